@@ -1,0 +1,44 @@
+package session
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// NewID is a session's ID: the ULID of its first turn's time whose entropy is the
+// first 10 bytes of SHA-256(source, native ID). Each part is preceded by its length,
+// so no two pairs of parts hash alike.
+func NewID(first time.Time, source, nativeID string) string {
+	return derive(first, source, nativeID)
+}
+
+// RowID is the ID of a turn ("turn"), tool call ("tool") or touched file ("file"):
+// the ULID of its time whose entropy comes from SHA-256(owner, kind, index). The owner
+// is a session's or a checkpoint's ID.
+func RowID(ts time.Time, owner, kind string, index int) string {
+	return derive(ts, owner, kind, fmt.Sprint(index))
+}
+
+func derive(ts time.Time, parts ...string) string {
+	h := sha256.New()
+	var n [8]byte
+	for _, p := range parts {
+		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
+		h.Write(n[:])
+		io.WriteString(h, p) //nolint:errcheck // a hash never fails
+	}
+	var id ulid.ULID
+	// Times outside ULID's range (before 1970, after 10889) are clamped: a transcript
+	// is untrusted input, and an ID only needs to be the same everywhere.
+	ms := max(ts.UnixMilli(), 0)
+	if err := id.SetTime(min(uint64(ms), ulid.MaxTime())); err != nil {
+		panic(err) // unreachable: clamped above
+	}
+	copy(id[6:], h.Sum(nil)[:10])
+	return id.String()
+}

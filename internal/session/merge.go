@@ -1,0 +1,188 @@
+package session
+
+import "time"
+
+// turnKey identifies a turn within its session, together with its order among equals. It
+// survives resumes that copy history, newer decoders and changed redaction rules.
+type turnKey struct {
+	ms   int64
+	role string
+}
+
+func key(t Turn) turnKey { return turnKey{t.TS.UnixMilli(), t.Role} }
+
+// View says how much of a session a read has seen.
+type View int
+
+const (
+	// Whole: the read began at the session's start, so the n-th turn of a time and role is
+	// the n-th that is known.
+	Whole View = iota
+	// Piece: the read began somewhere inside, so a turn is known only when its text is
+	// known at that time, too.
+	Piece
+)
+
+// Absorb appends to s the turns and tool calls of part that s does not hold, numbered
+// behind what it holds, and returns what it appended. Both must have been through the same
+// redaction. Fields that part fills in (a title, a branch, a parent) replace those of s.
+//
+// A part that continues s where it ends (its FirstTurn and FirstTool say so) is new by
+// construction and taken as it is.
+func (s *Session) Absorb(part Session, view View) Session {
+	s.Adopt(part)
+	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 {
+		s.FirstTurn, s.FirstTool = part.FirstTurn, part.FirstTool // a fork's numbers go on from its origin's
+	}
+	added := part
+	added.FirstTurn, added.FirstTool = s.endTurn(), s.endTool()
+	if part.FirstTurn == s.endTurn() && part.FirstTool == s.endTool() {
+		s.Turns = append(s.Turns, part.Turns...)
+		s.ToolCalls = append(s.ToolCalls, part.ToolCalls...)
+		return added
+	}
+	at := s.absorbTurns(part, view)
+	s.absorbTools(part, at)
+	added.Turns = s.Turns[added.FirstTurn-s.FirstTurn:]
+	added.ToolCalls = s.ToolCalls[added.FirstTool-s.FirstTool:]
+	return added
+}
+
+func (s *Session) endTurn() int { return s.FirstTurn + len(s.Turns) }
+func (s *Session) endTool() int { return s.FirstTool + len(s.ToolCalls) }
+
+// Adopt takes over what part says of the session as a whole: what it fills in replaces
+// what s says, but for the start.
+func (s *Session) Adopt(part Session) {
+	set := func(dst *string, v string) {
+		if v != "" {
+			*dst = v
+		}
+	}
+	set(&s.ID, part.ID)
+	set(&s.Source, part.Source)
+	set(&s.NativeID, part.NativeID)
+	set(&s.Parent, part.Parent)
+	set(&s.ForkedFrom, part.ForkedFrom)
+	set(&s.ActorType, part.ActorType)
+	set(&s.AgentID, part.AgentID)
+	set(&s.Branch, part.Branch)
+	set(&s.Title, part.Title)
+	set(&s.Hash, part.Hash)
+	if s.StartedAt.IsZero() {
+		s.StartedAt = part.StartedAt
+	}
+	if part.Bytes > 0 {
+		s.Bytes = part.Bytes
+	}
+}
+
+// absorbTurns appends the unknown turns and returns where each turn of part now stands.
+func (s *Session) absorbTurns(part Session, view View) []int {
+	known := map[turnKey][]int{}
+	for i, t := range s.Turns {
+		known[key(t)] = append(known[key(t)], i)
+	}
+	at := make([]int, len(part.Turns))
+	for i, t := range part.Turns {
+		k := key(t)
+		if hit := find(s.Turns, known[k], t, view); hit >= 0 {
+			at[i] = s.FirstTurn + known[k][hit]
+			known[k] = append(known[k][:hit:hit], known[k][hit+1:]...)
+			continue
+		}
+		t.Index = s.endTurn()
+		at[i] = t.Index
+		s.Turns = append(s.Turns, t)
+	}
+	return at
+}
+
+func find(turns []Turn, candidates []int, t Turn, view View) int {
+	for n, i := range candidates {
+		if view == Whole || turns[i].Content == t.Content {
+			return n
+		}
+	}
+	return -1
+}
+
+// absorbTools appends the unknown tool calls. A call is known when an equal one stands
+// behind the same turn.
+func (s *Session) absorbTools(part Session, at []int) {
+	known := map[ToolCall]int{}
+	for _, c := range s.ToolCalls {
+		c.Index = 0
+		known[c]++
+	}
+	for _, c := range part.ToolCalls {
+		switch i := c.Turn - part.FirstTurn; {
+		case i >= 0 && i < len(at):
+			c.Turn = at[i]
+		default: // behind a turn that came before the part
+			c.Turn = min(c.Turn, s.endTurn()-1)
+		}
+		c.Index = 0
+		if known[c] > 0 {
+			known[c]--
+			continue
+		}
+		c.Index = s.endTool()
+		s.ToolCalls = append(s.ToolCalls, c)
+	}
+}
+
+// SharedPrefix is how many leading turns of s are also turns of the family's sessions:
+// same time, role and text. That is how a fork looks, which begins with a copy of another
+// session's history. The second result is the session that holds the last of them.
+func SharedPrefix(s Session, family []Session) (n int, holder string) {
+	type ident struct {
+		turnKey
+		content string
+	}
+	held := map[ident]string{}
+	for _, f := range family {
+		for _, t := range f.Turns {
+			held[ident{key(t), t.Content}] = f.ID
+		}
+	}
+	for _, t := range s.Turns {
+		id, ok := held[ident{key(t), t.Content}]
+		if !ok {
+			break
+		}
+		n, holder = n+1, id
+	}
+	return n, holder
+}
+
+// Tail cuts the first n turns, and the tool calls behind them, off a whole session.
+func (s Session) Tail(n int) Session {
+	tools := 0
+	for tools < len(s.ToolCalls) && s.ToolCalls[tools].Turn < n {
+		tools++
+	}
+	s.Turns, s.ToolCalls = s.Turns[n:], s.ToolCalls[tools:]
+	s.FirstTurn += n
+	s.FirstTool += tools
+	return s
+}
+
+// LastTS is the time of the last turn; the start when there is none.
+func (s Session) LastTS() time.Time {
+	last := s.StartedAt
+	for _, t := range s.Turns {
+		if t.TS.After(last) {
+			last = t.TS
+		}
+	}
+	return last
+}
+
+// FirstTS is the time of the first turn that s holds; the start when it holds none.
+func (s Session) FirstTS() time.Time {
+	if len(s.Turns) == 0 {
+		return s.StartedAt
+	}
+	return s.Turns[0].TS
+}

@@ -1,0 +1,163 @@
+// Package session holds the nouns of git-rekal: what a coding agent's session is
+// made of, and what one commit of the ledger says about sessions and code.
+//
+// Every other package speaks in these types. The package owns identity (see id.go):
+// a session, turn or tool call has the same ID on every machine, because the ID is
+// computed from what the agent wrote and never drawn at random. It owns no format,
+// touches no file, and imports nothing of the project.
+package session
+
+import "time"
+
+// The roles of a turn. They say who speaks in it, never who started the session.
+const (
+	RoleHuman     = "human"
+	RoleAssistant = "assistant"
+)
+
+// The actors of a session or checkpoint: a person at the keyboard, or an automated
+// run (a subagent, CI, a headless call).
+const (
+	ActorHuman = "human"
+	ActorAgent = "agent"
+)
+
+// Session is one conversation with a coding agent, or the part of it that one ledger
+// commit adds: then Turns and ToolCalls hold only what is new, and FirstTurn and
+// FirstTool say how many came before.
+type Session struct {
+	ID         string    // ULID; see NewID. Empty until the first turn's time is known.
+	Source     string    // the agent: "claude-code"
+	NativeID   string    // the agent's own ID of the session
+	Parent     string    // ID of the session that spawned this one; empty at the top
+	ForkedFrom string    // ID of the session whose leading turns this one copied
+	ActorType  string    // ActorHuman or ActorAgent
+	AgentID    string    // the agent's ID of a subagent; empty for a person
+	Branch     string    // git branch named in the transcript; "HEAD" when detached
+	Title      string    // one line; an explicit title, else the first prompt's beginning
+	StartedAt  time.Time // UTC, the first turn's time
+	Hash       string    // hex SHA-256 of the first Bytes of the transcript
+	Bytes      int64     // how many bytes of the transcript have been read; 0: no cursor
+	FirstTurn  int       // index of Turns[0] within the session
+	FirstTool  int       // index of ToolCalls[0] within the session
+	Turns      []Turn
+	ToolCalls  []ToolCall
+}
+
+// Turn is one human prompt or one block of assistant text.
+type Turn struct {
+	Index   int       // 0-based within the session
+	Role    string    // RoleHuman or RoleAssistant
+	TS      time.Time // UTC, to the millisecond
+	Content string    // UTF-8; never tool output, thinking or system prompts
+}
+
+// ToolCall is one tool invocation, without its input's bulk or its output.
+type ToolCall struct {
+	Index int    // 0-based within the session
+	Turn  int    // index of the last turn before the call; -1 when there was none
+	Tool  string // "Edit", "Bash", …
+	Path  string // git-root-relative with forward slashes; absolute outside the repository; empty for none or a failed call
+	Cmd   string // at most CmdPrefix characters of a shell command
+}
+
+// CmdPrefix is how many characters (runes) of a command are kept: the schema page's
+// cmd_prefix.
+const CmdPrefix = 100
+
+// MaxTurn is how many bytes of one turn are kept. What is longer is cut with a marker
+// that says by how much (ledger format, version 1).
+const MaxTurn = 1 << 20
+
+// Checkpoint is one moment at which sessions were captured, tied to a code commit.
+type Checkpoint struct {
+	ID        string // hex OID of the ledger commit; empty until it is written
+	GitSHA    string // the code commit; ZeroSHA before the first one
+	GitBranch string // "HEAD" when detached
+	UserEmail string
+	TS        time.Time // UTC, to the millisecond
+	ActorType string
+	AgentID   string
+	PatchID   string // git patch-id of the code commit, when it is known
+	Via       string // one of the Via constants
+	Files     []File
+	Links     []Link
+}
+
+// ZeroSHA stands for the code commit of a checkpoint made before the first commit.
+const ZeroSHA = "0000000000000000000000000000000000000000"
+
+// What caused a checkpoint.
+const (
+	ViaCommit  = "commit"
+	ViaMerge   = "merge"
+	ViaAm      = "am"
+	ViaRewrite = "rewrite"
+	ViaImport  = "import"
+	ViaPush    = "push"
+	ViaSync    = "sync"
+	ViaManual  = "manual"
+)
+
+// File is one file that the code commit of a checkpoint changed.
+type File struct {
+	Path    string // git-root-relative; the new path of a rename
+	OldPath string // the former path of a rename, else empty
+	Change  string // "A", "M", "D" or "R"
+	Blob    string // hex OID after the change; empty for a deletion
+}
+
+// Link ties a session to a checkpoint that adds no turns of it.
+type Link struct {
+	Session  string
+	Inferred bool // matched by time and files at import, not seen at the commit
+}
+
+// Memory is a note that an agent or a person saved on purpose.
+type Memory struct {
+	ID, Title, Content, Source string
+	TS                         time.Time
+	ActorType                  string
+}
+
+// Mark hides (purge) or shows again (restore) a session or memory. The highest N for
+// an ID wins; at a tie the purge.
+type Mark struct {
+	ID string
+	N  int
+	TS time.Time
+}
+
+// Rewrite says that one code commit became another (amend, rebase).
+type Rewrite struct {
+	Old, New string
+	TS       time.Time
+}
+
+// Scrub says that a segment was removed on purpose and must not come back by a merge.
+type Scrub struct {
+	Segment string
+	TS      time.Time
+}
+
+// Entry is what one ledger commit says. Checkpoint is nil for memories, purges,
+// rewrites, and imported sessions that match no commit.
+type Entry struct {
+	Checkpoint *Checkpoint
+	Sessions   []Session
+	Memories   []Memory
+	Purges     []Mark
+	Restores   []Mark
+	Rewrites   []Rewrite
+	Scrubs     []Scrub
+}
+
+// Edits reports whether a tool writes to the file that its path names. Reads, searches
+// and tools that are not known do not.
+func Edits(tool string) bool {
+	switch tool {
+	case "Edit", "MultiEdit", "Write", "NotebookEdit":
+		return true
+	}
+	return false
+}
