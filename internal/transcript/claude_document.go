@@ -1,0 +1,98 @@
+package transcript
+
+import (
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// document closes a read that is done with its first bytes.
+func (d *claudeDecoder) document(done int64, source string) Document {
+	for _, p := range d.order {
+		if p.where == inside {
+			d.settleLast(p)
+		}
+	}
+	for _, t := range d.titles {
+		if p := d.seen[t.leaf]; p != nil {
+			p.title(TitleSummary, t.text)
+		}
+	}
+	doc := Document{Bytes: d.hold(done), Skipped: d.skipped}
+	for _, p := range d.order {
+		if p.where != inside {
+			continue
+		}
+		d.finish(p, source)
+		if len(p.Turns)+len(p.ToolCalls) > 0 || p.TitleKind != TitleNone {
+			doc.Sessions = append(doc.Sessions, p.Part)
+		}
+	}
+	return doc
+}
+
+// settleLast gives the prompts taken in last, where no later record can repeat them.
+func (d *claudeDecoder) settleLast(p *claudePart) {
+	if queueOnly(d.version) {
+		d.settle(p)
+	}
+}
+
+// hold moves the end of the read back before what a later record decides: a turn of a
+// session that has not said where it is, a queued prompt that is not delivered yet. It
+// does not when a turn or call lies behind, as that would be read twice; the price is
+// that such a prompt is lost where nothing but the queue has it.
+func (d *claudeDecoder) hold(done int64) int64 {
+	for _, p := range d.order {
+		from := int64(-1)
+		switch p.where {
+		case unknown:
+			from = p.first
+		case inside:
+			from = p.queue.open(d.version)
+		}
+		if from > d.out {
+			done = min(done, from)
+		}
+	}
+	return done
+}
+
+// finish fills in what only the whole read tells.
+func (d *claudeDecoder) finish(p *claudePart, source string) {
+	p.Source = source
+	if p.ActorType == "" {
+		p.ActorType = session.ActorHuman
+	}
+	if d.opt.File.AgentID != "" {
+		p.ActorType, p.AgentID = session.ActorAgent, p.NativeID
+		switch {
+		case d.opt.Spawner != "":
+			p.ParentNative = d.opt.Spawner
+		case p.ParentNative == "":
+			p.ParentNative = d.opt.File.Parent
+		}
+	}
+	d.date(p.Turns)
+	if len(p.Turns) > 0 {
+		p.StartedAt = p.Turns[0].TS
+	}
+	if i := slices.IndexFunc(p.Turns, func(t session.Turn) bool { return t.Role == session.RoleHuman }); i >= 0 {
+		p.title(TitlePrompt, promptTitle(p.Turns[i].Content))
+	}
+}
+
+// date gives turns before the first known time that time; the file's when none is known.
+func (d *claudeDecoder) date(turns []session.Turn) {
+	next := d.opt.File.ModTime.UTC().Truncate(time.Millisecond)
+	if i := slices.IndexFunc(turns, func(t session.Turn) bool { return !t.TS.IsZero() }); i >= 0 {
+		next = turns[i].TS
+	}
+	for i := range turns {
+		if !turns[i].TS.IsZero() {
+			return
+		}
+		turns[i].TS = next
+	}
+}

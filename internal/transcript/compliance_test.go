@@ -1,0 +1,234 @@
+package transcript_test
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// samples are what the suite runs on: for each agent a transcript made in root, with
+// prompts, answers and tool calls, and what to tell Decode about it. A new agent adds
+// itself here, and nothing else.
+func samples() map[string]sample {
+	return map[string]sample{
+		"claude-code": {
+			opt: transcript.Options{File: transcript.File{NativeID: sid}, Roots: []string{root}},
+			lines: []string{
+				`{"type":"summary","summary":"Cart","leafUuid":"u1"}`,
+				user(1, `"fix the \"cart\" ümläut"`, `"uuid":"u1"`),
+				say(2, "On it."),
+				assistant(2, `[{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/work/shop/cart.go"}}]`),
+				user(3, `[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]`),
+				`not a record`,
+				queue("enqueue", 4, `"content":"tests too"`),
+				queue("remove", 5, ""),
+				say(6, "Done."),
+				queue("enqueue", 7, `"content":"thanks"`),
+				queue("dequeue", 7, ""),
+				user(7, `"thanks"`),
+				`{"type":"user","message":{"content":"nobody says when"}}`,
+			},
+		},
+	}
+}
+
+type sample struct {
+	opt   transcript.Options
+	lines []string
+}
+
+func (s sample) text() []byte { return []byte(strings.Join(s.lines, "\n") + "\n") }
+
+// TestAgents is the compliance suite: what every agent's decoder promises.
+func TestAgents(t *testing.T) {
+	samples := samples()
+	for _, agent := range transcript.Agents() {
+		s, ok := samples[agent.Name()]
+		if !ok {
+			t.Errorf("%s has no sample", agent.Name())
+			continue
+		}
+		t.Run(agent.Name(), func(t *testing.T) {
+			t.Run("shape", func(t *testing.T) { shape(t, agent, s) })
+			t.Run("every boundary", func(t *testing.T) { boundaries(t, agent, s) })
+			t.Run("small reads", func(t *testing.T) { smallReads(t, agent, s) })
+			t.Run("line ends", func(t *testing.T) { lineEnds(t, agent, s) })
+			t.Run("nothing and garbage", func(t *testing.T) { garbage(t, agent, s) })
+			t.Run("another repository", func(t *testing.T) { elsewhere(t, agent, s) })
+			t.Run("one long line", func(t *testing.T) { longLine(t, agent, s) })
+			t.Run("no store", func(t *testing.T) { noStore(t, agent) })
+		})
+	}
+}
+
+func read(t *testing.T, agent transcript.Agent, raw []byte, opt transcript.Options) transcript.Document {
+	t.Helper()
+	doc, err := agent.Decode(context.Background(), bytes.NewReader(raw), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func shape(t *testing.T, agent transcript.Agent, s sample) {
+	doc := read(t, agent, s.text(), s.opt)
+	if len(doc.Sessions) == 0 || doc.Bytes != int64(len(s.text())) {
+		t.Fatalf("%d sessions, %d bytes of %d", len(doc.Sessions), doc.Bytes, len(s.text()))
+	}
+	for _, p := range doc.Sessions {
+		if p.Source != agent.Name() || p.NativeID == "" || p.ActorType == "" || p.Title == "" || strings.ContainsAny(p.Title, "\n\t") {
+			t.Errorf("source %q, native ID %q, actor %q, title %q", p.Source, p.NativeID, p.ActorType, p.Title)
+		}
+		if p.ID != "" || p.Parent != "" || p.Hash != "" || p.Bytes != 0 || p.FirstTurn != 0 || p.FirstTool != 0 {
+			t.Errorf("fields of the caller are set: %+v", p.Session)
+		}
+		roles := map[string]int{}
+		for i, turn := range p.Turns {
+			roles[turn.Role]++
+			if turn.Index != i || turn.TS.IsZero() || turn.TS.UnixNano()%1e6 != 0 || strings.TrimSpace(turn.Content) == "" {
+				t.Errorf("turn %d: %+v", i, turn)
+			}
+		}
+		if roles[session.RoleHuman] == 0 || roles[session.RoleAssistant] == 0 || len(roles) != 2 || !p.StartedAt.Equal(p.Turns[0].TS) {
+			t.Errorf("roles %v, started at %v", roles, p.StartedAt)
+		}
+		for i, c := range p.ToolCalls {
+			if c.Index != i || c.Turn < -1 || c.Turn >= len(p.Turns) || c.Tool == "" {
+				t.Errorf("tool call %d: %+v", i, c)
+			}
+		}
+	}
+}
+
+// boundaries reads a growing file twice, stopped at every byte, the second time from
+// where the first was done: together that is the whole.
+func boundaries(t *testing.T, agent transcript.Agent, s sample) {
+	raw := s.text()
+	want := flatten(read(t, agent, raw, s.opt))
+	for n := range raw {
+		first := read(t, agent, raw[:n], s.opt)
+		if first.Bytes > int64(n) {
+			t.Fatalf("at %d: done with %d bytes", n, first.Bytes)
+		}
+		opt := s.opt
+		opt.Inside = len(first.Sessions) > 0
+		for _, p := range first.Sessions {
+			for _, turn := range p.Turns {
+				opt.Last = turn.TS
+			}
+		}
+		got := flatten(first, read(t, agent, raw[first.Bytes:], opt))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("stopped at byte %d of %d, done with %d (-want +got)\n%s", n, len(raw), first.Bytes, diff)
+		}
+	}
+}
+
+// flatten joins what several reads tell, without the paths: a failure that is told in a
+// later read than its call can't take the path back.
+func flatten(docs ...transcript.Document) map[string][]string {
+	all := map[string][]string{}
+	for _, doc := range docs {
+		for _, p := range doc.Sessions {
+			for _, turn := range p.Turns {
+				all[p.NativeID] = append(all[p.NativeID], turn.TS.String()+" "+turn.Role+" "+turn.Content)
+			}
+			for _, c := range p.ToolCalls {
+				all[p.NativeID+" tools"] = append(all[p.NativeID+" tools"], c.Tool+" "+c.Cmd)
+			}
+		}
+	}
+	return all
+}
+
+func smallReads(t *testing.T, agent transcript.Agent, s sample) {
+	want := read(t, agent, s.text(), s.opt)
+	got, err := agent.Decode(context.Background(), iotest.OneByteReader(bytes.NewReader(s.text())), s.opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func lineEnds(t *testing.T, agent transcript.Agent, s sample) {
+	want := read(t, agent, s.text(), s.opt)
+	for name, raw := range map[string][]byte{
+		"CRLF":        bytes.ReplaceAll(s.text(), []byte("\n"), []byte("\r\n")),
+		"blank lines": bytes.ReplaceAll(s.text(), []byte("\n"), []byte("\n\n \n")),
+		"no last end": bytes.TrimSuffix(s.text(), []byte("\n")),
+	} {
+		got := read(t, agent, raw, s.opt)
+		if got.Bytes != int64(len(raw)) {
+			t.Errorf("%s: done with %d of %d bytes", name, got.Bytes, len(raw))
+		}
+		got.Bytes = want.Bytes
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func garbage(t *testing.T, agent transcript.Agent, s sample) {
+	for name, tt := range map[string]struct {
+		raw       string
+		malformed int
+		done      int
+	}{
+		"empty":        {"", 0, 0},
+		"blank":        {"\n\n", 0, 2},
+		"text":         {"hello\n", 1, 6},
+		"torn":         {"{\"type\":\"user\",", 0, 0},
+		"scalars":      {"1\nnull\n\"x\"\n[]\n{}x\n", 5, 18},
+		"only NUL":     {strings.Repeat("\x00", 9) + "\n", 0, 10},
+		"binary":       {"\xff\xfe\x00\x80\n", 1, 5},
+		"deep nesting": {strings.Repeat(`{"a":`, 1<<20) + "\n", 1, 5<<20 + 1},
+	} {
+		doc := read(t, agent, []byte(tt.raw), s.opt)
+		if len(doc.Sessions) != 0 || doc.Bytes != int64(tt.done) || doc.Skipped.Malformed != tt.malformed {
+			t.Errorf("%s: %d sessions, %d bytes, %d malformed; want 0, %d, %d", name, len(doc.Sessions), doc.Bytes, doc.Skipped.Malformed, tt.done, tt.malformed)
+		}
+	}
+}
+
+func elsewhere(t *testing.T, agent transcript.Agent, s sample) {
+	opt := s.opt
+	opt.Roots = []string{"/work/shop-two"}
+	if doc := read(t, agent, s.text(), opt); len(doc.Sessions) != 0 || doc.Bytes != int64(len(s.text())) {
+		t.Errorf("%d sessions, done with %d of %d bytes", len(doc.Sessions), doc.Bytes, len(s.text()))
+	}
+}
+
+func longLine(t *testing.T, agent transcript.Agent, s sample) {
+	want := read(t, agent, s.text(), s.opt)
+	long := `{"type":"user","message":{"content":"` + strings.Repeat("x", transcript.MaxLine) + `"}}`
+	raw := []byte(strings.Join(slices.Insert(slices.Clone(s.lines), 3, long), "\n") + "\n")
+	got := read(t, agent, raw, s.opt)
+	if got.Skipped.Oversized != 1 || got.Bytes != int64(len(raw)) {
+		t.Errorf("%d oversized, done with %d of %d bytes", got.Skipped.Oversized, got.Bytes, len(raw))
+	}
+	if diff := cmp.Diff(want.Sessions, got.Sessions); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func noStore(t *testing.T, agent transcript.Agent) {
+	found, err := agent.Locate(context.Background(), transcript.Env{Home: t.TempDir(), Roots: []string{root}})
+	if err != nil || len(found.Files) != 0 || len(found.Unreadable) != 0 {
+		t.Errorf("found %v, %v", found, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := agent.Decode(ctx, strings.NewReader("{}\n"), transcript.Options{}); err == nil {
+		t.Error("a cancelled context is no error")
+	}
+}

@@ -1,0 +1,144 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// maxDepth is how deep a record may nest. Real ones stay below 20; the bound keeps a
+// hostile one from exhausting the stack of the parsers behind this scan.
+const maxDepth = 512
+
+// fields calls visit with the raw key and value of each member of the JSON object that
+// is all of b, and reports whether it is one. It looks at structure only, copies
+// nothing and does not recurse, so that a line that is not wanted costs little.
+func fields(b []byte, visit func(key, value []byte)) bool {
+	i := space(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		return false
+	}
+	for i = space(b, i+1); i < len(b) && b[i] == '"'; {
+		end := endOfString(b, i)
+		if end < 0 {
+			return false
+		}
+		key := b[i+1 : end-1]
+		if i = space(b, end); i >= len(b) || b[i] != ':' {
+			return false
+		}
+		i = space(b, i+1)
+		if end = endOfValue(b, i); end < 0 {
+			return false
+		}
+		visit(key, b[i:end])
+		if i = space(b, end); i < len(b) && b[i] == ',' {
+			if i = space(b, i+1); i < len(b) && b[i] != '"' {
+				return false
+			}
+			continue
+		}
+		break
+	}
+	return i < len(b) && b[i] == '}' && space(b, i+1) == len(b)
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// endOfString is the offset behind the string that begins at b[i], or -1.
+func endOfString(b []byte, i int) int {
+	for j := i + 1; ; j++ {
+		n := bytes.IndexByte(b[j:], '"')
+		if n < 0 {
+			return -1
+		}
+		j += n
+		slashes := 0
+		for b[j-1-slashes] == '\\' { // ends at the latest at the opening quote
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return j + 1
+		}
+	}
+}
+
+// endOfValue is the offset behind the value that begins at b[i], or -1.
+func endOfValue(b []byte, i int) int {
+	for depth := 0; i < len(b); {
+		switch b[i] {
+		case '"':
+			if i = endOfString(b, i); i < 0 {
+				return -1
+			}
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return -1
+			}
+			i++
+			continue
+		case '}', ']':
+			if depth--; depth < 0 {
+				return -1
+			}
+			i++
+		default:
+			if depth > 0 {
+				i++
+				continue
+			}
+			return endOfScalar(b, i)
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// endOfScalar is the offset behind the number or word at b[i], or -1 when there is none.
+func endOfScalar(b []byte, i int) int {
+	n := bytes.IndexAny(b[i:], ",}] \t\r\n")
+	if n <= 0 {
+		return -1
+	}
+	return i + n
+}
+
+// text is the string that a raw JSON value holds; empty for any other value.
+func text(raw []byte) string {
+	if len(raw) < 2 || raw[0] != '"' {
+		return ""
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return clean(string(raw[1 : len(raw)-1]))
+	}
+	return clean(gjson.ParseBytes(raw).String())
+}
+
+// clean makes text valid: what is not UTF-8, and NUL, becomes U+FFFD.
+func clean(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.IndexByte(s, 0) >= 0 {
+		s = strings.ReplaceAll(s, "\x00", "\uFFFD")
+	}
+	return s
+}
+
+// cut shortens s to at most n bytes, at the border of a rune.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

@@ -1,0 +1,157 @@
+// Package transcript reads what coding agents leave on disk: it finds the transcripts
+// that may concern a repository and decodes them into sessions.
+//
+// Each agent is one implementation of [Agent]. Locate is cheap (directory listings and
+// stat calls) and names files; Decode is given the bytes of one file from any record
+// boundary on, and answers with what those bytes add: turns, tool calls, a title. The
+// caller owns the rest: which files changed, the cursor, session IDs, redaction, and
+// matching turns that it knows already.
+//
+// No format read here is a public contract. So nothing but a failing reader (or a
+// cancelled context) is an error: a line that is malformed, too long or of an unknown
+// type is counted in [Document.Skipped] and costs that line only. Memory is bounded by
+// [MaxLine] and by what is kept, never by the size of a file.
+//
+// Decode never needs earlier bytes to be correct, with these effects at a boundary
+// between two reads: the path of a tool call whose failure is reported in the later
+// read stays; a record copied from the earlier read is given again; an explicit title
+// and the first prompt are those of this read (see [TitleKind]).
+//
+// Text is handed on whole and unredacted. This package writes nothing, reads no clock
+// and no environment, and never follows a chain of parents to decide what belongs.
+package transcript
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// MaxLine is how many bytes of one record are read: 16 MiB. The longest record in 60
+// real transcripts has 416 KB; one of 50 MB would be an image or a file pasted whole.
+const MaxLine = 16 << 20
+
+// maxCmd bounds the command of one tool call, in bytes. It is generous, because
+// redaction must see a secret whole before the command is cut to session.CmdPrefix.
+const maxCmd = 64 << 10
+
+// maxName bounds a tool's name, a branch and an agent's ID, in bytes.
+const maxName = 256
+
+// Env is what locating needs, handed in.
+type Env struct {
+	Home    string              // the user's home folder
+	Getenv  func(string) string // the environment; nil is an empty one
+	Roots   []string            // absolute roots of every worktree of the repository
+	Foreign map[string]int64    // Found.Foreign of the last call; nil when there was none
+}
+
+func (e Env) getenv(name string) string {
+	if e.Getenv == nil {
+		return ""
+	}
+	return e.Getenv(name)
+}
+
+// File is one transcript on disk.
+type File struct {
+	Path     string
+	NativeID string    // the session's ID as the file's name tells it; a subagent's: its agent ID
+	AgentID  string    // the agent's ID of a subagent, else empty
+	Parent   string    // native ID of the session whose folder holds a subagent's file, if any
+	Meta     string    // path of the file that describes a subagent, if the layout has one
+	Size     int64     // bytes
+	ModTime  time.Time // as the file system tells it
+}
+
+// Found is what Locate found.
+type Found struct {
+	Files      []File           // sessions before subagents, each sorted by path
+	Foreign    map[string]int64 // store folders with only other projects' sessions -> their modification time (Unix ns) when judged
+	Unreadable []error          // one for each folder or file that could not be read; the rest was
+}
+
+// Options says how to read one file.
+type Options struct {
+	File   File
+	Roots  []string  // as Env.Roots
+	Inside bool      // an earlier read of this file has already entered the repository
+	Last   time.Time // time of the last turn known from this file; stands in for a missing timestamp
+	// Spawner is the agent ID of the subagent that spawned this one, as [Spawner] tells
+	// it; empty when the session itself did.
+	Spawner string
+}
+
+// Agent is one coding agent's way of keeping transcripts. Implementations hold no
+// state and may be used from several goroutines.
+type Agent interface {
+	// Name is the session.Session.Source of its sessions: "claude-code".
+	Name() string
+	// Locate lists the files that may hold sessions of the repository; Decode decides.
+	// The error is the context's.
+	Locate(ctx context.Context, env Env) (Found, error)
+	// Decode reads r to its end. It fails only when r or the context does; then the
+	// Document is the zero value.
+	Decode(ctx context.Context, r io.Reader, opt Options) (Document, error)
+}
+
+// Agents are all the agents that can be read, in the order in which they are asked.
+func Agents() []Agent {
+	return []Agent{ClaudeCode{}}
+}
+
+// TitleKind says where a title comes from. A kind replaces a lower one, and itself
+// when it is newer; but a TitlePrompt is the first prompt of one read, so it counts
+// only for a session of which nothing was known.
+type TitleKind int
+
+// The kinds of title, the weakest first.
+const (
+	TitleNone    TitleKind = iota // there is no title
+	TitlePrompt                   // the beginning of the first prompt of this read
+	TitleSummary                  // a summary written for a record of this read
+	TitleAgent                    // a title that the agent made
+	TitleUser                     // a title that the user gave
+)
+
+// Part is what one read tells of one session. In the embedded Session: ID, Parent,
+// ForkedFrom, Hash and Bytes are empty; Turn.Index, ToolCall.Index and ToolCall.Turn
+// count from 0 within the read (a Turn of -1 is the last one before it); Cmd is whole.
+type Part struct {
+	session.Session
+	ParentNative string    // native ID of the session that spawned it; empty at the top
+	TitleKind    TitleKind // of Session.Title
+}
+
+// Document is what one read of a transcript yields.
+type Document struct {
+	Sessions []Part // in the order in which they appear; only those inside the repository
+	// Bytes is how much of the reader is done with: whole records only. A last line
+	// without a newline counts when it is a whole record. It stays before a record whose
+	// meaning a later one decides (a queued prompt not yet delivered, a turn before the
+	// first record that says where it was made), if nothing behind it would be read twice.
+	Bytes   int64
+	Skipped Counts
+}
+
+// Counts is what one read left out and did not expect.
+type Counts struct {
+	Malformed int            // not a JSON object, or nested too deep
+	Oversized int            // above MaxLine
+	Empty     int            // a message without role or content
+	Duplicate int            // a record with the ID of an earlier one
+	Unknown   map[string]int // by type; at most 64 types
+}
+
+// unknown counts a record of a type that this package does not know.
+func (c *Counts) unknown(kind string) {
+	if c.Unknown == nil {
+		c.Unknown = make(map[string]int)
+	}
+	kind = cut(kind, 64)
+	if _, ok := c.Unknown[kind]; ok || len(c.Unknown) < 64 {
+		c.Unknown[kind]++
+	}
+}
