@@ -1,0 +1,278 @@
+package redact
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	ahocorasick "github.com/BobuSumisu/aho-corasick"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Private stands where a <private> passage was. It is not empty, so that a turn that
+// was all private keeps its place and identity, and that what is left on both sides
+// can't join to a new tag.
+const Private = "[private]"
+
+const (
+	// minValue is the shortest value, in bytes, that is replaced wherever it stands;
+	// shorter ones only where a rule found them.
+	minValue = 8
+	// minTail is the shortest beginning of a value, in bytes, that is replaced at the
+	// end of a title, which may be the cut beginning of a prompt.
+	minTail = 6
+)
+
+var (
+	privateTag = regexp.MustCompile(`(?i)<(/?)private(?:\s[^<>]*)?>`)
+	marker     = regexp.MustCompile(`\[REDACTED:([a-z0-9-]+)\]`)
+)
+
+// dropPrivate replaces each <private>…</private>, in any case, nested ones as one. An
+// unclosed one reaches to the end.
+func dropPrivate(s string) string {
+	tags := privateTag.FindAllStringSubmatchIndex(s, -1)
+	if len(tags) == 0 {
+		return s
+	}
+	var out strings.Builder
+	depth, done := 0, 0
+	for _, t := range tags {
+		closing := t[2] < t[3]
+		switch {
+		case !closing:
+			if depth++; depth == 1 {
+				out.WriteString(s[done:t[0]] + Private)
+			}
+		case depth > 0:
+			depth--
+			done = t[1]
+		}
+	}
+	if depth == 0 {
+		out.WriteString(s[done:])
+	}
+	return out.String()
+}
+
+// findings is what one scan of an entry brought to light.
+type findings struct {
+	spans  map[*string][]span
+	values map[string]string // found secret to the rule that names it
+	ids    map[string]bool   // of rules; what may stand in a marker
+}
+
+func (f *findings) add(t text, spans []span) {
+	if len(spans) == 0 {
+		return
+	}
+	f.spans[t.at] = spans
+	for _, s := range spans {
+		v := (*t.at)[s.lo:s.hi]
+		if had, ok := f.values[v]; !ok || preferred(s.rule, had) {
+			f.values[v] = s.rule
+		}
+	}
+}
+
+// preferred reports whether rule a names a value better than b: a specific rule before
+// the generic one, then by name.
+func preferred(a, b string) bool {
+	ga, gb := strings.HasPrefix(a, "generic"), strings.HasPrefix(b, "generic")
+	if ga != gb {
+		return gb
+	}
+	return a < b
+}
+
+// replace puts markers into every text that holds a found value, and returns which
+// texts changed.
+func (f *findings) replace(all []text, rep *Report) []bool {
+	changed := make([]bool, len(all))
+	if len(f.values) == 0 {
+		return changed
+	}
+	elsewhere := f.finder()
+	for i, t := range all {
+		spans := append(f.spans[t.at], elsewhere(*t.at)...)
+		if t.title {
+			spans = append(spans, f.tail(*t.at)...)
+		}
+		spans = f.settleSpans(*t.at, spans)
+		if len(spans) == 0 {
+			continue
+		}
+		*t.at = mask(*t.at, spans)
+		changed[i] = true
+		for _, s := range spans {
+			rep.count(s.rule)
+		}
+	}
+	return changed
+}
+
+// finder returns a function that finds the values in a text.
+func (f *findings) finder() func(string) []span {
+	var values []string
+	for v := range f.values {
+		if len(v) >= minValue {
+			values = append(values, v)
+		}
+	}
+	slices.Sort(values)
+	trie := ahocorasick.NewTrieBuilder().AddStrings(values).Build()
+	return func(s string) []span {
+		var out []span
+		trie.Walk([]byte(s), func(end, n, pattern int64) bool {
+			out = append(out, span{int(end-n) + 1, int(end) + 1, f.values[values[pattern]]})
+			return true
+		})
+		return out
+	}
+}
+
+// tail finds the beginning of a value at the end of a title.
+func (f *findings) tail(title string) []span {
+	title = strings.TrimRight(title, ".… ")
+	var out []span
+	for v, rule := range f.values {
+		for n := min(len(v), len(title)); n >= minTail; n-- {
+			if strings.HasSuffix(title, v[:n]) {
+				out = append(out, span{len(title) - n, len(title), rule})
+				break
+			}
+		}
+	}
+	return out
+}
+
+// settleSpans joins spans that overlap, each named by its widest specific rule, and
+// keeps markers whole: a span within one is nothing new, one that reaches beyond
+// takes it in.
+func (f *findings) settleSpans(s string, spans []span) []span {
+	if len(spans) == 0 {
+		return nil
+	}
+	markers := f.markers(s)
+	slices.SortFunc(spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(b.hi, a.hi), cmp.Compare(a.rule, b.rule))
+	})
+	var out []span
+	var width int // of the finding that names out's last span
+	for _, p := range spans {
+		p, fresh := aroundMarkers(p, markers)
+		if !fresh {
+			continue
+		}
+		n := len(out) - 1
+		if n < 0 || p.lo >= out[n].hi {
+			out, width = append(out, p), p.hi-p.lo
+			continue
+		}
+		if names(p, out[n].rule, width) {
+			out[n].rule, width = p.rule, p.hi-p.lo
+		}
+		out[n].lo, out[n].hi = min(out[n].lo, p.lo), max(out[n].hi, p.hi)
+	}
+	return out
+}
+
+// names reports whether p's rule should name a joined span rather than the rule that
+// does so far, whose finding has the given width.
+func names(p span, rule string, width int) bool {
+	generic := strings.HasPrefix(p.rule, "generic")
+	if generic != strings.HasPrefix(rule, "generic") {
+		return !generic
+	}
+	if w := p.hi - p.lo; w != width {
+		return w > width
+	}
+	return p.rule < rule
+}
+
+// markers are where s already holds markers of ours.
+func (f *findings) markers(s string) []window {
+	var out []window
+	for _, m := range marker.FindAllStringSubmatchIndex(s, -1) {
+		if f.ids[s[m[2]:m[3]]] {
+			out = append(out, window{m[0], m[1]})
+		}
+	}
+	return out
+}
+
+// aroundMarkers widens p so that it cuts no marker. It reports false when p lies
+// within one.
+func aroundMarkers(p span, markers []window) (span, bool) {
+	for _, m := range markers {
+		if m.lo <= p.lo && p.hi <= m.hi {
+			return p, false
+		}
+		if m.lo < p.hi && p.lo < m.hi {
+			p.lo, p.hi = min(p.lo, m.lo), max(p.hi, m.hi)
+		}
+	}
+	return p, true
+}
+
+func mask(s string, spans []span) string {
+	var out strings.Builder
+	done := 0
+	for _, p := range spans {
+		fmt.Fprintf(&out, "%s[REDACTED:%s]", s[done:p.lo], p.rule)
+		done = p.hi
+	}
+	out.WriteString(s[done:])
+	return out.String()
+}
+
+// cutCommand keeps the first session.CmdPrefix runes. A marker that does not fit is
+// left out whole.
+func cutCommand(s string) string {
+	if len(s) <= session.CmdPrefix {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == session.CmdPrefix {
+			return s[:beforeMarker(s, i)]
+		}
+		n++
+	}
+	return s
+}
+
+// cutTurn keeps at most session.MaxTurn bytes: whole runes, then a line that says how
+// many bytes of the redacted turn are missing. A marker that does not fit is left out
+// whole.
+func cutTurn(s string) string {
+	if len(s) <= session.MaxTurn {
+		return s
+	}
+	note := fmt.Sprintf("\n[cut: %d bytes]", len(s)) // as long as the note can get
+	keep := session.MaxTurn - len(note)
+	for !utf8.RuneStart(s[keep]) {
+		keep--
+	}
+	keep = beforeMarker(s, keep)
+	return s[:keep] + fmt.Sprintf("\n[cut: %d bytes]", len(s)-keep)
+}
+
+// beforeMarker is i, or the start of the marker that i lies in.
+func beforeMarker(s string, i int) int {
+	open := strings.LastIndexByte(s[:i], '[')
+	if open < 0 {
+		return i
+	}
+	if m := marker.FindStringIndex(s[open:]); m != nil && m[0] == 0 && open+m[1] > i {
+		return open
+	}
+	if strings.HasPrefix(s[open:], Private) && open+len(Private) > i {
+		return open
+	}
+	return i
+}

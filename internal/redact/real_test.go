@@ -1,0 +1,181 @@
+package redact_test
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// TestRealTranscripts: in 60 real transcripts gitleaks finds nothing, so every text must
+// come out as it went in, but for commands, which are cut.
+func TestRealTranscripts(t *testing.T) {
+	e := realEntry(t)
+	got, rep := apply(t, redact.New(), e)
+	if len(rep.Rules) != 0 || rep.Private != 0 {
+		t.Errorf("false alarms: %+v", rep)
+	}
+	for i, s := range e.Sessions {
+		if diff := cmp.Diff(s.Turns, got.Sessions[i].Turns); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", s.NativeID, diff)
+		}
+		for j, c := range s.ToolCalls {
+			if want := got.Sessions[i].ToolCalls[j]; c.Path != want.Path || !strings.HasPrefix(c.Cmd, want.Cmd) {
+				t.Errorf("%s: tool %d: %+v became %+v", s.NativeID, j, c, want)
+			}
+		}
+	}
+}
+
+func BenchmarkRealTranscripts(b *testing.B) {
+	e := realEntry(b)
+	r := redact.New()
+	apply(b, r, entryOf("load"))
+	b.SetBytes(size(e))
+	for b.Loop() {
+		apply(b, r, e)
+	}
+}
+
+// BenchmarkFirstText is what a process pays for its first texts: reading the rules and
+// compiling those that one session wakes.
+func BenchmarkFirstText(b *testing.B) {
+	e := realEntry(b)
+	e.Sessions = e.Sessions[:1]
+	b.SetBytes(size(e))
+	for b.Loop() {
+		apply(b, redact.New(), e)
+	}
+}
+
+// BenchmarkMegabyte is one text of 1 MB made of real turns.
+func BenchmarkMegabyte(b *testing.B) {
+	var all strings.Builder
+	for _, s := range realEntry(b).Sessions {
+		for _, t := range s.Turns {
+			all.WriteString(t.Content + "\n")
+		}
+	}
+	e := entryOf(all.String()[:1_000_000])
+	r := redact.New()
+	apply(b, r, entryOf("load"))
+	b.SetBytes(size(e))
+	for b.Loop() {
+		apply(b, r, e)
+	}
+}
+
+// BenchmarkLongWord is the text that windows fit worst: 1 MB of keywords without a space.
+func BenchmarkLongWord(b *testing.B) {
+	e := entryOf(strings.Repeat("keytoken", 125_000))
+	r := redact.New()
+	b.SetBytes(size(e))
+	for b.Loop() {
+		apply(b, r, e)
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for b.Loop() {
+		apply(b, redact.New(), entryOf("x"))
+	}
+}
+
+func size(e session.Entry) int64 {
+	n := 0
+	for _, s := range e.Sessions {
+		for _, t := range s.Turns {
+			n += len(t.Content)
+		}
+		for _, c := range s.ToolCalls {
+			n += len(c.Path) + len(c.Cmd)
+		}
+	}
+	return int64(n)
+}
+
+// realEntry reads the prompts, assistant texts, commands and paths of the 60 real
+// transcripts, which are not part of the repository.
+func realEntry(t testing.TB) session.Entry {
+	t.Helper()
+	f, err := os.Open("../../../shared/data/claude-code/transcripts-60.tar.gz")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("no real transcripts here")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e session.Entry
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Ext(h.Name) == ".jsonl" {
+			e.Sessions = append(e.Sessions, readTranscript(t, h.Name, r))
+		}
+	}
+	if len(e.Sessions) != 60 {
+		t.Fatalf("%d transcripts, not 60", len(e.Sessions))
+	}
+	return e
+}
+
+func readTranscript(t testing.TB, name string, r io.Reader) session.Session {
+	t.Helper()
+	s := session.Session{NativeID: name}
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var rec struct {
+			Message struct{ Content json.RawMessage }
+		}
+		var prompt string
+		var blocks []struct {
+			Text  string
+			Input struct {
+				Command  string
+				FilePath string `json:"file_path"`
+			}
+		}
+		if json.Unmarshal(line, &rec) == nil {
+			if json.Unmarshal(rec.Message.Content, &prompt) == nil && prompt != "" {
+				s.Turns = append(s.Turns, session.Turn{Content: prompt})
+			}
+			_ = json.Unmarshal(rec.Message.Content, &blocks) // a prompt is no list
+		}
+		for _, b := range blocks {
+			if b.Text != "" {
+				s.Turns = append(s.Turns, session.Turn{Content: b.Text})
+			}
+			if b.Input.Command != "" || b.Input.FilePath != "" {
+				s.ToolCalls = append(s.ToolCalls, session.ToolCall{Cmd: b.Input.Command, Path: b.Input.FilePath})
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return s
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

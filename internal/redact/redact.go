@@ -1,0 +1,186 @@
+// Package redact takes secrets out of everything that is about to be stored.
+//
+// In goes a session.Entry as the decoders and git made it; out comes an Entry, whose
+// field is unexported, so text that did not pass here can't reach the ledger: the
+// codec accepts nothing else. Every text of it has passed: turns, titles, branches,
+// commands, paths, tool names and memories. IDs, hashes, e-mail addresses and times
+// are left as they are.
+//
+// The rules are the default ones of gitleaks v8.30.1 (see rules.go). A finding becomes
+// "[REDACTED:rule-id]", and so does every other occurrence of that value in the same
+// entry. Text inside <private>…</private> becomes "[private]" before any rule sees it.
+//
+// Promises: the same entry gives the same result; applying twice is applying once; the
+// output is valid UTF-8; the entry handed in is not changed; a text without findings
+// comes out byte for byte, white space and escapes included. A Redactor is safe for
+// concurrent use. The package never logs, never stores a secret's value or hash, and
+// reads no file.
+package redact
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Entry is a session.Entry that has been through redaction. Only Apply makes one that
+// says something; the zero value is an empty entry.
+type Entry struct{ entry session.Entry }
+
+// Entry returns the redacted entry. Its slices are shared: read them only.
+func (e Entry) Entry() session.Entry { return e.entry }
+
+// Report says what one Apply replaced. It holds no value of a secret.
+type Report struct {
+	Rules   map[string]int // places replaced, by gitleaks rule ID; nil when there were none
+	Private int            // texts from which <private> passages were dropped
+}
+
+// Redactor finds and replaces secrets. Make one with New and share it.
+type Redactor struct{ rules ruleset }
+
+// New returns a Redactor. It costs nothing: the rules are read (about 2 ms) at the
+// first text, and each rule is compiled when a text first holds one of its keywords.
+func New() *Redactor { return &Redactor{} }
+
+// maxRounds is how often an entry is scanned before its unsettled texts are given up.
+// Nearly all entries need one scan, those with findings two.
+const maxRounds = 10
+
+// Unsettled replaces a text in which every scan brought something new to light, which
+// only a text built to do so can.
+const Unsettled = "[REDACTED:unsettled]"
+
+// Apply returns e without its secrets, and what was replaced. Turns are then cut to
+// session.MaxTurn bytes and commands to session.CmdPrefix runes, never inside a
+// marker. It fails when ctx ends or the rules can't be read.
+func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, error) {
+	e = clone(e)
+	all := texts(&e)
+	var rep Report
+	for _, t := range all {
+		clean := strings.ToValidUTF8(*t.at, "\uFFFD")
+		visible := dropPrivate(clean)
+		if visible != clean {
+			rep.Private++
+		}
+		*t.at = visible
+	}
+	if err := r.settle(ctx, all, &rep); err != nil {
+		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
+	}
+	return Entry{entry: e}, rep, nil
+}
+
+// settle replaces and cuts until another scan finds nothing more: a replacement or a
+// cut can bring a value to the end of a text, where a rule accepts it that did not
+// before. Each round takes away bytes that are not markers, so it ends.
+func (r *Redactor) settle(ctx context.Context, all []text, rep *Report) error {
+	todo := all
+	for round := 0; len(todo) > 0; round++ {
+		if round == maxRounds {
+			giveUp(todo, rep)
+			return nil
+		}
+		found, err := r.scanAll(ctx, todo)
+		if err != nil {
+			return err
+		}
+		changed := found.replace(all, rep)
+		for i, t := range all {
+			if short := t.cut(*t.at); short != *t.at {
+				*t.at = short
+				changed[i] = true
+			}
+		}
+		todo = nil
+		for i, t := range all {
+			if changed[i] {
+				todo = append(todo, t)
+			}
+		}
+	}
+	return nil
+}
+
+func giveUp(todo []text, rep *Report) {
+	for _, t := range todo {
+		*t.at = Unsettled
+		rep.count("unsettled")
+	}
+}
+
+func (r *Report) count(rule string) {
+	if r.Rules == nil {
+		r.Rules = map[string]int{}
+	}
+	r.Rules[rule]++
+}
+
+// text is one string of an entry that may hold a secret.
+type text struct {
+	at  *string
+	cut func(string) string // to the length that is kept; applied after redaction
+	// title marks a text that may itself be the cut beginning of another one.
+	title bool
+}
+
+func whole(s string) string { return s }
+
+// texts lists every text of e, in a fixed order.
+func texts(e *session.Entry) []text {
+	var out []text
+	add := func(cut func(string) string, at ...*string) {
+		for _, p := range at {
+			if *p != "" {
+				out = append(out, text{at: p, cut: cut})
+			}
+		}
+	}
+	if c := e.Checkpoint; c != nil {
+		add(whole, &c.GitBranch)
+		for i := range c.Files {
+			add(whole, &c.Files[i].Path, &c.Files[i].OldPath)
+		}
+	}
+	for i := range e.Sessions {
+		s := &e.Sessions[i]
+		add(whole, &s.Branch)
+		if s.Title != "" {
+			out = append(out, text{at: &s.Title, cut: whole, title: true})
+		}
+		for j := range s.Turns {
+			add(cutTurn, &s.Turns[j].Content)
+		}
+		for j := range s.ToolCalls {
+			c := &s.ToolCalls[j]
+			add(whole, &c.Tool, &c.Path)
+			add(cutCommand, &c.Cmd)
+		}
+	}
+	for i := range e.Memories {
+		m := &e.Memories[i]
+		add(whole, &m.Title, &m.Content, &m.Source)
+	}
+	return out
+}
+
+// clone copies what texts points into, so that the caller's entry stays as it is.
+func clone(e session.Entry) session.Entry {
+	if e.Checkpoint != nil {
+		c := *e.Checkpoint
+		c.Files = slices.Clone(c.Files)
+		e.Checkpoint = &c
+	}
+	e.Sessions = slices.Clone(e.Sessions)
+	for i := range e.Sessions {
+		s := &e.Sessions[i]
+		s.Turns = slices.Clone(s.Turns)
+		s.ToolCalls = slices.Clone(s.ToolCalls)
+	}
+	e.Memories = slices.Clone(e.Memories)
+	return e
+}

@@ -1,0 +1,288 @@
+package redact
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zricethezav/gitleaks/v8/config"
+)
+
+const (
+	spaces = "\t\n\v\f\r "
+	// foldsToASCII are the letters outside ASCII whose lower or upper case is in it:
+	// long s, the Kelvin sign, I with a dot.
+	foldsToASCII = "\u017f\u212a\u0130"
+	// longRun is how far a window follows a stretch without white space, in bytes,
+	// before it takes in the whole text. It bounds the work on texts that are one
+	// long word full of keywords.
+	longRun = 1 << 10
+)
+
+// span is the part of a text that a rule found.
+type span struct {
+	lo, hi int
+	rule   string
+}
+
+// window is a part of a text that a rule has to look at.
+type window struct{ lo, hi int }
+
+// scanAll looks for secrets in every text.
+func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) {
+	if err := r.rules.load(); err != nil {
+		return nil, err
+	}
+	f := &findings{spans: map[*string][]span{}, values: map[string]string{}, ids: r.rules.ids}
+	for _, t := range todo {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		spans, err := r.rules.scanForms(*t.at)
+		if err != nil {
+			return nil, err
+		}
+		f.add(t, spans)
+	}
+	return f, nil
+}
+
+// scan returns what the rules find in the wanted windows of t, in the order of the
+// rules.
+//
+// A rule looks only at windows around its keywords, wide enough for any of its matches
+// (see reach). A match that overlaps a window holds a keyword itself, so the window
+// holds all of it: the windows give exactly what the whole text would.
+func (s *ruleset) scan(t string, wanted func(window) bool) ([]span, error) {
+	hits := s.wake(t)
+	if len(hits) == 0 {
+		return nil, nil
+	}
+	exotic := strings.ContainsAny(t, foldsToASCII)
+	var out []span
+	for i := range s.rules {
+		at := hits[i]
+		if len(at) == 0 {
+			continue
+		}
+		r, err := s.rule(i)
+		if err != nil {
+			return nil, err
+		}
+		reach := r.reach
+		if exotic {
+			reach = unbounded
+		}
+		for _, w := range windows(t, at, reach) {
+			if !wanted(w) {
+				continue
+			}
+			if out, err = s.match(out, t, w, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// wake returns, by rule, where its keywords stand in t.
+func (s *ruleset) wake(t string) map[int][]window {
+	var hits map[int][]window
+	s.keywords.Walk(lower(t), func(end, n, pattern int64) bool {
+		if hits == nil {
+			hits = map[int][]window{}
+		}
+		at := window{int(end-n) + 1, int(end) + 1}
+		for _, i := range s.users[pattern] {
+			hits[i] = append(hits[i], at)
+		}
+		return true
+	})
+	return hits
+}
+
+// lower is t in lower case. ASCII text, and nearly all other, keeps its offsets; where
+// a letter outside ASCII becomes one inside, offsets are lost but no keyword is.
+func lower(t string) []byte {
+	if strings.ContainsAny(t, foldsToASCII) {
+		return []byte(strings.ToLower(t))
+	}
+	b := []byte(t)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return b
+}
+
+// windows are the parts of t, in order and apart, that hold every match of a rule with
+// the given reach around the keywords at hits.
+func windows(t string, hits []window, r reach) []window {
+	all := []window{{0, len(t)}}
+	if r.endless {
+		return all
+	}
+	margin := r.bytes + utf8.UTFMax // one rune more, for assertions such as \b
+	out := make([]window, 0, len(hits))
+	for _, h := range hits {
+		lo, hi := h.lo-margin, h.hi+margin
+		for range r.runs {
+			a, b := before(t, lo), after(t, hi)
+			if lo-a >= longRun || b-hi >= longRun {
+				return all
+			}
+			lo, hi = a-margin, b+margin
+		}
+		out = append(out, window{runeStart(t, lo), runeStart(t, hi)})
+	}
+	return merge(out)
+}
+
+// merge joins windows that touch.
+func merge(in []window) []window {
+	slices.SortFunc(in, func(a, b window) int { return cmp.Compare(a.lo, b.lo) })
+	out := in[:0]
+	for _, w := range in {
+		if n := len(out); n > 0 && w.lo <= out[n-1].hi {
+			out[n-1].hi = max(out[n-1].hi, w.hi)
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// before is the end of the last white space before i, at most longRun bytes back.
+func before(t string, i int) int {
+	i = max(i, 0)
+	from := max(i-longRun, 0)
+	if n := strings.LastIndexAny(t[from:i], spaces); n >= 0 {
+		return from + n
+	}
+	return from
+}
+
+// after is the first white space from i on, at most longRun bytes ahead.
+func after(t string, i int) int {
+	i = min(i, len(t))
+	to := min(i+longRun, len(t))
+	if n := strings.IndexAny(t[i:to], spaces); n >= 0 {
+		return i + n
+	}
+	return to
+}
+
+// runeStart is the nearest start of a rune at or before i, within t.
+func runeStart(t string, i int) int {
+	i = min(max(i, 0), len(t))
+	for i > 0 && i < len(t) && !utf8.RuneStart(t[i]) {
+		i--
+	}
+	return i
+}
+
+// match appends what r finds in the window w of t. It follows detectRule of gitleaks
+// v8.30.1, but for "gitleaks:allow" comments, which are not heeded.
+func (s *ruleset) match(out []span, t string, w window, r *rule) ([]span, error) {
+	for _, m := range r.Regex.FindAllStringIndex(t[w.lo:w.hi], -1) {
+		lo, hi := trimNewlines(t, w.lo+m[0], w.lo+m[1])
+		a, b := secretIn(r, t[lo:hi])
+		c := candidate{secret: t[lo+a : lo+b], match: t[lo:hi], line: lineAround(t, lo, hi)}
+		if r.Entropy != 0 && entropy(c.secret) <= r.Entropy {
+			continue
+		}
+		global, err := s.allowlists()
+		if err != nil {
+			return nil, err
+		}
+		if c.allowed(global) || c.allowed(r.Allowlists) {
+			continue
+		}
+		out = append(out, span{lo + a, lo + b, r.RuleID})
+	}
+	return out, nil
+}
+
+func trimNewlines(t string, lo, hi int) (int, int) {
+	for lo < hi && t[lo] == '\n' {
+		lo++
+	}
+	for lo < hi && t[hi-1] == '\n' {
+		hi--
+	}
+	return lo, hi
+}
+
+// secretIn is where the secret stands within a match: the rule's group, else the first
+// group that is not empty, else all of it.
+func secretIn(r *rule, match string) (int, int) {
+	g := r.Regex.FindStringSubmatchIndex(match)
+	for i := 1; 2*i+1 < len(g); i++ {
+		wanted := r.SecretGroup == 0 || r.SecretGroup == i
+		if wanted && g[2*i] >= 0 && g[2*i] < g[2*i+1] {
+			return g[2*i], g[2*i+1]
+		}
+	}
+	return 0, len(match)
+}
+
+func lineAround(t string, lo, hi int) string {
+	from := strings.LastIndexByte(t[:lo], '\n') + 1
+	if n := strings.IndexByte(t[hi:], '\n'); n >= 0 {
+		return t[from : hi+n]
+	}
+	return t[from:]
+}
+
+// candidate is a match that an allowlist may still excuse.
+type candidate struct{ secret, match, line string }
+
+// allowed follows checkFindingAllowed of gitleaks v8.30.1 for a text without a path or
+// a commit.
+func (c candidate) allowed(lists []*config.Allowlist) bool {
+	for _, a := range lists {
+		target := c.secret
+		switch a.RegexTarget {
+		case "match":
+			target = c.match
+		case "line":
+			target = c.line
+		}
+		pattern := a.RegexAllowed(target)
+		word, _ := a.ContainsStopWord(c.secret)
+		if a.MatchCondition != config.AllowlistMatchAnd {
+			if pattern || word {
+				return true
+			}
+			continue
+		}
+		if len(a.Commits) == 0 && len(a.Paths) == 0 &&
+			(pattern || len(a.Regexes) == 0) && (word || len(a.StopWords) == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// entropy is Shannon's, in bits a byte, as gitleaks reckons it.
+func entropy(s string) float64 {
+	count := map[rune]int{}
+	for _, c := range s {
+		count[c]++
+	}
+	runes := make([]int, 0, len(count))
+	for _, n := range count {
+		runes = append(runes, n)
+	}
+	slices.Sort(runes) // a fixed order of summing: the same answer each time
+	var bits float64
+	for _, n := range runes {
+		p := float64(n) / float64(len(s))
+		bits -= p * math.Log2(p)
+	}
+	return bits
+}
