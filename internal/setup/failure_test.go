@@ -1,0 +1,87 @@
+package setup_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/setup"
+)
+
+// A failing part is named, leaves nothing half-written, and does not keep the others back.
+func TestPartialFailure(t *testing.T) {
+	for name, block := range map[string]struct{ path, others string }{
+		"hooks folder is a file": {".git/hooks", "skill"},
+		"info is a file":         {".git/info", "hooks"},
+		"agent folder is a file": {".claude", "hooks"},
+		".rekal is a file":       {".rekal", "skill"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t, "work")
+			l := r.layout()
+			r.remove(r.at(block.path))
+			r.write(r.at(block.path), "in the way\n", 0o644)
+			rep, err := setup.Install(l)
+			if err == nil || !strings.Contains(err.Error(), r.at(block.path)) {
+				t.Errorf("Install: %v; want an error that names %s", err, block.path)
+			}
+			contains(t, rep.Done, block.others)
+			equal(t, block.path, "in the way\n", r.read(r.at(block.path)))
+			for path := range r.snapshot() {
+				if strings.Contains(path, ".rekal-tmp") {
+					t.Errorf("%s was left behind", path)
+				}
+			}
+		})
+	}
+}
+
+// A hook of ours that can't be written leaves the user's where it was.
+func TestFailedHookIsUndone(t *testing.T) {
+	for name, begin := range map[string]func(*repo){
+		"file": func(r *repo) { r.write(r.at(".git/hooks/post-commit"), userHook, 0o750) },
+		"link": func(r *repo) { r.link("/nowhere/hook", r.at(".git/hooks/post-commit")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t, "work")
+			begin(r)
+			r.mkdir(r.at(fmt.Sprintf(".git/hooks/post-commit.rekal-tmp%d", os.Getpid())))
+			before := r.snapshot()
+			rep, err := setup.Install(r.layout())
+			if err == nil || !strings.Contains(err.Error(), "post-commit") {
+				t.Errorf("Install: %v; want an error that names post-commit", err)
+			}
+			contains(t, rep.Done, "hooks post-merge, post-applypatch, post-rewrite, pre-push in")
+			after := r.snapshot()
+			for _, file := range []string{"post-commit", "post-commit.pre-rekal"} {
+				path := filepath.Join("work/.git/hooks", file)
+				equal(t, path, before[path], after[path])
+			}
+		})
+	}
+}
+
+func TestLayoutIsChecked(t *testing.T) {
+	r := newRepo(t, "work")
+	good := r.layout()
+	for name, spoil := range map[string]func(*setup.Layout){
+		"another folder": func(l *setup.Layout) { l.RekalDir = l.WorkTree },
+		"relative":       func(l *setup.Layout) { l.HooksDir = ".git/hooks" },
+		"empty":          func(l *setup.Layout) { *l = setup.Layout{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := good
+			spoil(&l)
+			before := r.snapshot()
+			if _, err := setup.Install(l); err == nil {
+				t.Error("Install accepted it")
+			}
+			if _, err := setup.Remove(l); err == nil {
+				t.Error("Remove accepted it")
+			}
+			equal(t, "tree", before, r.snapshot())
+		})
+	}
+}

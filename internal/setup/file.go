@@ -1,0 +1,100 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// tempMark stands in the names of files that are not yet complete.
+const tempMark = ".rekal-tmp"
+
+// writeFile replaces a file at once: a reader, or a crash, finds the old content or the
+// new. The mode passes through the umask, unless the file exists: then its own is kept,
+// but for the bits that mode has and it lacks.
+func writeFile(path string, data []byte, mode fs.FileMode) (err error) {
+	temp := fmt.Sprintf("%s%s%d", path, tempMark, os.Getpid())
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(temp))
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync() // the name must not outlive the bytes in a power cut
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := keepMode(path, temp); err != nil {
+		return err
+	}
+	return os.Rename(temp, path)
+}
+
+func keepMode(old, temp string) error {
+	was, err := os.Lstat(old)
+	if err != nil || !was.Mode().IsRegular() {
+		return nil // nothing to keep
+	}
+	now, err := os.Lstat(temp)
+	if err != nil {
+		return err
+	}
+	return os.Chmod(temp, was.Mode().Perm()|now.Mode().Perm()&0o111)
+}
+
+// sweep removes what a killed process left half-written beside the path.
+func sweep(path string) error {
+	dir, base := filepath.Split(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return absentIsFine(err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), base+tempMark) {
+			if err := os.Remove(dir + e.Name()); err != nil {
+				return absentIsFine(err)
+			}
+		}
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// resolve follows links in the part of a path that exists.
+func resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	dir := filepath.Dir(path)
+	if dir == path {
+		return path
+	}
+	return filepath.Join(resolve(dir), filepath.Base(path))
+}
+
+// absentIsFine turns "there is no such file" into success.
+func absentIsFine(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	return err
+}

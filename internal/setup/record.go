@@ -1,0 +1,140 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// record is the list of folders and files that were not there before Install, parents
+// before children. It lies in .rekal/made, one path a line, relative to .rekal so that a
+// repository can be moved:
+//
+//	../.git/hooks
+//	../.claude
+//	../.claude/skills
+//
+// It is written before anything is made, so it may name more than there is, never less.
+type record struct {
+	layout Layout
+	paths  []string
+}
+
+// readRecord reads the list. If it is lost while other parts of us are there, all that
+// Install could have made counts as made.
+func readRecord(l Layout) (*record, error) {
+	r := &record{layout: l}
+	text, err := os.ReadFile(r.file())
+	if absentIsFine(err) != nil {
+		return nil, fmt.Errorf("setup: read what was made: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		r.paths = append(r.paths, filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n"))))
+	}
+	if err != nil && installed(l) {
+		r.paths = candidates(l)
+	}
+	return r, nil
+}
+
+// installed reports whether anything outside .rekal shows that Install was here.
+func installed(l Layout) bool {
+	text, _ := os.ReadFile(l.Exclude)
+	_, found := cutBlock(string(text))
+	return found || slices.ContainsFunc(hookDirs(l), hasOurs)
+}
+
+// candidates are the paths that Install makes where they are missing. .rekal itself is
+// not among them: it goes with all that it holds.
+func candidates(l Layout) []string {
+	paths := []string{filepath.Dir(l.Exclude), l.Exclude}
+	if l.inGit(l.HooksDir) {
+		paths = append(paths, l.HooksDir)
+	}
+	if l.WorkTree != "" {
+		skills := filepath.Join(l.WorkTree, ".claude", "skills")
+		dir := filepath.Join(skills, "rekal")
+		paths = append(paths, filepath.Dir(skills), skills, dir, filepath.Join(dir, "SKILL.md"))
+	}
+	return paths
+}
+
+func (r *record) file() string { return filepath.Join(r.layout.RekalDir, "made") }
+
+func (r *record) has(path string) bool { return slices.Contains(r.paths, path) }
+
+// plan adds what is missing now and is about to be made.
+func (r *record) plan() error {
+	for _, p := range candidates(r.layout) {
+		switch _, err := os.Lstat(p); {
+		case err == nil || r.has(p):
+		case absentIsFine(err) == nil:
+			r.paths = append(r.paths, p)
+		default:
+			return fmt.Errorf("setup: look for %s: %w", p, err)
+		}
+	}
+	return nil
+}
+
+func (r *record) write() error {
+	var b strings.Builder
+	for _, p := range r.paths {
+		rel, err := filepath.Rel(r.layout.RekalDir, p)
+		if err != nil || strings.Contains(rel, "\n") {
+			continue // can't be listed; at worst an empty folder stays
+		}
+		b.WriteString(filepath.ToSlash(rel) + "\n")
+	}
+	if old, err := os.ReadFile(r.file()); err == nil && string(old) == b.String() {
+		return nil
+	}
+	if err := writeFile(r.file(), []byte(b.String()), 0o600); err != nil {
+		return fmt.Errorf("setup: note what was made: %w", err)
+	}
+	return nil
+}
+
+// remove deletes the listed skills that nobody edited, then what has become empty.
+func (r *record) remove(rep *Report) error {
+	var errs []error
+	for _, p := range slices.Backward(r.paths) {
+		if err := sweep(p); err != nil {
+			errs = append(errs, fmt.Errorf("setup: clear half-written files: %w", err))
+		}
+		if filepath.Base(p) == skillFile {
+			errs = append(errs, removeSkill(r.layout, p, rep))
+		} else {
+			errs = append(errs, removeEmpty(p))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// removeEmpty removes an empty folder or file; anything else stays. A link stays too: we
+// make none.
+func removeEmpty(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return absentIsFine(err)
+	}
+	switch {
+	case info.IsDir():
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return fmt.Errorf("setup: look into a folder: %w", err)
+		}
+		if len(entries) > 0 {
+			return nil
+		}
+	case !info.Mode().IsRegular() || info.Size() > 0:
+		return nil
+	}
+	if err := os.Remove(path); absentIsFine(err) != nil {
+		return fmt.Errorf("setup: remove what is empty: %w", err)
+	}
+	return nil
+}

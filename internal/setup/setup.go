@@ -1,0 +1,173 @@
+// Package setup puts git-rekal into a repository and takes it out again: the folder
+// .rekal, the hook scripts, the agent skill and a block in info/exclude.
+//
+// In: a Layout, all the paths that git itself was asked for. Out: a Report in plain
+// words. It promises that Install is idempotent, repairs what is missing and never
+// overwrites a hook, skill or line of somebody else; that Remove brings back every byte
+// and mode from before, whatever was edited in between; that each file is complete or
+// absent; and that one part's failure does not keep the others from being done. Our own
+// texts, of this release and of former ones, are recognised by their sums.
+//
+// What Install made is listed in .rekal/made, so that Remove does not take a folder that
+// was already there. Without that file every folder that is empty counts as ours.
+//
+// It writes only inside the git directories, .rekal and .claude/skills/rekal: where the
+// hooks belong to a hook manager, to tracked files or to several repositories, the Report
+// says which line to add. It never runs git, reads no configuration and does not lock.
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Layout says where things are in one repository. All paths are absolute.
+type Layout struct {
+	WorkTree  string // root of the worktree; empty in a bare repository
+	GitDir    string // of this worktree
+	CommonDir string // shared by all worktrees; GitDir in the main one
+	HooksDir  string // `git rev-parse --git-path hooks`
+	// HooksPathScope is where core.hooksPath is set, as `git config --show-scope` prints
+	// it: "local", "worktree", "global", "system" or "command"; empty when it is not set.
+	HooksPathScope string
+	Exclude        string // `git rev-parse --git-path info/exclude`
+	RekalDir       string // the folder .rekal
+	// Binary is the running git-rekal. Hooks fall back to it where PATH does not hold
+	// one, as under graphical clients. Empty: no fallback.
+	Binary string
+}
+
+// Report says what was done, a phrase an entry, for a person to read.
+type Report struct {
+	Done    []string // what was made or repaired; by Remove: what was taken away or restored
+	Already []string // what was as it should be
+	Hints   []string // what was left alone, and what the user may do about it
+}
+
+func (r *Report) done(format string, a ...any) { r.Done = append(r.Done, fmt.Sprintf(format, a...)) }
+
+func (r *Report) already(format string, a ...any) {
+	r.Already = append(r.Already, fmt.Sprintf(format, a...))
+}
+
+func (r *Report) hint(format string, a ...any) { r.Hints = append(r.Hints, fmt.Sprintf(format, a...)) }
+
+// Install sets the repository up, or repairs what is missing. The error joins one error
+// for each part that failed, naming its file; the Report holds what was done besides.
+func Install(l Layout) (Report, error) {
+	if err := l.check(); err != nil {
+		return Report{}, err
+	}
+	var r Report
+	made, err := readRecord(l)
+	if err != nil {
+		return Report{}, err
+	}
+	errs := []error{made.plan()}
+	if errs[0] == nil {
+		errs[0] = installDir(l, made, &r)
+	}
+	errs = append(errs, installExclude(l, &r), installHooks(l, &r), installSkill(l, made, &r))
+	return r, errors.Join(errs...)
+}
+
+// Remove takes out all that Install made, in every worktree, and restores the hooks that
+// were chained. It keeps what a user edited, and says so. The ledger is not its business.
+// When a part fails, .rekal stays, so that the next Remove still knows what was made.
+func Remove(l Layout) (Report, error) {
+	if err := l.check(); err != nil {
+		return Report{}, err
+	}
+	var r Report
+	made, err := readRecord(l)
+	if err != nil {
+		return Report{}, err
+	}
+	errs := []error{removeHooks(l, &r), removeExclude(l, &r)}
+	errs = append(errs, made.remove(&r))
+	if err := errors.Join(errs...); err != nil {
+		return r, err
+	}
+	return r, removeDir(l, &r)
+}
+
+// check refuses a layout with which Remove could delete a folder that is not ours.
+func (l Layout) check() error {
+	if filepath.Base(l.RekalDir) != ".rekal" {
+		return fmt.Errorf("setup: folder %q is not named .rekal", l.RekalDir)
+	}
+	for _, p := range []string{l.GitDir, l.CommonDir, l.HooksDir, l.Exclude, l.RekalDir} {
+		if !filepath.IsAbs(p) {
+			return fmt.Errorf("setup: path %q is not absolute", p)
+		}
+	}
+	if l.WorkTree != "" && !filepath.IsAbs(l.WorkTree) {
+		return fmt.Errorf("setup: path %q is not absolute", l.WorkTree)
+	}
+	return nil
+}
+
+// installDir makes .rekal, which is nobody else's to read: it holds conversations.
+func installDir(l Layout, made *record, r *Report) error {
+	err := os.Mkdir(l.RekalDir, 0o700)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("setup: make the folder: %w", err)
+	}
+	if err == nil {
+		r.done("folder %s", l.show(l.RekalDir))
+		return made.write()
+	}
+	info, err := os.Stat(l.RekalDir)
+	if err != nil {
+		return fmt.Errorf("setup: look at the folder: %w", err)
+	}
+	if info.IsDir() && info.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(l.RekalDir, 0o700); err != nil {
+			return fmt.Errorf("setup: make the folder private: %w", err)
+		}
+	}
+	r.already("folder %s", l.show(l.RekalDir))
+	return made.write()
+}
+
+func removeDir(l Layout, r *Report) error {
+	if !exists(l.RekalDir) {
+		return nil
+	}
+	if err := os.RemoveAll(l.RekalDir); err != nil {
+		return fmt.Errorf("setup: remove the folder: %w", err)
+	}
+	r.done("folder %s", l.show(l.RekalDir))
+	return nil
+}
+
+// show is a path as the user knows it: below the worktree where it is, else absolute.
+func (l Layout) show(path string) string {
+	if l.WorkTree != "" {
+		if rel, err := filepath.Rel(l.WorkTree, path); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return path
+}
+
+// inGit reports whether a path is really in the git directory, links followed, and not in
+// a worktree that lies in there (as some people keep them beside a bare repository).
+func (l Layout) inGit(path string) bool {
+	path, tree := resolve(path), resolve(l.WorkTree)
+	for _, dir := range []string{resolve(l.CommonDir), resolve(l.GitDir)} {
+		nested := l.WorkTree != "" && within(tree, dir) && within(path, tree)
+		if within(path, dir) && !nested {
+			return true
+		}
+	}
+	return false
+}
+
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

@@ -1,0 +1,86 @@
+package setup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/templates"
+)
+
+const skillFile = "SKILL.md"
+
+// installSkill writes .claude/skills/rekal/SKILL.md. A file that a person wrote or edited
+// stays; so does one that was here before us, because it may be tracked.
+func installSkill(l Layout, made *record, r *Report) error {
+	if l.WorkTree == "" {
+		return nil // a bare repository has no place for it; each worktree's init makes its own
+	}
+	dir := l.WorkTree
+	for _, name := range []string{".claude", "skills", "rekal"} {
+		dir = filepath.Join(dir, name)
+		if isLink(dir) {
+			r.hint("%s is a link, and what it leads to may serve other repositories: the skill was not installed", l.show(dir))
+			return nil
+		}
+	}
+	path := filepath.Join(dir, skillFile)
+	text, err := os.ReadFile(path)
+	switch {
+	case absentIsFine(err) != nil:
+		return fmt.Errorf("setup: read the skill: %w", err)
+	case err == nil && string(text) == templates.Skill():
+		r.already("skill %s", l.show(path))
+		return nil
+	case exists(path) && (err != nil || !made.has(path) || !ourSkill(text)):
+		r.hint("%s is not as git-rekal wrote it and was left alone; to have the current one, remove it and run `git rekal init`", l.show(path))
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("setup: make the skill's folder: %w", err)
+	}
+	if err := writeFile(path, []byte(templates.Skill()), 0o666); err != nil {
+		return fmt.Errorf("setup: write the skill: %w", err)
+	}
+	r.done("skill %s", l.show(path))
+	return nil
+}
+
+// removeSkill deletes a skill that Install made, unless it was edited.
+func removeSkill(l Layout, path string, r *Report) error {
+	if isLink(path) {
+		return nil // not made by us
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		if absentIsFine(err) != nil {
+			return fmt.Errorf("setup: read the skill: %w", err)
+		}
+		return nil
+	}
+	if !ourSkill(text) {
+		r.hint("%s was edited and stays", l.show(path))
+		return nil
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("setup: remove the skill: %w", err)
+	}
+	r.done("skill %s", l.show(path))
+	return nil
+}
+
+func ourSkill(text []byte) bool {
+	return known(string(text), templates.Skill(), templates.FormerSkills())
+}
+
+// known reports whether a text is the current one or one of the former, given by sum.
+func known(text, current string, former []string) bool {
+	if text == current {
+		return true
+	}
+	sum := sha256.Sum256([]byte(text))
+	return slices.Contains(former, hex.EncodeToString(sum[:]))
+}
