@@ -1,0 +1,142 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Identity is the committer as git itself resolves it (libgit2 ignores environment
+// variables, `git -c` and conditional includes). It returns ErrNoIdentity, with git's
+// first line, when git has none.
+func (r *Repo) Identity(ctx context.Context) (Signature, error) {
+	out, err := r.run(ctx, "var", "GIT_COMMITTER_IDENT")
+	if err != nil {
+		return Signature{}, fmt.Errorf("git: %w: %w", ErrNoIdentity, err)
+	}
+	return parseIdent(strings.TrimSpace(out))
+}
+
+// parseIdent reads "Name <email> 1700000000 +0100".
+func parseIdent(s string) (Signature, error) {
+	lt, gt := strings.LastIndex(s, "<"), strings.LastIndex(s, ">")
+	if lt < 0 || gt < lt {
+		return Signature{}, fmt.Errorf("git: identity %q: %w", s, ErrNoIdentity)
+	}
+	sig := Signature{Name: strings.TrimSpace(s[:lt]), Email: s[lt+1 : gt]}
+	f := strings.Fields(s[gt+1:])
+	if len(f) != 2 {
+		return Signature{}, fmt.Errorf("git: identity %q: no time", s)
+	}
+	sec, err := strconv.ParseInt(f[0], 10, 64)
+	if err != nil {
+		return Signature{}, fmt.Errorf("git: identity %q: time: %w", s, err)
+	}
+	zone, err := time.Parse("-0700", f[1])
+	if err != nil {
+		return Signature{}, fmt.Errorf("git: identity %q: zone: %w", s, err)
+	}
+	sig.When = time.Unix(sec, 0).In(zone.Location())
+	return sig, nil
+}
+
+// Config reads the whole configuration as git resolves it: lower-cased keys (but for the
+// middle part) to the last value.
+func (r *Repo) Config(ctx context.Context) (map[string]string, error) {
+	out, err := r.run(ctx, "config", "--list", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("git: read configuration: %w", err)
+	}
+	conf := map[string]string{}
+	for rec := range strings.SplitSeq(out, "\x00") {
+		if rec == "" {
+			continue
+		}
+		key, value, ok := strings.Cut(rec, "\n")
+		if !ok {
+			value = "true" // a key without "=" is git's way to say true
+		}
+		conf[key] = value
+	}
+	return conf, nil
+}
+
+// HooksDir is where git looks for hooks in this worktree, and the scope of the
+// core.hooksPath that says so ("local", "worktree", "global", "system", "command"; "" when
+// none is set).
+func (r *Repo) HooksDir(ctx context.Context) (path, scope string, err error) {
+	out, err := r.run(ctx, "rev-parse", "--git-path", "hooks")
+	if err != nil {
+		return "", "", fmt.Errorf("git: find the hooks directory: %w", err)
+	}
+	path = strings.TrimSuffix(out, "\n")
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.dir, path)
+	}
+	out, err = r.run(ctx, "config", "--show-scope", "--get", "core.hooksPath")
+	if err == nil {
+		scope, _, _ = strings.Cut(out, "\t")
+	}
+	return path, scope, nil
+}
+
+// Worktrees lists the roots of the main worktree and of every linked one that git knows,
+// as git writes them.
+func (r *Repo) Worktrees() ([]string, error) {
+	var roots []string
+	if r.layout.MainTree != "" {
+		roots = append(roots, r.layout.MainTree)
+	}
+	links, err := filepath.Glob(filepath.Join(r.layout.CommonDir, "worktrees", "*", "gitdir"))
+	if err != nil {
+		return nil, fmt.Errorf("git: list worktrees: %w", err)
+	}
+	for _, link := range links {
+		if root, ok := linkedRoot(link); ok && root != r.layout.MainTree {
+			roots = append(roots, root)
+		}
+	}
+	if wt := r.layout.WorkTree; wt != "" && !contains(roots, wt) {
+		roots = append(roots, wt)
+	}
+	return roots, nil
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
+
+// run calls git in the directory that the repository was opened from, with the process's
+// own environment, and never lets it prompt or page.
+func (r *Repo) run(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = r.dir
+	cmd.Env = append(append([]string(nil), r.env...), "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "LC_ALL=C")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && stderr.Len() > 0 {
+			return "", errors.New(lastLine(stderr.String()))
+		}
+		return "", err
+	}
+	return stdout.String(), nil
+}
+
+// lastLine is git's own verdict: hints come before it.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}

@@ -1,0 +1,155 @@
+package git_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// TestIdentity: what git would commit with, wherever that is said.
+func TestIdentity(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		make func(p *place)
+		want git.Signature
+	}{
+		{"the user's configuration", func(*place) {}, git.Signature{Name: "A U Thor", Email: "a@example.com"}},
+		{"the repository's", func(p *place) { p.git("r", "config", "user.email", "here@example.com") }, git.Signature{Name: "A U Thor", Email: "here@example.com"}},
+		{"the environment", func(p *place) {
+			p.env = []string{"GIT_COMMITTER_NAME=C O Mitter", "GIT_COMMITTER_EMAIL=c@example.com", "GIT_AUTHOR_EMAIL=other@example.com"}
+		}, git.Signature{Name: "C O Mitter", Email: "c@example.com"}},
+		{"git -c", func(p *place) {
+			p.env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.email", "GIT_CONFIG_VALUE_0=count@example.com"}
+		}, git.Signature{Name: "A U Thor", Email: "count@example.com"}},
+		{"git -c, as git hands it to hooks", func(p *place) {
+			p.env = []string{"GIT_CONFIG_PARAMETERS='user.email'='param@example.com'"}
+		}, git.Signature{Name: "A U Thor", Email: "param@example.com"}},
+		{"another global file", func(p *place) {
+			p.write("global", "[user]\nname = G\nemail = g@example.com\n")
+			p.env = []string{"GIT_CONFIG_GLOBAL=" + p.at("global")}
+		}, git.Signature{Name: "G", Email: "g@example.com"}},
+		{"an include by folder", func(p *place) {
+			p.write("home/work", "[user]\nemail = work@example.com\n")
+			p.git("r", "config", "--global", "includeIf.gitdir:"+p.at("r")+"/.path", "work")
+		}, git.Signature{Name: "A U Thor", Email: "work@example.com"}},
+		{"an include by remote", func(p *place) {
+			p.write("home/work", "[user]\nemail = remote@example.com\n")
+			p.git("r", "remote", "add", "origin", "https://example.com/x")
+			p.git("r", "config", "--global", "includeIf.hasconfig:remote.*.url:https://example.com/**.path", "work")
+		}, git.Signature{Name: "A U Thor", Email: "remote@example.com"}},
+		{"a name with brackets' neighbours", func(p *place) { p.git("r", "config", "user.name", "O'Neil, \"X\" Ü") }, git.Signature{Name: "O'Neil, \"X\" Ü", Email: "a@example.com"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.init("r")
+			tt.make(p)
+			p.env = append(p.env, "GIT_COMMITTER_DATE=1800000000 -0330")
+			got := must(p.open("r").Identity(background))(t)
+			if !got.When.Equal(time.Unix(1_800_000_000, 0)) || got.When.Format("-0700") != "-0330" {
+				t.Errorf("time %v, want that of GIT_COMMITTER_DATE", got.When)
+			}
+			got.When = time.Time{}
+			equal(t, "identity", tt.want, got)
+		})
+	}
+}
+
+func TestNoIdentity(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.write("home/.gitconfig", "[user]\nuseConfigOnly = true\n")
+	got, err := p.open("r").Identity(background)
+	if !errors.Is(err, git.ErrNoIdentity) || got != (git.Signature{}) {
+		t.Errorf("%+v, %v; want ErrNoIdentity", got, err)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.git("r", "config", "rekal.actor", "human")
+	p.git("r", "config", "--add", "rekal.actor", "agent")
+	p.git("r", "config", "X.Middle PART.Key", "a\nb=c\n\nd")
+	p.git("r", "config", "x.empty", "")
+	p.write("r/.git/config", p.git("r", "config", "--list", "--local")[:0]+string(must(os.ReadFile(p.at("r/.git/config")))(t))+"[x]\n\tbare\n")
+	p.env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=x.count", "GIT_CONFIG_VALUE_0=1"}
+	got := must(p.open("r").Config(background))(t)
+	for key, want := range map[string]string{
+		"rekal.actor": "agent", "x.Middle PART.key": "a\nb=c\n\nd", "x.empty": "", "x.bare": "true", "x.count": "1",
+		"user.email": "a@example.com", "core.bare": "false",
+	} {
+		if v, ok := got[key]; !ok || v != want {
+			t.Errorf("%s = %q, %v; want %q", key, v, ok, want)
+		}
+	}
+}
+
+func TestCommandsEndWithTheContext(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	if _, err := p.open("r").Config(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestHooksDir(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		make      func(p *place)
+		dir, want string
+		scope     string
+	}{
+		{"plain", func(*place) {}, "r", "r/.git/hooks", ""},
+		{"a subdirectory", func(p *place) { p.write("r/sub/x", "") }, "r/sub", "r/.git/hooks", ""},
+		{"a linked worktree", func(p *place) { p.git("r", "worktree", "add", "-q", "../w") }, "w", "r/.git/hooks", ""},
+		{"core.hooksPath", func(p *place) { p.git("r", "config", "core.hooksPath", ".husky") }, "r", "r/.husky", "local"},
+		{"core.hooksPath for all", func(p *place) { p.git("r", "config", "--global", "core.hooksPath", p.at("hooks")) }, "r", "hooks", "global"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.init("r")
+			tt.make(p)
+			dir, scope, err := p.open(tt.dir).HooksDir(background)
+			if err != nil || dir != p.at(tt.want) || scope != tt.scope {
+				t.Errorf("%q, %q, %v; want %q, %q", dir, scope, err, p.at(tt.want), tt.scope)
+			}
+		})
+	}
+}
+
+func TestWorktrees(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.git("r", "worktree", "add", "-q", "../w")
+	p.git("r", "worktree", "add", "-q", "../gone")
+	p.git("r", "worktree", "add", "-q", "inside/r")
+	p.git(".", "clone", "-q", "--bare", "r", "b/.bare")
+	p.git("b/.bare", "worktree", "add", "-q", "../w", "main")
+	if err := os.RemoveAll(p.at("gone")); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string][]string{
+		// One that was removed by hand is still one: sessions were held there.
+		"r": {"r", "gone", "r/inside/r", "w"}, "w": {"r", "gone", "r/inside/r", "w"}, "b/w": {"b/w"}, "b/.bare": {"b/w"},
+	} {
+		got := must(p.open(dir).Worktrees())(t)
+		for i := range want {
+			want[i] = p.at(want[i])
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		equal(t, "from "+dir, want, got)
+	}
+	// git 2.48 can write the path relative to the file.
+	p.write("r/.git/worktrees/w/gitdir", "../../../../w/.git\n")
+	if got := must(p.open("r").Worktrees())(t); !slices.Contains(got, p.at("w")) {
+		t.Errorf("with a relative path: %q", got)
+	}
+}

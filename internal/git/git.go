@@ -1,0 +1,234 @@
+// Package git is the only room that knows libgit2, and the only one that runs the git
+// program. It deals in refs, OIDs, paths and bytes, and never learns what a session is.
+//
+// In: a directory inside a repository, and the environment of the process. Out: where
+// the repository keeps things (Layout), objects by OID, and a ref that moves only by
+// compare-and-swap.
+//
+// Promises: a method that writes has written everything or returns an error; objects
+// are immutable, so a crash leaves at most unreachable ones. A Repo belongs to one
+// goroutine; several processes may work on one repository at once.
+//
+// It never touches the index or the work tree, never signs, never prompts, and leaves
+// the network to `git fetch` and `git push` as the user has set them up.
+package git
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	git2 "github.com/libgit2/git2go/v34"
+)
+
+// OID is a hexadecimal object ID of 40 characters; "" is none.
+type OID string
+
+// ZeroOID stands for "no object", as git writes it.
+const ZeroOID OID = "0000000000000000000000000000000000000000"
+
+// Errors that callers decide on.
+var (
+	ErrNotRepository = errors.New("not a git repository")
+	ErrUnsupported   = errors.New("unsupported repository format")
+	ErrNotFound      = errors.New("not found")
+	ErrMoved         = errors.New("ref moved")
+	ErrNoIdentity    = errors.New("no identity")
+)
+
+// Layout says where a repository keeps things. All paths are absolute and cleaned, and
+// WorkTree is "" in a bare repository.
+type Layout struct {
+	WorkTree  string // root of the worktree that the process stands in
+	MainTree  string // root of the main worktree; "" when that one is bare
+	GitDir    string // this worktree's git directory
+	CommonDir string // the git directory that all worktrees share
+}
+
+// Repo is an open repository.
+type Repo struct {
+	r      *git2.Repository
+	layout Layout
+	dir    string
+	env    []string
+}
+
+// Open finds the repository that dir lies in, as git would: GIT_DIR and its companions
+// count when env sets them. It returns ErrNotRepository outside of one, and
+// ErrUnsupported for object formats or extensions that libgit2 1.5 cannot read.
+func Open(dir string, env []string) (*Repo, error) {
+	if err := allowExtensions(); err != nil {
+		return nil, fmt.Errorf("git: %w", err)
+	}
+	r, err := open(dir, env)
+	if err != nil {
+		return nil, openError(dir, err)
+	}
+	repo := &Repo{r: r, dir: dir, env: env}
+	if repo.layout, err = layoutOf(r); err != nil {
+		r.Free()
+		return nil, err
+	}
+	return repo, nil
+}
+
+// open heeds GIT_DIR and GIT_WORK_TREE itself: libgit2 1.5 would read them from the process
+// and refuses the second.
+func open(dir string, env []string) (*git2.Repository, error) {
+	path, flags := dir, git2.RepositoryOpenFlag(git2.RepositoryOpenCrossFs)
+	if d := lookup(env, "GIT_DIR"); d != "" {
+		path, flags = from(dir, d), git2.RepositoryOpenNoSearch
+	}
+	r, err := git2.OpenRepositoryExtended(path, flags, "")
+	if err != nil {
+		return nil, err
+	}
+	if tree := lookup(env, "GIT_WORK_TREE"); tree != "" {
+		if err := r.SetWorkdir(from(dir, tree), false); err != nil {
+			r.Free()
+			return nil, fmt.Errorf("GIT_WORK_TREE %q: %w", tree, err)
+		}
+	}
+	return r, nil
+}
+
+// from is a path as it is seen from dir.
+func from(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+func openError(dir string, err error) error {
+	msg := err.Error()
+	switch {
+	case git2.IsErrorCode(err, git2.ErrorCodeNotFound):
+		return fmt.Errorf("git: open %q: %w", dir, ErrNotRepository)
+	case strings.Contains(msg, "unsupported extension"), strings.Contains(msg, "objectformat"),
+		strings.Contains(msg, "repository version"):
+		return fmt.Errorf("git: open %q: %w: %s", dir, ErrUnsupported, msg)
+	}
+	return fmt.Errorf("git: open %q: %w", dir, err)
+}
+
+func layoutOf(r *git2.Repository) (Layout, error) {
+	common, err := r.ItemPath(git2.RepositoryItemCommonDir)
+	if err != nil {
+		return Layout{}, fmt.Errorf("git: find the common directory of %q: %w", r.Path(), err)
+	}
+	l := Layout{
+		WorkTree:  clean(r.Workdir()),
+		GitDir:    clean(r.Path()),
+		CommonDir: clean(common),
+	}
+	l.MainTree = l.WorkTree
+	if l.GitDir != l.CommonDir {
+		main, err := git2.OpenRepository(l.CommonDir)
+		if err != nil {
+			return Layout{}, openError(l.CommonDir, err)
+		}
+		defer main.Free()
+		l.MainTree = clean(main.Workdir())
+	}
+	return l, nil
+}
+
+func clean(path string) string {
+	if path == "" {
+		return ""
+	}
+	return filepath.Clean(path)
+}
+
+// Close releases the repository.
+func (r *Repo) Close() { r.r.Free() }
+
+// Layout says where the repository keeps things.
+func (r *Repo) Layout() Layout { return r.layout }
+
+// Head is what HEAD points at.
+type Head struct {
+	OID    OID    // "" before the first commit
+	Branch string // short branch name; "HEAD" when detached
+}
+
+// Head reads HEAD of the current worktree.
+func (r *Repo) Head() (Head, error) {
+	ref, err := r.r.References.Lookup("HEAD")
+	if err != nil {
+		return Head{}, fmt.Errorf("git: read HEAD: %w", err)
+	}
+	defer ref.Free()
+	if ref.Type() == git2.ReferenceOid {
+		return Head{OID: fromOid(ref.Target()), Branch: "HEAD"}, nil
+	}
+	h := Head{Branch: strings.TrimPrefix(ref.SymbolicTarget(), "refs/heads/")}
+	h.OID, err = r.Ref(ref.SymbolicTarget())
+	if errors.Is(err, ErrNotFound) {
+		return h, nil
+	}
+	return h, err
+}
+
+// Sequencing reports whether a rebase, cherry-pick or revert sequence, or `git am`, is
+// under way in this worktree: git then commits many times for one act of the user.
+func (r *Repo) Sequencing() bool {
+	switch r.r.State() {
+	case git2.RepositoryStateRebase, git2.RepositoryStateRebaseInteractive, git2.RepositoryStateRebaseMerge,
+		git2.RepositoryStateApplyMailbox, git2.RepositoryStateApplyMailboxOrRebase,
+		stateCherrypickSequence, stateRevertSequence:
+		return true
+	}
+	return false
+}
+
+// Resolve turns a revision as `git rev-parse` takes it into the commit that it names.
+func (r *Repo) Resolve(rev string) (OID, error) {
+	obj, err := r.r.RevparseSingle(rev)
+	if err != nil {
+		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) || git2.IsErrorCode(err, git2.ErrorCodeInvalidSpec) {
+			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrNotFound)
+		}
+		return "", fmt.Errorf("git: resolve %q: %w", rev, err)
+	}
+	defer obj.Free()
+	commit, err := obj.Peel(git2.ObjectCommit)
+	if err != nil {
+		return "", fmt.Errorf("git: resolve %q: not a commit: %w", rev, err)
+	}
+	defer commit.Free()
+	return fromOid(commit.Id()), nil
+}
+
+// Signature is who made a commit, and when.
+type Signature struct {
+	Name, Email string
+	When        time.Time
+}
+
+func fromOid(id *git2.Oid) OID {
+	if id == nil || id.IsZero() {
+		return ""
+	}
+	return OID(id.String())
+}
+
+func toOid(id OID) (*git2.Oid, error) {
+	o, err := git2.NewOid(string(id))
+	if err != nil {
+		return nil, fmt.Errorf("git: object ID %q: %w", id, err)
+	}
+	return o, nil
+}
+
+func lookup(env []string, key string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], key+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,223 @@
+package git_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+func TestLayout(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		make func(p *place)
+		dir  string
+		env  []string // $ROOT stands for the place
+		want git.Layout
+	}{
+		{
+			name: "main worktree",
+			make: func(p *place) { p.init("r") },
+			dir:  "r",
+			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
+		},
+		{
+			name: "subdirectory",
+			make: func(p *place) { p.init("r"); p.write("r/a/b/c", "") },
+			dir:  "r/a/b",
+			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
+		},
+		{
+			name: "before the first commit",
+			make: func(p *place) { p.git(".", "init", "-q", "r") },
+			dir:  "r",
+			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
+		},
+		{
+			name: "through a symbolic link",
+			make: func(p *place) { p.init("r"); _ = os.Symlink("r", p.at("s")) },
+			dir:  "s",
+			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
+		},
+		{
+			name: "linked worktree",
+			make: func(p *place) { p.init("r"); p.git("r", "worktree", "add", "-q", "../w") },
+			dir:  "w",
+			want: git.Layout{WorkTree: "w", MainTree: "r", GitDir: "r/.git/worktrees/w", CommonDir: "r/.git"},
+		},
+		{
+			name: "bare",
+			make: func(p *place) { p.init("r"); p.git(".", "clone", "-q", "--bare", "r", "b.git") },
+			dir:  "b.git",
+			want: git.Layout{GitDir: "b.git", CommonDir: "b.git"},
+		},
+		{
+			name: "worktree of a bare repository",
+			make: func(p *place) {
+				p.init("r")
+				p.git(".", "clone", "-q", "--bare", "r", "all/.bare")
+				p.git("all/.bare", "worktree", "add", "-q", "../w", "main")
+			},
+			dir:  "all/w",
+			want: git.Layout{WorkTree: "all/w", GitDir: "all/.bare/worktrees/w", CommonDir: "all/.bare"},
+		},
+		{
+			name: "separate git directory",
+			make: func(p *place) { p.init("r", "--separate-git-dir=store") },
+			dir:  "r",
+			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "store", CommonDir: "store"},
+		},
+		{
+			name: "submodule",
+			make: func(p *place) {
+				p.init("lib")
+				p.init("r")
+				p.git("r", "submodule", "--quiet", "add", p.at("lib"), "sub")
+			},
+			dir:  "r/sub",
+			want: git.Layout{WorkTree: "r/sub", MainTree: "r/sub", GitDir: "r/.git/modules/sub", CommonDir: "r/.git/modules/sub"},
+		},
+		{
+			name: "GIT_DIR, as hooks have it",
+			make: func(p *place) { p.init("r") },
+			dir:  "r", env: []string{"GIT_DIR=.git"},
+			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
+		},
+		{
+			name: "GIT_DIR, as hooks of a linked worktree have it",
+			make: func(p *place) { p.init("r"); p.git("r", "worktree", "add", "-q", "../w") },
+			dir:  "w", env: []string{"GIT_DIR=$ROOT/r/.git/worktrees/w"},
+			want: git.Layout{WorkTree: "w", MainTree: "r", GitDir: "r/.git/worktrees/w", CommonDir: "r/.git"},
+		},
+		{
+			name: "GIT_DIR of another repository",
+			make: func(p *place) { p.init("r"); p.init("other") },
+			dir:  "other", env: []string{"GIT_DIR=$ROOT/r/.git"},
+			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
+		},
+		{
+			name: "GIT_DIR and GIT_WORK_TREE of a repository for dot files",
+			make: func(p *place) { p.init("r"); p.git(".", "clone", "-q", "--bare", "r", "dots") },
+			dir:  "home", env: []string{"GIT_DIR=$ROOT/dots", "GIT_WORK_TREE=."},
+			want: git.Layout{WorkTree: "home", MainTree: "home", GitDir: "dots", CommonDir: "dots"},
+		},
+		{
+			name: "GIT_WORK_TREE alone",
+			make: func(p *place) { p.init("r"); p.write("tree/x", "") },
+			dir:  "r", env: []string{"GIT_WORK_TREE=../tree"},
+			want: git.Layout{WorkTree: "tree", MainTree: "tree", GitDir: "r/.git", CommonDir: "r/.git"},
+		},
+		{
+			name: "no GIT_DIR, as an empty one counts",
+			make: func(p *place) { p.init("r") },
+			dir:  "r", env: []string{"GIT_DIR="},
+			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			tt.make(p)
+			for _, kv := range tt.env {
+				p.env = append(p.env, strings.ReplaceAll(kv, "$ROOT", p.root))
+			}
+			want := tt.want
+			for _, path := range []*string{&want.WorkTree, &want.MainTree, &want.GitDir, &want.CommonDir} {
+				if *path != "" {
+					*path = p.at(*path)
+				}
+			}
+			equal(t, "layout", want, p.open(tt.dir).Layout())
+		})
+	}
+}
+
+func TestOpenFails(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		make func(t *testing.T, p *place)
+		env  string
+		want error
+	}{
+		{"no repository", func(_ *testing.T, p *place) { p.write("r/x", "") }, "", git.ErrNotRepository},
+		{"GIT_DIR to nowhere", func(_ *testing.T, p *place) { p.init("r") }, "GIT_DIR=/nowhere", git.ErrNotRepository},
+		{"SHA-256", func(_ *testing.T, p *place) { p.git(".", "init", "-q", "--object-format=sha256", "r") }, "", git.ErrUnsupported},
+		{"reftable", func(t *testing.T, p *place) {
+			if _, err := p.try(".", "init", "-q", "--ref-format=reftable", "r"); err != nil {
+				t.Skip("this git makes none")
+			}
+		}, "", git.ErrUnsupported},
+		{"what reftable leaves in the configuration", func(_ *testing.T, p *place) {
+			p.init("r")
+			p.git("r", "config", "core.repositoryFormatVersion", "1")
+			p.git("r", "config", "extensions.refStorage", "reftable")
+		}, "", git.ErrUnsupported},
+		{"an extension of the future", func(_ *testing.T, p *place) {
+			p.init("r")
+			p.git("r", "config", "core.repositoryFormatVersion", "1")
+			p.git("r", "config", "extensions.holographic", "true")
+		}, "", git.ErrUnsupported},
+		{"a format of the future", func(_ *testing.T, p *place) {
+			p.init("r")
+			p.write("r/.git/config", "[core]\n\trepositoryFormatVersion = 9\n")
+		}, "", git.ErrUnsupported},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			tt.make(t, p)
+			r, err := git.Open(p.at("r"), append(p.environ(), tt.env))
+			if r != nil || !errors.Is(err, tt.want) || !strings.HasPrefix(err.Error(), "git: open ") {
+				t.Errorf("Open: %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestExtensions: what git itself writes into a repository's configuration, and what
+// libgit2 1.5 refuses unless it is told.
+func TestExtensions(t *testing.T) {
+	for _, tt := range []struct {
+		name, key string
+		make      func(p *place)
+	}{
+		{"sparse-checkout", "extensions.worktreeconfig", func(p *place) {
+			p.init("r")
+			p.git("r", "sparse-checkout", "set", "--cone", "a")
+		}},
+		{"partial clone", "extensions.partialclone", func(p *place) {
+			p.init("origin")
+			p.git("origin", "config", "uploadpack.allowFilter", "true")
+			p.git(".", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+p.at("origin"), "r")
+			p.git("r", "config", "core.repositoryFormatVersion", "1")
+			p.git("r", "config", "extensions.partialClone", "origin") // as git before 2.24 wrote it
+		}},
+		{"precious objects", "extensions.preciousobjects", func(p *place) {
+			p.init("r")
+			p.git("r", "config", "core.repositoryFormatVersion", "1")
+			p.git("r", "config", "extensions.preciousObjects", "true")
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			tt.make(p)
+			if p.git("r", "config", "--get", tt.key) == "" {
+				t.Fatalf("%s is not set", tt.key)
+			}
+			r := p.open("r")
+			head := must(r.Head())(t)
+			equal(t, "HEAD", git.Head{OID: p.rev("r", "HEAD"), Branch: "main"}, head)
+			id := draft(t, r, "written", head.OID)
+			if err := r.CompareAndSwap("refs/heads/new", "", id, "test"); err != nil {
+				t.Error(err)
+			}
+			equal(t, "what git reads", id, p.rev("r", "new"))
+		})
+	}
+}
+
+func TestLibraryVersion(t *testing.T) {
+	if v := git.LibraryVersion(); !strings.HasPrefix(v, "1.5.") {
+		t.Errorf("libgit2 %q; it was built for 1.5", v)
+	}
+}

@@ -1,0 +1,340 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"sort"
+	"strings"
+
+	git2 "github.com/libgit2/git2go/v34"
+)
+
+// Commit is what a commit object says.
+type Commit struct {
+	OID       OID
+	Tree      OID
+	Parents   []OID
+	Author    Signature
+	Committer Signature
+	Message   string
+}
+
+// Subject is the first line of the message.
+func (c Commit) Subject() string {
+	s, _, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	return s
+}
+
+// Commit reads a commit; ErrNotFound when the object is not here.
+func (r *Repo) Commit(id OID) (Commit, error) {
+	c, err := r.lookupCommit(id)
+	if err != nil {
+		return Commit{}, err
+	}
+	defer c.Free()
+	return commitFrom(c), nil
+}
+
+func (r *Repo) lookupCommit(id OID) (*git2.Commit, error) {
+	o, err := toOid(id)
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.r.LookupCommit(o)
+	if err != nil {
+		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+			return nil, fmt.Errorf("git: commit %s: %w", id, ErrNotFound)
+		}
+		return nil, fmt.Errorf("git: commit %s: %w", id, err)
+	}
+	return c, nil
+}
+
+func commitFrom(c *git2.Commit) Commit {
+	out := Commit{OID: fromOid(c.Id()), Tree: fromOid(c.TreeId()), Message: c.Message()}
+	for i := range c.ParentCount() {
+		out.Parents = append(out.Parents, fromOid(c.ParentId(i)))
+	}
+	out.Author, out.Committer = signatureFrom(c.Author()), signatureFrom(c.Committer())
+	return out
+}
+
+func signatureFrom(s *git2.Signature) Signature {
+	if s == nil {
+		return Signature{}
+	}
+	return Signature{Name: s.Name, Email: s.Email, When: s.When}
+}
+
+// Blob reads a blob whole.
+func (r *Repo) Blob(id OID) ([]byte, error) {
+	o, err := toOid(id)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.r.LookupBlob(o)
+	if err != nil {
+		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+			return nil, fmt.Errorf("git: blob %s: %w", id, ErrNotFound)
+		}
+		return nil, fmt.Errorf("git: blob %s: %w", id, err)
+	}
+	defer b.Free()
+	return append([]byte(nil), b.Contents()...), nil
+}
+
+// BlobAt reads the file at a path of a tree; ErrNotFound when there is none.
+func (r *Repo) BlobAt(tree OID, path string) ([]byte, error) {
+	t, err := r.lookupTree(tree)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Free()
+	e, err := t.EntryByPath(path)
+	if err != nil || e.Type != git2.ObjectBlob {
+		return nil, fmt.Errorf("git: %s in tree %s: %w", path, tree, ErrNotFound)
+	}
+	return r.Blob(fromOid(e.Id))
+}
+
+func (r *Repo) lookupTree(id OID) (*git2.Tree, error) {
+	o, err := toOid(id)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.r.LookupTree(o)
+	if err != nil {
+		return nil, fmt.Errorf("git: tree %s: %w", id, err)
+	}
+	return t, nil
+}
+
+// Draft is a commit to be written: a base tree with files added to it.
+type Draft struct {
+	Base    OID               // tree to start from; "" for an empty one
+	Files   map[string][]byte // slash-separated path → content; added or replaced
+	Remove  []string          // paths to take out
+	Parents []OID
+	Message string
+	Author  Signature // also the committer
+}
+
+// WriteCommit writes blobs, trees and an unsigned commit, and moves no ref.
+func (r *Repo) WriteCommit(d Draft) (OID, error) {
+	root := dir{}
+	for path, content := range d.Files {
+		blob, err := r.r.CreateBlobFromBuffer(content)
+		if err != nil {
+			return "", fmt.Errorf("git: write %s: %w", path, err)
+		}
+		root.put(strings.Split(path, "/"), blob)
+	}
+	for _, path := range d.Remove {
+		root.put(strings.Split(path, "/"), nil)
+	}
+	tree, err := r.writeTree(d.Base, root)
+	if err != nil {
+		return "", err
+	}
+	parents := make([]*git2.Oid, len(d.Parents))
+	for i, p := range d.Parents {
+		if parents[i], err = toOid(p); err != nil {
+			return "", err
+		}
+	}
+	sig := &git2.Signature{Name: d.Author.Name, Email: d.Author.Email, When: d.Author.When}
+	id, err := r.r.CreateCommitFromIds("", sig, sig, d.Message, tree, parents...)
+	if err != nil {
+		return "", fmt.Errorf("git: write commit: %w", err)
+	}
+	return fromOid(id), nil
+}
+
+// dir is one level of changed paths: a name maps to a blob, to nil (removed), or to a
+// deeper dir.
+type dir map[string]any
+
+func (d dir) put(parts []string, blob *git2.Oid) {
+	if len(parts) == 1 {
+		d[parts[0]] = blob
+		return
+	}
+	sub, ok := d[parts[0]].(dir)
+	if !ok {
+		sub = dir{}
+		d[parts[0]] = sub
+	}
+	sub.put(parts[1:], blob)
+}
+
+func (r *Repo) writeTree(base OID, d dir) (*git2.Oid, error) {
+	var old *git2.Tree
+	var b *git2.TreeBuilder
+	var err error
+	if base == "" {
+		b, err = r.r.TreeBuilder()
+	} else {
+		if old, err = r.lookupTree(base); err != nil {
+			return nil, err
+		}
+		defer old.Free()
+		b, err = r.r.TreeBuilderFromTree(old)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git: build tree: %w", err)
+	}
+	defer b.Free()
+	for name, v := range d {
+		if err := r.buildEntry(b, old, name, v); err != nil {
+			return nil, fmt.Errorf("git: build tree entry %q: %w", name, err)
+		}
+	}
+	return b.Write()
+}
+
+func (r *Repo) buildEntry(b *git2.TreeBuilder, old *git2.Tree, name string, v any) error {
+	switch v := v.(type) {
+	case dir:
+		var base OID
+		if old != nil {
+			if e := old.EntryByName(name); e != nil && e.Type == git2.ObjectTree {
+				base = fromOid(e.Id)
+			}
+		}
+		sub, err := r.writeTree(base, v)
+		if err != nil {
+			return err
+		}
+		return b.Insert(name, sub, git2.FilemodeTree)
+	case *git2.Oid:
+		if v == nil {
+			return b.Remove(name)
+		}
+		return b.Insert(name, v, git2.FilemodeBlob)
+	}
+	return nil
+}
+
+// Walk yields the commits that are reachable from tips and not from hide, parents
+// before children. Commits that a shallow clone cut off are not an error: the walk
+// ends there.
+func (r *Repo) Walk(tips, hide []OID) iter.Seq2[Commit, error] {
+	return r.walk(tips, hide, git2.SortTopological|git2.SortTime|git2.SortReverse)
+}
+
+// Newest yields the commits that are reachable from tips, the newest first.
+func (r *Repo) Newest(tips []OID) iter.Seq2[Commit, error] {
+	return r.walk(tips, nil, git2.SortTime)
+}
+
+func (r *Repo) walk(tips, hide []OID, order git2.SortType) iter.Seq2[Commit, error] {
+	if shallow, err := r.r.IsShallow(); err == nil && shallow {
+		return r.walkShallow(tips, hide, order)
+	}
+	return func(yield func(Commit, error) bool) {
+		w, err := r.r.Walk()
+		if err != nil {
+			yield(Commit{}, fmt.Errorf("git: walk: %w", err))
+			return
+		}
+		defer w.Free()
+		w.Sorting(order)
+		if err := push(w, tips, hide); err != nil {
+			yield(Commit{}, err)
+			return
+		}
+		var id git2.Oid
+		for {
+			err := w.Next(&id)
+			if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
+				return
+			}
+			if err != nil {
+				yield(Commit{}, fmt.Errorf("git: walk: %w", err))
+				return
+			}
+			c, err := r.Commit(fromOid(&id))
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func push(w *git2.RevWalk, tips, hide []OID) error {
+	for _, id := range tips {
+		o, err := toOid(id)
+		if err != nil {
+			return err
+		}
+		if err := w.Push(o); err != nil {
+			return fmt.Errorf("git: walk from %s: %w", id, err)
+		}
+	}
+	for _, id := range hide {
+		o, err := toOid(id)
+		if err != nil {
+			return err
+		}
+		// A commit that is not here hides nothing.
+		if err := w.Hide(o); err != nil && !git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+			return fmt.Errorf("git: walk without %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// IsAncestor reports whether a commit is another one or reachable from it. One that is not
+// here is neither.
+func (r *Repo) IsAncestor(old, new OID) (bool, error) {
+	if old == new {
+		return true, nil
+	}
+	o, err := toOid(old)
+	if err != nil {
+		return false, err
+	}
+	n, err := toOid(new)
+	if err != nil {
+		return false, err
+	}
+	for _, id := range []OID{old, new} {
+		if _, err := r.Commit(id); errors.Is(err, ErrNotFound) {
+			return false, nil
+		}
+	}
+	ok, err := r.r.DescendantOf(n, o)
+	if err != nil {
+		return false, fmt.Errorf("git: is %s behind %s: %w", old, new, err)
+	}
+	return ok, nil
+}
+
+// Blobs lists the files of a tree below a path, by full path, in path order.
+func (r *Repo) Blobs(tree OID, under string) ([]Entry, error) {
+	t, err := r.lookupTree(tree)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Free()
+	var out []Entry
+	err = t.Walk(func(prefix string, e *git2.TreeEntry) error {
+		path := prefix + e.Name
+		if e.Type == git2.ObjectBlob && strings.HasPrefix(path, under) {
+			out = append(out, Entry{Path: path, OID: fromOid(e.Id)})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("git: list tree %s: %w", tree, err)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
+	return out, nil
+}
+
+// Entry is a file in a tree.
+type Entry struct {
+	Path string
+	OID  OID
+}

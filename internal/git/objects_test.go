@@ -1,0 +1,259 @@
+package git_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+func TestWriteCommit(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	r := p.open("r")
+	first := must(r.WriteCommit(git.Draft{
+		Files:   map[string][]byte{"README.md": []byte("hi\n"), "seg/1/a": []byte("a"), "seg/1/b": []byte("b"), "seg/2/c": nil},
+		Message: "first\n", Author: git.Signature{Name: "Ä", Email: "ä@example.com", When: time.Unix(1_800_000_000, 0).In(time.FixedZone("", 5400))},
+	}))(t)
+	base := must(r.Commit(first))(t)
+	second := must(r.WriteCommit(git.Draft{
+		Base: base.Tree, Files: map[string][]byte{"seg/1/b": []byte("B"), "seg/3/d": []byte("d")}, Remove: []string{"seg/2/c", "README.md"},
+		Parents: []git.OID{first, p.rev("r", "HEAD")}, Message: "second\n\nwith a body\n", Author: someone,
+	}))(t)
+	p.git("r", "update-ref", "refs/heads/written", string(second))
+	p.fsck("r")
+
+	equal(t, "tree", "seg/1/a\nseg/1/b\nseg/3/d", p.git("r", "ls-tree", "-r", "--name-only", string(second)))
+	equal(t, "kept", "a", p.git("r", "cat-file", "-p", string(second)+":seg/1/a"))
+	equal(t, "replaced", "B", p.git("r", "cat-file", "-p", string(second)+":seg/1/b"))
+	equal(t, "the first, as git reads it", "Ä <ä@example.com> 1800000000 +0130|first",
+		p.git("r", "log", "-1", "--date=raw", "--format=%an <%ae> %ad|%B", string(first)))
+	equal(t, "is signed", "N", p.git("r", "log", "-1", "--format=%G?", string(second)))
+
+	got := must(r.Commit(second))(t)
+	equal(t, "the second", git.Commit{
+		OID: second, Tree: p.rev("r", "written^{tree}"), Parents: []git.OID{first, p.rev("r", "HEAD")},
+		Author: someone, Committer: someone, Message: "second\n\nwith a body\n",
+	}, got)
+	equal(t, "subject", "second", got.Subject())
+}
+
+func TestWriteCommitMovesNothing(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.write("r/file", "edited\n")
+	before := p.git("r", "for-each-ref") + p.git("r", "status", "--porcelain=v2", "--branch")
+	draft(t, p.open("r"), "x")
+	equal(t, "refs, index and work tree", before, p.git("r", "for-each-ref")+p.git("r", "status", "--porcelain=v2", "--branch"))
+}
+
+func TestWriteCommitFails(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	r := p.open("r")
+	tree := must(r.Commit(p.rev("r", "HEAD")))(t).Tree
+	none := git.OID(strings.Repeat("1", 40))
+	for name, d := range map[string]git.Draft{
+		"a path of git's own":    {Files: map[string][]byte{".git/config": nil}, Author: someone},
+		"a path out of the tree": {Files: map[string][]byte{"../x": nil}, Author: someone},
+		"an empty name":          {Files: map[string][]byte{"a//b": nil}, Author: someone},
+		"a base that is not":     {Base: none, Author: someone},
+		"a base that is no OID":  {Base: "HEAD", Author: someone},
+		"a parent that is not":   {Base: tree, Parents: []git.OID{none}, Author: someone},
+		"what can't be removed":  {Base: tree, Remove: []string{"nothing"}, Author: someone},
+		"no author":              {Base: tree},
+	} {
+		if id, err := r.WriteCommit(d); err == nil || id != "" {
+			t.Errorf("%s: %q, %v", name, id, err)
+		}
+	}
+}
+
+func TestReading(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.commit("r", "two", "dir/a", "A\x00\n", "dir/sub/b", "", "dirt", "x")
+	r := p.open("r")
+	tree := must(r.Commit(p.rev("r", "HEAD")))(t).Tree
+	equal(t, "a blob", "A\x00\n", string(must(r.BlobAt(tree, "dir/a"))(t)))
+	equal(t, "an empty blob", "", string(must(r.BlobAt(tree, "dir/sub/b"))(t)))
+	equal(t, "a blob by OID", "x", string(must(r.Blob(p.rev("r", "HEAD:dirt")))(t)))
+	equal(t, "all below a folder", []git.Entry{
+		{Path: "dir/a", OID: p.rev("r", "HEAD:dir/a")}, {Path: "dir/sub/b", OID: p.rev("r", "HEAD:dir/sub/b")},
+	}, must(r.Blobs(tree, "dir/"))(t))
+
+	none := git.OID(strings.Repeat("1", 40))
+	for name, err := range map[string]error{
+		"a path that is not":  second(r.BlobAt(tree, "dir/z")),
+		"a folder":            second(r.BlobAt(tree, "dir")),
+		"a blob that is not":  second(r.Blob(none)),
+		"a commit not there":  second(r.Commit(none)),
+		"a ref that is not":   second(r.Ref("refs/heads/none")),
+		"a name that is not":  second(r.Resolve("none")),
+		"a parent too far":    second(r.Resolve("HEAD~99")),
+		"what is no revision": second(r.Resolve("HEAD^^{]")),
+	} {
+		if !errors.Is(err, git.ErrNotFound) {
+			t.Errorf("%s: %v, want ErrNotFound", name, err)
+		}
+	}
+	for name, err := range map[string]error{
+		"a blob that is a tree": second(r.Blob(tree)), "a commit that is a tree": second(r.Commit(tree)),
+		"no OID": second(r.Commit("xyz")), "a tree, resolved": second(r.Resolve("HEAD^{tree}")),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestResolve(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.commit("r", "two", "file", "2\n")
+	p.git("r", "tag", "-a", "-m", "annotated", "v1.0.0")
+	r := p.open("r")
+	for _, rev := range []string{"HEAD", "main", "v1.0.0", "HEAD~1", "HEAD^", "@", "refs/heads/main", string(p.rev("r", "HEAD")[:7])} {
+		equal(t, rev, p.rev("r", rev+"^{commit}"), must(r.Resolve(rev))(t))
+	}
+}
+
+// history is a repository with a merge: 1, then 2 and 3 side by side, then 4 of both.
+func history(t *testing.T) (*place, []git.OID) {
+	t.Helper()
+	p := newPlace(t)
+	p.init("r")
+	at := func(n int) { p.env = []string{fmt.Sprintf("GIT_COMMITTER_DATE=%d +0000", 1_800_000_000+n)} }
+	at(1)
+	p.git("r", "commit", "-q", "--amend", "-m", "1")
+	ids := []git.OID{"", p.rev("r", "HEAD")}
+	at(2)
+	ids = append(ids, p.commit("r", "2", "two", "2\n"))
+	p.git("r", "checkout", "-q", "-b", "side", "HEAD~1")
+	at(3)
+	ids = append(ids, p.commit("r", "3", "three", "3\n"))
+	at(4)
+	p.git("r", "merge", "-q", "-m", "4", "main")
+	p.env = nil
+	return p, append(ids, p.rev("r", "HEAD"))
+}
+
+// collect runs a walk to its end.
+func collect(t *testing.T, walk func(func(git.Commit, error) bool)) []git.OID {
+	t.Helper()
+	var out []git.OID
+	for c, err := range walk {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c.OID)
+	}
+	return out
+}
+
+func TestWalk(t *testing.T) {
+	p, ids := history(t)
+	r := p.open("r")
+	none := git.OID(strings.Repeat("1", 40))
+	for _, tt := range []struct {
+		name string
+		walk func(func(git.Commit, error) bool)
+		want []git.OID
+	}{
+		{"all", r.Walk(ids[4:], nil), ids[1:]},
+		{"without", r.Walk(ids[4:], []git.OID{ids[2]}), ids[3:]},
+		{"without itself", r.Walk(ids[4:], ids[4:]), nil},
+		{"two tips", r.Walk([]git.OID{ids[2], ids[3]}, nil), ids[1:4]},
+		{"without what is not here", r.Walk(ids[2:3], []git.OID{none}), ids[1:3]},
+		{"newest first", r.Newest(ids[4:]), []git.OID{ids[4], ids[3], ids[2], ids[1]}},
+		{"from nowhere", r.Walk(nil, nil), nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) { equal(t, "commits", tt.want, collect(t, tt.walk)) })
+	}
+	t.Run("stopped", func(t *testing.T) {
+		for c := range r.Newest(ids[4:]) {
+			equal(t, "the first", ids[4], c.OID)
+			break
+		}
+	})
+	t.Run("from a commit that is not here", func(t *testing.T) {
+		for c, err := range r.Walk([]git.OID{none}, nil) {
+			if err == nil {
+				t.Errorf("%s, and no error", c.OID)
+			}
+		}
+	})
+}
+
+// TestWalkInAShallowClone cuts the history at every depth. libgit2's own walk fails there.
+func TestWalkInAShallowClone(t *testing.T) {
+	p, ids := history(t)
+	p.git("r", "checkout", "-q", "main")
+	tip := ids[4]
+	for depth, want := range map[int][]git.OID{1: {ids[4]}, 2: ids[2:], 3: ids[1:]} {
+		t.Run(fmt.Sprint("depth ", depth), func(t *testing.T) {
+			dir := fmt.Sprint("clone", depth)
+			p.git(".", "clone", "-q", fmt.Sprint("--depth=", depth), "--branch=side", "file://"+p.at("r"), dir)
+			r := p.open(dir)
+			got := collect(t, r.Walk([]git.OID{tip}, nil))
+			parentsFirst(t, r, got)
+			equal(t, "all", sorted(want), sorted(got))
+			back := slices.Clone(want)
+			slices.Reverse(back)
+			equal(t, "newest first", back, collect(t, r.Newest([]git.OID{tip})))
+			equal(t, "without one", []git.OID{tip}, collect(t, r.Walk([]git.OID{tip}, []git.OID{ids[2], ids[3]})))
+		})
+	}
+	t.Run("from a commit that is not here", func(t *testing.T) {
+		for c, err := range p.open("clone1").Walk([]git.OID{ids[1]}, nil) {
+			if !errors.Is(err, git.ErrNotFound) {
+				t.Errorf("%q, %v", c.OID, err)
+			}
+		}
+	})
+}
+
+func sorted(ids []git.OID) []git.OID { return slices.Sorted(slices.Values(ids)) }
+
+func parentsFirst(t *testing.T, r *git.Repo, ids []git.OID) {
+	t.Helper()
+	for i, id := range ids {
+		for _, parent := range must(r.Commit(id))(t).Parents {
+			if slices.Contains(ids[i:], parent) {
+				t.Errorf("%s comes before its parent", id)
+			}
+		}
+	}
+}
+
+func TestIsAncestor(t *testing.T) {
+	p, ids := history(t)
+	r := p.open("r")
+	none := git.OID(strings.Repeat("1", 40))
+	for _, tt := range []struct {
+		name     string
+		old, new git.OID
+		want     bool
+	}{
+		{"a parent", ids[1], ids[2], true},
+		{"across a merge", ids[1], ids[4], true},
+		{"itself", ids[1], ids[1], true},
+		{"a child", ids[2], ids[1], false},
+		{"side by side", ids[2], ids[3], false},
+		{"what is not here", none, ids[4], false},
+		{"of what is not here", ids[1], none, false},
+	} {
+		if got := must(r.IsAncestor(tt.old, tt.new))(t); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	if _, err := r.IsAncestor("", ids[1]); err == nil {
+		t.Error("no OID, and no error")
+	}
+}

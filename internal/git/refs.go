@@ -1,0 +1,131 @@
+package git
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	git2 "github.com/libgit2/git2go/v34"
+)
+
+// Ref reads the OID that a full ref name points at; ErrNotFound when there is none.
+func (r *Repo) Ref(name string) (OID, error) {
+	ref, err := r.r.References.Lookup(name)
+	if err != nil {
+		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+			return "", fmt.Errorf("git: ref %s: %w", name, ErrNotFound)
+		}
+		return "", fmt.Errorf("git: ref %s: %w", name, err)
+	}
+	defer ref.Free()
+	return fromOid(ref.Target()), nil
+}
+
+// Refs maps every full ref name that matches the glob to its OID. Symbolic refs are
+// left out.
+func (r *Repo) Refs(glob string) (map[string]OID, error) {
+	it, err := r.r.NewReferenceIteratorGlob(glob)
+	if err != nil {
+		return nil, fmt.Errorf("git: list %s: %w", glob, err)
+	}
+	defer it.Free()
+	refs := map[string]OID{}
+	for {
+		ref, err := it.Next()
+		if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
+			return refs, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("git: list %s: %w", glob, err)
+		}
+		if ref.Type() == git2.ReferenceOid {
+			refs[ref.Name()] = fromOid(ref.Target())
+		}
+		ref.Free()
+	}
+}
+
+// lockTries and lockPause bound how long a ref update waits for another process that
+// holds the ref's lock file for an instant (a commit, pack-refs): about half a second.
+const (
+	lockTries = 50
+	lockPause = 10 * time.Millisecond
+)
+
+// CompareAndSwap moves a ref from old to new, or creates it when old is "". It returns
+// ErrMoved when the ref is not at old any more.
+func (r *Repo) CompareAndSwap(name string, old, new OID, reflog string) error {
+	var err error
+	for range lockTries {
+		err = r.swap(name, old, new, reflog)
+		if err == nil || !locked(err) {
+			break
+		}
+		time.Sleep(lockPause)
+	}
+	if err == nil {
+		return nil
+	}
+	if git2.IsErrorCode(err, git2.ErrorCodeModified) || git2.IsErrorCode(err, git2.ErrorCodeExists) {
+		return fmt.Errorf("git: move %s: %w", name, ErrMoved)
+	}
+	return fmt.Errorf("git: move %s: %w", name, err)
+}
+
+func locked(err error) bool {
+	return git2.IsErrorCode(err, git2.ErrorCodeLocked) ||
+		strings.Contains(err.Error(), "failed to lock file")
+}
+
+func (r *Repo) swap(name string, old, new OID, reflog string) error {
+	target, err := toOid(new)
+	if err != nil {
+		return err
+	}
+	if old == "" {
+		ref, err := r.r.References.Create(name, target, false, reflog)
+		if err == nil {
+			ref.Free()
+		}
+		return err
+	}
+	ref, err := r.r.References.Lookup(name)
+	if err != nil {
+		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+			return ErrMoved
+		}
+		return err
+	}
+	defer ref.Free()
+	if fromOid(ref.Target()) != old {
+		return ErrMoved
+	}
+	// libgit2 compares the ref's value with the one just looked up, under its lock.
+	moved, err := ref.SetTarget(target, reflog)
+	if err == nil {
+		moved.Free()
+	}
+	return err
+}
+
+// DeleteRef removes a ref; one that is not there is no error.
+func (r *Repo) DeleteRef(name string) error {
+	ref, err := r.r.References.Lookup(name)
+	if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("git: delete %s: %w", name, err)
+	}
+	defer ref.Free()
+	if err := ref.Delete(); err != nil {
+		return fmt.Errorf("git: delete %s: %w", name, err)
+	}
+	return nil
+}
+
+// ValidRef reports whether git accepts a full ref name.
+func ValidRef(name string) bool {
+	ok, err := git2.ReferenceNameIsValid(name)
+	return err == nil && ok
+}

@@ -1,0 +1,215 @@
+package git_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+func TestCompareAndSwap(t *testing.T) {
+	const ref = "refs/heads/rekal/a@b.c"
+	for _, tt := range []struct {
+		name     string
+		at       int // where the ref stands before: 0 is nowhere
+		old, new int
+		want     error
+		then     int
+	}{
+		{"create", 0, 0, 1, nil, 1},
+		{"create what is there", 1, 0, 2, git.ErrMoved, 1},
+		{"move", 1, 1, 2, nil, 2},
+		{"move back", 2, 2, 1, nil, 1},
+		{"move to where it is", 1, 1, 1, nil, 1},
+		{"move what moved", 2, 1, 3, git.ErrMoved, 2},
+		{"move what is gone", 0, 1, 2, git.ErrMoved, 0},
+	} {
+		for _, packed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, packed %v", tt.name, packed), func(t *testing.T) {
+				p := newPlace(t)
+				p.init("r")
+				r := p.open("r")
+				ids := []git.OID{"", draft(t, r, "1"), draft(t, r, "2"), draft(t, r, "3")}
+				if tt.at > 0 {
+					p.git("r", "update-ref", ref, string(ids[tt.at]))
+				}
+				if packed {
+					p.git("r", "pack-refs", "--all")
+				}
+				err := r.CompareAndSwap(ref, ids[tt.old], ids[tt.new], "test")
+				if !errors.Is(err, tt.want) || (err == nil) != (tt.want == nil) {
+					t.Errorf("error %v, want %v", err, tt.want)
+				}
+				got, err := r.Ref(ref)
+				if got != ids[tt.then] || tt.then == 0 && !errors.Is(err, git.ErrNotFound) {
+					t.Errorf("the ref is at %q, %v; want %q", got, err, ids[tt.then])
+				}
+			})
+		}
+	}
+}
+
+func TestCompareAndSwapBesideAFolder(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.git("r", "branch", "rekal") // a file where the ref needs a folder
+	r := p.open("r")
+	err := r.CompareAndSwap("refs/heads/rekal/a@b.c", "", draft(t, r, "1"), "test")
+	if err == nil || errors.Is(err, git.ErrMoved) {
+		t.Errorf("error %v; it did not move, and will never go", err)
+	}
+}
+
+// TestRaces: in each round everybody swaps from the same tip, and exactly one wins.
+func TestRaces(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	base := p.open("r")
+	tip := draft(t, base, "0")
+	p.git("r", "update-ref", contested, string(tip))
+	const rivals, rounds = 6, 20
+	repos := make([]*git.Repo, rivals)
+	for i := range repos {
+		repos[i] = p.open("r")
+	}
+	for round := range rounds {
+		ids := make([]git.OID, rivals)
+		errs := make([]error, rivals)
+		for i := range ids {
+			ids[i] = draft(t, repos[i], fmt.Sprint(round, " ", i), tip)
+		}
+		var wg sync.WaitGroup
+		for i, r := range repos {
+			wg.Go(func() { errs[i] = r.CompareAndSwap(contested, tip, ids[i], "race") })
+		}
+		wg.Wait()
+		winner := -1
+		for i, err := range errs {
+			switch {
+			case err == nil && winner < 0:
+				winner = i
+			case err == nil:
+				t.Errorf("round %d: both %d and %d won", round, winner, i)
+			case !errors.Is(err, git.ErrMoved):
+				t.Errorf("round %d: %d lost with %v", round, i, err)
+			}
+		}
+		if winner < 0 {
+			t.Fatalf("round %d: nobody won", round)
+		}
+		if tip = must(base.Ref(contested))(t); tip != ids[winner] {
+			t.Fatalf("round %d: the ref is not at the winner's commit", round)
+		}
+	}
+}
+
+// TestProcessesLoseNoUpdate lets processes grow one ref at once, while git packs refs.
+func TestProcessesLoseNoUpdate(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlace(t)
+	p.init("r")
+	p.git("r", "update-ref", contested, string(draft(t, p.open("r"), "0")))
+	const rivals, each = 4, 15
+	var wg sync.WaitGroup
+	for i := range rivals {
+		cmd := exec.CommandContext(t.Context(), exe)
+		cmd.Dir = p.at("r")
+		cmd.Env = append(p.environ(), roleVar+"=rival", fmt.Sprint("COUNT=", each), fmt.Sprint("NAME=", i))
+		wg.Go(func() {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("process %d: %v\n%s", i, err, out)
+			}
+		})
+	}
+	wg.Go(func() {
+		for range 10 {
+			_, _ = p.try("r", "pack-refs", "--all") // may find a ref locked
+		}
+	})
+	wg.Wait()
+	log := p.git("r", "log", "--first-parent", "--format=%s", contested)
+	for i := range rivals {
+		for n := range each {
+			if line := fmt.Sprintf("%d %d", i, n); strings.Count("\n"+log+"\n", "\n"+line+"\n") != 1 {
+				t.Errorf("commit %q is not there once", line)
+			}
+		}
+	}
+	p.fsck("r")
+}
+
+// TestStaleLock: what a process that died left behind blocks a ref, as it blocks git; but
+// only for a bounded time, with an error that names the ref.
+func TestStaleLock(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	r := p.open("r")
+	id := draft(t, r, "1")
+	p.write("r/.git/refs/heads/locked.lock", "")
+	err := r.CompareAndSwap("refs/heads/locked", "", id, "test")
+	if err == nil || errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "refs/heads/locked") {
+		t.Errorf("error %v", err)
+	}
+	if err := os.Remove(p.at("r/.git/refs/heads/locked.lock")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.CompareAndSwap("refs/heads/locked", "", id, "test"); err != nil {
+		t.Errorf("without the lock: %v", err)
+	}
+}
+
+func TestRefs(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	head := p.rev("r", "HEAD")
+	for _, name := range []string{"refs/heads/rekal/a@b.c", "refs/heads/rekal/x%2Fy@z", "refs/rekal/origin/d@e.f", "refs/heads/rekalx"} {
+		p.git("r", "update-ref", name, string(head))
+	}
+	p.git("r", "symbolic-ref", "refs/heads/rekal/sym", "refs/heads/main")
+	p.git("r", "pack-refs", "--all")
+	p.git("r", "update-ref", "refs/heads/rekal/loose", string(head))
+	r := p.open("r")
+	equal(t, "own", map[string]git.OID{
+		"refs/heads/rekal/a@b.c": head, "refs/heads/rekal/x%2Fy@z": head, "refs/heads/rekal/loose": head,
+	}, must(r.Refs("refs/heads/rekal/*"))(t))
+	equal(t, "fetched", map[string]git.OID{"refs/rekal/origin/d@e.f": head}, must(r.Refs("refs/rekal/*"))(t))
+	equal(t, "none", map[string]git.OID{}, must(r.Refs("refs/nothing/*"))(t))
+}
+
+func TestDeleteRef(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	r := p.open("r")
+	p.git("r", "update-ref", "refs/rekal/x", "HEAD")
+	for range 2 { // the second time it is not there any more
+		if err := r.DeleteRef("refs/rekal/x"); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.Ref("refs/rekal/x"); !errors.Is(err, git.ErrNotFound) {
+			t.Errorf("error %v, want ErrNotFound", err)
+		}
+	}
+}
+
+// TestValidRef agrees with git itself, but for DEL, which libgit2 lets through.
+func TestValidRef(t *testing.T) {
+	p := newPlace(t)
+	for _, name := range []string{
+		"refs/heads/main", "refs/heads/a@b.c", "refs/heads/a/b", "refs/heads/.a", "refs/heads/a..b", "refs/heads/a.lock", "refs/heads/a.lock/b",
+		"refs/heads/", "refs/heads//a", "refs/heads/a b", "refs/heads/a~", "refs/heads/a^", "refs/heads/a:", "refs/heads/a?", "refs/heads/a*",
+		"refs/heads/a[", "refs/heads/a\\b", "refs/heads/a@{b", "refs/heads/a.", "refs/heads/ü", "refs/heads/@", "",
+	} {
+		_, err := p.try(".", "check-ref-format", name)
+		if got := git.ValidRef(name); got != (err == nil) {
+			t.Errorf("ValidRef(%q) = %v, but git: %v", name, got, err)
+		}
+	}
+}
