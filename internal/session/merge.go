@@ -21,14 +21,17 @@ const (
 	// Piece: the read began somewhere inside, so a turn is known only when its text is
 	// known at that time, too.
 	Piece
+	// Again: a Piece whose numbers go on where s ends, but which may repeat what s holds.
+	Again
 )
 
 // Absorb appends to s the turns and tool calls of part that s does not hold, numbered
 // behind what it holds, and returns what it appended. Both must have been through the same
 // redaction. Fields that part fills in (a title, a branch, a parent) replace those of s.
 //
-// A part that continues s where it ends (its FirstTurn and FirstTool say so) is new by
-// construction and taken as it is.
+// A part that agrees with s in each turn and call of a number that both have goes on by
+// its numbers. Otherwise (two machines, a rewritten transcript) what is known is told by
+// identity.
 func (s *Session) Absorb(part Session, view View) Session {
 	s.Adopt(part)
 	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 {
@@ -36,13 +39,13 @@ func (s *Session) Absorb(part Session, view View) Session {
 	}
 	added := part
 	added.FirstTurn, added.FirstTool = s.endTurn(), s.endTool()
-	if part.FirstTurn == s.endTurn() && part.FirstTool == s.endTool() {
-		s.Turns = append(s.Turns, part.Turns...)
-		s.ToolCalls = append(s.ToolCalls, part.ToolCalls...)
-		return added
+	if turns, tools, ok := s.overlap(part, view); ok {
+		s.Turns = append(s.Turns, part.Turns[turns:]...)
+		s.ToolCalls = append(s.ToolCalls, part.ToolCalls[tools:]...)
+	} else {
+		at := s.absorbTurns(part, view)
+		s.absorbTools(part, at)
 	}
-	at := s.absorbTurns(part, view)
-	s.absorbTools(part, at)
 	added.Turns = s.Turns[added.FirstTurn-s.FirstTurn:]
 	added.ToolCalls = s.ToolCalls[added.FirstTool-s.FirstTool:]
 	return added
@@ -50,6 +53,28 @@ func (s *Session) Absorb(part Session, view View) Session {
 
 func (s *Session) endTurn() int { return s.FirstTurn + len(s.Turns) }
 func (s *Session) endTool() int { return s.FirstTool + len(s.ToolCalls) }
+
+// overlap is how many leading turns and calls of part s holds under their numbers. It
+// reports false when s ends before part begins, or holds something else there.
+func (s *Session) overlap(part Session, view View) (turns, tools int, ok bool) {
+	from, fromTool := part.FirstTurn-s.FirstTurn, part.FirstTool-s.FirstTool
+	if view == Again || from < 0 || from > len(s.Turns) || fromTool < 0 || fromTool > len(s.ToolCalls) {
+		return 0, 0, false
+	}
+	turns = min(len(part.Turns), len(s.Turns)-from)
+	for i, t := range part.Turns[:turns] {
+		if held := s.Turns[from+i]; key(held) != key(t) || view == Piece && held.Content != t.Content {
+			return 0, 0, false
+		}
+	}
+	tools = min(len(part.ToolCalls), len(s.ToolCalls)-fromTool)
+	for i, c := range part.ToolCalls[:tools] {
+		if s.ToolCalls[fromTool+i] != c {
+			return 0, 0, false
+		}
+	}
+	return turns, tools, true
+}
 
 // Adopt takes over what part says of the session as a whole: what it fills in replaces
 // what s says, but for the start.
@@ -156,8 +181,12 @@ func SharedPrefix(s Session, family []Session) (n int, holder string) {
 	return n, holder
 }
 
-// Tail cuts the first n turns, and the tool calls behind them, off a whole session.
+// Tail cuts the first n turns, and the tool calls before and behind them, off a whole
+// session.
 func (s Session) Tail(n int) Session {
+	if n == 0 {
+		return s
+	}
 	tools := 0
 	for tools < len(s.ToolCalls) && s.ToolCalls[tools].Turn < n {
 		tools++
