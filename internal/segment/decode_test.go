@@ -1,0 +1,188 @@
+package segment
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Lines that are right, for the tables to bend.
+const (
+	checkpointOK = `{"t":"checkpoint","git_sha":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","ts":"2026-11-20T09:41:07.312Z","actor_type":"human","via":"commit"}`
+	sessionOK    = `{"t":"session","id":"` + idA + `","source":"s","native_id":"n","actor_type":"human","bytes":0,"first_turn":2,"first_tool":1}`
+	turnOK       = `{"t":"turn","i":2,"role":"human","ts":"2026-11-20T09:41:07.312Z","content":"x"}`
+	toolOK       = `{"t":"tool","i":1,"turn":1,"tool":"Read"}`
+	fileOK       = `{"t":"file","path":"p","change":"A"}`
+	linkOK       = `{"t":"link","session":"` + idA + `"}`
+	memoryOK     = `{"t":"memory","id":"` + idA + `","content":"x","ts":""}`
+	purgeOK      = `{"t":"purge","id":"` + idA + `","n":1,"ts":""}`
+	rewriteOK    = `{"t":"rewrite","old":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","new":"2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b","ts":""}`
+	scrubOK      = `{"t":"scrub","segment":"s","ts":""}`
+)
+
+func TestDecodeAcceptsTheLinesThatTheTableBends(t *testing.T) {
+	all := []string{checkpointOK, fileOK, linkOK, sessionOK, toolOK, turnOK, memoryOK, purgeOK, rewriteOK, scrubOK}
+	if _, err := Decode([]byte(strings.Join(all, "\n") + "\n")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDecodeRefuses: a teammate's ledger is untrusted input. Each case is one thing wrong
+// in the last of otherwise right lines.
+func TestDecodeRefuses(t *testing.T) {
+	bent := func(line, old, new string) string {
+		if !strings.Contains(line, old) {
+			t.Fatalf("%q is not in %s", old, line)
+		}
+		return strings.Replace(line, old, new, 1)
+	}
+	hex := strings.Repeat("1a", 20)
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		cause string
+	}{
+		{"not JSON", []string{`hello`}, "invalid character"},
+		{"an empty line", []string{``}, "unexpected end"},
+		{"an array", []string{`[]`}, "cannot unmarshal"},
+		{"two records on a line", []string{turnOK + turnOK}, "after top-level value"},
+		{"no kind", []string{`{"id":"x"}`}, `unknown kind ""`},
+		{"an unknown kind", []string{`{"t":"turns"}`}, `unknown kind "turns"`},
+		{"an unknown key", []string{bent(scrubOK, `"ts"`, `"why":"x","ts"`)}, `unknown field "why"`},
+		{"a key of another kind", []string{sessionOK, bent(turnOK, `"i"`, `"tool":"x","i"`)}, `unknown field "tool"`},
+		{"a number for a text", []string{bent(scrubOK, `"s"`, `7`)}, "cannot unmarshal number"},
+		{"a fraction for a number", []string{bent(purgeOK, `"n":1`, `"n":1.5`)}, "cannot unmarshal number"},
+		{"a number out of range", []string{bent(purgeOK, `"n":1`, `"n":99999999999999999999`)}, "cannot unmarshal number"},
+
+		{"a second checkpoint", []string{checkpointOK, checkpointOK}, "a second checkpoint"},
+		{"a checkpoint of no commit", []string{bent(checkpointOK, hex, "")}, "git_sha"},
+		{"a short git_sha", []string{bent(checkpointOK, hex, hex[1:])}, "git_sha"},
+		{"a git_sha in capitals", []string{bent(checkpointOK, hex, strings.ToUpper(hex))}, "git_sha"},
+		{"a git_sha with a line behind it", []string{bent(checkpointOK, hex, hex+`\n`)}, "git_sha"},
+		{"a checkpoint's actor", []string{bent(checkpointOK, `"human"`, `"robot"`)}, `actor_type "robot"`},
+		{"a checkpoint's time", []string{bent(checkpointOK, `.312Z`, `Z`)}, `time "2026-11-20T09:41:07Z"`},
+		{"a time in a zone", []string{bent(checkpointOK, `Z"`, `+01:00"`)}, "time"},
+		{"a day that is none", []string{bent(checkpointOK, `11-20`, `02-30`)}, "time"},
+
+		{"a file of no checkpoint", []string{fileOK}, "a file without a checkpoint"},
+		{"a file without a path", []string{checkpointOK, bent(fileOK, `"p"`, `""`)}, `file ""`},
+		{"an unknown change", []string{checkpointOK, bent(fileOK, `"A"`, `"C"`)}, `change "C"`},
+		{"a file's blob", []string{checkpointOK, bent(fileOK, `"change"`, `"blob":"xyz","change"`)}, `blob "xyz"`},
+		{"a link of no checkpoint", []string{linkOK}, "a link without a checkpoint"},
+		{"a link to no session", []string{checkpointOK, bent(linkOK, idA, "")}, `ID ""`},
+		{"a link's session", []string{checkpointOK, bent(linkOK, idA, "../../etc")}, `ID "../../etc"`},
+
+		{"a session without an ID", []string{bent(sessionOK, idA, "")}, `ID ""`},
+		{"a session's ID", []string{bent(sessionOK, idA, idA[1:]+"U")}, "ID"},
+		{"an ID beyond 128 bits", []string{bent(sessionOK, idA, "8"+idA[1:])}, "ID"},
+		{"a session's parent", []string{bent(sessionOK, `"bytes"`, `"parent":"x","bytes"`)}, `ID "x"`},
+		{"a session's origin", []string{bent(sessionOK, `"bytes"`, `"forked_from":"x","bytes"`)}, `ID "x"`},
+		{"a session without a source", []string{bent(sessionOK, `"s"`, `""`)}, "source"},
+		{"a session without a native ID", []string{bent(sessionOK, `"n"`, `""`)}, "native_id"},
+		{"a session's actor", []string{bent(sessionOK, `"human"`, `""`)}, `actor_type ""`},
+		{"a session's start", []string{bent(sessionOK, `"bytes"`, `"started_at":"now","bytes"`)}, `time "now"`},
+		{"a cursor below zero", []string{bent(sessionOK, `"bytes":0`, `"bytes":-1`)}, "bytes"},
+		{"a first turn below zero", []string{bent(sessionOK, `"first_turn":2`, `"first_turn":-2`)}, "first_turn"},
+		{"a first turn without end", []string{bent(sessionOK, `"first_turn":2`, `"first_turn":268435457`)}, "first_turn"},
+		{"a first tool below zero", []string{bent(sessionOK, `"first_tool":1`, `"first_tool":-1`)}, "first_tool"},
+
+		{"a turn of no session", []string{turnOK}, "a turn or tool without a session"},
+		{"a turn twice", []string{sessionOK, turnOK, turnOK}, "turn 2 where 3 follows"},
+		{"a turn left out", []string{sessionOK, bent(turnOK, `"i":2`, `"i":3`)}, "turn 3 where 2 follows"},
+		{"a turn's role", []string{sessionOK, bent(turnOK, `"human"`, `"system"`)}, `role "system"`},
+		{"a turn's time", []string{sessionOK, bent(turnOK, `09:41`, `25:41`)}, "time"},
+		{"a tool of no session", []string{toolOK}, "a turn or tool without a session"},
+		{"a tool left out", []string{sessionOK, bent(toolOK, `"i":1`, `"i":2`)}, "tool 2 where 1 follows"},
+		{"a tool without a name", []string{sessionOK, bent(toolOK, `"Read"`, `""`)}, `name ""`},
+		{"a tool behind a turn to come", []string{sessionOK, bent(toolOK, `"turn":1`, `"turn":2`)}, "turn 2"},
+		{"a tool behind turn -2", []string{sessionOK, bent(toolOK, `"turn":1`, `"turn":-2`)}, "turn -2"},
+
+		{"a memory's ID", []string{bent(memoryOK, idA, "x")}, `ID "x"`},
+		{"a memory's time", []string{bent(memoryOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
+		{"a purge's ID", []string{bent(purgeOK, idA, "x")}, `ID "x"`},
+		{"a purge's time", []string{bent(purgeOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
+		{"a restore's ID", []string{strings.Replace(bent(purgeOK, idA, "x"), "purge", "restore", 1)}, `ID "x"`},
+		{"a rewrite of nothing", []string{bent(rewriteOK, hex, "")}, `rewrite of ""`},
+		{"a rewrite to nothing", []string{bent(rewriteOK, strings.Repeat("2b", 20), "")}, `to ""`},
+		{"a rewrite's time", []string{bent(rewriteOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
+		{"a scrub of nothing", []string{bent(scrubOK, `"s"`, `""`)}, "without a segment"},
+		{"a scrub's time", []string{bent(scrubOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Decode([]byte(strings.Join(tt.lines, "\n") + "\n"))
+			if err == nil || !strings.Contains(err.Error(), tt.cause) {
+				t.Errorf("error %v, want one with %q", err, tt.cause)
+			}
+			if want := "segment: line " + string(rune('0'+len(tt.lines))) + ":"; err != nil && !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("error %q does not begin with %q", err, want)
+			}
+			if diff := cmp.Diff(session.Entry{}, got); diff != "" {
+				t.Errorf("an error comes with content (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDecodeRefusesTheWhole(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"no newline at the end": []byte(scrubOK),
+		"a torn last line":      []byte(golden[:len(golden)-20]),
+		"too large":             bytes.Repeat([]byte(scrubOK+"\n"), maxSegment/len(scrubOK)),
+	} {
+		if e, err := Decode(data); err == nil || !cmp.Equal(e, session.Entry{}) {
+			t.Errorf("%s: no error, or content with it: %v", name, err)
+		}
+	}
+}
+
+// FuzzDecode: whatever comes in, an error comes with nothing, and what was understood is
+// understood the same when it was written again.
+func FuzzDecode(f *testing.F) {
+	if seeds, err := filepath.Glob("testdata/fuzz/FuzzDecode/*"); err != nil || len(seeds) == 0 {
+		f.Fatalf("no committed seeds: %v", err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := Decode(data)
+		if err != nil {
+			if !cmp.Equal(e, session.Entry{}) {
+				t.Fatalf("%v comes with %+v", err, e)
+			}
+			return
+		}
+		parts, err := encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(parts) > 1 || len(data) > MaxSize/8 {
+			return // TestSplit's matter
+		}
+		again, err := Decode(bytes.Join(parts, nil))
+		if err != nil {
+			t.Fatalf("what was written is refused: %v\n%s", err, parts)
+		}
+		if diff := cmp.Diff(e, again); diff != "" {
+			t.Fatalf("(-read +read again):\n%s", diff)
+		}
+		if twice, err := encode(again); err != nil || !cmp.Equal(parts, twice) {
+			t.Fatalf("%v; other bytes:\n%s\n%s", err, parts, twice)
+		}
+	})
+}
+
+// TestSeeds keeps the golden segment among the seeds.
+func TestSeeds(t *testing.T) {
+	seed, err := os.ReadFile("testdata/fuzz/FuzzDecode/everything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "go test fuzz v1\n[]byte(" + strconv.Quote(golden) + ")\n"; string(seed) != want {
+		t.Errorf("the seed is not the golden segment (-want +got):\n%s", cmp.Diff(want, string(seed)))
+	}
+}

@@ -1,0 +1,246 @@
+package segment
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+const (
+	idA = "01M7W59H3G669C5312M9CYEVJ5"
+	idB = "01M7W59H3GWGTVQ7PM2KBATH08"
+	idC = "01M7W59H3G9SJW71ST88KN3GY8"
+)
+
+var (
+	sha1    = strings.Repeat("1a", 20)
+	sha2    = strings.Repeat("2b", 20)
+	morning = time.Date(2026, 11, 20, 9, 41, 7, 312_000_000, time.UTC)
+)
+
+// everything says all that an entry can say, in every field.
+func everything() session.Entry {
+	return session.Entry{
+		Checkpoint: &session.Checkpoint{
+			GitSHA: sha1, GitBranch: "main", UserEmail: "a@b.c", TS: morning, ActorType: "agent", AgentID: "ci",
+			PatchID: sha2, Via: "commit",
+			Files: []session.File{
+				{Path: "src/a&b.go", OldPath: "src/a.go", Change: "R", Blob: sha1},
+				{Path: "gone", Change: "D"},
+			},
+			Links: []session.Link{{Session: idB}, {Session: idC, Inferred: true}},
+		},
+		Sessions: []session.Session{
+			{
+				ID: idA, Source: "claude-code", NativeID: "5d0c", Parent: idB, ForkedFrom: idC, ActorType: "human",
+				AgentID: "a1", Branch: "main", Title: "Why <early>?", StartedAt: morning, Hash: strings.Repeat("3c", 32),
+				Bytes: 48213, FirstTurn: 2, FirstTool: 1,
+				Turns: []session.Turn{
+					{Index: 2, Role: "human", TS: morning, Content: "Why?\n\"quoted\" \\ ümläut \u2028 😀"},
+					{Index: 3, Role: "assistant", TS: morning.Add(time.Second)},
+				},
+				ToolCalls: []session.ToolCall{
+					{Index: 1, Turn: 1, Tool: "Read", Path: "src/a.go"},
+					{Index: 2, Turn: 2, Tool: "Bash", Cmd: "go test ./... 2>&1"},
+					{Index: 3, Turn: 3, Tool: "Edit", Path: "/etc/hosts"},
+				},
+			},
+			{ID: idB, Source: "codex", NativeID: "n", ActorType: "agent"},
+		},
+		Memories: []session.Memory{{ID: idA, Title: "T", Content: "C", Source: "mcp", TS: morning, ActorType: "human"}, {ID: idB}},
+		Purges:   []session.Mark{{ID: idA, N: 1, TS: morning}},
+		Restores: []session.Mark{{ID: idA, N: 2, TS: morning}},
+		Rewrites: []session.Rewrite{{Old: sha1, New: sha2, TS: morning}},
+		Scrubs:   []session.Scrub{{Segment: "segments/2026/11/20/X.ndjson", TS: morning}},
+	}
+}
+
+// golden is everything as format 1 writes it. Old ledgers are read for ever: this text may
+// get new keys and lines, but none of it may change.
+var golden = strings.Join([]string{
+	`{"t":"checkpoint","git_sha":"` + sha1 + `","git_branch":"main","user_email":"a@b.c","ts":"2026-11-20T09:41:07.312Z","actor_type":"agent","agent_id":"ci","patch_id":"` + sha2 + `","via":"commit"}`,
+	`{"t":"file","path":"src/a&b.go","old_path":"src/a.go","change":"R","blob":"` + sha1 + `"}`,
+	`{"t":"file","path":"gone","change":"D"}`,
+	`{"t":"link","session":"01M7W59H3GWGTVQ7PM2KBATH08"}`,
+	`{"t":"link","session":"01M7W59H3G9SJW71ST88KN3GY8","inferred":true}`,
+	`{"t":"session","id":"01M7W59H3G669C5312M9CYEVJ5","source":"claude-code","native_id":"5d0c","parent":"01M7W59H3GWGTVQ7PM2KBATH08","forked_from":"01M7W59H3G9SJW71ST88KN3GY8","actor_type":"human","agent_id":"a1","branch":"main","title":"Why <early>?","started_at":"2026-11-20T09:41:07.312Z","session_hash":"` + strings.Repeat("3c", 32) + `","bytes":48213,"first_turn":2,"first_tool":1}`,
+	`{"t":"tool","i":1,"turn":1,"tool":"Read","path":"src/a.go"}`,
+	`{"t":"turn","i":2,"role":"human","ts":"2026-11-20T09:41:07.312Z","content":"Why?\n\"quoted\" \\ ümläut \u2028 😀"}`,
+	`{"t":"tool","i":2,"turn":2,"tool":"Bash","cmd":"go test ./... 2>&1"}`,
+	`{"t":"turn","i":3,"role":"assistant","ts":"2026-11-20T09:41:08.312Z","content":""}`,
+	`{"t":"tool","i":3,"turn":3,"tool":"Edit","path":"/etc/hosts"}`,
+	`{"t":"session","id":"01M7W59H3GWGTVQ7PM2KBATH08","source":"codex","native_id":"n","actor_type":"agent","bytes":0,"first_turn":0,"first_tool":0}`,
+	`{"t":"memory","id":"01M7W59H3G669C5312M9CYEVJ5","title":"T","content":"C","source":"mcp","ts":"2026-11-20T09:41:07.312Z","actor_type":"human"}`,
+	`{"t":"memory","id":"01M7W59H3GWGTVQ7PM2KBATH08","content":"","ts":""}`,
+	`{"t":"purge","id":"01M7W59H3G669C5312M9CYEVJ5","n":1,"ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"restore","id":"01M7W59H3G669C5312M9CYEVJ5","n":2,"ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"rewrite","old":"` + sha1 + `","new":"` + sha2 + `","ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"scrub","segment":"segments/2026/11/20/X.ndjson","ts":"2026-11-20T09:41:07.312Z"}`,
+}, "\n") + "\n"
+
+// written is an entry as one segment.
+func written(t *testing.T, e session.Entry) []byte {
+	t.Helper()
+	parts, err := encode(e)
+	if err != nil || len(parts) != 1 {
+		t.Fatalf("%d segments, %v", len(parts), err)
+	}
+	return parts[0]
+}
+
+func TestGolden(t *testing.T) {
+	if diff := cmp.Diff(strings.SplitAfter(golden, "\n"), strings.SplitAfter(string(written(t, everything())), "\n")); diff != "" {
+		t.Errorf("encoded (-want +got):\n%s", diff)
+	}
+	got, err := Decode([]byte(golden))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(everything(), got); diff != "" {
+		t.Errorf("decoded (-want +got):\n%s", diff)
+	}
+	if again := string(written(t, got)); again != golden {
+		t.Errorf("encoding what was decoded gives other bytes:\n%s", cmp.Diff(golden, again))
+	}
+}
+
+func TestEncodeTakesWhatWasRedacted(t *testing.T) {
+	e, _, err := redact.New().Apply(context.Background(), everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := Encode(e)
+	if err != nil || len(parts) != 1 || string(parts[0]) != golden {
+		t.Errorf("%d segments, %v; nothing of it is secret, so it is the golden one", len(parts), err)
+	}
+}
+
+func TestNothing(t *testing.T) {
+	if parts, err := encode(session.Entry{}); err != nil || len(parts) != 0 {
+		t.Errorf("an empty entry gives %d segments, %v", len(parts), err)
+	}
+	if e, err := Decode(nil); err != nil || !cmp.Equal(e, session.Entry{}) {
+		t.Errorf("an empty segment gives %v, %v", e, err)
+	}
+}
+
+func TestTimesAreWrittenInUTCToTheMillisecond(t *testing.T) {
+	far := time.FixedZone("far", -5*3600)
+	e := session.Entry{Purges: []session.Mark{{ID: idA, TS: time.Date(2026, 1, 2, 3, 4, 5, 6_999_999, far)}}}
+	want := `{"t":"purge","id":"` + idA + `","n":0,"ts":"2026-01-02T08:04:05.006Z"}` + "\n"
+	if got := string(written(t, e)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// big is a session of about n times 64 KiB.
+func big(n int) session.Session {
+	s := session.Session{ID: idA, Source: "s", NativeID: "n", ActorType: "human", Title: "big", Bytes: 9, FirstTurn: 3, FirstTool: 5}
+	for i := range n {
+		s.Turns = append(s.Turns, session.Turn{
+			Index: 3 + i, Role: session.RoleHuman, TS: morning.Add(time.Duration(i) * time.Millisecond), Content: strings.Repeat("word ", 13107),
+		})
+		for range i % 3 {
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: 5 + len(s.ToolCalls), Turn: 3 + i, Tool: "Edit", Path: fmt.Sprint("f", i)})
+		}
+	}
+	return s
+}
+
+// manyFiles is a checkpoint of about n MiB.
+func manyFiles(n int) *session.Checkpoint {
+	cp := &session.Checkpoint{GitSHA: sha1, UserEmail: "a@b.c", TS: morning, ActorType: "human", Via: "commit"}
+	for i := range n * 1024 {
+		cp.Files = append(cp.Files, session.File{Path: fmt.Sprintf("%s/%d", strings.Repeat("dir/", 230), i), Change: "A", Blob: sha1})
+	}
+	return cp
+}
+
+// TestSplit holds that what is too large for one segment lies in several, each of which
+// reads by itself, and that together they say the same.
+func TestSplit(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		e    session.Entry
+		min  int // segments at least
+	}{
+		{"a long session", session.Entry{Sessions: []session.Session{big(300)}}, 3},
+		{"many sessions", session.Entry{Sessions: []session.Session{big(60), {ID: idB, Source: "s", NativeID: "m", ActorType: "human"}, big(0), big(90)}}, 2},
+		{"a commit of very many files", session.Entry{Checkpoint: manyFiles(18), Sessions: []session.Session{big(2)}}, 3},
+		{"many links", session.Entry{Checkpoint: manyLinks(200_000)}, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			parts, err := encode(tt.e)
+			if err != nil || len(parts) < tt.min {
+				t.Fatalf("%d segments, %v; want %d at least", len(parts), err, tt.min)
+			}
+			var got session.Entry
+			for i, p := range parts {
+				if len(p) > MaxSize {
+					t.Errorf("segment %d has %d bytes", i, len(p))
+				}
+				e, err := Decode(p)
+				if err != nil {
+					t.Fatalf("segment %d: %v", i, err)
+				}
+				rejoin(t, &got, e)
+			}
+			if diff := cmp.Diff(joined(tt.e), got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("rejoined (-want +got):\n%.2000s", diff)
+			}
+		})
+	}
+}
+
+func manyLinks(n int) *session.Checkpoint {
+	cp := manyFiles(0)
+	cp.Links = make([]session.Link, n)
+	for i := range cp.Links {
+		cp.Links[i].Session = idA
+	}
+	return cp
+}
+
+// rejoin adds what another segment of one commit says.
+func rejoin(t *testing.T, all *session.Entry, e session.Entry) {
+	t.Helper()
+	if cp := e.Checkpoint; cp != nil && all.Checkpoint == nil {
+		all.Checkpoint = cp
+	} else if cp != nil {
+		all.Checkpoint.Files = append(all.Checkpoint.Files, cp.Files...)
+		all.Checkpoint.Links = append(all.Checkpoint.Links, cp.Links...)
+	}
+	for _, part := range e.Sessions {
+		if n := len(all.Sessions); n > 0 && all.Sessions[n-1].ID == part.ID {
+			last := all.Sessions[n-1]
+			if part.FirstTurn != last.FirstTurn+len(last.Turns) || part.FirstTool != last.FirstTool+len(last.ToolCalls) {
+				t.Errorf("goes on with turn %d and tool %d behind %d and %d turns and tools", part.FirstTurn, part.FirstTool, len(last.Turns), len(last.ToolCalls))
+			}
+			all.Sessions[n-1].Absorb(part, session.Piece)
+			continue
+		}
+		all.Sessions = append(all.Sessions, part)
+	}
+}
+
+// joined is an entry in which parts of one session that follow each other are one.
+func joined(e session.Entry) session.Entry {
+	var out session.Entry
+	out.Checkpoint = e.Checkpoint
+	for _, s := range e.Sessions {
+		if n := len(out.Sessions); n > 0 && out.Sessions[n-1].ID == s.ID {
+			out.Sessions[n-1].Absorb(s, session.Piece)
+			continue
+		}
+		out.Sessions = append(out.Sessions, s)
+	}
+	return out
+}
