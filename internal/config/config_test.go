@@ -1,0 +1,107 @@
+package config_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// repo is an empty repository with the given text in its configuration, and the environment
+// for it, without anything of the machine's.
+func repo(t *testing.T, text string) (*git.Repo, []string) {
+	t.Helper()
+	dir := t.TempDir()
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
+	cmd := exec.CommandContext(t.Context(), "git", "init", "-q", dir)
+	cmd.Env = env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(text); err != nil || f.Close() != nil {
+		t.Fatal(err)
+	}
+	return open(t, dir, env), env
+}
+
+func open(t *testing.T, dir string, env []string) *git.Repo {
+	t.Helper()
+	r, err := git.Open(dir, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+func TestRead(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		conf string // git configuration
+		env  []string
+		want config.Config
+		err  string
+	}{
+		{name: "nothing said", want: config.Config{Enabled: true}},
+		{name: "off", conf: "[rekal]\nenabled = no\n", want: config.Config{}},
+		{name: "off, in other letters", conf: "[Rekal]\nEnabled = OFF\n", want: config.Config{}},
+		{name: "off, by an empty value", conf: "[rekal]\nenabled =\n", want: config.Config{}},
+		{name: "on, by a bare key", conf: "[rekal]\nenabled\n", want: config.Config{Enabled: true}},
+		{name: "the last value counts", conf: "[rekal]\nenabled = 0\nenabled = 1\n", want: config.Config{Enabled: true}},
+		{name: "not a boolean", conf: "[rekal]\nenabled = maybe\n", err: `config: rekal.enabled: "maybe" is not a boolean`},
+		{name: "an actor", conf: "[rekal]\nactor = agent\n", want: config.Config{Enabled: true, Actor: "agent"}},
+		{name: "an actor that is none", conf: "[rekal]\nactor = Robot\n", err: `config: rekal.actor: "Robot" is neither "human" nor "agent"`},
+		{name: "the environment goes first", conf: "[rekal]\nactor = agent\nenabled = true\n", env: []string{"REKAL_ACTOR=human", "REKAL_ENABLED=0"}, want: config.Config{Actor: "human"}},
+		{name: "the environment repairs a bad value", conf: "[rekal]\nactor = x\n", env: []string{"REKAL_ACTOR=human"}, want: config.Config{Enabled: true, Actor: "human"}},
+		{name: "a bad value in the environment", env: []string{"REKAL_ENABLED=2"}, err: `config: rekal.enabled: "2" is not a boolean`},
+		{name: "the last of a variable counts", env: []string{"REKAL_ACTOR=human", "REKAL_ACTOR=agent"}, want: config.Config{Enabled: true, Actor: "agent"}},
+		{name: "no variable", env: []string{"REKAL_SKIP"}, want: config.Config{Enabled: true}},
+		{name: "skip", env: []string{"REKAL_SKIP=1"}, want: config.Config{Enabled: true, Skip: true}},
+		{name: "skip not", env: []string{"REKAL_SKIP=0"}, want: config.Config{Enabled: true}},
+		{name: "skip is not configuration", conf: "[rekal]\nskip = true\n", want: config.Config{Enabled: true}},
+		{name: "CI", env: []string{"CI=true"}, want: config.Config{Enabled: true, CI: true}},
+		{name: "CI, as some write it", env: []string{"CI=1"}, want: config.Config{Enabled: true, CI: true}},
+		{name: "no CI", env: []string{"CI=false"}, want: config.Config{Enabled: true}},
+		{name: "an empty CI", env: []string{"CI="}, want: config.Config{Enabled: true}},
+		{name: "other keys", conf: "[rekal \"x\"]\nenabled = no\n[rekalx]\nenabled = no\n", want: config.Config{Enabled: true}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, env := repo(t, tt.conf)
+			got, err := config.Read(context.Background(), r, append(env, tt.env...))
+			if tt.err != "" {
+				if err == nil || err.Error() != tt.err {
+					t.Errorf("error %v, want %s", err, tt.err)
+				}
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadWhereGitFails(t *testing.T) {
+	plain, env := repo(t, "")
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("[rekal\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env = append(env, "GIT_CONFIG_GLOBAL="+broken)
+	r := open(t, plain.Layout().WorkTree, env)
+	if _, err := config.Read(context.Background(), r, env); err == nil || !strings.HasPrefix(err.Error(), "config: git: read configuration: ") {
+		t.Errorf("error %v", err)
+	}
+}
