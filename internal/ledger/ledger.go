@@ -1,0 +1,259 @@
+// Package ledger is the append-only log on the orphan branch rekal/<email>: the one
+// thing of git-rekal that can't be rebuilt. docs/ledger-format.md specifies it.
+//
+// In: redacted entries. Out: one git commit an entry, each adding one immutable segment
+// (or several, when it is large), and the entries again, in order. It joins git, which
+// knows only bytes, to segment, which knows only sessions.
+//
+// Promises: an append is there whole or not at all, whatever dies when (objects are
+// written before the ref moves, and the ref moves by compare-and-swap); what was written
+// is never changed; the loser of a race gets git.ErrMoved, has written nothing that
+// counts, and starts again from the new tip.
+//
+// It never reads a transcript, never opens a database, and never forces a ref.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/segment"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/templates"
+)
+
+const (
+	formatFile = "format"
+	readmeFile = "README.md"
+	segmentDir = "segments/"
+)
+
+// Ledger is one author's own log.
+type Ledger struct {
+	repo *git.Repo
+	ref  string
+	who  git.Signature
+	rand io.Reader
+}
+
+// Own opens the ledger that belongs to an identity. Nothing is read or written yet.
+// Names of segments take their entropy from rand.
+func Own(repo *git.Repo, who git.Signature, rand io.Reader) (*Ledger, error) {
+	ref, err := RefName(who.Email)
+	if err != nil {
+		return nil, err
+	}
+	return &Ledger{repo: repo, ref: ref, who: who, rand: ulid.Monotonic(rand, 0)}, nil
+}
+
+// Ref is the full name of the ledger's branch.
+func (l *Ledger) Ref() string { return l.ref }
+
+// Tip is the ledger's newest commit, "" before the first.
+func (l *Ledger) Tip() (git.OID, error) {
+	tip, err := l.repo.Ref(l.ref)
+	if errors.Is(err, git.ErrNotFound) {
+		return "", nil
+	}
+	return tip, err
+}
+
+// Create makes the branch, with its README and format, when it does not exist.
+func (l *Ledger) Create(ctx context.Context) (created bool, err error) {
+	tip, err := l.Tip()
+	if err != nil || tip != "" {
+		return false, err
+	}
+	_, err = l.Append(ctx, "", nil)
+	if errors.Is(err, git.ErrMoved) {
+		return false, nil // somebody else was first, with the same content
+	}
+	return err == nil, err
+}
+
+// Record is one entry to append, with the subject of its commit.
+type Record struct {
+	Entry   redact.Entry
+	Subject string
+	TS      time.Time // names the segment: the checkpoint's time
+}
+
+// Append writes one commit a record on top of tip and moves the branch there in a single
+// step. It returns the new tip, or git.ErrMoved when the branch is not at tip any more.
+// Without records it only makes the branch.
+func (l *Ledger) Append(ctx context.Context, tip git.OID, records []Record) (git.OID, error) {
+	next, err := l.base(tip)
+	if err != nil {
+		return "", err
+	}
+	for _, rec := range records {
+		if err := ctx.Err(); err != nil {
+			return "", fmt.Errorf("ledger: append: %w", err)
+		}
+		if next, err = l.write(next, rec); err != nil {
+			return "", err
+		}
+	}
+	if next == tip {
+		return tip, nil
+	}
+	if err := l.repo.CompareAndSwap(l.ref, tip, next, "rekal: append"); err != nil {
+		return "", fmt.Errorf("ledger: append to %s: %w", l.ref, err)
+	}
+	return next, nil
+}
+
+// base is the commit to build on: the tip, after a check that this program may write to
+// it, or a new root.
+func (l *Ledger) base(tip git.OID) (git.OID, error) {
+	if tip == "" {
+		return l.repo.WriteCommit(git.Draft{
+			Files: map[string][]byte{
+				formatFile: fmt.Appendf(nil, "%d\n", segment.Version),
+				readmeFile: []byte(templates.LedgerReadme()),
+			},
+			Message: "rekal ledger\n",
+			Author:  l.who,
+		})
+	}
+	c, err := l.repo.Commit(tip)
+	if err != nil {
+		return "", fmt.Errorf("ledger: %w", err)
+	}
+	return tip, checkFormat(l.repo, c)
+}
+
+// ErrFormat is a ledger of a format that this version does not know.
+var ErrFormat = errors.New("unknown ledger format")
+
+func checkFormat(repo *git.Repo, tip git.Commit) error {
+	b, err := repo.BlobAt(tip.Tree, formatFile)
+	if err != nil {
+		return fmt.Errorf("ledger: commit %s: %w: no format file", tip.OID, ErrFormat)
+	}
+	if want := fmt.Sprintf("%d\n", segment.Version); string(b) != want {
+		return fmt.Errorf("ledger: commit %s: %w: %.20q", tip.OID, ErrFormat, b)
+	}
+	return nil
+}
+
+func (l *Ledger) write(parent git.OID, rec Record) (git.OID, error) {
+	parts, err := segment.Encode(rec.Entry)
+	if err != nil {
+		return "", fmt.Errorf("ledger: %w", err)
+	}
+	name, err := l.name(rec.TS)
+	if err != nil {
+		return "", err
+	}
+	files := map[string][]byte{}
+	for i, data := range parts {
+		files[name.path(i)] = data
+	}
+	p, err := l.repo.Commit(parent)
+	if err != nil {
+		return "", fmt.Errorf("ledger: %w", err)
+	}
+	id, err := l.repo.WriteCommit(git.Draft{
+		Base: p.Tree, Files: files, Parents: []git.OID{parent}, Message: rec.Subject + "\n", Author: l.who,
+	})
+	if err != nil {
+		return "", fmt.Errorf("ledger: append to %s: %w", l.ref, err)
+	}
+	return id, nil
+}
+
+func (l *Ledger) name(ts time.Time) (segmentName, error) {
+	id, err := ulid.New(ulid.Timestamp(ts), l.rand)
+	if err != nil {
+		return segmentName{}, fmt.Errorf("ledger: name a segment: %w", err)
+	}
+	return segmentName{ID: id.String(), TS: ts.UTC()}, nil
+}
+
+// Commit is one commit of a ledger. One that adds no segment (the first, a merge) has none.
+type Commit struct {
+	OID      git.OID
+	When     time.Time
+	Merge    bool
+	Segments []Segment
+}
+
+// Segment names one segment of a ledger.
+type Segment struct {
+	Path string // in the ledger's tree
+	Blob git.OID
+}
+
+// Since lists the commits that are reachable from tip and not from any of have, parents
+// before children. It returns ErrFormat for a ledger of another format.
+func Since(repo *git.Repo, tip git.OID, have ...git.OID) ([]Commit, error) {
+	head, err := repo.Commit(tip)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	if err := checkFormat(repo, head); err != nil {
+		return nil, err
+	}
+	var out []Commit
+	for c, err := range repo.Walk([]git.OID{tip}, have) {
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		segments, err := added(repo, c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Commit{OID: c.OID, When: c.Committer.When, Merge: len(c.Parents) > 1, Segments: segments})
+	}
+	return out, nil
+}
+
+// added lists the segments that a commit adds.
+func added(repo *git.Repo, c git.Commit) ([]Segment, error) {
+	if len(c.Parents) > 1 {
+		return nil, nil // a merge is the union of what its parents already said
+	}
+	var older git.OID
+	if len(c.Parents) == 1 {
+		p, err := repo.Commit(c.Parents[0])
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		older = p.Tree
+	}
+	files, err := repo.Added(older, c.Tree, segmentDir)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	var out []Segment
+	for _, f := range files {
+		out = append(out, Segment{Path: f.Path, Blob: f.OID})
+	}
+	slices.SortFunc(out, Segment.Compare)
+	return out, nil
+}
+
+// ReadSegment reads one segment by its blob's OID.
+func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
+	data, err := repo.Blob(blob)
+	if err != nil {
+		return session.Entry{}, fmt.Errorf("ledger: %w", err)
+	}
+	e, err := segment.Decode(data)
+	if err != nil {
+		return session.Entry{}, fmt.Errorf("ledger: blob %.12s: %w", blob, err)
+	}
+	return e, nil
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,112 @@
+package ledger
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+const (
+	localPrefix  = "refs/heads/rekal/"
+	remotePrefix = "refs/rekal/"
+)
+
+// RefName is the branch that holds an author's ledger: refs/heads/rekal/<email>, the
+// address in lower case, with each byte that git refuses in a ref (and "%" and "/")
+// written as %XX. Two addresses that differ in more than case have different refs.
+func RefName(email string) (string, error) {
+	ref := localPrefix + escape(strings.ToLower(email))
+	if email == "" || !git.ValidRef(ref) {
+		return "", fmt.Errorf("ledger: no branch can be named after the address %q", email)
+	}
+	return ref, nil
+}
+
+// emailOf is the inverse of RefName for the last part of a ref. Where a ref was not made by
+// RefName, what is no %XX stands for itself.
+func emailOf(escaped string) string {
+	var b strings.Builder
+	for i := 0; i < len(escaped); i++ {
+		if c, ok := unhex(escaped[i:]); ok {
+			b.WriteByte(c)
+			i += 2
+			continue
+		}
+		b.WriteByte(escaped[i])
+	}
+	return b.String()
+}
+
+func unhex(s string) (byte, bool) {
+	if len(s) < 3 || s[0] != '%' {
+		return 0, false
+	}
+	c, err := hex.DecodeString(s[1:3])
+	if err != nil {
+		return 0, false
+	}
+	return c[0], true
+}
+
+// escape follows the rules of git-check-ref-format for one path component.
+func escape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if refused(s, i, c) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func refused(s string, i int, c byte) bool {
+	switch {
+	case c <= ' ' || c == 0x7f, strings.IndexByte(`~^:?*[\/%"`, c) >= 0:
+		return true
+	case c == '.':
+		return i == 0 || i == len(s)-1 || s[i-1] == '.' || s[i:] == ".lock"
+	case c == '{':
+		return i > 0 && s[i-1] == '@'
+	case c == '@':
+		return len(s) == 1
+	case c == '-':
+		return i == 0 // a branch name must not look like an option
+	}
+	return false
+}
+
+// Head is one ledger that this repository holds: a local branch, or a copy fetched from
+// a remote.
+type Head struct {
+	Ref    string
+	Email  string
+	Remote string // "" for a local branch
+	OID    git.OID
+}
+
+// Heads lists every ledger that the repository holds, local ones first, each group in
+// ref order.
+func Heads(repo *git.Repo) ([]Head, error) {
+	var heads []Head
+	for _, prefix := range []string{localPrefix, remotePrefix} {
+		refs, err := repo.Refs(prefix + "*")
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		for _, ref := range sortedKeys(refs) {
+			rest := strings.TrimPrefix(ref, prefix)
+			h := Head{Ref: ref, OID: refs[ref]}
+			if prefix == remotePrefix {
+				h.Remote, rest, _ = strings.Cut(rest, "/")
+			}
+			h.Email = emailOf(rest)
+			heads = append(heads, h)
+		}
+	}
+	return heads, nil
+}
