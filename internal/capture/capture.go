@@ -1,0 +1,178 @@
+// Package capture brings what coding agents recorded into the ledger: it locates the
+// transcripts of this repository, decodes what is new in them, has it redacted, and
+// appends it with the code commit that it belongs to.
+//
+// In: a repository, its ledger, the agents' stores. Out: at most one ledger commit a
+// checkpoint, and none when nothing is new.
+//
+// Promises: a turn is stored exactly once, however often, from wherever and by how many
+// processes at once a transcript is read; what a transcript still lacks (it lags behind
+// the commit by seconds) is stored by the next capture; a file that can't be read is a
+// warning and never stops the rest. Of a transcript that was appended to, only the new
+// bytes are read.
+//
+// It touches git and a small cache of its own (state.go), never a database, and never
+// writes to a transcript.
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Capturer captures for one repository. Every field is needed, but for Actor, CI and
+// Progress.
+type Capturer struct {
+	Repo     *git.Repo
+	Ledger   *ledger.Ledger
+	Redactor *redact.Redactor
+	Agents   []transcript.Agent
+	Home     string              // the user's home directory
+	Getenv   func(string) string // the process's environment
+	Email    string              // the checkpoint's user
+	CacheDir string              // .rekal
+	Now      func() time.Time
+	Actor    string                // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
+	CI       bool                  // nobody sits at the keyboard
+	Progress func(done, total int) // called after each transcript that was read
+}
+
+// Outcome is what one capture stored.
+type Outcome struct {
+	Tip         git.OID // the ledger's new tip; "" when nothing was new
+	Sessions    int     // sessions with new turns, tool calls or titles
+	Turns       int
+	ToolCalls   int
+	Checkpoints int
+	Links       int            // sessions tied to commits without new turns
+	Redacted    map[string]int // replaced places, by rule
+	Skipped     int            // transcript lines that could not be read
+	Warnings    []error        // transcripts that could not be read, or the cache not written
+}
+
+// Errors that callers decide on.
+var (
+	ErrNoLedger = errors.New("no ledger")
+	ErrBusy     = errors.New("the ledger keeps moving")
+)
+
+// tries bounds how often a capture that lost the race for the ledger starts again. In
+// each round some other process has won, so it also bounds how many may be ahead.
+const tries = 50
+
+// Run captures what is new and ties it to HEAD, for the reason via (one of session's Via
+// constants). Rewrites are code commits that became others: those whose old commit the
+// ledger knows are recorded.
+func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewrite) (Outcome, error) {
+	return c.attempt(ctx, func(g *gathered) ([]draft, error) { return g.checkpoint(via, rewrites) })
+}
+
+// Import captures everything that the agents recorded so far, and ties each session to
+// the commits that it plausibly made.
+func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
+	return c.attempt(ctx, func(g *gathered) ([]draft, error) { return g.imported(ctx) })
+}
+
+// draft is an entry before redaction.
+type draft struct {
+	entry   session.Entry
+	subject string
+}
+
+func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]draft, error)) (Outcome, error) {
+	for range tries {
+		out, err := c.once(ctx, plan)
+		if !errors.Is(err, git.ErrMoved) {
+			return out, err
+		}
+	}
+	return Outcome{}, fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
+}
+
+func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]draft, error)) (Outcome, error) {
+	tip, err := c.Ledger.Tip()
+	if err != nil {
+		return Outcome{}, err
+	}
+	if tip == "" {
+		return Outcome{}, fmt.Errorf("capture: %w", ErrNoLedger)
+	}
+	st, err := load(c.Repo, c.CacheDir, tip)
+	if err != nil {
+		return Outcome{}, err
+	}
+	g := &gathered{Capturer: c, st: st, now: c.Now().UTC().Truncate(time.Millisecond)}
+	if err := g.gather(ctx); err != nil {
+		return Outcome{}, err
+	}
+	drafts, err := plan(g)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if err := g.store(ctx, tip, drafts); err != nil {
+		return Outcome{}, err
+	}
+	return g.out, nil
+}
+
+// store redacts and appends the drafts, then brings the cache to the new tip.
+func (g *gathered) store(ctx context.Context, tip git.OID, drafts []draft) error {
+	if len(drafts) > 0 {
+		records, err := g.redacted(ctx, drafts)
+		if err != nil {
+			return err
+		}
+		if g.out.Tip, err = g.Ledger.Append(ctx, tip, records); err != nil {
+			return err
+		}
+		if g.st.follow(g.Repo, g.out.Tip) != nil {
+			return nil // the ledger moved on; the next capture reads it again
+		}
+	}
+	if len(drafts) > 0 || g.read {
+		g.remember()
+		if err := g.st.save(g.CacheDir); err != nil {
+			g.out.Warnings = append(g.out.Warnings, err)
+		}
+	}
+	return nil
+}
+
+func (g *gathered) redacted(ctx context.Context, drafts []draft) ([]ledger.Record, error) {
+	var records []ledger.Record
+	for _, d := range drafts {
+		entry, report, err := g.Redactor.Apply(ctx, d.entry)
+		if err != nil {
+			return nil, fmt.Errorf("capture: %w", err)
+		}
+		g.count(d.entry, report)
+		records = append(records, ledger.Record{Entry: entry, Subject: d.subject, TS: g.now})
+	}
+	return records, nil
+}
+
+func (g *gathered) count(e session.Entry, r redact.Report) {
+	for _, s := range e.Sessions {
+		g.out.Sessions++
+		g.out.Turns += len(s.Turns)
+		g.out.ToolCalls += len(s.ToolCalls)
+	}
+	if e.Checkpoint != nil {
+		g.out.Checkpoints++
+		g.out.Links += len(e.Checkpoint.Links)
+	}
+	for rule, n := range r.Rules {
+		if g.out.Redacted == nil {
+			g.out.Redacted = map[string]int{}
+		}
+		g.out.Redacted[rule] += n
+	}
+}

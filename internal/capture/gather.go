@@ -1,0 +1,297 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// gathered is one capture under way: what the ledger knows, and what the transcripts hold
+// beyond it.
+type gathered struct {
+	*Capturer
+	st    *state
+	now   time.Time
+	fresh []*session.Session // new content only, numbered behind what is known
+	read  bool               // some transcript was read, or a store was judged
+	done  []*reading
+	out   Outcome
+}
+
+// gather reads every transcript that changed, and keeps what the ledger does not hold.
+func (g *gathered) gather(ctx context.Context) error {
+	roots, err := g.Repo.Worktrees()
+	if err != nil {
+		return err
+	}
+	for _, agent := range g.Agents {
+		if err := g.agent(ctx, agent, roots); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []string) error {
+	found, err := agent.Locate(ctx, transcript.Env{Home: g.Home, Getenv: g.Getenv, Roots: roots, Foreign: g.st.Foreign})
+	if err != nil {
+		return fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
+	}
+	g.out.Warnings = append(g.out.Warnings, found.Unreadable...)
+	if !mapsEqual(g.st.Foreign, found.Foreign) {
+		g.st.Foreign, g.read = found.Foreign, true
+	}
+	var changed []transcript.File
+	for _, f := range found.Files {
+		if !g.st.unchanged(f.Path, f.Size, f.ModTime) {
+			changed = append(changed, f)
+		}
+	}
+	for i, ready := range g.readAll(ctx, agent, changed, roots) {
+		r := <-ready
+		if r.err != nil {
+			g.out.Warnings = append(g.out.Warnings, fmt.Errorf("capture: %w", r.err))
+			continue
+		}
+		g.read = true
+		g.out.Skipped += lost(r.doc.Skipped)
+		if err := g.take(ctx, agent, r); err != nil {
+			return err
+		}
+		if g.Progress != nil {
+			g.Progress(i+1, len(changed))
+		}
+	}
+	return ctx.Err()
+}
+
+// take keeps what is new in one reading.
+func (g *gathered) take(ctx context.Context, agent transcript.Agent, r *reading) error {
+	for _, s := range r.doc.Sessions {
+		s.Source = agent.Name()
+		s.ActorType = g.actor(s.ActorType)
+		if err := g.keep(ctx, r, s); err != nil {
+			return err
+		}
+	}
+	g.done = append(g.done, r)
+	return nil
+}
+
+// lost is how many lines may have cost a turn: what is known to hold none does not count.
+func lost(c transcript.Counts) int { return c.Malformed + c.Oversized }
+
+func (g *gathered) actor(said string) string {
+	switch {
+	case g.Actor != "":
+		return g.Actor
+	case g.CI:
+		return session.ActorAgent
+	}
+	return said
+}
+
+// keep adds what is new of a session to g.fresh.
+func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) error {
+	k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]
+	fresh := g.freshOf(s.Source, s.NativeID)
+	if k == nil && fresh == nil {
+		return g.begin(ctx, r, s)
+	}
+	if s.TitleKind == transcript.TitlePrompt {
+		s.Title = "" // the first prompt of this read, not of the session
+	}
+	if k != nil && fresh == nil && r.continues(k, s) {
+		g.add(r, number(s.Session, k.Turns, k.Tools), k)
+		return nil
+	}
+	whole, err := g.whole(k, fresh)
+	if err != nil {
+		return err
+	}
+	clean, err := g.clean(ctx, s.Session)
+	if err != nil {
+		return err
+	}
+	view := session.Piece
+	if r.offset == 0 && s.NativeID == r.file.NativeID {
+		view = session.Whole
+	}
+	if whole.ForkedFrom != "" && view == session.Whole {
+		if clean, err = g.withoutOrigin(whole, clean); err != nil {
+			return err
+		}
+	}
+	added := whole.Absorb(clean, view)
+	if fresh != nil {
+		added.ActorType = fresh.ActorType // who started it shows at its beginning
+		fresh.Absorb(added, session.Piece)
+		return nil
+	}
+	g.add(r, added, k)
+	return nil
+}
+
+// begin keeps a session that the ledger does not hold. Where its leading turns are
+// another session's, it is a fork, and only what follows is kept. One without a turn, or
+// with nothing but a copy, begins when its transcript goes on.
+func (g *gathered) begin(ctx context.Context, r *reading, s transcript.Part) error {
+	if len(s.Turns) == 0 {
+		return nil
+	}
+	out := s.Session
+	out.StartedAt = s.Turns[0].TS
+	out.ID = session.NewID(out.StartedAt, s.Source, s.NativeID)
+	out.Parent = g.idOf(s.Source, s.ParentNative)
+	if s.ParentNative == "" {
+		var err error
+		if out, err = g.fork(ctx, out); err != nil {
+			return err
+		}
+		if len(out.Turns) == 0 {
+			return nil
+		}
+	}
+	g.add(r, out, nil)
+	return nil
+}
+
+func (g *gathered) fork(ctx context.Context, s session.Session) (session.Session, error) {
+	family, err := g.family(s.StartedAt)
+	if err != nil || len(family) == 0 {
+		return s, err
+	}
+	clean, err := g.clean(ctx, s)
+	if err != nil {
+		return s, err
+	}
+	n, origin := session.SharedPrefix(clean, family)
+	if n == 0 {
+		return s, nil
+	}
+	s = s.Tail(n)
+	s.ForkedFrom = origin
+	return s, nil
+}
+
+func (g *gathered) withoutOrigin(whole, clean session.Session) (session.Session, error) {
+	family, err := g.family(whole.StartedAt)
+	if err != nil {
+		return clean, err
+	}
+	family = slices.DeleteFunc(family, func(s session.Session) bool { return s.ID == whole.ID })
+	n, _ := session.SharedPrefix(clean, family)
+	return clean.Tail(n), nil
+}
+
+// family reads the sessions whose first turn is of that time, from the ledger and from
+// this capture.
+func (g *gathered) family(first time.Time) ([]session.Session, error) {
+	var out []session.Session
+	for _, k := range g.st.family(first) {
+		whole, err := g.whole(k, g.freshOf(k.Source, k.NativeID))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, whole)
+	}
+	for _, s := range g.fresh {
+		if s.StartedAt.Equal(first) && s.Parent == "" && g.st.Sessions[sessionKey(s.Source, s.NativeID)] == nil {
+			out = append(out, *s)
+		}
+	}
+	return out, nil
+}
+
+// whole is all that is known of a session: from the ledger, then from this capture.
+func (g *gathered) whole(k *known, fresh *session.Session) (session.Session, error) {
+	var whole session.Session
+	if k != nil {
+		var err error
+		if whole, err = k.whole(g.Repo); err != nil {
+			return whole, fmt.Errorf("capture: read session %s back: %w", k.ID, err)
+		}
+	}
+	if fresh != nil {
+		whole.Absorb(*fresh, session.Piece)
+	}
+	return whole, nil
+}
+
+// clean is a session as the ledger would hold it, to compare it with what it holds.
+func (g *gathered) clean(ctx context.Context, s session.Session) (session.Session, error) {
+	e, _, err := g.Redactor.Apply(ctx, session.Entry{Sessions: []session.Session{s}})
+	if err != nil {
+		return s, fmt.Errorf("capture: %w", err)
+	}
+	return e.Entry().Sessions[0], nil
+}
+
+// add takes a session with new content into the capture.
+func (g *gathered) add(r *reading, s session.Session, k *known) {
+	retitled := k != nil && s.Title != "" && s.Title != k.Title
+	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 && !retitled {
+		return
+	}
+	if k != nil {
+		s.ID, s.StartedAt, s.Parent, s.ForkedFrom, s.ActorType = k.ID, k.First, k.Parent, k.ForkedFrom, k.ActorType
+	}
+	s.Hash = r.hash
+	if s.NativeID == r.file.NativeID {
+		s.Bytes = r.offset + r.doc.Bytes
+	}
+	g.fresh = append(g.fresh, &s)
+}
+
+func (g *gathered) freshOf(source, nativeID string) *session.Session {
+	for _, s := range g.fresh {
+		if s.Source == source && s.NativeID == nativeID {
+			return s
+		}
+	}
+	return nil
+}
+
+// idOf is the ID of a session that is known by its native ID, "" when it is not.
+func (g *gathered) idOf(source, nativeID string) string {
+	if nativeID == "" {
+		return ""
+	}
+	if k := g.st.Sessions[sessionKey(source, nativeID)]; k != nil {
+		return k.ID
+	}
+	if s := g.freshOf(source, nativeID); s != nil {
+		return s.ID
+	}
+	return ""
+}
+
+// number puts a read's turns and tool calls, counted from 0, behind what is known.
+func number(s session.Session, turns, tools int) session.Session {
+	s.FirstTurn, s.FirstTool = turns, tools
+	s.Turns, s.ToolCalls = slices.Clone(s.Turns), slices.Clone(s.ToolCalls)
+	for i := range s.Turns {
+		s.Turns[i].Index = turns + i
+	}
+	for i := range s.ToolCalls {
+		s.ToolCalls[i].Index = tools + i
+		s.ToolCalls[i].Turn += turns // -1, before any turn of the read, is behind the last known
+	}
+	return s
+}
+
+func mapsEqual(a, b map[string]int64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for k, v := range a {
+		if w, ok := b[k]; !ok || v != w {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,193 @@
+package capture
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// tailSize is how many bytes before the cursor must still stand for a cached hash state
+// to be trusted. Lines of a transcript carry unique IDs and times, so a file that was
+// truncated and grew past the cursor again differs there.
+const tailSize = 4 << 10
+
+// readers is how many transcripts are decoded at once.
+const readers = 2
+
+// reading is what one transcript gave.
+type reading struct {
+	file   transcript.File
+	agent  string
+	doc    transcript.Document
+	offset int64  // where the read began: 0, or the cursor
+	hash   string // SHA-256 of the first offset + doc.Bytes bytes
+	resume []byte
+	tail   []byte
+	err    error
+}
+
+// readAll decodes transcripts side by side, and gives each its channel, so that they can
+// be taken in order while later ones are still being read.
+func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files []transcript.File, roots []string) []chan *reading {
+	out := make([]chan *reading, len(files))
+	for i := range out {
+		out[i] = make(chan *reading, 1)
+	}
+	// A bounded number runs ahead of the one that is being taken.
+	slots := make(chan struct{}, readers)
+	cursors := make([]*known, len(files))
+	for i, f := range files {
+		cursors[i] = g.st.Sessions[sessionKey(agent.Name(), f.NativeID)]
+	}
+	rd := reader{agent: agent, roots: roots, siblings: files}
+	go func() {
+		for i, f := range files {
+			slots <- struct{}{}
+			go func() {
+				defer func() { <-slots }()
+				r, err := rd.read(ctx, f, cursors[i])
+				if err != nil {
+					r = &reading{file: f, agent: agent.Name(), err: err}
+				}
+				out[i] <- r
+			}()
+		}
+	}()
+	return out
+}
+
+// reader reads the transcripts of one agent.
+type reader struct {
+	agent    transcript.Agent
+	roots    []string
+	siblings []transcript.File
+}
+
+// read decodes what follows the cursor of a transcript, or all of it when it is new or
+// was rewritten.
+func (rd reader) read(ctx context.Context, f transcript.File, k *known) (*reading, error) {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // only read
+	sum, offset, err := resume(file, f.Size, k)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
+	}
+	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0}
+	if k != nil {
+		opt.Last = k.Last
+	} else if opt.Spawner, err = transcript.Spawner(ctx, f, rd.siblings); err != nil {
+		return nil, err
+	}
+	// The size of the moment when it was found bounds the read, so that what is hashed and
+	// what is decoded are the same bytes.
+	doc, err := rd.agent.Decode(ctx, io.NewSectionReader(file, offset, f.Size-offset), opt)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
+	}
+	r := &reading{file: f, agent: rd.agent.Name(), doc: doc, offset: offset}
+	if err := r.seal(file, sum); err != nil {
+		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
+	}
+	return r, nil
+}
+
+// resume finds where to read on: at the cursor when the bytes before it still stand, else
+// at the start. The hash has taken in everything before that place.
+func resume(file io.ReaderAt, size int64, k *known) (hash.Hash, int64, error) {
+	if k == nil || k.Bytes == 0 || size < k.Bytes {
+		return sha256.New(), 0, nil
+	}
+	if len(k.Resume) > 0 {
+		tail, err := tailSum(file, k.Bytes)
+		if err != nil {
+			return nil, 0, err
+		}
+		sum := sha256.New()
+		if string(tail) == string(k.Tail) && sum.(encoding.BinaryUnmarshaler).UnmarshalBinary(k.Resume) == nil {
+			return sum, k.Bytes, nil
+		}
+		return sha256.New(), 0, nil
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, k.Bytes)); err != nil {
+		return nil, 0, err
+	}
+	if hex.EncodeToString(sum.Sum(nil)) == k.Hash {
+		return sum, k.Bytes, nil
+	}
+	return sha256.New(), 0, nil
+}
+
+// seal hashes what was consumed, and keeps what the next read needs.
+func (r *reading) seal(file io.ReaderAt, sum hash.Hash) error {
+	end := r.offset + r.doc.Bytes
+	if _, err := io.Copy(sum, io.NewSectionReader(file, r.offset, r.doc.Bytes)); err != nil {
+		return err
+	}
+	r.hash = hex.EncodeToString(sum.Sum(nil))
+	var err error
+	if r.resume, err = sum.(encoding.BinaryMarshaler).MarshalBinary(); err != nil {
+		return err
+	}
+	r.tail, err = tailSum(file, end)
+	return err
+}
+
+func tailSum(file io.ReaderAt, end int64) ([]byte, error) {
+	start := max(end-tailSize, 0)
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.NewSectionReader(file, start, end-start)); err != nil {
+		return nil, err
+	}
+	return sum.Sum(nil), nil
+}
+
+// continues reports whether a session of this reading is new by construction: it is the
+// file's own, the read began at its cursor, and everything in it is later than what is
+// known.
+func (r *reading) continues(k *known, s transcript.Part) bool {
+	if r.offset == 0 || s.NativeID != r.file.NativeID {
+		return false
+	}
+	for _, t := range s.Turns {
+		if !t.TS.After(k.Last) {
+			return false
+		}
+	}
+	return true
+}
+
+// remember notes how far each transcript was read. The cursor in the cache may be ahead of
+// the ledger's: bytes that hold nothing to store need not be read again.
+func (g *gathered) remember() {
+	seen := map[string]bool{}
+	for _, r := range g.done {
+		seen[r.file.Path] = true
+		g.st.Files[r.file.Path] = stamp{Size: r.file.Size, ModTime: r.file.ModTime.UnixNano()}
+		if k := g.st.Sessions[sessionKey(r.agent, r.file.NativeID)]; k != nil && k.owns(r) {
+			k.Bytes, k.Hash = r.offset+r.doc.Bytes, r.hash
+			k.Resume, k.Tail = r.resume, r.tail
+		}
+	}
+	g.st.forget(seen)
+}
+
+// owns reports whether a reading is of the session's own transcript.
+func (k *known) owns(r *reading) bool {
+	for _, s := range r.doc.Sessions {
+		if s.NativeID == k.NativeID {
+			return true
+		}
+	}
+	return r.offset > 0
+}

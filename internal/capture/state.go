@@ -1,0 +1,297 @@
+package capture
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// cacheFile lies in .rekal/. It holds nothing that the ledger and the transcripts do not
+// say: without it, or when it is of another tip, the state is read from the ledger.
+const cacheFile = "capture.cache"
+
+// cacheVersion changes with the fields below; a cache of another version is dropped.
+const cacheVersion = 1
+
+// recent is how long an edit that no commit holds yet can tie its session to one.
+const recent = 7 * 24 * time.Hour
+
+// state is what capture must know of the ledger to add only what is new, and of the
+// transcripts to read only what is new.
+type state struct {
+	Version  int
+	Tip      git.OID
+	Sessions map[string]*known // by sessionKey
+	Recorded map[uint64]bool   // code commits that a checkpoint or rewrite names, by their first 8 bytes
+	Files    map[string]stamp  // transcripts that were read to this size and time
+	Foreign  map[string]int64  // see transcript.Env
+}
+
+// known is one session as the ledger holds it.
+type known struct {
+	ID, Source, NativeID, Parent, ForkedFrom, ActorType string
+
+	First    time.Time // the first turn's, copied history included
+	Last     time.Time // the last turn's
+	Turns    int       // how many turns there are: the index of the next one
+	Tools    int
+	Bytes    int64 // cursor: how much of the transcript was read
+	Hash     string
+	Title    string
+	Resume   []byte    // SHA-256 state at Bytes; nil: hash again
+	Tail     []byte    // SHA-256 of the last bytes before Bytes, to see that they still stand
+	Segments []git.OID // the blobs that hold its turns
+	Pending  []string  // files it edited that no checkpoint linked to it holds
+}
+
+// stamp tells whether a transcript has changed since it was read.
+type stamp struct {
+	Size    int64
+	ModTime int64
+}
+
+func newState() *state {
+	return &state{
+		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{},
+		Files: map[string]stamp{}, Foreign: map[string]int64{},
+	}
+}
+
+func sessionKey(source, nativeID string) string { return source + "\x00" + nativeID }
+
+// load reads the cache, and brings it to the ledger's tip.
+func load(repo *git.Repo, dir string, tip git.OID) (*state, error) {
+	st := readCache(filepath.Join(dir, cacheFile))
+	if st.Tip == tip {
+		return st, nil
+	}
+	if st.follow(repo, tip) != nil {
+		// The stamps of files go, too: what the lost tip had stored may be missing now.
+		fresh := newState()
+		fresh.Foreign = st.Foreign
+		if err := fresh.follow(repo, tip); err != nil {
+			return nil, fmt.Errorf("capture: read the ledger at %.12s: %w", tip, err)
+		}
+		return fresh, nil
+	}
+	return st, nil
+}
+
+func readCache(path string) *state {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return newState()
+	}
+	st := newState()
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(st); err != nil || st.Version != cacheVersion {
+		return newState()
+	}
+	return st
+}
+
+// save writes the cache beside its name and renames it, so that a reader never sees half
+// of it.
+func (st *state) save(dir string) error {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(st); err != nil {
+		return fmt.Errorf("capture: encode the cache: %w", err)
+	}
+	f, err := os.CreateTemp(dir, cacheFile+".*")
+	if err != nil {
+		return fmt.Errorf("capture: write the cache: %w", err)
+	}
+	_, err = f.Write(b.Bytes())
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), filepath.Join(dir, cacheFile))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return fmt.Errorf("capture: write the cache: %w", err)
+	}
+	return nil
+}
+
+// errStartOver says that a state can't be continued to a tip that is no plain continuation
+// of its own.
+var errStartOver = errors.New("not a plain continuation")
+
+// follow applies what the ledger says between the state's tip and another. After an error,
+// as when the tip is gone, the state must be read from the start, in the order in which
+// readers take the segments.
+func (st *state) follow(repo *git.Repo, tip git.OID) error {
+	var have []git.OID
+	if st.Tip != "" {
+		if _, err := repo.Commit(st.Tip); err != nil {
+			return err
+		}
+		have = append(have, st.Tip)
+	}
+	commits, err := ledger.Since(repo, tip, have...)
+	if err != nil {
+		return err
+	}
+	var segments []ledger.Segment
+	for _, c := range commits {
+		if c.Merge && st.Tip != "" {
+			return errStartOver
+		}
+		segments = append(segments, c.Segments...)
+	}
+	slices.SortFunc(segments, ledger.Segment.Compare)
+	for _, s := range segments {
+		// A segment of one's own that can't be read is reported by the commands that read
+		// the ledger; what it held is captured again.
+		if e, err := ledger.ReadSegment(repo, s.Blob); err == nil {
+			st.apply(repo, e, s.Blob)
+		}
+	}
+	st.Tip = tip
+	return nil
+}
+
+// apply adds what one segment says.
+func (st *state) apply(repo *git.Repo, e session.Entry, blob git.OID) {
+	for _, s := range e.Sessions {
+		st.applySession(repo, s, blob)
+	}
+	for _, r := range e.Rewrites {
+		st.Recorded[shaKey(r.New)] = true
+	}
+	if cp := e.Checkpoint; cp != nil && len(cp.Files) > 0 {
+		st.Recorded[shaKey(cp.GitSHA)] = true
+		st.settle(e)
+	}
+}
+
+func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) {
+	id := sessionKey(s.Source, s.NativeID)
+	k := st.Sessions[id]
+	if k == nil {
+		k = &known{
+			ID: s.ID, Source: s.Source, NativeID: s.NativeID, ActorType: s.ActorType,
+			First: s.StartedAt, Turns: s.FirstTurn, Tools: s.FirstTool,
+		}
+		st.Sessions[id] = k
+	}
+	if s.Parent != "" {
+		k.Parent = s.Parent
+	}
+	if s.Title != "" {
+		k.Title = s.Title
+	}
+	if s.ForkedFrom != "" {
+		k.ForkedFrom = s.ForkedFrom
+	}
+	k.Segments = append(k.Segments, blob)
+	if s.FirstTurn == k.Turns && s.FirstTool == k.Tools {
+		k.Turns += len(s.Turns)
+		k.Tools += len(s.ToolCalls)
+	} else if whole, err := k.whole(repo); err == nil {
+		k.Turns, k.Tools = whole.FirstTurn+len(whole.Turns), whole.FirstTool+len(whole.ToolCalls)
+	}
+	if last := s.LastTS(); last.After(k.Last) {
+		k.Last = last
+	}
+	if s.Bytes > 0 {
+		k.Bytes, k.Hash = s.Bytes, s.Hash
+		k.Resume, k.Tail = nil, nil
+	}
+	for _, c := range s.ToolCalls {
+		if session.Edits(c.Tool) && c.Path != "" && !slices.Contains(k.Pending, c.Path) {
+			k.Pending = append(k.Pending, c.Path)
+		}
+	}
+}
+
+// settle takes the files of a checkpoint off what its sessions have pending.
+func (st *state) settle(e session.Entry) {
+	held := map[string]bool{}
+	for _, f := range e.Checkpoint.Files {
+		held[f.Path], held[f.OldPath] = true, true
+	}
+	linked := map[string]bool{}
+	for _, s := range e.Sessions {
+		linked[s.ID] = true
+	}
+	for _, l := range e.Checkpoint.Links {
+		linked[l.Session] = true
+	}
+	for _, k := range st.Sessions {
+		if linked[k.ID] && len(k.Pending) > 0 {
+			k.Pending = slices.DeleteFunc(k.Pending, func(p string) bool { return held[p] })
+		}
+	}
+}
+
+// whole reads a session back from its segments.
+func (k *known) whole(repo *git.Repo) (session.Session, error) {
+	var whole session.Session
+	for _, blob := range slices.Compact(slices.Clone(k.Segments)) {
+		e, err := ledger.ReadSegment(repo, blob)
+		if err != nil {
+			return session.Session{}, err
+		}
+		for _, s := range e.Sessions {
+			if s.ID == k.ID {
+				whole.Absorb(s, session.Piece)
+			}
+		}
+	}
+	return whole, nil
+}
+
+// family is the sessions that share their beginning with a turn of that time: a session
+// and its forks.
+func (st *state) family(first time.Time) []*known {
+	var out []*known
+	for _, k := range st.Sessions {
+		if k.Parent == "" && k.First.Equal(first) {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, func(a, b *known) int { return bytes.Compare([]byte(a.ID), []byte(b.ID)) })
+	return out
+}
+
+// unchanged reports whether a transcript is as it was when it was last read.
+func (st *state) unchanged(path string, size int64, mod time.Time) bool {
+	s, ok := st.Files[path]
+	return ok && s.Size == size && s.ModTime == mod.UnixNano()
+}
+
+// forget drops the stamps of files that are gone, so that the cache does not grow for ever.
+func (st *state) forget(seen map[string]bool) {
+	for path := range st.Files {
+		if !seen[path] {
+			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+				delete(st.Files, path)
+			}
+		}
+	}
+}
+
+func shaKey(sha string) uint64 {
+	var k uint64
+	for i := 0; i < 16 && i < len(sha); i++ {
+		k = k<<4 | uint64(nibble(sha[i]))
+	}
+	return k
+}
+
+func nibble(c byte) byte {
+	if c >= 'a' {
+		return c - 'a' + 10
+	}
+	return c - '0'
+}
