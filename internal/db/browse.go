@@ -1,0 +1,260 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	duckdb "github.com/marcboeker/go-duckdb/v2"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// ErrNoRow says that nothing has the ID that was asked for.
+var ErrNoRow = errors.New("nothing has that ID")
+
+// AmbiguousError says that several IDs begin alike.
+type AmbiguousError struct {
+	Prefix string
+	IDs    []string // the first few candidates, each as short as is unique
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q is ambiguous: %v", e.Prefix, e.IDs)
+}
+
+// MinPrefix is how many characters of an ID are enough to try.
+const MinPrefix = 8
+
+// FindSession completes a prefix of a session's ID. It returns ErrNoRow or an
+// AmbiguousError where there is not exactly one.
+func (d *DB) FindSession(ctx context.Context, prefix string) (string, error) {
+	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE starts_with(id, upper(?)) ORDER BY id LIMIT 10`, prefix)
+	if err != nil {
+		return "", err
+	}
+	ids, err := scanStrings(rows)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case len(ids) == 0:
+		return "", fmt.Errorf("session %q: %w", prefix, ErrNoRow)
+	case len(ids) > 1:
+		return "", &AmbiguousError{Prefix: prefix, IDs: Shortest(ids)}
+	}
+	return ids[0], nil
+}
+
+// Shortest cuts sorted IDs to the shortest prefix that tells each from its neighbours, at
+// least MinPrefix characters.
+func Shortest(sorted []string) []string {
+	out := make([]string, len(sorted))
+	for i, id := range sorted {
+		n := MinPrefix
+		for _, j := range []int{i - 1, i + 1} {
+			if j >= 0 && j < len(sorted) {
+				n = max(n, common(id, sorted[j])+1)
+			}
+		}
+		out[i] = id[:min(n, len(id))]
+	}
+	return out
+}
+
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// SessionIDs reads the IDs of all sessions, in order.
+func (d *DB) SessionIDs(ctx context.Context) ([]string, error) {
+	rows, err := d.Query(ctx, `SELECT id FROM sessions ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	return scanStrings(rows)
+}
+
+// Session reads one session's row from data.db, by its whole ID.
+func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
+	tx, err := d.Begin(ctx)
+	if err != nil {
+		return SessionRow{}, err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing was written
+	rows, err := tx.Sessions(ctx, []string{id})
+	if err != nil {
+		return SessionRow{}, err
+	}
+	r, ok := rows[id]
+	if !ok {
+		return SessionRow{}, fmt.Errorf("session %q: %w", id, ErrNoRow)
+	}
+	return r, nil
+}
+
+// Children reads the IDs of the sessions that a session spawned.
+func (d *DB) Children(ctx context.Context, id string) ([]string, error) {
+	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE parent_session_id = ? ORDER BY id`, id)
+	if err != nil {
+		return nil, err
+	}
+	return scanStrings(rows)
+}
+
+// Turns reads at most limit turns of a session from an index on; role "" is both.
+func (d *DB) Turns(ctx context.Context, id string, from, limit int, role string) ([]session.Turn, error) {
+	rows, err := d.Query(ctx, `SELECT turn_index, role, content, ts FROM turns
+		WHERE session_id = ? AND turn_index >= ? AND (? = '' OR role = ?) ORDER BY turn_index LIMIT ?`, id, from, role, role, limit)
+	if err != nil {
+		return nil, err
+	}
+	var out []session.Turn
+	err = each(rows, func() error {
+		var t session.Turn
+		var ts sql.NullTime
+		if err := rows.Scan(&t.Index, &t.Role, &t.Content, &ts); err != nil {
+			return err
+		}
+		t.TS = ts.Time
+		out = append(out, t)
+		return nil
+	})
+	return out, err
+}
+
+// Tools reads the tool calls of a session behind the turns from…to, inclusive.
+func (d *DB) Tools(ctx context.Context, id string, from, to int) ([]session.ToolCall, error) {
+	rows, err := d.Query(ctx, `SELECT call_order, turn_index, tool, coalesce(path, ''), coalesce(cmd_prefix, '') FROM tool_calls
+		WHERE session_id = ? AND turn_index BETWEEN ? AND ? ORDER BY call_order`, id, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var out []session.ToolCall
+	err = each(rows, func() error {
+		var c session.ToolCall
+		if err := rows.Scan(&c.Index, &c.Turn, &c.Tool, &c.Path, &c.Cmd); err != nil {
+			return err
+		}
+		out = append(out, c)
+		return nil
+	})
+	return out, err
+}
+
+// SessionFiles reads from index.db the files of a session's commits, the latest first.
+func (d *DB) SessionFiles(ctx context.Context, id string) (paths, changes, shas []string, err error) {
+	rows, err := d.Query(ctx, `SELECT file_path, change_type, git_sha FROM files_index f
+		JOIN session_commits c ON c.session_id = f.session_id AND c.checkpoint_id = f.checkpoint_id
+		WHERE f.session_id = ? ORDER BY c.ts DESC, f.checkpoint_id, file_path`, id)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	err = each(rows, func() error {
+		var p, c, s string
+		if err := rows.Scan(&p, &c, &s); err != nil {
+			return err
+		}
+		paths, changes, shas = append(paths, p), append(changes, c), append(shas, s)
+		return nil
+	})
+	return paths, changes, shas, err
+}
+
+// LogRow is a checkpoint with one of its sessions; Session is "" when it has none.
+type LogRow struct {
+	session.Checkpoint
+	FileCount      int
+	Session, Title string
+	Source, Actor  string
+	Turns, Tools   int
+	Inferred       bool
+}
+
+// Log reads the latest checkpoints of data.db, newest first, a row for each session of
+// each.
+func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
+	rows, err := d.Query(ctx, `WITH c AS (SELECT * FROM checkpoints ORDER BY ts DESC, id LIMIT ?),
+		f AS (SELECT checkpoint_id, count(*) AS n FROM files_touched GROUP BY checkpoint_id)
+		SELECT c.id, git_sha, git_branch, c.user_email, c.ts, c.actor_type, coalesce(via, ''), coalesce(f.n, 0),
+			coalesce(s.id, ''), coalesce(title, ''), coalesce(source, ''), coalesce(s.actor_type, ''),
+			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, false)
+		FROM c LEFT JOIN f ON f.checkpoint_id = c.id LEFT JOIN checkpoint_sessions l ON l.checkpoint_id = c.id
+		LEFT JOIN sessions s ON s.id = l.session_id ORDER BY c.ts DESC, c.id, s.started_at, s.id`, limit)
+	if err != nil {
+		return nil, err
+	}
+	var out []LogRow
+	err = each(rows, func() error {
+		var r LogRow
+		if err := rows.Scan(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, &r.TS, &r.ActorType, &r.Via, &r.FileCount,
+			&r.Session, &r.Title, &r.Source, &r.Actor, &r.Turns, &r.Tools, &r.Inferred); err != nil {
+			return err
+		}
+		out = append(out, r)
+		return nil
+	})
+	return out, err
+}
+
+// Row is one row of a user's own statement.
+type Row struct {
+	Columns []string
+	Values  []any
+}
+
+// Select runs one read-only statement that a user typed, and gives each row to emit. The
+// engine decides what the statement is: it runs inside a subquery, which DuckDB refuses
+// for anything but a single SELECT.
+func (d *DB) Select(ctx context.Context, statement string, emit func(Row) error) error {
+	rows, err := d.sql.QueryContext(ctx, `SELECT * FROM query(?)`, statement)
+	if err != nil {
+		return fmt.Errorf("query: %w", withoutWrapper(err))
+	}
+	columns, err := rows.Columns()
+	if err != nil {
+		return errors.Join(fmt.Errorf("query: %w", err), rows.Close())
+	}
+	values, cells := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		cells[i] = &values[i]
+	}
+	return each(rows, func() error {
+		if err := rows.Scan(cells...); err != nil {
+			return err
+		}
+		for i, v := range values {
+			if d, ok := v.(duckdb.Decimal); ok { // what a literal like 1.5 is
+				values[i] = json.Number(d.String())
+			}
+		}
+		return emit(Row{Columns: columns, Values: values})
+	})
+}
+
+// withoutWrapper takes the excerpt of our own statement off an error of the engine.
+func withoutWrapper(err error) error {
+	var e *duckdb.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n\nLINE ")
+	return &engineError{text: text, err: err}
+}
+
+// engineError shows an engine's error without what it says of a statement that the user
+// did not type.
+type engineError struct {
+	text string
+	err  error
+}
+
+func (e *engineError) Error() string { return e.text }
+func (e *engineError) Unwrap() error { return e.err }

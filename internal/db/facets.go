@@ -1,0 +1,250 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// recallDDL is what recall filters by and shows, beside the documented tables: recall opens
+// index.db alone.
+const recallDDL = `
+CREATE TABLE session_commits (
+    session_id VARCHAR NOT NULL, checkpoint_id VARCHAR NOT NULL, git_sha VARCHAR NOT NULL,
+    inferred BOOLEAN NOT NULL, ts TIMESTAMP NOT NULL);
+CREATE TABLE rewrites_index (old_sha VARCHAR NOT NULL, new_sha VARCHAR NOT NULL);
+`
+
+// AppendToolsIndex adds the tool calls of parts to index.db.
+func (t *Tx) AppendToolsIndex(parts []session.Session, times func(s session.Session, c session.ToolCall) time.Time) error {
+	return t.Append("tool_calls_index", func(row func(...any) error) error {
+		for _, s := range parts {
+			for _, c := range s.ToolCalls {
+				id := session.RowID(times(s, c), s.ID, "tool", c.Index)
+				if err := row(id, s.ID, int32(c.Index), c.Tool, opt(c.Path), opt(c.Cmd)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// FileRow says that a checkpoint's file is a session's own.
+type FileRow struct{ Checkpoint, Session, Path, Change string }
+
+// AppendFilesIndex adds files that sessions' commits changed.
+func (t *Tx) AppendFilesIndex(files []FileRow) error {
+	return t.Append("files_index", func(row func(...any) error) error {
+		for _, f := range files {
+			if err := row(f.Checkpoint, f.Session, f.Path, f.Change); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// AppendCommits ties sessions to the code commits of checkpoints.
+func (t *Tx) AppendCommits(cps []session.Checkpoint) error {
+	return t.Append("session_commits", func(row func(...any) error) error {
+		for _, c := range cps {
+			for _, l := range c.Links {
+				if err := row(l.Session, c.ID, c.GitSHA, l.Inferred, c.TS); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// AppendRewrites adds code commits that became others.
+func (t *Tx) AppendRewrites(rewrites []session.Rewrite) error {
+	return t.Append("rewrites_index", func(row func(...any) error) error {
+		for _, r := range rewrites {
+			if err := row(r.Old, r.New); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Paths reads from data.db the git-root-relative paths that the tools of sessions named,
+// each once, in the order of the first call.
+func (t *Tx) Paths(ctx context.Context, ids []string) (map[string][]string, error) {
+	rows, err := t.Query(ctx, `SELECT session_id, path FROM tool_calls
+		WHERE path IS NOT NULL AND path NOT LIKE '/%' AND path NOT LIKE '~%' AND session_id IN (SELECT unnest(?::VARCHAR[]))
+		GROUP BY session_id, path ORDER BY session_id, min(call_order)`, ids)
+	if err != nil {
+		return nil, err
+	}
+	return pairs(rows)
+}
+
+// Edited reads from data.db the paths that the tools of sessions wrote to, each once, in
+// the order of the first call.
+func (t *Tx) Edited(ctx context.Context, ids []string) (map[string][]string, error) {
+	rows, err := t.Query(ctx, `SELECT session_id, path FROM tool_calls
+		WHERE path IS NOT NULL AND `+editing+` AND session_id IN (SELECT unnest(?::VARCHAR[]))
+		GROUP BY session_id, path ORDER BY session_id, min(call_order)`, ids)
+	if err != nil {
+		return nil, err
+	}
+	return pairs(rows)
+}
+
+// editing is session.Edits in SQL.
+const editing = `tool IN ('Edit', 'MultiEdit', 'Write', 'NotebookEdit')`
+
+func pairs(rows *sql.Rows) (map[string][]string, error) {
+	out := map[string][]string{}
+	err := each(rows, func() error {
+		var id, v string
+		if err := rows.Scan(&id, &v); err != nil {
+			return err
+		}
+		out[id] = append(out[id], v)
+		return nil
+	})
+	return out, err
+}
+
+// Together counts the sessions in which two files appear; A sorts before B.
+type Together struct{ A, B string }
+
+// AddTogether adds to the number of sessions of each pair; a pair that no session has left goes.
+func (t *Tx) AddTogether(ctx context.Context, counts map[Together]int) error {
+	if len(counts) == 0 {
+		return nil
+	}
+	if err := t.Exec(ctx, `CREATE TEMP TABLE more (a VARCHAR, b VARCHAR, n INTEGER)`); err != nil {
+		return err
+	}
+	as, bs, ns := make([]string, 0, len(counts)), make([]string, 0, len(counts)), make([]int32, 0, len(counts))
+	for p, n := range counts {
+		as, bs, ns = append(as, p.A), append(bs, p.B), append(ns, int32(n))
+	}
+	for _, step := range []struct {
+		sql  string
+		args []any
+	}{
+		{`INSERT INTO more SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::INTEGER[])`, []any{as, bs, ns}},
+		{`UPDATE file_cooccurrence SET session_count = session_count + n FROM more WHERE file_a = a AND file_b = b`, nil},
+		{`INSERT INTO file_cooccurrence SELECT a, b, n FROM more
+			WHERE n > 0 AND NOT EXISTS (SELECT 1 FROM file_cooccurrence WHERE file_a = a AND file_b = b) ORDER BY a, b`, nil},
+		{`DELETE FROM file_cooccurrence WHERE session_count <= 0`, nil},
+		{`DROP TABLE more`, nil},
+	} {
+		if err := t.Exec(ctx, step.sql, step.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReplaceFacets computes the facets of sessions anew. What the rows say of a session comes
+// from data.db; counts, files and the latest checkpoint from the index.
+func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
+	ids := make([]string, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	facts, err := t.facts(ctx, ids)
+	if err != nil {
+		return err
+	}
+	if err := t.Exec(ctx, `DELETE FROM session_facets WHERE session_id IN (SELECT unnest(?::VARCHAR[]))`, ids); err != nil {
+		return err
+	}
+	return t.Append("session_facets", func(row func(...any) error) error {
+		for _, r := range rows {
+			f := facts[r.ID]
+			if err := row(r.ID, opt(r.Email), opt(r.Branch), r.ActorType, opt(r.AgentID), r.CapturedAt,
+				int32(r.NextTurn-r.FirstTurn), f.tools, f.count, opt(f.checkpoint), opt(f.sha),
+				opt(r.Title), r.Source, opt(r.Parent), at(r.StartedAt), at(r.LastTurnAt), f.files, f.commits); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// How many files and commits the facets name; the rest is counted.
+const (
+	ShownFiles   = 5
+	ShownCommits = 5
+)
+
+type facts struct {
+	tools, count    int32
+	checkpoint, sha string
+	files, commits  []string
+}
+
+// facts reads the counts of sessions, the first files that they changed (by their tools in
+// order, then others of their commits) and their latest checkpoint and commits.
+func (t *Tx) facts(ctx context.Context, ids []string) (map[string]facts, error) {
+	rows, err := t.Query(ctx, `WITH s AS (SELECT unnest(?::VARCHAR[]) AS id),
+		n AS (SELECT session_id, count(*) AS tools FROM tool_calls_index WHERE session_id IN (FROM s) GROUP BY session_id),
+		f AS (SELECT session_id, count(*) AS files, list(path ORDER BY n, path)[1:?] AS shown FROM (
+			SELECT session_id, path, min(n) AS n FROM (
+				SELECT session_id, path, call_order AS n FROM tool_calls_index
+					WHERE path IS NOT NULL AND `+editing+` AND session_id IN (FROM s)
+				UNION ALL SELECT session_id, file_path, 2147483647 FROM files_index WHERE session_id IN (FROM s))
+			GROUP BY session_id, path) GROUP BY session_id),
+		c AS (SELECT session_id, arg_max(checkpoint_id, (ts, checkpoint_id)) AS cp, arg_max(git_sha, (ts, checkpoint_id)) AS sha
+			FROM session_commits WHERE session_id IN (FROM s) GROUP BY session_id),
+		g AS (SELECT session_id, list(git_sha ORDER BY ts DESC, git_sha)[1:?] AS shas FROM (
+			SELECT session_id, git_sha, max(ts) AS ts FROM session_commits
+			WHERE git_sha <> ? AND session_id IN (FROM s) GROUP BY session_id, git_sha) GROUP BY session_id)
+		SELECT s.id, coalesce(tools, 0), coalesce(files, 0), coalesce(cp, ''), coalesce(sha, ''), shown, shas FROM s
+		LEFT JOIN n ON n.session_id = s.id LEFT JOIN f ON f.session_id = s.id
+		LEFT JOIN c ON c.session_id = s.id LEFT JOIN g ON g.session_id = s.id`,
+		ids, ShownFiles, ShownCommits, session.ZeroSHA)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]facts{}
+	err = each(rows, func() error {
+		var id string
+		var f facts
+		var files, commits any
+		if err := rows.Scan(&id, &f.tools, &f.count, &f.checkpoint, &f.sha, &files, &commits); err != nil {
+			return err
+		}
+		f.files, f.commits = list(files), list(commits)
+		out[id] = f
+		return nil
+	})
+	return out, err
+}
+
+// list is a VARCHAR[] as the driver gives it.
+func list(v any) []string {
+	values, _ := v.([]any)
+	var out []string
+	for _, x := range values {
+		if s, ok := x.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ReplaceIndexState writes the one row of index_state.
+func (t *Tx) ReplaceIndexState(ctx context.Context, dim int, now time.Time) error {
+	if err := t.Exec(ctx, `DELETE FROM index_state`); err != nil {
+		return err
+	}
+	return t.Exec(ctx, `INSERT INTO index_state SELECT count(*), coalesce(sum(turn_count), 0), ?, ? FROM session_facets`,
+		int32(dim), now.UTC())
+}
+
+// DropToolsIndex removes what AppendToolsIndex wrote of sessions, to write it anew.
+func (t *Tx) DropToolsIndex(ctx context.Context, ids []string) error {
+	return t.Exec(ctx, `DELETE FROM tool_calls_index WHERE session_id IN (SELECT unnest(?::VARCHAR[]))`, ids)
+}

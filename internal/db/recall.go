@@ -1,0 +1,225 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Facet is what recall shows of a session, from session_facets.
+type Facet struct {
+	ID, Email, Branch, ActorType, AgentID string
+	Title, Source, Parent                 string
+	CapturedAt                            time.Time
+	Turns, Tools, Files                   int
+	Checkpoint                            string   // the latest; "" for none
+	Shown                                 []string // the first files that it changed, at most ShownFiles
+	Commits                               []string // OIDs of code commits, the latest first, at most ShownCommits
+}
+
+// Filter says which sessions count. Empty fields let all pass.
+type Filter struct {
+	File    string   // RE2, unanchored, on paths that the session's tools named or its commits changed
+	Commits []string // OIDs or prefixes of OIDs of code commits: any of them
+	Author  string   // e-mail address, in any case
+	Actor   string
+}
+
+// where is the filter as a condition on session_facets, with its arguments.
+func (f Filter) where() (string, []any) {
+	conds, args := []string{"true"}, []any{}
+	add := func(cond string, values ...any) {
+		conds, args = append(conds, cond), append(args, values...)
+	}
+	if f.File != "" {
+		add(`session_id IN (SELECT session_id FROM tool_calls_index WHERE regexp_matches(path, ?)
+			UNION SELECT session_id FROM files_index WHERE regexp_matches(file_path, ?))`, f.File, f.File)
+	}
+	if f.Commits != nil {
+		add(`session_id IN (SELECT session_id FROM session_commits, (SELECT unnest(?::VARCHAR[]) AS sha) WHERE starts_with(git_sha, sha))`, f.Commits)
+	}
+	if f.Author != "" {
+		add("lower(user_email) = lower(?)", f.Author)
+	}
+	if f.Actor != "" {
+		add("actor_type = ?", f.Actor)
+	}
+	return strings.Join(conds, " AND "), args
+}
+
+// Matching reads the IDs of the sessions that pass a filter, the latest first.
+func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
+	cond, args := f.where()
+	rows, err := d.Query(ctx, `SELECT session_id FROM session_facets WHERE `+cond+`
+		ORDER BY coalesce(last_turn_at, captured_at) DESC, session_id`, args...)
+	if err != nil {
+		return nil, err
+	}
+	return scanStrings(rows)
+}
+
+// Facets reads the facets of sessions, by ID.
+func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error) {
+	rows, err := d.Query(ctx, `SELECT session_id, coalesce(user_email, ''), coalesce(git_branch, ''), actor_type,
+		coalesce(agent_id, ''), coalesce(title, ''), source, coalesce(parent_session_id, ''), captured_at,
+		turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits
+		FROM session_facets WHERE session_id IN (SELECT unnest(?::VARCHAR[]))`, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Facet{}
+	err = each(rows, func() error {
+		var f Facet
+		var files, commits any
+		if err := rows.Scan(&f.ID, &f.Email, &f.Branch, &f.ActorType, &f.AgentID, &f.Title, &f.Source, &f.Parent,
+			&f.CapturedAt, &f.Turns, &f.Tools, &f.Files, &f.Checkpoint, &files, &commits); err != nil {
+			return err
+		}
+		f.Shown, f.Commits = list(files), list(commits)
+		out[f.ID] = f
+		return nil
+	})
+	return out, err
+}
+
+// CommitRow ties a session to a code commit.
+type CommitRow struct {
+	Session, Checkpoint, SHA string
+	Inferred                 bool
+	TS                       time.Time
+}
+
+// Commits reads the code commits of sessions, the latest first.
+func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow, error) {
+	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts FROM session_commits
+		WHERE session_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY ts DESC, checkpoint_id`, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]CommitRow{}
+	err = each(rows, func() error {
+		var c CommitRow
+		if err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Inferred, &c.TS); err != nil {
+			return err
+		}
+		out[c.Session] = append(out[c.Session], c)
+		return nil
+	})
+	return out, err
+}
+
+// TurnsAt reads single turns from index.db, by where they stand.
+func (d *DB) TurnsAt(ctx context.Context, turns []TurnKey) (map[TurnKey]session.Turn, error) {
+	ids, indexes := make([]string, len(turns)), make([]int32, len(turns))
+	for i, k := range turns {
+		ids[i], indexes[i] = k.Session, int32(k.Index)
+	}
+	rows, err := d.Query(ctx, `SELECT session_id, turn_index, role, content FROM turns_ft
+		WHERE (session_id, turn_index) IN (SELECT unnest(?::VARCHAR[]), unnest(?::INTEGER[]))`, ids, indexes)
+	if err != nil {
+		return nil, err
+	}
+	out := map[TurnKey]session.Turn{}
+	err = each(rows, func() error {
+		var k TurnKey
+		var t session.Turn
+		if err := rows.Scan(&k.Session, &k.Index, &t.Role, &t.Content); err != nil {
+			return err
+		}
+		t.Index = k.Index
+		out[k] = t
+		return nil
+	})
+	return out, err
+}
+
+// FirstTurns reads the index of the first turn of each session, from index.db.
+func (d *DB) FirstTurns(ctx context.Context, ids []string) (map[string]int, error) {
+	rows, err := d.Query(ctx, `SELECT session_id, min(turn_index) FROM turns_ft
+		WHERE session_id IN (SELECT unnest(?::VARCHAR[])) GROUP BY session_id`, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	err = each(rows, func() error {
+		var id string
+		var n int
+		if err := rows.Scan(&id, &n); err != nil {
+			return err
+		}
+		out[id] = n
+		return nil
+	})
+	return out, err
+}
+
+// Rewrites reads which code commits became which, from index.db.
+func (d *DB) Rewrites(ctx context.Context) ([]session.Rewrite, error) {
+	rows, err := d.Query(ctx, `SELECT old_sha, new_sha FROM rewrites_index`)
+	if err != nil {
+		return nil, err
+	}
+	var out []session.Rewrite
+	err = each(rows, func() error {
+		var r session.Rewrite
+		if err := rows.Scan(&r.Old, &r.New); err != nil {
+			return err
+		}
+		out = append(out, r)
+		return nil
+	})
+	return out, err
+}
+
+// Related reads the files that other sessions touched together with those of a session,
+// the most frequent first.
+func (d *DB) Related(ctx context.Context, id string, limit int) (paths []string, counts []int, err error) {
+	rows, err := d.Query(ctx, `WITH own AS (SELECT DISTINCT path FROM tool_calls_index WHERE session_id = ? AND path IS NOT NULL),
+		near AS (SELECT file_b AS path, session_count FROM file_cooccurrence WHERE file_a IN (FROM own)
+			UNION ALL SELECT file_a, session_count FROM file_cooccurrence WHERE file_b IN (FROM own))
+		SELECT path, max(session_count) AS n FROM near WHERE path NOT IN (FROM own) GROUP BY path ORDER BY n DESC, path LIMIT ?`, id, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = each(rows, func() error {
+		var p string
+		var n int
+		if err := rows.Scan(&p, &n); err != nil {
+			return err
+		}
+		paths, counts = append(paths, p), append(counts, n)
+		return nil
+	})
+	return paths, counts, err
+}
+
+func scanStrings(rows *sql.Rows) ([]string, error) {
+	var out []string
+	err := each(rows, func() error {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			return err
+		}
+		out = append(out, s)
+		return nil
+	})
+	return out, err
+}
+
+// EngineVersion asks DuckDB for its version: "v1.4.1".
+func EngineVersion(ctx context.Context) (string, error) {
+	d, err := sql.Open("duckdb", ":memory:?threads=1")
+	if err != nil {
+		return "", fmt.Errorf("db: %w", err)
+	}
+	defer d.Close() //nolint:errcheck // nothing was written
+	var v string
+	if err := d.QueryRowContext(ctx, "SELECT version()").Scan(&v); err != nil {
+		return "", fmt.Errorf("db: %w", err)
+	}
+	return v, nil
+}

@@ -1,0 +1,148 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	duckdb "github.com/marcboeker/go-duckdb/v2"
+)
+
+// ErrNotReadOnly says that a statement is not one single SELECT.
+var ErrNotReadOnly = errors.New("not one single read-only statement")
+
+// Rows is the answer to a query. Close it.
+type Rows = sql.Rows
+
+// Query runs one statement that returns rows. Each costs about a millisecond to plan: prefer
+// one with a list over many.
+func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
+	rows, err := d.sql.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("db: query: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// QueryUser runs a statement that a user typed. The engine's parser, not its text, says what
+// it is: anything but one SELECT (or EXPLAIN of one) is ErrNotReadOnly. Open the
+// database ReadOnly all the same.
+func (d *DB) QueryUser(ctx context.Context, query string) (*Rows, error) {
+	conn, err := d.sql.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("db: query: %w", err)
+	}
+	// The pool keeps the connection alive for the rows below.
+	defer conn.Close() //nolint:errcheck // nothing was written on it
+	err = conn.Raw(func(dc any) error { return onlySelect(dc.(*duckdb.Conn), query) })
+	if err != nil {
+		return nil, fmt.Errorf("db: query: %w", err)
+	}
+	return d.Query(ctx, query)
+}
+
+func onlySelect(conn *duckdb.Conn, query string) error {
+	stmt, err := conn.Prepare(query)
+	if err != nil {
+		// Several statements, or one that does not parse: DuckDB's own words say which.
+		return err
+	}
+	defer stmt.Close() //nolint:errcheck // nothing was executed
+	kind, err := stmt.(*duckdb.Stmt).StatementType()
+	if err != nil {
+		return err
+	}
+	if kind != duckdb.STATEMENT_TYPE_SELECT && kind != duckdb.STATEMENT_TYPE_EXPLAIN {
+		return ErrNotReadOnly
+	}
+	return nil
+}
+
+// Tx is one transaction, on one connection. End it with Commit or Rollback.
+type Tx struct {
+	conn *sql.Conn
+	done bool
+}
+
+// Begin starts a transaction.
+func (d *DB) Begin(ctx context.Context) (*Tx, error) {
+	conn, err := d.sql.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("db: begin: %w", err)
+	}
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return nil, fmt.Errorf("db: begin: %w", errors.Join(err, conn.Close()))
+	}
+	return &Tx{conn: conn}, nil
+}
+
+// Commit makes the transaction's writes durable: 15 to 30 ms.
+func (t *Tx) Commit(ctx context.Context) error {
+	return t.end(ctx, "COMMIT")
+}
+
+// Rollback undoes the transaction; after Commit it does nothing, so that it can be deferred.
+func (t *Tx) Rollback() error {
+	// The caller's context may be what ended the transaction.
+	return t.end(context.Background(), "ROLLBACK")
+}
+
+func (t *Tx) end(ctx context.Context, statement string) error {
+	if t.done {
+		return nil
+	}
+	t.done = true
+	_, err := t.conn.ExecContext(ctx, statement)
+	if err != nil && statement == "COMMIT" {
+		_, _ = t.conn.ExecContext(context.Background(), "ROLLBACK")
+	}
+	if err := errors.Join(err, t.conn.Close()); err != nil {
+		return fmt.Errorf("db: %s: %w", statement, classify(err))
+	}
+	return nil
+}
+
+// Exec runs statements that return no rows.
+func (t *Tx) Exec(ctx context.Context, query string, args ...any) error {
+	if _, err := t.conn.ExecContext(ctx, query, args...); err != nil {
+		return fmt.Errorf("db: exec: %w", classify(err))
+	}
+	return nil
+}
+
+// Query runs one statement that returns rows, and sees what the transaction wrote.
+func (t *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
+	rows, err := t.conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("db: query: %w", classify(err))
+	}
+	return rows, nil
+}
+
+// Append bulk-inserts into a table: fill calls row once for each row with a value for every
+// column in the table's order (nil for NULL), about a microsecond each. The Go type must fit
+// the column: int32 or int64 for INTEGER, time.Time for TIMESTAMP, []byte for BLOB, []float32 for
+// FLOAT[]. An error leaves the transaction unusable but for Rollback.
+func (t *Tx) Append(table string, fill func(row func(values ...any) error) error) error {
+	err := t.conn.Raw(func(dc any) error {
+		appender, err := duckdb.NewAppender(dc.(driver.Conn), catalog, "", table)
+		if err != nil {
+			return err
+		}
+		var values []driver.Value
+		err = fill(func(row ...any) error {
+			values = values[:0]
+			for _, v := range row {
+				values = append(values, v)
+			}
+			return appender.AppendRow(values...)
+		})
+		return errors.Join(err, appender.Close())
+	})
+	if err != nil {
+		return fmt.Errorf("db: append to %s: %w", table, classify(err))
+	}
+	return nil
+}
