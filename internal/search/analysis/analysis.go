@@ -1,0 +1,302 @@
+// Package analysis turns text into terms: the same for what is indexed and for what is asked.
+//
+// Text is read as runs of letters, digits and '_' joined by one of . / \ - : @ #, which is how
+// code writes paths, symbols, flags and addresses. Each run gives
+//
+//   - its words: identifiers split on '_', at camelCase and at letter/digit borders,
+//     lower-cased, accents folded, cut to a Snowball English stem. "getHTTPStatus404"
+//     is get, http, status, 404;
+//   - marked terms, which no word can equal: "=" and the whole identifier
+//     ("=gethttpstatus404", "=tested"), "~" and the whole run where it has more than one
+//     identifier ("~src/auth/jwt.go"). They are lower-cased and never stemmed.
+//
+// Chinese, Japanese and Korean text, which has no spaces, gives overlapping pairs of
+// characters. No word is dropped: function words are only marked as such, and have no whole form.
+//
+// The rules are those of docs/search.md; changing one makes every index stale, so it raises
+// db.IndexVersion. The package knows nothing of documents, scores or storage.
+package analysis
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+	"golang.org/x/text/unicode/norm"
+)
+
+// The marks of terms that are not words.
+const (
+	MarkIdent = "=" // a whole identifier
+	MarkRun   = "~" // a whole joined run
+)
+
+// Lengths in bytes beyond which a word is cut and a marked term dropped. Longer runs are
+// encoded data and not names.
+const (
+	maxWord = 64
+	maxMark = 160
+)
+
+// Token is one term of a text, in the text's order.
+type Token struct {
+	Term string
+	Kind Kind
+}
+
+// Kind says what a token is.
+type Kind uint8
+
+// The kinds of tokens.
+const (
+	Word    Kind = iota // a stem
+	Stop                // a stem of a function word ("the"): counted, but no neighbour and no topic
+	Surface             // the whole form of one plain word
+	Mark                // a whole identifier of several words, or a whole run
+)
+
+// Analyzer analyses texts. It remembers the stems of words that it has seen; the zero
+// value is not usable, and one Analyzer serves one goroutine.
+type Analyzer struct {
+	words map[string]Token // by lower-cased word
+	buf   []Token
+}
+
+// New returns an Analyzer.
+func New() *Analyzer {
+	return &Analyzer{words: make(map[string]Token)}
+}
+
+// Tokens returns the tokens of text. The slice is valid until the next call.
+func (a *Analyzer) Tokens(text string) []Token {
+	a.buf = a.buf[:0]
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf && !wordByte(c) {
+			i++
+			continue
+		}
+		n, ascii := runLen(text[i:])
+		if n == 0 {
+			_, n = utf8.DecodeRuneInString(text[i:])
+		} else {
+			a.run(text[i:i+n], ascii)
+		}
+		i += n
+	}
+	return a.buf
+}
+
+// runLen measures the run at the beginning of s, 0 for none: words with single joiners or
+// chains of them ("../", "::") between, and says whether it is all ASCII.
+func runLen(s string) (n int, ascii bool) {
+	ascii = true
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			i++
+			switch {
+			case wordByte(c):
+				n = i
+			case !joiner(c) || n == 0:
+				return n, ascii
+			}
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !wordRune(r) {
+			return n, ascii
+		}
+		i += size
+		n, ascii = i, false
+	}
+	return n, ascii
+}
+
+func wordByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}
+
+func wordRune(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
+}
+
+func joiner(c byte) bool {
+	switch c {
+	case '.', '/', '\\', '-', ':', '@', '#':
+		return true
+	}
+	return false
+}
+
+// run emits the tokens of one joined run.
+func (a *Analyzer) run(s string, ascii bool) {
+	if !ascii {
+		s = fold(s)
+	}
+	idents := 0
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf && joiner(s[i]) {
+			i++
+			continue
+		}
+		end := i
+		for end < len(s) && (s[end] >= utf8.RuneSelf || !joiner(s[end])) {
+			end++
+		}
+		a.ident(s[i:end])
+		idents++
+		i = end
+	}
+	if idents > 1 {
+		a.mark(MarkRun, s, Mark)
+	}
+}
+
+// ident emits the words of one identifier, and the identifier itself.
+func (a *Analyzer) ident(s string) {
+	words, cjk := 0, false
+	start, prev := 0, classNone
+	cut := func(end int) {
+		if end > start {
+			a.word(s[start:end])
+			words++
+		}
+		start = end
+	}
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		cl := classOf(r)
+		switch {
+		case cl == classNone:
+			cut(i)
+			start = i + size
+		case cl == classCJK:
+			cut(i)
+			i += a.cjk(s[i:])
+			cjk, start, prev = true, i, classNone
+			continue
+		case cl == prev || prev == classNone:
+		case prev == classUpper && cl == classLower:
+			// "HTTPServer": the last capital begins the next word, unless it is the only one.
+			_, last := utf8.DecodeLastRuneInString(s[:i])
+			if i-last > start && s[i:] != "s" && !strings.HasPrefix(s[i:], "s_") {
+				cut(i - last)
+			}
+		default:
+			cut(i)
+		}
+		prev = cl
+		i += size
+	}
+	cut(len(s))
+	switch {
+	case cjk: // what is written without spaces has no names to keep whole
+	case words > 1:
+		a.mark(MarkIdent, s, Mark)
+	case words == 1 && a.buf[len(a.buf)-1].Kind == Word:
+		a.mark(MarkIdent, strings.Trim(s, "_"), Surface)
+	}
+}
+
+type class uint8
+
+const (
+	classNone class = iota // separates words: '_'
+	classLower
+	classUpper
+	classDigit
+	classCJK
+)
+
+func classOf(r rune) class {
+	switch {
+	case 'a' <= r && r <= 'z':
+		return classLower
+	case 'A' <= r && r <= 'Z':
+		return classUpper
+	case '0' <= r && r <= '9':
+		return classDigit
+	case r < utf8.RuneSelf:
+		return classNone
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
+		return classCJK
+	case unicode.IsUpper(r):
+		return classUpper
+	case unicode.IsDigit(r):
+		return classDigit
+	}
+	return classLower
+}
+
+// cjk emits the overlapping pairs of the CJK characters at the beginning of s, or the one
+// that stands alone, and returns how many bytes they take.
+func (a *Analyzer) cjk(s string) int {
+	n, pairs := 0, 0
+	for prev := 0; n < len(s); {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if classOf(r) != classCJK {
+			break
+		}
+		if n > 0 {
+			a.buf = append(a.buf, Token{Term: s[prev : n+size]})
+			pairs++
+		}
+		prev, n = n, n+size
+	}
+	if pairs == 0 {
+		a.buf = append(a.buf, Token{Term: s[:n]})
+	}
+	return n
+}
+
+func (a *Analyzer) word(w string) {
+	w = strings.ToLower(clip(w, maxWord))
+	t, ok := a.words[w]
+	if !ok {
+		w = strings.Clone(w) // the text must not live as long as the cache
+		t = Token{Term: stem(w)}
+		if stops[w] {
+			t.Kind = Stop
+		}
+		a.words[w] = t
+	}
+	a.buf = append(a.buf, t)
+}
+
+func (a *Analyzer) mark(mark, s string, kind Kind) {
+	if len(s) <= maxMark {
+		a.buf = append(a.buf, Token{Term: mark + strings.ToLower(s), Kind: kind})
+	}
+}
+
+func stem(w string) string {
+	if len(w) < 3 || w[0] <= '9' {
+		return w
+	}
+	return english.Stem(w, true)
+}
+
+// clip cuts s to at most n bytes, at a rune's border.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// fold makes compatible characters equal (full-width digits, ligatures) and takes accents
+// off, in every script but Hangul, whose syllables it leaves whole.
+func fold(s string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(s) {
+		if !unicode.Is(unicode.Mn, r) {
+			b.WriteRune(r)
+		}
+	}
+	return norm.NFC.String(b.String())
+}

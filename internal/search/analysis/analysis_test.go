@@ -1,0 +1,94 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/search/analysis"
+	"github.com/google/go-cmp/cmp"
+)
+
+// show writes tokens as their terms, function words in parentheses.
+func show(tokens []analysis.Token) string {
+	var out []string
+	for _, t := range tokens {
+		if t.Kind == analysis.Stop {
+			out = append(out, "("+t.Term+")")
+		} else {
+			out = append(out, t.Term)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestTokens(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"empty", "", ""},
+		{"punctuation", "?! … -- // ...", ""},
+		{"a stem and its form", "Running", "run =running"},
+		{"function words have no form", "the user's", "(the) user =user (s)"},
+		{"camel case", "parseQuery", "pars queri =parsequery"},
+		{"acronym inside", "getHTTPStatus", "get http status =gethttpstatus"},
+		{"plural of an acronym", "APIs", "api =apis"},
+		{"letter and digit", "E4042", "e 4042 =e4042"},
+		{"number", "404", "404 =404"},
+		{"snake case", "MAX_RETRY_count", "max retri count =max_retry_count"},
+		{"outer underscores", "__init__", "init =init"},
+		{"one run", "src/auth/jwt.go", "src =src auth =auth jwt =jwt go =go ~src/auth/jwt.go"},
+		{"flags and scopes", "--dry-run std::vector", "dri =dry run =run ~dry-run std =std vector =vector ~std::vector"},
+		{"end of a sentence", "Done. Next: go.", "done =done next =next go =go"},
+		{"accents", "Café CAFÉ", "cafe =cafe cafe =cafe"},
+		{"decomposed accents", "Cafe\u0301", "cafe =cafe"},
+		{"Cyrillic", "Привет", "привет =привет"},
+		{"full width", "１２３", "123 =123"},
+		{"Chinese", "数据库连接", "数据 据库 库连 连接"},
+		{"one character", "库", "库"},
+		{"Korean", "검색어", "검색 색어"},
+		{"mixed scripts", "測試test", "測試 test"},
+		{"invalid UTF-8", "ab\xffcd", "ab =ab cd =cd"},
+		{"NUL", "ab\x00cd", "ab =ab cd =cd"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, show(analysis.New().Tokens(tt.text))); diff != "" {
+				t.Errorf("Tokens(%q) (-want +got):\n%s", tt.text, diff)
+			}
+		})
+	}
+}
+
+func TestTokensCutsLongWords(t *testing.T) {
+	for _, tok := range analysis.New().Tokens(strings.Repeat("ü", 1000) + " " + strings.Repeat("x", 1<<16)) {
+		if len(tok.Term) > 200 || !utf8.ValidString(tok.Term) {
+			t.Errorf("term of %d bytes, valid %v", len(tok.Term), utf8.ValidString(tok.Term))
+		}
+	}
+}
+
+func FuzzTokens(f *testing.F) {
+	for _, s := range []string{"", "getHTTPStatus404", "src/auth/jwt.go", "数据库 and ファイル", "--dry-run\xff\x00", "__A__b1C2", "é\u0301́", "ﬁ１２", "YYYy'ied", "̀a"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		a := analysis.New()
+		first := show(a.Tokens(s))
+		if again := show(a.Tokens(s)); again != first {
+			t.Errorf("the same text gives %q, then %q", first, again)
+		}
+		for _, tok := range a.Tokens(s) {
+			if tok.Term == "" || !utf8.ValidString(tok.Term) || strings.ContainsAny(tok.Term, " \n\x00") {
+				t.Errorf("term %q of %q", tok.Term, s)
+			}
+		}
+	})
+}
+
+func BenchmarkTokens(b *testing.B) {
+	text := strings.Repeat("I'll add getHTTPStatus to src/auth/jwt.go and run the tests again. ", 100)
+	b.SetBytes(int64(len(text)))
+	a := analysis.New()
+	for b.Loop() {
+		a.Tokens(text)
+	}
+}

@@ -1,0 +1,22 @@
+// Package fusion makes one score of what words and meaning say of a session.
+package fusion
+
+// weight of the cosine beside the lexical score, and the cosine below which a session that
+// shares no word with the question is none of its answers, and above which meaning is
+// named among the reasons. Both were chosen by measurement, see docs/search.md.
+const (
+	weight = 0.25
+	floor  = 0.35
+)
+
+// Score is the sum of the two signals: lexical is 0 and up, about 1 for a full match; cosine
+// is -1 to 1. It is 0 for what is no answer.
+func Score(lexical, cosine float64) float64 {
+	if lexical <= 0 && !Means(cosine) {
+		return 0
+	}
+	return max(lexical, 0) + weight*max(cosine, 0)
+}
+
+// Means reports whether a cosine is large enough to be a reason of its own.
+func Means(cosine float64) bool { return cosine >= floor }

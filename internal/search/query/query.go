@@ -1,0 +1,69 @@
+// Package query reads what a user asks into what the index is asked: its terms, the pairs
+// of neighbouring stems, and the stems that carry a topic.
+//
+// There is no syntax: no operators, no quotes, no field names, and no query that fails. A word is
+// never required. What has no letter, digit or CJK character is an empty query.
+package query
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/search/analysis"
+)
+
+// Query is a question, analysed.
+type Query struct {
+	Terms []Term         // each once, sorted by Text
+	Pairs []Pair         // each once, in the order of the question
+	Stems map[string]int // stems that are no function words, and how often each stands there
+}
+
+// Term is one term of a question.
+type Term struct {
+	Text  string
+	Exact bool // an identifier of several words, a path, an error code: matched whole
+	Weak  bool // a function word: it ranks, but is no reason to name
+}
+
+// Pair is two stems in the question's order, neighbours or one apart once function words
+// are left out.
+type Pair struct{ First, Second string }
+
+// reach is how far the second stem of a pair stands behind the first: 1 adjacent, 2 one apart.
+const reach = 2
+
+// Parse analyses text.
+func Parse(text string) Query {
+	q := Query{Stems: make(map[string]int)}
+	seen := make(map[string]bool)
+	var stems []string
+	for _, t := range analysis.New().Tokens(text) {
+		if !seen[t.Term] {
+			seen[t.Term] = true
+			q.Terms = append(q.Terms, Term{Text: t.Term, Exact: t.Kind == analysis.Mark, Weak: t.Kind == analysis.Stop})
+		}
+		if t.Kind == analysis.Word {
+			stems = append(stems, t.Term)
+			q.Stems[t.Term]++
+		}
+	}
+	slices.SortFunc(q.Terms, func(a, b Term) int { return strings.Compare(a.Text, b.Text) })
+	q.Pairs = pairs(stems)
+	return q
+}
+
+func pairs(stems []string) []Pair {
+	var out []Pair
+	seen := make(map[Pair]bool)
+	for i := range stems {
+		for j := i + 1; j <= i+reach && j < len(stems); j++ {
+			p := Pair{stems[i], stems[j]}
+			if !seen[p] {
+				seen[p] = true
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package query_test
+
+import (
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/search/query"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       query.Query
+	}{
+		{"nothing", " ?! ", query.Query{Stems: map[string]int{}}},
+		{
+			"words, sorted, each once", "the tests the test",
+			query.Query{
+				Terms: []query.Term{{Text: "=test"}, {Text: "=tests"}, {Text: "test"}, {Text: "the", Weak: true}},
+				Pairs: []query.Pair{{First: "test", Second: "test"}},
+				Stems: map[string]int{"test": 2},
+			},
+		},
+		{
+			"neighbours and one apart", "alpha of beta gamma delta",
+			query.Query{
+				Terms: []query.Term{
+					{Text: "=alpha"}, {Text: "=beta"}, {Text: "=delta"}, {Text: "=gamma"},
+					{Text: "alpha"}, {Text: "beta"}, {Text: "delta"}, {Text: "gamma"}, {Text: "of", Weak: true},
+				},
+				Pairs: []query.Pair{{"alpha", "beta"}, {"alpha", "gamma"}, {"beta", "gamma"}, {"beta", "delta"}, {"gamma", "delta"}},
+				Stems: map[string]int{"alpha": 1, "beta": 1, "gamma": 1, "delta": 1},
+			},
+		},
+		{
+			"an error code", "E42",
+			query.Query{
+				Terms: []query.Term{{Text: "42"}, {Text: "=e42", Exact: true}, {Text: "e"}},
+				Pairs: []query.Pair{{"e", "42"}},
+				Stems: map[string]int{"e": 1, "42": 1},
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, query.Parse(tt.text)); diff != "" {
+				t.Errorf("Parse(%q) (-want +got):\n%s", tt.text, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,250 @@
+// Package search finds the sessions that a question is about.
+//
+// It has one door: Add takes what is new in sessions and Remove what is gone, both inside the
+// caller's transaction; Open and Searcher.Search answer. Below it, analysis and query turn
+// text into terms, lexical scores words, semantic scores meaning, and fusion makes one score
+// of the two. All of it is stored through db, in the table turns_ft, in session_embeddings, and
+// in runs of blocks that only this package reads.
+//
+// It promises: what Add was given is found by the next Search; the cost of Add follows what
+// is new; scores are a function of the parts added and their order, not of how they were
+// spread over calls: to the bit. The one exception is Remove, after which the semantic part may
+// differ a little from a rebuild's. Ties go to the smaller session ID.
+//
+// It never opens a file, never reads the clock, and never decides what a user may see: that
+// is what Options.Allow is for.
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/search/block"
+	"github.com/git-rekal/git-rekal/internal/search/fusion"
+	"github.com/git-rekal/git-rekal/internal/search/lexical"
+	"github.com/git-rekal/git-rekal/internal/search/query"
+	"github.com/git-rekal/git-rekal/internal/search/semantic"
+)
+
+// The reasons in Hit.Matched.
+const (
+	MatchedContent  = "content"  // words of a turn
+	MatchedTitle    = "title"    // words of the title
+	MatchedFiles    = "files"    // words of the path of a tool call
+	MatchedCommand  = "command"  // words of the command of a tool call
+	MatchedTerms    = "terms"    // an identifier, path or error code, whole
+	MatchedSemantic = "semantic" // a passage that is near in meaning
+)
+
+// Options narrow a search.
+type Options struct {
+	K     int                         // at most so many hits; 0 for all
+	Allow func(sessionID string) bool // which sessions may be hits; nil for all
+}
+
+// Hit is one session that answers.
+type Hit struct {
+	Session  string
+	Score    float64  // what hits are ordered by; above 0, about 1 for a strong match
+	Lexical  float64  // the part of words, 0 and up
+	Semantic float64  // the best passage's cosine, -1 to 1; 0 without a model
+	Turn     int      // index of the turn that answers best; -1 when only a title, path or command does
+	Matched  []string // why, in the order of the constants above
+}
+
+// Searcher answers questions about one state of an index. It may be used by several
+// goroutines as long as its database is open.
+type Searcher struct {
+	db    *db.DB
+	state state
+	runs  []*lexical.Header
+	index *lexical.Index
+	fence block.Fence // of the model's terms
+}
+
+// Open reads what every search needs. An empty index is no error.
+func Open(ctx context.Context, d *db.DB) (*Searcher, error) {
+	st, err := readState(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	s := &Searcher{db: d, state: st}
+	if s.runs, s.fence, err = readHeaders(ctx, d, st); err != nil {
+		return nil, err
+	}
+	if s.index, err = lexical.NewIndex(s.runs, st.Removed); err != nil {
+		return nil, fmt.Errorf("search: open: %w", err)
+	}
+	return s, nil
+}
+
+// Search returns the sessions that answer text, best first. Text without a letter or digit
+// has no answer.
+func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit, error) {
+	q := query.Parse(text)
+	if len(q.Terms) == 0 || len(s.runs) == 0 {
+		return nil, nil
+	}
+	found, err := s.fetch(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	matches, err := s.index.Score(q, found.lists)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	meanings, err := s.meanings(q, found)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return s.hits(matches, meanings, opt), nil
+}
+
+// fetched is what one statement brings for a question.
+type fetched struct {
+	lists   map[string]*lexical.List
+	model   *semantic.Model
+	windows []db.Block // newest first
+}
+
+// fetch reads the blocks of q's terms, in postings and model, and all windows.
+func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
+	asked := make(map[string]bool, len(q.Terms))
+	for _, t := range q.Terms {
+		asked[t.Text] = true
+	}
+	var wants []db.Want
+	number := make(map[int]int, len(s.runs)) // by run
+	for i, h := range s.runs {
+		number[s.state.Runs[i].ID] = i
+		wants = append(wants, db.Want{Run: s.state.Runs[i].ID, Blocks: blocksOf(h.Fence, asked)})
+	}
+	m := s.state.Model
+	if m.Dim > 0 {
+		wants = append(wants, db.Want{Run: m.Terms, Blocks: blocksOf(s.fence, asked)}, db.Want{Run: m.Windows, All: true})
+	}
+	f := &fetched{lists: make(map[string]*lexical.List), model: &semantic.Model{Dim: m.Dim, Terms: make(map[string]semantic.Vector)}}
+	var postings []db.Block
+	err := db.ReadBlocks(ctx, s.db, wants, func(b db.Block) error {
+		switch {
+		case m.Dim > 0 && b.Run == m.Windows:
+			f.windows = append(f.windows, b)
+		case m.Dim > 0 && b.Run == m.Terms:
+			return f.model.Unpack(b.Data, func(t string) bool { return asked[t] })
+		default:
+			postings = append(postings, b)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	slices.SortFunc(postings, func(a, b db.Block) int { return cmp.Compare(number[a.Run], number[b.Run]) })
+	slices.SortFunc(f.windows, func(a, b db.Block) int { return cmp.Compare(b.No, a.No) })
+	for _, b := range postings {
+		err := lexical.Lists(s.runs[number[b.Run]], [][]byte{b.Data},
+			func(t string) bool { return asked[t] },
+			func(t string, l *lexical.List) { lexical.Join(f.lists, t, l) })
+		if err != nil {
+			return nil, fmt.Errorf("search: run %d: %w", b.Run, err)
+		}
+	}
+	return f, nil
+}
+
+// blocksOf returns the numbers of the blocks that may hold a key, ascending; block 0 is the
+// run's header.
+func blocksOf(fence block.Fence, keys map[string]bool) []int {
+	var out []int
+	for key := range keys {
+		if n := fence.Find(key); n >= 0 {
+			out = append(out, n+1)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// meaning is the window of a session that is nearest to the question.
+type meaning struct {
+	cosine float64
+	turn   int
+}
+
+// meanings returns the nearest window of each session, by session number; nil without a
+// model, or when it knows none of the question's stems.
+func (s *Searcher) meanings(q query.Query, f *fetched) ([]meaning, error) {
+	if len(f.model.Terms) == 0 {
+		return nil, nil
+	}
+	v := f.model.Project(q.Stems)
+	out := make([]meaning, len(s.index.Sessions))
+	err := eachCurrent(f.windows, s.state.Model.Dim, len(out), func(w semantic.Window) {
+		c := w.Dot(v)
+		if m := &out[w.Session]; c > m.cosine || c == m.cosine && w.Turn < m.turn {
+			*m = meaning{c, w.Turn}
+		}
+	})
+	return out, err
+}
+
+// hits fuses and orders.
+func (s *Searcher) hits(matches []*lexical.Match, meanings []meaning, opt Options) []Hit {
+	var out []Hit
+	for n, id := range s.index.Sessions {
+		if s.index.Dead(n) {
+			continue
+		}
+		h := Hit{Session: id, Turn: -1}
+		if meanings != nil {
+			h.Semantic = meanings[n].cosine
+		}
+		if m := matches[n]; m != nil {
+			h.Lexical, h.Turn = m.Score, m.Turn
+		}
+		h.Score = fusion.Score(h.Lexical, h.Semantic)
+		if h.Score <= 0 || opt.Allow != nil && !opt.Allow(id) {
+			continue
+		}
+		if h.Turn < 0 && fusion.Means(h.Semantic) {
+			h.Turn = meanings[n].turn
+		}
+		h.Matched = reasons(matches[n], h.Semantic)
+		out = append(out, h)
+	}
+	slices.SortFunc(out, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Session, b.Session))
+	})
+	if opt.K > 0 && len(out) > opt.K {
+		out = out[:opt.K]
+	}
+	return out
+}
+
+// reasons names what took part in a hit.
+func reasons(m *lexical.Match, cosine float64) []string {
+	var out []string
+	if m != nil {
+		for kind, name := range [...]string{
+			lexical.Content: MatchedContent, lexical.Title: MatchedTitle,
+			lexical.Paths: MatchedFiles, lexical.Commands: MatchedCommand,
+		} {
+			if m.Kinds[kind] {
+				out = append(out, name)
+			}
+		}
+		if m.Exact {
+			out = append(out, MatchedTerms)
+		}
+		if len(out) == 0 && m.Turn >= 0 {
+			out = append(out, MatchedContent) // nothing but function words was asked, or found
+		}
+	}
+	if fusion.Means(cosine) {
+		out = append(out, MatchedSemantic)
+	}
+	return out
+}

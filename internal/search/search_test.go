@@ -1,0 +1,343 @@
+package search_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/google/go-cmp/cmp"
+)
+
+func ids(hits []search.Hit) []string {
+	out := []string{}
+	for _, h := range hits {
+		out = append(out, h.Session)
+	}
+	return out
+}
+
+func TestSearchFinds(t *testing.T) {
+	d := newIndex(t)
+	other := talk("S4", "Something else entirely.")
+	other.ToolCalls = []session.ToolCall{
+		{Tool: "Edit", Path: "src/auth/jwt_test.go"},
+		{Tool: "Bash", Cmd: "kubectl rollout restart"},
+	}
+	other.Title = "Quarterly bookkeeping"
+	add(t, d,
+		talk("S1", "Why does getHTTPStatus return 404 for E4042?", "It compares PostHog keys."),
+		talk("S2", "Первый запрос про кафе: Café crème", "設定ファイルを読み込む"),
+		talk("S3", "the of and", "APIs were tested with 50 widgets"),
+		other)
+	tests := []struct {
+		name, query string
+		want        []string
+		matched     []string // of the first
+	}{
+		{"word", "widgets", []string{"S3"}, []string{"content"}},
+		{"another form", "widgeting", []string{"S3"}, []string{"content"}},
+		{"plural of an acronym", "API", []string{"S3"}, []string{"content"}},
+		{"number", "404", []string{"S1"}, []string{"content"}},
+		{"error code", "E4042", []string{"S1"}, []string{"content", "terms"}},
+		{"identifier in another case", "posthog", []string{"S1"}, []string{"content"}},
+		{"part of an identifier", "status", []string{"S1"}, []string{"content"}},
+		{"Cyrillic", "запрос", []string{"S2"}, []string{"content"}},
+		{"without accents", "cafe creme", []string{"S2"}, []string{"content"}},
+		{"Japanese", "ファイル", []string{"S2"}, []string{"content"}},
+		{"one character", "設", []string{}, nil},
+		{"only a path", "jwt", []string{"S4"}, []string{"files"}},
+		{"a whole path", "src/auth/jwt_test.go", []string{"S4", "S3"}, []string{"files", "terms"}},
+		{"only a command", "kubectl", []string{"S4"}, []string{"command"}},
+		{"only a title", "bookkeeping", []string{"S4"}, []string{"title"}},
+		{"function words only", "the of", []string{"S3"}, []string{"content"}},
+		{"nothing but punctuation", "?! -- …", []string{}, nil},
+		{"empty", "", []string{}, nil},
+		{"unknown", "zzzz", []string{}, nil},
+		{"not a word is required", "zzzz widgets", []string{"S3"}, []string{"content"}},
+		{"no syntax", `content:"widgets" AND (NOT`, []string{"S3"}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			hits := find(t, d, tt.query, search.Options{})
+			if diff := cmp.Diff(tt.want, ids(hits)); diff != "" {
+				t.Fatalf("hits (-want +got):\n%s", diff)
+			}
+			if tt.matched != nil {
+				if diff := cmp.Diff(tt.matched, hits[0].Matched); diff != "" {
+					t.Errorf("matched (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestSearchEmptyIndex(t *testing.T) {
+	d := newIndex(t)
+	if hits := find(t, d, "anything", search.Options{}); len(hits) != 0 {
+		t.Errorf("hits = %v, want none", hits)
+	}
+	add(t, d) // adding nothing changes nothing
+	if hits := find(t, d, "anything", search.Options{}); len(hits) != 0 {
+		t.Errorf("hits = %v, want none", hits)
+	}
+}
+
+func TestSearchOptions(t *testing.T) {
+	d := newIndex(t)
+	add(t, d, talk("S3", "alpha"), talk("S1", "alpha"), talk("S2", "alpha"), talk("S4", "alpha alpha"))
+	if diff := cmp.Diff([]string{"S4", "S1", "S2", "S3"}, ids(find(t, d, "alpha", search.Options{}))); diff != "" {
+		t.Errorf("all (-want +got):\n%s", diff)
+	}
+	got := find(t, d, "alpha", search.Options{K: 1, Allow: func(id string) bool { return id != "S4" }})
+	if diff := cmp.Diff([]string{"S1"}, ids(got)); diff != "" {
+		t.Errorf("one allowed (-want +got):\n%s", diff)
+	}
+}
+
+func TestSearchTurn(t *testing.T) {
+	d := newIndex(t)
+	add(t, d, talk("S1", "first", "second thing", "the thing with a needle", "more"))
+	if hits := find(t, d, "needle thing", search.Options{}); len(hits) != 1 || hits[0].Turn != 2 {
+		t.Errorf("hits = %+v, want turn 2", hits)
+	}
+}
+
+func TestTitleIsReplaced(t *testing.T) {
+	d := newIndex(t)
+	first := talk("S1", "hello")
+	first.Title = "Aardvark"
+	add(t, d, first)
+	add(t, d, session.Session{ID: "S1", Title: "Buffalo", FirstTurn: 1})
+	if hits := find(t, d, "aardvark", search.Options{}); len(hits) != 0 {
+		t.Errorf("the old title still finds: %+v", hits)
+	}
+	if diff := cmp.Diff([]string{"S1"}, ids(find(t, d, "buffalo", search.Options{}))); diff != "" {
+		t.Errorf("the new title (-want +got):\n%s", diff)
+	}
+}
+
+func TestSemanticFindsOtherWords(t *testing.T) {
+	d := newIndex(t)
+	add(t, d, filler(60)...)
+	hits := find(t, d, "login password", search.Options{})
+	if len(hits) == 0 || hits[0].Semantic < 0.5 {
+		t.Fatalf("hits = %+v, want a near one first", hits)
+	}
+	// The three words are of X1's topic, but not among its own.
+	add(t, d, talk("X1", "auth user token expiry auth user token expiry"))
+	for _, h := range find(t, d, "cookie login password", search.Options{}) {
+		if h.Session == "X1" {
+			if diff := cmp.Diff([]string{"semantic"}, h.Matched); diff != "" || h.Lexical != 0 {
+				t.Errorf("X1 = %+v", h)
+			}
+			return
+		}
+	}
+	t.Error("X1 was not found by its meaning")
+}
+
+// split cuts sessions into parts at random and puts them in an order in which ledgers
+// could hold them.
+func split(r *rand.Rand, in []session.Session) []session.Session {
+	queues := make([][]session.Session, len(in))
+	left := 0
+	for i, s := range in {
+		for from, tool := 0, 0; from < len(s.Turns) || tool < len(s.ToolCalls) || from == 0; {
+			to, toolTo := min(len(s.Turns), from+1+r.IntN(30)), min(len(s.ToolCalls), tool+r.IntN(20)+1)
+			p := s
+			p.FirstTurn, p.FirstTool = from, tool
+			p.Turns, p.ToolCalls = s.Turns[from:to], s.ToolCalls[tool:toolTo]
+			queues[i] = append(queues[i], p)
+			from, tool = max(to, 1), toolTo
+			left++
+		}
+	}
+	var out []session.Session
+	for low := 0; left > 0; left-- {
+		for len(queues[low]) == 0 {
+			low++
+		}
+		i := min(low+r.IntN(3), len(in)-1)
+		if len(queues[i]) == 0 {
+			i = low
+		}
+		out = append(out, queues[i][0])
+		queues[i] = queues[i][1:]
+	}
+	return out
+}
+
+// TestLivedEqualsRebuilt adds the same parts in many calls and in one: every hit, score
+// and vector must be the same to the bit.
+func TestLivedEqualsRebuilt(t *testing.T) {
+	sessions := realParts(t)[:40]
+	r := rand.New(rand.NewPCG(1, 1))
+	parts := split(r, sessions)
+	rebuilt := newIndex(t)
+	add(t, rebuilt, parts...)
+	lived := newIndex(t)
+	for rest := parts; len(rest) > 0; {
+		n := min(1+r.IntN(6), len(rest))
+		add(t, lived, rest[:n]...)
+		rest = rest[n:]
+	}
+	queries := []string{
+		"make sure we compare the same commit parts", "hooks", "fix the tests", "cmd/entire/cli/reset.go",
+		"remove cryptic string builder name", "shadow branch migration for sessions", "why is it slow",
+	}
+	for _, q := range queries {
+		want, got := find(t, rebuilt, q, search.Options{}), find(t, lived, q, search.Options{})
+		if len(want) == 0 || want[0].Semantic == 0 {
+			t.Errorf("%q: the test tests nothing: %+v", q, want)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q (-rebuilt +lived):\n%s", q, diff)
+		}
+	}
+	for _, table := range []string{"turns_ft", "session_embeddings"} {
+		if diff := cmp.Diff(dump(t, rebuilt, table), dump(t, lived, table)); diff != "" {
+			t.Errorf("%s (-rebuilt +lived):\n%s", table, diff)
+		}
+	}
+}
+
+// dump returns the rows of a table as text, sorted.
+func dump(t *testing.T, d *db.DB, table string) []string {
+	t.Helper()
+	rows, err := d.Query(context.Background(), "SELECT CAST(x AS VARCHAR) AS line FROM "+table+" AS x ORDER BY line")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, line)
+	}
+	if len(out) == 0 {
+		t.Errorf("%s is empty", table)
+	}
+	return out
+}
+
+// TestRemoveEqualsNeverAdded checks that a removed session leaves no trace in what words
+// score.
+func TestRemoveEqualsNeverAdded(t *testing.T) {
+	all := realParts(t)[:30]
+	gone := []string{all[3].ID, all[17].ID, "no such session"}
+	removed, never := newIndex(t), newIndex(t)
+	add(t, removed, all[:20]...)
+	remove(t, removed, gone...)
+	add(t, removed, all[20:]...)
+	for i, s := range all {
+		if i != 3 && i != 17 {
+			add(t, never, s)
+		}
+	}
+	for _, q := range []string{"fix the tests", "shadow branch", "hooks", all[3].Turns[0].Content} {
+		want, got := lexicals(find(t, never, q, search.Options{})), lexicals(find(t, removed, q, search.Options{}))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%.40q (-never +removed):\n%s", q, diff)
+		}
+	}
+	// It may come back.
+	add(t, removed, all[3])
+	found := false
+	for _, h := range find(t, removed, all[3].Turns[0].Content, search.Options{}) {
+		found = found || h.Session == all[3].ID
+	}
+	if !found {
+		t.Error("a session that was added again is not found")
+	}
+}
+
+func lexicals(hits []search.Hit) map[string]float64 {
+	out := make(map[string]float64)
+	for _, h := range hits {
+		if h.Lexical > 0 {
+			out[h.Session] = h.Lexical
+		}
+	}
+	return out
+}
+
+// TestManySmallAddsStaySmall lives through one-session catch-ups and compares sizes.
+func TestManySmallAddsStaySmall(t *testing.T) {
+	ctx := context.Background()
+	sessions := realParts(t)[:100]
+	size := func(batch int) int64 {
+		path := filepath.Join(t.TempDir(), "index.db")
+		for from := 0; from < len(sessions); from += batch {
+			d, err := db.Open(ctx, path, db.ReadWrite, db.IndexSchema())
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(t, d, sessions[from:min(from+batch, len(sessions))]...)
+			if err := d.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fi, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fi.Size()
+	}
+	lived, rebuilt := size(1), size(len(sessions))
+	t.Logf("lived %d, rebuilt %d bytes: %.2f", lived, rebuilt, float64(lived)/float64(rebuilt))
+	if float64(lived) > 1.5*float64(rebuilt) {
+		t.Errorf("lived index has %d bytes, rebuilt %d", lived, rebuilt)
+	}
+}
+
+func BenchmarkAddAll(b *testing.B) {
+	parts := realParts(b)
+	for b.Loop() {
+		add(b, newIndex(b), parts...)
+	}
+}
+
+func BenchmarkAddOne(b *testing.B) {
+	parts := realParts(b)
+	d := newIndex(b)
+	add(b, d, parts[1:]...)
+	b.ResetTimer()
+	for i := 0; b.Loop(); i++ {
+		p := parts[0]
+		p.ID = fmt.Sprint("copy", i)
+		tx, err := d.Begin(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := search.Add(context.Background(), tx, []session.Session{p}, time.Time{}); err != nil {
+			b.Fatal(err)
+		}
+		if err := tx.Rollback(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	d := newIndex(b)
+	add(b, d, realParts(b)...)
+	s, err := search.Open(context.Background(), d)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.Search(context.Background(), "make sure we compare the right parts of commit hashes", search.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

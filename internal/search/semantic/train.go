@@ -1,0 +1,185 @@
+package semantic
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+)
+
+// How a model is trained. The figures behind each are in docs/search.md.
+const (
+	dimensions = 300 // at most; fewer where there are few windows
+	minWindows = 3   // windows that must hold a term: a word in one place is in two windows
+	passes     = 2   // of subspace iteration: 1 ranks a little worse, 4 no better
+	seed       = 1
+)
+
+// Train finds the subspace in which the windows vary most: the span of the leading right
+// singular vectors of the window-term matrix (tf damped, times idf, rows of length 1). It
+// returns nil when there are too few windows.
+//
+// Only inner products of projections are ever used, so any orthonormal basis of that subspace
+// serves: subspace iteration (Halko, Martinsson and Tropp, 2011, algorithm 4.4) without the
+// final small decomposition.
+func Train(windows []map[string]int) *Model {
+	terms, weights := vocabulary(windows)
+	dim := min(dimensions, len(windows)/3, len(terms)/3)
+	if dim < 2 {
+		return nil
+	}
+	a := newSparse(windows, terms, weights)
+	basis := gaussian(len(terms), dim)
+	for range passes {
+		y := a.times(basis, dim)
+		orthonormalise(y, dim)
+		basis = a.transposedTimes(y, dim)
+	}
+	orthonormalise(basis, dim)
+	m := &Model{Dim: dim, Terms: make(map[string]Vector, len(terms))}
+	for i, t := range terms {
+		row := basis[i*dim : (i+1)*dim]
+		blas32.Scal(weights[i], vector(row))
+		m.Terms[t] = Quantise(row)
+	}
+	return m
+}
+
+// vocabulary returns, sorted, the terms that enough windows hold but not most, and their
+// idf.
+func vocabulary(windows []map[string]int) ([]string, []float32) {
+	df := make(map[string]int)
+	for _, w := range windows {
+		for t := range w {
+			df[t]++
+		}
+	}
+	var terms []string
+	for t, n := range df {
+		if n >= minWindows && 2*n < len(windows) {
+			terms = append(terms, t)
+		}
+	}
+	slices.Sort(terms)
+	weights := make([]float32, len(terms))
+	for i, t := range terms {
+		weights[i] = float32(math.Log(float64(len(windows)) / float64(df[t])))
+	}
+	return terms, weights
+}
+
+func gaussian(rows, cols int) []float32 {
+	r := rand.New(rand.NewPCG(seed, seed))
+	x := make([]float32, rows*cols)
+	for i := range x {
+		x[i] = float32(r.NormFloat64())
+	}
+	return x
+}
+
+// sparse is a matrix in compressed rows.
+type sparse struct {
+	start  []int // of each row in column and value, and the end
+	column []int32
+	value  []float32
+	cols   int
+}
+
+func newSparse(windows []map[string]int, terms []string, weights []float32) *sparse {
+	column := make(map[string]int32, len(terms))
+	for i, t := range terms {
+		column[t] = int32(i)
+	}
+	a := &sparse{start: []int{0}, cols: len(terms)}
+	type cell struct {
+		column int32
+		value  float32
+	}
+	var row []cell
+	for _, w := range windows {
+		row = row[:0]
+		for t, n := range w {
+			if c, ok := column[t]; ok {
+				row = append(row, cell{c, float32(dampen(n)) * weights[c]})
+			}
+		}
+		slices.SortFunc(row, func(a, b cell) int { return cmp.Compare(a.column, b.column) })
+		for _, c := range row {
+			a.column = append(a.column, c.column)
+			a.value = append(a.value, c.value)
+		}
+		Normalise(a.value[a.start[len(a.start)-1]:])
+		a.start = append(a.start, len(a.value))
+	}
+	return a
+}
+
+func (a *sparse) rows() int { return len(a.start) - 1 }
+
+// times returns a·x, where x has a.cols rows of k.
+func (a *sparse) times(x []float32, k int) []float32 {
+	y := make([]float32, a.rows()*k)
+	for i := range a.rows() {
+		row := vector(y[i*k : (i+1)*k])
+		for p := a.start[i]; p < a.start[i+1]; p++ {
+			c := int(a.column[p]) * k
+			blas32.Axpy(a.value[p], vector(x[c:c+k]), row)
+		}
+	}
+	return y
+}
+
+// transposedTimes returns aᵀ·y, where y has a.rows() rows of k.
+func (a *sparse) transposedTimes(y []float32, k int) []float32 {
+	z := make([]float32, a.cols*k)
+	for i := range a.rows() {
+		row := vector(y[i*k : (i+1)*k])
+		for p := a.start[i]; p < a.start[i+1]; p++ {
+			c := int(a.column[p]) * k
+			blas32.Axpy(a.value[p], row, vector(z[c:c+k]))
+		}
+	}
+	return z
+}
+
+func vector(x []float32) blas32.Vector {
+	return blas32.Vector{N: len(x), Inc: 1, Data: x}
+}
+
+// orthonormalise makes the k columns of z orthonormal by Cholesky-QR: two passes over z
+// instead of the k of Gram-Schmidt. A small shift keeps the factorisation possible when
+// columns are nearly dependent (Fukaya et al., 2020).
+func orthonormalise(z []float32, k int) {
+	m := blas32.General{Rows: len(z) / k, Cols: k, Stride: k, Data: z}
+	gram := blas32.Symmetric{N: k, Stride: k, Data: make([]float32, k*k), Uplo: blas.Upper}
+	blas32.Syrk(blas.Trans, 1, m, 0, gram)
+	trace := 0.0
+	for i := range k {
+		trace += float64(gram.Data[i*k+i])
+	}
+	const shift = 1e-6
+	sym := mat.NewSymDense(k, nil)
+	for i := range k {
+		for j := i; j < k; j++ {
+			sym.SetSym(i, j, float64(gram.Data[i*k+j]))
+		}
+		sym.SetSym(i, i, sym.At(i, i)+shift*trace/float64(k))
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(sym) {
+		return // all zero: nothing to span
+	}
+	var upper mat.TriDense
+	chol.UTo(&upper)
+	r := blas32.Triangular{N: k, Stride: k, Data: make([]float32, k*k), Uplo: blas.Upper, Diag: blas.NonUnit}
+	for i := range k {
+		for j := i; j < k; j++ {
+			r.Data[i*k+j] = float32(upper.At(i, j))
+		}
+	}
+	blas32.Trsm(blas.Right, blas.NoTrans, 1, r, m)
+}

@@ -1,0 +1,114 @@
+package semantic
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/git-rekal/git-rekal/internal/search/block"
+)
+
+// Vector is a vector of int8 with one scale: 4 + dim bytes where float32 takes 4·dim.
+// Ranking with it is the same to the fourth decimal (docs/search.md).
+type Vector struct {
+	Scale float32
+	Q     []byte // int8 as it is stored, so that reading copies nothing
+}
+
+// Quantise rounds v.
+func Quantise(v []float32) Vector {
+	top := float32(0)
+	for _, x := range v {
+		top = max(top, float32(math.Abs(float64(x))))
+	}
+	q := Vector{Q: make([]byte, len(v))}
+	if top == 0 {
+		return q
+	}
+	q.Scale = top / 127
+	for i, x := range v {
+		q.Q[i] = byte(int8(math.Round(float64(x / q.Scale))))
+	}
+	return q
+}
+
+// Dot is the inner product with v, which has q's dimension.
+func (q Vector) Dot(v []float32) float64 {
+	// Four sums, so that additions need not wait for each other.
+	var a, b, c, d float32
+	n := len(q.Q) &^ 3
+	w := v[:len(q.Q)]
+	for i := 0; i < n; i += 4 {
+		p, x := q.Q[i:i+4:i+4], w[i:i+4:i+4]
+		a += float32(int8(p[0])) * x[0]
+		b += float32(int8(p[1])) * x[1]
+		c += float32(int8(p[2])) * x[2]
+		d += float32(int8(p[3])) * x[3]
+	}
+	for i := n; i < len(q.Q); i++ {
+		a += float32(int8(q.Q[i])) * w[i]
+	}
+	return float64(q.Scale) * float64(a+b+c+d)
+}
+
+// AddTo adds weight·q to v.
+func (q Vector) AddTo(v []float32, weight float32) {
+	weight *= q.Scale
+	v = v[:len(q.Q)]
+	for i, x := range q.Q {
+		v[i] += weight * float32(int8(x))
+	}
+}
+
+// Append appends q's bytes.
+func (q Vector) Append(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(q.Scale))
+	return append(dst, q.Q...)
+}
+
+// DecodeVector reads what Append wrote for a vector of dim dimensions. It keeps data.
+func DecodeVector(data []byte, dim int) (Vector, error) {
+	if dim < 0 || len(data) != 4+dim {
+		return Vector{}, block.ErrFormat
+	}
+	q := Vector{Scale: math.Float32frombits(binary.LittleEndian.Uint32(data)), Q: data[4:]}
+	if math.IsNaN(float64(q.Scale)) || math.IsInf(float64(q.Scale), 0) {
+		return Vector{}, block.ErrFormat
+	}
+	return q, nil
+}
+
+// Window is a window's vector, of length 1 or (where no term is known) 0.
+type Window struct {
+	Session int // its number
+	No      int // 0 for the session's first
+	Turn    int // the index of the turn in which it begins
+	Vector
+}
+
+// AppendWindow appends w's bytes.
+func AppendWindow(dst []byte, w Window) []byte {
+	dst = block.AppendInt(dst, w.Session)
+	dst = block.AppendInt(dst, w.No)
+	dst = block.AppendInt(dst, w.Turn)
+	return w.Vector.Append(dst)
+}
+
+// EachWindow calls f for each window in a block of them, until f says stop.
+func EachWindow(data []byte, dim int, f func(Window) error) error {
+	r := block.Reader{Data: data}
+	for len(r.Data) > 0 {
+		w := Window{Session: r.Int(), No: r.Int(), Turn: r.Int()}
+		if r.Bad || len(r.Data) < 4+dim {
+			return block.ErrFormat
+		}
+		var err error
+		if w.Vector, err = DecodeVector(r.Data[:4+dim], dim); err != nil {
+			return err
+		}
+		r.Data = r.Data[4+dim:]
+		if err := f(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
