@@ -1,0 +1,226 @@
+// Package recall answers from the tables: which sessions stand behind a question, a
+// file, a commit or a person.
+//
+// In: a query and filters, and databases that are open for reading and current. Out: the
+// shapes of package result. It never writes, never brings anything up to date, and prints
+// nothing. The same tables give the same answer, in the same order.
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Request is one question. Filters are ANDed; the zero value asks for the latest sessions.
+type Request struct {
+	Query  string
+	File   string // RE2, unanchored
+	Commit string // any revision, or a prefix of a commit that is gone
+	Author string // e-mail address
+	Actor  string // session.ActorHuman or ActorAgent
+	Limit  int    // 0: all
+}
+
+// UsageError is a request that can't be answered because of what it says.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// snippetSize is how much of the best passage a result shows, in characters.
+const snippetSize = 240
+
+// Recall answers a request from index.db.
+func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
+	out := result.Recall{
+		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},
+		Filters: result.Filters{File: req.File, Commit: req.Commit, Author: req.Author, Actor: req.Actor},
+	}
+	filter, err := filterOf(ctx, index, repo, req)
+	if err != nil {
+		return out, err
+	}
+	hits, err := find(ctx, index, req, filter)
+	if err != nil {
+		return out, err
+	}
+	out.Total = len(hits)
+	if req.Limit > 0 && len(hits) > req.Limit {
+		hits = hits[:req.Limit]
+	}
+	if len(hits) == 0 {
+		return out, nil
+	}
+	out.Results, err = show(ctx, index, req.Query, hits)
+	return out, err
+}
+
+func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (db.Filter, error) {
+	f := db.Filter{File: req.File, Author: req.Author, Actor: req.Actor}
+	if req.File != "" {
+		if _, err := regexp.Compile(req.File); err != nil {
+			return f, &UsageError{fmt.Errorf("--file %q: %w", req.File, err)}
+		}
+	}
+	if req.Actor != "" && req.Actor != session.ActorHuman && req.Actor != session.ActorAgent {
+		return f, &UsageError{fmt.Errorf(`--actor %q: neither "human" nor "agent"`, req.Actor)}
+	}
+	if req.Commit != "" {
+		var err error
+		if f.Commits, err = commits(ctx, index, repo, req.Commit); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// abbreviated is a prefix of a commit's OID as git takes it.
+var abbreviated = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
+
+// commits are the OIDs that a revision stands for: the commit itself, and those that it
+// was before and became after an amend or a rebase. A SHA whose object is gone matches as
+// a prefix.
+func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]string, error) {
+	start := strings.ToLower(rev)
+	id, err := repo.Resolve(rev)
+	switch {
+	case err == nil:
+		start = string(id)
+	case !errors.Is(err, git.ErrNotFound): // a tree, or a prefix of several objects
+		return nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, err)}
+	case !abbreviated.MatchString(rev):
+		return nil, &UsageError{fmt.Errorf("--commit %q: no such revision", rev)}
+	}
+	rewrites, err := index.Rewrites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return closure(start, rewrites), nil
+}
+
+// closure follows rewrites in both directions, in chains, from a commit or a prefix.
+func closure(start string, rewrites []session.Rewrite) []string {
+	out := []string{start}
+	seen := map[string]bool{start: true}
+	for i := 0; i < len(out); i++ {
+		for _, r := range rewrites {
+			for _, pair := range [2][2]string{{r.Old, r.New}, {r.New, r.Old}} {
+				if strings.HasPrefix(pair[0], out[i]) && !seen[pair[1]] {
+					seen[pair[1]] = true
+					out = append(out, pair[1])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// found is one session with why it was found.
+type found struct {
+	id      string
+	score   float64
+	matched []string
+	turn    int // -1: no turn of its own
+}
+
+// find ranks the sessions that pass the filter; without a query, the latest come first.
+func find(ctx context.Context, index *db.DB, req Request, filter db.Filter) ([]found, error) {
+	var allow func(string) bool
+	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != ""
+	if filtered || req.Query == "" {
+		ids, err := index.Matching(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		if req.Query == "" {
+			return latest(ctx, index, ids)
+		}
+		set := make(map[string]bool, len(ids))
+		for _, id := range ids {
+			set[id] = true
+		}
+		allow = func(id string) bool { return set[id] }
+	}
+	s, err := search.Open(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := s.Search(ctx, req.Query, search.Options{Allow: allow})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]found, len(hits))
+	for i, h := range hits {
+		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn}
+	}
+	return out, nil
+}
+
+func latest(ctx context.Context, index *db.DB, ids []string) ([]found, error) {
+	first, err := index.FirstTurns(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]found, len(ids))
+	for i, id := range ids {
+		out[i] = found{id: id, turn: -1}
+		if n, ok := first[id]; ok {
+			out[i].turn = n
+		}
+	}
+	return out, nil
+}
+
+// show fills in what a result says of each session.
+func show(ctx context.Context, index *db.DB, query string, hits []found) ([]result.Hit, error) {
+	ids := make([]string, len(hits))
+	var turns []db.TurnKey
+	for i, h := range hits {
+		ids[i] = h.id
+		if h.turn >= 0 {
+			turns = append(turns, db.TurnKey{Session: h.id, Index: h.turn})
+		}
+	}
+	facets, err := index.Facets(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := index.TurnsAt(ctx, turns)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]result.Hit, len(hits))
+	for i, h := range hits {
+		out[i] = shape(facets[h.id], h)
+		if t, ok := texts[db.TurnKey{Session: h.id, Index: h.turn}]; ok {
+			out[i].Turn, out[i].Role = &t.Index, t.Role
+			out[i].Snippet = search.Snippet(t.Content, query, snippetSize)
+		}
+	}
+	return out, nil
+}
+
+func shape(f db.Facet, h found) result.Hit {
+	commits := make([]string, len(f.Commits))
+	for i, sha := range f.Commits {
+		commits[i] = result.Short(sha)
+	}
+	return result.Hit{
+		ID: h.id, Kind: "session", Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Title: f.Title,
+		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
+		CapturedAt: result.Time(f.CapturedAt), Commits: commits, Checkpoint: result.Short(f.Checkpoint),
+		Turns: f.Turns, ToolCalls: f.Tools, Files: f.Shown, FilesTotal: f.Files,
+	}
+}

@@ -1,0 +1,129 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// Page says which part of a session is asked for.
+type Page struct {
+	ID     string // a prefix of at least db.MinPrefix characters
+	Offset int    // index of the first turn
+	Limit  int    // how many turns
+	Role   string // session.RoleHuman or RoleAssistant; "" for both
+	Full   bool   // with tool calls, files, commits and related files
+}
+
+// shownRelated is how many related files a session shows.
+const shownRelated = 10
+
+// Session reads one session from data.db, and with Full the rest from index.db.
+func Session(ctx context.Context, data, index *db.DB, p Page) (result.Session, error) {
+	if len(p.ID) < db.MinPrefix {
+		return result.Session{}, &UsageError{fmt.Errorf("session %q: give at least %d characters", p.ID, db.MinPrefix)}
+	}
+	id, err := data.FindSession(ctx, p.ID)
+	if err != nil {
+		return result.Session{}, err
+	}
+	row, err := data.Session(ctx, id)
+	if err != nil {
+		return result.Session{}, err
+	}
+	out := describe(row)
+	if out.Children, err = data.Children(ctx, id); err != nil {
+		return out, err
+	}
+	// One more than asked for tells whether something follows.
+	turns, err := data.Turns(ctx, id, p.Offset, p.Limit+1, p.Role)
+	if err != nil {
+		return out, err
+	}
+	last := row.NextTurn
+	if len(turns) > p.Limit {
+		out.Next, last = &turns[p.Limit].Index, turns[p.Limit].Index-1
+		turns = turns[:p.Limit]
+	}
+	out.Page = make([]result.Turn, len(turns))
+	for i, t := range turns {
+		out.Page[i] = result.Turn{Turn: t.Index, Role: t.Role, TS: result.Time(t.TS), Content: t.Content}
+	}
+	if !p.Full {
+		return out, nil
+	}
+	return out, fill(ctx, data, index, &out, p.Offset, last)
+}
+
+func describe(row db.SessionRow) result.Session {
+	return result.Session{
+		Schema: result.Schema, ID: row.ID, Kind: "session", Title: row.Title, Author: row.Email, Actor: row.ActorType,
+		AgentID: row.AgentID, Source: row.Source, NativeID: row.NativeID, Branch: row.Branch,
+		StartedAt: result.Time(row.StartedAt), CapturedAt: result.Time(row.CapturedAt), Parent: row.Parent,
+		ForkedFrom: row.ForkedFrom, Turns: row.NextTurn - row.FirstTurn, ToolCalls: row.NextTool - row.FirstTool,
+	}
+}
+
+func fill(ctx context.Context, data, index *db.DB, out *result.Session, from, to int) error {
+	if from == 0 {
+		from = -1 // calls made before the first turn
+	}
+	tools, err := data.Tools(ctx, out.ID, from, to)
+	if err != nil {
+		return err
+	}
+	for _, c := range tools {
+		out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd})
+	}
+	commits, err := index.Commits(ctx, []string{out.ID})
+	if err != nil {
+		return err
+	}
+	for _, c := range commits[out.ID] {
+		out.Commits = append(out.Commits, result.Commit{
+			Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS), Inferred: c.Inferred,
+		})
+	}
+	paths, changes, shas, err := index.SessionFiles(ctx, out.ID)
+	if err != nil {
+		return err
+	}
+	for i, p := range paths {
+		out.Files = append(out.Files, result.File{Path: p, Change: changes[i], Commit: result.Short(shas[i])})
+	}
+	related, counts, err := index.Related(ctx, out.ID, shownRelated)
+	if err != nil {
+		return err
+	}
+	for i, p := range related {
+		out.Related = append(out.Related, result.Related{Path: p, Sessions: counts[i]})
+	}
+	return nil
+}
+
+// Log reads the latest checkpoints from data.db, newest first.
+func Log(ctx context.Context, data *db.DB, limit int) ([]result.Checkpoint, error) {
+	rows, err := data.Log(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := []result.Checkpoint{}
+	for _, r := range rows {
+		if len(out) == 0 || out[len(out)-1].Checkpoint != r.ID {
+			out = append(out, result.Checkpoint{
+				Checkpoint: r.ID, Commit: r.GitSHA, Branch: r.GitBranch, Author: r.UserEmail, Actor: r.ActorType,
+				TS: result.Time(r.TS), Via: r.Via, Files: r.FileCount, Sessions: []result.LogSession{},
+			})
+		}
+		if r.Session == "" {
+			continue
+		}
+		cp := &out[len(out)-1]
+		cp.Sessions = append(cp.Sessions, result.LogSession{
+			ID: r.Session, Title: r.Title, Source: r.Source, Actor: r.Actor, Turns: r.Turns, Tools: r.Tools, Inferred: r.Inferred,
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,229 @@
+// Package result holds every JSON shape that leaves the process. docs/json.md is the
+// contract: fields are only ever added. The package depends on nothing of the project, so
+// that every printer (the command line, the MCP server) speaks the same shapes.
+//
+// Empty fields are left out. Times are UTC, RFC 3339, to the second.
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"time"
+)
+
+// Schema is the version of the shapes below.
+const Schema = 1
+
+// Recall is the answer of `git rekal [filters] [query]`.
+type Recall struct {
+	Schema  int     `json:"schema"`
+	Query   string  `json:"query,omitempty"`
+	Filters Filters `json:"filters,omitzero"`
+	Total   int     `json:"total"` // how many match, before -n
+	Results []Hit   `json:"results"`
+}
+
+// Filters repeats the filters of a recall.
+type Filters struct {
+	File   string `json:"file,omitempty"`
+	Commit string `json:"commit,omitempty"`
+	Author string `json:"author,omitempty"`
+	Actor  string `json:"actor,omitempty"`
+}
+
+// Hit is one session that was found.
+type Hit struct {
+	ID         string   `json:"id"`
+	Kind       string   `json:"kind"`              // "session"
+	Score      float64  `json:"score,omitempty"`   // higher is better; comparable within one answer
+	Matched    []string `json:"matched,omitempty"` // content, title, files, command, terms, semantic
+	Title      string   `json:"title,omitempty"`
+	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
+	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
+	Role       string   `json:"role,omitempty"`    // of that turn: human or assistant
+	Author     string   `json:"author,omitempty"`
+	Actor      string   `json:"actor"`
+	Source     string   `json:"source"`
+	Branch     string   `json:"branch,omitempty"`
+	CapturedAt string   `json:"captured_at"`
+	Commits    []string `json:"commits,omitempty"` // code commits, abbreviated, the latest first
+	Checkpoint string   `json:"checkpoint,omitempty"`
+	Turns      int      `json:"turns"`
+	ToolCalls  int      `json:"tool_calls"`
+	Files      []string `json:"files,omitempty"` // the first few that it changed
+	FilesTotal int      `json:"files_total,omitempty"`
+}
+
+// Session is the answer of `git rekal query --session ID`.
+type Session struct {
+	Schema     int      `json:"schema"`
+	ID         string   `json:"id"`
+	Kind       string   `json:"kind"`
+	Title      string   `json:"title,omitempty"`
+	Author     string   `json:"author,omitempty"`
+	Actor      string   `json:"actor"`
+	AgentID    string   `json:"agent_id,omitempty"`
+	Source     string   `json:"source"`
+	NativeID   string   `json:"native_id"`
+	Branch     string   `json:"branch,omitempty"`
+	StartedAt  string   `json:"started_at,omitempty"`
+	CapturedAt string   `json:"captured_at"`
+	Parent     string   `json:"parent,omitempty"`
+	ForkedFrom string   `json:"forked_from,omitempty"`
+	Children   []string `json:"children,omitempty"`
+	Turns      int      `json:"turns"`
+	ToolCalls  int      `json:"tool_calls"`
+	Page       []Turn   `json:"page"`           // turns from --offset on
+	Next       *int     `json:"next,omitempty"` // the --offset of what follows; absent at the end
+
+	// With --full:
+	Tools   []Tool    `json:"tools,omitempty"` // calls behind the turns of the page
+	Files   []File    `json:"files,omitempty"` // what its commits changed
+	Commits []Commit  `json:"commits,omitempty"`
+	Related []Related `json:"related,omitempty"` // files that other sessions touched together with its own
+}
+
+// Turn is one prompt or one block of an answer.
+type Turn struct {
+	Turn    int    `json:"turn"`
+	Role    string `json:"role"`
+	TS      string `json:"ts,omitempty"`
+	Content string `json:"content"`
+}
+
+// Tool is one tool call.
+type Tool struct {
+	Turn int    `json:"turn"` // it came after this turn; -1: before the first
+	Tool string `json:"tool"`
+	Path string `json:"path,omitempty"`
+	Cmd  string `json:"cmd,omitempty"` // the first 100 characters
+}
+
+// File is a file of a session's commits.
+type File struct {
+	Path   string `json:"path"`
+	Change string `json:"change"` // A, M, D or R
+	Commit string `json:"commit"`
+}
+
+// Commit is a code commit that a session is tied to.
+type Commit struct {
+	Commit     string `json:"commit"`
+	Checkpoint string `json:"checkpoint"`
+	TS         string `json:"ts"`
+	Inferred   bool   `json:"inferred,omitempty"` // matched by time and files, not seen at the commit
+}
+
+// Related is a file that appears in sessions together with files of this one.
+type Related struct {
+	Path     string `json:"path"`
+	Sessions int    `json:"sessions"`
+}
+
+// Checkpoint is one line of `git rekal log --json`.
+type Checkpoint struct {
+	Checkpoint string       `json:"checkpoint"` // OID of the ledger's commit
+	Commit     string       `json:"commit"`     // OID of the code commit; zeros before the first
+	Branch     string       `json:"branch"`
+	Author     string       `json:"author"`
+	Actor      string       `json:"actor"`
+	TS         string       `json:"ts"`
+	Via        string       `json:"via,omitempty"`
+	Files      int          `json:"files"`
+	Sessions   []LogSession `json:"sessions"`
+}
+
+// LogSession is a session of a checkpoint.
+type LogSession struct {
+	ID       string `json:"id"`
+	Title    string `json:"title,omitempty"`
+	Source   string `json:"source"`
+	Actor    string `json:"actor"`
+	Turns    int    `json:"turns"`
+	Tools    int    `json:"tool_calls"`
+	Inferred bool   `json:"inferred,omitempty"`
+}
+
+// Version is the answer of `git rekal version --json`.
+type Version struct {
+	Version string `json:"version"`
+	Libgit2 string `json:"libgit2"`
+	DuckDB  string `json:"duckdb"`
+	Ledger  int    `json:"ledger_format"`
+	Go      string `json:"go"`
+}
+
+// Write prints a value as one line of JSON. Characters of HTML stand for themselves.
+func Write(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// Time is a time as results show it; "" for the zero time.
+func Time(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// Short abbreviates an OID as git does.
+func Short(oid string) string { return oid[:min(len(oid), 7)] }
+
+// WriteRow prints one row of a user's own SQL as a JSON object on one line, its columns in
+// their order.
+func WriteRow(w io.Writer, columns []string, values []any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	b.WriteByte('{')
+	for i, c := range columns {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := enc.Encode(c); err != nil {
+			return err
+		}
+		b.Truncate(b.Len() - 1) // the encoder's newline
+		b.WriteByte(':')
+		if err := enc.Encode(cell(values[i])); err != nil {
+			return fmt.Errorf("column %q: %w", c, err)
+		}
+		b.Truncate(b.Len() - 1)
+	}
+	b.WriteString("}\n")
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// cell turns a database value into one that JSON has.
+func cell(v any) any {
+	switch v := v.(type) {
+	case time.Time:
+		return v.UTC().Format("2006-01-02T15:04:05.999Z07:00")
+	case float32:
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil
+		}
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil
+		}
+	case []any:
+		list := make([]any, len(v))
+		for i := range v {
+			list[i] = cell(v[i])
+		}
+		return list
+	case nil, bool, string, int8, int16, int32, int64, uint8, uint16, uint32, uint64, []byte:
+		return v
+	}
+	if _, err := json.Marshal(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return v
+}
