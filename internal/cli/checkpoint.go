@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// checkpointCommand captures now: `git rekal checkpoint`.
+type checkpointCommand struct{}
+
+func checkpointEntry() entry {
+	return entry{
+		name: "checkpoint", usage: "checkpoint", short: "capture what is new now, without waiting for a commit",
+		long: `
+Captures what coding agents have recorded since the last checkpoint, ties it to HEAD, and
+brings the index up to date. Quiet when there is nothing new. The hooks do the same at every
+commit.`,
+		make: func() command { return &checkpointCommand{} },
+	}
+}
+
+func (c *checkpointCommand) addFlags(*pflag.FlagSet) {}
+
+func (c *checkpointCommand) validate(args []string) error { return noArgs(args) }
+
+func (c *checkpointCommand) run(ctx context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	author, err := w.Author(ctx)
+	if err != nil {
+		return err
+	}
+	capturer, err := w.Capturer(ctx, author)
+	if err != nil {
+		return err
+	}
+	out, err := capturer.Run(ctx, session.ViaManual, nil)
+	if err != nil {
+		return err
+	}
+	app.report(out)
+	if out.Tip != "" {
+		fmt.Fprintf(app.Stdout, "checkpoint %s: %s\n", result.Short(string(out.Tip)), counted(out))
+	}
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	index, err := m.Index(ctx) // catches up where the index is behind
+	if err != nil {
+		return err
+	}
+	return index.Close()
+}
+
+// report tells the user what a capture could not read, and what it took out.
+func (app *App) report(out capture.Outcome) {
+	for _, w := range out.Warnings {
+		app.Warn(w)
+	}
+	if out.Skipped > 0 {
+		app.say(fmt.Sprintf("skipped %s of transcripts that can't be read", plural(out.Skipped, "line")))
+	}
+	if n := total(out.Redacted); n > 0 {
+		app.say(fmt.Sprintf("redacted %s before storing", plural(n, "secret")))
+	}
+}
+
+func counted(out capture.Outcome) string {
+	return fmt.Sprintf("%s, %s, %s", plural(out.Sessions, "session"), plural(out.Turns, "turn"), plural(out.ToolCalls, "tool call"))
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func total(counts map[string]int) int {
+	n := 0
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/setup"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// cleanCommand undoes init: `git rekal clean`.
+type cleanCommand struct{ ledger bool }
+
+func cleanEntry() entry {
+	return entry{
+		name: "clean", usage: "clean [--ledger]", short: "remove everything that init made, except the ledger",
+		long: `
+Removes hooks, skill, caches and the lines in info/exclude, and restores hooks that were
+there before, byte for byte. The ledger branch, which holds what was captured, stays unless
+--ledger is given.`,
+		make: func() command { return &cleanCommand{} },
+	}
+}
+
+func (c *cleanCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.ledger, "ledger", false, "remove the ledger branches, too: what was captured here and is on no remote is lost")
+}
+
+func (c *cleanCommand) validate(args []string) error { return noArgs(args) }
+
+func (c *cleanCommand) run(ctx context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	layout, err := w.Layout(ctx)
+	if err != nil {
+		return err
+	}
+	report, err := setup.Remove(layout)
+	if err != nil {
+		return err
+	}
+	for _, line := range report.Done {
+		fmt.Fprintln(app.Stdout, printable(line))
+	}
+	for _, hint := range report.Hints {
+		fmt.Fprintf(app.Stderr, "git-rekal: hint: %s\n", hint)
+	}
+	return c.ledgers(app, w)
+}
+
+func (c *cleanCommand) ledgers(app *App, w *workspace.Workspace) error {
+	heads, err := ledger.Heads(w.Repo)
+	if err != nil {
+		return err
+	}
+	for _, h := range heads {
+		if !c.ledger {
+			fmt.Fprintf(app.Stdout, "left: the ledger %s (\"git rekal clean --ledger\" removes it)\n", shortRef(h.Ref))
+			continue
+		}
+		if err := w.Repo.DeleteRef(h.Ref); err != nil {
+			return err
+		}
+		fmt.Fprintf(app.Stdout, "removed: the ledger %s (was %s)\n", shortRef(h.Ref), h.OID)
+	}
+	return nil
+}
+
+func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

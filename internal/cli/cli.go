@@ -1,0 +1,163 @@
+// Package cli is the command line: one file a command, each with its flags, its help and
+// what it prints.
+//
+// In: arguments, streams and what the process was given. Out: results on stdout and
+// nothing else there; "git-rekal: …" lines on stderr; an exit status from exit.go. Hints
+// on what to do about an error are added here and nowhere below.
+//
+// A command file reads in one order: a doc comment with a real invocation, an options
+// struct, addFlags, validate, run. No command prompts, pages, or reads the clock or the
+// environment on its own.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// App is one run of the program.
+type App struct {
+	workspace.Process
+	Version  string
+	Stdin    io.Reader
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Terminal bool // whether Stderr is one: only then progress is shown
+}
+
+// command is what each command file makes.
+type command interface {
+	addFlags(fs *pflag.FlagSet)
+	validate(args []string) error
+	run(ctx context.Context, app *App) error
+}
+
+// entry is one line of the command table.
+type entry struct {
+	name  string
+	usage string // behind "git rekal "
+	short string
+	long  string
+	make  func() command
+}
+
+// table lists the commands in the order of the help. Subcommands win over a query of the
+// same name.
+func table() []entry {
+	return []entry{recallEntry(), initEntry(), cleanEntry(), checkpointEntry(), logEntry(), queryEntry(), indexEntry(), versionEntry(), hookEntry()}
+}
+
+// Main runs the program with the arguments behind its name, and returns the exit status.
+func Main(ctx context.Context, app *App, args []string) int {
+	app.Warn = func(err error) { app.say(err.Error()) }
+	e, rest := choose(args)
+	err := app.execute(ctx, e, rest)
+	if err == nil {
+		return exitOK
+	}
+	if errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprint(app.Stdout, help(e))
+		return exitOK
+	}
+	app.say(explain(err))
+	if e.name == hookName {
+		return exitOK // whatever a hook is called with, git goes on
+	}
+	return status(err)
+}
+
+// choose finds the command that the first argument names; without one it is recall.
+func choose(args []string) (entry, []string) {
+	all := table()
+	if len(args) > 0 {
+		switch args[0] {
+		case "help":
+			args = append(slices.Clone(args[1:]), "--help")
+			if len(args) > 1 {
+				return choose(args)
+			}
+		case "--version":
+			args[0] = "version"
+		}
+		for _, e := range all {
+			if e.name != "" && e.name == args[0] {
+				return e, args[1:]
+			}
+		}
+	}
+	return all[0], args
+}
+
+func (app *App) execute(ctx context.Context, e entry, args []string) error {
+	c := e.make()
+	fs := pflag.NewFlagSet(e.name, pflag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	c.addFlags(fs)
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return err
+		}
+		return &usageError{err}
+	}
+	if err := c.validate(fs.Args()); err != nil {
+		return &usageError{err}
+	}
+	return c.run(ctx, app)
+}
+
+// say prints one line for the user.
+func (app *App) say(line string) {
+	fmt.Fprintf(app.Stderr, "git-rekal: %s\n", printable(line))
+}
+
+// printable makes text from elsewhere safe to show on a terminal, and one line.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r':
+			return ' '
+		case r < ' ' || r >= 0x7f && r < 0xa0, isBidi(r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// isBidi reports whether a rune reorders the text around it on a screen.
+func isBidi(r rune) bool {
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c
+}
+
+func noArgs(args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+func help(e entry) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "usage: git rekal %s\n\n%s\n", e.usage, strings.TrimSpace(e.long))
+	fs := pflag.NewFlagSet(e.name, pflag.ContinueOnError)
+	e.make().addFlags(fs)
+	if flags := fs.FlagUsages(); flags != "" {
+		fmt.Fprintf(&b, "\n%s", flags)
+	}
+	if e.name == "" {
+		b.WriteString("\nCommands:\n")
+		for _, c := range table()[1:] {
+			fmt.Fprintf(&b, "  %-12s%s\n", c.name, c.short)
+		}
+		b.WriteString("\n\"git rekal COMMAND -h\" tells more of one; \"git rekal -- WORD\" searches for a word that is a command.\n")
+	}
+	return b.String() + exitHelp
+}

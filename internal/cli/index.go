@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// indexCommand rebuilds the caches: `git rekal index`.
+type indexCommand struct{}
+
+func indexEntry() entry {
+	return entry{
+		name: "index", usage: "index", short: "rebuild the caches from the ledger",
+		long: `
+Rebuilds .rekal/data.db and .rekal/index.db from the ledgers that are here. Seldom needed: every
+command brings them up to date by itself.`,
+		make: func() command { return &indexCommand{} },
+	}
+}
+
+func (c *indexCommand) addFlags(*pflag.FlagSet) {}
+
+func (c *indexCommand) validate(args []string) error { return noArgs(args) }
+
+func (c *indexCommand) run(ctx context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	return m.Rebuild(ctx)
+}

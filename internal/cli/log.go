@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// logCommand shows checkpoints: `git rekal log -n 5`.
+type logCommand struct {
+	limit int
+	json  bool
+}
+
+func logEntry() entry {
+	return entry{
+		name: "log", usage: "log [-n N] [--json]", short: "show checkpoints, the newest first",
+		long: `
+Shows the checkpoints of everybody whose ledger is here, like "git log": the code commit, who
+made it and when, and the sessions behind it. With --json: one object a line.`,
+		make: func() command { return &logCommand{} },
+	}
+}
+
+func (c *logCommand) addFlags(fs *pflag.FlagSet) {
+	fs.IntVarP(&c.limit, "limit", "n", 20, "at most `N` checkpoints")
+	fs.BoolVar(&c.json, "json", false, "JSON, one object a line")
+}
+
+func (c *logCommand) validate(args []string) error {
+	if c.limit < 1 {
+		return errors.New("-n must be at least 1")
+	}
+	return noArgs(args)
+}
+
+func (c *logCommand) run(ctx context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	data, err := m.Data(ctx)
+	if err != nil {
+		return err
+	}
+	checkpoints, err := recall.Log(ctx, data.DB, c.limit)
+	var ids []string
+	if err == nil {
+		ids, err = data.SessionIDs(ctx)
+	}
+	if err := errors.Join(err, data.Close()); err != nil {
+		return err
+	}
+	short := shortNames(ids)
+	for i, cp := range checkpoints {
+		if c.json {
+			err = result.Write(app.Stdout, cp)
+		} else {
+			err = printCheckpoint(app.Stdout, cp, w.Subject(cp.Commit), short, i > 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func shortNames(sorted []string) map[string]string {
+	out := map[string]string{}
+	for i, s := range db.Shortest(sorted) {
+		out[sorted[i]] = s
+	}
+	return out
+}
+
+func printCheckpoint(w io.Writer, cp result.Checkpoint, subject string, short map[string]string, gap bool) error {
+	var b strings.Builder
+	if gap {
+		b.WriteByte('\n')
+	}
+	commit := "before the first commit"
+	if cp.Commit != session.ZeroSHA {
+		commit = strings.TrimSpace(fmt.Sprintf("commit %s (%s) %s", result.Short(cp.Commit), cp.Branch, subject))
+	}
+	fmt.Fprintf(&b, "checkpoint %s\n", cp.Checkpoint)
+	fmt.Fprintf(&b, "Code:   %s\n", printable(commit))
+	fmt.Fprintf(&b, "Author: %s", printable(cp.Author))
+	if cp.Actor == session.ActorAgent {
+		b.WriteString(" (agent)")
+	}
+	ts, err := time.Parse(time.RFC3339, cp.TS)
+	if err == nil {
+		fmt.Fprintf(&b, "\nDate:   %s", ts.Format("Mon Jan 2 15:04:05 2006 -0700"))
+	}
+	fmt.Fprintf(&b, "\nVia:    %s, %s\n\n", printable(cp.Via), plural(cp.Files, "file"))
+	for _, s := range cp.Sessions {
+		note := ""
+		if s.Inferred {
+			note = ", inferred"
+		}
+		fmt.Fprintf(&b, "    %s  %s\n        %s, %s, %s%s\n", short[s.ID], printable(s.Title),
+			printable(s.Source), plural(s.Turns, "turn"), plural(s.Tools, "tool call"), note)
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}

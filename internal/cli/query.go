@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// queryCommand drills down: `git rekal query --session 01KAB3F9 --offset 12`, or
+// `git rekal query "SELECT tool, count(*) FROM tool_calls GROUP BY tool"`.
+type queryCommand struct {
+	sql   string
+	index bool
+	page  recall.Page
+	flags *pflag.FlagSet
+}
+
+func queryEntry() entry {
+	return entry{
+		name: "query", usage: `query "SELECT …" [--index]  |  query --session ID [--full] [--offset N] [--limit N] [--role R]`,
+		short: "read one session, or run read-only SQL",
+		long: `
+With --session: one session as JSON, a page of its turns. --offset takes the "turn" of a recall
+result or the "next" of the page before. ID may be a prefix of at least 8 characters.
+
+With SQL: one read-only SELECT on data.db (tables: sessions, turns, tool_calls, checkpoints,
+files_touched, checkpoint_sessions), or with --index on index.db; one JSON object a row.`,
+		make: func() command { return &queryCommand{} },
+	}
+}
+
+func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.index, "index", false, "run the SQL on index.db")
+	fs.StringVar(&c.page.ID, "session", "", "the session with this `ID`")
+	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
+	fs.IntVar(&c.page.Limit, "limit", 20, "at most `N` turns")
+	fs.StringVar(&c.page.Role, "role", "", "only turns of a `human` or the assistant")
+	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits and related files")
+	c.flags = fs
+}
+
+func (c *queryCommand) validate(args []string) error {
+	c.sql = strings.TrimSpace(strings.Join(args, " "))
+	switch {
+	case c.page.ID == "" && c.sql == "":
+		return errors.New("give a SELECT or --session ID")
+	case c.page.ID != "" && c.sql != "":
+		return errors.New("give either a SELECT or --session, not both")
+	case c.page.Limit < 1:
+		return errors.New("--limit must be at least 1")
+	case c.page.Offset < 0:
+		return errors.New("--offset must not be negative")
+	case c.page.ID != "" && c.index:
+		return errors.New("--index goes with a SELECT")
+	}
+	if r := c.page.Role; r != "" && r != session.RoleHuman && r != session.RoleAssistant {
+		return fmt.Errorf(`--role %q: neither "human" nor "assistant"`, r)
+	}
+	if c.page.ID == "" {
+		for _, name := range []string{"offset", "limit", "role", "full"} {
+			if c.flags.Changed(name) {
+				return fmt.Errorf("--%s goes with --session", name)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *queryCommand) run(ctx context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	if c.page.ID != "" {
+		return c.session(ctx, app, m)
+	}
+	return c.selectRows(ctx, app, m)
+}
+
+func (c *queryCommand) session(ctx context.Context, app *App, m *materialize.Materializer) error {
+	tables, err := m.Both(ctx)
+	if err != nil {
+		return err
+	}
+	answer, err := recall.Session(ctx, tables.Data, tables.Index, c.page)
+	if err := errors.Join(err, tables.Close()); err != nil {
+		return err
+	}
+	return result.Write(app.Stdout, answer)
+}
+
+// selectRows collects the rows before it prints them: no lock is held while writing.
+func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.Materializer) error {
+	open := m.Data
+	if c.index {
+		open = m.Index
+	}
+	d, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	var out strings.Builder
+	err = d.Select(ctx, c.sql, func(r db.Row) error { return result.WriteRow(&out, r.Columns, r.Values) })
+	if err := errors.Join(err, d.Close()); err != nil {
+		return err
+	}
+	_, err = io.WriteString(app.Stdout, out.String())
+	return err
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// recallCommand answers `git rekal --file '^src/auth/' "JWT expiry"`.
+type recallCommand struct {
+	req   recall.Request
+	flags *pflag.FlagSet
+}
+
+func recallEntry() entry {
+	return entry{
+		usage: "[filters] [query]",
+		long: `
+Finds the AI coding sessions behind the code and prints them as JSON on one line, the best
+first. Filters are ANDed and may stand before or after the query. Without a query: the
+latest sessions that pass the filters.
+
+  git rekal "JWT expiry"
+  git rekal --file '^src/auth/' -n 5 "why is the token refreshed twice"
+  git rekal --commit HEAD~3`,
+		make: func() command { return &recallCommand{} },
+	}
+}
+
+func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.req.File, "file", "", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one")
+	fs.StringVar(&c.req.Commit, "commit", "", "sessions behind a code commit: any `REV`, also from before an amend or rebase")
+	fs.StringVar(&c.req.Author, "author", "", "sessions of the person with this `EMAIL`")
+	fs.StringVar(&c.req.Actor, "actor", "", "sessions started by a `human` or an agent")
+	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
+	c.flags = fs
+}
+
+func (c *recallCommand) validate(args []string) error {
+	c.req.Query = strings.TrimSpace(strings.Join(args, " "))
+	if c.flags.Changed("limit") && c.req.Limit < 1 {
+		return errors.New("-n must be at least 1")
+	}
+	for _, name := range []string{"file", "commit", "author", "actor"} {
+		if f := c.flags.Lookup(name); f.Changed && f.Value.String() == "" {
+			return errors.New("--" + name + " must not be empty")
+		}
+	}
+	return nil
+}
+
+func (c *recallCommand) run(ctx context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	index, err := m.Index(ctx)
+	if err != nil {
+		return err
+	}
+	answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
+	if err := errors.Join(err, index.Close()); err != nil {
+		return err
+	}
+	return result.Write(app.Stdout, answer)
+}

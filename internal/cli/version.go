@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/segment"
+)
+
+// versionCommand says what this is: `git rekal version`.
+type versionCommand struct{ json bool }
+
+func versionEntry() entry {
+	return entry{
+		name: "version", usage: "version [--json]", short: "show the version, and those of libgit2, DuckDB and the ledger format",
+		long: `
+Shows the version of git-rekal, of the libraries that it runs with, and of the ledger format
+that it reads and writes.`,
+		make: func() command { return &versionCommand{} },
+	}
+}
+
+func (c *versionCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.json, "json", false, "JSON on one line")
+}
+
+func (c *versionCommand) validate(args []string) error { return noArgs(args) }
+
+func (c *versionCommand) run(ctx context.Context, app *App) error {
+	engine, err := db.EngineVersion(ctx)
+	if err != nil {
+		return err
+	}
+	v := result.Version{
+		Version: app.Version, Libgit2: git.LibraryVersion(), DuckDB: engine, Ledger: segment.Version, Go: runtime.Version(),
+	}
+	if c.json {
+		return result.Write(app.Stdout, v)
+	}
+	_, err = fmt.Fprintf(app.Stdout, "git-rekal %s (libgit2 %s, DuckDB %s, ledger format %d, %s)\n",
+		v.Version, v.Libgit2, v.DuckDB, v.Ledger, v.Go)
+	return err
+}

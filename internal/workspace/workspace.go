@@ -1,0 +1,205 @@
+// Package workspace is the composition root: it puts the rooms together for the repository
+// that a command runs in, and holds no logic of its own beyond the order of construction.
+//
+// In: a directory and what the process was given (environment, clock, randomness). Out:
+// constructors for what commands use. Each opens as little as it needs, because a hook and
+// a recall are measured in milliseconds.
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/setup"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Process is what the process was given.
+type Process struct {
+	Dir  string   // working directory
+	Env  []string // "KEY=value"
+	Home string   // the user's home directory; "" when there is none
+	Exe  string   // absolute path of the running binary
+	Now  func() time.Time
+	Rand io.Reader
+	Warn func(error) // one line for the user; never nil
+}
+
+// Getenv looks a variable up; the last one of a name wins.
+func (p Process) Getenv(key string) string {
+	for i := len(p.Env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(p.Env[i], key+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// Workspace is one repository.
+type Workspace struct {
+	Process
+	Repo *git.Repo
+}
+
+// ErrNotInitialised is a repository that holds no ledger.
+var ErrNotInitialised = errors.New("git-rekal is not set up in this repository")
+
+// Open finds the repository that the process runs in.
+func Open(p Process) (*Workspace, error) {
+	repo, err := git.Open(p.Dir, p.Env)
+	if err != nil {
+		return nil, err
+	}
+	return &Workspace{Process: p, Repo: repo}, nil
+}
+
+// Close releases the repository.
+func (w *Workspace) Close() { w.Repo.Close() }
+
+// RekalDir is where the caches lie: in the main worktree's root, shared by all linked
+// worktrees, or in the git directory of a bare layout.
+func (w *Workspace) RekalDir() string {
+	l := w.Repo.Layout()
+	if l.MainTree != "" {
+		return filepath.Join(l.MainTree, ".rekal")
+	}
+	return filepath.Join(l.CommonDir, ".rekal")
+}
+
+// ready returns ErrNotInitialised unless there is a ledger here and init has been run: a
+// deleted .rekal/ is rebuilt, but not after `git rekal clean`.
+func (w *Workspace) ready() error {
+	heads, err := ledger.Heads(w.Repo)
+	if err != nil {
+		return err
+	}
+	if len(heads) == 0 || !exists(w.RekalDir()) && !setup.Excluded(w.exclude()) {
+		return ErrNotInitialised
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (w *Workspace) exclude() string {
+	return filepath.Join(w.Repo.Layout().CommonDir, "info", "exclude")
+}
+
+// Reader prepares reading: a repository with a ledger, and a folder for the caches, which
+// any command may rebuild.
+func (w *Workspace) Reader() (*materialize.Materializer, error) {
+	if err := w.ready(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(w.RekalDir(), 0o700); err != nil {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	return &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: w.Warn}, nil
+}
+
+// Author is what belongs to the user who runs the process.
+type Author struct {
+	Config config.Config
+	Ledger *ledger.Ledger
+	Email  string
+}
+
+// Author asks git who the user is and what is configured, both at once: each is a process
+// of about 2 ms.
+func (w *Workspace) Author(ctx context.Context) (Author, error) {
+	type answer struct {
+		conf config.Config
+		err  error
+	}
+	asked := make(chan answer, 1)
+	go func() {
+		conf, err := config.Read(ctx, w.Repo, w.Env)
+		asked <- answer{conf, err}
+	}()
+	who, err := w.Repo.Identity(ctx)
+	a := <-asked
+	if err := errors.Join(a.err, err); err != nil {
+		return Author{Config: a.conf}, err
+	}
+	// A date that the user set for the code commit (GIT_COMMITTER_DATE) is not the ledger's.
+	who.When = w.Now().In(who.When.Location())
+	l, err := ledger.Own(w.Repo, who, w.Rand)
+	return Author{Config: a.conf, Ledger: l, Email: who.Email}, err
+}
+
+// Capturer puts capture together for an author. An author whose ledger does not exist yet
+// where others do (the address has changed) gets one.
+func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, error) {
+	if err := w.ready(); err != nil {
+		return nil, err
+	}
+	if _, err := a.Ledger.Create(ctx); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(w.RekalDir(), 0o700); err != nil {
+		w.Warn(fmt.Errorf("the capture cache can't be written: %w", err))
+	}
+	return &capture.Capturer{
+		Repo: w.Repo, Ledger: a.Ledger, Redactor: redact.New(), Agents: transcript.Agents(),
+		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
+		Actor: a.Config.Actor, CI: a.Config.CI,
+	}, nil
+}
+
+// Layout says where setup installs things.
+func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
+	hooks, scope, err := w.Repo.HooksDir(ctx)
+	if err != nil {
+		return setup.Layout{}, err
+	}
+	l := w.Repo.Layout()
+	return setup.Layout{
+		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks, HooksPathScope: scope,
+		Exclude: w.exclude(), RekalDir: w.RekalDir(), Binary: w.Exe,
+	}, nil
+}
+
+// Subject is the first line of a code commit's message; "" when the commit is not here.
+func (w *Workspace) Subject(sha string) string {
+	c, err := w.Repo.Commit(git.OID(sha))
+	if err != nil {
+		return ""
+	}
+	return c.Subject()
+}
+
+// OwnMerge reports whether HEAD is a merge commit that this user made just now, on top of
+// where HEAD was. A fast-forward pull runs post-merge, too, and is nobody's commit.
+func (w *Workspace) OwnMerge(a Author) (bool, error) {
+	head, err := w.Repo.Head()
+	if err != nil || head.OID == "" {
+		return false, err
+	}
+	c, err := w.Repo.Commit(head.OID)
+	if err != nil {
+		return false, err
+	}
+	if len(c.Parents) < 2 || !strings.EqualFold(c.Committer.Email, a.Email) {
+		return false, nil
+	}
+	before, err := w.Repo.Resolve("ORIG_HEAD") // git merge sets it
+	if errors.Is(err, git.ErrNotFound) {
+		return false, nil
+	}
+	return before == c.Parents[0], err
+}
