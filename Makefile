@@ -1,0 +1,92 @@
+# git-rekal. `make demo` shows it, `make test` tests it; CONTRIBUTING.md says the rest.
+
+PREFIX   ?= $(if $(filter 0,$(shell id -u)),/usr/local,$(HOME)/.local)
+FUZZTIME ?= 10s
+# More flags for go test, e.g. make test TESTFLAGS='-run Append ./internal/ledger'
+TESTFLAGS ?= ./...
+BENCHFLAGS ?= ./...
+
+# Asked when a recipe runs, after setup had its turn; hence = and not :=.
+system_libgit2 = $(shell pkg-config --exists 'libgit2 >= 1.5 libgit2 < 1.6' 2>/dev/null && echo yes)
+version = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+ldflags = -X main.version=$(version)
+
+# How to call go so that it links our own static libgit2. Go's build cache does not see what
+# pkg-config answers, so git2go would stay linked to the library it was first built with; it
+# does see CGO_CFLAGS, hence the library's id there.
+libgit2 = .build/libgit2
+static = PKG_CONFIG_PATH=$(CURDIR)/$(libgit2)/lib/pkgconfig \
+	CGO_CFLAGS="-O2 -g -I$(CURDIR)/$(libgit2)/include -DREKAL_LIBGIT2_$$(cat $(libgit2)/id)" \
+	GOFLAGS="$$(go env GOFLAGS) -tags=static,system_libgit2"
+# How to call go otherwise: with the system's libgit2 when it is 1.5.
+env = $(if $(system_libgit2),,$(static))
+
+tool = $(env) go tool -modfile=.ci/tools.mod
+# git knows which files are ours: not .build, not what git ignores.
+gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
+
+.PHONY: build setup libgit2 release test race lint fmt fuzz bench rank demo install check clean
+
+build: setup
+	$(env) go build -buildvcs=false -ldflags '$(ldflags)' -o bin/git-rekal ./git-rekal
+
+# What the build needs beside Go, gcc, git and make; silent when nothing is missing.
+setup:
+	@.ci/setup.sh
+
+libgit2:
+	@.ci/libgit2.sh
+
+# The binary to give away: it needs no libgit2 on the machine where it runs.
+release: setup libgit2
+	$(static) go build -buildvcs=false -trimpath -ldflags '-s -w $(ldflags)' -o dist/git-rekal ./git-rekal
+	@.ci/linked.sh dist/git-rekal
+
+test: setup
+	$(env) go test $(TESTFLAGS)
+
+race: setup
+	$(env) go test -race $(TESTFLAGS)
+
+bench: setup
+	$(env) go test -run '^$$' -bench . -benchmem $(BENCHFLAGS)
+
+lint: setup
+	@.ci/rules.sh
+	$(tool) golangci-lint run
+	@unformatted=$$($(tool) gofumpt -l $(gofiles)) && test -z "$$unformatted" || \
+		{ printf 'not gofumpt-ed (make fmt mends it):\n%s\n' "$$unformatted" >&2; exit 1; }
+
+fmt: setup
+	$(tool) gofumpt -w $(gofiles)
+
+# Every fuzz target for FUZZTIME each.
+fuzz: setup
+	$(env) .ci/fuzz.sh $(FUZZTIME)
+
+# make rank CORPUS=DIR QUERIES=FILE OUT=run.tsv
+rank: setup
+	@test -n '$(CORPUS)' -a -n '$(QUERIES)' -a -n '$(OUT)' || \
+		{ echo 'usage: make rank CORPUS=DIR QUERIES=FILE OUT=run.tsv' >&2; exit 2; }
+	$(env) go run ./tests/rank '$(CORPUS)' '$(QUERIES)' '$(OUT)'
+
+demo: build
+	@sh .ci/demo.sh
+
+install: build
+	install -d '$(DESTDIR)$(PREFIX)/bin'
+	install -m 755 bin/git-rekal '$(DESTDIR)$(PREFIX)/bin/git-rekal'
+	@set -e; for page in docs/man/*.1; do \
+		[ -f "$$page" ] || continue; \
+		install -d '$(DESTDIR)$(PREFIX)/share/man/man1'; \
+		install -m 644 "$$page" '$(DESTDIR)$(PREFIX)/share/man/man1/'; \
+	done
+	@command -v git-rekal >/dev/null || echo 'note: $(PREFIX)/bin is not on PATH' >&2
+
+# What CI runs.
+check:
+	@.ci/run
+
+# Leaves .build, where the static libgit2 lies; rm -r .build builds it anew.
+clean:
+	rm -rf bin dist
