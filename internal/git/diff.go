@@ -67,7 +67,7 @@ func (r *Repo) Added(older, newer OID, under string) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git: diff trees %s and %s: %w", older, newer, err)
 	}
-	defer d.Free() //nolint:errcheck // it has nothing left to say
+	defer d.Free()
 	changes, err := changesOf(d)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (r *Repo) diff(old, new *git2.Tree) ([]Change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git: diff: %w", err)
 	}
-	defer d.Free() //nolint:errcheck // it has nothing left to say
+	defer d.Free()
 	opts, err := git2.DefaultDiffFindOptions()
 	if err != nil {
 		return nil, fmt.Errorf("git: diff: %w", err)

@@ -30,7 +30,7 @@ const (
 // objects and refs are stored: worktreeConfig (set by sparse-checkout), partialClone and
 // preciousObjects. libgit2 1.5 refuses them unless told, and git2go has no call for it.
 // The option is global to the process, so it is set once.
-var allowExtensions = sync.OnceValue(func() error {
+var allowExtensions = sync.OnceValue(func() error { //nolint:gochecknoglobals // as is the option
 	if C.rekal_allow_extensions() < 0 {
 		return errors.New("libgit2 refused GIT_OPT_SET_EXTENSIONS")
 	}

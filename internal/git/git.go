@@ -77,7 +77,7 @@ func Open(dir string, env []string) (*Repo, error) {
 // open heeds GIT_DIR and GIT_WORK_TREE itself: libgit2 1.5 would read them from the process
 // and refuses the second.
 func open(dir string, env []string) (*git2.Repository, error) {
-	path, flags := dir, git2.RepositoryOpenFlag(git2.RepositoryOpenCrossFs)
+	path, flags := dir, git2.RepositoryOpenCrossFs
 	if d := lookup(env, "GIT_DIR"); d != "" {
 		path, flags = from(dir, d), git2.RepositoryOpenNoSearch
 	}
