@@ -155,6 +155,8 @@ func big(n int) session.Session {
 	return s
 }
 
+func other(id string, s session.Session) session.Session { s.ID = id; return s }
+
 // manyFiles is a checkpoint of about n MiB.
 func manyFiles(n int) *session.Checkpoint {
 	cp := &session.Checkpoint{GitSHA: sha1, UserEmail: "a@b.c", TS: morning, ActorType: "human", Via: "commit"}
@@ -173,7 +175,7 @@ func TestSplit(t *testing.T) {
 		min  int // segments at least
 	}{
 		{"a long session", session.Entry{Sessions: []session.Session{big(300)}}, 3},
-		{"many sessions", session.Entry{Sessions: []session.Session{big(60), {ID: idB, Source: "s", NativeID: "m", ActorType: "human"}, big(0), big(90)}}, 2},
+		{"many sessions", session.Entry{Sessions: []session.Session{big(60), {ID: idB, Source: "s", NativeID: "m", ActorType: "human"}, other(idC, big(90))}}, 2},
 		{"a commit of very many files", session.Entry{Checkpoint: manyFiles(18), Sessions: []session.Session{big(2)}}, 3},
 		{"many links", session.Entry{Checkpoint: manyLinks(200_000)}, 2},
 	} {
@@ -191,9 +193,9 @@ func TestSplit(t *testing.T) {
 				if err != nil {
 					t.Fatalf("segment %d: %v", i, err)
 				}
-				rejoin(t, &got, e)
+				got.Join(e)
 			}
-			if diff := cmp.Diff(joined(tt.e), got, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(joined(t, tt.e), joined(t, got), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("rejoined (-want +got):\n%.2000s", diff)
 			}
 		})
@@ -209,38 +211,22 @@ func manyLinks(n int) *session.Checkpoint {
 	return cp
 }
 
-// rejoin adds what another segment of one commit says.
-func rejoin(t *testing.T, all *session.Entry, e session.Entry) {
+// joined is an entry in which the parts of one session that follow each other are one. Each
+// must go on where the one before ends.
+func joined(t *testing.T, e session.Entry) session.Entry {
 	t.Helper()
-	if cp := e.Checkpoint; cp != nil && all.Checkpoint == nil {
-		all.Checkpoint = cp
-	} else if cp != nil {
-		all.Checkpoint.Files = append(all.Checkpoint.Files, cp.Files...)
-		all.Checkpoint.Links = append(all.Checkpoint.Links, cp.Links...)
-	}
+	out := session.Entry{Checkpoint: e.Checkpoint}
 	for _, part := range e.Sessions {
-		if n := len(all.Sessions); n > 0 && all.Sessions[n-1].ID == part.ID {
-			last := all.Sessions[n-1]
-			if part.FirstTurn != last.FirstTurn+len(last.Turns) || part.FirstTool != last.FirstTool+len(last.ToolCalls) {
-				t.Errorf("goes on with turn %d and tool %d behind %d and %d turns and tools", part.FirstTurn, part.FirstTool, len(last.Turns), len(last.ToolCalls))
-			}
-			all.Sessions[n-1].Absorb(part, session.Piece)
+		n := len(out.Sessions)
+		if n == 0 || out.Sessions[n-1].ID != part.ID {
+			out.Sessions = append(out.Sessions, part)
 			continue
 		}
-		all.Sessions = append(all.Sessions, part)
-	}
-}
-
-// joined is an entry in which parts of one session that follow each other are one.
-func joined(e session.Entry) session.Entry {
-	var out session.Entry
-	out.Checkpoint = e.Checkpoint
-	for _, s := range e.Sessions {
-		if n := len(out.Sessions); n > 0 && out.Sessions[n-1].ID == s.ID {
-			out.Sessions[n-1].Absorb(s, session.Piece)
-			continue
+		last := &out.Sessions[n-1]
+		if turn, tool := last.FirstTurn+len(last.Turns), last.FirstTool+len(last.ToolCalls); part.FirstTurn != turn || part.FirstTool != tool {
+			t.Errorf("goes on with turn %d and call %d, where %d and %d follow", part.FirstTurn, part.FirstTool, turn, tool)
 		}
-		out.Sessions = append(out.Sessions, s)
+		last.Absorb(part, session.Piece)
 	}
 	return out
 }

@@ -197,6 +197,24 @@ func (s Session) Tail(n int) Session {
 	return s
 }
 
+// Join adds what another segment of the same ledger commit says: a checkpoint with very many
+// files, or a long session, goes on there. Parts of one session stay apart.
+func (e *Entry) Join(next Entry) {
+	switch cp := next.Checkpoint; {
+	case e.Checkpoint == nil:
+		e.Checkpoint = cp
+	case cp != nil:
+		e.Checkpoint.Files = append(e.Checkpoint.Files, cp.Files...)
+		e.Checkpoint.Links = append(e.Checkpoint.Links, cp.Links...)
+	}
+	e.Sessions = append(e.Sessions, next.Sessions...)
+	e.Memories = append(e.Memories, next.Memories...)
+	e.Purges = append(e.Purges, next.Purges...)
+	e.Restores = append(e.Restores, next.Restores...)
+	e.Rewrites = append(e.Rewrites, next.Rewrites...)
+	e.Scrubs = append(e.Scrubs, next.Scrubs...)
+}
+
 // LastTS is the time of the last turn; the start when there is none.
 func (s Session) LastTS() time.Time {
 	last := s.StartedAt
