@@ -98,14 +98,14 @@ func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]draft, e
 }
 
 func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]draft, error)) (Outcome, error) {
-	tip, err := c.Ledger.Tip()
+	tips, err := ledger.LocalTips(c.Repo)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if tip == "" {
-		return Outcome{}, fmt.Errorf("capture: %w", ErrNoLedger)
+	if tips[c.Ledger.Ref()] == "" {
+		return Outcome{}, c.missing()
 	}
-	st, err := load(c.Repo, c.CacheDir, tip)
+	st, err := load(c.Repo, c.CacheDir, tips)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -117,23 +117,32 @@ func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]draft, erro
 	if err != nil {
 		return Outcome{}, err
 	}
-	if err := g.store(ctx, tip, drafts); err != nil {
+	if err := g.store(ctx, tips, drafts); err != nil {
 		return Outcome{}, err
 	}
 	return g.out, nil
 }
 
+// missing says why the author's ledger can't be written to.
+func (c *Capturer) missing() error {
+	if tip, err := c.Ledger.Tip(); err != nil || tip != "" {
+		return errors.Join(fmt.Errorf("capture: %s: %w", c.Ledger.Ref(), ledger.ErrFormat), err)
+	}
+	return fmt.Errorf("capture: %w", ErrNoLedger)
+}
+
 // store redacts and appends the drafts, then brings the cache to the new tip.
-func (g *gathered) store(ctx context.Context, tip git.OID, drafts []draft) error {
+func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []draft) error {
 	if len(drafts) > 0 {
 		records, err := g.redacted(ctx, drafts)
 		if err != nil {
 			return err
 		}
-		if g.out.Tip, err = g.Ledger.Append(ctx, tip, records); err != nil {
+		if g.out.Tip, err = g.Ledger.Append(ctx, tips[g.Ledger.Ref()], records); err != nil {
 			return err
 		}
-		if g.st.follow(g.Repo, g.out.Tip) != nil {
+		tips[g.Ledger.Ref()] = g.out.Tip
+		if g.st.follow(g.Repo, tips) != nil {
 			return nil // the ledger moved on; the next capture reads it again
 		}
 	}

@@ -51,7 +51,8 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 			changed = append(changed, f)
 		}
 	}
-	for i, ready := range g.readAll(ctx, agent, changed, roots) {
+	var taken []*reading
+	for i, ready := range g.readAll(ctx, agent, changed, found.Files, roots) {
 		r := <-ready
 		if r.err != nil {
 			g.out.Warnings = append(g.out.Warnings, fmt.Errorf("capture: %w", r.err))
@@ -59,26 +60,50 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 		}
 		g.read = true
 		g.out.Skipped += lost(r.doc.Skipped)
-		if err := g.take(ctx, agent, r); err != nil {
+		if r.file.AgentID != "" { // they come last, and their parents may have been astray
+			if err := g.strays(ctx, taken); err != nil {
+				return err
+			}
+			taken = nil
+		}
+		if err := g.take(ctx, r, false); err != nil {
 			return err
 		}
+		taken = append(taken, r)
+		g.done = append(g.done, r)
 		if g.Progress != nil {
 			g.Progress(i+1, len(changed))
 		}
 	}
+	if err := g.strays(ctx, taken); err != nil {
+		return err
+	}
 	return ctx.Err()
 }
 
-// take keeps what is new in one reading.
-func (g *gathered) take(ctx context.Context, agent transcript.Agent, r *reading) error {
+// strays takes what lies in other sessions' files. It comes behind what the sessions' own
+// files hold, as a session's beginning names it.
+func (g *gathered) strays(ctx context.Context, readings []*reading) error {
+	for _, r := range readings {
+		if err := g.take(ctx, r, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take keeps what is new in one reading: of the file's own session, or of all others.
+func (g *gathered) take(ctx context.Context, r *reading, strays bool) error {
 	for _, s := range r.doc.Sessions {
-		s.Source = agent.Name()
+		if strays == (s.NativeID == r.file.NativeID) {
+			continue
+		}
+		s.Source = r.agent
 		s.ActorType = g.actor(s.ActorType)
 		if err := g.keep(ctx, r, s); err != nil {
 			return err
 		}
 	}
-	g.done = append(g.done, r)
 	return nil
 }
 
@@ -118,8 +143,11 @@ func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) erro
 		return err
 	}
 	view := session.Piece
-	if r.offset == 0 && s.NativeID == r.file.NativeID {
+	switch own := s.NativeID == r.file.NativeID; {
+	case own && r.offset == 0:
 		view = session.Whole
+	case own && k != nil:
+		view, clean = session.Again, number(clean, k.Turns, k.Tools)
 	}
 	if whole.ForkedFrom != "" && view == session.Whole {
 		if clean, err = g.withoutOrigin(whole, clean); err != nil {

@@ -29,10 +29,11 @@ func (g *gathered) imported(ctx context.Context) ([]draft, error) {
 	if len(g.fresh) == 0 {
 		return nil, nil
 	}
-	drafts := []draft{{
-		entry:   session.Entry{Sessions: g.sessions()},
-		subject: fmt.Sprintf("import %d sessions", len(g.fresh)),
-	}}
+	subject := "import of 1 session"
+	if n := len(g.fresh); n > 1 {
+		subject = fmt.Sprintf("import of %d sessions", n)
+	}
+	drafts := []draft{{entry: session.Entry{Sessions: g.sessions()}, subject: subject}}
 	spans := g.spans()
 	commits, err := g.candidates(ctx, spans)
 	if err != nil {

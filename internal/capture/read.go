@@ -35,18 +35,17 @@ type reading struct {
 
 // readAll decodes transcripts side by side, and gives each its channel, so that they can
 // be taken in order while later ones are still being read.
-func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files []transcript.File, roots []string) []chan *reading {
+func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []chan *reading {
 	out := make([]chan *reading, len(files))
 	for i := range out {
 		out[i] = make(chan *reading, 1)
 	}
-	// A bounded number runs ahead of the one that is being taken.
 	slots := make(chan struct{}, readers)
 	cursors := make([]*known, len(files))
 	for i, f := range files {
 		cursors[i] = g.st.Sessions[sessionKey(agent.Name(), f.NativeID)]
 	}
-	rd := reader{agent: agent, roots: roots, siblings: files}
+	rd := reader{agent: agent, roots: roots, siblings: siblings}
 	go func() {
 		for i, f := range files {
 			slots <- struct{}{}
@@ -77,7 +76,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known) (*readin
 	if err != nil {
 		return nil, fmt.Errorf("read transcript: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	sum, offset, err := resume(file, f.Size, k)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
@@ -101,42 +100,53 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known) (*readin
 	return r, nil
 }
 
+// digest is a SHA-256 whose state can be stored.
+type digest interface {
+	hash.Hash
+	encoding.BinaryMarshaler
+	encoding.BinaryUnmarshaler
+}
+
+func newDigest() digest {
+	return sha256.New().(digest) //nolint:errcheck // crypto/sha256 promises it
+}
+
 // resume finds where to read on: at the cursor when the bytes before it still stand, else
 // at the start. The hash has taken in everything before that place.
-func resume(file io.ReaderAt, size int64, k *known) (hash.Hash, int64, error) {
+func resume(file io.ReaderAt, size int64, k *known) (digest, int64, error) {
 	if k == nil || k.Bytes == 0 || size < k.Bytes {
-		return sha256.New(), 0, nil
+		return newDigest(), 0, nil
 	}
 	if len(k.Resume) > 0 {
 		tail, err := tailSum(file, k.Bytes)
 		if err != nil {
 			return nil, 0, err
 		}
-		sum := sha256.New()
-		if string(tail) == string(k.Tail) && sum.(encoding.BinaryUnmarshaler).UnmarshalBinary(k.Resume) == nil {
+		sum := newDigest()
+		if string(tail) == string(k.Tail) && sum.UnmarshalBinary(k.Resume) == nil {
 			return sum, k.Bytes, nil
 		}
-		return sha256.New(), 0, nil
+		return newDigest(), 0, nil
 	}
-	sum := sha256.New()
+	sum := newDigest()
 	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, k.Bytes)); err != nil {
 		return nil, 0, err
 	}
 	if hex.EncodeToString(sum.Sum(nil)) == k.Hash {
 		return sum, k.Bytes, nil
 	}
-	return sha256.New(), 0, nil
+	return newDigest(), 0, nil
 }
 
 // seal hashes what was consumed, and keeps what the next read needs.
-func (r *reading) seal(file io.ReaderAt, sum hash.Hash) error {
+func (r *reading) seal(file io.ReaderAt, sum digest) error {
 	end := r.offset + r.doc.Bytes
 	if _, err := io.Copy(sum, io.NewSectionReader(file, r.offset, r.doc.Bytes)); err != nil {
 		return err
 	}
 	r.hash = hex.EncodeToString(sum.Sum(nil))
 	var err error
-	if r.resume, err = sum.(encoding.BinaryMarshaler).MarshalBinary(); err != nil {
+	if r.resume, err = sum.MarshalBinary(); err != nil {
 		return err
 	}
 	r.tail, err = tailSum(file, end)
@@ -145,7 +155,7 @@ func (r *reading) seal(file io.ReaderAt, sum hash.Hash) error {
 
 func tailSum(file io.ReaderAt, end int64) ([]byte, error) {
 	start := max(end-tailSize, 0)
-	sum := sha256.New()
+	sum := newDigest()
 	if _, err := io.Copy(sum, io.NewSectionReader(file, start, end-start)); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 )
 
 // cacheFile lies in .rekal/. It holds nothing that the ledger and the transcripts do not
-// say: without it, or when it is of another tip, the state is read from the ledger.
+// say: without it, or when it is of other tips, the state is read from the ledgers.
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with the fields below; a cache of another version is dropped.
@@ -26,15 +27,16 @@ const cacheVersion = 1
 // recent is how long an edit that no commit holds yet can tie its session to one.
 const recent = 7 * 24 * time.Hour
 
-// state is what capture must know of the ledger to add only what is new, and of the
-// transcripts to read only what is new.
+// state is what capture must know of the ledgers to add only what is new, and of the
+// transcripts to read only what is new. All ledgers of this machine count: a user whose
+// address has changed has two, and what one holds is not stored again in the other.
 type state struct {
 	Version  int
-	Tip      git.OID
-	Sessions map[string]*known // by sessionKey
-	Recorded map[uint64]bool   // code commits that a checkpoint or rewrite names, by their first 8 bytes
-	Files    map[string]stamp  // transcripts that were read to this size and time
-	Foreign  map[string]int64  // see transcript.Env
+	Tips     map[string]git.OID // of the ledgers on this machine, by ref
+	Sessions map[string]*known  // by sessionKey
+	Recorded map[uint64]bool    // code commits that a checkpoint or rewrite names, by their first 8 bytes
+	Files    map[string]stamp   // transcripts that were read to this size and time
+	Foreign  map[string]int64   // see transcript.Env
 }
 
 // known is one session as the ledger holds it.
@@ -69,18 +71,18 @@ func newState() *state {
 
 func sessionKey(source, nativeID string) string { return source + "\x00" + nativeID }
 
-// load reads the cache, and brings it to the ledger's tip.
-func load(repo *git.Repo, dir string, tip git.OID) (*state, error) {
+// load reads the cache, and brings it to the tips of the ledgers on this machine, by ref.
+func load(repo *git.Repo, dir string, tips map[string]git.OID) (*state, error) {
 	st := readCache(filepath.Join(dir, cacheFile))
-	if st.Tip == tip {
+	if maps.Equal(st.Tips, tips) {
 		return st, nil
 	}
-	if st.follow(repo, tip) != nil {
-		// The stamps of files go, too: what the lost tip had stored may be missing now.
+	if st.follow(repo, tips) != nil {
+		// The stamps of files go, too: what a lost tip had stored may be missing now.
 		fresh := newState()
 		fresh.Foreign = st.Foreign
-		if err := fresh.follow(repo, tip); err != nil {
-			return nil, fmt.Errorf("capture: read the ledger at %.12s: %w", tip, err)
+		if err := fresh.follow(repo, tips); err != nil {
+			return nil, fmt.Errorf("capture: %w", err)
 		}
 		return fresh, nil
 	}
@@ -122,55 +124,64 @@ func (st *state) save(dir string) error {
 	return nil
 }
 
-// errStartOver says that a state can't be continued to a tip that is no plain continuation
+// errStartOver says that a state can't be continued to tips that are no plain continuation
 // of its own.
 var errStartOver = errors.New("not a plain continuation")
 
-// follow applies what the ledger says between the state's tip and another. After an error,
-// as when the tip is gone, the state must be read from the start, in the order in which
+// follow applies what the ledgers say between the state's tips and others. After an error,
+// as when a tip is gone, the state must be read from the start, in the order in which
 // readers take the segments.
-func (st *state) follow(repo *git.Repo, tip git.OID) error {
-	var have []git.OID
-	if st.Tip != "" {
-		if _, err := repo.Commit(st.Tip); err != nil {
-			return err
+func (st *state) follow(repo *git.Repo, tips map[string]git.OID) error {
+	have := slices.Collect(maps.Values(st.Tips))
+	for ref, old := range st.Tips {
+		if ok, err := repo.IsAncestor(old, tips[ref]); tips[ref] == "" || err != nil || !ok {
+			return errors.Join(errStartOver, err)
 		}
-		have = append(have, st.Tip)
 	}
-	commits, err := ledger.Since(repo, tip, have...)
-	if err != nil {
-		return err
+	var commits []ledger.Commit
+	for _, ref := range slices.Sorted(maps.Keys(tips)) {
+		if st.Tips[ref] == tips[ref] {
+			continue
+		}
+		more, err := ledger.Since(repo, tips[ref], have...)
+		if err != nil {
+			return fmt.Errorf("read %s at %.12s: %w", ref, tips[ref], err)
+		}
+		have = append(have, tips[ref])
+		commits = append(commits, more...)
 	}
-	var segments []ledger.Segment
+	if len(st.Tips) > 0 && slices.ContainsFunc(commits, func(c ledger.Commit) bool { return c.Merge }) {
+		return errStartOver
+	}
+	commits = slices.DeleteFunc(commits, func(c ledger.Commit) bool { return len(c.Segments) == 0 })
+	slices.SortStableFunc(commits, func(a, b ledger.Commit) int { return a.Segments[0].Compare(b.Segments[0]) })
 	for _, c := range commits {
-		if c.Merge && st.Tip != "" {
-			return errStartOver
-		}
-		segments = append(segments, c.Segments...)
+		st.apply(repo, c)
 	}
-	slices.SortFunc(segments, ledger.Segment.Compare)
-	for _, s := range segments {
-		// A segment of one's own that can't be read is reported by the commands that read
-		// the ledger; what it held is captured again.
-		if e, err := ledger.ReadSegment(repo, s.Blob); err == nil {
-			st.apply(repo, e, s.Blob)
-		}
-	}
-	st.Tip = tip
+	st.Tips = maps.Clone(tips)
 	return nil
 }
 
-// apply adds what one segment says.
-func (st *state) apply(repo *git.Repo, e session.Entry, blob git.OID) {
-	for _, s := range e.Sessions {
-		st.applySession(repo, s, blob)
+// apply adds what one commit says. A segment of one's own that can't be read is reported by
+// the commands that read the ledger; what it held is captured again.
+func (st *state) apply(repo *git.Repo, c ledger.Commit) {
+	var all session.Entry
+	for _, seg := range c.Segments {
+		e, err := ledger.ReadSegment(repo, seg.Blob)
+		if err != nil {
+			continue
+		}
+		for _, s := range e.Sessions {
+			st.applySession(repo, s, seg.Blob)
+		}
+		all.Join(e)
 	}
-	for _, r := range e.Rewrites {
+	for _, r := range all.Rewrites {
 		st.Recorded[shaKey(r.New)] = true
 	}
-	if cp := e.Checkpoint; cp != nil && len(cp.Files) > 0 {
+	if cp := all.Checkpoint; cp != nil && len(cp.Files) > 0 {
 		st.Recorded[shaKey(cp.GitSHA)] = true
-		st.settle(e)
+		st.settle(all)
 	}
 }
 

@@ -31,6 +31,9 @@ import (
 	"github.com/git-rekal/git-rekal/templates"
 )
 
+// Format is the version of the ledger that this program writes, and the only one it reads.
+const Format = segment.Version
+
 const (
 	formatFile = "format"
 	readmeFile = "README.md"
@@ -118,7 +121,7 @@ func (l *Ledger) base(tip git.OID) (git.OID, error) {
 	if tip == "" {
 		return l.repo.WriteCommit(git.Draft{
 			Files: map[string][]byte{
-				formatFile: fmt.Appendf(nil, "%d\n", segment.Version),
+				formatFile: fmt.Appendf(nil, "%d\n", Format),
 				readmeFile: []byte(templates.LedgerReadme()),
 			},
 			Message: "rekal ledger\n",
@@ -140,7 +143,7 @@ func checkFormat(repo *git.Repo, tip git.Commit) error {
 	if err != nil {
 		return fmt.Errorf("ledger: commit %s: %w: no format file", tip.OID, ErrFormat)
 	}
-	if want := fmt.Sprintf("%d\n", segment.Version); string(b) != want {
+	if want := fmt.Sprintf("%d\n", Format); string(b) != want {
 		return fmt.Errorf("ledger: commit %s: %w: %.20q", tip.OID, ErrFormat, b)
 	}
 	return nil

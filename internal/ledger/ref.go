@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -109,4 +110,25 @@ func Heads(repo *git.Repo) ([]Head, error) {
 		}
 	}
 	return heads, nil
+}
+
+// LocalTips maps the ref of every ledger on this machine to its tip. Branches below rekal/
+// that hold no ledger of a known format are left out.
+func LocalTips(repo *git.Repo) (map[string]git.OID, error) {
+	refs, err := repo.Refs(localPrefix + "*")
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	for ref, tip := range refs {
+		c, err := repo.Commit(tip)
+		if err == nil {
+			err = checkFormat(repo, c)
+		}
+		if errors.Is(err, ErrFormat) {
+			delete(refs, ref)
+		} else if err != nil {
+			return nil, fmt.Errorf("ledger: %s: %w", ref, err)
+		}
+	}
+	return refs, nil
 }

@@ -1,0 +1,211 @@
+package capture_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// TestTies: which sessions a checkpoint ties to its commit. The clock of a story goes in
+// seconds; captures happen at the moment that at sets.
+func TestTies(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		story func(w *world)
+		want  []string
+	}{
+		{
+			name: "a session and its commit",
+			story: func(w *world) {
+				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+				w.commit(10, "fix", "a.go", "1", "b.go", "1")
+				w.capture()
+			},
+			want: []string{"fix commit: " + sidA + "; Aa.go Ab.go"},
+		},
+		{
+			name: "an edit that waits for a later commit, and is tied once",
+			story: func(w *world) {
+				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"), use(sidA, 2, "Edit", "b.go"))
+				w.commit(10, "other", "c.go", "1")
+				w.capture()
+				w.commit(20, "fix a", "a.go", "1")
+				w.capture()
+				w.commit(30, "again a", "a.go", "2")
+				w.capture()
+				w.commit(40, "fix b", "b.go", "1")
+				w.capture()
+				w.capture()
+			},
+			want: []string{
+				"other commit: " + sidA + "; Ac.go", "fix a commit: (" + sidA + "); Aa.go", "fix b commit: (" + sidA + "); Ab.go",
+			},
+		},
+		{
+			name: "the same without a cache",
+			story: func(w *world) {
+				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+				w.commit(10, "other", "c.go", "1")
+				w.capture()
+				w.forget()
+				w.commit(20, "fix a", "a.go", "1")
+				w.capture()
+				w.forget()
+				w.commit(30, "again a", "a.go", "2")
+				w.capture()
+			},
+			want: []string{"other commit: " + sidA + "; Ac.go", "fix a commit: (" + sidA + "); Aa.go"},
+		},
+		{
+			name: "an edit of a file that was then renamed",
+			story: func(w *world) {
+				text := strings.Repeat("a line of it\n", 30)
+				w.commit(-100, "base", "a.go", text)
+				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+				w.commit(10, "other", "c.go", "1")
+				w.capture()
+				w.git("mv", "a.go", "z.go")
+				w.commit(20, "rename", "z.go", text+"edited\n")
+				w.capture()
+			},
+			want: []string{"other commit: " + sidA + "; Ac.go", "rename commit: (" + sidA + "); Rz.go"},
+		},
+		{
+			name: "an edit that is older than a week",
+			story: func(w *world) {
+				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+				w.capture()
+				w.at(8 * 86400)
+				w.commit(8*86400-5, "much later", "a.go", "1")
+				w.capture()
+			},
+			want: []string{"before all sessions commit: " + sidA + "; "},
+		},
+		{
+			name: "what is only read waits for nothing",
+			story: func(w *world) {
+				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Read", "a.go"))
+				w.capture()
+				w.commit(20, "fix", "a.go", "1")
+				w.capture()
+			},
+			want: []string{"before all sessions commit: " + sidA + "; "},
+		},
+		{
+			name: "the tail that comes after the commit",
+			story: func(w *world) {
+				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+				w.commit(10, "fix", "a.go", "1")
+				w.capture()
+				w.add(sidA, say(sidA, 12, "committed"))
+				w.via = session.ViaManual
+				w.capture()
+			},
+			want: []string{"fix commit: " + sidA + "; Aa.go", "fix manual: " + sidA + "; "},
+		},
+		{
+			name: "a new session with an old one waiting",
+			story: func(w *world) {
+				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+				w.commit(5, "other", "c.go", "1")
+				w.capture()
+				w.add(sidB, ask(sidB, 8, "and"), use(sidB, 9, "Edit", "b.go"))
+				w.commit(10, "both", "a.go", "1", "b.go", "1")
+				w.capture()
+			},
+			want: []string{"other commit: " + sidA + "; Ac.go", "both commit: (" + sidA + ") " + sidB + "; Aa.go Ab.go"},
+		},
+		{
+			name: "before the first commit",
+			story: func(w *world) {
+				w.git("checkout", "-q", "--orphan", "empty")
+				w.add(sidA, ask(sidA, 0, "why"))
+				w.capture()
+			},
+			want: []string{"- commit: " + sidA + "; "},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			tt.story(w)
+			w.ties(tt.want...)
+		})
+	}
+}
+
+// TestTiesOfALargeCapture: a session that fills more than one segment has its edits settled
+// all the same, though they stand in other segments than the checkpoint.
+func TestTiesOfALargeCapture(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, ask(sidA, 0, "why"))
+	var records []string
+	for i := range 150 {
+		records = append(records, say(sidA, i, strings.Repeat("some words of an answer ", 2600)))
+	}
+	w.add(sidA, append(records, use(sidA, 200, "Edit", "a.go"))...)
+	w.commit(300, "fix", "a.go", "1")
+	w.capture()
+	if n := strings.Count(w.git("ls-tree", "-r", "--name-only", "rekal/"+email), ".ndjson"); n < 2 {
+		t.Fatalf("%d segments, want several", n)
+	}
+	w.commit(400, "again", "a.go", "2")
+	w.capture()
+	if n := len(w.held().sessions[sidA].Turns); n != 151 {
+		t.Errorf("%d turns", n)
+	}
+	equal(t, "checkpoints", 1, len(w.held().checkpoints))
+}
+
+// TestRewrites: that a commit became another is recorded when the ledger knows the old one,
+// through chains, and once.
+func TestRewrites(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+	old := w.commit(10, "fix", "a.go", "1")
+	w.capture()
+	unknown := w.commit(20, "by hand", "x", "1")
+	mid, end, other := strings.Repeat("1", 40), strings.Repeat("2", 40), strings.Repeat("3", 40)
+	w.via = session.ViaRewrite
+	w.redo = []session.Rewrite{{Old: old, New: mid}, {Old: mid, New: end}, {Old: unknown, New: other}, {Old: end, New: end}}
+	for range 2 {
+		w.capture()
+		var got [][2]string
+		for _, r := range w.held().rewrites {
+			got = append(got, [2]string{r.Old, r.New})
+		}
+		equal(t, "rewrites", [][2]string{{old, mid}, {mid, end}}, got)
+	}
+}
+
+// TestImport ties sessions to the commits that they plausibly made, and to no others.
+func TestImport(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"), say(sidA, 60, "done"))
+	w.add(sidB, ask(sidB, 0, "what"), use(sidB, 2, "Read", "a.go"), say(sidB, 60, "read"))
+	w.add(sidC, ask(sidC, 30, "how"), use(sidC, 31, "Write", "a.go"), use(sidC, 31, "Write", "c.go"), say(sidC, 40, "written"))
+	w.commit(-10, "before", "a.go", "0")
+	w.commit(10, "by A", "a.go", "1")
+	w.commit(20, "of another file", "x", "1")
+	w.git("checkout", "-q", "-b", "side")
+	w.commit(50, "by A and C, on a side branch", "a.go", "2", "c.go", "1")
+	w.git("checkout", "-q", "main")
+	w.env = []string{"GIT_AUTHOR_EMAIL=x@y.z", "GIT_COMMITTER_EMAIL=x@y.z"}
+	w.commit(55, "by somebody else", "a.go", "8")
+	w.env = nil
+	w.commit(3600, "by A within the hour", "a.go", "3")
+	w.commit(3900, "too late", "a.go", "4")
+	w.at(7200)
+	run := func(c *capture.Capturer) (capture.Outcome, error) { return c.Import(t.Context()) }
+	out := w.try(run)
+	stored(t, out, 3, 6, 4)
+	w.ties(
+		"by A import: ("+sidA+"?); Ma.go",
+		"by A and C, on a side branch import: ("+sidA+"?) ("+sidC+"?); Ma.go Ac.go",
+		"by A within the hour import: ("+sidA+"?) ("+sidC+"?); Ma.go",
+	)
+	if again := w.try(run); again.Tip != "" {
+		t.Errorf("imported again: %+v", again)
+	}
+}
