@@ -1,0 +1,132 @@
+// Package tests tries git-rekal as its users meet it: the real binary, real git, the real
+// hooks, one folder a case.
+//
+// A script is testdata/script/<command>_<case>.txtar (testscript's format), with its
+// fixtures inline; commands_test.go says what a script may call beside testscript's own
+// commands. Each starts in an empty folder $WORK with a home of its own ($HOME), git
+// settings of its own, UTC, and none of the environment that the tests run in but PATH: also
+// under CI no CI variable is set, unless the script sets it.
+package tests
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestScripts(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts found (%v)", err)
+	}
+	bin := build(t)
+	testscript.Run(t, testscript.Params{
+		Files:              scripts,
+		Setup:              func(e *testscript.Env) error { return setUp(e, bin) },
+		Cmds:               commands(),
+		Condition:          condition,
+		RequireUniqueNames: true,
+	})
+}
+
+// build makes the binary as the tests were built, and returns its folder. Hooks call it as
+// a process, so nothing less will do.
+func build(t *testing.T) string {
+	t.Helper()
+	noteSources(t)
+	dir := t.TempDir()
+	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w -X main.version=v0.0.0-test", "-o", dir + "/git-rekal"}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-tags" || s.Key == "-race" {
+				args = append(args, s.Key+"="+s.Value)
+			}
+		}
+	}
+	out, err := exec.Command("go", append(args, "../git-rekal")...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("build git-rekal: %v\n%s", err, out)
+	}
+	return dir
+}
+
+// noteSources looks at every folder of source: `go test` keeps a result only as long as what
+// a test looked at stays the same, and knows nothing of what it builds.
+func noteSources(t *testing.T) {
+	t.Helper()
+	for _, root := range []string{"../git-rekal", "../internal", "../hooks", "../templates"} {
+		err := filepath.WalkDir(root, func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// identity is what `git config` says in every script, before the script changes it.
+const identity = `[user]
+	name = Alice Example
+	email = alice@example.com
+[init]
+	defaultBranch = main
+[core]
+	quotePath = false
+[advice]
+	detachedHead = false
+[protocol "file"]
+	allow = always
+`
+
+func setUp(e *testscript.Env, bin string) error {
+	home := filepath.Join(e.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	for k, v := range map[string]string{
+		"HOME":                home,
+		"PATH":                bin + string(os.PathListSeparator) + e.Getenv("PATH"),
+		"BIN":                 bin, // where git-rekal lies
+		"GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_TERMINAL_PROMPT": "0",
+		"TZ":                  "UTC",
+		"LC_ALL":              "C.UTF-8",
+		"NOW":                 time.Now().UTC().Format(time.RFC3339),
+		"KEY":                 key(),
+		"ZEROS":               hex.EncodeToString(make([]byte, 20)),
+	} {
+		e.Setenv(k, v)
+	}
+	return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(identity), 0o600)
+}
+
+// condition decides [root], and [freezes]: whether freeze can make files read-only here.
+func condition(name string) (bool, error) {
+	switch name {
+	case "root":
+		return os.Getuid() == 0, nil
+	case "freezes":
+		return freezes()
+	}
+	return false, fmt.Errorf("no condition %q", name)
+}
+
+func freezes() (bool, error) {
+	dir, err := os.MkdirTemp("", "rekal-freeze")
+	if err != nil {
+		return false, err
+	}
+	err = errors.Join(freeze(dir, true), freeze(dir, false))
+	return err == nil, os.RemoveAll(dir)
+}
+
+// key looks like a GitHub token, and is none. It is put together here so that no file of
+// this repository holds anything that looks like one.
+func key() string { return "ghp" + "_" + "R7kQ2mZx9LtV4cWn8YbH3sDf6GjP1aEu5oXi" }
