@@ -214,7 +214,7 @@ func callLine(name string) string {
 
 // calls reports whether somebody else's hook holds callLine or the like.
 func calls(text, name string) bool {
-	return strings.Contains(text, "git-rekal hook "+name) || strings.Contains(text, "git rekal hook "+name)
+	return strings.Contains(text, "rekal") && strings.Contains(text, " hook "+name)
 }
 
 // namesItself finds hooks that choose what to do by their file's name, as overcommit's

@@ -194,7 +194,8 @@ func (w *Workspace) OwnMerge(a Author) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if len(c.Parents) < 2 || !strings.EqualFold(c.Committer.Email, a.Email) {
+	if len(c.Parents) < 2 || !strings.EqualFold(c.Committer.Email, a.Email) ||
+		strings.HasSuffix(w.Repo.LastMove(), "Fast-forward") {
 		return false, nil
 	}
 	before, err := w.Repo.Resolve("ORIG_HEAD") // git merge sets it

@@ -1,0 +1,239 @@
+package workspace_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/setup"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+const alice = "alice@example.com"
+
+var now = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
+
+// place is a home with repositories in it.
+type place struct {
+	t    *testing.T
+	home string
+	env  []string
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &place{t: t, home: home, env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1"}}
+	conf := "[user]\n\tname = Alice\n\temail = " + alice + "\n[init]\n\tdefaultBranch = main\n"
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.git(".", "init", "-q", "repo")
+	p.git("repo", "commit", "-q", "--allow-empty", "-m", "first")
+	return p
+}
+
+func (p *place) git(dir string, args ...string) {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), "git", args...)
+	cmd.Dir, cmd.Env = filepath.Join(p.home, dir), p.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		p.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
+
+func (p *place) open(dir string, env ...string) *workspace.Workspace {
+	p.t.Helper()
+	w, err := workspace.Open(workspace.Process{
+		Dir: filepath.Join(p.home, dir), Env: append(p.env, env...), Home: p.home, Exe: "/bin/git-rekal",
+		Now: func() time.Time { return now }, Rand: rand.NewChaCha8([32]byte{1}),
+		Warn: func(err error) { p.t.Errorf("warned: %v", err) },
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(w.Close)
+	return w
+}
+
+// author is who git says runs the process.
+func (p *place) author(w *workspace.Workspace) workspace.Author {
+	p.t.Helper()
+	a, err := w.Author(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return a
+}
+
+func TestGetenvTakesTheLast(t *testing.T) {
+	p := workspace.Process{Env: []string{"A=1", "AB=2", "A=3", "B", "C="}}
+	for key, want := range map[string]string{"A": "3", "AB": "2", "B": "", "C": "", "D": ""} {
+		if got := p.Getenv(key); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+}
+
+// All worktrees of a repository share one folder.
+func TestRekalDir(t *testing.T) {
+	p := newPlace(t)
+	p.git("repo", "worktree", "add", "-q", "../linked")
+	p.git(".", "clone", "-q", "--bare", "repo", "bare.git")
+	p.git("bare.git", "worktree", "add", "-q", "../of-bare", "main")
+	if err := os.Mkdir(filepath.Join(p.home, "repo", "sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		"repo": "repo/.rekal", "repo/sub": "repo/.rekal", "linked": "repo/.rekal",
+		"bare.git": "bare.git/.rekal", "of-bare": "bare.git/.rekal",
+	} {
+		if got := p.open(dir).RekalDir(); got != filepath.Join(p.home, want) {
+			t.Errorf("%s: %s, want %s", dir, got, want)
+		}
+	}
+	if _, err := workspace.Open(workspace.Process{Dir: p.home, Env: p.env}); !errors.Is(err, git.ErrNotRepository) {
+		t.Errorf("outside of a repository: %v", err)
+	}
+}
+
+// A repository is ready when it has a ledger and either its caches or what init installed.
+func TestReady(t *testing.T) {
+	p := newPlace(t)
+	w := p.open("repo")
+	ready := func(want bool, when string) {
+		t.Helper()
+		_, err := w.Reader()
+		if errors.Is(err, workspace.ErrNotInitialised) == want || want && err != nil {
+			t.Errorf("%s: %v, want ready %v", when, err, want)
+		}
+	}
+	ready(false, "at first")
+	layout, err := w.Layout(t.Context())
+	if err == nil {
+		_, err = setup.Install(layout)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(false, "without a ledger")
+	if _, err := p.author(w).Ledger.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ready(true, "after init")
+	if err := os.RemoveAll(w.RekalDir()); err != nil {
+		t.Fatal(err)
+	}
+	ready(true, "after somebody removed the caches")
+	if _, err := setup.Remove(layout); err != nil {
+		t.Fatal(err)
+	}
+	ready(false, "after clean")
+	if _, err := os.Stat(w.RekalDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("asking made %s: %v", w.RekalDir(), err)
+	}
+}
+
+func TestAuthor(t *testing.T) {
+	p := newPlace(t)
+	w := p.open("repo", "GIT_COMMITTER_DATE=2001-01-01T00:00:00+0200", "GIT_COMMITTER_EMAIL=Ci@Example.com", "REKAL_ACTOR=agent", "CI=1")
+	a := p.author(w)
+	if a.Email != "Ci@Example.com" || a.Ledger.Ref() != "refs/heads/rekal/ci@example.com" || a.Config.Actor != "agent" || !a.Config.CI {
+		t.Errorf("author %+v of %s", a, a.Ledger.Ref())
+	}
+	if _, err := a.Ledger.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tip, err := a.Ledger.Tip()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.Repo.Commit(tip)
+	if err != nil || !c.Committer.When.Equal(now) {
+		t.Errorf("the ledger's commit has the date %v (%v), want now", c.Committer.When, err)
+	}
+	if _, err := p.open("repo", "REKAL_ACTOR=robot").Author(t.Context()); err == nil || !strings.Contains(err.Error(), "rekal.actor") {
+		t.Errorf("a setting that is none: %v", err)
+	}
+	p.git("repo", "config", "user.useConfigOnly", "true")
+	if err := os.Remove(filepath.Join(p.home, ".gitconfig")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.open("repo").Author(t.Context()); !errors.Is(err, git.ErrNoIdentity) {
+		t.Errorf("without an identity: %v", err)
+	}
+}
+
+func TestCapturerNeedsInit(t *testing.T) {
+	p := newPlace(t)
+	w := p.open("repo")
+	a := p.author(w)
+	if _, err := w.Capturer(t.Context(), a); !errors.Is(err, workspace.ErrNotInitialised) {
+		t.Errorf("before init: %v", err)
+	}
+	if tip, err := a.Ledger.Tip(); err != nil || tip != "" {
+		t.Errorf("made a ledger: %q, %v", tip, err)
+	}
+}
+
+// Only a merge commit that the user made just now is an own merge.
+func TestOwnMerge(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		run  func(*place)
+		want bool
+	}{
+		{"a merge commit", func(p *place) { p.git("repo", "merge", "-q", "--no-ff", "-m", "merge", "side") }, true},
+		{"a fast-forward", func(p *place) { p.git("repo", "merge", "-q", "--ff-only", "side") }, false},
+		{"an ordinary commit", func(p *place) { p.git("repo", "commit", "-q", "--allow-empty", "-m", "x") }, false},
+		{"somebody else's merge", func(p *place) {
+			p.git("repo", "-c", "user.email=bob@example.com", "merge", "-q", "--no-ff", "-m", "merge", "side")
+		}, false},
+		{"a pull of an own merge from elsewhere", func(p *place) {
+			p.git("repo", "switch", "-q", "-c", "elsewhere")
+			p.git("repo", "merge", "-q", "--no-ff", "-m", "merge", "side")
+			p.git("repo", "commit", "-q", "--allow-empty", "-m", "later")
+			p.git("repo", "merge", "-q", "--no-ff", "-m", "again", "other")
+			p.git("repo", "switch", "-q", "main")
+			p.git("repo", "merge", "-q", "--ff-only", "elsewhere")
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlace(t)
+			for _, branch := range []string{"side", "other"} {
+				p.git("repo", "switch", "-q", "-c", branch, "main")
+				p.git("repo", "commit", "-q", "--allow-empty", "-m", branch)
+			}
+			p.git("repo", "switch", "-q", "main")
+			c.run(p)
+			w := p.open("repo")
+			got, err := w.OwnMerge(p.author(w))
+			if err != nil || got != c.want {
+				t.Errorf("own merge %v, %v, want %v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestSubject(t *testing.T) {
+	p := newPlace(t)
+	w := p.open("repo")
+	head, err := w.Repo.Head()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sha, want := range map[string]string{string(head.OID): "first", strings.Repeat("9", 40): "", "": "", "nonsense": ""} {
+		if got := w.Subject(sha); got != want {
+			t.Errorf("subject of %q is %q, want %q", sha, got, want)
+		}
+	}
+}
