@@ -98,7 +98,7 @@ func (f *findings) replace(all []text, rep *Report) []bool {
 	}
 	elsewhere := f.finder()
 	for i, t := range all {
-		spans := append(f.spans[t.at], elsewhere(*t.at)...)
+		spans := slices.Concat(f.spans[t.at], elsewhere(*t.at))
 		if t.title {
 			spans = append(spans, f.tail(*t.at)...)
 		}

@@ -116,6 +116,7 @@ func keywordElsewhere(id string) bool {
 // allowlists returns the global allowlists, without their paths.
 func (s *ruleset) allowlists() ([]*config.Allowlist, error) {
 	s.allowOnce.Do(func() {
+		//nolint:staticcheck // deprecated, but gitleaks 8's own default rules still use it
 		global := config.ViperConfig{AllowList: s.raw.AllowList, Allowlists: s.raw.Allowlists}
 		c, err := global.Translate()
 		s.allow, s.allowErr = c.Allowlists, err
@@ -130,7 +131,7 @@ type reach struct {
 	endless     bool // no such bound
 }
 
-var unbounded = reach{endless: true}
+var unbounded = reach{endless: true} //nolint:gochecknoglobals // read-only
 
 func reachOf(re *syntax.Regexp) reach {
 	switch re.Op {
