@@ -62,7 +62,7 @@ func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
 		return nil, err
 	}
 	if a.index, err = lexical.NewIndex(a.runs, a.state.Removed); err != nil {
-		return nil, fmt.Errorf("search: add: %w", err)
+		return nil, fmt.Errorf("search: add: %w", damaged(err))
 	}
 	for n, id := range a.index.Sessions {
 		if !a.index.Dead(n) {
@@ -195,11 +195,11 @@ func (a *adder) merge(ctx context.Context, keep int, fresh map[string]*lexical.L
 		return nil
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("search: merge: %w", err)
+		return nil, nil, fmt.Errorf("search: merge: %w", damaged(err))
 	}
 	header, lists, err := lexical.Merge(a.runs[keep:], blocks)
 	if err != nil {
-		return nil, nil, fmt.Errorf("search: merge: %w", err)
+		return nil, nil, fmt.Errorf("search: merge: %w", damaged(err))
 	}
 	header.Units = append(header.Units, a.build.Units...)
 	header.Sessions = append(header.Sessions, a.build.Sessions...)
@@ -208,7 +208,7 @@ func (a *adder) merge(ctx context.Context, keep int, fresh map[string]*lexical.L
 	}
 	for _, w := range wants {
 		if err := a.tx.DropRun(ctx, w.Run); err != nil {
-			return nil, nil, fmt.Errorf("search: merge: %w", err)
+			return nil, nil, fmt.Errorf("search: merge: %w", damaged(err))
 		}
 	}
 	return header, lists, nil

@@ -22,7 +22,11 @@ func newIndex(tb testing.TB) *db.DB {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { d.Close() })
+	tb.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
 	return d
 }
 

@@ -65,7 +65,7 @@ func (a *adder) updateModel(ctx context.Context, now time.Time) error {
 		err = a.foldIn(ctx, now)
 	}
 	if err != nil {
-		return fmt.Errorf("search: model: %w", err)
+		return fmt.Errorf("search: model: %w", damaged(err))
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (a *adder) oldStems(ctx context.Context, where string, args []any) (map[tur
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // read to its end below
+	defer rows.Close()
 	for rows.Next() {
 		var k turnKey
 		var content string

@@ -48,7 +48,7 @@ type Options struct {
 // Hit is one session that answers.
 type Hit struct {
 	Session  string
-	Score    float64  // what hits are ordered by; above 0, about 1 for a strong match
+	Score    float64  // what hits are ordered by; above 0, about 1 to 3 for a strong match
 	Lexical  float64  // the part of words, 0 and up
 	Semantic float64  // the best passage's cosine, -1 to 1; 0 without a model
 	Turn     int      // index of the turn that answers best; -1 when only a title, path or command does
@@ -76,7 +76,7 @@ func Open(ctx context.Context, d *db.DB) (*Searcher, error) {
 		return nil, err
 	}
 	if s.index, err = lexical.NewIndex(s.runs, st.Removed); err != nil {
-		return nil, fmt.Errorf("search: open: %w", err)
+		return nil, fmt.Errorf("search: open: %w", damaged(err))
 	}
 	return s, nil
 }
@@ -94,11 +94,11 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 	}
 	matches, err := s.index.Score(q, found.lists)
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
 	meanings, err := s.meanings(q, found)
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
 	return s.hits(matches, meanings, opt), nil
 }
@@ -140,7 +140,7 @@ func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
 	slices.SortFunc(postings, func(a, b db.Block) int { return cmp.Compare(number[a.Run], number[b.Run]) })
 	slices.SortFunc(f.windows, func(a, b db.Block) int { return cmp.Compare(b.No, a.No) })
@@ -149,7 +149,7 @@ func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
 			func(t string) bool { return asked[t] },
 			func(t string, l *lexical.List) { lexical.Join(f.lists, t, l) })
 		if err != nil {
-			return nil, fmt.Errorf("search: run %d: %w", b.Run, err)
+			return nil, fmt.Errorf("search: run %d: %w", b.Run, damaged(err))
 		}
 	}
 	return f, nil
@@ -240,7 +240,7 @@ func reasons(m *lexical.Match, cosine float64) []string {
 			out = append(out, MatchedTerms)
 		}
 		if len(out) == 0 && m.Turn >= 0 {
-			out = append(out, MatchedContent) // nothing but function words was asked, or found
+			out = append(out, MatchedContent) // nothing but function words was asked
 		}
 	}
 	if fusion.Means(cosine) {

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -86,6 +87,32 @@ func TestSearchEmptyIndex(t *testing.T) {
 	add(t, d) // adding nothing changes nothing
 	if hits := find(t, d, "anything", search.Options{}); len(hits) != 0 {
 		t.Errorf("hits = %v, want none", hits)
+	}
+}
+
+// TestDamagedBlocks checks that bytes which search did not write are reported as damage, not
+// believed.
+func TestDamagedBlocks(t *testing.T) {
+	for _, statement := range []string{
+		"UPDATE search_state SET state = '{'",
+		"UPDATE search_run_0 SET data = ''::BLOB WHERE block = 0",
+		"DELETE FROM search_run_0 WHERE block = 0",
+		"UPDATE search_run_0 SET data = 'garbage'::BLOB WHERE block > 0",
+		"UPDATE search_run_1 SET data = 'garbage'::BLOB",
+		"UPDATE search_run_2 SET data = 'garbage'::BLOB",
+	} {
+		t.Run(statement, func(t *testing.T) {
+			d := newIndex(t)
+			add(t, d, filler(60)...)
+			change(t, d, func(ctx context.Context, tx *db.Tx) error { return tx.Exec(ctx, statement) })
+			s, err := search.Open(context.Background(), d)
+			if err == nil {
+				_, err = s.Search(context.Background(), "login token", search.Options{})
+			}
+			if !errors.Is(err, db.ErrCorrupt) {
+				t.Errorf("error = %v, want ErrCorrupt", err)
+			}
+		})
 	}
 }
 
@@ -274,7 +301,7 @@ func lexicals(hits []search.Hit) map[string]float64 {
 // TestManySmallAddsStaySmall lives through one-session catch-ups and compares sizes.
 func TestManySmallAddsStaySmall(t *testing.T) {
 	ctx := context.Background()
-	sessions := realParts(t)[:100]
+	sessions := realParts(t)[:60]
 	size := func(batch int) int64 {
 		path := filepath.Join(t.TempDir(), "index.db")
 		for from := 0; from < len(sessions); from += batch {

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
@@ -56,9 +57,17 @@ func readState(ctx context.Context, r reader) (state, error) {
 		return st, nil
 	}
 	if err := json.Unmarshal([]byte(text), &st); err != nil {
-		return st, fmt.Errorf("search: state: %w", err)
+		return st, fmt.Errorf("search: state: %w: %w", db.ErrCorrupt, err)
 	}
 	return st, nil
+}
+
+// damaged marks an error of malformed bytes as db.ErrCorrupt, which calls for a rebuild.
+func damaged(err error) error {
+	if errors.Is(err, block.ErrFormat) {
+		return fmt.Errorf("%w: %w", db.ErrCorrupt, err)
+	}
+	return err
 }
 
 func writeState(ctx context.Context, tx *db.Tx, st state) error {
@@ -92,11 +101,11 @@ func readHeaders(ctx context.Context, r reader, st state) ([]*lexical.Header, bl
 	})
 	for i, h := range headers {
 		if h == nil && err == nil {
-			err = fmt.Errorf("run %d has no header", st.Runs[i].ID)
+			err = fmt.Errorf("run %d has no header: %w", st.Runs[i].ID, block.ErrFormat)
 		}
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("search: read headers: %w", err)
+		return nil, nil, fmt.Errorf("search: read headers: %w", damaged(err))
 	}
 	return headers, fence, nil
 }

@@ -257,7 +257,7 @@ func (a *Analyzer) word(w string) {
 	if !ok {
 		w = strings.Clone(w) // the text must not live as long as the cache
 		t = Token{Term: stem(w)}
-		if stops[w] {
+		if isStop(w) {
 			t.Kind = Stop
 		}
 		a.words[w] = t
@@ -290,11 +290,13 @@ func clip(s string, n int) string {
 }
 
 // fold makes compatible characters equal (full-width digits, ligatures) and takes accents
-// off, in every script but Hangul, whose syllables it leaves whole.
+// off, in every script but Hangul, whose syllables it leaves whole. What falls apart into
+// something that is no word (a lone accent has a space in it) is dropped.
 func fold(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(s) {
-		if !unicode.Is(unicode.Mn, r) {
+		ascii := r < utf8.RuneSelf && (wordByte(byte(r)) || joiner(byte(r)))
+		if ascii || wordRune(r) && !unicode.Is(unicode.Mn, r) {
 			b.WriteRune(r)
 		}
 	}

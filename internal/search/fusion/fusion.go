@@ -1,9 +1,9 @@
 // Package fusion makes one score of what words and meaning say of a session.
 package fusion
 
-// weight of the cosine beside the lexical score, and the cosine below which a session that
-// shares no word with the question is none of its answers, and above which meaning is
-// named among the reasons. Both were chosen by measurement, see docs/search.md.
+// weight is that of the cosine beside the lexical score: flat from 0.1 to 0.5 (docs/search.md).
+// A cosine of floor and more is a reason to name, and enough for a session that shares no
+// word with the question: one to thirty of 276 real sessions reach it on typical questions.
 const (
 	weight = 0.25
 	floor  = 0.35

@@ -2,13 +2,15 @@ package lexical
 
 import (
 	"math"
+	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
 
-// The weights of recipe R (docs/search.md): a session's score is a sum over its best units,
-// the session as a whole, and its best units by neighbouring words. k1 and b are BM25's
+// The weights of the recipe (docs/search.md): a session's score is a sum over its best units,
+// the session as a whole, and its best units by neighbouring words. Session and pairs weigh
+// more than in recipe R, because whole forms add to the units alone. k1 and b are BM25's
 // (Robertson and Zaragoza, 2009, section 3.5): how soon repetition saturates, and how much
 // length counts.
 const (
@@ -20,7 +22,7 @@ const (
 	topPairs            = 4
 	weightUnits         = 0.8
 	weightSession       = 0.5
-	weightPairs         = 0.2
+	weightPairs         = 0.4
 	pairReach           = 2
 )
 
@@ -104,14 +106,15 @@ func (x *Index) Dead(session int) bool { return x.dead[session] }
 
 // Match is what the words of a question found in one session.
 type Match struct {
-	Score float64 // 0 and up; about 1 when every term stands in one short turn
+	Score float64 // 0 and up; about 2 when every term stands in several short turns
 	Turn  int     // index of the best turn; -1 when no turn has any of the words
 	Kinds [4]bool // by Kind: whether such a unit holds a term that is no function word
 	Exact bool    // an exact term was found whole
 }
 
-// Score scores the sessions that hold a term of q. Lists are the postings of q's terms; a
-// term that is nowhere may be missing. The result is by session number, nil for no match.
+// Score scores the sessions that hold a term of q: one that is no function word, where q has
+// such. Lists are the postings of q's terms; a term that is nowhere may be missing. The result is
+// by session number, nil for no match.
 func (x *Index) Score(q query.Query, lists map[string]*List) ([]*Match, error) {
 	s := scorer{
 		Index:   x,
@@ -130,7 +133,7 @@ func (x *Index) Score(q query.Query, lists map[string]*List) ([]*Match, error) {
 			return nil, err
 		}
 	}
-	s.sum(norm)
+	s.sum(norm, slices.ContainsFunc(q.Terms, func(t query.Term) bool { return !t.Weak }))
 	return s.matches, nil
 }
 
@@ -222,8 +225,9 @@ func (s *scorer) pair(a, b *List) error {
 	return err
 }
 
-// sum makes the matches' scores of what was accumulated.
-func (s *scorer) sum(norm float64) {
+// sum makes the matches' scores of what was accumulated. Named says that function words alone
+// make no match.
+func (s *scorer) sum(norm float64, named bool) {
 	type best struct {
 		units [topUnits]float64
 		pairs [topPairs]float64
@@ -245,6 +249,10 @@ func (s *scorer) sum(norm float64) {
 	}
 	for i, m := range s.matches {
 		if m == nil {
+			continue
+		}
+		if named && m.Kinds == [4]bool{} {
+			s.matches[i] = nil
 			continue
 		}
 		b := &bests[i]

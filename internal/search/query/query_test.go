@@ -25,8 +25,15 @@ func TestParse(t *testing.T) {
 			"neighbours and one apart", "alpha of beta gamma delta",
 			query.Query{
 				Terms: []query.Term{
-					{Text: "=alpha"}, {Text: "=beta"}, {Text: "=delta"}, {Text: "=gamma"},
-					{Text: "alpha"}, {Text: "beta"}, {Text: "delta"}, {Text: "gamma"}, {Text: "of", Weak: true},
+					{Text: "=alpha"},
+					{Text: "=beta"},
+					{Text: "=delta"},
+					{Text: "=gamma"},
+					{Text: "alpha"},
+					{Text: "beta"},
+					{Text: "delta"},
+					{Text: "gamma"},
+					{Text: "of", Weak: true},
 				},
 				Pairs: []query.Pair{{"alpha", "beta"}, {"alpha", "gamma"}, {"beta", "gamma"}, {"beta", "delta"}, {"gamma", "delta"}},
 				Stems: map[string]int{"alpha": 1, "beta": 1, "gamma": 1, "delta": 1},

@@ -13,7 +13,7 @@ import (
 
 // How a model is trained. The figures behind each are in docs/search.md.
 const (
-	dimensions = 300 // at most; fewer where there are few windows
+	dimensions = 200 // at most, fewer where there are few windows; 300 ranks the same
 	minWindows = 3   // windows that must hold a term: a word in one place is in two windows
 	passes     = 2   // of subspace iteration: 1 ranks a little worse, 4 no better
 	seed       = 1

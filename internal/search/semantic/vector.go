@@ -7,8 +7,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/block"
 )
 
-// Vector is a vector of int8 with one scale: 4 + dim bytes where float32 takes 4·dim.
-// Ranking with it is the same to the fourth decimal (docs/search.md).
+// Vector is a vector of int8 with one scale: 4 + dim bytes where float32 takes 4·dim. It ranks
+// as well (docs/search.md).
 type Vector struct {
 	Scale float32
 	Q     []byte // int8 as it is stored, so that reading copies nothing
