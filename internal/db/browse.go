@@ -88,7 +88,7 @@ func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
 	if err != nil {
 		return SessionRow{}, err
 	}
-	defer tx.Rollback() //nolint:errcheck // nothing was written
+	defer tx.Rollback() // nothing was written
 	rows, err := tx.Sessions(ctx, []string{id})
 	if err != nil {
 		return SessionRow{}, err

@@ -365,7 +365,7 @@ func (d *DB) Cursor(ctx context.Context) (map[string]string, error) {
 
 // each calls scan for every row and closes the rows.
 func each(rows *sql.Rows, scan func() error) error {
-	defer rows.Close() //nolint:errcheck // rows.Err says what went wrong
+	defer rows.Close() // rows.Err says what went wrong
 	for rows.Next() {
 		if err := scan(); err != nil {
 			return fmt.Errorf("db: read a row: %w", classify(err))

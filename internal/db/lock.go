@@ -33,10 +33,13 @@ const lockPoll = 5 * time.Millisecond
 
 // Acquire takes the lock file at path, and waits at most as long as wait for it; then it
 // returns ErrBusy. Where the file is missing and can't be made, a reader gets a lock that
-// holds nothing: nobody can write there.
+// holds nothing, because nobody can write there, and a writer fs.ErrPermission.
 func Acquire(ctx context.Context, path string, kind Exclusive, wait time.Duration) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if kind == ToRead && (errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)) {
+	if errors.Is(err, unix.EROFS) {
+		err = fmt.Errorf("%w: %w", fs.ErrPermission, err)
+	}
+	if kind == ToRead && errors.Is(err, fs.ErrPermission) {
 		f, err = os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return &Lock{}, nil

@@ -216,7 +216,7 @@ func EngineVersion(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("db: %w", err)
 	}
-	defer d.Close() //nolint:errcheck // nothing was written
+	defer d.Close() // nothing was written
 	var v string
 	if err := d.QueryRowContext(ctx, "SELECT version()").Scan(&v); err != nil {
 		return "", fmt.Errorf("db: %w", err)

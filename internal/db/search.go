@@ -32,7 +32,7 @@ func SearchState(ctx context.Context, q querier) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer rows.Close() //nolint:errcheck // read to its end below
+	defer rows.Close() // read to its end below
 	var state string
 	for rows.Next() {
 		if err := rows.Scan(&state); err != nil {
@@ -95,7 +95,7 @@ func ReadBlocks(ctx context.Context, q querier, wants []Want, f func(Block) erro
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // read to its end below
+	defer rows.Close() // read to its end below
 	for rows.Next() {
 		var b Block
 		if err := rows.Scan(&b.Run, &b.No, &b.Data); err != nil {

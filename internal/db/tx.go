@@ -10,9 +10,6 @@ import (
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 )
 
-// ErrNotReadOnly says that a statement is not one single SELECT.
-var ErrNotReadOnly = errors.New("not one single read-only statement")
-
 // Rows is the answer to a query. Close it.
 type Rows = sql.Rows
 
@@ -24,40 +21,6 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error
 		return nil, fmt.Errorf("db: query: %w", classify(err))
 	}
 	return rows, nil
-}
-
-// QueryUser runs a statement that a user typed. The engine's parser, not its text, says what
-// it is: anything but one SELECT (or EXPLAIN of one) is ErrNotReadOnly. Open the
-// database ReadOnly all the same.
-func (d *DB) QueryUser(ctx context.Context, query string) (*Rows, error) {
-	conn, err := d.sql.Conn(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("db: query: %w", err)
-	}
-	// The pool keeps the connection alive for the rows below.
-	defer conn.Close() //nolint:errcheck // nothing was written on it
-	err = conn.Raw(func(dc any) error { return onlySelect(dc.(*duckdb.Conn), query) })
-	if err != nil {
-		return nil, fmt.Errorf("db: query: %w", err)
-	}
-	return d.Query(ctx, query)
-}
-
-func onlySelect(conn *duckdb.Conn, query string) error {
-	stmt, err := conn.Prepare(query)
-	if err != nil {
-		// Several statements, or one that does not parse: DuckDB's own words say which.
-		return err
-	}
-	defer stmt.Close() //nolint:errcheck // nothing was executed
-	kind, err := stmt.(*duckdb.Stmt).StatementType()
-	if err != nil {
-		return err
-	}
-	if kind != duckdb.STATEMENT_TYPE_SELECT && kind != duckdb.STATEMENT_TYPE_EXPLAIN {
-		return ErrNotReadOnly
-	}
-	return nil
 }
 
 // Tx is one transaction, on one connection. End it with Commit or Rollback.
@@ -127,7 +90,11 @@ func (t *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, error
 // FLOAT[]. An error leaves the transaction unusable but for Rollback.
 func (t *Tx) Append(table string, fill func(row func(values ...any) error) error) error {
 	err := t.conn.Raw(func(dc any) error {
-		appender, err := duckdb.NewAppender(dc.(driver.Conn), catalog, "", table)
+		conn, ok := dc.(driver.Conn)
+		if !ok {
+			return fmt.Errorf("the driver's connection is a %T", dc)
+		}
+		appender, err := duckdb.NewAppender(conn, catalog, "", table)
 		if err != nil {
 			return err
 		}
