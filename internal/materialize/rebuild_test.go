@@ -57,7 +57,7 @@ func TestLivedIsRebuilt(t *testing.T) {
 		}
 	}
 	w.story()
-	w.crowd(48, catchUp)
+	w.crowd(24, catchUp)
 	lived, found := w.dump(m), w.found(m, questions...)
 	for _, q := range questions {
 		if len(found[q]) == 0 {

@@ -243,12 +243,12 @@ func (s *store) apply(ctx context.Context, commits []commit, cursor map[string]s
 	if err != nil {
 		return err
 	}
-	defer data.Rollback() //nolint:errcheck // what failed is reported; the file is unchanged
+	defer data.Rollback() // what failed is reported; the file is unchanged
 	index, err := s.index.Begin(ctx)
 	if err != nil {
 		return err
 	}
-	defer index.Rollback() //nolint:errcheck // as above
+	defer index.Rollback() // as above
 	for len(commits) > 0 {
 		n, entries := s.next(commits)
 		commits = commits[n:]

@@ -177,7 +177,7 @@ func TestIndexTables(t *testing.T) {
 func TestKeysHold(t *testing.T) {
 	w := newWorld(t)
 	w.story()
-	w.crowd(30)
+	w.crowd(10)
 	m := w.materializer()
 	w.catchUp(m)
 	for _, key := range []string{

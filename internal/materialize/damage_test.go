@@ -1,0 +1,282 @@
+package materialize_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Whatever happened to a file, the next command has the right tables again.
+func TestDamagedFilesAreMadeAnew(t *testing.T) {
+	w := newWorld(t)
+	w.story()
+	m := w.materializer()
+	want := w.catchUp(m)
+	whole := map[string][]byte{}
+	both := []string{"data.db", "index.db"}
+	for _, file := range both {
+		b, err := os.ReadFile(filepath.Join(m.Dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole[file] = b
+	}
+	other := filepath.Join(t.TempDir(), "other.db")
+	schema := db.Schema{Kind: "data", Version: db.DataVersion + 1, DDL: "CREATE TABLE t (n INTEGER)"}
+	d, err := db.Open(t.Context(), other, db.ReadWrite, schema)
+	if err == nil {
+		err = d.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		damage func(file string, b []byte) error // b: what the file held
+		warns  bool
+		files  []string
+	}{
+		{"missing", func(file string, _ []byte) error { return os.Remove(file) }, false, both},
+		{"zero length", func(file string, _ []byte) error { return os.Truncate(file, 0) }, true, []string{"data.db"}},
+		{"no database", func(file string, _ []byte) error {
+			return os.WriteFile(file, bytes.Repeat([]byte("not a database\n"), 5000), 0o600)
+		}, true, []string{"index.db"}},
+		{"cut in the header", func(file string, _ []byte) error { return os.Truncate(file, 1000) }, true, []string{"index.db"}},
+		{"cut in the middle", func(file string, b []byte) error { return os.Truncate(file, int64(len(b)/2)) }, true, both},
+		{"header overwritten", func(file string, b []byte) error {
+			return os.WriteFile(file, append(bytes.Repeat([]byte{0xff}, 4096*3), b[4096*3:]...), 0o600)
+		}, true, []string{"data.db"}},
+		{"another schema", func(file string, _ []byte) error {
+			b, err := os.ReadFile(other)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(file, b, 0o600)
+		}, false, both},
+	} {
+		for _, file := range c.files {
+			t.Run(c.name+" "+file, func(t *testing.T) {
+				w.warnings = nil
+				if err := c.damage(filepath.Join(m.Dir, file), whole[file]); err != nil {
+					t.Fatal(err)
+				}
+				for _, open := range []func(context.Context) (*materialize.Reader, error){m.Index, m.Data} {
+					r, err := open(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := r.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				same(t, "tables", want, w.catchUp(m))
+				if c.warns != (len(w.warnings) == 1) || len(w.warnings) > 1 {
+					t.Errorf("warned %q, want one: %v", w.warnings, c.warns)
+				}
+			})
+		}
+	}
+}
+
+// A catch-up that died between its two commits left one file behind the other.
+func TestCursorsThatDisagree(t *testing.T) {
+	for _, file := range []string{"data.db", "index.db"} {
+		t.Run(file+" is behind", func(t *testing.T) {
+			w := newWorld(t)
+			s := talk()
+			w.append(alice, 10, entryOf(commit("1", alice), until(s, 3, 3)))
+			m := w.materializer()
+			w.catchUp(m)
+			old, err := os.ReadFile(filepath.Join(m.Dir, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.append(alice, 20, entryOf(commit("2", alice), from(s, 3, 3)))
+			want := w.catchUp(m)
+			if err := os.WriteFile(filepath.Join(m.Dir, file), old, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "tables", want, w.catchUp(m))
+			w.noWarnings()
+		})
+	}
+}
+
+func TestLedgersThatChange(t *testing.T) {
+	bobs := "refs/rekal/origin/" + bob
+	for _, c := range []struct {
+		name   string
+		change func(w *world, first git.OID)
+		left   string // whose sessions are left
+	}{
+		{"deleted", func(w *world, _ git.OID) { runGit(w.t, w.dir, "update-ref", "-d", bobs) }, `[` + alice + `]`},
+		{"cut back", func(w *world, first git.OID) { w.point(bobs, first) }, `[` + alice + `, ` + bob + `]`},
+		{"rewritten", func(w *world, _ git.OID) {
+			runGit(w.t, w.dir, "update-ref", "-d", "refs/heads/rekal/"+bob)
+			w.point(bobs, w.append(bob, 50, entryOf(commit("9", bob), chat("new", 49, "human something else"))))
+			runGit(w.t, w.dir, "update-ref", "-d", "refs/heads/rekal/"+bob)
+		}, `[` + alice + `, ` + bob + `]`},
+		{"renamed", func(w *world, _ git.OID) {
+			runGit(w.t, w.dir, "update-ref", "refs/rekal/upstream/"+bob, bobs)
+			runGit(w.t, w.dir, "update-ref", "-d", bobs)
+		}, `[` + alice + `, ` + bob + `]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.append(alice, 10, entryOf(commit("1", alice), chat("hers", 0, "human hello")))
+			first := w.append(bob, 20, entryOf(commit("2", bob), chat("his", 11, "human hello")))
+			w.point(bobs, w.append(bob, 30, entryOf(commit("3", bob), chat("his too", 21, "human hello again"))))
+			runGit(t, w.dir, "update-ref", "-d", "refs/heads/rekal/"+bob)
+			m := w.materializer()
+			w.catchUp(m)
+			c.change(w, first)
+			lived := w.catchUp(m)
+			same(t, "rebuilt", w.rebuilt(), lived)
+			equal(t, "authors", []string{fmt.Sprintf(`{"who":"%s"}`, c.left)},
+				w.data(m, `SELECT list(DISTINCT user_email ORDER BY user_email)::VARCHAR AS who FROM sessions`))
+			w.noWarnings()
+		})
+	}
+}
+
+func TestUnknownFormatIsSkipped(t *testing.T) {
+	w := newWorld(t)
+	w.append(alice, 10, entryOf(commit("1", alice), chat("hers", 0, "human hello")))
+	w.append(bob, 20, entryOf(commit("2", bob), chat("his", 11, "human hello")))
+	w.raw("refs/heads/rekal/"+bob, map[string]string{"format": "2\n"})
+	m := w.materializer()
+	w.catchUp(m)
+	w.warnedOnce("unknown ledger format")
+	equal(t, "authors", []string{`{"user_email":"` + alice + `"}`}, w.data(m, `SELECT user_email FROM sessions`))
+	w.catchUp(m)
+	w.warnedOnce("refs/heads/rekal/" + bob)
+}
+
+func TestUnreadableSegmentIsSkipped(t *testing.T) {
+	w := newWorld(t)
+	hers, more := chat("hers", 0, "human hello"), chat("more", 12, "human goodbye")
+	w.append(alice, 10, entryOf(commit("1", alice), hers))
+	m := w.materializer()
+	w.catchUp(m)
+	w.raw("refs/heads/rekal/"+alice, map[string]string{
+		"segments/2026/03/04/01KJWGYKR00000000000000000.ndjson":   sessionLine(hers) + `{"t":"turn","i":7,"surprise":1}` + "\n",
+		"segments/2026/03/04/01KJWGYKR00000000000000000.1.ndjson": sessionLine(more) + `{"t":"turn","i":0,"role":"human","ts":"2026-03-04T10:12:00.000Z","content":"goodbye"}` + "\n",
+	})
+	w.append(alice, 30, entryOf(commit("2", alice), chat("last", 25, "human and the rest")))
+	lived := w.catchUp(m)
+	w.warnedOnce("01KJWGYKR00000000000000000.ndjson in the ledger of " + alice)
+	equal(t, "turns", []string{`{"content":"and the rest"}`, `{"content":"goodbye"}`, `{"content":"hello"}`},
+		w.data(m, `SELECT content FROM turns ORDER BY ALL`))
+	w.warnings = nil
+	same(t, "rebuilt", w.rebuilt(), lived)
+	w.warnedOnce("surprise")
+}
+
+// What is applied in several batches is there whole or not at all.
+func TestBatchesAreOneStep(t *testing.T) {
+	w := newWorld(t)
+	w.append(alice, 10, entryOf(commit("1", alice), chat("small", 0, "human hello")))
+	m := w.materializer()
+	before := w.catchUp(m)
+	// Three commits of 9 MB each: two batches. White space costs nothing to index.
+	for i := range 3 {
+		s := chat(fmt.Sprintf("big-%d", i), 20+i, "human x")
+		var b strings.Builder
+		b.WriteString(sessionLine(s))
+		for j := range 9 {
+			fmt.Fprintf(&b, `{"t":"turn","i":%d,"role":"human","ts":%q,"content":"page %d%s"}`+"\n",
+				j, later(20+i).Add(time.Duration(j)*time.Second).Format("2006-01-02T15:04:05.000Z"), j, strings.Repeat(" ", 1<<20))
+		}
+		w.raw("refs/heads/rekal/"+alice, map[string]string{fmt.Sprintf("segments/2026/03/04/01KJWGYKR%017d.ndjson", i): b.String()})
+	}
+	// The clock is asked once a batch, and the context ends at the second time.
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	asked := 0
+	m.Now = func() time.Time {
+		if asked++; asked == 2 {
+			cancel()
+		}
+		return later(1000)
+	}
+	if err := m.CatchUp(ctx); err == nil {
+		t.Fatal("a catch-up that was cancelled reports nothing")
+	}
+	if asked < 2 {
+		t.Fatalf("%d batches, want two", asked)
+	}
+	same(t, "tables after half of it", before, w.dump(m))
+	w.catchUp(m)
+	equal(t, "turns", []string{`{"n":28,"sessions":4}`}, w.data(m, `SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM turns`))
+	equal(t, "turns", []string{`{"n":28,"sessions":4}`}, w.index(m, `SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM turns_ft`))
+	w.noWarnings()
+}
+
+// Both is one lock: taking it twice would wait for itself where there is something new.
+func TestBothAfterSomethingNew(t *testing.T) {
+	w := newWorld(t)
+	w.append(alice, 10, entryOf(commit("1", alice), chat("small", 0, "human hello")))
+	m := w.materializer()
+	for range 2 {
+		p, err := m.Both(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "data", []string{`{"n":1}`}, w.rows(p.Data, `SELECT count(*) AS n FROM sessions`))
+		equal(t, "index", []string{`{"n":1}`}, w.rows(p.Index, `SELECT count(*) AS n FROM session_facets`))
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An error leaves no lock behind: the next command does not wait.
+func TestErrorsReleaseTheLock(t *testing.T) {
+	w := newWorld(t)
+	w.append(alice, 10, entryOf(commit("1", alice), chat("small", 0, "human hello")))
+	m := w.materializer()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, try := range map[string]func() error{
+		"catch up": func() error { return m.CatchUp(cancelled) },
+		"rebuild":  func() error { return m.Rebuild(cancelled) },
+		"index":    func() error { _, err := m.Index(cancelled); return err },
+		"data":     func() error { _, err := m.Data(cancelled); return err },
+		"both":     func() error { _, err := m.Both(cancelled); return err },
+		"missing object": func() error {
+			w.append(bob, 20, session.Entry{})
+			tip := strings.Repeat("d", 40)
+			file := filepath.Join(w.dir, ".git", "refs", "heads", "rekal", bob)
+			if err := os.WriteFile(file, []byte(tip+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := m.CatchUp(t.Context())
+			runGit(t, w.dir, "update-ref", "-d", "refs/heads/rekal/"+bob)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := try(); err == nil {
+				t.Error("no error")
+			}
+			lock, err := db.Acquire(t.Context(), filepath.Join(m.Dir, "lock"), db.ToWrite, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := lock.Release(); err != nil {
+				t.Fatal(err)
+			}
+			w.catchUp(m)
+		})
+	}
+}
