@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -70,9 +71,12 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (db.Filter, error) {
 	f := db.Filter{File: req.File, Author: req.Author, Actor: req.Actor}
 	if req.File != "" {
-		if _, err := regexp.Compile(req.File); err != nil {
+		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
+		pattern, err := syntax.Parse(req.File, syntax.Perl)
+		if err != nil {
 			return f, &UsageError{fmt.Errorf("--file %q: %w", req.File, err)}
 		}
+		f.File = pattern.String()
 	}
 	if req.Actor != "" && req.Actor != session.ActorHuman && req.Actor != session.ActorAgent {
 		return f, &UsageError{fmt.Errorf(`--actor %q: neither "human" nor "agent"`, req.Actor)}

@@ -29,7 +29,8 @@ func TestWrite(t *testing.T) {
 	}{
 		{"a recall that found nothing", result.Recall{Schema: result.Schema, Results: []result.Hit{}}, `{"schema":1,"total":0,"results":[]}`},
 		{
-			"a recall", result.Recall{
+			"a recall",
+			result.Recall{
 				Schema: 1, Query: `<a> & "b"`, Filters: result.Filters{File: "x.go"}, Total: 7,
 				Results: []result.Hit{{
 					ID: "id", Kind: "session", Score: 1.5, Matched: []string{"content"}, Title: "t", Snippet: "s", Turn: &zero, Role: "human",
@@ -42,7 +43,8 @@ func TestWrite(t *testing.T) {
 		{"a bare hit", result.Hit{ID: "id", Kind: "session"}, `{"id":"id","kind":"session","actor":"","source":"","captured_at":"","turns":0,"tool_calls":0}`},
 		{"a bare session", result.Session{Schema: 1, ID: "id", Page: []result.Turn{}}, `{"schema":1,"id":"id","kind":"","actor":"","source":"","native_id":"","captured_at":"","turns":0,"tool_calls":0,"page":[]}`},
 		{
-			"a page", result.Session{
+			"a page",
+			result.Session{
 				Page: []result.Turn{{Role: "human", Content: "x"}}, Next: &zero, Tools: []result.Tool{{Turn: -1, Tool: "Read"}},
 				Files: []result.File{{Path: "p", Change: "M", Commit: "c"}}, Commits: []result.Commit{{Commit: "c", Checkpoint: "k", TS: "t", Inferred: true}},
 				Related: []result.Related{{Path: "q", Sessions: 2}},
@@ -50,7 +52,8 @@ func TestWrite(t *testing.T) {
 			`{"schema":0,"id":"","kind":"","actor":"","source":"","native_id":"","captured_at":"","turns":0,"tool_calls":0,"page":[{"turn":0,"role":"human","content":"x"}],"next":0,"tools":[{"turn":-1,"tool":"Read"}],"files":[{"path":"p","change":"M","commit":"c"}],"commits":[{"commit":"c","checkpoint":"k","ts":"t","inferred":true}],"related":[{"path":"q","sessions":2}]}`,
 		},
 		{
-			"a checkpoint", result.Checkpoint{Checkpoint: "k", Commit: "c", Sessions: []result.LogSession{{ID: "id"}}},
+			"a checkpoint",
+			result.Checkpoint{Checkpoint: "k", Commit: "c", Sessions: []result.LogSession{{ID: "id"}}},
 			`{"checkpoint":"k","commit":"c","branch":"","author":"","actor":"","ts":"","files":0,"sessions":[{"id":"id","source":"","actor":"","turns":0,"tool_calls":0}]}`,
 		},
 		{"a version", result.Version{Version: "v", Ledger: 1}, `{"version":"v","libgit2":"","duckdb":"","ledger_format":1,"go":""}`},

@@ -1,0 +1,352 @@
+package recall_test
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+const (
+	alice = "alice@example.com"
+	bob   = "Bob@Example.com"
+)
+
+func at(minutes int) time.Time {
+	return time.Date(2026, 3, 4, 10, minutes, 0, 0, time.UTC)
+}
+
+// place is a real repository with code commits and ledgers.
+type place struct {
+	t     *testing.T
+	dir   string
+	repo  *git.Repo
+	names map[string]string // session ID → native ID
+	data  *db.DB
+	index *db.DB
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{t: t, dir: t.TempDir(), names: map[string]string{}}
+	p.git("init", "-q", "-b", "main", ".")
+	repo, err := git.Open(p.dir, p.env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(repo.Close)
+	p.repo = repo
+	return p
+}
+
+func (p *place) env() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=" + alice, "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=" + alice,
+		"GIT_AUTHOR_DATE=1772618400 +0000", "GIT_COMMITTER_DATE=1772618400 +0000",
+	}
+}
+
+func (p *place) git(args ...string) string {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), "git", args...)
+	cmd.Dir, cmd.Env = p.dir, p.env()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		p.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// code makes a code commit and returns its OID.
+func (p *place) code(subject string) string {
+	p.t.Helper()
+	p.git("commit", "-q", "--allow-empty", "-m", subject)
+	return p.git("rev-parse", "HEAD")
+}
+
+// append writes one entry to an author's ledger.
+func (p *place) append(email string, minutes int, e session.Entry) {
+	p.t.Helper()
+	l, err := ledger.Own(p.repo, git.Signature{Name: "S", Email: email, When: at(0)}, rand.NewChaCha8([32]byte{byte(minutes)}))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	tip, err := l.Tip()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if e.Checkpoint != nil {
+		e.Checkpoint.TS, e.Checkpoint.UserEmail = at(minutes), email
+		e.Checkpoint.ActorType, e.Checkpoint.Via, e.Checkpoint.GitBranch = session.ActorHuman, session.ViaCommit, "main"
+	}
+	clean, _, err := redact.New().Apply(p.t.Context(), e)
+	if err == nil {
+		_, err = l.Append(p.t.Context(), tip, []ledger.Record{{Entry: clean, Subject: "subject", TS: at(minutes)}})
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, s := range e.Sessions {
+		p.names[s.ID] = s.NativeID
+	}
+}
+
+// open brings the tables up to the ledgers and opens them.
+func (p *place) open() {
+	p.t.Helper()
+	m := &materialize.Materializer{
+		Repo: p.repo, Dir: filepath.Join(p.dir, ".rekal"), Now: func() time.Time { return at(59) },
+		Warn: func(err error) { p.t.Errorf("warned: %v", err) },
+	}
+	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	both, err := m.Both(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		if err := both.Close(); err != nil {
+			p.t.Error(err)
+		}
+	})
+	p.data, p.index = both.Data, both.Index
+}
+
+// chat makes a session; each line begins with human, assistant, or a tool.
+func chat(native string, minutes int, lines ...string) session.Session {
+	s := session.Session{
+		Source: "claude-code", NativeID: native, ActorType: session.ActorHuman, Branch: "main",
+		Title: "about " + native, StartedAt: at(minutes), Hash: strings.Repeat("ab", 32), Bytes: 1,
+	}
+	s.ID = session.NewID(s.StartedAt, s.Source, native)
+	for i, line := range lines {
+		who, text, _ := strings.Cut(line, " ")
+		switch who {
+		case session.RoleHuman, session.RoleAssistant:
+			ts := s.StartedAt.Add(time.Duration(i) * time.Second)
+			s.Turns = append(s.Turns, session.Turn{Index: len(s.Turns), Role: who, TS: ts, Content: text})
+		case "Bash":
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: len(s.ToolCalls), Turn: len(s.Turns) - 1, Tool: who, Cmd: text})
+		default:
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: len(s.ToolCalls), Turn: len(s.Turns) - 1, Tool: who, Path: text})
+		}
+	}
+	return s
+}
+
+func checkpoint(sha string, files ...string) *session.Checkpoint {
+	cp := &session.Checkpoint{GitSHA: sha}
+	for _, f := range files {
+		cp.Files = append(cp.Files, session.File{Path: f, Change: "M", Blob: strings.Repeat("f", 40)})
+	}
+	return cp
+}
+
+func (p *place) recall(req recall.Request) result.Recall {
+	p.t.Helper()
+	out, err := recall.Recall(p.t.Context(), p.index, p.repo, req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+// found names the sessions of an answer.
+func (p *place) found(out result.Recall) string {
+	var names []string
+	for _, h := range out.Results {
+		names = append(names, p.names[h.ID])
+	}
+	return strings.Join(names, " ")
+}
+
+func equal(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// gone is a commit that no repository holds, was one that it was before.
+const (
+	gone = "c0ffee0000000000000000000000000000000001"
+	was  = "badcab1e00000000000000000000000000000002"
+	once = "feedbeef00000000000000000000000000000003"
+)
+
+// team is what the filters are tried on: jwt edited, docs read, ui changed by a shell
+// command, robot an agent's of Bob's.
+func team(t *testing.T) *place {
+	t.Helper()
+	p := newPlace(t)
+	first, second := p.code("first"), p.code("second")
+	jwt := chat("jwt", 0, "human why does the token expire early", "Edit src/auth/jwt.go", "assistant the clock is local time")
+	docs := chat("docs", 1, "human where is the token documented", "Read docs/token.md", "assistant in the docs")
+	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(first, "src/auth/jwt.go"), Sessions: []session.Session{jwt, docs}})
+	ui := chat("ui", 11, "human make the button blue", "Bash sed -i s/red/blue/ ui/button.css", "assistant done")
+	p.append(alice, 20, session.Entry{Checkpoint: checkpoint(second, "ui/button.css"), Sessions: []session.Session{ui}})
+	robot := chat("robot", 21, "human rotate the token key", "Write src/auth/key.go", "assistant rotated")
+	robot.ActorType, robot.AgentID = session.ActorAgent, "a7"
+	p.append(bob, 30, session.Entry{Checkpoint: checkpoint(gone, "src/auth/key.go"), Sessions: []session.Session{robot}})
+	p.append(bob, 31, session.Entry{Rewrites: []session.Rewrite{{Old: once, New: was, TS: at(31)}, {Old: was, New: gone, TS: at(31)}}})
+	p.append(alice, 32, session.Entry{Rewrites: []session.Rewrite{{Old: second, New: strings.Repeat("9", 40), TS: at(32)}}})
+	p.open()
+	return p
+}
+
+func TestFilters(t *testing.T) {
+	p := team(t)
+	for _, c := range []struct {
+		name string
+		req  recall.Request
+		want string // the latest first
+	}{
+		{"none", recall.Request{}, "robot ui docs jwt"},
+		{"file: own edits, not the neighbour's", recall.Request{File: `jwt\.go$`}, "jwt"},
+		{"file: what was read", recall.Request{File: "^docs/"}, "docs"},
+		{"file: what a commit changed", recall.Request{File: "button"}, "ui"},
+		{"file: a pattern for several", recall.Request{File: "src/(auth|x)/.*"}, "robot jwt"},
+		{"file: case counts", recall.Request{File: "JWT"}, ""},
+		{"file: case does not count", recall.Request{File: "(?i)JWT"}, "jwt"},
+		{"file: quotes", recall.Request{File: "it's"}, ""},
+		{"commit: HEAD", recall.Request{Commit: "HEAD"}, "ui"},
+		{"commit: HEAD~1", recall.Request{Commit: "HEAD~1"}, "docs jwt"},
+		{"commit: a branch", recall.Request{Commit: "main"}, "ui"},
+		{"commit: an abbreviation", recall.Request{Commit: p.git("rev-parse", "--short", "HEAD")}, "ui"},
+		{"commit: one that is gone", recall.Request{Commit: gone}, "robot"},
+		{"commit: a prefix of one that is gone", recall.Request{Commit: "C0FFEE"}, "robot"},
+		{"commit: what it was before", recall.Request{Commit: was}, "robot"},
+		{"commit: two steps before, as a prefix", recall.Request{Commit: "feedbeef"}, "robot"},
+		{"commit: what it became", recall.Request{Commit: strings.Repeat("9", 40)}, "ui"},
+		{"commit: of nobody", recall.Request{Commit: "0123456789"}, ""},
+		{"author", recall.Request{Author: alice}, "ui docs jwt"},
+		{"author: in any case", recall.Request{Author: "bOB@example.COM"}, "robot"},
+		{"author: a part is not one", recall.Request{Author: "bob"}, ""},
+		{"actor: human", recall.Request{Actor: "human"}, "ui docs jwt"},
+		{"actor: agent", recall.Request{Actor: "agent"}, "robot"},
+		{"file and author", recall.Request{File: "auth", Author: alice}, "jwt"},
+		{"commit and file", recall.Request{Commit: "HEAD~1", File: "docs"}, "docs"},
+		{"commit and actor that exclude each other", recall.Request{Commit: "HEAD", Actor: "agent"}, ""},
+		{"all of them", recall.Request{Commit: was, File: "key", Author: bob, Actor: "agent"}, "robot"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := p.recall(c.req)
+			equal(t, "found", c.want, p.found(out))
+			equal(t, "total", len(strings.Fields(c.want)), out.Total)
+			equal(t, "filters", result.Filters{File: c.req.File, Commit: c.req.Commit, Author: c.req.Author, Actor: c.req.Actor}, out.Filters)
+		})
+	}
+}
+
+func TestQueryWithFilters(t *testing.T) {
+	p := team(t)
+	all := p.recall(recall.Request{Query: "token"})
+	if got := strings.Fields(p.found(all)); len(got) != 3 || all.Total != 3 {
+		t.Errorf("found %q, total %d, want jwt, docs and robot", got, all.Total)
+	}
+	for _, h := range all.Results {
+		if h.Score <= 0 || len(h.Matched) == 0 || h.Turn == nil || h.Role == "" || h.Snippet == "" {
+			t.Errorf("%s lacks something: %+v", p.names[h.ID], h)
+		}
+	}
+	equal(t, "with a filter", "robot", p.found(p.recall(recall.Request{Query: "token", Actor: "agent"})))
+	equal(t, "that excludes all", "", p.found(p.recall(recall.Request{Query: "button", Actor: "agent"})))
+	limited := p.recall(recall.Request{Query: "token", Limit: 1})
+	equal(t, "total before the limit", 3, limited.Total)
+	equal(t, "the best one", all.Results[:1], limited.Results)
+	equal(t, "a limit above the total", all.Results, p.recall(recall.Request{Query: "token", Limit: 9}).Results)
+	equal(t, "again", all, p.recall(recall.Request{Query: "token"}))
+}
+
+func TestLatestFirst(t *testing.T) {
+	p := team(t)
+	out := p.recall(recall.Request{Limit: 2})
+	equal(t, "the latest", "robot ui", p.found(out))
+	equal(t, "total", 4, out.Total)
+	for _, h := range out.Results {
+		if h.Score != 0 || h.Matched != nil || h.Turn == nil || *h.Turn != 0 || h.Snippet == "" {
+			t.Errorf("%s: %+v", p.names[h.ID], h)
+		}
+	}
+}
+
+func TestEmptyAnswers(t *testing.T) {
+	p := newPlace(t)
+	p.append(alice, 1, session.Entry{})
+	p.open()
+	for name, req := range map[string]recall.Request{"nothing asked": {}, "a query": {Query: "token"}, "a filter": {File: "x"}, "no words": {Query: "?!"}} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := result.Write(&b, p.recall(req)); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(b.String(), `"total":0,"results":[]}`+"\n") {
+				t.Errorf("answer %s", b.String())
+			}
+		})
+	}
+	log, err := recall.Log(t.Context(), p.data, 9)
+	if err != nil || log == nil || len(log) != 0 {
+		t.Errorf("log %v, %v, want an empty list", log, err)
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	p := team(t)
+	for _, c := range []struct {
+		name, names string
+		req         recall.Request
+	}{
+		{"a pattern that is none", `--file "a(b"`, recall.Request{File: "a(b"}},
+		{"a pattern that RE2 has not", `--file "(?=a)"`, recall.Request{File: "(?=a)"}},
+		{"no such revision", `--commit "nowhere"`, recall.Request{Commit: "nowhere"}},
+		{"before the first commit", `--commit "HEAD~99"`, recall.Request{Commit: "HEAD~99"}},
+		{"too short for a SHA", `--commit "abc"`, recall.Request{Commit: "abc"}},
+		{"neither actor", `--actor "robot"`, recall.Request{Actor: "robot"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := recall.Recall(t.Context(), p.index, p.repo, c.req)
+			var usage *recall.UsageError
+			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.names) {
+				t.Errorf("error %v, want a UsageError that holds %s", err, c.names)
+			}
+		})
+	}
+	_, err := recall.Session(t.Context(), p.data, p.index, recall.Page{ID: "01KAB3F"})
+	var usage *recall.UsageError
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), `"01KAB3F"`) {
+		t.Errorf("a short ID: %v", err)
+	}
+}
+
+// What Go's RE2 takes, the engine's must take, too, and find the same.
+func TestPatternsOfBothEngines(t *testing.T) {
+	p := team(t)
+	for _, pattern := range []string{
+		`(?P<dir>auth)/jwt`, `(?<dir>auth)/jwt`, `\Qjwt.go\E`, `\pL+/jwt`, `[[:alpha:]]+/jwt`, `a{0,1000}jwt`, `(?s:.)jwt`,
+		`\x{6a}wt`, `nothing|jwt`, `(?i)AUTH/J`, `(?i:JW)t`, `^src/auth/j`, `jwt\.go$`, `\bjwt\b`, `(?m)^src/.*jwt`, `[^\d]wt`, `(?U)s.*jwt`,
+	} {
+		t.Run(pattern, func(t *testing.T) {
+			equal(t, "found", "jwt", p.found(p.recall(recall.Request{File: pattern})))
+		})
+	}
+	equal(t, "what matches nothing", "", p.found(p.recall(recall.Request{File: `[^\x00-\x{10FFFF}]`})))
+}

@@ -1,0 +1,334 @@
+package recall_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// pretty is a value as JSON, indented, with the checkpoints' OIDs, which the version of the
+// ledger's README decides, by name.
+func (p *place) pretty(v any) string {
+	p.t.Helper()
+	var raw, out bytes.Buffer
+	if err := result.Write(&raw, v); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := json.Indent(&out, raw.Bytes(), "", "  "); err != nil {
+		p.t.Fatal(err)
+	}
+	text := out.String()
+	for _, line := range strings.Split(p.git("log", "--format=%H %s", "--reverse", "rekal/"+alice), "\n")[1:] {
+		oid, _, _ := strings.Cut(line, " ")
+		text = strings.ReplaceAll(text, oid, "CHECKPOINT")
+		text = strings.ReplaceAll(text, `"`+oid[:7]+`"`, `"CHECK"`)
+	}
+	return text
+}
+
+// golden is a ledger whose answers are written out below.
+func golden(t *testing.T) (p *place, parent, child session.Session, sha string) {
+	t.Helper()
+	p = newPlace(t)
+	sha = p.code("fix the clock")
+	parent = chat("parent", 0, "Read README", "human why do <tokens> expire early", "Edit src/jwt.go", "assistant The clock is local.",
+		"Bash go test ./...", "human thanks", "Read src/clock.go", "assistant Welcome.")
+	child = chat("child", 1, "human look at the clock", "Read src/clock.go", "assistant It is local.")
+	child.Parent, child.ActorType, child.AgentID, child.Branch = parent.ID, session.ActorAgent, "a7", ""
+	other := chat("other", 2, "human what else", "Edit src/clock.go", "Edit src/zone.go")
+	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(sha, "src/jwt.go"), Sessions: []session.Session{parent, child}})
+	link := checkpoint(session.ZeroSHA)
+	link.Links = []session.Link{{Session: parent.ID, Inferred: true}}
+	p.append(alice, 20, session.Entry{Checkpoint: link})
+	p.append(alice, 30, session.Entry{Sessions: []session.Session{other}})
+	p.open()
+	return p, parent, child, sha
+}
+
+func TestHitGolden(t *testing.T) {
+	p, parent, _, sha := golden(t)
+	out := p.recall(recall.Request{Query: "tokens expire", Author: alice})
+	for i := range out.Results {
+		if out.Results[i].Score <= 0 {
+			t.Errorf("score %v", out.Results[i].Score)
+		}
+		out.Results[i].Score = 0.5 // ranking has tests of its own
+	}
+	equal(t, "answer", fmt.Sprintf(`{
+  "schema": 1,
+  "query": "tokens expire",
+  "filters": {
+    "author": "alice@example.com"
+  },
+  "total": 1,
+  "results": [
+    {
+      "id": %q,
+      "kind": "session",
+      "score": 0.5,
+      "matched": [
+        "content"
+      ],
+      "title": "about parent",
+      "snippet": "why do <tokens> expire early",
+      "turn": 0,
+      "role": "human",
+      "author": "alice@example.com",
+      "actor": "human",
+      "source": "claude-code",
+      "branch": "main",
+      "captured_at": "2026-03-04T10:10:00Z",
+      "commits": [
+        %q
+      ],
+      "checkpoint": "CHECK",
+      "turns": 4,
+      "tool_calls": 4,
+      "files": [
+        "src/jwt.go"
+      ],
+      "files_total": 1
+    }
+  ]
+}
+`, parent.ID, sha[:7]), p.pretty(out))
+}
+
+func TestSessionGolden(t *testing.T) {
+	p, parent, child, sha := golden(t)
+	out, err := recall.Session(t.Context(), p.data, p.index, recall.Page{ID: parent.ID[:20], Limit: 2, Full: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "answer", fmt.Sprintf(`{
+  "schema": 1,
+  "id": %q,
+  "kind": "session",
+  "title": "about parent",
+  "author": "alice@example.com",
+  "actor": "human",
+  "source": "claude-code",
+  "native_id": "parent",
+  "branch": "main",
+  "started_at": "2026-03-04T10:00:00Z",
+  "captured_at": "2026-03-04T10:10:00Z",
+  "children": [
+    %q
+  ],
+  "turns": 4,
+  "tool_calls": 4,
+  "page": [
+    {
+      "turn": 0,
+      "role": "human",
+      "ts": "2026-03-04T10:00:01Z",
+      "content": "why do <tokens> expire early"
+    },
+    {
+      "turn": 1,
+      "role": "assistant",
+      "ts": "2026-03-04T10:00:03Z",
+      "content": "The clock is local."
+    }
+  ],
+  "next": 2,
+  "tools": [
+    {
+      "turn": -1,
+      "tool": "Read",
+      "path": "README"
+    },
+    {
+      "turn": 0,
+      "tool": "Edit",
+      "path": "src/jwt.go"
+    },
+    {
+      "turn": 1,
+      "tool": "Bash",
+      "cmd": "go test ./..."
+    }
+  ],
+  "files": [
+    {
+      "path": "src/jwt.go",
+      "change": "M",
+      "commit": %q
+    }
+  ],
+  "commits": [
+    {
+      "commit": "0000000000000000000000000000000000000000",
+      "checkpoint": "CHECKPOINT",
+      "ts": "2026-03-04T10:20:00Z",
+      "inferred": true
+    },
+    {
+      "commit": %q,
+      "checkpoint": "CHECKPOINT",
+      "ts": "2026-03-04T10:10:00Z"
+    }
+  ],
+  "related": [
+    {
+      "path": "src/zone.go",
+      "sessions": 1
+    }
+  ]
+}
+`, parent.ID, child.ID, sha[:7], sha), p.pretty(out))
+}
+
+func TestLogGolden(t *testing.T) {
+	p, parent, child, sha := golden(t)
+	out, err := recall.Log(t.Context(), p.data, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "log", fmt.Sprintf(`[
+  {
+    "checkpoint": "CHECKPOINT",
+    "commit": "0000000000000000000000000000000000000000",
+    "branch": "main",
+    "author": "alice@example.com",
+    "actor": "human",
+    "ts": "2026-03-04T10:20:00Z",
+    "via": "commit",
+    "files": 0,
+    "sessions": [
+      {
+        "id": %q,
+        "title": "about parent",
+        "source": "claude-code",
+        "actor": "human",
+        "turns": 4,
+        "tool_calls": 4,
+        "inferred": true
+      }
+    ]
+  },
+  {
+    "checkpoint": "CHECKPOINT",
+    "commit": %q,
+    "branch": "main",
+    "author": "alice@example.com",
+    "actor": "human",
+    "ts": "2026-03-04T10:10:00Z",
+    "via": "commit",
+    "files": 1,
+    "sessions": [
+      {
+        "id": %[1]q,
+        "title": "about parent",
+        "source": "claude-code",
+        "actor": "human",
+        "turns": 4,
+        "tool_calls": 4
+      },
+      {
+        "id": %[3]q,
+        "title": "about child",
+        "source": "claude-code",
+        "actor": "agent",
+        "turns": 2,
+        "tool_calls": 1
+      }
+    ]
+  }
+]
+`, parent.ID, sha, child.ID), p.pretty(out))
+	one, err := recall.Log(t.Context(), p.data, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "the newest one", out[:1], one)
+}
+
+func TestChildNamesItsParent(t *testing.T) {
+	p, parent, child, _ := golden(t)
+	out, err := recall.Session(t.Context(), p.data, p.index, recall.Page{ID: strings.ToLower(child.ID), Limit: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "parent", []string{parent.ID, "agent", "a7", ""}, []string{out.Parent, out.Actor, out.AgentID, out.Branch})
+	if out.Tools != nil || out.Files != nil || out.Commits != nil || out.Related != nil {
+		t.Errorf("more than was asked for: %+v", out)
+	}
+}
+
+// Pages, taken one after the other by next, are the whole session, each turn and call once.
+func TestPages(t *testing.T) {
+	whole := chat("fork", 5, "human 0", "Edit a.go", "assistant 1", "Edit b.go", "human 2", "Edit c.go", "assistant 3", "Edit d.go", "human 4")
+	fork := whole
+	fork.Turns, fork.ToolCalls, fork.FirstTurn, fork.FirstTool = whole.Turns[2:], whole.ToolCalls[2:], 2, 2
+	fork.ForkedFrom = session.NewID(at(0), "claude-code", "origin")
+	for _, c := range []struct {
+		name         string
+		s            session.Session
+		role         string
+		turns, calls string
+	}{
+		{"whole", whole, "", "0 1 2 3 4", "a.go b.go c.go d.go"},
+		{"a fork begins where its origin was left", fork, "", "2 3 4", "c.go d.go"},
+		{"one role", whole, session.RoleHuman, "0 2 4", "a.go b.go c.go d.go"},
+	} {
+		p := newPlace(t)
+		p.append(alice, 10, session.Entry{Sessions: []session.Session{c.s}})
+		p.open()
+		for _, limit := range []int{1, 2, 3, 50} {
+			t.Run(fmt.Sprintf("%s, %d a page", c.name, limit), func(t *testing.T) {
+				var turns, calls []string
+				for offset, pages := 0, 0; ; pages++ {
+					out, err := recall.Session(t.Context(), p.data, p.index, recall.Page{ID: c.s.ID, Offset: offset, Limit: limit, Role: c.role, Full: true})
+					if err != nil || pages > 9 {
+						t.Fatalf("page %d: %v", pages, err)
+					}
+					equal(t, "counts", []int{len(c.s.Turns), len(c.s.ToolCalls)}, []int{out.Turns, out.ToolCalls})
+					for _, u := range out.Page {
+						turns = append(turns, fmt.Sprint(u.Turn))
+					}
+					for _, call := range out.Tools {
+						calls = append(calls, call.Path)
+					}
+					if out.Next == nil {
+						break
+					}
+					offset = *out.Next
+				}
+				equal(t, "turns", c.turns, strings.Join(turns, " "))
+				equal(t, "calls", c.calls, strings.Join(calls, " "))
+			})
+		}
+	}
+}
+
+func TestForkIsFoundAtItsOwnTurns(t *testing.T) {
+	p := newPlace(t)
+	whole := chat("fork", 5, "human copied history", "Edit a.go", "assistant 1", "human the zebra goes on", "Edit c.go")
+	fork := whole
+	fork.Turns, fork.ToolCalls, fork.FirstTurn, fork.FirstTool = whole.Turns[2:], whole.ToolCalls[1:], 2, 1
+	p.append(alice, 10, session.Entry{Sessions: []session.Session{fork}})
+	p.open()
+	for name, req := range map[string]recall.Request{"query": {Query: "zebra"}, "latest": {}} {
+		out := p.recall(req)
+		if len(out.Results) != 1 || out.Results[0].Turn == nil || *out.Results[0].Turn != 2 || out.Results[0].Turns != 1 || out.Results[0].ToolCalls != 1 {
+			t.Errorf("%s: %+v", name, out.Results)
+		}
+	}
+}
+
+func TestSessionThatIsNotThere(t *testing.T) {
+	p, _, _, _ := golden(t)
+	_, err := recall.Session(t.Context(), p.data, p.index, recall.Page{ID: "01AAAAAAAAAA", Limit: 9})
+	if !errors.Is(err, db.ErrNoRow) || !strings.Contains(err.Error(), "01AAAAAAAAAA") {
+		t.Errorf("error %v, want db.ErrNoRow with the ID", err)
+	}
+}
