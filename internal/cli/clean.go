@@ -47,7 +47,7 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	for _, line := range report.Done {
-		fmt.Fprintln(app.Stdout, printable(line))
+		fmt.Fprintf(app.Stdout, "removed: %s\n", printable(line))
 	}
 	for _, hint := range report.Hints {
 		fmt.Fprintf(app.Stderr, "git-rekal: hint: %s\n", hint)

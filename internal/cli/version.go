@@ -9,8 +9,8 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/segment"
 )
 
 // versionCommand says what this is: `git rekal version`.
@@ -38,7 +38,7 @@ func (c *versionCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	v := result.Version{
-		Version: app.Version, Libgit2: git.LibraryVersion(), DuckDB: engine, Ledger: segment.Version, Go: runtime.Version(),
+		Version: app.Version, Libgit2: git.LibraryVersion(), DuckDB: engine, Ledger: ledger.Format, Go: runtime.Version(),
 	}
 	if c.json {
 		return result.Write(app.Stdout, v)
