@@ -1,0 +1,48 @@
+// Command rank measures how well search ranks: it indexes a folder's corpus and writes, for
+// each query of a file, the ten best documents.
+//
+//	go run ./tests/rank CORPUS_DIR QUERIES_FILE OUT.tsv
+//
+// The corpus is CORPUS_DIR/corpus.jsonl or corpus.jsonl.gz, a document a line; the run is a
+// line "qid<TAB>rank<TAB>doc<TAB>score" for each result, without any threshold. Documents and
+// queries may carry a group: then each group is an index of its own, and a query is searched in
+// its group. Every field but doc, role and text may be missing or null.
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+)
+
+func main() {
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: rank CORPUS_DIR QUERIES_FILE OUT.tsv")
+		os.Exit(2)
+	}
+	if err := run(context.Background(), os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		fmt.Fprintln(os.Stderr, "rank:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes to out what the queries find.
+func run(ctx context.Context, dir, queries, out string) error {
+	results, err := rank(ctx, dir, queries)
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(out)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	for _, r := range results {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%.6f\n", r.Query, r.Rank, r.Doc, r.Score)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// depth is how many results a query gets.
+const depth = 10
+
+// document is a line of the corpus.
+type document struct {
+	Doc, Group, Title, Start, Branch string
+	Turns                            []struct{ Role, Text string }
+	FilesEdited                      []string `json:"files_edited"`
+	FilesRead                        []string `json:"files_read"`
+	Cmds                             []string
+}
+
+// question is a line of a queries file.
+type question struct{ QID, Query, Group string }
+
+// result is a line of a run.
+type result struct {
+	Query string
+	Rank  int // from 1
+	Doc   string
+	Score float64
+}
+
+// rank indexes the corpus, an index for each group, and asks the questions.
+func rank(ctx context.Context, dir, queries string) ([]result, error) {
+	groups := make(map[string][]document)
+	err := eachLine(corpusFile(dir), func(d document) { groups[d.Group] = append(groups[d.Group], d) })
+	if err != nil {
+		return nil, err
+	}
+	asked := make(map[string][]question)
+	var order []string
+	err = eachLine(queries, func(q question) {
+		if asked[q.Group] == nil {
+			order = append(order, q.Group)
+		}
+		asked[q.Group] = append(asked[q.Group], q)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []result
+	for _, g := range order {
+		found, err := rankGroup(ctx, groups[g], asked[g])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+func corpusFile(dir string) string {
+	path := filepath.Join(dir, "corpus.jsonl")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return path + ".gz"
+	}
+	return path
+}
+
+// eachLine decodes the JSON lines of a file, which may be compressed.
+func eachLine[T any](path string, f func(T)) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var r io.Reader = bufio.NewReader(file)
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(r); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	dec := json.NewDecoder(r)
+	for {
+		var v T
+		if err := dec.Decode(&v); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		f(v)
+	}
+}
+
+// rankGroup keeps docs in a ledger of their own, the way captured sessions go, and asks qs of
+// its index.
+func rankGroup(ctx context.Context, docs []document, qs []question) (out []result, err error) {
+	dir, err := os.MkdirTemp("", "rekal-rank")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	repo, err := newRepository(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer repo.Close()
+	names, err := keep(ctx, repo, docs)
+	if err != nil {
+		return nil, err
+	}
+	m := &materialize.Materializer{Repo: repo, Dir: dir, Now: time.Now, Warn: func(e error) { err = errors.Join(err, e) }}
+	index, openErr := m.Index(ctx)
+	if err := errors.Join(err, openErr); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, index.Close()) }()
+	s, err := search.Open(ctx, index.DB)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range qs {
+		hits, err := s.Search(ctx, q.Query, search.Options{K: depth})
+		if err != nil {
+			return nil, err
+		}
+		for i, h := range hits {
+			out = append(out, result{q.QID, i + 1, names[h.Session], h.Score})
+		}
+	}
+	return out, nil
+}
+
+func newRepository(dir string) (*git.Repo, error) {
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("git init: %w: %s", err, out)
+	}
+	return git.Open(dir, nil)
+}
+
+// keep appends docs to the ledger of the repository, through redaction and segments, and
+// returns their names by session ID.
+func keep(ctx context.Context, repo *git.Repo, docs []document) (map[string]string, error) {
+	names := make(map[string]string, len(docs))
+	sessions := make([]session.Session, len(docs))
+	for i, doc := range docs {
+		sessions[i] = doc.session()
+		names[sessions[i].ID] = doc.Doc
+	}
+	entry, _, err := redact.New().Apply(ctx, session.Entry{Sessions: sessions})
+	if err != nil {
+		return nil, err
+	}
+	who := git.Signature{Name: "rank", Email: "rank@example.com", When: time.Unix(0, 0)}
+	own, err := ledger.Own(repo, who, rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	_, err = own.Append(ctx, "", []ledger.Record{{Entry: entry, Subject: "corpus", TS: who.When}})
+	return names, err
+}
+
+// session makes a session of a document.
+func (d document) session() session.Session {
+	start, err := time.Parse(time.RFC3339, d.Start)
+	if err != nil {
+		start = time.Unix(0, 0)
+	}
+	s := session.Session{
+		ID: session.NewID(start, "rank", d.Doc), Source: "rank", NativeID: d.Doc,
+		ActorType: session.ActorHuman, Branch: d.Branch, Title: d.Title, StartedAt: start,
+	}
+	for i, t := range d.Turns {
+		role := session.RoleAssistant
+		if t.Role == "user" || t.Role == session.RoleHuman {
+			role = session.RoleHuman
+		}
+		s.Turns = append(s.Turns, session.Turn{Index: i, Role: role, TS: start, Content: t.Text})
+	}
+	call := func(tool, path, cmd string) {
+		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: len(s.ToolCalls), Turn: -1, Tool: tool, Path: path, Cmd: cmd})
+	}
+	for _, p := range d.FilesEdited {
+		call("Edit", p, "")
+	}
+	for _, p := range d.FilesRead {
+		call("Read", p, "")
+	}
+	for _, c := range d.Cmds {
+		call("Bash", "", c)
+	}
+	return s
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// shared is where the ranking data lies, beside the repository.
+const shared = "../../../shared/data/ranking"
+
+// TestDevSets keeps the figures of docs/search.md from falling: mean nDCG@10 on the shared dev
+// sets. They are floors, not goals: nothing is tuned to them.
+func TestDevSets(t *testing.T) {
+	if _, err := os.Stat(shared); err != nil {
+		t.Skip("no shared data")
+	}
+	tests := []struct {
+		name, suffix string
+		floor        float64
+	}{
+		{"subjects", "", 0.64},
+		{"body", "_body", 0.78},
+		{"keywords", "_kw", 0.56},
+		{"typos", "_typo", 0.59},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			results, err := rank(context.Background(), shared, filepath.Join(shared, "queries"+tt.suffix+".jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ndcg(results, readQrels(t, filepath.Join(shared, "qrels"+tt.suffix+".tsv")))
+			t.Logf("nDCG@10 = %.4f", got)
+			if got < tt.floor {
+				t.Errorf("nDCG@10 = %.4f, below %.2f", got, tt.floor)
+			}
+		})
+	}
+}
+
+// readQrels reads lines of query, relevant document and relevance.
+func readQrels(t *testing.T, path string) map[string]map[string]bool {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	out := make(map[string]map[string]bool)
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		fields := strings.Split(lines.Text(), "\t")
+		if len(fields) < 3 || fields[2] == "0" {
+			continue
+		}
+		if out[fields[0]] == nil {
+			out[fields[0]] = make(map[string]bool)
+		}
+		out[fields[0]][fields[1]] = true
+	}
+	return out
+}
+
+// ndcg is the mean nDCG@10 over the queries of qrels, as score.py computes it.
+func ndcg(results []result, qrels map[string]map[string]bool) float64 {
+	gain := func(rank int) float64 { return 1 / math.Log2(float64(rank)+1) }
+	sums := make(map[string]float64)
+	for _, r := range results {
+		if qrels[r.Query][r.Doc] {
+			sums[r.Query] += gain(r.Rank)
+		}
+	}
+	total := 0.0
+	for q, relevant := range qrels {
+		ideal := 0.0
+		for i := range min(len(relevant), depth) {
+			ideal += gain(i + 1)
+		}
+		total += sums[q] / ideal
+	}
+	return total / float64(len(qrels))
+}
+
+// TestRankAnyFolder checks groups, missing and null fields, and a corpus that is not
+// compressed.
+func TestRankAnyFolder(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("corpus.jsonl", `{"doc":"a","turns":[{"role":"user","text":"alpha beta"}]}
+{"doc":"b","group":null,"title":null,"start":null,"branch":null,"files_edited":null,"cmds":null,"turns":[{"role":"assistant","text":"alpha"}]}
+{"doc":"a","group":"g","turns":[{"role":"speaker A","text":"alpha gamma"}]}
+{"doc":"c","group":"g","turns":[]}
+`)
+	queries := write("queries.jsonl", `{"qid":"q1","query":"alpha"}
+{"qid":"q2","query":"alpha","group":"g"}
+{"qid":"q3","query":"?!","group":"g"}
+{"qid":"q4","query":"alpha","group":"nowhere"}
+`)
+	out := filepath.Join(dir, "run.tsv")
+	if err := run(context.Background(), dir, queries, out); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(got)) {
+		lines = append(lines, line[:strings.LastIndex(line, "\t")])
+	}
+	want := "q1\t1\tb q1\t2\ta q2\t1\ta"
+	if s := strings.Join(lines, " "); s != want {
+		t.Errorf("run = %q, want %q", s, want)
+	}
+}
