@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -46,8 +47,19 @@ func (c *hookCommand) validate(args []string) error {
 	return nil
 }
 
+// hookBudget is how long a hook may hold up git. Only a backlog of some hundred megabytes
+// of transcripts takes so long; it is left to a checkpoint by hand.
+const hookBudget = 3 * time.Second
+
+var errTooMuch = errors.New(`there is too much to capture in a hook: run "git rekal checkpoint"`)
+
 func (c *hookCommand) run(ctx context.Context, app *App) error {
-	err := c.capture(ctx, app)
+	within, cancel := context.WithTimeout(ctx, hookBudget)
+	defer cancel()
+	err := c.capture(within, app)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = errTooMuch
+	}
 	if err != nil && !errors.Is(err, workspace.ErrNotInitialised) {
 		app.say(fmt.Sprintf("%s: %s", c.name, explain(err)))
 	}
@@ -60,6 +72,9 @@ func (c *hookCommand) capture(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	if err := w.Ready(); err != nil {
+		return err
+	}
 	author, err := w.Author(ctx)
 	if err != nil || !author.Config.Enabled || author.Config.Skip {
 		return err

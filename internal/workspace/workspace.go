@@ -78,9 +78,9 @@ func (w *Workspace) RekalDir() string {
 	return filepath.Join(l.CommonDir, ".rekal")
 }
 
-// ready returns ErrNotInitialised unless there is a ledger here and init has been run: a
+// Ready returns ErrNotInitialised unless there is a ledger here and init has been run: a
 // deleted .rekal/ is rebuilt, but not after `git rekal clean`.
-func (w *Workspace) ready() error {
+func (w *Workspace) Ready() error {
 	heads, err := ledger.Heads(w.Repo)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (w *Workspace) exclude() string {
 // Reader prepares reading: a repository with a ledger, and a folder for the caches, which
 // any command may rebuild.
 func (w *Workspace) Reader() (*materialize.Materializer, error) {
-	if err := w.ready(); err != nil {
+	if err := w.Ready(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(w.RekalDir(), 0o700); err != nil {
@@ -145,7 +145,7 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 // Capturer puts capture together for an author. An author whose ledger does not exist yet
 // where others do (the address has changed) gets one.
 func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, error) {
-	if err := w.ready(); err != nil {
+	if err := w.Ready(); err != nil {
 		return nil, err
 	}
 	if _, err := a.Ledger.Create(ctx); err != nil {
