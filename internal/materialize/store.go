@@ -260,7 +260,12 @@ func (s *store) apply(ctx context.Context, commits []commit, cursor map[string]s
 	if err := s.finish(ctx, data, index, cursor); err != nil {
 		return err
 	}
-	return beside(func() error { return data.Commit(ctx) }, func() error { return index.Commit(ctx) })
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("materialize: %w", err)
+	}
+	// Nobody's impatience comes between the two commits; only a crash does.
+	last := context.WithoutCancel(ctx)
+	return beside(func() error { return data.Commit(last) }, func() error { return index.Commit(last) })
 }
 
 // beside runs two steps, one on each database, at once.
