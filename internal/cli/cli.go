@@ -20,6 +20,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -112,6 +113,21 @@ func (app *App) execute(ctx context.Context, e entry, args []string) error {
 		return &usageError{err}
 	}
 	return c.run(ctx, app)
+}
+
+// read is what every command that reads goes through: it opens the repository, and what
+// brings its tables up to date before it opens them.
+func (app *App) read(use func(*workspace.Workspace, *materialize.Materializer) error) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	return use(w, m)
 }
 
 // say prints one line for the user.

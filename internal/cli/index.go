@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -26,14 +27,5 @@ func (c *indexCommand) addFlags(*pflag.FlagSet) {}
 func (c *indexCommand) validate(args []string) error { return noArgs(args) }
 
 func (c *indexCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	m, err := w.Reader()
-	if err != nil {
-		return err
-	}
-	return m.Rebuild(ctx)
+	return app.read(func(_ *workspace.Workspace, m *materialize.Materializer) error { return m.Rebuild(ctx) })
 }

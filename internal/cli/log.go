@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -46,29 +47,26 @@ func (c *logCommand) validate(args []string) error {
 }
 
 func (c *logCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	m, err := w.Reader()
-	if err != nil {
-		return err
-	}
-	data, err := m.Data(ctx)
-	if err != nil {
-		return err
-	}
-	checkpoints, err := recall.Log(ctx, data.DB, c.limit)
-	var ids []string
-	if err == nil {
-		ids, err = data.SessionIDs(ctx)
-	}
-	if err := errors.Join(err, data.Close()); err != nil {
-		return err
-	}
-	short := shortNames(ids)
+	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+		data, err := m.Data(ctx)
+		if err != nil {
+			return err
+		}
+		checkpoints, err := recall.Log(ctx, data.DB, c.limit)
+		var ids []string
+		if err == nil {
+			ids, err = data.SessionIDs(ctx)
+		}
+		if err := errors.Join(err, data.Close()); err != nil {
+			return err
+		}
+		return c.print(app, w, checkpoints, shortNames(ids))
+	})
+}
+
+func (c *logCommand) print(app *App, w *workspace.Workspace, checkpoints []result.Checkpoint, short map[string]string) error {
 	for i, cp := range checkpoints {
+		err := error(nil)
 		if c.json {
 			err = result.Write(app.Stdout, cp)
 		} else {

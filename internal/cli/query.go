@@ -78,19 +78,12 @@ func (c *queryCommand) validate(args []string) error {
 }
 
 func (c *queryCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	m, err := w.Reader()
-	if err != nil {
-		return err
-	}
-	if c.page.ID != "" {
-		return c.session(ctx, app, m)
-	}
-	return c.selectRows(ctx, app, m)
+	return app.read(func(_ *workspace.Workspace, m *materialize.Materializer) error {
+		if c.page.ID != "" {
+			return c.session(ctx, app, m)
+		}
+		return c.selectRows(ctx, app, m)
+	})
 }
 
 func (c *queryCommand) session(ctx context.Context, app *App, m *materialize.Materializer) error {

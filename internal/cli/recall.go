@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -56,22 +57,15 @@ func (c *recallCommand) validate(args []string) error {
 }
 
 func (c *recallCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	m, err := w.Reader()
-	if err != nil {
-		return err
-	}
-	index, err := m.Index(ctx)
-	if err != nil {
-		return err
-	}
-	answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
-	if err := errors.Join(err, index.Close()); err != nil {
-		return err
-	}
-	return result.Write(app.Stdout, answer)
+	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+		index, err := m.Index(ctx)
+		if err != nil {
+			return err
+		}
+		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
+		if err := errors.Join(err, index.Close()); err != nil {
+			return err
+		}
+		return result.Write(app.Stdout, answer)
+	})
 }
