@@ -43,6 +43,7 @@ type Capturer struct {
 	Actor    string                // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
 	CI       bool                  // nobody sits at the keyboard
 	Progress func(done, total int) // called after each transcript that was read
+	Budget   int64                 // how many new bytes of transcripts to read at most, the latest files first; 0: all
 }
 
 // Outcome is what one capture stored.
@@ -72,22 +73,16 @@ const tries = 50
 // constants). Rewrites are code commits that became others: those whose old commit the
 // ledger knows are recorded.
 func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewrite) (Outcome, error) {
-	return c.attempt(ctx, func(g *gathered) ([]draft, error) { return g.checkpoint(via, rewrites) })
+	return c.attempt(ctx, func(g *gathered) ([]session.Entry, error) { return g.checkpoint(via, rewrites) })
 }
 
 // Import captures everything that the agents recorded so far, and ties each session to
 // the commits that it plausibly made.
 func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
-	return c.attempt(ctx, func(g *gathered) ([]draft, error) { return g.imported(ctx) })
+	return c.attempt(ctx, func(g *gathered) ([]session.Entry, error) { return g.imported(ctx) })
 }
 
-// draft is an entry before redaction.
-type draft struct {
-	entry   session.Entry
-	subject string
-}
-
-func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]draft, error)) (Outcome, error) {
+func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
 	for range tries {
 		out, err := c.once(ctx, plan)
 		if !errors.Is(err, git.ErrMoved) {
@@ -97,7 +92,7 @@ func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]draft, e
 	return Outcome{}, fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
 }
 
-func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]draft, error)) (Outcome, error) {
+func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
 	tips, err := ledger.LocalTips(c.Repo)
 	if err != nil {
 		return Outcome{}, err
@@ -109,7 +104,11 @@ func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]draft, erro
 	if err != nil {
 		return Outcome{}, err
 	}
-	g := &gathered{Capturer: c, st: st, now: c.Now().UTC().Truncate(time.Millisecond)}
+	now, err := c.after(tips)
+	if err != nil {
+		return Outcome{}, err
+	}
+	g := &gathered{Capturer: c, st: st, now: now}
 	if err := g.gather(ctx); err != nil {
 		return Outcome{}, err
 	}
@@ -123,6 +122,22 @@ func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]draft, erro
 	return g.out, nil
 }
 
+// after is the time of this capture: now, but later than everything that the ledgers on
+// this machine hold, because readers take segments by time and a clock may go back.
+func (c *Capturer) after(tips map[string]git.OID) (time.Time, error) {
+	now := c.Now().UTC().Truncate(time.Millisecond)
+	for _, tip := range tips {
+		last, err := ledger.Newest(c.Repo, tip)
+		if err != nil {
+			return now, err
+		}
+		if !now.After(last) {
+			now = last.Add(time.Millisecond)
+		}
+	}
+	return now, nil
+}
+
 // missing says why the author's ledger can't be written to.
 func (c *Capturer) missing() error {
 	if tip, err := c.Ledger.Tip(); err != nil || tip != "" {
@@ -132,7 +147,7 @@ func (c *Capturer) missing() error {
 }
 
 // store redacts and appends the drafts, then brings the cache to the new tip.
-func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []draft) error {
+func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []session.Entry) error {
 	if len(drafts) > 0 {
 		records, err := g.redacted(ctx, drafts)
 		if err != nil {
@@ -155,15 +170,19 @@ func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []
 	return nil
 }
 
-func (g *gathered) redacted(ctx context.Context, drafts []draft) ([]ledger.Record, error) {
+func (g *gathered) redacted(ctx context.Context, drafts []session.Entry) ([]ledger.Record, error) {
 	var records []ledger.Record
 	for _, d := range drafts {
-		entry, report, err := g.Redactor.Apply(ctx, d.entry)
+		entry, report, err := g.Redactor.Apply(ctx, d)
 		if err != nil {
 			return nil, fmt.Errorf("capture: %w", err)
 		}
-		g.count(d.entry, report)
-		records = append(records, ledger.Record{Entry: entry, Subject: d.subject, TS: g.now})
+		g.count(d, report)
+		when := g.now
+		if d.Checkpoint != nil {
+			when = d.Checkpoint.TS
+		}
+		records = append(records, ledger.Record{Entry: entry, TS: when})
 	}
 	return records, nil
 }

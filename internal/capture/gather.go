@@ -3,6 +3,7 @@ package capture
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -42,7 +43,7 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 		return fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
 	}
 	g.out.Warnings = append(g.out.Warnings, found.Unreadable...)
-	if !mapsEqual(g.st.Foreign, found.Foreign) {
+	if !maps.Equal(g.st.Foreign, found.Foreign) {
 		g.st.Foreign, g.read = found.Foreign, true
 	}
 	var changed []transcript.File
@@ -52,6 +53,7 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 		}
 	}
 	var taken []*reading
+	changed = g.affordable(agent.Name(), changed)
 	for i, ready := range g.readAll(ctx, agent, changed, found.Files, roots) {
 		r := <-ready
 		if r.err != nil {
@@ -107,6 +109,28 @@ func (g *gathered) take(ctx context.Context, r *reading, strays bool) error {
 	return nil
 }
 
+// affordable keeps the latest of the changed transcripts whose new bytes fit the budget, at
+// least one, in the order in which they came.
+func (g *gathered) affordable(source string, changed []transcript.File) []transcript.File {
+	if g.Budget == 0 {
+		return changed
+	}
+	latest := slices.Clone(changed)
+	slices.SortStableFunc(latest, func(a, b transcript.File) int { return b.ModTime.Compare(a.ModTime) })
+	left, keep := g.Budget, map[string]bool{}
+	for _, f := range latest {
+		size := f.Size
+		if k := g.st.Sessions[sessionKey(source, f.NativeID)]; k != nil && k.Bytes <= size {
+			size -= k.Bytes
+		}
+		if left -= size; left < 0 && len(keep) > 0 {
+			break
+		}
+		keep[f.Path] = true
+	}
+	return slices.DeleteFunc(changed, func(f transcript.File) bool { return !keep[f.Path] })
+}
+
 // lost is how many lines may have cost a turn: what is known to hold none does not count.
 func lost(c transcript.Counts) int { return c.Malformed + c.Oversized }
 
@@ -134,7 +158,7 @@ func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) erro
 		g.add(r, number(s.Session, k.Turns, k.Tools), k)
 		return nil
 	}
-	whole, err := g.whole(k, fresh)
+	whole, err := g.whole(ctx, k, fresh)
 	if err != nil {
 		return err
 	}
@@ -150,7 +174,7 @@ func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) erro
 		view, clean = session.Again, number(clean, k.Turns, k.Tools)
 	}
 	if whole.ForkedFrom != "" && view == session.Whole {
-		if clean, err = g.withoutOrigin(whole, clean); err != nil {
+		if clean, err = g.withoutOrigin(ctx, whole, clean); err != nil {
 			return err
 		}
 	}
@@ -189,7 +213,7 @@ func (g *gathered) begin(ctx context.Context, r *reading, s transcript.Part) err
 }
 
 func (g *gathered) fork(ctx context.Context, s session.Session) (session.Session, error) {
-	family, err := g.family(s.StartedAt)
+	family, err := g.family(ctx, s.StartedAt)
 	if err != nil || len(family) == 0 {
 		return s, err
 	}
@@ -206,8 +230,8 @@ func (g *gathered) fork(ctx context.Context, s session.Session) (session.Session
 	return s, nil
 }
 
-func (g *gathered) withoutOrigin(whole, clean session.Session) (session.Session, error) {
-	family, err := g.family(whole.StartedAt)
+func (g *gathered) withoutOrigin(ctx context.Context, whole, clean session.Session) (session.Session, error) {
+	family, err := g.family(ctx, whole.StartedAt)
 	if err != nil {
 		return clean, err
 	}
@@ -218,10 +242,10 @@ func (g *gathered) withoutOrigin(whole, clean session.Session) (session.Session,
 
 // family reads the sessions whose first turn is of that time, from the ledger and from
 // this capture.
-func (g *gathered) family(first time.Time) ([]session.Session, error) {
+func (g *gathered) family(ctx context.Context, first time.Time) ([]session.Session, error) {
 	var out []session.Session
 	for _, k := range g.st.family(first) {
-		whole, err := g.whole(k, g.freshOf(k.Source, k.NativeID))
+		whole, err := g.whole(ctx, k, g.freshOf(k.Source, k.NativeID))
 		if err != nil {
 			return nil, err
 		}
@@ -229,14 +253,19 @@ func (g *gathered) family(first time.Time) ([]session.Session, error) {
 	}
 	for _, s := range g.fresh {
 		if s.StartedAt.Equal(first) && s.Parent == "" && g.st.Sessions[sessionKey(s.Source, s.NativeID)] == nil {
-			out = append(out, *s)
+			clean, err := g.clean(ctx, *s)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, clean)
 		}
 	}
 	return out, nil
 }
 
-// whole is all that is known of a session: from the ledger, then from this capture.
-func (g *gathered) whole(k *known, fresh *session.Session) (session.Session, error) {
+// whole is all that is known of a session: from the ledger, then from this capture, both
+// as the ledger holds it.
+func (g *gathered) whole(ctx context.Context, k *known, fresh *session.Session) (session.Session, error) {
 	var whole session.Session
 	if k != nil {
 		var err error
@@ -245,7 +274,11 @@ func (g *gathered) whole(k *known, fresh *session.Session) (session.Session, err
 		}
 	}
 	if fresh != nil {
-		whole.Absorb(*fresh, session.Piece)
+		clean, err := g.clean(ctx, *fresh)
+		if err != nil {
+			return whole, err
+		}
+		whole.Absorb(clean, session.Piece)
 	}
 	return whole, nil
 }
@@ -310,16 +343,4 @@ func number(s session.Session, turns, tools int) session.Session {
 		s.ToolCalls[i].Turn += turns // -1, before any turn of the read, is behind the last known
 	}
 	return s
-}
-
-func mapsEqual(a, b map[string]int64) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range a {
-		if w, ok := b[k]; !ok || v != w {
-			return false
-		}
-	}
-	return true
 }

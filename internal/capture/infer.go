@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -25,7 +26,7 @@ type span struct {
 // imported plans the import: the sessions as they are, tied to nothing, and then one
 // checkpoint for each earlier commit that some of them plausibly made. Nothing is tied to
 // HEAD just because the import happened there.
-func (g *gathered) imported(ctx context.Context) ([]draft, error) {
+func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
 	if len(g.fresh) == 0 {
 		return nil, nil
 	}
@@ -33,7 +34,7 @@ func (g *gathered) imported(ctx context.Context) ([]draft, error) {
 	if n := len(g.fresh); n > 1 {
 		subject = fmt.Sprintf("import of %d sessions", n)
 	}
-	drafts := []draft{{entry: session.Entry{Sessions: g.sessions()}, subject: subject}}
+	drafts := []session.Entry{{Sessions: g.sessions(), Subject: subject}}
 	spans := g.spans()
 	commits, err := g.candidates(ctx, spans)
 	if err != nil {
@@ -44,7 +45,9 @@ func (g *gathered) imported(ctx context.Context) ([]draft, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.entry.Checkpoint != nil {
+		if d.Checkpoint != nil {
+			// A time of its own keeps the order of the commits.
+			d.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond)
 			drafts = append(drafts, d)
 		}
 	}
@@ -107,7 +110,7 @@ func (g *gathered) codeTips() ([]git.OID, error) {
 	}
 	var tips []git.OID
 	for name, id := range refs {
-		if !strings.HasPrefix(name, "refs/heads/rekal/") {
+		if !ledger.IsLedger(name) {
 			tips = append(tips, id)
 		}
 	}
@@ -120,8 +123,8 @@ func (g *gathered) codeTips() ([]git.OID, error) {
 }
 
 // infer ties the sessions that were open at a commit, and edited a file of it, to a
-// checkpoint of that commit. The draft is empty when there are none.
-func (g *gathered) infer(c git.Commit, spans []span) (draft, error) {
+// checkpoint of that commit. The entry is empty when there are none.
+func (g *gathered) infer(c git.Commit, spans []span) (session.Entry, error) {
 	var open []span
 	for _, sp := range spans {
 		if !c.Committer.When.Before(sp.from) && !c.Committer.When.After(sp.to) {
@@ -129,11 +132,11 @@ func (g *gathered) infer(c git.Commit, spans []span) (draft, error) {
 		}
 	}
 	if len(open) == 0 {
-		return draft{}, nil
+		return session.Entry{}, nil
 	}
 	changes, err := g.Repo.Changes(c.OID)
 	if err != nil {
-		return draft{}, err
+		return session.Entry{}, err
 	}
 	var links []session.Link
 	for _, sp := range open {
@@ -142,14 +145,14 @@ func (g *gathered) infer(c git.Commit, spans []span) (draft, error) {
 		}
 	}
 	if len(links) == 0 {
-		return draft{}, nil
+		return session.Entry{}, nil
 	}
 	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
-	return draft{
-		entry: session.Entry{Checkpoint: &session.Checkpoint{
+	return session.Entry{
+		Checkpoint: &session.Checkpoint{
 			GitSHA: string(c.OID), GitBranch: cmp.Or(open[0].s.Branch, "HEAD"), UserEmail: g.Email, TS: g.now,
 			ActorType: g.doer(), Via: session.ViaImport, Files: files(changes), Links: links,
-		}},
-		subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject()),
+		},
+		Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject()),
 	}, nil
 }

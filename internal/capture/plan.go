@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -12,12 +11,12 @@ import (
 
 // checkpoint plans what one capture appends: the rewrites that concern the ledger, and a
 // checkpoint of HEAD with what is new. Both may be missing.
-func (g *gathered) checkpoint(via string, rewrites []session.Rewrite) ([]draft, error) {
-	var drafts []draft
+func (g *gathered) checkpoint(via string, rewrites []session.Rewrite) ([]session.Entry, error) {
+	var drafts []session.Entry
 	if known := g.knownRewrites(rewrites); len(known) > 0 {
-		drafts = append(drafts, draft{
-			entry:   session.Entry{Rewrites: known},
-			subject: fmt.Sprintf("rewrite %.7s to %.7s", known[0].Old, known[len(known)-1].New),
+		drafts = append(drafts, session.Entry{
+			Rewrites: known,
+			Subject:  fmt.Sprintf("rewrite %.7s to %.7s", known[0].Old, known[len(known)-1].New),
 		})
 	}
 	head, err := g.Repo.Head()
@@ -38,7 +37,7 @@ func (g *gathered) checkpoint(via string, rewrites []session.Rewrite) ([]draft, 
 	if len(g.fresh) == 0 && len(cp.Links) == 0 {
 		return drafts, nil
 	}
-	return append(drafts, draft{entry: session.Entry{Checkpoint: cp, Sessions: g.sessions()}, subject: subject}), nil
+	return append(drafts, session.Entry{Checkpoint: cp, Sessions: g.sessions(), Subject: subject}), nil
 }
 
 // tie gives a checkpoint the files of its code commit, and the sessions that edited them
@@ -50,27 +49,40 @@ func (g *gathered) tie(cp *session.Checkpoint, id git.OID) (subject string, err 
 		return "", err
 	}
 	subject = fmt.Sprintf("%.7s %s", id, c.Subject())
-	if g.st.Recorded[shaKey(cp.GitSHA)] || !g.concerns(c) {
+	made := g.madeBy(cp.Via, c)
+	if g.st.Recorded[shaKey(cp.GitSHA)] || !made && !g.waiting(c) {
 		return subject, nil
 	}
 	changes, err := g.Repo.Changes(id)
 	if err != nil {
 		return "", err
 	}
-	cp.Links = g.pendingIn(changes)
-	if len(g.fresh) > 0 || len(cp.Links) > 0 {
+	cp.Links = g.pendingIn(c, changes)
+	if made || len(cp.Links) > 0 {
 		cp.Files = files(changes)
 	}
 	return subject, nil
 }
 
-// concerns reports whether a commit can have come of what is new or pending here: it was
-// made after the first new turn, or something that was edited waits for a commit.
-func (g *gathered) concerns(c git.Commit) bool {
-	for _, s := range g.fresh {
-		if !c.Committer.When.Before(s.FirstTS().Truncate(time.Second)) {
-			return true
+// madeBy reports whether a commit can be the work of the sessions with something new: it
+// is this user's own, and no older than the first of them. A hook that runs because of the
+// commit knows the former.
+func (g *gathered) madeBy(via string, c git.Commit) bool {
+	switch via {
+	case session.ViaCommit, session.ViaMerge, session.ViaAm, session.ViaRewrite:
+	default:
+		if !g.isMine(c) {
+			return false
 		}
+	}
+	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return !before(c.Committer.When, s.FirstTS()) })
+}
+
+// waiting reports whether an edit of a recent session waits for a commit, and this one can
+// be it.
+func (g *gathered) waiting(c git.Commit) bool {
+	if !g.isMine(c) {
+		return false
 	}
 	for _, k := range g.st.Sessions {
 		if len(k.Pending) > 0 && g.isRecent(k) {
@@ -82,16 +94,15 @@ func (g *gathered) concerns(c git.Commit) bool {
 
 func (g *gathered) isRecent(k *known) bool { return g.now.Sub(k.Last) <= recent }
 
-// pendingIn links the recent sessions without new turns whose edits the changes hold.
-func (g *gathered) pendingIn(changes []git.Change) []session.Link {
-	changed := map[string]bool{}
-	for _, c := range changes {
-		changed[c.Path], changed[c.OldPath] = true, true
+// pendingIn links the recent sessions without new turns that edited, before the commit was
+// made, what it changed.
+func (g *gathered) pendingIn(c git.Commit, changes []git.Change) []session.Link {
+	if !g.isMine(c) {
+		return nil
 	}
 	var links []session.Link
 	for _, k := range g.st.Sessions {
-		if g.isRecent(k) && g.freshOf(k.Source, k.NativeID) == nil &&
-			slices.ContainsFunc(k.Pending, func(p string) bool { return changed[p] }) {
+		if g.isRecent(k) && g.freshOf(k.Source, k.NativeID) == nil && k.edited(c, changes) {
 			links = append(links, session.Link{Session: k.ID})
 		}
 	}
@@ -99,13 +110,31 @@ func (g *gathered) pendingIn(changes []git.Change) []session.Link {
 	return links
 }
 
-// knownRewrites keeps the rewrites of commits that the ledger names, chains included.
+// edited reports whether a pending edit of the session is in a commit's changes.
+func (k *known) edited(c git.Commit, changes []git.Change) bool {
+	return slices.ContainsFunc(changes, func(ch git.Change) bool {
+		for _, path := range []string{ch.Path, ch.OldPath} {
+			if at, ok := k.Pending[path]; ok && !before(c.Committer.When, at) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// knownRewrites keeps the rewrites of commits that the ledger names, chains included, and
+// that it does not hold yet.
 func (g *gathered) knownRewrites(rewrites []session.Rewrite) []session.Rewrite {
-	known := map[string]bool{}
+	known := map[uint64]bool{}
 	var out []session.Rewrite
 	for _, r := range rewrites {
-		if r.Old != r.New && (known[r.Old] || g.st.Recorded[shaKey(r.Old)]) && !g.st.Recorded[shaKey(r.New)] {
-			known[r.New] = true
+		old, new := shaKey(r.Old), shaKey(r.New)
+		_, became := g.st.Rewrites[old]
+		if stored, ok := g.st.Rewrites[new]; old == new || ok && stored == old {
+			continue
+		}
+		if known[old] || became || g.st.Recorded[old] {
+			known[new] = true
 			r.TS = g.now
 			out = append(out, r)
 		}

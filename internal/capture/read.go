@@ -70,8 +70,13 @@ type reader struct {
 }
 
 // read decodes what follows the cursor of a transcript, or all of it when it is new or
-// was rewritten.
-func (rd reader) read(ctx context.Context, f transcript.File, k *known) (*reading, error) {
+// was rewritten. A decoder that breaks on a file costs that file only.
+func (rd reader) read(ctx context.Context, f transcript.File, k *known) (r *reading, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r, err = nil, fmt.Errorf("read transcript %q: internal error: %v", f.Path, v)
+		}
+	}()
 	file, err := os.Open(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript: %w", err)
@@ -93,7 +98,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known) (*readin
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
-	r := &reading{file: f, agent: rd.agent.Name(), doc: doc, offset: offset}
+	r = &reading{file: f, agent: rd.agent.Name(), doc: doc, offset: offset}
 	if err := r.seal(file, sum); err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}

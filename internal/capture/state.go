@@ -22,7 +22,7 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with the fields below; a cache of another version is dropped.
-const cacheVersion = 1
+const cacheVersion = 2
 
 // recent is how long an edit that no commit holds yet can tie its session to one.
 const recent = 7 * 24 * time.Hour
@@ -34,7 +34,8 @@ type state struct {
 	Version  int
 	Tips     map[string]git.OID // of the ledgers on this machine, by ref
 	Sessions map[string]*known  // by sessionKey
-	Recorded map[uint64]bool    // code commits that a checkpoint or rewrite names, by their first 8 bytes
+	Recorded map[uint64]bool    // code commits whose files a checkpoint holds, by their first 8 bytes
+	Rewrites map[uint64]uint64  // code commits that others became: new → old
 	Files    map[string]stamp   // transcripts that were read to this size and time
 	Foreign  map[string]int64   // see transcript.Env
 }
@@ -50,10 +51,10 @@ type known struct {
 	Bytes    int64 // cursor: how much of the transcript was read
 	Hash     string
 	Title    string
-	Resume   []byte    // SHA-256 state at Bytes; nil: hash again
-	Tail     []byte    // SHA-256 of the last bytes before Bytes, to see that they still stand
-	Segments []git.OID // the blobs that hold its turns
-	Pending  []string  // files it edited that no checkpoint linked to it holds
+	Resume   []byte               // SHA-256 state at Bytes; nil: hash again
+	Tail     []byte               // SHA-256 of the last bytes before Bytes, to see that they still stand
+	Segments []git.OID            // the blobs that hold its turns
+	Pending  map[string]time.Time // files it edited, and when, that no checkpoint linked to it holds
 }
 
 // stamp tells whether a transcript has changed since it was read.
@@ -64,7 +65,7 @@ type stamp struct {
 
 func newState() *state {
 	return &state{
-		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{},
+		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64]uint64{},
 		Files: map[string]stamp{}, Foreign: map[string]int64{},
 	}
 }
@@ -156,20 +157,26 @@ func (st *state) follow(repo *git.Repo, tips map[string]git.OID) error {
 	commits = slices.DeleteFunc(commits, func(c ledger.Commit) bool { return len(c.Segments) == 0 })
 	slices.SortStableFunc(commits, func(a, b ledger.Commit) int { return a.Segments[0].Compare(b.Segments[0]) })
 	for _, c := range commits {
-		st.apply(repo, c)
+		if err := st.apply(repo, c); err != nil {
+			return err
+		}
 	}
 	st.Tips = maps.Clone(tips)
 	return nil
 }
 
 // apply adds what one commit says. A segment of one's own that can't be read is reported by
-// the commands that read the ledger; what it held is captured again.
-func (st *state) apply(repo *git.Repo, c ledger.Commit) {
+// the commands that read the ledger; what it held is captured again. One that is not there is
+// an error: what it holds must not be stored twice.
+func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 	var all session.Entry
 	for _, seg := range c.Segments {
 		e, err := ledger.ReadSegment(repo, seg.Blob)
-		if err != nil {
+		if errors.Is(err, ledger.ErrUnreadable) {
 			continue
+		}
+		if err != nil {
+			return err
 		}
 		for _, s := range e.Sessions {
 			st.applySession(repo, s, seg.Blob)
@@ -177,12 +184,17 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) {
 		all.Join(e)
 	}
 	for _, r := range all.Rewrites {
-		st.Recorded[shaKey(r.New)] = true
+		st.Rewrites[shaKey(r.New)] = shaKey(r.Old)
 	}
 	if cp := all.Checkpoint; cp != nil && len(cp.Files) > 0 {
 		st.Recorded[shaKey(cp.GitSHA)] = true
-		st.settle(all)
+		made := cp.TS
+		if code, err := repo.Commit(git.OID(cp.GitSHA)); err == nil {
+			made = code.Committer.When
+		}
+		st.settle(all, made)
 	}
+	return nil
 }
 
 func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) {
@@ -219,14 +231,31 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) {
 		k.Resume, k.Tail = nil, nil
 	}
 	for _, c := range s.ToolCalls {
-		if session.Edits(c.Tool) && c.Path != "" && !slices.Contains(k.Pending, c.Path) {
-			k.Pending = append(k.Pending, c.Path)
+		if !session.Edits(c.Tool) || c.Path == "" {
+			continue
 		}
+		if k.Pending == nil {
+			k.Pending = map[string]time.Time{}
+		}
+		k.Pending[c.Path] = editTime(s, c)
 	}
 }
 
-// settle takes the files of a checkpoint off what its sessions have pending.
-func (st *state) settle(e session.Entry) {
+// editTime is when a tool call was made, as far as turns tell: not before the last turn
+// ahead of it.
+func editTime(s session.Session, c session.ToolCall) time.Time {
+	if i := c.Turn - s.FirstTurn; i >= 0 && i < len(s.Turns) {
+		return s.Turns[i].TS
+	}
+	return s.FirstTS()
+}
+
+// before reports whether something that git dates to the second was made before a moment.
+func before(commit, moment time.Time) bool { return commit.Before(moment.Truncate(time.Second)) }
+
+// settle takes the files of a checkpoint off what its sessions have pending, but for what
+// they edited after the code commit was made.
+func (st *state) settle(e session.Entry, made time.Time) {
 	held := map[string]bool{}
 	for _, f := range e.Checkpoint.Files {
 		held[f.Path], held[f.OldPath] = true, true
@@ -239,8 +268,8 @@ func (st *state) settle(e session.Entry) {
 		linked[l.Session] = true
 	}
 	for _, k := range st.Sessions {
-		if linked[k.ID] && len(k.Pending) > 0 {
-			k.Pending = slices.DeleteFunc(k.Pending, func(p string) bool { return held[p] })
+		if linked[k.ID] {
+			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !before(made, edited) })
 		}
 	}
 }

@@ -77,7 +77,7 @@ func TestHooksNeverFail(t *testing.T) {
 		{name: "when the ledger's tip is missing", desk: missingTip, args: []string{"post-commit"}, says: "post-commit: "},
 		{name: "with a setting that is none", desk: badSetting, args: []string{"post-commit"}, says: "rekal.actor"},
 		{name: "with garbage on stdin", desk: func(t *testing.T) *desk { d := ready(t); d.stdin = "x\n\x00" + strings.Repeat("y", 5000); return d }, args: []string{"post-rewrite", "amend"}},
-		{name: "with a line without an end on stdin", desk: func(t *testing.T) *desk { d := ready(t); d.stdin = strings.Repeat("y", 1<<20); return d }, args: []string{"post-rewrite", "amend"}, says: "too long"},
+		{name: "with a line without an end on stdin", desk: func(t *testing.T) *desk { d := ready(t); d.stdin = strings.Repeat("y", 1<<20); return d }, args: []string{"post-rewrite", "amend"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := c.desk(t)

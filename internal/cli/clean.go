@@ -50,7 +50,7 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 		fmt.Fprintf(app.Stdout, "removed: %s\n", printable(line))
 	}
 	for _, hint := range report.Hints {
-		fmt.Fprintf(app.Stderr, "git-rekal: hint: %s\n", hint)
+		app.hint(hint)
 	}
 	return c.ledgers(app, w)
 }

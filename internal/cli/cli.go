@@ -86,7 +86,7 @@ func choose(args []string) (entry, []string) {
 				return choose(args)
 			}
 		case "--version":
-			args[0] = "version"
+			args = append([]string{"version"}, args[1:]...)
 		}
 		for _, e := range all {
 			if e.name != "" && e.name == args[0] {
@@ -107,10 +107,10 @@ func (app *App) execute(ctx context.Context, e entry, args []string) error {
 		if errors.Is(err, pflag.ErrHelp) {
 			return err
 		}
-		return &usageError{err}
+		return &usageError{err, e.name}
 	}
 	if err := c.validate(fs.Args()); err != nil {
-		return &usageError{err}
+		return &usageError{err, e.name}
 	}
 	return c.run(ctx, app)
 }
@@ -133,6 +133,15 @@ func (app *App) read(use func(*workspace.Workspace, *materialize.Materializer) e
 // say prints one line for the user.
 func (app *App) say(line string) {
 	fmt.Fprintf(app.Stderr, "git-rekal: %s\n", printable(line))
+}
+
+// hint prints what the user may do about something; a hint may have several lines.
+func (app *App) hint(text string) {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = printable(lines[i])
+	}
+	fmt.Fprintf(app.Stderr, "git-rekal: hint: %s\n", strings.Join(lines, "\n"))
 }
 
 // printable makes text from elsewhere safe to show on a terminal, and one line.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -22,7 +23,10 @@ const (
 const exitHelp = "\nExit status: 0 done (also with an empty result), 1 failed, 2 wrong usage.\n"
 
 // usageError is a command line that can't be run.
-type usageError struct{ err error }
+type usageError struct {
+	err     error
+	command string // "" for recall
+}
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
@@ -43,7 +47,7 @@ func explain(err error) string {
 	hint := ""
 	switch {
 	case errors.As(err, &usage):
-		hint = `see "git rekal -h"`
+		hint = fmt.Sprintf(`see "git rekal %s-h"`, strings.TrimLeft(usage.command+" ", " "))
 	case errors.Is(err, workspace.ErrNotInitialised), errors.Is(err, capture.ErrNoLedger):
 		hint = `run "git rekal init"`
 	case errors.Is(err, git.ErrNotRepository):

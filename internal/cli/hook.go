@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -47,16 +46,20 @@ func (c *hookCommand) validate(args []string) error {
 	return nil
 }
 
-// hookBudget is how long a hook may hold up git. Only a backlog of some hundred megabytes
-// of transcripts takes so long; it is left to a checkpoint by hand.
+// hookBudget is how long a hook may hold up git; what takes longer is left to a checkpoint
+// by hand.
 const hookBudget = 3 * time.Second
+
+// hookBytes is how much of transcripts a hook reads, the latest first: about half a second.
+// The next hook goes on with the rest.
+const hookBytes = 48 << 20
 
 var errTooMuch = errors.New(`there is too much to capture in a hook: run "git rekal checkpoint"`)
 
 func (c *hookCommand) run(ctx context.Context, app *App) error {
 	within, cancel := context.WithTimeout(ctx, hookBudget)
 	defer cancel()
-	err := c.capture(within, app)
+	err := guarded(func() error { return c.capture(within, app) })
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = errTooMuch
 	}
@@ -64,6 +67,16 @@ func (c *hookCommand) run(ctx context.Context, app *App) error {
 		app.say(fmt.Sprintf("%s: %s", c.name, explain(err)))
 	}
 	return nil
+}
+
+// guarded turns a panic into an error: whatever breaks here, git goes on with one line.
+func guarded(do func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("internal error: %v: please report it", v)
+		}
+	}()
+	return do()
 }
 
 func (c *hookCommand) capture(ctx context.Context, app *App) error {
@@ -83,19 +96,17 @@ func (c *hookCommand) capture(ctx context.Context, app *App) error {
 	if err != nil || !ok {
 		return err
 	}
-	rewrites, err := c.rewrites(app.Stdin)
-	if err != nil {
-		return err
-	}
+	rewrites, unread := c.rewrites(ctx, app.Stdin)
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
-		return err
+		return errors.Join(unread, err)
 	}
+	capturer.Budget = hookBytes
 	out, err := capturer.Run(ctx, via, rewrites)
 	for _, warning := range out.Warnings {
 		app.Warn(warning)
 	}
-	return err
+	return errors.Join(unread, err)
 }
 
 // reason is why a hook captures; false when it has nothing to do.
@@ -125,19 +136,31 @@ var rewriteLine = regexp.MustCompile(`^([0-9a-f]{40}) ([0-9a-f]{40})(?: |$)`)
 // maxRewrites bounds how much of stdin is read: 16 MB are about 190,000 commits.
 const maxRewrites = 16 << 20
 
-func (c *hookCommand) rewrites(stdin io.Reader) ([]session.Rewrite, error) {
+// rewrites reads what git gives to post-rewrite. A stdin that is never closed (a hook run by
+// hand at a terminal) holds nothing up: it ends with ctx.
+func (c *hookCommand) rewrites(ctx context.Context, stdin io.Reader) ([]session.Rewrite, error) {
 	if c.name != "post-rewrite" {
 		return nil, nil
 	}
-	var out []session.Rewrite
-	lines := bufio.NewScanner(io.LimitReader(stdin, maxRewrites))
-	for lines.Scan() {
-		if m := rewriteLine.FindStringSubmatch(strings.TrimSpace(lines.Text())); m != nil {
-			out = append(out, session.Rewrite{Old: m[1], New: m[2]})
+	type read struct {
+		text []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(stdin, maxRewrites))
+		done <- read{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("read the rewritten commits: %w", ctx.Err())
+	case r := <-done:
+		var out []session.Rewrite
+		for line := range strings.Lines(string(r.text)) {
+			if m := rewriteLine.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+				out = append(out, session.Rewrite{Old: m[1], New: m[2]})
+			}
 		}
+		return out, r.err
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read the rewritten commits: %w", err)
-	}
-	return out, nil
 }

@@ -61,7 +61,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	for _, hint := range report.Hints {
-		fmt.Fprintf(app.Stderr, "git-rekal: hint: %s\n", hint)
+		app.hint(hint)
 	}
 	return nil
 }

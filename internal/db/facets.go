@@ -77,7 +77,7 @@ func (t *Tx) AppendRewrites(rewrites []session.Rewrite) error {
 // each once, in the order of the first call.
 func (t *Tx) Paths(ctx context.Context, ids []string) (map[string][]string, error) {
 	rows, err := t.Query(ctx, `SELECT session_id, path FROM tool_calls
-		WHERE path IS NOT NULL AND path NOT LIKE '/%' AND path NOT LIKE '~%' AND session_id IN (SELECT unnest(?::VARCHAR[]))
+		WHERE path IS NOT NULL AND path <> '.' AND path NOT LIKE '/%' AND path NOT LIKE '~%' AND session_id IN (SELECT unnest(?::VARCHAR[]))
 		GROUP BY session_id, path ORDER BY session_id, min(call_order)`, ids)
 	if err != nil {
 		return nil, err

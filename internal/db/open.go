@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	duckdb "github.com/marcboeker/go-duckdb/v2"
@@ -106,14 +107,15 @@ func precheck(path string, mode Mode) (fresh bool, err error) {
 
 // attach is what a new connection does: the first one attaches the file, all use it. Every
 // commit goes into the file at once (no write-ahead log beside it): the same fsyncs, half the
-// bytes, and no second file to keep private.
+// bytes, and no second file to keep private. What does not fit into memory is spilled beside
+// the file, never into the working directory.
 func attach(path string, mode Mode) func(driver.ExecerContext) error {
 	options := fmt.Sprintf("BLOCK_SIZE %d", blockSize)
 	if mode == ReadOnly {
 		options = "READ_ONLY"
 	}
-	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET enable_external_access = false",
-		strings.ReplaceAll(path, "'", "''"), catalog, options, catalog)
+	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET enable_external_access = false",
+		quote(path), catalog, options, catalog, quote(filepath.Join(filepath.Dir(path), "tmp")))
 	return func(conn driver.ExecerContext) error {
 		query := "USE " + catalog
 		if first != "" {
@@ -123,6 +125,9 @@ func attach(path string, mode Mode) func(driver.ExecerContext) error {
 		return err
 	}
 }
+
+// quote is text for a string literal.
+func quote(s string) string { return strings.ReplaceAll(s, "'", "''") }
 
 // check connects, creates the schema of a fresh file, and compares that of an old one.
 func (d *DB) check(ctx context.Context, path string, fresh bool, schema Schema) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,8 +18,12 @@ import (
 // first line, when git has none.
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	out, err := r.run(ctx, "var", "GIT_COMMITTER_IDENT")
-	if err != nil {
+	var refused *exec.ExitError
+	if errors.As(err, &refused) {
 		return Signature{}, fmt.Errorf("git: %w: %w", ErrNoIdentity, err)
+	}
+	if err != nil {
+		return Signature{}, fmt.Errorf("git: ask for the identity: %w", err)
 	}
 	return parseIdent(strings.TrimSpace(out))
 }
@@ -102,19 +107,10 @@ func (r *Repo) Worktrees() ([]string, error) {
 			roots = append(roots, root)
 		}
 	}
-	if wt := r.layout.WorkTree; wt != "" && !contains(roots, wt) {
+	if wt := r.layout.WorkTree; wt != "" && !slices.Contains(roots, wt) {
 		roots = append(roots, wt)
 	}
 	return roots, nil
-}
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }
 
 // run calls git in the directory that the repository was opened from, with the process's
@@ -128,7 +124,7 @@ func (r *Repo) run(ctx context.Context, args ...string) (string, error) {
 	if err := cmd.Run(); err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && stderr.Len() > 0 {
-			return "", errors.New(lastLine(stderr.String()))
+			return "", fmt.Errorf("%s: %w", lastLine(stderr.String()), err)
 		}
 		return "", err
 	}

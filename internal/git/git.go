@@ -26,9 +26,6 @@ import (
 // OID is a hexadecimal object ID of 40 characters; "" is none.
 type OID string
 
-// ZeroOID stands for "no object", as git writes it.
-const ZeroOID OID = "0000000000000000000000000000000000000000"
-
 // Errors that callers decide on.
 var (
 	ErrNotRepository = errors.New("not a git repository")

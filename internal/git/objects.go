@@ -311,6 +311,37 @@ func (r *Repo) IsAncestor(old, new OID) (bool, error) {
 	return ok, nil
 }
 
+// LastFile is the path of the file that comes last by name below a folder of a tree, "" when
+// there is none. It reads one tree a level.
+func (r *Repo) LastFile(tree OID, under string) (string, error) {
+	t, err := r.lookupTree(tree)
+	if err != nil {
+		return "", err
+	}
+	defer func() { t.Free() }()
+	path := ""
+	for name := strings.TrimSuffix(under, "/"); ; {
+		e := t.EntryByName(name)
+		if e == nil {
+			return "", nil
+		}
+		path += name
+		if e.Type != git2.ObjectTree {
+			return path, nil
+		}
+		next, err := r.lookupTree(fromOid(e.Id))
+		if err != nil {
+			return "", err
+		}
+		t.Free()
+		if t = next; t.EntryCount() == 0 {
+			return "", nil
+		}
+		name = t.EntryByIndex(t.EntryCount() - 1).Name
+		path += "/"
+	}
+}
+
 // Blobs lists the files of a tree below a path, by full path, in path order.
 func (r *Repo) Blobs(tree OID, under string) ([]Entry, error) {
 	t, err := r.lookupTree(tree)

@@ -83,11 +83,10 @@ func (l *Ledger) Create(ctx context.Context) (created bool, err error) {
 	return err == nil, err
 }
 
-// Record is one entry to append, with the subject of its commit.
+// Record is one entry to append.
 type Record struct {
-	Entry   redact.Entry
-	Subject string
-	TS      time.Time // names the segment: the checkpoint's time
+	Entry redact.Entry
+	TS    time.Time // names the segment: the checkpoint's time
 }
 
 // Append writes one commit a record on top of tip and moves the branch there in a single
@@ -167,7 +166,7 @@ func (l *Ledger) write(parent git.OID, rec Record) (git.OID, error) {
 		return "", fmt.Errorf("ledger: %w", err)
 	}
 	id, err := l.repo.WriteCommit(git.Draft{
-		Base: p.Tree, Files: files, Parents: []git.OID{parent}, Message: rec.Subject + "\n", Author: l.who,
+		Base: p.Tree, Files: files, Parents: []git.OID{parent}, Message: rec.Entry.Entry().Subject + "\n", Author: l.who,
 	})
 	if err != nil {
 		return "", fmt.Errorf("ledger: append to %s: %w", l.ref, err)
@@ -240,10 +239,28 @@ func added(repo *git.Repo, c git.Commit) ([]Segment, error) {
 	}
 	var out []Segment
 	for _, f := range files {
-		out = append(out, Segment{Path: f.Path, Blob: f.OID})
+		if segmentPath.MatchString(f.Path) {
+			out = append(out, Segment{Path: f.Path, Blob: f.OID})
+		}
 	}
 	slices.SortFunc(out, Segment.Compare)
 	return out, nil
+}
+
+// ErrUnreadable is a segment that is there but can't be decoded.
+var ErrUnreadable = errors.New("unreadable segment")
+
+// Newest is the time of a ledger's newest segment; the zero time when it has none.
+func Newest(repo *git.Repo, tip git.OID) (time.Time, error) {
+	c, err := repo.Commit(tip)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ledger: %w", err)
+	}
+	path, err := repo.LastFile(c.Tree, segmentDir)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ledger: %w", err)
+	}
+	return Segment{Path: path}.Time(), nil
 }
 
 // ReadSegment reads one segment by its blob's OID.
@@ -254,7 +271,7 @@ func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
 	}
 	e, err := segment.Decode(data)
 	if err != nil {
-		return session.Entry{}, fmt.Errorf("ledger: blob %.12s: %w", blob, err)
+		return session.Entry{}, fmt.Errorf("ledger: blob %.12s: %w: %w", blob, ErrUnreadable, err)
 	}
 	return e, nil
 }

@@ -93,11 +93,12 @@ func note(t *testing.T, n int, ts time.Time) ledger.Record {
 
 func record(t *testing.T, e session.Entry, subject string, ts time.Time) ledger.Record {
 	t.Helper()
+	e.Subject = subject
 	clean, _, err := redact.New().Apply(background, e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ledger.Record{Entry: clean, Subject: subject, TS: ts}
+	return ledger.Record{Entry: clean, TS: ts}
 }
 
 func tip(t *testing.T, l *ledger.Ledger) git.OID {

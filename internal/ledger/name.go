@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,9 @@ func (n segmentName) path(part int) string {
 	}
 	return segmentDir + n.TS.Format("2006/01/02/") + file
 }
+
+// segmentPath is what segmentName.path makes; nothing else below segments/ is read.
+var segmentPath = regexp.MustCompile(`^segments/\d{4}/\d\d/\d\d/[0-7][0-9A-HJKMNP-TV-Z]{25}(\.\d{1,6})?\.ndjson$`)
 
 // comparePaths orders segments by name, then by part: "X.ndjson" comes before
 // "X.1.ndjson", and that before "X.10.ndjson".

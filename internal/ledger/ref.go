@@ -81,6 +81,9 @@ func refused(s string, i int, c byte) bool {
 	return false
 }
 
+// IsLedger reports whether a full ref name is one of a local ledger.
+func IsLedger(ref string) bool { return strings.HasPrefix(ref, localPrefix) }
+
 // Head is one ledger that this repository holds: a local branch, or a copy fetched from
 // a remote.
 type Head struct {
@@ -105,7 +108,7 @@ func Heads(repo *git.Repo) ([]Head, error) {
 			if prefix == remotePrefix {
 				h.Remote, rest, _ = strings.Cut(rest, "/")
 			}
-			h.Email = emailOf(rest)
+			h.Email = strings.ToValidUTF8(emailOf(rest), "\uFFFD")
 			heads = append(heads, h)
 		}
 	}

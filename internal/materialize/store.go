@@ -128,7 +128,8 @@ func (s *store) missing(heads []ledger.Head, have map[string]string) ([]commit, 
 	var out []commit
 	for _, h := range heads {
 		commits, err := ledger.Since(s.repo, h.OID, known...)
-		if errors.Is(err, ledger.ErrFormat) {
+		if errors.Is(err, ledger.ErrFormat) || err != nil && h.Remote != "" {
+			// Somebody else's ledger is untrusted: what is wrong with it costs only itself.
 			s.warn(fmt.Errorf("skipped %s: %w", h.Ref, err))
 			continue
 		}

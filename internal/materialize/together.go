@@ -34,7 +34,7 @@ func (b *batch) together(ctx context.Context) (map[db.Together]int, error) {
 	}
 	for _, p := range b.parts {
 		for _, c := range p.ToolCalls {
-			if relative(c.Path) && !slices.Contains(after[p.ID], c.Path) {
+			if len(after[p.ID]) < maxTogether && relative(c.Path) && !slices.Contains(after[p.ID], c.Path) {
 				after[p.ID] = append(after[p.ID], c.Path)
 			}
 		}
@@ -63,5 +63,5 @@ func addPairs(counts map[db.Together]int, paths []string, n int) {
 }
 
 func relative(p string) bool {
-	return p != "" && !path.IsAbs(p) && !strings.HasPrefix(p, "~")
+	return p != "" && p != "." && !path.IsAbs(p) && !strings.HasPrefix(p, "~")
 }

@@ -123,7 +123,7 @@ func appendTo(ctx context.Context, l *ledger.Ledger, tip git.OID, minutes int, e
 		if err != nil {
 			return "", err
 		}
-		records = append(records, ledger.Record{Entry: clean, Subject: "subject", TS: later(minutes)})
+		records = append(records, ledger.Record{Entry: clean, TS: later(minutes)})
 	}
 	return l.Append(ctx, tip, records)
 }

@@ -13,6 +13,7 @@ import (
 	"math"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -205,9 +206,14 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 	if err != nil {
 		return nil, err
 	}
+	rewrites, err := index.Rewrites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := successors(rewrites)
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
-		out[i] = shape(facets[h.id], h)
+		out[i] = shape(facets[h.id], h, now)
 		if t, ok := texts[db.TurnKey{Session: h.id, Index: h.turn}]; ok {
 			out[i].Turn, out[i].Role = &t.Index, t.Role
 			out[i].Snippet = search.Snippet(t.Content, query, snippetSize)
@@ -216,10 +222,30 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 	return out, nil
 }
 
-func shape(f db.Facet, h found) result.Hit {
-	commits := make([]string, len(f.Commits))
-	for i, sha := range f.Commits {
-		commits[i] = result.Short(sha)
+// successors tells what a commit has become, through chains of amends and rebases.
+func successors(rewrites []session.Rewrite) func(sha string) string {
+	next := make(map[string]string, len(rewrites))
+	for _, r := range rewrites {
+		next[r.Old] = r.New
+	}
+	return func(sha string) string {
+		for range len(next) { // a chain that bites its tail ends, too
+			became, ok := next[sha]
+			if !ok {
+				break
+			}
+			sha = became
+		}
+		return sha
+	}
+}
+
+func shape(f db.Facet, h found, now func(string) string) result.Hit {
+	var commits []string
+	for _, sha := range f.Commits {
+		if short := result.Short(now(sha)); !slices.Contains(commits, short) {
+			commits = append(commits, short)
+		}
 	}
 	return result.Hit{
 		ID: h.id, Kind: "session", Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Title: f.Title,

@@ -98,7 +98,7 @@ func (p *place) append(email string, minutes int, e session.Entry) {
 	}
 	clean, _, err := redact.New().Apply(p.t.Context(), e)
 	if err == nil {
-		_, err = l.Append(p.t.Context(), tip, []ledger.Record{{Entry: clean, Subject: "subject", TS: at(minutes)}})
+		_, err = l.Append(p.t.Context(), tip, []ledger.Record{{Entry: clean, TS: at(minutes)}})
 	}
 	if err != nil {
 		p.t.Fatal(err)

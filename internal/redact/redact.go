@@ -140,6 +140,7 @@ func texts(e *session.Entry) []text {
 			}
 		}
 	}
+	add(whole, &e.Subject)
 	if c := e.Checkpoint; c != nil {
 		add(whole, &c.GitBranch)
 		for i := range c.Files {

@@ -212,6 +212,9 @@ func (d *decoder) mark(l markLine) error {
 	if err != nil {
 		return err
 	}
+	if !index(l.N) {
+		return fmt.Errorf("n %d", l.N)
+	}
 	m := session.Mark{ID: l.ID, N: l.N, TS: ts}
 	if l.T == "purge" {
 		d.e.Purges = append(d.e.Purges, m)

@@ -143,6 +143,7 @@ type Scrub struct {
 // Entry is what one ledger commit says. Checkpoint is nil for memories, purges,
 // rewrites, and imported sessions that match no commit.
 type Entry struct {
+	Subject    string // of the ledger's commit; it stands in no segment
 	Checkpoint *Checkpoint
 	Sessions   []Session
 	Memories   []Memory

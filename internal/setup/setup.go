@@ -134,15 +134,45 @@ func installDir(l Layout, made *record, r *Report) error {
 	return made.write()
 }
 
+// removeDir removes the caches, which all have names that are ours, and then the folder
+// unless somebody else keeps something in it.
 func removeDir(l Layout, r *Report) error {
 	if !exists(l.RekalDir) {
 		return nil
 	}
-	if err := os.RemoveAll(l.RekalDir); err != nil {
+	entries, err := os.ReadDir(l.RekalDir)
+	if err != nil {
+		return fmt.Errorf("setup: look at the folder: %w", err)
+	}
+	others := 0
+	for _, e := range entries {
+		if !ourCache(e.Name()) {
+			others++
+		} else if err := os.RemoveAll(filepath.Join(l.RekalDir, e.Name())); err != nil {
+			return fmt.Errorf("setup: remove the caches: %w", err)
+		}
+	}
+	if others > 0 {
+		r.hint("%s stays: it holds files that git-rekal did not make", l.show(l.RekalDir))
+		return nil
+	}
+	if err := os.Remove(l.RekalDir); err != nil {
 		return fmt.Errorf("setup: remove the folder: %w", err)
 	}
 	r.done("folder %s", l.show(l.RekalDir))
 	return nil
+}
+
+// ourCache reports whether a name below .rekal is one that git-rekal uses: the databases
+// (with what lies beside them during a rebuild), the lock, the capture cache, spilled
+// data, and the record of what was made.
+func ourCache(name string) bool {
+	for _, own := range []string{"data.db", "index.db", "lock", "capture.cache", "made", "tmp"} {
+		if name == own || strings.HasPrefix(name, own+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // show is a path as the user knows it: below the worktree where it is, else absolute.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,14 +42,31 @@ func newPlaces(roots []string) *places {
 	return p
 }
 
-// inside reports whether a folder lies in a worktree.
+// inside reports whether a folder lies in a worktree, and in no other repository inside
+// it (a submodule, a clone): that one's sessions are its own.
 func (p *places) inside(dir string) bool {
 	in, ok := p.within[dir]
 	if !ok {
-		_, in = p.rel(dir)
+		rel, found := p.rel(dir)
+		in = found && !nested(filepath.Clean(dir), rel)
 		p.within[strings.Clone(dir)] = in
 	}
 	return in
+}
+
+// nested reports whether dir, or a folder above it that is still below the worktree's root,
+// is the root of a repository; rel is dir's path from the worktree's root.
+func nested(dir, rel string) bool {
+	if rel == "." {
+		return false
+	}
+	for range strings.Count(rel, "/") + 1 {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		dir = filepath.Dir(dir)
+	}
+	return false
 }
 
 // rel is path relative to the innermost worktree that contains it, with forward

@@ -173,7 +173,7 @@ func keep(ctx context.Context, repo *git.Repo, docs []document) (map[string]stri
 	if err != nil {
 		return nil, err
 	}
-	_, err = own.Append(ctx, "", []ledger.Record{{Entry: entry, Subject: "corpus", TS: who.When}})
+	_, err = own.Append(ctx, "", []ledger.Record{{Entry: entry, TS: who.When}})
 	return names, err
 }
 

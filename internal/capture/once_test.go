@@ -1,0 +1,116 @@
+package capture_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// secret is what redaction takes out; it is put together so that no scanner takes this file
+// for a leak.
+var secret = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"
+
+// What redaction changes or cuts is compared as it is stored: a copy in the same capture is
+// known.
+func TestCopiesOfWhatRedactionChanges(t *testing.T) {
+	long := strings.Repeat("echo word && ", 20)
+	history := func(sid string) []string {
+		return []string{
+			ask(sid, 0, "use "+secret+" please"),
+			rec(sid, "assistant", 1, `"message":{"role":"assistant","content":[{"type":"tool_use","id":"u1","name":"Bash","input":{"command":"`+long+`"}}]}`),
+			say(sid, 2, "<private>x</private> done"),
+		}
+	}
+	t.Run("a fork", func(t *testing.T) {
+		w := newWorld(t)
+		w.add(sidA, history(sidA)...)
+		w.add(sidB, append(history(sidB), ask(sidB, 9, "and now?"))...)
+		w.capture()
+		fork := w.held().sessions[sidB]
+		equal(t, "first turn, turns, calls", [3]int{2, 1, 0}, [3]int{fork.FirstTurn, len(fork.Turns), len(fork.ToolCalls)})
+		equal(t, "forked from", w.held().sessions[sidA].ID, fork.ForkedFrom)
+	})
+	t.Run("rows in another's file", func(t *testing.T) {
+		w := newWorld(t)
+		w.add(sidA, history(sidA)...)
+		w.add(sidB, append(history(sidA), ask(sidB, 9, "mine"))...)
+		w.capture()
+		own := w.held().sessions[sidA]
+		equal(t, "turns, calls", [2]int{2, 1}, [2]int{len(own.Turns), len(own.ToolCalls)})
+	})
+}
+
+// A subject of a code commit goes into the ledger's, so it is redacted, too.
+func TestSubjectIsRedacted(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, ask(sidA, 0, "why"))
+	w.commit(10, "deploy with "+secret, "a.go", "1")
+	w.capture()
+	if log := w.git("log", "--format=%B", "rekal/"+email); strings.Contains(log, secret) || !strings.Contains(log, "deploy with") {
+		t.Errorf("the ledger's log: %s", log)
+	}
+}
+
+// An edit is tied to no commit that was there before it, or that somebody else made.
+func TestEditsWaitForTheirCommit(t *testing.T) {
+	t.Run("an older commit of the file", func(t *testing.T) {
+		w := newWorld(t)
+		w.commit(-3600, "yesterday", "a.go", "1")
+		w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+		w.via = session.ViaManual
+		w.capture()
+		w.capture()
+		w.via = session.ViaCommit
+		w.commit(10, "fix", "a.go", "2")
+		w.capture()
+		w.ties("yesterday manual: "+sidA+"; ", "fix commit: ("+sidA+"); Ma.go")
+	})
+	t.Run("somebody else's commit", func(t *testing.T) {
+		w := newWorld(t)
+		w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+		w.env = []string{"GIT_AUTHOR_EMAIL=bob@example.com", "GIT_COMMITTER_EMAIL=bob@example.com"}
+		w.commit(10, "bob's", "a.go", "1")
+		w.env = nil
+		w.via = session.ViaPush
+		w.capture()
+		w.capture()
+		w.via = session.ViaCommit
+		w.commit(20, "mine", "a.go", "2")
+		w.capture()
+		w.ties("bob's push: "+sidA+"; ", "mine commit: ("+sidA+"); Ma.go")
+	})
+}
+
+// An amend whose new commit captures something is recorded as a rewrite all the same.
+func TestAmendWithATail(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+	old := w.commit(10, "fix", "a.go", "1")
+	w.capture()
+	w.add(sidA, say(sidA, 12, "one more thing"))
+	w.gitAt(second(20), "commit", "-q", "--amend", "-m", "fix it")
+	w.capture()
+	w.via, w.redo = session.ViaRewrite, []session.Rewrite{{Old: old, New: w.git("rev-parse", "HEAD")}}
+	w.capture()
+	equal(t, "rewrites", 1, len(w.held().rewrites))
+}
+
+// A clock that goes back does not put later turns before earlier ones.
+func TestClockGoesBack(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, ask(sidA, 0, "one"), say(sidA, 1, "two"))
+	w.at(7200)
+	w.capture()
+	w.add(sidA, ask(sidA, 60, "three"))
+	w.at(3600)
+	w.capture()
+	w.forget()
+	w.add(sidA, say(sidA, 61, "four"))
+	w.capture()
+	var texts []string
+	for _, turn := range w.held().sessions[sidA].Turns {
+		texts = append(texts, turn.Content)
+	}
+	equal(t, "turns", []string{"one", "two", "three", "four"}, texts)
+}
