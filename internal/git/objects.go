@@ -84,6 +84,27 @@ func (r *Repo) Blob(id OID) ([]byte, error) {
 	return append([]byte(nil), b.Contents()...), nil
 }
 
+// BlobSize is the size of a blob in bytes, without reading it.
+func (r *Repo) BlobSize(id OID) (uint64, error) {
+	o, err := toOid(id)
+	if err != nil {
+		return 0, err
+	}
+	odb, err := r.r.Odb()
+	if err != nil {
+		return 0, fmt.Errorf("git: object database: %w", err)
+	}
+	defer odb.Free()
+	size, _, err := odb.ReadHeader(o)
+	if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+		return 0, fmt.Errorf("git: blob %s: %w", id, ErrNotFound)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("git: blob %s: %w", id, err)
+	}
+	return size, nil
+}
+
 // BlobAt reads the file at a path of a tree; ErrNotFound when there is none.
 func (r *Repo) BlobAt(tree OID, path string) ([]byte, error) {
 	t, err := r.lookupTree(tree)

@@ -265,6 +265,13 @@ func Newest(repo *git.Repo, tip git.OID) (time.Time, error) {
 
 // ReadSegment reads one segment by its blob's OID.
 func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
+	size, err := repo.BlobSize(blob)
+	if err != nil {
+		return session.Entry{}, fmt.Errorf("ledger: %w", err)
+	}
+	if size > segment.MaxRead {
+		return session.Entry{}, fmt.Errorf("ledger: blob %.12s: %w: %d bytes", blob, ErrUnreadable, size)
+	}
 	data, err := repo.Blob(blob)
 	if err != nil {
 		return session.Entry{}, fmt.Errorf("ledger: %w", err)

@@ -217,21 +217,10 @@ func (s *store) read(c commit) entry {
 			s.warn(fmt.Errorf("skipped %s in the ledger of %s: %w", seg.Path, c.email, err))
 			continue
 		}
-		switch cp := e.Checkpoint; {
-		case cp == nil:
-		case out.Checkpoint == nil:
-			out.Checkpoint = cp
-		default: // a checkpoint of very many files goes on in another segment
-			out.Checkpoint.Files = append(out.Checkpoint.Files, cp.Files...)
-			out.Checkpoint.Links = append(out.Checkpoint.Links, cp.Links...)
-		}
 		for _, p := range e.Sessions {
 			out.parts = append(out.parts, part{segment: seg, Session: p})
 		}
-		out.Memories = append(out.Memories, e.Memories...)
-		out.Purges = append(out.Purges, e.Purges...)
-		out.Restores = append(out.Restores, e.Restores...)
-		out.Rewrites = append(out.Rewrites, e.Rewrites...)
+		out.Join(e)
 	}
 	return out
 }

@@ -13,20 +13,20 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Limits on what one segment may say. They lie far above what Encode writes, and keep a
-// hostile segment from costing memory.
-const (
-	maxSegment = 2 * MaxSize
-	maxIndex   = 1 << 28
-)
+// MaxRead is the size in bytes above which a segment is not read: far above what Encode
+// writes, so that a hostile one costs no memory.
+const MaxRead = 2 * MaxSize
+
+// maxIndex bounds the numbers of turns and tool calls.
+const maxIndex = 1 << 28
 
 var sha = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 // Decode reads one segment. Every line must be a record of format 1 with valid fields;
 // otherwise it returns the zero Entry and an error that names the line.
 func Decode(data []byte) (session.Entry, error) {
-	if len(data) > maxSegment {
-		return session.Entry{}, fmt.Errorf("segment: %d bytes, more than %d", len(data), maxSegment)
+	if len(data) > MaxRead {
+		return session.Entry{}, fmt.Errorf("segment: %d bytes, more than %d", len(data), MaxRead)
 	}
 	var d decoder
 	for n := 1; len(data) > 0; n++ {

@@ -134,7 +134,7 @@ func TestDecodeRefusesTheWhole(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"no newline at the end": []byte(scrubOK),
 		"a torn last line":      []byte(golden[:len(golden)-20]),
-		"too large":             bytes.Repeat([]byte(scrubOK+"\n"), maxSegment/len(scrubOK)),
+		"too large":             bytes.Repeat([]byte(scrubOK+"\n"), MaxRead/len(scrubOK)),
 	} {
 		if e, err := Decode(data); err == nil || !cmp.Equal(e, session.Entry{}) {
 			t.Errorf("%s: no error, or content with it: %v", name, err)
