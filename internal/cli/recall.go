@@ -35,13 +35,30 @@ latest sessions that pass the filters.
 }
 
 func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.req.File, "file", "", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one")
-	fs.StringVar(&c.req.Commit, "commit", "", "sessions behind a code commit: any `REV`, also from before an amend or rebase")
-	fs.StringVar(&c.req.Author, "author", "", "sessions of the person with this `EMAIL`")
-	fs.StringVar(&c.req.Actor, "actor", "", "sessions started by a `human` or an agent")
+	fs.Var((*once)(&c.req.File), "file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one")
+	fs.Var((*once)(&c.req.Commit), "commit", "sessions behind a code commit: any `REV`, also from before an amend or rebase")
+	fs.Var((*once)(&c.req.Author), "author", "sessions of the person with this `EMAIL`")
+	fs.Var((*once)(&c.req.Actor), "actor", "sessions started by a `human` or an agent")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
 	c.flags = fs
 }
+
+// once is a filter that takes one value: a second one would silently replace the first,
+// where filters are ANDed.
+type once string
+
+func (o *once) Set(v string) error {
+	if *o != "" {
+		return errors.New("the flag is given twice")
+	}
+	*o = once(v)
+	return nil
+}
+
+func (o *once) String() string { return string(*o) }
+
+// Type is what the help calls the value.
+func (o *once) Type() string { return "string" }
 
 func (c *recallCommand) validate(args []string) error {
 	c.req.Query = strings.TrimSpace(strings.Join(args, " "))
