@@ -28,8 +28,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Capturer captures for one repository. Every field is needed, but for Actor, CI and
-// Progress.
+// Capturer captures for one repository. Every field is needed, but for those from Actor
+// on.
 type Capturer struct {
 	Repo     *git.Repo
 	Ledger   *ledger.Ledger

@@ -114,3 +114,19 @@ func TestClockGoesBack(t *testing.T) {
 	}
 	equal(t, "turns", []string{"one", "two", "three", "four"}, texts)
 }
+
+// A fixup makes one commit of several; a hook that is called twice records each once.
+func TestSquashIsRecordedOnce(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+	one := w.commit(10, "fix", "a.go", "1")
+	w.capture()
+	w.add(sidA, say(sidA, 12, "more"), use(sidA, 13, "Edit", "a.go"))
+	two := w.commit(20, "fixup! fix", "a.go", "2")
+	w.capture()
+	squashed := strings.Repeat("4", 40)
+	w.via, w.redo = session.ViaRewrite, []session.Rewrite{{Old: one, New: squashed}, {Old: two, New: squashed}}
+	w.capture()
+	w.capture()
+	equal(t, "rewrites", 2, len(w.held().rewrites))
+}

@@ -129,11 +129,10 @@ func (g *gathered) knownRewrites(rewrites []session.Rewrite) []session.Rewrite {
 	var out []session.Rewrite
 	for _, r := range rewrites {
 		old, new := shaKey(r.Old), shaKey(r.New)
-		_, became := g.st.Rewrites[old]
-		if stored, ok := g.st.Rewrites[new]; old == new || ok && stored == old {
+		if old == new || slices.Contains(g.st.Rewrites[new], old) {
 			continue
 		}
-		if known[old] || became || g.st.Recorded[old] {
+		if known[old] || len(g.st.Rewrites[old]) > 0 || g.st.Recorded[old] {
 			known[new] = true
 			r.TS = g.now
 			out = append(out, r)

@@ -22,7 +22,7 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with the fields below; a cache of another version is dropped.
-const cacheVersion = 2
+const cacheVersion = 3
 
 // recent is how long an edit that no commit holds yet can tie its session to one.
 const recent = 7 * 24 * time.Hour
@@ -32,12 +32,12 @@ const recent = 7 * 24 * time.Hour
 // address has changed has two, and what one holds is not stored again in the other.
 type state struct {
 	Version  int
-	Tips     map[string]git.OID // of the ledgers on this machine, by ref
-	Sessions map[string]*known  // by sessionKey
-	Recorded map[uint64]bool    // code commits whose files a checkpoint holds, by their first 8 bytes
-	Rewrites map[uint64]uint64  // code commits that others became: new → old
-	Files    map[string]stamp   // transcripts that were read to this size and time
-	Foreign  map[string]int64   // see transcript.Env
+	Tips     map[string]git.OID  // of the ledgers on this machine, by ref
+	Sessions map[string]*known   // by sessionKey
+	Recorded map[uint64]bool     // code commits whose files a checkpoint holds, by their first 8 bytes
+	Rewrites map[uint64][]uint64 // code commits that others became: new → old; a squash has several
+	Files    map[string]stamp    // transcripts that were read to this size and time
+	Foreign  map[string]int64    // see transcript.Env
 }
 
 // known is one session as the ledger holds it.
@@ -65,7 +65,7 @@ type stamp struct {
 
 func newState() *state {
 	return &state{
-		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64]uint64{},
+		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
 		Files: map[string]stamp{}, Foreign: map[string]int64{},
 	}
 }
@@ -179,12 +179,14 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 			return err
 		}
 		for _, s := range e.Sessions {
-			st.applySession(repo, s, seg.Blob)
+			if err := st.applySession(repo, s, seg.Blob); err != nil {
+				return err
+			}
 		}
 		all.Join(e)
 	}
 	for _, r := range all.Rewrites {
-		st.Rewrites[shaKey(r.New)] = shaKey(r.Old)
+		st.Rewrites[shaKey(r.New)] = append(st.Rewrites[shaKey(r.New)], shaKey(r.Old))
 	}
 	if cp := all.Checkpoint; cp != nil && len(cp.Files) > 0 {
 		st.Recorded[shaKey(cp.GitSHA)] = true
@@ -197,7 +199,7 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 	return nil
 }
 
-func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) {
+func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) error {
 	id := sessionKey(s.Source, s.NativeID)
 	k := st.Sessions[id]
 	if k == nil {
@@ -220,7 +222,11 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) {
 	if s.FirstTurn == k.Turns && s.FirstTool == k.Tools {
 		k.Turns += len(s.Turns)
 		k.Tools += len(s.ToolCalls)
-	} else if whole, err := k.whole(repo); err == nil {
+	} else {
+		whole, err := k.whole(repo)
+		if err != nil {
+			return err
+		}
 		k.Turns, k.Tools = whole.FirstTurn+len(whole.Turns), whole.FirstTool+len(whole.ToolCalls)
 	}
 	if last := s.LastTS(); last.After(k.Last) {
@@ -239,6 +245,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) {
 		}
 		k.Pending[c.Path] = editTime(s, c)
 	}
+	return nil
 }
 
 // editTime is when a tool call was made, as far as turns tell: not before the last turn

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
@@ -282,5 +281,3 @@ func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
 	}
 	return e, nil
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -102,7 +104,7 @@ func Heads(repo *git.Repo) ([]Head, error) {
 		if err != nil {
 			return nil, fmt.Errorf("ledger: %w", err)
 		}
-		for _, ref := range sortedKeys(refs) {
+		for _, ref := range slices.Sorted(maps.Keys(refs)) {
 			rest := strings.TrimPrefix(ref, prefix)
 			h := Head{Ref: ref, OID: refs[ref]}
 			if prefix == remotePrefix {

@@ -228,7 +228,7 @@ func (b *batch) reassemble(ctx context.Context) error {
 	if len(b.redo) == 0 {
 		return nil
 	}
-	ids := keys(b.redo)
+	ids := slices.Sorted(maps.Keys(b.redo))
 	sources, err := b.data.Parts(ctx, ids)
 	if err != nil {
 		return err
@@ -279,7 +279,7 @@ func (b *batch) whole(id string, sources []db.PartRow) (session.Session, error) 
 
 func (b *batch) writeData(ctx context.Context) error {
 	if len(b.redo) > 0 {
-		if err := b.data.DropTurns(ctx, keys(b.redo)); err != nil {
+		if err := b.data.DropTurns(ctx, slices.Sorted(maps.Keys(b.redo))); err != nil {
 			return err
 		}
 	}
@@ -308,7 +308,7 @@ func (b *batch) writeData(ctx context.Context) error {
 
 func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) error {
 	if len(b.redo) > 0 {
-		ids := keys(b.redo)
+		ids := slices.Sorted(maps.Keys(b.redo))
 		if err := b.index.DropToolsIndex(ctx, ids); err != nil {
 			return err
 		}
@@ -341,7 +341,7 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 
 func (b *batch) changedRows() []db.SessionRow {
 	out := make([]db.SessionRow, 0, len(b.changed))
-	for _, id := range keys(b.changed) {
+	for _, id := range slices.Sorted(maps.Keys(b.changed)) {
 		out = append(out, *b.rows[id])
 	}
 	return out
@@ -357,13 +357,4 @@ func (b *batch) timeOf(s session.Session, c session.ToolCall) time.Time {
 		return ts
 	}
 	return s.StartedAt
-}
-
-func keys(m map[string]bool) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -7,7 +7,8 @@
 // behind one lock.
 //
 // Promises: deleting either file loses nothing; tables that were built commit by commit
-// and tables that were rebuilt hold the same rows; a file that is damaged, half-written or
+// and tables that were rebuilt hold the same rows (docs/architecture.md names the one known
+// exception); a file that is damaged, half-written or
 // of another schema version is rebuilt, and Warn says so; where nothing is new, nothing is
 // written. It never writes to git.
 package materialize
