@@ -9,6 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -56,7 +57,7 @@ func explain(err error) string {
 		hint = `run "git config user.email you@example.com" and "git config user.name You"; nothing is lost, the next checkpoint captures it`
 	case errors.Is(err, git.ErrUnsupported):
 		hint = "git-rekal works with SHA-1 repositories and refs in files"
-	case errors.Is(err, db.ErrBusy), errors.Is(err, capture.ErrBusy), errors.Is(err, db.ErrLocked):
+	case errors.Is(err, lock.ErrBusy), errors.Is(err, capture.ErrBusy), errors.Is(err, db.ErrLocked):
 		hint = "try again in a moment"
 	case errors.Is(err, db.ErrCorrupt):
 		hint = `run "git rekal index"`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -269,11 +270,11 @@ func TestErrorsReleaseTheLock(t *testing.T) {
 			if err := try(); err == nil {
 				t.Error("no error")
 			}
-			lock, err := db.Acquire(t.Context(), filepath.Join(m.Dir, "lock"), db.ToWrite, 0)
+			held, err := lock.Acquire(t.Context(), filepath.Join(m.Dir, "lock"), lock.ToWrite, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := lock.Release(); err != nil {
+			if err := held.Release(); err != nil {
 				t.Fatal(err)
 			}
 			w.catchUp(m)

@@ -26,6 +26,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
 // The files below .rekal/.
@@ -36,7 +37,7 @@ const (
 )
 
 // How long a command waits for others that hold the databases. A rebuild of a large
-// ledger may take longer than a writer waits; the reader's word then is db.ErrBusy.
+// ledger may take longer than a writer waits; the reader's word then is lock.ErrBusy.
 const (
 	readWait  = 10 * time.Second
 	writeWait = 60 * time.Second
@@ -99,7 +100,7 @@ func (m *Materializer) Both(ctx context.Context) (*Pair, error) {
 // opened is what of the databases is open under a lock; one that is not is nil.
 type opened struct {
 	data, index *db.DB
-	lock        *db.Lock
+	lock        *lock.Lock
 }
 
 // close gives up the lock last: until then nobody else may open the files.
@@ -131,7 +132,7 @@ func (m *Materializer) open(ctx context.Context, files ...string) (*opened, erro
 	if err != nil && !rebuildable(err) {
 		return nil, err
 	}
-	s, lock, err := m.current(ctx)
+	s, held, err := m.current(ctx)
 	if errors.Is(err, fs.ErrPermission) {
 		m.Warn(fmt.Errorf("the index is behind the ledger and can't be updated: %w", err))
 		o, _, err = m.tryOpen(ctx, nil, files)
@@ -140,16 +141,16 @@ func (m *Materializer) open(ctx context.Context, files ...string) (*opened, erro
 	if err != nil {
 		return nil, err
 	}
-	return &opened{data: s.data, index: s.index, lock: lock}, nil
+	return &opened{data: s.data, index: s.index, lock: held}, nil
 }
 
 // tryOpen opens files as they are, and reports whether all of them stand at a cursor.
 func (m *Materializer) tryOpen(ctx context.Context, want map[string]string, files []string) (o *opened, current bool, err error) {
-	lock, err := db.Acquire(ctx, m.path(lockFile), db.ToRead, readWait)
+	held, err := lock.Acquire(ctx, m.path(lockFile), lock.ToRead, readWait)
 	if err != nil {
 		return nil, false, err
 	}
-	o, current = &opened{lock: lock}, true
+	o, current = &opened{lock: held}, true
 	for _, file := range files {
 		have, err := m.openOne(ctx, o, file)
 		if err != nil {
@@ -173,39 +174,39 @@ func (m *Materializer) openOne(ctx context.Context, o *opened, file string) (cur
 
 // CatchUp applies what the ledgers say beyond the databases.
 func (m *Materializer) CatchUp(ctx context.Context) error {
-	s, lock, err := m.current(ctx)
+	s, held, err := m.current(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.close(), lock.Release())
+	return errors.Join(s.close(), held.Release())
 }
 
 // Rebuild makes both databases anew from the ledgers.
 func (m *Materializer) Rebuild(ctx context.Context) error {
-	lock, heads, err := m.lock(ctx)
+	held, heads, err := m.lock(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(m.rebuild(ctx, heads), lock.Release())
+	return errors.Join(m.rebuild(ctx, heads), held.Release())
 }
 
-func (m *Materializer) lock(ctx context.Context) (*db.Lock, []ledger.Head, error) {
-	lock, err := db.Acquire(ctx, m.path(lockFile), db.ToWrite, writeWait)
+func (m *Materializer) lock(ctx context.Context) (*lock.Lock, []ledger.Head, error) {
+	held, err := lock.Acquire(ctx, m.path(lockFile), lock.ToWrite, writeWait)
 	if err != nil {
 		return nil, nil, err
 	}
 	heads, err := ledger.Heads(m.Repo)
 	if err != nil {
-		return nil, nil, errors.Join(err, lock.Release())
+		return nil, nil, errors.Join(err, held.Release())
 	}
-	return lock, heads, nil
+	return held, heads, nil
 }
 
 // current opens both databases, brought up to the ledgers, under the exclusive lock. Where
 // they can't be continued in place (a file is missing or damaged, the two disagree, a
 // ledger was rewritten), both are rebuilt.
-func (m *Materializer) current(ctx context.Context) (*store, *db.Lock, error) {
-	lock, heads, err := m.lock(ctx)
+func (m *Materializer) current(ctx context.Context) (*store, *lock.Lock, error) {
+	held, heads, err := m.lock(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -219,9 +220,9 @@ func (m *Materializer) current(ctx context.Context) (*store, *db.Lock, error) {
 		}
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, lock.Release())
+		return nil, nil, errors.Join(err, held.Release())
 	}
-	return s, lock, nil
+	return s, held, nil
 }
 
 func (m *Materializer) advanced(ctx context.Context, heads []ledger.Head) (*store, error) {

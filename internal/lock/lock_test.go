@@ -1,4 +1,4 @@
-package db_test
+package lock_test
 
 import (
 	"bufio"
@@ -12,22 +12,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
 // holdVar names a lock file: the test binary is then another process that takes it, says
 // so, and keeps it until it is killed.
-const holdVar = "REKAL_DB_TEST_HOLD"
+const holdVar = "REKAL_LOCK_TEST_HOLD"
 
 func TestMain(m *testing.M) {
 	path := os.Getenv(holdVar)
 	if path == "" {
 		os.Exit(m.Run())
 	}
-	lock, err := db.Acquire(context.Background(), path, db.ToWrite, 0)
+	held, err := lock.Acquire(context.Background(), path, lock.ToWrite, 0)
 	fmt.Println("held:", err)
 	time.Sleep(time.Minute)
-	fmt.Println(lock.Release())
+	fmt.Println(held.Release())
 }
 
 const patience = 30 * time.Millisecond
@@ -35,28 +35,28 @@ const patience = 30 * time.Millisecond
 func TestLocksExclude(t *testing.T) {
 	for _, c := range []struct {
 		name          string
-		first, second db.Exclusive
+		first, second lock.Exclusive
 		busy          bool
 	}{
-		{"two readers", db.ToRead, db.ToRead, false},
-		{"a reader and a writer", db.ToRead, db.ToWrite, true},
-		{"a writer and a reader", db.ToWrite, db.ToRead, true},
-		{"two writers", db.ToWrite, db.ToWrite, true},
+		{"two readers", lock.ToRead, lock.ToRead, false},
+		{"a reader and a writer", lock.ToRead, lock.ToWrite, true},
+		{"a writer and a reader", lock.ToWrite, lock.ToRead, true},
+		{"two writers", lock.ToWrite, lock.ToWrite, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "lock")
-			first, err := db.Acquire(t.Context(), path, c.first, 0)
+			first, err := lock.Acquire(t.Context(), path, c.first, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			second, err := db.Acquire(t.Context(), path, c.second, patience)
-			if errors.Is(err, db.ErrBusy) != c.busy || !c.busy && err != nil {
+			second, err := lock.Acquire(t.Context(), path, c.second, patience)
+			if errors.Is(err, lock.ErrBusy) != c.busy || !c.busy && err != nil {
 				t.Errorf("second: %v, want busy %v", err, c.busy)
 			}
 			if err := errors.Join(second.Release(), first.Release()); err != nil {
 				t.Fatal(err)
 			}
-			third, err := db.Acquire(t.Context(), path, db.ToWrite, 0)
+			third, err := lock.Acquire(t.Context(), path, lock.ToWrite, 0)
 			if err != nil {
 				t.Fatalf("after both are released: %v", err)
 			}
@@ -70,13 +70,13 @@ func TestLocksExclude(t *testing.T) {
 // A lock that is released while somebody waits is handed on.
 func TestLockIsHandedOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	first, err := db.Acquire(t.Context(), path, db.ToWrite, 0)
+	first, err := lock.Acquire(t.Context(), path, lock.ToWrite, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := make(chan error)
 	go func() {
-		second, err := db.Acquire(t.Context(), path, db.ToWrite, time.Minute)
+		second, err := lock.Acquire(t.Context(), path, lock.ToWrite, time.Minute)
 		got <- errors.Join(err, second.Release())
 	}()
 	select {
@@ -94,7 +94,7 @@ func TestLockIsHandedOn(t *testing.T) {
 
 func TestLockStopsWaiting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	first, err := db.Acquire(t.Context(), path, db.ToWrite, 0)
+	first, err := lock.Acquire(t.Context(), path, lock.ToWrite, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestLockStopsWaiting(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if _, err := db.Acquire(ctx, path, db.ToRead, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := lock.Acquire(ctx, path, lock.ToRead, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the context's", err)
 	}
 }
@@ -129,26 +129,61 @@ func TestLockOfTheDead(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held: <nil>\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	if _, err := db.Acquire(t.Context(), path, db.ToRead, patience); !errors.Is(err, db.ErrBusy) {
+	if _, err := lock.Acquire(t.Context(), path, lock.ToRead, patience); !errors.Is(err, lock.ErrBusy) {
 		t.Errorf("while it lives: %v", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed, and says so
-	lock, err := db.Acquire(t.Context(), path, db.ToWrite, 0)
+	held, err := lock.Acquire(t.Context(), path, lock.ToWrite, 0)
 	if err != nil {
 		t.Fatalf("after its death: %v", err)
 	}
-	if err := lock.Release(); err != nil {
+	if err := held.Release(); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestLockWithoutFolder(t *testing.T) {
-	for _, kind := range []db.Exclusive{db.ToRead, db.ToWrite} {
-		if _, err := db.Acquire(t.Context(), filepath.Join(t.TempDir(), "none", "lock"), kind, 0); !errors.Is(err, fs.ErrNotExist) {
+	for _, kind := range []lock.Exclusive{lock.ToRead, lock.ToWrite} {
+		if _, err := lock.Acquire(t.Context(), filepath.Join(t.TempDir(), "none", "lock"), kind, 0); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("error %v, want fs.ErrNotExist", err)
+		}
+	}
+}
+
+// Who waits for a lock whose file its holder removes gets the file that is made anew, and
+// nobody beside it.
+func TestLockRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := lock.Acquire(t.Context(), path, lock.ToWrite, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan *lock.Lock)
+	for range 4 {
+		go func() {
+			l, err := lock.Acquire(context.Background(), path, lock.ToWrite, time.Minute)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- l
+		}()
+	}
+	time.Sleep(patience)
+	if err := first.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		l := <-got
+		select {
+		case <-got:
+			t.Fatal("two hold it at once")
+		case <-time.After(patience):
+		}
+		if err := l.Remove(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
