@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"strconv"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -10,12 +11,12 @@ import (
 
 // codeDDL is what tells a squash merge that no hook saw: which code commits the ledgers know,
 // and what each left in which file. ts is NULL where the checkpoint was made long after the
-// commit.
+// commit; key is the beginning of git_sha, because a join by numbers takes half the time.
 const codeDDL = `
 CREATE TABLE code_commits (
-    git_sha VARCHAR NOT NULL, user_email VARCHAR NOT NULL, git_branch VARCHAR NOT NULL,
+    key BIGINT NOT NULL, git_sha VARCHAR NOT NULL, user_email VARCHAR NOT NULL, git_branch VARCHAR NOT NULL,
     via VARCHAR, ts TIMESTAMP, patch_id VARCHAR);
-CREATE TABLE code_files (git_sha VARCHAR NOT NULL, path VARCHAR NOT NULL, blob VARCHAR);
+CREATE TABLE code_files (key BIGINT NOT NULL, path VARCHAR NOT NULL, blob VARCHAR);
 `
 
 // AppendCode adds the code commits of checkpoints with what they left in their files.
@@ -25,7 +26,7 @@ func (t *Tx) AppendCode(cps []session.Checkpoint) error {
 			if len(c.Files) == 0 {
 				continue
 			}
-			if err := row(c.GitSHA, c.UserEmail, c.GitBranch, opt(c.Via), committed(c), opt(c.PatchID)); err != nil {
+			if err := row(key(c.GitSHA), c.GitSHA, c.UserEmail, c.GitBranch, opt(c.Via), committed(c), opt(c.PatchID)); err != nil {
 				return err
 			}
 		}
@@ -37,13 +38,22 @@ func (t *Tx) AppendCode(cps []session.Checkpoint) error {
 	return t.Append("code_files", func(row func(...any) error) error {
 		for _, c := range cps {
 			for _, f := range c.Files {
-				if err := row(c.GitSHA, f.Path, opt(f.Blob)); err != nil {
+				if err := row(key(c.GitSHA), f.Path, opt(f.Blob)); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	})
+}
+
+// key is the first 8 bytes of an OID as a number; 0 where it is none.
+func key(sha string) int64 {
+	n, err := strconv.ParseUint(sha[:min(len(sha), 16)], 16, 64)
+	if err != nil {
+		return 0
+	}
+	return int64(n)
 }
 
 // committed is when the code commit of a checkpoint was made, where the checkpoint was made
@@ -80,18 +90,21 @@ type CodeQuery struct {
 // just been merged is common, and leaves the same blobs.
 func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error) {
 	rows, err := d.Query(ctx, `WITH rev AS (SELECT unnest(?::VARCHAR[]) AS path, unnest(?::VARCHAR[]) AS blob),
-		near AS (SELECT DISTINCT git_sha FROM code_files WHERE path IN (SELECT path FROM rev)),
-		f AS (SELECT DISTINCT git_sha, path, coalesce(blob, '') AS blob FROM code_files WHERE git_sha IN (FROM near)),
-		n AS (SELECT git_sha, count(*) AS files, coalesce(bool_or(f.blob = rev.blob), false) AS same,
+		hit AS (SELECT key, bool_or(f.blob IS NOT NULL AND f.blob = rev.blob) AS same
+			FROM code_files f JOIN rev ON rev.path = f.path GROUP BY key),
+		top AS (SELECT * FROM code_commits JOIN hit USING (key) WHERE git_sha <> ?
+			AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ?::TIMESTAMP ELSE ?::TIMESTAMP END)
+			ORDER BY coalesce(patch_id = ?, false) DESC, same DESC, ts DESC NULLS LAST, git_sha LIMIT ?),
+		f AS (SELECT DISTINCT key, path, coalesce(blob, '') AS blob FROM code_files WHERE key IN (SELECT key FROM top)),
+		n AS (SELECT key, count(*) AS files,
 			list(f.path ORDER BY f.path) FILTER (WHERE rev.path IS NOT NULL) AS paths,
 			list(f.blob ORDER BY f.path) FILTER (WHERE rev.path IS NOT NULL) AS blobs
-			FROM f LEFT JOIN rev ON rev.path = f.path GROUP BY git_sha),
-		c AS (SELECT git_sha, min(user_email) AS email, min(git_branch) AS branch, min(ts) AS ts, coalesce(min(patch_id), '') AS patch
-			FROM code_commits WHERE git_sha IN (FROM near) AND git_sha <> ?
-			AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ?::TIMESTAMP ELSE ?::TIMESTAMP END) GROUP BY git_sha)
-		SELECT git_sha, email, branch, ts, patch, files, paths, blobs FROM c JOIN n USING (git_sha)
-		ORDER BY patch <> '' AND patch = ? DESC, same DESC, ts DESC NULLS LAST, git_sha LIMIT ?`,
-		q.Paths, q.Blobs, session.ZeroSHA, session.ViaMerge, q.Until.UTC(), q.Until.Add(q.Slack).UTC(), q.PatchID, q.Limit)
+			FROM f LEFT JOIN rev ON rev.path = f.path GROUP BY key),
+		c AS (SELECT key, git_sha, min(user_email) AS email, min(git_branch) AS branch, min(ts) AS ts,
+			coalesce(min(patch_id), '') AS patch, bool_or(same) AS same FROM top GROUP BY key, git_sha)
+		SELECT git_sha, email, branch, ts, patch, files, paths, blobs FROM c JOIN n USING (key)
+		ORDER BY patch = ? DESC, same DESC, ts DESC NULLS LAST, git_sha`,
+		q.Paths, q.Blobs, session.ZeroSHA, session.ViaMerge, q.Until.UTC(), q.Until.Add(q.Slack).UTC(), q.PatchID, q.Limit, q.PatchID)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package recall
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -34,7 +35,10 @@ func (s *squash) sameLines() error {
 		}
 		read++
 		added, found := 0, 0
-		for _, p := range k.Paths {
+		for i, p := range k.Paths {
+			if k.Blobs[i] == s.blobs[p] && !slices.Contains(k.same, p) {
+				continue // the whole of it tells nothing, so its lines do not
+			}
 			if err := s.fresh(p, fresh); err != nil {
 				return err
 			}

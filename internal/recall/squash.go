@@ -19,7 +19,7 @@ import (
 // Bounds of the search. It is work of a reader who waits.
 const (
 	maxChanges = 2000 // files of a commit; a larger one is an import, not a merge
-	maxKnown   = 1000 // code commits that share a file with it
+	maxKnown   = 300  // code commits that share a file with it
 	maxMet     = 200  // of them, those that may share no more than that
 	maxRead    = 50   // of them, those whose lines are compared
 	maxPaths   = 64   // files whose past is looked at
@@ -349,14 +349,19 @@ func (s *squash) onTheWay() error {
 			rest = append(rest, k)
 		}
 	}
-	for _, k := range rest {
-		for _, end := range ends {
+	for len(ends) > 0 && len(rest) > 0 {
+		end := ends[0]
+		ends = ends[1:]
+		for _, k := range rest {
 			ok, err := s.leadsTo(k, end)
 			if err != nil {
 				return err
 			}
-			k.matched = k.matched || ok
+			if k.matched = ok; ok {
+				ends = append(ends, k)
+			}
 		}
+		rest = slices.DeleteFunc(rest, func(k *known) bool { return k.matched })
 	}
 	return nil
 }
@@ -370,10 +375,12 @@ func (s *squash) leadsTo(k, end *known) (bool, error) {
 		}
 	}
 	switch t := k.when(); {
-	case len(k.here) > 0 && len(end.here) > 0, k.line() != end.line(), k.Branch == "HEAD":
+	case k.line() != end.line(), k.Branch == "HEAD":
 		return false, nil
-	case len(k.same) > 0:
+	case len(k.same) > 0: // a merge of main, among whose files are many that are not the branch's
 		return true, nil
+	case len(k.here) > 0 && len(end.here) > 0:
+		return false, nil
 	default:
 		return k.most() && !t.IsZero() && !t.After(end.when()) && end.when().Sub(t) <= sameWork, nil
 	}

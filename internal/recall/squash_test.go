@@ -147,8 +147,8 @@ func (s *shop) behind(rev string) string {
 }
 
 // three commits of a feature, the second and third in one file.
-func (s *shop) feature(branch string) (ids []string) {
-	s.branch(branch, "main")
+func (s *shop) feature() (ids []string) {
+	s.branch("topic", "main")
 	ids = append(ids, s.work("one", "a.go", text("a", 40, "5 the first change", "6 goes over", "7 three lines")))
 	ids = append(ids, s.work("two", "b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines")))
 	ids = append(ids, s.work("three", "b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines", "20 and the third", "21 is in the same", "22 file again", "23 with four")))
@@ -163,7 +163,7 @@ func TestSquashMerge(t *testing.T) {
 		here string // with the branch's objects
 		gone string // without
 	}{
-		{"three commits", func(s *shop) string { s.feature("topic"); return s.squash("topic") }, all, all},
+		{"three commits", func(s *shop) string { s.feature(); return s.squash("topic") }, all, all},
 		{"one commit", func(s *shop) string {
 			s.branch("topic", "main")
 			s.work("one", "a.go", text("a", 40, "5 changed"))
@@ -178,28 +178,28 @@ func TestSquashMerge(t *testing.T) {
 			return s.squash("topic")
 		}, "one?", ""},
 		{"main changed another part of a file", func(s *shop) string {
-			s.feature("topic")
+			s.feature()
 			s.git("checkout", "-q", "main")
 			s.write("b.go", text("b", 40, "35 meanwhile"))
 			s.commit("meanwhile")
 			return s.squash("topic")
 		}, all, "one?"},
 		{"main changed another file", func(s *shop) string {
-			s.feature("topic")
+			s.feature()
 			s.git("checkout", "-q", "main")
 			s.write("log.md", text("log", 40, "35 meanwhile"))
 			s.commit("meanwhile")
 			return s.squash("topic")
 		}, all, all},
 		{"edited further", func(s *shop) string {
-			s.feature("topic")
+			s.feature()
 			s.git("checkout", "-q", "main")
 			s.git("merge", "-q", "--squash", "topic")
 			s.write("b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines", "20 and the third", "21 is in the same", "22 file, fixed", "23 with four"))
 			return s.commit("squash, with a fix")
 		}, all, "one?"},
 		{"main merged into the branch", func(s *shop) string {
-			s.feature("topic")
+			s.feature()
 			s.git("checkout", "-q", "main")
 			s.write("log.md", text("log", 40, "35 meanwhile"))
 			s.commit("meanwhile")
@@ -210,8 +210,22 @@ func TestSquashMerge(t *testing.T) {
 			s.work("four", "b.go", text("b", 40, "1 the fourth change"))
 			return s.squash("topic")
 		}, "four? one? three? two?", "four? one? three? two?"},
+		{"main merged into the branch, with a conflict", func(s *shop) string {
+			s.feature()
+			s.git("checkout", "-q", "main")
+			s.write("log.md", text("log", 40, "35 meanwhile"))
+			for i := range 9 {
+				s.write(fmt.Sprintf("%d.go", i), text("more", 9))
+			}
+			s.commit("meanwhile")
+			s.git("checkout", "-q", "topic")
+			s.clock++
+			s.git("merge", "-q", "--no-ff", "--no-commit", "main")
+			s.work("merge", "b.go", text("b", 40, "5 what came of", "6 two changes", "7 of one line"))
+			return s.squash("topic")
+		}, "merge? one? three? two?", "merge? one? three? two?"},
 		{"a branch on a branch, squashed whole", func(s *shop) string {
-			s.feature("topic")
+			s.feature()
 			s.branch("more", "topic")
 			s.work("four", "log.md", text("log", 40, "1 the fourth change"))
 			return s.squash("more")
@@ -264,7 +278,7 @@ func TestRebaseMerge(t *testing.T) {
 	for _, near := range []bool{false, true} {
 		t.Run(fmt.Sprintf("main changed near by: %v", near), func(t *testing.T) {
 			s := newShop(t)
-			ids := s.feature("topic")
+			ids := s.feature()
 			s.git("checkout", "-q", "main")
 			if near {
 				s.write("b.go", text("b", 40, "25 meanwhile", "9 meanwhile"))
@@ -307,7 +321,7 @@ func TestNoSquashMerge(t *testing.T) {
 			return s.squash("topic")
 		}, "topic?"},
 		{"a later commit on the same branch", func(s *shop) string {
-			s.feature("topic")
+			s.feature()
 			rev := s.squash("topic")
 			s.git("checkout", "-q", "topic")
 			s.work("later", "a.go", text("a", 40, "5 the first change", "6 goes over", "7 three lines", "9 later"))
@@ -332,7 +346,7 @@ func TestNoSquashMerge(t *testing.T) {
 			return "HEAD"
 		}, ""},
 		{"a branch that goes on after it was squashed", func(s *shop) string {
-			s.feature("topic")
+			s.feature()
 			s.squash("topic")
 			s.git("checkout", "-q", "topic")
 			s.work("four", "b.go", text("b", 40, "5 the second change", "6 covers some", "7 more lines", "20 and the third", "21 is in the same", "22 file again", "23 with four", "30 fourth"))
@@ -345,13 +359,17 @@ func TestNoSquashMerge(t *testing.T) {
 		{"a lock file that two branches made alike", func(s *shop) string {
 			lock := text("lock", 100)
 			s.branch("topic", "main")
-			s.work("topic", "go.sum", lock, "a.go", text("a", 40, "5 what the topic", "6 wants of this", "7 file of code"))
+			s.work("lock", "go.sum", lock)
+			s.work("topic", "a.go", text("a", 40, "5 what the topic", "6 wants of this", "7 file of code"))
 			s.branch("other", "main")
-			s.work("other", "go.sum", lock)
+			s.work("other", "go.sum", lock+"# other\n", "b.go", text("b", 40, "3 other"))
+			s.work("other lock", "go.sum", lock)
+			s.branch("alone", "main")
+			s.work("lock alone", "go.sum", lock)
 			s.branch("third", "main")
 			s.work("third", "go.sum", lock, "log.md", text("log", 40, "3 third"), "b.go", text("b", 40, "3 third"))
 			return s.squash("topic")
-		}, "topic?"},
+		}, "lock? topic?"},
 		{"a lock file among other work", func(s *shop) string {
 			lock := text("lock", 100)
 			s.branch("other", "main")
@@ -430,4 +448,35 @@ func TestNoSquashMerge(t *testing.T) {
 			equal(t, "without them", c.want, s.behind(rev))
 		})
 	}
+}
+
+// A merge of what was just squashed leaves the same content, and a hook of its commit may see
+// it within the minute that clocks are granted.
+func TestBuiltOnSquashMerge(t *testing.T) {
+	s := newShop(t)
+	s.branch("topic", "main")
+	s.write("a.go", text("a", 40, "5 by nobody", "6 with a session", "7 behind it"))
+	s.commit("topic")
+	s.branch("other", "main")
+	s.work("other", "b.go", text("b", 40, "3 other"))
+	rev := s.squash("topic")
+	s.git("checkout", "-q", "other")
+	s.git("merge", "-q", "--no-ff", "--no-edit", "main")
+	s.capture("pull", s.git("rev-parse", "HEAD"), session.ViaCommit)
+	s.open()
+	equal(t, "behind it", "", s.behind(rev))
+}
+
+// Git may have thrown away the older part of a branch that was deleted.
+func TestSquashMergeOfTornHistory(t *testing.T) {
+	s := newShop(t)
+	ids := s.feature()
+	rev := s.squash("topic")
+	s.open()
+	s.git("branch", "-q", "-D", "topic")
+	if err := os.Remove(filepath.Join(s.dir, ".git", "objects", ids[0][:2], ids[0][2:])); err != nil {
+		t.Fatal(err)
+	}
+	s.reopen()
+	equal(t, "behind it", "one? three? two?", s.behind(rev))
 }
