@@ -328,6 +328,9 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 	if err := b.index.AppendCommits(b.cps); err != nil {
 		return err
 	}
+	if err := b.index.AppendCode(b.cps); err != nil {
+		return err
+	}
 	for _, e := range b.notes {
 		if err := b.index.AppendRewrites(e.Rewrites); err != nil {
 			return err
