@@ -266,10 +266,10 @@ func (s *store) report(p *plan) {
 		s.warn(err)
 	}
 	for _, email := range slices.Sorted(maps.Keys(s.skipped)) {
-		what, skip := "a segment", s.skipped[email]
+		what, skip := "a segment in the ledger of %q: %w", s.skipped[email]
 		if skip.segments > 1 {
-			what = fmt.Sprintf("%d segments", skip.segments)
+			what = fmt.Sprintf("%d segments", skip.segments) + " in the ledger of %q: the first: %w"
 		}
-		s.warn(fmt.Errorf("skipped %s in the ledger of %q: the first: %w", what, email, skip.first))
+		s.warn(fmt.Errorf("skipped "+what, email, skip.first))
 	}
 }
