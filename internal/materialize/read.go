@@ -77,11 +77,11 @@ func (m *Materializer) asItIs(ctx context.Context, failed error, files []string)
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(failed, fmt.Errorf("materialize: %w", err))
 	}
-	o, err := m.peek(ctx, files)
-	switch {
-	case failed == nil:
-		return o, err
-	case err != nil:
+	if failed == nil {
+		return m.peek(ctx, files)
+	}
+	o, err := m.tryPeek(ctx, files, torn)
+	if err != nil {
 		return nil, failed
 	}
 	m.Warn(fmt.Errorf("the index is behind the ledger and can't be updated: %w", failed))
@@ -138,7 +138,7 @@ var errTorn = fmt.Errorf("materialize: the databases disagree: %w", errRestart)
 // about to rename them.
 func (m *Materializer) peek(ctx context.Context, files []string) (o *opened, err error) {
 	for range 3 {
-		if o, err = m.tryPeek(ctx, files); !errors.Is(err, errTorn) {
+		if o, err = m.tryPeek(ctx, files, whole); !errors.Is(err, errTorn) {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -146,7 +146,15 @@ func (m *Materializer) peek(ctx context.Context, files []string) (o *opened, err
 	return o, err
 }
 
-func (m *Materializer) tryPeek(ctx context.Context, files []string) (*opened, error) {
+// wholeness says whether files that disagree are better than none.
+type wholeness bool
+
+const (
+	whole wholeness = true
+	torn  wholeness = false
+)
+
+func (m *Materializer) tryPeek(ctx context.Context, files []string, must wholeness) (*opened, error) {
 	held, err := lock.Acquire(ctx, m.path(lockFile), lock.ToRead, patience)
 	if err != nil {
 		return nil, err
@@ -154,7 +162,7 @@ func (m *Materializer) tryPeek(ctx context.Context, files []string) (*opened, er
 	o := &opened{lock: held}
 	for i, file := range files {
 		have, err := m.openOne(ctx, o, file)
-		if err == nil && i > 0 && !maps.Equal(have, o.cursor) {
+		if err == nil && i > 0 && must == whole && !maps.Equal(have, o.cursor) {
 			err = errTorn
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -213,12 +214,13 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	return err
 }
 
-// beside runs two steps, one on each database, at once.
+// beside runs two steps, one on each database, at once. Both mostly fail for one reason, so
+// one error is told.
 func beside(data, index func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- data() }()
 	err := index()
-	return errors.Join(<-done, err)
+	return cmp.Or(<-done, err)
 }
 
 func (s *store) finish(ctx context.Context, data, index *db.Tx, at cursor) error {
