@@ -102,13 +102,8 @@ func (w *world) team(r *rand.Rand) []*chain {
 	for at := 20; at < 90; at += r.IntN(3) {
 		c := chains[r.IntN(len(chains))]
 		// Sessions 0 to 3 are alice's, on both machines.
-		own := sessions[:4]
-		if c.email == bob {
-			own = sessions[4:7]
-		} else if c.email == carol {
-			own = sessions[7:]
-		}
-		w.tell(r, c, at, own)
+		own := map[string][]session.Session{alice: sessions[:4], bob: sessions[4:7], carol: sessions[7:]}
+		w.tell(r, c, at, own[c.email])
 	}
 	// Much was said before, so that the semantic model does not change with every arrival.
 	dave := &chain{ref: "refs/rekal/origin/dave@example.com", email: "dave@example.com", told: map[string]int{}}
