@@ -34,5 +34,6 @@ CREATE TABLE session_embeddings (
 CREATE TABLE file_cooccurrence (
     file_a VARCHAR NOT NULL, file_b VARCHAR NOT NULL, session_count INTEGER NOT NULL);
 CREATE TABLE index_state (
-    session_count INTEGER, turn_count INTEGER, embedding_dim INTEGER, last_indexed_at TIMESTAMP);
+    session_count INTEGER, turn_count INTEGER, embedding_dim INTEGER, last_indexed_at TIMESTAMP,
+    trained_to VARCHAR);
 `
