@@ -113,16 +113,17 @@ func (c *hookCommand) capture(ctx context.Context, app *App) error {
 func (c *hookCommand) reason(w *workspace.Workspace, author workspace.Author) (via string, ok bool, err error) {
 	switch c.name {
 	case "post-commit":
-		// The picks of a rebase are not acts of the user; post-rewrite sees their end.
+		// The picks of a sequence are not acts of the user; its last one is, and post-rewrite
+		// sees the end of a rebase.
 		return session.ViaCommit, !w.Repo.Sequencing(), nil
 	case "post-merge":
 		ok, err := w.OwnMerge(author)
-		return session.ViaMerge, ok, err
+		return session.ViaMerge, ok && !w.Repo.Sequencing(), err
 	case "post-applypatch":
-		return session.ViaAm, true, nil
+		return session.ViaAm, !w.Repo.Sequencing(), nil // `rebase --apply` calls it, too
 	case "post-rewrite":
-		// A rebase calls it at its end, when its own state is still there; an amend within
-		// one is not an act of the user.
+		// A rebase calls it at its end, when its own state is still there; its own amends (a
+		// fixup) are not acts of the user.
 		return session.ViaRewrite, slices.Contains(c.args, "rebase") || !w.Repo.Sequencing(), nil
 	case "pre-push":
 		return session.ViaPush, true, nil

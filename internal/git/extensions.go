@@ -16,14 +16,6 @@ import "C"
 import (
 	"errors"
 	"sync"
-
-	git2 "github.com/libgit2/git2go/v34"
-)
-
-// States that git2go has no names for.
-const (
-	stateRevertSequence     git2.RepositoryState = C.GIT_REPOSITORY_STATE_REVERT_SEQUENCE
-	stateCherrypickSequence git2.RepositoryState = C.GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE
 )
 
 // allowExtensions lets libgit2 open repositories whose extensions do not change how

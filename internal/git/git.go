@@ -170,18 +170,6 @@ func (r *Repo) Head() (Head, error) {
 	return h, err
 }
 
-// Sequencing reports whether a rebase, cherry-pick or revert sequence, or `git am`, is
-// under way in this worktree: git then commits many times for one act of the user.
-func (r *Repo) Sequencing() bool {
-	switch r.r.State() {
-	case git2.RepositoryStateRebase, git2.RepositoryStateRebaseInteractive, git2.RepositoryStateRebaseMerge,
-		git2.RepositoryStateApplyMailbox, git2.RepositoryStateApplyMailboxOrRebase,
-		stateCherrypickSequence, stateRevertSequence:
-		return true
-	}
-	return false
-}
-
 // Resolve turns a revision as `git rev-parse` takes it into the commit that it names.
 func (r *Repo) Resolve(rev string) (OID, error) {
 	obj, err := r.r.RevparseSingle(rev)

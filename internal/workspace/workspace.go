@@ -183,9 +183,12 @@ func (w *Workspace) Subject(sha string) string {
 	return c.Subject()
 }
 
-// OwnMerge reports whether HEAD is a merge commit that this user made just now, on top of
-// where HEAD was. A fast-forward pull runs post-merge, too, and is nobody's commit.
+// OwnMerge reports whether HEAD is a merge commit that this user makes just now. A
+// fast-forward pull runs post-merge, too, and is nobody's commit; so does `merge --squash`.
 func (w *Workspace) OwnMerge(a Author) (bool, error) {
+	if !w.Repo.Merging() {
+		return false, nil
+	}
 	head, err := w.Repo.Head()
 	if err != nil || head.OID == "" {
 		return false, err
@@ -194,13 +197,5 @@ func (w *Workspace) OwnMerge(a Author) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if len(c.Parents) < 2 || !strings.EqualFold(c.Committer.Email, a.Email) ||
-		strings.HasSuffix(w.Repo.LastMove(), "Fast-forward") {
-		return false, nil
-	}
-	before, err := w.Repo.Resolve("ORIG_HEAD") // git merge sets it
-	if errors.Is(err, git.ErrNotFound) {
-		return false, nil
-	}
-	return before == c.Parents[0], err
+	return len(c.Parents) > 1 && strings.EqualFold(c.Committer.Email, a.Email), nil
 }
