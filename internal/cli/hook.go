@@ -12,12 +12,15 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // hookCommand is what the installed hook scripts call: `git-rekal hook post-commit`. It
-// never fails: what goes wrong is one line on stderr, and git goes on.
+// never fails: what goes wrong is one line on stderr, and git goes on. In a repository that
+// git-rekal can't work with it is silent.
 type hookCommand struct {
 	name string
 	args []string
@@ -63,7 +66,7 @@ func (c *hookCommand) run(ctx context.Context, app *App) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = errTooMuch
 	}
-	if err != nil && !errors.Is(err, workspace.ErrNotInitialised) {
+	if err != nil && !errors.Is(err, workspace.ErrNotInitialised) && !errors.Is(err, git.ErrUnsupported) {
 		app.say(fmt.Sprintf("%s: %s", c.name, explain(err)))
 	}
 	return nil
@@ -80,6 +83,9 @@ func guarded(do func() error) (err error) {
 }
 
 func (c *hookCommand) capture(ctx context.Context, app *App) error {
+	if config.Off(app.Env) {
+		return nil
+	}
 	w, err := workspace.Open(app.Process)
 	if err != nil {
 		return err

@@ -43,11 +43,11 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	report, err := setup.Install(layout)
+	created, err := author.Ledger.Create(ctx) // where that can't be, nothing else is made
 	if err != nil {
 		return err
 	}
-	created, err := author.Ledger.Create(ctx)
+	report, err := setup.Install(layout)
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,11 @@ package git
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,6 +112,29 @@ func (r *Repo) swap(name string, old, new OID, reflog string) error {
 		moved.Free()
 	}
 	return err
+}
+
+// InTheWay is a ref whose name keeps another one from being made, "" when there is none: git
+// keeps refs as files, so a/b and a/b/c can't both be.
+func (r *Repo) InTheWay(name string) string {
+	for up := path.Dir(name); strings.Count(up, "/") > 1; up = path.Dir(up) {
+		if r.exists(up) {
+			return up
+		}
+	}
+	below, err := r.Refs(name + "/*")
+	if err != nil || len(below) == 0 {
+		return ""
+	}
+	return slices.Min(slices.Collect(maps.Keys(below)))
+}
+
+func (r *Repo) exists(name string) bool {
+	ref, err := r.r.References.Lookup(name)
+	if err == nil {
+		ref.Free()
+	}
+	return err == nil
 }
 
 // DeleteRef removes a ref; one that is not there is no error.

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -69,11 +70,29 @@ func (l *Ledger) Tip() (git.OID, error) {
 	return tip, err
 }
 
-// Create makes the branch, with its README and format, when it does not exist.
+// BlockedError is a branch that stands where a ledger has to be.
+type BlockedError struct{ Ref, By string }
+
+func (e *BlockedError) Error() string {
+	return fmt.Sprintf("ledger: the branch %q is in the way of %q",
+		strings.TrimPrefix(e.By, "refs/heads/"), strings.TrimPrefix(e.Ref, "refs/heads/"))
+}
+
+// Create makes the branch, with its README and format, when it does not exist. It returns a
+// BlockedError when it can't, and ErrFormat when the branch is something else.
 func (l *Ledger) Create(ctx context.Context) (created bool, err error) {
 	tip, err := l.Tip()
-	if err != nil || tip != "" {
+	if err != nil {
 		return false, err
+	}
+	if tip != "" {
+		if _, err := l.base(tip); err != nil {
+			return false, fmt.Errorf("ledger: branch %q: %w", strings.TrimPrefix(l.ref, "refs/heads/"), err)
+		}
+		return false, nil
+	}
+	if by := l.repo.InTheWay(l.ref); by != "" {
+		return false, &BlockedError{Ref: l.ref, By: by}
 	}
 	_, err = l.Append(ctx, "", nil)
 	if errors.Is(err, git.ErrMoved) {
