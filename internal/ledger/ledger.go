@@ -78,21 +78,30 @@ func (e *BlockedError) Error() string {
 		strings.TrimPrefix(e.By, "refs/heads/"), strings.TrimPrefix(e.Ref, "refs/heads/"))
 }
 
-// Create makes the branch, with its README and format, when it does not exist. It returns a
-// BlockedError when it can't, and ErrFormat when the branch is something else.
-func (l *Ledger) Create(ctx context.Context) (created bool, err error) {
+// Check is the ledger's tip. It returns a BlockedError where another branch keeps it from being
+// made, and ErrFormat where the branch is something else.
+func (l *Ledger) Check() (git.OID, error) {
 	tip, err := l.Tip()
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	if tip != "" {
-		if _, err := l.base(tip); err != nil {
-			return false, fmt.Errorf("ledger: branch %q: %w", strings.TrimPrefix(l.ref, "refs/heads/"), err)
+	if tip == "" {
+		if by := l.repo.InTheWay(l.ref); by != "" {
+			return "", &BlockedError{Ref: l.ref, By: by}
 		}
-		return false, nil
+		return "", nil
 	}
-	if by := l.repo.InTheWay(l.ref); by != "" {
-		return false, &BlockedError{Ref: l.ref, By: by}
+	if _, err := l.base(tip); err != nil {
+		return "", fmt.Errorf("ledger: branch %q: %w", strings.TrimPrefix(l.ref, "refs/heads/"), err)
+	}
+	return tip, nil
+}
+
+// Create makes the branch, with its README and format, when it does not exist.
+func (l *Ledger) Create(ctx context.Context) (created bool, err error) {
+	tip, err := l.Check()
+	if err != nil || tip != "" {
+		return false, err
 	}
 	_, err = l.Append(ctx, "", nil)
 	if errors.Is(err, git.ErrMoved) {
@@ -126,7 +135,7 @@ func (l *Ledger) Append(ctx context.Context, tip git.OID, records []Record) (git
 	if next == tip {
 		return tip, nil
 	}
-	if err := l.repo.CompareAndSwap(l.ref, tip, next, "rekal: append"); err != nil {
+	if err := l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: append"); err != nil {
 		return "", fmt.Errorf("ledger: append to %s: %w", l.ref, err)
 	}
 	return next, nil
