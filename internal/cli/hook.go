@@ -109,6 +109,9 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 		return err
 	}
 	input, err := c.input(within, app.Stdin)
+	if input == "" && c.name == postRewrite {
+		input = w.Repo.Rewritten(slices.Contains(c.args, "amend"))
+	}
 	err = errors.Join(err, c.capture(within, app, w, author, via, input))
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = errTooMuch

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -199,27 +198,4 @@ func (r *Repo) DeleteRef(name string) error {
 func ValidRef(name string) bool {
 	ok, err := git2.ReferenceNameIsValid(name)
 	return err == nil && ok
-}
-
-// reflogTail is how much of the end of a reflog is read: more than its longest last line.
-const reflogTail = 4 << 10
-
-// LastMove is the message of the newest entry in HEAD's reflog: how git moved HEAD last.
-// It is "" where no reflog is kept.
-func (r *Repo) LastMove() string {
-	f, err := os.Open(filepath.Join(r.layout.GitDir, "logs", "HEAD"))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return ""
-	}
-	tail := make([]byte, min(size, reflogTail))
-	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return ""
-	}
-	line := lastLine(string(tail))
-	return line[strings.IndexByte(line, '\t')+1:]
 }

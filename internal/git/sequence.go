@@ -1,6 +1,7 @@
 package git
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -33,8 +34,20 @@ func (r *Repo) resolving() bool {
 // committedByHand reports whether HEAD was moved by `git commit`, other than to finish a
 // pick. git says so in HEAD's reflog; where none is kept, nothing counts as made by hand.
 func (r *Repo) committedByHand() bool {
-	move := r.LastMove()
+	_, _, move := r.lastMove()
 	return strings.HasPrefix(move, "commit") && !strings.HasPrefix(move, "commit (cherry-pick)")
+}
+
+// Rewritten is what git says to a post-rewrite hook on its stdin, from where git has it: a hook
+// manager may have kept it to itself. A line is an old and a new OID.
+func (r *Repo) Rewritten(amend bool) string {
+	if !amend {
+		return r.text("rebase-merge/rewritten-list") + r.text("rebase-apply/rewritten")
+	}
+	if old, new, move := r.lastMove(); strings.HasPrefix(move, "commit (amend)") {
+		return old + " " + new + "\n"
+	}
+	return ""
 }
 
 // Merging reports whether `git merge` is under way in this worktree, as it still is when its
@@ -72,4 +85,29 @@ func (r *Repo) text(name string) string {
 		return ""
 	}
 	return string(b)
+}
+
+// reflogTail is how much of the end of a reflog is read: more than its longest last line.
+const reflogTail = 4 << 10
+
+// lastMove is the newest entry in HEAD's reflog: from where to where git moved HEAD last, and
+// how. All are "" where no reflog is kept.
+func (r *Repo) lastMove() (old, new, how string) {
+	f, err := os.Open(filepath.Join(r.layout.GitDir, "logs", "HEAD"))
+	if err != nil {
+		return "", "", ""
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return "", "", ""
+	}
+	tail := make([]byte, min(size, reflogTail))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return "", "", ""
+	}
+	who, how, _ := strings.Cut(lastLine(string(tail)), "\t")
+	old, who, _ = strings.Cut(who, " ")
+	new, _, _ = strings.Cut(who, " ")
+	return old, new, how
 }

@@ -195,3 +195,30 @@ func TestMerging(t *testing.T) {
 		})
 	}
 }
+
+// TestRewritten compares what git says to a post-rewrite hook with what is found without it.
+func TestRewritten(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		steps []string
+	}{
+		{"an amend", []string{"git commit -q --amend -m x"}},
+		{"a rebase", []string{"git reset -q --hard side~1", "git rebase -q main"}},
+		{"a rebase with the apply backend", []string{"git reset -q --hard side~1", "git rebase -q --apply main"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := fork(t)
+			// The repository as the hook finds it is kept.
+			p.write("r/.git/hooks/post-rewrite", "#!/bin/sh\ncat >../said\necho $1 >../args\ncp -R ../r ../then\n")
+			if err := os.Chmod(p.at("r/.git/hooks/post-rewrite"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range tt.steps {
+				p.step("linked", step)
+			}
+			args := must(os.ReadFile(p.at("args")))(t)
+			p.write("linked/.git", "gitdir: ../then/.git/worktrees/linked\n")
+			equal(t, "rewrites", string(must(os.ReadFile(p.at("said")))(t)), p.open("linked").Rewritten(string(args) == "amend\n"))
+		})
+	}
+}

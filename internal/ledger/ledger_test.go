@@ -181,7 +181,7 @@ func TestCreateBlocked(t *testing.T) {
 	for _, by := range []string{"rekal", "rekal/a@example.com/x"} {
 		t.Run(by, func(t *testing.T) {
 			s := newStore(t)
-			s.git("commit", "-q", "--allow-empty", "-m", "x")
+			s.git("-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "x")
 			s.git("branch", by)
 			created, err := s.own().Create(background)
 			var blocked *ledger.BlockedError
