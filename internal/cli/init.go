@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -54,7 +53,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	report, err := setup.Install(layout)
+	report, err := w.Install(ctx, layout)
 	for _, line := range append(report.Done, made...) {
 		fmt.Fprintln(app.Stdout, printable(line))
 	}

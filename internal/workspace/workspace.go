@@ -106,8 +106,8 @@ func (w *Workspace) Reader() (*materialize.Materializer, error) {
 	if err := w.Ready(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(w.RekalDir(), 0o700); err != nil {
-		return nil, fmt.Errorf("workspace: %w", err)
+	if err := w.folder(context.Background()); err != nil {
+		return nil, err
 	}
 	return &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: w.Warn}, nil
 }
@@ -160,26 +160,16 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 	if _, err := a.Ledger.Create(ctx); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(w.RekalDir(), 0o700); err != nil {
+	switch err := w.folder(ctx); {
+	case errors.Is(err, ErrNotInitialised):
+		return nil, err
+	case err != nil:
 		w.Warn(fmt.Errorf("the capture cache can't be written: %w", err))
 	}
 	return &capture.Capturer{
 		Repo: w.Repo, Ledger: a.Ledger, Redactor: redact.New(), Agents: transcript.Agents(),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI,
-	}, nil
-}
-
-// Layout says where setup installs things.
-func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
-	hooks, scope, err := w.Repo.HooksDir(ctx)
-	if err != nil {
-		return setup.Layout{}, err
-	}
-	l := w.Repo.Layout()
-	return setup.Layout{
-		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks, HooksPathScope: scope,
-		Exclude: w.exclude(), RekalDir: w.RekalDir(), Binary: w.Exe,
 	}, nil
 }
 
