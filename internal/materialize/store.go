@@ -87,7 +87,7 @@ func (s *store) advance(ctx context.Context, heads []ledger.Head) error {
 		return nil
 	}
 	s.fresh = len(have) == 0
-	commits, err := s.missing(heads, have)
+	commits, err := s.missing(ctx, heads, have)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (s *store) cursor(ctx context.Context, heads []ledger.Head) (map[string]str
 }
 
 // missing lists the commits of all heads beyond the cursor, each once, by their segments.
-func (s *store) missing(heads []ledger.Head, have map[string]string) ([]commit, error) {
+func (s *store) missing(ctx context.Context, heads []ledger.Head, have map[string]string) ([]commit, error) {
 	var known []git.OID
 	for _, oid := range have {
 		known = append(known, git.OID(oid))
@@ -127,7 +127,7 @@ func (s *store) missing(heads []ledger.Head, have map[string]string) ([]commit, 
 	slices.Sort(known)
 	var out []commit
 	for _, h := range heads {
-		commits, err := ledger.Since(s.repo, h.OID, known...)
+		commits, err := ledger.Since(ctx, s.repo, h.OID, known...)
 		if errors.Is(err, ledger.ErrFormat) || err != nil && h.Remote != "" {
 			// Somebody else's ledger is untrusted: what is wrong with it costs only itself.
 			s.warn(fmt.Errorf("skipped %s: %w", h.Ref, err))
