@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -31,6 +32,14 @@ type store struct {
 	fresh       bool // the tables are empty
 	now         func() time.Time
 	warn        func(error)
+	skipped     map[string]*skipped // by the author of the ledger
+}
+
+// skipped is what of one ledger could not be taken: a ledger may be full of it, and one line
+// says so.
+type skipped struct {
+	segments int
+	first    error
 }
 
 // openStore opens both files, side by side, because starting an engine costs 10 ms. Both are
@@ -39,7 +48,7 @@ func (m *Materializer) openStore(ctx context.Context, data, index string) (*stor
 	if m.exists(data) != m.exists(index) {
 		return nil, fmt.Errorf("materialize: %w", fs.ErrNotExist)
 	}
-	s := &store{repo: m.Repo, now: m.Now, warn: m.Warn}
+	s := &store{repo: m.Repo, now: m.Now, warn: m.Warn, skipped: map[string]*skipped{}}
 	var indexErr error
 	done := make(chan struct{})
 	go func() {
@@ -118,16 +127,18 @@ func (s *store) cursor(ctx context.Context, heads []ledger.Head) (map[string]str
 	return have, nil
 }
 
-// missing lists the commits of all heads beyond the cursor, each once, by their segments.
+// missing lists the commits of all heads beyond the cursor, by their segments. Each counts
+// once in the ledgers of one author; a branch that names another's commits takes none away.
 func (s *store) missing(ctx context.Context, heads []ledger.Head, have map[string]string) ([]commit, error) {
-	var known []git.OID
-	for _, oid := range have {
-		known = append(known, git.OID(oid))
+	known := map[string][]git.OID{}
+	for _, h := range heads {
+		if oid := have[h.Ref]; oid != "" {
+			known[h.Email] = append(known[h.Email], git.OID(oid))
+		}
 	}
-	slices.Sort(known)
 	var out []commit
 	for _, h := range heads {
-		commits, err := ledger.Since(ctx, s.repo, h.OID, known...)
+		commits, err := ledger.Since(ctx, s.repo, h.OID, known[h.Email]...)
 		if errors.Is(err, ledger.ErrFormat) || err != nil && h.Remote != "" {
 			// Somebody else's ledger is untrusted: what is wrong with it costs only itself.
 			s.warn(fmt.Errorf("skipped %s: %w", h.Ref, err))
@@ -139,7 +150,7 @@ func (s *store) missing(ctx context.Context, heads []ledger.Head, have map[strin
 		for _, c := range commits {
 			out = append(out, commit{Commit: c, email: h.Email})
 		}
-		known = append(known, h.OID)
+		known[h.Email] = append(known[h.Email], h.OID)
 	}
 	slices.SortStableFunc(out, func(a, b commit) int {
 		return cmp.Or(cmp.Compare(min(len(a.Segments), 1), min(len(b.Segments), 1)), compareFirst(a, b))
@@ -208,13 +219,17 @@ func (s *store) next(commits []commit) (n int, entries []entry) {
 	return n, entries
 }
 
-// read joins the segments of a commit. One that can't be read is skipped with a warning.
+// read joins the segments of a commit. One that can't be read, or that says it is of another
+// author, is skipped.
 func (s *store) read(c commit) entry {
 	out := entry{commit: c}
 	for _, seg := range c.Segments {
 		e, err := ledger.ReadSegment(s.repo, seg.Blob)
+		if cp := e.Checkpoint; cp != nil && !strings.EqualFold(cp.UserEmail, c.email) {
+			err = fmt.Errorf("it says that it is of %q", cp.UserEmail)
+		}
 		if err != nil {
-			s.warn(fmt.Errorf("skipped %s in the ledger of %s: %w", seg.Path, c.email, err))
+			s.skip(c.email, fmt.Errorf("%s: %w", seg.Path, err))
 			continue
 		}
 		for _, p := range e.Sessions {
@@ -223,6 +238,25 @@ func (s *store) read(c commit) entry {
 		out.Join(e)
 	}
 	return out
+}
+
+func (s *store) skip(email string, err error) {
+	if s.skipped[email] == nil {
+		s.skipped[email] = &skipped{first: err}
+	}
+	s.skipped[email].segments++
+}
+
+// report says what was skipped, in one line a ledger.
+func (s *store) report() {
+	for _, email := range slices.Sorted(maps.Keys(s.skipped)) {
+		if k := s.skipped[email]; k.segments == 1 {
+			s.warn(fmt.Errorf("skipped a segment in the ledger of %s: %w", email, k.first))
+		} else {
+			s.warn(fmt.Errorf("skipped %d segments in the ledger of %s, the first of them %w", k.segments, email, k.first))
+		}
+	}
+	clear(s.skipped)
 }
 
 // apply writes commits in batches: everything in one transaction on data.db and one on
@@ -255,6 +289,7 @@ func (s *store) apply(ctx context.Context, commits []commit, cursor map[string]s
 	}
 	// Nobody's impatience comes between the two commits; only a crash does.
 	last := context.WithoutCancel(ctx)
+	s.report()
 	return beside(func() error { return data.Commit(last) }, func() error { return index.Commit(last) })
 }
 
