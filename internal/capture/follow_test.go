@@ -199,10 +199,10 @@ func TestFollowsOverlappingForks(t *testing.T) {
 		{"theirs says the same, later", 1, 2, says("s", 1, "a"), says("s", 1, "a"), false, true},
 		{"theirs says another thing, later", 1, 2, says("s", 1, "a"), says("s", 1, "b"), false, true},
 		{"theirs says another thing, earlier", 2, 1, says("s", 1, "a"), says("s", 1, "b"), true, true},
-		{"theirs edits before our commit", 2, 1, ties("s", 7), says("s", 1, "b"), true, false},
-		{"theirs edits after our commit", 1, 2, ties("s", 7), says("s", 1, "b"), false, true},
-		{"theirs commits before our edit", 2, 1, says("s", 1, "a"), ties("s", 7), true, true},
-		{"theirs begins before our commit of it", 2, 1, ties("new", 7), says("new", 0, "b"), true, true},
+		{"theirs edits before our commit", 2, 1, ties("s"), says("s", 1, "b"), true, false},
+		{"theirs edits after our commit", 1, 2, ties("s"), says("s", 1, "b"), false, true},
+		{"theirs commits before our edit", 2, 1, says("s", 1, "a"), ties("s"), true, true},
+		{"theirs begins before our commit of it", 2, 1, ties("new"), says("new", 0, "b"), true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := newMachines(t)
@@ -226,6 +226,6 @@ func says(name string, first int, text string) func(*machines) session.Entry {
 	return func(m *machines) session.Entry { return m.part(name, first, text) }
 }
 
-func ties(name string, sha int) func(*machines) session.Entry {
-	return func(m *machines) session.Entry { return m.links(name, sha) }
+func ties(name string) func(*machines) session.Entry {
+	return func(m *machines) session.Entry { return m.links(name, 7) }
 }

@@ -24,16 +24,21 @@ func (r *Repo) shallow() bool {
 }
 
 // cuts are the commits whose parents a shallow clone left out.
-func (r *Repo) cuts() (map[OID]bool, error) {
+type cuts map[OID]bool
+
+// explain reports whether an error means that a commit's parent was left out.
+func (c cuts) explain(id OID, err error) bool { return c[id] && errors.Is(err, ErrNotFound) }
+
+func (r *Repo) cuts() (cuts, error) {
 	b, err := os.ReadFile(r.shallowFile())
 	if err != nil {
 		return nil, fmt.Errorf("git: where the history is cut: %w", err)
 	}
-	cuts := map[OID]bool{}
+	out := cuts{}
 	for id := range strings.FieldsSeq(string(b)) {
-		cuts[OID(id)] = true
+		out[OID(id)] = true
 	}
-	return cuts, nil
+	return out, nil
 }
 
 // walkShallow is walk in a clone whose history was cut. libgit2 1.5 does not know where,
@@ -81,7 +86,7 @@ func (r *Repo) between(ctx context.Context, tips, hide []OID) ([]Commit, error) 
 // reach lists commits that are reachable and here, each once, parents before children.
 type reach struct {
 	repo *Repo
-	cuts map[OID]bool
+	cuts cuts
 	seen map[OID]bool
 	out  []Commit
 }
@@ -118,7 +123,7 @@ func (w *reach) from(ctx context.Context, ids []OID) error {
 			}
 			top.next++
 			err := visit(top.Parents[top.next-1])
-			if err != nil && !(w.cuts[top.OID] && errors.Is(err, ErrNotFound)) {
+			if err != nil && !w.cuts.explain(top.OID, err) {
 				return err
 			}
 		}
@@ -146,7 +151,7 @@ func (r *Repo) isBehind(old, new OID) (bool, error) {
 			case err == nil && !seen[p]:
 				seen[p] = true
 				queue = append(queue, p)
-			case err != nil && !(cuts[c.OID] && errors.Is(err, ErrNotFound)):
+			case err != nil && !cuts.explain(c.OID, err):
 				return false, err
 			}
 		}

@@ -145,7 +145,7 @@ func (s *store) missing(ctx context.Context, heads []ledger.Head, have map[strin
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("materialize: read %s: %w", h.Ref, err)
 		}
 		for _, c := range commits {
 			out = append(out, commit{Commit: c, email: h.Email})
