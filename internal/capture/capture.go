@@ -101,7 +101,7 @@ func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]session.Ent
 	if tips[c.Ledger.Ref()] == "" {
 		return Outcome{}, c.missing()
 	}
-	st, err := load(c.Repo, c.CacheDir, tips)
+	st, err := load(ctx, c.Repo, c.CacheDir, tips)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -158,7 +158,7 @@ func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []
 			return err
 		}
 		tips[g.Ledger.Ref()] = g.out.Tip
-		if g.st.follow(g.Repo, tips) != nil {
+		if g.st.follow(ctx, g.Repo, tips) != nil {
 			return nil // the ledger moved on; the next capture reads it again
 		}
 	}

@@ -82,7 +82,7 @@ func (g *gathered) candidates(ctx context.Context, spans []span) ([]git.Commit, 
 		return nil, err
 	}
 	var out []git.Commit
-	for c, err := range g.Repo.Newest(tips) {
+	for c, err := range g.Repo.Newest(ctx, tips) {
 		if err != nil {
 			return nil, err
 		}

@@ -171,10 +171,15 @@ func (g *gathered) sessions() []session.Session {
 	return out
 }
 
+// files leaves out what no ledger would take: a tree made by hand may hold any name.
 func files(changes []git.Change) []session.File {
-	out := make([]session.File, len(changes))
-	for i, c := range changes {
-		out[i] = session.File{Path: c.Path, OldPath: c.OldPath, Change: c.Kind, Blob: string(c.OID)}
+	var out []session.File
+	for _, c := range changes {
+		if storable(c.Path) && (c.OldPath == "" || storable(c.OldPath)) {
+			out = append(out, session.File{Path: c.Path, OldPath: c.OldPath, Change: c.Kind, Blob: string(c.OID)})
+		}
 	}
 	return out
 }
+
+func storable(path string) bool { return session.InTree(path) && len(path) <= session.MaxPath }

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"context"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with the fields below; a cache of another version is dropped.
-const cacheVersion = 3
+const cacheVersion = 4
 
 // recent is how long an edit that no commit holds yet can tie its session to one.
 const recent = 7 * 24 * time.Hour
@@ -35,7 +36,8 @@ type state struct {
 	Tips     map[string]git.OID  // of the ledgers on this machine, by ref
 	Sessions map[string]*known   // by sessionKey
 	Recorded map[uint64]bool     // code commits whose files a checkpoint holds, by their first 8 bytes
-	Rewrites map[uint64][]uint64 // code commits that others became: new → old; a squash has several
+	Rewrites map[uint64][]uint64 // code commits that others became: new → old, sorted; a squash has several
+	Latest   map[string]string   // session ID or key → path of the last segment that adds to it or links it
 	Files    map[string]stamp    // transcripts that were read to this size and time
 	Foreign  map[string]int64    // see transcript.Env
 }
@@ -66,23 +68,24 @@ type stamp struct {
 func newState() *state {
 	return &state{
 		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
-		Files: map[string]stamp{}, Foreign: map[string]int64{},
+		Latest: map[string]string{},
+		Files:  map[string]stamp{}, Foreign: map[string]int64{},
 	}
 }
 
 func sessionKey(source, nativeID string) string { return source + "\x00" + nativeID }
 
 // load reads the cache, and brings it to the tips of the ledgers on this machine, by ref.
-func load(repo *git.Repo, dir string, tips map[string]git.OID) (*state, error) {
+func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID) (*state, error) {
 	st := readCache(filepath.Join(dir, cacheFile))
 	if maps.Equal(st.Tips, tips) {
 		return st, nil
 	}
-	if st.follow(repo, tips) != nil {
+	if st.follow(ctx, repo, tips) != nil {
 		// The stamps of files go, too: what a lost tip had stored may be missing now.
 		fresh := newState()
 		fresh.Foreign = st.Foreign
-		if err := fresh.follow(repo, tips); err != nil {
+		if err := fresh.follow(ctx, repo, tips); err != nil {
 			return nil, fmt.Errorf("capture: %w", err)
 		}
 		return fresh, nil
@@ -128,14 +131,14 @@ func (st *state) save(dir string) error {
 	return nil
 }
 
-// errStartOver says that a state can't be continued to tips that are no plain continuation
-// of its own.
+// errStartOver says that a state can't be continued: its tips are not behind the new ones, or
+// something new belongs before what it holds of a session.
 var errStartOver = errors.New("not a plain continuation")
 
 // follow applies what the ledgers say between the state's tips and others. After an error,
 // as when a tip is gone, the state must be read from the start, in the order in which
-// readers take the segments.
-func (st *state) follow(repo *git.Repo, tips map[string]git.OID) error {
+// readers take the segments. What it comes to is the same.
+func (st *state) follow(ctx context.Context, repo *git.Repo, tips map[string]git.OID) error {
 	have := slices.Collect(maps.Values(st.Tips))
 	for ref, old := range st.Tips {
 		if ok, err := repo.IsAncestor(old, tips[ref]); tips[ref] == "" || err != nil || !ok {
@@ -147,20 +150,17 @@ func (st *state) follow(repo *git.Repo, tips map[string]git.OID) error {
 		if st.Tips[ref] == tips[ref] {
 			continue
 		}
-		more, err := ledger.Since(repo, tips[ref], have...)
+		more, err := ledger.Since(ctx, repo, tips[ref], have...)
 		if err != nil {
 			return fmt.Errorf("read %s at %.12s: %w", ref, tips[ref], err)
 		}
 		have = append(have, tips[ref])
 		commits = append(commits, more...)
 	}
-	if len(st.Tips) > 0 && slices.ContainsFunc(commits, func(c ledger.Commit) bool { return c.Merge }) {
-		return errStartOver
-	}
 	commits = slices.DeleteFunc(commits, func(c ledger.Commit) bool { return len(c.Segments) == 0 })
 	slices.SortStableFunc(commits, func(a, b ledger.Commit) int { return a.Segments[0].Compare(b.Segments[0]) })
 	for _, c := range commits {
-		if err := st.apply(repo, c); err != nil {
+		if err := errors.Join(ctx.Err(), st.apply(repo, c)); err != nil {
 			return err
 		}
 	}
@@ -168,7 +168,9 @@ func (st *state) follow(repo *git.Repo, tips map[string]git.OID) error {
 	return nil
 }
 
-// apply adds what one commit says. A segment of one's own that can't be read is reported by
+// apply adds what one commit says. The order matters within a session only, so a commit of
+// another machine that comes late is no matter, unless one of its sessions has gone on. A
+// segment of one's own that can't be read is reported by
 // the commands that read the ledger; what it held is captured again. One that is not there is
 // an error: what it holds must not be stored twice.
 func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
@@ -181,6 +183,9 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 		if err != nil {
 			return err
 		}
+		if err := st.advance(e, seg); err != nil {
+			return err
+		}
 		for _, s := range e.Sessions {
 			if err := st.applySession(repo, s, seg.Blob); err != nil {
 				return err
@@ -189,7 +194,10 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 		all.Join(e)
 	}
 	for _, r := range all.Rewrites {
-		st.Rewrites[shaKey(r.New)] = append(st.Rewrites[shaKey(r.New)], shaKey(r.Old))
+		old := st.Rewrites[shaKey(r.New)]
+		if i, found := slices.BinarySearch(old, shaKey(r.Old)); !found {
+			st.Rewrites[shaKey(r.New)] = slices.Insert(old, i, shaKey(r.Old))
+		}
 	}
 	if cp := all.Checkpoint; cp != nil && len(cp.Files) > 0 {
 		st.Recorded[shaKey(cp.GitSHA)] = true
@@ -198,6 +206,27 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 			made = code.Committer.When
 		}
 		st.settle(all, made)
+	}
+	return nil
+}
+
+// advance notes the sessions that a segment adds to or links. Those that are not known yet
+// count, too: what a link says of them depends on whether it comes before them.
+func (st *state) advance(e session.Entry, seg ledger.Segment) error {
+	var ids []string
+	for _, s := range e.Sessions {
+		ids = append(ids, s.ID, sessionKey(s.Source, s.NativeID))
+	}
+	if e.Checkpoint != nil {
+		for _, l := range e.Checkpoint.Links {
+			ids = append(ids, l.Session)
+		}
+	}
+	for _, id := range ids {
+		if last := st.Latest[id]; last != "" && seg.Compare(ledger.Segment{Path: last}) < 0 {
+			return fmt.Errorf("%w: %s is before %s", errStartOver, seg.Path, last)
+		}
+		st.Latest[id] = seg.Path
 	}
 	return nil
 }

@@ -277,7 +277,7 @@ func (w *world) held() held {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	commits, err := ledger.Since(repo, tip)
+	commits, err := ledger.Since(w.t.Context(), repo, tip)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func (w *world) ties(want ...string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	commits, err := ledger.Since(repo, tip)
+	commits, err := ledger.Since(w.t.Context(), repo, tip)
 	if err != nil {
 		w.t.Fatal(err)
 	}

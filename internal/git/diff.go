@@ -47,40 +47,6 @@ func (r *Repo) Changes(id OID) ([]Change, error) {
 	return r.diff(old, tree)
 }
 
-// Added lists the files under a path that a newer tree has and an older one has not, or
-// has with another content. An older tree of "" is empty.
-func (r *Repo) Added(older, newer OID, under string) ([]Entry, error) {
-	if older == "" {
-		return r.Blobs(newer, under)
-	}
-	o, err := r.lookupTree(older)
-	if err != nil {
-		return nil, err
-	}
-	defer o.Free()
-	n, err := r.lookupTree(newer)
-	if err != nil {
-		return nil, err
-	}
-	defer n.Free()
-	d, err := r.r.DiffTreeToTree(o, n, nil)
-	if err != nil {
-		return nil, fmt.Errorf("git: diff trees %s and %s: %w", older, newer, err)
-	}
-	defer d.Free()
-	changes, err := changesOf(d)
-	if err != nil {
-		return nil, err
-	}
-	var out []Entry
-	for _, c := range changes {
-		if c.Kind != "D" && len(c.Path) > len(under) && c.Path[:len(under)] == under {
-			out = append(out, Entry{Path: c.Path, OID: c.OID})
-		}
-	}
-	return out, nil
-}
-
 func (r *Repo) diff(old, new *git2.Tree) ([]Change, error) {
 	how, err := git2.DefaultDiffOptions()
 	if err != nil {

@@ -185,28 +185,3 @@ func TestChangesOfVeryManyFiles(t *testing.T) {
 	equal(t, "old names", slices.Sorted(maps.Keys(files("a", n))), gone)
 	equal(t, "new names", slices.Sorted(maps.Keys(files("b", n))), came)
 }
-
-func TestAdded(t *testing.T) {
-	p := newPlace(t)
-	p.init("r")
-	p.commit("r", "two", "seg/a", "1\n", "seg/sub/b", "2\n", "segment", "3\n", "seg/gone", "4\n")
-	p.git("r", "rm", "-q", "seg/gone")
-	p.commit("r", "three", "seg/a", "changed\n", "seg/c", "5\n", "other", "6\n")
-	r := p.open("r")
-	tree := func(rev string) git.OID { return p.rev("r", rev+"^{tree}") }
-	entry := func(rev, path string) git.Entry { return git.Entry{Path: path, OID: p.rev("r", rev+":"+path)} }
-	for _, tt := range []struct {
-		name         string
-		older, newer git.OID
-		want         []git.Entry
-	}{
-		{"to an empty tree", "", tree("HEAD~1"), []git.Entry{entry("HEAD~1", "seg/a"), entry("HEAD~1", "seg/gone"), entry("HEAD~1", "seg/sub/b")}},
-		{"to another tree", tree("HEAD~1"), tree("HEAD"), []git.Entry{entry("HEAD", "seg/a"), entry("HEAD", "seg/c")}},
-		{"to itself", tree("HEAD"), tree("HEAD"), nil},
-		{"to a tree without the folder", tree("HEAD~2"), tree("HEAD~1"), []git.Entry{entry("HEAD~1", "seg/a"), entry("HEAD~1", "seg/gone"), entry("HEAD~1", "seg/sub/b")}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			equal(t, "added", tt.want, must(r.Added(tt.older, tt.newer, "seg/"))(t))
-		})
-	}
-}

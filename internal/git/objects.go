@@ -1,10 +1,11 @@
 package git
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
-	"sort"
 	"strings"
 
 	git2 "github.com/libgit2/git2go/v34"
@@ -95,29 +96,16 @@ func (r *Repo) BlobSize(id OID) (uint64, error) {
 		return 0, fmt.Errorf("git: object database: %w", err)
 	}
 	defer odb.Free()
-	size, _, err := odb.ReadHeader(o)
-	if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+	size, kind, err := odb.ReadHeader(o)
+	switch {
+	case git2.IsErrorCode(err, git2.ErrorCodeNotFound):
 		return 0, fmt.Errorf("git: blob %s: %w", id, ErrNotFound)
-	}
-	if err != nil {
+	case err != nil:
 		return 0, fmt.Errorf("git: blob %s: %w", id, err)
+	case kind != git2.ObjectBlob:
+		return 0, fmt.Errorf("git: %s is no blob: %w", id, ErrMalformed)
 	}
 	return size, nil
-}
-
-// BlobAt reads the file at a path of a tree; ErrNoFile when there is none, ErrNotFound when its
-// content is not here.
-func (r *Repo) BlobAt(tree OID, path string) ([]byte, error) {
-	t, err := r.lookupTree(tree)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Free()
-	e, err := t.EntryByPath(path)
-	if err != nil || e.Type != git2.ObjectBlob {
-		return nil, fmt.Errorf("git: %s in tree %s: %w", path, tree, ErrNoFile)
-	}
-	return r.Blob(fromOid(e.Id))
 }
 
 func (r *Repo) lookupTree(id OID) (*git2.Tree, error) {
@@ -240,19 +228,19 @@ func (r *Repo) buildEntry(b *git2.TreeBuilder, old *git2.Tree, name string, v an
 
 // Walk yields the commits that are reachable from tips and not from hide, parents
 // before children. Commits that a shallow clone cut off are not an error: the walk
-// ends there.
-func (r *Repo) Walk(tips, hide []OID) iter.Seq2[Commit, error] {
-	return r.walk(tips, hide, git2.SortTopological|git2.SortTime|git2.SortReverse)
+// ends there. Others that are not here are ErrNotFound.
+func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, error] {
+	return r.walk(ctx, tips, hide, git2.SortTopological|git2.SortTime|git2.SortReverse)
 }
 
 // Newest yields the commits that are reachable from tips, the newest first.
-func (r *Repo) Newest(tips []OID) iter.Seq2[Commit, error] {
-	return r.walk(tips, nil, git2.SortTime)
+func (r *Repo) Newest(ctx context.Context, tips []OID) iter.Seq2[Commit, error] {
+	return r.walk(ctx, tips, nil, git2.SortTime)
 }
 
-func (r *Repo) walk(tips, hide []OID, order git2.SortType) iter.Seq2[Commit, error] {
-	if shallow, err := r.r.IsShallow(); err == nil && shallow {
-		return r.walkShallow(tips, hide, order)
+func (r *Repo) walk(ctx context.Context, tips, hide []OID, order git2.SortType) iter.Seq2[Commit, error] {
+	if r.shallow() {
+		return r.walkShallow(ctx, tips, hide, order)
 	}
 	return func(yield func(Commit, error) bool) {
 		w, err := r.r.Walk()
@@ -272,8 +260,8 @@ func (r *Repo) walk(tips, hide []OID, order git2.SortType) iter.Seq2[Commit, err
 			if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
 				return
 			}
-			if err != nil {
-				yield(Commit{}, fmt.Errorf("git: walk: %w", err))
+			if err = cmp.Or(ctx.Err(), err); err != nil {
+				yield(Commit{}, walkError(err))
 				return
 			}
 			c, err := r.Commit(fromOid(&id))
@@ -284,6 +272,13 @@ func (r *Repo) walk(tips, hide []OID, order git2.SortType) iter.Seq2[Commit, err
 	}
 }
 
+func walkError(err error) error {
+	if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+		return fmt.Errorf("git: walk: %w: %w", ErrNotFound, err)
+	}
+	return fmt.Errorf("git: walk: %w", err)
+}
+
 func push(w *git2.RevWalk, tips, hide []OID) error {
 	for _, id := range tips {
 		o, err := toOid(id)
@@ -291,7 +286,7 @@ func push(w *git2.RevWalk, tips, hide []OID) error {
 			return err
 		}
 		if err := w.Push(o); err != nil {
-			return fmt.Errorf("git: walk from %s: %w", id, err)
+			return fmt.Errorf("git: walk from %s: %w", id, walkError(err))
 		}
 	}
 	for _, id := range hide {
@@ -326,68 +321,12 @@ func (r *Repo) IsAncestor(old, new OID) (bool, error) {
 			return false, nil
 		}
 	}
+	if r.shallow() {
+		return r.isBehind(old, new)
+	}
 	ok, err := r.r.DescendantOf(n, o)
 	if err != nil {
 		return false, fmt.Errorf("git: is %s behind %s: %w", old, new, err)
 	}
 	return ok, nil
-}
-
-// LastFile is the path of the file that comes last by name below a folder of a tree, "" when
-// there is none. It reads one tree a level.
-func (r *Repo) LastFile(tree OID, under string) (string, error) {
-	t, err := r.lookupTree(tree)
-	if err != nil {
-		return "", err
-	}
-	defer func() { t.Free() }()
-	path := ""
-	for name := strings.TrimSuffix(under, "/"); ; {
-		e := t.EntryByName(name)
-		if e == nil {
-			return "", nil
-		}
-		path += name
-		if e.Type != git2.ObjectTree {
-			return path, nil
-		}
-		next, err := r.lookupTree(fromOid(e.Id))
-		if err != nil {
-			return "", err
-		}
-		t.Free()
-		if t = next; t.EntryCount() == 0 {
-			return "", nil
-		}
-		name = t.EntryByIndex(t.EntryCount() - 1).Name
-		path += "/"
-	}
-}
-
-// Blobs lists the files of a tree below a path, by full path, in path order.
-func (r *Repo) Blobs(tree OID, under string) ([]Entry, error) {
-	t, err := r.lookupTree(tree)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Free()
-	var out []Entry
-	err = t.Walk(func(prefix string, e *git2.TreeEntry) error {
-		path := prefix + e.Name
-		if e.Type == git2.ObjectBlob && strings.HasPrefix(path, under) {
-			out = append(out, Entry{Path: path, OID: fromOid(e.Id)})
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("git: list tree %s: %w", tree, err)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
-	return out, nil
-}
-
-// Entry is a file in a tree.
-type Entry struct {
-	Path string
-	OID  OID
 }

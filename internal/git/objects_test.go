@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,13 +57,6 @@ func TestWriteCommitFails(t *testing.T) {
 	p.init("r")
 	r := p.open("r")
 	tree := must(r.Commit(p.rev("r", "HEAD")))(t).Tree
-	for name, err := range map[string]error{
-		"a path that is not": second(r.BlobAt(tree, "dir/z")), "a folder": second(r.BlobAt(tree, "dir")),
-	} {
-		if !errors.Is(err, git.ErrNoFile) {
-			t.Errorf("%s: %v, want ErrNoFile", name, err)
-		}
-	}
 	none := git.OID(strings.Repeat("1", 40))
 	for name, d := range map[string]git.Draft{
 		"a path of git's own":    {Files: map[string][]byte{".git/config": nil}, Author: someone},
@@ -86,12 +80,7 @@ func TestReading(t *testing.T) {
 	p.commit("r", "two", "dir/a", "A\x00\n", "dir/sub/b", "", "dirt", "x")
 	r := p.open("r")
 	tree := must(r.Commit(p.rev("r", "HEAD")))(t).Tree
-	equal(t, "a blob", "A\x00\n", string(must(r.BlobAt(tree, "dir/a"))(t)))
-	equal(t, "an empty blob", "", string(must(r.BlobAt(tree, "dir/sub/b"))(t)))
 	equal(t, "a blob by OID", "x", string(must(r.Blob(p.rev("r", "HEAD:dirt")))(t)))
-	equal(t, "all below a folder", []git.Entry{
-		{Path: "dir/a", OID: p.rev("r", "HEAD:dir/a")}, {Path: "dir/sub/b", OID: p.rev("r", "HEAD:dir/sub/b")},
-	}, must(r.Blobs(tree, "dir/"))(t))
 
 	none := git.OID(strings.Repeat("1", 40))
 	for name, err := range map[string]error{
@@ -171,27 +160,36 @@ func TestWalk(t *testing.T) {
 		walk func(func(git.Commit, error) bool)
 		want []git.OID
 	}{
-		{"all", r.Walk(ids[4:], nil), ids[1:]},
-		{"without", r.Walk(ids[4:], []git.OID{ids[2]}), ids[3:]},
-		{"without itself", r.Walk(ids[4:], ids[4:]), nil},
-		{"two tips", r.Walk([]git.OID{ids[2], ids[3]}, nil), ids[1:4]},
-		{"without what is not here", r.Walk(ids[2:3], []git.OID{none}), ids[1:3]},
-		{"newest first", r.Newest(ids[4:]), []git.OID{ids[4], ids[3], ids[2], ids[1]}},
-		{"from nowhere", r.Walk(nil, nil), nil},
+		{"all", r.Walk(background, ids[4:], nil), ids[1:]},
+		{"without", r.Walk(background, ids[4:], []git.OID{ids[2]}), ids[3:]},
+		{"without itself", r.Walk(background, ids[4:], ids[4:]), nil},
+		{"two tips", r.Walk(background, []git.OID{ids[2], ids[3]}, nil), ids[1:4]},
+		{"without what is not here", r.Walk(background, ids[2:3], []git.OID{none}), ids[1:3]},
+		{"newest first", r.Newest(background, ids[4:]), []git.OID{ids[4], ids[3], ids[2], ids[1]}},
+		{"from nowhere", r.Walk(background, nil, nil), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) { equal(t, "commits", tt.want, collect(t, tt.walk)) })
 	}
 	t.Run("stopped", func(t *testing.T) {
-		for c, err := range r.Newest(ids[4:]) {
+		for c, err := range r.Newest(background, ids[4:]) {
 			if err != nil || c.OID != ids[4] {
 				t.Errorf("%s, %v", c.OID, err)
 			}
 			break
 		}
 	})
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(background)
+		cancel()
+		for c, err := range r.Walk(ctx, ids[4:], nil) {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, %v", c.OID, err)
+			}
+		}
+	})
 	t.Run("from a commit that is not here", func(t *testing.T) {
-		for c, err := range r.Walk([]git.OID{none}, nil) {
-			if err == nil {
+		for c, err := range r.Walk(background, []git.OID{none}, nil) {
+			if !errors.Is(err, git.ErrNotFound) {
 				t.Errorf("%s, and no error", c.OID)
 			}
 		}
@@ -208,17 +206,38 @@ func TestWalkInAShallowClone(t *testing.T) {
 			dir := fmt.Sprint("clone", depth)
 			p.git(".", "clone", "-q", fmt.Sprint("--depth=", depth), "--branch=side", "file://"+p.at("r"), dir)
 			r := p.open(dir)
-			got := collect(t, r.Walk([]git.OID{tip}, nil))
+			got := collect(t, r.Walk(background, []git.OID{tip}, nil))
 			parentsFirst(t, r, got)
 			equal(t, "all", sorted(want), sorted(got))
 			back := slices.Clone(want)
 			slices.Reverse(back)
-			equal(t, "newest first", back, collect(t, r.Newest([]git.OID{tip})))
-			equal(t, "without one", []git.OID{tip}, collect(t, r.Walk([]git.OID{tip}, []git.OID{ids[2], ids[3]})))
+			equal(t, "newest first", back, collect(t, r.Newest(background, []git.OID{tip})))
+			for _, id := range want {
+				equal(t, "is behind the tip", true, must(r.IsAncestor(id, tip))(t))
+				equal(t, "the tip is behind it", id == tip, must(r.IsAncestor(tip, id))(t))
+			}
+			equal(t, "without one", []git.OID{tip}, collect(t, r.Walk(background, []git.OID{tip}, []git.OID{ids[2], ids[3]})))
 		})
 	}
+	t.Run("in a linked worktree", func(t *testing.T) {
+		p.git("clone2", "worktree", "add", "-q", "--detach", "../linked", "HEAD")
+		equal(t, "all", sorted(ids[2:]), sorted(collect(t, p.open("linked").Walk(background, []git.OID{tip}, nil))))
+	})
+	t.Run("a parent that is lost, not cut", func(t *testing.T) {
+		who := "A U Thor <a@example.com> 1800000000 +0000\n"
+		lost := p.object("clone1", "commit", "tree "+string(p.rev("clone1", "HEAD^{tree}"))+"\nparent "+strings.Repeat("1", 40)+"\nauthor "+who+"committer "+who+"\nx\n")
+		r := p.open("clone1")
+		if _, err := r.IsAncestor(tip, lost); !errors.Is(err, git.ErrNotFound) {
+			t.Errorf("is it behind: %v", err)
+		}
+		for c, err := range r.Walk(background, []git.OID{lost}, nil) {
+			if !errors.Is(err, git.ErrNotFound) {
+				t.Errorf("%q, %v", c.OID, err)
+			}
+		}
+	})
 	t.Run("from a commit that is not here", func(t *testing.T) {
-		for c, err := range p.open("clone1").Walk([]git.OID{ids[1]}, nil) {
+		for c, err := range p.open("clone1").Walk(background, []git.OID{ids[1]}, nil) {
 			if !errors.Is(err, git.ErrNotFound) {
 				t.Errorf("%q, %v", c.OID, err)
 			}

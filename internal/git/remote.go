@@ -77,7 +77,7 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whol
 	}
 	if whole {
 		args = append(args, "--refetch")
-		if shallow, err := r.r.IsShallow(); err == nil && shallow {
+		if r.shallow() {
 			args = append(args, "--depth=2147483647") // git's own "infinite"
 		}
 	}

@@ -5,6 +5,9 @@
 // (or several, when it is large), and the entries again, in order. It joins git, which
 // knows only bytes, to segment, which knows only sessions.
 //
+// Somebody else's ledger is read within bounds of time and memory (read.go), and what is
+// wrong with it is an error that costs that ledger, or that segment, only.
+//
 // Promises: an append is there whole or not at all, whatever dies when (objects are
 // written before the ref moves, and the ref moves by compare-and-swap); what was written
 // is never changed; the loser of a race gets git.ErrMoved, has written nothing that
@@ -18,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +29,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/segment"
-	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/templates"
 )
 
@@ -54,6 +55,9 @@ func Own(repo *git.Repo, who git.Signature, rand io.Reader) (*Ledger, error) {
 	ref, err := RefName(who.Email)
 	if err != nil {
 		return nil, err
+	}
+	if strings.ContainsFunc(who.Email, isControl) { // no segment with it would be read
+		return nil, fmt.Errorf("ledger: the address %q holds control characters", who.Email)
 	}
 	return &Ledger{repo: repo, ref: ref, who: who, rand: ulid.Monotonic(rand, 0)}, nil
 }
@@ -161,23 +165,6 @@ func (l *Ledger) base(tip git.OID) (git.OID, error) {
 	return tip, checkFormat(l.repo, c)
 }
 
-// ErrFormat is a ledger of a format that this version does not know.
-var ErrFormat = errors.New("unknown ledger format")
-
-func checkFormat(repo *git.Repo, tip git.Commit) error {
-	b, err := repo.BlobAt(tip.Tree, formatFile)
-	if errors.Is(err, git.ErrNotFound) {
-		return fmt.Errorf("ledger: commit %s: %w", tip.OID, err) // a partial clone left it out
-	}
-	if err != nil {
-		return fmt.Errorf("ledger: commit %s: %w: no format file", tip.OID, ErrFormat)
-	}
-	if want := fmt.Sprintf("%d\n", Format); string(b) != want {
-		return fmt.Errorf("ledger: commit %s: %w: %.20q", tip.OID, ErrFormat, b)
-	}
-	return nil
-}
-
 func (l *Ledger) write(parent git.OID, rec Record) (git.OID, error) {
 	parts, err := segment.Encode(rec.Entry)
 	if err != nil {
@@ -212,103 +199,4 @@ func (l *Ledger) name(ts time.Time) (segmentName, error) {
 	return segmentName{ID: id.String(), TS: ts.UTC()}, nil
 }
 
-// Commit is one commit of a ledger. One that adds no segment (the first, a merge) has none.
-type Commit struct {
-	OID      git.OID
-	When     time.Time
-	Merge    bool
-	Segments []Segment
-}
-
-// Segment names one segment of a ledger.
-type Segment struct {
-	Path string // in the ledger's tree
-	Blob git.OID
-}
-
-// Since lists the commits that are reachable from tip and not from any of have, parents
-// before children. It returns ErrFormat for a ledger of another format.
-func Since(repo *git.Repo, tip git.OID, have ...git.OID) ([]Commit, error) {
-	head, err := repo.Commit(tip)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
-	}
-	if err := checkFormat(repo, head); err != nil {
-		return nil, err
-	}
-	var out []Commit
-	for c, err := range repo.Walk([]git.OID{tip}, have) {
-		if err != nil {
-			return nil, fmt.Errorf("ledger: %w", err)
-		}
-		segments, err := added(repo, c)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Commit{OID: c.OID, When: c.Committer.When, Merge: len(c.Parents) > 1, Segments: segments})
-	}
-	return out, nil
-}
-
-// added lists the segments that a commit adds.
-func added(repo *git.Repo, c git.Commit) ([]Segment, error) {
-	if len(c.Parents) > 1 {
-		return nil, nil // a merge is the union of what its parents already said
-	}
-	var older git.OID
-	if len(c.Parents) == 1 {
-		p, err := repo.Commit(c.Parents[0])
-		if err != nil {
-			return nil, fmt.Errorf("ledger: %w", err)
-		}
-		older = p.Tree
-	}
-	files, err := repo.Added(older, c.Tree, segmentDir)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
-	}
-	var out []Segment
-	for _, f := range files {
-		if segmentPath.MatchString(f.Path) {
-			out = append(out, Segment{Path: f.Path, Blob: f.OID})
-		}
-	}
-	slices.SortFunc(out, Segment.Compare)
-	return out, nil
-}
-
-// ErrUnreadable is a segment that is there but can't be decoded.
-var ErrUnreadable = errors.New("unreadable segment")
-
-// Newest is the time of a ledger's newest segment; the zero time when it has none.
-func Newest(repo *git.Repo, tip git.OID) (time.Time, error) {
-	c, err := repo.Commit(tip)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("ledger: %w", err)
-	}
-	path, err := repo.LastFile(c.Tree, segmentDir)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("ledger: %w", err)
-	}
-	return Segment{Path: path}.Time(), nil
-}
-
-// ReadSegment reads one segment by its blob's OID.
-func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
-	size, err := repo.BlobSize(blob)
-	if err != nil {
-		return session.Entry{}, fmt.Errorf("ledger: %w", err)
-	}
-	if size > segment.MaxRead {
-		return session.Entry{}, fmt.Errorf("ledger: blob %.12s: %w: %d bytes", blob, ErrUnreadable, size)
-	}
-	data, err := repo.Blob(blob)
-	if err != nil {
-		return session.Entry{}, fmt.Errorf("ledger: %w", err)
-	}
-	e, err := segment.Decode(data)
-	if err != nil {
-		return session.Entry{}, fmt.Errorf("ledger: blob %.12s: %w: %w", blob, ErrUnreadable, err)
-	}
-	return e, nil
-}
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }

@@ -6,15 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
 // mergeMessage is the same on every machine, as all of a merge is.
 const mergeMessage = "rekal merge\n"
-
-// segmentDepth is how many folders lie above a segment: segments/2026/11/20.
-const segmentDepth = 4
 
 // merge is the commit that holds what two tips hold: the one of them that has the other
 // behind it, or else a new commit with both as parents. Whoever merges the two writes the
@@ -41,7 +39,7 @@ func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 	if err != nil {
 		return "", err
 	}
-	tree, err := repo.Union(later.Tree, earlier.Tree, segmentDepth)
+	tree, err := repo.Union(later.Tree, earlier.Tree, dayDepth+1)
 	if err != nil {
 		return "", fmt.Errorf("ledger: merge %s and %s: %w", a, b, err)
 	}
@@ -58,13 +56,21 @@ func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 // scrubbed lists the segments that one side removed on purpose and the other still has. What
 // says so stands in a segment that only one side holds: once both hold it, both have obeyed.
 func scrubbed(ctx context.Context, repo *git.Repo, a, b git.Commit) ([]string, error) {
+	trees, err := repo.Trees(treeBytes)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: merge: %w", err)
+	}
+	defer trees.Close()
+	beyond := func(older, newer git.OID) ([]git.Entry, error) {
+		return trees.Added(older, newer, strings.TrimSuffix(segmentDir, "/"), dayDepth, maxSegments)
+	}
 	var gone []string
 	for _, side := range [][2]git.OID{{a.Tree, b.Tree}, {b.Tree, a.Tree}} {
-		own, err := repo.Added(side[1], side[0], segmentDir)
+		own, err := beyond(side[1], side[0])
 		if err != nil {
 			return nil, fmt.Errorf("ledger: merge: %w", err)
 		}
-		others, err := repo.Added(side[0], side[1], segmentDir)
+		others, err := beyond(side[0], side[1])
 		if err != nil {
 			return nil, fmt.Errorf("ledger: merge: %w", err)
 		}

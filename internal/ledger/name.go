@@ -31,6 +31,13 @@ func (n segmentName) path(part int) string {
 // segmentPath is what segmentName.path makes; nothing else below segments/ is read.
 var segmentPath = regexp.MustCompile(`^segments/\d{4}/\d\d/\d\d/[0-7][0-9A-HJKMNP-TV-Z]{25}(\.\d{1,6})?\.ndjson$`)
 
+var dayPath = regexp.MustCompile(`^\d{4}(/\d\d){0,2}$`)
+
+// isDayOrSegment takes a path below segments/.
+func isDayOrSegment(path string) bool {
+	return dayPath.MatchString(path) || segmentPath.MatchString(segmentDir+path)
+}
+
 // comparePaths orders segments by name, then by part: "X.ndjson" comes before
 // "X.1.ndjson", and that before "X.10.ndjson".
 func comparePaths(a, b string) int {
@@ -63,6 +70,12 @@ func (s Segment) Time() time.Time {
 		return time.Time{}
 	}
 	return ulid.Time(id.Time()).UTC()
+}
+
+// entry is the part of a name that the segments of one entry share.
+func (s Segment) entry() string {
+	id, _ := splitName(s.Path)
+	return id
 }
 
 // Compare orders segments as a reader must take them: by the checkpoint's time, which

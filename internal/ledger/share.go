@@ -72,7 +72,7 @@ func incomplete(ctx context.Context, repo *git.Repo, remote, name string) ([]str
 // complete looks at what a tip holds beyond others, and returns git.ErrNotFound when a commit
 // or a segment of that is not here, as it may be in a clone that is shallow or partial.
 func complete(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) error {
-	commits, err := Since(repo, tip, have...)
+	commits, err := Since(ctx, repo, tip, have...)
 	if err != nil || !repo.Cut() {
 		return err
 	}
@@ -226,7 +226,7 @@ func (l *Ledger) sent(ctx context.Context, remote string, new bool, had, tip git
 	if !new {
 		return 0, nil
 	}
-	commits, err := Since(l.repo, tip, known(had)...)
+	commits, err := Since(ctx, l.repo, tip, known(had)...)
 	if err != nil {
 		return 0, err
 	}

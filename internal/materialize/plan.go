@@ -164,7 +164,7 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 // missing lists a ledger's commits beyond those that are known, each of whose segments is
 // there: in a partial clone some may not be.
 func (m *Materializer) missing(ctx context.Context, h ledger.Head, known []git.OID) (out []commit, bytes uint64, err error) {
-	commits, err := ledger.Since(m.Repo, h.OID, known...)
+	commits, err := ledger.Since(ctx, m.Repo, h.OID, known...)
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, fmt.Errorf("materialize: %w", err)

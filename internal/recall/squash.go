@@ -80,7 +80,7 @@ func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID, rew
 	if err := s.read(ctx, index); err != nil {
 		return nil, err
 	}
-	if err := s.leaveReachable(rewrites); err != nil || len(s.known) == 0 {
+	if err := s.leaveReachable(ctx, rewrites); err != nil || len(s.known) == 0 {
 		return nil, err
 	}
 	if !s.samePatch() {
@@ -147,14 +147,14 @@ func (s *squash) copies(k *known) bool { return s.patchID != "" && k.PatchID == 
 // leaveReachable finds which commits are here, and leaves out those that stood in the branch
 // already, the commit itself, and what was built on it. A commit that became another one is
 // that.
-func (s *squash) leaveReachable(rewrites []session.Rewrite) error {
+func (s *squash) leaveReachable(ctx context.Context, rewrites []session.Rewrite) error {
 	tips, err := s.find(rewrites)
 	if err != nil || len(tips) == 0 {
 		return err
 	}
-	apart, err := s.apart(tips)
+	apart, err := s.apart(ctx, tips)
 	if err != nil {
-		apart = s.whole(tips)
+		apart = s.whole(ctx, tips)
 	}
 	s.known = slices.DeleteFunc(s.known, func(k *known) bool {
 		return slices.ContainsFunc(k.here, func(c git.Commit) bool {
@@ -173,9 +173,9 @@ func (s *squash) leaveReachable(rewrites []session.Rewrite) error {
 
 // apart are the commits that are reachable from tips and not from before the commit in
 // question.
-func (s *squash) apart(tips []git.OID) (map[git.OID]bool, error) {
+func (s *squash) apart(ctx context.Context, tips []git.OID) (map[git.OID]bool, error) {
 	out := map[git.OID]bool{}
-	for c, err := range s.repo.Walk(tips, s.rev.Parents) {
+	for c, err := range s.repo.Walk(ctx, tips, s.rev.Parents) {
 		if err != nil {
 			return nil, err
 		}
@@ -186,10 +186,10 @@ func (s *squash) apart(tips []git.OID) (map[git.OID]bool, error) {
 
 // whole is apart where some histories have gaps (git has thrown away the older part of a
 // branch that was deleted): such a commit counts as gone.
-func (s *squash) whole(tips []git.OID) map[git.OID]bool {
+func (s *squash) whole(ctx context.Context, tips []git.OID) map[git.OID]bool {
 	out, broken := map[git.OID]bool{}, map[git.OID]bool{}
 	for _, tip := range tips {
-		apart, err := s.apart([]git.OID{tip})
+		apart, err := s.apart(ctx, []git.OID{tip})
 		broken[tip] = err != nil
 		maps.Copy(out, apart)
 	}

@@ -2,13 +2,11 @@ package segment
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"time"
-
-	"github.com/oklog/ulid/v2"
+	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -17,16 +15,15 @@ import (
 // writes, so that a hostile one costs no memory.
 const MaxRead = 2 * MaxSize
 
-// maxIndex bounds the numbers of turns and tool calls.
-const maxIndex = 1 << 28
-
-var sha = regexp.MustCompile(`^[0-9a-f]{40}$`)
-
 // Decode reads one segment. Every line must be a record of format 1 with valid fields;
-// otherwise it returns the zero Entry and an error that names the line.
+// otherwise it returns the zero Entry and an error that names the line. Of a key that stands
+// twice in a line the last one counts; each is checked in the same way.
 func Decode(data []byte) (session.Entry, error) {
 	if len(data) > MaxRead {
 		return session.Entry{}, fmt.Errorf("segment: %d bytes, more than %d", len(data), MaxRead)
+	}
+	if !utf8.Valid(data) { // JSON would replace it silently: two texts would become one
+		return session.Entry{}, errors.New("segment: not UTF-8")
 	}
 	var d decoder
 	for n := 1; len(data) > 0; n++ {
@@ -49,7 +46,7 @@ func (d *decoder) line(b []byte) error {
 		T string `json:"t"`
 	}
 	if err := json.Unmarshal(b, &kind); err != nil {
-		return err
+		return brief(err)
 	}
 	switch kind.T {
 	case "checkpoint":
@@ -73,7 +70,7 @@ func (d *decoder) line(b []byte) error {
 	case "scrub":
 		return read(b, d.scrub)
 	}
-	return fmt.Errorf("unknown kind %q", kind.T)
+	return fmt.Errorf("unknown kind %.100q", kind.T)
 }
 
 // read decodes strictly: a key that the format does not know is an error, because it
@@ -83,21 +80,31 @@ func read[T any](b []byte, use func(T) error) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&v); err != nil {
-		return err
+		return brief(err)
 	}
 	return use(v)
 }
+
+// brief cuts an error that quotes what it is about.
+func brief(err error) error { return fmt.Errorf("%.200s", err.Error()) }
 
 func (d *decoder) checkpoint(l checkpointLine) error {
 	if d.e.Checkpoint != nil {
 		return errors.New("a second checkpoint")
 	}
-	ts, err := parseTime(l.TS)
+	ts, err := needTime(l.TS)
 	if err != nil {
 		return err
 	}
 	if !sha.MatchString(l.GitSHA) {
-		return fmt.Errorf("git_sha %q", l.GitSHA)
+		return fmt.Errorf("git_sha %.100q", l.GitSHA)
+	}
+	if l.UserEmail == "" || !word.MatchString(l.Via) {
+		return fmt.Errorf("user_email %.100q, via %.100q", l.UserEmail, l.Via)
+	}
+	err = checkNames(field{"git_branch", l.GitBranch}, field{"user_email", l.UserEmail}, field{"agent_id", l.AgentID}, field{"patch_id", l.PatchID})
+	if err != nil {
+		return err
 	}
 	d.e.Checkpoint = &session.Checkpoint{
 		GitSHA: l.GitSHA, GitBranch: l.GitBranch, UserEmail: l.UserEmail, TS: ts,
@@ -113,10 +120,13 @@ func (d *decoder) file(l fileLine) error {
 	switch l.Change {
 	case "A", "M", "D", "R":
 	default:
-		return fmt.Errorf("change %q", l.Change)
+		return fmt.Errorf("change %.100q", l.Change)
 	}
-	if l.Path == "" || l.Blob != "" && !sha.MatchString(l.Blob) {
-		return fmt.Errorf("file %q with blob %q", l.Path, l.Blob)
+	if err := cmp.Or(checkPath(l.Path), checkPath(cmp.Or(l.OldPath, l.Path))); err != nil {
+		return err
+	}
+	if l.Blob != "" && !sha.MatchString(l.Blob) {
+		return fmt.Errorf("file %.100q with blob %.100q", l.Path, l.Blob)
 	}
 	cp := d.e.Checkpoint
 	cp.Files = append(cp.Files, session.File{Path: l.Path, OldPath: l.OldPath, Change: l.Change, Blob: l.Blob})
@@ -144,8 +154,18 @@ func (d *decoder) session(l sessionLine) error {
 	if err != nil {
 		return err
 	}
-	if l.Source == "" || l.NativeID == "" || l.Bytes < 0 || !index(l.FirstTurn) || !index(l.FirstTool) {
+	if l.Source == "" || l.NativeID == "" || l.Bytes < 0 || !checkIndex(l.FirstTurn) || !checkIndex(l.FirstTool) {
 		return fmt.Errorf("session %s: source, native_id, bytes, first_turn or first_tool", l.ID)
+	}
+	err = cmp.Or(
+		checkText("title", l.Title, maxLine),
+		checkNames(
+			field{"source", l.Source}, field{"native_id", l.NativeID}, field{"agent_id", l.AgentID},
+			field{"branch", l.Branch}, field{"session_hash", l.Hash},
+		),
+	)
+	if err != nil {
+		return err
 	}
 	d.e.Sessions = append(d.e.Sessions, session.Session{
 		ID: l.ID, Source: l.Source, NativeID: l.NativeID, Parent: l.Parent, ForkedFrom: l.ForkedFrom,
@@ -172,9 +192,12 @@ func (d *decoder) turn(l turnLine) error {
 		return err
 	}
 	if l.Role != session.RoleHuman && l.Role != session.RoleAssistant {
-		return fmt.Errorf("role %q", l.Role)
+		return fmt.Errorf("role %.100q", l.Role)
 	}
-	if want := s.FirstTurn + len(s.Turns); l.I != want || !index(l.I) {
+	if err := checkText("content", l.Content, maxText); err != nil {
+		return err
+	}
+	if want := s.FirstTurn + len(s.Turns); l.I != want || !checkIndex(l.I) {
 		return fmt.Errorf("turn %d where %d follows", l.I, want)
 	}
 	s.Turns = append(s.Turns, session.Turn{Index: l.I, Role: l.Role, TS: ts, Content: l.Content})
@@ -186,11 +209,15 @@ func (d *decoder) tool(l toolLine) error {
 	if err != nil {
 		return err
 	}
-	if want := s.FirstTool + len(s.ToolCalls); l.I != want || !index(l.I) {
+	if want := s.FirstTool + len(s.ToolCalls); l.I != want || !checkIndex(l.I) {
 		return fmt.Errorf("tool %d where %d follows", l.I, want)
 	}
 	if l.Tool == "" || l.Turn < -1 || l.Turn >= s.FirstTurn+len(s.Turns) {
-		return fmt.Errorf("tool %d: name %q, turn %d", l.I, l.Tool, l.Turn)
+		return fmt.Errorf("tool %d: name %.100q, turn %d", l.I, l.Tool, l.Turn)
+	}
+	err = cmp.Or(checkNames(field{"tool", l.Tool}), checkToolPath(l.Path), checkText("cmd", l.Cmd, maxLine))
+	if err != nil {
+		return err
 	}
 	s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: l.I, Turn: l.Turn, Tool: l.Tool, Path: l.Path, Cmd: l.Cmd})
 	return nil
@@ -198,6 +225,10 @@ func (d *decoder) tool(l toolLine) error {
 
 func (d *decoder) memory(l memoryLine) error {
 	ts, err := parseTime(l.TS)
+	if err != nil {
+		return err
+	}
+	err = cmp.Or(checkText("title", l.Title, maxLine), checkText("content", l.Content, maxText), checkNames(field{"source", l.Source}, field{"actor_type", l.ActorType}))
 	if err != nil {
 		return err
 	}
@@ -212,7 +243,7 @@ func (d *decoder) mark(l markLine) error {
 	if err != nil {
 		return err
 	}
-	if !index(l.N) {
+	if !checkIndex(l.N) {
 		return fmt.Errorf("n %d", l.N)
 	}
 	m := session.Mark{ID: l.ID, N: l.N, TS: ts}
@@ -230,7 +261,7 @@ func (d *decoder) rewrite(l rewriteLine) error {
 		return err
 	}
 	if !sha.MatchString(l.Old) || !sha.MatchString(l.New) {
-		return fmt.Errorf("rewrite of %q to %q", l.Old, l.New)
+		return fmt.Errorf("rewrite of %.100q to %.100q", l.Old, l.New)
 	}
 	d.e.Rewrites = append(d.e.Rewrites, session.Rewrite{Old: l.Old, New: l.New, TS: ts})
 	return nil
@@ -244,33 +275,9 @@ func (d *decoder) scrub(l scrubLine) error {
 	if l.Segment == "" {
 		return errors.New("a scrub without a segment")
 	}
+	if err := checkNames(field{"segment", l.Segment}); err != nil {
+		return err
+	}
 	d.e.Scrubs = append(d.e.Scrubs, session.Scrub{Segment: l.Segment, TS: ts})
 	return nil
-}
-
-func index(i int) bool { return i >= 0 && i <= maxIndex }
-
-func checkID(id string) error {
-	if _, err := ulid.ParseStrict(id); err != nil {
-		return fmt.Errorf("ID %q: %w", id, err)
-	}
-	return nil
-}
-
-func checkActor(a string) error {
-	if a != session.ActorHuman && a != session.ActorAgent {
-		return fmt.Errorf("actor_type %q", a)
-	}
-	return nil
-}
-
-func parseTime(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(timeLayout, s)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("time %q: %w", s, err)
-	}
-	return t, nil
 }

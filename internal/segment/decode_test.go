@@ -15,7 +15,7 @@ import (
 
 // Lines that are right, for the tables to bend.
 const (
-	checkpointOK = `{"t":"checkpoint","git_sha":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","ts":"2026-11-20T09:41:07.312Z","actor_type":"human","via":"commit"}`
+	checkpointOK = `{"t":"checkpoint","git_sha":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","user_email":"a@b.c","ts":"2026-11-20T09:41:07.312Z","actor_type":"human","via":"commit"}`
 	sessionOK    = `{"t":"session","id":"` + idA + `","source":"s","native_id":"n","actor_type":"human","bytes":0,"first_turn":2,"first_tool":1}`
 	turnOK       = `{"t":"turn","i":2,"role":"human","ts":"2026-11-20T09:41:07.312Z","content":"x"}`
 	toolOK       = `{"t":"tool","i":1,"turn":1,"tool":"Read"}`
@@ -71,8 +71,25 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a time in a zone", []string{bent(checkpointOK, `Z"`, `+01:00"`)}, "time"},
 		{"a day that is none", []string{bent(checkpointOK, `11-20`, `02-30`)}, "time"},
 
+		{"a checkpoint without a time", []string{bent(checkpointOK, "2026-11-20T09:41:07.312Z", "")}, "no time"},
+		{"a checkpoint of no time", []string{bent(checkpointOK, "2026-11-20T09:41:07.312Z", "0001-01-01T00:00:00.000Z")}, "no time"},
+		{"a checkpoint of nobody", []string{bent(checkpointOK, "a@b.c", "")}, `user_email ""`},
+		{"a checkpoint's author in colour", []string{bent(checkpointOK, "a@b.c", `\u001b[31ma@b.c`)}, "control characters"},
+		{"a checkpoint's author without end", []string{bent(checkpointOK, "a@b.c", strings.Repeat("a", maxName+1))}, "user_email of 8193 bytes"},
+		{"a checkpoint for no reason", []string{bent(checkpointOK, `"commit"`, `""`)}, `via ""`},
+		{"a checkpoint's reason in colour", []string{bent(checkpointOK, `"commit"`, `"\u001b[31m"`)}, `via "\x1b`},
+		{"a checkpoint's branch of two lines", []string{bent(checkpointOK, `"ts"`, `"git_branch":"a\nb","ts"`)}, "control characters"},
+		{"a checkpoint's agent", []string{bent(checkpointOK, `"ts"`, `"agent_id":"\u007f","ts"`)}, "control characters"},
+		{"a checkpoint's patch", []string{bent(checkpointOK, `"ts"`, `"patch_id":"\b","ts"`)}, "control characters"},
+
+		{"a file outside", []string{checkpointOK, bent(fileOK, `"p"`, `"../p"`)}, `path "../p"`},
+		{"a file that comes back in", []string{checkpointOK, bent(fileOK, `"p"`, `"a/../p"`)}, `path "a/../p"`},
+		{"a file from the root", []string{checkpointOK, bent(fileOK, `"p"`, `"/etc/passwd"`)}, `path "/etc/passwd"`},
+		{"a file with NUL", []string{checkpointOK, bent(fileOK, `"p"`, `"p\u0000"`)}, `path "p\x00"`},
+		{"a file without end", []string{checkpointOK, bent(fileOK, `"p"`, `"`+strings.Repeat("p", maxLine+1)+`"`)}, "path of 16385 bytes"},
+		{"a former name outside", []string{checkpointOK, bent(fileOK, `"change"`, `"old_path":"..","change"`)}, `path ".."`},
 		{"a file of no checkpoint", []string{fileOK}, "a file without a checkpoint"},
-		{"a file without a path", []string{checkpointOK, bent(fileOK, `"p"`, `""`)}, `file ""`},
+		{"a file without a path", []string{checkpointOK, bent(fileOK, `"p"`, `""`)}, `path ""`},
 		{"an unknown change", []string{checkpointOK, bent(fileOK, `"A"`, `"C"`)}, `change "C"`},
 		{"a file's blob", []string{checkpointOK, bent(fileOK, `"change"`, `"blob":"xyz","change"`)}, `blob "xyz"`},
 		{"a link of no checkpoint", []string{linkOK}, "a link without a checkpoint"},
@@ -93,6 +110,28 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a first turn without end", []string{bent(sessionOK, `"first_turn":2`, `"first_turn":268435457`)}, "first_turn"},
 		{"a first tool below zero", []string{bent(sessionOK, `"first_tool":1`, `"first_tool":-1`)}, "first_tool"},
 
+		{"a session's source", []string{bent(sessionOK, `"s"`, `"\u001b]0;x\u0007"`)}, "control characters"},
+		{"a session's native ID", []string{bent(sessionOK, `"n"`, `"\r"`)}, "control characters"},
+		{"a session's agent", []string{bent(sessionOK, `"bytes"`, `"agent_id":"\n","bytes"`)}, "control characters"},
+		{"a session's branch", []string{bent(sessionOK, `"bytes"`, `"branch":"\n","bytes"`)}, "control characters"},
+		{"a session's hash", []string{bent(sessionOK, `"bytes"`, `"session_hash":"\n","bytes"`)}, "control characters"},
+		{"a title with NUL", []string{bent(sessionOK, `"bytes"`, `"title":"\u0000","bytes"`)}, "title holds NUL"},
+		{"a title without end", []string{bent(sessionOK, `"bytes"`, `"title":"`+strings.Repeat("p", maxLine+1)+`","bytes"`)}, "title of 16385 bytes"},
+
+		{"a turn with NUL", []string{sessionOK, bent(turnOK, `"x"`, `"\u0000"`)}, "content holds NUL"},
+		{"a turn without end", []string{sessionOK, bent(turnOK, `"x"`, `"`+strings.Repeat("x", maxText+1)+`"`)}, "content of 2097153 bytes"},
+		{"a tool in colour", []string{sessionOK, bent(toolOK, `"Read"`, `"\u001b[31mRead"`)}, "control characters"},
+		{"a tool's file outside", []string{sessionOK, bent(toolOK, `"Read"`, `"Read","path":"a/../../b"`)}, `path "a/../../b"`},
+		{"a tool's file with NUL", []string{sessionOK, bent(toolOK, `"Read"`, `"Read","path":"/a\u0000"`)}, "path holds NUL"},
+		{"a command with NUL", []string{sessionOK, bent(toolOK, `"Read"`, `"Bash","cmd":"\u0000"`)}, "cmd holds NUL"},
+		{"a command without end", []string{sessionOK, bent(toolOK, `"Read"`, `"Bash","cmd":"`+strings.Repeat("x", maxLine+1)+`"`)}, "cmd of 16385 bytes"},
+		{"what is deeply nested", []string{bent(scrubOK, `"s"`, strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000))}, "exceeded max depth"},
+		{"nesting where none is known", []string{bent(scrubOK, `"ts"`, `"x":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`,"ts"`)}, `unknown field "x"`},
+		{"a number of many digits", []string{bent(purgeOK, `"n":1`, `"n":1`+strings.Repeat("0", 100_000))}, "cannot unmarshal number"},
+		{"a key without end", []string{bent(scrubOK, `"ts"`, `"`+strings.Repeat("x", 100_000)+`":1,"ts"`)}, "unknown field"},
+		{"a kind without end", []string{`{"t":"` + strings.Repeat("x", 100_000) + `"}`}, "unknown kind"},
+		{"an ID without end", []string{bent(purgeOK, idA, strings.Repeat("x", 100_000))}, "ID"},
+
 		{"a turn of no session", []string{turnOK}, "a turn or tool without a session"},
 		{"a turn twice", []string{sessionOK, turnOK, turnOK}, "turn 2 where 3 follows"},
 		{"a turn left out", []string{sessionOK, bent(turnOK, `"i":2`, `"i":3`)}, "turn 3 where 2 follows"},
@@ -104,6 +143,9 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a tool behind a turn to come", []string{sessionOK, bent(toolOK, `"turn":1`, `"turn":2`)}, "turn 2"},
 		{"a tool behind turn -2", []string{sessionOK, bent(toolOK, `"turn":1`, `"turn":-2`)}, "turn -2"},
 
+		{"a memory's title", []string{bent(memoryOK, `"content"`, `"title":"\u0000","content"`)}, "title holds NUL"},
+		{"a memory's content", []string{bent(memoryOK, `"x"`, `"\u0000"`)}, "content holds NUL"},
+		{"a memory's source", []string{bent(memoryOK, `"ts"`, `"source":"\n","ts"`)}, "control characters"},
 		{"a memory's ID", []string{bent(memoryOK, idA, "x")}, `ID "x"`},
 		{"a memory's time", []string{bent(memoryOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
 		{"a purge's ID", []string{bent(purgeOK, idA, "x")}, `ID "x"`},
@@ -113,12 +155,16 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a rewrite to nothing", []string{bent(rewriteOK, strings.Repeat("2b", 20), "")}, `to ""`},
 		{"a rewrite's time", []string{bent(rewriteOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
 		{"a scrub of nothing", []string{bent(scrubOK, `"s"`, `""`)}, "without a segment"},
+		{"a scrub's segment", []string{bent(scrubOK, `"s"`, `"\n"`)}, "control characters"},
 		{"a scrub's time", []string{bent(scrubOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Decode([]byte(strings.Join(tt.lines, "\n") + "\n"))
 			if err == nil || !strings.Contains(err.Error(), tt.cause) {
 				t.Errorf("error %v, want one with %q", err, tt.cause)
+			}
+			if err != nil && len(err.Error()) > 400 {
+				t.Errorf("an error of %d bytes", len(err.Error()))
 			}
 			if want := "segment: line " + string(rune('0'+len(tt.lines))) + ":"; err != nil && !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("error %q does not begin with %q", err, want)
@@ -134,11 +180,33 @@ func TestDecodeRefusesTheWhole(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"no newline at the end": []byte(scrubOK),
 		"a torn last line":      []byte(golden[:len(golden)-20]),
+		"not UTF-8":             []byte(strings.Replace(memoryOK, "x", "\xff", 1) + "\n"),
 		"too large":             bytes.Repeat([]byte(scrubOK+"\n"), MaxRead/len(scrubOK)),
 	} {
 		if e, err := Decode(data); err == nil || !cmp.Equal(e, session.Entry{}) {
 			t.Errorf("%s: no error, or content with it: %v", name, err)
 		}
+	}
+}
+
+// TestDecodeAccepts: what looks odd but does no harm, and what a later version or a careful
+// user may write.
+func TestDecodeAccepts(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"a reason of a later version":   {strings.Replace(checkpointOK, `"commit"`, `"stash-pop"`, 1)},
+		"a branch in another script":    {strings.Replace(checkpointOK, `"ts"`, `"git_branch":"größe/日本\u0085","ts"`, 1)},
+		"a path with dots and newlines": {checkpointOK, strings.Replace(fileOK, `"p"`, `"..a/.../b..\n\u001b"`, 1)},
+		"a tool's file elsewhere":       {sessionOK, strings.Replace(toolOK, `"Read"`, `"Read","path":"/home/x/../y"`, 1)},
+		"a tool's file at home":         {sessionOK, strings.Replace(toolOK, `"Read"`, `"Read","path":"~/x"`, 1)},
+		"the root itself":               {sessionOK, strings.Replace(toolOK, `"Read"`, `"Read","path":"."`, 1)},
+		"colour in what was said":       {sessionOK, strings.Replace(turnOK, `"x"`, `"\u001b[31mred"`, 1)},
+		"keys in another order, twice":  {`{"ts":"","n":9,"id":"` + idA + `","t":"purge","n":1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Decode([]byte(strings.Join(lines, "\n") + "\n")); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -7,7 +7,11 @@
 // touches no file, and imports nothing of the project.
 package session
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // The roles of a turn. They say who speaks in it, never who started the session.
 const (
@@ -151,6 +155,16 @@ type Entry struct {
 	Restores   []Mark
 	Rewrites   []Rewrite
 	Scrubs     []Scrub
+}
+
+// MaxPath is the longest path that is kept, in bytes: Linux's PATH_MAX.
+const MaxPath = 4096
+
+// InTree reports whether a path can be one from a repository's root: relative and staying
+// below it.
+func InTree(path string) bool {
+	return path != "" && path[0] != '/' && !strings.Contains(path, "\x00") &&
+		!slices.Contains(strings.Split(path, "/"), "..")
 }
 
 // Edits reports whether a tool writes to the file that its path names. Reads, searches

@@ -245,7 +245,8 @@ func (l *claudeLocator) file(dir string, e os.DirEntry, sid string) (f File, ok 
 	if !ok || stem == "" {
 		return File{}, false
 	}
-	f = File{Path: filepath.Join(dir, e.Name()), NativeID: stem, Parent: sid}
+	stem = name(stem)
+	f = File{Path: filepath.Join(dir, e.Name()), NativeID: stem, Parent: name(sid)}
 	info, err := os.Stat(f.Path)
 	if err != nil {
 		l.unreadable("look at transcript", err)
@@ -255,7 +256,7 @@ func (l *claudeLocator) file(dir string, e os.DirEntry, sid string) (f File, ok 
 	if id, sub := strings.CutPrefix(stem, "agent-"); sub {
 		f.NativeID, f.AgentID = id, id
 		if sid != "" {
-			f.Meta = filepath.Join(dir, stem+".meta.json")
+			f.Meta = strings.TrimSuffix(f.Path, ".jsonl") + ".meta.json"
 		}
 	}
 	return f, info.Mode().IsRegular() && !internalAgent(f.AgentID)

@@ -127,9 +127,9 @@ func (d *claudeDecoder) clock() {
 
 // part is the session that the record belongs to.
 func (d *claudeDecoder) part() *claudePart {
-	native := cut(text(d.rec.session), maxName)
+	native := name(text(d.rec.session))
 	if d.opt.File.AgentID != "" {
-		if native = cut(text(d.rec.agent), maxName); native == "" {
+		if native = name(text(d.rec.agent)); native == "" {
 			native = d.opt.File.AgentID
 		}
 	}
@@ -200,7 +200,7 @@ func (d *claudeDecoder) place(p *claudePart) {
 		return
 	}
 	if branch := text(r.branch); in && branch != "" {
-		p.Branch = cut(branch, maxName)
+		p.Branch = name(branch)
 	}
 	if !p.actor && (len(r.entrypoint) > 0 || len(r.runKind) > 0) {
 		p.actor = true
@@ -209,7 +209,7 @@ func (d *claudeDecoder) place(p *claudePart) {
 		}
 	}
 	if p.ParentNative == "" && d.opt.File.AgentID != "" {
-		p.ParentNative = cut(text(r.session), maxName)
+		p.ParentNative = name(text(r.session))
 	}
 }
 
@@ -348,7 +348,7 @@ func (d *claudeDecoder) call(p *claudePart, block gjson.Result) {
 	call := session.ToolCall{
 		Index: len(p.ToolCalls),
 		Turn:  len(p.Turns) - 1,
-		Tool:  strings.Clone(cut(clean(block.Get("name").Str), maxName)),
+		Tool:  strings.Clone(name(clean(block.Get("name").Str))),
 	}
 	for _, key := range []string{"file_path", "notebook_path", "path"} {
 		if v := input.Get(key); call.Path == "" && v.Type == gjson.String {

@@ -37,7 +37,7 @@ func Spawner(ctx context.Context, f File, siblings []File) (string, error) {
 		return "", nil
 	}
 	if meta.ParentAgentID != "" || meta.SpawnDepth < 2 || meta.ToolUseID == "" {
-		return cut(meta.ParentAgentID, maxName), nil
+		return name(meta.ParentAgentID), nil
 	}
 	for _, s := range siblings {
 		if s.AgentID == "" || s.AgentID == f.AgentID || s.Parent != f.Parent {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
@@ -54,7 +56,19 @@ func check(t *testing.T, p transcript.Part) {
 		}
 		last = c.Turn
 	}
+	for _, c := range p.ToolCalls {
+		if c.Path != "" && !filepath.IsAbs(c.Path) && !session.InTree(c.Path) || controls(c.Tool) {
+			t.Fatalf("no segment could hold tool %q, path %q", c.Tool, c.Path)
+		}
+	}
+	if controls(p.NativeID) || controls(p.ParentNative) || controls(p.AgentID) || controls(p.Branch) || controls(p.Title) {
+		t.Fatalf("no segment could hold %q, %q, %q, %q, %q", p.NativeID, p.ParentNative, p.AgentID, p.Branch, p.Title)
+	}
 	if !utf8.ValidString(p.Title + p.Branch + p.NativeID) {
 		t.Fatalf("title %q, branch %q, native ID %q", p.Title, p.Branch, p.NativeID)
 	}
+}
+
+func controls(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -7,10 +7,9 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
-)
 
-// maxPath is the longest path that is taken for one, in bytes: Linux's PATH_MAX.
-const maxPath = 4096
+	"github.com/git-rekal/git-rekal/internal/session"
+)
 
 // places says where a path lies among the worktrees of a repository. Paths are compared
 // by components: as written first, then with symbolic links resolved, on both sides.
@@ -72,7 +71,7 @@ func nested(dir, rel string) bool {
 // rel is path relative to the innermost worktree that contains it, with forward
 // slashes ("." for the root itself), and whether there is one.
 func (p *places) rel(path string) (string, bool) {
-	if !filepath.IsAbs(path) || len(path) > maxPath {
+	if !filepath.IsAbs(path) || len(path) > session.MaxPath {
 		return "", false
 	}
 	path = filepath.Clean(path)
@@ -139,16 +138,23 @@ func (p *places) resolve(path string) string {
 }
 
 // file is the path of a tool call: relative to the innermost worktree, or absolute
-// outside of all. What the agent wrote relative is relative to its working folder.
+// outside of all. What the agent wrote relative is relative to its working folder; where that
+// is not known and the path leads out of it, nothing is.
 func (p *places) file(path, cwd string) string {
-	if path == "" || len(path) > maxPath {
-		return ""
-	}
-	if !filepath.IsAbs(path) && filepath.IsAbs(cwd) && path[0] != '~' {
+	home := strings.HasPrefix(path, "~")
+	if !home && path != "" && !filepath.IsAbs(path) && filepath.IsAbs(cwd) {
 		path = filepath.Join(cwd, path)
+	}
+	if path == "" || len(path) > session.MaxPath || home && climbs(path) {
+		return ""
 	}
 	if rel, ok := p.rel(path); ok {
 		return rel
 	}
-	return filepath.Clean(path)
+	if path = filepath.Clean(path); !filepath.IsAbs(path) && climbs(path) {
+		return ""
+	}
+	return path
 }
+
+func climbs(path string) bool { return slices.Contains(strings.Split(path, "/"), "..") }

@@ -123,6 +123,17 @@ func text(raw []byte) string {
 	return clean(gjson.ParseBytes(raw).String())
 }
 
+// name makes text a tool's name, a branch or an ID as the ledger takes it: of bounded length,
+// valid, and without control characters, each of which becomes U+FFFD.
+func name(s string) string {
+	return cut(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '\uFFFD'
+		}
+		return r
+	}, s), maxName)
+}
+
 // clean makes text valid: what is not UTF-8, and NUL, becomes U+FFFD.
 func clean(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")

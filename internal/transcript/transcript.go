@@ -37,7 +37,7 @@ const MaxLine = 16 << 20
 // redaction must see a secret whole before the command is cut to session.CmdPrefix.
 const maxCmd = 64 << 10
 
-// maxName bounds a tool's name, a branch and an agent's ID, in bytes.
+// maxName bounds what name makes, in bytes.
 const maxName = 256
 
 // Env is what locating needs, handed in.

@@ -1,0 +1,251 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/segment"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// The bounds within which a ledger is read. An honest one is far inside: a commit adds one
+// segment, or one for each 8 MB of a very large entry, and a day has less than 8,000 commits.
+const (
+	maxParts    = 1000      // segments that one commit may add
+	maxSegments = 1 << 20   // segments in the tree of a commit whose history was cut off
+	maxFormat   = 64        // bytes of the format file
+	treeBytes   = 128 << 20 // trees to look at in one read of a ledger …
+	commitBytes = 512 << 10 // … and for each of its commits
+)
+
+// dayDepth is how many folders lie between segments/ and a segment: 2026/11/20.
+const dayDepth = 3
+
+// Errors that callers decide on.
+var (
+	ErrFormat     = errors.New("unknown ledger format") // a ledger of a format that this version does not know
+	ErrUnreadable = errors.New("unreadable segment")    // a segment that is there but can't be decoded
+)
+
+// checkFormat returns ErrFormat when this program can't read the ledger that a commit is of.
+func checkFormat(repo *git.Repo, tip git.Commit) error {
+	got, err := format(repo, tip)
+	if err != nil {
+		return fmt.Errorf("ledger: commit %s: %w", tip.OID, err)
+	}
+	if want := fmt.Sprintf("%d\n", Format); got != want {
+		return fmt.Errorf("ledger: commit %s: %w: %.20q", tip.OID, ErrFormat, got)
+	}
+	return nil
+}
+
+func format(repo *git.Repo, tip git.Commit) (string, error) {
+	trees, err := repo.Trees(treeBytes)
+	if err != nil {
+		return "", err
+	}
+	defer trees.Close()
+	blob, err := trees.File(tip.Tree, formatFile)
+	if err != nil {
+		return "", err
+	}
+	if blob == "" {
+		return "", fmt.Errorf("%w: no format file", ErrFormat)
+	}
+	size, err := repo.BlobSize(blob)
+	if err != nil {
+		return "", err
+	}
+	if size > maxFormat {
+		return "", fmt.Errorf("%w: %d bytes", ErrFormat, size)
+	}
+	b, err := repo.Blob(blob)
+	return string(b), err
+}
+
+// Commit is one commit of a ledger, with the segments of one entry. One that adds nothing
+// (the first, a merge) has none.
+type Commit struct {
+	OID      git.OID // where several entries came by one commit: their first segment's blob
+	When     time.Time
+	Segments []Segment
+}
+
+// Segment names one segment of a ledger.
+type Segment struct {
+	Path string // in the ledger's tree
+	Blob git.OID
+}
+
+// Since lists the commits that are reachable from tip and not from any of have, parents
+// before children. It returns ErrFormat for a ledger of another format, git.ErrMalformed for
+// one that can't be read within the bounds, and git.ErrNotFound where a part of it is missing.
+//
+// A segment counts where it first appears. A commit that changes, removes or repeats one
+// changes nothing.
+//
+// In a shallow clone the history begins at commits whose parents are not here. Such a one adds
+// all segments of its tree.
+func Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) ([]Commit, error) {
+	head, err := repo.Commit(tip)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	if err := checkFormat(repo, head); err != nil {
+		return nil, err
+	}
+	trees, err := repo.Trees(treeBytes)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	defer trees.Close()
+	rd := reader{repo: repo, trees: trees, seen: map[string]bool{}}
+	var out []Commit
+	for c, err := range repo.Walk(ctx, []git.OID{tip}, have) {
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		more, err := rd.read(c)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: commit %.12s: %w", c.OID, err)
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// reader reads the commits of one ledger, parents before children.
+type reader struct {
+	repo  *git.Repo
+	trees *git.Trees
+	seen  map[string]bool // file names of the segments so far
+}
+
+// read lists what one commit adds. A merge is the union of what its parents already said.
+func (r *reader) read(c git.Commit) ([]Commit, error) {
+	r.trees.Allow(commitBytes)
+	before, cut, err := r.before(c)
+	if err != nil {
+		return nil, err
+	}
+	plain := []Commit{{OID: c.OID, When: c.Committer.When}}
+	if len(c.Parents) > 1 && !cut {
+		return plain, nil
+	}
+	limit := maxParts
+	if cut {
+		limit = maxSegments
+	}
+	files, err := r.trees.Added(before, c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, limit)
+	if err != nil {
+		return nil, err
+	}
+	entries := r.entries(files)
+	if len(entries) < 2 {
+		plain[0].Segments = slices.Concat(entries...)
+		return plain, nil
+	}
+	var out []Commit
+	for _, e := range entries {
+		out = append(out, Commit{OID: e[0].Blob, When: c.Committer.When, Segments: e})
+	}
+	return out, nil
+}
+
+// before is the tree that a commit's own is compared with, its first parent's that is here,
+// and whether there is a parent that is not. The walk has made sure that it was cut off.
+func (r *reader) before(c git.Commit) (tree git.OID, cut bool, err error) {
+	for _, id := range c.Parents {
+		p, err := r.repo.Commit(id)
+		switch {
+		case errors.Is(err, git.ErrNotFound):
+			cut = true
+		case err != nil:
+			return "", false, err
+		case tree == "":
+			tree = p.Tree
+		}
+	}
+	return tree, cut, nil
+}
+
+// entries are the segments among one commit's new files that did not count yet, those of one
+// entry together. What stands there twice under two names counts once.
+func (r *reader) entries(files []git.Entry) [][]Segment {
+	var all []Segment
+	twice := map[git.OID]bool{}
+	for _, f := range files {
+		name := path.Base(f.Path)
+		if segmentPath.MatchString(f.Path) && !r.seen[name] && !twice[f.OID] {
+			r.seen[name], twice[f.OID] = true, true
+			all = append(all, Segment{Path: f.Path, Blob: f.OID})
+		}
+	}
+	slices.SortFunc(all, Segment.Compare)
+	var out [][]Segment
+	for i, s := range all {
+		if i > 0 && s.entry() == all[i-1].entry() {
+			out[len(out)-1] = append(out[len(out)-1], s)
+		} else {
+			out = append(out, []Segment{s})
+		}
+	}
+	return out
+}
+
+// Newest is the time of a ledger's newest segment; the zero time when it has none.
+func Newest(repo *git.Repo, tip git.OID) (time.Time, error) {
+	c, err := repo.Commit(tip)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ledger: %w", err)
+	}
+	trees, err := repo.Trees(treeBytes)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ledger: %w", err)
+	}
+	defer trees.Close()
+	last, err := trees.Last(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, isDayOrSegment)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ledger: %w", err)
+	}
+	return Segment{Path: last}.Time(), nil
+}
+
+// ReadSegment reads one segment by its blob's OID. It returns ErrUnreadable for one that
+// can't be decoded, and git.ErrNotFound for one that is not here.
+func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
+	data, err := readBlob(repo, blob)
+	if err != nil {
+		return session.Entry{}, err
+	}
+	e, err := segment.Decode(data)
+	if err != nil {
+		return session.Entry{}, fmt.Errorf("ledger: blob %.12s: %w: %w", blob, ErrUnreadable, err)
+	}
+	return e, nil
+}
+
+func readBlob(repo *git.Repo, blob git.OID) ([]byte, error) {
+	size, err := repo.BlobSize(blob)
+	switch {
+	case errors.Is(err, git.ErrNotFound):
+		return nil, fmt.Errorf("ledger: a segment is not in this clone (a partial one leaves blobs out): %w", err)
+	case errors.Is(err, git.ErrMalformed):
+		return nil, fmt.Errorf("ledger: %w: %w", ErrUnreadable, err)
+	case err != nil:
+		return nil, fmt.Errorf("ledger: %w", err)
+	case size > segment.MaxRead:
+		return nil, fmt.Errorf("ledger: blob %.12s: %w: %d bytes", blob, ErrUnreadable, size)
+	}
+	data, err := repo.Blob(blob)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	return data, nil
+}

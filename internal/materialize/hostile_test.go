@@ -1,0 +1,79 @@
+package materialize_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+const evil = "refs/rekal/origin/aaa@evil.example" // comes before alice's by name
+
+// Somebody's ledger that says it is another's is not believed, and takes nothing away: a
+// branch that names alice's own commits, fetched before hers.
+func TestNobodySpeaksForAnother(t *testing.T) {
+	w := newWorld(t)
+	forged := w.append("aaa@evil.example", 5, entryOf(commit("7", alice, "M x.go"), chat("forged", 0, "human I never said this")))
+	w.point(evil, forged)
+	hers := w.append(alice, 10, entryOf(commit("1", strings.ToUpper(alice)), chat("hers", 0, "human hello")))
+	w.point("refs/rekal/origin/aab@evil.example", hers)
+	w.point("refs/rekal/origin/"+alice, hers)
+	runGit(t, w.dir, "update-ref", "-d", "refs/heads/rekal/aaa@evil.example")
+	runGit(t, w.dir, "update-ref", "-d", "refs/heads/rekal/"+alice)
+
+	m := w.materializer()
+	lived := w.catchUp(m)
+	equal(t, "turns", []string{`{"content":"hello","user_email":"ALICE@EXAMPLE.COM"}`},
+		w.data(m, `SELECT t.content, s.user_email FROM turns t JOIN sessions s ON s.id = t.session_id`))
+	equal(t, "checkpoints", 1, len(lived["data.checkpoints"]))
+	if len(w.warnings) != 2 || !strings.Contains(w.warnings[0], `skipped a segment in the ledger of aaa@evil.example`) || !strings.Contains(w.warnings[0], `it says that it is of "alice@example.com"`) {
+		t.Errorf("warned %q", w.warnings)
+	}
+
+	// More of it arrives.
+	w.point("refs/heads/rekal/"+alice, hers)
+	more := w.append(alice, 20, entryOf(commit("2", alice), chat("more", 15, "human and more")))
+	w.point("refs/rekal/origin/aab@evil.example", more)
+	same(t, "rebuilt", w.rebuilt(), w.catchUp(m))
+	equal(t, "turns", []string{`{"content":"and more"}`, `{"content":"hello"}`}, w.data(m, `SELECT content FROM turns ORDER BY ALL`))
+}
+
+// A ledger that is full of what can't be read costs one line.
+func TestOneLineForEachLedger(t *testing.T) {
+	w := newWorld(t)
+	w.append(alice, 10, entryOf(commit("1", alice), chat("hers", 0, "human hello")))
+	files := map[string]string{}
+	for i := range 200 {
+		files[fmt.Sprintf("segments/2026/03/04/01KJWGYKR0000000000000%04d.ndjson", i)] = fmt.Sprintf("\x1b[2J %d\n", i)
+	}
+	w.raw("refs/heads/rekal/"+alice, files)
+	m := w.materializer()
+	w.catchUp(m)
+	w.warnedOnce("skipped 200 segments in the ledger of " + alice + ", the first of them segments/2026/03/04/")
+	equal(t, "turns", []string{`{"content":"hello"}`}, w.data(m, `SELECT content FROM turns`))
+}
+
+// In a shallow clone what is behind the cut is there, each checkpoint by itself, and what
+// comes later is added without a rebuild.
+func TestShallowClone(t *testing.T) {
+	w := newWorld(t)
+	for n := range 4 {
+		w.append(alice, 10*n+10, entryOf(commit(fmt.Sprint(n), alice, fmt.Sprint("M f", n)), chat(fmt.Sprint("s", n), 10*n, "human hello", fmt.Sprint("Edit f", n))))
+	}
+	full := w.catchUp(w.materializer())
+	dir := filepath.Join(t.TempDir(), "clone")
+	runGit(t, w.dir, "clone", "-q", "--depth=2", "--branch=rekal/"+alice, "file://"+w.dir, dir)
+	clone := openWorld(t, dir)
+	m := clone.materializer()
+	got := clone.catchUp(m)
+	for _, table := range []string{"data.turns", "data.sessions", "data.tool_calls"} {
+		equal(t, table, full[table], got[table])
+	}
+	const files = `SELECT c.git_sha, x.session_id, f.file_path FROM checkpoints c JOIN files_touched f ON f.checkpoint_id = c.id JOIN checkpoint_sessions x ON x.checkpoint_id = c.id ORDER BY ALL`
+	equal(t, "the files of each checkpoint", w.data(w.materializer(), files), clone.data(m, files))
+	clone.append(alice, 100, entryOf(commit("9", alice), chat("last", 95, "human goodbye")), session.Entry{})
+	same(t, "rebuilt", clone.rebuilt(), clone.catchUp(m))
+	clone.noWarnings()
+}

@@ -1,0 +1,108 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// What a field may hold. What capture writes is far inside the lengths, which are in bytes:
+// they are there so that a hostile segment can't bring a novel where a name belongs.
+const (
+	maxName  = 8 << 10  // an address, a branch, an ID, a tool
+	maxLine  = 16 << 10 // a path, a title, a command
+	maxText  = 2 * session.MaxTurn
+	maxIndex = 1 << 28 // numbers of turns and tool calls
+)
+
+var (
+	sha = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	// A later version may know more reasons for a checkpoint; an unknown one does no harm.
+	word = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
+)
+
+// field is a value with its key.
+type field struct{ key, value string }
+
+// checkNames refuses control characters, with which a terminal can be made to say anything,
+// and what is too long.
+func checkNames(fields ...field) error {
+	for _, f := range fields {
+		if len(f.value) > maxName {
+			return fmt.Errorf("%s of %d bytes", f.key, len(f.value))
+		}
+		if strings.ContainsFunc(f.value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return fmt.Errorf("%s %.100q holds control characters", f.key, f.value)
+		}
+	}
+	return nil
+}
+
+// checkText refuses NUL, which no text of an agent holds, and what is too long.
+func checkText(key, value string, limit int) error {
+	if len(value) > limit {
+		return fmt.Errorf("%s of %d bytes", key, len(value))
+	}
+	if strings.Contains(value, "\x00") {
+		return fmt.Errorf("%s holds NUL", key)
+	}
+	return nil
+}
+
+// checkPath takes a path from the repository's root.
+func checkPath(path string) error {
+	if !session.InTree(path) {
+		return fmt.Errorf("path %.100q", path)
+	}
+	return checkText("path", path, maxLine)
+}
+
+// checkToolPath takes a path from the repository's root, an absolute one outside, or none.
+func checkToolPath(path string) error {
+	if path == "" || path[0] == '/' {
+		return checkText("path", path, maxLine)
+	}
+	return checkPath(path)
+}
+
+func checkIndex(i int) bool { return i >= 0 && i <= maxIndex }
+
+func checkID(id string) error {
+	if _, err := ulid.ParseStrict(id); err != nil {
+		return fmt.Errorf("ID %.100q: %w", id, err)
+	}
+	return nil
+}
+
+func checkActor(a string) error {
+	if a != session.ActorHuman && a != session.ActorAgent {
+		return fmt.Errorf("actor_type %.100q", a)
+	}
+	return nil
+}
+
+func parseTime(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(timeLayout, s)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("time %.100q", s)
+	}
+	return t, nil
+}
+
+// needTime is parseTime where the format demands a time.
+func needTime(s string) (time.Time, error) {
+	t, err := parseTime(s)
+	if err == nil && t.IsZero() {
+		err = errors.New("no time")
+	}
+	return t, err
+}
