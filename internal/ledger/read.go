@@ -75,6 +75,7 @@ type Commit struct {
 	OID      git.OID // where several entries came by one commit: their first segment's blob
 	When     time.Time
 	Segments []Segment
+	Root     bool // no parent is here: it adds its whole tree, and may repeat what was read
 }
 
 // Segment names one segment of a ledger.
@@ -134,7 +135,7 @@ func (r *reader) read(c git.Commit) ([]Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain := []Commit{{OID: c.OID, When: c.Committer.When}}
+	plain := []Commit{{OID: c.OID, When: c.Committer.When, Root: before == ""}}
 	if len(c.Parents) > 1 && !cut {
 		return plain, nil
 	}
@@ -153,7 +154,7 @@ func (r *reader) read(c git.Commit) ([]Commit, error) {
 	}
 	var out []Commit
 	for _, e := range entries {
-		out = append(out, Commit{OID: e[0].Blob, When: c.Committer.When, Segments: e})
+		out = append(out, Commit{OID: e[0].Blob, When: c.Committer.When, Segments: e, Root: before == ""})
 	}
 	return out, nil
 }

@@ -28,7 +28,7 @@ func TestNobodySpeaksForAnother(t *testing.T) {
 	equal(t, "turns", []string{`{"content":"hello","user_email":"ALICE@EXAMPLE.COM"}`},
 		w.data(m, `SELECT t.content, s.user_email FROM turns t JOIN sessions s ON s.id = t.session_id`))
 	equal(t, "checkpoints", 1, len(lived["data.checkpoints"]))
-	if len(w.warnings) != 2 || !strings.Contains(w.warnings[0], `skipped a segment in the ledger of aaa@evil.example`) || !strings.Contains(w.warnings[0], `it says that it is of "alice@example.com"`) {
+	if len(w.warnings) != 2 || !strings.Contains(w.warnings[0], `skipped a segment in the ledger of "aaa@evil.example"`) || !strings.Contains(w.warnings[0], `it is by "alice@example.com"`) {
 		t.Errorf("warned %q", w.warnings)
 	}
 
@@ -51,7 +51,7 @@ func TestOneLineForEachLedger(t *testing.T) {
 	w.raw("refs/heads/rekal/"+alice, files)
 	m := w.materializer()
 	w.catchUp(m)
-	w.warnedOnce("skipped 200 segments in the ledger of " + alice + ", the first of them segments/2026/03/04/")
+	w.warnedOnce(`skipped 200 segments in the ledger of "` + alice + `": the first: segments/2026/03/04/`)
 	equal(t, "turns", []string{`{"content":"hello"}`}, w.data(m, `SELECT content FROM turns`))
 }
 
@@ -68,9 +68,11 @@ func TestShallowClone(t *testing.T) {
 	clone := openWorld(t, dir)
 	m := clone.materializer()
 	got := clone.catchUp(m)
-	for _, table := range []string{"data.turns", "data.sessions", "data.tool_calls"} {
+	for _, table := range []string{"data.turns", "data.tool_calls"} {
 		equal(t, table, full[table], got[table])
 	}
+	const sessions = `SELECT * EXCLUDE (last_entry) FROM sessions ORDER BY id` // which names a commit
+	equal(t, "sessions", w.data(w.materializer(), sessions), clone.data(m, sessions))
 	const files = `SELECT c.git_sha, x.session_id, f.file_path FROM checkpoints c JOIN files_touched f ON f.checkpoint_id = c.id JOIN checkpoint_sessions x ON x.checkpoint_id = c.id ORDER BY ALL`
 	equal(t, "the files of each checkpoint", w.data(w.materializer(), files), clone.data(m, files))
 	clone.append(alice, 100, entryOf(commit("9", alice), chat("last", 95, "human goodbye")), session.Entry{})

@@ -144,7 +144,7 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 	old := p.have[h.Ref].applied
 	commits, bytes, err := m.missing(ctx, h, known)
 	if err == nil && old != "" {
-		if ok, err := m.Repo.IsAncestor(old, h.OID); err != nil || !ok {
+		if ok, err := m.Repo.IsAncestor(old, h.OID); err != nil || !ok || slices.ContainsFunc(commits, anew) {
 			return errRestart
 		}
 	}
@@ -160,6 +160,10 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 	}
 	return nil
 }
+
+// anew reports whether a commit begins a ledger anew, as a rewritten one does. What it repeats
+// of what was read before counts once, which only a rebuild can tell.
+func anew(c commit) bool { return c.Root && len(c.Segments) > 0 }
 
 // missing lists a ledger's commits beyond those that are known, each of whose segments is
 // there: in a partial clone some may not be.
