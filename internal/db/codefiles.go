@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,12 +13,13 @@ import (
 
 // codeDDL is what tells a squash merge that no hook saw: which code commits the ledgers know,
 // and what each left in which file. ts is NULL where the checkpoint was made long after the
-// commit; key is the beginning of git_sha, because a join by numbers takes half the time.
+// commit. OIDs and patch-ids that are only compared are Keys: a join by numbers costs half, and
+// the tables are a third smaller.
 const codeDDL = `
 CREATE TABLE code_commits (
     key BIGINT NOT NULL, git_sha VARCHAR NOT NULL, user_email VARCHAR NOT NULL, git_branch VARCHAR NOT NULL,
-    via VARCHAR, ts TIMESTAMP, patch_id VARCHAR);
-CREATE TABLE code_files (key BIGINT NOT NULL, path VARCHAR NOT NULL, blob VARCHAR);
+    via VARCHAR, ts TIMESTAMP, patch BIGINT NOT NULL);
+CREATE TABLE code_files (key BIGINT NOT NULL, path VARCHAR NOT NULL, blob BIGINT NOT NULL);
 `
 
 // AppendCode adds the code commits of checkpoints with what they left in their files.
@@ -26,7 +29,7 @@ func (t *Tx) AppendCode(cps []session.Checkpoint) error {
 			if len(c.Files) == 0 {
 				continue
 			}
-			if err := row(key(c.GitSHA), c.GitSHA, c.UserEmail, c.GitBranch, opt(c.Via), committed(c), opt(c.PatchID)); err != nil {
+			if err := row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, opt(c.Via), committed(c), int64(KeyOf(c.PatchID))); err != nil {
 				return err
 			}
 		}
@@ -38,7 +41,7 @@ func (t *Tx) AppendCode(cps []session.Checkpoint) error {
 	return t.Append("code_files", func(row func(...any) error) error {
 		for _, c := range cps {
 			for _, f := range c.Files {
-				if err := row(key(c.GitSHA), f.Path, opt(f.Blob)); err != nil {
+				if err := row(int64(KeyOf(c.GitSHA)), f.Path, int64(KeyOf(f.Blob))); err != nil {
 					return err
 				}
 			}
@@ -47,13 +50,20 @@ func (t *Tx) AppendCode(cps []session.Checkpoint) error {
 	})
 }
 
-// key is the first 8 bytes of an OID as a number; 0 where it is none.
-func key(sha string) int64 {
-	n, err := strconv.ParseUint(sha[:min(len(sha), 16)], 16, 64)
+// Key is the beginning of an OID or a patch-id as a number: 64 of its bits, which no two of a
+// repository share. 0 is none.
+type Key int64
+
+// KeyOf is the key of 40 hexadecimal digits; 0 for anything that does not begin with 16.
+func KeyOf(hex string) Key {
+	if len(hex) < 16 {
+		return 0
+	}
+	n, err := strconv.ParseUint(hex[:16], 16, 64)
 	if err != nil {
 		return 0
 	}
-	return int64(n)
+	return Key(n)
 }
 
 // committed is when the code commit of a checkpoint was made, where the checkpoint was made
@@ -70,55 +80,81 @@ func committed(c session.Checkpoint) any {
 type CodeCommit struct {
 	SHA, Email, Branch string
 	TS                 time.Time // zero: not known
-	PatchID            string
-	Files              int      // how many files it changed
-	Paths              []string // those of them that were asked for, in order
-	Blobs              []string // what it left in each of Paths; "" for a deletion
+	SamePatch          bool      // its patch-id is the one asked for
+	Files              int       // how many files it changed
+	Paths              []string  // those of them that were asked for, in order
+	Blobs              []Key     // what it left in each of Paths; 0 for a deletion
 }
 
 // CodeQuery asks for the code commits that changed one of some files.
 type CodeQuery struct {
-	Paths, Blobs []string // the files, and a blob for each that is of interest
-	PatchID      string
-	Until        time.Time     // none made later
-	Slack        time.Duration // by which clocks may differ
-	Limit        int
+	Files   map[string]Key // and the blob that is of interest in each
+	PatchID string         // "": none
+	Until   time.Time      // none made later
+	Slack   time.Duration  // by which clocks may differ
+	Limit   int
 }
 
 // CodeCommits reads code commits, first those with the patch-id, then those that left one of
 // the blobs in its file, then the latest. A merge is not granted the slack: pulling what has
 // just been merged is common, and leaves the same blobs.
 func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error) {
-	rows, err := d.Query(ctx, `WITH rev AS (SELECT unnest(?::VARCHAR[]) AS path, unnest(?::VARCHAR[]) AS blob),
-		hit AS (SELECT key, bool_or(f.blob IS NOT NULL AND f.blob = rev.blob) AS same
-			FROM code_files f JOIN rev ON rev.path = f.path GROUP BY key),
-		top AS (SELECT * FROM code_commits JOIN hit USING (key) WHERE git_sha <> ?
-			AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ?::TIMESTAMP ELSE ?::TIMESTAMP END)
-			ORDER BY coalesce(patch_id = ?, false) DESC, same DESC, ts DESC NULLS LAST, git_sha LIMIT ?),
-		f AS (SELECT DISTINCT key, path, coalesce(blob, '') AS blob FROM code_files WHERE key IN (SELECT key FROM top)),
-		n AS (SELECT key, count(*) AS files,
-			list(f.path ORDER BY f.path) FILTER (WHERE rev.path IS NOT NULL) AS paths,
-			list(f.blob ORDER BY f.path) FILTER (WHERE rev.path IS NOT NULL) AS blobs
-			FROM f LEFT JOIN rev ON rev.path = f.path GROUP BY key),
-		c AS (SELECT key, git_sha, min(user_email) AS email, min(git_branch) AS branch, min(ts) AS ts,
-			coalesce(min(patch_id), '') AS patch, bool_or(same) AS same FROM top GROUP BY key, git_sha)
-		SELECT git_sha, email, branch, ts, patch, files, paths, blobs FROM c JOIN n USING (key)
-		ORDER BY patch = ? DESC, same DESC, ts DESC NULLS LAST, git_sha`,
-		q.Paths, q.Blobs, session.ZeroSHA, session.ViaMerge, q.Until.UTC(), q.Until.Add(q.Slack).UTC(), q.PatchID, q.Limit, q.PatchID)
+	var paths []string
+	var blobs []int64
+	for p, b := range q.Files {
+		paths, blobs = append(paths, p), append(blobs, int64(b))
+	}
+	rows, err := d.Query(ctx, `WITH rev AS (SELECT unnest(?::VARCHAR[]) AS path, unnest(?::BIGINT[]) AS blob),
+		hit AS (SELECT key, bool_or(f.blob <> 0 AND f.blob = rev.blob) AS same
+			FROM code_files f JOIN rev ON rev.path = f.path GROUP BY key)
+		SELECT key, git_sha, user_email, git_branch, ts, patch <> 0 AND patch = ? AS copy FROM code_commits JOIN hit USING (key)
+		WHERE git_sha <> ? AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ?::TIMESTAMP ELSE ?::TIMESTAMP END)
+		ORDER BY copy DESC, same DESC, ts DESC NULLS LAST, git_sha, user_email LIMIT ?`,
+		paths, blobs, int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until.UTC(), q.Until.Add(q.Slack).UTC(), q.Limit)
 	if err != nil {
 		return nil, err
 	}
 	var out []CodeCommit
+	at := map[int64]int{} // a commit that two ledgers know counts once
 	err = each(rows, func() error {
 		var c CodeCommit
+		var k int64
 		var ts sql.NullTime
-		var paths, blobs any
-		if err := rows.Scan(&c.SHA, &c.Email, &c.Branch, &ts, &c.PatchID, &c.Files, &paths, &blobs); err != nil {
+		if err := rows.Scan(&k, &c.SHA, &c.Email, &c.Branch, &ts, &c.SamePatch); err != nil {
 			return err
 		}
-		c.TS, c.Paths, c.Blobs = ts.Time, list(paths), list(blobs)
-		out = append(out, c)
+		if _, known := at[k]; !known {
+			c.TS = ts.Time
+			at[k] = len(out)
+			out = append(out, c)
+		}
 		return nil
 	})
-	return out, err
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return out, d.codeFiles(ctx, q.Files, out, at)
+}
+
+// codeFiles fills in what commits left in their files; at says by key where each stands.
+func (d *DB) codeFiles(ctx context.Context, asked map[string]Key, commits []CodeCommit, at map[int64]int) error {
+	rows, err := d.Query(ctx, `SELECT DISTINCT key, path, blob FROM code_files
+		WHERE key IN (SELECT unnest(?::BIGINT[])) ORDER BY ALL`, slices.Collect(maps.Keys(at)))
+	if err != nil {
+		return err
+	}
+	return each(rows, func() error {
+		var k int64
+		var path string
+		var blob Key
+		if err := rows.Scan(&k, &path, &blob); err != nil {
+			return err
+		}
+		c := &commits[at[k]]
+		c.Files++
+		if _, ok := asked[path]; ok {
+			c.Paths, c.Blobs = append(c.Paths, path), append(c.Blobs, blob)
+		}
+		return nil
+	})
 }

@@ -36,7 +36,7 @@ func (s *squash) sameLines() error {
 		read++
 		added, found := 0, 0
 		for i, p := range k.Paths {
-			if k.Blobs[i] == s.blobs[p] && !slices.Contains(k.same, p) {
+			if k.Blobs[i] == s.keys[p] && !slices.Contains(k.same, p) {
 				continue // the whole of it tells nothing, so its lines do not
 			}
 			if err := s.fresh(p, fresh); err != nil {
@@ -68,7 +68,7 @@ func (s *squash) fresh(path string, into map[string]lines) error {
 	if !ok {
 		return nil
 	}
-	if err := s.linesOf(git.OID(s.blobs[path]), into[path], true); err != nil {
+	if err := s.linesOf(s.blobs[path], into[path], true); err != nil {
 		return err
 	}
 	for _, st := range stays {

@@ -31,8 +31,8 @@ const (
 	sameWork  = 14 * 24 * time.Hour // without a commit for so long, a branch's name is in new use
 )
 
-// emptyBlob is what every empty file is.
-const emptyBlob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+// emptyBlob is the key of what every empty file is, e69de29bb2d1d643….
+const emptyBlob db.Key = -0x19621d644d2e29bd
 
 // known is a code commit of a ledger that may be part of the commit in question.
 type known struct {
@@ -63,7 +63,8 @@ func (k *known) when() time.Time {
 type squash struct {
 	repo    *git.Repo
 	rev     git.Commit
-	blobs   map[string]string // file → what the commit left there
+	blobs   map[string]git.OID // file → what the commit left there
+	keys    map[string]db.Key
 	patchID string
 	known   []*known // those that may be part of it
 	aside   []*known // those that only tell what else their branches did
@@ -72,21 +73,18 @@ type squash struct {
 
 // squashed are the OIDs of the code commits of ledgers that a commit is made of, as far as it
 // can be told: those with its patch, or else those whose content it brought into its branch.
+// Where objects are missing or damaged (a partial clone) nothing is told; it is no reason not
+// to say what stands in the tables.
 func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID, rewrites []session.Rewrite) ([]string, error) {
 	s, err := newSquash(repo, id)
 	if err != nil || s == nil {
-		return nil, err
+		return nil, nil
 	}
 	if err := s.read(ctx, index); err != nil {
 		return nil, err
 	}
-	if err := s.leaveReachable(ctx, rewrites); err != nil || len(s.known) == 0 {
-		return nil, err
-	}
-	if !s.samePatch() {
-		if err := s.sameContent(); err != nil {
-			return nil, err
-		}
+	if err := s.match(ctx, rewrites); err != nil {
+		return nil, ctx.Err()
 	}
 	var out []string
 	for _, k := range s.known {
@@ -96,6 +94,13 @@ func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID, rew
 	}
 	slices.Sort(out)
 	return out, nil
+}
+
+func (s *squash) match(ctx context.Context, rewrites []session.Rewrite) error {
+	if err := s.leaveReachable(ctx, rewrites); err != nil || len(s.known) == 0 || s.samePatch() {
+		return err
+	}
+	return s.sameContent()
 }
 
 // newSquash is nil for a commit that can't be one: a merge, a root, an empty one.
@@ -108,32 +113,29 @@ func newSquash(repo *git.Repo, id git.OID) (*squash, error) {
 	if err != nil || len(changes) == 0 || len(changes) > maxChanges {
 		return nil, err
 	}
-	s := &squash{repo: repo, rev: rev, blobs: map[string]string{}, patchID: repo.PatchID(rev)}
+	s := &squash{repo: repo, rev: rev, blobs: map[string]git.OID{}, keys: map[string]db.Key{}, patchID: repo.PatchID(rev)}
 	for _, c := range changes {
 		if c.OldPath != "" {
-			s.blobs[c.OldPath] = ""
+			s.keys[c.OldPath] = 0
 		}
-		s.blobs[c.Path] = string(c.OID)
+		s.blobs[c.Path], s.keys[c.Path] = c.OID, db.KeyOf(string(c.OID))
 	}
 	return s, nil
 }
 
 // read asks the ledgers' code commits for those that changed the same files before.
 func (s *squash) read(ctx context.Context, index *db.DB) error {
-	q := db.CodeQuery{PatchID: s.patchID, Until: s.rev.Committer.When, Slack: clockSkew, Limit: maxKnown}
-	for p, b := range s.blobs {
-		q.Paths, q.Blobs = append(q.Paths, p), append(q.Blobs, b)
-	}
+	q := db.CodeQuery{Files: s.keys, PatchID: s.patchID, Until: s.rev.Committer.When, Slack: clockSkew, Limit: maxKnown}
 	commits, err := index.CodeCommits(ctx, q)
 	for i, c := range commits {
 		k := &known{CodeCommit: c}
 		for i, p := range c.Paths {
-			if b := c.Blobs[i]; b == s.blobs[p] && b != "" && b != emptyBlob {
+			if b := c.Blobs[i]; b == s.keys[p] && b != 0 && b != emptyBlob {
 				k.same = append(k.same, p)
 			}
 		}
 		recent := s.rev.Committer.When.Sub(c.TS) <= longAgo
-		if s.copies(k) || len(k.same) > 0 || i < maxMet && recent {
+		if k.SamePatch || len(k.same) > 0 || i < maxMet && recent {
 			s.known = append(s.known, k)
 		} else {
 			s.aside = append(s.aside, k)
@@ -141,8 +143,6 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 	}
 	return err
 }
-
-func (s *squash) copies(k *known) bool { return s.patchID != "" && k.PatchID == s.patchID }
 
 // leaveReachable finds which commits are here, and leaves out those that stood in the branch
 // already, the commit itself, and what was built on it. A commit that became another one is
@@ -239,7 +239,7 @@ func became(sha string, next map[string][]string) []string {
 func (s *squash) samePatch() bool {
 	found := false
 	for _, k := range s.known {
-		k.matched = s.copies(k)
+		k.matched = k.SamePatch
 		found = found || k.matched
 	}
 	return found
@@ -310,10 +310,10 @@ func (s *squash) ownContent() {
 
 // stood reports whether a blob was in a file of the branch at a time or since. What nobody
 // looked at counts as there.
-func (s *squash) stood(path, blob string, at time.Time) bool {
+func (s *squash) stood(path string, blob git.OID, at time.Time) bool {
 	stays, ok := s.past[path]
 	return !ok || slices.ContainsFunc(stays, func(st git.Stay) bool {
-		return string(st.OID) == blob && (st.To.IsZero() || !st.To.Before(at))
+		return st.OID == blob && (st.To.IsZero() || !st.To.Before(at))
 	})
 }
 
@@ -322,7 +322,7 @@ func (s *squash) stood(path, blob string, at time.Time) bool {
 func (s *squash) arrived(k *known) bool {
 	for i, p := range k.Paths {
 		for _, st := range s.past[p] {
-			if b := k.Blobs[i]; b != "" && b != emptyBlob && b == string(st.OID) && !st.From.IsZero() && !st.From.Before(k.when()) {
+			if b := k.Blobs[i]; b != 0 && b != emptyBlob && b == db.KeyOf(string(st.OID)) && !st.From.IsZero() && !st.From.Before(k.when()) {
 				return true
 			}
 		}

@@ -177,6 +177,14 @@ func TestSquashMerge(t *testing.T) {
 			s.commit("meanwhile")
 			return s.squash("topic")
 		}, "one?", ""},
+		{"one commit, main changed another part of its file", func(s *shop) string {
+			s.branch("topic", "main")
+			s.work("one", "a.go", text("a", 40, "5 changed"))
+			s.git("checkout", "-q", "main")
+			s.write("a.go", text("a", 40, "30 meanwhile"))
+			s.commit("meanwhile")
+			return s.squash("topic")
+		}, "one?", "one?"},
 		{"main changed another part of a file", func(s *shop) string {
 			s.feature()
 			s.git("checkout", "-q", "main")
@@ -479,4 +487,17 @@ func TestSquashMergeOfTornHistory(t *testing.T) {
 	}
 	s.reopen()
 	equal(t, "behind it", "one? three? two?", s.behind(rev))
+}
+
+// A partial clone lacks trees: what is tied directly is found all the same.
+func TestCommitWithoutItsTree(t *testing.T) {
+	s := newShop(t)
+	id := s.work("one", "a.go", text("a", 40, "5 changed"))
+	tree := s.git("rev-parse", id+"^{tree}")
+	s.open()
+	if err := os.Remove(filepath.Join(s.dir, ".git", "objects", tree[:2], tree[2:])); err != nil {
+		t.Fatal(err)
+	}
+	s.reopen()
+	equal(t, "behind it", "one", s.behind(id))
 }
