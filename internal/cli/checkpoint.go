@@ -40,17 +40,8 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	capturer, err := w.Capturer(ctx, author)
-	if err != nil {
+	if err := app.captureNow(ctx, w, author, session.ViaManual); err != nil {
 		return err
-	}
-	out, err := capturer.Run(ctx, session.ViaManual, nil)
-	if err != nil {
-		return err
-	}
-	app.report(out)
-	if out.Tip != "" {
-		fmt.Fprintf(app.Stdout, "checkpoint %s: %s\n", result.Short(string(out.Tip)), counted(out))
 	}
 	m, err := w.Reader()
 	if err != nil {
@@ -61,6 +52,23 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	return index.Close()
+}
+
+// captureNow captures what is new and says what it was.
+func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author workspace.Author, via string) error {
+	capturer, err := w.Capturer(ctx, author)
+	if err != nil {
+		return err
+	}
+	out, err := capturer.Run(ctx, via, nil)
+	if err != nil {
+		return err
+	}
+	app.report(out)
+	if out.Tip != "" {
+		fmt.Fprintf(app.Stdout, "checkpoint %s: %s\n", result.Short(string(out.Tip)), counted(out))
+	}
+	return nil
 }
 
 // report tells the user what a capture could not read, and what it took out.

@@ -19,8 +19,8 @@ func cleanEntry() entry {
 	return entry{
 		name: "clean", usage: "clean [--ledger]", short: "remove everything that init made, except the ledger",
 		long: `
-Removes hooks, skill, caches and the lines in info/exclude, and restores hooks that were
-there before, byte for byte. The ledger branch, which holds what was captured, stays unless
+Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, and restores hooks that
+were there before, byte for byte. The ledger branch, which holds what was captured, stays unless
 --ledger is given.`,
 		make: func() command { return &cleanCommand{} },
 	}
@@ -51,6 +51,10 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	}
 	for _, hint := range report.Hints {
 		app.hint(hint)
+	}
+	// Whoever sets the repository up again agrees again to share.
+	if err := w.Repo.UnsetConfig(ctx, "rekal.remote"); err != nil {
+		return err
 	}
 	return c.ledgers(app, w)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/lock"
@@ -35,7 +36,7 @@ func (e *usageError) Unwrap() error { return e.err }
 func status(err error) int {
 	var usage *usageError
 	var request *recall.UsageError
-	if errors.As(err, &usage) || errors.As(err, &request) {
+	if errors.As(err, &usage) || errors.As(err, &request) || errors.Is(err, config.ErrUnknownRemote) {
 		return exitUsage
 	}
 	return exitFail
@@ -63,6 +64,10 @@ func explain(err error) string {
 		hint = `run "git rekal index"`
 	case errors.Is(err, fs.ErrPermission):
 		hint = "check who owns .rekal and .git; nothing is lost"
+	case errors.Is(err, config.ErrNoRemote):
+		hint = `add one with "git remote add origin URL", or name one`
+	case errors.Is(err, config.ErrUnknownRemote):
+		hint = `"git remote" lists them, "git config rekal.remote NAME" chooses one`
 	case errors.As(err, &ambiguous):
 		hint = "give more of the ID"
 	}

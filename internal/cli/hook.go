@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -23,15 +25,19 @@ type hookCommand struct {
 	args []string
 }
 
-const hookName = "hook"
+const (
+	hookName    = "hook"
+	postRewrite = "post-rewrite"
+	prePush     = "pre-push"
+)
 
 func hookEntry() entry {
 	return entry{
 		name: hookName, usage: "hook NAME [ARG…]", short: "what the installed hooks call; not for people",
 		long: `
 Captures what is new at a commit (post-commit), merge (post-merge), "git am" (post-applypatch)
-or push (pre-push), and records which commits an amend or rebase rewrote (post-rewrite). It
-always exits with 0.`,
+or push (pre-push), records which commits an amend or rebase rewrote (post-rewrite), and sends
+the ledger beside a push (pre-push) to the remote in rekal.remote. It always exits with 0.`,
 		make: func() command { return &hookCommand{} },
 	}
 }
@@ -56,13 +62,11 @@ const hookBytes = 48 << 20
 
 var errTooMuch = errors.New(`there is too much to capture in a hook: run "git rekal checkpoint"`)
 
+// pushBudget is how long a push of code waits for the ledger's remote.
+const pushBudget = 4 * time.Second
+
 func (c *hookCommand) run(ctx context.Context, app *App) error {
-	within, cancel := context.WithTimeout(ctx, hookBudget)
-	defer cancel()
-	err := guarded(func() error { return c.capture(within, app) })
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		err = errTooMuch
-	}
+	err := guarded(func() error { return c.serve(ctx, app) })
 	if err != nil && !errors.Is(err, workspace.ErrNotInitialised) {
 		app.say(fmt.Sprintf("%s: %s", c.name, explain(err)))
 	}
@@ -79,7 +83,10 @@ func guarded(do func() error) (err error) {
 	return do()
 }
 
-func (c *hookCommand) capture(ctx context.Context, app *App) error {
+// serve does what the hook is for: it captures, and beside a push it sends what was captured.
+func (c *hookCommand) serve(ctx context.Context, app *App) error {
+	within, cancel := context.WithTimeout(ctx, hookBudget)
+	defer cancel()
 	w, err := workspace.Open(app.Process)
 	if err != nil {
 		return err
@@ -88,7 +95,7 @@ func (c *hookCommand) capture(ctx context.Context, app *App) error {
 	if err := w.Ready(); err != nil {
 		return err
 	}
-	author, err := w.Author(ctx)
+	author, err := w.Author(within)
 	if err != nil || !author.Config.Enabled || author.Config.Skip {
 		return err
 	}
@@ -96,17 +103,60 @@ func (c *hookCommand) capture(ctx context.Context, app *App) error {
 	if err != nil || !ok {
 		return err
 	}
-	rewrites, unread := c.rewrites(ctx, app.Stdin)
+	input, err := c.input(within, app.Stdin)
+	err = errors.Join(err, c.capture(within, app, w, author, via, input))
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = errTooMuch
+	}
+	if c.name == prePush {
+		err = errors.Join(err, c.send(ctx, author, input))
+	}
+	return err
+}
+
+func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, via, input string) error {
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
-		return errors.Join(unread, err)
+		return err
 	}
 	capturer.Budget = hookBytes
-	out, err := capturer.Run(ctx, via, rewrites)
+	out, err := capturer.Run(ctx, via, c.rewrites(input))
 	for _, warning := range out.Warnings {
 		app.Warn(warning)
 	}
-	return errors.Join(unread, err)
+	return err
+}
+
+// send brings the ledger to the remote that the user agreed to, beside a push of code to
+// whichever remote. It stays out of the way of a push that names a ledger itself: git would
+// find the remote's branch moved ("cannot lock ref").
+func (c *hookCommand) send(ctx context.Context, author workspace.Author, input string) error {
+	if author.Config.Remote == "" || !author.Config.Autopush || namesLedger(input) {
+		return nil
+	}
+	remote, err := author.Config.RemoteFor("", "")
+	if err != nil {
+		return err
+	}
+	if all, err := author.Ledger.Sent(remote); err != nil || all {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, pushBudget)
+	defer cancel()
+	_, err = author.Ledger.Push(within, remote, false)
+	if within.Err() != nil {
+		err = fmt.Errorf("%q: %w", remote, git.ErrTimeout)
+	}
+	if err != nil {
+		return fmt.Errorf(`the ledger was not sent: %w: run "git rekal push"`, err)
+	}
+	return nil
+}
+
+// namesLedger reports whether what git gives to pre-push (local ref, OID, remote ref, OID a
+// line) concerns a ledger.
+func namesLedger(input string) bool {
+	return slices.ContainsFunc(strings.Fields(input), ledger.IsLedger)
 }
 
 // reason is why a hook captures; false when it has nothing to do.
@@ -120,11 +170,11 @@ func (c *hookCommand) reason(w *workspace.Workspace, author workspace.Author) (v
 		return session.ViaMerge, ok, err
 	case "post-applypatch":
 		return session.ViaAm, true, nil
-	case "post-rewrite":
+	case postRewrite:
 		// A rebase calls it at its end, when its own state is still there; an amend within
 		// one is not an act of the user.
 		return session.ViaRewrite, slices.Contains(c.args, "rebase") || !w.Repo.Sequencing(), nil
-	case "pre-push":
+	case prePush:
 		return session.ViaPush, true, nil
 	}
 	return "", false, fmt.Errorf("hook %q is not one of git-rekal's", c.name)
@@ -133,14 +183,14 @@ func (c *hookCommand) reason(w *workspace.Workspace, author workspace.Author) (v
 // rewriteLine is a line that git gives to post-rewrite: old and new OID, and maybe more.
 var rewriteLine = regexp.MustCompile(`^([0-9a-f]{40}) ([0-9a-f]{40})(?: |$)`)
 
-// maxRewrites bounds how much of stdin is read: 16 MB are about 190,000 commits.
-const maxRewrites = 16 << 20
+// maxInput bounds how much of stdin is read: 16 MB are about 190,000 commits.
+const maxInput = 16 << 20
 
-// rewrites reads what git gives to post-rewrite. A stdin that is never closed (a hook run by
-// hand at a terminal) holds nothing up: it ends with ctx.
-func (c *hookCommand) rewrites(ctx context.Context, stdin io.Reader) ([]session.Rewrite, error) {
-	if c.name != "post-rewrite" {
-		return nil, nil
+// input reads what git gives to post-rewrite and pre-push. A stdin that is never closed (a
+// hook run by hand at a terminal) holds nothing up: it ends with ctx.
+func (c *hookCommand) input(ctx context.Context, stdin io.Reader) (string, error) {
+	if c.name != postRewrite && c.name != prePush {
+		return "", nil
 	}
 	type read struct {
 		text []byte
@@ -148,19 +198,23 @@ func (c *hookCommand) rewrites(ctx context.Context, stdin io.Reader) ([]session.
 	}
 	done := make(chan read, 1)
 	go func() {
-		text, err := io.ReadAll(io.LimitReader(stdin, maxRewrites))
+		text, err := io.ReadAll(io.LimitReader(stdin, maxInput))
 		done <- read{text, err}
 	}()
 	select {
 	case <-ctx.Done():
-		return nil, fmt.Errorf("read the rewritten commits: %w", ctx.Err())
+		return "", fmt.Errorf("read what git says: %w", ctx.Err())
 	case r := <-done:
-		var out []session.Rewrite
-		for line := range strings.Lines(string(r.text)) {
-			if m := rewriteLine.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-				out = append(out, session.Rewrite{Old: m[1], New: m[2]})
-			}
-		}
-		return out, r.err
+		return string(r.text), r.err
 	}
+}
+
+func (c *hookCommand) rewrites(input string) []session.Rewrite {
+	var out []session.Rewrite
+	for line := range strings.Lines(input) {
+		if m := rewriteLine.FindStringSubmatch(strings.TrimSpace(line)); m != nil && c.name == postRewrite {
+			out = append(out, session.Rewrite{Old: m[1], New: m[2]})
+		}
+	}
+	return out
 }

@@ -11,21 +11,23 @@ import (
 )
 
 // initCommand sets a repository up: `git rekal init`.
-type initCommand struct{}
+type initCommand struct{ remote string }
 
 func initEntry() entry {
 	return entry{
-		name: "init", usage: "init", short: "set this repository up, and import what agents already recorded",
+		name: "init", usage: "init [--remote NAME]", short: "set this repository up, and import what agents already recorded",
 		long: `
 Makes the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agent's skill,
 ignores the last two through info/exclude, and imports the sessions that coding agents
-already recorded for this repository. Run again, it repairs what is missing and changes
-nothing else. "git rekal clean" undoes it.`,
+already recorded for this repository. Ledgers that a clone brought along are taken in. Run again,
+it repairs what is missing and changes nothing else. "git rekal clean" undoes it.`,
 		make: func() command { return &initCommand{} },
 	}
 }
 
-func (c *initCommand) addFlags(*pflag.FlagSet) {}
+func (c *initCommand) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` beside each push (sets rekal.remote)")
+}
 
 func (c *initCommand) validate(args []string) error { return noArgs(args) }
 
@@ -39,6 +41,11 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	if c.remote != "" {
+		if c.remote, err = w.Remote(author, c.remote); err != nil {
+			return err
+		}
+	}
 	layout, err := w.Layout(ctx)
 	if err != nil {
 		return err
@@ -47,23 +54,54 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	created, err := author.Ledger.Create(ctx)
+	made, err := c.ledgers(ctx, app, w, author)
+	for _, line := range append(report.Done, made...) {
+		fmt.Fprintln(app.Stdout, printable(line))
+	}
 	if err != nil {
 		return err
 	}
-	if created {
-		report.Done = append(report.Done, "ledger branch "+shortRef(author.Ledger.Ref()))
-	}
-	for _, line := range report.Done {
-		fmt.Fprintln(app.Stdout, printable(line))
-	}
 	if err := c.importSessions(ctx, app, w, author); err != nil {
 		return err
+	}
+	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 {
+		report.Hints = append(report.Hints, `nothing is shared yet; "git rekal sync" shares with your team`)
 	}
 	for _, hint := range report.Hints {
 		app.hint(hint)
 	}
 	return nil
+}
+
+// ledgers takes in what a clone brought along, and makes the author's own ledger where that
+// is not among it.
+func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) (done []string, err error) {
+	before, err := author.Ledger.Tip()
+	if err != nil {
+		return nil, err
+	}
+	for _, remote := range author.Config.Remotes {
+		taken, err := author.Ledger.Adopt(ctx, remote)
+		for _, refused := range taken.Refused {
+			app.Warn(refused)
+		}
+		if err != nil {
+			return done, err
+		}
+		if taken.Ledgers > 0 {
+			done = append(done, fmt.Sprintf("%s from %s", plural(taken.Ledgers, "ledger"), remote))
+		}
+	}
+	if _, err := author.Ledger.Create(ctx); err != nil {
+		return done, err
+	}
+	if before == "" {
+		done = append(done, "ledger branch "+shortRef(author.Ledger.Ref()))
+	}
+	if c.remote == "" || c.remote == author.Config.Remote {
+		return done, nil
+	}
+	return append(done, "setting rekal.remote "+c.remote), w.Repo.SetConfig(ctx, "rekal.remote", c.remote)
 }
 
 func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {

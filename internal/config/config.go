@@ -6,7 +6,9 @@ package config
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -14,10 +16,42 @@ import (
 
 // Config holds the settings of one repository.
 type Config struct {
-	Enabled bool   // rekal.enabled: whether the hooks capture; default true
-	Actor   string // rekal.actor: "human" or "agent" for every session; "" lets the transcript and CI decide
-	Skip    bool   // REKAL_SKIP: let this one command pass by
-	CI      bool   // CI is set in the environment: nobody sits at the keyboard
+	Enabled  bool   // rekal.enabled: whether the hooks capture; default true
+	Actor    string // rekal.actor: "human" or "agent" for every session; "" lets the transcript and CI decide
+	Remote   string // rekal.remote: where the user agreed to send the ledger; "" for nowhere yet
+	Autopush bool   // rekal.autopush: whether a push of code sends the ledger to Remote; default true
+	Skip     bool   // REKAL_SKIP: let this one command pass by
+	CI       bool   // CI is set in the environment: nobody sits at the keyboard
+
+	Remotes  []string          // the names of git's remotes, sorted
+	Upstream map[string]string // short branch name → the remote of its upstream
+}
+
+// Errors of RemoteFor.
+var (
+	ErrNoRemote      = errors.New("no remote to share the ledger with")
+	ErrUnknownRemote = errors.New("no such remote")
+)
+
+// RemoteFor chooses the remote to share with: the one that is asked for, else rekal.remote,
+// else that of the branch's upstream, else origin. It returns ErrUnknownRemote for a name
+// that is none of git's remotes, and ErrNoRemote where nothing can be chosen.
+func (c Config) RemoteFor(asked, branch string) (string, error) {
+	for _, name := range []string{asked, c.Remote} {
+		if name == "" {
+			continue
+		}
+		if !slices.Contains(c.Remotes, name) {
+			return "", fmt.Errorf("config: %w: %q", ErrUnknownRemote, name)
+		}
+		return name, nil
+	}
+	for _, name := range []string{c.Upstream[branch], "origin"} {
+		if slices.Contains(c.Remotes, name) {
+			return name, nil
+		}
+	}
+	return "", fmt.Errorf("config: %w", ErrNoRemote)
 }
 
 // Read resolves the settings; env holds "KEY=value" pairs. A value that is not one of
@@ -44,13 +78,19 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		v, ok := conf["rekal."+key]
 		return v, ok
 	}
-	c := Config{Enabled: true, CI: vars["CI"] != "" && vars["CI"] != "false"}
-	if v, ok := value("enabled"); ok {
-		b, err := parseBool(v)
-		if err != nil {
-			return Config{}, fmt.Errorf("config: rekal.enabled: %w", err)
+	c := Config{Enabled: true, Autopush: true, CI: vars["CI"] != "" && vars["CI"] != "false"}
+	for _, b := range []struct {
+		key  string
+		into *bool
+	}{{"enabled", &c.Enabled}, {"autopush", &c.Autopush}} {
+		v, ok := value(b.key)
+		if !ok {
+			continue
 		}
-		c.Enabled = b
+		var err error
+		if *b.into, err = parseBool(v); err != nil {
+			return Config{}, fmt.Errorf("config: rekal.%s: %w", b.key, err)
+		}
 	}
 	if v, ok := value("actor"); ok {
 		if v != "human" && v != "agent" {
@@ -58,8 +98,33 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 		c.Actor = v
 	}
+	c.Remote, _ = value("remote")
 	c.Skip = vars["REKAL_SKIP"] != "" && vars["REKAL_SKIP"] != "0"
+	c.Remotes, c.Upstream = remotes(conf)
 	return c, nil
+}
+
+// remotes finds git's remotes, and which of them each branch follows. Names may hold dots.
+func remotes(conf map[string]string) (names []string, upstream map[string]string) {
+	for key, v := range conf {
+		if name, ok := middle(key, "remote.", ".url"); ok {
+			names = append(names, name)
+		}
+		if branch, ok := middle(key, "branch.", ".remote"); ok {
+			if upstream == nil {
+				upstream = map[string]string{}
+			}
+			upstream[branch] = v
+		}
+	}
+	slices.Sort(names)
+	return names, upstream
+}
+
+func middle(key, before, after string) (string, bool) {
+	rest, ok := strings.CutPrefix(key, before)
+	name, end := strings.CutSuffix(rest, after)
+	return name, ok && end && name != ""
 }
 
 // parseBool takes what git takes for a boolean.

@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,28 +54,35 @@ func TestRead(t *testing.T) {
 		want config.Config
 		err  string
 	}{
-		{name: "nothing said", want: config.Config{Enabled: true}},
-		{name: "off", conf: "[rekal]\nenabled = no\n", want: config.Config{}},
-		{name: "off, in other letters", conf: "[Rekal]\nEnabled = OFF\n", want: config.Config{}},
-		{name: "off, by an empty value", conf: "[rekal]\nenabled =\n", want: config.Config{}},
-		{name: "on, by a bare key", conf: "[rekal]\nenabled\n", want: config.Config{Enabled: true}},
-		{name: "the last value counts", conf: "[rekal]\nenabled = 0\nenabled = 1\n", want: config.Config{Enabled: true}},
+		{name: "nothing said", want: config.Config{Enabled: true, Autopush: true}},
+		{name: "off", conf: "[rekal]\nenabled = no\n", want: config.Config{Autopush: true}},
+		{name: "off, in other letters", conf: "[Rekal]\nEnabled = OFF\n", want: config.Config{Autopush: true}},
+		{name: "off, by an empty value", conf: "[rekal]\nenabled =\n", want: config.Config{Autopush: true}},
+		{name: "on, by a bare key", conf: "[rekal]\nenabled\n", want: config.Config{Enabled: true, Autopush: true}},
+		{name: "the last value counts", conf: "[rekal]\nenabled = 0\nenabled = 1\n", want: config.Config{Enabled: true, Autopush: true}},
 		{name: "not a boolean", conf: "[rekal]\nenabled = maybe\n", err: `config: rekal.enabled: "maybe" is not a boolean`},
-		{name: "an actor", conf: "[rekal]\nactor = agent\n", want: config.Config{Enabled: true, Actor: "agent"}},
+		{name: "an actor", conf: "[rekal]\nactor = agent\n", want: config.Config{Enabled: true, Autopush: true, Actor: "agent"}},
 		{name: "an actor that is none", conf: "[rekal]\nactor = Robot\n", err: `config: rekal.actor: "Robot" is neither "human" nor "agent"`},
-		{name: "the environment goes first", conf: "[rekal]\nactor = agent\nenabled = true\n", env: []string{"REKAL_ACTOR=human", "REKAL_ENABLED=0"}, want: config.Config{Actor: "human"}},
-		{name: "the environment repairs a bad value", conf: "[rekal]\nactor = x\n", env: []string{"REKAL_ACTOR=human"}, want: config.Config{Enabled: true, Actor: "human"}},
+		{name: "the environment goes first", conf: "[rekal]\nactor = agent\nenabled = true\n", env: []string{"REKAL_ACTOR=human", "REKAL_ENABLED=0"}, want: config.Config{Autopush: true, Actor: "human"}},
+		{name: "the environment repairs a bad value", conf: "[rekal]\nactor = x\n", env: []string{"REKAL_ACTOR=human"}, want: config.Config{Enabled: true, Autopush: true, Actor: "human"}},
 		{name: "a bad value in the environment", env: []string{"REKAL_ENABLED=2"}, err: `config: rekal.enabled: "2" is not a boolean`},
-		{name: "the last of a variable counts", env: []string{"REKAL_ACTOR=human", "REKAL_ACTOR=agent"}, want: config.Config{Enabled: true, Actor: "agent"}},
-		{name: "no variable", env: []string{"REKAL_SKIP"}, want: config.Config{Enabled: true}},
-		{name: "skip", env: []string{"REKAL_SKIP=1"}, want: config.Config{Enabled: true, Skip: true}},
-		{name: "skip not", env: []string{"REKAL_SKIP=0"}, want: config.Config{Enabled: true}},
-		{name: "skip is not configuration", conf: "[rekal]\nskip = true\n", want: config.Config{Enabled: true}},
-		{name: "CI", env: []string{"CI=true"}, want: config.Config{Enabled: true, CI: true}},
-		{name: "CI, as some write it", env: []string{"CI=1"}, want: config.Config{Enabled: true, CI: true}},
-		{name: "no CI", env: []string{"CI=false"}, want: config.Config{Enabled: true}},
-		{name: "an empty CI", env: []string{"CI="}, want: config.Config{Enabled: true}},
-		{name: "other keys", conf: "[rekal \"x\"]\nenabled = no\n[rekalx]\nenabled = no\n", want: config.Config{Enabled: true}},
+		{name: "the last of a variable counts", env: []string{"REKAL_ACTOR=human", "REKAL_ACTOR=agent"}, want: config.Config{Enabled: true, Autopush: true, Actor: "agent"}},
+		{name: "no variable", env: []string{"REKAL_SKIP"}, want: config.Config{Enabled: true, Autopush: true}},
+		{name: "skip", env: []string{"REKAL_SKIP=1"}, want: config.Config{Enabled: true, Autopush: true, Skip: true}},
+		{name: "skip not", env: []string{"REKAL_SKIP=0"}, want: config.Config{Enabled: true, Autopush: true}},
+		{name: "skip is not configuration", conf: "[rekal]\nskip = true\n", want: config.Config{Enabled: true, Autopush: true}},
+		{name: "CI", env: []string{"CI=true"}, want: config.Config{Enabled: true, Autopush: true, CI: true}},
+		{name: "CI, as some write it", env: []string{"CI=1"}, want: config.Config{Enabled: true, Autopush: true, CI: true}},
+		{name: "no CI", env: []string{"CI=false"}, want: config.Config{Enabled: true, Autopush: true}},
+		{name: "an empty CI", env: []string{"CI="}, want: config.Config{Enabled: true, Autopush: true}},
+		{name: "sharing", conf: "[rekal]\nremote = team\nautopush = false\n", want: config.Config{Enabled: true, Remote: "team"}},
+		{name: "sharing, in the environment", conf: "[rekal]\nremote = team\n", env: []string{"REKAL_REMOTE=other", "REKAL_AUTOPUSH=no"}, want: config.Config{Enabled: true, Remote: "other"}},
+		{name: "autopush is not a boolean", conf: "[rekal]\nautopush = sometimes\n", err: `config: rekal.autopush: "sometimes" is not a boolean`},
+		{
+			name: "remotes and upstreams", conf: "[remote \"origin\"]\nurl = x\n[remote \"a.b/c\"]\nurl = y\nurl = z\n[remote \"only-push\"]\npushurl = p\n[remote]\npushDefault = q\n[branch \"feature/v1.2\"]\nremote = a.b/c\n",
+			want: config.Config{Enabled: true, Autopush: true, Remotes: []string{"a.b/c", "origin"}, Upstream: map[string]string{"feature/v1.2": "a.b/c"}},
+		},
+		{name: "other keys", conf: "[rekal \"x\"]\nenabled = no\n[rekalx]\nenabled = no\n", want: config.Config{Enabled: true, Autopush: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, env := repo(t, tt.conf)
@@ -103,5 +111,35 @@ func TestReadWhereGitFails(t *testing.T) {
 	r := open(t, plain.Layout().WorkTree, env)
 	if _, err := config.Read(context.Background(), r, env); err == nil || !strings.HasPrefix(err.Error(), "config: git: read configuration: ") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestRemoteFor(t *testing.T) {
+	remotes := []string{"fork", "origin", "team"}
+	follow := map[string]string{"main": "team", "local": ".", "stray": "gone"}
+	for _, tt := range []struct {
+		name          string
+		conf          config.Config
+		asked, branch string
+		want          string
+		err           error
+	}{
+		{"what is asked for goes first", config.Config{Remotes: remotes, Remote: "team"}, "fork", "main", "fork", nil},
+		{"then the setting", config.Config{Remotes: remotes, Remote: "fork", Upstream: follow}, "", "main", "fork", nil},
+		{"then the upstream's", config.Config{Remotes: remotes, Upstream: follow}, "", "main", "team", nil},
+		{"an upstream here counts for nothing", config.Config{Remotes: remotes, Upstream: follow}, "", "local", "origin", nil},
+		{"nor does one that is gone", config.Config{Remotes: remotes, Upstream: follow}, "", "stray", "origin", nil},
+		{"then origin", config.Config{Remotes: remotes}, "", "HEAD", "origin", nil},
+		{"none of them", config.Config{Remotes: []string{"fork"}}, "", "main", "", config.ErrNoRemote},
+		{"no remotes", config.Config{}, "", "main", "", config.ErrNoRemote},
+		{"a name that is none", config.Config{Remotes: remotes}, "nowhere", "main", "", config.ErrUnknownRemote},
+		{"a setting that is none", config.Config{Remotes: remotes, Remote: "old"}, "", "main", "", config.ErrUnknownRemote},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := tt.conf.RemoteFor(tt.asked, tt.branch)
+			if got != tt.want || !errors.Is(err, tt.err) {
+				t.Errorf("%q, %v; want %q, %v", got, err, tt.want, tt.err)
+			}
+		})
 	}
 }

@@ -208,7 +208,7 @@ func TestExtensions(t *testing.T) {
 			head := must(r.Head())(t)
 			equal(t, "HEAD", git.Head{OID: p.rev("r", "HEAD"), Branch: "main"}, head)
 			id := draft(t, r, "written", head.OID)
-			if err := r.CompareAndSwap("refs/heads/new", "", id, "test"); err != nil {
+			if err := r.CompareAndSwap(t.Context(), "refs/heads/new", "", id, "test"); err != nil {
 				t.Error(err)
 			}
 			equal(t, "what git reads", id, p.rev("r", "new"))

@@ -1,14 +1,19 @@
 package git
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	git2 "github.com/libgit2/git2go/v34"
+
+	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
 // Ref reads the OID that a full ref name points at; ErrNotFound when there is none.
@@ -56,15 +61,12 @@ const (
 )
 
 // CompareAndSwap moves a ref from old to new, or creates it when old is "". It returns
-// ErrMoved when the ref is not at old any more.
-func (r *Repo) CompareAndSwap(name string, old, new OID, reflog string) error {
-	var err error
-	for range lockTries {
-		err = r.swap(name, old, new, reflog)
-		if err == nil || !locked(err) {
-			break
-		}
-		time.Sleep(lockPause)
+// ErrMoved when the ref is not at old any more. A lock file that a dead process left is
+// removed.
+func (r *Repo) CompareAndSwap(ctx context.Context, name string, old, new OID, reflog string) error {
+	err := r.swapWhenFree(ctx, name, old, new, reflog)
+	if locked(err) && r.unlock(ctx, r.lockFile(name)) {
+		err = r.swapWhenFree(ctx, name, old, new, reflog)
 	}
 	if err == nil {
 		return nil
@@ -75,9 +77,49 @@ func (r *Repo) CompareAndSwap(name string, old, new OID, reflog string) error {
 	return fmt.Errorf("git: move %s: %w", name, err)
 }
 
+func (r *Repo) swapWhenFree(ctx context.Context, name string, old, new OID, reflog string) error {
+	var err error
+	for range lockTries {
+		if err = ctx.Err(); err != nil {
+			return err
+		}
+		if err = r.swap(name, old, new, reflog); !locked(err) {
+			return err
+		}
+		time.Sleep(lockPause)
+	}
+	return err
+}
+
+// staleAfter is how long a ref's lock file must stand untouched to count as a dead
+// process's: git and libgit2 hold it for the time of a rename.
+const staleAfter = time.Second
+
+// unlock removes a ref's lock file that nobody moves, and reports whether the way is free.
+// Of several processes that see it, one removes it: the lock is for that alone.
+func (r *Repo) unlock(ctx context.Context, path string) bool {
+	before, err := os.Stat(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(staleAfter):
+	}
+	held, err := lock.Acquire(ctx, filepath.Join(r.layout.CommonDir, "rekal-refs.lock"), lock.ToWrite, staleAfter)
+	if err != nil {
+		return false
+	}
+	if sameFile(path, before) {
+		err = os.Remove(path)
+	}
+	return errors.Join(err, held.Remove()) == nil
+}
+
 func locked(err error) bool {
-	return git2.IsErrorCode(err, git2.ErrorCodeLocked) ||
-		strings.Contains(err.Error(), "failed to lock file")
+	return err != nil && (git2.IsErrorCode(err, git2.ErrorCodeLocked) ||
+		strings.Contains(err.Error(), "failed to lock file"))
 }
 
 func (r *Repo) swap(name string, old, new OID, reflog string) error {

@@ -1,13 +1,16 @@
 package git_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 )
@@ -41,7 +44,7 @@ func TestCompareAndSwap(t *testing.T) {
 				if packed {
 					p.git("r", "pack-refs", "--all")
 				}
-				err := r.CompareAndSwap(ref, ids[tt.old], ids[tt.new], "test")
+				err := r.CompareAndSwap(t.Context(), ref, ids[tt.old], ids[tt.new], "test")
 				if !errors.Is(err, tt.want) || (err == nil) != (tt.want == nil) {
 					t.Errorf("error %v, want %v", err, tt.want)
 				}
@@ -59,7 +62,7 @@ func TestCompareAndSwapBesideAFolder(t *testing.T) {
 	p.init("r")
 	p.git("r", "branch", "rekal") // a file where the ref needs a folder
 	r := p.open("r")
-	err := r.CompareAndSwap("refs/heads/rekal/a@b.c", "", draft(t, r, "1"), "test")
+	err := r.CompareAndSwap(t.Context(), "refs/heads/rekal/a@b.c", "", draft(t, r, "1"), "test")
 	if err == nil || errors.Is(err, git.ErrMoved) {
 		t.Errorf("error %v; it did not move, and will never go", err)
 	}
@@ -85,7 +88,7 @@ func TestRaces(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		for i, r := range repos {
-			wg.Go(func() { errs[i] = r.CompareAndSwap(contested, tip, ids[i], "race") })
+			wg.Go(func() { errs[i] = r.CompareAndSwap(t.Context(), contested, tip, ids[i], "race") })
 		}
 		wg.Wait()
 		winner := -1
@@ -146,24 +149,51 @@ func TestProcessesLoseNoUpdate(t *testing.T) {
 	p.fsck("r")
 }
 
-// TestStaleLock: what a process that died left behind blocks a ref, as it blocks git; but
-// only for a bounded time, with an error that names the ref.
+// TestStaleLock: what a process that died left behind blocks git for ever, but not us; a
+// lock that somebody works on stays.
 func TestStaleLock(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
-	r := p.open("r")
-	id := draft(t, r, "1")
+	id := draft(t, p.open("r"), "1")
+	lockFile := p.at("r/.git/refs/heads/locked.lock")
 	p.write("r/.git/refs/heads/locked.lock", "")
-	err := r.CompareAndSwap("refs/heads/locked", "", id, "test")
+	alive, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := time.Unix(1, 0); alive.Err() == nil; n = n.Add(time.Second) {
+			if err := os.Chtimes(lockFile, n, n); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	err := p.open("r").CompareAndSwap(t.Context(), "refs/heads/locked", "", id, "test")
 	if err == nil || errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "refs/heads/locked") {
-		t.Errorf("error %v", err)
+		t.Errorf("while somebody works on it: error %v", err)
 	}
-	if err := os.Remove(p.at("r/.git/refs/heads/locked.lock")); err != nil {
-		t.Fatal(err)
+	stop()
+	<-done
+	errs := make([]error, 4)
+	var wg sync.WaitGroup
+	for i := range errs {
+		r := p.open("r")
+		wg.Go(func() { errs[i] = r.CompareAndSwap(t.Context(), "refs/heads/locked", "", id, "test") })
 	}
-	if err := r.CompareAndSwap("refs/heads/locked", "", id, "test"); err != nil {
-		t.Errorf("without the lock: %v", err)
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+		} else if !errors.Is(err, git.ErrMoved) {
+			t.Error(err)
+		}
 	}
+	if won != 1 {
+		t.Errorf("%d of %d won", won, len(errs))
+	}
+	left := must(filepath.Glob(p.at("r/.git/*.lock")))(t)
+	equal(t, "left over", []string(nil), left)
 }
 
 func TestRefs(t *testing.T) {

@@ -208,7 +208,7 @@ func grow(r *git.Repo, text string) error {
 		if err != nil {
 			return err
 		}
-		if err := r.CompareAndSwap(contested, tip, id, "grow"); !errors.Is(err, git.ErrMoved) {
+		if err := r.CompareAndSwap(context.Background(), contested, tip, id, "grow"); !errors.Is(err, git.ErrMoved) {
 			return err
 		}
 	}

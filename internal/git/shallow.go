@@ -78,3 +78,18 @@ func (r *Repo) reach(ids []OID, seen map[OID]bool) ([]Commit, error) {
 	}
 	return out, nil
 }
+
+// Cut reports whether objects may be missing here: in a shallow clone, or in one that leaves
+// out blobs until they are asked for.
+func (r *Repo) Cut() bool {
+	if shallow, err := r.r.IsShallow(); err == nil && shallow {
+		return true
+	}
+	conf, err := r.r.Config()
+	if err != nil {
+		return false
+	}
+	defer conf.Free()
+	_, err = conf.LookupString("extensions.partialclone")
+	return err == nil
+}

@@ -107,7 +107,7 @@ func (l *Ledger) Append(ctx context.Context, tip git.OID, records []Record) (git
 	if next == tip {
 		return tip, nil
 	}
-	if err := l.repo.CompareAndSwap(l.ref, tip, next, "rekal: append"); err != nil {
+	if err := l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: append"); err != nil {
 		return "", fmt.Errorf("ledger: append to %s: %w", l.ref, err)
 	}
 	return next, nil

@@ -242,7 +242,7 @@ func TestFormat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.CompareAndSwap(ref, "", id, "test"); err != nil {
+			if err := r.CompareAndSwap(t.Context(), ref, "", id, "test"); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := ledger.Since(r, id); !errors.Is(err, ledger.ErrFormat) || len(err.Error()) > 200 {

@@ -108,7 +108,9 @@ func Heads(repo *git.Repo) ([]Head, error) {
 			rest := strings.TrimPrefix(ref, prefix)
 			h := Head{Ref: ref, OID: refs[ref]}
 			if prefix == remotePrefix {
-				h.Remote, rest, _ = strings.Cut(rest, "/")
+				// An escaped address holds no slash, but a remote's name may.
+				cut := max(strings.LastIndexByte(rest, '/'), 0)
+				h.Remote, rest = rest[:cut], strings.TrimPrefix(rest[cut:], "/")
 			}
 			h.Email = strings.ToValidUTF8(emailOf(rest), "\uFFFD")
 			heads = append(heads, h)

@@ -148,7 +148,7 @@ func (w *world) raw(ref string, files map[string]string) git.OID {
 	}
 	next, err := w.repo.WriteCommit(d)
 	if err == nil {
-		err = w.repo.CompareAndSwap(ref, tip, next, "raw")
+		err = w.repo.CompareAndSwap(w.t.Context(), ref, tip, next, "raw")
 	}
 	if err != nil {
 		w.t.Fatal(err)

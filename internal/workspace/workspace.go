@@ -142,6 +142,15 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	return Author{Config: a.conf, Ledger: l, Email: who.Email}, err
 }
 
+// Remote chooses the remote to share with; see config.Config.RemoteFor.
+func (w *Workspace) Remote(a Author, asked string) (string, error) {
+	head, err := w.Repo.Head()
+	if err != nil {
+		return "", err
+	}
+	return a.Config.RemoteFor(asked, head.Branch)
+}
+
 // Capturer puts capture together for an author. An author whose ledger does not exist yet
 // where others do (the address has changed) gets one.
 func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, error) {

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// pushCommand sends the ledger: `git rekal push origin`.
+type pushCommand struct{ remote string }
+
+func pushEntry() entry {
+	return entry{
+		name: "push", usage: "push [REMOTE]", short: "send your ledger to a remote",
+		long: `
+Sends the branch rekal/<email>, and nothing else, through git push; never by force. Where the
+remote holds more of it, from another machine, that is fetched and merged first. Quiet when
+there is nothing to send.
+
+The remote is REMOTE, else rekal.remote, else the one of the branch's upstream, else origin. The
+first one that is pushed to becomes rekal.remote: from then on, "git push" sends the ledger there,
+too, unless rekal.autopush is false.`,
+		make: func() command { return &pushCommand{} },
+	}
+}
+
+func (c *pushCommand) addFlags(*pflag.FlagSet) {}
+
+func (c *pushCommand) validate(args []string) error {
+	var err error
+	c.remote, err = oneRemote(args)
+	return err
+}
+
+func (c *pushCommand) run(ctx context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := w.Ready(); err != nil {
+		return err
+	}
+	author, err := w.Author(ctx)
+	if err != nil {
+		return err
+	}
+	remote, err := w.Remote(author, c.remote)
+	if err != nil {
+		return err
+	}
+	return app.push(ctx, w, author, remote)
+}
+
+// push sends the ledger, says so, and notes that the user agreed to this remote.
+func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string) error {
+	app.progress("sending the ledger to " + remote)
+	sent, err := author.Ledger.Push(ctx, remote, git.Attended(app.Terminal))
+	if err != nil {
+		return err
+	}
+	if sent > 0 {
+		fmt.Fprintf(app.Stdout, "sent to %s: %s of %s\n", printable(remote), plural(sent, "commit"), printable(shortRef(author.Ledger.Ref())))
+	}
+	if author.Config.Remote != "" {
+		return nil
+	}
+	if err := w.Repo.SetConfig(ctx, "rekal.remote", remote); err != nil {
+		return err
+	}
+	app.hint(fmt.Sprintf(`from now on "git push" sends the ledger to %s, too; "git config rekal.autopush false" stops that`, remote))
+	return nil
+}
+
+// oneRemote takes at most one argument, the name of a remote.
+func oneRemote(args []string) (string, error) {
+	switch {
+	case len(args) == 0:
+		return "", nil
+	case len(args) > 1:
+		return "", fmt.Errorf("unexpected argument %q", args[1])
+	case args[0] == "":
+		return "", fmt.Errorf("the remote's name is empty")
+	}
+	return args[0], nil
+}
+
+// progress says on a terminal what is going on.
+func (app *App) progress(what string) {
+	if app.Terminal {
+		app.say(what + "…")
+	}
+}

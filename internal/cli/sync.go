@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// syncCommand shares with the team, both ways: `git rekal sync`.
+type syncCommand struct{ remote string }
+
+func syncEntry() entry {
+	return entry{
+		name: "sync", usage: "sync [REMOTE]", short: "capture, send your ledger, fetch everybody's, update the index",
+		long: `
+Captures what is new, fetches every ledger that the remote holds, sends yours (see "git rekal push
+-h" for which remote), and brings the index up to date. What you have of a ledger is never given
+up: one that was rewritten on the remote is merged.
+
+Without a network it does what it can, and says what it could not do.`,
+		make: func() command { return &syncCommand{} },
+	}
+}
+
+func (c *syncCommand) addFlags(*pflag.FlagSet) {}
+
+func (c *syncCommand) validate(args []string) error {
+	var err error
+	c.remote, err = oneRemote(args)
+	return err
+}
+
+func (c *syncCommand) run(ctx context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := w.Ready(); err != nil {
+		return err
+	}
+	author, err := w.Author(ctx)
+	if err != nil {
+		return err
+	}
+	remote, noRemote := w.Remote(author, c.remote)
+	if noRemote != nil && !errors.Is(noRemote, config.ErrNoRemote) {
+		return noRemote
+	}
+	if err := app.captureNow(ctx, w, author, session.ViaSync); err != nil {
+		return err
+	}
+	var unshared error
+	if noRemote != nil {
+		app.Warn(errors.New(explain(noRemote)))
+	} else {
+		unshared = c.share(ctx, app, w, author, remote)
+	}
+	m, err := w.Reader()
+	if err != nil {
+		return errors.Join(unshared, err)
+	}
+	app.progress("bringing the index up to date")
+	return errors.Join(unshared, m.CatchUp(ctx))
+}
+
+// share fetches first: then what is sent is already merged. Where that fails, there is no
+// network, or no remote at its other end, and nothing is lost: the next time brings it.
+func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, remote string) error {
+	app.progress("fetching the ledgers of " + remote)
+	if err := ledger.Fetch(ctx, w.Repo, remote, git.Attended(app.Terminal)); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		app.Warn(fmt.Errorf("nothing was fetched or sent, the next sync will: %w", err))
+		return nil
+	}
+	taken, err := author.Ledger.Adopt(ctx, remote)
+	for _, refused := range taken.Refused {
+		app.Warn(refused)
+	}
+	if err != nil {
+		return err
+	}
+	if taken.Ledgers > 0 {
+		fmt.Fprintf(app.Stdout, "fetched from %s: %s with something new\n", printable(remote), plural(taken.Ledgers, "ledger"))
+	}
+	return app.push(ctx, w, author, remote)
+}

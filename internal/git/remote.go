@@ -1,0 +1,208 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Errors of the network that callers decide on.
+var (
+	ErrRejected = errors.New("the remote holds something else")
+	ErrTimeout  = errors.New("took too long")
+)
+
+// Attended says whether somebody sits at a terminal whom git may ask for a password. An
+// unattended git has no terminal at all, and outlives a killed parent: what is cut off in the
+// middle of a push would leave locks behind.
+type Attended bool
+
+// Push moves a ref of a remote to a commit, never by force. It reports whether there was
+// something to send. ErrRejected means that the remote's ref is not behind the commit, or
+// was moved by somebody else just now.
+func (r *Repo) Push(ctx context.Context, remote, ref string, id OID, attended Attended) (sent bool, err error) {
+	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no", remote, string(id) + ":" + ref}
+	if !strings.Contains(remote, "=") {
+		// A mirror takes no single refs unless told that it is none.
+		args = append([]string{"-c", "remote." + remote + ".mirror=false"}, args...)
+	}
+	out, err := r.network(ctx, attended, args...)
+	for line := range strings.Lines(out) {
+		flag, rest, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok {
+			continue
+		}
+		_, verdict, _ := strings.Cut(rest, "\t")
+		switch {
+		case flag == "!" && moved(verdict):
+			return false, fmt.Errorf("git: push to %q: %w: %s", remote, ErrRejected, verdict)
+		case flag == "!":
+			return false, fmt.Errorf("git: push to %q: %s", remote, verdict)
+		case flag != "=":
+			sent = true
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("git: push to %q: %w", remote, err)
+	}
+	return sent, nil
+}
+
+// moved reports whether git's verdict on a ref says that somebody else was first.
+func moved(verdict string) bool {
+	return strings.HasPrefix(verdict, "[rejected]") || slices.ContainsFunc(
+		[]string{"cannot lock ref", "failed to update ref", "incorrect old value", "reference already exists", "fetch first"},
+		func(s string) bool { return strings.Contains(verdict, s) })
+}
+
+// Whole says which parts of history a fetch must bring although this clone does without them
+// elsewhere.
+type Whole bool
+
+// Fetch brings refs of a remote, by refspec, with nothing left out: neither the clone's filter
+// nor its depth counts. Whole asks for everything anew, because commits are here whose parents
+// or blobs are not.
+func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whole Whole, attended Attended) error {
+	args := []string{
+		"fetch", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance",
+		"--no-prune", "--no-show-forced-updates", "--refmap=", "--no-filter",
+	}
+	if whole {
+		args = append(args, "--refetch")
+		if shallow, err := r.r.IsShallow(); err == nil && shallow {
+			args = append(args, "--depth=2147483647") // git's own "infinite"
+		}
+	}
+	args = append(append(args, remote), refspecs...)
+	for tries := 0; ; tries++ {
+		_, err := r.network(ctx, attended, args...)
+		if err == nil {
+			return nil
+		}
+		if tries < fetchTries && strings.Contains(err.Error(), "cannot lock ref") && r.unlockTargets(ctx, refspecs) {
+			continue
+		}
+		return fmt.Errorf("git: fetch from %q: %w", remote, err)
+	}
+}
+
+const fetchTries = 3
+
+// unlockTargets removes the stale locks of the refs that refspecs write to.
+func (r *Repo) unlockTargets(ctx context.Context, refspecs []string) bool {
+	for _, spec := range refspecs {
+		_, to, _ := strings.Cut(spec, ":")
+		locks, err := filepath.Glob(filepath.Join(r.layout.CommonDir, filepath.FromSlash(to)+".lock"))
+		if err != nil {
+			return false
+		}
+		for _, lock := range locks {
+			if !r.unlock(ctx, lock) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// grace is how long a git that was told to stop has to remove its locks.
+const grace = 500 * time.Millisecond
+
+// network runs a git command that talks to a remote: as the user's own git would, with
+// credential helpers, ssh and proxies as configured, and with the process's environment.
+func (r *Repo) network(ctx context.Context, attended Attended, args ...string) (stdout string, err error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = r.dir
+	cmd.Env = append(slices.Clone(r.env), "GIT_PAGER=cat", "LC_ALL=C", "REKAL_SKIP=1")
+	if !attended {
+		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	}
+	cmd.Cancel = func() error {
+		target := cmd.Process.Pid
+		if !attended {
+			target = -target // helpers such as ssh, too
+		}
+		return syscall.Kill(target, syscall.SIGTERM)
+	}
+	cmd.WaitDelay = grace
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	switch {
+	case err == nil:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err = ErrTimeout
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case errs.Len() > 0:
+		err = errors.New(verdict(errs.String()))
+	}
+	return out.String(), err
+}
+
+// verdict is what git and those that it calls say about a failure, in one line: the first
+// line that names one, without git's advice.
+func verdict(stderr string) string {
+	for _, mark := range []string{"fatal: ", "error: ", "remote: "} {
+		for line := range strings.Lines(stderr) {
+			if rest, ok := strings.CutPrefix(line, mark); ok && strings.TrimSpace(rest) != "" {
+				return strings.TrimSpace(rest)
+			}
+		}
+	}
+	return lastLine(stderr)
+}
+
+// SetRemoteTracking notes what a remote's ref holds, below refs/remotes/.
+func (r *Repo) SetRemoteTracking(ref string, id OID) error {
+	target, err := toOid(id)
+	if err != nil {
+		return err
+	}
+	moved, err := r.r.References.Create(ref, target, true, "rekal: push")
+	if err != nil {
+		return fmt.Errorf("git: note %s: %w", ref, err)
+	}
+	moved.Free()
+	return nil
+}
+
+// SetConfig writes one key into the repository's own configuration.
+func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
+	if _, err := r.run(ctx, "config", "--local", key, value); err != nil {
+		return fmt.Errorf("git: set %s: %w", key, err)
+	}
+	return nil
+}
+
+// UnsetConfig removes a key from the repository's own configuration; one that is not there is
+// no error, also where nothing can be written.
+func (r *Repo) UnsetConfig(ctx context.Context, key string) error {
+	if _, err := r.run(ctx, "config", "--local", "--get-all", key); err != nil {
+		return nil //nolint:nilerr // it is not set
+	}
+	if _, err := r.run(ctx, "config", "--local", "--unset-all", key); err != nil {
+		return fmt.Errorf("git: unset %s: %w", key, err)
+	}
+	return nil
+}
+
+// lockFile is the file that git and libgit2 hold while they move a ref.
+func (r *Repo) lockFile(ref string) string {
+	return filepath.Join(r.layout.CommonDir, filepath.FromSlash(ref)+".lock")
+}
+
+// sameFile reports whether a path still names the file that it did, untouched.
+func sameFile(path string, before os.FileInfo) bool {
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(now, before) && now.ModTime().Equal(before.ModTime())
+}

@@ -1,0 +1,107 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// mergeMessage is the same on every machine, as all of a merge is.
+const mergeMessage = "rekal merge\n"
+
+// segmentDepth is how many folders lie above a segment: segments/2026/11/20.
+const segmentDepth = 4
+
+// merge is the commit that holds what two tips hold: the one of them that has the other
+// behind it, or else a new commit with both as parents. Whoever merges the two writes the
+// same commit: parents in the order of their OIDs, the tree a union, person and time those of
+// the later tip.
+func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
+	for _, pair := range [][2]git.OID{{a, b}, {b, a}} {
+		if behind, err := repo.IsAncestor(pair[0], pair[1]); err != nil || behind {
+			return pair[1], err
+		}
+	}
+	tips := make([]git.Commit, 2)
+	for i, id := range []git.OID{a, b} {
+		var err error
+		if tips[i], err = repo.Commit(id); err != nil {
+			return "", fmt.Errorf("ledger: merge: %w", err)
+		}
+	}
+	slices.SortFunc(tips, func(x, y git.Commit) int {
+		return cmp.Or(y.Committer.When.Compare(x.Committer.When), cmp.Compare(x.OID, y.OID))
+	})
+	later, earlier := tips[0], tips[1]
+	gone, err := scrubbed(ctx, repo, later, earlier)
+	if err != nil {
+		return "", err
+	}
+	tree, err := repo.Union(later.Tree, earlier.Tree, segmentDepth)
+	if err != nil {
+		return "", fmt.Errorf("ledger: merge %s and %s: %w", a, b, err)
+	}
+	id, err := repo.WriteCommit(git.Draft{
+		Base: tree, Remove: gone, Parents: slices.Sorted(slices.Values([]git.OID{a, b})),
+		Message: mergeMessage, Author: later.Committer,
+	})
+	if err != nil {
+		return "", fmt.Errorf("ledger: merge %s and %s: %w", a, b, err)
+	}
+	return id, nil
+}
+
+// scrubbed lists the segments that one side removed on purpose and the other still has. What
+// says so stands in a segment that only one side holds: once both hold it, both have obeyed.
+func scrubbed(ctx context.Context, repo *git.Repo, a, b git.Commit) ([]string, error) {
+	var gone []string
+	for _, side := range [][2]git.OID{{a.Tree, b.Tree}, {b.Tree, a.Tree}} {
+		own, err := repo.Added(side[1], side[0], segmentDir)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: merge: %w", err)
+		}
+		others, err := repo.Added(side[0], side[1], segmentDir)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: merge: %w", err)
+		}
+		named, err := scrubs(ctx, repo, own)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range others {
+			if named[f.Path] {
+				gone = append(gone, f.Path)
+			}
+		}
+	}
+	slices.Sort(gone)
+	return gone, nil
+}
+
+// scrubs is the set of paths that the scrub records in some segments name.
+func scrubs(ctx context.Context, repo *git.Repo, files []git.Entry) (map[string]bool, error) {
+	named := map[string]bool{}
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("ledger: merge: %w", err)
+		}
+		if !segmentPath.MatchString(f.Path) {
+			continue
+		}
+		e, err := ReadSegment(repo, f.OID)
+		if errors.Is(err, ErrUnreadable) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range e.Scrubs {
+			named[s.Segment] = true
+		}
+	}
+	return named, nil
+}

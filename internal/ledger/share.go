@@ -1,0 +1,224 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// trackingPrefix is where git notes what a remote's ledgers are. A plain `git fetch` of a clone
+// writes there, too, and prunes; what is taken in from there is kept elsewhere.
+func trackingPrefix(remote string) string { return "refs/remotes/" + remote + "/rekal/" }
+
+// ErrRefused is a remote's ledger that can't be taken in as it is.
+var ErrRefused = errors.New("not taken in")
+
+// Fetch brings every ledger that a remote holds up to the remote-tracking refs, whole even
+// where the clone is shallow or partial.
+func Fetch(ctx context.Context, repo *git.Repo, remote string, attended git.Attended) error {
+	return fetch(ctx, repo, remote, "*", attended)
+}
+
+func fetch(ctx context.Context, repo *git.Repo, remote, name string, attended git.Attended) error {
+	spec := []string{"+" + localPrefix + name + ":" + trackingPrefix(remote) + name}
+	if err := repo.Fetch(ctx, remote, spec, false, attended); err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	tips, err := repo.Refs(trackingPrefix(remote) + name)
+	if err != nil {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	heads, err := Heads(repo)
+	if err != nil {
+		return err
+	}
+	var held []git.OID
+	for _, h := range heads {
+		held = append(held, h.OID)
+	}
+	for _, tip := range tips {
+		if err := complete(ctx, repo, tip, held...); !errors.Is(err, git.ErrNotFound) {
+			continue
+		}
+		if err := repo.Fetch(ctx, remote, spec, true, attended); err != nil {
+			return fmt.Errorf("ledger: %w", err)
+		}
+		return nil
+	}
+	return nil
+}
+
+// complete looks at what a tip holds beyond others, and returns git.ErrNotFound when a commit
+// or a segment of that is not here, as it may be in a clone that is shallow or partial.
+func complete(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) error {
+	commits, err := Since(repo, tip, have...)
+	if err != nil || !repo.Cut() {
+		return err
+	}
+	for _, c := range commits {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("ledger: %w", err)
+		}
+		for _, s := range c.Segments {
+			if _, err := repo.BlobSize(s.Blob); err != nil {
+				return fmt.Errorf("ledger: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Taken says what Adopt took in.
+type Taken struct {
+	Ledgers int     // refs that moved, one's own included
+	Own     git.OID // the tip of one's own ledger, when it moved
+	Refused []error // what was left out, one for each ledger
+}
+
+// Adopt takes in what the remote-tracking refs of a remote hold: one's own ledger into its
+// branch, the others' into refs/rekal/<remote>/. Nothing that is held is ever given up: a
+// ledger that was rewritten is merged. One that can't be read is refused and costs only
+// itself.
+func (l *Ledger) Adopt(ctx context.Context, remote string) (Taken, error) {
+	return l.adopt(ctx, remote, "*")
+}
+
+func (l *Ledger) adopt(ctx context.Context, remote, name string) (Taken, error) {
+	var out Taken
+	prefix := trackingPrefix(remote)
+	tips, err := l.repo.Refs(prefix + name)
+	if err != nil {
+		return out, fmt.Errorf("ledger: %w", err)
+	}
+	for _, from := range slices.Sorted(maps.Keys(tips)) {
+		name := strings.TrimPrefix(from, prefix)
+		to := remotePrefix + remote + "/" + name
+		own := localPrefix+name == l.ref
+		if own {
+			to = l.ref
+		}
+		tip, moved, err := take(ctx, l.repo, to, tips[from])
+		switch {
+		case ctx.Err() != nil:
+			return out, fmt.Errorf("ledger: %w", ctx.Err())
+		case err != nil:
+			out.Refused = append(out.Refused, fmt.Errorf("ledger: %s: %w: %w", from, ErrRefused, err))
+		case moved:
+			out.Ledgers++
+			if own {
+				out.Own = tip
+			}
+		}
+	}
+	return out, nil
+}
+
+// take moves a ref on to hold what another tip holds, too, and reports whether it had to.
+func take(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (now git.OID, moved bool, err error) {
+	for range tries {
+		held, err := repo.Ref(ref)
+		if err != nil && !errors.Is(err, git.ErrNotFound) {
+			return "", false, err
+		}
+		if held != "" {
+			if behind, err := repo.IsAncestor(tip, held); err != nil || behind {
+				return held, false, err
+			}
+		}
+		// What can't be read would make unreadable what is held.
+		if err := complete(ctx, repo, tip, known(held)...); err != nil {
+			return "", false, err
+		}
+		next := tip
+		if held != "" {
+			if next, err = merge(ctx, repo, held, tip); err != nil {
+				return "", false, err
+			}
+		}
+		err = repo.CompareAndSwap(ctx, ref, held, next, "rekal: fetch")
+		if !errors.Is(err, git.ErrMoved) {
+			return next, err == nil, err
+		}
+	}
+	return "", false, fmt.Errorf("%s: %w", ref, git.ErrMoved)
+}
+
+func known(held git.OID) []git.OID {
+	if held == "" {
+		return nil
+	}
+	return []git.OID{held}
+}
+
+// tries bounds how often something starts again because another process was first.
+const tries = 20
+
+// Push sends one's own ledger to a remote, never by force. Where the remote holds more of it
+// (from another machine), that is fetched and merged first. It returns how many of the
+// ledger's commits the remote did not have, as far as was known here; 0 when there was
+// nothing to send.
+func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended) (sent int, err error) {
+	for range tries {
+		tip, err := l.Tip()
+		if err != nil || tip == "" {
+			return 0, err
+		}
+		had := l.tracked(remote)
+		new, err := l.repo.Push(ctx, remote, l.ref, tip, attended)
+		if err == nil {
+			return l.sent(remote, new, had, tip)
+		}
+		if !errors.Is(err, git.ErrRejected) {
+			return 0, fmt.Errorf("ledger: %w", err)
+		}
+		if err := l.pull(ctx, remote, attended); err != nil {
+			return 0, err
+		}
+	}
+	return 0, fmt.Errorf("ledger: push to %q: %w: gave up after %d tries", remote, git.ErrRejected, tries)
+}
+
+// Sent reports whether a remote is known to hold all of one's own ledger.
+func (l *Ledger) Sent(remote string) (bool, error) {
+	tip, err := l.Tip()
+	return err == nil && tip == l.tracked(remote), err
+}
+
+// tracked is what a remote held of one's own ledger when it was last seen; "" for nothing.
+func (l *Ledger) tracked(remote string) git.OID {
+	id, err := l.repo.Ref(trackingPrefix(remote) + strings.TrimPrefix(l.ref, localPrefix))
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+func (l *Ledger) sent(remote string, new bool, had, tip git.OID) (int, error) {
+	// git does this itself only where the remote's refspec covers the branch.
+	if err := l.repo.SetRemoteTracking(trackingPrefix(remote)+strings.TrimPrefix(l.ref, localPrefix), tip); err != nil {
+		return 0, fmt.Errorf("ledger: %w", err)
+	}
+	if !new {
+		return 0, nil
+	}
+	commits, err := Since(l.repo, tip, known(had)...)
+	if err != nil {
+		return 0, err
+	}
+	return len(commits), nil
+}
+
+// pull merges what a remote holds of one's own ledger into the branch.
+func (l *Ledger) pull(ctx context.Context, remote string, attended git.Attended) error {
+	name := strings.TrimPrefix(l.ref, localPrefix)
+	if err := fetch(ctx, l.repo, remote, name, attended); err != nil {
+		return err
+	}
+	taken, err := l.adopt(ctx, remote, name)
+	return errors.Join(append(taken.Refused, err)...)
+}
