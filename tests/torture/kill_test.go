@@ -16,10 +16,10 @@ type victim struct {
 	again  []string // what the user runs when it died; nil: nothing
 }
 
-// victims are the commands of the issue; push and sync are among them where they exist.
-func victims(c *clone) []victim {
+// victims are the commands of the issue.
+func victims() []victim {
 	behind := func(c *clone) error { return c.quietly("git", "commit", "-q", "--allow-empty", "-m", "behind") }
-	out := []victim{
+	return []victim{
 		{name: "commit", args: []string{"git", "commit", "-q", "--allow-empty", "-m", "killed"}},
 		{name: "checkpoint", args: []string{"git", "rekal", "checkpoint"}},
 		{name: "checkpoint without caches", before: dropCaches, args: []string{"git", "rekal", "checkpoint"}},
@@ -31,16 +31,10 @@ func victims(c *clone) []victim {
 			args: []string{"git", "rekal", "init"}, again: []string{"git", "rekal", "init"},
 		},
 		{name: "clean", args: []string{"git", "rekal", "clean"}, again: []string{"git", "rekal", "init"}},
+		{name: "push", before: behind, args: []string{"git", "rekal", "push"}},
+		{name: "sync", before: behind, args: []string{"git", "rekal", "sync"}},
+		{name: "git push", before: behind, args: []string{"git", "push", "-q", "origin", "HEAD"}},
 	}
-	if c.knows("sync") {
-		out = append(
-			out,
-			victim{name: "push", before: behind, args: []string{"git", "rekal", "push", "origin"}},
-			victim{name: "sync", before: behind, args: []string{"git", "rekal", "sync", "origin"}},
-			victim{name: "git push", before: behind, args: []string{"git", "push", "-q", "origin", "HEAD"}},
-		)
-	}
-	return out
 }
 
 func (c *clone) quietly(args ...string) error {
@@ -53,7 +47,7 @@ func (c *clone) quietly(args ...string) error {
 func TestKills(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.shared("home")
-	list := victims(c)
+	list := victims()
 	usual := make([]time.Duration, len(list))
 	killed, survived := map[string]int{}, map[string]int{}
 	rounds := pick(2*len(list), 400)
@@ -82,12 +76,13 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// shared is a repository with some sessions and, where git-rekal can share, a remote.
+// shared is a repository with some sessions and a remote.
 func (w *world) shared(home string) *clone {
 	w.t.Helper()
 	c := w.machine(home, "alice@example.com").repo("repo")
 	c.must("git", "init", "-q", "--bare", c.dir+".git")
 	c.must("git", "remote", "add", "origin", c.dir+".git")
+	c.must("git", "config", "rekal.remote", "origin")
 	w.fatal(c.grow(w, 8, 30))
 	c.must("git", "rekal", "checkpoint")
 	return c
@@ -186,7 +181,7 @@ func dropCaches(c *clone) error {
 func TestPairs(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.shared("home")
-	list := victims(c)
+	list := victims()
 	n := 0
 	for i, a := range list {
 		for _, b := range list[i:] {

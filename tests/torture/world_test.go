@@ -141,6 +141,9 @@ type machine struct {
 	env   []string
 	mu    sync.Mutex
 	talks []*talk
+	// Another machine captures the same sessions: then both ledgers may store a turn before
+	// they meet, and a reader takes it once.
+	overlaps bool
 }
 
 func (w *world) machine(name, email string) *machine {
@@ -305,11 +308,6 @@ func (r ran) blame() error {
 		return fmt.Errorf("%v", r)
 	}
 	return nil
-}
-
-// knows reports whether git-rekal has a command.
-func (c *clone) knows(command string) bool {
-	return regexp.MustCompile(`(?m)^  ` + command + ` `).MatchString(c.must("git", "rekal", "-h"))
 }
 
 // together runs all of them at the same time, and returns what went wrong.
