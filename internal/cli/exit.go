@@ -10,6 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -64,6 +65,8 @@ func explain(err error) string {
 		hint = `run "git rekal index"`
 	case errors.Is(err, fs.ErrPermission):
 		hint = "check who owns .rekal and .git; nothing is lost"
+	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, git.ErrNotFound):
+		hint = `this clone left something out; "git rekal sync" fetches it`
 	case errors.Is(err, config.ErrNoRemote):
 		hint = `add one with "git remote add origin URL", or name one`
 	case errors.Is(err, config.ErrUnknownRemote):

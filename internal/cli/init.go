@@ -83,7 +83,7 @@ func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 	for _, remote := range author.Config.Remotes {
 		taken, err := author.Ledger.Adopt(ctx, remote)
 		for _, refused := range taken.Refused {
-			app.Warn(refused)
+			app.say(explain(refused))
 		}
 		if err != nil {
 			return done, err

@@ -85,7 +85,7 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 	}
 	taken, err := author.Ledger.Adopt(ctx, remote)
 	for _, refused := range taken.Refused {
-		app.Warn(refused)
+		app.say(explain(refused))
 	}
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ var (
 	ErrNotRepository = errors.New("not a git repository")
 	ErrUnsupported   = errors.New("unsupported repository format")
 	ErrNotFound      = errors.New("not found")
+	ErrNoFile        = errors.New("no such file")
 	ErrMoved         = errors.New("ref moved")
 	ErrNoIdentity    = errors.New("no identity")
 )

@@ -105,7 +105,8 @@ func (r *Repo) BlobSize(id OID) (uint64, error) {
 	return size, nil
 }
 
-// BlobAt reads the file at a path of a tree; ErrNotFound when there is none.
+// BlobAt reads the file at a path of a tree; ErrNoFile when there is none, ErrNotFound when its
+// content is not here.
 func (r *Repo) BlobAt(tree OID, path string) ([]byte, error) {
 	t, err := r.lookupTree(tree)
 	if err != nil {
@@ -114,7 +115,7 @@ func (r *Repo) BlobAt(tree OID, path string) ([]byte, error) {
 	defer t.Free()
 	e, err := t.EntryByPath(path)
 	if err != nil || e.Type != git2.ObjectBlob {
-		return nil, fmt.Errorf("git: %s in tree %s: %w", path, tree, ErrNotFound)
+		return nil, fmt.Errorf("git: %s in tree %s: %w", path, tree, ErrNoFile)
 	}
 	return r.Blob(fromOid(e.Id))
 }

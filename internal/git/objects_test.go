@@ -56,6 +56,13 @@ func TestWriteCommitFails(t *testing.T) {
 	p.init("r")
 	r := p.open("r")
 	tree := must(r.Commit(p.rev("r", "HEAD")))(t).Tree
+	for name, err := range map[string]error{
+		"a path that is not": second(r.BlobAt(tree, "dir/z")), "a folder": second(r.BlobAt(tree, "dir")),
+	} {
+		if !errors.Is(err, git.ErrNoFile) {
+			t.Errorf("%s: %v, want ErrNoFile", name, err)
+		}
+	}
 	none := git.OID(strings.Repeat("1", 40))
 	for name, d := range map[string]git.Draft{
 		"a path of git's own":    {Files: map[string][]byte{".git/config": nil}, Author: someone},
@@ -88,8 +95,6 @@ func TestReading(t *testing.T) {
 
 	none := git.OID(strings.Repeat("1", 40))
 	for name, err := range map[string]error{
-		"a path that is not":  second(r.BlobAt(tree, "dir/z")),
-		"a folder":            second(r.BlobAt(tree, "dir")),
 		"a blob that is not":  second(r.Blob(none)),
 		"a commit not there":  second(r.Commit(none)),
 		"a ref that is not":   second(r.Ref("refs/heads/none")),

@@ -90,6 +90,11 @@ func (r *Repo) Cut() bool {
 		return false
 	}
 	defer conf.Free()
-	_, err = conf.LookupString("extensions.partialclone")
+	it, err := conf.NewIteratorGlob(`^remote\..*\.promisor$`)
+	if err != nil {
+		return false
+	}
+	defer it.Free()
+	_, err = it.Next()
 	return err == nil
 }

@@ -138,6 +138,9 @@ var ErrFormat = errors.New("unknown ledger format")
 
 func checkFormat(repo *git.Repo, tip git.Commit) error {
 	b, err := repo.BlobAt(tip.Tree, formatFile)
+	if errors.Is(err, git.ErrNotFound) {
+		return fmt.Errorf("ledger: commit %s: %w", tip.OID, err) // a partial clone left it out
+	}
 	if err != nil {
 		return fmt.Errorf("ledger: commit %s: %w: no format file", tip.OID, ErrFormat)
 	}

@@ -420,3 +420,10 @@ func insist(l *ledger.Ledger, rec ledger.Record) error {
 		}
 	}
 }
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}

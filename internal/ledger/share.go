@@ -29,28 +29,44 @@ func fetch(ctx context.Context, repo *git.Repo, remote, name string, attended gi
 	if err := repo.Fetch(ctx, remote, spec, false, attended); err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
-	tips, err := repo.Refs(trackingPrefix(remote) + name)
-	if err != nil {
+	if !repo.Cut() {
+		return nil
+	}
+	again, err := incomplete(ctx, repo, remote, name)
+	if err != nil || len(again) == 0 {
+		return err
+	}
+	if err := repo.Fetch(ctx, remote, again, true, attended); err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
+	return nil
+}
+
+// incomplete lists, as refspecs, the fetched ledgers of which something is not here.
+func incomplete(ctx context.Context, repo *git.Repo, remote, name string) ([]string, error) {
 	heads, err := Heads(repo)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var held []git.OID
 	for _, h := range heads {
 		held = append(held, h.OID)
 	}
-	for _, tip := range tips {
-		if err := complete(ctx, repo, tip, held...); !errors.Is(err, git.ErrNotFound) {
-			continue
-		}
-		if err := repo.Fetch(ctx, remote, spec, true, attended); err != nil {
-			return fmt.Errorf("ledger: %w", err)
-		}
-		return nil
+	prefix := trackingPrefix(remote)
+	tips, err := repo.Refs(prefix + name)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	return nil
+	var out []string
+	for _, ref := range slices.Sorted(maps.Keys(tips)) {
+		if _, err := repo.Commit(tips[ref]); err != nil {
+			continue // no ledger at all
+		}
+		if err := complete(ctx, repo, tips[ref], held...); errors.Is(err, git.ErrNotFound) {
+			out = append(out, "+"+localPrefix+strings.TrimPrefix(ref, prefix)+":"+ref)
+		}
+	}
+	return out, ctx.Err()
 }
 
 // complete looks at what a tip holds beyond others, and returns git.ErrNotFound when a commit
