@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha1" //nolint:gosec // git's name of a blob
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -85,7 +86,7 @@ func fastImport(ctx context.Context, repo string, args []string, write func(io.W
 	if failed == nil {
 		failed = out.Flush()
 	}
-	in.Close()
+	failed = errors.Join(failed, in.Close())
 	if err := cmd.Wait(); err != nil {
 		return fmt.Errorf("git fast-import: %w: %s", err, stderr.Bytes())
 	}
@@ -94,12 +95,10 @@ func fastImport(ctx context.Context, repo string, args []string, write func(io.W
 
 // code writes one branch of everybody's commits, in turns, and returns their names.
 func (p plan) code(ctx context.Context, repo string, works [][]work) ([][]string, error) {
-	dir, err := os.MkdirTemp("", "team")
+	marks, err := filepath.Abs(filepath.Join(repo, "team-marks"))
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	marks := filepath.Join(dir, "marks")
 	err = fastImport(ctx, repo, []string{"--export-marks=" + marks}, func(out io.Writer) error {
 		from := ""
 		if p.first > 0 {
@@ -121,7 +120,8 @@ func (p plan) code(ctx context.Context, repo string, works [][]work) ([][]string
 	if err != nil {
 		return nil, err
 	}
-	return readMarks(marks, len(works), p.sessions)
+	shas, err := readMarks(marks, len(works), p.sessions)
+	return shas, errors.Join(err, os.Remove(marks))
 }
 
 // readMarks reads which commit git made of each session.

@@ -43,7 +43,7 @@ func TestCrowd(t *testing.T) {
 // session of its own, while garbage is collected.
 func TestWorktrees(t *testing.T) {
 	w := newWorld(t, seed(t))
-	c := w.machine("home", "alice@example.com").repo("repo")
+	c := w.machine("home", "alice@example.com").repo()
 	trees := make([]*clone, 8)
 	talks := make([]*talk, len(trees))
 	for i := range trees {
@@ -76,7 +76,7 @@ func TestWorktrees(t *testing.T) {
 // is always an answer.
 func TestReadWhileRebuilding(t *testing.T) {
 	w := newWorld(t, seed(t))
-	c := w.machine("home", "alice@example.com").repo("repo")
+	c := w.machine("home", "alice@example.com").repo()
 	for range pick(20, 60) {
 		w.fatal(c.talk().say(100))
 	}

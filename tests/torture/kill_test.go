@@ -79,7 +79,7 @@ func TestKills(t *testing.T) {
 // shared is a repository with some sessions and a remote.
 func (w *world) shared(home string) *clone {
 	w.t.Helper()
-	c := w.machine(home, "alice@example.com").repo("repo")
+	c := w.machine(home, "alice@example.com").repo()
 	c.must("git", "init", "-q", "--bare", c.dir+".git")
 	c.must("git", "remote", "add", "origin", c.dir+".git")
 	c.must("git", "config", "rekal.remote", "origin")

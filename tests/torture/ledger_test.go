@@ -15,13 +15,6 @@ import (
 // What follows reads ledgers from git alone and shares no code with git-rekal, so that both
 // can't be wrong in the same way.
 
-// ledgers are the branches of a repository that hold the author's own ledger and, fetched,
-// those of others.
-func (c *clone) ledgers() ([]string, error) {
-	out, err := c.feed(nil, "for-each-ref", "--format=%(refname)", "refs/heads/rekal/", "refs/rekal/")
-	return strings.Fields(string(out)), err
-}
-
 // stored reads every turn of a ledger, segment by segment, in the order of their names. It
 // fails when a commit did anything but add segments, or a name is earlier than that of its
 // parent.

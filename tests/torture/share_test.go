@@ -2,6 +2,7 @@ package torture
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -51,9 +52,8 @@ func (w *world) pairOfClones(overlaps bool) []*clone {
 	first.must("git", "push", "-q", "origin", "HEAD:main")
 	m := w.machine("lap", first.email)
 	first.overlaps, m.overlaps = overlaps, overlaps
-	second := &clone{m, m.home}
-	second.must("git", "clone", "-q", remote, "repo")
-	second.dir += "/repo"
+	m.atHome().must("git", "clone", "-q", remote, "repo")
+	second := &clone{m, filepath.Join(m.home, "repo")}
 	second.must("git", "rekal", "init")
 	second.must("git", "config", "rekal.remote", "origin")
 	for i, c := range []*clone{first, second} {

@@ -17,6 +17,7 @@ func TestStaleLeftovers(t *testing.T) {
 	c := w.shared("home")
 	git := filepath.Join(c.dir, ".git")
 	ref := filepath.Join(git, "refs/heads/rekal", c.email)
+	c.must("git", "rekal", "sync")
 	hour := time.Now().Add(-time.Hour)
 	for _, s := range []struct {
 		name, path, text string
@@ -25,6 +26,8 @@ func TestStaleLeftovers(t *testing.T) {
 		{"a lock of the ledger's ref, of an hour ago", ref + ".lock", "", true},
 		{"a lock of the ledger's ref, of just now", ref + ".lock", "", false},
 		{"a half-written lock of the ledger's ref", ref + ".lock", strings.Repeat("1", 20), true},
+		{"a lock of what the remote held, of an hour ago", filepath.Join(git, "refs/remotes/origin/rekal", c.email) + ".lock", "", true},
+		{"a lock of what the remote held, of just now", filepath.Join(git, "refs/remotes/origin/rekal", c.email) + ".lock", "", false},
 		{"a lock of the packed refs", filepath.Join(git, "packed-refs.lock"), "", true},
 		{"a data.db.new", ".rekal/data.db.new", "half", true},
 		{"both databases' .new", ".rekal/index.db.new", "", true},
@@ -50,6 +53,7 @@ func TestStaleLeftovers(t *testing.T) {
 			w.fatal(c.grow(w, 2, 5))
 			for _, args := range [][]string{
 				{"git", "commit", "-q", "--allow-empty", "-m", s.name}, {"git", "rekal", "parser cache"}, {"git", "rekal", "index"},
+				{"git", "rekal", "sync"},
 			} {
 				res, err := c.run(args...)
 				if err != nil || res.code != 0 {
@@ -71,7 +75,7 @@ func TestClockGoesBack(t *testing.T) {
 	w := newWorld(t, seed(t))
 	w.bin = filepath.Join(w.dir, "moved-clock")
 	w.fatal(buildBinary(w.bin, "-overlay="+clockOverlay(t)))
-	c := w.machine("home", "alice@example.com").repo("repo")
+	c := w.machine("home", "alice@example.com").repo()
 	for n := range pick(8, 80) {
 		w.fatal(c.grow(w, 2, 10))
 		by := time.Duration(w.rng.IntN(100*24)-50*24) * time.Hour

@@ -3,6 +3,7 @@ package torture
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -122,11 +123,8 @@ func (t *talk) add(b []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(b); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
 }
 
 // record makes the next turn's lines: the turn, and sometimes a tool call and its result.

@@ -23,12 +23,13 @@ func TestTeam(t *testing.T) {
 		}
 	}
 	w := newWorld(t, seed(t))
+	w.patience = 20 * time.Minute
 	team := newTeam(w)
 	began := time.Now()
 	team.write("-authors", strconv.Itoa(authors), "-sessions", strconv.Itoa(sessions))
 	t.Logf("%d authors × %d sessions, written in %v", authors, sessions, round(time.Since(began)))
 	team.must("git", "gc", "--quiet")
-	t.Logf("ledgers: %s of segments, %s packed", size(team.plain()), team.must("git", "rev-list", "--disk-usage=human", "--objects", "--glob=refs/heads/rekal/"))
+	t.Logf("ledgers: %s of segments, %s packed", size(team.plain()), strings.TrimSpace(team.must("git", "rev-list", "--disk-usage=human", "--objects", "--glob=refs/heads/rekal/")))
 
 	me, plain := team.newcomer("me"), team.newcomer("git-alone")
 	me.must("git", "rekal", "init")
@@ -64,11 +65,11 @@ func newTeam(w *world) *team {
 		w.t.Fatalf("%v: %s", err, out)
 	}
 	m := w.machine("server", "server@example.com")
-	m.must("git", "init", "-q", "--bare", "team.git")
+	m.atHome().must("git", "init", "-q", "--bare", "team.git")
 	return &team{&clone{m, filepath.Join(m.home, "team.git")}, writer}
 }
 
-func (m *machine) must(args ...string) string { return (&clone{m, m.home}).must(args...) }
+func (m *machine) atHome() *clone { return &clone{m, m.home} }
 
 func (tm *team) write(args ...string) {
 	tm.t.Helper()
@@ -81,7 +82,7 @@ func (tm *team) write(args ...string) {
 // clone is somebody new in the team, with the code only.
 func (tm *team) newcomer(name string) *clone {
 	m := tm.machine.machine(name, name+"@example.com")
-	m.must("git", "clone", "-q", "--single-branch", "file://"+tm.dir, "repo")
+	m.atHome().must("git", "clone", "-q", "--single-branch", "file://"+tm.dir, "repo")
 	return &clone{m, filepath.Join(m.home, "repo")}
 }
 

@@ -18,12 +18,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,6 +73,18 @@ func buildBinary(dir string, more ...string) error {
 	return nil
 }
 
+// noteSources looks at every folder of source: `go test` keeps a result only as long as what
+// a test looked at stays the same, and knows nothing of what TestMain builds.
+func noteSources(t *testing.T) {
+	t.Helper()
+	for _, root := range []string{"../../git-rekal", "../../internal", "../../hooks", "../../templates", "../team"} {
+		err := filepath.WalkDir(root, func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // long reports whether the long form was asked for; pick is the count of its form, which
 // TORTURE_N overrides.
 func long() bool { return os.Getenv("TORTURE") == "long" }
@@ -111,17 +125,20 @@ type world struct {
 	ctx  context.Context
 	rng  *rand.Rand // of the test's own goroutine
 	word atomic.Int64
+
+	patience time.Duration
 }
 
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
+	noteSources(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &world{
 		t: t, dir: dir, bin: binDir, ctx: t.Context(), born: time.Now().Add(-3 * time.Hour).UTC().Truncate(time.Second),
-		rng: rand.New(rand.NewPCG(seed, 0)),
+		rng: rand.New(rand.NewPCG(seed, 0)), patience: patience,
 	}
 }
 
@@ -184,9 +201,9 @@ type clone struct {
 }
 
 // repo makes a repository with one commit and git-rekal set up in it.
-func (m *machine) repo(name string) *clone {
+func (m *machine) repo() *clone {
 	m.t.Helper()
-	c := &clone{m, filepath.Join(m.home, name)}
+	c := &clone{m, filepath.Join(m.home, "repo")}
 	m.fatal(os.MkdirAll(c.dir, 0o700))
 	c.must("git", "init", "-q")
 	c.must("git", "commit", "-q", "--allow-empty", "-m", "first")
@@ -223,7 +240,7 @@ func (r ran) String() string {
 		strings.Join(r.args, " "), r.code, r.took.Round(time.Millisecond), r.out, r.stderr)
 }
 
-// patience bounds every command, so that nothing hangs the machine.
+// patience bounds every command, so that nothing hangs the machine; TestTeam has more.
 const patience = 2 * time.Minute
 
 // running is a command that has been started, as the leader of a process group.
@@ -237,14 +254,14 @@ type running struct {
 
 func (c *clone) start(env []string, args ...string) (*running, error) {
 	r := &running{cmd: exec.Command(args[0], args[1:]...), began: time.Now()}
-	r.cmd.Dir, r.cmd.Env = c.dir, append(c.env[:len(c.env):len(c.env)], env...)
+	r.cmd.Dir, r.cmd.Env = c.dir, slices.Concat(c.env, env)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.stderr
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.WaitDelay = 10 * time.Second // for what left the group and holds the pipes
 	if err := r.cmd.Start(); err != nil {
 		return nil, err
 	}
-	r.expired = time.AfterFunc(patience, func() {
+	r.expired = time.AfterFunc(c.patience, func() {
 		r.late.Store(true)
 		_ = r.kill()
 	})
@@ -328,7 +345,7 @@ func together(do ...func() error) error {
 
 // feed runs git with an input, for the tests' own questions.
 func (c *clone) feed(in io.Reader, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, patience)
+	ctx, cancel := context.WithTimeout(c.ctx, c.patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, c.env, in
