@@ -2,6 +2,7 @@ package torture
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,16 +19,13 @@ func TestStaleLeftovers(t *testing.T) {
 	git := filepath.Join(c.dir, ".git")
 	ref := filepath.Join(git, "refs/heads/rekal", c.email)
 	c.must("git", "rekal", "sync")
-	hour := time.Now().Add(-time.Hour)
-	for _, s := range []struct {
-		name, path, text string
-		old              bool
-	}{
+	tracked := filepath.Join(git, "refs/remotes/origin/rekal", c.email)
+	for _, s := range []leftover{
 		{"a lock of the ledger's ref, of an hour ago", ref + ".lock", "", true},
 		{"a lock of the ledger's ref, of just now", ref + ".lock", "", false},
 		{"a half-written lock of the ledger's ref", ref + ".lock", strings.Repeat("1", 20), true},
-		{"a lock of what the remote held, of an hour ago", filepath.Join(git, "refs/remotes/origin/rekal", c.email) + ".lock", "", true},
-		{"a lock of what the remote held, of just now", filepath.Join(git, "refs/remotes/origin/rekal", c.email) + ".lock", "", false},
+		{"a lock of what the remote held, of an hour ago", tracked + ".lock", "", true},
+		{"a lock of what the remote held, of just now", tracked + ".lock", "", false},
 		{"a lock of the packed refs", filepath.Join(git, "packed-refs.lock"), "", true},
 		{"a data.db.new", ".rekal/data.db.new", "half", true},
 		{"both databases' .new", ".rekal/index.db.new", "", true},
@@ -40,32 +38,53 @@ func TestStaleLeftovers(t *testing.T) {
 		{"an empty index.db", ".rekal/index.db", "", true},
 		{"a lock with something in it", ".rekal/lock", "123", true},
 	} {
-		t.Run(s.name, func(t *testing.T) {
-			path := s.path
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(c.dir, path)
-			}
-			w.fatal(os.MkdirAll(filepath.Dir(path), 0o700))
-			w.fatal(os.WriteFile(path, []byte(s.text), 0o600))
-			if s.old {
-				w.fatal(os.Chtimes(path, hour, hour))
-			}
-			w.fatal(c.grow(w, 2, 5))
-			for _, args := range [][]string{
-				{"git", "commit", "-q", "--allow-empty", "-m", s.name}, {"git", "rekal", "parser cache"}, {"git", "rekal", "index"},
-				{"git", "rekal", "sync"},
-			} {
-				res, err := c.run(args...)
-				if err != nil || res.code != 0 {
-					t.Errorf("%v %v", res, err)
-				}
-			}
-			w.fatal(os.RemoveAll(filepath.Join(git, "packed-refs.lock"))) // git's own, which only git may judge
-			if err := c.check(); err != nil {
-				t.Fatal(err)
-			}
-		})
+		if !filepath.IsAbs(s.path) {
+			s.path = filepath.Join(c.dir, s.path)
+		}
+		if err := w.stumble(c, s); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
 	}
+	w.fatal(c.check())
+}
+
+// leftover is a file that a dead process left.
+type leftover struct {
+	name, path, text string
+	old              bool // it died an hour ago, not just now
+}
+
+// stumble plants a leftover and does a day's work.
+func (w *world) stumble(c *clone, s leftover) error {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(s.path), 0o700), os.WriteFile(s.path, []byte(s.text), 0o600)); err != nil {
+		return err
+	}
+	if hour := time.Now().Add(-time.Hour); s.old {
+		if err := os.Chtimes(s.path, hour, hour); err != nil {
+			return err
+		}
+	}
+	if err := c.grow(w, 2, 5); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"git", "commit", "-q", "--allow-empty", "-m", "work"},
+		{"git", "rekal", "parser cache"},
+		{"git", "rekal", "index"},
+		{"git", "rekal", "sync"},
+	} {
+		res, err := c.run(args...)
+		if err == nil && res.code != 0 {
+			err = fmt.Errorf("%v", res)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := c.dropGitsLocks(); err != nil {
+		return err
+	}
+	return errors.Join(c.checkLeftovers(), c.checkLedger(c.held()))
 }
 
 // TestClockGoesBack runs commands at times that jump: the ledger's order stays that of its

@@ -131,6 +131,9 @@ type world struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
+	if !long() {
+		t.Parallel()
+	}
 	noteSources(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -268,8 +271,39 @@ func (c *clone) start(env []string, args ...string) (*running, error) {
 	return r, nil
 }
 
-// kill ends the whole group at once.
-func (r *running) kill() error { return syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }
+// kill ends the command at once, with its process group and with what it started in groups of
+// their own (git-rekal's calls of git over a network), but not with the far end of a push.
+func (r *running) kill() error {
+	pid := r.cmd.Process.Pid
+	all := descendants(pid)
+	err := syscall.Kill(-pid, syscall.SIGKILL)
+	for _, p := range all {
+		_ = syscall.Kill(p, syscall.SIGKILL) // most died with the group
+	}
+	return err
+}
+
+// descendants are the processes below one, without those that serve a push or fetch.
+func descendants(pid int) []int {
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
+	if err != nil {
+		return nil // it is done
+	}
+	var out []int
+	for _, text := range strings.Fields(string(children)) {
+		child, err := strconv.Atoi(text)
+		if err != nil {
+			continue
+		}
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child))
+		if err == nil && !server.Match(name) {
+			out = append(append(out, child), descendants(child)...)
+		}
+	}
+	return out
+}
+
+var server = regexp.MustCompile(`(receive|upload)-pack\x00`)
 
 func (r *running) wait() (ran, error) {
 	err := r.cmd.Wait()
