@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,7 +64,22 @@ func (c *clone) checkLedger(want []turn) error {
 	if c.overlaps {
 		got = once(got)
 	}
-	return compare("the ledger", want, got)
+	return errors.Join(c.checkHistory(), compare("the ledger", want, got))
+}
+
+// checkHistory looks for commits that the ledger once had and has no more. A capture that
+// loses a race would have its turns captured again by the next one, and so go unnoticed.
+func (c *clone) checkHistory() error {
+	ref := "refs/heads/rekal/" + c.email
+	tips, err := c.feed(nil, "reflog", "show", "--format=%H", ref)
+	if err != nil {
+		return err
+	}
+	lost, err := c.feed(bytes.NewReader(append(tips, "^"+ref+"\n"...)), "rev-list", "--stdin")
+	if err == nil && len(lost) > 0 {
+		err = fmt.Errorf("the ledger has lost commits: %s", lost)
+	}
+	return err
 }
 
 func once(turns []turn) []turn {

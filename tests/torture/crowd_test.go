@@ -53,9 +53,8 @@ func TestWorktrees(t *testing.T) {
 	for n := range pick(3, 10) {
 		var do []func() error
 		for i, tree := range trees {
-			w.fatal(talks[i].say(1 + w.rng.IntN(5)))
-			tree.write(fmt.Sprintf("file%d", i), talks[i].words[0]+fmt.Sprint(n))
-			do = append(do, func() error { return tree.quietly("git", "commit", "-q", "-m", fmt.Sprintf("round %d", n)) })
+			tree.write(fmt.Sprintf("file%d", i), fmt.Sprint(n))
+			do = append(do, func() error { return tree.work(talks[i], 4) })
 		}
 		do = append(do, func() error {
 			_, err := c.run("git", "gc", "--quiet") // may say that refs moved meanwhile
@@ -70,6 +69,19 @@ func TestWorktrees(t *testing.T) {
 		}
 	}
 	w.fatal(c.check())
+}
+
+// work commits several times, each time right after the session has gone on.
+func (c *clone) work(t *talk, commits int) error {
+	for range commits {
+		if err := t.say(1); err != nil {
+			return err
+		}
+		if err := c.quietly("git", "commit", "-q", "--allow-empty", "-m", "work"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // TestReadWhileRebuilding asks while the caches of a few thousand turns are made anew: there

@@ -81,6 +81,8 @@ func (w *world) shared(home string) *clone {
 	w.t.Helper()
 	c := w.machine(home, "alice@example.com").repo()
 	c.must("git", "init", "-q", "--bare", c.dir+".git")
+	c.must("git", "-C", c.dir+".git", "config", "receive.denyNonFastForwards", "true")
+	c.must("git", "-C", c.dir+".git", "config", "receive.denyDeletes", "true")
 	c.must("git", "remote", "add", "origin", c.dir+".git")
 	c.must("git", "config", "rekal.remote", "origin")
 	w.fatal(c.grow(w, 8, 30))

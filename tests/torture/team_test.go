@@ -40,13 +40,17 @@ func TestTeam(t *testing.T) {
 	}
 	for n := range pick(3, 5) {
 		team.write("-authors", "1", "-sessions", "1", "-first", strconv.Itoa(sessions+n))
-		t.Logf("sync of one new session: %v; git alone: %v; recall afterwards: %v", me.timed("git", "rekal", "sync"),
-			plain.timed(fetchLedgers...), me.timed("git", "rekal", "timeout of the session cache"))
+		t.Logf("sync of one new session: %v; git alone: %v", me.timed("git", "rekal", "sync"), plain.timed(fetchLedgers...))
 		if got := me.count("sessions"); got != authors*sessions+n+1 {
 			t.Errorf("%d sessions, want %d", got, authors*sessions+n+1)
 		}
 	}
-	t.Logf("sync of nothing new: %v; a recall by file: %v", me.timed("git", "rekal", "sync"), me.timed("git", "rekal", "--file", "^internal/cache/"))
+	t.Logf("sync of nothing new: %v; git alone: %v", me.timed("git", "rekal", "sync"), plain.timed(fetchLedgers...))
+	for _, args := range [][]string{
+		{"-n", "10", "timeout of the session cache"}, {"timeout of the session cache"}, {"--file", "^internal/cache/", "timeout"},
+	} {
+		t.Logf("recall %q: %v", args, me.timed(append([]string{"git", "rekal"}, args...)...))
+	}
 	team.compare(me, authors)
 }
 
@@ -137,11 +141,12 @@ func nativesOf(turns []turn) []string {
 	return out
 }
 
-func (c *clone) timed(args ...string) time.Duration {
+// timed says what a command took.
+func (c *clone) timed(args ...string) string {
 	c.t.Helper()
 	res, err := c.clean(args...)
 	c.fatal(err)
-	return round(res.took)
+	return fmt.Sprintf("%v (CPU %v, %s)", round(res.took), round(res.cpu), size(res.memory))
 }
 
 func (c *clone) count(table string) int {

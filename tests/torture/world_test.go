@@ -236,6 +236,8 @@ type ran struct {
 	stderr string
 	code   int // -1 when it was killed
 	took   time.Duration
+	cpu    time.Duration // of it and its children: on a busy machine more telling than took
+	memory int64         // at its peak, bytes, of the largest process
 }
 
 func (r ran) String() string {
@@ -311,6 +313,10 @@ func (r *running) wait() (ran, error) {
 	res := ran{
 		args: r.cmd.Args, out: r.out.String(), stderr: r.stderr.String(),
 		code: r.cmd.ProcessState.ExitCode(), took: time.Since(r.began),
+	}
+	res.cpu = r.cmd.ProcessState.UserTime() + r.cmd.ProcessState.SystemTime()
+	if usage, ok := r.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		res.memory = usage.Maxrss << 10
 	}
 	if r.late.Load() {
 		return res, fmt.Errorf("hung: %v", res)
