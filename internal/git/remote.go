@@ -162,20 +162,6 @@ func verdict(stderr string) string {
 	return lastLine(stderr)
 }
 
-// SetRemoteTracking notes what a remote's ref holds, below refs/remotes/.
-func (r *Repo) SetRemoteTracking(ref string, id OID) error {
-	target, err := toOid(id)
-	if err != nil {
-		return err
-	}
-	moved, err := r.r.References.Create(ref, target, true, "rekal: push")
-	if err != nil {
-		return fmt.Errorf("git: note %s: %w", ref, err)
-	}
-	moved.Free()
-	return nil
-}
-
 // SetConfig writes one key into the repository's own configuration.
 func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 	if _, err := r.run(ctx, "config", "--local", key, value); err != nil {

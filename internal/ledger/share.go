@@ -187,7 +187,7 @@ func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended)
 		had := l.tracked(remote)
 		new, err := l.repo.Push(ctx, remote, l.ref, tip, attended)
 		if err == nil {
-			return l.sent(remote, new, had, tip)
+			return l.sent(ctx, remote, new, had, tip)
 		}
 		if !errors.Is(err, git.ErrRejected) {
 			return 0, fmt.Errorf("ledger: %w", err)
@@ -214,10 +214,14 @@ func (l *Ledger) tracked(remote string) git.OID {
 	return id
 }
 
-func (l *Ledger) sent(remote string, new bool, had, tip git.OID) (int, error) {
-	// git does this itself only where the remote's refspec covers the branch.
-	if err := l.repo.SetRemoteTracking(trackingPrefix(remote)+strings.TrimPrefix(l.ref, localPrefix), tip); err != nil {
-		return 0, fmt.Errorf("ledger: %w", err)
+// sent notes what the remote holds now. git does so itself only where the remote's refspec
+// covers the branch.
+func (l *Ledger) sent(ctx context.Context, remote string, new bool, had, tip git.OID) (int, error) {
+	tracking := trackingPrefix(remote) + strings.TrimPrefix(l.ref, localPrefix)
+	if now := l.tracked(remote); now != tip {
+		if err := l.repo.CompareAndSwap(ctx, tracking, now, tip, "rekal: push"); err != nil && !errors.Is(err, git.ErrMoved) {
+			return 0, fmt.Errorf("ledger: %w", err)
+		}
 	}
 	if !new {
 		return 0, nil

@@ -74,8 +74,17 @@ func TestPush(t *testing.T) {
 	if sent := push(t, l); sent != 1 {
 		t.Errorf("one more: %d sent", sent)
 	}
+	// A lock that a dead process left on the remote-tracking ref keeps nobody from pushing.
+	add(t, l, note(t, 4, morning))
+	write(t, filepath.Join(clones[0].dir, ".git", filepath.FromSlash(tracking)+".lock"), "")
+	if sent := push(t, l); sent != 1 {
+		t.Errorf("past a stale lock: %d sent", sent)
+	}
+	if ok, err := l.Sent("origin"); !ok || err != nil {
+		t.Errorf("Sent: %v, %v", ok, err)
+	}
 	equal(t, "refs of the remote", ref, remote.git("for-each-ref", "--format=%(refname)"))
-	equal(t, "the remote's", []int{1, 2, 3}, all(t, remote.repo(), git.OID(remote.git("rev-parse", ref))))
+	equal(t, "the remote's", []int{1, 2, 3, 4}, all(t, remote.repo(), git.OID(remote.git("rev-parse", ref))))
 }
 
 func TestPushFails(t *testing.T) {
