@@ -12,7 +12,7 @@ import (
 func TestCrowd(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.shared("home")
-	for n := range pick(3, 20) {
+	for n := range pick(2, 20) {
 		fresh := c.talk()
 		w.fatal(fresh.say(3))
 		w.fatal(c.grow(w, 3, 20))
@@ -50,7 +50,7 @@ func TestWorktrees(t *testing.T) {
 		trees[i] = c.worktree(fmt.Sprintf("tree%d", i))
 		talks[i] = trees[i].talk()
 	}
-	for n := range pick(3, 10) {
+	for n := range pick(2, 10) {
 		var do []func() error
 		for i, tree := range trees {
 			tree.write(fmt.Sprintf("file%d", i), fmt.Sprint(n))

@@ -67,7 +67,7 @@ func TestDiskFullOfCaches(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Unmount(c.rekal(), syscall.MNT_DETACH) })
 	w.fatal(c.grow(w, 8, 100))
 	c.must("git", "rekal", "checkpoint")
-	for n := range pick(4, 40) {
+	for n := range pick(2, 40) {
 		w.fatal(c.grow(w, 3, 100))
 		leave := []int{0, 4 << 10, 100 << 10, 700 << 10, 2 << 20}[w.rng.IntN(5)]
 		free, err := fill(disk, leave)
@@ -116,7 +116,7 @@ func TestDiskFull(t *testing.T) {
 	c := m.repo()
 	w.fatal(c.grow(w, 8, 100))
 	c.must("git", "rekal", "checkpoint")
-	for n := range pick(4, 40) {
+	for n := range pick(2, 40) {
 		w.fatal(c.grow(w, 3, 100))
 		leave := []int{0, 4 << 10, 12 << 10, 40 << 10, 400 << 10}[w.rng.IntN(5)]
 		free, err := fill(dir, leave)
@@ -150,7 +150,7 @@ func TestReadOnlyCaches(t *testing.T) {
 	c := w.machine("home", "alice@example.com").repo()
 	w.fatal(c.grow(w, 8, 30))
 	c.must("git", "rekal", "checkpoint")
-	for n := range pick(2, 20) {
+	for n := range pick(1, 20) {
 		if err := freeze(c.rekal(), true); err != nil {
 			t.Skipf("nothing can be made read-only here: %v", err)
 		}

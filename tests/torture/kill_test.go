@@ -57,8 +57,9 @@ func TestKills(t *testing.T) {
 		}
 		i := n % len(list)
 		v := list[i]
+		measured := usual[i] > 0
 		died, moment, err := w.strike(c, v, &usual[i])
-		if err == nil {
+		if err == nil && measured {
 			err = c.check()
 		}
 		if err != nil {
@@ -190,7 +191,7 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	w.rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-	for _, p := range pairs[:min(len(pairs), pick(8, len(pairs)))] {
+	for _, p := range pairs[:min(len(pairs), pick(4, len(pairs)))] {
 		if err := w.pair(c, p[0], p[1]); err != nil {
 			t.Fatalf("%s beside %s: %v", p[0].name, p[1].name, err)
 		}

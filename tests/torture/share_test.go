@@ -21,7 +21,7 @@ func TestTwoClones(t *testing.T) {
 			w := newWorld(t, seed(t))
 			pair := w.pairOfClones(v.overlaps)
 			mirrored := w.mirrored(pair)
-			rounds := pick(10, 50)
+			rounds := pick(6, 50)
 			var took []time.Duration
 			for n := range rounds {
 				c := pair[n%2]
@@ -128,7 +128,7 @@ func (m *machine) mendAll() error {
 func TestMachinesAtOnce(t *testing.T) {
 	w := newWorld(t, seed(t))
 	machines := w.pairOfClones(false)
-	for n := range pick(3, 20) {
+	for n := range pick(2, 20) {
 		var do []func() error
 		for i, c := range machines {
 			w.fatal(c.grow(w, 2, 6))
