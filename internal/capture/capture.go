@@ -56,6 +56,7 @@ type Outcome struct {
 	Links       int            // sessions tied to commits without new turns
 	Redacted    map[string]int // replaced places, by rule
 	Skipped     int            // transcript lines that could not be read
+	SkippedIn   []string       // the transcripts that hold them
 	Warnings    []error        // transcripts that could not be read, or the cache not written
 }
 

@@ -61,7 +61,10 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 			continue
 		}
 		g.read = true
-		g.out.Skipped += lost(r.doc.Skipped)
+		if n := lost(r.doc.Skipped); n > 0 {
+			g.out.Skipped += n
+			g.out.SkippedIn = append(g.out.SkippedIn, r.file.Path)
+		}
 		if r.file.AgentID != "" { // they come last, and their parents may have been astray
 			if err := g.strays(ctx, taken); err != nil {
 				return err

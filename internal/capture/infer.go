@@ -151,7 +151,7 @@ func (g *gathered) infer(c git.Commit, spans []span) (session.Entry, error) {
 	return session.Entry{
 		Checkpoint: &session.Checkpoint{
 			GitSHA: string(c.OID), GitBranch: cmp.Or(open[0].s.Branch, "HEAD"), UserEmail: g.Email, TS: g.now,
-			ActorType: g.doer(), Via: session.ViaImport, Files: files(changes), Links: links,
+			ActorType: g.doer(), PatchID: g.Repo.PatchID(c), Via: session.ViaImport, Files: files(changes), Links: links,
 		},
 		Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject()),
 	}, nil

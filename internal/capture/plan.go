@@ -59,7 +59,7 @@ func (g *gathered) tie(cp *session.Checkpoint, id git.OID) (subject string, err 
 	}
 	cp.Links = g.pendingIn(c, changes)
 	if made || len(cp.Links) > 0 {
-		cp.Files = files(changes)
+		cp.Files, cp.PatchID = files(changes), g.Repo.PatchID(c)
 	}
 	return subject, nil
 }

@@ -110,6 +110,9 @@ func (st *state) save(dir string) error {
 		return fmt.Errorf("capture: encode the cache: %w", err)
 	}
 	f, err := os.CreateTemp(dir, cacheFile+".*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a clean took the folder away
+	}
 	if err != nil {
 		return fmt.Errorf("capture: write the cache: %w", err)
 	}

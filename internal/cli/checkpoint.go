@@ -77,7 +77,11 @@ func (app *App) report(out capture.Outcome) {
 		app.Warn(w)
 	}
 	if out.Skipped > 0 {
-		app.say(fmt.Sprintf("skipped %s of transcripts that can't be read", plural(out.Skipped, "line")))
+		where := out.SkippedIn[0]
+		if more := len(out.SkippedIn) - 1; more > 0 {
+			where = fmt.Sprintf("%s and %d more", where, more)
+		}
+		app.say(fmt.Sprintf("skipped %s that can't be read, in %s", plural(out.Skipped, "line"), where))
 	}
 	if n := total(out.Redacted); n > 0 {
 		app.say(fmt.Sprintf("redacted %s before storing", plural(n, "secret")))

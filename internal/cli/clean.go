@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -42,7 +41,7 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	report, err := setup.Remove(layout)
+	report, err := w.Uninstall(ctx, layout)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -127,7 +128,11 @@ func (app *App) read(use func(*workspace.Workspace, *materialize.Materializer) e
 	if err != nil {
 		return err
 	}
-	return use(w, m)
+	err = use(w, m)
+	if gone := w.Ready(); errors.Is(err, fs.ErrNotExist) && gone != nil {
+		return gone // a clean at the same time
+	}
+	return err
 }
 
 // say prints one line for the user.

@@ -47,6 +47,8 @@ func status(err error) int {
 func explain(err error) string {
 	var usage *usageError
 	var ambiguous *db.AmbiguousError
+	var owner *git.OwnerError
+	var blocked *ledger.BlockedError
 	hint := ""
 	switch {
 	case errors.As(err, &usage):
@@ -57,6 +59,12 @@ func explain(err error) string {
 		hint = "run it inside a git repository"
 	case errors.Is(err, git.ErrNoIdentity):
 		hint = `run "git config user.email you@example.com" and "git config user.name You"; nothing is lost, the next checkpoint captures it`
+	case errors.As(err, &owner):
+		hint = fmt.Sprintf("if you trust it, run %q", owner.Advice)
+	case errors.As(err, &blocked):
+		hint = fmt.Sprintf(`rename it, as by "git branch -m %s NAME"`, shortRef(blocked.By))
+	case errors.Is(err, ledger.ErrFormat):
+		hint = "a newer git-rekal wrote it, or it is another branch by that name, which you may rename"
 	case errors.Is(err, git.ErrUnsupported):
 		hint = "git-rekal works with SHA-1 repositories and refs in files"
 	case errors.Is(err, lock.ErrBusy), errors.Is(err, capture.ErrBusy), errors.Is(err, db.ErrLocked):

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -19,7 +20,8 @@ import (
 )
 
 // hookCommand is what the installed hook scripts call: `git-rekal hook post-commit`. It
-// never fails: what goes wrong is one line on stderr, and git goes on.
+// never fails: what goes wrong is one line on stderr, and git goes on. In a repository that
+// git-rekal can't work with it is silent.
 type hookCommand struct {
 	name string
 	args []string
@@ -66,8 +68,11 @@ var errTooMuch = errors.New(`there is too much to capture in a hook: run "git re
 const pushBudget = 4 * time.Second
 
 func (c *hookCommand) run(ctx context.Context, app *App) error {
+	if config.Off(app.Env) {
+		return nil
+	}
 	err := guarded(func() error { return c.serve(ctx, app) })
-	if err != nil && !errors.Is(err, workspace.ErrNotInitialised) {
+	if err != nil && !errors.Is(err, workspace.ErrNotInitialised) && !errors.Is(err, git.ErrUnsupported) {
 		app.say(fmt.Sprintf("%s: %s", c.name, explain(err)))
 	}
 	return nil
@@ -104,6 +109,9 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 		return err
 	}
 	input, err := c.input(within, app.Stdin)
+	if input == "" && c.name == postRewrite {
+		input = w.Repo.Rewritten(slices.Contains(c.args, "amend"))
+	}
 	err = errors.Join(err, c.capture(within, app, w, author, via, input))
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		err = errTooMuch
@@ -163,16 +171,17 @@ func namesLedger(input string) bool {
 func (c *hookCommand) reason(w *workspace.Workspace, author workspace.Author) (via string, ok bool, err error) {
 	switch c.name {
 	case "post-commit":
-		// The picks of a rebase are not acts of the user; post-rewrite sees their end.
+		// The picks of a sequence are not acts of the user; its last one is, and post-rewrite
+		// sees the end of a rebase.
 		return session.ViaCommit, !w.Repo.Sequencing(), nil
 	case "post-merge":
 		ok, err := w.OwnMerge(author)
-		return session.ViaMerge, ok, err
+		return session.ViaMerge, ok && !w.Repo.Sequencing(), err
 	case "post-applypatch":
-		return session.ViaAm, true, nil
+		return session.ViaAm, !w.Repo.Sequencing(), nil // `rebase --apply` calls it, too
 	case postRewrite:
-		// A rebase calls it at its end, when its own state is still there; an amend within
-		// one is not an act of the user.
+		// A rebase calls it at its end, when its own state is still there; its own amends (a
+		// fixup) are not acts of the user.
 		return session.ViaRewrite, slices.Contains(c.args, "rebase") || !w.Repo.Sequencing(), nil
 	case prePush:
 		return session.ViaPush, true, nil

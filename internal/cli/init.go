@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -50,11 +49,11 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	report, err := setup.Install(layout)
+	made, err := c.ledgers(ctx, app, w, author) // where there can be none, nothing else is made
 	if err != nil {
 		return err
 	}
-	made, err := c.ledgers(ctx, app, w, author)
+	report, err := w.Install(ctx, layout)
 	for _, line := range append(report.Done, made...) {
 		fmt.Fprintln(app.Stdout, printable(line))
 	}
@@ -76,7 +75,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 // ledgers takes in what a clone brought along, and makes the author's own ledger where that
 // is not among it.
 func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) (done []string, err error) {
-	before, err := author.Ledger.Tip()
+	before, err := author.Ledger.Check()
 	if err != nil {
 		return nil, err
 	}

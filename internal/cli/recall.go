@@ -36,7 +36,7 @@ latest sessions that pass the filters.
 
 func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.File), "file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one")
-	fs.Var((*once)(&c.req.Commit), "commit", "sessions behind a code commit: any `REV`, also from before an amend or rebase")
+	fs.Var((*once)(&c.req.Commit), "commit", "sessions behind a code commit: any `REV`, also from before an amend or rebase, or squashed on a server")
 	fs.Var((*once)(&c.req.Author), "author", "sessions of the person with this `EMAIL`")
 	fs.Var((*once)(&c.req.Actor), "actor", "sessions started by a `human` or an agent")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")

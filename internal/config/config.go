@@ -64,6 +64,13 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	return parse(conf, env)
 }
 
+// Off reports whether the environment alone says that hooks do nothing, so that git need not
+// be asked. Values that are none are left to Read.
+func Off(env []string) bool {
+	c, err := parse(nil, env)
+	return err == nil && (c.Skip || !c.Enabled)
+}
+
 func parse(conf map[string]string, env []string) (Config, error) {
 	vars := map[string]string{}
 	for _, kv := range env {

@@ -101,6 +101,25 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// What the environment alone turns off needs no repository.
+func TestOff(t *testing.T) {
+	for _, tt := range []struct {
+		env  string
+		want bool
+	}{
+		{"", false},
+		{"REKAL_SKIP=1", true},
+		{"REKAL_SKIP=0", false},
+		{"REKAL_ENABLED=false", true},
+		{"REKAL_ENABLED=true", false},
+		{"REKAL_ENABLED=maybe", false}, // Read says what is wrong with it
+	} {
+		if got := config.Off([]string{tt.env}); got != tt.want {
+			t.Errorf("%q: off %v, want %v", tt.env, got, tt.want)
+		}
+	}
+}
+
 func TestReadWhereGitFails(t *testing.T) {
 	plain, env := repo(t, "")
 	broken := filepath.Join(t.TempDir(), "broken")

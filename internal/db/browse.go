@@ -23,7 +23,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q is ambiguous: %v", e.Prefix, e.IDs)
+	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, strings.Join(e.IDs, ", "))
 }
 
 // MinPrefix is how many characters of an ID are enough to try.

@@ -10,11 +10,11 @@ import (
 )
 
 // DataVersion is the schema version of data.db; any change of a table below raises it.
-const DataVersion = 1
+const DataVersion = 2
 
 // DataSchema is the schema of data.db: the six tables of the schema page (documented
-// columns first), the memories and marks that the ledger holds besides, which parts each
-// session came from, and how far each ledger has been read.
+// columns first), the memories and marks that the ledger holds besides, links to sessions
+// that are not there, and how far each ledger has been read.
 func DataSchema() Schema {
 	return Schema{Kind: "data", Version: DataVersion, DDL: dataDDL + cursorDDL}
 }
@@ -27,7 +27,7 @@ CREATE TABLE sessions (
     source VARCHAR NOT NULL, native_id VARCHAR NOT NULL, forked_from VARCHAR, title VARCHAR,
     started_at TIMESTAMP, last_turn_at TIMESTAMP,
     first_turn INTEGER NOT NULL, next_turn INTEGER NOT NULL,
-    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL);
+    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry VARCHAR NOT NULL);
 CREATE TABLE turns (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
     role VARCHAR NOT NULL, content VARCHAR NOT NULL, ts TIMESTAMP);
@@ -50,11 +50,11 @@ CREATE TABLE marks (
     id VARCHAR NOT NULL, kind VARCHAR NOT NULL, n INTEGER NOT NULL, ts TIMESTAMP NOT NULL, user_email VARCHAR NOT NULL);
 CREATE TABLE rewrites (
     old_sha VARCHAR NOT NULL, new_sha VARCHAR NOT NULL, ts TIMESTAMP NOT NULL, user_email VARCHAR NOT NULL);
-CREATE TABLE session_parts (
-    session_id VARCHAR NOT NULL, segment VARCHAR NOT NULL, blob VARCHAR NOT NULL, ts TIMESTAMP NOT NULL);
+CREATE TABLE dangling_links (session_id VARCHAR NOT NULL, entry VARCHAR NOT NULL);
 `
 
-// cursorDDL stands in both databases: which commit of each ledger they hold.
+// cursorDDL stands in both databases: which commit of each ledger they hold. What oid says
+// besides is the business of package materialize.
 const cursorDDL = `
 CREATE TABLE ledger_cursor (ref VARCHAR NOT NULL, oid VARCHAR NOT NULL);
 `
@@ -67,13 +67,14 @@ type SessionRow struct {
 	LastTurnAt      time.Time
 	NextTurn        int // index of the turn that would come next
 	NextTool        int
+	LastEntry       string // the last entry of the ledgers that speaks of the session, by its place in their order
 }
 
 // Sessions reads the rows of the sessions with these IDs, by ID.
 func (t *Tx) Sessions(ctx context.Context, ids []string) (map[string]SessionRow, error) {
 	rows, err := t.Query(ctx, `SELECT id, parent_session_id, session_hash, captured_at, actor_type, agent_id, user_email,
 		branch, source, native_id, forked_from, title, started_at, last_turn_at, first_turn, next_turn,
-		first_tool, next_tool FROM sessions WHERE id IN (SELECT unnest(?::VARCHAR[]))`, ids)
+		first_tool, next_tool, last_entry FROM sessions WHERE id IN (SELECT unnest(?::VARCHAR[]))`, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (t *Tx) Sessions(ctx context.Context, ids []string) (map[string]SessionRow,
 		var parent, agent, email, branch, forked, title sql.NullString
 		var started, last sql.NullTime
 		if err := rows.Scan(&r.ID, &parent, &r.Hash, &r.CapturedAt, &r.ActorType, &agent, &email, &branch, &r.Source,
-			&r.NativeID, &forked, &title, &started, &last, &r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool); err != nil {
+			&r.NativeID, &forked, &title, &started, &last, &r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry); err != nil {
 			return err
 		}
 		r.Parent, r.AgentID, r.Email, r.Branch = parent.String, agent.String, email.String, branch.String
@@ -108,7 +109,7 @@ func (t *Tx) ReplaceSessions(ctx context.Context, rows []SessionRow) error {
 		for _, r := range rows {
 			if err := row(r.ID, opt(r.Parent), r.Hash, r.CapturedAt, r.ActorType, opt(r.AgentID), opt(r.Email), opt(r.Branch),
 				r.Source, r.NativeID, opt(r.ForkedFrom), opt(r.Title), at(r.StartedAt), at(r.LastTurnAt),
-				int32(r.FirstTurn), int32(r.NextTurn), int32(r.FirstTool), int32(r.NextTool)); err != nil {
+				int32(r.FirstTurn), int32(r.NextTurn), int32(r.FirstTool), int32(r.NextTool), r.LastEntry); err != nil {
 				return err
 			}
 		}
@@ -185,17 +186,14 @@ func (t *Tx) AppendCheckpoints(cps []session.Checkpoint) error {
 	})
 }
 
-// PartRow says that a segment holds turns or tool calls of a session.
-type PartRow struct {
-	Session, Segment, Blob string
-	TS                     time.Time // the time in the segment's name
-}
+// DanglingLink is an entry's link to a session that no entry before it speaks of.
+type DanglingLink struct{ Session, Entry string }
 
-// AppendParts notes which segments sessions came from.
-func (t *Tx) AppendParts(parts []PartRow) error {
-	return t.Append("session_parts", func(row func(...any) error) error {
-		for _, p := range parts {
-			if err := row(p.Session, p.Segment, p.Blob, p.TS); err != nil {
+// AppendDangling notes links that tie nothing.
+func (t *Tx) AppendDangling(links []DanglingLink) error {
+	return t.Append("dangling_links", func(row func(...any) error) error {
+		for _, l := range links {
+			if err := row(l.Session, l.Entry); err != nil {
 				return err
 			}
 		}
@@ -203,55 +201,51 @@ func (t *Tx) AppendParts(parts []PartRow) error {
 	})
 }
 
-// Parts reads which segments the sessions with these IDs came from.
-func (t *Tx) Parts(ctx context.Context, ids []string) ([]PartRow, error) {
-	rows, err := t.Query(ctx, `SELECT session_id, segment, blob, ts FROM session_parts
-		WHERE session_id IN (SELECT unnest(?::VARCHAR[]))`, ids)
-	if err != nil {
-		return nil, err
-	}
-	var out []PartRow
-	err = each(rows, func() error {
-		var p PartRow
-		if err := rows.Scan(&p.Session, &p.Segment, &p.Blob, &p.TS); err != nil {
-			return err
-		}
-		out = append(out, p)
-		return nil
-	})
-	return out, err
-}
-
-// Latest reads the time of the last segment or checkpoint that speaks of each session.
-func (t *Tx) Latest(ctx context.Context, ids []string) (map[string]time.Time, error) {
-	rows, err := t.Query(ctx, `SELECT session_id, max(ts) FROM (
-			SELECT session_id, ts FROM session_parts
-			UNION ALL SELECT session_id, ts FROM checkpoint_sessions JOIN checkpoints ON id = checkpoint_id)
+// Dangling reads the last entry that links each of the sessions in vain.
+func (t *Tx) Dangling(ctx context.Context, ids []string) (map[string]string, error) {
+	rows, err := t.Query(ctx, `SELECT session_id, max(entry) FROM dangling_links
 		WHERE session_id IN (SELECT unnest(?::VARCHAR[])) GROUP BY session_id`, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]time.Time{}
+	out := map[string]string{}
 	err = each(rows, func() error {
-		var id string
-		var ts time.Time
-		if err := rows.Scan(&id, &ts); err != nil {
-			return err
-		}
-		out[id] = ts
-		return nil
+		var id, entry string
+		err := rows.Scan(&id, &entry)
+		out[id] = entry
+		return err
 	})
 	return out, err
 }
 
-// DropTurns removes the turns and tool calls of sessions, to write them anew.
-func (t *Tx) DropTurns(ctx context.Context, ids []string) error {
-	for _, table := range []string{"turns", "tool_calls"} {
-		if err := t.Exec(ctx, `DELETE FROM `+table+` WHERE session_id IN (SELECT unnest(?::VARCHAR[]))`, ids); err != nil {
-			return err
-		}
+// Whole reads the turns and tool calls of a session into it.
+func (t *Tx) Whole(ctx context.Context, s *session.Session) error {
+	rows, err := t.Query(ctx, `SELECT turn_index, role, ts, content FROM turns WHERE session_id = ? ORDER BY turn_index`, s.ID)
+	if err != nil {
+		return err
 	}
-	return nil
+	err = each(rows, func() error {
+		var u session.Turn
+		var ts sql.NullTime
+		err := rows.Scan(&u.Index, &u.Role, &ts, &u.Content)
+		u.TS = ts.Time
+		s.Turns = append(s.Turns, u)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rows, err = t.Query(ctx, `SELECT call_order, turn_index, tool, coalesce(path, ''), coalesce(cmd_prefix, '') FROM tool_calls
+		WHERE session_id = ? ORDER BY call_order`, s.ID)
+	if err != nil {
+		return err
+	}
+	return each(rows, func() error {
+		var c session.ToolCall
+		err := rows.Scan(&c.Index, &c.Turn, &c.Tool, &c.Path, &c.Cmd)
+		s.ToolCalls = append(s.ToolCalls, c)
+		return err
+	})
 }
 
 // AppendNotes adds what an entry says besides checkpoints and sessions.

@@ -235,16 +235,23 @@ func list(v any) []string {
 	return out
 }
 
-// ReplaceIndexState writes the one row of index_state.
-func (t *Tx) ReplaceIndexState(ctx context.Context, dim int, now time.Time) error {
+// ReplaceIndexState writes the one row of index_state. Trained is the entry that holds the
+// last turn that the semantic model was trained on; "" without a model.
+func (t *Tx) ReplaceIndexState(ctx context.Context, dim int, trained string, now time.Time) error {
 	if err := t.Exec(ctx, `DELETE FROM index_state`); err != nil {
 		return err
 	}
-	return t.Exec(ctx, `INSERT INTO index_state SELECT count(*), coalesce(sum(turn_count), 0), ?, ? FROM session_facets`,
-		int32(dim), now.UTC())
+	return t.Exec(ctx, `INSERT INTO index_state SELECT count(*), coalesce(sum(turn_count), 0), ?, ?, ? FROM session_facets`,
+		int32(dim), now.UTC(), opt(trained))
 }
 
-// DropToolsIndex removes what AppendToolsIndex wrote of sessions, to write it anew.
-func (t *Tx) DropToolsIndex(ctx context.Context, ids []string) error {
-	return t.Exec(ctx, `DELETE FROM tool_calls_index WHERE session_id IN (SELECT unnest(?::VARCHAR[]))`, ids)
+// Trained reads what ReplaceIndexState wrote; "" where it wrote nothing yet.
+func (t *Tx) Trained(ctx context.Context) (string, error) {
+	rows, err := t.Query(ctx, `SELECT coalesce(trained_to, '') FROM index_state`)
+	if err != nil {
+		return "", err
+	}
+	var entry string
+	err = each(rows, func() error { return rows.Scan(&entry) })
+	return entry, err
 }

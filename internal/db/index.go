@@ -2,14 +2,14 @@ package db
 
 // IndexVersion is the schema version of index.db. Any change of a table below, of a blob that
 // search keeps in one, or of how text is tokenised raises it: the index is then rebuilt.
-const IndexVersion = 1
+const IndexVersion = 2
 
 // IndexSchema is the schema of index.db: the tables of the schema page (turns_ft …
 // index_state, documented columns first) and those in which package search keeps its
 // postings and vectors. The page's PRIMARY KEY constraints hold but are not declared: with
 // declared keys the file of 600 small commits grew to forty times its size (measured).
 func IndexSchema() Schema {
-	return Schema{Kind: "index", Version: IndexVersion, DDL: indexDDL + recallDDL + searchDDL + cursorDDL}
+	return Schema{Kind: "index", Version: IndexVersion, DDL: indexDDL + recallDDL + codeDDL + searchDDL + cursorDDL}
 }
 
 const indexDDL = `
@@ -34,5 +34,6 @@ CREATE TABLE session_embeddings (
 CREATE TABLE file_cooccurrence (
     file_a VARCHAR NOT NULL, file_b VARCHAR NOT NULL, session_count INTEGER NOT NULL);
 CREATE TABLE index_state (
-    session_count INTEGER, turn_count INTEGER, embedding_dim INTEGER, last_indexed_at TIMESTAMP);
+    session_count INTEGER, turn_count INTEGER, embedding_dim INTEGER, last_indexed_at TIMESTAMP,
+    trained_to VARCHAR);
 `

@@ -108,14 +108,15 @@ func precheck(path string, mode Mode) (fresh bool, err error) {
 // attach is what a new connection does: the first one attaches the file, all use it. Every
 // commit goes into the file at once (no write-ahead log beside it): the same fsyncs, half the
 // bytes, and no second file to keep private. What does not fit into memory is spilled beside
-// the file, never into the working directory.
+// the file, never into the working directory, and into a folder of its own: two engines
+// that spill into one folder overwrite each other's files.
 func attach(path string, mode Mode) func(driver.ExecerContext) error {
 	options := fmt.Sprintf("BLOCK_SIZE %d", blockSize)
 	if mode == ReadOnly {
 		options = "READ_ONLY"
 	}
 	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET enable_external_access = false",
-		quote(path), catalog, options, catalog, quote(filepath.Join(filepath.Dir(path), "tmp")))
+		quote(path), catalog, options, catalog, quote(SpillDir(path, os.Getpid())))
 	return func(conn driver.ExecerContext) error {
 		query := "USE " + catalog
 		if first != "" {
@@ -125,6 +126,15 @@ func attach(path string, mode Mode) func(driver.ExecerContext) error {
 		return err
 	}
 }
+
+// SpillDir is where a process puts what does not fit into memory while it has the file at path
+// open. It is there only when something was spilled, and Close removes it.
+func SpillDir(path string, pid int) string {
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf("%s%d.%s", SpillPrefix, pid, filepath.Base(path)))
+}
+
+// SpillPrefix is how the names of folders with spilled data begin; the process follows.
+const SpillPrefix = "tmp."
 
 // quote is text for a string literal.
 func quote(s string) string { return strings.ReplaceAll(s, "'", "''") }

@@ -7,35 +7,64 @@ package git
 
 // git_libgit2_opts is variadic, which cgo can't call.
 static int rekal_allow_extensions(void) {
-	const char *names[] = {"worktreeconfig", "worktreeConfig", "partialclone", "partialClone", "preciousobjects", "preciousObjects"};
+	const char *names[] = {
+		"worktreeconfig", "partialclone", "preciousobjects", "noop-v1", "relativeworktrees", "submodulepathconfig",
+		"objectformat", "refstorage",
+	};
 	return git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, names, sizeof(names) / sizeof(names[0]));
+}
+
+static int rekal_leave_owners_to_git(void) {
+	return git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
 }
 */
 import "C"
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 
 	git2 "github.com/libgit2/git2go/v34"
 )
 
-// States that git2go has no names for.
-const (
-	stateRevertSequence     git2.RepositoryState = C.GIT_REPOSITORY_STATE_REVERT_SEQUENCE
-	stateCherrypickSequence git2.RepositoryState = C.GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE
-)
-
-// allowExtensions lets libgit2 open repositories whose extensions do not change how
-// objects and refs are stored: worktreeConfig (set by sparse-checkout), partialClone and
-// preciousObjects. libgit2 1.5 refuses them unless told, and git2go has no call for it.
-// The option is global to the process, so it is set once.
-var allowExtensions = sync.OnceValue(func() error { //nolint:gochecknoglobals // as is the option
+// prepare sets what is global to the process in libgit2, once; git2go has no calls for it.
+//
+// libgit2 1.5 refuses every extension that it was not told of. Allowed are those that do not
+// change how objects and refs are stored, among them what git writes by itself
+// (sparse-checkout, partial clones, relative paths of worktrees), and two that do so by their
+// value, which checkFormat looks at. It also has its own idea of whose repository may be
+// opened, which knows neither "safe.directory = *" nor SUDO_UID; checkOwner asks git.
+var prepare = sync.OnceValue(func() error { //nolint:gochecknoglobals // as are the options
 	if C.rekal_allow_extensions() < 0 {
 		return errors.New("libgit2 refused GIT_OPT_SET_EXTENSIONS")
 	}
+	if C.rekal_leave_owners_to_git() < 0 {
+		return errors.New("libgit2 refused GIT_OPT_SET_OWNER_VALIDATION")
+	}
 	return nil
 })
+
+// checkFormat refuses what libgit2 1.5 would misread.
+func checkFormat(r *git2.Repository) error {
+	conf, err := r.Config()
+	if err != nil {
+		return err
+	}
+	defer conf.Free()
+	for key, can := range map[string]string{"extensions.objectformat": "sha1", "extensions.refstorage": "files"} {
+		value, err := conf.LookupString(key)
+		switch {
+		case git2.IsErrorCode(err, git2.ErrorCodeNotFound):
+		case err != nil:
+			return err
+		case !strings.EqualFold(value, can):
+			return fmt.Errorf("%w: %s is %s", ErrUnsupported, key, value)
+		}
+	}
+	return nil
+}
 
 // LibraryVersion is the version of libgit2 that the process runs with: "1.5.1".
 func LibraryVersion() string { return C.LIBGIT2_VERSION }

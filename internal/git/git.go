@@ -54,10 +54,10 @@ type Repo struct {
 }
 
 // Open finds the repository that dir lies in, as git would: GIT_DIR and its companions
-// count when env sets them. It returns ErrNotRepository outside of one, and
-// ErrUnsupported for object formats or extensions that libgit2 1.5 cannot read.
+// count when env sets them. It returns ErrNotRepository outside of one, ErrUnsupported for
+// formats or extensions that libgit2 1.5 cannot read, and an OwnerError where git refuses.
 func Open(dir string, env []string) (*Repo, error) {
-	if err := allowExtensions(); err != nil {
+	if err := prepare(); err != nil {
 		return nil, fmt.Errorf("git: %w", err)
 	}
 	r, err := open(dir, env)
@@ -65,11 +65,22 @@ func Open(dir string, env []string) (*Repo, error) {
 		return nil, openError(dir, err)
 	}
 	repo := &Repo{r: r, dir: dir, env: env}
-	if repo.layout, err = layoutOf(r); err != nil {
+	if err := repo.check(); err != nil {
 		r.Free()
 		return nil, err
 	}
 	return repo, nil
+}
+
+// check finds out where things are, and whether they may and can be read.
+func (r *Repo) check() (err error) {
+	if err := checkFormat(r.r); err != nil {
+		return fmt.Errorf("git: open %q: %w", r.dir, err)
+	}
+	if r.layout, err = layoutOf(r.r); err != nil {
+		return err
+	}
+	return r.checkOwner()
 }
 
 // open heeds GIT_DIR and GIT_WORK_TREE itself: libgit2 1.5 would read them from the process
@@ -105,8 +116,7 @@ func openError(dir string, err error) error {
 	switch {
 	case git2.IsErrorCode(err, git2.ErrorCodeNotFound):
 		return fmt.Errorf("git: open %q: %w", dir, ErrNotRepository)
-	case strings.Contains(msg, "unsupported extension"), strings.Contains(msg, "objectformat"),
-		strings.Contains(msg, "repository version"):
+	case strings.Contains(msg, "unsupported extension"), strings.Contains(msg, "repository version"):
 		return fmt.Errorf("git: open %q: %w: %s", dir, ErrUnsupported, msg)
 	}
 	return fmt.Errorf("git: open %q: %w", dir, err)
@@ -169,18 +179,6 @@ func (r *Repo) Head() (Head, error) {
 		return h, nil
 	}
 	return h, err
-}
-
-// Sequencing reports whether a rebase, cherry-pick or revert sequence, or `git am`, is
-// under way in this worktree: git then commits many times for one act of the user.
-func (r *Repo) Sequencing() bool {
-	switch r.r.State() {
-	case git2.RepositoryStateRebase, git2.RepositoryStateRebaseInteractive, git2.RepositoryStateRebaseMerge,
-		git2.RepositoryStateApplyMailbox, git2.RepositoryStateApplyMailboxOrRebase,
-		stateCherrypickSequence, stateRevertSequence:
-		return true
-	}
-	return false
 }
 
 // Resolve turns a revision as `git rev-parse` takes it into the commit that it names.

@@ -2,7 +2,9 @@ package git_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -158,6 +160,11 @@ func TestOpenFails(t *testing.T) {
 			p.git("r", "config", "core.repositoryFormatVersion", "1")
 			p.git("r", "config", "extensions.holographic", "true")
 		}, "", git.ErrUnsupported},
+		{"what a SHA-1 repository with SHA-256 names has", func(_ *testing.T, p *place) {
+			p.init("r")
+			p.git("r", "config", "core.repositoryFormatVersion", "1")
+			p.git("r", "config", "extensions.compatObjectFormat", "sha256")
+		}, "", git.ErrUnsupported},
 		{"a format of the future", func(_ *testing.T, p *place) {
 			p.init("r")
 			p.write("r/.git/config", "[core]\n\trepositoryFormatVersion = 9\n")
@@ -212,6 +219,80 @@ func TestExtensions(t *testing.T) {
 				t.Error(err)
 			}
 			equal(t, "what git reads", id, p.rev("r", "new"))
+		})
+	}
+}
+
+// What later gits write and this one may not know: the repository is made by git, and marked
+// by hand.
+func TestExtensionsOfLaterGits(t *testing.T) {
+	for key, value := range map[string]string{
+		"noop-v1": "true", "relativeWorktrees": "true", "submodulePathConfig": "true", "objectFormat": "sha1", "refStorage": "files",
+	} {
+		t.Run(key, func(t *testing.T) {
+			p := newPlace(t)
+			p.init("r")
+			p.git("r", "worktree", "add", "-q", "../w")
+			head := p.rev("w", "HEAD")
+			p.write("w/.git", "gitdir: ../r/.git/worktrees/w\n")
+			p.write("r/.git/worktrees/w/gitdir", "../../../../w/.git\n")
+			p.git("r", "config", "core.repositoryFormatVersion", "1")
+			p.git("r", "config", "extensions."+key, value)
+			r := p.open("w")
+			equal(t, "HEAD", git.Head{OID: head, Branch: "w"}, must(r.Head())(t))
+			equal(t, "worktrees", []string{p.at("r"), p.at("w")}, must(r.Worktrees())(t))
+			id := draft(t, r, "written", head)
+			if err := r.CompareAndSwap(background, "refs/heads/new", "", id, "test"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A repository of another user is git's to judge.
+func TestOwner(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	const other = 12345
+	for _, tt := range []struct {
+		name  string
+		safe  string // safe.directory
+		env   string
+		trust bool
+	}{
+		{"not trusted", "", "", false},
+		{"another one is trusted", "/elsewhere", "", false},
+		{"trusted", "$R", "", true},
+		{"all are trusted", "*", "", true},
+		{"named by GIT_DIR, which git does not doubt", "", "GIT_DIR=.git", true},
+		{"under sudo", "", "SUDO_UID=12345", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.init("r")
+			if tt.safe != "" {
+				p.git(".", "config", "--global", "safe.directory", strings.ReplaceAll(tt.safe, "$R", p.at("r")))
+			}
+			err := filepath.WalkDir(p.at("r"), func(path string, _ fs.DirEntry, err error) error {
+				return errors.Join(err, os.Lchown(path, other, other))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := git.Open(p.at("r"), append(p.environ(), tt.env))
+			if err == nil {
+				r.Close()
+			}
+			var refused *git.OwnerError
+			switch {
+			case tt.trust && err != nil:
+				t.Errorf("Open: %v", err)
+			case !tt.trust && !errors.As(err, &refused):
+				t.Errorf("Open: %v, want an OwnerError", err)
+			case !tt.trust:
+				equal(t, "advice", "git config --global --add safe.directory "+p.at("r"), refused.Advice)
+			}
 		})
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,6 +155,29 @@ func (r *Repo) swap(name string, old, new OID, reflog string) error {
 	return err
 }
 
+// InTheWay is a ref whose name keeps another one from being made, "" when there is none: git
+// keeps refs as files, so a/b and a/b/c can't both be.
+func (r *Repo) InTheWay(name string) string {
+	for up := path.Dir(name); strings.Count(up, "/") > 1; up = path.Dir(up) {
+		if r.exists(up) {
+			return up
+		}
+	}
+	below, err := r.Refs(name + "/*")
+	if err != nil || len(below) == 0 {
+		return ""
+	}
+	return slices.Min(slices.Collect(maps.Keys(below)))
+}
+
+func (r *Repo) exists(name string) bool {
+	ref, err := r.r.References.Lookup(name)
+	if err == nil {
+		ref.Free()
+	}
+	return err == nil
+}
+
 // DeleteRef removes a ref; one that is not there is no error.
 func (r *Repo) DeleteRef(name string) error {
 	ref, err := r.r.References.Lookup(name)
@@ -173,27 +198,4 @@ func (r *Repo) DeleteRef(name string) error {
 func ValidRef(name string) bool {
 	ok, err := git2.ReferenceNameIsValid(name)
 	return err == nil && ok
-}
-
-// reflogTail is how much of the end of a reflog is read: more than its longest last line.
-const reflogTail = 4 << 10
-
-// LastMove is the message of the newest entry in HEAD's reflog: how git moved HEAD last.
-// It is "" where no reflog is kept.
-func (r *Repo) LastMove() string {
-	f, err := os.Open(filepath.Join(r.layout.GitDir, "logs", "HEAD"))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return ""
-	}
-	tail := make([]byte, min(size, reflogTail))
-	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
-		return ""
-	}
-	line := lastLine(string(tail))
-	return line[strings.IndexByte(line, '\t')+1:]
 }

@@ -243,3 +243,30 @@ func TestValidRef(t *testing.T) {
 		}
 	}
 }
+
+func TestInTheWay(t *testing.T) {
+	const name = "refs/heads/rekal/a@b.c"
+	for _, tt := range []struct {
+		name string
+		run  [][]string
+		want string
+	}{
+		{"nothing", nil, ""},
+		{"itself", [][]string{{"branch", "rekal/a@b.c"}}, ""},
+		{"a neighbour", [][]string{{"branch", "rekal/a@b.co"}}, ""},
+		{"a tag", [][]string{{"tag", "rekal"}}, ""},
+		{"a branch above", [][]string{{"branch", "rekal"}}, "refs/heads/rekal"},
+		{"a packed branch above", [][]string{{"branch", "rekal"}, {"pack-refs", "--all"}}, "refs/heads/rekal"},
+		{"branches below", [][]string{{"branch", "rekal/a@b.c/y"}, {"branch", "rekal/a@b.c/x"}}, name + "/x"},
+		{"a symbolic branch above", [][]string{{"symbolic-ref", "refs/heads/rekal", "refs/heads/main"}}, "refs/heads/rekal"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.init("r")
+			for _, args := range tt.run {
+				p.git("r", args...)
+			}
+			equal(t, "in the way", tt.want, p.open("r").InTheWay(name))
+		})
+	}
+}

@@ -154,7 +154,8 @@ func draft(t *testing.T, r *git.Repo, text string, parents ...git.OID) git.OID {
 	return id
 }
 
-// reportState is the "hook": it appends to $LOG whether git is in a sequence.
+// reportState is the "hook": it appends its name to $LOG, and whether it has to do with an act
+// of the user or with a step of a sequence.
 func reportState() int {
 	r, err := git.Open(".", os.Environ())
 	if err != nil {
@@ -166,7 +167,11 @@ func reportState() int {
 	if err != nil {
 		return 1
 	}
-	fmt.Fprintf(f, "%s %v\n", filepath.Base(os.Args[0]), r.Sequencing())
+	what := "act"
+	if r.Sequencing() {
+		what = "step"
+	}
+	fmt.Fprintln(f, os.Getenv("HOOK"), what)
 	if f.Close() != nil {
 		return 1
 	}

@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"cmp"
 	"os"
 	"strings"
 	"testing"
@@ -42,95 +43,182 @@ func TestHead(t *testing.T) {
 	})
 }
 
-// fork makes two branches that conflict in one file: main with commits A and B, side with C.
+// fork makes two branches: side with A, B and C, and main, which conflicts with C in one file.
+// HEAD is main.
 func fork(t *testing.T) *place {
 	p := newPlace(t)
 	p.init("r")
-	p.git("r", "branch", "side")
-	p.commit("r", "A", "file", "A\n")
-	p.commit("r", "B", "file", "B\n", "other", "B\n")
-	p.git("r", "checkout", "-q", "side")
+	p.git("r", "checkout", "-q", "-b", "side")
+	p.commit("r", "A", "a", "A\n")
+	p.commit("r", "B", "b", "B\n")
 	p.commit("r", "C", "file", "C\n")
+	p.git("r", "format-patch", "-q", "-o", "../patches", "main..side")
+	p.git("r", "checkout", "-q", "main")
+	p.commit("r", "M", "file", "M\n")
+	p.git("r", "worktree", "add", "-q", "../linked", "side")
 	return p
 }
 
-// TestSequencing stops real git in the middle of what it does.
-func TestSequencing(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		run  [][]string // the last one stops at a conflict
-		want bool
-	}{
-		{"a rebase", [][]string{{"rebase", "main"}}, true},
-		{"a rebase with the apply backend", [][]string{{"rebase", "--apply", "main"}}, true},
-		{"an interactive rebase", [][]string{{"-c", "sequence.editor=true", "rebase", "-i", "main"}}, true},
-		{"a cherry-pick of several", [][]string{{"cherry-pick", "main~1", "main"}}, true},
-		{"a cherry-pick of one", [][]string{{"cherry-pick", "main"}}, false},
-		{"a revert of several", [][]string{{"checkout", "-q", "main"}, {"revert", "--no-edit", "HEAD~1", "HEAD~2"}}, true},
-		{"am", [][]string{{"format-patch", "-q", "-o", "../patches", "side..main"}, {"am", "-q", "../patches/0001-A.patch", "../patches/0002-B.patch"}}, true},
-		{"a merge", [][]string{{"merge", "main"}}, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			p := fork(t)
-			r := p.open("r")
-			if r.Sequencing() {
-				t.Fatal("before it began")
-			}
-			for i, args := range tt.run {
-				if out, err := p.try("r", args...); (err != nil) != (i == len(tt.run)-1) {
-					t.Fatalf("git %q: %v\n%s", args, err, out)
-				}
-			}
-			if got := r.Sequencing(); got != tt.want {
-				t.Errorf("Sequencing() = %v, want %v", got, tt.want)
-			}
-		})
-	}
-}
-
-// TestSequencingInHooks asks from within a real post-commit hook, where git has no conflict
-// to stop at.
+// TestSequencingInHooks asks from within real hooks. A step is "git ARG…"; "! git ARG…" must
+// fail (it stops at a conflict); "> TEXT" writes the file that conflicts; "todo SCRIPT" has
+// sed edit the list of a rebase. The post-rewrite of a rebase's end, which nobody could take
+// for a step, is left out.
 func TestSequencingInHooks(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		name string
-		run  []string
-		want string
+		name  string
+		dir   string // "r" unless said otherwise
+		steps []string
+		want  string // what was an act of the user: a Commit, a Patch, a Rewrite; "-" for any number of steps between
 	}{
-		{"a commit", []string{"commit", "-q", "--allow-empty", "-m", "x"}, "false"},
-		{"an amend", []string{"commit", "-q", "--amend", "--allow-empty", "-m", "x"}, "false"},
-		{"a rebase", []string{"rebase", "-q", "main"}, "true"},
-		{"an interactive rebase", []string{"-c", "sequence.editor=true", "rebase", "-q", "-i", "--no-ff", "main~2"}, "true"},
-		{"a cherry-pick of several", []string{"cherry-pick", "main~1", "main"}, "true"},
-		{"a cherry-pick of one", []string{"cherry-pick", "main~1"}, "false"},
+		{"a commit", "", []string{"git commit --allow-empty -m x"}, "C"},
+		{"an amend", "", []string{"git commit --amend -m x"}, "C R"},
+		{"a cherry-pick of one", "", []string{"git cherry-pick side~1"}, "C"},
+		{"a cherry-pick of several", "", []string{"git cherry-pick side~2 side~1"}, "- C"},
+		{"a revert of several", "linked", []string{"git revert --no-edit HEAD HEAD~1 HEAD~2"}, "- C"},
+		{"a conflict in the last pick, continued", "", []string{"! git cherry-pick side~2 side~1 side", "> x", "git cherry-pick --continue"}, "- C"},
+		{"a conflict in the last pick, committed", "", []string{"! git cherry-pick side~2 side~1 side", "> x", "git commit -m x"}, "- C"},
+		{"a conflict in the first pick, continued", "", []string{"! git cherry-pick side side~1 side~2", "> x", "git cherry-pick --continue"}, "- C"},
+		{"a conflict in the first pick, committed", "", []string{"! git cherry-pick side side~1 side~2", "> x", "git commit -m x", "git cherry-pick --continue"}, "- C"},
+		{"a conflict in the first pick, skipped", "", []string{"! git cherry-pick side side~1 side~2", "git cherry-pick --skip"}, "- C"},
+		{"a sequence that was left, then a commit", "", []string{"! git cherry-pick side side~1", "git reset -q --hard", "git commit --allow-empty -m x"}, "C"},
+		{"a sequence that was aborted, then a commit", "", []string{"! git cherry-pick side~1 side side~2", "git cherry-pick --abort", "git commit --allow-empty -m x"}, "- C"},
+		{"am of one", "", []string{"git am -q ../patches/0001-A.patch"}, "P"},
+		{"am of several", "", []string{"git am -q ../patches/0001-A.patch ../patches/0002-B.patch"}, "- P"},
+		{"am with a conflict at its end", "", []string{"! git am -q ../patches/0001-A.patch ../patches/0003-C.patch", "> x", "git am -q --continue"}, "- P"},
+		{"a rebase", "linked", []string{"git reset -q --hard side~1", "git rebase -q main"}, "-"},
+		{"a rebase with a conflict", "linked", []string{"! git rebase -q main", "> x", "git rebase --continue"}, "-"},
+		{"a rebase with a conflict, committed", "linked", []string{"! git rebase -q main", "> x", "git commit -m x", "git rebase --continue"}, "-"},
+		{"a rebase with the apply backend", "linked", []string{"git reset -q --hard side~1", "git rebase -q --apply main"}, "-"},
+		{"an edit stop, amended and committed in", "linked", []string{
+			"todo 1s/^pick/edit/", "git rebase -i side~2", "git commit --amend -m x", "git commit --allow-empty -m y", "git rebase --continue",
+		}, "C R C -"},
+		{"a break, committed in", "linked", []string{
+			"todo 1ibreak", "git rebase -i --no-ff side~1", "git commit --allow-empty -m y", "git rebase --continue",
+		}, "C -"},
+		{"a commit by exec", "linked", []string{"todo 1iexec git commit --allow-empty -mx", "git rebase -i --no-ff side~1"}, "C -"},
+		{"a reword", "linked", []string{"todo 1s/^pick/reword/", "git rebase -i --no-ff side~2"}, "-"},
+		{"an autosquash", "linked", []string{
+			"> y", "git commit --fixup HEAD", "todo", "git rebase -i --autosquash --no-ff side~2",
+		}, "C -"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, dir := fork(t), cmp.Or(tt.dir, "r")
+			for _, hook := range []string{"post-commit", "post-applypatch", "post-rewrite"} {
+				p.write("r/.git/hooks/"+hook, "#!/bin/sh\n[ \"$1\" = rebase ] || HOOK="+hook+" exec '"+exe+"'\n")
+				if err := os.Chmod(p.at("r/.git/hooks/"+hook), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.env = append(p.env, roleVar+"=hook", "LOG="+p.at("log"), "GIT_EDITOR=true")
+			for _, step := range tt.steps {
+				p.step(dir, step)
+			}
+			log, err := os.ReadFile(p.at("log"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "hooks", tt.want, acts(string(log)))
+		})
+	}
+}
+
+// acts shortens the log to one letter an act, with "-" for the steps between.
+func acts(log string) string {
+	var out []string
+	for line := range strings.Lines(log) {
+		hook, what, _ := strings.Cut(strings.TrimSpace(line), " ")
+		letter := map[string]string{"post-commit": "C", "post-applypatch": "P", "post-rewrite": "R"}[hook]
+		if what == "step" {
+			letter = "-"
+		}
+		if letter != "-" || len(out) == 0 || out[len(out)-1] != "-" {
+			out = append(out, letter)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// step does one step of a case.
+func (p *place) step(dir, step string) {
+	p.t.Helper()
+	if text, ok := strings.CutPrefix(step, "> "); ok {
+		p.write(dir+"/file", text+"\n")
+		p.git(dir, "add", "file")
+		return
+	}
+	if sed, ok := strings.CutPrefix(step, "todo"); ok {
+		p.env = append(p.env, "GIT_SEQUENCE_EDITOR=sed -i -e '"+strings.TrimSpace(sed)+"'")
+		return
+	}
+	line, fails := strings.CutPrefix(step, "! ")
+	args := strings.Fields(line)[1:]
+	if out, err := p.try(dir, args...); (err != nil) != fails {
+		p.t.Fatalf("%s: %v\n%s", step, err, out)
+	}
+}
+
+// TestMerging asks for what git leaves while its post-merge hook runs.
+func TestMerging(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		args []string
+		want bool
+	}{
+		{"a merge", []string{"--no-ff", "-m", "x", "side"}, true},
+		{"an octopus", []string{"-m", "x", "side", "other"}, true},
+		{"a fast-forward", []string{"--ff-only", "side"}, false},
+		{"a squash", []string{"--squash", "side"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlace(t)
 			p.init("r")
-			p.git("r", "branch", "side")
-			p.commit("r", "A", "a", "A\n")
-			p.commit("r", "B", "b", "B\n")
-			p.git("r", "checkout", "-q", "side")
-			p.commit("r", "C", "c", "C\n")
-			p.commit("r", "D", "d", "D\n")
-			p.write("r/.git/hooks/post-commit", "#!/bin/sh\nexec '"+exe+"'\n")
-			if err := os.Chmod(p.at("r/.git/hooks/post-commit"), 0o755); err != nil {
+			for _, branch := range []string{"other", "side"} {
+				p.git("r", "checkout", "-q", "-b", branch, "main")
+				p.commit("r", branch, branch, "1\n")
+			}
+			p.git("r", "checkout", "-q", "main")
+			p.write("r/.git/hooks/post-merge", "#!/bin/sh\ncp -R . ../then\n")
+			if err := os.Chmod(p.at("r/.git/hooks/post-merge"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			p.env = append(p.env, roleVar+"=hook", "LOG="+p.at("log"))
-			p.git("r", tt.run...)
-			log, err := os.ReadFile(p.at("log"))
-			if err != nil {
-				t.Skip("this git runs no post-commit hook here") // rebase: by version and backend
+			p.git("r", append([]string{"merge", "-q"}, tt.args...)...)
+			if got := p.open("then").Merging(); got != tt.want {
+				t.Errorf("Merging() = %v, want %v", got, tt.want)
 			}
-			for _, line := range strings.Split(strings.TrimSpace(string(log)), "\n") {
-				if _, got, _ := strings.Cut(line, " "); got != tt.want {
-					t.Errorf("Sequencing() = %v in the hook, want %v; all:\n%s", got, tt.want, log)
-				}
+			if p.open("r").Merging() {
+				t.Error("still, after the merge")
 			}
+		})
+	}
+}
+
+// TestRewritten compares what git says to a post-rewrite hook with what is found without it.
+func TestRewritten(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		steps []string
+	}{
+		{"an amend", []string{"git commit -q --amend -m x"}},
+		{"a rebase", []string{"git reset -q --hard side~1", "git rebase -q main"}},
+		{"a rebase with the apply backend", []string{"git reset -q --hard side~1", "git rebase -q --apply main"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := fork(t)
+			// The repository as the hook finds it is kept.
+			p.write("r/.git/hooks/post-rewrite", "#!/bin/sh\ncat >../said\necho $1 >../args\ncp -R ../r ../then\n")
+			if err := os.Chmod(p.at("r/.git/hooks/post-rewrite"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range tt.steps {
+				p.step("linked", step)
+			}
+			args := must(os.ReadFile(p.at("args")))(t)
+			p.write("linked/.git", "gitdir: ../then/.git/worktrees/linked\n")
+			equal(t, "rewrites", string(must(os.ReadFile(p.at("said")))(t)), p.open("linked").Rewritten(string(args) == "amend\n"))
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -69,9 +70,36 @@ func (l *Ledger) Tip() (git.OID, error) {
 	return tip, err
 }
 
+// BlockedError is a branch that stands where a ledger has to be.
+type BlockedError struct{ Ref, By string }
+
+func (e *BlockedError) Error() string {
+	return fmt.Sprintf("ledger: the branch %q is in the way of %q",
+		strings.TrimPrefix(e.By, "refs/heads/"), strings.TrimPrefix(e.Ref, "refs/heads/"))
+}
+
+// Check is the ledger's tip. It returns a BlockedError where another branch keeps it from being
+// made, and ErrFormat where the branch is something else.
+func (l *Ledger) Check() (git.OID, error) {
+	tip, err := l.Tip()
+	if err != nil {
+		return "", err
+	}
+	if tip == "" {
+		if by := l.repo.InTheWay(l.ref); by != "" {
+			return "", &BlockedError{Ref: l.ref, By: by}
+		}
+		return "", nil
+	}
+	if _, err := l.base(tip); err != nil {
+		return "", fmt.Errorf("ledger: branch %q: %w", strings.TrimPrefix(l.ref, "refs/heads/"), err)
+	}
+	return tip, nil
+}
+
 // Create makes the branch, with its README and format, when it does not exist.
 func (l *Ledger) Create(ctx context.Context) (created bool, err error) {
-	tip, err := l.Tip()
+	tip, err := l.Check()
 	if err != nil || tip != "" {
 		return false, err
 	}

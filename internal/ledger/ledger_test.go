@@ -176,6 +176,22 @@ func TestCreate(t *testing.T) {
 	s.fsck()
 }
 
+// Where another branch has the name's room, it is named.
+func TestCreateBlocked(t *testing.T) {
+	for _, by := range []string{"rekal", "rekal/a@example.com/x"} {
+		t.Run(by, func(t *testing.T) {
+			s := newStore(t)
+			s.git("-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "x")
+			s.git("branch", by)
+			created, err := s.own().Create(background)
+			var blocked *ledger.BlockedError
+			if created || !errors.As(err, &blocked) || blocked.By != "refs/heads/"+by || blocked.Ref != ref {
+				t.Errorf("created %v, %v", created, err)
+			}
+		})
+	}
+}
+
 func TestOwnNeedsAnAddress(t *testing.T) {
 	if _, err := ledger.Own(newStore(t).repo(), git.Signature{Name: "A"}, rand.Reader); err == nil {
 		t.Error("no error")
@@ -251,7 +267,7 @@ func TestFormat(t *testing.T) {
 			if _, err := s.own().Append(background, id, []ledger.Record{note(t, 1, morning)}); !errors.Is(err, ledger.ErrFormat) {
 				t.Errorf("Append: %v", err)
 			}
-			if created, err := s.own().Create(background); created || err != nil {
+			if created, err := s.own().Create(background); created || !errors.Is(err, ledger.ErrFormat) {
 				t.Errorf("Create: %v, %v", created, err)
 			}
 			equal(t, "the branch", string(id), s.git("rev-parse", ref))

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -18,23 +16,23 @@ type batch struct {
 	*store
 	data, index *db.Tx
 
-	rows    map[string]*db.SessionRow  // sessions that the batch touches or links
-	changed map[string]bool            // sessions whose row or facets change
-	edited  map[string]map[string]bool // session → files that it has edited so far
-	turnAt  map[db.TurnKey]time.Time   // times of turns that tool calls stand behind
-	parts   []session.Session          // what to append, in ledger order, numbered as it will stand
-	sources []db.PartRow
-	redo    map[string]bool // sessions that two machines captured: to be put together anew
-	cps     []session.Checkpoint
-	files   []db.FileRow
-	notes   []entry
+	rows     map[string]*db.SessionRow   // sessions that the batch touches or links
+	whole    map[string]*session.Session // those that two machines captured, as they stand
+	changed  map[string]bool             // sessions whose row or facets change
+	edited   map[string]map[string]bool  // session → files that it has edited so far
+	turnAt   map[db.TurnKey]time.Time    // times of turns that tool calls stand behind
+	parts    []session.Session           // what to append, in ledger order, numbered as it will stand
+	cps      []session.Checkpoint
+	files    []db.FileRow
+	dangling []db.DanglingLink
+	notes    []entry
 }
 
 func newBatch(s *store, data, index *db.Tx) *batch {
 	return &batch{
 		store: s, data: data, index: index,
-		rows: map[string]*db.SessionRow{}, changed: map[string]bool{},
-		edited: map[string]map[string]bool{}, redo: map[string]bool{}, turnAt: map[db.TurnKey]time.Time{},
+		rows: map[string]*db.SessionRow{}, whole: map[string]*session.Session{}, changed: map[string]bool{},
+		edited: map[string]map[string]bool{}, turnAt: map[db.TurnKey]time.Time{},
 	}
 }
 
@@ -43,10 +41,9 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 		return err
 	}
 	for _, e := range entries {
-		b.take(e)
-	}
-	if err := b.reassemble(ctx); err != nil {
-		return err
+		if err := b.take(ctx, e); err != nil {
+			return err
+		}
 	}
 	together, err := b.together(ctx)
 	if err != nil {
@@ -67,15 +64,15 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	if err := b.checkOrder(ctx, ids, entries); err != nil {
-		return err
-	}
 	rows, err := b.data.Sessions(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for id, r := range rows {
 		b.rows[id] = &r
+	}
+	if err := b.checkOrder(ctx, ids, entries); err != nil {
+		return err
 	}
 	edited, err := b.data.Edited(ctx, ids)
 	if err != nil {
@@ -89,20 +86,24 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 	return b.loadTimes(ctx, entries)
 }
 
-// checkOrder returns errRestart when an entry is earlier than what the tables hold of one
-// of its sessions: another machine's ledger came late. Which turn is whose number, and
-// which file is whose edit, would then depend on who was fetched first.
+// checkOrder returns errRestart when an entry came late: it is earlier than what the tables
+// hold of one of its sessions, or than turns that the semantic model was trained on. Which
+// turn is whose number, which file is whose edit, and what is near in meaning would
+// then depend on who was fetched first.
 func (b *batch) checkOrder(ctx context.Context, ids []string, entries []entry) error {
 	if b.fresh {
 		return nil
 	}
-	latest, err := b.data.Latest(ctx, ids)
+	dangling, err := b.data.Dangling(ctx, ids)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
+		if len(e.Sessions) > 0 && e.key < b.trained {
+			return errRestart
+		}
 		for _, id := range e.sessions() {
-			if e.time().Before(latest[id]) {
+			if r := b.rows[id]; e.key < dangling[id] || r != nil && e.key < r.LastEntry {
 				return errRestart
 			}
 		}
@@ -114,19 +115,16 @@ func (b *batch) checkOrder(ctx context.Context, ids []string, entries []entry) e
 func (b *batch) loadTimes(ctx context.Context, entries []entry) error {
 	var earlier []db.TurnKey
 	for _, e := range entries {
-		for _, p := range e.parts {
+		for _, p := range e.Sessions {
 			for _, c := range p.ToolCalls {
 				if c.Turn < p.FirstTurn {
 					earlier = append(earlier, db.TurnKey{Session: p.ID, Index: c.Turn})
 				}
 			}
-			for _, t := range p.Turns {
-				b.turnAt[db.TurnKey{Session: p.ID, Index: t.Index}] = t.TS
-			}
 		}
 	}
-	times, err := b.data.TurnTimes(ctx, earlier)
-	maps.Copy(b.turnAt, times)
+	var err error
+	b.turnAt, err = b.data.TurnTimes(ctx, earlier)
 	return err
 }
 
@@ -138,47 +136,91 @@ func (b *batch) edit(id, path string) {
 }
 
 // take adds what one commit says.
-func (b *batch) take(e entry) {
-	when, email := e.time(), e.email
-	if e.Checkpoint != nil {
-		when, email = e.Checkpoint.TS, e.Checkpoint.UserEmail
+func (b *batch) take(ctx context.Context, e entry) error {
+	before := len(b.parts)
+	for _, p := range e.Sessions {
+		if err := b.part(ctx, e, p); err != nil {
+			return err
+		}
 	}
-	for _, p := range e.parts {
-		b.part(p, email, when)
+	turns := 0
+	for _, p := range b.parts[before:] {
+		turns += len(p.Turns)
 	}
+	b.told = append(b.told, told{e.key, turns})
 	if e.Checkpoint != nil {
 		b.checkpoint(e)
 	}
 	if len(e.Memories)+len(e.Purges)+len(e.Restores)+len(e.Rewrites) > 0 {
 		b.notes = append(b.notes, e)
 	}
+	return nil
 }
 
-func (b *batch) part(p part, email string, when time.Time) {
+// part adds a session's part. It mostly goes on where the session stands, and is appended as
+// it is. Where two machines captured a session, each counted on from what it knew: then
+// what is not there yet is numbered behind what is.
+func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	row := b.rows[p.ID]
 	if row == nil {
-		row = &db.SessionRow{Email: email, CapturedAt: when, NextTurn: p.FirstTurn, NextTool: p.FirstTool}
-		row.FirstTurn, row.FirstTool = p.FirstTurn, p.FirstTool
-		b.rows[p.ID] = row
+		row = b.newRow(e, p)
+	}
+	goesOn := p.FirstTurn == row.NextTurn && p.FirstTool == row.NextTool
+	if !goesOn && b.whole[p.ID] == nil {
+		if err := b.loadWhole(ctx, row); err != nil {
+			return err
+		}
+	}
+	if whole := b.whole[p.ID]; whole != nil {
+		p = whole.Absorb(p, session.Piece)
+		row.FirstTurn, row.FirstTool = whole.FirstTurn, whole.FirstTool
+	}
+	row.Adopt(p)
+	row.NextTurn, row.NextTool = p.FirstTurn+len(p.Turns), p.FirstTool+len(p.ToolCalls)
+	row.LastEntry = e.key
+	if last := p.LastTS(); len(p.Turns) > 0 && last.After(row.LastTurnAt) {
+		row.LastTurnAt = last
 	}
 	b.changed[p.ID] = true
-	b.sources = append(b.sources, db.PartRow{Session: p.ID, Segment: p.segment.Path, Blob: string(p.segment.Blob), TS: p.segment.Time()})
+	b.parts = append(b.parts, p)
+	for _, t := range p.Turns {
+		b.turnAt[db.TurnKey{Session: p.ID, Index: t.Index}] = t.TS
+	}
 	for _, c := range p.ToolCalls {
 		if session.Edits(c.Tool) && c.Path != "" {
 			b.edit(p.ID, c.Path)
 		}
 	}
-	if p.FirstTurn != row.NextTurn || p.FirstTool != row.NextTool {
-		b.redo[p.ID] = true
-		return
+	return nil
+}
+
+// newRow begins the row of a session, whose first part p is.
+func (b *batch) newRow(e entry, p session.Session) *db.SessionRow {
+	row := &db.SessionRow{Email: e.email, CapturedAt: e.time(), NextTurn: p.FirstTurn, NextTool: p.FirstTool}
+	if e.Checkpoint != nil {
+		row.Email, row.CapturedAt = e.Checkpoint.UserEmail, e.Checkpoint.TS
 	}
-	row.Adopt(p.Session)
-	row.NextTurn += len(p.Turns)
-	row.NextTool += len(p.ToolCalls)
-	if last := p.LastTS(); len(p.Turns) > 0 && last.After(row.LastTurnAt) {
-		row.LastTurnAt = last
+	row.FirstTurn, row.FirstTool = p.FirstTurn, p.FirstTool
+	b.rows[p.ID] = row
+	return row
+}
+
+// loadWhole puts together what is there of a session: in the tables, and before in the batch.
+func (b *batch) loadWhole(ctx context.Context, row *db.SessionRow) error {
+	whole := &session.Session{ID: row.ID, FirstTurn: row.FirstTurn, FirstTool: row.FirstTool, StartedAt: row.StartedAt}
+	if err := b.data.Whole(ctx, whole); err != nil {
+		return err
 	}
-	b.parts = append(b.parts, p.Session)
+	for _, p := range b.parts {
+		if p.ID == row.ID {
+			whole.Turns, whole.ToolCalls = append(whole.Turns, p.Turns...), append(whole.ToolCalls, p.ToolCalls...)
+		}
+	}
+	for _, t := range whole.Turns {
+		b.turnAt[db.TurnKey{Session: row.ID, Index: t.Index}] = t.TS
+	}
+	b.whole[row.ID] = whole
+	return nil
 }
 
 // checkpoint ties a checkpoint to the sessions that it adds to and to those that it links,
@@ -187,26 +229,11 @@ func (b *batch) part(p part, email string, when time.Time) {
 func (b *batch) checkpoint(e entry) {
 	cp := *e.Checkpoint
 	cp.ID = string(e.OID)
-	links := map[string]bool{}
-	var all []session.Link
-	add := func(l session.Link) {
-		if b.rows[l.Session] != nil && !links[l.Session] {
-			links[l.Session] = true
-			all = append(all, l)
-			b.changed[l.Session] = true
-		}
-	}
-	for _, p := range e.parts {
-		add(session.Link{Session: p.ID})
-	}
-	for _, l := range cp.Links {
-		add(l)
-	}
-	cp.Links = all
+	cp.Links = b.links(e)
 	b.cps = append(b.cps, cp)
 	for _, f := range cp.Files {
 		claimed := false
-		for _, l := range all {
+		for _, l := range cp.Links {
 			if b.edited[l.Session][f.Path] || b.edited[l.Session][f.OldPath] {
 				claimed = true
 				b.files = append(b.files, db.FileRow{Checkpoint: cp.ID, Session: l.Session, Path: f.Path, Change: f.Change})
@@ -215,74 +242,34 @@ func (b *batch) checkpoint(e entry) {
 		if claimed {
 			continue
 		}
-		for _, l := range all {
+		for _, l := range cp.Links {
 			b.files = append(b.files, db.FileRow{Checkpoint: cp.ID, Session: l.Session, Path: f.Path, Change: f.Change})
 		}
 	}
 }
 
-// reassemble puts sessions together anew whose parts overlap: two machines captured them,
-// and each counted on from what it knew. The parts are read in the order of their
-// segments; the first to hold a turn wins, and later ones are numbered behind.
-func (b *batch) reassemble(ctx context.Context) error {
-	if len(b.redo) == 0 {
-		return nil
+// links are an entry's ties to sessions that are there, each once.
+func (b *batch) links(e entry) []session.Link {
+	var all []session.Link
+	for _, p := range e.Sessions {
+		all = append(all, session.Link{Session: p.ID})
 	}
-	ids := slices.Sorted(maps.Keys(b.redo))
-	sources, err := b.data.Parts(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for _, p := range b.sources {
-		if b.redo[p.Session] {
-			sources = append(sources, p)
+	all = append(all, e.Checkpoint.Links...)
+	had := map[string]bool{}
+	return slices.DeleteFunc(all, func(l session.Link) bool {
+		row := b.rows[l.Session]
+		if row == nil {
+			b.dangling = append(b.dangling, db.DanglingLink{Session: l.Session, Entry: e.key})
 		}
-	}
-	b.parts = slices.DeleteFunc(b.parts, func(p session.Session) bool { return b.redo[p.ID] })
-	for _, id := range ids {
-		whole, err := b.whole(id, sources)
-		if err != nil {
-			return err
+		if row == nil || had[l.Session] {
+			return true
 		}
-		row := b.rows[id]
-		row.Session = session.Session{FirstTurn: whole.FirstTurn, FirstTool: whole.FirstTool}
-		row.Adopt(whole)
-		row.NextTurn, row.NextTool = whole.FirstTurn+len(whole.Turns), whole.FirstTool+len(whole.ToolCalls)
-		row.LastTurnAt = whole.LastTS()
-		b.parts = append(b.parts, whole)
-	}
-	return nil
-}
-
-func (b *batch) whole(id string, sources []db.PartRow) (session.Session, error) {
-	var own []ledger.Segment
-	for _, p := range sources {
-		if p.Session == id {
-			own = append(own, ledger.Segment{Path: p.Segment, Blob: git.OID(p.Blob)})
-		}
-	}
-	slices.SortFunc(own, ledger.Segment.Compare)
-	var whole session.Session
-	for _, seg := range slices.Compact(own) {
-		e, err := ledger.ReadSegment(b.repo, seg.Blob)
-		if err != nil {
-			return whole, err
-		}
-		for _, p := range e.Sessions {
-			if p.ID == id {
-				whole.Absorb(p, session.Piece)
-			}
-		}
-	}
-	return whole, nil
+		had[l.Session], b.changed[l.Session], row.LastEntry = true, true, e.key
+		return false
+	})
 }
 
 func (b *batch) writeData(ctx context.Context) error {
-	if len(b.redo) > 0 {
-		if err := b.data.DropTurns(ctx, slices.Sorted(maps.Keys(b.redo))); err != nil {
-			return err
-		}
-	}
 	if err := b.data.ReplaceSessions(ctx, b.changedRows()); err != nil {
 		return err
 	}
@@ -292,7 +279,7 @@ func (b *batch) writeData(ctx context.Context) error {
 	if err := b.data.AppendTools(b.parts, b.timeOf); err != nil {
 		return err
 	}
-	if err := b.data.AppendParts(b.sources); err != nil {
+	if err := b.data.AppendDangling(b.dangling); err != nil {
 		return err
 	}
 	if err := b.data.AppendCheckpoints(b.cps); err != nil {
@@ -307,15 +294,6 @@ func (b *batch) writeData(ctx context.Context) error {
 }
 
 func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) error {
-	if len(b.redo) > 0 {
-		ids := slices.Sorted(maps.Keys(b.redo))
-		if err := b.index.DropToolsIndex(ctx, ids); err != nil {
-			return err
-		}
-		if err := search.Remove(ctx, b.index, ids); err != nil {
-			return err
-		}
-	}
 	if err := search.Add(ctx, b.index, b.parts, b.now()); err != nil {
 		return err
 	}
@@ -326,6 +304,9 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 		return err
 	}
 	if err := b.index.AppendCommits(b.cps); err != nil {
+		return err
+	}
+	if err := b.index.AppendCode(b.cps); err != nil {
 		return err
 	}
 	for _, e := range b.notes {

@@ -90,31 +90,13 @@ func TestTwoMachinesOneSession(t *testing.T) {
 				step(w)
 				lived = w.catchUp(m)
 			}
-			same(t, "rebuilt", exceptVectors(w.rebuilt()), exceptVectors(lived))
-			equal(t, "scores of words", w.lexical(w.materializer("anew", t.Name())), w.lexical(m))
+			same(t, "rebuilt", w.rebuilt(), lived)
+			const words = "turn 5 of a long talk f3.go"
+			equal(t, "found", w.found(w.materializer("anew", t.Name()), words), w.found(m, words))
 			w.wholeTalk(m, s)
 			w.noWarnings()
 		})
 	}
-}
-
-// exceptVectors leaves the embeddings out: after a session was put together anew they may
-// differ a little from a rebuild's, which package search says of Remove.
-func exceptVectors(t tables) tables {
-	delete(t, "index.session_embeddings")
-	return t
-}
-
-// lexical is by how much sessions are found for their words alone.
-func (w *world) lexical(m *materialize.Materializer) map[string]float64 {
-	w.t.Helper()
-	out := map[string]float64{}
-	for _, hits := range w.found(m, "turn 5 of a long talk f3.go") {
-		for _, h := range hits {
-			out[h.Session] = h.Lexical
-		}
-	}
-	return out
 }
 
 // wholeTalk checks that every turn and tool call of the talk stands once, in both databases.
@@ -158,7 +140,7 @@ func TestDivergedTurnsAreNumberedBySegment(t *testing.T) {
 	w.otherMachine(30, entryOf(nil, slice(s, 0, 2)))
 	w.otherMachine(35, entryOf(nil, theirs))
 	lived := w.catchUp(m)
-	same(t, "rebuilt", exceptVectors(w.rebuilt()), exceptVectors(lived))
+	same(t, "rebuilt", w.rebuilt(), lived)
 	equal(t, "turns", []string{
 		`{"turn_index":0,"content":"turn 0 of a long talk"}`, `{"turn_index":1,"content":"turn 1 of a long talk"}`,
 		`{"turn_index":2,"content":"said on the other machine"}`, `{"turn_index":3,"content":"turn 2 of a long talk"}`,

@@ -18,6 +18,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 )
 
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 }
 
 var roles = map[string]func(ctx context.Context, dir string, n int) error{
-	"write": write, "read": read, "rebuild": rebuild, "look": look,
+	"write": write, "read": read, "rebuild": rebuild, "look": look, "hold": hold, "tell": tell,
 }
 
 // rounds is how often each does what it does.
@@ -58,7 +59,11 @@ func inRounds(dir string, n int, step func(repo *git.Repo, m *materialize.Materi
 		Repo: repo, Dir: filepath.Join(dir, ".rekal"), Now: func() time.Time { return later(1000) },
 	}
 	var warned error
-	m.Warn = func(err error) { warned = errors.Join(warned, err) }
+	m.Warn = func(err error) {
+		if !errors.Is(err, lock.ErrBusy) { // it answered from the state before, as it should
+			warned = errors.Join(warned, err)
+		}
+	}
 	for round := range n {
 		if err := errors.Join(step(repo, m, round), warned); err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
@@ -162,7 +167,7 @@ func TestManyAtOnce(t *testing.T) {
 	wg.Wait()
 	m := w.materializer()
 	equal(t, "sessions", []string{fmt.Sprintf(`{"n":%d}`, 1+4*rounds)}, w.data(m, `SELECT count(*) AS n FROM sessions`))
-	same(t, "rebuilt", exceptVectors(w.rebuilt()), exceptVectors(w.dump(m)))
+	same(t, "rebuilt", w.rebuilt(), w.dump(m))
 	w.noWarnings()
 }
 

@@ -28,9 +28,24 @@ const batchBytes = 16 << 20
 type store struct {
 	data, index *db.DB
 	repo        *git.Repo
-	fresh       bool // the tables are empty
 	now         func() time.Time
 	warn        func(error)
+
+	fresh   bool   // the tables are empty
+	trained string // the entry that holds the last turn of the semantic model; "" for none
+	told    []told // of fresh tables: how many turns each entry added, in their order
+	skipped map[string]*skipped
+}
+
+type told struct {
+	key   string
+	turns int
+}
+
+// skipped is what could not be taken from a ledger.
+type skipped struct {
+	segments int
+	first    error
 }
 
 // openStore opens both files, side by side, because starting an engine costs 10 ms. Both are
@@ -39,17 +54,17 @@ func (m *Materializer) openStore(ctx context.Context, data, index string) (*stor
 	if m.exists(data) != m.exists(index) {
 		return nil, fmt.Errorf("materialize: %w", fs.ErrNotExist)
 	}
-	s := &store{repo: m.Repo, now: m.Now, warn: m.Warn}
-	var indexErr error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.index, indexErr = db.Open(ctx, m.path(index), db.ReadWrite, db.IndexSchema())
-	}()
-	var dataErr error
-	s.data, dataErr = db.Open(ctx, m.path(data), db.ReadWrite, db.DataSchema())
-	<-done
-	if err := errors.Join(dataErr, indexErr); err != nil {
+	s := &store{repo: m.Repo, now: m.Now, warn: m.Warn, skipped: map[string]*skipped{}}
+	err := beside(
+		func() (err error) {
+			s.data, err = db.Open(ctx, m.path(data), db.ReadWrite, db.DataSchema())
+			return err
+		},
+		func() (err error) {
+			s.index, err = db.Open(ctx, m.path(index), db.ReadWrite, db.IndexSchema())
+			return err
+		})
+	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
@@ -70,94 +85,9 @@ func (s *store) close() error {
 	return errors.Join(errs...)
 }
 
-// commit is one ledger commit to apply, with its author.
-type commit struct {
-	ledger.Commit
-	email string
-}
-
-// advance applies every commit that the databases lack, in the order of their segments.
-func (s *store) advance(ctx context.Context, heads []ledger.Head) error {
-	have, err := s.cursor(ctx, heads)
-	if err != nil {
-		return err
-	}
-	want := cursorOf(heads)
-	if maps.Equal(have, want) {
-		return nil
-	}
-	s.fresh = len(have) == 0
-	commits, err := s.missing(heads, have)
-	if err != nil {
-		return err
-	}
-	return s.apply(ctx, commits, want)
-}
-
-// cursor is how far both databases have read, which must be the same commits, each of
-// them still part of its ledger.
-func (s *store) cursor(ctx context.Context, heads []ledger.Head) (map[string]string, error) {
-	have, err := s.data.Cursor(ctx)
-	if err != nil {
-		return nil, err
-	}
-	index, err := s.index.Cursor(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !maps.Equal(have, index) {
-		return nil, errRestart
-	}
-	now := cursorOf(heads)
-	for ref, oid := range have {
-		ok, err := s.repo.IsAncestor(git.OID(oid), git.OID(now[ref]))
-		if now[ref] == "" || err != nil || !ok {
-			return nil, errRestart
-		}
-	}
-	return have, nil
-}
-
-// missing lists the commits of all heads beyond the cursor, each once, by their segments.
-func (s *store) missing(heads []ledger.Head, have map[string]string) ([]commit, error) {
-	var known []git.OID
-	for _, oid := range have {
-		known = append(known, git.OID(oid))
-	}
-	slices.Sort(known)
-	var out []commit
-	for _, h := range heads {
-		commits, err := ledger.Since(s.repo, h.OID, known...)
-		if errors.Is(err, ledger.ErrFormat) || err != nil && h.Remote != "" {
-			// Somebody else's ledger is untrusted: what is wrong with it costs only itself.
-			s.warn(fmt.Errorf("skipped %s: %w", h.Ref, err))
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range commits {
-			out = append(out, commit{Commit: c, email: h.Email})
-		}
-		known = append(known, h.OID)
-	}
-	slices.SortStableFunc(out, func(a, b commit) int {
-		return cmp.Or(cmp.Compare(min(len(a.Segments), 1), min(len(b.Segments), 1)), compareFirst(a, b))
-	})
-	return out, nil
-}
-
-func compareFirst(a, b commit) int {
-	if len(a.Segments) == 0 || len(b.Segments) == 0 {
-		return 0
-	}
-	return a.Segments[0].Compare(b.Segments[0])
-}
-
 // entry is one commit, read.
 type entry struct {
 	commit
-	parts []part
 	session.Entry
 }
 
@@ -172,7 +102,7 @@ func (e entry) time() time.Time {
 // sessions are the IDs of those that the commit adds to or links; some may stand twice.
 func (e entry) sessions() []string {
 	var ids []string
-	for _, p := range e.parts {
+	for _, p := range e.Sessions {
 		ids = append(ids, p.ID)
 	}
 	if e.Checkpoint != nil {
@@ -183,20 +113,20 @@ func (e entry) sessions() []string {
 	return ids
 }
 
-// part is a session's part, with where it stands.
-type part struct {
-	segment ledger.Segment
-	session.Session
-}
-
 // next reads commits until their text fills a batch, and says how many it took.
-func (s *store) next(commits []commit) (n int, entries []entry) {
+func (s *store) next(ctx context.Context, commits []commit) (n int, entries []entry, err error) {
 	size := 0
 	for _, c := range commits {
-		e := s.read(c)
+		if err := ctx.Err(); err != nil {
+			return 0, nil, fmt.Errorf("materialize: %w", err)
+		}
+		e, err := s.read(c)
+		if err != nil {
+			return 0, nil, err
+		}
 		entries = append(entries, e)
 		n++
-		for _, p := range e.parts {
+		for _, p := range e.Sessions {
 			for _, t := range p.Turns {
 				size += len(t.Content)
 			}
@@ -205,30 +135,46 @@ func (s *store) next(commits []commit) (n int, entries []entry) {
 			break
 		}
 	}
-	return n, entries
+	return n, entries, nil
 }
 
-// read joins the segments of a commit. One that can't be read is skipped with a warning.
-func (s *store) read(c commit) entry {
+// errAuthor is a segment in somebody else's ledger.
+var errAuthor = errors.New("its checkpoint belongs in another ledger")
+
+// read joins the segments of a commit. One that can't be read is skipped.
+func (s *store) read(c commit) (entry, error) {
 	out := entry{commit: c}
 	for _, seg := range c.Segments {
 		e, err := ledger.ReadSegment(s.repo, seg.Blob)
-		if err != nil {
-			s.warn(fmt.Errorf("skipped %s in the ledger of %s: %w", seg.Path, c.email, err))
-			continue
+		if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
+			return out, err
 		}
-		for _, p := range e.Sessions {
-			out.parts = append(out.parts, part{segment: seg, Session: p})
+		if cp := e.Checkpoint; err == nil && cp != nil && authorOf(cp.UserEmail, "") != authorOf(c.email, "?") {
+			err = fmt.Errorf("%w: it is by %q", errAuthor, cp.UserEmail)
+		}
+		if err != nil {
+			s.skip(c, fmt.Errorf("%s: %w", seg.Path, err))
+			continue
 		}
 		out.Join(e)
 	}
-	return out
+	return out, nil
 }
 
-// apply writes commits in batches: everything in one transaction on data.db and one on
+func (s *store) skip(c commit, err error) {
+	if s.skipped[c.email] == nil {
+		s.skipped[c.email] = &skipped{first: err}
+	}
+	s.skipped[c.email].segments++
+}
+
+// apply writes a plan in batches: everything in one transaction on data.db and one on
 // index.db, so that a catch-up that dies has done nothing, or at worst has finished one
 // file alone, which the next one sees by the cursors.
-func (s *store) apply(ctx context.Context, commits []commit, cursor map[string]string) error {
+func (s *store) apply(ctx context.Context, p *plan) error {
+	if err := s.standsAt(ctx, p.have); err != nil {
+		return err
+	}
 	data, err := s.data.Begin(ctx)
 	if err != nil {
 		return err
@@ -239,15 +185,21 @@ func (s *store) apply(ctx context.Context, commits []commit, cursor map[string]s
 		return err
 	}
 	defer index.Rollback() // as above
-	for len(commits) > 0 {
-		n, entries := s.next(commits)
-		commits = commits[n:]
-		b := newBatch(s, data, index)
-		if err := b.write(ctx, entries); err != nil {
+	s.fresh = len(p.have) == 0
+	if s.trained, err = index.Trained(ctx); err != nil {
+		return err
+	}
+	for rest := p.commits; len(rest) > 0; {
+		n, entries, err := s.next(ctx, rest)
+		if err != nil {
+			return err
+		}
+		rest = rest[n:]
+		if err := newBatch(s, data, index).write(ctx, entries); err != nil {
 			return err
 		}
 	}
-	if err := s.finish(ctx, data, index, cursor); err != nil {
+	if err := s.finish(ctx, data, index, p.cursor); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -255,27 +207,71 @@ func (s *store) apply(ctx context.Context, commits []commit, cursor map[string]s
 	}
 	// Nobody's impatience comes between the two commits; only a crash does.
 	last := context.WithoutCancel(ctx)
-	return beside(func() error { return data.Commit(last) }, func() error { return index.Commit(last) })
+	err = beside(func() error { return data.Commit(last) }, func() error { return index.Commit(last) })
+	if err == nil {
+		s.report(p)
+	}
+	return err
 }
 
-// beside runs two steps, one on each database, at once.
+// beside runs two steps, one on each database, at once. Both mostly fail for one reason, so
+// one error is told.
 func beside(data, index func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- data() }()
 	err := index()
-	return errors.Join(<-done, err)
+	return cmp.Or(<-done, err)
 }
 
-func (s *store) finish(ctx context.Context, data, index *db.Tx, cursor map[string]string) error {
-	if err := data.SetCursor(ctx, cursor); err != nil {
+func (s *store) finish(ctx context.Context, data, index *db.Tx, at cursor) error {
+	if err := data.SetCursor(ctx, at.rows()); err != nil {
 		return err
 	}
-	if err := index.SetCursor(ctx, cursor); err != nil {
+	if err := index.SetCursor(ctx, at.rows()); err != nil {
 		return err
 	}
-	dim, err := search.Dim(ctx, index)
+	dim, err := s.train(ctx, index)
 	if err != nil {
 		return err
 	}
-	return index.ReplaceIndexState(ctx, dim, s.now())
+	return index.ReplaceIndexState(ctx, dim, s.trained, s.now())
+}
+
+// train trains the semantic model, and tells the dimension of its vectors. It is a model of the
+// first turns in the order of the ledgers, which tables that grew do not know: when one is
+// due, they are made anew.
+func (s *store) train(ctx context.Context, index *db.Tx) (dim int, err error) {
+	if s.fresh {
+		if err := search.Train(ctx, index, s.now()); err != nil {
+			return 0, err
+		}
+	}
+	model, err := search.ReadModel(ctx, index)
+	if err == nil && model.Due {
+		err = errRestart
+	}
+	if s.fresh {
+		turns := 0
+		for _, e := range s.told {
+			if turns >= model.Turns {
+				break
+			}
+			turns, s.trained = turns+e.turns, e.key
+		}
+	}
+	return model.Dim, err
+}
+
+// report warns of what the plan and the store left out, a line each ledger.
+func (s *store) report(p *plan) {
+	for _, err := range p.failed {
+		s.warn(err)
+	}
+	for _, email := range slices.Sorted(maps.Keys(s.skipped)) {
+		what, skip := "a segment in the ledger of %q: %w", s.skipped[email]
+		if skip.segments > 1 {
+			what = fmt.Sprintf("%d segments", skip.segments) + " in the ledger of %q: the first: %w"
+		}
+		s.warn(fmt.Errorf("skipped "+what, email, skip.first))
+	}
 }

@@ -28,9 +28,7 @@ func (b *batch) together(ctx context.Context) (map[db.Together]int, error) {
 	}
 	after := map[string][]string{}
 	for id, paths := range before {
-		if !b.redo[id] {
-			after[id] = slices.Clone(paths)
-		}
+		after[id] = slices.Clone(paths)
 	}
 	for _, p := range b.parts {
 		for _, c := range p.ToolCalls {

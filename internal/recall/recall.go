@@ -50,7 +50,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},
 		Filters: result.Filters{File: req.File, Commit: req.Commit, Author: req.Author, Actor: req.Actor},
 	}
-	filter, err := filterOf(ctx, index, repo, req)
+	filter, inferred, err := filterOf(ctx, index, repo, req)
 	if err != nil {
 		return out, err
 	}
@@ -65,54 +65,89 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if len(hits) == 0 {
 		return out, nil
 	}
-	out.Results, err = show(ctx, index, req.Query, hits)
-	return out, err
+	if out.Results, err = show(ctx, index, req.Query, hits); err != nil {
+		return out, err
+	}
+	for i, h := range out.Results {
+		out.Results[i].Inferred = inferred[h.ID]
+	}
+	return out, nil
 }
 
-func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (db.Filter, error) {
-	f := db.Filter{File: req.File, Author: req.Author, Actor: req.Actor}
+// filterOf also returns the sessions that pass only because a commit was inferred.
+func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, inferred map[string]bool, err error) {
+	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor}
 	if req.File != "" {
 		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
 		pattern, err := syntax.Parse(req.File, syntax.Perl)
 		if err != nil {
-			return f, &UsageError{fmt.Errorf("--file %q: %w", req.File, err)}
+			return f, nil, &UsageError{fmt.Errorf("--file %q: %w", req.File, err)}
 		}
 		f.File = pattern.String()
 	}
 	if req.Actor != "" && req.Actor != session.ActorHuman && req.Actor != session.ActorAgent {
-		return f, &UsageError{fmt.Errorf(`--actor %q: neither "human" nor "agent"`, req.Actor)}
+		return f, nil, &UsageError{fmt.Errorf(`--actor %q: neither "human" nor "agent"`, req.Actor)}
 	}
 	if req.Commit != "" {
-		var err error
-		if f.Commits, err = commits(ctx, index, repo, req.Commit); err != nil {
-			return f, err
+		f.Commits, inferred, err = tied(ctx, index, repo, req.Commit)
+	}
+	return f, inferred, err
+}
+
+// tied lists the commits that a revision stands for, and the sessions that stand behind none
+// but inferred ones.
+func tied(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (all []string, sessions map[string]bool, err error) {
+	direct, inferred, err := commits(ctx, index, repo, rev)
+	if err != nil || len(inferred) == 0 {
+		return direct, nil, err
+	}
+	sessions = map[string]bool{}
+	for _, set := range []struct {
+		commits []string
+		is      bool
+	}{{inferred, true}, {direct, false}} {
+		ids, err := index.Matching(ctx, db.Filter{Commits: set.commits})
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, id := range ids {
+			sessions[id] = set.is
 		}
 	}
-	return f, nil
+	return append(direct, inferred...), sessions, nil
 }
 
 // abbreviated is a prefix of a commit's OID as git takes it.
 var abbreviated = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
 
 // commits are the OIDs that a revision stands for: the commit itself, and those that it
-// was before and became after an amend or a rebase. A SHA whose object is gone matches as
-// a prefix.
-func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]string, error) {
+// was before and became after an amend or a rebase; and those that it was made of where no
+// hook saw it (a squash merge on a server), which is inferred. A SHA whose object is gone
+// matches as a prefix.
+func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (direct, inferred []string, err error) {
 	start := strings.ToLower(rev)
 	id, err := repo.Resolve(rev)
 	switch {
 	case err == nil:
 		start = string(id)
 	case !errors.Is(err, git.ErrNotFound): // a tree, or a prefix of several objects
-		return nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, err)}
+		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, err)}
 	case !abbreviated.MatchString(rev):
-		return nil, &UsageError{fmt.Errorf("--commit %q: no such revision", rev)}
+		return nil, nil, &UsageError{fmt.Errorf("--commit %q: no such revision", rev)}
 	}
 	rewrites, err := index.Rewrites(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return closure(start, rewrites), nil
+	direct = closure(start, rewrites)
+	if id == "" {
+		return direct, nil, nil
+	}
+	parts, err := squashed(ctx, index, repo, id, rewrites)
+	for _, p := range parts {
+		inferred = append(inferred, closure(p, rewrites)...)
+	}
+	return direct, inferred, err
 }
 
 // closure follows rewrites in both directions, in chains, from a commit or a prefix.

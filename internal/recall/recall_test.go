@@ -2,7 +2,9 @@ package recall_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -11,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -40,26 +42,32 @@ type place struct {
 	names map[string]string // session ID → native ID
 	data  *db.DB
 	index *db.DB
+	clock int // minutes, of git's commits
 }
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	p := &place{t: t, dir: t.TempDir(), names: map[string]string{}}
 	p.git("init", "-q", "-b", "main", ".")
+	p.reopen()
+	return p
+}
+
+func (p *place) reopen() {
+	p.t.Helper()
 	repo, err := git.Open(p.dir, p.env())
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	t.Cleanup(repo.Close)
+	p.t.Cleanup(repo.Close)
 	p.repo = repo
-	return p
 }
 
 func (p *place) env() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=" + alice, "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=" + alice,
-		"GIT_AUTHOR_DATE=1772618400 +0000", "GIT_COMMITTER_DATE=1772618400 +0000",
+		fmt.Sprintf("GIT_AUTHOR_DATE=%d +0000", at(p.clock).Unix()), fmt.Sprintf("GIT_COMMITTER_DATE=%d +0000", at(p.clock).Unix()),
 	}
 }
 
@@ -94,7 +102,9 @@ func (p *place) append(email string, minutes int, e session.Entry) {
 	}
 	if e.Checkpoint != nil {
 		e.Checkpoint.TS, e.Checkpoint.UserEmail = at(minutes), email
-		e.Checkpoint.ActorType, e.Checkpoint.Via, e.Checkpoint.GitBranch = session.ActorHuman, session.ViaCommit, "main"
+		e.Checkpoint.ActorType = session.ActorHuman
+		e.Checkpoint.Via = cmp.Or(e.Checkpoint.Via, session.ViaCommit)
+		e.Checkpoint.GitBranch = cmp.Or(e.Checkpoint.GitBranch, "main")
 	}
 	clean, _, err := redact.New().Apply(p.t.Context(), e)
 	if err == nil {
@@ -180,7 +190,7 @@ func (p *place) found(out result.Recall) string {
 
 func equal(t *testing.T, what string, want, got any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

@@ -37,9 +37,10 @@ type Filters struct {
 // Hit is one session that was found.
 type Hit struct {
 	ID         string   `json:"id"`
-	Kind       string   `json:"kind"`              // "session"
-	Score      float64  `json:"score,omitempty"`   // higher is better; comparable within one answer
-	Matched    []string `json:"matched,omitempty"` // content, title, files, command, terms, semantic
+	Kind       string   `json:"kind"`               // "session"
+	Score      float64  `json:"score,omitempty"`    // higher is better; comparable within one answer
+	Matched    []string `json:"matched,omitempty"`  // content, title, files, command, terms, semantic
+	Inferred   bool     `json:"inferred,omitempty"` // behind --commit only by what its commits left in files
 	Title      string   `json:"title,omitempty"`
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes

@@ -14,7 +14,8 @@ import (
 )
 
 // Add makes parts findable, in ledger order. A part may continue a session that is already
-// there. It fills turns_ft and, with now as generated_at, session_embeddings.
+// there. It fills turns_ft and, where there is a model, session_embeddings, with now as
+// generated_at. It never trains a model: that is Train's.
 //
 // After an error the transaction must be rolled back.
 func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time) error {
@@ -34,8 +35,15 @@ func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time)
 	if err := a.store(ctx); err != nil {
 		return err
 	}
-	if err := a.updateModel(ctx, now); err != nil {
-		return err
+	for _, u := range a.build.Units {
+		if u.Kind == lexical.Content {
+			a.state.Turns++
+		}
+	}
+	if a.state.Model.Dim > 0 {
+		if err := a.foldIn(ctx, now); err != nil {
+			return fmt.Errorf("search: model: %w", damaged(err))
+		}
 	}
 	return writeState(ctx, tx, a.state)
 }

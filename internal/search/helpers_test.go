@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -49,7 +50,9 @@ func change(tb testing.TB, d *db.DB, f func(ctx context.Context, tx *db.Tx) erro
 
 func add(tb testing.TB, d *db.DB, parts ...session.Session) {
 	tb.Helper()
-	change(tb, d, func(ctx context.Context, tx *db.Tx) error { return search.Add(ctx, tx, parts, noon) })
+	change(tb, d, func(ctx context.Context, tx *db.Tx) error {
+		return errors.Join(search.Add(ctx, tx, parts, noon), search.Train(ctx, tx, noon))
+	})
 }
 
 func remove(tb testing.TB, d *db.DB, ids ...string) {

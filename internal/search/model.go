@@ -45,33 +45,46 @@ func (s *stream) bag(w, n int) map[string]int {
 	return bag
 }
 
-// updateModel brings model, windows and session vectors up to what was added: a refit when
-// the ledger has reached the next threshold, else the new windows are folded in.
-func (a *adder) updateModel(ctx context.Context, now time.Time) error {
-	turns := 0
-	for _, units := range [][]lexical.Unit{a.index.Units(), a.build.Units} {
-		for _, u := range units {
-			if u.Kind == lexical.Content {
-				turns++
-			}
-		}
-	}
-	threshold := semantic.Threshold(turns)
-	var err error
-	switch {
-	case threshold > a.state.Model.Turns:
-		err = a.refit(ctx, threshold, now)
-	case a.state.Model.Dim > 0:
-		err = a.foldIn(ctx, now)
-	}
-	if err != nil {
-		return fmt.Errorf("search: model: %w", damaged(err))
-	}
-	return nil
+// Model says where the semantic model stands.
+type Model struct {
+	Dim   int  // of the vectors in session_embeddings; 0 while there is no model
+	Turns int  // it was trained on so many, the first that were added; 0 while there is none
+	Due   bool // so much was added since that Train would train another
 }
 
-// refit trains a new model on the first threshold turns and projects every session.
-func (a *adder) refit(ctx context.Context, threshold int, now time.Time) error {
+// ReadModel reads how the model stands.
+func ReadModel(ctx context.Context, r reader) (Model, error) {
+	st, err := readState(ctx, r)
+	return Model{Dim: st.Model.Dim, Turns: st.Model.Turns, Due: st.due() > st.Model.Turns}, err
+}
+
+// late is which part of all turns, the latest of them, a model is not trained on: one in so
+// many. What people push some days after they said it falls among these, and the model
+// stays as it is.
+const late = 8
+
+// due is how many turns the model should be trained on.
+func (s *state) due() int { return semantic.Threshold(s.Turns - s.Turns/late) }
+
+// Train trains the model that is due, if one is: on the first turns that were added, and
+// projects every session.
+func Train(ctx context.Context, tx *db.Tx, now time.Time) error {
+	a, err := newAdder(ctx, tx)
+	if err != nil {
+		return err
+	}
+	due := a.state.due()
+	if due <= a.state.Model.Turns {
+		return nil
+	}
+	if err := a.train(ctx, due, now); err != nil {
+		return fmt.Errorf("search: train: %w", damaged(err))
+	}
+	return writeState(ctx, tx, a.state)
+}
+
+// train trains a new model on the first threshold turns and projects every session.
+func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 	streams, trained, err := a.allStreams(ctx, threshold)
 	if err != nil {
 		return err
@@ -108,37 +121,31 @@ func (a *adder) refit(ctx context.Context, threshold int, now time.Time) error {
 	if err := a.tx.WriteRun(ctx, m.Windows, nil); err != nil {
 		return err
 	}
-	streams = slices.DeleteFunc(streams, func(s *stream) bool { return s.session < len(a.index.Sessions) && a.index.Dead(s.session) })
+	streams = slices.DeleteFunc(streams, func(s *stream) bool { return a.index.Dead(s.session) })
 	return a.project(ctx, model, streams, nil, now)
 }
 
 // allStreams returns every session's stream, by session number, and how many stems of each
-// belong to the first threshold turns. Turns from before this Add are read back.
+// belong to the first threshold turns.
 func (a *adder) allStreams(ctx context.Context, threshold int) ([]*stream, []int, error) {
-	n := len(a.index.Sessions) + len(a.build.Sessions)
-	streams, trained := make([]*stream, n), make([]int, n)
+	streams, trained := make([]*stream, len(a.index.Sessions)), make([]int, len(a.index.Sessions))
 	for i := range streams {
 		streams[i] = &stream{session: i}
 	}
-	turns := 0
-	add := func(u lexical.Unit, stems []string) {
-		if u.Kind != lexical.Content {
-			return
-		}
-		streams[u.Session].add(int(u.Turn), stems)
-		if turns++; turns <= threshold {
-			trained[u.Session] = streams[u.Session].end()
-		}
-	}
-	old, err := a.oldStems(ctx, "", nil)
+	stems, err := a.oldStems(ctx, "", nil)
 	if err != nil {
 		return nil, nil, err
 	}
+	turns := 0
 	for _, u := range a.index.Units() {
-		add(u, old[turnKey{a.index.Sessions[u.Session], int(u.Turn)}])
-	}
-	for i, u := range a.build.Units {
-		add(u, a.stems[i])
+		if u.Kind != lexical.Content {
+			continue
+		}
+		s := streams[u.Session]
+		s.add(int(u.Turn), stems[turnKey{a.index.Sessions[u.Session], int(u.Turn)}])
+		if turns++; turns <= threshold {
+			trained[u.Session] = s.end()
+		}
 	}
 	return streams, trained, nil
 }
@@ -153,9 +160,6 @@ type turnKey struct {
 // before this Add.
 func (a *adder) oldStems(ctx context.Context, where string, args []any) (map[turnKey][]string, error) {
 	out := make(map[turnKey][]string)
-	if len(a.index.Units()) == 0 {
-		return out, nil
-	}
 	rows, err := a.tx.Query(ctx, "SELECT session_id, turn_index, content FROM turns_ft "+where, args...)
 	if err != nil {
 		return nil, err

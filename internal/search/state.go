@@ -18,6 +18,7 @@ type state struct {
 	NextRun int       `json:"next_run"` // the smallest ID that no run ever had
 	Runs    []runInfo `json:"runs"`     // of postings, in the order of their units
 	Removed []int     `json:"removed,omitempty"`
+	Turns   int       `json:"turns"` // how many were ever added
 	Model   modelInfo `json:"model"`
 }
 
@@ -143,10 +144,4 @@ func eachCurrent(blocks []db.Block, dim, sessions int, f func(semantic.Window)) 
 		}
 	}
 	return nil
-}
-
-// Dim is the dimension of the vectors in session_embeddings; 0 while there is no model.
-func Dim(ctx context.Context, r reader) (int, error) {
-	st, err := readState(ctx, r)
-	return st.Model.Dim, err
 }

@@ -50,7 +50,7 @@ func (h hook) install(l Layout, r *Report) (outcome, error) {
 		if readText(slot) == script && executable(slot) {
 			return kept, nil
 		}
-	case calls(readText(slot), h.name):
+	case calls(readText(slot), h.name), isLefthook(readText(slot)) && l.lefthookCalls(h.name):
 		return kept, nil
 	case namesItself(readText(slot)):
 		r.hint("hook %s looks at its own name, so it was not renamed; to record sessions add this line to it:\n    %s",

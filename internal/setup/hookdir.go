@@ -40,6 +40,7 @@ func installHooks(l Layout, r *Report) error {
 	if n := names[kept]; n != nil {
 		r.already("hooks %s in %s", strings.Join(n, ", "), l.show(l.HooksDir))
 	}
+	hintLefthook(l, r)
 	return errors.Join(errs...)
 }
 

@@ -23,6 +23,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Layout says where things are in one repository. All paths are absolute.
@@ -134,33 +135,51 @@ func installDir(l Layout, made *record, r *Report) error {
 	return made.write()
 }
 
+// removeTries is how often removeDir begins again when a hook that still runs put its cache
+// back meanwhile.
+const removeTries = 20
+
 // removeDir removes the caches, which all have names that are ours, and then the folder
 // unless somebody else keeps something in it.
 func removeDir(l Layout, r *Report) error {
-	if !exists(l.RekalDir) {
-		return nil
-	}
-	entries, err := os.ReadDir(l.RekalDir)
-	if err != nil {
-		return fmt.Errorf("setup: look at the folder: %w", err)
-	}
-	others := 0
-	for _, e := range entries {
-		if !ourCache(e.Name()) {
-			others++
-		} else if err := os.RemoveAll(filepath.Join(l.RekalDir, e.Name())); err != nil {
-			return fmt.Errorf("setup: remove the caches: %w", err)
+	for range removeTries {
+		others, err := removeCaches(l)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if others {
+			r.hint("%s stays: it holds files that git-rekal did not make", l.show(l.RekalDir))
+			return nil
+		}
+		err = os.Remove(l.RekalDir)
+		if err == nil {
+			r.done("folder %s", l.show(l.RekalDir))
+			return nil
+		}
+		if !errors.Is(err, syscall.ENOTEMPTY) {
+			return fmt.Errorf("setup: remove the folder: %w", err)
 		}
 	}
-	if others > 0 {
-		r.hint("%s stays: it holds files that git-rekal did not make", l.show(l.RekalDir))
-		return nil
+	return fmt.Errorf("setup: remove the folder: %s: other processes keep writing there", l.RekalDir)
+}
+
+// removeCaches reports whether there is anything beside them.
+func removeCaches(l Layout) (others bool, err error) {
+	entries, err := os.ReadDir(l.RekalDir)
+	if err != nil {
+		return false, fmt.Errorf("setup: look at the folder: %w", err)
 	}
-	if err := os.Remove(l.RekalDir); err != nil {
-		return fmt.Errorf("setup: remove the folder: %w", err)
+	for _, e := range entries {
+		if !ourCache(e.Name()) {
+			others = true
+		} else if err := os.RemoveAll(filepath.Join(l.RekalDir, e.Name())); err != nil {
+			return others, fmt.Errorf("setup: remove the caches: %w", err)
+		}
 	}
-	r.done("folder %s", l.show(l.RekalDir))
-	return nil
+	return others, nil
 }
 
 // ourCache reports whether a name below .rekal is one that git-rekal uses: the databases

@@ -165,6 +165,44 @@ func TestInstallRepairsHooks(t *testing.T) {
 	}
 }
 
+// lefthook puts our hooks aside when it installs itself; its configuration is where a call lasts.
+func TestLefthook(t *testing.T) {
+	const lefthook = "#!/bin/sh\ncall_lefthook run \"post-commit\" \"$@\"\n"
+	r := newRepo(t, "work [x]")
+	l := r.layout()
+	r.write(r.at(".git/hooks/post-commit"), lefthook, 0o755)
+	hints := install(t, l).Hints
+	contains(t, hints, "lefthook takes git-rekal's hooks away")
+	contains(t, hints, "post-commit:\n      commands:\n        rekal:\n          run: command -v git-rekal >/dev/null && git-rekal hook post-commit {0} || true\n          use_stdin: true\n    post-merge:")
+
+	var config strings.Builder
+	for _, hook := range hooks.Names() {
+		config.WriteString(hook + ": {commands: {rekal: {run: 'git-rekal hook " + hook + " {0}'}}}\n")
+	}
+	for _, name := range []string{"lefthook-local.yml", ".lefthook.yml", ".config/lefthook.json"} {
+		r.write(r.at(name), config.String(), 0o644)
+		equal(t, "hints with "+name, []string(nil), install(t, l).Hints)
+		r.remove(r.at(name))
+	}
+	r.write(r.at("lefthook.yml"), config.String(), 0o644)
+	for _, hook := range hooks.Names() { // as lefthook does it
+		r.rename(r.at(".git/hooks/"+hook), r.at(".git/hooks/"+hook+".old"))
+		r.write(r.at(".git/hooks/"+hook), lefthook, 0o755)
+	}
+	rep := install(t, l)
+	equal(t, "done when lefthook calls", []string(nil), rep.Done)
+	equal(t, "hints when lefthook calls", []string(nil), rep.Hints)
+	remove(t, l)
+	for _, hook := range hooks.Names() {
+		equal(t, hook, lefthook, r.read(r.at(".git/hooks/"+hook)))
+		for _, mark := range []string{".old", ".pre-rekal"} {
+			if _, err := os.Lstat(r.at(".git/hooks/" + hook + mark)); err == nil {
+				t.Errorf("%s is left", hook+mark)
+			}
+		}
+	}
+}
+
 // files are names and contents in the hooks folder.
 type files = map[string]string
 

@@ -106,8 +106,8 @@ func (w *Workspace) Reader() (*materialize.Materializer, error) {
 	if err := w.Ready(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(w.RekalDir(), 0o700); err != nil {
-		return nil, fmt.Errorf("workspace: %w", err)
+	if err := w.folder(context.Background()); err != nil {
+		return nil, err
 	}
 	return &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: w.Warn}, nil
 }
@@ -160,26 +160,16 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 	if _, err := a.Ledger.Create(ctx); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(w.RekalDir(), 0o700); err != nil {
+	switch err := w.folder(ctx); {
+	case errors.Is(err, ErrNotInitialised):
+		return nil, err
+	case err != nil:
 		w.Warn(fmt.Errorf("the capture cache can't be written: %w", err))
 	}
 	return &capture.Capturer{
 		Repo: w.Repo, Ledger: a.Ledger, Redactor: redact.New(), Agents: transcript.Agents(),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI,
-	}, nil
-}
-
-// Layout says where setup installs things.
-func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
-	hooks, scope, err := w.Repo.HooksDir(ctx)
-	if err != nil {
-		return setup.Layout{}, err
-	}
-	l := w.Repo.Layout()
-	return setup.Layout{
-		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks, HooksPathScope: scope,
-		Exclude: w.exclude(), RekalDir: w.RekalDir(), Binary: w.Exe,
 	}, nil
 }
 
@@ -192,9 +182,12 @@ func (w *Workspace) Subject(sha string) string {
 	return c.Subject()
 }
 
-// OwnMerge reports whether HEAD is a merge commit that this user made just now, on top of
-// where HEAD was. A fast-forward pull runs post-merge, too, and is nobody's commit.
+// OwnMerge reports whether HEAD is a merge commit that this user makes just now. A
+// fast-forward pull runs post-merge, too, and is nobody's commit; so does `merge --squash`.
 func (w *Workspace) OwnMerge(a Author) (bool, error) {
+	if !w.Repo.Merging() {
+		return false, nil
+	}
 	head, err := w.Repo.Head()
 	if err != nil || head.OID == "" {
 		return false, err
@@ -203,13 +196,5 @@ func (w *Workspace) OwnMerge(a Author) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if len(c.Parents) < 2 || !strings.EqualFold(c.Committer.Email, a.Email) ||
-		strings.HasSuffix(w.Repo.LastMove(), "Fast-forward") {
-		return false, nil
-	}
-	before, err := w.Repo.Resolve("ORIG_HEAD") // git merge sets it
-	if errors.Is(err, git.ErrNotFound) {
-		return false, nil
-	}
-	return before == c.Parents[0], err
+	return len(c.Parents) > 1 && strings.EqualFold(c.Committer.Email, a.Email), nil
 }

@@ -185,27 +185,20 @@ func TestCapturerNeedsInit(t *testing.T) {
 	}
 }
 
-// Only a merge commit that the user made just now is an own merge.
+// Only a merge commit that the user makes just now is an own merge. The post-merge hook keeps
+// a copy of the repository as it finds it.
 func TestOwnMerge(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		run  func(*place)
+		args []string
 		want bool
 	}{
-		{"a merge commit", func(p *place) { p.git("repo", "merge", "-q", "--no-ff", "-m", "merge", "side") }, true},
-		{"a fast-forward", func(p *place) { p.git("repo", "merge", "-q", "--ff-only", "side") }, false},
-		{"an ordinary commit", func(p *place) { p.git("repo", "commit", "-q", "--allow-empty", "-m", "x") }, false},
-		{"somebody else's merge", func(p *place) {
-			p.git("repo", "-c", "user.email=bob@example.com", "merge", "-q", "--no-ff", "-m", "merge", "side")
-		}, false},
-		{"a pull of an own merge from elsewhere", func(p *place) {
-			p.git("repo", "switch", "-q", "-c", "elsewhere")
-			p.git("repo", "merge", "-q", "--no-ff", "-m", "merge", "side")
-			p.git("repo", "commit", "-q", "--allow-empty", "-m", "later")
-			p.git("repo", "merge", "-q", "--no-ff", "-m", "again", "other")
-			p.git("repo", "switch", "-q", "main")
-			p.git("repo", "merge", "-q", "--ff-only", "elsewhere")
-		}, false},
+		{"a merge commit", []string{"merge", "-q", "--no-ff", "-m", "merge", "side"}, true},
+		{"of several", []string{"merge", "-q", "-m", "merge", "side", "other"}, true}, // git drops HEAD from the parents
+		{"a fast-forward", []string{"merge", "-q", "--ff-only", "side"}, false},
+		{"somebody else's merge", []string{"-c", "user.email=bob@example.com", "merge", "-q", "--no-ff", "-m", "merge", "side"}, false},
+		{"a pull of an own merge from elsewhere", []string{"merge", "-q", "--ff-only", "elsewhere"}, false},
+		{"a squash on top of an own merge", []string{"merge", "-q", "--squash", "later"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)
@@ -213,9 +206,21 @@ func TestOwnMerge(t *testing.T) {
 				p.git("repo", "switch", "-q", "-c", branch, "main")
 				p.git("repo", "commit", "-q", "--allow-empty", "-m", branch)
 			}
-			p.git("repo", "switch", "-q", "main")
-			c.run(p)
-			w := p.open("repo")
+			p.git("repo", "switch", "-q", "-c", "elsewhere", "side")
+			p.git("repo", "merge", "-q", "--no-ff", "-m", "merge", "other")
+			p.git("repo", "switch", "-q", "-c", "later")
+			p.git("repo", "commit", "-q", "--allow-empty", "-m", "later")
+			if c.args[2] == "--squash" {
+				p.git("repo", "switch", "-q", "elsewhere")
+			} else {
+				p.git("repo", "switch", "-q", "main")
+			}
+			hook := filepath.Join(p.home, "repo", ".git", "hooks", "post-merge")
+			if err := os.WriteFile(hook, []byte("#!/bin/sh\ncp -R . ../then\n"), 0o755); err != nil { //nolint:gosec // a hook
+				t.Fatal(err)
+			}
+			p.git("repo", c.args...)
+			w := p.open("then")
 			got, err := w.OwnMerge(p.author(w))
 			if err != nil || got != c.want {
 				t.Errorf("own merge %v, %v, want %v", got, err, c.want)

@@ -1,0 +1,62 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+// OwnerError is a repository that git does not trust, because it belongs to another user.
+type OwnerError struct {
+	Dir    string
+	Advice string // the command by which a user may trust it, in git's words
+}
+
+func (e *OwnerError) Error() string {
+	return fmt.Sprintf("git: open %q: the repository belongs to another user", e.Dir)
+}
+
+// checkOwner leaves it to git whether a repository of another user may be used: git knows
+// safe.directory in all its forms, sudo, and when not to ask. It is asked only where the owner
+// is another one. Until then nothing but configuration was read, and nothing of it was run.
+func (r *Repo) checkOwner() error {
+	mine := true
+	for _, path := range []string{r.layout.GitDir, r.layout.WorkTree, filepath.Join(r.layout.WorkTree, ".git")} {
+		mine = mine && owned(path)
+	}
+	if mine {
+		return nil
+	}
+	_, err := r.run(context.Background(), "rev-parse", "--git-dir")
+	var refused *exec.ExitError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &refused):
+		return fmt.Errorf("git: ask whether the repository may be used: %w", err)
+	}
+	advice := trust.FindString(strings.TrimSuffix(err.Error(), ": "+refused.Error()))
+	if advice == "" {
+		return fmt.Errorf("git: open %q: %w", r.dir, err)
+	}
+	return &OwnerError{Dir: r.dir, Advice: advice}
+}
+
+// trust is what git advises.
+var trust = regexp.MustCompile(`(?s)git config --global --add safe\.directory .*`)
+
+// owned reports whether a path belongs to the process's user; what is not there does.
+func owned(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return true
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || int(stat.Uid) == os.Geteuid()
+}

@@ -1,0 +1,71 @@
+package git
+
+import (
+	"errors"
+	"time"
+)
+
+// Stay is a time in which one blob stood in a file.
+type Stay struct {
+	OID  OID       // "": there was no file
+	From time.Time // zero: before what was looked at
+	To   time.Time // zero: it stands there still
+}
+
+// Past tells what stood in files on the way to a commit: along first parents, back to the
+// state at a time, at most limit commits. Each file's stays go from the last to the first.
+// Commits that are not here end the way.
+func (r *Repo) Past(id OID, paths []string, since time.Time, limit int) (map[string][]Stay, error) {
+	out := make(map[string][]Stay, len(paths))
+	for range limit {
+		c, err := r.Commit(id)
+		if errors.Is(err, ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := r.stays(c, paths, out); err != nil {
+			return nil, err
+		}
+		if len(c.Parents) == 0 {
+			return out, nil
+		}
+		if c.Committer.When.Before(since) {
+			break
+		}
+		id = c.Parents[0]
+	}
+	for _, p := range paths {
+		if n := len(out[p]); n > 0 {
+			out[p][n-1].From = time.Time{}
+		}
+	}
+	return out, nil
+}
+
+// stays goes one commit further back: From is when the oldest commit yet with that blob was
+// made.
+func (r *Repo) stays(c Commit, paths []string, out map[string][]Stay) error {
+	t, err := r.lookupTree(c.Tree)
+	if err != nil {
+		return err
+	}
+	defer t.Free()
+	for _, p := range paths {
+		var blob OID
+		if e, err := t.EntryByPath(p); err == nil {
+			blob = fromOid(e.Id)
+		}
+		had := out[p]
+		switch n := len(had); {
+		case n == 0:
+			out[p] = []Stay{{OID: blob, From: c.Committer.When}}
+		case had[n-1].OID == blob:
+			had[n-1].From = c.Committer.When
+		default:
+			out[p] = append(had, Stay{OID: blob, From: c.Committer.When, To: had[n-1].From})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package git_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// patchID asks git itself.
+func (p *place) patchID(dir, rev string) string {
+	p.t.Helper()
+	cmd := exec.CommandContext(p.t.Context(), "sh", "-c", "git diff-tree -p --root "+rev+" | git patch-id --stable")
+	cmd.Dir, cmd.Env = p.at(dir), p.environ()
+	out, err := cmd.Output()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	id, _, _ := strings.Cut(string(out), " ")
+	return id
+}
+
+func (p *place) ourPatchID(dir, rev string) string {
+	p.t.Helper()
+	repo := p.open(dir)
+	c, err := repo.Commit(p.rev(dir, rev))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return repo.PatchID(c)
+}
+
+func TestPatchID(t *testing.T) {
+	lines := func(n int) string { return strings.Repeat("a line of a file\n", n) }
+	for _, tt := range []struct {
+		name string
+		make func(p *place)
+		own  bool // another one than git's, but one
+	}{
+		{name: "an edit", make: func(p *place) {
+			p.commit("r", "one", "dir/a.go", lines(20)+"x\n"+lines(20))
+			p.commit("r", "two", "dir/a.go", lines(20)+"y\n"+lines(20))
+		}},
+		{name: "a root commit", make: func(p *place) { p.commit("r", "one", "b", "1\n", "a", "2\n") }},
+		{name: "several files and hunks", make: func(p *place) {
+			p.commit("r", "one", "a", lines(20)+"x\n"+lines(20), "b", "1\n")
+			p.git("r", "rm", "-q", "b")
+			p.commit("r", "two", "a", "first\n"+lines(20)+"y\n"+lines(20)+"last\n", "c/d", "1\n2\n")
+		}},
+		{name: "a rename", make: func(p *place) {
+			p.commit("r", "one", "old", long)
+			p.git("r", "mv", "old", "new")
+			p.commit("r", "two", "new", long+"more\n")
+		}},
+		{name: "a pure rename", make: func(p *place) {
+			p.commit("r", "one", "old", long)
+			p.git("r", "mv", "old", "new")
+			p.commit("r", "two")
+		}},
+		{name: "a deletion", make: func(p *place) {
+			p.commit("r", "one", "a", long, "b", "1\n")
+			p.git("r", "rm", "-q", "a")
+			p.commit("r", "two")
+		}},
+		{name: "an empty file", own: true, make: func(p *place) { p.commit("r", "one", "a", "1\n"); p.commit("r", "two", "empty", "") }},
+		{name: "no newline at the end", make: func(p *place) { p.commit("r", "one", "a", "1\n2"); p.commit("r", "two", "a", "1\n3") }},
+		{name: "a newline at the end", make: func(p *place) { p.commit("r", "one", "a", "1\n2"); p.commit("r", "two", "a", "1\n2\n") }},
+		{name: "CRLF", make: func(p *place) {
+			p.git("r", "config", "core.autocrlf", "false")
+			p.commit("r", "one", "a", "1\r\n2\r\n")
+			p.commit("r", "two", "a", "1\r\n3\r\n")
+		}},
+		{name: "white space", make: func(p *place) {
+			p.commit("r", "one", "a", "if x {\ny\n}\n")
+			p.commit("r", "two", "a", "if x {\n\ty \n}\n")
+		}},
+		{name: "a mode", make: func(p *place) {
+			p.commit("r", "one", "tool.sh", "#!/bin/sh\n")
+			p.git("r", "update-index", "--chmod=+x", "tool.sh")
+			p.git("r", "commit", "-q", "-m", "two")
+		}},
+		{name: "a mode and an edit", make: func(p *place) {
+			p.commit("r", "one", "tool.sh", "#!/bin/sh\n")
+			p.write("r/tool.sh", "#!/bin/bash\n")
+			p.git("r", "add", "-A")
+			p.git("r", "update-index", "--chmod=+x", "tool.sh")
+			p.git("r", "commit", "-q", "-m", "two")
+		}},
+		{name: "a file that became a link", make: func(p *place) {
+			p.commit("r", "one", "x", "1\n")
+			_ = os.Remove(p.at("r/x"))
+			_ = os.Symlink("y", p.at("r/x"))
+			p.commit("r", "two")
+		}},
+		{name: "a submodule", make: func(p *place) {
+			p.init("lib")
+			p.git("r", "submodule", "--quiet", "add", p.at("lib"), "sub")
+			p.commit("r", "one")
+		}},
+		{name: "names that need quoting", make: func(p *place) { p.commit("r", "one", "ümläut \"x\"", "1\n", "tab\there", "2\n") }},
+		{name: "a name with spaces", make: func(p *place) { p.commit("r", "one", "a file", "1\n") }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.git(".", "init", "-q", "r")
+			tt.make(p)
+			got, want := p.ourPatchID("r", "HEAD"), p.patchID("r", "HEAD")
+			if (got != want) != tt.own || len(got) != 40 {
+				t.Errorf("patch-id %q, git says %q", got, want)
+			}
+		})
+	}
+}
+
+func TestNoPatchID(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		make func(p *place)
+	}{
+		{"nothing changed", func(p *place) { p.commit("r", "one", "a", "1\n"); p.commit("r", "two") }},
+		{"a merge", func(p *place) {
+			p.commit("r", "one", "a", "1\n")
+			p.git("r", "checkout", "-q", "-b", "side")
+			p.commit("r", "two", "b", "1\n")
+			p.git("r", "checkout", "-q", "main")
+			p.git("r", "merge", "-q", "--no-ff", "--no-edit", "side")
+		}},
+		{"a binary that changed", func(p *place) {
+			p.commit("r", "one", "a", "1\x00\n")
+			p.commit("r", "two", "a", "2\x00\n", "b", "text\n")
+		}},
+		{"a new binary", func(p *place) { p.commit("r", "one", "a", "1\n"); p.commit("r", "two", "b", "2\x00\n") }},
+		{"too many files", func(p *place) {
+			for i := range 301 {
+				p.write(fmt.Sprintf("r/%d", i), "1\n")
+			}
+			p.commit("r", "one")
+		}},
+		{"too much text", func(p *place) { p.commit("r", "one", "a", strings.Repeat("0123456789abcde\n", 70_000)) }},
+		{"a blob that is not here", func(p *place) {
+			p.commit("r", "one", "a", "1\n")
+			blob := string(p.rev("r", "HEAD:a"))
+			if err := os.Remove(p.at("r/.git/objects/" + blob[:2] + "/" + blob[2:])); err != nil {
+				p.t.Fatal(err)
+			}
+		}},
+		{"a parent that is not here", func(p *place) {
+			p.commit("r", "one", "a", "1\n")
+			p.commit("r", "two", "a", "2\n")
+			p.git(".", "clone", "-q", "--depth=1", "file://"+p.at("r"), "cut")
+			if err := errors.Join(os.RemoveAll(p.at("r")), os.Rename(p.at("cut"), p.at("r"))); err != nil {
+				p.t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.git(".", "init", "-q", "r")
+			tt.make(p)
+			if got := p.ourPatchID("r", "HEAD"); got != "" {
+				t.Errorf("patch-id %q, want none", got)
+			}
+		})
+	}
+}
+
+// What matters is the patch: not where it applies, who reads it, or how that one's git is set up.
+func TestPatchIDIsStable(t *testing.T) {
+	p := newPlace(t)
+	p.git(".", "init", "-q", "r")
+	body := strings.Repeat("a line that stays\n", 30)
+	p.commit("r", "one", "a.txt", body+"old\n"+body)
+	p.commit("r", "two", "a.txt", body+"new\n"+body)
+	want := p.ourPatchID("r", "HEAD")
+
+	p.git("r", "checkout", "-q", "-b", "other", "HEAD~1")
+	p.commit("r", "meanwhile", "a.txt", "first\n"+body+"old\n"+body, "b", "1\n")
+	p.git("r", "cherry-pick", "main")
+	p.git(".", "clone", "-q", "--mirror", "r", "bare.git")
+	p.git(".", "clone", "-q", "--shared", "r", "shared")
+	p.git("r", "worktree", "add", "-q", "../linked", "main")
+	p.git(".", "clone", "-q", "r", "set-up")
+	for _, kv := range [][2]string{{"diff.noprefix", "true"}, {"diff.context", "0"}, {"core.abbrev", "20"}, {"diff.renames", "copies"}, {"diff.algorithm", "patience"}} {
+		p.git("set-up", "config", kv[0], kv[1])
+	}
+	p.write("set-up/.gitattributes", "*.txt binary\n")
+	p.write("set-up/.git/info/attributes", "*.txt -diff\n")
+	for dir, rev := range map[string]string{"r": "other", "bare.git": "main", "shared": "origin/main", "linked": "HEAD", "set-up": "origin/main"} {
+		if got := p.ourPatchID(dir, rev); got != want {
+			t.Errorf("in %s: patch-id of %s is %q, want %q", dir, rev, got, want)
+		}
+	}
+	p.commit("r", "three", "a.txt", "first\n"+body+"newer\n"+body)
+	if got := p.ourPatchID("r", "HEAD"); got == want {
+		t.Errorf("another patch has the same patch-id %s", got)
+	}
+}
+
+func BenchmarkPatchID(b *testing.B) {
+	repo, err := git.Open(".", os.Environ())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer repo.Close()
+	head, err := repo.Head()
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := repo.Commit(head.OID)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		repo.PatchID(c)
+	}
+}

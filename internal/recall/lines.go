@@ -1,0 +1,127 @@
+package recall
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// A line tells something when it has a few characters; so many different ones of a commit
+// must be found again.
+const (
+	tellingLine  = 8
+	tellingLines = 3
+)
+
+// lines is a set of lines of a file.
+type lines map[string]bool
+
+// sameLines matches commits that are here by the lines that they added: most of them must be
+// among those that the commit in question brought into the same files, and that were not
+// there since.
+func (s *squash) sameLines() error {
+	fresh := map[string]lines{}
+	read := 0
+	for _, k := range s.known {
+		if k.matched || len(k.here) == 0 || !k.most() || read == maxRead {
+			continue
+		}
+		c := k.here[len(k.here)-1]
+		if len(c.Parents) > 1 {
+			continue
+		}
+		read++
+		added, found := 0, 0
+		for i, p := range k.Paths {
+			if k.Blobs[i] == s.blobs[p] && !slices.Contains(k.same, p) {
+				continue // the whole of it tells nothing, so its lines do not
+			}
+			if err := s.fresh(p, fresh); err != nil {
+				return err
+			}
+			own, err := s.added(c, p)
+			if err != nil {
+				return err
+			}
+			for l := range own {
+				added++
+				if fresh[p][l] {
+					found++
+				}
+			}
+		}
+		k.matched = found >= tellingLines && 3*found >= 2*added
+	}
+	return nil
+}
+
+// fresh reads the lines of a file that never stood in what the file was before.
+func (s *squash) fresh(path string, into map[string]lines) error {
+	if into[path] != nil {
+		return nil
+	}
+	into[path] = lines{}
+	stays, ok := s.past[path]
+	if !ok {
+		return nil
+	}
+	if err := s.linesOf(git.OID(s.blobs[path]), into[path], true); err != nil {
+		return err
+	}
+	for _, st := range stays {
+		if err := s.linesOf(st.OID, into[path], false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// added reads the lines that a commit added to a file.
+func (s *squash) added(c git.Commit, path string) (lines, error) {
+	out := lines{}
+	now, err := s.repo.Past(c.OID, []string{path}, c.Committer.When, 2)
+	if err != nil {
+		return nil, err
+	}
+	if len(now[path]) < 2 && len(c.Parents) > 0 {
+		return out, nil // its mode changed, or what it was is not here
+	}
+	for i, st := range now[path] {
+		if err := s.linesOf(st.OID, out, i == 0); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// linesOf adds the lines of a blob to a set, or takes them out. A blob that is not here, is
+// large or binary has none.
+func (s *squash) linesOf(blob git.OID, set lines, add bool) error {
+	if blob == "" {
+		return nil
+	}
+	size, err := s.repo.BlobSize(blob)
+	if errors.Is(err, git.ErrNotFound) || size > maxLines {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	text, err := s.repo.Blob(blob)
+	if err != nil || bytes.IndexByte(text, 0) >= 0 {
+		return err
+	}
+	for l := range strings.Lines(string(text)) {
+		switch l = strings.TrimSpace(l); {
+		case len(l) < tellingLine:
+		case add:
+			set[l] = true
+		default:
+			delete(set, l)
+		}
+	}
+	return nil
+}

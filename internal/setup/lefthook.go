@@ -1,0 +1,57 @@
+package setup
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/hooks"
+)
+
+// lefthook puts a hook that is not its own aside as NAME.old, which nothing runs, whenever it
+// installs itself: at `npm install`, and by itself once its configuration has changed. So a
+// hook of ours that runs lefthook's lasts until then, and for longer its configuration has to
+// call git-rekal.
+
+func isLefthook(text string) bool { return strings.Contains(text, "call_lefthook") }
+
+// lefthookCalls reports whether lefthook's configuration, the project's or the user's own,
+// calls git-rekal for a hook.
+func (l Layout) lefthookCalls(name string) bool {
+	if l.WorkTree == "" {
+		return false
+	}
+	var files []string
+	for _, pattern := range []string{"lefthook*.*", ".lefthook*.*", ".config/lefthook*.*"} {
+		found, err := filepath.Glob(filepath.Join(globless(l.WorkTree), pattern))
+		if err == nil {
+			files = append(files, found...)
+		}
+	}
+	return slices.ContainsFunc(files, func(path string) bool { return calls(readText(path), name) })
+}
+
+// globless makes a path one that filepath.Glob takes as it stands.
+func globless(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// hintLefthook says what to add to lefthook's configuration where ours runs its hooks.
+func hintLefthook(l Layout, r *Report) {
+	managed := func(name string) bool { return isLefthook(readText(hook{l.HooksDir, name}.chained())) }
+	if !slices.ContainsFunc(hooks.Names(), managed) {
+		return
+	}
+	var lines strings.Builder
+	for _, name := range hooks.Names() {
+		if l.lefthookCalls(name) {
+			continue
+		}
+		fmt.Fprintf(&lines, "\n    %s:\n      commands:\n        rekal:\n          run: %s\n          use_stdin: true", name,
+			strings.Replace(callLine(name), `"$@"`, "{0}", 1))
+	}
+	if lines.Len() > 0 {
+		r.hint("lefthook takes git-rekal's hooks away whenever it installs its own; add this to lefthook.yml, or to lefthook-local.yml for yourself alone:%s", &lines)
+	}
+}

@@ -1,0 +1,107 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/setup"
+)
+
+// setupWait is how long an init or clean waits for another one: each takes milliseconds.
+const setupWait = 10 * time.Second
+
+// cacheWait is how long clean waits for those who use the caches.
+const cacheWait = 5 * time.Second
+
+// Layout says where setup installs things.
+func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
+	hooks, scope, err := w.Repo.HooksDir(ctx)
+	if err != nil {
+		return setup.Layout{}, err
+	}
+	l := w.Repo.Layout()
+	return setup.Layout{
+		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks, HooksPathScope: scope,
+		Exclude: w.exclude(), RekalDir: w.RekalDir(), Binary: w.Exe,
+	}, nil
+}
+
+// Install sets the repository up, while no other process does so or undoes it.
+func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
+	err = w.alone(ctx, func() error {
+		report, err = setup.Install(l)
+		return err
+	})
+	return report, err
+}
+
+// Uninstall takes out what Install made, while no other process does so, and none reads or
+// writes the caches.
+func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
+	err = w.alone(ctx, func() error {
+		free, err := w.holdCaches(ctx)
+		if err != nil {
+			return err
+		}
+		report, err = setup.Remove(l)
+		return errors.Join(err, free())
+	})
+	return report, err
+}
+
+// alone runs what changes the installation under a lock of its own, outside of what it
+// changes. The file is gone afterwards; one that a killed process left is taken over.
+func (w *Workspace) alone(ctx context.Context, do func() error) error {
+	held, err := lock.Acquire(ctx, filepath.Join(w.Repo.Layout().CommonDir, "rekal-setup.lock"), lock.ToWrite, setupWait)
+	if err != nil {
+		return fmt.Errorf("workspace: %w", err)
+	}
+	return errors.Join(do(), held.Remove())
+}
+
+// holdCaches keeps everybody else from the caches, in the order in which materialize takes
+// its locks. Where there are no caches there is nothing to hold.
+func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err error) {
+	var held []*lock.Lock
+	free = func() error {
+		var errs []error
+		for _, l := range held {
+			errs = append(errs, l.Release())
+		}
+		return errors.Join(errs...)
+	}
+	if !exists(w.RekalDir()) {
+		return free, nil
+	}
+	for _, name := range []string{"lock.writer", "lock"} {
+		l, err := lock.Acquire(ctx, filepath.Join(w.RekalDir(), name), lock.ToWrite, cacheWait)
+		if err != nil && !errors.Is(err, fs.ErrPermission) { // where we can't write, nobody writes
+			return nil, errors.Join(fmt.Errorf("workspace: %w", err), free())
+		}
+		held = append(held, l)
+	}
+	return free, nil
+}
+
+// folder makes the folder of the caches where somebody deleted it, but not behind the back of
+// a clean that runs at the same time.
+func (w *Workspace) folder(ctx context.Context) error {
+	if exists(w.RekalDir()) {
+		return nil
+	}
+	return w.alone(ctx, func() error {
+		if err := w.Ready(); err != nil {
+			return err
+		}
+		if err := os.Mkdir(w.RekalDir(), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("workspace: %w", err)
+		}
+		return nil
+	})
+}

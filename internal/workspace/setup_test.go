@@ -1,0 +1,103 @@
+package workspace_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// installed is a workspace that is set up, with its ledger.
+func installed(t *testing.T) (*place, *workspace.Workspace) {
+	t.Helper()
+	p := newPlace(t)
+	w := p.open("repo")
+	layout, err := w.Layout(t.Context())
+	if err == nil {
+		_, err = p.author(w).Ledger.Create(t.Context())
+	}
+	if err == nil {
+		_, err = w.Install(t.Context(), layout)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, w
+}
+
+// The lock of an init that was killed is no obstacle, and gone afterwards.
+func TestInstallLeavesNoLock(t *testing.T) {
+	p, w := installed(t)
+	path := filepath.Join(p.home, "repo", ".git", "rekal-setup.lock")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	layout, err := w.Layout(t.Context())
+	if err == nil {
+		_, err = w.Uninstall(t.Context(), layout)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the lock is left: %v", err)
+	}
+}
+
+// Caches that somebody reads or writes are not taken away.
+func TestUninstallWaits(t *testing.T) {
+	for name, kind := range map[string]lock.Exclusive{"lock": lock.ToRead, "lock.writer": lock.ToWrite} {
+		t.Run(name, func(t *testing.T) {
+			_, w := installed(t)
+			held, err := lock.Acquire(t.Context(), filepath.Join(w.RekalDir(), name), kind, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			layout, err := w.Layout(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			within, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if _, err := w.Uninstall(within, layout); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("while it is held: %v", err)
+			}
+			if err := w.Ready(); err != nil {
+				t.Errorf("it began nevertheless: %v", err)
+			}
+			if err := held.Release(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Uninstall(t.Context(), layout); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(w.RekalDir()); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the caches are left: %v", err)
+			}
+		})
+	}
+}
+
+// A hook that began before a clean does not bring the caches back after it.
+func TestCapturerAfterClean(t *testing.T) {
+	p, w := installed(t)
+	a := p.author(w)
+	layout, err := w.Layout(t.Context())
+	if err == nil {
+		_, err = w.Uninstall(t.Context(), layout)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Capturer(t.Context(), a); !errors.Is(err, workspace.ErrNotInitialised) {
+		t.Errorf("Capturer: %v", err)
+	}
+	if _, err := os.Stat(w.RekalDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the caches are back: %v", err)
+	}
+}
