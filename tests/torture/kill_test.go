@@ -231,10 +231,12 @@ func (w *world) pair(c *clone, a, b victim) error {
 	return c.check()
 }
 
-// excused are failures that the pair explains: git's own lock, when two commits want the
-// index at once, and a repository that `clean` or a missing `init` has just left bare.
+// excused are failures that the pair explains: git's own locks, when two commits want the
+// index or two pushes the same branch at once, and a repository that `clean` or a missing
+// `init` has just left bare.
 func excused(res ran, pair ...victim) bool {
 	bare := slices.ContainsFunc(pair, func(v victim) bool { return v.name == "clean" || v.name == "init" })
 	return bare && strings.Contains(res.stderr, "not set up") && !internals.MatchString(res.stderr) ||
-		res.args[1] == "commit" && (strings.Contains(res.stderr, "index.lock") || strings.Contains(res.stderr, "cannot lock ref 'HEAD'"))
+		res.args[1] == "commit" && (strings.Contains(res.stderr, "index.lock") || strings.Contains(res.stderr, "cannot lock ref 'HEAD'")) ||
+		res.args[1] == "push" && strings.Contains(res.stderr, "cannot lock ref 'refs/heads/main'") && !strings.Contains(res.stderr, "git-rekal")
 }
