@@ -25,7 +25,7 @@ tool = $(env) go tool -modfile=.ci/tools.mod
 # git knows which files are ours: not .build, not what git ignores.
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
-.PHONY: build setup libgit2 release test race lint fmt fuzz bench rank demo hook-managers install check clean
+.PHONY: build setup libgit2 release test race torture team lint fmt fuzz bench rank demo hook-managers install check clean
 
 build: setup
 	$(env) go build -buildvcs=false -ldflags '$(ldflags)' -o bin/git-rekal ./git-rekal
@@ -47,6 +47,15 @@ test: setup
 
 race: setup
 	$(env) go test -race $(TESTFLAGS)
+
+# Crashes, full disks and crowds, for about half an hour; SEED=N repeats a run, RUN=Kills
+# takes one test, TORTURE_N=100 its number of rounds. As root also small disks.
+torture: setup
+	$(env) TORTURE=long go test ./tests/torture -count=1 -v -timeout 3h -run 'Test$(RUN)'
+
+# What a team of 200 authors costs, TEAM=200x50 sessions each.
+team: setup
+	$(env) TEAM=$(or $(TEAM),200x50) go test ./tests/torture -count=1 -v -timeout 1h -run TestTeam
 
 bench: setup
 	$(env) go test -run '^$$' -bench . -benchmem $(BENCHFLAGS)

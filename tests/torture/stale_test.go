@@ -1,0 +1,170 @@
+package torture
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestStaleLeftovers plants what dead processes leave: locks, half-written files. Each is no
+// obstacle, and is gone or harmless afterwards.
+func TestStaleLeftovers(t *testing.T) {
+	w := newWorld(t, seed(t))
+	c := w.shared("home")
+	git := filepath.Join(c.dir, ".git")
+	ref := filepath.Join(git, "refs/heads/rekal", c.email)
+	c.must("git", "rekal", "sync")
+	tracked := filepath.Join(git, "refs/remotes/origin/rekal", c.email)
+	for i, s := range []leftover{
+		{"a lock of the ledger's ref, of an hour ago", ref + ".lock", "", true},
+		{"a lock of the ledger's ref, of just now", ref + ".lock", "", false},
+		{"a half-written lock of the ledger's ref", ref + ".lock", strings.Repeat("1", 20), true},
+		{"a lock of what the remote held, of an hour ago", tracked + ".lock", "", true},
+		{"a lock of what the remote held, of just now", tracked + ".lock", "", false},
+		{"a lock of the packed refs", filepath.Join(git, "packed-refs.lock"), "", true},
+		{"a data.db.new", ".rekal/data.db.new", "half", true},
+		{"both databases' .new", ".rekal/index.db.new", "", true},
+		{"write-ahead logs", ".rekal/data.db.wal", "nonsense", true},
+		{"logs of a rebuild", ".rekal/index.db.new.wal", "nonsense", true},
+		{"a spilled sort", ".rekal/tmp/duckdb_temp_storage_DEFAULT-0.tmp", "nonsense", true},
+		{"a damaged capture cache", ".rekal/capture.cache", "nonsense", true},
+		{"an empty capture cache", ".rekal/capture.cache", "", true},
+		{"a damaged data.db", ".rekal/data.db", "nonsense", true},
+		{"an empty index.db", ".rekal/index.db", "", true},
+		{"a lock with something in it", ".rekal/lock", "123", true},
+	} {
+		if i%2 != 0 && !long() {
+			continue
+		}
+		if !filepath.IsAbs(s.path) {
+			s.path = filepath.Join(c.dir, s.path)
+		}
+		if err := w.stumble(c, s); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
+	}
+	w.fatal(c.check())
+}
+
+// leftover is a file that a dead process left.
+type leftover struct {
+	name, path, text string
+	old              bool // it died an hour ago, not just now
+}
+
+// stumble plants a leftover and does a day's work.
+func (w *world) stumble(c *clone, s leftover) error {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(s.path), 0o700), os.WriteFile(s.path, []byte(s.text), 0o600)); err != nil {
+		return err
+	}
+	if hour := time.Now().Add(-time.Hour); s.old {
+		if err := os.Chtimes(s.path, hour, hour); err != nil {
+			return err
+		}
+	}
+	if err := c.grow(w, 2, 5); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"git", "commit", "-q", "--allow-empty", "-m", "work"},
+		{"git", "rekal", "parser cache"},
+		{"git", "rekal", "index"},
+		{"git", "rekal", "sync"},
+	} {
+		res, err := c.run(args...)
+		if err == nil && res.code != 0 {
+			err = fmt.Errorf("%v", res)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := c.dropGitsLocks(); err != nil {
+		return err
+	}
+	return errors.Join(c.checkLeftovers(), c.checkLedger(c.held()))
+}
+
+// TestClockGoesBack runs commands at times that jump: the ledger's order stays that of its
+// commits, and nothing is lost. The binary is the real one but for its clock, which an
+// overlay at build time moves (libfaketime can't: Go asks the kernel itself).
+func TestClockGoesBack(t *testing.T) {
+	w := newWorld(t, seed(t))
+	w.bin = filepath.Join(w.dir, "moved-clock")
+	w.fatal(buildBinary(w.bin, "-overlay="+clockOverlay(t)))
+	c := w.machine("home", "alice@example.com").repo()
+	for n := range pick(5, 80) {
+		w.fatal(c.grow(w, 2, 10))
+		by := time.Duration(w.rng.IntN(100*24)-50*24) * time.Hour
+		clock := []string{"REKAL_CLOCK=" + by.String()}
+		args := [][]string{{"git", "commit", "-q", "--allow-empty", "-m", "jump"}, {"git", "rekal", "checkpoint"}}[w.rng.IntN(2)]
+		res, err := c.runWith(clock, args...)
+		if err == nil {
+			err = res.blame()
+		}
+		if err == nil {
+			_, err = c.runWith(clock, "git", "rekal", "parser cache")
+		}
+		if err != nil {
+			t.Fatalf("jump %d, by %v: %v", n, by, err)
+		}
+	}
+	w.fatal(c.check())
+	w.fatal(c.checkOrder())
+}
+
+// checkOrder sees to it that a ledger which one machine wrote has its segments in the order
+// of its commits.
+func (c *clone) checkOrder() error {
+	out, err := c.feed(nil, "log", "--reverse", "--format=", "--name-only", "refs/heads/rekal/"+c.email, "--", "segments/")
+	if err != nil {
+		return err
+	}
+	last := ""
+	for _, path := range strings.Fields(string(out)) {
+		name := filepath.Base(path)
+		if name <= last && !strings.HasPrefix(last, name[:26]) {
+			return fmt.Errorf("segment %s was added behind %s", name, last)
+		}
+		last = name
+	}
+	return nil
+}
+
+// clockOverlay is process.go with a clock that $REKAL_CLOCK moves.
+func clockOverlay(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../../git-rekal/process.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := strings.Replace(string(text), "Now: time.Now", "Now: movedClock", 1) + `
+func movedClock() time.Time {
+	by, _ := time.ParseDuration(os.Getenv("REKAL_CLOCK"))
+	return time.Now().Add(by)
+}
+`
+	if !strings.Contains(moved, "Now: movedClock") {
+		t.Fatal("process.go hands out its clock in another way")
+	}
+	dir := t.TempDir()
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: filepath.Join(dir, "process.go")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"process.go": []byte(moved), "overlay.json": overlay} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "overlay.json")
+}
