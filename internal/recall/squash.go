@@ -20,7 +20,7 @@ import (
 const (
 	maxChanges = 2000 // files of a commit; a larger one is an import, not a merge
 	maxKnown   = 300  // code commits that share a file with it
-	maxMet     = 200  // of them, those that may share no more than that
+	maxMet     = 100  // of them, those that may share no more than that
 	maxRead    = 50   // of them, those whose lines are compared
 	maxPaths   = 64   // files whose past is looked at
 	maxSteps   = 20_000
