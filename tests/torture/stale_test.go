@@ -31,7 +31,7 @@ func TestStaleLeftovers(t *testing.T) {
 		{"both databases' .new", ".rekal/index.db.new", "", true},
 		{"write-ahead logs", ".rekal/data.db.wal", "nonsense", true},
 		{"logs of a rebuild", ".rekal/index.db.new.wal", "nonsense", true},
-		{"a spilled sort", ".rekal/tmp/duckdb_temp_storage_DEFAULT-0.tmp", "nonsense", true},
+		{"a spilled sort", ".rekal/tmp.99999999.data.db/duckdb_temp_storage_DEFAULT-0.tmp", "nonsense", true},
 		{"a damaged capture cache", ".rekal/capture.cache", "nonsense", true},
 		{"an empty capture cache", ".rekal/capture.cache", "", true},
 		{"a damaged data.db", ".rekal/data.db", "nonsense", true},
