@@ -73,7 +73,7 @@ func TestHooksNeverFail(t *testing.T) {
 		{name: "with more arguments", desk: ready, args: []string{"pre-push", "origin", "--url", "-x"}},
 		{name: "in no repository", desk: func(t *testing.T) *desk { d := newDesk(t); d.dir = t.TempDir(); return d }, args: []string{"post-commit"}, says: "git repository"},
 		{name: "before init", desk: newDesk, args: []string{"post-commit"}},
-		{name: "when the ledger's ref is damaged", desk: damagedRef, args: []string{"post-commit"}}, // git ignores such a ref, too
+		{name: "when the ledger's ref is damaged", desk: damagedRef, args: []string{"post-commit"}, says: "refs/heads/rekal/alice@example.com"},
 		{name: "when the ledger's tip is missing", desk: missingTip, args: []string{"post-commit"}, says: "post-commit: "},
 		{name: "with a setting that is none", desk: badSetting, args: []string{"post-commit"}, says: "rekal.actor"},
 		{name: "with garbage on stdin", desk: func(t *testing.T) *desk { d := ready(t); d.stdin = "x\n\x00" + strings.Repeat("y", 5000); return d }, args: []string{"post-rewrite", "amend"}},

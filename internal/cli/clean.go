@@ -52,7 +52,7 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 		app.hint(hint)
 	}
 	// Whoever sets the repository up again agrees again to share.
-	if err := w.Repo.UnsetConfig(ctx, "rekal.remote"); err != nil {
+	if err := w.Unshare(ctx); err != nil {
 		return err
 	}
 	return c.ledgers(app, w)

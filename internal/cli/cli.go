@@ -116,6 +116,24 @@ func (app *App) execute(ctx context.Context, e entry, args []string) error {
 	return c.run(ctx, app)
 }
 
+// open is what every command that shares goes through: a repository that is set up, and its
+// user. Close the workspace.
+func (app *App) open(ctx context.Context) (*workspace.Workspace, workspace.Author, error) {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return nil, workspace.Author{}, err
+	}
+	var author workspace.Author
+	if err = w.Ready(); err == nil {
+		author, err = w.Author(ctx)
+	}
+	if err != nil {
+		w.Close()
+		return nil, workspace.Author{}, err
+	}
+	return w, author, nil
+}
+
 // read is what every command that reads goes through: it opens the repository, and what
 // brings its tables up to date before it opens them.
 func (app *App) read(use func(*workspace.Workspace, *materialize.Materializer) error) error {

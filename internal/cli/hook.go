@@ -64,8 +64,9 @@ const hookBytes = 48 << 20
 
 var errTooMuch = errors.New(`there is too much to capture in a hook: run "git rekal checkpoint"`)
 
-// pushBudget is how long a push of code waits for the ledger's remote.
-const pushBudget = 4 * time.Second
+// pushBudget is how long a push of code is held up in all: by capture, and then by the
+// ledger's remote.
+const pushBudget = 5 * time.Second
 
 func (c *hookCommand) run(ctx context.Context, app *App) error {
 	if config.Off(app.Env) {
@@ -90,7 +91,9 @@ func guarded(do func() error) (err error) {
 
 // serve does what the hook is for: it captures, and beside a push it sends what was captured.
 func (c *hookCommand) serve(ctx context.Context, app *App) error {
-	within, cancel := context.WithTimeout(ctx, hookBudget)
+	whole, stop := context.WithTimeout(ctx, pushBudget)
+	defer stop()
+	within, cancel := context.WithTimeout(whole, hookBudget)
 	defer cancel()
 	w, err := workspace.Open(app.Process)
 	if err != nil {
@@ -117,7 +120,7 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 		err = errTooMuch
 	}
 	if c.name == prePush {
-		err = errors.Join(err, c.send(ctx, author, input))
+		err = errors.Join(err, c.send(whole, author, input))
 	}
 	return err
 }
@@ -146,13 +149,14 @@ func (c *hookCommand) send(ctx context.Context, author workspace.Author, input s
 	if err != nil {
 		return err
 	}
+	if !author.Config.Agreed(remote) {
+		return fmt.Errorf(`the ledger was not sent: %q is another place than the one that you agreed to: run "git rekal push" to agree`, remote)
+	}
 	if all, err := author.Ledger.Sent(remote); err != nil || all {
 		return err
 	}
-	within, cancel := context.WithTimeout(ctx, pushBudget)
-	defer cancel()
-	_, err = author.Ledger.Push(within, remote, false)
-	if within.Err() != nil {
+	_, err = author.Ledger.Push(ctx, remote, false)
+	if ctx.Err() != nil {
 		err = fmt.Errorf("%q: %w", remote, git.ErrTimeout)
 	}
 	if err != nil {

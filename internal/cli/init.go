@@ -97,10 +97,13 @@ func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 	if before == "" {
 		done = append(done, "ledger branch "+shortRef(author.Ledger.Ref()))
 	}
-	if c.remote == "" || c.remote == author.Config.Remote {
+	if c.remote == "" || author.Config.Agreed(c.remote) && author.Config.Place != "" {
 		return done, nil
 	}
-	return append(done, "setting rekal.remote "+c.remote), w.Repo.SetConfig(ctx, "rekal.remote", c.remote)
+	if err := w.Share(ctx, c.remote, author.Config.Places[c.remote]); err != nil {
+		return done, err
+	}
+	return append(done, "setting rekal.remote "+c.remote), nil
 }
 
 func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {

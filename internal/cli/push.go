@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -37,18 +39,11 @@ func (c *pushCommand) validate(args []string) error {
 }
 
 func (c *pushCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
+	w, author, err := app.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if err := w.Ready(); err != nil {
-		return err
-	}
-	author, err := w.Author(ctx)
-	if err != nil {
-		return err
-	}
 	remote, err := w.Remote(author, c.remote)
 	if err != nil {
 		return err
@@ -66,13 +61,25 @@ func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspa
 	if sent > 0 {
 		fmt.Fprintf(app.Stdout, "sent to %s: %s of %s\n", printable(remote), plural(sent, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
-	if author.Config.Remote != "" {
+	return app.agree(ctx, w, author, remote)
+}
+
+// agree notes that the user shares with a remote, and with what its name stands for now, where
+// that is news.
+func (app *App) agree(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string) error {
+	conf := author.Config
+	if conf.Remote != "" && conf.Remote != remote && slices.Contains(conf.Remotes, conf.Remote) {
+		return nil // this once
+	}
+	if conf.Agreed(remote) && conf.Place != "" {
 		return nil
 	}
-	if err := w.Repo.SetConfig(ctx, "rekal.remote", remote); err != nil {
+	if err := w.Share(ctx, remote, conf.Places[remote]); err != nil {
 		return err
 	}
-	app.hint(fmt.Sprintf(`from now on "git push" sends the ledger to %s, too; "git config rekal.autopush false" stops that`, remote))
+	if !conf.Agreed(remote) {
+		app.hint(fmt.Sprintf(`from now on "git push" sends the ledger to %s, too; "git config rekal.autopush false" stops that`, remote))
+	}
 	return nil
 }
 
@@ -84,7 +91,7 @@ func oneRemote(args []string) (string, error) {
 	case len(args) > 1:
 		return "", fmt.Errorf("unexpected argument %q", args[1])
 	case args[0] == "":
-		return "", fmt.Errorf("the remote's name is empty")
+		return "", errors.New("the remote's name is empty")
 	}
 	return args[0], nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -39,20 +38,13 @@ func (c *syncCommand) validate(args []string) error {
 }
 
 func (c *syncCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
+	w, author, err := app.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	if err := w.Ready(); err != nil {
-		return err
-	}
-	author, err := w.Author(ctx)
-	if err != nil {
-		return err
-	}
 	remote, noRemote := w.Remote(author, c.remote)
-	if noRemote != nil && !errors.Is(noRemote, config.ErrNoRemote) {
+	if noRemote != nil && c.remote != "" {
 		return noRemote
 	}
 	if err := app.captureNow(ctx, w, author, session.ViaSync); err != nil {
@@ -72,18 +64,15 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 	return errors.Join(unshared, m.CatchUp(ctx))
 }
 
-// share fetches first: then what is sent is already merged. Where that fails, there is no
-// network, or no remote at its other end, and nothing is lost: the next time brings it.
+// share fetches first: then what is sent is already merged. Where neither works, there is no
+// network, and nothing is lost: the next time brings it.
 func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, remote string) error {
 	app.progress("fetching the ledgers of " + remote)
-	if err := ledger.Fetch(ctx, w.Repo, remote, git.Attended(app.Terminal)); err != nil {
-		if ctx.Err() != nil {
-			return err
-		}
-		app.Warn(fmt.Errorf("nothing was fetched or sent, the next sync will: %w", err))
-		return nil
+	unfetched := ledger.Fetch(ctx, w.Repo, remote, git.Attended(app.Terminal))
+	if ctx.Err() != nil {
+		return unfetched
 	}
-	taken, err := author.Ledger.Adopt(ctx, remote)
+	taken, err := author.Ledger.Adopt(ctx, remote) // also of what was fetched before
 	for _, refused := range taken.Refused {
 		app.say(explain(refused))
 	}
@@ -93,5 +82,13 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 	if taken.Ledgers > 0 {
 		fmt.Fprintf(app.Stdout, "fetched from %s: %s with something new\n", printable(remote), plural(taken.Ledgers, "ledger"))
 	}
-	return app.push(ctx, w, author, remote)
+	unsent := app.push(ctx, w, author, remote)
+	switch {
+	case unfetched != nil && unsent != nil && ctx.Err() == nil:
+		app.Warn(fmt.Errorf("nothing was fetched or sent (a later sync does it): %w", unfetched))
+		return nil
+	case unfetched != nil:
+		app.say(fmt.Sprintf(`not everything was fetched: %v: if a branch is in the way, run "git remote prune %s"`, unfetched, remote))
+	}
+	return unsent
 }

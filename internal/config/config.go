@@ -5,6 +5,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,11 +20,13 @@ type Config struct {
 	Enabled  bool   // rekal.enabled: whether the hooks capture; default true
 	Actor    string // rekal.actor: "human" or "agent" for every session; "" lets the transcript and CI decide
 	Remote   string // rekal.remote: where the user agreed to send the ledger; "" for nowhere yet
+	Place    string // rekal.url: what Remote stood for when the user agreed; "" when that is not known
 	Autopush bool   // rekal.autopush: whether a push of code sends the ledger to Remote; default true
 	Skip     bool   // REKAL_SKIP: let this one command pass by
 	CI       bool   // CI is set in the environment: nobody sits at the keyboard
 
 	Remotes  []string          // the names of git's remotes, sorted
+	Places   map[string]string // remote → the URL that a push goes to, as it is configured
 	Upstream map[string]string // short branch name → the remote of its upstream
 }
 
@@ -32,6 +35,12 @@ var (
 	ErrNoRemote      = errors.New("no remote to share the ledger with")
 	ErrUnknownRemote = errors.New("no such remote")
 )
+
+// Agreed reports whether the user agreed to send the ledger to what a remote's name stands for
+// now: names can be given to other places.
+func (c Config) Agreed(remote string) bool {
+	return remote == c.Remote && (c.Place == "" || c.Place == c.Places[remote])
+}
 
 // RemoteFor chooses the remote to share with: the one that is asked for, else rekal.remote,
 // else that of the branch's upstream, else origin. It returns ErrUnknownRemote for a name
@@ -106,26 +115,33 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		c.Actor = v
 	}
 	c.Remote, _ = value("remote")
+	c.Place = conf["rekal.url"]
 	c.Skip = vars["REKAL_SKIP"] != "" && vars["REKAL_SKIP"] != "0"
-	c.Remotes, c.Upstream = remotes(conf)
+	c.remotes(conf)
 	return c, nil
 }
 
-// remotes finds git's remotes, and which of them each branch follows. Names may hold dots.
-func remotes(conf map[string]string) (names []string, upstream map[string]string) {
+// remotes finds git's remotes, where they are, and which of them each branch follows. Names
+// may hold dots.
+func (c *Config) remotes(conf map[string]string) {
 	for key, v := range conf {
 		if name, ok := middle(key, "remote.", ".url"); ok {
-			names = append(names, name)
+			c.Remotes = append(c.Remotes, name)
+			c.Places = with(c.Places, name, cmp.Or(conf["remote."+name+".pushurl"], v))
 		}
 		if branch, ok := middle(key, "branch.", ".remote"); ok {
-			if upstream == nil {
-				upstream = map[string]string{}
-			}
-			upstream[branch] = v
+			c.Upstream = with(c.Upstream, branch, v)
 		}
 	}
-	slices.Sort(names)
-	return names, upstream
+	slices.Sort(c.Remotes)
+}
+
+func with(m map[string]string, key, value string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
 }
 
 func middle(key, before, after string) (string, bool) {

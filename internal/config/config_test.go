@@ -76,11 +76,15 @@ func TestRead(t *testing.T) {
 		{name: "no CI", env: []string{"CI=false"}, want: config.Config{Enabled: true, Autopush: true}},
 		{name: "an empty CI", env: []string{"CI="}, want: config.Config{Enabled: true, Autopush: true}},
 		{name: "sharing", conf: "[rekal]\nremote = team\nautopush = false\n", want: config.Config{Enabled: true, Remote: "team"}},
+		{
+			name: "where it was agreed to share", conf: "[rekal]\nremote = team\nurl = u\n[remote \"team\"]\nurl = u\npushurl = p\n",
+			want: config.Config{Enabled: true, Autopush: true, Remote: "team", Place: "u", Remotes: []string{"team"}, Places: map[string]string{"team": "p"}},
+		},
 		{name: "sharing, in the environment", conf: "[rekal]\nremote = team\n", env: []string{"REKAL_REMOTE=other", "REKAL_AUTOPUSH=no"}, want: config.Config{Enabled: true, Remote: "other"}},
 		{name: "autopush is not a boolean", conf: "[rekal]\nautopush = sometimes\n", err: `config: rekal.autopush: "sometimes" is not a boolean`},
 		{
 			name: "remotes and upstreams", conf: "[remote \"origin\"]\nurl = x\n[remote \"a.b/c\"]\nurl = y\nurl = z\n[remote \"only-push\"]\npushurl = p\n[remote]\npushDefault = q\n[branch \"feature/v1.2\"]\nremote = a.b/c\n",
-			want: config.Config{Enabled: true, Autopush: true, Remotes: []string{"a.b/c", "origin"}, Upstream: map[string]string{"feature/v1.2": "a.b/c"}},
+			want: config.Config{Enabled: true, Autopush: true, Remotes: []string{"a.b/c", "origin"}, Places: map[string]string{"a.b/c": "z", "origin": "x"}, Upstream: map[string]string{"feature/v1.2": "a.b/c"}},
 		},
 		{name: "other keys", conf: "[rekal \"x\"]\nenabled = no\n[rekalx]\nenabled = no\n", want: config.Config{Enabled: true, Autopush: true}},
 	} {
@@ -158,6 +162,28 @@ func TestRemoteFor(t *testing.T) {
 			got, err := tt.conf.RemoteFor(tt.asked, tt.branch)
 			if got != tt.want || !errors.Is(err, tt.err) {
 				t.Errorf("%q, %v; want %q, %v", got, err, tt.want, tt.err)
+			}
+		})
+	}
+}
+
+func TestAgreed(t *testing.T) {
+	for _, tt := range []struct {
+		name, place, now string
+		want             bool
+	}{
+		{"the same place", "u", "u", true},
+		{"the name went to another place", "u", "v", false},
+		{"the name is nobody's any more", "u", "", false},
+		{"agreed by the name alone", "", "u", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := config.Config{Remote: "team", Place: tt.place, Places: map[string]string{"team": tt.now}}
+			if got := c.Agreed("team"); got != tt.want {
+				t.Errorf("%v, want %v", got, tt.want)
+			}
+			if c.Agreed("other") {
+				t.Error("another remote")
 			}
 		})
 	}

@@ -37,6 +37,54 @@ func (r *Repo) Commit(id OID) (Commit, error) {
 	return commitFrom(c), nil
 }
 
+// maxCommit is the size in bytes of the largest commit of somebody else that is read.
+const maxCommit = 1 << 20
+
+// Sound looks at the commits that are reachable from a tip and not from those it meets of have,
+// and returns ErrMalformed where one is too large to be read. libgit2's own walk has no bound.
+func (r *Repo) Sound(ctx context.Context, tip OID, have ...OID) error {
+	odb, err := r.r.Odb()
+	if err != nil {
+		return fmt.Errorf("git: object database: %w", err)
+	}
+	defer odb.Free()
+	seen := map[OID]bool{}
+	for _, id := range have {
+		seen[id] = true
+	}
+	for next := []OID{tip}; len(next) > 0; {
+		id := next[len(next)-1]
+		next = next[:len(next)-1]
+		if err := ctx.Err(); err != nil || seen[id] {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		seen[id] = true
+		o, err := toOid(id)
+		if err != nil {
+			return err
+		}
+		size, _, err := odb.ReadHeader(o)
+		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+			continue // the walk says whether it may be missing
+		}
+		if err != nil {
+			return fmt.Errorf("git: commit %s: %w", id, err)
+		}
+		if size > maxCommit {
+			return fmt.Errorf("git: commit %s has %d bytes: %w", id, size, ErrMalformed)
+		}
+		c, err := r.Commit(id)
+		if err != nil {
+			return err
+		}
+		next = append(next, c.Parents...)
+	}
+	return nil
+}
+
 func (r *Repo) lookupCommit(id OID) (*git2.Commit, error) {
 	o, err := toOid(id)
 	if err != nil {

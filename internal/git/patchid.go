@@ -112,7 +112,7 @@ import (
 // for its diff would be felt.
 const (
 	patchFiles = 300
-	patchBytes = 1 << 20 // of both sides of all files
+	patchBytes = 256 << 10 // of both sides of all files
 )
 
 // PatchID is the stable patch-id of a commit's change: what `git diff-tree -p --root COMMIT |

@@ -34,7 +34,7 @@ func (r *Repo) Push(ctx context.Context, remote, ref string, id OID, attended At
 		// A mirror takes no single refs unless told that it is none.
 		args = append([]string{"-c", "remote." + remote + ".mirror=false"}, args...)
 	}
-	out, err := r.network(ctx, attended, args...)
+	out, errs, err := r.network(ctx, attended, args...)
 	for line := range strings.Lines(out) {
 		flag, rest, ok := strings.Cut(strings.TrimSpace(line), "\t")
 		if !ok {
@@ -45,7 +45,7 @@ func (r *Repo) Push(ctx context.Context, remote, ref string, id OID, attended At
 		case flag == "!" && moved(verdict):
 			return false, fmt.Errorf("git: push to %q: %w: %s", remote, ErrRejected, verdict)
 		case flag == "!":
-			return false, fmt.Errorf("git: push to %q: %s", remote, verdict)
+			return false, fmt.Errorf("git: push to %q: %s%s", remote, verdict, said(errs))
 		case flag != "=":
 			sent = true
 		}
@@ -68,12 +68,13 @@ func moved(verdict string) bool {
 type Whole bool
 
 // Fetch brings refs of a remote, by refspec, with nothing left out: neither the clone's filter
-// nor its depth counts. Whole asks for everything anew, because commits are here whose parents
+// nor its depth counts. Refs here that the refspecs name and that are gone there are removed,
+// because they may be in the way of new ones (a/b of a). Whole asks for everything anew, because commits are here whose parents
 // or blobs are not.
 func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whole Whole, attended Attended) error {
 	args := []string{
 		"fetch", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance",
-		"--no-prune", "--no-show-forced-updates", "--refmap=", "--no-filter",
+		"--prune", "--no-show-forced-updates", "--refmap=", "--no-filter",
 	}
 	if whole {
 		args = append(args, "--refetch")
@@ -83,7 +84,7 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whol
 	}
 	args = append(append(args, remote), refspecs...)
 	for tries := 0; ; tries++ {
-		_, err := r.network(ctx, attended, args...)
+		_, _, err := r.network(ctx, attended, args...)
 		if err == nil {
 			return nil
 		}
@@ -118,7 +119,7 @@ const grace = 500 * time.Millisecond
 
 // network runs a git command that talks to a remote: as the user's own git would, with
 // credential helpers, ssh and proxies as configured, and with the process's environment.
-func (r *Repo) network(ctx context.Context, attended Attended, args ...string) (stdout string, err error) {
+func (r *Repo) network(ctx context.Context, attended Attended, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = r.dir
 	cmd.Env = append(slices.Clone(r.env), "GIT_PAGER=cat", "LC_ALL=C", "REKAL_SKIP=1")
@@ -146,7 +147,21 @@ func (r *Repo) network(ctx context.Context, attended Attended, args ...string) (
 	case errs.Len() > 0:
 		err = errors.New(verdict(errs.String()))
 	}
-	return out.String(), err
+	if err != nil && !attended && cmd.Process != nil {
+		// What of its helpers did not heed the request to stop must not outlive a hook.
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	return out.String(), errs.String(), err
+}
+
+// said is what the server itself said about a refusal, in brackets; "" when it said nothing.
+func said(stderr string) string {
+	for line := range strings.Lines(stderr) {
+		if text, ok := strings.CutPrefix(line, "remote: "); ok && strings.TrimSpace(text) != "" {
+			return " (" + strings.TrimSpace(text) + ")"
+		}
+	}
+	return ""
 }
 
 // verdict is what git and those that it calls say about a failure, in one line: the first

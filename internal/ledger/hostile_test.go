@@ -113,7 +113,7 @@ func TestHostileLedgers(t *testing.T) {
 				t.Fatalf("%v, %v; want the error %v", commits, err, tt.err)
 			}
 			equal(t, "notes", tt.want, notes(t, s.repo(), commits))
-			if _, err := ledger.Newest(s.repo(), tip); err != nil && !errors.Is(err, git.ErrMalformed) && !errors.Is(err, git.ErrNotFound) {
+			if _, err := ledger.Newest(s.repo(), tip, morning); err != nil && !errors.Is(err, git.ErrMalformed) && !errors.Is(err, git.ErrNotFound) {
 				t.Errorf("the newest: %v", err)
 			}
 		})
@@ -241,7 +241,7 @@ func TestNewestIgnoresWhatIsNoSegment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, err := ledger.Newest(s.repo(), draft)
+	last, err := ledger.Newest(s.repo(), draft, morning.AddDate(1, 0, 0))
 	if err != nil || !last.Equal(morning) {
 		t.Errorf("the newest is of %v, %v; want %v", last, err, morning)
 	}

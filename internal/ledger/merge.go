@@ -35,11 +35,16 @@ func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 		return cmp.Or(y.Committer.When.Compare(x.Committer.When), cmp.Compare(x.OID, y.OID))
 	})
 	later, earlier := tips[0], tips[1]
-	gone, err := scrubbed(ctx, repo, later, earlier)
+	trees, err := repo.Trees(treeBytes)
+	if err != nil {
+		return "", fmt.Errorf("ledger: merge: %w", err)
+	}
+	defer trees.Close()
+	gone, err := scrubbed(ctx, repo, trees, later, earlier)
 	if err != nil {
 		return "", err
 	}
-	tree, err := repo.Union(later.Tree, earlier.Tree, dayDepth+1)
+	tree, err := trees.Union(ctx, later.Tree, earlier.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth)
 	if err != nil {
 		return "", fmt.Errorf("ledger: merge %s and %s: %w", a, b, err)
 	}
@@ -55,12 +60,7 @@ func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 
 // scrubbed lists the segments that one side removed on purpose and the other still has. What
 // says so stands in a segment that only one side holds: once both hold it, both have obeyed.
-func scrubbed(ctx context.Context, repo *git.Repo, a, b git.Commit) ([]string, error) {
-	trees, err := repo.Trees(treeBytes)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: merge: %w", err)
-	}
-	defer trees.Close()
+func scrubbed(ctx context.Context, repo *git.Repo, trees *git.Trees, a, b git.Commit) ([]string, error) {
 	beyond := func(older, newer git.OID) ([]git.Entry, error) {
 		return trees.Added(older, newer, strings.TrimSuffix(segmentDir, "/"), dayDepth, maxSegments)
 	}
@@ -95,7 +95,7 @@ func scrubs(ctx context.Context, repo *git.Repo, files []git.Entry) (map[string]
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("ledger: merge: %w", err)
 		}
-		if !segmentPath.MatchString(f.Path) {
+		if !isSegment(f.Path) {
 			continue
 		}
 		e, err := ReadSegment(repo, f.OID)

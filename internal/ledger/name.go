@@ -28,14 +28,28 @@ func (n segmentName) path(part int) string {
 	return segmentDir + n.TS.Format("2006/01/02/") + file
 }
 
-// segmentPath is what segmentName.path makes; nothing else below segments/ is read.
-var segmentPath = regexp.MustCompile(`^segments/\d{4}/\d\d/\d\d/[0-7][0-9A-HJKMNP-TV-Z]{25}(\.\d{1,6})?\.ndjson$`)
+// segmentPath is what segmentName.path makes, and so is isSegment; nothing else below segments/
+// is read.
+var segmentPath = regexp.MustCompile(`^segments/(\d{4}/\d\d/\d\d)/([0-7][0-9A-HJKMNP-TV-Z]{25})(\.\d{1,6})?\.ndjson$`)
+
+// isSegment reports whether a path is a segment's: its folder is the day in its name.
+func isSegment(path string) bool {
+	m := segmentPath.FindStringSubmatch(path)
+	return m != nil && Segment{Path: path}.Time().Format("2006/01/02") == m[1]
+}
 
 var dayPath = regexp.MustCompile(`^\d{4}(/\d\d){0,2}$`)
 
-// isDayOrSegment takes a path below segments/.
-func isDayOrSegment(path string) bool {
-	return dayPath.MatchString(path) || segmentPath.MatchString(segmentDir+path)
+// until passes days, and segments up to a time, by their paths below segments/.
+func until(limit time.Time) func(path string) bool {
+	day := limit.UTC().Format("2006/01/02")
+	return func(path string) bool {
+		if dayPath.MatchString(path) {
+			return path <= day[:len(path)]
+		}
+		s := Segment{Path: segmentDir + path}
+		return isSegment(s.Path) && !s.Time().After(limit)
+	}
 }
 
 // comparePaths orders segments by name, then by part: "X.ndjson" comes before

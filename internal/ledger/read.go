@@ -183,7 +183,7 @@ func (r *reader) entries(files []git.Entry) [][]Segment {
 	twice := map[git.OID]bool{}
 	for _, f := range files {
 		name := path.Base(f.Path)
-		if segmentPath.MatchString(f.Path) && !r.seen[name] && !twice[f.OID] {
+		if isSegment(f.Path) && !r.seen[name] && !twice[f.OID] {
 			r.seen[name], twice[f.OID] = true, true
 			all = append(all, Segment{Path: f.Path, Blob: f.OID})
 		}
@@ -200,8 +200,9 @@ func (r *reader) entries(files []git.Entry) [][]Segment {
 	return out
 }
 
-// Newest is the time of a ledger's newest segment; the zero time when it has none.
-func Newest(repo *git.Repo, tip git.OID) (time.Time, error) {
+// Newest is the time of a ledger's newest segment that is not later than a limit; the zero
+// time when it has none.
+func Newest(repo *git.Repo, tip git.OID, limit time.Time) (time.Time, error) {
 	c, err := repo.Commit(tip)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)
@@ -211,7 +212,7 @@ func Newest(repo *git.Repo, tip git.OID) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)
 	}
 	defer trees.Close()
-	last, err := trees.Last(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, isDayOrSegment)
+	last, err := trees.Last(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, until(limit))
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)
 	}

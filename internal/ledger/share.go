@@ -104,6 +104,13 @@ func (l *Ledger) Adopt(ctx context.Context, remote string) (Taken, error) {
 	return l.adopt(ctx, remote, "*")
 }
 
+// Restore takes in what a remote was last known to hold of one's own ledger, and reports
+// whether that was anything.
+func (l *Ledger) Restore(ctx context.Context, remote string) (bool, error) {
+	taken, err := l.adopt(ctx, remote, strings.TrimPrefix(l.ref, localPrefix))
+	return taken.Own != "", err
+}
+
 func (l *Ledger) adopt(ctx context.Context, remote, name string) (Taken, error) {
 	var out Taken
 	prefix := trackingPrefix(remote)
@@ -113,6 +120,9 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Taken, error) 
 	}
 	for _, from := range slices.Sorted(maps.Keys(tips)) {
 		name := strings.TrimPrefix(from, prefix)
+		if strings.Contains(name, "/") {
+			continue // an escaped address holds no slash
+		}
 		to := remotePrefix + remote + "/" + name
 		own := localPrefix+name == l.ref
 		if own {
@@ -147,6 +157,9 @@ func take(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (now git
 			}
 		}
 		// What can't be read would make unreadable what is held.
+		if err := repo.Sound(ctx, tip, known(held)...); err != nil {
+			return "", false, err
+		}
 		if err := complete(ctx, repo, tip, known(held)...); err != nil {
 			return "", false, err
 		}
@@ -171,14 +184,15 @@ func known(held git.OID) []git.OID {
 	return []git.OID{held}
 }
 
-// tries bounds how often something starts again because another process was first.
-const tries = 20
+// tries bounds how often something starts again because another process or machine was first.
+const tries = 10
 
 // Push sends one's own ledger to a remote, never by force. Where the remote holds more of it
 // (from another machine), that is fetched and merged first. It returns how many of the
 // ledger's commits the remote did not have, as far as was known here; 0 when there was
 // nothing to send.
 func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended) (sent int, err error) {
+	stuck := 0 // tries after which nothing had changed
 	for range tries {
 		tip, err := l.Tip()
 		if err != nil || tip == "" {
@@ -189,11 +203,18 @@ func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended)
 		if err == nil {
 			return l.sent(ctx, remote, new, had, tip)
 		}
-		if !errors.Is(err, git.ErrRejected) {
-			return 0, fmt.Errorf("ledger: %w", err)
-		}
-		if err := l.pull(ctx, remote, attended); err != nil {
+		err = fmt.Errorf("ledger: %w", err)
+		if !errors.Is(err, git.ErrRejected) || stuck > 1 {
 			return 0, err
+		}
+		switch pulled := l.pull(ctx, remote, attended); {
+		case errors.Is(pulled, ErrRefused):
+			return 0, pulled
+		case pulled != nil:
+			return 0, err // what was wrong with the push tells more
+		}
+		if now, err := l.Tip(); err == nil && now == tip && l.tracked(remote) == had {
+			stuck++
 		}
 	}
 	return 0, fmt.Errorf("ledger: push to %q: %w: gave up after %d tries", remote, git.ErrRejected, tries)
@@ -205,9 +226,14 @@ func (l *Ledger) Sent(remote string) (bool, error) {
 	return err == nil && tip == l.tracked(remote), err
 }
 
+// tracking is the ref that says what a remote holds of one's own ledger.
+func (l *Ledger) tracking(remote string) string {
+	return trackingPrefix(remote) + strings.TrimPrefix(l.ref, localPrefix)
+}
+
 // tracked is what a remote held of one's own ledger when it was last seen; "" for nothing.
 func (l *Ledger) tracked(remote string) git.OID {
-	id, err := l.repo.Ref(trackingPrefix(remote) + strings.TrimPrefix(l.ref, localPrefix))
+	id, err := l.repo.Ref(l.tracking(remote))
 	if err != nil {
 		return ""
 	}
@@ -215,13 +241,10 @@ func (l *Ledger) tracked(remote string) git.OID {
 }
 
 // sent notes what the remote holds now. git does so itself only where the remote's refspec
-// covers the branch.
+// covers the branch. It is no reason to fail that it can't be noted: it was sent.
 func (l *Ledger) sent(ctx context.Context, remote string, new bool, had, tip git.OID) (int, error) {
-	tracking := trackingPrefix(remote) + strings.TrimPrefix(l.ref, localPrefix)
 	if now := l.tracked(remote); now != tip {
-		if err := l.repo.CompareAndSwap(ctx, tracking, now, tip, "rekal: push"); err != nil && !errors.Is(err, git.ErrMoved) {
-			return 0, fmt.Errorf("ledger: %w", err)
-		}
+		_ = l.repo.CompareAndSwap(ctx, l.tracking(remote), now, tip, "rekal: push")
 	}
 	if !new {
 		return 0, nil

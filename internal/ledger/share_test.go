@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -291,4 +292,88 @@ func TestAdopt(t *testing.T) {
 	}
 	equal(t, "own", "", string(tip(t, here.own())))
 	here.fsck()
+}
+
+// Whoever can write to a branch can name a segment as they like: one of no day, or of the end
+// of time, is neither read nor followed.
+func TestSegmentsOfNoDay(t *testing.T) {
+	_, clones := machines(t, 1)
+	l, r := clones[0].own(), clones[0].repo()
+	good := add(t, l, note(t, 1, morning))
+	c := mustCommit(t, r, good)
+	bad, err := r.WriteCommit(git.Draft{Base: c.Tree, Parents: []git.OID{good}, Message: "x\n", Author: someone, Files: map[string][]byte{
+		"segments/9999/12/31/7ZZZZZZZZZZZZZZZZZZZZZZZZZ.ndjson": nil, // of the year 10889
+		"segments/2026/11/19/01M7W59H3G669C5312M9CYEVJ5.ndjson": nil, // of the 20th
+		"segments/9999/12/31/76EZ91ZPZZ0000000000000000.ndjson": nil, // its last millisecond
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, c := range since(t, r, bad, good) {
+		for _, s := range c.Segments {
+			paths = append(paths, s.Path)
+		}
+	}
+	equal(t, "read", []string{"segments/9999/12/31/76EZ91ZPZZ0000000000000000.ndjson"}, paths)
+	last, err := ledger.Newest(r, bad, morning.AddDate(1, 0, 0))
+	if err != nil || !last.Equal(morning) {
+		t.Errorf("newest: %v, %v; want %v", last, err, morning)
+	}
+}
+
+// A few objects can describe more folders than anybody can visit, and a commit can be as large
+// as it likes: taking such a branch in is refused or bounded.
+func TestAdoptWithinBounds(t *testing.T) {
+	_, clones := machines(t, 1)
+	here := clones[0]
+	here.git("config", "user.email", "bob@example.com")
+	here.git("config", "user.name", "Bob")
+	r := here.repo()
+	base := add(t, here.own(), note(t, 1, morning))
+	tree := here.git("rev-parse", ref+"^{tree}")
+	bomb := func(leaf string) string {
+		id := here.mktree("100644 blob " + leaf + "\tf\n")
+		for range 4 {
+			var b strings.Builder
+			for i := range 300 {
+				fmt.Fprintf(&b, "040000 tree %s\td%03d\n", id, i)
+			}
+			id = here.mktree(b.String())
+		}
+		return id
+	}
+	entries := here.git("ls-tree", tree) + "\n"
+	one := here.mktree(entries + "040000 tree " + bomb(here.git("hash-object", "-w", "--stdin")) + "\tx\n")
+	write(t, filepath.Join(here.dir, "leaf"), "other\n")
+	two := here.mktree(entries + "040000 tree " + bomb(here.git("hash-object", "-w", "leaf")) + "\tx\n")
+	write(t, filepath.Join(here.dir, "message"), strings.Repeat("very long\n", 200_000))
+	for _, step := range []struct {
+		name, tip string
+		refused   int
+	}{
+		{"a bomb beside the segments", here.git("commit-tree", "-p", string(base), "-m", "x", one), 0},
+		{"another one, to be merged with it", here.git("commit-tree", "-m", "y", two), 0},
+		{"a commit of two megabytes", here.git("commit-tree", "-p", string(base), "-F", "message", tree), 1},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			here.git("update-ref", "refs/remotes/origin/rekal/bob@example.com", step.tip)
+			taken, err := here.own().Adopt(t.Context(), "origin")
+			if err != nil || len(taken.Refused) != step.refused {
+				t.Errorf("%+v, %v", taken, err)
+			}
+		})
+	}
+	equal(t, "notes", []int{1}, all(t, r, git.OID(here.git("rev-parse", held))))
+}
+
+func (s *store) mktree(entries string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.t.Context(), "git", "mktree")
+	cmd.Dir, cmd.Env, cmd.Stdin = s.dir, s.env, strings.NewReader(entries)
+	out, err := cmd.Output()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
 }

@@ -17,7 +17,8 @@ import (
 // How long a reader whose tables are behind waits to bring them up, when others work on
 // them; then it answers from what there is. In between it looks whether they are done.
 const (
-	readerPatience = 1500 * time.Millisecond
+	readerPatience = time.Second
+	inUse          = 10 * time.Second // for files that are written in place, which takes 50 ms
 	lookAgain      = 50 * time.Millisecond
 )
 
@@ -42,7 +43,8 @@ func (o *opened) close() error {
 // open opens files as they are where they are current, and mostly they are. Otherwise it
 // brings them up first, or lets another process do that.
 func (m *Materializer) open(ctx context.Context, files ...string) (*opened, error) {
-	for waited := time.Duration(0); ; {
+	waited := time.Duration(0)
+	for moves := 0; ; moves++ {
 		heads, err := ledger.Heads(m.Repo)
 		if err != nil {
 			return nil, err
@@ -64,7 +66,7 @@ func (m *Materializer) open(ctx context.Context, files ...string) (*opened, erro
 			return nil, err
 		}
 		err = m.turn(ctx, before, &waited, wait, func() error { return m.advance(ctx, heads, have, once) })
-		if errors.Is(err, errMoved) {
+		if errors.Is(err, errMoved) && moves < maxMoves {
 			continue
 		}
 		return m.asItIs(ctx, err, files)
@@ -87,6 +89,9 @@ func (m *Materializer) asItIs(ctx context.Context, failed error, files []string)
 	m.Warn(fmt.Errorf("the index is behind the ledger and can't be updated: %w", failed))
 	return o, nil
 }
+
+// maxMoves bounds how often a reader looks again because somebody else changed the files.
+const maxMoves = 50
 
 // errMoved says that somebody else changed the files meanwhile.
 var errMoved = errors.New("materialize: the databases moved")
@@ -155,7 +160,7 @@ const (
 )
 
 func (m *Materializer) tryPeek(ctx context.Context, files []string, must wholeness) (*opened, error) {
-	held, err := lock.Acquire(ctx, m.path(lockFile), lock.ToRead, patience)
+	held, err := lock.Acquire(ctx, m.path(lockFile), lock.ToRead, inUse)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ type Workspace struct {
 	Repo *git.Repo
 }
 
-// ErrNotInitialised is a repository that holds no ledger.
+// ErrNotInitialised is a repository in which init was not run.
 var ErrNotInitialised = errors.New("git-rekal is not set up in this repository")
 
 // Open finds the repository that the process runs in.
@@ -78,14 +78,10 @@ func (w *Workspace) RekalDir() string {
 	return filepath.Join(l.CommonDir, ".rekal")
 }
 
-// Ready returns ErrNotInitialised unless there is a ledger here and init has been run: a
-// deleted .rekal/ is rebuilt, but not after `git rekal clean`.
+// Ready returns ErrNotInitialised unless init has been run here: a deleted .rekal/ is rebuilt,
+// but not after `git rekal clean`.
 func (w *Workspace) Ready() error {
-	heads, err := ledger.Heads(w.Repo)
-	if err != nil {
-		return err
-	}
-	if len(heads) == 0 || !exists(w.RekalDir()) && !setup.Excluded(w.exclude()) {
+	if !exists(w.RekalDir()) && !setup.Excluded(w.exclude()) {
 		return ErrNotInitialised
 	}
 	return nil
@@ -151,13 +147,26 @@ func (w *Workspace) Remote(a Author, asked string) (string, error) {
 	return a.Config.RemoteFor(asked, head.Branch)
 }
 
+// Share notes where the user agreed to send the ledger: a remote, and what its name stands for.
+func (w *Workspace) Share(ctx context.Context, remote, place string) error {
+	if err := w.Repo.SetConfig(ctx, "rekal.remote", remote); err != nil {
+		return err
+	}
+	return w.Repo.SetConfig(ctx, "rekal.url", place)
+}
+
+// Unshare takes the agreement back.
+func (w *Workspace) Unshare(ctx context.Context) error {
+	return errors.Join(w.Repo.UnsetConfig(ctx, "rekal.remote"), w.Repo.UnsetConfig(ctx, "rekal.url"))
+}
+
 // Capturer puts capture together for an author. An author whose ledger does not exist yet
 // where others do (the address has changed) gets one.
 func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, error) {
 	if err := w.Ready(); err != nil {
 		return nil, err
 	}
-	if _, err := a.Ledger.Create(ctx); err != nil {
+	if err := w.ledger(ctx, a); err != nil {
 		return nil, err
 	}
 	switch err := w.folder(ctx); {
@@ -171,6 +180,25 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI,
 	}, nil
+}
+
+// ledger makes the author's ledger where there is none: the address has changed, or somebody
+// deleted the branch. What remotes are known to hold of it is taken up again.
+func (w *Workspace) ledger(ctx context.Context, a Author) error {
+	if tip, err := a.Ledger.Tip(); err != nil || tip != "" {
+		return err
+	}
+	for _, remote := range a.Config.Remotes {
+		taken, err := a.Ledger.Restore(ctx, remote)
+		if err != nil {
+			return err
+		}
+		if taken {
+			w.Warn(fmt.Errorf("the ledger %s was gone; it is taken up again from what %q held of it", a.Ledger.Ref(), remote))
+		}
+	}
+	_, err := a.Ledger.Create(ctx)
+	return err
 }
 
 // Subject is the first line of a code commit's message; "" when the commit is not here.
