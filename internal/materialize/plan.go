@@ -76,7 +76,7 @@ func newCommit(c ledger.Commit, h ledger.Head) commit {
 	return out
 }
 
-// Retry says whether a ledger that could not be read is tried again at the same commit.
+// retry says whether a ledger that could not be read is tried again at the same commit.
 type retry bool
 
 const (

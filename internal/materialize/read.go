@@ -97,7 +97,7 @@ const maxMoves = 50
 var errMoved = errors.New("materialize: the databases moved")
 
 // turn waits for the right to write, and does what is to be done with it. It returns errMoved
-// when the files are not those of before any more. Waited counts over several turns.
+// when the files are not those of before any more. What was waited counts over several turns.
 func (m *Materializer) turn(ctx context.Context, before [2]fs.FileInfo, waited *time.Duration, wait time.Duration, do func() error) error {
 	for {
 		held, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, lookAgain)
