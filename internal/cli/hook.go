@@ -120,7 +120,7 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 		err = errTooMuch
 	}
 	if c.name == prePush {
-		err = errors.Join(err, c.send(whole, author, input))
+		err = errors.Join(err, c.send(whole, w, author, input))
 	}
 	return err
 }
@@ -141,7 +141,7 @@ func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Worksp
 // send brings the ledger to the remote that the user agreed to, beside a push of code to
 // whichever remote. It stays out of the way of a push that names a ledger itself: git would
 // find the remote's branch moved ("cannot lock ref").
-func (c *hookCommand) send(ctx context.Context, author workspace.Author, input string) error {
+func (c *hookCommand) send(ctx context.Context, w *workspace.Workspace, author workspace.Author, input string) error {
 	if author.Config.Remote == "" || !author.Config.Autopush || namesLedger(input) {
 		return nil
 	}
@@ -161,6 +161,9 @@ func (c *hookCommand) send(ctx context.Context, author workspace.Author, input s
 	}
 	if err != nil {
 		return fmt.Errorf(`the ledger was not sent: %w: run "git rekal push"`, err)
+	}
+	if author.Config.Place == "" { // rekal.remote was set by hand: it meant this place
+		return w.Repo.SetConfig(ctx, "rekal.url", author.Config.Places[remote])
 	}
 	return nil
 }

@@ -9,8 +9,9 @@
 // are immutable, so a crash leaves at most unreachable ones. A Repo belongs to one
 // goroutine; several processes may work on one repository at once.
 //
-// It never touches the index or the work tree, never signs, never prompts, and leaves
-// the network to `git fetch` and `git push` as the user has set them up.
+// It never touches the index or the work tree, never signs, and leaves the network to `git
+// fetch` and `git push` as the user has set them up, which alone may ask for a password, and
+// only where the caller says that somebody is there.
 package git
 
 import (

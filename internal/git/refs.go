@@ -93,6 +93,17 @@ func (r *Repo) swapWhenFree(ctx context.Context, name string, old, new OID, refl
 	return err
 }
 
+// lockFile is the file that git and libgit2 hold while they move a ref.
+func (r *Repo) lockFile(ref string) string {
+	return filepath.Join(r.layout.CommonDir, filepath.FromSlash(ref)+".lock")
+}
+
+// sameFile reports whether a path still names the file that it did, untouched.
+func sameFile(path string, before os.FileInfo) bool {
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(now, before) && now.ModTime().Equal(before.ModTime())
+}
+
 // staleAfter is how long a ref's lock file must stand untouched to count as a dead
 // process's: git and libgit2 hold it for the time of a rename.
 const staleAfter = time.Second

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -195,15 +194,4 @@ func (r *Repo) UnsetConfig(ctx context.Context, key string) error {
 		return fmt.Errorf("git: unset %s: %w", key, err)
 	}
 	return nil
-}
-
-// lockFile is the file that git and libgit2 hold while they move a ref.
-func (r *Repo) lockFile(ref string) string {
-	return filepath.Join(r.layout.CommonDir, filepath.FromSlash(ref)+".lock")
-}
-
-// sameFile reports whether a path still names the file that it did, untouched.
-func sameFile(path string, before os.FileInfo) bool {
-	now, err := os.Stat(path)
-	return err == nil && os.SameFile(now, before) && now.ModTime().Equal(before.ModTime())
 }
