@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
@@ -15,9 +16,22 @@ import (
 	"github.com/git-rekal/git-rekal/internal/recall"
 )
 
-// child does what a command does, inside this process, which was started for that, and prints
-// how many nanoseconds it took.
-func child(ctx context.Context, dir, what, text string) error {
+// child does what a command does (recall, catch-up, index), inside this process, which was started
+// for that, and prints how many nanoseconds it took. Profile is a file for a profile of the
+// processor's time; "" for none:
+//
+//	go run ./tests/bench -child index -profile cpu.prof COPY/repo
+func child(ctx context.Context, dir, what, text, profile string) (err error) {
+	if profile != "" {
+		f, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
 	repo, err := git.Open(dir, nil)
 	if err != nil {
 		return err
@@ -26,10 +40,13 @@ func child(ctx context.Context, dir, what, text string) error {
 	warn := func(err error) { fmt.Fprintln(os.Stderr, "bench:", err) }
 	m := &materialize.Materializer{Repo: repo, Dir: filepath.Join(dir, ".rekal"), Now: time.Now, Warn: warn}
 	began := time.Now()
-	if what == "recall" {
+	switch what {
+	case "recall":
 		err = answer(ctx, repo, m, text)
-	} else {
+	case "catch-up":
 		err = m.CatchUp(ctx)
+	case "index":
+		err = m.Rebuild(ctx)
 	}
 	fmt.Println(time.Since(began).Nanoseconds())
 	return err

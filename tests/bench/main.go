@@ -23,13 +23,14 @@ func main() {
 	flag.StringVar(&o.data, "data", "../shared/data", "the real sessions")
 	flag.StringVar(&o.bin, "bin", "bin", "the folder of the git-rekal that is measured")
 	generate := flag.Bool("gen", false, "generate only")
-	what := flag.String("child", "", "for its own use")
+	what := flag.String("child", "", "do one thing in the repository that is named: recall, catch-up or index")
+	profile := flag.String("profile", "", "with -child: where to write a CPU profile")
 	flag.Parse()
 	ctx := context.Background()
 	var err error
 	switch {
 	case *what != "":
-		err = child(ctx, flag.Arg(0), *what, flag.Arg(1))
+		err = child(ctx, flag.Arg(0), *what, flag.Arg(1), *profile)
 	case *generate:
 		err = o.generate(ctx, flag.Args())
 	default:
