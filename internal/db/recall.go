@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +68,7 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 	rows, err := d.Query(ctx, `SELECT session_id, coalesce(user_email, ''), coalesce(git_branch, ''), actor_type,
 		coalesce(agent_id, ''), coalesce(title, ''), source, coalesce(parent_session_id, ''), captured_at,
 		turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits
-		FROM session_facets WHERE session_id IN (SELECT unnest(?::VARCHAR[]))`, ids)
+		FROM session_facets WHERE session_id IN (`+literals(ids)+`)`)
 	if err != nil {
 		return nil, err
 	}
@@ -114,27 +115,47 @@ func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow,
 
 // TurnsAt reads single turns from index.db, by where they stand.
 func (d *DB) TurnsAt(ctx context.Context, turns []TurnKey) (map[TurnKey]session.Turn, error) {
-	ids, indexes := make([]string, len(turns)), make([]int32, len(turns))
-	for i, k := range turns {
-		ids[i], indexes[i] = k.Session, int32(k.Index)
-	}
-	rows, err := d.Query(ctx, `SELECT session_id, turn_index, role, content FROM turns_ft
-		WHERE (session_id, turn_index) IN (SELECT unnest(?::VARCHAR[]), unnest(?::INTEGER[]))`, ids, indexes)
-	if err != nil {
-		return nil, err
-	}
 	out := map[TurnKey]session.Turn{}
-	err = each(rows, func() error {
-		var k TurnKey
-		var t session.Turn
-		if err := rows.Scan(&k.Session, &k.Index, &t.Role, &t.Content); err != nil {
-			return err
+	for some := range slices.Chunk(turns, singly) {
+		// With one turn a SELECT the engine reads a text or two for each; with a list of them it reads
+		// all that there are.
+		selects := make([]string, len(some))
+		for i, k := range some {
+			selects[i] = fmt.Sprintf(`SELECT session_id, turn_index, role, content FROM turns_ft WHERE session_id = '%s' AND turn_index = %d`,
+				quote(k.Session), k.Index)
 		}
-		t.Index = k.Index
-		out[k] = t
-		return nil
-	})
-	return out, err
+		rows, err := d.Query(ctx, strings.Join(selects, " UNION ALL "))
+		if err != nil {
+			return nil, err
+		}
+		err = each(rows, func() error {
+			var k TurnKey
+			var t session.Turn
+			if err := rows.Scan(&k.Session, &k.Index, &t.Role, &t.Content); err != nil {
+				return err
+			}
+			t.Index = k.Index
+			out[k] = t
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// singly is how many SELECTs one statement has at most.
+const singly = 50
+
+// literals is a list of texts for IN, which the engine looks up in a table's statistics: a list
+// that is a parameter it does not.
+func literals(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = "'" + quote(t) + "'"
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // FirstTurns reads the index of the first turn of each session, from index.db.
