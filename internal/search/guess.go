@@ -1,0 +1,51 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/search/block"
+	"github.com/git-rekal/git-rekal/internal/search/lexical"
+	"github.com/git-rekal/git-rekal/internal/search/query"
+)
+
+// guess reads each word of q that stands nowhere as the stem that is most like it, and
+// fetches what belongs to that.
+func (s *Searcher) guess(ctx context.Context, q query.Query, f *fetched) (query.Query, *fetched, error) {
+	var unknown []string
+	for _, stem := range q.Stems {
+		if f.lists[stem] == nil && !slices.Contains(unknown, stem) {
+			unknown = append(unknown, stem)
+		}
+	}
+	if len(unknown) == 0 {
+		return q, f, nil
+	}
+	guesses, err := s.similar(ctx, unknown)
+	if err != nil {
+		return q, nil, fmt.Errorf("search: similar words: %w", damaged(err))
+	}
+	if len(guesses) == 0 {
+		return q, f, nil
+	}
+	for _, g := range guesses {
+		q = q.Read(g.Word, g.Stem, g.Similarity)
+	}
+	f, err = s.fetch(ctx, q)
+	return q, f, err
+}
+
+// similar looks through the vocabularies of all runs.
+func (s *Searcher) similar(ctx context.Context, words []string) ([]lexical.Guess, error) {
+	var wants []db.Want
+	for i, h := range s.heads.runs {
+		wants = append(wants, db.All(s.state.Runs[i].ID, len(h.Fence)+1))
+	}
+	speller := lexical.NewSpeller(words)
+	err := db.ReadBlocks(ctx, s.db, wants, func(b db.Block) error {
+		return speller.Look(block.NewEntries(b.Data))
+	})
+	return speller.Guesses(), err
+}
