@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"math/bits"
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/search/block"
@@ -27,11 +28,12 @@ type Speller struct{ words []*word }
 func NewSpeller(words []string) *Speller {
 	s := &Speller{}
 	for _, text := range words {
-		w := &word{Guess: Guess{Word: text}, runes: []rune(text), grams: make(map[[3]rune]int)}
+		w := &word{Guess: Guess{Word: text}, runes: []rune(text), letters: letters([]byte(text))}
 		if len(w.runes) < minSimilar {
 			continue
 		}
-		eachGram(w.runes, func(g [3]rune) { w.grams[g]++ })
+		eachGram(w.runes, func(g gram) { w.grams = append(w.grams, g) })
+		w.used = make([]bool, len(w.grams))
 		s.words = append(s.words, w)
 	}
 	return s
@@ -64,18 +66,19 @@ func (s *Speller) Guesses() []Guess {
 // word compares itself with stems.
 type word struct {
 	Guess
-	runes []rune
-	grams map[[3]rune]int
-	rows  [3][]int // of the table of distances
-	stem  []rune
+	runes   []rune
+	letters uint64
+	grams   []gram
+	used    []bool   // by gram: whether the stem at hand has it
+	rows    [3][]int // of the table of distances
+	stem    []rune
 }
 
 // similarity is the larger of two measures, both 1 for the same word: how many groups of three
 // characters are shared (Dice), which forgives a missing part, and how few characters must be
 // changed, which forgives a slip of the fingers in a short word.
 func (w *word) similarity(stem []byte) float64 {
-	// Words of very different length are not alike; telling that from bytes saves most of the work.
-	if n := len(stem) - len(w.Word); n > 2*maxSlips || n < -2*maxSlips {
+	if !w.near(stem) {
 		return 0
 	}
 	w.stem = w.stem[:0]
@@ -87,28 +90,50 @@ func (w *word) similarity(stem []byte) float64 {
 	return max(w.dice(), w.slips())
 }
 
-// eachGram calls f with the overlapping groups of three characters of a word, whose ends are
-// marked.
-func eachGram(runes []rune, f func([3]rune)) {
-	at := func(i int) rune {
-		if i < 0 || i == len(runes) {
-			return 0
+// near reports whether a stem may be like the word: about as long, and of about the same
+// letters. It spares most stems the comparison.
+func (w *word) near(stem []byte) bool {
+	if n := len(stem) - len(w.Word); n > 2*maxSlips || n < -2*maxSlips {
+		return false
+	}
+	has := letters(stem)
+	return bits.OnesCount64(has&^w.letters) <= maxSlips+1 && bits.OnesCount64(w.letters&^has) <= maxSlips+1
+}
+
+// letters is the set of bytes of a word, by their last six bits.
+func letters(word []byte) uint64 {
+	var set uint64
+	for _, c := range word {
+		set |= 1 << (c & 63)
+	}
+	return set
+}
+
+// gram is three characters that follow each other; 0 stands before the first and behind the last.
+type gram [3]rune
+
+func eachGram(runes []rune, f func(gram)) {
+	g := gram{}
+	for _, r := range runes {
+		if g[0], g[1], g[2] = g[1], g[2], r; g[1] != 0 || len(runes) == 1 {
+			f(g)
 		}
-		return runes[i]
 	}
-	for i := range runes {
-		f([3]rune{at(i - 1), runes[i], at(i + 1)})
-	}
+	f(gram{g[1], g[2], 0})
 }
 
 // dice is twice the number of shared groups by the number of all.
 func (w *word) dice() float64 {
-	total, shared := len(w.runes)+len(w.stem), 0
-	seen := make(map[[3]rune]int)
-	eachGram(w.stem, func(g [3]rune) {
-		if seen[g] < w.grams[g] {
-			seen[g]++
-			shared++
+	clear(w.used)
+	total, shared := len(w.grams), 0
+	eachGram(w.stem, func(g gram) {
+		total++
+		for i, own := range w.grams {
+			if own == g && !w.used[i] {
+				w.used[i] = true
+				shared++
+				break
+			}
 		}
 	})
 	return 2 * float64(shared) / float64(total)

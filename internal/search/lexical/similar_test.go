@@ -1,6 +1,9 @@
 package lexical_test
 
 import (
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/search/block"
@@ -42,5 +45,28 @@ func TestSpeller(t *testing.T) {
 				t.Errorf("guessed %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func BenchmarkSpeller(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	stems := make(map[string]bool)
+	for len(stems) < 100_000 {
+		stem := make([]byte, 4+r.IntN(8))
+		for i := range stem {
+			stem[i] = "etaoinshrdlucmfwypvbgkjqxz"[min(r.IntN(26), r.IntN(26))]
+		}
+		stems[string(stem)] = true
+	}
+	var w block.Writer
+	for _, stem := range slices.Sorted(maps.Keys(stems)) {
+		w.Add(stem, nil)
+	}
+	w.Flush()
+	vocabulary := w.Take()
+	for b.Loop() {
+		if err := lexical.NewSpeller([]string{"checkpiont", "sesion"}).Look(block.NewEntries(vocabulary...)); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
