@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -39,13 +40,15 @@ func (s *Searcher) guess(ctx context.Context, q query.Query, f *fetched) (query.
 
 // similar looks through the vocabularies of all runs.
 func (s *Searcher) similar(ctx context.Context, words []string) ([]lexical.Guess, error) {
-	var wants []db.Want
+	var spans []db.Span
 	for i, h := range s.heads.runs {
-		wants = append(wants, db.All(s.state.Runs[i].ID, len(h.Fence)+1))
+		from := h.Fence.End()
+		spans = append(spans, db.Span{Run: s.state.Runs[i].ID, From: from, To: from + h.Vocabulary})
 	}
+	vocabularies, err := db.ReadSpans(ctx, s.db, spans)
 	speller := lexical.NewSpeller(words)
-	err := db.ReadBlocks(ctx, s.db, wants, func(b db.Block) error {
-		return speller.Look(block.NewEntries(b.Data))
-	})
+	for _, v := range vocabularies {
+		err = errors.Join(err, speller.Look(block.NewEntries(v)))
+	}
 	return speller.Guesses(), err
 }

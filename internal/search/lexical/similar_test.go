@@ -32,7 +32,7 @@ func TestSpeller(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := lexical.NewSpeller([]string{tt.word})
-			if err := s.Look(block.NewEntries(vocabulary...)); err != nil {
+			if err := s.Look(block.NewEntries(vocabulary)); err != nil {
 				t.Fatal(err)
 			}
 			got := ""
@@ -65,7 +65,7 @@ func BenchmarkSpeller(b *testing.B) {
 	w.Flush()
 	vocabulary := w.Take()
 	for b.Loop() {
-		if err := lexical.NewSpeller([]string{"checkpiont", "sesion"}).Look(block.NewEntries(vocabulary...)); err != nil {
+		if err := lexical.NewSpeller([]string{"checkpiont", "sesion"}).Look(block.NewEntries(vocabulary)); err != nil {
 			b.Fatal(err)
 		}
 	}
