@@ -15,7 +15,7 @@ func IndexSchema() Schema {
 const indexDDL = `
 CREATE TABLE turns_ft (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
-    role VARCHAR NOT NULL, content VARCHAR NOT NULL, ts VARCHAR);
+    role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts VARCHAR);
 CREATE TABLE tool_calls_index (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
     tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR);

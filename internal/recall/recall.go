@@ -65,6 +65,11 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if len(hits) == 0 {
 		return out, nil
 	}
+	if req.Query == "" {
+		if err := begin(ctx, index, hits); err != nil {
+			return out, err
+		}
+	}
 	if out.Results, err = show(ctx, index, req.Query, hits); err != nil {
 		return out, err
 	}
@@ -187,7 +192,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, req Request, filter
 			return nil, err
 		}
 		if req.Query == "" {
-			return latest(ctx, index, ids)
+			return unranked(ids), nil
 		}
 		set := make(map[string]bool, len(ids))
 		for _, id := range ids {
@@ -214,19 +219,27 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, req Request, filter
 	return out, nil
 }
 
-func latest(ctx context.Context, index *db.DB, ids []string) ([]found, error) {
-	first, err := index.FirstTurns(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
+func unranked(ids []string) []found {
 	out := make([]found, len(ids))
 	for i, id := range ids {
 		out[i] = found{id: id, turn: -1}
-		if n, ok := first[id]; ok {
-			out[i].turn = n
+	}
+	return out
+}
+
+// begin lets results without a query show their first turn.
+func begin(ctx context.Context, index *db.DB, hits []found) error {
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.id
+	}
+	first, err := index.FirstTurns(ctx, ids)
+	for i, h := range hits {
+		if n, ok := first[h.id]; ok {
+			hits[i].turn = n
 		}
 	}
-	return out, nil
+	return err
 }
 
 // show fills in what a result says of each session.
@@ -247,11 +260,15 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 	if err != nil {
 		return nil, err
 	}
-	calls, err := calls(ctx, index, hits)
+	var commits []string
+	for _, f := range facets {
+		commits = append(commits, f.Commits...)
+	}
+	rewrites, err := index.Became(ctx, commits)
 	if err != nil {
 		return nil, err
 	}
-	rewrites, err := index.Rewrites(ctx)
+	calls, err := calls(ctx, index, hits)
 	if err != nil {
 		return nil, err
 	}
