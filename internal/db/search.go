@@ -7,11 +7,14 @@ import (
 	"strings"
 )
 
-// searchDDL holds one line of state. The rest of what search keeps lies in runs: tables named
+// searchDDL holds one line of state, and of each session of which passages have vectors of an
+// embedding model how many turns it had then (0 where some passages have none yet), and the
+// passages' hashes, 8 bytes each. The rest of what search keeps lies in runs: tables named
 // search_run_<id>, written once, read by block number and dropped whole. (Rows that are deleted
 // and written again in one table leave an index of 300 small commits a quarter larger.)
 const searchDDL = `
 CREATE TABLE search_state (state VARCHAR NOT NULL);
+CREATE TABLE embedded (session_id VARCHAR NOT NULL, turns INTEGER NOT NULL, hashes BLOB NOT NULL);
 `
 
 // Block is one row of a run: bytes that package search wrote under a number.

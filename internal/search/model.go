@@ -79,7 +79,7 @@ func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 		for _, p := range done {
 			out.put(p)
 		}
-		if err := a.storeVectors(ctx, done, fresh, now); err != nil {
+		if err := a.storeVectors(ctx, done, fresh, modelName, now); err != nil {
 			return err
 		}
 	}
@@ -169,10 +169,10 @@ func (a *adder) foldIn(ctx context.Context, now time.Time) error {
 		return err
 	}
 	done := projectAll(model, streams, before)
-	if err := a.storeVectors(ctx, done, grown, now); err != nil {
+	if err := a.storeVectors(ctx, done, grown, modelName, now); err != nil {
 		return err
 	}
-	return a.storeWindows(ctx, done)
+	return a.storeWindows(ctx, &a.heads.windows, &a.state.Model.Windows, done)
 }
 
 // modelOf reads the vectors of the stems in streams.
@@ -220,10 +220,9 @@ func (a *adder) before(ctx context.Context, numbers []int) (map[int][]semantic.W
 
 // storeWindows writes new windows as one run, merged with the runs before it that are not much
 // larger, and drops those.
-func (a *adder) storeWindows(ctx context.Context, done []*projected) error {
-	m := &a.state.Model
-	sizes := make([]int, len(m.Windows))
-	for i, r := range m.Windows {
+func (a *adder) storeWindows(ctx context.Context, have *windows, runs *[]windowRun, done []*projected) error {
+	sizes := make([]int, len(*runs))
+	for i, r := range *runs {
 		sizes[i] = r.Windows
 	}
 	size := 0
@@ -232,19 +231,19 @@ func (a *adder) storeWindows(ctx context.Context, done []*projected) error {
 	}
 	keep := taken(sizes, size)
 	out := newWindowWriter(ctx, a.tx, a.state.newRun())
-	if err := a.heads.windows.merge(ctx, a.tx, keep, done, out.put); err != nil {
+	if err := have.merge(ctx, a.tx, keep, done, out.put); err != nil {
 		return err
 	}
 	run, err := out.finish()
 	if err != nil {
 		return err
 	}
-	for _, old := range m.Windows[keep:] {
+	for _, old := range (*runs)[keep:] {
 		if err := a.tx.DropRun(ctx, old.ID); err != nil {
 			return err
 		}
 	}
-	m.Windows = append(m.Windows[:keep:keep], run)
+	*runs = append((*runs)[:keep:keep], run)
 	return nil
 }
 
@@ -258,20 +257,20 @@ const (
 
 // storeVectors writes the rows of session_embeddings: a session's vector is the sum of its
 // windows', made length 1.
-func (a *adder) storeVectors(ctx context.Context, done []*projected, are novelty, now time.Time) error {
+func (a *adder) storeVectors(ctx context.Context, done []*projected, are novelty, model string, now time.Time) error {
 	if are == grown {
 		ids := make([]string, len(done))
 		for i, p := range done {
 			ids[i] = a.id(p.Session)
 		}
-		err := a.tx.Exec(ctx, "DELETE FROM session_embeddings WHERE session_id IN (SELECT unnest(?::VARCHAR[])) AND model = ?", ids, modelName)
+		err := a.tx.Exec(ctx, "DELETE FROM session_embeddings WHERE session_id IN (SELECT unnest(?::VARCHAR[])) AND model = ?", ids, model)
 		if err != nil {
 			return err
 		}
 	}
 	return a.tx.Append("session_embeddings", func(row func(...any) error) error {
 		for _, p := range done {
-			if err := row(a.id(p.Session), p.sum, modelName, now); err != nil {
+			if err := row(a.id(p.Session), p.sum, model, now); err != nil {
 				return err
 			}
 		}

@@ -43,16 +43,21 @@ const (
 type Options struct {
 	K     int                         // at most so many hits; 0 for all
 	Allow func(sessionID string) bool // which sessions may be hits; nil for all
+
+	// Embed returns the vector of the question, under a model's name, or none. It is called
+	// once, beside the search, and only where passages have vectors. Nil: there is nobody to ask.
+	Embed func(ctx context.Context, text string) (model string, vector []float32)
 }
 
 // Hit is one session that answers.
 type Hit struct {
-	Session  string
-	Score    float64  // what hits are ordered by; above 0, about 1 to 3 for a strong match
-	Lexical  float64  // the part of words, 0 and up
-	Semantic float64  // the best passage's cosine, -1 to 1; 0 without a model
-	Turn     int      // index of the turn that answers best; -1 when only a title, path or command does
-	Matched  []string // why, in the order of the constants above
+	Session   string
+	Score     float64  // what hits are ordered by; above 0, about 1 to 3 for a strong match
+	Lexical   float64  // the part of words, 0 and up
+	Semantic  float64  // the best window's cosine, -1 to 1; 0 without a model
+	Embedding float64  // the best passage's lift (see fusion), up to 1; 0 without an embedding model
+	Turn      int      // index of the turn that answers best; -1 when only a title, path or command does
+	Matched   []string // why, in the order of the constants above
 }
 
 // Searcher answers questions about one state of an index. It may be used by several
@@ -87,6 +92,7 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 	if len(q.Terms) == 0 || len(s.heads.runs) == 0 {
 		return nil, nil
 	}
+	vector := s.embed(ctx, text, opt)
 	found, err := s.fetch(ctx, q)
 	if err != nil {
 		return nil, err
@@ -95,11 +101,11 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
-	meanings, err := s.meanings(ctx, q, found, matches, opt)
+	m, err := s.meanings(ctx, signalsOf(s, q, found, vector()), matches, opt)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
-	return s.hits(matches, meanings, opt), nil
+	return s.hits(matches, m, opt), nil
 }
 
 // fetched is what one statement brings for a question.
@@ -165,55 +171,6 @@ func blocksOf(fence block.Fence, keys map[string]bool) []int {
 	return slices.Compact(out)
 }
 
-// How many sessions are looked at window by window: those with the best words, and those whose
-// vector as a whole is nearest. The rest is told apart by words alone, which puts it behind
-// these.
-const (
-	bestByWords   = 100
-	bestByMeaning = 50
-)
-
-// meaning is the window of a session that is nearest to the question.
-type meaning struct {
-	cosine float64
-	turn   int
-}
-
-// meanings returns the nearest windows of the sessions that may be among the best, by session
-// number; nil without a model, or when it knows none of the question's stems.
-func (s *Searcher) meanings(ctx context.Context, q query.Query, f *fetched, matches []lexical.Match, opt Options) (map[int]meaning, error) {
-	if len(f.model.Terms) == 0 {
-		return nil, nil
-	}
-	v := f.model.Project(q.Stems)
-	wholes, err := s.heads.windows.readWholes(f.wholes, len(s.index.Sessions))
-	if err != nil {
-		return nil, err
-	}
-	near := make([]float64, len(wholes))
-	for n, w := range wholes {
-		near[n] = w.Dot(v)
-	}
-	wanted := make(map[int]bool)
-	s.best(bestByWords, opt, func(n int) float64 { return matches[n].Score }, wanted)
-	s.best(bestByMeaning, opt, func(n int) float64 { return near[n] }, wanted)
-	stretches, err := s.heads.windows.read(ctx, s.db, wanted)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[int]meaning, len(stretches))
-	for n, stretch := range stretches {
-		best := meaning{}
-		for _, w := range stretch.Windows {
-			if c := w.Dot(v); c > best.cosine {
-				best = meaning{c, w.Turn}
-			}
-		}
-		out[n] = best
-	}
-	return out, nil
-}
-
 // best adds to wanted the numbers of the k sessions with the highest scores above 0.
 func (s *Searcher) best(k int, opt Options, score func(n int) float64, wanted map[int]bool) {
 	type candidate struct {
@@ -235,25 +192,34 @@ func (s *Searcher) best(k int, opt Options, score func(n int) float64, wanted ma
 }
 
 // hits fuses and orders.
-func (s *Searcher) hits(matches []lexical.Match, meanings map[int]meaning, opt Options) []Hit {
+func (s *Searcher) hits(matches []lexical.Match, meanings *meanings, opt Options) []Hit {
 	var out []Hit
 	for n, id := range s.index.Sessions {
 		if s.index.Dead(n) {
 			continue
 		}
 		m := &matches[n]
-		h := Hit{Session: id, Turn: -1, Semantic: meanings[n].cosine}
+		h := Hit{Session: id, Turn: -1, Semantic: meanings.lsa[n].cosine}
 		if m.Found {
 			h.Lexical, h.Turn = m.Score, m.Turn
 		}
-		h.Score = fusion.Score(h.Lexical, h.Semantic)
+		passage, embedded := meanings.passages[n]
+		if h.Embedding = passage.cosine; embedded {
+			h.Score = fusion.Embedded(h.Lexical, h.Semantic, h.Embedding)
+		} else {
+			h.Score = fusion.Score(h.Lexical, h.Semantic)
+		}
 		if h.Score <= 0 || opt.Allow != nil && !opt.Allow(id) {
 			continue
 		}
-		if h.Turn < 0 && fusion.Means(h.Semantic) {
-			h.Turn = meanings[n].turn
+		switch {
+		case h.Turn >= 0:
+		case fusion.Means(h.Embedding):
+			h.Turn = passage.turn
+		case fusion.Means(h.Semantic):
+			h.Turn = meanings.lsa[n].turn
 		}
-		h.Matched = reasons(m, h.Semantic)
+		h.Matched = reasons(m, max(h.Semantic, h.Embedding))
 		out = append(out, h)
 	}
 	slices.SortFunc(out, func(a, b Hit) int {

@@ -15,11 +15,12 @@ import (
 
 // state says which runs make up the index. It is stored as JSON.
 type state struct {
-	NextRun int       `json:"next_run"` // the smallest ID that no run ever had
-	Runs    []runInfo `json:"runs"`     // of postings, in the order of their units
-	Removed []int     `json:"removed,omitempty"`
-	Turns   int       `json:"turns"` // how many were ever added
-	Model   modelInfo `json:"model"`
+	NextRun  int       `json:"next_run"` // the smallest ID that no run ever had
+	Runs     []runInfo `json:"runs"`     // of postings, in the order of their units
+	Removed  []int     `json:"removed,omitempty"`
+	Turns    int       `json:"turns"` // how many were ever added
+	Model    modelInfo `json:"model"`
+	Embedded embedInfo `json:"embedded,omitzero"`
 }
 
 // runInfo is one run of postings: block 0 is its header, then come the postings by term, then its
@@ -84,11 +85,12 @@ type headers struct {
 	runs    []*lexical.Header // the oldest first
 	terms   block.Fence       // of the model's terms
 	windows windows
+	// embedded is the passages of an embedding model.
+	embedded windows
 }
 
 func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
 	h := &headers{runs: make([]*lexical.Header, len(st.Runs))}
-	h.windows = windows{dim: st.Model.Dim, headers: make([]*windowHeader, len(st.Model.Windows))}
 	read := make(map[int]func(data []byte) error) // by run
 	for i, run := range st.Runs {
 		read[run.ID] = func(data []byte) (err error) {
@@ -96,12 +98,8 @@ func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
 			return err
 		}
 	}
-	for i, run := range st.Model.Windows {
-		read[run.ID] = func(data []byte) (err error) {
-			h.windows.headers[i], err = decodeWindowHeader(run.ID, data)
-			return err
-		}
-	}
+	h.windows = newWindows(st.Model.Dim, st.Model.Windows, read)
+	h.embedded = newWindows(st.Embedded.Dim, st.Embedded.Windows, read)
 	if st.Model.Dim > 0 {
 		read[st.Model.Terms] = func(data []byte) (err error) {
 			h.terms, err = block.DecodeFence(data)

@@ -76,6 +76,18 @@ type windows struct {
 	headers []*windowHeader // the oldest first
 }
 
+// newWindows is the windows in runs, once their headers were given to what read has for each run.
+func newWindows(dim int, runs []windowRun, read map[int]func(data []byte) error) windows {
+	w := windows{dim: dim, headers: make([]*windowHeader, len(runs))}
+	for i, run := range runs {
+		read[run.ID] = func(data []byte) (err error) {
+			w.headers[i], err = decodeWindowHeader(run.ID, data)
+			return err
+		}
+	}
+	return w
+}
+
 // readWholes puts together the vectors of sessions, by number, from the blocks that wantWholes
 // asked for, of all runs.
 func (w *windows) readWholes(blocks []db.Block, sessions int) ([]semantic.Vector, error) {

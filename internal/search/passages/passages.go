@@ -1,9 +1,9 @@
-// Package passage cuts a session's text into pieces for an embedding model.
+// Package passages cuts a session's text into pieces for an embedding model.
 //
 // In: the texts of turns. Out: passages of up to Words words and Bytes bytes, in order, each with
 // the turn in which it begins. A session that grows keeps its passages but for the last one; the
 // same texts always give the same passages.
-package passage
+package passages
 
 import (
 	"hash/fnv"
