@@ -37,6 +37,12 @@ type Embedded struct {
 	Vectors [][]float32
 }
 
+// Embeds reports whether passages have vectors of an embedding model.
+func Embeds(ctx context.Context, r reader) (bool, error) {
+	st, err := readState(ctx, r)
+	return st.Embedded.Dim > 0, err
+}
+
 // errDimensions is a server that changed its mind.
 var errDimensions = errors.New("search: vectors of different dimensions")
 
