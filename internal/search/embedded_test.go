@@ -70,9 +70,14 @@ func embedAll(t *testing.T, d *db.DB, model string, dim, most int) (passages int
 	return 0
 }
 
-// asking is options with which the toy model answers, under a name.
+// asking is options with which the toy model answers when it is asked for by its name.
 func asking(model string, dim int) search.Options {
-	return search.Options{Embed: func(_ context.Context, text string) (string, []float32) { return model, toy(dim)(text) }}
+	return search.Options{Embed: func(_ context.Context, asked, text string) []float32 {
+		if asked != model {
+			return nil
+		}
+		return toy(dim)(text)
+	}}
 }
 
 // cars is sessions of which one speaks of cars.
@@ -103,15 +108,15 @@ func TestEmbeddingFallsBack(t *testing.T) {
 	d := newIndex(t)
 	add(t, d, cars()...)
 	want := find(t, d, "token expiry", search.Options{})
-	opt := search.Options{Embed: func(context.Context, string) (string, []float32) {
+	opt := search.Options{Embed: func(context.Context, string, string) []float32 {
 		t.Error("asked although there are no vectors")
-		return "", nil
+		return nil
 	}}
 	if diff := cmp.Diff(want, find(t, d, "token expiry", opt)); diff != "" {
 		t.Errorf("no vectors (-want +got):\n%s", diff)
 	}
 	embedAll(t, d, "m", dim, 100)
-	none := search.Options{Embed: func(context.Context, string) (string, []float32) { return "m", nil }}
+	none := search.Options{Embed: func(context.Context, string, string) []float32 { return nil }}
 	for name, opt := range map[string]search.Options{
 		"nobody to ask": {}, "no answer": none, "another model": asking("n", dim), "other dimensions": asking("m", dim+1),
 	} {

@@ -63,8 +63,8 @@ func (s *Searcher) embed(ctx context.Context, text string, opt Options) func() [
 	}
 	answer := make(chan []float32, 1)
 	go func() {
-		model, v := opt.Embed(ctx, text)
-		if model != e.Model || len(v) != e.Dim {
+		v := opt.Embed(ctx, e.Model, text)
+		if len(v) != e.Dim {
 			v = nil
 		}
 		semantic.Normalise(v)

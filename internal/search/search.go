@@ -44,9 +44,10 @@ type Options struct {
 	K     int                         // at most so many hits; 0 for all
 	Allow func(sessionID string) bool // which sessions may be hits; nil for all
 
-	// Embed returns the vector of the question, under a model's name, or none. It is called
-	// once, beside the search, and only where passages have vectors. Nil: there is nobody to ask.
-	Embed func(ctx context.Context, text string) (model string, vector []float32)
+	// Embed returns the vector that a model makes of the question, or none. It is called once,
+	// beside the search, and only where passages have vectors of that model. Nil: there is
+	// nobody to ask.
+	Embed func(ctx context.Context, model, text string) []float32
 }
 
 // Hit is one session that answers.
