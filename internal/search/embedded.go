@@ -16,9 +16,9 @@ import (
 // embedInfo is the vectors of an embedding model and where their runs are. There is one model
 // at a time. What is embedded of a session stands in the table embedded.
 type embedInfo struct {
-	Model   string      `json:"model,omitempty"` // as session_embeddings calls it
-	Dim     int         `json:"dim,omitempty"`
-	Windows []windowRun `json:"windows,omitempty"` // of passages, the oldest first
+	Model   string    `json:"model,omitempty"` // as session_embeddings calls it
+	Dim     int       `json:"dim,omitempty"`
+	Windows []runInfo `json:"windows,omitempty"` // of passages, the oldest first
 }
 
 // Pending is a session of which some passages have no vector.

@@ -16,8 +16,8 @@ import (
 // vector as a whole is nearest. The rest is told apart by words alone, which puts it behind
 // these.
 const (
-	bestByWords   = 100
-	bestByMeaning = 50
+	bestByWords   = 64
+	bestByMeaning = 32
 )
 
 // meaning is the window of a session that is nearest to the question.
@@ -37,7 +37,7 @@ type meanings struct {
 type signal struct {
 	windows *windows
 	vector  []float32
-	wholes  []db.Block // of the sessions; nil: to be read
+	wholes  [][]byte // of each run of windows; nil: to be read
 
 	near  []float64 // how near each session as a whole is, by number
 	known []int     // the sessions that have a vector
@@ -102,15 +102,8 @@ func (s *Searcher) meanings(ctx context.Context, signals [2]*signal, matches []l
 // near compares the question with each session as a whole.
 func (s *Searcher) near(ctx context.Context, g *signal) error {
 	if g.wholes == nil {
-		var wants []db.Want
-		for _, h := range g.windows.headers {
-			wants = append(wants, h.wantWholes())
-		}
-		err := db.ReadBlocks(ctx, s.db, wants, func(b db.Block) error {
-			g.wholes = append(g.wholes, b)
-			return nil
-		})
-		if err != nil {
+		var err error
+		if g.wholes, err = db.ReadSpans(ctx, s.db, g.windows.wholes()); err != nil {
 			return err
 		}
 	}

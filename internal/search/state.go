@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/block"
@@ -23,20 +21,23 @@ type state struct {
 	Embedded embedInfo `json:"embedded,omitzero"`
 }
 
-// runInfo is one run of postings: block 0 is its header, then come the postings by term, then its
-// vocabulary.
+// runInfo is a run that ends with a header: of postings, whose size is counted in units, or of
+// windows.
 type runInfo struct {
-	ID    int `json:"id"`
-	Units int `json:"units"`
+	ID   int   `json:"id"`
+	Size int   `json:"size"`
+	Head int64 `json:"head"` // where the header begins
+	End  int64 `json:"end"`  // how many bytes there are
 }
 
-// modelInfo is the semantic model and where its runs are. Block 0 of Terms is the fence of its
-// other blocks.
+func (r runInfo) header() db.Span { return db.Span{Run: r.ID, From: r.Head, To: r.End} }
+
+// modelInfo is the semantic model and where its runs are. The header of Terms is a fence.
 type modelInfo struct {
-	Turns   int         `json:"turns"` // how many turns it was trained on; 0: none yet
-	Dim     int         `json:"dim"`   // 0: those were too few for a model
-	Terms   int         `json:"terms"`
-	Windows []windowRun `json:"windows,omitempty"` // the oldest first
+	Turns   int       `json:"turns"` // how many turns it was made for; 0: none yet
+	Dim     int       `json:"dim"`   // 0: those were too few for a model
+	Terms   runInfo   `json:"terms"`
+	Windows []runInfo `json:"windows,omitempty"` // the oldest first
 }
 
 func (s *state) newRun() int {
@@ -45,9 +46,7 @@ func (s *state) newRun() int {
 }
 
 // reader is what db.DB and db.Tx have in common.
-type reader interface {
-	Query(ctx context.Context, query string, args ...any) (*db.Rows, error)
-}
+type reader interface{ db.Querier }
 
 func readState(ctx context.Context, r reader) (state, error) {
 	var st state
@@ -90,36 +89,44 @@ type headers struct {
 }
 
 func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
-	h := &headers{runs: make([]*lexical.Header, len(st.Runs))}
-	read := make(map[int]func(data []byte) error) // by run
-	for i, run := range st.Runs {
-		read[run.ID] = func(data []byte) (err error) {
-			h.runs[i], err = lexical.DecodeHeader(data)
-			return err
+	var spans []db.Span
+	for _, runs := range [][]runInfo{st.Runs, st.Model.Windows, st.Embedded.Windows} {
+		for _, run := range runs {
+			spans = append(spans, run.header())
 		}
 	}
-	h.windows = newWindows(st.Model.Dim, st.Model.Windows, read)
-	h.embedded = newWindows(st.Embedded.Dim, st.Embedded.Windows, read)
 	if st.Model.Dim > 0 {
-		read[st.Model.Terms] = func(data []byte) (err error) {
-			h.terms, err = block.DecodeFence(data)
-			return err
-		}
+		spans = append(spans, st.Model.Terms.header())
 	}
-	var wants []db.Want
-	for _, run := range slices.Sorted(maps.Keys(read)) {
-		wants = append(wants, db.Some(run, []int{0}))
+	data, err := db.ReadSpans(ctx, r, spans)
+	if err != nil {
+		return nil, fmt.Errorf("search: read headers: %w", err)
 	}
-	err := db.ReadBlocks(ctx, r, wants, func(b db.Block) error {
-		f := read[b.Run]
-		delete(read, b.Run)
-		return f(b.Data)
-	})
-	if err == nil && len(read) > 0 {
-		err = fmt.Errorf("%d runs have no header: %w", len(read), block.ErrFormat)
-	}
+	h, err := decodeHeaders(st, data)
 	if err != nil {
 		return nil, fmt.Errorf("search: read headers: %w", damaged(err))
 	}
 	return h, nil
+}
+
+// decodeHeaders takes the headers in the order in which readHeaders asks for them.
+func decodeHeaders(st state, data [][]byte) (h *headers, err error) {
+	h = &headers{runs: make([]*lexical.Header, len(st.Runs))}
+	for i := range h.runs {
+		if h.runs[i], err = lexical.DecodeHeader(data[i]); err != nil {
+			return nil, err
+		}
+	}
+	data = data[len(h.runs):]
+	if h.windows, err = newWindows(st.Model.Dim, st.Model.Windows, data); err != nil {
+		return nil, err
+	}
+	data = data[len(st.Model.Windows):]
+	if h.embedded, err = newWindows(st.Embedded.Dim, st.Embedded.Windows, data); err != nil {
+		return nil, err
+	}
+	if st.Model.Dim > 0 {
+		h.terms, err = block.DecodeFence(data[len(st.Embedded.Windows)])
+	}
+	return h, err
 }
