@@ -109,11 +109,11 @@ func (e *embedder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mode, gone := e.mode, e.gone
 	e.asked = append(e.asked, q.Input...)
 	e.mu.Unlock()
-	switch {
-	case mode == "hang":
+	switch mode {
+	case "hang":
 		<-gone
 		return
-	case mode == "broken":
+	case "broken":
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprintf(w, `{"error":"model %q not found, try pulling it first"}`, q.Model)
 		return

@@ -34,7 +34,8 @@ func TestOf(t *testing.T) {
 		{"as many words as fit", []string{count(0, 100)}, []passages.Passage{{0, count(0, 100)}}},
 		{"overlapping", []string{count(0, 70), count(70, 200)}, []passages.Passage{{0, count(0, 100)}, {1, count(75, 175)}, {1, count(150, 200)}}},
 		{
-			"as many bytes as fit", []string{strings.Repeat(long+" ", 11)},
+			"as many bytes as fit",
+			[]string{strings.Repeat(long+" ", 11)},
 			[]passages.Passage{{0, strings.TrimSpace(strings.Repeat(long+" ", 10))}, {0, strings.TrimSpace(strings.Repeat(long+" ", 6))}},
 		},
 		{"a long word", []string{"a " + strings.Repeat("0", 1000) + " b"}, []passages.Passage{{0, "a " + strings.Repeat("0", 160) + " b"}}},
