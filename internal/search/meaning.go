@@ -33,6 +33,17 @@ type meanings struct {
 	lsa, passages map[int]meaning
 }
 
+// closeness is what meanings say of one session.
+type closeness struct {
+	lsa, passage meaning
+	embedded     bool // it has vectors of the embedding model
+}
+
+func (m *meanings) of(n int) closeness {
+	p, ok := m.passages[n]
+	return closeness{m.lsa[n], p, ok}
+}
+
 // signal is a question as one model sees it.
 type signal struct {
 	windows *windows
