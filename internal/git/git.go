@@ -34,6 +34,7 @@ var (
 	ErrNotFound      = errors.New("not found")
 	ErrMoved         = errors.New("ref moved")
 	ErrNoIdentity    = errors.New("no identity")
+	ErrAmbiguous     = errors.New("ambiguous")
 )
 
 // Layout says where a repository keeps things. All paths are absolute and cleaned, and
@@ -187,6 +188,9 @@ func (r *Repo) Resolve(rev string) (OID, error) {
 	if err != nil {
 		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) || git2.IsErrorCode(err, git2.ErrorCodeInvalidSpec) {
 			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrNotFound)
+		}
+		if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
+			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrAmbiguous)
 		}
 		return "", fmt.Errorf("git: resolve %q: %w", rev, err)
 	}

@@ -31,6 +31,8 @@ type Request struct {
 	Author string // e-mail address
 	Actor  string // session.ActorHuman or ActorAgent
 	Limit  int    // 0: all
+
+	Checkpoint string // names the moment whose tables are asked; it is only repeated
 }
 
 // UsageError is a request that can't be answered because of what it says.
@@ -48,7 +50,7 @@ const snippetSize = 240
 func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
 	out := result.Recall{
 		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},
-		Filters: result.Filters{File: req.File, Commit: req.Commit, Author: req.Author, Actor: req.Actor},
+		Filters: result.Filters{File: req.File, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor},
 	}
 	filter, inferred, err := filterOf(ctx, index, repo, req)
 	if err != nil {

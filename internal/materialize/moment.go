@@ -1,0 +1,203 @@
+package materialize
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/lock"
+)
+
+// The tables of a past moment are tables like those of today, in a folder of their own below
+// .rekal/at/: two files, two locks, and cursors. What differs is which commits of the heads
+// count. The cursors hold the heads as they are today, so that a fetch which brings
+// earlier commits of others brings these tables up, too, and one that brings only later ones
+// moves nothing but the cursors.
+
+const (
+	pastDir = "at"
+	// keptMoments is how many moments are kept; the ones least recently asked for go.
+	keptMoments = 4
+)
+
+// At is a Materializer of the tables of a past moment. Where that is how the ledgers are now,
+// it is the one of today.
+func (m *Materializer) At(moment ledger.Moment) (*Materializer, error) {
+	heads, err := ledger.Heads(m.Repo)
+	if err != nil {
+		return nil, err
+	}
+	now, err := m.isNow(moment, heads)
+	if err != nil || now {
+		return m, err
+	}
+	past := *m
+	past.moment = &moment
+	past.Dir = filepath.Join(m.Dir, pastDir, momentName(moment))
+	return &past, nil
+}
+
+// momentName names the folder of a moment.
+func momentName(at ledger.Moment) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n", at.Ref, at.OID, at.Until.Unix()))
+	return fmt.Sprintf("%x", sum[:16])
+}
+
+// isNow reports whether nothing of today's ledgers is later than a moment.
+func (m *Materializer) isNow(at ledger.Moment, heads []ledger.Head) (bool, error) {
+	own := git.OID("")
+	for _, h := range heads {
+		if h.Ref == at.Ref {
+			own = h.OID
+			continue
+		}
+		c, err := m.Repo.Commit(h.OID)
+		if errors.Is(err, git.ErrNotFound) {
+			return false, nil
+		}
+		if err != nil || c.Committer.When.After(at.Until) {
+			return false, err
+		}
+	}
+	return own == at.OID, nil
+}
+
+// heads are the ledgers whose commits count, one's own as it is at the moment.
+func (m *Materializer) heads() ([]ledger.Head, error) {
+	heads, err := ledger.Heads(m.Repo)
+	if m.moment == nil || err != nil {
+		return heads, err
+	}
+	i := slices.IndexFunc(heads, func(h ledger.Head) bool { return h.Ref == m.moment.Ref })
+	switch {
+	case i >= 0 && m.moment.OID == "":
+		heads = slices.Delete(heads, i, i+1)
+	case i >= 0:
+		heads[i].OID = m.moment.OID
+	}
+	return heads, nil
+}
+
+// counting lists commits of a ledger which, with all behind them, are what counts of it.
+func (m *Materializer) counting(ctx context.Context, ref string, tip git.OID) ([]git.OID, error) {
+	if m.moment == nil || ref == m.moment.Ref {
+		return []git.OID{tip}, nil
+	}
+	return ledger.AsOf(ctx, m.Repo, tip, m.moment.Until)
+}
+
+// since lists what counts of a ledger beyond what is known.
+func (m *Materializer) since(ctx context.Context, h ledger.Head, known []git.OID) ([]ledger.Commit, error) {
+	tips, err := m.counting(ctx, h.Ref, h.OID)
+	var out []ledger.Commit
+	for _, tip := range tips {
+		more, err := ledger.Since(ctx, m.Repo, tip, known...)
+		if err != nil {
+			return nil, err
+		}
+		out, known = append(out, more...), append(slices.Clip(known), tip)
+	}
+	return out, err
+}
+
+// usedFile says by its time when somebody last asked for a moment.
+const usedFile = "used"
+
+// folder makes the folder of a past moment where there is none, lets others go for it, and
+// notes that it is in use. Today's folder is there.
+func (m *Materializer) folder(ctx context.Context) error {
+	if m.moment == nil {
+		return nil
+	}
+	now := m.Now()
+	if err := os.Chtimes(m.path(usedFile), now, now); !errors.Is(err, fs.ErrNotExist) {
+		return nil // what can't be noted is no reason not to answer
+	}
+	for _, dir := range []string{filepath.Dir(m.Dir), m.Dir} {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("materialize: %w", err)
+		}
+	}
+	err := os.WriteFile(m.path(usedFile), nil, 0o600)
+	if err == nil {
+		err = os.Chtimes(m.path(usedFile), now, now)
+	}
+	if err != nil {
+		return fmt.Errorf("materialize: %w", err)
+	}
+	if err := forget(ctx, filepath.Dir(m.Dir), keptMoments); err != nil {
+		m.Warn(fmt.Errorf("the caches of an older moment stay: %w", err))
+	}
+	return nil
+}
+
+// Forget removes the tables of all past moments that nobody reads just now.
+func (m *Materializer) Forget(ctx context.Context) error {
+	return forget(ctx, filepath.Join(m.Dir, pastDir), 0)
+}
+
+// forget removes the tables of the moments in a folder, but for those last asked for.
+func forget(ctx context.Context, dir string, keep int) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("materialize: %w", err)
+	}
+	used := map[string]time.Time{}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if filepath.Ext(path) == gone { // of a process that died
+			if err := remove(path); err != nil {
+				return err
+			}
+			continue
+		}
+		used[path] = time.Time{}
+		if info, err := os.Stat(filepath.Join(path, usedFile)); err == nil {
+			used[path] = info.ModTime()
+		}
+	}
+	moments := slices.SortedFunc(maps.Keys(used), func(a, b string) int {
+		return cmp.Or(used[b].Compare(used[a]), cmp.Compare(a, b))
+	})
+	for _, path := range moments[min(keep, len(moments)):] {
+		if err := forgetOne(ctx, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gone ends the name of a folder that is being removed.
+const gone = ".gone"
+
+// forgetOne removes the tables of one moment, unless somebody uses them. It takes the folder
+// out of the way whole: who comes meanwhile makes a new one.
+func forgetOne(ctx context.Context, dir string) error {
+	for _, name := range []string{writerFile, lockFile} {
+		held, err := lock.Acquire(ctx, filepath.Join(dir, name), lock.ToWrite, 0)
+		if errors.Is(err, lock.ErrBusy) || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("materialize: %w", err)
+		}
+		defer held.Release() //nolint:errcheck // the file is gone by then
+	}
+	if err := remove(dir + gone); err != nil {
+		return err
+	}
+	if err := os.Rename(dir, dir+gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("materialize: %w", err)
+	}
+	return remove(dir + gone)
+}
