@@ -15,6 +15,7 @@
 package git
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -185,12 +186,17 @@ func (r *Repo) Head() (Head, error) {
 // Resolve turns a revision as `git rev-parse` takes it into the commit that it names.
 func (r *Repo) Resolve(rev string) (OID, error) {
 	obj, err := r.r.RevparseSingle(rev)
+	if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
+		// Of several objects git takes the one that is a commit.
+		id, err := r.run(context.Background(), "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+		if err != nil {
+			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrAmbiguous)
+		}
+		return OID(strings.TrimSpace(id)), nil
+	}
 	if err != nil {
 		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) || git2.IsErrorCode(err, git2.ErrorCodeInvalidSpec) {
 			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrNotFound)
-		}
-		if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
-			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrAmbiguous)
 		}
 		return "", fmt.Errorf("git: resolve %q: %w", rev, err)
 	}

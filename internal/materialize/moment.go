@@ -135,7 +135,7 @@ func (m *Materializer) folder(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("materialize: %w", err)
 	}
-	if err := forget(ctx, filepath.Dir(m.Dir), keptMoments); err != nil {
+	if err := forget(ctx, filepath.Dir(m.Dir), m.Dir, keptMoments-1); err != nil {
 		m.Warn(fmt.Errorf("the caches of an older moment stay: %w", err))
 	}
 	return nil
@@ -143,11 +143,12 @@ func (m *Materializer) folder(ctx context.Context) error {
 
 // Forget removes the tables of all past moments that nobody reads just now.
 func (m *Materializer) Forget(ctx context.Context) error {
-	return forget(ctx, filepath.Join(m.Dir, pastDir), 0)
+	return forget(ctx, filepath.Join(m.Dir, pastDir), "", 0)
 }
 
-// forget removes the tables of the moments in a folder, but for those last asked for.
-func forget(ctx context.Context, dir string, keep int) error {
+// forget removes the tables of the moments in a folder, but for one, and some of those last
+// asked for.
+func forget(ctx context.Context, dir, but string, keep int) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("materialize: %w", err)
@@ -159,6 +160,9 @@ func forget(ctx context.Context, dir string, keep int) error {
 			if err := remove(path); err != nil {
 				return err
 			}
+			continue
+		}
+		if path == but {
 			continue
 		}
 		used[path] = time.Time{}

@@ -23,7 +23,7 @@ type Recall struct {
 	Query   string  `json:"query,omitempty"`
 	Filters Filters `json:"filters,omitzero"`
 	AsOf    *AsOf   `json:"as_of,omitempty"` // with --checkpoint
-	Total   int     `json:"total"` // how many match, before -n
+	Total   int     `json:"total"`           // how many match, before -n
 	Results []Hit   `json:"results"`
 }
 
