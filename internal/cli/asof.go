@@ -19,5 +19,8 @@ func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializ
 	if err != nil {
 		return nil, nil, fmt.Errorf("--%s %q: %w", flag, ref, err)
 	}
+	if moment.Ref == "" { // a folder
+		return past, nil, nil
+	}
 	return past, &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}, nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/pflag"
 
@@ -11,7 +12,10 @@ import (
 
 // indexCommand rebuilds the caches: `git rekal index`, or those of a past state:
 // `git rekal index --at HEAD~3`.
-type indexCommand struct{ at string }
+type indexCommand struct {
+	at    string
+	flags *pflag.FlagSet
+}
 
 func indexEntry() entry {
 	return entry{
@@ -30,18 +34,24 @@ is all that --checkpoint takes, also a folder in which a ledger is checked out o
 }
 
 func (c *indexCommand) addFlags(fs *pflag.FlagSet) {
+	c.flags = fs
 	fs.StringVar(&c.at, "at", "", "build the caches of the past state that `REF` names, or that lies in a folder")
 }
 
-func (c *indexCommand) validate(args []string) error { return noArgs(args) }
+func (c *indexCommand) validate(args []string) error {
+	if c.at == "" && c.flags.Changed("at") {
+		return errors.New("--at must not be empty")
+	}
+	return noArgs(args)
+}
 
 func (c *indexCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		tables, when, err := asOf(ctx, w, m, "at", c.at)
+		tables, _, err := asOf(ctx, w, m, "at", c.at)
 		if err != nil {
 			return err
 		}
-		if when == nil {
+		if c.at == "" {
 			if err := m.Forget(ctx); err != nil {
 				return err
 			}

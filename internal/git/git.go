@@ -74,6 +74,16 @@ func Open(dir string, env []string) (*Repo, error) {
 	return repo, nil
 }
 
+// Init makes a bare repository in a folder that does not exist, and opens it.
+func Init(dir string) (*Repo, error) {
+	r, err := git2.InitRepository(dir, true)
+	if err != nil {
+		return nil, fmt.Errorf("git: make %q: %w", dir, err)
+	}
+	r.Free()
+	return Open(dir, nil)
+}
+
 // check finds out where things are, and whether they may and can be read.
 func (r *Repo) check() (err error) {
 	if err := checkFormat(r.r); err != nil {
@@ -203,7 +213,7 @@ func (r *Repo) Resolve(rev string) (OID, error) {
 	defer obj.Free()
 	commit, err := obj.Peel(git2.ObjectCommit)
 	if err != nil {
-		return "", fmt.Errorf("git: resolve %q: not a commit: %w", rev, err)
+		return "", fmt.Errorf("git: resolve %q: not a commit", rev)
 	}
 	defer commit.Free()
 	return fromOid(commit.Id()), nil

@@ -187,7 +187,7 @@ func (w *resolver) at(ctx context.Context, id git.OID) (Moment, error) {
 	if err != nil {
 		return Moment{}, fmt.Errorf("ledger: %w", err)
 	}
-	if checkFormat(w.repo, c) == nil {
+	if Holds(w.repo, id) {
 		return w.before(ctx, c.Committer.When)
 	}
 	return w.code(ctx, c)
@@ -313,4 +313,10 @@ func AsOf(ctx context.Context, repo *git.Repo, tip git.OID, until time.Time) ([]
 		}
 	}
 	return out, nil
+}
+
+// Holds reports whether a repository holds a commit that is one of a ledger.
+func Holds(repo *git.Repo, id git.OID) bool {
+	c, err := repo.Commit(id)
+	return err == nil && checkFormat(repo, c) == nil
 }

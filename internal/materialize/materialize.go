@@ -44,7 +44,8 @@ type Materializer struct {
 	Now  func() time.Time
 	Warn func(error) // what was skipped, set aside or could not be brought up to date
 
-	moment *ledger.Moment // nil: now; see At
+	past   bool           // Dir is one of those below at/, made when it is needed
+	moment *ledger.Moment // nil: all that the repository holds
 }
 
 // Reader is a database open for reading, under the lock.

@@ -41,10 +41,56 @@ func (m *Materializer) At(moment ledger.Moment) (*Materializer, error) {
 	if err != nil || now {
 		return m, err
 	}
-	past := *m
+	past := m.pastIn(momentName(moment))
 	past.moment = &moment
-	past.Dir = filepath.Join(m.Dir, pastDir, momentName(moment))
-	return &past, nil
+	return past, nil
+}
+
+func (m *Materializer) pastIn(name string) *Materializer {
+	past := *m
+	past.past = true
+	past.Dir = filepath.Join(m.Dir, pastDir, name)
+	return &past
+}
+
+// Folder is a Materializer of the tables of a ledger that lies in a folder, and of nothing else.
+// What it says is kept, beside the tables, in a repository of its own.
+func (m *Materializer) Folder(ctx context.Context, f *ledger.Folder) (*Materializer, error) {
+	past := m.pastIn(f.Sum())
+	if err := past.folder(ctx); err != nil {
+		return nil, err
+	}
+	held, err := lock.Acquire(ctx, past.path(writerFile), lock.ToWrite, patience)
+	if err != nil {
+		return nil, err
+	}
+	past.Repo, err = past.unpacked(ctx, f)
+	return past, errors.Join(err, held.Release())
+}
+
+// unpackedDir is the repository that holds what lay in a folder.
+const unpackedDir = "ledger.git"
+
+func (m *Materializer) unpacked(ctx context.Context, f *ledger.Folder) (*git.Repo, error) {
+	repo, err := git.Open(m.path(unpackedDir), nil)
+	if err == nil || !errors.Is(err, git.ErrNotRepository) {
+		return repo, err
+	}
+	if err := remove(m.path(unpackedDir + fresh)); err != nil {
+		return nil, err
+	}
+	if repo, err = git.Init(m.path(unpackedDir + fresh)); err != nil {
+		return nil, err
+	}
+	err = f.Into(ctx, repo)
+	repo.Close()
+	if err == nil {
+		err = os.Rename(m.path(unpackedDir+fresh), m.path(unpackedDir))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return git.Open(m.path(unpackedDir), nil)
 }
 
 // momentName names the folder of a moment.
@@ -116,7 +162,7 @@ const usedFile = "used"
 // folder makes the folder of a past moment where there is none, lets others go for it, and
 // notes that it is in use. Today's folder is there.
 func (m *Materializer) folder(ctx context.Context) error {
-	if m.moment == nil {
+	if !m.past {
 		return nil
 	}
 	now := m.Now()

@@ -45,7 +45,7 @@ func (m *Materializer) open(ctx context.Context, files ...string) (o *opened, er
 		if err := m.folder(ctx); err != nil {
 			return nil, err
 		}
-		if o, err = m.openCurrent(ctx, files); m.moment == nil || !errors.Is(err, fs.ErrNotExist) {
+		if o, err = m.openCurrent(ctx, files); !m.past || !errors.Is(err, fs.ErrNotExist) {
 			break // otherwise somebody let the folder go just now
 		}
 	}
