@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/analysis"
+	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -29,16 +30,14 @@ func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time)
 	for _, p := range parts {
 		a.part(p)
 	}
-	if len(a.build.Units) == 0 {
+	if a.build.Units() == 0 {
 		return nil
 	}
 	if err := a.store(ctx); err != nil {
-		return err
+		return fmt.Errorf("search: add: %w", damaged(err))
 	}
-	for _, u := range a.build.Units {
-		if u.Kind == lexical.Content {
-			a.state.Turns++
-		}
+	for _, p := range parts {
+		a.state.Turns += len(p.Turns)
 	}
 	if a.state.Model.Dim > 0 {
 		if err := a.foldIn(ctx, now); err != nil {
@@ -52,12 +51,11 @@ func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time)
 type adder struct {
 	tx       *db.Tx
 	state    state
-	runs     []*lexical.Header // as they were
-	index    *lexical.Index    // as it was
+	heads    *headers       // as they were
+	index    *lexical.Index // as it was
 	build    *lexical.Builder
 	analyzer *analysis.Analyzer
 	numbers  map[string]int // of the sessions that are there, by ID
-	stems    [][]string     // of build's units; nil where a unit is no turn
 }
 
 func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
@@ -66,10 +64,10 @@ func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
 	if a.state, err = readState(ctx, tx); err != nil {
 		return nil, err
 	}
-	if a.runs, _, err = readHeaders(ctx, tx, a.state); err != nil {
+	if a.heads, err = readHeaders(ctx, tx, a.state); err != nil {
 		return nil, err
 	}
-	if a.index, err = lexical.NewIndex(a.runs, a.state.Removed); err != nil {
+	if a.index, err = lexical.NewIndex(a.heads.runs, a.state.Removed); err != nil {
 		return nil, fmt.Errorf("search: add: %w", damaged(err))
 	}
 	for n, id := range a.index.Sessions {
@@ -77,7 +75,7 @@ func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
 			a.numbers[id] = n
 		}
 	}
-	a.build = lexical.NewBuilder(len(a.index.Units()), len(a.index.Sessions))
+	a.build = lexical.NewBuilder(a.index.Units(), len(a.index.Sessions))
 	return a, nil
 }
 
@@ -118,33 +116,22 @@ func (a *adder) part(p session.Session) {
 		a.build.Sessions = append(a.build.Sessions, p.ID)
 	}
 	for _, t := range p.Turns {
-		a.unit(n, t.Index, lexical.Content, t.Content)
+		a.build.Add(n, t.Index, lexical.Content, a.analyzer.Tokens(t.Content))
 	}
 	var paths, commands []string
 	for _, c := range p.ToolCalls {
 		paths = append(paths, c.Path)
 		commands = append(commands, c.Cmd)
 	}
-	a.unit(n, -1, lexical.Paths, distinct(paths))
-	a.unit(n, -1, lexical.Commands, distinct(commands))
-	a.unit(n, -1, lexical.Title, p.Title)
+	a.unit(n, lexical.Paths, distinct(paths))
+	a.unit(n, lexical.Commands, distinct(commands))
+	a.unit(n, lexical.Title, p.Title)
 }
 
-func (a *adder) unit(session, turn int, kind lexical.Kind, text string) {
-	if text == "" && kind != lexical.Content {
-		return
+func (a *adder) unit(session int, kind lexical.Kind, text string) {
+	if text != "" {
+		a.build.Add(session, -1, kind, a.analyzer.Tokens(text))
 	}
-	tokens := a.analyzer.Tokens(text)
-	a.build.Add(lexical.Unit{Session: int32(session), Turn: int32(turn), Kind: kind}, tokens)
-	var stems []string
-	if kind == lexical.Content {
-		for _, t := range tokens {
-			if t.Kind == analysis.Word {
-				stems = append(stems, t.Term)
-			}
-		}
-	}
-	a.stems = append(a.stems, stems)
 }
 
 // distinct joins the texts, each once, a line each.
@@ -158,68 +145,59 @@ func distinct(texts []string) string {
 	return strings.Join(texts, "\n")
 }
 
-// mergeRatio keeps the number of runs logarithmic: a new run takes in the runs before it as
-// long as they have at most so many times its own units.
-const mergeRatio = 3
-
 // store writes the new postings as one run, merged with the runs before it that are not much
 // larger, and drops those.
 func (a *adder) store(ctx context.Context) error {
-	header, lists := &a.build.Header, a.build.Lists()
-	keep, units := len(a.runs), len(header.Units)
-	for keep > 0 && a.state.Runs[keep-1].Units <= mergeRatio*units {
-		keep--
-		units += a.state.Runs[keep].Units
+	sizes := make([]int, len(a.state.Runs))
+	for i, r := range a.state.Runs {
+		sizes[i] = r.Units
 	}
-	if keep < len(a.runs) {
+	keep := taken(sizes, a.build.Units())
+	fresh := &lexical.Writer{Header: &a.build.Header}
+	a.build.Write(fresh.Put)
+	id := a.state.newRun()
+	out := newSink(ctx, a.tx, id)
+	units := a.build.Units()
+	if keep < len(a.state.Runs) {
 		var err error
-		if header, lists, err = a.merge(ctx, keep, lists); err != nil {
+		if fresh, err = a.merge(ctx, keep, fresh, out); err != nil {
+			return err
+		}
+		units = fresh.Header.Units()
+	}
+	blocks, header := fresh.Finish()
+	out.put(blocks...)
+	if err := out.finish(header); err != nil {
+		return err
+	}
+	for _, run := range a.state.Runs[keep:] {
+		if err := a.tx.DropRun(ctx, run.ID); err != nil {
 			return err
 		}
 	}
-	blocks := lexical.Pack(header, lists)
-	id := a.state.newRun()
 	a.state.Runs = append(a.state.Runs[:keep:keep], runInfo{ID: id, Units: units})
-	err := a.tx.WriteRun(ctx, id, append([][]byte{lexical.AppendHeader(nil, header)}, blocks...))
-	if err != nil {
-		return fmt.Errorf("search: add: %w", err)
-	}
 	return nil
 }
 
-// merge joins the runs from keep on with the new one, and drops them.
-func (a *adder) merge(ctx context.Context, keep int, fresh map[string]*lexical.List) (*lexical.Header, map[string]*lexical.List, error) {
-	number := make(map[int]int)
-	var wants []db.Want
+// merge joins the runs from keep on with the new one; what is done goes to out.
+func (a *adder) merge(ctx context.Context, keep int, fresh *lexical.Writer, out *sink) (*lexical.Writer, error) {
+	var headers []*lexical.Header
+	var entries []*block.Entries
 	for i, run := range a.state.Runs[keep:] {
-		number[run.ID] = i
-		wants = append(wants, db.Want{Run: run.ID, All: true})
+		h := a.heads.runs[keep+i]
+		headers = append(headers, h)
+		entries = append(entries, block.Stream(source(ctx, a.tx, run.ID, 1, len(h.Fence))))
 	}
-	blocks := make([][][]byte, len(wants))
-	err := db.ReadBlocks(ctx, a.tx, wants, func(b db.Block) error {
-		if b.No > 0 { // not the header
-			blocks[number[b.Run]] = append(blocks[number[b.Run]], b.Data)
-		}
-		return nil
+	blocks, _ := fresh.Finish()
+	headers = append(headers, &a.build.Header)
+	entries = append(entries, block.NewEntries(blocks[:len(a.build.Fence)]...))
+	merged := &lexical.Writer{}
+	var err error
+	merged.Header, err = lexical.Merge(headers, entries, func(term string, postings []byte) {
+		merged.Put(term, postings)
+		out.put(merged.Take()...)
 	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("search: merge: %w", damaged(err))
-	}
-	header, lists, err := lexical.Merge(a.runs[keep:], blocks)
-	if err != nil {
-		return nil, nil, fmt.Errorf("search: merge: %w", damaged(err))
-	}
-	header.Units = append(header.Units, a.build.Units...)
-	header.Sessions = append(header.Sessions, a.build.Sessions...)
-	for term, l := range fresh {
-		lexical.Join(lists, term, l)
-	}
-	for _, w := range wants {
-		if err := a.tx.DropRun(ctx, w.Run); err != nil {
-			return nil, nil, fmt.Errorf("search: merge: %w", damaged(err))
-		}
-	}
-	return header, lists, nil
+	return merged, err
 }
 
 // Remove takes sessions out: they are no longer found, and no statistic counts them. Their

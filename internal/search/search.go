@@ -60,9 +60,8 @@ type Hit struct {
 type Searcher struct {
 	db    *db.DB
 	state state
-	runs  []*lexical.Header
+	heads *headers
 	index *lexical.Index
-	fence block.Fence // of the model's terms
 }
 
 // Open reads what every search needs. An empty index is no error.
@@ -72,10 +71,10 @@ func Open(ctx context.Context, d *db.DB) (*Searcher, error) {
 		return nil, err
 	}
 	s := &Searcher{db: d, state: st}
-	if s.runs, s.fence, err = readHeaders(ctx, d, st); err != nil {
+	if s.heads, err = readHeaders(ctx, d, st); err != nil {
 		return nil, err
 	}
-	if s.index, err = lexical.NewIndex(s.runs, st.Removed); err != nil {
+	if s.index, err = lexical.NewIndex(s.heads.runs, st.Removed); err != nil {
 		return nil, fmt.Errorf("search: open: %w", damaged(err))
 	}
 	return s, nil
@@ -85,7 +84,7 @@ func Open(ctx context.Context, d *db.DB) (*Searcher, error) {
 // has no answer.
 func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit, error) {
 	q := query.Parse(text)
-	if len(q.Terms) == 0 || len(s.runs) == 0 {
+	if len(q.Terms) == 0 || len(s.heads.runs) == 0 {
 		return nil, nil
 	}
 	found, err := s.fetch(ctx, q)
@@ -96,7 +95,7 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
-	meanings, err := s.meanings(q, found)
+	meanings, err := s.meanings(ctx, q, found, matches, opt)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
@@ -105,52 +104,50 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 
 // fetched is what one statement brings for a question.
 type fetched struct {
-	lists   map[string]*lexical.List
-	model   *semantic.Model
-	windows []db.Block // newest first
+	lists  lexical.Lists
+	model  *semantic.Model
+	wholes []db.Block
 }
 
-// fetch reads the blocks of q's terms, in postings and model, and all windows.
+// fetch reads the blocks of q's terms, in postings and model, and the vectors of sessions.
 func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
 	asked := make(map[string]bool, len(q.Terms))
 	for _, t := range q.Terms {
 		asked[t.Text] = true
 	}
 	var wants []db.Want
-	number := make(map[int]int, len(s.runs)) // by run
-	for i, h := range s.runs {
+	number := make(map[int]int, len(s.heads.runs)) // by run
+	for i, h := range s.heads.runs {
 		number[s.state.Runs[i].ID] = i
-		wants = append(wants, db.Want{Run: s.state.Runs[i].ID, Blocks: blocksOf(h.Fence, asked)})
+		wants = append(wants, db.Some(s.state.Runs[i].ID, blocksOf(h.Fence, asked)))
 	}
 	m := s.state.Model
+	f := &fetched{lists: make(lexical.Lists), model: &semantic.Model{Dim: m.Dim, Terms: make(map[string]semantic.Vector)}}
 	if m.Dim > 0 {
-		wants = append(wants, db.Want{Run: m.Terms, Blocks: blocksOf(s.fence, asked)}, db.Want{Run: m.Windows, All: true})
-	}
-	f := &fetched{lists: make(map[string]*lexical.List), model: &semantic.Model{Dim: m.Dim, Terms: make(map[string]semantic.Vector)}}
-	var postings []db.Block
-	err := db.ReadBlocks(ctx, s.db, wants, func(b db.Block) error {
-		switch {
-		case m.Dim > 0 && b.Run == m.Windows:
-			f.windows = append(f.windows, b)
-		case m.Dim > 0 && b.Run == m.Terms:
-			return f.model.Unpack(b.Data, func(t string) bool { return asked[t] })
-		default:
-			postings = append(postings, b)
+		wants = append(wants, db.Some(m.Terms, blocksOf(s.heads.terms, asked)))
+		for _, h := range s.heads.windows.headers {
+			wants = append(wants, h.wantWholes())
 		}
+	}
+	want := func(t string) bool { return asked[t] }
+	err := db.ReadBlocks(ctx, s.db, wants, func(b db.Block) error {
+		run, ok := number[b.Run]
+		switch {
+		case ok:
+			return lexical.Decode(s.heads.runs[run], b.Data, want, func(t string, l *lexical.List) {
+				if f.lists[t] == nil {
+					f.lists[t] = make([]*lexical.List, len(s.heads.runs))
+				}
+				f.lists[t][run] = l
+			})
+		case b.Run == m.Terms:
+			return f.model.Unpack(b.Data, want)
+		}
+		f.wholes = append(f.wholes, b)
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
-	}
-	slices.SortFunc(postings, func(a, b db.Block) int { return cmp.Compare(number[a.Run], number[b.Run]) })
-	slices.SortFunc(f.windows, func(a, b db.Block) int { return cmp.Compare(b.No, a.No) })
-	for _, b := range postings {
-		err := lexical.Lists(s.runs[number[b.Run]], [][]byte{b.Data},
-			func(t string) bool { return asked[t] },
-			func(t string, l *lexical.List) { lexical.Join(f.lists, t, l) })
-		if err != nil {
-			return nil, fmt.Errorf("search: run %d: %w", b.Run, damaged(err))
-		}
 	}
 	return f, nil
 }
@@ -168,41 +165,85 @@ func blocksOf(fence block.Fence, keys map[string]bool) []int {
 	return slices.Compact(out)
 }
 
+// How many sessions are looked at window by window: those with the best words, and those whose
+// vector as a whole is nearest. The rest is told apart by words alone, which puts it behind
+// these.
+const (
+	bestByWords   = 100
+	bestByMeaning = 50
+)
+
 // meaning is the window of a session that is nearest to the question.
 type meaning struct {
 	cosine float64
 	turn   int
 }
 
-// meanings returns the nearest window of each session, by session number; nil without a
-// model, or when it knows none of the question's stems.
-func (s *Searcher) meanings(q query.Query, f *fetched) ([]meaning, error) {
+// meanings returns the nearest windows of the sessions that may be among the best, by session
+// number; nil without a model, or when it knows none of the question's stems.
+func (s *Searcher) meanings(ctx context.Context, q query.Query, f *fetched, matches []lexical.Match, opt Options) (map[int]meaning, error) {
 	if len(f.model.Terms) == 0 {
 		return nil, nil
 	}
 	v := f.model.Project(q.Stems)
-	out := make([]meaning, len(s.index.Sessions))
-	err := eachCurrent(f.windows, s.state.Model.Dim, len(out), func(w semantic.Window) {
-		c := w.Dot(v)
-		if m := &out[w.Session]; c > m.cosine || c == m.cosine && w.Turn < m.turn {
-			*m = meaning{c, w.Turn}
+	wholes, err := s.heads.windows.readWholes(f.wholes, len(s.index.Sessions))
+	if err != nil {
+		return nil, err
+	}
+	near := make([]float64, len(wholes))
+	for n, w := range wholes {
+		near[n] = w.Dot(v)
+	}
+	wanted := make(map[int]bool)
+	s.best(bestByWords, opt, func(n int) float64 { return matches[n].Score }, wanted)
+	s.best(bestByMeaning, opt, func(n int) float64 { return near[n] }, wanted)
+	stretches, err := s.heads.windows.read(ctx, s.db, wanted)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int]meaning, len(stretches))
+	for n, stretch := range stretches {
+		best := meaning{}
+		for _, w := range stretch.Windows {
+			if c := w.Dot(v); c > best.cosine {
+				best = meaning{c, w.Turn}
+			}
 		}
+		out[n] = best
+	}
+	return out, nil
+}
+
+// best adds to wanted the numbers of the k sessions with the highest scores above 0.
+func (s *Searcher) best(k int, opt Options, score func(n int) float64, wanted map[int]bool) {
+	type candidate struct {
+		n     int
+		score float64
+	}
+	var all []candidate
+	for n, id := range s.index.Sessions {
+		if c := score(n); c > 0 && !s.index.Dead(n) && (opt.Allow == nil || opt.Allow(id)) {
+			all = append(all, candidate{n, c})
+		}
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(s.index.Sessions[a.n], s.index.Sessions[b.n]))
 	})
-	return out, err
+	for _, c := range all[:min(k, len(all))] {
+		wanted[c.n] = true
+	}
 }
 
 // hits fuses and orders.
-func (s *Searcher) hits(matches []*lexical.Match, meanings []meaning, opt Options) []Hit {
+func (s *Searcher) hits(matches []lexical.Match, meanings map[int]meaning, opt Options) []Hit {
 	var out []Hit
 	for n, id := range s.index.Sessions {
 		if s.index.Dead(n) {
 			continue
 		}
-		h := Hit{Session: id, Turn: -1}
-		if meanings != nil {
-			h.Semantic = meanings[n].cosine
-		}
-		if m := matches[n]; m != nil {
+		m := &matches[n]
+		h := Hit{Session: id, Turn: -1, Semantic: meanings[n].cosine}
+		if m.Found {
 			h.Lexical, h.Turn = m.Score, m.Turn
 		}
 		h.Score = fusion.Score(h.Lexical, h.Semantic)
@@ -212,7 +253,7 @@ func (s *Searcher) hits(matches []*lexical.Match, meanings []meaning, opt Option
 		if h.Turn < 0 && fusion.Means(h.Semantic) {
 			h.Turn = meanings[n].turn
 		}
-		h.Matched = reasons(matches[n], h.Semantic)
+		h.Matched = reasons(m, h.Semantic)
 		out = append(out, h)
 	}
 	slices.SortFunc(out, func(a, b Hit) int {
@@ -227,7 +268,7 @@ func (s *Searcher) hits(matches []*lexical.Match, meanings []meaning, opt Option
 // reasons names what took part in a hit.
 func reasons(m *lexical.Match, cosine float64) []string {
 	var out []string
-	if m != nil {
+	if m.Found {
 		for kind, name := range [...]string{
 			lexical.Content: MatchedContent, lexical.Title: MatchedTitle,
 			lexical.Paths: MatchedFiles, lexical.Commands: MatchedCommand,

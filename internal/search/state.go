@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"maps"
+	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
-	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
 // state says which runs make up the index. It is stored as JSON.
@@ -22,20 +22,20 @@ type state struct {
 	Model   modelInfo `json:"model"`
 }
 
-// runInfo is one run of postings: block 0 is its header.
+// runInfo is one run of postings: block 0 is its header, then come the postings by term, then its
+// vocabulary.
 type runInfo struct {
 	ID    int `json:"id"`
 	Units int `json:"units"`
 }
 
 // modelInfo is the semantic model and where its runs are. Block 0 of Terms is the fence of its
-// other blocks; Windows has blocks of windows only, the newest last.
+// other blocks.
 type modelInfo struct {
-	Turns   int `json:"turns"` // how many turns it was trained on; 0: none yet
-	Dim     int `json:"dim"`   // 0: those were too few for a model
-	Terms   int `json:"terms"`
-	Windows int `json:"windows"`
-	Blocks  int `json:"blocks"` // how many blocks Windows has
+	Turns   int         `json:"turns"` // how many turns it was trained on; 0: none yet
+	Dim     int         `json:"dim"`   // 0: those were too few for a model
+	Terms   int         `json:"terms"`
+	Windows []windowRun `json:"windows,omitempty"` // the oldest first
 }
 
 func (s *state) newRun() int {
@@ -79,69 +79,49 @@ func writeState(ctx context.Context, tx *db.Tx, st state) error {
 	return tx.WriteSearchState(ctx, string(text))
 }
 
-// readHeaders reads the headers of the runs of postings, and the fence of the model's terms.
-func readHeaders(ctx context.Context, r reader, st state) ([]*lexical.Header, block.Fence, error) {
-	var wants []db.Want
-	number := make(map[int]int, len(st.Runs))
-	for i, run := range st.Runs {
-		number[run.ID] = i
-		wants = append(wants, db.Want{Run: run.ID, Blocks: []int{0}})
-	}
-	if st.Model.Dim > 0 {
-		wants = append(wants, db.Want{Run: st.Model.Terms, Blocks: []int{0}})
-	}
-	headers := make([]*lexical.Header, len(st.Runs))
-	var fence block.Fence
-	err := db.ReadBlocks(ctx, r, wants, func(b db.Block) (err error) {
-		if i, ok := number[b.Run]; ok {
-			headers[i], err = lexical.DecodeHeader(b.Data)
-		} else {
-			fence, err = block.DecodeFence(b.Data)
-		}
-		return err
-	})
-	for i, h := range headers {
-		if h == nil && err == nil {
-			err = fmt.Errorf("run %d has no header: %w", st.Runs[i].ID, block.ErrFormat)
-		}
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("search: read headers: %w", damaged(err))
-	}
-	return headers, fence, nil
+// headers is what every use of an index reads first.
+type headers struct {
+	runs    []*lexical.Header // the oldest first
+	terms   block.Fence       // of the model's terms
+	windows windows
 }
 
-// eachCurrent calls f for each window that no later block replaced; blocks come newest
-// first. Sessions is how many there are.
-//
-// When a session grows, its windows from the first that changed are written again, so what an
-// older block says of windows from there on is void.
-func eachCurrent(blocks []db.Block, dim, sessions int, f func(semantic.Window)) error {
-	void := make([]int, sessions) // by session: windows from here on
-	for i := range void {
-		void[i] = math.MaxInt
-	}
-	for _, b := range blocks {
-		first := make(map[int]int)
-		err := semantic.EachWindow(b.Data, dim, func(w semantic.Window) error {
-			if w.Session >= sessions {
-				return block.ErrFormat
-			}
-			if w.No >= void[w.Session] {
-				return nil
-			}
-			if _, ok := first[w.Session]; !ok {
-				first[w.Session] = w.No
-			}
-			f(w)
-			return nil
-		})
-		if err != nil {
+func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
+	h := &headers{runs: make([]*lexical.Header, len(st.Runs))}
+	h.windows = windows{dim: st.Model.Dim, headers: make([]*windowHeader, len(st.Model.Windows))}
+	read := make(map[int]func(data []byte) error) // by run
+	for i, run := range st.Runs {
+		read[run.ID] = func(data []byte) (err error) {
+			h.runs[i], err = lexical.DecodeHeader(data)
 			return err
 		}
-		for s, no := range first {
-			void[s] = no
+	}
+	for i, run := range st.Model.Windows {
+		read[run.ID] = func(data []byte) (err error) {
+			h.windows.headers[i], err = decodeWindowHeader(run.ID, data)
+			return err
 		}
 	}
-	return nil
+	if st.Model.Dim > 0 {
+		read[st.Model.Terms] = func(data []byte) (err error) {
+			h.terms, err = block.DecodeFence(data)
+			return err
+		}
+	}
+	var wants []db.Want
+	for _, run := range slices.Sorted(maps.Keys(read)) {
+		wants = append(wants, db.Some(run, []int{0}))
+	}
+	err := db.ReadBlocks(ctx, r, wants, func(b db.Block) error {
+		f := read[b.Run]
+		delete(read, b.Run)
+		return f(b.Data)
+	})
+	if err == nil && len(read) > 0 {
+		err = fmt.Errorf("%d runs have no header: %w", len(read), block.ErrFormat)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("search: read headers: %w", damaged(err))
+	}
+	return h, nil
 }

@@ -9,6 +9,7 @@
 //   - marked terms, which no word can equal: "=" and the whole identifier
 //     ("=gethttpstatus404", "=tested"), "~" and the whole run where it has more than one
 //     identifier ("~src/auth/jwt.go"). They are lower-cased and never stemmed.
+//   - function words as "'" and the stem ("'the"), which no word equals either.
 //
 // Chinese, Japanese and Korean text, which has no spaces, gives overlapping pairs of
 // characters. No word is dropped: function words are only marked as such, and have no whole form.
@@ -30,6 +31,7 @@ import (
 const (
 	MarkIdent = "=" // a whole identifier
 	MarkRun   = "~" // a whole joined run
+	MarkStop  = "'" // a function word
 )
 
 // Lengths in bytes beyond which a word is cut and a marked term dropped. Longer runs are
@@ -258,7 +260,7 @@ func (a *Analyzer) word(w string) {
 		w = strings.Clone(w) // the text must not live as long as the cache
 		t = Token{Term: stem(w)}
 		if isStop(w) {
-			t.Kind = Stop
+			t = Token{Term: MarkStop + t.Term, Kind: Stop}
 		}
 		a.words[w] = t
 	}

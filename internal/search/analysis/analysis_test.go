@@ -14,7 +14,7 @@ func show(tokens []analysis.Token) string {
 	var out []string
 	for _, t := range tokens {
 		if t.Kind == analysis.Stop {
-			out = append(out, "("+t.Term+")")
+			out = append(out, "("+strings.TrimPrefix(t.Term, analysis.MarkStop)+")")
 		} else {
 			out = append(out, t.Term)
 		}

@@ -20,9 +20,10 @@ import (
 // ErrFormat says that bytes are not what this package, or one that builds on it, wrote.
 var ErrFormat = errors.New("search: malformed block")
 
-// target is the size in bytes beyond which a block is closed: a question reads one block for
-// each of its terms, so larger ones read more than they need.
-const target = 8 << 10
+// Target is the size in bytes beyond which a block is closed: a question reads one block for
+// each of its terms, so larger ones read more than they need, and smaller ones make the fence,
+// which every question reads, longer.
+const Target = 16 << 10
 
 // Fence holds the first key of each block, in order.
 type Fence []string
@@ -35,7 +36,7 @@ func (f Fence) Find(key string) int {
 // Writer packs entries. The zero value is ready.
 type Writer struct {
 	Fence  Fence
-	Blocks [][]byte
+	blocks [][]byte
 	buf    []byte
 	last   string
 }
@@ -51,17 +52,24 @@ func (w *Writer) Add(key string, value []byte) {
 	w.buf = AppendBytes(w.buf, []byte(key[n:]))
 	w.buf = AppendBytes(w.buf, value)
 	w.last = key
-	if len(w.buf) >= target {
+	if len(w.buf) >= Target {
 		w.Flush()
 	}
 }
 
-// Flush closes the last block. Call it before Blocks is used.
+// Flush closes the last block.
 func (w *Writer) Flush() {
 	if len(w.buf) > 0 {
-		w.Blocks = append(w.Blocks, w.buf)
+		w.blocks = append(w.blocks, w.buf)
 		w.buf = nil
 	}
+}
+
+// Take returns the blocks that were closed since the last Take. The fence goes on.
+func (w *Writer) Take() [][]byte {
+	out := w.blocks
+	w.blocks = nil
+	return out
 }
 
 func shared(a, b string) int {
@@ -72,23 +80,56 @@ func shared(a, b string) int {
 	return n
 }
 
-// Each calls f for every entry of a block, in key order; value is part of data.
-func Each(data []byte, f func(key string, value []byte) error) error {
-	r := Reader{Data: data}
-	key := []byte{}
-	for len(r.Data) > 0 && !r.Bad {
-		n := r.Int()
-		suffix := r.Bytes()
-		value := r.Bytes()
-		if r.Bad || n > len(key) {
-			return ErrFormat
+// Entries walks the entries of blocks that follow each other, in key order:
+//
+//	for e.Next() { use(e.Key, e.Value) }
+//	return e.Err()
+type Entries struct {
+	Key   []byte // valid until the next call of Next
+	Value []byte // part of a block
+
+	r      Reader
+	blocks [][]byte
+	more   func() ([][]byte, error)
+	err    error
+}
+
+// NewEntries walks blocks.
+func NewEntries(blocks ...[]byte) *Entries { return &Entries{blocks: blocks} }
+
+// Stream walks the blocks that more returns, call by call, until it returns none.
+func Stream(more func() ([][]byte, error)) *Entries { return &Entries{more: more} }
+
+// Next moves on, and reports whether there is an entry.
+func (e *Entries) Next() bool {
+	for len(e.r.Data) == 0 {
+		if len(e.blocks) == 0 && e.more != nil && e.err == nil {
+			e.blocks, e.err = e.more()
 		}
-		key = append(key[:n], suffix...)
-		if err := f(string(key), value); err != nil {
-			return err
+		if len(e.blocks) == 0 || e.r.Bad || e.err != nil {
+			return false
 		}
+		e.r.Data, e.blocks, e.Key = e.blocks[0], e.blocks[1:], e.Key[:0]
 	}
-	return r.Err()
+	n := e.r.Int()
+	suffix := e.r.Bytes()
+	e.Value = e.r.Bytes()
+	if n > len(e.Key) {
+		e.r.Bad = true
+	}
+	if e.r.Bad {
+		return false
+	}
+	e.Key = append(e.Key[:n], suffix...)
+	return true
+}
+
+// Err says what ended the walk before its time: ErrFormat, or more's error.
+func (e *Entries) Err() error {
+	if e.err != nil {
+		return e.err
+	}
+	return e.r.Err()
 }
 
 // AppendBytes appends b with its length before it.

@@ -18,21 +18,29 @@ func TestWriterAndFence(t *testing.T) {
 		w.Add(key, []byte(value))
 	}
 	w.Flush()
-	if len(w.Blocks) < 3 || len(w.Fence) != len(w.Blocks) {
-		t.Fatalf("%d blocks, fence of %d", len(w.Blocks), len(w.Fence))
+	blocks := w.Take()
+	if len(blocks) < 3 || len(w.Fence) != len(blocks) || len(w.Take()) > 0 {
+		t.Fatalf("%d blocks, fence of %d, or more", len(blocks), len(w.Fence))
 	}
 	got := make(map[string]string)
-	for i, b := range w.Blocks {
-		err := block.Each(b, func(key string, value []byte) error {
-			got[key] = string(value)
-			if n := w.Fence.Find(key); n != i {
-				t.Errorf("Find(%q) = %d, want %d", key, n, i)
+	for i, b := range blocks {
+		e := block.NewEntries(b)
+		for e.Next() {
+			got[string(e.Key)] = string(e.Value)
+			if n := w.Fence.Find(string(e.Key)); n != i {
+				t.Errorf("Find(%q) = %d, want %d", e.Key, n, i)
 			}
-			return nil
-		})
-		if err != nil {
+		}
+		if err := e.Err(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	all := 0
+	for e := block.NewEntries(blocks...); e.Next(); {
+		all++
+	}
+	if all != len(want) {
+		t.Errorf("%d entries in one walk, want %d", all, len(want))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
@@ -46,27 +54,21 @@ func TestWriterAndFence(t *testing.T) {
 	}
 }
 
-func FuzzEach(f *testing.F) {
+func FuzzEntries(f *testing.F) {
 	var w block.Writer
 	w.Add("alpha", []byte("1"))
 	w.Add("alphabet", []byte{})
 	w.Add("beta", []byte("22"))
 	w.Flush()
-	f.Add(w.Blocks[0])
+	f.Add(w.Take()[0])
 	f.Add([]byte{})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
 	f.Add([]byte{5, 1, 'a', 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		type entry struct {
-			key   string
-			value []byte
+		e := block.NewEntries(data)
+		for e.Next() {
 		}
-		var got []entry
-		err := block.Each(data, func(key string, value []byte) error {
-			got = append(got, entry{key, value})
-			return nil
-		})
-		if err != nil && !errors.Is(err, block.ErrFormat) {
+		if err := e.Err(); err != nil && !errors.Is(err, block.ErrFormat) {
 			t.Errorf("error = %v", err)
 		}
 		_, _ = block.DecodeFence(data)

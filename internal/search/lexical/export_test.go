@@ -1,10 +1,7 @@
 package lexical
 
-// DecodeList and Append open the codec of postings to tests.
+// DecodeList opens the codec of postings to tests.
 func DecodeList(data []byte, base, end int) (*List, error) { return decodeList(data, base, end) }
-
-// Append is List.append.
-func Append(l *List, base int) []byte { return l.append(nil, base) }
 
 // Near is near, collected.
 func Near(a, b *List, reach int) (map[int]int, error) {
@@ -12,3 +9,9 @@ func Near(a, b *List, reach int) (map[int]int, error) {
 	err := near(a, b, uint32(reach), func(unit uint32, n int) { out[int(unit)] = n })
 	return out, err
 }
+
+// Norm and NormLength are the lengths of units in a byte.
+func Norm(n int) byte { return norm(n) }
+
+// NormLength is what a norm stands for.
+func NormLength(c byte) float64 { return normLength(c) }

@@ -4,142 +4,155 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/block"
 )
 
-// List is the postings of one term: in which units it stands, how often, and where.
+// List is the postings of one term in one run: in which units it stands, how often, and where.
 //
 // Its bytes are
 //
-//	uvarint  number of postings × 2, + 1 when there are positions
-//	         for each posting: uvarint units since the one before (the run's base), uvarint tf
-//	         with positions, for each posting: uvarint their number, and each as a uvarint
-//	         distance from the one before
+//	uvarint  number of postings
+//	uvarint  how many of them are in titles
+//	uvarint  the first unit, from the run's base
+//	uvarint  the last unit, from the first
+//	uvarint  the length of what follows for the units, which is for each posting
+//	         uvarint  units since the posting before × 2, + 1 when the term stands there once
+//	         uvarint  else how often
+//	         and to the end: for each posting as many uvarints as the term stands there, each
+//	         the distance from the position before in that unit
 //
 // A position counts the unit's words that are not function words. Terms that are no such
-// words have none.
+// words have none. Because nothing but the first posting depends on what is before, two lists
+// are joined by copying bytes.
 type List struct {
-	Units []uint32 // ascending
-	TFs   []uint32 // as long as Units
+	base, end   uint32 // the units of the run
+	n, titles   int
+	first, last uint32
+	docs        []byte
+	positions   []byte
+}
 
-	positions []byte
-	placed    int // how many postings positions speaks of
+func appendPosting(dst []byte, gap uint32, tf int) []byte {
+	if tf == 1 {
+		return block.AppendInt(dst, int(gap)<<1|1)
+	}
+	return block.AppendInt(block.AppendInt(dst, int(gap)<<1), tf)
 }
 
 // append appends l's bytes to dst, units counted from base.
 func (l *List) append(dst []byte, base int) []byte {
-	head := len(l.Units) << 1
-	if len(l.positions) > 0 {
-		head |= 1
+	for _, n := range []int{l.n, l.titles, int(l.first) - base, int(l.last - l.first)} {
+		dst = block.AppendInt(dst, n)
 	}
-	dst = block.AppendInt(dst, head)
-	prev := uint32(base)
-	for i, u := range l.Units {
-		dst = block.AppendInt(dst, int(u-prev))
-		dst = block.AppendInt(dst, int(l.TFs[i]))
-		prev = u
-	}
+	dst = block.AppendBytes(dst, l.docs)
 	return append(dst, l.positions...)
 }
 
-// decodeList reads what append wrote for a run whose units have the numbers base to end-1.
+// decodeList reads what append wrote for a run whose units have the numbers base to end-1. The
+// list keeps data.
 func decodeList(data []byte, base, end int) (*List, error) {
 	r := block.Reader{Data: data}
-	head := r.Int()
-	n := head >> 1
-	if n > len(data) {
-		return nil, block.ErrFormat
-	}
-	l := &List{Units: make([]uint32, n), TFs: make([]uint32, n)}
-	unit := base
-	for i := range n {
-		d := r.Int()
-		if i > 0 && d == 0 {
-			return nil, block.ErrFormat
-		}
-		unit += d
-		if unit >= end {
-			return nil, block.ErrFormat
-		}
-		l.Units[i], l.TFs[i] = uint32(unit), uint32(r.Int())
-	}
-	if head&1 != 0 {
-		l.positions, l.placed = r.Data, n
-	} else if len(r.Data) > 0 {
-		r.Bad = true
-	}
-	if r.Bad {
+	l := &List{base: uint32(base), end: uint32(end), n: r.Int(), titles: r.Int()}
+	first, span := base+r.Int(), r.Int()
+	l.docs = r.Bytes()
+	l.first, l.last, l.positions = uint32(first), uint32(first+span), r.Data
+	if r.Bad || l.n < 1 || l.n > len(l.docs) || l.titles > l.n || first+span >= end || l.docs[0] > 1 {
 		return nil, block.ErrFormat
 	}
 	return l, nil
 }
 
-func appendPositions(dst []byte, positions []uint32) []byte {
-	dst = block.AppendInt(dst, len(positions))
-	prev := uint32(0)
-	for _, p := range positions {
-		dst = block.AppendInt(dst, int(p-prev))
-		prev = p
-	}
-	return dst
-}
-
-// pad says "no positions" for the postings that nothing was said of.
-func (l *List) pad() {
-	for ; len(l.positions) > 0 && l.placed < len(l.Units); l.placed++ {
-		l.positions = block.AppendInt(l.positions, 0)
-	}
-}
-
 // join appends the postings of next, all of whose units come later.
 func (l *List) join(next *List) {
-	if len(next.positions) > 0 {
-		// A first position makes the earlier silence of l meaningful.
-		for ; l.placed < len(l.Units); l.placed++ {
-			l.positions = block.AppendInt(l.positions, 0)
-		}
-		l.positions = append(l.positions[:len(l.positions):len(l.positions)], next.positions...)
-		l.placed += next.placed
+	if l.n == 0 {
+		*l = *next
+		return
 	}
-	l.Units = append(l.Units, next.Units...)
-	l.TFs = append(l.TFs, next.TFs...)
-	l.pad()
+	// The first posting of a list has no gap, so its first byte is the bit alone.
+	docs := block.AppendInt(l.docs[:len(l.docs):len(l.docs)], int(next.first-l.last)<<1|int(next.docs[0]))
+	l.docs = append(docs, next.docs[1:]...)
+	l.positions = append(l.positions[:len(l.positions):len(l.positions)], next.positions...)
+	l.n, l.titles, l.last, l.end = l.n+next.n, l.titles+next.titles, next.last, next.end
 }
 
-// cursor walks the positions of a list, posting by posting.
+// cursor walks the postings of a list.
 type cursor struct {
-	r   block.Reader
-	buf []uint32
+	unit uint32
+	tf   int
+	bad  bool // the list is damaged
+
+	docs, places block.Reader
+	left         int
+	end          uint32
+	unread       int // positions of postings up to this one
+	buf          []uint32
 }
 
-// next returns the positions of the next posting, valid until the call after.
-func (c *cursor) next() []uint32 {
-	c.buf = c.buf[:0]
-	p := uint32(0)
-	for range c.r.Count() {
-		p += uint32(c.r.Int())
-		c.buf = append(c.buf, p)
+func (l *List) walk() cursor {
+	return cursor{unit: l.first, docs: block.Reader{Data: l.docs}, places: block.Reader{Data: l.positions}, left: l.n, end: l.end}
+}
+
+// next moves on to the next posting, and reports whether there is one.
+func (c *cursor) next() bool {
+	if c.left == 0 {
+		return false
 	}
+	c.left--
+	code := c.docs.Int()
+	c.unit += uint32(code >> 1)
+	c.tf = 1
+	if code&1 == 0 {
+		c.tf = c.docs.Int()
+	}
+	if c.docs.Bad || c.unit >= c.end || c.tf == 0 {
+		c.left, c.bad = 0, true
+		return false
+	}
+	c.unread += c.tf
+	return true
+}
+
+// positions returns those of the posting at hand, valid until the next call.
+func (c *cursor) positions() []uint32 {
+	data, skip := c.places.Data, c.unread-c.tf
+	n := 0
+	for ; skip > 0 && n < len(data); n++ {
+		if data[n] < 0x80 {
+			skip--
+		}
+	}
+	c.places.Data = data[n:]
+	c.buf = c.buf[:0]
+	place := uint32(0)
+	for range min(c.tf, len(c.places.Data)) {
+		place += uint32(c.places.Int())
+		c.buf = append(c.buf, place)
+	}
+	if len(c.buf) < c.tf || c.places.Bad {
+		c.bad = true
+	}
+	c.unread = 0
 	return c.buf
 }
 
 // near counts how often a word of b stands 1 to reach words behind one of a, for each
-// unit in which that happens, and calls f with it.
+// unit in which that happens, and calls f with it. Both lists are of one run.
 func near(a, b *List, reach uint32, f func(unit uint32, n int)) error {
-	ca, cb := cursor{r: block.Reader{Data: a.positions}}, cursor{r: block.Reader{Data: b.positions}}
-	j := 0
-	for i := 0; i < a.placed && j < b.placed; i++ {
-		pa := ca.next()
-		for j < b.placed && b.Units[j] < a.Units[i] {
-			cb.next()
-			j++
-		}
-		if j == b.placed || b.Units[j] != a.Units[i] {
-			continue
-		}
-		if n := countNear(pa, cb.next(), reach); n > 0 {
-			f(a.Units[i], n)
-		}
-		j++
+	if len(a.positions) == 0 || len(b.positions) == 0 {
+		return nil
 	}
-	if ca.r.Bad || cb.r.Bad {
+	ca, cb := a.walk(), b.walk()
+	for more := ca.next() && cb.next(); more; {
+		switch {
+		case ca.unit < cb.unit:
+			more = ca.next()
+		case cb.unit < ca.unit:
+			more = cb.next()
+		default:
+			if n := countNear(ca.positions(), cb.positions(), reach); n > 0 {
+				f(ca.unit, n)
+			}
+			more = ca.next() && cb.next()
+		}
+	}
+	if ca.bad || cb.bad {
 		return block.ErrFormat
 	}
 	return nil
@@ -158,48 +171,19 @@ func countNear(a, b []uint32, reach uint32) int {
 	return n
 }
 
-// Merge makes one run of several that follow each other, given the blocks of each.
-func Merge(headers []*Header, blocks [][][]byte) (*Header, map[string]*List, error) {
-	merged := &Header{Base: headers[0].Base, FirstSession: headers[0].FirstSession}
-	lists := make(map[string]*List)
-	for i, h := range headers {
-		merged.Units = append(merged.Units, h.Units...)
-		merged.Sessions = append(merged.Sessions, h.Sessions...)
-		err := Lists(h, blocks[i], func(string) bool { return true }, func(term string, l *List) {
-			Join(lists, term, l)
-		})
-		if err != nil {
-			return nil, nil, err
+// Decode reads from a block of a run the postings of the terms that want accepts.
+func Decode(h *Header, data []byte, want func(term string) bool, f func(term string, l *List)) error {
+	e := block.NewEntries(data)
+	for e.Next() {
+		term := string(e.Key)
+		if !want(term) {
+			continue
 		}
-	}
-	return merged, lists, nil
-}
-
-// Lists decodes from a run's blocks the postings of the terms that want accepts.
-func Lists(h *Header, blocks [][]byte, want func(term string) bool, f func(term string, l *List)) error {
-	for _, data := range blocks {
-		err := block.Each(data, func(term string, value []byte) error {
-			if !want(term) {
-				return nil
-			}
-			l, err := decodeList(value, h.Base, h.Base+len(h.Units))
-			if err == nil {
-				f(term, l)
-			}
-			return err
-		})
+		l, err := decodeList(e.Value, h.Base, h.Base+h.Units())
 		if err != nil {
 			return err
 		}
+		f(term, l)
 	}
-	return nil
-}
-
-// Join appends next to the postings of a term, which may be new.
-func Join(lists map[string]*List, term string, next *List) {
-	if have := lists[term]; have != nil {
-		have.join(next)
-		return
-	}
-	lists[term] = next
+	return e.Err()
 }

@@ -8,9 +8,6 @@
 package lexical
 
 import (
-	"slices"
-
-	"github.com/git-rekal/git-rekal/internal/search/analysis"
 	"github.com/git-rekal/git-rekal/internal/search/block"
 )
 
@@ -23,15 +20,17 @@ const (
 	Paths                // the paths of a part's tool calls, each once
 	Commands             // the commands of a part's tool calls, each once
 	Title                // the session's title; a later one replaces it
+	kinds    = iota
 )
 
-// Unit is what is scored as one.
-type Unit struct {
+// Part is units of one session and one kind that follow each other.
+type Part struct {
 	Session int32 // the session's number; see Header.Sessions
-	Turn    int32 // the turn's index within the session; -1 where Kind is not Content
-	Len     int32 // words
-	Stems   int32 // words that are not function words
 	Kind    Kind
+	Turn    int32 // the index of the first unit's turn, the others count on; -1 where Kind is not Content
+	Units   int32 // how many, at least 1
+	Words   int32 // of all of them
+	Stems   int32 // those of the words that are not function words
 }
 
 // Header is all of a run but its postings.
@@ -39,171 +38,111 @@ type Header struct {
 	Base         int      // the first unit's number; units are numbered in order of arrival
 	FirstSession int      // the number of Sessions[0]
 	Sessions     []string // IDs of the sessions that first appear in this run
-	Units        []Unit
+	Parts        []Part   // of all units, in their order
+	Words        []byte   // a norm a unit
+	Stems        []byte   // as Words
 	Fence        block.Fence
+	Vocabulary   int // how many blocks of stems follow the blocks of postings
 }
 
-// AppendHeader appends h's bytes to dst.
-func AppendHeader(dst []byte, h *Header) []byte {
-	dst = block.AppendInt(dst, h.Base)
-	dst = block.AppendInt(dst, h.FirstSession)
-	dst = block.AppendInt(dst, len(h.Sessions))
+// Units is how many there are.
+func (h *Header) Units() int { return len(h.Words) }
+
+// Append appends h's bytes to dst.
+func (h *Header) Append(dst []byte) []byte {
+	for _, n := range []int{h.Base, h.FirstSession, h.Vocabulary, len(h.Sessions)} {
+		dst = block.AppendInt(dst, n)
+	}
 	for _, s := range h.Sessions {
 		dst = block.AppendBytes(dst, []byte(s))
 	}
-	dst = block.AppendInt(dst, len(h.Units))
-	var prev Unit
-	for _, u := range h.Units {
-		dst = appendUnit(dst, prev, u)
-		prev = u
+	dst = block.AppendInt(dst, len(h.Parts))
+	for _, p := range h.Parts {
+		for _, n := range []int32{p.Session, int32(p.Kind), p.Turn + 1, p.Units, p.Words, p.Stems} {
+			dst = block.AppendInt(dst, int(n))
+		}
 	}
+	dst = block.AppendBytes(dst, h.Words)
+	dst = block.AppendBytes(dst, h.Stems)
 	return block.AppendFence(dst, h.Fence)
 }
 
-// A unit's first byte: its kind, and whether it says more than "the next turn of the session
-// before", which is what nearly all are.
-const (
-	unitKind = 3
-	unitFull = 4
-)
-
-func appendUnit(dst []byte, prev, u Unit) []byte {
-	if u.Session == prev.Session && u.Turn == prev.Turn+1 && u.Kind == prev.Kind {
-		dst = append(dst, byte(u.Kind))
-	} else {
-		dst = append(dst, byte(u.Kind)|unitFull)
-		dst = block.AppendInt(dst, int(u.Session))
-		dst = block.AppendInt(dst, int(u.Turn)+1)
-	}
-	dst = block.AppendInt(dst, int(u.Len))
-	return block.AppendInt(dst, int(u.Stems))
-}
-
-// DecodeHeader reads what AppendHeader wrote; the error is block.ErrFormat.
+// DecodeHeader reads what Append wrote, and keeps data; the error is block.ErrFormat.
 func DecodeHeader(data []byte) (*Header, error) {
 	r := block.Reader{Data: data}
-	h := &Header{Base: r.Int(), FirstSession: r.Int()}
+	h := &Header{Base: r.Int(), FirstSession: r.Int(), Vocabulary: r.Int()}
 	h.Sessions = make([]string, r.Count())
 	for i := range h.Sessions {
 		h.Sessions[i] = string(r.Bytes())
 	}
-	h.Units = make([]Unit, r.Count())
-	var prev Unit
-	for i := range h.Units {
-		prev = readUnit(&r, prev)
-		h.Units[i] = prev
+	h.Parts = make([]Part, r.Count())
+	units := 0
+	for i := range h.Parts {
+		p := Part{Session: int32(r.Int()), Kind: Kind(r.Int()), Turn: int32(r.Int()) - 1, Units: int32(r.Int()), Words: int32(r.Int()), Stems: int32(r.Int())}
+		if p.Kind >= kinds || p.Units == 0 {
+			r.Bad = true
+		}
+		units += int(p.Units)
+		h.Parts[i] = p
 	}
+	h.Words, h.Stems = r.Bytes(), r.Bytes()
 	h.Fence = r.Fence()
-	if r.Bad || len(r.Data) > 0 {
+	if r.Bad || len(r.Data) > 0 || len(h.Words) != units || len(h.Stems) != units {
 		return nil, block.ErrFormat
 	}
 	return h, nil
 }
 
-func readUnit(r *block.Reader, prev Unit) Unit {
-	head := r.Int()
-	if head > unitKind|unitFull {
-		r.Bad = true
+// add counts a unit.
+func (h *Header) add(session, turn int, kind Kind, words, stems int) {
+	last := len(h.Parts) - 1
+	if last < 0 || !h.Parts[last].goesOn(session, turn, kind) {
+		h.Parts = append(h.Parts, Part{Session: int32(session), Kind: kind, Turn: int32(turn)})
+		last++
 	}
-	u := Unit{Session: prev.Session, Turn: prev.Turn + 1, Kind: Kind(head & unitKind)}
-	if head&unitFull != 0 {
-		u.Session = int32(r.Int())
-		u.Turn = int32(r.Int()) - 1
-	} else if u.Kind != prev.Kind {
-		r.Bad = true
-	}
-	u.Len, u.Stems = int32(r.Int()), int32(r.Int())
-	return u
+	p := &h.Parts[last]
+	p.Units++
+	p.Words += int32(words)
+	p.Stems += int32(stems)
+	h.Words = append(h.Words, norm(words))
+	h.Stems = append(h.Stems, norm(stems))
 }
 
-// Builder collects the units of a new run.
-type Builder struct {
-	Header
-	lists map[string]*building
+func (p *Part) goesOn(session, turn int, kind Kind) bool {
+	return kind == Content && p.Kind == kind && int(p.Session) == session && int(p.Turn+p.Units) == turn
 }
 
-// building is the postings of one term while units are being added.
-type building struct {
-	List
-	open []uint32 // positions in the last unit
+// Writer makes a run of its header and its postings, term by term.
+type Writer struct {
+	Header     *Header
+	terms      block.Writer
+	vocabulary block.Writer
 }
 
-// NewBuilder starts a run whose first unit has number base and whose first new session has
-// number firstSession.
-func NewBuilder(base, firstSession int) *Builder {
-	return &Builder{
-		Header: Header{Base: base, FirstSession: firstSession},
-		lists:  make(map[string]*building),
+// Put adds the postings of the next term, in the order of terms.
+func (w *Writer) Put(term string, postings []byte) {
+	w.terms.Add(term, postings)
+	if isStem(term) {
+		w.vocabulary.Add(term, nil)
 	}
 }
 
-// Add adds a unit with its tokens; it counts Len and Stems itself.
-func (b *Builder) Add(u Unit, tokens []analysis.Token) {
-	unit := uint32(b.Base + len(b.Units))
-	for _, t := range tokens {
-		l := b.lists[t.Term]
-		if l == nil {
-			l = &building{}
-			b.lists[t.Term] = l
-		}
-		if n := len(l.Units); n == 0 || l.Units[n-1] != unit {
-			l.close()
-			l.Units = append(l.Units, unit)
-			l.TFs = append(l.TFs, 0)
-		}
-		l.TFs[len(l.TFs)-1]++
-		switch t.Kind {
-		case analysis.Word:
-			l.open = append(l.open, uint32(u.Stems))
-			u.Stems++
-			u.Len++
-		case analysis.Stop:
-			u.Len++
-		}
-	}
-	b.Units = append(b.Units, u)
+// isStem reports whether a term is in the vocabulary, where words that stand nowhere find
+// those that are like them: whole forms, numbers and the shortest have none.
+func isStem(term string) bool {
+	return len(term) > 2 && term[0] > '9' && term[0] != '=' && term[0] != '~'
 }
 
-// close writes the positions of the last unit.
-func (l *building) close() {
-	if len(l.open) > 0 || len(l.positions) > 0 {
-		for n := len(l.Units) - 1; l.placed < n; l.placed++ {
-			l.positions = block.AppendInt(l.positions, 0)
-		}
-	}
-	if len(l.open) == 0 {
-		return
-	}
-	l.positions = appendPositions(l.positions, l.open)
-	l.placed++
-	l.open = l.open[:0]
-}
+// Take returns the blocks of postings since the last Take. They are stored as blocks 1, 2, ….
+func (w *Writer) Take() [][]byte { return w.terms.Take() }
 
-// Lists returns the postings of all terms, by term.
-func (b *Builder) Lists() map[string]*List {
-	out := make(map[string]*List, len(b.lists))
-	for term, l := range b.lists {
-		l.close()
-		l.pad()
-		out[term] = &l.List
-	}
-	return out
-}
-
-// Pack sets the header's fence and returns the blocks of postings.
-func Pack(h *Header, lists map[string]*List) [][]byte {
-	terms := make([]string, 0, len(lists))
-	for term := range lists {
-		terms = append(terms, term)
-	}
-	slices.Sort(terms)
-	var w block.Writer
-	var buf []byte
-	for _, term := range terms {
-		buf = lists[term].append(buf[:0], h.Base)
-		w.Add(term, buf)
-	}
-	w.Flush()
-	h.Fence = w.Fence
-	return w.Blocks
+// Finish returns the last blocks, and the header, which is block 0.
+func (w *Writer) Finish() (blocks [][]byte, header []byte) {
+	w.terms.Flush()
+	w.vocabulary.Flush()
+	w.Header.Fence = w.terms.Fence
+	blocks = w.terms.Take()
+	stems := w.vocabulary.Take()
+	w.Header.Vocabulary = len(stems)
+	return append(blocks, stems...), w.Header.Append(nil)
 }

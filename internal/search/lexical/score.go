@@ -29,9 +29,13 @@ const (
 // Index is what scoring needs besides postings: the units and sessions of all runs.
 type Index struct {
 	Sessions []string // IDs by session number
-	units    []Unit
-	live     []bool  // by unit: neither of a removed session nor a title that was replaced
-	dead     []bool  // by session
+
+	runs     []*Header
+	first    [][]uint32 // by run and part: the part's first unit, and behind the last the run's end
+	dead     []bool     // by session: removed
+	replaced [][]bool   // by run and part: a title that a later one replaced
+	removed  bool       // whether any session is
+	units    int
 	n        float64 // live units that are no titles
 	words    float64 // in those
 	stems    float64
@@ -43,13 +47,13 @@ type Index struct {
 // NewIndex joins the headers of runs that follow each other, without the sessions whose
 // numbers are in removed. The error is block.ErrFormat.
 func NewIndex(headers []*Header, removed []int) (*Index, error) {
-	x := &Index{}
+	x := &Index{runs: headers, removed: len(removed) > 0}
 	for _, h := range headers {
-		if h.Base != len(x.units) || h.FirstSession != len(x.Sessions) {
+		if h.Base != x.units || h.FirstSession != len(x.Sessions) {
 			return nil, block.ErrFormat
 		}
 		x.Sessions = append(x.Sessions, h.Sessions...)
-		x.units = append(x.units, h.Units...)
+		x.units += h.Units()
 	}
 	x.dead = make([]bool, len(x.Sessions))
 	for _, s := range removed {
@@ -58,37 +62,47 @@ func NewIndex(headers []*Header, removed []int) (*Index, error) {
 		}
 		x.dead[s] = true
 	}
-	for _, u := range x.units {
-		if u.Session < 0 || int(u.Session) >= len(x.dead) {
-			return nil, block.ErrFormat
+	for _, h := range headers {
+		for _, p := range h.Parts {
+			if p.Session < 0 || int(p.Session) >= len(x.dead) {
+				return nil, block.ErrFormat
+			}
 		}
 	}
 	x.count()
 	return x, nil
 }
 
-// count fills in live and the totals.
+// count fills in what is known of the parts, and the totals.
 func (x *Index) count() {
-	x.live = make([]bool, len(x.units))
+	type place struct{ run, part int }
 	x.length = make([]int, len(x.Sessions))
-	title := make([]int, len(x.Sessions)) // unit of the latest title, + 1
-	for i, u := range x.units {
-		if x.dead[u.Session] {
-			continue
+	titles := make(map[int32]place)
+	for r, h := range x.runs {
+		first := make([]uint32, len(h.Parts)+1)
+		x.replaced = append(x.replaced, make([]bool, len(h.Parts)))
+		unit := uint32(h.Base)
+		for i, p := range h.Parts {
+			first[i] = unit
+			unit += uint32(p.Units)
+			if x.dead[p.Session] {
+				continue
+			}
+			x.length[p.Session] += int(p.Words)
+			if p.Kind != Title {
+				x.n += float64(p.Units)
+				x.words += float64(p.Words)
+				x.stems += float64(p.Stems)
+				continue
+			}
+			if old, ok := titles[p.Session]; ok {
+				x.replaced[old.run][old.part] = true
+				x.length[p.Session] -= int(x.runs[old.run].Parts[old.part].Words)
+			}
+			titles[p.Session] = place{r, i}
 		}
-		x.live[i] = true
-		x.length[u.Session] += int(u.Len)
-		if u.Kind != Title {
-			x.n++
-			x.words += float64(u.Len)
-			x.stems += float64(u.Stems)
-			continue
-		}
-		if old := title[u.Session]; old > 0 {
-			x.live[old-1] = false
-			x.length[u.Session] -= int(x.units[old-1].Len)
-		}
-		title[u.Session] = i + 1
+		first[len(h.Parts)] = unit
+		x.first = append(x.first, first)
 	}
 	for s, n := range x.length {
 		if !x.dead[s] {
@@ -98,35 +112,73 @@ func (x *Index) count() {
 	}
 }
 
-// Units returns the units of all runs, by number. They are not to be changed.
-func (x *Index) Units() []Unit { return x.units }
+// Units is how many units there are.
+func (x *Index) Units() int { return x.units }
 
 // Dead reports whether a session was removed.
 func (x *Index) Dead(session int) bool { return x.dead[session] }
 
-// Match is what the words of a question found in one session.
-type Match struct {
-	Score float64 // 0 and up; about 2 when every term stands in several short turns
-	Turn  int     // index of the best turn; -1 when no turn has any of the words
-	Kinds [4]bool // by Kind: whether such a unit holds a term that is no function word
-	Exact bool    // an exact term was found whole
+// Stems is how many words that are no function words the turns of each session have.
+func (x *Index) Stems() []int {
+	out := make([]int, len(x.Sessions))
+	for _, h := range x.runs {
+		for _, p := range h.Parts {
+			if p.Kind == Content {
+				out[p.Session] += int(p.Stems)
+			}
+		}
+	}
+	return out
 }
 
+// Turns is how many of the first n turns that were added each session has.
+func (x *Index) Turns(n int) []int {
+	out := make([]int, len(x.Sessions))
+	for _, h := range x.runs {
+		for _, p := range h.Parts {
+			if p.Kind == Content {
+				more := min(n, int(p.Units))
+				out[p.Session] += more
+				n -= more
+			}
+		}
+	}
+	return out
+}
+
+// Match is what the words of a question found in one session.
+type Match struct {
+	Found bool
+	Score float64     // 0 and up; about 2 when every term stands in several short turns
+	Turn  int         // index of the best turn; -1 when no turn has any of the words
+	Kinds [kinds]bool // by Kind: whether such a unit holds a term that is no function word
+	Exact bool        // an exact term was found whole
+}
+
+// Lists are the postings of a question's terms: by term, then by run, nil where a run has none.
+type Lists map[string][]*List
+
 // Score scores the sessions that hold a term of q: one that is no function word, where q has
-// such. Lists are the postings of q's terms; a term that is nowhere may be missing. The result is
-// by session number, nil for no match.
-func (x *Index) Score(q query.Query, lists map[string]*List) ([]*Match, error) {
+// such. The result is by session number.
+func (x *Index) Score(q query.Query, lists Lists) ([]Match, error) {
 	s := scorer{
 		Index:   x,
-		units:   make([]float64, len(x.units)),
-		pairs:   make([]float64, len(x.units)),
+		units:   make([]float32, x.units),
 		session: make([]float64, len(x.Sessions)),
-		matches: make([]*Match, len(x.Sessions)),
+		matches: make([]Match, len(x.Sessions)),
 		tf:      make([]int, len(x.Sessions)),
+		norms:   normTable(x.words/x.n, unitK1, unitB),
+	}
+	if len(q.Pairs) > 0 {
+		s.pairs, s.pairNorms = make([]float32, x.units), normTable(x.stems/x.n, unitK1, unitB)
 	}
 	norm := 0.0
 	for _, t := range q.Terms {
-		norm += s.term(t, lists[t.Text])
+		weight, err := s.term(t, lists[t.Text])
+		if err != nil {
+			return nil, err
+		}
+		norm += weight
 	}
 	for _, p := range q.Pairs {
 		if err := s.pair(lists[p.First], lists[p.Second]); err != nil {
@@ -141,43 +193,120 @@ func (x *Index) Score(q query.Query, lists map[string]*List) ([]*Match, error) {
 // content gives bit-equal sums.
 type scorer struct {
 	*Index
-	units   []float64 // BM25 of a unit by words
-	pairs   []float64 // BM25 of a unit by pairs
+	units   []float32 // BM25 of a unit by words
+	pairs   []float32 // BM25 of a unit by pairs; nil without pairs
 	session []float64 // BM25 of a session as a whole
-	matches []*Match
+	matches []Match
 	tf      []int // of the term at hand, by session
+
+	norms, pairNorms *[256]float32
+}
+
+// normTable is what a unit's length adds to how often a term stands there, by norm.
+func normTable(average, k1, b float64) *[256]float32 {
+	var t [256]float32
+	for c := range t {
+		t[c] = float32(k1 * (1 - b + b*normLength(byte(c))/average))
+	}
+	return &t
 }
 
 // term adds one term's scores and returns its idf.
-func (s *scorer) term(t query.Term, l *List) float64 {
-	if l == nil {
-		return idf(s.n, 0)
-	}
-	df := 0
-	for _, u := range l.Units {
-		if s.live[u] && s.Index.units[u].Kind != Title {
-			df++
-		}
+func (s *scorer) term(t query.Term, lists []*List) (float64, error) {
+	df, err := s.df(lists)
+	if err != nil {
+		return 0, err
 	}
 	weight := idf(s.n, df)
-	average := s.words / s.n
 	var found []int32
-	for i, n := range l.Units {
-		u := s.Index.units[n]
-		if !s.live[n] {
+	for run, l := range lists {
+		if l == nil {
 			continue
 		}
-		if s.tf[u.Session] == 0 {
-			found = append(found, u.Session)
-		}
-		s.tf[u.Session] += int(l.TFs[i])
-		s.note(u, t)
-		if u.Kind != Title {
-			s.units[n] += weight * bm25(float64(l.TFs[i]), float64(u.Len)/average, unitK1, unitB)
+		if found, err = s.list(run, l, t, float32(weight*(unitK1+1)), found); err != nil {
+			return 0, err
 		}
 	}
 	s.wholes(found)
-	return weight
+	return weight, nil
+}
+
+// df is how many live units that are no titles hold a term.
+func (s *scorer) df(lists []*List) (int, error) {
+	df := 0
+	for run, l := range lists {
+		if l == nil {
+			continue
+		}
+		df += l.n - l.titles
+		if !s.removed {
+			continue
+		}
+		at, c := s.parts(run), l.walk()
+		for c.next() {
+			if p := at.find(c.unit); s.dead[p.Session] && p.Kind != Title {
+				df--
+			}
+		}
+		if c.bad {
+			return 0, block.ErrFormat
+		}
+	}
+	return df, nil
+}
+
+// parts walks the parts of a run beside its postings.
+func (x *Index) parts(run int) partCursor {
+	return partCursor{parts: x.runs[run].Parts, first: x.first[run], at: -1}
+}
+
+type partCursor struct {
+	parts []Part
+	first []uint32
+	at    int // the part at hand; -1 before the first
+	end   uint32
+}
+
+// find returns the part of a unit; units only grow.
+func (c *partCursor) find(unit uint32) *Part {
+	for unit >= c.end || c.at < 0 {
+		c.at++
+		c.end = c.first[c.at+1]
+	}
+	return &c.parts[c.at]
+}
+
+// list adds the scores of one term in one run, and appends to found the sessions that have it
+// and that were not found yet.
+func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []int32) ([]int32, error) {
+	at, c := s.parts(run), l.walk()
+	words, base := s.runs[run].Words, uint32(s.runs[run].Base)
+	var p *Part
+	part, counts, ranks := -1, false, false
+	for c.next() {
+		if p = at.find(c.unit); at.at != part {
+			part = at.at
+			counts = !s.dead[p.Session] && !s.replaced[run][part]
+			ranks = counts && p.Kind != Title
+			if counts {
+				s.note(p, t)
+				if s.tf[p.Session] == 0 {
+					found = append(found, p.Session)
+				}
+			}
+		}
+		if counts {
+			s.tf[p.Session] += c.tf
+		}
+		if ranks {
+			tf := float32(c.tf)
+			s.units[c.unit] += weight * tf / (tf + s.norms[words[c.unit-base]])
+		}
+	}
+	if c.bad {
+		return nil, block.ErrFormat
+	}
+	return found, nil
 }
 
 // wholes adds the scores of whole sessions for the term at hand, and forgets its counts.
@@ -190,75 +319,97 @@ func (s *scorer) wholes(found []int32) {
 	}
 }
 
-func (s *scorer) note(u Unit, t query.Term) {
-	m := s.matches[u.Session]
-	if m == nil {
-		m = &Match{Turn: -1}
-		s.matches[u.Session] = m
+func (s *scorer) note(p *Part, t query.Term) {
+	m := &s.matches[p.Session]
+	if !m.Found {
+		m.Found, m.Turn = true, -1
 	}
 	if !t.Weak {
-		m.Kinds[u.Kind] = true
+		m.Kinds[p.Kind] = true
 	}
 	m.Exact = m.Exact || t.Exact
 }
 
 // pair adds one pair's scores.
-func (s *scorer) pair(a, b *List) error {
-	if a == nil || b == nil {
-		return nil
-	}
+func (s *scorer) pair(a, b []*List) error {
 	type hit struct {
-		unit uint32
-		n    int
+		unit, n uint32
+		norm    byte
 	}
 	var hits []hit
-	err := near(a, b, pairReach, func(unit uint32, n int) {
-		if s.live[unit] && s.Index.units[unit].Kind != Title {
-			hits = append(hits, hit{unit, n})
+	for run := range min(len(a), len(b)) {
+		if a[run] == nil || b[run] == nil {
+			continue
 		}
-	})
-	weight := idf(s.n, len(hits))
-	average := s.stems / s.n
-	for _, h := range hits {
-		s.pairs[h.unit] += weight * bm25(float64(h.n), float64(s.Index.units[h.unit].Stems)/average, unitK1, unitB)
+		at, h := s.parts(run), s.runs[run]
+		err := near(a[run], b[run], pairReach, func(unit uint32, n int) {
+			if p := at.find(unit); p.Kind != Title && !s.dead[p.Session] {
+				hits = append(hits, hit{unit, uint32(n), h.Stems[unit-uint32(h.Base)]})
+			}
+		})
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	weight := float32(idf(s.n, len(hits)) * (unitK1 + 1))
+	for _, h := range hits {
+		tf := float32(h.n)
+		s.pairs[h.unit] += weight * tf / (tf + s.pairNorms[h.norm])
+	}
+	return nil
+}
+
+// best is the best units of a session.
+type best struct {
+	units [topUnits]float64
+	pairs [topPairs]float64
+	turn  float64 // the best turn's score
 }
 
 // sum makes the matches' scores of what was accumulated. Named says that function words alone
 // make no match.
 func (s *scorer) sum(norm float64, named bool) {
-	type best struct {
-		units [topUnits]float64
-		pairs [topPairs]float64
-		turn  float64 // the best content turn's score
-	}
 	bests := make([]best, len(s.Sessions))
-	for i, v := range s.units {
-		if v == 0 {
-			continue
-		}
-		u := s.Index.units[i]
-		b, m := &bests[u.Session], s.matches[u.Session]
-		insert(b.units[:], v)
-		insert(b.pairs[:], s.pairs[i])
-		v += s.pairs[i]
-		if u.Kind == Content && (v > b.turn || v == b.turn && int(u.Turn) < m.Turn) {
-			b.turn, m.Turn = v, int(u.Turn)
+	for run, h := range s.runs {
+		for i, p := range h.Parts {
+			if s.matches[p.Session].Found && p.Kind != Title {
+				s.part(p, s.first[run][i], &bests[p.Session])
+			}
 		}
 	}
-	for i, m := range s.matches {
-		if m == nil {
+	for i := range s.matches {
+		m := &s.matches[i]
+		if !m.Found {
 			continue
 		}
-		if named && m.Kinds == [4]bool{} {
-			s.matches[i] = nil
+		if named && m.Kinds == [kinds]bool{} {
+			*m = Match{}
 			continue
 		}
 		b := &bests[i]
 		m.Score = (weightUnits*decayed(b.units[:], unitDecay) +
 			weightSession*s.session[i] +
 			weightPairs*decayed(b.pairs[:], pairDecay)) / norm
+	}
+}
+
+// part looks for the best units among those of a part.
+func (s *scorer) part(p Part, first uint32, b *best) {
+	m := &s.matches[p.Session]
+	for i, unit := range s.units[first : first+uint32(p.Units)] {
+		if unit == 0 {
+			continue
+		}
+		v, pair := float64(unit), 0.0
+		insert(b.units[:], v)
+		if s.pairs != nil {
+			pair = float64(s.pairs[first+uint32(i)])
+			insert(b.pairs[:], pair)
+		}
+		turn := int(p.Turn) + i
+		if v += pair; p.Kind == Content && (v > b.turn || v == b.turn && turn < m.Turn) {
+			b.turn, m.Turn = v, turn
+		}
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 
 // Query is a question, analysed.
 type Query struct {
-	Terms []Term         // each once, sorted by Text
-	Pairs []Pair         // each once, in the order of the question
-	Stems map[string]int // stems that are no function words, and how often each stands there
+	Terms []Term   // each once, sorted by Text
+	Pairs []Pair   // each once, in the order of the question
+	Stems []string // those that are no function words, as often as they stand there
 }
 
 // Term is one term of a question.
@@ -35,21 +35,19 @@ const reach = 2
 
 // Parse analyses text.
 func Parse(text string) Query {
-	q := Query{Stems: make(map[string]int)}
+	var q Query
 	seen := make(map[string]bool)
-	var stems []string
 	for _, t := range analysis.New().Tokens(text) {
 		if !seen[t.Term] {
 			seen[t.Term] = true
 			q.Terms = append(q.Terms, Term{Text: t.Term, Exact: t.Kind == analysis.Mark, Weak: t.Kind == analysis.Stop})
 		}
 		if t.Kind == analysis.Word {
-			stems = append(stems, t.Term)
-			q.Stems[t.Term]++
+			q.Stems = append(q.Stems, t.Term)
 		}
 	}
 	slices.SortFunc(q.Terms, func(a, b Term) int { return strings.Compare(a.Text, b.Text) })
-	q.Pairs = pairs(stems)
+	q.Pairs = pairs(q.Stems)
 	return q
 }
 

@@ -12,19 +12,20 @@ func TestParse(t *testing.T) {
 		name, text string
 		want       query.Query
 	}{
-		{"nothing", " ?! ", query.Query{Stems: map[string]int{}}},
+		{"nothing", " ?! ", query.Query{}},
 		{
 			"words, sorted, each once", "the tests the test",
 			query.Query{
-				Terms: []query.Term{{Text: "=test"}, {Text: "=tests"}, {Text: "test"}, {Text: "the", Weak: true}},
+				Terms: []query.Term{{Text: "'the", Weak: true}, {Text: "=test"}, {Text: "=tests"}, {Text: "test"}},
 				Pairs: []query.Pair{{First: "test", Second: "test"}},
-				Stems: map[string]int{"test": 2},
+				Stems: []string{"test", "test"},
 			},
 		},
 		{
 			"neighbours and one apart", "alpha of beta gamma delta",
 			query.Query{
 				Terms: []query.Term{
+					{Text: "'of", Weak: true},
 					{Text: "=alpha"},
 					{Text: "=beta"},
 					{Text: "=delta"},
@@ -33,10 +34,9 @@ func TestParse(t *testing.T) {
 					{Text: "beta"},
 					{Text: "delta"},
 					{Text: "gamma"},
-					{Text: "of", Weak: true},
 				},
 				Pairs: []query.Pair{{"alpha", "beta"}, {"alpha", "gamma"}, {"beta", "gamma"}, {"beta", "delta"}, {"gamma", "delta"}},
-				Stems: map[string]int{"alpha": 1, "beta": 1, "gamma": 1, "delta": 1},
+				Stems: []string{"alpha", "beta", "gamma", "delta"},
 			},
 		},
 		{
@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 			query.Query{
 				Terms: []query.Term{{Text: "42"}, {Text: "=e42", Exact: true}, {Text: "e"}},
 				Pairs: []query.Pair{{"e", "42"}},
-				Stems: map[string]int{"e": 1, "42": 1},
+				Stems: []string{"e", "42"},
 			},
 		},
 	}

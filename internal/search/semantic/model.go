@@ -1,7 +1,6 @@
 package semantic
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -14,24 +13,21 @@ type Model struct {
 	Terms map[string]Vector
 }
 
-// Project returns the unit vector of a text, given how often each stem stands in it; all
-// zero where no stem is known. A term counts 1 + ln(tf).
-func (m *Model) Project(stems map[string]int) []float32 {
-	type weighted struct {
-		term  string
-		count int
-	}
-	known := make([]weighted, 0, len(stems))
-	for s, n := range stems {
-		if _, ok := m.Terms[s]; ok {
-			known = append(known, weighted{s, n})
-		}
-	}
+// Project returns the unit vector of a text, given its stems; all zero where none is known. A
+// term counts 1 + ln(tf).
+func (m *Model) Project(stems []string) []float32 {
 	// A sum of floats depends on its order.
-	slices.SortFunc(known, func(a, b weighted) int { return cmp.Compare(a.term, b.term) })
+	stems = slices.Sorted(slices.Values(stems))
 	v := make([]float32, m.Dim)
-	for _, w := range known {
-		m.Terms[w.term].AddTo(v, float32(dampen(w.count)))
+	for i := 0; i < len(stems); {
+		j := i
+		for j < len(stems) && stems[j] == stems[i] {
+			j++
+		}
+		if t, ok := m.Terms[stems[i]]; ok {
+			t.AddTo(v, float32(dampen(j-i)))
+		}
+		i = j
 	}
 	Normalise(v)
 	return v
@@ -68,17 +64,22 @@ func (m *Model) Pack() (block.Fence, [][]byte) {
 		w.Add(t, buf)
 	}
 	w.Flush()
-	return w.Fence, w.Blocks
+	return w.Fence, w.Take()
 }
 
 // Unpack adds the term vectors of a block to m, those that want accepts.
 func (m *Model) Unpack(data []byte, want func(term string) bool) error {
-	return block.Each(data, func(term string, value []byte) error {
+	e := block.NewEntries(data)
+	for e.Next() {
+		term := string(e.Key)
 		if !want(term) {
-			return nil
+			continue
 		}
-		v, err := DecodeVector(value, m.Dim)
+		v, err := DecodeVector(e.Value, m.Dim)
+		if err != nil {
+			return err
+		}
 		m.Terms[term] = v
-		return err
-	})
+	}
+	return e.Err()
 }

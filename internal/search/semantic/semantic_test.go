@@ -56,26 +56,32 @@ func TestThreshold(t *testing.T) {
 }
 
 // topics are windows about one of two things.
-func topics(n int) []map[string]int {
+func topics(n int) [][]string {
 	r := rand.New(rand.NewPCG(3, 3))
-	out := make([]map[string]int, n)
+	out := make([][]string, n)
 	for i := range out {
-		out[i] = make(map[string]int)
 		for range 15 {
-			out[i][fmt.Sprintf("%c%d", 'a'+i%2, r.IntN(30))]++
-			out[i][fmt.Sprintf("noise%d", r.IntN(200))]++
+			out[i] = append(out[i], fmt.Sprintf("%c%d", 'a'+i%2, r.IntN(30)), fmt.Sprintf("noise%d", r.IntN(200)))
 		}
 	}
 	return out
 }
 
+func train(windows [][]string) *semantic.Model {
+	c := &semantic.Corpus{}
+	for _, w := range windows {
+		c.Add(w)
+	}
+	return semantic.Train(c)
+}
+
 func TestTrainFindsTopics(t *testing.T) {
-	m := semantic.Train(topics(120))
+	m := train(topics(120))
 	if m == nil {
 		t.Fatal("no model")
 	}
 	cos := func(a, b string) float64 {
-		x, y := m.Project(map[string]int{a: 1}), m.Project(map[string]int{b: 1})
+		x, y := m.Project([]string{a}), m.Project([]string{b})
 		return semantic.Quantise(x).Dot(y)
 	}
 	same, other := 0.0, 0.0
@@ -89,10 +95,10 @@ func TestTrainFindsTopics(t *testing.T) {
 }
 
 func TestTrainIsDeterministic(t *testing.T) {
-	want := semantic.Train(topics(200))
+	want := train(topics(200))
 	for _, procs := range []int{1, 2, 4} {
 		old := runtime.GOMAXPROCS(procs)
-		got := semantic.Train(topics(200))
+		got := train(topics(200))
 		runtime.GOMAXPROCS(old)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("with %d threads (-want +got):\n%s", procs, diff)
@@ -101,22 +107,22 @@ func TestTrainIsDeterministic(t *testing.T) {
 }
 
 func TestTrainDegenerate(t *testing.T) {
-	same := make([]map[string]int, 50)
+	same := make([][]string, 50)
 	for i := range same {
-		same[i] = map[string]int{"a": 1}
+		same[i] = []string{"a"}
 	}
 	tests := []struct {
 		name    string
-		windows []map[string]int
+		windows [][]string
 	}{
 		{"none", nil},
 		{"few", topics(3)},
 		{"equal", same},
-		{"empty", make([]map[string]int, 50)},
+		{"empty", make([][]string, 50)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if m := semantic.Train(tt.windows); m != nil {
+			if m := train(tt.windows); m != nil {
 				t.Errorf("a model of %d dimensions", m.Dim)
 			}
 		})
@@ -124,7 +130,7 @@ func TestTrainDegenerate(t *testing.T) {
 }
 
 func TestModelRoundTrip(t *testing.T) {
-	want := semantic.Train(topics(200))
+	want := train(topics(200))
 	fence, blocks := want.Pack()
 	if len(fence) != len(blocks) {
 		t.Fatalf("fence of %d for %d blocks", len(fence), len(blocks))
@@ -155,22 +161,71 @@ func TestQuantise(t *testing.T) {
 	}
 }
 
-func FuzzEachWindow(f *testing.F) {
-	w := semantic.Window{Session: 300, No: 2, Turn: 1, Vector: semantic.Quantise([]float32{1, -1, 0.5})}
-	good := semantic.AppendWindow(semantic.AppendWindow(nil, w), w)
+func TestJoin(t *testing.T) {
+	windows := func(turns ...int) (out []semantic.Window) {
+		for _, n := range turns {
+			out = append(out, semantic.Window{Turn: n})
+		}
+		return out
+	}
+	tests := []struct {
+		name      string
+		old, next semantic.Stretch
+		from      int
+		want      []semantic.Window
+	}{
+		{"the last changed", semantic.Stretch{Windows: windows(0, 1, 2)}, semantic.Stretch{From: 2, Windows: windows(7, 8)}, 0, windows(0, 1, 7, 8)},
+		{"only more", semantic.Stretch{Windows: windows(0)}, semantic.Stretch{From: 1, Windows: windows(7)}, 0, windows(0, 7)},
+		{"both late", semantic.Stretch{From: 5, Windows: windows(5, 6)}, semantic.Stretch{From: 6, Windows: windows(7)}, 5, windows(5, 7)},
+		{"all anew", semantic.Stretch{From: 5, Windows: windows(5, 6)}, semantic.Stretch{From: 3, Windows: windows(7)}, 3, windows(7)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := tt.old.Join(tt.next)
+			if diff := cmp.Diff(tt.want, got.Windows); diff != "" || got.From != tt.from {
+				t.Errorf("from %d, want %d (-want +got):\n%s", got.From, tt.from, diff)
+			}
+		})
+	}
+}
+
+func FuzzStretches(f *testing.F) {
+	w := semantic.Window{Turn: 1, Vector: semantic.Quantise([]float32{1, -1, 0.5})}
+	good := semantic.Stretch{Session: 300, From: 2, Windows: []semantic.Window{w, w}}.Append(nil)
 	f.Add(good)
+	f.Add(append(good, good...))
 	f.Add(good[:len(good)-1])
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var again []byte
-		err := semantic.EachWindow(data, 3, func(w semantic.Window) error {
-			if x := w.Dot([]float32{1, 1, 1}); math.IsNaN(x) {
-				t.Error("a product that is no number")
+		blocks := func(b []byte) func() ([][]byte, error) {
+			given := false
+			return func() ([][]byte, error) {
+				if given {
+					return nil, nil
+				}
+				given = true
+				return [][]byte{b}, nil
 			}
-			again = semantic.AppendWindow(again, w)
-			return nil
-		})
-		if err != nil && !errors.Is(err, block.ErrFormat) {
+		}
+		var again []byte
+		s := semantic.NewStretches(3, blocks(data))
+		for s.Next() {
+			for _, w := range s.Windows {
+				if x := w.Dot([]float32{1, 1, 1}); math.IsNaN(x) {
+					t.Error("a product that is no number")
+				}
+			}
+			again = s.Append(again)
+		}
+		if err := s.Err(); err != nil && !errors.Is(err, block.ErrFormat) {
+			t.Errorf("error = %v", err)
+		} else if err == nil && len(again) > len(data) {
+			t.Errorf("%d bytes became %d", len(data), len(again))
+		}
+		v := semantic.NewWholes(3, blocks(data))
+		for v.Next() {
+		}
+		if err := v.Err(); err != nil && !errors.Is(err, block.ErrFormat) {
 			t.Errorf("error = %v", err)
 		}
 	})
@@ -179,6 +234,6 @@ func FuzzEachWindow(f *testing.F) {
 func BenchmarkTrain(b *testing.B) {
 	windows := topics(3000)
 	for b.Loop() {
-		semantic.Train(windows)
+		train(windows)
 	}
 }

@@ -1,7 +1,6 @@
 package semantic
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -19,6 +18,49 @@ const (
 	seed       = 1
 )
 
+// Corpus is the windows that a model is trained on.
+type Corpus struct {
+	ids   map[string]int32
+	stems []int32 // of all windows
+	start []int   // of each window in stems
+}
+
+// Add adds a window by its stems.
+func (c *Corpus) Add(stems []string) {
+	if c.ids == nil {
+		c.ids = make(map[string]int32)
+	}
+	c.start = append(c.start, len(c.stems))
+	for _, s := range stems {
+		id, ok := c.ids[s]
+		if !ok {
+			id = int32(len(c.ids))
+			c.ids[s] = id
+		}
+		c.stems = append(c.stems, id)
+	}
+	slices.Sort(c.stems[c.start[len(c.start)-1]:])
+}
+
+// Windows is how many there are.
+func (c *Corpus) Windows() int { return len(c.start) }
+
+// each calls f for each stem of window w, with how often it stands there.
+func (c *Corpus) each(w int, f func(id int32, n int)) {
+	end := len(c.stems)
+	if w+1 < len(c.start) {
+		end = c.start[w+1]
+	}
+	for i := c.start[w]; i < end; {
+		j := i
+		for j < end && c.stems[j] == c.stems[i] {
+			j++
+		}
+		f(c.stems[i], j-i)
+		i = j
+	}
+}
+
 // Train finds the subspace in which the windows vary most: the span of the leading right
 // singular vectors of the window-term matrix (tf damped, times idf, rows of length 1). It
 // returns nil when there are too few windows.
@@ -26,13 +68,13 @@ const (
 // Only inner products of projections are ever used, so any orthonormal basis of that subspace
 // serves: subspace iteration (Halko, Martinsson and Tropp, 2011, algorithm 4.4) without the
 // final small decomposition.
-func Train(windows []map[string]int) *Model {
-	terms, weights := vocabulary(windows)
-	dim := min(dimensions, len(windows)/3, len(terms)/3)
+func Train(c *Corpus) *Model {
+	terms, weights := c.vocabulary()
+	dim := min(dimensions, c.Windows()/3, len(terms)/3)
 	if dim < 2 {
 		return nil
 	}
-	a := newSparse(windows, terms, weights)
+	a := newSparse(c, terms, weights)
 	basis := gaussian(len(terms), dim)
 	for range passes {
 		y := a.times(basis, dim)
@@ -51,23 +93,21 @@ func Train(windows []map[string]int) *Model {
 
 // vocabulary returns, sorted, the terms that enough windows hold but not most, and their
 // idf.
-func vocabulary(windows []map[string]int) ([]string, []float32) {
-	df := make(map[string]int)
-	for _, w := range windows {
-		for t := range w {
-			df[t]++
-		}
+func (c *Corpus) vocabulary() ([]string, []float32) {
+	df := make([]int, len(c.ids))
+	for w := range c.Windows() {
+		c.each(w, func(id int32, _ int) { df[id]++ })
 	}
 	var terms []string
-	for t, n := range df {
-		if n >= minWindows && 2*n < len(windows) {
+	for t, id := range c.ids {
+		if n := df[id]; n >= minWindows && 2*n < c.Windows() {
 			terms = append(terms, t)
 		}
 	}
 	slices.Sort(terms)
 	weights := make([]float32, len(terms))
 	for i, t := range terms {
-		weights[i] = float32(math.Log(float64(len(windows)) / float64(df[t])))
+		weights[i] = float32(math.Log(float64(c.Windows()) / float64(df[c.ids[t]])))
 	}
 	return terms, weights
 }
@@ -89,32 +129,26 @@ type sparse struct {
 	cols   int
 }
 
-func newSparse(windows []map[string]int, terms []string, weights []float32) *sparse {
-	column := make(map[string]int32, len(terms))
+func newSparse(c *Corpus, terms []string, weights []float32) *sparse {
+	column := make([]int32, len(c.ids)) // by id; -1 for none
+	for i := range column {
+		column[i] = -1
+	}
 	for i, t := range terms {
-		column[t] = int32(i)
+		column[c.ids[t]] = int32(i)
 	}
-	a := &sparse{start: []int{0}, cols: len(terms)}
-	type cell struct {
-		column int32
-		value  float32
-	}
-	var row []cell
-	for _, w := range windows {
-		row = row[:0]
-		for t, n := range w {
-			if c, ok := column[t]; ok {
-				row = append(row, cell{c, float32(dampen(n)) * weights[c]})
-			}
-		}
-		slices.SortFunc(row, func(a, b cell) int { return cmp.Compare(a.column, b.column) })
-		for _, c := range row {
-			a.column = append(a.column, c.column)
-			a.value = append(a.value, c.value)
-		}
-		Normalise(a.value[a.start[len(a.start)-1]:])
+	a := &sparse{cols: len(terms)}
+	for w := range c.Windows() {
 		a.start = append(a.start, len(a.value))
+		c.each(w, func(id int32, n int) {
+			if col := column[id]; col >= 0 {
+				a.column = append(a.column, col)
+				a.value = append(a.value, float32(dampen(n))*weights[col])
+			}
+		})
+		Normalise(a.value[a.start[w]:])
 	}
+	a.start = append(a.start, len(a.value))
 	return a
 }
 

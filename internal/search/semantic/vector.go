@@ -76,39 +76,3 @@ func DecodeVector(data []byte, dim int) (Vector, error) {
 	}
 	return q, nil
 }
-
-// Window is a window's vector, of length 1 or (where no term is known) 0.
-type Window struct {
-	Session int // its number
-	No      int // 0 for the session's first
-	Turn    int // the index of the turn in which it begins
-	Vector
-}
-
-// AppendWindow appends w's bytes.
-func AppendWindow(dst []byte, w Window) []byte {
-	dst = block.AppendInt(dst, w.Session)
-	dst = block.AppendInt(dst, w.No)
-	dst = block.AppendInt(dst, w.Turn)
-	return w.Vector.Append(dst)
-}
-
-// EachWindow calls f for each window in a block of them, until f says stop.
-func EachWindow(data []byte, dim int, f func(Window) error) error {
-	r := block.Reader{Data: data}
-	for len(r.Data) > 0 {
-		w := Window{Session: r.Int(), No: r.Int(), Turn: r.Int()}
-		if r.Bad || len(r.Data) < 4+dim {
-			return block.ErrFormat
-		}
-		var err error
-		if w.Vector, err = DecodeVector(r.Data[:4+dim], dim); err != nil {
-			return err
-		}
-		r.Data = r.Data[4+dim:]
-		if err := f(w); err != nil {
-			return err
-		}
-	}
-	return nil
-}

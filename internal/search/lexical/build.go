@@ -1,0 +1,165 @@
+package lexical
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/search/analysis"
+	"github.com/git-rekal/git-rekal/internal/search/block"
+)
+
+// Builder collects the units of a new run.
+type Builder struct {
+	Header
+	lists map[string]*building
+}
+
+// building is the postings of one term while units are being added.
+type building struct {
+	list      List
+	unit      uint32 // of the open posting
+	tf        int    // of the open posting; 0 when there is none
+	place     uint32 // of its last position
+	title     bool   // whether its unit is one
+	docs      []byte
+	positions []byte
+}
+
+// NewBuilder starts a run whose first unit has number base and whose first new session has
+// number firstSession.
+func NewBuilder(base, firstSession int) *Builder {
+	return &Builder{
+		Header: Header{Base: base, FirstSession: firstSession},
+		lists:  make(map[string]*building),
+	}
+}
+
+// Add adds a unit of a session, by its number, with its tokens.
+func (b *Builder) Add(session, turn int, kind Kind, tokens []analysis.Token) {
+	unit := uint32(b.Base + b.Units())
+	words, stems := 0, 0
+	for _, t := range tokens {
+		l := b.lists[t.Term]
+		if l == nil {
+			l = &building{}
+			b.lists[t.Term] = l
+		}
+		if l.tf == 0 || l.unit != unit {
+			l.close()
+			l.unit, l.place, l.title = unit, 0, kind == Title
+		}
+		l.tf++
+		switch t.Kind {
+		case analysis.Word:
+			l.positions = block.AppendInt(l.positions, stems-int(l.place))
+			l.place = uint32(stems)
+			stems++
+			words++
+		case analysis.Stop:
+			words++
+		}
+	}
+	b.add(session, turn, kind, words, stems)
+}
+
+// Talked lists the sessions that turns were added to, by number.
+func (b *Builder) Talked() []int {
+	var out []int
+	for _, p := range b.Parts {
+		if p.Kind == Content {
+			out = append(out, int(p.Session))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// close ends the open posting.
+func (l *building) close() {
+	if l.tf == 0 {
+		return
+	}
+	if l.list.n == 0 {
+		l.list.first, l.list.last = l.unit, l.unit
+	}
+	l.docs = appendPosting(l.docs, l.unit-l.list.last, l.tf)
+	l.list.last = l.unit
+	l.list.n++
+	if l.title {
+		l.list.titles++
+	}
+	l.tf = 0
+}
+
+// Write calls put with the postings of each term, in the order of terms.
+func (b *Builder) Write(put func(term string, postings []byte)) {
+	var buf []byte
+	for _, term := range slices.Sorted(maps.Keys(b.lists)) {
+		l := b.lists[term]
+		l.close()
+		l.list.docs, l.list.positions = l.docs, l.positions
+		buf = l.list.append(buf[:0], b.Base)
+		put(term, buf)
+	}
+}
+
+// Merge makes one run of several that follow each other, given the headers and the entries
+// of each: it returns the header, and calls put for each term.
+func Merge(headers []*Header, entries []*block.Entries, put func(term string, postings []byte)) (*Header, error) {
+	var buf []byte
+	var err error
+	live := make([]bool, len(entries))
+	for i, e := range entries {
+		live[i] = e.Next()
+	}
+	for {
+		least := -1
+		for i, e := range entries {
+			if live[i] && (least < 0 || string(e.Key) < string(entries[least].Key)) {
+				least = i
+			}
+		}
+		if least < 0 {
+			break
+		}
+		term := string(entries[least].Key)
+		var joined List
+		for i, e := range entries {
+			if !live[i] || string(e.Key) != term {
+				continue
+			}
+			next, err := decodeList(e.Value, headers[i].Base, headers[i].Base+headers[i].Units())
+			if err != nil {
+				return nil, err
+			}
+			joined.join(next)
+			live[i] = e.Next()
+		}
+		buf = joined.append(buf[:0], headers[0].Base)
+		put(term, buf)
+	}
+	for _, e := range entries {
+		if err = e.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return joinHeaders(headers), nil
+}
+
+func joinHeaders(headers []*Header) *Header {
+	out := &Header{Base: headers[0].Base, FirstSession: headers[0].FirstSession}
+	for _, h := range headers {
+		out.Sessions = append(out.Sessions, h.Sessions...)
+		out.Words = append(out.Words, h.Words...)
+		out.Stems = append(out.Stems, h.Stems...)
+		for _, p := range h.Parts {
+			if n := len(out.Parts); n > 0 && out.Parts[n-1].goesOn(int(p.Session), int(p.Turn), p.Kind) {
+				last := &out.Parts[n-1]
+				last.Units, last.Words, last.Stems = last.Units+p.Units, last.Words+p.Words, last.Stems+p.Stems
+				continue
+			}
+			out.Parts = append(out.Parts, p)
+		}
+	}
+	return out
+}
