@@ -25,8 +25,9 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error
 
 // Tx is one transaction, on one connection. End it with Commit or Rollback.
 type Tx struct {
-	conn *sql.Conn
-	done bool
+	conn    *sql.Conn
+	done    bool
+	created map[int]bool // runs of this transaction
 }
 
 // Begin starts a transaction.

@@ -148,54 +148,43 @@ func distinct(texts []string) string {
 // store writes the new postings as one run, merged with the runs before it that are not much
 // larger, and drops those.
 func (a *adder) store(ctx context.Context) error {
-	sizes := make([]int, len(a.state.Runs))
-	for i, r := range a.state.Runs {
-		sizes[i] = r.Units
-	}
-	keep := taken(sizes, a.build.Units())
-	fresh := &lexical.Writer{Header: &a.build.Header}
-	a.build.Write(fresh.Put)
+	keep := kept(a.state.Runs, a.build.Units())
 	id := a.state.newRun()
-	out := newSink(ctx, a.tx, id)
-	units := a.build.Units()
+	out := a.tx.NewRun(ctx, id)
+	w := &lexical.Writer{Header: &a.build.Header}
+	a.build.Write(w.Put)
 	if keep < len(a.state.Runs) {
 		var err error
-		if fresh, err = a.merge(ctx, keep, fresh, out); err != nil {
-			return err
-		}
-		units = fresh.Header.Units()
-	}
-	blocks, header := fresh.Finish()
-	out.put(blocks...)
-	if err := out.finish(header); err != nil {
-		return err
-	}
-	for _, run := range a.state.Runs[keep:] {
-		if err := a.tx.DropRun(ctx, run.ID); err != nil {
+		if w, err = a.merge(ctx, keep, w, out); err != nil {
 			return err
 		}
 	}
-	a.state.Runs = append(a.state.Runs[:keep:keep], runInfo{ID: id, Units: units})
-	return nil
+	rest, header := w.Finish()
+	out.Write(rest)
+	run, err := closeRun(out, id, w.Header.Units(), header)
+	if err == nil {
+		a.state.Runs, err = replaceRuns(ctx, a.tx, a.state.Runs, keep, run)
+	}
+	return err
 }
 
 // merge joins the runs from keep on with the new one; what is done goes to out.
-func (a *adder) merge(ctx context.Context, keep int, fresh *lexical.Writer, out *sink) (*lexical.Writer, error) {
+func (a *adder) merge(ctx context.Context, keep int, fresh *lexical.Writer, out *db.RunWriter) (*lexical.Writer, error) {
 	var headers []*lexical.Header
 	var entries []*block.Entries
 	for i, run := range a.state.Runs[keep:] {
 		h := a.heads.runs[keep+i]
 		headers = append(headers, h)
-		entries = append(entries, block.Stream(source(ctx, a.tx, run.ID, 1, len(h.Fence))))
+		entries = append(entries, block.NextEntries(source(ctx, a.tx, db.Span{Run: run.ID, To: h.Fence.End()})))
 	}
-	blocks, _ := fresh.Finish()
+	data, _ := fresh.Finish()
 	headers = append(headers, &a.build.Header)
-	entries = append(entries, block.NewEntries(blocks[:len(a.build.Fence)]...))
+	entries = append(entries, block.NewEntries(data[:a.build.Fence.End()]))
 	merged := &lexical.Writer{}
 	var err error
 	merged.Header, err = lexical.Merge(headers, entries, func(term string, postings []byte) {
 		merged.Put(term, postings)
-		out.put(merged.Take()...)
+		out.Write(merged.Take())
 	})
 	return merged, err
 }

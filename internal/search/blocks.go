@@ -11,92 +11,60 @@ import (
 // long as they have at most so many times what it has.
 const mergeRatio = 3
 
-// taken says how many of the runs before a new one of the given size stay; sizes are those of the
-// runs, the oldest first.
-func taken(sizes []int, size int) (keep int) {
-	for keep = len(sizes); keep > 0 && sizes[keep-1] <= mergeRatio*size; keep-- {
-		size += sizes[keep-1]
+// kept is how many of the runs before a new one of the given size stay as they are.
+func kept(runs []runInfo, size int) int {
+	n := len(runs)
+	for ; n > 0 && runs[n-1].Size <= mergeRatio*size; n-- {
+		size += runs[n-1].Size
 	}
-	return keep
+	return n
 }
 
-// chunk is how many blocks are read or written at a time where all of a run pass through: what
-// is merged does not have to fit into memory.
-const chunk = 128
+// piece is how much of a run is read at a time where all of it passes through: what is merged
+// does not have to fit into memory.
+const piece = 1 << 20
 
-// source reads blocks first to last of a run in order, some at a time.
-func source(ctx context.Context, r reader, run, first, last int) func() ([][]byte, error) {
-	return func() ([][]byte, error) {
-		to := min(first+chunk-1, last)
-		if to < first {
-			return nil, nil
+// source reads a span of a run piece by piece.
+func source(ctx context.Context, r reader, s db.Span) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		part := db.Span{Run: s.Run, From: s.From, To: min(s.From+piece, s.To)}
+		s.From = part.To
+		data, err := db.ReadSpans(ctx, r, []db.Span{part})
+		if err != nil {
+			return nil, err
 		}
-		out := make([][]byte, to-first+1)
-		err := db.ReadBlocks(ctx, r, []db.Want{{Run: run, Ranges: [][2]int{{first, to}}}}, func(b db.Block) error {
-			out[b.No-first] = b.Data
-			return nil
-		})
-		first = to + 1
-		return out, err
+		return data[0], nil
 	}
 }
 
-// sink writes the blocks of a new run, some at a time.
-type sink struct {
-	tx      *db.Tx
-	run     int
-	next    int // the number of waiting[0]
-	waiting [][]byte
-	open    []byte // the block that is being filled
-	err     error
+// closeRun writes a run's header and tells what there is of it.
+func closeRun(w *db.RunWriter, id, size int, header []byte) (runInfo, error) {
+	run := runInfo{ID: id, Size: size, Head: w.Size()}
+	w.Write(header)
+	run.End = w.Size()
+	return run, w.Close()
 }
 
-// newSink creates the run. Its blocks begin at 1: 0 is the header, which comes last.
-func newSink(ctx context.Context, tx *db.Tx, run int) *sink {
-	return &sink{tx: tx, run: run, next: 1, err: tx.CreateRun(ctx, run)}
-}
-
-// put adds blocks.
-func (s *sink) put(blocks ...[]byte) {
-	s.waiting = append(s.waiting, blocks...)
-	if len(s.waiting) >= chunk {
-		s.flush()
+// replaceRuns drops the runs from keep on, which a new one took in.
+func replaceRuns(ctx context.Context, tx *db.Tx, runs []runInfo, keep int, with runInfo) ([]runInfo, error) {
+	for _, old := range runs[keep:] {
+		if err := tx.DropRun(ctx, old.ID); err != nil {
+			return nil, err
+		}
 	}
+	return append(runs[:keep:keep], with), nil
 }
 
-func (s *sink) flush() {
-	if s.err == nil && len(s.waiting) > 0 {
-		s.err = s.tx.AppendRun(s.run, s.next, s.waiting)
+// spansOf returns the blocks that may hold keys, each once.
+func spansOf(run int, fence block.Fence, keys map[string]bool) []db.Span {
+	had := make(map[int64]bool)
+	var out []db.Span
+	for key := range keys {
+		from, to := fence.Find(key)
+		if to > from && !had[from] {
+			had[from] = true
+			out = append(out, db.Span{Run: run, From: from, To: to})
+		}
 	}
-	s.next += len(s.waiting)
-	s.waiting = nil
-}
-
-// record adds a record to the block that is being filled, and reports whether it is the first
-// there. A record is never cut.
-func (s *sink) record(write func(dst []byte) []byte) (first bool) {
-	first = len(s.open) == 0
-	if s.open = write(s.open); len(s.open) >= block.Target {
-		s.endBlock()
-	}
-	return first
-}
-
-func (s *sink) endBlock() {
-	if len(s.open) > 0 {
-		s.put(s.open)
-		s.open = nil
-	}
-}
-
-// written is how many blocks were put so far, the header not counted.
-func (s *sink) written() int { return s.next - 1 + len(s.waiting) }
-
-// finish writes what waits, and the header.
-func (s *sink) finish(header []byte) error {
-	s.flush()
-	if s.err == nil {
-		s.err = s.tx.AppendRun(s.run, 0, [][]byte{header})
-	}
-	return s.err
+	return out
 }

@@ -84,7 +84,7 @@ func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 		}
 	}
 	run, err := out.finish()
-	a.state.Model.Windows = []windowRun{run}
+	a.state.Model.Windows = []runInfo{run}
 	return err
 }
 
@@ -106,12 +106,8 @@ func (a *adder) forget(ctx context.Context) error {
 	if old.Dim == 0 {
 		return nil
 	}
-	runs := []int{old.Terms}
-	for _, w := range old.Windows {
-		runs = append(runs, w.ID)
-	}
-	for _, run := range runs {
-		if err := a.tx.DropRun(ctx, run); err != nil {
+	for _, run := range append(old.Windows, old.Terms) {
+		if err := a.tx.DropRun(ctx, run.ID); err != nil {
 			return err
 		}
 	}
@@ -146,11 +142,13 @@ func (a *adder) learn(ctx context.Context, threshold int) (*semantic.Model, erro
 
 // storeTerms writes the model itself.
 func (a *adder) storeTerms(ctx context.Context, model *semantic.Model) error {
-	a.state.Model.Dim, a.state.Model.Terms = model.Dim, a.state.newRun()
 	fence, blocks := model.Pack()
-	out := newSink(ctx, a.tx, a.state.Model.Terms)
-	out.put(blocks...)
-	return out.finish(block.AppendFence(nil, fence))
+	id := a.state.newRun()
+	out := a.tx.NewRun(ctx, id)
+	out.Write(blocks)
+	run, err := closeRun(out, id, len(model.Terms), block.AppendFence(nil, fence))
+	a.state.Model.Dim, a.state.Model.Terms = model.Dim, run
+	return err
 }
 
 // foldIn projects the windows that this Add completes or begins.
@@ -185,10 +183,16 @@ func (a *adder) modelOf(ctx context.Context, streams []*stream) (*semantic.Model
 	}
 	m := a.state.Model
 	model := &semantic.Model{Dim: m.Dim, Terms: make(map[string]semantic.Vector, len(needed))}
-	wants := []db.Want{db.Some(m.Terms, blocksOf(a.heads.terms, needed))}
-	return model, db.ReadBlocks(ctx, a.tx, wants, func(b db.Block) error {
-		return model.Unpack(b.Data, func(t string) bool { return needed[t] })
-	})
+	data, err := db.ReadSpans(ctx, a.tx, spansOf(m.Terms.ID, a.heads.terms, needed))
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range data {
+		if err := model.Unpack(d, func(t string) bool { return needed[t] }); err != nil {
+			return nil, err
+		}
+	}
+	return model, nil
 }
 
 // before reads the windows of sessions that stay as they are when the sessions grow.
@@ -222,30 +226,20 @@ func (a *adder) before(ctx context.Context, numbers []int) (map[int][]semantic.W
 // larger, and drops those.
 func (a *adder) storeWindows(ctx context.Context, done []*projected) error {
 	m := &a.state.Model
-	sizes := make([]int, len(m.Windows))
-	for i, r := range m.Windows {
-		sizes[i] = r.Windows
-	}
 	size := 0
 	for _, p := range done {
 		size += len(p.Windows)
 	}
-	keep := taken(sizes, size)
+	keep := kept(m.Windows, size)
 	out := newWindowWriter(ctx, a.tx, a.state.newRun())
 	if err := a.heads.windows.merge(ctx, a.tx, keep, done, out.put); err != nil {
 		return err
 	}
 	run, err := out.finish()
-	if err != nil {
-		return err
+	if err == nil {
+		m.Windows, err = replaceRuns(ctx, a.tx, m.Windows, keep, run)
 	}
-	for _, old := range m.Windows[keep:] {
-		if err := a.tx.DropRun(ctx, old.ID); err != nil {
-			return err
-		}
-	}
-	m.Windows = append(m.Windows[:keep:keep], run)
-	return nil
+	return err
 }
 
 // novelty says whether sessions may have rows of vectors already.

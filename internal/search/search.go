@@ -22,7 +22,6 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/fusion"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/query"
@@ -106,7 +105,7 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 type fetched struct {
 	lists  lexical.Lists
 	model  *semantic.Model
-	wholes []db.Block
+	wholes [][]byte // of each run of windows
 }
 
 // fetch reads the blocks of q's terms, in postings and model, and the vectors of sessions.
@@ -115,62 +114,43 @@ func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
 	for _, t := range q.Terms {
 		asked[t.Text] = true
 	}
-	var wants []db.Want
-	number := make(map[int]int, len(s.heads.runs)) // by run
-	for i, h := range s.heads.runs {
-		number[s.state.Runs[i].ID] = i
-		wants = append(wants, db.Some(s.state.Runs[i].ID, blocksOf(h.Fence, asked)))
-	}
 	m := s.state.Model
 	f := &fetched{lists: make(lexical.Lists), model: &semantic.Model{Dim: m.Dim, Terms: make(map[string]semantic.Vector)}}
-	if m.Dim > 0 {
-		wants = append(wants, db.Some(m.Terms, blocksOf(s.heads.terms, asked)))
-		for _, h := range s.heads.windows.headers {
-			wants = append(wants, h.wantWholes())
+	want := func(t string) bool { return asked[t] }
+	var spans []db.Span
+	var uses []func(data []byte) error // by span
+	for i, h := range s.heads.runs {
+		for _, span := range spansOf(s.state.Runs[i].ID, h.Fence, asked) {
+			spans, uses = append(spans, span), append(uses, func(data []byte) error {
+				return lexical.Decode(h, data, want, func(t string, l *lexical.List) { f.lists.Put(t, i, len(s.heads.runs), l) })
+			})
 		}
 	}
-	want := func(t string) bool { return asked[t] }
-	err := db.ReadBlocks(ctx, s.db, wants, func(b db.Block) error {
-		run, ok := number[b.Run]
-		switch {
-		case ok:
-			return lexical.Decode(s.heads.runs[run], b.Data, want, func(t string, l *lexical.List) {
-				if f.lists[t] == nil {
-					f.lists[t] = make([]*lexical.List, len(s.heads.runs))
-				}
-				f.lists[t][run] = l
-			})
-		case b.Run == m.Terms:
-			return f.model.Unpack(b.Data, want)
-		}
-		f.wholes = append(f.wholes, b)
-		return nil
-	})
+	for _, span := range spansOf(m.Terms.ID, s.heads.terms, asked) {
+		spans, uses = append(spans, span), append(uses, func(data []byte) error { return f.model.Unpack(data, want) })
+	}
+	for _, span := range s.heads.windows.wholes() {
+		spans, uses = append(spans, span), append(uses, func(data []byte) error {
+			f.wholes = append(f.wholes, data)
+			return nil
+		})
+	}
+	data, err := db.ReadSpans(ctx, s.db, spans)
+	for i := 0; err == nil && i < len(uses); i++ {
+		err = uses[i](data[i])
+	}
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
 	return f, nil
 }
 
-// blocksOf returns the numbers of the blocks that may hold a key, ascending; block 0 is the
-// run's header.
-func blocksOf(fence block.Fence, keys map[string]bool) []int {
-	var out []int
-	for key := range keys {
-		if n := fence.Find(key); n >= 0 {
-			out = append(out, n+1)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // How many sessions are looked at window by window: those with the best words, and those whose
 // vector as a whole is nearest. The rest is told apart by words alone, which puts it behind
 // these.
 const (
-	bestByWords   = 100
-	bestByMeaning = 50
+	bestByWords   = 64
+	bestByMeaning = 32
 )
 
 // meaning is the window of a session that is nearest to the question.

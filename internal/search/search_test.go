@@ -95,11 +95,11 @@ func TestSearchEmptyIndex(t *testing.T) {
 func TestDamagedBlocks(t *testing.T) {
 	for _, statement := range []string{
 		"UPDATE search_state SET state = '{'",
-		"UPDATE search_run_0 SET data = ''::BLOB WHERE block = 0",
-		"DELETE FROM search_run_0 WHERE block = 0",
-		"UPDATE search_run_0 SET data = 'garbage'::BLOB WHERE block > 0",
-		"UPDATE search_run_1 SET data = 'garbage'::BLOB",
-		"UPDATE search_run_2 SET data = 'garbage'::BLOB",
+		"UPDATE search_run_0 SET data = ''::BLOB",
+		"DELETE FROM search_run_0",
+		`UPDATE search_run_0 SET data = repeat('\xFF', 4000)::BLOB`,
+		`UPDATE search_run_1 SET data = repeat('\xFF', 4000)::BLOB`,
+		`UPDATE search_run_2 SET data = repeat('\xFF', 4000)::BLOB`,
 	} {
 		t.Run(statement, func(t *testing.T) {
 			d := newIndex(t)

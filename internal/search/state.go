@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/block"
@@ -22,20 +20,23 @@ type state struct {
 	Model   modelInfo `json:"model"`
 }
 
-// runInfo is one run of postings: block 0 is its header, then come the postings by term, then its
-// vocabulary.
+// runInfo is a run that ends with a header: of postings, whose size is counted in units, or of
+// windows.
 type runInfo struct {
-	ID    int `json:"id"`
-	Units int `json:"units"`
+	ID   int   `json:"id"`
+	Size int   `json:"size"`
+	Head int64 `json:"head"` // where the header begins
+	End  int64 `json:"end"`  // how many bytes there are
 }
 
-// modelInfo is the semantic model and where its runs are. Block 0 of Terms is the fence of its
-// other blocks.
+func (r runInfo) header() db.Span { return db.Span{Run: r.ID, From: r.Head, To: r.End} }
+
+// modelInfo is the semantic model and where its runs are. The header of Terms is a fence.
 type modelInfo struct {
-	Turns   int         `json:"turns"` // how many turns it was trained on; 0: none yet
-	Dim     int         `json:"dim"`   // 0: those were too few for a model
-	Terms   int         `json:"terms"`
-	Windows []windowRun `json:"windows,omitempty"` // the oldest first
+	Turns   int       `json:"turns"` // how many turns it was made for; 0: none yet
+	Dim     int       `json:"dim"`   // 0: those were too few for a model
+	Terms   runInfo   `json:"terms"`
+	Windows []runInfo `json:"windows,omitempty"` // the oldest first
 }
 
 func (s *state) newRun() int {
@@ -44,9 +45,7 @@ func (s *state) newRun() int {
 }
 
 // reader is what db.DB and db.Tx have in common.
-type reader interface {
-	Query(ctx context.Context, query string, args ...any) (*db.Rows, error)
-}
+type reader interface{ db.Querier }
 
 func readState(ctx context.Context, r reader) (state, error) {
 	var st state
@@ -87,41 +86,37 @@ type headers struct {
 }
 
 func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
-	h := &headers{runs: make([]*lexical.Header, len(st.Runs))}
-	h.windows = windows{dim: st.Model.Dim, headers: make([]*windowHeader, len(st.Model.Windows))}
-	read := make(map[int]func(data []byte) error) // by run
-	for i, run := range st.Runs {
-		read[run.ID] = func(data []byte) (err error) {
-			h.runs[i], err = lexical.DecodeHeader(data)
-			return err
-		}
+	var spans []db.Span
+	for _, run := range st.Runs {
+		spans = append(spans, run.header())
 	}
-	for i, run := range st.Model.Windows {
-		read[run.ID] = func(data []byte) (err error) {
-			h.windows.headers[i], err = decodeWindowHeader(run.ID, data)
-			return err
-		}
+	for _, run := range st.Model.Windows {
+		spans = append(spans, run.header())
 	}
 	if st.Model.Dim > 0 {
-		read[st.Model.Terms] = func(data []byte) (err error) {
-			h.terms, err = block.DecodeFence(data)
-			return err
-		}
+		spans = append(spans, st.Model.Terms.header())
 	}
-	var wants []db.Want
-	for _, run := range slices.Sorted(maps.Keys(read)) {
-		wants = append(wants, db.Some(run, []int{0}))
-	}
-	err := db.ReadBlocks(ctx, r, wants, func(b db.Block) error {
-		f := read[b.Run]
-		delete(read, b.Run)
-		return f(b.Data)
-	})
-	if err == nil && len(read) > 0 {
-		err = fmt.Errorf("%d runs have no header: %w", len(read), block.ErrFormat)
-	}
+	data, err := db.ReadSpans(ctx, r, spans)
 	if err != nil {
-		return nil, fmt.Errorf("search: read headers: %w", damaged(err))
+		return nil, fmt.Errorf("search: read headers: %w", err)
 	}
-	return h, nil
+	h := &headers{windows: windows{dim: st.Model.Dim}}
+	for range st.Runs {
+		run, err := lexical.DecodeHeader(data[0])
+		if err != nil {
+			return nil, fmt.Errorf("search: read headers: %w", damaged(err))
+		}
+		h.runs, data = append(h.runs, run), data[1:]
+	}
+	for _, run := range st.Model.Windows {
+		head, err := decodeWindowHeader(run.ID, data[0])
+		if err != nil {
+			return nil, fmt.Errorf("search: read headers: %w", damaged(err))
+		}
+		h.windows.headers, data = append(h.windows.headers, head), data[1:]
+	}
+	if st.Model.Dim > 0 {
+		h.terms, err = block.DecodeFence(data[0])
+	}
+	return h, damaged(err)
 }

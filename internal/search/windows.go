@@ -6,184 +6,177 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
-// windowRun is a run of windows: block 0 is its header, then blocks of stretches and blocks of
-// whole vectors, both by session number. Where a session has stretches in several runs, the
-// later run is the newer; its whole vector is the one in the last of them.
-type windowRun struct {
-	ID      int `json:"id"`
-	Windows int `json:"windows"`
+// windows is all windows under one model, in runs: stretches and then whole vectors, both by
+// session number, and a header. Where a session has stretches in several runs, the later run is
+// the newer; its whole vector is the one in the last of them.
+type windows struct {
+	dim     int
+	headers []*windowHeader // the oldest run first
 }
 
-// windowHeader says what a run of windows has.
+// windowHeader says where in a run what of which session is.
 type windowHeader struct {
-	run    int
-	blocks int   // of stretches
-	wholes int   // blocks of whole vectors
-	first  []int // the session with which each block of stretches begins
+	run      int
+	sessions []int   // ascending
+	ends     []int64 // of their stretches
+	end      int64   // of the whole vectors
 }
 
 func (h *windowHeader) append(dst []byte) []byte {
-	dst = block.AppendInt(block.AppendInt(dst, h.blocks), h.wholes)
-	for _, s := range h.first {
-		dst = block.AppendInt(dst, s)
+	dst = block.AppendInt(dst, len(h.sessions))
+	session, end := 0, int64(0)
+	for i, s := range h.sessions {
+		dst = block.AppendInt(block.AppendInt(dst, s-session), int(h.ends[i]-end))
+		session, end = s, h.ends[i]
 	}
-	return dst
+	return block.AppendInt(dst, int(h.end-end))
 }
 
 func decodeWindowHeader(run int, data []byte) (*windowHeader, error) {
 	r := block.Reader{Data: data}
-	h := &windowHeader{run: run, blocks: r.Count(), wholes: r.Int()}
-	h.first = make([]int, h.blocks)
-	for i := range h.first {
-		h.first[i] = r.Int()
+	n := r.Count()
+	h := &windowHeader{run: run, sessions: make([]int, n), ends: make([]int64, n)}
+	session := 0
+	for i := range n {
+		session += r.Int()
+		h.end += int64(r.Int())
+		h.sessions[i], h.ends[i] = session, h.end
 	}
+	h.end += int64(r.Int())
 	if len(r.Data) > 0 {
 		r.Bad = true
 	}
 	return h, r.Err()
 }
 
-// want asks for the blocks that may hold stretches of sessions, given in ascending order.
-func (h *windowHeader) want(sessions []int) db.Want {
-	var blocks []int
-	for _, s := range sessions {
-		// The stretch of a session lies in the last block that begins at or before it.
-		if i := sort.SearchInts(h.first, s+1); i > 0 && !slices.Contains(blocks[max(0, len(blocks)-1):], i) {
-			blocks = append(blocks, i)
-		}
+// stretches is where those of all sessions are.
+func (h *windowHeader) stretches() db.Span {
+	s := db.Span{Run: h.run}
+	if n := len(h.ends); n > 0 {
+		s.To = h.ends[n-1]
 	}
-	return db.Some(h.run, blocks)
+	return s
 }
 
-// wantWholes asks for the whole vectors.
-func (h *windowHeader) wantWholes() db.Want {
-	if h.wholes == 0 {
-		return db.Want{Run: h.run}
+// wholes is where the whole vectors are.
+func (h *windowHeader) wholes() db.Span {
+	return db.Span{Run: h.run, From: h.stretches().To, To: h.end}
+}
+
+// stretch is where that of one session is.
+func (h *windowHeader) stretch(session int) (db.Span, bool) {
+	i, ok := slices.BinarySearch(h.sessions, session)
+	if !ok {
+		return db.Span{}, false
 	}
-	return db.Want{Run: h.run, Ranges: [][2]int{{h.blocks + 1, h.blocks + h.wholes}}}
+	s := db.Span{Run: h.run, To: h.ends[i]}
+	if i > 0 {
+		s.From = h.ends[i-1]
+	}
+	return s, true
 }
 
-// windows is all runs of windows under one model.
-type windows struct {
-	dim     int
-	headers []*windowHeader // the oldest first
+// wholes asks for the vectors of sessions, of all runs.
+func (w *windows) wholes() []db.Span {
+	var out []db.Span
+	for _, h := range w.headers {
+		out = append(out, h.wholes())
+	}
+	return out
 }
 
-// readWholes puts together the vectors of sessions, by number, from the blocks that wantWholes
-// asked for, of all runs.
-func (w *windows) readWholes(blocks []db.Block, sessions int) ([]semantic.Vector, error) {
+// readWholes puts together the vectors of sessions, by number, from the bytes of wholes.
+func (w *windows) readWholes(data [][]byte, sessions int) ([]semantic.Vector, error) {
 	out := make([]semantic.Vector, sessions)
-	return out, w.inOrder(blocks, func(blocks [][]byte) error {
-		all := semantic.NewWholes(w.dim, once(blocks))
+	for _, run := range data {
+		all := semantic.NewWholes(w.dim, once(run))
 		for all.Next() {
 			if all.Session >= sessions {
-				return block.ErrFormat
+				return nil, block.ErrFormat
 			}
 			out[all.Session] = all.Vector
 		}
-		return all.Err()
-	})
+		if err := all.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // read reads the windows of sessions.
 func (w *windows) read(ctx context.Context, r reader, wanted map[int]bool) (map[int]semantic.Stretch, error) {
-	sessions := slices.Sorted(maps.Keys(wanted))
-	var wants []db.Want
-	for _, h := range w.headers {
-		wants = append(wants, h.want(sessions))
+	var spans []db.Span
+	for _, h := range w.headers { // the oldest first
+		for _, session := range slices.Sorted(maps.Keys(wanted)) {
+			if s, ok := h.stretch(session); ok {
+				spans = append(spans, s)
+			}
+		}
 	}
-	var blocks []db.Block
-	err := db.ReadBlocks(ctx, r, wants, func(b db.Block) error {
-		blocks = append(blocks, b)
-		return nil
-	})
+	data, err := db.ReadSpans(ctx, r, spans)
 	if err != nil {
 		return nil, err
 	}
-	return w.readStretches(blocks, wanted)
-}
-
-// readStretches puts together the windows of sessions, from the blocks that want asked for.
-func (w *windows) readStretches(blocks []db.Block, wanted map[int]bool) (map[int]semantic.Stretch, error) {
 	out := make(map[int]semantic.Stretch, len(wanted))
-	return out, w.inOrder(blocks, func(blocks [][]byte) error {
-		all := semantic.NewStretches(w.dim, once(blocks))
+	for _, d := range data {
+		all := semantic.NewStretches(w.dim, once(d))
 		for all.Next() {
-			if !wanted[all.Session] {
-				continue
-			}
 			if have, ok := out[all.Session]; ok {
-				out[all.Session] = have.Join(all.Stretch)
-				continue
+				all.Stretch = have.Join(all.Stretch)
 			}
 			out[all.Session] = all.Stretch
 		}
-		return all.Err()
-	})
-}
-
-// inOrder calls f with the blocks of each run, the oldest run first.
-func (w *windows) inOrder(blocks []db.Block, f func([][]byte) error) error {
-	slices.SortFunc(blocks, func(a, b db.Block) int { return a.No - b.No })
-	for _, h := range w.headers {
-		var own [][]byte
-		for _, b := range blocks {
-			if b.Run == h.run {
-				own = append(own, b.Data)
-			}
-		}
-		if err := f(own); err != nil {
-			return err
+		if err := all.Err(); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return out, nil
 }
 
-// once returns blocks at the first call, and then none.
-func once(blocks [][]byte) func() ([][]byte, error) {
-	return func() ([][]byte, error) {
-		out := blocks
-		blocks = nil
+// once returns data at the first call, and then nothing.
+func once(data []byte) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		out := data
+		data = nil
 		return out, nil
 	}
 }
 
 // windowWriter writes a run of windows, session by session in the order of their numbers.
 type windowWriter struct {
-	out    *sink
+	out    *db.RunWriter
+	id     int
+	size   int
 	head   windowHeader
-	run    windowRun
 	wholes []semantic.Whole
+	buf    []byte
 }
 
-func newWindowWriter(ctx context.Context, tx *db.Tx, run int) *windowWriter {
-	return &windowWriter{out: newSink(ctx, tx, run), run: windowRun{ID: run}}
+func newWindowWriter(ctx context.Context, tx *db.Tx, id int) *windowWriter {
+	return &windowWriter{out: tx.NewRun(ctx, id), id: id}
 }
 
 func (w *windowWriter) put(p *projected) {
-	w.run.Windows += len(p.Windows)
+	w.size += len(p.Windows)
 	w.wholes = append(w.wholes, semantic.Whole{Session: p.Session, Vector: p.whole})
-	if w.out.record(p.Append) {
-		w.head.first = append(w.head.first, p.Session)
-	}
+	w.buf = p.Append(w.buf[:0])
+	w.out.Write(w.buf)
+	w.head.sessions, w.head.ends = append(w.head.sessions, p.Session), append(w.head.ends, w.out.Size())
 }
 
-func (w *windowWriter) finish() (windowRun, error) {
-	w.out.endBlock()
-	w.head.blocks = w.out.written()
+func (w *windowWriter) finish() (runInfo, error) {
 	for _, v := range w.wholes {
-		w.out.record(v.Append)
+		w.buf = v.Append(w.buf[:0])
+		w.out.Write(w.buf)
 	}
-	w.out.endBlock()
-	w.head.wholes = w.out.written() - w.head.blocks
-	return w.run, w.out.finish(w.head.append(nil))
+	w.head.end = w.out.Size()
+	return closeRun(w.out, w.id, w.size, w.head.append(nil))
 }
 
 // merge puts what the runs from keep on tell of sessions, and after them what is new, session by
@@ -234,8 +227,8 @@ func (w *windows) merge(ctx context.Context, tx *db.Tx, keep int, fresh []*proje
 
 // walk returns what a run tells of one session after the other, and nil at its end.
 func (w *windows) walk(ctx context.Context, tx *db.Tx, h *windowHeader) func() (*projected, error) {
-	stretches := semantic.NewStretches(w.dim, source(ctx, tx, h.run, 1, h.blocks))
-	wholes := semantic.NewWholes(w.dim, source(ctx, tx, h.run, h.blocks+1, h.blocks+h.wholes))
+	stretches := semantic.NewStretches(w.dim, source(ctx, tx, h.stretches()))
+	wholes := semantic.NewWholes(w.dim, source(ctx, tx, h.wholes()))
 	return func() (*projected, error) {
 		if !stretches.Next() || !wholes.Next() {
 			return nil, cmp.Or(stretches.Err(), wholes.Err())

@@ -20,31 +20,50 @@ import (
 // ErrFormat says that bytes are not what this package, or one that builds on it, wrote.
 var ErrFormat = errors.New("search: malformed block")
 
-// Target is the size in bytes beyond which a block is closed: a question reads one block for
+// target is the size in bytes beyond which a block is closed: a question reads one block for
 // each of its terms, so larger ones read more than they need, and smaller ones make the fence,
 // which every question reads, longer.
-const Target = 16 << 10
+const target = 8 << 10
 
-// Fence holds the first key of each block, in order.
-type Fence []string
+// Fence says where which key is: the first key of each block, in order, and where the block
+// ends. The first one begins at 0.
+type Fence struct {
+	Keys []string
+	Ends []int64
+}
 
-// Find returns the block that key is in if it is anywhere, and -1 when it is in none.
-func (f Fence) Find(key string) int {
-	return sort.Search(len(f), func(i int) bool { return f[i] > key }) - 1
+// Find returns where the block is that key is in if it is anywhere; nothing when it is in none.
+func (f *Fence) Find(key string) (from, to int64) {
+	i := sort.Search(len(f.Keys), func(i int) bool { return f.Keys[i] > key }) - 1
+	if i < 0 {
+		return 0, 0
+	}
+	if i > 0 {
+		from = f.Ends[i-1]
+	}
+	return from, f.Ends[i]
+}
+
+// End is where the last block ends.
+func (f *Fence) End() int64 {
+	if len(f.Ends) == 0 {
+		return 0
+	}
+	return f.Ends[len(f.Ends)-1]
 }
 
 // Writer packs entries. The zero value is ready.
 type Writer struct {
-	Fence  Fence
-	blocks [][]byte
-	buf    []byte
-	last   string
+	Fence Fence
+	done  []byte // closed blocks
+	buf   []byte
+	last  string
 }
 
 // Add adds an entry. Keys come in ascending order, each once.
 func (w *Writer) Add(key string, value []byte) {
 	if len(w.buf) == 0 {
-		w.Fence = append(w.Fence, key)
+		w.Fence.Keys = append(w.Fence.Keys, key)
 		w.last = ""
 	}
 	n := shared(w.last, key)
@@ -52,7 +71,7 @@ func (w *Writer) Add(key string, value []byte) {
 	w.buf = AppendBytes(w.buf, []byte(key[n:]))
 	w.buf = AppendBytes(w.buf, value)
 	w.last = key
-	if len(w.buf) >= Target {
+	if len(w.buf) >= target {
 		w.Flush()
 	}
 }
@@ -60,15 +79,17 @@ func (w *Writer) Add(key string, value []byte) {
 // Flush closes the last block.
 func (w *Writer) Flush() {
 	if len(w.buf) > 0 {
-		w.blocks = append(w.blocks, w.buf)
-		w.buf = nil
+		w.Fence.Ends = append(w.Fence.Ends, w.Fence.End()+int64(len(w.buf)))
+		w.done = append(w.done, w.buf...)
+		w.buf = w.buf[:0]
 	}
 }
 
-// Take returns the blocks that were closed since the last Take. The fence goes on.
-func (w *Writer) Take() [][]byte {
-	out := w.blocks
-	w.blocks = nil
+// Take returns the blocks that were closed since the last Take; it is valid until the next Add
+// or Flush. The fence goes on.
+func (w *Writer) Take() []byte {
+	out := w.done
+	w.done = w.done[:0]
 	return out
 }
 
@@ -86,50 +107,77 @@ func shared(a, b string) int {
 //	return e.Err()
 type Entries struct {
 	Key   []byte // valid until the next call of Next
-	Value []byte // part of a block
+	Value []byte // part of what was given
 
-	r      Reader
-	blocks [][]byte
-	more   func() ([][]byte, error)
-	err    error
+	Stream
 }
 
 // NewEntries walks blocks.
-func NewEntries(blocks ...[]byte) *Entries { return &Entries{blocks: blocks} }
+func NewEntries(blocks []byte) *Entries {
+	return &Entries{Stream: Stream{r: Reader{Data: blocks}}}
+}
 
-// Stream walks the blocks that more returns, call by call, until it returns none.
-func Stream(more func() ([][]byte, error)) *Entries { return &Entries{more: more} }
+// NextEntries walks the blocks that more returns, piece by piece; see Stream.
+func NextEntries(more func() ([]byte, error)) *Entries {
+	return &Entries{Stream: Stream{more: more}}
+}
 
 // Next moves on, and reports whether there is an entry.
 func (e *Entries) Next() bool {
-	for len(e.r.Data) == 0 {
-		if len(e.blocks) == 0 && e.more != nil && e.err == nil {
-			e.blocks, e.err = e.more()
+	return e.Record(func(r *Reader) {
+		n := r.Int()
+		suffix := r.Bytes()
+		e.Value = r.Bytes()
+		if r.Bad || n > len(e.Key) {
+			r.Bad = true
+			return
 		}
-		if len(e.blocks) == 0 || e.r.Bad || e.err != nil {
-			return false
-		}
-		e.r.Data, e.blocks, e.Key = e.blocks[0], e.blocks[1:], e.Key[:0]
-	}
-	n := e.r.Int()
-	suffix := e.r.Bytes()
-	e.Value = e.r.Bytes()
-	if n > len(e.Key) {
-		e.r.Bad = true
-	}
-	if e.r.Bad {
-		return false
-	}
-	e.Key = append(e.Key[:n], suffix...)
-	return true
+		// A block's first key shares nothing.
+		e.Key = append(e.Key[:n], suffix...)
+	})
 }
 
-// Err says what ended the walk before its time: ErrFormat, or more's error.
-func (e *Entries) Err() error {
-	if e.err != nil {
-		return e.err
+// Stream reads records from bytes that come in pieces, cut anywhere.
+type Stream struct {
+	r    Reader
+	more func() ([]byte, error) // the next piece; nothing at the end
+	err  error
+}
+
+// NewStream reads what more returns, call by call, until it returns nothing.
+func NewStream(more func() ([]byte, error)) Stream { return Stream{more: more} }
+
+// Record reads the next record, and reports whether there is one. What read does must depend on the
+// bytes alone: it is called again with more of them where they were too few.
+func (s *Stream) Record(read func(*Reader)) bool {
+	for s.err == nil {
+		if len(s.r.Data) > 0 {
+			r := s.r
+			if read(&r); !r.Bad {
+				s.r = r
+				return true
+			}
+		}
+		var next []byte
+		if s.more != nil {
+			next, s.err = s.more()
+		}
+		if len(next) == 0 {
+			s.r.Bad = len(s.r.Data) > 0
+			return false
+		}
+		// What was read keeps the old bytes.
+		s.r.Data = append(s.r.Data[:len(s.r.Data):len(s.r.Data)], next...)
 	}
-	return e.r.Err()
+	return false
+}
+
+// Err says what ended a walk before its time: ErrFormat, or more's error.
+func (s *Stream) Err() error {
+	if s.err != nil {
+		return s.err
+	}
+	return s.r.Err()
 }
 
 // AppendBytes appends b with its length before it.
@@ -198,9 +246,12 @@ func (r *Reader) Err() error {
 
 // AppendFence appends f's bytes.
 func AppendFence(dst []byte, f Fence) []byte {
-	dst = AppendInt(dst, len(f))
-	for _, key := range f {
+	dst = AppendInt(dst, len(f.Keys))
+	last := int64(0)
+	for i, key := range f.Keys {
 		dst = AppendBytes(dst, []byte(key))
+		dst = AppendInt(dst, int(f.Ends[i]-last))
+		last = f.Ends[i]
 	}
 	return dst
 }
@@ -217,9 +268,13 @@ func DecodeFence(data []byte) (Fence, error) {
 
 // Fence reads what AppendFence wrote.
 func (r *Reader) Fence() Fence {
-	f := make(Fence, r.Count())
-	for i := range f {
-		f[i] = string(r.Bytes())
+	n := r.Count()
+	f := Fence{Keys: make([]string, n), Ends: make([]int64, n)}
+	end := int64(0)
+	for i := range n {
+		f.Keys[i] = string(r.Bytes())
+		end += int64(r.Int())
+		f.Ends[i] = end
 	}
 	return f
 }

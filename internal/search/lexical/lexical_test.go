@@ -1,6 +1,7 @@
 package lexical_test
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"math"
@@ -25,32 +26,30 @@ func build(base, firstSession int, texts ...string) *lexical.Builder {
 	return b
 }
 
-// pack stores a run: its header, and its blocks behind it.
-func pack(b *lexical.Builder) [][]byte {
+// pack stores a run: postings, then vocabulary, and the header.
+func pack(b *lexical.Builder) (data, header []byte) {
 	w := &lexical.Writer{Header: &b.Header}
 	b.Write(w.Put)
-	blocks, header := w.Finish()
-	return append([][]byte{header}, blocks...)
+	return w.Finish()
 }
 
 // lists reads all postings of a run.
 func lists(t *testing.T, b *lexical.Builder) lexical.Lists {
 	t.Helper()
+	data, _ := pack(b)
 	out := make(lexical.Lists)
-	for _, data := range pack(b)[1:][:len(b.Fence)] {
-		err := lexical.Decode(&b.Header, data, func(string) bool { return true }, func(term string, l *lexical.List) {
-			out[term] = []*lexical.List{l}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+	err := lexical.Decode(&b.Header, data[:b.Fence.End()], func(string) bool { return true }, func(term string, l *lexical.List) {
+		out.Put(term, 0, 1, l)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return out
 }
 
 func TestHeaderRoundTrip(t *testing.T) {
 	want := &lexical.Header{
-		Base: 7, FirstSession: 3, Sessions: []string{"a", "b"}, Fence: block.Fence{"", "x"}, Vocabulary: 2,
+		Base: 7, FirstSession: 3, Sessions: []string{"a", "b"}, Fence: block.Fence{Keys: []string{"", "x"}, Ends: []int64{3, 9}}, Vocabulary: 2,
 		Parts: []lexical.Part{
 			{Session: 3, Turn: 0, Units: 2, Words: 305, Stems: 2},
 			{Session: 3, Turn: -1, Units: 1, Words: 1, Kind: lexical.Paths},
@@ -67,22 +66,22 @@ func TestHeaderRoundTrip(t *testing.T) {
 // TestMergeEqualsOne checks that runs merge into the very bytes that one run would have.
 func TestMergeEqualsOne(t *testing.T) {
 	texts := []string{"alpha beta the alpha", "the", "beta gamma alpha", "src/a.go ALPHA", "gamma the beta", "", "alphas beta"}
-	want := pack(build(0, 0, texts...))
+	wantData, wantHeader := pack(build(0, 0, texts...))
 	var headers []*lexical.Header
 	var entries []*block.Entries
 	for _, cut := range [][2]int{{0, 2}, {2, 3}, {3, 6}, {6, 7}} {
 		b := build(cut[0], cut[0], texts[cut[0]:cut[1]]...)
-		blocks := pack(b)[1:][:len(b.Fence)]
-		headers, entries = append(headers, &b.Header), append(entries, block.NewEntries(blocks...))
+		data, _ := pack(b)
+		headers, entries = append(headers, &b.Header), append(entries, block.NewEntries(data[:b.Fence.End()]))
 	}
 	var w lexical.Writer
 	var err error
 	if w.Header, err = lexical.Merge(headers, entries, w.Put); err != nil {
 		t.Fatal(err)
 	}
-	blocks, header := w.Finish()
-	if diff := cmp.Diff(want, append([][]byte{header}, blocks...)); diff != "" {
-		t.Errorf("(-one +merged):\n%s", diff)
+	data, header := w.Finish()
+	if !bytes.Equal(wantData, data) || !bytes.Equal(wantHeader, header) {
+		t.Errorf("one run has %q and %q, the merged one %q and %q", wantData, wantHeader, data, header)
 	}
 }
 
@@ -233,8 +232,9 @@ func FuzzDecodeHeader(f *testing.F) {
 
 func TestDecodeSkipsOtherTerms(t *testing.T) {
 	b := build(0, 0, "alpha beta gamma")
+	data, _ := pack(b)
 	got := make(map[string]bool)
-	err := lexical.Decode(&b.Header, pack(b)[1],
+	err := lexical.Decode(&b.Header, data[:b.Fence.End()],
 		func(term string) bool { return term == "beta" },
 		func(term string, _ *lexical.List) { got[term] = true })
 	if want := map[string]bool{"beta": true}; err != nil || !maps.Equal(got, want) {

@@ -171,7 +171,7 @@ func countNear(a, b []uint32, reach uint32) int {
 	return n
 }
 
-// Decode reads from a block of a run the postings of the terms that want accepts.
+// Decode reads from blocks of a run the postings of the terms that want accepts.
 func Decode(h *Header, data []byte, want func(term string) bool, f func(term string, l *List)) error {
 	e := block.NewEntries(data)
 	for e.Next() {

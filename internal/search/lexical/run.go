@@ -42,7 +42,7 @@ type Header struct {
 	Words        []byte   // a norm a unit
 	Stems        []byte   // as Words
 	Fence        block.Fence
-	Vocabulary   int // how many blocks of stems follow the blocks of postings
+	Vocabulary   int64 // how many bytes of stems follow the postings
 }
 
 // Units is how many there are.
@@ -50,7 +50,7 @@ func (h *Header) Units() int { return len(h.Words) }
 
 // Append appends h's bytes to dst.
 func (h *Header) Append(dst []byte) []byte {
-	for _, n := range []int{h.Base, h.FirstSession, h.Vocabulary, len(h.Sessions)} {
+	for _, n := range []int{h.Base, h.FirstSession, int(h.Vocabulary), len(h.Sessions)} {
 		dst = block.AppendInt(dst, n)
 	}
 	for _, s := range h.Sessions {
@@ -70,7 +70,7 @@ func (h *Header) Append(dst []byte) []byte {
 // DecodeHeader reads what Append wrote, and keeps data; the error is block.ErrFormat.
 func DecodeHeader(data []byte) (*Header, error) {
 	r := block.Reader{Data: data}
-	h := &Header{Base: r.Int(), FirstSession: r.Int(), Vocabulary: r.Int()}
+	h := &Header{Base: r.Int(), FirstSession: r.Int(), Vocabulary: int64(r.Int())}
 	h.Sessions = make([]string, r.Count())
 	for i := range h.Sessions {
 		h.Sessions[i] = string(r.Bytes())
@@ -112,7 +112,8 @@ func (p *Part) goesOn(session, turn int, kind Kind) bool {
 	return kind == Content && p.Kind == kind && int(p.Session) == session && int(p.Turn+p.Units) == turn
 }
 
-// Writer makes a run of its header and its postings, term by term.
+// Writer makes the bytes of a run of its header and its postings, term by term: postings,
+// vocabulary, header.
 type Writer struct {
 	Header     *Header
 	terms      block.Writer
@@ -128,21 +129,19 @@ func (w *Writer) Put(term string, postings []byte) {
 }
 
 // isStem reports whether a term is in the vocabulary, where words that stand nowhere find
-// those that are like them: whole forms, numbers and the shortest have none.
+// those that are like them: whole forms, function words, numbers and the shortest have none.
 func isStem(term string) bool {
 	return len(term) > 2 && term[0] > '9' && term[0] != '=' && term[0] != '~'
 }
 
-// Take returns the blocks of postings since the last Take. They are stored as blocks 1, 2, ….
-func (w *Writer) Take() [][]byte { return w.terms.Take() }
+// Take returns the bytes of postings since the last Take; they are valid until the next Put.
+func (w *Writer) Take() []byte { return w.terms.Take() }
 
-// Finish returns the last blocks, and the header, which is block 0.
-func (w *Writer) Finish() (blocks [][]byte, header []byte) {
+// Finish returns the last bytes before the header, and the header.
+func (w *Writer) Finish() (rest, header []byte) {
 	w.terms.Flush()
 	w.vocabulary.Flush()
-	w.Header.Fence = w.terms.Fence
-	blocks = w.terms.Take()
 	stems := w.vocabulary.Take()
-	w.Header.Vocabulary = len(stems)
-	return append(blocks, stems...), w.Header.Append(nil)
+	w.Header.Fence, w.Header.Vocabulary = w.terms.Fence, int64(len(stems))
+	return append(w.terms.Take(), stems...), w.Header.Append(nil)
 }

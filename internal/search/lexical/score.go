@@ -158,6 +158,14 @@ type Match struct {
 // Lists are the postings of a question's terms: by term, then by run, nil where a run has none.
 type Lists map[string][]*List
 
+// Put sets the postings of a term in one of so many runs.
+func (l Lists) Put(term string, run, runs int, postings *List) {
+	if l[term] == nil {
+		l[term] = make([]*List, runs)
+	}
+	l[term][run] = postings
+}
+
 // Score scores the sessions that hold a term of q: one that is no function word, where q has
 // such. The result is by session number.
 func (x *Index) Score(q query.Query, lists Lists) ([]Match, error) {

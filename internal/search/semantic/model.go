@@ -51,7 +51,7 @@ func Normalise(v []float32) {
 func dampen(tf int) float64 { return 1 + math.Log(float64(tf)) }
 
 // Pack returns the term vectors as blocks, and their fence.
-func (m *Model) Pack() (block.Fence, [][]byte) {
+func (m *Model) Pack() (block.Fence, []byte) {
 	terms := make([]string, 0, len(m.Terms))
 	for t := range m.Terms {
 		terms = append(terms, t)
@@ -67,7 +67,7 @@ func (m *Model) Pack() (block.Fence, [][]byte) {
 	return w.Fence, w.Take()
 }
 
-// Unpack adds the term vectors of a block to m, those that want accepts.
+// Unpack adds the term vectors of blocks to m, those that want accepts.
 func (m *Model) Unpack(data []byte, want func(term string) bool) error {
 	e := block.NewEntries(data)
 	for e.Next() {

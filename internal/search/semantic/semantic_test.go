@@ -132,14 +132,12 @@ func TestTrainDegenerate(t *testing.T) {
 func TestModelRoundTrip(t *testing.T) {
 	want := train(topics(200))
 	fence, blocks := want.Pack()
-	if len(fence) != len(blocks) {
-		t.Fatalf("fence of %d for %d blocks", len(fence), len(blocks))
+	if fence.End() != int64(len(blocks)) {
+		t.Fatalf("fence of %d for %d bytes", fence.End(), len(blocks))
 	}
 	got := &semantic.Model{Dim: want.Dim, Terms: make(map[string]semantic.Vector)}
-	for _, b := range blocks {
-		if err := got.Unpack(b, func(string) bool { return true }); err != nil {
-			t.Fatal(err)
-		}
+	if err := got.Unpack(blocks, func(string) bool { return true }); err != nil {
+		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -197,18 +195,16 @@ func FuzzStretches(f *testing.F) {
 	f.Add(good[:len(good)-1])
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		blocks := func(b []byte) func() ([][]byte, error) {
-			given := false
-			return func() ([][]byte, error) {
-				if given {
-					return nil, nil
-				}
-				given = true
-				return [][]byte{b}, nil
+		once := func() func() ([]byte, error) {
+			rest := data
+			return func() ([]byte, error) {
+				out := rest
+				rest = nil
+				return out, nil
 			}
 		}
 		var again []byte
-		s := semantic.NewStretches(3, blocks(data))
+		s := semantic.NewStretches(3, once())
 		for s.Next() {
 			for _, w := range s.Windows {
 				if x := w.Dot([]float32{1, 1, 1}); math.IsNaN(x) {
@@ -222,7 +218,7 @@ func FuzzStretches(f *testing.F) {
 		} else if err == nil && len(again) > len(data) {
 			t.Errorf("%d bytes became %d", len(data), len(again))
 		}
-		v := semantic.NewWholes(3, blocks(data))
+		v := semantic.NewWholes(3, once())
 		for v.Next() {
 		}
 		if err := v.Err(); err != nil && !errors.Is(err, block.ErrFormat) {

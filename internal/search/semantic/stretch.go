@@ -39,33 +39,27 @@ func (s Stretch) Join(next Stretch) Stretch {
 	return Stretch{s.Session, min(s.From, next.From), append(slices.Clip(s.Windows[:keep]), next.Windows...)}
 }
 
-// Stretches walks the stretches in blocks that follow each other.
+// Stretches walks stretches that follow each other.
 type Stretches struct {
 	Stretch
-	walk walk
-	dim  int
+	block.Stream
+	dim int
 }
 
-// NewStretches walks the blocks that more returns, call by call, until it returns none.
-func NewStretches(dim int, more func() ([][]byte, error)) *Stretches {
-	return &Stretches{walk: walk{more: more}, dim: dim}
+// NewStretches walks the bytes that more returns, call by call, until it returns none.
+func NewStretches(dim int, more func() ([]byte, error)) *Stretches {
+	return &Stretches{Stream: block.NewStream(more), dim: dim}
 }
 
-// Next moves on, and reports whether there is a stretch. It keeps the blocks' bytes.
+// Next moves on, and reports whether there is a stretch. It keeps the bytes.
 func (s *Stretches) Next() bool {
-	r := s.walk.reader()
-	if r == nil {
-		return false
-	}
-	s.Stretch = Stretch{Session: r.Int(), From: r.Int(), Windows: make([]Window, r.Count())}
-	for i := range s.Windows {
-		s.Windows[i] = Window{r.Int(), readVector(r, s.dim)}
-	}
-	return !r.Bad
+	return s.Record(func(r *block.Reader) {
+		s.Stretch = Stretch{Session: r.Int(), From: r.Int(), Windows: make([]Window, r.Count())}
+		for i := range s.Windows {
+			s.Windows[i] = Window{r.Int(), readVector(r, s.dim)}
+		}
+	})
 }
-
-// Err says what ended the walk before its time: block.ErrFormat, or more's error.
-func (s *Stretches) Err() error { return s.walk.failed() }
 
 // Whole is the vector of a session as a whole.
 type Whole struct {
@@ -78,61 +72,21 @@ func (w Whole) Append(dst []byte) []byte {
 	return w.Vector.Append(block.AppendInt(dst, w.Session))
 }
 
-// Wholes walks the vectors of sessions in blocks that follow each other.
+// Wholes walks the vectors of sessions, one after the other.
 type Wholes struct {
 	Whole
-	walk walk
-	dim  int
+	block.Stream
+	dim int
 }
 
-// NewWholes walks the blocks that more returns, call by call, until it returns none.
-func NewWholes(dim int, more func() ([][]byte, error)) *Wholes {
-	return &Wholes{walk: walk{more: more}, dim: dim}
+// NewWholes walks the bytes that more returns, call by call, until it returns none.
+func NewWholes(dim int, more func() ([]byte, error)) *Wholes {
+	return &Wholes{Stream: block.NewStream(more), dim: dim}
 }
 
-// Next moves on, and reports whether there is a vector. It keeps the blocks' bytes.
+// Next moves on, and reports whether there is a vector. It keeps the bytes.
 func (w *Wholes) Next() bool {
-	r := w.walk.reader()
-	if r == nil {
-		return false
-	}
-	w.Whole = Whole{r.Int(), readVector(r, w.dim)}
-	return !r.Bad
-}
-
-// Err says what ended the walk before its time: block.ErrFormat, or more's error.
-func (w *Wholes) Err() error { return w.walk.failed() }
-
-// walk reads from block to block.
-type walk struct {
-	r      block.Reader
-	blocks [][]byte
-	more   func() ([][]byte, error)
-	err    error
-}
-
-// reader stands where the next record begins; nil where there is none.
-func (w *walk) reader() *block.Reader {
-	for len(w.r.Data) == 0 && !w.r.Bad && w.err == nil {
-		if len(w.blocks) == 0 {
-			w.blocks, w.err = w.more()
-		}
-		if len(w.blocks) == 0 {
-			return nil
-		}
-		w.r.Data, w.blocks = w.blocks[0], w.blocks[1:]
-	}
-	if w.r.Bad || w.err != nil {
-		return nil
-	}
-	return &w.r
-}
-
-func (w *walk) failed() error {
-	if w.err != nil {
-		return w.err
-	}
-	return w.r.Err()
+	return w.Record(func(r *block.Reader) { w.Whole = Whole{r.Int(), readVector(r, w.dim)} })
 }
 
 // readVector takes a vector of dim dimensions off r.
