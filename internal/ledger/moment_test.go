@@ -38,6 +38,10 @@ func (s *store) codes(n int, parents ...git.OID) git.OID {
 	return git.OID(s.git(append(args, s.git("mktree", "--missing"))...))
 }
 
+func tiesOf(m map[git.OID][]git.OID) ledger.Ties {
+	return func() (map[git.OID][]git.OID, error) { return m, nil }
+}
+
 func TestMoment(t *testing.T) {
 	s := newStore(t)
 	own := map[int]git.OID{} // by minute
@@ -57,9 +61,7 @@ func TestMoment(t *testing.T) {
 	s.git("branch", "abcdef0", string(tied)) // a branch whose name could be a SHA
 	imported := s.codes(-50, first)
 	old := s.codes(-40, imported)
-	ties := func() (map[git.OID][]git.OID, error) {
-		return map[git.OID][]git.OID{tied: {his, own[30], own[40]}, imported: {own[20], own[30]}}, nil
-	}
+	checkpoints := map[git.OID][]git.OID{tied: {his, own[30], own[40]}, imported: {own[20], own[30]}}
 	unix := func(n int) string { return fmt.Sprint(minute(n).Unix()) }
 	at := func(n int) ledger.Moment { return ledger.Moment{Ref: ref, OID: own[n], Until: minute(n)} }
 	for _, c := range []struct {
@@ -103,7 +105,7 @@ func TestMoment(t *testing.T) {
 		{"v0", ledger.Moment{Ref: ref, Until: minute(-100)}},
 	} {
 		t.Run(c.text, func(t *testing.T) {
-			got, err := s.own().Moment(t.Context(), c.text, ties)
+			got, err := s.own().Moment(t.Context(), c.text, tiesOf(checkpoints))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +118,7 @@ func TestMoment(t *testing.T) {
 		"@{2}", "@{-1}", "@{yesterdya}", "@{}", "@{never}", "v0@{1999-12-31}", "@{" + unix(5) + "}~1", "./", "/tmp", "HEAD@{now", "a b",
 	} {
 		t.Run("not "+text, func(t *testing.T) {
-			got, err := s.own().Moment(t.Context(), text, ties)
+			got, err := s.own().Moment(t.Context(), text, tiesOf(checkpoints))
 			if !errors.Is(err, ledger.ErrNoMoment) {
 				t.Errorf("%+v, %v, want ErrNoMoment", got, err)
 			}

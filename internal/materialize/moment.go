@@ -230,23 +230,28 @@ func forget(ctx context.Context, dir, but string, keep int) error {
 // gone ends the name of a folder that is being removed.
 const gone = ".gone"
 
-// forgetOne removes the tables of one moment, unless somebody uses them. It takes the folder
-// out of the way whole: who comes meanwhile makes a new one.
+// forgetOne removes the tables of one moment, unless somebody uses them.
 func forgetOne(ctx context.Context, dir string) error {
-	for _, name := range []string{writerFile, lockFile} {
-		held, err := lock.Acquire(ctx, filepath.Join(dir, name), lock.ToWrite, 0)
-		if errors.Is(err, lock.ErrBusy) || errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("materialize: %w", err)
-		}
-		defer held.Release() //nolint:errcheck // the file is gone by then
+	writers, err := lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, 0)
+	var readers *lock.Lock
+	if err == nil {
+		readers, err = lock.Acquire(ctx, filepath.Join(dir, lockFile), lock.ToWrite, 0)
 	}
+	if err == nil {
+		err = removeWhole(dir)
+	}
+	if errors.Is(err, lock.ErrBusy) || errors.Is(err, fs.ErrNotExist) { // in use, or gone
+		err = nil
+	}
+	return errors.Join(err, readers.Release(), writers.Release())
+}
+
+// removeWhole takes a folder out of the way in one step: who comes meanwhile makes a new one.
+func removeWhole(dir string) error {
 	if err := remove(dir + gone); err != nil {
 		return err
 	}
-	if err := os.Rename(dir, dir+gone); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(dir, dir+gone); err != nil {
 		return fmt.Errorf("materialize: %w", err)
 	}
 	return remove(dir + gone)

@@ -154,7 +154,7 @@ func TestMomentsInUseAreKept(t *testing.T) {
 // Tables of a moment that a process left unfinished, or that are damaged, are made anew.
 func TestMomentsAfterACrash(t *testing.T) {
 	for name, harm := range map[string]func(dir string) error{
-		"an empty folder":   func(dir string) error { return os.RemoveAll(dir) },
+		"an empty folder":   os.RemoveAll,
 		"one file alone":    func(dir string) error { return os.Remove(filepath.Join(dir, "data.db")) },
 		"a damaged file":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "index.db"), []byte("no"), 0o600) },
 		"a removal to end":  func(dir string) error { return os.Rename(dir, dir+".gone") },

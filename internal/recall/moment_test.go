@@ -49,9 +49,16 @@ var subjects = []string{
 }
 
 var requests = []recall.Request{
-	{}, {Query: "token expiry"}, {Query: "why does the flaky test wait"}, {Query: "src/f3.go"},
-	{Query: "ErrBadToken colours", File: `f[24]\.go$`}, {Query: "cursors", Author: bob},
-	{Commit: digits("3")}, {Query: "leak", Commit: digits("a")}, {File: "gen", Actor: session.ActorHuman}, {Author: alice, Limit: 3},
+	{},
+	{Query: "token expiry"},
+	{Query: "why does the flaky test wait"},
+	{Query: "src/f3.go"},
+	{Query: "ErrBadToken colours", File: `f[24]\.go$`},
+	{Query: "cursors", Author: bob},
+	{Commit: digits("3")},
+	{Query: "leak", Commit: digits("a")},
+	{File: "gen", Actor: session.ActorHuman},
+	{Author: alice, Limit: 3},
 }
 
 func digits(d string) string { return strings.Repeat(d, 40) }
