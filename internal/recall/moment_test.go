@@ -231,28 +231,39 @@ func (r *replay) again(m *materialize.Materializer, where string) {
 
 // What a fetch brings of earlier commits belongs to the moments that were asked before.
 func TestEarlierCommitsArrive(t *testing.T) {
-	r := newReplay(t)
-	m := r.materializer()
-	for range 8 {
-		r.step()
+	const third = "refs/rekal/third/bob@example.com"
+	for name, arrive := range map[string]func(r *replay, ref string){
+		"in a ledger of their own": func(r *replay, ref string) { r.git("update-ref", third, ref) },
+		"by a merge":               func(r *replay, ref string) { r.merges(ref, "bob@example.com") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newReplay(t)
+			m := r.materializer()
+			for range 8 {
+				r.step()
+			}
+			r.writes("refs/rekal/origin/bob@example.com", bob, r.entry("bob"))
+			r.writes(ownRef, alice, r.entry("alice"))
+			moment, early := string(r.tip()), r.clock
+			for range 4 {
+				r.step()
+			}
+			r.writes("refs/rekal/origin/bob@example.com", bob, r.entry("bob"))
+			before := r.ask(r.past(m, moment))
+			for _, at := range []int{early - 5, early + 95} {
+				r.clock = at
+				r.writes("refs/other/bob", bob, entryWith(chat(fmt.Sprint("late-", at), at, "human a word on flaky things")))
+			}
+			arrive(r, "refs/other/bob")
+			after := r.ask(r.past(m, moment))
+			if want, got := before[0].Total+1, after[0].Total; got != want {
+				t.Errorf("%d sessions, want %d: the early one, too", got, want)
+			}
+			fresh := r.materializer()
+			fresh.Dir = t.TempDir()
+			equal(t, "made anew", r.ask(r.past(fresh, moment)), after)
+		})
 	}
-	r.writes(ownRef, alice, r.entry("alice"))
-	moment, early := string(r.tip()), r.clock
-	for range 4 {
-		r.step()
-	}
-	before := r.ask(r.past(m, moment))
-	r.clock = early - 5
-	r.writes("refs/rekal/third/bob@example.com", bob, entryWith(chat("late", r.clock, "human an early word on flaky things")))
-	r.clock = early + 95
-	r.writes("refs/rekal/third/bob@example.com", bob, entryWith(chat("later", r.clock, "human a later word on flaky things")))
-	after := r.ask(r.past(m, moment))
-	if want, got := before[0].Total+1, after[0].Total; got != want {
-		t.Errorf("%d sessions, want %d: the early one, too", got, want)
-	}
-	fresh := r.materializer()
-	fresh.Dir = t.TempDir()
-	equal(t, "made anew", r.ask(r.past(fresh, moment)), after)
 }
 
 func entryWith(s session.Session) session.Entry { return session.Entry{Sessions: []session.Session{s}} }
