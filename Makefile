@@ -5,6 +5,9 @@ FUZZTIME ?= 10s
 # More flags for go test, e.g. make test TESTFLAGS='-run Append ./internal/ledger'
 TESTFLAGS ?= ./...
 BENCHFLAGS ?= ./...
+BENCH ?= 11k 225k
+BENCHDIR ?= .build/bench
+DATA ?= ../shared/data
 
 # Asked when a recipe runs, after setup had its turn; hence = and not :=.
 system_libgit2 = $(shell pkg-config --exists 'libgit2 >= 1.5 libgit2 < 1.6' 2>/dev/null && echo yes)
@@ -25,7 +28,7 @@ tool = $(env) go tool -modfile=.ci/tools.mod
 # git knows which files are ours: not .build, not what git ignores.
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
-.PHONY: build setup libgit2 release test race torture team lint fmt fuzz bench rank demo hook-managers install check clean
+.PHONY: build setup libgit2 release test race torture team lint fmt fuzz bench microbench rank demo hook-managers install check clean
 
 build: setup
 	$(env) go build -buildvcs=false -ldflags '$(ldflags)' -o bin/git-rekal ./git-rekal
@@ -57,7 +60,14 @@ torture: setup
 team: setup
 	$(env) TEAM=$(or $(TEAM),200x50) go test ./tests/torture -count=1 -v -timeout 1h -run TestTeam
 
-bench: setup
+# git-rekal on large ledgers made of real sessions, beside rg and SQLite: BENCH='11k 225k 1100k'
+# names the sizes. They are generated once, into BENCHDIR, from the sessions in DATA.
+bench: build
+	$(env) go build -buildvcs=false -o .build/bench/bench ./tests/bench
+	@.build/bench/bench -dir '$(BENCHDIR)' -data '$(DATA)' $(BENCH)
+
+# The benchmarks beside the code, e.g. make microbench BENCHFLAGS=./internal/search
+microbench: setup
 	$(env) go test -run '^$$' -bench . -benchmem $(BENCHFLAGS)
 
 lint: setup

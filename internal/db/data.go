@@ -10,7 +10,7 @@ import (
 )
 
 // DataVersion is the schema version of data.db; any change of a table below raises it.
-const DataVersion = 2
+const DataVersion = 3
 
 // DataSchema is the schema of data.db: the six tables of the schema page (documented
 // columns first), the memories and marks that the ledger holds besides, links to sessions
@@ -30,7 +30,7 @@ CREATE TABLE sessions (
     first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry VARCHAR NOT NULL);
 CREATE TABLE turns (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
-    role VARCHAR NOT NULL, content VARCHAR NOT NULL, ts TIMESTAMP);
+    role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts TIMESTAMP);
 CREATE TABLE tool_calls (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
     tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR, turn_index INTEGER NOT NULL);

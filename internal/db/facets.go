@@ -2,7 +2,10 @@ package db
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -15,6 +18,8 @@ CREATE TABLE session_commits (
     session_id VARCHAR NOT NULL, checkpoint_id VARCHAR NOT NULL, git_sha VARCHAR NOT NULL,
     inferred BOOLEAN NOT NULL, ts TIMESTAMP NOT NULL);
 CREATE TABLE rewrites_index (old_sha VARCHAR NOT NULL, new_sha VARCHAR NOT NULL);
+CREATE TABLE path_names (key BIGINT NOT NULL, path VARCHAR NOT NULL);
+CREATE TABLE path_sessions (key BIGINT NOT NULL, session_id VARCHAR NOT NULL);
 `
 
 // AppendToolsIndex adds the tool calls of parts to index.db.
@@ -30,6 +35,36 @@ func (t *Tx) AppendToolsIndex(parts []session.Session, times func(s session.Sess
 		}
 		return nil
 	})
+}
+
+// Touch says that a path is one that a session's tools named or that its commits changed.
+type Touch struct{ Path, Session string }
+
+// AddTouches keeps which sessions touched which path, each path once by name: two million calls
+// name ten thousand of them, and a pattern is matched with names.
+func (t *Tx) AddTouches(ctx context.Context, touches []Touch) error {
+	if len(touches) == 0 {
+		return nil
+	}
+	keys, paths, ids := make([]int64, len(touches)), make([]string, len(touches)), make([]string, len(touches))
+	for i, touch := range touches {
+		keys[i], paths[i], ids[i] = pathKey(touch.Path), touch.Path, touch.Session
+	}
+	err := t.Exec(ctx, `INSERT INTO path_names SELECT DISTINCT unnest(?::BIGINT[]) AS k, unnest(?::VARCHAR[]) AS p
+		EXCEPT SELECT key, path FROM path_names ORDER BY k, p`, keys, paths)
+	if err != nil {
+		return err
+	}
+	return t.Exec(ctx, `INSERT INTO path_sessions SELECT unnest(?::BIGINT[]) AS k, unnest(?::VARCHAR[]) AS s
+		EXCEPT SELECT key, session_id FROM path_sessions
+			WHERE session_id BETWEEN ? AND ? ORDER BY k, s`,
+		keys, ids, slices.Min(ids), slices.Max(ids))
+}
+
+// pathKey is a path as a number.
+func pathKey(path string) int64 {
+	sum := sha256.Sum256([]byte(path))
+	return int64(binary.BigEndian.Uint64(sum[:]))
 }
 
 // FileRow says that a checkpoint's file is a session's own.

@@ -2,7 +2,7 @@ package db
 
 // IndexVersion is the schema version of index.db. Any change of a table below, of a blob that
 // search keeps in one, or of how text is tokenised raises it: the index is then rebuilt.
-const IndexVersion = 3
+const IndexVersion = 4
 
 // IndexSchema is the schema of index.db: the tables of the schema page (turns_ft …
 // index_state, documented columns first) and those in which package search keeps its
@@ -15,7 +15,7 @@ func IndexSchema() Schema {
 const indexDDL = `
 CREATE TABLE turns_ft (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
-    role VARCHAR NOT NULL, content VARCHAR NOT NULL, ts VARCHAR);
+    role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts VARCHAR);
 CREATE TABLE tool_calls_index (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
     tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR);

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,8 +37,7 @@ func (f Filter) where() (string, []any) {
 		conds, args = append(conds, cond), append(args, values...)
 	}
 	if f.File != "" {
-		add(`session_id IN (SELECT session_id FROM tool_calls_index WHERE regexp_matches(path, ?)
-			UNION SELECT session_id FROM files_index WHERE regexp_matches(file_path, ?))`, f.File, f.File)
+		add(`session_id IN (SELECT session_id FROM path_sessions WHERE key IN (SELECT key FROM path_names WHERE regexp_matches(path, ?)))`, f.File)
 	}
 	if f.Commits != nil {
 		add(`session_id IN (SELECT session_id FROM session_commits, (SELECT unnest(?::VARCHAR[]) AS sha) WHERE starts_with(git_sha, sha))`, f.Commits)
@@ -64,10 +64,14 @@ func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
 
 // Facets reads the facets of sessions, by ID.
 func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	chosen, args := among(ids)
 	rows, err := d.Query(ctx, `SELECT session_id, coalesce(user_email, ''), coalesce(git_branch, ''), actor_type,
 		coalesce(agent_id, ''), coalesce(title, ''), source, coalesce(parent_session_id, ''), captured_at,
 		turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits
-		FROM session_facets WHERE session_id IN (SELECT unnest(?::VARCHAR[]))`, ids)
+		FROM session_facets WHERE session_id IN (`+chosen+`)`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -112,35 +116,94 @@ func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow,
 	return out, err
 }
 
-// TurnsAt reads single turns from index.db, by where they stand.
-func (d *DB) TurnsAt(ctx context.Context, turns []TurnKey) (map[TurnKey]session.Turn, error) {
-	ids, indexes := make([]string, len(turns)), make([]int32, len(turns))
-	for i, k := range turns {
-		ids[i], indexes[i] = k.Session, int32(k.Index)
-	}
-	rows, err := d.Query(ctx, `SELECT session_id, turn_index, role, content FROM turns_ft
-		WHERE (session_id, turn_index) IN (SELECT unnest(?::VARCHAR[]), unnest(?::INTEGER[]))`, ids, indexes)
+// Calls is what a session's tool calls named, in the order in which it came up.
+type Calls struct{ Paths, Commands []string }
+
+// Calls reads what the tool calls of sessions named, by session.
+func (d *DB) Calls(ctx context.Context, ids []string) (map[string]Calls, error) {
+	rows, err := d.Query(ctx, `WITH c AS (SELECT * FROM tool_calls_index WHERE session_id IN (SELECT unnest(?::VARCHAR[])))
+		SELECT session_id, text, is_path FROM (
+			SELECT session_id, path AS text, true AS is_path, min(call_order) AS n FROM c WHERE path IS NOT NULL GROUP BY ALL
+			UNION ALL
+			SELECT session_id, cmd_prefix, false, min(call_order) FROM c WHERE cmd_prefix IS NOT NULL GROUP BY ALL)
+		ORDER BY session_id, n, text`, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := map[TurnKey]session.Turn{}
+	out := map[string]Calls{}
 	err = each(rows, func() error {
-		var k TurnKey
-		var t session.Turn
-		if err := rows.Scan(&k.Session, &k.Index, &t.Role, &t.Content); err != nil {
+		var id, text string
+		var isPath bool
+		if err := rows.Scan(&id, &text, &isPath); err != nil {
 			return err
 		}
-		t.Index = k.Index
-		out[k] = t
+		c := out[id]
+		if isPath {
+			c.Paths = append(c.Paths, text)
+		} else {
+			c.Commands = append(c.Commands, text)
+		}
+		out[id] = c
 		return nil
 	})
 	return out, err
 }
 
+// TurnsAt reads single turns from index.db, by where they stand.
+func (d *DB) TurnsAt(ctx context.Context, turns []TurnKey) (map[TurnKey]session.Turn, error) {
+	out := map[TurnKey]session.Turn{}
+	for some := range slices.Chunk(turns, singly) {
+		// With one turn a SELECT the engine reads a text or two for each; with a list of them it reads
+		// all that there are.
+		selects := make([]string, len(some))
+		for i, k := range some {
+			selects[i] = fmt.Sprintf(`SELECT session_id, turn_index, role, content FROM turns_ft WHERE session_id = '%s' AND turn_index = %d`,
+				quote(k.Session), k.Index)
+		}
+		rows, err := d.Query(ctx, strings.Join(selects, " UNION ALL "))
+		if err != nil {
+			return nil, err
+		}
+		err = each(rows, func() error {
+			var k TurnKey
+			var t session.Turn
+			if err := rows.Scan(&k.Session, &k.Index, &t.Role, &t.Content); err != nil {
+				return err
+			}
+			t.Index = k.Index
+			out[k] = t
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// singly is how many SELECTs one statement has at most.
+const singly = 50
+
+// among is what stands in the brackets of IN, with its parameters. Few texts are written out, because
+// those the engine compares with a table's statistics.
+func among(texts []string) (list string, args []any) {
+	if len(texts) > singly {
+		return "SELECT unnest(?::VARCHAR[])", []any{texts}
+	}
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = "'" + quote(t) + "'"
+	}
+	return strings.Join(quoted, ", "), nil
+}
+
 // FirstTurns reads the index of the first turn of each session, from index.db.
 func (d *DB) FirstTurns(ctx context.Context, ids []string) (map[string]int, error) {
-	rows, err := d.Query(ctx, `SELECT session_id, min(turn_index) FROM turns_ft
-		WHERE session_id IN (SELECT unnest(?::VARCHAR[])) GROUP BY session_id`, ids)
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	chosen, args := among(ids)
+	rows, err := d.Query(ctx, `SELECT session_id, min(turn_index) FROM turns_ft WHERE session_id IN (`+chosen+`) GROUP BY session_id`, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +236,34 @@ func (d *DB) Rewrites(ctx context.Context) ([]session.Rewrite, error) {
 		return nil
 	})
 	return out, err
+}
+
+// Became reads what became of code commits, and of what they became, from index.db.
+func (d *DB) Became(ctx context.Context, shas []string) ([]session.Rewrite, error) {
+	var out []session.Rewrite
+	for seen := map[string]bool{}; len(shas) > 0; {
+		these, args := among(shas)
+		rows, err := d.Query(ctx, `SELECT old_sha, new_sha FROM rewrites_index WHERE old_sha IN (`+these+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+		shas = nil
+		err = each(rows, func() error {
+			var r session.Rewrite
+			if err := rows.Scan(&r.Old, &r.New); err != nil {
+				return err
+			}
+			out = append(out, r)
+			if !seen[r.New] {
+				seen[r.New], shas = true, append(shas, r.New)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Related reads the files that other sessions touched together with those of a session,

@@ -301,6 +301,9 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 	if err := b.index.AppendFilesIndex(b.files); err != nil {
 		return err
 	}
+	if err := b.index.AddTouches(ctx, b.touches()); err != nil {
+		return err
+	}
 	if err := b.index.AppendCommits(b.cps); err != nil {
 		return err
 	}
@@ -316,6 +319,22 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 		return err
 	}
 	return b.index.ReplaceFacets(ctx, b.changedRows())
+}
+
+// touches are the paths that sessions' tools named and that their commits changed, each once.
+func (b *batch) touches() []db.Touch {
+	set := map[db.Touch]bool{}
+	for _, p := range b.parts {
+		for _, c := range p.ToolCalls {
+			if c.Path != "" {
+				set[db.Touch{Path: c.Path, Session: p.ID}] = true
+			}
+		}
+	}
+	for _, f := range b.files {
+		set[db.Touch{Path: f.Path, Session: f.Session}] = true
+	}
+	return slices.Collect(maps.Keys(set))
 }
 
 func (b *batch) changedRows() []db.SessionRow {

@@ -113,6 +113,36 @@ func (e entry) sessions() []string {
 	return ids
 }
 
+// eachBatch reads commits in batches, the next one while write works on one.
+func (s *store) eachBatch(ctx context.Context, commits []commit, write func([]entry) error) error {
+	type batch struct {
+		n       int
+		entries []entry
+		err     error
+	}
+	next := func(commits []commit) <-chan batch {
+		read := make(chan batch, 1)
+		go func() {
+			n, entries, err := s.next(ctx, commits)
+			read <- batch{n, entries, err}
+		}()
+		return read
+	}
+	for reading := next(commits); len(commits) > 0; {
+		b := <-reading
+		if b.err != nil {
+			return b.err
+		}
+		commits = commits[b.n:]
+		reading = next(commits)
+		if err := write(b.entries); err != nil {
+			<-reading // the repository is the caller's again
+			return err
+		}
+	}
+	return nil
+}
+
 // next reads commits until their text fills a batch, and says how many it took.
 func (s *store) next(ctx context.Context, commits []commit) (n int, entries []entry, err error) {
 	size := 0
@@ -189,15 +219,9 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	if s.trained, err = index.Trained(ctx); err != nil {
 		return err
 	}
-	for rest := p.commits; len(rest) > 0; {
-		n, entries, err := s.next(ctx, rest)
-		if err != nil {
-			return err
-		}
-		rest = rest[n:]
-		if err := newBatch(s, data, index).write(ctx, entries); err != nil {
-			return err
-		}
+	err = s.eachBatch(ctx, p.commits, func(entries []entry) error { return newBatch(s, data, index).write(ctx, entries) })
+	if err != nil {
+		return err
 	}
 	if err := s.finish(ctx, data, index, p.cursor); err != nil {
 		return err

@@ -56,7 +56,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if err != nil {
 		return out, err
 	}
-	hits, err := find(ctx, index, req, filter)
+	hits, err := find(ctx, index, repo, req, filter)
 	if err != nil {
 		return out, err
 	}
@@ -66,6 +66,11 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	}
 	if len(hits) == 0 {
 		return out, nil
+	}
+	if req.Query == "" {
+		if err := begin(ctx, index, hits); err != nil {
+			return out, err
+		}
 	}
 	if out.Results, err = show(ctx, index, req.Query, hits); err != nil {
 		return out, err
@@ -186,11 +191,13 @@ type found struct {
 	id      string
 	score   float64
 	matched []string
-	turn    int // -1: no turn of its own
+	turn    int    // -1: no turn of its own
+	passage string // what else the snippet is from: search.MatchedFiles or MatchedCommand
+	weak    bool
 }
 
 // find ranks the sessions that pass the filter; without a query, the latest come first.
-func find(ctx context.Context, index *db.DB, req Request, filter db.Filter) ([]found, error) {
+func find(ctx context.Context, index *db.DB, repo *git.Repo, req Request, filter db.Filter) ([]found, error) {
 	var allow func(string) bool
 	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != ""
 	if filtered || req.Query == "" {
@@ -199,7 +206,7 @@ func find(ctx context.Context, index *db.DB, req Request, filter db.Filter) ([]f
 			return nil, err
 		}
 		if req.Query == "" {
-			return latest(ctx, index, ids)
+			return unranked(ids), nil
 		}
 		set := make(map[string]bool, len(ids))
 		for _, id := range ids {
@@ -207,34 +214,46 @@ func find(ctx context.Context, index *db.DB, req Request, filter db.Filter) ([]f
 		}
 		allow = func(id string) bool { return set[id] }
 	}
+	made, err := named(ctx, index, repo, req.Query)
+	if err != nil {
+		return nil, err
+	}
 	s, err := search.Open(ctx, index)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := s.Search(ctx, req.Query, search.Options{Allow: allow})
+	hits, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]found, len(hits))
 	for i, h := range hits {
-		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn}
+		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, weak: h.Weak}
 	}
 	return out, nil
 }
 
-func latest(ctx context.Context, index *db.DB, ids []string) ([]found, error) {
-	first, err := index.FirstTurns(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
+func unranked(ids []string) []found {
 	out := make([]found, len(ids))
 	for i, id := range ids {
 		out[i] = found{id: id, turn: -1}
-		if n, ok := first[id]; ok {
-			out[i].turn = n
+	}
+	return out
+}
+
+// begin lets results without a query show their first turn.
+func begin(ctx context.Context, index *db.DB, hits []found) error {
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.id
+	}
+	first, err := index.FirstTurns(ctx, ids)
+	for i, h := range hits {
+		if n, ok := first[h.id]; ok {
+			hits[i].turn = n
 		}
 	}
-	return out, nil
+	return err
 }
 
 // show fills in what a result says of each session.
@@ -255,7 +274,15 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 	if err != nil {
 		return nil, err
 	}
-	rewrites, err := index.Rewrites(ctx)
+	var commits []string
+	for _, f := range facets {
+		commits = append(commits, f.Commits...)
+	}
+	rewrites, err := index.Became(ctx, commits)
+	if err != nil {
+		return nil, err
+	}
+	calls, err := calls(ctx, index, hits)
 	if err != nil {
 		return nil, err
 	}
@@ -263,6 +290,7 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
+		out[i].Snippet = search.Snippet(calls[h.id], query, snippetSize)
 		if t, ok := texts[db.TurnKey{Session: h.id, Index: h.turn}]; ok {
 			out[i].Turn, out[i].Role = &t.Index, t.Role
 			out[i].Snippet = search.Snippet(t.Content, query, snippetSize)
@@ -297,7 +325,7 @@ func shape(f db.Facet, h found, now func(string) string) result.Hit {
 		}
 	}
 	return result.Hit{
-		ID: h.id, Kind: "session", Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Title: f.Title,
+		ID: h.id, Kind: "session", Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Commits: commits, Checkpoint: result.Short(f.Checkpoint),
 		Turns: f.Turns, ToolCalls: f.Tools, Files: f.Shown, FilesTotal: f.Files,

@@ -47,7 +47,8 @@ type Hit struct {
 	ID         string   `json:"id"`
 	Kind       string   `json:"kind"`               // "session"
 	Score      float64  `json:"score,omitempty"`    // higher is better; comparable within one answer
-	Matched    []string `json:"matched,omitempty"`  // content, title, files, command, terms, semantic
+	Matched    []string `json:"matched,omitempty"`  // content, title, files, command, terms, ngram, semantic
+	Weak       bool     `json:"weak,omitempty"`     // little speaks for it: it is the best that there is
 	Inferred   bool     `json:"inferred,omitempty"` // behind --commit only by what its commits left in files
 	Title      string   `json:"title,omitempty"`
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line

@@ -22,7 +22,6 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/search/fusion"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/query"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
@@ -34,7 +33,8 @@ const (
 	MatchedTitle    = "title"    // words of the title
 	MatchedFiles    = "files"    // words of the path of a tool call
 	MatchedCommand  = "command"  // words of the command of a tool call
-	MatchedTerms    = "terms"    // an identifier, path or error code, whole
+	MatchedTerms    = "terms"    // an identifier, path, hash or error code, whole
+	MatchedNgram    = "ngram"    // a word that is like one of the question's, which stands nowhere
 	MatchedSemantic = "semantic" // a passage that is near in meaning
 )
 
@@ -42,6 +42,8 @@ const (
 type Options struct {
 	K     int                         // at most so many hits; 0 for all
 	Allow func(sessionID string) bool // which sessions may be hits; nil for all
+	Weak  bool                        // all hits, and not only the strong ones or the best weak one
+	Named func(sessionID string) bool // sessions that the question names, by a commit that they made; nil for none
 }
 
 // Hit is one session that answers.
@@ -50,8 +52,10 @@ type Hit struct {
 	Score    float64  // what hits are ordered by; above 0, about 1 to 3 for a strong match
 	Lexical  float64  // the part of words, 0 and up
 	Semantic float64  // the best passage's cosine, -1 to 1; 0 without a model
-	Turn     int      // index of the turn that answers best; -1 when only a title, path or command does
+	Turn     int      // index of the turn that answers best; -1 where it is no turn that does
+	Passage  string   // what answers best: MatchedContent (see Turn), MatchedFiles or MatchedCommand
 	Matched  []string // why, in the order of the constants above
+	Weak     bool     // little speaks for it
 }
 
 // Searcher answers questions about one state of an index. It may be used by several
@@ -87,6 +91,9 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 		return nil, nil
 	}
 	found, err := s.fetch(ctx, q)
+	if err == nil {
+		q, found, err = s.guess(ctx, q, found)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +105,7 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
-	return s.hits(matches, meanings, opt), nil
+	return s.hits(q, matches, meanings, opt), nil
 }
 
 // fetched is what one statement brings for a question.
@@ -212,60 +219,4 @@ func (s *Searcher) best(k int, opt Options, score func(n int) float64, wanted ma
 	for _, c := range all[:min(k, len(all))] {
 		wanted[c.n] = true
 	}
-}
-
-// hits fuses and orders.
-func (s *Searcher) hits(matches []lexical.Match, meanings map[int]meaning, opt Options) []Hit {
-	var out []Hit
-	for n, id := range s.index.Sessions {
-		if s.index.Dead(n) {
-			continue
-		}
-		m := &matches[n]
-		h := Hit{Session: id, Turn: -1, Semantic: meanings[n].cosine}
-		if m.Found {
-			h.Lexical, h.Turn = m.Score, m.Turn
-		}
-		h.Score = fusion.Score(h.Lexical, h.Semantic)
-		if h.Score <= 0 || opt.Allow != nil && !opt.Allow(id) {
-			continue
-		}
-		if h.Turn < 0 && fusion.Means(h.Semantic) {
-			h.Turn = meanings[n].turn
-		}
-		h.Matched = reasons(m, h.Semantic)
-		out = append(out, h)
-	}
-	slices.SortFunc(out, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Session, b.Session))
-	})
-	if opt.K > 0 && len(out) > opt.K {
-		out = out[:opt.K]
-	}
-	return out
-}
-
-// reasons names what took part in a hit.
-func reasons(m *lexical.Match, cosine float64) []string {
-	var out []string
-	if m.Found {
-		for kind, name := range [...]string{
-			lexical.Content: MatchedContent, lexical.Title: MatchedTitle,
-			lexical.Paths: MatchedFiles, lexical.Commands: MatchedCommand,
-		} {
-			if m.Kinds[kind] {
-				out = append(out, name)
-			}
-		}
-		if m.Exact {
-			out = append(out, MatchedTerms)
-		}
-		if len(out) == 0 && m.Turn >= 0 {
-			out = append(out, MatchedContent) // nothing but function words was asked
-		}
-	}
-	if fusion.Means(cosine) {
-		out = append(out, MatchedSemantic)
-	}
-	return out
 }

@@ -55,8 +55,14 @@ func (a *adder) read(ctx context.Context, numbers []int) ([]*stream, error) {
 		ids[i], out[i] = a.id(n), &stream{session: n}
 		byID[ids[i]] = out[i]
 	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	// The list alone would have the engine read all turns. Sessions with near numbers mostly began
+	// at about the same time, hence have near IDs, and their turns lie together.
 	rows, err := a.tx.Query(ctx, `SELECT session_id, turn_index, content FROM turns_ft
-		WHERE session_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY session_id, turn_index`, ids)
+		WHERE session_id BETWEEN ? AND ? AND session_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY session_id, turn_index`,
+		slices.Min(ids), slices.Max(ids), ids)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func main() {
 		err = fmt.Errorf("usage: team [flags] REPOSITORY.git")
 	}
 	if err == nil {
-		err = p.write(context.Background(), flag.Arg(0))
+		err = p.history().Write(context.Background(), flag.Arg(0))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "team:", err)

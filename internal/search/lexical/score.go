@@ -2,7 +2,6 @@ package lexical
 
 import (
 	"math"
-	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/query"
@@ -23,8 +22,14 @@ const (
 	weightUnits         = 0.8
 	weightSession       = 0.5
 	weightPairs         = 0.4
+	weightEdited        = 0.4 // what a session changed says more of it than what it read
+	weightTitle         = 2   // a word of the title counts as often in the session as a whole
 	pairReach           = 2
 )
+
+// clearly is how many times the score of the best turn a path or command must have to be what is
+// shown: a turn says more to who reads it.
+const clearly = 2
 
 // Index is what scoring needs besides postings: the units and sessions of all runs.
 type Index struct {
@@ -88,7 +93,7 @@ func (x *Index) count() {
 			if x.dead[p.Session] {
 				continue
 			}
-			x.length[p.Session] += int(p.Words)
+			x.length[p.Session] += timesOf(p.Kind) * int(p.Words)
 			if p.Kind != Title {
 				x.n += float64(p.Units)
 				x.words += float64(p.Words)
@@ -97,7 +102,7 @@ func (x *Index) count() {
 			}
 			if old, ok := titles[p.Session]; ok {
 				x.replaced[old.run][old.part] = true
-				x.length[p.Session] -= int(x.runs[old.run].Parts[old.part].Words)
+				x.length[p.Session] -= weightTitle * int(x.runs[old.run].Parts[old.part].Words)
 			}
 			titles[p.Session] = place{r, i}
 		}
@@ -110,6 +115,14 @@ func (x *Index) count() {
 			x.total += float64(n)
 		}
 	}
+}
+
+// timesOf is how often a word of such a unit counts in its session as a whole.
+func timesOf(k Kind) int {
+	if k == Title {
+		return weightTitle
+	}
+	return 1
 }
 
 // Units is how many units there are.
@@ -151,8 +164,10 @@ type Match struct {
 	Found bool
 	Score float64     // 0 and up; about 2 when every term stands in several short turns
 	Turn  int         // index of the best turn; -1 when no turn has any of the words
+	Best  Kind        // of the unit that answers best: Content unless another scores much higher
 	Kinds [kinds]bool // by Kind: whether such a unit holds a term that is no function word
 	Exact bool        // an exact term was found whole
+	Like  bool        // a word was found that is like one of the question
 }
 
 // Lists are the postings of a question's terms: by term, then by run, nil where a run has none.
@@ -193,7 +208,7 @@ func (x *Index) Score(q query.Query, lists Lists) ([]Match, error) {
 			return nil, err
 		}
 	}
-	s.sum(norm, slices.ContainsFunc(q.Terms, func(t query.Term) bool { return !t.Weak }))
+	s.sum(norm, !q.Weak())
 	return s.matches, nil
 }
 
@@ -225,17 +240,20 @@ func (s *scorer) term(t query.Term, lists []*List) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	weight := idf(s.n, df)
+	weight, earned := idf(s.n, df), 1.0
+	if t.Like > 0 {
+		earned = t.Like
+	}
 	var found []int32
 	for run, l := range lists {
 		if l == nil {
 			continue
 		}
-		if found, err = s.list(run, l, t, float32(weight*(unitK1+1)), found); err != nil {
+		if found, err = s.list(run, l, t, float32(earned*weight*(unitK1+1)), found); err != nil {
 			return 0, err
 		}
 	}
-	s.wholes(found)
+	s.wholes(found, earned)
 	return weight, nil
 }
 
@@ -290,12 +308,13 @@ func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []in
 	at, c := s.parts(run), l.walk()
 	words, base := s.runs[run].Words, uint32(s.runs[run].Base)
 	var p *Part
-	part, counts, ranks := -1, false, false
+	part, times, counts, ranks := -1, 1, false, false
 	for c.next() {
 		if p = at.find(c.unit); at.at != part {
 			part = at.at
 			counts = !s.dead[p.Session] && !s.replaced[run][part]
 			ranks = counts && p.Kind != Title
+			times = timesOf(p.Kind)
 			if counts {
 				s.note(p, t)
 				if s.tf[p.Session] == 0 {
@@ -304,7 +323,7 @@ func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []in
 			}
 		}
 		if counts {
-			s.tf[p.Session] += c.tf
+			s.tf[p.Session] += times * c.tf
 		}
 		if ranks {
 			tf := float32(c.tf)
@@ -317,9 +336,10 @@ func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []in
 	return found, nil
 }
 
-// wholes adds the scores of whole sessions for the term at hand, and forgets its counts.
-func (s *scorer) wholes(found []int32) {
-	weight := idf(s.sessions, len(found))
+// wholes adds the scores of whole sessions for the term at hand, of which only the share earned
+// counts, and forgets its counts.
+func (s *scorer) wholes(found []int32, earned float64) {
+	weight := earned * idf(s.sessions, len(found))
 	average := s.total / s.sessions
 	for _, n := range found {
 		s.session[n] += weight * bm25(float64(s.tf[n]), float64(s.length[n])/average, sessionK1, sessionB)
@@ -336,6 +356,7 @@ func (s *scorer) note(p *Part, t query.Term) {
 		m.Kinds[p.Kind] = true
 	}
 	m.Exact = m.Exact || t.Exact
+	m.Like = m.Like || t.Like > 0
 }
 
 // pair adds one pair's scores.
@@ -369,9 +390,11 @@ func (s *scorer) pair(a, b []*List) error {
 
 // best is the best units of a session.
 type best struct {
-	units [topUnits]float64
-	pairs [topPairs]float64
-	turn  float64 // the best turn's score
+	units  [topUnits]float64
+	pairs  [topPairs]float64
+	edited float64
+	turn   float64 // the best turn's score
+	other  float64 // the best other unit's
 }
 
 // sum makes the matches' scores of what was accumulated. Named says that function words alone
@@ -395,9 +418,13 @@ func (s *scorer) sum(norm float64, named bool) {
 			continue
 		}
 		b := &bests[i]
+		if clearly*b.turn >= b.other {
+			m.Best = Content
+		}
 		m.Score = (weightUnits*decayed(b.units[:], unitDecay) +
 			weightSession*s.session[i] +
-			weightPairs*decayed(b.pairs[:], pairDecay)) / norm
+			weightPairs*decayed(b.pairs[:], pairDecay) +
+			weightEdited*b.edited) / norm
 	}
 }
 
@@ -410,6 +437,9 @@ func (s *scorer) part(p Part, first uint32, b *best) {
 		}
 		v, pair := float64(unit), 0.0
 		insert(b.units[:], v)
+		if p.Kind == Edited {
+			b.edited = max(b.edited, v)
+		}
 		if s.pairs != nil {
 			pair = float64(s.pairs[first+uint32(i)])
 			insert(b.pairs[:], pair)
@@ -417,6 +447,9 @@ func (s *scorer) part(p Part, first uint32, b *best) {
 		turn := int(p.Turn) + i
 		if v += pair; p.Kind == Content && (v > b.turn || v == b.turn && turn < m.Turn) {
 			b.turn, m.Turn = v, turn
+		}
+		if p.Kind != Content && v > b.other {
+			b.other, m.Best = v, p.Kind
 		}
 	}
 }
