@@ -22,7 +22,7 @@ import (
 var errRestart = errors.New("materialize: start again")
 
 // batchBytes bounds how much text is applied at once, and so the memory that it takes.
-const batchBytes = 16 << 20
+const batchBytes = 8 << 20
 
 // store is both databases, open for writing.
 type store struct {
