@@ -115,6 +115,39 @@ func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow,
 	return out, err
 }
 
+// Calls is what a session's tool calls named, in the order in which it came up.
+type Calls struct{ Paths, Commands []string }
+
+// Calls reads what the tool calls of sessions named, by session.
+func (d *DB) Calls(ctx context.Context, ids []string) (map[string]Calls, error) {
+	rows, err := d.Query(ctx, `WITH c AS (SELECT * FROM tool_calls_index WHERE session_id IN (SELECT unnest(?::VARCHAR[])))
+		SELECT session_id, text, is_path FROM (
+			SELECT session_id, path AS text, true AS is_path, min(call_order) AS n FROM c WHERE path IS NOT NULL GROUP BY ALL
+			UNION ALL
+			SELECT session_id, cmd_prefix, false, min(call_order) FROM c WHERE cmd_prefix IS NOT NULL GROUP BY ALL)
+		ORDER BY session_id, n, text`, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Calls{}
+	err = each(rows, func() error {
+		var id, text string
+		var isPath bool
+		if err := rows.Scan(&id, &text, &isPath); err != nil {
+			return err
+		}
+		c := out[id]
+		if isPath {
+			c.Paths = append(c.Paths, text)
+		} else {
+			c.Commands = append(c.Commands, text)
+		}
+		out[id] = c
+		return nil
+	})
+	return out, err
+}
+
 // TurnsAt reads single turns from index.db, by where they stand.
 func (d *DB) TurnsAt(ctx context.Context, turns []TurnKey) (map[TurnKey]session.Turn, error) {
 	out := map[TurnKey]session.Turn{}

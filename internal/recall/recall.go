@@ -31,6 +31,11 @@ type Request struct {
 	Author string // e-mail address
 	Actor  string // session.ActorHuman or ActorAgent
 	Limit  int    // 0: all
+
+	Checkpoint string // names the moment whose tables are asked; it is only repeated
+
+	// Embed is search.Options.Embed.
+	Embed func(ctx context.Context, model, text string) []float32
 }
 
 // UsageError is a request that can't be answered because of what it says.
@@ -48,13 +53,13 @@ const snippetSize = 240
 func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
 	out := result.Recall{
 		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},
-		Filters: result.Filters{File: req.File, Commit: req.Commit, Author: req.Author, Actor: req.Actor},
+		Filters: result.Filters{File: req.File, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor},
 	}
 	filter, inferred, err := filterOf(ctx, index, repo, req)
 	if err != nil {
 		return out, err
 	}
-	hits, err := find(ctx, index, req, filter)
+	hits, err := find(ctx, index, repo, req, filter)
 	if err != nil {
 		return out, err
 	}
@@ -131,14 +136,15 @@ var abbreviated = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
 // matches as a prefix.
 func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (direct, inferred []string, err error) {
 	start := strings.ToLower(rev)
-	id, err := repo.Resolve(rev)
+	id, err := resolve(repo, rev)
 	switch {
 	case err == nil:
 		start = string(id)
-	case !errors.Is(err, git.ErrNotFound): // a tree, or a prefix of several objects
-		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, err)}
-	case !abbreviated.MatchString(rev):
+	case abbreviated.MatchString(rev) && !errors.Is(err, git.ErrAmbiguous): // gone, or the name of something else
+	case errors.Is(err, git.ErrNotFound):
 		return nil, nil, &UsageError{fmt.Errorf("--commit %q: no such revision", rev)}
+	default: // a tree, or a prefix of several commits
+		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, err)}
 	}
 	rewrites, err := index.Rewrites(ctx)
 	if err != nil {
@@ -153,6 +159,17 @@ func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (dir
 		inferred = append(inferred, closure(p, rewrites)...)
 	}
 	return direct, inferred, err
+}
+
+// resolve asks git for a revision. What ":/text" finds is code, and no commit of a ledger, whose
+// subject is that of the code commit.
+func resolve(repo *git.Repo, rev string) (git.OID, error) {
+	if text, ok := strings.CutPrefix(rev, ":/"); ok {
+		if id, err := repo.Resolve("HEAD^{/" + text + "}"); err == nil {
+			return id, nil
+		}
+	}
+	return repo.Resolve(rev)
 }
 
 // closure follows rewrites in both directions, in chains, from a commit or a prefix.
@@ -177,11 +194,14 @@ type found struct {
 	id      string
 	score   float64
 	matched []string
-	turn    int // -1: no turn of its own
+	turn    int      // -1: no turn of its own
+	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
+	read    []string // what misspelt words of the query were read as
+	weak    bool
 }
 
 // find ranks the sessions that pass the filter; without a query, the latest come first.
-func find(ctx context.Context, index *db.DB, req Request, filter db.Filter) ([]found, error) {
+func find(ctx context.Context, index *db.DB, repo *git.Repo, req Request, filter db.Filter) ([]found, error) {
 	var allow func(string) bool
 	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != ""
 	if filtered || req.Query == "" {
@@ -198,17 +218,21 @@ func find(ctx context.Context, index *db.DB, req Request, filter db.Filter) ([]f
 		}
 		allow = func(id string) bool { return set[id] }
 	}
+	made, err := named(ctx, index, repo, req.Query)
+	if err != nil {
+		return nil, err
+	}
 	s, err := search.Open(ctx, index)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := s.Search(ctx, req.Query, search.Options{Allow: allow})
+	hits, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }, Embed: req.Embed})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]found, len(hits))
 	for i, h := range hits {
-		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn}
+		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak}
 	}
 	return out, nil
 }
@@ -262,13 +286,19 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 	if err != nil {
 		return nil, err
 	}
+	calls, err := calls(ctx, index, hits)
+	if err != nil {
+		return nil, err
+	}
 	now := successors(rewrites)
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
+		asked := strings.Join(append([]string{query}, h.read...), " ")
+		out[i].Snippet = search.Snippet(calls[h.id], asked, snippetSize)
 		if t, ok := texts[db.TurnKey{Session: h.id, Index: h.turn}]; ok {
 			out[i].Turn, out[i].Role = &t.Index, t.Role
-			out[i].Snippet = search.Snippet(t.Content, query, snippetSize)
+			out[i].Snippet = search.Snippet(t.Content, asked, snippetSize)
 		}
 	}
 	return out, nil
@@ -300,7 +330,7 @@ func shape(f db.Facet, h found, now func(string) string) result.Hit {
 		}
 	}
 	return result.Hit{
-		ID: h.id, Kind: "session", Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Title: f.Title,
+		ID: h.id, Kind: "session", Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Commits: commits, Checkpoint: result.Short(f.Checkpoint),
 		Turns: f.Turns, ToolCalls: f.Tools, Files: f.Shown, FilesTotal: f.Files,

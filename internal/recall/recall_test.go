@@ -92,7 +92,7 @@ func (p *place) code(subject string) string {
 // append writes one entry to an author's ledger.
 func (p *place) append(email string, minutes int, e session.Entry) {
 	p.t.Helper()
-	l, err := ledger.Own(p.repo, git.Signature{Name: "S", Email: email, When: at(0)}, rand.NewChaCha8([32]byte{byte(minutes)}))
+	l, err := ledger.Own(p.repo, git.Signature{Name: "S", Email: email, When: at(minutes)}, rand.NewChaCha8([32]byte{byte(minutes), byte(minutes >> 8)}))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -359,4 +359,71 @@ func TestPatternsOfBothEngines(t *testing.T) {
 		})
 	}
 	equal(t, "what matches nothing", "", p.found(p.recall(recall.Request{File: `[^\x00-\x{10FFFF}]`})))
+}
+
+// TestNamedCommit checks that the SHA of a commit in a question finds the sessions behind it, also
+// after it became another one, and lifts them among others.
+func TestNamedCommit(t *testing.T) {
+	p := team(t)
+	head := p.git("rev-parse", "HEAD")
+	for _, c := range []struct{ name, query, want string }{
+		{"whole", head, "ui"},
+		{"abbreviated", "why " + head[:8] + "?", "ui"},
+		{"one that is gone", "c0ffee0", "robot"},
+		{"what it was before", was, "robot"},
+		{"of nobody", "0123456789", ""},
+		{"too short", head[:6], ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := p.recall(recall.Request{Query: c.query})
+			equal(t, "found", c.want, p.found(out))
+			for _, h := range out.Results {
+				equal(t, "matched", []string{"terms"}, h.Matched)
+			}
+		})
+	}
+	first := p.recall(recall.Request{Query: "token " + strings.ToUpper(gone)})
+	equal(t, "the best", "robot", strings.Fields(p.found(first))[0])
+	equal(t, "outside the filter", "", p.found(p.recall(recall.Request{Query: gone, Actor: "human"})))
+}
+
+// TestSnippetOfCalls checks that a path or a command which answers better than any turn is what is
+// shown.
+func TestSnippetOfCalls(t *testing.T) {
+	p := team(t)
+	for _, c := range []struct{ query, want, snippet string }{
+		{"jwt.go", "jwt", "src/auth/jwt.go"},
+		{"button.css sed", "ui", "sed -i s/red/blue/ ui/button.css"},
+	} {
+		out := p.recall(recall.Request{Query: c.query})
+		if p.found(out) != c.want || out.Results[0].Snippet != c.snippet || out.Results[0].Turn != nil {
+			t.Errorf("%q gives %+v, want %s and %q", c.query, out.Results, c.want, c.snippet)
+		}
+	}
+}
+
+// TestSnippetOfMisspelt checks that the passage shown is that of the word which was meant.
+func TestSnippetOfMisspelt(t *testing.T) {
+	p := newPlace(t)
+	long := strings.Repeat("padding of many words ", 30)
+	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(p.code("one")), Sessions: []session.Session{
+		chat("one", 0, "human "+long+"the bracket is lost "+long),
+	}})
+	p.open()
+	out := p.recall(recall.Request{Query: "brakcet"})
+	if len(out.Results) != 1 || !strings.Contains(out.Results[0].Snippet, "the bracket is lost") {
+		t.Errorf("%+v, want the passage with the bracket", out.Results)
+	}
+}
+
+// TestWeak checks that one weak result comes where nothing is strong, and says so.
+func TestWeak(t *testing.T) {
+	p := team(t)
+	out := p.recall(recall.Request{Query: "which kubernetes annotations of the ingress need a token"})
+	if len(out.Results) != 1 || out.Total != 1 || !out.Results[0].Weak {
+		t.Errorf("%+v, want one weak result", out)
+	}
+	if out := p.recall(recall.Request{Query: "token"}); out.Results[0].Weak {
+		t.Errorf("%+v is weak", out.Results[0])
+	}
 }

@@ -22,16 +22,24 @@ type Recall struct {
 	Schema  int     `json:"schema"`
 	Query   string  `json:"query,omitempty"`
 	Filters Filters `json:"filters,omitzero"`
-	Total   int     `json:"total"` // how many match, before -n
+	AsOf    *AsOf   `json:"as_of,omitempty"` // with --checkpoint
+	Total   int     `json:"total"`           // how many match, before -n
 	Results []Hit   `json:"results"`
 }
 
 // Filters repeats the filters of a recall.
 type Filters struct {
-	File   string `json:"file,omitempty"`
-	Commit string `json:"commit,omitempty"`
-	Author string `json:"author,omitempty"`
-	Actor  string `json:"actor,omitempty"`
+	File       string `json:"file,omitempty"`
+	Commit     string `json:"commit,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Author     string `json:"author,omitempty"`
+	Actor      string `json:"actor,omitempty"`
+}
+
+// AsOf is the past state that was asked.
+type AsOf struct {
+	Checkpoint string `json:"checkpoint,omitempty"` // OID of the commit of one's own ledger; absent before the first
+	Until      string `json:"until,omitempty"`      // of the others' ledgers counts what was there by then
 }
 
 // Hit is one session that was found.
@@ -39,7 +47,8 @@ type Hit struct {
 	ID         string   `json:"id"`
 	Kind       string   `json:"kind"`               // "session"
 	Score      float64  `json:"score,omitempty"`    // higher is better; comparable within one answer
-	Matched    []string `json:"matched,omitempty"`  // content, title, files, command, terms, semantic
+	Matched    []string `json:"matched,omitempty"`  // content, title, files, command, terms, ngram, semantic
+	Weak       bool     `json:"weak,omitempty"`     // little speaks for it: it is the best that there is
 	Inferred   bool     `json:"inferred,omitempty"` // behind --commit only by what its commits left in files
 	Title      string   `json:"title,omitempty"`
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line

@@ -106,8 +106,8 @@ func timeText(ts time.Time) any {
 	return ts.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// part adds the units of one part: its turns, then what its tool calls touched and ran, then its
-// title.
+// part adds the units of one part: its turns, then what its tool calls wrote, read and ran, then
+// its title.
 func (a *adder) part(p session.Session) {
 	n, ok := a.numbers[p.ID]
 	if !ok {
@@ -118,11 +118,19 @@ func (a *adder) part(p session.Session) {
 	for _, t := range p.Turns {
 		a.build.Add(n, t.Index, lexical.Content, a.analyzer.Tokens(t.Content))
 	}
-	var paths, commands []string
+	var edited, paths, commands []string
 	for _, c := range p.ToolCalls {
-		paths = append(paths, c.Path)
+		if session.Edits(c.Tool) {
+			edited = append(edited, c.Path)
+		}
 		commands = append(commands, c.Cmd)
 	}
+	for _, c := range p.ToolCalls {
+		if !slices.Contains(edited, c.Path) {
+			paths = append(paths, c.Path)
+		}
+	}
+	a.unit(n, lexical.Edited, distinct(edited))
 	a.unit(n, lexical.Paths, distinct(paths))
 	a.unit(n, lexical.Commands, distinct(commands))
 	a.unit(n, lexical.Title, p.Title)
@@ -203,7 +211,7 @@ func Remove(ctx context.Context, tx *db.Tx, sessionIDs []string) error {
 			continue
 		}
 		a.state.Removed = append(a.state.Removed, n)
-		for _, table := range []string{"turns_ft", "session_embeddings"} {
+		for _, table := range []string{"turns_ft", "session_embeddings", "embedded"} {
 			if err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE session_id = ?", id); err != nil {
 				return fmt.Errorf("search: remove: %w", err)
 			}

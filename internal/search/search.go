@@ -22,7 +22,6 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/search/fusion"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/query"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
@@ -34,7 +33,8 @@ const (
 	MatchedTitle    = "title"    // words of the title
 	MatchedFiles    = "files"    // words of the path of a tool call
 	MatchedCommand  = "command"  // words of the command of a tool call
-	MatchedTerms    = "terms"    // an identifier, path or error code, whole
+	MatchedTerms    = "terms"    // an identifier, path, hash or error code, whole
+	MatchedNgram    = "ngram"    // a word that is like one of the question's, which stands nowhere
 	MatchedSemantic = "semantic" // a passage that is near in meaning
 )
 
@@ -42,16 +42,27 @@ const (
 type Options struct {
 	K     int                         // at most so many hits; 0 for all
 	Allow func(sessionID string) bool // which sessions may be hits; nil for all
+	Weak  bool                        // all hits, and not only the strong ones or the best weak one
+	Named func(sessionID string) bool // sessions that the question names, by a commit that they made; nil for none
+
+	// Embed returns the vector that a model makes of the question, or none. It is called once,
+	// beside the search, and only where passages have vectors of that model. Nil: there is
+	// nobody to ask.
+	Embed func(ctx context.Context, model, text string) []float32
 }
 
 // Hit is one session that answers.
 type Hit struct {
-	Session  string
-	Score    float64  // what hits are ordered by; above 0, about 1 to 3 for a strong match
-	Lexical  float64  // the part of words, 0 and up
-	Semantic float64  // the best passage's cosine, -1 to 1; 0 without a model
-	Turn     int      // index of the turn that answers best; -1 when only a title, path or command does
-	Matched  []string // why, in the order of the constants above
+	Session   string
+	Score     float64  // what hits are ordered by; above 0, about 1 to 3 for a strong match
+	Lexical   float64  // the part of words, 0 and up
+	Semantic  float64  // the best window's cosine, -1 to 1; 0 without a model
+	Embedding float64  // the best passage's lift (see fusion), up to 1; 0 without an embedding model
+	Turn      int      // index of the turn that answers best; -1 where it is no turn that does
+	Passage   string   // what answers best: MatchedContent (see Turn), MatchedFiles or MatchedCommand
+	Matched   []string // why, in the order of the constants above
+	Read      []string // what misspelt words of the question were read as
+	Weak      bool     // little speaks for it
 }
 
 // Searcher answers questions about one state of an index. It may be used by several
@@ -86,7 +97,11 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 	if len(q.Terms) == 0 || len(s.heads.runs) == 0 {
 		return nil, nil
 	}
+	vector := s.embed(ctx, text, opt)
 	found, err := s.fetch(ctx, q)
+	if err == nil {
+		q, found, err = s.guess(ctx, q, found)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +109,11 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
-	meanings, err := s.meanings(ctx, q, found, matches, opt)
+	m, err := s.meanings(ctx, signalsOf(s, q, found, vector()), matches, opt)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
-	return s.hits(matches, meanings, opt), nil
+	return s.hits(q, matches, m, opt), nil
 }
 
 // fetched is what one statement brings for a question.
@@ -145,55 +160,6 @@ func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
 	return f, nil
 }
 
-// How many sessions are looked at window by window: those with the best words, and those whose
-// vector as a whole is nearest. The rest is told apart by words alone, which puts it behind
-// these.
-const (
-	bestByWords   = 64
-	bestByMeaning = 32
-)
-
-// meaning is the window of a session that is nearest to the question.
-type meaning struct {
-	cosine float64
-	turn   int
-}
-
-// meanings returns the nearest windows of the sessions that may be among the best, by session
-// number; nil without a model, or when it knows none of the question's stems.
-func (s *Searcher) meanings(ctx context.Context, q query.Query, f *fetched, matches []lexical.Match, opt Options) (map[int]meaning, error) {
-	if len(f.model.Terms) == 0 {
-		return nil, nil
-	}
-	v := f.model.Project(q.Stems)
-	wholes, err := s.heads.windows.readWholes(f.wholes, len(s.index.Sessions))
-	if err != nil {
-		return nil, err
-	}
-	near := make([]float64, len(wholes))
-	for n, w := range wholes {
-		near[n] = w.Dot(v)
-	}
-	wanted := make(map[int]bool)
-	s.best(bestByWords, opt, func(n int) float64 { return matches[n].Score }, wanted)
-	s.best(bestByMeaning, opt, func(n int) float64 { return near[n] }, wanted)
-	stretches, err := s.heads.windows.read(ctx, s.db, wanted)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[int]meaning, len(stretches))
-	for n, stretch := range stretches {
-		best := meaning{}
-		for _, w := range stretch.Windows {
-			if c := w.Dot(v); c > best.cosine {
-				best = meaning{c, w.Turn}
-			}
-		}
-		out[n] = best
-	}
-	return out, nil
-}
-
 // best adds to wanted the numbers of the k sessions with the highest scores above 0.
 func (s *Searcher) best(k int, opt Options, score func(n int) float64, wanted map[int]bool) {
 	type candidate struct {
@@ -212,60 +178,4 @@ func (s *Searcher) best(k int, opt Options, score func(n int) float64, wanted ma
 	for _, c := range all[:min(k, len(all))] {
 		wanted[c.n] = true
 	}
-}
-
-// hits fuses and orders.
-func (s *Searcher) hits(matches []lexical.Match, meanings map[int]meaning, opt Options) []Hit {
-	var out []Hit
-	for n, id := range s.index.Sessions {
-		if s.index.Dead(n) {
-			continue
-		}
-		m := &matches[n]
-		h := Hit{Session: id, Turn: -1, Semantic: meanings[n].cosine}
-		if m.Found {
-			h.Lexical, h.Turn = m.Score, m.Turn
-		}
-		h.Score = fusion.Score(h.Lexical, h.Semantic)
-		if h.Score <= 0 || opt.Allow != nil && !opt.Allow(id) {
-			continue
-		}
-		if h.Turn < 0 && fusion.Means(h.Semantic) {
-			h.Turn = meanings[n].turn
-		}
-		h.Matched = reasons(m, h.Semantic)
-		out = append(out, h)
-	}
-	slices.SortFunc(out, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Session, b.Session))
-	})
-	if opt.K > 0 && len(out) > opt.K {
-		out = out[:opt.K]
-	}
-	return out
-}
-
-// reasons names what took part in a hit.
-func reasons(m *lexical.Match, cosine float64) []string {
-	var out []string
-	if m.Found {
-		for kind, name := range [...]string{
-			lexical.Content: MatchedContent, lexical.Title: MatchedTitle,
-			lexical.Paths: MatchedFiles, lexical.Commands: MatchedCommand,
-		} {
-			if m.Kinds[kind] {
-				out = append(out, name)
-			}
-		}
-		if m.Exact {
-			out = append(out, MatchedTerms)
-		}
-		if len(out) == 0 && m.Turn >= 0 {
-			out = append(out, MatchedContent) // nothing but function words was asked
-		}
-	}
-	if fusion.Means(cosine) {
-		out = append(out, MatchedSemantic)
-	}
-	return out
 }

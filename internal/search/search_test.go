@@ -35,7 +35,7 @@ func TestSearchFinds(t *testing.T) {
 	add(t, d,
 		talk("S1", "Why does getHTTPStatus return 404 for E4042?", "It compares PostHog keys."),
 		talk("S2", "Первый запрос про кафе: Café crème", "設定ファイルを読み込む"),
-		talk("S3", "the of and", "APIs were tested with 50 widgets"),
+		talk("S3", "the of and", "APIs were tested with 50 widgets since 3f2a91bcdef0123456789abcdef0123456789abc"),
 		other)
 	tests := []struct {
 		name, query string
@@ -50,17 +50,27 @@ func TestSearchFinds(t *testing.T) {
 		{"identifier in another case", "posthog", []string{"S1"}, []string{"content"}},
 		{"part of an identifier", "status", []string{"S1"}, []string{"content"}},
 		{"Cyrillic", "запрос", []string{"S2"}, []string{"content"}},
+		{"Cyrillic in another form", "запросами", []string{"S2"}, []string{"content"}},
 		{"without accents", "cafe creme", []string{"S2"}, []string{"content"}},
 		{"Japanese", "ファイル", []string{"S2"}, []string{"content"}},
 		{"one character", "設", []string{}, nil},
 		{"only a path", "jwt", []string{"S4"}, []string{"files"}},
-		{"a whole path", "src/auth/jwt_test.go", []string{"S4", "S3"}, []string{"files", "terms"}},
+		{"a whole path", "src/auth/jwt_test.go", []string{"S4"}, []string{"files", "terms"}},
+		{"a file's name", "jwt_test.go", []string{"S4"}, []string{"files", "terms"}},
+		{"a line of a file", "auth/jwt_test.go:12", []string{"S4"}, []string{"files", "terms"}},
 		{"only a command", "kubectl", []string{"S4"}, []string{"command"}},
 		{"only a title", "bookkeeping", []string{"S4"}, []string{"title"}},
 		{"function words only", "the of", []string{"S3"}, []string{"content"}},
 		{"nothing but punctuation", "?! -- …", []string{}, nil},
 		{"empty", "", []string{}, nil},
 		{"unknown", "zzzz", []string{}, nil},
+		{"a short hash", "3f2a91b", []string{"S3"}, []string{"content", "terms"}},
+		{"another hash", "3f2a91c", []string{}, nil},
+		{"swapped letters", "widgtes", []string{"S3"}, []string{"content", "ngram"}},
+		{"a letter too many", "kubecttl", []string{"S4"}, []string{"command", "ngram"}},
+		{"a letter too few", "bookeeping", []string{"S4"}, []string{"title", "ngram"}},
+		{"not like any word", "widows", []string{}, nil},
+		{"what stands somewhere is not guessed at", "widgets kubectl", []string{"S4", "S3"}, nil},
 		{"not a word is required", "zzzz widgets", []string{"S3"}, []string{"content"}},
 		{"no syntax", `content:"widgets" AND (NOT`, []string{"S3"}, nil},
 	}
@@ -128,6 +138,75 @@ func TestSearchOptions(t *testing.T) {
 	}
 }
 
+// TestStrongAndWeak checks what is left out: what is far behind the best, and all but the
+// best where little speaks for it.
+func TestStrongAndWeak(t *testing.T) {
+	d := newIndex(t)
+	add(t, d, talk("S1", "The parser loses a comma after the last bracket."), talk("S2", "Why is the parser slow?"),
+		talk("S3", "A comma in the changelog."), talk("S4", "the"))
+	for _, tt := range []struct {
+		name, query string
+		want        []string
+		weak        bool
+	}{
+		{"all words, and some of them", "parser comma", []string{"S1", "S2", "S3"}, false},
+		{"far behind the best", "parser loses comma bracket", []string{"S1"}, false},
+		{"one word of many", "where is the parser of kubernetes ingress annotations tested", []string{"S2"}, true},
+		{"function words", "is the", []string{"S2"}, true},
+		{"nothing", "kubernetes", []string{}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			hits := find(t, d, tt.query, search.Options{})
+			if diff := cmp.Diff(tt.want, ids(hits)); diff != "" {
+				t.Errorf("hits (-want +got):\n%s", diff)
+			}
+			for _, h := range hits {
+				if h.Weak != tt.weak {
+					t.Errorf("%s: weak %v, want %v", h.Session, h.Weak, tt.weak)
+				}
+			}
+			if all := find(t, d, tt.query, search.Options{Weak: true}); len(all) < len(hits) {
+				t.Errorf("with the weak ones %v, without %v", ids(all), ids(hits))
+			}
+		})
+	}
+}
+
+// TestEditedBeforeRead checks that who changed a file comes before who read it.
+func TestEditedBeforeRead(t *testing.T) {
+	d := newIndex(t)
+	reads, edits := talk("S1", "look at it"), talk("S2", "look at it")
+	reads.ToolCalls = []session.ToolCall{{Tool: "Read", Path: "src/lexer.go"}}
+	edits.ToolCalls = []session.ToolCall{{Tool: "Read", Path: "src/lexer.go"}, {Tool: "Edit", Path: "src/lexer.go"}}
+	add(t, d, reads, edits)
+	hits := find(t, d, "lexer.go", search.Options{})
+	if diff := cmp.Diff([]string{"S2", "S1"}, ids(hits)); diff != "" {
+		t.Errorf("hits (-want +got):\n%s", diff)
+	}
+	for _, h := range hits {
+		if h.Turn != -1 || h.Passage != search.MatchedFiles {
+			t.Errorf("%s: turn %d of %s, want the path to answer", h.Session, h.Turn, h.Passage)
+		}
+	}
+}
+
+// TestNamed checks that a session which the question names is found, and lifted.
+func TestNamed(t *testing.T) {
+	d := newIndex(t)
+	add(t, d, talk("S1", "parser comma"), talk("S2", "parser comma"), talk("S3", "hello"))
+	isNamed := func(id string) bool { return id >= "S2" }
+	hits := find(t, d, "3f2a91b", search.Options{Named: isNamed})
+	if diff := cmp.Diff([]string{"S2", "S3"}, ids(hits)); diff != "" {
+		t.Fatalf("hits (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"terms"}, hits[0].Matched); diff != "" {
+		t.Errorf("matched (-want +got):\n%s", diff)
+	}
+	if hits := find(t, d, "parser of 3f2a91b", search.Options{Named: isNamed}); hits[0].Session != "S2" {
+		t.Errorf("hits = %v, want S2 first", ids(hits))
+	}
+}
+
 func TestSearchTurn(t *testing.T) {
 	d := newIndex(t)
 	add(t, d, talk("S1", "first", "second thing", "the thing with a needle", "more"))
@@ -159,7 +238,7 @@ func TestSemanticFindsOtherWords(t *testing.T) {
 	}
 	// The three words are of X1's topic, but not among its own.
 	add(t, d, talk("X1", "auth user token expiry auth user token expiry"))
-	for _, h := range find(t, d, "cookie login password", search.Options{}) {
+	for _, h := range find(t, d, "cookie login password", search.Options{Weak: true}) {
 		if h.Session == "X1" {
 			if diff := cmp.Diff([]string{"semantic"}, h.Matched); diff != "" || h.Lexical != 0 {
 				t.Errorf("X1 = %+v", h)

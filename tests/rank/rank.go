@@ -137,7 +137,7 @@ func rankGroup(ctx context.Context, docs []document, qs []question) (out []resul
 		return nil, err
 	}
 	for _, q := range qs {
-		hits, err := s.Search(ctx, q.Query, search.Options{K: depth})
+		hits, err := s.Search(ctx, q.Query, search.Options{K: depth, Weak: true})
 		if err != nil {
 			return nil, err
 		}

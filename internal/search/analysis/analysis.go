@@ -8,11 +8,13 @@
 //     is get, http, status, 404;
 //   - marked terms, which no word can equal: "=" and the whole identifier
 //     ("=gethttpstatus404", "=tested"), "~" and the whole run where it has more than one
-//     identifier ("~src/auth/jwt.go"). They are lower-cased and never stemmed.
+//     identifier ("~src/auth/jwt.go:12"), and what of it is a path and a file's name
+//     ("~src/auth/jwt.go", "~jwt.go"). They are lower-cased and never stemmed;
 //   - function words as "'" and the stem ("'the"), which no word equals either.
 //
-// Chinese, Japanese and Korean text, which has no spaces, gives overlapping pairs of
-// characters. No word is dropped: function words are only marked as such, and have no whole form.
+// A hash is no word: 3f2a91b, or the whole of it, is "=" and its first seven digits, which is
+// how git shortens it. Words in Cyrillic are cut to a Snowball Russian stem. Chinese, Japanese
+// and Korean text, which has no spaces, gives overlapping pairs of characters. No word is dropped: function words are only marked as such, and have no whole form.
 //
 // The rules are those of docs/search.md; changing one makes every index stale, so it raises
 // db.IndexVersion. The package knows nothing of documents, scores or storage.
@@ -24,6 +26,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kljensen/snowball/english"
+	"github.com/kljensen/snowball/russian"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -55,7 +58,7 @@ const (
 	Word    Kind = iota // a stem
 	Stop                // a stem of a function word ("the"): counted, but no neighbour and no topic
 	Surface             // the whole form of one plain word
-	Mark                // a whole identifier of several words, or a whole run
+	Mark                // a whole identifier of several words, a hash, a run, or a name in it
 )
 
 // Analyzer analyses texts. It remembers the stems of words that it has seen; the zero
@@ -124,13 +127,10 @@ func wordRune(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r))
 }
 
-func joiner(c byte) bool {
-	switch c {
-	case '.', '/', '\\', '-', ':', '@', '#':
-		return true
-	}
-	return false
-}
+// joiners stand between the identifiers of a run.
+const joiners = `./\-:@#`
+
+func joiner(c byte) bool { return strings.IndexByte(joiners, c) >= 0 }
 
 // run emits the tokens of one joined run.
 func (a *Analyzer) run(s string, ascii bool) {
@@ -152,12 +152,33 @@ func (a *Analyzer) run(s string, ascii bool) {
 		i = end
 	}
 	if idents > 1 {
-		a.mark(MarkRun, s, Mark)
+		a.names(s)
+	}
+}
+
+// names emits a run of several identifiers, and what of it is a path (without the line or
+// anchor behind it) and a file's name.
+func (a *Analyzer) names(s string) {
+	slash := strings.LastIndexAny(s, `/\`)
+	path := s
+	if n := strings.IndexAny(s[slash+1:], ":#@"); n > 0 {
+		path = s[:slash+1+n]
+	}
+	a.mark(MarkRun, s, Mark)
+	for _, part := range []string{path, path[slash+1:]} {
+		if len(part) < len(s) && strings.ContainsAny(part, joiners) {
+			a.mark(MarkRun, part, Mark)
+			s = part
+		}
 	}
 }
 
 // ident emits the words of one identifier, and the identifier itself.
 func (a *Analyzer) ident(s string) {
+	if isHash(s) {
+		a.mark(MarkIdent, s[:hashLen], Mark)
+		return
+	}
 	words, cjk := 0, false
 	start, prev := 0, classNone
 	cut := func(end int) {
@@ -200,6 +221,24 @@ func (a *Analyzer) ident(s string) {
 	case words == 1 && a.buf[len(a.buf)-1].Kind == Word:
 		a.mark(MarkIdent, strings.Trim(s, "_"), Surface)
 	}
+}
+
+// hashLen is how much of a hash tells it from others: what git shows of a commit.
+const hashLen = 7
+
+// isHash reports whether s is a hash or the beginning of one: hexadecimal digits, not all of
+// them numbers or letters.
+func isHash(s string) bool {
+	digits := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case c < 'A' || c > 'f' || 'F' < c && c < 'a':
+			return false
+		}
+	}
+	return len(s) >= hashLen && 0 < digits && digits < len(s)
 }
 
 type class uint8
@@ -277,6 +316,9 @@ func stem(w string) string {
 	if len(w) < 3 || w[0] <= '9' {
 		return w
 	}
+	if r, _ := utf8.DecodeRuneInString(w); unicode.Is(unicode.Cyrillic, r) {
+		return russian.Stem(w, true)
+	}
 	return english.Stem(w, true)
 }
 
@@ -292,15 +334,19 @@ func clip(s string, n int) string {
 }
 
 // fold makes compatible characters equal (full-width digits, ligatures) and takes accents
-// off, in every script but Hangul, whose syllables it leaves whole. What falls apart into
-// something that is no word (a lone accent has a space in it) is dropped.
+// off, in every script but Hangul, whose syllables it leaves whole, and й, which is a letter of
+// its own that endings are made of. What falls apart into something that is no word (a lone
+// accent has a space in it) is dropped.
 func fold(s string) string {
 	var b strings.Builder
+	var prev rune
 	for _, r := range norm.NFKD.String(s) {
 		ascii := r < utf8.RuneSelf && (wordByte(byte(r)) || joiner(byte(r)))
-		if ascii || wordRune(r) && !unicode.Is(unicode.Mn, r) {
+		short := r == '\u0306' && (prev == 'и' || prev == 'И')
+		if ascii || short || wordRune(r) && !unicode.Is(unicode.Mn, r) {
 			b.WriteRune(r)
 		}
+		prev = r
 	}
 	return norm.NFC.String(b.String())
 }

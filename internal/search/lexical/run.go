@@ -17,7 +17,8 @@ type Kind uint8
 // The kinds of units.
 const (
 	Content  Kind = iota // a turn
-	Paths                // the paths of a part's tool calls, each once
+	Edited               // the paths that a part's tool calls wrote, each once
+	Paths                // the other paths of its tool calls, each once
 	Commands             // the commands of a part's tool calls, each once
 	Title                // the session's title; a later one replaces it
 	kinds    = iota

@@ -2,7 +2,6 @@ package lexical
 
 import (
 	"math"
-	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/query"
@@ -23,136 +22,24 @@ const (
 	weightUnits         = 0.8
 	weightSession       = 0.5
 	weightPairs         = 0.4
+	weightEdited        = 0.4 // what a session changed says more of it than what it read
+	weightTitle         = 2   // a word of the title counts as often in the session as a whole
 	pairReach           = 2
 )
 
-// Index is what scoring needs besides postings: the units and sessions of all runs.
-type Index struct {
-	Sessions []string // IDs by session number
-
-	runs     []*Header
-	first    [][]uint32 // by run and part: the part's first unit, and behind the last the run's end
-	dead     []bool     // by session: removed
-	replaced [][]bool   // by run and part: a title that a later one replaced
-	removed  bool       // whether any session is
-	units    int
-	n        float64 // live units that are no titles
-	words    float64 // in those
-	stems    float64
-	sessions float64 // live sessions
-	length   []int   // words of each session, the title's included
-	total    float64 // of all live sessions
-}
-
-// NewIndex joins the headers of runs that follow each other, without the sessions whose
-// numbers are in removed. The error is block.ErrFormat.
-func NewIndex(headers []*Header, removed []int) (*Index, error) {
-	x := &Index{runs: headers, removed: len(removed) > 0}
-	for _, h := range headers {
-		if h.Base != x.units || h.FirstSession != len(x.Sessions) {
-			return nil, block.ErrFormat
-		}
-		x.Sessions = append(x.Sessions, h.Sessions...)
-		x.units += h.Units()
-	}
-	x.dead = make([]bool, len(x.Sessions))
-	for _, s := range removed {
-		if s < 0 || s >= len(x.dead) {
-			return nil, block.ErrFormat
-		}
-		x.dead[s] = true
-	}
-	for _, h := range headers {
-		for _, p := range h.Parts {
-			if p.Session < 0 || int(p.Session) >= len(x.dead) {
-				return nil, block.ErrFormat
-			}
-		}
-	}
-	x.count()
-	return x, nil
-}
-
-// count fills in what is known of the parts, and the totals.
-func (x *Index) count() {
-	type place struct{ run, part int }
-	x.length = make([]int, len(x.Sessions))
-	titles := make(map[int32]place)
-	for r, h := range x.runs {
-		first := make([]uint32, len(h.Parts)+1)
-		x.replaced = append(x.replaced, make([]bool, len(h.Parts)))
-		unit := uint32(h.Base)
-		for i, p := range h.Parts {
-			first[i] = unit
-			unit += uint32(p.Units)
-			if x.dead[p.Session] {
-				continue
-			}
-			x.length[p.Session] += int(p.Words)
-			if p.Kind != Title {
-				x.n += float64(p.Units)
-				x.words += float64(p.Words)
-				x.stems += float64(p.Stems)
-				continue
-			}
-			if old, ok := titles[p.Session]; ok {
-				x.replaced[old.run][old.part] = true
-				x.length[p.Session] -= int(x.runs[old.run].Parts[old.part].Words)
-			}
-			titles[p.Session] = place{r, i}
-		}
-		first[len(h.Parts)] = unit
-		x.first = append(x.first, first)
-	}
-	for s, n := range x.length {
-		if !x.dead[s] {
-			x.sessions++
-			x.total += float64(n)
-		}
-	}
-}
-
-// Units is how many units there are.
-func (x *Index) Units() int { return x.units }
-
-// Dead reports whether a session was removed.
-func (x *Index) Dead(session int) bool { return x.dead[session] }
-
-// Stems is how many words that are no function words the turns of each session have.
-func (x *Index) Stems() []int {
-	out := make([]int, len(x.Sessions))
-	for _, h := range x.runs {
-		for _, p := range h.Parts {
-			if p.Kind == Content {
-				out[p.Session] += int(p.Stems)
-			}
-		}
-	}
-	return out
-}
-
-// Turns is how many of the first n turns that were added each session has.
-func (x *Index) Turns(n int) []int {
-	out := make([]int, len(x.Sessions))
-	for _, h := range x.runs {
-		for _, p := range h.Parts {
-			if p.Kind == Content {
-				more := min(n, int(p.Units))
-				out[p.Session] += more
-				n -= more
-			}
-		}
-	}
-	return out
-}
+// clearly is how many times the score of the best turn a path or command must have to be what is
+// shown: a turn says more to who reads it.
+const clearly = 2
 
 // Match is what the words of a question found in one session.
 type Match struct {
 	Found bool
 	Score float64     // 0 and up; about 2 when every term stands in several short turns
 	Turn  int         // index of the best turn; -1 when no turn has any of the words
+	Best  Kind        // of the unit that answers best: Content unless another scores much higher
 	Kinds [kinds]bool // by Kind: whether such a unit holds a term that is no function word
 	Exact bool        // an exact term was found whole
+	Like  bool        // a word was found that is like one of the question
 }
 
 // Lists are the postings of a question's terms: by term, then by run, nil where a run has none.
@@ -180,20 +67,16 @@ func (x *Index) Score(q query.Query, lists Lists) ([]Match, error) {
 	if len(q.Pairs) > 0 {
 		s.pairs, s.pairNorms = make([]float32, x.units), normTable(x.stems/x.n, unitK1, unitB)
 	}
-	norm := 0.0
-	for _, t := range q.Terms {
-		weight, err := s.term(t, lists[t.Text])
-		if err != nil {
-			return nil, err
-		}
-		norm += weight
+	norm, err := s.terms(q.Terms, lists)
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range q.Pairs {
 		if err := s.pair(lists[p.First], lists[p.Second]); err != nil {
 			return nil, err
 		}
 	}
-	s.sum(norm, slices.ContainsFunc(q.Terms, func(t query.Term) bool { return !t.Weak }))
+	s.sum(norm, !q.Weak())
 	return s.matches, nil
 }
 
@@ -219,24 +102,53 @@ func normTable(average, k1, b float64) *[256]float32 {
 	return &t
 }
 
-// term adds one term's scores and returns its idf.
-func (s *scorer) term(t query.Term, lists []*List) (float64, error) {
-	df, err := s.df(lists)
-	if err != nil {
-		return 0, err
+// A term that so large a share of the units hold, and so many, is not looked at where a question
+// has rarer ones: it takes long to read and moves nothing (docs/search.md).
+const (
+	commonShare = 0.3
+	commonUnits = 20_000
+)
+
+func (s *scorer) common(df int) bool { return df > commonUnits && float64(df) > commonShare*s.n }
+
+// terms adds the terms' scores and returns the sum of their idf.
+func (s *scorer) terms(terms []query.Term, lists Lists) (norm float64, err error) {
+	dfs, rare := make([]int, len(terms)), false
+	for i, t := range terms {
+		if dfs[i], err = s.df(lists[t.Text]); err != nil {
+			return 0, err
+		}
+		norm += idf(s.n, dfs[i])
+		rare = rare || !t.Weak && dfs[i] > 0 && !s.common(dfs[i])
 	}
-	weight := idf(s.n, df)
+	for i, t := range terms {
+		if rare && s.common(dfs[i]) {
+			continue
+		}
+		if err := s.term(t, lists[t.Text], idf(s.n, dfs[i])); err != nil {
+			return 0, err
+		}
+	}
+	return norm, nil
+}
+
+// term adds one term's scores.
+func (s *scorer) term(t query.Term, lists []*List, weight float64) (err error) {
+	earned := 1.0
+	if t.Like > 0 {
+		earned = t.Like
+	}
 	var found []int32
 	for run, l := range lists {
 		if l == nil {
 			continue
 		}
-		if found, err = s.list(run, l, t, float32(weight*(unitK1+1)), found); err != nil {
-			return 0, err
+		if found, err = s.list(run, l, t, float32(earned*weight*(unitK1+1)), found); err != nil {
+			return err
 		}
 	}
-	s.wholes(found)
-	return weight, nil
+	s.wholes(found, earned)
+	return nil
 }
 
 // df is how many live units that are no titles hold a term.
@@ -290,12 +202,13 @@ func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []in
 	at, c := s.parts(run), l.walk()
 	words, base := s.runs[run].Words, uint32(s.runs[run].Base)
 	var p *Part
-	part, counts, ranks := -1, false, false
+	part, times, counts, ranks := -1, 1, false, false
 	for c.next() {
 		if p = at.find(c.unit); at.at != part {
 			part = at.at
 			counts = !s.dead[p.Session] && !s.replaced[run][part]
 			ranks = counts && p.Kind != Title
+			times = timesOf(p.Kind)
 			if counts {
 				s.note(p, t)
 				if s.tf[p.Session] == 0 {
@@ -304,7 +217,7 @@ func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []in
 			}
 		}
 		if counts {
-			s.tf[p.Session] += c.tf
+			s.tf[p.Session] += times * c.tf
 		}
 		if ranks {
 			tf := float32(c.tf)
@@ -317,9 +230,10 @@ func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []in
 	return found, nil
 }
 
-// wholes adds the scores of whole sessions for the term at hand, and forgets its counts.
-func (s *scorer) wholes(found []int32) {
-	weight := idf(s.sessions, len(found))
+// wholes adds the scores of whole sessions for the term at hand, of which only the share earned
+// counts, and forgets its counts.
+func (s *scorer) wholes(found []int32, earned float64) {
+	weight := earned * idf(s.sessions, len(found))
 	average := s.total / s.sessions
 	for _, n := range found {
 		s.session[n] += weight * bm25(float64(s.tf[n]), float64(s.length[n])/average, sessionK1, sessionB)
@@ -336,6 +250,7 @@ func (s *scorer) note(p *Part, t query.Term) {
 		m.Kinds[p.Kind] = true
 	}
 	m.Exact = m.Exact || t.Exact
+	m.Like = m.Like || t.Like > 0
 }
 
 // pair adds one pair's scores.
@@ -369,9 +284,11 @@ func (s *scorer) pair(a, b []*List) error {
 
 // best is the best units of a session.
 type best struct {
-	units [topUnits]float64
-	pairs [topPairs]float64
-	turn  float64 // the best turn's score
+	units  [topUnits]float64
+	pairs  [topPairs]float64
+	edited float64
+	turn   float64 // the best turn's score
+	other  float64 // the best other unit's
 }
 
 // sum makes the matches' scores of what was accumulated. Named says that function words alone
@@ -395,9 +312,13 @@ func (s *scorer) sum(norm float64, named bool) {
 			continue
 		}
 		b := &bests[i]
+		if clearly*b.turn >= b.other {
+			m.Best = Content
+		}
 		m.Score = (weightUnits*decayed(b.units[:], unitDecay) +
 			weightSession*s.session[i] +
-			weightPairs*decayed(b.pairs[:], pairDecay)) / norm
+			weightPairs*decayed(b.pairs[:], pairDecay) +
+			weightEdited*b.edited) / norm
 	}
 }
 
@@ -410,6 +331,9 @@ func (s *scorer) part(p Part, first uint32, b *best) {
 		}
 		v, pair := float64(unit), 0.0
 		insert(b.units[:], v)
+		if p.Kind == Edited {
+			b.edited = max(b.edited, v)
+		}
 		if s.pairs != nil {
 			pair = float64(s.pairs[first+uint32(i)])
 			insert(b.pairs[:], pair)
@@ -417,6 +341,9 @@ func (s *scorer) part(p Part, first uint32, b *best) {
 		turn := int(p.Turn) + i
 		if v += pair; p.Kind == Content && (v > b.turn || v == b.turn && turn < m.Turn) {
 			b.turn, m.Turn = v, turn
+		}
+		if p.Kind != Content && v > b.other {
+			b.other, m.Best = v, p.Kind
 		}
 	}
 }

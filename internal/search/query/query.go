@@ -17,6 +17,7 @@ type Query struct {
 	Terms []Term   // each once, sorted by Text
 	Pairs []Pair   // each once, in the order of the question
 	Stems []string // those that are no function words, as often as they stand there
+	Read  []string // stems that words were read as; see As
 }
 
 // Term is one term of a question.
@@ -24,6 +25,10 @@ type Term struct {
 	Text  string
 	Exact bool // an identifier of several words, a path, an error code: matched whole
 	Weak  bool // a function word: it ranks, but is no reason to name
+
+	// Like is how similar Text is to the word that was typed, which stands nowhere; 0 when Text is
+	// what was typed.
+	Like float64
 }
 
 // Pair is two stems in the question's order, neighbours or one apart once function words
@@ -44,6 +49,34 @@ func Parse(text string) Query {
 		}
 		if t.Kind == analysis.Word {
 			q.Stems = append(q.Stems, t.Term)
+		}
+	}
+	slices.SortFunc(q.Terms, func(a, b Term) int { return strings.Compare(a.Text, b.Text) })
+	q.Pairs = pairs(q.Stems)
+	return q
+}
+
+// Weak reports whether q is nothing but function words.
+func (q Query) Weak() bool {
+	return !slices.ContainsFunc(q.Terms, func(t Term) bool { return !t.Weak })
+}
+
+// As returns q with a word read as a stem that is like it.
+func (q Query) As(word, stem string, similarity float64) Query {
+	q.Terms, q.Stems, q.Read = slices.Clone(q.Terms), slices.Clone(q.Stems), append(slices.Clone(q.Read), stem)
+	had := slices.ContainsFunc(q.Terms, func(t Term) bool { return t.Text == stem })
+	i := slices.IndexFunc(q.Terms, func(t Term) bool { return t.Text == word })
+	switch {
+	case i < 0:
+		return q
+	case had:
+		q.Terms = slices.Delete(q.Terms, i, i+1)
+	default:
+		q.Terms[i].Text, q.Terms[i].Like = stem, similarity
+	}
+	for i, s := range q.Stems {
+		if s == word {
+			q.Stems[i] = stem
 		}
 	}
 	slices.SortFunc(q.Terms, func(a, b Term) int { return strings.Compare(a.Text, b.Text) })

@@ -1,0 +1,65 @@
+package recall
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/search"
+)
+
+// shaWord is what may be a commit among the words of a question: as much as git shows of one, or
+// more.
+var shaWord = regexp.MustCompile(`\b[0-9a-fA-F]{7,40}\b`)
+
+// named are the sessions that stand behind a commit whose SHA is in a question, or what that
+// commit was before and became after an amend or a rebase.
+func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (map[string]bool, error) {
+	words := shaWord.FindAllString(strings.ToLower(question), -1)
+	if len(words) == 0 {
+		return nil, nil
+	}
+	rewrites, err := index.Rewrites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var commits []string
+	for _, sha := range words {
+		if id, err := repo.Resolve(sha); err == nil {
+			sha = string(id)
+		} // what git does not know may still be the beginning of a commit that is gone
+		commits = append(commits, closure(sha, rewrites)...)
+	}
+	ids, err := index.Matching(ctx, db.Filter{Commits: commits})
+	out := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out, err
+}
+
+// calls is the text of the tool calls that earned a hit its rank, by session: their paths, or
+// their commands.
+func calls(ctx context.Context, index *db.DB, hits []found) (map[string]string, error) {
+	paths := make(map[string]bool) // by session: paths, not commands
+	var ids []string
+	for _, h := range hits {
+		if h.passage == search.MatchedFiles || h.passage == search.MatchedCommand {
+			paths[h.id] = h.passage == search.MatchedFiles
+			ids = append(ids, h.id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	all, err := index.Calls(ctx, ids)
+	out := make(map[string]string, len(all))
+	for id, c := range all {
+		if out[id] = strings.Join(c.Commands, "\n"); paths[id] {
+			out[id] = strings.Join(c.Paths, "\n")
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,54 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/search/block"
+	"github.com/git-rekal/git-rekal/internal/search/lexical"
+	"github.com/git-rekal/git-rekal/internal/search/query"
+)
+
+// guess reads each word of q that stands nowhere as the stem that is most like it, and
+// fetches what belongs to that.
+func (s *Searcher) guess(ctx context.Context, q query.Query, f *fetched) (query.Query, *fetched, error) {
+	var unknown []string
+	for _, stem := range q.Stems {
+		if f.lists[stem] == nil && !slices.Contains(unknown, stem) {
+			unknown = append(unknown, stem)
+		}
+	}
+	if len(unknown) == 0 {
+		return q, f, nil
+	}
+	guesses, err := s.similar(ctx, unknown)
+	if err != nil {
+		return q, nil, fmt.Errorf("search: similar words: %w", damaged(err))
+	}
+	if len(guesses) == 0 {
+		return q, f, nil
+	}
+	for _, g := range guesses {
+		q = q.As(g.Word, g.Stem, g.Similarity)
+	}
+	f, err = s.fetch(ctx, q)
+	return q, f, err
+}
+
+// similar looks through the vocabularies of all runs.
+func (s *Searcher) similar(ctx context.Context, words []string) ([]lexical.Guess, error) {
+	var spans []db.Span
+	for i, h := range s.heads.runs {
+		from := h.Fence.End()
+		spans = append(spans, db.Span{Run: s.state.Runs[i].ID, From: from, To: from + h.Vocabulary})
+	}
+	vocabularies, err := db.ReadSpans(ctx, s.db, spans)
+	speller := lexical.NewSpeller(words)
+	for _, v := range vocabularies {
+		err = errors.Join(err, speller.Look(block.NewEntries(v)))
+	}
+	return speller.Guesses(), err
+}

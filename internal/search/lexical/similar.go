@@ -1,0 +1,189 @@
+package lexical
+
+import (
+	"math/bits"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/search/block"
+)
+
+// A word that stands nowhere is read as the stem that is most like it, when that is at least
+// so similar; a shorter word is like too many.
+const (
+	minSimilarity = 0.6
+	minSimilar    = 3 // characters
+)
+
+// Guess is a stem that a word may have been meant to be.
+type Guess struct {
+	Word       string
+	Stem       string
+	Similarity float64 // 0 to 1; 0 while there is none
+}
+
+// Speller looks for the stems that are most like some words.
+type Speller struct{ words []*word }
+
+// NewSpeller begins to look.
+func NewSpeller(words []string) *Speller {
+	s := &Speller{}
+	for _, text := range words {
+		w := &word{Guess: Guess{Word: text}, runes: []rune(text), letters: letters([]byte(text))}
+		if len(w.runes) < minSimilar {
+			continue
+		}
+		eachGram(w.runes, func(g gram) { w.grams = append(w.grams, g) })
+		w.used = make([]bool, len(w.grams))
+		s.words = append(s.words, w)
+	}
+	return s
+}
+
+// Look looks through a vocabulary.
+func (s *Speller) Look(vocabulary *block.Entries) error {
+	for vocabulary.Next() {
+		for _, w := range s.words {
+			v := w.similarity(vocabulary.Key)
+			if v >= minSimilarity && (v > w.Similarity || v == w.Similarity && string(vocabulary.Key) < w.Stem) {
+				w.Stem, w.Similarity = string(vocabulary.Key), v
+			}
+		}
+	}
+	return vocabulary.Err()
+}
+
+// Guesses returns what was found: of equals, the first in order.
+func (s *Speller) Guesses() []Guess {
+	var out []Guess
+	for _, w := range s.words {
+		if w.Similarity > 0 {
+			out = append(out, w.Guess)
+		}
+	}
+	return out
+}
+
+// word compares itself with stems.
+type word struct {
+	Guess
+	runes   []rune
+	letters uint64
+	grams   []gram
+	used    []bool   // by gram: whether the stem at hand has it
+	rows    [3][]int // of the table of distances
+	stem    []rune
+}
+
+// similarity is the larger of two measures, both 1 for the same word: how many groups of three
+// characters are shared (Dice), which forgives a missing part, and how few characters must be
+// changed, which forgives a slip of the fingers in a short word.
+func (w *word) similarity(stem []byte) float64 {
+	if !w.near(stem) {
+		return 0
+	}
+	w.stem = w.stem[:0]
+	for i := 0; i < len(stem); {
+		r, size := utf8.DecodeRune(stem[i:])
+		w.stem = append(w.stem, r)
+		i += size
+	}
+	return max(w.dice(), w.slips())
+}
+
+// near reports whether a stem may be like the word: about as long, and of about the same
+// letters. It spares most stems the comparison.
+func (w *word) near(stem []byte) bool {
+	if n := len(stem) - len(w.Word); n > 2*maxSlips || n < -2*maxSlips {
+		return false
+	}
+	has := letters(stem)
+	return bits.OnesCount64(has&^w.letters) <= maxSlips+1 && bits.OnesCount64(w.letters&^has) <= maxSlips+1
+}
+
+// letters is the set of bytes of a word, by their last six bits.
+func letters(word []byte) uint64 {
+	var set uint64
+	for _, c := range word {
+		set |= 1 << (c & 63)
+	}
+	return set
+}
+
+// gram is three characters that follow each other; 0 stands before the first and behind the last.
+type gram [3]rune
+
+func eachGram(runes []rune, f func(gram)) {
+	g := gram{}
+	for _, r := range runes {
+		if g[0], g[1], g[2] = g[1], g[2], r; g[1] != 0 || len(runes) == 1 {
+			f(g)
+		}
+	}
+	f(gram{g[1], g[2], 0})
+}
+
+// dice is twice the number of shared groups by the number of all.
+func (w *word) dice() float64 {
+	clear(w.used)
+	total, shared := len(w.grams), 0
+	eachGram(w.stem, func(g gram) {
+		total++
+		for i, own := range w.grams {
+			if own == g && !w.used[i] {
+				w.used[i] = true
+				shared++
+				break
+			}
+		}
+	})
+	return 2 * float64(shared) / float64(total)
+}
+
+// So many slips make one word of another: characters that are missing, added, replaced, or
+// swapped with the next. A short word has one.
+const (
+	maxSlips = 2
+	oneSlip  = 6 // characters below which there is but one
+)
+
+// slips is 1 less the share of characters to change; 0 for too many.
+func (w *word) slips() float64 {
+	allowed := maxSlips
+	if len(w.runes) < oneSlip {
+		allowed = 1
+	}
+	n := w.distance()
+	if n > allowed {
+		return 0
+	}
+	return 1 - float64(n)/float64(max(len(w.runes), len(w.stem)))
+}
+
+// distance is the optimal string alignment distance (Damerau, 1964).
+func (w *word) distance() int {
+	for i := range w.rows {
+		if len(w.rows[i]) <= len(w.stem) {
+			w.rows[i] = make([]int, len(w.stem)+1)
+		}
+	}
+	before, prev, row := w.rows[0], w.rows[1], w.rows[2]
+	for j := range len(w.stem) + 1 {
+		prev[j] = j
+	}
+	for i, a := range w.runes {
+		row[0] = i + 1
+		for j, b := range w.stem {
+			cost := 1
+			if a == b {
+				cost = 0
+			}
+			n := min(prev[j+1]+1, row[j]+1, prev[j]+cost)
+			if i > 0 && j > 0 && a == w.stem[j-1] && w.runes[i-1] == b {
+				n = min(n, before[j-1]+1)
+			}
+			row[j+1] = n
+		}
+		before, prev, row = prev, row, before
+	}
+	return prev[len(w.stem)]
+}

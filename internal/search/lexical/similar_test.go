@@ -1,0 +1,72 @@
+package lexical_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/search/block"
+	"github.com/git-rekal/git-rekal/internal/search/lexical"
+)
+
+func TestSpeller(t *testing.T) {
+	var w block.Writer
+	for _, stem := range []string{"auth", "checkpoint", "command", "commit", "commut", "cryptic", "log", "login", "session", "настройк"} {
+		w.Add(stem, nil)
+	}
+	w.Flush()
+	vocabulary := w.Take()
+	for _, tt := range []struct{ name, word, want string }{
+		{"swapped", "cmomit", "commit"},
+		{"missing", "chekpoint", "checkpoint"},
+		{"added", "sesssion", "session"},
+		{"replaced", "logim", "login"},
+		{"two slips", "comamdn", "command"},
+		{"two slips in a short word", "agtk", ""},
+		{"a missing part", "checkpoin", "checkpoint"},
+		{"the first of equals", "commyt", "commit"},
+		{"Cyrillic", "настойк", "настройк"},
+		{"too short", "lo", ""},
+		{"like nothing", "kubernet", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := lexical.NewSpeller([]string{tt.word})
+			if err := s.Look(block.NewEntries(vocabulary)); err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, g := range s.Guesses() {
+				if got = g.Stem; g.Word != tt.word || g.Similarity <= 0 || g.Similarity >= 1 {
+					t.Errorf("guess %+v", g)
+				}
+			}
+			if got != tt.want {
+				t.Errorf("guessed %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func BenchmarkSpeller(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	stems := make(map[string]bool)
+	for len(stems) < 100_000 {
+		stem := make([]byte, 4+r.IntN(8))
+		for i := range stem {
+			stem[i] = "etaoinshrdlucmfwypvbgkjqxz"[min(r.IntN(26), r.IntN(26))]
+		}
+		stems[string(stem)] = true
+	}
+	var w block.Writer
+	for _, stem := range slices.Sorted(maps.Keys(stems)) {
+		w.Add(stem, nil)
+	}
+	w.Flush()
+	vocabulary := w.Take()
+	for b.Loop() {
+		if err := lexical.NewSpeller([]string{"checkpoont", "sesion"}).Look(block.NewEntries(vocabulary)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
