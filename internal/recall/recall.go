@@ -180,8 +180,9 @@ type found struct {
 	id      string
 	score   float64
 	matched []string
-	turn    int    // -1: no turn of its own
-	passage string // what else the snippet is from: search.MatchedFiles or MatchedCommand
+	turn    int      // -1: no turn of its own
+	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
+	read    []string // what misspelt words of the query were read as
 	weak    bool
 }
 
@@ -217,7 +218,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, req Request, filter
 	}
 	out := make([]found, len(hits))
 	for i, h := range hits {
-		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, weak: h.Weak}
+		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak}
 	}
 	return out, nil
 }
@@ -279,10 +280,11 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
-		out[i].Snippet = search.Snippet(calls[h.id], query, snippetSize)
+		asked := strings.Join(append([]string{query}, h.read...), " ")
+		out[i].Snippet = search.Snippet(calls[h.id], asked, snippetSize)
 		if t, ok := texts[db.TurnKey{Session: h.id, Index: h.turn}]; ok {
 			out[i].Turn, out[i].Role = &t.Index, t.Role
-			out[i].Snippet = search.Snippet(t.Content, query, snippetSize)
+			out[i].Snippet = search.Snippet(t.Content, asked, snippetSize)
 		}
 	}
 	return out, nil

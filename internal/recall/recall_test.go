@@ -402,6 +402,20 @@ func TestSnippetOfCalls(t *testing.T) {
 	}
 }
 
+// TestSnippetOfMisspelt checks that the passage shown is that of the word which was meant.
+func TestSnippetOfMisspelt(t *testing.T) {
+	p := newPlace(t)
+	long := strings.Repeat("padding of many words ", 30)
+	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(p.code("one")), Sessions: []session.Session{
+		chat("one", 0, "human "+long+"the bracket is lost "+long),
+	}})
+	p.open()
+	out := p.recall(recall.Request{Query: "brakcet"})
+	if len(out.Results) != 1 || !strings.Contains(out.Results[0].Snippet, "the bracket is lost") {
+		t.Errorf("%+v, want the passage with the bracket", out.Results)
+	}
+}
+
 // TestWeak checks that one weak result comes where nothing is strong, and says so.
 func TestWeak(t *testing.T) {
 	p := team(t)

@@ -32,7 +32,7 @@ func (s *Searcher) guess(ctx context.Context, q query.Query, f *fetched) (query.
 		return q, f, nil
 	}
 	for _, g := range guesses {
-		q = q.Read(g.Word, g.Stem, g.Similarity)
+		q = q.As(g.Word, g.Stem, g.Similarity)
 	}
 	f, err = s.fetch(ctx, q)
 	return q, f, err

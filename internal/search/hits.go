@@ -20,7 +20,7 @@ func (s *Searcher) hits(q query.Query, matches []lexical.Match, near *meanings, 
 			continue
 		}
 		h := hitOf(id, matches[n], near.of(n), opt.Named != nil && opt.Named(id))
-		if h.Score > 0 {
+		if h.Read = q.Read; h.Score > 0 {
 			out = append(out, h)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // vector as a whole is nearest. The rest is told apart by words alone, which puts it behind
 // these.
 const (
-	bestByWords   = 64
-	bestByMeaning = 32
+	bestByWords   = 50
+	bestByMeaning = 24
 )
 
 // meaning is the window of a session that is nearest to the question.

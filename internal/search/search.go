@@ -61,6 +61,7 @@ type Hit struct {
 	Turn      int      // index of the turn that answers best; -1 where it is no turn that does
 	Passage   string   // what answers best: MatchedContent (see Turn), MatchedFiles or MatchedCommand
 	Matched   []string // why, in the order of the constants above
+	Read      []string // what misspelt words of the question were read as
 	Weak      bool     // little speaks for it
 }
 

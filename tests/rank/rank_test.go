@@ -23,10 +23,10 @@ func TestDevSets(t *testing.T) {
 		name, suffix string
 		floor        float64
 	}{
-		{"subjects", "", 0.64},
-		{"body", "_body", 0.78},
-		{"keywords", "_kw", 0.56},
-		{"typos", "_typo", 0.59},
+		{"subjects", "", 0.645},
+		{"body", "_body", 0.79},
+		{"keywords", "_kw", 0.57},
+		{"typos", "_typo", 0.635},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package lexical_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -163,6 +164,42 @@ func TestScorePrefersMore(t *testing.T) {
 	for _, better := range [][2]int{{0, 1}, {1, 2}, {0, 5}, {1, 5}, {2, 3}} {
 		if got[better[0]].Score <= got[better[1]].Score {
 			t.Errorf("session %d scores %v, %d scores %v", better[0], got[better[0]].Score, better[1], got[better[1]].Score)
+		}
+	}
+}
+
+// TestScoreLeavesOutCommonTerms checks that what most turns of a large ledger hold is looked at
+// only where a question has nothing rarer.
+func TestScoreLeavesOutCommonTerms(t *testing.T) {
+	b := lexical.NewBuilder(0, 0)
+	a := analysis.New()
+	for s := range 3 {
+		b.Sessions = append(b.Sessions, fmt.Sprint(s))
+		for turn := range 9000 {
+			b.Add(s, turn, lexical.Content, a.Tokens("parser"))
+		}
+	}
+	b.Add(2, 9000, lexical.Content, a.Tokens("needle"))
+	x, err := lexical.NewIndex([]*lexical.Header{&b.Header}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := lists(t, b)
+	for _, tt := range []struct {
+		query string
+		found [3]bool
+	}{
+		{"parser", [3]bool{true, true, true}},
+		{"parser of", [3]bool{true, true, true}},
+		{"parser needle", [3]bool{false, false, true}},
+		{"parser nowhere", [3]bool{true, true, true}},
+	} {
+		got, err := x.Score(query.Parse(tt.query), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := [3]bool{got[0].Found, got[1].Found, got[2].Found}; found != tt.found {
+			t.Errorf("%q: found %v, want %v", tt.query, found, tt.found)
 		}
 	}
 }

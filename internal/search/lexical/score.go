@@ -31,134 +31,6 @@ const (
 // shown: a turn says more to who reads it.
 const clearly = 2
 
-// Index is what scoring needs besides postings: the units and sessions of all runs.
-type Index struct {
-	Sessions []string // IDs by session number
-
-	runs     []*Header
-	first    [][]uint32 // by run and part: the part's first unit, and behind the last the run's end
-	dead     []bool     // by session: removed
-	replaced [][]bool   // by run and part: a title that a later one replaced
-	removed  bool       // whether any session is
-	units    int
-	n        float64 // live units that are no titles
-	words    float64 // in those
-	stems    float64
-	sessions float64 // live sessions
-	length   []int   // words of each session, the title's included
-	total    float64 // of all live sessions
-}
-
-// NewIndex joins the headers of runs that follow each other, without the sessions whose
-// numbers are in removed. The error is block.ErrFormat.
-func NewIndex(headers []*Header, removed []int) (*Index, error) {
-	x := &Index{runs: headers, removed: len(removed) > 0}
-	for _, h := range headers {
-		if h.Base != x.units || h.FirstSession != len(x.Sessions) {
-			return nil, block.ErrFormat
-		}
-		x.Sessions = append(x.Sessions, h.Sessions...)
-		x.units += h.Units()
-	}
-	x.dead = make([]bool, len(x.Sessions))
-	for _, s := range removed {
-		if s < 0 || s >= len(x.dead) {
-			return nil, block.ErrFormat
-		}
-		x.dead[s] = true
-	}
-	for _, h := range headers {
-		for _, p := range h.Parts {
-			if p.Session < 0 || int(p.Session) >= len(x.dead) {
-				return nil, block.ErrFormat
-			}
-		}
-	}
-	x.count()
-	return x, nil
-}
-
-// count fills in what is known of the parts, and the totals.
-func (x *Index) count() {
-	type place struct{ run, part int }
-	x.length = make([]int, len(x.Sessions))
-	titles := make(map[int32]place)
-	for r, h := range x.runs {
-		first := make([]uint32, len(h.Parts)+1)
-		x.replaced = append(x.replaced, make([]bool, len(h.Parts)))
-		unit := uint32(h.Base)
-		for i, p := range h.Parts {
-			first[i] = unit
-			unit += uint32(p.Units)
-			if x.dead[p.Session] {
-				continue
-			}
-			x.length[p.Session] += timesOf(p.Kind) * int(p.Words)
-			if p.Kind != Title {
-				x.n += float64(p.Units)
-				x.words += float64(p.Words)
-				x.stems += float64(p.Stems)
-				continue
-			}
-			if old, ok := titles[p.Session]; ok {
-				x.replaced[old.run][old.part] = true
-				x.length[p.Session] -= weightTitle * int(x.runs[old.run].Parts[old.part].Words)
-			}
-			titles[p.Session] = place{r, i}
-		}
-		first[len(h.Parts)] = unit
-		x.first = append(x.first, first)
-	}
-	for s, n := range x.length {
-		if !x.dead[s] {
-			x.sessions++
-			x.total += float64(n)
-		}
-	}
-}
-
-// timesOf is how often a word of such a unit counts in its session as a whole.
-func timesOf(k Kind) int {
-	if k == Title {
-		return weightTitle
-	}
-	return 1
-}
-
-// Units is how many units there are.
-func (x *Index) Units() int { return x.units }
-
-// Dead reports whether a session was removed.
-func (x *Index) Dead(session int) bool { return x.dead[session] }
-
-// Stems is how many words that are no function words the turns of each session have.
-func (x *Index) Stems() []int {
-	out := make([]int, len(x.Sessions))
-	for _, h := range x.runs {
-		for _, p := range h.Parts {
-			if p.Kind == Content {
-				out[p.Session] += int(p.Stems)
-			}
-		}
-	}
-	return out
-}
-
-// Turns is how many of the first n turns that were added each session has.
-func (x *Index) Turns(n int) []int {
-	out := make([]int, len(x.Sessions))
-	for _, h := range x.runs {
-		for _, p := range h.Parts {
-			if p.Kind == Content {
-				more := min(n, int(p.Units))
-				out[p.Session] += more
-				n -= more
-			}
-		}
-	}
-	return out
-}
-
 // Match is what the words of a question found in one session.
 type Match struct {
 	Found bool
@@ -195,13 +67,9 @@ func (x *Index) Score(q query.Query, lists Lists) ([]Match, error) {
 	if len(q.Pairs) > 0 {
 		s.pairs, s.pairNorms = make([]float32, x.units), normTable(x.stems/x.n, unitK1, unitB)
 	}
-	norm := 0.0
-	for _, t := range q.Terms {
-		weight, err := s.term(t, lists[t.Text])
-		if err != nil {
-			return nil, err
-		}
-		norm += weight
+	norm, err := s.terms(q.Terms, lists)
+	if err != nil {
+		return nil, err
 	}
 	for _, p := range q.Pairs {
 		if err := s.pair(lists[p.First], lists[p.Second]); err != nil {
@@ -234,13 +102,39 @@ func normTable(average, k1, b float64) *[256]float32 {
 	return &t
 }
 
-// term adds one term's scores and returns its idf.
-func (s *scorer) term(t query.Term, lists []*List) (float64, error) {
-	df, err := s.df(lists)
-	if err != nil {
-		return 0, err
+// A term that so large a share of the units hold, and so many, is not looked at where a question
+// has rarer ones: it takes long to read and moves nothing (docs/search.md).
+const (
+	commonShare = 0.3
+	commonUnits = 20_000
+)
+
+func (s *scorer) common(df int) bool { return df > commonUnits && float64(df) > commonShare*s.n }
+
+// terms adds the terms' scores and returns the sum of their idf.
+func (s *scorer) terms(terms []query.Term, lists Lists) (norm float64, err error) {
+	dfs, rare := make([]int, len(terms)), false
+	for i, t := range terms {
+		if dfs[i], err = s.df(lists[t.Text]); err != nil {
+			return 0, err
+		}
+		norm += idf(s.n, dfs[i])
+		rare = rare || !t.Weak && dfs[i] > 0 && !s.common(dfs[i])
 	}
-	weight, earned := idf(s.n, df), 1.0
+	for i, t := range terms {
+		if rare && s.common(dfs[i]) {
+			continue
+		}
+		if err := s.term(t, lists[t.Text], idf(s.n, dfs[i])); err != nil {
+			return 0, err
+		}
+	}
+	return norm, nil
+}
+
+// term adds one term's scores.
+func (s *scorer) term(t query.Term, lists []*List, weight float64) (err error) {
+	earned := 1.0
 	if t.Like > 0 {
 		earned = t.Like
 	}
@@ -250,11 +144,11 @@ func (s *scorer) term(t query.Term, lists []*List) (float64, error) {
 			continue
 		}
 		if found, err = s.list(run, l, t, float32(earned*weight*(unitK1+1)), found); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	s.wholes(found, earned)
-	return weight, nil
+	return nil
 }
 
 // df is how many live units that are no titles hold a term.

@@ -65,7 +65,7 @@ func BenchmarkSpeller(b *testing.B) {
 	w.Flush()
 	vocabulary := w.Take()
 	for b.Loop() {
-		if err := lexical.NewSpeller([]string{"checkpiont", "sesion"}).Look(block.NewEntries(vocabulary)); err != nil {
+		if err := lexical.NewSpeller([]string{"checkpoont", "sesion"}).Look(block.NewEntries(vocabulary)); err != nil {
 			b.Fatal(err)
 		}
 	}

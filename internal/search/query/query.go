@@ -17,6 +17,7 @@ type Query struct {
 	Terms []Term   // each once, sorted by Text
 	Pairs []Pair   // each once, in the order of the question
 	Stems []string // those that are no function words, as often as they stand there
+	Read  []string // stems that words were read as; see As
 }
 
 // Term is one term of a question.
@@ -60,9 +61,9 @@ func (q Query) Weak() bool {
 	return !slices.ContainsFunc(q.Terms, func(t Term) bool { return !t.Weak })
 }
 
-// Read returns q with a word read as a stem that is like it.
-func (q Query) Read(word, stem string, similarity float64) Query {
-	q.Terms, q.Stems = slices.Clone(q.Terms), slices.Clone(q.Stems)
+// As returns q with a word read as a stem that is like it.
+func (q Query) As(word, stem string, similarity float64) Query {
+	q.Terms, q.Stems, q.Read = slices.Clone(q.Terms), slices.Clone(q.Stems), append(slices.Clone(q.Read), stem)
 	had := slices.ContainsFunc(q.Terms, func(t Term) bool { return t.Text == stem })
 	i := slices.IndexFunc(q.Terms, func(t Term) bool { return t.Text == word })
 	switch {

@@ -56,3 +56,29 @@ func TestParse(t *testing.T) {
 		})
 	}
 }
+
+func TestAs(t *testing.T) {
+	typed := query.Parse("the brakcet of brackets")
+	got := typed.As("brakcet", "bracket", 0.7)
+	want := query.Query{
+		Terms: []query.Term{{Text: "'of", Weak: true}, {Text: "'the", Weak: true}, {Text: "=brackets"}, {Text: "=brakcet"}, {Text: "bracket"}},
+		Pairs: []query.Pair{{First: "bracket", Second: "bracket"}},
+		Stems: []string{"bracket", "bracket"},
+		Read:  []string{"bracket"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a stem that was asked for, too (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(query.Parse("the brakcet of brackets"), typed); diff != "" {
+		t.Errorf("the question itself changed (-want +got):\n%s", diff)
+	}
+	got = query.Parse("brakcet").As("brakcet", "bracket", 0.7)
+	want = query.Query{
+		Terms: []query.Term{{Text: "=brakcet"}, {Text: "bracket", Like: 0.7}},
+		Stems: []string{"bracket"},
+		Read:  []string{"bracket"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a stem that was not asked for (-want +got):\n%s", diff)
+	}
+}
