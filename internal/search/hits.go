@@ -72,7 +72,8 @@ func strong(q query.Query, hits []Hit) []Hit {
 		return hits[:1]
 	}
 	return slices.DeleteFunc(hits, func(h Hit) bool {
-		return !fusion.Strong(h.Score, best) && !(q.Anchors && slices.Contains(h.Matched, MatchedTerms))
+		isStrong := fusion.Strong(h.Score, best) || q.Anchors && slices.Contains(h.Matched, MatchedTerms)
+		return !isStrong
 	})
 }
 
