@@ -28,7 +28,7 @@ tool = $(env) go tool -modfile=.ci/tools.mod
 # git knows which files are ours: not .build, not what git ignores.
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
-.PHONY: build setup libgit2 release test race torture team lint fmt fuzz bench microbench rank demo hook-managers install check clean
+.PHONY: build setup libgit2 release test race torture team lint fmt fuzz bench microbench rank demo hook-managers ollama install check clean
 
 build: setup
 	$(env) go build -buildvcs=false -ldflags '$(ldflags)' -o bin/git-rekal ./git-rekal
@@ -95,6 +95,10 @@ demo: build
 # husky, lefthook, pre-commit and git-lfs, really installed: needs the network, and is no test.
 hook-managers: build
 	@.ci/hook-managers.sh bin
+
+# A real embedding server, built from the module proxy: takes minutes, and is no test.
+ollama: build
+	@.ci/ollama.sh bin
 
 install: build
 	install -d '$(DESTDIR)$(PREFIX)/bin'

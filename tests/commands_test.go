@@ -30,6 +30,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"snapshot":   takeSnapshot,
 		"tables":     dumpTables,
 		"freeze":     freezePath,
+		"embedder":   serveEmbeddings,
+		"asked":      checkAsked,
 	}
 }
 

@@ -95,6 +95,7 @@ func setUp(e *testscript.Env, bin string) error {
 		"PATH":                bin + string(os.PathListSeparator) + e.Getenv("PATH"),
 		"BIN":                 bin, // where git-rekal lies
 		"GIT_CONFIG_NOSYSTEM": "1",
+		"REKAL_EMBED_URL":     "off", // whatever listens on this machine
 		"GIT_TERMINAL_PROMPT": "0",
 		"TZ":                  "UTC",
 		"LC_ALL":              "C.UTF-8",
@@ -104,6 +105,7 @@ func setUp(e *testscript.Env, bin string) error {
 	} {
 		e.Setenv(k, v)
 	}
+	e.Values[embedderKey{}] = &embedder{}
 	return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(identity), 0o600)
 }
 

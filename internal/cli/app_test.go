@@ -58,7 +58,7 @@ func ready(t *testing.T) *desk {
 
 func (d *desk) environ() []string {
 	return append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "REKAL_EMBED_URL=off",
 	}, d.env...)
 }
 

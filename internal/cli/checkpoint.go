@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -51,8 +52,14 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	return index.Close()
+	if err := index.Close(); err != nil {
+		return err
+	}
+	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: app.after(checkpointTime)})
 }
+
+// checkpointTime is how long a checkpoint makes vectors at most: who calls it may wait for it.
+const checkpointTime = 10 * time.Second
 
 // captureNow captures what is new and says what it was.
 func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author workspace.Author, via string) error {

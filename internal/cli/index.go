@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -27,5 +28,14 @@ func (c *indexCommand) addFlags(*pflag.FlagSet) {}
 func (c *indexCommand) validate(args []string) error { return noArgs(args) }
 
 func (c *indexCommand) run(ctx context.Context, app *App) error {
-	return app.read(func(_ *workspace.Workspace, m *materialize.Materializer) error { return m.Rebuild(ctx) })
+	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+		if err := m.Rebuild(ctx); err != nil {
+			return err
+		}
+		conf, err := config.Read(ctx, w.Repo, w.Env)
+		if err != nil {
+			return err
+		}
+		return app.embed(ctx, w, m, conf.Embed, workspace.Embedding{Insist: true})
+	})
 }

@@ -131,5 +131,8 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 	if err != nil {
 		return err
 	}
-	return m.CatchUp(ctx)
+	if err := m.CatchUp(ctx); err != nil {
+		return err
+	}
+	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
 }

@@ -79,6 +79,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
+		c.req.Embed = w.Question
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
 		if err := errors.Join(err, index.Close()); err != nil {
 			return err

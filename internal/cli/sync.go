@@ -61,7 +61,11 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 		return errors.Join(unshared, err)
 	}
 	app.progress("bringing the index up to date")
-	return errors.Join(unshared, m.CatchUp(ctx))
+	err = m.CatchUp(ctx)
+	if err == nil {
+		err = app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
+	}
+	return errors.Join(unshared, err)
 }
 
 // share fetches first: then what is sent is already merged. Where neither works, there is no

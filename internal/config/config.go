@@ -24,10 +24,17 @@ type Config struct {
 	Autopush bool   // rekal.autopush: whether a push of code sends the ledger to Remote; default true
 	Skip     bool   // REKAL_SKIP: let this one command pass by
 	CI       bool   // CI is set in the environment: nobody sits at the keyboard
+	Embed    Embed  // the embedding server
 
 	Remotes  []string          // the names of git's remotes, sorted
 	Places   map[string]string // remote → the URL that a push goes to, as it is configured
 	Upstream map[string]string // short branch name → the remote of its upstream
+}
+
+// Embed says which embedding server to ask.
+type Embed struct {
+	URL   string // rekal.embed.url: "" where nobody said, "off" for none
+	Model string // rekal.embed.model: "" where nobody said
 }
 
 // Errors of RemoteFor.
@@ -88,7 +95,7 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 	}
 	value := func(key string) (string, bool) {
-		if v, ok := vars["REKAL_"+strings.ToUpper(key)]; ok {
+		if v, ok := vars["REKAL_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))]; ok {
 			return v, true
 		}
 		v, ok := conf["rekal."+key]
@@ -116,9 +123,22 @@ func parse(conf map[string]string, env []string) (Config, error) {
 	}
 	c.Remote, _ = value("remote")
 	c.Place = conf["rekal.url"]
+	c.Embed.URL = embedURL(value("embed.url"))
+	c.Embed.Model, _ = value("embed.model")
 	c.Skip = vars["REKAL_SKIP"] != "" && vars["REKAL_SKIP"] != "0"
 	c.remotes(conf)
 	return c, nil
+}
+
+// embedURL is a URL, or "off" for what says that there is none.
+func embedURL(v string, said bool) string {
+	if on, err := parseBool(v); said && err == nil {
+		if on {
+			return ""
+		}
+		return "off"
+	}
+	return v
 }
 
 // remotes finds git's remotes, where they are, and which of them each branch follows. Names

@@ -86,6 +86,17 @@ func TestRead(t *testing.T) {
 			name: "remotes and upstreams", conf: "[remote \"origin\"]\nurl = x\n[remote \"a.b/c\"]\nurl = y\nurl = z\n[remote \"only-push\"]\npushurl = p\n[remote]\npushDefault = q\n[branch \"feature/v1.2\"]\nremote = a.b/c\n",
 			want: config.Config{Enabled: true, Autopush: true, Remotes: []string{"a.b/c", "origin"}, Places: map[string]string{"a.b/c": "z", "origin": "x"}, Upstream: map[string]string{"feature/v1.2": "a.b/c"}},
 		},
+		{
+			name: "an embedding server", conf: "[rekal \"embed\"]\nurl = http://h:1\nmodel = m\n",
+			want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "http://h:1", Model: "m"}},
+		},
+		{
+			name: "an embedding server, in the environment", conf: "[rekal \"embed\"]\nurl = http://h:1\n", env: []string{"REKAL_EMBED_URL=http://h:2", "REKAL_EMBED_MODEL=m"},
+			want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "http://h:2", Model: "m"}},
+		},
+		{name: "no embedding server", conf: "[rekal \"embed\"]\nurl = off\n", want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}}},
+		{name: "no embedding server, by an empty value", conf: "[rekal \"embed\"]\nurl = http://h:1\n", env: []string{"REKAL_EMBED_URL="}, want: config.Config{Enabled: true, Autopush: true, Embed: config.Embed{URL: "off"}}},
+		{name: "the usual embedding server", conf: "[rekal \"embed\"]\nurl = http://h:1\n", env: []string{"REKAL_EMBED_URL=on"}, want: config.Config{Enabled: true, Autopush: true}},
 		{name: "other keys", conf: "[rekal \"x\"]\nenabled = no\n[rekalx]\nenabled = no\n", want: config.Config{Enabled: true, Autopush: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -63,12 +63,13 @@ const catalog = "rekal"
 const settings = "?threads=2&memory_limit=192MB" +
 	"&autoinstall_known_extensions=false&autoload_known_extensions=false"
 
-// layout of new files. Blocks have DuckDB's smallest size: a sketch of an index that grew by 300
-// small commits had 12.6 MB with the default of 256 KB, 9.9 MB with this. Row groups are small,
+// layout of new files. With blocks of DuckDB's smallest size, 16 KB, the first look into a run of
+// 40,000 pages cost 98 ms, with these 13 ms, with its default of 256 KB 18 ms; an index that grew
+// by many small commits is the smaller, the smaller they are. Row groups are small,
 // because one is compressed when it is full and again when rows are added to it: 225,000 turns
 // were written for 1.3 s of processor time instead of 7, and adding a session to them costs half.
 // The storage version is the first that knows zstd.
-const layout = "BLOCK_SIZE 16384, ROW_GROUP_SIZE 8192, STORAGE_VERSION 'v1.2.0'"
+const layout = "BLOCK_SIZE 65536, ROW_GROUP_SIZE 8192, STORAGE_VERSION 'v1.2.0'"
 
 // Open opens the database file at path, about 7 ms. The error is fs.ErrNotExist (ReadOnly),
 // fs.ErrPermission, ErrLocked, ErrCorrupt or ErrSchema where the cause is one of those.

@@ -9,11 +9,14 @@ import (
 	"strings"
 )
 
-// searchDDL holds one line of state. The rest of what search keeps lies in runs: tables named
+// searchDDL holds one line of state, and of each session of which passages have vectors of an
+// embedding model how many turns it had then (0 where some passages have none yet), and the
+// passages' hashes, 8 bytes each. The rest of what search keeps lies in runs: tables named
 // search_run_<id>, written once, read by spans of bytes and dropped whole. (Rows that are deleted
 // and written again in one table leave an index of 300 small commits a quarter larger.)
 const searchDDL = `
 CREATE TABLE search_state (state VARCHAR NOT NULL);
+CREATE TABLE embedded (session_id VARCHAR NOT NULL, turns INTEGER NOT NULL, hashes BLOB NOT NULL);
 `
 
 // A run is a string of bytes in pages, a page a row. They are this large because the engine keeps

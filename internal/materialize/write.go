@@ -115,6 +115,9 @@ func (m *Materializer) aside(ctx context.Context, p *plan, begin func(file strin
 	if err == nil {
 		err = m.apply(ctx, p, dataFile+fresh, indexFile+fresh)
 	}
+	if err == nil && len(p.have) == 0 {
+		err = m.carry(ctx)
+	}
 	if err != nil {
 		return errors.Join(err, m.sweep())
 	}

@@ -31,6 +31,9 @@ type Request struct {
 	Author string // e-mail address
 	Actor  string // session.ActorHuman or ActorAgent
 	Limit  int    // 0: all
+
+	// Embed is search.Options.Embed.
+	Embed func(ctx context.Context, model, text string) []float32
 }
 
 // UsageError is a request that can't be answered because of what it says.
@@ -209,7 +212,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, req Request, filter
 	if err != nil {
 		return nil, err
 	}
-	hits, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }})
+	hits, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }, Embed: req.Embed})
 	if err != nil {
 		return nil, err
 	}

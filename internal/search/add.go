@@ -211,7 +211,7 @@ func Remove(ctx context.Context, tx *db.Tx, sessionIDs []string) error {
 			continue
 		}
 		a.state.Removed = append(a.state.Removed, n)
-		for _, table := range []string{"turns_ft", "session_embeddings"} {
+		for _, table := range []string{"turns_ft", "session_embeddings", "embedded"} {
 			if err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE session_id = ?", id); err != nil {
 				return fmt.Errorf("search: remove: %w", err)
 			}

@@ -13,13 +13,13 @@ import (
 const named = 1.0
 
 // hits fuses and orders.
-func (s *Searcher) hits(q query.Query, matches []lexical.Match, meanings map[int]meaning, opt Options) []Hit {
+func (s *Searcher) hits(q query.Query, matches []lexical.Match, near *meanings, opt Options) []Hit {
 	var out []Hit
 	for n, id := range s.index.Sessions {
 		if s.index.Dead(n) || opt.Allow != nil && !opt.Allow(id) {
 			continue
 		}
-		h := hitOf(id, matches[n], meanings[n], opt.Named != nil && opt.Named(id))
+		h := hitOf(id, matches[n], near.of(n), opt.Named != nil && opt.Named(id))
 		if h.Read = q.Read; h.Score > 0 {
 			out = append(out, h)
 		}
@@ -37,8 +37,8 @@ func (s *Searcher) hits(q query.Query, matches []lexical.Match, meanings map[int
 }
 
 // hitOf makes a hit of what was found in a session; its score is 0 when that is nothing.
-func hitOf(id string, m lexical.Match, near meaning, isNamed bool) Hit {
-	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Semantic: near.cosine}
+func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
+	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Semantic: near.lsa.cosine, Embedding: near.passage.cosine}
 	if m.Found {
 		h.Lexical, h.Turn = m.Score, m.Turn
 	}
@@ -46,16 +46,22 @@ func hitOf(id string, m lexical.Match, near meaning, isNamed bool) Hit {
 		h.Lexical += named
 		m.Exact = true
 	}
-	h.Score = fusion.Score(h.Lexical, h.Semantic)
+	if near.embedded {
+		h.Score = fusion.Embedded(h.Lexical, h.Semantic, h.Embedding)
+	} else {
+		h.Score = fusion.Score(h.Lexical, h.Semantic)
+	}
 	switch {
 	case m.Best == lexical.Edited || m.Best == lexical.Paths:
 		h.Turn, h.Passage = -1, MatchedFiles
 	case m.Best == lexical.Commands:
 		h.Turn, h.Passage = -1, MatchedCommand
+	case h.Turn < 0 && fusion.Means(h.Embedding):
+		h.Turn = near.passage.turn
 	case h.Turn < 0 && fusion.Means(h.Semantic):
-		h.Turn = near.turn
+		h.Turn = near.lsa.turn
 	}
-	h.Matched = reasons(m, h.Semantic)
+	h.Matched = reasons(m, max(h.Semantic, h.Embedding))
 	return h
 }
 

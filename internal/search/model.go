@@ -79,7 +79,7 @@ func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 		for _, p := range done {
 			out.put(p)
 		}
-		if err := a.storeVectors(ctx, done, fresh, now); err != nil {
+		if err := a.storeVectors(ctx, done, fresh, modelName, now); err != nil {
 			return err
 		}
 	}
@@ -167,10 +167,10 @@ func (a *adder) foldIn(ctx context.Context, now time.Time) error {
 		return err
 	}
 	done := projectAll(model, streams, before)
-	if err := a.storeVectors(ctx, done, grown, now); err != nil {
+	if err := a.storeVectors(ctx, done, grown, modelName, now); err != nil {
 		return err
 	}
-	return a.storeWindows(ctx, done)
+	return a.storeWindows(ctx, &a.heads.windows, &a.state.Model.Windows, done)
 }
 
 // modelOf reads the vectors of the stems in streams.
@@ -224,20 +224,19 @@ func (a *adder) before(ctx context.Context, numbers []int) (map[int][]semantic.W
 
 // storeWindows writes new windows as one run, merged with the runs before it that are not much
 // larger, and drops those.
-func (a *adder) storeWindows(ctx context.Context, done []*projected) error {
-	m := &a.state.Model
+func (a *adder) storeWindows(ctx context.Context, have *windows, runs *[]runInfo, done []*projected) error {
 	size := 0
 	for _, p := range done {
 		size += len(p.Windows)
 	}
-	keep := kept(m.Windows, size)
+	keep := kept(*runs, size)
 	out := newWindowWriter(ctx, a.tx, a.state.newRun())
-	if err := a.heads.windows.merge(ctx, a.tx, keep, done, out.put); err != nil {
+	if err := have.merge(ctx, a.tx, keep, done, out.put); err != nil {
 		return err
 	}
 	run, err := out.finish()
 	if err == nil {
-		m.Windows, err = replaceRuns(ctx, a.tx, m.Windows, keep, run)
+		*runs, err = replaceRuns(ctx, a.tx, *runs, keep, run)
 	}
 	return err
 }
@@ -252,20 +251,20 @@ const (
 
 // storeVectors writes the rows of session_embeddings: a session's vector is the sum of its
 // windows', made length 1.
-func (a *adder) storeVectors(ctx context.Context, done []*projected, are novelty, now time.Time) error {
+func (a *adder) storeVectors(ctx context.Context, done []*projected, are novelty, model string, now time.Time) error {
 	if are == grown {
 		ids := make([]string, len(done))
 		for i, p := range done {
 			ids[i] = a.id(p.Session)
 		}
-		err := a.tx.Exec(ctx, "DELETE FROM session_embeddings WHERE session_id IN (SELECT unnest(?::VARCHAR[])) AND model = ?", ids, modelName)
+		err := a.tx.Exec(ctx, "DELETE FROM session_embeddings WHERE session_id IN (SELECT unnest(?::VARCHAR[])) AND model = ?", ids, model)
 		if err != nil {
 			return err
 		}
 	}
 	return a.tx.Append("session_embeddings", func(row func(...any) error) error {
 		for _, p := range done {
-			if err := row(a.id(p.Session), p.sum, modelName, now); err != nil {
+			if err := row(a.id(p.Session), p.sum, model, now); err != nil {
 				return err
 			}
 		}

@@ -44,19 +44,25 @@ type Options struct {
 	Allow func(sessionID string) bool // which sessions may be hits; nil for all
 	Weak  bool                        // all hits, and not only the strong ones or the best weak one
 	Named func(sessionID string) bool // sessions that the question names, by a commit that they made; nil for none
+
+	// Embed returns the vector that a model makes of the question, or none. It is called once,
+	// beside the search, and only where passages have vectors of that model. Nil: there is
+	// nobody to ask.
+	Embed func(ctx context.Context, model, text string) []float32
 }
 
 // Hit is one session that answers.
 type Hit struct {
-	Session  string
-	Score    float64  // what hits are ordered by; above 0, about 1 to 3 for a strong match
-	Lexical  float64  // the part of words, 0 and up
-	Semantic float64  // the best passage's cosine, -1 to 1; 0 without a model
-	Turn     int      // index of the turn that answers best; -1 where it is no turn that does
-	Passage  string   // what answers best: MatchedContent (see Turn), MatchedFiles or MatchedCommand
-	Matched  []string // why, in the order of the constants above
-	Read     []string // what misspelt words of the question were read as
-	Weak     bool     // little speaks for it
+	Session   string
+	Score     float64  // what hits are ordered by; above 0, about 1 to 3 for a strong match
+	Lexical   float64  // the part of words, 0 and up
+	Semantic  float64  // the best window's cosine, -1 to 1; 0 without a model
+	Embedding float64  // the best passage's lift (see fusion), up to 1; 0 without an embedding model
+	Turn      int      // index of the turn that answers best; -1 where it is no turn that does
+	Passage   string   // what answers best: MatchedContent (see Turn), MatchedFiles or MatchedCommand
+	Matched   []string // why, in the order of the constants above
+	Read      []string // what misspelt words of the question were read as
+	Weak      bool     // little speaks for it
 }
 
 // Searcher answers questions about one state of an index. It may be used by several
@@ -91,6 +97,7 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 	if len(q.Terms) == 0 || len(s.heads.runs) == 0 {
 		return nil, nil
 	}
+	vector := s.embed(ctx, text, opt)
 	found, err := s.fetch(ctx, q)
 	if err == nil {
 		q, found, err = s.guess(ctx, q, found)
@@ -102,11 +109,11 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
-	meanings, err := s.meanings(ctx, q, found, matches, opt)
+	m, err := s.meanings(ctx, signalsOf(s, q, found, vector()), matches, opt)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
-	return s.hits(q, matches, meanings, opt), nil
+	return s.hits(q, matches, m, opt), nil
 }
 
 // fetched is what one statement brings for a question.
@@ -151,55 +158,6 @@ func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
 		return nil, fmt.Errorf("search: %w", damaged(err))
 	}
 	return f, nil
-}
-
-// How many sessions are looked at window by window: those with the best words, and those whose
-// vector as a whole is nearest. The rest is told apart by words alone, which puts it behind
-// these.
-const (
-	bestByWords   = 64
-	bestByMeaning = 32
-)
-
-// meaning is the window of a session that is nearest to the question.
-type meaning struct {
-	cosine float64
-	turn   int
-}
-
-// meanings returns the nearest windows of the sessions that may be among the best, by session
-// number; nil without a model, or when it knows none of the question's stems.
-func (s *Searcher) meanings(ctx context.Context, q query.Query, f *fetched, matches []lexical.Match, opt Options) (map[int]meaning, error) {
-	if len(f.model.Terms) == 0 {
-		return nil, nil
-	}
-	v := f.model.Project(q.Stems)
-	wholes, err := s.heads.windows.readWholes(f.wholes, len(s.index.Sessions))
-	if err != nil {
-		return nil, err
-	}
-	near := make([]float64, len(wholes))
-	for n, w := range wholes {
-		near[n] = w.Dot(v)
-	}
-	wanted := make(map[int]bool)
-	s.best(bestByWords, opt, func(n int) float64 { return matches[n].Score }, wanted)
-	s.best(bestByMeaning, opt, func(n int) float64 { return near[n] }, wanted)
-	stretches, err := s.heads.windows.read(ctx, s.db, wanted)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[int]meaning, len(stretches))
-	for n, stretch := range stretches {
-		best := meaning{}
-		for _, w := range stretch.Windows {
-			if c := w.Dot(v); c > best.cosine {
-				best = meaning{c, w.Turn}
-			}
-		}
-		out[n] = best
-	}
-	return out, nil
 }
 
 // best adds to wanted the numbers of the k sessions with the highest scores above 0.

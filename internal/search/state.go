@@ -13,11 +13,12 @@ import (
 
 // state says which runs make up the index. It is stored as JSON.
 type state struct {
-	NextRun int       `json:"next_run"` // the smallest ID that no run ever had
-	Runs    []runInfo `json:"runs"`     // of postings, in the order of their units
-	Removed []int     `json:"removed,omitempty"`
-	Turns   int       `json:"turns"` // how many were ever added
-	Model   modelInfo `json:"model"`
+	NextRun  int       `json:"next_run"` // the smallest ID that no run ever had
+	Runs     []runInfo `json:"runs"`     // of postings, in the order of their units
+	Removed  []int     `json:"removed,omitempty"`
+	Turns    int       `json:"turns"` // how many were ever added
+	Model    modelInfo `json:"model"`
+	Embedded embedInfo `json:"embedded,omitzero"`
 }
 
 // runInfo is a run that ends with a header: of postings, whose size is counted in units, or of
@@ -83,15 +84,16 @@ type headers struct {
 	runs    []*lexical.Header // the oldest first
 	terms   block.Fence       // of the model's terms
 	windows windows
+	// embedded is the passages of an embedding model.
+	embedded windows
 }
 
 func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
 	var spans []db.Span
-	for _, run := range st.Runs {
-		spans = append(spans, run.header())
-	}
-	for _, run := range st.Model.Windows {
-		spans = append(spans, run.header())
+	for _, runs := range [][]runInfo{st.Runs, st.Model.Windows, st.Embedded.Windows} {
+		for _, run := range runs {
+			spans = append(spans, run.header())
+		}
 	}
 	if st.Model.Dim > 0 {
 		spans = append(spans, st.Model.Terms.header())
@@ -100,23 +102,31 @@ func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: read headers: %w", err)
 	}
-	h := &headers{windows: windows{dim: st.Model.Dim}}
-	for range st.Runs {
-		run, err := lexical.DecodeHeader(data[0])
-		if err != nil {
-			return nil, fmt.Errorf("search: read headers: %w", damaged(err))
-		}
-		h.runs, data = append(h.runs, run), data[1:]
+	h, err := decodeHeaders(st, data)
+	if err != nil {
+		return nil, fmt.Errorf("search: read headers: %w", damaged(err))
 	}
-	for _, run := range st.Model.Windows {
-		head, err := decodeWindowHeader(run.ID, data[0])
-		if err != nil {
-			return nil, fmt.Errorf("search: read headers: %w", damaged(err))
+	return h, nil
+}
+
+// decodeHeaders takes the headers in the order in which readHeaders asks for them.
+func decodeHeaders(st state, data [][]byte) (h *headers, err error) {
+	h = &headers{runs: make([]*lexical.Header, len(st.Runs))}
+	for i := range h.runs {
+		if h.runs[i], err = lexical.DecodeHeader(data[i]); err != nil {
+			return nil, err
 		}
-		h.windows.headers, data = append(h.windows.headers, head), data[1:]
+	}
+	data = data[len(h.runs):]
+	if h.windows, err = newWindows(st.Model.Dim, st.Model.Windows, data); err != nil {
+		return nil, err
+	}
+	data = data[len(st.Model.Windows):]
+	if h.embedded, err = newWindows(st.Embedded.Dim, st.Embedded.Windows, data); err != nil {
+		return nil, err
 	}
 	if st.Model.Dim > 0 {
-		h.terms, err = block.DecodeFence(data[0])
+		h.terms, err = block.DecodeFence(data[len(st.Embedded.Windows)])
 	}
-	return h, damaged(err)
+	return h, err
 }

@@ -20,6 +20,18 @@ type windows struct {
 	headers []*windowHeader // the oldest run first
 }
 
+// newWindows is the windows in runs, given their headers.
+func newWindows(dim int, runs []runInfo, data [][]byte) (windows, error) {
+	w := windows{dim: dim, headers: make([]*windowHeader, len(runs))}
+	for i, run := range runs {
+		var err error
+		if w.headers[i], err = decodeWindowHeader(run.ID, data[i]); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
 // windowHeader says where in a run what of which session is.
 type windowHeader struct {
 	run      int

@@ -32,3 +32,30 @@ func Strong(score, best float64) bool { return best >= enough && score >= share*
 
 // Means reports whether a cosine is large enough to be a reason of its own.
 func Means(cosine float64) bool { return cosine >= floor }
+
+// The weights of the schema page say how the signals stand to each other: words and LSA as 0.4 to
+// 0.6; with an embedding model words, LSA and model as 0.3 to 0.2 to 0.5. Ours is smaller for
+// LSA by measurement, so the three keep their proportions to it. Without the weights of a
+// model at hand, these were not measured.
+const (
+	lsaBeside  = weight * (0.2 / 0.3) / (0.6 / 0.4)
+	liftWeight = weight * (0.5 / 0.3) / (0.6 / 0.4)
+)
+
+// Embedded is the score of a session that has vectors of an embedding model: lift is how much
+// nearer the model finds it than an ordinary session, 1 at most.
+func Embedded(lexical, cosine, lift float64) float64 {
+	if lexical <= 0 && !Means(cosine) && !Means(lift) {
+		return 0
+	}
+	return max(lexical, 0) + lsaBeside*max(cosine, 0) + liftWeight*max(lift, 0)
+}
+
+// Lift turns the cosines of an embedding model, which hold all text to be rather alike, into what
+// LSA's say: 0 for what is as near as an ordinary session, 1 for the same text.
+func Lift(cosine, ordinary float64) float64 {
+	if ordinary >= 1 {
+		return 0
+	}
+	return (cosine - ordinary) / (1 - ordinary)
+}

@@ -12,7 +12,7 @@ import (
 
 // How a model is trained. The figures behind each are in docs/search.md.
 const (
-	dimensions = 200 // at most, fewer where there are few windows; 300 ranks the same
+	dimensions = 128 // at most, fewer where there are few windows; 64 to 300 rank the same
 	minWindows = 3   // windows that must hold a term: a word in one place is in two windows
 	passes     = 2   // of subspace iteration: 1 ranks a little worse, 4 no better
 	seed       = 1

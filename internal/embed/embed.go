@@ -1,0 +1,196 @@
+// Package embed asks an embedding server what texts mean: text in, vectors out.
+//
+// The server is Ollama's, or one that speaks as OpenAI's does (llama.cpp, LM Studio, vLLM). Text
+// goes to the URL that was handed in and nowhere else: no proxy is used, no redirect is
+// followed. Only redacted text and the user's own question may be handed to it.
+//
+// It promises: a vector is finite, and all of one answer have one length; an answer is read to
+// a bound; Query takes at most QueryTime, and after a failure that was not quick and harmless
+// the server is left alone for Rest, by every process: so says a small state file, which may be
+// deleted at any time. Each error is one line that names the server. It never retries by
+// itself, stores no vector, and is never called by a hook.
+package embed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// How long is waited. A question is worth less than an answer in time; a document may have
+// to wait until the server has loaded its model, which takes some seconds from a cold disk.
+const (
+	QueryTime = 300 * time.Millisecond
+	Rest      = 5 * time.Minute
+
+	aliveTime    = time.Second
+	documentTime = 60 * time.Second
+)
+
+// Batch is how many documents go into one request.
+const Batch = 16
+
+// DefaultURL is where Ollama listens.
+const DefaultURL = "http://127.0.0.1:11434"
+
+// DefaultModel is the model that is asked for: an open one of 137 M parameters and 768 dimensions.
+const DefaultModel = "nomic-embed-text"
+
+// What a caller decides on.
+var (
+	ErrAbsent  = errors.New("nothing listens there")
+	ErrResting = errors.New("it did not answer in time a moment ago, and is left alone")
+)
+
+// Options say which server, which model, and where the client remembers how it went.
+type Options struct {
+	URL   string // a server, or the whole address of a protocol: ".../api/embed", ".../v1/embeddings"
+	Model string
+	State string // path of the state file
+	Now   func() time.Time
+}
+
+// Client speaks to one server. It may be used by several goroutines. Close it.
+type Client struct {
+	base      string // without a slash at its end
+	shown     string // base as errors may show it
+	protocols []protocol
+	model     string
+	memory    *memory
+	now       func() time.Time
+	http      *http.Client
+}
+
+// New returns a client. It speaks to nobody yet.
+func New(opt Options) (*Client, error) {
+	u, err := url.Parse(opt.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("embed: %q is no http address of a server", opt.URL)
+	}
+	c := &Client{model: opt.Model, now: opt.Now}
+	u.Path, c.protocols = protocolsOf(strings.TrimRight(u.Path, "/"))
+	c.base, c.shown = u.String(), u.Redacted()
+	c.memory = &memory{path: opt.State, url: c.shown, model: opt.Model}
+	c.http = &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 1},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return c, nil
+}
+
+// Close closes the connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// nomic is in the name of each model that wants to be told what a text is.
+const nomic = "nomic-embed-text"
+
+// Name is what vectors of the model are stored under: "nomic-v1.5" for nomic-embed-text, else
+// what the model is called.
+func Name(model string) string {
+	_, version, ok := strings.Cut(strings.ToLower(model), nomic)
+	version = strings.TrimLeft(version, "-:")
+	if ok && (version == "" || version == "latest" || strings.HasPrefix(version, "v1.5")) {
+		return "nomic-v1.5"
+	}
+	return model
+}
+
+// prefixed is texts as the model wants them.
+func (c *Client) prefixed(task string, texts []string) []string {
+	if !strings.Contains(strings.ToLower(c.model), nomic) {
+		return texts
+	}
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = task + ": " + t
+	}
+	return out
+}
+
+// maxQuery bounds a question in bytes, as a passage of a session is bounded.
+const maxQuery = 1000
+
+// Query returns the vector of a question, or an error within QueryTime: ErrAbsent where there
+// is no server, ErrResting while it is left alone.
+func (c *Client) Query(ctx context.Context, text string) ([]float32, error) {
+	if c.memory.resting(c.now()) {
+		return nil, fmt.Errorf("embed: %s: %w", c.shown, ErrResting)
+	}
+	within, cancel := context.WithTimeout(ctx, QueryTime)
+	defer cancel()
+	vectors, err := c.ask(within, c.prefixed("search_query", []string{cut(text, maxQuery)}))
+	if err := c.outcome(ctx, err); err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
+// Ready finds out whether there is a server, in a second at most. Unless insist is set, one
+// that is left alone is not asked.
+func (c *Client) Ready(ctx context.Context, insist bool) error {
+	if !insist && c.memory.resting(c.now()) {
+		return fmt.Errorf("embed: %s: %w", c.shown, ErrResting)
+	}
+	within, cancel := context.WithTimeout(ctx, aliveTime)
+	defer cancel()
+	return c.outcome(ctx, c.alive(within))
+}
+
+// Documents returns the vectors of at most Batch texts. A server that refuses them together is
+// given fewer at a time, and of one that it refuses alone, the first half.
+func (c *Client) Documents(ctx context.Context, texts []string) ([][]float32, error) {
+	within, cancel := context.WithTimeout(ctx, documentTime)
+	defer cancel()
+	vectors, err := c.divide(within, c.prefixed("search_document", texts))
+	if err == nil {
+		err = uniform(vectors)
+	}
+	return vectors, c.outcome(ctx, err)
+}
+
+func (c *Client) divide(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, err := c.ask(ctx, texts)
+	var refusal *refusal
+	if !errors.As(err, &refusal) || !refusal.perhapsTooLong() {
+		return vectors, err
+	}
+	if len(texts) == 1 {
+		return c.ask(ctx, []string{cut(texts[0], len(texts[0])/2)})
+	}
+	half := len(texts) / 2
+	first, err := c.divide(ctx, texts[:half])
+	if err != nil {
+		return nil, err
+	}
+	second, err := c.divide(ctx, texts[half:])
+	return append(first, second...), err
+}
+
+// outcome remembers how it went, and names the server in an error. A refused connection costs
+// nothing, so it is no reason to stay away; nor is it when the caller gave up.
+func (c *Client) outcome(ctx context.Context, err error) error {
+	// What can't be written down is found out again the next time.
+	switch {
+	case err == nil:
+		_ = c.memory.answered()
+		return nil
+	case errors.Is(err, syscall.ECONNREFUSED):
+		err = ErrAbsent
+	case ctx.Err() == nil:
+		_ = c.memory.failed(c.now())
+	}
+	return fmt.Errorf("embed: %s: %w", c.shown, err)
+}
+
+// cut is the first n bytes of text, or less, so that no character is cut in two.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "")
+}

@@ -1,0 +1,4 @@
+package embed
+
+// Decode is for tests.
+func Decode(body []byte, n int) ([][]float32, error) { return decode(body, n) }

@@ -1,0 +1,107 @@
+package embed
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// memory is what the state file says of one server and model:
+//
+//	{"url":"http://127.0.0.1:11434","model":"nomic-embed-text","protocol":"ollama","not_before":"2026-11-20T10:00:00Z"}
+//
+// It is read once, and written only when it changes. One that is missing or says something
+// of another server says nothing.
+type memory struct {
+	path, url, model string
+
+	mu    sync.Mutex
+	read  bool
+	disk  stateFile // as it was read or written
+	known stateFile
+}
+
+type stateFile struct {
+	URL       string    `json:"url"`
+	Model     string    `json:"model"`
+	Protocol  string    `json:"protocol,omitempty"`
+	NotBefore time.Time `json:"not_before,omitzero"`
+}
+
+// load reads the file; mu is held.
+func (m *memory) load() {
+	if m.read {
+		return
+	}
+	m.read = true
+	var s stateFile
+	if data, err := os.ReadFile(m.path); err == nil && json.Unmarshal(data, &s) == nil && s.URL == m.url && s.Model == m.model {
+		m.known = s
+	}
+	m.known.URL, m.known.Model = m.url, m.model
+	m.disk = m.known
+}
+
+// resting reports whether the server is to be left alone. A time that is too far off was
+// written by a clock that went wrong.
+func (m *memory) resting(now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.load()
+	return now.Before(m.known.NotBefore) && !m.known.NotBefore.After(now.Add(Rest))
+}
+
+// protocol is the one that worked the last time.
+func (m *memory) protocol() (protocol, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.load()
+	for _, p := range []protocol{ollama(), openAI()} {
+		if p.name == m.known.Protocol {
+			return p, true
+		}
+	}
+	return protocol{}, false
+}
+
+func (m *memory) use(p protocol) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.load()
+	m.known.Protocol = p.name
+}
+
+func (m *memory) answered() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.load()
+	m.known.NotBefore = time.Time{}
+	return m.save()
+}
+
+// failed lets the server rest. Perhaps it is another one now: the protocol is forgotten, too.
+func (m *memory) failed(now time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.load()
+	m.known.NotBefore, m.known.Protocol = now.Add(Rest).UTC().Truncate(time.Second), ""
+	return m.save()
+}
+
+// save writes the file where something changed. What was torn off by a crash says nothing.
+func (m *memory) save() error {
+	if m.known == m.disk {
+		return nil
+	}
+	data, err := json.Marshal(m.known)
+	if err == nil {
+		err = os.WriteFile(m.path, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("embed: state: %w", err)
+	}
+	m.disk = m.known
+	return nil
+}

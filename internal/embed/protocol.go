@@ -1,0 +1,154 @@
+package embed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// protocol is one way to ask. Both take {"model":…,"input":[…]}.
+type protocol struct {
+	name string
+	path string
+}
+
+// The protocols, in the order in which they are tried.
+func ollama() protocol { return protocol{"ollama", "/api/embed"} }
+func openAI() protocol { return protocol{"openai", "/v1/embeddings"} }
+
+// protocolsOf splits the path of a URL into that of the server and the protocols to try: one
+// where the path names it.
+func protocolsOf(path string) (base string, try []protocol) {
+	for suffix, p := range map[string]protocol{"/api/embed": ollama(), "/api": ollama(), "/v1/embeddings": openAI(), "/v1": openAI()} {
+		if base, ok := strings.CutSuffix(path, suffix); ok {
+			return base, []protocol{p}
+		}
+	}
+	return path, []protocol{ollama(), openAI()}
+}
+
+// request is the body of a question in either protocol. Ollama forgets a model that was idle
+// for five minutes; half an hour lets the questions that follow be answered in time. Others
+// pass over what they don't know.
+type request struct {
+	Model     string   `json:"model"`
+	Input     []string `json:"input"`
+	KeepAlive string   `json:"keep_alive,omitempty"`
+}
+
+func (p protocol) request(model string, texts []string) request {
+	r := request{Model: model, Input: texts}
+	if p == ollama() {
+		r.KeepAlive = "30m"
+	}
+	return r
+}
+
+// reply is an answer in either protocol.
+type reply struct {
+	Embeddings [][]float32 `json:"embeddings"`
+	Data       []struct {
+		Index     *int      `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	} `json:"data"`
+	Error json.RawMessage `json:"error"` // a text, or an object with a message
+}
+
+// Errors of an answer that can't be used.
+var (
+	errForeign = errors.New("the answer is no embedding")
+	errCount   = errors.New("the answer has not one vector for each text")
+	errVector  = errors.New("the answer has a vector that is none")
+)
+
+// maxDimensions bounds a vector: the largest models in use have 4,096 dimensions.
+const maxDimensions = 8192
+
+// decode reads the n vectors of an answer.
+func decode(body []byte, n int) ([][]float32, error) {
+	var r reply
+	if err := json.Unmarshal(body, &r); err != nil {
+		return nil, fmt.Errorf("%w: %w", errForeign, err)
+	}
+	vectors := r.Embeddings
+	if vectors == nil && r.Data != nil {
+		vectors = make([][]float32, len(r.Data))
+		for i, d := range r.Data {
+			if d.Index != nil {
+				i = *d.Index
+			}
+			if i < 0 || i >= len(vectors) {
+				return nil, errCount
+			}
+			vectors[i] = d.Embedding
+		}
+	}
+	switch {
+	case vectors == nil:
+		return nil, errForeign
+	case len(vectors) != n:
+		return nil, fmt.Errorf("%w: %d for %d", errCount, len(vectors), n)
+	}
+	return vectors, uniform(vectors)
+}
+
+// uniform checks that vectors have one length, and that each can be made of length 1.
+func uniform(vectors [][]float32) error {
+	for _, v := range vectors {
+		sum := 0.0
+		for _, x := range v {
+			sum += float64(x) * float64(x)
+		}
+		if len(v) == 0 || len(v) > maxDimensions || len(v) != len(vectors[0]) || math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return fmt.Errorf("%w: %d dimensions, the first has %d", errVector, len(v), len(vectors[0]))
+		}
+	}
+	return nil
+}
+
+// refusal is an answer that is an error.
+type refusal struct {
+	status  int
+	message string // the server's own words; "" when it has none that are understood
+	ollama  bool   // it is told as Ollama tells errors
+}
+
+func (r *refusal) Error() string {
+	text := fmt.Sprintf("%d %s", r.status, http.StatusText(r.status))
+	if r.message != "" {
+		text += fmt.Sprintf(": %q", r.message)
+	}
+	return text
+}
+
+// perhapsTooLong reports whether shorter or fewer texts might be taken: servers have different
+// answers to what is too long for them.
+func (r *refusal) perhapsTooLong() bool {
+	return slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusInternalServerError}, r.status)
+}
+
+// maxMessage bounds what is told of a server's error, in bytes.
+const maxMessage = 200
+
+// refused reads an answer with another status than 200.
+func refused(status int, body []byte) *refusal {
+	out := &refusal{status: status}
+	var r reply
+	if json.Unmarshal(body, &r) != nil {
+		return out
+	}
+	var inner struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(r.Error, &out.message) == nil {
+		out.ollama = out.message != ""
+	} else if json.Unmarshal(r.Error, &inner) == nil {
+		out.message = inner.Message
+	}
+	out.message = cut(out.message, maxMessage)
+	return out
+}

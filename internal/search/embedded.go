@@ -1,0 +1,336 @@
+package search
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/search/passages"
+	"github.com/git-rekal/git-rekal/internal/search/semantic"
+)
+
+// embedInfo is the vectors of an embedding model and where their runs are. There is one model
+// at a time. What is embedded of a session stands in the table embedded.
+type embedInfo struct {
+	Model   string    `json:"model,omitempty"` // as session_embeddings calls it
+	Dim     int       `json:"dim,omitempty"`
+	Windows []runInfo `json:"windows,omitempty"` // of passages, the oldest first
+}
+
+// Pending is a session of which some passages have no vector.
+type Pending struct {
+	Session string
+	Texts   []string // of those passages, in their order; none where only that has to be noted
+
+	have  int // passages before them, which have one
+	turns int // of the session
+	all   []passages.Passage
+}
+
+// Embedded is what was made of a Pending: the vectors of its texts, or of the first of them.
+type Embedded struct {
+	Pending
+	Vectors [][]float32
+}
+
+// Embeds reports whether passages have vectors of an embedding model.
+func Embeds(ctx context.Context, r reader) (bool, error) {
+	st, err := readState(ctx, r)
+	return st.Embedded.Dim > 0, err
+}
+
+// errDimensions is a server that changed its mind.
+var errDimensions = errors.New("search: vectors of different dimensions")
+
+// Unembedded returns sessions of which passages lack the vectors of a model, those with the
+// latest IDs first: as many as have most passages to embed between them, or a few more. Left is
+// how many such sessions there are in all.
+func Unembedded(ctx context.Context, r reader, model string, most int) (batch []Pending, left int, err error) {
+	st, err := readState(ctx, r)
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err := lagging(ctx, r, st.Embedded.Model == model)
+	if err != nil {
+		return nil, 0, err
+	}
+	for group := range slices.Chunk(ids, 20) {
+		some, err := pendings(ctx, r, group, st.Embedded.Model == model)
+		if err != nil {
+			return nil, 0, err
+		}
+		batch = append(batch, some...)
+		for _, p := range some {
+			most -= len(p.Texts)
+		}
+		if most <= 0 {
+			break
+		}
+	}
+	return batch, len(ids), nil
+}
+
+// lagging lists the sessions with more turns than were embedded; all where none counts.
+func lagging(ctx context.Context, r reader, counts bool) ([]string, error) {
+	query := "SELECT session_id FROM turns_ft GROUP BY session_id ORDER BY session_id DESC"
+	if counts {
+		query = `SELECT t.session_id FROM (SELECT session_id, count(*) AS n FROM turns_ft GROUP BY session_id) t
+			LEFT JOIN embedded e ON e.session_id = t.session_id
+			WHERE e.turns IS DISTINCT FROM t.n ORDER BY t.session_id DESC`
+	}
+	rows, err := r.Query(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() // read to its end below
+	var out []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		out = append(out, id)
+	}
+	return out, rows.Err()
+}
+
+// pendings reads what is to be embedded of sessions, in their order.
+func pendings(ctx context.Context, r reader, ids []string, counts bool) ([]Pending, error) {
+	texts, err := readTurns(ctx, r, ids)
+	if err != nil {
+		return nil, err
+	}
+	var have map[string][]uint64
+	if counts {
+		if have, err = readHashes(ctx, r, ids); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]Pending, len(ids))
+	for i, id := range ids {
+		out[i] = pending(id, texts[id], have[id])
+	}
+	return out, nil
+}
+
+// pending cuts a session into passages, the first of which may have vectors: those under the
+// same hashes.
+func pending(id string, t *turns, have []uint64) Pending {
+	p := Pending{Session: id}
+	if t != nil {
+		p.turns, p.all = len(t.texts), passages.Of(t.texts, t.index)
+	}
+	for p.have < min(len(have), len(p.all)) && have[p.have] == p.all[p.have].Hash() {
+		p.have++
+	}
+	for _, x := range p.all[p.have:] {
+		p.Texts = append(p.Texts, x.Text)
+	}
+	return p
+}
+
+// turns is the texts of a session's turns and their indexes.
+type turns struct {
+	texts []string
+	index []int
+}
+
+func readTurns(ctx context.Context, r reader, ids []string) (map[string]*turns, error) {
+	rows, err := r.Query(ctx, `SELECT session_id, turn_index, content FROM turns_ft
+		WHERE session_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY session_id, turn_index`, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() // read to its end below
+	out := make(map[string]*turns, len(ids))
+	for rows.Next() {
+		var id, content string
+		var turn int
+		if err := rows.Scan(&id, &turn, &content); err != nil {
+			return nil, err
+		}
+		if out[id] == nil {
+			out[id] = &turns{}
+		}
+		out[id].texts, out[id].index = append(out[id].texts, content), append(out[id].index, turn)
+	}
+	return out, rows.Err()
+}
+
+// readHashes reads the hashes of the passages of sessions that have vectors.
+func readHashes(ctx context.Context, r reader, ids []string) (map[string][]uint64, error) {
+	rows, err := r.Query(ctx, "SELECT session_id, hashes FROM embedded WHERE session_id IN (SELECT unnest(?::VARCHAR[]))", ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() // read to its end below
+	out := make(map[string][]uint64)
+	for rows.Next() {
+		var id string
+		var data []byte
+		if err := rows.Scan(&id, &data); err != nil {
+			return nil, err
+		}
+		for ; len(data) >= 8; data = data[8:] {
+			out[id] = append(out[id], binary.LittleEndian.Uint64(data))
+		}
+	}
+	return out, rows.Err()
+}
+
+// Embed stores the vectors of a model. Those of another model, or of other dimensions, go. A
+// session that is gone, or that changed behind the caller's back, is left out: it will be
+// pending again.
+func Embed(ctx context.Context, tx *db.Tx, model string, done []Embedded, now time.Time) error {
+	a, err := newAdder(ctx, tx)
+	if err != nil {
+		return err
+	}
+	stored := make([]quantised, len(done))
+	for i, e := range done {
+		stored[i].Pending = e.Pending
+		for _, v := range e.Vectors {
+			unit := slices.Clone(v)
+			semantic.Normalise(unit)
+			stored[i].vectors = append(stored[i].vectors, semantic.Quantise(unit))
+		}
+	}
+	if err := a.embed(ctx, model, stored, now); err != nil {
+		return fmt.Errorf("search: embed: %w", damaged(err))
+	}
+	return writeState(ctx, tx, a.state)
+}
+
+// quantised is an Embedded as it is stored.
+type quantised struct {
+	Pending
+	vectors []semantic.Vector
+}
+
+func (a *adder) embed(ctx context.Context, model string, done []quantised, now time.Time) error {
+	dim, err := dimensions(done)
+	if err != nil {
+		return err
+	}
+	if e := a.state.Embedded; e.Model != model || dim > 0 && e.Dim > 0 && e.Dim != dim {
+		if err := a.unembed(ctx); err != nil {
+			return err
+		}
+	}
+	a.state.Embedded.Model = model
+	if dim > 0 {
+		a.state.Embedded.Dim, a.heads.embedded.dim = dim, dim
+	}
+	stretches, rows, err := a.stretches(ctx, done)
+	if err != nil {
+		return err
+	}
+	if err := a.storeEmbedded(ctx, rows); err != nil || len(stretches) == 0 {
+		return err
+	}
+	if err := a.storeVectors(ctx, stretches, grown, model, now); err != nil {
+		return err
+	}
+	return a.storeWindows(ctx, &a.heads.embedded, &a.state.Embedded.Windows, stretches)
+}
+
+// dimensions are those of all vectors; 0 where there are none.
+func dimensions(done []quantised) (dim int, err error) {
+	for _, e := range done {
+		for _, v := range e.vectors {
+			if dim > 0 && len(v.Q) != dim {
+				return 0, errDimensions
+			}
+			dim = len(v.Q)
+		}
+	}
+	return dim, nil
+}
+
+// unembed drops the vectors that are there.
+func (a *adder) unembed(ctx context.Context) error {
+	for _, w := range a.state.Embedded.Windows {
+		if err := a.tx.DropRun(ctx, w.ID); err != nil {
+			return err
+		}
+	}
+	if err := a.tx.Exec(ctx, "DELETE FROM session_embeddings WHERE model = ?", a.state.Embedded.Model); err != nil {
+		return err
+	}
+	a.state.Embedded, a.heads.embedded = embedInfo{}, windows{}
+	return a.tx.Exec(ctx, "DELETE FROM embedded")
+}
+
+// stretches turns vectors into what is stored of sessions, in the order of their numbers. Rows
+// are those that are still what they were.
+func (a *adder) stretches(ctx context.Context, done []quantised) (out []*projected, rows []quantised, err error) {
+	wanted := make(map[int]bool)
+	for _, e := range done {
+		if n, ok := a.numbers[e.Session]; ok && e.have > 0 {
+			wanted[n] = true
+		}
+	}
+	before, err := a.heads.embedded.read(ctx, a.tx, wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range done {
+		n, ok := a.numbers[e.Session]
+		if !ok || len(before[n].Windows) < e.have {
+			continue
+		}
+		rows = append(rows, e)
+		if len(e.vectors) > 0 {
+			out = append(out, e.project(n, before[n].Windows[:e.have]))
+		}
+	}
+	slices.SortFunc(out, func(a, b *projected) int { return a.Session - b.Session })
+	return out, rows, nil
+}
+
+// project makes a stretch of new vectors, and the sum of all.
+func (e *quantised) project(number int, before []semantic.Window) *projected {
+	p := &projected{Stretch: semantic.Stretch{Session: number, From: e.have}, sum: make([]float32, len(e.vectors[0].Q))}
+	for _, w := range before {
+		w.AddTo(p.sum, 1)
+	}
+	for i, v := range e.vectors {
+		v.AddTo(p.sum, 1)
+		p.Windows = append(p.Windows, semantic.Window{Turn: e.all[e.have+i].Turn, Vector: v})
+	}
+	semantic.Normalise(p.sum)
+	p.whole = semantic.Quantise(p.sum)
+	return p
+}
+
+// storeEmbedded notes what has vectors now. A session is done when all its passages have one.
+func (a *adder) storeEmbedded(ctx context.Context, rows []quantised) error {
+	ids := make([]string, len(rows))
+	for i, e := range rows {
+		ids[i] = e.Session
+	}
+	if err := a.tx.Exec(ctx, "DELETE FROM embedded WHERE session_id IN (SELECT unnest(?::VARCHAR[]))", ids); err != nil {
+		return err
+	}
+	return a.tx.Append("embedded", func(row func(...any) error) error {
+		for _, e := range rows {
+			var hashes []byte
+			n := e.have + len(e.vectors)
+			for _, p := range e.all[:n] {
+				hashes = binary.LittleEndian.AppendUint64(hashes, p.Hash())
+			}
+			turns := e.turns
+			if n < len(e.all) {
+				turns = 0
+			}
+			if err := row(e.Session, int32(turns), hashes); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

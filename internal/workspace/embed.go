@@ -1,0 +1,92 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/embed"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+)
+
+// Embedding says how far to go for vectors.
+type Embedding struct {
+	Insist   bool                  // ask a server that is left alone, too
+	Enough   func() bool           // whether the rest is left to the next time; nil: it never is
+	Progress func(done, total int) // sessions; nil: nobody looks
+}
+
+// Embed fills in the vectors that an embedding server makes. Where there is none, nothing happens;
+// of one that the user named it is told when it does not answer.
+func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c config.Embed, how Embedding) error {
+	client, model, err := w.embedder(c)
+	if err != nil || client == nil {
+		return err
+	}
+	defer client.Close()
+	var failed error
+	ready := false
+	err = m.Embed(ctx, materialize.Embedder{
+		Model: embed.Name(model), Batch: embed.Batch, Enough: how.Enough,
+		Vectors: func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
+			if !ready {
+				failed = client.Ready(ctx, how.Insist)
+			}
+			if ready = failed == nil; ready {
+				vectors, failed = client.Documents(ctx, texts)
+			}
+			return vectors, failed
+		},
+		Progress: func(done, total int) {
+			if ready && how.Progress != nil {
+				how.Progress(done, total)
+			}
+		},
+	})
+	if failed == nil || ctx.Err() != nil {
+		return err
+	}
+	if c.URL != "" {
+		w.Warn(fmt.Errorf("some sessions have no vectors yet, a later sync makes them: %w", failed))
+	}
+	return nil
+}
+
+// Question returns the vector that a model makes of a question; none where no server answers in
+// time, or the settings name another model.
+func (w *Workspace) Question(ctx context.Context, model, text string) []float32 {
+	conf, err := config.Read(ctx, w.Repo, w.Env)
+	if err != nil {
+		return nil
+	}
+	client, name, err := w.embedder(conf.Embed)
+	if err != nil || client == nil {
+		return nil
+	}
+	defer client.Close()
+	if embed.Name(name) != model {
+		return nil
+	}
+	vector, err := client.Query(ctx, text)
+	if err != nil {
+		return nil
+	}
+	return vector
+}
+
+// embedder is a client for the server that the settings name; nil where they want none.
+func (w *Workspace) embedder(c config.Embed) (client *embed.Client, model string, err error) {
+	if c.URL == "off" {
+		return nil, "", nil
+	}
+	model = cmp.Or(c.Model, embed.DefaultModel)
+	client, err = embed.New(embed.Options{
+		URL: cmp.Or(c.URL, embed.DefaultURL), Model: model, State: filepath.Join(w.RekalDir(), "embed.json"), Now: w.Now,
+	})
+	if err != nil {
+		err = fmt.Errorf("rekal.embed.url: %w", err)
+	}
+	return client, model, err
+}
