@@ -25,7 +25,7 @@ func TestSkillFrontmatter(t *testing.T) {
 func TestOnlyWhatIsShipped(t *testing.T) {
 	shipped := map[string]bool{"query": true, "log": true, "clean": true, "sync": true}
 	commands := regexp.MustCompile("git rekal ([a-z]+)")
-	unshipped := regexp.MustCompile(`--checkpoint|freshness|\bmcp\b|stale_`)
+	unshipped := regexp.MustCompile(`freshness|\bmcp\b|stale_`)
 	for name, text := range map[string]string{"skill": templates.Skill(), "ledger README": templates.LedgerReadme()} {
 		t.Run(name, func(t *testing.T) {
 			found := commands.FindAllStringSubmatch(text, -1)

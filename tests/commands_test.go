@@ -27,6 +27,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"append":     addLine,
 		"keep":       keepOutput,
 		"json":       checkJSON,
+		"results":    checkResults,
 		"snapshot":   takeSnapshot,
 		"tables":     dumpTables,
 		"freeze":     freezePath,
@@ -97,6 +98,18 @@ func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 	ok := got.Exists() && (len(args) == 1 || got.String() == args[1])
 	if ok == neg {
 		ts.Fatalf("%s is %s in\n%s", args[0], got.Raw, out)
+	}
+}
+
+// results FILE: the last standard output is an answer of recall with the very results of the
+// one in FILE. With "!": with others.
+func checkResults(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: [!] results FILE")
+	}
+	got, want := gjson.Get(ts.ReadFile("stdout"), "results"), gjson.Get(ts.ReadFile(args[0]), "results")
+	if !got.Exists() || !want.Exists() || (got.Raw == want.Raw) == neg {
+		ts.Fatalf("results are\n%s\nin %s they are\n%s", got.Raw, args[0], want.Raw)
 	}
 }
 

@@ -37,7 +37,7 @@ func (e *usageError) Unwrap() error { return e.err }
 func status(err error) int {
 	var usage *usageError
 	var request *recall.UsageError
-	if errors.As(err, &usage) || errors.As(err, &request) || errors.Is(err, config.ErrUnknownRemote) {
+	if errors.As(err, &usage) || errors.As(err, &request) || errors.Is(err, config.ErrUnknownRemote) || errors.Is(err, ledger.ErrNoMoment) {
 		return exitUsage
 	}
 	return exitFail

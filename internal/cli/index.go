@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/pflag"
 
@@ -10,25 +11,53 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// indexCommand rebuilds the caches: `git rekal index`.
-type indexCommand struct{}
+// indexCommand rebuilds the caches: `git rekal index`, or those of a past state:
+// `git rekal index --at HEAD~3`.
+type indexCommand struct {
+	at    string
+	flags *pflag.FlagSet
+}
 
 func indexEntry() entry {
 	return entry{
-		name: "index", usage: "index", short: "rebuild the caches from the ledger",
+		name: "index", usage: "index [--at REF|DIR]", short: "rebuild the caches from the ledger, or those of a past state",
 		long: `
-Rebuilds .rekal/data.db and .rekal/index.db from the ledgers that are here. Seldom needed: every
-command brings them up to date by itself.`,
+Rebuilds .rekal/data.db and .rekal/index.db from the ledgers that are here, and drops the caches of
+past states. Seldom needed: every command brings them up to date by itself.
+
+With --at, it builds those of one past state, which "git rekal --checkpoint REF" then answers from: REF
+is all that --checkpoint takes, also a folder in which a ledger is checked out or unpacked.
+
+  git rekal index --at '@{2026-02-01}'
+  git worktree add ../then rekal/alice@example.com~20 && git rekal index --at ../then`,
 		make: func() command { return &indexCommand{} },
 	}
 }
 
-func (c *indexCommand) addFlags(*pflag.FlagSet) {}
+func (c *indexCommand) addFlags(fs *pflag.FlagSet) {
+	c.flags = fs
+	fs.StringVar(&c.at, "at", "", "build the caches of the past state that `REF` names, or that lies in a folder")
+}
 
-func (c *indexCommand) validate(args []string) error { return noArgs(args) }
+func (c *indexCommand) validate(args []string) error {
+	if c.at == "" && c.flags.Changed("at") {
+		return errors.New("--at must not be empty")
+	}
+	return noArgs(args)
+}
 
 func (c *indexCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+		tables, _, err := asOf(ctx, w, m, "at", c.at)
+		if err != nil {
+			return err
+		}
+		if c.at != "" {
+			return tables.Rebuild(ctx)
+		}
+		if err := m.Forget(ctx); err != nil {
+			return err
+		}
 		if err := m.Rebuild(ctx); err != nil {
 			return err
 		}

@@ -29,7 +29,8 @@ latest sessions that pass the filters.
 
   git rekal "JWT expiry"
   git rekal --file '^src/auth/' -n 5 "why is the token refreshed twice"
-  git rekal --commit HEAD~3`,
+  git rekal --commit HEAD~3
+  git rekal --checkpoint '@{3 days ago}' "JWT expiry"`,
 		make: func() command { return &recallCommand{} },
 	}
 }
@@ -37,6 +38,7 @@ latest sessions that pass the filters.
 func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.File), "file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one")
 	fs.Var((*once)(&c.req.Commit), "commit", "sessions behind a code commit: any `REV`, also from before an amend or rebase, or squashed on a server")
+	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state: a checkpoint's SHA, HEAD~n, @{date}, a revision of the code, or a folder; `REF`")
 	fs.Var((*once)(&c.req.Author), "author", "sessions of the person with this `EMAIL`")
 	fs.Var((*once)(&c.req.Actor), "actor", "sessions started by a `human` or an agent")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
@@ -65,7 +67,7 @@ func (c *recallCommand) validate(args []string) error {
 	if c.flags.Changed("limit") && c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
 	}
-	for _, name := range []string{"file", "commit", "author", "actor"} {
+	for _, name := range []string{"file", "commit", "checkpoint", "author", "actor"} {
 		if f := c.flags.Lookup(name); f.Changed && f.Value.String() == "" {
 			return errors.New("--" + name + " must not be empty")
 		}
@@ -75,7 +77,11 @@ func (c *recallCommand) validate(args []string) error {
 
 func (c *recallCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		index, err := m.Index(ctx)
+		tables, when, err := asOf(ctx, w, m, "checkpoint", c.req.Checkpoint)
+		if err != nil {
+			return err
+		}
+		index, err := tables.Index(ctx)
 		if err != nil {
 			return err
 		}
@@ -84,6 +90,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if err := errors.Join(err, index.Close()); err != nil {
 			return err
 		}
+		answer.AsOf = when
 		return result.Write(app.Stdout, answer)
 	})
 }

@@ -258,3 +258,13 @@ type engineError struct {
 
 func (e *engineError) Error() string { return e.text }
 func (e *engineError) Unwrap() error { return e.err }
+
+// Ties lists the checkpoints of one author by the code commit that each is tied to, the first
+// ones first.
+func (d *DB) Ties(ctx context.Context, email string) (map[string][]string, error) {
+	rows, err := d.Query(ctx, `SELECT git_sha, id FROM checkpoints WHERE lower(user_email) = lower(?) ORDER BY ts, id`, email)
+	if err != nil {
+		return nil, err
+	}
+	return pairs(rows)
+}

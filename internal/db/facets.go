@@ -132,6 +132,22 @@ func (t *Tx) Edited(ctx context.Context, ids []string) (map[string][]string, err
 	return pairs(rows)
 }
 
+// Named reads from data.db the paths and commands that the tools of a session named.
+func (t *Tx) Named(ctx context.Context, id string) ([]session.ToolCall, error) {
+	rows, err := t.Query(ctx, `SELECT DISTINCT coalesce(path, ''), coalesce(cmd_prefix, '') FROM tool_calls WHERE session_id = ?`, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []session.ToolCall
+	err = each(rows, func() error {
+		var c session.ToolCall
+		err := rows.Scan(&c.Path, &c.Cmd)
+		out = append(out, c)
+		return err
+	})
+	return out, err
+}
+
 // editing is session.Edits in SQL.
 const editing = `tool IN ('Edit', 'MultiEdit', 'Write', 'NotebookEdit')`
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -152,36 +151,45 @@ func (d *DB) Calls(ctx context.Context, ids []string) (map[string]Calls, error) 
 // TurnsAt reads single turns from index.db, by where they stand.
 func (d *DB) TurnsAt(ctx context.Context, turns []TurnKey) (map[TurnKey]session.Turn, error) {
 	out := map[TurnKey]session.Turn{}
-	for some := range slices.Chunk(turns, singly) {
-		// With one turn a SELECT the engine reads a text or two for each; with a list of them it reads
-		// all that there are.
-		selects := make([]string, len(some))
-		for i, k := range some {
-			selects[i] = fmt.Sprintf(`SELECT session_id, turn_index, role, content FROM turns_ft WHERE session_id = '%s' AND turn_index = %d`,
-				quote(k.Session), k.Index)
-		}
-		rows, err := d.Query(ctx, strings.Join(selects, " UNION ALL "))
-		if err != nil {
-			return nil, err
-		}
-		err = each(rows, func() error {
-			var k TurnKey
-			var t session.Turn
-			if err := rows.Scan(&k.Session, &k.Index, &t.Role, &t.Content); err != nil {
-				return err
-			}
-			t.Index = k.Index
-			out[k] = t
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+	if len(turns) == 0 {
+		return out, nil
 	}
-	return out, nil
+	rows, err := d.turnsAt(ctx, turns)
+	if err != nil {
+		return nil, err
+	}
+	err = each(rows, func() error {
+		var k TurnKey
+		var t session.Turn
+		if err := rows.Scan(&k.Session, &k.Index, &t.Role, &t.Content); err != nil {
+			return err
+		}
+		t.Index = k.Index
+		out[k] = t
+		return nil
+	})
+	return out, err
 }
 
-// singly is how many SELECTs one statement has at most.
+// turnsAt asks for few turns with a SELECT each, which reads the texts beside each turn, and for
+// many with a list, which reads all that there are.
+func (d *DB) turnsAt(ctx context.Context, turns []TurnKey) (*sql.Rows, error) {
+	const columns = `SELECT session_id, turn_index, role, content FROM turns_ft WHERE `
+	if len(turns) > singly {
+		ids, indexes := make([]string, len(turns)), make([]int32, len(turns))
+		for i, k := range turns {
+			ids[i], indexes[i] = k.Session, int32(k.Index)
+		}
+		return d.Query(ctx, columns+`(session_id, turn_index) IN (SELECT unnest(?::VARCHAR[]), unnest(?::INTEGER[]))`, ids, indexes)
+	}
+	selects := make([]string, len(turns))
+	for i, k := range turns {
+		selects[i] = columns + fmt.Sprintf(`session_id = '%s' AND turn_index = %d`, quote(k.Session), k.Index)
+	}
+	return d.Query(ctx, strings.Join(selects, " UNION ALL "))
+}
+
+// singly is how many rows are asked for one by one.
 const singly = 50
 
 // among is what stands in the brackets of IN, with its parameters. Few texts are written out, because

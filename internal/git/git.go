@@ -15,6 +15,7 @@
 package git
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -34,6 +35,7 @@ var (
 	ErrNotFound      = errors.New("not found")
 	ErrMoved         = errors.New("ref moved")
 	ErrNoIdentity    = errors.New("no identity")
+	ErrAmbiguous     = errors.New("ambiguous")
 )
 
 // Layout says where a repository keeps things. All paths are absolute and cleaned, and
@@ -70,6 +72,16 @@ func Open(dir string, env []string) (*Repo, error) {
 		return nil, err
 	}
 	return repo, nil
+}
+
+// Init makes a bare repository in a folder that does not exist, and opens it.
+func Init(dir string) (*Repo, error) {
+	r, err := git2.InitRepository(dir, true)
+	if err != nil {
+		return nil, fmt.Errorf("git: make %q: %w", dir, err)
+	}
+	r.Free()
+	return Open(dir, nil)
 }
 
 // check finds out where things are, and whether they may and can be read.
@@ -184,6 +196,14 @@ func (r *Repo) Head() (Head, error) {
 // Resolve turns a revision as `git rev-parse` takes it into the commit that it names.
 func (r *Repo) Resolve(rev string) (OID, error) {
 	obj, err := r.r.RevparseSingle(rev)
+	if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
+		// Of several objects git takes the one that is a commit.
+		id, err := r.run(context.Background(), "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+		if err != nil {
+			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrAmbiguous)
+		}
+		return OID(strings.TrimSpace(id)), nil
+	}
 	if err != nil {
 		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) || git2.IsErrorCode(err, git2.ErrorCodeInvalidSpec) {
 			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrNotFound)
@@ -193,7 +213,7 @@ func (r *Repo) Resolve(rev string) (OID, error) {
 	defer obj.Free()
 	commit, err := obj.Peel(git2.ObjectCommit)
 	if err != nil {
-		return "", fmt.Errorf("git: resolve %q: not a commit: %w", rev, err)
+		return "", fmt.Errorf("git: resolve %q: not a commit", rev)
 	}
 	defer commit.Free()
 	return fromOid(commit.Id()), nil

@@ -378,3 +378,26 @@ func (r *Repo) IsAncestor(old, new OID) (bool, error) {
 	}
 	return ok, nil
 }
+
+// CommitByPrefix finds the commit whose OID begins with hexadecimal digits, at least four.
+// It returns ErrNotFound when there is none, and ErrAmbiguous when several objects begin so.
+func (r *Repo) CommitByPrefix(prefix string) (OID, error) {
+	if n := len(prefix); n < 4 || n > 40 {
+		return "", fmt.Errorf("git: %q: %w", prefix, ErrNotFound)
+	}
+	o, err := toOid(OID(prefix + strings.Repeat("0", 40-len(prefix))))
+	if err != nil {
+		return "", fmt.Errorf("git: %q: %w", prefix, ErrNotFound)
+	}
+	c, err := r.r.LookupPrefixCommit(o, uint(len(prefix)))
+	switch {
+	case git2.IsErrorCode(err, git2.ErrorCodeNotFound):
+		return "", fmt.Errorf("git: %q: %w", prefix, ErrNotFound)
+	case git2.IsErrorCode(err, git2.ErrorCodeAmbiguous):
+		return "", fmt.Errorf("git: %q: %w", prefix, ErrAmbiguous)
+	case err != nil:
+		return "", fmt.Errorf("git: %q: %w", prefix, err)
+	}
+	defer c.Free()
+	return fromOid(c.Id()), nil
+}

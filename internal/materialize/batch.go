@@ -20,6 +20,7 @@ type batch struct {
 	whole    map[string]*session.Session // those that two machines captured, as they stand
 	changed  map[string]bool             // sessions whose row or facets change
 	edited   map[string]map[string]bool  // session → files that it has edited so far
+	named    map[string]*named           // session → what else its calls have named so far
 	turnAt   map[db.TurnKey]time.Time    // times of turns that tool calls stand behind
 	parts    []session.Session           // what to append, in ledger order, numbered as it will stand
 	cps      []session.Checkpoint
@@ -32,7 +33,7 @@ func newBatch(s *store, data, index *db.Tx) *batch {
 	return &batch{
 		store: s, data: data, index: index,
 		rows: map[string]*db.SessionRow{}, whole: map[string]*session.Session{}, changed: map[string]bool{},
-		edited: map[string]map[string]bool{}, turnAt: map[db.TurnKey]time.Time{},
+		edited: map[string]map[string]bool{}, named: map[string]*named{}, turnAt: map[db.TurnKey]time.Time{},
 	}
 }
 
@@ -149,7 +150,9 @@ func (b *batch) take(ctx context.Context, e entry) error {
 	}
 	b.told = append(b.told, told{e.key, turns})
 	if e.Checkpoint != nil {
-		b.checkpoint(e)
+		if err := b.checkpoint(ctx, e); err != nil {
+			return err
+		}
 	}
 	if len(e.Memories)+len(e.Purges)+len(e.Restores)+len(e.Rewrites) > 0 {
 		b.notes = append(b.notes, e)
@@ -191,6 +194,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 			b.edit(p.ID, c.Path)
 		}
 	}
+	b.namedBy(p.ID).add(p.ToolCalls)
 	return nil
 }
 
@@ -224,28 +228,22 @@ func (b *batch) loadWhole(ctx context.Context, row *db.SessionRow) error {
 }
 
 // checkpoint ties a checkpoint to the sessions that it adds to and to those that it links,
-// and gives its files to those that edited them; files that none of them is known to have
-// edited (a shell command did) are everybody's.
-func (b *batch) checkpoint(e entry) {
+// and gives its files to those whose they are.
+func (b *batch) checkpoint(ctx context.Context, e entry) error {
 	cp := *e.Checkpoint
 	cp.ID = string(e.OID)
 	cp.Links = b.links(e)
 	b.cps = append(b.cps, cp)
 	for _, f := range cp.Files {
-		claimed := false
-		for _, l := range cp.Links {
-			if b.edited[l.Session][f.Path] || b.edited[l.Session][f.OldPath] {
-				claimed = true
-				b.files = append(b.files, db.FileRow{Checkpoint: cp.ID, Session: l.Session, Path: f.Path, Change: f.Change})
-			}
+		owners, err := b.owners(ctx, cp.Links, f)
+		if err != nil {
+			return err
 		}
-		if claimed {
-			continue
-		}
-		for _, l := range cp.Links {
+		for _, l := range owners {
 			b.files = append(b.files, db.FileRow{Checkpoint: cp.ID, Session: l.Session, Path: f.Path, Change: f.Change})
 		}
 	}
+	return nil
 }
 
 // links are an entry's ties to sessions that are there, each once.

@@ -12,7 +12,8 @@
 // whatever order ledgers came, hold the same rows as tables that were rebuilt, and searches
 // give the same scores; a file that is damaged, half-written or of another schema version
 // is rebuilt, and Warn says so; a reader never waits for a rebuild where there is an older
-// state to answer from; where nothing is new, nothing is written. It never writes to git.
+// state to answer from; where nothing is new, nothing is written. The tables of a past
+// moment hold what those of today held then. It never writes to git.
 package materialize
 
 import (
@@ -42,6 +43,9 @@ type Materializer struct {
 	Dir  string // .rekal
 	Now  func() time.Time
 	Warn func(error) // what was skipped, set aside or could not be brought up to date
+
+	past   bool           // Dir is one of those below at/, made when it is needed
+	moment *ledger.Moment // nil: all that the repository holds
 }
 
 // Reader is a database open for reading, under the lock.
@@ -112,11 +116,14 @@ const patience = 10 * time.Minute
 
 // alone does something while no other process works on the databases.
 func (m *Materializer) alone(ctx context.Context, do func([]ledger.Head) error) error {
+	if err := m.folder(ctx); err != nil {
+		return err
+	}
 	held, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, patience)
 	if err != nil {
 		return err
 	}
-	heads, err := ledger.Heads(m.Repo)
+	heads, err := m.heads()
 	if err == nil {
 		err = do(heads)
 	}

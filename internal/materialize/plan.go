@@ -102,7 +102,11 @@ func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have curso
 		author := authorOf(h.Email, h.Ref)
 		authors[h.Ref] = author
 		if applied := have[h.Ref].applied; applied != "" {
-			known[author] = append(known[author], applied)
+			counting, err := m.counting(ctx, h.Ref, applied)
+			if err != nil {
+				return nil, errRestart // it is not all here any more
+			}
+			known[author] = append(known[author], counting...)
 		}
 	}
 	for ref := range have {
@@ -123,7 +127,11 @@ func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have curso
 			p.cursor[h.Ref] = r
 		}
 		if p.cursor[h.Ref].applied == h.OID {
-			known[authors[h.Ref]] = append(known[authors[h.Ref]], h.OID)
+			counting, err := m.counting(ctx, h.Ref, h.OID)
+			if err != nil {
+				return nil, err
+			}
+			known[authors[h.Ref]] = append(known[authors[h.Ref]], counting...)
 		}
 	}
 	slices.SortFunc(p.commits, func(a, b commit) int { return cmp.Compare(a.key, b.key) })
@@ -168,7 +176,7 @@ func anew(c commit) bool { return c.Root && len(c.Segments) > 0 }
 // missing lists a ledger's commits beyond those that are known, each of whose segments is
 // there: in a partial clone some may not be.
 func (m *Materializer) missing(ctx context.Context, h ledger.Head, known []git.OID) (out []commit, bytes uint64, err error) {
-	commits, err := ledger.Since(ctx, m.Repo, h.OID, known...)
+	commits, err := m.since(ctx, h, known)
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, fmt.Errorf("materialize: %w", err)

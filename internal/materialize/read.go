@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
@@ -40,12 +39,25 @@ func (o *opened) close() error {
 	return errors.Join(append(errs, o.lock.Release())...)
 }
 
-// open opens files as they are where they are current, and mostly they are. Otherwise it
-// brings them up first, or lets another process do that.
-func (m *Materializer) open(ctx context.Context, files ...string) (*opened, error) {
+// open opens files of the tables, up to date.
+func (m *Materializer) open(ctx context.Context, files ...string) (o *opened, err error) {
+	for range 3 {
+		if err := m.folder(ctx); err != nil {
+			return nil, err
+		}
+		if o, err = m.openCurrent(ctx, files); !m.past || !errors.Is(err, fs.ErrNotExist) {
+			break // otherwise somebody let the folder go just now
+		}
+	}
+	return o, err
+}
+
+// openCurrent opens files as they are where they are current, and mostly they are. Otherwise
+// it brings them up first, or lets another process do that.
+func (m *Materializer) openCurrent(ctx context.Context, files []string) (*opened, error) {
 	waited := time.Duration(0)
 	for moves := 0; ; moves++ {
-		heads, err := ledger.Heads(m.Repo)
+		heads, err := m.heads()
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -22,7 +23,7 @@ import (
 var errRestart = errors.New("materialize: start again")
 
 // batchBytes bounds how much text is applied at once, and so the memory that it takes.
-const batchBytes = 16 << 20
+const batchBytes = 8 << 20
 
 // store is both databases, open for writing.
 type store struct {
@@ -31,6 +32,7 @@ type store struct {
 	now         func() time.Time
 	warn        func(error)
 
+	unknown bool   // the files are still to be put in their place
 	fresh   bool   // the tables are empty
 	trained string // the entry that holds the last turn of the semantic model; "" for none
 	told    []told // of fresh tables: how many turns each entry added, in their order
@@ -54,7 +56,7 @@ func (m *Materializer) openStore(ctx context.Context, data, index string) (*stor
 	if m.exists(data) != m.exists(index) {
 		return nil, fmt.Errorf("materialize: %w", fs.ErrNotExist)
 	}
-	s := &store{repo: m.Repo, now: m.Now, warn: m.Warn, skipped: map[string]*skipped{}}
+	s := &store{repo: m.Repo, now: m.Now, warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{}}
 	err := beside(
 		func() (err error) {
 			s.data, err = db.Open(ctx, m.path(data), db.ReadWrite, db.DataSchema())
@@ -198,44 +200,79 @@ func (s *store) skip(c commit, err error) {
 	s.skipped[c.email].segments++
 }
 
-// apply writes a plan in batches: everything in one transaction on data.db and one on
-// index.db, so that a catch-up that dies has done nothing, or at worst has finished one
-// file alone, which the next one sees by the cursors.
+// apply writes a plan in batches: into files that are in use everything in one transaction on
+// data.db and one on index.db, so that a catch-up that dies has done nothing, or at worst has
+// finished one file alone, which the next one sees by the cursors. Files that nobody knows yet
+// take a transaction for some batches at a time, because a transaction lies in memory.
 func (s *store) apply(ctx context.Context, p *plan) error {
 	if err := s.standsAt(ctx, p.have); err != nil {
 		return err
 	}
-	data, err := s.data.Begin(ctx)
+	tx, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}
-	defer data.Rollback() // what failed is reported; the file is unchanged
-	index, err := s.index.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer index.Rollback() // as above
+	defer func() { tx.rollback() }() // what failed is reported; what was not committed is undone
 	s.fresh = len(p.have) == 0
-	if s.trained, err = index.Trained(ctx); err != nil {
+	if s.trained, err = tx.index.Trained(ctx); err != nil {
 		return err
 	}
-	err = s.eachBatch(ctx, p.commits, func(entries []entry) error { return newBatch(s, data, index).write(ctx, entries) })
+	batches := 0
+	err = s.eachBatch(ctx, p.commits, func(entries []entry) error {
+		if batches++; s.unknown && batches%commitEvery == 0 {
+			if err := tx.commit(ctx); err != nil {
+				return err
+			}
+			if tx, err = s.begin(ctx); err != nil {
+				return err
+			}
+		}
+		return newBatch(s, tx.data, tx.index).write(ctx, entries)
+	})
 	if err != nil {
 		return err
 	}
-	if err := s.finish(ctx, data, index, p.cursor); err != nil {
+	if err := s.finish(ctx, tx.data, tx.index, p.cursor); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("materialize: %w", err)
 	}
 	// Nobody's impatience comes between the two commits; only a crash does.
-	last := context.WithoutCancel(ctx)
-	err = beside(func() error { return data.Commit(last) }, func() error { return index.Commit(last) })
-	if err == nil {
-		s.report(p)
+	if err := tx.commit(context.WithoutCancel(ctx)); err != nil {
+		return err
 	}
-	return err
+	s.report(p)
+	return nil
+}
+
+// commitEvery is how many batches a transaction on files that nobody knows yet takes.
+const commitEvery = 4
+
+// pair is a transaction on each database.
+type pair struct{ data, index *db.Tx }
+
+func (s *store) begin(ctx context.Context) (pair, error) {
+	data, err := s.data.Begin(ctx)
+	if err != nil {
+		return pair{}, err
+	}
+	index, err := s.index.Begin(ctx)
+	if err != nil {
+		return pair{}, errors.Join(err, data.Rollback())
+	}
+	return pair{data, index}, nil
+}
+
+func (p pair) commit(ctx context.Context) error {
+	return beside(func() error { return p.data.Commit(ctx) }, func() error { return p.index.Commit(ctx) })
+}
+
+// rollback does nothing after commit.
+func (p pair) rollback() {
+	if p.data != nil {
+		_, _ = p.data.Rollback(), p.index.Rollback()
+	}
 }
 
 // beside runs two steps, one on each database, at once. Both mostly fail for one reason, so

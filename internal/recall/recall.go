@@ -32,6 +32,8 @@ type Request struct {
 	Actor  string // session.ActorHuman or ActorAgent
 	Limit  int    // 0: all
 
+	Checkpoint string // names the moment whose tables are asked; it is only repeated
+
 	// Embed is search.Options.Embed.
 	Embed func(ctx context.Context, model, text string) []float32
 }
@@ -51,7 +53,7 @@ const snippetSize = 240
 func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
 	out := result.Recall{
 		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},
-		Filters: result.Filters{File: req.File, Commit: req.Commit, Author: req.Author, Actor: req.Actor},
+		Filters: result.Filters{File: req.File, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor},
 	}
 	filter, inferred, err := filterOf(ctx, index, repo, req)
 	if err != nil {
@@ -134,14 +136,15 @@ var abbreviated = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
 // matches as a prefix.
 func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (direct, inferred []string, err error) {
 	start := strings.ToLower(rev)
-	id, err := repo.Resolve(rev)
+	id, err := resolve(repo, rev)
 	switch {
 	case err == nil:
 		start = string(id)
-	case !errors.Is(err, git.ErrNotFound): // a tree, or a prefix of several objects
-		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, err)}
-	case !abbreviated.MatchString(rev):
+	case abbreviated.MatchString(rev) && !errors.Is(err, git.ErrAmbiguous): // gone, or the name of something else
+	case errors.Is(err, git.ErrNotFound):
 		return nil, nil, &UsageError{fmt.Errorf("--commit %q: no such revision", rev)}
+	default: // a tree, or a prefix of several commits
+		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, err)}
 	}
 	rewrites, err := index.Rewrites(ctx)
 	if err != nil {
@@ -156,6 +159,17 @@ func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (dir
 		inferred = append(inferred, closure(p, rewrites)...)
 	}
 	return direct, inferred, err
+}
+
+// resolve asks git for a revision. What ":/text" finds is code, and no commit of a ledger, whose
+// subject is that of the code commit.
+func resolve(repo *git.Repo, rev string) (git.OID, error) {
+	if text, ok := strings.CutPrefix(rev, ":/"); ok {
+		if id, err := repo.Resolve("HEAD^{/" + text + "}"); err == nil {
+			return id, nil
+		}
+	}
+	return repo.Resolve(rev)
 }
 
 // closure follows rewrites in both directions, in chains, from a commit or a prefix.

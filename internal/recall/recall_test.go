@@ -92,7 +92,7 @@ func (p *place) code(subject string) string {
 // append writes one entry to an author's ledger.
 func (p *place) append(email string, minutes int, e session.Entry) {
 	p.t.Helper()
-	l, err := ledger.Own(p.repo, git.Signature{Name: "S", Email: email, When: at(0)}, rand.NewChaCha8([32]byte{byte(minutes)}))
+	l, err := ledger.Own(p.repo, git.Signature{Name: "S", Email: email, When: at(minutes)}, rand.NewChaCha8([32]byte{byte(minutes), byte(minutes >> 8)}))
 	if err != nil {
 		p.t.Fatal(err)
 	}

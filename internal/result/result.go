@@ -22,16 +22,24 @@ type Recall struct {
 	Schema  int     `json:"schema"`
 	Query   string  `json:"query,omitempty"`
 	Filters Filters `json:"filters,omitzero"`
-	Total   int     `json:"total"` // how many match, before -n
+	AsOf    *AsOf   `json:"as_of,omitempty"` // with --checkpoint
+	Total   int     `json:"total"`           // how many match, before -n
 	Results []Hit   `json:"results"`
 }
 
 // Filters repeats the filters of a recall.
 type Filters struct {
-	File   string `json:"file,omitempty"`
-	Commit string `json:"commit,omitempty"`
-	Author string `json:"author,omitempty"`
-	Actor  string `json:"actor,omitempty"`
+	File       string `json:"file,omitempty"`
+	Commit     string `json:"commit,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Author     string `json:"author,omitempty"`
+	Actor      string `json:"actor,omitempty"`
+}
+
+// AsOf is the past state that was asked.
+type AsOf struct {
+	Checkpoint string `json:"checkpoint,omitempty"` // OID of the commit of one's own ledger; absent before the first
+	Until      string `json:"until,omitempty"`      // of the others' ledgers counts what was there by then
 }
 
 // Hit is one session that was found.

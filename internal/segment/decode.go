@@ -42,13 +42,11 @@ func Decode(data []byte) (session.Entry, error) {
 type decoder struct{ e session.Entry }
 
 func (d *decoder) line(b []byte) error {
-	var kind struct {
-		T string `json:"t"`
-	}
-	if err := json.Unmarshal(b, &kind); err != nil {
+	kind, err := kindOf(b)
+	if err != nil {
 		return brief(err)
 	}
-	switch kind.T {
+	switch kind {
 	case "checkpoint":
 		return read(b, d.checkpoint)
 	case "file":
@@ -70,7 +68,24 @@ func (d *decoder) line(b []byte) error {
 	case "scrub":
 		return read(b, d.scrub)
 	}
-	return fmt.Errorf("unknown kind %.100q", kind.T)
+	return fmt.Errorf("unknown kind %.100q", kind)
+}
+
+// kindOf tells a line's t. It stands first in what Encode writes; the line is parsed for it only
+// where another key could be a second t, which would count.
+func kindOf(b []byte) (string, error) {
+	if rest, ok := bytes.CutPrefix(b, []byte(`{"t":"`)); ok {
+		word, rest, _ := bytes.Cut(rest, []byte(`"`))
+		if !bytes.Contains(word, []byte(`\`)) && !bytes.Contains(rest, []byte(`"t"`)) && !bytes.Contains(rest, []byte(`"T"`)) &&
+			!bytes.Contains(rest, []byte(`"\u00`)) {
+			return string(word), nil
+		}
+	}
+	var kind struct {
+		T string `json:"t"`
+	}
+	err := json.Unmarshal(b, &kind)
+	return kind.T, err
 }
 
 // read decodes strictly: a key that the format does not know is an error, because it
@@ -81,6 +96,9 @@ func read[T any](b []byte, use func(T) error) error {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&v); err != nil {
 		return brief(err)
+	}
+	if rest := bytes.TrimLeft(b[dec.InputOffset():], " \t\r"); len(rest) > 0 {
+		return fmt.Errorf("%.100q behind the record", rest)
 	}
 	return use(v)
 }

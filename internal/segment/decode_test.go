@@ -53,6 +53,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an empty line", []string{``}, "unexpected end"},
 		{"an array", []string{`[]`}, "cannot unmarshal"},
 		{"two records on a line", []string{turnOK + turnOK}, "after top-level value"},
+		{"something behind a record", []string{scrubOK + " x"}, "behind the record"},
 		{"no kind", []string{`{"id":"x"}`}, `unknown kind ""`},
 		{"an unknown kind", []string{`{"t":"turns"}`}, `unknown kind "turns"`},
 		{"an unknown key", []string{bent(scrubOK, `"ts"`, `"why":"x","ts"`)}, `unknown field "why"`},
@@ -200,6 +201,10 @@ func TestDecodeAccepts(t *testing.T) {
 		"a tool's file at home":         {sessionOK, strings.Replace(toolOK, `"Read"`, `"Read","path":"~/x"`, 1)},
 		"the root itself":               {sessionOK, strings.Replace(toolOK, `"Read"`, `"Read","path":"."`, 1)},
 		"colour in what was said":       {sessionOK, strings.Replace(turnOK, `"x"`, `"\u001b[31mred"`, 1)},
+		"a kind that stands twice":      {sessionOK, strings.Replace(turnOK, `"turn"`, `"tool","t":"turn"`, 1)},
+		"the second in another case":    {sessionOK, strings.Replace(turnOK, `"turn"`, `"tool","T":"turn"`, 1)},
+		"the second escaped":            {sessionOK, strings.Replace(turnOK, `"turn"`, `"tool","\u0074":"turn"`, 1)},
+		"an escaped kind":               {sessionOK, strings.Replace(turnOK, `"turn"`, `"tur\u006e"`, 1)},
 		"keys in another order, twice":  {`{"ts":"","n":9,"id":"` + idA + `","t":"purge","n":1}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -183,10 +183,10 @@ func removeCaches(l Layout) (others bool, err error) {
 }
 
 // ourCache reports whether a name below .rekal is one that git-rekal uses: the databases
-// (with what lies beside them during a rebuild), the locks, the capture cache, what is known
-// of the embedding server, spilled data, and the record of what was made.
+// (with what lies beside them during a rebuild), those of past moments, the locks, the capture
+// cache, what is known of the embedding server, spilled data, and the record of what was made.
 func ourCache(name string) bool {
-	for _, own := range []string{"data.db", "index.db", "lock", "capture.cache", "embed.json", "made", "tmp"} {
+	for _, own := range []string{"data.db", "index.db", "lock", "capture.cache", "embed.json", "made", "tmp", "at"} {
 		if name == own || strings.HasPrefix(name, own+".") {
 			return true
 		}

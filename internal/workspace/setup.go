@@ -65,8 +65,8 @@ func (w *Workspace) alone(ctx context.Context, do func() error) error {
 	return errors.Join(do(), held.Remove())
 }
 
-// holdCaches keeps everybody else from the caches, in the order in which materialize takes
-// its locks. Where there are no caches there is nothing to hold.
+// holdCaches keeps everybody else from the caches, today's and those of past moments, in the order
+// in which materialize takes its locks. Where there are no caches there is nothing to hold.
 func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err error) {
 	var held []*lock.Lock
 	free = func() error {
@@ -79,12 +79,25 @@ func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err erro
 	if !exists(w.RekalDir()) {
 		return free, nil
 	}
-	for _, name := range []string{"lock.writer", "lock"} {
-		l, err := lock.Acquire(ctx, filepath.Join(w.RekalDir(), name), lock.ToWrite, cacheWait)
-		if err != nil && !errors.Is(err, fs.ErrPermission) { // where we can't write, nobody writes
-			return nil, errors.Join(fmt.Errorf("workspace: %w", err), free())
+	dirs := []string{w.RekalDir()}
+	past, _ := os.ReadDir(filepath.Join(w.RekalDir(), "at")) // what can't be listed can't be held
+	for _, e := range past {
+		if e.IsDir() {
+			dirs = append(dirs, filepath.Join(w.RekalDir(), "at", e.Name()))
 		}
-		held = append(held, l)
+	}
+	for _, dir := range dirs {
+		for _, name := range []string{"lock.writer", "lock"} {
+			l, err := lock.Acquire(ctx, filepath.Join(dir, name), lock.ToWrite, cacheWait)
+			switch {
+			case err == nil:
+				held = append(held, l)
+			case errors.Is(err, fs.ErrPermission): // where we can't write, nobody writes
+			case errors.Is(err, fs.ErrNotExist) && dir != w.RekalDir(): // somebody let it go just now
+			default:
+				return nil, errors.Join(fmt.Errorf("workspace: %w", err), free())
+			}
+		}
 	}
 	return free, nil
 }

@@ -22,6 +22,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "where the ledgers are generated and kept")
 	flag.StringVar(&o.data, "data", "../shared/data", "the real sessions")
 	flag.StringVar(&o.bin, "bin", "bin", "the folder of the git-rekal that is measured")
+	flag.IntVar(&o.rounds, "rounds", 3, "how often each query is asked")
 	generate := flag.Bool("gen", false, "generate only")
 	what := flag.String("child", "", "do one thing in the repository that is named: recall, catch-up or index")
 	profile := flag.String("profile", "", "with -child: where to write a CPU profile")
@@ -42,7 +43,10 @@ func main() {
 	}
 }
 
-type options struct{ dir, data, bin string }
+type options struct {
+	dir, data, bin string
+	rounds         int
+}
 
 // bench is one size's.
 func (o options) bench(size string) (b bench, err error) {
@@ -97,7 +101,7 @@ func (o options) measure(ctx context.Context, sizes []string) error {
 		if err != nil {
 			return err
 		}
-		s := scratch{bench: b, table: table{os.Stdout}}
+		s := scratch{bench: b, table: table{os.Stdout}, rounds: o.rounds}
 		if _, err := fmt.Sscanf(string(counted), "%d sessions, %d turns", new(int), &s.turns); err != nil {
 			return fmt.Errorf("%s: %w", b.done(), err)
 		}

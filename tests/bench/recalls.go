@@ -9,13 +9,10 @@ import (
 	"strings"
 )
 
-// rounds is how often each query is asked.
-const rounds = 3
-
 // recalls asks all systems the same queries, one behind the other, so that what else the machine
 // does hits all of them.
 func (s *scratch) recalls(ctx context.Context) error {
-	s.head("recall: %d queries, %d times", len(s.queries), rounds)
+	s.head("recall: %d queries, %d times", len(s.queries), s.rounds)
 	systems := []struct {
 		name string
 		ask  func(context.Context, query) (sample, error)
@@ -27,7 +24,7 @@ func (s *scratch) recalls(ctx context.Context) error {
 		{name: "rg", ask: s.askRipgrep},
 		{name: "sqlite3", ask: s.askSQLite},
 	}
-	for i := range rounds + 1 { // the first warms the page cache
+	for i := range s.rounds + 1 { // the first warms the page cache
 		for _, q := range s.queries {
 			for n := range systems {
 				sys := &systems[n]

@@ -13,6 +13,7 @@ type scratch struct {
 	bench
 	table
 	turns   int
+	rounds  int // how often each query is asked
 	queries []query
 }
 
@@ -64,7 +65,7 @@ func (s *scratch) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.row("git rekal index", "%.1f s, %.0f turns/s, peak %s", own.took.Seconds(), s.rate(own), megabytes(own.memory))
+	s.row("git rekal index", "%.1f s, %.0f turns/s; CPU %.1f s, peak %s", own.took.Seconds(), s.rate(own), own.cpu.Seconds(), megabytes(own.memory))
 	s.row("data.db, index.db", "%s, %s", megabytes(s.size("data.db")), megabytes(s.size("index.db")))
 	if missing("sqlite3") {
 		s.row("SQLite FTS5", "skipped: there is no sqlite3")
@@ -81,7 +82,7 @@ func (s *scratch) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.row("SQLite FTS5", "%.1f s, %.0f turns/s", other.took.Seconds(), s.rate(other))
+	s.row("SQLite FTS5", "%.1f s, %.0f turns/s; CPU %.1f s", other.took.Seconds(), s.rate(other), other.cpu.Seconds())
 	return nil
 }
 

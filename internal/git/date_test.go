@@ -1,0 +1,93 @@
+package git_test
+
+import (
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+func TestDate(t *testing.T) {
+	p := newPlace(t)
+	p.init("repo")
+	p.env = []string{"TZ=UTC", "GIT_TEST_DATE_NOW=1700000000"} // Tuesday, 2023-11-14T22:13:20Z
+	repo := p.open("repo")
+	for _, c := range []struct{ text, want string }{
+		{"yesterday", "2023-11-13T22:13:20Z"},
+		{"3 days ago", "2023-11-11T22:13:20Z"},
+		{"3.days.ago", "2023-11-11T22:13:20Z"},
+		{"two weeks ago", "2023-10-31T22:13:20Z"},
+		{"last monday", "2023-11-13T22:13:20Z"},
+		{"noon yesterday", "2023-11-13T12:00:00Z"},
+		{"2023-02-01", "2023-02-01T23:59:59Z"},
+		{"2023-02-01 14:30", "2023-02-01T14:30:00Z"},
+		{"2023-02-01T14:30:00Z", "2023-02-01T14:30:00Z"},
+		{"2023-02-01 14:30:00 +0200", "2023-02-01T12:30:00Z"},
+		{"Feb 1 2023 10:00", "2023-02-01T10:00:00Z"},
+		{"1690000000", "2023-07-22T04:26:40Z"},
+		{" yesterday ", "2023-11-13T22:13:20Z"},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			got, err := repo.Date(t.Context(), c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "date", c.want, got.Format(time.RFC3339))
+		})
+	}
+	if got, err := repo.Date(t.Context(), "now"); err != nil || got.Year() < 3000 {
+		t.Errorf("now: %v, %v", got, err)
+	}
+	for _, text := range []string{
+		"", " ", "2", "-1", "12345678", "v1.2.0", "foo 3", "garbage", "never", "all", "false", "upstream", "2023-02-30", "2023-13-01",
+		"2023-02-01 dinner", "yesterday\nnow", "3 days ago; rm",
+	} {
+		if got, err := repo.Date(t.Context(), text); !errors.Is(err, git.ErrDate) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+}
+
+// A SHA is abbreviated as git takes it: of several objects that begin so, the commit counts.
+func TestAbbreviated(t *testing.T) {
+	p := newPlace(t)
+	p.init("repo")
+	plain, shared := p.commit("repo", "plain"), p.commit("repo", "shared")
+	for i := 0; ; i++ { // a blob that begins as the commit does
+		text := fmt.Sprint("blob ", i)
+		if strings.HasPrefix(fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text))), string(shared[:4])) {
+			p.write("repo/text", text)
+			p.git("repo", "hash-object", "-w", "text")
+			break
+		}
+	}
+	repo := p.open("repo")
+	for _, c := range []struct {
+		prefix  string
+		want    git.OID
+		resolve error
+		commit  error
+	}{
+		{string(plain[:10]), plain, nil, nil},
+		{string(plain), plain, nil, nil},
+		{string(shared[:4]), shared, nil, git.ErrAmbiguous},
+		{string(shared[:20]), shared, nil, nil},
+		{"", "", git.ErrNotFound, git.ErrNotFound},
+		{"zzzz", "", git.ErrNotFound, git.ErrNotFound},
+		{"ffffffffffffffff", "", git.ErrNotFound, git.ErrNotFound},
+		{strings.Repeat("f", 41), "", git.ErrNotFound, git.ErrNotFound},
+	} {
+		t.Run(c.prefix, func(t *testing.T) {
+			if got, err := repo.Resolve(c.prefix); got != c.want || !errors.Is(err, c.resolve) {
+				t.Errorf("resolved to %q, %v; want %q, %v", got, err, c.want, c.resolve)
+			}
+			if got, err := repo.CommitByPrefix(c.prefix); !errors.Is(err, c.commit) || err == nil && got != c.want {
+				t.Errorf("by prefix: %q, %v; want %q, %v", got, err, c.want, c.commit)
+			}
+		})
+	}
+}

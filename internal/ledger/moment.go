@@ -1,0 +1,322 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// Moment is a past state of all ledgers: one's own at a commit, everybody else's as far as
+// they went at a time. It is a function of the ledgers alone, and of no reflog or fetch.
+type Moment struct {
+	Ref   string    // one's own ledger
+	OID   git.OID   // its commit; "" for nothing of it
+	Until time.Time // of the others' ledgers count the commits up to then, and what these build on
+}
+
+// ErrNoMoment is text that names no moment: no such commit, revision or date, or several.
+var ErrNoMoment = errors.New("no such checkpoint or revision")
+
+// Ties lists, for each code commit that checkpoints of one's own ledger are tied to, these
+// checkpoints, the first ones first.
+type Ties func() (map[git.OID][]git.OID, error)
+
+// Moment finds the moment that text names. What it begins with is one of these, the first that
+// fits; @{DATE} and ~N, ^N, ^{…} may follow, which mean what they mean to git, but for the
+// date, which goes by commit times and needs no reflog:
+//
+//   - HEAD, @ or nothing before a date: the ledger's tip;
+//   - the SHA of a commit of one's own ledger, or its beginning;
+//   - a commit of somebody else's ledger: when it was made;
+//   - any other revision is one of code: the first checkpoint that is tied to the commit, else
+//     the last one made before it, else the first one tied to its nearest ancestor (sessions
+//     that were imported later), else when it was made.
+//
+// A moment before one's own first commit is one with nothing of one's own.
+func (l *Ledger) Moment(ctx context.Context, text string, ties Ties) (Moment, error) {
+	tip, err := l.Tip()
+	if err != nil {
+		return Moment{}, err
+	}
+	w := &resolver{Ledger: l, tip: tip, ties: ties}
+	return w.resolve(ctx, text)
+}
+
+// resolver is the work of one Moment.
+type resolver struct {
+	*Ledger
+	tip  git.OID
+	ties Ties
+}
+
+// momentForm takes "main@{yesterday}~2" apart.
+var momentForm = regexp.MustCompile(`^([^~^]*?)(?:@\{([^{}]*)\})?([~^].*)?$`)
+
+// branchWords stand in braces and are no date: main@{upstream}, @{-1}.
+var branchWords = regexp.MustCompile(`^(u|upstream|push|-\d+)$`)
+
+func (w *resolver) resolve(ctx context.Context, text string) (Moment, error) {
+	form := momentForm.FindStringSubmatch(text)
+	if form == nil || strings.HasPrefix(text, ":") || branchWords.MatchString(form[2]) {
+		id, err := w.revision(text)
+		if err != nil {
+			return Moment{}, err
+		}
+		return w.at(ctx, id)
+	}
+	base, way := form[1], form[3]
+	dated := strings.Contains(text, "@{")
+	if base == "" && !dated {
+		return Moment{}, ErrNoMoment
+	}
+	id, err := w.base(ctx, base)
+	if err == nil && dated {
+		return w.dated(ctx, id, form[2], way)
+	}
+	return w.onward(ctx, id, way, err)
+}
+
+// onward goes from a commit by ~N and the like.
+func (w *resolver) onward(ctx context.Context, id git.OID, way string, err error) (Moment, error) {
+	if err == nil && way != "" {
+		id, err = w.revision(string(id) + way)
+	}
+	if err != nil {
+		return Moment{}, err
+	}
+	return w.at(ctx, id)
+}
+
+// dated goes back from a commit to what was there at a date.
+func (w *resolver) dated(ctx context.Context, from git.OID, date, way string) (Moment, error) {
+	when, err := w.repo.Date(ctx, date)
+	if err != nil {
+		return Moment{}, fmt.Errorf("%w: %q is no date", ErrNoMoment, date)
+	}
+	id, err := w.last(ctx, from, when)
+	if err == nil && id == "" {
+		if from == w.tip && way == "" {
+			return Moment{Ref: w.ref, Until: when}, nil
+		}
+		err = fmt.Errorf("%w: there was nothing yet", ErrNoMoment)
+	}
+	return w.onward(ctx, id, way, err)
+}
+
+// hex40 is a commit's OID or its beginning, as git takes it.
+var hex40 = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
+
+// base finds the commit that the first part of a text names.
+func (w *resolver) base(ctx context.Context, base string) (git.OID, error) {
+	switch {
+	case (base == "" || base == "HEAD" || base == "@") && w.tip != "":
+		return w.tip, nil
+	case base == "" || base == "HEAD" || base == "@":
+		return "", fmt.Errorf("%w: there is no ledger %s yet", ErrNoMoment, strings.TrimPrefix(w.ref, "refs/heads/"))
+	case hex40.MatchString(base):
+		if id, err := w.byPrefix(ctx, strings.ToLower(base)); id != "" || err != nil {
+			return id, err
+		}
+	}
+	return w.revision(base)
+}
+
+// byPrefix finds the commit of one's own ledger that begins so; "" when none does.
+func (w *resolver) byPrefix(ctx context.Context, prefix string) (git.OID, error) {
+	id, err := w.repo.CommitByPrefix(prefix)
+	switch {
+	case errors.Is(err, git.ErrNotFound) || w.tip == "":
+		return "", nil
+	case err == nil:
+		own, err := w.repo.IsAncestor(id, w.tip)
+		if !own {
+			id = ""
+		}
+		return id, err
+	case !errors.Is(err, git.ErrAmbiguous):
+		return "", err
+	}
+	var found []git.OID
+	for c, err := range w.repo.Newest(ctx, []git.OID{w.tip}) {
+		if err != nil {
+			return "", fmt.Errorf("ledger: %w", err)
+		}
+		if strings.HasPrefix(string(c.OID), prefix) {
+			found = append(found, c.OID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", nil
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%w: it is ambiguous: %s", ErrNoMoment, found)
+}
+
+// revision asks git.
+func (w *resolver) revision(text string) (git.OID, error) {
+	id, err := w.repo.Resolve(text)
+	if errors.Is(err, git.ErrNotFound) {
+		return "", ErrNoMoment
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNoMoment, err)
+	}
+	return id, nil
+}
+
+// at is the moment of a commit, whatever that is one of.
+func (w *resolver) at(ctx context.Context, id git.OID) (Moment, error) {
+	if w.tip != "" {
+		own, err := w.repo.IsAncestor(id, w.tip)
+		if err != nil {
+			return Moment{}, fmt.Errorf("ledger: %w", err)
+		}
+		if own {
+			return w.own(id)
+		}
+	}
+	c, err := w.repo.Commit(id)
+	if err != nil {
+		return Moment{}, fmt.Errorf("ledger: %w", err)
+	}
+	if Holds(w.repo, id) {
+		return w.before(ctx, c.Committer.When)
+	}
+	return w.code(ctx, c)
+}
+
+// own is the moment of a commit of one's own ledger.
+func (w *resolver) own(id git.OID) (Moment, error) {
+	c, err := w.repo.Commit(id)
+	if err != nil {
+		return Moment{}, fmt.Errorf("ledger: %w", err)
+	}
+	return Moment{Ref: w.ref, OID: id, Until: c.Committer.When}, nil
+}
+
+// before is the moment of something else, at a time.
+func (w *resolver) before(ctx context.Context, when time.Time) (Moment, error) {
+	id, err := w.last(ctx, w.tip, when)
+	return Moment{Ref: w.ref, OID: id, Until: when}, err
+}
+
+// last is the newest commit that is not later than a time, as `git rev-list -1 --before` tells
+// it; "" when there is none.
+func (w *resolver) last(ctx context.Context, from git.OID, when time.Time) (git.OID, error) {
+	if from == "" {
+		return "", nil
+	}
+	for c, err := range w.repo.Newest(ctx, []git.OID{from}) {
+		if err != nil {
+			return "", fmt.Errorf("ledger: %w", err)
+		}
+		if !c.Committer.When.After(when) {
+			return c.OID, nil
+		}
+	}
+	return "", nil
+}
+
+// code is the moment of a code commit.
+func (w *resolver) code(ctx context.Context, c git.Commit) (Moment, error) {
+	if w.tip == "" {
+		return w.before(ctx, c.Committer.When)
+	}
+	tied, err := w.ties()
+	if err != nil {
+		return Moment{}, err
+	}
+	id := w.first(tied[c.OID])
+	if id == "" {
+		if id, err = w.last(ctx, w.tip, c.Committer.When); err != nil {
+			return Moment{}, err
+		}
+	}
+	if id == "" {
+		if id, err = w.nearest(ctx, c.OID, tied); err != nil {
+			return Moment{}, err
+		}
+	}
+	if id == "" {
+		return w.before(ctx, c.Committer.When)
+	}
+	return w.own(id)
+}
+
+// maxCode bounds how many code commits are looked at for a tied one: of linux's million, those
+// of some months.
+const maxCode = 20_000
+
+// nearest is the first checkpoint that is tied to the newest ancestor which has one.
+func (w *resolver) nearest(ctx context.Context, code git.OID, tied map[git.OID][]git.OID) (git.OID, error) {
+	n := 0
+	for c, err := range w.repo.Newest(ctx, []git.OID{code}) {
+		if err != nil {
+			return "", fmt.Errorf("ledger: %w", err)
+		}
+		if id := w.first(tied[c.OID]); id != "" {
+			return id, nil
+		}
+		if n++; n == maxCode {
+			break
+		}
+	}
+	return "", nil
+}
+
+// first is the first of some checkpoints that is in the ledger: what the tables say may be
+// behind it, or before a rewrite.
+func (w *resolver) first(checkpoints []git.OID) git.OID {
+	i := slices.IndexFunc(checkpoints, func(id git.OID) bool {
+		ok, err := w.repo.IsAncestor(id, w.tip)
+		return ok && err == nil
+	})
+	if i < 0 {
+		return ""
+	}
+	return checkpoints[i]
+}
+
+// AsOf lists commits of a ledger, reachable from its tip, that with all behind them are what it
+// held at a time: those that were made by then, and what they build on.
+func AsOf(ctx context.Context, repo *git.Repo, tip git.OID, until time.Time) ([]git.OID, error) {
+	var out []git.OID
+	seen := map[git.OID]bool{}
+	for next := []git.OID{tip}; len(next) > 0; {
+		id := next[len(next)-1]
+		next = next[:len(next)-1]
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		c, err := repo.Commit(id)
+		switch {
+		case errors.Is(err, git.ErrNotFound) && id != tip:
+			continue // cut off
+		case err != nil:
+			return nil, fmt.Errorf("ledger: %w", err)
+		case c.Committer.When.After(until):
+			next = append(next, c.Parents...)
+		default:
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// Holds reports whether a repository holds a commit that is one of a ledger.
+func Holds(repo *git.Repo, id git.OID) bool {
+	c, err := repo.Commit(id)
+	return err == nil && checkFormat(repo, c) == nil
+}

@@ -1,0 +1,258 @@
+package materialize
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/lock"
+)
+
+// The tables of a past moment are tables like those of today, in a folder of their own below
+// .rekal/at/: two files, two locks, and cursors. What differs is which commits of the heads
+// count. The cursors hold the heads as they are today, so that a fetch which brings
+// earlier commits of others brings these tables up, too, and one that brings only later ones
+// moves nothing but the cursors.
+
+const (
+	pastDir = "at"
+	// keptMoments is how many moments are kept; the ones least recently asked for go.
+	keptMoments = 4
+)
+
+// At is a Materializer of the tables of a past moment. Where that is how the ledgers are now,
+// it is the one of today.
+func (m *Materializer) At(moment ledger.Moment) (*Materializer, error) {
+	heads, err := ledger.Heads(m.Repo)
+	if err != nil {
+		return nil, err
+	}
+	now, err := m.isNow(moment, heads)
+	if err != nil || now {
+		return m, err
+	}
+	past := m.pastIn(momentName(moment))
+	past.moment = &moment
+	return past, nil
+}
+
+func (m *Materializer) pastIn(name string) *Materializer {
+	past := *m
+	past.past = true
+	past.Dir = filepath.Join(m.Dir, pastDir, name)
+	return &past
+}
+
+// Folder is a Materializer of the tables of a ledger that lies in a folder, and of nothing else.
+// What it says is kept, beside the tables, in a repository of its own.
+func (m *Materializer) Folder(ctx context.Context, f *ledger.Folder) (*Materializer, error) {
+	past := m.pastIn(f.Sum())
+	if err := past.folder(ctx); err != nil {
+		return nil, err
+	}
+	held, err := lock.Acquire(ctx, past.path(writerFile), lock.ToWrite, patience)
+	if err != nil {
+		return nil, err
+	}
+	past.Repo, err = past.unpacked(ctx, f)
+	return past, errors.Join(err, held.Release())
+}
+
+// unpackedDir is the repository that holds what lay in a folder.
+const unpackedDir = "ledger.git"
+
+func (m *Materializer) unpacked(ctx context.Context, f *ledger.Folder) (*git.Repo, error) {
+	repo, err := git.Open(m.path(unpackedDir), nil)
+	if err == nil || !errors.Is(err, git.ErrNotRepository) {
+		return repo, err
+	}
+	if err := remove(m.path(unpackedDir + fresh)); err != nil {
+		return nil, err
+	}
+	if repo, err = git.Init(m.path(unpackedDir + fresh)); err != nil {
+		return nil, err
+	}
+	err = f.Into(ctx, repo)
+	repo.Close()
+	if err == nil {
+		err = os.Rename(m.path(unpackedDir+fresh), m.path(unpackedDir))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return git.Open(m.path(unpackedDir), nil)
+}
+
+// momentName names the folder of a moment.
+func momentName(at ledger.Moment) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n", at.Ref, at.OID, at.Until.Unix()))
+	return fmt.Sprintf("%x", sum[:16])
+}
+
+// isNow reports whether nothing of today's ledgers is later than a moment.
+func (m *Materializer) isNow(at ledger.Moment, heads []ledger.Head) (bool, error) {
+	own := git.OID("")
+	for _, h := range heads {
+		if h.Ref == at.Ref {
+			own = h.OID
+			continue
+		}
+		c, err := m.Repo.Commit(h.OID)
+		if errors.Is(err, git.ErrNotFound) {
+			return false, nil
+		}
+		if err != nil || c.Committer.When.After(at.Until) {
+			return false, err
+		}
+	}
+	return own == at.OID, nil
+}
+
+// heads are the ledgers whose commits count, one's own as it is at the moment.
+func (m *Materializer) heads() ([]ledger.Head, error) {
+	heads, err := ledger.Heads(m.Repo)
+	if m.moment == nil || err != nil {
+		return heads, err
+	}
+	i := slices.IndexFunc(heads, func(h ledger.Head) bool { return h.Ref == m.moment.Ref })
+	switch {
+	case i >= 0 && m.moment.OID == "":
+		heads = slices.Delete(heads, i, i+1)
+	case i >= 0:
+		heads[i].OID = m.moment.OID
+	}
+	return heads, nil
+}
+
+// counting lists commits of a ledger which, with all behind them, are what counts of it.
+func (m *Materializer) counting(ctx context.Context, ref string, tip git.OID) ([]git.OID, error) {
+	if m.moment == nil || ref == m.moment.Ref {
+		return []git.OID{tip}, nil
+	}
+	return ledger.AsOf(ctx, m.Repo, tip, m.moment.Until)
+}
+
+// since lists what counts of a ledger beyond what is known.
+func (m *Materializer) since(ctx context.Context, h ledger.Head, known []git.OID) ([]ledger.Commit, error) {
+	tips, err := m.counting(ctx, h.Ref, h.OID)
+	var out []ledger.Commit
+	for _, tip := range tips {
+		more, err := ledger.Since(ctx, m.Repo, tip, known...)
+		if err != nil {
+			return nil, err
+		}
+		out, known = append(out, more...), append(slices.Clip(known), tip)
+	}
+	return out, err
+}
+
+// usedFile says by its time when somebody last asked for a moment.
+const usedFile = "used"
+
+// folder makes the folder of a past moment where there is none, lets others go for it, and
+// notes that it is in use. Today's folder is there.
+func (m *Materializer) folder(ctx context.Context) error {
+	if !m.past {
+		return nil
+	}
+	now := m.Now()
+	if err := os.Chtimes(m.path(usedFile), now, now); !errors.Is(err, fs.ErrNotExist) {
+		return nil // what can't be noted is no reason not to answer
+	}
+	for _, dir := range []string{filepath.Dir(m.Dir), m.Dir} {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("materialize: %w", err)
+		}
+	}
+	err := os.WriteFile(m.path(usedFile), nil, 0o600)
+	if err == nil {
+		err = os.Chtimes(m.path(usedFile), now, now)
+	}
+	if err != nil {
+		return fmt.Errorf("materialize: %w", err)
+	}
+	if err := forget(ctx, filepath.Dir(m.Dir), m.Dir, keptMoments-1); err != nil {
+		m.Warn(fmt.Errorf("the caches of an older moment stay: %w", err))
+	}
+	return nil
+}
+
+// Forget removes the tables of all past moments that nobody reads just now.
+func (m *Materializer) Forget(ctx context.Context) error {
+	return forget(ctx, filepath.Join(m.Dir, pastDir), "", 0)
+}
+
+// forget removes the tables of the moments in a folder, but for one, and some of those last
+// asked for.
+func forget(ctx context.Context, dir, but string, keep int) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("materialize: %w", err)
+	}
+	used := map[string]time.Time{}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if filepath.Ext(path) == gone { // of a process that died
+			if err := remove(path); err != nil {
+				return err
+			}
+			continue
+		}
+		if path == but {
+			continue
+		}
+		used[path] = time.Time{}
+		if info, err := os.Stat(filepath.Join(path, usedFile)); err == nil {
+			used[path] = info.ModTime()
+		}
+	}
+	moments := slices.SortedFunc(maps.Keys(used), func(a, b string) int {
+		return cmp.Or(used[b].Compare(used[a]), cmp.Compare(a, b))
+	})
+	for _, path := range moments[min(keep, len(moments)):] {
+		if err := forgetOne(ctx, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gone ends the name of a folder that is being removed.
+const gone = ".gone"
+
+// forgetOne removes the tables of one moment, unless somebody uses them.
+func forgetOne(ctx context.Context, dir string) error {
+	writers, err := lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, 0)
+	var readers *lock.Lock
+	if err == nil {
+		readers, err = lock.Acquire(ctx, filepath.Join(dir, lockFile), lock.ToWrite, 0)
+	}
+	if err == nil {
+		err = removeWhole(dir)
+	}
+	if errors.Is(err, lock.ErrBusy) || errors.Is(err, fs.ErrNotExist) { // in use, or gone
+		err = nil
+	}
+	return errors.Join(err, readers.Release(), writers.Release())
+}
+
+// removeWhole takes a folder out of the way in one step: who comes meanwhile makes a new one.
+func removeWhole(dir string) error {
+	if err := remove(dir + gone); err != nil {
+		return err
+	}
+	if err := os.Rename(dir, dir+gone); err != nil {
+		return fmt.Errorf("materialize: %w", err)
+	}
+	return remove(dir + gone)
+}

@@ -1,0 +1,216 @@
+package materialize_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+)
+
+// years appends n commits of a session each to alice's ledger.
+func (w *world) years(n int) {
+	w.t.Helper()
+	for i := range n {
+		w.append(alice, 10*i+9, entryOf(nil, chat(fmt.Sprintf("year-%d", i), 10*i, "human about "+topics[i%len(topics)], "assistant well")))
+	}
+}
+
+// before is alice's ledger n commits ago.
+func before(repo *git.Repo, n int) (ledger.Moment, error) {
+	id, err := repo.Resolve(fmt.Sprintf("%s~%d", here, n))
+	return ledger.Moment{Ref: here, OID: id, Until: dawn}, err
+}
+
+// sessionsThen counts the sessions of n commits ago.
+func sessionsThen(ctx context.Context, m *materialize.Materializer, n int) (int, error) {
+	moment, err := before(m.Repo, n)
+	if err != nil {
+		return 0, err
+	}
+	past, err := m.At(moment)
+	if err != nil {
+		return 0, err
+	}
+	both, err := past.Both(ctx)
+	if err != nil {
+		return 0, err
+	}
+	had, err := count(ctx, both.Index, "SELECT count(*) FROM session_facets")
+	turns, err2 := count(ctx, both.Data, "SELECT count(*) FROM turns")
+	if turns != 2*had {
+		err2 = errors.Join(err2, fmt.Errorf("%d turns of %d sessions", turns, had))
+	}
+	return had, errors.Join(err, err2, both.Close())
+}
+
+func (w *world) then(m *materialize.Materializer, n int) int {
+	w.t.Helper()
+	had, err := sessionsThen(w.t.Context(), m, n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return had
+}
+
+func moments(t *testing.T, m *materialize.Materializer) []string {
+	t.Helper()
+	return glob(t, filepath.Join(m.Dir, "at", "*"))
+}
+
+// The moments that were asked last are kept; today's tables serve for what is now.
+func TestFewMomentsAreKept(t *testing.T) {
+	w := newWorld(t)
+	w.years(7)
+	m := w.materializer()
+	minute := 0
+	m.Now = func() time.Time { minute++; return later(minute) }
+	equal(t, "now", 7, w.then(m, 0))
+	if _, err := os.Stat(filepath.Join(m.Dir, "at")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("there are tables of a moment that is now: %v", err)
+	}
+	stamp := func(n int) os.FileInfo {
+		moment, err := before(w.repo, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		past, err := m.At(moment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(past.Dir, "index.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	for n := 1; n <= 4; n++ {
+		equal(t, "sessions", 7-n, w.then(m, n))
+	}
+	first, second := stamp(1), stamp(2)
+	equal(t, "sessions", 6, w.then(m, 1)) // the second is now the oldest
+	equal(t, "sessions", 2, w.then(m, 5))
+	equal(t, "kept", 4, len(moments(t, m)))
+	if !os.SameFile(first, stamp(1)) {
+		t.Error("what was asked lately was made anew")
+	}
+	equal(t, "sessions", 5, w.then(m, 2))
+	if os.SameFile(second, stamp(2)) {
+		t.Error("what was not asked for longest was kept")
+	}
+	if err := m.Forget(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "kept", 0, len(moments(t, m)))
+	w.noWarnings()
+}
+
+// Whoever reads the tables of a moment is not disturbed by others that take their place.
+func TestMomentsInUseAreKept(t *testing.T) {
+	w := newWorld(t)
+	w.years(8)
+	m := w.materializer()
+	minute := 0
+	m.Now = func() time.Time { minute++; return later(minute) }
+	moment, err := before(w.repo, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	past, err := m.At(moment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := past.Index(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 6; n++ {
+		w.then(m, n)
+	}
+	equal(t, "sessions", []string{`{"n":1}`}, w.rows(reader.DB, `SELECT count(*) AS n FROM session_facets`))
+	if _, err := os.Stat(past.Dir); err != nil {
+		t.Error(err)
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.then(m, 0)
+	w.then(m, 6)
+	if n := len(moments(t, m)); n > 5 {
+		t.Errorf("%d are kept", n)
+	}
+	w.noWarnings()
+}
+
+// Tables of a moment that a process left unfinished, or that are damaged, are made anew.
+func TestMomentsAfterACrash(t *testing.T) {
+	for name, harm := range map[string]func(dir string) error{
+		"an empty folder":   os.RemoveAll,
+		"one file alone":    func(dir string) error { return os.Remove(filepath.Join(dir, "data.db")) },
+		"a damaged file":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "index.db"), []byte("no"), 0o600) },
+		"a removal to end":  func(dir string) error { return os.Rename(dir, dir+".gone") },
+		"half a new file":   func(dir string) error { return os.WriteFile(filepath.Join(dir, "index.db.new"), []byte("no"), 0o600) },
+		"nothing was noted": func(dir string) error { return os.Remove(filepath.Join(dir, "used")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.years(3)
+			m := w.materializer()
+			equal(t, "sessions", 2, w.then(m, 1))
+			dir := moments(t, m)[0]
+			if err := harm(dir); err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "sessions", 2, w.then(m, 1))
+			equal(t, "other sessions", 1, w.then(m, 2))
+			for _, path := range moments(t, m) {
+				if strings.Contains(path, ".") && filepath.Ext(path) == ".gone" {
+					t.Errorf("%s is left", path)
+				}
+			}
+			if name != "a damaged file" {
+				w.noWarnings()
+			}
+		})
+	}
+}
+
+// then asks for moments, more than are kept.
+func then(ctx context.Context, dir string, seed int) error {
+	return inRounds(dir, 3*rounds, func(_ *git.Repo, m *materialize.Materializer, round int) error {
+		n := 1 + (seed*5+round*(1+seed%3))%8
+		had, err := sessionsThen(ctx, m, n)
+		if err == nil && had != 9-n {
+			err = fmt.Errorf("%d commits ago there were %d sessions, want %d", n, had, 9-n)
+		}
+		return err
+	})
+}
+
+func TestManyMomentsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.years(9)
+	m := w.materializer()
+	var wg sync.WaitGroup
+	for i := range 5 {
+		wg.Go(func() {
+			if out, err := play(t, "then", nil, w.dir, strconv.Itoa(i)); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	wg.Wait()
+	equal(t, "sessions", 3, w.then(m, 6))
+	if n := len(moments(t, m)); n > 4+5 {
+		t.Errorf("%d moments are kept", n)
+	}
+}

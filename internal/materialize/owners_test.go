@@ -1,0 +1,64 @@
+package materialize_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Of the sessions of one checkpoint a file is theirs who edited it, else theirs who read it or
+// named it in a command, else everybody's.
+func TestWhoseFilesAre(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		file string
+		says map[string]string // session → what it called
+		want string
+	}{
+		{"one edited it", "M src/a.go", map[string]string{"ann": "Edit src/a.go", "ben": "Edit src/b.go"}, "ann"},
+		{"two edited it", "M src/a.go", map[string]string{"ann": "Edit src/a.go", "ben": "Write src/a.go"}, "ann ben"},
+		{"one edited and one read it", "M src/a.go", map[string]string{"ann": "Edit src/a.go", "ben": "Read src/a.go"}, "ann"},
+		{"one read it", "M src/a.go", map[string]string{"ann": "Read src/a.go", "ben": "Edit src/b.go"}, "ann"},
+		{"one named it", "M src/a.go", map[string]string{"ann": "Read src/c.go", "ben": "Bash sed -i s/x/y/ src/a.go"}, "ben"},
+		{"one read and one named it", "M src/a.go", map[string]string{"ann": "Read src/a.go", "ben": "Bash cd src && gofmt -w a.go"}, "ann ben"},
+		{"one named another", "M src/a.go", map[string]string{"ann": "Bash cat src/aa.go a.go.orig .a.go a.gox", "ben": "Bash cat b"}, "ann ben"},
+		{"nobody knows", "M src/a.go", map[string]string{"ann": "Edit src/b.go", "ben": "Bash make"}, "ann ben"},
+		{"one edited what was renamed", "R src/old.go src/a.go", map[string]string{"ann": "Edit src/old.go", "ben": "Edit src/b.go"}, "ann"},
+		{"one moved it", "R src/old.go src/a.go", map[string]string{"ann": "Bash git mv src/old.go x", "ben": "Edit src/b.go"}, "ann"},
+		{"alone", "M src/a.go", map[string]string{"ann": "Edit src/b.go"}, "ann"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			var now, before, after []session.Session
+			for _, name := range []string{"ann", "ben"} {
+				if call, ok := c.says[name]; ok {
+					s := chat(name, 0, "human hello", call, "assistant done", "human more", "assistant indeed")
+					now, before, after = append(now, s), append(before, until(s, 2, 1)), append(after, from(s, 2, 1))
+				}
+			}
+			var want []string
+			for _, s := range now {
+				if strings.Contains(c.want, s.NativeID) {
+					want = append(want, fmt.Sprintf(`{"s":%q}`, s.ID))
+				}
+			}
+			slices.Sort(want)
+			owners := func() []string {
+				return w.index(w.materializer(), `SELECT session_id AS s FROM files_index ORDER BY s`)
+			}
+			w.append(alice, 10, entryOf(commit("1", alice, c.file), now...))
+			equal(t, "owners", want, owners())
+
+			// Said before, in a part that the tables hold already.
+			w = newWorld(t)
+			w.append(alice, 10, entryOf(nil, before...))
+			w.catchUp(w.materializer())
+			w.append(alice, 20, entryOf(commit("1", alice, c.file), after...))
+			equal(t, "owners of what went on", want, owners())
+			same(t, "rebuilt", w.rebuilt(), w.catchUp(w.materializer()))
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+)
+
+// AsOf finds the tables of the past state of the ledgers that text names: see
+// ledger.Ledger.Moment. Which commits of code the ledger is tied to is asked of today's
+// tables, and only for a revision of code. What is no revision may be a folder: one where a
+// commit of a ledger that is here is checked out names that commit; another one stands for what
+// lies in it, which is no moment.
+func (w *Workspace) AsOf(ctx context.Context, m *materialize.Materializer, text string) (*materialize.Materializer, ledger.Moment, error) {
+	author, err := w.Author(ctx)
+	if err != nil {
+		return nil, ledger.Moment{}, err
+	}
+	ties := func() (map[git.OID][]git.OID, error) { return ties(ctx, m, author.Email) }
+	moment, err := author.Ledger.Moment(ctx, text, ties)
+	if dir, ok := w.folderAt(text); ok && errors.Is(err, ledger.ErrNoMoment) {
+		id := w.checkedOut(dir)
+		if id == "" {
+			past, err := inFolder(ctx, m, dir)
+			return past, ledger.Moment{}, err
+		}
+		moment, err = author.Ledger.Moment(ctx, string(id), ties)
+	}
+	if err != nil {
+		return nil, ledger.Moment{}, err
+	}
+	past, err := m.At(moment)
+	return past, moment, err
+}
+
+func (w *Workspace) folderAt(text string) (dir string, ok bool) {
+	dir = text
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(w.Dir, dir)
+	}
+	info, err := os.Stat(dir)
+	return dir, err == nil && info.IsDir()
+}
+
+// checkedOut is the commit of a ledger that is here and checked out in a folder; "" for none.
+func (w *Workspace) checkedOut(dir string) git.OID {
+	repo, err := git.Open(dir, nil)
+	if err != nil {
+		return ""
+	}
+	defer repo.Close()
+	head, err := repo.Head()
+	if err != nil || !sameFolder(repo.Layout().WorkTree, dir) || !ledger.Holds(w.Repo, head.OID) {
+		return ""
+	}
+	return head.OID
+}
+
+func sameFolder(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two)
+}
+
+func inFolder(ctx context.Context, m *materialize.Materializer, dir string) (*materialize.Materializer, error) {
+	f, err := ledger.InFolder(ctx, dir)
+	if errors.Is(err, ledger.ErrFormat) {
+		err = fmt.Errorf("%w, and no ledger lies there: %w", ledger.ErrNoMoment, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.Folder(ctx, f)
+}
+
+func ties(ctx context.Context, m *materialize.Materializer, email string) (map[git.OID][]git.OID, error) {
+	data, err := m.Data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := data.Ties(ctx, email)
+	if err := errors.Join(err, data.Close()); err != nil {
+		return nil, err
+	}
+	out := make(map[git.OID][]git.OID, len(rows))
+	for sha, checkpoints := range rows {
+		for _, id := range checkpoints {
+			out[git.OID(sha)] = append(out[git.OID(sha)], git.OID(id))
+		}
+	}
+	return out, nil
+}
