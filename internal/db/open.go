@@ -58,10 +58,15 @@ type DB struct {
 const catalog = "rekal"
 
 // settings of the engine. Two threads: answers take milliseconds, and more threads only
-// cost start-up time. 192 MB keeps a process below its 250 MB; what needs more spills to disk.
-// Extensions are never fetched: DuckDB's core is all that is used.
-const settings = "?threads=2&memory_limit=192MB" +
-	"&autoinstall_known_extensions=false&autoload_known_extensions=false"
+// cost start-up time. 192 MB keeps a process below its 250 MB, and who writes has two files
+// open; what needs more spills to disk. Extensions are never fetched: DuckDB's core is all that is used.
+func settings(mode Mode) string {
+	limit := "192MB"
+	if mode == ReadWrite {
+		limit = "128MB"
+	}
+	return "?threads=2&memory_limit=" + limit + "&autoinstall_known_extensions=false&autoload_known_extensions=false"
+}
 
 // layout of new files. With blocks of DuckDB's smallest size, 16 KB, the first look into a run of
 // 40,000 pages cost 98 ms, with these 13 ms, with its default of 256 KB 18 ms; an index that grew
@@ -81,7 +86,7 @@ func Open(ctx context.Context, path string, mode Mode, schema Schema) (*DB, erro
 	if err != nil {
 		return nil, fmt.Errorf("db: open %q: %w", path, err)
 	}
-	connector, err := duckdb.NewConnector(":memory:"+settings, attach(path, mode))
+	connector, err := duckdb.NewConnector(":memory:"+settings(mode), attach(path, mode))
 	if err != nil {
 		return nil, fmt.Errorf("db: open %q: %w", path, err)
 	}
