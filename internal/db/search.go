@@ -221,8 +221,8 @@ func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
 func cut(spans []Span, read map[int]map[int64][]byte) ([][]byte, error) {
 	out := make([][]byte, len(spans))
 	for i, s := range spans {
-		if s.From < s.To && read[s.Run][(s.To-1)/pageSize] == nil {
-			return nil, fmt.Errorf("db: run %d ends before byte %d: %w", s.Run, s.To, ErrCorrupt)
+		if s.From < 0 || s.To < s.From || s.From < s.To && read[s.Run][(s.To-1)/pageSize] == nil {
+			return nil, fmt.Errorf("db: run %d has no bytes %d to %d: %w", s.Run, s.From, s.To, ErrCorrupt)
 		}
 		data := make([]byte, 0, max(0, s.To-s.From))
 		for at := s.From; at < s.To; {

@@ -189,7 +189,7 @@ func TestBadAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, handlers{"/api/embed": says(tt.status, tt.body), "/v1/embeddings": says(tt.status, tt.body)})
-			_, err := client(t, s.URL, "m", t.TempDir(), &clock{noon}).Query(t.Context(), "q")
+			_, err := client(t, s.URL, "m", t.TempDir(), &clock{noon}).Documents(t.Context(), []string{"q"})
 			if err == nil || !strings.HasPrefix(err.Error(), "embed: "+s.URL+": ") || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}

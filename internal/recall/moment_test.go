@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ var requests = []recall.Request{
 	{Query: "ErrBadToken colours", File: `f[24]\.go$`},
 	{Query: "cursors", Author: bob},
 	{Commit: digits("3")},
-	{Query: "leak", Commit: digits("a")},
+	{Query: "question on the leak", Commit: digits("4")},
 	{File: "gen", Actor: session.ActorHuman},
 	{Author: alice, Limit: 3},
 }
@@ -86,12 +87,12 @@ func (r *replay) say(who string) session.Session {
 // entry is one commit's: mostly a session that is tied to a code commit.
 func (r *replay) entry(who string) session.Entry {
 	if r.rand.IntN(6) == 0 {
-		pair := r.rand.Perm(16)
+		pair := r.rand.Perm(6)
 		return session.Entry{Rewrites: []session.Rewrite{{Old: digits(fmt.Sprintf("%x", pair[0])), New: digits(fmt.Sprintf("%x", pair[1])), TS: at(r.clock)}}}
 	}
 	e := session.Entry{Sessions: []session.Session{r.say(who)}}
 	if r.rand.IntN(6) > 0 {
-		e.Checkpoint = checkpoint(digits(fmt.Sprintf("%x", r.rand.IntN(16))), fmt.Sprintf("src/f%d.go", r.rand.IntN(6)), "gen.go")
+		e.Checkpoint = checkpoint(digits(fmt.Sprintf("%x", r.rand.IntN(6))), fmt.Sprintf("src/f%d.go", r.rand.IntN(6)), "gen.go")
 		if s, ok := r.open[who]; ok && s.ID != e.Sessions[0].ID {
 			e.Checkpoint.Links = []session.Link{{Session: s.ID}}
 		}
@@ -213,6 +214,11 @@ func TestEveryAnswerAgain(t *testing.T) {
 	}
 	if len(r.asked) < steps/3 {
 		t.Fatalf("only %d states", len(r.asked))
+	}
+	for i, req := range requests {
+		if !slices.ContainsFunc(r.asked, func(a asked) bool { return len(a.answers[i].Results) > 1 }) {
+			t.Errorf("%+v finds next to nothing in any state", req)
+		}
 	}
 	r.again(m, "as of then")
 	clone := t.TempDir()

@@ -12,12 +12,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
 
+// maxGuesses is how many words are guessed at, the first ones: a long text that somebody pasted says
+// enough without, and each is compared with every stem that there is.
+const maxGuesses = 8
+
 // guess reads each word of q that stands nowhere as the stem that is most like it, and
 // fetches what belongs to that.
 func (s *Searcher) guess(ctx context.Context, q query.Query, f *fetched) (query.Query, *fetched, error) {
 	var unknown []string
 	for _, stem := range q.Stems {
-		if f.lists[stem] == nil && !slices.Contains(unknown, stem) {
+		if f.lists[stem] == nil && !slices.Contains(unknown, stem) && len(unknown) < maxGuesses {
 			unknown = append(unknown, stem)
 		}
 	}

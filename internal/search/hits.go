@@ -66,7 +66,8 @@ func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
 }
 
 // strong leaves the strong ones of hits, which are in order: or the best weak one, when there are
-// none. A question of nothing but function words has no strong answer.
+// none. A question of nothing but function words has no strong answer; all that hold what a
+// question of nothing but names names are strong.
 func strong(q query.Query, hits []Hit) []Hit {
 	if len(hits) == 0 {
 		return nil
@@ -76,11 +77,10 @@ func strong(q query.Query, hits []Hit) []Hit {
 		hits[0].Weak = true
 		return hits[:1]
 	}
-	n := slices.IndexFunc(hits, func(h Hit) bool { return !fusion.Strong(h.Score, best) })
-	if n < 0 {
-		n = len(hits)
-	}
-	return hits[:n]
+	return slices.DeleteFunc(hits, func(h Hit) bool {
+		isStrong := fusion.Strong(h.Score, best) || q.Anchors && slices.Contains(h.Matched, MatchedTerms)
+		return !isStrong
+	})
 }
 
 // reasons names what took part in a hit.

@@ -18,6 +18,9 @@ type Query struct {
 	Pairs []Pair   // each once, in the order of the question
 	Stems []string // those that are no function words, as often as they stand there
 	Read  []string // stems that words were read as; see As
+
+	// Anchors is whether q is nothing but names: each word is part of an exact term.
+	Anchors bool
 }
 
 // Term is one term of a question.
@@ -40,7 +43,7 @@ const reach = 2
 
 // Parse analyses text.
 func Parse(text string) Query {
-	var q Query
+	q := Query{Anchors: anchors(text)}
 	seen := make(map[string]bool)
 	for _, t := range analysis.New().Tokens(text) {
 		if !seen[t.Term] {
@@ -54,6 +57,20 @@ func Parse(text string) Query {
 	slices.SortFunc(q.Terms, func(a, b Term) int { return strings.Compare(a.Text, b.Text) })
 	q.Pairs = pairs(q.Stems)
 	return q
+}
+
+// anchors reports whether each part of text that has a word has an exact term.
+func anchors(text string) bool {
+	a, found := analysis.New(), false
+	for _, part := range strings.Fields(text) {
+		tokens := a.Tokens(part)
+		exact := slices.ContainsFunc(tokens, func(t analysis.Token) bool { return t.Kind == analysis.Mark })
+		if !exact && slices.ContainsFunc(tokens, func(t analysis.Token) bool { return t.Kind == analysis.Word }) {
+			return false
+		}
+		found = found || exact
+	}
+	return found
 }
 
 // Weak reports whether q is nothing but function words.

@@ -45,6 +45,8 @@ func TestParse(t *testing.T) {
 				Terms: []query.Term{{Text: "42"}, {Text: "=e42", Exact: true}, {Text: "e"}},
 				Pairs: []query.Pair{{"e", "42"}},
 				Stems: []string{"e", "42"},
+
+				Anchors: true,
 			},
 		},
 	}
@@ -80,5 +82,21 @@ func TestAs(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a stem that was not asked for (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnchors(t *testing.T) {
+	for text, want := range map[string]bool{
+		"jwt.go":                       true,
+		"the ErrTokenExpired of E4042": true,
+		"3f2a91b":                      true,
+		"jwt.go expiry":                false,
+		"404":                          false,
+		"the":                          false,
+		"":                             false,
+	} {
+		if got := query.Parse(text).Anchors; got != want {
+			t.Errorf("Parse(%q).Anchors = %v, want %v", text, got, want)
+		}
 	}
 }
