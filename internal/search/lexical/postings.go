@@ -1,6 +1,8 @@
 package lexical
 
 import (
+	"slices"
+
 	"github.com/git-rekal/git-rekal/internal/search/block"
 )
 
@@ -66,9 +68,9 @@ func (l *List) join(next *List) {
 		return
 	}
 	// The first posting of a list has no gap, so its first byte is the bit alone.
-	docs := block.AppendInt(l.docs[:len(l.docs):len(l.docs)], int(next.first-l.last)<<1|int(next.docs[0]))
-	l.docs = append(docs, next.docs[1:]...)
-	l.positions = append(l.positions[:len(l.positions):len(l.positions)], next.positions...)
+	l.docs = block.AppendInt(slices.Clip(l.docs), int(next.first-l.last)<<1|int(next.docs[0]))
+	l.docs = append(l.docs, next.docs[1:]...)
+	l.positions = append(slices.Clip(l.positions), next.positions...)
 	l.n, l.titles, l.last, l.end = l.n+next.n, l.titles+next.titles, next.last, next.end
 }
 
