@@ -164,9 +164,17 @@ func (d *DB) check(ctx context.Context, path string, fresh bool, schema Schema) 
 	}
 	var kind string
 	var version int
-	err := d.sql.QueryRowContext(ctx, "SELECT kind, version FROM meta").Scan(&kind, &version)
+	var used int64
+	err := d.sql.QueryRowContext(ctx, `SELECT kind, version,
+		(SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = '`+catalog+`') FROM meta`).Scan(&kind, &version, &used)
 	if err != nil {
 		return classify(err)
+	}
+	// The engine finds out that a file was cut short when it reads what is missing, or never.
+	if info, err := os.Stat(path); err != nil {
+		return err
+	} else if info.Size() < used {
+		return fmt.Errorf("%w: it is shorter than what it holds", ErrCorrupt)
 	}
 	if kind != schema.Kind || version != schema.Version {
 		return fmt.Errorf("%w: %s version %d, not %s version %d", ErrSchema, kind, version, schema.Kind, schema.Version)
