@@ -76,6 +76,9 @@ func settings(mode Mode) string {
 // The storage version is the first that knows zstd.
 const layout = "BLOCK_SIZE 65536, ROW_GROUP_SIZE 8192, STORAGE_VERSION 'v1.2.0'"
 
+// fileHeaders is how many bytes stand before the blocks of a file.
+const fileHeaders = 3 * 4096
+
 // Open opens the database file at path, about 7 ms. The error is fs.ErrNotExist (ReadOnly),
 // fs.ErrPermission, ErrLocked, ErrCorrupt or ErrSchema where the cause is one of those.
 //
@@ -164,6 +167,7 @@ func (d *DB) check(ctx context.Context, path string, fresh bool, schema Schema) 
 	}
 	var kind string
 	var version int
+<<<<<<< HEAD
 	var used int64
 	err := d.sql.QueryRowContext(ctx, `SELECT kind, version,
 		(SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = '`+catalog+`') FROM meta`).Scan(&kind, &version, &used)
@@ -175,6 +179,20 @@ func (d *DB) check(ctx context.Context, path string, fresh bool, schema Schema) 
 		return err
 	} else if info.Size() < used {
 		return fmt.Errorf("%w: it is shorter than what it holds", ErrCorrupt)
+=======
+	var blocks int64
+	err := d.sql.QueryRowContext(ctx, "SELECT kind, version, (SELECT total_blocks * block_size FROM pragma_database_size() WHERE database_name = '"+catalog+"') FROM meta").Scan(&kind, &version, &blocks)
+	if err != nil {
+		return classify(err)
+	}
+	// The engine opens a file that was cut, and fails when somebody asks for what is gone.
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() < fileHeaders+blocks {
+		return fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, info.Size(), fileHeaders+blocks)
+>>>>>>> main
 	}
 	if kind != schema.Kind || version != schema.Version {
 		return fmt.Errorf("%w: %s version %d, not %s version %d", ErrSchema, kind, version, schema.Kind, schema.Version)

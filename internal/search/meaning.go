@@ -152,7 +152,7 @@ func nearest(ctx context.Context, r reader, g *signal, wanted map[int]bool) (map
 }
 
 // ordinary is how many sessions tell how near an ordinary one is.
-const ordinary = 64
+const ordinary = 32
 
 // lifts is nearest for an embedding model, whose cosines say little by themselves: of each
 // session, how far its nearest passage is above the median of sessions evenly spread over all
