@@ -167,32 +167,19 @@ func (d *DB) check(ctx context.Context, path string, fresh bool, schema Schema) 
 	}
 	var kind string
 	var version int
-<<<<<<< HEAD
-	var used int64
-	err := d.sql.QueryRowContext(ctx, `SELECT kind, version,
-		(SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = '`+catalog+`') FROM meta`).Scan(&kind, &version, &used)
-	if err != nil {
-		return classify(err)
-	}
-	// The engine finds out that a file was cut short when it reads what is missing, or never.
-	if info, err := os.Stat(path); err != nil {
-		return err
-	} else if info.Size() < used {
-		return fmt.Errorf("%w: it is shorter than what it holds", ErrCorrupt)
-=======
 	var blocks int64
-	err := d.sql.QueryRowContext(ctx, "SELECT kind, version, (SELECT total_blocks * block_size FROM pragma_database_size() WHERE database_name = '"+catalog+"') FROM meta").Scan(&kind, &version, &blocks)
+	err := d.sql.QueryRowContext(ctx, "SELECT kind, version, (SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = '"+catalog+"') FROM meta").Scan(&kind, &version, &blocks)
 	if err != nil {
 		return classify(err)
 	}
-	// The engine opens a file that was cut, and fails when somebody asks for what is gone.
+	// The engine opens a file that was cut, and fails when somebody asks for what is gone. Blocks that are
+	// free do not count: those at the end are cut off behind a checkpoint whose header still has them.
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	if info.Size() < fileHeaders+blocks {
 		return fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, info.Size(), fileHeaders+blocks)
->>>>>>> main
 	}
 	if kind != schema.Kind || version != schema.Version {
 		return fmt.Errorf("%w: %s version %d, not %s version %d", ErrSchema, kind, version, schema.Kind, schema.Version)

@@ -106,11 +106,7 @@ func TestOpenErrors(t *testing.T) {
 		{"empty", []byte{}, toy, db.ReadOnly, db.ErrCorrupt},
 		{"empty to write", []byte{}, toy, db.ReadWrite, db.ErrCorrupt},
 		{"garbage", []byte("this is no database"), toy, db.ReadOnly, db.ErrCorrupt},
-<<<<<<< HEAD
-		{"cut short", whole[:len(whole)/2], toy, db.ReadOnly, db.ErrCorrupt},
-=======
 		{"cut short", whole[:len(whole)-1], toy, db.ReadOnly, db.ErrCorrupt},
->>>>>>> main
 		{"other version", whole, other, db.ReadOnly, db.ErrSchema},
 		{"other kind", whole, db.Schema{Kind: "data", Version: toy.Version}, db.ReadWrite, db.ErrSchema},
 	}
