@@ -19,7 +19,11 @@ func crowd(t *testing.T, n int) (*db.DB, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { d.Close() })
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	tx, err := d.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
