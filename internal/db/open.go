@@ -57,17 +57,17 @@ type DB struct {
 // catalog is the name under which a file is attached; see Open.
 const catalog = "rekal"
 
-// settings of the engine. 192 MB keeps a process below its 250 MB; what needs more spills to disk.
-// What is read is small, and handing it to a second thread costs more than it saves: with one,
-// a recall takes a tenth to a quarter less time. Extensions are never fetched: DuckDB's core is
-// all that is used.
+// settings of the engine. 192 MB keeps a process below its 250 MB, and who writes has two files
+// open; what needs more spills to disk. What is read is small, and handing it to a second thread
+// costs more than it saves: with one, a recall takes a tenth to a quarter less time. Extensions
+// are never fetched: DuckDB's core is all that is used.
 func settings(mode Mode) string {
-	threads := 2
-	if mode == ReadOnly {
-		threads = 1
+	threads, limit := 1, "192MB"
+	if mode == ReadWrite {
+		threads, limit = 2, "128MB"
 	}
-	return fmt.Sprintf("?threads=%d&memory_limit=192MB"+
-		"&autoinstall_known_extensions=false&autoload_known_extensions=false", threads)
+	return fmt.Sprintf("?threads=%d&memory_limit=%s"+
+		"&autoinstall_known_extensions=false&autoload_known_extensions=false", threads, limit)
 }
 
 // layout of new files. With blocks of DuckDB's smallest size, 16 KB, the first look into a run of
@@ -170,11 +170,12 @@ func (d *DB) check(ctx context.Context, path string, fresh bool, schema Schema) 
 	var kind string
 	var version int
 	var blocks int64
-	err := d.sql.QueryRowContext(ctx, "SELECT kind, version, (SELECT total_blocks * block_size FROM pragma_database_size() WHERE database_name = '"+catalog+"') FROM meta").Scan(&kind, &version, &blocks)
+	err := d.sql.QueryRowContext(ctx, "SELECT kind, version, (SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = '"+catalog+"') FROM meta").Scan(&kind, &version, &blocks)
 	if err != nil {
 		return classify(err)
 	}
-	// The engine opens a file that was cut, and fails when somebody asks for what is gone.
+	// The engine opens a file that was cut, and fails when somebody asks for what is gone. Blocks that are
+	// free do not count: those at the end are cut off behind a checkpoint whose header still has them.
 	info, err := os.Stat(path)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ import (
 	git2 "github.com/libgit2/git2go/v34"
 )
 
-// prepare sets what is global to the process in libgit2, once; git2go has no calls for it.
+// prepare sets what is global to the process in libgit2, once; git2go has no calls for most of it.
 //
 // libgit2 1.5 refuses every extension that it was not told of. Allowed are those that do not
 // change how objects and refs are stored, among them what git writes by itself
@@ -43,8 +43,12 @@ var prepare = sync.OnceValue(func() error { //nolint:gochecknoglobals // as are 
 	if C.rekal_leave_owners_to_git() < 0 {
 		return errors.New("libgit2 refused GIT_OPT_SET_OWNER_VALIDATION")
 	}
-	return nil
+	return errors.Join(git2.SetMwindowSize(packWindow), git2.SetMwindowMappedLimit(2*packWindow))
 })
+
+// packWindow is how many bytes of a pack are mapped at a time. By default a whole pack is, and a
+// large team's counts as 200 MB of memory.
+const packWindow = 16 << 20
 
 // checkFormat refuses what libgit2 1.5 would misread.
 func checkFormat(r *git2.Repository) error {

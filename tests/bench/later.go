@@ -86,7 +86,7 @@ func (s *scratch) grow(ctx context.Context) error {
 		if err := s.speak(i); err != nil {
 			return err
 		}
-		hook, _, err := process(s.rekalCommand(ctx, "checkpoint"))
+		hook, _, err := process(s.rekalCommand(ctx, "hook", "post-commit"))
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *scratch) grow(ctx context.Context) error {
 			*into = append(*into, took)
 		}
 	}
-	s.times("git rekal checkpoint (the hook's part)", hooks)
+	s.times("the hook (capture)", hooks)
 	s.times("CatchUp, inside", catchUps)
 	s.times("git rekal log, which catches up", readers)
 	s.times("git rekal log, when nothing is new", idle)

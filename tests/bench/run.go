@@ -18,7 +18,6 @@ type scratch struct {
 }
 
 func (s *scratch) repo() string  { return filepath.Join(s.dir, "scratch", "repo") }
-func (s *scratch) team() string  { return filepath.Join(s.dir, "scratch", "team.git") }
 func (s *scratch) fts() string   { return filepath.Join(s.dir, "scratch", "fts.db") }
 func (s *scratch) rekal() string { return filepath.Join(s.repo(), ".rekal") }
 
@@ -48,8 +47,6 @@ func (s *scratch) copy(ctx context.Context) error {
 	}
 	for _, cmd := range [][]string{
 		{"cp", "-a", s.bench.repo(), s.repo()},
-		{"git", "clone", "-q", "--bare", "--shared", s.bench.team(), s.team()},
-		{"git", "-C", s.repo(), "remote", "set-url", "origin", s.team()},
 	} {
 		if _, _, err := process(s.command(ctx, s.dir, cmd[0], cmd[1:]...)); err != nil {
 			return err

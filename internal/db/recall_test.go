@@ -1,0 +1,154 @@
+package db_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// crowd is an index with n sessions of two turns and a path each.
+func crowd(t *testing.T, n int) (*db.DB, []string) {
+	t.Helper()
+	d, err := db.Open(t.Context(), t.TempDir()+"/index.db", db.ReadWrite, db.IndexSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	tx, err := d.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	var touches []db.Touch
+	for i := range n {
+		id := fmt.Sprintf("it's %03d", i)
+		ids = append(ids, id)
+		touches = append(touches, db.Touch{Path: fmt.Sprintf("src/%d.go", i%7), Session: id})
+		for turn := range 2 {
+			err = tx.Exec(t.Context(), "INSERT INTO turns_ft VALUES ('', ?, ?, 'human', ?, NULL)", id, turn, fmt.Sprint(id, turn))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		err = tx.Exec(t.Context(), `INSERT INTO session_facets (session_id, actor_type, source, captured_at, turn_count, tool_call_count, file_count, title)
+			VALUES (?, 'human', 's', '2026-01-01', 2, 0, 1, ?)`, id, "of "+id)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // the second time changes nothing
+		if err := tx.AddTouches(t.Context(), touches); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return d, ids
+}
+
+// TestFewAndMany asks for one row, for some and for more than are asked for one by one.
+func TestFewAndMany(t *testing.T) {
+	d, ids := crowd(t, 120)
+	for _, n := range []int{0, 1, 50, 51, 120} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			var keys []db.TurnKey
+			turns, titles, first := map[db.TurnKey]session.Turn{}, map[string]string{}, map[string]int{}
+			for _, id := range ids[:n] {
+				k := db.TurnKey{Session: id, Index: 1}
+				keys = append(keys, k)
+				turns[k] = session.Turn{Index: 1, Role: "human", Content: id + "1"}
+				titles[id], first[id] = "of "+id, 0
+			}
+			got, err := d.TurnsAt(t.Context(), keys)
+			if diff := cmp.Diff(turns, got); err != nil || diff != "" {
+				t.Errorf("turns: %v (-want +got):\n%s", err, diff)
+			}
+			facets, err := d.Facets(t.Context(), ids[:n])
+			gotTitles := map[string]string{}
+			for id, f := range facets {
+				gotTitles[id] = f.Title
+			}
+			if diff := cmp.Diff(titles, gotTitles); err != nil || diff != "" {
+				t.Errorf("facets: %v (-want +got):\n%s", err, diff)
+			}
+			gotFirst, err := d.FirstTurns(t.Context(), ids[:n])
+			if err != nil || !maps.Equal(first, gotFirst) {
+				t.Errorf("first turns: %v, %v, want %v", err, gotFirst, first)
+			}
+		})
+	}
+}
+
+func TestMatchingFile(t *testing.T) {
+	d, ids := crowd(t, 20)
+	for pattern, want := range map[string][]string{
+		`/3\.go$`:     {ids[3], ids[10], ids[17]},
+		`src/[01]`:    {ids[0], ids[1], ids[7], ids[8], ids[14], ids[15]},
+		`^src/12.go$`: nil,
+	} {
+		got, err := d.Matching(t.Context(), db.Filter{File: pattern})
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", pattern, err, diff)
+		}
+	}
+	rows, err := d.Query(t.Context(), "SELECT (SELECT count(*) FROM path_names), (SELECT count(*) FROM path_sessions)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var names, pairs int
+	for rows.Next() {
+		if err := rows.Scan(&names, &pairs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names != 7 || pairs != 20 {
+		t.Errorf("%d names, %d pairs, want 7 and 20", names, pairs)
+	}
+}
+
+// TestBecame follows chains, and ends where they bite their tails.
+func TestBecame(t *testing.T) {
+	d, _ := crowd(t, 1)
+	tx, err := d.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []session.Rewrite
+	for _, pair := range []string{"ab", "bc", "xy", "pq", "qp"} {
+		all = append(all, session.Rewrite{Old: pair[:1], New: pair[1:]})
+	}
+	if err := tx.AppendRewrites(all); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		ask  []string
+		want []session.Rewrite
+	}{
+		{nil, nil},
+		{[]string{"c", "z"}, nil},
+		{[]string{"a"}, []session.Rewrite{all[0], all[1]}},
+		{[]string{"x", "b"}, []session.Rewrite{all[1], all[2]}},
+		{[]string{"p"}, []session.Rewrite{all[3], all[4], all[3]}},
+	} {
+		got, err := d.Became(t.Context(), tt.ask)
+		if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
+			t.Errorf("%q: %v (-want +got):\n%s", tt.ask, err, diff)
+		}
+	}
+}
