@@ -58,7 +58,8 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: app.after(checkpointTime)})
 }
 
-// checkpointTime is how long a checkpoint makes vectors at most: who calls it may wait for it.
+// checkpointTime is after how long a checkpoint asks for no more vectors: who calls it may wait for
+// it.
 const checkpointTime = 10 * time.Second
 
 // captureNow captures what is new and says what it was.

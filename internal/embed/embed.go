@@ -12,11 +12,13 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -142,33 +144,60 @@ func (c *Client) Ready(ctx context.Context, insist bool) error {
 }
 
 // Documents returns the vectors of at most Batch texts. A server that refuses them together is
-// given fewer at a time, and of one that it refuses alone, the first half.
+// given fewer at a time, and of one that it refuses alone, the first half. One that it refuses
+// even so gets a vector of zeros, which is near to nothing, where others have theirs: it must not
+// keep what comes behind it from being embedded, for ever.
 func (c *Client) Documents(ctx context.Context, texts []string) ([][]float32, error) {
 	within, cancel := context.WithTimeout(ctx, documentTime)
 	defer cancel()
-	vectors, err := c.divide(within, c.prefixed("search_document", texts))
+	var refused error
+	vectors, err := c.divide(within, c.prefixed("search_document", texts), &refused)
 	if err == nil {
-		err = uniform(vectors)
+		err = cmp.Or(fill(vectors, refused), uniform(vectors))
 	}
 	return vectors, c.outcome(ctx, err)
 }
 
-func (c *Client) divide(ctx context.Context, texts []string) ([][]float32, error) {
+// divide leaves nil for a text that the server refuses, and says in refused how.
+func (c *Client) divide(ctx context.Context, texts []string, refused *error) ([][]float32, error) {
 	vectors, err := c.ask(ctx, texts)
-	var refusal *refusal
-	if !errors.As(err, &refusal) || !refusal.perhapsTooLong() {
+	if !perhapsTooLong(err) {
 		return vectors, err
 	}
 	if len(texts) == 1 {
-		return c.ask(ctx, []string{cut(texts[0], len(texts[0])/2)})
+		vectors, err = c.ask(ctx, []string{cut(texts[0], len(texts[0])/2)})
+		if perhapsTooLong(err) {
+			*refused = err
+			return [][]float32{nil}, nil
+		}
+		return vectors, err
 	}
 	half := len(texts) / 2
-	first, err := c.divide(ctx, texts[:half])
+	first, err := c.divide(ctx, texts[:half], refused)
 	if err != nil {
 		return nil, err
 	}
-	second, err := c.divide(ctx, texts[half:])
+	second, err := c.divide(ctx, texts[half:], refused)
 	return append(first, second...), err
+}
+
+func perhapsTooLong(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.perhapsTooLong()
+}
+
+// fill puts zeros where the server refused; where it refused all, that is the error.
+func fill(vectors [][]float32, refused error) error {
+	given := slices.IndexFunc(vectors, func(v []float32) bool { return v != nil })
+	if given < 0 {
+		return refused
+	}
+	for i := range vectors {
+		if vectors[i] == nil {
+			vectors[i] = make([]float32, len(vectors[given]))
+		}
+	}
+	return nil
 }
 
 // outcome remembers how it went, and names the server in an error. A refused connection costs

@@ -161,6 +161,30 @@ func TestDocumentsTooLong(t *testing.T) {
 	}
 }
 
+// A text that a server never takes (Ollama says NaN of some) does not keep the others from theirs.
+func TestDocumentsRefused(t *testing.T) {
+	picky := func(w http.ResponseWriter, a asked) {
+		for _, text := range a.Input {
+			if strings.HasPrefix(text, "bad") {
+				says(500, `{"error":"json: unsupported value: NaN"}`)(w, a)
+				return
+			}
+		}
+		ollama(w, a)
+	}
+	c := client(t, serve(t, handlers{"/api/embed": picky}).URL, "m", t.TempDir(), &clock{noon})
+	got, err := c.Documents(t.Context(), []string{"bad text", "a", "bb"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]float32{{0, 0}, {1, 1}, {2, 1}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := c.Documents(t.Context(), []string{"bad text", "bad one"}); err == nil || !strings.Contains(err.Error(), `unsupported value: NaN`) {
+		t.Errorf("all are refused: %v", err)
+	}
+}
+
 // What is no answer is an error in one line that names server and cause.
 func TestBadAnswers(t *testing.T) {
 	huge := `{"embeddings":[[` + strings.Repeat("0.1,", 1<<20) + `1]]}`

@@ -107,10 +107,14 @@ func TestFewMomentsAreKept(t *testing.T) {
 	if os.SameFile(second, stamp(2)) {
 		t.Error("what was not asked for longest was kept")
 	}
+	stray := filepath.Join(m.Dir, "at", ".DS_Store")
+	if err := os.WriteFile(stray, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := m.Forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "kept", 0, len(moments(t, m)))
+	equal(t, "kept", []string{stray}, moments(t, m))
 	w.noWarnings()
 }
 

@@ -25,6 +25,15 @@ func ids(hits []search.Hit) []string {
 	return out
 }
 
+// Sessions that hold no word, only hashes, have no length.
+func TestSearchWithoutWords(t *testing.T) {
+	d := newIndex(t)
+	add(t, d, talk("S1", "3f2a91bcde"), talk("S2", "abcdef1234"))
+	if diff := cmp.Diff([]string{"S1"}, ids(find(t, d, "3f2a91bcde", search.Options{}))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestSearchFinds(t *testing.T) {
 	d := newIndex(t)
 	other := talk("S4", "Something else entirely.")

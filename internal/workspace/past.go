@@ -74,7 +74,8 @@ func sameFolder(a, b string) bool {
 func inFolder(ctx context.Context, m *materialize.Materializer, dir string) (*materialize.Materializer, error) {
 	f, err := ledger.InFolder(ctx, dir)
 	if errors.Is(err, ledger.ErrFormat) {
-		err = fmt.Errorf("%w, and no ledger lies there: %w", ledger.ErrNoMoment, err)
+		// What a ledger of another format calls for is no help with what was typed.
+		err = fmt.Errorf("%w, and no ledger lies there: %v", ledger.ErrNoMoment, err) //nolint:errorlint // see above
 	}
 	if err != nil {
 		return nil, err

@@ -62,10 +62,10 @@ func (x *Index) Score(q query.Query, lists Lists) ([]Match, error) {
 		session: make([]float64, len(x.Sessions)),
 		matches: make([]Match, len(x.Sessions)),
 		tf:      make([]int, len(x.Sessions)),
-		norms:   normTable(x.words/x.n, unitK1, unitB),
+		norms:   normTable(mean(x.words, x.n), unitK1, unitB),
 	}
 	if len(q.Pairs) > 0 {
-		s.pairs, s.pairNorms = make([]float32, x.units), normTable(x.stems/x.n, unitK1, unitB)
+		s.pairs, s.pairNorms = make([]float32, x.units), normTable(mean(x.stems, x.n), unitK1, unitB)
 	}
 	norm, err := s.terms(q.Terms, lists)
 	if err != nil {
@@ -91,6 +91,15 @@ type scorer struct {
 	tf      []int // of the term at hand, by session
 
 	norms, pairNorms *[256]float32
+}
+
+// mean is the average length of n texts; 1 where nothing has a length (hashes are no words), so that
+// lengths can be divided by it.
+func mean(total, n float64) float64 {
+	if total == 0 {
+		return 1
+	}
+	return total / n
 }
 
 // normTable is what a unit's length adds to how often a term stands there, by norm.
@@ -234,7 +243,7 @@ func (s *scorer) list(run int, l *List, t query.Term, weight float32, found []in
 // counts, and forgets its counts.
 func (s *scorer) wholes(found []int32, earned float64) {
 	weight := earned * idf(s.sessions, len(found))
-	average := s.total / s.sessions
+	average := mean(s.total, s.sessions)
 	for _, n := range found {
 		s.session[n] += weight * bm25(float64(s.tf[n]), float64(s.length[n])/average, sessionK1, sessionB)
 		s.tf[n] = 0

@@ -1,6 +1,9 @@
 package query_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/search/query"
@@ -56,6 +59,20 @@ func TestParse(t *testing.T) {
 				t.Errorf("Parse(%q) (-want +got):\n%s", tt.text, diff)
 			}
 		})
+	}
+}
+
+// What is longer than any question is asked by its beginning, whatever it repeats.
+func TestParseIsBounded(t *testing.T) {
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "word%dx ", i)
+	}
+	for _, text := range []string{text.String(), strings.Repeat("word ", 1<<20)} {
+		q := query.Parse(text)
+		if len(q.Terms) > 1000 || len(q.Stems) > 1<<16 || !slices.ContainsFunc(q.Terms, func(t query.Term) bool { return t.Text == "word" }) {
+			t.Errorf("Parse(%.20q… of %d bytes) has %d terms, %d stems", text, len(text), len(q.Terms), len(q.Stems))
+		}
 	}
 }
 
