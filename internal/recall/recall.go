@@ -7,6 +7,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -270,23 +271,30 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 			turns = append(turns, db.TurnKey{Session: h.id, Index: h.turn})
 		}
 	}
-	facets, err := index.Facets(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	texts, err := index.TurnsAt(ctx, turns)
-	if err != nil {
-		return nil, err
-	}
-	var commits []string
-	for _, f := range facets {
-		commits = append(commits, f.Commits...)
-	}
-	rewrites, err := index.Became(ctx, commits)
-	if err != nil {
-		return nil, err
-	}
-	calls, err := calls(ctx, index, hits)
+	var facets map[string]db.Facet
+	var rewrites []session.Rewrite
+	var texts map[db.TurnKey]session.Turn
+	var ran map[string]string
+	// Half of the time that a recall takes after the search: on two connections, at once.
+	err := beside(
+		func() (err error) {
+			if facets, err = index.Facets(ctx, ids); err != nil {
+				return err
+			}
+			var commits []string
+			for _, f := range facets {
+				commits = append(commits, f.Commits...)
+			}
+			rewrites, err = index.Became(ctx, commits)
+			return err
+		},
+		func() (err error) {
+			if texts, err = index.TurnsAt(ctx, turns); err != nil {
+				return err
+			}
+			ran, err = calls(ctx, index, hits)
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -295,13 +303,21 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
 		asked := strings.Join(append([]string{query}, h.read...), " ")
-		out[i].Snippet = search.Snippet(calls[h.id], asked, snippetSize)
+		out[i].Snippet = search.Snippet(ran[h.id], asked, snippetSize)
 		if t, ok := texts[db.TurnKey{Session: h.id, Index: h.turn}]; ok {
 			out[i].Turn, out[i].Role = &t.Index, t.Role
 			out[i].Snippet = search.Snippet(t.Content, asked, snippetSize)
 		}
 	}
 	return out, nil
+}
+
+// beside runs two steps at once.
+func beside(one, other func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- one() }()
+	err := other()
+	return cmp.Or(<-done, err)
 }
 
 // successors tells what a commit has become, through chains of amends and rebases.
