@@ -55,7 +55,7 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	if err := index.Close(); err != nil {
 		return err
 	}
-	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: app.after(checkpointTime)})
+	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: app.after(checkpointTime), Patience: checkpointTime})
 }
 
 // checkpointTime is after how long a checkpoint asks for no more vectors: who calls it may wait for

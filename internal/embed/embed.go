@@ -54,7 +54,9 @@ type Options struct {
 	URL   string // a server, or the whole address of a protocol: ".../api/embed", ".../v1/embeddings"
 	Model string
 	State string // path of the state file
-	Now   func() time.Time
+	// Patience is how long vectors of documents may take, a batch; 0: a minute.
+	Patience time.Duration
+	Now      func() time.Time
 }
 
 // Client speaks to one server. It may be used by several goroutines. Close it.
@@ -66,15 +68,17 @@ type Client struct {
 	memory    *memory
 	now       func() time.Time
 	http      *http.Client
+	patience  time.Duration
 }
 
 // New returns a client. It speaks to nobody yet.
 func New(opt Options) (*Client, error) {
 	u, err := url.Parse(opt.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("embed: %q is no http address of a server", opt.URL)
+		// What stands before an @ may be a password.
+		return nil, fmt.Errorf("embed: %q is no http address of a server", opt.URL[strings.LastIndexByte(opt.URL, '@')+1:])
 	}
-	c := &Client{model: opt.Model, now: opt.Now}
+	c := &Client{model: opt.Model, now: opt.Now, patience: cmp.Or(opt.Patience, documentTime)}
 	u.Path, c.protocols = protocolsOf(strings.TrimRight(u.Path, "/"))
 	c.base, c.shown = u.String(), u.Redacted()
 	c.memory = &memory{path: opt.State, url: c.shown, model: opt.Model}
@@ -148,7 +152,7 @@ func (c *Client) Ready(ctx context.Context, insist bool) error {
 // even so gets a vector of zeros, which is near to nothing, where others have theirs: it must not
 // keep what comes behind it from being embedded, for ever.
 func (c *Client) Documents(ctx context.Context, texts []string) ([][]float32, error) {
-	within, cancel := context.WithTimeout(ctx, documentTime)
+	within, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	var refused error
 	vectors, err := c.divide(within, c.prefixed("search_document", texts), &refused)

@@ -393,7 +393,31 @@ func TestPassword(t *testing.T) {
 	}
 }
 
+// A server that hangs over documents costs what the caller is ready to wait, and then rests.
+func TestPatience(t *testing.T) {
+	release := make(chan struct{})
+	s := serve(t, handlers{"/api/embed": func(http.ResponseWriter, *http.Request) { <-release }})
+	defer close(release)
+	c, err := embed.New(embed.Options{
+		URL: s.URL, Model: "m", State: filepath.Join(t.TempDir(), "embed.json"), Patience: 50 * time.Millisecond,
+		Now: func() time.Time { return noon },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Documents(t.Context(), []string{"a"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := c.Query(t.Context(), "q"); !errors.Is(err, embed.ErrResting) {
+		t.Errorf("then: error %v", err)
+	}
+}
+
 func TestNewRefuses(t *testing.T) {
+	if _, err := embed.New(embed.Options{URL: "http://me:hunter2@h:port"}); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("error %v", err)
+	}
 	for _, url := range []string{"127.0.0.1:11434", "ftp://h", "http://", "/api/embed", "http://h?q=1", "http://h#f", "http://h:port", "unix:///s"} {
 		if _, err := embed.New(embed.Options{URL: url}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", url)) {
 			t.Errorf("%q: error %v", url, err)

@@ -14,10 +14,13 @@ import (
 // more.
 var shaWord = regexp.MustCompile(`\b[0-9a-fA-F]{7,40}\b`)
 
+// maxNamed is how many commits a question names: each is looked for among all rewrites.
+const maxNamed = 100
+
 // named are the sessions that stand behind a commit whose SHA is in a question, or what that
 // commit was before and became after an amend or a rebase.
 func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (map[string]bool, error) {
-	words := shaWord.FindAllString(strings.ToLower(question), -1)
+	words := shaWord.FindAllString(strings.ToLower(question), maxNamed)
 	if len(words) == 0 {
 		return nil, nil
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
-// modelName is session_embeddings' name of the model.
-const modelName = "lsa-v1"
+// ModelName is session_embeddings' name of the semantic model, which no embedding model may have.
+const ModelName = "lsa-v1"
 
 // Model says where the semantic model stands.
 type Model struct {
@@ -79,7 +79,7 @@ func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 		for _, p := range done {
 			out.put(p)
 		}
-		if err := a.storeVectors(ctx, done, fresh, modelName, now); err != nil {
+		if err := a.storeVectors(ctx, done, fresh, ModelName, now); err != nil {
 			return err
 		}
 	}
@@ -111,7 +111,7 @@ func (a *adder) forget(ctx context.Context) error {
 			return err
 		}
 	}
-	return a.tx.Exec(ctx, "DELETE FROM session_embeddings WHERE model = ?", modelName)
+	return a.tx.Exec(ctx, "DELETE FROM session_embeddings WHERE model = ?", ModelName)
 }
 
 // learn trains a model on the first threshold turns; it is nil when those are too few.
@@ -167,7 +167,7 @@ func (a *adder) foldIn(ctx context.Context, now time.Time) error {
 		return err
 	}
 	done := projectAll(model, streams, before)
-	if err := a.storeVectors(ctx, done, grown, modelName, now); err != nil {
+	if err := a.storeVectors(ctx, done, grown, ModelName, now); err != nil {
 		return err
 	}
 	return a.storeWindows(ctx, &a.heads.windows, &a.state.Model.Windows, done)

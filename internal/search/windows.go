@@ -242,10 +242,11 @@ func (w *windows) walk(ctx context.Context, tx *db.Tx, h *windowHeader) func() (
 	stretches := semantic.NewStretches(w.dim, source(ctx, tx, h.stretches()))
 	wholes := semantic.NewWholes(w.dim, source(ctx, tx, h.wholes()))
 	return func() (*projected, error) {
-		if !stretches.Next() || !wholes.Next() {
-			return nil, cmp.Or(stretches.Err(), wholes.Err())
+		one, other := stretches.Next(), wholes.Next()
+		if err := cmp.Or(stretches.Err(), wholes.Err()); err != nil || !one && !other {
+			return nil, err
 		}
-		if stretches.Session != wholes.Session {
+		if one != other || stretches.Session != wholes.Session {
 			return nil, fmt.Errorf("run %d: %w", h.run, block.ErrFormat)
 		}
 		return &projected{Stretch: stretches.Stretch, whole: wholes.Vector}, nil

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/embed"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/search"
 )
 
 // Embedding says how far to go for vectors.
@@ -16,12 +18,13 @@ type Embedding struct {
 	Insist   bool                  // ask a server that is left alone, too
 	Enough   func() bool           // whether the rest is left to the next time; nil: it never is
 	Progress func(done, total int) // sessions; nil: nobody looks
+	Patience time.Duration         // for one answer; 0: a minute
 }
 
 // Embed fills in the vectors that an embedding server makes. Where there is none, nothing happens;
 // of one that the user named it is told when it does not answer.
 func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c config.Embed, how Embedding) error {
-	client, model, err := w.embedder(c)
+	client, model, err := w.embedder(c, how.Patience)
 	if err != nil || client == nil {
 		return err
 	}
@@ -61,7 +64,7 @@ func (w *Workspace) Question(ctx context.Context, model, text string) []float32 
 	if err != nil {
 		return nil
 	}
-	client, name, err := w.embedder(conf.Embed)
+	client, name, err := w.embedder(conf.Embed, 0)
 	if err != nil || client == nil {
 		return nil
 	}
@@ -77,13 +80,15 @@ func (w *Workspace) Question(ctx context.Context, model, text string) []float32 
 }
 
 // embedder is a client for the server that the settings name; nil where they want none.
-func (w *Workspace) embedder(c config.Embed) (client *embed.Client, model string, err error) {
+func (w *Workspace) embedder(c config.Embed, patience time.Duration) (client *embed.Client, model string, err error) {
 	if c.URL == "off" {
 		return nil, "", nil
 	}
-	model = cmp.Or(c.Model, embed.DefaultModel)
+	if model = cmp.Or(c.Model, embed.DefaultModel); model == search.ModelName {
+		return nil, "", fmt.Errorf("rekal.embed.model: %q is the name of the model that is built in", model)
+	}
 	client, err = embed.New(embed.Options{
-		URL: cmp.Or(c.URL, embed.DefaultURL), Model: model, State: filepath.Join(w.RekalDir(), "embed.json"), Now: w.Now,
+		URL: cmp.Or(c.URL, embed.DefaultURL), Model: model, State: filepath.Join(w.RekalDir(), "embed.json"), Now: w.Now, Patience: patience,
 	})
 	if err != nil {
 		err = fmt.Errorf("rekal.embed.url: %w", err)
