@@ -396,7 +396,7 @@ func TestPassword(t *testing.T) {
 // A server that hangs over documents costs what the caller is ready to wait, and then rests.
 func TestPatience(t *testing.T) {
 	release := make(chan struct{})
-	s := serve(t, handlers{"/api/embed": func(http.ResponseWriter, *http.Request) { <-release }})
+	s := serve(t, handlers{"/api/embed": func(http.ResponseWriter, asked) { <-release }})
 	defer close(release)
 	c, err := embed.New(embed.Options{
 		URL: s.URL, Model: "m", State: filepath.Join(t.TempDir(), "embed.json"), Patience: 50 * time.Millisecond,
