@@ -16,8 +16,8 @@ import (
 // vector as a whole is nearest. The rest is told apart by words alone, which puts it behind
 // these.
 const (
-	bestByWords   = 50
-	bestByMeaning = 24
+	bestByWords   = 32
+	bestByMeaning = 12
 )
 
 // meaning is the window of a session that is nearest to the question.

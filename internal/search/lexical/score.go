@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/git-rekal/git-rekal/internal/search/block"
@@ -67,14 +68,11 @@ func (x *Index) Score(q query.Query, lists Lists) ([]Match, error) {
 	if len(q.Pairs) > 0 {
 		s.pairs, s.pairNorms = make([]float32, x.units), normTable(mean(x.stems, x.n), unitK1, unitB)
 	}
+	paired := make(chan error, 1)
+	go func() { paired <- s.allPairs(q.Pairs, lists) }() // they touch nothing that terms touch
 	norm, err := s.terms(q.Terms, lists)
-	if err != nil {
+	if err := cmp.Or(<-paired, err); err != nil {
 		return nil, err
-	}
-	for _, p := range q.Pairs {
-		if err := s.pair(lists[p.First], lists[p.Second]); err != nil {
-			return nil, err
-		}
 	}
 	s.sum(norm, !q.Weak())
 	return s.matches, nil
@@ -91,6 +89,15 @@ type scorer struct {
 	tf      []int // of the term at hand, by session
 
 	norms, pairNorms *[256]float32
+}
+
+func (s *scorer) allPairs(pairs []query.Pair, lists Lists) error {
+	for _, p := range pairs {
+		if err := s.pair(lists[p.First], lists[p.Second]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mean is the average length of n texts; 1 where nothing has a length (hashes are no words), so that
