@@ -66,19 +66,21 @@ func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
 }
 
 // strong leaves the strong ones of hits, which are in order: or the best weak one, when there are
-// none. A question of nothing but function words has no strong answer; all that hold what a
-// question of nothing but names names are strong.
+// none. A question of nothing but function words has no strong answer. Nor has one of nothing but
+// names (an error code, a symbol, a file) of which none stands anywhere: that words like its
+// parts do says little. All that hold what such a question names are strong.
 func strong(q query.Query, hits []Hit) []Hit {
 	if len(hits) == 0 {
 		return nil
 	}
 	best := hits[0].Score
-	if q.Weak() || !fusion.Strong(best, best) {
+	holds := func(h Hit) bool { return slices.Contains(h.Matched, MatchedTerms) }
+	if q.Weak() || !fusion.Strong(best, best) || q.Anchors && !slices.ContainsFunc(hits, holds) {
 		hits[0].Weak = true
 		return hits[:1]
 	}
 	return slices.DeleteFunc(hits, func(h Hit) bool {
-		isStrong := fusion.Strong(h.Score, best) || q.Anchors && slices.Contains(h.Matched, MatchedTerms)
+		isStrong := fusion.Strong(h.Score, best) || q.Anchors && holds(h)
 		return !isStrong
 	})
 }

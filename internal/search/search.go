@@ -160,7 +160,7 @@ func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
 	return f, nil
 }
 
-// best adds to wanted the numbers of the k sessions with the highest scores above 0.
+// best adds to wanted the numbers of k more sessions, those with the highest scores above 0.
 func (s *Searcher) best(k int, opt Options, score func(n int) float64, wanted map[int]bool) {
 	type candidate struct {
 		n     int
@@ -168,7 +168,7 @@ func (s *Searcher) best(k int, opt Options, score func(n int) float64, wanted ma
 	}
 	var all []candidate
 	for n, id := range s.index.Sessions {
-		if c := score(n); c > 0 && !s.index.Dead(n) && (opt.Allow == nil || opt.Allow(id)) {
+		if c := score(n); c > 0 && !wanted[n] && !s.index.Dead(n) && (opt.Allow == nil || opt.Allow(id)) {
 			all = append(all, candidate{n, c})
 		}
 	}

@@ -227,6 +227,18 @@ func TestSearchTurn(t *testing.T) {
 	}
 }
 
+// A question of nothing but names that stand nowhere has no strong answer.
+func TestNamesThatStandNowhere(t *testing.T) {
+	d := newIndex(t)
+	add(t, d, talk("S1", "the payment service has a side effect", "E 308 of them"), talk("S2", "payment_service.go was moved"), talk("S3", "service effect"))
+	for query, want := range map[string]bool{"useEffect": true, "E0308": true, "src/payment/service.ts": true, "payment_service.go": false, "payment service": false} {
+		hits := find(t, d, query, search.Options{})
+		if len(hits) == 0 || hits[0].Weak != want || want && len(hits) > 1 {
+			t.Errorf("%q: %+v, want weak %v", query, hits, want)
+		}
+	}
+}
+
 func TestTitleIsReplaced(t *testing.T) {
 	d := newIndex(t)
 	first := talk("S1", "hello")
