@@ -1,15 +1,17 @@
 // Package search finds the sessions that a question is about.
 //
-// It has one door: Add takes what is new in sessions, Remove what is gone, and Train makes the
-// semantic model, all inside the caller's transaction; Open and Searcher.Search answer. Below it, analysis and query turn
-// text into terms, lexical scores words, semantic scores meaning, and fusion makes one score
-// of the two. All of it is stored through db, in the table turns_ft, in session_embeddings, and
-// in runs of blocks that only this package reads.
+// It has one door: Add takes what is new in sessions, Remove what is gone, Train makes the
+// semantic model, and Embed stores the vectors of an embedding server, all inside the caller's
+// transaction; Open and Searcher.Search answer. Below it, analysis and query turn text into
+// terms, lexical scores words, semantic scores meaning, passages cuts what a server embeds, and
+// fusion makes one score of them. All of it is stored through db, in the table turns_ft, in
+// session_embeddings, and in runs of bytes that only this package reads.
 //
 // It promises: what Add was given is found by the next Search; the cost of Add follows what
 // is new; scores are a function of the parts added, their order and the model, not of how
-// they were spread over calls: to the bit. A model is a function of the first turns added. The one exception is Remove, after which the semantic part may
-// differ a little from a rebuild's. Ties go to the smaller session ID.
+// they were spread over calls: to the bit. A model is a function of the first turns added. The
+// one exception is Remove: until a rebuild, the semantic part may differ a little, and a misspelt
+// word may be read as one of a removed session. Ties go to the smaller session ID.
 //
 // It never opens a file, never reads the clock, and never decides what a user may see: that
 // is what Options.Allow is for.
