@@ -116,18 +116,19 @@ const patience = 10 * time.Minute
 
 // alone does something while no other process works on the databases.
 func (m *Materializer) alone(ctx context.Context, do func([]ledger.Head) error) error {
-	if err := m.folder(ctx); err != nil {
-		return err
-	}
-	held, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, patience)
+	used, err := m.folder(ctx)
 	if err != nil {
 		return err
 	}
-	heads, err := m.heads()
+	held, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, patience)
+	var heads []ledger.Head
+	if err == nil {
+		heads, err = m.heads()
+	}
 	if err == nil {
 		err = do(heads)
 	}
-	return errors.Join(err, held.Release())
+	return errors.Join(err, held.Release(), used.Release())
 }
 
 func (m *Materializer) path(file string) string { return filepath.Join(m.Dir, file) }

@@ -57,15 +57,15 @@ func (m *Materializer) pastIn(name string) *Materializer {
 // What it says is kept, beside the tables, in a repository of its own.
 func (m *Materializer) Folder(ctx context.Context, f *ledger.Folder) (*Materializer, error) {
 	past := m.pastIn(f.Sum())
-	if err := past.folder(ctx); err != nil {
-		return nil, err
-	}
-	held, err := lock.Acquire(ctx, past.path(writerFile), lock.ToWrite, patience)
+	used, err := past.folder(ctx)
 	if err != nil {
 		return nil, err
 	}
-	past.Repo, err = past.unpacked(ctx, f)
-	return past, errors.Join(err, held.Release())
+	held, err := lock.Acquire(ctx, past.path(writerFile), lock.ToWrite, patience)
+	if err == nil {
+		past.Repo, err = past.unpacked(ctx, f)
+	}
+	return past, errors.Join(err, held.Release(), used.Release())
 }
 
 // unpackedDir is the repository that holds what lay in a folder.
@@ -156,33 +156,47 @@ func (m *Materializer) since(ctx context.Context, h ledger.Head, known []git.OID
 	return out, err
 }
 
-// usedFile says by its time when somebody last asked for a moment.
+// usedFile says by its time when somebody last asked for a moment, and is the lock that its folder
+// is not let go while somebody comes to it.
 const usedFile = "used"
 
 // folder makes the folder of a past moment where there is none, lets others go for it, and
-// notes that it is in use. Today's folder is there.
-func (m *Materializer) folder(ctx context.Context) error {
+// notes that it is in use: as long as the lock is held, it stays. Today's folder is there.
+func (m *Materializer) folder(ctx context.Context) (*lock.Lock, error) {
 	if !m.past {
-		return nil
+		return nil, nil
 	}
-	now := m.Now()
-	if err := os.Chtimes(m.path(usedFile), now, now); !errors.Is(err, fs.ErrNotExist) {
-		return nil // what can't be noted is no reason not to answer
+	for {
+		_, err := os.Stat(m.path(usedFile))
+		isNew := errors.Is(err, fs.ErrNotExist)
+		if isNew {
+			if err := m.mkdir(); err != nil {
+				return nil, err
+			}
+		}
+		held, err := lock.Acquire(ctx, m.path(usedFile), lock.ToRead, inUse)
+		if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil {
+			continue // somebody let it go just now
+		}
+		if err != nil {
+			return nil, err
+		}
+		now := m.Now()
+		_ = os.Chtimes(m.path(usedFile), now, now) // what can't be noted is no reason not to answer
+		if isNew {
+			if err := forget(ctx, filepath.Dir(m.Dir), m.Dir, keptMoments-1); err != nil {
+				m.Warn(fmt.Errorf("the caches of an older moment stay: %w", err))
+			}
+		}
+		return held, nil
 	}
+}
+
+func (m *Materializer) mkdir() error {
 	for _, dir := range []string{filepath.Dir(m.Dir), m.Dir} {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("materialize: %w", err)
 		}
-	}
-	err := os.WriteFile(m.path(usedFile), nil, 0o600)
-	if err == nil {
-		err = os.Chtimes(m.path(usedFile), now, now)
-	}
-	if err != nil {
-		return fmt.Errorf("materialize: %w", err)
-	}
-	if err := forget(ctx, filepath.Dir(m.Dir), m.Dir, keptMoments-1); err != nil {
-		m.Warn(fmt.Errorf("the caches of an older moment stay: %w", err))
 	}
 	return nil
 }
@@ -235,8 +249,11 @@ const gone = ".gone"
 
 // forgetOne removes the tables of one moment, unless somebody uses them.
 func forgetOne(ctx context.Context, dir string) error {
-	writers, err := lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, 0)
-	var readers *lock.Lock
+	users, err := lock.Acquire(ctx, filepath.Join(dir, usedFile), lock.ToWrite, 0)
+	var writers, readers *lock.Lock
+	if err == nil {
+		writers, err = lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, 0)
+	}
 	if err == nil {
 		readers, err = lock.Acquire(ctx, filepath.Join(dir, lockFile), lock.ToWrite, 0)
 	}
@@ -246,7 +263,7 @@ func forgetOne(ctx context.Context, dir string) error {
 	if errors.Is(err, lock.ErrBusy) || errors.Is(err, fs.ErrNotExist) { // in use, or gone
 		err = nil
 	}
-	return errors.Join(err, readers.Release(), writers.Release())
+	return errors.Join(err, readers.Release(), writers.Release(), users.Release())
 }
 
 // removeWhole takes a folder out of the way in one step: who comes meanwhile makes a new one.

@@ -41,15 +41,12 @@ func (o *opened) close() error {
 
 // open opens files of the tables, up to date.
 func (m *Materializer) open(ctx context.Context, files ...string) (o *opened, err error) {
-	for range 3 {
-		if err := m.folder(ctx); err != nil {
-			return nil, err
-		}
-		if o, err = m.openCurrent(ctx, files); !m.past || !errors.Is(err, fs.ErrNotExist) {
-			break // otherwise somebody let the folder go just now
-		}
+	used, err := m.folder(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return o, err
+	o, err = m.openCurrent(ctx, files)
+	return o, errors.Join(err, used.Release())
 }
 
 // openCurrent opens files as they are where they are current, and mostly they are. Otherwise
