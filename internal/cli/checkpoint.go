@@ -48,11 +48,8 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	index, err := m.Index(ctx) // catches up where the index is behind
-	if err != nil {
-		return err
-	}
-	if err := index.Close(); err != nil {
+	// Unlike those who read, it waits for others that are at work: what it captured is found afterwards.
+	if err := m.CatchUp(ctx); err != nil {
 		return err
 	}
 	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: app.after(checkpointTime), Patience: checkpointTime})

@@ -18,7 +18,7 @@ func TestCrowd(t *testing.T) {
 		w.fatal(c.grow(w, 3, 20))
 		var do []func() error
 		for i := range 20 {
-			do = append(do, func() error { return c.quietly("git", "rekal", common[i%len(common)]) })
+			do = append(do, func() error { return c.answer("git", "rekal", common[i%len(common)]) })
 		}
 		for range 5 {
 			do = append(do, func() error { return c.quietly("git", "rekal", "checkpoint") })
