@@ -43,14 +43,19 @@ func (d *DB) firstRow(context.Context, int) (int64, error) { return 0, nil }
 
 // firstRow is another one for a run of this very transaction.
 func (t *Tx) firstRow(ctx context.Context, run int) (first int64, err error) {
-	if !t.created[run] {
-		return 0, nil
+	first, ok := t.created[run]
+	if !ok || first >= 0 {
+		return first, nil
 	}
 	rows, err := t.Query(ctx, fmt.Sprintf("SELECT min(rowid) FROM search_run_%d", run))
 	if err != nil {
 		return 0, err
 	}
-	return first, each(rows, func() error { return rows.Scan(&first) })
+	err = each(rows, func() error { return rows.Scan(&first) })
+	if err == nil {
+		t.created[run] = first
+	}
+	return first, err
 }
 
 // SearchState returns the text that WriteSearchState stored, "" when there is none.
@@ -94,9 +99,9 @@ func (t *Tx) NewRun(ctx context.Context, id int) *RunWriter {
 	// Pages are dense already: looking for a better compression would only take time.
 	w.err = t.Exec(ctx, "CREATE TABLE "+w.table+" (data BLOB NOT NULL USING COMPRESSION uncompressed)")
 	if t.created == nil {
-		t.created = make(map[int]bool)
+		t.created = make(map[int]int64)
 	}
-	t.created[id] = true
+	t.created[id] = -1
 	return w
 }
 
