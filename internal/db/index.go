@@ -12,12 +12,10 @@ func IndexSchema() Schema {
 	return Schema{Kind: "index", Version: IndexVersion, DDL: indexDDL + recallDDL + codeDDL + searchDDL + cursorDDL}
 }
 
-// The texts of turns_ft are not compressed, unlike those in data.db: a recall shows ten of them,
-// and to unpack those beside them takes 10 ms and more.
 const indexDDL = `
 CREATE TABLE turns_ft (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
-    role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION uncompressed, ts VARCHAR);
+    role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts VARCHAR);
 CREATE TABLE tool_calls_index (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
     tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR);
