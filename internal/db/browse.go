@@ -29,26 +29,6 @@ func (e *AmbiguousError) Error() string {
 // MinPrefix is how many characters of an ID are enough to try.
 const MinPrefix = 8
 
-// FindSession completes a prefix of a session's ID. It returns ErrNoRow or an
-// AmbiguousError where there is not exactly one.
-func (d *DB) FindSession(ctx context.Context, prefix string) (string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE starts_with(id, upper(?)) ORDER BY id LIMIT 10`, prefix)
-	if err != nil {
-		return "", err
-	}
-	ids, err := scanStrings(rows)
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case len(ids) == 0:
-		return "", fmt.Errorf("session %q: %w", prefix, ErrNoRow)
-	case len(ids) > 1:
-		return "", &AmbiguousError{Prefix: prefix, IDs: Shortest(ids)}
-	}
-	return ids[0], nil
-}
-
 // Shortest cuts sorted IDs to the shortest prefix that tells each from its neighbours, at
 // least MinPrefix characters.
 func Shortest(sorted []string) []string {
@@ -73,9 +53,9 @@ func common(a, b string) int {
 	return n
 }
 
-// SessionIDs reads the IDs of all sessions, in order.
-func (d *DB) SessionIDs(ctx context.Context) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions ORDER BY id`)
+// ItemIDs reads the IDs of all sessions and memories, in order.
+func (d *DB) ItemIDs(ctx context.Context) ([]string, error) {
+	rows, err := d.Query(ctx, `SELECT id FROM sessions UNION ALL SELECT id FROM memories ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +80,10 @@ func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
 	return r, nil
 }
 
-// Children reads the IDs of the sessions that a session spawned.
+// Children reads the IDs of the sessions that a session spawned, without those that are purged.
 func (d *DB) Children(ctx context.Context, id string) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE parent_session_id = ? ORDER BY id`, id)
+	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE parent_session_id = ?
+		AND id NOT IN (SELECT id FROM purged) ORDER BY id`, id)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +160,7 @@ type LogRow struct {
 }
 
 // Log reads the latest checkpoints of data.db, newest first, a row for each session of
-// each.
+// each that is not purged.
 func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
 	rows, err := d.Query(ctx, `WITH c AS (SELECT * FROM checkpoints ORDER BY ts DESC, id LIMIT ?),
 		f AS (SELECT checkpoint_id, count(*) AS n FROM files_touched GROUP BY checkpoint_id)
@@ -187,6 +168,7 @@ func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
 			coalesce(s.id, ''), coalesce(title, ''), coalesce(source, ''), coalesce(s.actor_type, ''),
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, false)
 		FROM c LEFT JOIN f ON f.checkpoint_id = c.id LEFT JOIN checkpoint_sessions l ON l.checkpoint_id = c.id
+			AND l.session_id NOT IN (SELECT id FROM purged)
 		LEFT JOIN sessions s ON s.id = l.session_id ORDER BY c.ts DESC, c.id, s.started_at, s.id`, limit)
 	if err != nil {
 		return nil, err

@@ -216,7 +216,7 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 			f := facts[r.ID]
 			if err := row(r.ID, opt(r.Email), opt(r.Branch), r.ActorType, opt(r.AgentID), r.CapturedAt,
 				int32(r.NextTurn-r.FirstTurn), f.tools, f.count, opt(f.checkpoint), opt(f.sha),
-				opt(r.Title), r.Source, opt(r.Parent), at(r.StartedAt), at(r.LastTurnAt), f.files, f.commits); err != nil {
+				opt(r.Title), r.Source, opt(r.Parent), at(r.StartedAt), at(r.LastTurnAt), f.files, f.commits, KindSession); err != nil {
 				return err
 			}
 		}
@@ -286,14 +286,15 @@ func list(v any) []string {
 	return out
 }
 
-// ReplaceIndexState writes the one row of index_state. Trained is the entry that holds the
+// ReplaceIndexState writes the one row of index_state, which counts sessions that are not purged. Trained is the entry that holds the
 // last turn that the semantic model was trained on; "" without a model.
 func (t *Tx) ReplaceIndexState(ctx context.Context, dim int, trained string, now time.Time) error {
 	if err := t.Exec(ctx, `DELETE FROM index_state`); err != nil {
 		return err
 	}
-	return t.Exec(ctx, `INSERT INTO index_state SELECT count(*), coalesce(sum(turn_count), 0), ?, ?, ? FROM session_facets`,
-		int32(dim), now.UTC(), opt(trained))
+	return t.Exec(ctx, `INSERT INTO index_state SELECT count(*), coalesce(sum(turn_count), 0), ?, ?, ? FROM session_facets
+		WHERE kind = ? AND session_id NOT IN (SELECT id FROM purged)`,
+		int32(dim), now.UTC(), opt(trained), KindSession)
 }
 
 // Trained reads what ReplaceIndexState wrote; "" where it wrote nothing yet.

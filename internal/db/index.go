@@ -2,14 +2,14 @@ package db
 
 // IndexVersion is the schema version of index.db. Any change of a table below, of a blob that
 // search keeps in one, or of how text is tokenised raises it: the index is then rebuilt.
-const IndexVersion = 8
+const IndexVersion = 9
 
 // IndexSchema is the schema of index.db: the tables of the schema page (turns_ft …
 // index_state, documented columns first) and those in which package search keeps its
 // postings and vectors. The page's PRIMARY KEY constraints hold but are not declared: with
 // declared keys the file of 600 small commits grew to forty times its size (measured).
 func IndexSchema() Schema {
-	return Schema{Kind: "index", Version: IndexVersion, DDL: indexDDL + recallDDL + codeDDL + searchDDL + cursorDDL}
+	return Schema{Kind: "index", Version: IndexVersion, DDL: indexDDL + recallDDL + codeDDL + searchDDL + purgedDDL + cursorDDL}
 }
 
 const indexDDL = `
@@ -27,7 +27,7 @@ CREATE TABLE session_facets (
     agent_id VARCHAR, captured_at TIMESTAMP, turn_count INTEGER, tool_call_count INTEGER,
     file_count INTEGER, checkpoint_id VARCHAR, git_sha VARCHAR,
     title VARCHAR, source VARCHAR, parent_session_id VARCHAR, started_at TIMESTAMP,
-    last_turn_at TIMESTAMP, files VARCHAR[], commits VARCHAR[]);
+    last_turn_at TIMESTAMP, files VARCHAR[], commits VARCHAR[], kind VARCHAR NOT NULL);
 CREATE TABLE session_embeddings (
     session_id VARCHAR NOT NULL, embedding FLOAT[], model VARCHAR NOT NULL,
     generated_at TIMESTAMP NOT NULL);

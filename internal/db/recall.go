@@ -12,22 +12,34 @@ import (
 
 // Facet is what recall shows of a session, from session_facets.
 type Facet struct {
-	ID, Email, Branch, ActorType, AgentID string
-	Title, Source, Parent                 string
-	CapturedAt                            time.Time
-	Turns, Tools, Files                   int
-	Checkpoint                            string   // the latest; "" for none
-	Shown                                 []string // the first files that it changed, at most ShownFiles
-	Commits                               []string // OIDs of code commits, the latest first, at most ShownCommits
+	ID, Kind                          string // KindSession or KindMemory
+	Email, Branch, ActorType, AgentID string
+	Title, Source, Parent             string
+	CapturedAt                        time.Time
+	Turns, Tools, Files               int
+	Checkpoint                        string   // the latest; "" for none
+	Shown                             []string // the first files that it changed, at most ShownFiles
+	Commits                           []string // OIDs of code commits, the latest first, at most ShownCommits
 }
 
-// Filter says which sessions count. Empty fields let all pass.
+// Filter says which sessions and memories count. Empty fields let all pass that are not purged.
 type Filter struct {
 	File    string   // RE2, unanchored, on paths that the session's tools named or its commits changed
 	Commits []string // OIDs or prefixes of OIDs of code commits: any of them
 	Author  string   // e-mail address, in any case
 	Actor   string
+	Purged  Purged
 }
+
+// Purged says what a filter does with what is purged.
+type Purged int
+
+// Without leaves out what is purged; With does not; Only leaves out the rest.
+const (
+	Without Purged = iota
+	With
+	Only
+)
 
 // where is the filter as a condition on session_facets, with its arguments.
 func (f Filter) where() (string, []any) {
@@ -47,10 +59,17 @@ func (f Filter) where() (string, []any) {
 	if f.Actor != "" {
 		add("actor_type = ?", f.Actor)
 	}
+	switch f.Purged {
+	case Without:
+		add("session_id NOT IN (SELECT id FROM purged)")
+	case Only:
+		add("session_id IN (SELECT id FROM purged)")
+	case With:
+	}
 	return strings.Join(conds, " AND "), args
 }
 
-// Matching reads the IDs of the sessions that pass a filter, the latest first.
+// Matching reads the IDs of what passes a filter, the latest first.
 func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
 	cond, args := f.where()
 	rows, err := d.Query(ctx, `SELECT session_id FROM session_facets WHERE `+cond+`
@@ -69,7 +88,7 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 	chosen, args := among(ids)
 	rows, err := d.Query(ctx, `SELECT session_id, coalesce(user_email, ''), coalesce(git_branch, ''), actor_type,
 		coalesce(agent_id, ''), coalesce(title, ''), source, coalesce(parent_session_id, ''), captured_at,
-		turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits
+		turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits, kind
 		FROM session_facets WHERE session_id IN (`+chosen+`)`, args...)
 	if err != nil {
 		return nil, err
@@ -79,7 +98,7 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 		var f Facet
 		var files, commits any
 		if err := rows.Scan(&f.ID, &f.Email, &f.Branch, &f.ActorType, &f.AgentID, &f.Title, &f.Source, &f.Parent,
-			&f.CapturedAt, &f.Turns, &f.Tools, &f.Files, &f.Checkpoint, &files, &commits); err != nil {
+			&f.CapturedAt, &f.Turns, &f.Tools, &f.Files, &f.Checkpoint, &files, &commits, &f.Kind); err != nil {
 			return err
 		}
 		f.Shown, f.Commits = list(files), list(commits)

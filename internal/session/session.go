@@ -124,6 +124,18 @@ type Memory struct {
 	ActorType                  string
 }
 
+// AsSession is a memory as those take it who look for words: a session of one turn.
+func (m Memory) AsSession() Session {
+	role := RoleHuman
+	if m.ActorType == ActorAgent {
+		role = RoleAssistant
+	}
+	return Session{
+		ID: m.ID, Source: m.Source, ActorType: m.ActorType, Title: m.Title, StartedAt: m.TS,
+		Turns: []Turn{{Role: role, TS: m.TS, Content: m.Content}},
+	}
+}
+
 // Mark hides (purge) or shows again (restore) a session or memory. The highest N for
 // an ID wins; at a tie the purge.
 type Mark struct {
