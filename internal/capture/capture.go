@@ -9,7 +9,7 @@
 // processes at once a transcript is read; what a transcript still lacks (it lags behind
 // the commit by seconds) is stored by the next capture; a file that can't be read is a
 // warning and never stops the rest. Of a transcript that was appended to, only the new
-// bytes are read.
+// bytes are read. Save, Purge and Restore append what somebody said on purpose (note.go).
 //
 // It touches git and a small cache of its own (state.go), never a database, and never
 // writes to a transcript.
@@ -94,18 +94,7 @@ func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.
 }
 
 func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
-	tips, err := ledger.LocalTips(c.Repo)
-	if err != nil {
-		return Outcome{}, err
-	}
-	if tips[c.Ledger.Ref()] == "" {
-		return Outcome{}, c.missing()
-	}
-	st, err := load(ctx, c.Repo, c.CacheDir, tips)
-	if err != nil {
-		return Outcome{}, err
-	}
-	now, err := c.after(tips)
+	tips, st, now, err := c.begin(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -121,6 +110,21 @@ func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]session.Ent
 		return Outcome{}, err
 	}
 	return g.out, nil
+}
+
+// begin reads what the ledgers on this machine hold, and the time of what comes next.
+func (c *Capturer) begin(ctx context.Context) (tips map[string]git.OID, st *state, now time.Time, err error) {
+	if tips, err = ledger.LocalTips(c.Repo); err != nil {
+		return nil, nil, now, err
+	}
+	if tips[c.Ledger.Ref()] == "" {
+		return nil, nil, now, c.missing()
+	}
+	if st, err = load(ctx, c.Repo, c.CacheDir, tips); err != nil {
+		return nil, nil, now, err
+	}
+	now, err = c.after(tips)
+	return tips, st, now, err
 }
 
 // future is how far a clock may have gone back. What is later than that was written by a

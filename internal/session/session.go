@@ -140,9 +140,12 @@ func (m Memory) AsSession() Session {
 // an ID wins; at a tie the purge.
 type Mark struct {
 	ID string
-	N  int
+	N  int // from 1 to MaxMark
 	TS time.Time
 }
+
+// MaxMark is the highest number of a mark that readers take.
+const MaxMark = 1 << 28
 
 // Rewrite says that one code commit became another (amend, rebase).
 type Rewrite struct {
