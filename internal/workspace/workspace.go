@@ -21,7 +21,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -176,7 +175,7 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 		w.Warn(fmt.Errorf("the capture cache can't be written: %w", err))
 	}
 	return &capture.Capturer{
-		Repo: w.Repo, Ledger: a.Ledger, Redactor: redact.New(), Agents: transcript.Agents(),
+		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.redactor(), Agents: transcript.Agents(),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI,
 	}, nil
