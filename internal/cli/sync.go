@@ -83,6 +83,9 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 	if err != nil {
 		return err
 	}
+	if err := app.dropped(ctx, w, taken.Scrubbed); err != nil {
+		return err
+	}
 	if taken.Ledgers > 0 {
 		fmt.Fprintf(app.Stdout, "fetched from %s: %s with something new\n", printable(remote), plural(taken.Ledgers, "ledger"))
 	}
@@ -95,4 +98,19 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 		app.say(fmt.Sprintf(`not everything was fetched: %v: if a branch is in the way, run "git remote prune %s"`, unfetched, remote))
 	}
 	return unsent
+}
+
+// dropped tells of ledgers whose authors scrubbed something that was here, and takes it out of the
+// caches. Of one's own it says how to get it back: who may write to the remote can scrub it.
+func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []ledger.Dropped) error {
+	if len(scrubbed) == 0 {
+		return nil
+	}
+	for _, d := range scrubbed {
+		fmt.Fprintf(app.Stdout, "scrubbed by its author, and gone here, too: something in %s\n", printable(shortRef(d.Ref)))
+		if d.Own {
+			app.hint(fmt.Sprintf(`if that was not you: "git branch rescued %s" keeps your ledger as it was, until "git gc" removes it`, d.Was))
+		}
+	}
+	return w.Forget(ctx)
 }
