@@ -157,6 +157,44 @@ type LogSession struct {
 	Inferred bool   `json:"inferred,omitempty"`
 }
 
+// Preview is the answer of `git rekal checkpoint --dry-run --json`.
+type Preview struct {
+	Schema   int              `json:"schema"`
+	Sessions int              `json:"sessions"`
+	Turns    int              `json:"turns"`
+	Tools    int              `json:"tool_calls"`
+	Files    int              `json:"files"`             // of code commits, that checkpoints would list
+	Links    int              `json:"links,omitempty"`   // sessions tied to a commit without new turns
+	Bytes    int              `json:"bytes"`             // of what would be stored, before git compresses it
+	Skipped  int              `json:"skipped,omitempty"` // transcript lines that can't be read
+	Store    []PreviewSession `json:"store"`
+	Redacted map[string]int   `json:"redacted"` // places, by rule
+	Findings []Finding        `json:"findings"`
+}
+
+// PreviewSession is what is new of a session.
+type PreviewSession struct {
+	ID     string `json:"id"`
+	Source string `json:"source"`
+	Title  string `json:"title,omitempty"`
+	Goes   bool   `json:"continues,omitempty"` // the ledger holds its beginning
+	Turns  int    `json:"turns"`
+	Tools  int    `json:"tool_calls"`
+}
+
+// Finding is a place that redaction takes out, or would: it never holds what stood there.
+type Finding struct {
+	Rule    string `json:"rule"`
+	Session string `json:"session,omitempty"`
+	In      string `json:"in"`             // turn, title, command, path, branch, file, subject or memory
+	Turn    *int   `json:"turn,omitempty"` // the turn, or the one before the tool call; -1: before the first
+	Around  string `json:"around"`         // the redacted text around it, on one line
+
+	// With doctor:
+	Author string `json:"author,omitempty"` // whose ledger holds it
+	Scrub  string `json:"scrub,omitempty"`  // what "git rekal scrub" takes, in one's own ledger
+}
+
 // Version is the answer of `git rekal version --json`.
 type Version struct {
 	Version string `json:"version"`
