@@ -195,6 +195,31 @@ type Finding struct {
 	Scrub  string `json:"scrub,omitempty"`  // what "git rekal scrub" takes, in one's own ledger
 }
 
+// Doctor is the answer of `git rekal doctor --json`.
+type Doctor struct {
+	Schema  int       `json:"schema"`
+	OK      bool      `json:"ok"` // nothing is wrong
+	Checks  []Check   `json:"checks"`
+	Leaks   []Finding `json:"leaks"` // what ledgers hold and today's rules redact
+	More    int       `json:"more_leaks,omitempty"`
+	Scanned Scanned   `json:"scanned"`
+}
+
+// Check is one thing that doctor looked at.
+type Check struct {
+	Name   string `json:"name"`
+	Status string `json:"status"` // ok, note or wrong
+	Says   string `json:"says"`
+	Fix    string `json:"fix,omitempty"` // what mends it, mostly a command
+}
+
+// Scanned says how much of ledgers was read.
+type Scanned struct {
+	Ledgers  int   `json:"ledgers"`
+	Segments int   `json:"segments"`
+	Bytes    int64 `json:"bytes"`
+}
+
 // Version is the answer of `git rekal version --json`.
 type Version struct {
 	Version string `json:"version"`
