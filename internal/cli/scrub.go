@@ -72,7 +72,7 @@ func (c *scrubCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	// From here on the ledger is clean; each step is done although another one fails.
-	kept := c.replace(ctx, app, w, author, out)
+	kept := c.replace(ctx, app, author, out)
 	app.progress("making the caches anew")
 	err = errors.Join(kept, w.Forget(ctx))
 	left, undone := author.Ledger.Discard(ctx, out.Old)
@@ -87,7 +87,7 @@ func (c *scrubCommand) run(ctx context.Context, app *App) error {
 }
 
 // replace brings the remotes that hold what was scrubbed to the new history.
-func (c *scrubCommand) replace(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed) error {
+func (c *scrubCommand) replace(ctx context.Context, app *App, author workspace.Author, out ledger.Scrubbed) error {
 	var errs []error
 	for _, remote := range out.Remotes {
 		app.progress("replacing the ledger on " + remote)
@@ -107,6 +107,9 @@ func (c *scrubCommand) tell(app *App, left ledger.Left, out ledger.Scrubbed) {
 	}
 	if left.Objects > 0 {
 		app.hint(fmt.Sprintf(`%s that nothing leads to lie in packs: "git gc --prune=now" removes them, with all else that nothing leads to`, plural(left.Objects, "object")))
+	}
+	if len(out.Kin) > 0 && out.Tip != out.Old {
+		app.hint("sessions that it spawned, or that were forked from it, may say the same: " + strings.Join(out.Kin, ", "))
 	}
 	if len(out.Remotes) > 0 {
 		app.hint("what was pushed counts as known: change the secret; others drop their copy with their next \"git rekal sync\"")

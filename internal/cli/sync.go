@@ -109,8 +109,16 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 	for _, d := range scrubbed {
 		fmt.Fprintf(app.Stdout, "scrubbed by its author, and gone here, too: something in %s\n", printable(shortRef(d.Ref)))
 		if d.Own {
-			app.hint(fmt.Sprintf(`if that was not you: "git branch rescued %s" keeps your ledger as it was, until "git gc" removes it`, d.Was))
+			app.hint(rescue(d))
 		}
 	}
+	if w.Ready() != nil {
+		return nil // there are no caches yet
+	}
 	return w.Forget(ctx)
+}
+
+// rescue says how to get back what somebody else may have scrubbed of one's own ledger.
+func rescue(d ledger.Dropped) string {
+	return fmt.Sprintf(`something of your ledger was scrubbed on another machine; if that was not you, "git branch rescued %s" keeps it as it was, before "git gc" removes it`, d.Was)
 }

@@ -40,6 +40,7 @@ type Scrubbed struct {
 	Calls    int      // tool calls whose path or command was
 	Commits  int      // of the ledger, whose segments were replaced
 	Remotes  []string // that are known to hold what was taken out
+	Kin      []string // sessions that were spawned by or forked from those, and may say the same
 }
 
 // future is how far behind the clock a segment's time may be and still be followed; as in capture.
@@ -73,7 +74,7 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 		return Scrubbed{}, fmt.Errorf("ledger: scrub: %w", err)
 	}
 	defer trees.Close()
-	w := &scrubber{Ledger: l, Scrub: s, out: Scrubbed{Old: tip, Tip: tip}, found: map[int]bool{}, sessions: map[string]bool{}}
+	w := &scrubber{Ledger: l, Scrub: s, out: Scrubbed{Old: tip, Tip: tip}, found: map[int]bool{}, sessions: map[string]bool{}, kin: map[string]bool{}}
 	w.rewriter = rewriter{repo: l.repo, trees: trees, instead: map[string][]Segment{}, subjects: map[git.OID]string{}}
 	if err := w.read(ctx, tip); err != nil {
 		return Scrubbed{}, err
@@ -106,6 +107,7 @@ type scrubber struct {
 	out      Scrubbed
 	found    map[int]bool // targets that are in the ledger, by their place
 	sessions map[string]bool
+	kin      map[string]bool
 }
 
 // read finds the entries that hold a target, and writes the segments that are to stand in their
@@ -140,6 +142,10 @@ func (w *scrubber) read(ctx context.Context, tip git.OID) error {
 		}
 	}
 	w.out.Sessions = len(w.sessions)
+	for _, t := range w.Targets {
+		delete(w.kin, t.Session)
+	}
+	w.out.Kin = slices.Sorted(maps.Keys(w.kin))
 	return nil
 }
 
@@ -149,6 +155,11 @@ func (w *scrubber) entry(ctx context.Context, c Commit, e session.Entry) error {
 		hit, did := w.apply(t, c, &e)
 		w.found[i] = w.found[i] || hit
 		changed = changed || did
+	}
+	for _, s := range e.Sessions {
+		if slices.ContainsFunc(w.Targets, func(t Target) bool { return t.Session != "" && (s.Parent == t.Session || s.ForkedFrom == t.Session) }) {
+			w.kin[s.ID] = true
+		}
 	}
 	if !changed {
 		return nil

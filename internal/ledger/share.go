@@ -211,38 +211,45 @@ func known(held git.OID) []git.OID {
 // tries bounds how often something starts again because another process or machine was first.
 const tries = 10
 
+// Sent says what a Push has done.
+type Sent struct {
+	Commits  int       // of the ledger that the remote did not have, as far as was known here
+	Scrubbed []Dropped // see Taken
+}
+
 // Push sends one's own ledger to a remote, never by force, but over what was scrubbed since (then
 // only in the place of the very commit that was seen there). Where the remote holds more of it
-// (from another machine), that is fetched and merged first. It returns how many of the
-// ledger's commits the remote did not have, as far as was known here; 0 when there was
-// nothing to send.
-func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended) (sent int, err error) {
+// (from another machine), that is fetched and merged first.
+func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended) (out Sent, err error) {
 	stuck := 0 // tries after which nothing had changed
 	for range tries {
 		tip, err := l.Tip()
 		if err != nil || tip == "" {
-			return 0, err
+			return out, err
 		}
 		had := l.tracked(remote)
 		new, err := l.send(ctx, remote, had, tip, attended)
 		if err == nil {
-			return l.sent(ctx, remote, new, had, tip)
+			out.Commits, err = l.sent(ctx, remote, new, had, tip)
+			return out, err
 		}
 		err = fmt.Errorf("ledger: %w", err)
 		if !errors.Is(err, git.ErrRejected) || stuck > 1 {
-			return 0, err
+			return out, err
 		}
-		switch pulled := l.pull(ctx, remote, attended); {
+		taken, pulled := l.pull(ctx, remote, attended)
+		out.Scrubbed = append(out.Scrubbed, taken.Scrubbed...)
+		switch {
 		case errors.Is(pulled, ErrRefused):
-			return 0, pulled
+			return out, pulled
 		case pulled != nil:
-			return 0, err // what was wrong with the push tells more
+			return out, err // what was wrong with the push tells more
 		}
 		if now, err := l.Tip(); err == nil && now == tip && l.tracked(remote) == had {
 			stuck++
 		}
 	}
-	return 0, fmt.Errorf("ledger: push to %q: %w: gave up after %d tries", remote, git.ErrRejected, tries)
+	return out, fmt.Errorf("ledger: push to %q: %w: gave up after %d tries", remote, git.ErrRejected, tries)
 }
 
 func (l *Ledger) send(ctx context.Context, remote string, had, tip git.OID, attended git.Attended) (sent bool, err error) {
@@ -309,11 +316,11 @@ func (l *Ledger) sent(ctx context.Context, remote string, new bool, had, tip git
 }
 
 // pull merges what a remote holds of one's own ledger into the branch.
-func (l *Ledger) pull(ctx context.Context, remote string, attended git.Attended) error {
+func (l *Ledger) pull(ctx context.Context, remote string, attended git.Attended) (Taken, error) {
 	name := strings.TrimPrefix(l.ref, localPrefix)
 	if err := fetch(ctx, l.repo, remote, name, attended); err != nil {
-		return err
+		return Taken{}, err
 	}
 	taken, err := l.adopt(ctx, remote, name)
-	return errors.Join(append(taken.Refused, err)...)
+	return taken, errors.Join(append(taken.Refused, err)...)
 }

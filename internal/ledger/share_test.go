@@ -41,7 +41,7 @@ func push(t *testing.T, l *ledger.Ledger) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sent
+	return sent.Commits
 }
 
 // all lists the notes behind a tip, sorted.

@@ -70,7 +70,7 @@ func (s *Session) overlap(part Session, view View) (turns, tools int, ok bool) {
 	}
 	tools = min(len(part.ToolCalls), len(s.ToolCalls)-fromTool)
 	for i, c := range part.ToolCalls[:tools] {
-		if held := s.ToolCalls[fromTool+i]; held != c && !(s.scrubbed(c.Turn) && held.Turn == c.Turn) {
+		if held := s.ToolCalls[fromTool+i]; held != c && (!s.scrubbed(c.Turn) || held.Turn != c.Turn) {
 			return 0, 0, false
 		}
 	}
