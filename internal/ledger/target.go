@@ -197,8 +197,10 @@ func (l *Ledger) complete(t Target, tip git.OID, sessions []string) (Target, err
 	switch {
 	case len(prefix) < minPrefix && commit == "":
 		return t, fmt.Errorf("%w: give at least %d characters", &TargetError{t}, minPrefix)
-	case len(fits) > 1 || len(fits) == 1 && commit != "":
+	case len(fits) == 1 && commit != "":
 		return t, &AmbiguousError{t.Session, append(fits, string(commit))}
+	case len(fits) > 1:
+		return t, &AmbiguousError{t.Session, fits}
 	case len(fits) == 1:
 		t.Session = fits[0]
 	case commit != "":
