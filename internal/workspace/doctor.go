@@ -223,7 +223,7 @@ func (d *doctor) caches(ctx context.Context) {
 	case state.Missing:
 		d.say("caches", Note, rebuild, "there are none; the next command makes them")
 	case state.Behind > 0:
-		d.say("caches", Note, rebuild, "%d ledgers have moved on or can't be read; the next command catches up", state.Behind)
+		d.say("caches", Note, rebuild, "%s moved on or can't be read; the next command catches up", plural(state.Behind, "ledger"))
 	default:
 		d.say("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
 	}

@@ -84,9 +84,9 @@ func (w *Workspace) Scan(ctx context.Context, progress func(segments int)) ([]Ch
 
 // health says how one ledger is.
 func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks int) {
-	fix := fmt.Sprintf("ask %s", h.Email)
+	fix, scrub := fmt.Sprintf("ask %s", h.Email), fmt.Sprintf("ask %s to scrub it", h.Email)
 	if h.Remote == "" {
-		fix = ""
+		fix, scrub = "", "git rekal scrub ID, as listed below"
 	}
 	if err != nil {
 		d.say("ledger", Wrong, fix, "%s can't be read: %v", h.Ref, err)
@@ -95,17 +95,24 @@ func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks in
 	well := true
 	if n := len(health.Unreadable); n > 0 {
 		well = false
-		d.say("ledger", Wrong, fix, "%s: %d segments can't be read, the first: %v", h.Ref, n, health.Unreadable[0])
+		d.say("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, plural(n, "segment"), health.Unreadable[0])
 	}
 	if health.Foreign > 0 {
 		well = false
-		d.say("ledger", Wrong, fix, "%s: %d checkpoints are by somebody else, and count for nothing", h.Ref, health.Foreign)
+		d.say("ledger", Wrong, fix, "%s: %s by somebody else, which counts for nothing", h.Ref, plural(health.Foreign, "checkpoint"))
 	}
 	if leaks > 0 {
 		well = false
-		d.say("ledger", Wrong, fix, "%s: %d places that today's rules redact", h.Ref, leaks)
+		d.say("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, plural(leaks, "place"))
 	}
 	if well {
-		d.say("ledger", Well, "", "%s: %d commits, %d segments, nothing to redact", h.Ref, health.Commits, health.Segments)
+		d.say("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, plural(health.Commits, "commit"), plural(health.Segments, "segment"))
 	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
