@@ -15,8 +15,8 @@ import (
 )
 
 // Target is something to scrub: all texts of a session, one turn of it with the tool calls behind
-// it, its title; or those of a checkpoint, which are the commit's subject, the branch and the
-// files.
+// it, its title; or those of a checkpoint (any commit of the ledger), which are the commit's
+// subject, the branch, the files and memories.
 type Target struct {
 	Session    string  // a session's ID
 	Turn       *int    // nil: all of it; -1: the calls before the first turn
@@ -139,6 +139,11 @@ func (w *scrubber) checkpoint(c Commit, e *session.Entry) (did bool) {
 	}
 	if cp := e.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch != session.Scrubbed) {
 		cp.Files, cp.PatchID, cp.GitBranch, did = nil, "", session.Scrubbed, true
+	}
+	for i := range e.Memories {
+		if m := &e.Memories[i]; m.Content != session.Scrubbed {
+			m.Title, m.Content, m.Source, did = "", session.Scrubbed, "", true
+		}
 	}
 	return did
 }

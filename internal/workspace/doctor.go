@@ -78,7 +78,9 @@ func (d *doctor) git(ctx context.Context) {
 	}
 }
 
-func dotted(version []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(version), " ", "."), "[]") }
+func dotted(version []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(version), " ", "."), "[]")
+}
 
 func (d *doctor) settings(ctx context.Context) {
 	conf, err := config.Read(ctx, d.Repo, d.Env)
