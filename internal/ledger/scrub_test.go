@@ -227,6 +227,38 @@ func TestScrubRefuses(t *testing.T) {
 	}
 }
 
+// What was pushed is replaced on the remote, if it is still what was seen there; another machine
+// tells what only it had behind that, without force.
+func TestScrubPushed(t *testing.T) {
+	remote, clones := machines(t, 2)
+	remote.git("config", "receive.denyNonFastForwards", "false")
+	a, b := clones[0], clones[1]
+	add(t, a.own(), talk(t, leaky, 0, morning), note(t, 1, morning.Add(time.Second)))
+	push(t, a.own())
+	b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+ref)
+	add(t, b.own(), note(t, 2, morning.Add(time.Minute)))
+	push(t, b.own()) // a has not seen this
+	add(t, b.own(), note(t, 3, morning.Add(time.Hour)))
+
+	out, err := scrub(t, a.own(), true, leaky)
+	if err != nil || !slices.Equal(out.Remotes, []string{"origin"}) {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	push(t, a.own())
+	remote.git("config", "receive.denyNonFastForwards", "true")
+	taken, err := b.own().Push(t.Context(), "origin", false)
+	if err != nil || len(taken.Scrubbed) != 1 || !taken.Scrubbed[0].Own {
+		t.Errorf("the other machine: %+v, %v", taken, err)
+	}
+	now := remote.git("rev-parse", ref)
+	equal(t, "the other's tip", now, b.git("rev-parse", ref))
+	equal(t, "notes", []int{1, 2, 3}, all(t, remote.repo(), git.OID(now)))
+	if strings.Contains(remote.objects(remote.git("rev-list", "--objects", "--no-object-names", "--all")), secret+" for") {
+		t.Error("the remote still leads to it")
+	}
+	remote.fsck()
+}
+
 // Beginnings of IDs that fit several are told.
 func TestResolveAmbiguous(t *testing.T) {
 	l := newStore(t).own()
