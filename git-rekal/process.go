@@ -26,7 +26,7 @@ func process() (context.Context, *cli.App) {
 		Process: workspace.Process{
 			Dir: workingDir(), Env: os.Environ(), Home: home, Exe: exe, Now: time.Now, Rand: rand.Reader,
 		},
-		Version: version, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Version: version, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Ends: true,
 		Terminal: err == nil && info.Mode()&os.ModeCharDevice != 0,
 	}
 }

@@ -33,6 +33,7 @@ type App struct {
 	Stdout   io.Writer
 	Stderr   io.Writer
 	Terminal bool // whether Stderr is one: only then progress is shown
+	Ends     bool // the process ends behind the command
 }
 
 // command is what each command file makes.

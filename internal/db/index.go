@@ -2,7 +2,7 @@ package db
 
 // IndexVersion is the schema version of index.db. Any change of a table below, of a blob that
 // search keeps in one, or of how text is tokenised raises it: the index is then rebuilt.
-const IndexVersion = 7
+const IndexVersion = 8
 
 // IndexSchema is the schema of index.db: the tables of the schema page (turns_ft …
 // index_state, documented columns first) and those in which package search keeps its
@@ -12,12 +12,10 @@ func IndexSchema() Schema {
 	return Schema{Kind: "index", Version: IndexVersion, DDL: indexDDL + recallDDL + codeDDL + searchDDL + cursorDDL}
 }
 
-// The texts of turns_ft are not compressed, unlike those in data.db: a recall shows ten of them,
-// and to unpack those beside them takes 10 ms and more.
 const indexDDL = `
 CREATE TABLE turns_ft (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
-    role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION uncompressed, ts VARCHAR);
+    role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts VARCHAR);
 CREATE TABLE tool_calls_index (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
     tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR);

@@ -78,6 +78,11 @@ func settings(mode Mode) string {
 // The storage version is the first that knows zstd.
 const layout = "BLOCK_SIZE 65536, ROW_GROUP_SIZE 8192, STORAGE_VERSION 'v1.2.0'"
 
+// unused are ways to compress that are not tried. To try them is most of what a small commit costs:
+// without them a session is added for 200 ms of processor time instead of 320, 225,000 turns are
+// written in 70 s instead of 82, and the files are 2 to 6 % larger.
+const unused = "fsst,dict_fsst,alp,alprd,chimp,patas"
+
 // fileHeaders is how many bytes stand before the blocks of a file.
 const fileHeaders = 3 * 4096
 
@@ -129,8 +134,8 @@ func attach(path string, mode Mode) func(driver.ExecerContext) error {
 	if mode == ReadOnly {
 		options = "READ_ONLY"
 	}
-	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET enable_external_access = false",
-		quote(path), catalog, options, catalog, quote(SpillDir(path, os.Getpid())))
+	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET disabled_compression_methods = '%s'; SET enable_external_access = false",
+		quote(path), catalog, options, catalog, quote(SpillDir(path, os.Getpid())), unused)
 	return func(conn driver.ExecerContext) error {
 		query := "USE " + catalog
 		if first != "" {

@@ -148,47 +148,6 @@ func (d *DB) Calls(ctx context.Context, ids []string) (map[string]Calls, error) 
 	return out, err
 }
 
-// TurnsAt reads single turns from index.db, by where they stand.
-func (d *DB) TurnsAt(ctx context.Context, turns []TurnKey) (map[TurnKey]session.Turn, error) {
-	out := map[TurnKey]session.Turn{}
-	if len(turns) == 0 {
-		return out, nil
-	}
-	rows, err := d.turnsAt(ctx, turns)
-	if err != nil {
-		return nil, err
-	}
-	err = each(rows, func() error {
-		var k TurnKey
-		var t session.Turn
-		if err := rows.Scan(&k.Session, &k.Index, &t.Role, &t.Content); err != nil {
-			return err
-		}
-		t.Index = k.Index
-		out[k] = t
-		return nil
-	})
-	return out, err
-}
-
-// turnsAt asks for few turns with a SELECT each, which reads the texts beside each turn, and for
-// many with a list, which reads all that there are.
-func (d *DB) turnsAt(ctx context.Context, turns []TurnKey) (*sql.Rows, error) {
-	const columns = `SELECT session_id, turn_index, role, content FROM turns_ft WHERE `
-	if len(turns) > singly {
-		ids, indexes := make([]string, len(turns)), make([]int32, len(turns))
-		for i, k := range turns {
-			ids[i], indexes[i] = k.Session, int32(k.Index)
-		}
-		return d.Query(ctx, columns+`(session_id, turn_index) IN (SELECT unnest(?::VARCHAR[]), unnest(?::INTEGER[]))`, ids, indexes)
-	}
-	selects := make([]string, len(turns))
-	for i, k := range turns {
-		selects[i] = columns + fmt.Sprintf(`session_id = '%s' AND turn_index = %d`, quote(k.Session), k.Index)
-	}
-	return d.Query(ctx, strings.Join(selects, " UNION ALL "))
-}
-
 // singly is how many rows are asked for one by one.
 const singly = 50
 
@@ -203,29 +162,6 @@ func among(texts []string) (list string, args []any) {
 		quoted[i] = "'" + quote(t) + "'"
 	}
 	return strings.Join(quoted, ", "), nil
-}
-
-// FirstTurns reads the index of the first turn of each session, from index.db.
-func (d *DB) FirstTurns(ctx context.Context, ids []string) (map[string]int, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	chosen, args := among(ids)
-	rows, err := d.Query(ctx, `SELECT session_id, min(turn_index) FROM turns_ft WHERE session_id IN (`+chosen+`) GROUP BY session_id`, args...)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]int{}
-	err = each(rows, func() error {
-		var id string
-		var n int
-		if err := rows.Scan(&id, &n); err != nil {
-			return err
-		}
-		out[id] = n
-		return nil
-	})
-	return out, err
 }
 
 // Rewrites reads which code commits became which, from index.db.

@@ -68,6 +68,70 @@ func TestRuns(t *testing.T) {
 	check(again)
 }
 
+// TestLongRun reads a run of several tables: across their ends, and hundreds of pages apart.
+func TestLongRun(t *testing.T) {
+	ctx := t.Context()
+	d, err := db.Open(ctx, filepath.Join(t.TempDir(), "index.db"), db.ReadWrite, db.IndexSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	const tableSize = 32 << 20
+	want := pattern(2*tableSize+100_000, 7)
+	tx, err := d.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	for _, size := range []int{tableSize, 2 * tableSize, len(want)} { // the last stays
+		w := tx.NewRun(ctx, size)
+		w.Write(want[:size])
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spans := []db.Span{{From: tableSize - 3, To: tableSize + 3}, {From: 10, To: int64(len(want)) - 10}, {From: 2 * tableSize, To: 2*tableSize + 1}}
+	for at := int64(0); at < int64(len(want))-5; at += 100_000 {
+		spans = append(spans, db.Span{From: at, To: at + 5})
+	}
+	for i := range spans {
+		spans[i].Run = len(want)
+	}
+	check := func(q db.Querier) {
+		t.Helper()
+		for _, some := range [][]db.Span{spans, spans[:1], spans[2:]} {
+			got, err := db.ReadSpans(ctx, q, some)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range some {
+				if !bytes.Equal(got[i], want[s.From:s.To]) {
+					t.Errorf("span %v is not what was written", s)
+				}
+			}
+		}
+	}
+	check(tx)
+	for _, size := range []int{tableSize, 2 * tableSize} {
+		if err := tx.DropRun(ctx, size, int64(size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	check(d)
+	rows, err := d.Query(ctx, "SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'search_run%'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var left int
+	if rows.Next(); rows.Scan(&left) != nil || left != 3 {
+		t.Errorf("%d tables are left, not 3", left)
+	}
+}
+
 // pattern is bytes that differ from place to place.
 func pattern(n int, seed uint32) []byte {
 	out := make([]byte, n)

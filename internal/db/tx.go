@@ -27,7 +27,7 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error
 type Tx struct {
 	conn    *sql.Conn
 	done    bool
-	created map[int]int64 // runs of this transaction, and the rowids of their first pages; -1: not asked yet
+	created map[string]int64 // tables of runs of this transaction, and the rowids of their first pages; -1: not asked yet
 }
 
 // Begin starts a transaction.

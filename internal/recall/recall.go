@@ -60,7 +60,11 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if err != nil {
 		return out, err
 	}
-	hits, err := find(ctx, index, repo, req, filter)
+	s, err := search.Open(ctx, index)
+	if err != nil {
+		return out, err
+	}
+	hits, err := find(ctx, index, repo, s, req, filter)
 	if err != nil {
 		return out, err
 	}
@@ -71,12 +75,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if len(hits) == 0 {
 		return out, nil
 	}
-	if req.Query == "" {
-		if err := begin(ctx, index, hits); err != nil {
-			return out, err
-		}
-	}
-	if out.Results, err = show(ctx, index, req.Query, hits); err != nil {
+	if out.Results, err = show(ctx, index, s, req.Query, hits); err != nil {
 		return out, err
 	}
 	for i, h := range out.Results {
@@ -195,14 +194,14 @@ type found struct {
 	id      string
 	score   float64
 	matched []string
-	turn    int      // -1: no turn of its own
+	turn    int      // search.First: the first one, whichever that is; -1: no turn of its own
 	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	read    []string // what misspelt words of the query were read as
 	weak    bool
 }
 
 // find ranks the sessions that pass the filter; without a query, the latest come first.
-func find(ctx context.Context, index *db.DB, repo *git.Repo, req Request, filter db.Filter) ([]found, error) {
+func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) ([]found, error) {
 	var allow func(string) bool
 	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != ""
 	if filtered || req.Query == "" {
@@ -223,10 +222,6 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, req Request, filter
 	if err != nil {
 		return nil, err
 	}
-	s, err := search.Open(ctx, index)
-	if err != nil {
-		return nil, err
-	}
 	hits, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }, Embed: req.Embed})
 	if err != nil {
 		return nil, err
@@ -241,41 +236,21 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, req Request, filter
 func unranked(ids []string) []found {
 	out := make([]found, len(ids))
 	for i, id := range ids {
-		out[i] = found{id: id, turn: -1}
+		out[i] = found{id: id, turn: search.First}
 	}
 	return out
 }
 
-// begin lets results without a query show their first turn.
-func begin(ctx context.Context, index *db.DB, hits []found) error {
-	ids := make([]string, len(hits))
-	for i, h := range hits {
-		ids[i] = h.id
-	}
-	first, err := index.FirstTurns(ctx, ids)
-	for i, h := range hits {
-		if n, ok := first[h.id]; ok {
-			hits[i].turn = n
-		}
-	}
-	return err
-}
-
 // show fills in what a result says of each session.
-func show(ctx context.Context, index *db.DB, query string, hits []found) ([]result.Hit, error) {
+func show(ctx context.Context, index *db.DB, s *search.Searcher, query string, hits []found) ([]result.Hit, error) {
 	ids := make([]string, len(hits))
-	var turns []db.TurnKey
 	for i, h := range hits {
 		ids[i] = h.id
-		if h.turn >= 0 {
-			turns = append(turns, db.TurnKey{Session: h.id, Index: h.turn})
-		}
 	}
 	var facets map[string]db.Facet
 	var rewrites []session.Rewrite
-	var texts map[db.TurnKey]session.Turn
-	var ran map[string]string
-	// Half of the time that a recall takes after the search: on two connections, at once.
+	var shown []passage
+	// A third of the time that a recall takes: on two connections, at once.
 	err := beside(
 		func() (err error) {
 			if facets, err = index.Facets(ctx, ids); err != nil {
@@ -289,10 +264,7 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 			return err
 		},
 		func() (err error) {
-			if texts, err = index.TurnsAt(ctx, turns); err != nil {
-				return err
-			}
-			ran, err = calls(ctx, index, hits)
+			shown, err = passages(ctx, index, s, query, hits)
 			return err
 		})
 	if err != nil {
@@ -302,12 +274,42 @@ func show(ctx context.Context, index *db.DB, query string, hits []found) ([]resu
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
-		asked := strings.Join(append([]string{query}, h.read...), " ")
-		out[i].Snippet = search.Snippet(ran[h.id], asked, snippetSize)
-		if t, ok := texts[db.TurnKey{Session: h.id, Index: h.turn}]; ok {
-			out[i].Turn, out[i].Role = &t.Index, t.Role
-			out[i].Snippet = search.Snippet(t.Content, asked, snippetSize)
+		out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet
+	}
+	return out, nil
+}
+
+// passage is what a result shows of a session's words.
+type passage struct {
+	turn    *int
+	role    string
+	snippet string
+}
+
+// passages reads what answers best of each hit, and cuts the snippet out of it.
+func passages(ctx context.Context, index *db.DB, s *search.Searcher, query string, hits []found) ([]passage, error) {
+	wanted := make(map[string]int, len(hits))
+	for _, h := range hits {
+		if h.turn != -1 {
+			wanted[h.id] = h.turn
 		}
+	}
+	turns, err := s.Turns(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	ran, err := calls(ctx, index, hits)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]passage, len(hits))
+	for i, h := range hits {
+		asked := strings.Join(append([]string{query}, h.read...), " ")
+		if t, ok := turns[h.id]; ok {
+			out[i] = passage{&t.Index, t.Role, search.Snippet(t.Content, asked, snippetSize)}
+			continue
+		}
+		out[i].snippet = search.Snippet(ran[h.id], asked, snippetSize)
 	}
 	return out, nil
 }

@@ -54,12 +54,13 @@ type adder struct {
 	heads    *headers       // as they were
 	index    *lexical.Index // as it was
 	build    *lexical.Builder
+	texts    block.Writer // of the turns of build, by unit
 	analyzer *analysis.Analyzer
 	numbers  map[string]int // of the sessions that are there, by ID
 }
 
 func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
-	a := &adder{tx: tx, analyzer: analysis.New(), numbers: make(map[string]int)}
+	a := &adder{tx: tx, analyzer: analysis.New(), numbers: make(map[string]int), texts: block.Writer{Target: textBlock}}
 	var err error
 	if a.state, err = readState(ctx, tx); err != nil {
 		return nil, err
@@ -115,7 +116,10 @@ func (a *adder) part(p session.Session) {
 		a.numbers[p.ID] = n
 		a.build.Sessions = append(a.build.Sessions, p.ID)
 	}
+	var text []byte
 	for _, t := range p.Turns {
+		text = appendText(text[:0], t)
+		a.texts.Add(textKey(a.build.Base+a.build.Units()), text)
 		a.build.Add(n, t.Index, lexical.Content, a.analyzer.Tokens(t.Content))
 	}
 	var edited, paths, commands []string
@@ -153,8 +157,8 @@ func distinct(texts []string) string {
 	return strings.Join(texts, "\n")
 }
 
-// store writes the new postings as one run, merged with the runs before it that are not much
-// larger, and drops those.
+// store writes the new postings and texts as one run, merged with the runs before it that are not
+// much larger, and drops those.
 func (a *adder) store(ctx context.Context) error {
 	keep := kept(a.state.Runs, a.build.Units())
 	id := a.state.newRun()
@@ -169,7 +173,11 @@ func (a *adder) store(ctx context.Context) error {
 	}
 	rest, header := w.Finish()
 	out.Write(rest)
-	run, err := closeRun(out, id, w.Header.Units(), header)
+	fence, err := a.storeTexts(ctx, keep, out)
+	if err != nil {
+		return err
+	}
+	run, err := closeRun(out, id, w.Header.Units(), block.AppendFence(block.AppendBytes(nil, header), fence))
 	if err == nil {
 		a.state.Runs, err = replaceRuns(ctx, a.tx, a.state.Runs, keep, run)
 	}

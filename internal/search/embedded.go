@@ -254,7 +254,7 @@ func dimensions(done []quantised) (dim int, err error) {
 // unembed drops the vectors that are there.
 func (a *adder) unembed(ctx context.Context) error {
 	for _, w := range a.state.Embedded.Windows {
-		if err := a.tx.DropRun(ctx, w.ID); err != nil {
+		if err := a.tx.DropRun(ctx, w.ID, w.End); err != nil {
 			return err
 		}
 	}

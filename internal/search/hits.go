@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/search/fusion"
@@ -12,44 +11,59 @@ import (
 // named is what it is worth to be named: about as much as to hold all words of the question.
 const named = 1.0
 
-// hits fuses and orders.
+// hits fuses and orders. Only what comes out is made a Hit of: in a large ledger some thousand
+// sessions have one of the words.
 func (s *Searcher) hits(q query.Query, matches []lexical.Match, near *meanings, opt Options) []Hit {
-	var out []Hit
+	isNamed := func(n int) bool { return opt.Named != nil && opt.Named(s.index.Sessions[n]) }
+	var found []candidate
 	for n, id := range s.index.Sessions {
 		if s.index.Dead(n) || opt.Allow != nil && !opt.Allow(id) {
 			continue
 		}
-		h := hitOf(id, matches[n], near.of(n), opt.Named != nil && opt.Named(id))
-		if h.Read = q.Read; h.Score > 0 {
-			out = append(out, h)
+		if score := scoreOf(matches[n], near.of(n), isNamed(n)); score > 0 {
+			found = append(found, candidate{n, score})
 		}
 	}
-	slices.SortFunc(out, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Session, b.Session))
-	})
+	weak := false
 	if !opt.Weak {
-		out = strong(q, out)
+		found, weak = s.strong(q, found, func(n int) bool { return matches[n].Exact || isNamed(n) })
 	}
-	if opt.K > 0 && len(out) > opt.K {
-		out = out[:opt.K]
+	slices.SortFunc(found, s.compare)
+	if opt.K > 0 && len(found) > opt.K {
+		found = found[:opt.K]
+	}
+	out := make([]Hit, len(found))
+	for i, c := range found {
+		out[i] = hitOf(s.index.Sessions[c.n], matches[c.n], near.of(c.n), isNamed(c.n))
+		out[i].Score, out[i].Read, out[i].Weak = c.score, q.Read, weak
 	}
 	return out
 }
 
-// hitOf makes a hit of what was found in a session; its score is 0 when that is nothing.
-func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
-	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Semantic: near.lsa.cosine, Embedding: near.passage.cosine}
+// words is the part of a score that words have.
+func words(m lexical.Match, isNamed bool) (score float64) {
 	if m.Found {
-		h.Lexical, h.Turn = m.Score, m.Turn
+		score = m.Score
 	}
 	if isNamed {
-		h.Lexical += named
-		m.Exact = true
+		score += named
 	}
+	return score
+}
+
+// scoreOf is what a session is ordered by; 0 when nothing was found in it.
+func scoreOf(m lexical.Match, near closeness, isNamed bool) float64 {
 	if near.embedded {
-		h.Score = fusion.Embedded(h.Lexical, h.Semantic, h.Embedding)
-	} else {
-		h.Score = fusion.Score(h.Lexical, h.Semantic)
+		return fusion.Embedded(words(m, isNamed), near.lsa.cosine, near.passage.cosine)
+	}
+	return fusion.Score(words(m, isNamed), near.lsa.cosine)
+}
+
+// hitOf makes a hit of what was found in a session, but for its score.
+func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
+	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: words(m, isNamed), Semantic: near.lsa.cosine, Embedding: near.passage.cosine}
+	if m.Found {
+		h.Turn = m.Turn
 	}
 	switch {
 	case m.Best == lexical.Edited || m.Best == lexical.Paths:
@@ -61,28 +75,28 @@ func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
 	case h.Turn < 0 && fusion.Means(h.Semantic):
 		h.Turn = near.lsa.turn
 	}
+	m.Exact = m.Exact || isNamed
 	h.Matched = reasons(m, max(h.Semantic, h.Embedding))
 	return h
 }
 
-// strong leaves the strong ones of hits, which are in order: or the best weak one, when there are
+// strong leaves the strong ones of what was found: or the best one, which is weak, when there are
 // none. A question of nothing but function words has no strong answer. Nor has one of nothing but
 // names (an error code, a symbol, a file) of which none stands anywhere: that words like its
 // parts do says little. All that hold what such a question names are strong.
-func strong(q query.Query, hits []Hit) []Hit {
-	if len(hits) == 0 {
-		return nil
+func (s *Searcher) strong(q query.Query, found []candidate, holds func(n int) bool) (strong []candidate, weak bool) {
+	if len(found) == 0 {
+		return nil, false
 	}
-	best := hits[0].Score
-	holds := func(h Hit) bool { return slices.Contains(h.Matched, MatchedTerms) }
-	if q.Weak() || !fusion.Strong(best, best) || q.Anchors && !slices.ContainsFunc(hits, holds) {
-		hits[0].Weak = true
-		return hits[:1]
+	best := slices.MinFunc(found, s.compare)
+	isHeld := func(c candidate) bool { return holds(c.n) }
+	if q.Weak() || !fusion.Strong(best.score, best.score) || q.Anchors && !slices.ContainsFunc(found, isHeld) {
+		return []candidate{best}, true
 	}
-	return slices.DeleteFunc(hits, func(h Hit) bool {
-		isStrong := fusion.Strong(h.Score, best) || q.Anchors && holds(h)
+	return slices.DeleteFunc(found, func(c candidate) bool {
+		isStrong := fusion.Strong(c.score, best.score) || q.Anchors && isHeld(c)
 		return !isStrong
-	})
+	}), false
 }
 
 // reasons names what took part in a hit.

@@ -107,7 +107,7 @@ func (a *adder) forget(ctx context.Context) error {
 		return nil
 	}
 	for _, run := range append(old.Windows, old.Terms) {
-		if err := a.tx.DropRun(ctx, run.ID); err != nil {
+		if err := a.tx.DropRun(ctx, run.ID, run.End); err != nil {
 			return err
 		}
 	}

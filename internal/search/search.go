@@ -162,22 +162,29 @@ func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
 	return f, nil
 }
 
+// candidate is a session, by number, with what it is ordered by.
+type candidate struct {
+	n     int
+	score float64
+}
+
+// compare puts the better one first; ties go to the smaller session ID.
+func (s *Searcher) compare(a, b candidate) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(s.index.Sessions[a.n], s.index.Sessions[b.n]))
+}
+
 // best adds to wanted the numbers of k more sessions, those with the highest scores above 0.
 func (s *Searcher) best(k int, opt Options, score func(n int) float64, wanted map[int]bool) {
-	type candidate struct {
-		n     int
-		score float64
-	}
-	var all []candidate
+	var best []candidate // in order
 	for n, id := range s.index.Sessions {
-		if c := score(n); c > 0 && !wanted[n] && !s.index.Dead(n) && (opt.Allow == nil || opt.Allow(id)) {
-			all = append(all, candidate{n, c})
+		c := candidate{n, score(n)}
+		if c.score <= 0 || len(best) == k && s.compare(best[k-1], c) < 0 || wanted[n] || s.index.Dead(n) || opt.Allow != nil && !opt.Allow(id) {
+			continue
 		}
+		at, _ := slices.BinarySearchFunc(best, c, s.compare)
+		best = slices.Insert(best[:min(len(best), k-1)], min(at, k-1), c)
 	}
-	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(s.index.Sessions[a.n], s.index.Sessions[b.n]))
-	})
-	for _, c := range all[:min(k, len(all))] {
+	for _, c := range best {
 		wanted[c.n] = true
 	}
 }
