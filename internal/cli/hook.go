@@ -155,7 +155,10 @@ func (c *hookCommand) send(ctx context.Context, w *workspace.Workspace, author w
 	if all, err := author.Ledger.Sent(remote); err != nil || all {
 		return err
 	}
-	_, err = author.Ledger.Push(ctx, remote, false)
+	sent, err := author.Ledger.Push(ctx, remote, false)
+	for _, d := range sent.Scrubbed {
+		w.Warn(errors.New(rescue(d)))
+	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%q: %w", remote, git.ErrTimeout)
 	}

@@ -43,8 +43,9 @@ func (s *Session) Absorb(part Session, view View) Session {
 		s.Turns = append(s.Turns, part.Turns[turns:]...)
 		s.ToolCalls = append(s.ToolCalls, part.ToolCalls[tools:]...)
 	} else {
+		known := s.endTurn()
 		at := s.absorbTurns(part, view)
-		s.absorbTools(part, at)
+		s.absorbTools(part, at, known)
 	}
 	added.Turns = s.Turns[added.FirstTurn-s.FirstTurn:]
 	added.ToolCalls = s.ToolCalls[added.FirstTool-s.FirstTool:]
@@ -63,13 +64,13 @@ func (s *Session) overlap(part Session, view View) (turns, tools int, ok bool) {
 	}
 	turns = min(len(part.Turns), len(s.Turns)-from)
 	for i, t := range part.Turns[:turns] {
-		if held := s.Turns[from+i]; key(held) != key(t) || view == Piece && held.Content != t.Content {
+		if held := s.Turns[from+i]; key(held) != key(t) || view == Piece && !sameText(held, t) {
 			return 0, 0, false
 		}
 	}
 	tools = min(len(part.ToolCalls), len(s.ToolCalls)-fromTool)
 	for i, c := range part.ToolCalls[:tools] {
-		if s.ToolCalls[fromTool+i] != c {
+		if held := s.ToolCalls[fromTool+i]; held != c && (!s.scrubbed(c.Turn) || held.Turn != c.Turn) {
 			return 0, 0, false
 		}
 	}
@@ -92,7 +93,9 @@ func (s *Session) Adopt(part Session) {
 	set(&s.ActorType, part.ActorType)
 	set(&s.AgentID, part.AgentID)
 	set(&s.Branch, part.Branch)
-	set(&s.Title, part.Title)
+	if s.Title != Scrubbed {
+		set(&s.Title, part.Title)
+	}
 	set(&s.Hash, part.Hash)
 	if s.StartedAt.IsZero() {
 		s.StartedAt = part.StartedAt
@@ -125,22 +128,35 @@ func (s *Session) absorbTurns(part Session, view View) []int {
 
 func find(turns []Turn, candidates []int, t Turn, view View) int {
 	for n, i := range candidates {
-		if view == Whole || turns[i].Content == t.Content {
+		if view == Whole || sameText(turns[i], t) {
 			return n
 		}
 	}
 	return -1
 }
 
+// sameText reports whether two turns of one time and role say the same. What was scrubbed said
+// what the other one says, and must not come back with it.
+func sameText(a, b Turn) bool {
+	return a.Content == b.Content || a.Content == Scrubbed || b.Content == Scrubbed
+}
+
+// scrubbed reports whether s holds a turn of that number, and nothing of what it said.
+func (s *Session) scrubbed(turn int) bool {
+	i := turn - s.FirstTurn
+	return i >= 0 && i < len(s.Turns) && s.Turns[i].Content == Scrubbed
+}
+
 // absorbTools appends the unknown tool calls. A call is known when an equal one stands
-// behind the same turn.
-func (s *Session) absorbTools(part Session, at []int) {
+// behind the same turn, and where that turn was known before and was scrubbed in one of the two.
+func (s *Session) absorbTools(part Session, at []int, knownTurns int) {
 	known := map[ToolCall]int{}
 	for _, c := range s.ToolCalls {
 		c.Index = 0
 		known[c]++
 	}
 	for _, c := range part.ToolCalls {
+		scrubbed := part.scrubbed(c.Turn)
 		switch i := c.Turn - part.FirstTurn; {
 		case i >= 0 && i < len(at):
 			c.Turn = at[i]
@@ -150,6 +166,9 @@ func (s *Session) absorbTools(part Session, at []int) {
 		c.Index = 0
 		if known[c] > 0 {
 			known[c]--
+			continue
+		}
+		if c.Turn < knownTurns && (scrubbed || s.scrubbed(c.Turn)) {
 			continue
 		}
 		c.Index = s.endTool()
@@ -173,6 +192,9 @@ func SharedPrefix(s Session, family []Session) (n int, holder string) {
 	}
 	for _, t := range s.Turns {
 		id, ok := held[ident{key(t), t.Content}]
+		if !ok {
+			id, ok = held[ident{key(t), Scrubbed}]
+		}
 		if !ok {
 			break
 		}

@@ -21,7 +21,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -175,11 +174,17 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 	case err != nil:
 		w.Warn(fmt.Errorf("the capture cache can't be written: %w", err))
 	}
+	return w.Previewer(a), nil
+}
+
+// Previewer is a Capturer for nothing but Preview: it makes neither ledger nor folder, and works
+// where init was not run.
+func (w *Workspace) Previewer(a Author) *capture.Capturer {
 	return &capture.Capturer{
-		Repo: w.Repo, Ledger: a.Ledger, Redactor: redact.New(), Agents: transcript.Agents(),
+		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.redactor(), Agents: transcript.Agents(),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI,
-	}, nil
+	}
 }
 
 // ledger makes the author's ledger where there is none: the address has changed, or somebody
