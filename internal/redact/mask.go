@@ -18,6 +18,10 @@ import (
 // can't join to a new tag.
 const Private = "[private]"
 
+// Excluded stands for a text that names a path of rekal.exclude. It is not empty, for the
+// same reason.
+const Excluded = "[excluded]"
+
 const (
 	// minValue is the shortest value, in bytes, that is replaced wherever it stands;
 	// shorter ones only where a rule found them.

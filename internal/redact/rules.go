@@ -25,8 +25,10 @@ type ruleset struct {
 	raw      config.ViperConfig
 	rules    []rule
 	keywords *ahocorasick.Trie
-	users    [][]int         // by keyword: indexes of the rules that it wakes
+	users    [][]int         // by keyword: indexes of the rules that it wakes, then of the detectors
 	ids      map[string]bool // what may stand in a marker
+	own      []detector
+	known    known
 
 	allowOnce sync.Once
 	allow     []*config.Allowlist // global; for secrets of any rule
@@ -37,7 +39,8 @@ type rule struct {
 	once sync.Once
 	err  error
 	config.Rule
-	reach reach
+	reach   reach
+	assigns bool // matches need an operator behind their keyword; see operatorAfter
 }
 
 // load reads the rules and indexes their keywords.
@@ -51,28 +54,77 @@ func (s *ruleset) read() error {
 		return fmt.Errorf("read gitleaks' default rules: %w", err)
 	}
 	s.rules = make([]rule, len(s.raw.Rules))
-	s.ids = map[string]bool{"unsettled": true}
-	index := map[string]int{}
-	var words []string
+	s.ids = map[string]bool{"unsettled": true, KnownValue: true}
+	s.own = detectors()
+	var words keywords
 	for i, r := range s.raw.Rules {
 		if r.Regex == "" {
 			continue // names files by their path; there are no files here
 		}
 		s.ids[r.ID] = true
-		for _, k := range r.Keywords {
-			k = strings.ToLower(k)
-			n, ok := index[k]
-			if !ok {
-				n = len(words)
-				index[k] = n
-				words = append(words, k)
-				s.users = append(s.users, nil)
-			}
-			s.users[n] = append(s.users[n], i)
+		s.rules[i].assigns = assigns(r.Regex)
+		words.add(i, r.Keywords)
+	}
+	for i, d := range s.own {
+		s.ids[d.id] = true
+		words.add(len(s.rules)+i, d.keywords)
+	}
+	s.users = words.users
+	s.keywords = ahocorasick.NewTrieBuilder().AddStrings(words.all).Build()
+	return nil
+}
+
+// keywords are those of all rules, each once, and which rules each wakes.
+type keywords struct {
+	all   []string
+	users [][]int
+	index map[string]int
+}
+
+func (k *keywords) add(user int, words []string) {
+	if k.index == nil {
+		k.index = map[string]int{}
+	}
+	for _, w := range words {
+		w = strings.ToLower(w)
+		n, ok := k.index[w]
+		if !ok {
+			n = len(k.all)
+			k.index[w] = n
+			k.all, k.users = append(k.all, w), append(k.users, nil)
+		}
+		k.users[n] = append(k.users[n], user)
+	}
+}
+
+const (
+	// nameThenWord and operator are the parts of most of gitleaks' regular expressions:
+	// a name that holds one of the rule's words, and what gives it a value.
+	nameThenWord = `(?i)[\w.-]{0,50}?(?:`
+	operator     = `)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
+)
+
+// assigns reports whether each match of a regular expression holds a keyword with an operator
+// behind it. A test proves it of those for which it is so.
+func assigns(regex string) bool {
+	return strings.HasPrefix(regex, nameThenWord) && strings.Count(regex, operator) == 1 && !strings.Contains(regex, `|\b(`)
+}
+
+// maxName is how far behind a keyword the operator stands at most: the rest of the rule's
+// word, and 23 bytes.
+const maxName = 64
+
+// operatorAfter is the quick look at what stands behind a keyword of a rule that assigns. It
+// spares most keywords in prose the regular expression, which costs a thousand times as much.
+func operatorAfter(t string, i int) bool {
+	for end := min(i+maxName, len(t)); i < end; i++ {
+		switch c := t[i]; {
+		case alnumeric(c) || strings.IndexByte("_.-'\"\t\n\f\r ", c) >= 0:
+		default:
+			return strings.IndexByte("=>:|?,", c) >= 0
 		}
 	}
-	s.keywords = ahocorasick.NewTrieBuilder().AddStrings(words).Build()
-	return nil
+	return false
 }
 
 // rule returns the compiled rule i.

@@ -57,12 +57,12 @@ func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) 
 // (see reach). A match that overlaps a window holds a keyword itself, so the window
 // holds all of it: the windows give exactly what the whole text would.
 func (s *ruleset) scan(t string, wanted func(window) bool) ([]span, error) {
-	hits := s.wake(t)
+	out := s.known.scan(t, wanted)
+	exotic := isExotic(t)
+	hits := s.wake(t, exotic)
 	if len(hits) == 0 {
-		return nil, nil
+		return out, nil
 	}
-	exotic := strings.ContainsAny(t, foldsToASCII)
-	var out []span
 	for i := range s.rules {
 		at := hits[i]
 		if len(at) == 0 {
@@ -85,18 +85,42 @@ func (s *ruleset) scan(t string, wanted func(window) bool) ([]span, error) {
 			}
 		}
 	}
-	return out, nil
+	return s.detect(out, t, hits, wanted), nil
+}
+
+// detect appends what the detectors of our own find at their keywords. Where offsets are lost
+// (see lower) they are left out.
+func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted func(window) bool) []span {
+	for i, d := range s.own {
+		for _, at := range hits[len(s.rules)+i] {
+			if at.hi > len(t) {
+				continue
+			}
+			lo, hi := d.find(t, at)
+			if lo < hi && wanted(window{min(lo, at.lo), max(hi, at.hi)}) {
+				out = append(out, span{lo, hi, d.id})
+			}
+		}
+	}
+	return out
+}
+
+func isExotic(t string) bool {
+	return strings.Contains(t, "\u017f") || strings.Contains(t, "\u212a") || strings.Contains(t, "\u0130")
 }
 
 // wake returns, by rule, where its keywords stand in t.
-func (s *ruleset) wake(t string) map[int][]window {
+func (s *ruleset) wake(t string, exotic bool) map[int][]window {
 	var hits map[int][]window
-	s.keywords.Walk(lower(t), func(end, n, pattern int64) bool {
+	s.keywords.Walk(lower(t, exotic), func(end, n, pattern int64) bool {
 		if hits == nil {
 			hits = map[int][]window{}
 		}
 		at := window{int(end-n) + 1, int(end) + 1}
 		for _, i := range s.users[pattern] {
+			if i < len(s.rules) && s.rules[i].assigns && !exotic && !operatorAfter(t, at.hi) {
+				continue
+			}
 			hits[i] = append(hits[i], at)
 		}
 		return true
@@ -106,8 +130,8 @@ func (s *ruleset) wake(t string) map[int][]window {
 
 // lower is t in lower case. ASCII text, and nearly all other, keeps its offsets; where
 // a letter outside ASCII becomes one inside, offsets are lost but no keyword is.
-func lower(t string) []byte {
-	if strings.ContainsAny(t, foldsToASCII) {
+func lower(t string, exotic bool) []byte {
+	if exotic {
 		return []byte(strings.ToLower(t))
 	}
 	b := []byte(t)
