@@ -32,14 +32,15 @@ func assigned(t string, at window) (int, int) {
 // within a longer name ("dbPassword", "X-API-Key"), and the name must not go on to something
 // that tells about a secret ("token_type").
 func secretName(t string, at window) (end int, ok bool) {
-	if at.lo > 0 && isLetter(t[at.lo-1]) && (isLower(t[at.lo]) || !isLower(t[at.lo-1])) {
-		return 0, false
-	}
 	end = at.hi
-	for end < len(t) && isLetter(t[end]) && (isLower(t[end]) || !isLower(t[end-1])) {
+	for end < len(t) && end-at.hi < 40 && isLetter(t[end]) && (isLower(t[end]) || !isLower(t[end-1])) {
 		end++
 	}
-	if !isSecretWord(strings.ToLower(t[at.lo:end])) {
+	name := strings.ToLower(t[at.lo:end])
+	if at.lo > 0 && inOtherWords(name) && isLetter(t[at.lo-1]) && (isLower(t[at.lo]) || !isLower(t[at.lo-1])) {
+		return 0, false
+	}
+	if !isSecretWord(name) {
 		return 0, false
 	}
 	word := end
@@ -64,6 +65,11 @@ func isSecretWord(w string) bool {
 	return false
 }
 
+// inOtherWords reports whether a name can be the end of another word, as in "bypass".
+func inOtherWords(name string) bool {
+	return len(name) < len("token") || name == "private" || strings.HasPrefix(name, "credential")
+}
+
 // AboutSecret reports whether the last word of a name makes it tell about a secret, and not
 // be one.
 func AboutSecret(word string) bool {
@@ -85,8 +91,8 @@ func operand(t string, j int) (int, int) {
 	if j-from > 3 || strings.HasPrefix(t[from:], "://") {
 		return 0, 0
 	}
-	lo, hi, _ := value(t, scheme(t, skip(t, j, " \t")))
-	if !telling(t[lo:hi]) {
+	lo, hi, quoted := value(t, scheme(t, skip(t, j, " \t")))
+	if v := t[lo:hi]; !telling(v) && !(quoted && inQuotes(v)) {
 		return 0, 0
 	}
 	return lo, hi
@@ -106,7 +112,7 @@ func scheme(t string, i int) int {
 // literal is a value in quotes.
 func literal(t string, i int) (int, int) {
 	lo, hi, quoted := value(t, i)
-	if !quoted || !telling(t[lo:hi]) {
+	if !quoted || !telling(t[lo:hi]) && !inQuotes(t[lo:hi]) {
 		return 0, 0
 	}
 	return lo, hi
@@ -139,6 +145,7 @@ func afterSpace(t string, name, j int) (int, int) {
 
 // isFlag reports whether before ends in the dashes and words that begin a flag.
 func isFlag(before string) bool {
+	before = before[max(0, len(before)-60):]
 	word := before[strings.LastIndexAny(before, " \t\n\"'")+1:]
 	return strings.HasPrefix(word, "-")
 }
@@ -146,7 +153,7 @@ func isFlag(before string) bool {
 // strict reports whether a value in a sentence can be nothing but a password: digits and
 // letters in one, and no file, address or number of a version.
 func strict(v string) bool {
-	return strings.ContainsAny(v, digitSet) && !strings.ContainsAny(v, "/\\") && !aboutItself(v) && !fileName.MatchString(v)
+	return strings.ContainsAny(v, digitSet) && (!strings.ContainsAny(v, "/\\") || random(v)) && !(wordy(v) && aboutItself(v)) && !fileName.MatchString(v)
 }
 
 // value is what stands at i: in quotes, or up to white space and what ends a value in code.

@@ -31,14 +31,7 @@ func (s *ruleset) scanEncoded(t string) []span {
 }
 
 // encodes are the bytes of both alphabets.
-var encodes = alphabet() //nolint:gochecknoglobals // read-only
-
-func alphabet() (set [256]bool) {
-	for c := range 256 {
-		set[c] = alnumeric(byte(c)) || strings.IndexByte("+/-_", byte(c)) >= 0
-	}
-	return set
-}
+var encodes = bytesOf("+/-_") //nolint:gochecknoglobals // read-only
 
 // within names the rule that finds something in the text that v encodes; "" when it encodes
 // no text, or nothing is found.

@@ -198,6 +198,9 @@ func plainLetters(t string) (string, edits) {
 }
 
 func disguised(t string) bool {
+	if strings.IndexByte(t, 0xe2) < 0 && strings.IndexByte(t, 0xef) < 0 && strings.IndexByte(t, 0xc2) < 0 && strings.IndexByte(t, 0x1b) < 0 {
+		return false
+	}
 	for _, lead := range []string{"\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\xe2\x81", "\xef\xbc", "\xef\xbd", "\xef\xbb\xbf", "\xc2\xad", "\x1b["} {
 		if strings.Contains(t, lead) {
 			return true

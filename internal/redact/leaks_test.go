@@ -142,13 +142,8 @@ func leaks(seed uint64) []leak {
 // forms are the shapes in which one leak is met: as written, and after what people, agents,
 // editors and terminals do to it.
 func forms(l leak, d draw) map[string]string {
-	return map[string]string{
-		"plain": strings.Replace(l.frame, "{}", l.secret, 1),
-		"split": split(l, d),
-		"wrap":  wrap(l, d),
-		"json":  quoted(strings.Replace(l.frame, "{}", l.secret, 1)),
-		"shell": shell(strings.Replace(l.frame, "{}", l.secret, 1)),
-	}
+	plain := strings.Replace(l.frame, "{}", l.secret, 1)
+	return map[string]string{"plain": plain, "split": split(l, d), "wrap": wrap(l, d), "json": quoted(plain), "shell": shell(plain)}
 }
 
 // split is a string that the source code puts together.
@@ -191,17 +186,23 @@ func shell(s string) string {
 }
 
 // TestWrittenLeaks: of 300 leaks at least 97 % leave nothing behind that is half of the secret.
+// The secrets are drawn five times over, as a rule may be lucky with one password.
 func TestWrittenLeaks(t *testing.T) {
 	r := redact.New()
-	d := draw{rand.New(rand.NewPCG(11, 11))}
-	caught, all := map[string]int{}, map[string]int{}
-	total, good := 0, 0
-	for _, l := range leaks(1) {
+	for seed := range uint64(5) {
+		t.Run(fmt.Sprint(seed+1), func(t *testing.T) { testLeaks(t, r, seed+1) })
+	}
+}
+
+func testLeaks(t *testing.T, r *redact.Redactor, seed uint64) {
+	d := draw{rand.New(rand.NewPCG(seed, 11))}
+	caught := map[string]int{}
+	all, good := 0, 0
+	for _, l := range leaks(seed) {
 		for form, text := range forms(l, d) {
-			all[form]++
-			total++
+			all++
 			got := pass(t, r, text, l.cmd || form == "shell")
-			if piece := left(got, l.secret); piece != "" {
+			if left(got, l.secret) != "" {
 				t.Logf("missed: %s, %s: %q", l.name, form, got)
 				continue
 			}
@@ -209,12 +210,9 @@ func TestWrittenLeaks(t *testing.T) {
 			good++
 		}
 	}
-	for form, n := range all {
-		t.Logf("%-5s %d of %d", form, caught[form], n)
-	}
-	t.Logf("all   %d of %d (%.1f %%)", good, total, 100*float64(good)/float64(total))
-	if total != 300 || float64(good) < 0.97*float64(total) {
-		t.Errorf("%d of %d", good, total)
+	t.Logf("%d of %d (%.1f %%), by form: %v", good, all, 100*float64(good)/float64(all), caught)
+	if all != 300 || float64(good) < 0.97*float64(all) {
+		t.Errorf("%d of %d", good, all)
 	}
 }
 

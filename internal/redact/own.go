@@ -27,7 +27,7 @@ func detectors() []detector {
 		{"generic-bearer", []string{"bearer "}, bearer},
 		{"generic-command", []string{
 			"mysql", "mariadb", "sshpass", "docker login", "podman login", "registry login", "redis-cli", "mongo", "ldapsearch",
-			"smbclient", "htpasswd", "rabbitmqadmin", "az login", "oc login",
+			"smbclient", "htpasswd", "rabbitmqadmin", "az login", "oc login", "curl", "wget",
 		}, commandFlag},
 		{"generic-login", []string{"log in", "login", "sign in", "credentials", "creds"}, loginPair},
 		{"sql-password", []string{"identified by"}, quotedNext},
@@ -36,7 +36,7 @@ func detectors() []detector {
 		{"private-key", []string{"private key"}, privateKey},
 		{"vendor-token", vendorPrefixes(), vendorToken},
 		{"telegram-bot-token", []string{":aa"}, telegramToken},
-		{"discord-bot-token", []string{"discord", "bot"}, discordToken},
+		{"discord-bot-token", []string{"discord", "bot.run", "client.login"}, discordToken},
 	}
 }
 
@@ -58,7 +58,7 @@ func vendorToken(t string, at window) (int, int) {
 		return 0, 0
 	}
 	end := at.hi
-	for end < len(t) && (alnumeric(t[end]) || t[end] == '_' || t[end] == '-' || t[end] == '.' && end+1 < len(t) && alnumeric(t[end+1])) {
+	for end < len(t) && end-at.hi < 4096 && (alnumeric(t[end]) || t[end] == '_' || t[end] == '-' || t[end] == '.' && end+1 < len(t) && alnumeric(t[end+1])) {
 		end++
 	}
 	rest := t[at.hi:end]
@@ -77,6 +77,7 @@ var (
 	discord  = regexp.MustCompile(`\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}`)
 	flagged  = regexp.MustCompile(`\s-(?:p|a|w|P|b)[ =]?(?:"([^"\s]+)"|'([^'\s]+)'|([^\s"'<>|;&]+))`)
 	fileName = regexp.MustCompile(`\.[a-z]{1,4}(?::\d+)?$`)
+	userPair = regexp.MustCompile(`\s(?:-u|--user|--proxy-user)[ =]?["']?[\w.@+-]+:([^\s"'<>|]+)`)
 	login    = regexp.MustCompile(`^[^\n]{0,60}?[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?:\s*[/|]\s+|:\s?|,?\s+(?:with\s+|and\s+)?)["'` + "`" + `]?([^\s"'` + "`" + `]{8,80})`)
 )
 
@@ -103,7 +104,11 @@ func commandFlag(t string, at window) (int, int) {
 	if n := strings.IndexByte(line, '\n'); n >= 0 {
 		line = line[:n]
 	}
-	for _, m := range flagged.FindAllStringSubmatchIndex(line, -1) {
+	options := flagged
+	if at.hi-at.lo == len("curl") {
+		options = userPair
+	}
+	for _, m := range options.FindAllStringSubmatchIndex(line, -1) {
 		lo, hi := group(m)
 		if telling(line[lo:hi]) {
 			return at.hi + lo, at.hi + hi

@@ -9,12 +9,10 @@ func rejoin(t string) (string, edits) {
 	var out []byte
 	done := 0
 	for i := 0; i < len(t); {
-		if n := strings.IndexAny(t[i:], "\"'`\n"); n >= 0 {
-			i += n
-		} else {
-			break
+		size := 0
+		if c := t[i]; c == '\n' || c == '"' || c == '\'' || c == '`' {
+			size = seam(t, done, i)
 		}
-		size := seam(t, done, i)
 		if size == 0 {
 			i++
 			continue
@@ -46,10 +44,7 @@ func seam(t string, done, i int) int {
 	if i == 0 || !inToken(t[i-1]) {
 		return 0
 	}
-	if n := added(t, i); n > 0 {
-		return n
-	}
-	return 0
+	return added(t, i)
 }
 
 // added is the size of what stands between two string literals that are one: `" + "`, `" "`,
@@ -134,11 +129,22 @@ func oneToken(a, b string) bool {
 
 // isKey reports whether what follows a token makes it the left side of something.
 func isKey(rest string) bool {
+	if rest != "" && strings.IndexByte("([{", rest[0]) >= 0 {
+		return true
+	}
 	rest = strings.TrimLeft(rest, " \t")
-	return rest != "" && strings.IndexByte("=:([{.", rest[0]) >= 0
+	return rest != "" && strings.IndexByte("=:", rest[0]) >= 0
 }
 
 // inToken reports whether a byte can stand inside a token or a password.
-func inToken(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-_+/=.!#%^*~$@&:", c) >= 0
+func inToken(c byte) bool { return tokens[c] }
+
+var tokens = bytesOf("-_+/=.!#%^*~$@&:") //nolint:gochecknoglobals // read-only
+
+// bytesOf is the set of letters, digits and the given signs.
+func bytesOf(signs string) (set [256]bool) {
+	for c := range 256 {
+		set[c] = alnumeric(byte(c)) || strings.IndexByte(signs, byte(c)) >= 0
+	}
+	return set
 }

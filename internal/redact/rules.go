@@ -39,8 +39,8 @@ type rule struct {
 	once sync.Once
 	err  error
 	config.Rule
-	reach   reach
-	assigns bool // matches need an operator behind their keyword; see operatorAfter
+	reach reach
+	quick quick
 }
 
 // load reads the rules and indexes their keywords.
@@ -62,7 +62,7 @@ func (s *ruleset) read() error {
 			continue // names files by their path; there are no files here
 		}
 		s.ids[r.ID] = true
-		s.rules[i].assigns = assigns(r.Regex)
+		s.rules[i].quick = quickOf(r.ID, r.Regex)
 		words.add(i, r.Keywords)
 	}
 	for i, d := range s.own {
@@ -95,36 +95,6 @@ func (k *keywords) add(user int, words []string) {
 		}
 		k.users[n] = append(k.users[n], user)
 	}
-}
-
-const (
-	// nameThenWord and operator are the parts of most of gitleaks' regular expressions:
-	// a name that holds one of the rule's words, and what gives it a value.
-	nameThenWord = `(?i)[\w.-]{0,50}?(?:`
-	operator     = `)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)`
-)
-
-// assigns reports whether each match of a regular expression holds a keyword with an operator
-// behind it. A test proves it of those for which it is so.
-func assigns(regex string) bool {
-	return strings.HasPrefix(regex, nameThenWord) && strings.Count(regex, operator) == 1 && !strings.Contains(regex, `|\b(`)
-}
-
-// maxName is how far behind a keyword the operator stands at most: the rest of the rule's
-// word, and 23 bytes.
-const maxName = 64
-
-// operatorAfter is the quick look at what stands behind a keyword of a rule that assigns. It
-// spares most keywords in prose the regular expression, which costs a thousand times as much.
-func operatorAfter(t string, i int) bool {
-	for end := min(i+maxName, len(t)); i < end; i++ {
-		switch c := t[i]; {
-		case alnumeric(c) || strings.IndexByte("_.-'\"\t\n\f\r ", c) >= 0:
-		default:
-			return strings.IndexByte("=>:|?,", c) >= 0
-		}
-	}
-	return false
 }
 
 // rule returns the compiled rule i.

@@ -97,7 +97,7 @@ func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted fun
 				continue
 			}
 			lo, hi := d.find(t, at)
-			if lo < hi && wanted(window{min(lo, at.lo), max(hi, at.hi)}) {
+			if lo < hi && wanted(window{min(lo, at.lo) - 1, max(hi, at.hi) + 1}) {
 				out = append(out, span{lo, hi, d.id})
 			}
 		}
@@ -112,13 +112,14 @@ func isExotic(t string) bool {
 // wake returns, by rule, where its keywords stand in t.
 func (s *ruleset) wake(t string, exotic bool) map[int][]window {
 	var hits map[int][]window
-	s.keywords.Walk(lower(t, exotic), func(end, n, pattern int64) bool {
+	low := lower(t, exotic)
+	s.keywords.Walk(low, func(end, n, pattern int64) bool {
 		if hits == nil {
 			hits = map[int][]window{}
 		}
 		at := window{int(end-n) + 1, int(end) + 1}
 		for _, i := range s.users[pattern] {
-			if i < len(s.rules) && s.rules[i].assigns && !exotic && !operatorAfter(t, at.hi) {
+			if i < len(s.rules) && !exotic && !s.rules[i].quick.passes(low, at) {
 				continue
 			}
 			hits[i] = append(hits[i], at)

@@ -154,8 +154,10 @@ var pairs = [26]string{
 	"aeioz",
 }
 
-// wordy reports whether v is put together from words and short numbers, as names in code are.
+// wordy reports whether v is put together from words and short numbers, as names in code are:
+// of its letters, three fifths are in words that can be spoken.
 func wordy(v string) bool {
+	letters, spoken := 0, 0
 	for _, p := range pieces(v) {
 		if kindOf(rune(p[0])) == digit {
 			if len(p) > 4 {
@@ -163,11 +165,12 @@ func wordy(v string) bool {
 			}
 			continue
 		}
-		if len(p) > 2 && !isWord(p) {
-			return false
+		letters += len(p)
+		if len(p) > 2 && isWord(p) && strings.ContainsAny(p, "aeiouyAEIOUY") {
+			spoken += len(p)
 		}
 	}
-	return true
+	return 5*spoken >= 3*letters
 }
 
 // aboutItself reports whether a piece of v is a word of a name or a sample, not of a secret.
@@ -228,15 +231,24 @@ func telling(v string) bool {
 	return entropy(v) > 2.5 && strings.ContainsFunc(v, unicode.IsLetter)
 }
 
-// longNumber is what people put behind the words of a password.
-var longNumber = regexp.MustCompile(`\d\d|[!#%^*+$&@]$`)
+// longNumber is what people put between or behind the words of a password.
+var longNumber = regexp.MustCompile(`\d\d|\d.*[!#%^*$&]|[!#%^*$&].*\d|[!#%^*+$&@]$`)
+
+// inQuotes reports whether a string in quotes that is given to a secret looks like one, though
+// it holds signs that code has: it is long, not of words, and no template.
+func inQuotes(v string) bool {
+	return len(v) >= 16 && !placeholder(v) && !wordy(v) && entropy(v) > 3.5 && !strings.ContainsAny(v, "<>{}\n")
+}
 
 // code reports whether v is an expression rather than a value.
 func code(v string) bool {
-	if strings.ContainsAny(v, "()[]{}<>;|`\"") || strings.ContainsAny(v[:1], "@&*-.:,=!") || strings.Contains(v, "::") || strings.Contains(v, "->") {
+	if strings.ContainsAny(v, "()[]{}<>;|`\"") || strings.Contains(v, "::") || strings.Contains(v, "->") {
 		return true
 	}
-	return strings.Contains(v, ".") && wordy(v) && dotted.MatchString(v)
+	if !wordy(v) {
+		return false
+	}
+	return strings.ContainsAny(v[:1], "@&*-.:,=!") || dotted.MatchString(v) && (aboutItself(v) || !longNumber.MatchString(v))
 }
 
 // dotted is a chain of names, or a file.
