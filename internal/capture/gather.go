@@ -297,7 +297,7 @@ func (g *gathered) clean(ctx context.Context, s session.Session) (session.Sessio
 
 // add takes a session with new content into the capture.
 func (g *gathered) add(r *reading, s session.Session, k *known) {
-	retitled := k != nil && s.Title != "" && s.Title != k.Title
+	retitled := k != nil && s.Title != "" && !session.Alike(s.Title, k.Title)
 	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 && !retitled {
 		return
 	}

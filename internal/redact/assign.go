@@ -153,7 +153,7 @@ func isFlag(before string) bool {
 // strict reports whether a value in a sentence can be nothing but a password: digits and
 // letters in one, and no file, address or number of a version.
 func strict(v string) bool {
-	return strings.ContainsAny(v, digitSet) && (!strings.ContainsAny(v, "/\\") || random(v)) && !(wordy(v) && aboutItself(v)) && !fileName.MatchString(v)
+	return strings.ContainsAny(v, digitSet) && (!strings.ContainsAny(v, "/\\") || random(v)) && !(Wordy(v) && aboutItself(v)) && !fileName.MatchString(v)
 }
 
 // value is what stands at i: in quotes, or up to white space and what ends a value in code.

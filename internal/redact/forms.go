@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
@@ -83,7 +85,17 @@ func (s *ruleset) scanForms(t string) ([]span, error) {
 			out = append(out, p)
 		}
 	}
-	return out, nil
+	return s.unallowed(t, out), nil
+}
+
+// unallowed leaves out what the user allows.
+func (s *ruleset) unallowed(t string, found []span) []span {
+	if len(s.userAllow) == 0 {
+		return found
+	}
+	return slices.DeleteFunc(found, func(p span) bool {
+		return slices.ContainsFunc(s.userAllow, func(re *regexp.Regexp) bool { return re.MatchString(t[p.lo:p.hi]) })
+	})
 }
 
 func everywhere(window) bool { return true }
@@ -149,7 +161,7 @@ func unhex(c byte) int {
 	return -1
 }
 
-// unpercent decodes %xx where that is ASCII and visible.
+// unpercent decodes %xx, but for controls.
 func unpercent(t string) (string, edits) {
 	var e edits
 	if strings.IndexByte(t, '%') < 0 {
@@ -158,7 +170,7 @@ func unpercent(t string) (string, edits) {
 	out := make([]byte, 0, len(t))
 	for i := 0; i < len(t); i++ {
 		if t[i] == '%' && i+2 < len(t) {
-			if hi, lo := unhex(t[i+1]), unhex(t[i+2]); hi >= 2 && hi < 8 && lo >= 0 {
+			if hi, lo := unhex(t[i+1]), unhex(t[i+2]); hi >= 2 && lo >= 0 {
 				e.add(len(out), 2)
 				out = append(out, byte(hi<<4|lo))
 				i += 2

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"fmt"
+	"regexp"
 	"regexp/syntax"
 	"strings"
 	"sync"
@@ -28,7 +29,10 @@ type ruleset struct {
 	users    [][]int         // by keyword: indexes of the rules that it wakes, then of the detectors
 	ids      map[string]bool // what may stand in a marker
 	own      []detector
-	known    known
+
+	secrets   func() []string // asked once
+	known     known
+	userAllow []*regexp.Regexp
 
 	allowOnce sync.Once
 	allow     []*config.Allowlist // global; for secrets of any rule
@@ -71,6 +75,9 @@ func (s *ruleset) read() error {
 	}
 	s.users = words.users
 	s.keywords = ahocorasick.NewTrieBuilder().AddStrings(words.all).Build()
+	if s.secrets != nil {
+		s.known = newKnown(s.secrets())
+	}
 	return nil
 }
 

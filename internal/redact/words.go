@@ -14,11 +14,19 @@ func Ordinary(v string) bool {
 	switch {
 	case len(v) < minValue, placeholder(v), plainForm.MatchString(v):
 		return true
-	case strings.Contains(v, "://"), strings.ContainsAny(v, `/\`):
+	case strings.Contains(v, "://"), absolute.MatchString(v):
 		return !hasRandomPart(v)
+	case strings.ContainsAny(v, `/\`):
+		return pathForm.MatchString(v) && Wordy(v)
 	}
 	return isWord(v)
 }
+
+var (
+	// absolute is a path that begins as one; pathForm is any.
+	absolute = regexp.MustCompile(`^(?:~|\.{1,2})?[/\\][\w.@ /\\-]*$|^[A-Za-z]:[/\\]`)
+	pathForm = regexp.MustCompile(`^[\w.@ /\\-]+$`)
+)
 
 // plainForm is an e-mail address, a version, a number with points, a date, an address of the
 // network, or a host with a port.
@@ -154,9 +162,9 @@ var pairs = [26]string{
 	"aeioz",
 }
 
-// wordy reports whether v is put together from words and short numbers, as names in code are:
+// Wordy reports whether v is put together from words and short numbers, as names in code are:
 // of its letters, three fifths are in words that can be spoken.
-func wordy(v string) bool {
+func Wordy(v string) bool {
 	letters, spoken := 0, 0
 	for _, p := range pieces(v) {
 		if kindOf(rune(p[0])) == digit {
@@ -225,7 +233,7 @@ func telling(v string) bool {
 	if Ordinary(v) || code(v) {
 		return false
 	}
-	if wordy(v) {
+	if Wordy(v) {
 		return !aboutItself(v) && longNumber.MatchString(v)
 	}
 	return entropy(v) > 2.5 && strings.ContainsFunc(v, unicode.IsLetter)
@@ -237,7 +245,7 @@ var longNumber = regexp.MustCompile(`\d\d|\d.*[!#%^*$&]|[!#%^*$&].*\d|[!#%^*+$&@
 // inQuotes reports whether a string in quotes that is given to a secret looks like one, though
 // it holds signs that code has: it is long, not of words, and no template.
 func inQuotes(v string) bool {
-	return len(v) >= 16 && !placeholder(v) && !wordy(v) && entropy(v) > 3.5 && !strings.ContainsAny(v, "<>{}\n")
+	return len(v) >= 16 && !placeholder(v) && !Wordy(v) && entropy(v) > 3.5 && !strings.ContainsAny(v, "<>{}\n")
 }
 
 // code reports whether v is an expression rather than a value.
@@ -245,7 +253,7 @@ func code(v string) bool {
 	if strings.ContainsAny(v, "()[]{}<>;|`\"") || strings.Contains(v, "::") || strings.Contains(v, "->") {
 		return true
 	}
-	if !wordy(v) {
+	if !Wordy(v) {
 		return false
 	}
 	return strings.ContainsAny(v[:1], "@&*-.:,=!") || dotted.MatchString(v) && (aboutItself(v) || !longNumber.MatchString(v))
