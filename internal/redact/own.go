@@ -54,7 +54,7 @@ func vendorPrefixes() []string {
 
 // vendorToken is a token by its maker's prefix: what follows looks drawn by lot.
 func vendorToken(t string, at window) (int, int) {
-	if at.lo > 0 && (alnumeric(t[at.lo-1]) || t[at.lo-1] == '_') {
+	if at.lo > 0 && (alnumeric(t[at.lo-1]) || t[at.lo-1] == '_') || at.hi < len(t) && !alnumeric(t[at.hi]) {
 		return 0, 0
 	}
 	end := at.hi

@@ -123,6 +123,9 @@ func oneToken(a, b string) bool {
 	if len(last) < 2 {
 		return false
 	}
+	if last == a && isWord(a) {
+		return false // a word at the end of its line
+	}
 	whole := last + b
 	return len(whole) >= minValue && !(isWord(last) && isWord(b))
 }
