@@ -92,7 +92,7 @@ func operand(t string, j int) (int, int) {
 		return 0, 0
 	}
 	lo, hi, quoted := value(t, scheme(t, skip(t, j, " \t")))
-	if v := t[lo:hi]; !telling(v) && !(quoted && inQuotes(v)) {
+	if v := t[lo:hi]; !telling(v) && (!quoted || !inQuotes(v)) {
 		return 0, 0
 	}
 	return lo, hi
@@ -134,9 +134,9 @@ func afterSpace(t string, name, j int) (int, int) {
 		if n < 0 || n > 0 && verb[0] != ' ' {
 			continue
 		}
-		lo, hi, quoted = value(t, skip(t, j+n+len(verb), " "))
+		lo, hi, _ = value(t, skip(t, j+n+len(verb), " "))
 		hi = lo + len(strings.TrimRight(t[lo:hi], ".,:!?"))
-		if telling(t[lo:hi]) && (quoted || strict(t[lo:hi])) && strict(t[lo:hi]) {
+		if telling(t[lo:hi]) && strict(t[lo:hi]) {
 			return lo, hi
 		}
 	}
@@ -153,7 +153,10 @@ func isFlag(before string) bool {
 // strict reports whether a value in a sentence can be nothing but a password: digits and
 // letters in one, and no file, address or number of a version.
 func strict(v string) bool {
-	return strings.ContainsAny(v, digitSet) && (!strings.ContainsAny(v, "/\\") || random(v)) && !(Wordy(v) && aboutItself(v)) && !fileName.MatchString(v)
+	if strings.ContainsAny(v, "/\\") && !random(v) || Wordy(v) && aboutItself(v) {
+		return false
+	}
+	return strings.ContainsAny(v, digitSet) && !fileName.MatchString(v)
 }
 
 // value is what stands at i: in quotes, or up to white space and what ends a value in code.

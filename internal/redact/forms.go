@@ -8,10 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// escapeDepth is how many layers of backslash escapes are looked through: JSON, and
-// JSON inside a JSON string.
-const escapeDepth = 2
-
 // layer turns a text into another form of it: as it reads with something undone. It returns
 // the form and the edits that led there; no edits when it says nothing new.
 type layer func(string) (string, edits)
@@ -68,6 +64,7 @@ func (s *ruleset) scanForms(t string) ([]span, error) {
 	out = append(out, s.scanEncoded(t)...)
 	form := t
 	var done []edits // the outermost first
+	// unescape twice: JSON, and JSON inside a JSON string.
 	for _, undo := range []layer{unescape, unescape, plainLetters, unpercent, rejoin} {
 		inner, e := undo(form)
 		if len(e.at) == 0 {

@@ -250,7 +250,7 @@ func TestLeaksAreDistinct(t *testing.T) {
 	names := map[string]bool{}
 	for _, l := range leaks(1) {
 		if names[l.name] || !strings.Contains(l.frame, "{}") || len(l.secret) < 10 {
-			t.Error(fmt.Sprintf("%q", l.name))
+			t.Errorf("%q", l.name)
 		}
 		names[l.name] = true
 	}

@@ -17,7 +17,7 @@ type quick struct {
 }
 
 func quickOf(id, regex string) quick {
-	q := quick{assigns: assigns(regex)}
+	q := quick{assigns: assigns(regex) && !keywordInValue(id)}
 	switch id {
 	case "generic-api-key":
 		q.value = true
@@ -60,6 +60,15 @@ const (
 // behind it. A test proves it of those for which it is so.
 func assigns(regex string) bool {
 	return strings.HasPrefix(regex, nameThenWord) && strings.Count(regex, operator) == 1 && !strings.Contains(regex, `|\b(`)
+}
+
+// keywordInValue names the rules whose keyword stands in the value. The same test finds them.
+func keywordInValue(id string) bool {
+	switch id {
+	case "lob-api-key", "lob-pub-api-key", "new-relic-browser-api-token", "new-relic-insert-key", "new-relic-user-api-key", "typeform-api-token":
+		return true
+	}
+	return false
 }
 
 // maxName is how far behind a keyword the operator stands at most: the rest of the rule's

@@ -127,7 +127,7 @@ func oneToken(a, b string) bool {
 		return false // a word at the end of its line
 	}
 	whole := last + b
-	return len(whole) >= minValue && !(isWord(last) && isWord(b))
+	return len(whole) >= minValue && (!isWord(last) || !isWord(b))
 }
 
 // isKey reports whether what follows a token makes it the left side of something.
