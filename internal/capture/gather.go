@@ -303,7 +303,7 @@ func (g *gathered) add(r *reading, s session.Session, k *known) {
 	if k != nil && k.Title == session.Scrubbed {
 		s.Title = ""
 	}
-	retitled := k != nil && s.Title != "" && s.Title != k.Title
+	retitled := k != nil && s.Title != "" && !session.Alike(s.Title, k.Title)
 	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 && !retitled {
 		return
 	}

@@ -78,6 +78,9 @@ const checkpointTime = 10 * time.Second
 
 // captureNow captures what is new and says what it was.
 func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author workspace.Author, via string) error {
+	if err := author.Config.Faults; err != nil {
+		return err
+	}
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
 		return err

@@ -126,6 +126,9 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 }
 
 func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, via, input string) error {
+	if faults := author.Config.Faults; faults != nil {
+		app.Warn(fmt.Errorf("%w: go on without it", faults))
+	}
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
 		return err

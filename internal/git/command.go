@@ -72,13 +72,13 @@ func (r *Repo) Version(ctx context.Context) ([]int, error) {
 }
 
 // Config reads the whole configuration as git resolves it: lower-cased keys (but for the
-// middle part) to the last value.
-func (r *Repo) Config(ctx context.Context) (map[string]string, error) {
+// middle part) to their values, the one that counts last.
+func (r *Repo) Config(ctx context.Context) (map[string][]string, error) {
 	out, err := r.run(ctx, "config", "--list", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("git: read configuration: %w", err)
 	}
-	conf := map[string]string{}
+	conf := map[string][]string{}
 	for rec := range strings.SplitSeq(out, "\x00") {
 		if rec == "" {
 			continue
@@ -87,7 +87,7 @@ func (r *Repo) Config(ctx context.Context) (map[string]string, error) {
 		if !ok {
 			value = "true" // a key without "=" is git's way to say true
 		}
-		conf[key] = value
+		conf[key] = append(conf[key], value)
 	}
 	return conf, nil
 }

@@ -1,6 +1,9 @@
 package session
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // turnKey identifies a turn within its session, together with its order among equals. It
 // survives resumes that copy history, newer decoders and changed redaction rules.
@@ -64,13 +67,14 @@ func (s *Session) overlap(part Session, view View) (turns, tools int, ok bool) {
 	}
 	turns = min(len(part.Turns), len(s.Turns)-from)
 	for i, t := range part.Turns[:turns] {
-		if held := s.Turns[from+i]; key(held) != key(t) || view == Piece && !sameText(held, t) {
+		if held := s.Turns[from+i]; key(held) != key(t) || view == Piece && !Alike(held.Content, t.Content) {
 			return 0, 0, false
 		}
 	}
 	tools = min(len(part.ToolCalls), len(s.ToolCalls)-fromTool)
 	for i, c := range part.ToolCalls[:tools] {
-		if held := s.ToolCalls[fromTool+i]; held != c && (!s.scrubbed(c.Turn) || held.Turn != c.Turn) {
+		held := s.ToolCalls[fromTool+i]
+		if !sameCall(held, c) && (!s.scrubbed(c.Turn) || held.Turn != c.Turn) {
 			return 0, 0, false
 		}
 	}
@@ -128,17 +132,11 @@ func (s *Session) absorbTurns(part Session, view View) []int {
 
 func find(turns []Turn, candidates []int, t Turn, view View) int {
 	for n, i := range candidates {
-		if view == Whole || sameText(turns[i], t) {
+		if view == Whole || Alike(turns[i].Content, t.Content) {
 			return n
 		}
 	}
 	return -1
-}
-
-// sameText reports whether two turns of one time and role say the same. What was scrubbed said
-// what the other one says, and must not come back with it.
-func sameText(a, b Turn) bool {
-	return a.Content == b.Content || a.Content == Scrubbed || b.Content == Scrubbed
 }
 
 // scrubbed reports whether s holds a turn of that number, and nothing of what it said.
@@ -148,15 +146,19 @@ func (s *Session) scrubbed(turn int) bool {
 }
 
 // absorbTools appends the unknown tool calls. A call is known when an equal one stands
-// behind the same turn, and where that turn was known before and was scrubbed in one of the two.
+// behind the same turn, or, where none does, one that other rules of redaction left; and where that
+// turn was known before and was scrubbed in one of the two.
 func (s *Session) absorbTools(part Session, at []int, knownTurns int) {
 	known := map[ToolCall]int{}
 	for _, c := range s.ToolCalls {
 		c.Index = 0
 		known[c]++
 	}
-	for _, c := range part.ToolCalls {
-		scrubbed := part.scrubbed(c.Turn)
+	calls := slices.Clone(part.ToolCalls)
+	fresh, scrubbed := make([]bool, len(calls)), make([]bool, len(calls))
+	for n := range calls {
+		c := &calls[n]
+		scrubbed[n] = part.scrubbed(c.Turn)
 		switch i := c.Turn - part.FirstTurn; {
 		case i >= 0 && i < len(at):
 			c.Turn = at[i]
@@ -164,11 +166,16 @@ func (s *Session) absorbTools(part Session, at []int, knownTurns int) {
 			c.Turn = min(c.Turn, s.endTurn()-1)
 		}
 		c.Index = 0
-		if known[c] > 0 {
-			known[c]--
+		if fresh[n] = known[*c] == 0; !fresh[n] {
+			known[*c]--
+		}
+	}
+	left := leftCalls(known)
+	for n, c := range calls {
+		if !fresh[n] || left.take(c) {
 			continue
 		}
-		if c.Turn < knownTurns && (scrubbed || s.scrubbed(c.Turn)) {
+		if c.Turn < knownTurns && (scrubbed[n] || s.scrubbed(c.Turn)) {
 			continue
 		}
 		c.Index = s.endTool()
@@ -180,25 +187,24 @@ func (s *Session) absorbTools(part Session, at []int, knownTurns int) {
 // same time, role and text. That is how a fork looks, which begins with a copy of another
 // session's history. The second result is the session that holds the last of them.
 func SharedPrefix(s Session, family []Session) (n int, holder string) {
-	type ident struct {
-		turnKey
-		content string
-	}
-	held := map[ident]string{}
+	held := map[turnKey][]Turn{}
+	from := map[turnKey][]string{}
 	for _, f := range family {
 		for _, t := range f.Turns {
-			held[ident{key(t), t.Content}] = f.ID
+			held[key(t)], from[key(t)] = append(held[key(t)], t), append(from[key(t)], f.ID)
 		}
 	}
 	for _, t := range s.Turns {
-		id, ok := held[ident{key(t), t.Content}]
-		if !ok {
-			id, ok = held[ident{key(t), Scrubbed}]
+		at := -1
+		for i, h := range held[key(t)] {
+			if Alike(h.Content, t.Content) {
+				at = i // the last one's, as its session is the nearest
+			}
 		}
-		if !ok {
+		if at < 0 {
 			break
 		}
-		n, holder = n+1, id
+		n, holder = n+1, from[key(t)][at]
 	}
 	return n, holder
 }

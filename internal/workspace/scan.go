@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/git-rekal/git-rekal/internal/audit"
+	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -34,7 +35,12 @@ type Scanned struct {
 // Scan reads every ledger that is here, a segment at a time, checks that it can be read, and
 // applies today's redaction. progress hears how many segments were read.
 func (w *Workspace) Scan(ctx context.Context, progress func(segments int)) ([]Check, Scanned, error) {
-	s := scan{doctor: &doctor{Workspace: w}, redactor: w.redactor(), seen: map[git.OID]bool{}, progress: progress}
+	conf, err := config.Read(ctx, w.Repo, w.Env)
+	if err != nil {
+		return nil, Scanned{}, err
+	}
+	conf.Exclude = nil // what the user leaves out from now on is no leak
+	s := scan{doctor: &doctor{Workspace: w}, redactor: w.redactor(conf), seen: map[git.OID]bool{}, progress: progress}
 	s.ownLedger(ctx)
 	heads, err := ledger.Heads(w.Repo)
 	if err != nil {

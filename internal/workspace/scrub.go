@@ -6,7 +6,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/redact"
 )
 
 // CheckedOutError is a worktree in which a ledger is checked out, whose files would keep what is
@@ -16,9 +15,6 @@ type CheckedOutError struct{ Ref, Dir string }
 func (e *CheckedOutError) Error() string {
 	return fmt.Sprintf("workspace: %s is checked out in %q", e.Ref, e.Dir)
 }
-
-// redactor is what takes secrets out of all that this user stores.
-func (w *Workspace) redactor() *redact.Redactor { return redact.New() }
 
 // Scrub takes texts out of the author's own ledger; see ledger.Ledger.Scrub. What the caches hold,
 // and what the repository keeps of the former history, is left to Forget and ledger.Discard.
@@ -34,7 +30,7 @@ func (w *Workspace) Scrub(ctx context.Context, a Author, targets []ledger.Target
 	if err != nil {
 		return ledger.Scrubbed{}, err
 	}
-	return a.Ledger.Scrub(ctx, ledger.Scrub{Targets: targets, Redactor: w.redactor(), Pushed: pushed})
+	return a.Ledger.Scrub(ctx, ledger.Scrub{Targets: targets, Redactor: w.redactor(a.Config), Pushed: pushed})
 }
 
 // Forget makes the caches forget what a ledger does not hold any more: those of past moments go,
