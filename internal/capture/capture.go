@@ -85,12 +85,25 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 
 func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
 	for range tries {
+		before, err := c.Ledger.Tip()
+		if err != nil {
+			return Outcome{}, err
+		}
 		out, err := c.once(ctx, plan)
-		if !errors.Is(err, git.ErrMoved) {
+		if !errors.Is(err, git.ErrMoved) && !c.scrubbed(before, err) {
 			return out, err
 		}
 	}
 	return Outcome{}, fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
+}
+
+// scrubbed reports whether what was not to be found was taken away by a scrub at the same time.
+func (c *Capturer) scrubbed(before git.OID, err error) bool {
+	if !errors.Is(err, git.ErrNotFound) {
+		return false
+	}
+	now, err := c.Ledger.Tip()
+	return err == nil && now != before
 }
 
 func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {

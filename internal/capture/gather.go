@@ -230,6 +230,9 @@ func (g *gathered) fork(ctx context.Context, s session.Session) (session.Session
 	}
 	s = s.Tail(n)
 	s.ForkedFrom = origin
+	if slices.ContainsFunc(family, func(f session.Session) bool { return f.Title == session.Scrubbed }) {
+		s.Title = session.Scrubbed // mostly it is the first prompt, which was copied, too
+	}
 	return s, nil
 }
 
@@ -297,7 +300,10 @@ func (g *gathered) clean(ctx context.Context, s session.Session) (session.Sessio
 
 // add takes a session with new content into the capture.
 func (g *gathered) add(r *reading, s session.Session, k *known) {
-	retitled := k != nil && s.Title != "" && s.Title != k.Title
+	if k != nil && k.Title == session.Scrubbed {
+		s.Title = ""
+	}
+	retitled := k != nil && s.Title != "" && !session.Alike(s.Title, k.Title)
 	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 && !retitled {
 		return
 	}

@@ -150,7 +150,11 @@ func (c *Capturer) mark(ctx context.Context, what string, marks []session.Mark, 
 // note appends an entry that draft makes of what the ledgers hold, unless it makes none.
 func (c *Capturer) note(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
 	for range tries {
-		if err := c.noteOnce(ctx, draft); !errors.Is(err, git.ErrMoved) {
+		before, err := c.Ledger.Tip()
+		if err == nil {
+			err = c.noteOnce(ctx, draft)
+		}
+		if !errors.Is(err, git.ErrMoved) && !c.scrubbed(before, err) {
 			return err
 		}
 	}

@@ -49,6 +49,10 @@ func explain(err error) string {
 	var ambiguous *db.AmbiguousError
 	var owner *git.OwnerError
 	var blocked *ledger.BlockedError
+	var pushed *ledger.PushedError
+	var target *ledger.TargetError
+	var prefix *ledger.AmbiguousError
+	var tree *workspace.CheckedOutError
 	hint := ""
 	switch {
 	case errors.As(err, &usage):
@@ -79,7 +83,15 @@ func explain(err error) string {
 		hint = `add one with "git remote add origin URL", or name one`
 	case errors.Is(err, config.ErrUnknownRemote):
 		hint = `"git remote" lists them, "git config rekal.remote NAME" chooses one`
-	case errors.As(err, &ambiguous):
+	case errors.As(err, &pushed):
+		hint = `nothing was changed; "git rekal scrub --pushed" rewrites it there, too: others keep what they fetched until their next "git rekal sync", so change the secret in any case`
+	case errors.As(err, &target):
+		hint = "only your own ledger can be scrubbed; whoever wrote it scrubs another one"
+	case errors.Is(err, ledger.ErrCut):
+		hint = `run "git fetch --unshallow" first`
+	case errors.As(err, &tree):
+		hint = fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, tree.Dir)
+	case errors.As(err, &ambiguous), errors.As(err, &prefix):
 		hint = "give more of the ID"
 	}
 	if hint == "" {
