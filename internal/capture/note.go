@@ -51,7 +51,7 @@ func (n Note) tidy() (Note, error) {
 	case strings.Contains(n.Content, "\x00"):
 		reason = "the text holds NUL: it is no text"
 	case len(n.Content) > MaxContent:
-		reason = fmt.Sprintf("the text has %d bytes, and a memory at most %d: save what matters of it", len(n.Content), MaxContent)
+		reason = fmt.Sprintf("the text has more than %d bytes: save what matters of it", MaxContent)
 	case utf8.RuneCountInString(n.Title) > MaxTitle:
 		reason = fmt.Sprintf("the title has %d characters, of at most %d", utf8.RuneCountInString(n.Title), MaxTitle)
 	case len(n.Source) > MaxSource:

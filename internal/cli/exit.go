@@ -37,6 +37,10 @@ func (e *usageError) Unwrap() error { return e.err }
 func status(err error) int {
 	var usage *usageError
 	var request *recall.UsageError
+	var note *capture.NoteError
+	if errors.As(err, &note) {
+		return exitUsage
+	}
 	if errors.As(err, &usage) || errors.As(err, &request) || errors.Is(err, config.ErrUnknownRemote) || errors.Is(err, ledger.ErrNoMoment) {
 		return exitUsage
 	}
@@ -53,6 +57,7 @@ func explain(err error) string {
 	var target *ledger.TargetError
 	var prefix *ledger.AmbiguousError
 	var tree *workspace.CheckedOutError
+	var purged *recall.PurgedError
 	hint := ""
 	switch {
 	case errors.As(err, &usage):
@@ -91,6 +96,8 @@ func explain(err error) string {
 		hint = `run "git fetch --unshallow" first`
 	case errors.As(err, &tree):
 		hint = fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, tree.Dir)
+	case errors.As(err, &purged):
+		hint = fmt.Sprintf(`"git rekal restore %s" shows it again`, purged.ID)
 	case errors.As(err, &ambiguous), errors.As(err, &prefix):
 		hint = "give more of the ID"
 	}

@@ -42,7 +42,7 @@ files_touched, checkpoint_sessions), or with --index on index.db; one JSON objec
 
 func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.index, "index", false, "run the SQL on index.db")
-	fs.StringVar(&c.page.ID, "session", "", "the session with this `ID`")
+	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
 	fs.IntVar(&c.page.Limit, "limit", 20, "at most `N` turns")
 	fs.StringVar(&c.page.Role, "role", "", "only turns of a `human` or the assistant")
@@ -91,9 +91,12 @@ func (c *queryCommand) session(ctx context.Context, app *App, m *materialize.Mat
 	if err != nil {
 		return err
 	}
-	answer, err := recall.Session(ctx, tables.Data, tables.Index, c.page)
+	answer, memory, err := recall.Item(ctx, tables.Data, tables.Index, c.page)
 	if err := errors.Join(err, tables.Close()); err != nil {
 		return err
+	}
+	if memory != nil {
+		return result.Write(app.Stdout, memory)
 	}
 	return result.Write(app.Stdout, answer)
 }

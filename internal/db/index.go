@@ -27,7 +27,7 @@ CREATE TABLE session_facets (
     agent_id VARCHAR, captured_at TIMESTAMP, turn_count INTEGER, tool_call_count INTEGER,
     file_count INTEGER, checkpoint_id VARCHAR, git_sha VARCHAR,
     title VARCHAR, source VARCHAR, parent_session_id VARCHAR, started_at TIMESTAMP,
-    last_turn_at TIMESTAMP, files VARCHAR[], commits VARCHAR[], kind VARCHAR NOT NULL);
+    last_turn_at TIMESTAMP, files VARCHAR[], commits VARCHAR[], kind VARCHAR NOT NULL DEFAULT 'session');
 CREATE TABLE session_embeddings (
     session_id VARCHAR NOT NULL, embedding FLOAT[], model VARCHAR NOT NULL,
     generated_at TIMESTAMP NOT NULL);

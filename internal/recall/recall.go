@@ -1,4 +1,4 @@
-// Package recall answers from the tables: which sessions stand behind a question, a
+// Package recall answers from the tables: which sessions and memories stand behind a question, a
 // file, a commit or a person.
 //
 // In: a query and filters, and databases that are open for reading and current. Out: the
@@ -33,6 +33,9 @@ type Request struct {
 	Actor  string // session.ActorHuman or ActorAgent
 	Limit  int    // 0: all
 
+	Purged db.Purged // what to do with what is purged
+	Hidden []string  // what is purged today, where the tables are those of a past moment
+
 	Checkpoint string // names the moment whose tables are asked; it is only repeated
 
 	// Embed is search.Options.Embed.
@@ -60,7 +63,11 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if err != nil {
 		return out, err
 	}
-	s, err := search.Open(ctx, index)
+	open := search.Open
+	if req.Purged != db.Without {
+		open = search.OpenAll
+	}
+	s, err := open(ctx, index)
 	if err != nil {
 		return out, err
 	}
@@ -81,12 +88,23 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	for i, h := range out.Results {
 		out.Results[i].Inferred = inferred[h.ID]
 	}
-	return out, nil
+	if req.Purged != db.Without {
+		err = markPurged(ctx, index, out.Results)
+	}
+	return out, err
+}
+
+func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
+	purged, err := db.PurgedIDs(ctx, index)
+	for i, h := range hits {
+		_, hits[i].Purged = slices.BinarySearch(purged, h.ID)
+	}
+	return err
 }
 
 // filterOf also returns the sessions that pass only because a commit was inferred.
 func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, inferred map[string]bool, err error) {
-	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor}
+	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor, Purged: req.Purged}
 	if req.File != "" {
 		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
 		pattern, err := syntax.Parse(req.File, syntax.Perl)
@@ -189,7 +207,7 @@ func closure(start string, rewrites []session.Rewrite) []string {
 	return out
 }
 
-// found is one session with why it was found.
+// found is one session or memory with why it was found.
 type found struct {
 	id      string
 	score   float64
@@ -200,15 +218,20 @@ type found struct {
 	weak    bool
 }
 
-// find ranks the sessions that pass the filter; without a query, the latest come first.
+// titled reports whether nothing but the title answers.
+func (f found) titled() bool { return f.turn == -1 && f.passage == search.MatchedContent }
+
+// find ranks what passes the filter; without a query, the latest come first.
 func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) ([]found, error) {
 	var allow func(string) bool
-	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != ""
+	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != "" ||
+		filter.Purged == db.Only || len(req.Hidden) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.Matching(ctx, filter)
 		if err != nil {
 			return nil, err
 		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(req.Hidden, id) })
 		if req.Query == "" {
 			return unranked(ids), nil
 		}
@@ -274,7 +297,12 @@ func show(ctx context.Context, index *db.DB, s *search.Searcher, query string, h
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
-		out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet
+		switch {
+		case out[i].Kind == db.KindMemory: // has no turns to ask for
+			out[i].Snippet = shown[i].snippet
+		case !h.titled():
+			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet
+		}
 	}
 	return out, nil
 }
@@ -290,7 +318,10 @@ type passage struct {
 func passages(ctx context.Context, index *db.DB, s *search.Searcher, query string, hits []found) ([]passage, error) {
 	wanted := make(map[string]int, len(hits))
 	for _, h := range hits {
-		if h.turn != -1 {
+		switch {
+		case h.titled():
+			wanted[h.id] = search.First
+		case h.turn != -1:
 			wanted[h.id] = h.turn
 		}
 	}
@@ -347,10 +378,14 @@ func shape(f db.Facet, h found, now func(string) string) result.Hit {
 			commits = append(commits, short)
 		}
 	}
-	return result.Hit{
-		ID: h.id, Kind: "session", Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Title: f.Title,
+	out := result.Hit{
+		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Commits: commits, Checkpoint: result.Short(f.Checkpoint),
-		Turns: f.Turns, ToolCalls: f.Tools, Files: f.Shown, FilesTotal: f.Files,
+		Files: f.Shown, FilesTotal: f.Files,
 	}
+	if f.Kind == db.KindSession {
+		out.Turns, out.ToolCalls = &f.Turns, &f.Tools
+	}
+	return out
 }

@@ -42,10 +42,10 @@ type AsOf struct {
 	Until      string `json:"until,omitempty"`      // of the others' ledgers counts what was there by then
 }
 
-// Hit is one session that was found.
+// Hit is one session or memory that was found.
 type Hit struct {
 	ID         string   `json:"id"`
-	Kind       string   `json:"kind"`               // "session"
+	Kind       string   `json:"kind"`               // "session" or "memory"
 	Score      float64  `json:"score,omitempty"`    // higher is better; comparable within one answer
 	Matched    []string `json:"matched,omitempty"`  // content, title, files, command, terms, ngram, semantic
 	Weak       bool     `json:"weak,omitempty"`     // little speaks for it: it is the best that there is
@@ -61,10 +61,25 @@ type Hit struct {
 	CapturedAt string   `json:"captured_at"`
 	Commits    []string `json:"commits,omitempty"` // code commits, abbreviated, the latest first
 	Checkpoint string   `json:"checkpoint,omitempty"`
-	Turns      int      `json:"turns"`
-	ToolCalls  int      `json:"tool_calls"`
-	Files      []string `json:"files,omitempty"` // the first few that it changed
+	Turns      *int     `json:"turns,omitempty"`      // of a session
+	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session
+	Files      []string `json:"files,omitempty"`      // the first few that it changed
 	FilesTotal int      `json:"files_total,omitempty"`
+	Purged     bool     `json:"purged,omitempty"` // only where purged ones were asked for
+}
+
+// Memory is the answer of `git rekal save`, and of `git rekal query --session ID` for a memory.
+type Memory struct {
+	Schema     int    `json:"schema"`
+	ID         string `json:"id"`
+	Kind       string `json:"kind"` // "memory"
+	Title      string `json:"title,omitempty"`
+	Content    string `json:"content,omitempty"` // not of save
+	Author     string `json:"author"`
+	Actor      string `json:"actor"`
+	Source     string `json:"source,omitempty"`
+	CapturedAt string `json:"captured_at"`
+	Existing   bool   `json:"existing,omitempty"` // of save: it was there, and nothing was stored
 }
 
 // Session is the answer of `git rekal query --session ID`.
