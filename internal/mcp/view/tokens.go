@@ -4,7 +4,8 @@ package view
 // weigh megabytes, so this counts by classes of characters, in one pass:
 //
 //   - a run of ASCII letters is one token for each 6 letters begun, or for each 2 where a digit stands beside
-//     it, as in a hash; a capital behind a small letter begins a run, as in camelCase;
+//     it, as in a hash; a capital behind a small letter begins a run, as in camelCase; several capitals are one
+//     for each 3;
 //   - digits are one token for each 2 begun;
 //   - a run of one sign is one token for each 4 begun, and a mixed one for each 2; a third less where a
 //     letter follows;
@@ -14,7 +15,7 @@ package view
 //     character in three bytes, and 3 where it writes four.
 //
 // It is meant to err upwards: a test holds it against the vocabularies cl100k and o200k, of which it is
-// never more than a tenth below in code, prose and CJK. It counts line by line: the tokens of a text are
+// never more than a tenth below in code, prose and CJK (of base64 it may be a quarter). It counts line by line: the tokens of a text are
 // those of its lines and one for each line end.
 func Tokens(text string) int {
 	var c counter
@@ -43,6 +44,7 @@ type counter struct {
 	before class
 	in     class
 	n      int  // length of the run
+	upper  int  // capitals in it
 	mixed  bool // signs of several kinds
 	prev   rune // in it
 }
@@ -56,6 +58,9 @@ func (c *counter) add(r rune) {
 		c.sixths += beyond(r)
 	}
 	c.mixed = c.mixed || c.n > 0 && r != c.prev
+	if isUpper(r) {
+		c.upper++
+	}
 	c.in, c.prev = kind, r
 	c.n++
 }
@@ -64,11 +69,7 @@ func (c *counter) add(r rune) {
 func (c *counter) end(next class) {
 	switch c.in {
 	case letter:
-		if c.before == digit || next == digit {
-			c.sixths += share(c.n, 2)
-		} else {
-			c.sixths += share(c.n, 6)
-		}
+		c.sixths += c.letters(next)
 	case digit:
 		c.sixths += share(c.n, 2)
 	case sign:
@@ -80,7 +81,17 @@ func (c *counter) end(next class) {
 		c.sixths += share(c.n, 8)
 	case none, other:
 	}
-	c.before, c.in, c.n, c.mixed = c.in, none, 0, false
+	c.before, c.in, c.n, c.upper, c.mixed = c.in, none, 0, 0, false
+}
+
+func (c *counter) letters(next class) int {
+	switch {
+	case c.before == digit || next == digit:
+		return share(c.n, 2)
+	case c.upper > 1:
+		return share(c.upper, 3) + share(c.n-c.upper, 6)
+	}
+	return share(c.n, 6)
 }
 
 func (c *counter) signs(next class) int {
