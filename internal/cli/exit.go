@@ -71,6 +71,10 @@ func explain(err error) string {
 		hint = "try again in a moment"
 	case errors.Is(err, db.ErrCorrupt):
 		hint = `run "git rekal index"`
+	case errors.Is(err, db.ErrTime):
+		hint = "ask for less, or give it more with --timeout"
+	case errors.Is(err, db.ErrMemory), errors.Is(err, errAnswer):
+		hint = "ask for less: fewer columns, a WHERE, a LIMIT"
 	case errors.Is(err, fs.ErrPermission):
 		hint = "check who owns .rekal and .git; nothing is lost"
 	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, git.ErrNotFound):
