@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -168,22 +169,7 @@ func (app *App) hint(text string) {
 }
 
 // printable makes text from elsewhere safe to show on a terminal, and one line.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case r < ' ' || r >= 0x7f && r < 0xa0, isBidi(r):
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
-
-// isBidi reports whether a rune reorders the text around it on a screen.
-func isBidi(r rune) bool {
-	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c
-}
+func printable(s string) string { return result.Printable(s) }
 
 func noArgs(args []string) error {
 	if len(args) > 0 {
