@@ -66,8 +66,10 @@ func (c *queryCommand) validate(args []string) error {
 		return errors.New("--limit must be at least 1")
 	case c.page.Offset < 0:
 		return errors.New("--offset must not be negative")
-	case c.page.ID != "" && (c.index || c.flags.Changed("timeout")):
-		return errors.New("--index and --timeout go with a SELECT")
+	case c.page.ID != "" && c.index:
+		return errors.New("--index goes with a SELECT")
+	case c.page.ID != "" && c.flags.Changed("timeout"):
+		return errors.New("--timeout goes with a SELECT")
 	case c.limits.Time <= 0:
 		return errors.New("--timeout must be positive")
 	case len(c.sql) > maxSQL:
