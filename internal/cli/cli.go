@@ -101,6 +101,14 @@ func choose(args []string) (entry, []string) {
 
 func (app *App) execute(ctx context.Context, e entry, args []string) error {
 	c := e.make()
+	if err := parse(c, e, args); err != nil {
+		return err
+	}
+	return c.run(ctx, app)
+}
+
+// parse fills in a command.
+func parse(c command, e entry, args []string) error {
 	fs := pflag.NewFlagSet(e.name, pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
@@ -114,7 +122,7 @@ func (app *App) execute(ctx context.Context, e entry, args []string) error {
 	if err := c.validate(fs.Args()); err != nil {
 		return &usageError{err, e.name}
 	}
-	return c.run(ctx, app)
+	return nil
 }
 
 // open is what every command that shares goes through: a repository that is set up, and its

@@ -17,7 +17,8 @@ import (
 //	../.claude
 //	../.claude/skills
 //
-// It is written before anything is made, so it may name more than there is, never less.
+// It is written before anything is made, so it may name more than there is, never less. What Install
+// makes nowhere is not taken from it.
 type record struct {
 	layout Layout
 	paths  []string
@@ -31,11 +32,15 @@ func readRecord(l Layout) (*record, error) {
 	if absentIsFine(err) != nil {
 		return nil, fmt.Errorf("setup: read what was made: %w", err)
 	}
+	could := candidates(l)
 	for line := range strings.Lines(string(text)) {
-		r.paths = append(r.paths, filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n"))))
+		path := filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n")))
+		if slices.Contains(could, path) {
+			r.paths = append(r.paths, path)
+		}
 	}
 	if err != nil && installed(l) {
-		r.paths = candidates(l)
+		r.paths = could
 	}
 	return r, nil
 }
