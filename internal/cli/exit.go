@@ -55,6 +55,8 @@ func explain(err error) string {
 		hint = fmt.Sprintf(`see "git rekal %s-h"`, strings.TrimLeft(usage.command+" ", " "))
 	case errors.Is(err, workspace.ErrNotInitialised), errors.Is(err, capture.ErrNoLedger):
 		hint = `run "git rekal init"`
+	case errors.Is(err, workspace.ErrTracked):
+		hint = `remove it: "git rm -r --cached .rekal", commit, and delete the folder`
 	case errors.Is(err, git.ErrNotRepository):
 		hint = "run it inside a git repository"
 	case errors.Is(err, git.ErrNoIdentity):

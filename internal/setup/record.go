@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -24,6 +25,9 @@ type record struct {
 	paths  []string
 }
 
+// skillPath are the paths that Install makes for the skill, in whichever worktree.
+var skillPath = regexp.MustCompile(`/\.claude(/skills(/rekal(/` + skillFile + `)?)?)?$`)
+
 // readRecord reads the list. If it is lost while other parts of us are there, all that
 // Install could have made counts as made.
 func readRecord(l Layout) (*record, error) {
@@ -35,7 +39,7 @@ func readRecord(l Layout) (*record, error) {
 	could := candidates(l)
 	for line := range strings.Lines(string(text)) {
 		path := filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n")))
-		if slices.Contains(could, path) {
+		if slices.Contains(could, path) || skillPath.MatchString(filepath.ToSlash(path)) {
 			r.paths = append(r.paths, path)
 		}
 	}
