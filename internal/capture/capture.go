@@ -83,44 +83,72 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 	return c.attempt(ctx, func(g *gathered) ([]session.Entry, error) { return g.imported(ctx) })
 }
 
+// attempt captures in rounds: what a round keeps, and what it reads of one transcript, is bounded, and
+// so is the memory that it takes. Mostly there is one. What a round stored stays.
 func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
-	for range tries {
-		out, err := c.once(ctx, plan)
-		if !errors.Is(err, git.ErrMoved) {
-			return out, err
+	var all Outcome
+	pieces := map[string]piece{}
+	for lost := 0; lost < tries; {
+		g := &gathered{Capturer: c, pieces: pieces}
+		err := g.once(ctx, plan)
+		switch {
+		case errors.Is(err, git.ErrMoved):
+			lost++
+			continue
+		case err != nil:
+			return all, err
+		}
+		all.add(g.out)
+		if !g.more {
+			return all, nil
 		}
 	}
-	return Outcome{}, fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
+	return all, fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
 }
 
-func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
-	tips, err := ledger.LocalTips(c.Repo)
+// add takes in what a later round stored.
+func (o *Outcome) add(more Outcome) {
+	if more.Tip != "" {
+		o.Tip = more.Tip
+	}
+	o.Sessions += more.Sessions
+	o.Turns += more.Turns
+	o.ToolCalls += more.ToolCalls
+	o.Checkpoints += more.Checkpoints
+	o.Links += more.Links
+	o.Skipped += more.Skipped
+	o.SkippedIn = append(o.SkippedIn, more.SkippedIn...)
+	o.Warnings = append(o.Warnings, more.Warnings...)
+	for rule, n := range more.Redacted {
+		if o.Redacted == nil {
+			o.Redacted = map[string]int{}
+		}
+		o.Redacted[rule] += n
+	}
+}
+
+func (g *gathered) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) error {
+	tips, err := ledger.LocalTips(g.Repo)
 	if err != nil {
-		return Outcome{}, err
+		return err
 	}
-	if tips[c.Ledger.Ref()] == "" {
-		return Outcome{}, c.missing()
+	if tips[g.Ledger.Ref()] == "" {
+		return g.missing()
 	}
-	st, err := load(ctx, c.Repo, c.CacheDir, tips)
-	if err != nil {
-		return Outcome{}, err
+	if g.st, err = load(ctx, g.Repo, g.CacheDir, tips); err != nil {
+		return err
 	}
-	now, err := c.after(tips)
-	if err != nil {
-		return Outcome{}, err
+	if g.now, err = g.after(tips); err != nil {
+		return err
 	}
-	g := &gathered{Capturer: c, st: st, now: now}
 	if err := g.gather(ctx); err != nil {
-		return Outcome{}, err
+		return err
 	}
 	drafts, err := plan(g)
 	if err != nil {
-		return Outcome{}, err
+		return err
 	}
-	if err := g.store(ctx, tips, drafts); err != nil {
-		return Outcome{}, err
-	}
-	return g.out, nil
+	return g.store(ctx, tips, drafts)
 }
 
 // future is how far a clock may have gone back. What is later than that was written by a
