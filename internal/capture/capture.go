@@ -16,9 +16,12 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -44,7 +47,20 @@ type Capturer struct {
 	CI       bool                  // nobody sits at the keyboard
 	Progress func(done, total int) // called after each transcript that was read
 	Budget   int64                 // how many new bytes of transcripts to read at most, the latest files first; 0: all
+	Round    Round                 // how much is in memory at once
 }
+
+// Round bounds what is in memory at once, in bytes. A zero is the usual bound.
+type Round struct {
+	Kept  int   // of new text, behind which the rest is left to another round
+	Piece int64 // of one transcript; what follows is read in another round, as if the file had grown
+}
+
+// The usual bounds. A piece is more than the longest line that is read.
+const (
+	maxKept  = 12 << 20
+	maxPiece = 24 << 20
+)
 
 // Outcome is what one capture stored.
 type Outcome struct {
@@ -58,6 +74,8 @@ type Outcome struct {
 	Skipped     int            // transcript lines that could not be read
 	SkippedIn   []string       // the transcripts that hold them
 	Warnings    []error        // transcripts that could not be read, or the cache not written
+
+	ids map[string]bool // of the sessions
 }
 
 // Errors that callers decide on.
@@ -88,6 +106,7 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
 	var all Outcome
 	pieces := map[string]piece{}
+	c.Round.Kept, c.Round.Piece = cmp.Or(c.Round.Kept, maxKept), cmp.Or(c.Round.Piece, maxPiece)
 	for lost := 0; lost < tries; {
 		g := &gathered{Capturer: c, pieces: pieces}
 		err := g.once(ctx, plan)
@@ -111,7 +130,7 @@ func (o *Outcome) add(more Outcome) {
 	if more.Tip != "" {
 		o.Tip = more.Tip
 	}
-	o.Sessions += more.Sessions
+	o.sessions(slices.Collect(maps.Keys(more.ids))...)
 	o.Turns += more.Turns
 	o.ToolCalls += more.ToolCalls
 	o.Checkpoints += more.Checkpoints
@@ -125,6 +144,17 @@ func (o *Outcome) add(more Outcome) {
 		}
 		o.Redacted[rule] += n
 	}
+}
+
+// sessions counts some, each once.
+func (o *Outcome) sessions(ids ...string) {
+	if o.ids == nil {
+		o.ids = map[string]bool{}
+	}
+	for _, id := range ids {
+		o.ids[id] = true
+	}
+	o.Sessions = len(o.ids)
 }
 
 func (g *gathered) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) error {
@@ -223,7 +253,7 @@ func (g *gathered) redacted(ctx context.Context, drafts []session.Entry) ([]ledg
 
 func (g *gathered) count(e session.Entry, r redact.Report) {
 	for _, s := range e.Sessions {
-		g.out.Sessions++
+		g.out.sessions(s.ID)
 		g.out.Turns += len(s.Turns)
 		g.out.ToolCalls += len(s.ToolCalls)
 	}

@@ -27,9 +27,6 @@ type gathered struct {
 	pieces map[string]piece // of transcripts that are read in several rounds
 }
 
-// maxKept is how much text a round keeps, in bytes, before it leaves the rest to the next one.
-const maxKept = 24 << 20
-
 // gather reads every transcript that changed, and keeps what the ledger does not hold.
 func (g *gathered) gather(ctx context.Context) error {
 	roots, err := g.Repo.Worktrees()
@@ -64,7 +61,7 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for i, next := range g.readAll(ctx, agent, changed, found.Files, roots) {
-		if g.kept > maxKept {
+		if g.kept > g.Round.Kept {
 			g.more = true
 			break
 		}

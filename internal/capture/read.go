@@ -34,10 +34,6 @@ type reading struct {
 	err    error
 }
 
-// maxPiece is how much of one transcript a round reads, in bytes. The rest is read by the next one, as if
-// the file had grown in between.
-const maxPiece = 48 << 20
-
 // piece is what a round read of a transcript that is longer. Where the cursor is no further
 // afterwards (a line that is longer than all of it, or no turn yet), the next one is twice as long.
 type piece struct{ from, size int64 }
@@ -64,7 +60,7 @@ func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files, s
 		}
 		cursors[i], pieces[i] = g.st.Sessions[sessionKey(agent.Name(), f.NativeID)], g.pieces[f.Path]
 	}
-	rd := reader{agent: agent, roots: roots, siblings: siblings}
+	rd := reader{agent: agent, roots: roots, siblings: siblings, piece: g.Round.Piece}
 	go func() {
 		for i, f := range files {
 			select {
@@ -89,6 +85,7 @@ type reader struct {
 	agent    transcript.Agent
 	roots    []string
 	siblings []transcript.File
+	piece    int64 // see Round
 }
 
 // read decodes what follows the cursor of a transcript, or all of it when it is new or
@@ -114,7 +111,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known, last pie
 	} else if opt.Spawner, err = transcript.Spawner(ctx, f, rd.siblings); err != nil {
 		return nil, err
 	}
-	now := last.next(offset)
+	now := last.next(offset, rd.piece)
 	cut := f.Size > offset+now.size
 	if cut {
 		f.Size = offset + now.size
@@ -133,11 +130,11 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known, last pie
 }
 
 // next is what to read from an offset on, behind what the last round read.
-func (p piece) next(offset int64) piece {
+func (p piece) next(offset, usual int64) piece {
 	if p.size > 0 && p.from == offset {
 		return piece{offset, 2 * p.size}
 	}
-	return piece{offset, maxPiece}
+	return piece{offset, usual}
 }
 
 // digest is a SHA-256 whose state can be stored.

@@ -34,6 +34,7 @@ type Mode int
 const (
 	ReadOnly  Mode = iota // the file must exist
 	ReadWrite             // a file that does not exist is created with its schema
+	Roomy                 // ReadWrite with a gigabyte of memory: for what returned ErrRoom
 )
 
 // What a caller decides on.
@@ -41,6 +42,7 @@ var (
 	ErrCorrupt = errors.New("database is damaged")
 	ErrSchema  = errors.New("database has another schema")
 	ErrLocked  = errors.New("database is in use by another process")
+	ErrRoom    = errors.New("database needs more memory")
 )
 
 // Schema is what a database file must hold.
@@ -66,8 +68,12 @@ const catalog = "rekal"
 // than a gigabyte of disk.
 func settings(mode Mode) string {
 	first := "?threads=1&memory_limit=192MB&max_temp_directory_size=1GB"
-	if mode == ReadWrite {
+	switch mode {
+	case ReadWrite:
 		first = "?threads=2&memory_limit=128MB"
+	case Roomy:
+		first = "?threads=2&memory_limit=1GB"
+	case ReadOnly:
 	}
 	return first + "&autoinstall_known_extensions=false&autoload_known_extensions=false"
 }
@@ -109,11 +115,11 @@ func Open(ctx context.Context, path string, mode Mode, schema Schema) (*DB, erro
 // does; fresh says that there is no file yet.
 func precheck(path string, mode Mode) (fresh bool, err error) {
 	flag := os.O_RDONLY
-	if mode == ReadWrite {
+	if mode != ReadOnly {
 		flag = os.O_RDWR
 	}
 	f, err := os.OpenFile(path, flag, 0)
-	if errors.Is(err, fs.ErrNotExist) && mode == ReadWrite {
+	if errors.Is(err, fs.ErrNotExist) && mode != ReadOnly {
 		return true, nil
 	}
 	if err != nil {
@@ -200,6 +206,9 @@ func classify(err error) error {
 			return fmt.Errorf("%w: it has no version", ErrSchema)
 		}
 		return err
+	}
+	if e.Type == duckdb.ErrorTypeOutOfMemory || strings.Contains(e.Msg, "failed to pin block") || strings.Contains(e.Msg, "could not allocate block") {
+		return fmt.Errorf("%w: %w", ErrRoom, err)
 	}
 	switch e.Type {
 	case duckdb.ErrorTypeCatalog, duckdb.ErrorTypeBinder:
