@@ -37,7 +37,7 @@ result or the "next" of the page before. ID may be a prefix of at least 8 charac
 
 With SQL: one read-only SELECT on data.db (tables: sessions, turns, tool_calls, checkpoints,
 files_touched, checkpoint_sessions), or with --index on index.db; one JSON object a row. It reads
-no files and no network; it is stopped after --timeout, and where it or its answer (above 32 MB) takes
+no files and no network; it is stopped after --timeout, and where it or its answer (above 16 MB) takes
 too much memory.`,
 		make: func() command { return &queryCommand{} },
 	}
@@ -112,10 +112,10 @@ func (c *queryCommand) session(ctx context.Context, app *App, m *materialize.Mat
 // What is taken of a statement, and what is given back, in bytes.
 const (
 	maxSQL    = 256 << 10
-	maxAnswer = 32 << 20
+	maxAnswer = 16 << 20
 )
 
-var errAnswer = errors.New("query: the answer has more than 32 MB")
+var errAnswer = errors.New("query: the answer has more than 16 MB")
 
 // selectRows collects the rows before it prints them: no lock is held while writing.
 func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.Materializer) error {

@@ -17,7 +17,7 @@ func FuzzSelect(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Cleanup(func() { os.RemoveAll(dir) })
+	f.Cleanup(func() { _ = os.RemoveAll(dir) })
 	path := filepath.Join(dir, "data.db")
 	d, err := db.Open(f.Context(), path, db.ReadWrite, db.DataSchema())
 	if err == nil {

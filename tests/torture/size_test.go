@@ -23,28 +23,29 @@ func TestSizes(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		write func(line func(format string, args ...any))
+		write func(line func(format string, args ...any)) (long int)
 		calls int
 	}{
-		{"a gigabyte of results", func(line func(string, ...any)) {
+		{"a gigabyte of results", func(line func(string, ...any)) int {
 			text := strings.Repeat("what the tool said ", 5500)
 			for i := range 10000 / part {
 				line(`"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"step %d"}]}`, i)
 				line(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":%q}]}`, text)
 			}
+			return 0
 		}, 0},
-		{"ten million lines", func(line func(string, ...any)) {
+		{"ten million lines", func(line func(string, ...any)) int {
 			for range 10_000_000 / part {
 				line("")
 			}
+			return 0
 		}, 0},
-		{"a line of 200 MB", func(line func(string, ...any)) {
-			line(`"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]}`, strings.Repeat("x", 200_000_000/part))
-		}, 0},
-		{"100,000 tool calls", func(line func(string, ...any)) {
+		{"a line of 200 MB", func(func(string, ...any)) int { return 200_000_000 / part }, 0},
+		{"100,000 tool calls", func(line func(string, ...any)) int {
 			for i := range 100_000 / part {
 				line(`"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","id":"t%d","name":"Edit","input":{"file_path":"src/f%d.go"}}]}`, i, i%5000)
 			}
+			return 0
 		}, 100_000 / part},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -70,22 +71,24 @@ func TestSizes(t *testing.T) {
 func TestLargeQuestion(t *testing.T) {
 	w := newWorld(t, 1)
 	r := w.machine("home", "alice@example.com").repo()
-	r.large(func(func(string, ...any)) {})
+	r.large(func(func(string, ...any)) int { return 0 })
 	r.bounded("git", "rekal", "checkpoint")
-	args := []string{"git-rekal"}
+	args := []string{filepath.Join(w.bin, "git-rekal")}
 	for i := range 10 { // one argument holds 128 KB
 		args = append(args, strings.Repeat(fmt.Sprintf("beginning%d why ", i), 7000)[:100_000])
 	}
 	r.bounded(args...)
-	res, err := r.run(append([]string{"git-rekal", "query"}, args[1:]...)...)
+	res, err := r.run(append([]string{args[0], "query"}, args[1:]...)...)
 	w.fatal(err)
 	if res.code != 2 || strings.Count(res.stderr, "\n") != 1 || res.memory > most {
 		t.Errorf("SQL of a megabyte: %v, %d MB", res, res.memory>>20)
 	}
 }
 
-// large writes a transcript that begins with a prompt and ends with one.
-func (c *clone) large(write func(line func(format string, args ...any))) {
+// large writes a transcript that begins with a prompt and ends with one, and between them what write
+// writes and one line as long as it says. It takes no memory itself: a process begins with what the one
+// that started it had at its peak.
+func (c *clone) large(write func(line func(format string, args ...any)) (long int)) {
 	c.t.Helper()
 	const id = "11111111-2222-3333-4444-555555555555"
 	dir := filepath.Join(c.home, ".claude", "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(c.dir, "-"))
@@ -104,7 +107,13 @@ func (c *clone) large(write func(line func(format string, args ...any))) {
 		fmt.Fprintf(out, format+"}\n", args...)
 	}
 	line(`"type":"user","message":{"role":"user","content":"this is the beginning"}`)
-	write(line)
+	if long := write(line); long > 0 {
+		out.WriteString(`{"type":"assistant","message":{"role":"assistant","content":"`) //nolint:errcheck // Flush tells
+		for range long / 100 {
+			out.WriteString(strings.Repeat("x", 100)) //nolint:errcheck // Flush tells
+		}
+		out.WriteString("\"}}\n") //nolint:errcheck // Flush tells
+	}
 	line(`"type":"user","message":{"role":"user","content":"this is the end"}`)
 	c.fatal(out.Flush())
 	c.fatal(f.Close())
