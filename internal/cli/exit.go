@@ -73,6 +73,8 @@ func explain(err error) string {
 		hint = "try again in a moment"
 	case errors.Is(err, db.ErrCorrupt):
 		hint = `run "git rekal index"`
+	case errors.Is(err, db.ErrRoom):
+		hint = "the ledgers hold very long turns; nothing is lost, and recall answers from the state before"
 	case errors.Is(err, db.ErrTime):
 		hint = "ask for less, or give it more with --timeout"
 	case errors.Is(err, db.ErrMemory), errors.Is(err, errAnswer):

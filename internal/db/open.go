@@ -34,7 +34,7 @@ type Mode int
 const (
 	ReadOnly  Mode = iota // the file must exist
 	ReadWrite             // a file that does not exist is created with its schema
-	Roomy                 // ReadWrite with a gigabyte of memory: for what returned ErrRoom
+	Roomy                 // ReadWrite with four times the memory: for what returned ErrRoom
 )
 
 // What a caller decides on.
@@ -72,7 +72,7 @@ func settings(mode Mode) string {
 	case ReadWrite:
 		first = "?threads=2&memory_limit=128MB"
 	case Roomy:
-		first = "?threads=2&memory_limit=1GB"
+		first = "?threads=2&memory_limit=512MB"
 	case ReadOnly:
 	}
 	return first + "&autoinstall_known_extensions=false&autoload_known_extensions=false"
@@ -208,7 +208,8 @@ func classify(err error) error {
 		return err
 	}
 	if e.Type == duckdb.ErrorTypeOutOfMemory || strings.Contains(e.Msg, "failed to pin block") || strings.Contains(e.Msg, "could not allocate block") {
-		return fmt.Errorf("%w: %w", ErrRoom, err)
+		first, _, _ := strings.Cut(e.Msg, "\n")
+		return fmt.Errorf("%w: %s", ErrRoom, first)
 	}
 	switch e.Type {
 	case duckdb.ErrorTypeCatalog, duckdb.ErrorTypeBinder:
