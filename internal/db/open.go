@@ -34,7 +34,6 @@ type Mode int
 const (
 	ReadOnly  Mode = iota // the file must exist
 	ReadWrite             // a file that does not exist is created with its schema
-	Roomy                 // ReadWrite with four times the memory: for what returned ErrRoom
 )
 
 // What a caller decides on.
@@ -68,12 +67,8 @@ const catalog = "rekal"
 // than a gigabyte of disk.
 func settings(mode Mode) string {
 	first := "?threads=1&memory_limit=192MB&max_temp_directory_size=1GB"
-	switch mode {
-	case ReadWrite:
+	if mode == ReadWrite {
 		first = "?threads=2&memory_limit=128MB"
-	case Roomy:
-		first = "?threads=2&memory_limit=512MB"
-	case ReadOnly:
 	}
 	return first + "&autoinstall_known_extensions=false&autoload_known_extensions=false"
 }
@@ -115,11 +110,11 @@ func Open(ctx context.Context, path string, mode Mode, schema Schema) (*DB, erro
 // does; fresh says that there is no file yet.
 func precheck(path string, mode Mode) (fresh bool, err error) {
 	flag := os.O_RDONLY
-	if mode != ReadOnly {
+	if mode == ReadWrite {
 		flag = os.O_RDWR
 	}
 	f, err := os.OpenFile(path, flag, 0)
-	if errors.Is(err, fs.ErrNotExist) && mode != ReadOnly {
+	if errors.Is(err, fs.ErrNotExist) && mode == ReadWrite {
 		return true, nil
 	}
 	if err != nil {

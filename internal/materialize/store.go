@@ -52,18 +52,18 @@ type skipped struct {
 
 // openStore opens both files, side by side, because starting an engine costs 10 ms. Both are
 // made when neither is there; one alone is fs.ErrNotExist.
-func (m *Materializer) openStore(ctx context.Context, mode db.Mode, data, index string) (*store, error) {
+func (m *Materializer) openStore(ctx context.Context, data, index string) (*store, error) {
 	if m.exists(data) != m.exists(index) {
 		return nil, fmt.Errorf("materialize: %w", fs.ErrNotExist)
 	}
 	s := &store{repo: m.Repo, now: m.Now, warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{}}
 	err := beside(
 		func() (err error) {
-			s.data, err = db.Open(ctx, m.path(data), mode, db.DataSchema())
+			s.data, err = db.Open(ctx, m.path(data), db.ReadWrite, db.DataSchema())
 			return err
 		},
 		func() (err error) {
-			s.index, err = db.Open(ctx, m.path(index), mode, db.IndexSchema())
+			s.index, err = db.Open(ctx, m.path(index), db.ReadWrite, db.IndexSchema())
 			return err
 		})
 	if err != nil {

@@ -67,7 +67,7 @@ func (m *Materializer) tryAdvance(ctx context.Context, heads []ledger.Head, have
 		return nil
 	}
 	err = m.inPlace(ctx, p)
-	if errors.Is(err, errAside) || errors.Is(err, db.ErrRoom) {
+	if errors.Is(err, errAside) {
 		err = m.aside(ctx, p, m.copyOf)
 	}
 	return err
@@ -91,7 +91,7 @@ func (m *Materializer) inPlace(ctx context.Context, p *plan) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(m.apply(ctx, db.ReadWrite, p, dataFile, indexFile), held.Release())
+	return errors.Join(m.apply(ctx, p, dataFile, indexFile), held.Release())
 }
 
 // rebuild makes both databases anew.
@@ -106,9 +106,14 @@ func (m *Materializer) rebuild(ctx context.Context, heads []ledger.Head) error {
 // aside applies a plan to files beside the old ones, which begin makes or leaves to be made,
 // and puts them in their place. Who reads the old ones goes on with these.
 func (m *Materializer) aside(ctx context.Context, p *plan, begin func(file string) error) error {
-	err := m.writeAside(ctx, db.ReadWrite, p, begin)
-	if errors.Is(err, db.ErrRoom) { // thousands of turns of 100 KB
-		err = m.writeAside(ctx, db.Roomy, p, begin)
+	err := m.sweep()
+	for _, file := range []string{dataFile, indexFile} {
+		if err == nil {
+			err = begin(file)
+		}
+	}
+	if err == nil {
+		err = m.apply(ctx, p, dataFile+fresh, indexFile+fresh)
 	}
 	if err == nil && len(p.have) == 0 {
 		err = m.carry(ctx)
@@ -126,20 +131,6 @@ func (m *Materializer) aside(ctx context.Context, p *plan, begin func(file strin
 		}
 	}
 	return nil
-}
-
-// writeAside writes the files of aside.
-func (m *Materializer) writeAside(ctx context.Context, mode db.Mode, p *plan, begin func(file string) error) error {
-	err := m.sweep()
-	for _, file := range []string{dataFile, indexFile} {
-		if err == nil {
-			err = begin(file)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return m.apply(ctx, mode, p, dataFile+fresh, indexFile+fresh)
 }
 
 func (m *Materializer) copyOf(file string) error {
@@ -160,8 +151,8 @@ func (m *Materializer) copyOf(file string) error {
 }
 
 // apply writes a plan into two files.
-func (m *Materializer) apply(ctx context.Context, mode db.Mode, p *plan, data, index string) error {
-	s, err := m.openStore(ctx, mode, data, index)
+func (m *Materializer) apply(ctx context.Context, p *plan, data, index string) error {
+	s, err := m.openStore(ctx, data, index)
 	if err != nil {
 		return err
 	}
