@@ -59,6 +59,8 @@ func explain(err error) string {
 		hint = fmt.Sprintf(`see "git rekal %s-h"`, strings.TrimLeft(usage.command+" ", " "))
 	case errors.Is(err, workspace.ErrNotInitialised), errors.Is(err, capture.ErrNoLedger):
 		hint = `run "git rekal init"`
+	case errors.Is(err, workspace.ErrTracked):
+		hint = `remove it: "git rm -r --cached .rekal", commit, and delete the folder`
 	case errors.Is(err, git.ErrNotRepository):
 		hint = "run it inside a git repository"
 	case errors.Is(err, git.ErrNoIdentity):
@@ -75,6 +77,12 @@ func explain(err error) string {
 		hint = "try again in a moment"
 	case errors.Is(err, db.ErrCorrupt):
 		hint = `run "git rekal index"`
+	case errors.Is(err, db.ErrRoom):
+		hint = "the ledgers hold very long turns; nothing is lost, and recall answers from the state before"
+	case errors.Is(err, db.ErrTime):
+		hint = "ask for less, or give it more with --timeout"
+	case errors.Is(err, db.ErrMemory), errors.Is(err, errAnswer):
+		hint = "ask for less: fewer columns, a WHERE, a LIMIT"
 	case errors.Is(err, fs.ErrPermission):
 		hint = "check who owns .rekal and .git; nothing is lost"
 	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, git.ErrNotFound):
