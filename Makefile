@@ -32,7 +32,7 @@ tool = $(env) go tool -modfile=.ci/tools.mod
 # git knows which files are ours: not .build, not what git ignores.
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
-.PHONY: build setup libgit2 release test race torture team lint fmt fuzz bench microbench rank demo vectors hook-managers ollama install check clean
+.PHONY: build setup libgit2 release test race torture team lint fmt fuzz vuln bench microbench rank demo vectors hook-managers ollama install check clean
 
 build: setup
 	$(env) go build -buildvcs=false -ldflags '$(ldflags)' -o bin/git-rekal ./git-rekal
@@ -87,6 +87,10 @@ fmt: setup
 # Every fuzz target for FUZZTIME each.
 fuzz: setup
 	$(env) .ci/fuzz.sh $(FUZZTIME)
+
+# Known vulnerabilities, where the network allows; it decides nothing.
+vuln: setup
+	$(env) go run golang.org/x/vuln/cmd/govulncheck@v1.8.0 ./...
 
 # make rank CORPUS=DIR QUERIES=FILE OUT=run.tsv
 rank: setup

@@ -16,9 +16,12 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -44,7 +47,20 @@ type Capturer struct {
 	CI       bool                  // nobody sits at the keyboard
 	Progress func(done, total int) // called after each transcript that was read
 	Budget   int64                 // how many new bytes of transcripts to read at most, the latest files first; 0: all
+	Round    Round                 // how much is in memory at once
 }
+
+// Round bounds what is in memory at once, in bytes. A zero is the usual bound.
+type Round struct {
+	Kept  int   // of new text, behind which the rest is left to another round
+	Piece int64 // of one transcript; what follows is read in another round, as if the file had grown
+}
+
+// The usual bounds. A piece is more than the longest line that is read.
+const (
+	maxKept  = 12 << 20
+	maxPiece = 24 << 20
+)
 
 // Outcome is what one capture stored.
 type Outcome struct {
@@ -58,6 +74,8 @@ type Outcome struct {
 	Skipped     int            // transcript lines that could not be read
 	SkippedIn   []string       // the transcripts that hold them
 	Warnings    []error        // transcripts that could not be read, or the cache not written
+
+	ids map[string]bool // of the sessions
 }
 
 // Errors that callers decide on.
@@ -83,18 +101,32 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 	return c.attempt(ctx, func(g *gathered) ([]session.Entry, error) { return g.imported(ctx) })
 }
 
+// attempt captures in rounds: what a round keeps, and what it reads of one transcript, is bounded, and
+// so is the memory that it takes. Mostly there is one. What a round stored stays.
 func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
-	for range tries {
+	var all Outcome
+	pieces := map[string]piece{}
+	c.Round.Kept, c.Round.Piece = cmp.Or(c.Round.Kept, maxKept), cmp.Or(c.Round.Piece, maxPiece)
+	for lost := 0; lost < tries; {
 		before, err := c.Ledger.Tip()
 		if err != nil {
-			return Outcome{}, err
+			return all, err
 		}
-		out, err := c.once(ctx, plan)
-		if !errors.Is(err, git.ErrMoved) && !c.scrubbed(before, err) {
-			return out, err
+		g := &gathered{Capturer: c, pieces: pieces}
+		err = g.once(ctx, plan)
+		switch {
+		case errors.Is(err, git.ErrMoved) || c.scrubbed(before, err):
+			lost++
+			continue
+		case err != nil:
+			return all, err
+		}
+		all.add(g.out)
+		if !g.more {
+			return all, nil
 		}
 	}
-	return Outcome{}, fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
+	return all, fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
 }
 
 // scrubbed reports whether what was not to be found was taken away by a scrub at the same time.
@@ -106,27 +138,56 @@ func (c *Capturer) scrubbed(before git.OID, err error) bool {
 	return err == nil && now != before
 }
 
-func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
-	tips, st, now, err := c.begin(ctx)
-	if err != nil {
-		return Outcome{}, err
+// add takes in what a later round stored.
+func (o *Outcome) add(more Outcome) {
+	if more.Tip != "" {
+		o.Tip = more.Tip
 	}
-	g := &gathered{Capturer: c, st: st, now: now}
+	o.sessions(slices.Collect(maps.Keys(more.ids))...)
+	o.Turns += more.Turns
+	o.ToolCalls += more.ToolCalls
+	o.Checkpoints += more.Checkpoints
+	o.Links += more.Links
+	o.Skipped += more.Skipped
+	o.SkippedIn = append(o.SkippedIn, more.SkippedIn...)
+	o.Warnings = append(o.Warnings, more.Warnings...)
+	for rule, n := range more.Redacted {
+		if o.Redacted == nil {
+			o.Redacted = map[string]int{}
+		}
+		o.Redacted[rule] += n
+	}
+}
+
+// sessions counts some, each once.
+func (o *Outcome) sessions(ids ...string) {
+	if o.ids == nil {
+		o.ids = map[string]bool{}
+	}
+	for _, id := range ids {
+		o.ids[id] = true
+	}
+	o.Sessions = len(o.ids)
+}
+
+func (g *gathered) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) error {
+	tips, st, now, err := g.stands(ctx)
+	if err != nil {
+		return err
+	}
+	g.st, g.now = st, now
 	if err := g.gather(ctx); err != nil {
-		return Outcome{}, err
+		return err
 	}
 	drafts, err := plan(g)
 	if err != nil {
-		return Outcome{}, err
+		return err
 	}
-	if err := g.store(ctx, tips, drafts); err != nil {
-		return Outcome{}, err
-	}
-	return g.out, nil
+	return g.store(ctx, tips, drafts)
 }
 
-// begin reads what the ledgers on this machine hold, and the time of what comes next.
-func (c *Capturer) begin(ctx context.Context) (tips map[string]git.OID, st *state, now time.Time, err error) {
+// stands reads what the ledgers on this machine hold, and the time of what comes next.
+func (c *Capturer) stands(ctx context.Context) (tips map[string]git.OID, st *state, now time.Time, err error) {
 	if tips, err = ledger.LocalTips(c.Repo); err != nil {
 		return nil, nil, now, err
 	}
@@ -212,7 +273,7 @@ func (g *gathered) redacted(ctx context.Context, drafts []session.Entry) ([]ledg
 
 func (g *gathered) count(e session.Entry, r redact.Report) {
 	for _, s := range e.Sessions {
-		g.out.Sessions++
+		g.out.sessions(s.ID)
 		g.out.Turns += len(s.Turns)
 		g.out.ToolCalls += len(s.ToolCalls)
 	}

@@ -162,7 +162,7 @@ func (c *Capturer) note(ctx context.Context, draft func(*state, time.Time) *sess
 }
 
 func (c *Capturer) noteOnce(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
-	tips, st, now, err := c.begin(ctx)
+	tips, st, now, err := c.stands(ctx)
 	if err != nil {
 		return err
 	}

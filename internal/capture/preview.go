@@ -42,7 +42,9 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	g := &gathered{Capturer: c, st: st, now: now}
+	all := *c
+	all.Round = Round{Kept: noBound, Piece: noBound} // what no round stores, none goes on from
+	g := &gathered{Capturer: &all, st: st, now: now}
 	if err := g.gather(ctx); err != nil {
 		return Preview{}, err
 	}
@@ -57,6 +59,9 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	}
 	return g.preview(ctx, drafts)
 }
+
+// noBound is more than there is, and can be added to a size.
+const noBound = 1 << 60
 
 func (g *gathered) preview(ctx context.Context, drafts []session.Entry) (Preview, error) {
 	var out Preview

@@ -177,6 +177,30 @@ func (r *Repo) WriteBlob(content []byte) (OID, error) {
 	return fromOid(id), nil
 }
 
+// InHead reports whether the commit that is checked out has an entry of a name in its root, in
+// any case.
+func (r *Repo) InHead(name string) (bool, error) {
+	head, err := r.Head()
+	if err != nil || head.OID == "" {
+		return false, err
+	}
+	c, err := r.Commit(head.OID)
+	if err != nil {
+		return false, err
+	}
+	t, err := r.lookupTree(c.Tree)
+	if err != nil {
+		return false, err
+	}
+	defer t.Free()
+	for i := range t.EntryCount() {
+		if e := t.EntryByIndex(i); e != nil && strings.EqualFold(e.Name, name) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // Draft is a commit to be written: a base tree with files added to it.
 type Draft struct {
 	Base    OID               // tree to start from; "" for an empty one

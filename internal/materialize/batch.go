@@ -62,23 +62,11 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 // load reads what the databases know of the sessions that the entries name. It returns
 // errRestart for an entry that belongs before what they hold of one of its sessions.
 func (b *batch) load(ctx context.Context, entries []entry) error {
-	var ids []string
-	for _, e := range entries {
-		ids = append(ids, e.items()...)
+	ids, err := b.loadRows(ctx, entries)
+	if err == nil && b.apart(entries) {
+		ids, err = b.loadRows(ctx, entries)
 	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	rows, err := b.data.Sessions(ctx, ids)
 	if err != nil {
-		return err
-	}
-	for id, r := range rows {
-		b.rows[id] = &r
-	}
-	if b.memories, err = b.data.Memories(ctx, ids); err != nil {
-		return err
-	}
-	if err := b.checkOrder(ctx, ids, entries); err != nil {
 		return err
 	}
 	edited, err := b.data.Edited(ctx, ids)
@@ -91,6 +79,27 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 		}
 	}
 	return b.loadTimes(ctx, entries)
+}
+
+// loadRows reads the rows of the sessions and memories that the entries name, and returns their IDs.
+func (b *batch) loadRows(ctx context.Context, entries []entry) ([]string, error) {
+	var ids []string
+	for _, e := range entries {
+		ids = append(ids, e.items()...)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	rows, err := b.data.Sessions(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for id, r := range rows {
+		b.rows[id] = &r
+	}
+	if b.memories, err = b.data.Memories(ctx, ids); err != nil {
+		return nil, err
+	}
+	return ids, b.checkOrder(ctx, ids, entries)
 }
 
 // checkOrder returns errRestart when an entry came late: it is earlier than what the tables
@@ -174,7 +183,7 @@ func (b *batch) take(ctx context.Context, e entry) error {
 // what is not there yet is numbered behind what is.
 func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	if b.memories[p.ID].ID != "" {
-		return nil // an ID is what the first entry says that it is
+		return nil // an ID is what its author first says that it is
 	}
 	row := b.rows[p.ID]
 	if row == nil {
@@ -210,7 +219,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	return nil
 }
 
-// memory adds a memory. One that repeats an ID is dropped.
+// memory adds a memory. One that repeats an ID of the same author is dropped.
 func (b *batch) memory(e entry, m session.Memory) {
 	if b.rows[m.ID] != nil || b.memories[m.ID].ID != "" {
 		return

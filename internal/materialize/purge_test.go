@@ -218,29 +218,35 @@ func TestMarksInAnyOrder(t *testing.T) {
 	w.noWarnings()
 }
 
-// An ID is what the first entry that names it says that it is: nobody can add to another's memory,
-// or put one in the place of a session.
+// An ID belongs to its first author: nobody can add to another's memory, or put one in the place of
+// a session. What the author says of it a second time is dropped.
 func TestMemoriesThatRepeatAnID(t *testing.T) {
 	w := newWorld(t)
 	s := chat("one", 0, "human why do tokens expire")
 	first := memory(5, "first", "the first text")
 	again, thief, talk := first, memory(30, "thief", "instead of a session"), chat("two", 0, "human in the place of a memory")
 	again.Content, thief.ID, talk.ID = "another text", s.ID, first.ID
-	tips := []git.OID{
-		w.append(alice, 10, entryOf(commit("1", alice), s), session.Entry{Memories: []session.Memory{first}}),
-		w.append(bob, 20, session.Entry{Memories: []session.Memory{again, thief}}, entryOf(commit("2", bob), talk)),
+	theirs := session.Entry{Memories: []session.Memory{again, thief}}
+	tip := w.append(alice, 10, entryOf(commit("1", alice), s), session.Entry{Memories: []session.Memory{first}})
+	w.append(bob, 20, theirs, entryOf(commit("2", bob), talk))
+	tip = w.append(alice, 30, theirs, entryOf(commit("3", alice), talk))
+	text := func(lines ...string) (out []string) {
+		for _, l := range lines {
+			out = append(out, fmt.Sprintf(`{"content":%q}`, l))
+		}
+		return out
 	}
 	m, late := w.materializer("lived"), w.materializer("late")
 	lived := w.catchUp(m)
-	equal(t, "memories", []string{`{"content":"the first text"}`}, w.data(m, "SELECT content FROM memories"))
-	equal(t, "turns", []string{`{"content":"why do tokens expire"}`}, w.data(m, "SELECT content FROM turns"))
-	equal(t, "in the index", []string{`{"content":"the first text"}`, `{"content":"why do tokens expire"}`}, w.index(m, "SELECT content FROM turns_ft ORDER BY ALL"))
+	equal(t, "memories", text("another text", "instead of a session", "the first text"), w.data(m, "SELECT content FROM memories ORDER BY ALL"))
+	equal(t, "of their IDs", text("the first text"), w.data(m, fmt.Sprintf("SELECT content FROM memories WHERE id IN ('%s', '%s')", s.ID, first.ID)))
+	equal(t, "turns", text("why do tokens expire"), w.data(m, "SELECT content FROM turns ORDER BY ALL"))
+	same(t, "lived", w.rebuilt(), lived)
 
 	// What comes first may come late.
 	runGit(t, w.dir, "update-ref", "-d", w.own(alice).Ref())
 	w.catchUp(late)
-	equal(t, "without the first", []string{`{"content":"another text"}`, `{"content":"instead of a session"}`}, w.data(late, "SELECT content FROM memories ORDER BY ALL"))
-	w.point(w.own(alice).Ref(), tips[0])
+	w.point(w.own(alice).Ref(), tip)
 	same(t, "late", lived, w.catchUp(late))
 }
 

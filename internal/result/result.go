@@ -244,11 +244,16 @@ type Version struct {
 	Go      string `json:"go"`
 }
 
-// Write prints a value as one line of JSON. Characters of HTML stand for themselves.
+// Write prints a value as one line of JSON. Characters of HTML stand for themselves, and what is
+// not shown by itself is escaped.
 func Write(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	return writeEscaped(w, b.Bytes())
 }
 
 // Time is a time as results show it; "" for the zero time.
@@ -284,8 +289,7 @@ func WriteRow(w io.Writer, columns []string, values []any) error {
 		b.Truncate(b.Len() - 1)
 	}
 	b.WriteString("}\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return writeEscaped(w, b.Bytes())
 }
 
 // cell turns a database value into one that JSON has.

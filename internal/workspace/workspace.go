@@ -75,18 +75,34 @@ func (w *Workspace) Close() { w.Repo.Close() }
 func (w *Workspace) RekalDir() string {
 	l := w.Repo.Layout()
 	if l.MainTree != "" {
-		return filepath.Join(l.MainTree, ".rekal")
+		return filepath.Join(l.MainTree, rekalDir)
 	}
-	return filepath.Join(l.CommonDir, ".rekal")
+	return filepath.Join(l.CommonDir, rekalDir)
 }
 
+const rekalDir = ".rekal"
+
+// ErrTracked is a repository that brings a .rekal of its own. Caches are believed, and files in
+// that folder are written to, so it must not be what somebody committed.
+var ErrTracked = errors.New("the commit that is checked out holds .rekal, which is no place for files of a repository")
+
 // Ready returns ErrNotInitialised unless init has been run here: a deleted .rekal/ is rebuilt,
-// but not after `git rekal clean`.
+// but not after `git rekal clean`. It returns ErrTracked where the caches may be anybody's.
 func (w *Workspace) Ready() error {
 	if !exists(w.RekalDir()) && !setup.Excluded(w.exclude()) {
 		return ErrNotInitialised
 	}
-	return nil
+	return w.untracked()
+}
+
+func (w *Workspace) untracked() error {
+	if w.Repo.Layout().MainTree == "" {
+		return nil
+	}
+	if in, err := w.Repo.InHead(rekalDir); err == nil && in {
+		return ErrTracked
+	}
+	return nil // a HEAD that can't be read is reported by those who need it
 }
 
 func exists(path string) bool {
