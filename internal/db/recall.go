@@ -28,6 +28,8 @@ type Filter struct {
 	Commits []string // OIDs or prefixes of OIDs of code commits: any of them
 	Author  string   // e-mail address, in any case
 	Actor   string
+	IDs     []string // nothing but these; nil: all
+	Title   string   // a part of the title, in any case
 	Purged  Purged
 }
 
@@ -58,6 +60,12 @@ func (f Filter) where() (string, []any) {
 	}
 	if f.Actor != "" {
 		add("actor_type = ?", f.Actor)
+	}
+	if f.IDs != nil {
+		add("session_id IN (SELECT unnest(?::VARCHAR[]))", f.IDs)
+	}
+	if f.Title != "" {
+		add("contains(lower(title), lower(?))", f.Title)
 	}
 	switch f.Purged {
 	case Without:

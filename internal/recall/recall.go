@@ -33,6 +33,12 @@ type Request struct {
 	Actor  string // session.ActorHuman or ActorAgent
 	Limit  int    // 0: all
 
+	// What only the MCP server asks for.
+	IDs     []string // nothing but these, whole; nil: all
+	Title   string   // a part of the title, in any case
+	Files   []string // paths, or ends or beginnings of paths: of the results that touched one, where there are any
+	Snippet int      // how many characters a snippet has; 0: snippetSize
+
 	Purged db.Purged // what to do with what is purged
 	Hidden []string  // what is purged today, where the tables are those of a past moment
 
@@ -75,12 +81,18 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if err != nil {
 		return out, err
 	}
+	if hits, out.Filters.Files, err = preferring(ctx, index, req.Files, hits); err != nil {
+		return out, err
+	}
 	out.Total = len(hits)
 	if req.Limit > 0 && len(hits) > req.Limit {
 		hits = hits[:req.Limit]
 	}
 	if len(hits) == 0 {
 		return out, nil
+	}
+	for i := range hits {
+		hits[i].snippet = cmp.Or(req.Snippet, snippetSize)
 	}
 	if out.Results, err = show(ctx, index, s, req.Query, hits); err != nil {
 		return out, err
@@ -104,7 +116,7 @@ func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 
 // filterOf also returns the sessions that pass only because a commit was inferred.
 func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, inferred map[string]bool, err error) {
-	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor, Purged: req.Purged}
+	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
 	if req.File != "" {
 		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
 		pattern, err := syntax.Parse(req.File, syntax.Perl)
@@ -216,6 +228,7 @@ type found struct {
 	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	read    []string // what misspelt words of the query were read as
 	weak    bool
+	snippet int // how many characters are shown of it
 }
 
 // titled reports whether nothing but the title answers.
@@ -225,7 +238,7 @@ func (f found) titled() bool { return f.turn == -1 && f.passage == search.Matche
 func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) ([]found, error) {
 	var allow func(string) bool
 	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != "" ||
-		filter.Purged == db.Only || len(req.Hidden) > 0
+		filter.IDs != nil || filter.Title != "" || filter.Purged == db.Only || len(req.Hidden) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.Matching(ctx, filter)
 		if err != nil {
@@ -337,10 +350,10 @@ func passages(ctx context.Context, index *db.DB, s *search.Searcher, query strin
 	for i, h := range hits {
 		asked := strings.Join(append([]string{query}, h.read...), " ")
 		if t, ok := turns[h.id]; ok {
-			out[i] = passage{&t.Index, t.Role, search.Snippet(t.Content, asked, snippetSize)}
+			out[i] = passage{&t.Index, t.Role, search.Snippet(t.Content, asked, h.snippet)}
 			continue
 		}
-		out[i].snippet = search.Snippet(ran[h.id], asked, snippetSize)
+		out[i].snippet = search.Snippet(ran[h.id], asked, h.snippet)
 	}
 	return out, nil
 }

@@ -16,6 +16,7 @@ type Page struct {
 	Limit  int    // how many turns
 	Role   string // session.RoleHuman or RoleAssistant; "" for both
 	Full   bool   // with tool calls, files, commits and related files
+	Purged bool   // also what is purged
 }
 
 // shownRelated is how many related files a session shows.
@@ -40,7 +41,7 @@ func Item(ctx context.Context, data, index *db.DB, p Page) (*result.Session, *re
 	if err != nil {
 		return nil, nil, err
 	}
-	if slices.Contains(purged, id) {
+	if !p.Purged && slices.Contains(purged, id) {
 		return nil, nil, &PurgedError{id}
 	}
 	m, ok, err := data.Memory(ctx, id)

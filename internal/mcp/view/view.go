@@ -225,3 +225,14 @@ func cut(s string, n int) string {
 	}
 	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
 }
+
+// Read takes in what was read of an item around a turn: a session or a memory; the other one is nil.
+func (it *Item) Read(s *result.Session, m *result.Memory, turn int) {
+	it.At = turn
+	if m != nil {
+		it.Text = m.Content
+	}
+	if s != nil {
+		it.Turns, it.Total, it.Changed = s.Page, s.Turns, s.Files
+	}
+}
