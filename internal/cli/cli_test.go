@@ -14,7 +14,7 @@ var names = []string{"", "init", "clean", "checkpoint", "log", "query", "save", 
 func TestHelp(t *testing.T) {
 	d := newDesk(t)
 	flags := map[string][]string{
-		"":      {"--file REGEX", "--commit REV", "--author EMAIL", "--actor human", "--purged", "-n, --limit N"}, "save": {"--title", "--source"},
+		"": {"--file REGEX", "--commit REV", "--author EMAIL", "--actor human", "--purged", "-n, --limit N"}, "save": {"--title", "--source"},
 		"clean": {"--ledger"}, "log": {"-n, --limit N", "--json"}, "version": {"--json"},
 		"query": {"--session ID", "--offset N", "--limit N", "--role human", "--full", "--index"},
 	}
