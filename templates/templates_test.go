@@ -23,7 +23,7 @@ func TestSkillFrontmatter(t *testing.T) {
 
 // The texts must not send an agent to what this release does not have.
 func TestOnlyWhatIsShipped(t *testing.T) {
-	shipped := map[string]bool{"query": true, "log": true, "clean": true, "sync": true}
+	shipped := map[string]bool{"query": true, "log": true, "clean": true, "sync": true, "save": true, "purge": true, "restore": true}
 	commands := regexp.MustCompile("git rekal ([a-z]+)")
 	unshipped := regexp.MustCompile(`freshness|\bmcp\b|stale_`)
 	for name, text := range map[string]string{"skill": templates.Skill(), "ledger README": templates.LedgerReadme()} {

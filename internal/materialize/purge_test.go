@@ -155,15 +155,15 @@ func TestMarksInAnyOrder(t *testing.T) {
 	for i := range 40 {
 		email := people[r.IntN(len(people))]
 		var e session.Entry
-		switch topic := topics[r.IntN(len(topics))]; {
-		case i < 6 || r.IntN(3) == 0:
+		switch topic, dice := topics[r.IntN(len(topics))], r.IntN(12); {
+		case i < 6 || dice < 4:
 			s := chat(fmt.Sprint("s", i), 10*i, "human "+topic, fmt.Sprintf("Edit src/f%d.go", i%5), fmt.Sprintf("Read src/f%d.go", (i+1)%5), "assistant yes", "human more of "+topic, "Edit go.mod")
 			talk[s.ID], ids = s, append(ids, s.ID)
 			e = entryOf(commit("1", email, "M go.mod"), until(s, 2, 2))
-		case r.IntN(4) == 0:
+		case dice < 6:
 			e = remember(10*i, topic, fmt.Sprintf("we decided: %s, %d", topic, i))
 			ids = append(ids, e.Memories[0].ID)
-		case r.IntN(4) == 0: // a session goes on, purged or not
+		case dice < 8: // a session goes on, purged or not
 			id := ids[r.IntN(len(ids))]
 			if s, ok := talk[id]; ok {
 				e = entryOf(commit("2", email), from(s, 2, 2))
@@ -211,6 +211,9 @@ func TestMarksInAnyOrder(t *testing.T) {
 		same(t, fmt.Sprint("round ", round), w.catchUp(fresh), lived)
 		equal(t, "scores", w.found(fresh, topics...), w.found(m, topics...))
 		purged += len(lived["data.purged"])
+		if len(lived["index.session_embeddings"]) == 0 {
+			t.Error("no semantic model")
+		}
 	}
 	if purged == 0 {
 		t.Error("nothing was purged")
@@ -227,9 +230,9 @@ func TestMemoriesThatRepeatAnID(t *testing.T) {
 	again, thief, talk := first, memory(30, "thief", "instead of a session"), chat("two", 0, "human in the place of a memory")
 	again.Content, thief.ID, talk.ID = "another text", s.ID, first.ID
 	theirs := session.Entry{Memories: []session.Memory{again, thief}}
-	tip := w.append(alice, 10, entryOf(commit("1", alice), s), session.Entry{Memories: []session.Memory{first}})
+	w.append(alice, 10, entryOf(commit("1", alice), s), session.Entry{Memories: []session.Memory{first}})
 	w.append(bob, 20, theirs, entryOf(commit("2", bob), talk))
-	tip = w.append(alice, 30, theirs, entryOf(commit("3", alice), talk))
+	tip := w.append(alice, 30, theirs, entryOf(commit("3", alice), talk))
 	text := func(lines ...string) (out []string) {
 		for _, l := range lines {
 			out = append(out, fmt.Sprintf(`{"content":%q}`, l))

@@ -21,22 +21,22 @@ func (p *place) session(page recall.Page) (result.Session, error) {
 }
 
 // notes is team, and two memories.
-func notes(t *testing.T) (p *place, leeway, colour session.Memory) {
+func notes(t *testing.T) (p *place, leeway session.Memory) {
 	t.Helper()
 	p = team(t)
 	leeway = session.Memory{Title: "Leeway of the token", Content: "Clocks differ,\nso 30 s.", Source: "manual", TS: at(40), ActorType: session.ActorHuman}
-	colour = session.Memory{Title: "Colours", Content: "The button stays blue.", Source: "mcp", TS: at(41), ActorType: session.ActorAgent}
+	colour := session.Memory{Title: "Colours", Content: "The button stays blue.", Source: "mcp", TS: at(41), ActorType: session.ActorAgent}
 	for email, m := range map[string]*session.Memory{alice: &leeway, bob: &colour} {
 		m.ID = session.NewMemoryID(m.TS, email, m.Title, m.Content)
 		p.append(email, m.TS.Minute(), session.Entry{Memories: []session.Memory{*m}})
 		p.names[m.ID] = strings.Fields(m.Title)[0]
 	}
 	p.open()
-	return p, leeway, colour
+	return p, leeway
 }
 
 func TestMemoriesAmongSessions(t *testing.T) {
-	p, leeway, _ := notes(t)
+	p, leeway := notes(t)
 	for _, c := range []struct {
 		name string
 		req  recall.Request
@@ -77,7 +77,7 @@ func TestMemoriesAmongSessions(t *testing.T) {
 
 // What is purged is in no view but those that ask for it, and its parent and children don't name it.
 func TestPurgedIsNotShown(t *testing.T) {
-	p, leeway, _ := notes(t)
+	p, leeway := notes(t)
 	parent, child := chat("parent", 42, "human token of the parent", "Edit src/auth/jwt.go"), chat("child", 43, "human token of the child", "Edit src/auth/parent.go")
 	child.Parent = parent.ID
 	p.append(alice, 45, session.Entry{Checkpoint: checkpoint(strings.Repeat("7", 40), "x"), Sessions: []session.Session{parent, child}})
