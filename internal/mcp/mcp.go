@@ -9,6 +9,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -52,10 +53,21 @@ func (s *Server) build(ctx context.Context) *sdk.Server {
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "git-rekal", Title: "git-rekal", Version: s.Version},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
+	server.AddReceivingMiddleware(noArguments)
 	t := &tools{Server: s, ends: ctx, turn: make(chan struct{}, 1)}
 	sdk.AddTool(server, recallTool(), t.recall)
 	sdk.AddTool(server, saveTool(), t.save)
 	return server
+}
+
+// noArguments takes a null for no arguments, as some clients send it: the SDK falls over it.
+func noArguments(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil && string(bytes.TrimSpace(call.Params.Arguments)) == "null" {
+			call.Params.Arguments = nil
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // tools is what calls share.
