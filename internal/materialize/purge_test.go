@@ -150,7 +150,7 @@ func TestMarksInAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	tips := map[string][]git.OID{}
 	var ids []string
-	talk := map[string]session.Session{}
+	talk, owner := map[string]session.Session{}, map[string]string{}
 	n := map[string]int{}
 	for i := range 40 {
 		email := people[r.IntN(len(people))]
@@ -158,20 +158,23 @@ func TestMarksInAnyOrder(t *testing.T) {
 		switch topic, dice := topics[r.IntN(len(topics))], r.IntN(12); {
 		case i < 6 || dice < 4:
 			s := chat(fmt.Sprint("s", i), 10*i, "human "+topic, fmt.Sprintf("Edit src/f%d.go", i%5), fmt.Sprintf("Read src/f%d.go", (i+1)%5), "assistant yes", "human more of "+topic, "Edit go.mod")
-			talk[s.ID], ids = s, append(ids, s.ID)
+			talk[s.ID], owner[s.ID], ids = s, email, append(ids, s.ID)
 			e = entryOf(commit("1", email, "M go.mod"), until(s, 2, 2))
 		case dice < 6:
 			e = remember(10*i, topic, fmt.Sprintf("we decided: %s, %d", topic, i))
-			ids = append(ids, e.Memories[0].ID)
+			owner[e.Memories[0].ID], ids = email, append(ids, e.Memories[0].ID)
 		case dice < 8: // a session goes on, purged or not
 			id := ids[r.IntN(len(ids))]
 			if s, ok := talk[id]; ok {
+				email = owner[id]
 				e = entryOf(commit("2", email), from(s, 2, 2))
 				delete(talk, id)
 			}
 		default:
 			id := ids[r.IntN(len(ids))]
-			n[id]++
+			if n[id]++; r.IntN(4) > 0 {
+				email = owner[id]
+			}
 			if e = purge(n[id], id); r.IntN(3) == 0 {
 				e = restore(n[id], id)
 			}
@@ -251,6 +254,45 @@ func TestMemoriesThatRepeatAnID(t *testing.T) {
 	w.catchUp(late)
 	w.point(w.own(alice).Ref(), tip)
 	same(t, "late", lived, w.catchUp(late))
+}
+
+// What comes late and belongs before something is not put behind it.
+func TestMemoriesThatComeLate(t *testing.T) {
+	t.Run("before one of the same ID", func(t *testing.T) {
+		w := newWorld(t)
+		first := memory(5, "first", "the first text")
+		again := first
+		again.Content = "another text"
+		w.append(bob, 20, session.Entry{Memories: []session.Memory{again}})
+		m := w.materializer()
+		w.catchUp(m)
+		w.append(alice, 10, session.Entry{Memories: []session.Memory{first}})
+		same(t, "late", w.rebuilt(), w.catchUp(m))
+	})
+	t.Run("before what the model was trained on", func(t *testing.T) {
+		w := newWorld(t)
+		w.crowd(24)
+		m := w.materializer()
+		w.catchUp(m)
+		w.append("carol@example.com", 50, remember(50, "token expiry", "the clock skew of the auth server"))
+		same(t, "late", w.rebuilt(), w.catchUp(m))
+	})
+}
+
+// What is purged before it has words to be found by is not found by those that it gets.
+func TestPurgedBeforeItsFirstWord(t *testing.T) {
+	w := newWorld(t)
+	s := chat("one", 0, "human tokens", "Edit a.go", "Edit b.go")
+	empty := until(s, 0, 0)
+	empty.Title = ""
+	w.append(alice, 10, entryOf(commit("1", alice), empty))
+	w.append(alice, 20, purge(1, s.ID))
+	m := w.materializer()
+	equal(t, "purged", []string{s.ID}, w.purgedIn(m))
+	w.append(alice, 30, entryOf(commit("2", alice), s))
+	same(t, "lived", w.rebuilt(), w.catchUp(m))
+	equal(t, "found", 0, len(w.found(m, "tokens")["tokens"]))
+	equal(t, "pairs", 0, len(w.index(m, "FROM file_cooccurrence")))
 }
 
 // A moment has the marks that were made by then.
