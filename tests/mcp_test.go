@@ -35,9 +35,9 @@ func newOffice(t *testing.T, bin string) *office {
 	if err := os.MkdirAll(filepath.Join(o.dir, "deep", "down"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	o.run("git", "init", "-q", "-b", "main")
-	o.run("git", "commit", "-q", "--allow-empty", "-m", "first")
-	o.run("git", "rekal", "init", "--mcp")
+	o.git("init", "-q", "-b", "main")
+	o.git("commit", "-q", "--allow-empty", "-m", "first")
+	o.git("rekal", "init", "--mcp")
 	return o
 }
 
@@ -50,11 +50,11 @@ func (o *office) command(dir, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (o *office) run(name string, args ...string) string {
+func (o *office) git(args ...string) string {
 	o.t.Helper()
-	out, err := o.command("", name, args...).CombinedOutput()
+	out, err := o.command("", "git", args...).CombinedOutput()
 	if err != nil {
-		o.t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+		o.t.Fatalf("git %q: %v\n%s", args, err, out)
 	}
 	return string(out)
 }
@@ -112,8 +112,8 @@ func twoClients(t *testing.T, bin string) {
 		}()
 	}
 	for range 3 {
-		o.run("git", "rekal", "checkpoint")
-		o.run("git", "rekal", "--author", "alice@example.com")
+		o.git("rekal", "checkpoint")
+		o.git("rekal", "--author", "alice@example.com")
 	}
 	wg.Wait()
 	if err := errors.Join(failed...); err != nil {
@@ -183,7 +183,7 @@ func registered(t *testing.T, bin string) {
 	if err != nil || !strings.Contains(string(text), `"command": "git-rekal"`) || !strings.Contains(string(text), `"args": ["mcp"]`) {
 		t.Fatalf("%s, %v", text, err)
 	}
-	out := o.run("git", "rekal", "clean")
+	out := o.git("rekal", "clean")
 	if _, err := os.Stat(filepath.Join(o.dir, ".mcp.json")); !os.IsNotExist(err) {
 		t.Errorf("clean leaves .mcp.json: %v\n%s", err, out)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
@@ -82,8 +83,7 @@ func TestGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	answers.Close()
-	if err := <-ended; err != nil {
+	if err := errors.Join(answers.Close(), <-ended); err != nil {
 		t.Error(err)
 	}
 }

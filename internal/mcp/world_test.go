@@ -161,7 +161,7 @@ func (w *world) client() *client {
 	go func() {
 		app := &cli.App{Process: w.process(), Version: "v1.2.3", Stdin: requests, Stdout: answers, Stderr: io.Discard}
 		c.ended <- cli.Main(context.Background(), app, []string{"mcp"})
-		answers.Close()
+		_ = answers.Close()
 	}()
 	var err error
 	c.ClientSession, err = sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil).

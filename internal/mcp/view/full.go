@@ -47,7 +47,7 @@ func (p *page) fill(s string) []string {
 		return nil
 	}
 	low, high := 0, min(len(s), room*9) // no token has more bytes than that, by Tokens
-	for low < high { // the longest beginning that fits
+	for low < high {                    // the longest beginning that fits
 		mid := (low + high + 1) / 2
 		if Tokens(s[:mid])+1 <= room {
 			low = mid

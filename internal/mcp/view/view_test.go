@@ -47,7 +47,8 @@ func TestViews(t *testing.T) {
 		want string
 	}{
 		{
-			"compact", view.Answer{Detail: view.Compact, Items: []view.Item{one, two, memory}, Total: 7, Own: "alice@example.com"},
+			"compact",
+			view.Answer{Detail: view.Compact, Items: []view.Item{one, two, memory}, Total: 7, Own: "alice@example.com"},
 			`[1] 01KAB3F9 | Fix JWT expiry | 0.87 | the exp claim was compared in local time | 2026-11-20 | session | matched content,files | turn 1
 [2] 01KAC000 | untitled | - | the exp claim was compared in local time | 2026-11-21 | by bob@example.com | session
 [3] 01KAD000 | Leeway | - | 30 s ¦ of leeway | 2026-11-19 | memory
@@ -55,7 +56,8 @@ func TestViews(t *testing.T) {
 7 result(s) | ~149 tokens | detail: compact | showing 3`,
 		},
 		{
-			"timeline", view.Answer{Detail: view.Timeline, Items: []view.Item{one, two, memory}, Total: 3, Own: "alice@example.com", Notes: []string{"A note."}},
+			"timeline",
+			view.Answer{Detail: view.Timeline, Items: []view.Item{one, two, memory}, Total: 3, Own: "alice@example.com", Notes: []string{"A note."}},
 			`2026-11-21
 09:30 | untitled | claude-code | the exp claim was compared in local time | 01KAC000 | by bob@example.com | session
 2026-11-20
@@ -67,7 +69,8 @@ A note.
 3 result(s) | ~149 tokens | detail: timeline`,
 		},
 		{
-			"full", view.Answer{Detail: view.Full, One: true, Items: []view.Item{turns(one, "why?", "The clock\n[turn 9] human: is local.", "fix it")}, Total: 1, Own: "alice@example.com"},
+			"full",
+			view.Answer{Detail: view.Full, One: true, Items: []view.Item{turns(one, "why?", "The clock\n[turn 9] human: is local.", "fix it")}, Total: 1, Own: "alice@example.com"},
 			`--- 01KAB3F9 | Fix JWT expiry | 2026-11-20T10:00:00Z ---
 session | matched content,files | turn 1
 files: src/jwt.go
@@ -79,7 +82,8 @@ files: src/jwt.go
 1 result(s) | ~106 tokens | detail: full`,
 		},
 		{
-			"full of several", view.Answer{Detail: view.Full, Items: []view.Item{turns(two, "why?"), memory}, Total: 2, Own: "alice@example.com"},
+			"full of several",
+			view.Answer{Detail: view.Full, Items: []view.Item{turns(two, "why?"), memory}, Total: 2, Own: "alice@example.com"},
 			`--- 01KAC000 | untitled | 2026-11-21T09:30:00Z ---
 by bob@example.com | session
 [turn 0] human: why?
