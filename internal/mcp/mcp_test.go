@@ -231,3 +231,19 @@ func TestEnd(t *testing.T) {
 		t.Errorf("exit status %d", status)
 	}
 }
+
+// TestTitles: a title is matched as it is written, in any case.
+func TestTitles(t *testing.T) {
+	w := newWorld(t)
+	w.run("init")
+	c := w.client()
+	for _, title := range []string{"100% of SNAKE_case", "Größe der Ärmel", "nothing"} {
+		c.says("save_memory", map[string]any{"title": title, "content": "about " + title})
+	}
+	for title, want := range map[string]int{"100%": 1, "e_c": 1, "snake": 1, "e%c": 0, "ä": 1, "GRÖSSE": 0, "größe": 1, "'": 0, "h": 1, "\\": 0} {
+		text, failed := c.call("recall", map[string]any{"title": title})
+		if got := strings.Count(text, "\n[") + 1; !failed && got != want || failed != (want == 0) {
+			t.Errorf("%q: want %d, got\n%s", title, want, text)
+		}
+	}
+}
