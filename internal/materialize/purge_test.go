@@ -145,6 +145,7 @@ func TestWhichMarksCount(t *testing.T) {
 // Ledgers with sessions, memories, purges and restores come in any order, in pieces: the tables
 // are those of a rebuild, and so are the scores.
 func TestMarksInAnyOrder(t *testing.T) {
+	const entries = 70
 	w := newWorld(t)
 	people := []string{alice, bob, "carol@example.com"}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -152,7 +153,7 @@ func TestMarksInAnyOrder(t *testing.T) {
 	var ids []string
 	talk, owner := map[string]session.Session{}, map[string]string{}
 	n := map[string]int{}
-	for i := range 40 {
+	for i := range entries {
 		email := people[r.IntN(len(people))]
 		var e session.Entry
 		switch topic, dice := topics[r.IntN(len(topics))], r.IntN(12); {
@@ -185,7 +186,7 @@ func TestMarksInAnyOrder(t *testing.T) {
 		runGit(t, w.dir, "update-ref", "-d", w.own(email).Ref())
 	}
 	purged := 0
-	for round := range 6 {
+	for round := range 3 {
 		for _, email := range people {
 			for _, ref := range []string{w.own(email).Ref(), "refs/rekal/origin/" + email} {
 				runGit(t, w.dir, "update-ref", "-d", ref)
@@ -194,7 +195,7 @@ func TestMarksInAnyOrder(t *testing.T) {
 		m := w.materializer(fmt.Sprint(round))
 		at := map[string]int{}
 		mine := people[round%len(people)]
-		for at[people[0]]+at[people[1]]+at[people[2]] < 40 {
+		for at[people[0]]+at[people[1]]+at[people[2]] < entries {
 			email := people[r.IntN(len(people))]
 			if len(tips[email]) == at[email] {
 				continue
@@ -271,11 +272,15 @@ func TestMemoriesThatComeLate(t *testing.T) {
 	})
 	t.Run("before what the model was trained on", func(t *testing.T) {
 		w := newWorld(t)
-		w.crowd(24)
+		w.crowd(60)
 		m := w.materializer()
 		w.catchUp(m)
 		w.append("carol@example.com", 50, remember(50, "token expiry", "the clock skew of the auth server"))
-		same(t, "late", w.rebuilt(), w.catchUp(m))
+		lived := w.catchUp(m)
+		same(t, "late", w.rebuilt(), lived)
+		if len(lived["index.session_embeddings"]) == 0 {
+			t.Error("no semantic model")
+		}
 	})
 }
 
