@@ -1,0 +1,165 @@
+package git
+
+import (
+	"slices"
+
+	git2 "github.com/libgit2/git2go/v34"
+)
+
+// Bounds of the search for renames.
+const (
+	maxBack        = 256 // commits, along first parents
+	maxDiffs       = 8   // of them, those whose files are compared
+	maxHops        = 4   // renames of one file
+	maxSimilar     = 100 // files whose content is compared for likeness
+	maxSimilarSize = 500 // changed files in a commit, beyond which only equal content counts
+)
+
+// Moved tells what files that are not there any more are called now, by their former names: as
+// the index says, or as one of the last commits did. Who is not named has no successor that is
+// known.
+func (c *Content) Moved(files []string) map[string]string {
+	out, now := map[string]string{}, map[string]string{} // now: today's name → former one
+	for _, f := range files {
+		now[f] = f
+	}
+	for range maxHops {
+		next := map[string]string{}
+		for from, to := range c.successors(now) {
+			former := now[from]
+			if out[former] = to; c.Blob(to) == "" {
+				delete(out, former)
+				next[to] = former
+			}
+		}
+		if now = next; len(now) == 0 {
+			break
+		}
+	}
+	return out
+}
+
+// successors follows each file by one rename.
+func (c *Content) successors(files map[string]string) map[string]string {
+	out := map[string]string{}
+	var gone []string
+	for f := range files {
+		if c.inTree(f) == "" {
+			gone = append(gone, f)
+		} else if to := c.staged()[f]; to != "" {
+			out[f] = to
+		}
+	}
+	slices.Sort(gone)
+	c.departed(gone, out)
+	return out
+}
+
+// staged are the renames in the index. It reads all of it: only for a file that HEAD has and the
+// working tree has not.
+func (c *Content) staged() map[string]string {
+	if c.moves != nil || c.root == nil {
+		return c.moves
+	}
+	c.moves = map[string]string{}
+	if !c.openIndex() {
+		return c.moves
+	}
+	d, err := c.repo.r.DiffTreeToIndex(c.tree, c.index, nil)
+	if err != nil {
+		return c.moves
+	}
+	defer d.Free()
+	for _, ch := range renames(d) {
+		c.moves[ch.OldPath] = ch.Path
+	}
+	return c.moves
+}
+
+// departed goes back from the commit until each file is met, and asks the commit that took it away
+// where it went.
+func (c *Content) departed(files []string, out map[string]string) {
+	id, diffs := c.commit, 0
+	for range maxBack {
+		if len(files) == 0 || diffs == maxDiffs || id == "" {
+			return
+		}
+		made, err := c.repo.Commit(id)
+		if err != nil || len(made.Parents) == 0 {
+			return
+		}
+		left := c.repo.among(made.Parents[0], files)
+		if len(left) > 0 {
+			diffs++
+			for _, ch := range c.repo.renamesOf(made) {
+				if slices.Contains(left, ch.OldPath) {
+					out[ch.OldPath] = ch.Path
+				}
+			}
+			files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(left, f) })
+		}
+		id = made.Parents[0]
+	}
+}
+
+// among are those of the files that a commit has.
+func (r *Repo) among(id OID, files []string) []string {
+	c, err := r.lookupCommit(id)
+	if err != nil {
+		return nil
+	}
+	defer c.Free()
+	tree, err := c.Tree()
+	if err != nil {
+		return nil
+	}
+	defer tree.Free()
+	var out []string
+	for _, f := range files {
+		if _, err := tree.EntryByPath(f); err == nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// renamesOf are the renames of a commit against its first parent.
+func (r *Repo) renamesOf(c Commit) []Change {
+	parent, err := r.Commit(c.Parents[0])
+	if err != nil {
+		return nil
+	}
+	old, err := r.lookupTree(parent.Tree)
+	if err != nil {
+		return nil
+	}
+	defer old.Free()
+	tree, err := r.lookupTree(c.Tree)
+	if err != nil {
+		return nil
+	}
+	defer tree.Free()
+	d, err := r.r.DiffTreeToTree(old, tree, nil)
+	if err != nil {
+		return nil
+	}
+	defer d.Free()
+	return renames(d)
+}
+
+func renames(d *git2.Diff) []Change {
+	opts, err := git2.DefaultDiffFindOptions()
+	if err != nil {
+		return nil
+	}
+	opts.Flags, opts.RenameLimit = git2.DiffFindRenames, maxSimilar
+	if n, err := d.NumDeltas(); err != nil || n > maxSimilarSize {
+		opts.Flags |= git2.DiffFindExactMatchOnly
+	}
+	_ = d.FindSimilar(&opts) // a blob that is not here (a partial clone) is no rename
+	all, err := changesOf(d)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(c Change) bool { return c.Kind != "R" })
+}
