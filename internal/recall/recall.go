@@ -33,7 +33,8 @@ type Request struct {
 	Actor  string // session.ActorHuman or ActorAgent
 	Limit  int    // 0: all
 
-	Checkpoint string // names the moment whose tables are asked; it is only repeated
+	Checkpoint string  // names the moment whose tables are asked; "" for now
+	Tip        git.OID // of that moment: the commit of one's own ledger; "" where there is none
 
 	// Embed is search.Options.Embed.
 	Embed func(ctx context.Context, model, text string) []float32
@@ -75,9 +76,10 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if len(hits) == 0 {
 		return out, nil
 	}
-	if out.Results, err = show(ctx, index, s, req.Query, hits); err != nil {
+	if out.Results, err = show(ctx, index, repo, s, req, hits); err != nil {
 		return out, err
 	}
+	freshFirst(out.Results)
 	for i, h := range out.Results {
 		out.Results[i].Inferred = inferred[h.ID]
 	}
@@ -242,13 +244,14 @@ func unranked(ids []string) []found {
 }
 
 // show fills in what a result says of each session.
-func show(ctx context.Context, index *db.DB, s *search.Searcher, query string, hits []found) ([]result.Hit, error) {
+func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, hits []found) ([]result.Hit, error) {
 	ids := make([]string, len(hits))
 	for i, h := range hits {
 		ids[i] = h.id
 	}
 	var facets map[string]db.Facet
 	var rewrites []session.Rewrite
+	var states map[string]string
 	var shown []passage
 	// A third of the time that a recall takes: on two connections, at once.
 	err := beside(
@@ -260,11 +263,14 @@ func show(ctx context.Context, index *db.DB, s *search.Searcher, query string, h
 			for _, f := range facets {
 				commits = append(commits, f.Commits...)
 			}
-			rewrites, err = index.Became(ctx, commits)
+			if rewrites, err = index.Became(ctx, commits); err != nil {
+				return err
+			}
+			states, err = freshness(ctx, index, repo, req, facets)
 			return err
 		},
 		func() (err error) {
-			shown, err = passages(ctx, index, s, query, hits)
+			shown, err = passages(ctx, index, s, req.Query, hits)
 			return err
 		})
 	if err != nil {
@@ -274,6 +280,7 @@ func show(ctx context.Context, index *db.DB, s *search.Searcher, query string, h
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
+		out[i].Freshness = cmp.Or(states[h.id], result.Unverifiable)
 		out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet
 	}
 	return out, nil

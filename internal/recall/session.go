@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -21,7 +22,7 @@ type Page struct {
 const shownRelated = 10
 
 // Session reads one session from data.db, and with Full the rest from index.db.
-func Session(ctx context.Context, data, index *db.DB, p Page) (result.Session, error) {
+func Session(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (result.Session, error) {
 	if len(p.ID) < db.MinPrefix {
 		return result.Session{}, &UsageError{fmt.Errorf("session %q: give at least %d characters", p.ID, db.MinPrefix)}
 	}
@@ -54,7 +55,10 @@ func Session(ctx context.Context, data, index *db.DB, p Page) (result.Session, e
 	if !p.Full {
 		return out, nil
 	}
-	return out, fill(ctx, data, index, &out, p.Offset, last)
+	if err := fill(ctx, data, index, &out, p.Offset, last); err != nil {
+		return out, err
+	}
+	return out, freshen(ctx, index, repo, &out)
 }
 
 func describe(row db.SessionRow) result.Session {

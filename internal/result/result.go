@@ -49,6 +49,7 @@ type Hit struct {
 	Score      float64  `json:"score,omitempty"`    // higher is better; comparable within one answer
 	Matched    []string `json:"matched,omitempty"`  // content, title, files, command, terms, ngram, semantic
 	Weak       bool     `json:"weak,omitempty"`     // little speaks for it: it is the best that there is
+	Freshness  string   `json:"freshness"`          // Fresh, …: whether its files still are as it left them
 	Inferred   bool     `json:"inferred,omitempty"` // behind --commit only by what its commits left in files
 	Title      string   `json:"title,omitempty"`
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
@@ -66,6 +67,15 @@ type Hit struct {
 	Files      []string `json:"files,omitempty"` // the first few that it changed
 	FilesTotal int      `json:"files_total,omitempty"`
 }
+
+// How far the files of a session are what its commits left: the worst of them.
+const (
+	Fresh        = "fresh"
+	StaleChanged = "stale_changed"
+	StaleDeleted = "stale_deleted"
+	Unverifiable = "unverifiable" // it changed no files
+	Unknown      = "unknown"      // nothing says what it left
+)
 
 // Session is the answer of `git rekal query --session ID`.
 type Session struct {
@@ -90,10 +100,11 @@ type Session struct {
 	Next       *int     `json:"next,omitempty"` // the --offset of what follows; absent at the end
 
 	// With --full:
-	Tools   []Tool    `json:"tools,omitempty"` // calls behind the turns of the page
-	Files   []File    `json:"files,omitempty"` // what its commits changed
-	Commits []Commit  `json:"commits,omitempty"`
-	Related []Related `json:"related,omitempty"` // files that other sessions touched together with its own
+	Freshness string    `json:"freshness,omitempty"`
+	Tools     []Tool    `json:"tools,omitempty"` // calls behind the turns of the page
+	Files     []File    `json:"files,omitempty"` // what its commits changed
+	Commits   []Commit  `json:"commits,omitempty"`
+	Related   []Related `json:"related,omitempty"` // files that other sessions touched together with its own
 }
 
 // Turn is one prompt or one block of an answer.
@@ -117,6 +128,8 @@ type File struct {
 	Path   string `json:"path"`
 	Change string `json:"change"` // A, M, D or R
 	Commit string `json:"commit"`
+	// Freshness compares what the session left there last with what stands there now.
+	Freshness string `json:"freshness"`
 }
 
 // Commit is a code commit that a session is tied to.
