@@ -1,10 +1,12 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Left is what the commits behind a session left in one of its files, the last time.
@@ -13,65 +15,99 @@ type Left struct {
 	Deleted bool
 	Blob    Key // 0 where the file was deleted, or where the ledger does not say
 
-	session string
-	commit  Key
+	commit Key
+	tie
+}
+
+// tie is a checkpoint of a session: what comes later counts.
+type tie struct {
+	ts         time.Time
+	checkpoint string
+}
+
+func (t tie) compare(u tie) int {
+	return cmp.Or(t.ts.Compare(u.ts), strings.Compare(t.checkpoint, u.checkpoint))
 }
 
 // Left reads what sessions left in their files, by session, what changed last first: at most
-// limit files of each.
+// limit files of each. Three statements of one table each take a tenth of what a join does.
 func (d *DB) Left(ctx context.Context, ids []string, limit int) (map[string][]Left, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	chosen, args := among(ids)
-	rows, err := d.Query(ctx, `SELECT session_id, file_path, change_type, git_sha FROM (
-			SELECT session_id, file_path, arg_max(change_type, (ts, checkpoint_id)) AS change_type,
-				arg_max(git_sha, (ts, checkpoint_id)) AS git_sha, max(ts) AS ts
-			FROM (SELECT * FROM files_index WHERE session_id IN (`+chosen+`))
-			JOIN (SELECT * FROM session_commits WHERE session_id IN (`+chosen+`)) USING (session_id, checkpoint_id)
-			GROUP BY session_id, file_path)
-		QUALIFY row_number() OVER (PARTITION BY session_id ORDER BY ts DESC, file_path) <= `+strconv.Itoa(limit)+`
-		ORDER BY session_id, ts DESC, file_path`, slices.Concat(args, args)...)
+	commits, err := d.Commits(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	var all []Left
-	err = each(rows, func() error {
-		var l Left
-		var change, sha string
-		err := rows.Scan(&l.session, &l.Path, &change, &sha)
-		l.Deleted, l.commit = change == "D", KeyOf(sha)
-		all = append(all, l)
-		return err
-	})
-	if err != nil {
-		return nil, err
+	of := map[string]map[string]CommitRow{} // session → checkpoint
+	for id, rows := range commits {
+		of[id] = map[string]CommitRow{}
+		for _, c := range rows {
+			of[id][c.Checkpoint] = c
+		}
 	}
-	if err := d.fillBlobs(ctx, all); err != nil {
+	last, err := d.lastChanges(ctx, ids, of)
+	if err != nil {
 		return nil, err
 	}
 	out := map[string][]Left{}
-	for _, l := range all {
-		out[l.session] = append(out[l.session], l)
+	for id, files := range last {
+		for _, l := range files {
+			out[id] = append(out[id], l)
+		}
+		slices.SortFunc(out[id], func(a, b Left) int { return cmp.Or(b.compare(a.tie), strings.Compare(a.Path, b.Path)) })
+		out[id] = out[id][:min(limit, len(out[id]))]
 	}
-	return out, nil
+	return out, d.fillBlobs(ctx, out)
+}
+
+// lastChanges reads the last change of each file, by session and path.
+func (d *DB) lastChanges(ctx context.Context, ids []string, of map[string]map[string]CommitRow) (map[string]map[string]Left, error) {
+	chosen, args := among(ids)
+	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, file_path, change_type FROM files_index WHERE session_id IN (`+chosen+`)`, args...)
+	if err != nil {
+		return nil, err
+	}
+	last := map[string]map[string]Left{}
+	err = each(rows, func() error {
+		var id, checkpoint, path, change string
+		if err := rows.Scan(&id, &checkpoint, &path, &change); err != nil {
+			return err
+		}
+		c, ok := of[id][checkpoint]
+		if !ok {
+			return nil
+		}
+		if last[id] == nil {
+			last[id] = map[string]Left{}
+		}
+		l := Left{Path: path, Deleted: change == "D", commit: KeyOf(c.SHA), tie: tie{c.TS, checkpoint}}
+		if had, ok := last[id][path]; !ok || l.compare(had.tie) > 0 {
+			last[id][path] = l
+		}
+		return nil
+	})
+	return last, err
 }
 
 // fillBlobs says which blob each file's commit left there.
-func (d *DB) fillBlobs(ctx context.Context, all []Left) error {
+func (d *DB) fillBlobs(ctx context.Context, left map[string][]Left) error {
 	type place struct {
 		commit Key
 		path   string
 	}
-	at := map[place][]int{}
+	at := map[place][]*Left{}
 	keys := map[Key]bool{}
 	var commits []string
-	for i, l := range all {
-		p := place{l.commit, l.Path}
-		at[p] = append(at[p], i)
-		if !keys[l.commit] {
-			keys[l.commit] = true
-			commits = append(commits, strconv.FormatInt(int64(l.commit), 10))
+	for id := range left {
+		for i := range left[id] {
+			l := &left[id][i]
+			p := place{l.commit, l.Path}
+			at[p] = append(at[p], l)
+			if !keys[l.commit] {
+				keys[l.commit] = true
+				commits = append(commits, strconv.FormatInt(int64(l.commit), 10))
+			}
 		}
 	}
 	if len(commits) == 0 {
@@ -85,8 +121,8 @@ func (d *DB) fillBlobs(ctx context.Context, all []Left) error {
 		var p place
 		var blob Key
 		err := rows.Scan(&p.commit, &p.path, &blob)
-		for _, i := range at[p] {
-			all[i].Blob = blob
+		for _, l := range at[p] {
+			l.Blob = blob
 		}
 		return err
 	})
@@ -95,13 +131,14 @@ func (d *DB) fillBlobs(ctx context.Context, all []Left) error {
 // CommitOf is the code commit of the first of these checkpoints that is tied to one, and with no
 // checkpoints that of the last one of all; "" for none.
 func (d *DB) CommitOf(ctx context.Context, checkpoints []string) (string, error) {
-	var best string
+	var sha string
 	if len(checkpoints) == 0 {
 		rows, err := d.Query(ctx, `SELECT git_sha FROM session_commits ORDER BY ts DESC, checkpoint_id LIMIT 1`)
 		if err != nil {
 			return "", err
 		}
-		return best, each(rows, func() error { return rows.Scan(&best) })
+		err = each(rows, func() error { return rows.Scan(&sha) })
+		return sha, err
 	}
 	these, args := among(checkpoints)
 	rows, err := d.Query(ctx, `SELECT DISTINCT checkpoint_id, git_sha FROM session_commits WHERE checkpoint_id IN (`+these+`)`, args...)
@@ -110,15 +147,14 @@ func (d *DB) CommitOf(ctx context.Context, checkpoints []string) (string, error)
 	}
 	of := map[string]string{}
 	err = each(rows, func() error {
-		var id, sha string
+		var id string
 		err := rows.Scan(&id, &sha)
 		of[id] = sha
 		return err
 	})
-	for _, id := range checkpoints {
-		if best = of[id]; best != "" {
-			break
-		}
+	i := slices.IndexFunc(checkpoints, func(id string) bool { return of[id] != "" })
+	if i < 0 || err != nil {
+		return "", err
 	}
-	return best, err
+	return of[checkpoints[i]], nil
 }

@@ -98,8 +98,9 @@ type CommitRow struct {
 
 // Commits reads the code commits of sessions, the latest first.
 func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow, error) {
+	chosen, args := among(ids)
 	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts FROM session_commits
-		WHERE session_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY ts DESC, checkpoint_id`, ids)
+		WHERE session_id IN (`+chosen+`) ORDER BY ts DESC, checkpoint_id`, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -24,10 +24,11 @@ const (
 // small one.
 type Content struct {
 	repo   *Repo
-	commit OID        // the commit, or HEAD's; "" before the first
-	tree   *git2.Tree // its tree; nil for none
-	root   *os.Root   // the working tree; nil where a commit is asked
-	known  map[string]OID
+	commit OID             // the commit, or HEAD's; "" before the first
+	tree   *git2.Tree      // its tree; nil for none
+	root   string          // the working tree; "" where a commit is asked
+	dirs   map[string]bool // folder of the working tree → whether it is one, and no link leads there
+	known  map[string]blob
 	files  int
 	bytes  int64
 	sieved map[string]bool // folder → whether .gitattributes count there
@@ -35,10 +36,17 @@ type Content struct {
 	moves  map[string]string // renames that are in the index and not in HEAD; nil: not read yet
 }
 
+// blob is what stands in a file.
+type blob struct {
+	id   OID
+	info os.FileInfo
+	text []byte // of a file of which only the bytes are known, not its filters; else nil
+}
+
 // Content looks into a commit, or with "" into the working tree, for which in a bare repository
 // HEAD stands. It returns ErrNotFound for a commit that is not here. Close it.
 func (r *Repo) Content(commit OID) (*Content, error) {
-	c := &Content{repo: r, commit: commit, known: map[string]OID{}, sieved: map[string]bool{}}
+	c := &Content{repo: r, commit: commit, known: map[string]blob{}, dirs: map[string]bool{}, sieved: map[string]bool{}}
 	if commit == "" {
 		head, err := r.Head()
 		if err != nil {
@@ -52,12 +60,7 @@ func (r *Repo) Content(commit OID) (*Content, error) {
 	if commit != "" || r.layout.WorkTree == "" {
 		return c, nil
 	}
-	root, err := os.OpenRoot(r.layout.WorkTree)
-	if err != nil {
-		c.Close()
-		return nil, fmt.Errorf("git: working tree: %w", err)
-	}
-	c.root = root
+	c.root = r.layout.WorkTree
 	return c, nil
 }
 
@@ -77,35 +80,41 @@ func (c *Content) Close() {
 	if c.tree != nil {
 		c.tree.Free()
 	}
-	if c.root != nil {
-		_ = c.root.Close() // it was only read
-	}
 	if c.index != nil {
 		c.index.Free()
 	}
 }
 
 // Blob is what stands in a file; "" for nothing. What `git add` would make of a file counts,
-// not its bytes: ends of lines, and what a filter keeps elsewhere.
-func (c *Content) Blob(file string) OID {
-	id, ok := c.known[file]
+// not its bytes: ends of lines, and what a filter keeps elsewhere. Which filters there are is only
+// looked for where the bytes are not what likely, which may be nil, says they are.
+func (c *Content) Blob(file string, likely func(OID) bool) OID {
+	b, ok := c.known[file]
 	if !ok {
-		if id = c.inTree(file); c.root != nil {
-			id = c.inFile(file, id)
+		if c.root != "" {
+			b = c.inFile(file)
+		} else {
+			b.id = c.inTree(file)
 		}
-		c.known[file] = id
 	}
-	return id
+	if b.text != nil && (likely == nil || !likely(b.id)) {
+		if c.isSieved(file) {
+			b.id = c.sieve(file, b.info, b.text)
+		}
+		b.text = nil
+	}
+	c.known[file] = b
+	return b.id
 }
 
 // Text is what stands in a file. It returns ErrNotFound where nothing does.
 func (c *Content) Text(file string) ([]byte, error) {
-	if c.root != nil {
-		info, err := c.root.Lstat(file)
+	if c.root != "" {
+		info, err := c.lstat(file)
 		if err != nil || !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("git: %q in the working tree: %w", file, ErrNotFound)
 		}
-		return c.root.ReadFile(file)
+		return os.ReadFile(c.at(file))
 	}
 	id := c.inTree(file)
 	if id == "" {
@@ -126,35 +135,50 @@ func (c *Content) inTree(file string) OID {
 	return fromOid(e.Id)
 }
 
-// inFile is what `git add` would make of a file; head is what HEAD has there.
-func (c *Content) inFile(file string, head OID) OID {
-	info, err := c.root.Lstat(file)
+// at is where a file of the working tree lies.
+func (c *Content) at(file string) string { return filepath.Join(c.root, filepath.FromSlash(file)) }
+
+// lstat looks at a file of the working tree. As for git, nothing lies behind a link.
+func (c *Content) lstat(file string) (os.FileInfo, error) {
+	if !filepath.IsLocal(file) || !c.isDir(path.Dir(file)) {
+		return nil, os.ErrNotExist
+	}
+	return os.Lstat(c.at(file))
+}
+
+func (c *Content) isDir(dir string) bool {
+	is, ok := c.dirs[dir]
+	if !ok && dir != "." {
+		info, err := c.lstat(dir)
+		is = err == nil && info.IsDir()
+		c.dirs[dir] = is
+	}
+	return is || dir == "."
+}
+
+// inFile is what stands in a file of the working tree.
+func (c *Content) inFile(file string) blob {
+	info, err := c.lstat(file)
 	switch {
-	case err != nil && head != "" && c.leftOut(file):
-		return head
+	case err != nil && c.leftOut(file):
+		return blob{id: c.inTree(file)}
 	case err != nil:
-		return ""
-	case info.IsDir(): // a submodule, or a folder in the place of a file
-		return head
+		return blob{}
 	case info.Mode()&os.ModeSymlink != 0:
-		to, err := c.root.Readlink(file)
+		to, err := os.Readlink(c.at(file))
 		if err != nil {
-			return head
+			return blob{id: c.inTree(file)}
 		}
-		return blobID([]byte(to))
+		return blob{id: blobID([]byte(to))}
 	case !info.Mode().IsRegular(), c.files == maxHashed, c.bytes+info.Size() > maxHashedBytes:
-		return head
+		return blob{id: c.inTree(file)} // a submodule, what is no file, and what is too much
 	}
 	c.files, c.bytes = c.files+1, c.bytes+info.Size()
-	text, err := c.root.ReadFile(file)
+	text, err := os.ReadFile(c.at(file))
 	if err != nil {
-		return head
+		return blob{id: c.inTree(file)}
 	}
-	id := blobID(text)
-	if id != head && c.isSieved(file) {
-		return c.sieve(file, info, text, head)
-	}
-	return id
+	return blob{blobID(text), info, text}
 }
 
 // blobID is the OID of a blob.
@@ -170,7 +194,7 @@ func (c *Content) isSieved(file string) bool {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		sieved, ok := c.sieved[dir]
 		if !ok {
-			_, err := c.root.Lstat(path.Join(dir, ".gitattributes"))
+			_, err := os.Lstat(c.at(path.Join(dir, ".gitattributes")))
 			sieved = err == nil || dir == "." && c.sievedByConfig()
 			c.sieved[dir] = sieved
 		}
@@ -194,11 +218,11 @@ func (c *Content) sievedByConfig() bool {
 	return err == nil || crlf != "" && crlf != "false"
 }
 
-// sieve is what `git add` makes of a file that has filters: what the index says where it knows
-// the file as it is, else the text with git's ends of lines.
-func (c *Content) sieve(file string, info os.FileInfo, text []byte, head OID) OID {
-	plain := blobID(unixLines(text))
-	if plain == head {
+// sieve is what `git add` makes of a file that has filters: what HEAD has where the text is that,
+// as it is or with git's ends of lines, else what the index says where it knows the file as it is.
+func (c *Content) sieve(file string, info os.FileInfo, text []byte) OID {
+	head, raw, plain := c.inTree(file), blobID(text), blobID(unixLines(text))
+	if raw == head || plain == head {
 		return head
 	}
 	if e := c.entry(file); e != nil {
@@ -208,7 +232,7 @@ func (c *Content) sieve(file string, info os.FileInfo, text []byte, head OID) OI
 		}
 	}
 	if bytes.IndexByte(text, 0) >= 0 {
-		return blobID(text)
+		return raw
 	}
 	return plain
 }
@@ -242,7 +266,7 @@ func (c *Content) openIndex() bool {
 // leftOut reports whether a sparse checkout leaves a file out of the working tree, with its folder
 // as it does unless told otherwise.
 func (c *Content) leftOut(file string) bool {
-	if info, err := c.root.Lstat(path.Dir(file)); err == nil && info.IsDir() {
+	if !filepath.IsLocal(file) || c.isDir(path.Dir(file)) {
 		return false
 	}
 	conf, err := c.repo.r.Config()

@@ -14,7 +14,7 @@ func standing(t *testing.T, p *place, commit git.OID, file string) git.OID {
 	t.Helper()
 	c := must(p.open("r").Content(commit))(t)
 	defer c.Close()
-	return c.Blob(file)
+	return c.Blob(file, nil)
 }
 
 // What stands in the working tree is what `git add` would make of it.
@@ -100,13 +100,13 @@ func TestContentOfCommit(t *testing.T) {
 	p.git(".", "clone", "-q", "--bare", "r", "bare")
 	bare := must(p.open("bare").Content(""))(t)
 	defer bare.Close()
-	equal(t, "HEAD of a bare repository", p.rev("r", "HEAD:a/f"), bare.Blob("a/f"))
+	equal(t, "HEAD of a bare repository", p.rev("r", "HEAD:a/f"), bare.Blob("a/f", nil))
 	p.git(".", "init", "-q", "empty")
 	p.write("empty/f", "1\n")
 	none := must(p.open("empty").Content(""))(t)
 	defer none.Close()
-	if none.Blob("f") == "" || none.Blob("g") != "" {
-		t.Errorf("before the first commit: %q, %q", none.Blob("f"), none.Blob("g"))
+	if none.Blob("f", nil) == "" || none.Blob("g", nil) != "" {
+		t.Errorf("before the first commit: %q, %q", none.Blob("f", nil), none.Blob("g", nil))
 	}
 }
 

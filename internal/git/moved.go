@@ -27,7 +27,7 @@ func (c *Content) Moved(files []string) map[string]string {
 		next := map[string]string{}
 		for from, to := range c.successors(now) {
 			former := now[from]
-			if out[former] = to; c.Blob(to) == "" {
+			if out[former] = to; c.Blob(to, nil) == "" {
 				delete(out, former)
 				next[to] = former
 			}
@@ -58,7 +58,7 @@ func (c *Content) successors(files map[string]string) map[string]string {
 // staged are the renames in the index. It reads all of it: only for a file that HEAD has and the
 // working tree has not.
 func (c *Content) staged() map[string]string {
-	if c.moves != nil || c.root == nil {
+	if c.moves != nil || c.root == "" {
 		return c.moves
 	}
 	c.moves = map[string]string{}

@@ -24,36 +24,52 @@ const (
 // worst orders what a session's files say: the first that one of them is, the session is.
 var worst = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, result.Fresh} //nolint:gochecknoglobals // a table
 
-// freshness judges sessions by their files.
-func freshness(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets map[string]db.Facet) (map[string]string, error) {
-	ids := make([]string, 0, len(facets))
-	for id := range facets {
-		ids = append(ids, id)
+// stand is what sessions left in their files, and what stands there now.
+type stand struct {
+	now  *git.Content // nil where it is not here
+	left map[string][]db.Left
+}
+
+// look reads both for sessions that are shown.
+func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, ids []string, limit int) (s stand, err error) {
+	if s.left, err = index.Left(ctx, ids, limit); err != nil {
+		return s, err
 	}
-	slices.Sort(ids)
-	left, err := index.Left(ctx, ids, maxLeft)
-	if err != nil {
-		return nil, err
+	if s.now, err = standing(ctx, index, repo, req); s.now == nil {
+		return s, err
 	}
-	files := make(map[string][]db.Left, len(ids))
 	for _, id := range ids {
-		if files[id] = left[id]; len(left[id]) == 0 {
-			files[id] = edited(repo, facets[id])
+		for _, l := range s.left[id] {
+			s.blob(l.Path, l)
 		}
 	}
-	now, err := standing(ctx, index, repo, req)
-	if err != nil {
-		return nil, err
+	return s, nil
+}
+
+func (s stand) close() {
+	if s.now != nil {
+		s.now.Close()
 	}
-	if now != nil {
-		defer now.Close()
+}
+
+// blob is what stands in a file, in which a session left something.
+func (s stand) blob(path string, l db.Left) db.Key {
+	return db.KeyOf(string(s.now.Blob(path, func(id git.OID) bool { return db.KeyOf(string(id)) == l.Blob })))
+}
+
+// freshness says of each session how it stands.
+func (s stand) freshness(repo *git.Repo, facets map[string]db.Facet) map[string]string {
+	for id, f := range facets {
+		if len(s.left[id]) == 0 {
+			s.left[id] = edited(repo, f)
+		}
 	}
-	states := judge(now, files)
-	out := make(map[string]string, len(ids))
-	for _, id := range ids {
+	states := s.judge()
+	out := make(map[string]string, len(facets))
+	for id := range facets {
 		out[id] = sum(states[id])
 	}
-	return out, nil
+	return out
 }
 
 // standing is what the files are compared with; nil where that is not here.
@@ -105,7 +121,7 @@ func edited(repo *git.Repo, f db.Facet) []db.Left {
 		}
 		l := db.Left{Path: p}
 		if then != nil {
-			l.Blob = db.KeyOf(string(then.Blob(p)))
+			l.Blob = db.KeyOf(string(then.Blob(p, nil)))
 		}
 		out = append(out, l)
 	}
@@ -113,48 +129,44 @@ func edited(repo *git.Repo, f db.Facet) []db.Left {
 }
 
 // judge compares what sessions left with what stands there, by session, file by file.
-func judge(now *git.Content, left map[string][]db.Left) map[string][]string {
-	var gone []string
-	if now != nil {
-		for _, files := range left {
+func (s stand) judge() map[string][]string {
+	moved := map[string]string{}
+	if s.now != nil {
+		var gone []string
+		for _, files := range s.left {
 			for _, l := range files {
-				if l.Blob != 0 && now.Blob(l.Path) == "" {
+				if l.Blob != 0 && s.blob(l.Path, l) == 0 {
 					gone = append(gone, l.Path)
 				}
 			}
 		}
+		if len(gone) > 0 {
+			moved = s.now.Moved(gone)
+		}
 	}
-	var moved map[string]string
-	if len(gone) > 0 {
-		moved = now.Moved(gone)
-	}
-	out := make(map[string][]string, len(left))
-	for id, files := range left {
+	out := make(map[string][]string, len(s.left))
+	for id, files := range s.left {
 		for _, l := range files {
-			out[id] = append(out[id], state(now, l, moved[l.Path]))
+			out[id] = append(out[id], s.state(l, moved[l.Path]))
 		}
 	}
 	return out
 }
 
 // state compares one file; moved is where it went, if it did.
-func state(now *git.Content, l db.Left, moved string) string {
-	if now == nil || l.Blob == 0 && !l.Deleted {
+func (s stand) state(l db.Left, moved string) string {
+	if s.now == nil || l.Blob == 0 && !l.Deleted {
 		return result.Unknown
 	}
-	blob := now.Blob(l.Path)
-	switch {
-	case l.Deleted && blob == "":
-		return result.Fresh
-	case l.Deleted:
-		return result.StaleChanged
-	case blob == "" && moved == "":
-		return result.StaleDeleted
-	case blob == "":
-		blob = now.Blob(moved)
+	blob := s.blob(l.Path, l)
+	if blob == 0 && moved != "" {
+		blob = s.blob(moved, l)
 	}
-	if db.KeyOf(string(blob)) == l.Blob {
+	switch {
+	case blob == l.Blob: // also where both are none
 		return result.Fresh
+	case blob == 0:
+		return result.StaleDeleted
 	}
 	return result.StaleChanged
 }
@@ -170,33 +182,24 @@ func sum(states []string) string {
 }
 
 // freshen says of a session that is shown in full, and of each of its files, how it stands.
-func freshen(ctx context.Context, index *db.DB, repo *git.Repo, s *result.Session) error {
-	facets, err := index.Facets(ctx, []string{s.ID})
+func freshen(ctx context.Context, index *db.DB, repo *git.Repo, out *result.Session) error {
+	facets, err := index.Facets(ctx, []string{out.ID})
 	if err != nil {
 		return err
 	}
-	states, err := freshness(ctx, index, repo, Request{}, facets)
+	s, err := look(ctx, index, repo, Request{}, []string{out.ID}, len(out.Files))
 	if err != nil {
 		return err
 	}
-	s.Freshness = cmp.Or(states[s.ID], result.Unverifiable)
-	left, err := index.Left(ctx, []string{s.ID}, len(s.Files)+1)
-	if err != nil {
-		return err
+	defer s.close()
+	out.Freshness = cmp.Or(s.freshness(repo, facets)[out.ID], result.Unverifiable)
+	states := s.judge()[out.ID]
+	of := make(map[string]string, len(states))
+	for i, l := range s.left[out.ID] {
+		of[l.Path] = states[i]
 	}
-	now, err := standing(ctx, index, repo, Request{})
-	if err != nil {
-		return err
-	}
-	if now != nil {
-		defer now.Close()
-	}
-	of := map[string]string{}
-	for i, st := range judge(now, left)[s.ID] {
-		of[left[s.ID][i].Path] = st
-	}
-	for i, f := range s.Files {
-		s.Files[i].Freshness = cmp.Or(of[f.Path], result.Unknown)
+	for i, f := range out.Files {
+		out.Files[i].Freshness = cmp.Or(of[f.Path], result.Unknown)
 	}
 	return nil
 }

@@ -251,9 +251,9 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	}
 	var facets map[string]db.Facet
 	var rewrites []session.Rewrite
-	var states map[string]string
+	var files stand
 	var shown []passage
-	// A third of the time that a recall takes: on two connections, at once.
+	// A third of the time that a recall takes: on three connections, at once.
 	err := beside(
 		func() (err error) {
 			if facets, err = index.Facets(ctx, ids); err != nil {
@@ -263,20 +263,22 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 			for _, f := range facets {
 				commits = append(commits, f.Commits...)
 			}
-			if rewrites, err = index.Became(ctx, commits); err != nil {
-				return err
-			}
-			states, err = freshness(ctx, index, repo, req, facets)
+			rewrites, err = index.Became(ctx, commits)
 			return err
 		},
 		func() (err error) {
 			shown, err = passages(ctx, index, s, req.Query, hits)
 			return err
+		},
+		func() (err error) {
+			files, err = look(ctx, index, repo, req, ids, maxLeft)
+			return err
 		})
+	defer files.close()
 	if err != nil {
 		return nil, err
 	}
-	now := successors(rewrites)
+	now, states := successors(rewrites), files.freshness(repo, facets)
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
@@ -321,12 +323,17 @@ func passages(ctx context.Context, index *db.DB, s *search.Searcher, query strin
 	return out, nil
 }
 
-// beside runs two steps at once.
-func beside(one, other func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- one() }()
-	err := other()
-	return cmp.Or(<-done, err)
+// beside runs steps at once.
+func beside(steps ...func() error) error {
+	done := make(chan error, len(steps))
+	for _, step := range steps {
+		go func() { done <- step() }()
+	}
+	var err error
+	for range steps {
+		err = cmp.Or(err, <-done)
+	}
+	return err
 }
 
 // successors tells what a commit has become, through chains of amends and rebases.
