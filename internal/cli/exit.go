@@ -79,6 +79,8 @@ func explain(err error) string {
 		hint = `add one with "git remote add origin URL", or name one`
 	case errors.Is(err, config.ErrUnknownRemote):
 		hint = `"git remote" lists them, "git config rekal.remote NAME" chooses one`
+	case errors.Is(err, git.ErrTooLong):
+		hint = "the file is long and changed often; ask for a few lines, as PATH:FIRST,LAST"
 	case errors.As(err, &ambiguous):
 		hint = "give more of the ID"
 	}

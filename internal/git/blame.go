@@ -15,7 +15,7 @@ import (
 
 // blamePatience is how long libgit2 may look for the commits of a file's lines. It takes about as
 // long as the file is, times the commits that changed it, and can't be stopped.
-const blamePatience = 10 * time.Second
+const blamePatience = 20 * time.Second
 
 // Errors of Blame.
 var (

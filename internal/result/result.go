@@ -23,6 +23,7 @@ type Recall struct {
 	Query   string  `json:"query,omitempty"`
 	Filters Filters `json:"filters,omitzero"`
 	AsOf    *AsOf   `json:"as_of,omitempty"` // with --checkpoint
+	Why     *Why    `json:"why,omitempty"`   // of git rekal why
 	Total   int     `json:"total"`           // how many match, before -n
 	Results []Hit   `json:"results"`
 }
@@ -40,6 +41,31 @@ type Filters struct {
 type AsOf struct {
 	Checkpoint string `json:"checkpoint,omitempty"` // OID of the commit of one's own ledger; absent before the first
 	Until      string `json:"until,omitempty"`      // of the others' ledgers counts what was there by then
+}
+
+// Why says which lines `git rekal why` was asked about, and which of them no session explains.
+type Why struct {
+	Path        string   `json:"path"` // from the repository's root
+	From        int      `json:"from"` // the first line, from 1 on
+	To          int      `json:"to"`   // the last line
+	Uncommitted []Range  `json:"uncommitted,omitempty"`
+	Unexplained []Source `json:"unexplained,omitempty"` // commits behind which no session is known
+}
+
+// Range is some lines: the first and the last one.
+type Range [2]int
+
+// Source is a commit that brought lines.
+type Source struct {
+	Commit string  `json:"commit"`
+	Ranges []Range `json:"ranges"`
+}
+
+// Explains says which lines a session explains.
+type Explains struct {
+	Lines   int      `json:"lines"` // how many
+	Ranges  []Range  `json:"ranges"`
+	Commits []string `json:"commits"` // that brought them, abbreviated, the one with the most lines first
 }
 
 // Hit is one session that was found.
@@ -66,6 +92,8 @@ type Hit struct {
 	ToolCalls  int      `json:"tool_calls"`
 	Files      []string `json:"files,omitempty"` // the first few that it changed
 	FilesTotal int      `json:"files_total,omitempty"`
+
+	Explains *Explains `json:"explains,omitempty"` // of git rekal why
 }
 
 // How far the files of a session are what its commits left: the worst of them.
