@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -79,12 +78,11 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (ta
 	fail := func(err error) (target, error) { return target{}, &UsageError{fmt.Errorf("why %q: %w", text, err)} }
 	name, from, to := text, 0, 0
 	if m := lineSuffix.FindStringSubmatch(text); m != nil && !stands(repo, commit, text) {
+		var err [2]error
 		name = m[1]
-		from, _ = strconv.Atoi(m[2]) // 0 where there are too many digits
-		if to = from; m[3] != "" {
-			to, _ = strconv.Atoi(m[3])
-		}
-		if from < 1 || to < from {
+		from, err[0] = strconv.Atoi(m[2])
+		to, err[1] = strconv.Atoi(cmp.Or(m[3], m[2]))
+		if errors.Join(err[:]...) != nil || from < 1 || to < from {
 			return fail(errors.New("lines are LINE or FIRST,LAST, from 1 on"))
 		}
 	}
@@ -255,7 +253,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	if err != nil {
 		return nil, err
 	}
-	query := path.Base(w.file) + " " + strings.Join(w.blame.Text, " ")
+	query := strings.Join(w.blame.Text, " ")
 	query = strings.ToValidUTF8(query[:min(len(query), askedBytes)], "")
 	allow := func(id string) bool { return w.explained[id] != nil }
 	near, err := s.Search(ctx, query, search.Options{Allow: allow, Weak: true})
@@ -269,8 +267,8 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	hits := make([]found, len(ranked))
 	for i, e := range ranked {
 		hits[i] = found{id: e.id, score: float64(len(e.lines)) / float64(len(w.blame.Origins)), turn: search.First}
-		if h, ok := passages[e.id]; ok {
-			hits[i].turn, hits[i].passage, hits[i].read = h.Turn, h.Passage, h.Read
+		if h, ok := passages[e.id]; ok && h.Turn >= 0 { // paths and commands would say nothing new
+			hits[i].turn, hits[i].read = h.Turn, h.Read
 		}
 	}
 	out, err := show(ctx, w.index, w.repo, s, Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
