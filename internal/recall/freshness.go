@@ -99,6 +99,9 @@ func codeOf(ctx context.Context, index *db.DB, repo *git.Repo, tip git.OID) (git
 			}
 			checkpoints = append(checkpoints, string(c.OID))
 		}
+		if len(checkpoints) == 0 {
+			return "", nil
+		}
 	}
 	sha, err := index.CommitOf(ctx, checkpoints)
 	return git.OID(sha), err
