@@ -32,7 +32,7 @@ tool = $(env) go tool -modfile=.ci/tools.mod
 # git knows which files are ours: not .build, not what git ignores.
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
-.PHONY: build setup libgit2 release test race torture team lint fmt fuzz bench microbench rank demo hook-managers ollama install check clean
+.PHONY: build setup libgit2 release test race torture team lint fmt fuzz vuln bench microbench rank demo vectors hook-managers ollama install check clean
 
 build: setup
 	$(env) go build -buildvcs=false -ldflags '$(ldflags)' -o bin/git-rekal ./git-rekal
@@ -88,6 +88,10 @@ fmt: setup
 fuzz: setup
 	$(env) .ci/fuzz.sh $(FUZZTIME)
 
+# Known vulnerabilities, where the network allows; it decides nothing.
+vuln: setup
+	$(env) go run golang.org/x/vuln/cmd/govulncheck@v1.8.0 ./...
+
 # make rank CORPUS=DIR QUERIES=FILE OUT=run.tsv
 rank: setup
 	@test -n '$(CORPUS)' -a -n '$(QUERIES)' -a -n '$(OUT)' || \
@@ -96,6 +100,10 @@ rank: setup
 
 demo: build
 	@sh .ci/demo.sh
+
+# What gitleaks' own rules are tested with against internal/redact; makes them from its sources.
+vectors: setup
+	$(env) .ci/vectors.sh
 
 # husky, lefthook, pre-commit and git-lfs, really installed: needs the network, and is no test.
 hook-managers: build

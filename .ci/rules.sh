@@ -1,6 +1,6 @@
 #!/bin/sh
-# Two rules that no linter knows: every package of internal/ has its depguard rule, and
-# every fuzz target has committed seeds.
+# Rules that no linter knows: every package of internal/ has its depguard rule, every fuzz target
+# has committed seeds, and every module that we use its reason and licence in docs/dependencies.md.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -19,5 +19,12 @@ for target in $(.ci/fuzz.sh list); do
 	seeds=${target%:*}/testdata/fuzz/${target##*:}
 	[ -n "$(git ls-files --cached --others --exclude-standard "$seeds" 2>/dev/null)" ] ||
 		fail "${target%:*}: ${target##*:} has no seeds in $seeds"
+done
+for module in $(sed -n '/^require/,/^)/{/indirect/d;s/^\(require\)\{0,1\}[	 (]*\([^ ]*\..*\) v.*/\2/p;}' go.mod); do
+	grep -q "^| .$module. | ..* | ..* |$" docs/dependencies.md ||
+		fail "$module: no reason or no licence in docs/dependencies.md"
+done
+for module in $(sed -n 's/^| .\([a-z][^ ]*\.[^ ]*\). | .*/\1/p' docs/dependencies.md); do
+	grep -q "^	$module v[^/]*\$" go.mod || fail "$module: in docs/dependencies.md, and not in go.mod"
 done
 exit $failed

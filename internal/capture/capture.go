@@ -16,9 +16,12 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -44,7 +47,20 @@ type Capturer struct {
 	CI       bool                  // nobody sits at the keyboard
 	Progress func(done, total int) // called after each transcript that was read
 	Budget   int64                 // how many new bytes of transcripts to read at most, the latest files first; 0: all
+	Round    Round                 // how much is in memory at once
 }
+
+// Round bounds what is in memory at once, in bytes. A zero is the usual bound.
+type Round struct {
+	Kept  int   // of new text, behind which the rest is left to another round
+	Piece int64 // of one transcript; what follows is read in another round, as if the file had grown
+}
+
+// The usual bounds. A piece is more than the longest line that is read.
+const (
+	maxKept  = 12 << 20
+	maxPiece = 24 << 20
+)
 
 // Outcome is what one capture stored.
 type Outcome struct {
@@ -58,6 +74,8 @@ type Outcome struct {
 	Skipped     int            // transcript lines that could not be read
 	SkippedIn   []string       // the transcripts that hold them
 	Warnings    []error        // transcripts that could not be read, or the cache not written
+
+	ids map[string]bool // of the sessions
 }
 
 // Errors that callers decide on.
@@ -83,44 +101,97 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 	return c.attempt(ctx, func(g *gathered) ([]session.Entry, error) { return g.imported(ctx) })
 }
 
+// attempt captures in rounds: what a round keeps, and what it reads of one transcript, is bounded, and
+// so is the memory that it takes. Mostly there is one. What a round stored stays.
 func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
-	for range tries {
-		out, err := c.once(ctx, plan)
-		if !errors.Is(err, git.ErrMoved) {
-			return out, err
+	var all Outcome
+	pieces := map[string]piece{}
+	c.Round.Kept, c.Round.Piece = cmp.Or(c.Round.Kept, maxKept), cmp.Or(c.Round.Piece, maxPiece)
+	for lost := 0; lost < tries; {
+		before, err := c.Ledger.Tip()
+		if err != nil {
+			return all, err
+		}
+		g := &gathered{Capturer: c, pieces: pieces}
+		err = g.once(ctx, plan)
+		switch {
+		case errors.Is(err, git.ErrMoved) || c.scrubbed(before, err):
+			lost++
+			continue
+		case err != nil:
+			return all, err
+		}
+		all.add(g.out)
+		if !g.more {
+			return all, nil
 		}
 	}
-	return Outcome{}, fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
+	return all, fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
 }
 
-func (c *Capturer) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
-	tips, err := ledger.LocalTips(c.Repo)
+// scrubbed reports whether what was not to be found was taken away by a scrub at the same time.
+func (c *Capturer) scrubbed(before git.OID, err error) bool {
+	if !errors.Is(err, git.ErrNotFound) {
+		return false
+	}
+	now, err := c.Ledger.Tip()
+	return err == nil && now != before
+}
+
+// add takes in what a later round stored.
+func (o *Outcome) add(more Outcome) {
+	if more.Tip != "" {
+		o.Tip = more.Tip
+	}
+	o.sessions(slices.Collect(maps.Keys(more.ids))...)
+	o.Turns += more.Turns
+	o.ToolCalls += more.ToolCalls
+	o.Checkpoints += more.Checkpoints
+	o.Links += more.Links
+	o.Skipped += more.Skipped
+	o.SkippedIn = append(o.SkippedIn, more.SkippedIn...)
+	o.Warnings = append(o.Warnings, more.Warnings...)
+	for rule, n := range more.Redacted {
+		if o.Redacted == nil {
+			o.Redacted = map[string]int{}
+		}
+		o.Redacted[rule] += n
+	}
+}
+
+// sessions counts some, each once.
+func (o *Outcome) sessions(ids ...string) {
+	if o.ids == nil {
+		o.ids = map[string]bool{}
+	}
+	for _, id := range ids {
+		o.ids[id] = true
+	}
+	o.Sessions = len(o.ids)
+}
+
+func (g *gathered) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) error {
+	tips, err := ledger.LocalTips(g.Repo)
 	if err != nil {
-		return Outcome{}, err
+		return err
 	}
-	if tips[c.Ledger.Ref()] == "" {
-		return Outcome{}, c.missing()
+	if tips[g.Ledger.Ref()] == "" {
+		return g.missing()
 	}
-	st, err := load(ctx, c.Repo, c.CacheDir, tips)
-	if err != nil {
-		return Outcome{}, err
+	if g.st, err = load(ctx, g.Repo, g.CacheDir, tips); err != nil {
+		return err
 	}
-	now, err := c.after(tips)
-	if err != nil {
-		return Outcome{}, err
+	if g.now, err = g.after(tips); err != nil {
+		return err
 	}
-	g := &gathered{Capturer: c, st: st, now: now}
 	if err := g.gather(ctx); err != nil {
-		return Outcome{}, err
+		return err
 	}
 	drafts, err := plan(g)
 	if err != nil {
-		return Outcome{}, err
+		return err
 	}
-	if err := g.store(ctx, tips, drafts); err != nil {
-		return Outcome{}, err
-	}
-	return g.out, nil
+	return g.store(ctx, tips, drafts)
 }
 
 // future is how far a clock may have gone back. What is later than that was written by a
@@ -195,7 +266,7 @@ func (g *gathered) redacted(ctx context.Context, drafts []session.Entry) ([]ledg
 
 func (g *gathered) count(e session.Entry, r redact.Report) {
 	for _, s := range e.Sessions {
-		g.out.Sessions++
+		g.out.sessions(s.ID)
 		g.out.Turns += len(s.Turns)
 		g.out.ToolCalls += len(s.ToolCalls)
 	}

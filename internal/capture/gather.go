@@ -21,6 +21,10 @@ type gathered struct {
 	read  bool               // some transcript was read, or a store was judged
 	done  []*reading
 	out   Outcome
+
+	kept   int              // bytes of text in fresh
+	more   bool             // something is left to another round
+	pieces map[string]piece // of transcripts that are read in several rounds
 }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.
@@ -54,13 +58,20 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 	}
 	var taken []*reading
 	changed = g.affordable(agent.Name(), changed)
-	for i, ready := range g.readAll(ctx, agent, changed, found.Files, roots) {
-		r := <-ready
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for i, next := range g.readAll(ctx, agent, changed, found.Files, roots) {
+		if g.kept > g.Round.Kept {
+			g.more = true
+			break
+		}
+		r := next()
 		if r.err != nil {
 			g.out.Warnings = append(g.out.Warnings, fmt.Errorf("capture: %w", r.err))
 			continue
 		}
 		g.read = true
+		g.more = g.more || r.cut
 		if n := lost(r.doc.Skipped); n > 0 {
 			g.out.Skipped += n
 			g.out.SkippedIn = append(g.out.SkippedIn, r.file.Path)
@@ -185,6 +196,7 @@ func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) erro
 	if fresh != nil {
 		added.ActorType = fresh.ActorType // who started it shows at its beginning
 		fresh.Absorb(added, session.Piece)
+		g.kept += weight(added)
 		return nil
 	}
 	g.add(r, added, k)
@@ -230,6 +242,9 @@ func (g *gathered) fork(ctx context.Context, s session.Session) (session.Session
 	}
 	s = s.Tail(n)
 	s.ForkedFrom = origin
+	if slices.ContainsFunc(family, func(f session.Session) bool { return f.Title == session.Scrubbed }) {
+		s.Title = session.Scrubbed // mostly it is the first prompt, which was copied, too
+	}
 	return s, nil
 }
 
@@ -297,7 +312,10 @@ func (g *gathered) clean(ctx context.Context, s session.Session) (session.Sessio
 
 // add takes a session with new content into the capture.
 func (g *gathered) add(r *reading, s session.Session, k *known) {
-	retitled := k != nil && s.Title != "" && s.Title != k.Title
+	if k != nil && k.Title == session.Scrubbed {
+		s.Title = ""
+	}
+	retitled := k != nil && s.Title != "" && !session.Alike(s.Title, k.Title)
 	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 && !retitled {
 		return
 	}
@@ -309,6 +327,19 @@ func (g *gathered) add(r *reading, s session.Session, k *known) {
 		s.Bytes = r.offset + r.doc.Bytes
 	}
 	g.fresh = append(g.fresh, &s)
+	g.kept += weight(s)
+}
+
+// weight is about how much memory a session takes.
+func weight(s session.Session) int {
+	n := 0
+	for _, t := range s.Turns {
+		n += len(t.Content) + 64
+	}
+	for _, c := range s.ToolCalls {
+		n += len(c.Tool) + len(c.Path) + len(c.Cmd) + 64
+	}
+	return n
 }
 
 func (g *gathered) freshOf(source, nativeID string) *session.Session {

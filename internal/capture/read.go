@@ -30,32 +30,50 @@ type reading struct {
 	hash   string // SHA-256 of the first offset + doc.Bytes bytes
 	resume []byte
 	tail   []byte
+	cut    bool // something of the file follows
 	err    error
 }
 
-// readAll decodes transcripts side by side, and gives each its channel, so that they can
-// be taken in order while later ones are still being read.
-func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []chan *reading {
-	out := make([]chan *reading, len(files))
-	for i := range out {
-		out[i] = make(chan *reading, 1)
-	}
+// piece is what a round read of a transcript that is longer. Where the cursor is no further
+// afterwards (a line that is longer than all of it, or no turn yet), the next one is twice as long.
+type piece struct{ from, size int64 }
+
+// readAll decodes transcripts side by side, and gives for each a function that waits for it, so that they
+// can be taken in order while the next ones are being read. Not more than readers are decoded and
+// not taken.
+func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []func() *reading {
+	ready := make([]chan *reading, len(files))
+	out := make([]func() *reading, len(files))
 	slots := make(chan struct{}, readers)
 	cursors := make([]*known, len(files))
+	pieces := make([]piece, len(files))
 	for i, f := range files {
-		cursors[i] = g.st.Sessions[sessionKey(agent.Name(), f.NativeID)]
+		ready[i] = make(chan *reading, 1)
+		out[i] = func() *reading {
+			select {
+			case r := <-ready[i]:
+				<-slots
+				return r
+			case <-ctx.Done():
+				return &reading{file: f, agent: agent.Name(), err: ctx.Err()}
+			}
+		}
+		cursors[i], pieces[i] = g.st.Sessions[sessionKey(agent.Name(), f.NativeID)], g.pieces[f.Path]
 	}
-	rd := reader{agent: agent, roots: roots, siblings: siblings}
+	rd := reader{agent: agent, roots: roots, siblings: siblings, piece: g.Round.Piece}
 	go func() {
 		for i, f := range files {
-			slots <- struct{}{}
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
 			go func() {
-				defer func() { <-slots }()
-				r, err := rd.read(ctx, f, cursors[i])
+				r, err := rd.read(ctx, f, cursors[i], pieces[i])
 				if err != nil {
 					r = &reading{file: f, agent: agent.Name(), err: err}
 				}
-				out[i] <- r
+				ready[i] <- r
 			}()
 		}
 	}()
@@ -67,11 +85,12 @@ type reader struct {
 	agent    transcript.Agent
 	roots    []string
 	siblings []transcript.File
+	piece    int64 // see Round
 }
 
 // read decodes what follows the cursor of a transcript, or all of it when it is new or
 // was rewritten. A decoder that breaks on a file costs that file only.
-func (rd reader) read(ctx context.Context, f transcript.File, k *known) (r *reading, err error) {
+func (rd reader) read(ctx context.Context, f transcript.File, k *known, last piece) (r *reading, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r, err = nil, fmt.Errorf("read transcript %q: internal error: %v", f.Path, v)
@@ -92,17 +111,30 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known) (r *read
 	} else if opt.Spawner, err = transcript.Spawner(ctx, f, rd.siblings); err != nil {
 		return nil, err
 	}
+	now := last.next(offset, rd.piece)
+	cut := f.Size > offset+now.size
+	if cut {
+		f.Size = offset + now.size
+	}
 	// The size of the moment when it was found bounds the read, so that what is hashed and
 	// what is decoded are the same bytes.
 	doc, err := rd.agent.Decode(ctx, io.NewSectionReader(file, offset, f.Size-offset), opt)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
-	r = &reading{file: f, agent: rd.agent.Name(), doc: doc, offset: offset}
+	r = &reading{file: f, agent: rd.agent.Name(), doc: doc, offset: offset, cut: cut}
 	if err := r.seal(file, sum); err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
 	return r, nil
+}
+
+// next is what to read from an offset on, behind what the last round read.
+func (p piece) next(offset, usual int64) piece {
+	if p.size > 0 && p.from == offset {
+		return piece{offset, 2 * p.size}
+	}
+	return piece{offset, usual}
 }
 
 // digest is a SHA-256 whose state can be stored.
@@ -188,6 +220,9 @@ func (g *gathered) remember() {
 	seen := map[string]bool{}
 	for _, r := range g.done {
 		seen[r.file.Path] = true
+		if r.cut {
+			g.pieces[r.file.Path] = piece{r.offset, r.file.Size - r.offset}
+		}
 		g.st.Files[r.file.Path] = stamp{Size: r.file.Size, ModTime: r.file.ModTime.UnixNano()}
 		if k := g.st.Sessions[sessionKey(r.agent, r.file.NativeID)]; k != nil && k.owns(r) {
 			k.Bytes, k.Hash = r.offset+r.doc.Bytes, r.hash

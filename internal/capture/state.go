@@ -131,6 +131,20 @@ func (st *state) save(dir string) error {
 	return nil
 }
 
+// Forget removes the cache, and what processes that died left of it.
+func Forget(dir string) error {
+	files, err := filepath.Glob(filepath.Join(dir, cacheFile+"*"))
+	for _, f := range files {
+		if gone := os.Remove(f); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("capture: forget: %w", err)
+	}
+	return nil
+}
+
 // errStartOver says that a state can't be continued: its tips are not behind the new ones, or
 // something new belongs before what it holds of a session.
 var errStartOver = errors.New("not a plain continuation")
@@ -199,7 +213,7 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 			st.Rewrites[shaKey(r.New)] = slices.Insert(old, i, shaKey(r.Old))
 		}
 	}
-	if cp := all.Checkpoint; cp != nil && len(cp.Files) > 0 {
+	if cp := all.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch == session.Scrubbed) {
 		st.Recorded[shaKey(cp.GitSHA)] = true
 		made := cp.TS
 		if code, err := repo.Commit(git.OID(cp.GitSHA)); err == nil {
@@ -244,7 +258,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 	if s.Parent != "" {
 		k.Parent = s.Parent
 	}
-	if s.Title != "" {
+	if s.Title != "" && k.Title != session.Scrubbed {
 		k.Title = s.Title
 	}
 	if s.ForkedFrom != "" {

@@ -60,6 +60,7 @@ type world struct {
 	now  func() time.Time // of the captures
 	via  string
 	redo []session.Rewrite
+	red  redact.Settings // of the captures
 }
 
 func newWorld(t *testing.T) *world {
@@ -232,7 +233,7 @@ func (w *world) capturer() (*capture.Capturer, func(), error) {
 		return nil, nil, err
 	}
 	return &capture.Capturer{
-		Repo: repo, Ledger: own, Redactor: redact.New(), Agents: transcript.Agents(), Home: w.home(),
+		Repo: repo, Ledger: own, Redactor: redact.With(w.red), Agents: transcript.Agents(), Home: w.home(),
 		Getenv: func(string) string { return "" }, Email: email, CacheDir: w.cache(), Now: w.now,
 	}, repo.Close, nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,23 +14,36 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// checkpointCommand captures now: `git rekal checkpoint`.
-type checkpointCommand struct{}
+// checkpointCommand captures now: `git rekal checkpoint`, or says what that would store:
+// `git rekal checkpoint --dry-run`.
+type checkpointCommand struct{ dryRun, json bool }
 
 func checkpointEntry() entry {
 	return entry{
-		name: "checkpoint", usage: "checkpoint", short: "capture what is new now, without waiting for a commit",
+		name: "checkpoint", usage: "checkpoint [--dry-run [--json]]", short: "capture what is new now, without waiting for a commit",
 		long: `
 Captures what coding agents have recorded since the last checkpoint, ties it to HEAD, and
 brings the index up to date. Quiet when there is nothing new. The hooks do the same at every
-commit.`,
+commit.
+
+With --dry-run, it writes nothing at all, and says what would be stored: sessions, turns, tool calls and
+files, by agent; and what is redacted before, by rule, each place with the text around it and never with
+what stood there. Before "git rekal init" that is what init would import.`,
 		make: func() command { return &checkpointCommand{} },
 	}
 }
 
-func (c *checkpointCommand) addFlags(*pflag.FlagSet) {}
+func (c *checkpointCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.dryRun, "dry-run", false, "store nothing, and say what would be stored and redacted")
+	fs.BoolVar(&c.json, "json", false, "with --dry-run: JSON on one line")
+}
 
-func (c *checkpointCommand) validate(args []string) error { return noArgs(args) }
+func (c *checkpointCommand) validate(args []string) error {
+	if c.json && !c.dryRun {
+		return errors.New("--json goes with --dry-run")
+	}
+	return noArgs(args)
+}
 
 func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(app.Process)
@@ -40,6 +54,9 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	author, err := w.Author(ctx)
 	if err != nil {
 		return err
+	}
+	if c.dryRun {
+		return c.preview(ctx, app, w, author)
 	}
 	if err := app.captureNow(ctx, w, author, session.ViaManual); err != nil {
 		return err
@@ -61,6 +78,9 @@ const checkpointTime = 10 * time.Second
 
 // captureNow captures what is new and says what it was.
 func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author workspace.Author, via string) error {
+	if err := author.Config.Faults; err != nil {
+		return err
+	}
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
 		return err

@@ -65,13 +65,13 @@ func (c *cleanCommand) ledgers(app *App, w *workspace.Workspace) error {
 	}
 	for _, h := range heads {
 		if !c.ledger {
-			fmt.Fprintf(app.Stdout, "left: the ledger %s (\"git rekal clean --ledger\" removes it)\n", shortRef(h.Ref))
+			fmt.Fprintf(app.Stdout, "left: the ledger %s (\"git rekal clean --ledger\" removes it)\n", printable(shortRef(h.Ref)))
 			continue
 		}
 		if err := w.Repo.DeleteRef(h.Ref); err != nil {
 			return err
 		}
-		fmt.Fprintf(app.Stdout, "removed: the ledger %s (was %s)\n", shortRef(h.Ref), h.OID)
+		fmt.Fprintf(app.Stdout, "removed: the ledger %s (was %s)\n", printable(shortRef(h.Ref)), h.OID)
 	}
 	return nil
 }

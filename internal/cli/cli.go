@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -55,7 +56,7 @@ type entry struct {
 // table lists the commands in the order of the help. Subcommands win over a query of the
 // same name.
 func table() []entry {
-	return []entry{recallEntry(), initEntry(), cleanEntry(), checkpointEntry(), pushEntry(), syncEntry(), logEntry(), queryEntry(), whyEntry(), indexEntry(), versionEntry(), hookEntry()}
+	return []entry{recallEntry(), initEntry(), cleanEntry(), checkpointEntry(), pushEntry(), syncEntry(), scrubEntry(), logEntry(), queryEntry(), whyEntry(), indexEntry(), doctorEntry(), versionEntry(), hookEntry()}
 }
 
 // Main runs the program with the arguments behind its name, and returns the exit status.
@@ -101,6 +102,14 @@ func choose(args []string) (entry, []string) {
 
 func (app *App) execute(ctx context.Context, e entry, args []string) error {
 	c := e.make()
+	if err := parse(c, e, args); err != nil {
+		return err
+	}
+	return c.run(ctx, app)
+}
+
+// parse fills in a command.
+func parse(c command, e entry, args []string) error {
 	fs := pflag.NewFlagSet(e.name, pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
@@ -114,7 +123,7 @@ func (app *App) execute(ctx context.Context, e entry, args []string) error {
 	if err := c.validate(fs.Args()); err != nil {
 		return &usageError{err, e.name}
 	}
-	return c.run(ctx, app)
+	return nil
 }
 
 // open is what every command that shares goes through: a repository that is set up, and its
@@ -169,22 +178,7 @@ func (app *App) hint(text string) {
 }
 
 // printable makes text from elsewhere safe to show on a terminal, and one line.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case r < ' ' || r >= 0x7f && r < 0xa0, isBidi(r):
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
-
-// isBidi reports whether a rune reorders the text around it on a screen.
-func isBidi(r rune) bool {
-	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c
-}
+func printable(s string) string { return result.Printable(s) }
 
 func noArgs(args []string) error {
 	if len(args) > 0 {

@@ -45,47 +45,72 @@ func status(err error) int {
 
 // explain is an error with what to do about it, in one line.
 func explain(err error) string {
-	var usage *usageError
-	var ambiguous *db.AmbiguousError
-	var owner *git.OwnerError
-	var blocked *ledger.BlockedError
-	hint := ""
-	switch {
-	case errors.As(err, &usage):
-		hint = fmt.Sprintf(`see "git rekal %s-h"`, strings.TrimLeft(usage.command+" ", " "))
-	case errors.Is(err, workspace.ErrNotInitialised), errors.Is(err, capture.ErrNoLedger):
-		hint = `run "git rekal init"`
-	case errors.Is(err, git.ErrNotRepository):
-		hint = "run it inside a git repository"
-	case errors.Is(err, git.ErrNoIdentity):
-		hint = `run "git config user.email you@example.com" and "git config user.name You"; nothing is lost, the next checkpoint captures it`
-	case errors.As(err, &owner):
-		hint = fmt.Sprintf("if you trust it, run %q", owner.Advice)
-	case errors.As(err, &blocked):
-		hint = fmt.Sprintf(`rename it, as by "git branch -m %s NAME"`, shortRef(blocked.By))
-	case errors.Is(err, ledger.ErrFormat):
-		hint = "a newer git-rekal wrote it, or it is another branch by that name, which you may rename"
-	case errors.Is(err, git.ErrUnsupported):
-		hint = "git-rekal works with SHA-1 repositories and refs in files"
-	case errors.Is(err, lock.ErrBusy), errors.Is(err, capture.ErrBusy), errors.Is(err, db.ErrLocked):
-		hint = "try again in a moment"
-	case errors.Is(err, db.ErrCorrupt):
-		hint = `run "git rekal index"`
-	case errors.Is(err, fs.ErrPermission):
-		hint = "check who owns .rekal and .git; nothing is lost"
-	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, git.ErrNotFound):
-		hint = `this clone left something out; "git rekal sync" fetches it`
-	case errors.Is(err, config.ErrNoRemote):
-		hint = `add one with "git remote add origin URL", or name one`
-	case errors.Is(err, config.ErrUnknownRemote):
-		hint = `"git remote" lists them, "git config rekal.remote NAME" chooses one`
-	case errors.Is(err, git.ErrTooLong):
-		hint = "the file is long and changed often; ask for a few lines, as PATH:FIRST,LAST"
-	case errors.As(err, &ambiguous):
-		hint = "give more of the ID"
+	hint := hintOf(err)
+	for _, k := range kinds {
+		if hint == "" && errors.Is(err, k.err) {
+			hint = k.hint
+		}
 	}
 	if hint == "" {
 		return err.Error()
 	}
 	return fmt.Sprintf("%v: %s", err, hint)
+}
+
+// kinds of errors, and what to do about each; of several that fit, the first one counts.
+var kinds = []struct { //nolint:gochecknoglobals // a table
+	err  error
+	hint string
+}{
+	{workspace.ErrNotInitialised, `run "git rekal init"`},
+	{capture.ErrNoLedger, `run "git rekal init"`},
+	{workspace.ErrTracked, `remove it: "git rm -r --cached .rekal", commit, and delete the folder`},
+	{git.ErrNotRepository, "run it inside a git repository"},
+	{git.ErrNoIdentity, `run "git config user.email you@example.com" and "git config user.name You"; nothing is lost, the next checkpoint captures it`},
+	{ledger.ErrFormat, "a newer git-rekal wrote it, or it is another branch by that name, which you may rename"},
+	{git.ErrUnsupported, "git-rekal works with SHA-1 repositories and refs in files"},
+	{lock.ErrBusy, "try again in a moment"},
+	{capture.ErrBusy, "try again in a moment"},
+	{db.ErrLocked, "try again in a moment"},
+	{db.ErrCorrupt, `run "git rekal index"`},
+	{db.ErrRoom, "the ledgers hold very long turns; nothing is lost, and recall answers from the state before"},
+	{db.ErrTime, "ask for less, or give it more with --timeout"},
+	{db.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
+	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},
+	{git.ErrTooLong, "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST"},
+	{fs.ErrPermission, "check who owns .rekal and .git; nothing is lost"},
+	{config.ErrNoRemote, `add one with "git remote add origin URL", or name one`},
+	{config.ErrUnknownRemote, `"git remote" lists them, "git config rekal.remote NAME" chooses one`},
+	{ledger.ErrCut, `run "git fetch --unshallow" first`},
+}
+
+// hintOf is what to do about an error that says more than its kind.
+func hintOf(err error) string {
+	var usage *usageError
+	var ambiguous *db.AmbiguousError
+	var owner *git.OwnerError
+	var blocked *ledger.BlockedError
+	var pushed *ledger.PushedError
+	var target *ledger.TargetError
+	var prefix *ledger.AmbiguousError
+	var tree *workspace.CheckedOutError
+	switch {
+	case errors.As(err, &usage):
+		return fmt.Sprintf(`see "git rekal %s-h"`, strings.TrimLeft(usage.command+" ", " "))
+	case errors.As(err, &owner):
+		return fmt.Sprintf("if you trust it, run %q", owner.Advice)
+	case errors.As(err, &blocked):
+		return fmt.Sprintf(`rename it, as by "git branch -m %s NAME"`, shortRef(blocked.By))
+	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, git.ErrNotFound):
+		return `this clone left something out; "git rekal sync" fetches it`
+	case errors.As(err, &pushed):
+		return `nothing was changed; "git rekal scrub --pushed" rewrites it there, too: others keep what they fetched until their next "git rekal sync", so change the secret in any case`
+	case errors.As(err, &target):
+		return "only your own ledger can be scrubbed; whoever wrote it scrubs another one"
+	case errors.As(err, &tree):
+		return fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, tree.Dir)
+	case errors.As(err, &ambiguous), errors.As(err, &prefix):
+		return "give more of the ID"
+	}
+	return ""
 }

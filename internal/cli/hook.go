@@ -126,6 +126,9 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 }
 
 func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, via, input string) error {
+	if faults := author.Config.Faults; faults != nil {
+		app.Warn(fmt.Errorf("%w: go on without it", faults))
+	}
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
 		return err
@@ -155,7 +158,10 @@ func (c *hookCommand) send(ctx context.Context, w *workspace.Workspace, author w
 	if all, err := author.Ledger.Sent(remote); err != nil || all {
 		return err
 	}
-	_, err = author.Ledger.Push(ctx, remote, false)
+	sent, err := author.Ledger.Push(ctx, remote, false)
+	for _, d := range sent.Scrubbed {
+		w.Warn(errors.New(rescue(d)))
+	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%q: %w", remote, git.ErrTimeout)
 	}

@@ -87,6 +87,9 @@ func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 		if err != nil {
 			return done, err
 		}
+		if err := app.dropped(ctx, w, taken.Scrubbed); err != nil {
+			return done, err
+		}
 		if taken.Ledgers > 0 {
 			done = append(done, fmt.Sprintf("%s from %s", plural(taken.Ledgers, "ledger"), remote))
 		}

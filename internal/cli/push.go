@@ -55,11 +55,11 @@ func (c *pushCommand) run(ctx context.Context, app *App) error {
 func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string) error {
 	app.progress("sending the ledger to " + remote)
 	sent, err := author.Ledger.Push(ctx, remote, git.Attended(app.Terminal))
-	if err != nil {
+	if err := errors.Join(err, app.dropped(ctx, w, sent.Scrubbed)); err != nil {
 		return err
 	}
-	if sent > 0 {
-		fmt.Fprintf(app.Stdout, "sent to %s: %s of %s\n", printable(remote), plural(sent, "commit"), printable(shortRef(author.Ledger.Ref())))
+	if sent.Commits > 0 {
+		fmt.Fprintf(app.Stdout, "sent to %s: %s of %s\n", printable(remote), plural(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
 	return app.agree(ctx, w, author, remote)
 }

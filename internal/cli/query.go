@@ -20,28 +20,33 @@ import (
 // queryCommand drills down: `git rekal query --session 01KAB3F9 --offset 12`, or
 // `git rekal query "SELECT tool, count(*) FROM tool_calls GROUP BY tool"`.
 type queryCommand struct {
-	sql   string
-	index bool
-	page  recall.Page
-	flags *pflag.FlagSet
+	sql    string
+	index  bool
+	limits db.Limits
+	page   recall.Page
+	flags  *pflag.FlagSet
 }
 
 func queryEntry() entry {
 	return entry{
-		name: "query", usage: `query "SELECT …" [--index]  |  query --session ID [--full] [--offset N] [--limit N] [--role R]`,
+		name: "query", usage: `query "SELECT …" [--index] [--timeout D]  |  query --session ID [--full] [--offset N] [--limit N] [--role R]`,
 		short: "read one session, or run read-only SQL",
 		long: `
 With --session: one session as JSON, a page of its turns. --offset takes the "turn" of a recall
 result or the "next" of the page before. ID may be a prefix of at least 8 characters.
 
 With SQL: one read-only SELECT on data.db (tables: sessions, turns, tool_calls, checkpoints,
-files_touched, checkpoint_sessions), or with --index on index.db; one JSON object a row.`,
+files_touched, checkpoint_sessions), or with --index on index.db; one JSON object a row. It reads
+no files and no network; it is stopped after --timeout, and where it or its answer (above 16 MB) takes
+too much memory.`,
 		make: func() command { return &queryCommand{} },
 	}
 }
 
 func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.index, "index", false, "run the SQL on index.db")
+	c.limits = db.QueryLimits()
+	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "how long the SQL may take, `as` 10s or 2m")
 	fs.StringVar(&c.page.ID, "session", "", "the session with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
 	fs.IntVar(&c.page.Limit, "limit", 20, "at most `N` turns")
@@ -63,6 +68,12 @@ func (c *queryCommand) validate(args []string) error {
 		return errors.New("--offset must not be negative")
 	case c.page.ID != "" && c.index:
 		return errors.New("--index goes with a SELECT")
+	case c.page.ID != "" && c.flags.Changed("timeout"):
+		return errors.New("--timeout goes with a SELECT")
+	case c.limits.Time <= 0:
+		return errors.New("--timeout must be positive")
+	case len(c.sql) > maxSQL:
+		return fmt.Errorf("the statement has %d bytes, and %d are taken", len(c.sql), maxSQL)
 	}
 	if r := c.page.Role; r != "" && r != session.RoleHuman && r != session.RoleAssistant {
 		return fmt.Errorf(`--role %q: neither "human" nor "assistant"`, r)
@@ -98,6 +109,14 @@ func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Works
 	return result.Write(app.Stdout, answer)
 }
 
+// What is taken of a statement, and what is given back, in bytes.
+const (
+	maxSQL    = 256 << 10
+	maxAnswer = 16 << 20
+)
+
+var errAnswer = errors.New("query: the answer has more than 16 MB")
+
 // selectRows collects the rows before it prints them: no lock is held while writing.
 func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.Materializer) error {
 	open := m.Data
@@ -109,7 +128,12 @@ func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.
 		return err
 	}
 	var out strings.Builder
-	err = d.Select(ctx, c.sql, func(r db.Row) error { return result.WriteRow(&out, r.Columns, r.Values) })
+	err = d.Select(ctx, c.sql, c.limits, func(r db.Row) error {
+		if out.Len() > maxAnswer {
+			return errAnswer
+		}
+		return result.WriteRow(&out, r.Columns, r.Values)
+	})
 	if err := errors.Join(err, d.Close()); err != nil {
 		return err
 	}

@@ -83,6 +83,9 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 	if err != nil {
 		return err
 	}
+	if err := app.dropped(ctx, w, taken.Scrubbed); err != nil {
+		return err
+	}
 	if taken.Ledgers > 0 {
 		fmt.Fprintf(app.Stdout, "fetched from %s: %s with something new\n", printable(remote), plural(taken.Ledgers, "ledger"))
 	}
@@ -95,4 +98,27 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 		app.say(fmt.Sprintf(`not everything was fetched: %v: if a branch is in the way, run "git remote prune %s"`, unfetched, remote))
 	}
 	return unsent
+}
+
+// dropped tells of ledgers whose authors scrubbed something that was here, and takes it out of the
+// caches. Of one's own it says how to get it back: who may write to the remote can scrub it.
+func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []ledger.Dropped) error {
+	if len(scrubbed) == 0 {
+		return nil
+	}
+	for _, d := range scrubbed {
+		fmt.Fprintf(app.Stdout, "scrubbed by its author, and gone here, too: something in %s\n", printable(shortRef(d.Ref)))
+		if d.Own {
+			app.hint(rescue(d))
+		}
+	}
+	if w.Ready() != nil {
+		return nil // there are no caches yet
+	}
+	return w.Forget(ctx)
+}
+
+// rescue says how to get back what somebody else may have scrubbed of one's own ledger.
+func rescue(d ledger.Dropped) string {
+	return fmt.Sprintf(`something of your ledger was scrubbed on another machine; if that was not you, "git branch rescued %s" keeps it as it was, before "git gc" removes it`, d.Was)
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,9 +27,14 @@ type Config struct {
 	CI       bool   // CI is set in the environment: nobody sits at the keyboard
 	Embed    Embed  // the embedding server
 
-	Remotes  []string          // the names of git's remotes, sorted
-	Places   map[string]string // remote → the URL that a push goes to, as it is configured
-	Upstream map[string]string // short branch name → the remote of its upstream
+	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
+	Exclude []string         // rekal.exclude: globs of paths of which nothing is stored
+	Faults  error            // values of rekal.redact.allow that are no regular expressions, and do not count
+
+	Git      map[string][]string // all of git's configuration: it may hold credentials
+	Remotes  []string            // the names of git's remotes, sorted
+	Places   map[string]string   // remote → the URL that a push goes to, as it is configured
+	Upstream map[string]string   // short branch name → the remote of its upstream
 }
 
 // Embed says which embedding server to ask.
@@ -73,11 +79,54 @@ func (c Config) RemoteFor(asked, branch string) (string, error) {
 // Read resolves the settings; env holds "KEY=value" pairs. A value that is not one of
 // those allowed is an error that names the key.
 func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
-	conf, err := repo.Config(ctx)
+	all, err := repo.Config(ctx)
 	if err != nil {
 		return Config{}, fmt.Errorf("config: %w", err)
 	}
-	return parse(conf, env)
+	conf := make(map[string]string, len(all))
+	for key, values := range all {
+		conf[key] = values[len(values)-1]
+	}
+	c, err := parse(conf, env)
+	if err != nil {
+		return Config{}, err
+	}
+	c.Git, c.Exclude = all, several(all, env, "exclude")
+	c.allow(several(all, env, "redact.allow"))
+	return c, nil
+}
+
+// several are the values of a key that may be there more than once; the environment's comes
+// on top.
+func several(all map[string][]string, env []string, key string) []string {
+	out := slices.Clone(all["rekal."+key])
+	name := variable(key) + "="
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, name); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func variable(key string) string {
+	return "REKAL_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
+// allow compiles what may pass redaction. A value that is no regular expression allows nothing.
+func (c *Config) allow(patterns []string) {
+	for _, p := range patterns {
+		re, err := regexp.Compile(p)
+		if err != nil {
+			c.Faults = errors.Join(c.Faults, fmt.Errorf("config: rekal.redact.allow: %q: %w", p, err))
+			continue
+		}
+		if re.MatchString("") {
+			c.Faults = errors.Join(c.Faults, fmt.Errorf("config: rekal.redact.allow: %q matches everything", p))
+			continue
+		}
+		c.Allow = append(c.Allow, re)
+	}
 }
 
 // Off reports whether the environment alone says that hooks do nothing, so that git need not
@@ -95,7 +144,7 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 	}
 	value := func(key string) (string, bool) {
-		if v, ok := vars["REKAL_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))]; ok {
+		if v, ok := vars[variable(key)]; ok {
 			return v, true
 		}
 		v, ok := conf["rekal."+key]

@@ -109,6 +109,7 @@ func TestRead(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
+			got.Git = nil // all of the above; see TestRedaction
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -197,5 +198,36 @@ func TestAgreed(t *testing.T) {
 				t.Error("another remote")
 			}
 		})
+	}
+}
+
+// TestRedaction: keys that may be there several times add up, with the environment's on top; a
+// value that is no regular expression is named and left out, and so is one that lets all pass.
+func TestRedaction(t *testing.T) {
+	r, env := repo(t, "[rekal]\nexclude = secrets/**\nexclude = *.pem\n[rekal \"redact\"]\nallow = ^AKIA\nallow = a(b\nallow = x*\n")
+	got, err := config.Read(context.Background(), r, append(env, "REKAL_EXCLUDE=legal/", "REKAL_REDACT_ALLOW=one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"secrets/**", "*.pem", "legal/"}, got.Exclude); diff != "" {
+		t.Errorf("exclude (-want +got):\n%s", diff)
+	}
+	var allow []string
+	for _, re := range got.Allow {
+		allow = append(allow, re.String())
+	}
+	if diff := cmp.Diff([]string{"^AKIA", "one"}, allow); diff != "" {
+		t.Errorf("allow (-want +got):\n%s", diff)
+	}
+	if got.Faults == nil {
+		t.Fatal("no fault")
+	}
+	for _, want := range []string{`rekal.redact.allow: "a(b"`, `rekal.redact.allow: "x*" matches everything`} {
+		if !strings.Contains(got.Faults.Error(), want) {
+			t.Errorf("%v: no %q", got.Faults, want)
+		}
+	}
+	if len(got.Git["rekal.exclude"]) != 2 {
+		t.Errorf("%v", got.Git)
 	}
 }

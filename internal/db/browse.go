@@ -3,12 +3,9 @@ package db
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-
-	duckdb "github.com/marcboeker/go-duckdb/v2"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -203,61 +200,6 @@ func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
 	})
 	return out, err
 }
-
-// Row is one row of a user's own statement.
-type Row struct {
-	Columns []string
-	Values  []any
-}
-
-// Select runs one read-only statement that a user typed, and gives each row to emit. The
-// engine decides what the statement is: it runs inside a subquery, which DuckDB refuses
-// for anything but a single SELECT.
-func (d *DB) Select(ctx context.Context, statement string, emit func(Row) error) error {
-	rows, err := d.sql.QueryContext(ctx, `SELECT * FROM query(?)`, statement)
-	if err != nil {
-		return fmt.Errorf("query: %w", withoutWrapper(err))
-	}
-	columns, err := rows.Columns()
-	if err != nil {
-		return errors.Join(fmt.Errorf("query: %w", err), rows.Close())
-	}
-	values, cells := make([]any, len(columns)), make([]any, len(columns))
-	for i := range values {
-		cells[i] = &values[i]
-	}
-	return each(rows, func() error {
-		if err := rows.Scan(cells...); err != nil {
-			return err
-		}
-		for i, v := range values {
-			if d, ok := v.(duckdb.Decimal); ok { // what a literal like 1.5 is
-				values[i] = json.Number(d.String())
-			}
-		}
-		return emit(Row{Columns: columns, Values: values})
-	})
-}
-
-// withoutWrapper takes the excerpt of our own statement off an error of the engine.
-func withoutWrapper(err error) error {
-	var e *duckdb.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	text, _, _ := strings.Cut(err.Error(), "\n\nLINE ")
-	return &engineError{text: text, err: err}
-}
-
-// engineError shows an engine's error without what it says of a statement that the user
-// did not type.
-type engineError struct {
-	text string
-	err  error
-}
-
-func (e *engineError) Error() string { return e.text }
-func (e *engineError) Unwrap() error { return e.err }
 
 // Ties lists the checkpoints of one author by the code commit that each is tied to, the first
 // ones first.

@@ -175,7 +175,7 @@ func TestReadOneSession(t *testing.T) {
 // selected are the rows of a user's statement, a line each.
 func selected(ctx context.Context, d *db.DB, statement string) ([]string, error) {
 	var out []string
-	err := d.Select(ctx, statement, func(r db.Row) error {
+	err := d.Select(ctx, statement, db.QueryLimits(), func(r db.Row) error {
 		out = append(out, fmt.Sprint(r.Columns, r.Values))
 		return nil
 	})
@@ -213,12 +213,12 @@ func TestSelect(t *testing.T) {
 func TestSelectKeepsOrder(t *testing.T) {
 	d := openData(t, sessions(t))
 	want := 299_999
-	err := d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY hash(i) % 7, i DESC`, func(db.Row) error { want--; return nil })
+	err := d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY hash(i) % 7, i DESC`, db.QueryLimits(), func(db.Row) error { want--; return nil })
 	if err != nil || want != -1 {
 		t.Fatalf("%d rows left, %v", want+1, err)
 	}
 	last := int64(300_000)
-	err = d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY i DESC`, func(r db.Row) error {
+	err = d.Select(t.Context(), `SELECT i FROM range(300000) AS r(i) ORDER BY i DESC`, db.QueryLimits(), func(r db.Row) error {
 		if i, ok := r.Values[0].(int64); !ok || i != last-1 {
 			return fmt.Errorf("%v behind %d", r.Values, last)
 		}
@@ -259,6 +259,8 @@ func TestSelectRefuses(t *testing.T) {
 			`SELECT * FROM read_csv('` + secret + `')`, `SELECT * FROM '` + secret + `'`, `SELECT * FROM read_text('` + secret + `')`,
 			`SELECT * FROM read_blob('/etc/passwd')`, `SELECT * FROM glob('` + dir + `/*')`, `SELECT * FROM read_parquet('` + secret + `')`,
 			`SELECT * FROM read_json('` + secret + `')`, `SELECT * FROM parquet_scan('` + secret + `')`, `SELECT * FROM sniff_csv('` + secret + `')`,
+			`SELECT * FROM duckdb_extensions()`, `SELECT * FROM read_text('https://example.com/x')`, `SELECT * FROM read_csv('s3://b/x')`,
+			`SELECT * FROM arrow_scan(1, 2, 3)`, `SELECT set_config('threads', '9')`, `SELECT * FROM force_checkpoint()`, `SELECT nextval('s')`,
 			`SELECT * FROM query('DROP TABLE turns')`, `SELECT * FROM query('SELECT 1; DROP TABLE turns')`, `SELECT getenv('HOME')`,
 			``, `;`, `-- nothing`, `SELECT`, `what`,
 		} {
@@ -299,7 +301,7 @@ func TestSelectNamesTheProblem(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if err := d.Select(t.Context(), `SELECT 1`, func(db.Row) error { return stop }); !errors.Is(err, stop) {
+	if err := d.Select(t.Context(), `SELECT 1`, db.QueryLimits(), func(db.Row) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("emit's error is lost: %v", err)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 )
@@ -40,6 +41,7 @@ var (
 	ErrCorrupt = errors.New("database is damaged")
 	ErrSchema  = errors.New("database has another schema")
 	ErrLocked  = errors.New("database is in use by another process")
+	ErrRoom    = errors.New("database needs more memory")
 )
 
 // Schema is what a database file must hold.
@@ -51,7 +53,8 @@ type Schema struct {
 
 // DB is one open database file. Close it.
 type DB struct {
-	sql *sql.DB
+	sql  *sql.DB
+	left atomic.Bool // a statement runs that could not be stopped
 }
 
 // catalog is the name under which a file is attached; see Open.
@@ -60,14 +63,14 @@ const catalog = "rekal"
 // settings of the engine. 192 MB keeps a process below its 250 MB, and who writes has two files
 // open; what needs more spills to disk. What is read is small, and handing it to a second thread
 // costs more than it saves: with one, a recall takes a tenth to a quarter less time. Extensions
-// are never fetched: DuckDB's core is all that is used.
+// are never fetched: DuckDB's core is all that is used. Who only reads has no business with more
+// than a gigabyte of disk.
 func settings(mode Mode) string {
-	threads, limit := 1, "192MB"
+	first := "?threads=1&memory_limit=192MB&max_temp_directory_size=1GB"
 	if mode == ReadWrite {
-		threads, limit = 2, "128MB"
+		first = "?threads=2&memory_limit=128MB"
 	}
-	return fmt.Sprintf("?threads=%d&memory_limit=%s"+
-		"&autoinstall_known_extensions=false&autoload_known_extensions=false", threads, limit)
+	return first + "&autoinstall_known_extensions=false&autoload_known_extensions=false"
 }
 
 // layout of new files. With blocks of DuckDB's smallest size, 16 KB, a run is read at a fiftieth of
@@ -90,7 +93,8 @@ const fileHeaders = 3 * 4096
 // fs.ErrPermission, ErrLocked, ErrCorrupt or ErrSchema where the cause is one of those.
 //
 // The file is attached to a database in memory, because a path in a data source name may not
-// hold '?' or '%'. Afterwards the engine can open no other file.
+// hold '?' or '%'. Afterwards the engine can open no other file, and
+// no setting can be changed.
 func Open(ctx context.Context, path string, mode Mode, schema Schema) (*DB, error) {
 	fresh, err := precheck(path, mode)
 	if err != nil {
@@ -134,7 +138,7 @@ func attach(path string, mode Mode) func(driver.ExecerContext) error {
 	if mode == ReadOnly {
 		options = "READ_ONLY"
 	}
-	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET disabled_compression_methods = '%s'; SET enable_external_access = false",
+	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET disabled_compression_methods = '%s'; SET enable_external_access = false; SET lock_configuration = true",
 		quote(path), catalog, options, catalog, quote(SpillDir(path, os.Getpid())), unused)
 	return func(conn driver.ExecerContext) error {
 		query := "USE " + catalog
@@ -203,6 +207,10 @@ func classify(err error) error {
 		}
 		return err
 	}
+	if e.Type == duckdb.ErrorTypeOutOfMemory || strings.Contains(e.Msg, "failed to pin block") || strings.Contains(e.Msg, "could not allocate block") {
+		first, _, _ := strings.Cut(e.Msg, "\n")
+		return fmt.Errorf("%w: %s", ErrRoom, first)
+	}
 	switch e.Type {
 	case duckdb.ErrorTypeCatalog, duckdb.ErrorTypeBinder:
 		return fmt.Errorf("%w: %w", ErrSchema, err)
@@ -223,7 +231,11 @@ func classify(err error) error {
 	return err
 }
 
-// Close closes the file. Rows that are still open become invalid.
+// Close closes the file. Rows that are still open become invalid. Where a statement could not be
+// stopped (see Select), the file is left to the end of the process.
 func (d *DB) Close() error {
+	if d.left.Load() {
+		return nil
+	}
 	return d.sql.Close()
 }

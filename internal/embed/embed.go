@@ -147,6 +147,13 @@ func (c *Client) Ready(ctx context.Context, insist bool) error {
 	return c.outcome(ctx, c.alive(within))
 }
 
+// Alive finds out whether there is a server, as Ready does, and remembers nothing of it.
+func (c *Client) Alive(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, aliveTime)
+	defer cancel()
+	return c.alive(within)
+}
+
 // Documents returns the vectors of at most Batch texts. A server that refuses them together is
 // given fewer at a time, and of one that it refuses alone, the first half. One that it refuses
 // even so gets a vector of zeros, which is near to nothing, where others have theirs: it must not

@@ -51,14 +51,34 @@ func parseIdent(s string) (Signature, error) {
 	return sig, nil
 }
 
+// Version is that of the git program.
+func (r *Repo) Version(ctx context.Context) ([]int, error) {
+	out, err := r.run(ctx, "version")
+	if err != nil {
+		return nil, fmt.Errorf("git: ask for its version: %w", err)
+	}
+	var version []int
+	for part := range strings.SplitSeq(strings.TrimPrefix(strings.TrimSpace(out), "git version "), ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			break // "2.39.5 (Apple Git-154)", "2.47.1.windows.1"
+		}
+		version = append(version, n)
+	}
+	if len(version) < 2 {
+		return nil, fmt.Errorf("git: version %q", strings.TrimSpace(out))
+	}
+	return version, nil
+}
+
 // Config reads the whole configuration as git resolves it: lower-cased keys (but for the
-// middle part) to the last value.
-func (r *Repo) Config(ctx context.Context) (map[string]string, error) {
+// middle part) to their values, the one that counts last.
+func (r *Repo) Config(ctx context.Context) (map[string][]string, error) {
 	out, err := r.run(ctx, "config", "--list", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("git: read configuration: %w", err)
 	}
-	conf := map[string]string{}
+	conf := map[string][]string{}
 	for rec := range strings.SplitSeq(out, "\x00") {
 		if rec == "" {
 			continue
@@ -67,7 +87,7 @@ func (r *Repo) Config(ctx context.Context) (map[string]string, error) {
 		if !ok {
 			value = "true" // a key without "=" is git's way to say true
 		}
-		conf[key] = value
+		conf[key] = append(conf[key], value)
 	}
 	return conf, nil
 }

@@ -168,11 +168,45 @@ func (r *Repo) lookupTree(id OID) (*git2.Tree, error) {
 	return t, nil
 }
 
+// WriteBlob writes a blob, which nothing leads to yet.
+func (r *Repo) WriteBlob(content []byte) (OID, error) {
+	id, err := r.r.CreateBlobFromBuffer(content)
+	if err != nil {
+		return "", fmt.Errorf("git: write a blob: %w", err)
+	}
+	return fromOid(id), nil
+}
+
+// InHead reports whether the commit that is checked out has an entry of a name in its root, in
+// any case.
+func (r *Repo) InHead(name string) (bool, error) {
+	head, err := r.Head()
+	if err != nil || head.OID == "" {
+		return false, err
+	}
+	c, err := r.Commit(head.OID)
+	if err != nil {
+		return false, err
+	}
+	t, err := r.lookupTree(c.Tree)
+	if err != nil {
+		return false, err
+	}
+	defer t.Free()
+	for i := range t.EntryCount() {
+		if e := t.EntryByIndex(i); e != nil && strings.EqualFold(e.Name, name) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // Draft is a commit to be written: a base tree with files added to it.
 type Draft struct {
 	Base    OID               // tree to start from; "" for an empty one
 	Files   map[string][]byte // slash-separated path → content; added or replaced
-	Remove  []string          // paths to take out
+	Blobs   map[string]OID    // the same, where the content is here already
+	Remove  []string          // paths to take out, where they are there
 	Parents []OID
 	Message string
 	Author  Signature // also the committer
@@ -185,6 +219,13 @@ func (r *Repo) WriteCommit(d Draft) (OID, error) {
 		blob, err := r.r.CreateBlobFromBuffer(content)
 		if err != nil {
 			return "", fmt.Errorf("git: write %s: %w", path, err)
+		}
+		root.put(strings.Split(path, "/"), blob)
+	}
+	for path, id := range d.Blobs {
+		blob, err := toOid(id)
+		if err != nil {
+			return "", err
 		}
 		root.put(strings.Split(path, "/"), blob)
 	}
@@ -226,6 +267,23 @@ func (d dir) put(parts []string, blob *git2.Oid) {
 	sub.put(parts[1:], blob)
 }
 
+// adds reports whether a blob is to be put anywhere below.
+func (d dir) adds() bool {
+	for _, v := range d {
+		switch v := v.(type) {
+		case dir:
+			if v.adds() {
+				return true
+			}
+		case *git2.Oid:
+			if v != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (r *Repo) writeTree(base OID, d dir) (*git2.Oid, error) {
 	var old *git2.Tree
 	var b *git2.TreeBuilder
@@ -260,13 +318,19 @@ func (r *Repo) buildEntry(b *git2.TreeBuilder, old *git2.Tree, name string, v an
 				base = fromOid(e.Id)
 			}
 		}
+		if base == "" && !v.adds() {
+			return nil
+		}
 		sub, err := r.writeTree(base, v)
 		if err != nil {
 			return err
 		}
 		return b.Insert(name, sub, git2.FilemodeTree)
 	case *git2.Oid:
-		if v == nil {
+		switch {
+		case v == nil && (old == nil || old.EntryByName(name) == nil):
+			return nil
+		case v == nil:
 			return b.Remove(name)
 		}
 		return b.Insert(name, v, git2.FilemodeBlob)

@@ -28,7 +28,18 @@ type Attended bool
 // something to send. ErrRejected means that the remote's ref is not behind the commit, or
 // was moved by somebody else just now.
 func (r *Repo) Push(ctx context.Context, remote, ref string, id OID, attended Attended) (sent bool, err error) {
-	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no", remote, string(id) + ":" + ref}
+	return r.push(ctx, remote, string(id)+":"+ref, attended)
+}
+
+// Replace moves a ref of a remote from one commit to another that need not have it behind
+// itself. ErrRejected means that the remote's ref is another one.
+func (r *Repo) Replace(ctx context.Context, remote, ref string, old, new OID, attended Attended) (sent bool, err error) {
+	return r.push(ctx, remote, string(new)+":"+ref, attended, "--force-with-lease="+ref+":"+string(old))
+}
+
+func (r *Repo) push(ctx context.Context, remote, refspec string, attended Attended, options ...string) (sent bool, err error) {
+	args := []string{"push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no"}
+	args = append(append(args, options...), remote, refspec)
 	if !strings.Contains(remote, "=") {
 		// A mirror takes no single refs unless told that it is none.
 		args = append([]string{"-c", "remote." + remote + ".mirror=false"}, args...)

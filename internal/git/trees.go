@@ -112,6 +112,24 @@ func (t *Trees) File(tree OID, name string) (OID, error) {
 	return t.child(tree, name, treeEntry.isFile)
 }
 
+// Holds reports whether a file lies at a slash-separated path of a tree.
+func (t *Trees) Holds(tree OID, path string) (bool, error) {
+	t.now, t.last = map[OID]string{}, t.now
+	for tree != "" {
+		name, rest, below := strings.Cut(path, "/")
+		if !below {
+			blob, err := t.File(tree, name)
+			return blob != "", err
+		}
+		sub, err := t.folder(tree, name)
+		if err != nil {
+			return false, err
+		}
+		tree, path = sub, rest
+	}
+	return false, nil
+}
+
 // folder is the tree of that name at the top of a tree, "" when there is none.
 func (t *Trees) folder(tree OID, name string) (OID, error) {
 	return t.child(tree, name, treeEntry.isDir)

@@ -10,10 +10,11 @@
 //
 // Promises: an append is there whole or not at all, whatever dies when (objects are
 // written before the ref moves, and the ref moves by compare-and-swap); what was written
-// is never changed; the loser of a race gets git.ErrMoved, has written nothing that
+// is never changed, but for what its author scrubs (scrub.go); the loser of a race gets git.ErrMoved, has written nothing that
 // counts, and starts again from the new tip.
 //
-// It never reads a transcript, never opens a database, and never forces a ref.
+// It never reads a transcript, never opens a database, and never gives up what a ref leads to but
+// for what was scrubbed.
 package ledger
 
 import (

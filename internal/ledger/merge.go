@@ -15,9 +15,10 @@ import (
 const mergeMessage = "rekal merge\n"
 
 // merge is the commit that holds what two tips hold: the one of them that has the other
-// behind it, or else a new commit with both as parents. Whoever merges the two writes the
-// same commit: parents in the order of their OIDs, the tree a union, person and time those of
-// the later tip.
+// behind it, or else a new commit with both as parents. Where one side scrubbed what the other
+// one holds, the other's history must not come along: what else it has is told again behind the
+// first (retell.go). Whoever merges the two writes the same commit: parents in the order of
+// their OIDs, the tree a union, person and time those of the later tip.
 func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 	for _, pair := range [][2]git.OID{{a, b}, {b, a}} {
 		if behind, err := repo.IsAncestor(pair[0], pair[1]); err != nil || behind {
@@ -40,16 +41,18 @@ func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 		return "", fmt.Errorf("ledger: merge: %w", err)
 	}
 	defer trees.Close()
-	gone, err := scrubbed(ctx, repo, trees, later, earlier)
-	if err != nil {
-		return "", err
+	if gone, err := scrubbed(ctx, repo, trees, later, earlier); err != nil || gone != nil {
+		if err != nil {
+			return "", err
+		}
+		return retell(ctx, repo, trees, later, earlier, gone)
 	}
 	tree, err := trees.Union(ctx, later.Tree, earlier.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth)
 	if err != nil {
 		return "", fmt.Errorf("ledger: merge %s and %s: %w", a, b, err)
 	}
 	id, err := repo.WriteCommit(git.Draft{
-		Base: tree, Remove: gone, Parents: slices.Sorted(slices.Values([]git.OID{a, b})),
+		Base: tree, Parents: slices.Sorted(slices.Values([]git.OID{a, b})),
 		Message: mergeMessage, Author: later.Committer,
 	})
 	if err != nil {
@@ -58,19 +61,17 @@ func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 	return id, nil
 }
 
-// scrubbed lists the segments that one side removed on purpose and the other still has. What
-// says so stands in a segment that only one side holds: once both hold it, both have obeyed.
-func scrubbed(ctx context.Context, repo *git.Repo, trees *git.Trees, a, b git.Commit) ([]string, error) {
-	beyond := func(older, newer git.OID) ([]git.Entry, error) {
-		return trees.Added(older, newer, strings.TrimSuffix(segmentDir, "/"), dayDepth, maxSegments)
-	}
-	var gone []string
+// scrubbed is the set of segments that one side removed on purpose and the other still has; nil
+// where there is none. What says so stands in a segment that only one side holds: once both hold
+// it, both have obeyed.
+func scrubbed(ctx context.Context, repo *git.Repo, trees *git.Trees, a, b git.Commit) (map[string]bool, error) {
+	var gone map[string]bool
 	for _, side := range [][2]git.OID{{a.Tree, b.Tree}, {b.Tree, a.Tree}} {
-		own, err := beyond(side[1], side[0])
+		own, err := beyond(trees, side[1], side[0])
 		if err != nil {
 			return nil, fmt.Errorf("ledger: merge: %w", err)
 		}
-		others, err := beyond(side[0], side[1])
+		others, err := beyond(trees, side[0], side[1])
 		if err != nil {
 			return nil, fmt.Errorf("ledger: merge: %w", err)
 		}
@@ -79,13 +80,21 @@ func scrubbed(ctx context.Context, repo *git.Repo, trees *git.Trees, a, b git.Co
 			return nil, err
 		}
 		for _, f := range others {
-			if named[f.Path] {
-				gone = append(gone, f.Path)
+			if !named[f.Path] {
+				continue
 			}
+			if gone == nil {
+				gone = map[string]bool{}
+			}
+			gone[f.Path] = true
 		}
 	}
-	slices.Sort(gone)
 	return gone, nil
+}
+
+// beyond lists the files of segments that a tree holds and an older one does not.
+func beyond(trees *git.Trees, older, newer git.OID) ([]git.Entry, error) {
+	return trees.Added(older, newer, strings.TrimSuffix(segmentDir, "/"), dayDepth, maxSegments)
 }
 
 // scrubs is the set of paths that the scrub records in some segments name.

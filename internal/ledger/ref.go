@@ -16,11 +16,20 @@ const (
 	remotePrefix = "refs/rekal/"
 )
 
+// maxBranch is how long the last part of a ref may be, in bytes: file systems take 255, and git puts
+// ".lock" behind it.
+const maxBranch = 250
+
 // RefName is the branch that holds an author's ledger: refs/heads/rekal/<email>, the
 // address in lower case, with each byte that git refuses in a ref (and "%" and "/")
-// written as %XX. Two addresses that differ in more than case have different refs.
+// written as %XX. Two addresses that differ in more than case have different refs. An address
+// whose ref would be too long for a file's name has none.
 func RefName(email string) (string, error) {
-	ref := localPrefix + escape(strings.ToLower(email))
+	name := escape(strings.ToLower(email))
+	if len(name) > maxBranch {
+		return "", fmt.Errorf("ledger: no branch can be named after an address of %d bytes (%.20q…)", len(email), email)
+	}
+	ref := localPrefix + name
 	if email == "" || !git.ValidRef(ref) {
 		return "", fmt.Errorf("ledger: no branch can be named after the address %q", email)
 	}

@@ -91,15 +91,23 @@ func complete(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID)
 
 // Taken says what Adopt took in.
 type Taken struct {
-	Ledgers int     // refs that moved, one's own included
-	Own     git.OID // the tip of one's own ledger, when it moved
-	Refused []error // what was left out, one for each ledger
+	Ledgers  int       // refs that moved, one's own included
+	Own      git.OID   // the tip of one's own ledger, when it moved
+	Scrubbed []Dropped // ledgers of which something was given up, because their author scrubbed it
+	Refused  []error   // what was left out, one for each ledger
+}
+
+// Dropped is a ref whose history was given up for one without what was scrubbed.
+type Dropped struct {
+	Ref string
+	Own bool
+	Was git.OID
 }
 
 // Adopt takes in what the remote-tracking refs of a remote hold: one's own ledger into its
-// branch, the others' into refs/rekal/<remote>/. Nothing that is held is ever given up: a
-// ledger that was rewritten is merged. One that can't be read is refused and costs only
-// itself.
+// branch, the others' into refs/rekal/<remote>/. Nothing that is held is ever given up but for
+// what the ledger itself says was scrubbed: a ledger that was rewritten is merged. One that
+// can't be read is refused and costs only itself.
 func (l *Ledger) Adopt(ctx context.Context, remote string) (Taken, error) {
 	return l.adopt(ctx, remote, "*")
 }
@@ -128,53 +136,69 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Taken, error) 
 		if own {
 			to = l.ref
 		}
-		tip, moved, err := take(ctx, l.repo, to, tips[from])
+		was, tip, err := take(ctx, l.repo, to, tips[from])
 		switch {
 		case ctx.Err() != nil:
 			return out, fmt.Errorf("ledger: %w", ctx.Err())
 		case err != nil:
 			out.Refused = append(out.Refused, fmt.Errorf("ledger: %s: %w: %w", from, ErrRefused, err))
-		case moved:
+		case was != tip:
 			out.Ledgers++
 			if own {
 				out.Own = tip
+			}
+			if err := out.dropped(ctx, l.repo, Dropped{to, own, was}, tip, from); err != nil {
+				return out, err
 			}
 		}
 	}
 	return out, nil
 }
 
-// take moves a ref on to hold what another tip holds, too, and reports whether it had to.
-func take(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (now git.OID, moved bool, err error) {
+// dropped notes that a ref moved to where its old history is not behind it any more, and empties
+// the reflogs that would keep that.
+func (t *Taken) dropped(ctx context.Context, repo *git.Repo, d Dropped, now git.OID, tracking string) error {
+	if d.Was == "" {
+		return nil
+	}
+	if behind, err := repo.IsAncestor(d.Was, now); err != nil || behind {
+		return err
+	}
+	t.Scrubbed = append(t.Scrubbed, d)
+	return errors.Join(repo.ExpireReflog(ctx, d.Ref), repo.ExpireReflog(ctx, tracking))
+}
+
+// take moves a ref on to hold what another tip holds, too, and tells where it was and is.
+func take(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (was, now git.OID, err error) {
 	for range tries {
 		held, err := repo.Ref(ref)
 		if err != nil && !errors.Is(err, git.ErrNotFound) {
-			return "", false, err
+			return "", "", err
 		}
 		if held != "" {
 			if behind, err := repo.IsAncestor(tip, held); err != nil || behind {
-				return held, false, err
+				return held, held, err
 			}
 		}
 		// What can't be read would make unreadable what is held.
 		if err := repo.Sound(ctx, tip, known(held)...); err != nil {
-			return "", false, err
+			return "", "", err
 		}
 		if err := complete(ctx, repo, tip, known(held)...); err != nil {
-			return "", false, err
+			return "", "", err
 		}
 		next := tip
 		if held != "" {
-			if next, err = merge(ctx, repo, held, tip); err != nil {
-				return "", false, err
+			if next, err = merge(ctx, repo, held, tip); err != nil || next == held {
+				return held, next, err
 			}
 		}
 		err = repo.CompareAndSwap(ctx, ref, held, next, "rekal: fetch")
 		if !errors.Is(err, git.ErrMoved) {
-			return next, err == nil, err
+			return held, next, err
 		}
 	}
-	return "", false, fmt.Errorf("%s: %w", ref, git.ErrMoved)
+	return "", "", fmt.Errorf("%s: %w", ref, git.ErrMoved)
 }
 
 func known(held git.OID) []git.OID {
@@ -187,37 +211,72 @@ func known(held git.OID) []git.OID {
 // tries bounds how often something starts again because another process or machine was first.
 const tries = 10
 
-// Push sends one's own ledger to a remote, never by force. Where the remote holds more of it
-// (from another machine), that is fetched and merged first. It returns how many of the
-// ledger's commits the remote did not have, as far as was known here; 0 when there was
-// nothing to send.
-func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended) (sent int, err error) {
+// Sent says what a Push has done.
+type Sent struct {
+	Commits  int       // of the ledger that the remote did not have, as far as was known here
+	Scrubbed []Dropped // see Taken
+}
+
+// Push sends one's own ledger to a remote, never by force, but over what was scrubbed since (then
+// only in the place of the very commit that was seen there). Where the remote holds more of it
+// (from another machine), that is fetched and merged first.
+func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended) (out Sent, err error) {
 	stuck := 0 // tries after which nothing had changed
 	for range tries {
 		tip, err := l.Tip()
 		if err != nil || tip == "" {
-			return 0, err
+			return out, err
 		}
 		had := l.tracked(remote)
-		new, err := l.repo.Push(ctx, remote, l.ref, tip, attended)
+		new, err := l.send(ctx, remote, had, tip, attended)
 		if err == nil {
-			return l.sent(ctx, remote, new, had, tip)
+			out.Commits, err = l.sent(ctx, remote, new, had, tip)
+			return out, err
 		}
 		err = fmt.Errorf("ledger: %w", err)
 		if !errors.Is(err, git.ErrRejected) || stuck > 1 {
-			return 0, err
+			return out, err
 		}
-		switch pulled := l.pull(ctx, remote, attended); {
+		taken, pulled := l.pull(ctx, remote, attended)
+		out.Scrubbed = append(out.Scrubbed, taken.Scrubbed...)
+		switch {
 		case errors.Is(pulled, ErrRefused):
-			return 0, pulled
+			return out, pulled
 		case pulled != nil:
-			return 0, err // what was wrong with the push tells more
+			return out, err // what was wrong with the push tells more
 		}
 		if now, err := l.Tip(); err == nil && now == tip && l.tracked(remote) == had {
 			stuck++
 		}
 	}
-	return 0, fmt.Errorf("ledger: push to %q: %w: gave up after %d tries", remote, git.ErrRejected, tries)
+	return out, fmt.Errorf("ledger: push to %q: %w: gave up after %d tries", remote, git.ErrRejected, tries)
+}
+
+func (l *Ledger) send(ctx context.Context, remote string, had, tip git.OID, attended git.Attended) (sent bool, err error) {
+	instead, err := l.standsFor(ctx, had, tip)
+	if err != nil {
+		return false, err
+	}
+	if instead {
+		return l.repo.Replace(ctx, remote, l.ref, had, tip, attended)
+	}
+	return l.repo.Push(ctx, remote, l.ref, tip, attended)
+}
+
+// standsFor reports whether a tip holds all that another one does, less what was scrubbed, without
+// having it behind itself.
+func (l *Ledger) standsFor(ctx context.Context, old, tip git.OID) (bool, error) {
+	if old == "" {
+		return false, nil
+	}
+	if behind, err := l.repo.IsAncestor(old, tip); err != nil || behind {
+		return false, err
+	}
+	if _, err := l.repo.Commit(old); err != nil {
+		return false, nil //nolint:nilerr // what is not here any more was scrubbed by nobody; the push tells more
+	}
+	both, err := merge(ctx, l.repo, old, tip)
+	return err == nil && both == tip, nil //nolint:nilerr // the same
 }
 
 // Sent reports whether a remote is known to hold all of one's own ledger.
@@ -257,11 +316,11 @@ func (l *Ledger) sent(ctx context.Context, remote string, new bool, had, tip git
 }
 
 // pull merges what a remote holds of one's own ledger into the branch.
-func (l *Ledger) pull(ctx context.Context, remote string, attended git.Attended) error {
+func (l *Ledger) pull(ctx context.Context, remote string, attended git.Attended) (Taken, error) {
 	name := strings.TrimPrefix(l.ref, localPrefix)
 	if err := fetch(ctx, l.repo, remote, name, attended); err != nil {
-		return err
+		return Taken{}, err
 	}
 	taken, err := l.adopt(ctx, remote, name)
-	return errors.Join(append(taken.Refused, err)...)
+	return taken, errors.Join(append(taken.Refused, err)...)
 }

@@ -41,7 +41,7 @@ func push(t *testing.T, l *ledger.Ledger) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sent
+	return sent.Commits
 }
 
 // all lists the notes behind a tip, sorted.
@@ -226,9 +226,12 @@ func TestMergeKeepsScrubbedSegmentsOut(t *testing.T) {
 	if slices.Contains(got, leaked) || !slices.Contains(got, other) || len(got) != 3 {
 		t.Errorf("%s scrubbed, %s not; got %q", leaked, other, got)
 	}
-	if behind, err := b.repo().IsAncestor(base, taken.Own); err != nil || !behind {
-		t.Errorf("history: %v, %v", behind, err)
+	// Not in history, either, and what only b had is there.
+	if blob := b.git("rev-parse", string(base)+":"+leaked); strings.Contains(b.git("rev-list", "--objects", ref), blob) {
+		t.Errorf("%s can still be reached", leaked)
 	}
+	equal(t, "notes", []int{2, 3}, all(t, b.repo(), taken.Own))
+	b.fsck()
 }
 
 // What others' branches became on the remote never takes away what is held of them.

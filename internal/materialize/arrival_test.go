@@ -101,8 +101,8 @@ func (w *world) team(r *rand.Rand) []*chain {
 	}
 	for at := 20; at < 90; at += r.IntN(3) {
 		c := chains[r.IntN(len(chains))]
-		// Sessions 0 to 3 are alice's, on both machines.
-		own := map[string][]session.Session{alice: sessions[:4], bob: sessions[4:7], carol: sessions[7:]}
+		// Sessions 0 to 3 are alice's, on both machines, and bob says that two of them are his.
+		own := map[string][]session.Session{alice: sessions[:4], bob: sessions[2:7], carol: sessions[7:]}
 		w.tell(r, c, at, own[c.email])
 	}
 	// Much was said before, so that the semantic model does not change with every arrival.

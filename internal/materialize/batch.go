@@ -59,20 +59,11 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 // load reads what the databases know of the sessions that the entries name. It returns
 // errRestart for an entry that belongs before what they hold of one of its sessions.
 func (b *batch) load(ctx context.Context, entries []entry) error {
-	var ids []string
-	for _, e := range entries {
-		ids = append(ids, e.sessions()...)
+	ids, err := b.loadRows(ctx, entries)
+	if err == nil && b.apart(entries) {
+		ids, err = b.loadRows(ctx, entries)
 	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	rows, err := b.data.Sessions(ctx, ids)
 	if err != nil {
-		return err
-	}
-	for id, r := range rows {
-		b.rows[id] = &r
-	}
-	if err := b.checkOrder(ctx, ids, entries); err != nil {
 		return err
 	}
 	edited, err := b.data.Edited(ctx, ids)
@@ -85,6 +76,24 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 		}
 	}
 	return b.loadTimes(ctx, entries)
+}
+
+// loadRows reads the rows of the sessions that the entries name, and returns their IDs.
+func (b *batch) loadRows(ctx context.Context, entries []entry) ([]string, error) {
+	var ids []string
+	for _, e := range entries {
+		ids = append(ids, e.sessions()...)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	rows, err := b.data.Sessions(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for id, r := range rows {
+		b.rows[id] = &r
+	}
+	return ids, b.checkOrder(ctx, ids, entries)
 }
 
 // checkOrder returns errRestart when an entry came late: it is earlier than what the tables

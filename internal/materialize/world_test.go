@@ -270,7 +270,7 @@ func (w *world) dump(m *materialize.Materializer) tables {
 func (w *world) rows(d *db.DB, statement string) []string {
 	w.t.Helper()
 	out := []string{}
-	err := d.Select(w.t.Context(), statement, func(r db.Row) error {
+	err := d.Select(w.t.Context(), statement, db.QueryLimits(), func(r db.Row) error {
 		var b strings.Builder
 		err := result.WriteRow(&b, r.Columns, r.Values)
 		out = append(out, strings.TrimSpace(b.String()))
@@ -286,7 +286,7 @@ func (w *world) rows(d *db.DB, statement string) []string {
 func (w *world) column(d *db.DB, statement string) []string {
 	w.t.Helper()
 	out := []string{}
-	err := d.Select(w.t.Context(), statement, func(r db.Row) error {
+	err := d.Select(w.t.Context(), statement, db.QueryLimits(), func(r db.Row) error {
 		out = append(out, fmt.Sprint(r.Values[0]))
 		return nil
 	})

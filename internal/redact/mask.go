@@ -18,6 +18,10 @@ import (
 // can't join to a new tag.
 const Private = "[private]"
 
+// Excluded stands for a text that names a path of rekal.exclude. It is not empty, for the
+// same reason.
+const Excluded = "[excluded]"
+
 const (
 	// minValue is the shortest value, in bytes, that is replaced wherever it stands;
 	// shorter ones only where a rule found them.
@@ -119,7 +123,7 @@ func (f *findings) replace(all []text, rep *Report) []bool {
 func (f *findings) finder() func(string) []span {
 	var values []string
 	for v := range f.values {
-		if len(v) >= minValue {
+		if len(v) >= minValue && !Ordinary(v) {
 			values = append(values, v)
 		}
 	}
@@ -140,6 +144,9 @@ func (f *findings) tail(title string) []span {
 	title = strings.TrimRight(title, ".… ")
 	var out []span
 	for v, rule := range f.values {
+		if Ordinary(v) {
+			continue
+		}
 		for n := min(len(v), len(title)); n >= minTail; n-- {
 			if strings.HasSuffix(title, v[:n]) {
 				out = append(out, span{len(title) - n, len(title), rule})
@@ -271,8 +278,10 @@ func beforeMarker(s string, i int) int {
 	if m := marker.FindStringIndex(s[open:]); m != nil && m[0] == 0 && open+m[1] > i {
 		return open
 	}
-	if strings.HasPrefix(s[open:], Private) && open+len(Private) > i {
-		return open
+	for _, m := range []string{Private, Excluded} {
+		if strings.HasPrefix(s[open:], m) && open+len(m) > i {
+			return open
+		}
 	}
 	return i
 }

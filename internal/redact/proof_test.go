@@ -234,3 +234,33 @@ func listViews(lists []*config.Allowlist) []listFields {
 	}
 	return out
 }
+
+// TestQuickLooksLoseNothing proves what the quick look at rules that assign rests on: the word
+// before the operator holds a keyword, and is short enough for the operator to be looked for.
+func TestQuickLooksLoseNothing(t *testing.T) {
+	var s ruleset
+	if err := s.load(); err != nil {
+		t.Fatal(err)
+	}
+	proved := 0
+	for _, raw := range s.raw.Rules {
+		if !quickOf(raw.ID, raw.Regex).assigns {
+			continue
+		}
+		words, _, _ := strings.Cut(strings.TrimPrefix(raw.Regex, nameThenWord), operator)
+		re, err := syntax.Parse("(?i)(?:"+words+")", syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := reachOf(re); r.endless || r.runs > 0 || r.bytes+23 > maxName {
+			t.Errorf("%s: the operator can stand %d bytes behind", raw.ID, r.bytes+23)
+		}
+		if !keywordInEveryMatch(t, "(?i)(?:"+words+")", raw.Keywords) {
+			t.Errorf("%s: %q without any of %q", raw.ID, words, raw.Keywords)
+		}
+		proved++
+	}
+	if proved < 80 {
+		t.Errorf("only %d rules assign", proved)
+	}
+}

@@ -9,8 +9,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,34 +21,59 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// TestRealTranscripts: in 60 real transcripts gitleaks finds nothing, so every text must
-// come out as it went in, but for commands, which are cut.
+// TestRealTranscripts: in 60 real transcripts there is no secret, so every text must come out
+// as it went in, but for home folders, and commands, which are cut.
 func TestRealTranscripts(t *testing.T) {
 	e := realEntry(t)
 	got, rep := apply(t, redact.New(), e)
 	if len(rep.Rules) != 0 || rep.Private != 0 {
 		t.Errorf("false alarms: %+v", rep)
 	}
-	for i, s := range e.Sessions {
-		if diff := cmp.Diff(s.Turns, got.Sessions[i].Turns); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", s.NativeID, diff)
-		}
-		for j, c := range s.ToolCalls {
-			if want := got.Sessions[i].ToolCalls[j]; c.Path != want.Path || !strings.HasPrefix(c.Cmd, want.Cmd) {
-				t.Errorf("%s: tool %d: %+v became %+v", s.NativeID, j, c, want)
+	differ := 0
+	check := func(was, is string, whole bool) {
+		was, is = people.ReplaceAllString(was, "~"), people.ReplaceAllString(is, "~")
+		if was != is && (whole || !strings.HasPrefix(was, is)) {
+			if differ++; differ < 10 {
+				t.Errorf("(-want +got):\n%s", cmp.Diff(was, is))
 			}
 		}
 	}
+	for i, s := range e.Sessions {
+		for j, c := range s.Turns {
+			check(c.Content, got.Sessions[i].Turns[j].Content, true)
+		}
+		for j, c := range s.ToolCalls {
+			check(c.Path, got.Sessions[i].ToolCalls[j].Path, true)
+			check(c.Cmd, got.Sessions[i].ToolCalls[j].Cmd, false)
+		}
+	}
+	t.Logf("%.2f MB, %d redactions", float64(size(e))/1e6, len(rep.Rules))
 }
+
+// people are the home folders that these transcripts name.
+var people = regexp.MustCompile(`/Users/[\w-]+|/home/[\w-]+`)
 
 func BenchmarkRealTranscripts(b *testing.B) {
 	e := realEntry(b)
 	r := redact.New()
 	apply(b, r, entryOf("load"))
 	b.SetBytes(size(e))
+	before, n := userTime(b), 0
 	for b.Loop() {
 		apply(b, r, e)
+		n++
 	}
+	b.ReportMetric(float64(size(e))*float64(n)/1e6/(userTime(b)-before).Seconds(), "MB/user-s")
+}
+
+// userTime is what this process has computed so far, which a busy machine does not add to.
+func userTime(t testing.TB) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano())
 }
 
 // BenchmarkFirstText is what a process pays for its first texts: reading the rules and

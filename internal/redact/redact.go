@@ -6,9 +6,12 @@
 // commands, paths, tool names and memories. IDs, hashes, e-mail addresses and times
 // are left as they are.
 //
-// The rules are the default ones of gitleaks v8.30.1 (see rules.go). A finding becomes
-// "[REDACTED:rule-id]", and so does every other occurrence of that value in the same
-// entry. Text inside <private>…</private> becomes "[private]" before any rule sees it.
+// The rules are the default ones of gitleaks v8.30.1 (see rules.go), detectors of our own
+// (own.go), and values that the machine knows to be secret (known.go); they see each text in
+// several forms (forms.go). A finding becomes "[REDACTED:rule-id]", and so does every other
+// occurrence of that value in the same entry, unless it is an ordinary word. Before any rule
+// sees it, text inside <private>…</private> becomes "[private]", what names an excluded path
+// "[excluded]", and a home folder "~".
 //
 // Promises: the same entry gives the same result; applying twice is applying once; the
 // output is valid UTF-8; the entry handed in is not changed; a text without findings
@@ -20,6 +23,7 @@ package redact
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,14 +41,34 @@ func (e Entry) Entry() session.Entry { return e.entry }
 type Report struct {
 	Rules   map[string]int // places replaced, by gitleaks rule ID; nil when there were none
 	Private int            // texts from which <private> passages were dropped
+	// Excluded counts the texts, tool calls and files that named a path of rekal.exclude.
+	Excluded int
 }
 
-// Redactor finds and replaces secrets. Make one with New and share it.
-type Redactor struct{ rules ruleset }
+// Settings are what the user and the machine add to the rules. The zero value adds nothing.
+type Settings struct {
+	Known   func() []string  // values known to be secret; asked once, at the first text. nil: none
+	Allow   []*regexp.Regexp // a finding that one of these matches is none
+	Exclude []string         // globs of paths of which nothing is stored; see docs/redaction.md
+	Home    string           // the user's home folder, which becomes "~"
+}
 
-// New returns a Redactor. It costs nothing: the rules are read (about 2 ms) at the
-// first text, and each rule is compiled when a text first holds one of its keywords.
-func New() *Redactor { return &Redactor{} }
+// Redactor finds and replaces secrets. Make one with New or With and share it.
+type Redactor struct {
+	rules   ruleset
+	homes   homes
+	exclude excluder
+}
+
+// New returns a Redactor with the rules alone. It costs nothing: the rules are read (about
+// 2 ms) at the first text, and each rule is compiled when a text first holds one of its
+// keywords.
+func New() *Redactor { return With(Settings{}) }
+
+// With returns a Redactor with settings.
+func With(s Settings) *Redactor {
+	return &Redactor{rules: ruleset{secrets: s.Known, userAllow: s.Allow}, homes: newHomes(s.Home), exclude: newExcluder(s.Exclude)}
+}
 
 // maxRounds is how often an entry is scanned before its unsettled texts are given up.
 // Nearly all entries need one scan, those with findings two.
@@ -59,15 +83,16 @@ const Unsettled = "[REDACTED:unsettled]"
 // marker. It fails when ctx ends or the rules can't be read.
 func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, error) {
 	e = clone(e)
-	all := texts(&e)
 	var rep Report
+	rep.Excluded = r.exclude.drop(&e)
+	all := texts(&e)
 	for _, t := range all {
 		clean := strings.ToValidUTF8(*t.at, "\uFFFD")
 		visible := dropPrivate(clean)
 		if visible != clean {
 			rep.Private++
 		}
-		*t.at = visible
+		*t.at = r.homes.replace(visible)
 	}
 	if err := r.settle(ctx, all, &rep); err != nil {
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)

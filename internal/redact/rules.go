@@ -2,6 +2,7 @@ package redact
 
 import (
 	"fmt"
+	"regexp"
 	"regexp/syntax"
 	"strings"
 	"sync"
@@ -25,8 +26,13 @@ type ruleset struct {
 	raw      config.ViperConfig
 	rules    []rule
 	keywords *ahocorasick.Trie
-	users    [][]int         // by keyword: indexes of the rules that it wakes
+	users    [][]int         // by keyword: indexes of the rules that it wakes, then of the detectors
 	ids      map[string]bool // what may stand in a marker
+	own      []detector
+
+	secrets   func() []string // asked once
+	known     known
+	userAllow []*regexp.Regexp
 
 	allowOnce sync.Once
 	allow     []*config.Allowlist // global; for secrets of any rule
@@ -38,6 +44,7 @@ type rule struct {
 	err  error
 	config.Rule
 	reach reach
+	quick quick
 }
 
 // load reads the rules and indexes their keywords.
@@ -51,28 +58,50 @@ func (s *ruleset) read() error {
 		return fmt.Errorf("read gitleaks' default rules: %w", err)
 	}
 	s.rules = make([]rule, len(s.raw.Rules))
-	s.ids = map[string]bool{"unsettled": true}
-	index := map[string]int{}
-	var words []string
+	s.ids = map[string]bool{"unsettled": true, KnownValue: true}
+	s.own = detectors()
+	var words keywords
 	for i, r := range s.raw.Rules {
 		if r.Regex == "" {
 			continue // names files by their path; there are no files here
 		}
 		s.ids[r.ID] = true
-		for _, k := range r.Keywords {
-			k = strings.ToLower(k)
-			n, ok := index[k]
-			if !ok {
-				n = len(words)
-				index[k] = n
-				words = append(words, k)
-				s.users = append(s.users, nil)
-			}
-			s.users[n] = append(s.users[n], i)
-		}
+		s.rules[i].quick = quickOf(r.ID, r.Regex)
+		words.add(i, r.Keywords)
 	}
-	s.keywords = ahocorasick.NewTrieBuilder().AddStrings(words).Build()
+	for i, d := range s.own {
+		s.ids[d.id] = true
+		words.add(len(s.rules)+i, d.keywords)
+	}
+	s.users = words.users
+	s.keywords = ahocorasick.NewTrieBuilder().AddStrings(words.all).Build()
+	if s.secrets != nil {
+		s.known = newKnown(s.secrets())
+	}
 	return nil
+}
+
+// keywords are those of all rules, each once, and which rules each wakes.
+type keywords struct {
+	all   []string
+	users [][]int
+	index map[string]int
+}
+
+func (k *keywords) add(user int, words []string) {
+	if k.index == nil {
+		k.index = map[string]int{}
+	}
+	for _, w := range words {
+		w = strings.ToLower(w)
+		n, ok := k.index[w]
+		if !ok {
+			n = len(k.all)
+			k.index[w] = n
+			k.all, k.users = append(k.all, w), append(k.users, nil)
+		}
+		k.users[n] = append(k.users[n], user)
+	}
 }
 
 // rule returns the compiled rule i.

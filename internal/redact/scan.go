@@ -57,12 +57,12 @@ func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) 
 // (see reach). A match that overlaps a window holds a keyword itself, so the window
 // holds all of it: the windows give exactly what the whole text would.
 func (s *ruleset) scan(t string, wanted func(window) bool) ([]span, error) {
-	hits := s.wake(t)
+	out := s.known.scan(t, wanted)
+	exotic := isExotic(t)
+	hits := s.wake(t, exotic)
 	if len(hits) == 0 {
-		return nil, nil
+		return out, nil
 	}
-	exotic := strings.ContainsAny(t, foldsToASCII)
-	var out []span
 	for i := range s.rules {
 		at := hits[i]
 		if len(at) == 0 {
@@ -85,18 +85,43 @@ func (s *ruleset) scan(t string, wanted func(window) bool) ([]span, error) {
 			}
 		}
 	}
-	return out, nil
+	return s.detect(out, t, hits, wanted), nil
+}
+
+// detect appends what the detectors of our own find at their keywords. Where offsets are lost
+// (see lower) they are left out.
+func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted func(window) bool) []span {
+	for i, d := range s.own {
+		for _, at := range hits[len(s.rules)+i] {
+			if at.hi > len(t) {
+				continue
+			}
+			lo, hi := d.find(t, at)
+			if lo < hi && wanted(window{min(lo, at.lo) - 1, max(hi, at.hi) + 1}) {
+				out = append(out, span{lo, hi, d.id})
+			}
+		}
+	}
+	return out
+}
+
+func isExotic(t string) bool {
+	return strings.Contains(t, "\u017f") || strings.Contains(t, "\u212a") || strings.Contains(t, "\u0130")
 }
 
 // wake returns, by rule, where its keywords stand in t.
-func (s *ruleset) wake(t string) map[int][]window {
+func (s *ruleset) wake(t string, exotic bool) map[int][]window {
 	var hits map[int][]window
-	s.keywords.Walk(lower(t), func(end, n, pattern int64) bool {
+	low := lower(t, exotic)
+	s.keywords.Walk(low, func(end, n, pattern int64) bool {
 		if hits == nil {
 			hits = map[int][]window{}
 		}
 		at := window{int(end-n) + 1, int(end) + 1}
 		for _, i := range s.users[pattern] {
+			if i < len(s.rules) && !exotic && !s.rules[i].quick.passes(low, at) {
+				continue
+			}
 			hits[i] = append(hits[i], at)
 		}
 		return true
@@ -106,8 +131,8 @@ func (s *ruleset) wake(t string) map[int][]window {
 
 // lower is t in lower case. ASCII text, and nearly all other, keeps its offsets; where
 // a letter outside ASCII becomes one inside, offsets are lost but no keyword is.
-func lower(t string) []byte {
-	if strings.ContainsAny(t, foldsToASCII) {
+func lower(t string, exotic bool) []byte {
+	if exotic {
 		return []byte(strings.ToLower(t))
 	}
 	b := []byte(t)
@@ -199,13 +224,17 @@ func (s *ruleset) match(out []span, t string, w window, r *rule) ([]span, error)
 		if err != nil {
 			return nil, err
 		}
-		if c.allowed(global) || c.allowed(r.Allowlists) {
+		if c.allowed(global) || c.allowed(r.Allowlists) || anywhere(r.RuleID) && Wordy(c.secret) && !telling(c.secret) {
 			continue
 		}
 		out = append(out, span{lo + a, lo + b, r.RuleID})
 	}
 	return out, nil
 }
+
+// anywhere names a rule that gitleaks asks of .tf files alone, and that takes any string that is
+// given to a password. Here no file is known, so words that code gives to one are left.
+func anywhere(rule string) bool { return rule == "hashicorp-tf-password" }
 
 func trimNewlines(t string, lo, hi int) (int, int) {
 	for lo < hi && t[lo] == '\n' {

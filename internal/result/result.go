@@ -198,6 +198,69 @@ type LogSession struct {
 	Inferred bool   `json:"inferred,omitempty"`
 }
 
+// Preview is the answer of `git rekal checkpoint --dry-run --json`.
+type Preview struct {
+	Schema   int              `json:"schema"`
+	Sessions int              `json:"sessions"`
+	Turns    int              `json:"turns"`
+	Tools    int              `json:"tool_calls"`
+	Files    int              `json:"files"`             // of code commits, that checkpoints would list
+	Links    int              `json:"links,omitempty"`   // sessions tied to a commit without new turns
+	Bytes    int              `json:"bytes"`             // of what would be stored, before git compresses it
+	Skipped  int              `json:"skipped,omitempty"` // transcript lines that can't be read
+	Store    []PreviewSession `json:"store"`
+	Redacted map[string]int   `json:"redacted"` // places, by rule
+	Findings []Finding        `json:"findings"`
+}
+
+// PreviewSession is what is new of a session.
+type PreviewSession struct {
+	ID     string `json:"id"`
+	Source string `json:"source"`
+	Title  string `json:"title,omitempty"`
+	Goes   bool   `json:"continues,omitempty"` // the ledger holds its beginning
+	Turns  int    `json:"turns"`
+	Tools  int    `json:"tool_calls"`
+}
+
+// Finding is a place that redaction takes out, or would: it never holds what stood there.
+type Finding struct {
+	Rule    string `json:"rule"`
+	Session string `json:"session,omitempty"`
+	In      string `json:"in"`             // turn, title, command, path, branch, file, subject or memory
+	Turn    *int   `json:"turn,omitempty"` // the turn, or the one before the tool call; -1: before the first
+	Around  string `json:"around"`         // the redacted text around it, on one line
+
+	// With doctor:
+	Author string `json:"author,omitempty"` // whose ledger holds it
+	Scrub  string `json:"scrub,omitempty"`  // what "git rekal scrub" takes, in one's own ledger
+}
+
+// Doctor is the answer of `git rekal doctor --json`.
+type Doctor struct {
+	Schema  int       `json:"schema"`
+	OK      bool      `json:"ok"` // nothing is wrong
+	Checks  []Check   `json:"checks"`
+	Leaks   []Finding `json:"leaks"` // what ledgers hold and today's rules redact
+	More    int       `json:"more_leaks,omitempty"`
+	Scanned Scanned   `json:"scanned"`
+}
+
+// Check is one thing that doctor looked at.
+type Check struct {
+	Name   string `json:"name"`
+	Status string `json:"status"` // ok, note or wrong
+	Says   string `json:"says"`
+	Fix    string `json:"fix,omitempty"` // what mends it, mostly a command
+}
+
+// Scanned says how much of ledgers was read.
+type Scanned struct {
+	Ledgers  int   `json:"ledgers"`
+	Segments int   `json:"segments"`
+	Bytes    int64 `json:"bytes"`
+}
+
 // Version is the answer of `git rekal version --json`.
 type Version struct {
 	Version string `json:"version"`
@@ -207,11 +270,16 @@ type Version struct {
 	Go      string `json:"go"`
 }
 
-// Write prints a value as one line of JSON. Characters of HTML stand for themselves.
+// Write prints a value as one line of JSON. Characters of HTML stand for themselves, and what is
+// not shown by itself is escaped.
 func Write(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	return writeEscaped(w, b.Bytes())
 }
 
 // Time is a time as results show it; "" for the zero time.
@@ -247,8 +315,7 @@ func WriteRow(w io.Writer, columns []string, values []any) error {
 		b.Truncate(b.Len() - 1)
 	}
 	b.WriteString("}\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return writeEscaped(w, b.Bytes())
 }
 
 // cell turns a database value into one that JSON has.

@@ -24,6 +24,16 @@ func RowID(ts time.Time, owner, kind string, index int) string {
 	return derive(ts, owner, kind, fmt.Sprint(index))
 }
 
+// OthersID is the ID of what the ledger of another author, by the name of its branch, says of a
+// session whose ID is that of somebody else's.
+func OthersID(id, author string) string {
+	var began time.Time
+	if u, err := ulid.ParseStrict(id); err == nil {
+		began = ulid.Time(u.Time())
+	}
+	return derive(began, id, author)
+}
+
 func derive(ts time.Time, parts ...string) string {
 	h := sha256.New()
 	var n [8]byte

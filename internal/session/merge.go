@@ -1,6 +1,9 @@
 package session
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // turnKey identifies a turn within its session, together with its order among equals. It
 // survives resumes that copy history, newer decoders and changed redaction rules.
@@ -43,8 +46,9 @@ func (s *Session) Absorb(part Session, view View) Session {
 		s.Turns = append(s.Turns, part.Turns[turns:]...)
 		s.ToolCalls = append(s.ToolCalls, part.ToolCalls[tools:]...)
 	} else {
+		known := s.endTurn()
 		at := s.absorbTurns(part, view)
-		s.absorbTools(part, at)
+		s.absorbTools(part, at, known)
 	}
 	added.Turns = s.Turns[added.FirstTurn-s.FirstTurn:]
 	added.ToolCalls = s.ToolCalls[added.FirstTool-s.FirstTool:]
@@ -63,13 +67,14 @@ func (s *Session) overlap(part Session, view View) (turns, tools int, ok bool) {
 	}
 	turns = min(len(part.Turns), len(s.Turns)-from)
 	for i, t := range part.Turns[:turns] {
-		if held := s.Turns[from+i]; key(held) != key(t) || view == Piece && held.Content != t.Content {
+		if held := s.Turns[from+i]; key(held) != key(t) || view == Piece && !Alike(held.Content, t.Content) {
 			return 0, 0, false
 		}
 	}
 	tools = min(len(part.ToolCalls), len(s.ToolCalls)-fromTool)
 	for i, c := range part.ToolCalls[:tools] {
-		if s.ToolCalls[fromTool+i] != c {
+		held := s.ToolCalls[fromTool+i]
+		if !sameCall(held, c) && (!s.scrubbed(c.Turn) || held.Turn != c.Turn) {
 			return 0, 0, false
 		}
 	}
@@ -92,7 +97,9 @@ func (s *Session) Adopt(part Session) {
 	set(&s.ActorType, part.ActorType)
 	set(&s.AgentID, part.AgentID)
 	set(&s.Branch, part.Branch)
-	set(&s.Title, part.Title)
+	if s.Title != Scrubbed {
+		set(&s.Title, part.Title)
+	}
 	set(&s.Hash, part.Hash)
 	if s.StartedAt.IsZero() {
 		s.StartedAt = part.StartedAt
@@ -125,22 +132,33 @@ func (s *Session) absorbTurns(part Session, view View) []int {
 
 func find(turns []Turn, candidates []int, t Turn, view View) int {
 	for n, i := range candidates {
-		if view == Whole || turns[i].Content == t.Content {
+		if view == Whole || Alike(turns[i].Content, t.Content) {
 			return n
 		}
 	}
 	return -1
 }
 
+// scrubbed reports whether s holds a turn of that number, and nothing of what it said.
+func (s *Session) scrubbed(turn int) bool {
+	i := turn - s.FirstTurn
+	return i >= 0 && i < len(s.Turns) && s.Turns[i].Content == Scrubbed
+}
+
 // absorbTools appends the unknown tool calls. A call is known when an equal one stands
-// behind the same turn.
-func (s *Session) absorbTools(part Session, at []int) {
+// behind the same turn, or, where none does, one that other rules of redaction left; and where that
+// turn was known before and was scrubbed in one of the two.
+func (s *Session) absorbTools(part Session, at []int, knownTurns int) {
 	known := map[ToolCall]int{}
 	for _, c := range s.ToolCalls {
 		c.Index = 0
 		known[c]++
 	}
-	for _, c := range part.ToolCalls {
+	calls := slices.Clone(part.ToolCalls)
+	fresh, scrubbed := make([]bool, len(calls)), make([]bool, len(calls))
+	for n := range calls {
+		c := &calls[n]
+		scrubbed[n] = part.scrubbed(c.Turn)
 		switch i := c.Turn - part.FirstTurn; {
 		case i >= 0 && i < len(at):
 			c.Turn = at[i]
@@ -148,8 +166,16 @@ func (s *Session) absorbTools(part Session, at []int) {
 			c.Turn = min(c.Turn, s.endTurn()-1)
 		}
 		c.Index = 0
-		if known[c] > 0 {
-			known[c]--
+		if fresh[n] = known[*c] == 0; !fresh[n] {
+			known[*c]--
+		}
+	}
+	left := leftCalls(known)
+	for n, c := range calls {
+		if !fresh[n] || left.take(c) {
+			continue
+		}
+		if c.Turn < knownTurns && (scrubbed[n] || s.scrubbed(c.Turn)) {
 			continue
 		}
 		c.Index = s.endTool()
@@ -161,22 +187,24 @@ func (s *Session) absorbTools(part Session, at []int) {
 // same time, role and text. That is how a fork looks, which begins with a copy of another
 // session's history. The second result is the session that holds the last of them.
 func SharedPrefix(s Session, family []Session) (n int, holder string) {
-	type ident struct {
-		turnKey
-		content string
-	}
-	held := map[ident]string{}
+	held := map[turnKey][]Turn{}
+	from := map[turnKey][]string{}
 	for _, f := range family {
 		for _, t := range f.Turns {
-			held[ident{key(t), t.Content}] = f.ID
+			held[key(t)], from[key(t)] = append(held[key(t)], t), append(from[key(t)], f.ID)
 		}
 	}
 	for _, t := range s.Turns {
-		id, ok := held[ident{key(t), t.Content}]
-		if !ok {
+		at := -1
+		for i, h := range held[key(t)] {
+			if Alike(h.Content, t.Content) {
+				at = i // the last one's, as its session is the nearest
+			}
+		}
+		if at < 0 {
 			break
 		}
-		n, holder = n+1, id
+		n, holder = n+1, from[key(t)][at]
 	}
 	return n, holder
 }

@@ -69,6 +69,11 @@ type ToolCall struct {
 // cmd_prefix.
 const CmdPrefix = 100
 
+// Scrubbed stands where a text was that its author took out of the ledger afterwards (a leak). A
+// turn that says only this keeps its place, time and role, by which the transcript's copy of it
+// is known and not stored again.
+const Scrubbed = "[REDACTED:scrubbed]"
+
 // MaxTurn is how many bytes of one turn are kept. What is longer is cut with a marker
 // that says by how much (ledger format, version 1).
 const MaxTurn = 1 << 20

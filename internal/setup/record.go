@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,11 +18,15 @@ import (
 //	../.claude
 //	../.claude/skills
 //
-// It is written before anything is made, so it may name more than there is, never less.
+// It is written before anything is made, so it may name more than there is, never less. What Install
+// makes nowhere is not taken from it.
 type record struct {
 	layout Layout
 	paths  []string
 }
+
+// skillPath are the paths that Install makes for the skill, in whichever worktree.
+var skillPath = regexp.MustCompile(`/\.claude(/skills(/rekal(/` + skillFile + `)?)?)?$`)
 
 // readRecord reads the list. If it is lost while other parts of us are there, all that
 // Install could have made counts as made.
@@ -31,11 +36,15 @@ func readRecord(l Layout) (*record, error) {
 	if absentIsFine(err) != nil {
 		return nil, fmt.Errorf("setup: read what was made: %w", err)
 	}
+	could := candidates(l)
 	for line := range strings.Lines(string(text)) {
-		r.paths = append(r.paths, filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n"))))
+		path := filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n")))
+		if slices.Contains(could, path) || skillPath.MatchString(filepath.ToSlash(path)) {
+			r.paths = append(r.paths, path)
+		}
 	}
 	if err != nil && installed(l) {
-		r.paths = candidates(l)
+		r.paths = could
 	}
 	return r, nil
 }

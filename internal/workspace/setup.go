@@ -34,6 +34,9 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 
 // Install sets the repository up, while no other process does so or undoes it.
 func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
+	if err := w.untracked(); err != nil {
+		return report, err
+	}
 	err = w.alone(ctx, func() error {
 		report, err = setup.Install(l)
 		return err

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/secrets"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -73,18 +75,34 @@ func (w *Workspace) Close() { w.Repo.Close() }
 func (w *Workspace) RekalDir() string {
 	l := w.Repo.Layout()
 	if l.MainTree != "" {
-		return filepath.Join(l.MainTree, ".rekal")
+		return filepath.Join(l.MainTree, rekalDir)
 	}
-	return filepath.Join(l.CommonDir, ".rekal")
+	return filepath.Join(l.CommonDir, rekalDir)
 }
 
+const rekalDir = ".rekal"
+
+// ErrTracked is a repository that brings a .rekal of its own. Caches are believed, and files in
+// that folder are written to, so it must not be what somebody committed.
+var ErrTracked = errors.New("the commit that is checked out holds .rekal, which is no place for files of a repository")
+
 // Ready returns ErrNotInitialised unless init has been run here: a deleted .rekal/ is rebuilt,
-// but not after `git rekal clean`.
+// but not after `git rekal clean`. It returns ErrTracked where the caches may be anybody's.
 func (w *Workspace) Ready() error {
 	if !exists(w.RekalDir()) && !setup.Excluded(w.exclude()) {
 		return ErrNotInitialised
 	}
-	return nil
+	return w.untracked()
+}
+
+func (w *Workspace) untracked() error {
+	if w.Repo.Layout().MainTree == "" {
+		return nil
+	}
+	if in, err := w.Repo.InHead(rekalDir); err == nil && in {
+		return ErrTracked
+	}
+	return nil // a HEAD that can't be read is reported by those who need it
 }
 
 func exists(path string) bool {
@@ -175,11 +193,30 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 	case err != nil:
 		w.Warn(fmt.Errorf("the capture cache can't be written: %w", err))
 	}
+	return w.Previewer(a), nil
+}
+
+// Previewer is a Capturer for nothing but Preview: it makes neither ledger nor folder, and works
+// where init was not run.
+func (w *Workspace) Previewer(a Author) *capture.Capturer {
 	return &capture.Capturer{
-		Repo: w.Repo, Ledger: a.Ledger, Redactor: redact.New(), Agents: transcript.Agents(),
+		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.redactor(a.Config), Agents: transcript.Agents(),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI,
-	}, nil
+	}
+}
+
+// redactor takes out what the rules, the user and this machine know to be secret. Nothing is
+// read before the first text comes.
+func (w *Workspace) redactor(c config.Config) *redact.Redactor {
+	known := func() []string {
+		roots, err := w.Repo.Worktrees()
+		if here := w.Repo.Layout().WorkTree; err == nil && here != "" {
+			roots = append([]string{here}, slices.DeleteFunc(roots, func(r string) bool { return r == here })...)
+		}
+		return secrets.Source{Env: w.Env, Home: w.Home, Roots: roots, Git: c.Git}.Gather()
+	}
+	return redact.With(redact.Settings{Known: known, Allow: c.Allow, Exclude: c.Exclude, Home: w.Home})
 }
 
 // ledger makes the author's ledger where there is none: the address has changed, or somebody

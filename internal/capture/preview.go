@@ -1,0 +1,95 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/git-rekal/git-rekal/internal/audit"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/segment"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Preview is what a Run would store.
+type Preview struct {
+	Outcome         // without a tip
+	Files    int    // of code commits, that checkpoints would list
+	Bytes    int    // of the segments
+	Parts    []Part // what is new of each session, in the ledger's order
+	Findings []audit.Finding
+}
+
+// Part is what is new of a session.
+type Part struct {
+	ID, Source, Title string // as they would be stored
+	Goes              bool   // the ledger holds its beginning
+	Turns, ToolCalls  int
+}
+
+// Preview works out what a Run would store now, and what redaction takes out of it, and writes
+// nothing at all: neither ledger nor cache. Where there is no ledger yet it is what an Import would
+// store.
+func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
+	tips, err := ledger.LocalTips(c.Repo)
+	if err != nil {
+		return Preview{}, err
+	}
+	st, err := load(ctx, c.Repo, c.CacheDir, tips)
+	if err != nil {
+		return Preview{}, err
+	}
+	now, err := c.after(tips)
+	if err != nil {
+		return Preview{}, err
+	}
+	all := *c
+	all.Round = Round{Kept: noBound, Piece: noBound} // what no round stores, none goes on from
+	g := &gathered{Capturer: &all, st: st, now: now}
+	if err := g.gather(ctx); err != nil {
+		return Preview{}, err
+	}
+	var drafts []session.Entry
+	if tips[c.Ledger.Ref()] == "" {
+		drafts, err = g.imported(ctx)
+	} else {
+		drafts, err = g.checkpoint(via, nil)
+	}
+	if err != nil {
+		return Preview{}, err
+	}
+	return g.preview(ctx, drafts)
+}
+
+// noBound is more than there is, and can be added to a size.
+const noBound = 1 << 60
+
+func (g *gathered) preview(ctx context.Context, drafts []session.Entry) (Preview, error) {
+	var out Preview
+	for _, d := range drafts {
+		clean, report, err := g.Redactor.Apply(ctx, d)
+		if err != nil {
+			return Preview{}, fmt.Errorf("capture: %w", err)
+		}
+		g.count(d, report)
+		parts, err := segment.Encode(clean)
+		if err != nil {
+			return Preview{}, fmt.Errorf("capture: %w", err)
+		}
+		for _, p := range parts {
+			out.Bytes += len(p)
+		}
+		e := clean.Entry()
+		out.Findings = append(out.Findings, audit.Findings(d, e)...)
+		if e.Checkpoint != nil {
+			out.Files += len(e.Checkpoint.Files)
+		}
+		for _, s := range e.Sessions {
+			out.Parts = append(out.Parts, Part{
+				ID: s.ID, Source: s.Source, Title: s.Title, Turns: len(s.Turns), ToolCalls: len(s.ToolCalls),
+				Goes: g.st.Sessions[sessionKey(s.Source, s.NativeID)] != nil,
+			})
+		}
+	}
+	out.Outcome = g.out
+	return out, nil
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/audit"
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// preview says what a checkpoint would store, and what is taken out of it; it stores nothing.
+func (c *checkpointCommand) preview(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+	capturer := w.Previewer(author)
+	if app.Terminal {
+		capturer.Progress = func(done, total int) {
+			fmt.Fprintf(app.Stderr, "\rreading transcripts: %d of %d", done, total)
+			if done == total {
+				fmt.Fprintln(app.Stderr)
+			}
+		}
+	}
+	p, err := capturer.Preview(ctx, session.ViaManual)
+	if err != nil {
+		return err
+	}
+	for _, warning := range p.Warnings {
+		app.Warn(warning)
+	}
+	if c.json {
+		return result.Write(app.Stdout, previewOf(p))
+	}
+	_, err = io.WriteString(app.Stdout, previewText(p))
+	return err
+}
+
+func previewOf(p capture.Preview) result.Preview {
+	out := result.Preview{
+		Schema: result.Schema, Sessions: p.Sessions, Turns: p.Turns, Tools: p.ToolCalls, Files: p.Files, Links: p.Links,
+		Bytes: p.Bytes, Skipped: p.Skipped, Store: []result.PreviewSession{}, Redacted: map[string]int{}, Findings: []result.Finding{},
+	}
+	for _, s := range p.Parts {
+		out.Store = append(out.Store, result.PreviewSession{ID: s.ID, Source: s.Source, Title: s.Title, Goes: s.Goes, Turns: s.Turns, Tools: s.ToolCalls})
+	}
+	for _, f := range p.Findings {
+		out.Redacted[f.Rule]++
+		out.Findings = append(out.Findings, findingOf(f))
+	}
+	return out
+}
+
+func findingOf(f audit.Finding) result.Finding {
+	out := result.Finding{Rule: f.Rule, Session: f.Session, In: f.In, Around: f.Around}
+	switch f.In {
+	case audit.InTurn, audit.InCommand, audit.InPath:
+		out.Turn = &f.Turn
+	}
+	return out
+}
+
+// shownSessions is how many sessions are listed for a person, so that what was redacted is seen.
+const shownSessions = 30
+
+func previewText(p capture.Preview) string {
+	if len(p.Parts) == 0 && p.Links == 0 {
+		return "nothing new to store\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "would store %s, %s; %s of text\n", counted(p.Outcome), plural(p.Files, "file"), size(p.Bytes))
+	if p.Links > 0 {
+		fmt.Fprintf(&b, "would tie to a commit, without new turns: %s\n", plural(p.Links, "session"))
+	}
+	if p.Skipped > 0 {
+		fmt.Fprintf(&b, "would skip %s that can't be read\n", plural(p.Skipped, "line"))
+	}
+	short := shortParts(p.Parts)
+	for _, source := range slices.Sorted(maps.Keys(bySource(p.Parts))) {
+		writeSource(&b, source, bySource(p.Parts)[source], short)
+	}
+	if len(p.Findings) == 0 {
+		b.WriteString("\nnothing to redact\n")
+		return b.String()
+	}
+	fmt.Fprintf(&b, "\nwould redact %s\n", plural(len(p.Findings), "place"))
+	writeFindings(&b, p.Findings, short)
+	b.WriteString("\nA false alarm can be told by the text around it; \"<private>…</private>\" takes more out.\n")
+	return b.String()
+}
+
+func bySource(parts []capture.Part) map[string][]capture.Part {
+	out := map[string][]capture.Part{}
+	for _, p := range parts {
+		out[p.Source] = append(out[p.Source], p)
+	}
+	return out
+}
+
+func writeSource(b *strings.Builder, source string, parts []capture.Part, short map[string]string) {
+	var sum capture.Outcome
+	for _, p := range parts {
+		sum.Sessions, sum.Turns, sum.ToolCalls = sum.Sessions+1, sum.Turns+p.Turns, sum.ToolCalls+p.ToolCalls
+	}
+	fmt.Fprintf(b, "\n%s: %s\n", printable(source), counted(sum))
+	for i, p := range parts {
+		if i == shownSessions {
+			fmt.Fprintf(b, "    and %d more (--json lists all)\n", len(parts)-i)
+			return
+		}
+		note := ""
+		if p.Goes {
+			note = ", goes on"
+		}
+		fmt.Fprintf(b, "    %s  %s\n        %s, %s%s\n", short[p.ID], printable(p.Title), plural(p.Turns, "turn"), plural(p.ToolCalls, "tool call"), note)
+	}
+}
+
+func shortParts(parts []capture.Part) map[string]string {
+	ids := map[string]bool{}
+	for _, p := range parts {
+		ids[p.ID] = true
+	}
+	sorted := slices.Sorted(maps.Keys(ids))
+	out := map[string]string{}
+	for i, s := range db.Shortest(sorted) {
+		out[sorted[i]] = s
+	}
+	return out
+}
+
+// writeFindings lists findings by rule, the most frequent first.
+func writeFindings(b *strings.Builder, all []audit.Finding, short map[string]string) {
+	rules := map[string][]audit.Finding{}
+	for _, f := range all {
+		rules[f.Rule] = append(rules[f.Rule], f)
+	}
+	order := slices.SortedFunc(maps.Keys(rules), func(x, y string) int {
+		return cmp.Or(len(rules[y])-len(rules[x]), strings.Compare(x, y))
+	})
+	for _, rule := range order {
+		fmt.Fprintf(b, "\n  %s: %d\n", printable(rule), len(rules[rule]))
+		for _, f := range rules[rule] {
+			fmt.Fprintf(b, "    %s: %s\n", place(f, short[f.Session]), printable(f.Around))
+		}
+	}
+}
+
+// place says where a finding is, for a person.
+func place(f audit.Finding, id string) string {
+	switch f.In {
+	case audit.InTurn:
+		return fmt.Sprintf("%s turn %d", id, f.Turn)
+	case audit.InCommand, audit.InPath:
+		return fmt.Sprintf("%s %s behind turn %d", id, f.In, f.Turn)
+	}
+	return strings.TrimSpace(id + " " + f.In)
+}
+
+func size(bytes int) string {
+	switch {
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
+	case bytes >= 1<<10:
+		return fmt.Sprintf("%.1f KB", float64(bytes)/(1<<10))
+	}
+	return plural(bytes, "byte")
+}

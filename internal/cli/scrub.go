@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// scrubCommand takes a leak out of the ledger: `git rekal scrub 01KAB3F9:12`.
+type scrubCommand struct {
+	pushed  bool
+	targets []ledger.Target
+}
+
+func scrubEntry() entry {
+	return entry{
+		name: "scrub", usage: "scrub [--pushed] ID…", short: "take a leak out of your own ledger, for good",
+		long: `
+Takes texts out of your own ledger by writing its newest part anew, from the first commit that holds
+them: the branch, its reflog, the caches and the loose objects hold them no more. What an ID names:
+
+  SESSION        all that was said in a session, its commands, paths and title
+  SESSION:TURN   one turn (what recall shows as "turn") and the commands behind it
+  SESSION:title  its title
+  CHECKPOINT     a commit of your ledger: its subject, branch and files
+
+An ID may be cut to what is unique, at least 8 characters. A turn that was scrubbed keeps its place, and
+the transcript's copy of it, which stays where the agent keeps it, is not captured again. No merge brings
+the text back: the ledger names the segments that are gone. IDs of checkpoints change from there on.
+
+What a remote is known to hold is left alone without --pushed. With it, the remote's branch is replaced,
+too, if nobody has moved it meanwhile. Others hold what they have fetched until their next "git rekal
+sync", which takes it out of their refs and caches; objects go with "git gc". A copy that somebody made,
+a log or a backup keeps it: a secret that was pushed is to be changed in any case.`,
+		make: func() command { return &scrubCommand{} },
+	}
+}
+
+func (c *scrubCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.pushed, "pushed", false, "also what a remote holds: rewrite its branch, too")
+}
+
+func (c *scrubCommand) validate(args []string) error {
+	if len(args) == 0 {
+		return errors.New("which session?")
+	}
+	for _, a := range args {
+		t, err := ledger.ParseTarget(a)
+		if err != nil {
+			return err
+		}
+		c.targets = append(c.targets, t)
+	}
+	return nil
+}
+
+func (c *scrubCommand) run(ctx context.Context, app *App) error {
+	w, author, err := app.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	out, err := w.Scrub(ctx, author, c.targets, c.pushed)
+	if err != nil {
+		return err
+	}
+	// From here on the ledger is clean; each step is done although another one fails.
+	kept := c.replace(ctx, app, author, out)
+	app.progress("making the caches anew")
+	err = errors.Join(kept, w.Forget(ctx))
+	left, undone := author.Ledger.Discard(ctx, out.Old)
+	if out.Tip == out.Old {
+		fmt.Fprintln(app.Stdout, "nothing of it is left in the ledger")
+	} else {
+		fmt.Fprintf(app.Stdout, "scrubbed %s, %s, %s: rewrote %s of %s\n", plural(out.Sessions, "session"), plural(out.Turns, "turn"),
+			plural(out.Calls, "tool call"), plural(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+	}
+	c.tell(app, left, out)
+	return errors.Join(err, undone)
+}
+
+// replace brings the remotes that hold what was scrubbed to the new history.
+func (c *scrubCommand) replace(ctx context.Context, app *App, author workspace.Author, out ledger.Scrubbed) error {
+	var errs []error
+	for _, remote := range out.Remotes {
+		app.progress("replacing the ledger on " + remote)
+		if _, err := author.Ledger.Push(ctx, remote, git.Attended(app.Terminal)); err != nil {
+			errs = append(errs, fmt.Errorf(`%q still holds it (when that is mended, run "git rekal push %s"): %w`, remote, remote, err))
+			continue
+		}
+		fmt.Fprintf(app.Stdout, "replaced the ledger on %s\n", printable(remote))
+	}
+	return errors.Join(errs...)
+}
+
+// tell says what is left to do.
+func (c *scrubCommand) tell(app *App, left ledger.Left, out ledger.Scrubbed) {
+	if len(left.Refs) > 0 {
+		app.hint(fmt.Sprintf("these still lead to what was scrubbed: %s; remove them, then run the same scrub again", strings.Join(left.Refs, ", ")))
+	}
+	if left.Objects > 0 {
+		app.hint(fmt.Sprintf(`%s that nothing leads to lie in packs: "git gc --prune=now" removes them, with all else that nothing leads to`, plural(left.Objects, "object")))
+	}
+	if len(out.Kin) > 0 && out.Tip != out.Old {
+		app.hint("sessions that it spawned, or that were forked from it, may say the same: " + strings.Join(out.Kin, ", "))
+	}
+	if len(out.Remotes) > 0 {
+		app.hint("what was pushed counts as known: change the secret; others drop their copy with their next \"git rekal sync\"")
+	}
+}

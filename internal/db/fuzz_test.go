@@ -1,0 +1,59 @@
+package db_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+)
+
+// FuzzSelect: whatever a user's statement is, it ends, is an error of one kind or an answer, and
+// changes and adds no file.
+func FuzzSelect(f *testing.F) {
+	dir, err := os.MkdirTemp("", "rekal-fuzz-")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path := filepath.Join(dir, "data.db")
+	d, err := db.Open(f.Context(), path, db.ReadWrite, db.DataSchema())
+	if err == nil {
+		err = d.Close()
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	limits := db.Limits{Time: 2 * time.Second, Memory: 256 << 20}
+	f.Fuzz(func(t *testing.T, statement string) {
+		d, err := db.Open(t.Context(), path, db.ReadOnly, db.DataSchema())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = d.Select(t.Context(), statement, limits, func(r db.Row) error {
+			if len(r.Columns) != len(r.Values) {
+				t.Errorf("%d columns, %d values", len(r.Columns), len(r.Values))
+			}
+			return nil
+		})
+		if err != nil && !strings.HasPrefix(err.Error(), "query: ") && !strings.HasPrefix(err.Error(), "db: ") {
+			t.Errorf("%q: %v", statement, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil || string(after) != string(before) {
+			t.Fatalf("%q changed the file: %v", statement, err)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+			t.Fatalf("%q left %v, %v", statement, files, err)
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package db_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Rows that refer to none are counted, and so are those that stand twice.
+func TestBroken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data.db")
+	d, err := db.Open(t.Context(), path, db.ReadWrite, db.DataSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	now := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
+	s := session.Session{ID: "S", Turns: []session.Turn{{Index: 0, Role: "human", TS: now, Content: "x"}}}
+	write := func(do func(tx *db.Tx) error) {
+		t.Helper()
+		tx, err := d.Begin(t.Context())
+		if err == nil {
+			err = do(tx)
+		}
+		if err == nil {
+			err = tx.Commit(context.Background())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	broken := func(want map[string]int) {
+		t.Helper()
+		got, err := d.Broken(t.Context(), db.DataSchema().Kind)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	write(func(tx *db.Tx) error { return tx.ReplaceSessions(t.Context(), []db.SessionRow{{Session: s}}) })
+	write(func(tx *db.Tx) error { return tx.AppendTurns([]session.Session{s}) })
+	broken(map[string]int{})
+	other := s
+	other.ID = "T"
+	write(func(tx *db.Tx) error { return tx.AppendTurns([]session.Session{s, other}) })
+	write(func(tx *db.Tx) error {
+		return tx.AppendCheckpoints([]session.Checkpoint{{ID: "C", TS: now, Links: []session.Link{{Session: "S"}, {Session: "U"}}}})
+	})
+	broken(map[string]int{"turns without a session": 1, "turns that stand twice": 1, "checkpoint_sessions without a session": 1})
+
+	index, err := db.Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), db.ReadWrite, db.IndexSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer index.Close()
+	if got, err := index.Broken(t.Context(), db.IndexSchema().Kind); err != nil || len(got) > 0 {
+		t.Errorf("an empty index: %v, %v", got, err)
+	}
+}

@@ -1,0 +1,162 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	duckdb "github.com/marcboeker/go-duckdb/v2"
+)
+
+// Row is one row of a user's own statement.
+type Row struct {
+	Columns []string
+	Values  []any
+}
+
+// Limits is what a user's own statement may take. The engine's own limit (see settings) covers
+// what it sorts, joins and groups by, and not results or long strings: an answer of ten million
+// rows took 18 GB under it. So the process is watched.
+type Limits struct {
+	Time   time.Duration
+	Memory int64 // bytes by which the process may grow; only Linux tells how far it did
+}
+
+// QueryLimits are those of the command line.
+func QueryLimits() Limits { return Limits{Time: 30 * time.Second, Memory: 208 << 20} }
+
+// What a statement is stopped for.
+var (
+	ErrTime   = errors.New("it takes too long")
+	ErrMemory = errors.New("it takes too much memory")
+)
+
+// Select runs one read-only statement that a user typed, and gives each row to emit. The
+// engine decides what the statement is: it runs inside a subquery, which DuckDB refuses
+// for anything but a single SELECT. It returns ErrTime or ErrMemory for one that goes beyond
+// its limits. Give a DB one such statement and close it: enable_logging(), which is a SELECT to the
+// engine, can make the next one fail.
+//
+// The engine looks for an interruption between steps, and one call of repeat() can be a step of a
+// minute and of gigabytes. Such a statement is left to itself: emit is not called any more, and
+// Close returns at once. The process ought to end then.
+func (d *DB) Select(ctx context.Context, statement string, limit Limits, emit func(Row) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	done := make(chan error, 1)
+	go func() { done <- d.selectRows(ctx, statement, emit) }()
+	err := watch(done, limit, stop)
+	if errors.Is(err, errLeft) {
+		d.left.Store(true)
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return fmt.Errorf("query: %w", cause)
+	}
+	return err
+}
+
+// How often a statement is looked at, how long one that was interrupted may take to end, and how
+// much it may grow meanwhile.
+const (
+	glance  = 2 * time.Millisecond
+	grace   = time.Second
+	overrun = 16 << 20
+)
+
+// errLeft says that a statement still runs.
+var errLeft = errors.New("it does not stop")
+
+// watch waits for a statement's end, and stops it at its limits.
+func watch(done <-chan error, limit Limits, stop func(error)) error {
+	tick, end := time.NewTicker(glance), time.NewTimer(limit.Time)
+	defer tick.Stop()
+	defer end.Stop()
+	most, stopped := resident()+limit.Memory, false
+	for {
+		why := error(nil)
+		select {
+		case err := <-done:
+			return err
+		case <-end.C:
+			why = ErrTime
+		case <-tick.C:
+			if resident() <= most {
+				continue
+			}
+			why = ErrMemory
+		}
+		if stopped {
+			return errLeft
+		}
+		stop(why)
+		stopped, most = true, most+overrun
+		end.Reset(grace)
+	}
+}
+
+// resident is how many bytes of memory of its own the process holds; 0 where the system does
+// not tell.
+func resident() int64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, all, shared int64
+	if _, err := fmt.Sscan(string(text), &size, &all, &shared); err != nil {
+		return 0
+	}
+	return (all - shared) * int64(os.Getpagesize())
+}
+
+func (d *DB) selectRows(ctx context.Context, statement string, emit func(Row) error) error {
+	rows, err := d.sql.QueryContext(ctx, `SELECT * FROM query(?)`, statement)
+	if err != nil {
+		return fmt.Errorf("query: %w", withoutWrapper(err))
+	}
+	columns, err := rows.Columns()
+	if err != nil {
+		return errors.Join(fmt.Errorf("query: %w", err), rows.Close())
+	}
+	values, cells := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		cells[i] = &values[i]
+	}
+	return each(rows, func() error {
+		if err := errors.Join(rows.Scan(cells...), ctx.Err()); err != nil {
+			return err
+		}
+		for i, v := range values {
+			if d, ok := v.(duckdb.Decimal); ok { // what a literal like 1.5 is
+				values[i] = json.Number(d.String())
+			}
+		}
+		return emit(Row{Columns: columns, Values: values})
+	})
+}
+
+// withoutWrapper takes the excerpt of our own statement off an error of the engine.
+func withoutWrapper(err error) error {
+	var e *duckdb.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	if e.Type == duckdb.ErrorTypeOutOfMemory {
+		return ErrMemory
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n\nLINE ")
+	return &engineError{text: text, err: err}
+}
+
+// engineError shows an engine's error without what it says of a statement that the user
+// did not type.
+type engineError struct {
+	text string
+	err  error
+}
+
+func (e *engineError) Error() string { return e.text }
+func (e *engineError) Unwrap() error { return e.err }

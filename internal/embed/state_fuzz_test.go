@@ -1,0 +1,33 @@
+package embed
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// FuzzState: whatever stands in embed.json, the server is asked again some day, by a protocol that
+// there is, and a later answer is noted.
+func FuzzState(f *testing.F) {
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "embed.json")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		now := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
+		m := &memory{path: path, url: "u", model: "m"}
+		if m.resting(now) && m.resting(now.Add(2*Rest)) && m.resting(now.Add(1000*Rest)) {
+			t.Fatalf("%q: it rests for ever", data)
+		}
+		if p, ok := m.protocol(); ok && p.name != ollama().name && p.name != openAI().name {
+			t.Fatalf("protocol %q", p.name)
+		}
+		if err := m.failed(now); err != nil {
+			t.Fatal(err)
+		}
+		if again := (&memory{path: path, url: "u", model: "m"}); !again.resting(now) {
+			t.Fatalf("%q: a failure is not noted", data)
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Reflog lists the commits that a ref's reflog names; those may not be here any more.
+func (r *Repo) Reflog(ref string) ([]OID, error) {
+	raw, err := os.ReadFile(filepath.Join(r.layout.CommonDir, "logs", filepath.FromSlash(ref)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git: reflog of %s: %w", ref, err)
+	}
+	seen := map[OID]bool{OID(strings.Repeat("0", 2*oidSize)): true}
+	var out []OID
+	for line := range strings.Lines(string(raw)) {
+		ids, _, _ := strings.Cut(line, "\t")
+		for _, id := range strings.Fields(ids)[:min(2, len(strings.Fields(ids)))] {
+			if _, err := toOid(OID(id)); err == nil && !seen[OID(id)] {
+				seen[OID(id)] = true
+				out = append(out, OID(id))
+			}
+		}
+	}
+	return out, nil
+}
+
+// ExpireReflog empties a ref's reflog.
+func (r *Repo) ExpireReflog(ctx context.Context, ref string) error {
+	if _, err := os.Stat(filepath.Join(r.layout.CommonDir, "logs", filepath.FromSlash(ref))); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := r.run(ctx, "reflog", "expire", "--expire=all", ref); err != nil {
+		return fmt.Errorf("git: empty the reflog of %s: %w", ref, err)
+	}
+	return nil
+}
+
+// Reachable tells which of some commits a ref, a worktree's HEAD or a reflog still leads to. It
+// walks through all of history, as nothing less can tell.
+func (r *Repo) Reachable(ctx context.Context, commits []OID) ([]OID, error) {
+	wanted := map[OID]bool{}
+	for _, id := range commits {
+		wanted[id] = true
+	}
+	cmd := exec.CommandContext(ctx, "git", "rev-list", "--all", "--reflog")
+	cmd.Dir, cmd.Env = r.dir, append(append([]string(nil), r.env...), "LC_ALL=C")
+	pipe, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git: list what is reachable: %w", err)
+	}
+	var out []OID
+	lines := bufio.NewScanner(pipe)
+	for lines.Scan() {
+		if id := OID(lines.Text()); wanted[id] {
+			out = append(out, id)
+		}
+	}
+	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
+		return nil, fmt.Errorf("git: list what is reachable: %w", err)
+	}
+	return out, nil
+}
+
+// RefsTo names the refs that lead to a commit.
+func (r *Repo) RefsTo(ctx context.Context, id OID) ([]string, error) {
+	out, err := r.run(ctx, "for-each-ref", "--format=%(refname)", "--contains="+string(id))
+	if err != nil {
+		return nil, fmt.Errorf("git: find the refs to %s: %w", id, err)
+	}
+	return strings.Fields(out), nil
+}
+
+// CheckedOut is the folder of a worktree that has a branch checked out, "" when there is none.
+func (r *Repo) CheckedOut(ctx context.Context, ref string) (string, error) {
+	out, err := r.run(ctx, "worktree", "list", "--porcelain")
+	if err != nil {
+		return "", fmt.Errorf("git: list the worktrees: %w", err)
+	}
+	dir := ""
+	for line := range strings.Lines(out) {
+		line = strings.TrimSuffix(line, "\n")
+		if path, ok := strings.CutPrefix(line, "worktree "); ok {
+			dir = path
+		}
+		if line == "branch "+ref {
+			return dir, nil
+		}
+	}
+	return "", nil
+}
+
+// Discard removes objects of this repository that nothing leads to, as the caller has made sure,
+// and lists those that are still here: in a pack, or in a repository that this one borrows
+// from. Only `git gc --prune=now` takes them out of a pack.
+func (r *Repo) Discard(ids []OID) (left []OID, err error) {
+	for _, id := range ids {
+		if _, err := toOid(id); err != nil {
+			return nil, err
+		}
+		path := filepath.Join(r.layout.CommonDir, "objects", string(id[:2]), string(id[2:]))
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("git: remove object %s: %w", id, err)
+		}
+	}
+	fresh, err := Open(r.dir, r.env) // this one remembers what it has read
+	if err != nil {
+		return nil, err
+	}
+	defer fresh.Close()
+	odb, err := fresh.r.Odb()
+	if err != nil {
+		return nil, fmt.Errorf("git: object database: %w", err)
+	}
+	defer odb.Free()
+	for _, id := range ids {
+		if o, err := toOid(id); err == nil && odb.Exists(o) {
+			left = append(left, id)
+		}
+	}
+	return left, nil
+}

@@ -1,0 +1,93 @@
+package git_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+func TestVersion(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	got := must(p.open("r").Version(t.Context()))(t)
+	if len(got) < 2 || got[0] < 2 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// A commit that nothing leads to any more goes from the object folder; one that something leads
+// to is named with what does; one in a pack is left.
+func TestDiscard(t *testing.T) {
+	const ref = "refs/heads/x"
+	p := newPlace(t)
+	p.init("r")
+	r := p.open("r")
+	first := draft(t, r, "first")
+	second := draft(t, r, "second", first)
+	for _, step := range [][2]git.OID{{"", first}, {first, second}, {second, first}} {
+		if err := r.CompareAndSwap(t.Context(), ref, step[0], step[1], "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	equal(t, "reflog", []git.OID{first, second}, must(r.Reflog(ref))(t))
+	equal(t, "reachable by the reflog", []git.OID{second}, must(r.Reachable(t.Context(), []git.OID{second}))(t))
+	if err := r.ExpireReflog(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "reflog", []git.OID(nil), must(r.Reflog(ref))(t))
+	equal(t, "no reflog", []git.OID(nil), must(r.Reflog("refs/heads/none"))(t))
+	equal(t, "reachable", []git.OID{first}, must(r.Reachable(t.Context(), []git.OID{second, first}))(t))
+
+	p.git("r", "tag", "kept", string(second))
+	equal(t, "refs", []string{"refs/tags/kept"}, must(r.RefsTo(t.Context(), second))(t))
+	equal(t, "reachable by a tag", []git.OID{second}, must(r.Reachable(t.Context(), []git.OID{second}))(t))
+	p.git("r", "worktree", "add", "-q", "--detach", "../w", string(second))
+	p.git("r", "tag", "-d", "kept")
+	equal(t, "reachable by a worktree", []git.OID{second}, must(r.Reachable(t.Context(), []git.OID{second}))(t))
+	p.git("r", "worktree", "remove", "--force", "../w")
+
+	equal(t, "left", []git.OID(nil), must(r.Discard([]git.OID{second, second}))(t))
+	if _, err := p.open("r").Commit(second); err == nil {
+		t.Error("it is still there")
+	}
+	third := draft(t, r, "third", first)
+	p.git("r", "update-ref", "refs/keep", string(third))
+	p.git("r", "repack", "-adq")
+	equal(t, "left in a pack", []git.OID{third}, must(r.Discard([]git.OID{third}))(t))
+	p.fsck("r")
+	if _, err := r.Discard([]git.OID{"../../HEAD"}); err == nil {
+		t.Error("a path passed as an ID")
+	}
+}
+
+func TestCheckedOut(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.git("r", "branch", "side")
+	r := p.open("r")
+	equal(t, "nowhere", "", must(r.CheckedOut(t.Context(), "refs/heads/side"))(t))
+	p.git("r", "worktree", "add", "-q", "../w", "side")
+	equal(t, "in a worktree", p.at("w"), must(r.CheckedOut(t.Context(), "refs/heads/side"))(t))
+}
+
+// Paths that are removed need not be there, and no empty folder is made for them.
+func TestRemoveWhatIsNotThere(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	r := p.open("r")
+	blob := must(r.WriteBlob([]byte("x\n")))(t)
+	id := must(r.WriteCommit(git.Draft{Blobs: map[string]git.OID{"a/b": blob}, Remove: []string{"a/c", "d/e/f", "g"}, Message: "m\n", Author: git.Signature{Name: "A", Email: "a@b.c"}}))(t)
+	equal(t, "tree", "a/b", p.git("r", "ls-tree", "-r", "--name-only", string(id), "a/"))
+	equal(t, "top", "a", p.git("r", "ls-tree", "--name-only", string(id)))
+	trees := must(r.Trees(1 << 20))(t)
+	defer trees.Close()
+	tree := must(r.Commit(id))(t).Tree
+	var held []bool
+	for _, path := range []string{"a/b", "a", "a/c", "b", "a/b/c", ""} {
+		held = append(held, must(trees.Holds(tree, path))(t))
+	}
+	if !slices.Equal(held, []bool{true, false, false, false, false, false}) {
+		t.Errorf("holds: %v", held)
+	}
+}

@@ -1,0 +1,175 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// Left is what of a former history is still in the repository.
+type Left struct {
+	Refs    []string // that lead to it; then nothing was removed
+	Objects int      // that nothing leads to and that lie in a pack
+}
+
+// Discard removes from the repository what one's own ledger held and does not hold any more: other
+// copies of the ledger here follow it, the reflogs are emptied, and the objects go that only the
+// former history had, but for trees, which hold names alone. It does nothing where nothing is left,
+// so an interrupted Scrub can be done again.
+func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Left, error) {
+	tip, err := l.Tip()
+	if err != nil || tip == "" {
+		return Left{}, err
+	}
+	logs := []string{l.ref}
+	copies, err := l.copies()
+	if err != nil {
+		return Left{}, err
+	}
+	for _, ref := range copies {
+		if strings.HasPrefix(ref, remotePrefix) {
+			if _, _, err := take(ctx, l.repo, ref, tip); err != nil {
+				return Left{}, err
+			}
+		}
+		logs = append(logs, ref)
+	}
+	for _, ref := range logs {
+		ids, err := l.repo.Reflog(ref)
+		if err != nil {
+			return Left{}, err
+		}
+		former = append(former, ids...)
+	}
+	dead, err := l.dead(ctx, tip, former)
+	if err != nil || len(dead) == 0 {
+		return Left{}, err
+	}
+	for _, ref := range logs {
+		if err := l.repo.ExpireReflog(ctx, ref); err != nil {
+			return Left{}, err
+		}
+	}
+	return l.discard(ctx, tip, dead)
+}
+
+// copies are the other refs here that may hold one's own ledger.
+func (l *Ledger) copies() ([]string, error) {
+	var out []string
+	for _, glob := range []string{"refs/remotes/*", remotePrefix + "*"} {
+		refs, err := l.repo.Refs(glob)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		for ref := range refs {
+			name := strings.TrimPrefix(l.ref, localPrefix)
+			if strings.HasSuffix(ref, "/rekal/"+name) || strings.HasPrefix(ref, remotePrefix) && strings.HasSuffix(ref, "/"+name) {
+				out = append(out, ref)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// dead are the commits that lead to former tips and not to today's.
+func (l *Ledger) dead(ctx context.Context, tip git.OID, former []git.OID) ([]git.Commit, error) {
+	seen := map[git.OID]bool{}
+	var out []git.Commit
+	for _, id := range former {
+		if _, err := l.repo.Commit(id); err != nil || seen[id] {
+			continue // it is gone already
+		}
+		for c, err := range l.repo.Walk(ctx, []git.OID{id}, []git.OID{tip}) {
+			if errors.Is(err, git.ErrNotFound) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("ledger: %w", err)
+			}
+			if !seen[c.OID] {
+				seen[c.OID] = true
+				out = append(out, c)
+			}
+		}
+	}
+	return out, nil
+}
+
+func (l *Ledger) discard(ctx context.Context, tip git.OID, dead []git.Commit) (left Left, err error) {
+	var ids []git.OID
+	for _, c := range dead {
+		ids = append(ids, c.OID)
+	}
+	reached, err := l.repo.Reachable(ctx, ids)
+	if err != nil {
+		return Left{}, err
+	}
+	for _, id := range reached {
+		refs, err := l.repo.RefsTo(ctx, id)
+		if err != nil {
+			return Left{}, err
+		}
+		if len(refs) == 0 {
+			refs = []string{"HEAD of a worktree, or a reflog, at " + string(id[:12])}
+		}
+		left.Refs = append(left.Refs, refs...)
+	}
+	if len(reached) > 0 {
+		slices.Sort(left.Refs)
+		left.Refs = slices.Compact(left.Refs)
+		return left, nil
+	}
+	blobs, err := l.only(tip, dead)
+	if err != nil {
+		return Left{}, err
+	}
+	still, err := l.repo.Discard(append(blobs, ids...))
+	return Left{Objects: len(still)}, err
+}
+
+// only lists the segments that commits added and a tip does not hold.
+func (l *Ledger) only(tip git.OID, commits []git.Commit) ([]git.OID, error) {
+	trees, err := l.repo.Trees(treeBytes)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	defer trees.Close()
+	now, err := l.repo.Commit(tip)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	held, err := beyond(trees, "", now.Tree)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	blobs := map[git.OID]bool{}
+	for _, c := range commits {
+		trees.Allow(commitBytes)
+		before := git.OID("")
+		if len(c.Parents) > 0 {
+			if p, err := l.repo.Commit(c.Parents[0]); err == nil {
+				before = p.Tree
+			}
+		}
+		added, err := beyond(trees, before, c.Tree)
+		if errors.Is(err, git.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		for _, f := range added {
+			blobs[f.OID] = true
+		}
+	}
+	for _, f := range held {
+		delete(blobs, f.OID)
+	}
+	return slices.Sorted(maps.Keys(blobs)), nil
+}

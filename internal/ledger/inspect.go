@@ -1,0 +1,103 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Health is what reading a whole ledger shows.
+type Health struct {
+	Commits    int
+	Segments   int
+	Bytes      int64 // of the segments
+	Unreadable []error
+	Foreign    int // checkpoints of another author, which nobody counts
+}
+
+// maxUnreadable bounds how many causes are kept.
+const maxUnreadable = 100
+
+// Inspect reads a ledger from its beginning, one segment at a time, and hands each on that was not
+// seen before: with its commit, whose subject stands in the entry where it is the commit's only one.
+func Inspect(ctx context.Context, repo *git.Repo, h Head, seen map[git.OID]bool, each func(Commit, session.Entry) error) (Health, error) {
+	var out Health
+	commits, err := Since(ctx, repo, h.OID)
+	if err != nil {
+		return out, err
+	}
+	for _, c := range commits {
+		out.Commits++
+		for i, s := range c.Segments {
+			if err := ctx.Err(); err != nil {
+				return out, fmt.Errorf("ledger: %w", err)
+			}
+			out.Segments++
+			if seen[s.Blob] {
+				continue
+			}
+			seen[s.Blob] = true
+			e, err := out.segment(repo, h, s)
+			if err != nil {
+				return out, err
+			}
+			if code, err := repo.Commit(c.OID); err == nil && i == 0 {
+				e.Subject = code.Subject()
+			}
+			if err := each(c, e); err != nil {
+				return out, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// segment reads one segment; what can't be read is noted, and the entry is empty.
+func (h *Health) segment(repo *git.Repo, of Head, s Segment) (session.Entry, error) {
+	size, err := repo.BlobSize(s.Blob)
+	if err == nil {
+		h.Bytes += int64(size)
+	}
+	e, err := ReadSegment(repo, s.Blob)
+	if errors.Is(err, ErrUnreadable) || errors.Is(err, git.ErrNotFound) {
+		if len(h.Unreadable) < maxUnreadable {
+			h.Unreadable = append(h.Unreadable, fmt.Errorf("%s: %w", s.Path, err))
+		}
+		return session.Entry{}, nil
+	}
+	if err != nil {
+		return session.Entry{}, err
+	}
+	if cp := e.Checkpoint; cp != nil {
+		own, err := RefName(cp.UserEmail)
+		its, err2 := RefName(of.Email)
+		if err != nil || err2 != nil || own != its {
+			h.Foreign++
+		}
+	}
+	return e, nil
+}
+
+// Behind lists the remotes that are known to hold something of one's own ledger that is not in it.
+func (l *Ledger) Behind() ([]string, error) {
+	tip, err := l.Tip()
+	if err != nil || tip == "" {
+		return nil, err
+	}
+	tracked, err := l.trackedTips()
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for remote, id := range tracked {
+		if held, err := l.repo.IsAncestor(id, tip); err != nil {
+			return nil, err
+		} else if !held {
+			out = append(out, remote)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,267 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/segment"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// PushedError is a scrub of what remotes are known to hold.
+type PushedError struct {
+	Remotes []string
+	Commits int // how many commits to be rewritten they hold
+}
+
+func (e *PushedError) Error() string {
+	return fmt.Sprintf("ledger: scrub: %q holds it already", e.Remotes)
+}
+
+// Scrub says what to take out of one's own ledger.
+type Scrub struct {
+	Targets  []Target
+	Redactor *redact.Redactor // what is written anew goes through it once more
+	Pushed   bool             // also where remotes hold it
+}
+
+// Scrubbed says what a Scrub has done.
+type Scrubbed struct {
+	Old, Tip git.OID  // the ledger's tip before and after; the same when nothing was left to take out
+	Sessions int      // of which something was taken out
+	Turns    int      // whose text was
+	Calls    int      // tool calls whose path or command was
+	Commits  int      // of the ledger, whose segments were replaced
+	Remotes  []string // that are known to hold what was taken out
+	Kin      []string // sessions that were spawned by or forked from those, and may say the same
+}
+
+// future is how far behind the clock a segment's time may be and still be followed; as in capture.
+const future = 366 * 24 * time.Hour
+
+// Scrub writes the part of the ledger anew that begins with the first commit which holds one of
+// the targets: their texts become session.Scrubbed, all else stays, in segments of other names. One
+// commit more names the segments that are gone, so that no merge brings them back. Turns keep
+// their places, so that capture knows them and does not store them again.
+//
+// It returns a PushedError where a remote holds any of it, unless told otherwise, and a
+// TargetError for a target that is not in the ledger. The old commits are still in the repository
+// afterwards; Discard removes them.
+func (l *Ledger) Scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
+	for range tries {
+		out, err := l.scrub(ctx, s)
+		if !errors.Is(err, git.ErrMoved) {
+			return out, err
+		}
+	}
+	return Scrubbed{}, fmt.Errorf("ledger: scrub: %w: gave up after %d tries", git.ErrMoved, tries)
+}
+
+func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
+	tip, err := l.Check()
+	if err != nil || tip == "" {
+		return Scrubbed{}, errors.Join(err, missing(s.Targets, tip))
+	}
+	trees, err := l.repo.Trees(treeBytes)
+	if err != nil {
+		return Scrubbed{}, fmt.Errorf("ledger: scrub: %w", err)
+	}
+	defer trees.Close()
+	w := &scrubber{Ledger: l, Scrub: s, out: Scrubbed{Old: tip, Tip: tip}, found: map[int]bool{}, sessions: map[string]bool{}, kin: map[string]bool{}}
+	w.rewriter = rewriter{repo: l.repo, trees: trees, instead: map[string][]Segment{}, subjects: map[git.OID]string{}}
+	if err := w.read(ctx, tip); err != nil {
+		return Scrubbed{}, err
+	}
+	if w.out.Remotes, err = w.holders(); err != nil || len(w.instead) == 0 {
+		return w.out, err
+	}
+	if len(w.out.Remotes) > 0 && !s.Pushed {
+		return Scrubbed{}, &PushedError{Remotes: w.out.Remotes, Commits: w.out.Commits}
+	}
+	next, err := w.history(ctx, tip)
+	if err == nil {
+		next, err = w.note(ctx, tip, next)
+	}
+	if err != nil {
+		return Scrubbed{}, err
+	}
+	if err := l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: scrub"); err != nil {
+		return Scrubbed{}, fmt.Errorf("ledger: scrub %s: %w", l.ref, err)
+	}
+	w.out.Tip = next
+	return w.out, nil
+}
+
+// scrubber is one Scrub under way.
+type scrubber struct {
+	*Ledger
+	Scrub
+	rewriter
+	out      Scrubbed
+	found    map[int]bool // targets that are in the ledger, by their place
+	sessions map[string]bool
+	kin      map[string]bool
+}
+
+// read finds the entries that hold a target, and writes the segments that are to stand in their
+// place.
+func (w *scrubber) read(ctx context.Context, tip git.OID) error {
+	commits, err := Since(ctx, w.Ledger.repo, tip)
+	if err != nil {
+		return err
+	}
+	for _, c := range commits {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("ledger: scrub: %w", err)
+		}
+		var e session.Entry
+		for _, s := range c.Segments {
+			part, err := ReadSegment(w.Ledger.repo, s.Blob)
+			if errors.Is(err, ErrUnreadable) {
+				continue // nobody reads it, and what it holds can't be told apart
+			}
+			if err != nil {
+				return err
+			}
+			e.Join(part)
+		}
+		if err := w.entry(ctx, c, e); err != nil {
+			return err
+		}
+	}
+	for i, t := range w.Targets {
+		if !w.found[i] {
+			return &TargetError{Target: t}
+		}
+	}
+	w.out.Sessions = len(w.sessions)
+	for _, t := range w.Targets {
+		delete(w.kin, t.Session)
+	}
+	w.out.Kin = slices.Sorted(maps.Keys(w.kin))
+	return nil
+}
+
+func (w *scrubber) entry(ctx context.Context, c Commit, e session.Entry) error {
+	changed := false
+	for i, t := range w.Targets {
+		hit, did := w.apply(t, c, &e)
+		w.found[i] = w.found[i] || hit
+		changed = changed || did
+	}
+	for _, s := range e.Sessions {
+		if slices.ContainsFunc(w.Targets, func(t Target) bool { return t.Session != "" && (s.Parent == t.Session || s.ForkedFrom == t.Session) }) {
+			w.kin[s.ID] = true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	w.out.Commits++
+	clean, _, err := w.Redactor.Apply(ctx, e)
+	if err != nil {
+		return fmt.Errorf("ledger: scrub: %w", err)
+	}
+	parts, err := segment.Encode(clean)
+	if err != nil {
+		return fmt.Errorf("ledger: scrub: %w", err)
+	}
+	return w.replace(c, parts)
+}
+
+// replace has other segments stand in the place of a commit's, at the same time.
+func (w *scrubber) replace(c Commit, parts [][]byte) error {
+	name, err := w.name(c.Segments[0].Time())
+	if err != nil {
+		return err
+	}
+	var now []Segment
+	for i, data := range parts {
+		id, err := w.Ledger.repo.WriteBlob(data)
+		if err != nil {
+			return fmt.Errorf("ledger: scrub: %w", err)
+		}
+		now = append(now, Segment{Path: name.path(i), Blob: id})
+	}
+	for _, s := range c.Segments {
+		w.instead[s.Path], now = now, nil
+		if now == nil {
+			now = []Segment{}
+		}
+	}
+	return nil
+}
+
+// note adds the commit that names what is gone.
+func (w *scrubber) note(ctx context.Context, old, next git.OID) (git.OID, error) {
+	now := w.who.When.UTC().Truncate(time.Millisecond)
+	last, err := Newest(w.Ledger.repo, old, now.Add(future))
+	if err != nil {
+		return "", err
+	}
+	if !now.After(last) {
+		now = last.Add(time.Millisecond)
+	}
+	e := session.Entry{Subject: "scrub"}
+	for _, path := range slices.SortedFunc(maps.Keys(w.instead), comparePaths) {
+		e.Scrubs = append(e.Scrubs, session.Scrub{Segment: path, TS: now})
+	}
+	clean, _, err := w.Redactor.Apply(ctx, e)
+	if err != nil {
+		return "", fmt.Errorf("ledger: scrub: %w", err)
+	}
+	return w.write(next, Record{Entry: clean, TS: now})
+}
+
+// holders are the remotes that are known to hold a segment which is to go.
+func (w *scrubber) holders() ([]string, error) {
+	tracked, err := w.trackedTips()
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, remote := range slices.Sorted(maps.Keys(tracked)) {
+		c, err := w.Ledger.repo.Commit(tracked[remote])
+		if errors.Is(err, git.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ledger: scrub: %w", err)
+		}
+		for path := range w.instead {
+			w.trees.Allow(commitBytes)
+			held, err := w.trees.Holds(c.Tree, path)
+			if err != nil {
+				return nil, fmt.Errorf("ledger: scrub: %w", err)
+			}
+			if held {
+				out = append(out, remote)
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// trackedTips is what each remote is known to hold of one's own ledger.
+func (l *Ledger) trackedTips() (map[string]git.OID, error) {
+	refs, err := l.repo.Refs("refs/remotes/*")
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	out := map[string]git.OID{}
+	for ref, id := range refs {
+		remote, own := strings.CutSuffix(strings.TrimPrefix(ref, "refs/remotes/"), "/rekal/"+strings.TrimPrefix(l.ref, localPrefix))
+		if own {
+			out[remote] = id
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,381 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+const (
+	leaky    = "01M7W59H3G669C5312M9CYEVJ5"
+	harmless = "01M7W59H3G669C5312M9CYEVJ6"
+	secret   = "tuesdays-are-blue"
+)
+
+// talk is a record of a session with two turns from an index on, each with a call behind it; the
+// second one leaks.
+func talk(t *testing.T, id string, from int, ts time.Time) ledger.Record {
+	t.Helper()
+	s := session.Session{
+		ID: id, Source: "x", NativeID: "native " + id, ActorType: session.ActorHuman, Branch: "main",
+		Title: "the first turn", StartedAt: morning, FirstTurn: from, FirstTool: from,
+	}
+	for i, text := range []string{"the first turn of " + id, "use " + secret + " for " + id} {
+		n := from + i
+		s.Turns = append(s.Turns, session.Turn{Index: n, Role: session.RoleHuman, TS: morning.Add(time.Duration(n) * time.Minute), Content: text})
+		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: n, Turn: n, Tool: "Bash", Cmd: "echo " + text})
+	}
+	cp := &session.Checkpoint{
+		GitSHA: strings.Repeat("a", 40), GitBranch: "of-" + secret, UserEmail: "a@example.com", TS: ts, ActorType: session.ActorHuman, Via: "commit",
+		Files: []session.File{{Path: secret + ".txt", Change: "A", Blob: strings.Repeat("b", 40)}},
+	}
+	if id == harmless {
+		cp = nil
+	}
+	return record(t, session.Entry{Checkpoint: cp, Sessions: []session.Session{s}}, "talk about "+id, ts)
+}
+
+// target is a resolved target.
+func target(t *testing.T, l *ledger.Ledger, text string) ledger.Target {
+	t.Helper()
+	parsed, err := ledger.ParseTarget(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := l.Resolve(t.Context(), []ledger.Target{parsed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0]
+}
+
+func scrub(t *testing.T, l *ledger.Ledger, pushed bool, texts ...string) (ledger.Scrubbed, error) {
+	t.Helper()
+	s := ledger.Scrub{Redactor: redact.New(), Pushed: pushed}
+	for _, text := range texts {
+		s.Targets = append(s.Targets, target(t, l, text))
+	}
+	return l.Scrub(t.Context(), s)
+}
+
+// told is everything that a ledger says, a line each: session, index and text.
+func told(t *testing.T, r *git.Repo, tip git.OID) []string {
+	t.Helper()
+	var out []string
+	for _, c := range since(t, r, tip) {
+		for _, s := range c.Segments {
+			e, err := ledger.ReadSegment(r, s.Blob)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range e.Sessions {
+				out = append(out, p.ID+" title "+p.Title)
+				for _, u := range p.Turns {
+					out = append(out, fmt.Sprintf("%s %d %s", p.ID, u.Index, u.Content))
+				}
+				for _, c := range p.ToolCalls {
+					out = append(out, fmt.Sprintf("%s call %d %s %s", p.ID, c.Index, c.Tool, c.Cmd))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// objects is the content of every object, but for trees.
+func (s *store) objects(ids string) string {
+	s.t.Helper()
+	var out strings.Builder
+	for _, id := range strings.Fields(ids) {
+		if kind := s.git("cat-file", "-t", id); kind == "blob" || kind == "commit" {
+			out.WriteString(s.git("cat-file", "-p", id))
+		}
+	}
+	return out.String()
+}
+
+func (s *store) all() string {
+	return s.git("cat-file", "--batch-check=%(objectname)", "--batch-all-objects")
+}
+
+// What is scrubbed is gone from all objects; all else is what and where it was.
+func TestScrub(t *testing.T) {
+	const gone = session.Scrubbed
+	keep := func(id string, from int) []string {
+		return []string{
+			id + " title the first turn",
+			fmt.Sprintf("%s %d the first turn of %s", id, from, id),
+			fmt.Sprintf("%s %d use %s for %s", id, from+1, secret, id),
+			fmt.Sprintf("%s call %d Bash echo the first turn of %s", id, from, id),
+			fmt.Sprintf("%s call %d Bash echo use %s for %s", id, from+1, secret, id),
+		}
+	}
+	for _, tt := range []struct {
+		name, text             string
+		sessions, turns, calls int
+		commits                int
+		want                   []string // of the leaky session, in both of its parts
+	}{
+		{"a session", leaky, 1, 4, 4, 2, []string{
+			leaky + " title " + gone, leaky + " 0 " + gone, leaky + " 1 " + gone, leaky + " call 0 Bash ", leaky + " call 1 Bash ",
+			leaky + " title " + gone, leaky + " 2 " + gone, leaky + " 3 " + gone, leaky + " call 2 Bash ", leaky + " call 3 Bash ",
+		}},
+		{"a turn", leaky + ":3", 1, 1, 1, 1, slices.Concat(keep(leaky, 0), keep(leaky, 2)[:2],
+			[]string{leaky + " 3 " + gone}, keep(leaky, 2)[3:4], []string{leaky + " call 3 Bash "})},
+		{"a turn that the title was made of", leaky + ":0", 1, 1, 1, 1, slices.Concat([]string{leaky + " title " + gone, leaky + " 0 " + gone},
+			keep(leaky, 0)[2:3], []string{leaky + " call 0 Bash "}, keep(leaky, 0)[4:], keep(leaky, 2))},
+		{"a title", leaky[:25] + "5:title", 1, 0, 0, 2, slices.Concat([]string{leaky + " title " + gone}, keep(leaky, 0)[1:],
+			[]string{leaky + " title " + gone}, keep(leaky, 2)[1:])},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStore(t)
+			l, r := s.own(), s.repo()
+			tip := add(t, l, talk(t, harmless, 0, morning), talk(t, leaky, 0, morning.Add(time.Hour)), talk(t, harmless, 2, morning.Add(2*time.Hour)),
+				talk(t, leaky, 2, morning.Add(3*time.Hour)), note(t, 7, morning.Add(4*time.Hour)))
+			before := s.git("log", "--format=%an %ae %at %s", ref)
+			out, err := scrub(t, l, false, tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, "done", ledger.Scrubbed{Old: tip, Tip: out.Tip, Sessions: tt.sessions, Turns: tt.turns, Calls: tt.calls, Commits: tt.commits}, out)
+			want := slices.Concat(keep(harmless, 0), tt.want[:5], keep(harmless, 2), tt.want[5:])
+			equal(t, "told", want, told(t, r, out.Tip))
+			equal(t, "notes", []int{7}, all(t, r, out.Tip))
+			equal(t, "commits", before, s.git("log", "--format=%an %ae %at %s", ref+"~1"))
+			s.fsck()
+
+			// Until the former history is discarded, it is there, and can be told from the reflog alone.
+			left, err := s.own().Discard(t.Context())
+			if err != nil || len(left.Refs)+left.Objects > 0 {
+				t.Fatalf("left %+v, %v", left, err)
+			}
+			s.fsck()
+			if n, most := strings.Count(s.objects(s.all()), secret+" for "+leaky), strings.Count(strings.Join(tt.want, ""), secret+" for "+leaky); n != most {
+				t.Errorf("the text stands in %d places of all objects, want %d", n, most)
+			}
+			again, err := scrub(t, s.own(), false, tt.text)
+			if err != nil || again.Tip != out.Tip || again.Commits != 0 {
+				t.Errorf("again: %+v, %v", again, err)
+			}
+		})
+	}
+}
+
+// A checkpoint's own texts go, its sessions stay.
+func TestScrubCheckpoint(t *testing.T) {
+	s := newStore(t)
+	l := s.own()
+	id := add(t, l, talk(t, leaky, 0, morning))
+	out, err := scrub(t, l, false, string(id[:10]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "subject", session.Scrubbed, s.git("log", "-1", "--format=%s", ref+"~1"))
+	segment := s.git("show", "--format=", ref+"~1")
+	if strings.Contains(segment, "of-"+secret) || strings.Contains(segment, secret+".txt") || !strings.Contains(segment, secret+" for") {
+		t.Errorf("got\n%s", segment)
+	}
+	if again, err := scrub(t, l, false, string(mustCommit(t, s.repo(), out.Tip).Parents[0])); err != nil || again.Tip != out.Tip {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+}
+
+// What a remote holds is left alone, but for the word of the user; what is not there is named.
+func TestScrubRefuses(t *testing.T) {
+	_, clones := machines(t, 1)
+	l := clones[0].own()
+	add(t, l, talk(t, leaky, 0, morning))
+	push(t, l)
+	tip := add(t, l, talk(t, leaky, 2, morning.Add(time.Hour)))
+	var pushed *ledger.PushedError
+	if _, err := scrub(t, l, false, leaky+":1"); !errors.As(err, &pushed) || !slices.Equal(pushed.Remotes, []string{"origin"}) {
+		t.Errorf("pushed: %v", err)
+	}
+	if now := clones[0].git("rev-parse", ref); now != string(tip) {
+		t.Errorf("moved to %s", now)
+	}
+	if _, err := scrub(t, l, false, leaky+":3"); err != nil {
+		t.Errorf("the part that was not pushed: %v", err)
+	}
+	for _, text := range []string{harmless, leaky + ":99", "abcdef12", leaky[:7]} {
+		parsed, err := ledger.ParseTarget(text)
+		var none *ledger.TargetError
+		if err == nil {
+			var all []ledger.Target
+			if all, err = l.Resolve(t.Context(), []ledger.Target{parsed}); err == nil {
+				_, err = l.Scrub(t.Context(), ledger.Scrub{Targets: all, Redactor: redact.New()})
+			}
+		}
+		if !errors.As(err, &none) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"", ":3", leaky + ":", leaky + ":-2", leaky + ":x", "../" + leaky, leaky + ":title:3"} {
+		if _, err := ledger.ParseTarget(text); err == nil {
+			t.Errorf("%q passed", text)
+		}
+	}
+}
+
+// What was pushed is replaced on the remote, if it is still what was seen there; another machine
+// tells what only it had behind that, without force.
+func TestScrubPushed(t *testing.T) {
+	remote, clones := machines(t, 2)
+	remote.git("config", "receive.denyNonFastForwards", "false")
+	a, b := clones[0], clones[1]
+	add(t, a.own(), talk(t, leaky, 0, morning), note(t, 1, morning.Add(time.Second)))
+	push(t, a.own())
+	b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+ref)
+	add(t, b.own(), note(t, 2, morning.Add(time.Minute)))
+	push(t, b.own()) // a has not seen this
+	add(t, b.own(), note(t, 3, morning.Add(time.Hour)))
+
+	out, err := scrub(t, a.own(), true, leaky)
+	if err != nil || !slices.Equal(out.Remotes, []string{"origin"}) {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	push(t, a.own())
+	remote.git("config", "receive.denyNonFastForwards", "true")
+	taken, err := b.own().Push(t.Context(), "origin", false)
+	if err != nil || len(taken.Scrubbed) != 1 || !taken.Scrubbed[0].Own {
+		t.Errorf("the other machine: %+v, %v", taken, err)
+	}
+	now := remote.git("rev-parse", ref)
+	equal(t, "the other's tip", now, b.git("rev-parse", ref))
+	equal(t, "notes", []int{1, 2, 3}, all(t, remote.repo(), git.OID(now)))
+	if strings.Contains(remote.objects(remote.git("rev-list", "--objects", "--no-object-names", "--all")), secret+" for") {
+		t.Error("the remote still leads to it")
+	}
+	remote.fsck()
+}
+
+// Beginnings of IDs that fit several are told.
+func TestResolveAmbiguous(t *testing.T) {
+	l := newStore(t).own()
+	add(t, l, talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)))
+	_, err := l.Resolve(t.Context(), []ledger.Target{{Session: leaky[:20]}})
+	var ambiguous *ledger.AmbiguousError
+	if !errors.As(err, &ambiguous) || !slices.Equal(ambiguous.IDs, []string{leaky, harmless}) {
+		t.Errorf("got %v", err)
+	}
+	equal(t, "in lower case", leaky, target(t, l, strings.ToLower(leaky)).Session)
+}
+
+// Two machines scrub at the same time: both texts are gone, all else is there, and whoever merges
+// the two makes the same history.
+func TestScrubOnTwoMachines(t *testing.T) {
+	_, clones := machines(t, 2)
+	a, b := clones[0], clones[1]
+	add(t, a.own(), talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)), note(t, 1, morning.Add(time.Minute)))
+	b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+ref)
+	for i, id := range []string{leaky, harmless} {
+		l := clones[i].own()
+		if _, err := scrub(t, l, false, id); err != nil {
+			t.Fatal(err)
+		}
+		add(t, l, note(t, 10+i, morning.Add(time.Hour)))
+	}
+	a.git("fetch", "-q", filepath.Join(b.dir, ".git"), ref+":"+tracking)
+	b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+tracking)
+	var tips []git.OID
+	for _, c := range clones {
+		l := c.own()
+		if _, err := l.Adopt(t.Context(), "origin"); err != nil {
+			t.Fatal(err)
+		}
+		tips = append(tips, tip(t, l))
+		if text := c.objects(c.git("rev-list", "--objects", "--no-object-names", ref)); strings.Contains(text, secret+" for") {
+			t.Error("the text can still be reached")
+		}
+		equal(t, "notes", []int{1, 10, 11}, all(t, c.repo(), tip(t, l)))
+		c.fsck()
+	}
+	equal(t, "tips", tips[0], tips[1])
+}
+
+// Who appends at the same time loses nothing, and the text does not come back.
+func TestScrubWhileOthersAppend(t *testing.T) {
+	s := newStore(t)
+	l := s.own()
+	add(t, l, talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)))
+	const writers, each = 4, 5
+	errs := make([]error, writers+1)
+	var wg sync.WaitGroup
+	for i := range writers {
+		own, parts := s.own(), make([]ledger.Record, each)
+		for n := range each {
+			parts[n] = note(t, i*each+n, morning.Add(time.Duration(n+2)*time.Minute))
+		}
+		wg.Go(func() {
+			for n := range each {
+				for {
+					now, err := own.Tip()
+					if err == nil {
+						_, err = own.Append(background, now, parts[n:n+1])
+					}
+					if errs[i] = err; !errors.Is(err, git.ErrMoved) {
+						break
+					}
+				}
+			}
+		})
+	}
+	mine, goal := s.own(), []ledger.Target{target(t, l, leaky)}
+	wg.Go(func() { _, errs[writers] = mine.Scrub(background, ledger.Scrub{Targets: goal, Redactor: redact.New()}) })
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := l.Discard(background); err != nil || len(left.Refs)+left.Objects > 0 {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	var want []int
+	for n := range writers * each {
+		want = append(want, n)
+	}
+	equal(t, "notes", want, all(t, s.repo(), tip(t, l)))
+	if strings.Contains(s.objects(s.all()), secret+" for "+leaky) {
+		t.Error("the text is still there")
+	}
+	s.fsck()
+}
+
+// What something else leads to is not removed, and is named; what lies in a pack is counted.
+func TestDiscardLeaves(t *testing.T) {
+	s := newStore(t)
+	l := s.own()
+	old := add(t, l, talk(t, leaky, 0, morning))
+	s.git("tag", "kept", string(old))
+	out, err := scrub(t, l, false, leaky)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := l.Discard(t.Context(), out.Old)
+	if err != nil || !slices.Equal(left.Refs, []string{"refs/tags/kept"}) {
+		t.Errorf("tagged: %+v, %v", left, err)
+	}
+	s.git("show", "kept") // whole
+	s.git("gc", "--quiet")
+	s.git("tag", "-d", "kept")
+	left, err = l.Discard(t.Context(), out.Old)
+	if err != nil || left.Objects != 2 || left.Refs != nil {
+		t.Errorf("packed: %+v, %v", left, err)
+	}
+	s.git("gc", "--quiet", "--prune=now")
+	if left, err = l.Discard(t.Context(), out.Old); err != nil || left.Objects != 0 {
+		t.Errorf("in the end: %+v, %v", left, err)
+	}
+	if strings.Contains(s.objects(s.all()), secret+" for") {
+		t.Error("the text is still there")
+	}
+}

@@ -1,0 +1,241 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Target is something to scrub: all texts of a session, one turn of it with the tool calls behind
+// it, its title; or those of a checkpoint (any commit of the ledger), which are the commit's
+// subject, the branch, the files and memories.
+type Target struct {
+	Session    string  // a session's ID
+	Turn       *int    // nil: all of it; -1: the calls before the first turn
+	Title      bool    // only the title
+	Checkpoint git.OID // or a commit of the ledger
+}
+
+// String is what ParseTarget takes.
+func (t Target) String() string {
+	switch {
+	case t.Checkpoint != "":
+		return string(t.Checkpoint)
+	case t.Title:
+		return t.Session + ":title"
+	case t.Turn != nil:
+		return fmt.Sprintf("%s:%d", t.Session, *t.Turn)
+	}
+	return t.Session
+}
+
+// TargetError is a target that is not in one's own ledger.
+type TargetError struct{ Target Target }
+
+func (e *TargetError) Error() string {
+	return fmt.Sprintf("ledger: scrub: your ledger holds no %q", e.Target)
+}
+
+func missing(targets []Target, tip git.OID) error {
+	if tip != "" || len(targets) == 0 {
+		return nil
+	}
+	return &TargetError{targets[0]}
+}
+
+var targetForm = regexp.MustCompile(`^([0-9A-Za-z]+)(?::(title|-1|\d{1,9}))?$`)
+
+// ParseTarget reads ID, ID:TURN or ID:title, where ID may be the beginning of a session's or of a
+// checkpoint's; see Resolve.
+func ParseTarget(s string) (Target, error) {
+	form := targetForm.FindStringSubmatch(s)
+	if form == nil {
+		return Target{}, fmt.Errorf("%q is none of SESSION, SESSION:TURN, SESSION:title and CHECKPOINT", s)
+	}
+	t := Target{Session: form[1], Title: form[2] == "title"}
+	if form[2] != "" && !t.Title {
+		n, err := strconv.Atoi(form[2])
+		if err != nil {
+			return Target{}, fmt.Errorf("%q: turn: %w", s, err)
+		}
+		t.Turn = &n
+	}
+	return t, nil
+}
+
+// apply takes a target's texts out of an entry. It reports whether the entry has to do with the
+// target, and whether there was anything left to take out.
+func (w *scrubber) apply(t Target, c Commit, e *session.Entry) (hit, did bool) {
+	if t.Checkpoint != "" {
+		if c.OID != t.Checkpoint {
+			return false, false
+		}
+		return true, w.checkpoint(c, e)
+	}
+	for i := range e.Sessions {
+		s := &e.Sessions[i]
+		if s.ID != t.Session {
+			continue
+		}
+		if t.Turn == nil || slices.ContainsFunc(s.Turns, func(u session.Turn) bool { return u.Index == *t.Turn }) ||
+			slices.ContainsFunc(s.ToolCalls, func(c session.ToolCall) bool { return c.Turn == *t.Turn }) {
+			hit = true
+		}
+		if w.session(t, s) {
+			did = true
+			w.sessions[s.ID] = true
+		}
+	}
+	return hit, did
+}
+
+func (w *scrubber) session(t Target, s *session.Session) (did bool) {
+	title := t.Title || t.Turn == nil
+	for i := range s.Turns {
+		u := &s.Turns[i]
+		if t.Title || t.Turn != nil && u.Index != *t.Turn || u.Content == session.Scrubbed {
+			continue
+		}
+		title = title || begins(u.Content, s.Title)
+		u.Content, did = session.Scrubbed, true
+		w.out.Turns++
+	}
+	for i := range s.ToolCalls {
+		c := &s.ToolCalls[i]
+		if t.Title || t.Turn != nil && c.Turn != *t.Turn || c.Path == "" && c.Cmd == "" {
+			continue
+		}
+		c.Path, c.Cmd, did = "", "", true
+		w.out.Calls++
+	}
+	if title && s.Title != "" && s.Title != session.Scrubbed {
+		s.Title, did = session.Scrubbed, true
+	}
+	if t.Turn == nil && !t.Title && s.Branch != "" {
+		s.Branch, did = "", true
+	}
+	return did
+}
+
+// begins reports whether a title was made of the beginning of a text.
+func begins(text, title string) bool {
+	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	title = strings.TrimRight(flat(title), "…. ")
+	return title != "" && strings.HasPrefix(flat(text), title)
+}
+
+func (w *scrubber) checkpoint(c Commit, e *session.Entry) (did bool) {
+	commit, err := w.Ledger.repo.Commit(c.OID)
+	if err == nil && commit.Subject() != session.Scrubbed {
+		w.subjects[c.OID], did = session.Scrubbed, true
+	}
+	if cp := e.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch != session.Scrubbed) {
+		cp.Files, cp.PatchID, cp.GitBranch, did = nil, "", session.Scrubbed, true
+	}
+	for i := range e.Memories {
+		if m := &e.Memories[i]; m.Content != session.Scrubbed {
+			m.Title, m.Content, m.Source, did = "", session.Scrubbed, "", true
+		}
+	}
+	return did
+}
+
+// minPrefix is how much of a session's ID says which one it is, at least.
+const minPrefix = 8
+
+// AmbiguousError says that several IDs begin alike.
+type AmbiguousError struct {
+	Prefix string
+	IDs    []string
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, strings.Join(e.IDs, ", "))
+}
+
+// Resolve completes targets whose IDs are the beginnings of such: of sessions of one's own ledger,
+// at least 8 characters, and of its commits. It returns a TargetError or an AmbiguousError where
+// there is not exactly one.
+func (l *Ledger) Resolve(ctx context.Context, targets []Target) ([]Target, error) {
+	tip, err := l.Check()
+	if err != nil || tip == "" {
+		return nil, errors.Join(err, missing(targets, tip))
+	}
+	sessions, err := l.sessions(ctx, tip)
+	if err != nil {
+		return nil, err
+	}
+	var out []Target
+	for _, t := range targets {
+		if t, err = l.complete(t, tip, sessions); err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func (l *Ledger) complete(t Target, tip git.OID, sessions []string) (Target, error) {
+	prefix := strings.ToUpper(t.Session)
+	i, _ := slices.BinarySearch(sessions, prefix)
+	var fits []string
+	for ; i < len(sessions) && strings.HasPrefix(sessions[i], prefix); i++ {
+		fits = append(fits, sessions[i])
+	}
+	commit := git.OID("")
+	if t.Turn == nil && !t.Title {
+		id, err := l.repo.CommitByPrefix(strings.ToLower(t.Session))
+		if err == nil {
+			if own, err := l.repo.IsAncestor(id, tip); err == nil && own {
+				commit = id
+			}
+		}
+	}
+	switch {
+	case len(prefix) < minPrefix && commit == "":
+		return t, fmt.Errorf("%w: give at least %d characters", &TargetError{t}, minPrefix)
+	case len(fits) == 1 && commit != "":
+		return t, &AmbiguousError{t.Session, append(fits, string(commit))}
+	case len(fits) > 1:
+		return t, &AmbiguousError{t.Session, fits}
+	case len(fits) == 1:
+		t.Session = fits[0]
+	case commit != "":
+		return Target{Checkpoint: commit}, nil
+	default:
+		return t, &TargetError{t}
+	}
+	return t, nil
+}
+
+// sessions lists the IDs of the sessions in one's own ledger, sorted.
+func (l *Ledger) sessions(ctx context.Context, tip git.OID) ([]string, error) {
+	commits, err := Since(ctx, l.repo, tip)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]bool{}
+	for _, c := range commits {
+		for _, s := range c.Segments {
+			e, err := ReadSegment(l.repo, s.Blob)
+			if errors.Is(err, ErrUnreadable) {
+				continue
+			}
+			if err := errors.Join(err, ctx.Err()); err != nil {
+				return nil, fmt.Errorf("ledger: scrub: %w", err)
+			}
+			for _, part := range e.Sessions {
+				ids[part.ID] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(ids)), nil
+}

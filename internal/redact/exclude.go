@@ -1,0 +1,101 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// excluder finds mentions of the paths that rekal.exclude names.
+type excluder struct{ globs []*regexp.Regexp }
+
+// newExcluder reads globs as .gitignore does: "*" and "?" stay within a folder, "**" does not;
+// a pattern without a slash fits at any depth, one with a slash from the repository's root or
+// wherever that may be said to lie in an absolute path; a folder stands for all below it.
+func newExcluder(globs []string) excluder {
+	var x excluder
+	for _, g := range globs {
+		g = strings.Trim(strings.TrimPrefix(strings.TrimSpace(g), "./"), "/")
+		for strings.HasPrefix(g, "**/") {
+			g = g[len("**/"):]
+		}
+		if g == "" || g == "*" || g == "**" {
+			continue
+		}
+		x.globs = append(x.globs, regexp.MustCompile(
+			`(?:^|[/\\\s"'`+"`"+`=:(,\[<>|;&{@])`+globBody(g)+`(?:$|[/\\\s"'`+"`"+`:,;)\]}<>|&?!]|\.(?:\W|$))`))
+	}
+	return x
+}
+
+func globBody(g string) string {
+	const inName, below = `[^/\\\s"'` + "`" + `]`, `[^\s"'` + "`" + `]`
+	var b strings.Builder
+	for i := 0; i < len(g); i++ {
+		switch {
+		case strings.HasPrefix(g[i:], "/**/"):
+			b.WriteString(`[/\\](?:` + below + `*[/\\])?`)
+			i += 3
+		case strings.HasPrefix(g[i:], "**"):
+			b.WriteString(below + "*")
+			i++
+		case g[i] == '*':
+			b.WriteString(inName + "*")
+		case g[i] == '?':
+			b.WriteString(inName)
+		case g[i] == '/':
+			b.WriteString(`[/\\]`)
+		default:
+			b.WriteString(regexp.QuoteMeta(g[i : i+1]))
+		}
+	}
+	return b.String()
+}
+
+// names reports whether s names an excluded path.
+func (x excluder) names(s string) bool {
+	for _, re := range x.globs {
+		if re.MatchString(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// drop takes out of e what concerns an excluded path, and returns how many texts, calls and
+// files those were: files of a commit are gone; a call keeps nothing but its tool, and a text
+// becomes Excluded, so that turns and calls keep their numbers.
+func (x excluder) drop(e *session.Entry) int {
+	if len(x.globs) == 0 {
+		return 0
+	}
+	n := 0
+	if c := e.Checkpoint; c != nil {
+		kept := c.Files[:0]
+		for _, f := range c.Files {
+			if x.names(f.Path) || x.names(f.OldPath) {
+				n++
+				continue
+			}
+			kept = append(kept, f)
+		}
+		c.Files = kept
+	}
+	for i := range e.Sessions {
+		for j := range e.Sessions[i].ToolCalls {
+			c := &e.Sessions[i].ToolCalls[j]
+			if x.names(c.Path) || x.names(c.Cmd) {
+				c.Path, c.Cmd = "", ""
+				n++
+			}
+		}
+	}
+	for _, t := range texts(e) {
+		if x.names(*t.at) {
+			*t.at = Excluded
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,121 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// homes turns the paths of home folders into "~": one's own, wherever it is, and what
+// lies where systems put those of others. A name in a path says who somebody is; what
+// lies below says what was done.
+type homes struct {
+	path, name   string // the user's, as it is and as agents make a folder's name of it
+	own, encoded *regexp.Regexp
+}
+
+const (
+	// beginsPath may stand before a path. A "~" or a letter is not among them, so what was
+	// replaced is not replaced again.
+	beginsPath = "(^|file://|[\\s\"'`=:(,\\[<>|;&{@])"
+	endsPath   = "(/|\\\\|$|[\\s\"'`:,;)\\]}<>|&*])"
+	userName   = `([A-Za-z0-9_][\w.-]{0,31}?)`
+)
+
+var (
+	unixHome    = regexp.MustCompile(beginsPath + `(?:/home|(?:/mnt)?(?:/[a-z])?/Users|/var/home|/export/home|/usr/home)/` + userName + endsPath)
+	windowsHome = regexp.MustCompile(beginsPath + `[A-Za-z]:[\\/]{1,4}Users[\\/]{1,4}` + userName + endsPath)
+)
+
+func newHomes(own string) homes {
+	own = strings.TrimRight(own, `/\`)
+	if len(own) < 3 || !strings.ContainsAny(own, `/\`) {
+		return homes{}
+	}
+	encoded := regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(own, "-")
+	return homes{
+		path: own, name: encoded,
+		own:     regexp.MustCompile(beginsPath + regexp.QuoteMeta(own) + endsPath),
+		encoded: regexp.MustCompile(`(/)` + regexp.QuoteMeta(encoded) + `(-|/|$|["'\s])`),
+	}
+}
+
+func (h homes) replace(s string) string {
+	if !strings.ContainsAny(s, `/\`) {
+		return s
+	}
+	if h.own != nil {
+		if strings.Contains(s, h.path) {
+			s = replaceAll(h.own, s)
+		}
+		if strings.Contains(s, h.name) {
+			s = replaceAll(h.encoded, s)
+		}
+	}
+	s = near(s, "/home/", unixHome)
+	s = near(s, "/Users/", unixHome)
+	return near(s, "Users", windowsHome)
+}
+
+// near replaces people's homes around a word that each holds. The expression sees no more of
+// the text than one can take up: over all of it, it would take longer than all rules.
+func near(s, word string, re *regexp.Regexp) string {
+	const back, ahead = 24, 48
+	var out strings.Builder
+	done := 0
+	for i := strings.Index(s, word); i >= 0; {
+		from := max(done, i-back)
+		end := runeStart(s, min(len(s), i+len(word)+ahead))
+		for from > done && !utf8.RuneStart(s[from]) {
+			from--
+		}
+		next := i + len(word)
+		for _, m := range re.FindAllStringSubmatchIndex(s[from:end], -1) {
+			lo, hi := from+m[3], from+m[len(m)-2]
+			if begins := m[2] < m[3] || from == 0; lo > i || hi < next || !begins || hi == end && end < len(s) || !isPerson(s[from+m[4]:from+m[5]]) {
+				continue
+			}
+			out.WriteString(s[done:lo] + "~")
+			done, next = hi, max(hi, next)
+			break
+		}
+		n := strings.Index(s[next:], word)
+		if n < 0 {
+			break
+		}
+		i = next + n
+	}
+	if done == 0 {
+		return s
+	}
+	return out.String() + s[done:]
+}
+
+// replaceAll puts "~" between the first and the last group of each match. What ends one path
+// may begin the next, so it looks again until nothing changes.
+func replaceAll(re *regexp.Regexp, s string) string {
+	for {
+		var out strings.Builder
+		done := 0
+		for _, m := range re.FindAllStringSubmatchIndex(s, -1) {
+			out.WriteString(s[done:m[3]] + "~")
+			done = m[len(m)-2]
+		}
+		if done == 0 {
+			return s
+		}
+		s = out.String() + s[done:]
+	}
+}
+
+// isPerson reports whether an account can be somebody's: those that images and systems come
+// with are nobody's, and Dockerfiles are full of them.
+func isPerson(name string) bool {
+	switch strings.ToLower(name) {
+	case "node", "runner", "ubuntu", "debian", "vscode", "app", "appuser", "www-data", "jovyan", "git", "circleci", "ec2-user", "vagrant",
+		"coder", "codespace", "gitpod", "user", "users", "linuxbrew", "nonroot", "jenkins", "gitlab-runner", "postgres",
+		"public", "shared", "default", "you", "me", "username", "name", "your-name", "yourname":
+		return false
+	}
+	return true
+}

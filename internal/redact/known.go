@@ -1,0 +1,73 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	ahocorasick "github.com/BobuSumisu/aho-corasick"
+)
+
+// known finds values that the machine knows to be secret: as they are, in base64 at any of
+// the three places in which it can begin, and in hex. The zero value finds none.
+type known struct {
+	trie  *ahocorasick.Trie
+	forms []string
+}
+
+// newKnown leaves out what is ordinary.
+func newKnown(values []string) known {
+	var all []string
+	for _, v := range values {
+		if Ordinary(v) {
+			continue
+		}
+		all = append(all, v, hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))))
+		all = append(all, inBase64Of(v)...)
+	}
+	if len(all) == 0 {
+		return known{}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return known{trie: ahocorasick.NewTrieBuilder().AddStrings(all).Build(), forms: all}
+}
+
+// inBase64Of are the parts of an encoding that v alone decides, whatever stands before and
+// behind it.
+func inBase64Of(v string) []string {
+	var out []string
+	for shift := range 3 {
+		padded := append(make([]byte, shift), v...)
+		from, to := (shift*8+5)/6, len(padded)*8/6
+		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			out = append(out, enc.EncodeToString(padded)[from:to])
+		}
+	}
+	return out
+}
+
+func (k known) scan(t string, wanted func(window) bool) []span {
+	if k.trie == nil {
+		return nil
+	}
+	var out []span
+	k.trie.Walk([]byte(t), func(end, n, pattern int64) bool {
+		w := window{int(end-n) + 1, int(end) + 1}
+		if wanted(w) && !insideNumber(t, w) {
+			out = append(out, span{w.lo, w.hi, KnownValue})
+		}
+		return true
+	})
+	return out
+}
+
+// insideNumber reports whether a number of digits alone is part of a longer one.
+func insideNumber(t string, w window) bool {
+	isDigit := func(i int) bool { return i >= 0 && i < len(t) && '0' <= t[i] && t[i] <= '9' }
+	if strings.Trim(t[w.lo:w.hi], digitSet) != "" {
+		return false
+	}
+	return isDigit(w.lo-1) || isDigit(w.hi)
+}

@@ -1,0 +1,153 @@
+package redact
+
+import "strings"
+
+// rejoin puts together what was split: strings that code adds up ("a" + "b"), strings side by
+// side, what a shell continues on the next line, and what an editor or a terminal wrapped.
+func rejoin(t string) (string, edits) {
+	e := edits{between: true}
+	var out []byte
+	done := 0
+	for i := 0; i < len(t); {
+		size := 0
+		if c := t[i]; c == '\n' || c == '"' || c == '\'' || c == '`' {
+			size = seam(t, done, i)
+		}
+		if size == 0 {
+			i++
+			continue
+		}
+		from := i
+		if t[i] == '\n' && i > 0 && t[i-1] == '\\' {
+			from--
+			size++
+		}
+		if out == nil {
+			out = make([]byte, 0, len(t))
+		}
+		out = append(out, t[done:from]...)
+		e.add(len(out), size)
+		done = from + size
+		i = done
+	}
+	if out == nil {
+		return t, edits{}
+	}
+	return string(append(out, t[done:]...)), e
+}
+
+// seam is how many bytes at i only keep two pieces apart; 0 when they are two things.
+func seam(t string, done, i int) int {
+	if t[i] == '\n' {
+		return wrapped(t, done, i)
+	}
+	if i == 0 || !inToken(t[i-1]) {
+		return 0
+	}
+	return added(t, i)
+}
+
+// added is the size of what stands between two string literals that are one: `" + "`, `" "`,
+// `" . "`, `""`, also over lines. The second begins with the quote that ended the first.
+func added(t string, i int) int {
+	j := i + 1
+	operator := false
+	for ; j < len(t) && j-i < 80; j++ {
+		switch c := t[j]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\':
+		case (c == '+' || c == '.' || c == '&') && !operator:
+			operator = true
+		case c == t[i]:
+			if j+1 < len(t) && inToken(t[j+1]) {
+				return j + 1 - i
+			}
+			return 0
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// wrapped is the size of a line's end within a token: a shell's continuation, or a break in
+// something that is not two words. What follows must end its line or the token, and not be a
+// key of its own ("name = …", "name: …", "call(…").
+func wrapped(t string, done, i int) int {
+	j := i + 1
+	if i > 0 && t[i-1] == '\\' {
+		if i > 1 && j < len(t) && inToken(t[i-2]) && inToken(t[j]) {
+			return 1
+		}
+		return 0
+	}
+	left := i
+	if left > done && t[left-1] == '\r' {
+		left--
+	}
+	for j < len(t) && j-i <= 12 && strings.IndexByte(" \t>|", t[j]) >= 0 {
+		j++
+	}
+	a, b := tokenBefore(t, done, left), tokenAfter(t, j)
+	if a == "" || b == "" || !oneToken(a, b) || isKey(t[j+len(b):]) {
+		return 0
+	}
+	return j - i
+}
+
+// longest is how far a token is followed, in bytes.
+const longest = 200
+
+func tokenBefore(t string, from, end int) string {
+	i := end
+	for i > from && end-i < longest && inToken(t[i-1]) {
+		i--
+	}
+	return t[i:end]
+}
+
+func tokenAfter(t string, i int) string {
+	end := i
+	for end < len(t) && end-i < longest && inToken(t[end]) {
+		end++
+	}
+	return t[i:end]
+}
+
+// oneToken reports whether a and b can be the halves of one: long together, or with signs or
+// digits where the break is made.
+func oneToken(a, b string) bool {
+	if len(a) < 2 || len(b) < 2 {
+		return false
+	}
+	last := a[strings.LastIndexAny(a, "=:/@")+1:]
+	if len(last) < 2 {
+		return false
+	}
+	if last == a && isWord(a) {
+		return false // a word at the end of its line
+	}
+	whole := last + b
+	return len(whole) >= minValue && (!isWord(last) || !isWord(b))
+}
+
+// isKey reports whether what follows a token makes it the left side of something.
+func isKey(rest string) bool {
+	if rest != "" && strings.IndexByte("([{", rest[0]) >= 0 {
+		return true
+	}
+	rest = strings.TrimLeft(rest, " \t")
+	return rest != "" && strings.IndexByte("=:", rest[0]) >= 0
+}
+
+// inToken reports whether a byte can stand inside a token or a password.
+func inToken(c byte) bool { return tokens[c] }
+
+var tokens = bytesOf("-_+/=.!#%^*~$@&:") //nolint:gochecknoglobals // read-only
+
+// bytesOf is the set of letters, digits and the given signs.
+func bytesOf(signs string) (set [256]bool) {
+	for c := range 256 {
+		set[c] = alnumeric(byte(c)) || strings.IndexByte(signs, byte(c)) >= 0
+	}
+	return set
+}

@@ -1,0 +1,251 @@
+// Package secrets gathers what this machine knows to be secret: values of the environment
+// whose names say so, the .env files of the repository, ~/.netrc, the credentials of AWS, and
+// what git has in its configuration and credential files.
+//
+// In: where to look. Out: values, in no order, which internal/redact takes out of all that is
+// stored. They are kept in memory for as long as the process runs, and never written, logged,
+// hashed or put into an error.
+//
+// Promises: only regular files are opened, at most 1 MB of each; what is missing, can't be
+// read, or is something else is passed over without a word; the search for .env files is
+// bounded, so that no commit waits for it (see envFiles).
+package secrets
+
+import (
+	"encoding/base64"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+
+	"github.com/git-rekal/git-rekal/internal/redact"
+)
+
+// Source says where to look.
+type Source struct {
+	Env   []string            // "KEY=value"
+	Home  string              // the user's home folder; "" when there is none
+	Roots []string            // worktrees; subfolders are looked into in the first one only
+	Git   map[string][]string // git's configuration: keys to all their values
+}
+
+// Gather returns the values that are secret by what they are called or where they stand.
+// Ordinary words may be among them.
+func (s Source) Gather() []string {
+	var c collection
+	vars := map[string]string{}
+	for _, kv := range s.Env {
+		if name, v, ok := strings.Cut(kv, "="); ok {
+			vars[name] = v
+			c.named(name, v)
+		}
+	}
+	for i, root := range s.Roots {
+		for _, f := range envFiles(root, i == 0) {
+			for _, kv := range parseEnv(read(f)) {
+				c.setting(kv.key, kv.value)
+			}
+		}
+	}
+	s.files(&c, vars)
+	for key, values := range s.Git {
+		c.credentials(key) // url.<base>.insteadOf
+		for _, v := range values {
+			c.config(key, v)
+		}
+	}
+	return c.values
+}
+
+// files reads the credential files that lie in the home folder, or where the environment says.
+func (s Source) files(c *collection, vars map[string]string) {
+	at := func(variable string, home ...string) string {
+		if v := vars[variable]; v != "" && variable != "" {
+			return v
+		}
+		if s.Home == "" {
+			return ""
+		}
+		return filepath.Join(append([]string{s.Home}, home...)...)
+	}
+	for _, f := range []string{at("NETRC", ".netrc"), at("", "_netrc")} {
+		c.netrc(read(f))
+	}
+	for _, f := range []string{at("AWS_SHARED_CREDENTIALS_FILE", ".aws", "credentials"), at("AWS_CONFIG_FILE", ".aws", "config")} {
+		for _, kv := range parseEnv(read(f)) {
+			if strings.HasPrefix(kv.key, "aws_") {
+				c.add(kv.value)
+			}
+		}
+	}
+	xdg := at("", ".config")
+	if v := vars["XDG_CONFIG_HOME"]; v != "" {
+		xdg = v
+	}
+	for _, f := range []string{at("", ".git-credentials"), filepath.Join(xdg, "git", "credentials")} {
+		for line := range strings.Lines(read(f)) {
+			c.credentials(line)
+		}
+	}
+}
+
+// collection is what was found so far.
+type collection struct{ values []string }
+
+// add takes a value, and each line of one that has several.
+func (c *collection) add(v string) {
+	if v = strings.TrimSpace(v); v == "" {
+		return
+	}
+	c.values = append(c.values, v)
+	if !strings.Contains(v, "\n") {
+		return
+	}
+	for line := range strings.Lines(v) {
+		if line = strings.TrimSpace(line); len(line) >= 24 && !strings.HasPrefix(line, "-----") {
+			c.values = append(c.values, line)
+		}
+	}
+}
+
+// named takes the value of a variable whose name looks secret, and the password of a URL in
+// any.
+func (c *collection) named(name, v string) {
+	if IsSecret(name) {
+		c.add(v)
+	}
+	c.credentials(v)
+}
+
+// setting takes what a .env file sets. Such a file is there to hold secrets: a value under
+// any name counts, unless it is made of words or is a sum.
+func (c *collection) setting(name, v string) {
+	c.named(name, v)
+	if !redact.Wordy(v) && !sum.MatchString(v) {
+		c.add(v)
+	}
+}
+
+// sum is a hash or a UUID.
+var sum = regexp.MustCompile(`^[0-9a-fA-F-]+$`)
+
+// userinfo is what stands before the host of a URL.
+var userinfo = regexp.MustCompile(`://([^\s/"'<>]*)@`)
+
+// credentials takes passwords out of URLs, as they stand there and decoded. What stands alone
+// before the "@" is a user, or a token in a user's place.
+func (c *collection) credentials(v string) {
+	for _, m := range userinfo.FindAllStringSubmatch(v, -1) {
+		user, password, both := strings.Cut(m[1], ":")
+		if !both || password == "x-oauth-basic" {
+			if redact.Wordy(user) {
+				continue
+			}
+			password = user
+		}
+		c.add(password)
+		if plain, err := url.PathUnescape(password); err == nil && plain != password {
+			c.add(plain)
+		}
+	}
+}
+
+// config takes what git's configuration holds: URLs with passwords, headers, and keys that are
+// called secret.
+func (c *collection) config(key, v string) {
+	c.credentials(v)
+	name := key[strings.LastIndexByte(key, '.')+1:]
+	if strings.EqualFold(name, "extraheader") {
+		c.header(v)
+		return
+	}
+	if IsSecret(name) {
+		c.add(v)
+	}
+}
+
+// header takes the value of an Authorization header or another one; of Basic, also the
+// password.
+func (c *collection) header(v string) {
+	_, v, _ = strings.Cut(v, ":")
+	fields := strings.Fields(v)
+	if len(fields) == 0 {
+		return
+	}
+	last := fields[len(fields)-1]
+	c.add(last)
+	if len(fields) > 1 && strings.EqualFold(fields[0], "basic") {
+		if pair, err := base64.StdEncoding.DecodeString(last); err == nil {
+			_, password, _ := strings.Cut(string(pair), ":")
+			c.add(password)
+		}
+	}
+}
+
+// netrc takes what follows "password" and "account".
+func (c *collection) netrc(text string) {
+	fields := strings.Fields(text)
+	for i, f := range fields {
+		if (f == "password" || f == "account") && i+1 < len(fields) {
+			c.add(strings.Trim(fields[i+1], `"`))
+			c.add(fields[i+1])
+		}
+	}
+}
+
+// IsSecret reports whether a name says that its value is secret.
+func IsSecret(name string) bool {
+	if name == "PWD" || name == "OLDPWD" {
+		return false
+	}
+	words := strings.FieldsFunc(strings.ToLower(camel.ReplaceAllString(name, "${1}_${2}")), func(r rune) bool {
+		return r == '_' || r == '-' || r == '.' || r == ' '
+	})
+	if len(words) == 0 || redact.AboutSecret(words[len(words)-1]) {
+		return false
+	}
+	for _, w := range words {
+		switch w {
+		case "pass", "pwd", "pw", "key", "pat", "dsn", "jwt", "salt", "auth", "private", "cookie", "signature", "webhook", "bearer", "seed", "mnemonic", "pin":
+			return true
+		}
+		for _, part := range []string{"password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "credential", "accesskey", "privatekey"} {
+			if strings.Contains(w, part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// maxFile is how much of a file is read, in bytes.
+const maxFile = 1 << 20
+
+// read is the text of a regular file, also behind a symbolic link; "" for what is none, or
+// can't be read. Opening does not wait, should it have become a pipe in between.
+func read(path string) string {
+	if path == "" {
+		return ""
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}

@@ -1,0 +1,126 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Alike reports whether two texts can be one that was redacted by different rules, or with
+// different values known to be secret: they agree up to the first place where either has
+// something taken out, and behind the last one. Beside a turn's time and role, or a call's
+// place and tool, that tells whether it is the same.
+func Alike(a, b string) bool {
+	if a == b {
+		return true
+	}
+	ah, at, am := ends(a)
+	bh, bt, bm := ends(b)
+	switch {
+	case !am && !bm:
+		return false
+	case !am:
+		ah, at = a, a
+	case !bm:
+		bh, bt = b, b
+	}
+	n, m := min(len(ah), len(bh)), min(len(at), len(bt))
+	return ah[:n] == bh[:n] && at[len(at)-m:] == bt[len(bt)-m:]
+}
+
+// marks are what redaction leaves where it took something out: see internal/redact.
+const (
+	marker   = "[REDACTED:"
+	private  = "[private]"
+	excluded = "[excluded]"
+	home     = "~"
+)
+
+// ends are what stands before the first mark in a text and behind the last one; false when
+// there is none.
+func ends(s string) (head, tail string, marked bool) {
+	first, last := len(s), 0
+	for _, m := range []string{marker, private, excluded, home} {
+		if i := strings.Index(s, m); i >= 0 {
+			first, marked = min(first, i), true
+			i = strings.LastIndex(s, m)
+			end := i + len(m)
+			if m == marker {
+				end += strings.IndexByte(s[end:]+"]", ']') + 1
+			}
+			last = max(last, min(end, len(s)))
+		}
+	}
+	return s[:first], s[last:], marked
+}
+
+// callKey is what a tool call has that no redaction changes.
+type callKey struct {
+	turn int
+	tool string
+}
+
+func keyOf(c ToolCall) callKey { return callKey{c.Turn, c.Tool} }
+
+// sameCall reports whether two calls of one number are the same.
+func sameCall(a, b ToolCall) bool {
+	return a == b || a.Index == b.Index && keyOf(a) == keyOf(b) && (bare(a) || bare(b) || likeCall(a, b))
+}
+
+// likeCall reports whether two calls behind the same turn can be one. A command is cut behind
+// redaction, so its end says nothing.
+func likeCall(a, b ToolCall) bool { return Alike(a.Path, b.Path) && alikeCommands(a.Cmd, b.Cmd) }
+
+// bare is a call that failed, or was excluded.
+func bare(c ToolCall) bool { return c.Path == "" && c.Cmd == "" }
+
+func alikeCommands(a, b string) bool {
+	if Alike(a, b) {
+		return true
+	}
+	ah, _, am := ends(a)
+	bh, _, bm := ends(b)
+	n := min(len(ah), len(bh))
+	return (am || bm) && max(utf8.RuneCountInString(a), utf8.RuneCountInString(b)) >= CmdPrefix-len(marker) && ah[:n] == bh[:n]
+}
+
+// calls are those of a session that no call of a part equals. What is the same under other
+// rules has a mark on one side at least, and such calls are few.
+type calls struct {
+	all, marked map[callKey][]ToolCall
+}
+
+func leftCalls(known map[ToolCall]int) calls {
+	out := calls{map[callKey][]ToolCall{}, map[callKey][]ToolCall{}}
+	for c, n := range known {
+		for range n {
+			out.all[keyOf(c)] = append(out.all[keyOf(c)], c)
+			if isMarked(c) {
+				out.marked[keyOf(c)] = append(out.marked[keyOf(c)], c)
+			}
+		}
+	}
+	return out
+}
+
+func isMarked(c ToolCall) bool {
+	_, _, path := ends(c.Path)
+	_, _, cmd := ends(c.Cmd)
+	return path || cmd
+}
+
+// take removes a call that can be c, and reports whether there was one.
+func (l calls) take(c ToolCall) bool {
+	from := l.marked
+	if isMarked(c) || bare(c) {
+		from = l.all
+	}
+	k := keyOf(c)
+	for i, held := range from[k] {
+		if bare(c) || likeCall(held, c) {
+			from[k] = slices.Delete(from[k], i, i+1)
+			return true
+		}
+	}
+	return false
+}

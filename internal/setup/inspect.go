@@ -1,0 +1,101 @@
+package setup
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/hooks"
+	"github.com/git-rekal/git-rekal/templates"
+)
+
+// Problem is something that Install would mend, or says how to mend.
+type Problem struct {
+	What string
+	Hint bool // it is the user's choice, or somebody else's file: nothing is broken
+}
+
+// Inspect says what is not as Install leaves it. onPath tells whether PATH holds a git-rekal,
+// which hooks try first. It changes nothing.
+func Inspect(l Layout, onPath bool) ([]Problem, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	var out []Problem
+	wrong := func(format string, a ...any) { out = append(out, Problem{What: fmt.Sprintf(format, a...)}) }
+	if info, err := os.Stat(l.RekalDir); err == nil && info.Mode().Perm()&0o077 != 0 {
+		wrong("%s may be read by others than its owner: it holds conversations", l.show(l.RekalDir))
+	}
+	if !isLink(l.Exclude) {
+		text, err := os.ReadFile(l.Exclude)
+		if absentIsFine(err) != nil {
+			return nil, fmt.Errorf("setup: read the exclude file: %w", err)
+		}
+		if !strings.Contains(string(text), block()) {
+			wrong("%s lacks the lines that keep .rekal out of git", l.show(l.Exclude))
+		}
+	}
+	for _, name := range hooks.Names() {
+		if what := (hook{l.callDirIn(), name}).inspect(l, onPath); what != "" {
+			wrong("%s", what)
+		}
+	}
+	if l.WorkTree != "" {
+		path := filepath.Join(l.WorkTree, ".claude", "skills", "rekal", skillFile)
+		text, err := os.ReadFile(path)
+		switch {
+		case absentIsFine(err) == nil && err != nil:
+			out = append(out, Problem{What: l.show(path) + " is not there: agents don't know of git-rekal", Hint: true})
+		case string(text) != templates.Skill():
+			out = append(out, Problem{What: l.show(path) + " is not as this version writes it", Hint: true})
+		}
+	}
+	return out, nil
+}
+
+// callDirIn is the folder in which hooks call git-rekal.
+func (l Layout) callDirIn() string {
+	if l.inGit(l.HooksDir) {
+		return l.HooksDir
+	}
+	return l.callDir()
+}
+
+// inspect says what keeps a hook from calling git-rekal; "" when nothing does.
+func (h hook) inspect(l Layout, onPath bool) string {
+	if info, err := os.Stat(h.dir); err == nil && !info.IsDir() {
+		return fmt.Sprintf("hook %s: core.hooksPath is %s, so git runs no hooks here", h.name, h.dir)
+	}
+	slot := h.path()
+	if l.inGit(h.dir) {
+		slot = h.slot(readText(h.path()))
+	}
+	text := readText(slot)
+	switch {
+	case !exists(slot):
+		return fmt.Sprintf("hook %s is not in %s", h.name, l.show(h.dir))
+	case !executable(slot) && !isLink(slot):
+		return fmt.Sprintf("hook %s in %s is not executable", h.name, l.show(h.dir))
+	case h.ours(slot):
+		if bin := binaryOf(text); !onPath && !runs(bin) {
+			return fmt.Sprintf("hook %s finds no git-rekal: none is on PATH, and %q is not there", h.name, bin)
+		}
+		return ""
+	case calls(text, h.name), isLefthook(text) && l.lefthookCalls(h.name):
+		return ""
+	}
+	return fmt.Sprintf("hook %s in %s does not call git-rekal", h.name, l.show(h.dir))
+}
+
+// binaryOf is the path of git-rekal that a script of ours falls back to.
+func binaryOf(text string) string {
+	_, rest, _ := strings.Cut(text, "\n"+hooks.BinaryPrefix)
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.ReplaceAll(strings.Trim(line, "'"), `'\''`, "'")
+}
+
+func runs(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o100 != 0
+}

@@ -1,0 +1,277 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/embed"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/setup"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Status is what a check came to.
+type Status string
+
+// The values of Status.
+const (
+	Well  Status = "ok"
+	Note  Status = "note"  // nothing is broken, but the user may want to know
+	Wrong Status = "wrong" // something does not work, or leaks
+)
+
+// Check is one thing that Doctor looked at.
+type Check struct {
+	Name   string // one word, or two
+	Status Status
+	Says   string
+	Fix    string // the command that mends it, or what to do
+}
+
+// doctor is one Doctor under way.
+type doctor struct {
+	*Workspace
+	author Author
+	known  bool // whether git knows who the user is
+	out    []Check
+}
+
+func (d *doctor) say(name string, s Status, fix, format string, a ...any) {
+	d.out = append(d.out, Check{Name: name, Status: s, Says: fmt.Sprintf(format, a...), Fix: fix})
+}
+
+// Doctor looks at what git-rekal is made of in this repository. It changes nothing. A check that
+// can't be made is wrong itself; only an end of ctx is an error. What the ledgers hold is Scan's.
+func (w *Workspace) Doctor(ctx context.Context) ([]Check, error) {
+	d := &doctor{Workspace: w}
+	for _, check := range []func(context.Context){d.git, d.settings, d.setup, d.sharing, d.locks, d.caches, d.transcripts, d.embedding} {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("workspace: %w", err)
+		}
+		check(ctx)
+	}
+	return d.out, nil
+}
+
+func (d *doctor) git(ctx context.Context) {
+	oldest := []int{2, 29} // the first that knows what is asked of it: fetch --no-write-fetch-head
+	version, err := d.Repo.Version(ctx)
+	switch {
+	case err != nil:
+		d.say("git", Wrong, "install git", "%v", err)
+	case slices.Compare(version, oldest) < 0:
+		d.say("git", Wrong, "install a newer git", "version %s; git-rekal needs %s", dotted(version), dotted(oldest))
+	default:
+		d.say("git", Well, "", "version %s, libgit2 %s", dotted(version), git.LibraryVersion())
+	}
+}
+
+func dotted(version []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(version), " ", "."), "[]")
+}
+
+func (d *doctor) settings(ctx context.Context) {
+	conf, err := config.Read(ctx, d.Repo, d.Env)
+	if err != nil {
+		d.say("settings", Wrong, `"git config --show-origin --get-regexp ^rekal" tells where it is set`, "%v", err)
+		return
+	}
+	var off []string
+	for name, is := range map[string]bool{"rekal.enabled is false: hooks capture nothing": !conf.Enabled, "REKAL_SKIP is set: hooks capture nothing": conf.Skip} {
+		if is {
+			off = append(off, name)
+		}
+	}
+	slices.Sort(off)
+	if len(off) > 0 {
+		d.say("settings", Note, "", "%s", strings.Join(off, "; "))
+	} else {
+		d.say("settings", Well, "", "valid")
+	}
+	d.author, err = d.Author(ctx)
+	switch {
+	case errors.Is(err, git.ErrNoIdentity):
+		d.say("identity", Wrong, `git config user.email you@example.com; git config user.name You`, "git does not know who you are")
+	case err != nil:
+		d.say("identity", Wrong, "", "%v", err)
+	default:
+		d.known = true
+		d.say("identity", Well, "", "%s", d.author.Email)
+	}
+}
+
+const reinstall = "git rekal init"
+
+func (d *doctor) setup(ctx context.Context) {
+	if d.Ready() != nil {
+		d.say("setup", Wrong, reinstall, "git-rekal is not set up in this repository")
+		return
+	}
+	l, err := d.Layout(ctx)
+	if err != nil {
+		d.say("setup", Wrong, "", "%v", err)
+		return
+	}
+	problems, err := setup.Inspect(l, d.onPath())
+	if err != nil {
+		d.say("setup", Wrong, "", "%v", err)
+	}
+	for _, p := range problems {
+		status := Wrong
+		if p.Hint {
+			status = Note
+		}
+		d.say("setup", status, reinstall, "%s", p.What)
+	}
+	if len(problems) == 0 && err == nil {
+		d.say("setup", Well, "", "hooks, exclude lines and skill are in place")
+	}
+}
+
+// onPath reports whether the PATH that hooks get from this process holds a git-rekal.
+func (d *doctor) onPath() bool {
+	for _, dir := range filepath.SplitList(d.Getenv("PATH")) {
+		info, err := os.Stat(filepath.Join(cmp.Or(dir, "."), "git-rekal"))
+		if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *doctor) sharing(context.Context) {
+	if !d.known {
+		return
+	}
+	conf := d.author.Config
+	switch {
+	case conf.Remote == "":
+		d.say("sharing", Well, "", "nothing is sent anywhere")
+		return
+	case !slices.Contains(conf.Remotes, conf.Remote):
+		d.say("sharing", Wrong, `git config rekal.remote NAME, or git config --unset rekal.remote`, "rekal.remote is %q, which is no remote", conf.Remote)
+		return
+	case !conf.Agreed(conf.Remote):
+		d.say("sharing", Note, "git rekal push", "%q is another place than the one that you agreed to: nothing is sent", conf.Remote)
+		return
+	}
+	behind, err := d.author.Ledger.Behind()
+	if err != nil {
+		d.say("sharing", Wrong, "", "%v", err)
+		return
+	}
+	if slices.Contains(behind, conf.Remote) {
+		d.say("sharing", Note, "git rekal sync", "%q holds something of your ledger that is not here", conf.Remote)
+		return
+	}
+	if all, err := d.author.Ledger.Sent(conf.Remote); err == nil && !all {
+		d.say("sharing", Note, "git rekal push", "something of your ledger was not sent to %q yet", conf.Remote)
+		return
+	}
+	d.say("sharing", Well, "", "%q holds all of your ledger, as far as is known here", conf.Remote)
+}
+
+// staleLock is how long nobody holds a ref's lock file.
+const staleLock = 10 * time.Second
+
+func (d *doctor) locks(context.Context) {
+	stale := 0
+	for _, below := range []string{"refs/heads/rekal", "refs/rekal", "refs/remotes"} {
+		_ = filepath.WalkDir(filepath.Join(d.Repo.Layout().CommonDir, below), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".lock") || !strings.Contains(path, "rekal") {
+				return nil //nolint:nilerr // what can't be listed holds no lock of ours
+			}
+			if info, err := e.Info(); err == nil && d.Now().Sub(info.ModTime()) > staleLock {
+				stale++
+				d.say("locks", Wrong, fmt.Sprintf("rm %q", path), "a dead process left %s", filepath.Base(path))
+			}
+			return nil
+		})
+	}
+	if stale == 0 {
+		d.say("locks", Well, "", "none is left over")
+	}
+}
+
+const rebuild = "git rekal index"
+
+func (d *doctor) caches(ctx context.Context) {
+	if d.Ready() != nil {
+		return
+	}
+	m := &materialize.Materializer{Repo: d.Repo, Dir: d.RekalDir(), Now: d.Now, Warn: func(error) {}}
+	state, err := m.Inspect(ctx)
+	if err = errors.Join(err, state.Err); err != nil {
+		d.say("caches", Wrong, rebuild, "%v", err)
+		return
+	}
+	for _, what := range slices.Sorted(maps.Keys(state.Broken)) {
+		d.say("caches", Wrong, rebuild, "%d %s", state.Broken[what], what)
+	}
+	switch {
+	case len(state.Broken) > 0:
+	case state.Missing:
+		d.say("caches", Note, rebuild, "there are none; the next command makes them")
+	case state.Behind > 0:
+		d.say("caches", Note, rebuild, "%s moved on or can't be read; the next command catches up", plural(state.Behind, "ledger"))
+	default:
+		d.say("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
+	}
+}
+
+func (d *doctor) transcripts(ctx context.Context) {
+	roots, err := d.Repo.Worktrees()
+	if err != nil {
+		d.say("transcripts", Wrong, "", "%v", err)
+		return
+	}
+	for _, agent := range transcript.Agents() {
+		found, err := agent.Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots, Foreign: map[string]int64{}})
+		if err != nil {
+			d.say("transcripts", Wrong, "", "%s: %v", agent.Name(), err)
+			continue
+		}
+		for _, err := range found.Unreadable {
+			d.say("transcripts", Wrong, "check who owns it", "%s: %v", agent.Name(), err)
+		}
+		status := Well
+		if len(found.Files) == 0 {
+			status = Note
+		}
+		d.say("transcripts", status, "", "%s: %d of this repository", agent.Name(), len(found.Files))
+	}
+}
+
+func (d *doctor) embedding(ctx context.Context) {
+	conf := d.author.Config.Embed
+	client, model, err := d.embedder(conf, 0)
+	switch {
+	case err != nil:
+		d.say("embedding", Wrong, "git config rekal.embed.url off", "%v", err)
+		return
+	case client == nil:
+		d.say("embedding", Well, "", "switched off; the built-in model answers")
+		return
+	}
+	defer client.Close()
+	switch err := client.Alive(ctx); {
+	case err == nil:
+		d.say("embedding", Well, "", "a server answers, for %s", embed.Name(model))
+	case conf.URL != "":
+		d.say("embedding", Note, "start it, or git config rekal.embed.url off", "%v; meanwhile the model %s answers", err, search.ModelName)
+	default:
+		d.say("embedding", Well, "", "no server here; the built-in model answers")
+	}
+}

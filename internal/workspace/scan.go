@@ -1,0 +1,158 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/git-rekal/git-rekal/internal/audit"
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Leak is something in a ledger that today's redaction would take out.
+type Leak struct {
+	audit.Finding
+	Ref    string // the ledger's
+	Author string
+	Own    bool
+	Scrub  string // what names it to Scrub, in one's own ledger
+}
+
+// maxLeaks bounds how many leaks are listed; the rest is counted.
+const maxLeaks = 1000
+
+// Scanned is what reading all ledgers showed.
+type Scanned struct {
+	Ledgers, Segments int
+	Bytes             int64
+	Leaks             []Leak
+	More              int // leaks beyond those listed
+}
+
+// Scan reads every ledger that is here, a segment at a time, checks that it can be read, and
+// applies today's redaction. progress hears how many segments were read.
+func (w *Workspace) Scan(ctx context.Context, progress func(segments int)) ([]Check, Scanned, error) {
+	conf, err := config.Read(ctx, w.Repo, w.Env)
+	if err != nil {
+		return nil, Scanned{}, err
+	}
+	conf.Exclude = nil // what the user leaves out from now on is no leak
+	s := scan{doctor: &doctor{Workspace: w}, redactor: w.redactor(conf), seen: map[git.OID]bool{}, progress: progress}
+	s.ownLedger(ctx)
+	heads, err := ledger.Heads(w.Repo)
+	if err != nil {
+		return nil, s.Scanned, err
+	}
+	well, sum := 0, ledger.Health{} // others' ledgers in which nothing is wrong are told in one line
+	for _, h := range heads {
+		health, leaks, err := s.head(ctx, h)
+		if ctx.Err() != nil {
+			return nil, s.Scanned, fmt.Errorf("workspace: %w", ctx.Err())
+		}
+		switch ok := s.health(h, health, err, leaks); {
+		case ok && h.Ref == s.own:
+			s.say("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, plural(health.Commits, "commit"), plural(health.Segments, "segment"))
+		case ok:
+			well, sum.Commits, sum.Segments = well+1, sum.Commits+health.Commits, sum.Segments+health.Segments
+		}
+	}
+	if well > 0 {
+		s.say("ledger", Well, "", "%s of others: %s, %s, nothing to redact", plural(well, "ledger"), plural(sum.Commits, "commit"), plural(sum.Segments, "segment"))
+	}
+	return s.out, s.Scanned, nil
+}
+
+// scan is one Scan under way.
+type scan struct {
+	*doctor
+	Scanned
+	own      string // the ref of one's own ledger; "" where git does not know who that is
+	redactor *redact.Redactor
+	seen     map[git.OID]bool
+	progress func(int)
+}
+
+// ownLedger looks whether there is one, and whether it can be written to.
+func (s *scan) ownLedger(ctx context.Context) {
+	a, err := s.Author(ctx)
+	if err != nil {
+		return // the settings' check says so
+	}
+	s.own = a.Ledger.Ref()
+	tip, err := a.Ledger.Check()
+	switch {
+	case err != nil:
+		s.say("ledger", Wrong, "", "%v", err)
+	case tip == "" && s.Ready() == nil:
+		s.say("ledger", Wrong, reinstall, "there is no %s", s.own)
+	}
+}
+
+// head reads one ledger, and counts what is to be redacted in it.
+func (s *scan) head(ctx context.Context, h ledger.Head) (health ledger.Health, leaks int, err error) {
+	s.Ledgers++
+	health, err = ledger.Inspect(ctx, s.Repo, h, s.seen, func(c ledger.Commit, e session.Entry) error {
+		clean, _, err := s.redactor.Apply(ctx, e)
+		if err != nil {
+			return err
+		}
+		found := audit.Findings(e, clean.Entry())
+		leaks += len(found)
+		for _, f := range found {
+			s.leak(h, c, f)
+		}
+		s.Segments++
+		s.progress(s.Segments)
+		return nil
+	})
+	s.Bytes += health.Bytes
+	return health, leaks, err
+}
+
+func (s *scan) leak(h ledger.Head, c ledger.Commit, f audit.Finding) {
+	if len(s.Leaks) == maxLeaks {
+		s.More++
+		return
+	}
+	l := Leak{Finding: f, Ref: h.Ref, Author: h.Email, Own: h.Ref == s.own}
+	if l.Own {
+		l.Scrub = f.ID(string(c.OID))
+	}
+	s.Leaks = append(s.Leaks, l)
+}
+
+// health says what is wrong with one ledger, and reports whether nothing is.
+func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks int) (well bool) {
+	fix, scrub := fmt.Sprintf("ask %s", h.Email), fmt.Sprintf("ask %s to scrub it", h.Email)
+	if h.Remote == "" {
+		fix, scrub = "", "git rekal scrub ID, as listed below"
+	}
+	if err != nil {
+		d.say("ledger", Wrong, fix, "%s can't be read: %v", h.Ref, err)
+		return false
+	}
+	well = true
+	if n := len(health.Unreadable); n > 0 {
+		well = false
+		d.say("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, plural(n, "segment"), health.Unreadable[0])
+	}
+	if health.Foreign > 0 {
+		well = false
+		d.say("ledger", Wrong, fix, "%s: %s by somebody else, which counts for nothing", h.Ref, plural(health.Foreign, "checkpoint"))
+	}
+	if leaks > 0 {
+		well = false
+		d.say("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, plural(leaks, "place"))
+	}
+	return well
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

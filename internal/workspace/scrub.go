@@ -1,0 +1,50 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+)
+
+// CheckedOutError is a worktree in which a ledger is checked out, whose files would keep what is
+// scrubbed.
+type CheckedOutError struct{ Ref, Dir string }
+
+func (e *CheckedOutError) Error() string {
+	return fmt.Sprintf("workspace: %s is checked out in %q", e.Ref, e.Dir)
+}
+
+// Scrub takes texts out of the author's own ledger; see ledger.Ledger.Scrub. What the caches hold,
+// and what the repository keeps of the former history, is left to Forget and ledger.Discard.
+func (w *Workspace) Scrub(ctx context.Context, a Author, targets []ledger.Target, pushed bool) (ledger.Scrubbed, error) {
+	dir, err := w.Repo.CheckedOut(ctx, a.Ledger.Ref())
+	if err != nil {
+		return ledger.Scrubbed{}, err
+	}
+	if dir != "" {
+		return ledger.Scrubbed{}, &CheckedOutError{a.Ledger.Ref(), dir}
+	}
+	targets, err = a.Ledger.Resolve(ctx, targets)
+	if err != nil {
+		return ledger.Scrubbed{}, err
+	}
+	return a.Ledger.Scrub(ctx, ledger.Scrub{Targets: targets, Redactor: w.redactor(a.Config), Pushed: pushed})
+}
+
+// Forget makes the caches forget what a ledger does not hold any more: those of past moments go,
+// capture's too, and the tables are brought up, which makes them anew.
+func (w *Workspace) Forget(ctx context.Context) error {
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	if err := capture.Forget(w.RekalDir()); err != nil {
+		return err
+	}
+	if err := m.Forget(ctx); err != nil {
+		return err
+	}
+	return m.CatchUp(ctx)
+}
