@@ -16,51 +16,27 @@ import (
 // their files stands there now, or, as of a past moment, in the code commit of its checkpoint.
 // It is told of the results that are shown, file by file, and is never a reason to fail.
 
-const (
-	maxLeft    = 50  // files of a session that decide on it, those that changed last
-	maxLedgers = 200 // commits of the ledger, back from a moment, among which its checkpoint is looked for
-)
+// maxLedgers is how many commits of the ledger, back from a moment, are looked at for its checkpoint.
+const maxLedgers = 200
 
 // worst orders what a session's files say: the first that one of them is, the session is.
 var worst = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, result.Fresh} //nolint:gochecknoglobals // a table
 
 // stand is what sessions left in their files, and what stands there now.
 type stand struct {
-	now  *git.Content // nil where it is not here
-	left map[string][]db.Left
+	now  *git.Content         // nil where it is not here
+	left map[string][]db.Left // by session
 }
 
-// look reads both for sessions that are shown.
-func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, ids []string, limit int) (s stand, err error) {
-	if s.left, err = index.Left(ctx, ids, limit); err != nil {
-		return s, err
+// look compares the files of sessions that are shown.
+func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets map[string]db.Facet) (map[string]string, error) {
+	s, err := newStand(ctx, index, repo, req)
+	if err != nil {
+		return nil, err
 	}
-	if s.now, err = standing(ctx, index, repo, req); s.now == nil {
-		return s, err
-	}
-	for _, id := range ids {
-		for _, l := range s.left[id] {
-			s.blob(l.Path, l)
-		}
-	}
-	return s, nil
-}
-
-func (s stand) close() {
-	if s.now != nil {
-		s.now.Close()
-	}
-}
-
-// blob is what stands in a file, in which a session left something.
-func (s stand) blob(path string, l db.Left) db.Key {
-	return db.KeyOf(string(s.now.Blob(path, func(id git.OID) bool { return db.KeyOf(string(id)) == l.Blob })))
-}
-
-// freshness says of each session how it stands.
-func (s stand) freshness(repo *git.Repo, facets map[string]db.Facet) map[string]string {
+	defer s.close()
 	for id, f := range facets {
-		if len(s.left[id]) == 0 {
+		if s.left[id] = f.Left; len(f.Left) == 0 {
 			s.left[id] = edited(repo, f)
 		}
 	}
@@ -69,7 +45,23 @@ func (s stand) freshness(repo *git.Repo, facets map[string]db.Facet) map[string]
 	for id := range facets {
 		out[id] = sum(states[id])
 	}
-	return out
+	return out, nil
+}
+
+func newStand(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*stand, error) {
+	now, err := standing(ctx, index, repo, req)
+	return &stand{now: now, left: map[string][]db.Left{}}, err
+}
+
+func (s *stand) close() {
+	if s.now != nil {
+		s.now.Close()
+	}
+}
+
+// blob is what stands in a file, in which a session left something.
+func (s *stand) blob(path string, l db.Left) db.Key {
+	return db.KeyOf(string(s.now.Blob(path, func(id git.OID) bool { return db.KeyOf(string(id)) == l.Blob })))
 }
 
 // standing is what the files are compared with; nil where that is not here.
@@ -132,13 +124,13 @@ func edited(repo *git.Repo, f db.Facet) []db.Left {
 }
 
 // judge compares what sessions left with what stands there, by session, file by file.
-func (s stand) judge() map[string][]string {
+func (s *stand) judge() map[string][]string {
 	moved := map[string]string{}
 	if s.now != nil {
 		var gone []string
 		for _, files := range s.left {
 			for _, l := range files {
-				if l.Blob != 0 && s.blob(l.Path, l) == 0 {
+				if l.Blob != 0 && l.Blob != db.LeftNothing && s.blob(l.Path, l) == 0 {
 					gone = append(gone, l.Path)
 				}
 			}
@@ -157,8 +149,8 @@ func (s stand) judge() map[string][]string {
 }
 
 // state compares one file; moved is where it went, if it did.
-func (s stand) state(l db.Left, moved string) string {
-	if s.now == nil || l.Blob == 0 && !l.Deleted {
+func (s *stand) state(l db.Left, moved string) string {
+	if s.now == nil || l.Blob == 0 {
 		return result.Unknown
 	}
 	blob := s.blob(l.Path, l)
@@ -166,7 +158,7 @@ func (s stand) state(l db.Left, moved string) string {
 		blob = s.blob(moved, l)
 	}
 	switch {
-	case blob == l.Blob: // also where both are none
+	case blob == l.Blob, blob == 0 && l.Blob == db.LeftNothing:
 		return result.Fresh
 	case blob == 0:
 		return result.StaleDeleted
@@ -185,24 +177,31 @@ func sum(states []string) string {
 }
 
 // freshen says of a session that is shown in full, and of each of its files, how it stands.
-func freshen(ctx context.Context, index *db.DB, repo *git.Repo, out *result.Session) error {
+func freshen(ctx context.Context, index *db.DB, repo *git.Repo, out *result.Session, files []db.SessionFile) error {
 	facets, err := index.Facets(ctx, []string{out.ID})
 	if err != nil {
 		return err
 	}
-	s, err := look(ctx, index, repo, Request{}, []string{out.ID}, len(out.Files))
+	states, err := look(ctx, index, repo, Request{}, facets)
+	if err != nil {
+		return err
+	}
+	out.Freshness = cmp.Or(states[out.ID], result.Unverifiable)
+	s, err := newStand(ctx, index, repo, Request{})
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	out.Freshness = cmp.Or(s.freshness(repo, facets)[out.ID], result.Unverifiable)
-	states := s.judge()[out.ID]
-	of := make(map[string]string, len(states))
-	for i, l := range s.left[out.ID] {
-		of[l.Path] = states[i]
+	last := map[string]int{} // by path, the file of the latest commit, which comes first
+	for _, f := range files {
+		if _, ok := last[f.Path]; !ok {
+			last[f.Path] = len(last)
+			s.left[""] = append(s.left[""], f.Left)
+		}
 	}
-	for i, f := range out.Files {
-		out.Files[i].Freshness = cmp.Or(of[f.Path], result.Unknown)
+	of := s.judge()[""]
+	for _, f := range files {
+		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.Short(f.SHA), Freshness: of[last[f.Path]]})
 	}
 	return nil
 }

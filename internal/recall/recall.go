@@ -251,34 +251,26 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	}
 	var facets map[string]db.Facet
 	var rewrites []session.Rewrite
-	var files stand
+	var states map[string]string
 	var shown []passage
-	// A third of the time that a recall takes: on three connections, at once.
+	// A third of the time that a recall takes: on several connections, at once.
 	err := beside(
 		func() (err error) {
 			if facets, err = index.Facets(ctx, ids); err != nil {
 				return err
 			}
-			var commits []string
-			for _, f := range facets {
-				commits = append(commits, f.Commits...)
-			}
-			rewrites, err = index.Became(ctx, commits)
-			return err
+			return beside(
+				func() (err error) { rewrites, err = index.Became(ctx, commitsOf(facets)); return err },
+				func() (err error) { states, err = look(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
 			shown, err = passages(ctx, index, s, req.Query, hits)
 			return err
-		},
-		func() (err error) {
-			files, err = look(ctx, index, repo, req, ids, maxLeft)
-			return err
 		})
-	defer files.close()
 	if err != nil {
 		return nil, err
 	}
-	now, states := successors(rewrites), files.freshness(repo, facets)
+	now := successors(rewrites)
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
@@ -286,6 +278,14 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet
 	}
 	return out, nil
+}
+
+func commitsOf(facets map[string]db.Facet) []string {
+	var out []string
+	for _, f := range facets {
+		out = append(out, f.Commits...)
+	}
+	return out
 }
 
 // passage is what a result shows of a session's words.

@@ -55,10 +55,7 @@ func Session(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (r
 	if !p.Full {
 		return out, nil
 	}
-	if err := fill(ctx, data, index, &out, p.Offset, last); err != nil {
-		return out, err
-	}
-	return out, freshen(ctx, index, repo, &out)
+	return out, fill(ctx, data, index, repo, &out, p.Offset, last)
 }
 
 func describe(row db.SessionRow) result.Session {
@@ -70,7 +67,7 @@ func describe(row db.SessionRow) result.Session {
 	}
 }
 
-func fill(ctx context.Context, data, index *db.DB, out *result.Session, from, to int) error {
+func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, out *result.Session, from, to int) error {
 	if from == 0 {
 		from = -1 // calls made before the first turn
 	}
@@ -90,12 +87,12 @@ func fill(ctx context.Context, data, index *db.DB, out *result.Session, from, to
 			Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS), Inferred: c.Inferred,
 		})
 	}
-	paths, changes, shas, err := index.SessionFiles(ctx, out.ID)
+	files, err := index.SessionFiles(ctx, out.ID)
 	if err != nil {
 		return err
 	}
-	for i, p := range paths {
-		out.Files = append(out.Files, result.File{Path: p, Change: changes[i], Commit: result.Short(shas[i])})
+	if err := freshen(ctx, index, repo, out, files); err != nil {
+		return err
 	}
 	related, counts, err := index.Related(ctx, out.ID, shownRelated)
 	if err != nil {
