@@ -71,12 +71,12 @@ type Explains struct {
 // Hit is one session that was found.
 type Hit struct {
 	ID         string   `json:"id"`
-	Kind       string   `json:"kind"`               // "session"
-	Score      float64  `json:"score,omitempty"`    // higher is better; comparable within one answer
-	Matched    []string `json:"matched,omitempty"`  // content, title, files, command, terms, ngram, semantic
-	Weak       bool     `json:"weak,omitempty"`     // little speaks for it: it is the best that there is
-	Freshness  string   `json:"freshness"`          // Fresh, …: whether its files still are as it left them
-	Inferred   bool     `json:"inferred,omitempty"` // behind --commit only by what its commits left in files
+	Kind       string   `json:"kind"`                // "session"
+	Score      float64  `json:"score,omitempty"`     // higher is better; comparable within one answer
+	Matched    []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
+	Weak       bool     `json:"weak,omitempty"`      // little speaks for it: it is the best that there is
+	Freshness  string   `json:"freshness,omitempty"` // Fresh, …: whether its files still are as it left them
+	Inferred   bool     `json:"inferred,omitempty"`  // behind --commit only by what its commits left in files
 	Title      string   `json:"title,omitempty"`
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
@@ -157,7 +157,7 @@ type File struct {
 	Change string `json:"change"` // A, M, D or R
 	Commit string `json:"commit"`
 	// Freshness compares what the session left there last with what stands there now.
-	Freshness string `json:"freshness"`
+	Freshness string `json:"freshness,omitempty"`
 }
 
 // Commit is a code commit that a session is tied to.
