@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -47,7 +48,7 @@ func (c *whyCommand) validate(args []string) error {
 	case len(args) == 0 || args[0] == "":
 		return errors.New("give a file, as PATH or PATH:LINE or PATH:FIRST,LAST")
 	case len(args) > 1:
-		return noArgs(args[1:])
+		return fmt.Errorf(`unexpected argument %q; to search for words, write "git rekal -- why …"`, args[1])
 	case c.flags.Changed("limit") && c.req.Limit < 1:
 		return errors.New("-n must be at least 1")
 	case c.flags.Changed("checkpoint") && c.req.Checkpoint == "":

@@ -223,9 +223,9 @@ func (h *hunk) parse(line string) bool {
 }
 
 // blame asks libgit2 for the origins of lines of a committed file, and git itself where the history
-// is cut, at which libgit2 gives up.
+// is cut or blobs are left out: libgit2 gives up at the one, and follows no rename past the other.
 func (r *Repo) blame(ctx context.Context, commit OID, file string, first, last int) ([]Origin, error) {
-	if r.shallow() {
+	if r.Cut() {
 		return r.blameByGit(ctx, commit, file, first, last)
 	}
 	type answer struct {
@@ -242,9 +242,6 @@ func (r *Repo) blame(ctx context.Context, commit OID, file string, first, last i
 	defer late.Stop()
 	select {
 	case a := <-done:
-		if git2.IsErrorCode(a.err, git2.ErrorCodeNotFound) {
-			return r.blameByGit(ctx, commit, file, first, last)
-		}
 		return a.origins, a.err
 	case <-late.C:
 		return nil, fmt.Errorf("git: blame %q: %w", file, ErrTooLong)

@@ -122,6 +122,26 @@ func TestBlameInCutHistory(t *testing.T) {
 	equal(t, "three lines", want[6:9], b.Origins)
 }
 
+func TestBlameInPartialClone(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	lineage(p)
+	p.git("r", "config", "uploadpack.allowFilter", "true")
+	p.git(".", "clone", "-q", "--filter=blob:none", "file://"+p.at("r"), "part")
+	b := must(p.open("part").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
+	equal(t, "origins", gitBlame(p, "part", "", "dir/h i"), b.Origins)
+}
+
+func TestBlameInLinkedWorktree(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	lineage(p)
+	p.git("r", "worktree", "add", "-q", p.at("linked"), "HEAD~1")
+	p.write("linked/dir/h i", "new\n"+string(must(os.ReadFile(p.at("linked/dir/h i")))(t)))
+	b := must(p.open("linked/dir").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
+	equal(t, "origins", gitBlame(p, "linked", "", "dir/h i"), b.Origins)
+}
+
 func TestBlameOfWorkingTree(t *testing.T) {
 	for _, tt := range []struct {
 		name, file string

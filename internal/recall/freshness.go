@@ -102,23 +102,22 @@ func codeOf(ctx context.Context, index *db.DB, repo *git.Repo, tip git.OID) (git
 // edited are the files of a session of which no commit says what became of them: what its tools
 // changed, as it stood in the commit that the session is tied to.
 func edited(repo *git.Repo, f db.Facet) []db.Left {
-	var then *git.Content
-	if len(f.Commits) > 0 {
-		then, _ = repo.Content(git.OID(f.Commits[0])) // a commit that is not here says nothing
-	}
-	if then != nil {
-		defer then.Close()
-	}
 	var out []db.Left
 	for _, p := range f.Shown {
-		if !filepath.IsLocal(p) || strings.HasPrefix(p, "~") {
-			continue
+		if filepath.IsLocal(p) && !strings.HasPrefix(p, "~") {
+			out = append(out, db.Left{Path: p})
 		}
-		l := db.Left{Path: p}
-		if then != nil {
-			l.Blob = db.KeyOf(string(then.Blob(p, nil)))
-		}
-		out = append(out, l)
+	}
+	if len(out) == 0 || len(f.Commits) == 0 {
+		return out
+	}
+	then, err := repo.Content(git.OID(f.Commits[0]))
+	if err != nil { // not here: it says nothing
+		return out
+	}
+	defer then.Close()
+	for i, l := range out {
+		out[i].Blob = db.KeyOf(string(then.Blob(l.Path, nil)))
 	}
 	return out
 }
