@@ -183,3 +183,36 @@ func TestInside(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the version of the index, a rename in it is seen.
+func TestMovedInIndex(t *testing.T) {
+	for _, version := range []string{"2", "3", "4"} {
+		t.Run(version, func(t *testing.T) {
+			p := newPlace(t)
+			p.init("r")
+			p.commit("r", "one", "a/f", long, "a/g", "1\n", "b/c/d/h", "2\n", "long/name/of/a/file/that/goes/on", "3\n")
+			p.git("r", "mv", "a/f", "b/c/d/new")
+			p.git("r", "mv", "long/name/of/a/file/that/goes/on", "z")
+			if version == "3" { // what makes git write it
+				p.write("r/later", "4\n")
+				p.git("r", "add", "-N", "later")
+			} else {
+				p.git("r", "update-index", "--index-version", version)
+			}
+			raw := must(os.ReadFile(p.at("r/.git/index")))(t)
+			equal(t, "version", version[0]-'0', raw[7])
+			c := must(p.open("r").Content(""))(t)
+			defer c.Close()
+			want := map[string]string{"a/f": "b/c/d/new", "long/name/of/a/file/that/goes/on": "z"}
+			equal(t, "moved", want, c.Moved([]string{"a/f", "long/name/of/a/file/that/goes/on"}))
+			for n := range raw { // cut anywhere, it is no reason to fail
+				must(0, os.WriteFile(p.at("r/.git/index"), raw[:n], 0o666))(t)
+				again := must(p.open("r").Content(""))(t)
+				for from, to := range again.Moved([]string{"a/f"}) {
+					equal(t, from, "b/c/d/new", to)
+				}
+				again.Close()
+			}
+		})
+	}
+}
