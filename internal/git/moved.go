@@ -1,6 +1,7 @@
 package git
 
 import (
+	"errors"
 	"slices"
 
 	git2 "github.com/libgit2/git2go/v34"
@@ -12,6 +13,7 @@ const (
 	maxDiffs       = 8   // of them, those whose files are compared
 	maxHops        = 4   // renames of one file
 	maxSimilar     = 100 // files whose content is compared for likeness
+	maxTreeBytes   = 64 << 20
 	maxSimilarSize = 500 // changed files in a commit, beyond which only equal content counts
 )
 
@@ -92,11 +94,7 @@ func (c *Content) departed(files []string, out map[string]string) {
 		left := c.repo.among(made.Parents[0], files)
 		if len(left) > 0 {
 			diffs++
-			for _, ch := range c.repo.renamesOf(made) {
-				if slices.Contains(left, ch.OldPath) {
-					out[ch.OldPath] = ch.Path
-				}
-			}
+			c.repo.renamesOf(made, left, out)
 			files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(left, f) })
 		}
 		id = made.Parents[0]
@@ -124,28 +122,98 @@ func (r *Repo) among(id OID, files []string) []string {
 	return out
 }
 
-// renamesOf are the renames of a commit against its first parent.
-func (r *Repo) renamesOf(c Commit) []Change {
+// renamesOf tells what files that a commit took away against its first parent became.
+func (r *Repo) renamesOf(c Commit, files []string, out map[string]string) {
 	parent, err := r.Commit(c.Parents[0])
 	if err != nil {
-		return nil
+		return
+	}
+	t, err := r.Trees(maxTreeBytes)
+	if err != nil {
+		return
+	}
+	defer t.Close()
+	var added []Entry
+	if err := t.newFiles(parent.Tree, c.Tree, "", &added); err != nil || len(added) == 0 {
+		return
+	}
+	content := map[OID]string{}
+	for _, e := range slices.Backward(added) {
+		content[e.OID] = e.Path
 	}
 	old, err := r.lookupTree(parent.Tree)
 	if err != nil {
-		return nil
+		return
 	}
 	defer old.Free()
+	alike := false
+	for _, f := range files {
+		e, err := old.EntryByPath(f)
+		if err != nil {
+			continue
+		}
+		if out[f] = content[fromOid(e.Id)]; out[f] == "" {
+			delete(out, f)
+			alike = true
+		}
+	}
+	if alike {
+		r.renamesAlike(old, c, files, out)
+	}
+}
+
+// newFiles adds the files of the newer tree that have no namesake in the older one. libgit2 reads all trees
+// of both, which here is only done for folders that differ.
+func (t *Trees) newFiles(older, newer OID, prefix string, out *[]Entry) error {
+	if older == newer {
+		return nil
+	}
+	o, err := t.entries(older)
+	if err != nil {
+		return err
+	}
+	n, err := t.entries(newer)
+	if err != nil {
+		return err
+	}
+	known := o.next()
+	for n.next() {
+		for known && compareEntries(o.entry, n.entry) < 0 {
+			known = o.next()
+		}
+		var before treeEntry
+		if known && compareEntries(o.entry, n.entry) == 0 {
+			before = o.entry
+		}
+		switch {
+		case n.entry.isDir():
+			if err := t.newFiles(before.id(), n.entry.id(), prefix+n.entry.name+"/", out); err != nil {
+				return err
+			}
+		case n.entry.isFile() && before.name == "":
+			*out = append(*out, Entry{Path: prefix + n.entry.name, OID: n.entry.id()})
+		}
+	}
+	return errors.Join(o.err, n.err)
+}
+
+// renamesAlike are the renames of a commit with a change of content.
+func (r *Repo) renamesAlike(old *git2.Tree, c Commit, files []string, out map[string]string) {
 	tree, err := r.lookupTree(c.Tree)
 	if err != nil {
-		return nil
+		return
 	}
 	defer tree.Free()
 	d, err := r.r.DiffTreeToTree(old, tree, nil)
 	if err != nil {
-		return nil
+		return
 	}
 	defer d.Free()
-	return renames(d)
+	for _, ch := range renames(d) {
+		if slices.Contains(files, ch.OldPath) && out[ch.OldPath] == "" {
+			out[ch.OldPath] = ch.Path
+		}
+	}
 }
 
 func renames(d *git2.Diff) []Change {
