@@ -83,10 +83,13 @@ func (f *findings) add(t text, spans []span) {
 	}
 }
 
+// broad reports whether a rule says little of what it finds.
+func broad(rule string) bool { return strings.HasPrefix(rule, "generic") || rule == "vendor-token" }
+
 // preferred reports whether rule a names a value better than b: a specific rule before
-// the generic one, then by name.
+// a broad one, then by name.
 func preferred(a, b string) bool {
-	ga, gb := strings.HasPrefix(a, "generic"), strings.HasPrefix(b, "generic")
+	ga, gb := broad(a), broad(b)
 	if ga != gb {
 		return gb
 	}
@@ -191,9 +194,8 @@ func (f *findings) settleSpans(s string, spans []span) []span {
 // names reports whether p's rule should name a joined span rather than the rule that
 // does so far, whose finding has the given width.
 func names(p span, rule string, width int) bool {
-	generic := strings.HasPrefix(p.rule, "generic")
-	if generic != strings.HasPrefix(rule, "generic") {
-		return !generic
+	if b := broad(p.rule); b != broad(rule) {
+		return !b
 	}
 	if w := p.hi - p.lo; w != width {
 		return w > width

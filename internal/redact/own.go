@@ -62,6 +62,9 @@ func vendorToken(t string, at window) (int, int) {
 		end++
 	}
 	rest := t[at.hi:end]
+	if m := fileName.FindStringIndex(rest); m != nil { // it names a file
+		rest, end = rest[:m[0]], at.hi+m[0]
+	}
 	if len(rest) < 16 || placeholder(rest) || !random(rest) {
 		return 0, 0
 	}

@@ -52,6 +52,7 @@ type adder struct {
 	tx       *db.Tx
 	state    state
 	heads    *headers       // as they were
+	now      *headers       // those of postings and texts as they are
 	index    *lexical.Index // as it was
 	build    *lexical.Builder
 	texts    block.Writer // of the turns of build, by unit
@@ -68,6 +69,7 @@ func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
 	if a.heads, err = readHeaders(ctx, tx, a.state); err != nil {
 		return nil, err
 	}
+	a.now = a.heads
 	if a.index, err = lexical.NewIndex(a.heads.runs, a.state.Removed); err != nil {
 		return nil, fmt.Errorf("search: add: %w", damaged(err))
 	}
@@ -157,8 +159,8 @@ func distinct(texts []string) string {
 	return strings.Join(texts, "\n")
 }
 
-// store writes the new postings and texts as one run, merged with the runs before it that are not
-// much larger, and drops those.
+// store writes the new texts, and the new postings as one run, merged with the runs before it that
+// are not much larger, and drops those.
 func (a *adder) store(ctx context.Context) error {
 	keep := kept(a.state.Runs, a.build.Units())
 	id := a.state.newRun()
@@ -173,14 +175,19 @@ func (a *adder) store(ctx context.Context) error {
 	}
 	rest, header := w.Finish()
 	out.Write(rest)
-	fence, err := a.storeTexts(ctx, keep, out)
+	told, err := a.storeTexts(ctx, keep)
 	if err != nil {
 		return err
 	}
-	run, err := closeRun(out, id, w.Header.Units(), block.AppendFence(block.AppendBytes(nil, header), fence))
-	if err == nil {
-		a.state.Runs, err = replaceRuns(ctx, a.tx, a.state.Runs, keep, run)
+	run, err := closeRun(out, id, w.Header.Units(), told.append(block.AppendBytes(nil, header)))
+	if err != nil {
+		return err
 	}
+	a.now = &headers{
+		runs:  append(slices.Clone(a.heads.runs[:keep]), w.Header),
+		texts: append(slices.Clone(a.heads.texts[:keep]), told),
+	}
+	a.state.Runs, err = replaceRuns(ctx, a.tx, a.state.Runs, keep, run)
 	return err
 }
 

@@ -21,8 +21,8 @@ type state struct {
 	Embedded embedInfo `json:"embedded,omitzero"`
 }
 
-// runInfo is a run that ends with a header: of postings and texts, whose size is counted in units, or
-// of windows.
+// runInfo is a run that ends with a header: of postings, whose size is counted in units, or of
+// windows.
 type runInfo struct {
 	ID   int   `json:"id"`
 	Size int   `json:"size"`
@@ -82,7 +82,7 @@ func writeState(ctx context.Context, tx *db.Tx, st state) error {
 // headers is what every use of an index reads first.
 type headers struct {
 	runs    []*lexical.Header // the oldest first
-	texts   []texts           // of the same runs
+	texts   []texts           // of their turns
 	terms   block.Fence       // of the model's terms
 	windows windows
 	// embedded is the passages of an embedding model.
@@ -113,13 +113,12 @@ func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
 // decodeHeaders takes the headers in the order in which readHeaders asks for them.
 func decodeHeaders(st state, data [][]byte) (h *headers, err error) {
 	h = &headers{runs: make([]*lexical.Header, len(st.Runs)), texts: make([]texts, len(st.Runs))}
-	for i, run := range st.Runs {
+	for i := range st.Runs {
 		r := block.Reader{Data: data[i]}
 		if h.runs[i], err = lexical.DecodeHeader(r.Bytes()); err != nil {
 			return nil, err
 		}
-		h.texts[i] = texts{run: run.ID, fence: r.Fence()}
-		h.texts[i].from = run.Head - h.texts[i].fence.End()
+		h.texts[i] = readTexts(&r)
 		if r.Bad || len(r.Data) > 0 {
 			return nil, block.ErrFormat
 		}
