@@ -262,7 +262,8 @@ func (t *Tx) facts(ctx context.Context, ids []string) (map[string]facts, error) 
 			WHERE git_sha <> ? AND session_id IN (FROM s) GROUP BY session_id, git_sha) GROUP BY session_id),
 		l AS (SELECT session_id, list(path ORDER BY ts DESC, path)[1:?] AS left_paths, list(blob ORDER BY ts DESC, path)[1:?] AS left_blobs FROM (
 			SELECT session_id, file_path AS path, arg_max(blob, (ts, checkpoint_id)) AS blob, max(ts) AS ts
-			FROM (SELECT * FROM files_index WHERE session_id IN (FROM s)) JOIN session_commits USING (session_id, checkpoint_id)
+			FROM (SELECT * FROM files_index WHERE session_id IN (FROM s))
+				JOIN (SELECT * FROM session_commits WHERE session_id IN (FROM s)) USING (session_id, checkpoint_id)
 			GROUP BY session_id, file_path) GROUP BY session_id)
 		SELECT s.id, coalesce(tools, 0), coalesce(files, 0), coalesce(cp, ''), coalesce(sha, ''), shown, shas, left_paths, left_blobs FROM s
 		LEFT JOIN n ON n.session_id = s.id LEFT JOIN f ON f.session_id = s.id

@@ -11,15 +11,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// gitBlame is what git says of a file, as it lies in the working tree or in a commit.
-func gitBlame(p *place, dir, commit, file string) []git.Origin {
+// moved is what the file of lineage is called in the end.
+const moved = "dir/h i"
+
+// gitBlame is what git says of it, as it lies in the working tree or in a commit.
+func gitBlame(p *place, dir, commit string) []git.Origin {
 	p.t.Helper()
 	args := []string{"blame", "--line-porcelain"}
 	if commit != "" {
 		args = append(args, commit)
 	}
 	var out []git.Origin
-	for l := range strings.Lines(p.git(dir, append(args, "--", file)...)) {
+	for l := range strings.Lines(p.git(dir, append(args, "--", moved)...)) {
 		f := strings.Fields(l)
 		switch {
 		case len(f) >= 3 && len(f[0]) == 40 && l[0] != '\t':
@@ -75,7 +78,7 @@ func lineage(p *place) {
 	p.commit("r", "meanwhile")
 	p.git("r", "merge", "-q", "-m", "merge", "side")
 	text = strings.Split(strings.TrimSpace(string(must(os.ReadFile(p.at("r/f")))(p.t))), "\n")
-	for _, next := range []string{"dir/g", "dir/h i"} {
+	for _, next := range []string{"dir/g", moved} {
 		must(0, os.MkdirAll(p.at("r/dir"), 0o777))(p.t)
 		p.git("r", "mv", name, next)
 		name = next
@@ -96,7 +99,7 @@ func TestBlameIsGits(t *testing.T) {
 	lineage(p)
 	head := string(p.rev("r", "HEAD"))
 	for _, commit := range []string{"", head} {
-		want := gitBlame(p, "r", commit, "dir/h i")
+		want := gitBlame(p, "r", commit)
 		r := p.open("r/dir")
 		all := must(r.Blame(t.Context(), git.OID(commit), "dir/h i", 0, 0))(t)
 		equal(t, "all lines as of "+commit, want, all.Origins)
@@ -115,7 +118,7 @@ func TestBlameInCutHistory(t *testing.T) {
 	p.init("r")
 	lineage(p)
 	p.git(".", "clone", "-q", "--depth", "3", "file://"+p.at("r"), "cut")
-	want := gitBlame(p, "cut", "", "dir/h i")
+	want := gitBlame(p, "cut", "")
 	b := must(p.open("cut").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
 	equal(t, "origins", want, b.Origins)
 	b = must(p.open("cut/dir").Blame(t.Context(), "", "dir/h i", 7, 9))(t)
@@ -129,7 +132,7 @@ func TestBlameInPartialClone(t *testing.T) {
 	p.git("r", "config", "uploadpack.allowFilter", "true")
 	p.git(".", "clone", "-q", "--filter=blob:none", "file://"+p.at("r"), "part")
 	b := must(p.open("part").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
-	equal(t, "origins", gitBlame(p, "part", "", "dir/h i"), b.Origins)
+	equal(t, "origins", gitBlame(p, "part", ""), b.Origins)
 }
 
 func TestBlameInLinkedWorktree(t *testing.T) {
@@ -139,7 +142,7 @@ func TestBlameInLinkedWorktree(t *testing.T) {
 	p.git("r", "worktree", "add", "-q", p.at("linked"), "HEAD~1")
 	p.write("linked/dir/h i", "new\n"+string(must(os.ReadFile(p.at("linked/dir/h i")))(t)))
 	b := must(p.open("linked/dir").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
-	equal(t, "origins", gitBlame(p, "linked", "", "dir/h i"), b.Origins)
+	equal(t, "origins", gitBlame(p, "linked", ""), b.Origins)
 }
 
 func TestBlameOfWorkingTree(t *testing.T) {
