@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var names = []string{"", "init", "clean", "checkpoint", "log", "query", "save", "purge", "restore", "index", "version", "hook"}
+var names = []string{"", "init", "clean", "checkpoint", "log", "query", "save", "purge", "restore", "why", "mcp", "index", "version", "hook"}
 
 func TestHelp(t *testing.T) {
 	d := newDesk(t)
@@ -17,6 +17,7 @@ func TestHelp(t *testing.T) {
 		"": {"--file REGEX", "--commit REV", "--author EMAIL", "--actor human", "--purged", "-n, --limit N"}, "save": {"--title", "--source"},
 		"clean": {"--ledger"}, "log": {"-n, --limit N", "--json"}, "version": {"--json"},
 		"query": {"--session ID", "--offset N", "--limit N", "--role human", "--full", "--index"},
+		"why":   {"-n, --limit N", "--checkpoint REF", "PATH[:LINE"},
 	}
 	for _, name := range names {
 		for _, form := range [][]string{{name, "-h"}, {name, "--help"}, {"help", name}} {

@@ -81,6 +81,7 @@ var kinds = []struct { //nolint:gochecknoglobals // a table
 	{db.ErrTime, "ask for less, or give it more with --timeout"},
 	{db.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},
+	{git.ErrTooLong, "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST"},
 	{fs.ErrPermission, "check who owns .rekal and .git; nothing is lost"},
 	{config.ErrNoRemote, `add one with "git remote add origin URL", or name one`},
 	{config.ErrUnknownRemote, `"git remote" lists them, "git config rekal.remote NAME" chooses one`},

@@ -89,20 +89,20 @@ func (c *queryCommand) validate(args []string) error {
 }
 
 func (c *queryCommand) run(ctx context.Context, app *App) error {
-	return app.read(func(_ *workspace.Workspace, m *materialize.Materializer) error {
+	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
 		if c.page.ID != "" {
-			return c.session(ctx, app, m)
+			return c.session(ctx, app, w, m)
 		}
 		return c.selectRows(ctx, app, m)
 	})
 }
 
-func (c *queryCommand) session(ctx context.Context, app *App, m *materialize.Materializer) error {
+func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Workspace, m *materialize.Materializer) error {
 	tables, err := m.Both(ctx)
 	if err != nil {
 		return err
 	}
-	answer, memory, err := recall.Item(ctx, tables.Data, tables.Index, c.page)
+	answer, memory, err := recall.Item(ctx, tables.Data, tables.Index, w.Repo, c.page)
 	if err := errors.Join(err, tables.Close()); err != nil {
 		return err
 	}

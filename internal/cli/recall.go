@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -104,6 +105,9 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 			debug.SetGCPercent(400)
 		}
 		c.req.Embed = w.Question
+		if when != nil {
+			c.req.Tip = git.OID(when.Checkpoint)
+		}
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
 		// The system takes back memory, files and locks at once, for which the engine takes 4 ms.
 		if !app.Ends {

@@ -127,23 +127,28 @@ func (d *DB) Tools(ctx context.Context, id string, from, to int) ([]session.Tool
 	return out, err
 }
 
+// SessionFile is a file of one of a session's commits.
+type SessionFile struct {
+	Left
+	Change, SHA string
+}
+
 // SessionFiles reads from index.db the files of a session's commits, the latest first.
-func (d *DB) SessionFiles(ctx context.Context, id string) (paths, changes, shas []string, err error) {
-	rows, err := d.Query(ctx, `SELECT file_path, change_type, git_sha FROM files_index f
+func (d *DB) SessionFiles(ctx context.Context, id string) ([]SessionFile, error) {
+	rows, err := d.Query(ctx, `SELECT file_path, blob, change_type, git_sha FROM files_index f
 		JOIN session_commits c ON c.session_id = f.session_id AND c.checkpoint_id = f.checkpoint_id
 		WHERE f.session_id = ? ORDER BY c.ts DESC, f.checkpoint_id, file_path`, id)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
+	var out []SessionFile
 	err = each(rows, func() error {
-		var p, c, s string
-		if err := rows.Scan(&p, &c, &s); err != nil {
-			return err
-		}
-		paths, changes, shas = append(paths, p), append(changes, c), append(shas, s)
-		return nil
+		var f SessionFile
+		err := rows.Scan(&f.Path, &f.Blob, &f.Change, &f.SHA)
+		out = append(out, f)
+		return err
 	})
-	return paths, changes, shas, err
+	return out, err
 }
 
 // LogRow is a checkpoint with one of its sessions; Session is "" when it has none.

@@ -80,7 +80,7 @@ func (t *Tx) AppendMemoryFacets(memories []MemoryRow) error {
 		for _, m := range memories {
 			ts := m.TS.UTC()
 			if err := row(m.ID, m.Email, nil, m.ActorType, nil, ts, int32(1), int32(0), int32(0), nil, nil,
-				opt(m.Title), m.Source, nil, ts, ts, nil, nil, KindMemory); err != nil {
+				opt(m.Title), m.Source, nil, ts, ts, nil, nil, KindMemory, nil, nil); err != nil {
 				return err
 			}
 		}

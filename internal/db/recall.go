@@ -20,6 +20,7 @@ type Facet struct {
 	Checkpoint                        string   // the latest; "" for none
 	Shown                             []string // the first files that it changed, at most ShownFiles
 	Commits                           []string // OIDs of code commits, the latest first, at most ShownCommits
+	Left                              []Left   // what its commits left in its files, at most LeftFiles
 }
 
 // Filter says which sessions and memories count. Empty fields let all pass that are not purged.
@@ -96,7 +97,7 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 	chosen, args := among(ids)
 	rows, err := d.Query(ctx, `SELECT session_id, coalesce(user_email, ''), coalesce(git_branch, ''), actor_type,
 		coalesce(agent_id, ''), coalesce(title, ''), source, coalesce(parent_session_id, ''), captured_at,
-		turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits, kind
+		turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits, kind, left_paths, left_blobs
 		FROM session_facets WHERE session_id IN (`+chosen+`)`, args...)
 	if err != nil {
 		return nil, err
@@ -104,12 +105,12 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 	out := map[string]Facet{}
 	err = each(rows, func() error {
 		var f Facet
-		var files, commits any
+		var files, commits, paths, blobs any
 		if err := rows.Scan(&f.ID, &f.Email, &f.Branch, &f.ActorType, &f.AgentID, &f.Title, &f.Source, &f.Parent,
-			&f.CapturedAt, &f.Turns, &f.Tools, &f.Files, &f.Checkpoint, &files, &commits, &f.Kind); err != nil {
+			&f.CapturedAt, &f.Turns, &f.Tools, &f.Files, &f.Checkpoint, &files, &commits, &f.Kind, &paths, &blobs); err != nil {
 			return err
 		}
-		f.Shown, f.Commits = list(files), list(commits)
+		f.Shown, f.Commits, f.Left = list[string](files), list[string](commits), leftOf(list[string](paths), list[int64](blobs))
 		out[f.ID] = f
 		return nil
 	})
@@ -125,8 +126,9 @@ type CommitRow struct {
 
 // Commits reads the code commits of sessions, the latest first.
 func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow, error) {
+	chosen, args := among(ids)
 	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts FROM session_commits
-		WHERE session_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY ts DESC, checkpoint_id`, ids)
+		WHERE session_id IN (`+chosen+`) ORDER BY ts DESC, checkpoint_id`, args...)
 	if err != nil {
 		return nil, err
 	}

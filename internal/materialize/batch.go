@@ -277,7 +277,7 @@ func (b *batch) checkpoint(ctx context.Context, e entry) error {
 			return err
 		}
 		for _, l := range owners {
-			b.files = append(b.files, db.FileRow{Checkpoint: cp.ID, Session: l.Session, Path: f.Path, Change: f.Change})
+			b.files = append(b.files, db.FileRow{Checkpoint: cp.ID, Session: l.Session, Path: f.Path, Change: f.Change, Blob: db.LeftBy(f)})
 		}
 	}
 	return nil

@@ -148,12 +148,12 @@ func TestIndexTables(t *testing.T) {
 		want            []string
 	}{
 		{"session_facets", `SELECT session_id, user_email, git_branch, actor_type, agent_id, captured_at, turn_count, tool_call_count,
-			file_count, checkpoint_id, git_sha, files FROM session_facets WHERE kind = 'session' ORDER BY session_id`, []string{
+			file_count, checkpoint_id, git_sha, files, left_paths FROM session_facets WHERE kind = 'session' ORDER BY session_id`, []string{
 			obj(`"session_id":%q,"user_email":%q,"git_branch":"main","actor_type":"human","agent_id":null,"captured_at":"2026-03-04T10:10:00Z",`+
-				`"turn_count":4,"tool_call_count":3,"file_count":3,"checkpoint_id":%q,"git_sha":%q,"files":["src/jwt.go","README","new.go"]`,
+				`"turn_count":4,"tool_call_count":3,"file_count":3,"checkpoint_id":%q,"git_sha":%q,"files":["src/jwt.go","README","new.go"],"left_paths":["new.go","src/jwt.go","README"]`,
 				parent.ID, alice, cps[2], strings.Repeat("2", 40)),
 			obj(`"session_id":%q,"user_email":%q,"git_branch":null,"actor_type":"agent","agent_id":"a1","captured_at":"2026-03-04T10:10:00Z",`+
-				`"turn_count":2,"tool_call_count":1,"file_count":0,"checkpoint_id":%q,"git_sha":%q,"files":[]`,
+				`"turn_count":2,"tool_call_count":1,"file_count":0,"checkpoint_id":%q,"git_sha":%q,"files":[],"left_paths":[]`,
 				child.ID, alice, cps[0], session.ZeroSHA),
 		}},
 		{"session_facets of a memory", `SELECT user_email, git_branch, actor_type, captured_at, turn_count, tool_call_count, title, source, last_turn_at

@@ -13,7 +13,7 @@ import (
 
 // session reads a page of what must be a session.
 func (p *place) session(page recall.Page) (result.Session, error) {
-	s, _, err := recall.Item(p.t.Context(), p.data, p.index, page)
+	s, _, err := recall.Item(p.t.Context(), p.data, p.index, p.repo, page)
 	if s == nil {
 		s = &result.Session{}
 	}
@@ -62,10 +62,11 @@ func TestMemoriesAmongSessions(t *testing.T) {
 	hit := p.recall(recall.Request{Query: "leeway"}).Results[0]
 	hit.Score, hit.Matched, hit.Weak = 0, nil, false
 	equal(t, "a hit", result.Hit{
-		ID: leeway.ID, Kind: "memory", Title: leeway.Title, Snippet: "Clocks differ, so 30 s.", Author: alice, Actor: "human", Source: "manual",
+		Freshness: result.Unverifiable,
+		ID:        leeway.ID, Kind: "memory", Title: leeway.Title, Snippet: "Clocks differ, so 30 s.", Author: alice, Actor: "human", Source: "manual",
 		CapturedAt: "2026-03-04T10:40:00Z",
 	}, hit)
-	s, m, err := recall.Item(t.Context(), p.data, p.index, recall.Page{ID: leeway.ID[:20], Limit: 5, Full: true})
+	s, m, err := recall.Item(t.Context(), p.data, p.index, p.repo, recall.Page{ID: leeway.ID[:20], Limit: 5, Full: true})
 	if err != nil || s != nil {
 		t.Fatalf("by its ID: %v, %v", s, err)
 	}

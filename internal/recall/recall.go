@@ -42,7 +42,8 @@ type Request struct {
 	Purged db.Purged // what to do with what is purged
 	Hidden []string  // what is purged today, where the tables are those of a past moment
 
-	Checkpoint string // names the moment whose tables are asked; it is only repeated
+	Checkpoint string  // names the moment whose tables are asked; "" for now
+	Tip        git.OID // of that moment: the commit of one's own ledger; "" where there is none
 
 	// Embed is search.Options.Embed.
 	Embed func(ctx context.Context, model, text string) []float32
@@ -94,9 +95,10 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	for i := range hits {
 		hits[i].snippet = cmp.Or(req.Snippet, snippetSize)
 	}
-	if out.Results, err = show(ctx, index, s, req.Query, hits); err != nil {
+	if out.Results, err = show(ctx, index, repo, s, req, hits); err != nil {
 		return out, err
 	}
+	freshFirst(out.Results)
 	for i, h := range out.Results {
 		out.Results[i].Inferred = inferred[h.ID]
 	}
@@ -278,29 +280,27 @@ func unranked(ids []string) []found {
 }
 
 // show fills in what a result says of each session.
-func show(ctx context.Context, index *db.DB, s *search.Searcher, query string, hits []found) ([]result.Hit, error) {
+func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, hits []found) ([]result.Hit, error) {
 	ids := make([]string, len(hits))
 	for i, h := range hits {
 		ids[i] = h.id
 	}
 	var facets map[string]db.Facet
 	var rewrites []session.Rewrite
+	var states map[string]string
 	var shown []passage
-	// A third of the time that a recall takes: on two connections, at once.
+	// A third of the time that a recall takes: on several connections, at once.
 	err := beside(
 		func() (err error) {
 			if facets, err = index.Facets(ctx, ids); err != nil {
 				return err
 			}
-			var commits []string
-			for _, f := range facets {
-				commits = append(commits, f.Commits...)
-			}
-			rewrites, err = index.Became(ctx, commits)
-			return err
+			return beside(
+				func() (err error) { rewrites, err = index.Became(ctx, commitsOf(facets)); return err },
+				func() (err error) { states, err = look(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
-			shown, err = passages(ctx, index, s, query, hits)
+			shown, err = passages(ctx, index, s, req.Query, hits)
 			return err
 		})
 	if err != nil {
@@ -310,6 +310,7 @@ func show(ctx context.Context, index *db.DB, s *search.Searcher, query string, h
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
+		out[i].Freshness = cmp.Or(states[h.id], result.Unverifiable)
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
 			out[i].Snippet = shown[i].snippet
@@ -318,6 +319,14 @@ func show(ctx context.Context, index *db.DB, s *search.Searcher, query string, h
 		}
 	}
 	return out, nil
+}
+
+func commitsOf(facets map[string]db.Facet) []string {
+	var out []string
+	for _, f := range facets {
+		out = append(out, f.Commits...)
+	}
+	return out
 }
 
 // passage is what a result shows of a session's words.
@@ -358,12 +367,17 @@ func passages(ctx context.Context, index *db.DB, s *search.Searcher, query strin
 	return out, nil
 }
 
-// beside runs two steps at once.
-func beside(one, other func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- one() }()
-	err := other()
-	return cmp.Or(<-done, err)
+// beside runs steps at once.
+func beside(steps ...func() error) error {
+	done := make(chan error, len(steps))
+	for _, step := range steps {
+		go func() { done <- step() }()
+	}
+	var err error
+	for range steps {
+		err = cmp.Or(err, <-done)
+	}
+	return err
 }
 
 // successors tells what a commit has become, through chains of amends and rebases.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -29,7 +30,7 @@ func (e *PurgedError) Error() string { return fmt.Sprintf("%q is purged", e.ID) 
 
 // Item reads what has an ID: a session from data.db, and with Full the rest from index.db; or a
 // memory, of which the rest of the page says nothing. The other one is nil.
-func Item(ctx context.Context, data, index *db.DB, p Page) (*result.Session, *result.Memory, error) {
+func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*result.Session, *result.Memory, error) {
 	if len(p.ID) < db.MinPrefix {
 		return nil, nil, &UsageError{fmt.Errorf("session %q: give at least %d characters", p.ID, db.MinPrefix)}
 	}
@@ -53,7 +54,7 @@ func Item(ctx context.Context, data, index *db.DB, p Page) (*result.Session, *re
 		shown.Content = m.Content
 		return nil, &shown, nil
 	}
-	s, err := page(ctx, data, index, id, p)
+	s, err := page(ctx, data, index, repo, id, p)
 	for _, other := range []*string{&s.Parent, &s.ForkedFrom} {
 		if slices.Contains(purged, *other) {
 			*other = ""
@@ -70,7 +71,7 @@ func MemoryOf(m db.MemoryRow) result.Memory {
 	}
 }
 
-func page(ctx context.Context, data, index *db.DB, id string, p Page) (result.Session, error) {
+func page(ctx context.Context, data, index *db.DB, repo *git.Repo, id string, p Page) (result.Session, error) {
 	row, err := data.Session(ctx, id)
 	if err != nil {
 		return result.Session{}, err
@@ -96,7 +97,7 @@ func page(ctx context.Context, data, index *db.DB, id string, p Page) (result.Se
 	if !p.Full {
 		return out, nil
 	}
-	return out, fill(ctx, data, index, &out, p.Offset, last)
+	return out, fill(ctx, data, index, repo, &out, p.Offset, last)
 }
 
 func describe(row db.SessionRow) result.Session {
@@ -108,7 +109,7 @@ func describe(row db.SessionRow) result.Session {
 	}
 }
 
-func fill(ctx context.Context, data, index *db.DB, out *result.Session, from, to int) error {
+func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, out *result.Session, from, to int) error {
 	if from == 0 {
 		from = -1 // calls made before the first turn
 	}
@@ -128,12 +129,12 @@ func fill(ctx context.Context, data, index *db.DB, out *result.Session, from, to
 			Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS), Inferred: c.Inferred,
 		})
 	}
-	paths, changes, shas, err := index.SessionFiles(ctx, out.ID)
+	files, err := index.SessionFiles(ctx, out.ID)
 	if err != nil {
 		return err
 	}
-	for i, p := range paths {
-		out.Files = append(out.Files, result.File{Path: p, Change: changes[i], Commit: result.Short(shas[i])})
+	if err := freshen(ctx, index, repo, out, files); err != nil {
+		return err
 	}
 	related, counts, err := index.Related(ctx, out.ID, shownRelated)
 	if err != nil {

@@ -77,6 +77,7 @@ func TestHitGolden(t *testing.T) {
       "matched": [
         "content"
       ],
+      "freshness": "stale_deleted",
       "title": "about parent",
       "snippet": "why do <tokens> expire early",
       "turn": 0,
@@ -140,6 +141,7 @@ func TestSessionGolden(t *testing.T) {
     }
   ],
   "next": 2,
+  "freshness": "stale_deleted",
   "tools": [
     {
       "turn": -1,
@@ -161,7 +163,8 @@ func TestSessionGolden(t *testing.T) {
     {
       "path": "src/jwt.go",
       "change": "M",
-      "commit": %q
+      "commit": %q,
+      "freshness": "stale_deleted"
     }
   ],
   "commits": [

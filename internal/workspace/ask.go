@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -66,7 +67,7 @@ func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
 	}
 	err = w.answer(ctx, both.Index, q, &out)
 	if err == nil {
-		err = out.read(ctx, both.Data, both.Index, q)
+		err = out.read(ctx, both.Data, both.Index, w.Repo, q)
 	}
 	return out, errors.Join(err, both.Close())
 }
@@ -83,6 +84,7 @@ func (w *Workspace) tables(ctx context.Context, m *materialize.Materializer, q *
 	if moment.Ref != "" {
 		out.AsOf = &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}
 	}
+	q.Tip = moment.OID
 	if !q.Purged {
 		q.Hidden, err = m.Purged(ctx)
 	}
@@ -152,7 +154,7 @@ func (w *Workspace) belowRoot(paths []string) []string {
 }
 
 // read reads the texts of what was found.
-func (f *Found) read(ctx context.Context, data, index *db.DB, q Question) error {
+func (f *Found) read(ctx context.Context, data, index *db.DB, repo *git.Repo, q Question) error {
 	for _, h := range f.Results {
 		at := 0
 		switch {
@@ -162,7 +164,7 @@ func (f *Found) read(ctx context.Context, data, index *db.DB, q Question) error 
 			at = *h.Turn
 		}
 		page := recall.Page{ID: h.ID, Offset: max(0, at-q.Around), Limit: 2*q.Around + 1, Purged: q.Purged, Full: len(f.Results) == 1}
-		s, m, err := recall.Item(ctx, data, index, page)
+		s, m, err := recall.Item(ctx, data, index, repo, page)
 		if err != nil {
 			return err
 		}

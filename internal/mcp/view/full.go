@@ -163,12 +163,16 @@ func shown(s string) []string {
 	return lines
 }
 
-// files lists what a session's commits changed.
+// files lists what a session's commits changed, and how far it still is as they left it.
 func (it Item) files() []string {
 	const most = 20
 	var names []string
 	for _, f := range it.Changed {
-		names = append(names, plain(f.Path))
+		name := plain(f.Path)
+		if f.Freshness != "" {
+			name += " (" + f.Freshness + ")"
+		}
+		names = append(names, name)
 	}
 	if len(names) == 0 {
 		return nil

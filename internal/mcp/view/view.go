@@ -182,6 +182,9 @@ func (a Answer) who(it Item) string {
 // signs tell what an item is, why it was found and how far to trust it.
 func (it Item) signs() string {
 	parts := []string{it.Kind}
+	if it.Freshness != "" && it.Kind != "memory" { // which names no files
+		parts = append(parts, it.Freshness)
+	}
 	if len(it.Matched) > 0 {
 		parts = append(parts, "matched "+strings.Join(it.Matched, ","))
 	}

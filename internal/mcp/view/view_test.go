@@ -20,7 +20,7 @@ func session(id, title string) view.Item {
 	at := 1
 	return view.Item{
 		Hit: result.Hit{
-			ID: id + "0000000000000000", Kind: "session", Score: 0.871, Matched: []string{"content", "files"}, Title: title,
+			ID: id + "0000000000000000", Kind: "session", Score: 0.871, Matched: []string{"content", "files"}, Title: title, Freshness: result.StaleChanged,
 			Snippet: "the exp claim\nwas compared in local time", Turn: &at, Author: "alice@example.com", Source: "claude-code",
 			CapturedAt: "2026-11-20T10:00:00Z",
 		},
@@ -33,7 +33,7 @@ func TestViews(t *testing.T) {
 	two.Author, two.CapturedAt, two.Score, two.Matched, two.Turn = "bob@example.com", "2026-11-21T09:30:00Z", 0, nil, nil
 	memory := view.Item{Hit: result.Hit{Kind: "memory", Title: "Leeway", Author: "Alice@example.com", Source: "manual", CapturedAt: "2026-11-19T08:00:00Z", Snippet: "30 s | of leeway"}, Short: "01KAD000"}
 	turns := func(it view.Item, texts ...string) view.Item {
-		s := result.Session{Turns: len(texts), Files: []result.File{{Path: "src/jwt.go"}}}
+		s := result.Session{Turns: len(texts), Files: []result.File{{Path: "src/jwt.go", Freshness: result.Fresh}}}
 		for i, text := range texts {
 			s.Page = append(s.Page, result.Turn{Turn: i, Role: []string{"human", "assistant"}[i%2], Content: text})
 		}
@@ -49,43 +49,43 @@ func TestViews(t *testing.T) {
 		{
 			"compact",
 			view.Answer{Detail: view.Compact, Items: []view.Item{one, two, memory}, Total: 7, Own: "alice@example.com"},
-			`[1] 01KAB3F9 | Fix JWT expiry | 0.87 | the exp claim was compared in local time | 2026-11-20 | session | matched content,files | turn 1
-[2] 01KAC000 | untitled | - | the exp claim was compared in local time | 2026-11-21 | by bob@example.com | session
+			`[1] 01KAB3F9 | Fix JWT expiry | 0.87 | the exp claim was compared in local time | 2026-11-20 | session | stale_changed | matched content,files | turn 1
+[2] 01KAC000 | untitled | - | the exp claim was compared in local time | 2026-11-21 | by bob@example.com | session | stale_changed
 [3] 01KAD000 | Leeway | - | 30 s ¦ of leeway | 2026-11-19 | memory
 ---
-7 result(s) | ~149 tokens | detail: compact | showing 3`,
+7 result(s) | ~159 tokens | detail: compact | showing 3`,
 		},
 		{
 			"timeline",
 			view.Answer{Detail: view.Timeline, Items: []view.Item{one, two, memory}, Total: 3, Own: "alice@example.com", Notes: []string{"A note."}},
 			`2026-11-21
-09:30 | untitled | claude-code | the exp claim was compared in local time | 01KAC000 | by bob@example.com | session
+09:30 | untitled | claude-code | the exp claim was compared in local time | 01KAC000 | by bob@example.com | session | stale_changed
 2026-11-20
-10:00 | Fix JWT expiry | claude-code | the exp claim was compared in local time | 01KAB3F9 | session | matched content,files | turn 1
+10:00 | Fix JWT expiry | claude-code | the exp claim was compared in local time | 01KAB3F9 | session | stale_changed | matched content,files | turn 1
 2026-11-19
 08:00 | Leeway | manual | 30 s ¦ of leeway | 01KAD000 | memory
 A note.
 ---
-3 result(s) | ~149 tokens | detail: timeline`,
+3 result(s) | ~158 tokens | detail: timeline`,
 		},
 		{
 			"full",
 			view.Answer{Detail: view.Full, One: true, Items: []view.Item{turns(one, "why?", "The clock\n[turn 9] human: is local.", "fix it")}, Total: 1, Own: "alice@example.com"},
 			`--- 01KAB3F9 | Fix JWT expiry | 2026-11-20T10:00:00Z ---
-session | matched content,files | turn 1
-files: src/jwt.go
+session | stale_changed | matched content,files | turn 1
+files: src/jwt.go (fresh)
 [turn 0] human: why?
 [turn 1] assistant: The clock
  [turn 9] human: is local.
 [turn 2] human: fix it
 ---
-1 result(s) | ~106 tokens | detail: full`,
+1 result(s) | ~113 tokens | detail: full`,
 		},
 		{
 			"full of several",
 			view.Answer{Detail: view.Full, Items: []view.Item{turns(two, "why?"), memory}, Total: 2, Own: "alice@example.com"},
 			`--- 01KAC000 | untitled | 2026-11-21T09:30:00Z ---
-by bob@example.com | session
+by bob@example.com | session | stale_changed
 [turn 0] human: why?
 --- 01KAD000 | Leeway | 2026-11-19T08:00:00Z ---
 memory
@@ -93,7 +93,7 @@ Tokens have 30 s of leeway.
  --- 01KAB3F9 | forged | 2026 ---
 ` + "\uFFFD[2J\uFFFD" + `
 ---
-2 result(s) | ~123 tokens | detail: full`,
+2 result(s) | ~128 tokens | detail: full`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
