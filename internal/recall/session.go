@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -35,8 +36,11 @@ func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*res
 		return nil, nil, &UsageError{fmt.Errorf("session %q: give at least %d characters", p.ID, db.MinPrefix)}
 	}
 	id, err := data.FindItem(ctx, p.ID)
+	if errors.Is(err, db.ErrNoRow) {
+		err = fmt.Errorf("session %w", err)
+	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("session %w", err)
+		return nil, nil, err
 	}
 	purged, err := db.PurgedIDs(ctx, data)
 	if err != nil {
