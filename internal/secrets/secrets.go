@@ -52,6 +52,9 @@ func (s Source) Gather() []string {
 			text := read(f)
 			bytes += len(text)
 			for _, kv := range parseEnv(text) {
+				if len(c.values) > maxValues {
+					break
+				}
 				c.setting(kv.key, kv.value)
 			}
 		}
