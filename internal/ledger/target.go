@@ -78,7 +78,7 @@ func (w *scrubber) apply(t Target, c Commit, e *session.Entry) (hit, did bool) {
 		if c.OID != t.Checkpoint {
 			return false, false
 		}
-		return true, w.checkpoint(c, e)
+		return true, len(c.Segments) > 0 && w.checkpoint(c, e) // a merge and the first commit say nothing
 	}
 	for i := range e.Sessions {
 		s := &e.Sessions[i]

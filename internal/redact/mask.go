@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	ahocorasick "github.com/BobuSumisu/aho-corasick"
-
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -126,18 +124,14 @@ func (f *findings) replace(all []text, rep *Report) []bool {
 func (f *findings) finder() func(string) []span {
 	var values []string
 	for v := range f.values {
-		if len(v) >= minValue && !Ordinary(v) {
+		if !Ordinary(v) {
 			values = append(values, v)
 		}
 	}
-	slices.Sort(values)
-	trie := ahocorasick.NewTrieBuilder().AddStrings(values).Build()
+	all := newNeedles(values)
 	return func(s string) []span {
 		var out []span
-		trie.Walk([]byte(s), func(end, n, pattern int64) bool {
-			out = append(out, span{int(end-n) + 1, int(end) + 1, f.values[values[pattern]]})
-			return true
-		})
+		all.each(s, func(lo, hi int) { out = append(out, span{lo, hi, f.values[s[lo:hi]]}) })
 		return out
 	}
 }

@@ -65,7 +65,7 @@ func vendorToken(t string, at window) (int, int) {
 	if m := fileName.FindStringIndex(rest); m != nil { // it names a file
 		rest, end = rest[:m[0]], at.hi+m[0]
 	}
-	if len(rest) < 16 || placeholder(rest) || !random(rest) {
+	if len(rest) < 16 || placeholder(rest) || !random(rest) || isSum(t, at.lo) {
 		return 0, 0
 	}
 	return at.lo, end
@@ -185,13 +185,15 @@ func urlPassword(t string, at window) (int, int) {
 		return 0, 0
 	}
 	lo, hi := at.hi, at.hi+host
+	user := ""
 	if n := strings.IndexByte(t[lo:hi], ':'); n >= 0 {
+		user = t[lo : lo+n]
 		lo += n + 1
 	} else if !random(t[lo:hi]) {
 		return 0, 0
 	}
 	v := t[lo:hi]
-	if len(v) < 4 || placeholder(v) || isWord(v) || strings.ContainsAny(v, "{}()[]<>") {
+	if len(v) < 4 || placeholder(v) || isWord(v) && (aboutItself(v) || strings.EqualFold(v, user)) || strings.ContainsAny(v, "{}()[]<>") {
 		return 0, 0
 	}
 	return lo, hi

@@ -97,6 +97,9 @@ func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted fun
 				continue
 			}
 			lo, hi := d.find(t, at)
+			if lo < hi && strings.HasPrefix(d.id, "generic") && isSum(t, lo) {
+				continue
+			}
 			if lo < hi && wanted(window{min(lo, at.lo) - 1, max(hi, at.hi) + 1}) {
 				out = append(out, span{lo, hi, d.id})
 			}
@@ -224,12 +227,25 @@ func (s *ruleset) match(out []span, t string, w window, r *rule) ([]span, error)
 		if err != nil {
 			return nil, err
 		}
-		if c.allowed(global) || c.allowed(r.Allowlists) || anywhere(r.RuleID) && Wordy(c.secret) && !telling(c.secret) {
+		if c.allowed(global) || c.allowed(r.Allowlists) || anywhere(r.RuleID) && Wordy(c.secret) && !telling(c.secret) ||
+			strings.HasPrefix(r.RuleID, "generic") && isSum(t, lo+a) {
 			continue
 		}
 		out = append(out, span{lo + a, lo + b, r.RuleID})
 	}
 	return out, nil
+}
+
+// isSum reports whether what stands at i is a sum of a lock file, which may stand behind the name
+// of a package such as "oauth2" or "api".
+func isSum(t string, i int) bool {
+	before := strings.TrimRight(t[max(0, i-16):i], ` "'\`)
+	for _, kind := range []string{"h1:", "sha1:", "sha256:", "sha384:", "sha512:", "sha1-", "sha256-", "sha384-", "sha512-", "md5:"} {
+		if strings.HasSuffix(before, kind) || strings.HasPrefix(t[i:], kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // anywhere names a rule that gitleaks asks of .tf files alone, and that takes any string that is

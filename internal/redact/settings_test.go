@@ -4,8 +4,10 @@ import (
 	"encoding/base64"
 	hexcode "encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -148,4 +150,26 @@ func TestExclude(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || rep.Excluded != 4 {
 		t.Errorf("%d excluded (-want +got):\n%s", rep.Excluded, diff)
 	}
+}
+
+// A machine may know many values: what is found is the same, and they take memory in proportion
+// to their size.
+func TestManyKnownValues(t *testing.T) {
+	var values []string
+	for i := range 10_000 {
+		values = append(values, fmt.Sprintf("v4lue-%07d-Zq%dx", i*7919, i))
+	}
+	r := knowing(values...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, i := range []int{0, 1, 999, 9_999} {
+		if got := applyText(t, r, "say "+values[i]+"!"); got != "say [REDACTED:known-value]!" {
+			t.Errorf("got %q", got)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 200 {
+		t.Errorf("%d MB were allocated", mb)
+	}
+	runtime.KeepAlive(r)
 }

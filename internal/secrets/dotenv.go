@@ -86,7 +86,7 @@ func parseEnv(text string) []pair {
 		}
 		v = strings.TrimLeft(v, " \t")
 		if v != "" && strings.IndexByte("\"'`", v[0]) >= 0 {
-			whole := v[1:] + "\n" + rest
+			whole := text[len(line)-len(v)+1:]
 			if end := closing(whole, v[0]); end >= 0 {
 				out = append(out, quotedValues(key, whole[:end], v[0])...)
 				_, text, _ = strings.Cut(whole[end:], "\n")

@@ -43,9 +43,18 @@ func (s Source) Gather() []string {
 			c.named(name, v)
 		}
 	}
+	bytes := 0
 	for i, root := range s.Roots {
 		for _, f := range envFiles(root, i == 0) {
-			for _, kv := range parseEnv(read(f)) {
+			if bytes > maxBytes || len(c.values) > maxValues {
+				break
+			}
+			text := read(f)
+			bytes += len(text)
+			for _, kv := range parseEnv(text) {
+				if len(c.values) > maxValues {
+					break
+				}
 				c.setting(kv.key, kv.value)
 			}
 		}
@@ -223,8 +232,14 @@ func IsSecret(name string) bool {
 
 var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// maxFile is how much of a file is read, in bytes.
-const maxFile = 1 << 20
+const (
+	// maxFile is how much of a file is read, in bytes.
+	maxFile = 1 << 20
+	// maxBytes and maxValues are how much of .env files together, the nearest to the root first:
+	// a commit waits for it, and a repository may come with any.
+	maxBytes  = 4 << 20
+	maxValues = 10_000
+)
 
 // read is the text of a regular file, also behind a symbolic link; "" for what is none, or
 // can't be read. Opening does not wait, should it have become a pipe in between.

@@ -139,3 +139,24 @@ func BenchmarkLargeRepository(b *testing.B) {
 		secrets.Source{Roots: []string{root}}.Gather()
 	}
 }
+
+// A file of many quotes is read in time that grows with its size: no commit waits for it.
+func TestManyQuotes(t *testing.T) {
+	dir := t.TempDir()
+	text := "TOKEN=\"zebra-quartz-77\"\n" + strings.Repeat("A=\"\n", 200_000)
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var values []string
+	perRun := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			values = secrets.Source{Roots: []string{dir}}.Gather()
+		}
+	}).AllocedBytesPerOp()
+	if perRun > 100<<20 {
+		t.Errorf("%d bytes allocated", perRun)
+	}
+	if !slices.Contains(values, "zebra-quartz-77") {
+		t.Error("the value was not read")
+	}
+}
