@@ -24,6 +24,7 @@ func detectors() []detector {
 			"accesskey", "access_key", "access-key", "access key", "accountkey", "account_key", "signing_key", "signingkey",
 			"encryption_key", "encryptionkey", "master_key", "masterkey", "auth_key", "authkey", "deploy_key", "sharedaccesskey",
 		}, assigned},
+		{"generic-secret", inTongues(), tongue},
 		{"generic-bearer", []string{"bearer "}, bearer},
 		{"generic-command", []string{
 			"mysql", "mariadb", "sshpass", "docker login", "podman login", "registry login", "redis-cli", "mongo", "ldapsearch",
