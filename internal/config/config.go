@@ -137,11 +137,11 @@ func (c *Config) allow(patterns []string) {
 func matchesMost(re *regexp.Regexp) bool {
 	n := 0
 	for _, s := range []string{
-		"7c0e4b92f1d85a3690be27d4c8f1a3650d9e42b7",         // hexadecimal
-		"wJq+3nTz/8KfYb0RvXc5Lm/HsUo2Dg+EiPa6QrMx",         // base64
-		"Vt4nQz8Wc1KpYh6Xs0Lm3Rd9Bf2Gj7Ua5Eo",              // letters and digits
-		"BKZQ7WVN2XTRM4HJLC5D",                             // capitals and digits
-		"tR8%wq-Lz3!v",                                     // what a person makes up
+		"7c0e4b92f1d85a3690be27d4c8f1a3650d9e42b7", // hexadecimal
+		"wJq+3nTz/8KfYb0RvXc5Lm/HsUo2Dg+EiPa6QrMx", // base64
+		"Vt4nQz8Wc1KpYh6Xs0Lm3Rd9Bf2Gj7Ua5Eo",      // letters and digits
+		"BKZQ7WVN2XTRM4HJLC5D",                     // capitals and digits
+		"tR8%wq-Lz3!v",                             // what a person makes up
 	} {
 		if re.MatchString(s) {
 			n++

@@ -222,8 +222,10 @@ func TestRedaction(t *testing.T) {
 	if got.Faults == nil {
 		t.Fatal("no fault")
 	}
-	for _, want := range []string{`rekal.redact.allow: "a(b"`, `rekal.redact.allow: "x*" matches nearly everything`, `allow: "." matches`, `allow: "[a-z]" matches`,
-		`allow: "[0-9]" matches`, `"\\w+" matches`, `rekal.exclude: "["`, `rekal.exclude: "**"`} {
+	for _, want := range []string{
+		`rekal.redact.allow: "a(b"`, `rekal.redact.allow: "x*" matches nearly everything`, `allow: "." matches`, `allow: "[a-z]" matches`,
+		`allow: "[0-9]" matches`, `"\\w+" matches`, `rekal.exclude: "["`, `rekal.exclude: "**"`,
+	} {
 		if !strings.Contains(got.Faults.Error(), want) {
 			t.Errorf("%v: no %q", got.Faults, want)
 		}

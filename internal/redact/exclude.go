@@ -24,7 +24,7 @@ func newExcluder(globs []string) excluder {
 			continue
 		}
 		re, err := regexp.Compile(
-			`(?:^|[/\\\s"'`+"`"+`=:(,\[<>|;&{@])`+globBody(g)+`(?:$|[/\\\s"'`+"`"+`:,;)\]}<>|&?!]|\.(?:\W|$))`)
+			`(?:^|[/\\\s"'` + "`" + `=:(,\[<>|;&{@])` + globBody(g) + `(?:$|[/\\\s"'` + "`" + `:,;)\]}<>|&?!]|\.(?:\W|$))`)
 		if err == nil { // the only way to fail is a range that runs backwards, which names nothing
 			x.globs = append(x.globs, re)
 		}

@@ -19,7 +19,7 @@ func tongues() []string {
 		"lösenord", "losenord", "adgangskode", "passord", "adgangsord", "salasana", "api-nyckel", "api-nøkkel", "api-nøgle", "api-avain", // the North
 		"mot de passe", "mots de passe", "mot de pass", "mdp", "phrase secrète", "phrase de passe", "clé secrète", "clé api", "clé d'api", "clé d'accès", "clé d’accès", "clef api", "jeton", // French
 		"contraseña", "contrasena", "clave", "clave secreta", "clave de api", "clave api", "clave de acceso", "frase secreta", "secreto", // Spanish
-		"contrasenya",                                                                                            // Catalan
+		"contrasenya",                                                                                                         // Catalan
 		"senha", "palavra-passe", "palavra passe", "chave de api", "chave api", "chave secreta", "chave de acesso", "segredo", // Portuguese
 		"parola d'ordine", "parola chiave", "chiave api", "chiave segreta", "chiave di accesso", "segreto", // Italian
 		"parola", "parolă", "cheie api", // Romanian, Turkish

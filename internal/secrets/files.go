@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"cmp"
 	"encoding/base64"
 	"path/filepath"
 	"regexp"
@@ -13,18 +14,23 @@ func (s Source) stores(c *collection, at func(variable string, home ...string) s
 	for line := range strings.Lines(read(at("PGPASSFILE", ".pgpass"))) {
 		c.pgpass(line)
 	}
-	docker, gh := at("DOCKER_CONFIG", ".docker"), filepath.Join(xdg, "gh")
-	if v := vars["GH_CONFIG_DIR"]; v != "" {
-		gh = v
-	}
 	files := []string{
-		at("NPM_CONFIG_USERCONFIG", ".npmrc"), filepath.Join(docker, "config.json"), filepath.Join(gh, "hosts.yml"),
+		at("NPM_CONFIG_USERCONFIG", ".npmrc"), below(at("DOCKER_CONFIG", ".docker"), "config.json"),
+		below(cmp.Or(vars["GH_CONFIG_DIR"], below(xdg, "gh")), "hosts.yml"),
 		at("", ".my.cnf"), at("", ".pypirc"), at("", ".yarnrc.yml"), at("", ".cargo", "credentials.toml"), at("", ".gem", "credentials"),
 	}
 	files = append(files, filepath.SplitList(at("KUBECONFIG", ".kube", "config"))...)
 	for _, f := range files {
 		c.keyed(read(f))
 	}
+}
+
+// below is a file in a folder; "" where there is none.
+func below(dir, name string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, name)
 }
 
 // isStore reports whether a file in a repository is there to hold secrets: Rails' key, Rails'
