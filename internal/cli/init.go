@@ -40,6 +40,9 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	if err := author.Config.Faults; err != nil { // before sessions are imported without them
+		return err
+	}
 	if c.remote != "" {
 		if c.remote, err = w.Remote(author, c.remote); err != nil {
 			return err

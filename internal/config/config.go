@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ type Config struct {
 
 	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
 	Exclude []string         // rekal.exclude: globs of paths of which nothing is stored
-	Faults  error            // values of rekal.redact.allow that are no regular expressions, and do not count
+	Faults  error            // values of both that are no regular expressions or globs, or match too much, and do not count
 
 	Git      map[string][]string // all of git's configuration: it may hold credentials
 	Remotes  []string            // the names of git's remotes, sorted
@@ -91,7 +92,8 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c.Git, c.Exclude = all, several(all, env, "exclude")
+	c.Git = all
+	c.exclude(several(all, env, "exclude"))
 	c.allow(several(all, env, "redact.allow"))
 	return c, nil
 }
@@ -113,7 +115,8 @@ func variable(key string) string {
 	return "REKAL_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// allow compiles what may pass redaction. A value that is no regular expression allows nothing.
+// allow compiles what may pass redaction. A value that is no regular expression, or that
+// lets most secrets pass, allows nothing.
 func (c *Config) allow(patterns []string) {
 	for _, p := range patterns {
 		re, err := regexp.Compile(p)
@@ -121,11 +124,44 @@ func (c *Config) allow(patterns []string) {
 			c.Faults = errors.Join(c.Faults, fmt.Errorf("config: rekal.redact.allow: %q: %w", p, err))
 			continue
 		}
-		if re.MatchString("") {
-			c.Faults = errors.Join(c.Faults, fmt.Errorf("config: rekal.redact.allow: %q matches everything", p))
+		if re.MatchString("") || matchesMost(re) {
+			c.Faults = errors.Join(c.Faults, fmt.Errorf("config: rekal.redact.allow: %q matches nearly everything", p))
 			continue
 		}
 		c.Allow = append(c.Allow, re)
+	}
+}
+
+// matchesMost reports whether a regular expression would let most secrets pass, whatever they
+// are: it matches three of five that have nothing in common but to be drawn by lot.
+func matchesMost(re *regexp.Regexp) bool {
+	n := 0
+	for _, s := range []string{
+		"7c0e4b92f1d85a3690be27d4c8f1a3650d9e42b7", // hexadecimal
+		"wJq+3nTz/8KfYb0RvXc5Lm/HsUo2Dg+EiPa6QrMx", // base64
+		"Vt4nQz8Wc1KpYh6Xs0Lm3Rd9Bf2Gj7Ua5Eo",      // letters and digits
+		"BKZQ7WVN2XTRM4HJLC5D",                     // capitals and digits
+		"tR8%wq-Lz3!v",                             // what a person makes up
+	} {
+		if re.MatchString(s) {
+			n++
+		}
+	}
+	return n >= 3
+}
+
+// exclude takes globs. One that is none, or that names every path, excludes nothing.
+func (c *Config) exclude(globs []string) {
+	for _, g := range globs {
+		_, err := path.Match(g, "")
+		if err == nil && strings.Trim(g, "*/. ") == "" {
+			err = errors.New("names every path or none")
+		}
+		if err != nil {
+			c.Faults = errors.Join(c.Faults, fmt.Errorf("config: rekal.exclude: %q: %w", g, err))
+			continue
+		}
+		c.Exclude = append(c.Exclude, g)
 	}
 }
 

@@ -204,7 +204,7 @@ func TestAgreed(t *testing.T) {
 // TestRedaction: keys that may be there several times add up, with the environment's on top; a
 // value that is no regular expression is named and left out, and so is one that lets all pass.
 func TestRedaction(t *testing.T) {
-	r, env := repo(t, "[rekal]\nexclude = secrets/**\nexclude = *.pem\n[rekal \"redact\"]\nallow = ^AKIA\nallow = a(b\nallow = x*\n")
+	r, env := repo(t, "[rekal]\nexclude = secrets/**\nexclude = *.pem\nexclude = [\nexclude = **\n[rekal \"redact\"]\nallow = ^AKIA\nallow = a(b\nallow = x*\nallow = .\nallow = [a-z]\nallow = [0-9]\nallow = \\\\w+\nallow = ^[0-9a-f]{40}$\n")
 	got, err := config.Read(context.Background(), r, append(env, "REKAL_EXCLUDE=legal/", "REKAL_REDACT_ALLOW=one"))
 	if err != nil {
 		t.Fatal(err)
@@ -216,18 +216,21 @@ func TestRedaction(t *testing.T) {
 	for _, re := range got.Allow {
 		allow = append(allow, re.String())
 	}
-	if diff := cmp.Diff([]string{"^AKIA", "one"}, allow); diff != "" {
+	if diff := cmp.Diff([]string{"^AKIA", "^[0-9a-f]{40}$", "one"}, allow); diff != "" {
 		t.Errorf("allow (-want +got):\n%s", diff)
 	}
 	if got.Faults == nil {
 		t.Fatal("no fault")
 	}
-	for _, want := range []string{`rekal.redact.allow: "a(b"`, `rekal.redact.allow: "x*" matches everything`} {
+	for _, want := range []string{
+		`rekal.redact.allow: "a(b"`, `rekal.redact.allow: "x*" matches nearly everything`, `allow: "." matches`, `allow: "[a-z]" matches`,
+		`allow: "[0-9]" matches`, `"\\w+" matches`, `rekal.exclude: "["`, `rekal.exclude: "**"`,
+	} {
 		if !strings.Contains(got.Faults.Error(), want) {
 			t.Errorf("%v: no %q", got.Faults, want)
 		}
 	}
-	if len(got.Git["rekal.exclude"]) != 2 {
+	if len(got.Git["rekal.exclude"]) != 4 {
 		t.Errorf("%v", got.Git)
 	}
 }

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 const digitSet = "0123456789"
 
@@ -18,6 +21,8 @@ func assigned(t string, at window) (int, int) {
 		return 0, 0
 	}
 	switch c := t[j]; {
+	case c >= utf8.RuneSelf: // an English name in a sentence of another language
+		return inSentence(t, i)
 	case c == '=' || c == ':' || c == '>':
 		return operand(t, j)
 	case c == ',' && named, c == '(':

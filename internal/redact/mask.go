@@ -30,12 +30,13 @@ const (
 )
 
 var (
-	privateTag = regexp.MustCompile(`(?i)<(/?)private(?:\s[^<>]*)?>`)
+	privateTag = regexp.MustCompile(`(?i)(?:<|&lt;)\s*(/?)\s*private(?:\s[^<>]*?)?(?:>|&gt;)`)
 	marker     = regexp.MustCompile(`\[REDACTED:([a-z0-9-]+)\]`)
 )
 
 // dropPrivate replaces each <private>…</private>, in any case, nested ones as one. An
-// unclosed one reaches to the end.
+// unclosed one reaches to the end, and one that was not opened, as its beginning stands in
+// another record, from the start.
 func dropPrivate(s string) string {
 	tags := privateTag.FindAllStringSubmatchIndex(s, -1)
 	if len(tags) == 0 {
@@ -52,6 +53,10 @@ func dropPrivate(s string) string {
 			}
 		case depth > 0:
 			depth--
+			done = t[1]
+		default:
+			out.Reset()
+			out.WriteString(Private)
 			done = t[1]
 		}
 	}

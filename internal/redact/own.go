@@ -18,17 +18,24 @@ type detector struct {
 const KnownValue = "known-value"
 
 func detectors() []detector {
+	own := arguments()
 	return []detector{
 		{"generic-secret", []string{
 			"pass", "pwd", "pw", "secret", "token", "credential", "authorization", "private", "apikey", "api_key", "api-key", "api key",
 			"accesskey", "access_key", "access-key", "access key", "accountkey", "account_key", "signing_key", "signingkey",
 			"encryption_key", "encryptionkey", "master_key", "masterkey", "auth_key", "authkey", "deploy_key", "sharedaccesskey",
 		}, assigned},
+		{"generic-secret", inTongues(), tongue},
 		{"generic-bearer", []string{"bearer "}, bearer},
 		{"generic-command", []string{
 			"mysql", "mariadb", "sshpass", "docker login", "podman login", "registry login", "redis-cli", "mongo", "ldapsearch",
 			"smbclient", "htpasswd", "rabbitmqadmin", "az login", "oc login", "curl", "wget",
 		}, commandFlag},
+		{"generic-command", argumentCommands(own), commandArgument(own)},
+		{"generic-command", []string{"sudo -s"}, sudoInput},
+		{"generic-login", []string{"login", "log in", "creds", "credentials"}, loginName},
+		{"discord-webhook", []string{"/api/webhooks/"}, discordHook},
+		{"shared-signature", []string{"sig="}, sharedSignature},
 		{"generic-login", []string{"log in", "login", "sign in", "credentials", "creds"}, loginPair},
 		{"sql-password", []string{"identified by"}, quotedNext},
 		{"openssl-password", []string{"pass:"}, passArgument},

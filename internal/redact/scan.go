@@ -88,14 +88,10 @@ func (s *ruleset) scan(t string, wanted func(window) bool) ([]span, error) {
 	return s.detect(out, t, hits, wanted), nil
 }
 
-// detect appends what the detectors of our own find at their keywords. Where offsets are lost
-// (see lower) they are left out.
+// detect appends what the detectors of our own find at their keywords.
 func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted func(window) bool) []span {
 	for i, d := range s.own {
 		for _, at := range hits[len(s.rules)+i] {
-			if at.hi > len(t) {
-				continue
-			}
 			lo, hi := d.find(t, at)
 			if lo < hi && strings.HasPrefix(d.id, "generic") && isSum(t, lo) {
 				continue
@@ -112,23 +108,27 @@ func isExotic(t string) bool {
 	return strings.Contains(t, "\u017f") || strings.Contains(t, "\u212a") || strings.Contains(t, "\u0130")
 }
 
-// wake returns, by rule, where its keywords stand in t.
+// wake returns, by rule, where its keywords stand in t. Rules that are woken by letters which
+// only fold to ASCII see no windows, so lost offsets do them no harm; detectors need theirs.
 func (s *ruleset) wake(t string, exotic bool) map[int][]window {
-	var hits map[int][]window
-	low := lower(t, exotic)
-	s.keywords.Walk(low, func(end, n, pattern int64) bool {
-		if hits == nil {
-			hits = map[int][]window{}
-		}
-		at := window{int(end-n) + 1, int(end) + 1}
-		for _, i := range s.users[pattern] {
-			if i < len(s.rules) && !exotic && !s.rules[i].quick.passes(low, at) {
-				continue
+	hits := map[int][]window{}
+	add := func(low []byte, wanted func(user int) bool) {
+		s.keywords.Walk(low, func(end, n, pattern int64) bool {
+			at := window{int(end-n) + 1, int(end) + 1}
+			for _, i := range s.users[pattern] {
+				if wanted(i) && (i >= len(s.rules) || exotic || s.rules[i].quick.passes(low, at)) {
+					hits[i] = append(hits[i], at)
+				}
 			}
-			hits[i] = append(hits[i], at)
-		}
-		return true
-	})
+			return true
+		})
+	}
+	if !exotic {
+		add(lower(t, false), func(int) bool { return true })
+		return hits
+	}
+	add(lower(t, true), func(user int) bool { return user < len(s.rules) })
+	add(lower(t, false), func(user int) bool { return user >= len(s.rules) })
 	return hits
 }
 

@@ -121,15 +121,15 @@ func TestHomes(t *testing.T) {
 }
 
 func TestExclude(t *testing.T) {
-	r := redact.With(redact.Settings{Exclude: []string{"secrets/**", "*.pem", "config/prod.yml", "legal/"}})
-	for _, path := range []string{"secrets/a/b.txt", "deep/key.pem", "config/prod.yml", "legal/nda.md", "/abs/repo/secrets/x", "legal"} {
+	r := redact.With(redact.Settings{Exclude: []string{"secrets/**", "*.pem", "config/prod.yml", "legal/", "db[0-9].sql", "app/[id]/x", "log.[!a-z]", "[z-a].x"}})
+	for _, path := range []string{"secrets/a/b.txt", "deep/key.pem", "config/prod.yml", "legal/nda.md", "/abs/repo/secrets/x", "legal", "a/db7.sql", "app/[id]/x", "app/d/x", "log.1"} {
 		for _, text := range []string{"look at " + path + ", please", "`" + path + "`", "cat " + path, "(" + path + ").", path} {
 			if got := applyText(t, r, text); got != redact.Excluded {
 				t.Errorf("%q became %q", text, got)
 			}
 		}
 	}
-	for _, text := range []string{"secrets are fine", "the pem file", "config/production.yml", "illegal/x", "mysecrets/x", "prod.yml"} {
+	for _, text := range []string{"secrets are fine", "the pem file", "config/production.yml", "illegal/x", "mysecrets/x", "prod.yml", "dbx.sql", "log.a", "app/id/x"} {
 		if got := applyText(t, r, text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
