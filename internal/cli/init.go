@@ -36,6 +36,9 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	if err := w.Untracked(); err != nil {
+		return err
+	}
 	author, err := w.Author(ctx)
 	if err != nil {
 		return err
