@@ -94,7 +94,10 @@ func hintOf(err error) string {
 	var target *ledger.TargetError
 	var prefix *ledger.AmbiguousError
 	var tree *workspace.CheckedOutError
+	var fault *config.Fault
 	switch {
+	case errors.As(err, &fault):
+		return fault.Mend()
 	case errors.As(err, &usage):
 		return fmt.Sprintf(`see "git rekal %s-h"`, strings.TrimLeft(usage.command+" ", " "))
 	case errors.As(err, &owner):
