@@ -147,7 +147,7 @@ func TestScrub(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "done", ledger.Scrubbed{Old: tip, Tip: out.Tip, Sessions: tt.sessions, Turns: tt.turns, Calls: tt.calls, Commits: tt.commits}, out)
+			equal(t, "done", ledger.Scrubbed{Old: tip, Tip: out.Tip, Former: []git.OID{tip}, Sessions: tt.sessions, Turns: tt.turns, Calls: tt.calls, Commits: tt.commits}, out)
 			want := slices.Concat(keep(harmless, 0), tt.want[:5], keep(harmless, 2), tt.want[5:])
 			equal(t, "told", want, told(t, r, out.Tip))
 			equal(t, "notes", []int{7}, all(t, r, out.Tip))
