@@ -236,9 +236,20 @@ func (s *ruleset) match(out []span, t string, w window, r *rule) ([]span, error)
 	return out, nil
 }
 
-// isSum reports whether what stands at i is a sum of a lock file, which may stand behind the name
-// of a package such as "oauth2" or "api".
+// isSum reports whether what stands at i is a sum of a lock file, or within one: it may stand behind
+// the name of a package such as "oauth2" or "api", and hold a name by chance.
 func isSum(t string, i int) bool {
+	from := i
+	for from > 0 && i-from < longestSum && (alnumeric(t[from-1]) || strings.IndexByte("+/=", t[from-1]) >= 0) {
+		from--
+	}
+	return sumAt(t, i) || sumAt(t, from)
+}
+
+// longestSum is SHA-512 in hexadecimal digits.
+const longestSum = 128
+
+func sumAt(t string, i int) bool {
 	before := strings.TrimRight(t[max(0, i-16):i], ` "'\`)
 	for _, kind := range []string{"h1:", "sha1:", "sha256:", "sha384:", "sha512:", "sha1-", "sha256-", "sha384-", "sha512-", "md5:"} {
 		if strings.HasSuffix(before, kind) || strings.HasPrefix(t[i:], kind) {

@@ -96,12 +96,19 @@ const (
 func standsAlone(t string, at window) bool {
 	before, _ := utf8.DecodeLastRuneInString(t[:at.lo])
 	first, _ := utf8.DecodeRuneInString(t[at.lo:])
-	if !unicode.IsLetter(before) || first >= caseless {
+	behind, _ := utf8.DecodeRuneInString(t[at.hi:])
+	if first < caseless && at.hi-at.lo <= shortName && (unicode.IsLetter(behind) || unicode.IsDigit(behind)) {
+		return false
+	}
+	if !unicode.IsLetter(before) && !unicode.IsDigit(before) || first >= caseless {
 		return true
 	}
 	w := strings.ToLower(t[at.lo:at.hi])
 	return strings.HasSuffix(w, "wort") || strings.HasSuffix(w, "wört") || strings.HasSuffix(w, "ord")
 }
+
+// shortName is the length in bytes up to which a name has no endings, and is found in random strings.
+const shortName = 4
 
 // caseless is where scripts begin that have no capitals, and mostly no spaces.
 const caseless = '\u0e00'
