@@ -11,6 +11,7 @@ package audit
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -50,14 +51,19 @@ func (f Finding) ID(checkpoint string) string {
 	return fmt.Sprintf("%s:%d", f.Session, f.Turn)
 }
 
-// private stands for the rule of what its author marked as <private>.
-const private = "private"
+// Excluded stands for the rule of what names a path that the user leaves out; what its author marked
+// as <private> has the rule "private".
+const Excluded = "excluded"
+
+// gone is what a finding shows of a text of which nothing is left.
+const gone = "[" + Excluded + "]"
 
 // marker is what redaction puts in the place of a text.
-var marker = regexp.MustCompile(`\[REDACTED:([a-z0-9-]+)\]|\[private\]`)
+var marker = regexp.MustCompile(`\[REDACTED:([a-z0-9-]+)\]|\[(private|excluded)\]`)
 
 // Findings compares an entry with what redaction made of it.
 func Findings(before, after session.Entry) []Finding {
+	before, missing := paired(before, after)
 	old, now := places(before), places(after)
 	var out []Finding
 	for i := range min(len(old), len(now)) {
@@ -65,7 +71,31 @@ func Findings(before, after session.Entry) []Finding {
 			out = append(out, now[i].found(old[i].text)...)
 		}
 	}
-	return out
+	return append(out, missing...)
+}
+
+// paired is an entry with those files alone that redaction left, so that each stands where it stands
+// behind redaction, and a finding for each other one. Where redaction also changed a path among them,
+// it is paired with none.
+func paired(before, after session.Entry) (session.Entry, []Finding) {
+	if before.Checkpoint == nil || after.Checkpoint == nil {
+		return before, nil
+	}
+	all, left := before.Checkpoint.Files, after.Checkpoint.Files
+	if len(all) <= len(left) {
+		return before, nil
+	}
+	cp := *before.Checkpoint
+	cp.Files = make([]session.File, len(left))
+	next := 0
+	for i, f := range left {
+		if at := slices.IndexFunc(all[next:], func(g session.File) bool { return g.Path == f.Path }); at >= 0 {
+			cp.Files[i] = all[next+at]
+			next += at + 1
+		}
+	}
+	before.Checkpoint = &cp
+	return before, slices.Repeat([]Finding{{Rule: Excluded, In: InFile, Turn: -1, Around: gone}}, len(all)-len(left))
 }
 
 // place is one text of an entry.
@@ -77,6 +107,10 @@ type place struct {
 // found lists the markers that were not in the text before. Where that had some of a rule, these
 // are taken to come first.
 func (p place) found(before string) []Finding {
+	if p.text == "" && (p.In == InPath || p.In == InCommand) {
+		p.Rule, p.Around = Excluded, gone
+		return []Finding{p.Finding}
+	}
 	had := map[string]int{}
 	for _, m := range marker.FindAllString(before, -1) {
 		had[m]++
@@ -88,10 +122,7 @@ func (p place) found(before string) []Finding {
 			continue
 		}
 		f := p.Finding
-		f.Rule = private
-		if at[2] >= 0 {
-			f.Rule = p.text[at[2]:at[3]]
-		}
+		f.Rule = strings.Trim(strings.TrimPrefix(text, "[REDACTED:"), "[]")
 		f.Around = around(p.text, at[0], at[1])
 		out = append(out, f)
 	}

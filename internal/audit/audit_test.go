@@ -36,6 +36,36 @@ func entry() session.Entry {
 	}
 }
 
+// TestExcluded: what names a path that is left out is found where it was, also where nothing is left of
+// it, and files that are gone don't shift what comes behind them.
+func TestExcluded(t *testing.T) {
+	e := entry()
+	e.Subject, e.Memories = "", nil
+	e.Checkpoint.Files = []session.File{{Path: "hidden/a"}, {Path: "b.go"}, {Path: "hidden/c"}, {Path: "d.go"}}
+	e.Sessions[0] = session.Session{
+		ID: "S", Title: "look at hidden/x",
+		Turns:     []session.Turn{{Index: 0, Content: "look at hidden/x"}, {Index: 1, Content: "use " + secret}},
+		ToolCalls: []session.ToolCall{{Turn: 0, Tool: "Read", Path: "hidden/x"}, {Turn: 1, Tool: "Bash", Cmd: "cat hidden/x"}},
+	}
+	clean, _, err := redact.With(redact.Settings{Exclude: []string{"hidden/"}}).Apply(context.Background(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const gone = "[excluded]"
+	want := []audit.Finding{
+		{Rule: audit.Excluded, Session: "S", In: audit.InTitle, Turn: -1, Around: gone},
+		{Rule: audit.Excluded, Session: "S", In: audit.InTurn, Turn: 0, Around: gone},
+		{Rule: "github-pat", Session: "S", In: audit.InTurn, Turn: 1, Around: "use " + found},
+		{Rule: audit.Excluded, Session: "S", In: audit.InPath, Turn: 0, Around: gone},
+		{Rule: audit.Excluded, Session: "S", In: audit.InCommand, Turn: 1, Around: gone},
+		{Rule: audit.Excluded, In: audit.InFile, Turn: -1, Around: gone},
+		{Rule: audit.Excluded, In: audit.InFile, Turn: -1, Around: gone},
+	}
+	if diff := cmp.Diff(want, audit.Findings(e, clean.Entry())); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestFindings(t *testing.T) {
 	e := entry()
 	clean, _, err := redact.New().Apply(context.Background(), e)

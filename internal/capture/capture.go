@@ -149,7 +149,11 @@ func (o *Outcome) add(more Outcome) {
 	o.Checkpoints += more.Checkpoints
 	o.Links += more.Links
 	o.Skipped += more.Skipped
-	o.SkippedIn = append(o.SkippedIn, more.SkippedIn...)
+	for _, path := range more.SkippedIn {
+		if !slices.Contains(o.SkippedIn, path) { // a long one is read in several rounds
+			o.SkippedIn = append(o.SkippedIn, path)
+		}
+	}
 	o.Warnings = append(o.Warnings, more.Warnings...)
 	for rule, n := range more.Redacted {
 		if o.Redacted == nil {

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -21,7 +22,7 @@ type Preview struct {
 
 // Part is what is new of a session.
 type Part struct {
-	ID, Source, Title string // as they would be stored
+	ID, Source, Title string // as they would be stored, or are
 	Goes              bool   // the ledger holds its beginning
 	Turns, ToolCalls  int
 }
@@ -84,10 +85,11 @@ func (g *gathered) preview(ctx context.Context, drafts []session.Entry) (Preview
 			out.Files += len(e.Checkpoint.Files)
 		}
 		for _, s := range e.Sessions {
-			out.Parts = append(out.Parts, Part{
-				ID: s.ID, Source: s.Source, Title: s.Title, Turns: len(s.Turns), ToolCalls: len(s.ToolCalls),
-				Goes: g.st.Sessions[sessionKey(s.Source, s.NativeID)] != nil,
-			})
+			p := Part{ID: s.ID, Source: s.Source, Title: s.Title, Turns: len(s.Turns), ToolCalls: len(s.ToolCalls)}
+			if k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]; k != nil {
+				p.Goes, p.Title = true, cmp.Or(s.Title, k.Title)
+			}
+			out.Parts = append(out.Parts, p)
 		}
 	}
 	out.Outcome = g.out

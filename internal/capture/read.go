@@ -148,8 +148,12 @@ func newDigest() digest {
 	return sha256.New().(digest) //nolint:errcheck // crypto/sha256 promises it
 }
 
+// block is where a hash begins anew. The state of one in the middle of a block holds what was
+// said there, and it is stored: so all states are those of the last block's end.
+func block(offset int64) int64 { return offset - offset%sha256.BlockSize }
+
 // resume finds where to read on: at the cursor when the bytes before it still stand, else
-// at the start. The hash has taken in everything before that place.
+// at the start. The hash has taken in the whole blocks before that place.
 func resume(file io.ReaderAt, size int64, k *known) (digest, int64, error) {
 	if k == nil || k.Bytes == 0 || size < k.Bytes {
 		return newDigest(), 0, nil
@@ -166,26 +170,38 @@ func resume(file io.ReaderAt, size int64, k *known) (digest, int64, error) {
 		return newDigest(), 0, nil
 	}
 	sum := newDigest()
-	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, k.Bytes)); err != nil {
+	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, block(k.Bytes))); err != nil {
 		return nil, 0, err
 	}
-	if hex.EncodeToString(sum.Sum(nil)) == k.Hash {
-		return sum, k.Bytes, nil
+	state, err := sum.MarshalBinary()
+	if err != nil {
+		return nil, 0, err
 	}
-	return newDigest(), 0, nil
+	if _, err := io.Copy(sum, io.NewSectionReader(file, block(k.Bytes), k.Bytes-block(k.Bytes))); err != nil {
+		return nil, 0, err
+	}
+	same := hex.EncodeToString(sum.Sum(nil)) == k.Hash
+	if sum = newDigest(); !same || sum.UnmarshalBinary(state) != nil {
+		return newDigest(), 0, nil
+	}
+	return sum, k.Bytes, nil
 }
 
 // seal hashes what was consumed, and keeps what the next read needs.
 func (r *reading) seal(file io.ReaderAt, sum digest) error {
 	end := r.offset + r.doc.Bytes
-	if _, err := io.Copy(sum, io.NewSectionReader(file, r.offset, r.doc.Bytes)); err != nil {
+	from, to := block(r.offset), block(end)
+	if _, err := io.Copy(sum, io.NewSectionReader(file, from, to-from)); err != nil {
 		return err
 	}
-	r.hash = hex.EncodeToString(sum.Sum(nil))
 	var err error
 	if r.resume, err = sum.MarshalBinary(); err != nil {
 		return err
 	}
+	if _, err := io.Copy(sum, io.NewSectionReader(file, to, end-to)); err != nil {
+		return err
+	}
+	r.hash = hex.EncodeToString(sum.Sum(nil))
 	r.tail, err = tailSum(file, end)
 	return err
 }

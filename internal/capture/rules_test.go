@@ -2,6 +2,7 @@ package capture_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -75,4 +76,27 @@ func (w *world) rewritten(name string) {
 		w.t.Fatal(err)
 	}
 	w.write(w.transcript(name), strings.Replace(string(b), `"version":"2.1.39"`, `"version":"2.1.38"`, 1))
+}
+
+// The cache remembers how far a transcript was hashed, and nothing of what was said there.
+func TestCacheHoldsNothingThatWasSaid(t *testing.T) {
+	for pad := 0; pad < 64; pad += 7 {
+		w := newWorld(t)
+		w.add(sidA, ask(sidA, 0, "a question"), strings.Repeat(" ", pad)+"{broken zebra-quartz")
+		stored(t, w.capture(), 1, 1, 0)
+		b, err := os.ReadFile(filepath.Join(w.cache(), "capture.cache"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(b), "zebra") {
+			t.Fatalf("%d: the cache holds the end of the transcript", pad)
+		}
+		w.add(sidA, say(sidA, 1, "an answer"))
+		stored(t, w.capture(), 1, 1, 0)
+		if pad%3 == 0 {
+			w.forget()
+			w.add(sidA, ask(sidA, 2, "thanks"))
+			stored(t, w.capture(), 1, 1, 0)
+		}
+	}
 }

@@ -55,7 +55,7 @@ type known struct {
 	Bytes    int64 // cursor: how much of the transcript was read
 	Hash     string
 	Title    string
-	Resume   []byte               // SHA-256 state at Bytes; nil: hash again
+	Resume   []byte               // SHA-256 state at the end of the last whole block before Bytes; nil: hash again
 	Tail     []byte               // SHA-256 of the last bytes before Bytes, to see that they still stand
 	Segments []git.OID            // the blobs that hold its turns
 	Pending  map[string]time.Time // files it edited, and when, that no checkpoint linked to it holds

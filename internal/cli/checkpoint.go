@@ -55,6 +55,9 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	if err := author.Config.Fault(); err != nil {
+		return err
+	}
 	if c.dryRun {
 		return c.preview(ctx, app, w, author)
 	}
@@ -78,7 +81,7 @@ const checkpointTime = 10 * time.Second
 
 // captureNow captures what is new and says what it was.
 func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author workspace.Author, via string) error {
-	if err := author.Config.Faults; err != nil {
+	if err := author.Config.Fault(); err != nil {
 		return err
 	}
 	capturer, err := w.Capturer(ctx, author)
@@ -101,15 +104,20 @@ func (app *App) report(out capture.Outcome) {
 	for _, w := range out.Warnings {
 		app.Warn(w)
 	}
+	app.skipped(out)
+	if n := total(out.Redacted); n > 0 {
+		app.say(fmt.Sprintf("redacted %s before storing", plural(n, "secret")))
+	}
+}
+
+// skipped tells the user which lines are not captured.
+func (app *App) skipped(out capture.Outcome) {
 	if out.Skipped > 0 {
 		where := out.SkippedIn[0]
 		if more := len(out.SkippedIn) - 1; more > 0 {
 			where = fmt.Sprintf("%s and %d more", where, more)
 		}
 		app.say(fmt.Sprintf("skipped %s that can't be read, in %s", plural(out.Skipped, "line"), where))
-	}
-	if n := total(out.Redacted); n > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", plural(n, "secret")))
 	}
 }
 

@@ -71,6 +71,7 @@ var kinds = []struct { //nolint:gochecknoglobals // a table
 	{workspace.ErrTracked, `remove it: "git rm -r --cached .rekal", commit, and delete the folder`},
 	{git.ErrNotRepository, "run it inside a git repository"},
 	{git.ErrNoIdentity, `run "git config user.email you@example.com" and "git config user.name You"; nothing is lost, the next checkpoint captures it`},
+	{ledger.ErrAddress, `run "git config user.email you@example.com"`},
 	{ledger.ErrFormat, "a newer git-rekal wrote it, or it is another branch by that name, which you may rename"},
 	{git.ErrUnsupported, "git-rekal works with SHA-1 repositories and refs in files"},
 	{lock.ErrBusy, "try again in a moment"},
@@ -98,7 +99,10 @@ func hintOf(err error) string {
 	var prefix *ledger.AmbiguousError
 	var tree *workspace.CheckedOutError
 	var purged *recall.PurgedError
+	var fault *config.Fault
 	switch {
+	case errors.As(err, &fault):
+		return fault.Mend()
 	case errors.As(err, &usage):
 		return fmt.Sprintf(`see "git rekal %s-h"`, strings.TrimLeft(usage.command+" ", " "))
 	case errors.As(err, &owner):
@@ -109,6 +113,8 @@ func hintOf(err error) string {
 		return `this clone left something out; "git rekal sync" fetches it`
 	case errors.As(err, &pushed):
 		return `nothing was changed; "git rekal scrub --pushed" rewrites it there, too: others keep what they fetched until their next "git rekal sync", so change the secret in any case`
+	case errors.As(err, &target) && target.Turns > 0:
+		return `"git rekal query --session ID" shows them`
 	case errors.As(err, &target):
 		return "only your own ledger can be scrubbed; whoever wrote it scrubs another one"
 	case errors.As(err, &tree):

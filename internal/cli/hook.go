@@ -126,8 +126,11 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 }
 
 func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, via, input string) error {
-	if faults := author.Config.Faults; faults != nil {
-		app.Warn(fmt.Errorf("%w: go on without it", faults))
+	for _, fault := range author.Config.Faults {
+		if fault.Key == "rekal.exclude" {
+			return fault // what the user wants left out would be stored
+		}
+		app.Warn(fmt.Errorf("%w: go on without it", fault))
 	}
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
@@ -138,6 +141,7 @@ func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Worksp
 	for _, warning := range out.Warnings {
 		app.Warn(warning)
 	}
+	app.skipped(out)
 	return err
 }
 
@@ -169,7 +173,7 @@ func (c *hookCommand) send(ctx context.Context, w *workspace.Workspace, author w
 		return fmt.Errorf(`the ledger was not sent: %w: run "git rekal push"`, err)
 	}
 	if author.Config.Place == "" { // rekal.remote was set by hand: it meant this place
-		return w.Repo.SetConfig(ctx, "rekal.url", author.Config.Places[remote])
+		return w.Settle(ctx, author.Config.Places[remote])
 	}
 	return nil
 }

@@ -36,8 +36,14 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	if err := w.Untracked(); err != nil {
+		return err
+	}
 	author, err := w.Author(ctx)
 	if err != nil {
+		return err
+	}
+	if err := author.Config.Fault(); err != nil { // before sessions are imported without them
 		return err
 	}
 	if c.remote != "" {

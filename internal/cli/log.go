@@ -76,6 +76,9 @@ func (c *logCommand) print(app *App, w *workspace.Workspace, checkpoints []resul
 			return err
 		}
 	}
+	if len(checkpoints) == 0 && len(short) > 0 && !c.json {
+		app.hint(`no checkpoint yet: what was imported and could not be tied to a commit is in none; "git rekal -n 5" shows sessions`)
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -37,8 +38,9 @@ the text back: the ledger names the segments that are gone. IDs of checkpoints c
 
 What a remote is known to hold is left alone without --pushed. With it, the remote's branch is replaced,
 too, if nobody has moved it meanwhile. Others hold what they have fetched until their next "git rekal
-sync", which takes it out of their refs and caches; objects go with "git gc". A copy that somebody made,
-a log or a backup keeps it: a secret that was pushed is to be changed in any case.`,
+sync", which takes it out of their refs and caches; objects go with "git gc --prune=now" ("git gc" alone
+keeps them for two weeks), and a server keeps its own until it collects them. A copy that somebody made, a
+log or a backup keeps it: a secret that was pushed is to be changed in any case.`,
 		make: func() command { return &scrubCommand{} },
 	}
 }
@@ -72,32 +74,38 @@ func (c *scrubCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	// From here on the ledger is clean; each step is done although another one fails.
-	kept := c.replace(ctx, app, author, out)
+	holding, kept := c.replace(ctx, app, author, out)
 	app.progress("making the caches anew")
 	err = errors.Join(kept, w.Forget(ctx))
-	left, undone := author.Ledger.Discard(ctx, out.Old)
+	left, undone := author.Ledger.Discard(ctx, out.Former...)
 	if out.Tip == out.Old {
 		fmt.Fprintln(app.Stdout, "nothing of it is left in the ledger")
 	} else {
 		fmt.Fprintf(app.Stdout, "scrubbed %s, %s, %s: rewrote %s of %s\n", plural(out.Sessions, "session"), plural(out.Turns, "turn"),
 			plural(out.Calls, "tool call"), plural(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
+	left.Refs = slices.DeleteFunc(left.Refs, func(ref string) bool {
+		// They stay until the remote is replaced.
+		return slices.ContainsFunc(holding, func(remote string) bool { return strings.HasPrefix(ref, "refs/remotes/"+remote+"/") })
+	})
 	c.tell(app, left, out)
 	return errors.Join(err, undone)
 }
 
-// replace brings the remotes that hold what was scrubbed to the new history.
-func (c *scrubCommand) replace(ctx context.Context, app *App, author workspace.Author, out ledger.Scrubbed) error {
+// replace brings the remotes that hold what was scrubbed to the new history, and tells which still
+// hold it.
+func (c *scrubCommand) replace(ctx context.Context, app *App, author workspace.Author, out ledger.Scrubbed) (holding []string, err error) {
 	var errs []error
 	for _, remote := range out.Remotes {
 		app.progress("replacing the ledger on " + remote)
 		if _, err := author.Ledger.Push(ctx, remote, git.Attended(app.Terminal)); err != nil {
-			errs = append(errs, fmt.Errorf(`%q still holds it (when that is mended, run "git rekal push %s"): %w`, remote, remote, err))
+			holding = append(holding, remote)
+			errs = append(errs, fmt.Errorf(`%q still holds it (when that is mended, run the same scrub again): %w`, remote, err))
 			continue
 		}
 		fmt.Fprintf(app.Stdout, "replaced the ledger on %s\n", printable(remote))
 	}
-	return errors.Join(errs...)
+	return holding, errors.Join(errs...)
 }
 
 // tell says what is left to do.
@@ -112,6 +120,6 @@ func (c *scrubCommand) tell(app *App, left ledger.Left, out ledger.Scrubbed) {
 		app.hint("sessions that it spawned, or that were forked from it, may say the same: " + strings.Join(out.Kin, ", "))
 	}
 	if len(out.Remotes) > 0 {
-		app.hint("what was pushed counts as known: change the secret; others drop their copy with their next \"git rekal sync\"")
+		app.hint("what was pushed counts as known: change the secret; others drop their copy with their next \"git rekal sync\", and the server keeps objects that nothing leads to until it collects them")
 	}
 }

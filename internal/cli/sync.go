@@ -112,6 +112,7 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 			app.hint(rescue(d))
 		}
 	}
+	app.hint(`git still has the objects: "git gc --prune=now" removes them, with all else that nothing leads to`)
 	if w.Ready() != nil {
 		return nil // there are no caches yet
 	}
@@ -120,5 +121,5 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 
 // rescue says how to get back what somebody else may have scrubbed of one's own ledger.
 func rescue(d ledger.Dropped) string {
-	return fmt.Sprintf(`something of your ledger was scrubbed on another machine; if that was not you, "git branch rescued %s" keeps it as it was, before "git gc" removes it`, d.Was)
+	return fmt.Sprintf(`something of your ledger was scrubbed on another machine; if that was not you, "git branch rescued %s" keeps it as it was; do that first`, d.Was)
 }

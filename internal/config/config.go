@@ -9,9 +9,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 )
@@ -21,7 +23,8 @@ type Config struct {
 	Enabled  bool   // rekal.enabled: whether the hooks capture; default true
 	Actor    string // rekal.actor: "human" or "agent" for every session; "" lets the transcript and CI decide
 	Remote   string // rekal.remote: where the user agreed to send the ledger; "" for nowhere yet
-	Place    string // rekal.url: what Remote stood for when the user agreed; "" when that is not known
+	Place    string // rekal.url: what Remote stood for when the user agreed, plain; "" when that is not known
+	Loud     bool   // rekal.url is there with a user or password, which Place lacks
 	Autopush bool   // rekal.autopush: whether a push of code sends the ledger to Remote; default true
 	Skip     bool   // REKAL_SKIP: let this one command pass by
 	CI       bool   // CI is set in the environment: nobody sits at the keyboard
@@ -29,11 +32,11 @@ type Config struct {
 
 	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
 	Exclude []string         // rekal.exclude: globs of paths of which nothing is stored
-	Faults  error            // values of rekal.redact.allow that are no regular expressions, and do not count
+	Faults  []*Fault         // values of these two that say nothing sensible, and do not count
 
 	Git      map[string][]string // all of git's configuration: it may hold credentials
 	Remotes  []string            // the names of git's remotes, sorted
-	Places   map[string]string   // remote → the URL that a push goes to, as it is configured
+	Places   map[string]string   // remote → the URL that a push goes to, plain
 	Upstream map[string]string   // short branch name → the remote of its upstream
 }
 
@@ -76,8 +79,35 @@ func (c Config) RemoteFor(asked, branch string) (string, error) {
 	return "", fmt.Errorf("config: %w", ErrNoRemote)
 }
 
+// Fault is a value that is not one of those allowed.
+type Fault struct {
+	Key   string // rekal.enabled
+	Value string
+	Env   bool   // the environment says so
+	What  string // is wrong with it
+}
+
+func (f *Fault) Error() string { return fmt.Sprintf("config: %s: %q %s", f.Key, f.Value, f.What) }
+
+// Mend is the command that takes the value away.
+func (f *Fault) Mend() string {
+	if f.Env {
+		return "unset " + variable(strings.TrimPrefix(f.Key, "rekal."))
+	}
+	return fmt.Sprintf(`git config --unset-all %s (where it is: "git config --show-origin --get-all %s")`, f.Key, f.Key)
+}
+
+// Fault is all that is wrong with Allow and Exclude; nil where nothing is.
+func (c Config) Fault() error {
+	var errs []error
+	for _, f := range c.Faults {
+		errs = append(errs, f)
+	}
+	return errors.Join(errs...)
+}
+
 // Read resolves the settings; env holds "KEY=value" pairs. A value that is not one of
-// those allowed is an error that names the key.
+// those allowed is an error, a Fault; all else is there beside it, and nothing is captured.
 func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	all, err := repo.Config(ctx)
 	if err != nil {
@@ -88,45 +118,89 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 		conf[key] = values[len(values)-1]
 	}
 	c, err := parse(conf, env)
-	if err != nil {
-		return Config{}, err
-	}
-	c.Git, c.Exclude = all, several(all, env, "exclude")
-	c.allow(several(all, env, "redact.allow"))
-	return c, nil
+	c.Git = all
+	c.several(all, env, "redact.allow", c.allow)
+	c.several(all, env, "exclude", c.exclude)
+	return c, err
 }
 
-// several are the values of a key that may be there more than once; the environment's comes
-// on top.
-func several(all map[string][]string, env []string, key string) []string {
-	out := slices.Clone(all["rekal."+key])
+// several takes the values of a key that may be there more than once; the environment's comes
+// on top. take says what is wrong with one.
+func (c *Config) several(all map[string][]string, env []string, key string, take func(string) string) {
+	each := func(v string, fromEnv bool) {
+		if what := take(v); what != "" {
+			c.Faults = append(c.Faults, &Fault{Key: "rekal." + key, Value: v, Env: fromEnv, What: what})
+		}
+	}
+	for _, v := range all["rekal."+key] {
+		each(v, false)
+	}
 	name := variable(key) + "="
 	for _, kv := range env {
 		if v, ok := strings.CutPrefix(kv, name); ok {
-			out = append(out, v)
+			each(v, true)
 		}
 	}
-	return out
 }
 
 func variable(key string) string {
 	return "REKAL_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// allow compiles what may pass redaction. A value that is no regular expression allows nothing.
-func (c *Config) allow(patterns []string) {
-	for _, p := range patterns {
-		re, err := regexp.Compile(p)
-		if err != nil {
-			c.Faults = errors.Join(c.Faults, fmt.Errorf("config: rekal.redact.allow: %q: %w", p, err))
-			continue
-		}
-		if re.MatchString("") {
-			c.Faults = errors.Join(c.Faults, fmt.Errorf("config: rekal.redact.allow: %q matches everything", p))
-			continue
-		}
-		c.Allow = append(c.Allow, re)
+// allow compiles what may pass redaction. A value that is no regular expression, or that lets most
+// secrets pass, allows nothing.
+func (c *Config) allow(pattern string) (wrong string) {
+	re, err := regexp.Compile(pattern)
+	switch {
+	case err != nil:
+		return "is no regular expression: " + err.Error()
+	case re.MatchString("") || matchesMost(re):
+		return "matches nearly everything"
 	}
+	c.Allow = append(c.Allow, re)
+	return ""
+}
+
+// exclude takes a glob. Redaction makes nothing of one that is none or fits every path, so it is not let
+// pass as if it did.
+func (c *Config) exclude(glob string) (wrong string) {
+	rest := strings.Trim(strings.TrimPrefix(strings.TrimSpace(glob), "./"), "/")
+	for strings.HasPrefix(rest, "**/") {
+		rest = rest[len("**/"):]
+	}
+	switch {
+	case bad(glob):
+		return "is no glob"
+	case !utf8.ValidString(glob):
+		return "is not UTF-8"
+	case rest == "" || rest == "*" || rest == "**":
+		return "fits every path: to capture nothing, set rekal.enabled to false"
+	}
+	c.Exclude = append(c.Exclude, glob)
+	return ""
+}
+
+func bad(glob string) bool {
+	_, err := path.Match(glob, "")
+	return err != nil
+}
+
+// matchesMost reports whether a regular expression would let most secrets pass, whatever they
+// are: it matches three of five that have nothing in common but to be drawn by lot.
+func matchesMost(re *regexp.Regexp) bool {
+	n := 0
+	for _, s := range []string{
+		"7c0e4b92f1d85a3690be27d4c8f1a3650d9e42b7", // hexadecimal
+		"wJq+3nTz/8KfYb0RvXc5Lm/HsUo2Dg+EiPa6QrMx", // base64
+		"Vt4nQz8Wc1KpYh6Xs0Lm3Rd9Bf2Gj7Ua5Eo",      // letters and digits
+		"BKZQ7WVN2XTRM4HJLC5D",                     // capitals and digits
+		"tR8%wq-Lz3!v",                             // what a person makes up
+	} {
+		if re.MatchString(s) {
+			n++
+		}
+	}
+	return n >= 3
 }
 
 // Off reports whether the environment alone says that hooks do nothing, so that git need not
@@ -150,6 +224,11 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		v, ok := conf["rekal."+key]
 		return v, ok
 	}
+	fault := func(key, v, what string) error {
+		_, fromEnv := vars[variable(key)]
+		return &Fault{Key: "rekal." + key, Value: v, Env: fromEnv, What: what}
+	}
+	var wrong error
 	c := Config{Enabled: true, Autopush: true, CI: vars["CI"] != "" && vars["CI"] != "false"}
 	for _, b := range []struct {
 		key  string
@@ -159,29 +238,31 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		if !ok {
 			continue
 		}
-		var err error
-		if *b.into, err = parseBool(v); err != nil {
-			return Config{}, fmt.Errorf("config: rekal.%s: %w", b.key, err)
+		if *b.into, ok = parseBool(v); !ok {
+			wrong = errors.Join(wrong, fault(b.key, v, "is not a boolean"))
 		}
 	}
 	if v, ok := value("actor"); ok {
-		if v != "human" && v != "agent" {
-			return Config{}, fmt.Errorf(`config: rekal.actor: %q is neither "human" nor "agent"`, v)
+		if v == "human" || v == "agent" {
+			c.Actor = v
+		} else {
+			wrong = errors.Join(wrong, fault("actor", v, `is neither "human" nor "agent"`))
 		}
-		c.Actor = v
 	}
 	c.Remote, _ = value("remote")
-	c.Place = conf["rekal.url"]
+	c.Place = Plain(conf["rekal.url"])
+	c.Loud = c.Place != conf["rekal.url"]
 	c.Embed.URL = embedURL(value("embed.url"))
 	c.Embed.Model, _ = value("embed.model")
 	c.Skip = vars["REKAL_SKIP"] != "" && vars["REKAL_SKIP"] != "0"
 	c.remotes(conf)
-	return c, nil
+	c.Enabled = c.Enabled && wrong == nil
+	return c, wrong
 }
 
 // embedURL is a URL, or "off" for what says that there is none.
 func embedURL(v string, said bool) string {
-	if on, err := parseBool(v); said && err == nil {
+	if on, ok := parseBool(v); said && ok {
 		if on {
 			return ""
 		}
@@ -196,13 +277,32 @@ func (c *Config) remotes(conf map[string]string) {
 	for key, v := range conf {
 		if name, ok := middle(key, "remote.", ".url"); ok {
 			c.Remotes = append(c.Remotes, name)
-			c.Places = with(c.Places, name, cmp.Or(conf["remote."+name+".pushurl"], v))
+			c.Places = with(c.Places, name, Plain(cmp.Or(conf["remote."+name+".pushurl"], v)))
 		}
 		if branch, ok := middle(key, "branch.", ".remote"); ok {
 			c.Upstream = with(c.Upstream, branch, v)
 		}
 	}
 	slices.Sort(c.Remotes)
+}
+
+// credentials finds what stands before the host of a URL: a user, perhaps with a password.
+var credentials = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://)([^/]*)@`)
+
+// Plain is a URL without credentials, so that no second copy of them is written down. Over HTTP the
+// user goes, too: it may be a token, and says nothing of the place.
+func Plain(url string) string {
+	m := credentials.FindStringSubmatch(url)
+	if m == nil {
+		return url
+	}
+	user, _, _ := strings.Cut(m[2], ":")
+	if scheme := strings.ToLower(m[1]); user != "" && !strings.HasPrefix(scheme, "http") {
+		user += "@"
+	} else {
+		user = ""
+	}
+	return m[1] + user + url[len(m[0]):]
 }
 
 func with(m map[string]string, key, value string) map[string]string {
@@ -220,12 +320,12 @@ func middle(key, before, after string) (string, bool) {
 }
 
 // parseBool takes what git takes for a boolean.
-func parseBool(s string) (bool, error) {
+func parseBool(s string) (value, ok bool) {
 	switch strings.ToLower(s) {
 	case "true", "yes", "on", "1":
-		return true, nil
+		return true, true
 	case "false", "no", "off", "0", "":
-		return false, nil
+		return false, true
 	}
-	return false, fmt.Errorf("%q is not a boolean", s)
+	return false, false
 }

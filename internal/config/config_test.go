@@ -103,9 +103,10 @@ func TestRead(t *testing.T) {
 			r, env := repo(t, tt.conf)
 			got, err := config.Read(context.Background(), r, append(env, tt.env...))
 			if tt.err != "" {
-				if err == nil || err.Error() != tt.err {
-					t.Errorf("error %v, want %s", err, tt.err)
+				if err == nil || err.Error() != tt.err || got.Enabled {
+					t.Errorf("error %v, want %s; enabled: %v", err, tt.err, got.Enabled)
 				}
+				return
 			} else if err != nil {
 				t.Fatal(err)
 			}
@@ -201,33 +202,76 @@ func TestAgreed(t *testing.T) {
 	}
 }
 
+// TestReadOn: what is wrong with one value does not keep the others from being read.
+func TestReadOn(t *testing.T) {
+	r, env := repo(t, "[rekal]\nenabled = maybe\nactor = robot\nremote = team\nexclude = x\n")
+	got, err := config.Read(context.Background(), r, env)
+	var fault *config.Fault
+	if !errors.As(err, &fault) || fault.Key != "rekal.enabled" || !strings.Contains(err.Error(), "rekal.actor") {
+		t.Errorf("error %v", err)
+	}
+	if got.Remote != "team" || got.Enabled || got.Actor != "" || len(got.Exclude) != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestPlain: no second copy of a password is written down, and a place is the same with another one.
+func TestPlain(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://alice:secret@example.com/a.git": "https://example.com/a.git",
+		"https://token@example.com/a.git":        "https://example.com/a.git",
+		"HTTPS://a:p@ss@example.com/a@b.git":     "HTTPS://example.com/a@b.git",
+		"https://example.com/a@b.git":            "https://example.com/a@b.git",
+		"ssh://git:pw@example.com:22/a.git":      "ssh://git@example.com:22/a.git",
+		"ssh://git@example.com/a.git":            "ssh://git@example.com/a.git",
+		"git@example.com:a/b.git":                "git@example.com:a/b.git",
+		"../team.git":                            "../team.git",
+		"/srv/a:b@c":                             "/srv/a:b@c",
+		"":                                       "",
+	} {
+		if got := config.Plain(url); got != want {
+			t.Errorf("%q: %q, want %q", url, got, want)
+		}
+	}
+	r, env := repo(t, "[rekal]\nremote = o\nurl = https://a:old@h/r\n[remote \"o\"]\nurl = https://a:new@h/r\n")
+	got, err := config.Read(context.Background(), r, env)
+	if err != nil || !got.Agreed("o") || !got.Loud || got.Place != "https://h/r" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestRedaction: keys that may be there several times add up, with the environment's on top; a
 // value that is no regular expression is named and left out, and so is one that lets all pass.
 func TestRedaction(t *testing.T) {
-	r, env := repo(t, "[rekal]\nexclude = secrets/**\nexclude = *.pem\n[rekal \"redact\"]\nallow = ^AKIA\nallow = a(b\nallow = x*\n")
-	got, err := config.Read(context.Background(), r, append(env, "REKAL_EXCLUDE=legal/", "REKAL_REDACT_ALLOW=one"))
+	r, env := repo(t, "[rekal]\nexclude = secrets/**\nexclude = *.pem\nexclude = [\nexclude = **/*\nexclude = .*\n[rekal \"redact\"]\nallow = ^AKIA\nallow = a(b\nallow = x*\nallow = .\nallow = [a-z]\nallow = [0-9]\nallow = \\\\w+\nallow = ^[0-9a-f]{40}$\n")
+	got, err := config.Read(context.Background(), r, append(env, "REKAL_EXCLUDE=legal/", "REKAL_EXCLUDE=./", "REKAL_REDACT_ALLOW=one"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"secrets/**", "*.pem", "legal/"}, got.Exclude); diff != "" {
+	if diff := cmp.Diff([]string{"secrets/**", "*.pem", ".*", "legal/"}, got.Exclude); diff != "" {
 		t.Errorf("exclude (-want +got):\n%s", diff)
 	}
 	var allow []string
 	for _, re := range got.Allow {
 		allow = append(allow, re.String())
 	}
-	if diff := cmp.Diff([]string{"^AKIA", "one"}, allow); diff != "" {
+	if diff := cmp.Diff([]string{"^AKIA", "^[0-9a-f]{40}$", "one"}, allow); diff != "" {
 		t.Errorf("allow (-want +got):\n%s", diff)
 	}
-	if got.Faults == nil {
-		t.Fatal("no fault")
+	var wrong, mend []string
+	for _, f := range got.Faults {
+		wrong, mend = append(wrong, f.Key+" "+f.Value), append(mend, f.Mend())
 	}
-	for _, want := range []string{`rekal.redact.allow: "a(b"`, `rekal.redact.allow: "x*" matches everything`} {
-		if !strings.Contains(got.Faults.Error(), want) {
-			t.Errorf("%v: no %q", got.Faults, want)
-		}
+	if diff := cmp.Diff([]string{"rekal.redact.allow a(b", "rekal.redact.allow x*", "rekal.redact.allow .", "rekal.redact.allow [a-z]", "rekal.redact.allow [0-9]", `rekal.redact.allow \w+`, "rekal.exclude [", "rekal.exclude **/*", "rekal.exclude ./"}, wrong); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
 	}
-	if len(got.Git["rekal.exclude"]) != 2 {
+	if !strings.HasPrefix(mend[0], "git config --unset-all rekal.redact.allow ") || mend[len(mend)-1] != "unset REKAL_EXCLUDE" {
+		t.Errorf("what mends them: %q", mend)
+	}
+	if err := got.Fault(); err == nil || !strings.Contains(err.Error(), `config: rekal.redact.allow: "x*" matches nearly everything`) {
+		t.Errorf("error %v", err)
+	}
+	if len(got.Git["rekal.exclude"]) != 5 {
 		t.Errorf("%v", got.Git)
 	}
 }

@@ -32,6 +32,7 @@ const (
 
 	aliveTime    = time.Second
 	documentTime = 60 * time.Second
+	loadTime     = 10 * time.Second
 )
 
 // Batch is how many documents go into one request.
@@ -147,11 +148,18 @@ func (c *Client) Ready(ctx context.Context, insist bool) error {
 	return c.outcome(ctx, c.alive(within))
 }
 
-// Alive finds out whether there is a server, as Ready does, and remembers nothing of it.
+// Alive finds out whether there is a server, as Ready does, and whether it makes vectors, for which it
+// may have to load its model first; it remembers nothing of that.
 func (c *Client) Alive(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, aliveTime)
 	defer cancel()
-	return c.alive(within)
+	err := c.alive(within)
+	if err == nil {
+		within, cancel := context.WithTimeout(ctx, loadTime)
+		defer cancel()
+		_, err = c.ask(within, c.prefixed("search_document", []string{"hello"}))
+	}
+	return c.named(err)
 }
 
 // Documents returns the vectors of at most Batch texts. A server that refuses them together is
@@ -220,9 +228,19 @@ func (c *Client) outcome(ctx context.Context, err error) error {
 		_ = c.memory.answered()
 		return nil
 	case errors.Is(err, syscall.ECONNREFUSED):
-		err = ErrAbsent
 	case ctx.Err() == nil:
 		_ = c.memory.failed(c.now())
+	}
+	return c.named(err)
+}
+
+// named is an error that names the server.
+func (c *Client) named(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = ErrAbsent
 	}
 	return fmt.Errorf("embed: %s: %w", c.shown, err)
 }

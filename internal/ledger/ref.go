@@ -20,6 +20,9 @@ const (
 // ".lock" behind it.
 const maxBranch = 250
 
+// ErrAddress is an author's address that can't be a branch's name.
+var ErrAddress = errors.New("it is no usable address")
+
 // RefName is the branch that holds an author's ledger: refs/heads/rekal/<email>, the
 // address in lower case, with each byte that git refuses in a ref (and "%" and "/")
 // written as %XX. Two addresses that differ in more than case have different refs. An address
@@ -27,11 +30,14 @@ const maxBranch = 250
 func RefName(email string) (string, error) {
 	name := escape(strings.ToLower(email))
 	if len(name) > maxBranch {
-		return "", fmt.Errorf("ledger: no branch can be named after an address of %d bytes (%.20q…)", len(email), email)
+		return "", fmt.Errorf("ledger: no branch can be named after an address of %d bytes (%.20q…): %w", len(email), email, ErrAddress)
 	}
 	ref := localPrefix + name
-	if email == "" || !git.ValidRef(ref) {
-		return "", fmt.Errorf("ledger: no branch can be named after the address %q", email)
+	if email == "" {
+		return "", fmt.Errorf("ledger: no branch can be named after an empty address: %w", git.ErrNoIdentity)
+	}
+	if !git.ValidRef(ref) {
+		return "", fmt.Errorf("ledger: no branch can be named after the address %q: %w", email, ErrAddress)
 	}
 	return ref, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +23,15 @@ type PushedError struct {
 }
 
 func (e *PushedError) Error() string {
-	return fmt.Sprintf("ledger: scrub: %q holds it already", e.Remotes)
+	var names []string
+	for _, r := range e.Remotes {
+		names = append(names, strconv.Quote(r))
+	}
+	holds := "holds"
+	if len(names) > 1 {
+		holds = "hold"
+	}
+	return fmt.Sprintf("ledger: scrub: %s %s it", strings.Join(names, ", "), holds)
 }
 
 // Scrub says what to take out of one's own ledger.
@@ -34,13 +43,14 @@ type Scrub struct {
 
 // Scrubbed says what a Scrub has done.
 type Scrubbed struct {
-	Old, Tip git.OID  // the ledger's tip before and after; the same when nothing was left to take out
-	Sessions int      // of which something was taken out
-	Turns    int      // whose text was
-	Calls    int      // tool calls whose path or command was
-	Commits  int      // of the ledger, whose segments were replaced
-	Remotes  []string // that are known to hold what was taken out
-	Kin      []string // sessions that were spawned by or forked from those, and may say the same
+	Old, Tip git.OID   // the ledger's tip before and after; the same when nothing was left to take out
+	Sessions int       // of which something was taken out
+	Turns    int       // whose text was
+	Calls    int       // tool calls whose path or command was
+	Commits  int       // of the ledger, whose segments were replaced
+	Remotes  []string  // that are known to hold what was taken out, now or by an earlier scrub
+	Former   []git.OID // the tips that lead to what is gone: here, and as Remotes were last seen
+	Kin      []string  // sessions that were spawned by or forked from those, and may say the same
 }
 
 // future is how far behind the clock a segment's time may be and still be followed; as in capture.
@@ -74,16 +84,19 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 		return Scrubbed{}, fmt.Errorf("ledger: scrub: %w", err)
 	}
 	defer trees.Close()
-	w := &scrubber{Ledger: l, Scrub: s, out: Scrubbed{Old: tip, Tip: tip}, found: map[int]bool{}, sessions: map[string]bool{}, kin: map[string]bool{}}
+	w := &scrubber{Ledger: l, Scrub: s, out: Scrubbed{Old: tip, Tip: tip}, found: map[int]bool{}, turns: map[string]int{}, gone: map[string]bool{}, sessions: map[string]bool{}, kin: map[string]bool{}}
 	w.rewriter = rewriter{repo: l.repo, trees: trees, instead: map[string][]Segment{}, subjects: map[git.OID]string{}}
 	if err := w.read(ctx, tip); err != nil {
 		return Scrubbed{}, err
 	}
-	if w.out.Remotes, err = w.holders(); err != nil || len(w.instead) == 0 {
+	if err := w.holders(); err != nil {
 		return w.out, err
 	}
 	if len(w.out.Remotes) > 0 && !s.Pushed {
 		return Scrubbed{}, &PushedError{Remotes: w.out.Remotes, Commits: w.out.Commits}
+	}
+	if len(w.instead) == 0 {
+		return w.out, nil
 	}
 	next, err := w.history(ctx, tip)
 	if err == nil {
@@ -105,7 +118,9 @@ type scrubber struct {
 	Scrub
 	rewriter
 	out      Scrubbed
-	found    map[int]bool // targets that are in the ledger, by their place
+	found    map[int]bool    // targets that are in the ledger, by their place
+	turns    map[string]int  // how many turns the ledger holds of a session
+	gone     map[string]bool // segments that earlier scrubs took out
 	sessions map[string]bool
 	kin      map[string]bool
 }
@@ -138,7 +153,7 @@ func (w *scrubber) read(ctx context.Context, tip git.OID) error {
 	}
 	for i, t := range w.Targets {
 		if !w.found[i] {
-			return &TargetError{Target: t}
+			return &TargetError{Target: t, Turns: w.turns[t.Session]}
 		}
 	}
 	w.out.Sessions = len(w.sessions)
@@ -151,6 +166,14 @@ func (w *scrubber) read(ctx context.Context, tip git.OID) error {
 
 func (w *scrubber) entry(ctx context.Context, c Commit, e session.Entry) error {
 	changed := false
+	for _, s := range e.Scrubs {
+		w.gone[s.Segment] = true
+	}
+	for _, s := range e.Sessions {
+		for _, t := range s.Turns {
+			w.turns[s.ID] = max(w.turns[s.ID], t.Index+1)
+		}
+	}
 	for i, t := range w.Targets {
 		hit, did := w.apply(t, c, &e)
 		w.found[i] = w.found[i] || hit
@@ -220,34 +243,38 @@ func (w *scrubber) note(ctx context.Context, old, next git.OID) (git.OID, error)
 	return w.write(next, Record{Entry: clean, TS: now})
 }
 
-// holders are the remotes that are known to hold a segment which is to go.
-func (w *scrubber) holders() ([]string, error) {
+// holders finds the remotes that are known to hold a segment which is to go, or which an earlier scrub
+// took out, when they could not be reached.
+func (w *scrubber) holders() error {
+	w.out.Former = []git.OID{w.out.Old}
 	tracked, err := w.trackedTips()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []string
+	for path := range w.instead {
+		w.gone[path] = true
+	}
 	for _, remote := range slices.Sorted(maps.Keys(tracked)) {
 		c, err := w.Ledger.repo.Commit(tracked[remote])
 		if errors.Is(err, git.ErrNotFound) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("ledger: scrub: %w", err)
+			return fmt.Errorf("ledger: scrub: %w", err)
 		}
-		for path := range w.instead {
+		for path := range w.gone {
 			w.trees.Allow(commitBytes)
 			held, err := w.trees.Holds(c.Tree, path)
 			if err != nil {
-				return nil, fmt.Errorf("ledger: scrub: %w", err)
+				return fmt.Errorf("ledger: scrub: %w", err)
 			}
 			if held {
-				out = append(out, remote)
+				w.out.Remotes, w.out.Former = append(w.out.Remotes, remote), append(w.out.Former, tracked[remote])
 				break
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // trackedTips is what each remote is known to hold of one's own ledger.

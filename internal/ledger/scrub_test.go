@@ -147,7 +147,7 @@ func TestScrub(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "done", ledger.Scrubbed{Old: tip, Tip: out.Tip, Sessions: tt.sessions, Turns: tt.turns, Calls: tt.calls, Commits: tt.commits}, out)
+			equal(t, "done", ledger.Scrubbed{Old: tip, Tip: out.Tip, Former: []git.OID{tip}, Sessions: tt.sessions, Turns: tt.turns, Calls: tt.calls, Commits: tt.commits}, out)
 			want := slices.Concat(keep(harmless, 0), tt.want[:5], keep(harmless, 2), tt.want[5:])
 			equal(t, "told", want, told(t, r, out.Tip))
 			equal(t, "notes", []int{7}, all(t, r, out.Tip))
@@ -187,6 +187,9 @@ func TestScrubCheckpoint(t *testing.T) {
 	}
 	if again, err := scrub(t, l, false, string(mustCommit(t, s.repo(), out.Tip).Parents[0])); err != nil || again.Tip != out.Tip {
 		t.Errorf("again: %+v, %v", again, err)
+	}
+	if root, err := scrub(t, l, false, s.git("rev-list", "--max-parents=0", ref)); err != nil || root.Tip != root.Old {
+		t.Errorf("the first commit: %+v, %v", root, err)
 	}
 }
 
@@ -301,6 +304,44 @@ func TestScrubOnTwoMachines(t *testing.T) {
 		c.fsck()
 	}
 	equal(t, "tips", tips[0], tips[1])
+}
+
+// Two machines scrub different texts of the same segment at the same time: both texts are gone from
+// what they share, although each wrote the other one's anew.
+func TestScrubOfOneSegmentOnTwoMachines(t *testing.T) {
+	remote, clones := machines(t, 2)
+	remote.git("config", "receive.denyNonFastForwards", "false")
+	a, b := clones[0], clones[1]
+	add(t, a.own(), talk(t, leaky, 0, morning), note(t, 1, morning.Add(time.Minute)))
+	push(t, a.own())
+	b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+ref)
+	b.git("update-ref", tracking, ref)
+	first := tip(t, a.own())
+	for i, what := range []string{leaky + ":0", leaky + ":1"} {
+		if _, err := scrub(t, clones[i].own(), true, what); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := scrub(t, b.own(), true, b.git("log", "-1", "--format=%H", "--grep=talk", ref)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		push(t, a.own())
+		push(t, b.own())
+	}
+	held := git.OID(remote.git("rev-parse", ref))
+	equal(t, "the other's tip", held, tip(t, b.own()))
+	text := remote.objects(remote.git("rev-list", "--objects", "--no-object-names", ref))
+	for _, said := range []string{"the first turn of", secret + " for", "of-" + secret} {
+		if strings.Contains(text, said) {
+			t.Errorf("%q can still be reached", said)
+		}
+	}
+	equal(t, "notes", []int{1}, all(t, remote.repo(), held))
+	if held == first {
+		t.Error("nothing was sent")
+	}
+	remote.fsck()
 }
 
 // Who appends at the same time loses nothing, and the text does not come back.

@@ -137,6 +137,9 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Taken, error) 
 			to = l.ref
 		}
 		was, tip, err := take(ctx, l.repo, to, tips[from])
+		if own && err == nil && was != "" && was != tip && tip != tips[from] {
+			tip, err = l.mend(ctx, tip)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return out, fmt.Errorf("ledger: %w", ctx.Err())

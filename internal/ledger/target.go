@@ -38,9 +38,15 @@ func (t Target) String() string {
 }
 
 // TargetError is a target that is not in one's own ledger.
-type TargetError struct{ Target Target }
+type TargetError struct {
+	Target Target
+	Turns  int // where it is a turn: how many there are of its session, which is there
+}
 
 func (e *TargetError) Error() string {
+	if e.Turns > 0 {
+		return fmt.Sprintf("ledger: scrub: session %s has turns 0 to %d, and no %d", e.Target.Session, e.Turns-1, *e.Target.Turn)
+	}
 	return fmt.Sprintf("ledger: scrub: your ledger holds no %q", e.Target)
 }
 
@@ -48,7 +54,7 @@ func missing(targets []Target, tip git.OID) error {
 	if tip != "" || len(targets) == 0 {
 		return nil
 	}
-	return &TargetError{targets[0]}
+	return &TargetError{Target: targets[0]}
 }
 
 var targetForm = regexp.MustCompile(`^([0-9A-Za-z]+)(?::(title|-1|\d{1,9}))?$`)
@@ -78,7 +84,7 @@ func (w *scrubber) apply(t Target, c Commit, e *session.Entry) (hit, did bool) {
 		if c.OID != t.Checkpoint {
 			return false, false
 		}
-		return true, w.checkpoint(c, e)
+		return true, len(c.Segments) > 0 && w.checkpoint(c, e) // a merge and the first commit say nothing
 	}
 	for i := range e.Sessions {
 		s := &e.Sessions[i]
@@ -201,7 +207,7 @@ func (l *Ledger) complete(t Target, tip git.OID, sessions []string) (Target, err
 	}
 	switch {
 	case len(prefix) < minPrefix && commit == "":
-		return t, fmt.Errorf("%w: give at least %d characters", &TargetError{t}, minPrefix)
+		return t, fmt.Errorf("%w: give at least %d characters", &TargetError{Target: t}, minPrefix)
 	case len(fits) == 1 && commit != "":
 		return t, &AmbiguousError{t.Session, append(fits, string(commit))}
 	case len(fits) > 1:
@@ -211,7 +217,7 @@ func (l *Ledger) complete(t Target, tip git.OID, sessions []string) (Target, err
 	case commit != "":
 		return Target{Checkpoint: commit}, nil
 	default:
-		return t, &TargetError{t}
+		return t, &TargetError{Target: t}
 	}
 	return t, nil
 }

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 const digitSet = "0123456789"
 
@@ -11,13 +14,15 @@ func assigned(t string, at window) (int, int) {
 	if !ok {
 		return 0, 0
 	}
-	i := skip(t, end, "\"'`])")
+	i := skip(t, bold(t, end), "\"'`])")
 	named := i > end // the name was quoted
 	j := skip(t, i, " \t")
 	if j >= len(t) {
 		return 0, 0
 	}
 	switch c := t[j]; {
+	case c >= utf8.RuneSelf: // an English name in a sentence of another language
+		return inSentence(t, i)
 	case c == '=' || c == ':' || c == '>':
 		return operand(t, j)
 	case c == ',' && named, c == '(':
@@ -91,11 +96,19 @@ func operand(t string, j int) (int, int) {
 	if j-from > 3 || strings.HasPrefix(t[from:], "://") {
 		return 0, 0
 	}
-	lo, hi, quoted := value(t, scheme(t, skip(t, j, " \t")))
+	lo, hi, quoted := value(t, scheme(t, skip(t, bold(t, j), " \t")))
 	if v := t[lo:hi]; !telling(v) && (!quoted || !inQuotes(v)) {
 		return 0, 0
 	}
 	return lo, hi
+}
+
+// bold passes over the end of bold type in Markdown: "**Password:** …", "**Password**: …".
+func bold(t string, i int) int {
+	if strings.HasPrefix(t[i:], "**") || strings.HasPrefix(t[i:], "__") {
+		return i + 2
+	}
+	return i
 }
 
 // scheme passes over the scheme of an Authorization header, and a quote before it.

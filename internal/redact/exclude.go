@@ -11,7 +11,7 @@ import (
 type excluder struct{ globs []*regexp.Regexp }
 
 // newExcluder reads globs as .gitignore does: "*" and "?" stay within a folder, "**" does not;
-// a pattern without a slash fits at any depth, one with a slash from the repository's root or
+// [a-z] is one of them, [!a-z] none; a pattern without a slash fits at any depth, one with a slash from the repository's root or
 // wherever that may be said to lie in an absolute path; a folder stands for all below it.
 func newExcluder(globs []string) excluder {
 	var x excluder
@@ -23,8 +23,11 @@ func newExcluder(globs []string) excluder {
 		if g == "" || g == "*" || g == "**" {
 			continue
 		}
-		x.globs = append(x.globs, regexp.MustCompile(
-			`(?:^|[/\\\s"'`+"`"+`=:(,\[<>|;&{@])`+globBody(g)+`(?:$|[/\\\s"'`+"`"+`:,;)\]}<>|&?!]|\.(?:\W|$))`))
+		re, err := regexp.Compile(
+			`(?:^|[/\\\s"'` + "`" + `=:(,\[<>|;&{@])` + globBody(g) + `(?:$|[/\\\s"'` + "`" + `:,;)\]}<>|&?!]|\.(?:\W|$))`)
+		if err == nil { // the only way to fail is a range that runs backwards, which names nothing
+			x.globs = append(x.globs, re)
+		}
 	}
 	return x
 }
@@ -44,6 +47,10 @@ func globBody(g string) string {
 			b.WriteString(inName + "*")
 		case g[i] == '?':
 			b.WriteString(inName)
+		case g[i] == '[' && classEnd(g[i:]) > 0:
+			n := classEnd(g[i:])
+			b.WriteString(class(g[i : i+n+1]))
+			i += n
 		case g[i] == '/':
 			b.WriteString(`[/\\]`)
 		default:
@@ -51,6 +58,28 @@ func globBody(g string) string {
 		}
 	}
 	return b.String()
+}
+
+// class is one of the letters in brackets, or the brackets as they stand: folders are called
+// "[id]", and who excludes one must not find it stored.
+func class(g string) string {
+	letters, not := g[1:len(g)-1], ""
+	if letters[0] == '!' || letters[0] == '^' {
+		letters, not = letters[1:], `^/\\`
+	}
+	return "(?:" + regexp.QuoteMeta(g) + "|[" + not + regexp.QuoteMeta(letters) + "])"
+}
+
+// classEnd is where the class at the start of g ends; 0 when it does not, or is empty.
+func classEnd(g string) int {
+	from := 1
+	for from < len(g) && strings.IndexByte("!^]", g[from]) >= 0 {
+		from++
+	}
+	if n := strings.IndexByte(g[from:], ']'); n >= 0 && from < len(g) {
+		return from + n
+	}
+	return 0
 }
 
 // names reports whether s names an excluded path.

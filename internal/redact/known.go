@@ -3,18 +3,12 @@ package redact
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"slices"
 	"strings"
-
-	ahocorasick "github.com/BobuSumisu/aho-corasick"
 )
 
 // known finds values that the machine knows to be secret: as they are, in base64 at any of
 // the three places in which it can begin, and in hex. The zero value finds none.
-type known struct {
-	trie  *ahocorasick.Trie
-	forms []string
-}
+type known struct{ forms needles }
 
 // newKnown leaves out what is ordinary.
 func newKnown(values []string) known {
@@ -26,12 +20,7 @@ func newKnown(values []string) known {
 		all = append(all, v, hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v))))
 		all = append(all, inBase64Of(v)...)
 	}
-	if len(all) == 0 {
-		return known{}
-	}
-	slices.Sort(all)
-	all = slices.Compact(all)
-	return known{trie: ahocorasick.NewTrieBuilder().AddStrings(all).Build(), forms: all}
+	return known{newNeedles(all)}
 }
 
 // inBase64Of are the parts of an encoding that v alone decides, whatever stands before and
@@ -49,16 +38,11 @@ func inBase64Of(v string) []string {
 }
 
 func (k known) scan(t string, wanted func(window) bool) []span {
-	if k.trie == nil {
-		return nil
-	}
 	var out []span
-	k.trie.Walk([]byte(t), func(end, n, pattern int64) bool {
-		w := window{int(end-n) + 1, int(end) + 1}
-		if wanted(w) && !insideNumber(t, w) {
-			out = append(out, span{w.lo, w.hi, KnownValue})
+	k.forms.each(t, func(lo, hi int) {
+		if w := (window{lo, hi}); wanted(w) && !insideNumber(t, w) {
+			out = append(out, span{lo, hi, KnownValue})
 		}
-		return true
 	})
 	return out
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	ahocorasick "github.com/BobuSumisu/aho-corasick"
-
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -32,13 +30,32 @@ const (
 )
 
 var (
-	privateTag = regexp.MustCompile(`(?i)<(/?)private(?:\s[^<>]*)?>`)
+	privateTag = regexp.MustCompile(`(?i)(?:<|&lt;)\s*(/?)\s*private(?:\s[^<>]*?)?(?:>|&gt;)`)
 	marker     = regexp.MustCompile(`\[REDACTED:([a-z0-9-]+)\]`)
 )
 
+// saysPrivate reports whether the word stands in s, in any case. It looks for the letter that is rare.
+func saysPrivate(s string) bool {
+	const word, rare = "private", 3
+	for at := 0; ; at++ {
+		n := strings.IndexAny(s[at:], "vV")
+		if n < 0 {
+			return false
+		}
+		at += n
+		if from := at - rare; from >= 0 && from+len(word) <= len(s) && strings.EqualFold(s[from:from+len(word)], word) {
+			return true
+		}
+	}
+}
+
 // dropPrivate replaces each <private>…</private>, in any case, nested ones as one. An
-// unclosed one reaches to the end.
+// unclosed one reaches to the end, and one that was not opened, as its beginning stands in
+// another record, from the start.
 func dropPrivate(s string) string {
+	if !saysPrivate(s) { // the expression below takes a third of the time of all rules
+		return s
+	}
 	tags := privateTag.FindAllStringSubmatchIndex(s, -1)
 	if len(tags) == 0 {
 		return s
@@ -54,6 +71,10 @@ func dropPrivate(s string) string {
 			}
 		case depth > 0:
 			depth--
+			done = t[1]
+		default:
+			out.Reset()
+			out.WriteString(Private)
 			done = t[1]
 		}
 	}
@@ -126,18 +147,14 @@ func (f *findings) replace(all []text, rep *Report) []bool {
 func (f *findings) finder() func(string) []span {
 	var values []string
 	for v := range f.values {
-		if len(v) >= minValue && !Ordinary(v) {
+		if !Ordinary(v) {
 			values = append(values, v)
 		}
 	}
-	slices.Sort(values)
-	trie := ahocorasick.NewTrieBuilder().AddStrings(values).Build()
+	all := newNeedles(values)
 	return func(s string) []span {
 		var out []span
-		trie.Walk([]byte(s), func(end, n, pattern int64) bool {
-			out = append(out, span{int(end-n) + 1, int(end) + 1, f.values[values[pattern]]})
-			return true
-		})
+		all.each(s, func(lo, hi int) { out = append(out, span{lo, hi, f.values[s[lo:hi]]}) })
 		return out
 	}
 }

@@ -18,17 +18,24 @@ type detector struct {
 const KnownValue = "known-value"
 
 func detectors() []detector {
+	own := arguments()
 	return []detector{
 		{"generic-secret", []string{
 			"pass", "pwd", "pw", "secret", "token", "credential", "authorization", "private", "apikey", "api_key", "api-key", "api key",
 			"accesskey", "access_key", "access-key", "access key", "accountkey", "account_key", "signing_key", "signingkey",
 			"encryption_key", "encryptionkey", "master_key", "masterkey", "auth_key", "authkey", "deploy_key", "sharedaccesskey",
 		}, assigned},
+		{"generic-secret", inTongues(), tongue},
 		{"generic-bearer", []string{"bearer "}, bearer},
 		{"generic-command", []string{
 			"mysql", "mariadb", "sshpass", "docker login", "podman login", "registry login", "redis-cli", "mongo", "ldapsearch",
 			"smbclient", "htpasswd", "rabbitmqadmin", "az login", "oc login", "curl", "wget",
 		}, commandFlag},
+		{"generic-command", argumentCommands(own), commandArgument(own)},
+		{"generic-command", []string{"sudo -s"}, sudoInput},
+		{"generic-login", []string{"login", "log in", "creds", "credentials"}, loginName},
+		{"discord-webhook", []string{"/api/webhooks/"}, discordHook},
+		{"shared-signature", []string{"sig="}, sharedSignature},
 		{"generic-login", []string{"log in", "login", "sign in", "credentials", "creds"}, loginPair},
 		{"sql-password", []string{"identified by"}, quotedNext},
 		{"openssl-password", []string{"pass:"}, passArgument},
@@ -65,7 +72,7 @@ func vendorToken(t string, at window) (int, int) {
 	if m := fileName.FindStringIndex(rest); m != nil { // it names a file
 		rest, end = rest[:m[0]], at.hi+m[0]
 	}
-	if len(rest) < 16 || placeholder(rest) || !random(rest) {
+	if len(rest) < 16 || placeholder(rest) || !random(rest) || isSum(t, at.lo) {
 		return 0, 0
 	}
 	return at.lo, end
@@ -185,13 +192,15 @@ func urlPassword(t string, at window) (int, int) {
 		return 0, 0
 	}
 	lo, hi := at.hi, at.hi+host
+	user := ""
 	if n := strings.IndexByte(t[lo:hi], ':'); n >= 0 {
+		user = t[lo : lo+n]
 		lo += n + 1
 	} else if !random(t[lo:hi]) {
 		return 0, 0
 	}
 	v := t[lo:hi]
-	if len(v) < 4 || placeholder(v) || isWord(v) || strings.ContainsAny(v, "{}()[]<>") {
+	if len(v) < 4 || placeholder(v) || isWord(v) && (aboutItself(v) || strings.EqualFold(v, user)) || strings.ContainsAny(v, "{}()[]<>") {
 		return 0, 0
 	}
 	return lo, hi

@@ -93,7 +93,7 @@ func (k *keywords) add(user int, words []string) {
 		k.index = map[string]int{}
 	}
 	for _, w := range words {
-		w = strings.ToLower(w)
+		w = string(lower(w, false))
 		n, ok := k.index[w]
 		if !ok {
 			n = len(k.all)

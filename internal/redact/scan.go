@@ -88,15 +88,14 @@ func (s *ruleset) scan(t string, wanted func(window) bool) ([]span, error) {
 	return s.detect(out, t, hits, wanted), nil
 }
 
-// detect appends what the detectors of our own find at their keywords. Where offsets are lost
-// (see lower) they are left out.
+// detect appends what the detectors of our own find at their keywords.
 func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted func(window) bool) []span {
 	for i, d := range s.own {
 		for _, at := range hits[len(s.rules)+i] {
-			if at.hi > len(t) {
+			lo, hi := d.find(t, at)
+			if lo < hi && strings.HasPrefix(d.id, "generic") && isSum(t, lo) {
 				continue
 			}
-			lo, hi := d.find(t, at)
 			if lo < hi && wanted(window{min(lo, at.lo) - 1, max(hi, at.hi) + 1}) {
 				out = append(out, span{lo, hi, d.id})
 			}
@@ -109,23 +108,27 @@ func isExotic(t string) bool {
 	return strings.Contains(t, "\u017f") || strings.Contains(t, "\u212a") || strings.Contains(t, "\u0130")
 }
 
-// wake returns, by rule, where its keywords stand in t.
+// wake returns, by rule, where its keywords stand in t. Rules that are woken by letters which
+// only fold to ASCII see no windows, so lost offsets do them no harm; detectors need theirs.
 func (s *ruleset) wake(t string, exotic bool) map[int][]window {
-	var hits map[int][]window
-	low := lower(t, exotic)
-	s.keywords.Walk(low, func(end, n, pattern int64) bool {
-		if hits == nil {
-			hits = map[int][]window{}
-		}
-		at := window{int(end-n) + 1, int(end) + 1}
-		for _, i := range s.users[pattern] {
-			if i < len(s.rules) && !exotic && !s.rules[i].quick.passes(low, at) {
-				continue
+	hits := map[int][]window{}
+	add := func(low []byte, wanted func(user int) bool) {
+		s.keywords.Walk(low, func(end, n, pattern int64) bool {
+			at := window{int(end-n) + 1, int(end) + 1}
+			for _, i := range s.users[pattern] {
+				if wanted(i) && (i >= len(s.rules) || exotic || s.rules[i].quick.passes(low, at)) {
+					hits[i] = append(hits[i], at)
+				}
 			}
-			hits[i] = append(hits[i], at)
-		}
-		return true
-	})
+			return true
+		})
+	}
+	if !exotic {
+		add(lower(t, false), func(int) bool { return true })
+		return hits
+	}
+	add(lower(t, true), func(user int) bool { return user < len(s.rules) })
+	add(lower(t, false), func(user int) bool { return user >= len(s.rules) })
 	return hits
 }
 
@@ -224,12 +227,25 @@ func (s *ruleset) match(out []span, t string, w window, r *rule) ([]span, error)
 		if err != nil {
 			return nil, err
 		}
-		if c.allowed(global) || c.allowed(r.Allowlists) || anywhere(r.RuleID) && Wordy(c.secret) && !telling(c.secret) {
+		if c.allowed(global) || c.allowed(r.Allowlists) || anywhere(r.RuleID) && Wordy(c.secret) && !telling(c.secret) ||
+			strings.HasPrefix(r.RuleID, "generic") && isSum(t, lo+a) {
 			continue
 		}
 		out = append(out, span{lo + a, lo + b, r.RuleID})
 	}
 	return out, nil
+}
+
+// isSum reports whether what stands at i is a sum of a lock file, which may stand behind the name
+// of a package such as "oauth2" or "api".
+func isSum(t string, i int) bool {
+	before := strings.TrimRight(t[max(0, i-16):i], ` "'\`)
+	for _, kind := range []string{"h1:", "sha1:", "sha256:", "sha384:", "sha512:", "sha1-", "sha256-", "sha384-", "sha512-", "md5:"} {
+		if strings.HasSuffix(before, kind) || strings.HasPrefix(t[i:], kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // anywhere names a rule that gitleaks asks of .tf files alone, and that takes any string that is

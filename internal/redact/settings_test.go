@@ -4,8 +4,10 @@ import (
 	"encoding/base64"
 	hexcode "encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -119,15 +121,15 @@ func TestHomes(t *testing.T) {
 }
 
 func TestExclude(t *testing.T) {
-	r := redact.With(redact.Settings{Exclude: []string{"secrets/**", "*.pem", "config/prod.yml", "legal/"}})
-	for _, path := range []string{"secrets/a/b.txt", "deep/key.pem", "config/prod.yml", "legal/nda.md", "/abs/repo/secrets/x", "legal"} {
+	r := redact.With(redact.Settings{Exclude: []string{"secrets/**", "*.pem", "config/prod.yml", "legal/", "db[0-9].sql", "app/[id]/x", "log.[!a-z]", "[z-a].x"}})
+	for _, path := range []string{"secrets/a/b.txt", "deep/key.pem", "config/prod.yml", "legal/nda.md", "/abs/repo/secrets/x", "legal", "a/db7.sql", "app/[id]/x", "app/d/x", "log.1"} {
 		for _, text := range []string{"look at " + path + ", please", "`" + path + "`", "cat " + path, "(" + path + ").", path} {
 			if got := applyText(t, r, text); got != redact.Excluded {
 				t.Errorf("%q became %q", text, got)
 			}
 		}
 	}
-	for _, text := range []string{"secrets are fine", "the pem file", "config/production.yml", "illegal/x", "mysecrets/x", "prod.yml"} {
+	for _, text := range []string{"secrets are fine", "the pem file", "config/production.yml", "illegal/x", "mysecrets/x", "prod.yml", "dbx.sql", "log.a", "app/id/x"} {
 		if got := applyText(t, r, text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
@@ -148,4 +150,26 @@ func TestExclude(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || rep.Excluded != 4 {
 		t.Errorf("%d excluded (-want +got):\n%s", rep.Excluded, diff)
 	}
+}
+
+// A machine may know many values: what is found is the same, and they take memory in proportion
+// to their size.
+func TestManyKnownValues(t *testing.T) {
+	var values []string
+	for i := range 10_000 {
+		values = append(values, fmt.Sprintf("v4lue-%07d-Zq%dx", i*7919, i))
+	}
+	r := knowing(values...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, i := range []int{0, 1, 999, 9_999} {
+		if got := applyText(t, r, "say "+values[i]+"!"); got != "say [REDACTED:known-value]!" {
+			t.Errorf("got %q", got)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 200 {
+		t.Errorf("%d MB were allocated", mb)
+	}
+	runtime.KeepAlive(r)
 }

@@ -15,7 +15,7 @@ const (
 	maxEnv     = 200
 )
 
-// envFiles finds .env, .env.local, .envrc and so on in root and, with deep, below it. Most of
+// envFiles finds .env, .env.local, .envrc and so on, and stores (see isStore), in root and, with deep, below it. Most of
 // them are ignored by git, so git is not asked. Folders that tools fill are passed over, and
 // samples, which are there to hold no secret.
 func envFiles(root string, deep bool) []string {
@@ -32,7 +32,7 @@ func envFiles(root string, deep bool) []string {
 				if deep && len(todo) < maxFolders && !filled(name) {
 					todo = append(todo, filepath.Join(dir, name))
 				}
-			case strings.HasPrefix(name, ".env") && !isSample(name) && len(out) < maxEnv:
+			case (strings.HasPrefix(name, ".env") && !isSample(name) || isStore(name)) && len(out) < maxEnv:
 				out = append(out, filepath.Join(dir, name))
 			}
 		}
@@ -86,7 +86,7 @@ func parseEnv(text string) []pair {
 		}
 		v = strings.TrimLeft(v, " \t")
 		if v != "" && strings.IndexByte("\"'`", v[0]) >= 0 {
-			whole := v[1:] + "\n" + rest
+			whole := text[len(line)-len(v)+1:]
 			if end := closing(whole, v[0]); end >= 0 {
 				out = append(out, quotedValues(key, whole[:end], v[0])...)
 				_, text, _ = strings.Cut(whole[end:], "\n")

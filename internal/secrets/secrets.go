@@ -1,6 +1,7 @@
 // Package secrets gathers what this machine knows to be secret: values of the environment
-// whose names say so, the .env files of the repository, ~/.netrc, the credentials of AWS, and
-// what git has in its configuration and credential files.
+// whose names say so, the .env files of the repository and others that hold secrets, the files in
+// the home folder that tools log in with (~/.netrc, AWS, Docker, npm, Kubernetes …), and what git
+// has in its configuration and credential files.
 //
 // In: where to look. Out: values, in no order, which internal/redact takes out of all that is
 // stored. They are kept in memory for as long as the process runs, and never written, logged,
@@ -18,8 +19,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/git-rekal/git-rekal/internal/redact"
 )
@@ -43,9 +46,22 @@ func (s Source) Gather() []string {
 			c.named(name, v)
 		}
 	}
+	bytes := 0
 	for i, root := range s.Roots {
 		for _, f := range envFiles(root, i == 0) {
-			for _, kv := range parseEnv(read(f)) {
+			if bytes > maxBytes || len(c.values) > maxValues {
+				break
+			}
+			if isStore(filepath.Base(f)) {
+				c.store(f)
+				continue
+			}
+			text := read(f)
+			bytes += len(text)
+			for _, kv := range parseEnv(text) {
+				if len(c.values) > maxValues {
+					break
+				}
 				c.setting(kv.key, kv.value)
 			}
 		}
@@ -85,6 +101,7 @@ func (s Source) files(c *collection, vars map[string]string) {
 	if v := vars["XDG_CONFIG_HOME"]; v != "" {
 		xdg = v
 	}
+	s.stores(c, at, xdg, vars)
 	for _, f := range []string{at("", ".git-credentials"), filepath.Join(xdg, "git", "credentials")} {
 		for line := range strings.Lines(read(f)) {
 			c.credentials(line)
@@ -105,7 +122,7 @@ func (c *collection) add(v string) {
 		return
 	}
 	for line := range strings.Lines(v) {
-		if line = strings.TrimSpace(line); len(line) >= 24 && !strings.HasPrefix(line, "-----") {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, "-----") && (len(line) >= 24 || !redact.Wordy(line)) {
 			c.values = append(c.values, line)
 		}
 	}
@@ -124,9 +141,18 @@ func (c *collection) named(name, v string) {
 // any name counts, unless it is made of words or is a sum.
 func (c *collection) setting(name, v string) {
 	c.named(name, v)
-	if !redact.Wordy(v) && !sum.MatchString(v) {
+	if !sum.MatchString(v) && (!redact.Wordy(v) || hasOddPart(v)) {
 		c.add(v)
 	}
+}
+
+// hasOddPart reports whether a part of v, between signs, is no word, nor a word and its number:
+// it mixes digits with letters of both cases.
+func hasOddPart(v string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(v, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), func(part string) bool {
+		return len(part) > 3 && !redact.Wordy(part) && strings.ContainsFunc(part, unicode.IsDigit) &&
+			strings.ContainsFunc(part, unicode.IsUpper) && strings.ContainsFunc(part, unicode.IsLower)
+	})
 }
 
 // sum is a hash or a UUID.
@@ -223,8 +249,14 @@ func IsSecret(name string) bool {
 
 var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// maxFile is how much of a file is read, in bytes.
-const maxFile = 1 << 20
+const (
+	// maxFile is how much of a file is read, in bytes.
+	maxFile = 1 << 20
+	// maxBytes and maxValues are how much of .env files together, the nearest to the root first:
+	// a commit waits for it, and a repository may come with any.
+	maxBytes  = 4 << 20
+	maxValues = 10_000
+)
 
 // read is the text of a regular file, also behind a symbolic link; "" for what is none, or
 // can't be read. Opening does not wait, should it have become a pipe in between.

@@ -90,6 +90,27 @@ func TestCredentialFiles(t *testing.T) {
 	unwanted(t, got, "not-read-0", "Ann-six-6")
 }
 
+// TestStores: what tools log in with, and what lies in a repository to be secret.
+func TestStores(t *testing.T) {
+	home, root := t.TempDir(), t.TempDir()
+	enc := base64.StdEncoding.EncodeToString
+	write(t, filepath.Join(home, ".pgpass"), "# h:1:d:u:comment-0\ndb.dev:5432:*:app:p-one:1\n*:*:*:a\\:b:p\\:two-2\nshort:1:x\n\\:\n")
+	write(t, filepath.Join(home, ".npmrc"), "registry=https://registry-zero-0.dev/\n//registry.npmjs.org/:_authToken=n-one-1\n_auth = \""+enc([]byte("me:n-two-2"))+"\"\n")
+	write(t, filepath.Join(home, ".docker/config.json"), `{"auths": {"r.dev": {"auth": "`+enc([]byte("me:d-one-1"))+`"}, "s.dev": {"identitytoken":"d-two-2"}}, "credsStore": "desktop-0"}`)
+	write(t, filepath.Join(home, ".config/gh/hosts.yml"), "github.com:\n    user: ann-zero-0\n    oauth_token: g-one-1\n    git_protocol: https\n")
+	write(t, filepath.Join(home, ".kube/config"), "users:\n- name: a-zero-0\n  user:\n    client-certificate-data: c-zero-0\n    client-key-data: k-one-1\n- user:\n    token: 'k-two-2' # x\n    password: k-three-3\n")
+	write(t, filepath.Join(home, ".my.cnf"), "[client]\nuser=me-zero-0\npassword=\"m-one-1\"\r\n")
+	write(t, filepath.Join(home, ".pypirc"), "[pypi]\nusername = __token__\npassword = y-one-1\n")
+	write(t, filepath.Join(root, "config/master.key"), "0f1e2d3c4b5a69788796a5b4c3d2e1f0\n")
+	write(t, filepath.Join(root, "infra/prod.tfvars"), "region = \"eu-zero-0\"\ndb_password = \"t-one-1\"\n")
+	write(t, filepath.Join(root, "config/secrets.yml"), "production:\n  secret_key_base: s-one-1\n  host: s-zero-0\n")
+	write(t, filepath.Join(root, ".env"), "ODD=hq3V-odd77-Ple\nIMAGE=postgres15-alpine\nCLUSTER=MyK8sCluster\nTWO=\"Kq7-first-x8Zp\nRw9-second-y4Tn\"\n")
+	got := secrets.Source{Home: home, Roots: []string{root}}.Gather()
+	want(t, got, "p-one:1", "p:two-2", "n-one-1", "n-two-2", "d-one-1", "d-two-2", "g-one-1", "k-one-1", "k-two-2", "k-three-3", "m-one-1", "y-one-1",
+		"0f1e2d3c4b5a69788796a5b4c3d2e1f0", "t-one-1", "s-one-1", "hq3V-odd77-Ple", "Kq7-first-x8Zp\nRw9-second-y4Tn")
+	unwanted(t, got, "comment-0", "desktop-0", "ann-zero-0", "a-zero-0", "c-zero-0", "me-zero-0", "eu-zero-0", "s-zero-0", "postgres15-alpine", "MyK8sCluster", "")
+}
+
 // What is no file to read is passed over: a pipe that nobody writes to, a folder, a link that
 // leads nowhere or in a circle, what may not be read, and what is endless.
 func TestOddFiles(t *testing.T) {
@@ -137,5 +158,26 @@ func BenchmarkLargeRepository(b *testing.B) {
 	}
 	for b.Loop() {
 		secrets.Source{Roots: []string{root}}.Gather()
+	}
+}
+
+// A file of many quotes is read in time that grows with its size: no commit waits for it.
+func TestManyQuotes(t *testing.T) {
+	dir := t.TempDir()
+	text := "TOKEN=\"zebra-quartz-77\"\n" + strings.Repeat("A=\"\n", 200_000)
+	if err := os.WriteFile(filepath.Join(dir, ".env"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var values []string
+	perRun := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			values = secrets.Source{Roots: []string{dir}}.Gather()
+		}
+	}).AllocedBytesPerOp()
+	if perRun > 100<<20 {
+		t.Errorf("%d bytes allocated", perRun)
+	}
+	if !slices.Contains(values, "zebra-quartz-77") {
+		t.Error("the value was not read")
 	}
 }

@@ -46,7 +46,7 @@ func installHooks(l Layout, r *Report) error {
 
 // hintHooks says which line to add to which hook, for those that lack it.
 func hintHooks(l Layout, r *Report) {
-	if info, err := os.Stat(l.HooksDir); err == nil && !info.IsDir() { // usually /dev/null
+	if l.noHooks() { // usually /dev/null
 		r.hint("core.hooksPath is %s, so git runs no hooks here: run `git rekal checkpoint` to record sessions", l.HooksDir)
 		return
 	}

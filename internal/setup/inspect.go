@@ -13,7 +13,8 @@ import (
 // Problem is something that Install would mend, or says how to mend.
 type Problem struct {
 	What string
-	Hint bool // it is the user's choice, or somebody else's file: nothing is broken
+	Fix  string // what the user is to do; "" where Install mends it
+	Hint bool   // it is the user's choice, or somebody else's file: nothing is broken
 }
 
 // Inspect says what is not as Install leaves it. onPath tells whether PATH holds a git-rekal,
@@ -38,7 +39,10 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 	}
 	for _, name := range hooks.Names() {
 		if what := (hook{l.callDirIn(), name}).inspect(l, onPath); what != "" {
-			wrong("%s", what)
+			out = append(out, Problem{What: what, Fix: l.byHand(name)})
+		}
+		if l.noHooks() {
+			break // one says it
 		}
 	}
 	if l.WorkTree != "" {
@@ -54,6 +58,26 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 	return out, nil
 }
 
+// byHand says what the user is to do about a hook that Install does not write; as hintHooks does.
+func (l Layout) byHand(name string) string {
+	switch path := filepath.Join(l.callDir(), name); {
+	case l.inGit(l.HooksDir):
+		return ""
+	case l.noHooks():
+		return "git config --unset core.hooksPath, or run git rekal checkpoint now and then"
+	case exists(path) && !executable(path):
+		return fmt.Sprintf("chmod +x %q", path)
+	default:
+		return fmt.Sprintf("%s: add this line at the end of %s (executable): %s", l.whyNot(), l.show(path), callLine(name))
+	}
+}
+
+// noHooks reports whether core.hooksPath is no folder, as /dev/null is none.
+func (l Layout) noHooks() bool {
+	info, err := os.Stat(l.HooksDir)
+	return err == nil && !info.IsDir()
+}
+
 // callDirIn is the folder in which hooks call git-rekal.
 func (l Layout) callDirIn() string {
 	if l.inGit(l.HooksDir) {
@@ -64,8 +88,8 @@ func (l Layout) callDirIn() string {
 
 // inspect says what keeps a hook from calling git-rekal; "" when nothing does.
 func (h hook) inspect(l Layout, onPath bool) string {
-	if info, err := os.Stat(h.dir); err == nil && !info.IsDir() {
-		return fmt.Sprintf("hook %s: core.hooksPath is %s, so git runs no hooks here", h.name, h.dir)
+	if l.noHooks() {
+		return fmt.Sprintf("core.hooksPath is %s, so git runs no hooks here", l.HooksDir)
 	}
 	slot := h.path()
 	if l.inGit(h.dir) {

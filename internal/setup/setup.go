@@ -37,6 +37,7 @@ type Layout struct {
 	HooksPathScope string
 	Exclude        string // `git rev-parse --git-path info/exclude`
 	RekalDir       string // the folder .rekal
+	Foreign        bool   // git tracks files there: Remove leaves it, and believes nothing in it
 	// Binary is the running git-rekal. Hooks fall back to it where PATH does not hold
 	// one, as under graphical clients. Empty: no fallback.
 	Binary string
@@ -84,6 +85,10 @@ func Remove(l Layout) (Report, error) {
 		return Report{}, err
 	}
 	var r Report
+	if l.Foreign {
+		r.hint("%s stays, and the skill, if there is one: git tracks files there, which are not git-rekal's", l.show(l.RekalDir))
+		return r, errors.Join(removeHooks(l, &r), removeExclude(l, &r))
+	}
 	made, err := readRecord(l)
 	if err != nil {
 		return Report{}, err

@@ -84,37 +84,67 @@ func dotted(version []int) string {
 
 func (d *doctor) settings(ctx context.Context) {
 	conf, err := config.Read(ctx, d.Repo, d.Env)
-	if err != nil {
-		d.say("settings", Wrong, `"git config --show-origin --get-regexp ^rekal" tells where it is set`, "%v", err)
-		return
-	}
-	var off []string
-	for name, is := range map[string]bool{"rekal.enabled is false: hooks capture nothing": !conf.Enabled, "REKAL_SKIP is set: hooks capture nothing": conf.Skip} {
-		if is {
-			off = append(off, name)
+	faults := slices.Clone(conf.Faults)
+	for _, err := range parts(err) {
+		var fault *config.Fault
+		if errors.As(err, &fault) {
+			faults = append(faults, fault)
+		} else {
+			d.say("settings", Wrong, `"git config --show-origin --get-regexp ^rekal" tells where it is set`, "%v", err)
 		}
 	}
-	slices.Sort(off)
-	if len(off) > 0 {
-		d.say("settings", Note, "", "%s", strings.Join(off, "; "))
-	} else {
+	for _, f := range faults {
+		d.say("settings", Wrong, f.Mend(), "%s: %q %s", f.Key, f.Value, f.What)
+	}
+	switch {
+	case err != nil || len(faults) > 0: // then it says nothing of hooks
+	case !conf.Enabled:
+		d.say("settings", Note, "git config --unset-all rekal.enabled", "rekal.enabled is false: hooks capture nothing")
+	case conf.Skip:
+		d.say("settings", Note, "unset REKAL_SKIP", "REKAL_SKIP is set: hooks capture nothing")
+	default:
 		d.say("settings", Well, "", "valid")
 	}
+	d.identity(ctx)
+}
+
+// parts are the errors that were joined.
+func parts(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var out []error
+	for _, e := range joined.Unwrap() {
+		out = append(out, parts(e)...)
+	}
+	return out
+}
+
+func (d *doctor) identity(ctx context.Context) {
+	var err error
 	d.author, err = d.Author(ctx)
 	switch {
-	case errors.Is(err, git.ErrNoIdentity):
-		d.say("identity", Wrong, `git config user.email you@example.com; git config user.name You`, "git does not know who you are")
-	case err != nil:
-		d.say("identity", Wrong, "", "%v", err)
-	default:
+	case d.author.Ledger != nil:
 		d.known = true
 		d.say("identity", Well, "", "%s", d.author.Email)
+	case errors.Is(err, git.ErrNoIdentity):
+		d.say("identity", Wrong, `git config user.email you@example.com; git config user.name You`, "git does not know who you are")
+	default:
+		d.say("identity", Wrong, `git config user.email you@example.com`, "%v", err)
 	}
 }
 
 const reinstall = "git rekal init"
 
 func (d *doctor) setup(ctx context.Context) {
+	if d.Untracked() != nil {
+		d.say("setup", Wrong, `git rm -r --cached .rekal, commit, delete the folder, and then git rekal init`, "%v", ErrTracked)
+		return
+	}
 	if d.Ready() != nil {
 		d.say("setup", Wrong, reinstall, "git-rekal is not set up in this repository")
 		return
@@ -133,7 +163,7 @@ func (d *doctor) setup(ctx context.Context) {
 		if p.Hint {
 			status = Note
 		}
-		d.say("setup", status, reinstall, "%s", p.What)
+		d.say("setup", status, cmp.Or(p.Fix, reinstall), "%s", p.What)
 	}
 	if len(problems) == 0 && err == nil {
 		d.say("setup", Well, "", "hooks, exclude lines and skill are in place")
@@ -269,9 +299,9 @@ func (d *doctor) embedding(ctx context.Context) {
 	switch err := client.Alive(ctx); {
 	case err == nil:
 		d.say("embedding", Well, "", "a server answers, for %s", embed.Name(model))
-	case conf.URL != "":
-		d.say("embedding", Note, "start it, or git config rekal.embed.url off", "%v; meanwhile the model %s answers", err, search.ModelName)
-	default:
+	case conf.URL == "" && errors.Is(err, embed.ErrAbsent):
 		d.say("embedding", Well, "", "no server here; the built-in model answers")
+	default:
+		d.say("embedding", Note, "mend or start it, or git config rekal.embed.url off", "%v; meanwhile the model %s answers", err, search.ModelName)
 	}
 }

@@ -36,7 +36,7 @@ type Scanned struct {
 // applies today's redaction. progress hears how many segments were read.
 func (w *Workspace) Scan(ctx context.Context, progress func(segments int)) ([]Check, Scanned, error) {
 	conf, err := config.Read(ctx, w.Repo, w.Env)
-	if err != nil {
+	if err != nil && conf.Git == nil { // what else is wrong with it, the settings' check says
 		return nil, Scanned{}, err
 	}
 	conf.Exclude = nil // what the user leaves out from now on is no leak
@@ -77,9 +77,9 @@ type scan struct {
 
 // ownLedger looks whether there is one, and whether it can be written to.
 func (s *scan) ownLedger(ctx context.Context) {
-	a, err := s.Author(ctx)
-	if err != nil {
-		return // the settings' check says so
+	a, _ := s.Author(ctx) // the settings' check says what is wrong
+	if a.Ledger == nil {
+		return
 	}
 	s.own = a.Ledger.Ref()
 	tip, err := a.Ledger.Check()

@@ -34,7 +34,7 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 
 // Install sets the repository up, while no other process does so or undoes it.
 func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
-	if err := w.untracked(); err != nil {
+	if err := w.Untracked(); err != nil {
 		return report, err
 	}
 	err = w.alone(ctx, func() error {
@@ -45,9 +45,16 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 }
 
 // Uninstall takes out what Install made, while no other process does so, and none reads or
-// writes the caches.
+// writes the caches. A .rekal that git tracks is the repository's, and stays.
 func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
+	if l.Foreign, err = w.tracks(ctx, l.RekalDir); err != nil {
+		return report, err
+	}
 	err = w.alone(ctx, func() error {
+		if l.Foreign {
+			report, err = setup.Remove(l)
+			return err
+		}
 		free, err := w.holdCaches(ctx)
 		if err != nil {
 			return err
@@ -56,6 +63,17 @@ func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup
 		return errors.Join(err, free())
 	})
 	return report, err
+}
+
+// tracks reports whether the commit that is checked out, or the index, holds something in a folder.
+func (w *Workspace) tracks(ctx context.Context, dir string) (bool, error) {
+	if w.Repo.Layout().MainTree == "" {
+		return false, nil
+	}
+	if w.Untracked() != nil {
+		return true, nil
+	}
+	return w.Repo.Tracked(ctx, dir)
 }
 
 // alone runs what changes the installation under a lock of its own, outside of what it

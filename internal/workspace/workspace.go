@@ -92,10 +92,11 @@ func (w *Workspace) Ready() error {
 	if !exists(w.RekalDir()) && !setup.Excluded(w.exclude()) {
 		return ErrNotInitialised
 	}
-	return w.untracked()
+	return w.Untracked()
 }
 
-func (w *Workspace) untracked() error {
+// Untracked returns ErrTracked where the commit that is checked out holds .rekal.
+func (w *Workspace) Untracked() error {
 	if w.Repo.Layout().MainTree == "" {
 		return nil
 	}
@@ -134,7 +135,7 @@ type Author struct {
 }
 
 // Author asks git who the user is and what is configured, both at once: each is a process
-// of about 2 ms.
+// of about 2 ms. Beside an error it returns what it found out nevertheless.
 func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	type answer struct {
 		conf config.Config
@@ -147,13 +148,13 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	}()
 	who, err := w.Repo.Identity(ctx)
 	a := <-asked
-	if err := errors.Join(a.err, err); err != nil {
-		return Author{Config: a.conf}, err
+	if err != nil {
+		return Author{Config: a.conf}, errors.Join(a.err, err)
 	}
 	// A date that the user set for the code commit (GIT_COMMITTER_DATE) is not the ledger's.
 	who.When = w.Now().In(who.When.Location())
 	l, err := ledger.Own(w.Repo, who, w.Rand)
-	return Author{Config: a.conf, Ledger: l, Email: who.Email}, err
+	return Author{Config: a.conf, Ledger: l, Email: who.Email}, errors.Join(a.err, err)
 }
 
 // Remote chooses the remote to share with; see config.Config.RemoteFor.
@@ -170,6 +171,11 @@ func (w *Workspace) Share(ctx context.Context, remote, place string) error {
 	if err := w.Repo.SetConfig(ctx, "rekal.remote", remote); err != nil {
 		return err
 	}
+	return w.Settle(ctx, place)
+}
+
+// Settle notes what rekal.remote stands for; see config.Plain.
+func (w *Workspace) Settle(ctx context.Context, place string) error {
 	return w.Repo.SetConfig(ctx, "rekal.url", place)
 }
 
@@ -186,6 +192,11 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 	}
 	if err := w.ledger(ctx, a); err != nil {
 		return nil, err
+	}
+	if a.Config.Loud { // an older version wrote it
+		if err := w.Settle(ctx, a.Config.Place); err != nil {
+			return nil, err
+		}
 	}
 	switch err := w.folder(ctx); {
 	case errors.Is(err, ErrNotInitialised):

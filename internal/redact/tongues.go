@@ -1,0 +1,133 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// People write to an agent in their own language. What they call a password, a token or a key
+// is a word of it, and what stands between the word and the value is an ending, a particle, a
+// verb, or a colon as wide as a character of Chinese.
+
+// tongues are the words, in lower case, without endings.
+func tongues() []string {
+	return []string{
+		"passwort", "kennwort", "passwört", "kennwört", "zugangscode", "geheimnis", "api-schlüssel", "api schlüssel", "zugriffsschlüssel", "geheimer schlüssel", // German
+		"wachtwoord", "toegangscode", "api-sleutel", "api sleutel", // Dutch
+		"lösenord", "losenord", "adgangskode", "passord", "adgangsord", "salasana", "api-nyckel", "api-nøkkel", "api-nøgle", "api-avain", // the North
+		"mot de passe", "mots de passe", "mot de pass", "mdp", "phrase secrète", "phrase de passe", "clé secrète", "clé api", "clé d'api", "clé d'accès", "clé d’accès", "clef api", "jeton", // French
+		"contraseña", "contrasena", "clave", "clave secreta", "clave de api", "clave api", "clave de acceso", "frase secreta", "secreto", // Spanish
+		"contrasenya",                                                                                                         // Catalan
+		"senha", "palavra-passe", "palavra passe", "chave de api", "chave api", "chave secreta", "chave de acesso", "segredo", // Portuguese
+		"parola d'ordine", "parola chiave", "chiave api", "chiave segreta", "chiave di accesso", "segreto", // Italian
+		"parola", "parolă", "cheie api", // Romanian, Turkish
+		"şifre", "sifre", "gizli anahtar", "api anahtarı", "erişim anahtarı", // Turkish
+		"hasło", "haslo", "hasła", "klucz api", "tajny klucz", "heslo", "hesla", "api klíč", "api kľúč", "geslo", "lozinka", "lozinku", "jelszó", "jelszo", "κωδικός", "συνθηματικό", // Polish to Greek
+		"парол", "секретный ключ", "ключ api", "api-ключ", "api ключ", "ключ доступа", "токен", "секрет", "лозинка", "кодовая фраза", // Russian, Ukrainian, Bulgarian, Serbian
+		"mật khẩu", "mat khau", "khóa api", "kata sandi", "sandi", "kunci api", "รหัสผ่าน", "पासवर्ड", "كلمة المرور", "كلمة السر", "رمز عبور", "סיסמה", "סיסמא", // further south
+		"密码", "密碼", "口令", "密钥", "密鑰", "秘钥", "金鑰", "令牌", // Chinese
+		"パスワード", "パスフレーズ", "パスコード", "トークン", "シークレット", "暗証番号", "apiキー", "api キー", "アクセスキー", "秘密鍵", "合言葉", // Japanese
+		"비밀번호", "비번", "암호", "패스워드", "패스프레이즈", "토큰", "시크릿", "api 키", "api키", "액세스 키", "액세스키", "인증키", "인증 키", "비밀키", "비밀 키", "접근 키", // Korean
+	}
+}
+
+// inTongues are the words as a text may have them: small, with a capital, in capitals. Only
+// ASCII letters are made small before keywords are looked for.
+func inTongues() []string {
+	var out []string
+	for _, w := range tongues() {
+		first, n := utf8.DecodeRuneInString(w)
+		out = append(out, w, string(unicode.ToUpper(first))+w[n:], strings.ToUpper(w))
+	}
+	return out
+}
+
+// maxBetween is how many bytes stand between a word and its value at most.
+const maxBetween = 48
+
+// tongue is the value of a secret that is named in one of the tongues: behind a sign, any that
+// an English name would be believed for; elsewhere the first thing in the sentence that can't be
+// said. So no grammar is needed: whatever stands between is words.
+func tongue(t string, at window) (int, int) {
+	if !standsAlone(t, at) {
+		return 0, 0
+	}
+	return inSentence(t, at.hi)
+}
+
+// inSentence is the value of a name that ends at from.
+func inSentence(t string, from int) (int, int) {
+	for i := from; i < len(t) && i-from < maxBetween; {
+		r, n := utf8.DecodeRuneInString(t[i:])
+		switch {
+		case strings.ContainsRune("\n.;。；!?！？", r):
+			return 0, 0
+		case strings.ContainsRune(signs, r):
+			lo, hi := bare(t, i+skipped(t[i:], signs))
+			if v := t[lo:hi]; !telling(v) {
+				return 0, 0
+			}
+			return lo, hi
+		case r < utf8.RuneSelf && alnumeric(byte(r)):
+			lo, hi := bare(t, i)
+			if v := t[lo:hi]; telling(v) && strict(v) && !spoken(v) {
+				return lo, hi
+			}
+			n = max(n, hi-i)
+			if c := strings.IndexAny(t[i:i+n], "=:"); c > 0 {
+				n = c
+			}
+		}
+		i += n
+	}
+	return 0, 0
+}
+
+const (
+	signs   = "=:>：＝＞→"
+	opening = " \t\"'`*“„«‘‚「『（("
+	closers = "\"'`“”„»’‘」』（）。、，；！？"
+)
+
+// standsAlone reports whether a word is one, and not the end of another. Long words of languages that
+// put words together may be ("Datenbankpasswort"), and scripts without letters' case have no spaces.
+func standsAlone(t string, at window) bool {
+	before, _ := utf8.DecodeLastRuneInString(t[:at.lo])
+	first, _ := utf8.DecodeRuneInString(t[at.lo:])
+	if !unicode.IsLetter(before) || first >= caseless {
+		return true
+	}
+	w := strings.ToLower(t[at.lo:at.hi])
+	return strings.HasSuffix(w, "wort") || strings.HasSuffix(w, "wört") || strings.HasSuffix(w, "ord")
+}
+
+// caseless is where scripts begin that have no capitals, and mostly no spaces.
+const caseless = '\u0e00'
+
+// bare is the value at i, in whatever quotes. One that begins in ASCII ends where another
+// script begins: particles are written right behind.
+func bare(t string, i int) (lo, hi int) {
+	i += skipped(t[i:], opening)
+	hi = i
+	for hi < len(t) && hi-i < 4096 {
+		r, n := utf8.DecodeRuneInString(t[hi:])
+		if strings.IndexByte(" \t\r\n,;&|<>)]}", t[hi]) >= 0 || strings.ContainsRune(closers, r) || t[i] < utf8.RuneSelf && r >= caseless {
+			break
+		}
+		hi += n
+	}
+	return i, i + len(strings.TrimRight(t[i:hi], ".:*"))
+}
+
+// skipped is how many bytes at the start of t are of set.
+func skipped(t, set string) int {
+	return len(t) - len(strings.TrimLeft(t, set))
+}
+
+// spoken reports whether a value may be mentioned in a sentence without being a secret: a hash, the
+// number of an issue, a name with a number behind.
+func spoken(v string) bool { return mentioned.MatchString(v) }
+
+var mentioned = regexp.MustCompile(`^(?:[0-9a-fA-F-]+|[A-Za-z][A-Za-z_.-]*\d{1,5})$`)
