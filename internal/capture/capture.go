@@ -9,7 +9,7 @@
 // processes at once a transcript is read; what a transcript still lacks (it lags behind
 // the commit by seconds) is stored by the next capture; a file that can't be read is a
 // warning and never stops the rest. Of a transcript that was appended to, only the new
-// bytes are read.
+// bytes are read. Save, Purge and Restore append what somebody said on purpose (note.go).
 //
 // It touches git and a small cache of its own (state.go), never a database, and never
 // writes to a transcript.
@@ -175,19 +175,11 @@ func (o *Outcome) sessions(ids ...string) {
 }
 
 func (g *gathered) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) error {
-	tips, err := ledger.LocalTips(g.Repo)
+	tips, st, now, err := g.stands(ctx)
 	if err != nil {
 		return err
 	}
-	if tips[g.Ledger.Ref()] == "" {
-		return g.missing()
-	}
-	if g.st, err = load(ctx, g.Repo, g.CacheDir, tips); err != nil {
-		return err
-	}
-	if g.now, err = g.after(tips); err != nil {
-		return err
-	}
+	g.st, g.now = st, now
 	if err := g.gather(ctx); err != nil {
 		return err
 	}
@@ -196,6 +188,21 @@ func (g *gathered) once(ctx context.Context, plan func(*gathered) ([]session.Ent
 		return err
 	}
 	return g.store(ctx, tips, drafts)
+}
+
+// stands reads what the ledgers on this machine hold, and the time of what comes next.
+func (c *Capturer) stands(ctx context.Context) (tips map[string]git.OID, st *state, now time.Time, err error) {
+	if tips, err = ledger.LocalTips(c.Repo); err != nil {
+		return nil, nil, now, err
+	}
+	if tips[c.Ledger.Ref()] == "" {
+		return nil, nil, now, c.missing()
+	}
+	if st, err = load(ctx, c.Repo, c.CacheDir, tips); err != nil {
+		return nil, nil, now, err
+	}
+	now, err = c.after(tips)
+	return tips, st, now, err
 }
 
 // future is how far a clock may have gone back. What is later than that was written by a

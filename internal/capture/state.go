@@ -37,6 +37,8 @@ type state struct {
 	Sessions map[string]*known   // by sessionKey
 	Recorded map[uint64]bool     // code commits whose files a checkpoint holds, by their first 8 bytes
 	Rewrites map[uint64][]uint64 // code commits that others became: new → old, sorted; a squash has several
+	Memories map[string][]string // IDs of memories, sorted, by what they say; see memoryKey
+	Marks    map[string]mark     // the one that wins, by the ID of its session or memory
 	Latest   map[string]string   // session ID or key → path of the last segment that adds to it or links it
 	Files    map[string]stamp    // transcripts that were read to this size and time
 	Foreign  map[string]int64    // see transcript.Env
@@ -68,8 +70,8 @@ type stamp struct {
 func newState() *state {
 	return &state{
 		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
-		Latest: map[string]string{},
-		Files:  map[string]stamp{}, Foreign: map[string]int64{},
+		Memories: map[string][]string{}, Marks: map[string]mark{}, Latest: map[string]string{},
+		Files: map[string]stamp{}, Foreign: map[string]int64{},
 	}
 }
 
@@ -213,6 +215,7 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 			st.Rewrites[shaKey(r.New)] = slices.Insert(old, i, shaKey(r.Old))
 		}
 	}
+	st.applyNotes(all)
 	if cp := all.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch == session.Scrubbed) {
 		st.Recorded[shaKey(cp.GitSHA)] = true
 		made := cp.TS

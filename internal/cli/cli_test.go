@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-var names = []string{"", "init", "clean", "checkpoint", "log", "query", "index", "version", "hook"}
+var names = []string{"", "init", "clean", "checkpoint", "log", "query", "save", "purge", "restore", "why", "mcp", "index", "version", "hook"}
 
 func TestHelp(t *testing.T) {
 	d := newDesk(t)
 	flags := map[string][]string{
-		"":      {"--file REGEX", "--commit REV", "--author EMAIL", "--actor human", "-n, --limit N"},
+		"": {"--file REGEX", "--commit REV", "--author EMAIL", "--actor human", "--purged", "-n, --limit N"}, "save": {"--title", "--source"},
 		"clean": {"--ledger"}, "log": {"-n, --limit N", "--json"}, "version": {"--json"},
 		"query": {"--session ID", "--offset N", "--limit N", "--role human", "--full", "--index"},
+		"why":   {"-n, --limit N", "--checkpoint REF", "PATH[:LINE"},
 	}
 	for _, name := range names {
 		for _, form := range [][]string{{name, "-h"}, {name, "--help"}, {"help", name}} {
@@ -63,6 +64,10 @@ func TestWrongUsage(t *testing.T) {
 		{"init --force", "--force"},
 		{"clean all", `"all"`},
 		{"checkpoint now", `"now"`},
+		{"save --title", "--title"},
+		{"purge", "which session or memory?"},
+		{"restore", "which session or memory?"},
+		{"--purged --checkpoint HEAD", "--purged does not go with --checkpoint"},
 		{"log main", `"main"`},
 		{"log -n 0", "-n must be at least 1"},
 		{"log -n -3", "-n must be at least 1"},

@@ -37,6 +37,10 @@ func (e *usageError) Unwrap() error { return e.err }
 func status(err error) int {
 	var usage *usageError
 	var request *recall.UsageError
+	var note *capture.NoteError
+	if errors.As(err, &note) {
+		return exitUsage
+	}
 	if errors.As(err, &usage) || errors.As(err, &request) || errors.Is(err, config.ErrUnknownRemote) || errors.Is(err, ledger.ErrNoMoment) {
 		return exitUsage
 	}
@@ -78,6 +82,7 @@ var kinds = []struct { //nolint:gochecknoglobals // a table
 	{db.ErrTime, "ask for less, or give it more with --timeout"},
 	{db.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},
+	{git.ErrTooLong, "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST"},
 	{fs.ErrPermission, "check who owns .rekal and .git; nothing is lost"},
 	{config.ErrNoRemote, `add one with "git remote add origin URL", or name one`},
 	{config.ErrUnknownRemote, `"git remote" lists them, "git config rekal.remote NAME" chooses one`},
@@ -94,6 +99,7 @@ func hintOf(err error) string {
 	var target *ledger.TargetError
 	var prefix *ledger.AmbiguousError
 	var tree *workspace.CheckedOutError
+	var purged *recall.PurgedError
 	var fault *config.Fault
 	switch {
 	case errors.As(err, &fault):
@@ -114,6 +120,8 @@ func hintOf(err error) string {
 		return "only your own ledger can be scrubbed; whoever wrote it scrubs another one"
 	case errors.As(err, &tree):
 		return fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, tree.Dir)
+	case errors.As(err, &purged):
+		return fmt.Sprintf(`"git rekal restore %s" shows it again`, purged.ID)
 	case errors.As(err, &ambiguous), errors.As(err, &prefix):
 		return "give more of the ID"
 	}

@@ -10,21 +10,28 @@ import (
 )
 
 // initCommand sets a repository up: `git rekal init`.
-type initCommand struct{ remote string }
+type initCommand struct {
+	remote string
+	mcp    bool
+}
 
 func initEntry() entry {
 	return entry{
-		name: "init", usage: "init [--remote NAME]", short: "set this repository up, and import what agents already recorded",
+		name: "init", usage: "init [--mcp] [--remote NAME]", short: "set this repository up, and import what agents already recorded",
 		long: `
 Makes the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agent's skill,
 ignores the last two through info/exclude, and imports the sessions that coding agents
 already recorded for this repository. Ledgers that a clone brought along are taken in. Run again,
-it repairs what is missing and changes nothing else. "git rekal clean" undoes it.`,
+it repairs what is missing and changes nothing else. "git rekal clean" undoes it.
+
+--mcp also registers the MCP server (see "git rekal mcp -h") in .mcp.json at the repository's root, beside
+whatever servers are there.`,
 		make: func() command { return &initCommand{} },
 	}
 }
 
 func (c *initCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server in .mcp.json")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` beside each push (sets rekal.remote)")
 }
 
@@ -55,6 +62,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	layout.MCP = c.mcp
 	made, err := c.ledgers(ctx, app, w, author) // where there can be none, nothing else is made
 	if err != nil {
 		return err

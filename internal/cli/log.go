@@ -55,7 +55,7 @@ func (c *logCommand) run(ctx context.Context, app *App) error {
 		checkpoints, err := recall.Log(ctx, data.DB, c.limit)
 		var ids []string
 		if err == nil {
-			ids, err = data.SessionIDs(ctx)
+			ids, err = data.ItemIDs(ctx)
 		}
 		if err := errors.Join(err, data.Close()); err != nil {
 			return err

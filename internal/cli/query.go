@@ -47,7 +47,7 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.index, "index", false, "run the SQL on index.db")
 	c.limits = db.QueryLimits()
 	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "how long the SQL may take, `as` 10s or 2m")
-	fs.StringVar(&c.page.ID, "session", "", "the session with this `ID`")
+	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
 	fs.IntVar(&c.page.Limit, "limit", 20, "at most `N` turns")
 	fs.StringVar(&c.page.Role, "role", "", "only turns of a `human` or the assistant")
@@ -89,22 +89,25 @@ func (c *queryCommand) validate(args []string) error {
 }
 
 func (c *queryCommand) run(ctx context.Context, app *App) error {
-	return app.read(func(_ *workspace.Workspace, m *materialize.Materializer) error {
+	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
 		if c.page.ID != "" {
-			return c.session(ctx, app, m)
+			return c.session(ctx, app, w, m)
 		}
 		return c.selectRows(ctx, app, m)
 	})
 }
 
-func (c *queryCommand) session(ctx context.Context, app *App, m *materialize.Materializer) error {
+func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Workspace, m *materialize.Materializer) error {
 	tables, err := m.Both(ctx)
 	if err != nil {
 		return err
 	}
-	answer, err := recall.Session(ctx, tables.Data, tables.Index, c.page)
+	answer, memory, err := recall.Item(ctx, tables.Data, tables.Index, w.Repo, c.page)
 	if err := errors.Join(err, tables.Close()); err != nil {
 		return err
+	}
+	if memory != nil {
+		return result.Write(app.Stdout, memory)
 	}
 	return result.Write(app.Stdout, answer)
 }

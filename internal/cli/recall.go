@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -16,16 +18,17 @@ import (
 
 // recallCommand answers `git rekal --file '^src/auth/' "JWT expiry"`.
 type recallCommand struct {
-	req   recall.Request
-	flags *pflag.FlagSet
+	req    recall.Request
+	purged bool
+	flags  *pflag.FlagSet
 }
 
 func recallEntry() entry {
 	return entry{
 		usage: "[filters] [query]",
 		long: `
-Finds the AI coding sessions behind the code and prints them as JSON on one line, the best
-first. Filters are ANDed and may stand before or after the query. Without a query: the
+Finds the AI coding sessions behind the code, and memories that were saved, and prints them as
+JSON on one line, the best first. Filters are ANDed and may stand before or after the query. Without a query: the
 latest sessions that pass the filters.
 
   git rekal "JWT expiry"
@@ -42,6 +45,7 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state: a checkpoint's SHA, HEAD~n, @{date}, a revision of the code, or a folder; `REF`")
 	fs.Var((*once)(&c.req.Author), "author", "sessions of the person with this `EMAIL`")
 	fs.Var((*once)(&c.req.Actor), "actor", "sessions started by a `human` or an agent")
+	fs.BoolVar(&c.purged, "purged", false, "what is purged, and nothing else")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
 	c.flags = fs
 }
@@ -68,6 +72,12 @@ func (c *recallCommand) validate(args []string) error {
 	if c.flags.Changed("limit") && c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
 	}
+	if c.purged {
+		c.req.Purged = db.Only
+	}
+	if c.purged && c.req.Checkpoint != "" {
+		return errors.New("--purged does not go with --checkpoint: what is purged is so today")
+	}
 	for _, name := range []string{"file", "commit", "checkpoint", "author", "actor"} {
 		if f := c.flags.Lookup(name); f.Changed && f.Value.String() == "" {
 			return errors.New("--" + name + " must not be empty")
@@ -82,6 +92,11 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
+		if tables != m {
+			if c.req.Hidden, err = m.Purged(ctx); err != nil {
+				return err
+			}
+		}
 		index, err := tables.Index(ctx)
 		if err != nil {
 			return err
@@ -90,6 +105,9 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 			debug.SetGCPercent(400)
 		}
 		c.req.Embed = w.Question
+		if when != nil {
+			c.req.Tip = git.OID(when.Checkpoint)
+		}
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
 		// The system takes back memory, files and locks at once, for which the engine takes 4 ms.
 		if !app.Ends {

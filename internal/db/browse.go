@@ -26,26 +26,6 @@ func (e *AmbiguousError) Error() string {
 // MinPrefix is how many characters of an ID are enough to try.
 const MinPrefix = 8
 
-// FindSession completes a prefix of a session's ID. It returns ErrNoRow or an
-// AmbiguousError where there is not exactly one.
-func (d *DB) FindSession(ctx context.Context, prefix string) (string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE starts_with(id, upper(?)) ORDER BY id LIMIT 10`, prefix)
-	if err != nil {
-		return "", err
-	}
-	ids, err := scanStrings(rows)
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case len(ids) == 0:
-		return "", fmt.Errorf("session %q: %w", prefix, ErrNoRow)
-	case len(ids) > 1:
-		return "", &AmbiguousError{Prefix: prefix, IDs: Shortest(ids)}
-	}
-	return ids[0], nil
-}
-
 // Shortest cuts sorted IDs to the shortest prefix that tells each from its neighbours, at
 // least MinPrefix characters.
 func Shortest(sorted []string) []string {
@@ -70,9 +50,9 @@ func common(a, b string) int {
 	return n
 }
 
-// SessionIDs reads the IDs of all sessions, in order.
-func (d *DB) SessionIDs(ctx context.Context) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions ORDER BY id`)
+// ItemIDs reads the IDs of all sessions and memories, in order.
+func (d *DB) ItemIDs(ctx context.Context) ([]string, error) {
+	rows, err := d.Query(ctx, `SELECT id FROM sessions UNION ALL SELECT id FROM memories ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
@@ -97,9 +77,10 @@ func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
 	return r, nil
 }
 
-// Children reads the IDs of the sessions that a session spawned.
+// Children reads the IDs of the sessions that a session spawned, without those that are purged.
 func (d *DB) Children(ctx context.Context, id string) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE parent_session_id = ? ORDER BY id`, id)
+	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE parent_session_id = ?
+		AND id NOT IN (SELECT id FROM purged) ORDER BY id`, id)
 	if err != nil {
 		return nil, err
 	}
@@ -146,23 +127,28 @@ func (d *DB) Tools(ctx context.Context, id string, from, to int) ([]session.Tool
 	return out, err
 }
 
+// SessionFile is a file of one of a session's commits.
+type SessionFile struct {
+	Left
+	Change, SHA string
+}
+
 // SessionFiles reads from index.db the files of a session's commits, the latest first.
-func (d *DB) SessionFiles(ctx context.Context, id string) (paths, changes, shas []string, err error) {
-	rows, err := d.Query(ctx, `SELECT file_path, change_type, git_sha FROM files_index f
+func (d *DB) SessionFiles(ctx context.Context, id string) ([]SessionFile, error) {
+	rows, err := d.Query(ctx, `SELECT file_path, blob, change_type, git_sha FROM files_index f
 		JOIN session_commits c ON c.session_id = f.session_id AND c.checkpoint_id = f.checkpoint_id
 		WHERE f.session_id = ? ORDER BY c.ts DESC, f.checkpoint_id, file_path`, id)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
+	var out []SessionFile
 	err = each(rows, func() error {
-		var p, c, s string
-		if err := rows.Scan(&p, &c, &s); err != nil {
-			return err
-		}
-		paths, changes, shas = append(paths, p), append(changes, c), append(shas, s)
-		return nil
+		var f SessionFile
+		err := rows.Scan(&f.Path, &f.Blob, &f.Change, &f.SHA)
+		out = append(out, f)
+		return err
 	})
-	return paths, changes, shas, err
+	return out, err
 }
 
 // LogRow is a checkpoint with one of its sessions; Session is "" when it has none.
@@ -176,7 +162,7 @@ type LogRow struct {
 }
 
 // Log reads the latest checkpoints of data.db, newest first, a row for each session of
-// each.
+// each that is not purged.
 func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
 	rows, err := d.Query(ctx, `WITH c AS (SELECT * FROM checkpoints ORDER BY ts DESC, id LIMIT ?),
 		f AS (SELECT checkpoint_id, count(*) AS n FROM files_touched GROUP BY checkpoint_id)
@@ -184,6 +170,7 @@ func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
 			coalesce(s.id, ''), coalesce(title, ''), coalesce(source, ''), coalesce(s.actor_type, ''),
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, false)
 		FROM c LEFT JOIN f ON f.checkpoint_id = c.id LEFT JOIN checkpoint_sessions l ON l.checkpoint_id = c.id
+			AND l.session_id NOT IN (SELECT id FROM purged)
 		LEFT JOIN sessions s ON s.id = l.session_id ORDER BY c.ts DESC, c.id, s.started_at, s.id`, limit)
 	if err != nil {
 		return nil, err

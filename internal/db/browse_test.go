@@ -78,7 +78,7 @@ func equal(t *testing.T, what string, want, got any) {
 	}
 }
 
-func TestFindSession(t *testing.T) {
+func TestFindItem(t *testing.T) {
 	const one, two, other = "01KAB3F9AAAAAAAAAAAAAAAAA1", "01KAB3F9AAAABBBBBBBBBBBBB2", "01KZZZZZZZZZZZZZZZZZZZZZZ3"
 	d := openData(t, sessions(t, one, two, other))
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestFindSession(t *testing.T) {
 		{"two", "01KAB3F9", "", nil, []string{"01KAB3F9AAAAA", "01KAB3F9AAAAB"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := d.FindSession(t.Context(), c.prefix)
+			got, err := d.FindItem(t.Context(), c.prefix)
 			var ambiguous *db.AmbiguousError
 			switch {
 			case c.candidates != nil:

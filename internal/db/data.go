@@ -10,13 +10,13 @@ import (
 )
 
 // DataVersion is the schema version of data.db; any change of a table below raises it.
-const DataVersion = 3
+const DataVersion = 4
 
 // DataSchema is the schema of data.db: the six tables of the schema page (documented
 // columns first), the memories and marks that the ledger holds besides, links to sessions
 // that are not there, and how far each ledger has been read.
 func DataSchema() Schema {
-	return Schema{Kind: "data", Version: DataVersion, DDL: dataDDL + cursorDDL}
+	return Schema{Kind: "data", Version: DataVersion, DDL: dataDDL + purgedDDL + cursorDDL}
 }
 
 const dataDDL = `
@@ -45,7 +45,7 @@ CREATE TABLE checkpoint_sessions (
     checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, inferred BOOLEAN NOT NULL);
 CREATE TABLE memories (
     id VARCHAR NOT NULL, user_email VARCHAR NOT NULL, title VARCHAR, content VARCHAR NOT NULL,
-    source VARCHAR, ts TIMESTAMP NOT NULL, actor_type VARCHAR);
+    source VARCHAR, ts TIMESTAMP NOT NULL, actor_type VARCHAR NOT NULL, entry VARCHAR NOT NULL);
 CREATE TABLE marks (
     id VARCHAR NOT NULL, kind VARCHAR NOT NULL, n INTEGER NOT NULL, ts TIMESTAMP NOT NULL, user_email VARCHAR NOT NULL);
 CREATE TABLE rewrites (
@@ -248,20 +248,12 @@ func (t *Tx) Whole(ctx context.Context, s *session.Session) error {
 	})
 }
 
-// AppendNotes adds what an entry says besides checkpoints and sessions.
+// AppendNotes adds the marks and rewrites of an entry.
 func (t *Tx) AppendNotes(e session.Entry, email string) error {
 	steps := []struct {
 		table string
 		fill  func(row func(...any) error) error
 	}{
-		{"memories", func(row func(...any) error) error {
-			for _, m := range e.Memories {
-				if err := row(m.ID, email, opt(m.Title), m.Content, opt(m.Source), m.TS, opt(m.ActorType)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}},
 		{"marks", func(row func(...any) error) error {
 			for i, m := range append(append([]session.Mark(nil), e.Purges...), e.Restores...) {
 				kind := "purge"

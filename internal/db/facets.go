@@ -68,13 +68,16 @@ func pathKey(path string) int64 {
 }
 
 // FileRow says that a checkpoint's file is a session's own.
-type FileRow struct{ Checkpoint, Session, Path, Change string }
+type FileRow struct {
+	Checkpoint, Session, Path, Change string
+	Blob                              Key // what the commit left there; LeftNothing for a deletion, 0 where the ledger does not say
+}
 
 // AppendFilesIndex adds files that sessions' commits changed.
 func (t *Tx) AppendFilesIndex(files []FileRow) error {
 	return t.Append("files_index", func(row func(...any) error) error {
 		for _, f := range files {
-			if err := row(f.Checkpoint, f.Session, f.Path, f.Change); err != nil {
+			if err := row(f.Checkpoint, f.Session, f.Path, f.Change, int64(f.Blob)); err != nil {
 				return err
 			}
 		}
@@ -216,7 +219,7 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 			f := facts[r.ID]
 			if err := row(r.ID, opt(r.Email), opt(r.Branch), r.ActorType, opt(r.AgentID), r.CapturedAt,
 				int32(r.NextTurn-r.FirstTurn), f.tools, f.count, opt(f.checkpoint), opt(f.sha),
-				opt(r.Title), r.Source, opt(r.Parent), at(r.StartedAt), at(r.LastTurnAt), f.files, f.commits); err != nil {
+				opt(r.Title), r.Source, opt(r.Parent), at(r.StartedAt), at(r.LastTurnAt), f.files, f.commits, KindSession, f.leftPaths, f.leftBlobs); err != nil {
 				return err
 			}
 		}
@@ -224,20 +227,25 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 	})
 }
 
-// How many files and commits the facets name; the rest is counted.
+// How many files and commits the facets name; the rest is counted. LeftFiles is of how many files they
+// say what the session's commits left there, those that changed last.
 const (
 	ShownFiles   = 5
 	ShownCommits = 5
+	LeftFiles    = 50
 )
 
 type facts struct {
 	tools, count    int32
 	checkpoint, sha string
 	files, commits  []string
+	leftPaths       []string
+	leftBlobs       []int64
 }
 
 // facts reads the counts of sessions, the first files that they changed (by their tools in
-// order, then others of their commits) and their latest checkpoint and commits.
+// order, then others of their commits), what they left in their files, and their latest checkpoint
+// and commits.
 func (t *Tx) facts(ctx context.Context, ids []string) (map[string]facts, error) {
 	rows, err := t.Query(ctx, `WITH s AS (SELECT unnest(?::VARCHAR[]) AS id),
 		n AS (SELECT session_id, count(*) AS tools FROM tool_calls_index WHERE session_id IN (FROM s) GROUP BY session_id),
@@ -251,11 +259,16 @@ func (t *Tx) facts(ctx context.Context, ids []string) (map[string]facts, error) 
 			FROM session_commits WHERE session_id IN (FROM s) GROUP BY session_id),
 		g AS (SELECT session_id, list(git_sha ORDER BY ts DESC, git_sha)[1:?] AS shas FROM (
 			SELECT session_id, git_sha, max(ts) AS ts FROM session_commits
-			WHERE git_sha <> ? AND session_id IN (FROM s) GROUP BY session_id, git_sha) GROUP BY session_id)
-		SELECT s.id, coalesce(tools, 0), coalesce(files, 0), coalesce(cp, ''), coalesce(sha, ''), shown, shas FROM s
+			WHERE git_sha <> ? AND session_id IN (FROM s) GROUP BY session_id, git_sha) GROUP BY session_id),
+		l AS (SELECT session_id, list(path ORDER BY ts DESC, path)[1:?] AS left_paths, list(blob ORDER BY ts DESC, path)[1:?] AS left_blobs FROM (
+			SELECT session_id, file_path AS path, arg_max(blob, (ts, checkpoint_id)) AS blob, max(ts) AS ts
+			FROM (SELECT * FROM files_index WHERE session_id IN (FROM s))
+				JOIN (SELECT * FROM session_commits WHERE session_id IN (FROM s)) USING (session_id, checkpoint_id)
+			GROUP BY session_id, file_path) GROUP BY session_id)
+		SELECT s.id, coalesce(tools, 0), coalesce(files, 0), coalesce(cp, ''), coalesce(sha, ''), shown, shas, left_paths, left_blobs FROM s
 		LEFT JOIN n ON n.session_id = s.id LEFT JOIN f ON f.session_id = s.id
-		LEFT JOIN c ON c.session_id = s.id LEFT JOIN g ON g.session_id = s.id`,
-		ids, ShownFiles, ShownCommits, session.ZeroSHA)
+		LEFT JOIN c ON c.session_id = s.id LEFT JOIN g ON g.session_id = s.id LEFT JOIN l ON l.session_id = s.id`,
+		ids, ShownFiles, ShownCommits, session.ZeroSHA, LeftFiles, LeftFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -263,37 +276,38 @@ func (t *Tx) facts(ctx context.Context, ids []string) (map[string]facts, error) 
 	err = each(rows, func() error {
 		var id string
 		var f facts
-		var files, commits any
-		if err := rows.Scan(&id, &f.tools, &f.count, &f.checkpoint, &f.sha, &files, &commits); err != nil {
+		var files, commits, paths, blobs any
+		if err := rows.Scan(&id, &f.tools, &f.count, &f.checkpoint, &f.sha, &files, &commits, &paths, &blobs); err != nil {
 			return err
 		}
-		f.files, f.commits = list(files), list(commits)
+		f.files, f.commits, f.leftPaths, f.leftBlobs = list[string](files), list[string](commits), list[string](paths), list[int64](blobs)
 		out[id] = f
 		return nil
 	})
 	return out, err
 }
 
-// list is a VARCHAR[] as the driver gives it.
-func list(v any) []string {
+// list is an array as the driver gives it.
+func list[T any](v any) []T {
 	values, _ := v.([]any)
-	var out []string
+	var out []T
 	for _, x := range values {
-		if s, ok := x.(string); ok {
+		if s, ok := x.(T); ok {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// ReplaceIndexState writes the one row of index_state. Trained is the entry that holds the
+// ReplaceIndexState writes the one row of index_state, which counts sessions that are not purged. Trained is the entry that holds the
 // last turn that the semantic model was trained on; "" without a model.
 func (t *Tx) ReplaceIndexState(ctx context.Context, dim int, trained string, now time.Time) error {
 	if err := t.Exec(ctx, `DELETE FROM index_state`); err != nil {
 		return err
 	}
-	return t.Exec(ctx, `INSERT INTO index_state SELECT count(*), coalesce(sum(turn_count), 0), ?, ?, ? FROM session_facets`,
-		int32(dim), now.UTC(), opt(trained))
+	return t.Exec(ctx, `INSERT INTO index_state SELECT count(*), coalesce(sum(turn_count), 0), ?, ?, ? FROM session_facets
+		WHERE kind = ? AND session_id NOT IN (SELECT id FROM purged)`,
+		int32(dim), now.UTC(), opt(trained), KindSession)
 }
 
 // Trained reads what ReplaceIndexState wrote; "" where it wrote nothing yet.

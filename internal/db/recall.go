@@ -12,22 +12,37 @@ import (
 
 // Facet is what recall shows of a session, from session_facets.
 type Facet struct {
-	ID, Email, Branch, ActorType, AgentID string
-	Title, Source, Parent                 string
-	CapturedAt                            time.Time
-	Turns, Tools, Files                   int
-	Checkpoint                            string   // the latest; "" for none
-	Shown                                 []string // the first files that it changed, at most ShownFiles
-	Commits                               []string // OIDs of code commits, the latest first, at most ShownCommits
+	ID, Kind                          string // KindSession or KindMemory
+	Email, Branch, ActorType, AgentID string
+	Title, Source, Parent             string
+	CapturedAt                        time.Time
+	Turns, Tools, Files               int
+	Checkpoint                        string   // the latest; "" for none
+	Shown                             []string // the first files that it changed, at most ShownFiles
+	Commits                           []string // OIDs of code commits, the latest first, at most ShownCommits
+	Left                              []Left   // what its commits left in its files, at most LeftFiles
 }
 
-// Filter says which sessions count. Empty fields let all pass.
+// Filter says which sessions and memories count. Empty fields let all pass that are not purged.
 type Filter struct {
 	File    string   // RE2, unanchored, on paths that the session's tools named or its commits changed
 	Commits []string // OIDs or prefixes of OIDs of code commits: any of them
 	Author  string   // e-mail address, in any case
 	Actor   string
+	IDs     []string // nothing but these; nil: all
+	Title   string   // a part of the title, in any case
+	Purged  Purged
 }
+
+// Purged says what a filter does with what is purged.
+type Purged int
+
+// Without leaves out what is purged; With does not; Only leaves out the rest.
+const (
+	Without Purged = iota
+	With
+	Only
+)
 
 // where is the filter as a condition on session_facets, with its arguments.
 func (f Filter) where() (string, []any) {
@@ -47,10 +62,23 @@ func (f Filter) where() (string, []any) {
 	if f.Actor != "" {
 		add("actor_type = ?", f.Actor)
 	}
+	if f.IDs != nil {
+		add("session_id IN (SELECT unnest(?::VARCHAR[]))", f.IDs)
+	}
+	if f.Title != "" {
+		add("contains(lower(title), lower(?))", f.Title)
+	}
+	switch f.Purged {
+	case Without:
+		add("session_id NOT IN (SELECT id FROM purged)")
+	case Only:
+		add("session_id IN (SELECT id FROM purged)")
+	case With:
+	}
 	return strings.Join(conds, " AND "), args
 }
 
-// Matching reads the IDs of the sessions that pass a filter, the latest first.
+// Matching reads the IDs of what passes a filter, the latest first.
 func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
 	cond, args := f.where()
 	rows, err := d.Query(ctx, `SELECT session_id FROM session_facets WHERE `+cond+`
@@ -69,7 +97,7 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 	chosen, args := among(ids)
 	rows, err := d.Query(ctx, `SELECT session_id, coalesce(user_email, ''), coalesce(git_branch, ''), actor_type,
 		coalesce(agent_id, ''), coalesce(title, ''), source, coalesce(parent_session_id, ''), captured_at,
-		turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits
+		turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits, kind, left_paths, left_blobs
 		FROM session_facets WHERE session_id IN (`+chosen+`)`, args...)
 	if err != nil {
 		return nil, err
@@ -77,12 +105,12 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 	out := map[string]Facet{}
 	err = each(rows, func() error {
 		var f Facet
-		var files, commits any
+		var files, commits, paths, blobs any
 		if err := rows.Scan(&f.ID, &f.Email, &f.Branch, &f.ActorType, &f.AgentID, &f.Title, &f.Source, &f.Parent,
-			&f.CapturedAt, &f.Turns, &f.Tools, &f.Files, &f.Checkpoint, &files, &commits); err != nil {
+			&f.CapturedAt, &f.Turns, &f.Tools, &f.Files, &f.Checkpoint, &files, &commits, &f.Kind, &paths, &blobs); err != nil {
 			return err
 		}
-		f.Shown, f.Commits = list(files), list(commits)
+		f.Shown, f.Commits, f.Left = list[string](files), list[string](commits), leftOf(list[string](paths), list[int64](blobs))
 		out[f.ID] = f
 		return nil
 	})
@@ -98,8 +126,9 @@ type CommitRow struct {
 
 // Commits reads the code commits of sessions, the latest first.
 func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow, error) {
+	chosen, args := among(ids)
 	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts FROM session_commits
-		WHERE session_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY ts DESC, checkpoint_id`, ids)
+		WHERE session_id IN (`+chosen+`) ORDER BY ts DESC, checkpoint_id`, args...)
 	if err != nil {
 		return nil, err
 	}

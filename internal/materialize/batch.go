@@ -21,8 +21,11 @@ type batch struct {
 	changed  map[string]bool             // sessions whose row or facets change
 	edited   map[string]map[string]bool  // session → files that it has edited so far
 	named    map[string]*named           // session → what else its calls have named so far
+	memories map[string]db.MemoryRow     // those that the batch names
 	turnAt   map[db.TurnKey]time.Time    // times of turns that tool calls stand behind
 	parts    []session.Session           // what to append, in ledger order, numbered as it will stand
+	saved    []db.MemoryRow              // memories to append
+	indexed  []session.Session           // parts, and memories as search takes them, in ledger order
 	cps      []session.Checkpoint
 	files    []db.FileRow
 	dangling []db.DanglingLink
@@ -78,11 +81,11 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 	return b.loadTimes(ctx, entries)
 }
 
-// loadRows reads the rows of the sessions that the entries name, and returns their IDs.
+// loadRows reads the rows of the sessions and memories that the entries name, and returns their IDs.
 func (b *batch) loadRows(ctx context.Context, entries []entry) ([]string, error) {
 	var ids []string
 	for _, e := range entries {
-		ids = append(ids, e.sessions()...)
+		ids = append(ids, e.items()...)
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -93,13 +96,16 @@ func (b *batch) loadRows(ctx context.Context, entries []entry) ([]string, error)
 	for id, r := range rows {
 		b.rows[id] = &r
 	}
+	if b.memories, err = b.data.Memories(ctx, ids); err != nil {
+		return nil, err
+	}
 	return ids, b.checkOrder(ctx, ids, entries)
 }
 
 // checkOrder returns errRestart when an entry came late: it is earlier than what the tables
-// hold of one of its sessions, or than turns that the semantic model was trained on. Which
-// turn is whose number, which file is whose edit, and what is near in meaning would
-// then depend on who was fetched first.
+// hold of one of its sessions or memories, or than turns that the semantic model was trained
+// on. Which turn is whose number, which file is whose edit, which of two things that share an ID
+// is there, and what is near in meaning would then depend on who was fetched first.
 func (b *batch) checkOrder(ctx context.Context, ids []string, entries []entry) error {
 	if b.fresh {
 		return nil
@@ -109,11 +115,11 @@ func (b *batch) checkOrder(ctx context.Context, ids []string, entries []entry) e
 		return err
 	}
 	for _, e := range entries {
-		if len(e.Sessions) > 0 && e.key < b.trained {
+		if len(e.Sessions)+len(e.Memories) > 0 && e.key < b.trained {
 			return errRestart
 		}
-		for _, id := range e.sessions() {
-			if r := b.rows[id]; e.key < dangling[id] || r != nil && e.key < r.LastEntry {
+		for _, id := range e.items() {
+			if r := b.rows[id]; e.key < dangling[id] || e.key < b.memories[id].Entry || r != nil && e.key < r.LastEntry {
 				return errRestart
 			}
 		}
@@ -147,14 +153,17 @@ func (b *batch) edit(id, path string) {
 
 // take adds what one commit says.
 func (b *batch) take(ctx context.Context, e entry) error {
-	before := len(b.parts)
+	before := len(b.indexed)
 	for _, p := range e.Sessions {
 		if err := b.part(ctx, e, p); err != nil {
 			return err
 		}
 	}
+	for _, m := range e.Memories {
+		b.memory(e, m)
+	}
 	turns := 0
-	for _, p := range b.parts[before:] {
+	for _, p := range b.indexed[before:] {
 		turns += len(p.Turns)
 	}
 	b.told = append(b.told, told{e.key, turns})
@@ -163,7 +172,7 @@ func (b *batch) take(ctx context.Context, e entry) error {
 			return err
 		}
 	}
-	if len(e.Memories)+len(e.Purges)+len(e.Restores)+len(e.Rewrites) > 0 {
+	if len(e.Purges)+len(e.Restores)+len(e.Rewrites) > 0 {
 		b.notes = append(b.notes, e)
 	}
 	return nil
@@ -173,6 +182,9 @@ func (b *batch) take(ctx context.Context, e entry) error {
 // it is. Where two machines captured a session, each counted on from what it knew: then
 // what is not there yet is numbered behind what is.
 func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
+	if b.memories[p.ID].ID != "" {
+		return nil // an ID is what its author first says that it is
+	}
 	row := b.rows[p.ID]
 	if row == nil {
 		row = b.newRow(e, p)
@@ -194,7 +206,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 		row.LastTurnAt = last
 	}
 	b.changed[p.ID] = true
-	b.parts = append(b.parts, p)
+	b.parts, b.indexed = append(b.parts, p), append(b.indexed, p)
 	for _, t := range p.Turns {
 		b.turnAt[db.TurnKey{Session: p.ID, Index: t.Index}] = t.TS
 	}
@@ -205,6 +217,22 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	}
 	b.namedBy(p.ID).add(p.ToolCalls)
 	return nil
+}
+
+// memory adds a memory. One that repeats an ID of the same author is dropped.
+func (b *batch) memory(e entry, m session.Memory) {
+	if b.rows[m.ID] != nil || b.memories[m.ID].ID != "" {
+		return
+	}
+	if m.TS.IsZero() {
+		m.TS = e.time()
+	}
+	if m.ActorType != session.ActorAgent {
+		m.ActorType = session.ActorHuman
+	}
+	row := db.MemoryRow{Memory: m, Email: e.email, Entry: e.key}
+	b.memories[m.ID], b.saved = row, append(b.saved, row)
+	b.indexed = append(b.indexed, m.AsSession())
 }
 
 // newRow begins the row of a session, whose first part p is.
@@ -249,7 +277,7 @@ func (b *batch) checkpoint(ctx context.Context, e entry) error {
 			return err
 		}
 		for _, l := range owners {
-			b.files = append(b.files, db.FileRow{Checkpoint: cp.ID, Session: l.Session, Path: f.Path, Change: f.Change})
+			b.files = append(b.files, db.FileRow{Checkpoint: cp.ID, Session: l.Session, Path: f.Path, Change: f.Change, Blob: db.LeftBy(f)})
 		}
 	}
 	return nil
@@ -286,6 +314,9 @@ func (b *batch) writeData(ctx context.Context) error {
 	if err := b.data.AppendTools(b.parts, b.timeOf); err != nil {
 		return err
 	}
+	if err := b.data.AppendMemories(b.saved); err != nil {
+		return err
+	}
 	if err := b.data.AppendDangling(b.dangling); err != nil {
 		return err
 	}
@@ -301,7 +332,7 @@ func (b *batch) writeData(ctx context.Context) error {
 }
 
 func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) error {
-	if err := search.Add(ctx, b.index, b.parts, b.now()); err != nil {
+	if err := search.Add(ctx, b.index, b.indexed, b.now()); err != nil {
 		return err
 	}
 	if err := b.index.AppendToolsIndex(b.parts, b.timeOf); err != nil {
@@ -325,6 +356,9 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 		}
 	}
 	if err := b.index.AddTogether(ctx, together); err != nil {
+		return err
+	}
+	if err := b.index.AppendMemoryFacets(b.saved); err != nil {
 		return err
 	}
 	return b.index.ReplaceFacets(ctx, b.changedRows())

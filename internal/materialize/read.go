@@ -91,7 +91,10 @@ func (m *Materializer) asItIs(ctx context.Context, failed error, files []string)
 	if failed == nil {
 		return m.peek(ctx, files)
 	}
-	o, err := m.tryPeek(ctx, files, torn)
+	o, err := m.peek(ctx, files)
+	if errors.Is(err, errTorn) {
+		o, err = m.tryPeek(ctx, files, torn)
+	}
 	if err != nil {
 		return nil, failed
 	}

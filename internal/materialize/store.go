@@ -32,10 +32,12 @@ type store struct {
 	now         func() time.Time
 	warn        func(error)
 
-	unknown bool   // the files are still to be put in their place
-	fresh   bool   // the tables are empty
-	trained string // the entry that holds the last turn of the semantic model; "" for none
-	told    []told // of fresh tables: how many turns each entry added, in their order
+	unknown bool            // the files are still to be put in their place
+	fresh   bool            // the tables were empty
+	purged  map[string]bool // what was purged before; its files count for none that appear together
+	grew    bool            // something that was purged before has more to be found
+	trained string          // the entry that holds the last turn of the semantic model; "" for none
+	told    []told          // of fresh tables: how many turns each entry added, in their order
 	skipped map[string]*skipped
 }
 
@@ -111,6 +113,15 @@ func (e entry) sessions() []string {
 		for _, l := range e.Checkpoint.Links {
 			ids = append(ids, l.Session)
 		}
+	}
+	return ids
+}
+
+// items are the IDs of all that the commit speaks of, besides marks.
+func (e entry) items() []string {
+	ids := e.sessions()
+	for _, m := range e.Memories {
+		ids = append(ids, m.ID)
 	}
 	return ids
 }
@@ -217,6 +228,9 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	if s.trained, err = tx.index.Trained(ctx); err != nil {
 		return err
 	}
+	if err := s.loadPurged(ctx, tx.data); err != nil {
+		return err
+	}
 	batches := 0
 	err = s.eachBatch(ctx, p.commits, func(entries []entry) error {
 		if batches++; s.unknown && batches%commitEvery == 0 {
@@ -289,6 +303,9 @@ func (s *store) finish(ctx context.Context, data, index *db.Tx, at cursor) error
 		return err
 	}
 	if err := index.SetCursor(ctx, at.rows()); err != nil {
+		return err
+	}
+	if err := s.settle(ctx, data, index, at); err != nil {
 		return err
 	}
 	dim, err := s.train(ctx, index)

@@ -64,7 +64,7 @@ func (w *world) story() (parent, child session.Session, commits []git.OID) {
 	link.Links = []session.Link{{Session: parent.ID, Inferred: true}}
 	commits = append(commits, w.append(alice, 30, entryOf(link)))
 	w.append(alice, 40, session.Entry{
-		Memories: []session.Memory{{ID: child.ID, Title: "t", Content: "remember UTC", Source: "agent", TS: later(40), ActorType: session.ActorAgent}},
+		Memories: []session.Memory{{ID: session.NewID(later(40), "", "memory"), Title: "t", Content: "remember UTC", Source: "agent", TS: later(40), ActorType: session.ActorAgent}},
 		Purges:   []session.Mark{{ID: child.ID, N: 1, TS: later(40)}},
 		Restores: []session.Mark{{ID: child.ID, N: 2, TS: later(41)}},
 		Rewrites: []session.Rewrite{{Old: strings.Repeat("1", 40), New: strings.Repeat("3", 40), TS: later(40)}},
@@ -148,13 +148,18 @@ func TestIndexTables(t *testing.T) {
 		want            []string
 	}{
 		{"session_facets", `SELECT session_id, user_email, git_branch, actor_type, agent_id, captured_at, turn_count, tool_call_count,
-			file_count, checkpoint_id, git_sha, files FROM session_facets ORDER BY session_id`, []string{
+			file_count, checkpoint_id, git_sha, files, left_paths FROM session_facets WHERE kind = 'session' ORDER BY session_id`, []string{
 			obj(`"session_id":%q,"user_email":%q,"git_branch":"main","actor_type":"human","agent_id":null,"captured_at":"2026-03-04T10:10:00Z",`+
-				`"turn_count":4,"tool_call_count":3,"file_count":3,"checkpoint_id":%q,"git_sha":%q,"files":["src/jwt.go","README","new.go"]`,
+				`"turn_count":4,"tool_call_count":3,"file_count":3,"checkpoint_id":%q,"git_sha":%q,"files":["src/jwt.go","README","new.go"],"left_paths":["new.go","src/jwt.go","README"]`,
 				parent.ID, alice, cps[2], strings.Repeat("2", 40)),
 			obj(`"session_id":%q,"user_email":%q,"git_branch":null,"actor_type":"agent","agent_id":"a1","captured_at":"2026-03-04T10:10:00Z",`+
-				`"turn_count":2,"tool_call_count":1,"file_count":0,"checkpoint_id":%q,"git_sha":%q,"files":[]`,
+				`"turn_count":2,"tool_call_count":1,"file_count":0,"checkpoint_id":%q,"git_sha":%q,"files":[],"left_paths":[]`,
 				child.ID, alice, cps[0], session.ZeroSHA),
+		}},
+		{"session_facets of a memory", `SELECT user_email, git_branch, actor_type, captured_at, turn_count, tool_call_count, title, source, last_turn_at
+			FROM session_facets WHERE kind = 'memory'`, []string{
+			obj(`"user_email":%q,"git_branch":null,"actor_type":"agent","captured_at":"2026-03-04T10:40:00Z","turn_count":1,`+
+				`"tool_call_count":0,"title":"t","source":"agent","last_turn_at":"2026-03-04T10:40:00Z"`, alice),
 		}},
 		{"files_index", `SELECT checkpoint_id, session_id, file_path, change_type FROM files_index ORDER BY change_type`, []string{
 			obj(`"checkpoint_id":%q,"session_id":%q,"file_path":"README","change_type":"A"`, cps[1], parent.ID),
@@ -169,7 +174,7 @@ func TestIndexTables(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) { equal(t, c.name, c.want, w.index(m, c.statement)) })
 	}
-	equal(t, "as many turns in the index", len(tables["data.turns"]), len(tables["index.turns_ft"]))
+	equal(t, "as many turns and memories in the index", len(tables["data.turns"])+len(tables["data.memories"]), len(tables["index.turns_ft"]))
 	equal(t, "as many tool calls in the index", len(tables["data.tool_calls"]), len(tables["index.tool_calls_index"]))
 }
 
@@ -182,7 +187,7 @@ func TestKeysHold(t *testing.T) {
 	w.catchUp(m)
 	for _, key := range []string{
 		"sessions: id", "turns: id", "turns: session_id, turn_index", "tool_calls: id", "tool_calls: session_id, call_order",
-		"checkpoints: id", "files_touched: id", "checkpoint_sessions: checkpoint_id, session_id",
+		"memories: id", "purged: id", "checkpoints: id", "files_touched: id", "checkpoint_sessions: checkpoint_id, session_id",
 	} {
 		table, columns, _ := strings.Cut(key, ": ")
 		equal(t, key, []string{}, w.data(m, `SELECT `+columns+` FROM `+table+` GROUP BY ALL HAVING count(*) > 1`))

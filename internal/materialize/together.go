@@ -14,11 +14,15 @@ import (
 // tree would make millions.
 const maxTogether = 50
 
-// together counts, for each pair of files, by how many sessions of the batch it grew.
+// together counts, for each pair of files, by how many sessions of the batch it grew. What is
+// purged counts when it is shown again.
 func (b *batch) together(ctx context.Context) (map[db.Together]int, error) {
 	var ids []string
 	for _, p := range b.parts {
-		ids = append(ids, p.ID)
+		if !b.purged[p.ID] {
+			ids = append(ids, p.ID)
+		}
+		b.grew = b.grew || b.purged[p.ID]
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)

@@ -273,3 +273,46 @@ func TestEarlierCommitsArrive(t *testing.T) {
 }
 
 func entryWith(s session.Session) session.Entry { return session.Entry{Sessions: []session.Session{s}} }
+
+// What was answered when the files lay there as committed is answered again, freshness and order
+// included, whatever lies there now.
+func TestFreshnessAgain(t *testing.T) {
+	r := newReplay(t)
+	m := r.materializer()
+	ask := func(m *materialize.Materializer, req recall.Request) []result.Hit {
+		index, err := m.Index(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer index.Close()
+		answer, err := recall.Recall(t.Context(), index.DB, r.repo, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Results
+	}
+	type then struct {
+		tip  git.OID
+		hits []result.Hit
+	}
+	var asked []then
+	for i := range 6 {
+		r.clock += 10
+		file := fmt.Sprintf("src/f%d.go", i%3)
+		cp := r.committed("work", file, fmt.Sprintln("text", i), "gen.go", fmt.Sprintln("made", i))
+		r.append(alice, r.clock, session.Entry{Checkpoint: cp, Sessions: []session.Session{
+			chat(fmt.Sprint(i), r.clock, "human a word on the token expiry", "Edit "+file, "assistant it is done"),
+		}})
+		asked = append(asked, then{r.tip(), ask(m, recall.Request{Query: "token expiry"})})
+	}
+	r.write("src/f0.go", "something else")
+	r.git("rm", "-qf", "gen.go", "src/f1.go")
+	r.code("gone")
+	for i, a := range asked {
+		tip := string(a.tip)
+		equal(t, fmt.Sprint("state ", i), a.hits, ask(r.past(m, tip), recall.Request{Query: "token expiry", Checkpoint: tip, Tip: a.tip}))
+	}
+	if now := ask(m, recall.Request{Query: "token expiry"}); now[0].Freshness != result.StaleDeleted {
+		t.Errorf("now: %+v", now[0])
+	}
+}

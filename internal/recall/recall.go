@@ -1,4 +1,4 @@
-// Package recall answers from the tables: which sessions stand behind a question, a
+// Package recall answers from the tables: which sessions and memories stand behind a question, a
 // file, a commit or a person.
 //
 // In: a query and filters, and databases that are open for reading and current. Out: the
@@ -33,7 +33,17 @@ type Request struct {
 	Actor  string // session.ActorHuman or ActorAgent
 	Limit  int    // 0: all
 
-	Checkpoint string // names the moment whose tables are asked; it is only repeated
+	// What only the MCP server asks for.
+	IDs     []string // nothing but these, whole; nil: all
+	Title   string   // a part of the title, in any case
+	Files   []string // paths, or ends or beginnings of paths: of the results that touched one, where there are any
+	Snippet int      // how many characters a snippet has; 0: snippetSize
+
+	Purged db.Purged // what to do with what is purged
+	Hidden []string  // what is purged today, where the tables are those of a past moment
+
+	Checkpoint string  // names the moment whose tables are asked; "" for now
+	Tip        git.OID // of that moment: the commit of one's own ledger; "" where there is none
 
 	// Embed is search.Options.Embed.
 	Embed func(ctx context.Context, model, text string) []float32
@@ -60,12 +70,19 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if err != nil {
 		return out, err
 	}
-	s, err := search.Open(ctx, index)
+	open := search.Open
+	if req.Purged != db.Without {
+		open = search.OpenAll
+	}
+	s, err := open(ctx, index)
 	if err != nil {
 		return out, err
 	}
 	hits, err := find(ctx, index, repo, s, req, filter)
 	if err != nil {
+		return out, err
+	}
+	if hits, out.Filters.Files, err = preferring(ctx, index, req.Files, hits); err != nil {
 		return out, err
 	}
 	out.Total = len(hits)
@@ -75,18 +92,33 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if len(hits) == 0 {
 		return out, nil
 	}
-	if out.Results, err = show(ctx, index, s, req.Query, hits); err != nil {
+	for i := range hits {
+		hits[i].snippet = cmp.Or(req.Snippet, snippetSize)
+	}
+	if out.Results, err = show(ctx, index, repo, s, req, hits); err != nil {
 		return out, err
 	}
+	freshFirst(out.Results)
 	for i, h := range out.Results {
 		out.Results[i].Inferred = inferred[h.ID]
 	}
-	return out, nil
+	if req.Purged != db.Without {
+		err = markPurged(ctx, index, out.Results)
+	}
+	return out, err
+}
+
+func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
+	purged, err := db.PurgedIDs(ctx, index)
+	for i, h := range hits {
+		_, hits[i].Purged = slices.BinarySearch(purged, h.ID)
+	}
+	return err
 }
 
 // filterOf also returns the sessions that pass only because a commit was inferred.
 func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, inferred map[string]bool, err error) {
-	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor}
+	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
 	if req.File != "" {
 		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
 		pattern, err := syntax.Parse(req.File, syntax.Perl)
@@ -189,7 +221,7 @@ func closure(start string, rewrites []session.Rewrite) []string {
 	return out
 }
 
-// found is one session with why it was found.
+// found is one session or memory with why it was found.
 type found struct {
 	id      string
 	score   float64
@@ -198,17 +230,23 @@ type found struct {
 	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	read    []string // what misspelt words of the query were read as
 	weak    bool
+	snippet int // how many characters are shown of it
 }
 
-// find ranks the sessions that pass the filter; without a query, the latest come first.
+// titled reports whether nothing but the title answers.
+func (f found) titled() bool { return f.turn == -1 && f.passage == search.MatchedContent }
+
+// find ranks what passes the filter; without a query, the latest come first.
 func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) ([]found, error) {
 	var allow func(string) bool
-	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != ""
+	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != "" ||
+		filter.IDs != nil || filter.Title != "" || filter.Purged == db.Only || len(req.Hidden) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.Matching(ctx, filter)
 		if err != nil {
 			return nil, err
 		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(req.Hidden, id) })
 		if req.Query == "" {
 			return unranked(ids), nil
 		}
@@ -242,29 +280,27 @@ func unranked(ids []string) []found {
 }
 
 // show fills in what a result says of each session.
-func show(ctx context.Context, index *db.DB, s *search.Searcher, query string, hits []found) ([]result.Hit, error) {
+func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, hits []found) ([]result.Hit, error) {
 	ids := make([]string, len(hits))
 	for i, h := range hits {
 		ids[i] = h.id
 	}
 	var facets map[string]db.Facet
 	var rewrites []session.Rewrite
+	var states map[string]string
 	var shown []passage
-	// A third of the time that a recall takes: on two connections, at once.
+	// A third of the time that a recall takes: on several connections, at once.
 	err := beside(
 		func() (err error) {
 			if facets, err = index.Facets(ctx, ids); err != nil {
 				return err
 			}
-			var commits []string
-			for _, f := range facets {
-				commits = append(commits, f.Commits...)
-			}
-			rewrites, err = index.Became(ctx, commits)
-			return err
+			return beside(
+				func() (err error) { rewrites, err = index.Became(ctx, commitsOf(facets)); return err },
+				func() (err error) { states, err = look(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
-			shown, err = passages(ctx, index, s, query, hits)
+			shown, err = passages(ctx, index, s, req.Query, hits)
 			return err
 		})
 	if err != nil {
@@ -274,9 +310,23 @@ func show(ctx context.Context, index *db.DB, s *search.Searcher, query string, h
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h, now)
-		out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet
+		out[i].Freshness = cmp.Or(states[h.id], result.Unverifiable)
+		switch {
+		case out[i].Kind == db.KindMemory: // has no turns to ask for
+			out[i].Snippet = shown[i].snippet
+		case !h.titled():
+			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet
+		}
 	}
 	return out, nil
+}
+
+func commitsOf(facets map[string]db.Facet) []string {
+	var out []string
+	for _, f := range facets {
+		out = append(out, f.Commits...)
+	}
+	return out
 }
 
 // passage is what a result shows of a session's words.
@@ -290,7 +340,10 @@ type passage struct {
 func passages(ctx context.Context, index *db.DB, s *search.Searcher, query string, hits []found) ([]passage, error) {
 	wanted := make(map[string]int, len(hits))
 	for _, h := range hits {
-		if h.turn != -1 {
+		switch {
+		case h.titled():
+			wanted[h.id] = search.First
+		case h.turn != -1:
 			wanted[h.id] = h.turn
 		}
 	}
@@ -306,20 +359,25 @@ func passages(ctx context.Context, index *db.DB, s *search.Searcher, query strin
 	for i, h := range hits {
 		asked := strings.Join(append([]string{query}, h.read...), " ")
 		if t, ok := turns[h.id]; ok {
-			out[i] = passage{&t.Index, t.Role, search.Snippet(t.Content, asked, snippetSize)}
+			out[i] = passage{&t.Index, t.Role, search.Snippet(t.Content, asked, h.snippet)}
 			continue
 		}
-		out[i].snippet = search.Snippet(ran[h.id], asked, snippetSize)
+		out[i].snippet = search.Snippet(ran[h.id], asked, h.snippet)
 	}
 	return out, nil
 }
 
-// beside runs two steps at once.
-func beside(one, other func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- one() }()
-	err := other()
-	return cmp.Or(<-done, err)
+// beside runs steps at once.
+func beside(steps ...func() error) error {
+	done := make(chan error, len(steps))
+	for _, step := range steps {
+		go func() { done <- step() }()
+	}
+	var err error
+	for range steps {
+		err = cmp.Or(err, <-done)
+	}
+	return err
 }
 
 // successors tells what a commit has become, through chains of amends and rebases.
@@ -347,10 +405,14 @@ func shape(f db.Facet, h found, now func(string) string) result.Hit {
 			commits = append(commits, short)
 		}
 	}
-	return result.Hit{
-		ID: h.id, Kind: "session", Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Title: f.Title,
+	out := result.Hit{
+		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Commits: commits, Checkpoint: result.Short(f.Checkpoint),
-		Turns: f.Turns, ToolCalls: f.Tools, Files: f.Shown, FilesTotal: f.Files,
+		Files: f.Shown, FilesTotal: f.Files,
 	}
+	if f.Kind == db.KindSession {
+		out.Turns, out.ToolCalls = &f.Turns, &f.Tools
+	}
+	return out
 }

@@ -340,7 +340,7 @@ func TestUsageErrors(t *testing.T) {
 			}
 		})
 	}
-	_, err := recall.Session(t.Context(), p.data, p.index, recall.Page{ID: "01KAB3F"})
+	_, err := p.session(recall.Page{ID: "01KAB3F"})
 	var usage *recall.UsageError
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), `"01KAB3F"`) {
 		t.Errorf("a short ID: %v", err)

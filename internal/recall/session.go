@@ -2,9 +2,12 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -15,20 +18,64 @@ type Page struct {
 	Limit  int    // how many turns
 	Role   string // session.RoleHuman or RoleAssistant; "" for both
 	Full   bool   // with tool calls, files, commits and related files
+	Purged bool   // also what is purged
 }
 
 // shownRelated is how many related files a session shows.
 const shownRelated = 10
 
-// Session reads one session from data.db, and with Full the rest from index.db.
-func Session(ctx context.Context, data, index *db.DB, p Page) (result.Session, error) {
+// PurgedError is a session or memory that is not shown because it is purged.
+type PurgedError struct{ ID string }
+
+func (e *PurgedError) Error() string { return fmt.Sprintf("%q is purged", e.ID) }
+
+// Item reads what has an ID: a session from data.db, and with Full the rest from index.db; or a
+// memory, of which the rest of the page says nothing. The other one is nil.
+func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*result.Session, *result.Memory, error) {
 	if len(p.ID) < db.MinPrefix {
-		return result.Session{}, &UsageError{fmt.Errorf("session %q: give at least %d characters", p.ID, db.MinPrefix)}
+		return nil, nil, &UsageError{fmt.Errorf("session %q: give at least %d characters", p.ID, db.MinPrefix)}
 	}
-	id, err := data.FindSession(ctx, p.ID)
+	id, err := data.FindItem(ctx, p.ID)
+	if errors.Is(err, db.ErrNoRow) {
+		err = fmt.Errorf("session %w", err)
+	}
 	if err != nil {
-		return result.Session{}, err
+		return nil, nil, err
 	}
+	purged, err := db.PurgedIDs(ctx, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !p.Purged && slices.Contains(purged, id) {
+		return nil, nil, &PurgedError{id}
+	}
+	m, ok, err := data.Memory(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if ok {
+		shown := MemoryOf(m)
+		shown.Content = m.Content
+		return nil, &shown, nil
+	}
+	s, err := page(ctx, data, index, repo, id, p)
+	for _, other := range []*string{&s.Parent, &s.ForkedFrom} {
+		if slices.Contains(purged, *other) {
+			*other = ""
+		}
+	}
+	return &s, nil, err
+}
+
+// MemoryOf describes a memory, without its content.
+func MemoryOf(m db.MemoryRow) result.Memory {
+	return result.Memory{
+		Schema: result.Schema, ID: m.ID, Kind: db.KindMemory, Title: m.Title, Author: m.Email, Actor: m.ActorType,
+		Source: m.Source, CapturedAt: result.Time(m.TS),
+	}
+}
+
+func page(ctx context.Context, data, index *db.DB, repo *git.Repo, id string, p Page) (result.Session, error) {
 	row, err := data.Session(ctx, id)
 	if err != nil {
 		return result.Session{}, err
@@ -54,19 +101,19 @@ func Session(ctx context.Context, data, index *db.DB, p Page) (result.Session, e
 	if !p.Full {
 		return out, nil
 	}
-	return out, fill(ctx, data, index, &out, p.Offset, last)
+	return out, fill(ctx, data, index, repo, &out, p.Offset, last)
 }
 
 func describe(row db.SessionRow) result.Session {
 	return result.Session{
-		Schema: result.Schema, ID: row.ID, Kind: "session", Title: row.Title, Author: row.Email, Actor: row.ActorType,
+		Schema: result.Schema, ID: row.ID, Kind: db.KindSession, Title: row.Title, Author: row.Email, Actor: row.ActorType,
 		AgentID: row.AgentID, Source: row.Source, NativeID: row.NativeID, Branch: row.Branch,
 		StartedAt: result.Time(row.StartedAt), CapturedAt: result.Time(row.CapturedAt), Parent: row.Parent,
 		ForkedFrom: row.ForkedFrom, Turns: row.NextTurn - row.FirstTurn, ToolCalls: row.NextTool - row.FirstTool,
 	}
 }
 
-func fill(ctx context.Context, data, index *db.DB, out *result.Session, from, to int) error {
+func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, out *result.Session, from, to int) error {
 	if from == 0 {
 		from = -1 // calls made before the first turn
 	}
@@ -86,12 +133,12 @@ func fill(ctx context.Context, data, index *db.DB, out *result.Session, from, to
 			Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS), Inferred: c.Inferred,
 		})
 	}
-	paths, changes, shas, err := index.SessionFiles(ctx, out.ID)
+	files, err := index.SessionFiles(ctx, out.ID)
 	if err != nil {
 		return err
 	}
-	for i, p := range paths {
-		out.Files = append(out.Files, result.File{Path: p, Change: changes[i], Commit: result.Short(shas[i])})
+	if err := freshen(ctx, index, repo, out, files); err != nil {
+		return err
 	}
 	related, counts, err := index.Related(ctx, out.ID, shownRelated)
 	if err != nil {

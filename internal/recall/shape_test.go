@@ -77,6 +77,7 @@ func TestHitGolden(t *testing.T) {
       "matched": [
         "content"
       ],
+      "freshness": "stale_deleted",
       "title": "about parent",
       "snippet": "why do <tokens> expire early",
       "turn": 0,
@@ -104,7 +105,7 @@ func TestHitGolden(t *testing.T) {
 
 func TestSessionGolden(t *testing.T) {
 	p, parent, child, sha := golden(t)
-	out, err := recall.Session(t.Context(), p.data, p.index, recall.Page{ID: parent.ID[:20], Limit: 2, Full: true})
+	out, err := p.session(recall.Page{ID: parent.ID[:20], Limit: 2, Full: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +141,7 @@ func TestSessionGolden(t *testing.T) {
     }
   ],
   "next": 2,
+  "freshness": "stale_deleted",
   "tools": [
     {
       "turn": -1,
@@ -161,7 +163,8 @@ func TestSessionGolden(t *testing.T) {
     {
       "path": "src/jwt.go",
       "change": "M",
-      "commit": %q
+      "commit": %q,
+      "freshness": "stale_deleted"
     }
   ],
   "commits": [
@@ -254,7 +257,7 @@ func TestLogGolden(t *testing.T) {
 
 func TestChildNamesItsParent(t *testing.T) {
 	p, parent, child, _ := golden(t)
-	out, err := recall.Session(t.Context(), p.data, p.index, recall.Page{ID: strings.ToLower(child.ID), Limit: 9})
+	out, err := p.session(recall.Page{ID: strings.ToLower(child.ID), Limit: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +290,7 @@ func TestPages(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d a page", c.name, limit), func(t *testing.T) {
 				var turns, calls []string
 				for offset, pages := 0, 0; ; pages++ {
-					out, err := recall.Session(t.Context(), p.data, p.index, recall.Page{ID: c.s.ID, Offset: offset, Limit: limit, Role: c.role, Full: true})
+					out, err := p.session(recall.Page{ID: c.s.ID, Offset: offset, Limit: limit, Role: c.role, Full: true})
 					if err != nil || pages > 9 {
 						t.Fatalf("page %d: %v", pages, err)
 					}
@@ -319,7 +322,7 @@ func TestForkIsFoundAtItsOwnTurns(t *testing.T) {
 	p.open()
 	for name, req := range map[string]recall.Request{"query": {Query: "zebra"}, "latest": {}} {
 		out := p.recall(req)
-		if len(out.Results) != 1 || out.Results[0].Turn == nil || *out.Results[0].Turn != 2 || out.Results[0].Turns != 1 || out.Results[0].ToolCalls != 1 {
+		if len(out.Results) != 1 || out.Results[0].Turn == nil || *out.Results[0].Turn != 2 || *out.Results[0].Turns != 1 || *out.Results[0].ToolCalls != 1 {
 			t.Errorf("%s: %+v", name, out.Results)
 		}
 	}
@@ -327,7 +330,7 @@ func TestForkIsFoundAtItsOwnTurns(t *testing.T) {
 
 func TestSessionThatIsNotThere(t *testing.T) {
 	p, _, _, _ := golden(t)
-	_, err := recall.Session(t.Context(), p.data, p.index, recall.Page{ID: "01AAAAAAAAAA", Limit: 9})
+	_, err := p.session(recall.Page{ID: "01AAAAAAAAAA", Limit: 9})
 	if !errors.Is(err, db.ErrNoRow) || !strings.Contains(err.Error(), "01AAAAAAAAAA") {
 		t.Errorf("error %v, want db.ErrNoRow with the ID", err)
 	}

@@ -189,7 +189,8 @@ func texts(e *session.Entry) []text {
 	}
 	for i := range e.Memories {
 		m := &e.Memories[i]
-		add(whole, &m.Title, &m.Content, &m.Source)
+		out = append(out, text{at: &m.Title, cut: whole, title: true}) // an agent may have cut it from the content
+		add(whole, &m.Content, &m.Source)
 	}
 	return out
 }

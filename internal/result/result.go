@@ -23,6 +23,7 @@ type Recall struct {
 	Query   string  `json:"query,omitempty"`
 	Filters Filters `json:"filters,omitzero"`
 	AsOf    *AsOf   `json:"as_of,omitempty"` // with --checkpoint
+	Why     *Why    `json:"why,omitempty"`   // of git rekal why
 	Total   int     `json:"total"`           // how many match, before -n
 	Results []Hit   `json:"results"`
 }
@@ -34,6 +35,10 @@ type Filters struct {
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Author     string `json:"author,omitempty"`
 	Actor      string `json:"actor,omitempty"`
+
+	// Files are those of which one was touched by each result; none where they were asked for and no result
+	// had. Only the MCP server asks for them.
+	Files []string `json:"files,omitempty"`
 }
 
 // AsOf is the past state that was asked.
@@ -42,14 +47,40 @@ type AsOf struct {
 	Until      string `json:"until,omitempty"`      // of the others' ledgers counts what was there by then
 }
 
-// Hit is one session that was found.
+// Why says which lines `git rekal why` was asked about, and which of them no session explains.
+type Why struct {
+	Path        string   `json:"path"` // from the repository's root
+	From        int      `json:"from"` // the first line, from 1 on
+	To          int      `json:"to"`   // the last line
+	Uncommitted []Range  `json:"uncommitted,omitempty"`
+	Unexplained []Source `json:"unexplained,omitempty"` // commits behind which no session is known
+}
+
+// Range is some lines: the first and the last one.
+type Range [2]int
+
+// Source is a commit that brought lines.
+type Source struct {
+	Commit string  `json:"commit"`
+	Ranges []Range `json:"ranges"`
+}
+
+// Explains says which lines a session explains.
+type Explains struct {
+	Lines   int      `json:"lines"` // how many
+	Ranges  []Range  `json:"ranges"`
+	Commits []string `json:"commits"` // that brought them, abbreviated, the one with the most lines first
+}
+
+// Hit is one session or memory that was found.
 type Hit struct {
 	ID         string   `json:"id"`
-	Kind       string   `json:"kind"`               // "session"
-	Score      float64  `json:"score,omitempty"`    // higher is better; comparable within one answer
-	Matched    []string `json:"matched,omitempty"`  // content, title, files, command, terms, ngram, semantic
-	Weak       bool     `json:"weak,omitempty"`     // little speaks for it: it is the best that there is
-	Inferred   bool     `json:"inferred,omitempty"` // behind --commit only by what its commits left in files
+	Kind       string   `json:"kind"`                // "session" or "memory"
+	Score      float64  `json:"score,omitempty"`     // higher is better; comparable within one answer
+	Matched    []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
+	Weak       bool     `json:"weak,omitempty"`      // little speaks for it: it is the best that there is
+	Freshness  string   `json:"freshness,omitempty"` // Fresh, …: whether its files still are as it left them
+	Inferred   bool     `json:"inferred,omitempty"`  // behind --commit only by what its commits left in files
 	Title      string   `json:"title,omitempty"`
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
@@ -61,11 +92,37 @@ type Hit struct {
 	CapturedAt string   `json:"captured_at"`
 	Commits    []string `json:"commits,omitempty"` // code commits, abbreviated, the latest first
 	Checkpoint string   `json:"checkpoint,omitempty"`
-	Turns      int      `json:"turns"`
-	ToolCalls  int      `json:"tool_calls"`
-	Files      []string `json:"files,omitempty"` // the first few that it changed
+	Turns      *int     `json:"turns,omitempty"`      // of a session
+	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session
+	Files      []string `json:"files,omitempty"`      // the first few that it changed
 	FilesTotal int      `json:"files_total,omitempty"`
+	Purged     bool     `json:"purged,omitempty"` // only where purged ones were asked for
+
+	Explains *Explains `json:"explains,omitempty"` // of git rekal why
 }
+
+// Memory is the answer of `git rekal save`, and of `git rekal query --session ID` for a memory.
+type Memory struct {
+	Schema     int    `json:"schema"`
+	ID         string `json:"id"`
+	Kind       string `json:"kind"` // "memory"
+	Title      string `json:"title,omitempty"`
+	Content    string `json:"content,omitempty"` // not of save
+	Author     string `json:"author"`
+	Actor      string `json:"actor"`
+	Source     string `json:"source,omitempty"`
+	CapturedAt string `json:"captured_at"`
+	Existing   bool   `json:"existing,omitempty"` // of save: it was there, and nothing was stored
+}
+
+// How far the files of a session are what its commits left: the worst of them.
+const (
+	Fresh        = "fresh"
+	StaleChanged = "stale_changed"
+	StaleDeleted = "stale_deleted"
+	Unverifiable = "unverifiable" // it changed no files
+	Unknown      = "unknown"      // nothing says what it left
+)
 
 // Session is the answer of `git rekal query --session ID`.
 type Session struct {
@@ -90,10 +147,11 @@ type Session struct {
 	Next       *int     `json:"next,omitempty"` // the --offset of what follows; absent at the end
 
 	// With --full:
-	Tools   []Tool    `json:"tools,omitempty"` // calls behind the turns of the page
-	Files   []File    `json:"files,omitempty"` // what its commits changed
-	Commits []Commit  `json:"commits,omitempty"`
-	Related []Related `json:"related,omitempty"` // files that other sessions touched together with its own
+	Freshness string    `json:"freshness,omitempty"`
+	Tools     []Tool    `json:"tools,omitempty"` // calls behind the turns of the page
+	Files     []File    `json:"files,omitempty"` // what its commits changed
+	Commits   []Commit  `json:"commits,omitempty"`
+	Related   []Related `json:"related,omitempty"` // files that other sessions touched together with its own
 }
 
 // Turn is one prompt or one block of an answer.
@@ -117,6 +175,8 @@ type File struct {
 	Path   string `json:"path"`
 	Change string `json:"change"` // A, M, D or R
 	Commit string `json:"commit"`
+	// Freshness compares what the session left there last with what stands there now.
+	Freshness string `json:"freshness,omitempty"`
 }
 
 // Commit is a code commit that a session is tied to.

@@ -16,6 +16,7 @@ import (
 
 var (
 	zero = 0
+	two  = 2
 	noon = time.Date(2026, 11, 20, 12, 0, 0, 123_456_789, time.FixedZone("", 3600))
 )
 
@@ -35,12 +36,17 @@ func TestWrite(t *testing.T) {
 				Results: []result.Hit{{
 					ID: "id", Kind: "session", Score: 1.5, Matched: []string{"content"}, Title: "t", Snippet: "s", Turn: &zero, Role: "human",
 					Author: "a@b.c", Actor: "human", Source: "claude-code", Branch: "main", CapturedAt: "2026-11-20T11:00:00Z",
-					Commits: []string{"3f2a111"}, Checkpoint: "cp", Turns: 2, ToolCalls: 3, Files: []string{"x.go"}, FilesTotal: 1,
+					Commits: []string{"3f2a111"}, Checkpoint: "cp", Turns: &two, ToolCalls: &zero, Files: []string{"x.go"}, FilesTotal: 1,
 				}},
 			},
-			`{"schema":1,"query":"<a> & \"b\"","filters":{"file":"x.go"},"total":7,"results":[{"id":"id","kind":"session","score":1.5,"matched":["content"],"title":"t","snippet":"s","turn":0,"role":"human","author":"a@b.c","actor":"human","source":"claude-code","branch":"main","captured_at":"2026-11-20T11:00:00Z","commits":["3f2a111"],"checkpoint":"cp","turns":2,"tool_calls":3,"files":["x.go"],"files_total":1}]}`,
+			`{"schema":1,"query":"<a> & \"b\"","filters":{"file":"x.go"},"total":7,"results":[{"id":"id","kind":"session","score":1.5,"matched":["content"],"title":"t","snippet":"s","turn":0,"role":"human","author":"a@b.c","actor":"human","source":"claude-code","branch":"main","captured_at":"2026-11-20T11:00:00Z","commits":["3f2a111"],"checkpoint":"cp","turns":2,"tool_calls":0,"files":["x.go"],"files_total":1}]}`,
 		},
-		{"a bare hit", result.Hit{ID: "id", Kind: "session"}, `{"id":"id","kind":"session","actor":"","source":"","captured_at":"","turns":0,"tool_calls":0}`},
+		{"a memory among hits", result.Hit{ID: "id", Kind: "memory", Purged: true}, `{"id":"id","kind":"memory","actor":"","source":"","captured_at":"","purged":true}`},
+		{
+			"a memory",
+			result.Memory{Schema: 1, ID: "id", Kind: "memory", Title: "t", Content: "c", Author: "a", Actor: "human", Source: "s", CapturedAt: "w", Existing: true},
+			`{"schema":1,"id":"id","kind":"memory","title":"t","content":"c","author":"a","actor":"human","source":"s","captured_at":"w","existing":true}`,
+		},
 		{"a bare session", result.Session{Schema: 1, ID: "id", Page: []result.Turn{}}, `{"schema":1,"id":"id","kind":"","actor":"","source":"","native_id":"","captured_at":"","turns":0,"tool_calls":0,"page":[]}`},
 		{
 			"a page",

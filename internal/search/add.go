@@ -70,13 +70,11 @@ func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
 		return nil, err
 	}
 	a.now = a.heads
-	if a.index, err = lexical.NewIndex(a.heads.runs, a.state.Removed); err != nil {
+	if a.index, err = lexical.NewIndex(a.heads.runs, nil); err != nil {
 		return nil, fmt.Errorf("search: add: %w", damaged(err))
 	}
 	for n, id := range a.index.Sessions {
-		if !a.index.Dead(n) {
-			a.numbers[id] = n
-		}
+		a.numbers[id] = n
 	}
 	a.build = lexical.NewBuilder(a.index.Units(), len(a.index.Sessions))
 	return a, nil
@@ -212,27 +210,21 @@ func (a *adder) merge(ctx context.Context, keep int, fresh *lexical.Writer, out 
 	return merged, err
 }
 
-// Remove takes sessions out: they are no longer found, and no statistic counts them. Their
-// words stay in the postings, unread, until the index is rebuilt; what must not remain on disk
-// calls for a rebuild.
-func Remove(ctx context.Context, tx *db.Tx, sessionIDs []string) error {
+// Hide says which sessions are hidden, all others are not: no hit is one of them, and what words
+// are worth is told by the others. Everything about them stays where it is, so that what is shown
+// again is as it was. What must not remain on disk calls for a rebuild from a ledger without it.
+// IDs of sessions that were not added yet mean nothing.
+func Hide(ctx context.Context, tx *db.Tx, sessionIDs []string) error {
 	a, err := newAdder(ctx, tx)
 	if err != nil {
 		return err
 	}
+	a.state.Hidden = nil
 	for _, id := range sessionIDs {
-		n, ok := a.numbers[id]
-		if !ok {
-			continue
+		if n, ok := a.numbers[id]; ok {
+			a.state.Hidden = append(a.state.Hidden, n)
 		}
-		a.state.Removed = append(a.state.Removed, n)
-		for _, table := range []string{"turns_ft", "session_embeddings", "embedded"} {
-			if err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE session_id = ?", id); err != nil {
-				return fmt.Errorf("search: remove: %w", err)
-			}
-		}
-		delete(a.numbers, id)
 	}
-	slices.Sort(a.state.Removed)
+	slices.Sort(a.state.Hidden)
 	return writeState(ctx, tx, a.state)
 }

@@ -62,15 +62,13 @@ func openSource(ctx context.Context, d *db.DB) (*vectorSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	index, err := lexical.NewIndex(heads.runs, st.Removed)
+	index, err := lexical.NewIndex(heads.runs, nil)
 	if err != nil {
 		return nil, damaged(err)
 	}
 	s := &vectorSource{db: d, info: st.Embedded, windows: heads.embedded, numbers: make(map[string]int)}
 	for n, id := range index.Sessions {
-		if !index.Dead(n) {
-			s.ids, s.numbers[id] = append(s.ids, id), n
-		}
+		s.ids, s.numbers[id] = append(s.ids, id), n
 	}
 	return s, nil
 }

@@ -204,8 +204,8 @@ func rowsOf(t *testing.T, d *db.DB) map[string]string {
 	return out
 }
 
-// Another model's vectors take the place of the old ones; a session that is removed takes its own
-// along.
+// Another model's vectors take the place of the old ones; a session that is hidden is
+// not found, and keeps its own.
 func TestEmbeddingChanges(t *testing.T) {
 	d := newIndex(t)
 	add(t, d, talk("S1", "a car"), talk("S2", "a doctor"), talk("S3", ""))
@@ -220,17 +220,22 @@ func TestEmbeddingChanges(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"S1": unit("n", 16), "S2": unit("n", 16)}, rowsOf(t, d)); diff != "" {
 		t.Errorf("another model (-want +got):\n%s", diff)
 	}
-	remove(t, d, "S1")
-	if diff := cmp.Diff(map[string]string{"S2": unit("n", 16)}, rowsOf(t, d)); diff != "" {
-		t.Errorf("removed (-want +got):\n%s", diff)
+	before := find(t, d, "automobile", asking("n", 16))
+	hide(t, d, "S1")
+	if diff := cmp.Diff(map[string]string{"S1": unit("n", 16), "S2": unit("n", 16)}, rowsOf(t, d)); diff != "" {
+		t.Errorf("hidden (-want +got):\n%s", diff)
 	}
 	if n := embedAll(t, d, "n", 16, 100); n != 0 {
-		t.Errorf("removed: %d passages to embed", n)
+		t.Errorf("hidden: %d passages to embed", n)
 	}
 	for _, h := range find(t, d, "automobile", asking("n", 16)) {
 		if h.Session == "S1" {
-			t.Error("removed, and found")
+			t.Error("hidden, and found")
 		}
+	}
+	hide(t, d)
+	if diff := cmp.Diff(before, find(t, d, "automobile", asking("n", 16))); diff != "" || len(before) == 0 {
+		t.Errorf("shown again (-want +got):\n%s", diff)
 	}
 }
 
@@ -264,7 +269,7 @@ func TestCarry(t *testing.T) {
 	old := newIndex(t)
 	add(t, old, append(cars(), talk("S1", "one thing"), talk("S2", "gone"))...)
 	embedAll(t, old, "m", dim, 100)
-	remove(t, old, "S2")
+	hide(t, old, "S2")
 
 	now := newIndex(t)
 	add(t, now, append([]session.Session{talk("S1", "another thing"), talk("S3", "new")}, cars()...)...)

@@ -55,9 +55,9 @@ func add(tb testing.TB, d *db.DB, parts ...session.Session) {
 	})
 }
 
-func remove(tb testing.TB, d *db.DB, ids ...string) {
+func hide(tb testing.TB, d *db.DB, ids ...string) {
 	tb.Helper()
-	change(tb, d, func(ctx context.Context, tx *db.Tx) error { return search.Remove(ctx, tx, ids) })
+	change(tb, d, func(ctx context.Context, tx *db.Tx) error { return search.Hide(ctx, tx, ids) })
 }
 
 func find(tb testing.TB, d *db.DB, text string, opt search.Options) []search.Hit {

@@ -70,7 +70,7 @@ func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 		return err
 	}
 	out := newWindowWriter(ctx, a.tx, a.state.newRun())
-	for group := range slices.Chunk(a.alive(), groupSize) {
+	for group := range slices.Chunk(a.all(), groupSize) {
 		streams, err := a.read(ctx, group)
 		if err != nil {
 			return err
@@ -88,13 +88,12 @@ func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 	return err
 }
 
-// alive lists the sessions that are there, by number.
-func (a *adder) alive() []int {
-	var out []int
-	for n := range a.index.Sessions {
-		if !a.index.Dead(n) {
-			out = append(out, n)
-		}
+// all lists the sessions, by number. Hidden ones count, so that a model depends on nothing but what
+// was added, and hiding and showing again changes nothing.
+func (a *adder) all() []int {
+	out := make([]int, len(a.index.Sessions))
+	for n := range out {
+		out[n] = n
 	}
 	return out
 }
@@ -119,7 +118,7 @@ func (a *adder) learn(ctx context.Context, threshold int) (*semantic.Model, erro
 	taught := a.index.Turns(threshold)
 	var chosen []int
 	for n := 0; n < len(taught); n += (threshold + sample - 1) / sample {
-		if taught[n] > 0 && !a.index.Dead(n) {
+		if taught[n] > 0 {
 			chosen = append(chosen, n)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package search finds the sessions that a question is about.
 //
-// It has one door: Add takes what is new in sessions, Remove what is gone, Train makes the
+// It has one door: Add takes what is new in sessions, Hide says which are hidden, Train makes the
 // semantic model, and Embed stores the vectors of an embedding server, all inside the caller's
 // transaction; Open and Searcher.Search answer. Below it, analysis and query turn text into
 // terms, lexical scores words, semantic scores meaning, passages cuts what a server embeds, and
@@ -8,10 +8,10 @@
 // session_embeddings, and in runs of bytes that only this package reads.
 //
 // It promises: what Add was given is found by the next Search; the cost of Add follows what
-// is new; scores are a function of the parts added, their order and the model, not of how
-// they were spread over calls: to the bit. A model is a function of the first turns added. The
-// one exception is Remove: until a rebuild, the semantic part may differ a little, and a misspelt
-// word may be read as one of a removed session. Ties go to the smaller session ID.
+// is new; scores are a function of the parts added, their order, the model and what is hidden,
+// not of how they were spread over calls: to the bit. A model is a function of the first turns
+// added, hidden or not. What is hidden is no hit and counts for no word, but a misspelt word
+// may be read as one of its words. Ties go to the smaller session ID.
 //
 // It never opens a file, never reads the clock, and never decides what a user may see: that
 // is what Options.Allow is for.
@@ -82,11 +82,25 @@ func Open(ctx context.Context, d *db.DB) (*Searcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Searcher{db: d, state: st}
+	return open(ctx, d, st)
+}
+
+// OpenAll is Open for those who want to see hidden sessions, too: here they are like the others.
+func OpenAll(ctx context.Context, d *db.DB) (*Searcher, error) {
+	st, err := readState(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	st.Hidden = nil
+	return open(ctx, d, st)
+}
+
+func open(ctx context.Context, d *db.DB, st state) (s *Searcher, err error) {
+	s = &Searcher{db: d, state: st}
 	if s.heads, err = readHeaders(ctx, d, st); err != nil {
 		return nil, err
 	}
-	if s.index, err = lexical.NewIndex(s.heads.runs, st.Removed); err != nil {
+	if s.index, err = lexical.NewIndex(s.heads.runs, st.Hidden); err != nil {
 		return nil, fmt.Errorf("search: open: %w", damaged(err))
 	}
 	return s, nil

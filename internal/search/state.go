@@ -13,10 +13,10 @@ import (
 
 // state says which runs make up the index. It is stored as JSON.
 type state struct {
-	NextRun  int       `json:"next_run"` // the smallest ID that no run ever had
-	Runs     []runInfo `json:"runs"`     // of postings, in the order of their units
-	Removed  []int     `json:"removed,omitempty"`
-	Turns    int       `json:"turns"` // how many were ever added
+	NextRun  int       `json:"next_run"`         // the smallest ID that no run ever had
+	Runs     []runInfo `json:"runs"`             // of postings, in the order of their units
+	Hidden   []int     `json:"hidden,omitempty"` // sessions, by number
+	Turns    int       `json:"turns"`            // how many were ever added
 	Model    modelInfo `json:"model"`
 	Embedded embedInfo `json:"embedded,omitzero"`
 }

@@ -34,7 +34,7 @@ func TestTurns(t *testing.T) {
 		add(t, d, parts[:n]...)
 		parts = parts[n:]
 	}
-	remove(t, d, "S07")
+	hide(t, d, "S07")
 	s, err := search.Open(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)

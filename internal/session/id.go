@@ -17,6 +17,12 @@ func NewID(first time.Time, source, nativeID string) string {
 	return derive(first, source, nativeID)
 }
 
+// NewMemoryID is a memory's ID: the ULID of the time when it was saved, with entropy from its
+// author's address and what it says.
+func NewMemoryID(saved time.Time, email, title, content string) string {
+	return derive(saved, "memory", email, title, content)
+}
+
 // RowID is the ID of a turn ("turn"), tool call ("tool") or touched file ("file"):
 // the ULID of its time whose entropy comes from SHA-256(owner, kind, index). The owner
 // is a session's or a checkpoint's ID.

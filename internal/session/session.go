@@ -129,13 +129,28 @@ type Memory struct {
 	ActorType                  string
 }
 
+// AsSession is a memory as those take it who look for words: a session of one turn.
+func (m Memory) AsSession() Session {
+	role := RoleHuman
+	if m.ActorType == ActorAgent {
+		role = RoleAssistant
+	}
+	return Session{
+		ID: m.ID, Source: m.Source, ActorType: m.ActorType, Title: m.Title, StartedAt: m.TS,
+		Turns: []Turn{{Role: role, TS: m.TS, Content: m.Content}},
+	}
+}
+
 // Mark hides (purge) or shows again (restore) a session or memory. The highest N for
 // an ID wins; at a tie the purge.
 type Mark struct {
 	ID string
-	N  int
+	N  int // from 1 to MaxMark
 	TS time.Time
 }
+
+// MaxMark is the highest number of a mark that readers take.
+const MaxMark = 1 << 28
 
 // Rewrite says that one code commit became another (amend, rebase).
 type Rewrite struct {

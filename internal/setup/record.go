@@ -37,9 +37,12 @@ func readRecord(l Layout) (*record, error) {
 		return nil, fmt.Errorf("setup: read what was made: %w", err)
 	}
 	could := candidates(l)
+	if l.WorkTree != "" {
+		could = append(could, l.serverPath())
+	}
 	for line := range strings.Lines(string(text)) {
 		path := filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n")))
-		if slices.Contains(could, path) || skillPath.MatchString(filepath.ToSlash(path)) {
+		if slices.Contains(could, path) || skillPath.MatchString(filepath.ToSlash(path)) || filepath.Base(path) == serverFile {
 			r.paths = append(r.paths, path)
 		}
 	}
@@ -74,6 +77,15 @@ func candidates(l Layout) []string {
 func (r *record) file() string { return filepath.Join(r.layout.RekalDir, "made") }
 
 func (r *record) has(path string) bool { return slices.Contains(r.paths, path) }
+
+// note adds a file that is about to be made or written to.
+func (r *record) note(path string) error {
+	if r.has(path) {
+		return nil
+	}
+	r.paths = append(r.paths, path)
+	return r.write()
+}
 
 // plan adds what is missing now and is about to be made.
 func (r *record) plan() error {
@@ -114,9 +126,12 @@ func (r *record) remove(rep *Report) error {
 		if err := sweep(p); err != nil {
 			errs = append(errs, fmt.Errorf("setup: clear half-written files: %w", err))
 		}
-		if filepath.Base(p) == skillFile {
+		switch filepath.Base(p) {
+		case skillFile:
 			errs = append(errs, removeSkill(r.layout, p, rep))
-		} else {
+		case serverFile:
+			errs = append(errs, removeServer(r.layout, p, rep))
+		default:
 			errs = append(errs, removeEmpty(p))
 		}
 	}

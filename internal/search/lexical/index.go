@@ -8,9 +8,9 @@ type Index struct {
 
 	runs     []*Header
 	first    [][]uint32 // by run and part: the part's first unit, and behind the last the run's end
-	dead     []bool     // by session: removed
+	dead     []bool     // by session: hidden
 	replaced [][]bool   // by run and part: a title that a later one replaced
-	removed  bool       // whether any session is
+	hides    bool       // whether any session is
 	units    int
 	n        float64 // live units that are no titles
 	words    float64 // in those
@@ -20,10 +20,10 @@ type Index struct {
 	total    float64 // of all live sessions
 }
 
-// NewIndex joins the headers of runs that follow each other, without the sessions whose
-// numbers are in removed. The error is block.ErrFormat.
-func NewIndex(headers []*Header, removed []int) (*Index, error) {
-	x := &Index{runs: headers, removed: len(removed) > 0}
+// NewIndex joins the headers of runs that follow each other, but hides the sessions
+// whose numbers are in hidden. The error is block.ErrFormat.
+func NewIndex(headers []*Header, hidden []int) (*Index, error) {
+	x := &Index{runs: headers, hides: len(hidden) > 0}
 	for _, h := range headers {
 		if h.Base != x.units || h.FirstSession != len(x.Sessions) {
 			return nil, block.ErrFormat
@@ -32,7 +32,7 @@ func NewIndex(headers []*Header, removed []int) (*Index, error) {
 		x.units += h.Units()
 	}
 	x.dead = make([]bool, len(x.Sessions))
-	for _, s := range removed {
+	for _, s := range hidden {
 		if s < 0 || s >= len(x.dead) {
 			return nil, block.ErrFormat
 		}
@@ -99,7 +99,7 @@ func timesOf(k Kind) int {
 // Units is how many units there are.
 func (x *Index) Units() int { return x.units }
 
-// Dead reports whether a session was removed.
+// Dead reports whether a session is hidden.
 func (x *Index) Dead(session int) bool { return x.dead[session] }
 
 // Stems is how many words that are no function words the turns of each session have.

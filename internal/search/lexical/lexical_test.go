@@ -209,16 +209,16 @@ func TestNewIndexRefuses(t *testing.T) {
 	tests := []struct {
 		name    string
 		headers []*lexical.Header
-		removed []int
+		hidden  []int
 	}{
 		{"a gap", []*lexical.Header{&good, {Base: 3, FirstSession: 2}}, nil},
 		{"a session that is not there", []*lexical.Header{{Parts: []lexical.Part{{Session: 1, Units: 1}}, Words: []byte{1}, Stems: []byte{1}, Sessions: []string{"a"}}}, nil},
 		{"a negative session", []*lexical.Header{{Parts: []lexical.Part{{Session: -1, Units: 1}}, Words: []byte{1}, Stems: []byte{1}}}, nil},
-		{"a removed session that is not there", []*lexical.Header{&good}, []int{2}},
+		{"a hidden session that is not there", []*lexical.Header{&good}, []int{2}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := lexical.NewIndex(tt.headers, tt.removed); !errors.Is(err, block.ErrFormat) {
+			if _, err := lexical.NewIndex(tt.headers, tt.hidden); !errors.Is(err, block.ErrFormat) {
 				t.Errorf("error = %v, want ErrFormat", err)
 			}
 		})

@@ -175,7 +175,7 @@ func (s *scorer) df(lists []*List) (int, error) {
 			continue
 		}
 		df += l.n - l.titles
-		if !s.removed {
+		if !s.hides {
 			continue
 		}
 		at, c := s.parts(run), l.walk()

@@ -1,0 +1,224 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Notes are commits of the ledger that somebody makes on purpose, without a transcript: memories, and
+// marks that purge or restore.
+
+// Note is a memory to be saved.
+type Note struct {
+	Title   string // one line; "": the content's first one
+	Content string
+	Source  string // who or what it is from: "manual"
+}
+
+// What a note may hold.
+const (
+	MaxContent = 64 << 10 // bytes
+	MaxTitle   = 200      // characters
+	MaxSource  = 100      // bytes
+	firstLine  = 80       // characters of a title that is the content's first line
+)
+
+// NoteError is a note that can't be saved because of what it says.
+type NoteError struct{ reason string }
+
+func (e *NoteError) Error() string { return "save: " + e.reason }
+
+// tidy returns the note as it is stored, but for redaction.
+func (n Note) tidy() (Note, error) {
+	n.Content, n.Title, n.Source = strings.TrimSpace(n.Content), oneLine(n.Title), oneLine(n.Source)
+	reason := ""
+	switch {
+	case n.Content == "":
+		reason = "the text is empty"
+	case strings.Contains(n.Content, "\x00"):
+		reason = "the text holds NUL: it is no text"
+	case len(n.Content) > MaxContent:
+		reason = fmt.Sprintf("the text has more than %d bytes: save what matters of it", MaxContent)
+	case utf8.RuneCountInString(n.Title) > MaxTitle:
+		reason = fmt.Sprintf("the title has %d characters, of at most %d", utf8.RuneCountInString(n.Title), MaxTitle)
+	case len(n.Source) > MaxSource:
+		reason = fmt.Sprintf("the source has %d bytes, of at most %d", len(n.Source), MaxSource)
+	default:
+		return n, nil
+	}
+	return n, &NoteError{reason}
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// Saved is a memory as the ledger holds it.
+type Saved struct {
+	session.Memory
+	Existing bool           // it was there: nothing was stored
+	Redacted map[string]int // replaced places, by rule
+}
+
+// Save appends a memory to the ledger. Where the author has one that says the same under the same
+// title, and that is not purged, that one is returned.
+func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
+	n, err := n.tidy()
+	if err != nil {
+		return Saved{}, err
+	}
+	// The title is cut from what was redacted, so that it can't be a secret's beginning.
+	clean, report, err := c.Redactor.Apply(ctx, session.Entry{Memories: []session.Memory{{Title: n.Title, Content: n.Content, Source: n.Source}}})
+	if err != nil {
+		return Saved{}, fmt.Errorf("save: %w", err)
+	}
+	out := Saved{Memory: clean.Entry().Memories[0], Redacted: report.Rules}
+	if out.Title == "" {
+		line, _, _ := strings.Cut(out.Content, "\n")
+		out.Title = cut(oneLine(line), firstLine)
+	}
+	err = c.note(ctx, func(st *state, now time.Time) *session.Entry {
+		if id := st.holds(out.Memory); id != "" {
+			out.ID, out.Existing = id, true
+			return nil
+		}
+		out.ID = session.NewMemoryID(now, strings.ToLower(c.Email), out.Title, out.Content)
+		out.TS, out.ActorType = now, c.actor()
+		return &session.Entry{Memories: []session.Memory{out.Memory}, Subject: "memory: " + cut(out.Title, firstLine)}
+	})
+	return out, err
+}
+
+// cut shortens a line to so many characters.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
+}
+
+// actor is who saves something.
+func (c *Capturer) actor() string {
+	if c.CI {
+		return cmp.Or(c.Actor, session.ActorAgent)
+	}
+	return cmp.Or(c.Actor, session.ActorHuman)
+}
+
+// Purge appends marks that hide sessions or memories, and Restore marks that show them again. A
+// mark's N is the least that it gets: what this machine's ledgers say of its ID meanwhile
+// does not count any more. TS is set.
+func (c *Capturer) Purge(ctx context.Context, marks []session.Mark) error {
+	return c.mark(ctx, "purge", marks, func(e *session.Entry) *[]session.Mark { return &e.Purges })
+}
+
+// Restore is described at Purge.
+func (c *Capturer) Restore(ctx context.Context, marks []session.Mark) error {
+	return c.mark(ctx, "restore", marks, func(e *session.Entry) *[]session.Mark { return &e.Restores })
+}
+
+func (c *Capturer) mark(ctx context.Context, what string, marks []session.Mark, in func(*session.Entry) *[]session.Mark) error {
+	if len(marks) == 0 {
+		return nil
+	}
+	return c.note(ctx, func(st *state, now time.Time) *session.Entry {
+		e := &session.Entry{Subject: what + " " + marks[0].ID}
+		if more := len(marks) - 1; more > 0 {
+			e.Subject += fmt.Sprintf(" and %d more", more)
+		}
+		for _, m := range marks {
+			m.N, m.TS = min(max(m.N, st.Marks[m.ID].N+1), session.MaxMark), now
+			*in(e) = append(*in(e), m)
+		}
+		return e
+	})
+}
+
+// note appends an entry that draft makes of what the ledgers hold, unless it makes none.
+func (c *Capturer) note(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
+	for range tries {
+		before, err := c.Ledger.Tip()
+		if err == nil {
+			err = c.noteOnce(ctx, draft)
+		}
+		if !errors.Is(err, git.ErrMoved) && !c.scrubbed(before, err) {
+			return err
+		}
+	}
+	return fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
+}
+
+func (c *Capturer) noteOnce(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
+	tips, st, now, err := c.stands(ctx)
+	if err != nil {
+		return err
+	}
+	e := draft(st, now)
+	if e == nil {
+		return nil
+	}
+	var clean redact.Entry
+	if clean, _, err = c.Redactor.Apply(ctx, *e); err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	tip, err := c.Ledger.Append(ctx, tips[c.Ledger.Ref()], []ledger.Record{{Entry: clean, TS: now}})
+	if err != nil {
+		return err
+	}
+	tips[c.Ledger.Ref()] = tip
+	if st.follow(ctx, c.Repo, tips) == nil {
+		_ = st.save(c.CacheDir) // the next capture reads the ledger where the cache is behind
+	}
+	return nil
+}
+
+// mark is what a session's or memory's marks come to.
+type mark struct {
+	N      int
+	Purged bool
+}
+
+// memoryKey tells what memories say apart.
+func memoryKey(m session.Memory) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s%s", len(m.Title), m.Title, m.Content))
+	return string(sum[:16])
+}
+
+// holds is the ID of a memory that says the same and is not purged; "" for none.
+func (st *state) holds(m session.Memory) string {
+	for _, id := range st.Memories[memoryKey(m)] {
+		if !st.Marks[id].Purged {
+			return id
+		}
+	}
+	return ""
+}
+
+// applyNotes adds the memories and marks of an entry.
+func (st *state) applyNotes(e session.Entry) {
+	for _, m := range e.Memories {
+		ids := st.Memories[memoryKey(m)]
+		if i, found := slices.BinarySearch(ids, m.ID); !found {
+			st.Memories[memoryKey(m)] = slices.Insert(ids, i, m.ID)
+		}
+	}
+	for i, m := range slices.Concat(e.Purges, e.Restores) {
+		purges, old := i < len(e.Purges), st.Marks[m.ID]
+		if m.N > old.N || m.N == old.N && purges {
+			st.Marks[m.ID] = mark{N: m.N, Purged: purges}
+		}
+	}
+}

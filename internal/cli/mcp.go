@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/mcp"
+)
+
+// mcpCommand serves agents: `git rekal mcp`, which `git rekal init --mcp` registers.
+type mcpCommand struct{}
+
+func mcpEntry() entry {
+	return entry{
+		name: "mcp", usage: "mcp", short: "serve agents over the Model Context Protocol",
+		long: `
+A server of the Model Context Protocol on stdin and stdout, with two tools: recall and save_memory. An
+agent starts it, in any folder of the repository; several may run at once, and none keeps anything open
+between calls. It ends with its input. "git rekal init --mcp" registers it in .mcp.json.`,
+		make: func() command { return &mcpCommand{} },
+	}
+}
+
+func (c *mcpCommand) addFlags(*pflag.FlagSet) {}
+
+func (c *mcpCommand) validate(args []string) error { return noArgs(args) }
+
+func (c *mcpCommand) run(ctx context.Context, app *App) error {
+	server := &mcp.Server{Process: app.Process, Version: app.Version, Explain: explain}
+	return server.Serve(ctx, app.Stdin, app.Stdout)
+}

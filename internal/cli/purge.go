@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// markCommand hides sessions and memories or shows them again: `git rekal purge 01KAB3F9Q2`,
+// `git rekal restore 01KAB3F9Q2`.
+type markCommand struct {
+	done string // "Purged"
+	mark func(*workspace.Workspace, context.Context, workspace.Author, []string) (workspace.Marked, error)
+	ids  []string
+}
+
+func purgeEntry() entry {
+	return entry{
+		name: "purge", usage: "purge ID…", short: "hide sessions or memories that are wrong",
+		long: `
+Hides sessions and memories, by their IDs: recall, query --session and log show them no more, today and
+as of any past moment, and neither does anybody else after the next sync. Nothing is lost: "git rekal
+--purged" lists what is hidden, and "git rekal restore ID" brings it back. To take a leak out of the
+ledger for good, see "git rekal scrub -h".
+
+What is somebody else's is hidden in this clone and in others of yours, and stays as it is for the rest.
+An ID may be cut to what is unique, at least 8 characters.`,
+		make: func() command { return &markCommand{done: "Purged", mark: (*workspace.Workspace).Purge} },
+	}
+}
+
+func restoreEntry() entry {
+	return entry{
+		name: "restore", usage: "restore ID…", short: "show purged sessions or memories again",
+		long: `
+Brings back what was purged, as it was: "git rekal --purged" lists it. An ID may be cut to what is
+unique, at least 8 characters.`,
+		make: func() command { return &markCommand{done: "Restored", mark: (*workspace.Workspace).Restore} },
+	}
+}
+
+func (c *markCommand) addFlags(*pflag.FlagSet) {}
+
+func (c *markCommand) validate(args []string) error {
+	if len(args) == 0 {
+		return errors.New("which session or memory?")
+	}
+	c.ids = args
+	return nil
+}
+
+func (c *markCommand) run(ctx context.Context, app *App) error {
+	w, author, err := app.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	out, err := c.mark(w, ctx, author, c.ids)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(app.Stdout, "%s %d/%d memories.\n", c.done, len(out.Done), out.Total())
+	if len(out.Others) > 0 {
+		app.hint("somebody else wrote these, so it counts only here: " + strings.Join(out.Others, ", "))
+	}
+	for i, err := range out.Failed {
+		if i == len(out.Failed)-1 {
+			return err // which is told like any other error
+		}
+		app.say(explain(err))
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// saveCommand stores a memory: `git rekal save --title "Leeway" "Tokens have 30 s of leeway."`.
+type saveCommand struct{ note capture.Note }
+
+func saveEntry() entry {
+	return entry{
+		name: "save", usage: "save [--title T] [--source S] [TEXT|-]", short: "save a memory: what was learned or decided",
+		long: `
+Saves a text as a memory, which recall finds at once, beside sessions, and which is shared as they are.
+It goes into your own ledger, through the same redaction. Without TEXT, or with "-", the text is read from
+stdin. Prints the memory as JSON on one line. What you saved before, word by word under the same title,
+is not stored again: the answer names it, with "existing".
+
+  git rekal save --title "Leeway of tokens" "Tokens have 30 s of leeway, because clocks differ."
+  git rekal save --title "Release steps" - < notes.md`,
+		make: func() command { return &saveCommand{} },
+	}
+}
+
+func (c *saveCommand) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.note.Title, "title", "", "one line of at most 200 characters; it weighs more than the text (default: the text's first line)")
+	fs.StringVar(&c.note.Source, "source", "manual", "who or what it is from")
+}
+
+// validate leaves an empty text to be read from stdin.
+func (c *saveCommand) validate(args []string) error {
+	if len(args) == 0 || len(args) == 1 && args[0] == "-" {
+		return nil
+	}
+	if c.note.Content = strings.Join(args, " "); strings.TrimSpace(c.note.Content) == "" {
+		return errors.New("the text is empty")
+	}
+	return nil
+}
+
+func (c *saveCommand) run(ctx context.Context, app *App) error {
+	w, author, err := app.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if c.note.Content == "" {
+		// What is longer is refused, so no more of it has to be here.
+		text, err := io.ReadAll(io.LimitReader(app.Stdin, 2*capture.MaxContent))
+		if err != nil {
+			return fmt.Errorf("save: read stdin: %w", err)
+		}
+		c.note.Content = string(text)
+	}
+	memory, redacted, err := w.Save(ctx, author, c.note)
+	if err != nil {
+		return err
+	}
+	if n := total(redacted); n > 0 {
+		app.say(fmt.Sprintf("redacted %s before storing", plural(n, "secret")))
+	}
+	return result.Write(app.Stdout, memory)
+}

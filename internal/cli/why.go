@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// whyCommand tells where lines come from: `git rekal why src/jwt.go:40,52`.
+type whyCommand struct {
+	req   recall.WhyRequest
+	flags *pflag.FlagSet
+}
+
+func whyEntry() entry {
+	return entry{
+		name: "why", usage: "why PATH[:LINE[,LINE]] [-n N] [--checkpoint REF]",
+		short: "show the sessions behind lines of a file",
+		long: `
+Finds the commits that brought the lines of a file, as "git blame" does, and the sessions behind
+them, also through amends, rebases, renames and squash merges. Prints JSON as recall does, the
+session that explains most of the lines first; "explains" says which, "why" what is not
+committed and what no session explains. Without lines: the whole file.
+
+  git rekal why src/auth/jwt.go:42
+  git rekal why src/auth/jwt.go:40,52 -n 3
+  git rekal why --checkpoint v1.2.0 src/auth/jwt.go`,
+		make: func() command { return &whyCommand{} },
+	}
+}
+
+func (c *whyCommand) addFlags(fs *pflag.FlagSet) {
+	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "the file and the sessions as of a past state `REF`, as in recall")
+	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
+	c.flags = fs
+}
+
+func (c *whyCommand) validate(args []string) error {
+	switch {
+	case len(args) == 0 || args[0] == "":
+		return errors.New("give a file, as PATH or PATH:LINE or PATH:FIRST,LAST")
+	case len(args) > 1:
+		return fmt.Errorf(`unexpected argument %q; to search for words, write "git rekal -- why …"`, args[1])
+	case c.flags.Changed("limit") && c.req.Limit < 1:
+		return errors.New("-n must be at least 1")
+	case c.flags.Changed("checkpoint") && c.req.Checkpoint == "":
+		return errors.New("--checkpoint must not be empty")
+	}
+	c.req.Target = args[0]
+	return nil
+}
+
+func (c *whyCommand) run(ctx context.Context, app *App) error {
+	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+		tables, when, err := asOf(ctx, w, m, "checkpoint", c.req.Checkpoint)
+		if err != nil {
+			return err
+		}
+		if when != nil {
+			c.req.Tip = git.OID(when.Checkpoint)
+		}
+		index, err := tables.Index(ctx)
+		if err != nil {
+			return err
+		}
+		answer, err := recall.Why(ctx, index.DB, w.Repo, c.req)
+		if err := errors.Join(err, index.Close()); err != nil {
+			return err
+		}
+		answer.AsOf = when
+		return result.Write(app.Stdout, answer)
+	})
+}

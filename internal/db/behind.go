@@ -1,0 +1,66 @@
+package db
+
+import "context"
+
+// Behind reads which sessions that are not purged stand behind code commits, by the commits' OIDs.
+func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]CommitRow, error) {
+	if len(shas) == 0 {
+		return nil, nil
+	}
+	these, args := among(shas)
+	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts FROM session_commits
+		WHERE git_sha IN (`+these+`) AND session_id NOT IN (SELECT id FROM purged) ORDER BY ts DESC, checkpoint_id, session_id`, args...)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]CommitRow{}
+	err = each(rows, func() error {
+		var c CommitRow
+		err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Inferred, &c.TS)
+		out[c.SHA] = append(out[c.SHA], c)
+		return err
+	})
+	return out, err
+}
+
+// Owners reads whose the files of checkpoints are.
+func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[FileRow]bool, error) {
+	if len(checkpoints) == 0 {
+		return nil, nil
+	}
+	these, args := among(checkpoints)
+	rows, err := d.Query(ctx, `SELECT checkpoint_id, session_id, file_path FROM files_index WHERE checkpoint_id IN (`+these+`)`, args...)
+	if err != nil {
+		return nil, err
+	}
+	out := map[FileRow]bool{}
+	err = each(rows, func() error {
+		var f FileRow
+		err := rows.Scan(&f.Checkpoint, &f.Session, &f.Path)
+		out[f] = true
+		return err
+	})
+	return out, err
+}
+
+// Edits counts how often the tools of sessions wrote to one of some files.
+func (d *DB) Edits(ctx context.Context, ids, paths []string) (map[string]int, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	these, args := among(ids)
+	rows, err := d.Query(ctx, `SELECT session_id, count(*) FROM tool_calls_index
+		WHERE session_id IN (`+these+`) AND `+editing+` AND path IN (SELECT unnest(?::VARCHAR[])) GROUP BY session_id`, append(args, paths)...)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	err = each(rows, func() error {
+		var id string
+		var n int
+		err := rows.Scan(&id, &n)
+		out[id] = n
+		return err
+	})
+	return out, err
+}

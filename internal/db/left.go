@@ -1,0 +1,65 @@
+package db
+
+import (
+	"context"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Left is what the commits behind a session left in one of its files, the last time.
+type Left struct {
+	Path string
+	Blob Key // LeftNothing where they deleted it; 0 where the ledger does not say
+}
+
+// LeftNothing stands in the place of a blob where a file was deleted. No blob has this key: its
+// first fifteen digits would all be zero.
+const LeftNothing Key = 1
+
+// LeftBy is what a commit left in a file.
+func LeftBy(f session.File) Key {
+	if f.Change == "D" {
+		return LeftNothing
+	}
+	return KeyOf(f.Blob)
+}
+
+func leftOf(paths []string, blobs []int64) []Left {
+	out := make([]Left, min(len(paths), len(blobs)))
+	for i := range out {
+		out[i] = Left{paths[i], Key(blobs[i])}
+	}
+	return out
+}
+
+// CommitOf is the code commit of the first of these checkpoints that is tied to one, and with no
+// checkpoints that of the last one of all; "" for none.
+func (d *DB) CommitOf(ctx context.Context, checkpoints []string) (string, error) {
+	var sha string
+	if len(checkpoints) == 0 {
+		rows, err := d.Query(ctx, `SELECT git_sha FROM session_commits ORDER BY ts DESC, checkpoint_id LIMIT 1`)
+		if err != nil {
+			return "", err
+		}
+		err = each(rows, func() error { return rows.Scan(&sha) })
+		return sha, err
+	}
+	these, args := among(checkpoints)
+	rows, err := d.Query(ctx, `SELECT DISTINCT checkpoint_id, git_sha FROM session_commits WHERE checkpoint_id IN (`+these+`)`, args...)
+	if err != nil {
+		return "", err
+	}
+	of := map[string]string{}
+	err = each(rows, func() error {
+		var id string
+		err := rows.Scan(&id, &sha)
+		of[id] = sha
+		return err
+	})
+	i := slices.IndexFunc(checkpoints, func(id string) bool { return of[id] != "" })
+	if i < 0 || err != nil {
+		return "", err
+	}
+	return of[checkpoints[i]], nil
+}

@@ -1,0 +1,317 @@
+package git
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	git2 "github.com/libgit2/git2go/v34"
+)
+
+// blamePatience is how long libgit2 may look for the commits of a file's lines. It takes about as
+// long as the file is, times the commits that changed it, and can't be stopped.
+const blamePatience = 20 * time.Second
+
+// Errors of Blame.
+var (
+	ErrBinary   = errors.New("binary file")
+	ErrTooLarge = errors.New("too large")
+	ErrTooLong  = errors.New("takes too long")
+)
+
+// maxBlamed is the size in bytes of the largest file whose lines are looked for.
+const maxBlamed = 16 << 20
+
+// RangeError is a range of lines that a file has not.
+type RangeError struct {
+	File  string
+	Lines int // how many it has
+}
+
+func (e *RangeError) Error() string {
+	if e.Lines == 0 {
+		return fmt.Sprintf("%q is empty", e.File)
+	}
+	return fmt.Sprintf("%q has only %d lines", e.File, e.Lines)
+}
+
+// Origin says where a line comes from: the commit that brought it, and what the file was called
+// there. A line that is not committed has none.
+type Origin struct {
+	Commit OID
+	Path   string
+}
+
+// Blame is where some lines of a file come from.
+type Blame struct {
+	From, To int      // the lines, from 1 on; both count
+	Origins  []Origin // one a line
+	Text     []string // the lines themselves
+}
+
+// Blame looks for the commits that brought lines of a file, as it stands in a commit, or with "" as
+// it is in the working tree. From 0 asks for all lines. Renames of the file are followed. It returns
+// ErrNotFound, ErrBinary, ErrTooLarge or a RangeError for a file that can't be asked, and
+// ErrTooLong for one that changed too often.
+func (r *Repo) Blame(ctx context.Context, commit OID, file string, from, to int) (Blame, error) {
+	c, err := r.Content(commit)
+	if err != nil {
+		return Blame{}, err
+	}
+	defer c.Close()
+	text, err := c.lines(file)
+	if err != nil {
+		return Blame{}, err
+	}
+	if from == 0 {
+		from, to = 1, len(text)
+	}
+	if from > len(text) || to > len(text) {
+		return Blame{}, &RangeError{file, len(text)}
+	}
+	out := Blame{From: from, To: to, Origins: make([]Origin, to-from+1), Text: text[from-1 : to]}
+	base, ok := c.committedAs(file)
+	if !ok {
+		return out, nil
+	}
+	old, err := c.committedLines(file, base, text)
+	if err != nil {
+		return Blame{}, err
+	}
+	old = old[from-1 : to]
+	first, last := span(old)
+	if first == 0 {
+		return out, nil
+	}
+	origins, err := r.blame(ctx, c.commit, base, first, last)
+	for i, line := range old {
+		if line > 0 && err == nil {
+			out.Origins[i] = origins[line-first]
+		}
+	}
+	return out, err
+}
+
+// span is the first and the last of some lines; 0 stands for none.
+func span(lines []int) (first, last int) {
+	for _, n := range lines {
+		if n > 0 && (first == 0 || n < first) {
+			first = n
+		}
+		last = max(last, n)
+	}
+	return first, last
+}
+
+// lines are the lines of a file.
+func (c *Content) lines(file string) ([]string, error) {
+	text, err := c.Text(file)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxBlamed {
+		return nil, fmt.Errorf("git: %q: %w", file, ErrTooLarge)
+	}
+	if bytes.IndexByte(text, 0) >= 0 {
+		return nil, fmt.Errorf("git: %q: %w", file, ErrBinary)
+	}
+	var out []string
+	for l := range strings.Lines(string(text)) {
+		out = append(out, strings.TrimRight(l, "\r\n"))
+	}
+	return out, nil
+}
+
+// committedAs is what the commit calls a file; false where it has none.
+func (c *Content) committedAs(file string) (string, bool) {
+	if c.inTree(file) != "" {
+		return file, true
+	}
+	for from, to := range c.staged() {
+		if to == file {
+			return from, true
+		}
+	}
+	return "", false
+}
+
+// committedLines tells which line of the commit each line of a file is; 0 for one that is not
+// committed.
+func (c *Content) committedLines(file, base string, text []string) ([]int, error) {
+	out := make([]int, len(text))
+	head := c.inTree(base)
+	if c.root == "" || c.Blob(file, nil) == head {
+		for i := range out {
+			out[i] = i + 1
+		}
+		return out, nil
+	}
+	before, err := c.repo.Blob(head)
+	if err != nil {
+		return nil, err
+	}
+	now, err := c.Text(file)
+	if err != nil {
+		return nil, err
+	}
+	return out, c.repo.unchanged(unixLines(before), unixLines(now), out)
+}
+
+// unchanged fills in which line of a text each line of another one is.
+func (r *Repo) unchanged(before, now []byte, out []int) error {
+	how, err := git2.DefaultDiffOptions()
+	if err != nil {
+		return fmt.Errorf("git: diff: %w", err)
+	}
+	how.ContextLines, how.InterhunkLines = 0, 0
+	patch, err := r.r.PatchFromBuffers("f", "f", before, now, &how)
+	if err != nil {
+		return fmt.Errorf("git: diff: %w", err)
+	}
+	defer patch.Free()
+	text, err := patch.String()
+	if err != nil {
+		return fmt.Errorf("git: diff: %w", err)
+	}
+	next, shift := 0, 0
+	upTo := func(end int) {
+		for ; next < min(end, len(out)); next++ {
+			out[next] = next + 1 + shift
+		}
+	}
+	for l := range strings.Lines(text) {
+		var h hunk
+		if !strings.HasPrefix(l, "@@ ") || !h.parse(l) {
+			continue
+		}
+		if h.newLines == 0 {
+			h.new++ // it names the line before
+		}
+		upTo(h.new - 1)
+		next += h.newLines
+		shift += h.oldLines - h.newLines
+	}
+	upTo(len(out))
+	return nil
+}
+
+// hunk is the head of a part of a diff.
+type hunk struct{ oldLines, new, newLines int }
+
+// parse reads "@@ -1,2 +3,4 @@ …", in which ",1" may be left out.
+func (h *hunk) parse(line string) bool {
+	f := strings.Fields(line)
+	if len(f) < 3 {
+		return false
+	}
+	var err [3]error
+	_, lines, ok := strings.Cut(f[1], ",")
+	if h.oldLines = 1; ok {
+		h.oldLines, err[0] = strconv.Atoi(lines)
+	}
+	at, lines, ok := strings.Cut(strings.TrimPrefix(f[2], "+"), ",")
+	if h.newLines = 1; ok {
+		h.newLines, err[1] = strconv.Atoi(lines)
+	}
+	h.new, err[2] = strconv.Atoi(at)
+	return errors.Join(err[:]...) == nil
+}
+
+// blame asks libgit2 for the origins of lines of a committed file, and git itself where the history
+// is cut or blobs are left out: libgit2 gives up at the one, and follows no rename past the other.
+func (r *Repo) blame(ctx context.Context, commit OID, file string, first, last int) ([]Origin, error) {
+	if r.Cut() {
+		return r.blameByGit(ctx, commit, file, first, last)
+	}
+	type answer struct {
+		origins []Origin
+		err     error
+	}
+	done := make(chan answer, 1)
+	// It works on a repository of its own, because it may be left behind.
+	go func() {
+		origins, err := blameIn(r.r.Path(), commit, file, first, last)
+		done <- answer{origins, err}
+	}()
+	late := time.NewTimer(blamePatience)
+	defer late.Stop()
+	select {
+	case a := <-done:
+		return a.origins, a.err
+	case <-late.C:
+		return nil, fmt.Errorf("git: blame %q: %w", file, ErrTooLong)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func blameIn(dir string, commit OID, file string, first, last int) ([]Origin, error) {
+	repo, err := git2.OpenRepository(dir)
+	if err != nil {
+		return nil, fmt.Errorf("git: blame %q: %w", file, err)
+	}
+	defer repo.Free()
+	how, err := git2.DefaultBlameOptions()
+	if err != nil {
+		return nil, fmt.Errorf("git: blame %q: %w", file, err)
+	}
+	if how.NewestCommit, err = toOid(commit); err != nil {
+		return nil, err
+	}
+	how.OldestCommit, how.MinLine, how.MaxLine = nil, uint32(first), uint32(last)
+	b, err := repo.BlameFile(file, &how)
+	if err != nil {
+		return nil, fmt.Errorf("git: blame %q: %w", file, err)
+	}
+	defer b.Free()
+	out := make([]Origin, last-first+1)
+	for i := range out {
+		// By line: git2go counts the lines of a hunk in 16 bits.
+		h, err := b.HunkByLine(first + i)
+		if err != nil {
+			return nil, fmt.Errorf("git: blame %q, line %d: %w", file, first+i, err)
+		}
+		out[i] = Origin{fromOid(h.FinalCommitId), h.OrigPath}
+	}
+	return out, nil
+}
+
+// blameByGit asks git.
+func (r *Repo) blameByGit(ctx context.Context, commit OID, file string, first, last int) ([]Origin, error) {
+	ctx, stop := context.WithTimeout(ctx, blamePatience)
+	defer stop()
+	root := cmp.Or(r.layout.WorkTree, r.layout.GitDir)
+	text, err := r.run(ctx, "-C", root, "-c", "core.quotePath=false", "blame", "--porcelain",
+		"-L", fmt.Sprintf("%d,%d", first, last), string(commit), "--", file)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, fmt.Errorf("git: blame %q: %w", file, ErrTooLong)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git: blame %q: %w", file, err)
+	}
+	out := make([]Origin, last-first+1)
+	named := map[OID]string{}
+	var at OID
+	for l := range strings.Lines(text) {
+		f := strings.Fields(l)
+		if name, ok := strings.CutPrefix(l, "filename "); ok {
+			named[at] = strings.TrimSuffix(name, "\n")
+		} else if len(f) >= 3 && len(f[0]) == 40 && l[0] != '\t' {
+			n, err := strconv.Atoi(f[2])
+			if err != nil || n < first || n > last {
+				return nil, fmt.Errorf("git: blame %q: unexpected %q", file, l)
+			}
+			at = OID(f[0])
+			out[n-first].Commit = at
+		}
+	}
+	for i, o := range out {
+		out[i].Path = named[o.Commit]
+	}
+	return out, nil
+}

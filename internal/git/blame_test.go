@@ -1,0 +1,212 @@
+package git_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// moved is what the file of lineage is called in the end.
+const moved = "dir/h i"
+
+// gitBlame is what git says of it, as it lies in the working tree or in a commit.
+func gitBlame(p *place, dir, commit string) []git.Origin {
+	p.t.Helper()
+	args := []string{"blame", "--line-porcelain"}
+	if commit != "" {
+		args = append(args, commit)
+	}
+	var out []git.Origin
+	for l := range strings.Lines(p.git(dir, append(args, "--", moved)...)) {
+		f := strings.Fields(l)
+		switch {
+		case len(f) >= 3 && len(f[0]) == 40 && l[0] != '\t':
+			out = append(out, git.Origin{Commit: git.OID(f[0])})
+		case strings.HasPrefix(l, "filename "):
+			out[len(out)-1].Path = strings.TrimSpace(strings.TrimPrefix(l, "filename "))
+		}
+		if n := len(out); n > 0 && strings.Trim(string(out[n-1].Commit), "0") == "" {
+			out[n-1] = git.Origin{}
+		}
+	}
+	return out
+}
+
+// lineage makes a file of long lines that changes in several commits, with a branch, a merge and
+// two renames, and then some more in the working tree.
+func lineage(p *place) {
+	r := rand.New(rand.NewPCG(4, 4))
+	var text []string
+	line := func() string { return fmt.Sprintf("%x %x", r.Uint64(), r.Uint64()) }
+	for range 120 {
+		text = append(text, line())
+	}
+	name := "f"
+	write := func() { p.write("r/"+name, strings.Join(text, "\n")+"\n") }
+	edit := func(from, to int) {
+		at := from + r.IntN(to-from)
+		switch r.IntN(3) {
+		case 0:
+			text[at] = line()
+		case 1:
+			text = append(text[:at], append([]string{line(), line()}, text[at:]...)...)
+		case 2:
+			text = append(text[:at], text[at+1:]...)
+		}
+		write()
+	}
+	write()
+	p.commit("r", "first")
+	for i := range 12 {
+		edit(0, len(text))
+		p.commit("r", fmt.Sprint("main ", i))
+	}
+	p.git("r", "checkout", "-qb", "side")
+	before := append([]string(nil), text...)
+	text[5] = line()
+	write()
+	p.commit("r", "side")
+	p.git("r", "checkout", "-q", "main")
+	text = before
+	text[100] = line()
+	write()
+	p.commit("r", "meanwhile")
+	p.git("r", "merge", "-q", "-m", "merge", "side")
+	text = strings.Split(strings.TrimSpace(string(must(os.ReadFile(p.at("r/f")))(p.t))), "\n")
+	for _, next := range []string{"dir/g", moved} {
+		must(0, os.MkdirAll(p.at("r/dir"), 0o777))(p.t)
+		p.git("r", "mv", name, next)
+		name = next
+		edit(0, len(text))
+		p.commit("r", "rename")
+		edit(0, len(text))
+		p.commit("r", "after it")
+	}
+	for range 3 {
+		edit(0, 40)
+		edit(60, len(text))
+	}
+}
+
+func TestBlameIsGits(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	lineage(p)
+	head := string(p.rev("r", "HEAD"))
+	for _, commit := range []string{"", head} {
+		want := gitBlame(p, "r", commit)
+		r := p.open("r/dir")
+		all := must(r.Blame(t.Context(), git.OID(commit), "dir/h i", 0, 0))(t)
+		equal(t, "all lines as of "+commit, want, all.Origins)
+		equal(t, "how many", len(want), all.To)
+		for from := 1; from <= len(want); from += 9 {
+			to := min(from+4, len(want))
+			b := must(r.Blame(t.Context(), git.OID(commit), "dir/h i", from, to))(t)
+			equal(t, fmt.Sprintf("lines %d to %d as of %q", from, to, commit), want[from-1:to], b.Origins)
+			equal(t, "their text", all.Text[from-1:to], b.Text)
+		}
+	}
+}
+
+func TestBlameInCutHistory(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	lineage(p)
+	p.git(".", "clone", "-q", "--depth", "3", "file://"+p.at("r"), "cut")
+	want := gitBlame(p, "cut", "")
+	b := must(p.open("cut").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
+	equal(t, "origins", want, b.Origins)
+	b = must(p.open("cut/dir").Blame(t.Context(), "", "dir/h i", 7, 9))(t)
+	equal(t, "three lines", want[6:9], b.Origins)
+}
+
+func TestBlameInPartialClone(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	lineage(p)
+	p.git("r", "config", "uploadpack.allowFilter", "true")
+	p.git(".", "clone", "-q", "--filter=blob:none", "file://"+p.at("r"), "part")
+	b := must(p.open("part").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
+	equal(t, "origins", gitBlame(p, "part", ""), b.Origins)
+}
+
+func TestBlameInLinkedWorktree(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	lineage(p)
+	p.git("r", "worktree", "add", "-q", p.at("linked"), "HEAD~1")
+	p.write("linked/dir/h i", "new\n"+string(must(os.ReadFile(p.at("linked/dir/h i")))(t)))
+	b := must(p.open("linked/dir").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
+	equal(t, "origins", gitBlame(p, "linked", ""), b.Origins)
+}
+
+func TestBlameOfWorkingTree(t *testing.T) {
+	for _, tt := range []struct {
+		name, file string
+		make       func(p *place)
+		want       string // one letter a line: c is committed
+	}{
+		{"as committed", "f", func(*place) {}, "cccc"},
+		{"a line before, one behind", "f", func(p *place) { p.write("r/f", "new\n1\n2\n3\n4\nnew\n") }, "-cccc-"},
+		{"one in place of another", "f", func(p *place) { p.write("r/f", "1\nnew\n3\n4\n") }, "c-cc"},
+		{"two gone", "f", func(p *place) { p.write("r/f", "1\n4\n") }, "cc"},
+		{"without an end", "f", func(p *place) { p.write("r/f", "1\n2\n3\n4") }, "ccc-"},
+		{"staged", "f", func(p *place) { p.write("r/f", "1\n2\n3\n4\n5\n"); p.git("r", "add", "f") }, "cccc-"},
+		{"nothing left", "f", func(p *place) { p.write("r/f", "new\n") }, "-"},
+		{"other ends of lines", "f", func(p *place) { p.write("r/f", "1\r\nnew\r\n3\r\n") }, "c-c"},
+		{"not in git", "g", func(p *place) { p.write("r/g", "1\n2\n") }, "--"},
+		{"a rename that is not committed", "g", func(p *place) { p.git("r", "mv", "f", "g") }, "cccc"},
+		{"before the first commit", "f", func(p *place) {
+			p.git("r", "checkout", "-q", "--orphan", "other")
+		}, "----"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.init("r")
+			p.commit("r", "one", "f", "1\n2\n3\n4\n")
+			tt.make(p)
+			b := must(p.open("r").Blame(t.Context(), "", tt.file, 0, 0))(t)
+			got := ""
+			for _, o := range b.Origins {
+				if o.Commit == "" {
+					got += "-"
+				} else {
+					got += "c"
+				}
+			}
+			equal(t, "lines", tt.want, got)
+		})
+	}
+}
+
+func TestBlameRefuses(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.commit("r", "one", "f", "1\n2\n", "image", "a\x00b\n", "empty", "", "dir/g", "1\n")
+	r := p.open("r")
+	for _, tt := range []struct {
+		file     string
+		from, to int
+		want     error
+	}{
+		{"never", 0, 0, git.ErrNotFound},
+		{"dir", 0, 0, git.ErrNotFound},
+		{"image", 0, 0, git.ErrBinary},
+	} {
+		if _, err := r.Blame(t.Context(), "", tt.file, tt.from, tt.to); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.file, err, tt.want)
+		}
+	}
+	for file, lines := range map[string]int{"f": 2, "empty": 0} {
+		_, err := r.Blame(t.Context(), "", file, 3, 3)
+		var short *git.RangeError
+		if !errors.As(err, &short) || short.Lines != lines {
+			t.Errorf("%s: %v, want a RangeError of %d lines", file, err, lines)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package git_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// standing is what stands in a file, for git and for us.
+func standing(t *testing.T, p *place, commit git.OID, file string) git.OID {
+	t.Helper()
+	c := must(p.open("r").Content(commit))(t)
+	defer c.Close()
+	return c.Blob(file, nil)
+}
+
+// What stands in the working tree is what `git add` would make of it.
+func TestContentOfWorkingTree(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		make func(p *place)
+		want string // "add": what git would add; "HEAD": what HEAD has; "": nothing
+	}{
+		{"as committed", func(*place) {}, "HEAD"},
+		{"modified", func(p *place) { p.write("r/a/f", "2\n") }, "add"},
+		{"modified and staged", func(p *place) { p.write("r/a/f", "2\n"); p.git("r", "add", "a/f") }, "add"},
+		{"staged, then taken back", func(p *place) { p.write("r/a/f", "2\n"); p.git("r", "add", "a/f"); p.write("r/a/f", "1\n") }, "HEAD"},
+		{"same size and time", func(p *place) {
+			info := must(os.Stat(p.at("r/a/f")))(p.t)
+			p.write("r/a/f", "2\n")
+			must(0, os.Chtimes(p.at("r/a/f"), info.ModTime(), info.ModTime()))(p.t)
+		}, "add"},
+		{"deleted", func(p *place) { must(0, os.Remove(p.at("r/a/f")))(p.t) }, ""},
+		{"its folder, too", func(p *place) { must(0, os.RemoveAll(p.at("r/a")))(p.t) }, ""},
+		{"a link", func(p *place) { must(0, errors.Join(os.Remove(p.at("r/a/f")), os.Symlink("away", p.at("r/a/f"))))(p.t) }, "add"},
+		{"a link out of the repository", func(p *place) {
+			must(0, errors.Join(os.RemoveAll(p.at("r/a")), os.Mkdir(p.at("out"), 0o777), os.Symlink(p.at("out"), p.at("r/a"))))(p.t)
+			p.write("out/f", "outside\n")
+		}, ""},
+		{"new, never added", func(p *place) { p.git("r", "rm", "-q", "--cached", "a/f"); p.git("r", "commit", "-qm", "gone") }, "add"},
+		{"ends of lines of another system", func(p *place) {
+			p.git("r", "config", "core.autocrlf", "true")
+			p.write("r/a/f", "1\r\n")
+		}, "HEAD"},
+		{"by attributes", func(p *place) { p.write("r/.gitattributes", "* text eol=crlf\n"); p.write("r/a/f", "1\r\n") }, "HEAD"},
+		{"changed, with such ends", func(p *place) { p.write("r/.gitattributes", "* text eol=crlf\n"); p.write("r/a/f", "2\r\n") }, "add"},
+		{"kept elsewhere by a filter", func(p *place) {
+			p.git("r", "config", "filter.away.clean", "echo pointer; cat >/dev/null")
+			p.commit("r", "filtered", ".gitattributes", "a/* filter=away\n", "a/f", "large\n")
+		}, "HEAD"},
+		{"left out by a sparse checkout", func(p *place) {
+			p.commit("r", "more", "b/g", "1\n")
+			p.git("r", "sparse-checkout", "set", "b")
+		}, "HEAD"},
+		{"a submodule", func(p *place) {
+			p.init("sub")
+			p.git("r", "rm", "-rq", "a")
+			p.git("r", "submodule", "-q", "add", p.at("sub"), "a/f")
+			p.git("r", "commit", "-qm", "a submodule")
+		}, "HEAD"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.init("r")
+			p.commit("r", "one", "a/f", "1\n")
+			tt.make(p)
+			var want git.OID
+			switch tt.want {
+			case "HEAD":
+				want = p.rev("r", "HEAD:a/f")
+			case "add":
+				p.t = t
+				before := standing(t, p, "", "a/f")
+				p.git("r", "add", "-A")
+				want = git.OID(strings.Fields(p.git("r", "ls-files", "-s", "a/f"))[1])
+				equal(t, "before it was added", want, before)
+			}
+			equal(t, "blob", want, standing(t, p, "", "a/f"))
+		})
+	}
+}
+
+func TestContentOfCommit(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	first := p.commit("r", "one", "a/f", "1\n")
+	second := p.commit("r", "two", "a/f", "2\n")
+	p.write("r/a/f", "3\n")
+	for _, id := range []git.OID{first, second} {
+		equal(t, "blob", p.rev("r", string(id)+":a/f"), standing(t, p, id, "a/f"))
+	}
+	equal(t, "no such file", git.OID(""), standing(t, p, first, "b"))
+	equal(t, "a path that leads out", git.OID(""), standing(t, p, "", "../r/a/f"))
+	if _, err := p.open("r").Content(git.OID(strings.Repeat("1", 40))); !errors.Is(err, git.ErrNotFound) {
+		t.Errorf("a commit that is not here: %v", err)
+	}
+	p.git(".", "clone", "-q", "--bare", "r", "bare")
+	bare := must(p.open("bare").Content(""))(t)
+	defer bare.Close()
+	equal(t, "HEAD of a bare repository", p.rev("r", "HEAD:a/f"), bare.Blob("a/f", nil))
+	p.git(".", "init", "-q", "empty")
+	p.write("empty/f", "1\n")
+	none := must(p.open("empty").Content(""))(t)
+	defer none.Close()
+	if none.Blob("f", nil) == "" || none.Blob("g", nil) != "" {
+		t.Errorf("before the first commit: %q, %q", none.Blob("f", nil), none.Blob("g", nil))
+	}
+}
+
+func TestMoved(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		make func(p *place)
+		want string
+	}{
+		{"not yet committed", func(p *place) { p.git("r", "mv", "f", "g") }, "g"},
+		{"committed", func(p *place) { p.git("r", "mv", "f", "g"); p.commit("r", "mv") }, "g"},
+		{"with an edit", func(p *place) { p.git("r", "mv", "f", "g"); p.commit("r", "mv", "g", long+"more\n") }, "g"},
+		{"long ago", func(p *place) {
+			p.git("r", "mv", "f", "g")
+			for range 20 {
+				p.commit("r", "mv")
+			}
+		}, "g"},
+		{"twice", func(p *place) {
+			p.git("r", "mv", "f", "g")
+			p.commit("r", "mv")
+			p.git("r", "mv", "g", "h")
+			p.commit("r", "mv")
+		}, "h"},
+		{"twice, the second not yet committed", func(p *place) {
+			p.git("r", "mv", "f", "g")
+			p.commit("r", "mv")
+			p.git("r", "mv", "g", "h")
+		}, "h"},
+		{"deleted", func(p *place) { p.git("r", "rm", "-q", "f"); p.commit("r", "rm", "g", "something else\n") }, ""},
+		{"moved, then deleted", func(p *place) {
+			p.git("r", "mv", "f", "g")
+			p.commit("r", "mv")
+			p.git("r", "rm", "-q", "g")
+			p.commit("r", "rm")
+		}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.init("r")
+			p.commit("r", "one", "f", long)
+			tt.make(p)
+			c := must(p.open("r").Content(""))(t)
+			defer c.Close()
+			equal(t, "moved", tt.want, c.Moved([]string{"f", "never"})["f"])
+		})
+	}
+}
+
+func TestInside(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.commit("r", "one", "a/b/f", "1\n")
+	must(0, os.Symlink(p.at("r"), p.at("link")))(t)
+	for _, tt := range []struct {
+		dir, name, want string
+		ok              bool
+	}{
+		{"r", "a/b/f", "a/b/f", true},
+		{"r/a", "b/f", "a/b/f", true},
+		{"r/a/b", "../../file", "file", true},
+		{"r/a", "./b//f", "a/b/f", true},
+		{"link/a", "b/f", "a/b/f", true},
+		{"r", "../out", "", false},
+		{"r", ".", "", false},
+		{"r/a", p.at("r/file"), "file", true},
+		{"r/a", "/etc/passwd", "", false},
+		{"r", ".git/config", "", false},
+		{"r", "..odd", "..odd", true},
+	} {
+		got, ok := p.open(tt.dir).Inside(tt.name)
+		if got != tt.want || ok != tt.ok {
+			t.Errorf("%s in %s: %q, %v, want %q", tt.name, tt.dir, got, ok, tt.want)
+		}
+	}
+}
+
+// Whatever the version of the index, a rename in it is seen.
+func TestMovedInIndex(t *testing.T) {
+	for _, version := range []string{"2", "3", "4"} {
+		t.Run(version, func(t *testing.T) {
+			p := newPlace(t)
+			p.init("r")
+			p.commit("r", "one", "a/f", long, "a/g", "1\n", "b/c/d/h", "2\n", "long/name/of/a/file/that/goes/on", "3\n")
+			p.git("r", "mv", "a/f", "b/c/d/new")
+			p.git("r", "mv", "long/name/of/a/file/that/goes/on", "z")
+			if version == "3" { // what makes git write it
+				p.write("r/later", "4\n")
+				p.git("r", "add", "-N", "later")
+			} else {
+				p.git("r", "update-index", "--index-version", version)
+			}
+			raw := must(os.ReadFile(p.at("r/.git/index")))(t)
+			equal(t, "version", version[0]-'0', raw[7])
+			c := must(p.open("r").Content(""))(t)
+			defer c.Close()
+			want := map[string]string{"a/f": "b/c/d/new", "long/name/of/a/file/that/goes/on": "z"}
+			equal(t, "moved", want, c.Moved([]string{"a/f", "long/name/of/a/file/that/goes/on"}))
+			for n := range raw { // cut anywhere, it is no reason to fail
+				must(0, os.WriteFile(p.at("r/.git/index"), raw[:n], 0o666))(t)
+				again := must(p.open("r").Content(""))(t)
+				for from, to := range again.Moved([]string{"a/f"}) {
+					equal(t, from, "b/c/d/new", to)
+				}
+				again.Close()
+			}
+		})
+	}
+}

@@ -1,0 +1,234 @@
+package git
+
+import (
+	"errors"
+	"slices"
+
+	git2 "github.com/libgit2/git2go/v34"
+)
+
+// Bounds of the search for renames.
+const (
+	maxBack        = 256 // commits, along first parents
+	maxDiffs       = 8   // of them, those whose files are compared
+	maxHops        = 4   // renames of one file
+	maxSimilar     = 100 // files whose content is compared for likeness
+	maxTreeBytes   = 64 << 20
+	maxSimilarSize = 500 // changed files in a commit, beyond which only equal content counts
+)
+
+// Moved tells what files that are not there any more are called now, by their former names: as
+// the index says of what did not change, or as one of the last commits did. Who is not named has no successor that is
+// known.
+func (c *Content) Moved(files []string) map[string]string {
+	out, now := map[string]string{}, map[string]string{} // now: today's name → former one
+	for _, f := range files {
+		now[f] = f
+	}
+	for range maxHops {
+		next := map[string]string{}
+		for from, to := range c.successors(now) {
+			former := now[from]
+			if out[former] = to; c.Blob(to, nil) == "" {
+				delete(out, former)
+				next[to] = former
+			}
+		}
+		if now = next; len(now) == 0 {
+			break
+		}
+	}
+	return out
+}
+
+// successors follows each file by one rename.
+func (c *Content) successors(files map[string]string) map[string]string {
+	out := map[string]string{}
+	var gone, there []string
+	for f := range files {
+		if c.inTree(f) == "" {
+			gone = append(gone, f)
+		} else {
+			there = append(there, f)
+		}
+	}
+	c.stagedAs(there, out)
+	slices.Sort(gone)
+	c.departed(gone, out)
+	return out
+}
+
+// staged are the renames in the index, new names included that changed. It compares all of it with
+// HEAD, 200 ms where there are 50,000 files.
+func (c *Content) staged() map[string]string {
+	if c.moves != nil || c.root == "" {
+		return c.moves
+	}
+	c.moves = map[string]string{}
+	if !c.openIndex() {
+		return c.moves
+	}
+	d, err := c.repo.r.DiffTreeToIndex(c.tree, c.index, nil)
+	if err != nil {
+		return c.moves
+	}
+	defer d.Free()
+	for _, ch := range renames(d) {
+		c.moves[ch.OldPath] = ch.Path
+	}
+	return c.moves
+}
+
+// departed goes back from the commit until each file is met, and asks the commit that took it away
+// where it went.
+func (c *Content) departed(files []string, out map[string]string) {
+	id, diffs := c.commit, 0
+	for range maxBack {
+		if len(files) == 0 || diffs == maxDiffs || id == "" {
+			return
+		}
+		made, err := c.repo.Commit(id)
+		if err != nil || len(made.Parents) == 0 {
+			return
+		}
+		left := c.repo.among(made.Parents[0], files)
+		if len(left) > 0 {
+			diffs++
+			c.repo.renamesOf(made, left, out)
+			files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(left, f) })
+		}
+		id = made.Parents[0]
+	}
+}
+
+// among are those of the files that a commit has.
+func (r *Repo) among(id OID, files []string) []string {
+	c, err := r.lookupCommit(id)
+	if err != nil {
+		return nil
+	}
+	defer c.Free()
+	tree, err := c.Tree()
+	if err != nil {
+		return nil
+	}
+	defer tree.Free()
+	var out []string
+	for _, f := range files {
+		if _, err := tree.EntryByPath(f); err == nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// renamesOf tells what files that a commit took away against its first parent became.
+func (r *Repo) renamesOf(c Commit, files []string, out map[string]string) {
+	parent, err := r.Commit(c.Parents[0])
+	if err != nil {
+		return
+	}
+	t, err := r.Trees(maxTreeBytes)
+	if err != nil {
+		return
+	}
+	defer t.Close()
+	var added []Entry
+	if err := t.newFiles(parent.Tree, c.Tree, "", &added); err != nil || len(added) == 0 {
+		return
+	}
+	content := map[OID]string{}
+	for _, e := range slices.Backward(added) {
+		content[e.OID] = e.Path
+	}
+	old, err := r.lookupTree(parent.Tree)
+	if err != nil {
+		return
+	}
+	defer old.Free()
+	alike := false
+	for _, f := range files {
+		e, err := old.EntryByPath(f)
+		if err != nil {
+			continue
+		}
+		if out[f] = content[fromOid(e.Id)]; out[f] == "" {
+			delete(out, f)
+			alike = true
+		}
+	}
+	if alike {
+		r.renamesAlike(old, c, files, out)
+	}
+}
+
+// newFiles adds the files of the newer tree that have no namesake in the older one. libgit2 reads all trees
+// of both, which here is only done for folders that differ.
+func (t *Trees) newFiles(older, newer OID, prefix string, out *[]Entry) error {
+	if older == newer {
+		return nil
+	}
+	o, err := t.entries(older)
+	if err != nil {
+		return err
+	}
+	n, err := t.entries(newer)
+	if err != nil {
+		return err
+	}
+	known := o.next()
+	for n.next() {
+		for known && compareEntries(o.entry, n.entry) < 0 {
+			known = o.next()
+		}
+		var before treeEntry
+		if known && compareEntries(o.entry, n.entry) == 0 {
+			before = o.entry
+		}
+		switch {
+		case n.entry.isDir():
+			if err := t.newFiles(before.id(), n.entry.id(), prefix+n.entry.name+"/", out); err != nil {
+				return err
+			}
+		case n.entry.isFile() && before.name == "":
+			*out = append(*out, Entry{Path: prefix + n.entry.name, OID: n.entry.id()})
+		}
+	}
+	return errors.Join(o.err, n.err)
+}
+
+// renamesAlike are the renames of a commit with a change of content.
+func (r *Repo) renamesAlike(old *git2.Tree, c Commit, files []string, out map[string]string) {
+	tree, err := r.lookupTree(c.Tree)
+	if err != nil {
+		return
+	}
+	defer tree.Free()
+	d, err := r.r.DiffTreeToTree(old, tree, nil)
+	if err != nil {
+		return
+	}
+	defer d.Free()
+	for _, ch := range renames(d) {
+		if slices.Contains(files, ch.OldPath) && out[ch.OldPath] == "" {
+			out[ch.OldPath] = ch.Path
+		}
+	}
+}
+
+func renames(d *git2.Diff) []Change {
+	opts, err := git2.DefaultDiffFindOptions()
+	if err != nil {
+		return nil
+	}
+	opts.Flags, opts.RenameLimit = git2.DiffFindRenames, maxSimilar
+	if n, err := d.NumDeltas(); err != nil || n > maxSimilarSize {
+		opts.Flags |= git2.DiffFindExactMatchOnly
+	}
+	_ = d.FindSimilar(&opts) // a blob that is not here (a partial clone) is no rename
+	all, err := changesOf(d)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(c Change) bool { return c.Kind != "R" })
+}

@@ -1,0 +1,249 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	path := "testdata/" + name + ".golden"
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), text); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// exchange is one call of a golden: JSON as an agent writes it.
+type exchange struct{ tool, args string }
+
+// TestExchanges: every tool, action, view and error, as a client sees them.
+func TestExchanges(t *testing.T) {
+	w := told(t)
+	c := w.client()
+	ids := map[string]string{} // by title: which names stand in the goldens for them
+	for title, name := range map[string]string{"Fix JWT expiry": "JWT", "the build is slow": "BUILD", "Leeway of tokens": "LEEWAY"} {
+		line := c.says("recall", map[string]any{"title": title})
+		ids[name] = strings.Fields(line)[1]
+	}
+	for name, list := range exchanges() {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			for _, e := range list {
+				args := e.args
+				for name, id := range ids {
+					args = strings.ReplaceAll(args, "$"+name, id)
+				}
+				var in map[string]any
+				if err := json.Unmarshal([]byte(args), &in); err != nil {
+					t.Fatal(err)
+				}
+				text, failed := c.call(e.tool, in)
+				for name, id := range ids {
+					text = strings.ReplaceAll(text, id, "$"+name)
+				}
+				verdict := ""
+				if failed {
+					verdict = " (error)"
+				}
+				fmt.Fprintf(&b, "> %s %s\n%s%s\n\n", e.tool, e.args, text, verdict)
+			}
+			golden(t, name, b.String())
+		})
+	}
+}
+
+func exchanges() map[string][]exchange {
+	recall := func(args ...string) (out []exchange) {
+		for _, a := range args {
+			out = append(out, exchange{"recall", a})
+		}
+		return out
+	}
+	return map[string][]exchange{
+		"views": recall(`{}`, `{"detail":"timeline"}`, `{"detail":"full"}`, `{"query":"token expiry clock"}`, `{"query":"token expiry clock","detail":"timeline","limit":1}`,
+			`{"id":"$JWT","detail":"full"}`, `{"id":"$JWT","detail":"full","query":"fix it"}`, `{"id":"$JWT","detail":"full","turn":0}`, `{"ids":["$LEEWAY","$JWT","01XXXXXXXX"]}`,
+			`{"id":"$LEEWAY","detail":"full"}`),
+		"titles": recall(`{"title":"jwt EXP"}`, `{"title":"%"}`, `{"title":"_"}`, `{"title":"of","query":"the build"}`),
+		"filters": recall(`{"file":"^Makefile$"}`, `{"commit":"HEAD"}`, `{"author":"ALICE@example.com","limit":1}`, `{"actor":"agent"}`, `{"checkpoint":"HEAD~1"}`,
+			`{"query":"clock build","files":["src/auth/jwt.go"]}`, `{"query":"clock build","files":["src"]}`, `{"query":"clock","files":["no/such.file"]}`),
+		"errors": recall(`{"query":"x","ids":["$JWT"]}`, `{"id":"$JWT","ids":["$JWT"]}`, `{"title":"x","ids":["$JWT"]}`, `{"action":"purge"}`, `{"action":"restore","query":"token"}`,
+			`{"action":"purge","id":"$JWT","query":"token"}`, `{"query":"zzzyx qqqqq"}`, `{"id":"01XXXXXXXX"}`, `{"id":"01X"}`, `{"ids":["01XXXXXXXX","02YYYYYYYY"],"detail":"full"}`,
+			`{"limit":51}`, `{"limit":0}`, `{"action":"delete"}`, `{"detail":"all"}`, `{"file":"("}`, `{"commit":"nosuch"}`, `{"checkpoint":"nosuch"}`, `{"actor":"cat"}`, `{"colour":"red"}`, `{"query":7}`),
+	}
+}
+
+// TestMarks: what is purged is in no view, and restore brings it back.
+func TestMarks(t *testing.T) {
+	w := told(t)
+	c := w.client()
+	id := strings.Fields(c.says("recall", map[string]any{"title": "Leeway"}))[1]
+	other := strings.Fields(c.says("recall", map[string]any{"title": "JWT"}))[1]
+	text, failed := c.call("recall", map[string]any{"action": "purge", "ids": []string{id, "01XXXXXXXX"}})
+	if failed || !strings.HasPrefix(text, "Purged 1/2 memories.\nFailed: ") || !strings.Contains(text, "01XXXXXXXX") {
+		t.Errorf("purge: %q, %v", text, failed)
+	}
+	if text, failed := c.call("recall", map[string]any{"action": "purge", "id": id}); !failed || !strings.HasPrefix(text, "Purged 0/1 memories.\nFailed: ") {
+		t.Errorf("purged again: %q, %v", text, failed)
+	}
+	for _, args := range []map[string]any{{"query": "leeway"}, {"title": "Leeway"}, {"id": id}, {"id": id, "detail": "full"}} {
+		if text, _ := c.call("recall", args); strings.Contains(text, "30 s") {
+			t.Errorf("%v shows what is purged: %s", args, text)
+		}
+	}
+	if out := w.run("leeway"); strings.Contains(out, "30 s") {
+		t.Errorf("the command line shows what is purged: %s", out)
+	}
+	for _, args := range []map[string]any{{"query": "leeway", "include_purged": true}, {"include_purged": true, "detail": "timeline"}, {"id": id, "include_purged": true, "detail": "full"}, {"ids": []string{id}}} {
+		c.says("recall", args, "30 s", "purged")
+	}
+	if text := c.says("recall", map[string]any{"action": "restore", "ids": []string{id}}); text != "Restored 1/1 memories." {
+		t.Errorf("restore: %q", text)
+	}
+	c.says("recall", map[string]any{"query": "leeway"}, "30 s")
+	c.says("recall", map[string]any{"id": other}, "Fix JWT expiry")
+}
+
+// TestSave: what is saved is redacted, found at once by every client and on the command line, and stored once.
+func TestSave(t *testing.T) {
+	w := told(t)
+	one, two := w.client(), w.client()
+	saved := one.says("save_memory", map[string]any{"title": "Deploy", "content": "Deploy with the key AKIAQYLPMN5HHHFPZAM2 from the vault."}, "Saved memory ", "Redacted before storing: 1")
+	id := strings.Fields(saved)[2]
+	if text := two.says("recall", map[string]any{"query": "deploy", "detail": "full"}, "from the vault"); strings.Contains(text, "AKIA") {
+		t.Errorf("a secret in %s", text)
+	}
+	if out := w.run("deploy"); !strings.Contains(out, id) || !strings.Contains(out, `"source":"tester"`) {
+		t.Errorf("the command line has %s", out)
+	}
+	again := two.says("save_memory", map[string]any{"title": "Deploy", "content": "Deploy with the key AKIAQYLPMN5HHHFPZAM2 from the vault."})
+	if !strings.HasPrefix(again, "Saved before, as memory "+id) {
+		t.Errorf("saved again: %s", again)
+	}
+	for _, args := range []map[string]any{{}, {"content": ""}, {"content": " \n"}, {"content": strings.Repeat("x", 65537)}, {"content": "x", "title": strings.Repeat("x", 201)}} {
+		if text, failed := one.call("save_memory", args); !failed || text == "" {
+			t.Errorf("%.40v: %q", args, text)
+		}
+	}
+}
+
+// TestNewCommit: a server that runs sees what a commit captures, at once, and keeps nothing from a rebuild.
+func TestNewCommit(t *testing.T) {
+	w := told(t)
+	c := w.client()
+	c.says("recall", map[string]any{"query": "token"}, "JWT")
+	w.say("three", "2026-03-06T09:00:00Z", "human why is the walrus blue?", "Edit README")
+	w.write("repo/README", "hello again\n")
+	w.commit("blue")
+	w.run("hook", "post-commit")
+	c.says("recall", map[string]any{"query": "walrus"}, "walrus", "1 result(s)")
+	w.run("index")
+	c.says("recall", map[string]any{"query": "walrus"}, "walrus")
+}
+
+// TestPlaces: a server starts anywhere, and says what is the matter when it is asked.
+func TestPlaces(t *testing.T) {
+	w := told(t)
+	w.dir += "/src/auth"
+	w.client().says("recall", map[string]any{"query": "token", "files": []string{w.dir + "/jwt.go"}}, "JWT", "1 result(s)")
+
+	w.dir = w.home
+	if text, failed := w.client().call("recall", nil); !failed || !strings.Contains(text, "run it inside a git repository") {
+		t.Errorf("outside of a repository: %q", text)
+	}
+
+	w = newWorld(t)
+	c := w.client()
+	for _, tool := range []string{"recall", "save_memory"} {
+		if text, failed := c.call(tool, map[string]any{"content": "x"}); tool == "save_memory" && (!failed || !strings.Contains(text, `run "git rekal init"`)) {
+			t.Errorf("%s before init: %q", tool, text)
+		}
+	}
+	if text, failed := c.call("recall", nil); !failed || !strings.Contains(text, `run "git rekal init"`) {
+		t.Errorf("recall before init: %q", text)
+	}
+	w.run("init")
+	if text, failed := c.call("recall", nil); !failed || text != "No memories found: no session was captured yet, and no memory saved." {
+		t.Errorf("an empty memory: %q", text)
+	}
+}
+
+// TestAuthors: what somebody else wrote names them in every view.
+func TestAuthors(t *testing.T) {
+	w := told(t)
+	w.write(".gitconfig", "[user]\n\tname = Bob\n\temail = bob@example.com\n")
+	c := w.client()
+	for _, detail := range []string{"compact", "timeline", "full"} {
+		c.says("recall", map[string]any{"query": "leeway", "detail": detail}, "by alice@example.com")
+	}
+}
+
+// TestTools: what a client is told before it calls anything.
+func TestTools(t *testing.T) {
+	c := newWorld(t).client()
+	list, err := c.ListTools(t.Context(), &sdk.ListToolsParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", c.InitializeResult().Instructions)
+	for _, tool := range list.Tools {
+		if !strings.Contains(tool.Description+c.InitializeResult().Instructions, "data") {
+			t.Errorf("%s does not say what its answers are", tool.Name)
+		}
+		schema, err := json.MarshalIndent(tool.InputSchema, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s: %s\n%s\n\n", tool.Name, tool.Description, schema)
+	}
+	golden(t, "tools", b.String())
+}
+
+// TestEnd: the server ends with its input, and says nothing about it.
+func TestEnd(t *testing.T) {
+	c := newWorld(t).client()
+	if err := c.Ping(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if status := <-c.ended; status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+}
+
+// TestTitles: a title is matched as it is written, in any case.
+func TestTitles(t *testing.T) {
+	w := newWorld(t)
+	w.run("init")
+	c := w.client()
+	for _, title := range []string{"100% of SNAKE_case", "Größe der Ärmel", "nothing"} {
+		c.says("save_memory", map[string]any{"title": title, "content": "about " + title})
+	}
+	for title, want := range map[string]int{"100%": 1, "e_c": 1, "snake": 1, "e%c": 0, "ä": 1, "GRÖSSE": 0, "größe": 1, "'": 0, "h": 1, "\\": 0} {
+		text, failed := c.call("recall", map[string]any{"title": title})
+		if got := strings.Count(text, "\n[") + 1; !failed && got != want || failed != (want == 0) {
+			t.Errorf("%q: want %d, got\n%s", title, want, text)
+		}
+	}
+}

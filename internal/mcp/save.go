@@ -1,0 +1,85 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// saveInput is what the tool takes.
+type saveInput struct {
+	Content string `json:"content" jsonschema:"the text: what was decided or learned, and why"`
+	Title   string `json:"title,omitempty" jsonschema:"one line; it weighs more than the text (default: the text's first line)"`
+	Source  string `json:"source,omitempty" jsonschema:"who or what it is from (default: the client's name)"`
+}
+
+func saveTool() *sdk.Tool {
+	schema := schemaOf[saveInput]()
+	p := schema.Properties
+	p["content"].MinLength, p["content"].MaxLength = jsonschema.Ptr(1), jsonschema.Ptr(capture.MaxContent)
+	p["title"].MaxLength, p["source"].MaxLength = jsonschema.Ptr(capture.MaxTitle), jsonschema.Ptr(capture.MaxSource)
+	return &sdk.Tool{
+		Name: "save_memory", Title: "Save Memory", InputSchema: schema,
+		Description: `Save what was learned or decided as a memory of this repository, which recall finds at once and the team gets with the next push. ` +
+			`For what the code and its commits don't say; one thing a memory. Secrets are taken out before it is stored, and what was saved before is not saved again.`,
+		Annotations: &sdk.ToolAnnotations{Title: "Save Memory", DestructiveHint: new(bool), IdempotentHint: true, OpenWorldHint: new(bool)},
+	}
+}
+
+func (t *tools) save(ctx context.Context, req *sdk.CallToolRequest, in saveInput) (*sdk.CallToolResult, any, error) {
+	note := capture.Note{Title: in.Title, Content: in.Content, Source: cmp.Or(in.Source, client(req))}
+	out, err := t.do(ctx, func(ctx context.Context, w *workspace.Workspace) (string, error) {
+		if err := w.Ready(); err != nil {
+			return "", err
+		}
+		author, err := w.Author(ctx)
+		if err != nil {
+			return "", err
+		}
+		memory, redacted, err := w.Save(ctx, author, note)
+		if err != nil {
+			return "", err
+		}
+		text := fmt.Sprintf("Saved memory %s | %s", memory.ID, short(memory.Title))
+		if memory.Existing {
+			text = fmt.Sprintf("Saved before, as memory %s | %s", memory.ID, short(memory.Title))
+		}
+		if secrets := total(redacted); secrets > 0 {
+			text += fmt.Sprintf("\nRedacted before storing: %d", secrets)
+		}
+		return text, nil
+	})
+	return out, nil, err
+}
+
+func total(redacted map[string]int) (n int) {
+	for _, places := range redacted {
+		n += places
+	}
+	return n
+}
+
+// client is what the client calls itself.
+func client(req *sdk.CallToolRequest) string {
+	const unnamed = "mcp"
+	p := req.Session.InitializeParams()
+	if p == nil || p.ClientInfo == nil || len(p.ClientInfo.Name) > capture.MaxSource {
+		return unnamed
+	}
+	return cmp.Or(p.ClientInfo.Name, unnamed)
+}
+
+// schemaOf is the schema of an input, as its fields' tags tell it.
+func schemaOf[T any]() *jsonschema.Schema {
+	schema, err := jsonschema.For[T](nil)
+	if err != nil {
+		panic(err) // only a field of a type that JSON has not
+	}
+	return schema
+}

@@ -1,0 +1,185 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// full shows the texts: a memory as it is, a session as a window of turns around the one that matched.
+// Of several items, one that does not fit is cut, and those behind it are left out.
+func (a Answer) full(p *page) {
+	for _, it := range a.Items {
+		head := []string{fmt.Sprintf("--- %s | %s | %s ---", it.Short, it.title(), it.CapturedAt)}
+		head = append(head, strings.TrimPrefix(a.who(it)+it.signs(), " | "))
+		if a.One {
+			head = append(head, it.files()...)
+		}
+		if !p.add(head...) {
+			return
+		}
+		p.items++
+		if it.Kind == "memory" {
+			p.text(it.Text)
+		} else {
+			it.window(p)
+		}
+	}
+}
+
+// text adds a text, or as much of it as there is room for.
+func (p *page) text(s string) {
+	lines := shown(s)
+	if p.add(lines...) {
+		return
+	}
+	p.lines = append(p.lines, p.fill(strings.Join(lines, "\n"))...)
+}
+
+// fill returns the beginning of a text that takes up the room, and the mark of the cut.
+func (p *page) fill(s string) []string {
+	p.cut = true
+	room := p.room - markWeight
+	if room < 0 {
+		return nil
+	}
+	low, high := 0, min(len(s), room*9) // no token has more bytes than that, by Tokens
+	for low < high {                    // the longest beginning that fits
+		mid := (low + high + 1) / 2
+		if Tokens(s[:mid])+1 <= room {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	for low > 0 && low < len(s) && !utf8.RuneStart(s[low]) {
+		low--
+	}
+	p.room = 0
+	weight := Tokens(s[:low])
+	return []string{s[:low], fmt.Sprintf("[...truncated at ~%d tokens]", weight)}
+}
+
+// markWeight is what the mark of a cut weighs at most.
+const markWeight = 16
+
+// window adds turns around the one that matched: that one, then one behind and one before it in turn, as
+// long as they fit. It tells what is left out.
+func (it Item) window(p *page) {
+	at := it.at()
+	if at < 0 {
+		p.add("[no turns]")
+		return
+	}
+	p.room -= pointerWeight
+	parts := make([][]string, len(it.Turns))
+	parts[at] = p.turn(it.Turns[at])
+	from, to := at, at
+	for more := true; more && p.room > 0; {
+		more = false
+		if to+1 < len(it.Turns) && p.fits(&parts[to+1], it.Turns[to+1]) {
+			to, more = to+1, true
+		}
+		if from > 0 && p.fits(&parts[from-1], it.Turns[from-1]) {
+			from, more = from-1, true
+		}
+	}
+	for _, lines := range parts[from : to+1] {
+		p.lines = append(p.lines, lines...)
+	}
+	p.room += pointerWeight
+	first, last := it.Turns[from].Turn, it.Turns[to].Turn
+	if left := it.Total - (to - from + 1); left > 0 {
+		p.cut = true
+		p.add(fmt.Sprintf("[turns %d to %d, %d more; pass turn to read around another]", first, last, left))
+	}
+}
+
+// pointerWeight is what the line about what is left out weighs at most.
+const pointerWeight = 40
+
+// at is the place of the turn around which the session is shown; -1 where nothing was read.
+func (it Item) at() int {
+	at := -1
+	for i, t := range it.Turns {
+		if at < 0 || t.Turn <= it.At {
+			at = i
+		}
+	}
+	return at
+}
+
+// turn takes a turn's lines out of the room, cut where they don't fit.
+func (p *page) turn(t result.Turn) []string {
+	lines := turnLines(t)
+	if weight := weigh(lines); weight <= p.room {
+		p.room -= weight
+		return lines
+	}
+	return p.fill(strings.Join(lines, "\n"))
+}
+
+// fits takes a turn's lines out of the room where there is enough.
+func (p *page) fits(into *[]string, t result.Turn) bool {
+	lines := turnLines(t)
+	weight := weigh(lines)
+	if weight > p.room {
+		return false
+	}
+	*into, p.room = lines, p.room-weight
+	return true
+}
+
+func weigh(lines []string) (n int) {
+	for _, l := range lines {
+		n += Tokens(l) + 1
+	}
+	return n
+}
+
+func turnLines(t result.Turn) []string {
+	lines := shown(t.Content)
+	lines[0] = "[turn " + strconv.Itoa(t.Turn) + "] " + t.Role + ": " + lines[0]
+	return lines
+}
+
+// shown is a text in lines that hold nothing hidden, none of which looks like one of ours.
+func shown(s string) []string {
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for i, l := range lines {
+		cells := strings.Split(l, "\t")
+		for j := range cells {
+			cells[j] = result.Printable(cells[j])
+		}
+		l = strings.TrimRight(strings.Join(cells, "\t"), " \t")
+		if strings.HasPrefix(l, "---") || strings.HasPrefix(l, "[turn") || strings.HasPrefix(l, "[...") {
+			l = " " + l
+		}
+		lines[i] = l
+	}
+	return lines
+}
+
+// files lists what a session's commits changed, and how far it still is as they left it.
+func (it Item) files() []string {
+	const most = 20
+	var names []string
+	for _, f := range it.Changed {
+		name := plain(f.Path)
+		if f.Freshness != "" {
+			name += " (" + f.Freshness + ")"
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	rest := ""
+	if more := len(names) - most; more > 0 {
+		names, rest = names[:most], fmt.Sprintf(", %d more", more)
+	}
+	return []string{"files: " + strings.Join(names, ", ") + rest}
+}

@@ -1,0 +1,241 @@
+// Package view prints what recall found as text for an agent to read, in three depths, each
+// within a budget of tokens.
+//
+// In: items, which are results of package result with what was read of them. Out: a text.
+// Text of others stands in one line where a line is promised, holds nothing that is not shown, and
+// can't look like a line of ours; somebody else's item names its author in every view.
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// Detail is how much is shown of each item.
+type Detail string
+
+// The three depths: a line each, lines by date, and texts.
+const (
+	Compact  Detail = "compact"
+	Timeline Detail = "timeline"
+	Full     Detail = "full"
+)
+
+// What an answer may weigh, by Tokens.
+const (
+	Budget     = 2000
+	FullBudget = 4000 // of one item in full
+)
+
+// Snippet is how many characters a line shows of the passage that matched.
+func (d Detail) Snippet() int {
+	if d == Timeline {
+		return 150
+	}
+	return 100
+}
+
+// Item is one thing that was found.
+type Item struct {
+	result.Hit
+	Short   string // the shortest beginning of its ID that means it alone
+	Text    string // of a memory
+	Turns   []result.Turn
+	At      int // index of the turn around which a session is shown
+	Total   int // how many turns it has
+	Changed []result.File
+}
+
+// Answer is what a view shows.
+type Answer struct {
+	Detail Detail
+	Items  []Item
+	Total  int      // how many match
+	One    bool     // it was asked for by its ID
+	Own    string   // the address of who asks
+	Notes  []string // lines to say besides
+}
+
+// Text prints an answer.
+func (a Answer) Text() string {
+	p := page{room: Budget}
+	if a.Detail == Full && a.One {
+		p.room = FullBudget
+	}
+	p.room -= reserve
+	for _, n := range a.Notes {
+		p.room -= Tokens(n) + 1
+	}
+	switch a.Detail {
+	case Timeline:
+		a.timeline(&p)
+	case Full:
+		a.full(&p)
+	default:
+		a.compact(&p)
+	}
+	p.lines = append(p.lines, a.Notes...)
+	return strings.Join(append(p.lines, "---", a.footer(&p)), "\n")
+}
+
+// reserve is what the footer may weigh.
+const reserve = 50
+
+// page is a text that grows within its room.
+type page struct {
+	lines []string
+	room  int // tokens left
+	items int // shown
+	cut   bool
+}
+
+// add takes lines in, all or none.
+func (p *page) add(lines ...string) bool {
+	cost := 0
+	for _, l := range lines {
+		cost += Tokens(l) + 1
+	}
+	if cost > p.room {
+		p.cut = true
+		return false
+	}
+	p.lines, p.room = append(p.lines, lines...), p.room-cost
+	return true
+}
+
+func (a Answer) footer(p *page) string {
+	weight := Tokens(strings.Join(p.lines, "\n")) + 1
+	tail := " tokens | detail: " + string(a.Detail)
+	if p.items < a.Total {
+		tail += fmt.Sprintf(" | showing %d", p.items)
+	}
+	if p.cut {
+		tail += " | truncated (use id for full view)"
+	}
+	head := fmt.Sprintf("%d result(s) | ~", a.Total)
+	weight += Tokens("---\n" + head + strconv.Itoa(weight) + tail)
+	return head + strconv.Itoa(weight) + tail
+}
+
+// compact shows an item a line. What tells how far to trust it is left out of all lines where these would
+// not fit with it.
+func (a Answer) compact(p *page) {
+	a.lines(p, func(i int, it Item) string {
+		score := "-"
+		if it.Score > 0 {
+			score = strconv.FormatFloat(it.Score, 'f', 2, 64)
+		}
+		return fmt.Sprintf("[%d] %s | %s | %s | %s | %s", i+1, it.Short, it.title(), score, it.passage(Compact.Snippet()), it.date())
+	})
+}
+
+// lines adds a line for each item, with its signs where all of these fit, too.
+func (a Answer) lines(p *page, line func(int, Item) string) {
+	long, short := make([]string, len(a.Items)), make([]string, len(a.Items))
+	weight := 0
+	for i, it := range a.Items {
+		short[i] = line(i, it) + a.who(it)
+		long[i] = short[i] + it.signs()
+		weight += Tokens(long[i]) + 1
+	}
+	chosen := long
+	if weight > p.room {
+		chosen = short
+	}
+	for _, l := range chosen {
+		if !p.add(l) {
+			return
+		}
+		p.items++
+	}
+}
+
+// timeline groups lines by date, the latest first.
+func (a Answer) timeline(p *page) {
+	a.Items = slices.Clone(a.Items)
+	slices.SortStableFunc(a.Items, func(x, y Item) int { return cmp.Compare(y.CapturedAt, x.CapturedAt) })
+	day := ""
+	a.lines(p, func(_ int, it Item) string {
+		head := ""
+		if it.date() != day {
+			day = it.date()
+			head = day + "\n"
+		}
+		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), plain(it.Source), it.passage(Timeline.Snippet()), it.Short)
+	})
+}
+
+// who names the author of what is somebody else's.
+func (a Answer) who(it Item) string {
+	if it.Author == "" || strings.EqualFold(it.Author, a.Own) {
+		return ""
+	}
+	return " | by " + cut(plain(it.Author), 80)
+}
+
+// signs tell what an item is, why it was found and how far to trust it.
+func (it Item) signs() string {
+	parts := []string{it.Kind}
+	if it.Freshness != "" && it.Kind != "memory" { // which names no files
+		parts = append(parts, it.Freshness)
+	}
+	if len(it.Matched) > 0 {
+		parts = append(parts, "matched "+strings.Join(it.Matched, ","))
+	}
+	if it.Turn != nil && it.Kind != "memory" {
+		parts = append(parts, "turn "+strconv.Itoa(*it.Turn))
+	}
+	for _, sign := range []struct {
+		is   bool
+		name string
+	}{{it.Weak, "weak"}, {it.Inferred, "inferred"}, {it.Purged, "purged"}} {
+		if sign.is {
+			parts = append(parts, sign.name)
+		}
+	}
+	return " | " + strings.Join(parts, " | ")
+}
+
+func (it Item) title() string { return cmp.Or(cut(plain(it.Title), 120), "untitled") }
+
+func (it Item) passage(size int) string { return cut(plain(it.Snippet), size) }
+
+func (it Item) date() string { return cmp.Or(it.CapturedAt[:min(len(it.CapturedAt), 10)], "-") }
+
+func (it Item) clock() string {
+	if len(it.CapturedAt) < 16 {
+		return "-"
+	}
+	return it.CapturedAt[11:16]
+}
+
+// plain is text of others as a part of a line: what stands between our own parts it can't hold.
+func plain(s string) string {
+	s = strings.Join(strings.Fields(result.Printable(s)), " ")
+	return strings.ReplaceAll(s, "|", "¦")
+}
+
+// cut shortens a text to so many characters.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
+}
+
+// Read takes in what was read of an item around a turn: a session or a memory; the other one is nil.
+func (it *Item) Read(s *result.Session, m *result.Memory, turn int) {
+	it.At = turn
+	if m != nil {
+		it.Text = m.Content
+	}
+	if s != nil {
+		it.Turns, it.Total, it.Changed = s.Page, s.Turns, s.Files
+	}
+}

@@ -1,0 +1,228 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// Freshness says how far a session is still true of the code: whether what its commits left in
+// their files stands there now, or, as of a past moment, in the code commit of its checkpoint.
+// It is told of the results that are shown, file by file, and is never a reason to fail.
+
+// maxLedgers is how many commits of the ledger, back from a moment, are looked at for its checkpoint.
+const maxLedgers = 200
+
+// worst orders what a session's files say: the first that one of them is, the session is.
+var worst = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, result.Fresh} //nolint:gochecknoglobals // a table
+
+// stand is what sessions left in their files, and what stands there now.
+type stand struct {
+	now  *git.Content         // nil where it is not here
+	left map[string][]db.Left // by session
+}
+
+// look compares the files of sessions that are shown.
+func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets map[string]db.Facet) (map[string]string, error) {
+	s, err := newStand(ctx, index, repo, req)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	for id, f := range facets {
+		if s.left[id] = f.Left; len(f.Left) == 0 {
+			s.left[id] = edited(repo, f)
+		}
+	}
+	states := s.judge()
+	out := make(map[string]string, len(facets))
+	for id := range facets {
+		out[id] = sum(states[id])
+	}
+	return out, nil
+}
+
+func newStand(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*stand, error) {
+	now, err := standing(ctx, index, repo, req)
+	return &stand{now: now, left: map[string][]db.Left{}}, err
+}
+
+func (s *stand) close() {
+	if s.now != nil {
+		s.now.Close()
+	}
+}
+
+// blob is what stands in a file, in which a session left something.
+func (s *stand) blob(path string, l db.Left) db.Key {
+	return db.KeyOf(string(s.now.Blob(path, func(id git.OID) bool { return db.KeyOf(string(id)) == l.Blob })))
+}
+
+// standing is what the files are compared with; nil where that is not here.
+func standing(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*git.Content, error) {
+	commit := git.OID("")
+	if req.Checkpoint != "" {
+		var err error
+		if commit, err = codeOf(ctx, index, repo, req.Tip); err != nil || commit == "" {
+			return nil, err
+		}
+	}
+	now, err := repo.Content(commit)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	return now, nil
+}
+
+// codeOf is the code commit of the moment whose tables these are: of the newest commit of one's own
+// ledger that is a checkpoint, and where there is none, of the last checkpoint of anybody.
+func codeOf(ctx context.Context, index *db.DB, repo *git.Repo, tip git.OID) (git.OID, error) {
+	var checkpoints []string
+	if tip != "" {
+		for c, err := range repo.Newest(ctx, []git.OID{tip}) {
+			if err != nil || len(checkpoints) == maxLedgers {
+				break
+			}
+			checkpoints = append(checkpoints, string(c.OID))
+		}
+		if len(checkpoints) == 0 {
+			return "", nil
+		}
+	}
+	sha, err := index.CommitOf(ctx, checkpoints)
+	return git.OID(sha), err
+}
+
+// edited are the files of a session of which no commit says what became of them: what its tools
+// changed, as it stood in the commit that the session is tied to.
+func edited(repo *git.Repo, f db.Facet) []db.Left {
+	var out []db.Left
+	for _, p := range f.Shown {
+		if filepath.IsLocal(p) && !strings.HasPrefix(p, "~") {
+			out = append(out, db.Left{Path: p})
+		}
+	}
+	if len(out) == 0 || len(f.Commits) == 0 {
+		return out
+	}
+	then, err := repo.Content(git.OID(f.Commits[0]))
+	if err != nil { // not here: it says nothing
+		return out
+	}
+	defer then.Close()
+	for i, l := range out {
+		out[i].Blob = db.KeyOf(string(then.Blob(l.Path, nil)))
+	}
+	return out
+}
+
+// judge compares what sessions left with what stands there, by session, file by file.
+func (s *stand) judge() map[string][]string {
+	moved := map[string]string{}
+	if s.now != nil {
+		var gone []string
+		for _, files := range s.left {
+			for _, l := range files {
+				if l.Blob != 0 && l.Blob != db.LeftNothing && s.blob(l.Path, l) == 0 {
+					gone = append(gone, l.Path)
+				}
+			}
+		}
+		if len(gone) > 0 {
+			moved = s.now.Moved(gone)
+		}
+	}
+	out := make(map[string][]string, len(s.left))
+	for id, files := range s.left {
+		for _, l := range files {
+			out[id] = append(out[id], s.state(l, moved[l.Path]))
+		}
+	}
+	return out
+}
+
+// state compares one file; moved is where it went, if it did.
+func (s *stand) state(l db.Left, moved string) string {
+	if s.now == nil || l.Blob == 0 {
+		return result.Unknown
+	}
+	blob := s.blob(l.Path, l)
+	if blob == 0 && moved != "" {
+		blob = s.blob(moved, l)
+	}
+	switch {
+	case blob == l.Blob, blob == 0 && l.Blob == db.LeftNothing:
+		return result.Fresh
+	case blob == 0:
+		return result.StaleDeleted
+	}
+	return result.StaleChanged
+}
+
+// sum is what the files of a session say of it.
+func sum(states []string) string {
+	for _, w := range worst {
+		if slices.Contains(states, w) {
+			return w
+		}
+	}
+	return result.Unverifiable
+}
+
+// freshen says of a session that is shown in full, and of each of its files, how it stands.
+func freshen(ctx context.Context, index *db.DB, repo *git.Repo, out *result.Session, files []db.SessionFile) error {
+	facets, err := index.Facets(ctx, []string{out.ID})
+	if err != nil {
+		return err
+	}
+	states, err := look(ctx, index, repo, Request{}, facets)
+	if err != nil {
+		return err
+	}
+	out.Freshness = cmp.Or(states[out.ID], result.Unverifiable)
+	s, err := newStand(ctx, index, repo, Request{})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	last := map[string]int{} // by path, the file of the latest commit, which comes first
+	for _, f := range files {
+		if _, ok := last[f.Path]; !ok {
+			last[f.Path] = len(last)
+			s.left[""] = append(s.left[""], f.Left)
+		}
+	}
+	of := s.judge()[""]
+	for _, f := range files {
+		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.Short(f.SHA), Freshness: of[last[f.Path]]})
+	}
+	return nil
+}
+
+// weight is what freshness does to a session's place among the results: a quarter of what
+// hybrid-recall takes, because that much costs no ranking (docs/search.md).
+func weight(freshness string) float64 {
+	switch freshness {
+	case result.Fresh:
+		return 1.015
+	case result.StaleChanged:
+		return 0.9825
+	case result.StaleDeleted:
+		return 0.97
+	}
+	return 1
+}
+
+// freshFirst puts results in order. Scores stay what they are: they are the same on every machine
+// and as of every moment, and what lies in a working tree is not.
+func freshFirst(hits []result.Hit) {
+	slices.SortStableFunc(hits, func(a, b result.Hit) int {
+		return cmp.Compare(b.Score*weight(b.Freshness), a.Score*weight(a.Freshness))
+	})
+}

@@ -1,0 +1,182 @@
+package recall_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// write puts a file into the working tree.
+func (p *place) write(path, text string) {
+	p.t.Helper()
+	full := filepath.Join(p.dir, path)
+	if err := os.MkdirAll(filepath.Dir(full), 0o777); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), 0o666); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// committed makes a code commit of files (path, text, …), and a checkpoint that says so.
+func (p *place) committed(subject string, files ...string) *session.Checkpoint {
+	p.t.Helper()
+	for i := 0; i < len(files); i += 2 {
+		p.write(files[i], files[i+1])
+		p.git("add", files[i])
+	}
+	sha := p.code(subject)
+	cp := &session.Checkpoint{GitSHA: sha}
+	changes, err := p.repo.Changes(git.OID(sha))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, c := range changes {
+		cp.Files = append(cp.Files, session.File{Path: c.Path, OldPath: c.OldPath, Change: c.Kind, Blob: string(c.OID)})
+	}
+	return cp
+}
+
+var essay = strings.Repeat("a line of some length that tells something\n", 20)
+
+// files is a ledger with a session for each state that a recall can find: alike on the topic.
+func files(t *testing.T) *place {
+	t.Helper()
+	p := newPlace(t)
+	p.append(alice, 10, session.Entry{
+		Checkpoint: p.committed("one", "src/jwt.go", "one\n", "src/clock.go", essay),
+		Sessions:   []session.Session{chat("both", 0, "human the token topic", "Edit src/jwt.go", "Edit src/clock.go")},
+	})
+	p.append(alice, 20, session.Entry{
+		Checkpoint: p.committed("two", "src/jwt.go", "two\n"),
+		Sessions:   []session.Session{chat("later", 11, "human the token topic", "Edit src/jwt.go")},
+	})
+	p.append(alice, 21, session.Entry{Sessions: []session.Session{
+		chat("talk", 21, "human the token topic", "Read src/jwt.go"),
+		chat("loose", 22, "human the token topic", "Edit src/never.go"),
+		chat("outside", 23, "human the token topic", "Edit /tmp/notes", "Edit ~/.bashrc"),
+	}})
+	p.open()
+	return p
+}
+
+// states are what a recall says of each session: "later fresh, …", by name.
+func (p *place) states(req recall.Request) string {
+	p.t.Helper()
+	var out []string
+	for _, h := range p.recall(req).Results {
+		out = append(out, p.names[h.ID]+" "+h.Freshness)
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+func TestFreshness(t *testing.T) {
+	const rest = "loose unknown, outside unverifiable, talk unverifiable"
+	for _, tt := range []struct {
+		name        string
+		make        func(p *place)
+		both, later string
+	}{
+		{"as committed", func(*place) {}, "stale_changed", "fresh"},
+		{"modified", func(p *place) { p.write("src/jwt.go", "three\n") }, "stale_changed", "stale_changed"},
+		{"deleted", func(p *place) { p.git("rm", "-q", "src/clock.go") }, "stale_deleted", "fresh"},
+		{"deleted and committed", func(p *place) { p.git("rm", "-q", "src/clock.go"); p.code("rm") }, "stale_deleted", "fresh"},
+		{"all of it", func(p *place) { p.git("rm", "-rq", "src"); p.code("rm") }, "stale_deleted", "stale_deleted"},
+		{"what was, again", func(p *place) { p.write("src/jwt.go", "one\n") }, "fresh", "stale_changed"},
+		{"renamed", func(p *place) { p.write("src/jwt.go", "one\n"); p.git("mv", "src/clock.go", "time.go"); p.code("mv") }, "fresh", "stale_changed"},
+		{"renamed and changed", func(p *place) {
+			p.git("mv", "src/clock.go", "time.go")
+			p.write("time.go", essay+"more\n")
+			p.git("add", "-A", "time.go")
+			p.code("mv")
+		}, "stale_changed", "fresh"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := files(t)
+			tt.make(p)
+			want := "both " + tt.both + ", later " + tt.later + ", " + rest
+			equal(t, "latest", want, p.states(recall.Request{}))
+			equal(t, "with a query", want, p.states(recall.Request{Query: "token topic"}))
+		})
+	}
+}
+
+// As of a moment the files are those of its checkpoint's code commit, whatever lies here now.
+func TestFreshnessOfMoment(t *testing.T) {
+	p := files(t)
+	p.git("rm", "-rqf", "src")
+	p.code("rm")
+	tips := strings.Fields(p.git("rev-list", "--reverse", "rekal/"+alice))
+	then := func(tip string) string {
+		return p.states(recall.Request{Checkpoint: tip, Tip: git.OID(tip), File: `src/jwt`, Actor: "human"})
+	}
+	equal(t, "first", "both fresh, later stale_changed, talk unverifiable", then(tips[1]))
+	equal(t, "second", "both stale_changed, later fresh, talk unverifiable", then(tips[2]))
+	equal(t, "no checkpoint: the one before", "both stale_changed, later fresh, talk unverifiable", then(tips[3]))
+	equal(t, "no ledger of one's own: the last of all", "both stale_changed, later fresh, talk unverifiable",
+		p.states(recall.Request{Checkpoint: "folder", File: "src/jwt"}))
+	equal(t, "a commit that has no checkpoint behind it", "both unknown, later unknown, talk unverifiable", then(tips[0]))
+}
+
+// A session that no commit's files speak of is judged by the commit that it is tied to.
+func TestFreshnessByTree(t *testing.T) {
+	p := newPlace(t)
+	cp := p.committed("one", "src/jwt.go", "one\n")
+	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(cp.GitSHA), Sessions: []session.Session{chat("late", 0, "human token", "Edit src/jwt.go")}})
+	p.append(alice, 11, session.Entry{Checkpoint: checkpoint(gone), Sessions: []session.Session{chat("lost", 1, "human token", "Edit src/jwt.go")}})
+	p.open()
+	equal(t, "fresh", "late fresh, lost unknown", p.states(recall.Request{}))
+	p.write("src/jwt.go", "two\n")
+	equal(t, "changed", "late stale_changed, lost unknown", p.states(recall.Request{}))
+}
+
+// Full names the state of each file.
+func TestFreshnessInFull(t *testing.T) {
+	p := files(t)
+	p.git("rm", "-q", "src/clock.go")
+	for _, h := range p.recall(recall.Request{}).Results {
+		if p.names[h.ID] != "both" {
+			continue
+		}
+		out, err := p.session(recall.Page{ID: h.ID, Limit: 9, Full: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{"": out.Freshness}
+		for _, f := range out.Files {
+			got[f.Path] = f.Freshness
+		}
+		equal(t, "files", map[string]string{"": "stale_deleted", "src/clock.go": "stale_deleted", "src/jwt.go": "stale_changed"}, got)
+	}
+}
+
+// Of two that answer alike the fresh one comes first; scores say what they said before.
+func TestFreshFirst(t *testing.T) {
+	p := files(t)
+	before := p.recall(recall.Request{Query: "token topic", File: "jwt.go"}).Results
+	if p.names[before[0].ID] != "later" {
+		t.Errorf("%s first, want the fresh one", p.names[before[0].ID])
+	}
+	p.write("src/jwt.go", "one\n")
+	after := p.recall(recall.Request{Query: "token topic", File: "jwt.go"}).Results
+	if i := slices.IndexFunc(after, func(h result.Hit) bool { return h.Freshness == result.Fresh }); p.names[after[0].ID] != "both" {
+		t.Errorf("%s first, the fresh one is at %d", p.names[after[0].ID], i)
+	}
+	scores := map[string]float64{}
+	for _, h := range before {
+		scores[h.ID] = h.Score
+	}
+	for _, h := range after {
+		if scores[h.ID] != h.Score {
+			t.Errorf("the score of %s went from %v to %v", p.names[h.ID], scores[h.ID], h.Score)
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/search"
+)
+
+// WhyRequest asks which sessions stand behind lines of a file.
+type WhyRequest struct {
+	Target string // PATH[:LINE[,LINE]], from the folder in which the repository was opened
+	Limit  int    // 0: all
+
+	Checkpoint string  // as in Request: then the file as it was there
+	Tip        git.OID // as in Request
+}
+
+// askedBytes is how much of the lines asked about chooses the passage that a result shows.
+const askedBytes = 1000
+
+// Why answers from index.db and the history of the code: which commits brought the lines, and which
+// sessions stand behind these, those that explain most lines first.
+func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (result.Recall, error) {
+	out := result.Recall{Schema: result.Schema, Results: []result.Hit{}, Filters: result.Filters{Checkpoint: req.Checkpoint}}
+	commit := git.OID("")
+	if req.Checkpoint != "" {
+		var err error
+		if commit, err = codeOf(ctx, index, repo, req.Tip); err != nil {
+			return out, err
+		}
+		if _, err := repo.Commit(commit); commit == "" || err != nil {
+			return out, fmt.Errorf("why: the code commit of --checkpoint %q is not here", req.Checkpoint)
+		}
+	}
+	t, err := blame(ctx, repo, commit, req.Target)
+	if err != nil {
+		return out, err
+	}
+	w := &why{index: index, repo: repo, file: t.file, blame: t.Blame, explained: map[string]*explained{}}
+	if err := w.explain(ctx); err != nil {
+		return out, err
+	}
+	out.Why = w.describe()
+	ranked, err := w.ranked(ctx)
+	if err != nil || len(ranked) == 0 {
+		return out, err
+	}
+	out.Total = len(ranked)
+	if req.Limit > 0 && len(ranked) > req.Limit {
+		ranked = ranked[:req.Limit]
+	}
+	out.Results, err = w.show(ctx, req, ranked)
+	return out, err
+}
+
+// target is a file of the repository, and where its lines come from.
+type target struct {
+	git.Blame
+	file string
+}
+
+// lineSuffix takes "jwt.go:10,20" apart.
+var lineSuffix = regexp.MustCompile(`^(.+):(\d+)(?:,(\d+))?$`)
+
+// blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
+func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (target, error) {
+	fail := func(err error) (target, error) { return target{}, &UsageError{fmt.Errorf("why %q: %w", text, err)} }
+	name, from, to := text, 0, 0
+	if m := lineSuffix.FindStringSubmatch(text); m != nil && !stands(repo, commit, text) {
+		var err [2]error
+		name = m[1]
+		from, err[0] = strconv.Atoi(m[2])
+		to, err[1] = strconv.Atoi(cmp.Or(m[3], m[2]))
+		if errors.Join(err[:]...) != nil || from < 1 || to < from {
+			return fail(errors.New("lines are LINE or FIRST,LAST, from 1 on"))
+		}
+	}
+	file, ok := repo.Inside(name)
+	if !ok {
+		return fail(errors.New("outside of this repository"))
+	}
+	b, err := repo.Blame(ctx, commit, file, from, to)
+	var short *git.RangeError
+	switch {
+	case errors.Is(err, git.ErrNotFound) && name == text && strings.Contains(text, ":"):
+		return fail(errors.New("no such file; lines are PATH:LINE or PATH:FIRST,LAST"))
+	case errors.Is(err, git.ErrNotFound):
+		return fail(errors.New("no such file"))
+	case errors.As(err, &short):
+		return fail(short)
+	case errors.Is(err, git.ErrBinary):
+		return fail(git.ErrBinary)
+	case errors.Is(err, git.ErrTooLarge):
+		return fail(git.ErrTooLarge)
+	}
+	return target{b, file}, err
+}
+
+func stands(repo *git.Repo, commit git.OID, name string) bool {
+	file, ok := repo.Inside(name)
+	if !ok {
+		return false
+	}
+	c, err := repo.Content(commit)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	return c.Blob(file, nil) != ""
+}
+
+// why is the work of one answer.
+type why struct {
+	index     *db.DB
+	repo      *git.Repo
+	file      string
+	blame     git.Blame
+	explained map[string]*explained // by session
+	orphans   []source              // commits behind which no session is known
+}
+
+// source is a commit with the lines that it brought, as offsets into the range.
+type source struct {
+	git.Origin
+	lines []int
+}
+
+// explained is what a session explains.
+type explained struct {
+	id       string
+	lines    []int
+	commits  []string // the one with the most lines first
+	inferred bool     // by none but inferred commits
+	edits    int      // of the file, by its tools
+}
+
+// sources groups the lines by commit, the one with the most lines first.
+func (w *why) sources() []source {
+	var out []source
+	at := map[git.Origin]int{}
+	for i, o := range w.blame.Origins {
+		if o.Commit == "" {
+			continue
+		}
+		n, ok := at[o]
+		if !ok {
+			n = len(out)
+			at[o], out = n, append(out, source{Origin: o})
+		}
+		out[n].lines = append(out[n].lines, i)
+	}
+	slices.SortStableFunc(out, func(a, b source) int { return cmp.Compare(len(b.lines), len(a.lines)) })
+	return out
+}
+
+// explain gives each commit's lines to sessions.
+func (w *why) explain(ctx context.Context) error {
+	sources := w.sources()
+	b, err := newBehind(ctx, w.index, w.repo, sources)
+	if err != nil {
+		return err
+	}
+	for i, s := range sources {
+		rows, inferred, err := b.of(ctx, i)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			w.orphans = append(w.orphans, s)
+		}
+		for _, line := range s.lines {
+			for _, id := range b.brought(rows, s.Path, w.blame.Text[line]) {
+				w.give(id, line, s.Commit, inferred)
+			}
+		}
+	}
+	return nil
+}
+
+// give says that a session explains a line.
+func (w *why) give(id string, line int, commit git.OID, inferred bool) {
+	e := w.explained[id]
+	if e == nil {
+		e = &explained{id: id, inferred: true}
+		w.explained[id] = e
+	}
+	e.lines = append(e.lines, line)
+	e.inferred = e.inferred && inferred
+	if short := result.Short(string(commit)); !slices.Contains(e.commits, short) {
+		e.commits = append(e.commits, short)
+	}
+}
+
+// ranked orders the sessions: who explains most, then whom a hook saw, then who wrote to the file
+// most often, then the latest.
+func (w *why) ranked(ctx context.Context) ([]*explained, error) {
+	if len(w.explained) == 0 {
+		return nil, nil
+	}
+	paths := []string{w.file}
+	for _, o := range w.blame.Origins {
+		if o.Path != "" && !slices.Contains(paths, o.Path) {
+			paths = append(paths, o.Path)
+		}
+	}
+	ids := make([]string, 0, len(w.explained))
+	for id := range w.explained {
+		ids = append(ids, id)
+	}
+	edits, err := w.index.Edits(ctx, ids, paths)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*explained, 0, len(ids))
+	for _, id := range ids {
+		e := w.explained[id]
+		e.edits = edits[id]
+		slices.Sort(e.lines)
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b *explained) int {
+		return cmp.Or(cmp.Compare(len(b.lines), len(a.lines)), compareBool(a.inferred, b.inferred),
+			cmp.Compare(b.edits, a.edits), strings.Compare(b.id, a.id))
+	})
+	return out, nil
+}
+
+// compareBool puts false first.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// show makes the results, each with the passage that is nearest to the lines.
+func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]result.Hit, error) {
+	s, err := search.Open(ctx, w.index)
+	if err != nil {
+		return nil, err
+	}
+	query := strings.Join(w.blame.Text, " ")
+	query = strings.ToValidUTF8(query[:min(len(query), askedBytes)], "")
+	allow := func(id string) bool { return w.explained[id] != nil }
+	near, err := s.Search(ctx, query, search.Options{Allow: allow, Weak: true})
+	if err != nil {
+		return nil, err
+	}
+	passages := make(map[string]search.Hit, len(near))
+	for _, h := range near {
+		passages[h.Session] = h
+	}
+	hits := make([]found, len(ranked))
+	for i, e := range ranked {
+		hits[i] = found{id: e.id, score: float64(len(e.lines)) / float64(len(w.blame.Origins)), turn: search.First}
+		if h, ok := passages[e.id]; ok && h.Turn >= 0 { // paths and commands would say nothing new
+			hits[i].turn, hits[i].read = h.Turn, h.Read
+		}
+	}
+	out, err := show(ctx, w.index, w.repo, s, Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
+	for i := range out {
+		e := ranked[i]
+		out[i].Inferred, out[i].Score = e.inferred, math.Round(hits[i].score*1e4)/1e4
+		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Commits: e.commits}
+	}
+	return out, err
+}
+
+// describe says what was asked, and what nobody explains.
+func (w *why) describe() *result.Why {
+	out := &result.Why{Path: w.file, From: w.blame.From, To: w.blame.To}
+	var loose []int
+	for i, o := range w.blame.Origins {
+		if o.Commit == "" {
+			loose = append(loose, i)
+		}
+	}
+	out.Uncommitted = w.ranges(loose)
+	for _, s := range w.orphans {
+		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.Short(string(s.Commit)), Ranges: w.ranges(s.lines)})
+	}
+	return out
+}
+
+// ranges are lines, which are in order, as the user counts them.
+func (w *why) ranges(lines []int) []result.Range {
+	var out []result.Range
+	for _, l := range lines {
+		n := l + w.blame.From
+		if last := len(out) - 1; last >= 0 && out[last][1] == n-1 {
+			out[last][1] = n
+		} else {
+			out = append(out, result.Range{n, n})
+		}
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+package recall_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+func (p *place) why(target string) result.Recall {
+	p.t.Helper()
+	out, err := recall.Why(p.t.Context(), p.index, p.repo, recall.WhyRequest{Target: target})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+// explained is an answer of why: "jwt [[1 2]], docs [[3 3]]".
+func (p *place) explained(target string) string {
+	p.t.Helper()
+	var out []string
+	for _, h := range p.why(target).Results {
+		out = append(out, fmt.Sprint(p.names[h.ID], " ", h.Explains.Ranges))
+	}
+	return strings.Join(out, ", ")
+}
+
+const (
+	first  = "the first line of all, long enough\n"
+	second = "the second line, which is as long\n"
+	third  = "the third line, and it is the last\n"
+)
+
+// Of several sessions behind a commit, those count whose the file is; of those, who wrote to it most
+// often comes first.
+func TestWhyAmongNeighbours(t *testing.T) {
+	p := newPlace(t)
+	cp := p.committed("one", "src/jwt.go", first+second, "docs/token.md", third)
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{
+		chat("jwt", 0, "human the token", "Edit src/jwt.go"),
+		chat("docs", 1, "human document it", "Edit docs/token.md"),
+		chat("more", 2, "human and more", "Edit src/jwt.go", "Edit src/jwt.go"),
+		chat("talk", 3, "human talk about it"),
+	}})
+	p.open()
+	equal(t, "two owners", "more [[1 2]], jwt [[1 2]]", p.explained("src/jwt.go"))
+	equal(t, "one owner", "docs [[1 1]]", p.explained("docs/token.md:1"))
+	out := p.why("src/jwt.go:2")
+	equal(t, "score", 1.0, out.Results[0].Score)
+	equal(t, "commits", []string{cp.GitSHA[:7]}, out.Results[0].Explains.Commits)
+	equal(t, "total", 2, out.Total)
+	equal(t, "freshness", result.Fresh, out.Results[0].Freshness)
+}
+
+// Where a commit was made of several, each line is theirs who added it.
+func TestWhyOfFixup(t *testing.T) {
+	p := newPlace(t)
+	p.committed("base", "src/jwt.go", first)
+	one := p.committed("one", "src/jwt.go", first+second)
+	p.append(alice, 10, session.Entry{Checkpoint: one, Sessions: []session.Session{chat("one", 0, "human the second line", "Edit src/jwt.go")}})
+	two := p.committed("two", "src/jwt.go", first+second+third)
+	p.append(alice, 20, session.Entry{Checkpoint: two, Sessions: []session.Session{chat("two", 11, "human the third line", "Edit src/jwt.go")}})
+	p.git("reset", "-q", "--soft", "HEAD~2")
+	fixed := p.code("both")
+	p.append(alice, 21, session.Entry{Rewrites: []session.Rewrite{{Old: one.GitSHA, New: fixed, TS: at(21)}, {Old: two.GitSHA, New: fixed, TS: at(21)}}})
+	p.open()
+	equal(t, "second", "one [[2 2]]", p.explained("src/jwt.go:2"))
+	equal(t, "third", "two [[3 3]]", p.explained("src/jwt.go:3"))
+	out := p.why("src/jwt.go")
+	equal(t, "nobody's", []result.Source{{Commit: p.git("rev-parse", "--short=7", "HEAD~1"), Ranges: []result.Range{{1, 1}}}}, out.Why.Unexplained)
+}
+
+// A squash merge on a server is followed, and says that it is inferred.
+func TestWhyOfSquash(t *testing.T) {
+	p := newPlace(t)
+	p.committed("base", "src/jwt.go", first)
+	p.git("checkout", "-qb", "topic")
+	p.clock = 1
+	one := p.committed("one", "src/jwt.go", first+second)
+	p.append(alice, 2, session.Entry{Checkpoint: one, Sessions: []session.Session{chat("one", 0, "human the second line", "Edit src/jwt.go")}})
+	p.clock = 3
+	two := p.committed("two", "src/jwt.go", first+second+third)
+	p.append(alice, 4, session.Entry{Checkpoint: two, Sessions: []session.Session{chat("two", 3, "human the third line", "Edit src/jwt.go")}})
+	p.clock = 10
+	p.git("checkout", "-q", "main")
+	p.git("merge", "-q", "--squash", "topic")
+	p.code("squashed (#1)")
+	p.open()
+	equal(t, "second", "one [[2 2]]", p.explained("src/jwt.go:2"))
+	out := p.why("src/jwt.go:3")
+	if len(out.Results) != 1 || p.names[out.Results[0].ID] != "two" || !out.Results[0].Inferred {
+		t.Errorf("%+v, want two, inferred", out.Results)
+	}
+}
+
+func TestWhyPastThatIsNotHere(t *testing.T) {
+	p := files(t)
+	_, err := recall.Why(t.Context(), p.index, p.repo, recall.WhyRequest{Target: "src/jwt.go", Checkpoint: "x", Tip: "0123456789012345678901234567890123456789"})
+	var usage *recall.UsageError
+	if err == nil || errors.As(err, &usage) || !strings.Contains(err.Error(), `--checkpoint "x"`) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,124 @@
+package setup_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/setup"
+)
+
+const ourServer = `"git-rekal": {
+      "command": "git-rekal",
+      "args": ["mcp"]
+    }`
+
+// TestServer holds what becomes of .mcp.json: by init --mcp, and by clean.
+func TestServer(t *testing.T) {
+	const absent = "\x00"
+	for _, tt := range []struct{ name, before, after, cleaned string }{
+		{"no file", absent, "{\n  \"mcpServers\": {\n    " + ourServer + "\n  }\n}\n", absent},
+		{"other servers and unknown keys", "{\n\t\"z\": 1e2,\n\t\"mcpServers\": { \"a\": {\"command\": \"é\\u00e9\"} }\n}", "{\n\t\"z\": 1e2,\n\t\"mcpServers\": {\n    " + ourServer + ", \"a\": {\"command\": \"é\\u00e9\"} }\n}", "same"},
+		{"no servers", `{"x":[]}`, "{\n  \"mcpServers\": {\n    " + ourServer + "\n  },\"x\":[]}", "same"},
+		{"an empty list of servers", `{"mcpServers":{}}`, "{\"mcpServers\":{\n    " + ourServer + "}}", "same"},
+		{"a server of our name", `{"mcpServers":{"git-rekal":{"command":"/opt/git-rekal","args":["mcp"]}}}`, "same", "same"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRepo(t, "work")
+			path := r.at(".mcp.json")
+			if tt.before != absent {
+				r.write(path, tt.before, 0o640)
+			}
+			check := func(step, want string) {
+				t.Helper()
+				if want == "same" {
+					want = tt.before
+				}
+				got, err := os.ReadFile(path)
+				if err != nil {
+					got = []byte(absent)
+				}
+				if string(got) != want {
+					t.Errorf("%s:\n%s\nwant\n%s", step, got, want)
+				}
+			}
+			l := r.layout()
+			l.MCP = true
+			for range 2 {
+				if _, err := setup.Install(l); err != nil {
+					t.Fatal(err)
+				}
+				check("init", tt.after)
+			}
+			l.MCP = false
+			if _, err := setup.Install(l); err != nil {
+				t.Fatal(err)
+			}
+			check("init without --mcp", tt.after)
+			if _, err := setup.Remove(l); err != nil {
+				t.Fatal(err)
+			}
+			check("clean", tt.cleaned)
+		})
+	}
+}
+
+// TestServerEdited: what others write beside our server stays, and so does our server once it is theirs.
+func TestServerEdited(t *testing.T) {
+	for _, tt := range []struct{ name, edited, cleaned string }{
+		{"another server behind it", `{"mcpServers":{"git-rekal":{"args":["mcp"],"command":"git-rekal"},"b":{}}}`, `{"mcpServers":{"b":{}}}`},
+		{"another one before it", `{"mcpServers":{"b":{}, "git-rekal":{"args":["mcp"],"command":"git-rekal"} }}`, `{"mcpServers":{"b":{} }}`},
+		{"between two", `{"mcpServers":{"a":1,"git-rekal":{"args":["mcp"],"command":"git-rekal"},"b":{}}}`, `{"mcpServers":{"a":1,"b":{}}}`},
+		{"another command", `{"mcpServers":{"git-rekal":{"command":"/opt/x","args":["mcp"]}}}`, `{"mcpServers":{"git-rekal":{"command":"/opt/x","args":["mcp"]}}}`},
+		{"broken", `{"mcpServers":{"git-rekal":`, `{"mcpServers":{"git-rekal":`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRepo(t, "work")
+			l := r.layout()
+			l.MCP = true
+			if _, err := setup.Install(l); err != nil {
+				t.Fatal(err)
+			}
+			r.write(r.at(".mcp.json"), tt.edited, 0o644)
+			if _, err := setup.Remove(l); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(r.at(".mcp.json")); err != nil || string(got) != tt.cleaned {
+				t.Errorf("%s, %v\nwant\n%s", got, err, tt.cleaned)
+			}
+		})
+	}
+}
+
+// TestServerRefused: what is no object is left alone, and the rest is installed.
+func TestServerRefused(t *testing.T) {
+	for _, text := range []string{"{", "[]", "// a comment\n{}", `{"mcpServers":[]}`, `{"mcpServers":{},"mcpServers":{}}`} {
+		r := newRepo(t, "work")
+		r.write(r.at(".mcp.json"), text, 0o644)
+		l := r.layout()
+		l.MCP = true
+		if report, err := setup.Install(l); err == nil || len(report.Done) == 0 {
+			t.Errorf("%q: %v, done %q", text, err, report.Done)
+		}
+		if got, err := os.ReadFile(r.at(".mcp.json")); err != nil || string(got) != text {
+			t.Errorf("%q became %q, %v", text, got, err)
+		}
+	}
+}
+
+// TestServerOfTheTeam: what a teammate registered and committed is not ours to take out.
+func TestServerOfTheTeam(t *testing.T) {
+	r := newRepo(t, "work")
+	const text = `{"mcpServers":{` + ourServer + `}}`
+	r.write(r.at(".mcp.json"), text, 0o644)
+	l := r.layout()
+	l.MCP = true
+	if _, err := setup.Install(l); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := setup.Remove(l); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(r.at(".mcp.json")); err != nil || string(got) != text {
+		t.Errorf("%q, %v", got, err)
+	}
+}

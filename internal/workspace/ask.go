@@ -1,0 +1,177 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// Question is a recall with what an agent asks for besides.
+type Question struct {
+	recall.Request
+	Names  []string // IDs or their beginnings; nil: anything
+	Purged bool     // also what is purged
+	Around int      // turns to read on either side of the one that matched; 0: no texts
+	Turn   *int     // read around this one; nil: around the one that matched
+}
+
+// Found is the answer to a Question.
+type Found struct {
+	result.Recall
+	Own    string            // the user's address; "" when git does not know it
+	Short  map[string]string // by ID: its shortest beginning that means it alone
+	Failed []error           // names that mean nothing, or several things
+	Texts  []Text            // of each result; empty where none were asked for
+}
+
+// Text is what was read of one result: the other one is nil.
+type Text struct {
+	Session *result.Session
+	Memory  *result.Memory
+	Turn    int // around which it was read
+}
+
+// Ask answers one question, and leaves nothing open: it is for a process that goes on.
+func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
+	var out Found
+	m, err := w.Reader()
+	if err != nil {
+		return out, err
+	}
+	if who, err := w.Repo.Identity(ctx); err == nil {
+		out.Own = who.Email
+	}
+	tables, err := w.tables(ctx, m, &q, &out)
+	if err != nil {
+		return out, err
+	}
+	if q.Around == 0 {
+		index, err := tables.Index(ctx)
+		if err != nil {
+			return out, err
+		}
+		err = w.answer(ctx, index.DB, q, &out)
+		return out, errors.Join(err, index.Close())
+	}
+	both, err := tables.Both(ctx)
+	if err != nil {
+		return out, err
+	}
+	err = w.answer(ctx, both.Index, q, &out)
+	if err == nil {
+		err = out.read(ctx, both.Data, both.Index, w.Repo, q)
+	}
+	return out, errors.Join(err, both.Close())
+}
+
+// tables finds those that are asked, of today or of a past moment, from which stays hidden what is purged today.
+func (w *Workspace) tables(ctx context.Context, m *materialize.Materializer, q *Question, out *Found) (*materialize.Materializer, error) {
+	if q.Checkpoint == "" {
+		return m, nil
+	}
+	past, moment, err := w.AsOf(ctx, m, q.Checkpoint)
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %q: %w", q.Checkpoint, err)
+	}
+	if moment.Ref != "" {
+		out.AsOf = &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}
+	}
+	q.Tip = moment.OID
+	if !q.Purged {
+		q.Hidden, err = m.Purged(ctx)
+	}
+	return past, err
+}
+
+// answer fills in what is found.
+func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *Found) error {
+	names, err := recall.ReadNames(ctx, index)
+	if err != nil {
+		return err
+	}
+	q.Request.Embed = w.Question
+	q.Files = w.belowRoot(q.Files)
+	if q.Purged {
+		q.Request.Purged = db.With
+	}
+	if q.Names != nil {
+		q.IDs, out.Failed = resolve(names, q.Names)
+	}
+	asOf := out.AsOf
+	if out.Recall, err = recall.Recall(ctx, index, w.Repo, q.Request); err != nil {
+		return err
+	}
+	if q.Names != nil && q.Query != "" && out.Total < len(q.IDs) { // what was asked for by name is shown in any case
+		q.Query = ""
+		if out.Recall, err = recall.Recall(ctx, index, w.Repo, q.Request); err != nil {
+			return err
+		}
+	}
+	out.AsOf = asOf
+	if q.Names != nil {
+		slices.SortStableFunc(out.Results, func(x, y result.Hit) int { return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs, y.ID) })
+	}
+	out.Short = make(map[string]string, len(out.Results))
+	for _, h := range out.Results {
+		out.Short[h.ID] = names.Short(h.ID)
+	}
+	return nil
+}
+
+func resolve(names recall.Names, asked []string) (ids []string, failed []error) {
+	ids = []string{}
+	for _, name := range asked {
+		id, err := names.Find(name)
+		switch {
+		case err != nil:
+			failed = append(failed, err)
+		case !slices.Contains(ids, id):
+			ids = append(ids, id)
+		}
+	}
+	return ids, failed
+}
+
+// belowRoot makes paths of this worktree relative to its root.
+func (w *Workspace) belowRoot(paths []string) []string {
+	root := w.Repo.Layout().WorkTree
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		if rel, err := filepath.Rel(root, p); err == nil && filepath.IsAbs(p) && root != "" && filepath.IsLocal(rel) {
+			p = rel
+		}
+		out[i] = filepath.ToSlash(p)
+	}
+	return out
+}
+
+// read reads the texts of what was found.
+func (f *Found) read(ctx context.Context, data, index *db.DB, repo *git.Repo, q Question) error {
+	for _, h := range f.Results {
+		at := 0
+		switch {
+		case q.Turn != nil:
+			at = *q.Turn
+		case h.Turn != nil:
+			at = *h.Turn
+		}
+		page := recall.Page{ID: h.ID, Offset: max(0, at-q.Around), Limit: 2*q.Around + 1, Purged: q.Purged, Full: len(f.Results) == 1}
+		s, m, err := recall.Item(ctx, data, index, repo, page)
+		if err != nil {
+			return err
+		}
+		f.Texts = append(f.Texts, Text{s, m, at})
+	}
+	return nil
+}
+
+// ErrNoItem is an ID that nothing has.
+var ErrNoItem = db.ErrNoRow

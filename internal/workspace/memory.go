@@ -1,0 +1,174 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Save stores a memory in the author's ledger, after redaction, and brings the tables up, so that it is
+// found at once. It also returns how many secrets were taken out, by rule.
+func (w *Workspace) Save(ctx context.Context, a Author, n capture.Note) (result.Memory, map[string]int, error) {
+	c, err := w.Capturer(ctx, a)
+	if err != nil {
+		return result.Memory{}, nil, err
+	}
+	saved, err := c.Save(ctx, n)
+	if err != nil {
+		return result.Memory{}, nil, err
+	}
+	m, err := w.Reader()
+	if err == nil {
+		err = m.CatchUp(ctx)
+	}
+	row := db.MemoryRow{Memory: saved.Memory, Email: a.Email}
+	if err == nil && saved.Existing {
+		row, err = memory(ctx, m, saved.ID)
+	}
+	if err != nil { // what is stored is stored
+		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", err))
+	}
+	out := recall.MemoryOf(row)
+	out.Existing = saved.Existing
+	return out, saved.Redacted, nil
+}
+
+func memory(ctx context.Context, m *materialize.Materializer, id string) (db.MemoryRow, error) {
+	data, err := m.Data(ctx)
+	if err != nil {
+		return db.MemoryRow{}, err
+	}
+	row, _, err := data.Memory(ctx, id)
+	return row, errors.Join(err, data.Close())
+}
+
+// Marked is what became of a purge or restore.
+type Marked struct {
+	Done   []string // IDs
+	Failed []error  // one for each ID that could not be marked, which it names
+	Others []string // of Done: what is somebody else's, and is marked in this clone alone
+}
+
+// Total is how many were asked for.
+func (m Marked) Total() int { return len(m.Done) + len(m.Failed) }
+
+// Purge hides sessions and memories, by their IDs or unique beginnings of these. It is one's
+// own ledger that says so: of what is one's own it counts everywhere, of the rest here.
+func (w *Workspace) Purge(ctx context.Context, a Author, ids []string) (Marked, error) {
+	return w.mark(ctx, a, ids, marking{what: "purged", purged: true, write: (*capture.Capturer).Purge})
+}
+
+// Restore shows again what was purged.
+func (w *Workspace) Restore(ctx context.Context, a Author, ids []string) (Marked, error) {
+	return w.mark(ctx, a, ids, marking{what: "restored", write: (*capture.Capturer).Restore})
+}
+
+// marking is what tells a purge from a restore.
+type marking struct {
+	what   string
+	purged bool // whether things are purged afterwards
+	write  func(*capture.Capturer, context.Context, []session.Mark) error
+}
+
+func (w *Workspace) mark(ctx context.Context, a Author, ids []string, how marking) (Marked, error) {
+	c, err := w.Capturer(ctx, a)
+	if err != nil {
+		return Marked{}, err
+	}
+	m, err := w.Reader()
+	if err != nil {
+		return Marked{}, err
+	}
+	if err := m.CatchUp(ctx); err != nil {
+		return Marked{}, err
+	}
+	out, marks, err := how.resolve(ctx, m, a, ids)
+	if err != nil || len(marks) == 0 {
+		return out, err
+	}
+	if err := how.write(c, ctx, marks); err != nil {
+		return Marked{}, err
+	}
+	if err := m.CatchUp(ctx); err != nil {
+		w.Warn(fmt.Errorf("%s, but the index is behind the ledger: %w", how.what, err))
+	}
+	return out, nil
+}
+
+// resolve finds what the IDs mean, and numbers the marks.
+func (how marking) resolve(ctx context.Context, m *materialize.Materializer, a Author, ids []string) (out Marked, marks []session.Mark, err error) {
+	data, err := m.Data(ctx)
+	if err != nil {
+		return out, nil, err
+	}
+	defer func() { err = errors.Join(err, data.Close()) }()
+	seen := map[string]bool{}
+	for _, prefix := range ids {
+		id, s, err := how.find(ctx, data, prefix)
+		switch {
+		case errors.As(err, new(*IDError)):
+			out.Failed = append(out.Failed, err)
+			continue
+		case err != nil:
+			return out, nil, err
+		case seen[id]:
+			continue
+		}
+		seen[id] = true
+		marks = append(marks, session.Mark{ID: id, N: s.N + 1})
+		out.Done = append(out.Done, id)
+		authors, err := db.Authors(ctx, data.DB, []string{id})
+		if err != nil {
+			return out, nil, err
+		}
+		if !strings.EqualFold(authors[id], a.Email) {
+			out.Others = append(out.Others, id)
+		}
+	}
+	return out, marks, nil
+}
+
+// IDError is an ID that nothing can be done with.
+type IDError struct {
+	ID  string
+	Err error
+}
+
+func (e *IDError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *IDError) Unwrap() error { return e.Err }
+
+// find completes an ID, and checks that there is something to mark.
+func (how marking) find(ctx context.Context, data *materialize.Reader, prefix string) (string, materialize.Standing, error) {
+	var s materialize.Standing
+	if len(prefix) < db.MinPrefix {
+		return "", s, &IDError{prefix, fmt.Errorf("%q: give at least %d characters", prefix, db.MinPrefix)}
+	}
+	id, err := data.FindItem(ctx, prefix)
+	if errors.Is(err, db.ErrNoRow) || errors.As(err, new(*db.AmbiguousError)) {
+		return "", s, &IDError{prefix, err}
+	}
+	if err != nil {
+		return "", s, err
+	}
+	switch s, err = data.Standing(ctx, id); {
+	case err != nil:
+		return "", s, err
+	case s.Purged && how.purged:
+		err = &IDError{prefix, fmt.Errorf("%q: is purged already", prefix)}
+	case !s.Purged && !how.purged:
+		err = &IDError{prefix, fmt.Errorf("%q: is not purged", prefix)}
+	case s.N >= session.MaxMark:
+		err = &IDError{prefix, fmt.Errorf("%q: its marks have the highest number that there is", prefix)}
+	}
+	return id, s, err
+}

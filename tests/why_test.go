@@ -1,0 +1,349 @@
+package tests
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// TestWhyOfHistory makes a history of 30 commits, each from a session's own edits, with amends, a
+// rebase and a rename, and asks `git rekal why` about lines that are still there.
+func TestWhyOfHistory(t *testing.T) {
+	bin := build(t)
+	t.Run("synthetic", func(t *testing.T) { newMiniature(t, bin).live(synthetic(t), 12).asks(12, 12) })
+	t.Run("real sessions", func(t *testing.T) { newMiniature(t, bin).live(realSessions(t), 30).asks(30, 28) })
+}
+
+// told is a session with what it did to files.
+type told struct {
+	id, cwd string
+	raw     []byte
+	edits   []edit
+}
+
+// edit is one call of a tool: old becomes new, or the whole file is written.
+type edit struct {
+	path, old, new string
+	whole          bool
+}
+
+// synthetic are sessions that add a function each, change one of another's, and take turns in two
+// files.
+func synthetic(t *testing.T) []told {
+	t.Helper()
+	var out []told
+	for i := range 12 {
+		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
+		file := fmt.Sprintf("src/part%d.go", i%2)
+		text := fmt.Sprintf("-%dm human make number %d of the parts\n-%dm Edit %s\n-%dm assistant Part %d is done.\n", 90-2*i, i, 90-2*i, file, 89-2*i, i)
+		raw, err := chat(id, text, "@CWD@", time.Now().UTC().Format(time.RFC3339), -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := fmt.Sprintf("func part%d() string {\n\treturn \"the answer of part number %d\"\n}\n", i, i)
+		s := told{id: id, cwd: "@CWD@", raw: []byte(raw), edits: []edit{{path: file, new: body}}}
+		if i > 3 {
+			s.edits = append(s.edits, edit{path: file, old: fmt.Sprintf("func part%d() string {", i-2), new: fmt.Sprintf("func part%d(of string, by int) string {", i-2)})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// realSessions are the real transcripts, the small ones first; the test is skipped without them.
+func realSessions(t *testing.T) []told {
+	t.Helper()
+	f, err := os.Open("../../shared/data/claude-code/transcripts-60.tar.gz")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("no real transcripts beside the repository")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []told
+	for in := tar.NewReader(z); ; {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		raw, err2 := io.ReadAll(in)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		if name, ok := strings.CutSuffix(filepath.Base(h.Name), ".jsonl"); ok {
+			out = append(out, recorded(name, raw))
+		}
+	}
+	slices.SortFunc(out, func(a, b told) int { return cmp.Compare(len(a.raw), len(b.raw)) })
+	return out
+}
+
+// recorded reads what a transcript says that its tools did.
+func recorded(id string, raw []byte) told {
+	s := told{id: id, raw: raw}
+	for line := range bytes.Lines(raw) {
+		rec := gjson.ParseBytes(line)
+		s.cwd = cmp.Or(s.cwd, rec.Get("cwd").Str)
+		for _, call := range rec.Get("message.content").Array() {
+			in := call.Get("input")
+			path, inside := strings.CutPrefix(in.Get("file_path").Str, s.cwd+"/")
+			if !inside || s.cwd == "" || strings.HasPrefix(path, ".claude") {
+				continue
+			}
+			switch call.Get("name").Str {
+			case "Edit":
+				s.edits = append(s.edits, edit{path: path, old: in.Get("old_string").Str, new: in.Get("new_string").Str})
+			case "Write":
+				s.edits = append(s.edits, edit{path: path, new: in.Get("content").Str, whole: true})
+			}
+		}
+	}
+	return s
+}
+
+// miniature is a repository that grows by sessions.
+type miniature struct {
+	t     *testing.T
+	repo  string
+	env   []string
+	moved map[string]string // files by their former names
+	owner map[string]string // line → the session that wrote it first
+}
+
+func newMiniature(t *testing.T, bin string) *miniature {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &miniature{t: t, repo: filepath.Join(root, "repo"), moved: map[string]string{}, owner: map[string]string{}}
+	m.env = []string{
+		"HOME=" + filepath.Join(root, "home"), "PATH=" + bin + ":" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1",
+		"REKAL_EMBED_URL=off", "TZ=UTC", "LC_ALL=C.UTF-8",
+	}
+	m.write("../home/.gitconfig", identity)
+	m.write("README.md", "a project\n")
+	m.git("init", "-q")
+	m.git("add", ".")
+	m.git("commit", "-qm", "First commit")
+	m.git("rekal", "init")
+	return m
+}
+
+func (m *miniature) git(args ...string) string {
+	m.t.Helper()
+	cmd := exec.CommandContext(m.t.Context(), "git", args...)
+	cmd.Dir, cmd.Env = m.repo, m.env
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		m.t.Fatalf("git %q: %v\n%s", args, err, stderr.String())
+	}
+	return string(out)
+}
+
+func (m *miniature) read(path string) string {
+	b, err := os.ReadFile(filepath.Join(m.repo, path))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		m.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (m *miniature) write(path, text string) {
+	m.t.Helper()
+	full := filepath.Join(m.repo, path)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o777), os.WriteFile(full, []byte(text), 0o666)); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// live makes commits of the first sessions that change something.
+func (m *miniature) live(all []told, commits int) *miniature {
+	n := 0
+	for _, s := range all {
+		if n == commits || !m.replay(s) {
+			continue
+		}
+		m.place(s)
+		m.git("add", "-A")
+		m.git("commit", "-qm", fmt.Sprintf("Work %d", n))
+		n++
+		switch third := commits / 3; {
+		case n == third:
+			m.git("checkout", "-qb", "topic")
+		case n == third+4:
+			m.rebase()
+		case n == 2*third:
+			m.rename()
+		case n%5 == 0:
+			m.write("README.md", m.read("README.md")+fmt.Sprintf("amended %d\n", n))
+			m.git("commit", "-qa", "--amend", "-m", fmt.Sprintf("Work %d, amended", n))
+		}
+	}
+	if n < commits {
+		m.t.Fatalf("only %d commits", n)
+	}
+	return m
+}
+
+// replay does to the files what a session did, and notes whose its lines are.
+func (m *miniature) replay(s told) bool {
+	changed := false
+	for _, e := range s.edits {
+		path := cmp.Or(m.moved[e.path], e.path)
+		before := m.read(path)
+		after := e.new
+		switch {
+		case e.whole:
+		case e.old != "" && strings.Contains(before, e.old):
+			after = strings.Replace(before, e.old, e.new, 1)
+		case e.old != "" && strings.Contains(before, e.new):
+			after = before
+		default:
+			after = before + e.new + "\n"
+		}
+		if after == before {
+			continue
+		}
+		changed = true
+		m.write(path, after)
+		for l := range strings.Lines(after) {
+			if l = strings.TrimSpace(l); m.owner[l] == "" {
+				m.owner[l] = s.id
+			}
+		}
+	}
+	return changed
+}
+
+// place puts a session where Claude Code keeps it.
+func (m *miniature) place(s told) {
+	folder := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '-'
+	}, m.repo)
+	quoted := func(s string) []byte {
+		b, err := json.Marshal(s)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		return b[1 : len(b)-1]
+	}
+	m.write("../home/.claude/projects/"+folder+"/"+s.id+".jsonl", string(bytes.ReplaceAll(s.raw, quoted(s.cwd), quoted(m.repo))))
+}
+
+func (m *miniature) rebase() {
+	m.git("checkout", "-q", "main")
+	m.write("MEANWHILE.md", "something else\n")
+	m.git("add", ".")
+	m.git("commit", "-qm", "Meanwhile")
+	m.git("checkout", "-q", "topic")
+	m.git("rebase", "-q", "main")
+	m.git("checkout", "-q", "main")
+	m.git("merge", "-q", "--ff-only", "topic")
+}
+
+// rename moves the file with the most lines.
+func (m *miniature) rename() {
+	largest, lines := "", 0
+	for _, f := range m.files() {
+		if n := strings.Count(m.read(f), "\n"); n > lines {
+			largest, lines = f, n
+		}
+	}
+	m.write("renamed/keep", "")
+	m.git("mv", largest, "renamed/"+filepath.Base(largest))
+	m.git("add", ".")
+	m.git("commit", "-qm", "Rename")
+	m.moved[largest] = "renamed/" + filepath.Base(largest)
+}
+
+func (m *miniature) files() []string {
+	return strings.Fields(strings.ReplaceAll(m.git("ls-files", "-z", "*/*"), "\x00", "\n"))
+}
+
+// line is one that only one session wrote.
+type line struct{ target, text, session string }
+
+// lines are those that tell something, stand once in the tree, and are a session's, one of each
+// session in turn.
+func (m *miniature) lines(count int) []line {
+	seen := map[string]int{}
+	of := map[string][]line{}
+	for pass := range 2 {
+		for _, f := range m.files() {
+			n := 0
+			for l := range strings.Lines(m.read(f)) {
+				n++
+				l = strings.TrimSpace(l)
+				if pass == 0 {
+					seen[l]++
+				} else if id := m.owner[l]; len(l) >= 20 && seen[l] == 1 && id != "" {
+					of[id] = append(of[id], line{fmt.Sprintf("%s:%d", f, n), l, id})
+				}
+			}
+		}
+	}
+	var ids []string
+	for id := range of {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	var out []line
+	for round := 0; len(out) < count && round < 1000; round++ {
+		for _, id := range ids {
+			// From the middle on: what stands there is least like what stands elsewhere.
+			if k := of[id]; round < len(k) && len(out) < count {
+				out = append(out, k[(len(k)/2+round)%len(k)])
+			}
+		}
+	}
+	m.t.Logf("%d lines of %d sessions", len(out), len(ids))
+	return out
+}
+
+// asks checks that enough lines have their session first.
+func (m *miniature) asks(count, enough int) {
+	m.t.Helper()
+	native := map[string]string{}
+	for row := range strings.Lines(m.git("rekal", "query", "SELECT id, native_id FROM sessions")) {
+		native[gjson.Get(row, "id").Str] = gjson.Get(row, "native_id").Str
+	}
+	right := 0
+	asked := m.lines(count)
+	for _, l := range asked {
+		out := m.git("rekal", "why", l.target)
+		if got := native[gjson.Get(out, "results.0.id").Str]; got == l.session {
+			right++
+		} else {
+			m.t.Logf("%s (%q) is of %s, not of %s: %s", l.target, l.text, l.session, got, out)
+		}
+	}
+	m.t.Logf("%d of %d lines have their session first", right, len(asked))
+	if len(asked) < count || right < enough {
+		m.t.Errorf("%d of %d lines have their session first, want %d of %d", right, len(asked), enough, count)
+	}
+}
