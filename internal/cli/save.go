@@ -55,7 +55,7 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 	defer w.Close()
 	if c.note.Content == "" {
 		// What is longer is refused, so no more of it has to be here.
-		text, err := io.ReadAll(io.LimitReader(app.Stdin, 2*capture.MaxContent))
+		text, err := io.ReadAll(io.LimitReader(app.Stdin, capture.MaxContent+1))
 		if err != nil {
 			return fmt.Errorf("save: read stdin: %w", err)
 		}

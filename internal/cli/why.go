@@ -67,6 +67,11 @@ func (c *whyCommand) run(ctx context.Context, app *App) error {
 		if when != nil {
 			c.req.Tip = git.OID(when.Checkpoint)
 		}
+		if tables != m {
+			if c.req.Hidden, err = m.Purged(ctx); err != nil {
+				return err
+			}
+		}
 		index, err := tables.Index(ctx)
 		if err != nil {
 			return err

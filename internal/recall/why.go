@@ -22,8 +22,9 @@ type WhyRequest struct {
 	Target string // PATH[:LINE[,LINE]], from the folder in which the repository was opened
 	Limit  int    // 0: all
 
-	Checkpoint string  // as in Request: then the file as it was there
-	Tip        git.OID // as in Request
+	Checkpoint string   // as in Request: then the file as it was there
+	Tip        git.OID  // as in Request
+	Hidden     []string // as in Request
 }
 
 // askedBytes is how much of the lines asked about chooses the passage that a result shows.
@@ -47,7 +48,7 @@ func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (res
 	if err != nil {
 		return out, err
 	}
-	w := &why{index: index, repo: repo, file: t.file, blame: t.Blame, explained: map[string]*explained{}}
+	w := &why{index: index, repo: repo, hidden: req.Hidden, file: t.file, blame: t.Blame, explained: map[string]*explained{}}
 	if err := w.explain(ctx); err != nil {
 		return out, err
 	}
@@ -124,6 +125,7 @@ func stands(repo *git.Repo, commit git.OID, name string) bool {
 type why struct {
 	index     *db.DB
 	repo      *git.Repo
+	hidden    []string
 	file      string
 	blame     git.Blame
 	explained map[string]*explained // by session
@@ -167,7 +169,7 @@ func (w *why) sources() []source {
 // explain gives each commit's lines to sessions.
 func (w *why) explain(ctx context.Context) error {
 	sources := w.sources()
-	b, err := newBehind(ctx, w.index, w.repo, sources)
+	b, err := newBehind(ctx, w.index, w.repo, w.hidden, sources)
 	if err != nil {
 		return err
 	}
