@@ -49,9 +49,9 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "how long the SQL may take, `as` 10s or 2m")
 	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
-	fs.IntVar(&c.page.Limit, "limit", 20, "at most `N` turns")
+	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default: 20, or fewer where they are long)")
 	fs.StringVar(&c.page.Role, "role", "", "only turns of a `human` or the assistant")
-	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits and related files")
+	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files, and the sessions that it came of or spawned")
 	c.flags = fs
 }
 
@@ -62,7 +62,7 @@ func (c *queryCommand) validate(args []string) error {
 		return errors.New("give a SELECT or --session ID")
 	case c.page.ID != "" && c.sql != "":
 		return errors.New("give either a SELECT or --session, not both")
-	case c.page.Limit < 1:
+	case c.flags.Changed("limit") && c.page.Limit < 1:
 		return errors.New("--limit must be at least 1")
 	case c.page.Offset < 0:
 		return errors.New("--offset must not be negative")

@@ -268,7 +268,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	}
 	hits := make([]found, len(ranked))
 	for i, e := range ranked {
-		hits[i] = found{id: e.id, score: float64(len(e.lines)) / float64(len(w.blame.Origins)), turn: search.First}
+		hits[i] = found{id: e.id, score: float64(len(e.lines)) / float64(len(w.blame.Origins)), turn: search.First, snippet: snippetSize}
 		if h, ok := passages[e.id]; ok && h.Turn >= 0 { // paths and commands would say nothing new
 			hits[i].turn, hits[i].read = h.Turn, h.Read
 		}

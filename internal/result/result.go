@@ -148,11 +148,21 @@ type Session struct {
 	Next       *int     `json:"next,omitempty"` // the --offset of what follows; absent at the end
 
 	// With --full:
-	Freshness string    `json:"freshness,omitempty"`
-	Tools     []Tool    `json:"tools,omitempty"` // calls behind the turns of the page
-	Files     []File    `json:"files,omitempty"` // what its commits changed
-	Commits   []Commit  `json:"commits,omitempty"`
-	Related   []Related `json:"related,omitempty"` // files that other sessions touched together with its own
+	Freshness  string     `json:"freshness,omitempty"`
+	Tools      []Tool     `json:"tools,omitempty"` // calls behind the turns of the page
+	Files      []File     `json:"files,omitempty"` // what its commits changed, the latest first
+	FilesTotal int        `json:"files_total,omitempty"`
+	Commits    []Commit   `json:"commits,omitempty"`
+	Related    []Related  `json:"related,omitempty"` // files that other sessions touched together with its own
+	Family     []Relative `json:"family,omitempty"`
+}
+
+// Relative is a session next to another one: what it is to it, and what it is about.
+type Relative struct {
+	ID    string `json:"id"`
+	As    string `json:"as"` // parent, origin (that it was forked from), child or fork
+	Title string `json:"title,omitempty"`
+	Turns int    `json:"turns"`
 }
 
 // Turn is one prompt or one block of an answer.
