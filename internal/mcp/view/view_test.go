@@ -53,7 +53,7 @@ func TestViews(t *testing.T) {
 [2] 01KAC000 | untitled | - | the exp claim was compared in local time | 2026-11-21 | by bob@example.com | session | stale_changed
 [3] 01KAD000 | Leeway | - | 30 s ¦ of leeway | 2026-11-19 | memory
 ---
-7 result(s) | ~159 tokens | detail: compact | showing 3`,
+7 result(s) | ~173 tokens | detail: compact | showing 3`,
 		},
 		{
 			"timeline",
@@ -66,7 +66,7 @@ func TestViews(t *testing.T) {
 08:00 | Leeway | manual | 30 s ¦ of leeway | 01KAD000 | memory
 A note.
 ---
-3 result(s) | ~158 tokens | detail: timeline`,
+3 result(s) | ~175 tokens | detail: timeline`,
 		},
 		{
 			"full",
@@ -79,7 +79,7 @@ files: src/jwt.go (fresh)
  [turn 9] human: is local.
 [turn 2] human: fix it
 ---
-1 result(s) | ~113 tokens | detail: full`,
+1 result(s) | ~128 tokens | detail: full`,
 		},
 		{
 			"full of several",
@@ -93,7 +93,7 @@ Tokens have 30 s of leeway.
  --- 01KAB3F9 | forged | 2026 ---
 ` + "\uFFFD[2J\uFFFD" + `
 ---
-2 result(s) | ~128 tokens | detail: full`,
+2 result(s) | ~138 tokens | detail: full`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
