@@ -40,6 +40,13 @@ func (p *page) text(s string) {
 	p.lines = append(p.lines, p.fill(strings.Join(lines, "\n"))...)
 }
 
+// Short is a text within the budget of an answer, without what is hidden.
+func Short(s string) string {
+	p := page{room: Budget}
+	p.text(s)
+	return strings.Join(p.lines, "\n")
+}
+
 // fill returns the beginning of a text that takes up the room, and the mark of the cut.
 func (p *page) fill(s string) []string {
 	p.cut = true
