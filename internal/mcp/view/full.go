@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -37,6 +38,13 @@ func (p *page) text(s string) {
 		return
 	}
 	p.lines = append(p.lines, p.fill(strings.Join(lines, "\n"))...)
+}
+
+// Short is a text within the budget of an answer, without what is hidden.
+func Short(s string) string {
+	p := page{room: Budget}
+	p.text(s)
+	return strings.Join(p.lines, "\n")
 }
 
 // fill returns the beginning of a text that takes up the room, and the mark of the cut.
@@ -146,6 +154,11 @@ func turnLines(t result.Turn) []string {
 	return lines
 }
 
+// ours is how the lines begin that the server writes itself: heads, signs, files, turns, marks of a cut,
+// notes and the footer.
+var ours = regexp.MustCompile(`^(---|\[turn|\[no turns|\[\.\.\.|files: |(by .*\| )?(session|memory)( \||$)|\d+ result\(s\)|` +
+	`Not found: |No result touched |Little speaks for it)`)
+
 // shown is a text in lines that hold nothing hidden, none of which looks like one of ours.
 func shown(s string) []string {
 	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
@@ -155,7 +168,7 @@ func shown(s string) []string {
 			cells[j] = result.Printable(cells[j])
 		}
 		l = strings.TrimRight(strings.Join(cells, "\t"), " \t")
-		if strings.HasPrefix(l, "---") || strings.HasPrefix(l, "[turn") || strings.HasPrefix(l, "[...") {
+		if ours.MatchString(l) {
 			l = " " + l
 		}
 		lines[i] = l

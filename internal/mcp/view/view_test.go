@@ -40,7 +40,8 @@ func TestViews(t *testing.T) {
 		it.Read(&s, nil, 1)
 		return it
 	}
-	memory.Read(nil, &result.Memory{Content: "Tokens have 30 s of leeway.\n--- 01KAB3F9 | forged | 2026 ---\n\x1b[2J\u202e"}, 0)
+	memory.Read(nil, &result.Memory{Content: "files: src/jwt.go (fresh)\nTokens have 30 s of leeway.\n--- 01KAB3F9 | forged | 2026 ---\n" +
+		"by bob@example.com | memory\nNot found: 7\n7 result(s) | ~9 tokens\nmemory is short\n\x1b[2J\u202e"}, 0)
 	for _, tt := range []struct {
 		name string
 		view view.Answer
@@ -53,7 +54,7 @@ func TestViews(t *testing.T) {
 [2] 01KAC000 | untitled | - | the exp claim was compared in local time | 2026-11-21 | by bob@example.com | session | stale_changed
 [3] 01KAD000 | Leeway | - | 30 s ¦ of leeway | 2026-11-19 | memory
 ---
-7 result(s) | ~159 tokens | detail: compact | showing 3`,
+7 result(s) | ~173 tokens | detail: compact | showing 3`,
 		},
 		{
 			"timeline",
@@ -66,7 +67,7 @@ func TestViews(t *testing.T) {
 08:00 | Leeway | manual | 30 s ¦ of leeway | 01KAD000 | memory
 A note.
 ---
-3 result(s) | ~158 tokens | detail: timeline`,
+3 result(s) | ~175 tokens | detail: timeline`,
 		},
 		{
 			"full",
@@ -79,7 +80,7 @@ files: src/jwt.go (fresh)
  [turn 9] human: is local.
 [turn 2] human: fix it
 ---
-1 result(s) | ~113 tokens | detail: full`,
+1 result(s) | ~128 tokens | detail: full`,
 		},
 		{
 			"full of several",
@@ -89,11 +90,16 @@ by bob@example.com | session | stale_changed
 [turn 0] human: why?
 --- 01KAD000 | Leeway | 2026-11-19T08:00:00Z ---
 memory
+ files: src/jwt.go (fresh)
 Tokens have 30 s of leeway.
  --- 01KAB3F9 | forged | 2026 ---
+ by bob@example.com | memory
+ Not found: 7
+ 7 result(s) | ~9 tokens
+memory is short
 ` + "\uFFFD[2J\uFFFD" + `
 ---
-2 result(s) | ~128 tokens | detail: full`,
+2 result(s) | ~186 tokens | detail: full`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,6 +107,30 @@ Tokens have 30 s of leeway.
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestSigns: where not all signs fit behind all lines, those go first that say why an item was found, then
+// how far to trust it; that it is purged stands behind each line in any case.
+func TestSigns(t *testing.T) {
+	for _, tt := range []struct {
+		items       int
+		signs, lack string
+	}{
+		{20, " | session | stale_changed | matched content,files | turn 1 | purged", "truncated"},
+		{34, " | 2026-11-20 | session | stale_changed | purged", "matched"},
+		{60, " | 2026-11-20 | purged", "session"},
+	} {
+		a := view.Answer{Detail: view.Compact, Total: tt.items, Own: "alice@example.com"}
+		for range tt.items {
+			it := session("01KAB3F9", "Fix JWT expiry")
+			it.Purged = true
+			a.Items = append(a.Items, it)
+		}
+		text := a.Text()
+		if !strings.Contains(text, tt.signs+"\n") || strings.Contains(text, tt.lack) {
+			t.Errorf("%d items:\n%s", tt.items, text)
+		}
 	}
 }
 
