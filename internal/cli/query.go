@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -55,6 +56,9 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	c.flags = fs
 }
 
+// idForm is what a whole ID or a beginning of one looks like.
+var idForm = regexp.MustCompile(`^0[0-9A-Za-z]{7,25}$`)
+
 func (c *queryCommand) validate(args []string) error {
 	c.sql = strings.TrimSpace(strings.Join(args, " "))
 	switch {
@@ -72,6 +76,8 @@ func (c *queryCommand) validate(args []string) error {
 		return errors.New("--timeout goes with a SELECT")
 	case c.limits.Time <= 0:
 		return errors.New("--timeout must be positive")
+	case idForm.MatchString(c.sql):
+		return fmt.Errorf(`%q is no SELECT; to read a session or memory, write "git rekal query --session %s"`, c.sql, c.sql)
 	case len(c.sql) > maxSQL:
 		return fmt.Errorf("the statement has %d bytes, and %d are taken", len(c.sql), maxSQL)
 	}

@@ -59,7 +59,9 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return fmt.Errorf("save: read stdin: %w", err)
 		}
-		c.note.Content = string(text)
+		if c.note.Content = string(text); strings.TrimSpace(c.note.Content) == "" {
+			return &usageError{errors.New("the text is empty: give it as an argument, or on stdin"), "save"}
+		}
 	}
 	memory, redacted, err := w.Save(ctx, author, c.note)
 	if err != nil {

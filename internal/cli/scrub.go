@@ -54,7 +54,7 @@ func (c *scrubCommand) addFlags(fs *pflag.FlagSet) {
 
 func (c *scrubCommand) validate(args []string) error {
 	if len(args) == 0 {
-		return errors.New("which session or memory?")
+		return errors.New("give the ID of a session or memory, or a checkpoint")
 	}
 	for _, a := range args {
 		t, err := ledger.ParseTarget(a)

@@ -60,8 +60,7 @@ func asBinary() int {
 	}, os.Args[1:])
 }
 
-// newTenants has a commit made with Claude Code before git-rekal was there, one that a hook saw,
-// and a remote to which nothing went yet; two weeks later.
+// newTenants has two commits, of which one was made with Claude Code, and no git-rekal yet.
 func newTenants(t *testing.T) *tenants {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
@@ -83,14 +82,24 @@ func newTenants(t *testing.T) *tenants {
 	w.agent("export", -1)
 	w.change("export-change")
 	w.at("2026-03-02T09:08:00Z").must(`git commit -qam 'Stream the CSV export'`)
-	w.at("2026-03-03T09:00:00Z").must(`git rekal init`)
+	return w.at("2026-03-03T09:00:00Z")
+}
+
+// works on the bug, up to the commit, which is not made.
+func (w *tenants) works() {
+	w.t.Helper()
 	w.agent("jwt", 26)
 	w.change("jwt-change")
-	w.at("2026-03-04T10:08:40Z").must(`git add . && git commit -qm "Read expires_at as UTC, allow 30 s of leeway"`)
+	w.at("2026-03-04T10:08:40Z").must(`git add .`)
+}
+
+// rests: what was said behind the commit is captured, and two weeks later there is a remote, to which nothing
+// went yet.
+func (w *tenants) rests() {
+	w.t.Helper()
 	w.agent("jwt", -1)
 	w.at("2026-03-04T10:15:00Z").must(`git rekal checkpoint`)
 	w.at("2026-03-18T10:00:00Z").must(`git init -q --bare ../origin.git && git remote add origin ../origin.git`)
-	return w
 }
 
 // at sets the clock.
@@ -102,6 +111,13 @@ func (w *tenants) at(clock string) *tenants {
 	}
 	w.now = now
 	return w
+}
+
+// teams has Bob push a ledger with one memory to the remote.
+func (w *tenants) teams() {
+	w.t.Helper()
+	w.must(`git push -q origin main && git clone -q ../origin.git ../bob && cd ../bob && git config user.email bob@example.com &&
+		git rekal init && git rekal save --title "Proxy timeout" "The proxy gives up after 60 s without a byte." && git rekal push`)
 }
 
 // agent puts the demo's session where Claude Code keeps it, or its first lines.

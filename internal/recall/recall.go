@@ -49,6 +49,9 @@ type Request struct {
 	Embed func(ctx context.Context, model, text string) []float32
 }
 
+// ErrNoRevision is a revision of the code that there is not.
+var ErrNoRevision = errors.New("no such revision")
+
 // UsageError is a request that can't be answered because of what it says.
 type UsageError struct{ Err error }
 
@@ -174,7 +177,7 @@ func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (dir
 		start = string(id)
 	case abbreviated.MatchString(rev) && !errors.Is(err, git.ErrAmbiguous): // gone, or the name of something else
 	case errors.Is(err, git.ErrNotFound):
-		return nil, nil, &UsageError{fmt.Errorf("--commit %q: no such revision", rev)}
+		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, ErrNoRevision)}
 	default: // a tree, or a prefix of several commits
 		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, err)}
 	}
