@@ -22,8 +22,9 @@ type WhyRequest struct {
 	Target string // PATH[:LINE[,LINE]], from the folder in which the repository was opened
 	Limit  int    // 0: all
 
-	Checkpoint string  // as in Request: then the file as it was there
-	Tip        git.OID // as in Request
+	Checkpoint string   // as in Request: then the file as it was there
+	Tip        git.OID  // as in Request
+	Hidden     []string // as in Request
 }
 
 // askedBytes is how much of the lines asked about chooses the passage that a result shows.
@@ -48,7 +49,7 @@ func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (res
 		return out, err
 	}
 	w := &why{index: index, repo: repo, file: t.file, blame: t.Blame, explained: map[string]*explained{}}
-	if err := w.explain(ctx); err != nil {
+	if err := w.explain(ctx, req.Hidden); err != nil {
 		return out, err
 	}
 	out.Why = w.describe()
@@ -127,7 +128,7 @@ type why struct {
 	file      string
 	blame     git.Blame
 	explained map[string]*explained // by session
-	orphans   []source              // commits behind which no session is known
+	orphans   []source              // commits with the lines behind which no session is known
 }
 
 // source is a commit with the lines that it brought, as offsets into the range.
@@ -164,8 +165,13 @@ func (w *why) sources() []source {
 	return out
 }
 
-// explain gives each commit's lines to sessions.
-func (w *why) explain(ctx context.Context) error {
+// explain gives each commit's lines to sessions. Who is purged keeps theirs: they are nobody else's.
+func (w *why) explain(ctx context.Context, hidden []string) error {
+	purged, err := db.PurgedIDs(ctx, w.index)
+	if err != nil {
+		return err
+	}
+	hidden = append(purged, hidden...)
 	sources := w.sources()
 	b, err := newBehind(ctx, w.index, w.repo, sources)
 	if err != nil {
@@ -176,13 +182,19 @@ func (w *why) explain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(rows) == 0 {
-			w.orphans = append(w.orphans, s)
-		}
+		loose := source{Origin: s.Origin}
 		for _, line := range s.lines {
-			for _, id := range b.brought(rows, s.Path, w.blame.Text[line]) {
+			of := b.brought(rows, s.Path, w.blame.Text[line])
+			of = slices.DeleteFunc(of, func(id string) bool { return slices.Contains(hidden, id) })
+			if len(of) == 0 {
+				loose.lines = append(loose.lines, line)
+			}
+			for _, id := range of {
 				w.give(id, line, s.Commit, inferred)
 			}
+		}
+		if len(loose.lines) > 0 {
+			w.orphans = append(w.orphans, loose)
 		}
 	}
 	return nil

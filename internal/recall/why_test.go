@@ -106,3 +106,29 @@ func TestWhyPastThatIsNotHere(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// What is purged explains nothing, and nobody else explains what it brought: neither today nor in the
+// tables of a moment before it was purged.
+func TestWhyOfPurged(t *testing.T) {
+	p := newPlace(t)
+	cp := p.committed("one", "src/jwt.go", first+second, "docs/token.md", third)
+	jwt := chat("jwt", 0, "human the token", "Edit src/jwt.go")
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{jwt, chat("docs", 1, "human document it", "Edit docs/token.md")}})
+	p.append(alice, 11, session.Entry{Checkpoint: checkpoint(cp.GitSHA), Sessions: []session.Session{chat("talk", 11, "human talk about it")}})
+	p.open()
+	equal(t, "before", "jwt [[1 2]]", p.explained("src/jwt.go"))
+	nobody := func(name string, req recall.WhyRequest) {
+		t.Helper()
+		out, err := recall.Why(t.Context(), p.index, p.repo, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, name, 0, len(out.Results))
+		equal(t, name+": unexplained", []result.Source{{Commit: cp.GitSHA[:7], Ranges: []result.Range{{1, 2}}}}, out.Why.Unexplained)
+	}
+	nobody("in the tables of a moment", recall.WhyRequest{Target: "src/jwt.go", Hidden: []string{jwt.ID}})
+	p.append(alice, 12, session.Entry{Purges: []session.Mark{{ID: jwt.ID, N: 1, TS: at(12)}}})
+	p.open()
+	nobody("today", recall.WhyRequest{Target: "src/jwt.go"})
+	equal(t, "others", "docs [[1 1]]", p.explained("docs/token.md"))
+}
