@@ -178,6 +178,10 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 		return err
 	}
 	for i, s := range sources {
+		if s.Cut { // every line that is older ends up there
+			w.orphans = append(w.orphans, s)
+			continue
+		}
 		rows, inferred, err := b.of(ctx, i)
 		if err != nil {
 			return err
@@ -303,7 +307,7 @@ func (w *why) describe() *result.Why {
 	}
 	out.Uncommitted = w.ranges(loose)
 	for _, s := range w.orphans {
-		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.Short(string(s.Commit)), Ranges: w.ranges(s.lines)})
+		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.Short(string(s.Commit)), Ranges: w.ranges(s.lines), Cut: s.Cut})
 	}
 	return out
 }

@@ -132,3 +132,18 @@ func TestWhyOfPurged(t *testing.T) {
 	nobody("today", recall.WhyRequest{Target: "src/jwt.go"})
 	equal(t, "others", "docs [[1 1]]", p.explained("docs/token.md"))
 }
+
+// Where a shallow clone ends, blame names its last commit for all that is older: whose that is brought
+// none of it, as far as is known.
+func TestWhyInShallowClone(t *testing.T) {
+	p := newPlace(t)
+	p.committed("base", "src/jwt.go", first)
+	last := p.committed("one", "README.md", second)
+	p.append(alice, 10, session.Entry{Checkpoint: last, Sessions: []session.Session{chat("last", 0, "human write a page", "Edit README.md")}})
+	now := p.committed("two", "src/jwt.go", first+third)
+	p.append(alice, 20, session.Entry{Checkpoint: now, Sessions: []session.Session{chat("now", 11, "human the third line", "Edit src/jwt.go")}})
+	p.write(".git/shallow", last.GitSHA+"\n")
+	p.open()
+	equal(t, "who", "now [[2 2]]", p.explained("src/jwt.go"))
+	equal(t, "unexplained", []result.Source{{Commit: last.GitSHA[:7], Ranges: []result.Range{{1, 1}}, Cut: true}}, p.why("src/jwt.go").Why.Unexplained)
+}
