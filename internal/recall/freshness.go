@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -159,6 +160,8 @@ func (s *stand) state(l db.Left, moved string) string {
 	switch {
 	case blob == l.Blob, blob == 0 && l.Blob == db.LeftNothing:
 		return result.Fresh
+	case blob == 0 && strings.ContainsRune(l.Path, utf8.RuneError): // its name can't be written down
+		return result.Unknown
 	case blob == 0:
 		return result.StaleDeleted
 	}

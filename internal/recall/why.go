@@ -72,7 +72,7 @@ type target struct {
 }
 
 // lineSuffix takes "jwt.go:10,20" apart.
-var lineSuffix = regexp.MustCompile(`^(.+):(\d+)(?:,(\d+))?$`)
+var lineSuffix = regexp.MustCompile(`(?s)^(.+):(\d+)(?:,(\d+))?$`)
 
 // blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
 func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (target, error) {

@@ -147,3 +147,19 @@ func TestWhyInShallowClone(t *testing.T) {
 	equal(t, "who", "now [[2 2]]", p.explained("src/jwt.go"))
 	equal(t, "unexplained", []result.Source{{Commit: last.GitSHA[:7], Ranges: []result.Range{{1, 1}}, Cut: true}}, p.why("src/jwt.go").Why.Unexplained)
 }
+
+// A name need not be UTF-8, nor one line.
+func TestWhyOfOddNames(t *testing.T) {
+	p := newPlace(t)
+	odd, lines := "odd\xff.go", "two\nlines.go"
+	cp := p.committed("one", odd, first+second, lines, third)
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("odd", 0, "human name it oddly")}})
+	p.committed("two", odd, first+second+third)
+	p.open()
+	equal(t, "not UTF-8", "odd [[1 2]]", p.explained(odd))
+	equal(t, "two lines", "odd [[1 1]]", p.explained(lines+":1"))
+	equal(t, "freshness", "odd unknown", p.states(recall.Request{}))
+	if _, err := recall.Recall(t.Context(), p.index, p.repo, recall.Request{Commit: "HEAD"}); err != nil {
+		t.Error(err)
+	}
+}
