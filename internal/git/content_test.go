@@ -219,6 +219,21 @@ func TestInside(t *testing.T) {
 	}
 }
 
+// Files of one folder that went at different times, between commits that have nothing to do with them.
+func TestMovedOneByOne(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.commit("r", "one", "a/f", long, "a/g", long+"g\n", "a/h", long+"h\n", "c/x", "1\n")
+	for i, step := range [][]string{{"mv", "a/f", "c/f"}, {"mv", "a/g", "g"}, {"rm", "-q", "a/h"}} {
+		p.git("r", step...)
+		p.commit("r", strings.Join(step, " "))
+		p.commit("r", "meanwhile", "c/x", strings.Repeat("x", i))
+	}
+	c := must(p.open("r").Content(""))(t)
+	defer c.Close()
+	equal(t, "moved", map[string]string{"a/f": "c/f", "a/g": "g"}, c.Moved([]string{"a/f", "a/g", "a/h"}))
+}
+
 // Whatever the version of the index, a rename in it is seen.
 func TestMovedInIndex(t *testing.T) {
 	for _, version := range []string{"2", "3", "4"} {

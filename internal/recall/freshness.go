@@ -3,6 +3,7 @@ package recall
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -128,8 +129,8 @@ func (s *stand) judge() map[string][]string {
 	moved := map[string]string{}
 	if s.now != nil {
 		var gone []string
-		for _, files := range s.left {
-			for _, l := range files {
+		for _, id := range slices.Backward(slices.Sorted(maps.Keys(s.left))) { // the latest: so much is read, and no more
+			for _, l := range s.left[id] {
 				if l.Blob != 0 && l.Blob != db.LeftNothing && s.blob(l.Path, l) == 0 {
 					gone = append(gone, l.Path)
 				}
