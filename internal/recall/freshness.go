@@ -180,17 +180,17 @@ func sum(states []string) string {
 }
 
 // freshen says of a session that is shown in full, and of each of its files, how it stands.
-func freshen(ctx context.Context, index *db.DB, repo *git.Repo, out *result.Session, files []db.SessionFile) error {
+func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out *result.Session, files []db.SessionFile) error {
 	facets, err := index.Facets(ctx, []string{out.ID})
 	if err != nil {
 		return err
 	}
-	states, err := look(ctx, index, repo, Request{}, facets)
+	states, err := look(ctx, index, repo, req, facets)
 	if err != nil {
 		return err
 	}
 	out.Freshness = cmp.Or(states[out.ID], result.Unverifiable)
-	s, err := newStand(ctx, index, repo, Request{})
+	s, err := newStand(ctx, index, repo, req)
 	if err != nil {
 		return err
 	}
