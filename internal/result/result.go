@@ -63,6 +63,7 @@ type Range [2]int
 type Source struct {
 	Commit string  `json:"commit"`
 	Ranges []Range `json:"ranges"`
+	Cut    bool    `json:"cut,omitempty"` // it or one before it: a shallow clone ends there
 }
 
 // Explains says which lines a session explains.
