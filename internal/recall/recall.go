@@ -422,7 +422,6 @@ func shape(f db.Facet, h found, now func(string) string) result.Hit {
 	}
 	if f.Kind == db.KindSession {
 		out.Turns, out.ToolCalls = &f.Turns, &f.Tools
-		out.StartedAt = result.Time(session.Began(h.id))
 	}
 	return out
 }

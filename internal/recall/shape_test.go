@@ -86,7 +86,6 @@ func TestHitGolden(t *testing.T) {
       "actor": "human",
       "source": "claude-code",
       "branch": "main",
-      "started_at": "2026-03-04T10:00:00Z",
       "captured_at": "2026-03-04T10:10:00Z",
       "commits": [
         %q

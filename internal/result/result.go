@@ -90,7 +90,6 @@ type Hit struct {
 	Actor      string   `json:"actor"`
 	Source     string   `json:"source"`
 	Branch     string   `json:"branch,omitempty"`
-	StartedAt  string   `json:"started_at,omitempty"` // of a session: the time of its first turn
 	CapturedAt string   `json:"captured_at"`
 	Commits    []string `json:"commits,omitempty"` // code commits, abbreviated, the latest first
 	Checkpoint string   `json:"checkpoint,omitempty"`

@@ -159,7 +159,7 @@ func (a Answer) lines(p *page, line func(int, Item) string) {
 // timeline groups lines by date, the latest first.
 func (a Answer) timeline(p *page) {
 	a.Items = slices.Clone(a.Items)
-	slices.SortStableFunc(a.Items, func(x, y Item) int { return cmp.Compare(y.when(), x.when()) })
+	slices.SortStableFunc(a.Items, func(x, y Item) int { return cmp.Compare(y.CapturedAt, x.CapturedAt) })
 	day := ""
 	a.lines(p, func(_ int, it Item) string {
 		head := ""
@@ -218,16 +218,13 @@ func (it Item) title() string { return cmp.Or(cut(plain(it.Title), 120), "untitl
 
 func (it Item) passage(size int) string { return cut(plain(it.Snippet), size) }
 
-// when is the time that an item is from: an import captures today what was said long ago.
-func (it Item) when() string { return cmp.Or(it.StartedAt, it.CapturedAt) }
-
-func (it Item) date() string { return cmp.Or(it.when()[:min(len(it.when()), 10)], "-") }
+func (it Item) date() string { return cmp.Or(it.CapturedAt[:min(len(it.CapturedAt), 10)], "-") }
 
 func (it Item) clock() string {
-	if len(it.when()) < 16 {
+	if len(it.CapturedAt) < 16 {
 		return "-"
 	}
-	return it.when()[11:16]
+	return it.CapturedAt[11:16]
 }
 
 // plain is text of others as a part of a line: what stands between our own parts it can't hold.
