@@ -70,7 +70,7 @@ var kinds = []struct { //nolint:gochecknoglobals // a table
 	{capture.ErrNoLedger, `run "git rekal init"`},
 	{workspace.ErrTracked, `remove it: "git rm -r --cached .rekal", commit, and delete the folder`},
 	{git.ErrNotRepository, "run it inside a git repository"},
-	{git.ErrNoIdentity, `run "git config user.email you@example.com" and "git config user.name You"; nothing is lost, the next checkpoint captures it`},
+	{git.ErrNoIdentity, `run "git config user.email you@example.com" and "git config user.name You"; until then no session is lost`},
 	{ledger.ErrAddress, `run "git config user.email you@example.com"`},
 	{ledger.ErrFormat, "a newer git-rekal wrote it, or it is another branch by that name, which you may rename"},
 	{git.ErrUnsupported, "git-rekal works with SHA-1 repositories and refs in files"},
