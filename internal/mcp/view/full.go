@@ -14,7 +14,7 @@ import (
 // Of several items, one that does not fit is cut, and those behind it are left out.
 func (a Answer) full(p *page) {
 	for _, it := range a.Items {
-		head := []string{fmt.Sprintf("--- %s | %s | %s ---", it.Short, it.title(), it.CapturedAt)}
+		head := []string{fmt.Sprintf("--- %s | %s | %s ---", it.Short, it.title(), it.when())}
 		head = append(head, strings.TrimPrefix(a.who(it)+it.signs(), " | "))
 		if a.One {
 			head = append(head, it.files()...)

@@ -30,6 +30,7 @@ func session(id, title string) view.Item {
 
 func TestViews(t *testing.T) {
 	one, two := session("01KAB3F9", "Fix JWT expiry"), session("01KAC000", "")
+	one.LastTurnAt, one.CapturedAt = one.CapturedAt, "2026-11-30T10:00:00Z"
 	two.Author, two.CapturedAt, two.Score, two.Matched, two.Turn = "bob@example.com", "2026-11-21T09:30:00Z", 0, nil, nil
 	memory := view.Item{Hit: result.Hit{Kind: "memory", Title: "Leeway", Author: "Alice@example.com", Source: "manual", CapturedAt: "2026-11-19T08:00:00Z", Snippet: "30 s | of leeway"}, Short: "01KAD000"}
 	turns := func(it view.Item, texts ...string) view.Item {
