@@ -87,6 +87,7 @@ func TestHitGolden(t *testing.T) {
       "source": "claude-code",
       "branch": "main",
       "captured_at": "2026-03-04T10:10:00Z",
+      "last_turn_at": "2026-03-04T10:00:07Z",
       "commits": [
         %q
       ],

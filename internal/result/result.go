@@ -91,7 +91,8 @@ type Hit struct {
 	Source     string   `json:"source"`
 	Branch     string   `json:"branch,omitempty"`
 	CapturedAt string   `json:"captured_at"`
-	Commits    []string `json:"commits,omitempty"` // code commits, abbreviated, the latest first
+	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session; it may have been captured long after
+	Commits    []string `json:"commits,omitempty"`      // code commits, abbreviated, the latest first
 	Checkpoint string   `json:"checkpoint,omitempty"`
 	Turns      *int     `json:"turns,omitempty"`      // of a session
 	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session

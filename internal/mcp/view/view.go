@@ -159,7 +159,7 @@ func (a Answer) lines(p *page, line func(int, Item) string) {
 // timeline groups lines by date, the latest first.
 func (a Answer) timeline(p *page) {
 	a.Items = slices.Clone(a.Items)
-	slices.SortStableFunc(a.Items, func(x, y Item) int { return cmp.Compare(y.CapturedAt, x.CapturedAt) })
+	slices.SortStableFunc(a.Items, func(x, y Item) int { return cmp.Compare(y.when(), x.when()) })
 	day := ""
 	a.lines(p, func(_ int, it Item) string {
 		head := ""
@@ -218,13 +218,19 @@ func (it Item) title() string { return cmp.Or(cut(plain(it.Title), 120), "untitl
 
 func (it Item) passage(size int) string { return cut(plain(it.Snippet), size) }
 
-func (it Item) date() string { return cmp.Or(it.CapturedAt[:min(len(it.CapturedAt), 10)], "-") }
+// when a session last had a turn, or a memory was saved.
+func (it Item) when() string { return cmp.Or(it.LastTurnAt, it.CapturedAt) }
 
-func (it Item) clock() string {
-	if len(it.CapturedAt) < 16 {
+func (it Item) date() string { return it.part(0, 10) }
+
+func (it Item) clock() string { return it.part(11, 16) }
+
+// part is a part of the time; a transcript may hold any year.
+func (it Item) part(from, to int) string {
+	if len(it.when()) != len("2026-11-21T10:00:00Z") {
 		return "-"
 	}
-	return it.CapturedAt[11:16]
+	return it.when()[from:to]
 }
 
 // plain is text of others as a part of a line: what stands between our own parts it can't hold.
