@@ -188,21 +188,23 @@ func shown(s string) []string {
 
 // files lists what a session's commits changed, and how far it still is as they left it.
 func (it Item) files() []string {
-	const most = 20
-	var names []string
-	for _, f := range it.Changed {
-		name := plain(f.Path)
+	const most, weight = 20, 500
+	line := "files: "
+	for i, f := range it.Changed {
+		name := cut(plain(f.Path), 120)
 		if f.Freshness != "" {
 			name += " (" + f.Freshness + ")"
 		}
-		names = append(names, name)
+		if i > 0 {
+			name = ", " + name
+		}
+		if i == most || Tokens(line+name) > weight {
+			return []string{fmt.Sprintf("%s, %d more", line, len(it.Changed)-i)}
+		}
+		line += name
 	}
-	if len(names) == 0 {
+	if len(it.Changed) == 0 {
 		return nil
 	}
-	rest := ""
-	if more := len(names) - most; more > 0 {
-		names, rest = names[:most], fmt.Sprintf(", %d more", more)
-	}
-	return []string{"files: " + strings.Join(names, ", ") + rest}
+	return []string{line}
 }

@@ -69,9 +69,11 @@ func (a Answer) Text() string {
 		p.room = FullBudget
 	}
 	p.room -= reserve
+	notes := page{room: p.room / 3} // one that repeats what was asked may be long
 	for _, n := range a.Notes {
-		p.room -= Tokens(n) + 1
+		notes.add(n)
 	}
+	p.room -= p.room/3 - notes.room
 	switch a.Detail {
 	case Timeline:
 		a.timeline(&p)
@@ -80,7 +82,7 @@ func (a Answer) Text() string {
 	default:
 		a.compact(&p)
 	}
-	p.lines = append(p.lines, a.Notes...)
+	p.lines = append(p.lines, notes.lines...)
 	return strings.Join(append(p.lines, "---", a.footer(&p)), "\n")
 }
 
@@ -167,7 +169,7 @@ func (a Answer) timeline(p *page) {
 			day = it.date()
 			head = day + "\n"
 		}
-		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), plain(it.Source), it.passage(Timeline.Snippet()), it.Short)
+		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), cut(plain(it.Source), 80), it.passage(Timeline.Snippet()), it.Short)
 	})
 }
 

@@ -231,7 +231,7 @@ func random(r *rand.Rand) view.Answer {
 		it := view.Item{Hit: result.Hit{
 			ID: strconv.Itoa(i), Kind: []string{"session", "memory"}[r.IntN(2)], Score: r.Float64(), Title: text(r, 60), Snippet: text(r, 60), Turn: &at,
 			Matched: []string{"content", "title", "files", "command", "terms", "ngram", "semantic"}[:r.IntN(8)],
-			Author:  []string{"alice@example.com", "bob@example.com", text(r, 40)}[r.IntN(3)], Source: text(r, 5),
+			Author:  []string{"alice@example.com", "bob@example.com", text(r, 40)}[r.IntN(3)], Source: text(r, []int{5, 1000}[r.IntN(10)/9]),
 			CapturedAt: fmt.Sprintf("2026-11-%02dT10:%02d:00Z", 1+r.IntN(28), r.IntN(60)), Weak: r.IntN(9) == 0, Purged: r.IntN(9) == 0,
 		}, Short: "01KAB3F9"}
 		if it.Kind == "memory" {
@@ -242,14 +242,14 @@ func random(r *rand.Rand) view.Answer {
 				s.Page = append(s.Page, result.Turn{Turn: j, Role: "human", Content: text(r, 1+r.IntN(150))})
 			}
 			for range r.IntN(40) {
-				s.Files = append(s.Files, result.File{Path: text(r, 8)})
+				s.Files = append(s.Files, result.File{Path: text(r, []int{8, 1000}[r.IntN(20)/19])})
 			}
 			it.Read(&s, nil, at)
 		}
 		a.Items = append(a.Items, it)
 	}
 	if r.IntN(4) == 0 {
-		a.Notes = []string{"Not found: x", "Not found: y"}
+		a.Notes = []string{"Not found: " + strings.Repeat("x🦊", r.IntN(400)), "Not found: y"}
 	}
 	a.Total = n + r.IntN(2)*r.IntN(100_000)
 	return a
