@@ -94,7 +94,7 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (ta
 	b, err := repo.Blame(ctx, commit, file, from, to)
 	var short *git.RangeError
 	switch {
-	case errors.Is(err, git.ErrNotFound) && name == text && strings.Contains(text, ":"):
+	case errors.Is(err, git.ErrNotFound) && strings.ContainsAny(name, ":#"):
 		return fail(errors.New("no such file; lines are PATH:LINE or PATH:FIRST,LAST"))
 	case errors.Is(err, git.ErrNotFound):
 		return fail(errors.New("no such file"))
