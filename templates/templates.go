@@ -18,11 +18,21 @@ var ledgerReadme string
 // Skill is the text of .claude/skills/rekal/SKILL.md.
 func Skill() string { return skill }
 
-// FormerSkills are the hex SHA-256 sums of every skill that an earlier release
-// installed. Whoever changes a released skill adds the sum of the old text here:
-// otherwise it would be taken for a file that its user edited, and never updated.
+// FormerSkills are the hex SHA-256 sums of every skill that main had before, the latest first.
+// Whoever changes the skill adds the sum of the old text here: otherwise what was installed
+// would be taken for a file that its user edited, and never updated. A test tells the sum.
 func FormerSkills() []string {
-	return nil // nothing has been released yet
+	return []string{
+		"ffb6cd014c7f1c172b1e67717023230da546bb5cea5ab930e42831566cc36aea",
+		"c8b40f735886979124174f09c6e010b907e4a7281be938c429528ff9a04dbf97",
+		"19a2621990a35966282282c0fae243e236b7ca5adbdae0e54109e23553d141fd",
+		"87f1d7d15260a0965d888c4bcf250870ab6f225913e388ebd222c95eb7588311",
+		"c6a41f3158c188db937777685f39319d00cda5b8d60e282a495e58171dc4955e",
+		"54df1af683f2322b1acb00da3a76ab4f1b9a427b369760e9aadb2bfbe00af32c",
+		"c56201184c768040c1a2a00ed8608bcf52cd6fe58a653573d45ce87ffc31a0f3",
+		"813a44159cb01ccacbff17e323f15e5cc29a5606351ca01b0902b1c86b3d044a",
+		"3007e73eb40e36d31bfefa6a0af676c7465317a805af65d9afbc993f9f2d62bb",
+	}
 }
 
 // LedgerReadme is the text of README.md on a ledger branch.

@@ -1,8 +1,12 @@
 package templates_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
+	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +22,28 @@ func TestSkillFrontmatter(t *testing.T) {
 	}
 	if n := len(head[1]); n > 1024 {
 		t.Errorf("description of %d bytes", n)
+	}
+}
+
+// Whatever skill main ever had, somebody may have installed.
+func TestFormerSkills(t *testing.T) {
+	git := func(args ...string) (string, error) {
+		out, err := exec.CommandContext(t.Context(), "git", args...).Output()
+		return string(out), err
+	}
+	commits, err := git("rev-list", "--first-parent", "HEAD", "--", "SKILL.md")
+	if err != nil || commits == "" {
+		t.Skip("no history here")
+	}
+	for _, c := range strings.Fields(commits) {
+		text, err := git("show", c+":./SKILL.md")
+		if err != nil {
+			continue // a clone that was cut off
+		}
+		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+		if text != templates.Skill() && !slices.Contains(templates.FormerSkills(), sum) {
+			t.Errorf("FormerSkills lacks the skill of commit %.7s: %q", c, sum)
+		}
 	}
 }
 

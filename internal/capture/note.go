@@ -43,15 +43,16 @@ func (e *NoteError) Error() string { return "save: " + e.reason }
 
 // tidy returns the note as it is stored, but for redaction.
 func (n Note) tidy() (Note, error) {
+	given := len(n.Content) // space at the ends counts: a reader that stops behind so much has cut nothing off unnoticed
 	n.Content, n.Title, n.Source = strings.TrimSpace(n.Content), oneLine(n.Title), oneLine(n.Source)
 	reason := ""
 	switch {
+	case given > MaxContent:
+		reason = fmt.Sprintf("the text has more than %d bytes: save what matters of it", MaxContent)
 	case n.Content == "":
 		reason = "the text is empty"
 	case strings.Contains(n.Content, "\x00"):
 		reason = "the text holds NUL: it is no text"
-	case len(n.Content) > MaxContent:
-		reason = fmt.Sprintf("the text has more than %d bytes: save what matters of it", MaxContent)
 	case utf8.RuneCountInString(n.Title) > MaxTitle:
 		reason = fmt.Sprintf("the title has %d characters, of at most %d", utf8.RuneCountInString(n.Title), MaxTitle)
 	case len(n.Source) > MaxSource:
@@ -80,15 +81,9 @@ func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 	if err != nil {
 		return Saved{}, err
 	}
-	// The title is cut from what was redacted, so that it can't be a secret's beginning.
-	clean, report, err := c.Redactor.Apply(ctx, session.Entry{Memories: []session.Memory{{Title: n.Title, Content: n.Content, Source: n.Source}}})
+	out, err := c.clean(ctx, n)
 	if err != nil {
 		return Saved{}, fmt.Errorf("save: %w", err)
-	}
-	out := Saved{Memory: clean.Entry().Memories[0], Redacted: report.Rules}
-	if out.Title == "" {
-		line, _, _ := strings.Cut(out.Content, "\n")
-		out.Title = cut(oneLine(line), firstLine)
 	}
 	err = c.note(ctx, func(st *state, now time.Time) *session.Entry {
 		if id := st.holds(out.Memory); id != "" {
@@ -100,6 +95,32 @@ func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 		return &session.Entry{Memories: []session.Memory{out.Memory}, Subject: "memory: " + cut(out.Title, firstLine)}
 	})
 	return out, err
+}
+
+// clean is a note as the ledger will hold it, with a title. That is cut from what was redacted, so that it
+// can't be a secret's beginning, and is redacted itself: behind a cut a rule may see what it did not see
+// before, there and then in the content, and what is stored would not be what was compared and told.
+func (c *Capturer) clean(ctx context.Context, n Note) (Saved, error) {
+	out := Saved{Memory: session.Memory{Title: n.Title, Content: n.Content, Source: n.Source}, Redacted: map[string]int{}}
+	for range tries {
+		clean, report, err := c.Redactor.Apply(ctx, session.Entry{Memories: []session.Memory{out.Memory}})
+		if err != nil {
+			return Saved{}, err
+		}
+		m := clean.Entry().Memories[0]
+		if m.Title == "" {
+			line, _, _ := strings.Cut(m.Content, "\n")
+			m.Title = cut(oneLine(line), firstLine)
+		}
+		for rule, n := range report.Rules {
+			out.Redacted[rule] += n
+		}
+		if m == out.Memory { // after three times: redaction leaves alone what it has made
+			break
+		}
+		out.Memory = m
+	}
+	return out, nil
 }
 
 // cut shortens a line to so many characters.

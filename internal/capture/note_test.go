@@ -114,12 +114,23 @@ func TestTitleIsNoBeginningOfASecret(t *testing.T) {
 	}
 }
 
+// Where a title ends, a rule may see a secret that it did not see in the text.
+func TestWhatIsToldIsStored(t *testing.T) {
+	w := newWorld(t)
+	text := "https://user:pa55w0rdpa55@host/x'the token is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF123456ghiJKLAKIAIOSFODNN7EXAMPLE\nx"
+	first := w.save(capture.Note{Content: text})
+	equal(t, "in the ledger", []session.Memory{first.Memory}, w.notes().Memories)
+	equal(t, "ID", session.NewMemoryID(first.TS, email, first.Title, first.Content), first.ID)
+	equal(t, "existing", true, w.save(capture.Note{Content: text}).Existing)
+}
+
 func TestWhatCannotBeSaved(t *testing.T) {
 	w := newWorld(t)
 	for name, n := range map[string]capture.Note{
 		"empty":           {Content: " \n\t"},
 		"NUL":             {Content: "a\x00b"},
 		"long":            {Content: strings.Repeat("x", capture.MaxContent+1)},
+		"long, of spaces": {Content: "x" + strings.Repeat(" ", capture.MaxContent)},
 		"a long title":    {Title: strings.Repeat("ä", capture.MaxTitle+1), Content: "x"},
 		"a long source":   {Source: strings.Repeat("x", capture.MaxSource+1), Content: "x"},
 		"nothing printed": {Title: "t", Content: ""},

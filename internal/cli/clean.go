@@ -55,6 +55,9 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	if err := w.Unshare(ctx); err != nil {
 		return err
 	}
+	if len(report.Done) > 0 && !c.ledger { // who says --ledger means it
+		app.hint(`"git rekal init" sets it up again; to search for the word, write "git rekal -- clean"`)
+	}
 	return c.ledgers(app, w)
 }
 

@@ -84,6 +84,9 @@ func choose(args []string) (entry, []string) {
 	if len(args) > 0 {
 		switch args[0] {
 		case "help":
+			if len(args) > 1 && !slices.ContainsFunc(all, func(e entry) bool { return e.name == args[1] }) {
+				return helplessEntry(), args[1:2]
+			}
 			args = append(slices.Clone(args[1:]), "--help")
 			if len(args) > 1 {
 				return choose(args)
@@ -118,7 +121,7 @@ func parse(c command, e entry, args []string) error {
 		if errors.Is(err, pflag.ErrHelp) {
 			return err
 		}
-		return &usageError{err, e.name}
+		return &usageError{plainFlag(err), e.name}
 	}
 	if err := c.validate(fs.Args()); err != nil {
 		return &usageError{err, e.name}
@@ -182,7 +185,7 @@ func printable(s string) string { return result.Printable(s) }
 
 func noArgs(args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q", args[0])
+		return &extraError{args[0]}
 	}
 	return nil
 }

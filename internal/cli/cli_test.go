@@ -65,8 +65,8 @@ func TestWrongUsage(t *testing.T) {
 		{"clean all", `"all"`},
 		{"checkpoint now", `"now"`},
 		{"save --title", "--title"},
-		{"purge", "which session or memory?"},
-		{"restore", "which session or memory?"},
+		{"purge", "give the ID of a session or memory"},
+		{"restore", "give the ID of a session or memory"},
 		{"--purged --checkpoint HEAD", "--purged does not go with --checkpoint"},
 		{"log main", `"main"`},
 		{"log -n 0", "-n must be at least 1"},
@@ -181,8 +181,8 @@ func TestInitTwiceAndClean(t *testing.T) {
 		t.Errorf("init again printed %q", out)
 	}
 	equal(t, "after init again", once, d.snapshot())
-	if out := d.must("clean"); !strings.Contains(out, "left: the ledger rekal/alice@example.com") {
-		t.Errorf("clean printed %q", out)
+	if status := d.run("clean"); status != 0 || !strings.Contains(d.stdout, "left: the ledger rekal/alice@example.com") {
+		t.Errorf("clean: exit status %d, printed %q", status, d.stdout)
 	}
 	d.fails(1, `run "git rekal init"`, "token")
 	d.must("init")

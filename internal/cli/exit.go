@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
@@ -24,15 +23,6 @@ const (
 )
 
 const exitHelp = "\nExit status: 0 done (also with an empty result), 1 failed, 2 wrong usage.\n"
-
-// usageError is a command line that can't be run.
-type usageError struct {
-	err     error
-	command string // "" for recall
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
 
 func status(err error) int {
 	var usage *usageError
@@ -70,7 +60,7 @@ var kinds = []struct { //nolint:gochecknoglobals // a table
 	{capture.ErrNoLedger, `run "git rekal init"`},
 	{workspace.ErrTracked, `remove it: "git rm -r --cached .rekal", commit, and delete the folder`},
 	{git.ErrNotRepository, "run it inside a git repository"},
-	{git.ErrNoIdentity, `run "git config user.email you@example.com" and "git config user.name You"; nothing is lost, the next checkpoint captures it`},
+	{git.ErrNoIdentity, `run "git config user.email you@example.com" and "git config user.name You"; no session is lost, the next checkpoint captures it`},
 	{ledger.ErrAddress, `run "git config user.email you@example.com"`},
 	{ledger.ErrFormat, "a newer git-rekal wrote it, or it is another branch by that name, which you may rename"},
 	{git.ErrUnsupported, "git-rekal works with SHA-1 repositories and refs in files"},
@@ -86,6 +76,11 @@ var kinds = []struct { //nolint:gochecknoglobals // a table
 	{fs.ErrPermission, "check who owns .rekal and .git; nothing is lost"},
 	{config.ErrNoRemote, `add one with "git remote add origin URL", or name one`},
 	{config.ErrUnknownRemote, `"git remote" lists them, "git config rekal.remote NAME" chooses one`},
+	{ledger.ErrNoMoment, `give a checkpoint ("git rekal log" lists them), a revision of the code, or a date as '@{2026-02-01}' or '@{3 days ago}'`},
+	{recall.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
+	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; for those of checkpoints there is --checkpoint`},
+	{db.ErrNoRow, `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`},
+	{db.ErrStatement, `only a SELECT is run; for tables and columns: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
 	{ledger.ErrCut, `run "git fetch --unshallow" first`},
 }
 
@@ -105,7 +100,7 @@ func hintOf(err error) string {
 	case errors.As(err, &fault):
 		return fault.Mend()
 	case errors.As(err, &usage):
-		return fmt.Sprintf(`see "git rekal %s-h"`, strings.TrimLeft(usage.command+" ", " "))
+		return usage.hint()
 	case errors.As(err, &owner):
 		return fmt.Sprintf("if you trust it, run %q", owner.Advice)
 	case errors.As(err, &blocked):

@@ -48,7 +48,7 @@ func (c *markCommand) addFlags(*pflag.FlagSet) {}
 
 func (c *markCommand) validate(args []string) error {
 	if len(args) == 0 {
-		return errors.New("which session or memory?")
+		return errors.New("give the ID of a session or memory")
 	}
 	c.ids = args
 	return nil

@@ -89,7 +89,7 @@ func oneRemote(args []string) (string, error) {
 	case len(args) == 0:
 		return "", nil
 	case len(args) > 1:
-		return "", fmt.Errorf("unexpected argument %q", args[1])
+		return "", &extraError{args[1]}
 	case args[0] == "":
 		return "", errors.New("the remote's name is empty")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -36,9 +37,9 @@ With --session: one session as JSON, a page of its turns. --offset takes the "tu
 result or the "next" of the page before. ID may be a prefix of at least 8 characters.
 
 With SQL: one read-only SELECT on data.db (tables: sessions, turns, tool_calls, checkpoints,
-files_touched, checkpoint_sessions), or with --index on index.db; one JSON object a row. It reads
-no files and no network; it is stopped after --timeout, and where it or its answer (above 16 MB) takes
-too much memory.`,
+files_touched, checkpoint_sessions, memories, and purged, the IDs of what is hidden, which is in the
+others all the same), or with --index on index.db; one JSON object a row. It reads no files and no
+network; it is stopped after --timeout, and where it or its answer (above 16 MB) takes too much memory.`,
 		make: func() command { return &queryCommand{} },
 	}
 }
@@ -49,11 +50,14 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "how long the SQL may take, `as` 10s or 2m")
 	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
-	fs.IntVar(&c.page.Limit, "limit", 20, "at most `N` turns")
+	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default: 20, or fewer where they are long)")
 	fs.StringVar(&c.page.Role, "role", "", "only turns of a `human` or the assistant")
-	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits and related files")
+	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files, and the sessions that it came of or spawned")
 	c.flags = fs
 }
+
+// idForm is what a whole ID or a beginning of one looks like.
+var idForm = regexp.MustCompile(`^0[0-9A-Za-z]{7,25}$`)
 
 func (c *queryCommand) validate(args []string) error {
 	c.sql = strings.TrimSpace(strings.Join(args, " "))
@@ -62,7 +66,7 @@ func (c *queryCommand) validate(args []string) error {
 		return errors.New("give a SELECT or --session ID")
 	case c.page.ID != "" && c.sql != "":
 		return errors.New("give either a SELECT or --session, not both")
-	case c.page.Limit < 1:
+	case c.flags.Changed("limit") && c.page.Limit < 1:
 		return errors.New("--limit must be at least 1")
 	case c.page.Offset < 0:
 		return errors.New("--offset must not be negative")
@@ -72,6 +76,8 @@ func (c *queryCommand) validate(args []string) error {
 		return errors.New("--timeout goes with a SELECT")
 	case c.limits.Time <= 0:
 		return errors.New("--timeout must be positive")
+	case idForm.MatchString(c.sql):
+		return fmt.Errorf(`%q is no SELECT; to read a session or memory, write "git rekal query --session %s"`, c.sql, c.sql)
 	case len(c.sql) > maxSQL:
 		return fmt.Errorf("the statement has %d bytes, and %d are taken", len(c.sql), maxSQL)
 	}

@@ -55,11 +55,13 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 	defer w.Close()
 	if c.note.Content == "" {
 		// What is longer is refused, so no more of it has to be here.
-		text, err := io.ReadAll(io.LimitReader(app.Stdin, 2*capture.MaxContent))
+		text, err := io.ReadAll(io.LimitReader(app.Stdin, capture.MaxContent+1))
 		if err != nil {
 			return fmt.Errorf("save: read stdin: %w", err)
 		}
-		c.note.Content = string(text)
+		if c.note.Content = string(text); strings.TrimSpace(c.note.Content) == "" {
+			return &usageError{errors.New("the text is empty: give it as an argument, or on stdin"), "save"}
+		}
 	}
 	memory, redacted, err := w.Save(ctx, author, c.note)
 	if err != nil {

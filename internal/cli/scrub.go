@@ -30,11 +30,14 @@ them: the branch, its reflog, the caches and the loose objects hold them no more
   SESSION        all that was said in a session, its commands, paths and title
   SESSION:TURN   one turn (what recall shows as "turn") and the commands behind it
   SESSION:title  its title
+  MEMORY         a memory: its text, title and source
   CHECKPOINT     a commit of your ledger: its subject, branch and files
 
 An ID may be cut to what is unique, at least 8 characters. A turn that was scrubbed keeps its place, and
 the transcript's copy of it, which stays where the agent keeps it, is not captured again. No merge brings
 the text back: the ledger names the segments that are gone. IDs of checkpoints change from there on.
+Where several agents stored something at the same moment, an attempt that came too late may be left as
+loose objects to which nothing leads: "git gc --prune=now" removes these.
 
 What a remote is known to hold is left alone without --pushed. With it, the remote's branch is replaced,
 too, if nobody has moved it meanwhile. Others hold what they have fetched until their next "git rekal
@@ -51,7 +54,7 @@ func (c *scrubCommand) addFlags(fs *pflag.FlagSet) {
 
 func (c *scrubCommand) validate(args []string) error {
 	if len(args) == 0 {
-		return errors.New("which session?")
+		return errors.New("give the ID of a session or memory, or a checkpoint")
 	}
 	for _, a := range args {
 		t, err := ledger.ParseTarget(a)
@@ -81,8 +84,7 @@ func (c *scrubCommand) run(ctx context.Context, app *App) error {
 	if out.Tip == out.Old {
 		fmt.Fprintln(app.Stdout, "nothing of it is left in the ledger")
 	} else {
-		fmt.Fprintf(app.Stdout, "scrubbed %s, %s, %s: rewrote %s of %s\n", plural(out.Sessions, "session"), plural(out.Turns, "turn"),
-			plural(out.Calls, "tool call"), plural(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+		fmt.Fprintf(app.Stdout, "scrubbed %s: rewrote %s of %s\n", scrubbed(out), plural(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
 	left.Refs = slices.DeleteFunc(left.Refs, func(ref string) bool {
 		// They stay until the remote is replaced.
@@ -90,6 +92,18 @@ func (c *scrubCommand) run(ctx context.Context, app *App) error {
 	})
 	c.tell(app, left, out)
 	return errors.Join(err, undone)
+}
+
+// scrubbed counts what was taken out: "1 session, 3 turns, 2 tool calls".
+func scrubbed(out ledger.Scrubbed) string {
+	said := plural(out.Sessions, "session") + ", " + plural(out.Turns, "turn") + ", " + plural(out.Calls, "tool call")
+	switch out.Memories {
+	case 0:
+		return said
+	case 1:
+		return said + ", 1 memory"
+	}
+	return said + fmt.Sprintf(", %d memories", out.Memories)
 }
 
 // replace brings the remotes that hold what was scrubbed to the new history, and tells which still

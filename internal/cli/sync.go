@@ -24,7 +24,8 @@ Captures what is new, fetches every ledger that the remote holds, sends yours (s
 -h" for which remote), and brings the index up to date. What you have of a ledger is never given
 up: one that was rewritten on the remote is merged.
 
-Without a network it does what it can, and says what it could not do.`,
+Without a network it does what it can, and says what it could not do. Where there is no remote at
+all, it fails, having captured and indexed what is here.`,
 		make: func() command { return &syncCommand{} },
 	}
 }
@@ -50,10 +51,8 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 	if err := app.captureNow(ctx, w, author, session.ViaSync); err != nil {
 		return err
 	}
-	var unshared error
-	if noRemote != nil {
-		app.Warn(errors.New(explain(noRemote)))
-	} else {
+	unshared := noRemote
+	if unshared == nil {
 		unshared = c.share(ctx, app, w, author, remote)
 	}
 	m, err := w.Reader()

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -28,7 +27,8 @@ func whyEntry() entry {
 Finds the commits that brought the lines of a file, as "git blame" does, and the sessions behind
 them, also through amends, rebases, renames and squash merges. Prints JSON as recall does, the
 session that explains most of the lines first; "explains" says which, "why" what is not
-committed and what no session explains. Without lines: the whole file.
+committed and what no session explains. Without lines: the whole file. PATH is from the current
+folder or from the repository's root.
 
   git rekal why src/auth/jwt.go:42
   git rekal why src/auth/jwt.go:40,52 -n 3
@@ -48,7 +48,7 @@ func (c *whyCommand) validate(args []string) error {
 	case len(args) == 0 || args[0] == "":
 		return errors.New("give a file, as PATH or PATH:LINE or PATH:FIRST,LAST")
 	case len(args) > 1:
-		return fmt.Errorf(`unexpected argument %q; to search for words, write "git rekal -- why …"`, args[1])
+		return &extraError{args[1]}
 	case c.flags.Changed("limit") && c.req.Limit < 1:
 		return errors.New("-n must be at least 1")
 	case c.flags.Changed("checkpoint") && c.req.Checkpoint == "":
@@ -71,6 +71,11 @@ func (c *whyCommand) run(ctx context.Context, app *App) error {
 		}
 		if when != nil {
 			c.req.Tip = git.OID(when.Checkpoint)
+		}
+		if tables != m {
+			if c.req.Hidden, err = m.Purged(ctx); err != nil {
+				return err
+			}
 		}
 		index, err := tables.Index(ctx)
 		if err != nil {

@@ -87,6 +87,32 @@ func (d *DB) Children(ctx context.Context, id string) ([]string, error) {
 	return scanStrings(rows)
 }
 
+// Relative is a session that another one came of, or that came of it.
+type Relative struct {
+	ID, As, Title string
+	Turns         int
+}
+
+// Family reads at most limit sessions that stand next to one: its parent, the one that it was forked
+// from, what it spawned, and what was forked from it. Those that are purged are left out.
+func (d *DB) Family(ctx context.Context, of SessionRow, limit int) ([]Relative, error) {
+	rows, err := d.Query(ctx, `SELECT s.id, r.name, coalesce(s.title, ''), s.next_turn - s.first_turn FROM sessions s
+		JOIN (VALUES (1, 'parent'), (2, 'origin'), (3, 'child'), (4, 'fork')) r(rank, name) ON
+			CASE rank WHEN 1 THEN s.id = ? WHEN 2 THEN s.id = ? WHEN 3 THEN s.parent_session_id = ? ELSE s.forked_from = ? END
+		WHERE s.id NOT IN (SELECT id FROM purged) ORDER BY r.rank, s.id LIMIT ?`, of.Parent, of.ForkedFrom, of.ID, of.ID, limit)
+	if err != nil {
+		return nil, err
+	}
+	var out []Relative
+	err = each(rows, func() error {
+		var r Relative
+		err := rows.Scan(&r.ID, &r.As, &r.Title, &r.Turns)
+		out = append(out, r)
+		return err
+	})
+	return out, err
+}
+
 // Turns reads at most limit turns of a session from an index on; role "" is both.
 func (d *DB) Turns(ctx context.Context, id string, from, limit int, role string) ([]session.Turn, error) {
 	rows, err := d.Query(ctx, `SELECT turn_index, role, content, ts FROM turns

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,9 @@ var (
 	ErrTime   = errors.New("it takes too long")
 	ErrMemory = errors.New("it takes too much memory")
 )
+
+// ErrStatement is a statement that is wrong in itself: no SQL, not one SELECT, or names that are not there.
+var ErrStatement = errors.New("wrong statement")
 
 // Select runs one read-only statement that a user typed, and gives each row to emit. The
 // engine decides what the statement is: it runs inside a subquery, which DuckDB refuses
@@ -148,15 +152,19 @@ func withoutWrapper(err error) error {
 		return ErrMemory
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n\nLINE ")
-	return &engineError{text: text, err: err}
+	wrong := slices.Contains([]duckdb.ErrorType{duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax, duckdb.ErrorTypeCatalog, duckdb.ErrorTypeBinder}, e.Type)
+	return &engineError{text: text, err: err, wrong: wrong}
 }
 
 // engineError shows an engine's error without what it says of a statement that the user
 // did not type.
 type engineError struct {
-	text string
-	err  error
+	text  string
+	err   error
+	wrong bool // the statement is
 }
 
 func (e *engineError) Error() string { return e.text }
 func (e *engineError) Unwrap() error { return e.err }
+
+func (e *engineError) Is(target error) bool { return target == ErrStatement && e.wrong }

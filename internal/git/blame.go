@@ -34,8 +34,11 @@ type RangeError struct {
 }
 
 func (e *RangeError) Error() string {
-	if e.Lines == 0 {
+	switch e.Lines {
+	case 0:
 		return fmt.Sprintf("%q is empty", e.File)
+	case 1:
+		return fmt.Sprintf("%q has only 1 line", e.File)
 	}
 	return fmt.Sprintf("%q has only %d lines", e.File, e.Lines)
 }

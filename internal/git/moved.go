@@ -195,7 +195,10 @@ func (r *Repo) renamesOf(c Commit, files []string, out map[string]string) {
 		}
 	}
 	if alike {
-		r.renamesAlike(old, c, files, out)
+		if err := t.newFiles(c.Tree, parent.Tree, "", &added); err != nil { // what it removed: each may be the one that moved
+			return
+		}
+		r.renamesAlike(old, c, files, added, out)
 	}
 }
 
@@ -234,14 +237,23 @@ func (t *Trees) newFiles(older, newer OID, prefix string, out *[]Entry) error {
 	return errors.Join(o.err, n.err)
 }
 
-// renamesAlike are the renames of a commit with a change of content.
-func (r *Repo) renamesAlike(old *git2.Tree, c Commit, files []string, out map[string]string) {
+// renamesAlike are the renames of a commit with a change of content, of what it added and removed.
+func (r *Repo) renamesAlike(old *git2.Tree, c Commit, files []string, changed []Entry, out map[string]string) {
 	tree, err := r.lookupTree(c.Tree)
 	if err != nil {
 		return
 	}
 	defer tree.Free()
-	d, err := r.r.DiffTreeToTree(old, tree, nil)
+	opts, err := git2.DefaultDiffOptions()
+	if err != nil {
+		return
+	}
+	// With the names of the files, libgit2 reads no other trees.
+	opts.Flags |= git2.DiffDisablePathspecMatch
+	for _, e := range changed {
+		opts.Pathspec = append(opts.Pathspec, e.Path)
+	}
+	d, err := r.r.DiffTreeToTree(old, tree, &opts)
 	if err != nil {
 		return
 	}

@@ -34,12 +34,12 @@ func TestMain(m *testing.M) {
 // place is a folder with nothing of the machine's git configuration, for real
 // repositories made by real git.
 type place struct {
-	t    *testing.T
+	t    testing.TB
 	root string
 	env  []string // added to the environment
 }
 
-func newPlace(t *testing.T) *place {
+func newPlace(t testing.TB) *place {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -132,8 +132,8 @@ func equal(t *testing.T, what string, want, got any) {
 	}
 }
 
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)

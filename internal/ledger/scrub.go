@@ -47,6 +47,7 @@ type Scrubbed struct {
 	Sessions int       // of which something was taken out
 	Turns    int       // whose text was
 	Calls    int       // tool calls whose path or command was
+	Memories int       // whose text was
 	Commits  int       // of the ledger, whose segments were replaced
 	Remotes  []string  // that are known to hold what was taken out, now or by an earlier scrub
 	Former   []git.OID // the tips that lead to what is gone: here, and as Remotes were last seen

@@ -14,11 +14,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Target is something to scrub: all texts of a session, one turn of it with the tool calls behind
-// it, its title; or those of a checkpoint (any commit of the ledger), which are the commit's
+// Target is something to scrub: all texts of a session or memory, one turn of a session with the tool
+// calls behind it, its title; or those of a checkpoint (any commit of the ledger), which are the commit's
 // subject, the branch, the files and memories.
 type Target struct {
-	Session    string  // a session's ID
+	Session    string  // a session's or memory's ID
 	Turn       *int    // nil: all of it; -1: the calls before the first turn
 	Title      bool    // only the title
 	Checkpoint git.OID // or a commit of the ledger
@@ -59,12 +59,12 @@ func missing(targets []Target, tip git.OID) error {
 
 var targetForm = regexp.MustCompile(`^([0-9A-Za-z]+)(?::(title|-1|\d{1,9}))?$`)
 
-// ParseTarget reads ID, ID:TURN or ID:title, where ID may be the beginning of a session's or of a
-// checkpoint's; see Resolve.
+// ParseTarget reads ID, ID:TURN or ID:title, where ID may be the beginning of a session's, a memory's or
+// a checkpoint's; see Resolve.
 func ParseTarget(s string) (Target, error) {
 	form := targetForm.FindStringSubmatch(s)
 	if form == nil {
-		return Target{}, fmt.Errorf("%q is none of SESSION, SESSION:TURN, SESSION:title and CHECKPOINT", s)
+		return Target{}, fmt.Errorf("%q is none of SESSION, SESSION:TURN, SESSION:title, MEMORY and CHECKPOINT", s)
 	}
 	t := Target{Session: form[1], Title: form[2] == "title"}
 	if form[2] != "" && !t.Title {
@@ -86,6 +86,7 @@ func (w *scrubber) apply(t Target, c Commit, e *session.Entry) (hit, did bool) {
 		}
 		return true, len(c.Segments) > 0 && w.checkpoint(c, e) // a merge and the first commit say nothing
 	}
+	hit, did = w.memory(t, c, e)
 	for i := range e.Sessions {
 		s := &e.Sessions[i]
 		if s.ID != t.Session {
@@ -143,15 +144,37 @@ func (w *scrubber) checkpoint(c Commit, e *session.Entry) (did bool) {
 	if err == nil && commit.Subject() != session.Scrubbed {
 		w.subjects[c.OID], did = session.Scrubbed, true
 	}
+	for i := range e.Memories {
+		did = w.forget(&e.Memories[i]) || did
+	}
 	if cp := e.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch != session.Scrubbed) {
 		cp.Files, cp.PatchID, cp.GitBranch, did = nil, "", session.Scrubbed, true
 	}
+	return did
+}
+
+// memory takes out the memory that a target names, and the commit's subject, which is its title.
+func (w *scrubber) memory(t Target, c Commit, e *session.Entry) (hit, did bool) {
 	for i := range e.Memories {
-		if m := &e.Memories[i]; m.Content != session.Scrubbed {
-			m.Title, m.Content, m.Source, did = "", session.Scrubbed, "", true
+		m := &e.Memories[i]
+		if m.ID != t.Session || t.Turn != nil || t.Title {
+			continue
+		}
+		hit = true
+		if w.forget(m) {
+			w.subjects[c.OID], did = session.Scrubbed, true
 		}
 	}
-	return did
+	return hit, did
+}
+
+func (w *scrubber) forget(m *session.Memory) (did bool) {
+	if m.Content == session.Scrubbed {
+		return false
+	}
+	m.Title, m.Content, m.Source = "", session.Scrubbed, ""
+	w.out.Memories++
+	return true
 }
 
 // minPrefix is how much of a session's ID says which one it is, at least.
@@ -167,21 +190,21 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, strings.Join(e.IDs, ", "))
 }
 
-// Resolve completes targets whose IDs are the beginnings of such: of sessions of one's own ledger,
-// at least 8 characters, and of its commits. It returns a TargetError or an AmbiguousError where
+// Resolve completes targets whose IDs are the beginnings of such: of sessions and memories of one's own
+// ledger, at least 8 characters, and of its commits. It returns a TargetError or an AmbiguousError where
 // there is not exactly one.
 func (l *Ledger) Resolve(ctx context.Context, targets []Target) ([]Target, error) {
 	tip, err := l.Check()
 	if err != nil || tip == "" {
 		return nil, errors.Join(err, missing(targets, tip))
 	}
-	sessions, err := l.sessions(ctx, tip)
+	items, err := l.items(ctx, tip)
 	if err != nil {
 		return nil, err
 	}
 	var out []Target
 	for _, t := range targets {
-		if t, err = l.complete(t, tip, sessions); err != nil {
+		if t, err = l.complete(t, tip, items); err != nil {
 			return nil, err
 		}
 		out = append(out, t)
@@ -189,12 +212,12 @@ func (l *Ledger) Resolve(ctx context.Context, targets []Target) ([]Target, error
 	return out, nil
 }
 
-func (l *Ledger) complete(t Target, tip git.OID, sessions []string) (Target, error) {
+func (l *Ledger) complete(t Target, tip git.OID, items []string) (Target, error) {
 	prefix := strings.ToUpper(t.Session)
-	i, _ := slices.BinarySearch(sessions, prefix)
+	i, _ := slices.BinarySearch(items, prefix)
 	var fits []string
-	for ; i < len(sessions) && strings.HasPrefix(sessions[i], prefix); i++ {
-		fits = append(fits, sessions[i])
+	for ; i < len(items) && strings.HasPrefix(items[i], prefix); i++ {
+		fits = append(fits, items[i])
 	}
 	commit := git.OID("")
 	if t.Turn == nil && !t.Title {
@@ -222,8 +245,8 @@ func (l *Ledger) complete(t Target, tip git.OID, sessions []string) (Target, err
 	return t, nil
 }
 
-// sessions lists the IDs of the sessions in one's own ledger, sorted.
-func (l *Ledger) sessions(ctx context.Context, tip git.OID) ([]string, error) {
+// items lists the IDs of the sessions and memories in one's own ledger, sorted.
+func (l *Ledger) items(ctx context.Context, tip git.OID) ([]string, error) {
 	commits, err := Since(ctx, l.repo, tip)
 	if err != nil {
 		return nil, err
@@ -240,6 +263,9 @@ func (l *Ledger) sessions(ctx context.Context, tip git.OID) ([]string, error) {
 			}
 			for _, part := range e.Sessions {
 				ids[part.ID] = true
+			}
+			for _, m := range e.Memories {
+				ids[m.ID] = true
 			}
 		}
 	}

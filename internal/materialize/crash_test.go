@@ -216,7 +216,7 @@ func TestReadersDuringARebuild(t *testing.T) {
 	w.noWarnings()
 	w.append(alice, 20, entryOf(nil, chat("two", 11, "human hello")))
 	equal(t, "behind", counted(1), w.data(m, `SELECT count(*) AS n FROM sessions`))
-	w.warnedOnce("the index is behind the ledger and can't be updated: lock: ")
+	w.warnedOnce("the index is behind the ledger and can't be updated: other git-rekal processes are busy here; try again in a moment")
 	w.warnings = nil
 	for _, file := range glob(t, m.Dir+"/*.db") {
 		if err := os.Remove(file); err != nil {

@@ -98,6 +98,9 @@ func (m *Materializer) asItIs(ctx context.Context, failed error, files []string)
 	if err != nil {
 		return nil, failed
 	}
+	if errors.Is(failed, lock.ErrBusy) { // which file is locked is of no use to anybody
+		failed = fmt.Errorf("%w; try again in a moment", lock.ErrBusy)
+	}
 	m.Warn(fmt.Errorf("the index is behind the ledger and can't be updated: %w", failed))
 	return o, nil
 }

@@ -9,13 +9,15 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/git-rekal/git-rekal/internal/mcp/view"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -41,8 +43,9 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// maxLine is how long a request may be: a memory has at most 64 KB.
-const maxLine = 1 << 20
+// maxLine is how long a request may be. A longer one ends the connection, so it is far more than the 64 KB
+// that a memory may have: who saves too much is told so.
+const maxLine = 16 << 20
 
 type keepOpen struct{ io.Writer }
 
@@ -53,21 +56,44 @@ func (s *Server) build(ctx context.Context) *sdk.Server {
 	server := sdk.NewServer(
 		&sdk.Implementation{Name: "git-rekal", Title: "git-rekal", Version: s.Version},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}}})
-	server.AddReceivingMiddleware(noArguments)
+	server.AddReceivingMiddleware(lenient)
 	t := &tools{Server: s, ends: ctx, turn: make(chan struct{}, 1)}
 	sdk.AddTool(server, recallTool(), t.recall)
 	sdk.AddTool(server, saveTool(), t.save)
 	return server
 }
 
-// noArguments takes a null for no arguments, as some clients send it: the SDK falls over it.
-func noArguments(next sdk.MethodHandler) sdk.MethodHandler {
+// lenient takes a null or an empty text for what is not given, as models fill in what they don't need,
+// and keeps errors, which may repeat what was given, within the budget.
+func lenient(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil && string(bytes.TrimSpace(call.Params.Arguments)) == "null" {
-			call.Params.Arguments = nil
+		if call, ok := req.(*sdk.CallToolRequest); ok && call.Params != nil {
+			call.Params.Arguments = given(call.Params.Arguments)
 		}
-		return next(ctx, method, req)
+		res, err := next(ctx, method, req)
+		if out, ok := res.(*sdk.CallToolResult); ok && err == nil && out.IsError {
+			for _, c := range out.Content {
+				if text, ok := c.(*sdk.TextContent); ok {
+					text.Text = view.Short(text.Text)
+				}
+			}
+		}
+		return res, err
 	}
+}
+
+// given leaves out what says nothing. What is no object stays for the schema to refuse, but for null.
+func given(arguments json.RawMessage) json.RawMessage {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(arguments, &all) != nil {
+		return arguments
+	}
+	maps.DeleteFunc(all, func(_ string, v json.RawMessage) bool { return string(v) == "null" || string(v) == `""` })
+	some, err := json.Marshal(all)
+	if err != nil || all == nil {
+		return nil
+	}
+	return some
 }
 
 // tools is what calls share.

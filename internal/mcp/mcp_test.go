@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/git-rekal/git-rekal/internal/mcp/view"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -81,13 +83,27 @@ func exchanges() map[string][]exchange {
 	return map[string][]exchange{
 		"views": recall(`{}`, `{"detail":"timeline"}`, `{"detail":"full"}`, `{"query":"token expiry clock"}`, `{"query":"token expiry clock","detail":"timeline","limit":1}`,
 			`{"id":"$JWT","detail":"full"}`, `{"id":"$JWT","detail":"full","query":"fix it"}`, `{"id":"$JWT","detail":"full","turn":0}`, `{"ids":["$LEEWAY","$JWT","01XXXXXXXX"]}`,
-			`{"id":"$LEEWAY","detail":"full"}`),
+			`{"id":"$LEEWAY","detail":"full"}`, `{"query":"","id":null,"ids":null,"title":"JWT","action":"","detail":null,"limit":null,"turn":null}`),
 		"titles": recall(`{"title":"jwt EXP"}`, `{"title":"%"}`, `{"title":"_"}`, `{"title":"of","query":"the build"}`),
 		"filters": recall(`{"file":"^Makefile$"}`, `{"commit":"HEAD"}`, `{"author":"ALICE@example.com","limit":1}`, `{"actor":"agent"}`, `{"checkpoint":"HEAD~1"}`,
 			`{"query":"clock build","files":["src/auth/jwt.go"]}`, `{"query":"clock build","files":["src"]}`, `{"query":"clock","files":["no/such.file"]}`),
 		"errors": recall(`{"query":"x","ids":["$JWT"]}`, `{"id":"$JWT","ids":["$JWT"]}`, `{"title":"x","ids":["$JWT"]}`, `{"action":"purge"}`, `{"action":"restore","query":"token"}`,
 			`{"action":"purge","id":"$JWT","query":"token"}`, `{"query":"zzzyx qqqqq"}`, `{"id":"01XXXXXXXX"}`, `{"id":"01X"}`, `{"ids":["01XXXXXXXX","02YYYYYYYY"],"detail":"full"}`,
 			`{"limit":51}`, `{"limit":0}`, `{"action":"delete"}`, `{"detail":"all"}`, `{"file":"("}`, `{"commit":"nosuch"}`, `{"checkpoint":"nosuch"}`, `{"actor":"cat"}`, `{"colour":"red"}`, `{"query":7}`),
+	}
+}
+
+// TestLongInputs: an error that repeats what was given is within the budget, and shows nothing hidden.
+func TestLongInputs(t *testing.T) {
+	c := told(t).client()
+	long := strings.Repeat("\x1b[2J ( 令牌", 20_000)
+	for _, args := range []map[string]any{
+		{"commit": long}, {"checkpoint": long}, {"file": long}, {"action": long}, {long: 1}, {"title": long}, {"id": long}, {"action": "purge", "ids": []string{long}},
+	} {
+		text, failed := c.call("recall", args)
+		if n := view.Tokens(text); !failed || n > view.Budget || n < 10 || strings.Contains(text, "\x1b") {
+			t.Errorf("%.30v: %v, %d tokens: %.200q", args, failed, n, text)
+		}
 	}
 }
 
@@ -138,7 +154,7 @@ func TestSave(t *testing.T) {
 	if !strings.HasPrefix(again, "Saved before, as memory "+id) {
 		t.Errorf("saved again: %s", again)
 	}
-	for _, args := range []map[string]any{{}, {"content": ""}, {"content": " \n"}, {"content": strings.Repeat("x", 65537)}, {"content": "x", "title": strings.Repeat("x", 201)}} {
+	for _, args := range []map[string]any{{}, {"content": ""}, {"content": " \n"}, {"content": strings.Repeat("x", 65537)}, {"content": strings.Repeat("long ", 1_000_000)}, {"content": "x", "title": strings.Repeat("x", 201)}} {
 		if text, failed := one.call("save_memory", args); !failed || text == "" {
 			t.Errorf("%.40v: %q", args, text)
 		}

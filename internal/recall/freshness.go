@@ -203,7 +203,8 @@ func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out
 		}
 	}
 	of := s.judge()[""]
-	for _, f := range files {
+	out.FilesTotal = len(last)
+	for _, f := range files[:min(len(files), shownFiles)] {
 		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.Short(f.SHA), Freshness: of[last[f.Path]]})
 	}
 	return nil

@@ -40,7 +40,7 @@ type Request struct {
 	Snippet int      // how many characters a snippet has; 0: snippetSize
 
 	Purged db.Purged // what to do with what is purged
-	Hidden []string  // what is purged today, where the tables are those of a past moment
+	Hidden []string  // what is purged today, in order, where the tables are those of a past moment
 
 	Checkpoint string  // names the moment whose tables are asked; "" for now
 	Tip        git.OID // of that moment: the commit of one's own ledger; "" where there is none
@@ -48,6 +48,9 @@ type Request struct {
 	// Embed is search.Options.Embed.
 	Embed func(ctx context.Context, model, text string) []float32
 }
+
+// ErrNoRevision is a revision of the code that there is not.
+var ErrNoRevision = errors.New("no such revision")
 
 // UsageError is a request that can't be answered because of what it says.
 type UsageError struct{ Err error }
@@ -111,7 +114,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 	purged, err := db.PurgedIDs(ctx, index)
 	for i, h := range hits {
-		_, hits[i].Purged = slices.BinarySearch(purged, h.ID)
+		hits[i].Purged = listed(purged, h.ID)
 	}
 	return err
 }
@@ -174,7 +177,7 @@ func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (dir
 		start = string(id)
 	case abbreviated.MatchString(rev) && !errors.Is(err, git.ErrAmbiguous): // gone, or the name of something else
 	case errors.Is(err, git.ErrNotFound):
-		return nil, nil, &UsageError{fmt.Errorf("--commit %q: no such revision", rev)}
+		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, ErrNoRevision)}
 	default: // a tree, or a prefix of several commits
 		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, err)}
 	}
@@ -246,7 +249,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		if err != nil {
 			return nil, err
 		}
-		ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(req.Hidden, id) })
+		ids = slices.DeleteFunc(ids, func(id string) bool { return listed(req.Hidden, id) })
 		if req.Query == "" {
 			return unranked(ids), nil
 		}
@@ -269,6 +272,12 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak}
 	}
 	return out, nil
+}
+
+// listed reports whether an ID is among those of a list in order.
+func listed(ids []string, id string) bool {
+	_, found := slices.BinarySearch(ids, id)
+	return found
 }
 
 func unranked(ids []string) []found {
@@ -412,7 +421,7 @@ func shape(f db.Facet, h found, now func(string) string) result.Hit {
 		Files: f.Shown, FilesTotal: f.Files,
 	}
 	if f.Kind == db.KindSession {
-		out.Turns, out.ToolCalls = &f.Turns, &f.Tools
+		out.LastTurnAt, out.Turns, out.ToolCalls = result.Time(f.Latest), &f.Turns, &f.Tools
 	}
 	return out
 }

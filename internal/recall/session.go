@@ -1,21 +1,22 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Page says which part of a session is asked for.
 type Page struct {
 	ID     string // a prefix of at least db.MinPrefix characters
 	Offset int    // index of the first turn
-	Limit  int    // how many turns
+	Limit  int    // how many turns; 0: as many as make a page (see pageTurns)
 	Role   string // session.RoleHuman or RoleAssistant; "" for both
 	Full   bool   // with tool calls, files, commits and related files
 	Purged bool   // also what is purged
@@ -24,8 +25,19 @@ type Page struct {
 	Tip        git.OID // as in Request
 }
 
-// shownRelated is how many related files a session shows.
-const shownRelated = 10
+// A page has so many turns, or fewer where these would have more than so many bytes: an agent's
+// shell cuts what is longer than 30,000 characters, and what is cut is no JSON.
+const (
+	pageTurns = 20
+	pageBytes = 20_000
+)
+
+// What --full shows of a session beside its page, at most.
+const (
+	shownRelated = 10
+	shownFiles   = 100
+	shownFamily  = 50
+)
 
 // PurgedError is a session or memory that is not shown because it is purged.
 type PurgedError struct{ ID string }
@@ -49,7 +61,7 @@ func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*res
 	if err != nil {
 		return nil, nil, err
 	}
-	if !p.Purged && slices.Contains(purged, id) {
+	if !p.Purged && listed(purged, id) {
 		return nil, nil, &PurgedError{id}
 	}
 	m, ok, err := data.Memory(ctx, id)
@@ -63,7 +75,7 @@ func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*res
 	}
 	s, err := page(ctx, data, index, repo, id, p)
 	for _, other := range []*string{&s.Parent, &s.ForkedFrom} {
-		if slices.Contains(purged, *other) {
+		if listed(purged, *other) {
 			*other = ""
 		}
 	}
@@ -88,14 +100,14 @@ func page(ctx context.Context, data, index *db.DB, repo *git.Repo, id string, p 
 		return out, err
 	}
 	// One more than asked for tells whether something follows.
-	turns, err := data.Turns(ctx, id, p.Offset, p.Limit+1, p.Role)
+	turns, err := data.Turns(ctx, id, p.Offset, cmp.Or(p.Limit, pageTurns)+1, p.Role)
 	if err != nil {
 		return out, err
 	}
 	last := row.NextTurn
-	if len(turns) > p.Limit {
-		out.Next, last = &turns[p.Limit].Index, turns[p.Limit].Index-1
-		turns = turns[:p.Limit]
+	if n := fit(turns, p.Limit); n < len(turns) {
+		out.Next, last = &turns[n].Index, turns[n].Index-1
+		turns = turns[:n]
 	}
 	out.Page = make([]result.Turn, len(turns))
 	for i, t := range turns {
@@ -104,7 +116,28 @@ func page(ctx context.Context, data, index *db.DB, repo *git.Repo, id string, p 
 	if !p.Full {
 		return out, nil
 	}
-	return out, fill(ctx, data, index, repo, p, &out, last)
+	if err := fill(ctx, data, index, repo, p, &out, last); err != nil {
+		return out, err
+	}
+	family, err := data.Family(ctx, row, shownFamily)
+	for _, r := range family {
+		out.Family = append(out.Family, result.Relative(r))
+	}
+	return out, err
+}
+
+// fit is how many of the turns are a page.
+func fit(turns []session.Turn, limit int) int {
+	if limit > 0 {
+		return min(len(turns), limit)
+	}
+	size := 0
+	for i, t := range turns {
+		if size += len(t.Content); i == pageTurns || i > 0 && size > pageBytes {
+			return i
+		}
+	}
+	return len(turns)
 }
 
 func describe(row db.SessionRow) result.Session {

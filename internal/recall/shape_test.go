@@ -87,6 +87,7 @@ func TestHitGolden(t *testing.T) {
       "source": "claude-code",
       "branch": "main",
       "captured_at": "2026-03-04T10:10:00Z",
+      "last_turn_at": "2026-03-04T10:00:07Z",
       "commits": [
         %q
       ],
@@ -167,6 +168,7 @@ func TestSessionGolden(t *testing.T) {
       "freshness": "stale_deleted"
     }
   ],
+  "files_total": 1,
   "commits": [
     {
       "commit": "0000000000000000000000000000000000000000",
@@ -185,9 +187,17 @@ func TestSessionGolden(t *testing.T) {
       "path": "src/zone.go",
       "sessions": 1
     }
+  ],
+  "family": [
+    {
+      "id": %q,
+      "as": "child",
+      "title": "about child",
+      "turns": 2
+    }
   ]
 }
-`, parent.ID, child.ID, sha[:7], sha), p.pretty(out))
+`, parent.ID, child.ID, sha[:7], sha, child.ID), p.pretty(out))
 }
 
 func TestLogGolden(t *testing.T) {
@@ -264,6 +274,90 @@ func TestChildNamesItsParent(t *testing.T) {
 	equal(t, "parent", []string{parent.ID, "agent", "a7", ""}, []string{out.Parent, out.Actor, out.AgentID, out.Branch})
 	if out.Tools != nil || out.Files != nil || out.Commits != nil || out.Related != nil {
 		t.Errorf("more than was asked for: %+v", out)
+	}
+}
+
+// A session names those that it came of and those that came of it, but what is purged.
+func TestFamily(t *testing.T) {
+	p := newPlace(t)
+	all := map[string]session.Session{}
+	for i, c := range []struct{ name, parent, origin string }{
+		{"lead", "", ""},
+		{"origin", "", ""},
+		{"self", "lead", "origin"},
+		{"child 1", "self", ""},
+		{"child 2", "self", ""},
+		{"fork", "", "self"},
+		{"grandchild", "child 1", ""},
+		{"sibling", "lead", "origin"},
+	} {
+		s := chat(c.name, i, "human hello")
+		s.Parent, s.ForkedFrom = all[c.parent].ID, all[c.origin].ID
+		all[c.name] = s
+		p.append(alice, 10+i, session.Entry{Sessions: []session.Session{s}})
+	}
+	family := func() (out []string) {
+		t.Helper()
+		p.open()
+		s, err := p.session(recall.Page{ID: all["self"].ID, Full: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range s.Family {
+			equal(t, r.Title, result.Relative{ID: all[strings.TrimPrefix(r.Title, "about ")].ID, As: r.As, Title: r.Title, Turns: 1}, r)
+			out = append(out, r.As+": "+r.Title)
+		}
+		return out
+	}
+	equal(t, "family", []string{"parent: about lead", "origin: about origin", "child: about child 1", "child: about child 2", "fork: about fork"}, family())
+	var marks []session.Mark
+	for _, name := range []string{"lead", "origin", "child 1", "fork"} {
+		marks = append(marks, session.Mark{ID: all[name].ID, N: 1, TS: at(30)})
+	}
+	p.append(alice, 30, session.Entry{Purges: marks})
+	equal(t, "what is not purged of it", []string{"child: about child 2"}, family())
+}
+
+// A page that nobody gave a length ends early where its turns are long; a turn is always whole.
+func TestLongPages(t *testing.T) {
+	p := newPlace(t)
+	long := strings.Repeat("long ", 1500)
+	lines := []string{"human " + long, "assistant " + long, "human " + long, "assistant " + strings.Repeat(long, 4), "human " + long}
+	for range 25 {
+		lines = append(lines, "assistant short")
+	}
+	s := chat("long", 0, lines...)
+	p.append(alice, 10, session.Entry{Sessions: []session.Session{s}})
+	p.open()
+	var pages []int
+	offset := 0
+	for next := &offset; next != nil; {
+		out, err := p.session(recall.Page{ID: s.ID, Offset: *next})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages, next = append(pages, len(out.Page)), out.Next
+	}
+	equal(t, "turns of each page", []int{2, 1, 1, 20, 6}, pages)
+	out, err := p.session(recall.Page{ID: s.ID, Limit: 30})
+	if err != nil || len(out.Page) != 30 {
+		t.Errorf("%d turns where 30 are asked for, %v", len(out.Page), err)
+	}
+}
+
+// Of a commit of very many files a session lists the first, and says how many there are.
+func TestManyFiles(t *testing.T) {
+	p := newPlace(t)
+	var files []string
+	for i := range 130 {
+		files = append(files, fmt.Sprintf("gen/%d.go", i))
+	}
+	s := chat("generator", 0, "human generate")
+	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(p.code("generate"), files...), Sessions: []session.Session{s}})
+	p.open()
+	out, err := p.session(recall.Page{ID: s.ID, Full: true})
+	if err != nil || len(out.Files) != 100 || out.FilesTotal != 130 {
+		t.Errorf("%d of %d files, %v", len(out.Files), out.FilesTotal, err)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,13 +21,16 @@ import (
 
 // WhyRequest asks which sessions stand behind lines of a file.
 type WhyRequest struct {
-	Target string // PATH[:LINE[,LINE]], from the folder in which the repository was opened
+	Target string // PATH[:LINE[,LINE]], from the folder in which the repository was opened, or from its root
 	Limit  int    // 0: all
 
 	Checkpoint string   // as in Request: then the file as it was there
 	Tip        git.OID  // as in Request
 	Hidden     []string // as in Request
 }
+
+// ErrNoFile is a path at which no file is.
+var ErrNoFile = errors.New("no such file")
 
 // askedBytes is how much of the lines asked about chooses the passage that a result shows.
 const askedBytes = 1000
@@ -89,15 +94,17 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (ta
 	}
 	file, ok := repo.Inside(name)
 	if !ok {
-		return fail(errors.New("outside of this repository"))
+		return fail(errors.New("no file inside of this repository"))
 	}
 	b, err := repo.Blame(ctx, commit, file, from, to)
+	if root := path.Clean(filepath.ToSlash(name)); errors.Is(err, git.ErrNotFound) && filepath.IsLocal(name) && root != file {
+		file = root // as answers name it
+		b, err = repo.Blame(ctx, commit, file, from, to)
+	}
 	var short *git.RangeError
 	switch {
-	case errors.Is(err, git.ErrNotFound) && strings.ContainsAny(name, ":#"):
-		return fail(errors.New("no such file; lines are PATH:LINE or PATH:FIRST,LAST"))
 	case errors.Is(err, git.ErrNotFound):
-		return fail(errors.New("no such file"))
+		return fail(ErrNoFile)
 	case errors.As(err, &short):
 		return fail(short)
 	case errors.Is(err, git.ErrBinary):
@@ -282,7 +289,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	}
 	hits := make([]found, len(ranked))
 	for i, e := range ranked {
-		hits[i] = found{id: e.id, score: float64(len(e.lines)) / float64(len(w.blame.Origins)), turn: search.First}
+		hits[i] = found{id: e.id, score: float64(len(e.lines)) / float64(len(w.blame.Origins)), turn: search.First, snippet: snippetSize}
 		if h, ok := passages[e.id]; ok && h.Turn >= 0 { // paths and commands would say nothing new
 			hits[i].turn, hits[i].read = h.Turn, h.Read
 		}

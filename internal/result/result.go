@@ -91,7 +91,8 @@ type Hit struct {
 	Source     string   `json:"source"`
 	Branch     string   `json:"branch,omitempty"`
 	CapturedAt string   `json:"captured_at"`
-	Commits    []string `json:"commits,omitempty"` // code commits, abbreviated, the latest first
+	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session; it may have been captured long after
+	Commits    []string `json:"commits,omitempty"`      // code commits, abbreviated, the latest first
 	Checkpoint string   `json:"checkpoint,omitempty"`
 	Turns      *int     `json:"turns,omitempty"`      // of a session
 	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session
@@ -148,11 +149,21 @@ type Session struct {
 	Next       *int     `json:"next,omitempty"` // the --offset of what follows; absent at the end
 
 	// With --full:
-	Freshness string    `json:"freshness,omitempty"`
-	Tools     []Tool    `json:"tools,omitempty"` // calls behind the turns of the page
-	Files     []File    `json:"files,omitempty"` // what its commits changed
-	Commits   []Commit  `json:"commits,omitempty"`
-	Related   []Related `json:"related,omitempty"` // files that other sessions touched together with its own
+	Freshness  string     `json:"freshness,omitempty"`
+	Tools      []Tool     `json:"tools,omitempty"` // calls behind the turns of the page
+	Files      []File     `json:"files,omitempty"` // what its commits changed, the latest first
+	FilesTotal int        `json:"files_total,omitempty"`
+	Commits    []Commit   `json:"commits,omitempty"`
+	Related    []Related  `json:"related,omitempty"` // files that other sessions touched together with its own
+	Family     []Relative `json:"family,omitempty"`
+}
+
+// Relative is a session next to another one: what it is to it, and what it is about.
+type Relative struct {
+	ID    string `json:"id"`
+	As    string `json:"as"` // parent, origin (that it was forked from), child or fork
+	Title string `json:"title,omitempty"`
+	Turns int    `json:"turns"`
 }
 
 // Turn is one prompt or one block of an answer.

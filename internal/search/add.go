@@ -120,7 +120,7 @@ func (a *adder) part(p session.Session) {
 	for _, t := range p.Turns {
 		text = appendText(text[:0], t)
 		a.texts.Add(textKey(a.build.Base+a.build.Units()), text)
-		a.build.Add(n, t.Index, lexical.Content, a.analyzer.Tokens(t.Content))
+		a.build.Add(n, t.Index, lexical.Content, a.analyzer.Tokens(strings.TrimLeft(t.Heading+"\n"+t.Content, "\n")))
 	}
 	var edited, paths, commands []string
 	for _, c := range p.ToolCalls {

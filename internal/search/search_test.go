@@ -34,6 +34,32 @@ func TestSearchWithoutWords(t *testing.T) {
 	}
 }
 
+// What a memory is called is what it is about: among long sessions that come back to the matter again and
+// again, and of which none is called so, it is the first.
+func TestSearchFindsMemoryByItsTitle(t *testing.T) {
+	d := newIndex(t)
+	memory := session.Memory{ID: "M1", Title: "Linter version", Content: "Pinned to 2.1, because 2.2 reports false positives."}
+	parts := []session.Session{memory.AsSession()}
+	for n := range 10 {
+		said := make([]string, 20)
+		for i := range said {
+			said[i] = fmt.Sprintf("In step %d of %d we looked at what the build does on each machine and in each folder.", i, n)
+			if i%5 == 0 {
+				said[i] += " Then the linter complained, and we asked for the version of the compiler."
+			}
+		}
+		parts = append(parts, talk(fmt.Sprint("S", n), said...))
+	}
+	add(t, d, parts...)
+	hits := find(t, d, "linter version", search.Options{})
+	if len(hits) == 0 || hits[0].Session != "M1" || hits[0].Turn != 0 {
+		t.Fatalf("%+v", hits)
+	}
+	if diff := cmp.Diff([]string{"content", "title"}, hits[0].Matched[:2]); diff != "" {
+		t.Errorf("matched (-want +got):\n%s", diff)
+	}
+}
+
 func TestSearchFinds(t *testing.T) {
 	d := newIndex(t)
 	other := talk("S4", "Something else entirely.")

@@ -54,6 +54,7 @@ type Turn struct {
 	Role    string    // RoleHuman or RoleAssistant
 	TS      time.Time // UTC, to the millisecond
 	Content string    // UTF-8; never tool output, thinking or system prompts
+	Heading string    // stands above the content, whose words count with it; only of a memory: its title
 }
 
 // ToolCall is one tool invocation, without its input's bulk or its output.
@@ -129,16 +130,17 @@ type Memory struct {
 	ActorType                  string
 }
 
-// AsSession is a memory as those take it who look for words: a session of one turn.
+// AsSession is a memory as those take it who look for words: a session of one turn. Its title is a part
+// of what it says, where that of a session mostly repeats the first prompt.
 func (m Memory) AsSession() Session {
-	role := RoleHuman
+	turn := Turn{Role: RoleHuman, TS: m.TS, Content: m.Content}
 	if m.ActorType == ActorAgent {
-		role = RoleAssistant
+		turn.Role = RoleAssistant
 	}
-	return Session{
-		ID: m.ID, Source: m.Source, ActorType: m.ActorType, Title: m.Title, StartedAt: m.TS,
-		Turns: []Turn{{Role: role, TS: m.TS, Content: m.Content}},
+	if !strings.HasPrefix(m.Content, m.Title) {
+		turn.Heading = m.Title
 	}
+	return Session{ID: m.ID, Source: m.Source, ActorType: m.ActorType, Title: m.Title, StartedAt: m.TS, Turns: []Turn{turn}}
 }
 
 // Mark hides (purge) or shows again (restore) a session or memory. The highest N for

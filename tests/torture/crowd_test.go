@@ -18,7 +18,10 @@ func TestCrowd(t *testing.T) {
 		w.fatal(c.grow(w, 3, 20))
 		var do []func() error
 		for i := range 20 {
-			do = append(do, func() error { return c.answer("git", "rekal", common[i%len(common)]) })
+			do = append(do, func() error {
+				_, err := c.answer("git", "rekal", common[i%len(common)])
+				return err
+			})
 		}
 		for range 5 {
 			do = append(do, func() error { return c.quietly("git", "rekal", "checkpoint") })
@@ -115,7 +118,7 @@ func (c *clone) readDuring(fresh *talk, args ...string) (longest time.Duration, 
 	var mu sync.Mutex
 	reader := func() error {
 		for {
-			res, err := c.clean("git", "rekal", "parser cache")
+			res, err := c.answer("git", "rekal", "parser cache")
 			mu.Lock()
 			longest, n = max(longest, res.took), n+1
 			mu.Unlock()

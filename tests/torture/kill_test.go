@@ -42,14 +42,14 @@ func (c *clone) quietly(args ...string) error {
 	return err
 }
 
-// answer is quietly for a command that reads: where others are at work for longer than it waits,
+// answer is clean for a command that reads: where others are at work for longer than it waits,
 // which is a matter of the machine, it says that it answers from the state before.
-func (c *clone) answer(args ...string) error {
+func (c *clone) answer(args ...string) (ran, error) {
 	res, err := c.run(args...)
 	if behind := res.code == 0 && strings.Contains(res.stderr, "the index is behind the ledger"); err == nil && !behind {
 		err = res.blame()
 	}
-	return err
+	return res, err
 }
 
 // TestKills kills commands at moments that are uniform over the time that they usually take.

@@ -12,7 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
 )
 
-// Sentences of the kind that sessions hold, in three languages.
+// Sentences of the kind that sessions hold, in CJK.
 const (
 	chinese = `为什么令牌过早失效？因为 exp 声明是按本地时间比较的，而服务器使用的是协调世界时。我把比较改成了以秒为单位的整数，
 并在测试里加入了时区不同的情况。缓存的清理任务每隔十分钟运行一次，如果数据库连接中断，它会在下一次提交时重新尝试，不会丢失任何记录。
@@ -25,10 +25,27 @@ const (
 설정 파일의 비밀 키는 저장소에 커밋하지 말고 환경 변수로 전달해야 합니다.`
 )
 
+// prose holds sentences in other languages that are written with Latin letters, which share few words
+// with English.
+func prose() map[string]string {
+	return map[string]string{
+		"german":     `Die Datenbank wurde geschlossen, bevor die Transaktion abgeschlossen war, was den Fehler erklärt. Wir haben deshalb die Reihenfolge geändert und die Zeitüberschreitung erhöht. Bitte prüfe die Konfigurationsdateien.`,
+		"french":     `Tous les êtres humains naissent libres et égaux en dignité et en droits. La base de données a été fermée avant la fin de la transaction, ce qui explique l'erreur.`,
+		"spanish":    `Todos los seres humanos nacen libres e iguales en dignidad y derechos. La base de datos se cerró antes de terminar la transacción, lo que explica el error.`,
+		"italian":    `Tutti gli esseri umani nascono liberi ed eguali in dignità e diritti. Essi sono dotati di ragione e di coscienza e devono agire gli uni verso gli altri in spirito di fratellanza.`,
+		"portuguese": `Todos os seres humanos nascem livres e iguais em dignidade e em direitos. Dotados de razão e de consciência, devem agir uns para com os outros em espírito de fraternidade.`,
+		"dutch":      `Alle mensen worden vrij en gelijk in waardigheid en rechten geboren. Zij zijn begiftigd met verstand en geweten, en behoren zich jegens elkander in een geest van broederschap te gedragen.`,
+		"swedish":    `Alla människor är födda fria och lika i värde och rättigheter. De har utrustats med förnuft och samvete och bör handla gentemot varandra i en anda av gemenskap.`,
+		"polish":     `Wszyscy ludzie rodzą się wolni i równi pod względem swej godności i swych praw. Są oni obdarzeni rozumem i sumieniem i powinni postępować wobec innych w duchu braterstwa.`,
+		"turkish":    `Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar. Akıl ve vicdana sahiptirler ve birbirlerine karşı kardeşlik zihniyeti ile hareket etmelidirler.`,
+	}
+}
+
 // TestTokensOfTexts: the estimate is never more than a tenth below what real tokenizers make of code,
 // prose and CJK, and never two and a half times as much.
 func TestTokensOfTexts(t *testing.T) {
-	texts := map[string]string{"chinese": chinese, "japanese": japanese, "korean": korean}
+	texts := prose()
+	texts["chinese"], texts["japanese"], texts["korean"] = chinese, japanese, korean
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -77,9 +94,9 @@ func TestTokens(t *testing.T) {
 	}{
 		{"", 0},
 		{"word", 1},
-		{"two words", 2},
-		{"international", 3},
-		{"camelCase", 2},
+		{"two words", 3},
+		{"international", 4},
+		{"camelCase", 3},
 		{"3f2a91bc", 6},
 		{"20261121", 4},
 		{"x == y", 3},

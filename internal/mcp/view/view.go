@@ -123,8 +123,7 @@ func (a Answer) footer(p *page) string {
 	return head + strconv.Itoa(weight) + tail
 }
 
-// compact shows an item a line. What tells how far to trust it is left out of all lines where these would
-// not fit with it.
+// compact shows an item a line.
 func (a Answer) compact(p *page) {
 	a.lines(p, func(i int, it Item) string {
 		score := "-"
@@ -135,18 +134,19 @@ func (a Answer) compact(p *page) {
 	})
 }
 
-// lines adds a line for each item, with its signs where all of these fit, too.
+// lines adds a line for each item, with the most signs that fit behind all of them.
 func (a Answer) lines(p *page, line func(int, Item) string) {
-	long, short := make([]string, len(a.Items)), make([]string, len(a.Items))
-	weight := 0
+	bare, chosen := make([]string, len(a.Items)), make([]string, len(a.Items))
 	for i, it := range a.Items {
-		short[i] = line(i, it) + a.who(it)
-		long[i] = short[i] + it.signs()
-		weight += Tokens(long[i]) + 1
+		bare[i] = line(i, it) + a.who(it)
 	}
-	chosen := long
-	if weight > p.room {
-		chosen = short
+	for _, signs := range []func(Item) string{Item.signs, Item.trust, Item.marks} {
+		for i, it := range a.Items {
+			chosen[i] = bare[i] + signs(it)
+		}
+		if weigh(chosen) <= p.room {
+			break
+		}
 	}
 	for _, l := range chosen {
 		if !p.add(l) {
@@ -159,7 +159,7 @@ func (a Answer) lines(p *page, line func(int, Item) string) {
 // timeline groups lines by date, the latest first.
 func (a Answer) timeline(p *page) {
 	a.Items = slices.Clone(a.Items)
-	slices.SortStableFunc(a.Items, func(x, y Item) int { return cmp.Compare(y.CapturedAt, x.CapturedAt) })
+	slices.SortStableFunc(a.Items, func(x, y Item) int { return cmp.Compare(y.when(), x.when()) })
 	day := ""
 	a.lines(p, func(_ int, it Item) string {
 		head := ""
@@ -179,40 +179,58 @@ func (a Answer) who(it Item) string {
 	return " | by " + cut(plain(it.Author), 80)
 }
 
-// signs tell what an item is, why it was found and how far to trust it.
+// signs tell what an item is, how far to trust it and why it was found.
 func (it Item) signs() string {
-	parts := []string{it.Kind}
-	if it.Freshness != "" && it.Kind != "memory" { // which names no files
-		parts = append(parts, it.Freshness)
-	}
+	why := ""
 	if len(it.Matched) > 0 {
-		parts = append(parts, "matched "+strings.Join(it.Matched, ","))
+		why = " | matched " + strings.Join(it.Matched, ",")
 	}
 	if it.Turn != nil && it.Kind != "memory" {
-		parts = append(parts, "turn "+strconv.Itoa(*it.Turn))
+		why += " | turn " + strconv.Itoa(*it.Turn)
 	}
-	for _, sign := range []struct {
+	return it.kind() + why + it.marks()
+}
+
+// trust is of the signs what an item is and how far to trust it.
+func (it Item) trust() string { return it.kind() + it.marks() }
+
+func (it Item) kind() string {
+	if it.Freshness == "" || it.Kind == "memory" { // which names no files
+		return " | " + it.Kind
+	}
+	return " | " + it.Kind + " | " + it.Freshness
+}
+
+// marks are the signs that no line goes without.
+func (it Item) marks() (out string) {
+	for _, mark := range []struct {
 		is   bool
 		name string
 	}{{it.Weak, "weak"}, {it.Inferred, "inferred"}, {it.Purged, "purged"}} {
-		if sign.is {
-			parts = append(parts, sign.name)
+		if mark.is {
+			out += " | " + mark.name
 		}
 	}
-	return " | " + strings.Join(parts, " | ")
+	return out
 }
 
 func (it Item) title() string { return cmp.Or(cut(plain(it.Title), 120), "untitled") }
 
 func (it Item) passage(size int) string { return cut(plain(it.Snippet), size) }
 
-func (it Item) date() string { return cmp.Or(it.CapturedAt[:min(len(it.CapturedAt), 10)], "-") }
+// when a session last had a turn, or a memory was saved.
+func (it Item) when() string { return cmp.Or(it.LastTurnAt, it.CapturedAt) }
 
-func (it Item) clock() string {
-	if len(it.CapturedAt) < 16 {
+func (it Item) date() string { return it.part(0, 10) }
+
+func (it Item) clock() string { return it.part(11, 16) }
+
+// part is a part of the time; a transcript may hold any year.
+func (it Item) part(from, to int) string {
+	if len(it.when()) != len("2026-11-21T10:00:00Z") {
 		return "-"
 	}
-	return it.CapturedAt[11:16]
+	return it.when()[from:to]
 }
 
 // plain is text of others as a part of a line: what stands between our own parts it can't hold.

@@ -30,6 +30,7 @@ func session(id, title string) view.Item {
 
 func TestViews(t *testing.T) {
 	one, two := session("01KAB3F9", "Fix JWT expiry"), session("01KAC000", "")
+	one.LastTurnAt, one.CapturedAt = one.CapturedAt, "2026-11-30T10:00:00Z"
 	two.Author, two.CapturedAt, two.Score, two.Matched, two.Turn = "bob@example.com", "2026-11-21T09:30:00Z", 0, nil, nil
 	memory := view.Item{Hit: result.Hit{Kind: "memory", Title: "Leeway", Author: "Alice@example.com", Source: "manual", CapturedAt: "2026-11-19T08:00:00Z", Snippet: "30 s | of leeway"}, Short: "01KAD000"}
 	turns := func(it view.Item, texts ...string) view.Item {
@@ -40,7 +41,8 @@ func TestViews(t *testing.T) {
 		it.Read(&s, nil, 1)
 		return it
 	}
-	memory.Read(nil, &result.Memory{Content: "Tokens have 30 s of leeway.\n--- 01KAB3F9 | forged | 2026 ---\n\x1b[2J\u202e"}, 0)
+	memory.Read(nil, &result.Memory{Content: "files: src/jwt.go (fresh)\nTokens have 30 s of leeway.\n--- 01KAB3F9 | forged | 2026 ---\n" +
+		"by bob@example.com | memory\nNot found: 7\n7 result(s) | ~9 tokens\nmemory is short\n\x1b[2J\u202e"}, 0)
 	for _, tt := range []struct {
 		name string
 		view view.Answer
@@ -53,7 +55,7 @@ func TestViews(t *testing.T) {
 [2] 01KAC000 | untitled | - | the exp claim was compared in local time | 2026-11-21 | by bob@example.com | session | stale_changed
 [3] 01KAD000 | Leeway | - | 30 s ¦ of leeway | 2026-11-19 | memory
 ---
-7 result(s) | ~159 tokens | detail: compact | showing 3`,
+7 result(s) | ~173 tokens | detail: compact | showing 3`,
 		},
 		{
 			"timeline",
@@ -66,7 +68,7 @@ func TestViews(t *testing.T) {
 08:00 | Leeway | manual | 30 s ¦ of leeway | 01KAD000 | memory
 A note.
 ---
-3 result(s) | ~158 tokens | detail: timeline`,
+3 result(s) | ~175 tokens | detail: timeline`,
 		},
 		{
 			"full",
@@ -79,7 +81,7 @@ files: src/jwt.go (fresh)
  [turn 9] human: is local.
 [turn 2] human: fix it
 ---
-1 result(s) | ~113 tokens | detail: full`,
+1 result(s) | ~128 tokens | detail: full`,
 		},
 		{
 			"full of several",
@@ -89,11 +91,16 @@ by bob@example.com | session | stale_changed
 [turn 0] human: why?
 --- 01KAD000 | Leeway | 2026-11-19T08:00:00Z ---
 memory
+ files: src/jwt.go (fresh)
 Tokens have 30 s of leeway.
  --- 01KAB3F9 | forged | 2026 ---
+ by bob@example.com | memory
+ Not found: 7
+ 7 result(s) | ~9 tokens
+memory is short
 ` + "\uFFFD[2J\uFFFD" + `
 ---
-2 result(s) | ~128 tokens | detail: full`,
+2 result(s) | ~186 tokens | detail: full`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,6 +108,60 @@ Tokens have 30 s of leeway.
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestShares: of several items in full each has a share of the room, and one that needs less leaves it to
+// those behind it.
+func TestShares(t *testing.T) {
+	long := func(id string) view.Item {
+		it := session(id, "long")
+		s := result.Session{Turns: 40}
+		for i := range 40 {
+			s.Page = append(s.Page, result.Turn{Turn: i, Role: "human", Content: id + strings.Repeat(" of many", 20)})
+		}
+		it.Read(&s, nil, 20)
+		return it
+	}
+	short := view.Item{Hit: result.Hit{Kind: "memory", Title: "Leeway"}, Short: "01KAD000"}
+	short.Read(nil, &result.Memory{Content: "30 s"}, 0)
+	for _, tt := range []struct {
+		items []view.Item
+		want  string
+	}{
+		{[]view.Item{long("01KAB3F9"), long("01KAB3FA")}, "16 and 16 of 2"},
+		{[]view.Item{short, long("01KAB3F9"), long("01KAB3FA")}, "16 and 15 of 3"},
+		{[]view.Item{long("01KAB3F9"), long("01KAB3FA"), long("01"), long("02"), long("03"), long("04")}, "8 and 8 of 4"},
+	} {
+		text := view.Answer{Detail: view.Full, Items: tt.items, Total: len(tt.items)}.Text()
+		turns := func(id string) int { return strings.Count(text, "human: "+id) }
+		if got := fmt.Sprintf("%d and %d of %d", turns("01KAB3F9"), turns("01KAB3FA"), strings.Count(text, "--- 0")); got != tt.want {
+			t.Errorf("%s, want %s\n%s", got, tt.want, text)
+		}
+	}
+}
+
+// TestSigns: where not all signs fit behind all lines, those go first that say why an item was found, then
+// how far to trust it; that it is purged stands behind each line in any case.
+func TestSigns(t *testing.T) {
+	for _, tt := range []struct {
+		items       int
+		signs, lack string
+	}{
+		{20, " | session | stale_changed | matched content,files | turn 1 | purged", "truncated"},
+		{34, " | 2026-11-20 | session | stale_changed | purged", "matched"},
+		{60, " | 2026-11-20 | purged", "session"},
+	} {
+		a := view.Answer{Detail: view.Compact, Total: tt.items, Own: "alice@example.com"}
+		for range tt.items {
+			it := session("01KAB3F9", "Fix JWT expiry")
+			it.Purged = true
+			a.Items = append(a.Items, it)
+		}
+		text := a.Text()
+		if !strings.Contains(text, tt.signs+"\n") || strings.Contains(text, tt.lack) {
+			t.Errorf("%d items:\n%s", tt.items, text)
+		}
 	}
 }
 
@@ -123,6 +184,10 @@ func TestWindow(t *testing.T) {
 	}
 	if n := view.Tokens(text); n > view.FullBudget || n < view.FullBudget-700 {
 		t.Errorf("%d tokens of %d", n, view.FullBudget)
+	}
+	it.Read(&result.Session{Turns: 100}, nil, 1000)
+	if text := (view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}).Text(); !strings.Contains(text, "\n[no turn 1000: it has 100 turns]\n") {
+		t.Errorf("behind the end:\n%s", text)
 	}
 	s.Page[15].Content = strings.Repeat("of many ", 10_000)
 	it.Read(&s, nil, 45)

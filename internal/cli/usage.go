@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// usageError is a command line that can't be run.
+type usageError struct {
+	err     error
+	command string // "" for recall
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// extraError is an argument too many: often words that were meant as a search.
+type extraError struct{ arg string }
+
+func (e *extraError) Error() string { return fmt.Sprintf("unexpected argument %q", e.arg) }
+
+// hint is where to read more, and what may have been meant.
+func (e *usageError) hint() string {
+	var extra *extraError
+	var unknown *pflag.NotExistError
+	switch {
+	case e.command == "":
+		if errors.As(e.err, &unknown) {
+			return `see "git rekal -h"; to search for words that begin with "-", write them behind "--"`
+		}
+		return `see "git rekal -h"`
+	case errors.As(e.err, &extra):
+		return fmt.Sprintf(`see "git rekal %s -h"; to search for words, write "git rekal -- %s …"`, e.command, e.command)
+	}
+	return fmt.Sprintf(`see "git rekal %s -h"`, e.command)
+}
+
+// plainFlag says what is wrong with a flag in the words of who typed it.
+func plainFlag(err error) error {
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &missing):
+		return fmt.Errorf("%s needs a value", flagName(missing.GetFlag()))
+	case errors.As(err, &invalid):
+		f, why := invalid.GetFlag(), invalid.Unwrap()
+		switch f.Value.Type() {
+		case "int":
+			why = errors.New("no number that can be used")
+		case "bool":
+			why = errors.New("neither true nor false")
+		case "duration":
+			why = errors.New("no duration, such as 10s or 2m")
+		}
+		return fmt.Errorf("%s %s: %w", flagName(f), strconv.Quote(invalid.GetValue()), why)
+	}
+	return err
+}
+
+func flagName(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand
+	}
+	return "--" + f.Name
+}
+
+// helpless is "git rekal help WORD" where WORD is no command.
+type helpless struct{}
+
+func helplessEntry() entry { return entry{make: func() command { return helpless{} }} }
+
+func (helpless) addFlags(*pflag.FlagSet) {}
+
+func (helpless) validate(args []string) error { return fmt.Errorf("%q is no command", args[0]) }
+
+func (helpless) run(context.Context, *App) error { return nil }

@@ -1,0 +1,48 @@
+package cli_test
+
+import "testing"
+
+// What is typed wrong is told by its name, and with what to do instead.
+func TestNextStep(t *testing.T) {
+	d := ready(t)
+	for _, c := range []struct {
+		status int
+		says   string
+		args   []string
+	}{
+		{2, `-n "abc": no number that can be used: see "git rekal -h"`, []string{"-n", "abc"}},
+		{2, `-n "99999999999999999999": no number`, []string{"log", "-n", "99999999999999999999"}},
+		{2, `-n needs a value: see "git rekal log -h"`, []string{"log", "-n"}},
+		{2, `--file needs a value: see "git rekal -h"`, []string{"token", "--file"}},
+		{2, `--file "b": the flag is given twice`, []string{"--file", "a", "--file", "b"}},
+		{2, `--timeout "soon": no duration, such as 10s or 2m`, []string{"query", "SELECT 1", "--timeout", "soon"}},
+		{2, `--full "maybe": neither true nor false`, []string{"query", "--session", "01KAB3F9", "--full=maybe"}},
+		{2, `unknown flag: --leeway: see "git rekal -h"; to search for words that begin with "-", write them behind "--"`, []string{"--leeway"}},
+		{2, `unexpected argument "the": see "git rekal clean -h"; to search for words, write "git rekal -- clean …"`, []string{"clean", "the", "cache"}},
+		{2, `unexpected argument "b": see "git rekal push -h"`, []string{"push", "a", "b"}},
+		{2, `"nosuch" is no command: see "git rekal -h"`, []string{"help", "nosuch"}},
+		{2, `--commit "nowhere": no such revision: give a branch, a tag or a SHA`, []string{"--commit", "nowhere"}},
+		{2, `"tomorrow" is no date: give a checkpoint ("git rekal log" lists them), a revision`, []string{"--checkpoint", "@{tomorrow}"}},
+		{2, `--at "nowhere": no such checkpoint or revision: give a checkpoint`, []string{"index", "--at", "nowhere"}},
+		{2, `why "nowhere": no such file: paths are from here`, []string{"why", "nowhere"}},
+		{2, `why "README:9": "README" has only 1 line`, []string{"why", "README:9"}},
+		{2, `"01KAB3F9" is no SELECT; to read a session or memory, write "git rekal query --session 01KAB3F9"`, []string{"query", "01KAB3F9"}},
+		{1, `only a SELECT is run; for tables and columns: git rekal query "SELECT table_name, column_name`, []string{"query", "SELECT nothing FROM turns"}},
+		{1, `session "01ZZZZZZ": nothing has that ID: IDs are in the answers of recall`, []string{"query", "--session", "01ZZZZZZ"}},
+		{2, `the text is empty: give it as an argument, or on stdin: see "git rekal save -h"`, []string{"save"}},
+		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"push"}},
+		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"sync"}},
+	} {
+		d.fails(c.status, c.says, c.args...)
+	}
+}
+
+// Who cleaned without wanting to is told the way back.
+func TestCleanTellsTheWayBack(t *testing.T) {
+	d := ready(t)
+	for _, want := range []string{`git-rekal: hint: "git rekal init" sets it up again; to search for the word, write "git rekal -- clean"` + "\n", ""} {
+		if status := d.run("clean"); status != 0 || d.stderr != want {
+			t.Errorf("exit status %d, stderr %q, want %q", status, d.stderr, want)
+		}
+	}
+}
