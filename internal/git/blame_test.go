@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,6 +112,33 @@ func TestBlameIsGits(t *testing.T) {
 			equal(t, "their text", all.Text[from-1:to], b.Text)
 		}
 	}
+}
+
+// Lines that stand there many times can be told apart in several ways: ours is git's without
+// diff.indentHeuristic, of which libgit2 knows nothing.
+func TestBlameOfLikeLines(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.git("r", "config", "diff.indentHeuristic", "false")
+	r := rand.New(rand.NewPCG(6, 6))
+	like := []string{"}", "{", "", "\treturn nil", "\tif err != nil {", "\t}", "call()"}
+	var text []string
+	for i := range 24 {
+		for range 6 {
+			at, n := r.IntN(len(text)+1), r.IntN(6)
+			switch end := min(at+n, len(text)); r.IntN(3) {
+			case 0:
+				text = slices.Insert(text, at, like[r.IntN(len(like))], fmt.Sprint("line ", r.IntN(40)), like[r.IntN(len(like))])
+			case 1:
+				text = slices.Insert(text, at, slices.Clone(text[at:end])...)
+			case 2:
+				text = slices.Delete(text, at, at+(end-at)/2)
+			}
+		}
+		p.commit("r", fmt.Sprint(i), moved, strings.Join(text, "\n")+"\n")
+	}
+	b := must(p.open("r").Blame(t.Context(), "", moved, 0, 0))(t)
+	equal(t, "origins", gitBlame(p, "r", ""), b.Origins)
 }
 
 func TestBlameInCutHistory(t *testing.T) {
