@@ -56,7 +56,7 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	c.flags = fs
 }
 
-// idForm is what a whole ID or a beginning of one looks like.
+// idForm is what a whole ID, or a beginning of one that is long enough, looks like.
 var idForm = regexp.MustCompile(`^0[0-9A-Za-z]{7,25}$`)
 
 func (c *queryCommand) validate(args []string) error {

@@ -1,6 +1,9 @@
 package cli_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What is typed wrong is told by its name, and with what to do instead.
 func TestNextStep(t *testing.T) {
@@ -34,6 +37,18 @@ func TestNextStep(t *testing.T) {
 		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"sync"}},
 	} {
 		d.fails(c.status, c.says, c.args...)
+	}
+}
+
+// Who searches for an ID is told how to read what has it; the answer stays an answer.
+func TestSearchForAnID(t *testing.T) {
+	d := ready(t)
+	for query, want := range map[string]string{
+		"01KJW4MN": `git-rekal: hint: "git rekal query --session 01KJW4MN" shows what has that ID` + "\n", "01 nothing": "", "token": "",
+	} {
+		if status := d.run(query); status != 0 || d.stderr != want || !strings.HasPrefix(d.stdout, `{"schema":1`) {
+			t.Errorf("%q: exit status %d, stderr %q, want %q", query, status, d.stderr, want)
+		}
 	}
 }
 
