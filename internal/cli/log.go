@@ -77,7 +77,7 @@ func (c *logCommand) print(app *App, w *workspace.Workspace, checkpoints []resul
 		}
 	}
 	if len(checkpoints) == 0 && len(short) > 0 && !c.json {
-		app.hint(`no checkpoint yet: what was imported and could not be tied to a commit is in none; "git rekal -n 5" shows sessions`)
+		app.hint(`no checkpoint yet: memories, and what was imported and could not be tied to a commit, are in none; "git rekal -n 5" shows them`)
 	}
 	return nil
 }

@@ -37,9 +37,9 @@ With --session: one session as JSON, a page of its turns. --offset takes the "tu
 result or the "next" of the page before. ID may be a prefix of at least 8 characters.
 
 With SQL: one read-only SELECT on data.db (tables: sessions, turns, tool_calls, checkpoints,
-files_touched, checkpoint_sessions), or with --index on index.db; one JSON object a row. It reads
-no files and no network; it is stopped after --timeout, and where it or its answer (above 16 MB) takes
-too much memory.`,
+files_touched, checkpoint_sessions, memories, and purged, the IDs of what is hidden, which is in the
+others all the same), or with --index on index.db; one JSON object a row. It reads no files and no
+network; it is stopped after --timeout, and where it or its answer (above 16 MB) takes too much memory.`,
 		make: func() command { return &queryCommand{} },
 	}
 }

@@ -36,6 +36,8 @@ them: the branch, its reflog, the caches and the loose objects hold them no more
 An ID may be cut to what is unique, at least 8 characters. A turn that was scrubbed keeps its place, and
 the transcript's copy of it, which stays where the agent keeps it, is not captured again. No merge brings
 the text back: the ledger names the segments that are gone. IDs of checkpoints change from there on.
+Where several agents stored something at the same moment, an attempt that came too late may be left as
+loose objects to which nothing leads: "git gc --prune=now" removes these.
 
 What a remote is known to hold is left alone without --pushed. With it, the remote's branch is replaced,
 too, if nobody has moved it meanwhile. Others hold what they have fetched until their next "git rekal

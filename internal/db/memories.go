@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -174,11 +173,4 @@ func (d *DB) FindItem(ctx context.Context, prefix string) (string, error) {
 		return "", &AmbiguousError{Prefix: prefix, IDs: Shortest(ids)}
 	}
 	return ids[0], nil
-}
-
-// IsPurged reports whether a session or memory is purged.
-func (d *DB) IsPurged(ctx context.Context, id string) (bool, error) {
-	ids, err := PurgedIDs(ctx, d)
-	_, found := slices.BinarySearch(ids, id)
-	return found, err
 }

@@ -19,7 +19,7 @@ const maxInferred = 20
 type behind struct {
 	index    *db.DB
 	repo     *git.Repo
-	hidden   []string // sessions that stand behind nothing
+	hidden   []string // sessions that stand behind nothing, in order
 	rewrites []session.Rewrite
 	names    [][]string // of each commit: itself, and what it was and became
 	rows     map[string][]db.CommitRow
@@ -53,7 +53,7 @@ func (b *behind) read(ctx context.Context, shas []string) (map[string][]db.Commi
 	}
 	var checkpoints []string
 	for sha, of := range rows {
-		of = slices.DeleteFunc(of, func(r db.CommitRow) bool { return slices.Contains(b.hidden, r.Session) })
+		of = slices.DeleteFunc(of, func(r db.CommitRow) bool { return listed(b.hidden, r.Session) })
 		rows[sha] = of
 		for _, r := range of {
 			checkpoints = append(checkpoints, r.Checkpoint)

@@ -40,7 +40,7 @@ type Request struct {
 	Snippet int      // how many characters a snippet has; 0: snippetSize
 
 	Purged db.Purged // what to do with what is purged
-	Hidden []string  // what is purged today, where the tables are those of a past moment
+	Hidden []string  // what is purged today, in order, where the tables are those of a past moment
 
 	Checkpoint string  // names the moment whose tables are asked; "" for now
 	Tip        git.OID // of that moment: the commit of one's own ledger; "" where there is none
@@ -114,7 +114,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 	purged, err := db.PurgedIDs(ctx, index)
 	for i, h := range hits {
-		_, hits[i].Purged = slices.BinarySearch(purged, h.ID)
+		hits[i].Purged = listed(purged, h.ID)
 	}
 	return err
 }
@@ -249,7 +249,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		if err != nil {
 			return nil, err
 		}
-		ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(req.Hidden, id) })
+		ids = slices.DeleteFunc(ids, func(id string) bool { return listed(req.Hidden, id) })
 		if req.Query == "" {
 			return unranked(ids), nil
 		}
@@ -272,6 +272,12 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak}
 	}
 	return out, nil
+}
+
+// listed reports whether an ID is among those of a list in order.
+func listed(ids []string, id string) bool {
+	_, found := slices.BinarySearch(ids, id)
+	return found
 }
 
 func unranked(ids []string) []found {

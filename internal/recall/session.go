@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -59,7 +58,7 @@ func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*res
 	if err != nil {
 		return nil, nil, err
 	}
-	if !p.Purged && slices.Contains(purged, id) {
+	if !p.Purged && listed(purged, id) {
 		return nil, nil, &PurgedError{id}
 	}
 	m, ok, err := data.Memory(ctx, id)
@@ -73,7 +72,7 @@ func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*res
 	}
 	s, err := page(ctx, data, index, repo, id, p)
 	for _, other := range []*string{&s.Parent, &s.ForkedFrom} {
-		if slices.Contains(purged, *other) {
+		if listed(purged, *other) {
 			*other = ""
 		}
 	}

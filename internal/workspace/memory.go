@@ -31,7 +31,7 @@ func (w *Workspace) Save(ctx context.Context, a Author, n capture.Note) (result.
 	}
 	row := db.MemoryRow{Memory: saved.Memory, Email: a.Email}
 	if err == nil && saved.Existing {
-		row, err = memory(ctx, m, saved.ID)
+		err = readMemory(ctx, m, &row)
 	}
 	if err != nil { // what is stored is stored
 		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", err))
@@ -41,13 +41,17 @@ func (w *Workspace) Save(ctx context.Context, a Author, n capture.Note) (result.
 	return out, saved.Redacted, nil
 }
 
-func memory(ctx context.Context, m *materialize.Materializer, id string) (db.MemoryRow, error) {
+// readMemory completes a memory that is known by its ID, where the tables have it.
+func readMemory(ctx context.Context, m *materialize.Materializer, row *db.MemoryRow) error {
 	data, err := m.Data(ctx)
 	if err != nil {
-		return db.MemoryRow{}, err
+		return err
 	}
-	row, _, err := data.Memory(ctx, id)
-	return row, errors.Join(err, data.Close())
+	found, ok, err := data.Memory(ctx, row.ID)
+	if ok && err == nil {
+		*row = found
+	}
+	return errors.Join(err, data.Close())
 }
 
 // Marked is what became of a purge or restore.
