@@ -117,8 +117,18 @@ func TestBlameInCutHistory(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	lineage(p)
-	p.git(".", "clone", "-q", "--depth", "3", "file://"+p.at("r"), "cut")
+	p.git(".", "clone", "-q", "--depth", "5", "file://"+p.at("r"), "cut")
 	want := gitBlame(p, "cut", "")
+	ends := string(must(os.ReadFile(p.at("cut/.git/shallow")))(t))
+	known := 0
+	for i, o := range want {
+		if want[i].Cut = o.Commit != "" && strings.Contains(ends, string(o.Commit)); o.Commit != "" && !want[i].Cut {
+			known++
+		}
+	}
+	if known == 0 || known > 20 {
+		t.Errorf("%d of %d lines are of commits that are whole here", known, len(want))
+	}
 	b := must(p.open("cut").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
 	equal(t, "origins", want, b.Origins)
 	b = must(p.open("cut/dir").Blame(t.Context(), "", "dir/h i", 7, 9))(t)

@@ -158,6 +158,27 @@ func TestFreshnessInFull(t *testing.T) {
 	}
 }
 
+// So it does as of a moment.
+func TestFreshnessInFullOfMoment(t *testing.T) {
+	p := files(t)
+	p.git("rm", "-rqf", "src")
+	p.code("rm")
+	tip := strings.Fields(p.git("rev-list", "--reverse", "rekal/"+alice))[1]
+	for id, name := range p.names {
+		if name != "both" {
+			continue
+		}
+		out, err := p.session(recall.Page{ID: id, Limit: 9, Full: true, Checkpoint: tip, Tip: git.OID(tip)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "session", result.Fresh, out.Freshness)
+		for _, f := range out.Files {
+			equal(t, f.Path, result.Fresh, f.Freshness)
+		}
+	}
+}
+
 // Of two that answer alike the fresh one comes first; scores say what they said before.
 func TestFreshFirst(t *testing.T) {
 	p := files(t)
