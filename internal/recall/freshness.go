@@ -203,6 +203,7 @@ func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out
 		}
 	}
 	of := s.judge()[""]
+	out.Freshness = sum(append([]string{out.Freshness}, of...)) // a result looks at so many, and no more
 	out.FilesTotal = len(last)
 	for _, f := range files[:min(len(files), shownFiles)] {
 		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.Short(f.SHA), Freshness: of[last[f.Path]]})
