@@ -44,8 +44,11 @@ func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets
 	}
 	states := s.judge()
 	out := make(map[string]string, len(facets))
-	for id := range facets {
+	for id, f := range facets {
 		out[id] = sum(states[id])
+		if out[id] == result.Fresh && len(f.Left) == db.LeftFiles && f.Files > db.LeftFiles {
+			out[id] = result.Unknown // nobody looked at the rest
+		}
 	}
 	return out, nil
 }
@@ -203,7 +206,9 @@ func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out
 		}
 	}
 	of := s.judge()[""]
-	out.Freshness = sum(append([]string{out.Freshness}, of...)) // a result looks at so many, and no more
+	if len(of) > 0 { // a result looks at some of them
+		out.Freshness = sum(of)
+	}
 	out.FilesTotal = len(last)
 	for _, f := range files[:min(len(files), shownFiles)] {
 		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.Short(f.SHA), Freshness: of[last[f.Path]]})

@@ -159,7 +159,7 @@ func TestFreshnessInFull(t *testing.T) {
 	}
 }
 
-// Of many files a result looks at the last fifty, and full at all.
+// Of many files a result looks at fifty, and says no more than it knows; full looks at all.
 func TestFreshnessOfManyFiles(t *testing.T) {
 	p := newPlace(t)
 	var many []string
@@ -169,7 +169,7 @@ func TestFreshnessOfManyFiles(t *testing.T) {
 	p.append(alice, 10, session.Entry{Checkpoint: p.committed("one", many...), Sessions: []session.Session{chat("many", 0, "human token")}})
 	p.open()
 	p.write("src/54.go", "something else\n")
-	equal(t, "a result", "many fresh", p.states(recall.Request{}))
+	equal(t, "a result", "many unknown", p.states(recall.Request{}))
 	for id := range p.names {
 		out, err := p.session(recall.Page{ID: id, Limit: 9, Full: true})
 		if err != nil {

@@ -69,7 +69,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},
 		Filters: result.Filters{File: req.File, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor},
 	}
-	filter, inferred, err := filterOf(ctx, index, repo, req)
+	filter, commits, err := filterOf(ctx, index, repo, req)
 	if err != nil {
 		return out, err
 	}
@@ -102,8 +102,10 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		return out, err
 	}
 	freshFirst(out.Results)
-	for i, h := range out.Results {
-		out.Results[i].Inferred = inferred[h.ID]
+	if req.Commit != "" {
+		if err := markInferred(ctx, index, out.Results, commits); err != nil {
+			return out, err
+		}
 	}
 	if req.Purged != db.Without {
 		err = markPurged(ctx, index, out.Results)
@@ -119,8 +121,8 @@ func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 	return err
 }
 
-// filterOf also returns the sessions that pass only because a commit was inferred.
-func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, inferred map[string]bool, err error) {
+// filterOf also returns the commits that --commit names, without those that the filter infers from them.
+func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, direct []string, err error) {
 	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
 	if req.File != "" {
 		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
@@ -134,32 +136,27 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 		return f, nil, &UsageError{fmt.Errorf(`--actor %q: neither "human" nor "agent"`, req.Actor)}
 	}
 	if req.Commit != "" {
-		f.Commits, inferred, err = tied(ctx, index, repo, req.Commit)
+		var inferred []string
+		direct, inferred, err = commits(ctx, index, repo, req.Commit)
+		f.Commits = slices.Concat(direct, inferred)
 	}
-	return f, inferred, err
+	return f, direct, err
 }
 
-// tied lists the commits that a revision stands for, and the sessions that stand behind none
-// but inferred ones.
-func tied(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (all []string, sessions map[string]bool, err error) {
-	direct, inferred, err := commits(ctx, index, repo, rev)
-	if err != nil || len(inferred) == 0 {
-		return direct, nil, err
+// markInferred marks the results of which no hook says that they stand behind one of the commits: an
+// import matched them, or they stand behind what it was made of.
+func markInferred(ctx context.Context, index *db.DB, hits []result.Hit, commits []string) error {
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
 	}
-	sessions = map[string]bool{}
-	for _, set := range []struct {
-		commits []string
-		is      bool
-	}{{inferred, true}, {direct, false}} {
-		ids, err := index.Matching(ctx, db.Filter{Commits: set.commits})
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, id := range ids {
-			sessions[id] = set.is
-		}
+	ties, err := index.Commits(ctx, ids)
+	for i, h := range hits {
+		hits[i].Inferred = !slices.ContainsFunc(ties[h.ID], func(r db.CommitRow) bool {
+			return !r.Inferred && slices.ContainsFunc(commits, func(c string) bool { return strings.HasPrefix(r.SHA, c) })
+		})
 	}
-	return append(direct, inferred...), sessions, nil
+	return err
 }
 
 // abbreviated is a prefix of a commit's OID as git takes it.

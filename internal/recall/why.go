@@ -201,7 +201,7 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 				loose.lines = append(loose.lines, line)
 			}
 			for _, id := range of {
-				w.give(id, line, s.Commit, inferred)
+				w.give(id, line, s.Commit, inferred || guessed(rows, id))
 			}
 		}
 		if len(loose.lines) > 0 {
@@ -209,6 +209,11 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 		}
 	}
 	return nil
+}
+
+// guessed reports whether none but an import ties a session to a commit.
+func guessed(rows []db.CommitRow, id string) bool {
+	return !slices.ContainsFunc(rows, func(r db.CommitRow) bool { return r.Session == id && !r.Inferred })
 }
 
 // give says that a session explains a line.

@@ -98,6 +98,26 @@ func TestWhyOfSquash(t *testing.T) {
 	}
 }
 
+// What an import matched by time and files is inferred, and comes behind what a hook saw.
+func TestInferredByAnImport(t *testing.T) {
+	p := newPlace(t)
+	seen, guessed := chat("seen", 0, "human the token", "Edit src/jwt.go"), chat("guessed", 1, "human the lifetime", "Edit src/jwt.go", "Edit src/jwt.go")
+	one := p.committed("one", "src/jwt.go", first+second)
+	p.append(alice, 10, session.Entry{Checkpoint: one, Sessions: []session.Session{seen}})
+	p.append(alice, 20, session.Entry{Sessions: []session.Session{guessed}})
+	link := checkpoint(one.GitSHA, "src/jwt.go")
+	link.Links = []session.Link{{Session: guessed.ID, Inferred: true}}
+	p.append(alice, 30, session.Entry{Checkpoint: link})
+	p.open()
+	inferred := map[string]string{}
+	for name, out := range map[string]result.Recall{"why": p.why("src/jwt.go"), "commit": p.recall(recall.Request{Commit: one.GitSHA})} {
+		for _, h := range out.Results {
+			inferred[name] += fmt.Sprint(p.names[h.ID], " ", h.Inferred, ", ")
+		}
+	}
+	equal(t, "inferred", map[string]string{"why": "seen false, guessed true, ", "commit": "guessed true, seen false, "}, inferred)
+}
+
 func TestWhyPastThatIsNotHere(t *testing.T) {
 	p := files(t)
 	_, err := recall.Why(t.Context(), p.index, p.repo, recall.WhyRequest{Target: "src/jwt.go", Checkpoint: "x", Tip: "0123456789012345678901234567890123456789"})
