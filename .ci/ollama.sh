@@ -64,8 +64,10 @@ want() {
 
 say 'The server has no such model: a line, and everything else works.'
 serve
+git init -q --bare "$work/team.git"
 cd "$work/repo"
 git init -q
+git remote add origin "$work/team.git"
 agent jwt one
 agent export two
 git rekal init >/dev/null 2>"$work/said" || fail init

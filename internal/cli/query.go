@@ -33,8 +33,11 @@ func queryEntry() entry {
 		name: "query", usage: `query "SELECT …" [--index] [--timeout D]  |  query --session ID [--full] [--offset N] [--limit N] [--role R]`,
 		short: "read one session, or run read-only SQL",
 		long: `
-With --session: one session as JSON, a page of its turns. --offset takes the "turn" of a recall
-result or the "next" of the page before. ID may be a prefix of at least 8 characters.
+With --session: one session as JSON, a page of its turns, or one memory. --offset takes the "turn"
+of a recall result or the "next" of the page before. ID may be a prefix of at least 8 characters.
+
+  git rekal query --session 01KJW4MN --role human
+  git rekal query --session 01KJW4MN --offset 12 --limit 5
 
 With SQL: one read-only SELECT on data.db (tables: sessions, turns, tool_calls, checkpoints,
 files_touched, checkpoint_sessions, memories, and purged, the IDs of what is hidden, which is in the
@@ -47,7 +50,7 @@ network; it is stopped after --timeout, and where it or its answer (above 16 MB)
 func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.index, "index", false, "run the SQL on index.db")
 	c.limits = db.QueryLimits()
-	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "how long the SQL may take, `as` 10s or 2m")
+	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "stop the SQL after a `DURATION`, such as 10s or 2m")
 	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
 	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default: 20, or fewer where they are long)")
@@ -56,7 +59,7 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	c.flags = fs
 }
 
-// idForm is what a whole ID or a beginning of one looks like.
+// idForm is what a whole ID, or a beginning of one that is long enough, looks like.
 var idForm = regexp.MustCompile(`^0[0-9A-Za-z]{7,25}$`)
 
 func (c *queryCommand) validate(args []string) error {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"strings"
 
@@ -117,6 +118,9 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 			return err
 		}
 		answer.AsOf = when
+		if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
+			app.hint(fmt.Sprintf(`"git rekal query --session %s" shows what has that ID`, c.req.Query))
+		}
 		return result.Write(app.Stdout, answer)
 	})
 }

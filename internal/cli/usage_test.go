@@ -1,6 +1,9 @@
 package cli_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What is typed wrong is told by its name, and with what to do instead.
 func TestNextStep(t *testing.T) {
@@ -27,13 +30,25 @@ func TestNextStep(t *testing.T) {
 		{2, `why "nowhere": no such file: paths are from here`, []string{"why", "nowhere"}},
 		{2, `why "README:9": "README" has only 1 line`, []string{"why", "README:9"}},
 		{2, `"01KAB3F9" is no SELECT; to read a session or memory, write "git rekal query --session 01KAB3F9"`, []string{"query", "01KAB3F9"}},
-		{1, `only a SELECT is run; for tables and columns: git rekal query "SELECT table_name, column_name`, []string{"query", "SELECT nothing FROM turns"}},
+		{1, `only a SELECT is run; for tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name`, []string{"query", "SELECT nothing FROM turns"}},
 		{1, `session "01ZZZZZZ": nothing has that ID: IDs are in the answers of recall`, []string{"query", "--session", "01ZZZZZZ"}},
 		{2, `the text is empty: give it as an argument, or on stdin: see "git rekal save -h"`, []string{"save"}},
 		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"push"}},
 		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"sync"}},
 	} {
 		d.fails(c.status, c.says, c.args...)
+	}
+}
+
+// Who searches for an ID is told how to read what has it; the answer stays an answer.
+func TestSearchForAnID(t *testing.T) {
+	d := ready(t)
+	for query, want := range map[string]string{
+		"01KJW4MN": `git-rekal: hint: "git rekal query --session 01KJW4MN" shows what has that ID` + "\n", "01 nothing": "", "token": "",
+	} {
+		if status := d.run(query); status != 0 || d.stderr != want || !strings.HasPrefix(d.stdout, `{"schema":1`) {
+			t.Errorf("%q: exit status %d, stderr %q, want %q", query, status, d.stderr, want)
+		}
 	}
 }
 

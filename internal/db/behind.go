@@ -2,14 +2,14 @@ package db
 
 import "context"
 
-// Behind reads which sessions that are not purged stand behind code commits, by the commits' OIDs.
+// Behind reads which sessions, purged ones too, stand behind code commits, by the commits' OIDs.
 func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]CommitRow, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}
 	these, args := among(shas)
 	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts FROM session_commits
-		WHERE git_sha IN (`+these+`) AND session_id NOT IN (SELECT id FROM purged) ORDER BY ts DESC, checkpoint_id, session_id`, args...)
+		WHERE git_sha IN (`+these+`) ORDER BY ts DESC, checkpoint_id, session_id`, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,18 @@ var ErrNoRow = errors.New("nothing has that ID")
 // AmbiguousError says that several IDs begin alike.
 type AmbiguousError struct {
 	Prefix string
-	IDs    []string // the first few candidates, each as short as is unique
+	IDs    []string // the candidates, each as short as is unique; of many, one more than are told
 }
 
+// ToldIDs is how many candidates an AmbiguousError tells.
+const ToldIDs = 10
+
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, strings.Join(e.IDs, ", "))
+	told := strings.Join(e.IDs[:min(len(e.IDs), ToldIDs)], ", ")
+	if len(e.IDs) > ToldIDs {
+		told += " and more"
+	}
+	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, told)
 }
 
 // MinPrefix is how many characters of an ID are enough to try.

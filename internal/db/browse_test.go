@@ -78,6 +78,18 @@ func equal(t *testing.T, what string, want, got any) {
 	}
 }
 
+// Agents that were started at once have IDs that begin alike.
+func TestFindItemAmongMany(t *testing.T) {
+	var ids []string
+	for i := range 12 {
+		ids = append(ids, fmt.Sprintf("01KAB3F9%018d", i))
+	}
+	_, err := openData(t, sessions(t, ids...)).FindItem(t.Context(), "01KAB3F9")
+	if err == nil || strings.Count(err.Error(), ", ") != 9 || !strings.HasSuffix(err.Error(), "9 and more") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestFindItem(t *testing.T) {
 	const one, two, other = "01KAB3F9AAAAAAAAAAAAAAAAA1", "01KAB3F9AAAABBBBBBBBBBBBB2", "01KZZZZZZZZZZZZZZZZZZZZZZ3"
 	d := openData(t, sessions(t, one, two, other))

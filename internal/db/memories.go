@@ -158,7 +158,7 @@ func (t *Tx) SetPurged(ctx context.Context, ids []string) error {
 // an AmbiguousError where there is not exactly one.
 func (d *DB) FindItem(ctx context.Context, prefix string) (string, error) {
 	rows, err := d.Query(ctx, `SELECT id FROM (SELECT id FROM sessions UNION ALL SELECT id FROM memories)
-		WHERE starts_with(id, upper(?)) ORDER BY id LIMIT 10`, prefix)
+		WHERE starts_with(id, upper(?)) ORDER BY id LIMIT ?`, prefix, ToldIDs+1)
 	if err != nil {
 		return "", err
 	}

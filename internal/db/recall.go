@@ -16,6 +16,7 @@ type Facet struct {
 	Email, Branch, ActorType, AgentID string
 	Title, Source, Parent             string
 	CapturedAt                        time.Time
+	Latest                            time.Time // its last turn: what the latest come first by
 	Turns, Tools, Files               int
 	Checkpoint                        string   // the latest; "" for none
 	Shown                             []string // the first files that it changed, at most ShownFiles
@@ -97,7 +98,7 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 	chosen, args := among(ids)
 	rows, err := d.Query(ctx, `SELECT session_id, coalesce(user_email, ''), coalesce(git_branch, ''), actor_type,
 		coalesce(agent_id, ''), coalesce(title, ''), source, coalesce(parent_session_id, ''), captured_at,
-		turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits, kind, left_paths, left_blobs
+		coalesce(last_turn_at, captured_at), turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits, kind, left_paths, left_blobs
 		FROM session_facets WHERE session_id IN (`+chosen+`)`, args...)
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 		var f Facet
 		var files, commits, paths, blobs any
 		if err := rows.Scan(&f.ID, &f.Email, &f.Branch, &f.ActorType, &f.AgentID, &f.Title, &f.Source, &f.Parent,
-			&f.CapturedAt, &f.Turns, &f.Tools, &f.Files, &f.Checkpoint, &files, &commits, &f.Kind, &paths, &blobs); err != nil {
+			&f.CapturedAt, &f.Latest, &f.Turns, &f.Tools, &f.Files, &f.Checkpoint, &files, &commits, &f.Kind, &paths, &blobs); err != nil {
 			return err
 		}
 		f.Shown, f.Commits, f.Left = list[string](files), list[string](commits), leftOf(list[string](paths), list[int64](blobs))

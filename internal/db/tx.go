@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 )
@@ -16,11 +18,39 @@ type Rows = sql.Rows
 // Query runs one statement that returns rows. Each costs about a millisecond to plan: prefer
 // one with a list over many.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
-	rows, err := d.sql.QueryContext(ctx, query, args...)
+	rows, err := d.sql.QueryContext(ctx, query, valid(args)...)
 	if err != nil {
 		return nil, fmt.Errorf("db: query: %w", classify(err))
 	}
 	return rows, nil
+}
+
+// valid writes arguments as the ledger writes texts. The engine refuses a text that is not UTF-8, and in
+// a list it ends the process.
+func valid(args []any) []any {
+	out := slices.Clone(args)
+	for i, arg := range out {
+		switch v := arg.(type) {
+		case string:
+			out[i] = validText(v)
+		case []string:
+			if slices.ContainsFunc(v, func(s string) bool { return !utf8.ValidString(s) }) {
+				v = slices.Clone(v)
+				for k, s := range v {
+					v[k] = validText(s)
+				}
+				out[i] = v
+			}
+		}
+	}
+	return out
+}
+
+func validText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
 }
 
 // Tx is one transaction, on one connection. End it with Commit or Rollback.

@@ -48,6 +48,7 @@ func (e *RangeError) Error() string {
 type Origin struct {
 	Commit OID
 	Path   string
+	Cut    bool // that commit or one before it: there a shallow clone ends
 }
 
 // Blame is where some lines of a file come from.
@@ -279,7 +280,7 @@ func blameIn(dir string, commit OID, file string, first, last int) ([]Origin, er
 		if err != nil {
 			return nil, fmt.Errorf("git: blame %q, line %d: %w", file, first+i, err)
 		}
-		out[i] = Origin{fromOid(h.FinalCommitId), h.OrigPath}
+		out[i] = Origin{Commit: fromOid(h.FinalCommitId), Path: h.OrigPath}
 	}
 	return out, nil
 }
@@ -313,8 +314,14 @@ func (r *Repo) blameByGit(ctx context.Context, commit OID, file string, first, l
 			out[n-first].Commit = at
 		}
 	}
+	cuts := cuts{}
+	if r.shallow() {
+		if cuts, err = r.cuts(); err != nil {
+			return nil, err
+		}
+	}
 	for i, o := range out {
-		out[i].Path = named[o.Commit]
+		out[i].Path, out[i].Cut = named[o.Commit], cuts[o.Commit]
 	}
 	return out, nil
 }

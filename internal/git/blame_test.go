@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,12 +114,49 @@ func TestBlameIsGits(t *testing.T) {
 	}
 }
 
+// Lines that stand there many times can be told apart in several ways: ours is git's without
+// diff.indentHeuristic, of which libgit2 knows nothing.
+func TestBlameOfLikeLines(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.git("r", "config", "diff.indentHeuristic", "false")
+	r := rand.New(rand.NewPCG(6, 6))
+	like := []string{"}", "{", "", "\treturn nil", "\tif err != nil {", "\t}", "call()"}
+	var text []string
+	for i := range 24 {
+		for range 6 {
+			at, n := r.IntN(len(text)+1), r.IntN(6)
+			switch end := min(at+n, len(text)); r.IntN(3) {
+			case 0:
+				text = slices.Insert(text, at, like[r.IntN(len(like))], fmt.Sprint("line ", r.IntN(40)), like[r.IntN(len(like))])
+			case 1:
+				text = slices.Insert(text, at, slices.Clone(text[at:end])...)
+			case 2:
+				text = slices.Delete(text, at, at+(end-at)/2)
+			}
+		}
+		p.commit("r", fmt.Sprint(i), moved, strings.Join(text, "\n")+"\n")
+	}
+	b := must(p.open("r").Blame(t.Context(), "", moved, 0, 0))(t)
+	equal(t, "origins", gitBlame(p, "r", ""), b.Origins)
+}
+
 func TestBlameInCutHistory(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	lineage(p)
-	p.git(".", "clone", "-q", "--depth", "3", "file://"+p.at("r"), "cut")
+	p.git(".", "clone", "-q", "--depth", "5", "file://"+p.at("r"), "cut")
 	want := gitBlame(p, "cut", "")
+	ends := string(must(os.ReadFile(p.at("cut/.git/shallow")))(t))
+	known := 0
+	for i, o := range want {
+		if want[i].Cut = o.Commit != "" && strings.Contains(ends, string(o.Commit)); o.Commit != "" && !want[i].Cut {
+			known++
+		}
+	}
+	if known == 0 || known > 20 {
+		t.Errorf("%d of %d lines are of commits that are whole here", known, len(want))
+	}
 	b := must(p.open("cut").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
 	equal(t, "origins", want, b.Origins)
 	b = must(p.open("cut/dir").Blame(t.Context(), "", "dir/h i", 7, 9))(t)

@@ -15,7 +15,7 @@ import (
 
 // Bounds of what is read of a working tree for one Content; beyond them HEAD is believed.
 const (
-	maxHashed      = 400
+	maxHashed      = 1000
 	maxHashedBytes = 16 << 20
 )
 
@@ -31,7 +31,8 @@ type Content struct {
 	known  map[string]blob
 	files  int
 	bytes  int64
-	sieved map[string]bool // folder → whether .gitattributes count there
+	rules  map[string]rules // by folder
+	raw    []byte           // the index as it lies there
 	index  *git2.Index
 	moves  map[string]string // renames that are in the index and not in HEAD; nil: not read yet
 }
@@ -39,14 +40,14 @@ type Content struct {
 // blob is what stands in a file.
 type blob struct {
 	id   OID
-	info os.FileInfo
-	text []byte // of a file of which only the bytes are known, not its filters; else nil
+	unix OID         // of the same with git's ends of lines
+	info os.FileInfo // of a file of which only the bytes are known, not its filters; else nil
 }
 
 // Content looks into a commit, or with "" into the working tree, for which in a bare repository
 // HEAD stands. It returns ErrNotFound for a commit that is not here. Close it.
 func (r *Repo) Content(commit OID) (*Content, error) {
-	c := &Content{repo: r, commit: commit, known: map[string]blob{}, dirs: map[string]bool{}, sieved: map[string]bool{}}
+	c := &Content{repo: r, commit: commit, known: map[string]blob{}, dirs: map[string]bool{}, rules: map[string]rules{}}
 	if commit == "" {
 		head, err := r.Head()
 		if err != nil {
@@ -87,7 +88,8 @@ func (c *Content) Close() {
 
 // Blob is what stands in a file; "" for nothing. What `git add` would make of a file counts,
 // not its bytes: ends of lines, and what a filter keeps elsewhere. Which filters there are is only
-// looked for where the bytes are not what likely, which may be nil, says they are.
+// looked for where the bytes are not what likely, which may be nil, says they are: the index of a
+// large repository takes longer than the files.
 func (c *Content) Blob(file string, likely func(OID) bool) OID {
 	b, ok := c.known[file]
 	if !ok {
@@ -97,14 +99,18 @@ func (c *Content) Blob(file string, likely func(OID) bool) OID {
 			b.id = c.inTree(file)
 		}
 	}
-	if b.text != nil && (likely == nil || !likely(b.id)) {
-		if c.isSieved(file) {
-			b.id = c.sieve(file, b.info, b.text)
-		}
-		b.text = nil
-	}
 	c.known[file] = b
-	return b.id
+	if b.info == nil || likely != nil && likely(b.id) {
+		return b.id
+	}
+	converted, filtered := c.attributes(file)
+	switch {
+	case !converted, likely != nil && !filtered && b.unix == b.id:
+		return b.id
+	case likely != nil && (likely(b.unix) || !filtered):
+		return b.unix
+	}
+	return c.sieve(file, b)
 }
 
 // Text is what stands in a file. It returns ErrNotFound where nothing does.
@@ -170,15 +176,42 @@ func (c *Content) inFile(file string) blob {
 			return blob{id: c.inTree(file)}
 		}
 		return blob{id: blobID([]byte(to))}
-	case !info.Mode().IsRegular(), c.files == maxHashed, c.bytes+info.Size() > maxHashedBytes:
-		return blob{id: c.inTree(file)} // a submodule, what is no file, and what is too much
+	case info.IsDir():
+		return blob{id: c.submodule(file)}
+	case !info.Mode().IsRegular():
+		return blob{} // as for git
+	case c.files == maxHashed, c.bytes+info.Size() > maxHashedBytes:
+		return blob{id: c.inTree(file)}
 	}
 	c.files, c.bytes = c.files+1, c.bytes+info.Size()
 	text, err := os.ReadFile(c.at(file))
 	if err != nil {
 		return blob{id: c.inTree(file)}
 	}
-	return blob{blobID(text), info, text}
+	b := blob{blobID(text), "", info}
+	if b.unix = b.id; bytes.Contains(text, []byte("\r\n")) && bytes.IndexByte(text, 0) < 0 {
+		b.unix = blobID(unixLines(text))
+	}
+	return b
+}
+
+// submodule is the commit of a submodule that is checked out, or where it is not here what HEAD says; ""
+// for any other folder.
+func (c *Content) submodule(dir string) OID {
+	if sub, err := git2.OpenRepositoryExtended(c.at(dir), git2.RepositoryOpenNoSearch, ""); err == nil {
+		defer sub.Free()
+		if head, err := sub.Head(); err == nil {
+			defer head.Free()
+			return fromOid(head.Target())
+		}
+	}
+	if c.tree == nil {
+		return ""
+	}
+	if e, err := c.tree.EntryByPath(dir); err == nil && e.Type == git2.ObjectCommit {
+		return fromOid(e.Id)
+	}
+	return ""
 }
 
 // blobID is the OID of a blob.
@@ -189,67 +222,28 @@ func blobID(text []byte) OID {
 	return OID(hex.EncodeToString(h.Sum(nil)))
 }
 
-// isSieved reports whether what is stored of a file may be something else than its bytes.
-func (c *Content) isSieved(file string) bool {
-	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		sieved, ok := c.sieved[dir]
-		if !ok {
-			_, err := os.Lstat(c.at(path.Join(dir, ".gitattributes")))
-			sieved = err == nil || dir == "." && c.sievedByConfig()
-			c.sieved[dir] = sieved
-		}
-		if sieved || dir == "." {
-			return sieved
-		}
-	}
-}
-
-func (c *Content) sievedByConfig() bool {
-	if _, err := os.Stat(filepath.Join(c.repo.layout.CommonDir, "info", "attributes")); err == nil {
-		return true
-	}
-	conf, err := c.repo.r.Config()
-	if err != nil {
-		return false
-	}
-	defer conf.Free()
-	crlf, _ := conf.LookupString("core.autocrlf")
-	_, err = conf.LookupString("core.attributesfile")
-	return err == nil || crlf != "" && crlf != "false"
-}
+func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 // sieve is what `git add` makes of a file that has filters: what HEAD has where the text is that,
 // as it is or with git's ends of lines, else what the index says where it knows the file as it is.
-func (c *Content) sieve(file string, info os.FileInfo, text []byte) OID {
-	head, raw, plain := c.inTree(file), blobID(text), blobID(unixLines(text))
-	if raw == head || plain == head {
+func (c *Content) sieve(file string, b blob) OID {
+	if head := c.inTree(file); b.id == head || b.unix == head {
 		return head
 	}
-	if e := c.entry(file); e != nil {
-		mtime := info.ModTime()
-		if int64(e.Size) == info.Size()&0xffffffff && int64(e.Mtime.Seconds) == mtime.Unix() && int(e.Mtime.Nanoseconds) == mtime.Nanosecond() {
-			return fromOid(e.Id)
+	for e := range indexEntries(c.rawIndex()) {
+		if string(e.name) == file && e.knows(b.info) {
+			return OID(hex.EncodeToString(e.oid[:]))
 		}
 	}
-	if bytes.IndexByte(text, 0) >= 0 {
-		return raw
-	}
-	return plain
+	return b.unix
 }
 
-func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
-
-// entry is what the index says of a file; nil for nothing. The index of a large repository is
-// read only where nothing else will do.
-func (c *Content) entry(file string) *git2.IndexEntry {
-	if !c.openIndex() {
-		return nil
+// rawIndex is git's index as it lies there, which is only read where nothing else will do.
+func (c *Content) rawIndex() []byte {
+	if c.raw == nil {
+		c.raw, _ = os.ReadFile(filepath.Join(c.repo.layout.GitDir, "index")) // none knows nothing
 	}
-	e, err := c.index.EntryByPath(file, 0)
-	if err != nil {
-		return nil
-	}
-	return e
+	return c.raw
 }
 
 func (c *Content) openIndex() bool {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -55,6 +56,33 @@ func TestContentOfWorkingTree(t *testing.T) {
 			p.commit("r", "more", "b/g", "1\n")
 			p.git("r", "sparse-checkout", "set", "b")
 		}, "HEAD"},
+		{"a folder in its place", func(p *place) { must(0, errors.Join(os.Remove(p.at("r/a/f")), os.Mkdir(p.at("r/a/f"), 0o777)))(p.t) }, ""},
+		{"a pipe in its place", func(p *place) {
+			must(0, errors.Join(os.Remove(p.at("r/a/f")), syscall.Mkfifo(p.at("r/a/f"), 0o666)))(p.t)
+		}, ""},
+		{"by the user's attributes", func(p *place) {
+			p.write("home/.config/git/attributes", "* text eol=crlf\n")
+			p.write("r/a/f", "1\r\n")
+		}, "HEAD"},
+		{"kept elsewhere by a filter for others, changed", func(p *place) {
+			p.git("r", "config", "filter.away.clean", "echo pointer; cat >/dev/null")
+			p.commit("r", "filtered", ".gitattributes", "*.large filter=away\n* text=auto\n")
+			p.write("r/a/f", "2\r\n")
+		}, "add"},
+		{"a submodule that has moved on", func(p *place) {
+			p.init("sub")
+			p.git("r", "rm", "-rq", "a")
+			p.git("r", "submodule", "-q", "add", p.at("sub"), "a/f")
+			p.git("r", "commit", "-qm", "a submodule")
+			p.commit("r/a/f", "within")
+		}, "add"},
+		{"a submodule that is not checked out", func(p *place) {
+			p.init("sub")
+			p.git("r", "rm", "-rq", "a")
+			p.git("r", "submodule", "-q", "add", p.at("sub"), "a/f")
+			p.git("r", "commit", "-qm", "a submodule")
+			p.git("r", "submodule", "-q", "deinit", "-f", "a/f")
+		}, "HEAD"},
 		{"a submodule", func(p *place) {
 			p.init("sub")
 			p.git("r", "rm", "-rq", "a")
@@ -66,6 +94,7 @@ func TestContentOfWorkingTree(t *testing.T) {
 			p := newPlace(t)
 			p.init("r")
 			p.commit("r", "one", "a/f", "1\n")
+			first := p.rev("r", "HEAD:a/f")
 			tt.make(p)
 			var want git.OID
 			switch tt.want {
@@ -79,6 +108,12 @@ func TestContentOfWorkingTree(t *testing.T) {
 				equal(t, "before it was added", want, before)
 			}
 			equal(t, "blob", want, standing(t, p, "", "a/f"))
+			for _, asked := range []git.OID{first, want} {
+				c := must(p.open("r").Content(""))(t)
+				got := c.Blob("a/f", func(id git.OID) bool { return id == asked })
+				equal(t, "is it "+string(asked), asked == want, got == asked)
+				c.Close()
+			}
 		})
 	}
 }
@@ -182,6 +217,21 @@ func TestInside(t *testing.T) {
 			t.Errorf("%s in %s: %q, %v, want %q", tt.name, tt.dir, got, ok, tt.want)
 		}
 	}
+}
+
+// Files of one folder that went at different times, between commits that have nothing to do with them.
+func TestMovedOneByOne(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.commit("r", "one", "a/f", long, "a/g", long+"g\n", "a/h", long+"h\n", "c/x", "1\n")
+	for i, step := range [][]string{{"mv", "a/f", "c/f"}, {"mv", "a/g", "g"}, {"rm", "-q", "a/h"}} {
+		p.git("r", step...)
+		p.commit("r", strings.Join(step, " "))
+		p.commit("r", "meanwhile", "c/x", strings.Repeat("x", i))
+	}
+	c := must(p.open("r").Content(""))(t)
+	defer c.Close()
+	equal(t, "moved", map[string]string{"a/f": "c/f", "a/g": "g"}, c.Moved([]string{"a/f", "a/g", "a/h"}))
 }
 
 // Whatever the version of the index, a rename in it is seen.

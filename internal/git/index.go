@@ -6,18 +6,28 @@ import (
 	"encoding/hex"
 	"iter"
 	"os"
-	"path/filepath"
 )
 
 // indexEntry is a file of the index: the name counts until the next one.
 type indexEntry struct {
+	stat []byte // what the file was when git last looked
 	oid  [oidSize]byte
 	name []byte
+}
+
+// knows reports whether a file is as git last saw it.
+func (e indexEntry) knows(info os.FileInfo) bool {
+	mtime := info.ModTime()
+	return binary.BigEndian.Uint32(e.stat[indexSize:]) == uint32(info.Size()) &&
+		binary.BigEndian.Uint32(e.stat[indexMtime:]) == uint32(mtime.Unix()) &&
+		binary.BigEndian.Uint32(e.stat[indexMtime+4:]) == uint32(mtime.Nanosecond())
 }
 
 // Where things stand in an entry of git's index, as its format says.
 const (
 	indexHeader = 12
+	indexMtime  = 8
+	indexSize   = 36
 	indexOID    = 40
 	indexFlags  = indexOID + oidSize
 	indexName   = indexFlags + 2
@@ -41,6 +51,7 @@ func indexEntries(raw []byte) iter.Seq[indexEntry] {
 			if flags&0x4000 != 0 { // more flags
 				at += 2
 			}
+			e.stat = rest[:indexOID]
 			copy(e.oid[:], rest[indexOID:])
 			cut := 0
 			if version == 4 {
@@ -86,10 +97,6 @@ func (c *Content) stagedAs(files []string, out map[string]string) {
 	if len(files) == 0 || c.root == "" {
 		return
 	}
-	raw, err := os.ReadFile(filepath.Join(c.repo.layout.GitDir, "index"))
-	if err != nil {
-		return
-	}
 	wanted := map[[oidSize]byte][]string{}
 	for _, f := range files {
 		var oid [oidSize]byte
@@ -97,7 +104,7 @@ func (c *Content) stagedAs(files []string, out map[string]string) {
 			wanted[oid] = append(wanted[oid], f)
 		}
 	}
-	for e := range indexEntries(raw) {
+	for e := range indexEntries(c.rawIndex()) {
 		if of, ok := wanted[e.oid]; ok && c.inTree(string(e.name)) == "" {
 			for _, f := range of {
 				out[f] = string(e.name)

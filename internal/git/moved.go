@@ -3,6 +3,7 @@ package git
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	git2 "github.com/libgit2/git2go/v34"
 )
@@ -82,43 +83,79 @@ func (c *Content) staged() map[string]string {
 // departed goes back from the commit until each file is met, and asks the commit that took it away
 // where it went.
 func (c *Content) departed(files []string, out map[string]string) {
-	id, diffs := c.commit, 0
-	for range maxBack {
-		if len(files) == 0 || diffs == maxDiffs || id == "" {
-			return
-		}
-		made, err := c.repo.Commit(id)
+	sought := &folder{repo: c.repo}
+	for _, f := range files {
+		sought.add(f, f)
+	}
+	made, err := c.repo.Commit(c.commit)
+	for diffs, n := 0, 0; n < maxBack && len(files) > 0 && diffs < maxDiffs; n++ {
 		if err != nil || len(made.Parents) == 0 {
 			return
 		}
-		left := c.repo.among(made.Parents[0], files)
-		if len(left) > 0 {
-			diffs++
-			c.repo.renamesOf(made, left, out)
-			files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(left, f) })
+		var before Commit
+		if before, err = c.repo.Commit(made.Parents[0]); err != nil {
+			return
 		}
-		id = made.Parents[0]
+		if met := sought.among(before.Tree); len(met) > 0 {
+			diffs++
+			c.repo.renamesOf(made, met, out)
+			files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(met, f) })
+		}
+		made = before
 	}
 }
 
-// among are those of the files that a commit has.
-func (r *Repo) among(id OID, files []string) []string {
-	c, err := r.lookupCommit(id)
-	if err != nil {
+// folder holds files that are looked for in one tree after the other.
+type folder struct {
+	repo  *Repo
+	last  OID                // the tree that was looked at last
+	below map[string]*folder // by name
+	files map[string]string  // paths by name
+}
+
+func (f *folder) add(rest, file string) {
+	dir, rest, ok := strings.Cut(rest, "/")
+	if !ok {
+		if f.files == nil {
+			f.files = map[string]string{}
+		}
+		f.files[dir] = file
+		return
+	}
+	if f.below == nil {
+		f.below = map[string]*folder{}
+	}
+	if f.below[dir] == nil {
+		f.below[dir] = &folder{repo: f.repo}
+	}
+	f.below[dir].add(rest, file)
+}
+
+// among are those of the files that a tree has and no tree before had. It only opens what is not as it was
+// in the tree before: from one commit to the next that is little, however many files are looked for.
+func (f *folder) among(id OID) []string {
+	if id == f.last {
 		return nil
 	}
-	defer c.Free()
-	tree, err := c.Tree()
+	f.last = id
+	tree, err := f.repo.lookupTree(id)
 	if err != nil {
 		return nil
 	}
 	defer tree.Free()
 	var out []string
-	for _, f := range files {
-		if _, err := tree.EntryByPath(f); err == nil {
-			out = append(out, f)
+	for name, file := range f.files {
+		if tree.EntryByName(name) != nil {
+			out = append(out, file)
+			delete(f.files, name)
 		}
 	}
+	for name, sub := range f.below {
+		if e := tree.EntryByName(name); e != nil && e.Type == git2.ObjectTree {
+			out = append(out, sub.among(fromOid(e.Id))...)
+		}
+	}
+	slices.Sort(out)
 	return out
 }
 

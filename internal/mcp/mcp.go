@@ -43,8 +43,9 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// maxLine is how long a request may be: a memory has at most 64 KB.
-const maxLine = 1 << 20
+// maxLine is how long a request may be. A longer one ends the connection, so it is far more than the 64 KB
+// that a memory may have: who saves too much is told so.
+const maxLine = 16 << 20
 
 type keepOpen struct{ io.Writer }
 

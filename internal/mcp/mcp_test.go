@@ -154,7 +154,7 @@ func TestSave(t *testing.T) {
 	if !strings.HasPrefix(again, "Saved before, as memory "+id) {
 		t.Errorf("saved again: %s", again)
 	}
-	for _, args := range []map[string]any{{}, {"content": ""}, {"content": " \n"}, {"content": strings.Repeat("x", 65537)}, {"content": "x", "title": strings.Repeat("x", 201)}} {
+	for _, args := range []map[string]any{{}, {"content": ""}, {"content": " \n"}, {"content": strings.Repeat("x", 65537)}, {"content": strings.Repeat("long ", 1_000_000)}, {"content": "x", "title": strings.Repeat("x", 201)}} {
 		if text, failed := one.call("save_memory", args); !failed || text == "" {
 			t.Errorf("%.40v: %q", args, text)
 		}

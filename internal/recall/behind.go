@@ -19,7 +19,6 @@ const maxInferred = 20
 type behind struct {
 	index    *db.DB
 	repo     *git.Repo
-	hidden   []string // sessions that stand behind nothing, in order
 	rewrites []session.Rewrite
 	names    [][]string // of each commit: itself, and what it was and became
 	rows     map[string][]db.CommitRow
@@ -29,8 +28,8 @@ type behind struct {
 	added    map[db.FileRow]lines // by commit and path, as Checkpoint and Path
 }
 
-func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, hidden []string, sources []source) (*behind, error) {
-	b := &behind{index: index, repo: repo, hidden: hidden, owners: map[db.FileRow]bool{}, added: map[db.FileRow]lines{}}
+func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
+	b := &behind{index: index, repo: repo, owners: map[db.FileRow]bool{}, added: map[db.FileRow]lines{}}
 	var err error
 	if b.rewrites, err = index.Rewrites(ctx); err != nil {
 		return nil, err
@@ -52,9 +51,7 @@ func (b *behind) read(ctx context.Context, shas []string) (map[string][]db.Commi
 		return nil, err
 	}
 	var checkpoints []string
-	for sha, of := range rows {
-		of = slices.DeleteFunc(of, func(r db.CommitRow) bool { return listed(b.hidden, r.Session) })
-		rows[sha] = of
+	for _, of := range rows {
 		for _, r := range of {
 			checkpoints = append(checkpoints, r.Checkpoint)
 		}

@@ -3,9 +3,11 @@ package recall
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -127,8 +129,8 @@ func (s *stand) judge() map[string][]string {
 	moved := map[string]string{}
 	if s.now != nil {
 		var gone []string
-		for _, files := range s.left {
-			for _, l := range files {
+		for _, id := range slices.Backward(slices.Sorted(maps.Keys(s.left))) { // the latest: so much is read, and no more
+			for _, l := range s.left[id] {
 				if l.Blob != 0 && l.Blob != db.LeftNothing && s.blob(l.Path, l) == 0 {
 					gone = append(gone, l.Path)
 				}
@@ -159,6 +161,8 @@ func (s *stand) state(l db.Left, moved string) string {
 	switch {
 	case blob == l.Blob, blob == 0 && l.Blob == db.LeftNothing:
 		return result.Fresh
+	case blob == 0 && strings.ContainsRune(l.Path, utf8.RuneError): // its name can't be written down
+		return result.Unknown
 	case blob == 0:
 		return result.StaleDeleted
 	}
@@ -176,17 +180,17 @@ func sum(states []string) string {
 }
 
 // freshen says of a session that is shown in full, and of each of its files, how it stands.
-func freshen(ctx context.Context, index *db.DB, repo *git.Repo, out *result.Session, files []db.SessionFile) error {
+func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out *result.Session, files []db.SessionFile) error {
 	facets, err := index.Facets(ctx, []string{out.ID})
 	if err != nil {
 		return err
 	}
-	states, err := look(ctx, index, repo, Request{}, facets)
+	states, err := look(ctx, index, repo, req, facets)
 	if err != nil {
 		return err
 	}
 	out.Freshness = cmp.Or(states[out.ID], result.Unverifiable)
-	s, err := newStand(ctx, index, repo, Request{})
+	s, err := newStand(ctx, index, repo, req)
 	if err != nil {
 		return err
 	}
@@ -199,6 +203,7 @@ func freshen(ctx context.Context, index *db.DB, repo *git.Repo, out *result.Sess
 		}
 	}
 	of := s.judge()[""]
+	out.Freshness = sum(append([]string{out.Freshness}, of...)) // a result looks at so many, and no more
 	out.FilesTotal = len(last)
 	for _, f := range files[:min(len(files), shownFiles)] {
 		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.Short(f.SHA), Freshness: of[last[f.Path]]})

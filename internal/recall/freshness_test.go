@@ -1,6 +1,7 @@
 package recall_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -155,6 +156,47 @@ func TestFreshnessInFull(t *testing.T) {
 			got[f.Path] = f.Freshness
 		}
 		equal(t, "files", map[string]string{"": "stale_deleted", "src/clock.go": "stale_deleted", "src/jwt.go": "stale_changed"}, got)
+	}
+}
+
+// Of many files a result looks at the last fifty, and full at all.
+func TestFreshnessOfManyFiles(t *testing.T) {
+	p := newPlace(t)
+	var many []string
+	for i := range 55 {
+		many = append(many, fmt.Sprintf("src/%02d.go", i), fmt.Sprint("file ", i, "\n"))
+	}
+	p.append(alice, 10, session.Entry{Checkpoint: p.committed("one", many...), Sessions: []session.Session{chat("many", 0, "human token")}})
+	p.open()
+	p.write("src/54.go", "something else\n")
+	equal(t, "a result", "many fresh", p.states(recall.Request{}))
+	for id := range p.names {
+		out, err := p.session(recall.Page{ID: id, Limit: 9, Full: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "full", result.StaleChanged, out.Freshness)
+	}
+}
+
+// So it does as of a moment.
+func TestFreshnessInFullOfMoment(t *testing.T) {
+	p := files(t)
+	p.git("rm", "-rqf", "src")
+	p.code("rm")
+	tip := strings.Fields(p.git("rev-list", "--reverse", "rekal/"+alice))[1]
+	for id, name := range p.names {
+		if name != "both" {
+			continue
+		}
+		out, err := p.session(recall.Page{ID: id, Limit: 9, Full: true, Checkpoint: tip, Tip: git.OID(tip)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "session", result.Fresh, out.Freshness)
+		for _, f := range out.Files {
+			equal(t, f.Path, result.Fresh, f.Freshness)
+		}
 	}
 }
 

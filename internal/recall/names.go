@@ -36,7 +36,7 @@ func (n Names) Find(prefix string) (string, error) {
 	case 1:
 		return n.ids[from], nil
 	}
-	return "", &db.AmbiguousError{Prefix: prefix, IDs: n.short[from:min(to, from+10)]}
+	return "", &db.AmbiguousError{Prefix: prefix, IDs: n.short[from:min(to, from+db.ToldIDs+1)]}
 }
 
 // Short is the shortest beginning of an ID that means it alone.

@@ -421,8 +421,7 @@ func shape(f db.Facet, h found, now func(string) string) result.Hit {
 		Files: f.Shown, FilesTotal: f.Files,
 	}
 	if f.Kind == db.KindSession {
-		out.Turns, out.ToolCalls = &f.Turns, &f.Tools
-		out.StartedAt = result.Time(session.Began(h.id))
+		out.LastTurnAt, out.Turns, out.ToolCalls = result.Time(f.Latest), &f.Turns, &f.Tools
 	}
 	return out
 }

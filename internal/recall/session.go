@@ -20,6 +20,9 @@ type Page struct {
 	Role   string // session.RoleHuman or RoleAssistant; "" for both
 	Full   bool   // with tool calls, files, commits and related files
 	Purged bool   // also what is purged
+
+	Checkpoint string  // as in Request
+	Tip        git.OID // as in Request
 }
 
 // A page has so many turns, or fewer where these would have more than so many bytes: an agent's
@@ -113,7 +116,7 @@ func page(ctx context.Context, data, index *db.DB, repo *git.Repo, id string, p 
 	if !p.Full {
 		return out, nil
 	}
-	if err := fill(ctx, data, index, repo, &out, p.Offset, last); err != nil {
+	if err := fill(ctx, data, index, repo, p, &out, last); err != nil {
 		return out, err
 	}
 	family, err := data.Family(ctx, row, shownFamily)
@@ -146,7 +149,8 @@ func describe(row db.SessionRow) result.Session {
 	}
 }
 
-func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, out *result.Session, from, to int) error {
+func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page, out *result.Session, to int) error {
+	from := p.Offset
 	if from == 0 {
 		from = -1 // calls made before the first turn
 	}
@@ -170,7 +174,7 @@ func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, out *result.S
 	if err != nil {
 		return err
 	}
-	if err := freshen(ctx, index, repo, out, files); err != nil {
+	if err := freshen(ctx, index, repo, Request{Checkpoint: p.Checkpoint, Tip: p.Tip}, out, files); err != nil {
 		return err
 	}
 	related, counts, err := index.Related(ctx, out.ID, shownRelated)

@@ -86,8 +86,8 @@ func TestHitGolden(t *testing.T) {
       "actor": "human",
       "source": "claude-code",
       "branch": "main",
-      "started_at": "2026-03-04T10:00:00Z",
       "captured_at": "2026-03-04T10:10:00Z",
+      "last_turn_at": "2026-03-04T10:00:07Z",
       "commits": [
         %q
       ],

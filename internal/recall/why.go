@@ -53,8 +53,8 @@ func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (res
 	if err != nil {
 		return out, err
 	}
-	w := &why{index: index, repo: repo, hidden: req.Hidden, file: t.file, blame: t.Blame, explained: map[string]*explained{}}
-	if err := w.explain(ctx); err != nil {
+	w := &why{index: index, repo: repo, file: t.file, blame: t.Blame, explained: map[string]*explained{}}
+	if err := w.explain(ctx, req.Hidden); err != nil {
 		return out, err
 	}
 	out.Why = w.describe()
@@ -77,7 +77,7 @@ type target struct {
 }
 
 // lineSuffix takes "jwt.go:10,20" apart.
-var lineSuffix = regexp.MustCompile(`^(.+):(\d+)(?:,(\d+))?$`)
+var lineSuffix = regexp.MustCompile(`(?s)^(.+):(\d+)(?:,(\d+))?$`)
 
 // blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
 func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (target, error) {
@@ -132,11 +132,10 @@ func stands(repo *git.Repo, commit git.OID, name string) bool {
 type why struct {
 	index     *db.DB
 	repo      *git.Repo
-	hidden    []string
 	file      string
 	blame     git.Blame
 	explained map[string]*explained // by session
-	orphans   []source              // commits behind which no session is known
+	orphans   []source              // commits with the lines behind which no session is known
 }
 
 // source is a commit with the lines that it brought, as offsets into the range.
@@ -173,25 +172,40 @@ func (w *why) sources() []source {
 	return out
 }
 
-// explain gives each commit's lines to sessions.
-func (w *why) explain(ctx context.Context) error {
+// explain gives each commit's lines to sessions. Who is purged keeps theirs: they are nobody else's.
+func (w *why) explain(ctx context.Context, hidden []string) error {
+	purged, err := db.PurgedIDs(ctx, w.index)
+	if err != nil {
+		return err
+	}
+	hidden = append(purged, hidden...)
 	sources := w.sources()
-	b, err := newBehind(ctx, w.index, w.repo, w.hidden, sources)
+	b, err := newBehind(ctx, w.index, w.repo, sources)
 	if err != nil {
 		return err
 	}
 	for i, s := range sources {
+		if s.Cut { // every line that is older ends up there
+			w.orphans = append(w.orphans, s)
+			continue
+		}
 		rows, inferred, err := b.of(ctx, i)
 		if err != nil {
 			return err
 		}
-		if len(rows) == 0 {
-			w.orphans = append(w.orphans, s)
-		}
+		loose := source{Origin: s.Origin}
 		for _, line := range s.lines {
-			for _, id := range b.brought(rows, s.Path, w.blame.Text[line]) {
+			of := b.brought(rows, s.Path, w.blame.Text[line])
+			of = slices.DeleteFunc(of, func(id string) bool { return slices.Contains(hidden, id) })
+			if len(of) == 0 {
+				loose.lines = append(loose.lines, line)
+			}
+			for _, id := range of {
 				w.give(id, line, s.Commit, inferred)
 			}
+		}
+		if len(loose.lines) > 0 {
+			w.orphans = append(w.orphans, loose)
 		}
 	}
 	return nil
@@ -300,7 +314,7 @@ func (w *why) describe() *result.Why {
 	}
 	out.Uncommitted = w.ranges(loose)
 	for _, s := range w.orphans {
-		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.Short(string(s.Commit)), Ranges: w.ranges(s.lines)})
+		out.Unexplained = append(out.Unexplained, result.Source{Commit: result.Short(string(s.Commit)), Ranges: w.ranges(s.lines), Cut: s.Cut})
 	}
 	return out
 }

@@ -106,3 +106,60 @@ func TestWhyPastThatIsNotHere(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// What is purged explains nothing, and nobody else explains what it brought: neither today nor in the
+// tables of a moment before it was purged.
+func TestWhyOfPurged(t *testing.T) {
+	p := newPlace(t)
+	cp := p.committed("one", "src/jwt.go", first+second, "docs/token.md", third)
+	jwt := chat("jwt", 0, "human the token", "Edit src/jwt.go")
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{jwt, chat("docs", 1, "human document it", "Edit docs/token.md")}})
+	p.append(alice, 11, session.Entry{Checkpoint: checkpoint(cp.GitSHA), Sessions: []session.Session{chat("talk", 11, "human talk about it")}})
+	p.open()
+	equal(t, "before", "jwt [[1 2]]", p.explained("src/jwt.go"))
+	nobody := func(name string, req recall.WhyRequest) {
+		t.Helper()
+		out, err := recall.Why(t.Context(), p.index, p.repo, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, name, 0, len(out.Results))
+		equal(t, name+": unexplained", []result.Source{{Commit: cp.GitSHA[:7], Ranges: []result.Range{{1, 2}}}}, out.Why.Unexplained)
+	}
+	nobody("in the tables of a moment", recall.WhyRequest{Target: "src/jwt.go", Hidden: []string{jwt.ID}})
+	p.append(alice, 12, session.Entry{Purges: []session.Mark{{ID: jwt.ID, N: 1, TS: at(12)}}})
+	p.open()
+	nobody("today", recall.WhyRequest{Target: "src/jwt.go"})
+	equal(t, "others", "docs [[1 1]]", p.explained("docs/token.md"))
+}
+
+// Where a shallow clone ends, blame names its last commit for all that is older: whose that is brought
+// none of it, as far as is known.
+func TestWhyInShallowClone(t *testing.T) {
+	p := newPlace(t)
+	p.committed("base", "src/jwt.go", first)
+	last := p.committed("one", "README.md", second)
+	p.append(alice, 10, session.Entry{Checkpoint: last, Sessions: []session.Session{chat("last", 0, "human write a page", "Edit README.md")}})
+	now := p.committed("two", "src/jwt.go", first+third)
+	p.append(alice, 20, session.Entry{Checkpoint: now, Sessions: []session.Session{chat("now", 11, "human the third line", "Edit src/jwt.go")}})
+	p.write(".git/shallow", last.GitSHA+"\n")
+	p.open()
+	equal(t, "who", "now [[2 2]]", p.explained("src/jwt.go"))
+	equal(t, "unexplained", []result.Source{{Commit: last.GitSHA[:7], Ranges: []result.Range{{1, 1}}, Cut: true}}, p.why("src/jwt.go").Why.Unexplained)
+}
+
+// A name need not be UTF-8, nor one line.
+func TestWhyOfOddNames(t *testing.T) {
+	p := newPlace(t)
+	odd, lines := "odd\xff.go", "two\nlines.go"
+	cp := p.committed("one", odd, first+second, lines, third)
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("odd", 0, "human name it oddly")}})
+	p.committed("two", odd, first+second+third)
+	p.open()
+	equal(t, "not UTF-8", "odd [[1 2]]", p.explained(odd))
+	equal(t, "two lines", "odd [[1 1]]", p.explained(lines+":1"))
+	equal(t, "freshness", "odd unknown", p.states(recall.Request{}))
+	if _, err := recall.Recall(t.Context(), p.index, p.repo, recall.Request{Commit: "HEAD"}); err != nil {
+		t.Error(err)
+	}
+}

@@ -63,6 +63,7 @@ type Range [2]int
 type Source struct {
 	Commit string  `json:"commit"`
 	Ranges []Range `json:"ranges"`
+	Cut    bool    `json:"cut,omitempty"` // it or one before it: a shallow clone ends there
 }
 
 // Explains says which lines a session explains.
@@ -89,9 +90,9 @@ type Hit struct {
 	Actor      string   `json:"actor"`
 	Source     string   `json:"source"`
 	Branch     string   `json:"branch,omitempty"`
-	StartedAt  string   `json:"started_at,omitempty"` // of a session: the time of its first turn
 	CapturedAt string   `json:"captured_at"`
-	Commits    []string `json:"commits,omitempty"` // code commits, abbreviated, the latest first
+	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session; it may have been captured long after
+	Commits    []string `json:"commits,omitempty"`      // code commits, abbreviated, the latest first
 	Checkpoint string   `json:"checkpoint,omitempty"`
 	Turns      *int     `json:"turns,omitempty"`      // of a session
 	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session

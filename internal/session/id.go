@@ -33,17 +33,11 @@ func RowID(ts time.Time, owner, kind string, index int) string {
 // OthersID is the ID of what the ledger of another author, by the name of its branch, says of a
 // session whose ID is that of somebody else's.
 func OthersID(id, author string) string {
-	return derive(Began(id), id, author)
-}
-
-// Began is when the session of an ID began, or its memory was saved, to the millisecond in UTC; the
-// zero time for what is no ID, and where the time of its first turn is not known.
-func Began(id string) time.Time {
-	u, err := ulid.ParseStrict(id)
-	if err != nil || u.Time() == 0 {
-		return time.Time{}
+	var began time.Time
+	if u, err := ulid.ParseStrict(id); err == nil {
+		began = ulid.Time(u.Time())
 	}
-	return ulid.Time(u.Time()).UTC()
+	return derive(began, id, author)
 }
 
 func derive(ts time.Time, parts ...string) string {

@@ -11,9 +11,9 @@ import (
 )
 
 // full shows the texts: a memory as it is, a session as a window of turns around the one that matched.
-// Of several items, one that does not fit is cut, and those behind it are left out.
+// Several items share the room, as long as that leaves some to each; those behind are left out.
 func (a Answer) full(p *page) {
-	for _, it := range a.Items {
+	for i, it := range a.Items {
 		head := []string{fmt.Sprintf("--- %s | %s | %s ---", it.Short, it.title(), it.when())}
 		head = append(head, strings.TrimPrefix(a.who(it)+it.signs(), " | "))
 		if a.One {
@@ -23,13 +23,19 @@ func (a Answer) full(p *page) {
 			return
 		}
 		p.items++
+		kept := p.room - max(p.room/(len(a.Items)-i), min(p.room, leastShare))
+		p.room -= kept
 		if it.Kind == "memory" {
 			p.text(it.Text)
 		} else {
 			it.window(p)
 		}
+		p.room += kept
 	}
 }
+
+// leastShare is what of the room one of several items has at least: enough for some turns.
+const leastShare = 500
 
 // text adds a text, or as much of it as there is room for.
 func (p *page) text(s string) {
@@ -78,7 +84,11 @@ const markWeight = 16
 // long as they fit. It tells what is left out.
 func (it Item) window(p *page) {
 	at := it.at()
-	if at < 0 {
+	switch {
+	case at < 0 && it.Total > 0:
+		p.add(fmt.Sprintf("[no turn %d: it has %d turns]", it.At, it.Total))
+		return
+	case at < 0:
 		p.add("[no turns]")
 		return
 	}
@@ -156,7 +166,7 @@ func turnLines(t result.Turn) []string {
 
 // ours is how the lines begin that the server writes itself: heads, signs, files, turns, marks of a cut,
 // notes and the footer.
-var ours = regexp.MustCompile(`^(---|\[turn|\[no turns|\[\.\.\.|files: |(by .*\| )?(session|memory)( \||$)|\d+ result\(s\)|` +
+var ours = regexp.MustCompile(`^(---|\[turn|\[no turn|\[\.\.\.|files: |(by .*\| )?(session|memory)( \||$)|\d+ result\(s\)|` +
 	`Not found: |No result touched |Little speaks for it)`)
 
 // shown is a text in lines that hold nothing hidden, none of which looks like one of ours.
@@ -178,21 +188,23 @@ func shown(s string) []string {
 
 // files lists what a session's commits changed, and how far it still is as they left it.
 func (it Item) files() []string {
-	const most = 20
-	var names []string
-	for _, f := range it.Changed {
-		name := plain(f.Path)
+	const most, weight = 20, 500
+	line := "files: "
+	for i, f := range it.Changed {
+		name := cut(plain(f.Path), 120)
 		if f.Freshness != "" {
 			name += " (" + f.Freshness + ")"
 		}
-		names = append(names, name)
+		if i > 0 {
+			name = ", " + name
+		}
+		if i == most || Tokens(line+name) > weight {
+			return []string{fmt.Sprintf("%s, %d more", line, len(it.Changed)-i)}
+		}
+		line += name
 	}
-	if len(names) == 0 {
+	if len(it.Changed) == 0 {
 		return nil
 	}
-	rest := ""
-	if more := len(names) - most; more > 0 {
-		names, rest = names[:most], fmt.Sprintf(", %d more", more)
-	}
-	return []string{"files: " + strings.Join(names, ", ") + rest}
+	return []string{line}
 }

@@ -69,9 +69,11 @@ func (a Answer) Text() string {
 		p.room = FullBudget
 	}
 	p.room -= reserve
+	notes := page{room: p.room / 3} // one that repeats what was asked may be long
 	for _, n := range a.Notes {
-		p.room -= Tokens(n) + 1
+		notes.add(n)
 	}
+	p.room -= p.room/3 - notes.room
 	switch a.Detail {
 	case Timeline:
 		a.timeline(&p)
@@ -80,7 +82,7 @@ func (a Answer) Text() string {
 	default:
 		a.compact(&p)
 	}
-	p.lines = append(p.lines, a.Notes...)
+	p.lines = append(p.lines, notes.lines...)
 	return strings.Join(append(p.lines, "---", a.footer(&p)), "\n")
 }
 
@@ -167,7 +169,7 @@ func (a Answer) timeline(p *page) {
 			day = it.date()
 			head = day + "\n"
 		}
-		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), plain(it.Source), it.passage(Timeline.Snippet()), it.Short)
+		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), cut(plain(it.Source), 80), it.passage(Timeline.Snippet()), it.Short)
 	})
 }
 
@@ -218,16 +220,19 @@ func (it Item) title() string { return cmp.Or(cut(plain(it.Title), 120), "untitl
 
 func (it Item) passage(size int) string { return cut(plain(it.Snippet), size) }
 
-// when is the time that an item is from: an import captures today what was said long ago.
-func (it Item) when() string { return cmp.Or(it.StartedAt, it.CapturedAt) }
+// when a session last had a turn, or a memory was saved.
+func (it Item) when() string { return cmp.Or(it.LastTurnAt, it.CapturedAt) }
 
-func (it Item) date() string { return cmp.Or(it.when()[:min(len(it.when()), 10)], "-") }
+func (it Item) date() string { return it.part(0, 10) }
 
-func (it Item) clock() string {
-	if len(it.when()) < 16 {
+func (it Item) clock() string { return it.part(11, 16) }
+
+// part is a part of the time; a transcript may hold any year.
+func (it Item) part(from, to int) string {
+	if len(it.when()) != len("2026-11-21T10:00:00Z") {
 		return "-"
 	}
-	return it.when()[11:16]
+	return it.when()[from:to]
 }
 
 // plain is text of others as a part of a line: what stands between our own parts it can't hold.

@@ -30,6 +30,7 @@ func session(id, title string) view.Item {
 
 func TestViews(t *testing.T) {
 	one, two := session("01KAB3F9", "Fix JWT expiry"), session("01KAC000", "")
+	one.LastTurnAt, one.CapturedAt = one.CapturedAt, "2026-11-30T10:00:00Z"
 	two.Author, two.CapturedAt, two.Score, two.Matched, two.Turn = "bob@example.com", "2026-11-21T09:30:00Z", 0, nil, nil
 	memory := view.Item{Hit: result.Hit{Kind: "memory", Title: "Leeway", Author: "Alice@example.com", Source: "manual", CapturedAt: "2026-11-19T08:00:00Z", Snippet: "30 s | of leeway"}, Short: "01KAD000"}
 	turns := func(it view.Item, texts ...string) view.Item {
@@ -110,6 +111,36 @@ memory is short
 	}
 }
 
+// TestShares: of several items in full each has a share of the room, and one that needs less leaves it to
+// those behind it.
+func TestShares(t *testing.T) {
+	long := func(id string) view.Item {
+		it := session(id, "long")
+		s := result.Session{Turns: 40}
+		for i := range 40 {
+			s.Page = append(s.Page, result.Turn{Turn: i, Role: "human", Content: id + strings.Repeat(" of many", 20)})
+		}
+		it.Read(&s, nil, 20)
+		return it
+	}
+	short := view.Item{Hit: result.Hit{Kind: "memory", Title: "Leeway"}, Short: "01KAD000"}
+	short.Read(nil, &result.Memory{Content: "30 s"}, 0)
+	for _, tt := range []struct {
+		items []view.Item
+		want  string
+	}{
+		{[]view.Item{long("01KAB3F9"), long("01KAB3FA")}, "16 and 16 of 2"},
+		{[]view.Item{short, long("01KAB3F9"), long("01KAB3FA")}, "16 and 15 of 3"},
+		{[]view.Item{long("01KAB3F9"), long("01KAB3FA"), long("01"), long("02"), long("03"), long("04")}, "8 and 8 of 4"},
+	} {
+		text := view.Answer{Detail: view.Full, Items: tt.items, Total: len(tt.items)}.Text()
+		turns := func(id string) int { return strings.Count(text, "human: "+id) }
+		if got := fmt.Sprintf("%d and %d of %d", turns("01KAB3F9"), turns("01KAB3FA"), strings.Count(text, "--- 0")); got != tt.want {
+			t.Errorf("%s, want %s\n%s", got, tt.want, text)
+		}
+	}
+}
+
 // TestSigns: where not all signs fit behind all lines, those go first that say why an item was found, then
 // how far to trust it; that it is purged stands behind each line in any case.
 func TestSigns(t *testing.T) {
@@ -154,6 +185,10 @@ func TestWindow(t *testing.T) {
 	if n := view.Tokens(text); n > view.FullBudget || n < view.FullBudget-700 {
 		t.Errorf("%d tokens of %d", n, view.FullBudget)
 	}
+	it.Read(&result.Session{Turns: 100}, nil, 1000)
+	if text := (view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}).Text(); !strings.Contains(text, "\n[no turn 1000: it has 100 turns]\n") {
+		t.Errorf("behind the end:\n%s", text)
+	}
 	s.Page[15].Content = strings.Repeat("of many ", 10_000)
 	it.Read(&s, nil, 45)
 	text = view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}.Text()
@@ -196,7 +231,7 @@ func random(r *rand.Rand) view.Answer {
 		it := view.Item{Hit: result.Hit{
 			ID: strconv.Itoa(i), Kind: []string{"session", "memory"}[r.IntN(2)], Score: r.Float64(), Title: text(r, 60), Snippet: text(r, 60), Turn: &at,
 			Matched: []string{"content", "title", "files", "command", "terms", "ngram", "semantic"}[:r.IntN(8)],
-			Author:  []string{"alice@example.com", "bob@example.com", text(r, 40)}[r.IntN(3)], Source: text(r, 5),
+			Author:  []string{"alice@example.com", "bob@example.com", text(r, 40)}[r.IntN(3)], Source: text(r, []int{5, 1000}[r.IntN(10)/9]),
 			CapturedAt: fmt.Sprintf("2026-11-%02dT10:%02d:00Z", 1+r.IntN(28), r.IntN(60)), Weak: r.IntN(9) == 0, Purged: r.IntN(9) == 0,
 		}, Short: "01KAB3F9"}
 		if it.Kind == "memory" {
@@ -207,14 +242,14 @@ func random(r *rand.Rand) view.Answer {
 				s.Page = append(s.Page, result.Turn{Turn: j, Role: "human", Content: text(r, 1+r.IntN(150))})
 			}
 			for range r.IntN(40) {
-				s.Files = append(s.Files, result.File{Path: text(r, 8)})
+				s.Files = append(s.Files, result.File{Path: text(r, []int{8, 1000}[r.IntN(20)/19])})
 			}
 			it.Read(&s, nil, at)
 		}
 		a.Items = append(a.Items, it)
 	}
 	if r.IntN(4) == 0 {
-		a.Notes = []string{"Not found: x", "Not found: y"}
+		a.Notes = []string{"Not found: " + strings.Repeat("x🦊", r.IntN(400)), "Not found: y"}
 	}
 	a.Total = n + r.IntN(2)*r.IntN(100_000)
 	return a
