@@ -1,7 +1,9 @@
 package materialize_test
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -142,14 +144,14 @@ func TestWhichMarksCount(t *testing.T) {
 	}
 }
 
-// Ledgers with sessions, memories, purges and restores come in any order, in pieces: the tables
+// Ledgers with sessions, memories, purges and restores come in any order, in pieces: after each the tables
 // are those of a rebuild, and so are the scores.
 func TestMarksInAnyOrder(t *testing.T) {
-	const entries = 70
+	const entries, first = 90, 60 // what belongs before the first ones calls for a rebuild, which shows nothing
 	w := newWorld(t)
 	people := []string{alice, bob, "carol@example.com"}
 	r := rand.New(rand.NewPCG(1, 2))
-	tips := map[string][]git.OID{}
+	tips, early := map[string][]git.OID{}, map[string]int{}
 	var ids []string
 	talk, owner := map[string]session.Session{}, map[string]string{}
 	n := map[string]int{}
@@ -163,30 +165,39 @@ func TestMarksInAnyOrder(t *testing.T) {
 			e = entryOf(commit("1", email, "M go.mod"), until(s, 2, 2))
 		case dice < 6:
 			e = remember(10*i, topic, fmt.Sprintf("we decided: %s, %d", topic, i))
-			owner[e.Memories[0].ID], ids = email, append(ids, e.Memories[0].ID)
-		case dice < 8: // a session goes on, purged or not
-			id := ids[r.IntN(len(ids))]
-			if s, ok := talk[id]; ok {
-				email = owner[id]
-				e = entryOf(commit("2", email), from(s, 2, 2))
-				delete(talk, id)
+			if r.IntN(3) == 0 { // by an ID that is somebody's, or will have been
+				e.Memories[0].ID = ids[len(ids)-1-r.IntN(3)]
+			} else {
+				owner[e.Memories[0].ID], ids = email, append(ids, e.Memories[0].ID)
+			}
+		case dice < 8: // a session goes on, mostly one that is purged
+			open := slices.SortedFunc(maps.Keys(talk), func(a, b string) int {
+				return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b))
+			})
+			if len(open) > 0 {
+				email = owner[open[0]]
+				e = entryOf(commit("2", email), from(talk[open[0]], 2, 2))
+				delete(talk, open[0])
 			}
 		default:
-			id := ids[r.IntN(len(ids))]
+			id := ids[len(ids)-1-r.IntN(min(9, len(ids)))]
 			if n[id]++; r.IntN(4) > 0 {
 				email = owner[id]
 			}
-			if e = purge(n[id], id); r.IntN(3) == 0 {
+			if e = purge(n[id], id); r.IntN(4) == 0 {
 				e = restore(n[id], id)
 			}
 		}
 		tips[email] = append(tips[email], w.append(email, 10*i+9, e))
+		if i < first {
+			early[email]++
+		}
 	}
 	for _, email := range people {
 		runGit(t, w.dir, "update-ref", "-d", w.own(email).Ref())
 	}
 	purged := 0
-	for round := range 3 {
+	for round := range 2 {
 		for _, email := range people {
 			for _, ref := range []string{w.own(email).Ref(), "refs/rekal/origin/" + email} {
 				runGit(t, w.dir, "update-ref", "-d", ref)
@@ -194,26 +205,31 @@ func TestMarksInAnyOrder(t *testing.T) {
 		}
 		m := w.materializer(fmt.Sprint(round))
 		at := map[string]int{}
-		mine := people[round%len(people)]
-		for at[people[0]]+at[people[1]]+at[people[2]] < entries {
-			email := people[r.IntN(len(people))]
-			if len(tips[email]) == at[email] {
-				continue
-			}
-			at[email] = min(len(tips[email]), at[email]+1+r.IntN(6))
+		arrive := func(email string, n int) {
+			at[email] = min(len(tips[email]), at[email]+n)
 			ref := "refs/rekal/origin/" + email
-			if email == mine {
+			if email == people[round%len(people)] {
 				ref = w.own(email).Ref()
 			}
 			w.point(ref, tips[email][at[email]-1])
+		}
+		check := func() tables {
+			lived, fresh := w.catchUp(m), w.materializer("anew", fmt.Sprint(round, at))
+			same(t, fmt.Sprint("round ", round, " at ", at), w.catchUp(fresh), lived)
+			equal(t, "scores", w.found(fresh, topics...), w.found(m, topics...))
+			return lived
+		}
+		for _, email := range people {
+			arrive(email, early[email])
+		}
+		check()
+		for at[people[0]]+at[people[1]]+at[people[2]] < entries {
+			arrive(people[r.IntN(len(people))], 1+r.IntN(3))
 			if r.IntN(2) == 0 {
-				w.catchUp(m)
+				check()
 			}
 		}
-		lived := w.catchUp(m)
-		fresh := w.materializer("anew", fmt.Sprint(round))
-		same(t, fmt.Sprint("round ", round), w.catchUp(fresh), lived)
-		equal(t, "scores", w.found(fresh, topics...), w.found(m, topics...))
+		lived := check()
 		purged += len(lived["data.purged"])
 		if len(lived["index.session_embeddings"]) == 0 {
 			t.Error("no semantic model")
