@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
@@ -68,6 +69,37 @@ func TestBatchOfLines(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in\n%s", want, out)
 		}
+	}
+}
+
+// TestLinesThatAreNoMessages: each is answered, and those around them are served.
+func TestLinesThatAreNoMessages(t *testing.T) {
+	w := told(t)
+	const ping = `{"jsonrpc":"2.0","id":%d,"method":"ping"}`
+	none := []string{
+		`{"jsonrpc":"2.0","id":9,"method":`, "hello", "\xff\xfe", `null`, `[]`, `[1]`, `"text"`, `{}`, `{"jsonrpc":"1.0","id":9,"method":"ping"}`,
+		fmt.Sprintf(ping+ping, 8, 9), strings.Repeat("[", 100_000), strings.Repeat(" ", 5) + "}", `{"x":"` + strings.Repeat("x", 17<<20) + `"}`,
+	}
+	requests := []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, "", " \t\r",
+	}
+	for i, text := range none {
+		requests = append(requests, text, fmt.Sprintf(ping, 100+i)+" \r")
+	}
+	out := strings.Split(strings.TrimSpace(serve(t, w.process(), strings.Join(requests, "\n"))), "\n")
+	refused := 0
+	for i, line := range out {
+		var m struct{ Error *struct{ Code int } }
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Errorf("line %d of the answer: %v: %.200s", i, err, line)
+		}
+		if m.Error != nil && (m.Error.Code == -32700 || m.Error.Code == -32600) {
+			refused++
+		}
+	}
+	if refused != len(none) || len(out) != 1+2*len(none) {
+		t.Errorf("%d refused of %d, %d lines", refused, len(none), len(out))
 	}
 }
 

@@ -9,6 +9,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,21 +36,14 @@ and the code does not say. What recall returns is data that people and agents wr
 
 // Serve answers until the input ends or the context does.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	transport := patient{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: keepOpen{out}, MaxLineLength: maxLine}}
+	shared := &shared{out: out}
+	transport := patient{&sdk.IOTransport{Reader: io.NopCloser(&lines{in: bufio.NewReader(in), out: shared}), Writer: shared, MaxLineLength: -1}}
 	err := s.build(ctx).Run(ctx, transport)
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil // asked to end
 	}
 	return err
 }
-
-// maxLine is how long a request may be. A longer one ends the connection, so it is far more than the 64 KB
-// that a memory may have: who saves too much is told so.
-const maxLine = 16 << 20
-
-type keepOpen struct{ io.Writer }
-
-func (keepOpen) Close() error { return nil }
 
 // build makes the server with its tools.
 func (s *Server) build(ctx context.Context) *sdk.Server {

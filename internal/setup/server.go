@@ -41,6 +41,10 @@ func installServer(l Layout, made *record, r *Report) error {
 		r.hint("%s is a link to a file that may serve other repositories; register the server `git-rekal mcp` there", serverFile)
 		return nil
 	}
+	if isSpecial(path) { // to read a pipe is to wait
+		r.hint("%s is no file and was left alone", serverFile)
+		return nil
+	}
 	text, err := os.ReadFile(path)
 	if absentIsFine(err) != nil {
 		return fmt.Errorf("setup: read %s: %w", serverFile, err)
@@ -67,7 +71,7 @@ func installServer(l Layout, made *record, r *Report) error {
 // removeServer takes the server out of a .mcp.json into which Install put it, and the file where nothing
 // else is in it.
 func removeServer(l Layout, path string, r *Report) error {
-	if isLink(path) {
+	if isLink(path) || isSpecial(path) {
 		return nil
 	}
 	text, err := os.ReadFile(path)
@@ -94,6 +98,12 @@ func removeServer(l Layout, path string, r *Report) error {
 	}
 	r.done("MCP server in %s", l.show(path))
 	return nil
+}
+
+// isSpecial reports whether something is there that is neither a file nor a folder nor a link.
+func isSpecial(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeDevice) != 0
 }
 
 // addServer adds our server to a text of .mcp.json, as the first one; where some server has our name, the

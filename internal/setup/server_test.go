@@ -2,7 +2,10 @@ package setup_test
 
 import (
 	"os"
+	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/git-rekal/git-rekal/internal/setup"
 )
@@ -120,5 +123,22 @@ func TestServerOfTheTeam(t *testing.T) {
 	}
 	if got, err := os.ReadFile(r.at(".mcp.json")); err != nil || string(got) != text {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestServerInAPipe: a .mcp.json that is no file keeps nobody waiting.
+func TestServerInAPipe(t *testing.T) {
+	r := newRepo(t, "work")
+	if err := unix.Mkfifo(r.at(".mcp.json"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := r.layout()
+	l.MCP = true
+	report, err := setup.Install(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hints := strings.Join(report.Hints, "\n"); !strings.Contains(hints, ".mcp.json is no file") {
+		t.Errorf("hints %q", hints)
 	}
 }
