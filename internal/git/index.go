@@ -31,6 +31,7 @@ const (
 	indexOID    = 40
 	indexFlags  = indexOID + oidSize
 	indexName   = indexFlags + 2
+	indexLength = 0xfff // in the flags, of the whole name; so much or more
 )
 
 // indexEntries reads an index of version 2 to 4, but for what is being merged. libgit2 takes 20 times as
@@ -61,7 +62,10 @@ func indexEntries(raw []byte) iter.Seq[indexEntry] {
 				}
 				at += n
 			}
-			end := bytes.IndexByte(rest[at:], 0)
+			end := int(flags & indexLength)
+			if version == 4 || end == indexLength || at+end >= len(rest) || rest[at+end] != 0 {
+				end = bytes.IndexByte(rest[at:], 0)
+			}
 			if end < 0 {
 				return
 			}
@@ -97,14 +101,17 @@ func (c *Content) stagedAs(files []string, out map[string]string) {
 	if len(files) == 0 || c.root == "" {
 		return
 	}
-	wanted := map[[oidSize]byte][]string{}
+	wanted, first := map[[oidSize]byte][]string{}, [256]bool{} // a look at the first byte spares most of the map
 	for _, f := range files {
 		var oid [oidSize]byte
 		if _, err := hex.Decode(oid[:], []byte(c.inTree(f))); err == nil {
-			wanted[oid] = append(wanted[oid], f)
+			wanted[oid], first[oid[0]] = append(wanted[oid], f), true
 		}
 	}
 	for e := range indexEntries(c.rawIndex()) {
+		if !first[e.oid[0]] {
+			continue
+		}
 		if of, ok := wanted[e.oid]; ok && c.inTree(string(e.name)) == "" {
 			for _, f := range of {
 				out[f] = string(e.name)
