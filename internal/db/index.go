@@ -2,7 +2,7 @@ package db
 
 // IndexVersion is the schema version of index.db. Any change of a table below, of a blob that
 // search keeps in one, or of how text is tokenised raises it: the index is then rebuilt.
-const IndexVersion = 11
+const IndexVersion = 12
 
 // IndexSchema is the schema of index.db: the tables of the schema page (turns_ft …
 // index_state, documented columns first) and those in which package search keeps its

@@ -120,7 +120,11 @@ func (a *adder) part(p session.Session) {
 	for _, t := range p.Turns {
 		text = appendText(text[:0], t)
 		a.texts.Add(textKey(a.build.Base+a.build.Units()), text)
-		a.build.Add(n, t.Index, lexical.Content, a.analyzer.Tokens(strings.TrimLeft(t.Heading+"\n"+t.Content, "\n")))
+		kind, said := lexical.Content, t.Content
+		if p.Memory {
+			kind, said = lexical.Memory, memoryText(p.Title, t.Content)
+		}
+		a.build.Add(n, t.Index, kind, a.analyzer.Tokens(said))
 	}
 	var edited, paths, commands []string
 	for _, c := range p.ToolCalls {
@@ -138,6 +142,14 @@ func (a *adder) part(p session.Session) {
 	a.unit(n, lexical.Paths, distinct(paths))
 	a.unit(n, lexical.Commands, distinct(commands))
 	a.unit(n, lexical.Title, p.Title)
+}
+
+// memoryText is what a memory says: its title, too, where that is not the text's own beginning.
+func memoryText(title, content string) string {
+	if strings.HasPrefix(content, title) {
+		return content
+	}
+	return title + "\n" + content
 }
 
 func (a *adder) unit(session int, kind lexical.Kind, text string) {

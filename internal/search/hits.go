@@ -26,7 +26,9 @@ func (s *Searcher) hits(q query.Query, matches []lexical.Match, near *meanings, 
 	}
 	weak := false
 	if !opt.Weak {
-		found, weak = s.strong(q, found, func(n int) bool { return matches[n].Exact || isNamed(n) })
+		found, weak = s.strong(q, found,
+			func(n int) bool { return matches[n].Exact || isNamed(n) },
+			func(n int) bool { return matches[n].Kinds[lexical.Memory] })
 	}
 	slices.SortFunc(found, s.compare)
 	if opt.K > 0 && len(found) > opt.K {
@@ -83,8 +85,9 @@ func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
 // strong leaves the strong ones of what was found: or the best one, which is weak, when there are
 // none. A question of nothing but function words has no strong answer. Nor has one of nothing but
 // names (an error code, a symbol, a file) of which none stands anywhere: that words like its
-// parts do says little. All that hold what such a question names are strong.
-func (s *Searcher) strong(q query.Query, found []candidate, holds func(n int) bool) (strong []candidate, weak bool) {
+// parts do says little. All that hold what such a question names are strong. Memories hide no session: these
+// are measured by the best of theirs.
+func (s *Searcher) strong(q query.Query, found []candidate, holds, isMemory func(n int) bool) (strong []candidate, weak bool) {
 	if len(found) == 0 {
 		return nil, false
 	}
@@ -93,8 +96,18 @@ func (s *Searcher) strong(q query.Query, found []candidate, holds func(n int) bo
 	if q.Weak() || !fusion.Strong(best.score, best.score) || q.Anchors && !slices.ContainsFunc(found, isHeld) {
 		return []candidate{best}, true
 	}
+	bestSession := 0.0
+	for _, c := range found {
+		if !isMemory(c.n) {
+			bestSession = max(bestSession, c.score)
+		}
+	}
 	return slices.DeleteFunc(found, func(c candidate) bool {
-		isStrong := fusion.Strong(c.score, best.score) || q.Anchors && isHeld(c)
+		bar := bestSession
+		if isMemory(c.n) {
+			bar = best.score
+		}
+		isStrong := fusion.Strong(c.score, bar) || q.Anchors && isHeld(c)
 		return !isStrong
 	}), false
 }
@@ -107,7 +120,7 @@ func reasons(m lexical.Match, cosine float64) []string {
 		is   bool
 	}{
 		// Nothing but function words was asked where no kind has a word to name.
-		{MatchedContent, m.Kinds[lexical.Content] || m.Found && m.Turn >= 0 && m.Kinds == [len(m.Kinds)]bool{}},
+		{MatchedContent, m.Kinds[lexical.Content] || m.Kinds[lexical.Memory] || m.Found && m.Turn >= 0 && m.Kinds == [len(m.Kinds)]bool{}},
 		{MatchedTitle, m.Kinds[lexical.Title]},
 		{MatchedFiles, m.Kinds[lexical.Edited] || m.Kinds[lexical.Paths]},
 		{MatchedCommand, m.Kinds[lexical.Commands]},

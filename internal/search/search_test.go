@@ -52,6 +52,9 @@ func TestSearchFindsMemoryByItsTitle(t *testing.T) {
 	}
 	add(t, d, parts...)
 	hits := find(t, d, "linter version", search.Options{})
+	if len(hits) != 11 {
+		t.Errorf("%d hits: a memory hides no session", len(hits))
+	}
 	if len(hits) == 0 || hits[0].Session != "M1" || hits[0].Turn != 0 {
 		t.Fatalf("%+v", hits)
 	}

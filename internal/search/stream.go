@@ -10,7 +10,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/analysis"
 	"github.com/git-rekal/git-rekal/internal/search/block"
-	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
@@ -93,7 +92,7 @@ func (h *headers) told(wanted map[int]*stream) []told {
 	for r, run := range h.runs {
 		unit := run.Base
 		for _, p := range run.Parts {
-			if s := wanted[int(p.Session)]; s != nil && p.Kind == lexical.Content {
+			if s := wanted[int(p.Session)]; s != nil && p.Kind.Turn() {
 				out = append(out, h.texts[r].told(s, unit, int(p.Units), int(p.Turn))...)
 			}
 			unit += int(p.Units)

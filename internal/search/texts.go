@@ -11,7 +11,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/block"
-	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -191,7 +190,7 @@ func (s *Searcher) places(wanted map[string]int) map[string]place {
 	for r, h := range s.heads.runs {
 		unit := h.Base
 		for _, p := range h.Parts {
-			if p.Kind == lexical.Content && asked[p.Session] {
+			if p.Kind.Turn() && asked[p.Session] {
 				id := numbers[p.Session]
 				had, found := out[id]
 				at, from := wanted[id], int(p.Turn)

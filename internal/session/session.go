@@ -46,6 +46,7 @@ type Session struct {
 	FirstTool  int       // index of ToolCalls[0] within the session
 	Turns      []Turn
 	ToolCalls  []ToolCall
+	Memory     bool // it is a memory, as AsSession makes one
 }
 
 // Turn is one human prompt or one block of assistant text.
@@ -54,7 +55,6 @@ type Turn struct {
 	Role    string    // RoleHuman or RoleAssistant
 	TS      time.Time // UTC, to the millisecond
 	Content string    // UTF-8; never tool output, thinking or system prompts
-	Heading string    // stands above the content, whose words count with it; only of a memory: its title
 }
 
 // ToolCall is one tool invocation, without its input's bulk or its output.
@@ -130,17 +130,13 @@ type Memory struct {
 	ActorType                  string
 }
 
-// AsSession is a memory as those take it who look for words: a session of one turn. Its title is a part
-// of what it says, where that of a session mostly repeats the first prompt.
+// AsSession is a memory as those take it who look for words: a session of one turn.
 func (m Memory) AsSession() Session {
 	turn := Turn{Role: RoleHuman, TS: m.TS, Content: m.Content}
 	if m.ActorType == ActorAgent {
 		turn.Role = RoleAssistant
 	}
-	if !strings.HasPrefix(m.Content, m.Title) {
-		turn.Heading = m.Title
-	}
-	return Session{ID: m.ID, Source: m.Source, ActorType: m.ActorType, Title: m.Title, StartedAt: m.TS, Turns: []Turn{turn}}
+	return Session{ID: m.ID, Source: m.Source, ActorType: m.ActorType, Title: m.Title, StartedAt: m.TS, Turns: []Turn{turn}, Memory: true}
 }
 
 // Mark hides (purge) or shows again (restore) a session or memory. The highest N for

@@ -66,7 +66,7 @@ func (b *Builder) Add(session, turn int, kind Kind, tokens []analysis.Token) {
 func (b *Builder) Talked() []int {
 	var out []int
 	for _, p := range b.Parts {
-		if p.Kind == Content {
+		if p.Kind.Turn() {
 			out = append(out, int(p.Session))
 		}
 	}

@@ -107,7 +107,7 @@ func (x *Index) Stems() []int {
 	out := make([]int, len(x.Sessions))
 	for _, h := range x.runs {
 		for _, p := range h.Parts {
-			if p.Kind == Content {
+			if p.Kind.Turn() {
 				out[p.Session] += int(p.Stems)
 			}
 		}
@@ -120,7 +120,7 @@ func (x *Index) Turns(n int) []int {
 	out := make([]int, len(x.Sessions))
 	for _, h := range x.runs {
 		for _, p := range h.Parts {
-			if p.Kind == Content {
+			if p.Kind.Turn() {
 				more := min(n, int(p.Units))
 				out[p.Session] += more
 				n -= more

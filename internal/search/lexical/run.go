@@ -21,14 +21,18 @@ const (
 	Paths                // the other paths of its tool calls, each once
 	Commands             // the commands of a part's tool calls, each once
 	Title                // the session's title; a later one replaces it
+	Memory               // the title and text of a memory, the only unit that it has beside its title
 	kinds    = iota
 )
+
+// Turn reports whether a unit is what was said: a turn, or a memory.
+func (k Kind) Turn() bool { return k == Content || k == Memory }
 
 // Part is units of one session and one kind that follow each other.
 type Part struct {
 	Session int32 // the session's number; see Header.Sessions
 	Kind    Kind
-	Turn    int32 // the index of the first unit's turn, the others count on; -1 where Kind is not Content
+	Turn    int32 // the index of the first unit's turn, the others count on; -1 where Kind is none of turns
 	Units   int32 // how many, at least 1
 	Words   int32 // of all of them
 	Stems   int32 // those of the words that are not function words

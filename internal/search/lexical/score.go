@@ -346,22 +346,34 @@ func (s *scorer) part(p Part, first uint32, b *best) {
 			continue
 		}
 		v, pair := float64(unit), 0.0
-		insert(b.units[:], v)
+		take(b.units[:], v, p.Kind)
 		if p.Kind == Edited {
 			b.edited = max(b.edited, v)
 		}
 		if s.pairs != nil {
 			pair = float64(s.pairs[first+uint32(i)])
-			insert(b.pairs[:], pair)
+			take(b.pairs[:], pair, p.Kind)
 		}
 		turn := int(p.Turn) + i
-		if v += pair; p.Kind == Content && (v > b.turn || v == b.turn && turn < m.Turn) {
+		if v += pair; p.Kind.Turn() && (v > b.turn || v == b.turn && turn < m.Turn) {
 			b.turn, m.Turn = v, turn
 		}
-		if p.Kind != Content && v > b.other {
+		if !p.Kind.Turn() && v > b.other {
 			b.other, m.Best = v, p.Kind
 		}
 	}
+}
+
+// take puts a unit's score among the best. A session comes back to its matter in turn after turn, a memory says
+// once what it is about: that counts as if it were said each time.
+func take(top []float64, v float64, kind Kind) {
+	if kind == Memory {
+		for i := range top {
+			top[i] = v
+		}
+		return
+	}
+	insert(top, v)
 }
 
 // insert puts v into top, which is descending, where it belongs.
