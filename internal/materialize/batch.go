@@ -232,8 +232,13 @@ func (b *batch) memory(e entry, m session.Memory) {
 	}
 	row := db.MemoryRow{Memory: m, Email: e.email, Entry: e.key}
 	b.memories[m.ID], b.saved = row, append(b.saved, row)
-	b.indexed = append(b.indexed, m.AsSession())
+	if !isScrubbed(row) {
+		b.indexed = append(b.indexed, m.AsSession())
+	}
 }
+
+// isScrubbed reports whether nothing is left of a memory: no recall shows it.
+func isScrubbed(m db.MemoryRow) bool { return m.Content == session.Scrubbed }
 
 // newRow begins the row of a session, whose first part p is.
 func (b *batch) newRow(e entry, p session.Session) *db.SessionRow {
@@ -358,7 +363,7 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 	if err := b.index.AddTogether(ctx, together); err != nil {
 		return err
 	}
-	if err := b.index.AppendMemoryFacets(b.saved); err != nil {
+	if err := b.index.AppendMemoryFacets(slices.DeleteFunc(slices.Clone(b.saved), isScrubbed)); err != nil {
 		return err
 	}
 	return b.index.ReplaceFacets(ctx, b.changedRows())
