@@ -149,6 +149,24 @@ func describe(row db.SessionRow) result.Session {
 	}
 }
 
+// behindOf lists commits, with what amends and rebases made of them.
+func behindOf(ctx context.Context, index *db.DB, commits []db.CommitRow) ([]result.Commit, error) {
+	shas := make([]string, len(commits))
+	for i, c := range commits {
+		shas[i] = c.SHA
+	}
+	rewrites, err := index.Became(ctx, shas)
+	now := successors(rewrites)
+	out := make([]result.Commit, len(commits))
+	for i, c := range commits {
+		out[i] = result.Commit{Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS), Inferred: c.Inferred}
+		if sha := now(c.SHA); sha != c.SHA {
+			out[i].Became = sha
+		}
+	}
+	return out, err
+}
+
 func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page, out *result.Session, to int) error {
 	from := p.Offset
 	if from == 0 {
@@ -165,10 +183,8 @@ func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page, out *
 	if err != nil {
 		return err
 	}
-	for _, c := range commits[out.ID] {
-		out.Commits = append(out.Commits, result.Commit{
-			Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS), Inferred: c.Inferred,
-		})
+	if out.Commits, err = behindOf(ctx, index, commits[out.ID]); err != nil {
+		return err
 	}
 	files, err := index.SessionFiles(ctx, out.ID)
 	if err != nil {

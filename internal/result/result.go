@@ -196,6 +196,7 @@ type Commit struct {
 	Commit     string `json:"commit"`
 	Checkpoint string `json:"checkpoint"`
 	TS         string `json:"ts"`
+	Became     string `json:"became,omitempty"`   // the commit after amends and rebases
 	Inferred   bool   `json:"inferred,omitempty"` // matched by time and files, not seen at the commit
 }
 
