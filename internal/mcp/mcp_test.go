@@ -128,6 +128,12 @@ func TestMarks(t *testing.T) {
 	if out := w.run("leeway"); strings.Contains(out, "30 s") {
 		t.Errorf("the command line shows what is purged: %s", out)
 	}
+	if text, failed := c.call("recall", map[string]any{"id": id}); !failed || !strings.Contains(text, "No memories found") || !strings.Contains(text, "is purged: include_purged shows it") {
+		t.Errorf("asked for by its ID: %q, %v", text, failed)
+	}
+	if text, failed := c.call("recall", map[string]any{"id": id, "include_purged": true, "turn": 0}); failed || !strings.Contains(text, "detail: full") {
+		t.Errorf("a turn: %q, %v", text, failed)
+	}
 	for _, args := range []map[string]any{{"query": "leeway", "include_purged": true}, {"include_purged": true, "detail": "timeline"}, {"id": id, "include_purged": true, "detail": "full"}, {"ids": []string{id}}} {
 		c.says("recall", args, "30 s", "purged")
 	}
@@ -155,7 +161,7 @@ func TestSave(t *testing.T) {
 		t.Errorf("saved again: %s", again)
 	}
 	for _, args := range []map[string]any{{}, {"content": ""}, {"content": " \n"}, {"content": strings.Repeat("x", 65537)}, {"content": strings.Repeat("long ", 1_000_000)}, {"content": "x", "title": strings.Repeat("x", 201)}} {
-		if text, failed := one.call("save_memory", args); !failed || text == "" {
+		if text, failed := one.call("save_memory", args); !failed || text == "" || len(text) > 500 {
 			t.Errorf("%.40v: %q", args, text)
 		}
 	}

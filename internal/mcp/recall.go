@@ -21,14 +21,14 @@ import (
 type recallInput struct {
 	Query         string      `json:"query,omitempty" jsonschema:"what to search for: words, identifiers, paths, error codes"`
 	ID            string      `json:"id,omitempty" jsonschema:"one item by its ID or a unique beginning of it (at least 8 characters)"`
-	Title         string      `json:"title,omitempty" jsonschema:"items whose title holds this text, in any case"`
+	Title         string      `json:"title,omitempty" jsonschema:"items whose title holds this text, in any case; then query does not count"`
 	Action        string      `json:"action,omitempty" jsonschema:"view shows; purge hides and restore shows again what id or ids name"`
 	IDs           []string    `json:"ids,omitempty" jsonschema:"items to act on or show, by their IDs from a search before"`
 	Detail        view.Detail `json:"detail,omitempty" jsonschema:"compact: a line each; timeline: lines by date; full: the texts, best of one item"`
 	Limit         int         `json:"limit,omitempty" jsonschema:"at most so many results"`
 	IncludePurged bool        `json:"include_purged,omitempty" jsonschema:"also what is purged, to restore it"`
 	Files         []string    `json:"files,omitempty" jsonschema:"of the results those that touched one of these files or folders; all, where none did"`
-	Turn          *int        `json:"turn,omitempty" jsonschema:"in full: show a session around this turn, not around the one that matches"`
+	Turn          *int        `json:"turn,omitempty" jsonschema:"show a session in full around this turn, not around the one that matches"`
 	File          string      `json:"file,omitempty" jsonschema:"only sessions that touched a path that matches this regular expression (RE2)"`
 	Commit        string      `json:"commit,omitempty" jsonschema:"only sessions behind this code commit: any git revision"`
 	Checkpoint    string      `json:"checkpoint,omitempty" jsonschema:"answer as of a past state: a checkpoint, HEAD~n, @{3 days ago}, or a code revision"`
@@ -68,6 +68,9 @@ func recallTool() *sdk.Tool {
 func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInput) (*sdk.CallToolResult, any, error) {
 	in.Query, in.ID, in.Title = strings.TrimSpace(in.Query), strings.TrimSpace(in.ID), strings.TrimSpace(in.Title)
 	in.Action, in.Detail, in.Limit = cmp.Or(in.Action, actionView), cmp.Or(in.Detail, view.Compact), cmp.Or(in.Limit, 10)
+	if in.Turn != nil { // which only that view shows
+		in.Detail = view.Full
+	}
 	if err := in.check(); err != nil {
 		return nil, nil, err
 	}
@@ -135,7 +138,11 @@ func reasons(before string, failed []error) (lines []string) {
 		if i == maxReasons {
 			return append(lines, fmt.Sprintf("%s%d more", before, len(failed)-i))
 		}
-		lines = append(lines, before+short(err.Error()))
+		line := before + short(err.Error())
+		if errors.As(err, new(*recall.PurgedError)) {
+			line += ": include_purged shows it, action restore brings it back"
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

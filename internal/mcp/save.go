@@ -14,16 +14,15 @@ import (
 
 // saveInput is what the tool takes.
 type saveInput struct {
-	Content string `json:"content" jsonschema:"the text: what was decided or learned, and why"`
-	Title   string `json:"title,omitempty" jsonschema:"one line; it weighs more than the text (default: the text's first line)"`
+	Content string `json:"content" jsonschema:"the text, at most 64 KB: what was decided or learned, and why"`
+	Title   string `json:"title,omitempty" jsonschema:"one line of at most 200 characters; it weighs more than the text (default: the text's first line)"`
 	Source  string `json:"source,omitempty" jsonschema:"who or what it is from (default: the client's name)"`
 }
 
 func saveTool() *sdk.Tool {
 	schema := schemaOf[saveInput]()
 	p := schema.Properties
-	p["content"].MinLength, p["content"].MaxLength = jsonschema.Ptr(1), jsonschema.Ptr(capture.MaxContent)
-	p["title"].MaxLength, p["source"].MaxLength = jsonschema.Ptr(capture.MaxTitle), jsonschema.Ptr(capture.MaxSource)
+	p["content"].MinLength = jsonschema.Ptr(1) // how long they may be, capture says better: a schema's error repeats the text
 	return &sdk.Tool{
 		Name: "save_memory", Title: "Save Memory", InputSchema: schema,
 		Description: `Save what was learned or decided as a memory of this repository, which recall finds at once and the team gets with the next push. ` +

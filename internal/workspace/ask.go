@@ -28,7 +28,7 @@ type Found struct {
 	result.Recall
 	Own    string            // the user's address; "" when git does not know it
 	Short  map[string]string // by ID: its shortest beginning that means it alone
-	Failed []error           // names that mean nothing, or several things
+	Failed []error           // names that mean nothing, or several things, or what is purged and was not asked for
 	Texts  []Text            // of each result; empty where none were asked for
 }
 
@@ -116,6 +116,17 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 		}
 	}
 	out.AsOf = asOf
+	if q.Names != nil && !q.Purged {
+		purged, err := db.PurgedIDs(ctx, index)
+		if err != nil {
+			return err
+		}
+		for _, id := range q.IDs {
+			if slices.Contains(purged, id) || slices.Contains(q.Hidden, id) {
+				out.Failed = append(out.Failed, &recall.PurgedError{ID: names.Short(id)})
+			}
+		}
+	}
 	if q.Names != nil {
 		slices.SortStableFunc(out.Results, func(x, y result.Hit) int { return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs, y.ID) })
 	}
