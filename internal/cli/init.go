@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -71,10 +72,8 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	for _, line := range append(report.Done, made...) {
 		fmt.Fprintln(app.Stdout, printable(line))
 	}
-	if err != nil {
-		return err
-	}
-	if err := c.importSessions(ctx, app, w, author); err != nil {
+	// What is wrong with the set-up keeps no session out.
+	if err := cmp.Or(err, c.importSessions(ctx, app, w, author)); err != nil {
 		return err
 	}
 	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 {

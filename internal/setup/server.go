@@ -51,7 +51,7 @@ func installServer(l Layout, made *record, r *Report) error {
 	}
 	more, err := addServer(text)
 	if err != nil {
-		return fmt.Errorf("setup: %s was left alone: %w: add the server `git-rekal mcp` by hand, and run `git rekal init`", serverFile, err)
+		return fmt.Errorf("setup: %s was left alone: %w: add the server `git-rekal mcp` by hand", serverFile, err)
 	}
 	if bytes.Equal(more, text) {
 		r.already("MCP server in %s", serverFile)
