@@ -24,7 +24,7 @@ func assigned(t string, at window) (int, int) {
 	case c >= utf8.RuneSelf: // an English name in a sentence of another language
 		return inSentence(t, i)
 	case c == '=' || c == ':' || c == '>':
-		return operand(t, j)
+		return operand(t, j, around(t, at.lo))
 	case c == ',' && named, c == '(':
 		return literal(t, skip(t, j+1, " \t"))
 	case j > i:
@@ -89,15 +89,15 @@ func AboutSecret(word string) bool {
 	return false
 }
 
-// operand is the value behind =, :, := or =>.
-func operand(t string, j int) (int, int) {
+// operand is the value behind =, :, := or =>; the separators in outer end it.
+func operand(t string, j int, outer string) (int, int) {
 	from := j
 	j = skip(t, j, "=:>")
 	if j-from > 3 || strings.HasPrefix(t[from:], "://") {
 		return 0, 0
 	}
-	lo, hi, quoted := value(t, scheme(t, skip(t, bold(t, j), " \t")))
-	if v := t[lo:hi]; !telling(v) && (!quoted || !inQuotes(v)) {
+	lo, hi, quoted := valueWithin(t, scheme(t, skip(t, bold(t, j), " \t")), outer)
+	if v := t[lo:hi]; !telling(judged(v)) && (!quoted || !inQuotes(v)) {
 		return 0, 0
 	}
 	return lo, hi
@@ -125,7 +125,7 @@ func scheme(t string, i int) int {
 // literal is a value in quotes.
 func literal(t string, i int) (int, int) {
 	lo, hi, quoted := value(t, i)
-	if !quoted || !telling(t[lo:hi]) && !inQuotes(t[lo:hi]) {
+	if v := t[lo:hi]; !quoted || !telling(judged(v)) && !inQuotes(v) {
 		return 0, 0
 	}
 	return lo, hi
@@ -135,7 +135,8 @@ func literal(t string, i int) (int, int) {
 // "to" in the same sentence. Only what can't be a word of the sentence counts.
 func afterSpace(t string, name, j int) (int, int) {
 	lo, hi, quoted := value(t, j)
-	if flag := name > 0 && isFlag(t[:name]); telling(t[lo:hi]) && (flag || quoted || strict(t[lo:hi])) {
+	v := judged(t[lo:hi])
+	if flag := name > 0 && isFlag(t[:name]); telling(v) && (flag || quoted || strict(v)) {
 		return lo, hi
 	}
 	line := t[j:min(len(t), j+100)]
@@ -149,7 +150,7 @@ func afterSpace(t string, name, j int) (int, int) {
 		}
 		lo, hi, _ = value(t, skip(t, j+n+len(verb), " "))
 		hi = lo + len(strings.TrimRight(t[lo:hi], ".,:!?"))
-		if telling(t[lo:hi]) && strict(t[lo:hi]) {
+		if v := judged(t[lo:hi]); telling(v) && strict(v) {
 			return lo, hi
 		}
 	}
@@ -173,7 +174,10 @@ func strict(v string) bool {
 }
 
 // value is what stands at i: in quotes, or up to white space and what ends a value in code.
-func value(t string, i int) (lo, hi int, quoted bool) {
+func value(t string, i int) (lo, hi int, quoted bool) { return valueWithin(t, i, "") }
+
+// valueWithin is a value among others that the separators in outer keep apart.
+func valueWithin(t string, i int, outer string) (lo, hi int, quoted bool) {
 	if i < len(t) && strings.IndexByte("\"'`", t[i]) >= 0 {
 		for j := i + 1; j < len(t) && t[j] != '\n' && j-i < 4096; j++ {
 			if t[j] == t[i] {
@@ -182,11 +186,7 @@ func value(t string, i int) (lo, hi int, quoted bool) {
 		}
 		i++
 	}
-	hi = i
-	for hi < len(t) && hi-i < 4096 && strings.IndexByte(" \t\r\n\"'`,;&|<>)]}", t[hi]) < 0 {
-		hi++
-	}
-	return i, hi, false
+	return i, grow(t, i, pieceEnd(t, i), outer, pieceEnd), false
 }
 
 func skip(t string, i int, set string) int {

@@ -120,7 +120,7 @@ func commandFlag(t string, at window) (int, int) {
 	}
 	for _, m := range options.FindAllStringSubmatchIndex(line, -1) {
 		lo, hi := group(m)
-		if telling(line[lo:hi]) {
+		if hi = grow(line, lo, hi, "", pieceEnd); telling(judged(line[lo:hi])) {
 			return at.hi + lo, at.hi + hi
 		}
 	}
@@ -166,7 +166,7 @@ func quotedNext(t string, at window) (int, int) {
 
 func passArgument(t string, at window) (int, int) {
 	lo, hi, _ := value(t, at.hi)
-	if at.lo > 0 && alnumeric(t[at.lo-1]) || hi-lo < minValue || !telling(t[lo:hi]) {
+	if at.lo > 0 && alnumeric(t[at.lo-1]) || hi-lo < minValue || !telling(judged(t[lo:hi])) {
 		return 0, 0
 	}
 	return lo, hi

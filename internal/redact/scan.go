@@ -98,6 +98,9 @@ func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted fun
 			}
 			if lo < hi && wanted(window{min(lo, at.lo) - 1, max(hi, at.hi) + 1}) {
 				out = append(out, span{lo, hi, d.id})
+				if n := firstPiece(t, lo, hi); n < hi && strings.HasPrefix(d.id, "generic") {
+					out = append(out, span{lo, n, d.id})
+				}
 			}
 		}
 	}

@@ -52,7 +52,8 @@ func commandArgument(all []argument) func(t string, at window) (int, int) {
 				continue
 			}
 			for _, m := range a.value.FindAllStringSubmatchIndex(line, -1) {
-				if lo, hi := group(m); telling(line[lo:hi]) {
+				lo, hi := group(m)
+				if hi = grow(line, lo, hi, "", pieceEnd); telling(judged(line[lo:hi])) {
 					return at.hi + lo, at.hi + hi
 				}
 			}

@@ -66,13 +66,13 @@ func inSentence(t string, from int) (int, int) {
 			return 0, 0
 		case strings.ContainsRune(signs, r):
 			lo, hi := bare(t, i+skipped(t[i:], signs))
-			if v := t[lo:hi]; !telling(v) {
+			if !telling(judged(t[lo:hi])) {
 				return 0, 0
 			}
 			return lo, hi
 		case r < utf8.RuneSelf && alnumeric(byte(r)):
 			lo, hi := bare(t, i)
-			if v := t[lo:hi]; telling(v) && strict(v) && !spoken(v) {
+			if v := judged(t[lo:hi]); telling(v) && strict(v) && !spoken(v) {
 				return lo, hi
 			}
 			n = max(n, hi-i)
@@ -117,14 +117,16 @@ const caseless = '\u0e00'
 // script begins: particles are written right behind.
 func bare(t string, i int) (lo, hi int) {
 	i += skipped(t[i:], opening)
-	hi = i
-	for hi < len(t) && hi-i < 4096 {
-		r, n := utf8.DecodeRuneInString(t[hi:])
-		if strings.IndexByte(" \t\r\n,;&|<>)]}", t[hi]) >= 0 || strings.ContainsRune(closers, r) || t[i] < utf8.RuneSelf && r >= caseless {
-			break
+	plain := i < len(t) && t[i] < utf8.RuneSelf
+	end := func(t string, j int) int {
+		stop := pieceEnd(t, j)
+		n := strings.IndexFunc(t[j:stop], func(r rune) bool { return strings.ContainsRune(closers, r) || plain && r >= caseless })
+		if n >= 0 {
+			return j + n
 		}
-		hi += n
+		return stop
 	}
+	hi = grow(t, i, end(t, i), "", end)
 	return i, i + len(strings.TrimRight(t[i:hi], ".:*"))
 }
 

@@ -250,7 +250,7 @@ func inQuotes(v string) bool {
 
 // code reports whether v is an expression rather than a value.
 func code(v string) bool {
-	if strings.ContainsAny(v, "()[]{}<>;|`\"") || strings.Contains(v, "::") || strings.Contains(v, "->") {
+	if strings.ContainsAny(v, "()[]{}<>`\"") || strings.Contains(v, "::") || strings.Contains(v, "->") || alternatives(v) {
 		return true
 	}
 	if !Wordy(v) {

@@ -1,0 +1,167 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A value without quotes may hold signs that end it elsewhere: "&", ",", "|" and ";" stand in
+// passwords, in queries, lists, tables and shells alike. What stands directly behind such a sign
+// belongs to the value, unless it is something of its own: the next name, a command, an entity.
+
+// separators are these signs.
+const separators = ",;&|"
+
+// maxPieces is how many pieces of up to maxTail bytes together are added to a value. A password
+// has no more, and texts built of separators must cost little.
+const (
+	maxPieces = 8
+	maxTail   = 256
+)
+
+// grow moves the end of the value at lo from hi beyond separators. Those in outer stand around the
+// value's name already and end it; end is where a piece ends that begins at an index.
+func grow(t string, lo, hi int, outer string, end func(t string, i int) int) int {
+	all := hi
+	for pieces := 0; lo < all && all-hi < maxTail && pieces < maxPieces; pieces++ {
+		n := separator(t[all:])
+		if n == 0 || strings.IndexByte(outer, t[all]) >= 0 {
+			break
+		}
+		next := end(t, all+n)
+		if next == all+n || t[all+n] == '\\' || ofItsOwn(t[all:], t[all+n:next]) {
+			break
+		}
+		all = next
+	}
+	if all > hi && (telling(t[lo:hi]) || !listed(t[lo:hi], t[lo:all])) {
+		return all
+	}
+	return hi
+}
+
+// judged is the part of a value that tells whether it is a secret: its first piece if that is one by
+// itself, else all of it.
+func judged(v string) string {
+	n := strings.IndexAny(v, separators)
+	if n <= 0 || strings.ContainsAny(v, spaces) || !telling(v[:n]) {
+		return v
+	}
+	return v[:n]
+}
+
+// firstPiece is where the judged part of a value without quotes ends. That part is looked for
+// elsewhere, too: a shell or a query may have ended the value there.
+func firstPiece(t string, lo, hi int) int {
+	if lo > 0 && strings.IndexByte("\"'`", t[lo-1]) >= 0 {
+		return hi
+	}
+	return lo + len(judged(t[lo:hi]))
+}
+
+// alternatives reports whether v holds signs that keep statements or alternatives apart, and is
+// some of them rather than one value.
+func alternatives(v string) bool {
+	if !strings.ContainsAny(v, ";|") {
+		return false
+	}
+	n := strings.IndexAny(v, separators)
+	return n == 0 || strings.ContainsAny(v, spaces) || listed(v[:n], v)
+}
+
+// separator is the size of the separators at the start of t: one, two, or one that HTML wrote out.
+func separator(t string) int {
+	if strings.HasPrefix(t, "&amp;") {
+		return len("&amp;")
+	}
+	n := skip(t, 0, separators)
+	if n > 2 || n == 2 && t[0] == t[1] && t[0] != '&' && t[0] != '|' || entity.MatchString(t) {
+		return 0
+	}
+	return n
+}
+
+var (
+	entity = regexp.MustCompile(`^&(?:[a-zA-Z]{2,8}|#\d{2,5}|#x[\da-fA-F]{2,4});`)
+	// nextName is the name of the next value: in a query, a list, an object, or with spaces in a
+	// connection string.
+	nextName = regexp.MustCompile(`^(?:[,;&|]+|&amp;)[\pL_$@][\pL\w.$%\[\]-]{0,60}\s{0,2}[=:]|^;[A-Za-z]\w*(?: \w+){1,2}\s?=`)
+)
+
+// ofItsOwn reports whether the piece behind the separators at the start of rest is no part of
+// the value before them.
+func ofItsOwn(rest, piece string) bool {
+	if rest[0] == rest[1] && Wordy(piece) { // && and || of code and shells
+		return true
+	}
+	rest = rest[:min(len(rest), 100)]
+	return strings.ContainsAny(rest, "=:") && nextName.MatchString(rest)
+}
+
+// listed reports whether a value with separators, of which the first piece is no secret by itself,
+// is a list, alternatives or an expression of code rather than a password.
+func listed(first, v string) bool {
+	v = strings.ReplaceAll(v, "&amp;", "&")
+	if noFirst.MatchString(first) || placeholder(first) || strings.ContainsAny(v, `/\`) && !random(v) || strings.Contains(v, "&&") || strings.Contains(v, "||") {
+		return true
+	}
+	pieces := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(separators, r) })
+	if slices.ContainsFunc(pieces, ofCode) {
+		return true
+	}
+	if !strings.ContainsAny(v, ",;|") {
+		return false
+	}
+	return Wordy(v) && !compound(pieces, v) || len(pieces) > 2 && !slices.ContainsFunc(pieces, func(p string) bool { return !listItem.MatchString(p) })
+}
+
+// ofCode reports whether a piece is what lists and expressions hold, and passwords don't: a number
+// as code writes it, an address, a version, a field.
+func ofCode(p string) bool {
+	return hexNumber.MatchString(p) || plainForm.MatchString(p) || dotted.MatchString(p) && (len(p) < 6 || Wordy(p))
+}
+
+// compound reports whether two words are a password: of mixed case, and one of them alone has a
+// number. In lists most are alike.
+func compound(pieces []string, v string) bool {
+	return len(pieces) == 2 && strings.ContainsAny(pieces[0], digitSet) != strings.ContainsAny(pieces[1], digitSet) &&
+		v != strings.ToLower(v) && v != strings.ToUpper(v) && longNumber.MatchString(v) && !aboutItself(v)
+}
+
+var (
+	hexNumber = regexp.MustCompile(`^0[xX][\da-fA-F_]+$`)
+	// noFirst is a number, or the verb of a format.
+	noFirst = regexp.MustCompile(`^(?:\d+|%\w)$`)
+	// listItem has no capitals beside digits, and no other signs.
+	listItem = regexp.MustCompile(`^(?:[a-z\d_.-]+|[A-Z\d_.-]+|[A-Z]?[a-z_-]+|[a-z]+(?:[A-Z][a-z]+)+)$`)
+)
+
+// around are the separators that stand before the name at i, and so behind its value, too.
+func around(t string, i int) string {
+	for from := i; i > 0 && from-i < 60 && (alnumeric(t[i-1]) || strings.IndexByte("_.-\"'", t[i-1]) >= 0); {
+		i--
+	}
+	before := t[max(0, i-400):i]
+	line := strings.TrimLeft(before[strings.LastIndexByte(before, '\n')+1:], " \t")
+	switch {
+	case strings.HasPrefix(line, "|"): // a table
+		return "|"
+	case strings.HasSuffix(before, "?"), strings.HasSuffix(before, "&"), strings.HasSuffix(before, "&amp;"):
+		return "&"
+	case strings.HasSuffix(before, ";"):
+		return ";"
+	case before != "" && strings.IndexByte(",{[", before[len(before)-1]) >= 0:
+		return ","
+	}
+	return ""
+}
+
+// pieceEnd is the end of what stands at i up to white space, a separator or what closes it.
+func pieceEnd(t string, i int) int {
+	from := i
+	for i < len(t) && i-from < 4096 && strings.IndexByte(" \t\r\n\"'`<>)]}"+separators, t[i]) < 0 {
+		i++
+	}
+	return i
+}
