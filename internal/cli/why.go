@@ -64,11 +64,6 @@ func (c *whyCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		if tables != m {
-			if c.req.Hidden, err = m.Purged(ctx); err != nil {
-				return err
-			}
-		}
 		if when != nil {
 			c.req.Tip = git.OID(when.Checkpoint)
 		}

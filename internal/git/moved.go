@@ -1,7 +1,6 @@
 package git
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -170,8 +169,8 @@ func (r *Repo) renamesOf(c Commit, files []string, out map[string]string) {
 		return
 	}
 	defer t.Close()
-	var added []Entry
-	if err := t.newFiles(parent.Tree, c.Tree, "", &added); err != nil || len(added) == 0 {
+	added, err := t.news(parent.Tree, c.Tree)
+	if err != nil || len(added) == 0 {
 		return
 	}
 	content := map[OID]string{}
@@ -195,46 +194,12 @@ func (r *Repo) renamesOf(c Commit, files []string, out map[string]string) {
 		}
 	}
 	if alike {
-		if err := t.newFiles(c.Tree, parent.Tree, "", &added); err != nil { // what it removed: each may be the one that moved
+		removed, err := t.news(c.Tree, parent.Tree) // each may be the one that moved
+		if err != nil {
 			return
 		}
-		r.renamesAlike(old, c, files, added, out)
+		r.renamesAlike(old, c, files, append(added, removed...), out)
 	}
-}
-
-// newFiles adds the files of the newer tree that have no namesake in the older one. libgit2 reads all trees
-// of both, which here is only done for folders that differ.
-func (t *Trees) newFiles(older, newer OID, prefix string, out *[]Entry) error {
-	if older == newer {
-		return nil
-	}
-	o, err := t.entries(older)
-	if err != nil {
-		return err
-	}
-	n, err := t.entries(newer)
-	if err != nil {
-		return err
-	}
-	known := o.next()
-	for n.next() {
-		for known && compareEntries(o.entry, n.entry) < 0 {
-			known = o.next()
-		}
-		var before treeEntry
-		if known && compareEntries(o.entry, n.entry) == 0 {
-			before = o.entry
-		}
-		switch {
-		case n.entry.isDir():
-			if err := t.newFiles(before.id(), n.entry.id(), prefix+n.entry.name+"/", out); err != nil {
-				return err
-			}
-		case n.entry.isFile() && before.name == "":
-			*out = append(*out, Entry{Path: prefix + n.entry.name, OID: n.entry.id()})
-		}
-	}
-	return errors.Join(o.err, n.err)
 }
 
 // renamesAlike are the renames of a commit with a change of content, of what it added and removed.

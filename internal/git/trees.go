@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	git2 "github.com/libgit2/git2go/v34"
@@ -185,7 +186,7 @@ func (d *difference) descend(older, newer OID, prefix string, depth int) error {
 
 func (d *difference) entry(before, e treeEntry, prefix string, depth int) error {
 	switch {
-	case depth > 0 && e.isDir():
+	case depth != 0 && e.isDir():
 		return d.descend(before.id(), e.id(), prefix+e.name+"/", depth-1)
 	case depth > 0 || !e.isFile() || before.name != "":
 		return nil
@@ -194,6 +195,17 @@ func (d *difference) entry(before, e treeEntry, prefix string, depth int) error 
 	}
 	d.out = append(d.out, Entry{Path: prefix + e.name, OID: e.id()})
 	return nil
+}
+
+// anyDepth is below every folder.
+const anyDepth = -1
+
+// news are the files of the newer tree that have no namesake in the older one, wherever they lie. libgit2 would read all
+// trees of both; this reads those of the folders that differ.
+func (t *Trees) news(older, newer OID) ([]Entry, error) {
+	d := difference{trees: t, limit: math.MaxInt}
+	err := d.descend(older, newer, "", anyDepth)
+	return d.out, err
 }
 
 // entries reads a tree object; "" is the empty tree. A look at what was read before costs as
