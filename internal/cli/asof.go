@@ -5,22 +5,14 @@ import (
 	"fmt"
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
-	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// asOf finds the tables that a command asks: those of the moment that a flag's value names, of
-// today without one.
-func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, flag, ref string) (*materialize.Materializer, *result.AsOf, error) {
-	if ref == "" {
-		return m, nil, nil
-	}
-	past, moment, err := w.AsOf(ctx, m, ref)
+// asOf finds what is asked: the tables of the moment that --checkpoint names, those of today without one.
+func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, ref string) (workspace.Past, error) {
+	past, err := w.Past(ctx, m, ref)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--%s %q: %w", flag, ref, err)
+		return past, fmt.Errorf("--checkpoint %q: %w", ref, err)
 	}
-	if moment.Ref == "" { // a folder
-		return past, nil, nil
-	}
-	return past, &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}, nil
+	return past, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -48,11 +49,11 @@ func (c *indexCommand) validate(args []string) error {
 
 func (c *indexCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		tables, _, err := asOf(ctx, w, m, "at", c.at)
-		if err != nil {
-			return err
-		}
 		if c.at != "" {
+			tables, _, err := w.AsOf(ctx, m, c.at)
+			if err != nil {
+				return fmt.Errorf("--at %q: %w", c.at, err)
+			}
 			return tables.Rebuild(ctx)
 		}
 		if err := m.Forget(ctx); err != nil {

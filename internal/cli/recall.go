@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -89,16 +88,12 @@ func (c *recallCommand) validate(args []string) error {
 
 func (c *recallCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		tables, when, err := asOf(ctx, w, m, "checkpoint", c.req.Checkpoint)
+		past, err := asOf(ctx, w, m, c.req.Checkpoint)
 		if err != nil {
 			return err
 		}
-		if tables != m {
-			if c.req.Hidden, err = m.Purged(ctx); err != nil {
-				return err
-			}
-		}
-		index, err := tables.Index(ctx)
+		c.req.Tip, c.req.Hidden = past.Tip, past.Hidden
+		index, err := past.Tables.Index(ctx)
 		if err != nil {
 			return err
 		}
@@ -106,9 +101,6 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 			debug.SetGCPercent(400)
 		}
 		c.req.Embed = w.Question
-		if when != nil {
-			c.req.Tip = git.OID(when.Checkpoint)
-		}
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
 		// The system takes back memory, files and locks at once, for which the engine takes 4 ms.
 		if !app.Ends {
@@ -117,7 +109,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		answer.AsOf = when
+		answer.AsOf = past.AsOf
 		if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
 			app.hint(fmt.Sprintf(`"git rekal query --session %s" shows what has that ID`, c.req.Query))
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -60,19 +59,12 @@ func (c *whyCommand) validate(args []string) error {
 
 func (c *whyCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		tables, when, err := asOf(ctx, w, m, "checkpoint", c.req.Checkpoint)
+		past, err := asOf(ctx, w, m, c.req.Checkpoint)
 		if err != nil {
 			return err
 		}
-		if when != nil {
-			c.req.Tip = git.OID(when.Checkpoint)
-		}
-		if tables != m {
-			if c.req.Hidden, err = m.Purged(ctx); err != nil {
-				return err
-			}
-		}
-		index, err := tables.Index(ctx)
+		c.req.Tip, c.req.Hidden = past.Tip, past.Hidden
+		index, err := past.Tables.Index(ctx)
 		if err != nil {
 			return err
 		}
@@ -80,7 +72,7 @@ func (c *whyCommand) run(ctx context.Context, app *App) error {
 		if err := errors.Join(err, index.Close()); err != nil {
 			return err
 		}
-		answer.AsOf = when
+		answer.AsOf = past.AsOf
 		return result.Write(app.Stdout, answer)
 	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
@@ -49,19 +48,23 @@ func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
 	if who, err := w.Repo.Identity(ctx); err == nil {
 		out.Own = who.Email
 	}
-	tables, err := w.tables(ctx, m, &q, &out)
+	past, err := w.Past(ctx, m, q.Checkpoint)
 	if err != nil {
-		return out, err
+		return out, fmt.Errorf("checkpoint %q: %w", q.Checkpoint, err)
+	}
+	out.AsOf, q.Tip = past.AsOf, past.Tip
+	if !q.Purged {
+		q.Hidden = past.Hidden
 	}
 	if q.Around == 0 {
-		index, err := tables.Index(ctx)
+		index, err := past.Tables.Index(ctx)
 		if err != nil {
 			return out, err
 		}
 		err = w.answer(ctx, index.DB, q, &out)
 		return out, errors.Join(err, index.Close())
 	}
-	both, err := tables.Both(ctx)
+	both, err := past.Tables.Both(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -70,25 +73,6 @@ func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
 		err = out.read(ctx, both.Data, both.Index, w.Repo, q)
 	}
 	return out, errors.Join(err, both.Close())
-}
-
-// tables finds those that are asked, of today or of a past moment, from which stays hidden what is purged today.
-func (w *Workspace) tables(ctx context.Context, m *materialize.Materializer, q *Question, out *Found) (*materialize.Materializer, error) {
-	if q.Checkpoint == "" {
-		return m, nil
-	}
-	past, moment, err := w.AsOf(ctx, m, q.Checkpoint)
-	if err != nil {
-		return nil, fmt.Errorf("checkpoint %q: %w", q.Checkpoint, err)
-	}
-	if moment.Ref != "" {
-		out.AsOf = &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}
-	}
-	q.Tip = moment.OID
-	if !q.Purged {
-		q.Hidden, err = m.Purged(ctx)
-	}
-	return past, err
 }
 
 // answer fills in what is found.

@@ -10,7 +10,33 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/result"
 )
+
+// Past is what a question as of a moment needs.
+type Past struct {
+	Tables *materialize.Materializer // that are asked
+	AsOf   *result.AsOf              // nil for today, and for a folder, which is no moment
+	Tip    git.OID                   // of one's own ledger at that moment; "" where there is none
+	Hidden []string                  // what is purged today, in order, which the tables don't know
+}
+
+// Past finds what text names, as AsOf does; today for "".
+func (w *Workspace) Past(ctx context.Context, m *materialize.Materializer, text string) (Past, error) {
+	if text == "" {
+		return Past{Tables: m}, nil
+	}
+	tables, moment, err := w.AsOf(ctx, m, text)
+	if err != nil {
+		return Past{}, err
+	}
+	out := Past{Tables: tables, Tip: moment.OID}
+	if moment.Ref != "" {
+		out.AsOf = &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}
+	}
+	out.Hidden, err = m.Purged(ctx)
+	return out, err
+}
 
 // AsOf finds the tables of the past state of the ledgers that text names: see
 // ledger.Ledger.Moment. Which commits of code the ledger is tied to is asked of today's
