@@ -3,8 +3,11 @@ package git_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,5 +154,39 @@ func TestWorktrees(t *testing.T) {
 	p.write("r/.git/worktrees/w/gitdir", "../../../../w/.git\n")
 	if got := must(p.open("r").Worktrees())(t); !slices.Contains(got, p.at("w")) {
 		t.Errorf("with a relative path: %q", got)
+	}
+}
+
+// TestConfigureAtOnce lets many write the configuration at the same moment, beside git itself,
+// which gives up at the first lock in its way.
+func TestConfigureAtOnce(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	r := p.open("r")
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for range 3 {
+				if err := errors.Join(r.SetConfig(background, "rekal.remote", fmt.Sprint(i)), r.UnsetConfig(background, "rekal.url"),
+					r.SetConfig(background, "rekal.url", "here")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	got := must(r.Config(background))(t)
+	if len(got["rekal.remote"]) != 1 || !slices.Equal(got["rekal.url"], []string{"here"}) {
+		t.Errorf("%q, %q", got["rekal.remote"], got["rekal.url"])
+	}
+}
+
+func TestConfigLeftLocked(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.write("r/.git/config.lock", "")
+	err := p.open("r").SetConfig(background, "rekal.remote", "origin")
+	if err == nil || !strings.Contains(err.Error(), "remove "+p.at("r/.git/config.lock")) {
+		t.Errorf("error %v; want it to say what to remove", err)
 	}
 }

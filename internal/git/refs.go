@@ -55,8 +55,9 @@ func (r *Repo) Refs(glob string) (map[string]OID, error) {
 	}
 }
 
-// lockTries and lockPause bound how long a ref update waits for another process that
-// holds the ref's lock file for an instant (a commit, pack-refs): about half a second.
+// lockTries and lockPause bound how long a change of a ref or of the configuration waits for
+// another process that holds the lock file for an instant (a commit, pack-refs, git config):
+// about half a second.
 const (
 	lockTries = 50
 	lockPause = 10 * time.Millisecond
@@ -66,9 +67,10 @@ const (
 // ErrMoved when the ref is not at old any more. A lock file that a dead process left is
 // removed.
 func (r *Repo) CompareAndSwap(ctx context.Context, name string, old, new OID, reflog string) error {
-	err := r.swapWhenFree(ctx, name, old, new, reflog)
+	swap := func() error { return r.swap(name, old, new, reflog) }
+	err := whenFree(ctx, swap)
 	if locked(err) && r.unlock(ctx, r.lockFile(name)) {
-		err = r.swapWhenFree(ctx, name, old, new, reflog)
+		err = whenFree(ctx, swap)
 	}
 	if err == nil {
 		return nil
@@ -79,13 +81,14 @@ func (r *Repo) CompareAndSwap(ctx context.Context, name string, old, new OID, re
 	return fmt.Errorf("git: move %s: %w", name, err)
 }
 
-func (r *Repo) swapWhenFree(ctx context.Context, name string, old, new OID, reflog string) error {
+// whenFree does what takes a lock file, and again while another process holds that.
+func whenFree(ctx context.Context, do func() error) error {
 	var err error
 	for range lockTries {
 		if err = ctx.Err(); err != nil {
 			return err
 		}
-		if err = r.swap(name, old, new, reflog); !locked(err) {
+		if err = do(); !locked(err) {
 			return err
 		}
 		time.Sleep(lockPause)
@@ -130,9 +133,11 @@ func (r *Repo) unlock(ctx context.Context, path string) bool {
 	return errors.Join(err, held.Remove()) == nil
 }
 
+// locked reports whether libgit2, or git config, found a lock file in its way.
 func locked(err error) bool {
 	return err != nil && (git2.IsErrorCode(err, git2.ErrorCodeLocked) ||
-		strings.Contains(err.Error(), "failed to lock file"))
+		strings.Contains(err.Error(), "failed to lock file") ||
+		strings.Contains(err.Error(), "could not lock config file") && strings.Contains(err.Error(), "File exists"))
 }
 
 func (r *Repo) swap(name string, old, new OID, reflog string) error {

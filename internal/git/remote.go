@@ -189,7 +189,7 @@ func verdict(stderr string) string {
 
 // SetConfig writes one key into the repository's own configuration.
 func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
-	if _, err := r.run(ctx, "config", "--local", key, value); err != nil {
+	if err := r.configure(ctx, key, value); err != nil {
 		return fmt.Errorf("git: set %s: %w", key, err)
 	}
 	return nil
@@ -201,8 +201,26 @@ func (r *Repo) UnsetConfig(ctx context.Context, key string) error {
 	if _, err := r.run(ctx, "config", "--local", "--get-all", key); err != nil {
 		return nil //nolint:nilerr // it is not set
 	}
-	if _, err := r.run(ctx, "config", "--local", "--unset-all", key); err != nil {
-		return fmt.Errorf("git: unset %s: %w", key, err)
+	err := r.configure(ctx, "--unset-all", key)
+	var exit *exec.ExitError
+	if err == nil || errors.As(err, &exit) && exit.ExitCode() == notThere {
+		return nil // another process removed it meanwhile
 	}
-	return nil
+	return fmt.Errorf("git: unset %s: %w", key, err)
+}
+
+// notThere is the exit status of "git config --unset-all" for a key that is not set.
+const notThere = 5
+
+// configure changes the repository's own configuration. Of several that do so at once, git
+// fails all but one, where it waits for the locks of refs; these here wait for each other.
+func (r *Repo) configure(ctx context.Context, args ...string) error {
+	err := whenFree(ctx, func() error {
+		_, err := r.run(ctx, append([]string{"config", "--local"}, args...)...)
+		return err
+	})
+	if locked(err) {
+		return fmt.Errorf("%w: where no other git runs, remove %s", err, filepath.Join(r.layout.CommonDir, "config.lock"))
+	}
+	return err
 }
