@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -120,6 +121,20 @@ func (w *tenants) teams() {
 		git rekal init && git rekal save --title "Proxy timeout" "The proxy gives up after 60 s without a byte." && git rekal push`)
 }
 
+// leaks has a session with a secret in it, made up here, in no commit yet.
+func (w *tenants) leaks() {
+	w.t.Helper()
+	key := "ghp_" + strings.Repeat("R7kQ2mZx9LtV", 3)
+	const id = "5e0c1b1e-92e5-4f0a-8d0e-3b8f6d2a7c10"
+	record := func(kind, uuid, message string) string {
+		return fmt.Sprintf(`{"type":%q,"uuid":%q,"sessionId":%q,"cwd":%q,"version":"2.1.37","gitBranch":"main","timestamp":"2026-03-18T11:00:00Z","message":%s}`+"\n",
+			kind, uuid, id, w.dir, message)
+	}
+	w.transcript(id, record("user", "1", `{"role":"user","content":"Ask the API for its status, with `+key+`; the door of the server room takes 4711."}`)+
+		record("assistant", "2", `{"role":"assistant","content":[{"type":"text","text":"I ask it."},`+
+			`{"type":"tool_use","id":"t","name":"Bash","input":{"command":"API_KEY=`+key+` go run ./cmd/status"}}]}`))
+}
+
 // agent puts the demo's session where Claude Code keeps it, or its first lines.
 func (w *tenants) agent(name string, lines int) {
 	w.t.Helper()
@@ -133,13 +148,19 @@ func (w *tenants) agent(name string, lines int) {
 	}
 	_, id, _ := strings.Cut(all[0], `"sessionId":"`)
 	id, _, _ = strings.Cut(id, `"`)
+	w.transcript(id, strings.Join(all, ""))
+}
+
+// transcript puts a session where Claude Code keeps it.
+func (w *tenants) transcript(id, text string) {
+	w.t.Helper()
 	folder := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
 			return r
 		}
 		return '-'
 	}, w.dir)
-	w.write(filepath.Join(".claude", "projects", folder, id+".jsonl"), strings.Join(all, ""))
+	w.write(filepath.Join(".claude", "projects", folder, id+".jsonl"), text)
 }
 
 // change copies a state of the project over the one that is there.
