@@ -107,6 +107,24 @@ func TestScrubbedTurnStaysOut(t *testing.T) {
 		[]string{whole.Turns[0].Content, whole.Turns[1].Content, whole.Turns[2].Content, whole.Turns[3].Content})
 }
 
+// What is said in the very millisecond of a turn that was scrubbed is not taken for that.
+func TestScrubbedAndSaidAtOnce(t *testing.T) {
+	two := 2
+	for name, lose := range map[string]bool{"with the cache": false, "without it": true} {
+		t.Run(name, func(t *testing.T) {
+			w := leaked(t, func(s session.Session) ledger.Target { return ledger.Target{Session: s.ID, Turn: &two} })
+			if lose {
+				w.forget()
+			}
+			w.add(sidA, ask(sidA, 3, "more"), say(sidA, 3, "sure"))
+			stored(t, w.capture(), 1, 2, 0)
+			w.add(sidA, ask(sidA, 3, "and more"))
+			stored(t, w.capture(), 1, 1, 0)
+			stored(t, w.capture(), 0, 0, 0)
+		})
+	}
+}
+
 // A preview says what a capture then stores, and leaves no trace.
 func TestPreview(t *testing.T) {
 	w := newWorld(t)

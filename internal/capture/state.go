@@ -23,7 +23,7 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with the fields below; a cache of another version is dropped.
-const cacheVersion = 6
+const cacheVersion = 7
 
 // recent is how long an edit that no commit holds yet can tie its session to one.
 const recent = 7 * 24 * time.Hour
@@ -50,6 +50,7 @@ type known struct {
 
 	First    time.Time // the first turn's, copied history included
 	Last     time.Time // the last turn's
+	Scrubbed time.Time // the last one's that was scrubbed
 	Turns    int       // how many turns there are: the index of the next one
 	Tools    int
 	Bytes    int64 // cursor: how much of the transcript was read
@@ -280,6 +281,11 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 	}
 	if last := s.LastTS(); last.After(k.Last) {
 		k.Last = last
+	}
+	for _, t := range s.Turns {
+		if t.Content == session.Scrubbed && t.TS.After(k.Scrubbed) {
+			k.Scrubbed = t.TS
+		}
 	}
 	if s.Bytes > 0 {
 		k.Bytes, k.Hash = s.Bytes, s.Hash

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -106,7 +107,7 @@ func (r *Repo) CheckedOut(ctx context.Context, ref string) (string, error) {
 // Discard removes objects of this repository that nothing leads to, as the caller has made sure,
 // and lists those that are still here: in a pack, or in a repository that this one borrows
 // from. Only `git gc --prune=now` takes them out of a pack.
-func (r *Repo) Discard(ids []OID) (left []OID, err error) {
+func (r *Repo) Discard(ctx context.Context, ids []OID) (left []OID, err error) {
 	for _, id := range ids {
 		if _, err := toOid(id); err != nil {
 			return nil, err
@@ -115,6 +116,9 @@ func (r *Repo) Discard(ids []OID) (left []OID, err error) {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("git: remove object %s: %w", id, err)
 		}
+	}
+	if err := r.regraph(ctx); err != nil {
+		return nil, err
 	}
 	fresh, err := Open(r.dir, r.env) // this one remembers what it has read
 	if err != nil {
@@ -132,4 +136,24 @@ func (r *Repo) Discard(ids []OID) (left []OID, err error) {
 		}
 	}
 	return left, nil
+}
+
+// regraph brings git's commit-graph, where there is one, to what is reachable. A graph that names a
+// commit which is not here is taken for damage: fsck fails, and newer versions of git refuse a fetch that
+// meets that commit. The graph is nothing but a cache, so it goes where git can't write it anew.
+func (r *Repo) regraph(ctx context.Context) error {
+	info := filepath.Join(r.layout.CommonDir, "objects", "info")
+	graphs := []string{filepath.Join(info, "commit-graph"), filepath.Join(info, "commit-graphs", "commit-graph-chain")}
+	if !slices.ContainsFunc(graphs, func(g string) bool { _, err := os.Lstat(g); return err == nil }) {
+		return nil
+	}
+	if _, err := r.run(ctx, "commit-graph", "write", "--reachable", "--no-progress"); err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for _, g := range graphs {
+		if err := os.Remove(g); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("git: drop the commit-graph: %w", err)
+		}
+	}
+	return nil
 }

@@ -129,7 +129,7 @@ func (l *Ledger) discard(ctx context.Context, tip git.OID, dead []git.Commit) (l
 	if err != nil {
 		return Left{}, err
 	}
-	still, err := l.repo.Discard(append(blobs, ids...))
+	still, err := l.repo.Discard(ctx, append(blobs, ids...))
 	return Left{Objects: len(still)}, err
 }
 

@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -121,14 +122,34 @@ func (m *Materializer) alone(ctx context.Context, do func([]ledger.Head) error) 
 		return err
 	}
 	held, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, patience)
-	var heads []ledger.Head
 	if err == nil {
-		heads, err = m.heads()
-	}
-	if err == nil {
-		err = do(heads)
+		err = m.withHeads(do)
 	}
 	return errors.Join(err, held.Release(), used.Release())
+}
+
+// withHeads does something with the ledgers as they are, and again where one of them moved meanwhile
+// and what it was is gone.
+func (m *Materializer) withHeads(do func([]ledger.Head) error) error {
+	for moves := 0; ; moves++ {
+		heads, err := m.heads()
+		if err == nil {
+			err = do(heads)
+		}
+		if moves == maxMoves || !m.movedOn(err, heads...) {
+			return err
+		}
+	}
+}
+
+// movedOn reports whether an error says no more than that a ledger is not what it was any more: a scrub
+// removes what it has taken out while others read it.
+func (m *Materializer) movedOn(err error, heads ...ledger.Head) bool {
+	if !errors.Is(err, git.ErrNotFound) {
+		return false
+	}
+	now, err := m.heads()
+	return err == nil && slices.ContainsFunc(heads, func(h ledger.Head) bool { return !slices.Contains(now, h) })
 }
 
 func (m *Materializer) path(file string) string { return filepath.Join(m.Dir, file) }

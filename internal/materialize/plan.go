@@ -157,6 +157,8 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 		}
 	}
 	switch {
+	case m.movedOn(err, h):
+		return err
 	case err == nil:
 		p.commits, p.bytes = append(p.commits, commits...), p.bytes+bytes
 		p.cursor[h.Ref] = reach{h.OID, h.OID}

@@ -75,7 +75,7 @@ func (m *Materializer) openCurrent(ctx context.Context, files []string) (*opened
 			return nil, err
 		}
 		err = m.turn(ctx, before, &waited, wait, func() error { return m.advance(ctx, heads, have, once) })
-		if errors.Is(err, errMoved) && moves < maxMoves {
+		if (errors.Is(err, errMoved) || m.movedOn(err, heads...)) && moves < maxMoves {
 			continue
 		}
 		return m.asItIs(ctx, err, files)
@@ -105,7 +105,7 @@ func (m *Materializer) asItIs(ctx context.Context, failed error, files []string)
 	return o, nil
 }
 
-// maxMoves bounds how often a reader looks again because somebody else changed the files.
+// maxMoves bounds how often one looks again because somebody else changed the files or the ledgers.
 const maxMoves = 50
 
 // errMoved says that somebody else changed the files meanwhile.
