@@ -60,7 +60,7 @@ func (w *Workspace) Forget(ctx context.Context) error {
 		return err
 	}
 	if err := m.Forget(ctx); err != nil {
-		return err
+		return w.Gone(err)
 	}
-	return m.CatchUp(ctx)
+	return w.Gone(m.CatchUp(ctx))
 }
