@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -159,11 +158,7 @@ func (app *App) read(use func(*workspace.Workspace, *materialize.Materializer) e
 	if err != nil {
 		return err
 	}
-	err = use(w, m)
-	if gone := w.Ready(); errors.Is(err, fs.ErrNotExist) && gone != nil {
-		return gone // a clean at the same time
-	}
-	return err
+	return w.Gone(use(w, m))
 }
 
 // say prints one line for the user.

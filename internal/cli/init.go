@@ -147,7 +147,7 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 	if err != nil {
 		return err
 	}
-	if err := m.CatchUp(ctx); err != nil {
+	if err := w.Gone(m.CatchUp(ctx)); err != nil {
 		return err
 	}
 	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})

@@ -72,6 +72,14 @@ func (c *scrubCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	release, err := w.BeforeScrub(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.scrub(ctx, app, w, author), release())
+}
+
+func (c *scrubCommand) scrub(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	out, err := w.Scrub(ctx, author, c.targets, c.pushed)
 	if err != nil {
 		return err

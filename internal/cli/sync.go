@@ -60,7 +60,7 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 		return errors.Join(unshared, err)
 	}
 	app.progress("bringing the index up to date")
-	err = m.CatchUp(ctx)
+	err = w.Gone(m.CatchUp(ctx))
 	if err == nil {
 		err = app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
 	}

@@ -142,6 +142,9 @@ func (r *Repo) run(ctx context.Context, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err() // git was stopped, and has not answered
+		}
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && stderr.Len() > 0 {
 			return "", fmt.Errorf("%s: %w", lastLine(stderr.String()), err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -98,6 +99,35 @@ func TestCommandsEndWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	if _, err := p.open("r").Config(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestStopped: a git that is stopped because time is up has refused nothing.
+func TestStopped(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	r := p.open("r")
+	if err := syscall.Mkfifo(p.at("pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.git("r", "config", "include.path", p.at("pipe"))
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan struct{})
+	go func() {
+		defer stop()
+		f, err := os.OpenFile(p.at("pipe"), os.O_WRONLY, 0) // waits until git reads it
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		stop()
+		<-stopped
+		_ = f.Close()
+	}()
+	_, err := r.Identity(ctx)
+	close(stopped)
+	if !errors.Is(err, context.Canceled) || errors.Is(err, git.ErrNoIdentity) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -70,7 +70,7 @@ func (r *Repo) Reachable(ctx context.Context, commits []OID) ([]OID, error) {
 			out = append(out, id)
 		}
 	}
-	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
+	if err := errors.Join(lines.Err(), cmd.Wait(), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("git: list what is reachable: %w", err)
 	}
 	return out, nil

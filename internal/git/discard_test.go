@@ -54,7 +54,7 @@ func TestDiscard(t *testing.T) {
 	if _, err := p.open("r").Commit(second); err == nil {
 		t.Error("it is still there")
 	}
-	p.fsck("r") // the commit-graph included
+	p.git("r", "fsck", "--strict") // the commit-graph included
 	third := draft(t, r, "third", first)
 	p.git("r", "update-ref", "refs/keep", string(third))
 	p.git("r", "repack", "-adq")

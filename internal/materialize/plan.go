@@ -159,6 +159,8 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 	switch {
 	case m.movedOn(err, h):
 		return err
+	case errors.Is(err, git.ErrNotFound) && m.gone(ctx, h, known):
+		return errRestart
 	case err == nil:
 		p.commits, p.bytes = append(p.commits, commits...), p.bytes+bytes
 		p.cursor[h.Ref] = reach{h.OID, h.OID}
@@ -169,6 +171,16 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 		return err
 	}
 	return nil
+}
+
+// gone reports whether it is what was read before that is not all here any more, as behind a scrub.
+func (m *Materializer) gone(ctx context.Context, h ledger.Head, known []git.OID) bool {
+	for _, h.OID = range known {
+		if _, err := m.since(ctx, h, nil); errors.Is(err, git.ErrNotFound) {
+			return true
+		}
+	}
+	return false
 }
 
 // anew reports whether a commit begins a ledger anew, as a rewritten one does. What it repeats

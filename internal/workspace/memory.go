@@ -34,7 +34,7 @@ func (w *Workspace) Save(ctx context.Context, a Author, n capture.Note) (result.
 		err = readMemory(ctx, m, &row)
 	}
 	if err != nil { // what is stored is stored
-		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", err))
+		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", w.Gone(err)))
 	}
 	out := recall.MemoryOf(row)
 	out.Existing = saved.Existing
@@ -91,17 +91,17 @@ func (w *Workspace) mark(ctx context.Context, a Author, ids []string, how markin
 	if err != nil {
 		return Marked{}, err
 	}
-	if err := m.CatchUp(ctx); err != nil {
+	if err := w.Gone(m.CatchUp(ctx)); err != nil {
 		return Marked{}, err
 	}
 	out, marks, err := how.resolve(ctx, m, a, ids)
 	if err != nil || len(marks) == 0 {
-		return out, err
+		return out, w.Gone(err)
 	}
 	if err := how.write(c, ctx, marks); err != nil {
 		return Marked{}, err
 	}
-	if err := m.CatchUp(ctx); err != nil {
+	if err := w.Gone(m.CatchUp(ctx)); err != nil {
 		w.Warn(fmt.Errorf("%s, but the index is behind the ledger: %w", how.what, err))
 	}
 	return out, nil

@@ -3,9 +3,12 @@ package workspace
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
 // CheckedOutError is a worktree in which a ledger is checked out, whose files would keep what is
@@ -14,6 +17,19 @@ type CheckedOutError struct{ Ref, Dir string }
 
 func (e *CheckedOutError) Error() string {
 	return fmt.Sprintf("workspace: %s is checked out in %q", e.Ref, e.Dir)
+}
+
+// scrubWait is how long a scrub waits for another one, which may be sending a rewritten ledger.
+const scrubWait = 10 * time.Minute
+
+// BeforeScrub keeps other scrubs out until it is released: one removes the objects among which another
+// looks for its own.
+func (w *Workspace) BeforeScrub(ctx context.Context) (release func() error, err error) {
+	held, err := lock.Acquire(ctx, filepath.Join(w.Repo.Layout().CommonDir, "rekal-scrub.lock"), lock.ToWrite, scrubWait)
+	if err != nil {
+		return nil, fmt.Errorf("workspace: %w", err)
+	}
+	return held.Remove, nil
 }
 
 // Scrub takes texts out of the author's own ledger; see ledger.Ledger.Scrub. What the caches hold,
@@ -44,7 +60,7 @@ func (w *Workspace) Forget(ctx context.Context) error {
 		return err
 	}
 	if err := m.Forget(ctx); err != nil {
-		return err
+		return w.Gone(err)
 	}
-	return m.CatchUp(ctx)
+	return w.Gone(m.CatchUp(ctx))
 }

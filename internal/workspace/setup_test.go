@@ -69,7 +69,7 @@ func TestUninstallWaits(t *testing.T) {
 			}
 			within, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
-			if _, err := w.Uninstall(within, layout); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := w.Uninstall(within, layout); !errors.Is(err, context.DeadlineExceeded) { // wherever it has come to
 				t.Errorf("while it is held: %v", err)
 			}
 			if err := w.Ready(); err != nil {

@@ -7,10 +7,12 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,6 +95,15 @@ func (w *Workspace) Ready() error {
 		return ErrNotInitialised
 	}
 	return w.Untracked()
+}
+
+// Gone is an error of what uses the caches, as it is to be told: where they are missing because of a
+// clean at the same time, git-rekal is not set up any more.
+func (w *Workspace) Gone(err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return cmp.Or(w.Ready(), err)
 }
 
 // Untracked returns ErrTracked where the commit that is checked out holds .rekal.
