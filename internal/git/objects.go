@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
+	"path/filepath"
 	"strings"
 
 	git2 "github.com/libgit2/git2go/v34"
@@ -170,11 +172,31 @@ func (r *Repo) lookupTree(id OID) (*git2.Tree, error) {
 
 // WriteBlob writes a blob, which nothing leads to yet.
 func (r *Repo) WriteBlob(content []byte) (OID, error) {
-	id, err := r.r.CreateBlobFromBuffer(content)
+	id, err := r.writeBlob(content)
 	if err != nil {
 		return "", fmt.Errorf("git: write a blob: %w", err)
 	}
 	return fromOid(id), nil
+}
+
+func (r *Repo) writeBlob(content []byte) (*git2.Oid, error) {
+	id, err := r.r.CreateBlobFromBuffer(content)
+	var silent *git2.GitError
+	if errors.As(err, &silent) && silent.Class == git2.ErrorClassInvalid {
+		err = cmp.Or(r.tryToWrite(content), err)
+	}
+	return id, err
+}
+
+// tryToWrite writes bytes beside the objects, to no end but to hear from the system why that fails:
+// libgit2 has no word for a disk that is full in the middle of an object.
+func (r *Repo) tryToWrite(content []byte) error {
+	f, err := os.CreateTemp(filepath.Join(r.layout.CommonDir, "objects"), "tmp_obj_")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
 // InHead reports whether the commit that is checked out has an entry of a name in its root, in
@@ -216,7 +238,7 @@ type Draft struct {
 func (r *Repo) WriteCommit(d Draft) (OID, error) {
 	root := dir{}
 	for path, content := range d.Files {
-		blob, err := r.r.CreateBlobFromBuffer(content)
+		blob, err := r.writeBlob(content)
 		if err != nil {
 			return "", fmt.Errorf("git: write %s: %w", path, err)
 		}

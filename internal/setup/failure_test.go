@@ -85,3 +85,38 @@ func TestLayoutIsChecked(t *testing.T) {
 		})
 	}
 }
+
+// A process that is about to take a lock in a folder of the caches is no obstacle to their removal.
+func TestRemoveBesideOthers(t *testing.T) {
+	for range 10 {
+		r := newRepo(t, "work")
+		l := r.layout()
+		if _, err := setup.Install(l); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 100 {
+			r.write(r.at(fmt.Sprintf(".rekal/at/00/%d", i)), "", 0o600)
+		}
+		stop, stopped := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_ = os.WriteFile(r.at(".rekal/at/00/lock"), nil, 0o600) // fails when the folder is gone
+				}
+			}
+		}()
+		_, err := setup.Remove(l)
+		close(stop)
+		<-stopped
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(l.RekalDir); !os.IsNotExist(err) {
+			t.Fatalf("the caches are left: %v", err)
+		}
+	}
+}

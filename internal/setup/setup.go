@@ -183,11 +183,28 @@ func removeCaches(l Layout) (others bool, err error) {
 	for _, e := range entries {
 		if !ourCache(e.Name()) {
 			others = true
-		} else if err := os.RemoveAll(filepath.Join(l.RekalDir, e.Name())); err != nil {
+		} else if err := removeCache(filepath.Join(l.RekalDir, e.Name())); err != nil {
 			return others, fmt.Errorf("setup: remove the caches: %w", err)
 		}
 	}
 	return others, nil
+}
+
+// removeCache takes a file or folder out of the way in one step: a process that is about to take a lock
+// in the folder would make its file anew while the others are being removed.
+func removeCache(path string) error {
+	aside := path + ".gone"
+	if err := os.RemoveAll(aside); err != nil {
+		return err
+	}
+	err := os.Rename(path, aside)
+	if err == nil {
+		err = os.RemoveAll(aside)
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) { // who has begun ends it; removeDir looks again
+		return nil
+	}
+	return err
 }
 
 // ourCache reports whether a name below .rekal is one that git-rekal uses: the databases

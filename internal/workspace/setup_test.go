@@ -3,6 +3,8 @@ package workspace_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -104,5 +106,55 @@ func TestCapturerAfterClean(t *testing.T) {
 	}
 	if _, err := os.Stat(w.RekalDir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the caches are back: %v", err)
+	}
+}
+
+func TestScrubsTakeTurns(t *testing.T) {
+	p, w := installed(t)
+	release, err := w.BeforeScrub(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	within, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := w.BeforeScrub(within); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("beside another one: %v", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if release, err = w.BeforeScrub(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := release(); err != nil {
+		t.Error(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(p.home, "repo", ".git", "*.lock")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// A command beside a clean finds no caches, and says why.
+func TestGone(t *testing.T) {
+	_, w := installed(t)
+	missing, other := fmt.Errorf("open it: %w", fs.ErrNotExist), errors.New("something else")
+	if err := w.Gone(missing); err != missing { //nolint:errorlint // the very same
+		t.Errorf("where it is set up: %v", err)
+	}
+	layout, err := w.Layout(t.Context())
+	if err == nil {
+		_, err = w.Uninstall(t.Context(), layout)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Gone(missing); !errors.Is(err, workspace.ErrNotInitialised) {
+		t.Errorf("behind a clean: %v", err)
+	}
+	if err := w.Gone(other); err != other { //nolint:errorlint // the very same
+		t.Errorf("another error: %v", err)
+	}
+	if err := w.Gone(nil); err != nil {
+		t.Errorf("no error: %v", err)
 	}
 }

@@ -113,7 +113,7 @@ func commit(m *medley, p *place) error {
 	if err != nil {
 		return err
 	}
-	return commands("git", "add", ".", "\n", "git", "commit", "-q", "-m", "work")(m, p)
+	return commands("git", "add", "src", "file", "\n", "git", "commit", "-q", "-m", "work")(m, p)
 }
 
 func merge(m *medley, p *place) error {
