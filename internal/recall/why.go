@@ -81,7 +81,7 @@ var lineSuffix = regexp.MustCompile(`(?s)^(.+):(\d+)(?:,(\d+))?$`)
 
 // blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
 func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (target, error) {
-	fail := func(err error) (target, error) { return target{}, &UsageError{fmt.Errorf("why %q: %w", text, err)} }
+	fail := func(err error) (target, error) { return target{}, &UsageError{Err: fmt.Errorf("why %q: %w", text, err)} }
 	name, from, to := text, 0, 0
 	if m := lineSuffix.FindStringSubmatch(text); m != nil && !stands(repo, commit, text) {
 		var err [2]error
