@@ -194,7 +194,7 @@ func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (dir
 	if id == "" {
 		return direct, nil, nil
 	}
-	parts, err := squashed(ctx, index, repo, id, rewrites)
+	parts, _, err := squashed(ctx, index, repo, id, rewrites)
 	for _, p := range parts {
 		inferred = append(inferred, closure(p, rewrites)...)
 	}
