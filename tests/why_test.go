@@ -28,6 +28,12 @@ func TestWhyOfHistory(t *testing.T) {
 	t.Run("real sessions", func(t *testing.T) { newMiniature(t, bin).live(realSessions(t), 30).asks(30, 28) })
 }
 
+// TestWhyOfSquashes makes a history of sessions' commits on branches, four at a time, which a server squashes
+// without a hook while main goes on, and asks about lines.
+func TestWhyOfSquashes(t *testing.T) {
+	newMiniature(t, build(t)).squash(synthetic(t), 12).asks(12, 12)
+}
+
 // told is a session with what it did to files.
 type told struct {
 	id, cwd string
@@ -205,6 +211,44 @@ func (m *miniature) live(all []told, commits int) *miniature {
 		m.t.Fatalf("only %d commits", n)
 	}
 	return m
+}
+
+// squash makes commits of the first sessions that change something, and merges four at a time as a server
+// does: none of its commits runs a hook.
+func (m *miniature) squash(all []told, commits int) *miniature {
+	n := 0
+	for _, s := range all {
+		if n == commits {
+			break
+		}
+		if n%4 == 0 && !m.on("topic") {
+			m.git("checkout", "-qb", "topic")
+		}
+		if !m.replay(s) {
+			continue
+		}
+		m.place(s)
+		m.git("add", "-A")
+		m.git("commit", "-qm", fmt.Sprintf("Work %d", n))
+		if n++; n%4 != 0 && n < commits {
+			continue
+		}
+		m.git("checkout", "-q", "main")
+		m.write("MEANWHILE.md", fmt.Sprintf("something else %d\n", n))
+		m.git("add", ".")
+		m.git("-c", "core.hooksPath=/dev/null", "commit", "-qm", "Meanwhile")
+		m.git("merge", "-q", "--squash", "topic")
+		m.git("-c", "core.hooksPath=/dev/null", "commit", "-qm", fmt.Sprintf("Works up to %d (#%d)", n, n))
+		m.git("branch", "-qD", "topic")
+	}
+	if n < commits {
+		m.t.Fatalf("only %d commits", n)
+	}
+	return m
+}
+
+func (m *miniature) on(branch string) bool {
+	return strings.TrimSpace(m.git("branch", "--show-current")) == branch
 }
 
 // replay does to the files what a session did, and notes whose its lines are.

@@ -52,7 +52,11 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 		app.hint(hint)
 	}
 	// Whoever sets the repository up again agrees again to share.
-	if err := w.Unshare(ctx); err != nil {
+	remote, err := w.Unshare(ctx)
+	if remote != "" {
+		fmt.Fprintf(app.Stdout, "removed: rekal.remote (was %s)\n", printable(remote))
+	}
+	if err != nil {
 		return err
 	}
 	if len(report.Done) > 0 && !c.ledger { // who says --ledger means it

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,24 +39,43 @@ func status(err error) int {
 }
 
 // explain is an error with what to do about it, in one line.
-func explain(err error) string {
-	hint := hintOf(err)
-	for _, k := range kinds {
-		if hint == "" && errors.Is(err, k.err) {
-			hint = k.hint
-		}
+func explain(err error) string { return advise(err, nil) }
+
+// explainTool is the same for who called a tool of the MCP server, and knows its inputs rather than flags.
+func explainTool(err error) string { return advise(err, toolKinds) }
+
+func advise(err error, first []kind) string {
+	if hint := cmp.Or(hintIn(first, err), hintOf(err), hintIn(kinds, err)); hint != "" {
+		return fmt.Sprintf("%v: %s", err, hint)
 	}
-	if hint == "" {
-		return err.Error()
-	}
-	return fmt.Sprintf("%v: %s", err, hint)
+	return err.Error()
 }
 
-// kinds of errors, and what to do about each; of several that fit, the first one counts.
-var kinds = []struct { //nolint:gochecknoglobals // a table
+func hintIn(kinds []kind, err error) string {
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return k.hint
+		}
+	}
+	return ""
+}
+
+// kind of errors, and what to do about it.
+type kind struct {
 	err  error
 	hint string
-}{
+}
+
+// toolKinds are those about which a tool's caller does something else.
+var toolKinds = []kind{ //nolint:gochecknoglobals // a table
+	{git.ErrNotRepository, "the server has to be started inside a git repository"},
+	{ledger.ErrNoMoment, "give a revision of the code, HEAD~n, or a date as @{2026-02-01} or @{3 days ago}"},
+	{recall.ErrNoRevision, "give a branch, a tag or a SHA of the code; a checkpoint's goes into checkpoint"},
+	{db.ErrNoRow, "IDs are in the answers of recall"},
+}
+
+// kinds of errors; of several that fit, the first one counts.
+var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{workspace.ErrNotInitialised, `run "git rekal init"`},
 	{capture.ErrNoLedger, `run "git rekal init"`},
 	{workspace.ErrTracked, `remove it: "git rm -r --cached .rekal", commit, and delete the folder`},

@@ -27,6 +27,6 @@ func (c *mcpCommand) addFlags(*pflag.FlagSet) {}
 func (c *mcpCommand) validate(args []string) error { return noArgs(args) }
 
 func (c *mcpCommand) run(ctx context.Context, app *App) error {
-	server := &mcp.Server{Process: app.Process, Version: app.Version, Explain: explain}
+	server := &mcp.Server{Process: app.Process, Version: app.Version, Explain: explainTool}
 	return server.Serve(ctx, app.Stdin, app.Stdout)
 }

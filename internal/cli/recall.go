@@ -106,6 +106,9 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if !app.Ends {
 			err = errors.Join(err, index.Close())
 		}
+		if usage := (*recall.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" {
+			err = fmt.Errorf("--%w", err)
+		}
 		if err != nil {
 			return err
 		}

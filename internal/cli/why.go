@@ -23,10 +23,10 @@ func whyEntry() entry {
 		name: "why", usage: "why PATH[:LINE[,LINE]] [-n N] [--checkpoint REF]",
 		short: "show the sessions behind lines of a file",
 		long: `
-Finds the commits that brought the lines of a file, as "git blame" does, and the sessions behind
-them, also through amends, rebases, renames and squash merges. Prints JSON as recall does, the
-session that explains most of the lines first; "explains" says which, "why" what is not
-committed and what no session explains. Without lines: the whole file. PATH is from the current
+Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind
+them, also through amends, rebases, renames, reverts and squash merges. Prints JSON as recall does,
+the session that explains most of the lines first; "explains" says which, and which are one of several
+sessions', "why" what is not committed and what no session explains. Without lines: the whole file. PATH is from the current
 folder or from the repository's root.
 
   git rekal why src/auth/jwt.go:42

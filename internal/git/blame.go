@@ -2,7 +2,6 @@ package git
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,11 +42,12 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("%q has only %d lines", e.File, e.Lines)
 }
 
-// Origin says where a line comes from: the commit that brought it, and what the file was called
-// there. A line that is not committed has none.
+// Origin says where a line comes from: the commit that brought it, what the file was called
+// there, and which line of it it was. A line that is not committed has none.
 type Origin struct {
 	Commit OID
 	Path   string
+	Line   int
 	Cut    bool // that commit or one before it: there a shallow clone ends
 }
 
@@ -59,7 +59,8 @@ type Blame struct {
 }
 
 // Blame looks for the commits that brought lines of a file, as it stands in a commit, or with "" as
-// it is in the working tree. From 0 asks for all lines. Renames of the file are followed. It returns
+// it is in the working tree. From 0 asks for all lines. Renames of the file are followed, and a line is not
+// another one because its white space is. It returns
 // ErrNotFound, ErrBinary, ErrTooLarge or a RangeError for a file that can't be asked, and
 // ErrTooLong for one that changed too often.
 func (r *Repo) Blame(ctx context.Context, commit OID, file string, from, to int) (Blame, error) {
@@ -163,15 +164,16 @@ func (c *Content) committedLines(file, base string, text []string) ([]int, error
 	if err != nil {
 		return nil, err
 	}
-	return out, c.repo.unchanged(unixLines(before), unixLines(now), out)
+	return out, c.repo.unchanged(unixLines(before), unixLines(now), git2.DiffNormal, out)
 }
 
 // unchanged fills in which line of a text each line of another one is.
-func (r *Repo) unchanged(before, now []byte, out []int) error {
+func (r *Repo) unchanged(before, now []byte, flags git2.DiffOptionsFlag, out []int) error {
 	how, err := git2.DefaultDiffOptions()
 	if err != nil {
 		return fmt.Errorf("git: diff: %w", err)
 	}
+	how.Flags |= flags
 	how.ContextLines, how.InterhunkLines = 0, 0
 	patch, err := r.r.PatchFromBuffers("f", "f", before, now, &how)
 	if err != nil {
@@ -226,11 +228,20 @@ func (h *hunk) parse(line string) bool {
 	return errors.Join(err[:]...) == nil
 }
 
-// blame asks libgit2 for the origins of lines of a committed file, and git itself where the history
-// is cut or blobs are left out: libgit2 gives up at the one, and follows no rename past the other.
+// blame asks libgit2 for the origins of lines of a committed file. It asks git itself where the history
+// is cut or blobs are left out (libgit2 gives up at the one, and follows no rename past the other), and where
+// some commits are to be looked through.
 func (r *Repo) blame(ctx context.Context, commit OID, file string, first, last int) ([]Origin, error) {
-	if r.Cut() {
-		return r.blameByGit(ctx, commit, file, first, last)
+	if r.Cut() || r.lookedThrough() != "" {
+		lines, err := r.blameByGit(ctx, []string{string(commit)}, file, [][2]int{{first, last}})
+		if err != nil {
+			return nil, err
+		}
+		out := make([]Origin, last-first+1)
+		for i := range out {
+			out[i] = lines[first+i]
+		}
+		return out, nil
 	}
 	type answer struct {
 		origins []Origin
@@ -267,6 +278,7 @@ func blameIn(dir string, commit OID, file string, first, last int) ([]Origin, er
 	if how.NewestCommit, err = toOid(commit); err != nil {
 		return nil, err
 	}
+	how.Flags = git2.BlameIgnoreWhitespace
 	how.OldestCommit, how.MinLine, how.MaxLine = nil, uint32(first), uint32(last)
 	b, err := repo.BlameFile(file, &how)
 	if err != nil {
@@ -280,48 +292,8 @@ func blameIn(dir string, commit OID, file string, first, last int) ([]Origin, er
 		if err != nil {
 			return nil, fmt.Errorf("git: blame %q, line %d: %w", file, first+i, err)
 		}
-		out[i] = Origin{Commit: fromOid(h.FinalCommitId), Path: h.OrigPath}
-	}
-	return out, nil
-}
-
-// blameByGit asks git.
-func (r *Repo) blameByGit(ctx context.Context, commit OID, file string, first, last int) ([]Origin, error) {
-	ctx, stop := context.WithTimeout(ctx, blamePatience)
-	defer stop()
-	root := cmp.Or(r.layout.WorkTree, r.layout.GitDir)
-	text, err := r.run(ctx, "-C", root, "-c", "core.quotePath=false", "blame", "--porcelain",
-		"-L", fmt.Sprintf("%d,%d", first, last), string(commit), "--", file)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil, fmt.Errorf("git: blame %q: %w", file, ErrTooLong)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("git: blame %q: %w", file, err)
-	}
-	out := make([]Origin, last-first+1)
-	named := map[OID]string{}
-	var at OID
-	for l := range strings.Lines(text) {
-		f := strings.Fields(l)
-		if name, ok := strings.CutPrefix(l, "filename "); ok {
-			named[at] = strings.TrimSuffix(name, "\n")
-		} else if len(f) >= 3 && len(f[0]) == 40 && l[0] != '\t' {
-			n, err := strconv.Atoi(f[2])
-			if err != nil || n < first || n > last {
-				return nil, fmt.Errorf("git: blame %q: unexpected %q", file, l)
-			}
-			at = OID(f[0])
-			out[n-first].Commit = at
-		}
-	}
-	cuts := cuts{}
-	if r.shallow() {
-		if cuts, err = r.cuts(); err != nil {
-			return nil, err
-		}
-	}
-	for i, o := range out {
-		out[i].Path, out[i].Cut = named[o.Commit], cuts[o.Commit]
+		shift := int(int16(h.OrigStartLineNumber - h.FinalStartLineNumber))
+		out[i] = Origin{Commit: fromOid(h.FinalCommitId), Path: h.OrigPath, Line: first + i + shift}
 	}
 	return out, nil
 }

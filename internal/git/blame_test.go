@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ const moved = "dir/h i"
 // gitBlame is what git says of it, as it lies in the working tree or in a commit.
 func gitBlame(p *place, dir, commit string) []git.Origin {
 	p.t.Helper()
-	args := []string{"blame", "--line-porcelain"}
+	args := []string{"blame", "-w", "--line-porcelain"}
 	if commit != "" {
 		args = append(args, commit)
 	}
@@ -27,7 +28,7 @@ func gitBlame(p *place, dir, commit string) []git.Origin {
 		f := strings.Fields(l)
 		switch {
 		case len(f) >= 3 && len(f[0]) == 40 && l[0] != '\t':
-			out = append(out, git.Origin{Commit: git.OID(f[0])})
+			out = append(out, git.Origin{Commit: git.OID(f[0]), Line: must(strconv.Atoi(f[1]))(p.t)})
 		case strings.HasPrefix(l, "filename "):
 			out[len(out)-1].Path = strings.TrimSpace(strings.TrimPrefix(l, "filename "))
 		}
@@ -126,7 +127,11 @@ func TestBlameOfLikeLines(t *testing.T) {
 	for i := range 24 {
 		for range 6 {
 			at, n := r.IntN(len(text)+1), r.IntN(6)
-			switch end := min(at+n, len(text)); r.IntN(3) {
+			switch end := min(at+n, len(text)); r.IntN(4) {
+			case 3:
+				for i := at; i < end; i++ {
+					text[i] = "\t" + text[i]
+				}
 			case 0:
 				text = slices.Insert(text, at, like[r.IntN(len(like))], fmt.Sprint("line ", r.IntN(40)), like[r.IntN(len(like))])
 			case 1:
@@ -139,6 +144,19 @@ func TestBlameOfLikeLines(t *testing.T) {
 	}
 	b := must(p.open("r").Blame(t.Context(), "", moved, 0, 0))(t)
 	equal(t, "origins", gitBlame(p, "r", ""), b.Origins)
+}
+
+// What only reformatted is looked through where git blame was configured so; a list that is not there is none.
+func TestBlameLooksThrough(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	one := p.commit("r", "one", moved, "if ok { call() }\n")
+	two := p.commit("r", "two", moved, "if (ok) { call(); }\n")
+	p.git("r", "config", "blame.ignoreRevsFile", ".reformatted")
+	who := func() git.OID { return must(p.open("r").Blame(t.Context(), "", moved, 1, 1))(t).Origins[0].Commit }
+	equal(t, "without the list", two, who())
+	p.write("r/.reformatted", "# by a formatter\n"+string(two)+"\n")
+	equal(t, "with it", one, who())
 }
 
 func TestBlameInCutHistory(t *testing.T) {

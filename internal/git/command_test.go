@@ -197,8 +197,8 @@ func TestConfigureAtOnce(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			for range 3 {
-				if err := errors.Join(r.SetConfig(background, "rekal.remote", fmt.Sprint(i)), r.UnsetConfig(background, "rekal.url"),
-					r.SetConfig(background, "rekal.url", "here")); err != nil {
+				_, unset := r.UnsetConfig(background, "rekal.url")
+				if err := errors.Join(r.SetConfig(background, "rekal.remote", fmt.Sprint(i)), unset, r.SetConfig(background, "rekal.url", "here")); err != nil {
 					t.Error(err)
 				}
 			}

@@ -195,18 +195,19 @@ func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 	return nil
 }
 
-// UnsetConfig removes a key from the repository's own configuration; one that is not there is
-// no error, also where nothing can be written.
-func (r *Repo) UnsetConfig(ctx context.Context, key string) error {
-	if _, err := r.run(ctx, "config", "--local", "--get-all", key); err != nil {
-		return nil //nolint:nilerr // it is not set
+// UnsetConfig removes a key from the repository's own configuration and returns what it said; one that
+// is not there is no error, also where nothing can be written.
+func (r *Repo) UnsetConfig(ctx context.Context, key string) (string, error) {
+	was, err := r.run(ctx, "config", "--local", "--get-all", key)
+	if err != nil {
+		return "", nil //nolint:nilerr // it is not set
 	}
-	err := r.configure(ctx, "--unset-all", key)
+	err = r.configure(ctx, "--unset-all", key)
 	var exit *exec.ExitError
-	if err == nil || errors.As(err, &exit) && exit.ExitCode() == notThere {
-		return nil // another process removed it meanwhile
+	if err == nil || errors.As(err, &exit) && exit.ExitCode() == notThere { // another process removed it meanwhile
+		return strings.TrimSpace(was), nil
 	}
-	return fmt.Errorf("git: unset %s: %w", key, err)
+	return "", fmt.Errorf("git: unset %s: %w", key, err)
 }
 
 // notThere is the exit status of "git config --unset-all" for a key that is not set.

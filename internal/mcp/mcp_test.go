@@ -188,7 +188,7 @@ func TestPlaces(t *testing.T) {
 	w.client().says("recall", map[string]any{"query": "token", "files": []string{w.dir + "/jwt.go"}}, "JWT", "1 result(s)")
 
 	w.dir = w.home
-	if text, failed := w.client().call("recall", nil); !failed || !strings.Contains(text, "run it inside a git repository") {
+	if text, failed := w.client().call("recall", nil); !failed || !strings.Contains(text, "started inside a git repository") {
 		t.Errorf("outside of a repository: %q", text)
 	}
 

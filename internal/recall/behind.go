@@ -3,128 +3,316 @@ package recall
 import (
 	"context"
 	"maps"
+	"regexp"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// maxInferred is how many commits, those with the most lines, are taken for squashes of others where
-// no session stands behind them.
-const maxInferred = 20
+// Bounds of the search for what commits were made of.
+const (
+	maxInferred = 20 // commits, those with the most lines, that are taken for squashes of others
+	maxTraced   = 50 // times that lines are looked for in another commit
+	maxTips     = 4  // of them for the lines of one commit
+	maxDepth    = 8  // rewrites of rewrites
 
-// behind tells which sessions stand behind the commits of lines.
+	tracePatience = 10 * time.Second // after which no other commit is looked into
+)
+
+// behind tells which sessions stand behind the lines of commits.
 type behind struct {
 	index    *db.DB
 	repo     *git.Repo
 	rewrites []session.Rewrite
-	names    [][]string // of each commit: itself, and what it was and became
+	was, is  map[string][]string // what commits were, and became
 	rows     map[string][]db.CommitRow
 	owners   map[db.FileRow]bool
-	asked    []git.OID
 	inferred int
-	added    map[db.FileRow]lines // by commit and path, as Checkpoint and Path
+	traced   int
+	late     <-chan time.Time
+}
+
+// claim says that a session brought a line; one of several that are behind a line did.
+type claim struct {
+	session  string
+	inferred bool
 }
 
 func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
-	b := &behind{index: index, repo: repo, owners: map[db.FileRow]bool{}, added: map[db.FileRow]lines{}}
+	b := &behind{
+		index: index, repo: repo, was: map[string][]string{}, is: map[string][]string{},
+		rows: map[string][]db.CommitRow{}, owners: map[db.FileRow]bool{}, late: time.After(tracePatience),
+	}
 	var err error
 	if b.rewrites, err = index.Rewrites(ctx); err != nil {
 		return nil, err
 	}
+	for _, r := range b.rewrites {
+		b.was[r.New], b.is[r.Old] = append(b.was[r.New], r.Old), append(b.is[r.Old], r.New)
+	}
 	var all []string
 	for _, s := range sources {
-		names := closure(string(s.Commit), b.rewrites)
-		b.names, b.asked = append(b.names, names), append(b.asked, s.Commit)
-		all = append(all, names...)
+		all = append(all, closure(string(s.Commit), b.rewrites)...)
 	}
-	b.rows, err = b.read(ctx, all)
+	_, err = b.ties(ctx, all)
 	return b, err
 }
 
-// read asks which sessions stand behind commits, and whose the files of their checkpoints are.
-func (b *behind) read(ctx context.Context, shas []string) (map[string][]db.CommitRow, error) {
-	rows, err := b.index.Behind(ctx, shas)
+// ties reads which sessions are tied to commits, and whose the files of their checkpoints are.
+func (b *behind) ties(ctx context.Context, shas []string) (out []db.CommitRow, err error) {
+	unread := slices.DeleteFunc(slices.Clone(shas), func(sha string) bool {
+		_, ok := b.rows[sha]
+		return ok
+	})
+	rows, err := b.index.Behind(ctx, unread)
 	if err != nil {
 		return nil, err
 	}
 	var checkpoints []string
-	for _, of := range rows {
-		for _, r := range of {
+	for _, sha := range unread {
+		b.rows[sha] = rows[sha]
+		for _, r := range rows[sha] {
 			checkpoints = append(checkpoints, r.Checkpoint)
 		}
 	}
 	slices.Sort(checkpoints)
 	owners, err := b.index.Owners(ctx, slices.Compact(checkpoints))
 	maps.Copy(b.owners, owners)
-	return rows, err
+	for _, sha := range shas {
+		out = append(out, b.rows[sha]...)
+	}
+	return out, err
 }
 
-// of are the ties of sessions to a commit, by its number, or else to what it was made of on a
-// server.
-func (b *behind) of(ctx context.Context, i int) (out []db.CommitRow, inferred bool, err error) {
-	for _, name := range b.names[i] {
-		out = append(out, b.rows[name]...)
+// own are those of the sessions behind commits whose a file is there.
+func (b *behind) own(rows []db.CommitRow, path string) (out []claim) {
+	for _, r := range rows {
+		if !b.owners[db.FileRow{Checkpoint: r.Checkpoint, Session: r.Session, Path: path}] {
+			continue
+		}
+		out = claimed(out, r)
 	}
-	if len(out) > 0 || b.inferred == maxInferred {
-		return out, false, nil
+	return out
+}
+
+// ownOrAll are those whose a file is, or all where it is nobody's.
+func (b *behind) ownOrAll(rows []db.CommitRow, path string) []claim {
+	out := b.own(rows, path)
+	if len(out) == 0 {
+		for _, r := range rows {
+			out = claimed(out, r)
+		}
+	}
+	return out
+}
+
+// claimed adds what a row says: none but an import makes it inferred.
+func claimed(to []claim, r db.CommitRow) []claim {
+	for i := range to {
+		if to[i].session == r.Session {
+			to[i].inferred = to[i].inferred && r.Inferred
+			return to
+		}
+	}
+	return append(to, claim{r.Session, r.Inferred})
+}
+
+// whose tells what is behind the lines of a file that a commit brought.
+func (b *behind) whose(ctx context.Context, s source) ([][]claim, error) {
+	sha := string(s.Commit)
+	rows, err := b.ties(ctx, closure(sha, b.rewrites))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rows) > 0:
+		return b.seen(ctx, s, rows, 0)
+	case b.inferred == maxInferred:
+		return make([][]claim, len(s.lines)), nil
 	}
 	b.inferred++
-	parts, err := squashed(ctx, b.index, b.repo, b.asked[i], b.rewrites)
-	if err != nil || len(parts) == 0 {
-		return nil, false, err
+	return b.unseen(ctx, s)
+}
+
+// seen is whose the lines of a commit are that hooks saw, with what it was before: where only one session
+// is behind all that, its; else whose commit a line stood in first.
+func (b *behind) seen(ctx context.Context, s source, rows []db.CommitRow, depth int) ([][]claim, error) {
+	sha := string(s.Commit)
+	rest := b.ownOrAll(rows, s.Path)
+	if len(rest) < 2 || depth == maxDepth || len(b.was[sha]) == 0 {
+		return slices.Repeat([][]claim{rest}, len(s.lines)), nil
 	}
-	var names []string
+	if len(b.rows[sha]) > 0 {
+		rest = b.ownOrAll(b.rows[sha], s.Path)
+	}
+	t, err := b.trace(ctx, s, b.tips(b.was[sha]), b.parent(s.Commit), b.deeper(depth))
+	return t.claims(rest), err
+}
+
+// unseen is whose the lines of a commit are that was made elsewhere, as far as can be told. What is in none
+// of the commits that it was made of is nobody's, unless some of these are not here.
+func (b *behind) unseen(ctx context.Context, s source) ([][]claim, error) {
+	parts, copied, err := squashed(ctx, b.index, b.repo, s.Commit, b.rewrites)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) == 0 {
+		t, err := b.trace(ctx, s, b.reverted(s.Commit), "", b.whose)
+		return t.guesses(nil), err
+	}
+	var all, gone, here []string
 	for _, p := range parts {
-		names = append(names, closure(p, b.rewrites)...)
-	}
-	rows, err := b.read(ctx, names)
-	for _, name := range names {
-		out = append(out, rows[name]...)
-	}
-	return out, true, err
-}
-
-// brought are those of the sessions behind a commit that a line of a file is from: theirs whose the
-// file is; and of these, where the commit was made of several (a fixup, a squash) that are still
-// here, those behind the ones that added the line.
-func (b *behind) brought(rows []db.CommitRow, path, line string) []string {
-	own := slices.DeleteFunc(slices.Clone(rows), func(r db.CommitRow) bool {
-		return !b.owners[db.FileRow{Checkpoint: r.Checkpoint, Session: r.Session, Path: path}]
-	})
-	if len(own) == 0 {
-		own = rows
-	}
-	if line = strings.TrimSpace(line); len(line) >= tellingLine && severalCommits(own) {
-		telling := slices.DeleteFunc(slices.Clone(own), func(r db.CommitRow) bool { return !b.addedBy(r.SHA, path)[line] })
-		if len(telling) > 0 {
-			own = telling
+		all = append(all, became(p, b.was)...)
+		if is := became(p, b.is); len(b.tips(is)) > 0 {
+			here = append(here, is...)
+		} else {
+			gone = append(gone, became(p, b.was)...)
 		}
 	}
-	var out []string
-	for _, r := range own {
-		if !slices.Contains(out, r.Session) {
-			out = append(out, r.Session)
-		}
+	rows, err := b.ties(ctx, all)
+	if err != nil {
+		return nil, err
 	}
-	return out
+	t, err := b.trace(ctx, s, b.tips(here), b.parent(s.Commit), b.deeper(0))
+	if err != nil || copied || !t.looked {
+		return t.guesses(b.ownOrAll(rows, s.Path)), err
+	}
+	rows, err = b.ties(ctx, gone)
+	return t.guesses(b.own(rows, s.Path)), err
 }
 
-func severalCommits(rows []db.CommitRow) bool {
-	return slices.ContainsFunc(rows, func(r db.CommitRow) bool { return r.SHA != rows[0].SHA })
+// revertOf is how git begins the line that names what a commit reverts.
+var revertOf = regexp.MustCompile(`(?m)^This reverts commit ([0-9a-f]{40})`)
+
+// reverted is what stood before the commit that another one reverts: that brings back lines of it.
+func (b *behind) reverted(id git.OID) []git.OID {
+	c, err := b.repo.Commit(id)
+	if err != nil {
+		return nil
+	}
+	m := revertOf.FindStringSubmatch(c.Message)
+	if m == nil {
+		return nil
+	}
+	if c, err = b.repo.Commit(git.OID(m[1])); err != nil || len(c.Parents) == 0 {
+		return nil
+	}
+	return c.Parents[:1]
 }
 
-// addedBy are the lines that a commit added to a file; none where it is not here.
-func (b *behind) addedBy(sha, path string) lines {
-	key := db.FileRow{Checkpoint: sha, Path: path}
-	out, ok := b.added[key]
-	if !ok && len(b.added) < maxRead {
+// tips are those of some commits that are here and no other of them leads to, the latest first.
+func (b *behind) tips(shas []string) (out []git.OID) {
+	var here []git.Commit
+	for _, sha := range shas {
 		if c, err := b.repo.Commit(git.OID(sha)); err == nil {
-			out, _ = (&squash{repo: b.repo}).added(c, path) // what can't be read adds nothing
+			here = append(here, c)
 		}
-		b.added[key] = out
+	}
+	slices.SortStableFunc(here, func(x, y git.Commit) int { return y.Committer.When.Compare(x.Committer.When) })
+	for _, c := range here {
+		leads := func(tip git.OID) bool {
+			ok, err := b.repo.IsAncestor(c.OID, tip)
+			return ok || err != nil
+		}
+		if len(out) < maxTips && !slices.ContainsFunc(out, leads) {
+			out = append(out, c.OID)
+		}
 	}
 	return out
+}
+
+// traced is what was found out about lines by looking for them in other commits.
+type traced struct {
+	found  [][]claim
+	told   []bool
+	looked bool // in one at least
+}
+
+// claims are what is behind the lines, with the rest for those of which nothing was told.
+func (t traced) claims(rest []claim) [][]claim {
+	for i := range t.found {
+		if !t.told[i] {
+			t.found[i] = rest
+		}
+	}
+	return t.found
+}
+
+// guesses are claims, all inferred.
+func (t traced) guesses(rest []claim) [][]claim {
+	out := t.claims(rest)
+	for i := range out {
+		out[i] = slices.Clone(out[i])
+		for j := range out[i] {
+			out[i][j].inferred = true
+		}
+	}
+	return out
+}
+
+// deeper tells whose the lines of a part of a commit are.
+func (b *behind) deeper(depth int) func(context.Context, source) ([][]claim, error) {
+	return func(ctx context.Context, s source) ([][]claim, error) {
+		rows, err := b.ties(ctx, became(string(s.Commit), b.was))
+		if err != nil {
+			return nil, err
+		}
+		return b.seen(ctx, s, rows, depth+1)
+	}
+}
+
+// parent is what a commit was made on; "" for a root.
+func (b *behind) parent(id git.OID) git.OID {
+	c, err := b.repo.Commit(id)
+	if err != nil || len(c.Parents) == 0 {
+		return ""
+	}
+	return c.Parents[0]
+}
+
+// more reports whether lines may be looked for in one commit more.
+func (b *behind) more() bool {
+	select {
+	case <-b.late:
+		b.traced = maxTraced
+	default:
+		b.traced++
+	}
+	return b.traced < maxTraced
+}
+
+// trace looks for lines in other commits that may have had them before, and asks whose they are of the
+// commits that brought them there, but for what is known to be older.
+func (b *behind) trace(ctx context.Context, s source, tips []git.OID, known git.OID, whose func(context.Context, source) ([][]claim, error)) (traced, error) {
+	t := traced{found: make([][]claim, len(s.lines)), told: make([]bool, len(s.lines))}
+	for _, tip := range tips {
+		if !b.more() {
+			break
+		}
+		origins, err := b.repo.Trace(ctx, s.Commit, s.Path, s.at, tip, known)
+		if err := ctx.Err(); err != nil {
+			return t, err
+		}
+		if err != nil { // it has no such file, or its past is not here
+			continue
+		}
+		t.looked = true
+		for i := range origins {
+			if t.told[i] || origins[i].Cut {
+				origins[i] = git.Origin{}
+			}
+		}
+		for _, part := range sources(origins) {
+			claims, err := whose(ctx, part)
+			if err != nil {
+				return t, err
+			}
+			for i, line := range part.lines {
+				t.found[line], t.told[line] = claims[i], true
+			}
+		}
+	}
+	return t, nil
 }

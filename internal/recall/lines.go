@@ -21,10 +21,13 @@ type lines map[string]bool
 
 // sameLines matches commits that are here by the lines that they added: most of them must be
 // among those that the commit in question brought into the same files, and that were not
-// there since.
+// there since. Few lines count where others of the branch are found again, too, or where they are
+// all that the commit in question brought.
 func (s *squash) sameLines() error {
 	fresh := map[string]lines{}
+	again := map[line]int{} // how many lines of a branch are found again
 	read := 0
+	var likely []*known
 	for _, k := range s.known {
 		if k.matched || len(k.here) == 0 || !k.most() || read == maxRead {
 			continue
@@ -34,28 +37,50 @@ func (s *squash) sameLines() error {
 			continue
 		}
 		read++
-		added, found := 0, 0
-		for i, p := range k.Paths {
-			if k.Blobs[i] == s.keys[p] && !slices.Contains(k.same, p) {
-				continue // the whole of it tells nothing, so its lines do not
-			}
-			if err := s.fresh(p, fresh); err != nil {
-				return err
-			}
-			own, err := s.added(c, p)
-			if err != nil {
-				return err
-			}
-			for l := range own {
-				added++
-				if fresh[p][l] {
-					found++
-				}
-			}
+		added, found, brought, err := s.again(k, c, fresh)
+		if err != nil {
+			return err
 		}
-		k.matched = found >= tellingLines && 3*found >= 2*added
+		switch all := len(k.Paths) == len(s.keys) && found == brought; {
+		case found == 0 || 3*found < 2*added:
+		case found == added && all:
+			k.matched = true
+		default:
+			likely = append(likely, k)
+		}
+		if 3*found >= 2*added {
+			again[k.line()] += found
+		}
+	}
+	for _, k := range likely {
+		k.matched = again[k.line()] >= tellingLines
 	}
 	return nil
+}
+
+// again counts the lines that a commit added, those of them that the commit in question brought, and
+// all that this brought into the same files.
+func (s *squash) again(k *known, c git.Commit, fresh map[string]lines) (added, found, brought int, err error) {
+	for i, p := range k.Paths {
+		if k.Blobs[i] == s.keys[p] && !slices.Contains(k.same, p) {
+			continue // the whole of it tells nothing, so its lines do not
+		}
+		if err := s.fresh(p, fresh); err != nil {
+			return 0, 0, 0, err
+		}
+		own, err := s.added(c, p)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		brought += len(fresh[p])
+		for l := range own {
+			added++
+			if fresh[p][l] {
+				found++
+			}
+		}
+	}
+	return added, found, brought, nil
 }
 
 // fresh reads the lines of a file that never stood in what the file was before.

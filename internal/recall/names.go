@@ -23,7 +23,7 @@ func ReadNames(ctx context.Context, index *db.DB) (Names, error) {
 // where it does not mean exactly one.
 func (n Names) Find(prefix string) (string, error) {
 	if len(prefix) < db.MinPrefix {
-		return "", &UsageError{fmt.Errorf("%q: give at least %d characters", prefix, db.MinPrefix)}
+		return "", &UsageError{Err: fmt.Errorf("%q: give at least %d characters", prefix, db.MinPrefix)}
 	}
 	from, _ := slices.BinarySearch(n.ids, strings.ToUpper(prefix))
 	to := from

@@ -53,9 +53,17 @@ type Request struct {
 var ErrNoRevision = errors.New("no such revision")
 
 // UsageError is a request that can't be answered because of what it says.
-type UsageError struct{ Err error }
+type UsageError struct {
+	Err    error
+	Filter string // the filter that says it, which its reader may write otherwise; "" for another part
+}
 
-func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Error() string {
+	if e.Filter != "" {
+		return e.Filter + " " + e.Err.Error()
+	}
+	return e.Err.Error()
+}
 
 // Unwrap returns the cause.
 func (e *UsageError) Unwrap() error { return e.Err }
@@ -128,12 +136,12 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
 		pattern, err := syntax.Parse(req.File, syntax.Perl)
 		if err != nil {
-			return f, nil, &UsageError{fmt.Errorf("--file %q: %w", req.File, err)}
+			return f, nil, &UsageError{fmt.Errorf("%q: %w", req.File, err), "file"}
 		}
 		f.File = pattern.String()
 	}
 	if req.Actor != "" && req.Actor != session.ActorHuman && req.Actor != session.ActorAgent {
-		return f, nil, &UsageError{fmt.Errorf(`--actor %q: neither "human" nor "agent"`, req.Actor)}
+		return f, nil, &UsageError{fmt.Errorf(`%q: neither "human" nor "agent"`, req.Actor), "actor"}
 	}
 	if req.Commit != "" {
 		var inferred []string
@@ -174,9 +182,9 @@ func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (dir
 		start = string(id)
 	case abbreviated.MatchString(rev) && !errors.Is(err, git.ErrAmbiguous): // gone, or the name of something else
 	case errors.Is(err, git.ErrNotFound):
-		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, ErrNoRevision)}
+		return nil, nil, &UsageError{fmt.Errorf("%q: %w", rev, ErrNoRevision), "commit"}
 	default: // a tree, or a prefix of several commits
-		return nil, nil, &UsageError{fmt.Errorf("--commit %q: %w", rev, err)}
+		return nil, nil, &UsageError{fmt.Errorf("%q: %w", rev, err), "commit"}
 	}
 	rewrites, err := index.Rewrites(ctx)
 	if err != nil {
@@ -186,7 +194,7 @@ func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (dir
 	if id == "" {
 		return direct, nil, nil
 	}
-	parts, err := squashed(ctx, index, repo, id, rewrites)
+	parts, _, err := squashed(ctx, index, repo, id, rewrites)
 	for _, p := range parts {
 		inferred = append(inferred, closure(p, rewrites)...)
 	}

@@ -325,12 +325,12 @@ func TestUsageErrors(t *testing.T) {
 		name, names string
 		req         recall.Request
 	}{
-		{"a pattern that is none", `--file "a(b"`, recall.Request{File: "a(b"}},
-		{"a pattern that RE2 has not", `--file "(?=a)"`, recall.Request{File: "(?=a)"}},
-		{"no such revision", `--commit "nowhere"`, recall.Request{Commit: "nowhere"}},
-		{"before the first commit", `--commit "HEAD~99"`, recall.Request{Commit: "HEAD~99"}},
-		{"too short for a SHA", `--commit "abc"`, recall.Request{Commit: "abc"}},
-		{"neither actor", `--actor "robot"`, recall.Request{Actor: "robot"}},
+		{"a pattern that is none", `file "a(b"`, recall.Request{File: "a(b"}},
+		{"a pattern that RE2 has not", `file "(?=a)"`, recall.Request{File: "(?=a)"}},
+		{"no such revision", `commit "nowhere"`, recall.Request{Commit: "nowhere"}},
+		{"before the first commit", `commit "HEAD~99"`, recall.Request{Commit: "HEAD~99"}},
+		{"too short for a SHA", `commit "abc"`, recall.Request{Commit: "abc"}},
+		{"neither actor", `actor "robot"`, recall.Request{Actor: "robot"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := recall.Recall(t.Context(), p.index, p.repo, c.req)

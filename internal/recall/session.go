@@ -48,7 +48,7 @@ func (e *PurgedError) Error() string { return fmt.Sprintf("%q is purged", e.ID) 
 // memory, of which the rest of the page says nothing. The other one is nil.
 func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*result.Session, *result.Memory, error) {
 	if len(p.ID) < db.MinPrefix {
-		return nil, nil, &UsageError{fmt.Errorf("session %q: give at least %d characters", p.ID, db.MinPrefix)}
+		return nil, nil, &UsageError{Err: fmt.Errorf("session %q: give at least %d characters", p.ID, db.MinPrefix)}
 	}
 	id, err := data.FindItem(ctx, p.ID)
 	if errors.Is(err, db.ErrNoRow) {

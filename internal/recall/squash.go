@@ -75,25 +75,25 @@ type squash struct {
 // can be told: those with its patch, or else those whose content it brought into its branch.
 // Where objects are missing or damaged (a partial clone) nothing is told; it is no reason not
 // to say what stands in the tables.
-func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID, rewrites []session.Rewrite) ([]string, error) {
+func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID, rewrites []session.Rewrite) (out []string, copied bool, err error) {
 	s, err := newSquash(repo, id)
 	if err != nil || s == nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err := s.read(ctx, index); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := s.match(ctx, rewrites); err != nil {
-		return nil, ctx.Err()
+		return nil, false, ctx.Err()
 	}
-	var out []string
 	for _, k := range s.known {
 		if k.matched {
 			out = append(out, k.SHA)
+			copied = copied || k.SamePatch
 		}
 	}
 	slices.Sort(out)
-	return out, nil
+	return out, copied, nil
 }
 
 func (s *squash) match(ctx context.Context, rewrites []session.Rewrite) error {

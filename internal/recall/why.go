@@ -81,7 +81,9 @@ var lineSuffix = regexp.MustCompile(`(?s)^(.+):(\d+)(?:,(\d+))?$`)
 
 // blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
 func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (target, error) {
-	fail := func(err error) (target, error) { return target{}, &UsageError{fmt.Errorf("why %q: %w", text, err)} }
+	fail := func(err error) (target, error) {
+		return target{}, &UsageError{Err: fmt.Errorf("why %q: %w", text, err)}
+	}
 	name, from, to := text, 0, 0
 	if m := lineSuffix.FindStringSubmatch(text); m != nil && !stands(repo, commit, text) {
 		var err [2]error
@@ -142,31 +144,36 @@ type why struct {
 type source struct {
 	git.Origin
 	lines []int
+	at    []int // which lines of the file these are in the commit
 }
 
 // explained is what a session explains.
 type explained struct {
 	id       string
 	lines    []int
+	shared   []int    // of them, those that one of several brought
+	weight   float64  // the lines, of those that are shared its part
 	commits  []string // the one with the most lines first
 	inferred bool     // by none but inferred commits
 	edits    int      // of the file, by its tools
 }
 
-// sources groups the lines by commit, the one with the most lines first.
-func (w *why) sources() []source {
+// sources groups lines by the commit that they come from, the one with the most lines first.
+func sources(origins []git.Origin) []source {
 	var out []source
 	at := map[git.Origin]int{}
-	for i, o := range w.blame.Origins {
+	for i, o := range origins {
 		if o.Commit == "" {
 			continue
 		}
+		line := o.Line
+		o.Line = 0
 		n, ok := at[o]
 		if !ok {
 			n = len(out)
 			at[o], out = n, append(out, source{Origin: o})
 		}
-		out[n].lines = append(out[n].lines, i)
+		out[n].lines, out[n].at = append(out[n].lines, i), append(out[n].at, line)
 	}
 	slices.SortStableFunc(out, func(a, b source) int { return cmp.Compare(len(b.lines), len(a.lines)) })
 	return out
@@ -179,29 +186,28 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 		return err
 	}
 	hidden = append(purged, hidden...)
-	sources := w.sources()
+	sources := sources(w.blame.Origins)
 	b, err := newBehind(ctx, w.index, w.repo, sources)
 	if err != nil {
 		return err
 	}
-	for i, s := range sources {
+	for _, s := range sources {
 		if s.Cut { // every line that is older ends up there
 			w.orphans = append(w.orphans, s)
 			continue
 		}
-		rows, inferred, err := b.of(ctx, i)
+		claims, err := b.whose(ctx, s)
 		if err != nil {
 			return err
 		}
 		loose := source{Origin: s.Origin}
-		for _, line := range s.lines {
-			of := b.brought(rows, s.Path, w.blame.Text[line])
-			of = slices.DeleteFunc(of, func(id string) bool { return slices.Contains(hidden, id) })
+		for i, line := range s.lines {
+			of := slices.DeleteFunc(slices.Clone(claims[i]), func(c claim) bool { return slices.Contains(hidden, c.session) })
 			if len(of) == 0 {
 				loose.lines = append(loose.lines, line)
 			}
-			for _, id := range of {
-				w.give(id, line, s.Commit, inferred || guessed(rows, id))
+			for _, c := range of {
+				w.give(c, line, s.Commit, len(of))
 			}
 		}
 		if len(loose.lines) > 0 {
@@ -211,20 +217,18 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 	return nil
 }
 
-// guessed reports whether none but an import ties a session to a commit.
-func guessed(rows []db.CommitRow, id string) bool {
-	return !slices.ContainsFunc(rows, func(r db.CommitRow) bool { return r.Session == id && !r.Inferred })
-}
-
-// give says that a session explains a line.
-func (w *why) give(id string, line int, commit git.OID, inferred bool) {
-	e := w.explained[id]
+// give says that a session explains a line, as one of several.
+func (w *why) give(c claim, line int, commit git.OID, several int) {
+	e := w.explained[c.session]
 	if e == nil {
-		e = &explained{id: id, inferred: true}
-		w.explained[id] = e
+		e = &explained{id: c.session, inferred: true}
+		w.explained[c.session] = e
 	}
-	e.lines = append(e.lines, line)
-	e.inferred = e.inferred && inferred
+	e.lines, e.weight = append(e.lines, line), e.weight+1/float64(several)
+	if several > 1 {
+		e.shared = append(e.shared, line)
+	}
+	e.inferred = e.inferred && c.inferred
 	if short := result.Short(string(commit)); !slices.Contains(e.commits, short) {
 		e.commits = append(e.commits, short)
 	}
@@ -255,10 +259,11 @@ func (w *why) ranked(ctx context.Context) ([]*explained, error) {
 		e := w.explained[id]
 		e.edits = edits[id]
 		slices.Sort(e.lines)
+		slices.Sort(e.shared)
 		out = append(out, e)
 	}
 	slices.SortFunc(out, func(a, b *explained) int {
-		return cmp.Or(cmp.Compare(len(b.lines), len(a.lines)), compareBool(a.inferred, b.inferred),
+		return cmp.Or(cmp.Compare(b.weight, a.weight), compareBool(a.inferred, b.inferred),
 			cmp.Compare(b.edits, a.edits), strings.Compare(b.id, a.id))
 	})
 	return out, nil
@@ -294,7 +299,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	}
 	hits := make([]found, len(ranked))
 	for i, e := range ranked {
-		hits[i] = found{id: e.id, score: float64(len(e.lines)) / float64(len(w.blame.Origins)), turn: search.First, snippet: snippetSize}
+		hits[i] = found{id: e.id, score: e.weight / float64(len(w.blame.Origins)), turn: search.First, snippet: snippetSize}
 		if h, ok := passages[e.id]; ok && h.Turn >= 0 { // paths and commands would say nothing new
 			hits[i].turn, hits[i].read = h.Turn, h.Read
 		}
@@ -303,7 +308,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	for i := range out {
 		e := ranked[i]
 		out[i].Inferred, out[i].Score = e.inferred, math.Round(hits[i].score*1e4)/1e4
-		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Commits: e.commits}
+		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Shared: w.ranges(e.shared), Commits: e.commits}
 	}
 	return out, err
 }

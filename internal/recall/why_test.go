@@ -3,6 +3,7 @@ package recall_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestWhyAmongNeighbours(t *testing.T) {
 	equal(t, "two owners", "more [[1 2]], jwt [[1 2]]", p.explained("src/jwt.go"))
 	equal(t, "one owner", "docs [[1 1]]", p.explained("docs/token.md:1"))
 	out := p.why("src/jwt.go:2")
-	equal(t, "score", 1.0, out.Results[0].Score)
+	equal(t, "score", 0.5, out.Results[0].Score)
 	equal(t, "commits", []string{cp.GitSHA[:7]}, out.Results[0].Explains.Commits)
 	equal(t, "total", 2, out.Total)
 	equal(t, "freshness", result.Fresh, out.Results[0].Freshness)
@@ -96,6 +97,138 @@ func TestWhyOfSquash(t *testing.T) {
 	if len(out.Results) != 1 || p.names[out.Results[0].ID] != "two" || !out.Results[0].Inferred {
 		t.Errorf("%+v, want two, inferred", out.Results)
 	}
+}
+
+// block is a function whose lines, but for the first, stand in all of them.
+func block(name string) string {
+	return "func " + name + "() error {\n\tif err := try(); err != nil {\n\t\treturn err\n\t}\n\treturn nil\n}\n\n"
+}
+
+// sure is an answer of why like explained, with what is shared behind it: "one [[1 2]] ~[[2 2]]".
+func (p *place) sure(target string) string {
+	p.t.Helper()
+	var out []string
+	for _, h := range p.why(target).Results {
+		text := fmt.Sprint(p.names[h.ID], " ", h.Explains.Ranges)
+		if len(h.Explains.Shared) > 0 {
+			text += fmt.Sprint(" ~", h.Explains.Shared)
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// Each line of a squash is whose commit it was, also one that stands there often, and nobody's where no session
+// is behind that commit. Where the commits are not here it is one of several, and the answer says so.
+func TestWhyOfSquashedLines(t *testing.T) {
+	s := newShop(t)
+	a, z := block("a"), block("z")
+	s.write("f.go", a+z)
+	s.commit("base")
+	s.branch("topic", "main")
+	s.work("one", "f.go", a+block("b")+z)
+	s.write("f.go", a+block("b")+block("by_hand")+z)
+	s.commit("by hand")
+	s.work("two", "f.go", a+block("b")+block("by_hand")+block("c")+"var two = 2\n"+z)
+	s.git("checkout", "-q", "main")
+	s.write("f.go", "package f\n"+a+z)
+	s.commit("meanwhile")
+	s.squash("topic")
+	s.open()
+	equal(t, "lines", "two [[23 30]], one [[9 15]]", s.sure("f.go"))
+	equal(t, "a brace", "two [[28 28]]", s.sure("f.go:28"))
+	equal(t, "by hand", "", s.sure("f.go:18"))
+	s.forget()
+	equal(t, "elsewhere", "", s.sure("f.go")) // nothing of it is as a commit of the branch left it
+}
+
+func TestWhyOfSquashThatIsNotHere(t *testing.T) {
+	s := newShop(t)
+	s.branch("topic", "main")
+	s.work("one", "f.go", block("a"))
+	s.work("two", "f.go", block("a")+block("b"))
+	s.work("three", "f.go", block("a")+block("b")+block("c"), "g.go", block("g"))
+	s.squash("topic")
+	s.open()
+	equal(t, "here", "one [[1 7]], three [[15 21]], two [[8 14]]", byID(s, "f.go"))
+	s.forget()
+	out := s.why("f.go:8")
+	equal(t, "how many", 3, len(out.Results))
+	for _, h := range out.Results {
+		equal(t, "score", 0.3333, h.Score)
+		equal(t, "shared", []result.Range{{8, 8}}, h.Explains.Shared)
+		equal(t, "inferred", true, h.Inferred)
+	}
+	equal(t, "another file", "three [[1 7]]", s.sure("g.go"))
+}
+
+// byID is sure where the order of those that explain as much is not of interest.
+func byID(s *shop, target string) string {
+	parts := strings.Split(s.sure(target), ", ")
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
+
+// Of small commits, which share their files with what main did meanwhile, the lines of all together tell.
+func TestWhyOfSmallCommits(t *testing.T) {
+	s := newShop(t)
+	s.branch("topic", "main")
+	s.work("one", "a.go", text("a", 40, "5 the first of few"))
+	s.work("two", "a.go", text("a", 40, "5 the first of few", "20 and the second"))
+	s.work("three", "b.go", text("b", 40, "5 the third of them"))
+	s.git("checkout", "-q", "main")
+	s.write("a.go", text("a", 40, "7 meanwhile in a"))
+	s.write("b.go", text("b", 40, "7 meanwhile in b"))
+	s.commit("meanwhile")
+	s.squash("topic")
+	s.branch("alone", "main~2")
+	s.work("four", "log.md", text("log", 40, "5 one line alone"))
+	s.git("checkout", "-q", "main")
+	s.write("log.md", text("log", 40, "7 meanwhile in the log"))
+	s.commit("meanwhile")
+	s.squash("alone")
+	s.open()
+	equal(t, "a.go", "one [[6 6]]", s.sure("a.go:6"))
+	equal(t, "a.go", "two [[21 21]]", s.sure("a.go:21"))
+	equal(t, "b.go", "three [[6 6]]", s.sure("b.go:6"))
+	equal(t, "log.md", "four [[6 6]]", s.sure("log.md:6"))
+	equal(t, "meanwhile", "", s.sure("a.go:8"))
+}
+
+// A line that a revert brought back is whose it was before, also where that was a squash.
+func TestWhyOfReverted(t *testing.T) {
+	s := newShop(t)
+	s.branch("topic", "main")
+	s.work("one", "f.go", block("a")+block("b"))
+	s.git("checkout", "-q", "main")
+	s.squash("topic")
+	s.work("two", "f.go", block("b"))
+	s.clock++
+	s.git("revert", "--no-edit", "HEAD")
+	s.open()
+	equal(t, "reverted", "one [[1 14]]", s.sure("f.go"))
+	s.clock++
+	s.git("revert", "--no-edit", "HEAD")
+	s.clock++
+	s.git("revert", "--no-edit", "HEAD")
+	s.reopen()
+	equal(t, "and again, twice", "one [[1 14]]", s.sure("f.go"))
+}
+
+// A line that an amend added is of the session of the amend.
+func TestWhyOfAmended(t *testing.T) {
+	s := newShop(t)
+	old := s.work("one", "f.go", block("a"))
+	s.write("f.go", block("a")+block("b"))
+	s.git("add", "-A")
+	s.clock++
+	s.git("commit", "-q", "--amend", "-m", "amended")
+	now := s.git("rev-parse", "HEAD")
+	s.capture("two", now, session.ViaCommit)
+	s.clock++
+	s.append(alice, s.clock, session.Entry{Rewrites: []session.Rewrite{{Old: old, New: now, TS: at(s.clock)}}})
+	s.open()
+	equal(t, "lines", "one [[1 7]], two [[8 14]]", byID(s, "f.go"))
 }
 
 // What an import matched by time and files is inferred, and comes behind what a hook saw.

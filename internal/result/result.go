@@ -70,7 +70,8 @@ type Source struct {
 type Explains struct {
 	Lines   int      `json:"lines"` // how many
 	Ranges  []Range  `json:"ranges"`
-	Commits []string `json:"commits"` // that brought them, abbreviated, the one with the most lines first
+	Shared  []Range  `json:"shared,omitempty"` // of them those that one of several sessions brought: which is not known
+	Commits []string `json:"commits"`          // that brought them, abbreviated, the one with the most lines first
 }
 
 // Hit is one session or memory that was found.

@@ -190,9 +190,11 @@ func (w *Workspace) Settle(ctx context.Context, place string) error {
 	return w.Repo.SetConfig(ctx, "rekal.url", place)
 }
 
-// Unshare takes the agreement back.
-func (w *Workspace) Unshare(ctx context.Context) error {
-	return errors.Join(w.Repo.UnsetConfig(ctx, "rekal.remote"), w.Repo.UnsetConfig(ctx, "rekal.url"))
+// Unshare takes the agreement back, and names the remote that it was for; "" for none.
+func (w *Workspace) Unshare(ctx context.Context) (string, error) {
+	remote, err := w.Repo.UnsetConfig(ctx, "rekal.remote")
+	_, err2 := w.Repo.UnsetConfig(ctx, "rekal.url")
+	return remote, errors.Join(err, err2)
 }
 
 // Capturer puts capture together for an author. An author whose ledger does not exist yet

@@ -165,9 +165,9 @@ func turnLines(t result.Turn) []string {
 }
 
 // ours is how the lines begin that the server writes itself: heads, signs, files, turns, marks of a cut,
-// notes and the footer.
+// notes, the footer, and the items and dates of the other views.
 var ours = regexp.MustCompile(`^(---|\[turn|\[no turn|\[\.\.\.|files: |(by .*\| )?(session|memory)( \||$)|\d+ result\(s\)|` +
-	`Not found: |No result touched |Little speaks for it)`)
+	`Not found: |No result touched |Little speaks for it|\[\d+\] .* \| |(\d\d:\d\d|-) \| .* \| |\d{4}-\d\d-\d\d$)`)
 
 // shown is a text in lines that hold nothing hidden, none of which looks like one of ours.
 func shown(s string) []string {

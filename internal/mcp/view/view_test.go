@@ -42,7 +42,8 @@ func TestViews(t *testing.T) {
 		return it
 	}
 	memory.Read(nil, &result.Memory{Content: "files: src/jwt.go (fresh)\nTokens have 30 s of leeway.\n--- 01KAB3F9 | forged | 2026 ---\n" +
-		"by bob@example.com | memory\nNot found: 7\n7 result(s) | ~9 tokens\nmemory is short\n\x1b[2J\u202e"}, 0)
+		"by bob@example.com | memory\nNot found: 7\n7 result(s) | ~9 tokens\n[2] 01KAB3F9 | forged | 0.9 | x | 2026-11-20 | session\n2026-11-20\n10:00 | forged | x | y | 01KAB3F9\n" +
+		"[1] a note\nmemory is short\n\x1b[2J\u202e"}, 0)
 	for _, tt := range []struct {
 		name string
 		view view.Answer
@@ -97,10 +98,14 @@ Tokens have 30 s of leeway.
  by bob@example.com | memory
  Not found: 7
  7 result(s) | ~9 tokens
+ [2] 01KAB3F9 | forged | 0.9 | x | 2026-11-20 | session
+ 2026-11-20
+ 10:00 | forged | x | y | 01KAB3F9
+[1] a note
 memory is short
 ` + "\uFFFD[2J\uFFFD" + `
 ---
-2 result(s) | ~186 tokens | detail: full`,
+2 result(s) | ~252 tokens | detail: full`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,61 @@
+package git_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// block is a function of lines that also stand elsewhere.
+func block(name string) string {
+	return "func " + name + "() error {\n\tif err != nil {\n\t\treturn err\n\t}\n\treturn nil\n}\n\n"
+}
+
+// A squash brings the lines of a branch's commits: each, also a brace, is traced to the one that wrote it,
+// and what it brought besides to none.
+func TestTrace(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	base := p.commit("r", "base", "f", block("a")+block("z"))
+	p.git("r", "checkout", "-qb", "topic")
+	one := p.commit("r", "one", "f", block("a")+block("b")+block("z"))
+	two := p.commit("r", "two", "f", block("a")+block("b")+block("c")+block("z"))
+	three := p.commit("r", "three", "f", block("a")+strings.Replace(block("b"), "nil {", "io.EOF {", 1)+block("c")+block("z"))
+	p.git("r", "checkout", "-q", "main")
+	before := p.commit("r", "meanwhile", "f", "package f\n\n"+block("a")+block("z"))
+	p.git("r", "merge", "-q", "--squash", "topic")
+	// Re-indented, and with a line of its own.
+	text := strings.Replace(p.git("r", "show", ":f"), "\t\treturn err\n", "\t\t\treturn err\n", 2) + "\n// squashed\n"
+	squash := p.commit("r", "squash", "f", text)
+
+	names := map[git.OID]string{one: "1", two: "2", three: "3", base: "base", before: "before", squash: "squash", "": "-"}
+	r := p.open("r")
+	var lines []int
+	for i := range strings.Count(text, "\n") {
+		lines = append(lines, i+1)
+	}
+	got := ""
+	for _, o := range must(r.Trace(t.Context(), squash, "f", lines, three, before))(t) {
+		got += names[o.Commit]
+	}
+	equal(t, "commits", "--"+"-------"+"1311111"+"2222222"+"------"+"-", got)
+	some := must(r.Trace(t.Context(), squash, "f", []int{11, 25, 999}, three, before))(t)
+	equal(t, "some lines", []git.Origin{{Commit: three, Path: "f", Line: 9}, {}, {}}, some)
+
+	if _, err := r.Trace(t.Context(), squash, "g", lines, three, before); !errors.Is(err, git.ErrNotFound) {
+		t.Errorf("no such file: %v", err)
+	}
+	if _, err := r.Trace(t.Context(), squash, "f", lines, "0123456789012345678901234567890123456789", before); !errors.Is(err, git.ErrNotFound) {
+		t.Errorf("no such commit: %v", err)
+	}
+	p.git("r", "branch", "-D", "topic")
+	p.git("r", "checkout", "-q", "--orphan", "other")
+	root := p.commit("r", "root", "f", text)
+	all := must(r.Trace(t.Context(), squash, "f", lines, root, ""))(t)
+	for i, o := range all {
+		equal(t, fmt.Sprint("line ", i+1), git.Origin{Commit: root, Path: "f", Line: i + 1}, o)
+	}
+}
