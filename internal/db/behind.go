@@ -8,7 +8,7 @@ func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]CommitRow,
 		return nil, nil
 	}
 	these, args := among(shas)
-	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts FROM session_commits
+	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts, turn FROM session_commits
 		WHERE git_sha IN (`+these+`) ORDER BY ts DESC, checkpoint_id, session_id`, args...)
 	if err != nil {
 		return nil, err
@@ -16,28 +16,29 @@ func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]CommitRow,
 	out := map[string][]CommitRow{}
 	err = each(rows, func() error {
 		var c CommitRow
-		err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Inferred, &c.TS)
+		err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Inferred, &c.TS, &c.Turn)
 		out[c.SHA] = append(out[c.SHA], c)
 		return err
 	})
 	return out, err
 }
 
-// Owners reads whose the files of checkpoints are.
+// Owners reads whose the files of checkpoints are, of each whether that is inferred.
 func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[FileRow]bool, error) {
 	if len(checkpoints) == 0 {
 		return nil, nil
 	}
 	these, args := among(checkpoints)
-	rows, err := d.Query(ctx, `SELECT checkpoint_id, session_id, file_path FROM files_index WHERE checkpoint_id IN (`+these+`)`, args...)
+	rows, err := d.Query(ctx, `SELECT checkpoint_id, session_id, file_path, inferred FROM files_index WHERE checkpoint_id IN (`+these+`)`, args...)
 	if err != nil {
 		return nil, err
 	}
 	out := map[FileRow]bool{}
 	err = each(rows, func() error {
 		var f FileRow
-		err := rows.Scan(&f.Checkpoint, &f.Session, &f.Path)
-		out[f] = true
+		var inferred bool
+		err := rows.Scan(&f.Checkpoint, &f.Session, &f.Path, &inferred)
+		out[f] = inferred
 		return err
 	})
 	return out, err

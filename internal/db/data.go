@@ -10,7 +10,7 @@ import (
 )
 
 // DataVersion is the schema version of data.db; any change of a table below raises it.
-const DataVersion = 4
+const DataVersion = 5
 
 // DataSchema is the schema of data.db: the six tables of the schema page (documented
 // columns first), the memories and marks that the ledger holds besides, links to sessions

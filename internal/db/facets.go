@@ -16,7 +16,7 @@ import (
 const recallDDL = `
 CREATE TABLE session_commits (
     session_id VARCHAR NOT NULL, checkpoint_id VARCHAR NOT NULL, git_sha VARCHAR NOT NULL,
-    inferred BOOLEAN NOT NULL, ts TIMESTAMP NOT NULL);
+    inferred BOOLEAN NOT NULL, ts TIMESTAMP NOT NULL, turn INTEGER NOT NULL);
 CREATE TABLE rewrites_index (old_sha VARCHAR NOT NULL, new_sha VARCHAR NOT NULL);
 CREATE TABLE path_names (key BIGINT NOT NULL, path VARCHAR NOT NULL);
 CREATE TABLE path_sessions (key BIGINT NOT NULL, session_id VARCHAR NOT NULL);
@@ -70,14 +70,15 @@ func pathKey(path string) int64 {
 // FileRow says that a checkpoint's file is a session's own.
 type FileRow struct {
 	Checkpoint, Session, Path, Change string
-	Blob                              Key // what the commit left there; LeftNothing for a deletion, 0 where the ledger does not say
+	Blob                              Key  // what the commit left there; LeftNothing for a deletion, 0 where the ledger does not say
+	Inferred                          bool // nothing that the session called named it
 }
 
 // AppendFilesIndex adds files that sessions' commits changed.
 func (t *Tx) AppendFilesIndex(files []FileRow) error {
 	return t.Append("files_index", func(row func(...any) error) error {
 		for _, f := range files {
-			if err := row(f.Checkpoint, f.Session, f.Path, f.Change, int64(f.Blob)); err != nil {
+			if err := row(f.Checkpoint, f.Session, f.Path, f.Change, int64(f.Blob), f.Inferred); err != nil {
 				return err
 			}
 		}
@@ -86,13 +87,11 @@ func (t *Tx) AppendFilesIndex(files []FileRow) error {
 }
 
 // AppendCommits ties sessions to the code commits of checkpoints.
-func (t *Tx) AppendCommits(cps []session.Checkpoint) error {
+func (t *Tx) AppendCommits(ties []CommitRow) error {
 	return t.Append("session_commits", func(row func(...any) error) error {
-		for _, c := range cps {
-			for _, l := range c.Links {
-				if err := row(l.Session, c.ID, c.GitSHA, l.Inferred, c.TS); err != nil {
-					return err
-				}
+		for _, c := range ties {
+			if err := row(c.Session, c.Checkpoint, c.SHA, c.Inferred, c.TS, int32(c.Turn)); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -2,7 +2,7 @@ package db
 
 // IndexVersion is the schema version of index.db. Any change of a table below, of a blob that
 // search keeps in one, or of how text is tokenised raises it: the index is then rebuilt.
-const IndexVersion = 12
+const IndexVersion = 13
 
 // IndexSchema is the schema of index.db: the tables of the schema page (turns_ft …
 // index_state, documented columns first) and those in which package search keeps its
@@ -21,7 +21,8 @@ CREATE TABLE tool_calls_index (
     tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR);
 CREATE TABLE files_index (
     checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL,
-    file_path VARCHAR NOT NULL, change_type VARCHAR NOT NULL, blob BIGINT NOT NULL);
+    file_path VARCHAR NOT NULL, change_type VARCHAR NOT NULL, blob BIGINT NOT NULL,
+    inferred BOOLEAN NOT NULL);
 CREATE TABLE session_facets (
     session_id VARCHAR NOT NULL, user_email VARCHAR, git_branch VARCHAR, actor_type VARCHAR,
     agent_id VARCHAR, captured_at TIMESTAMP, turn_count INTEGER, tool_call_count INTEGER,

@@ -121,14 +121,15 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 // CommitRow ties a session to a code commit.
 type CommitRow struct {
 	Session, Checkpoint, SHA string
-	Inferred                 bool
+	Inferred                 bool // nothing recorded says that the session changed what the commit did
 	TS                       time.Time
+	Turn                     int // where the part of the session begins that was captured at it; -1 for none
 }
 
 // Commits reads the code commits of sessions, the latest first.
 func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow, error) {
 	chosen, args := among(ids)
-	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts FROM session_commits
+	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts, turn FROM session_commits
 		WHERE session_id IN (`+chosen+`) ORDER BY ts DESC, checkpoint_id`, args...)
 	if err != nil {
 		return nil, err
@@ -136,7 +137,7 @@ func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow,
 	out := map[string][]CommitRow{}
 	err = each(rows, func() error {
 		var c CommitRow
-		if err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Inferred, &c.TS); err != nil {
+		if err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Inferred, &c.TS, &c.Turn); err != nil {
 			return err
 		}
 		out[c.Session] = append(out[c.Session], c)

@@ -27,6 +27,7 @@ type batch struct {
 	saved    []db.MemoryRow              // memories to append
 	indexed  []session.Session           // parts, and memories as search takes them, in ledger order
 	cps      []session.Checkpoint
+	ties     []db.CommitRow
 	files    []db.FileRow
 	dangling []db.DanglingLink
 	notes    []entry
@@ -153,7 +154,7 @@ func (b *batch) edit(id, path string) {
 
 // take adds what one commit says.
 func (b *batch) take(ctx context.Context, e entry) error {
-	before := len(b.indexed)
+	before, parts := len(b.indexed), len(b.parts)
 	for _, p := range e.Sessions {
 		if err := b.part(ctx, e, p); err != nil {
 			return err
@@ -168,7 +169,7 @@ func (b *batch) take(ctx context.Context, e entry) error {
 	}
 	b.told = append(b.told, told{e.key, turns})
 	if e.Checkpoint != nil {
-		if err := b.checkpoint(ctx, e); err != nil {
+		if err := b.checkpoint(ctx, e, b.parts[parts:]); err != nil {
 			return err
 		}
 	}
@@ -269,23 +270,31 @@ func (b *batch) loadWhole(ctx context.Context, row *db.SessionRow) error {
 	return nil
 }
 
-// checkpoint ties a checkpoint to the sessions that it adds to and to those that it links,
+// checkpoint ties a checkpoint to the sessions that it adds parts to and to those that it links,
 // and gives its files to those whose they are.
-func (b *batch) checkpoint(ctx context.Context, e entry) error {
+func (b *batch) checkpoint(ctx context.Context, e entry, parts []session.Session) error {
 	cp := *e.Checkpoint
 	cp.ID = string(e.OID)
 	cp.Links = b.links(e)
+	err := b.give(ctx, &cp)
 	b.cps = append(b.cps, cp)
-	for _, f := range cp.Files {
-		owners, err := b.owners(ctx, cp.Links, f)
-		if err != nil {
-			return err
+	for _, l := range cp.Links {
+		turn := -1
+		if i := slices.IndexFunc(parts, func(p session.Session) bool { return p.ID == l.Session }); i >= 0 {
+			turn = begins(parts[i])
 		}
-		for _, l := range owners {
-			b.files = append(b.files, db.FileRow{Checkpoint: cp.ID, Session: l.Session, Path: f.Path, Change: f.Change, Blob: db.LeftBy(f)})
-		}
+		b.ties = append(b.ties, db.CommitRow{Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Inferred: l.Inferred, TS: cp.TS, Turn: turn})
 	}
-	return nil
+	return err
+}
+
+// begins is the first turn of a part in which somebody asks for something, or else its first; -1 for none.
+func begins(part session.Session) int {
+	if len(part.Turns) == 0 {
+		return -1
+	}
+	i := slices.IndexFunc(part.Turns, func(t session.Turn) bool { return t.Role == session.RoleHuman })
+	return part.Turns[max(i, 0)].Index
 }
 
 // links are an entry's ties to sessions that are there, each once.
@@ -349,7 +358,7 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 	if err := b.index.AddTouches(ctx, b.touches()); err != nil {
 		return err
 	}
-	if err := b.index.AppendCommits(b.cps); err != nil {
+	if err := b.index.AppendCommits(b.ties); err != nil {
 		return err
 	}
 	if err := b.index.AppendCode(b.cps); err != nil {

@@ -3,16 +3,20 @@ package materialize
 import (
 	"context"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Whose a file of a checkpoint is, where several sessions stand behind it: theirs who edited it
-// through a tool; where nobody did, theirs who read it or named it in a command (a formatter
-// or a `sed -i` may have changed it); where nobody did that either, everybody's. So --file does
-// not find a session by what its neighbour in the same commit touched.
+// Whose a file of a checkpoint is: theirs who edited it through a tool; where nobody did, theirs who read
+// it or named it in a command (a formatter or a `sed -i` may have changed it). Where nobody did that either,
+// it is inferred: of those who have another file of the commit, or else of those who may have changed what
+// they never named: who writes nothing through tools, or makes commits itself. A capture takes in all that is
+// said at the time, also by an agent that is in the middle of something else while a person commits: a
+// session that has no file is tied to the commit by nothing else, so its tie is inferred, too.
 
 // named is what the calls of a session name.
 type named struct {
@@ -68,36 +72,127 @@ func (b *batch) namedBy(id string) *named {
 	return b.named[id]
 }
 
-// owners are those of a checkpoint's sessions whose a file is.
-func (b *batch) owners(ctx context.Context, links []session.Link, f session.File) ([]session.Link, error) {
-	if len(links) < 2 {
-		return links, nil
+// commits reports whether a call made a commit.
+func (n *named) commits() bool {
+	return slices.ContainsFunc(n.commands, func(cmd string) bool { return strings.Contains(cmd, "git commit") })
+}
+
+// give gives the files of a checkpoint to its sessions, and marks the ties that are inferred.
+func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
+	owners, some := make([][]string, len(cp.Files)), map[string]bool{}
+	for i, f := range cp.Files {
+		var err error
+		if owners[i], err = b.owners(ctx, cp.Links, f); err != nil {
+			return err
+		}
+		for _, id := range owners[i] {
+			some[id] = true
+		}
 	}
-	var edited, touched []session.Link
+	rest, err := b.others(ctx, cp.Links, some)
+	if err != nil {
+		return err
+	}
+	for i, f := range cp.Files {
+		theirs := owners[i]
+		if len(theirs) == 0 {
+			theirs = rest
+		}
+		for _, id := range theirs {
+			b.files = append(b.files, db.FileRow{
+				Checkpoint: cp.ID, Session: id, Path: f.Path, Change: f.Change, Blob: db.LeftBy(f), Inferred: len(owners[i]) == 0,
+			})
+		}
+	}
+	if len(cp.Files) == 0 {
+		return nil
+	}
+	for _, id := range rest {
+		some[id] = true
+	}
+	b.withParents(cp.Links, some)
+	for i, l := range cp.Links {
+		cp.Links[i].Inferred = l.Inferred || !some[l.Session]
+	}
+	return nil
+}
+
+// withParents adds those of the sessions of a checkpoint that had others of them do it.
+func (b *batch) withParents(links []session.Link, ids map[string]bool) {
+	for again := true; again; {
+		again = false
+		for _, l := range links {
+			if parent := b.rows[l.Session].Parent; parent != "" && ids[l.Session] && !ids[parent] {
+				ids[parent], again = true, true
+			}
+		}
+	}
+}
+
+// owners are those of some sessions that named a file.
+func (b *batch) owners(ctx context.Context, links []session.Link, f session.File) ([]string, error) {
+	var edited, touched []string
 	for _, l := range links {
 		if b.edited[l.Session][f.Path] || b.edited[l.Session][f.OldPath] {
-			edited = append(edited, l)
+			edited = append(edited, l.Session)
 		}
 	}
 	if len(edited) > 0 {
 		return edited, nil
 	}
 	for _, l := range links {
-		n := b.namedBy(l.Session)
-		if !n.loaded {
-			calls, err := b.data.Named(ctx, l.Session)
-			if err != nil {
+		n, err := b.allNamed(ctx, l.Session, func(n *named) bool { return n.names(f.Path) || f.OldPath != "" && n.names(f.OldPath) })
+		if err != nil {
+			return nil, err
+		}
+		if n {
+			touched = append(touched, l.Session)
+		}
+	}
+	return touched, nil
+}
+
+// others are those whose a file is that none of some sessions named, where some files are theirs.
+func (b *batch) others(ctx context.Context, links []session.Link, some map[string]bool) (out []string, err error) {
+	for _, l := range links {
+		is := some[l.Session]
+		if len(some) == 0 {
+			is = !b.writes(l.Session)
+		}
+		if len(some) == 0 && !is {
+			if is, err = b.allNamed(ctx, l.Session, (*named).commits); err != nil {
 				return nil, err
 			}
-			n.add(calls)
-			n.loaded = true
 		}
-		if n.names(f.Path) || f.OldPath != "" && n.names(f.OldPath) {
-			touched = append(touched, l)
+		if is {
+			out = append(out, l.Session)
 		}
 	}
-	if len(touched) > 0 {
-		return touched, nil
+	return out, nil
+}
+
+// writes reports whether a session wrote a file of the repository through its tools.
+func (b *batch) writes(id string) bool {
+	for path := range b.edited[id] {
+		if filepath.IsLocal(path) && path[0] != '~' {
+			return true
+		}
 	}
-	return links, nil
+	return false
+}
+
+// allNamed asks what the calls of a session named so far. What the tables hold of that is read where what
+// is new does not say it already.
+func (b *batch) allNamed(ctx context.Context, id string, says func(*named) bool) (bool, error) {
+	n := b.namedBy(id)
+	if n.loaded || says(n) {
+		return says(n), nil
+	}
+	calls, err := b.data.Named(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	n.add(calls)
+	n.loaded = true
+	return says(n), nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Of the sessions of one checkpoint a file is theirs who edited it, else theirs who read it or
-// named it in a command, else everybody's.
+// named it in a command; else theirs who have another one, or may have changed what they never named.
 func TestWhoseFilesAre(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -24,30 +24,34 @@ func TestWhoseFilesAre(t *testing.T) {
 		{"one read it", "M src/a.go", map[string]string{"ann": "Read src/a.go", "ben": "Edit src/b.go"}, "ann"},
 		{"one named it", "M src/a.go", map[string]string{"ann": "Read src/c.go", "ben": "Bash sed -i s/x/y/ src/a.go"}, "ben"},
 		{"one read and one named it", "M src/a.go", map[string]string{"ann": "Read src/a.go", "ben": "Bash cd src && gofmt -w a.go"}, "ann ben"},
-		{"one named another", "M src/a.go", map[string]string{"ann": "Bash cat src/aa.go a.go.orig .a.go a.gox", "ben": "Bash cat b"}, "ann ben"},
-		{"nobody knows", "M src/a.go", map[string]string{"ann": "Edit src/b.go", "ben": "Bash make"}, "ann ben"},
+		{"one named another", "M src/a.go", map[string]string{"ann": "Bash cat src/aa.go a.go.orig .a.go a.gox", "ben": "Bash cat b"}, "ann? ben?"},
+		{"nobody knows", "M src/a.go", map[string]string{"ann": "Edit src/b.go", "ben": "Bash make"}, "ben?"},
+		{"who commits by itself", "M src/a.go", map[string]string{"ann": "Edit src/b.go; Bash git add -A && git commit -m x"}, "ann?"},
+		{"no file of this repository", "M src/a.go", map[string]string{"ann": "Edit ~/.claude/plans/a.md"}, "ann?"},
 		{"one edited what was renamed", "R src/old.go src/a.go", map[string]string{"ann": "Edit src/old.go", "ben": "Edit src/b.go"}, "ann"},
 		{"one moved it", "R src/old.go src/a.go", map[string]string{"ann": "Bash git mv src/old.go x", "ben": "Edit src/b.go"}, "ann"},
-		{"alone", "M src/a.go", map[string]string{"ann": "Edit src/b.go"}, "ann"},
+		{"alone", "M src/a.go", map[string]string{"ann": "Edit src/b.go"}, ""},
+		{"alone, and nothing known", "M src/a.go", map[string]string{"ann": "Bash make"}, "ann?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			var now, before, after []session.Session
 			for _, name := range []string{"ann", "ben"} {
 				if call, ok := c.says[name]; ok {
-					s := chat(name, 0, "human hello", call, "assistant done", "human more", "assistant indeed")
-					now, before, after = append(now, s), append(before, until(s, 2, 1)), append(after, from(s, 2, 1))
+					calls := strings.Split(call, "; ")
+					s := chat(name, 0, slices.Concat([]string{"human hello"}, calls, []string{"assistant done", "human more", "assistant indeed"})...)
+					now, before, after = append(now, s), append(before, until(s, 2, len(calls))), append(after, from(s, 2, len(calls)))
 				}
 			}
-			var want []string
+			want := []string{}
 			for _, s := range now {
 				if strings.Contains(c.want, s.NativeID) {
-					want = append(want, fmt.Sprintf(`{"s":%q}`, s.ID))
+					want = append(want, fmt.Sprintf(`{"s":%q,"inferred":%t}`, s.ID, strings.Contains(c.want, s.NativeID+"?")))
 				}
 			}
 			slices.Sort(want)
 			owners := func() []string {
-				return w.index(w.materializer(), `SELECT session_id AS s FROM files_index ORDER BY s`)
+				return w.index(w.materializer(), `SELECT session_id AS s, inferred FROM files_index ORDER BY s`)
 			}
 			w.append(alice, 10, entryOf(commit("1", alice, c.file), now...))
 			equal(t, "owners", want, owners())

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"maps"
 	"regexp"
 	"slices"
 	"time"
@@ -29,7 +28,8 @@ type behind struct {
 	rewrites []session.Rewrite
 	was, is  map[string][]string // what commits were, and became
 	rows     map[string][]db.CommitRow
-	owners   map[db.FileRow]bool
+	owners   map[db.FileRow]bool // whether that is inferred
+	some     map[string]bool     // a checkpoint and a session that has a file of it
 	inferred int
 	traced   int
 	late     <-chan time.Time
@@ -39,12 +39,13 @@ type behind struct {
 type claim struct {
 	session  string
 	inferred bool
+	turn     int // where the part begins that was captured at the commit; -1: not known
 }
 
 func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
 	b := &behind{
 		index: index, repo: repo, was: map[string][]string{}, is: map[string][]string{},
-		rows: map[string][]db.CommitRow{}, owners: map[db.FileRow]bool{}, late: time.After(tracePatience),
+		rows: map[string][]db.CommitRow{}, owners: map[db.FileRow]bool{}, some: map[string]bool{}, late: time.After(tracePatience),
 	}
 	var err error
 	if b.rewrites, err = index.Rewrites(ctx); err != nil {
@@ -80,7 +81,9 @@ func (b *behind) ties(ctx context.Context, shas []string) (out []db.CommitRow, e
 	}
 	slices.Sort(checkpoints)
 	owners, err := b.index.Owners(ctx, slices.Compact(checkpoints))
-	maps.Copy(b.owners, owners)
+	for f, inferred := range owners {
+		b.owners[f], b.some[f.Checkpoint+f.Session] = inferred, true
+	}
 	for _, sha := range shas {
 		out = append(out, b.rows[sha]...)
 	}
@@ -90,21 +93,34 @@ func (b *behind) ties(ctx context.Context, shas []string) (out []db.CommitRow, e
 // own are those of the sessions behind commits whose a file is there.
 func (b *behind) own(rows []db.CommitRow, path string) (out []claim) {
 	for _, r := range rows {
-		if !b.owners[db.FileRow{Checkpoint: r.Checkpoint, Session: r.Session, Path: path}] {
-			continue
+		inferred, ok := b.owners[db.FileRow{Checkpoint: r.Checkpoint, Session: r.Session, Path: path}]
+		if ok {
+			r.Inferred = r.Inferred || inferred
+			out = claimed(out, r)
 		}
-		out = claimed(out, r)
 	}
 	return out
 }
 
-// ownOrAll are those whose a file is, or all where it is nobody's.
+// ownOrAll are those whose a file is. Where it is nobody's they are those, inferred, who have another one; and
+// all where the ledger does not say which files there were.
 func (b *behind) ownOrAll(rows []db.CommitRow, path string) []claim {
 	out := b.own(rows, path)
-	if len(out) == 0 {
-		for _, r := range rows {
+	if len(out) > 0 {
+		return out
+	}
+	said := false
+	for _, r := range rows {
+		if said = said || r.Inferred; b.some[r.Checkpoint+r.Session] {
+			r.Inferred = true
 			out = claimed(out, r)
 		}
+	}
+	if said || len(out) > 0 {
+		return out
+	}
+	for _, r := range rows {
+		out = claimed(out, r)
 	}
 	return out
 }
@@ -114,10 +130,13 @@ func claimed(to []claim, r db.CommitRow) []claim {
 	for i := range to {
 		if to[i].session == r.Session {
 			to[i].inferred = to[i].inferred && r.Inferred
+			if to[i].turn < 0 || r.Turn >= 0 && r.Turn < to[i].turn {
+				to[i].turn = r.Turn
+			}
 			return to
 		}
 	}
-	return append(to, claim{r.Session, r.Inferred})
+	return append(to, claim{r.Session, r.Inferred, r.Turn})
 }
 
 // whose tells what is behind the lines of a file that a commit brought.

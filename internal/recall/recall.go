@@ -93,6 +93,11 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if err != nil {
 		return out, err
 	}
+	if req.Commit != "" && len(hits) > 0 {
+		if err := tied(ctx, index, hits, commits, filter.Commits, req.Query); err != nil {
+			return out, err
+		}
+	}
 	if hits, out.Filters.Files, err = preferring(ctx, index, req.Files, hits); err != nil {
 		return out, err
 	}
@@ -110,11 +115,6 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		return out, err
 	}
 	freshFirst(out.Results)
-	if req.Commit != "" {
-		if err := markInferred(ctx, index, out.Results, commits); err != nil {
-			return out, err
-		}
-	}
 	if req.Purged != db.Without {
 		err = markPurged(ctx, index, out.Results)
 	}
@@ -151,20 +151,40 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 	return f, direct, err
 }
 
-// markInferred marks the results of which no hook says that they stand behind one of the commits: an
-// import matched them, or they stand behind what it was made of.
-func markInferred(ctx context.Context, index *db.DB, hits []result.Hit, commits []string) error {
+// tied says of hits behind commits where the part begins that was captured at them, and whether nothing recorded
+// says that they stand behind one of those that are meant. What first ties them to one decides: what is said later
+// says nothing of it. Without a query those come first that are recorded.
+func tied(ctx context.Context, index *db.DB, hits []found, meant, all []string, query string) error {
 	ids := make([]string, len(hits))
 	for i, h := range hits {
-		ids[i] = h.ID
+		ids[i] = h.id
 	}
 	ties, err := index.Commits(ctx, ids)
 	for i, h := range hits {
-		hits[i].Inferred = !slices.ContainsFunc(ties[h.ID], func(r db.CommitRow) bool {
-			return !r.Inferred && slices.ContainsFunc(commits, func(c string) bool { return strings.HasPrefix(r.SHA, c) })
-		})
+		first := map[string]db.CommitRow{}
+		for _, r := range ties[h.id] { // the latest first
+			if !among(r.SHA, all) {
+				continue
+			}
+			first[r.SHA] = r
+			if h.turn == search.First && r.Turn >= 0 {
+				hits[i].turn = r.Turn
+			}
+		}
+		hits[i].inferred = true
+		for sha, r := range first {
+			hits[i].inferred = hits[i].inferred && (r.Inferred || !among(sha, meant))
+		}
+	}
+	if query == "" {
+		slices.SortStableFunc(hits, func(a, b found) int { return compareBool(a.inferred, b.inferred) })
 	}
 	return err
+}
+
+// among reports whether one of some commits, of which some are known by their beginning, is meant.
+func among(sha string, commits []string) bool {
+	return slices.ContainsFunc(commits, func(c string) bool { return strings.HasPrefix(sha, c) })
 }
 
 // abbreviated is a prefix of a commit's OID as git takes it.
@@ -231,14 +251,15 @@ func closure(start string, rewrites []session.Rewrite) []string {
 
 // found is one session or memory with why it was found.
 type found struct {
-	id      string
-	score   float64
-	matched []string
-	turn    int      // search.First: the first one, whichever that is; -1: no turn of its own
-	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
-	read    []string // what misspelt words of the query were read as
-	weak    bool
-	snippet int // how many characters are shown of it
+	id       string
+	score    float64
+	matched  []string
+	turn     int      // search.First: the first one, whichever that is; -1: no turn of its own
+	passage  string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
+	read     []string // what misspelt words of the query were read as
+	weak     bool
+	inferred bool
+	snippet  int // how many characters are shown of it
 }
 
 // titled reports whether nothing but the title answers.
@@ -420,7 +441,7 @@ func shape(f db.Facet, h found, now func(string) string) result.Hit {
 		}
 	}
 	out := result.Hit{
-		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Title: f.Title,
+		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Inferred: h.inferred, Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Commits: commits, Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,

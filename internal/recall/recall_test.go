@@ -238,7 +238,7 @@ func TestFilters(t *testing.T) {
 		{"file: case does not count", recall.Request{File: "(?i)JWT"}, "jwt"},
 		{"file: quotes", recall.Request{File: "it's"}, ""},
 		{"commit: HEAD", recall.Request{Commit: "HEAD"}, "ui"},
-		{"commit: HEAD~1", recall.Request{Commit: "HEAD~1"}, "docs jwt"},
+		{"commit: HEAD~1", recall.Request{Commit: "HEAD~1"}, "jwt docs"},
 		{"commit: a branch", recall.Request{Commit: "main"}, "ui"},
 		{"commit: an abbreviation", recall.Request{Commit: p.git("rev-parse", "--short", "HEAD")}, "ui"},
 		{"commit: one that is gone", recall.Request{Commit: gone}, "robot"},

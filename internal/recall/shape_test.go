@@ -252,7 +252,8 @@ func TestLogGolden(t *testing.T) {
         "source": "claude-code",
         "actor": "agent",
         "turns": 2,
-        "tool_calls": 1
+        "tool_calls": 1,
+        "inferred": true
       }
     ]
   }

@@ -156,6 +156,7 @@ type explained struct {
 	commits  []string // the one with the most lines first
 	inferred bool     // by none but inferred commits
 	edits    int      // of the file, by its tools
+	turn     int      // where the part begins that was captured at the first of commits; search.First: not known
 }
 
 // sources groups lines by the commit that they come from, the one with the most lines first.
@@ -221,7 +222,10 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 func (w *why) give(c claim, line int, commit git.OID, several int) {
 	e := w.explained[c.session]
 	if e == nil {
-		e = &explained{id: c.session, inferred: true}
+		e = &explained{id: c.session, inferred: true, turn: search.First}
+		if c.turn >= 0 {
+			e.turn = c.turn
+		}
 		w.explained[c.session] = e
 	}
 	e.lines, e.weight = append(e.lines, line), e.weight+1/float64(several)
@@ -299,7 +303,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	}
 	hits := make([]found, len(ranked))
 	for i, e := range ranked {
-		hits[i] = found{id: e.id, score: e.weight / float64(len(w.blame.Origins)), turn: search.First, snippet: snippetSize}
+		hits[i] = found{id: e.id, score: e.weight / float64(len(w.blame.Origins)), turn: e.turn, inferred: e.inferred, snippet: snippetSize}
 		if h, ok := passages[e.id]; ok && h.Turn >= 0 { // paths and commands would say nothing new
 			hits[i].turn, hits[i].read = h.Turn, h.Read
 		}
@@ -307,7 +311,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	out, err := show(ctx, w.index, w.repo, s, Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
 	for i := range out {
 		e := ranked[i]
-		out[i].Inferred, out[i].Score = e.inferred, math.Round(hits[i].score*1e4)/1e4
+		out[i].Score = math.Round(hits[i].score*1e4) / 1e4
 		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Shared: w.ranges(e.shared), Commits: e.commits}
 	}
 	return out, err

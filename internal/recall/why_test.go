@@ -231,6 +231,42 @@ func TestWhyOfAmended(t *testing.T) {
 	equal(t, "lines", "one [[1 7]], two [[8 14]]", byID(s, "f.go"))
 }
 
+// An agent that is in the middle of something else when a person commits is not behind what that changed.
+func TestCommittedMeanwhile(t *testing.T) {
+	p := newPlace(t)
+	hand := p.committed("by hand", "docs/hand.md", first)
+	p.append(alice, 10, session.Entry{Checkpoint: hand, Sessions: []session.Session{chat("busy", 0, "human speed the tests up", "Edit reset_test.go")}})
+	more := chat("busy", 0, "human speed the tests up", "Edit reset_test.go", "human more")
+	more.FirstTurn, more.Turns, more.FirstTool, more.ToolCalls = 1, more.Turns[1:], 1, nil
+	p.append(alice, 20, session.Entry{Checkpoint: checkpoint(hand.GitSHA), Sessions: []session.Session{more}})
+	p.open()
+	equal(t, "why", "", p.found(p.why("docs/hand.md")))
+	equal(t, "file", "", p.found(p.recall(recall.Request{File: "docs/hand.md"})))
+	out := p.recall(recall.Request{Commit: hand.GitSHA})
+	if len(out.Results) != 1 || !out.Results[0].Inferred {
+		t.Errorf("behind the commit: %+v", out.Results)
+	}
+}
+
+// Of a session that is behind several commits the part of the one that is asked for is shown, where nothing
+// in it is nearer to the lines.
+func TestPartOfTheCommit(t *testing.T) {
+	p := newPlace(t)
+	whole := chat("long", 0, "human retry uploads seven times", "Edit a.txt", "assistant sure", "human no paint please", "Edit b.txt", "assistant fine")
+	one, two := whole, whole
+	one.Turns, one.ToolCalls = whole.Turns[:2], whole.ToolCalls[:1]
+	two.FirstTurn, two.Turns, two.FirstTool, two.ToolCalls = 2, whole.Turns[2:], 1, whole.ToolCalls[1:]
+	p.append(alice, 10, session.Entry{Checkpoint: p.committed("one", "a.txt", first), Sessions: []session.Session{one}})
+	last := p.committed("two", "b.txt", "NO_COLOR = 1\n")
+	p.append(alice, 20, session.Entry{Checkpoint: last, Sessions: []session.Session{two}})
+	p.open()
+	for name, out := range map[string]result.Recall{"why": p.why("b.txt"), "commit": p.recall(recall.Request{Commit: last.GitSHA})} {
+		if len(out.Results) != 1 || *out.Results[0].Turn != 2 || out.Results[0].Snippet != "no paint please" {
+			t.Errorf("%s: %+v", name, out.Results)
+		}
+	}
+}
+
 // What an import matched by time and files is inferred, and comes behind what a hook saw.
 func TestInferredByAnImport(t *testing.T) {
 	p := newPlace(t)
@@ -248,7 +284,7 @@ func TestInferredByAnImport(t *testing.T) {
 			inferred[name] += fmt.Sprint(p.names[h.ID], " ", h.Inferred, ", ")
 		}
 	}
-	equal(t, "inferred", map[string]string{"why": "seen false, guessed true, ", "commit": "guessed true, seen false, "}, inferred)
+	equal(t, "inferred", map[string]string{"why": "seen false, guessed true, ", "commit": "seen false, guessed true, "}, inferred)
 }
 
 func TestWhyPastThatIsNotHere(t *testing.T) {

@@ -82,7 +82,7 @@ type Hit struct {
 	Matched    []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
 	Weak       bool     `json:"weak,omitempty"`      // little speaks for it: it is the best that there is
 	Freshness  string   `json:"freshness,omitempty"` // Fresh, …: whether its files still are as it left them
-	Inferred   bool     `json:"inferred,omitempty"`  // behind --commit only by what its commits left in files
+	Inferred   bool     `json:"inferred,omitempty"`  // nothing recorded ties it to --commit, or to the lines
 	Title      string   `json:"title,omitempty"`
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
@@ -198,7 +198,7 @@ type Commit struct {
 	Checkpoint string `json:"checkpoint"`
 	TS         string `json:"ts"`
 	Became     string `json:"became,omitempty"`   // the commit after amends and rebases
-	Inferred   bool   `json:"inferred,omitempty"` // matched by time and files, not seen at the commit
+	Inferred   bool   `json:"inferred,omitempty"` // nothing recorded says that it changed what the commit did
 }
 
 // Related is a file that appears in sessions together with files of this one.
