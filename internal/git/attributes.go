@@ -8,18 +8,25 @@ import (
 	"strings"
 )
 
-// rules are what the attributes of a folder say of the files below it.
+// rules are what the attributes of a folder say of the files below it, as far as git stores something else
+// than their bytes.
 type rules struct {
-	any     bool     // something: ends of lines may be converted
-	filters []string // patterns of files that a filter makes into something else
+	any      bool     // something: ends of lines may be converted
+	filtered patterns // a program of the user's makes them into something else
+	recoded  patterns // they have another encoding
+	ident    patterns // "$Id$" in them is filled in
 }
 
-// filtering are the attributes by which git stores something else than the bytes and their ends of lines.
-var filtering = []string{"filter", "ident", "working-tree-encoding"} //nolint:gochecknoglobals // a table
+// patterns are those of .gitattributes.
+type patterns []string
 
-// attributes reports whether what is stored of a file may have other ends of lines than the file, and
-// whether it may be something else altogether.
-func (c *Content) attributes(file string) (converted, filtered bool) {
+// kinds are what may be stored of one file.
+type kinds struct{ any, filtered, recoded, ident bool }
+
+// attributes tells what may be stored of a file. It looks no closer than it must: what it denies is not so,
+// what it grants may be.
+func (c *Content) attributes(file string) kinds {
+	var k kinds
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		r, ok := c.rules[dir]
 		if !ok {
@@ -29,10 +36,12 @@ func (c *Content) attributes(file string) (converted, filtered bool) {
 			}
 			c.rules[dir] = r
 		}
-		converted = converted || r.any
-		filtered = filtered || slices.ContainsFunc(r.filters, func(p string) bool { return mayMatch(p, file) })
+		k.any = k.any || r.any
+		k.filtered = k.filtered || r.filtered.match(file)
+		k.recoded = k.recoded || r.recoded.match(file)
+		k.ident = k.ident || r.ident.match(file)
 		if dir == "." {
-			return converted, filtered
+			return k
 		}
 	}
 }
@@ -46,8 +55,13 @@ func (r *rules) read(name string) {
 	r.any = true
 	for line := range strings.Lines(string(text)) {
 		f := strings.Fields(line)
-		if len(f) > 1 && slices.ContainsFunc(filtering, func(a string) bool { return strings.Contains(line, a) }) {
-			r.filters = append(r.filters, f[0])
+		if len(f) < 2 {
+			continue
+		}
+		for attribute, to := range map[string]*patterns{"filter": &r.filtered, "working-tree-encoding": &r.recoded, "ident": &r.ident} {
+			if strings.Contains(line, attribute) {
+				*to = append(*to, f[0])
+			}
 		}
 	}
 }
@@ -55,6 +69,7 @@ func (r *rules) read(name string) {
 // readElsewhere adds the rules that do not lie in the working tree.
 func (c *Content) readElsewhere(r *rules) {
 	r.read(filepath.Join(c.repo.layout.CommonDir, "info", "attributes"))
+	r.read("/etc/gitattributes")
 	conf, err := c.repo.r.Config()
 	if err != nil {
 		return
@@ -76,12 +91,14 @@ func (c *Content) readElsewhere(r *rules) {
 	r.read(name)
 }
 
-// mayMatch reports whether a pattern of .gitattributes may mean a file: a plain name is compared, what says more
-// (a path, a macro, quotes) may.
-func mayMatch(pattern, file string) bool {
-	if strings.ContainsAny(pattern, `/"`) || strings.HasPrefix(pattern, "[attr]") {
-		return true
-	}
-	ok, err := path.Match(pattern, path.Base(file))
-	return ok || err != nil
+// match reports whether one of the patterns may mean a file: a plain name is compared, what says more (a
+// path, a macro, quotes, a set of characters) may.
+func (p patterns) match(file string) bool {
+	return slices.ContainsFunc(p, func(pattern string) bool {
+		if strings.ContainsAny(pattern, `/"[\`) {
+			return true
+		}
+		ok, err := path.Match(pattern, path.Base(file))
+		return ok || err != nil
+	})
 }

@@ -150,7 +150,7 @@ func (c *Content) committedAs(file string) (string, bool) {
 func (c *Content) committedLines(file, base string, text []string) ([]int, error) {
 	out := make([]int, len(text))
 	head := c.inTree(base)
-	if c.root == "" || c.Blob(file, nil) == head {
+	if c.root == "" || c.Blob(file, func(id OID) bool { return id == head }) == head {
 		for i := range out {
 			out[i] = i + 1
 		}

@@ -2,8 +2,10 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -13,7 +15,7 @@ import (
 	git2 "github.com/libgit2/git2go/v34"
 )
 
-// Bounds of what is read of a working tree for one Content; beyond them HEAD is believed.
+// Bounds of what is read of a working tree for one Content; beyond them what the index knows is believed.
 const (
 	maxHashed      = 1000
 	maxHashedBytes = 16 << 20
@@ -24,30 +26,36 @@ const (
 // small one.
 type Content struct {
 	repo   *Repo
-	commit OID             // the commit, or HEAD's; "" before the first
-	tree   *git2.Tree      // its tree; nil for none
-	root   string          // the working tree; "" where a commit is asked
-	dirs   map[string]bool // folder of the working tree → whether it is one, and no link leads there
+	commit OID              // the commit, or HEAD's; "" before the first
+	tree   *git2.Tree       // its tree; nil for none
+	trees  *Trees           // nil where tree is
+	root   string           // the working tree; "" where a commit is asked
+	dirs   map[string]error // folder of the working tree → why nothing lies there: it is none, or a link leads there
 	known  map[string]blob
 	files  int
 	bytes  int64
 	rules  map[string]rules // by folder
-	raw    []byte           // the index as it lies there
-	index  *git2.Index
-	moves  map[string]string // renames that are in the index and not in HEAD; nil: not read yet
+	filter *filter          // nil: not asked yet
+
+	read     *index   // nil: not read yet
+	compared *staging // nil: not compared yet
 }
+
+// Unread stands for what stands in a file where that can't be told.
+const Unread OID = "unread"
 
 // blob is what stands in a file.
 type blob struct {
-	id   OID
-	unix OID         // of the same with git's ends of lines
-	info os.FileInfo // of a file of which only the bytes are known, not its filters; else nil
+	id    OID
+	crlf  bool        // it has ends of lines of another system
+	ident bool        // it holds what git may fill in
+	info  os.FileInfo // of a file of which only the bytes are known, not what git would store of it; else nil
 }
 
 // Content looks into a commit, or with "" into the working tree, for which in a bare repository
 // HEAD stands. It returns ErrNotFound for a commit that is not here. Close it.
 func (r *Repo) Content(commit OID) (*Content, error) {
-	c := &Content{repo: r, commit: commit, known: map[string]blob{}, dirs: map[string]bool{}, rules: map[string]rules{}}
+	c := &Content{repo: r, commit: commit, known: map[string]blob{}, dirs: map[string]error{}, rules: map[string]rules{}}
 	if commit == "" {
 		head, err := r.Head()
 		if err != nil {
@@ -56,6 +64,7 @@ func (r *Repo) Content(commit OID) (*Content, error) {
 		c.commit = head.OID
 	}
 	if err := c.open(); err != nil {
+		c.Close()
 		return nil, err
 	}
 	if commit != "" || r.layout.WorkTree == "" {
@@ -70,27 +79,76 @@ func (c *Content) open() error {
 		return nil
 	}
 	made, err := c.repo.Commit(c.commit)
-	if err == nil {
-		c.tree, err = c.repo.lookupTree(made.Tree)
+	if err != nil {
+		return err
 	}
+	if c.tree, err = c.repo.lookupTree(made.Tree); err != nil {
+		return err
+	}
+	c.trees, err = c.repo.Trees(maxTreeBytes)
 	return err
 }
 
 // Close releases it.
 func (c *Content) Close() {
+	if c.trees != nil {
+		c.trees.Close()
+	}
 	if c.tree != nil {
 		c.tree.Free()
 	}
-	if c.index != nil {
-		c.index.Free()
+	if c.filter != nil {
+		c.filter.close()
 	}
 }
 
-// Blob is what stands in a file; "" for nothing. What `git add` would make of a file counts,
-// not its bytes: ends of lines, and what a filter keeps elsewhere. Which filters there are is only
-// looked for where the bytes are not what likely, which may be nil, says they are: the index of a
-// large repository takes longer than the files.
+// Blob is what stands in a file; "" for nothing, and Unread where that can't be told. What `git add` would
+// make of a file counts, not its bytes: ends of lines, and what a filter keeps elsewhere. That is only
+// looked for where the bytes are not what likely, which may be nil, says they are: the index of a large
+// repository takes longer than the files.
 func (c *Content) Blob(file string, likely func(OID) bool) OID {
+	b := c.stands(file)
+	if b.info == nil || likely != nil && likely(b.id) {
+		return b.id
+	}
+	r := c.attributes(file)
+	recoded := r.recoded || r.ident && b.ident
+	if !recoded && !r.filtered && (!r.any || !b.crlf) {
+		return b.id
+	}
+	if id := c.index().known(file, b.info); id != "" {
+		return id
+	}
+	switch {
+	case r.filtered: // a recall is no reason to run a program
+		return b.id
+	case !recoded && likely != nil && !likely(c.unix(file)): // nor with git's ends of lines is it what was asked for
+		return b.id
+	}
+	if c.filter == nil {
+		c.filter = c.newFilter()
+	}
+	id := c.filter.blob(file)
+	if b.crlf && id != b.id && c.mixed(file) {
+		return Unread
+	}
+	return id
+}
+
+// mixed reports whether a file has ends of lines of another system in the index: where git only guesses that
+// a file is text it leaves those, and there the filter does not look.
+func (c *Content) mixed(file string) bool {
+	x := c.index()
+	e, ok := x.find(file)
+	if !ok || e.isFolder() {
+		return !x.whole
+	}
+	text, err := c.repo.Blob(e.oid())
+	return err != nil || e.flag(indexMerging) || bytes.Contains(text, []byte("\r\n"))
+}
+
+// stands is what stands in a file, as it lies there.
+func (c *Content) stands(file string) blob {
 	b, ok := c.known[file]
 	if !ok {
 		if c.root != "" {
@@ -98,19 +156,9 @@ func (c *Content) Blob(file string, likely func(OID) bool) OID {
 		} else {
 			b.id = c.inTree(file)
 		}
+		c.known[file] = b
 	}
-	c.known[file] = b
-	if b.info == nil || likely != nil && likely(b.id) {
-		return b.id
-	}
-	converted, filtered := c.attributes(file)
-	switch {
-	case !converted, likely != nil && !filtered && b.unix == b.id:
-		return b.id
-	case likely != nil && (likely(b.unix) || !filtered):
-		return b.unix
-	}
-	return c.sieve(file, b)
+	return b
 }
 
 // Text is what stands in a file. It returns ErrNotFound where nothing does.
@@ -129,16 +177,31 @@ func (c *Content) Text(file string) ([]byte, error) {
 	return c.repo.Blob(id)
 }
 
-// inTree is the entry of a file in the commit; "" for none.
+// inTree is the entry of a file in the commit; "" for none, Unread where a tree is not here.
 func (c *Content) inTree(file string) OID {
 	if c.tree == nil {
 		return ""
 	}
-	e, err := c.tree.EntryByPath(file)
-	if err != nil {
-		return ""
+	return c.below(fromOid(c.tree.Id()), file)
+}
+
+// below is what stands in a file below a tree.
+func (c *Content) below(tree OID, file string) OID {
+	for {
+		all, err := c.trees.names(tree)
+		if err != nil {
+			return Unread
+		}
+		name, rest, more := strings.Cut(file, "/")
+		e, ok := all[name]
+		switch {
+		case !ok || more != e.isDir():
+			return ""
+		case !more:
+			return e.id()
+		}
+		tree, file = e.id(), rest
 	}
-	return fromOid(e.Id)
 }
 
 // at is where a file of the working tree lies.
@@ -146,34 +209,43 @@ func (c *Content) at(file string) string { return filepath.Join(c.root, filepath
 
 // lstat looks at a file of the working tree. As for git, nothing lies behind a link.
 func (c *Content) lstat(file string) (os.FileInfo, error) {
-	if !filepath.IsLocal(file) || !c.isDir(path.Dir(file)) {
+	if !filepath.IsLocal(file) {
 		return nil, os.ErrNotExist
+	}
+	if err := c.isFolder(path.Dir(file)); err != nil {
+		return nil, err
 	}
 	return os.Lstat(c.at(file))
 }
 
-func (c *Content) isDir(dir string) bool {
-	is, ok := c.dirs[dir]
-	if !ok && dir != "." {
-		info, err := c.lstat(dir)
-		is = err == nil && info.IsDir()
-		c.dirs[dir] = is
+// isFolder says why nothing lies in a folder of the working tree.
+func (c *Content) isFolder(dir string) error {
+	if dir == "." {
+		return nil
 	}
-	return is || dir == "."
+	err, ok := c.dirs[dir]
+	if !ok {
+		var info os.FileInfo
+		if info, err = c.lstat(dir); err == nil && !info.IsDir() {
+			err = os.ErrNotExist
+		}
+		c.dirs[dir] = err
+	}
+	return err
 }
 
 // inFile is what stands in a file of the working tree.
 func (c *Content) inFile(file string) blob {
 	info, err := c.lstat(file)
 	switch {
-	case err != nil && c.leftOut(file):
-		return blob{id: c.inTree(file)}
+	case errors.Is(err, os.ErrNotExist):
+		return blob{id: c.leftOut(file)}
 	case err != nil:
-		return blob{}
+		return blob{id: Unread}
 	case info.Mode()&os.ModeSymlink != 0:
 		to, err := os.Readlink(c.at(file))
 		if err != nil {
-			return blob{id: c.inTree(file)}
+			return blob{id: Unread}
 		}
 		return blob{id: blobID([]byte(to))}
 	case info.IsDir():
@@ -181,18 +253,14 @@ func (c *Content) inFile(file string) blob {
 	case !info.Mode().IsRegular():
 		return blob{} // as for git
 	case c.files == maxHashed, c.bytes+info.Size() > maxHashedBytes:
-		return blob{id: c.inTree(file)}
+		return blob{id: cmp.Or(c.index().known(file, info), Unread)}
 	}
 	c.files, c.bytes = c.files+1, c.bytes+info.Size()
 	text, err := os.ReadFile(c.at(file))
 	if err != nil {
-		return blob{id: c.inTree(file)}
+		return blob{id: Unread}
 	}
-	b := blob{blobID(text), "", info}
-	if b.unix = b.id; bytes.Contains(text, []byte("\r\n")) && bytes.IndexByte(text, 0) < 0 {
-		b.unix = blobID(unixLines(text))
-	}
-	return b
+	return blob{blobID(text), bytes.Contains(text, []byte("\r\n")), bytes.Contains(text, []byte("$Id")), info}
 }
 
 // submodule is the commit of a submodule that is checked out, or where it is not here what HEAD says; ""
@@ -222,63 +290,35 @@ func blobID(text []byte) OID {
 	return OID(hex.EncodeToString(h.Sum(nil)))
 }
 
+// unix is a file with git's ends of lines.
+func (c *Content) unix(file string) OID {
+	text, err := os.ReadFile(c.at(file))
+	if err != nil {
+		return Unread
+	}
+	return blobID(unixLines(text))
+}
+
 func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
-// sieve is what `git add` makes of a file that has filters: what HEAD has where the text is that,
-// as it is or with git's ends of lines, else what the index says where it knows the file as it is.
-func (c *Content) sieve(file string, b blob) OID {
-	if head := c.inTree(file); b.id == head || b.unix == head {
-		return head
+// leftOut is what a file that is not there counts as: what the index has of it where a sparse checkout, or
+// somebody by hand, leaves it out of the working tree; else nothing.
+func (c *Content) leftOut(file string) OID {
+	head := c.inTree(file)
+	if head == "" || !filepath.IsLocal(file) {
+		return ""
 	}
-	for e := range indexEntries(c.rawIndex()) {
-		if string(e.name) == file && e.knows(b.info) {
-			return OID(hex.EncodeToString(e.oid[:]))
-		}
+	x := c.index()
+	e, ok := x.find(file)
+	switch {
+	case ok && e.isFolder(): // of a sparse index, whose content is that of a tree
+		return c.below(e.oid(), file[len(e.name):])
+	case ok && e.more(indexLeftOut):
+		return e.oid()
+	case !ok && !x.whole:
+		return Unread
 	}
-	return b.unix
-}
-
-// rawIndex is git's index as it lies there, which is only read where nothing else will do.
-func (c *Content) rawIndex() []byte {
-	if c.raw == nil {
-		c.raw, _ = os.ReadFile(filepath.Join(c.repo.layout.GitDir, "index")) // none knows nothing
-	}
-	return c.raw
-}
-
-func (c *Content) openIndex() bool {
-	if c.index == nil {
-		index, err := c.repo.r.Index()
-		if err != nil {
-			return false
-		}
-		c.index = index
-	}
-	return true
-}
-
-// leftOut reports whether a sparse checkout leaves a file out of the working tree, with its folder
-// as it does unless told otherwise.
-func (c *Content) leftOut(file string) bool {
-	if !filepath.IsLocal(file) || c.isDir(path.Dir(file)) {
-		return false
-	}
-	conf, err := c.repo.r.Config()
-	if err != nil {
-		return false
-	}
-	defer conf.Free()
-	if sparse, err := conf.LookupBool("core.sparsecheckout"); err == nil && sparse {
-		return true
-	}
-	// What belongs to one worktree libgit2 1.5 does not read.
-	own, err := git2.OpenOndisk(filepath.Join(c.repo.layout.GitDir, "config.worktree"))
-	if err != nil {
-		return false
-	}
-	defer own.Free()
-	sparse, err := own.LookupBool("core.sparsecheckout")
-	return err == nil && sparse
+	return ""
 }
 
 // Inside is a path, as it was typed in the folder in which the repository was opened, from the

@@ -2,10 +2,13 @@ package git_test
 
 import (
 	"errors"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 )
@@ -18,12 +21,20 @@ func standing(t *testing.T, p *place, commit git.OID, file string) git.OID {
 	return c.Blob(file, nil)
 }
 
+// large makes a file that is too large to be read for an answer, as git knows it.
+func (p *place) large() {
+	p.commit("r", "large", "a/f", strings.Repeat("0123456789abcdef", 1<<20)+"more\n")
+	then := time.Unix(1e9, 0)
+	must(0, os.Chtimes(p.at("r/a/f"), then, then))(p.t)
+	p.git("r", "update-index", "--refresh")
+}
+
 // What stands in the working tree is what `git add` would make of it.
 func TestContentOfWorkingTree(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		make func(p *place)
-		want string // "add": what git would add; "HEAD": what HEAD has; "": nothing
+		want string // "add": what git would add; "HEAD": what HEAD has; "": nothing; "unread"
 	}{
 		{"as committed", func(*place) {}, "HEAD"},
 		{"modified", func(p *place) { p.write("r/a/f", "2\n") }, "add"},
@@ -69,6 +80,58 @@ func TestContentOfWorkingTree(t *testing.T) {
 			p.commit("r", "filtered", ".gitattributes", "*.large filter=away\n* text=auto\n")
 			p.write("r/a/f", "2\r\n")
 		}, "add"},
+		{"with ends of lines that nothing converts", func(p *place) { p.write("r/.gitattributes", "*.png binary\n"); p.write("r/a/f", "1\r\n") }, "add"},
+		{"and with such that git only would where it has none", func(p *place) {
+			p.commit("r", "other ends of lines", "a/f", "2\r\n")
+			p.git("r", "config", "core.autocrlf", "true")
+			p.write("r/a/f", "1\r\n")
+		}, "unread"},
+		{"in the moment in which git looked", func(p *place) {
+			p.commit("r", "other ends of lines", ".gitattributes", "* text\n", "a/f", "1\r\n")
+			then := time.Unix(1e9, 0)
+			must(0, os.Chtimes(p.at("r/a/f"), then, then))(p.t)
+			p.git("r", "update-index", "--refresh")
+			p.write("r/a/f", "2\r\n")
+			must(0, errors.Join(os.Chtimes(p.at("r/a/f"), then, then), os.Chtimes(p.at("r/.git/index"), then, then)))(p.t)
+		}, "add"},
+		{"in the same size, with such ends", func(p *place) {
+			p.commit("r", "other ends of lines", ".gitattributes", "* text\n", "a/f", "1\r\n")
+			then := time.Unix(1e9, 0)
+			must(0, os.Chtimes(p.at("r/a/f"), then, then))(p.t)
+			p.git("r", "update-index", "--refresh")
+			p.write("r/a/f", "2\r\n")
+			must(0, os.Chtimes(p.at("r/a/f"), then.Add(time.Second), then.Add(time.Second)))(p.t)
+		}, "add"},
+		{"in another encoding", func(p *place) {
+			p.write("r/.gitattributes", "f working-tree-encoding=UTF-16LE\n")
+			p.write("r/a/f", "1\x00\n\x00")
+		}, "HEAD"},
+		{"with its name filled in", func(p *place) {
+			p.commit("r", "ident", ".gitattributes", "f ident\n", "a/f", "$Id$\n")
+			p.write("r/a/f", "$Id: "+string(p.rev("r", "HEAD:a/f"))+" $\n")
+		}, "HEAD"},
+		{"left out by hand", func(p *place) {
+			p.git("r", "update-index", "--skip-worktree", "a/f")
+			must(0, os.Remove(p.at("r/a/f")))(p.t)
+		}, "HEAD"},
+		{"left out, in a sparse index", func(p *place) {
+			p.commit("r", "more", "b/g", "1\n")
+			p.git("r", "sparse-checkout", "set", "--cone", "--sparse-index", "b")
+		}, "HEAD"},
+		{"left out by a pattern", func(p *place) {
+			p.commit("r", "more", "a/g", "1\n")
+			p.git("r", "sparse-checkout", "set", "--no-cone", "/*", "!f")
+		}, "HEAD"},
+		{"gone, says an index in two files", func(p *place) {
+			p.git("r", "update-index", "--split-index")
+			must(0, os.Remove(p.at("r/a/f")))(p.t)
+		}, "unread"},
+		{"large, and as git last saw it", func(p *place) { p.large() }, "HEAD"},
+		{"large, and touched", func(p *place) {
+			p.large()
+			later := time.Unix(2e9, 0)
+			must(0, os.Chtimes(p.at("r/a/f"), later, later))(p.t)
+		}, "unread"},
 		{"a submodule that has moved on", func(p *place) {
 			p.init("sub")
 			p.git("r", "rm", "-rq", "a")
@@ -100,6 +163,8 @@ func TestContentOfWorkingTree(t *testing.T) {
 			switch tt.want {
 			case "HEAD":
 				want = p.rev("r", "HEAD:a/f")
+			case "unread":
+				want = git.Unread
 			case "add":
 				p.t = t
 				before := standing(t, p, "", "a/f")
@@ -108,6 +173,9 @@ func TestContentOfWorkingTree(t *testing.T) {
 				equal(t, "before it was added", want, before)
 			}
 			equal(t, "blob", want, standing(t, p, "", "a/f"))
+			if tt.want == "unread" {
+				return
+			}
 			for _, asked := range []git.OID{first, want} {
 				c := must(p.open("r").Content(""))(t)
 				got := c.Blob("a/f", func(id git.OID) bool { return id == asked })
@@ -152,6 +220,34 @@ func TestMoved(t *testing.T) {
 		want string
 	}{
 		{"not yet committed", func(p *place) { p.git("r", "mv", "f", "g") }, "g"},
+		{"not yet committed, with an edit", func(p *place) {
+			p.git("r", "mv", "f", "g")
+			p.write("r/g", long+"more\n")
+			p.git("r", "add", "g")
+		}, "g"},
+		{"by hand, then added", func(p *place) { must(0, os.Rename(p.at("r/f"), p.at("r/g")))(p.t); p.git("r", "add", "g") }, "g"},
+		{"by hand, then added with an edit", func(p *place) {
+			must(0, os.Remove(p.at("r/f")))(p.t)
+			p.write("r/g", long+"more\n")
+			p.git("r", "add", "g")
+		}, "g"},
+		{"by hand, then named", func(p *place) { must(0, os.Rename(p.at("r/f"), p.at("r/g")))(p.t); p.git("r", "add", "-N", "g") }, "g"},
+		{"by hand", func(p *place) { must(0, os.Rename(p.at("r/f"), p.at("r/g")))(p.t) }, ""},
+		{"into a folder of its name", func(p *place) {
+			must(0, errors.Join(os.Rename(p.at("r/f"), p.at("r/x")), os.Mkdir(p.at("r/f"), 0o777), os.Rename(p.at("r/x"), p.at("r/f/g"))))(p.t)
+			p.git("r", "add", "-A")
+		}, "f/g"},
+		{"into a folder of its name, some commits ago", func(p *place) {
+			must(0, errors.Join(os.Rename(p.at("r/f"), p.at("r/x")), os.Mkdir(p.at("r/f"), 0o777), os.Rename(p.at("r/x"), p.at("r/f/g"))))(p.t)
+			p.commit("r", "mv")
+			p.commit("r", "meanwhile")
+		}, "f/g"},
+		{"as a link", func(p *place) {
+			must(0, errors.Join(os.Remove(p.at("r/f")), os.Symlink("away", p.at("r/f"))))(p.t)
+			p.commit("r", "a link")
+			p.git("r", "mv", "f", "g")
+			p.commit("r", "mv")
+		}, "g"},
 		{"committed", func(p *place) { p.git("r", "mv", "f", "g"); p.commit("r", "mv") }, "g"},
 		{"with an edit", func(p *place) { p.git("r", "mv", "f", "g"); p.commit("r", "mv", "g", long+"more\n") }, "g"},
 		{"long ago", func(p *place) {
@@ -240,8 +336,12 @@ func TestMovedInIndex(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			p := newPlace(t)
 			p.init("r")
-			p.commit("r", "one", "a/f", long, "a/g", "1\n", "b/c/d/h", "2\n", "long/name/of/a/file/that/goes/on", "3\n")
+			p.commit("r", "one", "a/f", long, "a/g", "1\n", "b/c/d/h", "2\n", "long/name/of/a/file/that/goes/on", "3\n",
+				"k/1", "4\n", "k/2", "5\n", "l/edited", strings.Repeat(long, 2), "l/stays", "6\n", "m/1", "7\n", "m/2", "8\n")
 			p.git("r", "mv", "a/f", "b/c/d/new")
+			must(0, errors.Join(os.Mkdir(p.at("r/n"), 0o777), os.Remove(p.at("r/l/edited"))))(t)
+			p.write("r/n/edited", strings.Repeat(long, 2)+"more\n")
+			p.git("r", "add", "-A", "l", "n")
 			p.git("r", "mv", "long/name/of/a/file/that/goes/on", "z")
 			if version == "3" { // what makes git write it
 				p.write("r/later", "4\n")
@@ -251,11 +351,15 @@ func TestMovedInIndex(t *testing.T) {
 			}
 			raw := must(os.ReadFile(p.at("r/.git/index")))(t)
 			equal(t, "version", version[0]-'0', raw[7])
-			c := must(p.open("r").Content(""))(t)
-			defer c.Close()
-			want := map[string]string{"a/f": "b/c/d/new", "long/name/of/a/file/that/goes/on": "z"}
-			equal(t, "moved", want, c.Moved([]string{"a/f", "long/name/of/a/file/that/goes/on"}))
-			for n := range raw { // cut anywhere, it is no reason to fail
+			want := map[string]string{"a/f": "b/c/d/new", "long/name/of/a/file/that/goes/on": "z", "l/edited": "n/edited"}
+			for range 2 {
+				c := must(p.open("r").Content(""))(t)
+				equal(t, "moved", want, c.Moved(slices.Collect(maps.Keys(want))))
+				c.Close()
+				p.git("r", "write-tree") // from now on the index knows of each folder what it is, which HEAD has not
+				raw = must(os.ReadFile(p.at("r/.git/index")))(t)
+			}
+			for n := 0; n < len(raw); n += 11 { // cut anywhere, it is no reason to fail
 				must(0, os.WriteFile(p.at("r/.git/index"), raw[:n], 0o666))(t)
 				again := must(p.open("r").Content(""))(t)
 				for from, to := range again.Moved([]string{"a/f"}) {

@@ -13,7 +13,7 @@ const (
 	maxDiffs       = 8   // of them, those whose files are compared
 	maxHops        = 4   // renames of one file
 	maxSimilar     = 100 // files whose content is compared for likeness
-	maxTreeBytes   = 64 << 20
+	maxTreeBytes   = 256 << 20
 	maxSimilarSize = 500 // changed files in a commit, beyond which only equal content counts
 )
 
@@ -29,7 +29,7 @@ func (c *Content) Moved(files []string) map[string]string {
 		next := map[string]string{}
 		for from, to := range c.successors(now) {
 			former := now[from]
-			if out[former] = to; c.Blob(to, nil) == "" {
+			if out[former] = to; c.stands(to).id == "" {
 				delete(out, former)
 				next[to] = former
 			}
@@ -52,31 +52,18 @@ func (c *Content) successors(files map[string]string) map[string]string {
 			there = append(there, f)
 		}
 	}
-	c.stagedAs(there, out)
+	if len(there) > 0 && c.root != "" {
+		slices.Sort(there)
+		staged := c.staged(there...)
+		for _, f := range there {
+			if to := staged[f]; to != "" {
+				out[f] = to
+			}
+		}
+	}
 	slices.Sort(gone)
 	c.departed(gone, out)
 	return out
-}
-
-// staged are the renames in the index, new names included that changed. It compares all of it with
-// HEAD, 200 ms where there are 50,000 files.
-func (c *Content) staged() map[string]string {
-	if c.moves != nil || c.root == "" {
-		return c.moves
-	}
-	c.moves = map[string]string{}
-	if !c.openIndex() {
-		return c.moves
-	}
-	d, err := c.repo.r.DiffTreeToIndex(c.tree, c.index, nil)
-	if err != nil {
-		return c.moves
-	}
-	defer d.Free()
-	for _, ch := range renames(d) {
-		c.moves[ch.OldPath] = ch.Path
-	}
-	return c.moves
 }
 
 // departed goes back from the commit until each file is met, and asks the commit that took it away
@@ -97,7 +84,7 @@ func (c *Content) departed(files []string, out map[string]string) {
 		}
 		if met := sought.among(before.Tree); len(met) > 0 {
 			diffs++
-			c.repo.renamesOf(made, met, out)
+			c.renamesOf(made, met, out)
 			files = slices.DeleteFunc(files, func(f string) bool { return slices.Contains(met, f) })
 		}
 		made = before
@@ -144,7 +131,7 @@ func (f *folder) among(id OID) []string {
 	defer tree.Free()
 	var out []string
 	for name, file := range f.files {
-		if tree.EntryByName(name) != nil {
+		if e := tree.EntryByName(name); e != nil && e.Type != git2.ObjectTree {
 			out = append(out, file)
 			delete(f.files, name)
 		}
@@ -159,17 +146,13 @@ func (f *folder) among(id OID) []string {
 }
 
 // renamesOf tells what files that a commit took away against its first parent became.
-func (r *Repo) renamesOf(c Commit, files []string, out map[string]string) {
-	parent, err := r.Commit(c.Parents[0])
+func (c *Content) renamesOf(made Commit, files []string, out map[string]string) {
+	r := c.repo
+	parent, err := r.Commit(made.Parents[0])
 	if err != nil {
 		return
 	}
-	t, err := r.Trees(maxTreeBytes)
-	if err != nil {
-		return
-	}
-	defer t.Close()
-	added, err := t.news(parent.Tree, c.Tree)
+	added, err := c.trees.news(parent.Tree, made.Tree)
 	if err != nil || len(added) == 0 {
 		return
 	}
@@ -194,11 +177,11 @@ func (r *Repo) renamesOf(c Commit, files []string, out map[string]string) {
 		}
 	}
 	if alike {
-		removed, err := t.news(c.Tree, parent.Tree) // each may be the one that moved
+		removed, err := c.trees.news(made.Tree, parent.Tree) // each may be the one that moved
 		if err != nil {
 			return
 		}
-		r.renamesAlike(old, c, files, append(added, removed...), out)
+		r.renamesAlike(old, made, files, append(added, removed...), out)
 	}
 }
 

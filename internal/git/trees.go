@@ -29,6 +29,7 @@ type Trees struct {
 	odb       *git2.Odb
 	left      int // bytes of trees that may still be looked at
 	now, last map[OID]string
+	named     map[OID]map[string]treeEntry
 }
 
 // Trees is a reader that may look at so many bytes of trees.
@@ -37,7 +38,7 @@ func (r *Repo) Trees(bytes int) (*Trees, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git: object database: %w", err)
 	}
-	return &Trees{repo: r, odb: odb, left: bytes, now: map[OID]string{}}, nil
+	return &Trees{repo: r, odb: odb, left: bytes, now: map[OID]string{}, named: map[OID]map[string]treeEntry{}}, nil
 }
 
 // Close releases the reader.
@@ -188,7 +189,7 @@ func (d *difference) entry(before, e treeEntry, prefix string, depth int) error 
 	switch {
 	case depth != 0 && e.isDir():
 		return d.descend(before.id(), e.id(), prefix+e.name+"/", depth-1)
-	case depth > 0 || !e.isFile() || before.name != "":
+	case depth > 0 || depth == 0 && !e.isFile() || before.name != "":
 		return nil
 	case len(d.out) == d.limit:
 		return fmt.Errorf("git: more than %d new files below %q: %w", d.limit, prefix, ErrMalformed)
@@ -230,6 +231,24 @@ func (t *Trees) entries(id OID) (treeEntries, error) {
 	t.left -= len(raw)
 	t.now[id] = raw
 	return treeEntries{tree: id, rest: raw}, nil
+}
+
+// names are the entries of a tree by their names, for who asks for several.
+func (t *Trees) names(id OID) (map[string]treeEntry, error) {
+	out, ok := t.named[id]
+	if ok {
+		return out, nil
+	}
+	all, err := t.entries(id)
+	if err != nil {
+		return nil, err
+	}
+	out = make(map[string]treeEntry, len(all.rest)/40)
+	for all.next() {
+		out[all.entry.name] = all.entry
+	}
+	t.named[id] = out
+	return out, all.err
 }
 
 func (t *Trees) read(id OID) (string, error) {

@@ -27,7 +27,7 @@ var worst = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, r
 // stand is what sessions left in their files, and what stands there now.
 type stand struct {
 	now  *git.Content         // nil where it is not here
-	left map[string][]db.Left // by session
+	left map[string][]db.Left // by session, the latest first
 }
 
 // look compares the files of sessions that are shown.
@@ -65,8 +65,8 @@ func (s *stand) close() {
 }
 
 // blob is what stands in a file, in which a session left something.
-func (s *stand) blob(path string, l db.Left) db.Key {
-	return db.KeyOf(string(s.now.Blob(path, func(id git.OID) bool { return db.KeyOf(string(id)) == l.Blob })))
+func (s *stand) blob(path string, l db.Left) git.OID {
+	return s.now.Blob(path, func(id git.OID) bool { return db.KeyOf(string(id)) == l.Blob })
 }
 
 // standing is what the files are compared with; nil where that is not here.
@@ -134,7 +134,7 @@ func (s *stand) judge() map[string][]string {
 		var gone []string
 		for _, id := range slices.Backward(slices.Sorted(maps.Keys(s.left))) { // the latest: so much is read, and no more
 			for _, l := range s.left[id] {
-				if l.Blob != 0 && l.Blob != db.LeftNothing && s.blob(l.Path, l) == 0 {
+				if l.Blob != 0 && l.Blob != db.LeftNothing && s.blob(l.Path, l) == "" {
 					gone = append(gone, l.Path)
 				}
 			}
@@ -145,8 +145,13 @@ func (s *stand) judge() map[string][]string {
 	}
 	out := make(map[string][]string, len(s.left))
 	for id, files := range s.left {
+		last := map[string]string{} // by where a file is now: a session may have moved it itself
 		for _, l := range files {
-			out[id] = append(out[id], s.state(l, moved[l.Path]))
+			to := cmp.Or(moved[l.Path], l.Path)
+			if last[to] == "" {
+				last[to] = s.state(l, moved[l.Path])
+			}
+			out[id] = append(out[id], last[to])
 		}
 	}
 	return out
@@ -158,15 +163,17 @@ func (s *stand) state(l db.Left, moved string) string {
 		return result.Unknown
 	}
 	blob := s.blob(l.Path, l)
-	if blob == 0 && moved != "" {
+	if blob == "" && moved != "" {
 		blob = s.blob(moved, l)
 	}
 	switch {
-	case blob == l.Blob, blob == 0 && l.Blob == db.LeftNothing:
-		return result.Fresh
-	case blob == 0 && strings.ContainsRune(l.Path, utf8.RuneError): // its name can't be written down
+	case blob == git.Unread:
 		return result.Unknown
-	case blob == 0:
+	case blob == "" && l.Blob == db.LeftNothing, blob != "" && db.KeyOf(string(blob)) == l.Blob:
+		return result.Fresh
+	case blob == "" && strings.ContainsRune(l.Path, utf8.RuneError): // its name can't be written down
+		return result.Unknown
+	case blob == "":
 		return result.StaleDeleted
 	}
 	return result.StaleChanged

@@ -159,6 +159,29 @@ func TestFreshnessInFull(t *testing.T) {
 	}
 }
 
+// A session that moved its own file is not behind itself; what can't be told is not called fresh.
+func TestFreshnessOfMoves(t *testing.T) {
+	p := newPlace(t)
+	p.append(alice, 10, session.Entry{
+		Checkpoint: p.committed("one", "src/jwt.go", essay), Sessions: []session.Session{chat("mover", 0, "human token", "Edit src/jwt.go")},
+	})
+	p.git("mv", "src/jwt.go", "src/token.go")
+	again := chat("mover", 0, "human token", "Edit src/jwt.go")
+	p.append(alice, 20, session.Entry{
+		Checkpoint: p.committed("two", "src/token.go", essay+"more\n"),
+		Sessions:   []session.Session{again},
+	})
+	p.open()
+	equal(t, "by itself", "mover fresh", p.states(recall.Request{}))
+	p.git("mv", "src/token.go", "token.go")
+	equal(t, "by somebody else", "mover fresh", p.states(recall.Request{}))
+	p.write("token.go", essay+"more of it\n")
+	p.git("add", "token.go")
+	equal(t, "and changed", "mover stale_changed", p.states(recall.Request{}))
+	p.write("token.go", strings.Repeat(essay, 20_000))
+	equal(t, "too large to look at", "mover unknown", p.states(recall.Request{}))
+}
+
 // Of many files a result looks at fifty, and says no more than it knows; full looks at all.
 func TestFreshnessOfManyFiles(t *testing.T) {
 	p := newPlace(t)

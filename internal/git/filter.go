@@ -1,0 +1,71 @@
+package git
+
+import (
+	"bufio"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// filter asks git what it would store of files: ends of lines, "$Id$", other encodings. Which of these
+// a file has is for git's attributes to say, and libgit2 reads its whole index first.
+type filter struct {
+	in   io.WriteCloser
+	out  *bufio.Reader
+	stop func()
+}
+
+// newFilter starts one git for all files.
+func (c *Content) newFilter() *filter {
+	cmd := exec.Command("git", "--git-dir="+c.repo.layout.GitDir, "--work-tree="+c.root, "hash-object", "--stdin-paths")
+	cmd.Dir = c.root
+	cmd.Env = append(append([]string(nil), c.repo.env...), "LC_ALL=C")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return &filter{}
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil || cmd.Start() != nil {
+		return &filter{}
+	}
+	return &filter{in, bufio.NewReader(out), func() { _, _ = cmd.Process.Kill(), cmd.Wait() }}
+}
+
+// blob is what git would store of a file.
+func (f *filter) blob(file string) OID {
+	if f.out == nil {
+		return Unread
+	}
+	if _, err := io.WriteString(f.in, quoted(file)+"\n"); err != nil {
+		return Unread
+	}
+	line, err := f.out.ReadString('\n')
+	if id := OID(strings.TrimSpace(line)); err == nil && len(id) == 2*oidSize {
+		return id
+	}
+	f.close()
+	*f = filter{}
+	return Unread
+}
+
+func (f *filter) close() {
+	if f.out != nil {
+		f.stop()
+	}
+}
+
+// quoted is a path as git reads it in a line, byte by byte where it has others than letters.
+func quoted(path string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(path) {
+		if c := path[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
+			b.WriteString(`\` + strconv.FormatUint(uint64(c)+0o1000, 8)[1:])
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

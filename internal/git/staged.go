@@ -1,0 +1,163 @@
+package git
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	git2 "github.com/libgit2/git2go/v34"
+)
+
+// staging is what the index has and HEAD has not, and the other way round. Folders of which the index
+// says that they are as in HEAD are not looked into, so it costs what was changed.
+type staging struct {
+	trees *Trees
+	index *index
+	at    int // the next entry
+	added []indexEntry
+	gone  []Entry
+}
+
+// staging compares the index with HEAD, once. Where it can't be read, nothing was staged.
+func (c *Content) staging() *staging {
+	if c.compared != nil {
+		return c.compared
+	}
+	c.compared = &staging{}
+	x := c.index()
+	if c.tree == nil || c.root == "" || !x.whole {
+		return c.compared
+	}
+	s := &staging{trees: c.trees, index: x}
+	if s.folder("", fromOid(c.tree.Id()), x.folders) == nil {
+		c.compared = s
+	}
+	return c.compared
+}
+
+// folder takes the entries of a folder off the rest.
+func (s *staging) folder(prefix string, tree OID, sum *folderSum) error {
+	was, err := s.trees.names(tree)
+	seen := map[string]bool{}
+	for err == nil && s.at < s.index.len() {
+		e := s.index.entry(s.at)
+		rest, ok := bytes.CutPrefix(e.name, []byte(prefix))
+		if !ok {
+			break
+		}
+		first, _, isBelow := bytes.Cut(rest, []byte("/"))
+		name := string(first)
+		switch old := was[name]; {
+		case name == "": // a sparse index has no more of this folder
+			s.at++
+			return nil
+		case isBelow:
+			seen[name] = old.isDir()
+			err = s.subfolder(prefix+name+"/", old, sum.sub(name))
+			continue
+		case old.name != "" && !old.isDir():
+			seen[name] = true
+		default:
+			s.added = append(s.added, e)
+		}
+		s.at++
+	}
+	if err != nil {
+		return err
+	}
+	return s.leave(prefix, was, seen)
+}
+
+// subfolder takes those of a folder that HEAD may have.
+func (s *staging) subfolder(prefix string, old treeEntry, sum *folderSum) error {
+	switch {
+	case !old.isDir():
+		return s.folder(prefix, "", nil)
+	case sum != nil && sum.entries > 0 && sum.tree == old.oid:
+		s.at += sum.entries
+		return nil
+	}
+	return s.folder(prefix, old.id(), sum)
+}
+
+// leave notes what HEAD has and the index has not.
+func (s *staging) leave(prefix string, was map[string]treeEntry, seen map[string]bool) error {
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		switch e := was[name]; {
+		case seen[name]:
+		case !e.isDir():
+			s.gone = append(s.gone, Entry{Path: prefix + name, OID: e.id()})
+		default:
+			if err := s.folder(prefix+name+"/", e.id(), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// staged tells under which new names files of HEAD stand in the index, changes of content included: those
+// that the index has no more, and of others those that are named, which the working tree has no more.
+func (c *Content) staged(files ...string) map[string]string {
+	s := c.staging()
+	out, content, alike := map[string]string{}, map[OID]string{}, false
+	for _, e := range slices.Backward(s.added) {
+		id := e.oid()
+		if e.more(indexIntended) {
+			id = c.Blob(string(e.name), nil)
+		}
+		content[id] = string(e.name)
+	}
+	gone := slices.Clone(s.gone)
+	for _, f := range files {
+		gone = append(gone, Entry{f, c.inTree(f)})
+	}
+	for _, g := range gone {
+		if to := content[g.OID]; to != "" {
+			out[g.Path] = to
+		} else {
+			alike = true
+		}
+	}
+	if alike && len(s.added) > 0 && len(s.added)+len(gone) <= maxSimilarSize {
+		c.stagedAlike(gone, s.added, out)
+	}
+	return out
+}
+
+// stagedAlike adds renames with a change of content. libgit2 is handed the files in question, for it would
+// read and compare the whole index.
+func (c *Content) stagedAlike(gone []Entry, added []indexEntry, out map[string]string) {
+	fresh, err := git2.NewIndex()
+	if err != nil {
+		return
+	}
+	defer fresh.Free()
+	opts, err := git2.DefaultDiffOptions()
+	if err != nil {
+		return
+	}
+	opts.Flags |= git2.DiffDisablePathspecMatch
+	for _, e := range added {
+		if e.more(indexIntended) { // its content is nowhere yet
+			continue
+		}
+		id := git2.NewOidFromBytes(e.raw[indexOID:indexFlags])
+		if fresh.Add(&git2.IndexEntry{Mode: git2.Filemode(e.mode()), Id: id, Path: string(e.name)}) == nil {
+			opts.Pathspec = append(opts.Pathspec, string(e.name))
+		}
+	}
+	for _, g := range gone {
+		opts.Pathspec = append(opts.Pathspec, g.Path)
+	}
+	d, err := c.repo.r.DiffTreeToIndex(c.tree, fresh, &opts)
+	if err != nil {
+		return
+	}
+	defer d.Free()
+	for _, ch := range renames(d) {
+		if out[ch.OldPath] == "" {
+			out[ch.OldPath] = ch.Path
+		}
+	}
+}
