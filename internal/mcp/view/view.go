@@ -47,8 +47,8 @@ type Item struct {
 	Short   string // the shortest beginning of its ID that means it alone
 	Text    string // of a memory
 	Turns   []result.Turn
-	At      int // index of the turn around which a session is shown
-	Total   int // how many turns it has
+	At      int           // index of the turn around which a session is shown
+	Total   int           // how many turns it has
 	Changed []result.File // each path once
 	Files   int           // how many it changed
 }
