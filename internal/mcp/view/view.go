@@ -120,12 +120,12 @@ func (a Answer) footer(p *page) string {
 		tail += fmt.Sprintf(" | showing %d", p.items)
 	}
 	switch {
-	case p.cut && !(a.Detail == Full && a.One):
-		tail += " | truncated (use id for full view)"
-	case p.left:
+	case a.One && p.left:
 		tail += " | truncated (pass turn to read on)"
-	case p.cut:
+	case a.One && p.cut && a.Detail == Full:
 		tail += " | truncated (git rekal query --session has more)"
+	case p.cut:
+		tail += " | truncated (use id for full view)"
 	}
 	head := fmt.Sprintf("%d result(s) | ~", a.Total)
 	weight += Tokens("---\n" + head + strconv.Itoa(weight) + tail)
