@@ -19,7 +19,8 @@ func cleanEntry() entry {
 		name: "clean", usage: "clean [--ledger]", short: "remove everything that init made, except the ledger",
 		long: `
 Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, and restores hooks that
-were there before, byte for byte. The ledger branch, which holds what was captured, stays unless
+were there before, byte for byte; of all worktrees of the repository, in whichever it is run. A skill
+that was edited or committed stays. The ledger branch, which holds what was captured, stays unless
 --ledger is given.`,
 		make: func() command { return &cleanCommand{} },
 	}

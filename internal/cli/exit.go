@@ -127,6 +127,8 @@ func hintOf(err error) string {
 		return fmt.Sprintf(`rename it, as by "git branch -m %s NAME"`, shortRef(blocked.By))
 	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, git.ErrNotFound):
 		return `this clone left something out; "git rekal sync" fetches it`
+	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, ledger.ErrFormat):
+		return "a newer git-rekal wrote it, or it is another branch by that name: then rename or delete it on the remote"
 	case errors.As(err, &pushed):
 		return `nothing was changed; "git rekal scrub --pushed" rewrites it there, too: others keep what they fetched until their next "git rekal sync", so change the secret in any case`
 	case errors.As(err, &target) && target.Turns > 0:

@@ -79,6 +79,9 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 {
 		report.Hints = append(report.Hints, `nothing is shared yet; "git rekal sync" shares with your team`)
 	}
+	if trees, err := w.Repo.Worktrees(); err == nil && len(trees) == 0 {
+		report.Hints = append(report.Hints, `there is no worktree here, so nothing to capture: "git rekal init" belongs into the clones that are worked in`)
+	}
 	for _, hint := range report.Hints {
 		app.hint(hint)
 	}

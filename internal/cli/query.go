@@ -53,7 +53,7 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "stop the SQL after a `DURATION`, such as 10s or 2m")
 	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
-	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default: 20, or fewer where they are long)")
+	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default 20), and fewer where they are long")
 	fs.StringVar(&c.page.Role, "role", "", "only turns of a `human` or the assistant")
 	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files, and the sessions that it came of or spawned")
 	c.flags = fs

@@ -101,3 +101,16 @@ func (l *Ledger) Behind() ([]string, error) {
 	}
 	return out, nil
 }
+
+// Barred is ErrFormat where a remote was last seen to hold something else under the name of one's own ledger:
+// as long as it does, nothing can be sent there.
+func (l *Ledger) Barred(remote string) error {
+	tip, err := l.repo.Commit(l.tracked(remote))
+	if err == nil {
+		err = checkFormat(l.repo, tip)
+	}
+	if errors.Is(err, ErrFormat) {
+		return err
+	}
+	return nil // what is not here says nothing
+}

@@ -16,17 +16,18 @@ import (
 type Page struct {
 	ID     string // a prefix of at least db.MinPrefix characters
 	Offset int    // index of the first turn
-	Limit  int    // how many turns; 0: as many as make a page (see pageTurns)
+	Limit  int    // how many turns; 0: pageTurns
 	Role   string // session.RoleHuman or RoleAssistant; "" for both
 	Full   bool   // with tool calls, files, commits and related files
 	Purged bool   // also what is purged
+	Whole  bool   // all that is asked for, however long: who shows it cuts it
 
 	Checkpoint string  // as in Request
 	Tip        git.OID // as in Request
 }
 
-// A page has so many turns, or fewer where these would have more than so many bytes: an agent's
-// shell cuts what is longer than 30,000 characters, and what is cut is no JSON.
+// A page has so many turns, or fewer where these would have more than so many bytes; of one turn that has more
+// it holds the beginning. An agent's shell cuts what is longer than 30,000 characters, and what is cut is no JSON.
 const (
 	pageTurns = 20
 	pageBytes = 20_000
@@ -105,13 +106,16 @@ func page(ctx context.Context, data, index *db.DB, repo *git.Repo, id string, p 
 		return out, err
 	}
 	last := row.NextTurn
-	if n := fit(turns, p.Limit); n < len(turns) {
+	if n := fit(turns, p); n < len(turns) {
 		out.Next, last = &turns[n].Index, turns[n].Index-1
 		turns = turns[:n]
 	}
 	out.Page = make([]result.Turn, len(turns))
 	for i, t := range turns {
 		out.Page[i] = result.Turn{Turn: t.Index, Role: t.Role, TS: result.Time(t.TS), Content: t.Content}
+		if !p.Whole {
+			out.Page[i].Cut(pageBytes)
+		}
 	}
 	if !p.Full {
 		return out, nil
@@ -127,13 +131,11 @@ func page(ctx context.Context, data, index *db.DB, repo *git.Repo, id string, p 
 }
 
 // fit is how many of the turns are a page.
-func fit(turns []session.Turn, limit int) int {
-	if limit > 0 {
-		return min(len(turns), limit)
-	}
+func fit(turns []session.Turn, p Page) int {
 	size := 0
 	for i, t := range turns {
-		if size += len(t.Content); i == pageTurns || i > 0 && size > pageBytes {
+		size += len(t.Content)
+		if i == cmp.Or(p.Limit, pageTurns) || i > 0 && size > pageBytes && !p.Whole {
 			return i
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -319,7 +321,8 @@ func TestFamily(t *testing.T) {
 	equal(t, "what is not purged of it", []string{"child: about child 2"}, family())
 }
 
-// A page that nobody gave a length ends early where its turns are long; a turn is always whole.
+// A page ends early where its turns are long, whatever length it was given; who cuts it by themselves gets
+// it all.
 func TestLongPages(t *testing.T) {
 	p := newPlace(t)
 	long := strings.Repeat("long ", 1500)
@@ -330,20 +333,71 @@ func TestLongPages(t *testing.T) {
 	s := chat("long", 0, lines...)
 	p.append(alice, 10, session.Entry{Sessions: []session.Session{s}})
 	p.open()
-	var pages []int
-	offset := 0
-	for next := &offset; next != nil; {
-		out, err := p.session(recall.Page{ID: s.ID, Offset: *next})
+	for limit, want := range map[int][]int{0: {2, 1, 1, 20, 6}, 30: {2, 1, 1, 26}, 1: slices.Repeat([]int{1}, 30)} {
+		var pages []int
+		offset := 0
+		for next := &offset; next != nil; {
+			out, err := p.session(recall.Page{ID: s.ID, Offset: *next, Limit: limit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages, next = append(pages, len(out.Page)), out.Next
+		}
+		equal(t, fmt.Sprintf("turns of each page of %d", limit), want, pages)
+	}
+	out, err := p.session(recall.Page{ID: s.ID, Limit: 30, Whole: true})
+	if err != nil || len(out.Page) != 30 || len(out.Page[3].Content) < 4*len(long)-1 {
+		t.Errorf("%d turns where all 30 are asked for, %v", len(out.Page), err)
+	}
+}
+
+// Of a turn that is longer than a page stands the beginning, and what is said with it reads the rest.
+func TestLongTurn(t *testing.T) {
+	p := newPlace(t)
+	for i, unit := range []string{"a", "äö", "漢字", "🙂b", "\"\n"} {
+		content := "say " + strings.Repeat(unit, 460_000/len(unit)) + " end"
+		s := chat(fmt.Sprint("long", i), i, "human why?")
+		s.Turns = append(s.Turns, session.Turn{Index: 1, Role: session.RoleAssistant, Content: content, TS: at(i)}, session.Turn{Index: 2, Role: session.RoleHuman, Content: "and", TS: at(i)})
+		p.append(alice, 10+i, session.Entry{Sessions: []session.Session{s}})
+		p.open()
+		out, err := p.session(recall.Page{ID: s.ID, Offset: 1, Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		pages, next = append(pages, len(out.Page)), out.Next
+		got := out.Page[0]
+		if n := len(got.Content); n > 20_000 || n < 19_990 || !utf8.ValidString(got.Content) || *out.Next != 2 {
+			t.Errorf("%q: %d bytes, next %v", unit, n, out.Next)
+		}
+		equal(t, "length", len(content), got.ContentBytes)
+		whole := got.Content
+		for next := got.ContentNext; ; next += 20_000 {
+			more := p.rest(s.ID, 1, next)
+			if more == "" {
+				break
+			}
+			whole += more
+		}
+		if whole != content {
+			t.Errorf("%q: %d bytes read of %d", unit, len(whole), len(content))
+		}
+		if out, err = p.session(recall.Page{ID: s.ID, Offset: 2}); err != nil || out.Page[0].ContentBytes != 0 || out.Page[0].ContentNext != 0 {
+			t.Errorf("a short turn: %+v, %v", out.Page, err)
+		}
 	}
-	equal(t, "turns of each page", []int{2, 1, 1, 20, 6}, pages)
-	out, err := p.session(recall.Page{ID: s.ID, Limit: 30})
-	if err != nil || len(out.Page) != 30 {
-		t.Errorf("%d turns where 30 are asked for, %v", len(out.Page), err)
+}
+
+// rest reads on in a turn, as docs/json.md shows.
+func (p *place) rest(id string, turn, from int) (content string) {
+	p.t.Helper()
+	sql := fmt.Sprintf("SELECT substr(content, %d, 20000) AS content FROM turns WHERE session_id = '%s' AND turn_index = %d", from, id, turn)
+	err := p.data.Select(p.t.Context(), sql, db.QueryLimits(), func(r db.Row) error {
+		content = fmt.Sprint(r.Values[0])
+		return nil
+	})
+	if err != nil {
+		p.t.Fatal(err)
 	}
+	return content
 }
 
 // Of a commit of very many files a session lists the first, and says how many there are.

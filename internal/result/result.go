@@ -12,6 +12,7 @@ import (
 	"io"
 	"math"
 	"time"
+	"unicode/utf8"
 )
 
 // Schema is the version of the shapes below.
@@ -173,6 +174,22 @@ type Turn struct {
 	Role    string `json:"role"`
 	TS      string `json:"ts,omitempty"`
 	Content string `json:"content"`
+	// Of a turn that is longer than a page:
+	ContentBytes int `json:"content_bytes,omitempty"` // how long it is; Content is its beginning
+	ContentNext  int `json:"content_next,omitempty"`  // the character that follows, counted from 1 on as SQL does
+}
+
+// Cut leaves of a content that is longer than so many bytes the beginning.
+func (t *Turn) Cut(most int) {
+	if len(t.Content) <= most {
+		return
+	}
+	t.ContentBytes = len(t.Content)
+	for !utf8.RuneStart(t.Content[most]) {
+		most--
+	}
+	t.Content = t.Content[:most]
+	t.ContentNext = utf8.RuneCountInString(t.Content) + 1
 }
 
 // Tool is one tool call.

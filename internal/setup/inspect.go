@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/hooks"
-	"github.com/git-rekal/git-rekal/templates"
 )
 
 // Problem is something that Install would mend, or says how to mend.
@@ -45,15 +44,15 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 			break // one says it
 		}
 	}
-	if l.WorkTree != "" {
-		path := filepath.Join(l.WorkTree, ".claude", "skills", "rekal", skillFile)
-		text, err := os.ReadFile(path)
-		switch {
-		case absentIsFine(err) == nil && err != nil:
-			out = append(out, Problem{What: l.show(path) + " is not there: agents don't know of git-rekal", Hint: true})
-		case string(text) != templates.Skill():
-			out = append(out, Problem{What: l.show(path) + " is not as this version writes it", Hint: true})
-		}
+	if l.WorkTree == "" {
+		return out, nil
+	}
+	made, err := readRecord(l)
+	if err != nil {
+		return nil, err
+	}
+	if p := inspectSkill(l, made); p != nil {
+		out = append(out, *p)
 	}
 	return out, nil
 }

@@ -131,10 +131,11 @@ func addServer(text []byte) ([]byte, error) {
 // valid refuses what is no JSON object, and one whose keys we could take for others.
 func valid(body []byte) error {
 	var top map[string]json.RawMessage
-	if err := json.Unmarshal(body, &top); err != nil {
-		return fmt.Errorf("it is no JSON object: %w", err)
-	}
-	if top == nil {
+	var syntax *json.SyntaxError
+	switch err := json.Unmarshal(body, &top); {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("it is no valid JSON, from line %d on", 1+bytes.Count(body[:min(int(syntax.Offset), len(body))], []byte("\n")))
+	case err != nil || top == nil:
 		return errors.New("it is no JSON object")
 	}
 	lists := 0

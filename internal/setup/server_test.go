@@ -92,15 +92,23 @@ func TestServerEdited(t *testing.T) {
 	}
 }
 
-// TestServerRefused: what is no object is left alone, and the rest is installed.
+// TestServerRefused: what is no object is left alone, in words of our own, and the rest is installed.
 func TestServerRefused(t *testing.T) {
-	for _, text := range []string{"{", "[]", "// a comment\n{}", `{"mcpServers":[]}`, `{"mcpServers":{},"mcpServers":{}}`} {
+	for text, why := range map[string]string{
+		"{": "no valid JSON, from line 1 on", "{\n  \"a\": 1,\n}\n": "no valid JSON, from line 3 on", "// a comment\n{}": "no valid JSON, from line 1 on",
+		"[]": "no JSON object", "null": "no JSON object", `"x"`: "no JSON object", "7": "no JSON object",
+		`{"mcpServers":[]}`: `"mcpServers" is no object`, `{"mcpServers":{},"mcpServers":{}}`: `it has "mcpServers" 2 times`,
+	} {
 		r := newRepo(t, "work")
 		r.write(r.at(".mcp.json"), text, 0o644)
 		l := r.layout()
 		l.MCP = true
-		if report, err := setup.Install(l); err == nil || len(report.Done) == 0 {
-			t.Errorf("%q: %v, done %q", text, err, report.Done)
+		report, err := setup.Install(l)
+		if err == nil || len(report.Done) == 0 {
+			t.Fatalf("%q: %v, done %q", text, err, report.Done)
+		}
+		if said := err.Error(); !strings.Contains(said, why+": add the server `git-rekal mcp` by hand") || strings.Contains(said, "json:") {
+			t.Errorf("%q: %s", text, said)
 		}
 		if got, err := os.ReadFile(r.at(".mcp.json")); err != nil || string(got) != text {
 			t.Errorf("%q became %q, %v", text, got, err)

@@ -44,6 +44,9 @@ type Layout struct {
 	Binary string
 	// MCP asks Install to register the MCP server, too.
 	MCP bool
+	// Tracked tells whether git tracks a file, in whichever worktree: Remove leaves a skill that it does. nil:
+	// nothing is.
+	Tracked func(path string) bool
 }
 
 // Report says what was done, a phrase an entry, for a person to read.

@@ -19,13 +19,10 @@ func installSkill(l Layout, made *record, r *Report) error {
 	if l.WorkTree == "" {
 		return nil // a bare repository has no place for it; each worktree's init makes its own
 	}
-	dir := l.WorkTree
-	for _, name := range []string{".claude", "skills", "rekal"} {
-		dir = filepath.Join(dir, name)
-		if isLink(dir) {
-			r.hint("%s is a link, and what it leads to may serve other repositories: the skill was not installed", l.show(dir))
-			return nil
-		}
+	dir, link := l.skillDir()
+	if link != "" {
+		r.hint("%s is a link, and what it leads to may serve other repositories: the skill was not installed", l.show(link))
+		return nil
 	}
 	path := filepath.Join(dir, skillFile)
 	text, err := os.ReadFile(path)
@@ -35,7 +32,7 @@ func installSkill(l Layout, made *record, r *Report) error {
 	case err == nil && string(text) == templates.Skill():
 		r.already("skill %s", l.show(path))
 		return nil
-	case exists(path) && (err != nil || !made.has(path) || !ourSkill(text)):
+	case exists(path) && (err != nil || !writes(made, path, text)):
 		r.hint("%s is not as git-rekal wrote it and was left alone; to have the current one, remove it and run `git rekal init`", l.show(path))
 		return nil
 	}
@@ -49,7 +46,45 @@ func installSkill(l Layout, made *record, r *Report) error {
 	return nil
 }
 
-// removeSkill deletes a skill that Install made, unless it was edited.
+// skillDir is the folder of the skill, and the link on the way to it, if there is one.
+func (l Layout) skillDir() (dir, link string) {
+	dir = l.WorkTree
+	for _, name := range []string{".claude", "skills", "rekal"} {
+		dir = filepath.Join(dir, name)
+		if link == "" && isLink(dir) {
+			link = dir
+		}
+	}
+	return dir, link
+}
+
+// writes reports whether Install writes over a skill that is there: one that it made and nobody edited.
+func writes(made *record, path string, text []byte) bool { return made.has(path) && ourSkill(text) }
+
+// inspectSkill says what keeps agents from the current skill; nil where nothing does.
+func inspectSkill(l Layout, made *record) *Problem {
+	dir, link := l.skillDir()
+	path := filepath.Join(dir, skillFile)
+	text, err := os.ReadFile(path)
+	p := &Problem{Hint: true}
+	switch {
+	case err == nil && string(text) == templates.Skill():
+		return nil
+	case absentIsFine(err) == nil && err != nil:
+		p.What = l.show(path) + " is not there: agents don't know of git-rekal"
+	default:
+		p.What = l.show(path) + " is not as this version writes it"
+	}
+	switch {
+	case link != "":
+		p.Fix = fmt.Sprintf("git rekal init installs it where %s is a folder, not a link", l.show(link))
+	case exists(path) && !writes(made, path, text):
+		p.Fix = fmt.Sprintf("rm %q && git rekal init: that drops what was changed in it", path)
+	}
+	return p
+}
+
+// removeSkill deletes a skill that Install made, unless it was edited, or committed and so given to others.
 func removeSkill(l Layout, path string, r *Report) error {
 	if isLink(path) {
 		return nil // not made by us
@@ -63,6 +98,10 @@ func removeSkill(l Layout, path string, r *Report) error {
 	}
 	if !ourSkill(text) {
 		r.hint("%s was edited and stays", l.show(path))
+		return nil
+	}
+	if l.Tracked != nil && l.Tracked(path) {
+		r.hint("%s stays: git tracks it", l.show(path))
 		return nil
 	}
 	if err := os.Remove(path); err != nil {

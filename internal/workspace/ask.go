@@ -159,7 +159,7 @@ func (f *Found) read(ctx context.Context, data, index *db.DB, repo *git.Repo, q 
 			at = *h.Turn
 		}
 		page := recall.Page{
-			ID: h.ID, Offset: max(0, at-q.Around), Limit: 2*q.Around + 1, Purged: q.Purged, Full: len(f.Results) == 1,
+			ID: h.ID, Offset: max(0, at-q.Around), Limit: 2*q.Around + 1, Whole: true, Purged: q.Purged, Full: len(f.Results) == 1,
 			Checkpoint: q.Checkpoint, Tip: q.Tip,
 		}
 		s, m, err := recall.Item(ctx, data, index, repo, page)

@@ -202,6 +202,10 @@ func (d *doctor) sharing(context.Context) {
 		d.say("sharing", Wrong, "", "%v", err)
 		return
 	}
+	if d.author.Ledger.Barred(conf.Remote) != nil {
+		d.barred(conf.Remote)
+		return
+	}
 	if slices.Contains(behind, conf.Remote) {
 		d.say("sharing", Note, "git rekal sync", "%q holds something of your ledger that is not here", conf.Remote)
 		return
@@ -211,6 +215,15 @@ func (d *doctor) sharing(context.Context) {
 		return
 	}
 	d.say("sharing", Well, "", "%q holds all of your ledger, as far as is known here", conf.Remote)
+}
+
+// barred tells of another branch in the ledger's place, and how to give it another name there; where a
+// newer git-rekal wrote it, it is none.
+func (d *doctor) barred(remote string) {
+	branch := strings.TrimPrefix(d.author.Ledger.Ref(), "refs/heads/")
+	fix := fmt.Sprintf(`rename it there, as by git push %[1]s "refs/remotes/%[1]s/%[2]s:refs/heads/NAME" ":refs/heads/%[2]s", and git rekal sync; `+
+		`or, where a newer git-rekal wrote it, update this one`, remote, branch)
+	d.say("sharing", Wrong, fix, "nothing can be sent to %q: %s there is no ledger that this version knows", remote, branch)
 }
 
 // staleLock is how long nobody holds a ref's lock file.

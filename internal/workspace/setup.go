@@ -45,10 +45,14 @@ func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.R
 }
 
 // Uninstall takes out what Install made, while no other process does so, and none reads or
-// writes the caches. A .rekal that git tracks is the repository's, and stays.
+// writes the caches. A .rekal that git tracks is the repository's, and stays; so does a skill.
 func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
 	if l.Foreign, err = w.tracks(ctx, l.RekalDir); err != nil {
 		return report, err
+	}
+	l.Tracked = func(path string) bool {
+		in, err := w.Repo.Tracked(ctx, path) // where there is no worktree any more, nothing is
+		return err == nil && in || ctx.Err() != nil
 	}
 	err = w.alone(ctx, func() error {
 		if l.Foreign {

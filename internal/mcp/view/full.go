@@ -111,7 +111,7 @@ func (it Item) window(p *page) {
 	p.room += pointerWeight
 	first, last := it.Turns[from].Turn, it.Turns[to].Turn
 	if left := it.Total - (to - from + 1); left > 0 {
-		p.cut = true
+		p.cut, p.left = true, true
 		p.add(fmt.Sprintf("[turns %d to %d, %d more; pass turn to read around another]", first, last, left))
 	}
 }
@@ -199,7 +199,7 @@ func (it Item) files() []string {
 			name = ", " + name
 		}
 		if i == most || Tokens(line+name) > weight {
-			return []string{fmt.Sprintf("%s, %d more", line, len(it.Changed)-i)}
+			return []string{fmt.Sprintf("%s, %d more", line, it.Files-i)}
 		}
 		line += name
 	}

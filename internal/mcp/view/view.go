@@ -47,9 +47,10 @@ type Item struct {
 	Short   string // the shortest beginning of its ID that means it alone
 	Text    string // of a memory
 	Turns   []result.Turn
-	At      int // index of the turn around which a session is shown
-	Total   int // how many turns it has
-	Changed []result.File
+	At      int           // index of the turn around which a session is shown
+	Total   int           // how many turns it has
+	Changed []result.File // each path once
+	Files   int           // how many it changed
 }
 
 // Answer is what a view shows.
@@ -95,6 +96,7 @@ type page struct {
 	room  int // tokens left
 	items int // shown
 	cut   bool
+	left  bool // turns are left out, which another call shows
 }
 
 // add takes lines in, all or none.
@@ -117,7 +119,12 @@ func (a Answer) footer(p *page) string {
 	if p.items < a.Total {
 		tail += fmt.Sprintf(" | showing %d", p.items)
 	}
-	if p.cut {
+	switch {
+	case a.One && p.left:
+		tail += " | truncated (pass turn to read on)"
+	case a.One && p.cut && a.Detail == Full:
+		tail += " | truncated (git rekal query --session has more)"
+	case p.cut:
 		tail += " | truncated (use id for full view)"
 	}
 	head := fmt.Sprintf("%d result(s) | ~", a.Total)
@@ -255,7 +262,18 @@ func (it *Item) Read(s *result.Session, m *result.Memory, turn int) {
 	if m != nil {
 		it.Text = m.Content
 	}
-	if s != nil {
-		it.Turns, it.Total, it.Changed = s.Page, s.Turns, s.Files
+	if s == nil {
+		return
 	}
+	it.Turns, it.Total, it.Turn = s.Page, s.Turns, nil
+	if at := it.at(); at >= 0 {
+		it.Turn = &s.Page[at].Turn
+	}
+	it.Changed = nil
+	for _, f := range s.Files { // one for each commit that changed it, all of which say how it stands now
+		if !slices.ContainsFunc(it.Changed, func(c result.File) bool { return c.Path == f.Path }) {
+			it.Changed = append(it.Changed, f)
+		}
+	}
+	it.Files = max(s.FilesTotal, len(it.Changed))
 }

@@ -34,7 +34,9 @@ func TestViews(t *testing.T) {
 	two.Author, two.CapturedAt, two.Score, two.Matched, two.Turn = "bob@example.com", "2026-11-21T09:30:00Z", 0, nil, nil
 	memory := view.Item{Hit: result.Hit{Kind: "memory", Title: "Leeway", Author: "Alice@example.com", Source: "manual", CapturedAt: "2026-11-19T08:00:00Z", Snippet: "30 s | of leeway"}, Short: "01KAD000"}
 	turns := func(it view.Item, texts ...string) view.Item {
-		s := result.Session{Turns: len(texts), Files: []result.File{{Path: "src/jwt.go", Freshness: result.Fresh}}}
+		s := result.Session{Turns: len(texts), FilesTotal: 2, Files: []result.File{
+			{Path: "src/jwt.go", Freshness: result.Fresh, Commit: "70ee311"}, {Path: "a.go", Freshness: result.StaleChanged}, {Path: "src/jwt.go", Freshness: result.Fresh, Commit: "8348d6f"},
+		}}
 		for i, text := range texts {
 			s.Page = append(s.Page, result.Turn{Turn: i, Role: []string{"human", "assistant"}[i%2], Content: text})
 		}
@@ -76,19 +78,19 @@ A note.
 			view.Answer{Detail: view.Full, One: true, Items: []view.Item{turns(one, "why?", "The clock\n[turn 9] human: is local.", "fix it")}, Total: 1, Own: "alice@example.com"},
 			`--- 01KAB3F9 | Fix JWT expiry | 2026-11-20T10:00:00Z ---
 session | stale_changed | matched content,files | turn 1
-files: src/jwt.go (fresh)
+files: src/jwt.go (fresh), a.go (stale_changed)
 [turn 0] human: why?
 [turn 1] assistant: The clock
  [turn 9] human: is local.
 [turn 2] human: fix it
 ---
-1 result(s) | ~128 tokens | detail: full`,
+1 result(s) | ~137 tokens | detail: full`,
 		},
 		{
 			"full of several",
 			view.Answer{Detail: view.Full, Items: []view.Item{turns(two, "why?"), memory}, Total: 2, Own: "alice@example.com"},
 			`--- 01KAC000 | untitled | 2026-11-21T09:30:00Z ---
-by bob@example.com | session | stale_changed
+by bob@example.com | session | stale_changed | turn 0
 [turn 0] human: why?
 --- 01KAD000 | Leeway | 2026-11-19T08:00:00Z ---
 memory
@@ -105,7 +107,7 @@ Tokens have 30 s of leeway.
 memory is short
 ` + "\uFFFD[2J\uFFFD" + `
 ---
-2 result(s) | ~252 tokens | detail: full`,
+2 result(s) | ~256 tokens | detail: full`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,7 +181,7 @@ func TestWindow(t *testing.T) {
 	}
 	it.Read(&s, nil, 45)
 	text := view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}.Text()
-	for _, want := range []string{"this is turn number 45", "this is turn number 46", "this is turn number 44", "more; pass turn to read around another]", "truncated"} {
+	for _, want := range []string{"this is turn number 45", "this is turn number 46", "this is turn number 44", "more; pass turn to read around another]", " | turn 45\n", "| truncated (pass turn to read on)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -191,7 +193,7 @@ func TestWindow(t *testing.T) {
 		t.Errorf("%d tokens of %d", n, view.FullBudget)
 	}
 	it.Read(&result.Session{Turns: 100}, nil, 1000)
-	if text := (view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}).Text(); !strings.Contains(text, "\n[no turn 1000: it has 100 turns]\n") {
+	if text := (view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}).Text(); !strings.Contains(text, "content,files\n[no turn 1000: it has 100 turns]\n") {
 		t.Errorf("behind the end:\n%s", text)
 	}
 	s.Page[15].Content = strings.Repeat("of many ", 10_000)
@@ -199,6 +201,17 @@ func TestWindow(t *testing.T) {
 	text = view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}.Text()
 	if !regexp.MustCompile(`(?m)^\[\.\.\.truncated at ~3\d\d\d tokens\]$`).MatchString(text) {
 		t.Errorf("no mark in\n%s", text)
+	}
+	s.Turns, s.Page = 1, s.Page[15:16]
+	for name, read := range map[string]func(){
+		"a turn":   func() { it.Read(&s, nil, 45) },
+		"a memory": func() { it.Kind = "memory"; it.Read(nil, &result.Memory{Content: s.Page[0].Content}, 0) },
+	} {
+		read()
+		text = view.Answer{Detail: view.Full, One: true, Items: []view.Item{it}, Total: 1}.Text()
+		if !strings.HasSuffix(text, "| truncated (git rekal query --session has more)") {
+			t.Errorf("%s that is too long alone:\n%s", name, text)
+		}
 	}
 }
 
@@ -260,7 +273,7 @@ func random(r *rand.Rand) view.Answer {
 	return a
 }
 
-var footer = regexp.MustCompile(`^(\d+) result\(s\) \| ~(\d+) tokens \| detail: (compact|timeline|full)( \| showing \d+)?( \| truncated \(use id for full view\))?$`)
+var footer = regexp.MustCompile(`^(\d+) result\(s\) \| ~(\d+) tokens \| detail: (compact|timeline|full)( \| showing \d+)?( \| truncated \((use id for full view|pass turn to read on|git rekal query --session has more)\))?$`)
 
 // TestBudgets: whatever was found, an answer stays within its budget and keeps its form.
 func TestBudgets(t *testing.T) {
