@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -23,6 +24,7 @@ type named struct {
 	loaded   bool // what the tables hold of it is here
 	paths    map[string]bool
 	commands []string
+	words    map[string]bool // of the commands: file names with nothing odd in them
 }
 
 func (n *named) add(calls []session.ToolCall) {
@@ -32,42 +34,30 @@ func (n *named) add(calls []session.ToolCall) {
 		}
 		if c.Cmd != "" {
 			n.commands = append(n.commands, c.Cmd)
+			for w := range strings.FieldsFuncSeq(c.Cmd, odd) {
+				n.words[strings.TrimRight(w, ".")] = true
+			}
 		}
 	}
 }
 
 // names reports whether a call named a file.
 func (n *named) names(file string) bool {
-	return n.paths[file] || slices.ContainsFunc(n.commands, func(cmd string) bool { return mentions(cmd, path.Base(file)) })
-}
-
-// mentions reports whether a command holds a name as a whole.
-func mentions(cmd, name string) bool {
-	for {
-		before, after, ok := strings.Cut(cmd, name)
-		if !ok {
-			return false
-		}
-		if !endsInWord(before) && !startsInWord(after) {
-			return true
-		}
-		cmd = after
+	name := path.Base(file)
+	if strings.ContainsFunc(name, odd) || strings.HasSuffix(name, ".") {
+		return n.paths[file] || slices.ContainsFunc(n.commands, func(cmd string) bool { return strings.Contains(cmd, name) })
 	}
+	return n.paths[file] || n.words[name] // a commit may have thousands of files
 }
 
-func endsInWord(s string) bool { return s != "" && (inWord(s[len(s)-1]) || s[len(s)-1] == '.') }
-
-func startsInWord(s string) bool {
-	return s != "" && (inWord(s[0]) || s[0] == '.' && len(s) > 1 && inWord(s[1]))
-}
-
-func inWord(c byte) bool {
-	return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= 0x80
+// odd reports whether a character is none of most names, in any language.
+func odd(r rune) bool {
+	return r < 0x80 && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-", r)
 }
 
 func (b *batch) namedBy(id string) *named {
 	if b.named[id] == nil {
-		b.named[id] = &named{paths: map[string]bool{}}
+		b.named[id] = &named{paths: map[string]bool{}, words: map[string]bool{}}
 	}
 	return b.named[id]
 }

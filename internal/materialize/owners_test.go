@@ -24,6 +24,8 @@ func TestWhoseFilesAre(t *testing.T) {
 		{"one read it", "M src/a.go", map[string]string{"ann": "Read src/a.go", "ben": "Edit src/b.go"}, "ann"},
 		{"one named it", "M src/a.go", map[string]string{"ann": "Read src/c.go", "ben": "Bash sed -i s/x/y/ src/a.go"}, "ben"},
 		{"one read and one named it", "M src/a.go", map[string]string{"ann": "Read src/a.go", "ben": "Bash cd src && gofmt -w a.go"}, "ann ben"},
+		{"one named a name with odd signs", "M app/[id].tsx", map[string]string{"ann": "Bash npx prettier -w 'app/[id].tsx'", "ben": "Bash cat id.tsx"}, "ann"},
+		{"at the end of a sentence", "M .env.sample", map[string]string{"ann": "Bash echo see .env.sample...", "ben": "Bash cat x.env.sample"}, "ann"},
 		{"one named another", "M src/a.go", map[string]string{"ann": "Bash cat src/aa.go a.go.orig .a.go a.gox", "ben": "Bash cat b"}, "ann? ben?"},
 		{"nobody knows", "M src/a.go", map[string]string{"ann": "Edit src/b.go", "ben": "Bash make"}, "ben?"},
 		{"who commits by itself", "M src/a.go", map[string]string{"ann": "Edit src/b.go; Bash git add -A && git commit -m x"}, "ann?"},
