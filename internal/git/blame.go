@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,11 +136,12 @@ func (c *Content) lines(file string) ([]string, error) {
 
 // committedAs is what the commit calls a file; false where it has none.
 func (c *Content) committedAs(file string) (string, bool) {
-	if c.inTree(file) != "" {
+	if c.committed(file) != "" {
 		return file, true
 	}
-	for from, to := range c.staged() {
-		if to == file {
+	staged := c.staged()
+	for _, from := range slices.Sorted(maps.Keys(staged)) {
+		if staged[from] == file {
 			return from, true
 		}
 	}
@@ -149,7 +152,7 @@ func (c *Content) committedAs(file string) (string, bool) {
 // committed.
 func (c *Content) committedLines(file, base string, text []string) ([]int, error) {
 	out := make([]int, len(text))
-	head := c.inTree(base)
+	head := c.committed(base)
 	if c.root == "" || c.Blob(file, func(id OID) bool { return id == head }) == head {
 		for i := range out {
 			out[i] = i + 1
@@ -234,14 +237,17 @@ func (h *hunk) parse(line string) bool {
 func (r *Repo) blame(ctx context.Context, commit OID, file string, first, last int) ([]Origin, error) {
 	if r.Cut() || r.lookedThrough() != "" {
 		lines, err := r.blameByGit(ctx, []string{string(commit)}, file, [][2]int{{first, last}})
-		if err != nil {
+		if err == nil {
+			out := make([]Origin, last-first+1)
+			for i := range out {
+				out[i] = lines[first+i]
+			}
+			return out, nil
+		}
+		if r.Cut() || errors.Is(err, ErrTooLong) || ctx.Err() != nil {
 			return nil, err
 		}
-		out := make([]Origin, last-first+1)
-		for i := range out {
-			out[i] = lines[first+i]
-		}
-		return out, nil
+		// Git fails at a list of commits with a line that it does not understand; libgit2 knows none.
 	}
 	type answer struct {
 		origins []Origin

@@ -170,11 +170,25 @@ func (c *Content) Text(file string) ([]byte, error) {
 		}
 		return os.ReadFile(c.at(file))
 	}
-	id := c.inTree(file)
+	id := c.committed(file)
 	if id == "" {
 		return nil, fmt.Errorf("git: %q in %s: %w", file, c.commit, ErrNotFound)
 	}
 	return c.repo.Blob(id)
+}
+
+// committed is the entry of one file in the commit, also of a folder that is too large to be looked into for
+// each of many; "" for none.
+func (c *Content) committed(file string) OID {
+	id := c.inTree(file)
+	if id != Unread {
+		return id
+	}
+	e, err := c.tree.EntryByPath(file)
+	if err != nil {
+		return ""
+	}
+	return fromOid(e.Id)
 }
 
 // inTree is the entry of a file in the commit; "" for none, Unread where a tree is not here.

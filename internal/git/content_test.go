@@ -370,3 +370,23 @@ func TestMovedInIndex(t *testing.T) {
 		})
 	}
 }
+
+// No program of the user's is run to find out what git would store, whichever attributes a file has: here
+// git takes a pattern's letters in any case.
+func TestContentRunsNothing(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.git("r", "config", "core.ignoreCase", "true")
+	p.git("r", "config", "filter.x.clean", "touch "+p.at("ran")+"; cat")
+	p.write("r/.gitattributes", "* text\n*.TXT filter=x\n")
+	p.commit("r", "one", "a.txt", "1\n")
+	must(0, os.RemoveAll(p.at("ran")))(t)
+	p.write("r/a.txt", "1\r\n")
+	c := must(p.open("r").Content(""))(t)
+	defer c.Close()
+	id := c.Blob("a.txt", nil)
+	if _, err := os.Stat(p.at("ran")); err == nil {
+		t.Errorf("it ran, for %s", id)
+	}
+	equal(t, "blob", git.OID(p.git("r", "rev-parse", "HEAD:a.txt")), id)
+}

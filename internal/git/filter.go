@@ -2,6 +2,7 @@ package git
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"os/exec"
 	"strconv"
@@ -16,9 +17,24 @@ type filter struct {
 	stop func()
 }
 
-// newFilter starts one git for all files.
+// newFilter starts one git for all files, in which programs of the user's have nothing to do, whichever
+// attributes a file has.
 func (c *Content) newFilter() *filter {
-	cmd := exec.Command("git", "--git-dir="+c.repo.layout.GitDir, "--work-tree="+c.root, "hash-object", "--stdin-paths")
+	conf, err := c.repo.Config(context.Background())
+	if err != nil {
+		return &filter{}
+	}
+	args := []string{"--git-dir=" + c.repo.layout.GitDir, "--work-tree=" + c.root}
+	for key := range conf {
+		if !strings.HasPrefix(key, "filter.") {
+			continue
+		}
+		if strings.Contains(key, "=") { // which can't be said
+			return &filter{}
+		}
+		args = append(args, "-c", key+"=")
+	}
+	cmd := exec.Command("git", append(args, "hash-object", "--stdin-paths")...)
 	cmd.Dir = c.root
 	cmd.Env = append(append([]string(nil), c.repo.env...), "LC_ALL=C")
 	in, err := cmd.StdinPipe()

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,8 +28,9 @@ func (c *Content) Moved(files []string) map[string]string {
 	}
 	for range maxHops {
 		next := map[string]string{}
-		for from, to := range c.successors(now) {
-			former := now[from]
+		successors := c.successors(now)
+		for _, from := range slices.Sorted(maps.Keys(successors)) {
+			former, to := now[from], successors[from]
 			if out[former] = to; c.stands(to).id == "" {
 				delete(out, former)
 				next[to] = former

@@ -86,7 +86,7 @@ func (r *Repo) blameByGit(ctx context.Context, revs []string, file string, range
 	ctx, stop := context.WithTimeout(ctx, blamePatience)
 	defer stop()
 	root := cmp.Or(r.layout.WorkTree, r.layout.GitDir)
-	args := []string{"-C", root, "-c", "core.quotePath=false", "-c", "blame.ignoreRevsFile=", "blame", "--porcelain", "--root", "-w"}
+	args := []string{"-C", root, "-c", "core.quotePath=true", "-c", "blame.ignoreRevsFile=", "blame", "--porcelain", "--root", "-w", "--no-textconv"}
 	if name := r.lookedThrough(); name != "" {
 		args = append(args, "--ignore-revs-file", name)
 	}
@@ -139,7 +139,11 @@ func readBlame(text string, cuts cuts) (map[int]Origin, error) {
 	for l := range strings.Lines(text) {
 		f := strings.Fields(l)
 		if name, ok := strings.CutPrefix(l, "filename "); ok {
-			named[at] = strings.TrimSuffix(name, "\n")
+			name = strings.TrimSuffix(name, "\n")
+			if bare, err := strconv.Unquote(name); err == nil {
+				name = bare
+			}
+			named[at] = name
 		} else if l == "boundary\n" {
 			left[at] = true
 		} else if len(f) >= 3 && len(f[0]) == 40 && l[0] != '\t' {

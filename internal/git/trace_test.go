@@ -3,6 +3,7 @@ package git_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -57,5 +58,29 @@ func TestTrace(t *testing.T) {
 	all := must(r.Trace(t.Context(), squash, "f", lines, root, ""))(t)
 	for i, o := range all {
 		equal(t, fmt.Sprint("line ", i+1), git.Origin{Commit: root, Path: "f", Line: i + 1}, o)
+	}
+}
+
+// What stands in the files is traced, not what a program of the user's shows of them; also where git puts
+// their names in quotes. A broken list of commits to look through is in nobody's way.
+func TestTraceOddly(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.git("r", "config", "diff.shown.textconv", "sh -c 'touch "+p.at("ran")+"; echo only'")
+	name := "j\"t\t\xc3\xbc.go"
+	p.write("r/.gitattributes", "* diff=shown\n")
+	first := p.commit("r", "first", name, block("a"))
+	p.git("r", "checkout", "-qb", "topic")
+	topic := p.commit("r", "topic", name, block("a")+block("b"))
+	p.git("r", "checkout", "-q", "main")
+	p.git("r", "merge", "-q", "--squash", "topic")
+	squash := p.commit("r", "squash", name, block("a")+block("b"))
+	want := []git.Origin{{Commit: first, Path: name, Line: 1}, {Commit: topic, Path: name, Line: 9}}
+	equal(t, "traced", want, must(p.open("r").Trace(t.Context(), squash, name, []int{1, 9}, topic, ""))(t))
+	p.write("r/odd", "no commit\n")
+	p.git("r", "config", "blame.ignoreRevsFile", "odd")
+	equal(t, "blamed", want[:1], must(p.open("r").Blame(t.Context(), topic, name, 1, 1))(t).Origins)
+	if _, err := os.Stat(p.at("ran")); err == nil {
+		t.Error("a program of the user's was run")
 	}
 }
