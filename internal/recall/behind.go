@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"time"
@@ -246,7 +247,7 @@ func (b *behind) tips(shas []string) (out []git.OID) {
 type traced struct {
 	found  [][]claim
 	told   []bool
-	looked bool // in one at least
+	looked bool // in all of them
 }
 
 // claims are what is behind the lines, with the rest for those of which nothing was told.
@@ -305,19 +306,20 @@ func (b *behind) more() bool {
 // trace looks for lines in other commits that may have had them before, and asks whose they are of the
 // commits that brought them there, but for what is known to be older.
 func (b *behind) trace(ctx context.Context, s source, tips []git.OID, known git.OID, whose func(context.Context, source) ([][]claim, error)) (traced, error) {
-	t := traced{found: make([][]claim, len(s.lines)), told: make([]bool, len(s.lines))}
+	t := traced{found: make([][]claim, len(s.lines)), told: make([]bool, len(s.lines)), looked: len(tips) > 0 && len(tips) < maxTips}
 	for _, tip := range tips {
 		if !b.more() {
+			t.looked = false
 			break
 		}
 		origins, err := b.repo.Trace(ctx, s.Commit, s.Path, s.at, tip, known)
 		if err := ctx.Err(); err != nil {
 			return t, err
 		}
-		if err != nil { // it has no such file, or its past is not here
+		if err != nil { // its past is not here; or it has no such file
+			t.looked = t.looked && errors.Is(err, git.ErrNotFound)
 			continue
 		}
-		t.looked = true
 		for i := range origins {
 			if t.told[i] || origins[i].Cut {
 				origins[i] = git.Origin{}

@@ -145,13 +145,20 @@ func (s *stand) judge() map[string][]string {
 	}
 	out := make(map[string][]string, len(s.left))
 	for id, files := range s.left {
-		last := map[string]string{} // by where a file is now: a session may have moved it itself
-		for _, l := range files {
-			to := cmp.Or(moved[l.Path], l.Path)
-			if last[to] == "" {
-				last[to] = s.state(l, moved[l.Path])
+		later := map[string]string{} // by where a file is now: what a session left since, which may have moved it itself
+		for _, l := range files {    // the latest first
+			to := moved[l.Path]
+			if l.Blob == db.LeftNothing { // what went there is another file
+				to = ""
 			}
-			out[id] = append(out[id], last[to])
+			state, ok := later[to]
+			if !ok {
+				state = s.state(l, to)
+			}
+			if l.Blob != db.LeftNothing {
+				later[cmp.Or(to, l.Path)] = state
+			}
+			out[id] = append(out[id], state)
 		}
 	}
 	return out

@@ -189,7 +189,7 @@ func TestFreshnessOfManyFiles(t *testing.T) {
 	for i := range 55 {
 		many = append(many, fmt.Sprintf("src/%02d.go", i), fmt.Sprint("file ", i, "\n"))
 	}
-	p.append(alice, 10, session.Entry{Checkpoint: p.committed("one", many...), Sessions: []session.Session{chat("many", 0, "human token")}})
+	p.append(alice, 10, session.Entry{Checkpoint: p.committed("one", many...), Sessions: []session.Session{chat("many", 0, "human token", "Bash make")}})
 	p.open()
 	p.write("src/54.go", "something else\n")
 	equal(t, "a result", "many unknown", p.states(recall.Request{}))
@@ -244,4 +244,20 @@ func TestFreshFirst(t *testing.T) {
 			t.Errorf("the score of %s went from %v to %v", p.names[h.ID], scores[h.ID], h.Score)
 		}
 	}
+}
+
+// What somebody moves into the place of another file of a session is not what the session left there; nor is
+// what goes where a session deleted a file.
+func TestFreshnessOfTakenPlaces(t *testing.T) {
+	p := newPlace(t)
+	p.append(alice, 10, session.Entry{
+		Checkpoint: p.committed("one", "a.go", essay, "b.go", strings.Repeat("another text\n", 20)),
+		Sessions:   []session.Session{chat("two files", 0, "human token", "Edit a.go", "Edit b.go")},
+	})
+	p.git("rm", "-q", "b.go")
+	p.git("commit", "-qm", "remove b")
+	p.git("mv", "a.go", "b.go")
+	p.git("commit", "-qm", "move a")
+	p.open()
+	equal(t, "taken", "two files stale_changed", p.states(recall.Request{}))
 }
