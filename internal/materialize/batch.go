@@ -249,6 +249,7 @@ func (b *batch) newRow(e entry, p session.Session) *db.SessionRow {
 	}
 	row.FirstTurn, row.FirstTool = p.FirstTurn, p.FirstTool
 	b.rows[p.ID] = row
+	b.namedBy(p.ID).loaded = true // the tables hold nothing of it
 	return row
 }
 

@@ -15,9 +15,9 @@ import (
 // Whose a file of a checkpoint is: theirs who edited it through a tool; where nobody did, theirs who read
 // it or named it in a command (a formatter or a `sed -i` may have changed it). Where nobody did that either,
 // it is inferred: of those who have another file of the commit, or else of those who may have changed what
-// they never named: who writes nothing through tools, or makes commits itself. A capture takes in all that is
-// said at the time, also by an agent that is in the middle of something else while a person commits: a
-// session that has no file is tied to the commit by nothing else, so its tie is inferred, too.
+// they never named: who runs commands and writes nothing through tools, or makes commits itself. A capture takes in all that is
+// said at the time, also by an agent that is in the middle of something else while a person commits: the
+// tie of a session that named no file is inferred, too.
 
 // named is what the calls of a session name.
 type named struct {
@@ -69,6 +69,9 @@ func (n *named) commits() bool {
 
 // give gives the files of a checkpoint to its sessions, and marks the ties that are inferred.
 func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
+	if len(cp.Files) == 0 {
+		return nil
+	}
 	owners, some := make([][]string, len(cp.Files)), map[string]bool{}
 	for i, f := range cp.Files {
 		var err error
@@ -93,12 +96,6 @@ func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
 				Checkpoint: cp.ID, Session: id, Path: f.Path, Change: f.Change, Blob: db.LeftBy(f), Inferred: len(owners[i]) == 0,
 			})
 		}
-	}
-	if len(cp.Files) == 0 {
-		return nil
-	}
-	for _, id := range rest {
-		some[id] = true
 	}
 	b.withParents(cp.Links, some)
 	for i, l := range cp.Links {
@@ -147,10 +144,9 @@ func (b *batch) others(ctx context.Context, links []session.Link, some map[strin
 	for _, l := range links {
 		is := some[l.Session]
 		if len(some) == 0 {
-			is = !b.writes(l.Session)
-		}
-		if len(some) == 0 && !is {
-			if is, err = b.allNamed(ctx, l.Session, (*named).commits); err != nil {
+			writes := b.writes(l.Session)
+			is, err = b.allNamed(ctx, l.Session, func(n *named) bool { return len(n.commands) > 0 && !writes || n.commits() })
+			if err != nil {
 				return nil, err
 			}
 		}

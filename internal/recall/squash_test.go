@@ -89,10 +89,12 @@ func (s *shop) capture(name, id, via string) {
 	}
 	cp := &session.Checkpoint{GitSHA: id, GitBranch: s.git("branch", "--show-current"), Via: via, PatchID: s.repo.PatchID(c)}
 	cp.GitBranch = map[bool]string{true: "HEAD", false: cp.GitBranch}[cp.GitBranch == ""]
+	said := []string{"human do " + name}
 	for _, ch := range changes {
+		said = append(said, "Edit "+ch.Path)
 		cp.Files = append(cp.Files, session.File{Path: ch.Path, OldPath: ch.OldPath, Change: ch.Kind, Blob: string(ch.OID)})
 	}
-	s.append(s.email, s.clock, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat(name, s.clock, "human do "+name, "assistant done")}})
+	s.append(s.email, s.clock, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat(name, s.clock, append(said, "assistant done")...)}})
 }
 
 // squash merges a branch into main as a server does.

@@ -342,7 +342,7 @@ func TestWhyOfOddNames(t *testing.T) {
 	p := newPlace(t)
 	odd, lines := "odd\xff.go", "two\nlines.go"
 	cp := p.committed("one", odd, first+second, lines, third)
-	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("odd", 0, "human name it oddly")}})
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("odd", 0, "human name it oddly", "Bash make")}})
 	p.committed("two", odd, first+second+third)
 	p.open()
 	equal(t, "not UTF-8", "odd [[1 2]]", p.explained(odd))

@@ -203,8 +203,11 @@ func (it Item) files() []string {
 		}
 		line += name
 	}
-	if len(it.Changed) == 0 {
+	switch more := it.Files - len(it.Changed); {
+	case len(it.Changed) == 0:
 		return nil
+	case more > 0:
+		return []string{fmt.Sprintf("%s, %d more", line, more)}
 	}
 	return []string{line}
 }
