@@ -97,3 +97,20 @@ func (w *world) scrub(native string, turn int) error {
 	_, err = l.Discard(w.t.Context(), out.Former...)
 	return err
 }
+
+// What a clean that was killed had put aside holds what a scrub took out: whoever writes removes it.
+func TestCleanedHalfway(t *testing.T) {
+	w := newWorld(t)
+	w.append(alice, 1, entryOf(nil, chat("one", 0, "human a secret")))
+	m := w.materializer()
+	w.catchUp(m)
+	aside := filepath.Join(m.Dir, "data.db.gone")
+	if err := os.WriteFile(aside, []byte("a secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.append(alice, 2, entryOf(nil, chat("two", 1, "human hi")))
+	w.catchUp(m)
+	if _, err := os.Stat(aside); err == nil {
+		t.Error("it is still there")
+	}
+}

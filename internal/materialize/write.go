@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -166,7 +167,7 @@ func (m *Materializer) sweep() error {
 		return fmt.Errorf("materialize: %w", err)
 	}
 	for _, e := range entries {
-		if ours, _ := strings.CutSuffix(e.Name(), ".wal"); ours == dataFile+fresh || ours == indexFile+fresh || strings.HasSuffix(ours, ".gone") || orphan(e.Name()) {
+		if ours, _ := strings.CutSuffix(e.Name(), ".wal"); ours == dataFile+fresh || ours == indexFile+fresh || filepath.Ext(ours) == gone || orphan(e.Name()) {
 			if err := remove(m.path(e.Name())); err != nil {
 				return err
 			}
