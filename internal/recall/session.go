@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -101,7 +102,7 @@ func page(ctx context.Context, data, index *db.DB, repo *git.Repo, id string, p 
 		return out, err
 	}
 	// One more than asked for tells whether something follows.
-	turns, err := data.Turns(ctx, id, p.Offset, cmp.Or(p.Limit, pageTurns)+1, p.Role)
+	turns, err := data.Turns(ctx, id, p.Offset, min(cmp.Or(p.Limit, pageTurns), math.MaxInt32)+1, p.Role)
 	if err != nil {
 		return out, err
 	}
