@@ -15,9 +15,9 @@ import (
 // Whose a file of a checkpoint is: theirs who edited it through a tool; where nobody did, theirs who read
 // it or named it in a command (a formatter or a `sed -i` may have changed it). Where nobody did that either,
 // it is inferred: of those who have another file of the commit, or else of those who may have changed what
-// they never named: who runs commands and writes nothing through tools, or makes commits itself. A capture takes in all that is
-// said at the time, also by an agent that is in the middle of something else while a person commits: the
-// tie of a session that named no file is inferred, too.
+// they never named: who writes nothing through tools (the user may type what it says), or makes commits itself. A capture takes in all that is
+// said at the time, also by an agent that edits something else while a person commits: such a session has no
+// file, and its tie to the commit is inferred, too.
 
 // named is what the calls of a session name.
 type named struct {
@@ -97,6 +97,9 @@ func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
 			})
 		}
 	}
+	for _, id := range rest {
+		some[id] = true
+	}
 	b.withParents(cp.Links, some)
 	for i, l := range cp.Links {
 		cp.Links[i].Inferred = l.Inferred || !some[l.Session]
@@ -145,7 +148,7 @@ func (b *batch) others(ctx context.Context, links []session.Link, some map[strin
 		is := some[l.Session]
 		if len(some) == 0 {
 			writes := b.writes(l.Session)
-			is, err = b.allNamed(ctx, l.Session, func(n *named) bool { return len(n.commands) > 0 && !writes || n.commits() })
+			is, err = b.allNamed(ctx, l.Session, func(n *named) bool { return !writes || n.commits() })
 			if err != nil {
 				return nil, err
 			}

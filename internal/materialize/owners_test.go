@@ -30,7 +30,7 @@ func TestWhoseFilesAre(t *testing.T) {
 		{"nobody knows", "M src/a.go", map[string]string{"ann": "Edit src/b.go", "ben": "Bash make"}, "ben?"},
 		{"who commits by itself", "M src/a.go", map[string]string{"ann": "Edit src/b.go; Bash git add -A && git commit -m x"}, "ann?"},
 		{"no file of this repository", "M src/a.go", map[string]string{"ann": "Edit ~/.claude/plans/a.md; Bash make"}, "ann?"},
-		{"merely looked", "M src/a.go", map[string]string{"ann": "Read docs/monads.md"}, ""},
+		{"merely looked", "M src/a.go", map[string]string{"ann": "Read docs/monads.md"}, "ann?"},
 		{"one edited what was renamed", "R src/old.go src/a.go", map[string]string{"ann": "Edit src/old.go", "ben": "Edit src/b.go"}, "ann"},
 		{"one moved it", "R src/old.go src/a.go", map[string]string{"ann": "Bash git mv src/old.go x", "ben": "Edit src/b.go"}, "ann"},
 		{"alone", "M src/a.go", map[string]string{"ann": "Edit src/b.go"}, ""},
