@@ -16,8 +16,8 @@ import (
 // it or named it in a command (a formatter or a `sed -i` may have changed it). Where nobody did that either,
 // it is inferred: of those who have another file of the commit, or else of those who may have changed what
 // they never named: who writes nothing through tools (the user may type what it says), or makes commits itself. A capture takes in all that is
-// said at the time, also by an agent that edits something else while a person commits: such a session has no
-// file, and its tie to the commit is inferred, too.
+// said at the time, also by an agent that edits something else while a person commits: such a session has a
+// file only where it is the only one, and its tie to the commit is inferred, too.
 
 // named is what the calls of a session name.
 type named struct {
@@ -86,6 +86,12 @@ func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
 	if err != nil {
 		return err
 	}
+	for _, id := range rest {
+		some[id] = true
+	}
+	if len(rest) == 0 && len(cp.Links) == 1 { // nobody else was at work
+		rest = []string{cp.Links[0].Session}
+	}
 	for i, f := range cp.Files {
 		theirs := owners[i]
 		if len(theirs) == 0 {
@@ -96,9 +102,6 @@ func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
 				Checkpoint: cp.ID, Session: id, Path: f.Path, Change: f.Change, Blob: db.LeftBy(f), Inferred: len(owners[i]) == 0,
 			})
 		}
-	}
-	for _, id := range rest {
-		some[id] = true
 	}
 	b.withParents(cp.Links, some)
 	for i, l := range cp.Links {

@@ -33,7 +33,8 @@ func TestWhoseFilesAre(t *testing.T) {
 		{"merely looked", "M src/a.go", map[string]string{"ann": "Read docs/monads.md"}, "ann?"},
 		{"one edited what was renamed", "R src/old.go src/a.go", map[string]string{"ann": "Edit src/old.go", "ben": "Edit src/b.go"}, "ann"},
 		{"one moved it", "R src/old.go src/a.go", map[string]string{"ann": "Bash git mv src/old.go x", "ben": "Edit src/b.go"}, "ann"},
-		{"alone", "M src/a.go", map[string]string{"ann": "Edit src/b.go"}, ""},
+		{"alone", "M src/a.go", map[string]string{"ann": "Edit src/b.go"}, "ann?"},
+		{"both at something else", "M src/a.go", map[string]string{"ann": "Edit src/b.go", "ben": "Edit src/c.go"}, ""},
 		{"alone, and nothing known", "M src/a.go", map[string]string{"ann": "Bash make"}, "ann?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

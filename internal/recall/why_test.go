@@ -231,7 +231,8 @@ func TestWhyOfAmended(t *testing.T) {
 	equal(t, "lines", "one [[1 7]], two [[8 14]]", byID(s, "f.go"))
 }
 
-// An agent that is in the middle of something else when a person commits is not behind what that changed.
+// Agents that edit something else when a person commits are not behind what that changed; where there is but
+// one, it may be, which is inferred.
 func TestCommittedMeanwhile(t *testing.T) {
 	p := newPlace(t)
 	hand := p.committed("by hand", "docs/hand.md", first)
@@ -240,10 +241,20 @@ func TestCommittedMeanwhile(t *testing.T) {
 	more.FirstTurn, more.Turns, more.FirstTool, more.ToolCalls = 1, more.Turns[1:], 1, nil
 	p.append(alice, 20, session.Entry{Checkpoint: checkpoint(hand.GitSHA), Sessions: []session.Session{more}})
 	p.open()
-	equal(t, "why", "", p.found(p.why("docs/hand.md")))
-	equal(t, "file", "", p.found(p.recall(recall.Request{File: "docs/hand.md"})))
-	out := p.recall(recall.Request{Commit: hand.GitSHA})
-	if len(out.Results) != 1 || !out.Results[0].Inferred {
+	for _, out := range []result.Recall{p.why("docs/hand.md"), p.recall(recall.Request{Commit: hand.GitSHA})} {
+		if len(out.Results) != 1 || !out.Results[0].Inferred {
+			t.Errorf("one: %+v", out.Results)
+		}
+	}
+	two := p.committed("by hand, too", "docs/more.md", first)
+	p.append(alice, 30, session.Entry{Checkpoint: two, Sessions: []session.Session{
+		chat("painter", 20, "human paint it", "Edit paint.go"), chat("tester", 21, "human test it", "Edit paint_test.go"),
+	}})
+	p.open()
+	equal(t, "why", "", p.found(p.why("docs/more.md")))
+	equal(t, "file", "", p.found(p.recall(recall.Request{File: "docs/more.md"})))
+	out := p.recall(recall.Request{Commit: two.GitSHA})
+	if len(out.Results) != 2 || !out.Results[0].Inferred || !out.Results[1].Inferred {
 		t.Errorf("behind the commit: %+v", out.Results)
 	}
 }
