@@ -106,7 +106,9 @@ func (c *Content) staged(files ...string) map[string]string {
 		if e.more(indexIntended) {
 			id = c.Blob(string(e.name), nil)
 		}
-		content[id] = string(e.name)
+		if id != Unread {
+			content[id] = string(e.name)
+		}
 	}
 	gone := slices.Clone(s.gone)
 	for _, f := range files {

@@ -15,9 +15,10 @@ import (
 // Whose a file of a checkpoint is: theirs who edited it through a tool; where nobody did, theirs who read
 // it or named it in a command (a formatter or a `sed -i` may have changed it). Where nobody did that either,
 // it is inferred: of those who have another file of the commit, or else of those who may have changed what
-// they never named: who writes nothing through tools (the user may type what it says), or makes commits itself. A capture takes in all that is
-// said at the time, also by an agent that edits something else while a person commits: such a session has a
-// file only where it is the only one, and its tie to the commit is inferred, too.
+// they never named: who writes nothing through tools (the user may type what it says), or makes commits
+// itself. A capture takes in all that is said at the time, also by an agent that edits something else while a
+// person commits: such a session has a file only where it is the only one, and its tie to the commit is
+// inferred, too.
 
 // named is what the calls of a session name.
 type named struct {

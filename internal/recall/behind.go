@@ -57,7 +57,7 @@ func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []sour
 	}
 	var all []string
 	for _, s := range sources {
-		all = append(all, closure(string(s.Commit), b.rewrites)...)
+		all = append(all, became(string(s.Commit), b.was, b.is)...)
 	}
 	_, err = b.ties(ctx, all)
 	return b, err
@@ -143,7 +143,7 @@ func claimed(to []claim, r db.CommitRow) []claim {
 // whose tells what is behind the lines of a file that a commit brought.
 func (b *behind) whose(ctx context.Context, s source) ([][]claim, error) {
 	sha := string(s.Commit)
-	rows, err := b.ties(ctx, closure(sha, b.rewrites))
+	rows, err := b.ties(ctx, became(sha, b.was, b.is))
 	switch {
 	case err != nil:
 		return nil, err

@@ -221,13 +221,15 @@ func (s *squash) find(rewrites []session.Rewrite) (tips []git.OID, err error) {
 	return tips, nil
 }
 
-// became lists a commit and what it became, in chains.
-func became(sha string, next map[string][]string) []string {
+// became lists a commit and what it became, in chains; with the ways back, too, all that it was and became.
+func became(sha string, ways ...map[string][]string) []string {
 	out := []string{sha}
 	for i := 0; i < len(out); i++ {
-		for _, n := range next[out[i]] {
-			if !slices.Contains(out, n) {
-				out = append(out, n)
+		for _, next := range ways {
+			for _, n := range next[out[i]] {
+				if !slices.Contains(out, n) {
+					out = append(out, n)
+				}
 			}
 		}
 	}

@@ -204,7 +204,7 @@ func removeCache(path string) error {
 	if err == nil {
 		err = os.RemoveAll(aside)
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) { // who has begun ends it; removeDir looks again
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) { // who has begun ends it; removeDir looks again
 		return nil
 	}
 	return err
