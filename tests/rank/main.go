@@ -29,7 +29,7 @@ func main() {
 
 // run writes to out what the queries find.
 func run(ctx context.Context, dir, queries, out string) error {
-	results, err := rank(ctx, dir, queries)
+	runs, err := rank(ctx, dir, queries)
 	if err != nil {
 		return err
 	}
@@ -38,8 +38,8 @@ func run(ctx context.Context, dir, queries, out string) error {
 		return err
 	}
 	w := bufio.NewWriter(f)
-	for _, r := range results {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%.6f\n", r.Query, r.Rank, r.Doc, r.Score)
+	for _, r := range runs[0] {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%.6f\n", r.QID, r.Rank, r.Doc, r.Score)
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -37,18 +37,22 @@ type document struct {
 }
 
 // question is a line of a queries file.
-type question struct{ QID, Query, Group string }
+type question struct {
+	QID, Query, Group string
+	file              int // which of the files it stands in
+}
 
 // result is a line of a run.
 type result struct {
-	Query string
+	question
 	Rank  int // from 1
 	Doc   string
 	Score float64
 }
 
-// rank indexes the corpus, an index for each group, and asks the questions.
-func rank(ctx context.Context, dir, queries string) ([]result, error) {
+// rank indexes the corpus, an index for each group, and asks the questions of some files. It returns a run
+// for each of them.
+func rank(ctx context.Context, dir string, queries ...string) ([][]result, error) {
 	groups := make(map[string][]document)
 	err := eachLine(corpusFile(dir), func(d document) { groups[d.Group] = append(groups[d.Group], d) })
 	if err != nil {
@@ -56,24 +60,29 @@ func rank(ctx context.Context, dir, queries string) ([]result, error) {
 	}
 	asked := make(map[string][]question)
 	var order []string
-	err = eachLine(queries, func(q question) {
-		if asked[q.Group] == nil {
-			order = append(order, q.Group)
+	for i, path := range queries {
+		err := eachLine(path, func(q question) {
+			if asked[q.Group] == nil {
+				order = append(order, q.Group)
+			}
+			q.file = i
+			asked[q.Group] = append(asked[q.Group], q)
+		})
+		if err != nil {
+			return nil, err
 		}
-		asked[q.Group] = append(asked[q.Group], q)
-	})
-	if err != nil {
-		return nil, err
 	}
-	var out []result
+	runs := make([][]result, len(queries))
 	for _, g := range order {
 		found, err := rankGroup(ctx, groups[g], asked[g])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, found...)
+		for _, r := range found {
+			runs[r.file] = append(runs[r.file], r)
+		}
 	}
-	return out, nil
+	return runs, nil
 }
 
 func corpusFile(dir string) string {
@@ -142,7 +151,7 @@ func rankGroup(ctx context.Context, docs []document, qs []question) (out []resul
 			return nil, err
 		}
 		for i, h := range hits {
-			out = append(out, result{q.QID, i + 1, names[h.Session], h.Score})
+			out = append(out, result{q, i + 1, names[h.Session], h.Score})
 		}
 	}
 	return out, nil
