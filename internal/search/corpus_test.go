@@ -1,31 +1,48 @@
 package search_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// realParts reads the shared corpus of real sessions, or skips the test.
+// ownParts reads the project's own corpus: 32 short sessions, of some four turns each.
+func ownParts(tb testing.TB) []session.Session {
+	tb.Helper()
+	text, err := os.ReadFile(filepath.Join(harness.Root(tb), "tests/testdata/ranking/corpus.jsonl"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return decodeParts(tb, bytes.NewReader(text))
+}
+
+// realParts reads the shared corpus of 276 real sessions, or skips the test.
 func realParts(tb testing.TB) []session.Session {
 	tb.Helper()
-	f, err := os.Open("../../../shared/data/ranking/corpus.jsonl.gz")
+	f, err := os.Open(harness.Data(tb, "ranking/corpus.jsonl.gz"))
 	if err != nil {
-		tb.Skip("no shared data")
+		tb.Fatal(err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var out []session.Session
-	for dec := json.NewDecoder(z); ; {
+	return decodeParts(tb, z)
+}
+
+func decodeParts(tb testing.TB, r io.Reader) (out []session.Session) {
+	tb.Helper()
+	for dec := json.NewDecoder(r); ; {
 		var d struct {
 			Doc, Start, Title string
 			Turns             []struct{ Role, Text string }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -71,6 +73,14 @@ func find(tb testing.TB, d *db.DB, text string, opt search.Options) []search.Hit
 		tb.Fatal(err)
 	}
 	return hits
+}
+
+// alike fails the test where answers differ, and where there is none.
+func alike(tb testing.TB, what string, want, got []search.Hit) {
+	tb.Helper()
+	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+		tb.Errorf("%s: %d hits wanted (-want +got):\n%s", what, len(want), diff)
+	}
 }
 
 // talk is a session with the given turns.

@@ -14,13 +14,18 @@ import (
 )
 
 // TestTurns adds sessions in many calls, so that runs are merged, and reads every turn back.
-func TestTurns(t *testing.T) {
+func TestTurns(t *testing.T)     { checkTurns(t, 20, 8) }
+func TestLongTurns(t *testing.T) { checkTurns(t, 60, 30) }
+
+// checkTurns makes so many sessions of at most so many turns.
+func checkTurns(t *testing.T, many, turns int) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	var sessions []session.Session
 	most := 0
-	for i := range 60 {
+	for i := range many {
 		s := session.Session{ID: fmt.Sprintf("S%02d", i), Title: "a title"}
-		for n := range 1 + r.IntN(30) {
+		for n := range 1 + r.IntN(turns) {
 			text := strings.Repeat(fmt.Sprintf("turn %d of %d — ", n, i), r.IntN(200)) // some are empty
 			s.Turns = append(s.Turns, session.Turn{Index: 2 + n, Role: []string{"human", "assistant"}[n%2], Content: text})
 		}
@@ -29,7 +34,7 @@ func TestTurns(t *testing.T) {
 		sessions = append(sessions, s)
 	}
 	d := newIndex(t)
-	for parts := split(r, sessions); len(parts) > 0; {
+	for parts := split(r, sessions, turns); len(parts) > 0; {
 		n := min(1+r.IntN(5), len(parts))
 		add(t, d, parts[:n]...)
 		parts = parts[n:]
