@@ -229,12 +229,12 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		parts, err := encode(e)
+		parts, err := encode(e, MaxSize)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(parts) > 1 || len(data) > MaxSize/8 {
-			return // TestSplit's matter
+			return // TestLongSplit's matter
 		}
 		again, err := Decode(bytes.Join(parts, nil))
 		if err != nil {
@@ -243,7 +243,7 @@ func FuzzDecode(f *testing.F) {
 		if diff := cmp.Diff(e, again); diff != "" {
 			t.Fatalf("(-read +read again):\n%s", diff)
 		}
-		if twice, err := encode(again); err != nil || !cmp.Equal(parts, twice) {
+		if twice, err := encode(again, MaxSize); err != nil || !cmp.Equal(parts, twice) {
 			t.Fatalf("%v; other bytes:\n%s\n%s", err, parts, twice)
 		}
 	})

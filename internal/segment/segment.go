@@ -37,10 +37,10 @@ const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // Encode writes an entry as one segment or more, none above MaxSize but for a single
 // record that is larger by itself.
-func Encode(e redact.Entry) ([][]byte, error) { return encode(e.Entry()) }
+func Encode(e redact.Entry) ([][]byte, error) { return encode(e.Entry(), MaxSize) }
 
-func encode(e session.Entry) ([][]byte, error) {
-	w := &writer{}
+func encode(e session.Entry, size int) ([][]byte, error) {
+	w := &writer{size: size}
 	if cp := e.Checkpoint; cp != nil {
 		w.checkpoint(*cp)
 	}
@@ -69,6 +69,7 @@ func encode(e session.Entry) ([][]byte, error) {
 }
 
 type writer struct {
+	size int // of a file, in bytes
 	done [][]byte
 	buf  bytes.Buffer
 	err  error
@@ -93,7 +94,7 @@ func (w *writer) line(v any) bool {
 		w.err = err
 		return false
 	}
-	if start == 0 || w.buf.Len() <= MaxSize {
+	if start == 0 || w.buf.Len() <= w.size {
 		return false
 	}
 	rec := bytes.Clone(w.buf.Bytes()[start:])

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const (
@@ -89,7 +89,7 @@ var golden = strings.Join([]string{
 // written is an entry as one segment.
 func written(t *testing.T, e session.Entry) []byte {
 	t.Helper()
-	parts, err := encode(e)
+	parts, err := encode(e, MaxSize)
 	if err != nil || len(parts) != 1 {
 		t.Fatalf("%d segments, %v", len(parts), err)
 	}
@@ -113,7 +113,7 @@ func TestGolden(t *testing.T) {
 }
 
 func TestEncodeTakesWhatWasRedacted(t *testing.T) {
-	e, _, err := redact.New().Apply(context.Background(), everything())
+	e, _, err := harness.Redactor().Apply(context.Background(), everything())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestEncodeTakesWhatWasRedacted(t *testing.T) {
 }
 
 func TestNothing(t *testing.T) {
-	if parts, err := encode(session.Entry{}); err != nil || len(parts) != 0 {
+	if parts, err := encode(session.Entry{}, MaxSize); err != nil || len(parts) != 0 {
 		t.Errorf("an empty entry gives %d segments, %v", len(parts), err)
 	}
 	if e, err := Decode(nil); err != nil || !cmp.Equal(e, session.Entry{}) {
@@ -157,36 +157,41 @@ func big(n int) session.Session {
 
 func other(id string, s session.Session) session.Session { s.ID = id; return s }
 
-// manyFiles is a checkpoint of about n MiB.
+// manyFiles is a checkpoint of about n KiB.
 func manyFiles(n int) *session.Checkpoint {
 	cp := &session.Checkpoint{GitSHA: sha1, UserEmail: "a@b.c", TS: morning, ActorType: "human", Via: "commit"}
-	for i := range n * 1024 {
+	for i := range n {
 		cp.Files = append(cp.Files, session.File{Path: fmt.Sprintf("%s/%d", strings.Repeat("dir/", 230), i), Change: "A", Blob: sha1})
 	}
 	return cp
 }
 
 // TestSplit holds that what is too large for one segment lies in several, each of which
-// reads by itself, and that together they say the same.
-func TestSplit(t *testing.T) {
+// reads by itself, and that together they say the same. The long form has segments of the real size.
+func TestSplit(t *testing.T)     { checkSplit(t, MaxSize/8) }
+func TestLongSplit(t *testing.T) { checkSplit(t, MaxSize) }
+
+func checkSplit(t *testing.T, size int) {
+	t.Helper()
+	turns := size >> 16 // of a big session fill a segment
 	for _, tt := range []struct {
 		name string
 		e    session.Entry
 		min  int // segments at least
 	}{
-		{"a long session", session.Entry{Sessions: []session.Session{big(300)}}, 3},
-		{"many sessions", session.Entry{Sessions: []session.Session{big(60), {ID: idB, Source: "s", NativeID: "m", ActorType: "human"}, other(idC, big(90))}}, 2},
-		{"a commit of very many files", session.Entry{Checkpoint: manyFiles(18), Sessions: []session.Session{big(2)}}, 3},
-		{"many links", session.Entry{Checkpoint: manyLinks(200_000)}, 2},
+		{"a long session", session.Entry{Sessions: []session.Session{big(7 * turns / 3)}}, 3},
+		{"many sessions", session.Entry{Sessions: []session.Session{big(turns / 2), {ID: idB, Source: "s", NativeID: "m", ActorType: "human"}, other(idC, big(3*turns/4))}}, 2},
+		{"a commit of very many files", session.Entry{Checkpoint: manyFiles(size * 9 / 4 >> 10), Sessions: []session.Session{big(2)}}, 3},
+		{"many links", session.Entry{Checkpoint: manyLinks(size / 40)}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			parts, err := encode(tt.e)
+			parts, err := encode(tt.e, size)
 			if err != nil || len(parts) < tt.min {
 				t.Fatalf("%d segments, %v; want %d at least", len(parts), err, tt.min)
 			}
 			var got session.Entry
 			for i, p := range parts {
-				if len(p) > MaxSize {
+				if len(p) > size {
 					t.Errorf("segment %d has %d bytes", i, len(p))
 				}
 				e, err := Decode(p)
