@@ -1,14 +1,14 @@
 #!/bin/sh
-# gitleaks' own test vectors against internal/redact. They are made by its rule generator, which
-# hands them to a validator and drops them; here the generator runs with a validator that writes
-# them down. Most are drawn at random, so each run has others. `make vectors` runs it; it may
-# download two modules, and is no part of `make test`.
+# Prints gitleaks' own test vectors, a JSON object a line. Its rule generator makes them, hands them to a
+# validator and drops them; here it runs with a validator that writes them down. Most are drawn at random,
+# so each run has others. The generator is built with our versions of its modules, so that at most one is
+# downloaded (reggen). TestLongVectorsOfTheLibrary in internal/redact runs this.
 set -eu
 cd "$(dirname "$0")/.."
-module=$(go list -m -f '{{.Dir}}' github.com/zricethezav/gitleaks/v8)
+library=github.com/zricethezav/gitleaks/v8
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cp -r "$module" "$work/gitleaks"
+cp -r "$(go list -m -f '{{.Dir}}' $library)" "$work/gitleaks"
 chmod -R u+w "$work/gitleaks"
 cat >"$work/gitleaks/cmd/generate/config/utils/validate.go" <<'GO'
 package utils
@@ -63,8 +63,10 @@ func note(r config.Rule, path, text string, positive bool) {
 	}
 }
 GO
-mkdir "$work/gitleaks/rules"
-: >"$work/gitleaks/rules/config.tmpl"
-(cd "$work/gitleaks" && GOFLAGS=-mod=mod go run ./cmd/generate/config "$work/rules.toml" >"$work/vectors.jsonl")
-[ -z "${KEEP-}" ] || cp "$work/vectors.jsonl" "$KEEP"
-REKAL_VECTORS=$work/vectors.jsonl go test -count=1 -v -run TestVectorsOfTheLibrary ./internal/redact
+cp go.mod go.sum "$work"
+go mod edit -replace="$library=$work/gitleaks" "$work/go.mod"
+go build -mod=mod -modfile="$work/go.mod" -o "$work/generate" $library/cmd/generate/config
+mkdir "$work/rules"
+: >"$work/rules/config.tmpl"
+cd "$work"
+./generate rules.toml
