@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/segment"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // TestCompat keeps the ledgers of every released format readable: what lies in
@@ -30,7 +30,7 @@ func TestCompat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			clean, _, err := redact.New().Apply(context.Background(), entry)
+			clean, _, err := harness.Redactor().Apply(context.Background(), entry)
 			if err != nil {
 				t.Fatal(err)
 			}

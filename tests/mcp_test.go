@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // office is a repository in a home of its own, for processes of the real binary.
@@ -83,8 +85,8 @@ func tell(session *mcp.ClientSession, t *testing.T, tool string, args map[string
 	return text.Text, nil
 }
 
-func TestMCP(t *testing.T) {
-	bin := build(t)
+func TestLongMCP(t *testing.T) {
+	bin := harness.Binary(t)
 	t.Run("two clients", func(t *testing.T) { twoClients(t, bin) })
 	t.Run("process", func(t *testing.T) { oneProcess(t, bin) })
 	t.Run("registered", func(t *testing.T) { registered(t, bin) })

@@ -1,7 +1,7 @@
 // Package tests tries git-rekal as its users meet it: the real binary, real git, the real
 // hooks, one folder a case.
 //
-// A script is testdata/script/<command>_<case>.txtar (testscript's format), with its
+// A script is testdata/script/<command>_<case>.txtar (testscript's format), or lies in long/ there, with its
 // fixtures inline; commands_test.go says what a script may call beside testscript's own
 // commands. Each starts in an empty folder $WORK with a home of its own ($HOME), git
 // settings of its own, UTC, and none of the environment that the tests run in but PATH: also
@@ -12,23 +12,39 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
+// TestScripts runs what lies in testdata/script, and TestLongScripts what takes long and lies in long/ there.
 func TestScripts(t *testing.T) {
-	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	runScripts(t, func(path string) bool { return !isLong(path) })
+}
+
+func TestLongScripts(t *testing.T) { runScripts(t, isLong) }
+
+func isLong(path string) bool { return filepath.Base(filepath.Dir(path)) == "long" }
+
+// runScripts runs those of all scripts that are chosen; none lies where nobody looks.
+func runScripts(t *testing.T, chosen func(path string) bool) {
+	t.Helper()
+	var scripts []string
+	err := filepath.WalkDir("testdata", func(path string, _ os.DirEntry, err error) error {
+		if filepath.Ext(path) == ".txtar" && chosen(path) {
+			scripts = append(scripts, path)
+		}
+		return err
+	})
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts found (%v)", err)
 	}
-	bin := build(t)
+	bin := harness.Binary(t)
 	testscript.Run(t, testscript.Params{
 		Files:              scripts,
 		Setup:              func(e *testscript.Env) error { return setUp(e, bin) },
@@ -36,39 +52,6 @@ func TestScripts(t *testing.T) {
 		Condition:          condition,
 		RequireUniqueNames: true,
 	})
-}
-
-// build makes the binary as the tests were built, and returns its folder. Hooks call it as
-// a process, so nothing less will do.
-func build(t *testing.T) string {
-	t.Helper()
-	noteSources(t)
-	dir := t.TempDir()
-	args := []string{"build", "-buildvcs=false", "-ldflags=-s -w -X main.version=v0.0.0-test", "-o", dir + "/git-rekal"}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "-tags" || s.Key == "-race" {
-				args = append(args, s.Key+"="+s.Value)
-			}
-		}
-	}
-	out, err := exec.Command("go", append(args, "../git-rekal")...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("build git-rekal: %v\n%s", err, out)
-	}
-	return dir
-}
-
-// noteSources looks at every folder of source: `go test` keeps a result only as long as what
-// a test looked at stays the same, and knows nothing of what it builds.
-func noteSources(t *testing.T) {
-	t.Helper()
-	for _, root := range []string{"../git-rekal", "../internal", "../hooks", "../templates"} {
-		err := filepath.WalkDir(root, func(_ string, _ fs.DirEntry, err error) error { return err })
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // identity is what `git config` says in every script, before the script changes it.

@@ -1,14 +1,11 @@
 package tests
 
 import (
-	"archive/tar"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,20 +15,24 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // TestWhyOfHistory makes a history of 30 commits, each from a session's own edits, with amends, a
 // rebase and a rename, and asks `git rekal why` about lines that are still there.
 func TestWhyOfHistory(t *testing.T) {
-	bin := build(t)
-	t.Run("synthetic", func(t *testing.T) { newMiniature(t, bin).live(synthetic(t), 12).asks(12, 12) })
-	t.Run("real sessions", func(t *testing.T) { newMiniature(t, bin).live(realSessions(t), 30).asks(30, 28) })
+	newMiniature(t, harness.Binary(t)).live(synthetic(t), 12).asks(12, 12)
 }
 
-// TestWhyOfSquashes makes a history of sessions' commits on branches, four at a time, which a server squashes
+func TestLongWhyOfRealSessions(t *testing.T) {
+	newMiniature(t, harness.Binary(t)).live(realSessions(t), 30).asks(30, 28)
+}
+
+// TestLongWhyOfSquashes makes a history of sessions' commits on branches, four at a time, which a server squashes
 // without a hook while main goes on, and asks about lines.
-func TestWhyOfSquashes(t *testing.T) {
-	newMiniature(t, build(t)).squash(synthetic(t), 12).asks(12, 12)
+func TestLongWhyOfSquashes(t *testing.T) {
+	newMiniature(t, harness.Binary(t)).squash(synthetic(t), 12).asks(12, 12)
 }
 
 // told is a session with what it did to files.
@@ -73,33 +74,11 @@ func synthetic(t *testing.T) []told {
 // realSessions are the real transcripts, the small ones first; the test is skipped without them.
 func realSessions(t *testing.T) []told {
 	t.Helper()
-	f, err := os.Open("../../shared/data/claude-code/transcripts-60.tar.gz")
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("no real transcripts beside the repository")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out []told
-	for in := tar.NewReader(z); ; {
-		h, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		raw, err2 := io.ReadAll(in)
-		if err := errors.Join(err, err2); err != nil {
-			t.Fatal(err)
-		}
-		if name, ok := strings.CutSuffix(filepath.Base(h.Name), ".jsonl"); ok {
-			out = append(out, recorded(name, raw))
-		}
+	for id, raw := range harness.Transcripts(t) {
+		out = append(out, recorded(id, raw))
 	}
-	slices.SortFunc(out, func(a, b told) int { return cmp.Compare(len(a.raw), len(b.raw)) })
+	slices.SortFunc(out, func(a, b told) int { return cmp.Or(cmp.Compare(len(a.raw), len(b.raw)), cmp.Compare(a.id, b.id)) })
 	return out
 }
 

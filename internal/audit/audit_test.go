@@ -10,6 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/audit"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // secret is what redaction takes out; it is put together so that no scanner takes this file
@@ -68,7 +69,7 @@ func TestExcluded(t *testing.T) {
 
 func TestFindings(t *testing.T) {
 	e := entry()
-	clean, _, err := redact.New().Apply(context.Background(), e)
+	clean, _, err := harness.Redactor().Apply(context.Background(), e)
 	if err != nil {
 		t.Fatal(err)
 	}

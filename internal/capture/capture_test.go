@@ -12,6 +12,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const (
@@ -29,16 +30,16 @@ func TestGrowth(t *testing.T) {
 	}{
 		{"the cache stays", func(*world) {}},
 		{"the cache is deleted", func(w *world) { _ = os.RemoveAll(w.cache()); _ = os.Mkdir(w.cache(), 0o777) }},
-		{"the cache is garbage", func(w *world) { w.write(filepath.Join(w.cache(), "capture.cache"), "garbage") }},
+		{"the cache is garbage", func(w *world) { w.Write(filepath.Join(w.cache(), "capture.cache"), "garbage") }},
 		{"the cache is cut", func(w *world) {
 			path := filepath.Join(w.cache(), "capture.cache")
 			if info, err := os.Stat(path); err == nil {
 				_ = os.Truncate(path, info.Size()/2)
 			}
 		}},
-		{"the cache can't be written", func(w *world) { _ = os.RemoveAll(w.cache()); w.write(w.cache(), "") }},
+		{"the cache can't be written", func(w *world) { _ = os.RemoveAll(w.cache()); w.Write(w.cache(), "") }},
 		{"nothing new is captured in between", func(w *world) {
-			stored(w.t, w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Run(w.t.Context(), "manual", nil) }), 0, 0, 0)
+			stored(w.T, w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Run(w.T.Context(), "manual", nil) }), 0, 0, 0)
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,7 +67,7 @@ func TestNothingToCapture(t *testing.T) {
 	if out := w.capture(); out.Tip != "" || out.Checkpoints != 0 {
 		t.Errorf("%+v", out)
 	}
-	equal(t, "refs", before, w.git("for-each-ref"))
+	harness.Equal(t, "refs", before, w.git("for-each-ref"))
 }
 
 func TestNoLedger(t *testing.T) {
@@ -85,7 +86,7 @@ func TestNoLedger(t *testing.T) {
 func TestUnreadableTranscript(t *testing.T) {
 	w := newWorld(t)
 	w.add(sidB, ask(sidB, 1, "still here"))
-	w.write(w.transcript(sidA), "")
+	w.Write(w.transcript(sidA), "")
 	if err := errors.Join(os.Remove(w.transcript(sidA)), os.Symlink("/proc/self/mem", w.transcript(sidA))); err != nil {
 		t.Fatal(err)
 	}
@@ -93,17 +94,17 @@ func TestUnreadableTranscript(t *testing.T) {
 	w.tells(sidB, "0 human: still here")
 }
 
-// TestTranscripts: what happens to the files of sessions, step by step.
-func TestTranscripts(t *testing.T) {
+// TestLongTranscripts: what happens to the files of sessions, step by step.
+func TestLongTranscripts(t *testing.T) {
 	type step func(w *world)
 	run := func(sessions, turns, calls int) step {
-		return func(w *world) { w.t.Helper(); stored(w.t, w.capture(), sessions, turns, calls) }
+		return func(w *world) { w.T.Helper(); stored(w.T, w.capture(), sessions, turns, calls) }
 	}
 	add := func(name string, records ...string) step { return func(w *world) { w.add(name, records...) } }
 	replace := func(name string, records ...string) step {
 		return func(w *world) {
 			if err := os.Remove(w.transcript(name)); err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			w.add(name, records...)
 		}
@@ -144,7 +145,7 @@ func TestTranscripts(t *testing.T) {
 			steps: []step{
 				add(sidA, ask(sidA, 0, "why")),
 				func(w *world) {
-					w.write(w.transcript(sidA), strings.ReplaceAll(ask(sidA, 0, "why")+"\n"+say(sidA, 1, "one")[:60], "$REPO", w.repo()))
+					w.Write(w.transcript(sidA), strings.ReplaceAll(ask(sidA, 0, "why")+"\n"+say(sidA, 1, "one")[:60], "$REPO", w.repo()))
 				},
 				run(1, 1, 0),
 				replace(sidA, ask(sidA, 0, "why"), say(sidA, 1, "one"), say(sidA, 2, "two")), run(1, 2, 0),
@@ -155,7 +156,7 @@ func TestTranscripts(t *testing.T) {
 			name: "a last line without a newline",
 			steps: []step{
 				func(w *world) {
-					w.write(w.transcript(sidA), strings.ReplaceAll(ask(sidA, 0, "why"), "$REPO", w.repo()))
+					w.Write(w.transcript(sidA), strings.ReplaceAll(ask(sidA, 0, "why"), "$REPO", w.repo()))
 				}, run(1, 1, 0),
 				replace(sidA, ask(sidA, 0, "why"), say(sidA, 1, "one")), run(1, 1, 0),
 			},
@@ -291,7 +292,7 @@ func TestTranscripts(t *testing.T) {
 			for native, s := range w.held().sessions {
 				got[native] = story(s)
 			}
-			equal(t, "sessions", tt.want, got)
+			harness.Equal(t, "sessions", tt.want, got)
 		})
 	}
 }
@@ -305,9 +306,9 @@ func TestIdentityOfForks(t *testing.T) {
 	w.capture()
 	h := w.held()
 	a, b := h.sessions[sidA], h.sessions[sidB]
-	equal(t, "the origin's ID", session.NewID(second(0), "claude-code", sidA), a.ID)
-	equal(t, "the fork's ID", session.NewID(second(0), "claude-code", sidB), b.ID)
-	equal(t, "comes from", a.ID, b.ForkedFrom)
+	harness.Equal(t, "the origin's ID", session.NewID(second(0), "claude-code", sidA), a.ID)
+	harness.Equal(t, "the fork's ID", session.NewID(second(0), "claude-code", sidB), b.ID)
+	harness.Equal(t, "comes from", a.ID, b.ForkedFrom)
 	if a.ForkedFrom != "" || a.Parent != "" || b.Parent != "" {
 		t.Errorf("origin %+v, fork %+v", a, b)
 	}
@@ -320,7 +321,7 @@ func TestStrayRowsDoNotNameASession(t *testing.T) {
 	w.add(sidA, ask(sidA, 1, "what"), say(sidB, 2, "astray"))
 	w.add(sidB, ask(sidB, 0, "why"))
 	w.capture()
-	equal(t, "ID", session.NewID(second(0), "claude-code", sidB), w.held().sessions[sidB].ID)
+	harness.Equal(t, "ID", session.NewID(second(0), "claude-code", sidB), w.held().sessions[sidB].ID)
 }
 
 // TestSubagents: two that began in the same millisecond are two, and both know their parent.
@@ -338,7 +339,7 @@ func TestSubagents(t *testing.T) {
 		"a1": {"0 human: look", "1 assistant: seen by a1"}, "a2": {"0 human: look", "1 assistant: seen by a2", "2 assistant: and more"},
 	} {
 		s := h.sessions[id]
-		equal(t, id, want, story(s))
+		harness.Equal(t, id, want, story(s))
 		if s.Parent != h.sessions[sidA].ID || s.ActorType != session.ActorAgent || s.AgentID != id || s.ForkedFrom != "" {
 			t.Errorf("%s: %+v", id, s)
 		}
@@ -355,10 +356,10 @@ func TestNestedSubagent(t *testing.T) {
 	w.add(sidA+"/subagents/agent-a1", byAgent("a1", ask(sidA, 1, "look")), byAgent("a1", use(sidA, 2, "Task", "x")))
 	w.capture()
 	w.add(sidA+"/subagents/agent-a2", byAgent("a2", ask(sidA, 3, "look deeper")))
-	w.write(filepath.Join(w.store(), sidA, "subagents", "agent-a2.meta.json"), `{"agentType":"x","toolUseId":"tx2","spawnDepth":2}`)
+	w.Write(filepath.Join(w.store(), sidA, "subagents", "agent-a2.meta.json"), `{"agentType":"x","toolUseId":"tx2","spawnDepth":2}`)
 	w.capture()
 	h := w.held()
-	equal(t, "parent", h.sessions["a1"].ID, h.sessions["a2"].Parent)
+	harness.Equal(t, "parent", h.sessions["a1"].ID, h.sessions["a2"].Parent)
 }
 
 func TestTitles(t *testing.T) {
@@ -366,7 +367,7 @@ func TestTitles(t *testing.T) {
 	at := func(want string) {
 		t.Helper()
 		w.capture()
-		equal(t, "title", want, w.held().sessions[sidA].Title)
+		harness.Equal(t, "title", want, w.held().sessions[sidA].Title)
 	}
 	w.add(sidA, ask(sidA, 0, "first prompt"))
 	at("first prompt")
@@ -413,7 +414,7 @@ func TestProcessesAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range processes {
 			cmd := exec.CommandContext(t.Context(), exe)
-			cmd.Dir, cmd.Env = w.repo(), append(w.environ(), roleVar+"="+w.root)
+			cmd.Dir, cmd.Env = w.repo(), append(w.Environ(), roleVar+"="+w.Root)
 			wg.Go(func() {
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Errorf("round %d: %v\n%s", round, err, out)

@@ -16,8 +16,8 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // machines are two machines of one author, whose ledgers fork and are merged, in one
@@ -80,7 +80,7 @@ func (m *machines) add(tip git.OID, later time.Duration, e session.Entry) git.OI
 	if e.Checkpoint != nil {
 		e.Checkpoint.TS = when
 	}
-	clean, _, err := redact.New().Apply(m.t.Context(), e)
+	clean, _, err := harness.Redactor().Apply(m.t.Context(), e)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func (m *machines) follows(st **state, tip git.OID) (startedOver bool) {
 
 // Two machines that fork and merge, round after round, each with sessions of its own, cost
 // what is new and no more: the state never starts over.
-func TestFollowsDisjointForks(t *testing.T) {
+func TestLongFollowsDisjointForks(t *testing.T) {
 	m := newMachines(t)
 	base := m.tip()
 	st := newState()

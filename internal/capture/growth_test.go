@@ -1,28 +1,20 @@
 package capture_test
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
-
-// Real data beside the repository; without it the test is skipped.
-const realData = "../../../shared/data/claude-code"
 
 // grown is one of them: its whole text, and where it was cut.
 type grown struct {
@@ -34,14 +26,11 @@ type grown struct {
 // growth reads the nine real sessions whose lengths at successive commits are known.
 func growth(t *testing.T) []grown {
 	t.Helper()
-	table, err := os.ReadFile(filepath.Join(realData, "growth.tsv"))
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("no real transcripts beside the repository")
-	}
+	table, err := os.ReadFile(harness.Data(t, "claude-code/growth.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := unpack(t)
+	files := harness.Transcripts(t)
 	var out []grown
 	for line := range strings.Lines(string(table)) {
 		id, list, _ := strings.Cut(strings.TrimSpace(line), "\t")
@@ -59,35 +48,6 @@ func growth(t *testing.T) []grown {
 		t.Fatalf("%d sessions, want nine", len(out))
 	}
 	return out
-}
-
-// unpack reads the real transcripts, by session ID.
-func unpack(t *testing.T) map[string][]byte {
-	t.Helper()
-	f, err := os.Open(filepath.Join(realData, "transcripts-60.tar.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string][]byte{}
-	for in := tar.NewReader(z); ; {
-		h, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if id, ok := strings.CutSuffix(filepath.Base(h.Name), ".jsonl"); ok {
-			if files[id], err = io.ReadAll(in); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 }
 
 // moved is the text cut to n bytes as it would stand had it been written in the repository:
@@ -109,25 +69,25 @@ func (g grown) moved(n int, repo string) []byte {
 	return raw
 }
 
-// TestRealGrowth replays the real sessions commit by commit. At each step the ledger holds
+// TestLongRealGrowth replays the real sessions commit by commit. At each step the ledger holds
 // every turn and call that the transcript held then, exactly once; at the end it is what
 // one capture of the whole gives.
-func TestRealGrowth(t *testing.T) {
+func TestLongRealGrowth(t *testing.T) {
 	for _, g := range growth(t) {
 		t.Run(g.id[:8], func(t *testing.T) {
 			w := newWorld(t)
 			for i, size := range g.sizes {
 				w.commit(i, fmt.Sprint("step ", i), "step", fmt.Sprint(i))
-				w.write(w.transcript(g.id), string(g.moved(size, w.repo())))
+				w.Write(w.transcript(g.id), string(g.moved(size, w.repo())))
 				w.capture()
-				equal(t, fmt.Sprint("step ", i), content(decoded(t, w, g.id)), content(w.held().sessions[g.id]))
+				harness.Equal(t, fmt.Sprint("step ", i), content(decoded(t, w, g.id)), content(w.held().sessions[g.id]))
 			}
 			stored(t, w.capture(), 0, 0, 0)
 			grown := w.held().sessions[g.id]
 			w.startOver()
 			w.capture()
 			once := w.held().sessions[g.id]
-			equal(t, "at the end", content(once), content(grown))
+			harness.Equal(t, "at the end", content(once), content(grown))
 			if grown.Hash != once.Hash || grown.Bytes != once.Bytes || grown.ID != once.ID || grown.Title != once.Title {
 				t.Errorf("at the end %+v, captured at once %+v", head(grown), head(once))
 			}
@@ -148,7 +108,7 @@ func decoded(t *testing.T, w *world, native string) session.Session {
 	if err != nil || len(doc.Sessions) != 1 {
 		t.Fatalf("%d sessions, %v", len(doc.Sessions), err)
 	}
-	clean, _, err := redact.New().Apply(context.Background(), session.Entry{Sessions: []session.Session{doc.Sessions[0].Session}})
+	clean, _, err := harness.Redactor().Apply(context.Background(), session.Entry{Sessions: []session.Session{doc.Sessions[0].Session}})
 	if err != nil {
 		t.Fatal(err)
 	}

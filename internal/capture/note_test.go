@@ -11,25 +11,26 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // notes are what the ledger holds besides sessions, oldest first.
 func (w *world) notes() (all session.Entry) {
-	w.t.Helper()
+	w.T.Helper()
 	repo := w.open()
 	tip, err := w.own(repo).Tip()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	commits, err := ledger.Since(w.t.Context(), repo, tip)
+	commits, err := ledger.Since(w.T.Context(), repo, tip)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, c := range commits {
 		for _, seg := range c.Segments {
 			e, err := ledger.ReadSegment(repo, seg.Blob)
 			if err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			all.Join(e)
 		}
@@ -39,21 +40,21 @@ func (w *world) notes() (all session.Entry) {
 
 // with gives a Capturer that knows nothing but the files.
 func (w *world) with(do func(*capture.Capturer) error) {
-	w.t.Helper()
+	w.T.Helper()
 	c, done, err := w.capturer()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	defer done()
 	if err := do(c); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }
 
 func (w *world) save(n capture.Note) (out capture.Saved) {
-	w.t.Helper()
+	w.T.Helper()
 	w.with(func(c *capture.Capturer) (err error) {
-		out, err = c.Save(w.t.Context(), n)
+		out, err = c.Save(w.T.Context(), n)
 		return err
 	})
 	return out
@@ -65,12 +66,12 @@ func TestSave(t *testing.T) {
 	if first.Title != "Use [REDACTED:github-pat] for" || first.Content != "Use [REDACTED:github-pat] for\nthe API." || first.Existing {
 		t.Errorf("saved %+v", first)
 	}
-	equal(t, "redacted", map[string]int{"github-pat": 1}, first.Redacted)
-	equal(t, "human", session.ActorHuman, first.ActorType)
+	harness.Equal(t, "redacted", map[string]int{"github-pat": 1}, first.Redacted)
+	harness.Equal(t, "human", session.ActorHuman, first.ActorType)
 	if log := w.git("log", "--format=%B", "rekal/"+email); strings.Contains(log, secret) || !strings.Contains(log, "memory: Use [REDACTED") {
 		t.Errorf("the ledger's log: %s", log)
 	}
-	equal(t, "in the ledger", []session.Memory{first.Memory}, w.notes().Memories)
+	harness.Equal(t, "in the ledger", []session.Memory{first.Memory}, w.notes().Memories)
 
 	t.Run("the same again", func(t *testing.T) {
 		for _, forget := range []bool{false, true} {
@@ -78,29 +79,29 @@ func TestSave(t *testing.T) {
 				w.forget()
 			}
 			again := w.save(capture.Note{Title: first.Title, Content: "Use " + secret + " for\nthe API."})
-			equal(t, "ID, existing", [2]any{first.ID, true}, [2]any{again.ID, again.Existing})
+			harness.Equal(t, "ID, existing", [2]any{first.ID, true}, [2]any{again.ID, again.Existing})
 		}
-		equal(t, "memories", 1, len(w.notes().Memories))
+		harness.Equal(t, "memories", 1, len(w.notes().Memories))
 	})
 	t.Run("under another title", func(t *testing.T) {
-		equal(t, "existing", false, w.save(capture.Note{Title: "another", Content: first.Content}).Existing)
+		harness.Equal(t, "existing", false, w.save(capture.Note{Title: "another", Content: first.Content}).Existing)
 	})
 	t.Run("after a purge, and a restore", func(t *testing.T) {
 		mark := []session.Mark{{ID: first.ID, N: 1}}
 		w.with(func(c *capture.Capturer) error { return c.Purge(t.Context(), mark) })
 		second := w.save(capture.Note{Content: first.Content})
-		equal(t, "existing", false, second.Existing)
+		harness.Equal(t, "existing", false, second.Existing)
 		w.with(func(c *capture.Capturer) error { return c.Restore(t.Context(), mark) })
 		if got := w.save(capture.Note{Content: first.Content}); !got.Existing {
 			t.Error("saved a third time")
 		}
 		all := w.notes()
-		equal(t, "numbers", [2]int{1, 2}, [2]int{all.Purges[0].N, all.Restores[0].N})
+		harness.Equal(t, "numbers", [2]int{1, 2}, [2]int{all.Purges[0].N, all.Restores[0].N})
 	})
 	t.Run("a capture goes on", func(t *testing.T) {
 		w.add(sidA, ask(sidA, 0, "why"))
-		equal(t, "turns", 1, w.capture().Turns)
-		equal(t, "nothing new", 0, w.capture().Turns)
+		harness.Equal(t, "turns", 1, w.capture().Turns)
+		harness.Equal(t, "nothing new", 0, w.capture().Turns)
 	})
 }
 
@@ -119,9 +120,9 @@ func TestWhatIsToldIsStored(t *testing.T) {
 	w := newWorld(t)
 	text := "https://user:pa55w0rdpa55@host/x'the token is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF123456ghiJKLAKIAIOSFODNN7EXAMPLE\nx"
 	first := w.save(capture.Note{Content: text})
-	equal(t, "in the ledger", []session.Memory{first.Memory}, w.notes().Memories)
-	equal(t, "ID", session.NewMemoryID(first.TS, email, first.Title, first.Content), first.ID)
-	equal(t, "existing", true, w.save(capture.Note{Content: text}).Existing)
+	harness.Equal(t, "in the ledger", []session.Memory{first.Memory}, w.notes().Memories)
+	harness.Equal(t, "ID", session.NewMemoryID(first.TS, email, first.Title, first.Content), first.ID)
+	harness.Equal(t, "existing", true, w.save(capture.Note{Content: text}).Existing)
 }
 
 func TestWhatCannotBeSaved(t *testing.T) {
@@ -146,8 +147,8 @@ func TestWhatCannotBeSaved(t *testing.T) {
 		done()
 	}
 	longest := w.save(capture.Note{Title: strings.Repeat("ä", capture.MaxTitle), Content: strings.Repeat("x", capture.MaxContent), Source: "a\nb"})
-	equal(t, "source", "a b", longest.Source)
-	equal(t, "memories", 1, len(w.notes().Memories))
+	harness.Equal(t, "source", "a b", longest.Source)
+	harness.Equal(t, "memories", 1, len(w.notes().Memories))
 }
 
 // What several save at once is there once, and marks that several set at once get on.
@@ -176,5 +177,5 @@ func TestNotesAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	equal(t, "memories", many+1, len(w.notes().Memories))
+	harness.Equal(t, "memories", many+1, len(w.notes().Memories))
 }

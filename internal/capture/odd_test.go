@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // Whatever a transcript or a code commit holds, what is captured of it can be read back
@@ -22,13 +24,13 @@ func TestWhatIsCapturedIsReadable(t *testing.T) {
 		quote(strings.Replace(say("ODD", 2, "so"), `"gitBranch":"main"`, `"gitBranch":"a\u001b\nb"`, 1)))
 
 	// A tree that git itself would not make: a/../../evil.
-	w.write(filepath.Join(w.root, "evil"), "quite another text\n")
-	blob := w.git("hash-object", "-w", filepath.Join(w.root, "evil"))
+	w.Write(filepath.Join(w.Root, "evil"), "quite another text\n")
+	blob := w.git("hash-object", "-w", filepath.Join(w.Root, "evil"))
 	tree := w.tree("100644 blob " + blob + "\tevil")
 	for _, name := range []string{"..", "..", "a"} {
 		tree = w.tree("040000 tree " + tree + "\t" + name)
 	}
-	head := w.gitAt(second(10), "commit-tree", "-p", "HEAD", "-m", "evil", tree)
+	head := w.dated(10).Git("repo", "commit-tree", "-p", "HEAD", "-m", "evil", tree)
 	w.git("update-ref", "HEAD", head)
 	stored(t, w.capture(), 1, 2, 2)
 	w.ties("evil commit: aaaa\uFFFD[2J; DREADME")
@@ -38,12 +40,12 @@ func TestWhatIsCapturedIsReadable(t *testing.T) {
 }
 
 func (w *world) tree(entry string) string {
-	w.t.Helper()
-	cmd := exec.CommandContext(w.t.Context(), "git", "mktree")
-	cmd.Dir, cmd.Env, cmd.Stdin = w.repo(), w.environ(), strings.NewReader(entry+"\n")
+	w.T.Helper()
+	cmd := exec.CommandContext(w.T.Context(), "git", "mktree")
+	cmd.Dir, cmd.Env, cmd.Stdin = w.repo(), w.Environ(), strings.NewReader(entry+"\n")
 	out, err := cmd.Output()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -64,7 +66,7 @@ func TestCaptureInAShallowClone(t *testing.T) {
 			before := w.held()
 
 			// The clone takes the place of the repository, so that the transcripts are its own.
-			old := filepath.Join(w.root, "old")
+			old := filepath.Join(w.Root, "old")
 			if err := exec.Command("mv", w.repo(), old).Run(); err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +78,7 @@ func TestCaptureInAShallowClone(t *testing.T) {
 			w.forget()
 			w.at(7200)
 			stored(t, w.capture(), 0, 0, 0)
-			equal(t, "sessions", before.sessions, w.held().sessions)
+			harness.Equal(t, "sessions", before.sessions, w.held().sessions)
 
 			w.add(sidA, ask(sidA, 30, "three"))
 			w.commit(40, "third", "a.go", "3")
@@ -108,5 +110,5 @@ func TestCaptureInAPartialClone(t *testing.T) {
 	if out, err := c.Run(context.Background(), w.via, nil); err == nil || !strings.Contains(err.Error(), "not in this clone") {
 		t.Errorf("%+v, %v", out, err)
 	}
-	equal(t, "the ledger", tip, w.git("rev-parse", "rekal/"+email))
+	harness.Equal(t, "the ledger", tip, w.git("rev-parse", "rekal/"+email))
 }

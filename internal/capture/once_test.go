@@ -1,10 +1,12 @@
 package capture_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // secret is what redaction takes out; it is put together so that no scanner takes this file
@@ -28,8 +30,8 @@ func TestCopiesOfWhatRedactionChanges(t *testing.T) {
 		w.add(sidB, append(history(sidB), ask(sidB, 9, "and now?"))...)
 		w.capture()
 		fork := w.held().sessions[sidB]
-		equal(t, "first turn, turns, calls", [3]int{2, 1, 0}, [3]int{fork.FirstTurn, len(fork.Turns), len(fork.ToolCalls)})
-		equal(t, "forked from", w.held().sessions[sidA].ID, fork.ForkedFrom)
+		harness.Equal(t, "first turn, turns, calls", [3]int{2, 1, 0}, [3]int{fork.FirstTurn, len(fork.Turns), len(fork.ToolCalls)})
+		harness.Equal(t, "forked from", w.held().sessions[sidA].ID, fork.ForkedFrom)
 	})
 	t.Run("rows in another's file", func(t *testing.T) {
 		w := newWorld(t)
@@ -37,7 +39,7 @@ func TestCopiesOfWhatRedactionChanges(t *testing.T) {
 		w.add(sidB, append(history(sidA), ask(sidB, 9, "mine"))...)
 		w.capture()
 		own := w.held().sessions[sidA]
-		equal(t, "turns, calls", [2]int{2, 1}, [2]int{len(own.Turns), len(own.ToolCalls)})
+		harness.Equal(t, "turns, calls", [2]int{2, 1}, [2]int{len(own.Turns), len(own.ToolCalls)})
 	})
 }
 
@@ -69,9 +71,9 @@ func TestEditsWaitForTheirCommit(t *testing.T) {
 	t.Run("somebody else's commit", func(t *testing.T) {
 		w := newWorld(t)
 		w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
-		w.env = []string{"GIT_AUTHOR_EMAIL=bob@example.com", "GIT_COMMITTER_EMAIL=bob@example.com"}
+		w.Env = append(slices.Clone(someone), "GIT_AUTHOR_EMAIL=bob@example.com", "GIT_COMMITTER_EMAIL=bob@example.com")
 		w.commit(10, "bob's", "a.go", "1")
-		w.env = nil
+		w.Env = someone
 		w.via = session.ViaPush
 		w.capture()
 		w.capture()
@@ -89,11 +91,11 @@ func TestAmendWithATail(t *testing.T) {
 	old := w.commit(10, "fix", "a.go", "1")
 	w.capture()
 	w.add(sidA, say(sidA, 12, "one more thing"))
-	w.gitAt(second(20), "commit", "-q", "--amend", "-m", "fix it")
+	w.dated(20).Git("repo", "commit", "-q", "--amend", "-m", "fix it")
 	w.capture()
 	w.via, w.redo = session.ViaRewrite, []session.Rewrite{{Old: old, New: w.git("rev-parse", "HEAD")}}
 	w.capture()
-	equal(t, "rewrites", 1, len(w.held().rewrites))
+	harness.Equal(t, "rewrites", 1, len(w.held().rewrites))
 }
 
 // A clock that goes back does not put later turns before earlier ones.
@@ -112,7 +114,7 @@ func TestClockGoesBack(t *testing.T) {
 	for _, turn := range w.held().sessions[sidA].Turns {
 		texts = append(texts, turn.Content)
 	}
-	equal(t, "turns", []string{"one", "two", "three", "four"}, texts)
+	harness.Equal(t, "turns", []string{"one", "two", "three", "four"}, texts)
 }
 
 // A fixup makes one commit of several; a hook that is called twice records each once.
@@ -128,5 +130,5 @@ func TestSquashIsRecordedOnce(t *testing.T) {
 	w.via, w.redo = session.ViaRewrite, []session.Rewrite{{Old: one, New: squashed}, {Old: two, New: squashed}}
 	w.capture()
 	w.capture()
-	equal(t, "rewrites", 2, len(w.held().rewrites))
+	harness.Equal(t, "rewrites", 2, len(w.held().rewrites))
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const leak = "tuesdays-are-blue"
@@ -23,7 +23,7 @@ func leaked(t *testing.T, target func(session.Session) ledger.Target) *world {
 	repo := w.open()
 	defer repo.Close()
 	id := w.held().sessions[sidA]
-	out, err := w.own(repo).Scrub(t.Context(), ledger.Scrub{Targets: []ledger.Target{target(id)}, Redactor: redact.New()})
+	out, err := w.own(repo).Scrub(t.Context(), ledger.Scrub{Targets: []ledger.Target{target(id)}, Redactor: harness.Redactor()})
 	if err != nil || out.Tip == out.Old {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -42,13 +42,13 @@ func history(sid string) []string {
 
 // clean fails when the leak stands in what the ledger's branch holds now.
 func (w *world) clean() {
-	w.t.Helper()
+	w.T.Helper()
 	if out := w.git("log", "-p", "-1", "--format=", "rekal/"+email); strings.Contains(out, leak) {
-		w.t.Errorf("the leak is back:\n%s", out)
+		w.T.Errorf("the leak is back:\n%s", out)
 	}
 	for _, path := range strings.Fields(w.git("ls-tree", "-r", "--name-only", "rekal/"+email)) {
 		if strings.Contains(w.git("show", "rekal/"+email+":"+path), leak) {
-			w.t.Errorf("the leak is in %s", path)
+			w.T.Errorf("the leak is in %s", path)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestScrubbedTurnStaysOut(t *testing.T) {
 	w.add(sidA, ask(sidA, 9, "more"))
 	stored(t, w.capture(), 1, 1, 0)
 	whole := w.held().sessions[sidA]
-	equal(t, "turns", []string{"use " + leak + " on tuesday", session.Scrubbed, "fine", "more"},
+	harness.Equal(t, "turns", []string{"use " + leak + " on tuesday", session.Scrubbed, "fine", "more"},
 		[]string{whole.Turns[0].Content, whole.Turns[1].Content, whole.Turns[2].Content, whole.Turns[3].Content})
 }
 
@@ -139,11 +139,11 @@ func TestPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "refs and objects", before, w.git("for-each-ref")+w.git("count-objects"))
+	harness.Equal(t, "refs and objects", before, w.git("for-each-ref")+w.git("count-objects"))
 	if files, err := os.ReadDir(w.cache()); err != nil || len(files) > 0 {
 		t.Errorf("the cache: %v, %v", files, err)
 	}
-	equal(t, "sessions, turns, calls", [3]int{1, 2, 1}, [3]int{p.Sessions, p.Turns, p.ToolCalls})
+	harness.Equal(t, "sessions, turns, calls", [3]int{1, 2, 1}, [3]int{p.Sessions, p.Turns, p.ToolCalls})
 	if len(p.Parts) != 1 || p.Parts[0].Goes || len(p.Findings) == 0 || p.Bytes == 0 {
 		t.Errorf("got %+v", p)
 	}
@@ -153,5 +153,5 @@ func TestPreview(t *testing.T) {
 		}
 	}
 	out := w.capture()
-	equal(t, "then", [3]int{out.Sessions, out.Turns, out.ToolCalls}, [3]int{p.Sessions, p.Turns, p.ToolCalls})
+	harness.Equal(t, "then", [3]int{out.Sessions, out.Turns, out.ToolCalls}, [3]int{p.Sessions, p.Turns, p.ToolCalls})
 }

@@ -1,11 +1,13 @@
 package capture_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // TestTies: which sessions a checkpoint ties to its commit. The clock of a story goes in
@@ -135,9 +137,9 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// TestTiesOfALargeCapture: a session that fills more than one segment has its edits settled
+// TestLongTiesOfALargeCapture: a session that fills more than one segment has its edits settled
 // all the same, though they stand in other segments than the checkpoint.
-func TestTiesOfALargeCapture(t *testing.T) {
+func TestLongTiesOfALargeCapture(t *testing.T) {
 	w := newWorld(t)
 	w.add(sidA, ask(sidA, 0, "why"))
 	var records []string
@@ -155,7 +157,7 @@ func TestTiesOfALargeCapture(t *testing.T) {
 	if n := len(w.held().sessions[sidA].Turns); n != 151 {
 		t.Errorf("%d turns", n)
 	}
-	equal(t, "checkpoints", 1, len(w.held().checkpoints))
+	harness.Equal(t, "checkpoints", 1, len(w.held().checkpoints))
 }
 
 // TestRewrites: that a commit became another is recorded when the ledger knows the old one,
@@ -175,7 +177,7 @@ func TestRewrites(t *testing.T) {
 		for _, r := range w.held().rewrites {
 			got = append(got, [2]string{r.Old, r.New})
 		}
-		equal(t, "rewrites", [][2]string{{old, mid}, {mid, end}}, got)
+		harness.Equal(t, "rewrites", [][2]string{{old, mid}, {mid, end}}, got)
 	}
 }
 
@@ -191,9 +193,9 @@ func TestImport(t *testing.T) {
 	w.git("checkout", "-q", "-b", "side")
 	w.commit(50, "by A and C, on a side branch", "a.go", "2", "c.go", "1")
 	w.git("checkout", "-q", "main")
-	w.env = []string{"GIT_AUTHOR_EMAIL=x@y.z", "GIT_COMMITTER_EMAIL=x@y.z"}
+	w.Env = append(slices.Clone(someone), "GIT_AUTHOR_EMAIL=x@y.z", "GIT_COMMITTER_EMAIL=x@y.z")
 	w.commit(55, "by somebody else", "a.go", "8")
-	w.env = nil
+	w.Env = someone
 	w.commit(3600, "by A within the hour", "a.go", "3")
 	w.commit(3900, "too late", "a.go", "4")
 	w.at(7200)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,15 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // The test binary stands in for the hook of another process: it captures once in $WORLD.
@@ -33,7 +30,7 @@ func TestMain(m *testing.M) {
 	if root == "" {
 		os.Exit(m.Run())
 	}
-	w := &world{root: root, now: time.Now}
+	w := &world{Place: &harness.Place{Root: root, Env: someone}, now: time.Now}
 	c, done, err := w.capturer()
 	if err == nil {
 		defer done()
@@ -52,29 +49,27 @@ var start = time.Date(2026, 11, 20, 9, 0, 0, 500_000_000, time.UTC)
 
 func second(n int) time.Time { return start.Add(time.Duration(n) * time.Second) }
 
-// world is a home with transcripts and a real repository with a ledger, both in root.
+// world is a home with transcripts and a real repository with a ledger.
 type world struct {
-	t    *testing.T
-	root string
-	env  []string         // more for git
+	*harness.Place
 	now  func() time.Time // of the captures
 	via  string
 	redo []session.Rewrite
 	red  redact.Settings // of the captures
 }
 
+// someone is who git's commits are of.
+var someone = []string{"GIT_AUTHOR_NAME=Dev", "GIT_COMMITTER_NAME=Dev", "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_EMAIL=" + email}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, root: root, via: session.ViaCommit}
+	w := &world{Place: harness.New(t), via: session.ViaCommit}
+	w.Env = someone
 	w.at(3600)
-	if err := errors.Join(os.MkdirAll(w.store(), 0o777), os.MkdirAll(w.repo(), 0o777), os.MkdirAll(w.cache(), 0o777)); err != nil {
+	if err := errors.Join(os.MkdirAll(w.store(), 0o777), os.MkdirAll(w.cache(), 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	w.git("init", "-q", "-b", "main")
+	w.Init("repo")
 	w.commit(-86400, "before all sessions", "README", "hello\n")
 	if _, err := w.own(w.open()).Create(context.Background()); err != nil {
 		t.Fatal(err)
@@ -84,19 +79,19 @@ func newWorld(t *testing.T) *world {
 
 // startOver puts an empty ledger in the place of the one that is there, and no cache.
 func (w *world) startOver() {
-	w.t.Helper()
+	w.T.Helper()
 	w.git("branch", "-D", "rekal/"+email)
 	w.forget()
 	if _, err := w.own(w.open()).Create(context.Background()); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }
 
 // forget removes the cache.
 func (w *world) forget() {
-	w.t.Helper()
+	w.T.Helper()
 	if err := os.Remove(filepath.Join(w.cache(), "capture.cache")); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 }
 
@@ -106,54 +101,28 @@ func (w *world) at(sec int) {
 	w.now = func() time.Time { n++; return second(sec).Add(time.Duration(n) * time.Millisecond) }
 }
 
-func (w *world) repo() string  { return filepath.Join(w.root, "repo") }
-func (w *world) home() string  { return filepath.Join(w.root, "home") }
-func (w *world) cache() string { return filepath.Join(w.root, "cache") }
+func (w *world) repo() string  { return w.At("repo") }
+func (w *world) cache() string { return w.At("cache") }
 
 // store is the folder of the repository's transcripts.
 func (w *world) store() string {
-	return filepath.Join(w.home(), ".claude", "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(w.repo(), "-"))
+	return filepath.Join(w.Home(), ".claude", "projects", regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(w.repo(), "-"))
 }
 
-func (w *world) environ() []string {
-	return append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + w.home(), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Dev", "GIT_COMMITTER_NAME=Dev",
-		"GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_EMAIL=" + email,
-	}, w.env...)
+func (w *world) git(args ...string) string {
+	w.T.Helper()
+	return w.Git("repo", args...)
 }
 
-func (w *world) git(args ...string) string { w.t.Helper(); return w.gitAt(time.Time{}, args...) }
-
-func (w *world) gitAt(when time.Time, args ...string) string {
-	w.t.Helper()
-	cmd := exec.CommandContext(w.t.Context(), "git", args...)
-	cmd.Dir, cmd.Env = w.repo(), w.environ()
-	if !when.IsZero() {
-		cmd.Env = append(cmd.Env, fmt.Sprintf("GIT_COMMITTER_DATE=%d +0000", when.Unix()))
-	}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		w.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimRight(string(out), "\n")
+// dated is the world with git's clock at that second.
+func (w *world) dated(sec int) *harness.Place {
+	return w.With(fmt.Sprintf("GIT_COMMITTER_DATE=%d +0000", second(sec).Unix()))
 }
 
 // commit writes files (path, text, path, text…) and commits them at that second.
 func (w *world) commit(sec int, message string, files ...string) string {
-	w.t.Helper()
-	for i := 0; i < len(files); i += 2 {
-		w.write(filepath.Join(w.repo(), files[i]), files[i+1])
-	}
-	w.git("add", "-A")
-	w.gitAt(second(sec), "commit", "-q", "--allow-empty", "-m", message)
-	return w.git("rev-parse", "HEAD")
-}
-
-func (w *world) write(path, text string) {
-	w.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
-		w.t.Fatal(err)
-	}
+	w.T.Helper()
+	return w.dated(sec).Commit("repo", message, files...)
 }
 
 // transcript is the path of a transcript by its name below the store.
@@ -161,16 +130,16 @@ func (w *world) transcript(name string) string { return filepath.Join(w.store(),
 
 // add appends records to a transcript.
 func (w *world) add(name string, records ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	old, err := os.ReadFile(w.transcript(name))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	text := string(old)
 	for _, r := range records {
 		text += strings.ReplaceAll(r, "$REPO", w.repo()) + "\n"
 	}
-	w.write(w.transcript(name), text)
+	w.Write(w.transcript(name), text)
 }
 
 // The records that Claude Code writes, of a session at a second. $REPO is the repository.
@@ -202,29 +171,29 @@ func byAgent(id, record string) string {
 }
 
 func (w *world) open() *git.Repo {
-	w.t.Helper()
-	repo, err := git.Open(w.repo(), w.environ())
+	w.T.Helper()
+	repo, err := git.Open(w.repo(), w.Environ())
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	w.t.Cleanup(repo.Close)
+	w.T.Cleanup(repo.Close)
 	return repo
 }
 
 var signature = git.Signature{Name: "Dev", Email: email, When: start}
 
 func (w *world) own(repo *git.Repo) *ledger.Ledger {
-	w.t.Helper()
+	w.T.Helper()
 	l, err := ledger.Own(repo, signature, rand.Reader)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return l
 }
 
 // capturer is what a process has that knows nothing but the files.
 func (w *world) capturer() (*capture.Capturer, func(), error) {
-	repo, err := git.Open(w.repo(), w.environ())
+	repo, err := git.Open(w.repo(), w.Environ())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -233,31 +202,31 @@ func (w *world) capturer() (*capture.Capturer, func(), error) {
 		return nil, nil, err
 	}
 	return &capture.Capturer{
-		Repo: repo, Ledger: own, Redactor: redact.With(w.red), Agents: transcript.Agents(), Home: w.home(),
+		Repo: repo, Ledger: own, Redactor: redact.With(w.red), Agents: transcript.Agents(), Home: w.Home(),
 		Getenv: func(string) string { return "" }, Email: email, CacheDir: w.cache(), Now: w.now,
 	}, repo.Close, nil
 }
 
 // capture runs one capture, as a hook would.
 func (w *world) capture() capture.Outcome {
-	w.t.Helper()
-	out := w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Run(w.t.Context(), w.via, w.redo) })
+	w.T.Helper()
+	out := w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Run(w.T.Context(), w.via, w.redo) })
 	if len(out.Warnings) > 0 {
-		w.t.Errorf("warnings: %v", out.Warnings)
+		w.T.Errorf("warnings: %v", out.Warnings)
 	}
 	return out
 }
 
 func (w *world) try(run func(*capture.Capturer) (capture.Outcome, error)) capture.Outcome {
-	w.t.Helper()
+	w.T.Helper()
 	c, done, err := w.capturer()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	defer done()
 	out, err := run(c)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return out
 }
@@ -272,25 +241,25 @@ type held struct {
 // held reads the ledger from its beginning, and checks that each segment adds only what is
 // new: it goes on where the session ended, and no turn stands there twice.
 func (w *world) held() held {
-	w.t.Helper()
+	w.T.Helper()
 	repo := w.open()
 	tip, err := w.own(repo).Tip()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	commits, err := ledger.Since(w.t.Context(), repo, tip)
+	commits, err := ledger.Since(w.T.Context(), repo, tip)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	h := held{sessions: map[string]session.Session{}}
 	for _, c := range commits {
 		for _, seg := range c.Segments {
 			e, err := ledger.ReadSegment(repo, seg.Blob)
 			if err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			for _, s := range e.Sessions {
-				h.take(w.t, s)
+				h.take(w.T, s)
 			}
 			if e.Checkpoint != nil {
 				h.checkpoints = append(h.checkpoints, *e.Checkpoint)
@@ -301,7 +270,7 @@ func (w *world) held() held {
 	return h
 }
 
-func (h held) take(t *testing.T, part session.Session) {
+func (h held) take(t testing.TB, part session.Session) {
 	t.Helper()
 	s, ok := h.sessions[part.NativeID]
 	if !ok {
@@ -341,22 +310,22 @@ func story(s session.Session) []string {
 
 // tells checks the story of a session.
 func (w *world) tells(native string, want ...string) {
-	w.t.Helper()
-	equal(w.t, "session "+native, want, story(w.held().sessions[native]))
+	w.T.Helper()
+	harness.Equal(w.T, "session "+native, want, story(w.held().sessions[native]))
 }
 
 // ties checks what the checkpoints tie to what: "<subject> <via>: <native
 // IDs>; <files>", with those that only are linked in brackets.
 func (w *world) ties(want ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	repo := w.open()
 	tip, err := w.own(repo).Tip()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	commits, err := ledger.Since(w.t.Context(), repo, tip)
+	commits, err := ledger.Since(w.T.Context(), repo, tip)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	native := map[string]string{}
 	var got []string
@@ -364,7 +333,7 @@ func (w *world) ties(want ...string) {
 		for _, seg := range c.Segments {
 			e, err := ledger.ReadSegment(repo, seg.Blob)
 			if err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			var names []string
 			for _, s := range e.Sessions {
@@ -389,7 +358,7 @@ func (w *world) ties(want ...string) {
 			got = append(got, fmt.Sprintf("%s %s: %s; %s", w.subject(e.Checkpoint.GitSHA), e.Checkpoint.Via, strings.Join(names, " "), strings.Join(files, " ")))
 		}
 	}
-	equal(w.t, "checkpoints", want, got)
+	harness.Equal(w.T, "checkpoints", want, got)
 }
 
 func (w *world) subject(sha string) string {
@@ -399,15 +368,8 @@ func (w *world) subject(sha string) string {
 	return w.git("log", "-1", "--format=%s", sha)
 }
 
-func equal(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("%s (-want +got):\n%.6000s", what, diff)
-	}
-}
-
 // stored checks what a capture says it stored.
-func stored(t *testing.T, out capture.Outcome, sessions, turns, calls int) {
+func stored(t testing.TB, out capture.Outcome, sessions, turns, calls int) {
 	t.Helper()
 	if out.Sessions != sessions || out.Turns != turns || out.ToolCalls != calls {
 		t.Errorf("stored %d sessions, %d turns, %d calls; want %d, %d, %d", out.Sessions, out.Turns, out.ToolCalls, sessions, turns, calls)

@@ -5,25 +5,21 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/git-rekal/git-rekal/internal/cli"
 	"github.com/git-rekal/git-rekal/internal/workspace"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // desk is a home, a repository in it, and what the program printed last.
 type desk struct {
-	t      *testing.T
-	home   string
+	*harness.Place
 	dir    string // the working directory
-	env    []string
 	stdin  string
 	stdout string
 	stderr string
@@ -32,13 +28,10 @@ type desk struct {
 // newDesk has a repository with one commit, and nothing of git-rekal.
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &desk{t: t, home: home, dir: filepath.Join(home, "repo")}
-	d.write(".gitconfig", "[user]\n\tname = Alice\n\temail = alice@example.com\n[init]\n\tdefaultBranch = main\n")
-	d.git(home, "init", "-q", "repo")
+	d := &desk{Place: harness.New(t)}
+	d.dir = d.At("home/repo")
+	d.Write("home/.gitconfig", "[user]\n\tname = Alice\n\temail = alice@example.com\n[init]\n\tdefaultBranch = main\n")
+	d.Init(d.dir)
 	d.write("repo/README", "hello\n")
 	d.commit("first")
 	return d
@@ -56,50 +49,28 @@ func ready(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) environ() []string {
-	return append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "REKAL_EMBED_URL=off",
-	}, d.env...)
-}
-
+// write makes a file below the home.
 func (d *desk) write(path, text string) {
-	d.t.Helper()
-	full := filepath.Join(d.home, filepath.FromSlash(path))
-	if err := os.MkdirAll(filepath.Dir(full), 0o777); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := os.WriteFile(full, []byte(text), 0o666); err != nil {
-		d.t.Fatal(err)
-	}
-}
-
-func (d *desk) git(dir string, args ...string) string {
-	d.t.Helper()
-	cmd := exec.CommandContext(d.t.Context(), "git", args...)
-	cmd.Dir, cmd.Env = dir, d.environ()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		d.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+	d.T.Helper()
+	d.Write("home/"+path, text)
 }
 
 // commit commits everything; the hooks that init installed find no binary and are silent.
 func (d *desk) commit(subject string) {
-	d.t.Helper()
-	d.git(d.dir, "add", "-A")
-	d.git(d.dir, "commit", "-q", "--allow-empty", "-m", subject)
+	d.T.Helper()
+	d.Git(d.dir, "add", "-A")
+	d.Git(d.dir, "commit", "-q", "--allow-empty", "-m", subject)
 }
 
 // say adds records to a transcript of the repository; each line begins with human,
 // assistant, title or Edit.
 func (d *desk) say(id string, lines ...string) {
-	d.t.Helper()
+	d.T.Helper()
 	folder := regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(d.dir, "-")
-	path := filepath.Join(d.home, ".claude", "projects", folder, id+".jsonl")
+	path := filepath.Join(d.Home(), ".claude", "projects", folder, id+".jsonl")
 	old, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	b := bytes.NewBuffer(old)
 	start := time.Date(2026, 3, 4, 10, bytes.Count(old, []byte("\n")), 0, 0, time.UTC)
@@ -122,7 +93,7 @@ func (d *desk) say(id string, lines ...string) {
 			rec["type"], rec["message"] = "assistant", map[string]any{"role": "assistant", "content": []any{block}}
 		}
 		if err := json.NewEncoder(b).Encode(rec); err != nil {
-			d.t.Fatal(err)
+			d.T.Fatal(err)
 		}
 	}
 	d.write(".claude/projects/"+folder+"/"+id+".jsonl", b.String())
@@ -130,20 +101,20 @@ func (d *desk) say(id string, lines ...string) {
 
 // run runs the program and returns its exit status.
 func (d *desk) run(args ...string) int {
-	d.t.Helper()
+	d.T.Helper()
 	var out, err bytes.Buffer
 	app := &cli.App{
 		Process: workspace.Process{
-			Dir: d.dir, Env: d.environ(), Home: d.home, Exe: filepath.Join(d.home, "bin", "git-rekal"),
+			Dir: d.dir, Env: d.Environ(), Home: d.Home(), Exe: filepath.Join(d.Home(), "bin", "git-rekal"),
 			Now: time.Now, Rand: rand.NewChaCha8([32]byte{7}),
 		},
 		Version: "v1.2.3", Stdin: strings.NewReader(d.stdin), Stdout: &out, Stderr: &err,
 	}
-	status := cli.Main(d.t.Context(), app, args)
+	status := cli.Main(d.T.Context(), app, args)
 	d.stdout, d.stderr = out.String(), err.String()
 	for line := range strings.Lines(d.stderr) {
 		if !strings.HasPrefix(line, "git-rekal: ") || !strings.HasSuffix(line, "\n") {
-			d.t.Errorf("%q: stderr has the line %q", args, line)
+			d.T.Errorf("%q: stderr has the line %q", args, line)
 		}
 	}
 	return status
@@ -151,30 +122,23 @@ func (d *desk) run(args ...string) int {
 
 // must runs the program, which must succeed, and returns what it printed.
 func (d *desk) must(args ...string) string {
-	d.t.Helper()
+	d.T.Helper()
 	if status := d.run(args...); status != 0 || d.stderr != "" {
-		d.t.Fatalf("%q: exit status %d\n%s", args, status, d.stderr)
+		d.T.Fatalf("%q: exit status %d\n%s", args, status, d.stderr)
 	}
 	return d.stdout
 }
 
 // fails runs the program, which must end with a status and say one line that holds words.
 func (d *desk) fails(status int, words string, args ...string) {
-	d.t.Helper()
+	d.T.Helper()
 	if got := d.run(args...); got != status {
-		d.t.Errorf("%q: exit status %d, want %d", args, got, status)
+		d.T.Errorf("%q: exit status %d, want %d", args, got, status)
 	}
 	if strings.Count(d.stderr, "\n") != 1 || !strings.Contains(d.stderr, words) {
-		d.t.Errorf("%q says %q, want one line that holds %q", args, d.stderr, words)
+		d.T.Errorf("%q says %q, want one line that holds %q", args, d.stderr, words)
 	}
 	if d.stdout != "" {
-		d.t.Errorf("%q failed and printed %q", args, d.stdout)
-	}
-}
-
-func equal(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
+		d.T.Errorf("%q failed and printed %q", args, d.stdout)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func TestCheckpoint(t *testing.T) {
@@ -12,20 +14,20 @@ func TestCheckpoint(t *testing.T) {
 	if out := d.must("checkpoint"); out != "" {
 		t.Errorf("nothing new prints %q", out)
 	}
-	tip := d.git(d.dir, "rev-parse", "rekal/alice@example.com")
+	tip := d.Git(d.dir, "rev-parse", "rekal/alice@example.com")
 	d.say("two", "human make the button blue", "assistant done")
 	if out := d.must("checkpoint"); !strings.HasPrefix(out, "checkpoint ") || !strings.HasSuffix(out, ": 1 session, 2 turns, 0 tool calls\n") {
 		t.Errorf("something new prints %q", out)
 	}
-	equal(t, "one commit", tip, d.git(d.dir, "rev-parse", "rekal/alice@example.com~1"))
+	harness.Equal(t, "one commit", tip, d.Git(d.dir, "rev-parse", "rekal/alice@example.com~1"))
 	if out := d.must("button"); !strings.Contains(out, `"total":1`) {
 		t.Errorf("found at once: %q", out)
 	}
-	tip = d.git(d.dir, "rev-parse", "rekal/alice@example.com")
+	tip = d.Git(d.dir, "rev-parse", "rekal/alice@example.com")
 	if out := d.must("checkpoint"); out != "" {
 		t.Errorf("nothing new prints %q", out)
 	}
-	equal(t, "no commit", tip, d.git(d.dir, "rev-parse", "rekal/alice@example.com"))
+	harness.Equal(t, "no commit", tip, d.Git(d.dir, "rev-parse", "rekal/alice@example.com"))
 }
 
 func TestCheckpointSaysWhatItTookOut(t *testing.T) {
@@ -43,23 +45,23 @@ func TestCheckpointSaysWhatItTookOut(t *testing.T) {
 func TestCheckpointWithoutIdentity(t *testing.T) {
 	d := ready(t)
 	d.say("two", "human make the button blue", "assistant done")
-	if err := os.Remove(filepath.Join(d.home, ".gitconfig")); err != nil {
+	if err := os.Remove(filepath.Join(d.Home(), ".gitconfig")); err != nil {
 		t.Fatal(err)
 	}
-	d.git(d.dir, "config", "user.useConfigOnly", "true")
+	d.Git(d.dir, "config", "user.useConfigOnly", "true")
 	d.fails(1, `git config user.email`, "checkpoint")
 	if status := d.run("hook", "post-commit"); status != 0 || strings.Count(d.stderr, "\n") != 1 {
 		t.Errorf("hook: exit status %d, %q", status, d.stderr)
 	}
-	d.git(d.dir, "config", "user.email", "alice@example.com")
-	d.git(d.dir, "config", "user.name", "Alice")
+	d.Git(d.dir, "config", "user.email", "alice@example.com")
+	d.Git(d.dir, "config", "user.name", "Alice")
 	if out := d.must("checkpoint"); !strings.Contains(out, "2 turns") {
 		t.Errorf("nothing is lost: %q", out)
 	}
 }
 
 // A hook never fails, whatever it is called with and wherever.
-func TestHooksNeverFail(t *testing.T) {
+func TestLongHooksNeverFail(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		desk func(*testing.T) *desk
@@ -111,23 +113,23 @@ func missingTip(t *testing.T) *desk {
 
 func badSetting(t *testing.T) *desk {
 	d := ready(t)
-	d.git(d.dir, "config", "rekal.actor", "robot")
+	d.Git(d.dir, "config", "rekal.actor", "robot")
 	return d
 }
 
 func TestHookCanBeTurnedOff(t *testing.T) {
 	for name, off := range map[string]func(*desk){
-		"rekal.enabled": func(d *desk) { d.git(d.dir, "config", "rekal.enabled", "false") },
-		"REKAL_SKIP":    func(d *desk) { d.env = append(d.env, "REKAL_SKIP=1") },
-		"REKAL_ENABLED": func(d *desk) { d.env = append(d.env, "REKAL_ENABLED=no") },
+		"rekal.enabled": func(d *desk) { d.Git(d.dir, "config", "rekal.enabled", "false") },
+		"REKAL_SKIP":    func(d *desk) { d.Env = append(d.Env, "REKAL_SKIP=1") },
+		"REKAL_ENABLED": func(d *desk) { d.Env = append(d.Env, "REKAL_ENABLED=no") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := ready(t)
 			d.say("two", "human make the button blue")
-			tip := d.git(d.dir, "rev-parse", "rekal/alice@example.com")
+			tip := d.Git(d.dir, "rev-parse", "rekal/alice@example.com")
 			off(d)
 			d.must("hook", "post-commit")
-			equal(t, "tip", tip, d.git(d.dir, "rev-parse", "rekal/alice@example.com"))
+			harness.Equal(t, "tip", tip, d.Git(d.dir, "rev-parse", "rekal/alice@example.com"))
 		})
 	}
 }

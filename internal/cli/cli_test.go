@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 var names = []string{"", "init", "clean", "checkpoint", "log", "query", "save", "purge", "restore", "why", "mcp", "index", "version", "hook"}
@@ -137,7 +139,7 @@ func TestWordsAreOneQuery(t *testing.T) {
 			if err := json.Unmarshal([]byte(d.must(c.args...)), &got); err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "query", c.query, got.Query)
+			harness.Equal(t, "query", c.query, got.Query)
 			if strings.Contains(c.query, "token") != (got.Total == 1) {
 				t.Errorf("found %d", got.Total)
 			}
@@ -149,7 +151,7 @@ func TestWordsAreOneQuery(t *testing.T) {
 }
 
 // The tables are brought up to the ledger by whichever command comes first after a commit.
-func TestEveryReaderCatchesUp(t *testing.T) {
+func TestLongEveryReaderCatchesUp(t *testing.T) {
 	for name, args := range map[string][]string{
 		"recall": {"token"}, "latest": {}, "log": {"log", "--json"}, "sql": {"query", "SELECT content FROM turns"},
 		"sql on the index": {"query", "--index", "SELECT content FROM turns_ft"},
@@ -161,7 +163,7 @@ func TestEveryReaderCatchesUp(t *testing.T) {
 		})
 	}
 	d := ready(t)
-	id := strings.TrimSpace(d.git(d.dir, "grep", "-ohE", `"session","id":"[0-9A-Z]{26}"`, "rekal/alice@example.com"))
+	id := strings.TrimSpace(d.Git(d.dir, "grep", "-ohE", `"session","id":"[0-9A-Z]{26}"`, "rekal/alice@example.com"))
 	id = strings.TrimSuffix(strings.TrimPrefix(id, `"session","id":"`), `"`)
 	if out := d.must("query", "--session", id, "--full"); !strings.Contains(out, "The clock is local.") || !strings.Contains(out, `"path":"README"`) {
 		t.Errorf("query --session as the first command printed %q", out)
@@ -180,7 +182,7 @@ func TestInitTwiceAndClean(t *testing.T) {
 	if out := d.must("init"); out != "" {
 		t.Errorf("init again printed %q", out)
 	}
-	equal(t, "after init again", once, d.snapshot())
+	harness.Equal(t, "after init again", once, d.snapshot())
 	if status := d.run("clean"); status != 0 || !strings.Contains(d.stdout, "left: the ledger rekal/alice@example.com") {
 		t.Errorf("clean: exit status %d, printed %q", status, d.stdout)
 	}
@@ -192,13 +194,13 @@ func TestInitTwiceAndClean(t *testing.T) {
 	if out := d.must("clean", "--ledger"); !strings.Contains(out, "removed: the ledger rekal/alice@example.com (was ") {
 		t.Errorf("clean --ledger printed %q", out)
 	}
-	equal(t, "after clean --ledger", before, d.snapshot())
+	harness.Equal(t, "after clean --ledger", before, d.snapshot())
 }
 
 // snapshot is every file of the repository but for git's objects and logs, and what caches
 // and databases hold.
 func (d *desk) snapshot() map[string]string {
-	d.t.Helper()
+	d.T.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(d.dir, func(path string, e os.DirEntry, err error) error {
 		rel, _ := filepath.Rel(d.dir, path)
@@ -220,7 +222,7 @@ func (d *desk) snapshot() map[string]string {
 		return err
 	})
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	return out
 }
@@ -231,13 +233,13 @@ func TestVersion(t *testing.T) {
 	if out := d.must("version"); !strings.HasPrefix(out, "git-rekal v1.2.3 (libgit2 1.5.") || !strings.Contains(out, "ledger format 1") {
 		t.Errorf("printed %q", out)
 	}
-	equal(t, "--version", d.must("version"), d.must("--version"))
+	harness.Equal(t, "--version", d.must("version"), d.must("--version"))
 	var v map[string]any
 	if err := json.Unmarshal([]byte(d.must("version", "--json")), &v); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "version", "v1.2.3", v["version"])
-	equal(t, "ledger_format", 1.0, v["ledger_format"])
+	harness.Equal(t, "version", "v1.2.3", v["version"])
+	harness.Equal(t, "ledger_format", 1.0, v["ledger_format"])
 }
 
 func TestIndexRebuilds(t *testing.T) {

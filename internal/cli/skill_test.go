@@ -11,9 +11,9 @@ import (
 	"github.com/git-rekal/git-rekal/templates"
 )
 
-// TestSkill runs every command that the skill shows, in its order, in the repository of tenants,
+// TestLongSkill runs every command that the skill shows, in its order, in the repository of tenants,
 // and compares what they print with what the skill shows.
-func TestSkill(t *testing.T) {
+func TestLongSkill(t *testing.T) {
 	w := newTenants(t)
 	w.must(`git rekal init`)
 	w.works()
@@ -33,9 +33,9 @@ func TestSkill(t *testing.T) {
 	}
 }
 
-// TestReadme does the same with what the README shows, of which the first comes last: it is what
+// TestLongReadme does the same with what the README shows, of which the first comes last: it is what
 // will be.
-func TestReadme(t *testing.T) {
+func TestLongReadme(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

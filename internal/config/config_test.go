@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,19 +12,16 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // repo is an empty repository with the given text in its configuration, and the environment
 // for it, without anything of the machine's.
 func repo(t *testing.T, text string) (*git.Repo, []string) {
 	t.Helper()
-	dir := t.TempDir()
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
-	cmd := exec.CommandContext(t.Context(), "git", "init", "-q", dir)
-	cmd.Env = env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	p := harness.New(t)
+	p.Init("repo")
+	dir, env := p.At("repo"), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.Home(), "GIT_CONFIG_NOSYSTEM=1"} // no setting of rekal's
 	f, err := os.OpenFile(filepath.Join(dir, ".git", "config"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -71,13 +70,6 @@ func openData(t *testing.T, path string) *db.DB {
 	return d
 }
 
-func equal(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
 // Agents that were started at once have IDs that begin alike.
 func TestFindItemAmongMany(t *testing.T) {
 	var ids []string
@@ -115,7 +107,7 @@ func TestFindItem(t *testing.T) {
 				if !errors.As(err, &ambiguous) {
 					t.Fatalf("error %v, want an AmbiguousError", err)
 				}
-				equal(t, "candidates", c.candidates, ambiguous.IDs)
+				harness.Equal(t, "candidates", c.candidates, ambiguous.IDs)
 			case !errors.Is(err, c.is):
 				t.Errorf("error %v, want %v", err, c.is)
 			}
@@ -140,7 +132,7 @@ func TestShortest(t *testing.T) {
 		{"near the next", []string{"0123456789A", "0123456789B", "9"}, []string{"0123456789A", "0123456789B", "9"}},
 		{"near the one before", []string{"01234567AA", "01234567AB", "01234567BB"}, []string{"01234567AA", "01234567AB", "01234567B"}},
 	} {
-		t.Run(c.name, func(t *testing.T) { equal(t, "shortest", c.out, db.Shortest(c.ids)) })
+		t.Run(c.name, func(t *testing.T) { harness.Equal(t, "shortest", c.out, db.Shortest(c.ids)) })
 	}
 }
 
@@ -174,14 +166,14 @@ func TestReadOneSession(t *testing.T) {
 			for _, u := range turns {
 				got = append(got, u.Index)
 			}
-			equal(t, "turns", c.want, got)
+			harness.Equal(t, "turns", c.want, got)
 		})
 	}
 	tools, err := d.Tools(ctx, row.ID, -1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "tools before the second turn", []session.ToolCall{{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"}}, tools)
+	harness.Equal(t, "tools before the second turn", []session.ToolCall{{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"}}, tools)
 }
 
 // selected are the rows of a user's statement, a line each.
@@ -215,7 +207,7 @@ func TestSelect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "rows", c.want, got)
+			harness.Equal(t, "rows", c.want, got)
 		})
 	}
 }
@@ -289,11 +281,11 @@ func TestSelectRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "turns afterwards", []string{"[count_star()] [3]"}, got)
+		harness.Equal(t, "turns afterwards", []string{"[count_star()] [3]"}, got)
 		if err := d.Close(); err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "files", before, snapshot(t, dir))
+		harness.Equal(t, "files", before, snapshot(t, dir))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // A statement that never ends, or would take all of the memory, is stopped, and the
@@ -39,7 +40,7 @@ func TestSelectLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "rows afterwards", []string{"[n] [3]"}, got)
+			harness.Equal(t, "rows afterwards", []string{"[n] [3]"}, got)
 		})
 	}
 }
@@ -67,7 +68,7 @@ func TestSelectLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "settings", []string{"[locked external threads] [true false 1]"}, got)
+	harness.Equal(t, "settings", []string{"[locked external threads] [true false 1]"}, got)
 	// A log in a file is not written. The engine believes that there is one and then fails at what
 	// comes after, and at worst dies of it, so a process takes one statement a database.
 	if _, err := selected(t.Context(), d, `SELECT * FROM enable_logging('QueryLog', storage = 'file', storage_path = '`+dir+`/log')`); err != nil {
@@ -76,5 +77,5 @@ func TestSelectLeavesNothing(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "files", before, snapshot(t, dir))
+	harness.Equal(t, "files", before, snapshot(t, dir))
 }

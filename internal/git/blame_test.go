@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // moved is what the file of lineage is called in the end.
@@ -18,17 +19,17 @@ const moved = "dir/h i"
 
 // gitBlame is what git says of it, as it lies in the working tree or in a commit.
 func gitBlame(p *place, dir, commit string) []git.Origin {
-	p.t.Helper()
+	p.T.Helper()
 	args := []string{"blame", "-w", "--line-porcelain"}
 	if commit != "" {
 		args = append(args, commit)
 	}
 	var out []git.Origin
-	for l := range strings.Lines(p.git(dir, append(args, "--", moved)...)) {
+	for l := range strings.Lines(p.Git(dir, append(args, "--", moved)...)) {
 		f := strings.Fields(l)
 		switch {
 		case len(f) >= 3 && len(f[0]) == 40 && l[0] != '\t':
-			out = append(out, git.Origin{Commit: git.OID(f[0]), Line: must(strconv.Atoi(f[1]))(p.t)})
+			out = append(out, git.Origin{Commit: git.OID(f[0]), Line: must(strconv.Atoi(f[1]))(p.T)})
 		case strings.HasPrefix(l, "filename "):
 			out[len(out)-1].Path = strings.TrimSpace(strings.TrimPrefix(l, "filename "))
 		}
@@ -49,7 +50,7 @@ func lineage(p *place) {
 		text = append(text, line())
 	}
 	name := "f"
-	write := func() { p.write("r/"+name, strings.Join(text, "\n")+"\n") }
+	write := func() { p.Write("r/"+name, strings.Join(text, "\n")+"\n") }
 	edit := func(from, to int) {
 		at := from + r.IntN(to-from)
 		switch r.IntN(3) {
@@ -68,21 +69,21 @@ func lineage(p *place) {
 		edit(0, len(text))
 		p.commit("r", fmt.Sprint("main ", i))
 	}
-	p.git("r", "checkout", "-qb", "side")
+	p.Git("r", "checkout", "-qb", "side")
 	before := append([]string(nil), text...)
 	text[5] = line()
 	write()
 	p.commit("r", "side")
-	p.git("r", "checkout", "-q", "main")
+	p.Git("r", "checkout", "-q", "main")
 	text = before
 	text[100] = line()
 	write()
 	p.commit("r", "meanwhile")
-	p.git("r", "merge", "-q", "-m", "merge", "side")
-	text = strings.Split(strings.TrimSpace(string(must(os.ReadFile(p.at("r/f")))(p.t))), "\n")
+	p.Git("r", "merge", "-q", "-m", "merge", "side")
+	text = strings.Split(strings.TrimSpace(string(must(os.ReadFile(p.At("r/f")))(p.T))), "\n")
 	for _, next := range []string{"dir/g", moved} {
-		must(0, os.MkdirAll(p.at("r/dir"), 0o777))(p.t)
-		p.git("r", "mv", name, next)
+		must(0, os.MkdirAll(p.At("r/dir"), 0o777))(p.T)
+		p.Git("r", "mv", name, next)
 		name = next
 		edit(0, len(text))
 		p.commit("r", "rename")
@@ -104,13 +105,13 @@ func TestBlameIsGits(t *testing.T) {
 		want := gitBlame(p, "r", commit)
 		r := p.open("r/dir")
 		all := must(r.Blame(t.Context(), git.OID(commit), "dir/h i", 0, 0))(t)
-		equal(t, "all lines as of "+commit, want, all.Origins)
-		equal(t, "how many", len(want), all.To)
+		harness.Equal(t, "all lines as of "+commit, want, all.Origins)
+		harness.Equal(t, "how many", len(want), all.To)
 		for from := 1; from <= len(want); from += 9 {
 			to := min(from+4, len(want))
 			b := must(r.Blame(t.Context(), git.OID(commit), "dir/h i", from, to))(t)
-			equal(t, fmt.Sprintf("lines %d to %d as of %q", from, to, commit), want[from-1:to], b.Origins)
-			equal(t, "their text", all.Text[from-1:to], b.Text)
+			harness.Equal(t, fmt.Sprintf("lines %d to %d as of %q", from, to, commit), want[from-1:to], b.Origins)
+			harness.Equal(t, "their text", all.Text[from-1:to], b.Text)
 		}
 	}
 }
@@ -120,7 +121,7 @@ func TestBlameIsGits(t *testing.T) {
 func TestBlameOfLikeLines(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
-	p.git("r", "config", "diff.indentHeuristic", "false")
+	p.Git("r", "config", "diff.indentHeuristic", "false")
 	r := rand.New(rand.NewPCG(6, 6))
 	like := []string{"}", "{", "", "\treturn nil", "\tif err != nil {", "\t}", "call()"}
 	var text []string
@@ -143,7 +144,7 @@ func TestBlameOfLikeLines(t *testing.T) {
 		p.commit("r", fmt.Sprint(i), moved, strings.Join(text, "\n")+"\n")
 	}
 	b := must(p.open("r").Blame(t.Context(), "", moved, 0, 0))(t)
-	equal(t, "origins", gitBlame(p, "r", ""), b.Origins)
+	harness.Equal(t, "origins", gitBlame(p, "r", ""), b.Origins)
 }
 
 // What only reformatted is looked through where git blame was configured so; a list that is not there is none.
@@ -152,20 +153,20 @@ func TestBlameLooksThrough(t *testing.T) {
 	p.init("r")
 	one := p.commit("r", "one", moved, "if ok { call() }\n")
 	two := p.commit("r", "two", moved, "if (ok) { call(); }\n")
-	p.git("r", "config", "blame.ignoreRevsFile", ".reformatted")
+	p.Git("r", "config", "blame.ignoreRevsFile", ".reformatted")
 	who := func() git.OID { return must(p.open("r").Blame(t.Context(), "", moved, 1, 1))(t).Origins[0].Commit }
-	equal(t, "without the list", two, who())
-	p.write("r/.reformatted", "# by a formatter\n"+string(two)+"\n")
-	equal(t, "with it", one, who())
+	harness.Equal(t, "without the list", two, who())
+	p.Write("r/.reformatted", "# by a formatter\n"+string(two)+"\n")
+	harness.Equal(t, "with it", one, who())
 }
 
 func TestBlameInCutHistory(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	lineage(p)
-	p.git(".", "clone", "-q", "--depth", "5", "file://"+p.at("r"), "cut")
+	p.Git(".", "clone", "-q", "--depth", "5", "file://"+p.At("r"), "cut")
 	want := gitBlame(p, "cut", "")
-	ends := string(must(os.ReadFile(p.at("cut/.git/shallow")))(t))
+	ends := string(must(os.ReadFile(p.At("cut/.git/shallow")))(t))
 	known := 0
 	for i, o := range want {
 		if want[i].Cut = o.Commit != "" && strings.Contains(ends, string(o.Commit)); o.Commit != "" && !want[i].Cut {
@@ -176,29 +177,29 @@ func TestBlameInCutHistory(t *testing.T) {
 		t.Errorf("%d of %d lines are of commits that are whole here", known, len(want))
 	}
 	b := must(p.open("cut").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
-	equal(t, "origins", want, b.Origins)
+	harness.Equal(t, "origins", want, b.Origins)
 	b = must(p.open("cut/dir").Blame(t.Context(), "", "dir/h i", 7, 9))(t)
-	equal(t, "three lines", want[6:9], b.Origins)
+	harness.Equal(t, "three lines", want[6:9], b.Origins)
 }
 
-func TestBlameInPartialClone(t *testing.T) {
+func TestLongBlameInPartialClone(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	lineage(p)
-	p.git("r", "config", "uploadpack.allowFilter", "true")
-	p.git(".", "clone", "-q", "--filter=blob:none", "file://"+p.at("r"), "part")
+	p.Git("r", "config", "uploadpack.allowFilter", "true")
+	p.Git(".", "clone", "-q", "--filter=blob:none", "file://"+p.At("r"), "part")
 	b := must(p.open("part").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
-	equal(t, "origins", gitBlame(p, "part", ""), b.Origins)
+	harness.Equal(t, "origins", gitBlame(p, "part", ""), b.Origins)
 }
 
 func TestBlameInLinkedWorktree(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	lineage(p)
-	p.git("r", "worktree", "add", "-q", p.at("linked"), "HEAD~1")
-	p.write("linked/dir/h i", "new\n"+string(must(os.ReadFile(p.at("linked/dir/h i")))(t)))
+	p.Git("r", "worktree", "add", "-q", p.At("linked"), "HEAD~1")
+	p.Write("linked/dir/h i", "new\n"+string(must(os.ReadFile(p.At("linked/dir/h i")))(t)))
 	b := must(p.open("linked/dir").Blame(t.Context(), "", "dir/h i", 0, 0))(t)
-	equal(t, "origins", gitBlame(p, "linked", ""), b.Origins)
+	harness.Equal(t, "origins", gitBlame(p, "linked", ""), b.Origins)
 }
 
 func TestBlameOfWorkingTree(t *testing.T) {
@@ -208,17 +209,17 @@ func TestBlameOfWorkingTree(t *testing.T) {
 		want       string // one letter a line: c is committed
 	}{
 		{"as committed", "f", func(*place) {}, "cccc"},
-		{"a line before, one behind", "f", func(p *place) { p.write("r/f", "new\n1\n2\n3\n4\nnew\n") }, "-cccc-"},
-		{"one in place of another", "f", func(p *place) { p.write("r/f", "1\nnew\n3\n4\n") }, "c-cc"},
-		{"two gone", "f", func(p *place) { p.write("r/f", "1\n4\n") }, "cc"},
-		{"without an end", "f", func(p *place) { p.write("r/f", "1\n2\n3\n4") }, "ccc-"},
-		{"staged", "f", func(p *place) { p.write("r/f", "1\n2\n3\n4\n5\n"); p.git("r", "add", "f") }, "cccc-"},
-		{"nothing left", "f", func(p *place) { p.write("r/f", "new\n") }, "-"},
-		{"other ends of lines", "f", func(p *place) { p.write("r/f", "1\r\nnew\r\n3\r\n") }, "c-c"},
-		{"not in git", "g", func(p *place) { p.write("r/g", "1\n2\n") }, "--"},
-		{"a rename that is not committed", "g", func(p *place) { p.git("r", "mv", "f", "g") }, "cccc"},
+		{"a line before, one behind", "f", func(p *place) { p.Write("r/f", "new\n1\n2\n3\n4\nnew\n") }, "-cccc-"},
+		{"one in place of another", "f", func(p *place) { p.Write("r/f", "1\nnew\n3\n4\n") }, "c-cc"},
+		{"two gone", "f", func(p *place) { p.Write("r/f", "1\n4\n") }, "cc"},
+		{"without an end", "f", func(p *place) { p.Write("r/f", "1\n2\n3\n4") }, "ccc-"},
+		{"staged", "f", func(p *place) { p.Write("r/f", "1\n2\n3\n4\n5\n"); p.Git("r", "add", "f") }, "cccc-"},
+		{"nothing left", "f", func(p *place) { p.Write("r/f", "new\n") }, "-"},
+		{"other ends of lines", "f", func(p *place) { p.Write("r/f", "1\r\nnew\r\n3\r\n") }, "c-c"},
+		{"not in git", "g", func(p *place) { p.Write("r/g", "1\n2\n") }, "--"},
+		{"a rename that is not committed", "g", func(p *place) { p.Git("r", "mv", "f", "g") }, "cccc"},
 		{"before the first commit", "f", func(p *place) {
-			p.git("r", "checkout", "-q", "--orphan", "other")
+			p.Git("r", "checkout", "-q", "--orphan", "other")
 		}, "----"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -235,7 +236,7 @@ func TestBlameOfWorkingTree(t *testing.T) {
 					got += "c"
 				}
 			}
-			equal(t, "lines", tt.want, got)
+			harness.Equal(t, "lines", tt.want, got)
 		})
 	}
 }

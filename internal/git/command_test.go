@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // TestIdentity: what git would commit with, wherever that is said.
@@ -23,42 +24,42 @@ func TestIdentity(t *testing.T) {
 		want git.Signature
 	}{
 		{"the user's configuration", func(*place) {}, git.Signature{Name: "A U Thor", Email: "a@example.com"}},
-		{"the repository's", func(p *place) { p.git("r", "config", "user.email", "here@example.com") }, git.Signature{Name: "A U Thor", Email: "here@example.com"}},
+		{"the repository's", func(p *place) { p.Git("r", "config", "user.email", "here@example.com") }, git.Signature{Name: "A U Thor", Email: "here@example.com"}},
 		{"the environment", func(p *place) {
-			p.env = []string{"GIT_COMMITTER_NAME=C O Mitter", "GIT_COMMITTER_EMAIL=c@example.com", "GIT_AUTHOR_EMAIL=other@example.com"}
+			p.Env = []string{"GIT_COMMITTER_NAME=C O Mitter", "GIT_COMMITTER_EMAIL=c@example.com", "GIT_AUTHOR_EMAIL=other@example.com"}
 		}, git.Signature{Name: "C O Mitter", Email: "c@example.com"}},
 		{"git -c", func(p *place) {
-			p.env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.email", "GIT_CONFIG_VALUE_0=count@example.com"}
+			p.Env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.email", "GIT_CONFIG_VALUE_0=count@example.com"}
 		}, git.Signature{Name: "A U Thor", Email: "count@example.com"}},
 		{"git -c, as git hands it to hooks", func(p *place) {
-			p.env = []string{"GIT_CONFIG_PARAMETERS='user.email'='param@example.com'"}
+			p.Env = []string{"GIT_CONFIG_PARAMETERS='user.email'='param@example.com'"}
 		}, git.Signature{Name: "A U Thor", Email: "param@example.com"}},
 		{"another global file", func(p *place) {
-			p.write("global", "[user]\nname = G\nemail = g@example.com\n")
-			p.env = []string{"GIT_CONFIG_GLOBAL=" + p.at("global")}
+			p.Write("global", "[user]\nname = G\nemail = g@example.com\n")
+			p.Env = []string{"GIT_CONFIG_GLOBAL=" + p.At("global")}
 		}, git.Signature{Name: "G", Email: "g@example.com"}},
 		{"an include by folder", func(p *place) {
-			p.write("home/work", "[user]\nemail = work@example.com\n")
-			p.git("r", "config", "--global", "includeIf.gitdir:"+p.at("r")+"/.path", "work")
+			p.Write("home/work", "[user]\nemail = work@example.com\n")
+			p.Git("r", "config", "--global", "includeIf.gitdir:"+p.At("r")+"/.path", "work")
 		}, git.Signature{Name: "A U Thor", Email: "work@example.com"}},
 		{"an include by remote", func(p *place) {
-			p.write("home/work", "[user]\nemail = remote@example.com\n")
-			p.git("r", "remote", "add", "origin", "https://example.com/x")
-			p.git("r", "config", "--global", "includeIf.hasconfig:remote.*.url:https://example.com/**.path", "work")
+			p.Write("home/work", "[user]\nemail = remote@example.com\n")
+			p.Git("r", "remote", "add", "origin", "https://example.com/x")
+			p.Git("r", "config", "--global", "includeIf.hasconfig:remote.*.url:https://example.com/**.path", "work")
 		}, git.Signature{Name: "A U Thor", Email: "remote@example.com"}},
-		{"a name with brackets' neighbours", func(p *place) { p.git("r", "config", "user.name", "O'Neil, \"X\" Ü") }, git.Signature{Name: "O'Neil, \"X\" Ü", Email: "a@example.com"}},
+		{"a name with brackets' neighbours", func(p *place) { p.Git("r", "config", "user.name", "O'Neil, \"X\" Ü") }, git.Signature{Name: "O'Neil, \"X\" Ü", Email: "a@example.com"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlace(t)
 			p.init("r")
 			tt.make(p)
-			p.env = append(p.env, "GIT_COMMITTER_DATE=1800000000 -0330")
+			p.Env = append(p.Env, "GIT_COMMITTER_DATE=1800000000 -0330")
 			got := must(p.open("r").Identity(background))(t)
 			if !got.When.Equal(time.Unix(1_800_000_000, 0)) || got.When.Format("-0700") != "-0330" {
 				t.Errorf("time %v, want that of GIT_COMMITTER_DATE", got.When)
 			}
 			got.When = time.Time{}
-			equal(t, "identity", tt.want, got)
+			harness.Equal(t, "identity", tt.want, got)
 		})
 	}
 }
@@ -66,7 +67,7 @@ func TestIdentity(t *testing.T) {
 func TestNoIdentity(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
-	p.write("home/.gitconfig", "[user]\nuseConfigOnly = true\n")
+	p.Write("home/.gitconfig", "[user]\nuseConfigOnly = true\n")
 	got, err := p.open("r").Identity(background)
 	if !errors.Is(err, git.ErrNoIdentity) || got != (git.Signature{}) {
 		t.Errorf("%+v, %v; want ErrNoIdentity", got, err)
@@ -76,12 +77,12 @@ func TestNoIdentity(t *testing.T) {
 func TestConfig(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
-	p.git("r", "config", "rekal.actor", "human")
-	p.git("r", "config", "--add", "rekal.actor", "agent")
-	p.git("r", "config", "X.Middle PART.Key", "a\nb=c\n\nd")
-	p.git("r", "config", "x.empty", "")
-	p.write("r/.git/config", p.git("r", "config", "--list", "--local")[:0]+string(must(os.ReadFile(p.at("r/.git/config")))(t))+"[x]\n\tbare\n")
-	p.env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=x.count", "GIT_CONFIG_VALUE_0=1"}
+	p.Git("r", "config", "rekal.actor", "human")
+	p.Git("r", "config", "--add", "rekal.actor", "agent")
+	p.Git("r", "config", "X.Middle PART.Key", "a\nb=c\n\nd")
+	p.Git("r", "config", "x.empty", "")
+	p.Write("r/.git/config", p.Git("r", "config", "--list", "--local")[:0]+string(must(os.ReadFile(p.At("r/.git/config")))(t))+"[x]\n\tbare\n")
+	p.Env = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=x.count", "GIT_CONFIG_VALUE_0=1"}
 	got := must(p.open("r").Config(background))(t)
 	for key, want := range map[string]string{
 		"rekal.actor": "agent", "x.Middle PART.key": "a\nb=c\n\nd", "x.empty": "", "x.bare": "true", "x.count": "1",
@@ -108,15 +109,15 @@ func TestStopped(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	r := p.open("r")
-	if err := syscall.Mkfifo(p.at("pipe"), 0o600); err != nil {
+	if err := syscall.Mkfifo(p.At("pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.git("r", "config", "include.path", p.at("pipe"))
+	p.Git("r", "config", "include.path", p.At("pipe"))
 	ctx, stop := context.WithCancel(t.Context())
 	stopped := make(chan struct{})
 	go func() {
 		defer stop()
-		f, err := os.OpenFile(p.at("pipe"), os.O_WRONLY, 0) // waits until git reads it
+		f, err := os.OpenFile(p.At("pipe"), os.O_WRONLY, 0) // waits until git reads it
 		if err != nil {
 			t.Error(err)
 			return
@@ -140,18 +141,18 @@ func TestHooksDir(t *testing.T) {
 		scope     string
 	}{
 		{"plain", func(*place) {}, "r", "r/.git/hooks", ""},
-		{"a subdirectory", func(p *place) { p.write("r/sub/x", "") }, "r/sub", "r/.git/hooks", ""},
-		{"a linked worktree", func(p *place) { p.git("r", "worktree", "add", "-q", "../w") }, "w", "r/.git/hooks", ""},
-		{"core.hooksPath", func(p *place) { p.git("r", "config", "core.hooksPath", ".husky") }, "r", "r/.husky", "local"},
-		{"core.hooksPath for all", func(p *place) { p.git("r", "config", "--global", "core.hooksPath", p.at("hooks")) }, "r", "hooks", "global"},
+		{"a subdirectory", func(p *place) { p.Write("r/sub/x", "") }, "r/sub", "r/.git/hooks", ""},
+		{"a linked worktree", func(p *place) { p.Git("r", "worktree", "add", "-q", "../w") }, "w", "r/.git/hooks", ""},
+		{"core.hooksPath", func(p *place) { p.Git("r", "config", "core.hooksPath", ".husky") }, "r", "r/.husky", "local"},
+		{"core.hooksPath for all", func(p *place) { p.Git("r", "config", "--global", "core.hooksPath", p.At("hooks")) }, "r", "hooks", "global"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlace(t)
 			p.init("r")
 			tt.make(p)
 			dir, scope, err := p.open(tt.dir).HooksDir(background)
-			if err != nil || dir != p.at(tt.want) || scope != tt.scope {
-				t.Errorf("%q, %q, %v; want %q, %q", dir, scope, err, p.at(tt.want), tt.scope)
+			if err != nil || dir != p.At(tt.want) || scope != tt.scope {
+				t.Errorf("%q, %q, %v; want %q, %q", dir, scope, err, p.At(tt.want), tt.scope)
 			}
 		})
 	}
@@ -160,12 +161,12 @@ func TestHooksDir(t *testing.T) {
 func TestWorktrees(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
-	p.git("r", "worktree", "add", "-q", "../w")
-	p.git("r", "worktree", "add", "-q", "../gone")
-	p.git("r", "worktree", "add", "-q", "inside/r")
-	p.git(".", "clone", "-q", "--bare", "r", "b/.bare")
-	p.git("b/.bare", "worktree", "add", "-q", "../w", "main")
-	if err := os.RemoveAll(p.at("gone")); err != nil {
+	p.Git("r", "worktree", "add", "-q", "../w")
+	p.Git("r", "worktree", "add", "-q", "../gone")
+	p.Git("r", "worktree", "add", "-q", "inside/r")
+	p.Git(".", "clone", "-q", "--bare", "r", "b/.bare")
+	p.Git("b/.bare", "worktree", "add", "-q", "../w", "main")
+	if err := os.RemoveAll(p.At("gone")); err != nil {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string][]string{
@@ -174,15 +175,15 @@ func TestWorktrees(t *testing.T) {
 	} {
 		got := must(p.open(dir).Worktrees())(t)
 		for i := range want {
-			want[i] = p.at(want[i])
+			want[i] = p.At(want[i])
 		}
 		slices.Sort(want)
 		slices.Sort(got)
-		equal(t, "from "+dir, want, got)
+		harness.Equal(t, "from "+dir, want, got)
 	}
 	// git 2.48 can write the path relative to the file.
-	p.write("r/.git/worktrees/w/gitdir", "../../../../w/.git\n")
-	if got := must(p.open("r").Worktrees())(t); !slices.Contains(got, p.at("w")) {
+	p.Write("r/.git/worktrees/w/gitdir", "../../../../w/.git\n")
+	if got := must(p.open("r").Worktrees())(t); !slices.Contains(got, p.At("w")) {
 		t.Errorf("with a relative path: %q", got)
 	}
 }
@@ -214,9 +215,9 @@ func TestConfigureAtOnce(t *testing.T) {
 func TestConfigLeftLocked(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
-	p.write("r/.git/config.lock", "")
+	p.Write("r/.git/config.lock", "")
 	err := p.open("r").SetConfig(background, "rekal.remote", "origin")
-	if err == nil || !strings.Contains(err.Error(), "remove "+p.at("r/.git/config.lock")) {
+	if err == nil || !strings.Contains(err.Error(), "remove "+p.At("r/.git/config.lock")) {
 		t.Errorf("error %v; want it to say what to remove", err)
 	}
 }

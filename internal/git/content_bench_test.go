@@ -17,13 +17,13 @@ func BenchmarkContent(b *testing.B) {
 	name := func(dir, n int) string { return fmt.Sprintf("src/m%d/p%d/f%d.go", dir%25, dir, n) }
 	for dir := range 500 {
 		for n := range 100 {
-			p.write("r/"+name(dir, n), fmt.Sprintf("package p%d\n\nfunc f%d() {\n\tprintln(%d, %d)\n}\n", dir, n, dir, n))
+			p.Write("r/"+name(dir, n), fmt.Sprintf("package p%d\n\nfunc f%d() {\n\tprintln(%d, %d)\n}\n", dir, n, dir, n))
 		}
 	}
-	p.git("r", "add", ".")
-	p.git("r", "-c", "gc.auto=0", "commit", "-qm", "all")
-	p.git("r", "config", "gc.auto", "0") // not in the middle of a measurement
-	p.git("r", "gc", "-q")
+	p.Git("r", "add", ".")
+	p.Git("r", "-c", "gc.auto=0", "commit", "-qm", "all")
+	p.Git("r", "config", "gc.auto", "0") // not in the middle of a measurement
+	p.Git("r", "gc", "-q")
 	var files []string
 	for i := range 100 {
 		files = append(files, name(5*i, i))
@@ -31,22 +31,22 @@ func BenchmarkContent(b *testing.B) {
 	b.Run("as committed", func(b *testing.B) { lookAt(b, p, files) })
 	for i, f := range files[:12] {
 		if i%2 == 0 {
-			p.git("r", "mv", f, f+".moved.go")
-			p.write("r/"+f+".moved.go", "package other\n") // a rename with a change of content
-			p.git("r", "add", f+".moved.go")
+			p.Git("r", "mv", f, f+".moved.go")
+			p.Write("r/"+f+".moved.go", "package other\n") // a rename with a change of content
+			p.Git("r", "add", f+".moved.go")
 		} else {
-			p.git("r", "rm", "-q", f)
+			p.Git("r", "rm", "-q", f)
 		}
 	}
-	p.git("r", "commit", "-qm", "moved and deleted")
+	p.Git("r", "commit", "-qm", "moved and deleted")
 	for _, f := range files[12:60] {
-		p.write("r/"+f, "changed\n")
+		p.Write("r/"+f, "changed\n")
 	}
 	for _, f := range files[60:66] {
-		must(0, os.Remove(p.at("r/"+f)))(b)
+		must(0, os.Remove(p.At("r/"+f)))(b)
 	}
 	for _, f := range files[66:70] {
-		p.git("r", "mv", f, f+".moved.go")
+		p.Git("r", "mv", f, f+".moved.go")
 	}
 	b.Run("changed, moved and deleted", func(b *testing.B) { lookAt(b, p, files) })
 }
@@ -55,7 +55,7 @@ func BenchmarkContent(b *testing.B) {
 func lookAt(b *testing.B, p *place, files []string) {
 	for b.Loop() {
 		b.StopTimer()
-		repo := must(git.Open(p.at("r"), p.environ()))(b)
+		repo := must(git.Open(p.At("r"), p.Environ()))(b)
 		b.StartTimer()
 		c := must(repo.Content(""))(b)
 		var gone []string

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func TestDate(t *testing.T) {
 	p := newPlace(t)
 	p.init("repo")
-	p.env = []string{"TZ=UTC", "GIT_TEST_DATE_NOW=1700000000"} // Tuesday, 2023-11-14T22:13:20Z
+	p.Env = []string{"TZ=UTC", "GIT_TEST_DATE_NOW=1700000000"} // Tuesday, 2023-11-14T22:13:20Z
 	repo := p.open("repo")
 	for _, c := range []struct{ text, want string }{
 		{"yesterday", "2023-11-13T22:13:20Z"},
@@ -36,7 +37,7 @@ func TestDate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "date", c.want, got.Format(time.RFC3339))
+			harness.Equal(t, "date", c.want, got.Format(time.RFC3339))
 		})
 	}
 	if got, err := repo.Date(t.Context(), "now"); err != nil || got.Year() < 3000 {
@@ -60,8 +61,8 @@ func TestAbbreviated(t *testing.T) {
 	for i := 0; ; i++ { // a blob that begins as the commit does
 		text := fmt.Sprint("blob ", i)
 		if strings.HasPrefix(fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text))), string(shared[:4])) {
-			p.write("repo/text", text)
-			p.git("repo", "hash-object", "-w", "text")
+			p.Write("repo/text", text)
+			p.Git("repo", "hash-object", "-w", "text")
 			break
 		}
 	}

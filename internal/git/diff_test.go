@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 var long = strings.Repeat("a line that both versions have\n", 20)
 
-func TestChanges(t *testing.T) {
+func TestLongChanges(t *testing.T) {
 	blob := func(p *place, path string) git.OID { return p.rev("r", "HEAD:"+path) }
 	for _, tt := range []struct {
 		name string
@@ -31,7 +32,7 @@ func TestChanges(t *testing.T) {
 			name: "added, modified, deleted",
 			make: func(p *place) {
 				p.commit("r", "one", "gone", "1\n", "kept", "2\n", "more", "3\n")
-				p.git("r", "rm", "-q", "gone")
+				p.Git("r", "rm", "-q", "gone")
 				p.commit("r", "two", "more", "4\n", "new", "5\n")
 			},
 			want: func(p *place) []git.Change {
@@ -44,7 +45,7 @@ func TestChanges(t *testing.T) {
 			name: "a rename with an edit",
 			make: func(p *place) {
 				p.commit("r", "one", "old/name", long)
-				p.git("r", "rm", "-q", "old/name")
+				p.Git("r", "rm", "-q", "old/name")
 				p.commit("r", "two", "new/name", long+"and one more\n")
 			},
 			want: func(p *place) []git.Change {
@@ -63,8 +64,8 @@ func TestChanges(t *testing.T) {
 			name: "a mode",
 			make: func(p *place) {
 				p.commit("r", "one", "tool.sh", "#!/bin/sh\n")
-				p.git("r", "update-index", "--chmod=+x", "tool.sh")
-				p.git("r", "commit", "-q", "-m", "two")
+				p.Git("r", "update-index", "--chmod=+x", "tool.sh")
+				p.Git("r", "commit", "-q", "-m", "two")
 			},
 			want: func(p *place) []git.Change {
 				return []git.Change{{Path: "tool.sh", Kind: "M", OID: blob(p, "tool.sh")}}
@@ -74,8 +75,8 @@ func TestChanges(t *testing.T) {
 			name: "a file that became a link",
 			make: func(p *place) {
 				p.commit("r", "one", "x", "1\n")
-				_ = os.Remove(p.at("r/x"))
-				_ = os.Symlink("y", p.at("r/x"))
+				_ = os.Remove(p.At("r/x"))
+				_ = os.Symlink("y", p.At("r/x"))
 				p.commit("r", "two")
 			},
 			want: func(p *place) []git.Change { return []git.Change{{Path: "x", Kind: "M", OID: blob(p, "x")}} },
@@ -84,7 +85,7 @@ func TestChanges(t *testing.T) {
 			name: "a submodule",
 			make: func(p *place) {
 				p.init("lib")
-				p.git("r", "submodule", "--quiet", "add", p.at("lib"), "sub")
+				p.Git("r", "submodule", "--quiet", "add", p.At("lib"), "sub")
 				p.commit("r", "one")
 			},
 			want: func(p *place) []git.Change {
@@ -95,11 +96,11 @@ func TestChanges(t *testing.T) {
 			name: "a merge, against its first parent",
 			make: func(p *place) {
 				p.commit("r", "base", "base", "1\n")
-				p.git("r", "checkout", "-q", "-b", "side")
+				p.Git("r", "checkout", "-q", "-b", "side")
 				p.commit("r", "theirs", "theirs", "2\n")
-				p.git("r", "checkout", "-q", "main")
+				p.Git("r", "checkout", "-q", "main")
 				p.commit("r", "ours", "ours", "3\n")
-				p.git("r", "merge", "-q", "--no-edit", "side")
+				p.Git("r", "merge", "-q", "--no-edit", "side")
 			},
 			want: func(p *place) []git.Change {
 				return []git.Change{{Path: "theirs", Kind: "A", OID: blob(p, "theirs")}}
@@ -122,9 +123,9 @@ func TestChanges(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlace(t)
-			p.git(".", "init", "-q", "r")
+			p.Git(".", "init", "-q", "r")
 			tt.make(p)
-			equal(t, "changes", tt.want(p), must(p.open("r").Changes(p.rev("r", "HEAD")))(t))
+			harness.Equal(t, "changes", tt.want(p), must(p.open("r").Changes(p.rev("r", "HEAD")))(t))
 		})
 	}
 }
@@ -133,7 +134,7 @@ func TestChangesWithoutTheParent(t *testing.T) {
 	p := newPlace(t)
 	p.init("origin")
 	p.commit("origin", "two", "new", "2\n")
-	p.git(".", "clone", "-q", "--depth=1", "file://"+p.at("origin"), "r")
+	p.Git(".", "clone", "-q", "--depth=1", "file://"+p.At("origin"), "r")
 	if got := must(p.open("r").Changes(p.rev("r", "HEAD")))(t); len(got) != 0 {
 		t.Errorf("at the cut of a shallow clone: %v, want nothing", got)
 	}
@@ -144,20 +145,20 @@ func TestChangesWithoutTheParent(t *testing.T) {
 func TestChangesInAPartialClone(t *testing.T) {
 	p := newPlace(t)
 	p.init("origin")
-	p.git("origin", "config", "uploadpack.allowFilter", "true")
+	p.Git("origin", "config", "uploadpack.allowFilter", "true")
 	p.commit("origin", "two", "old", long)
-	p.git("origin", "mv", "old", "new")
+	p.Git("origin", "mv", "old", "new")
 	p.commit("origin", "three", "new", long+"edited\n")
-	p.git(".", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+p.at("origin"), "r")
+	p.Git(".", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+p.At("origin"), "r")
 	want := []git.Change{{Path: "new", Kind: "A", OID: p.rev("origin", "HEAD:new")}, {Path: "old", Kind: "D"}}
-	equal(t, "changes", want, must(p.open("r").Changes(p.rev("r", "HEAD")))(t))
+	harness.Equal(t, "changes", want, must(p.open("r").Changes(p.rev("r", "HEAD")))(t))
 }
 
-// TestChangesOfVeryManyFiles: above the limit some renames are left undetected, and no file
+// TestLongChangesOfVeryManyFiles: above the limit some renames are left undetected, and no file
 // is left out or named twice.
-func TestChangesOfVeryManyFiles(t *testing.T) {
+func TestLongChangesOfVeryManyFiles(t *testing.T) {
 	p := newPlace(t)
-	p.git(".", "init", "-q", "r")
+	p.Git(".", "init", "-q", "r")
 	r := p.open("r")
 	files := func(dir string, n int) map[string][]byte {
 		out := map[string][]byte{}
@@ -182,6 +183,6 @@ func TestChangesOfVeryManyFiles(t *testing.T) {
 	}
 	slices.Sort(gone)
 	slices.Sort(came)
-	equal(t, "old names", slices.Sorted(maps.Keys(files("a", n))), gone)
-	equal(t, "new names", slices.Sorted(maps.Keys(files("b", n))), came)
+	harness.Equal(t, "old names", slices.Sorted(maps.Keys(files("a", n))), gone)
+	harness.Equal(t, "new names", slices.Sorted(maps.Keys(files("b", n))), came)
 }

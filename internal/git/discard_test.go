@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func TestVersion(t *testing.T) {
@@ -30,35 +31,35 @@ func TestDiscard(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	equal(t, "reflog", []git.OID{first, second}, must(r.Reflog(ref))(t))
-	equal(t, "reachable by the reflog", []git.OID{second}, must(r.Reachable(t.Context(), []git.OID{second}))(t))
+	harness.Equal(t, "reflog", []git.OID{first, second}, must(r.Reflog(ref))(t))
+	harness.Equal(t, "reachable by the reflog", []git.OID{second}, must(r.Reachable(t.Context(), []git.OID{second}))(t))
 	if err := r.ExpireReflog(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "reflog", []git.OID(nil), must(r.Reflog(ref))(t))
-	equal(t, "no reflog", []git.OID(nil), must(r.Reflog("refs/heads/none"))(t))
-	equal(t, "reachable", []git.OID{first}, must(r.Reachable(t.Context(), []git.OID{second, first}))(t))
+	harness.Equal(t, "reflog", []git.OID(nil), must(r.Reflog(ref))(t))
+	harness.Equal(t, "no reflog", []git.OID(nil), must(r.Reflog("refs/heads/none"))(t))
+	harness.Equal(t, "reachable", []git.OID{first}, must(r.Reachable(t.Context(), []git.OID{second, first}))(t))
 
-	p.git("r", "tag", "kept", string(second))
-	equal(t, "refs", []string{"refs/tags/kept"}, must(r.RefsTo(t.Context(), second))(t))
-	equal(t, "reachable by a tag", []git.OID{second}, must(r.Reachable(t.Context(), []git.OID{second}))(t))
-	p.git("r", "worktree", "add", "-q", "--detach", "../w", string(second))
-	p.git("r", "tag", "-d", "kept")
-	equal(t, "reachable by a worktree", []git.OID{second}, must(r.Reachable(t.Context(), []git.OID{second}))(t))
-	p.git("r", "worktree", "remove", "--force", "../w")
+	p.Git("r", "tag", "kept", string(second))
+	harness.Equal(t, "refs", []string{"refs/tags/kept"}, must(r.RefsTo(t.Context(), second))(t))
+	harness.Equal(t, "reachable by a tag", []git.OID{second}, must(r.Reachable(t.Context(), []git.OID{second}))(t))
+	p.Git("r", "worktree", "add", "-q", "--detach", "../w", string(second))
+	p.Git("r", "tag", "-d", "kept")
+	harness.Equal(t, "reachable by a worktree", []git.OID{second}, must(r.Reachable(t.Context(), []git.OID{second}))(t))
+	p.Git("r", "worktree", "remove", "--force", "../w")
 
-	p.git("r", "update-ref", "refs/keep", string(second))
-	p.git("r", "commit-graph", "write", "--reachable")
-	p.git("r", "update-ref", "-d", "refs/keep")
-	equal(t, "left", []git.OID(nil), must(r.Discard(t.Context(), []git.OID{second, second}))(t))
+	p.Git("r", "update-ref", "refs/keep", string(second))
+	p.Git("r", "commit-graph", "write", "--reachable")
+	p.Git("r", "update-ref", "-d", "refs/keep")
+	harness.Equal(t, "left", []git.OID(nil), must(r.Discard(t.Context(), []git.OID{second, second}))(t))
 	if _, err := p.open("r").Commit(second); err == nil {
 		t.Error("it is still there")
 	}
-	p.git("r", "fsck", "--strict") // the commit-graph included
+	p.Git("r", "fsck", "--strict") // the commit-graph included
 	third := draft(t, r, "third", first)
-	p.git("r", "update-ref", "refs/keep", string(third))
-	p.git("r", "repack", "-adq")
-	equal(t, "left in a pack", []git.OID{third}, must(r.Discard(t.Context(), []git.OID{third}))(t))
+	p.Git("r", "update-ref", "refs/keep", string(third))
+	p.Git("r", "repack", "-adq")
+	harness.Equal(t, "left in a pack", []git.OID{third}, must(r.Discard(t.Context(), []git.OID{third}))(t))
 	p.fsck("r")
 	if _, err := r.Discard(t.Context(), []git.OID{"../../HEAD"}); err == nil {
 		t.Error("a path passed as an ID")
@@ -68,11 +69,11 @@ func TestDiscard(t *testing.T) {
 func TestCheckedOut(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
-	p.git("r", "branch", "side")
+	p.Git("r", "branch", "side")
 	r := p.open("r")
-	equal(t, "nowhere", "", must(r.CheckedOut(t.Context(), "refs/heads/side"))(t))
-	p.git("r", "worktree", "add", "-q", "../w", "side")
-	equal(t, "in a worktree", p.at("w"), must(r.CheckedOut(t.Context(), "refs/heads/side"))(t))
+	harness.Equal(t, "nowhere", "", must(r.CheckedOut(t.Context(), "refs/heads/side"))(t))
+	p.Git("r", "worktree", "add", "-q", "../w", "side")
+	harness.Equal(t, "in a worktree", p.At("w"), must(r.CheckedOut(t.Context(), "refs/heads/side"))(t))
 }
 
 // Paths that are removed need not be there, and no empty folder is made for them.
@@ -82,8 +83,8 @@ func TestRemoveWhatIsNotThere(t *testing.T) {
 	r := p.open("r")
 	blob := must(r.WriteBlob([]byte("x\n")))(t)
 	id := must(r.WriteCommit(git.Draft{Blobs: map[string]git.OID{"a/b": blob}, Remove: []string{"a/c", "d/e/f", "g"}, Message: "m\n", Author: git.Signature{Name: "A", Email: "a@b.c"}}))(t)
-	equal(t, "tree", "a/b", p.git("r", "ls-tree", "-r", "--name-only", string(id), "a/"))
-	equal(t, "top", "a", p.git("r", "ls-tree", "--name-only", string(id)))
+	harness.Equal(t, "tree", "a/b", p.Git("r", "ls-tree", "-r", "--name-only", string(id), "a/"))
+	harness.Equal(t, "top", "a", p.Git("r", "ls-tree", "--name-only", string(id)))
 	trees := must(r.Trees(1 << 20))(t)
 	defer trees.Close()
 	tree := must(r.Commit(id))(t).Tree

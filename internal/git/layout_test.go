@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-func TestLayout(t *testing.T) {
+func TestLongLayout(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		make func(p *place)
@@ -27,31 +28,31 @@ func TestLayout(t *testing.T) {
 		},
 		{
 			name: "subdirectory",
-			make: func(p *place) { p.init("r"); p.write("r/a/b/c", "") },
+			make: func(p *place) { p.init("r"); p.Write("r/a/b/c", "") },
 			dir:  "r/a/b",
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 		{
 			name: "before the first commit",
-			make: func(p *place) { p.git(".", "init", "-q", "r") },
+			make: func(p *place) { p.Git(".", "init", "-q", "r") },
 			dir:  "r",
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 		{
 			name: "through a symbolic link",
-			make: func(p *place) { p.init("r"); _ = os.Symlink("r", p.at("s")) },
+			make: func(p *place) { p.init("r"); _ = os.Symlink("r", p.At("s")) },
 			dir:  "s",
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 		{
 			name: "linked worktree",
-			make: func(p *place) { p.init("r"); p.git("r", "worktree", "add", "-q", "../w") },
+			make: func(p *place) { p.init("r"); p.Git("r", "worktree", "add", "-q", "../w") },
 			dir:  "w",
 			want: git.Layout{WorkTree: "w", MainTree: "r", GitDir: "r/.git/worktrees/w", CommonDir: "r/.git"},
 		},
 		{
 			name: "bare",
-			make: func(p *place) { p.init("r"); p.git(".", "clone", "-q", "--bare", "r", "b.git") },
+			make: func(p *place) { p.init("r"); p.Git(".", "clone", "-q", "--bare", "r", "b.git") },
 			dir:  "b.git",
 			want: git.Layout{GitDir: "b.git", CommonDir: "b.git"},
 		},
@@ -59,8 +60,8 @@ func TestLayout(t *testing.T) {
 			name: "worktree of a bare repository",
 			make: func(p *place) {
 				p.init("r")
-				p.git(".", "clone", "-q", "--bare", "r", "all/.bare")
-				p.git("all/.bare", "worktree", "add", "-q", "../w", "main")
+				p.Git(".", "clone", "-q", "--bare", "r", "all/.bare")
+				p.Git("all/.bare", "worktree", "add", "-q", "../w", "main")
 			},
 			dir:  "all/w",
 			want: git.Layout{WorkTree: "all/w", GitDir: "all/.bare/worktrees/w", CommonDir: "all/.bare"},
@@ -76,7 +77,7 @@ func TestLayout(t *testing.T) {
 			make: func(p *place) {
 				p.init("lib")
 				p.init("r")
-				p.git("r", "submodule", "--quiet", "add", p.at("lib"), "sub")
+				p.Git("r", "submodule", "--quiet", "add", p.At("lib"), "sub")
 			},
 			dir:  "r/sub",
 			want: git.Layout{WorkTree: "r/sub", MainTree: "r/sub", GitDir: "r/.git/modules/sub", CommonDir: "r/.git/modules/sub"},
@@ -89,7 +90,7 @@ func TestLayout(t *testing.T) {
 		},
 		{
 			name: "GIT_DIR, as hooks of a linked worktree have it",
-			make: func(p *place) { p.init("r"); p.git("r", "worktree", "add", "-q", "../w") },
+			make: func(p *place) { p.init("r"); p.Git("r", "worktree", "add", "-q", "../w") },
 			dir:  "w", env: []string{"GIT_DIR=$ROOT/r/.git/worktrees/w"},
 			want: git.Layout{WorkTree: "w", MainTree: "r", GitDir: "r/.git/worktrees/w", CommonDir: "r/.git"},
 		},
@@ -101,13 +102,13 @@ func TestLayout(t *testing.T) {
 		},
 		{
 			name: "GIT_DIR and GIT_WORK_TREE of a repository for dot files",
-			make: func(p *place) { p.init("r"); p.git(".", "clone", "-q", "--bare", "r", "dots") },
+			make: func(p *place) { p.init("r"); p.Git(".", "clone", "-q", "--bare", "r", "dots") },
 			dir:  "home", env: []string{"GIT_DIR=$ROOT/dots", "GIT_WORK_TREE=."},
 			want: git.Layout{WorkTree: "home", MainTree: "home", GitDir: "dots", CommonDir: "dots"},
 		},
 		{
 			name: "GIT_WORK_TREE alone",
-			make: func(p *place) { p.init("r"); p.write("tree/x", "") },
+			make: func(p *place) { p.init("r"); p.Write("tree/x", "") },
 			dir:  "r", env: []string{"GIT_WORK_TREE=../tree"},
 			want: git.Layout{WorkTree: "tree", MainTree: "tree", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
@@ -122,15 +123,15 @@ func TestLayout(t *testing.T) {
 			p := newPlace(t)
 			tt.make(p)
 			for _, kv := range tt.env {
-				p.env = append(p.env, strings.ReplaceAll(kv, "$ROOT", p.root))
+				p.Env = append(p.Env, strings.ReplaceAll(kv, "$ROOT", p.Root))
 			}
 			want := tt.want
 			for _, path := range []*string{&want.WorkTree, &want.MainTree, &want.GitDir, &want.CommonDir} {
 				if *path != "" {
-					*path = p.at(*path)
+					*path = p.At(*path)
 				}
 			}
-			equal(t, "layout", want, p.open(tt.dir).Layout())
+			harness.Equal(t, "layout", want, p.open(tt.dir).Layout())
 		})
 	}
 }
@@ -142,38 +143,38 @@ func TestOpenFails(t *testing.T) {
 		env  string
 		want error
 	}{
-		{"no repository", func(_ *testing.T, p *place) { p.write("r/x", "") }, "", git.ErrNotRepository},
+		{"no repository", func(_ *testing.T, p *place) { p.Write("r/x", "") }, "", git.ErrNotRepository},
 		{"GIT_DIR to nowhere", func(_ *testing.T, p *place) { p.init("r") }, "GIT_DIR=/nowhere", git.ErrNotRepository},
-		{"SHA-256", func(_ *testing.T, p *place) { p.git(".", "init", "-q", "--object-format=sha256", "r") }, "", git.ErrUnsupported},
+		{"SHA-256", func(_ *testing.T, p *place) { p.Git(".", "init", "-q", "--object-format=sha256", "r") }, "", git.ErrUnsupported},
 		{"reftable", func(t *testing.T, p *place) {
-			if _, err := p.try(".", "init", "-q", "--ref-format=reftable", "r"); err != nil {
+			if _, err := p.Try(".", "init", "-q", "--ref-format=reftable", "r"); err != nil {
 				t.Skip("this git makes none")
 			}
 		}, "", git.ErrUnsupported},
 		{"what reftable leaves in the configuration", func(_ *testing.T, p *place) {
 			p.init("r")
-			p.git("r", "config", "core.repositoryFormatVersion", "1")
-			p.git("r", "config", "extensions.refStorage", "reftable")
+			p.Git("r", "config", "core.repositoryFormatVersion", "1")
+			p.Git("r", "config", "extensions.refStorage", "reftable")
 		}, "", git.ErrUnsupported},
 		{"an extension of the future", func(_ *testing.T, p *place) {
 			p.init("r")
-			p.git("r", "config", "core.repositoryFormatVersion", "1")
-			p.git("r", "config", "extensions.holographic", "true")
+			p.Git("r", "config", "core.repositoryFormatVersion", "1")
+			p.Git("r", "config", "extensions.holographic", "true")
 		}, "", git.ErrUnsupported},
 		{"what a SHA-1 repository with SHA-256 names has", func(_ *testing.T, p *place) {
 			p.init("r")
-			p.git("r", "config", "core.repositoryFormatVersion", "1")
-			p.git("r", "config", "extensions.compatObjectFormat", "sha256")
+			p.Git("r", "config", "core.repositoryFormatVersion", "1")
+			p.Git("r", "config", "extensions.compatObjectFormat", "sha256")
 		}, "", git.ErrUnsupported},
 		{"a format of the future", func(_ *testing.T, p *place) {
 			p.init("r")
-			p.write("r/.git/config", "[core]\n\trepositoryFormatVersion = 9\n")
+			p.Write("r/.git/config", "[core]\n\trepositoryFormatVersion = 9\n")
 		}, "", git.ErrUnsupported},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlace(t)
 			tt.make(t, p)
-			r, err := git.Open(p.at("r"), append(p.environ(), tt.env))
+			r, err := git.Open(p.At("r"), append(p.Environ(), tt.env))
 			if r != nil || !errors.Is(err, tt.want) || !strings.HasPrefix(err.Error(), "git: open ") {
 				t.Errorf("Open: %v, want %v", err, tt.want)
 			}
@@ -190,35 +191,35 @@ func TestExtensions(t *testing.T) {
 	}{
 		{"sparse-checkout", "extensions.worktreeconfig", func(p *place) {
 			p.init("r")
-			p.git("r", "sparse-checkout", "set", "--cone", "a")
+			p.Git("r", "sparse-checkout", "set", "--cone", "a")
 		}},
 		{"partial clone", "extensions.partialclone", func(p *place) {
 			p.init("origin")
-			p.git("origin", "config", "uploadpack.allowFilter", "true")
-			p.git(".", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+p.at("origin"), "r")
-			p.git("r", "config", "core.repositoryFormatVersion", "1")
-			p.git("r", "config", "extensions.partialClone", "origin") // as git before 2.24 wrote it
+			p.Git("origin", "config", "uploadpack.allowFilter", "true")
+			p.Git(".", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+p.At("origin"), "r")
+			p.Git("r", "config", "core.repositoryFormatVersion", "1")
+			p.Git("r", "config", "extensions.partialClone", "origin") // as git before 2.24 wrote it
 		}},
 		{"precious objects", "extensions.preciousobjects", func(p *place) {
 			p.init("r")
-			p.git("r", "config", "core.repositoryFormatVersion", "1")
-			p.git("r", "config", "extensions.preciousObjects", "true")
+			p.Git("r", "config", "core.repositoryFormatVersion", "1")
+			p.Git("r", "config", "extensions.preciousObjects", "true")
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlace(t)
 			tt.make(p)
-			if p.git("r", "config", "--get", tt.key) == "" {
+			if p.Git("r", "config", "--get", tt.key) == "" {
 				t.Fatalf("%s is not set", tt.key)
 			}
 			r := p.open("r")
 			head := must(r.Head())(t)
-			equal(t, "HEAD", git.Head{OID: p.rev("r", "HEAD"), Branch: "main"}, head)
+			harness.Equal(t, "HEAD", git.Head{OID: p.rev("r", "HEAD"), Branch: "main"}, head)
 			id := draft(t, r, "written", head.OID)
 			if err := r.CompareAndSwap(t.Context(), "refs/heads/new", "", id, "test"); err != nil {
 				t.Error(err)
 			}
-			equal(t, "what git reads", id, p.rev("r", "new"))
+			harness.Equal(t, "what git reads", id, p.rev("r", "new"))
 		})
 	}
 }
@@ -232,15 +233,15 @@ func TestExtensionsOfLaterGits(t *testing.T) {
 		t.Run(key, func(t *testing.T) {
 			p := newPlace(t)
 			p.init("r")
-			p.git("r", "worktree", "add", "-q", "../w")
+			p.Git("r", "worktree", "add", "-q", "../w")
 			head := p.rev("w", "HEAD")
-			p.write("w/.git", "gitdir: ../r/.git/worktrees/w\n")
-			p.write("r/.git/worktrees/w/gitdir", "../../../../w/.git\n")
-			p.git("r", "config", "core.repositoryFormatVersion", "1")
-			p.git("r", "config", "extensions."+key, value)
+			p.Write("w/.git", "gitdir: ../r/.git/worktrees/w\n")
+			p.Write("r/.git/worktrees/w/gitdir", "../../../../w/.git\n")
+			p.Git("r", "config", "core.repositoryFormatVersion", "1")
+			p.Git("r", "config", "extensions."+key, value)
 			r := p.open("w")
-			equal(t, "HEAD", git.Head{OID: head, Branch: "w"}, must(r.Head())(t))
-			equal(t, "worktrees", []string{p.at("r"), p.at("w")}, must(r.Worktrees())(t))
+			harness.Equal(t, "HEAD", git.Head{OID: head, Branch: "w"}, must(r.Head())(t))
+			harness.Equal(t, "worktrees", []string{p.At("r"), p.At("w")}, must(r.Worktrees())(t))
 			id := draft(t, r, "written", head)
 			if err := r.CompareAndSwap(background, "refs/heads/new", "", id, "test"); err != nil {
 				t.Error(err)
@@ -272,15 +273,15 @@ func TestOwner(t *testing.T) {
 			p := newPlace(t)
 			p.init("r")
 			if tt.safe != "" {
-				p.git(".", "config", "--global", "safe.directory", strings.ReplaceAll(tt.safe, "$R", p.at("r")))
+				p.Git(".", "config", "--global", "safe.directory", strings.ReplaceAll(tt.safe, "$R", p.At("r")))
 			}
-			err := filepath.WalkDir(p.at("r"), func(path string, _ fs.DirEntry, err error) error {
+			err := filepath.WalkDir(p.At("r"), func(path string, _ fs.DirEntry, err error) error {
 				return errors.Join(err, os.Lchown(path, other, other))
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := git.Open(p.at("r"), append(p.environ(), tt.env))
+			r, err := git.Open(p.At("r"), append(p.Environ(), tt.env))
 			if err == nil {
 				r.Close()
 			}
@@ -291,7 +292,7 @@ func TestOwner(t *testing.T) {
 			case !tt.trust && !errors.As(err, &refused):
 				t.Errorf("Open: %v, want an OwnerError", err)
 			case !tt.trust:
-				equal(t, "advice", "git config --global --add safe.directory "+p.at("r"), refused.Advice)
+				harness.Equal(t, "advice", "git config --global --add safe.directory "+p.At("r"), refused.Advice)
 			}
 		})
 	}

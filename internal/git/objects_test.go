@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func TestWriteCommit(t *testing.T) {
@@ -25,31 +26,31 @@ func TestWriteCommit(t *testing.T) {
 		Base: base.Tree, Files: map[string][]byte{"seg/1/b": []byte("B"), "seg/3/d": []byte("d")}, Remove: []string{"seg/2/c", "README.md"},
 		Parents: []git.OID{first, p.rev("r", "HEAD")}, Message: "second\n\nwith a body\n", Author: someone,
 	}))(t)
-	p.git("r", "update-ref", "refs/heads/written", string(second))
+	p.Git("r", "update-ref", "refs/heads/written", string(second))
 	p.fsck("r")
 
-	equal(t, "tree", "seg/1/a\nseg/1/b\nseg/3/d", p.git("r", "ls-tree", "-r", "--name-only", string(second)))
-	equal(t, "kept", "a", p.git("r", "cat-file", "-p", string(second)+":seg/1/a"))
-	equal(t, "replaced", "B", p.git("r", "cat-file", "-p", string(second)+":seg/1/b"))
-	equal(t, "the first, as git reads it", "Ä <ä@example.com> 1800000000 +0130|first",
-		p.git("r", "log", "-1", "--date=raw", "--format=%an <%ae> %ad|%B", string(first)))
-	equal(t, "is signed", "N", p.git("r", "log", "-1", "--format=%G?", string(second)))
+	harness.Equal(t, "tree", "seg/1/a\nseg/1/b\nseg/3/d", p.Git("r", "ls-tree", "-r", "--name-only", string(second)))
+	harness.Equal(t, "kept", "a", p.Git("r", "cat-file", "-p", string(second)+":seg/1/a"))
+	harness.Equal(t, "replaced", "B", p.Git("r", "cat-file", "-p", string(second)+":seg/1/b"))
+	harness.Equal(t, "the first, as git reads it", "Ä <ä@example.com> 1800000000 +0130|first",
+		p.Git("r", "log", "-1", "--date=raw", "--format=%an <%ae> %ad|%B", string(first)))
+	harness.Equal(t, "is signed", "N", p.Git("r", "log", "-1", "--format=%G?", string(second)))
 
 	got := must(r.Commit(second))(t)
-	equal(t, "the second", git.Commit{
+	harness.Equal(t, "the second", git.Commit{
 		OID: second, Tree: p.rev("r", "written^{tree}"), Parents: []git.OID{first, p.rev("r", "HEAD")},
 		Author: someone, Committer: someone, Message: "second\n\nwith a body\n",
 	}, got)
-	equal(t, "subject", "second", got.Subject())
+	harness.Equal(t, "subject", "second", got.Subject())
 }
 
 func TestWriteCommitMovesNothing(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
-	p.write("r/file", "edited\n")
-	before := p.git("r", "for-each-ref") + p.git("r", "status", "--porcelain=v2", "--branch")
+	p.Write("r/file", "edited\n")
+	before := p.Git("r", "for-each-ref") + p.Git("r", "status", "--porcelain=v2", "--branch")
 	draft(t, p.open("r"), "x")
-	equal(t, "refs, index and work tree", before, p.git("r", "for-each-ref")+p.git("r", "status", "--porcelain=v2", "--branch"))
+	harness.Equal(t, "refs, index and work tree", before, p.Git("r", "for-each-ref")+p.Git("r", "status", "--porcelain=v2", "--branch"))
 }
 
 func TestWriteCommitFails(t *testing.T) {
@@ -79,7 +80,7 @@ func TestReading(t *testing.T) {
 	p.commit("r", "two", "dir/a", "A\x00\n", "dir/sub/b", "", "dirt", "x")
 	r := p.open("r")
 	tree := must(r.Commit(p.rev("r", "HEAD")))(t).Tree
-	equal(t, "a blob by OID", "x", string(must(r.Blob(p.rev("r", "HEAD:dirt")))(t)))
+	harness.Equal(t, "a blob by OID", "x", string(must(r.Blob(p.rev("r", "HEAD:dirt")))(t)))
 
 	none := git.OID(strings.Repeat("1", 40))
 	for name, err := range map[string]error{
@@ -110,10 +111,10 @@ func TestResolve(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	p.commit("r", "two", "file", "2\n")
-	p.git("r", "tag", "-a", "-m", "annotated", "v1.0.0")
+	p.Git("r", "tag", "-a", "-m", "annotated", "v1.0.0")
 	r := p.open("r")
 	for _, rev := range []string{"HEAD", "main", "v1.0.0", "HEAD~1", "HEAD^", "@", "refs/heads/main", string(p.rev("r", "HEAD")[:7])} {
-		equal(t, rev, p.rev("r", rev+"^{commit}"), must(r.Resolve(rev))(t))
+		harness.Equal(t, rev, p.rev("r", rev+"^{commit}"), must(r.Resolve(rev))(t))
 	}
 }
 
@@ -122,18 +123,18 @@ func history(t *testing.T) (*place, []git.OID) {
 	t.Helper()
 	p := newPlace(t)
 	p.init("r")
-	at := func(n int) { p.env = []string{fmt.Sprintf("GIT_COMMITTER_DATE=%d +0000", 1_800_000_000+n)} }
+	at := func(n int) { p.Env = []string{fmt.Sprintf("GIT_COMMITTER_DATE=%d +0000", 1_800_000_000+n)} }
 	at(1)
-	p.git("r", "commit", "-q", "--amend", "-m", "1")
+	p.Git("r", "commit", "-q", "--amend", "-m", "1")
 	ids := []git.OID{"", p.rev("r", "HEAD")}
 	at(2)
 	ids = append(ids, p.commit("r", "2", "two", "2\n"))
-	p.git("r", "checkout", "-q", "-b", "side", "HEAD~1")
+	p.Git("r", "checkout", "-q", "-b", "side", "HEAD~1")
 	at(3)
 	ids = append(ids, p.commit("r", "3", "three", "3\n"))
 	at(4)
-	p.git("r", "merge", "-q", "-m", "4", "main")
-	p.env = nil
+	p.Git("r", "merge", "-q", "-m", "4", "main")
+	p.Env = nil
 	return p, append(ids, p.rev("r", "HEAD"))
 }
 
@@ -167,7 +168,7 @@ func TestWalk(t *testing.T) {
 		{"newest first", r.Newest(background, ids[4:]), []git.OID{ids[4], ids[3], ids[2], ids[1]}},
 		{"from nowhere", r.Walk(background, nil, nil), nil},
 	} {
-		t.Run(tt.name, func(t *testing.T) { equal(t, "commits", tt.want, collect(t, tt.walk)) })
+		t.Run(tt.name, func(t *testing.T) { harness.Equal(t, "commits", tt.want, collect(t, tt.walk)) })
 	}
 	t.Run("stopped", func(t *testing.T) {
 		for c, err := range r.Newest(background, ids[4:]) {
@@ -198,29 +199,29 @@ func TestWalk(t *testing.T) {
 // TestWalkInAShallowClone cuts the history at every depth. libgit2's own walk fails there.
 func TestWalkInAShallowClone(t *testing.T) {
 	p, ids := history(t)
-	p.git("r", "checkout", "-q", "main")
+	p.Git("r", "checkout", "-q", "main")
 	tip := ids[4]
 	for depth, want := range map[int][]git.OID{1: {ids[4]}, 2: ids[2:], 3: ids[1:]} {
 		t.Run(fmt.Sprint("depth ", depth), func(t *testing.T) {
 			dir := fmt.Sprint("clone", depth)
-			p.git(".", "clone", "-q", fmt.Sprint("--depth=", depth), "--branch=side", "file://"+p.at("r"), dir)
+			p.Git(".", "clone", "-q", fmt.Sprint("--depth=", depth), "--branch=side", "file://"+p.At("r"), dir)
 			r := p.open(dir)
 			got := collect(t, r.Walk(background, []git.OID{tip}, nil))
 			parentsFirst(t, r, got)
-			equal(t, "all", sorted(want), sorted(got))
+			harness.Equal(t, "all", sorted(want), sorted(got))
 			back := slices.Clone(want)
 			slices.Reverse(back)
-			equal(t, "newest first", back, collect(t, r.Newest(background, []git.OID{tip})))
+			harness.Equal(t, "newest first", back, collect(t, r.Newest(background, []git.OID{tip})))
 			for _, id := range want {
-				equal(t, "is behind the tip", true, must(r.IsAncestor(id, tip))(t))
-				equal(t, "the tip is behind it", id == tip, must(r.IsAncestor(tip, id))(t))
+				harness.Equal(t, "is behind the tip", true, must(r.IsAncestor(id, tip))(t))
+				harness.Equal(t, "the tip is behind it", id == tip, must(r.IsAncestor(tip, id))(t))
 			}
-			equal(t, "without one", []git.OID{tip}, collect(t, r.Walk(background, []git.OID{tip}, []git.OID{ids[2], ids[3]})))
+			harness.Equal(t, "without one", []git.OID{tip}, collect(t, r.Walk(background, []git.OID{tip}, []git.OID{ids[2], ids[3]})))
 		})
 	}
 	t.Run("in a linked worktree", func(t *testing.T) {
-		p.git("clone2", "worktree", "add", "-q", "--detach", "../linked", "HEAD")
-		equal(t, "all", sorted(ids[2:]), sorted(collect(t, p.open("linked").Walk(background, []git.OID{tip}, nil))))
+		p.Git("clone2", "worktree", "add", "-q", "--detach", "../linked", "HEAD")
+		harness.Equal(t, "all", sorted(ids[2:]), sorted(collect(t, p.open("linked").Walk(background, []git.OID{tip}, nil))))
 	})
 	t.Run("a parent that is lost, not cut", func(t *testing.T) {
 		who := "A U Thor <a@example.com> 1800000000 +0000\n"

@@ -13,28 +13,28 @@ import (
 
 // patchID asks git itself.
 func (p *place) patchID(dir, rev string) string {
-	p.t.Helper()
-	cmd := exec.CommandContext(p.t.Context(), "sh", "-c", "git diff-tree -p --root "+rev+" | git patch-id --stable")
-	cmd.Dir, cmd.Env = p.at(dir), p.environ()
+	p.T.Helper()
+	cmd := exec.CommandContext(p.T.Context(), "sh", "-c", "git diff-tree -p --root "+rev+" | git patch-id --stable")
+	cmd.Dir, cmd.Env = p.At(dir), p.Environ()
 	out, err := cmd.Output()
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	id, _, _ := strings.Cut(string(out), " ")
 	return id
 }
 
 func (p *place) ourPatchID(dir, rev string) string {
-	p.t.Helper()
+	p.T.Helper()
 	repo := p.open(dir)
 	c, err := repo.Commit(p.rev(dir, rev))
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return repo.PatchID(c)
 }
 
-func TestPatchID(t *testing.T) {
+func TestLongPatchID(t *testing.T) {
 	lines := func(n int) string { return strings.Repeat("a line of a file\n", n) }
 	for _, tt := range []struct {
 		name string
@@ -48,29 +48,29 @@ func TestPatchID(t *testing.T) {
 		{name: "a root commit", make: func(p *place) { p.commit("r", "one", "b", "1\n", "a", "2\n") }},
 		{name: "several files and hunks", make: func(p *place) {
 			p.commit("r", "one", "a", lines(20)+"x\n"+lines(20), "b", "1\n")
-			p.git("r", "rm", "-q", "b")
+			p.Git("r", "rm", "-q", "b")
 			p.commit("r", "two", "a", "first\n"+lines(20)+"y\n"+lines(20)+"last\n", "c/d", "1\n2\n")
 		}},
 		{name: "a rename", make: func(p *place) {
 			p.commit("r", "one", "old", long)
-			p.git("r", "mv", "old", "new")
+			p.Git("r", "mv", "old", "new")
 			p.commit("r", "two", "new", long+"more\n")
 		}},
 		{name: "a pure rename", make: func(p *place) {
 			p.commit("r", "one", "old", long)
-			p.git("r", "mv", "old", "new")
+			p.Git("r", "mv", "old", "new")
 			p.commit("r", "two")
 		}},
 		{name: "a deletion", make: func(p *place) {
 			p.commit("r", "one", "a", long, "b", "1\n")
-			p.git("r", "rm", "-q", "a")
+			p.Git("r", "rm", "-q", "a")
 			p.commit("r", "two")
 		}},
 		{name: "an empty file", own: true, make: func(p *place) { p.commit("r", "one", "a", "1\n"); p.commit("r", "two", "empty", "") }},
 		{name: "no newline at the end", make: func(p *place) { p.commit("r", "one", "a", "1\n2"); p.commit("r", "two", "a", "1\n3") }},
 		{name: "a newline at the end", make: func(p *place) { p.commit("r", "one", "a", "1\n2"); p.commit("r", "two", "a", "1\n2\n") }},
 		{name: "CRLF", make: func(p *place) {
-			p.git("r", "config", "core.autocrlf", "false")
+			p.Git("r", "config", "core.autocrlf", "false")
 			p.commit("r", "one", "a", "1\r\n2\r\n")
 			p.commit("r", "two", "a", "1\r\n3\r\n")
 		}},
@@ -80,25 +80,25 @@ func TestPatchID(t *testing.T) {
 		}},
 		{name: "a mode", make: func(p *place) {
 			p.commit("r", "one", "tool.sh", "#!/bin/sh\n")
-			p.git("r", "update-index", "--chmod=+x", "tool.sh")
-			p.git("r", "commit", "-q", "-m", "two")
+			p.Git("r", "update-index", "--chmod=+x", "tool.sh")
+			p.Git("r", "commit", "-q", "-m", "two")
 		}},
 		{name: "a mode and an edit", make: func(p *place) {
 			p.commit("r", "one", "tool.sh", "#!/bin/sh\n")
-			p.write("r/tool.sh", "#!/bin/bash\n")
-			p.git("r", "add", "-A")
-			p.git("r", "update-index", "--chmod=+x", "tool.sh")
-			p.git("r", "commit", "-q", "-m", "two")
+			p.Write("r/tool.sh", "#!/bin/bash\n")
+			p.Git("r", "add", "-A")
+			p.Git("r", "update-index", "--chmod=+x", "tool.sh")
+			p.Git("r", "commit", "-q", "-m", "two")
 		}},
 		{name: "a file that became a link", make: func(p *place) {
 			p.commit("r", "one", "x", "1\n")
-			_ = os.Remove(p.at("r/x"))
-			_ = os.Symlink("y", p.at("r/x"))
+			_ = os.Remove(p.At("r/x"))
+			_ = os.Symlink("y", p.At("r/x"))
 			p.commit("r", "two")
 		}},
 		{name: "a submodule", make: func(p *place) {
 			p.init("lib")
-			p.git("r", "submodule", "--quiet", "add", p.at("lib"), "sub")
+			p.Git("r", "submodule", "--quiet", "add", p.At("lib"), "sub")
 			p.commit("r", "one")
 		}},
 		{name: "names that need quoting", make: func(p *place) { p.commit("r", "one", "ümläut \"x\"", "1\n", "tab\there", "2\n") }},
@@ -106,7 +106,7 @@ func TestPatchID(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlace(t)
-			p.git(".", "init", "-q", "r")
+			p.Git(".", "init", "-q", "r")
 			tt.make(p)
 			got, want := p.ourPatchID("r", "HEAD"), p.patchID("r", "HEAD")
 			if (got != want) != tt.own || len(got) != 40 {
@@ -116,7 +116,7 @@ func TestPatchID(t *testing.T) {
 	}
 }
 
-func TestNoPatchID(t *testing.T) {
+func TestLongNoPatchID(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		make func(p *place)
@@ -124,10 +124,10 @@ func TestNoPatchID(t *testing.T) {
 		{"nothing changed", func(p *place) { p.commit("r", "one", "a", "1\n"); p.commit("r", "two") }},
 		{"a merge", func(p *place) {
 			p.commit("r", "one", "a", "1\n")
-			p.git("r", "checkout", "-q", "-b", "side")
+			p.Git("r", "checkout", "-q", "-b", "side")
 			p.commit("r", "two", "b", "1\n")
-			p.git("r", "checkout", "-q", "main")
-			p.git("r", "merge", "-q", "--no-ff", "--no-edit", "side")
+			p.Git("r", "checkout", "-q", "main")
+			p.Git("r", "merge", "-q", "--no-ff", "--no-edit", "side")
 		}},
 		{"a binary that changed", func(p *place) {
 			p.commit("r", "one", "a", "1\x00\n")
@@ -136,7 +136,7 @@ func TestNoPatchID(t *testing.T) {
 		{"a new binary", func(p *place) { p.commit("r", "one", "a", "1\n"); p.commit("r", "two", "b", "2\x00\n") }},
 		{"too many files", func(p *place) {
 			for i := range 301 {
-				p.write(fmt.Sprintf("r/%d", i), "1\n")
+				p.Write(fmt.Sprintf("r/%d", i), "1\n")
 			}
 			p.commit("r", "one")
 		}},
@@ -144,22 +144,22 @@ func TestNoPatchID(t *testing.T) {
 		{"a blob that is not here", func(p *place) {
 			p.commit("r", "one", "a", "1\n")
 			blob := string(p.rev("r", "HEAD:a"))
-			if err := os.Remove(p.at("r/.git/objects/" + blob[:2] + "/" + blob[2:])); err != nil {
-				p.t.Fatal(err)
+			if err := os.Remove(p.At("r/.git/objects/" + blob[:2] + "/" + blob[2:])); err != nil {
+				p.T.Fatal(err)
 			}
 		}},
 		{"a parent that is not here", func(p *place) {
 			p.commit("r", "one", "a", "1\n")
 			p.commit("r", "two", "a", "2\n")
-			p.git(".", "clone", "-q", "--depth=1", "file://"+p.at("r"), "cut")
-			if err := errors.Join(os.RemoveAll(p.at("r")), os.Rename(p.at("cut"), p.at("r"))); err != nil {
-				p.t.Fatal(err)
+			p.Git(".", "clone", "-q", "--depth=1", "file://"+p.At("r"), "cut")
+			if err := errors.Join(os.RemoveAll(p.At("r")), os.Rename(p.At("cut"), p.At("r"))); err != nil {
+				p.T.Fatal(err)
 			}
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlace(t)
-			p.git(".", "init", "-q", "r")
+			p.Git(".", "init", "-q", "r")
 			tt.make(p)
 			if got := p.ourPatchID("r", "HEAD"); got != "" {
 				t.Errorf("patch-id %q, want none", got)
@@ -171,24 +171,24 @@ func TestNoPatchID(t *testing.T) {
 // What matters is the patch: not where it applies, who reads it, or how that one's git is set up.
 func TestPatchIDIsStable(t *testing.T) {
 	p := newPlace(t)
-	p.git(".", "init", "-q", "r")
+	p.Git(".", "init", "-q", "r")
 	body := strings.Repeat("a line that stays\n", 30)
 	p.commit("r", "one", "a.txt", body+"old\n"+body)
 	p.commit("r", "two", "a.txt", body+"new\n"+body)
 	want := p.ourPatchID("r", "HEAD")
 
-	p.git("r", "checkout", "-q", "-b", "other", "HEAD~1")
+	p.Git("r", "checkout", "-q", "-b", "other", "HEAD~1")
 	p.commit("r", "meanwhile", "a.txt", "first\n"+body+"old\n"+body, "b", "1\n")
-	p.git("r", "cherry-pick", "main")
-	p.git(".", "clone", "-q", "--mirror", "r", "bare.git")
-	p.git(".", "clone", "-q", "--shared", "r", "shared")
-	p.git("r", "worktree", "add", "-q", "../linked", "main")
-	p.git(".", "clone", "-q", "r", "set-up")
+	p.Git("r", "cherry-pick", "main")
+	p.Git(".", "clone", "-q", "--mirror", "r", "bare.git")
+	p.Git(".", "clone", "-q", "--shared", "r", "shared")
+	p.Git("r", "worktree", "add", "-q", "../linked", "main")
+	p.Git(".", "clone", "-q", "r", "set-up")
 	for _, kv := range [][2]string{{"diff.noprefix", "true"}, {"diff.context", "0"}, {"core.abbrev", "20"}, {"diff.renames", "copies"}, {"diff.algorithm", "patience"}} {
-		p.git("set-up", "config", kv[0], kv[1])
+		p.Git("set-up", "config", kv[0], kv[1])
 	}
-	p.write("set-up/.gitattributes", "*.txt binary\n")
-	p.write("set-up/.git/info/attributes", "*.txt -diff\n")
+	p.Write("set-up/.gitattributes", "*.txt binary\n")
+	p.Write("set-up/.git/info/attributes", "*.txt -diff\n")
 	for dir, rev := range map[string]string{"r": "other", "bare.git": "main", "shared": "origin/main", "linked": "HEAD", "set-up": "origin/main"} {
 		if got := p.ourPatchID(dir, rev); got != want {
 			t.Errorf("in %s: patch-id of %s is %q, want %q", dir, rev, got, want)

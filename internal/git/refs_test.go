@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func TestCompareAndSwap(t *testing.T) {
@@ -39,10 +40,10 @@ func TestCompareAndSwap(t *testing.T) {
 				r := p.open("r")
 				ids := []git.OID{"", draft(t, r, "1"), draft(t, r, "2"), draft(t, r, "3")}
 				if tt.at > 0 {
-					p.git("r", "update-ref", ref, string(ids[tt.at]))
+					p.Git("r", "update-ref", ref, string(ids[tt.at]))
 				}
 				if packed {
-					p.git("r", "pack-refs", "--all")
+					p.Git("r", "pack-refs", "--all")
 				}
 				err := r.CompareAndSwap(t.Context(), ref, ids[tt.old], ids[tt.new], "test")
 				if !errors.Is(err, tt.want) || (err == nil) != (tt.want == nil) {
@@ -60,7 +61,7 @@ func TestCompareAndSwap(t *testing.T) {
 func TestCompareAndSwapBesideAFolder(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
-	p.git("r", "branch", "rekal") // a file where the ref needs a folder
+	p.Git("r", "branch", "rekal") // a file where the ref needs a folder
 	r := p.open("r")
 	err := r.CompareAndSwap(t.Context(), "refs/heads/rekal/a@b.c", "", draft(t, r, "1"), "test")
 	if err == nil || errors.Is(err, git.ErrMoved) {
@@ -68,13 +69,13 @@ func TestCompareAndSwapBesideAFolder(t *testing.T) {
 	}
 }
 
-// TestRaces: in each round everybody swaps from the same tip, and exactly one wins.
-func TestRaces(t *testing.T) {
+// TestLongRaces: in each round everybody swaps from the same tip, and exactly one wins.
+func TestLongRaces(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	base := p.open("r")
 	tip := draft(t, base, "0")
-	p.git("r", "update-ref", contested, string(tip))
+	p.Git("r", "update-ref", contested, string(tip))
 	const rivals, rounds = 6, 20
 	repos := make([]*git.Repo, rivals)
 	for i := range repos {
@@ -111,21 +112,21 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// TestProcessesLoseNoUpdate lets processes grow one ref at once, while git packs refs.
-func TestProcessesLoseNoUpdate(t *testing.T) {
+// TestLongProcessesLoseNoUpdate lets processes grow one ref at once, while git packs refs.
+func TestLongProcessesLoseNoUpdate(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := newPlace(t)
 	p.init("r")
-	p.git("r", "update-ref", contested, string(draft(t, p.open("r"), "0")))
+	p.Git("r", "update-ref", contested, string(draft(t, p.open("r"), "0")))
 	const rivals, each = 4, 15
 	var wg sync.WaitGroup
 	for i := range rivals {
 		cmd := exec.CommandContext(t.Context(), exe)
-		cmd.Dir = p.at("r")
-		cmd.Env = append(p.environ(), roleVar+"=rival", fmt.Sprint("COUNT=", each), fmt.Sprint("NAME=", i))
+		cmd.Dir = p.At("r")
+		cmd.Env = append(p.Environ(), roleVar+"=rival", fmt.Sprint("COUNT=", each), fmt.Sprint("NAME=", i))
 		wg.Go(func() {
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("process %d: %v\n%s", i, err, out)
@@ -134,11 +135,11 @@ func TestProcessesLoseNoUpdate(t *testing.T) {
 	}
 	wg.Go(func() {
 		for range 10 {
-			_, _ = p.try("r", "pack-refs", "--all") // may find a ref locked
+			_, _ = p.Try("r", "pack-refs", "--all") // may find a ref locked
 		}
 	})
 	wg.Wait()
-	log := p.git("r", "log", "--first-parent", "--format=%s", contested)
+	log := p.Git("r", "log", "--first-parent", "--format=%s", contested)
 	for i := range rivals {
 		for n := range each {
 			if line := fmt.Sprintf("%d %d", i, n); strings.Count("\n"+log+"\n", "\n"+line+"\n") != 1 {
@@ -149,14 +150,14 @@ func TestProcessesLoseNoUpdate(t *testing.T) {
 	p.fsck("r")
 }
 
-// TestStaleLock: what a process that died left behind blocks git for ever, but not us; a
+// TestLongStaleLock: what a process that died left behind blocks git for ever, but not us; a
 // lock that somebody works on stays.
-func TestStaleLock(t *testing.T) {
+func TestLongStaleLock(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	id := draft(t, p.open("r"), "1")
-	lockFile := p.at("r/.git/refs/heads/locked.lock")
-	p.write("r/.git/refs/heads/locked.lock", "")
+	lockFile := p.At("r/.git/refs/heads/locked.lock")
+	p.Write("r/.git/refs/heads/locked.lock", "")
 	alive, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -192,8 +193,8 @@ func TestStaleLock(t *testing.T) {
 	if won != 1 {
 		t.Errorf("%d of %d won", won, len(errs))
 	}
-	left := must(filepath.Glob(p.at("r/.git/*.lock")))(t)
-	equal(t, "left over", []string(nil), left)
+	left := must(filepath.Glob(p.At("r/.git/*.lock")))(t)
+	harness.Equal(t, "left over", []string(nil), left)
 }
 
 func TestRefs(t *testing.T) {
@@ -201,24 +202,24 @@ func TestRefs(t *testing.T) {
 	p.init("r")
 	head := p.rev("r", "HEAD")
 	for _, name := range []string{"refs/heads/rekal/a@b.c", "refs/heads/rekal/x%2Fy@z", "refs/rekal/origin/d@e.f", "refs/heads/rekalx"} {
-		p.git("r", "update-ref", name, string(head))
+		p.Git("r", "update-ref", name, string(head))
 	}
-	p.git("r", "symbolic-ref", "refs/heads/rekal/sym", "refs/heads/main")
-	p.git("r", "pack-refs", "--all")
-	p.git("r", "update-ref", "refs/heads/rekal/loose", string(head))
+	p.Git("r", "symbolic-ref", "refs/heads/rekal/sym", "refs/heads/main")
+	p.Git("r", "pack-refs", "--all")
+	p.Git("r", "update-ref", "refs/heads/rekal/loose", string(head))
 	r := p.open("r")
-	equal(t, "own", map[string]git.OID{
+	harness.Equal(t, "own", map[string]git.OID{
 		"refs/heads/rekal/a@b.c": head, "refs/heads/rekal/x%2Fy@z": head, "refs/heads/rekal/loose": head,
 	}, must(r.Refs("refs/heads/rekal/*"))(t))
-	equal(t, "fetched", map[string]git.OID{"refs/rekal/origin/d@e.f": head}, must(r.Refs("refs/rekal/*"))(t))
-	equal(t, "none", map[string]git.OID{}, must(r.Refs("refs/nothing/*"))(t))
+	harness.Equal(t, "fetched", map[string]git.OID{"refs/rekal/origin/d@e.f": head}, must(r.Refs("refs/rekal/*"))(t))
+	harness.Equal(t, "none", map[string]git.OID{}, must(r.Refs("refs/nothing/*"))(t))
 }
 
 func TestDeleteRef(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	r := p.open("r")
-	p.git("r", "update-ref", "refs/rekal/x", "HEAD")
+	p.Git("r", "update-ref", "refs/rekal/x", "HEAD")
 	for range 2 { // the second time it is not there any more
 		if err := r.DeleteRef("refs/rekal/x"); err != nil {
 			t.Error(err)
@@ -237,7 +238,7 @@ func TestValidRef(t *testing.T) {
 		"refs/heads/", "refs/heads//a", "refs/heads/a b", "refs/heads/a~", "refs/heads/a^", "refs/heads/a:", "refs/heads/a?", "refs/heads/a*",
 		"refs/heads/a[", "refs/heads/a\\b", "refs/heads/a@{b", "refs/heads/a.", "refs/heads/ü", "refs/heads/@", "",
 	} {
-		_, err := p.try(".", "check-ref-format", name)
+		_, err := p.Try(".", "check-ref-format", name)
 		if got := git.ValidRef(name); got != (err == nil) {
 			t.Errorf("ValidRef(%q) = %v, but git: %v", name, got, err)
 		}
@@ -264,9 +265,9 @@ func TestInTheWay(t *testing.T) {
 			p := newPlace(t)
 			p.init("r")
 			for _, args := range tt.run {
-				p.git("r", args...)
+				p.Git("r", args...)
 			}
-			equal(t, "in the way", tt.want, p.open("r").InTheWay(name))
+			harness.Equal(t, "in the way", tt.want, p.open("r").InTheWay(name))
 		})
 	}
 }

@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // The test binary stands in for other processes: a hook that asks for the repository's
@@ -31,104 +27,47 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// place is a folder with nothing of the machine's git configuration, for real
-// repositories made by real git.
-type place struct {
-	t    testing.TB
-	root string
-	env  []string // added to the environment
-}
+// place is where real repositories are made by real git.
+type place struct{ *harness.Place }
 
 func newPlace(t testing.TB) *place {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &place{t: t, root: root}
-	p.write("home/.gitconfig", "[init]\n\tdefaultBranch = main\n[user]\n\tname = A U Thor\n\temail = a@example.com\n"+
-		"[protocol \"file\"]\n\tallow = always\n[advice]\n\tdetachedHead = false\n")
-	return p
-}
-
-func (p *place) at(path string) string { return filepath.Join(p.root, filepath.FromSlash(path)) }
-
-func (p *place) environ() []string {
-	return append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + p.at("home"), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
-	}, p.env...)
-}
-
-func (p *place) write(path, text string) {
-	p.t.Helper()
-	full := p.at(path)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o777), os.WriteFile(full, []byte(text), 0o666)); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// try runs git in a folder below the root, and returns its output with its error.
-func (p *place) try(dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(p.t.Context(), "git", args...)
-	cmd.Dir, cmd.Env = p.at(dir), p.environ()
-	out, err := cmd.CombinedOutput()
-	return strings.TrimRight(string(out), "\n"), err
-}
-
-func (p *place) git(dir string, args ...string) string {
-	p.t.Helper()
-	out, err := p.try(dir, args...)
-	if err != nil {
-		p.t.Fatalf("git %q in %s: %v\n%s", args, dir, err, out)
-	}
-	return out
+	return &place{harness.New(t)}
 }
 
 // init makes a repository with one commit of one file in it.
 func (p *place) init(dir string, args ...string) {
-	p.t.Helper()
-	p.git(".", append(append([]string{"init", "-q"}, args...), dir)...)
+	p.T.Helper()
+	p.Init(dir, args...)
 	p.commit(dir, "one", "file", "1\n")
 }
 
 // commit writes files (path, text, path, text…) and commits everything.
 func (p *place) commit(dir, message string, files ...string) git.OID {
-	p.t.Helper()
-	for i := 0; i < len(files); i += 2 {
-		p.write(dir+"/"+files[i], files[i+1])
-	}
-	p.git(dir, "add", "-A")
-	p.git(dir, "commit", "-q", "--allow-empty", "-m", message)
-	return p.rev(dir, "HEAD")
+	p.T.Helper()
+	return git.OID(p.Commit(dir, message, files...))
 }
 
 func (p *place) rev(dir, rev string) git.OID {
-	p.t.Helper()
-	return git.OID(p.git(dir, "rev-parse", rev))
+	p.T.Helper()
+	return git.OID(p.Git(dir, "rev-parse", rev))
 }
 
 func (p *place) open(dir string) *git.Repo {
-	p.t.Helper()
-	r, err := git.Open(p.at(dir), p.environ())
+	p.T.Helper()
+	r, err := git.Open(p.At(dir), p.Environ())
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
-	p.t.Cleanup(r.Close)
+	p.T.Cleanup(r.Close)
 	return r
 }
 
 // fsck checks every object, strictly, and fails on anything that git has to say.
 func (p *place) fsck(dir string) {
-	p.t.Helper()
-	if out := p.git(dir, "fsck", "--strict", "--full", "--no-progress", "--no-dangling"); out != "" {
-		p.t.Errorf("git fsck: %s", out)
-	}
-}
-
-func equal(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
+	p.T.Helper()
+	if out := p.Git(dir, "fsck", "--strict", "--full", "--no-progress", "--no-dangling"); out != "" {
+		p.T.Errorf("git fsck: %s", out)
 	}
 }
 

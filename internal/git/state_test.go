@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func TestHead(t *testing.T) {
@@ -17,10 +18,10 @@ func TestHead(t *testing.T) {
 		none   bool
 	}{
 		{"on a branch", func(*place) {}, "main", false},
-		{"on a branch with slashes", func(p *place) { p.git("r", "checkout", "-q", "-b", "a/b/c") }, "a/b/c", false},
-		{"detached", func(p *place) { p.git("r", "checkout", "-q", "--detach") }, "HEAD", false},
-		{"on an orphan branch", func(p *place) { p.git("r", "checkout", "-q", "--orphan", "new") }, "new", true},
-		{"packed", func(p *place) { p.git("r", "pack-refs", "--all") }, "main", false},
+		{"on a branch with slashes", func(p *place) { p.Git("r", "checkout", "-q", "-b", "a/b/c") }, "a/b/c", false},
+		{"detached", func(p *place) { p.Git("r", "checkout", "-q", "--detach") }, "HEAD", false},
+		{"on an orphan branch", func(p *place) { p.Git("r", "checkout", "-q", "--orphan", "new") }, "new", true},
+		{"packed", func(p *place) { p.Git("r", "pack-refs", "--all") }, "main", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPlace(t)
@@ -30,16 +31,16 @@ func TestHead(t *testing.T) {
 			if !tt.none {
 				want.OID = p.rev("r", "HEAD")
 			}
-			equal(t, "HEAD", want, must(p.open("r").Head())(t))
+			harness.Equal(t, "HEAD", want, must(p.open("r").Head())(t))
 		})
 	}
 	t.Run("of a linked worktree", func(t *testing.T) {
 		p := newPlace(t)
 		p.init("r")
-		p.git("r", "worktree", "add", "-q", "-b", "side", "../w")
+		p.Git("r", "worktree", "add", "-q", "-b", "side", "../w")
 		id := p.commit("w", "two", "file", "2\n")
-		equal(t, "HEAD there", git.Head{OID: id, Branch: "side"}, must(p.open("w").Head())(t))
-		equal(t, "HEAD here", git.Head{OID: p.rev("r", "main"), Branch: "main"}, must(p.open("r").Head())(t))
+		harness.Equal(t, "HEAD there", git.Head{OID: id, Branch: "side"}, must(p.open("w").Head())(t))
+		harness.Equal(t, "HEAD here", git.Head{OID: p.rev("r", "main"), Branch: "main"}, must(p.open("r").Head())(t))
 	})
 }
 
@@ -48,22 +49,22 @@ func TestHead(t *testing.T) {
 func fork(t *testing.T) *place {
 	p := newPlace(t)
 	p.init("r")
-	p.git("r", "checkout", "-q", "-b", "side")
+	p.Git("r", "checkout", "-q", "-b", "side")
 	p.commit("r", "A", "a", "A\n")
 	p.commit("r", "B", "b", "B\n")
 	p.commit("r", "C", "file", "C\n")
-	p.git("r", "format-patch", "-q", "-o", "../patches", "main..side")
-	p.git("r", "checkout", "-q", "main")
+	p.Git("r", "format-patch", "-q", "-o", "../patches", "main..side")
+	p.Git("r", "checkout", "-q", "main")
 	p.commit("r", "M", "file", "M\n")
-	p.git("r", "worktree", "add", "-q", "../linked", "side")
+	p.Git("r", "worktree", "add", "-q", "../linked", "side")
 	return p
 }
 
-// TestSequencingInHooks asks from within real hooks. A step is "git ARG…"; "! git ARG…" must
+// TestLongSequencingInHooks asks from within real hooks. A step is "git ARG…"; "! git ARG…" must
 // fail (it stops at a conflict); "> TEXT" writes the file that conflicts; "todo SCRIPT" has
 // sed edit the list of a rebase. The post-rewrite of a rebase's end, which nobody could take
 // for a step, is left out.
-func TestSequencingInHooks(t *testing.T) {
+func TestLongSequencingInHooks(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -108,20 +109,20 @@ func TestSequencingInHooks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p, dir := fork(t), cmp.Or(tt.dir, "r")
 			for _, hook := range []string{"post-commit", "post-applypatch", "post-rewrite"} {
-				p.write("r/.git/hooks/"+hook, "#!/bin/sh\n[ \"$1\" = rebase ] || HOOK="+hook+" exec '"+exe+"'\n")
-				if err := os.Chmod(p.at("r/.git/hooks/"+hook), 0o755); err != nil {
+				p.Write("r/.git/hooks/"+hook, "#!/bin/sh\n[ \"$1\" = rebase ] || HOOK="+hook+" exec '"+exe+"'\n")
+				if err := os.Chmod(p.At("r/.git/hooks/"+hook), 0o755); err != nil {
 					t.Fatal(err)
 				}
 			}
-			p.env = append(p.env, roleVar+"=hook", "LOG="+p.at("log"), "GIT_EDITOR=true")
+			p.Env = append(p.Env, roleVar+"=hook", "LOG="+p.At("log"), "GIT_EDITOR=true")
 			for _, step := range tt.steps {
 				p.step(dir, step)
 			}
-			log, err := os.ReadFile(p.at("log"))
+			log, err := os.ReadFile(p.At("log"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "hooks", tt.want, acts(string(log)))
+			harness.Equal(t, "hooks", tt.want, acts(string(log)))
 		})
 	}
 }
@@ -144,25 +145,25 @@ func acts(log string) string {
 
 // step does one step of a case.
 func (p *place) step(dir, step string) {
-	p.t.Helper()
+	p.T.Helper()
 	if text, ok := strings.CutPrefix(step, "> "); ok {
-		p.write(dir+"/file", text+"\n")
-		p.git(dir, "add", "file")
+		p.Write(dir+"/file", text+"\n")
+		p.Git(dir, "add", "file")
 		return
 	}
 	if sed, ok := strings.CutPrefix(step, "todo"); ok {
-		p.env = append(p.env, "GIT_SEQUENCE_EDITOR=sed -i -e '"+strings.TrimSpace(sed)+"'")
+		p.Env = append(p.Env, "GIT_SEQUENCE_EDITOR=sed -i -e '"+strings.TrimSpace(sed)+"'")
 		return
 	}
 	line, fails := strings.CutPrefix(step, "! ")
 	args := strings.Fields(line)[1:]
-	if out, err := p.try(dir, args...); (err != nil) != fails {
-		p.t.Fatalf("%s: %v\n%s", step, err, out)
+	if out, err := p.Try(dir, args...); (err != nil) != fails {
+		p.T.Fatalf("%s: %v\n%s", step, err, out)
 	}
 }
 
-// TestMerging asks for what git leaves while its post-merge hook runs.
-func TestMerging(t *testing.T) {
+// TestLongMerging asks for what git leaves while its post-merge hook runs.
+func TestLongMerging(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		args []string
@@ -177,15 +178,15 @@ func TestMerging(t *testing.T) {
 			p := newPlace(t)
 			p.init("r")
 			for _, branch := range []string{"other", "side"} {
-				p.git("r", "checkout", "-q", "-b", branch, "main")
+				p.Git("r", "checkout", "-q", "-b", branch, "main")
 				p.commit("r", branch, branch, "1\n")
 			}
-			p.git("r", "checkout", "-q", "main")
-			p.write("r/.git/hooks/post-merge", "#!/bin/sh\ncp -R . ../then\n")
-			if err := os.Chmod(p.at("r/.git/hooks/post-merge"), 0o755); err != nil {
+			p.Git("r", "checkout", "-q", "main")
+			p.Write("r/.git/hooks/post-merge", "#!/bin/sh\ncp -R . ../then\n")
+			if err := os.Chmod(p.At("r/.git/hooks/post-merge"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			p.git("r", append([]string{"merge", "-q"}, tt.args...)...)
+			p.Git("r", append([]string{"merge", "-q"}, tt.args...)...)
 			if got := p.open("then").Merging(); got != tt.want {
 				t.Errorf("Merging() = %v, want %v", got, tt.want)
 			}
@@ -196,8 +197,8 @@ func TestMerging(t *testing.T) {
 	}
 }
 
-// TestRewritten compares what git says to a post-rewrite hook with what is found without it.
-func TestRewritten(t *testing.T) {
+// TestLongRewritten compares what git says to a post-rewrite hook with what is found without it.
+func TestLongRewritten(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		steps []string
@@ -209,16 +210,16 @@ func TestRewritten(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := fork(t)
 			// The repository as the hook finds it is kept.
-			p.write("r/.git/hooks/post-rewrite", "#!/bin/sh\ncat >../said\necho $1 >../args\ncp -R ../r ../then\n")
-			if err := os.Chmod(p.at("r/.git/hooks/post-rewrite"), 0o755); err != nil {
+			p.Write("r/.git/hooks/post-rewrite", "#!/bin/sh\ncat >../said\necho $1 >../args\ncp -R ../r ../then\n")
+			if err := os.Chmod(p.At("r/.git/hooks/post-rewrite"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			for _, step := range tt.steps {
 				p.step("linked", step)
 			}
-			args := must(os.ReadFile(p.at("args")))(t)
-			p.write("linked/.git", "gitdir: ../then/.git/worktrees/linked\n")
-			equal(t, "rewrites", string(must(os.ReadFile(p.at("said")))(t)), p.open("linked").Rewritten(string(args) == "amend\n"))
+			args := must(os.ReadFile(p.At("args")))(t)
+			p.Write("linked/.git", "gitdir: ../then/.git/worktrees/linked\n")
+			harness.Equal(t, "rewrites", string(must(os.ReadFile(p.At("said")))(t)), p.open("linked").Rewritten(string(args) == "amend\n"))
 		})
 	}
 }

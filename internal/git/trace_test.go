@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // block is a function of lines that also stand elsewhere.
@@ -21,15 +22,15 @@ func TestTrace(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	base := p.commit("r", "base", "f", block("a")+block("z"))
-	p.git("r", "checkout", "-qb", "topic")
+	p.Git("r", "checkout", "-qb", "topic")
 	one := p.commit("r", "one", "f", block("a")+block("b")+block("z"))
 	two := p.commit("r", "two", "f", block("a")+block("b")+block("c")+block("z"))
 	three := p.commit("r", "three", "f", block("a")+strings.Replace(block("b"), "nil {", "io.EOF {", 1)+block("c")+block("z"))
-	p.git("r", "checkout", "-q", "main")
+	p.Git("r", "checkout", "-q", "main")
 	before := p.commit("r", "meanwhile", "f", "package f\n\n"+block("a")+block("z"))
-	p.git("r", "merge", "-q", "--squash", "topic")
+	p.Git("r", "merge", "-q", "--squash", "topic")
 	// Re-indented, and with a line of its own.
-	text := strings.Replace(p.git("r", "show", ":f"), "\t\treturn err\n", "\t\t\treturn err\n", 2) + "\n// squashed\n"
+	text := strings.Replace(p.Git("r", "show", ":f"), "\t\treturn err\n", "\t\t\treturn err\n", 2) + "\n// squashed\n"
 	squash := p.commit("r", "squash", "f", text)
 
 	names := map[git.OID]string{one: "1", two: "2", three: "3", base: "base", before: "before", squash: "squash", "": "-"}
@@ -42,9 +43,9 @@ func TestTrace(t *testing.T) {
 	for _, o := range must(r.Trace(t.Context(), squash, "f", lines, three, before))(t) {
 		got += names[o.Commit]
 	}
-	equal(t, "commits", "--"+"-------"+"1311111"+"2222222"+"------"+"-", got)
+	harness.Equal(t, "commits", "--"+"-------"+"1311111"+"2222222"+"------"+"-", got)
 	some := must(r.Trace(t.Context(), squash, "f", []int{11, 25, 999}, three, before))(t)
-	equal(t, "some lines", []git.Origin{{Commit: three, Path: "f", Line: 9}, {}, {}}, some)
+	harness.Equal(t, "some lines", []git.Origin{{Commit: three, Path: "f", Line: 9}, {}, {}}, some)
 
 	if _, err := r.Trace(t.Context(), squash, "g", lines, three, before); !errors.Is(err, git.ErrNotFound) {
 		t.Errorf("no such file: %v", err)
@@ -52,12 +53,12 @@ func TestTrace(t *testing.T) {
 	if _, err := r.Trace(t.Context(), squash, "f", lines, "0123456789012345678901234567890123456789", before); !errors.Is(err, git.ErrNotFound) {
 		t.Errorf("no such commit: %v", err)
 	}
-	p.git("r", "branch", "-D", "topic")
-	p.git("r", "checkout", "-q", "--orphan", "other")
+	p.Git("r", "branch", "-D", "topic")
+	p.Git("r", "checkout", "-q", "--orphan", "other")
 	root := p.commit("r", "root", "f", text)
 	all := must(r.Trace(t.Context(), squash, "f", lines, root, ""))(t)
 	for i, o := range all {
-		equal(t, fmt.Sprint("line ", i+1), git.Origin{Commit: root, Path: "f", Line: i + 1}, o)
+		harness.Equal(t, fmt.Sprint("line ", i+1), git.Origin{Commit: root, Path: "f", Line: i + 1}, o)
 	}
 }
 
@@ -66,21 +67,21 @@ func TestTrace(t *testing.T) {
 func TestTraceOddly(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
-	p.git("r", "config", "diff.shown.textconv", "sh -c 'touch "+p.at("ran")+"; echo only'")
+	p.Git("r", "config", "diff.shown.textconv", "sh -c 'touch "+p.At("ran")+"; echo only'")
 	name := "j\"t\t\xc3\xbc.go"
-	p.write("r/.gitattributes", "* diff=shown\n")
+	p.Write("r/.gitattributes", "* diff=shown\n")
 	first := p.commit("r", "first", name, block("a"))
-	p.git("r", "checkout", "-qb", "topic")
+	p.Git("r", "checkout", "-qb", "topic")
 	topic := p.commit("r", "topic", name, block("a")+block("b"))
-	p.git("r", "checkout", "-q", "main")
-	p.git("r", "merge", "-q", "--squash", "topic")
+	p.Git("r", "checkout", "-q", "main")
+	p.Git("r", "merge", "-q", "--squash", "topic")
 	squash := p.commit("r", "squash", name, block("a")+block("b"))
 	want := []git.Origin{{Commit: first, Path: name, Line: 1}, {Commit: topic, Path: name, Line: 9}}
-	equal(t, "traced", want, must(p.open("r").Trace(t.Context(), squash, name, []int{1, 9}, topic, ""))(t))
-	p.write("r/odd", "no commit\n")
-	p.git("r", "config", "blame.ignoreRevsFile", "odd")
-	equal(t, "blamed", want[:1], must(p.open("r").Blame(t.Context(), topic, name, 1, 1))(t).Origins)
-	if _, err := os.Stat(p.at("ran")); err == nil {
+	harness.Equal(t, "traced", want, must(p.open("r").Trace(t.Context(), squash, name, []int{1, 9}, topic, ""))(t))
+	p.Write("r/odd", "no commit\n")
+	p.Git("r", "config", "blame.ignoreRevsFile", "odd")
+	harness.Equal(t, "blamed", want[:1], must(p.open("r").Blame(t.Context(), topic, name, 1, 1))(t).Origins)
+	if _, err := os.Stat(p.At("ran")); err == nil {
 		t.Error("a program of the user's was run")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const plenty = 1 << 20
@@ -26,7 +27,7 @@ func TestAdded(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	p.commit("r", "two", "seg/a/x", "1\n", "seg/a/gone", "2\n", "seg/b/x", "3\n", "seg/top", "4\n", "seg/a/deep/x", "5\n", "segment/a/x", "6\n")
-	p.git("r", "rm", "-q", "seg/a/gone")
+	p.Git("r", "rm", "-q", "seg/a/gone")
 	p.commit("r", "three", "seg/a/x", "changed\n", "seg/a/y", "7\n", "seg/a.b/x", "8\n", "seg/c/x", "9\n", "other", "10\n")
 	r := p.open("r")
 	tree := func(rev string) git.OID { return p.rev("r", rev+"^{tree}") }
@@ -48,25 +49,25 @@ func TestAdded(t *testing.T) {
 		{"to a tree that lost the folder", tree("HEAD~1"), tree("HEAD~2"), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			equal(t, "added", tt.want, must(trees(t, r, plenty).Added(tt.older, tt.newer, "seg", 1, 10))(t))
+			harness.Equal(t, "added", tt.want, must(trees(t, r, plenty).Added(tt.older, tt.newer, "seg", 1, 10))(t))
 		})
 	}
 	all := func(string) bool { return true }
-	equal(t, "the last", "c/x", must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 1, all))(t))
-	equal(t, "the last that passes", "a/deep/x", must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 2, all))(t))
-	equal(t, "the last of none", "", must(trees(t, r, plenty).Last(tree("HEAD"), "none", 1, all))(t))
-	equal(t, "the last behind empty ones", "a/y", must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 1,
+	harness.Equal(t, "the last", "c/x", must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 1, all))(t))
+	harness.Equal(t, "the last that passes", "a/deep/x", must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 2, all))(t))
+	harness.Equal(t, "the last of none", "", must(trees(t, r, plenty).Last(tree("HEAD"), "none", 1, all))(t))
+	harness.Equal(t, "the last behind empty ones", "a/y", must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 1,
 		func(path string) bool { return path != "c/x" && path[0] != 'b' && path != "a.b" }))(t))
 }
 
 // object writes a git object as it is, whatever git thinks of it.
 func (p *place) object(dir, kind, content string) git.OID {
-	p.t.Helper()
-	cmd := exec.CommandContext(p.t.Context(), "git", "hash-object", "-t", kind, "-w", "--literally", "--stdin")
-	cmd.Dir, cmd.Env, cmd.Stdin = p.at(dir), p.environ(), strings.NewReader(content)
+	p.T.Helper()
+	cmd := exec.CommandContext(p.T.Context(), "git", "hash-object", "-t", kind, "-w", "--literally", "--stdin")
+	cmd.Dir, cmd.Env, cmd.Stdin = p.At(dir), p.Environ(), strings.NewReader(content)
 	out, err := cmd.Output()
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return git.OID(strings.TrimSpace(string(out)))
 }
@@ -88,9 +89,9 @@ func fan(mode string, id git.OID, n int) string {
 	return b.String()
 }
 
-// TestHostileTrees: what somebody made on purpose costs no more than the bounds, and is an
+// TestLongHostileTrees: what somebody made on purpose costs no more than the bounds, and is an
 // error or nothing, never a file that is none.
-func TestHostileTrees(t *testing.T) {
+func TestLongHostileTrees(t *testing.T) {
 	p := newPlace(t)
 	p.init("r")
 	r := p.open("r")

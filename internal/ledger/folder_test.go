@@ -9,12 +9,13 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // unpack writes what a commit holds into a new folder.
 func (s *store) unpack(id git.OID) string {
-	s.t.Helper()
-	dir := s.t.TempDir()
+	s.T.Helper()
+	dir := s.T.TempDir()
 	s.git("--work-tree="+dir, "checkout", "-q", string(id), "--", ".")
 	return dir
 }
@@ -41,7 +42,7 @@ func TestFolder(t *testing.T) {
 	if f, err = ledger.InFolder(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "sum beside other files", sum, f.Sum())
+	harness.Equal(t, "sum beside other files", sum, f.Sum())
 	repo, err := git.Init(filepath.Join(t.TempDir(), "into"))
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,7 @@ func TestFolder(t *testing.T) {
 	if err != nil || len(heads) != 1 {
 		t.Fatal(heads, err)
 	}
-	equal(t, "notes", []int{1, 2, 3}, notes(t, repo, since(t, repo, heads[0].OID)))
+	harness.Equal(t, "notes", []int{1, 2, 3}, notes(t, repo, since(t, repo, heads[0].OID)))
 	write(t, filepath.Join(dir, "segments", "2026", "11", "20", name(2)), "")
 	if f, err = ledger.InFolder(t.Context(), dir); err != nil || f.Sum() == sum {
 		t.Errorf("the sum stays with one more segment: %v", err)

@@ -14,16 +14,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // with runs git with standard input.
 func (s *store) with(input string, args ...string) git.OID {
-	s.t.Helper()
-	cmd := exec.CommandContext(s.t.Context(), "git", args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = s.dir, s.env, strings.NewReader(input)
+	s.T.Helper()
+	cmd := exec.CommandContext(s.T.Context(), "git", args...)
+	cmd.Dir, cmd.Env, cmd.Stdin = s.dir, s.Environ(), strings.NewReader(input)
 	out, err := cmd.Output()
 	if err != nil {
-		s.t.Fatalf("git %q: %v", args, err)
+		s.T.Fatalf("git %q: %v", args, err)
 	}
 	return git.OID(strings.TrimSpace(string(out)))
 }
@@ -112,7 +113,7 @@ func TestHostileLedgers(t *testing.T) {
 			if !errors.Is(err, tt.err) || err != nil && (commits != nil || len(err.Error()) > 300) {
 				t.Fatalf("%v, %v; want the error %v", commits, err, tt.err)
 			}
-			equal(t, "notes", tt.want, notes(t, s.repo(), commits))
+			harness.Equal(t, "notes", tt.want, notes(t, s.repo(), commits))
 			if _, err := ledger.Newest(s.repo(), tip, morning); err != nil && !errors.Is(err, git.ErrMalformed) && !errors.Is(err, git.ErrNotFound) {
 				t.Errorf("the newest: %v", err)
 			}
@@ -142,7 +143,7 @@ func TestWhatWasAddedCounts(t *testing.T) {
 		{"what changed is not new", b, []git.OID{a}, nil},
 		{"what was removed is not new", c, []git.OID{b}, nil},
 	} {
-		t.Run(tt.name, func(t *testing.T) { equal(t, "notes", tt.want, notes(t, r, since(t, r, tt.tip, tt.have...))) })
+		t.Run(tt.name, func(t *testing.T) { harness.Equal(t, "notes", tt.want, notes(t, r, since(t, r, tt.tip, tt.have...))) })
 	}
 }
 
@@ -171,9 +172,9 @@ func TestSinceEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// TestShallow: where the history is cut, the commit at the cut adds what its tree holds, each
+// TestLongShallow: where the history is cut, the commit at the cut adds what its tree holds, each
 // entry with an ID of its own. What comes later is read as ever.
-func TestShallow(t *testing.T) {
+func TestLongShallow(t *testing.T) {
 	s := newStore(t)
 	l := s.own()
 	for n := range 5 {
@@ -184,21 +185,21 @@ func TestShallow(t *testing.T) {
 		t.Run(fmt.Sprint("depth ", depth), func(t *testing.T) {
 			dir := t.TempDir()
 			s.git("clone", "-q", "--no-single-branch", fmt.Sprint("--depth=", depth), "--branch=rekal/a@example.com", "file://"+s.dir, dir)
-			clone := &store{t: t, dir: dir, env: s.env}
+			clone := &store{s.Place, dir}
 			clone.git("update-ref", "refs/heads/rekal/a@example.com", string(full))
 			r := clone.repo()
 			commits := since(t, r, full)
-			equal(t, "all of it", []int{0, 1, 2, 3, 4}, notes(t, r, commits))
+			harness.Equal(t, "all of it", []int{0, 1, 2, 3, 4}, notes(t, r, commits))
 			var ids []git.OID
 			for _, c := range commits {
 				ids = append(ids, c.OID)
 			}
 			slices.Sort(ids)
-			equal(t, "an ID for each", ids, slices.Compact(slices.Clone(ids)))
+			harness.Equal(t, "an ID for each", ids, slices.Compact(slices.Clone(ids)))
 
 			next := add(t, clone.own(), note(t, 5, morning.AddDate(0, 0, 5)))
-			equal(t, "what came later", []int{5}, notes(t, r, since(t, r, next, full)))
-			equal(t, "all of it then", []int{0, 1, 2, 3, 4, 5}, notes(t, r, since(t, r, next)))
+			harness.Equal(t, "what came later", []int{5}, notes(t, r, since(t, r, next, full)))
+			harness.Equal(t, "all of it then", []int{0, 1, 2, 3, 4, 5}, notes(t, r, since(t, r, next)))
 			clone.git("fsck", "--full", "--no-progress", "--no-dangling")
 		})
 	}
@@ -212,7 +213,7 @@ func TestPartial(t *testing.T) {
 	id := add(t, l, note(t, 1, morning))
 	dir := t.TempDir()
 	s.git("clone", "-q", "--filter=blob:limit=10", "--no-checkout", "--branch=rekal/a@example.com", "file://"+s.dir, dir)
-	r := (&store{t: t, dir: dir, env: s.env}).repo()
+	r := (&store{s.Place, dir}).repo()
 	commits := since(t, r, id)
 	segments := commits[len(commits)-1].Segments
 	if len(segments) != 1 {

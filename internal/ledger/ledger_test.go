@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,9 +17,9 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/segment"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 var (
@@ -33,75 +32,67 @@ const ref = "refs/heads/rekal/a@example.com"
 
 // store is a real repository without a commit of code.
 type store struct {
-	t   *testing.T
+	*harness.Place
 	dir string
-	env []string
 }
 
 func newStore(t *testing.T) *store {
 	t.Helper()
-	s := &store{t: t, dir: t.TempDir()}
-	s.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "GIT_CONFIG_NOSYSTEM=1"}
-	s.git("init", "-q", "-b", "main")
-	return s
+	p := harness.New(t)
+	p.Init("repo")
+	return &store{p, p.At("repo")}
 }
 
 func (s *store) git(args ...string) string {
-	s.t.Helper()
-	cmd := exec.CommandContext(s.t.Context(), "git", args...)
-	cmd.Dir, cmd.Env = s.dir, s.env
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		s.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimRight(string(out), "\n")
+	s.T.Helper()
+	return s.Git(s.dir, args...)
 }
 
 func (s *store) repo() *git.Repo {
-	s.t.Helper()
-	r, err := git.Open(s.dir, s.env)
+	s.T.Helper()
+	r, err := git.Open(s.dir, s.Environ())
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	s.t.Cleanup(r.Close)
+	s.T.Cleanup(r.Close)
 	return r
 }
 
 func (s *store) own() *ledger.Ledger {
-	s.t.Helper()
+	s.T.Helper()
 	l, err := ledger.Own(s.repo(), someone, rand.Reader)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return l
 }
 
 // fsck checks every object, strictly.
 func (s *store) fsck() {
-	s.t.Helper()
+	s.T.Helper()
 	out := s.git("fsck", "--strict", "--full", "--no-progress", "--no-dangling")
 	if out != "" && out != "notice: HEAD points to an unborn branch (main)" {
-		s.t.Errorf("git fsck: %s", out)
+		s.T.Errorf("git fsck: %s", out)
 	}
 }
 
 // note is a record that says one thing: n of a purge.
-func note(t *testing.T, n int, ts time.Time) ledger.Record {
+func note(t testing.TB, n int, ts time.Time) ledger.Record {
 	t.Helper()
 	return record(t, session.Entry{Purges: []session.Mark{{ID: "01M7W59H3G669C5312M9CYEVJ5", N: n, TS: ts}}}, fmt.Sprint("note ", n), ts)
 }
 
-func record(t *testing.T, e session.Entry, subject string, ts time.Time) ledger.Record {
+func record(t testing.TB, e session.Entry, subject string, ts time.Time) ledger.Record {
 	t.Helper()
 	e.Subject = subject
-	clean, _, err := redact.New().Apply(background, e)
+	clean, _, err := harness.Redactor().Apply(background, e)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ledger.Record{Entry: clean, TS: ts}
 }
 
-func tip(t *testing.T, l *ledger.Ledger) git.OID {
+func tip(t testing.TB, l *ledger.Ledger) git.OID {
 	t.Helper()
 	id, err := l.Tip()
 	if err != nil {
@@ -110,7 +101,7 @@ func tip(t *testing.T, l *ledger.Ledger) git.OID {
 	return id
 }
 
-func add(t *testing.T, l *ledger.Ledger, records ...ledger.Record) git.OID {
+func add(t testing.TB, l *ledger.Ledger, records ...ledger.Record) git.OID {
 	t.Helper()
 	id, err := l.Append(background, tip(t, l), records)
 	if err != nil {
@@ -120,7 +111,7 @@ func add(t *testing.T, l *ledger.Ledger, records ...ledger.Record) git.OID {
 }
 
 // notes reads back the notes of the commits, in their order.
-func notes(t *testing.T, r *git.Repo, commits []ledger.Commit) []int {
+func notes(t testing.TB, r *git.Repo, commits []ledger.Commit) []int {
 	t.Helper()
 	var out []int
 	for _, c := range commits {
@@ -137,7 +128,7 @@ func notes(t *testing.T, r *git.Repo, commits []ledger.Commit) []int {
 	return out
 }
 
-func since(t *testing.T, r *git.Repo, tip git.OID, have ...git.OID) []ledger.Commit {
+func since(t testing.TB, r *git.Repo, tip git.OID, have ...git.OID) []ledger.Commit {
 	t.Helper()
 	commits, err := ledger.Since(background, r, tip, have...)
 	if err != nil {
@@ -146,17 +137,10 @@ func since(t *testing.T, r *git.Repo, tip git.OID, have ...git.OID) []ledger.Com
 	return commits
 }
 
-func equal(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
 func TestCreate(t *testing.T) {
 	s := newStore(t)
 	l := s.own()
-	equal(t, "ref", ref, l.Ref())
+	harness.Equal(t, "ref", ref, l.Ref())
 	if id := tip(t, l); id != "" {
 		t.Errorf("before it is created its tip is %s", id)
 	}
@@ -165,14 +149,14 @@ func TestCreate(t *testing.T) {
 			t.Errorf("created %v, %v; want %v", created, err, want)
 		}
 	}
-	equal(t, "the tree", "README.md\nformat", s.git("ls-tree", "-r", "--name-only", ref))
-	equal(t, "the format", "1", s.git("show", ref+":format"))
-	equal(t, "history", "1", s.git("rev-list", "--count", ref))
-	equal(t, "author", "A <A@Example.com>", s.git("log", "-1", "--format=%an <%ae>", ref))
+	harness.Equal(t, "the tree", "README.md\nformat", s.git("ls-tree", "-r", "--name-only", ref))
+	harness.Equal(t, "the format", "1", s.git("show", ref+":format"))
+	harness.Equal(t, "history", "1", s.git("rev-list", "--count", ref))
+	harness.Equal(t, "author", "A <A@Example.com>", s.git("log", "-1", "--format=%an <%ae>", ref))
 	if c := since(t, s.repo(), tip(t, l)); len(c) != 1 || len(c[0].Segments) != 0 {
 		t.Errorf("an empty ledger has %v", c)
 	}
-	equal(t, "the user's branch", "No commits yet on main", strings.TrimPrefix(s.git("status", "--short", "--branch"), "## "))
+	harness.Equal(t, "the user's branch", "No commits yet on main", strings.TrimPrefix(s.git("status", "--short", "--branch"), "## "))
 	s.fsck()
 }
 
@@ -203,16 +187,16 @@ func TestAppend(t *testing.T) {
 	l := s.own()
 	first := add(t, l, note(t, 1, morning))
 	second := add(t, l, note(t, 2, morning.AddDate(0, 0, 1)), note(t, 3, morning.AddDate(0, 0, 1)))
-	equal(t, "the branch", string(second), s.git("rev-parse", ref))
-	equal(t, "one commit a record", "note 3\nnote 2\nnote 1\nrekal ledger", s.git("log", "--format=%s", ref))
-	equal(t, "nothing is changed or removed", "", s.git("log", "--diff-filter=MD", "--name-only", "--format=", ref))
+	harness.Equal(t, "the branch", string(second), s.git("rev-parse", ref))
+	harness.Equal(t, "one commit a record", "note 3\nnote 2\nnote 1\nrekal ledger", s.git("log", "--format=%s", ref))
+	harness.Equal(t, "nothing is changed or removed", "", s.git("log", "--diff-filter=MD", "--name-only", "--format=", ref))
 
 	want := regexp.MustCompile(`^README\.md\nformat\nsegments/2026/11/20/[0-9A-Z]{26}\.ndjson\n(segments/2026/11/21/[0-9A-Z]{26}\.ndjson\n?){2}$`)
 	if tree := s.git("ls-tree", "-r", "--name-only", ref); !want.MatchString(tree) {
 		t.Errorf("the tree:\n%s", tree)
 	}
-	equal(t, "all of it", []int{1, 2, 3}, notes(t, s.repo(), since(t, s.repo(), second)))
-	equal(t, "what came later", []int{2, 3}, notes(t, s.repo(), since(t, s.repo(), second, first)))
+	harness.Equal(t, "all of it", []int{1, 2, 3}, notes(t, s.repo(), since(t, s.repo(), second)))
+	harness.Equal(t, "what came later", []int{2, 3}, notes(t, s.repo(), since(t, s.repo(), second, first)))
 	if c := since(t, s.repo(), second, second); len(c) != 0 {
 		t.Errorf("since itself: %v", c)
 	}
@@ -231,7 +215,7 @@ func TestAppendLosesTheRace(t *testing.T) {
 		if id, err := l.Append(background, from, []ledger.Record{note(t, 3, morning)}); id != "" || !errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "append to "+ref) {
 			t.Errorf("%s: %q, %v; want ErrMoved", name, id, err)
 		}
-		equal(t, name+", the tip", won, tip(t, l))
+		harness.Equal(t, name+", the tip", won, tip(t, l))
 	}
 }
 
@@ -244,7 +228,7 @@ func TestAppendEndsWithTheContext(t *testing.T) {
 	if _, err := l.Append(ctx, before, []ledger.Record{note(t, 2, morning)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	equal(t, "the tip", before, tip(t, l))
+	harness.Equal(t, "the tip", before, tip(t, l))
 }
 
 func TestFormat(t *testing.T) {
@@ -270,13 +254,13 @@ func TestFormat(t *testing.T) {
 			if created, err := s.own().Create(background); created || !errors.Is(err, ledger.ErrFormat) {
 				t.Errorf("Create: %v, %v", created, err)
 			}
-			equal(t, "the branch", string(id), s.git("rev-parse", ref))
+			harness.Equal(t, "the branch", string(id), s.git("rev-parse", ref))
 		})
 	}
 }
 
-// TestLargeRecord: what is too large for one segment comes back from its parts, in order.
-func TestLargeRecord(t *testing.T) {
+// TestLongLargeRecord: what is too large for one segment comes back from its parts, in order.
+func TestLongLargeRecord(t *testing.T) {
 	s := newStore(t)
 	l := s.own()
 	var big session.Entry
@@ -299,7 +283,7 @@ func TestLargeRecord(t *testing.T) {
 			titles = append(titles, m.Title)
 		}
 	}
-	equal(t, "what it says", strings.Fields("0 1 2 3 4 5 6 7 8 9 10 11"), titles)
+	harness.Equal(t, "what it says", strings.Fields("0 1 2 3 4 5 6 7 8 9 10 11"), titles)
 }
 
 // TestSinceAMerge: a merge adds nothing by itself, and both sides are there, parents first.
@@ -332,8 +316,8 @@ func TestSinceAMerge(t *testing.T) {
 	}
 	said := notes(t, r, got)
 	slices.Sort(said)
-	equal(t, "all of it", []int{1, 2, 3}, said)
-	equal(t, "without one side", []int{3}, notes(t, r, since(t, r, merge, ours)))
+	harness.Equal(t, "all of it", []int{1, 2, 3}, said)
+	harness.Equal(t, "without one side", []int{3}, notes(t, r, since(t, r, merge, ours)))
 }
 
 func mustCommit(t *testing.T, r *git.Repo, id git.OID) git.Commit {
@@ -375,7 +359,7 @@ func TestHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "heads", []ledger.Head{
+	harness.Equal(t, "heads", []ledger.Head{
 		{Ref: ref, Email: "a@example.com", OID: id},
 		{Ref: "refs/heads/rekal/x%2Fy@z", Email: "x/y@z", OID: id},
 		{Ref: "refs/rekal/fork/d@e.f", Email: "d@e.f", Remote: "fork", OID: id},
@@ -383,9 +367,9 @@ func TestHeads(t *testing.T) {
 	}, got)
 }
 
-// TestConcurrentAppends: each of eight writers appends on what it sees, and again when
+// TestLongConcurrentAppends: each of eight writers appends on what it sees, and again when
 // another was faster; nothing is lost, nothing is there twice.
-func TestConcurrentAppends(t *testing.T) {
+func TestLongConcurrentAppends(t *testing.T) {
 	s := newStore(t)
 	if _, err := s.own().Create(background); err != nil {
 		t.Fatal(err)
@@ -414,7 +398,7 @@ func TestConcurrentAppends(t *testing.T) {
 	for i := range want {
 		want[i] = i
 	}
-	equal(t, "notes", want, got)
+	harness.Equal(t, "notes", want, got)
 	s.fsck()
 }
 

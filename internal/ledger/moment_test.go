@@ -10,31 +10,32 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func minute(n int) time.Time { return someone.When.Add(time.Duration(n) * time.Minute) }
 
 // writes appends one record to an author's ledger, n minutes past the morning.
 func (s *store) writes(email string, n int) git.OID {
-	s.t.Helper()
+	s.T.Helper()
 	l, err := ledger.Own(s.repo(), git.Signature{Name: "S", Email: email, When: minute(n)}, rand.Reader)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	return add(s.t, l, note(s.t, n, minute(n)))
+	return add(s.T, l, note(s.T, n, minute(n)))
 }
 
 // codes makes a commit of code.
 func (s *store) codes(n int, parents ...git.OID) git.OID {
-	s.t.Helper()
+	s.T.Helper()
 	args := []string{"-c", "user.name=S", "-c", "user.email=a@example.com", "commit-tree", "-m", fmt.Sprint("code ", n)}
 	for _, p := range parents {
 		args = append(args, "-p", string(p))
 	}
-	env := s.env
-	defer func() { s.env = env }()
+	env := s.Env
+	defer func() { s.Env = env }()
 	date := fmt.Sprintf("%d +0000", minute(n).Unix())
-	s.env = append(s.env, "GIT_COMMITTER_DATE="+date, "GIT_AUTHOR_DATE="+date)
+	s.Env = append(s.Env, "GIT_COMMITTER_DATE="+date, "GIT_AUTHOR_DATE="+date)
 	return git.OID(s.git(append(args, s.git("mktree", "--missing"))...))
 }
 
@@ -110,7 +111,7 @@ func TestMoment(t *testing.T) {
 				t.Fatal(err)
 			}
 			got.Until = got.Until.UTC()
-			equal(t, "moment", c.want, got)
+			harness.Equal(t, "moment", c.want, got)
 		})
 	}
 	for _, text := range []string{
@@ -139,7 +140,7 @@ func TestMomentWithoutALedger(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.Until = got.Until.UTC()
-		equal(t, text, want, got)
+		harness.Equal(t, text, want, got)
 	}
 	if _, err := s.own().Moment(t.Context(), "HEAD", nil); !errors.Is(err, ledger.ErrNoMoment) {
 		t.Errorf("HEAD: %v", err)
@@ -175,7 +176,7 @@ func TestAsOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "commits", test.want, got)
+			harness.Equal(t, "commits", test.want, got)
 		})
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const (
@@ -61,7 +61,7 @@ func target(t *testing.T, l *ledger.Ledger, text string) ledger.Target {
 
 func scrub(t *testing.T, l *ledger.Ledger, pushed bool, texts ...string) (ledger.Scrubbed, error) {
 	t.Helper()
-	s := ledger.Scrub{Redactor: redact.New(), Pushed: pushed}
+	s := ledger.Scrub{Redactor: harness.Redactor(), Pushed: pushed}
 	for _, text := range texts {
 		s.Targets = append(s.Targets, target(t, l, text))
 	}
@@ -94,7 +94,7 @@ func told(t *testing.T, r *git.Repo, tip git.OID) []string {
 
 // objects is the content of every object, but for trees.
 func (s *store) objects(ids string) string {
-	s.t.Helper()
+	s.T.Helper()
 	var out strings.Builder
 	for _, id := range strings.Fields(ids) {
 		if kind := s.git("cat-file", "-t", id); kind == "blob" || kind == "commit" {
@@ -147,11 +147,11 @@ func TestScrub(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "done", ledger.Scrubbed{Old: tip, Tip: out.Tip, Former: []git.OID{tip}, Sessions: tt.sessions, Turns: tt.turns, Calls: tt.calls, Commits: tt.commits}, out)
+			harness.Equal(t, "done", ledger.Scrubbed{Old: tip, Tip: out.Tip, Former: []git.OID{tip}, Sessions: tt.sessions, Turns: tt.turns, Calls: tt.calls, Commits: tt.commits}, out)
 			want := slices.Concat(keep(harmless, 0), tt.want[:5], keep(harmless, 2), tt.want[5:])
-			equal(t, "told", want, told(t, r, out.Tip))
-			equal(t, "notes", []int{7}, all(t, r, out.Tip))
-			equal(t, "commits", before, s.git("log", "--format=%an %ae %at %s", ref+"~1"))
+			harness.Equal(t, "told", want, told(t, r, out.Tip))
+			harness.Equal(t, "notes", []int{7}, all(t, r, out.Tip))
+			harness.Equal(t, "commits", before, s.git("log", "--format=%an %ae %at %s", ref+"~1"))
 			s.fsck()
 
 			// Until the former history is discarded, it is there, and can be told from the reflog alone.
@@ -180,7 +180,7 @@ func TestScrubCheckpoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "subject", session.Scrubbed, s.git("log", "-1", "--format=%s", ref+"~1"))
+	harness.Equal(t, "subject", session.Scrubbed, s.git("log", "-1", "--format=%s", ref+"~1"))
 	segment := s.git("show", "--format=", ref+"~1")
 	if strings.Contains(segment, "of-"+secret) || strings.Contains(segment, secret+".txt") || !strings.Contains(segment, secret+" for") {
 		t.Errorf("got\n%s", segment)
@@ -216,7 +216,7 @@ func TestScrubRefuses(t *testing.T) {
 		if err == nil {
 			var all []ledger.Target
 			if all, err = l.Resolve(t.Context(), []ledger.Target{parsed}); err == nil {
-				_, err = l.Scrub(t.Context(), ledger.Scrub{Targets: all, Redactor: redact.New()})
+				_, err = l.Scrub(t.Context(), ledger.Scrub{Targets: all, Redactor: harness.Redactor()})
 			}
 		}
 		if !errors.As(err, &none) {
@@ -232,7 +232,7 @@ func TestScrubRefuses(t *testing.T) {
 
 // What was pushed is replaced on the remote, if it is still what was seen there; another machine
 // tells what only it had behind that, without force.
-func TestScrubPushed(t *testing.T) {
+func TestLongScrubPushed(t *testing.T) {
 	remote, clones := machines(t, 2)
 	remote.git("config", "receive.denyNonFastForwards", "false")
 	a, b := clones[0], clones[1]
@@ -254,8 +254,8 @@ func TestScrubPushed(t *testing.T) {
 		t.Errorf("the other machine: %+v, %v", taken, err)
 	}
 	now := remote.git("rev-parse", ref)
-	equal(t, "the other's tip", now, b.git("rev-parse", ref))
-	equal(t, "notes", []int{1, 2, 3}, all(t, remote.repo(), git.OID(now)))
+	harness.Equal(t, "the other's tip", now, b.git("rev-parse", ref))
+	harness.Equal(t, "notes", []int{1, 2, 3}, all(t, remote.repo(), git.OID(now)))
 	if strings.Contains(remote.objects(remote.git("rev-list", "--objects", "--no-object-names", "--all")), secret+" for") {
 		t.Error("the remote still leads to it")
 	}
@@ -271,12 +271,12 @@ func TestResolveAmbiguous(t *testing.T) {
 	if !errors.As(err, &ambiguous) || !slices.Equal(ambiguous.IDs, []string{leaky, harmless}) {
 		t.Errorf("got %v", err)
 	}
-	equal(t, "in lower case", leaky, target(t, l, strings.ToLower(leaky)).Session)
+	harness.Equal(t, "in lower case", leaky, target(t, l, strings.ToLower(leaky)).Session)
 }
 
 // Two machines scrub at the same time: both texts are gone, all else is there, and whoever merges
 // the two makes the same history.
-func TestScrubOnTwoMachines(t *testing.T) {
+func TestLongScrubOnTwoMachines(t *testing.T) {
 	_, clones := machines(t, 2)
 	a, b := clones[0], clones[1]
 	add(t, a.own(), talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)), note(t, 1, morning.Add(time.Minute)))
@@ -300,15 +300,15 @@ func TestScrubOnTwoMachines(t *testing.T) {
 		if text := c.objects(c.git("rev-list", "--objects", "--no-object-names", ref)); strings.Contains(text, secret+" for") {
 			t.Error("the text can still be reached")
 		}
-		equal(t, "notes", []int{1, 10, 11}, all(t, c.repo(), tip(t, l)))
+		harness.Equal(t, "notes", []int{1, 10, 11}, all(t, c.repo(), tip(t, l)))
 		c.fsck()
 	}
-	equal(t, "tips", tips[0], tips[1])
+	harness.Equal(t, "tips", tips[0], tips[1])
 }
 
 // Two machines scrub different texts of the same segment at the same time: both texts are gone from
 // what they share, although each wrote the other one's anew.
-func TestScrubOfOneSegmentOnTwoMachines(t *testing.T) {
+func TestLongScrubOfOneSegmentOnTwoMachines(t *testing.T) {
 	remote, clones := machines(t, 2)
 	remote.git("config", "receive.denyNonFastForwards", "false")
 	a, b := clones[0], clones[1]
@@ -330,14 +330,14 @@ func TestScrubOfOneSegmentOnTwoMachines(t *testing.T) {
 		push(t, b.own())
 	}
 	held := git.OID(remote.git("rev-parse", ref))
-	equal(t, "the other's tip", held, tip(t, b.own()))
+	harness.Equal(t, "the other's tip", held, tip(t, b.own()))
 	text := remote.objects(remote.git("rev-list", "--objects", "--no-object-names", ref))
 	for _, said := range []string{"the first turn of", secret + " for", "of-" + secret} {
 		if strings.Contains(text, said) {
 			t.Errorf("%q can still be reached", said)
 		}
 	}
-	equal(t, "notes", []int{1}, all(t, remote.repo(), held))
+	harness.Equal(t, "notes", []int{1}, all(t, remote.repo(), held))
 	if held == first {
 		t.Error("nothing was sent")
 	}
@@ -345,7 +345,7 @@ func TestScrubOfOneSegmentOnTwoMachines(t *testing.T) {
 }
 
 // Who appends at the same time loses nothing, and the text does not come back.
-func TestScrubWhileOthersAppend(t *testing.T) {
+func TestLongScrubWhileOthersAppend(t *testing.T) {
 	s := newStore(t)
 	l := s.own()
 	add(t, l, talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)))
@@ -372,7 +372,9 @@ func TestScrubWhileOthersAppend(t *testing.T) {
 		})
 	}
 	mine, goal := s.own(), []ledger.Target{target(t, l, leaky)}
-	wg.Go(func() { _, errs[writers] = mine.Scrub(background, ledger.Scrub{Targets: goal, Redactor: redact.New()}) })
+	wg.Go(func() {
+		_, errs[writers] = mine.Scrub(background, ledger.Scrub{Targets: goal, Redactor: harness.Redactor()})
+	})
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
@@ -384,7 +386,7 @@ func TestScrubWhileOthersAppend(t *testing.T) {
 	for n := range writers * each {
 		want = append(want, n)
 	}
-	equal(t, "notes", want, all(t, s.repo(), tip(t, l)))
+	harness.Equal(t, "notes", want, all(t, s.repo(), tip(t, l)))
 	if strings.Contains(s.objects(s.all()), secret+" for "+leaky) {
 		t.Error("the text is still there")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const (
@@ -84,8 +85,8 @@ func TestPush(t *testing.T) {
 	if ok, err := l.Sent("origin"); !ok || err != nil {
 		t.Errorf("Sent: %v, %v", ok, err)
 	}
-	equal(t, "refs of the remote", ref, remote.git("for-each-ref", "--format=%(refname)"))
-	equal(t, "the remote's", []int{1, 2, 3, 4}, all(t, remote.repo(), git.OID(remote.git("rev-parse", ref))))
+	harness.Equal(t, "refs of the remote", ref, remote.git("for-each-ref", "--format=%(refname)"))
+	harness.Equal(t, "the remote's", []int{1, 2, 3, 4}, all(t, remote.repo(), git.OID(remote.git("rev-parse", ref))))
 }
 
 func TestPushFails(t *testing.T) {
@@ -119,7 +120,7 @@ func hooksThatRefuse(t *testing.T) string {
 }
 
 // Two machines of one author take turns; what the other sent is merged before the own goes.
-func TestPushFromTwoMachines(t *testing.T) {
+func TestLongPushFromTwoMachines(t *testing.T) {
 	remote, clones := machines(t, 2)
 	one, two := clones[0].own(), clones[1].own()
 	var want []int
@@ -137,20 +138,20 @@ func TestPushFromTwoMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken, err := one.Adopt(t.Context(), "origin")
-	equal(t, "taken", ledger.Taken{Ledgers: 1, Own: tip(t, two)}, taken)
+	harness.Equal(t, "taken", ledger.Taken{Ledgers: 1, Own: tip(t, two)}, taken)
 	if err != nil || tip(t, one) != tip(t, two) {
 		t.Errorf("%v: tips %s and %s", err, tip(t, one), tip(t, two))
 	}
-	equal(t, "notes", want, all(t, clones[0].repo(), tip(t, one)))
+	harness.Equal(t, "notes", want, all(t, clones[0].repo(), tip(t, one)))
 	// The tree says it, too: every segment of both sides, and the files beside them.
 	files := strings.Fields(clones[0].git("ls-tree", "-r", "--name-only", ref))
-	equal(t, "files", len(want)+2, len(files))
+	harness.Equal(t, "files", len(want)+2, len(files))
 	remote.fsck()
 	clones[0].fsck()
 }
 
 // However many push at once, nobody's is lost.
-func TestPushAtOnce(t *testing.T) {
+func TestLongPushAtOnce(t *testing.T) {
 	const each = 3
 	remote, clones := machines(t, 4)
 	errs := make([]error, len(clones))
@@ -170,7 +171,7 @@ func TestPushAtOnce(t *testing.T) {
 	for n := range each * len(clones) {
 		want = append(want, n)
 	}
-	equal(t, "notes", want, all(t, remote.repo(), git.OID(remote.git("rev-parse", ref))))
+	harness.Equal(t, "notes", want, all(t, remote.repo(), git.OID(remote.git("rev-parse", ref))))
 	remote.fsck()
 }
 
@@ -192,10 +193,10 @@ func TestMergeIsTheSameFromBothSides(t *testing.T) {
 		merged = append(merged, taken.Own)
 		c.fsck()
 	}
-	equal(t, "merges", merged[0], merged[1])
+	harness.Equal(t, "merges", merged[0], merged[1])
 	c := mustCommit(t, clones[0].repo(), merged[0])
 	slices.Sort(tips)
-	equal(t, "parents", tips, c.Parents)
+	harness.Equal(t, "parents", tips, c.Parents)
 }
 
 // A segment that one side removed on purpose does not come back by a merge; any other does.
@@ -230,7 +231,7 @@ func TestMergeKeepsScrubbedSegmentsOut(t *testing.T) {
 	if blob := b.git("rev-parse", string(base)+":"+leaked); strings.Contains(b.git("rev-list", "--objects", ref), blob) {
 		t.Errorf("%s can still be reached", leaked)
 	}
-	equal(t, "notes", []int{2, 3}, all(t, b.repo(), taken.Own))
+	harness.Equal(t, "notes", []int{2, 3}, all(t, b.repo(), taken.Own))
 	b.fsck()
 }
 
@@ -290,10 +291,10 @@ func TestAdopt(t *testing.T) {
 			if err != nil || len(taken.Refused) != step.refused || (taken.Ledgers == 1) != step.moved {
 				t.Errorf("%+v, %v", taken, err)
 			}
-			equal(t, "notes", step.want, all(t, here.repo(), git.OID(here.git("rev-parse", held))))
+			harness.Equal(t, "notes", step.want, all(t, here.repo(), git.OID(here.git("rev-parse", held))))
 		})
 	}
-	equal(t, "own", "", string(tip(t, here.own())))
+	harness.Equal(t, "own", "", string(tip(t, here.own())))
 	here.fsck()
 }
 
@@ -318,7 +319,7 @@ func TestSegmentsOfNoDay(t *testing.T) {
 			paths = append(paths, s.Path)
 		}
 	}
-	equal(t, "read", []string{"segments/9999/12/31/76EZ91ZPZZ0000000000000000.ndjson"}, paths)
+	harness.Equal(t, "read", []string{"segments/9999/12/31/76EZ91ZPZZ0000000000000000.ndjson"}, paths)
 	last, err := ledger.Newest(r, bad, morning.AddDate(1, 0, 0))
 	if err != nil || !last.Equal(morning) {
 		t.Errorf("newest: %v, %v; want %v", last, err, morning)
@@ -367,16 +368,16 @@ func TestAdoptWithinBounds(t *testing.T) {
 			}
 		})
 	}
-	equal(t, "notes", []int{1}, all(t, r, git.OID(here.git("rev-parse", held))))
+	harness.Equal(t, "notes", []int{1}, all(t, r, git.OID(here.git("rev-parse", held))))
 }
 
 func (s *store) mktree(entries string) string {
-	s.t.Helper()
-	cmd := exec.CommandContext(s.t.Context(), "git", "mktree")
-	cmd.Dir, cmd.Env, cmd.Stdin = s.dir, s.env, strings.NewReader(entries)
+	s.T.Helper()
+	cmd := exec.CommandContext(s.T.Context(), "git", "mktree")
+	cmd.Dir, cmd.Env, cmd.Stdin = s.dir, s.Environ(), strings.NewReader(entries)
 	out, err := cmd.Output()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return strings.TrimSpace(string(out))
 }

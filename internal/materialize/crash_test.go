@@ -21,6 +21,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // start starts the test binary in a role.
@@ -38,7 +39,7 @@ func start(t *testing.T, role string, args ...string) *exec.Cmd {
 // Processes die at any moment, in a catch-up in place, in a large one and in a rebuild. The next
 // one makes the tables right, without a word, and sweeps what they left. REKAL_KILLS says
 // how many die.
-func TestKilledAtAnyMoment(t *testing.T) {
+func TestLongKilledAtAnyMoment(t *testing.T) {
 	kills := 9
 	if n, err := strconv.Atoi(os.Getenv("REKAL_KILLS")); err == nil {
 		kills = n
@@ -65,7 +66,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 		_ = cmd.Wait() // it was killed, and says so
 		lived := w.catchUp(m)
-		equal(t, "sessions", counted(i+2), w.data(m, `SELECT count(*) AS n FROM sessions`))
+		harness.Equal(t, "sessions", counted(i+2), w.data(m, `SELECT count(*) AS n FROM sessions`))
 		if i%3 == 2 || i == kills-1 {
 			same(t, fmt.Sprintf("after %d: rebuilt", i), w.rebuilt(), lived)
 		}
@@ -83,7 +84,7 @@ func counted(n int) []string { return []string{fmt.Sprintf(`{"n":%d}`, n)} }
 
 // A full disk: what writes says so, readers answer from before with one line, and when there
 // is room again all is as if nothing had been.
-func TestFullDisk(t *testing.T) {
+func TestLongFullDisk(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 1, entryOf(nil, chat("first", 0, "human hello")))
 	m := w.materializer()
@@ -112,7 +113,7 @@ func TestFullDisk(t *testing.T) {
 			defer runGit(t, w.dir, "update-ref", here, string(tip))
 			w.append(alice, 20, entryOf(nil, chat("large", 11, "human hello", "assistant "+noise(c.size))))
 			filler := w.fill(m.Dir, c.room)
-			equal(t, "sessions", counted(1), w.data(m, `SELECT count(*) AS n FROM sessions`))
+			harness.Equal(t, "sessions", counted(1), w.data(m, `SELECT count(*) AS n FROM sessions`))
 			if len(w.warnings) != 1 || !strings.Contains(w.warnings[0], "the index is behind the ledger") || strings.Contains(w.warnings[0], "\n") {
 				t.Errorf("warned %q, want one line", w.warnings)
 			}
@@ -120,7 +121,7 @@ func TestFullDisk(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "both", counted(1), w.rows(both.Index, `SELECT count(*) AS n FROM session_facets`))
+			harness.Equal(t, "both", counted(1), w.rows(both.Index, `SELECT count(*) AS n FROM session_facets`))
 			if err := both.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +136,7 @@ func TestFullDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.warnings = nil
-			equal(t, "sessions", counted(2), w.data(m, `SELECT count(*) AS n FROM sessions`))
+			harness.Equal(t, "sessions", counted(2), w.data(m, `SELECT count(*) AS n FROM sessions`))
 			w.noWarnings()
 			runGit(t, w.dir, "update-ref", here, string(tip))
 			same(t, "without it", before, w.catchUp(m))
@@ -196,7 +197,7 @@ func hold(ctx context.Context, dir string, _ int) error {
 
 // While another process rebuilds, readers answer from the state before, with one line; who
 // has nothing to answer from waits.
-func TestReadersDuringARebuild(t *testing.T) {
+func TestLongReadersDuringARebuild(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 1, entryOf(nil, chat("first", 0, "human hello")))
 	m := w.materializer()
@@ -212,10 +213,10 @@ func TestReadersDuringARebuild(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held: <nil>\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	equal(t, "current", counted(1), w.data(m, `SELECT count(*) AS n FROM sessions`))
+	harness.Equal(t, "current", counted(1), w.data(m, `SELECT count(*) AS n FROM sessions`))
 	w.noWarnings()
 	w.append(alice, 20, entryOf(nil, chat("two", 11, "human hello")))
-	equal(t, "behind", counted(1), w.data(m, `SELECT count(*) AS n FROM sessions`))
+	harness.Equal(t, "behind", counted(1), w.data(m, `SELECT count(*) AS n FROM sessions`))
 	w.warnedOnce("the index is behind the ledger and can't be updated: other git-rekal processes are busy here; try again in a moment")
 	w.warnings = nil
 	for _, file := range glob(t, m.Dir+"/*.db") {
@@ -248,7 +249,7 @@ func TestReadersDuringARebuild(t *testing.T) {
 
 // Readers that are behind, checkpoints and a rebuild at once, all of them processes.
 // REKAL_ROUNDS says how often.
-func TestCrowd(t *testing.T) {
+func TestLongCrowd(t *testing.T) {
 	turns := 1
 	if n, err := strconv.Atoi(os.Getenv("REKAL_ROUNDS")); err == nil {
 		turns = n
@@ -286,7 +287,7 @@ func TestCrowd(t *testing.T) {
 	}
 	m := w.materializer()
 	lived := w.catchUp(m)
-	equal(t, "sessions", counted(1+5*turns), w.data(m, `SELECT count(*) AS n FROM sessions`))
+	harness.Equal(t, "sessions", counted(1+5*turns), w.data(m, `SELECT count(*) AS n FROM sessions`))
 	same(t, "rebuilt", w.rebuilt(), lived)
 	w.noWarnings()
 }

@@ -14,10 +14,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // Whatever happened to a file, the next command has the right tables again.
-func TestDamagedFilesAreMadeAnew(t *testing.T) {
+func TestLongDamagedFilesAreMadeAnew(t *testing.T) {
 	w := newWorld(t)
 	w.story()
 	m := w.materializer()
@@ -89,7 +90,7 @@ func TestDamagedFilesAreMadeAnew(t *testing.T) {
 }
 
 // A catch-up that died between its two commits left one file behind the other.
-func TestCursorsThatDisagree(t *testing.T) {
+func TestLongCursorsThatDisagree(t *testing.T) {
 	for _, file := range []string{"data.db", "index.db"} {
 		t.Run(file+" is behind", func(t *testing.T) {
 			w := newWorld(t)
@@ -112,7 +113,7 @@ func TestCursorsThatDisagree(t *testing.T) {
 	}
 }
 
-func TestLedgersThatChange(t *testing.T) {
+func TestLongLedgersThatChange(t *testing.T) {
 	bobs := "refs/rekal/origin/" + bob
 	for _, c := range []struct {
 		name   string
@@ -142,7 +143,7 @@ func TestLedgersThatChange(t *testing.T) {
 			c.change(w, first)
 			lived := w.catchUp(m)
 			same(t, "rebuilt", w.rebuilt(), lived)
-			equal(t, "authors", []string{fmt.Sprintf(`{"who":"%s"}`, c.left)},
+			harness.Equal(t, "authors", []string{fmt.Sprintf(`{"who":"%s"}`, c.left)},
 				w.data(m, `SELECT list(DISTINCT user_email ORDER BY user_email)::VARCHAR AS who FROM sessions`))
 			w.noWarnings()
 		})
@@ -157,11 +158,11 @@ func TestUnknownFormatIsSkipped(t *testing.T) {
 	m := w.materializer()
 	w.catchUp(m)
 	w.warnedOnce("unknown ledger format")
-	equal(t, "authors", []string{`{"user_email":"` + alice + `"}`}, w.data(m, `SELECT user_email FROM sessions`))
+	harness.Equal(t, "authors", []string{`{"user_email":"` + alice + `"}`}, w.data(m, `SELECT user_email FROM sessions`))
 	w.warnedOnce("refs/heads/rekal/" + bob) // a reader says it no second time
 }
 
-func TestUnreadableSegmentIsSkipped(t *testing.T) {
+func TestLongUnreadableSegmentIsSkipped(t *testing.T) {
 	w := newWorld(t)
 	hers, more := chat("hers", 0, "human hello"), chat("more", 12, "human goodbye")
 	w.append(alice, 10, entryOf(commit("1", alice), hers))
@@ -174,7 +175,7 @@ func TestUnreadableSegmentIsSkipped(t *testing.T) {
 	w.append(alice, 30, entryOf(commit("2", alice), chat("last", 25, "human and the rest")))
 	lived := w.catchUp(m)
 	w.warnedOnce(`skipped a segment in the ledger of "` + alice + `": segments/2026/03/04/01KJWGYKR00000000000000000.ndjson: `)
-	equal(t, "turns", []string{`{"content":"and the rest"}`, `{"content":"goodbye"}`, `{"content":"hello"}`},
+	harness.Equal(t, "turns", []string{`{"content":"and the rest"}`, `{"content":"goodbye"}`, `{"content":"hello"}`},
 		w.data(m, `SELECT content FROM turns ORDER BY ALL`))
 	w.warnings = nil
 	same(t, "rebuilt", w.rebuilt(), lived)
@@ -182,7 +183,7 @@ func TestUnreadableSegmentIsSkipped(t *testing.T) {
 }
 
 // What is applied in several batches is there whole or not at all.
-func TestBatchesAreOneStep(t *testing.T) {
+func TestLongBatchesAreOneStep(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 10, entryOf(commit("1", alice), chat("small", 0, "human hello")))
 	m := w.materializer()
@@ -216,8 +217,8 @@ func TestBatchesAreOneStep(t *testing.T) {
 	}
 	same(t, "tables after half of it", before, w.dump(m))
 	w.catchUp(m)
-	equal(t, "turns", []string{`{"n":28,"sessions":4}`}, w.data(m, `SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM turns`))
-	equal(t, "turns", []string{`{"n":28,"sessions":4}`}, w.index(m, `SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM turns_ft`))
+	harness.Equal(t, "turns", []string{`{"n":28,"sessions":4}`}, w.data(m, `SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM turns`))
+	harness.Equal(t, "turns", []string{`{"n":28,"sessions":4}`}, w.index(m, `SELECT count(*) AS n, count(DISTINCT session_id) AS sessions FROM turns_ft`))
 	w.noWarnings()
 }
 
@@ -231,8 +232,8 @@ func TestBothAfterSomethingNew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "data", []string{`{"n":1}`}, w.rows(p.Data, `SELECT count(*) AS n FROM sessions`))
-		equal(t, "index", []string{`{"n":1}`}, w.rows(p.Index, `SELECT count(*) AS n FROM session_facets`))
+		harness.Equal(t, "data", []string{`{"n":1}`}, w.rows(p.Data, `SELECT count(*) AS n FROM sessions`))
+		harness.Equal(t, "index", []string{`{"n":1}`}, w.rows(p.Index, `SELECT count(*) AS n FROM session_facets`))
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +241,7 @@ func TestBothAfterSomethingNew(t *testing.T) {
 }
 
 // An error leaves no lock behind: the next command does not wait.
-func TestErrorsReleaseTheLock(t *testing.T) {
+func TestLongErrorsReleaseTheLock(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 10, entryOf(commit("1", alice), chat("small", 0, "human hello")))
 	m := w.materializer()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // teller makes vectors, and keeps what it was asked.
@@ -48,7 +49,7 @@ const (
 
 // Every session gets its vectors once, whatever happens to the tables meanwhile: they grow, and
 // they are made anew when a model is due or somebody says so.
-func TestEmbed(t *testing.T) {
+func TestLongEmbed(t *testing.T) {
 	w, s := newWorld(t), &teller{}
 	m := w.materializer()
 	embed := func() {
@@ -64,7 +65,7 @@ func TestEmbed(t *testing.T) {
 			embed()
 		}
 	})
-	equal(t, "sessions without", []string{`{"n":0}`}, w.index(m, missing))
+	harness.Equal(t, "sessions without", []string{`{"n":0}`}, w.index(m, missing))
 	want := w.index(m, vectors)
 	n := len(s.asked)
 	slices.Sort(s.asked)
@@ -80,12 +81,12 @@ func TestEmbed(t *testing.T) {
 	if len(s.asked) != n {
 		t.Errorf("%d passages more", len(s.asked)-n)
 	}
-	equal(t, "vectors in an index that was made anew", want, w.index(m, vectors))
+	harness.Equal(t, "vectors in an index that was made anew", want, w.index(m, vectors))
 	w.noWarnings()
 }
 
 // A server that dies loses nothing that it had said, and the next time goes on there.
-func TestEmbedInterrupted(t *testing.T) {
+func TestLongEmbedInterrupted(t *testing.T) {
 	w, s := newWorld(t), &teller{}
 	m := w.materializer()
 	w.crowd(20)
@@ -100,7 +101,7 @@ func TestEmbedInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	equal(t, "sessions without", []string{`{"n":0}`}, w.index(m, missing))
+	harness.Equal(t, "sessions without", []string{`{"n":0}`}, w.index(m, missing))
 	asked := len(s.asked)
 	slices.Sort(s.asked)
 	if rounds != 2 || len(slices.Compact(s.asked)) != asked {
@@ -109,7 +110,7 @@ func TestEmbedInterrupted(t *testing.T) {
 }
 
 // What is enough is told between two requests.
-func TestEmbedEnough(t *testing.T) {
+func TestLongEmbedEnough(t *testing.T) {
 	w, s := newWorld(t), &teller{}
 	m := w.materializer()
 	w.crowd(20)
@@ -126,11 +127,11 @@ func TestEmbedEnough(t *testing.T) {
 	if len(s.asked) != 8 {
 		t.Errorf("%d passages in two times two requests", len(s.asked))
 	}
-	equal(t, "progress", []string{"0/10", "0/6"}, progress)
+	harness.Equal(t, "progress", []string{"0/10", "0/6"}, progress)
 }
 
 // While the server is asked, others read and write, and no second process asks.
-func TestEmbedHoldsNobodyUp(t *testing.T) {
+func TestLongEmbedHoldsNobodyUp(t *testing.T) {
 	w, s, other := newWorld(t), &teller{}, &teller{}
 	w.crowd(6)
 	m, m2 := w.materializer(), w.materializer()
@@ -152,7 +153,7 @@ func TestEmbedHoldsNobodyUp(t *testing.T) {
 	if len(other.asked) > 0 {
 		t.Errorf("a second one asked for %q", other.asked)
 	}
-	equal(t, "sessions without", []string{`{"n":0}`}, w.index(m, missing))
+	harness.Equal(t, "sessions without", []string{`{"n":0}`}, w.index(m, missing))
 	w.noWarnings()
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const bobs = "refs/rekal/origin/" + bob
@@ -29,7 +30,7 @@ func (w *world) arrives(minutes int, e session.Entry) git.OID {
 
 // A ledger that can't be read keeps what was read of it, is named once, and is tried again when
 // it moves or somebody asks: nothing in between is lost.
-func TestSkippedLedgersAreTriedAgain(t *testing.T) {
+func TestLongSkippedLedgersAreTriedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		spoil func(w *world) (mend func())
@@ -54,20 +55,20 @@ func TestSkippedLedgersAreTriedAgain(t *testing.T) {
 			w.repo, m.Repo = reopened.repo, reopened.repo
 			sessions := func() []string { return w.data(m, `SELECT native_id AS s FROM sessions ORDER BY captured_at`) }
 			want := []string{`{"s":"hers"}`, `{"s":"one"}`}
-			equal(t, "while it is broken", want, sessions())
+			harness.Equal(t, "while it is broken", want, sessions())
 			w.warnedOnce("skipped " + bobs)
-			equal(t, "once more", want, sessions())
+			harness.Equal(t, "once more", want, sessions())
 			w.warnedOnce("skipped " + bobs)
 			w.append(alice, 50, entryOf(nil, chat("more", 41, "human hello")))
-			equal(t, "another one goes on", append(want, `{"s":"more"}`), sessions())
+			harness.Equal(t, "another one goes on", append(want, `{"s":"more"}`), sessions())
 			w.warnedOnce("skipped " + bobs)
 			before := w.files(m)
 			w.catchUp(m)
-			equal(t, "files after it was tried in vain", before, w.files(m))
+			harness.Equal(t, "files after it was tried in vain", before, w.files(m))
 			mend()
 			w.warnings = nil
 			lived := w.catchUp(m)
-			equal(t, "mended", []string{`{"s":"hers"}`, `{"s":"one"}`, `{"s":"two"}`, `{"s":"three"}`, `{"s":"more"}`}, sessions())
+			harness.Equal(t, "mended", []string{`{"s":"hers"}`, `{"s":"one"}`, `{"s":"two"}`, `{"s":"three"}`, `{"s":"more"}`}, sessions())
 			same(t, "rebuilt", w.rebuilt(), lived)
 			w.noWarnings()
 		})
@@ -86,7 +87,7 @@ func TestSkippedLedgerMovesOn(t *testing.T) {
 	w.index(m, "SELECT 1")
 	w.warnedOnce("unknown ledger format")
 	w.raw(bobs, map[string]string{"format": "1\n"})
-	equal(t, "sessions", []string{`{"n":3}`}, w.data(m, `SELECT count(*) AS n FROM sessions`))
+	harness.Equal(t, "sessions", []string{`{"n":3}`}, w.data(m, `SELECT count(*) AS n FROM sessions`))
 	if ok, err := w.repo.IsAncestor(good, w.tipOf(bobs)); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
@@ -101,15 +102,15 @@ func TestRewrittenLedgerThatIsBroken(t *testing.T) {
 	m := w.materializer()
 	w.catchUp(m)
 	w.point(bobs, w.root(map[string]string{"format": "9\n"}))
-	equal(t, "sessions", []string{`{"n":2}`}, w.data(m, `SELECT count(*) AS n FROM sessions`))
+	harness.Equal(t, "sessions", []string{`{"n":2}`}, w.data(m, `SELECT count(*) AS n FROM sessions`))
 	w.warnedOnce("unknown ledger format")
 	w.point(bobs, w.root(map[string]string{"format": "1\n"}))
-	equal(t, "sessions", []string{`{"n":1}`}, w.data(m, `SELECT count(*) AS n FROM sessions`))
+	harness.Equal(t, "sessions", []string{`{"n":1}`}, w.data(m, `SELECT count(*) AS n FROM sessions`))
 	w.warnedOnce("unknown ledger format")
 }
 
 // What is in somebody's ledger, but not by them, is skipped, with one line.
-func TestSegmentsByOthersAreSkipped(t *testing.T) {
+func TestLongSegmentsByOthersAreSkipped(t *testing.T) {
 	w := newWorld(t)
 	hers := w.append(alice, 10, entryOf(commit("1", alice), chat("hers", 0, "human hello")))
 	w.arrives(20, entryOf(commit("2", "BOB@example.com"), chat("his", 11, "human hello")))
@@ -120,7 +121,7 @@ func TestSegmentsByOthersAreSkipped(t *testing.T) {
 	w.point("refs/rekal/origin/aaron@example.com", hers)
 	m := w.materializer()
 	lived := w.catchUp(m)
-	equal(t, "sessions", []string{`{"s":"hers","user_email":"alice@example.com"}`, `{"s":"his","user_email":"BOB@example.com"}`},
+	harness.Equal(t, "sessions", []string{`{"s":"hers","user_email":"alice@example.com"}`, `{"s":"his","user_email":"BOB@example.com"}`},
 		w.data(m, `SELECT native_id AS s, user_email FROM sessions ORDER BY s`))
 	if len(w.warnings) != 2 {
 		t.Fatalf("warned %q, want two", w.warnings)
@@ -138,12 +139,12 @@ func TestEscapedAddress(t *testing.T) {
 	const odd = "o'brien/x%y@example.com"
 	w := newWorld(t)
 	w.append(odd, 10, entryOf(commit("1", "O'Brien/X%y@Example.com"), chat("his", 0, "human hello")))
-	equal(t, "sessions", []string{`{"n":1}`}, w.data(w.materializer(), `SELECT count(*) AS n FROM sessions`))
+	harness.Equal(t, "sessions", []string{`{"n":1}`}, w.data(w.materializer(), `SELECT count(*) AS n FROM sessions`))
 	w.noWarnings()
 }
 
 // A link that comes before its session ties it when it comes.
-func TestLinkBeforeItsSession(t *testing.T) {
+func TestLongLinkBeforeItsSession(t *testing.T) {
 	w := newWorld(t)
 	s := talk()
 	w.append(alice, 10, entryOf(nil, chat("hers", 0, "human hello")))
@@ -157,14 +158,14 @@ func TestLinkBeforeItsSession(t *testing.T) {
 	w.catchUp(m)
 	w.point(there, late)
 	lived := w.catchUp(m)
-	equal(t, "links", []string{`{"session_id":"` + s.ID + `"}`}, w.data(m, `SELECT session_id FROM checkpoint_sessions`))
-	equal(t, "files", []string{`{"session_id":"` + s.ID + `"}`}, w.index(m, `SELECT session_id FROM files_index`))
+	harness.Equal(t, "links", []string{`{"session_id":"` + s.ID + `"}`}, w.data(m, `SELECT session_id FROM checkpoint_sessions`))
+	harness.Equal(t, "files", []string{`{"session_id":"` + s.ID + `"}`}, w.index(m, `SELECT session_id FROM files_index`))
 	same(t, "rebuilt", w.rebuilt(), lived)
 	w.noWarnings()
 }
 
 // A teammate's newer sessions are written into the files that are there, not by a rebuild.
-func TestNewerSessionsAreNoRebuild(t *testing.T) {
+func TestLongNewerSessionsAreNoRebuild(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 10, entryOf(nil, chat("hers", 0, "human hello")))
 	w.arrives(20, entryOf(nil, chat("one", 11, "human hello")))
@@ -182,7 +183,7 @@ func TestNewerSessionsAreNoRebuild(t *testing.T) {
 }
 
 // What is large is written beside the files, and readers go on with those that they have.
-func TestLargeCatchUpIsWrittenAside(t *testing.T) {
+func TestLongLargeCatchUpIsWrittenAside(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 10, entryOf(nil, chat("hers", 0, "human hello")))
 	m := w.materializer()
@@ -194,7 +195,7 @@ func TestLargeCatchUpIsWrittenAside(t *testing.T) {
 	}
 	w.arrives(20, entryOf(nil, chat("large", 11, "human hello "+strings.Repeat("and more ", 100_000))))
 	lived := w.catchUp(m)
-	equal(t, "the old state", []string{`{"n":1}`}, w.rows(reader.Data, `SELECT count(*) AS n FROM sessions`))
+	harness.Equal(t, "the old state", []string{`{"n":1}`}, w.rows(reader.Data, `SELECT count(*) AS n FROM sessions`))
 	if err := reader.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +216,8 @@ func TestLongReaderIsInNobodysWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.append(alice, 20, entryOf(nil, chat("two", 11, "human hello")))
-	equal(t, "others", []string{`{"n":2}`}, w.index(m, `SELECT count(*) AS n FROM session_facets`))
-	equal(t, "the old state", []string{`{"n":1}`}, w.rows(reader.DB, `SELECT count(*) AS n FROM session_facets`))
+	harness.Equal(t, "others", []string{`{"n":2}`}, w.index(m, `SELECT count(*) AS n FROM session_facets`))
+	harness.Equal(t, "the old state", []string{`{"n":1}`}, w.rows(reader.DB, `SELECT count(*) AS n FROM session_facets`))
 	if err := reader.Close(); err != nil {
 		t.Fatal(err)
 	}

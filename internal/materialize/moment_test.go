@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // years appends n commits of a session each to alice's ledger.
@@ -68,13 +69,13 @@ func moments(t *testing.T, m *materialize.Materializer) []string {
 }
 
 // The moments that were asked last are kept; today's tables serve for what is now.
-func TestFewMomentsAreKept(t *testing.T) {
+func TestLongFewMomentsAreKept(t *testing.T) {
 	w := newWorld(t)
 	w.years(7)
 	m := w.materializer()
 	minute := 0
 	m.Now = func() time.Time { minute++; return later(minute) }
-	equal(t, "now", 7, w.then(m, 0))
+	harness.Equal(t, "now", 7, w.then(m, 0))
 	if _, err := os.Stat(filepath.Join(m.Dir, "at")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("there are tables of a moment that is now: %v", err)
 	}
@@ -94,16 +95,16 @@ func TestFewMomentsAreKept(t *testing.T) {
 		return info
 	}
 	for n := 1; n <= 4; n++ {
-		equal(t, "sessions", 7-n, w.then(m, n))
+		harness.Equal(t, "sessions", 7-n, w.then(m, n))
 	}
 	first, second := stamp(1), stamp(2)
-	equal(t, "sessions", 6, w.then(m, 1)) // the second is now the oldest
-	equal(t, "sessions", 2, w.then(m, 5))
-	equal(t, "kept", 4, len(moments(t, m)))
+	harness.Equal(t, "sessions", 6, w.then(m, 1)) // the second is now the oldest
+	harness.Equal(t, "sessions", 2, w.then(m, 5))
+	harness.Equal(t, "kept", 4, len(moments(t, m)))
 	if !os.SameFile(first, stamp(1)) {
 		t.Error("what was asked lately was made anew")
 	}
-	equal(t, "sessions", 5, w.then(m, 2))
+	harness.Equal(t, "sessions", 5, w.then(m, 2))
 	if os.SameFile(second, stamp(2)) {
 		t.Error("what was not asked for longest was kept")
 	}
@@ -114,12 +115,12 @@ func TestFewMomentsAreKept(t *testing.T) {
 	if err := m.Forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "kept", []string{stray}, moments(t, m))
+	harness.Equal(t, "kept", []string{stray}, moments(t, m))
 	w.noWarnings()
 }
 
 // Whoever reads the tables of a moment is not disturbed by others that take their place.
-func TestMomentsInUseAreKept(t *testing.T) {
+func TestLongMomentsInUseAreKept(t *testing.T) {
 	w := newWorld(t)
 	w.years(8)
 	m := w.materializer()
@@ -140,7 +141,7 @@ func TestMomentsInUseAreKept(t *testing.T) {
 	for n := 1; n <= 6; n++ {
 		w.then(m, n)
 	}
-	equal(t, "sessions", []string{`{"n":1}`}, w.rows(reader.DB, `SELECT count(*) AS n FROM session_facets`))
+	harness.Equal(t, "sessions", []string{`{"n":1}`}, w.rows(reader.DB, `SELECT count(*) AS n FROM session_facets`))
 	if _, err := os.Stat(past.Dir); err != nil {
 		t.Error(err)
 	}
@@ -156,7 +157,7 @@ func TestMomentsInUseAreKept(t *testing.T) {
 }
 
 // Tables of a moment that a process left unfinished, or that are damaged, are made anew.
-func TestMomentsAfterACrash(t *testing.T) {
+func TestLongMomentsAfterACrash(t *testing.T) {
 	for name, harm := range map[string]func(dir string) error{
 		"an empty folder":   os.RemoveAll,
 		"one file alone":    func(dir string) error { return os.Remove(filepath.Join(dir, "data.db")) },
@@ -169,13 +170,13 @@ func TestMomentsAfterACrash(t *testing.T) {
 			w := newWorld(t)
 			w.years(3)
 			m := w.materializer()
-			equal(t, "sessions", 2, w.then(m, 1))
+			harness.Equal(t, "sessions", 2, w.then(m, 1))
 			dir := moments(t, m)[0]
 			if err := harm(dir); err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "sessions", 2, w.then(m, 1))
-			equal(t, "other sessions", 1, w.then(m, 2))
+			harness.Equal(t, "sessions", 2, w.then(m, 1))
+			harness.Equal(t, "other sessions", 1, w.then(m, 2))
 			for _, path := range moments(t, m) {
 				if strings.Contains(path, ".") && filepath.Ext(path) == ".gone" {
 					t.Errorf("%s is left", path)
@@ -200,7 +201,7 @@ func then(ctx context.Context, dir string, seed int) error {
 	})
 }
 
-func TestManyMomentsAtOnce(t *testing.T) {
+func TestLongManyMomentsAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.years(9)
 	m := w.materializer()
@@ -213,7 +214,7 @@ func TestManyMomentsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	equal(t, "sessions", 3, w.then(m, 6))
+	harness.Equal(t, "sessions", 3, w.then(m, 6))
 	if n := len(moments(t, m)); n > 4+5 {
 		t.Errorf("%d moments are kept", n)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // Two machines of one author captured one session: each ledger tells it in parts of its own.
@@ -48,7 +49,7 @@ func (w *world) otherMachine(minutes int, e session.Entry) {
 	w.point(here, mine)
 }
 
-func TestTwoMachinesOneSession(t *testing.T) {
+func TestLongTwoMachinesOneSession(t *testing.T) {
 	s := talk()
 	for _, c := range []struct {
 		name  string
@@ -92,7 +93,7 @@ func TestTwoMachinesOneSession(t *testing.T) {
 			}
 			same(t, "rebuilt", w.rebuilt(), lived)
 			const words = "turn 5 of a long talk f3.go"
-			equal(t, "found", w.found(w.materializer("anew", t.Name()), words), w.found(m, words))
+			harness.Equal(t, "found", w.found(w.materializer("anew", t.Name()), words), w.found(m, words))
 			w.wholeTalk(m, s)
 			w.noWarnings()
 		})
@@ -108,10 +109,10 @@ func (w *world) wholeTalk(m *materialize.Materializer, s session.Session) {
 		calls = append(calls, fmt.Sprintf(`{"call_order":%d,"path":%q}`, i, s.ToolCalls[i].Path))
 	}
 	where := ` WHERE session_id = '` + s.ID + `' ORDER BY ALL`
-	equal(w.t, "turns", turns, w.data(m, `SELECT turn_index, content FROM turns`+where))
-	equal(w.t, "turns_ft", turns, w.index(m, `SELECT turn_index, content FROM turns_ft`+where))
-	equal(w.t, "tool_calls", calls, w.data(m, `SELECT call_order, path FROM tool_calls`+where))
-	equal(w.t, "tool_calls_index", calls, w.index(m, `SELECT call_order, path FROM tool_calls_index`+where))
+	harness.Equal(w.t, "turns", turns, w.data(m, `SELECT turn_index, content FROM turns`+where))
+	harness.Equal(w.t, "turns_ft", turns, w.index(m, `SELECT turn_index, content FROM turns_ft`+where))
+	harness.Equal(w.t, "tool_calls", calls, w.data(m, `SELECT call_order, path FROM tool_calls`+where))
+	harness.Equal(w.t, "tool_calls_index", calls, w.index(m, `SELECT call_order, path FROM tool_calls_index`+where))
 	for _, hits := range w.found(m, "turn 5 of a long talk") {
 		var ids []string
 		for _, h := range hits {
@@ -127,7 +128,7 @@ func (w *world) wholeTalk(m *materialize.Materializer, s session.Session) {
 
 // What machines number differently is numbered in the order of the segments: the first to
 // hold a turn wins.
-func TestDivergedTurnsAreNumberedBySegment(t *testing.T) {
+func TestLongDivergedTurnsAreNumberedBySegment(t *testing.T) {
 	w := newWorld(t)
 	s := talk()
 	mine, theirs := slice(s, 2, 3), slice(s, 2, 3)
@@ -141,11 +142,11 @@ func TestDivergedTurnsAreNumberedBySegment(t *testing.T) {
 	w.otherMachine(35, entryOf(nil, theirs))
 	lived := w.catchUp(m)
 	same(t, "rebuilt", w.rebuilt(), lived)
-	equal(t, "turns", []string{
+	harness.Equal(t, "turns", []string{
 		`{"turn_index":0,"content":"turn 0 of a long talk"}`, `{"turn_index":1,"content":"turn 1 of a long talk"}`,
 		`{"turn_index":2,"content":"said on the other machine"}`, `{"turn_index":3,"content":"turn 2 of a long talk"}`,
 	}, w.data(m, `SELECT turn_index, content FROM turns ORDER BY ALL`))
-	equal(t, "calls", []string{
+	harness.Equal(t, "calls", []string{
 		`{"turn_index":0,"path":"f0.go"}`, `{"turn_index":1,"path":"f1.go"}`,
 		`{"turn_index":2,"path":"other.go"}`, `{"turn_index":3,"path":"f2.go"}`,
 	}, w.data(m, `SELECT turn_index, path FROM tool_calls ORDER BY ALL`))

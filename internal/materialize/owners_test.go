@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // Of the sessions of one checkpoint a file is theirs who edited it, else theirs who read it or
 // named it in a command; else theirs who have another one, or may have changed what they never named.
-func TestWhoseFilesAre(t *testing.T) {
+func TestLongWhoseFilesAre(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		file string
@@ -58,14 +59,14 @@ func TestWhoseFilesAre(t *testing.T) {
 				return w.index(w.materializer(), `SELECT session_id AS s, inferred FROM files_index ORDER BY s`)
 			}
 			w.append(alice, 10, entryOf(commit("1", alice, c.file), now...))
-			equal(t, "owners", want, owners())
+			harness.Equal(t, "owners", want, owners())
 
 			// Said before, in a part that the tables hold already.
 			w = newWorld(t)
 			w.append(alice, 10, entryOf(nil, before...))
 			w.catchUp(w.materializer())
 			w.append(alice, 20, entryOf(commit("1", alice, c.file), after...))
-			equal(t, "owners of what went on", want, owners())
+			harness.Equal(t, "owners of what went on", want, owners())
 			same(t, "rebuilt", w.rebuilt(), w.catchUp(w.materializer()))
 		})
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // The test binary stands in for other processes: roleVar says which, with the repository
@@ -134,7 +135,7 @@ func count(ctx context.Context, d *db.DB, query string) (n int, err error) {
 	return n, rows.Err()
 }
 
-func TestManyAtOnce(t *testing.T) {
+func TestLongManyAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 1, entryOf(nil, chat("first", 0, "human hello")))
 	w.materializer()
@@ -166,7 +167,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	m := w.materializer()
-	equal(t, "sessions", []string{fmt.Sprintf(`{"n":%d}`, 1+4*rounds)}, w.data(m, `SELECT count(*) AS n FROM sessions`))
+	harness.Equal(t, "sessions", []string{fmt.Sprintf(`{"n":%d}`, 1+4*rounds)}, w.data(m, `SELECT count(*) AS n FROM sessions`))
 	same(t, "rebuilt", w.rebuilt(), w.dump(m))
 	w.noWarnings()
 }
@@ -215,7 +216,7 @@ func look(ctx context.Context, dir string, _ int) error {
 }
 
 // Where .rekal/ can't be written, readers answer from what is there, and say so.
-func TestReadOnlyFolder(t *testing.T) {
+func TestLongReadOnlyFolder(t *testing.T) {
 	w := newWorld(t)
 	w.append(alice, 10, entryOf(commit("1", alice), chat("one", 0, "human hello")))
 	m := w.materializer()

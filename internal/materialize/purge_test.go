@@ -12,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func purge(n int, ids ...string) session.Entry {
@@ -56,13 +57,13 @@ func (w *world) purgedIn(m *materialize.Materializer) []string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	equal(w.t, "in both", w.index(m, "SELECT id FROM purged ORDER BY id"), w.data(m, "SELECT id FROM purged ORDER BY id"))
+	harness.Equal(w.t, "in both", w.index(m, "SELECT id FROM purged ORDER BY id"), w.data(m, "SELECT id FROM purged ORDER BY id"))
 	return ids
 }
 
 // What is purged is found no more and counts nowhere; a restore brings it back as it was, whatever
 // came meanwhile.
-func TestPurgeAndRestore(t *testing.T) {
+func TestLongPurgeAndRestore(t *testing.T) {
 	w := newWorld(t)
 	parent, _, _ := w.story()
 	note := memory(50, "Leeway of tokens", "tokens have a leeway of 30 seconds, for the clock of the auth server")
@@ -76,7 +77,7 @@ func TestPurgeAndRestore(t *testing.T) {
 	}
 
 	w.append(alice, 500, purge(1, parent.ID, note.ID))
-	equal(t, "lists", []string{parent.ID, note.ID}, w.purgedIn(m))
+	harness.Equal(t, "lists", []string{parent.ID, note.ID}, w.purgedIn(m))
 	for q, hits := range w.found(m, asked...) {
 		for _, h := range hits {
 			if h.Session == parent.ID || h.Session == note.ID {
@@ -84,14 +85,14 @@ func TestPurgeAndRestore(t *testing.T) {
 			}
 		}
 	}
-	equal(t, "pairs of files", 0, len(w.index(m, `FROM file_cooccurrence WHERE file_b = 'src/refresh.go'`)))
-	equal(t, "statistics", []string{`{"session_count":5,"turn_count":18}`}, w.index(m, `SELECT session_count, turn_count FROM index_state`))
+	harness.Equal(t, "pairs of files", 0, len(w.index(m, `FROM file_cooccurrence WHERE file_b = 'src/refresh.go'`)))
+	harness.Equal(t, "statistics", []string{`{"session_count":5,"turn_count":18}`}, w.index(m, `SELECT session_count, turn_count FROM index_state`))
 	same(t, "purged", w.rebuilt(), w.catchUp(m))
 
 	w.append(alice, 510, restore(2, parent.ID, note.ID))
 	after := w.catchUp(m)
 	same(t, "restored", w.rebuilt(), after)
-	equal(t, "scores", found, w.found(m, asked...))
+	harness.Equal(t, "scores", found, w.found(m, asked...))
 	for _, t := range []tables{before, after} { // these say what happened
 		for _, name := range []string{"data.marks", "data.ledger_cursor", "index.ledger_cursor"} {
 			delete(t, name)
@@ -102,7 +103,7 @@ func TestPurgeAndRestore(t *testing.T) {
 }
 
 // Whose mark counts where, and which of several.
-func TestWhichMarksCount(t *testing.T) {
+func TestLongWhichMarksCount(t *testing.T) {
 	type mark struct {
 		by string
 		e  func(n int, ids ...string) session.Entry
@@ -137,7 +138,7 @@ func TestWhichMarksCount(t *testing.T) {
 				w.pastRemote(email)
 			}
 			m := w.materializer()
-			equal(t, "purged", c.want, slices.Contains(w.purgedIn(m), s.ID))
+			harness.Equal(t, "purged", c.want, slices.Contains(w.purgedIn(m), s.ID))
 			same(t, "lived", w.rebuilt(), w.catchUp(m))
 			w.noWarnings()
 		})
@@ -146,7 +147,7 @@ func TestWhichMarksCount(t *testing.T) {
 
 // Ledgers with sessions, memories, purges and restores come in any order, in pieces: after each the tables
 // are those of a rebuild, and so are the scores.
-func TestMarksInAnyOrder(t *testing.T) {
+func TestLongMarksInAnyOrder(t *testing.T) {
 	const entries, first = 90, 60 // what belongs before the first ones calls for a rebuild, which shows nothing
 	w := newWorld(t)
 	people := []string{alice, bob, "carol@example.com"}
@@ -216,7 +217,7 @@ func TestMarksInAnyOrder(t *testing.T) {
 		check := func() tables {
 			lived, fresh := w.catchUp(m), w.materializer("anew", fmt.Sprint(round, at))
 			same(t, fmt.Sprint("round ", round, " at ", at), w.catchUp(fresh), lived)
-			equal(t, "scores", w.found(fresh, topics...), w.found(m, topics...))
+			harness.Equal(t, "scores", w.found(fresh, topics...), w.found(m, topics...))
 			return lived
 		}
 		for _, email := range people {
@@ -243,7 +244,7 @@ func TestMarksInAnyOrder(t *testing.T) {
 
 // An ID belongs to its first author: nobody can add to another's memory, or put one in the place of
 // a session. What the author says of it a second time is dropped.
-func TestMemoriesThatRepeatAnID(t *testing.T) {
+func TestLongMemoriesThatRepeatAnID(t *testing.T) {
 	w := newWorld(t)
 	s := chat("one", 0, "human why do tokens expire")
 	first := memory(5, "first", "the first text")
@@ -261,9 +262,9 @@ func TestMemoriesThatRepeatAnID(t *testing.T) {
 	}
 	m, late := w.materializer("lived"), w.materializer("late")
 	lived := w.catchUp(m)
-	equal(t, "memories", text("another text", "instead of a session", "the first text"), w.data(m, "SELECT content FROM memories ORDER BY ALL"))
-	equal(t, "of their IDs", text("the first text"), w.data(m, fmt.Sprintf("SELECT content FROM memories WHERE id IN ('%s', '%s')", s.ID, first.ID)))
-	equal(t, "turns", text("why do tokens expire"), w.data(m, "SELECT content FROM turns ORDER BY ALL"))
+	harness.Equal(t, "memories", text("another text", "instead of a session", "the first text"), w.data(m, "SELECT content FROM memories ORDER BY ALL"))
+	harness.Equal(t, "of their IDs", text("the first text"), w.data(m, fmt.Sprintf("SELECT content FROM memories WHERE id IN ('%s', '%s')", s.ID, first.ID)))
+	harness.Equal(t, "turns", text("why do tokens expire"), w.data(m, "SELECT content FROM turns ORDER BY ALL"))
 	same(t, "lived", w.rebuilt(), lived)
 
 	// What comes first may come late.
@@ -274,7 +275,7 @@ func TestMemoriesThatRepeatAnID(t *testing.T) {
 }
 
 // What comes late and belongs before something is not put behind it.
-func TestMemoriesThatComeLate(t *testing.T) {
+func TestLongMemoriesThatComeLate(t *testing.T) {
 	t.Run("before one of the same ID", func(t *testing.T) {
 		w := newWorld(t)
 		first := memory(5, "first", "the first text")
@@ -301,7 +302,7 @@ func TestMemoriesThatComeLate(t *testing.T) {
 }
 
 // What is purged before it has words to be found by is not found by those that it gets.
-func TestPurgedBeforeItsFirstWord(t *testing.T) {
+func TestLongPurgedBeforeItsFirstWord(t *testing.T) {
 	w := newWorld(t)
 	s := chat("one", 0, "human tokens", "Edit a.go", "Edit b.go")
 	empty := until(s, 0, 0)
@@ -309,11 +310,11 @@ func TestPurgedBeforeItsFirstWord(t *testing.T) {
 	w.append(alice, 10, entryOf(commit("1", alice), empty))
 	w.append(alice, 20, purge(1, s.ID))
 	m := w.materializer()
-	equal(t, "purged", []string{s.ID}, w.purgedIn(m))
+	harness.Equal(t, "purged", []string{s.ID}, w.purgedIn(m))
 	w.append(alice, 30, entryOf(commit("2", alice), s))
 	same(t, "lived", w.rebuilt(), w.catchUp(m))
-	equal(t, "found", 0, len(w.found(m, "tokens")["tokens"]))
-	equal(t, "pairs", 0, len(w.index(m, "FROM file_cooccurrence")))
+	harness.Equal(t, "found", 0, len(w.found(m, "tokens")["tokens"]))
+	harness.Equal(t, "pairs", 0, len(w.index(m, "FROM file_cooccurrence")))
 }
 
 // A moment has the marks that were made by then.
@@ -330,6 +331,6 @@ func TestMarksOfAMoment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, fmt.Sprint("moment ", i), want, len(w.purgedIn(past)))
+		harness.Equal(t, fmt.Sprint("moment ", i), want, len(w.purgedIn(past)))
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 var topics = []string{
@@ -48,7 +49,11 @@ func (w *world) crowd(n int, after ...func()) {
 
 var questions = []string{"token expiry", "postgres flaky", "ErrBadToken", "why is the column renamed", "src/f3.go", "colours"}
 
-func TestLivedIsRebuilt(t *testing.T) {
+func TestLivedIsRebuilt(t *testing.T)     { livedIsRebuilt(t, 14) }
+func TestLongLivedIsRebuilt(t *testing.T) { livedIsRebuilt(t, 24) }
+
+func livedIsRebuilt(t *testing.T, crowd int) {
+	t.Helper()
 	w := newWorld(t)
 	m := w.materializer()
 	catchUp := func() {
@@ -57,7 +62,7 @@ func TestLivedIsRebuilt(t *testing.T) {
 		}
 	}
 	w.story()
-	w.crowd(24, catchUp)
+	w.crowd(crowd, catchUp)
 	lived, found := w.dump(m), w.found(m, questions...)
 	for _, q := range questions {
 		if len(found[q]) == 0 {
@@ -69,7 +74,7 @@ func TestLivedIsRebuilt(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "rebuilt in place", lived, w.dump(m))
-	equal(t, "found after a rebuild", found, w.found(m, questions...))
+	harness.Equal(t, "found after a rebuild", found, w.found(m, questions...))
 	w.noWarnings()
 }
 
@@ -81,7 +86,7 @@ func TestNothingNewWritesNothing(t *testing.T) {
 	before := w.files(m)
 	w.catchUp(m)
 	w.index(m, "SELECT 1")
-	equal(t, "files", before, w.files(m))
+	harness.Equal(t, "files", before, w.files(m))
 }
 
 // files are the bytes of both databases.
@@ -98,7 +103,7 @@ func (w *world) files(m *materialize.Materializer) map[string]string {
 	return out
 }
 
-func TestTwoClones(t *testing.T) {
+func TestLongTwoClones(t *testing.T) {
 	w := newWorld(t)
 	w.story()
 	w.crowd(12)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // A scrub is about to take away the commits up to which the tables were built: they are made anew.
@@ -22,7 +22,7 @@ func TestScrubbedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, turn := chat("one", 0).ID, 1
-	if _, err := w.own(alice).Scrub(t.Context(), ledger.Scrub{Targets: []ledger.Target{{Session: id, Turn: &turn}}, Redactor: redact.New()}); err != nil {
+	if _, err := w.own(alice).Scrub(t.Context(), ledger.Scrub{Targets: []ledger.Target{{Session: id, Turn: &turn}}, Redactor: harness.Redactor()}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(w.dir, ".git", "objects", string(first[:2]), string(first[2:]))); err != nil {
@@ -30,12 +30,12 @@ func TestScrubbedMeanwhile(t *testing.T) {
 	}
 	after := openWorld(t, w.dir) // another process, which has nothing in memory
 	m = after.materializer()
-	equal(t, "turns", counted(2), after.data(m, `SELECT count(*) AS n FROM turns WHERE content NOT LIKE '%scrubbed%'`))
+	harness.Equal(t, "turns", counted(2), after.data(m, `SELECT count(*) AS n FROM turns WHERE content NOT LIKE '%scrubbed%'`))
 	after.noWarnings()
 }
 
 // Scrubs remove what others are about to read, or read just now: these look again.
-func TestScrubsBesideCatchUps(t *testing.T) {
+func TestLongScrubsBesideCatchUps(t *testing.T) {
 	w := newWorld(t)
 	var said []string
 	for n := range 8 {
@@ -76,7 +76,7 @@ func TestScrubsBesideCatchUps(t *testing.T) {
 	}
 	w.noWarnings()
 	after := openWorld(t, w.dir)
-	equal(t, "turns", counted(20), after.data(after.materializer(), `SELECT count(*) AS n FROM turns WHERE content = 'hello'`))
+	harness.Equal(t, "turns", counted(20), after.data(after.materializer(), `SELECT count(*) AS n FROM turns WHERE content = 'hello'`))
 }
 
 // scrub takes one turn of one of alice's sessions out of her ledger, as a process of its own would.
@@ -90,7 +90,7 @@ func (w *world) scrub(native string, turn int) error {
 	if err != nil {
 		return err
 	}
-	out, err := l.Scrub(w.t.Context(), ledger.Scrub{Targets: []ledger.Target{{Session: chat(native, 0).ID, Turn: &turn}}, Redactor: redact.New()})
+	out, err := l.Scrub(w.t.Context(), ledger.Scrub{Targets: []ledger.Target{{Session: chat(native, 0).ID, Turn: &turn}}, Redactor: harness.Redactor()})
 	if err != nil {
 		return err
 	}

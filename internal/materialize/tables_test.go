@@ -7,6 +7,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // The columns that the schema page documents, in its order; a table may have more behind
@@ -132,7 +133,7 @@ func TestDataTables(t *testing.T) {
 		{"marks", `SELECT kind, n FROM marks ORDER BY n`, []string{`{"kind":"purge","n":1}`, `{"kind":"restore","n":2}`}},
 		{"rewrites", `SELECT old_sha[1] AS o, new_sha[1] AS n FROM rewrites`, []string{`{"o":"1","n":"3"}`}},
 	} {
-		t.Run(c.name, func(t *testing.T) { equal(t, c.name, c.want, w.data(m, c.statement)) })
+		t.Run(c.name, func(t *testing.T) { harness.Equal(t, c.name, c.want, w.data(m, c.statement)) })
 	}
 	w.noWarnings()
 }
@@ -172,14 +173,14 @@ func TestIndexTables(t *testing.T) {
 			FROM index_state`, []string{obj(`"session_count":2,"turn_count":6,"last_indexed_at":%q,"dim":true`, later(1000).Format("2006-01-02T15:04:05Z"))}},
 		{"turns_ft", `SELECT turn_index, ts FROM turns_ft WHERE content = 'and the refresh'`, []string{`{"turn_index":2,"ts":"2026-03-04T10:04:00.000Z"}`}},
 	} {
-		t.Run(c.name, func(t *testing.T) { equal(t, c.name, c.want, w.index(m, c.statement)) })
+		t.Run(c.name, func(t *testing.T) { harness.Equal(t, c.name, c.want, w.index(m, c.statement)) })
 	}
-	equal(t, "as many turns and memories in the index", len(tables["data.turns"])+len(tables["data.memories"]), len(tables["index.turns_ft"]))
-	equal(t, "as many tool calls in the index", len(tables["data.tool_calls"]), len(tables["index.tool_calls_index"]))
+	harness.Equal(t, "as many turns and memories in the index", len(tables["data.turns"])+len(tables["data.memories"]), len(tables["index.turns_ft"]))
+	harness.Equal(t, "as many tool calls in the index", len(tables["data.tool_calls"]), len(tables["index.tool_calls_index"]))
 }
 
 // The facts that PRIMARY KEY and REFERENCES of the schema page declare.
-func TestKeysHold(t *testing.T) {
+func TestLongKeysHold(t *testing.T) {
 	w := newWorld(t)
 	w.story()
 	w.crowd(10)
@@ -190,14 +191,14 @@ func TestKeysHold(t *testing.T) {
 		"memories: id", "purged: id", "checkpoints: id", "files_touched: id", "checkpoint_sessions: checkpoint_id, session_id",
 	} {
 		table, columns, _ := strings.Cut(key, ": ")
-		equal(t, key, []string{}, w.data(m, `SELECT `+columns+` FROM `+table+` GROUP BY ALL HAVING count(*) > 1`))
+		harness.Equal(t, key, []string{}, w.data(m, `SELECT `+columns+` FROM `+table+` GROUP BY ALL HAVING count(*) > 1`))
 	}
 	for _, key := range []string{
 		"turns_ft: id", "tool_calls_index: id", "session_facets: session_id", "session_embeddings: session_id, model",
 		"file_cooccurrence: file_a, file_b", "files_index: checkpoint_id, session_id, file_path",
 	} {
 		table, columns, _ := strings.Cut(key, ": ")
-		equal(t, key, []string{}, w.index(m, `SELECT `+columns+` FROM `+table+` GROUP BY ALL HAVING count(*) > 1`))
+		harness.Equal(t, key, []string{}, w.index(m, `SELECT `+columns+` FROM `+table+` GROUP BY ALL HAVING count(*) > 1`))
 	}
 	for _, ref := range []string{
 		"turns.session_id sessions", "tool_calls.session_id sessions", "files_touched.checkpoint_id checkpoints",
@@ -205,11 +206,11 @@ func TestKeysHold(t *testing.T) {
 	} {
 		column, to, _ := strings.Cut(ref, " ")
 		table, name, _ := strings.Cut(column, ".")
-		equal(t, ref, []string{}, w.data(m, `SELECT `+name+` FROM `+table+` WHERE `+name+` IS NOT NULL AND `+name+` NOT IN (SELECT id FROM `+to+`)`))
+		harness.Equal(t, ref, []string{}, w.data(m, `SELECT `+name+` FROM `+table+` WHERE `+name+` IS NOT NULL AND `+name+` NOT IN (SELECT id FROM `+to+`)`))
 	}
 }
 
-func TestFilesBelongToThoseWhoEditedThem(t *testing.T) {
+func TestLongFilesBelongToThoseWhoEditedThem(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		one   []string // what session one did, besides a prompt
@@ -236,7 +237,7 @@ func TestFilesBelongToThoseWhoEditedThem(t *testing.T) {
 				id, path, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(row, `{"s":"`), `"}`), " ")
 				got = append(got, names[id]+" "+path)
 			}
-			equal(t, "files", c.want, got)
+			harness.Equal(t, "files", c.want, got)
 		})
 	}
 }
@@ -250,11 +251,11 @@ func TestEarlierEditClaimsLaterCommit(t *testing.T) {
 	m := w.materializer()
 	w.catchUp(m)
 	w.append(alice, 20, entryOf(commit("1", alice, "M a.go"), from(one, 1, 1), two))
-	equal(t, "files", []string{fmt.Sprintf(`{"session_id":%q,"file_path":"a.go"}`, one.ID)},
+	harness.Equal(t, "files", []string{fmt.Sprintf(`{"session_id":%q,"file_path":"a.go"}`, one.ID)},
 		w.index(m, `SELECT session_id, file_path FROM files_index`))
 }
 
-func TestFilesTogether(t *testing.T) {
+func TestLongFilesTogether(t *testing.T) {
 	w := newWorld(t)
 	var many []string
 	for i := range 120 {
@@ -264,7 +265,7 @@ func TestFilesTogether(t *testing.T) {
 		entryOf(nil, chat("one", 0, "human do", "Edit b.go", "Read a.go", "Read a.go", "Read /etc/passwd", "Read ~/x", "Bash ls")),
 		entryOf(nil, chat("two", 1, "human do", "Edit a.go", "Edit b.go", "Edit c.go")))
 	m := w.materializer()
-	equal(t, "pairs", []string{
+	harness.Equal(t, "pairs", []string{
 		`{"file_a":"a.go","file_b":"b.go","session_count":2}`,
 		`{"file_a":"a.go","file_b":"c.go","session_count":1}`,
 		`{"file_a":"b.go","file_b":"c.go","session_count":1}`,
@@ -276,7 +277,7 @@ func TestFilesTogether(t *testing.T) {
 	w.catchUp(m)
 	w.append(alice, 30, entryOf(nil, from(big, 1, 30)))
 	w.catchUp(m)
-	equal(t, "bounded", []string{`{"n":1225,"last":"f049.go"}`},
+	harness.Equal(t, "bounded", []string{`{"n":1225,"last":"f049.go"}`},
 		w.index(m, `SELECT count(*) AS n, max(file_b) AS last FROM file_cooccurrence WHERE starts_with(file_a, 'f')`))
 	same(t, "rebuilt", w.rebuilt(), w.dump(m))
 }
@@ -289,10 +290,10 @@ func TestForkCountsItsOwn(t *testing.T) {
 	fork.ForkedFrom = session.NewID(later(-60), "claude-code", "origin")
 	w.append(alice, 10, entryOf(nil, fork))
 	m := w.materializer()
-	equal(t, "numbers", []string{`{"first_turn":2,"next_turn":4,"first_tool":2,"next_tool":3}`},
+	harness.Equal(t, "numbers", []string{`{"first_turn":2,"next_turn":4,"first_tool":2,"next_tool":3}`},
 		w.data(m, `SELECT first_turn, next_turn, first_tool, next_tool FROM sessions`))
-	equal(t, "facets", []string{`{"turn_count":2,"tool_call_count":1}`}, w.index(m, `SELECT turn_count, tool_call_count FROM session_facets`))
-	equal(t, "turns", []string{`{"turn_index":2}`, `{"turn_index":3}`}, w.data(m, `SELECT turn_index FROM turns ORDER BY ALL`))
+	harness.Equal(t, "facets", []string{`{"turn_count":2,"tool_call_count":1}`}, w.index(m, `SELECT turn_count, tool_call_count FROM session_facets`))
+	harness.Equal(t, "turns", []string{`{"turn_index":2}`, `{"turn_index":3}`}, w.data(m, `SELECT turn_index FROM turns ORDER BY ALL`))
 }
 
 // A checkpoint of very many files is spread over several segments.
@@ -308,8 +309,8 @@ func TestCheckpointInSeveralSegments(t *testing.T) {
 		name + ".1.ndjson": head + `{"t":"file","path":"b.go","change":"M"}` + "\n" + `{"t":"link","session":"` + s.ID + `"}` + "\n" + sessionLine(s) + `{"t":"turn","i":0,"role":"human","ts":"2026-03-04T10:00:00.000Z","content":"do"}` + "\n",
 	})
 	m := w.materializer()
-	equal(t, "one checkpoint", []string{`{"n":1}`}, w.data(m, `SELECT count(*) AS n FROM checkpoints`))
-	equal(t, "all files", []string{`{"file_path":"a.go"}`, `{"file_path":"b.go"}`}, w.data(m, `SELECT file_path FROM files_touched ORDER BY ALL`))
+	harness.Equal(t, "one checkpoint", []string{`{"n":1}`}, w.data(m, `SELECT count(*) AS n FROM checkpoints`))
+	harness.Equal(t, "all files", []string{`{"file_path":"a.go"}`, `{"file_path":"b.go"}`}, w.data(m, `SELECT file_path FROM files_touched ORDER BY ALL`))
 	w.noWarnings()
 }
 

@@ -13,16 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const (
@@ -46,9 +44,9 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	dir := t.TempDir()
-	runGit(t, dir, "init", "-q", ".")
-	return openWorld(t, dir)
+	p := harness.New(t)
+	p.Init(p.Root)
+	return openWorld(t, p.Root)
 }
 
 func openWorld(t *testing.T, dir string) *world {
@@ -119,7 +117,7 @@ func appendTo(ctx context.Context, l *ledger.Ledger, tip git.OID, minutes int, e
 		if e.Checkpoint != nil {
 			e.Checkpoint.TS = later(minutes)
 		}
-		clean, _, err := redact.New().Apply(ctx, e)
+		clean, _, err := harness.Redactor().Apply(ctx, e)
 		if err != nil {
 			return "", err
 		}
@@ -355,13 +353,6 @@ func (w *world) warnedOnce(text string) {
 	}
 }
 
-func equal(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
 // same compares tables one by one, so that a difference names its table.
 func same(t *testing.T, what string, want, got tables) {
 	t.Helper()
@@ -372,7 +363,7 @@ func same(t *testing.T, what string, want, got tables) {
 			}
 		}
 	}) {
-		equal(t, what+": "+name, want[name], got[name])
+		harness.Equal(t, what+": "+name, want[name], got[name])
 	}
 	if len(want) != len(got) {
 		t.Errorf("%s: %d tables, want %d", what, len(got), len(want))

@@ -37,8 +37,8 @@ func golden(t *testing.T, name, text string) {
 // exchange is one call of a golden: JSON as an agent writes it.
 type exchange struct{ tool, args string }
 
-// TestExchanges: every tool, action, view and error, as a client sees them.
-func TestExchanges(t *testing.T) {
+// TestLongExchanges: every tool, action, view and error, as a client sees them.
+func TestLongExchanges(t *testing.T) {
 	w := told(t)
 	c := w.client()
 	ids := map[string]string{} // by title: which names stand in the goldens for them
@@ -107,8 +107,8 @@ func TestLongInputs(t *testing.T) {
 	}
 }
 
-// TestMarks: what is purged is in no view, and restore brings it back.
-func TestMarks(t *testing.T) {
+// TestLongMarks: what is purged is in no view, and restore brings it back.
+func TestLongMarks(t *testing.T) {
 	w := told(t)
 	c := w.client()
 	id := strings.Fields(c.says("recall", map[string]any{"title": "Leeway"}))[1]
@@ -144,8 +144,8 @@ func TestMarks(t *testing.T) {
 	c.says("recall", map[string]any{"id": other}, "Fix JWT expiry")
 }
 
-// TestSave: what is saved is redacted, found at once by every client and on the command line, and stored once.
-func TestSave(t *testing.T) {
+// TestLongSave: what is saved is redacted, found at once by every client and on the command line, and stored once.
+func TestLongSave(t *testing.T) {
 	w := told(t)
 	one, two := w.client(), w.client()
 	saved := one.says("save_memory", map[string]any{"title": "Deploy", "content": "Deploy with the key AKIAQYLPMN5HHHFPZAM2 from the vault."}, "Saved memory ", "Redacted before storing: 1")
@@ -187,7 +187,7 @@ func TestPlaces(t *testing.T) {
 	w.dir += "/src/auth"
 	w.client().says("recall", map[string]any{"query": "token", "files": []string{w.dir + "/jwt.go"}}, "JWT", "1 result(s)")
 
-	w.dir = w.home
+	w.dir = w.Home()
 	if text, failed := w.client().call("recall", nil); !failed || !strings.Contains(text, "started inside a git repository") {
 		t.Errorf("outside of a repository: %q", text)
 	}

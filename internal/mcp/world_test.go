@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,25 +16,22 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/cli"
 	"github.com/git-rekal/git-rekal/internal/workspace"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // world is a home with a repository in it.
 type world struct {
-	t    *testing.T
-	home string
-	dir  string // the working directory
-	env  []string
+	*harness.Place
+	dir string // the working directory
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &world{t: t, home: home, dir: filepath.Join(home, "repo")}
-	w.write(".gitconfig", "[user]\n\tname = Alice\n\temail = alice@example.com\n[init]\n\tdefaultBranch = main\n")
-	w.git(home, "init", "-q", "repo")
+	w := &world{Place: harness.New(t)}
+	w.dir = w.At("home/repo")
+	w.Env = []string{"GIT_AUTHOR_DATE=2026-03-06T10:00:00Z", "GIT_COMMITTER_DATE=2026-03-06T10:00:00Z"}
+	w.Write("home/.gitconfig", "[user]\n\tname = Alice\n\temail = alice@example.com\n[init]\n\tdefaultBranch = main\n")
+	w.Init(w.dir)
 	w.write("repo/README", "hello\n")
 	w.commit("first")
 	return w
@@ -60,45 +55,24 @@ func told(t *testing.T) *world {
 	return w
 }
 
-func (w *world) environ() []string {
-	return append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "REKAL_EMBED_URL=off",
-		"GIT_AUTHOR_DATE=2026-03-06T10:00:00Z", "GIT_COMMITTER_DATE=2026-03-06T10:00:00Z",
-	}, w.env...)
-}
-
+// write makes a file below the home.
 func (w *world) write(path, text string) {
-	w.t.Helper()
-	full := filepath.Join(w.home, filepath.FromSlash(path))
-	if err := os.MkdirAll(filepath.Dir(full), 0o777); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(full, []byte(text), 0o666); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func (w *world) git(dir string, args ...string) {
-	w.t.Helper()
-	cmd := exec.CommandContext(w.t.Context(), "git", args...)
-	cmd.Dir, cmd.Env = dir, w.environ()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		w.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
+	w.T.Helper()
+	w.Write("home/"+path, text)
 }
 
 func (w *world) commit(subject string) {
-	w.t.Helper()
-	w.git(w.dir, "add", "-A")
-	w.git(w.dir, "commit", "-q", "--allow-empty", "-m", subject)
+	w.T.Helper()
+	w.Git(w.dir, "add", "-A")
+	w.Git(w.dir, "commit", "-q", "--allow-empty", "-m", subject)
 }
 
 // say writes a transcript of the repository; each line begins with human, assistant, title or Edit.
 func (w *world) say(id, start string, lines ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	at, err := time.Parse(time.RFC3339, start)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var b bytes.Buffer
 	for i, line := range lines {
@@ -120,7 +94,7 @@ func (w *world) say(id, start string, lines ...string) {
 			rec["type"], rec["message"] = "assistant", map[string]any{"role": "assistant", "content": []any{block}}
 		}
 		if err := json.NewEncoder(&b).Encode(rec); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
 	folder := regexp.MustCompile(`[^0-9A-Za-z]`).ReplaceAllString(w.dir, "-")
@@ -130,34 +104,34 @@ func (w *world) say(id, start string, lines ...string) {
 // process is what a process of this world is given. Its clock stands.
 func (w *world) process() workspace.Process {
 	return workspace.Process{
-		Dir: w.dir, Env: w.environ(), Home: w.home, Exe: filepath.Join(w.home, "bin", "git-rekal"), Rand: rand.NewChaCha8([32]byte{7}),
+		Dir: w.dir, Env: w.Environ(), Home: w.Home(), Exe: filepath.Join(w.Home(), "bin", "git-rekal"), Rand: rand.NewChaCha8([32]byte{7}),
 		Now: func() time.Time { return time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC) },
 	}
 }
 
 // run runs a command, which must succeed, and returns what it printed.
 func (w *world) run(args ...string) string {
-	w.t.Helper()
+	w.T.Helper()
 	var out, err bytes.Buffer
 	app := &cli.App{Process: w.process(), Version: "v1.2.3", Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err}
-	if status := cli.Main(w.t.Context(), app, args); status != 0 {
-		w.t.Fatalf("%q: exit status %d\n%s", args, status, err.String())
+	if status := cli.Main(w.T.Context(), app, args); status != 0 {
+		w.T.Fatalf("%q: exit status %d\n%s", args, status, err.String())
 	}
 	return out.String()
 }
 
 // client speaks to a server of its own, `git rekal mcp` in this process.
 type client struct {
-	t *testing.T
+	t testing.TB
 	*sdk.ClientSession
 	ended chan int // its exit status
 }
 
 func (w *world) client() *client {
-	w.t.Helper()
+	w.T.Helper()
 	requests, toServer := io.Pipe()
 	fromServer, answers := io.Pipe()
-	c := &client{t: w.t, ended: make(chan int, 1)}
+	c := &client{t: w.T, ended: make(chan int, 1)}
 	go func() {
 		app := &cli.App{Process: w.process(), Version: "v1.2.3", Stdin: requests, Stdout: answers, Stderr: io.Discard}
 		c.ended <- cli.Main(context.Background(), app, []string{"mcp"})
@@ -165,11 +139,11 @@ func (w *world) client() *client {
 	}()
 	var err error
 	c.ClientSession, err = sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, nil).
-		Connect(w.t.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+		Connect(w.T.Context(), &sdk.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = c.Close() })
+	w.T.Cleanup(func() { _ = c.Close() })
 	return c
 }
 

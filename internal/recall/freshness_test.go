@@ -12,23 +12,24 @@ import (
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // write puts a file into the working tree.
 func (p *place) write(path, text string) {
-	p.t.Helper()
+	p.T.Helper()
 	full := filepath.Join(p.dir, path)
 	if err := os.MkdirAll(filepath.Dir(full), 0o777); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	if err := os.WriteFile(full, []byte(text), 0o666); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 }
 
 // committed makes a code commit of files (path, text, …), and a checkpoint that says so.
 func (p *place) committed(subject string, files ...string) *session.Checkpoint {
-	p.t.Helper()
+	p.T.Helper()
 	for i := 0; i < len(files); i += 2 {
 		p.write(files[i], files[i+1])
 		p.git("add", files[i])
@@ -37,7 +38,7 @@ func (p *place) committed(subject string, files ...string) *session.Checkpoint {
 	cp := &session.Checkpoint{GitSHA: sha}
 	changes, err := p.repo.Changes(git.OID(sha))
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	for _, c := range changes {
 		cp.Files = append(cp.Files, session.File{Path: c.Path, OldPath: c.OldPath, Change: c.Kind, Blob: string(c.OID)})
@@ -70,7 +71,7 @@ func files(t *testing.T) *place {
 
 // states are what a recall says of each session: "later fresh, …", by name.
 func (p *place) states(req recall.Request) string {
-	p.t.Helper()
+	p.T.Helper()
 	var out []string
 	for _, h := range p.recall(req).Results {
 		out = append(out, p.names[h.ID]+" "+h.Freshness)
@@ -79,7 +80,7 @@ func (p *place) states(req recall.Request) string {
 	return strings.Join(out, ", ")
 }
 
-func TestFreshness(t *testing.T) {
+func TestLongFreshness(t *testing.T) {
 	const rest = "loose unknown, outside unverifiable, talk unverifiable"
 	for _, tt := range []struct {
 		name        string
@@ -104,8 +105,8 @@ func TestFreshness(t *testing.T) {
 			p := files(t)
 			tt.make(p)
 			want := "both " + tt.both + ", later " + tt.later + ", " + rest
-			equal(t, "latest", want, p.states(recall.Request{}))
-			equal(t, "with a query", want, p.states(recall.Request{Query: "token topic"}))
+			harness.Equal(t, "latest", want, p.states(recall.Request{}))
+			harness.Equal(t, "with a query", want, p.states(recall.Request{Query: "token topic"}))
 		})
 	}
 }
@@ -119,12 +120,12 @@ func TestFreshnessOfMoment(t *testing.T) {
 	then := func(tip string) string {
 		return p.states(recall.Request{Checkpoint: tip, Tip: git.OID(tip), File: `src/jwt`, Actor: "human"})
 	}
-	equal(t, "first", "both fresh, later stale_changed, talk unverifiable", then(tips[1]))
-	equal(t, "second", "both stale_changed, later fresh, talk unverifiable", then(tips[2]))
-	equal(t, "no checkpoint: the one before", "both stale_changed, later fresh, talk unverifiable", then(tips[3]))
-	equal(t, "no ledger of one's own: the last of all", "both stale_changed, later fresh, talk unverifiable",
+	harness.Equal(t, "first", "both fresh, later stale_changed, talk unverifiable", then(tips[1]))
+	harness.Equal(t, "second", "both stale_changed, later fresh, talk unverifiable", then(tips[2]))
+	harness.Equal(t, "no checkpoint: the one before", "both stale_changed, later fresh, talk unverifiable", then(tips[3]))
+	harness.Equal(t, "no ledger of one's own: the last of all", "both stale_changed, later fresh, talk unverifiable",
 		p.states(recall.Request{Checkpoint: "folder", File: "src/jwt"}))
-	equal(t, "a commit that has no checkpoint behind it", "both unknown, later unknown, talk unverifiable", then(tips[0]))
+	harness.Equal(t, "a commit that has no checkpoint behind it", "both unknown, later unknown, talk unverifiable", then(tips[0]))
 }
 
 // A session that no commit's files speak of is judged by the commit that it is tied to.
@@ -134,9 +135,9 @@ func TestFreshnessByTree(t *testing.T) {
 	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(cp.GitSHA), Sessions: []session.Session{chat("late", 0, "human token", "Edit src/jwt.go")}})
 	p.append(alice, 11, session.Entry{Checkpoint: checkpoint(gone), Sessions: []session.Session{chat("lost", 1, "human token", "Edit src/jwt.go")}})
 	p.open()
-	equal(t, "fresh", "late fresh, lost unknown", p.states(recall.Request{}))
+	harness.Equal(t, "fresh", "late fresh, lost unknown", p.states(recall.Request{}))
 	p.write("src/jwt.go", "two\n")
-	equal(t, "changed", "late stale_changed, lost unknown", p.states(recall.Request{}))
+	harness.Equal(t, "changed", "late stale_changed, lost unknown", p.states(recall.Request{}))
 }
 
 // Full names the state of each file.
@@ -155,7 +156,7 @@ func TestFreshnessInFull(t *testing.T) {
 		for _, f := range out.Files {
 			got[f.Path] = f.Freshness
 		}
-		equal(t, "files", map[string]string{"": "stale_deleted", "src/clock.go": "stale_deleted", "src/jwt.go": "stale_changed"}, got)
+		harness.Equal(t, "files", map[string]string{"": "stale_deleted", "src/clock.go": "stale_deleted", "src/jwt.go": "stale_changed"}, got)
 	}
 }
 
@@ -172,18 +173,18 @@ func TestFreshnessOfMoves(t *testing.T) {
 		Sessions:   []session.Session{again},
 	})
 	p.open()
-	equal(t, "by itself", "mover fresh", p.states(recall.Request{}))
+	harness.Equal(t, "by itself", "mover fresh", p.states(recall.Request{}))
 	p.git("mv", "src/token.go", "token.go")
-	equal(t, "by somebody else", "mover fresh", p.states(recall.Request{}))
+	harness.Equal(t, "by somebody else", "mover fresh", p.states(recall.Request{}))
 	p.write("token.go", essay+"more of it\n")
 	p.git("add", "token.go")
-	equal(t, "and changed", "mover stale_changed", p.states(recall.Request{}))
+	harness.Equal(t, "and changed", "mover stale_changed", p.states(recall.Request{}))
 	p.write("token.go", strings.Repeat(essay, 20_000))
-	equal(t, "too large to look at", "mover unknown", p.states(recall.Request{}))
+	harness.Equal(t, "too large to look at", "mover unknown", p.states(recall.Request{}))
 }
 
 // Of many files a result looks at fifty, and says no more than it knows; full looks at all.
-func TestFreshnessOfManyFiles(t *testing.T) {
+func TestLongFreshnessOfManyFiles(t *testing.T) {
 	p := newPlace(t)
 	var many []string
 	for i := range 55 {
@@ -192,13 +193,13 @@ func TestFreshnessOfManyFiles(t *testing.T) {
 	p.append(alice, 10, session.Entry{Checkpoint: p.committed("one", many...), Sessions: []session.Session{chat("many", 0, "human token", "Bash make")}})
 	p.open()
 	p.write("src/54.go", "something else\n")
-	equal(t, "a result", "many unknown", p.states(recall.Request{}))
+	harness.Equal(t, "a result", "many unknown", p.states(recall.Request{}))
 	for id := range p.names {
 		out, err := p.session(recall.Page{ID: id, Limit: 9, Full: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "full", result.StaleChanged, out.Freshness)
+		harness.Equal(t, "full", result.StaleChanged, out.Freshness)
 	}
 }
 
@@ -216,9 +217,9 @@ func TestFreshnessInFullOfMoment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "session", result.Fresh, out.Freshness)
+		harness.Equal(t, "session", result.Fresh, out.Freshness)
 		for _, f := range out.Files {
-			equal(t, f.Path, result.Fresh, f.Freshness)
+			harness.Equal(t, f.Path, result.Fresh, f.Freshness)
 		}
 	}
 }
@@ -259,5 +260,5 @@ func TestFreshnessOfTakenPlaces(t *testing.T) {
 	p.git("mv", "a.go", "b.go")
 	p.git("commit", "-qm", "move a")
 	p.open()
-	equal(t, "taken", "two files stale_changed", p.states(recall.Request{}))
+	harness.Equal(t, "taken", "two files stale_changed", p.states(recall.Request{}))
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // session reads a page of what must be a session.
 func (p *place) session(page recall.Page) (result.Session, error) {
-	s, _, err := recall.Item(p.t.Context(), p.data, p.index, p.repo, page)
+	s, _, err := recall.Item(p.T.Context(), p.data, p.index, p.repo, page)
 	if s == nil {
 		s = &result.Session{}
 	}
@@ -56,12 +57,12 @@ func TestMemoriesAmongSessions(t *testing.T) {
 			if c.name == "in one ranking" && got == "Colours ui" {
 				return // the order among the two is no matter here
 			}
-			equal(t, "found", c.want, got)
+			harness.Equal(t, "found", c.want, got)
 		})
 	}
 	hit := p.recall(recall.Request{Query: "leeway"}).Results[0]
 	hit.Score, hit.Matched, hit.Weak = 0, nil, false
-	equal(t, "a hit", result.Hit{
+	harness.Equal(t, "a hit", result.Hit{
 		Freshness: result.Unverifiable,
 		ID:        leeway.ID, Kind: "memory", Title: leeway.Title, Snippet: "Clocks differ, so 30 s.", Author: alice, Actor: "human", Source: "manual",
 		CapturedAt: "2026-03-04T10:40:00Z",
@@ -70,14 +71,14 @@ func TestMemoriesAmongSessions(t *testing.T) {
 	if err != nil || s != nil {
 		t.Fatalf("by its ID: %v, %v", s, err)
 	}
-	equal(t, "by its ID", &result.Memory{
+	harness.Equal(t, "by its ID", &result.Memory{
 		Schema: 1, ID: leeway.ID, Kind: "memory", Title: leeway.Title, Content: leeway.Content, Author: alice, Actor: "human", Source: "manual",
 		CapturedAt: "2026-03-04T10:40:00Z",
 	}, m)
 }
 
 // What is purged is in no view but those that ask for it, and its parent and children don't name it.
-func TestPurgedIsNotShown(t *testing.T) {
+func TestLongPurgedIsNotShown(t *testing.T) {
 	p, leeway := notes(t)
 	parent, child := chat("parent", 42, "human token of the parent", "Edit src/auth/jwt.go"), chat("child", 43, "human token of the child", "Edit src/auth/parent.go")
 	child.Parent = parent.ID
@@ -104,10 +105,10 @@ func TestPurgedIsNotShown(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := p.recall(c.req)
-			equal(t, "found", c.want, p.found(out))
-			equal(t, "total", len(out.Results), out.Total)
+			harness.Equal(t, "found", c.want, p.found(out))
+			harness.Equal(t, "total", len(out.Results), out.Total)
 			for _, h := range out.Results {
-				equal(t, p.names[h.ID]+": purged", h.ID == leeway.ID || h.ID == parent.ID, h.Purged)
+				harness.Equal(t, p.names[h.ID]+": purged", h.ID == leeway.ID || h.ID == parent.ID, h.Purged)
 			}
 		})
 	}
@@ -132,7 +133,7 @@ func TestPurgedIsNotShown(t *testing.T) {
 	}
 	p.append(alice, 47, session.Entry{Restores: mark})
 	p.open()
-	equal(t, "restored", before, p.recall(recall.Request{Query: "token"}))
+	harness.Equal(t, "restored", before, p.recall(recall.Request{Query: "token"}))
 	if s, err := p.session(recall.Page{ID: child.ID, Limit: 1}); err != nil || s.Parent != parent.ID {
 		t.Errorf("the child's parent is %q again, %v", s.Parent, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // replay is a team's history: alice's own ledger, of two machines that merge, and what she
@@ -123,10 +124,10 @@ func (r *replay) merges(from, name string) {
 	r.git("update-ref", "refs/remotes/origin/rekal/"+name, from)
 	l, err := ledger.Own(r.repo, git.Signature{Name: "S", Email: alice, When: at(r.clock)}, rand.NewChaCha8([32]byte{}))
 	if err == nil {
-		_, err = l.Adopt(r.t.Context(), "origin")
+		_, err = l.Adopt(r.T.Context(), "origin")
 	}
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 }
 
@@ -154,17 +155,17 @@ func (r *replay) tip() git.OID {
 
 // ask asks everything.
 func (r *replay) ask(m *materialize.Materializer) []result.Recall {
-	r.t.Helper()
-	index, err := m.Index(r.t.Context())
+	r.T.Helper()
+	index, err := m.Index(r.T.Context())
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	defer index.Close()
 	var out []result.Recall
 	for _, req := range requests {
-		answer, err := recall.Recall(r.t.Context(), index.DB, r.repo, req)
+		answer, err := recall.Recall(r.T.Context(), index.DB, r.repo, req)
 		if err != nil {
-			r.t.Fatal(err)
+			r.T.Fatal(err)
 		}
 		out = append(out, answer)
 	}
@@ -174,34 +175,34 @@ func (r *replay) ask(m *materialize.Materializer) []result.Recall {
 func (r *replay) materializer() *materialize.Materializer {
 	dir := filepath.Join(r.dir, ".rekal")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return &materialize.Materializer{
-		Repo: r.repo, Dir: dir, Now: func() time.Time { return at(r.clock) }, Warn: func(err error) { r.t.Errorf("warned: %v", err) },
+		Repo: r.repo, Dir: dir, Now: func() time.Time { return at(r.clock) }, Warn: func(err error) { r.T.Errorf("warned: %v", err) },
 	}
 }
 
 // past is where the tables of a moment are.
 func (r *replay) past(m *materialize.Materializer, text string) *materialize.Materializer {
-	r.t.Helper()
+	r.T.Helper()
 	l, err := ledger.Own(r.repo, git.Signature{Name: "S", Email: alice, When: at(0)}, rand.NewChaCha8([32]byte{}))
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
-	moment, err := l.Moment(r.t.Context(), text, nil)
+	moment, err := l.Moment(r.T.Context(), text, nil)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	past, err := m.At(moment)
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	return past
 }
 
 // Each answer of recall can be had again, to the last digit of its scores: from the tables of
 // that moment, which are made anew, and from those that a fresh clone makes.
-func TestEveryAnswerAgain(t *testing.T) {
+func TestLongEveryAnswerAgain(t *testing.T) {
 	const steps = 20
 	r := newReplay(t)
 	m := r.materializer()
@@ -229,14 +230,14 @@ func TestEveryAnswerAgain(t *testing.T) {
 }
 
 func (r *replay) again(m *materialize.Materializer, where string) {
-	r.t.Helper()
+	r.T.Helper()
 	for i, a := range r.asked {
-		equal(r.t, fmt.Sprintf("%s, state %d", where, i), a.answers, r.ask(r.past(m, string(a.tip))))
+		harness.Equal(r.T, fmt.Sprintf("%s, state %d", where, i), a.answers, r.ask(r.past(m, string(a.tip))))
 	}
 }
 
 // What a fetch brings of earlier commits belongs to the moments that were asked before.
-func TestEarlierCommitsArrive(t *testing.T) {
+func TestLongEarlierCommitsArrive(t *testing.T) {
 	const third = "refs/rekal/third/bob@example.com"
 	for name, arrive := range map[string]func(r *replay, ref string){
 		"in a ledger of their own": func(r *replay, ref string) { r.git("update-ref", third, ref) },
@@ -267,7 +268,7 @@ func TestEarlierCommitsArrive(t *testing.T) {
 			}
 			fresh := r.materializer()
 			fresh.Dir = t.TempDir()
-			equal(t, "made anew", r.ask(r.past(fresh, moment)), after)
+			harness.Equal(t, "made anew", r.ask(r.past(fresh, moment)), after)
 		})
 	}
 }
@@ -276,7 +277,7 @@ func entryWith(s session.Session) session.Entry { return session.Entry{Sessions:
 
 // What was answered when the files lay there as committed is answered again, freshness and order
 // included, whatever lies there now.
-func TestFreshnessAgain(t *testing.T) {
+func TestLongFreshnessAgain(t *testing.T) {
 	r := newReplay(t)
 	m := r.materializer()
 	ask := func(m *materialize.Materializer, req recall.Request) []result.Hit {
@@ -310,7 +311,7 @@ func TestFreshnessAgain(t *testing.T) {
 	r.code("gone")
 	for i, a := range asked {
 		tip := string(a.tip)
-		equal(t, fmt.Sprint("state ", i), a.hits, ask(r.past(m, tip), recall.Request{Query: "token expiry", Checkpoint: tip, Tip: a.tip}))
+		harness.Equal(t, fmt.Sprint("state ", i), a.hits, ask(r.past(m, tip), recall.Request{Query: "token expiry", Checkpoint: tip, Tip: a.tip}))
 	}
 	if now := ask(m, recall.Request{Query: "token expiry"}); now[0].Freshness != result.StaleDeleted {
 		t.Errorf("now: %+v", now[0])

@@ -7,22 +7,19 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const (
@@ -36,7 +33,7 @@ func at(minutes int) time.Time {
 
 // place is a real repository with code commits and ledgers.
 type place struct {
-	t     *testing.T
+	*harness.Place
 	dir   string
 	repo  *git.Repo
 	names map[string]string // session ID → native ID
@@ -47,58 +44,51 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	p := &place{t: t, dir: t.TempDir(), names: map[string]string{}}
-	p.git("init", "-q", "-b", "main", ".")
+	p := &place{Place: harness.New(t), names: map[string]string{}}
+	p.dir = p.At("repo")
+	p.Init(p.dir)
 	p.reopen()
 	return p
 }
 
 func (p *place) reopen() {
-	p.t.Helper()
+	p.T.Helper()
 	repo, err := git.Open(p.dir, p.env())
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
-	p.t.Cleanup(repo.Close)
+	p.T.Cleanup(repo.Close)
 	p.repo = repo
 }
 
 func (p *place) env() []string {
-	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=" + alice, "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=" + alice,
-		fmt.Sprintf("GIT_AUTHOR_DATE=%d +0000", at(p.clock).Unix()), fmt.Sprintf("GIT_COMMITTER_DATE=%d +0000", at(p.clock).Unix()),
-	}
+	return append(p.Environ(),
+		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL="+alice, "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL="+alice,
+		fmt.Sprintf("GIT_AUTHOR_DATE=%d +0000", at(p.clock).Unix()), fmt.Sprintf("GIT_COMMITTER_DATE=%d +0000", at(p.clock).Unix()))
 }
 
 func (p *place) git(args ...string) string {
-	p.t.Helper()
-	cmd := exec.CommandContext(p.t.Context(), "git", args...)
-	cmd.Dir, cmd.Env = p.dir, p.env()
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		p.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+	p.T.Helper()
+	return strings.TrimSpace(p.With(p.env()...).Git(p.dir, args...))
 }
 
 // code makes a code commit and returns its OID.
 func (p *place) code(subject string) string {
-	p.t.Helper()
+	p.T.Helper()
 	p.git("commit", "-q", "--allow-empty", "-m", subject)
 	return p.git("rev-parse", "HEAD")
 }
 
 // append writes one entry to an author's ledger.
 func (p *place) append(email string, minutes int, e session.Entry) {
-	p.t.Helper()
+	p.T.Helper()
 	l, err := ledger.Own(p.repo, git.Signature{Name: "S", Email: email, When: at(minutes)}, rand.NewChaCha8([32]byte{byte(minutes), byte(minutes >> 8)}))
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	tip, err := l.Tip()
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	if e.Checkpoint != nil {
 		e.Checkpoint.TS, e.Checkpoint.UserEmail = at(minutes), email
@@ -106,12 +96,12 @@ func (p *place) append(email string, minutes int, e session.Entry) {
 		e.Checkpoint.Via = cmp.Or(e.Checkpoint.Via, session.ViaCommit)
 		e.Checkpoint.GitBranch = cmp.Or(e.Checkpoint.GitBranch, "main")
 	}
-	clean, _, err := redact.New().Apply(p.t.Context(), e)
+	clean, _, err := harness.Redactor().Apply(p.T.Context(), e)
 	if err == nil {
-		_, err = l.Append(p.t.Context(), tip, []ledger.Record{{Entry: clean, TS: at(minutes)}})
+		_, err = l.Append(p.T.Context(), tip, []ledger.Record{{Entry: clean, TS: at(minutes)}})
 	}
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	for _, s := range e.Sessions {
 		p.names[s.ID] = s.NativeID
@@ -120,21 +110,21 @@ func (p *place) append(email string, minutes int, e session.Entry) {
 
 // open brings the tables up to the ledgers and opens them.
 func (p *place) open() {
-	p.t.Helper()
+	p.T.Helper()
 	m := &materialize.Materializer{
 		Repo: p.repo, Dir: filepath.Join(p.dir, ".rekal"), Now: func() time.Time { return at(59) },
-		Warn: func(err error) { p.t.Errorf("warned: %v", err) },
+		Warn: func(err error) { p.T.Errorf("warned: %v", err) },
 	}
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
-	both, err := m.Both(p.t.Context())
+	both, err := m.Both(p.T.Context())
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
-	p.t.Cleanup(func() {
+	p.T.Cleanup(func() {
 		if err := both.Close(); err != nil {
-			p.t.Error(err)
+			p.T.Error(err)
 		}
 	})
 	p.data, p.index = both.Data, both.Index
@@ -171,10 +161,10 @@ func checkpoint(sha string, files ...string) *session.Checkpoint {
 }
 
 func (p *place) recall(req recall.Request) result.Recall {
-	p.t.Helper()
-	out, err := recall.Recall(p.t.Context(), p.index, p.repo, req)
+	p.T.Helper()
+	out, err := recall.Recall(p.T.Context(), p.index, p.repo, req)
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return out
 }
@@ -186,13 +176,6 @@ func (p *place) found(out result.Recall) string {
 		names = append(names, p.names[h.ID])
 	}
 	return strings.Join(names, " ")
-}
-
-func equal(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
 }
 
 // gone is a commit that no repository holds, was one that it was before.
@@ -259,9 +242,9 @@ func TestFilters(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := p.recall(c.req)
-			equal(t, "found", c.want, p.found(out))
-			equal(t, "total", len(strings.Fields(c.want)), out.Total)
-			equal(t, "filters", result.Filters{File: c.req.File, Commit: c.req.Commit, Author: c.req.Author, Actor: c.req.Actor}, out.Filters)
+			harness.Equal(t, "found", c.want, p.found(out))
+			harness.Equal(t, "total", len(strings.Fields(c.want)), out.Total)
+			harness.Equal(t, "filters", result.Filters{File: c.req.File, Commit: c.req.Commit, Author: c.req.Author, Actor: c.req.Actor}, out.Filters)
 		})
 	}
 }
@@ -277,20 +260,20 @@ func TestQueryWithFilters(t *testing.T) {
 			t.Errorf("%s lacks something: %+v", p.names[h.ID], h)
 		}
 	}
-	equal(t, "with a filter", "robot", p.found(p.recall(recall.Request{Query: "token", Actor: "agent"})))
-	equal(t, "that excludes all", "", p.found(p.recall(recall.Request{Query: "button", Actor: "agent"})))
+	harness.Equal(t, "with a filter", "robot", p.found(p.recall(recall.Request{Query: "token", Actor: "agent"})))
+	harness.Equal(t, "that excludes all", "", p.found(p.recall(recall.Request{Query: "button", Actor: "agent"})))
 	limited := p.recall(recall.Request{Query: "token", Limit: 1})
-	equal(t, "total before the limit", 3, limited.Total)
-	equal(t, "the best one", all.Results[:1], limited.Results)
-	equal(t, "a limit above the total", all.Results, p.recall(recall.Request{Query: "token", Limit: 9}).Results)
-	equal(t, "again", all, p.recall(recall.Request{Query: "token"}))
+	harness.Equal(t, "total before the limit", 3, limited.Total)
+	harness.Equal(t, "the best one", all.Results[:1], limited.Results)
+	harness.Equal(t, "a limit above the total", all.Results, p.recall(recall.Request{Query: "token", Limit: 9}).Results)
+	harness.Equal(t, "again", all, p.recall(recall.Request{Query: "token"}))
 }
 
 func TestLatestFirst(t *testing.T) {
 	p := team(t)
 	out := p.recall(recall.Request{Limit: 2})
-	equal(t, "the latest", "robot ui", p.found(out))
-	equal(t, "total", 4, out.Total)
+	harness.Equal(t, "the latest", "robot ui", p.found(out))
+	harness.Equal(t, "total", 4, out.Total)
 	for _, h := range out.Results {
 		if h.Score != 0 || h.Matched != nil || h.Turn == nil || *h.Turn != 0 || h.Snippet == "" {
 			t.Errorf("%s: %+v", p.names[h.ID], h)
@@ -348,17 +331,17 @@ func TestUsageErrors(t *testing.T) {
 }
 
 // What Go's RE2 takes, the engine's must take, too, and find the same.
-func TestPatternsOfBothEngines(t *testing.T) {
+func TestLongPatternsOfBothEngines(t *testing.T) {
 	p := team(t)
 	for _, pattern := range []string{
 		`(?P<dir>auth)/jwt`, `(?<dir>auth)/jwt`, `\Qjwt.go\E`, `\pL+/jwt`, `[[:alpha:]]+/jwt`, `a{0,1000}jwt`, `(?s:.)jwt`,
 		`\x{6a}wt`, `nothing|jwt`, `(?i)AUTH/J`, `(?i:JW)t`, `^src/auth/j`, `jwt\.go$`, `\bjwt\b`, `(?m)^src/.*jwt`, `[^\d]wt`, `(?U)s.*jwt`,
 	} {
 		t.Run(pattern, func(t *testing.T) {
-			equal(t, "found", "jwt", p.found(p.recall(recall.Request{File: pattern})))
+			harness.Equal(t, "found", "jwt", p.found(p.recall(recall.Request{File: pattern})))
 		})
 	}
-	equal(t, "what matches nothing", "", p.found(p.recall(recall.Request{File: `[^\x00-\x{10FFFF}]`})))
+	harness.Equal(t, "what matches nothing", "", p.found(p.recall(recall.Request{File: `[^\x00-\x{10FFFF}]`})))
 }
 
 // TestNamedCommit checks that the SHA of a commit in a question finds the sessions behind it, also
@@ -376,15 +359,15 @@ func TestNamedCommit(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := p.recall(recall.Request{Query: c.query})
-			equal(t, "found", c.want, p.found(out))
+			harness.Equal(t, "found", c.want, p.found(out))
 			for _, h := range out.Results {
-				equal(t, "matched", []string{"terms"}, h.Matched)
+				harness.Equal(t, "matched", []string{"terms"}, h.Matched)
 			}
 		})
 	}
 	first := p.recall(recall.Request{Query: "token " + strings.ToUpper(gone)})
-	equal(t, "the best", "robot", strings.Fields(p.found(first))[0])
-	equal(t, "outside the filter", "", p.found(p.recall(recall.Request{Query: gone, Actor: "human"})))
+	harness.Equal(t, "the best", "robot", strings.Fields(p.found(first))[0])
+	harness.Equal(t, "outside the filter", "", p.found(p.recall(recall.Request{Query: gone, Actor: "human"})))
 }
 
 // TestSnippetOfCalls checks that a path or a command which answers better than any turn is what is

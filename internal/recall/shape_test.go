@@ -14,18 +14,19 @@ import (
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // pretty is a value as JSON, indented, with the checkpoints' OIDs, which the version of the
 // ledger's README decides, by name.
 func (p *place) pretty(v any) string {
-	p.t.Helper()
+	p.T.Helper()
 	var raw, out bytes.Buffer
 	if err := result.Write(&raw, v); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	if err := json.Indent(&out, raw.Bytes(), "", "  "); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	text := out.String()
 	for _, line := range strings.Split(p.git("log", "--format=%H %s", "--reverse", "rekal/"+alice), "\n")[1:] {
@@ -64,7 +65,7 @@ func TestHitGolden(t *testing.T) {
 		}
 		out.Results[i].Score = 0.5 // ranking has tests of its own
 	}
-	equal(t, "answer", fmt.Sprintf(`{
+	harness.Equal(t, "answer", fmt.Sprintf(`{
   "schema": 1,
   "query": "tokens expire",
   "filters": {
@@ -112,7 +113,7 @@ func TestSessionGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "answer", fmt.Sprintf(`{
+	harness.Equal(t, "answer", fmt.Sprintf(`{
   "schema": 1,
   "id": %q,
   "kind": "session",
@@ -208,7 +209,7 @@ func TestLogGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "log", fmt.Sprintf(`[
+	harness.Equal(t, "log", fmt.Sprintf(`[
   {
     "checkpoint": "CHECKPOINT",
     "commit": "0000000000000000000000000000000000000000",
@@ -265,7 +266,7 @@ func TestLogGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "the newest one", out[:1], one)
+	harness.Equal(t, "the newest one", out[:1], one)
 }
 
 func TestChildNamesItsParent(t *testing.T) {
@@ -274,14 +275,14 @@ func TestChildNamesItsParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "parent", []string{parent.ID, "agent", "a7", ""}, []string{out.Parent, out.Actor, out.AgentID, out.Branch})
+	harness.Equal(t, "parent", []string{parent.ID, "agent", "a7", ""}, []string{out.Parent, out.Actor, out.AgentID, out.Branch})
 	if out.Tools != nil || out.Files != nil || out.Commits != nil || out.Related != nil {
 		t.Errorf("more than was asked for: %+v", out)
 	}
 }
 
 // A session names those that it came of and those that came of it, but what is purged.
-func TestFamily(t *testing.T) {
+func TestLongFamily(t *testing.T) {
 	p := newPlace(t)
 	all := map[string]session.Session{}
 	for i, c := range []struct{ name, parent, origin string }{
@@ -307,18 +308,18 @@ func TestFamily(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range s.Family {
-			equal(t, r.Title, result.Relative{ID: all[strings.TrimPrefix(r.Title, "about ")].ID, As: r.As, Title: r.Title, Turns: 1}, r)
+			harness.Equal(t, r.Title, result.Relative{ID: all[strings.TrimPrefix(r.Title, "about ")].ID, As: r.As, Title: r.Title, Turns: 1}, r)
 			out = append(out, r.As+": "+r.Title)
 		}
 		return out
 	}
-	equal(t, "family", []string{"parent: about lead", "origin: about origin", "child: about child 1", "child: about child 2", "fork: about fork"}, family())
+	harness.Equal(t, "family", []string{"parent: about lead", "origin: about origin", "child: about child 1", "child: about child 2", "fork: about fork"}, family())
 	var marks []session.Mark
 	for _, name := range []string{"lead", "origin", "child 1", "fork"} {
 		marks = append(marks, session.Mark{ID: all[name].ID, N: 1, TS: at(30)})
 	}
 	p.append(alice, 30, session.Entry{Purges: marks})
-	equal(t, "what is not purged of it", []string{"child: about child 2"}, family())
+	harness.Equal(t, "what is not purged of it", []string{"child: about child 2"}, family())
 }
 
 // A page ends early where its turns are long, whatever length it was given; who cuts it by themselves gets
@@ -343,7 +344,7 @@ func TestLongPages(t *testing.T) {
 			}
 			pages, next = append(pages, len(out.Page)), out.Next
 		}
-		equal(t, fmt.Sprintf("turns of each page of %d", limit), want, pages)
+		harness.Equal(t, fmt.Sprintf("turns of each page of %d", limit), want, pages)
 	}
 	out, err := p.session(recall.Page{ID: s.ID, Limit: 30, Whole: true})
 	if err != nil || len(out.Page) != 30 || len(out.Page[3].Content) < 4*len(long)-1 {
@@ -352,7 +353,7 @@ func TestLongPages(t *testing.T) {
 }
 
 // Of a turn that is longer than a page stands the beginning, and what is said with it reads the rest.
-func TestLongTurn(t *testing.T) {
+func TestLongLongTurn(t *testing.T) {
 	p := newPlace(t)
 	for i, unit := range []string{"a", "äö", "漢字", "🙂b", "\"\n"} {
 		content := "say " + strings.Repeat(unit, 460_000/len(unit)) + " end"
@@ -368,7 +369,7 @@ func TestLongTurn(t *testing.T) {
 		if n := len(got.Content); n > 20_000 || n < 19_990 || !utf8.ValidString(got.Content) || *out.Next != 2 {
 			t.Errorf("%q: %d bytes, next %v", unit, n, out.Next)
 		}
-		equal(t, "length", len(content), got.ContentBytes)
+		harness.Equal(t, "length", len(content), got.ContentBytes)
 		whole := got.Content
 		for next := got.ContentNext; ; next += 20_000 {
 			more := p.rest(s.ID, 1, next)
@@ -388,14 +389,14 @@ func TestLongTurn(t *testing.T) {
 
 // rest reads on in a turn, as docs/json.md shows.
 func (p *place) rest(id string, turn, from int) (content string) {
-	p.t.Helper()
+	p.T.Helper()
 	sql := fmt.Sprintf("SELECT substr(content, %d, 20000) AS content FROM turns WHERE session_id = '%s' AND turn_index = %d", from, id, turn)
-	err := p.data.Select(p.t.Context(), sql, db.QueryLimits(), func(r db.Row) error {
+	err := p.data.Select(p.T.Context(), sql, db.QueryLimits(), func(r db.Row) error {
 		content = fmt.Sprint(r.Values[0])
 		return nil
 	})
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return content
 }
@@ -443,7 +444,7 @@ func TestPages(t *testing.T) {
 					if err != nil || pages > 9 {
 						t.Fatalf("page %d: %v", pages, err)
 					}
-					equal(t, "counts", []int{len(c.s.Turns), len(c.s.ToolCalls)}, []int{out.Turns, out.ToolCalls})
+					harness.Equal(t, "counts", []int{len(c.s.Turns), len(c.s.ToolCalls)}, []int{out.Turns, out.ToolCalls})
 					for _, u := range out.Page {
 						turns = append(turns, fmt.Sprint(u.Turn))
 					}
@@ -455,8 +456,8 @@ func TestPages(t *testing.T) {
 					}
 					offset = *out.Next
 				}
-				equal(t, "turns", c.turns, strings.Join(turns, " "))
-				equal(t, "calls", c.calls, strings.Join(calls, " "))
+				harness.Equal(t, "turns", c.turns, strings.Join(turns, " "))
+				harness.Equal(t, "calls", c.calls, strings.Join(calls, " "))
 			})
 		}
 	}

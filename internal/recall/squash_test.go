@@ -12,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // shop is a place where sessions stand behind commits of branches, and a server puts these
@@ -47,10 +48,10 @@ func text(name string, n int, changed ...string) string {
 }
 
 func (s *shop) write(path, text string) {
-	s.t.Helper()
+	s.T.Helper()
 	full := filepath.Join(s.dir, path)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o777), os.WriteFile(full, []byte(text), 0o666)); err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 }
 
@@ -59,7 +60,7 @@ func (s *shop) branch(name, from string) { s.git("checkout", "-q", "-B", name, f
 
 // commit commits everything, and nobody captures it.
 func (s *shop) commit(subject string) string {
-	s.t.Helper()
+	s.T.Helper()
 	s.clock++
 	s.git("add", "-A")
 	return s.code(subject)
@@ -67,7 +68,7 @@ func (s *shop) commit(subject string) string {
 
 // work commits a file with a session behind it.
 func (s *shop) work(name string, files ...string) string {
-	s.t.Helper()
+	s.T.Helper()
 	for i := 0; i < len(files); i += 2 {
 		s.write(files[i], files[i+1])
 	}
@@ -78,14 +79,14 @@ func (s *shop) work(name string, files ...string) string {
 
 // capture writes into the ledger what a hook does of a commit.
 func (s *shop) capture(name, id, via string) {
-	s.t.Helper()
+	s.T.Helper()
 	c, err := s.repo.Commit(git.OID(id))
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	changes, err := s.repo.Changes(c.OID)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	cp := &session.Checkpoint{GitSHA: id, GitBranch: s.git("branch", "--show-current"), Via: via, PatchID: s.repo.PatchID(c)}
 	cp.GitBranch = map[bool]string{true: "HEAD", false: cp.GitBranch}[cp.GitBranch == ""]
@@ -99,7 +100,7 @@ func (s *shop) capture(name, id, via string) {
 
 // squash merges a branch into main as a server does.
 func (s *shop) squash(branch string) string {
-	s.t.Helper()
+	s.T.Helper()
 	s.git("checkout", "-q", "main")
 	s.git("merge", "-q", "--squash", branch)
 	return s.commit("squash of " + branch)
@@ -107,7 +108,7 @@ func (s *shop) squash(branch string) string {
 
 // pick copies commits onto main, with the times of their authors, as a server rebases.
 func (s *shop) pick(revs ...string) string {
-	s.t.Helper()
+	s.T.Helper()
 	s.git("checkout", "-q", "main")
 	for _, r := range revs {
 		author := s.clock
@@ -121,7 +122,7 @@ func (s *shop) pick(revs ...string) string {
 // forget drops every object that only branches of code other than main hold: what a
 // teammate never had.
 func (s *shop) forget() {
-	s.t.Helper()
+	s.T.Helper()
 	s.git("checkout", "-q", "main")
 	for _, b := range strings.Fields(s.git("for-each-ref", "--format=%(refname:short)", "refs/heads")) {
 		if b != "main" && !strings.HasPrefix(b, "rekal/") {
@@ -135,7 +136,7 @@ func (s *shop) forget() {
 
 // behind names the sessions behind a commit, by name, the inferred ones with a "?".
 func (s *shop) behind(rev string) string {
-	s.t.Helper()
+	s.T.Helper()
 	var names []string
 	for _, h := range s.recall(recall.Request{Commit: rev}).Results {
 		name := s.names[h.ID]
@@ -157,7 +158,7 @@ func (s *shop) feature() (ids []string) {
 	return ids
 }
 
-func TestSquashMerge(t *testing.T) {
+func TestLongSquashMerge(t *testing.T) {
 	const all = "one? three? two?"
 	for _, c := range []struct {
 		name string
@@ -275,16 +276,16 @@ func TestSquashMerge(t *testing.T) {
 			s := newShop(t)
 			rev := c.make(s)
 			s.open()
-			equal(t, "with the branch", c.here, s.behind(rev))
-			equal(t, "its parent", "", s.behind(rev+"~1"))
+			harness.Equal(t, "with the branch", c.here, s.behind(rev))
+			harness.Equal(t, "its parent", "", s.behind(rev+"~1"))
 			s.forget()
-			equal(t, "without it", c.gone, s.behind(rev))
+			harness.Equal(t, "without it", c.gone, s.behind(rev))
 		})
 	}
 }
 
 // Each copy leads to what it is a copy of.
-func TestRebaseMerge(t *testing.T) {
+func TestLongRebaseMerge(t *testing.T) {
 	for _, near := range []bool{false, true} {
 		t.Run(fmt.Sprintf("main changed near by: %v", near), func(t *testing.T) {
 			s := newShop(t)
@@ -297,27 +298,27 @@ func TestRebaseMerge(t *testing.T) {
 			s.commit("meanwhile")
 			s.pick(ids...)
 			s.open()
-			equal(t, "the first", "one?", s.behind("HEAD~2"))
-			equal(t, "the second", "two?", s.behind("HEAD~1"))
-			equal(t, "the third", "three?", s.behind("HEAD"))
+			harness.Equal(t, "the first", "one?", s.behind("HEAD~2"))
+			harness.Equal(t, "the second", "two?", s.behind("HEAD~1"))
+			harness.Equal(t, "the third", "three?", s.behind("HEAD"))
 			for i, name := range []string{"one", "two", "three"} {
-				equal(t, "the original", name, s.behind(ids[i]))
+				harness.Equal(t, "the original", name, s.behind(ids[i]))
 			}
 			s.forget()
-			equal(t, "the first, elsewhere", "one?", s.behind("HEAD~2"))
+			harness.Equal(t, "the first, elsewhere", "one?", s.behind("HEAD~2"))
 			if !near {
-				equal(t, "the second, elsewhere", "two?", s.behind("HEAD~1"))
-				equal(t, "the third, elsewhere", "three?", s.behind("HEAD"))
+				harness.Equal(t, "the second, elsewhere", "two?", s.behind("HEAD~1"))
+				harness.Equal(t, "the third, elsewhere", "three?", s.behind("HEAD"))
 			}
 			for i, name := range []string{"one", "two", "three"} {
-				equal(t, "the original, elsewhere", name, s.behind(ids[i]))
+				harness.Equal(t, "the original, elsewhere", name, s.behind(ids[i]))
 			}
 		})
 	}
 }
 
 // What only looks alike.
-func TestNoSquashMerge(t *testing.T) {
+func TestLongNoSquashMerge(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		make func(s *shop) (rev string)
@@ -453,16 +454,16 @@ func TestNoSquashMerge(t *testing.T) {
 			s := newShop(t)
 			rev := s.git("rev-parse", c.make(s))
 			s.open()
-			equal(t, "with the branches", c.want, s.behind(rev))
+			harness.Equal(t, "with the branches", c.want, s.behind(rev))
 			s.forget()
-			equal(t, "without them", c.want, s.behind(rev))
+			harness.Equal(t, "without them", c.want, s.behind(rev))
 		})
 	}
 }
 
 // A merge of what was just squashed leaves the same content, and a hook of its commit may see
 // it within the minute that clocks are granted.
-func TestBuiltOnSquashMerge(t *testing.T) {
+func TestLongBuiltOnSquashMerge(t *testing.T) {
 	s := newShop(t)
 	s.branch("topic", "main")
 	s.write("a.go", text("a", 40, "5 by nobody", "6 with a session", "7 behind it"))
@@ -474,11 +475,11 @@ func TestBuiltOnSquashMerge(t *testing.T) {
 	s.git("merge", "-q", "--no-ff", "--no-edit", "main")
 	s.capture("pull", s.git("rev-parse", "HEAD"), session.ViaCommit)
 	s.open()
-	equal(t, "behind it", "", s.behind(rev))
+	harness.Equal(t, "behind it", "", s.behind(rev))
 }
 
 // Git may have thrown away the older part of a branch that was deleted.
-func TestSquashMergeOfTornHistory(t *testing.T) {
+func TestLongSquashMergeOfTornHistory(t *testing.T) {
 	s := newShop(t)
 	ids := s.feature()
 	rev := s.squash("topic")
@@ -488,7 +489,7 @@ func TestSquashMergeOfTornHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.reopen()
-	equal(t, "behind it", "one? three? two?", s.behind(rev))
+	harness.Equal(t, "behind it", "one? three? two?", s.behind(rev))
 }
 
 // A partial clone lacks trees: what is tied directly is found all the same.
@@ -501,5 +502,5 @@ func TestCommitWithoutItsTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.reopen()
-	equal(t, "behind it", "one", s.behind(id))
+	harness.Equal(t, "behind it", "one", s.behind(id))
 }

@@ -10,20 +10,21 @@ import (
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func (p *place) why(target string) result.Recall {
-	p.t.Helper()
-	out, err := recall.Why(p.t.Context(), p.index, p.repo, recall.WhyRequest{Target: target})
+	p.T.Helper()
+	out, err := recall.Why(p.T.Context(), p.index, p.repo, recall.WhyRequest{Target: target})
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return out
 }
 
 // explained is an answer of why: "jwt [[1 2]], docs [[3 3]]".
 func (p *place) explained(target string) string {
-	p.t.Helper()
+	p.T.Helper()
 	var out []string
 	for _, h := range p.why(target).Results {
 		out = append(out, fmt.Sprint(p.names[h.ID], " ", h.Explains.Ranges))
@@ -49,13 +50,13 @@ func TestWhyAmongNeighbours(t *testing.T) {
 		chat("talk", 3, "human talk about it"),
 	}})
 	p.open()
-	equal(t, "two owners", "more [[1 2]], jwt [[1 2]]", p.explained("src/jwt.go"))
-	equal(t, "one owner", "docs [[1 1]]", p.explained("docs/token.md:1"))
+	harness.Equal(t, "two owners", "more [[1 2]], jwt [[1 2]]", p.explained("src/jwt.go"))
+	harness.Equal(t, "one owner", "docs [[1 1]]", p.explained("docs/token.md:1"))
 	out := p.why("src/jwt.go:2")
-	equal(t, "score", 0.5, out.Results[0].Score)
-	equal(t, "commits", []string{cp.GitSHA[:7]}, out.Results[0].Explains.Commits)
-	equal(t, "total", 2, out.Total)
-	equal(t, "freshness", result.Fresh, out.Results[0].Freshness)
+	harness.Equal(t, "score", 0.5, out.Results[0].Score)
+	harness.Equal(t, "commits", []string{cp.GitSHA[:7]}, out.Results[0].Explains.Commits)
+	harness.Equal(t, "total", 2, out.Total)
+	harness.Equal(t, "freshness", result.Fresh, out.Results[0].Freshness)
 }
 
 // Where a commit was made of several, each line is theirs who added it.
@@ -70,10 +71,10 @@ func TestWhyOfFixup(t *testing.T) {
 	fixed := p.code("both")
 	p.append(alice, 21, session.Entry{Rewrites: []session.Rewrite{{Old: one.GitSHA, New: fixed, TS: at(21)}, {Old: two.GitSHA, New: fixed, TS: at(21)}}})
 	p.open()
-	equal(t, "second", "one [[2 2]]", p.explained("src/jwt.go:2"))
-	equal(t, "third", "two [[3 3]]", p.explained("src/jwt.go:3"))
+	harness.Equal(t, "second", "one [[2 2]]", p.explained("src/jwt.go:2"))
+	harness.Equal(t, "third", "two [[3 3]]", p.explained("src/jwt.go:3"))
 	out := p.why("src/jwt.go")
-	equal(t, "nobody's", []result.Source{{Commit: p.git("rev-parse", "--short=7", "HEAD~1"), Ranges: []result.Range{{1, 1}}}}, out.Why.Unexplained)
+	harness.Equal(t, "nobody's", []result.Source{{Commit: p.git("rev-parse", "--short=7", "HEAD~1"), Ranges: []result.Range{{1, 1}}}}, out.Why.Unexplained)
 }
 
 // A squash merge on a server is followed, and says that it is inferred.
@@ -92,7 +93,7 @@ func TestWhyOfSquash(t *testing.T) {
 	p.git("merge", "-q", "--squash", "topic")
 	p.code("squashed (#1)")
 	p.open()
-	equal(t, "second", "one [[2 2]]", p.explained("src/jwt.go:2"))
+	harness.Equal(t, "second", "one [[2 2]]", p.explained("src/jwt.go:2"))
 	out := p.why("src/jwt.go:3")
 	if len(out.Results) != 1 || p.names[out.Results[0].ID] != "two" || !out.Results[0].Inferred {
 		t.Errorf("%+v, want two, inferred", out.Results)
@@ -106,7 +107,7 @@ func block(name string) string {
 
 // sure is an answer of why like explained, with what is shared behind it: "one [[1 2]] ~[[2 2]]".
 func (p *place) sure(target string) string {
-	p.t.Helper()
+	p.T.Helper()
 	var out []string
 	for _, h := range p.why(target).Results {
 		text := fmt.Sprint(p.names[h.ID], " ", h.Explains.Ranges)
@@ -120,7 +121,7 @@ func (p *place) sure(target string) string {
 
 // Each line of a squash is whose commit it was, also one that stands there often, and nobody's where no session
 // is behind that commit. Where the commits are not here it is one of several, and the answer says so.
-func TestWhyOfSquashedLines(t *testing.T) {
+func TestLongWhyOfSquashedLines(t *testing.T) {
 	s := newShop(t)
 	a, z := block("a"), block("z")
 	s.write("f.go", a+z)
@@ -135,14 +136,14 @@ func TestWhyOfSquashedLines(t *testing.T) {
 	s.commit("meanwhile")
 	s.squash("topic")
 	s.open()
-	equal(t, "lines", "two [[23 30]], one [[9 15]]", s.sure("f.go"))
-	equal(t, "a brace", "two [[28 28]]", s.sure("f.go:28"))
-	equal(t, "by hand", "", s.sure("f.go:18"))
+	harness.Equal(t, "lines", "two [[23 30]], one [[9 15]]", s.sure("f.go"))
+	harness.Equal(t, "a brace", "two [[28 28]]", s.sure("f.go:28"))
+	harness.Equal(t, "by hand", "", s.sure("f.go:18"))
 	s.forget()
-	equal(t, "elsewhere", "", s.sure("f.go")) // nothing of it is as a commit of the branch left it
+	harness.Equal(t, "elsewhere", "", s.sure("f.go")) // nothing of it is as a commit of the branch left it
 }
 
-func TestWhyOfSquashThatIsNotHere(t *testing.T) {
+func TestLongWhyOfSquashThatIsNotHere(t *testing.T) {
 	s := newShop(t)
 	s.branch("topic", "main")
 	s.work("one", "f.go", block("a"))
@@ -150,16 +151,16 @@ func TestWhyOfSquashThatIsNotHere(t *testing.T) {
 	s.work("three", "f.go", block("a")+block("b")+block("c"), "g.go", block("g"))
 	s.squash("topic")
 	s.open()
-	equal(t, "here", "one [[1 7]], three [[15 21]], two [[8 14]]", byID(s, "f.go"))
+	harness.Equal(t, "here", "one [[1 7]], three [[15 21]], two [[8 14]]", byID(s, "f.go"))
 	s.forget()
 	out := s.why("f.go:8")
-	equal(t, "how many", 3, len(out.Results))
+	harness.Equal(t, "how many", 3, len(out.Results))
 	for _, h := range out.Results {
-		equal(t, "score", 0.3333, h.Score)
-		equal(t, "shared", []result.Range{{8, 8}}, h.Explains.Shared)
-		equal(t, "inferred", true, h.Inferred)
+		harness.Equal(t, "score", 0.3333, h.Score)
+		harness.Equal(t, "shared", []result.Range{{8, 8}}, h.Explains.Shared)
+		harness.Equal(t, "inferred", true, h.Inferred)
 	}
-	equal(t, "another file", "three [[1 7]]", s.sure("g.go"))
+	harness.Equal(t, "another file", "three [[1 7]]", s.sure("g.go"))
 }
 
 // byID is sure where the order of those that explain as much is not of interest.
@@ -170,7 +171,7 @@ func byID(s *shop, target string) string {
 }
 
 // Of small commits, which share their files with what main did meanwhile, the lines of all together tell.
-func TestWhyOfSmallCommits(t *testing.T) {
+func TestLongWhyOfSmallCommits(t *testing.T) {
 	s := newShop(t)
 	s.branch("topic", "main")
 	s.work("one", "a.go", text("a", 40, "5 the first of few"))
@@ -188,15 +189,15 @@ func TestWhyOfSmallCommits(t *testing.T) {
 	s.commit("meanwhile")
 	s.squash("alone")
 	s.open()
-	equal(t, "a.go", "one [[6 6]]", s.sure("a.go:6"))
-	equal(t, "a.go", "two [[21 21]]", s.sure("a.go:21"))
-	equal(t, "b.go", "three [[6 6]]", s.sure("b.go:6"))
-	equal(t, "log.md", "four [[6 6]]", s.sure("log.md:6"))
-	equal(t, "meanwhile", "", s.sure("a.go:8"))
+	harness.Equal(t, "a.go", "one [[6 6]]", s.sure("a.go:6"))
+	harness.Equal(t, "a.go", "two [[21 21]]", s.sure("a.go:21"))
+	harness.Equal(t, "b.go", "three [[6 6]]", s.sure("b.go:6"))
+	harness.Equal(t, "log.md", "four [[6 6]]", s.sure("log.md:6"))
+	harness.Equal(t, "meanwhile", "", s.sure("a.go:8"))
 }
 
 // A line that a revert brought back is whose it was before, also where that was a squash.
-func TestWhyOfReverted(t *testing.T) {
+func TestLongWhyOfReverted(t *testing.T) {
 	s := newShop(t)
 	s.branch("topic", "main")
 	s.work("one", "f.go", block("a")+block("b"))
@@ -206,13 +207,13 @@ func TestWhyOfReverted(t *testing.T) {
 	s.clock++
 	s.git("revert", "--no-edit", "HEAD")
 	s.open()
-	equal(t, "reverted", "one [[1 14]]", s.sure("f.go"))
+	harness.Equal(t, "reverted", "one [[1 14]]", s.sure("f.go"))
 	s.clock++
 	s.git("revert", "--no-edit", "HEAD")
 	s.clock++
 	s.git("revert", "--no-edit", "HEAD")
 	s.reopen()
-	equal(t, "and again, twice", "one [[1 14]]", s.sure("f.go"))
+	harness.Equal(t, "and again, twice", "one [[1 14]]", s.sure("f.go"))
 }
 
 // A line that an amend added is of the session of the amend.
@@ -228,12 +229,12 @@ func TestWhyOfAmended(t *testing.T) {
 	s.clock++
 	s.append(alice, s.clock, session.Entry{Rewrites: []session.Rewrite{{Old: old, New: now, TS: at(s.clock)}}})
 	s.open()
-	equal(t, "lines", "one [[1 7]], two [[8 14]]", byID(s, "f.go"))
+	harness.Equal(t, "lines", "one [[1 7]], two [[8 14]]", byID(s, "f.go"))
 }
 
 // Agents that edit something else when a person commits are not behind what that changed; where there is but
 // one, it may be, which is inferred.
-func TestCommittedMeanwhile(t *testing.T) {
+func TestLongCommittedMeanwhile(t *testing.T) {
 	p := newPlace(t)
 	hand := p.committed("by hand", "docs/hand.md", first)
 	p.append(alice, 10, session.Entry{Checkpoint: hand, Sessions: []session.Session{chat("busy", 0, "human speed the tests up", "Edit reset_test.go")}})
@@ -251,8 +252,8 @@ func TestCommittedMeanwhile(t *testing.T) {
 		chat("painter", 20, "human paint it", "Edit paint.go"), chat("tester", 21, "human test it", "Edit paint_test.go"),
 	}})
 	p.open()
-	equal(t, "why", "", p.found(p.why("docs/more.md")))
-	equal(t, "file", "", p.found(p.recall(recall.Request{File: "docs/more.md"})))
+	harness.Equal(t, "why", "", p.found(p.why("docs/more.md")))
+	harness.Equal(t, "file", "", p.found(p.recall(recall.Request{File: "docs/more.md"})))
 	out := p.recall(recall.Request{Commit: two.GitSHA})
 	if len(out.Results) != 2 || !out.Results[0].Inferred || !out.Results[1].Inferred {
 		t.Errorf("behind the commit: %+v", out.Results)
@@ -295,7 +296,7 @@ func TestInferredByAnImport(t *testing.T) {
 			inferred[name] += fmt.Sprint(p.names[h.ID], " ", h.Inferred, ", ")
 		}
 	}
-	equal(t, "inferred", map[string]string{"why": "seen false, guessed true, ", "commit": "seen false, guessed true, "}, inferred)
+	harness.Equal(t, "inferred", map[string]string{"why": "seen false, guessed true, ", "commit": "seen false, guessed true, "}, inferred)
 }
 
 func TestWhyPastThatIsNotHere(t *testing.T) {
@@ -309,28 +310,28 @@ func TestWhyPastThatIsNotHere(t *testing.T) {
 
 // What is purged explains nothing, and nobody else explains what it brought: neither today nor in the
 // tables of a moment before it was purged.
-func TestWhyOfPurged(t *testing.T) {
+func TestLongWhyOfPurged(t *testing.T) {
 	p := newPlace(t)
 	cp := p.committed("one", "src/jwt.go", first+second, "docs/token.md", third)
 	jwt := chat("jwt", 0, "human the token", "Edit src/jwt.go")
 	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{jwt, chat("docs", 1, "human document it", "Edit docs/token.md")}})
 	p.append(alice, 11, session.Entry{Checkpoint: checkpoint(cp.GitSHA), Sessions: []session.Session{chat("talk", 11, "human talk about it")}})
 	p.open()
-	equal(t, "before", "jwt [[1 2]]", p.explained("src/jwt.go"))
+	harness.Equal(t, "before", "jwt [[1 2]]", p.explained("src/jwt.go"))
 	nobody := func(name string, req recall.WhyRequest) {
 		t.Helper()
 		out, err := recall.Why(t.Context(), p.index, p.repo, req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		equal(t, name, 0, len(out.Results))
-		equal(t, name+": unexplained", []result.Source{{Commit: cp.GitSHA[:7], Ranges: []result.Range{{1, 2}}}}, out.Why.Unexplained)
+		harness.Equal(t, name, 0, len(out.Results))
+		harness.Equal(t, name+": unexplained", []result.Source{{Commit: cp.GitSHA[:7], Ranges: []result.Range{{1, 2}}}}, out.Why.Unexplained)
 	}
 	nobody("in the tables of a moment", recall.WhyRequest{Target: "src/jwt.go", Hidden: []string{jwt.ID}})
 	p.append(alice, 12, session.Entry{Purges: []session.Mark{{ID: jwt.ID, N: 1, TS: at(12)}}})
 	p.open()
 	nobody("today", recall.WhyRequest{Target: "src/jwt.go"})
-	equal(t, "others", "docs [[1 1]]", p.explained("docs/token.md"))
+	harness.Equal(t, "others", "docs [[1 1]]", p.explained("docs/token.md"))
 }
 
 // Where a shallow clone ends, blame names its last commit for all that is older: whose that is brought
@@ -344,8 +345,8 @@ func TestWhyInShallowClone(t *testing.T) {
 	p.append(alice, 20, session.Entry{Checkpoint: now, Sessions: []session.Session{chat("now", 11, "human the third line", "Edit src/jwt.go")}})
 	p.write(".git/shallow", last.GitSHA+"\n")
 	p.open()
-	equal(t, "who", "now [[2 2]]", p.explained("src/jwt.go"))
-	equal(t, "unexplained", []result.Source{{Commit: last.GitSHA[:7], Ranges: []result.Range{{1, 1}}, Cut: true}}, p.why("src/jwt.go").Why.Unexplained)
+	harness.Equal(t, "who", "now [[2 2]]", p.explained("src/jwt.go"))
+	harness.Equal(t, "unexplained", []result.Source{{Commit: last.GitSHA[:7], Ranges: []result.Range{{1, 1}}, Cut: true}}, p.why("src/jwt.go").Why.Unexplained)
 }
 
 // A name need not be UTF-8, nor one line.
@@ -356,9 +357,9 @@ func TestWhyOfOddNames(t *testing.T) {
 	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("odd", 0, "human name it oddly", "Bash make")}})
 	p.committed("two", odd, first+second+third)
 	p.open()
-	equal(t, "not UTF-8", "odd [[1 2]]", p.explained(odd))
-	equal(t, "two lines", "odd [[1 1]]", p.explained(lines+":1"))
-	equal(t, "freshness", "odd unknown", p.states(recall.Request{}))
+	harness.Equal(t, "not UTF-8", "odd [[1 2]]", p.explained(odd))
+	harness.Equal(t, "two lines", "odd [[1 1]]", p.explained(lines+":1"))
+	harness.Equal(t, "freshness", "odd unknown", p.states(recall.Request{}))
 	if _, err := recall.Recall(t.Context(), p.index, p.repo, recall.Request{Commit: "HEAD"}); err != nil {
 		t.Error(err)
 	}

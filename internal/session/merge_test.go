@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // script makes a session from words: "h1:text" is a prompt at second 1, "a2:text" an
@@ -43,13 +44,6 @@ func script(turns, tools int, words ...string) session.Session {
 		s.StartedAt = s.Turns[0].TS
 	}
 	return s
-}
-
-func equal(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
 }
 
 func TestAbsorb(t *testing.T) {
@@ -169,9 +163,9 @@ func TestAbsorb(t *testing.T) {
 			got := clone(tt.have)
 			added := got.Absorb(tt.part, tt.view)
 			tt.want.StartedAt, tt.added.StartedAt = got.StartedAt, added.StartedAt // see TestAdopt
-			equal(t, "the whole", tt.want, got)
-			equal(t, "what was new", tt.added, added)
-			equal(t, "the part that was handed in", part, tt.part)
+			harness.Equal(t, "the whole", tt.want, got)
+			harness.Equal(t, "what was new", tt.added, added)
+			harness.Equal(t, "the part that was handed in", part, tt.part)
 		})
 	}
 }
@@ -189,21 +183,21 @@ func TestAdopt(t *testing.T) {
 	}
 	var s session.Session
 	s.Adopt(full)
-	equal(t, "into nothing", full, s)
+	harness.Equal(t, "into nothing", full, s)
 	s.Adopt(session.Session{})
-	equal(t, "nothing replaces nothing", full, s)
+	harness.Equal(t, "nothing replaces nothing", full, s)
 	s.Adopt(session.Session{Title: "new", Bytes: 9, Hash: "i", StartedAt: first.Add(time.Hour), FirstTurn: 3})
 	full.Title, full.Bytes, full.Hash = "new", 9, "i"
-	equal(t, "what is filled in replaces, but for the start", full, s)
+	harness.Equal(t, "what is filled in replaces, but for the start", full, s)
 }
 
-// TestCutAndAbsorb cuts sessions into overlapping runs, between any two records, and takes
+// TestLongCutAndAbsorb cuts sessions into overlapping runs, between any two records, and takes
 // them in again in the order of their ends, as the segments of several machines come:
 // nothing is lost, nothing doubled, the order stays.
 //
 // What it needs: the runs are of one linear session and carry its own numbers, and none
 // begins behind what is known (a machine stores all that it sees).
-func TestCutAndAbsorb(t *testing.T) {
+func TestLongCutAndAbsorb(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 1000 {
 		words := random(rng)
@@ -334,7 +328,7 @@ func TestTail(t *testing.T) {
 		script(3, 3),
 	} {
 		want.StartedAt = s.StartedAt
-		equal(t, fmt.Sprint("behind ", n), want, s.Tail(n))
+		harness.Equal(t, fmt.Sprint("behind ", n), want, s.Tail(n))
 	}
 }
 
@@ -370,7 +364,7 @@ func TestJoin(t *testing.T) {
 	got.Join(part(1))
 	got.Join(part(2))
 	got.Join(session.Entry{})
-	equal(t, "joined", session.Entry{
+	harness.Equal(t, "joined", session.Entry{
 		Checkpoint: &session.Checkpoint{GitSHA: "x", Files: []session.File{{Path: "1"}, {Path: "2"}}, Links: []session.Link{{Session: "1"}, {Session: "2"}}},
 		Sessions:   []session.Session{{ID: "s", FirstTurn: 1}, {ID: "s", FirstTurn: 2}}, Memories: []session.Memory{{ID: "0"}, {ID: "1"}, {ID: "2"}},
 		Purges: []session.Mark{{N: 1}, {N: 2}}, Restores: []session.Mark{{N: 1}, {N: 2}}, Rewrites: []session.Rewrite{{Old: "1"}, {Old: "2"}}, Scrubs: []session.Scrub{{Segment: "1"}, {Segment: "2"}},

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const gone = session.Scrubbed
@@ -39,7 +40,7 @@ func TestAbsorbScrubbed(t *testing.T) {
 			got := tt.have
 			got.Absorb(tt.part, session.Piece)
 			tt.want.StartedAt = got.StartedAt
-			equal(t, "session", tt.want, got)
+			harness.Equal(t, "session", tt.want, got)
 		})
 	}
 }
@@ -48,7 +49,7 @@ func TestAbsorbScrubbed(t *testing.T) {
 func TestAdoptScrubbedTitle(t *testing.T) {
 	s := session.Session{Title: gone}
 	s.Adopt(session.Session{Title: "how to use it", Branch: "main"})
-	equal(t, "session", session.Session{Title: gone, Branch: "main"}, s)
+	harness.Equal(t, "session", session.Session{Title: gone, Branch: "main"}, s)
 }
 
 // A fork begins with a copy of turns of which some were scrubbed.
@@ -56,6 +57,6 @@ func TestSharedPrefixScrubbed(t *testing.T) {
 	origin := script(0, 0, "h1:"+gone, "a2:so", "h3:"+gone)
 	origin.ID = "origin"
 	n, holder := session.SharedPrefix(script(0, 0, "h1:why", "a2:so", "h3:and", "a4:new"), []session.Session{origin})
-	equal(t, "shared", 3, n)
-	equal(t, "holder", "origin", holder)
+	harness.Equal(t, "shared", 3, n)
+	harness.Equal(t, "holder", "origin", holder)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/setup"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // A failing part is named, leaves nothing half-written, and does not keep the others back.
@@ -28,7 +29,7 @@ func TestPartialFailure(t *testing.T) {
 				t.Errorf("Install: %v; want an error that names %s", err, block.path)
 			}
 			contains(t, rep.Done, block.others)
-			equal(t, block.path, "in the way\n", r.read(r.at(block.path)))
+			harness.Equal(t, block.path, "in the way\n", r.read(r.at(block.path)))
 			for path := range r.snapshot() {
 				if strings.Contains(path, ".rekal-tmp") {
 					t.Errorf("%s was left behind", path)
@@ -57,7 +58,7 @@ func TestFailedHookIsUndone(t *testing.T) {
 			after := r.snapshot()
 			for _, file := range []string{"post-commit", "post-commit.pre-rekal"} {
 				path := filepath.Join("work/.git/hooks", file)
-				equal(t, path, before[path], after[path])
+				harness.Equal(t, path, before[path], after[path])
 			}
 		})
 	}
@@ -81,13 +82,13 @@ func TestLayoutIsChecked(t *testing.T) {
 			if _, err := setup.Remove(l); err == nil {
 				t.Error("Remove accepted it")
 			}
-			equal(t, "tree", before, r.snapshot())
+			harness.Equal(t, "tree", before, r.snapshot())
 		})
 	}
 }
 
 // A process that is about to take a lock in a folder of the caches is no obstacle to their removal.
-func TestRemoveBesideOthers(t *testing.T) {
+func TestLongRemoveBesideOthers(t *testing.T) {
 	for range 10 {
 		r := newRepo(t, "work")
 		l := r.layout()

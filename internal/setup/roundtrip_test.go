@@ -8,6 +8,7 @@ import (
 	"github.com/git-rekal/git-rekal/hooks"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/templates"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const (
@@ -43,9 +44,9 @@ func starts() map[string]start {
 		"exclude that is read-only":    {make: exclude("*.log\n", 0o444)},
 		"exclude that ignores us":      {make: exclude(".rekal/\n", 0o644)},
 		"exclude that is a link": {make: func(r *repo) {
-			r.write(filepath.Join(r.root, "home/exclude"), "*.log\n", 0o644)
+			r.write(filepath.Join(r.Root, "home/exclude"), "*.log\n", 0o644)
 			r.remove(r.at(".git/info/exclude"))
-			r.link(filepath.Join(r.root, "home/exclude"), r.at(".git/info/exclude"))
+			r.link(filepath.Join(r.Root, "home/exclude"), r.at(".git/info/exclude"))
 		}},
 		"hooks of every mode": {make: func(r *repo) {
 			for i, mode := range []fs.FileMode{0o755, 0o700, 0o644, 0o555, 0o777} {
@@ -74,8 +75,8 @@ func starts() map[string]start {
 			r.git("config", "core.hooksPath", ".githooks")
 		}},
 		"global hooks": {make: func(r *repo) {
-			r.write(filepath.Join(r.root, "shared/post-commit"), userHook, 0o755)
-			r.git("config", "--global", "core.hooksPath", filepath.Join(r.root, "shared"))
+			r.write(filepath.Join(r.Root, "shared/post-commit"), userHook, 0o755)
+			r.git("config", "--global", "core.hooksPath", filepath.Join(r.Root, "shared"))
 		}},
 		"no hooks at all": {make: func(r *repo) { r.git("config", "core.hooksPath", "/dev/null") }},
 		"hooks folder that is a link": {make: func(r *repo) {
@@ -96,13 +97,13 @@ func starts() map[string]start {
 			r.write(r.at(".claude/skills/rekal/SKILL.md"), templates.Skill(), 0o644)
 		}},
 		"agent folder that is a link": {make: func(r *repo) {
-			r.mkdir(filepath.Join(r.root, "home/claude"))
+			r.mkdir(filepath.Join(r.Root, "home/claude"))
 			r.link("../home/claude", r.at(".claude"))
 		}},
-		"linked worktree": {make: linked, at: func(r *repo) setup.Layout { return r.layoutAt(filepath.Join(r.root, "linked")) }},
+		"linked worktree": {make: linked, at: func(r *repo) setup.Layout { return r.layoutAt(filepath.Join(r.Root, "linked")) }},
 		"worktree inside a bare repository": {args: []string{"--bare"}, make: func(r *repo) {
 			linked(r)
-			r.git("worktree", "move", filepath.Join(r.root, "linked"), r.at("inside"))
+			r.git("worktree", "move", filepath.Join(r.Root, "linked"), r.at("inside"))
 			r.write(r.at("inside/.githooks/post-commit"), userHook, 0o755)
 			r.git("config", "core.hooksPath", ".githooks")
 		}, at: func(r *repo) setup.Layout { return r.layoutAt(r.at("inside")) }},
@@ -117,21 +118,21 @@ func TestRemoveRestoresEveryByte(t *testing.T) {
 			install(t, l)
 			first := r.snapshot()
 			again := install(t, l)
-			equal(t, "Done by the second Install", []string(nil), again.Done)
-			equal(t, "tree after the second Install", first, r.snapshot())
+			harness.Equal(t, "Done by the second Install", []string(nil), again.Done)
+			harness.Equal(t, "tree after the second Install", first, r.snapshot())
 			if len(first) == len(before) {
 				t.Error("Install made nothing")
 			}
 			remove(t, l)
-			equal(t, "tree after Remove", before, r.snapshot())
-			equal(t, "Done by the second Remove", []string(nil), remove(t, l).Done)
-			equal(t, "tree after the second Remove", before, r.snapshot())
+			harness.Equal(t, "tree after Remove", before, r.snapshot())
+			harness.Equal(t, "Done by the second Remove", []string(nil), remove(t, l).Done)
+			harness.Equal(t, "tree after the second Remove", before, r.snapshot())
 		})
 	}
 }
 
 // Deleting .rekal loses nothing, so clean works without it, and so does another init.
-func TestRemoveWithoutTheRecord(t *testing.T) {
+func TestLongRemoveWithoutTheRecord(t *testing.T) {
 	for name, s := range starts() {
 		if s.vague {
 			continue
@@ -146,7 +147,7 @@ func TestRemoveWithoutTheRecord(t *testing.T) {
 					install(t, l)
 				}
 				remove(t, l)
-				equal(t, "tree after Remove", before, r.snapshot())
+				harness.Equal(t, "tree after Remove", before, r.snapshot())
 			})
 		}
 	}
@@ -172,7 +173,7 @@ func (s start) begin(t *testing.T) (*repo, setup.Layout) {
 func linked(r *repo) {
 	tree := r.git("mktree", "--missing")
 	commit := r.git("commit-tree", "-m", "first", tree)
-	r.git("worktree", "add", "-q", "-b", "other", filepath.Join(r.root, "linked"), commit)
+	r.git("worktree", "add", "-q", "-b", "other", filepath.Join(r.Root, "linked"), commit)
 }
 
 // husky is what husky 9 leaves: tracked hooks, and generated stubs that ignore themselves.

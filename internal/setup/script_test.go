@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/git-rekal/git-rekal/hooks"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // logger is a program that notes its name, arguments, git's index and its stdin, and exits
@@ -22,22 +24,22 @@ exit ${EXIT_%[1]s:-0}
 func withStub(t *testing.T, folder string) *repo {
 	t.Helper()
 	r := newRepo(t, folder)
-	r.write(filepath.Join(r.root, "bin/git-rekal"), fmt.Sprintf(logger, "rekal"), 0o755)
-	r.path = filepath.Join(r.root, "bin") + ":" + os.Getenv("PATH")
+	r.write(filepath.Join(r.Root, "bin/git-rekal"), fmt.Sprintf(logger, "rekal"), 0o755)
+	r.Env = append(r.Env, "PATH="+filepath.Join(r.Root, "bin")+":"+os.Getenv("PATH"))
 	return r
 }
 
 // log is what was noted since the last call.
 func (r *repo) log() string {
-	r.t.Helper()
-	path := filepath.Join(r.root, "log/log")
+	r.T.Helper()
+	path := filepath.Join(r.Root, "log/log")
 	text := r.read(path)
 	r.remove(path)
 	return text
 }
 
 func (r *repo) commit(dir, file string) {
-	r.t.Helper()
+	r.T.Helper()
 	r.write(filepath.Join(dir, file), file+"\n", 0o644)
 	r.inDir(dir, "add", file)
 	r.inDir(dir, "commit", "-q", "-m", file)
@@ -45,13 +47,13 @@ func (r *repo) commit(dir, file string) {
 
 // Each hook, fired by git itself, calls the user's hook first and then ours, with equal
 // arguments and stdin; alone, it calls ours with the same.
-func TestHooksFire(t *testing.T) {
+func TestLongHooksFire(t *testing.T) {
 	for _, where := range []string{"work", `a 'quoted' "folder" $HOME`} {
 		for _, chain := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/chained %v", where, chain), func(t *testing.T) {
 				r := withStub(t, where)
 				r.commit(r.tree, "first")
-				remote := filepath.Join(r.root, "remote.git")
+				remote := filepath.Join(r.Root, "remote.git")
 				r.git("init", "-q", "--bare", remote)
 				for _, name := range hooks.Names() {
 					if chain {
@@ -66,7 +68,7 @@ func TestHooksFire(t *testing.T) {
 					if chain {
 						want = fmt.Sprintf("user: %d %s\n", len(args), strings.Join(args, " ")) + index + stdin + want
 					}
-					equal(t, hook, want, r.log())
+					harness.Equal(t, hook, want, r.log())
 				}
 
 				r.commit(r.tree, "second")
@@ -85,15 +87,15 @@ func TestHooksFire(t *testing.T) {
 				expect("post-merge", []string{"0"}, "", "")
 
 				r.git("reset", "-q", "--hard", old)
-				r.write(filepath.Join(r.root, "patch"), patch, 0o644)
-				r.git("am", "-q", filepath.Join(r.root, "patch"))
+				r.write(filepath.Join(r.Root, "patch"), patch, 0o644)
+				r.git("am", "-q", filepath.Join(r.Root, "patch"))
 				expect("post-applypatch", nil, "", "")
 
 				before := r.git("rev-parse", "HEAD")
 				r.git("rebase", "-q", "--no-ff", "HEAD~")
 				log := r.log()
 				rewritten := log[strings.LastIndex(log[:strings.Index(log, "rebase")+1], "\n")+1:]
-				r.write(filepath.Join(r.root, "log/log"), rewritten, 0o644)
+				r.write(filepath.Join(r.Root, "log/log"), rewritten, 0o644)
 				expect("post-rewrite", []string{"rebase"}, "", before+" "+r.git("rev-parse", "HEAD")+"\n")
 
 				r.git("push", "-q", remote, "main")
@@ -111,45 +113,46 @@ func TestHooksFireInLinkedWorktree(t *testing.T) {
 	r := withStub(t, "work")
 	linked(r)
 	install(t, r.layout())
-	dir := filepath.Join(r.root, "linked")
+	dir := filepath.Join(r.Root, "linked")
 	r.commit(dir, "first")
-	equal(t, "post-commit", "rekal: 2 hook post-commit\nindex: set\n", r.log())
+	harness.Equal(t, "post-commit", "rekal: 2 hook post-commit\nindex: set\n", r.log())
 	r.mkdir(filepath.Join(dir, "below"))
 	r.inDir(filepath.Join(dir, "below"), "commit", "-q", "--allow-empty", "-m", "from a subdirectory")
-	equal(t, "post-commit", "rekal: 2 hook post-commit\nindex: set\n", r.log())
-	r.exec(r.root, "", "git", "--git-dir="+r.at(".git"), "--work-tree="+r.tree, "commit", "-q", "--allow-empty", "-m", "x")
-	equal(t, "post-commit", "rekal: 2 hook post-commit\nindex: set\n", r.log())
+	harness.Equal(t, "post-commit", "rekal: 2 hook post-commit\nindex: set\n", r.log())
+	r.exec(r.Root, "", "git", "--git-dir="+r.at(".git"), "--work-tree="+r.tree, "commit", "-q", "--allow-empty", "-m", "x")
+	harness.Equal(t, "post-commit", "rekal: 2 hook post-commit\nindex: set\n", r.log())
 }
 
 // The user's hook decides: when it refuses a push, nothing goes out and we are not called.
 func TestUserHookDecides(t *testing.T) {
 	r := withStub(t, "work")
 	r.commit(r.tree, "first")
-	remote := filepath.Join(r.root, "remote.git")
+	remote := filepath.Join(r.Root, "remote.git")
 	r.git("init", "-q", "--bare", remote)
 	for _, name := range []string{"pre-push", "post-commit", "post-rewrite"} {
 		r.write(r.at(".git/hooks/"+name), fmt.Sprintf(logger, "user"), 0o755)
 	}
 	install(t, r.layout())
-	r.env = []string{"EXIT_user=3"}
+	plain := r.Env
+	r.Env = append(slices.Clone(plain), "EXIT_user=3")
 	if _, code := r.exec(r.tree, "", "git", "push", "-q", remote, "main"); code == 0 {
 		t.Error("the push went through")
 	}
-	equal(t, "refs of the remote", "", r.inDir(remote, "for-each-ref"))
+	harness.Equal(t, "refs of the remote", "", r.inDir(remote, "for-each-ref"))
 	if log := r.log(); strings.Contains(log, "rekal") {
 		t.Errorf("we were called: %s", log)
 	}
 	for _, name := range []string{"pre-push", "post-commit", "post-rewrite"} {
 		_, code := r.exec(r.tree, "x\n", r.at(".git/hooks/"+name))
-		equal(t, name+"'s exit status", 3, code)
-		equal(t, name+" calls us", name != "pre-push", strings.Contains(r.log(), "rekal: 2 hook "+name))
+		harness.Equal(t, name+"'s exit status", 3, code)
+		harness.Equal(t, name+" calls us", name != "pre-push", strings.Contains(r.log(), "rekal: 2 hook "+name))
 	}
-	r.env = nil
+	r.Env = plain
 	r.git("push", "-q", remote, "main")
 }
 
 // Whatever becomes of our own part, git goes on.
-func TestOursNeverFails(t *testing.T) {
+func TestLongOursNeverFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		stub string // of git-rekal; empty for none
 		env  []string
@@ -163,10 +166,10 @@ func TestOursNeverFails(t *testing.T) {
 		for _, chain := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/chained %v", name, chain), func(t *testing.T) {
 				r := newRepo(t, "work")
-				r.env = c.env
+				r.Env = append(r.Env, c.env...)
 				if c.stub != "" {
-					r.write(filepath.Join(r.root, "bin/git-rekal"), c.stub, 0o755)
-					r.path = filepath.Join(r.root, "bin") + ":" + r.path
+					r.write(filepath.Join(r.Root, "bin/git-rekal"), c.stub, 0o755)
+					r.Env = append(r.Env, "PATH="+filepath.Join(r.Root, "bin")+":"+os.Getenv("PATH"))
 				}
 				if chain {
 					for _, name := range hooks.Names() {
@@ -176,9 +179,9 @@ func TestOursNeverFails(t *testing.T) {
 				install(t, r.layout())
 				for _, name := range hooks.Names() {
 					out, code := r.exec(r.tree, "x\n", ".git/hooks/"+name, "a", "b")
-					equal(t, name+"'s exit status", 0, code)
+					harness.Equal(t, name+"'s exit status", 0, code)
 					if c.stub == "" || c.env != nil {
-						equal(t, name+"'s output", "", out)
+						harness.Equal(t, name+"'s output", "", out)
 					}
 				}
 				r.commit(r.tree, "first")
@@ -193,7 +196,7 @@ func TestFallbackToInstalledBinary(t *testing.T) {
 		t.Run(folder, func(t *testing.T) {
 			r := newRepo(t, "work")
 			l := r.layout()
-			l.Binary = filepath.Join(r.root, folder, "git-rekal")
+			l.Binary = filepath.Join(r.Root, folder, "git-rekal")
 			r.write(l.Binary, fmt.Sprintf(logger, "rekal"), 0o755)
 			install(t, l)
 			for _, name := range hooks.Names() {
@@ -203,7 +206,7 @@ func TestFallbackToInstalledBinary(t *testing.T) {
 				contains(t, []string{r.log()}, "rekal: 2 hook "+name)
 			}
 			remove(t, l) // recognised in spite of the path
-			equal(t, "post-commit", "", r.read(r.at(".git/hooks/post-commit")))
+			harness.Equal(t, "post-commit", "", r.read(r.at(".git/hooks/post-commit")))
 		})
 	}
 	t.Run("newline", func(t *testing.T) {
@@ -214,13 +217,13 @@ func TestFallbackToInstalledBinary(t *testing.T) {
 		if out, code := r.exec(r.tree, "", r.at(".git/hooks/post-commit")); code != 0 || out != "" {
 			t.Errorf("exit %d: %s", code, out)
 		}
-		equal(t, "Done by the second Install", []string(nil), install(t, l).Done)
+		harness.Equal(t, "Done by the second Install", []string(nil), install(t, l).Done)
 	})
 }
 
 // Both get stdin to the byte, in each shell that may be sh, also when the user's hook does
 // not read it and SIGPIPE is ignored.
-func TestStdinReachesBoth(t *testing.T) {
+func TestLongStdinReachesBoth(t *testing.T) {
 	lines := strings.Repeat("refs/heads/ä "+strings.Repeat("a", 40)+"\n", 4000) // more than a pipe holds
 	for _, sh := range []string{"dash", "bash"} {
 		for text, in := range map[string]string{
@@ -230,22 +233,22 @@ func TestStdinReachesBoth(t *testing.T) {
 			for _, name := range []string{"pre-push", "post-rewrite"} {
 				t.Run(sh+"/"+text+"/"+name, func(t *testing.T) {
 					r := withStub(t, "work")
-					r.write(filepath.Join(r.root, "bin/git-rekal"), "#!/bin/sh\ncat >\"$LOG/rekal\"\n", 0o755)
+					r.write(filepath.Join(r.Root, "bin/git-rekal"), "#!/bin/sh\ncat >\"$LOG/rekal\"\n", 0o755)
 					r.write(r.at(".git/hooks/"+name), "#!/bin/sh\ncat >\"$LOG/user\"\n", 0o755)
 					install(t, r.layout())
 					r.exec(r.tree, in, sh, ".git/hooks/"+name)
 					for _, who := range []string{"user", "rekal"} {
-						if got := r.read(filepath.Join(r.root, "log", who)); got != in {
+						if got := r.read(filepath.Join(r.Root, "log", who)); got != in {
 							t.Errorf("%s got %.60q, want %.60q", who, got, in)
 						}
 					}
 					r.write(r.at(".git/hooks/"+name+".pre-rekal"), "#!/bin/sh\nexit 0\n", 0o755)
-					r.remove(filepath.Join(r.root, "log/rekal"))
+					r.remove(filepath.Join(r.Root, "log/rekal"))
 					out, code := r.exec(r.tree, in, sh, "-c", `trap "" PIPE; exec `+sh+` "$1"`, "sh", ".git/hooks/"+name)
 					if out != "" || code != 0 {
 						t.Errorf("with a hook that does not read: exit %d: %s", code, out)
 					}
-					if got := r.read(filepath.Join(r.root, "log/rekal")); got != in {
+					if got := r.read(filepath.Join(r.Root, "log/rekal")); got != in {
 						t.Errorf("with a hook that does not read: got %.60q, want %.60q", got, in)
 					}
 				})
@@ -261,9 +264,9 @@ func TestChainedAsGitRunsThem(t *testing.T) {
 	r.write(r.at(".git/hooks/post-merge"), "#!/bin/sh\necho user >>\"$LOG/log\"\n", 0o644)
 	install(t, r.layout())
 	r.commit(r.tree, "first")
-	equal(t, "post-commit", "user\nrekal: 2 hook post-commit\nindex: set\n", r.log())
+	harness.Equal(t, "post-commit", "user\nrekal: 2 hook post-commit\nindex: set\n", r.log())
 	r.exec(r.tree, "", ".git/hooks/post-merge", "0")
-	equal(t, "post-merge", "rekal: 3 hook post-merge 0\nindex: \n", r.log())
+	harness.Equal(t, "post-merge", "rekal: 3 hook post-merge 0\nindex: \n", r.log())
 }
 
 // Hook managers that move our file and call it: each part runs once, and nothing turns in
@@ -310,7 +313,7 @@ func TestManagersThatRunOurs(t *testing.T) {
 			r.commit(r.tree, "first")
 			log := r.log()
 			for who, n := range c.want {
-				equal(t, who+" in "+log, n, strings.Count(log, who))
+				harness.Equal(t, who+" in "+log, n, strings.Count(log, who))
 			}
 		})
 	}
@@ -328,16 +331,16 @@ func TestCallLines(t *testing.T) {
 		line, _, _ = strings.Cut(line, "\n")
 		r.write(r.at(".githooks/"+name), "#!/bin/sh -e\n"+line+"\n", 0o755)
 		for _, status := range []string{"0", "5"} {
-			r.env = []string{"EXIT_rekal=" + status}
+			r.Env = append(r.Env, "EXIT_rekal="+status)
 			if out, code := r.exec(r.tree, "in\n", r.at(".githooks/"+name), "a b", "c"); code != 0 || out != "" {
 				t.Errorf("%s: exit %d: %s", name, code, out)
 			}
-			equal(t, name, "rekal: 4 hook "+name+" a b c\nindex: \nin\n", r.log())
+			harness.Equal(t, name, "rekal: 4 hook "+name+" a b c\nindex: \nin\n", r.log())
 		}
-		r.remove(filepath.Join(r.root, "bin"))
+		r.remove(filepath.Join(r.Root, "bin"))
 		if out, code := r.exec(r.tree, "in\n", r.at(".githooks/"+name)); code != 0 || out != "" {
 			t.Errorf("%s without a binary: exit %d: %s", name, code, out)
 		}
-		r.write(filepath.Join(r.root, "bin/git-rekal"), fmt.Sprintf(logger, "rekal"), 0o755)
+		r.write(filepath.Join(r.Root, "bin/git-rekal"), fmt.Sprintf(logger, "rekal"), 0o755)
 	}
 }

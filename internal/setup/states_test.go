@@ -9,6 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/hooks"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/templates"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func TestInstallSays(t *testing.T) {
@@ -21,21 +22,21 @@ func TestInstallSays(t *testing.T) {
 		"hooks pre-push in .git/hooks; yours run first, from the same names with .pre-rekal",
 		"skill .claude/skills/rekal/SKILL.md",
 	}}
-	equal(t, "first report", want, install(t, r.layout()))
+	harness.Equal(t, "first report", want, install(t, r.layout()))
 	want = setup.Report{Already: []string{
 		"folder .rekal",
 		"exclude lines in .git/info/exclude",
 		"hooks post-commit, post-merge, post-applypatch, post-rewrite, pre-push in .git/hooks",
 		"skill .claude/skills/rekal/SKILL.md",
 	}}
-	equal(t, "second report", want, install(t, r.layout()))
+	harness.Equal(t, "second report", want, install(t, r.layout()))
 	want = setup.Report{Done: []string{
 		"hooks post-commit, post-merge, post-applypatch, post-rewrite, pre-push in .git/hooks",
 		"exclude lines in .git/info/exclude",
 		"skill .claude/skills/rekal/SKILL.md",
 		"folder .rekal",
 	}}
-	equal(t, "report of Remove", want, remove(t, r.layout()))
+	harness.Equal(t, "report of Remove", want, remove(t, r.layout()))
 }
 
 // What Install makes is invisible to git, and private.
@@ -44,17 +45,17 @@ func TestInstallLeavesNoTrace(t *testing.T) {
 	l := r.layout()
 	install(t, l)
 	r.write(filepath.Join(l.RekalDir, "data.db"), "x", 0o600)
-	equal(t, "git status", "", r.git("status", "--porcelain", "--untracked-files=all"))
+	harness.Equal(t, "git status", "", r.git("status", "--porcelain", "--untracked-files=all"))
 	info, err := os.Stat(l.RekalDir)
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf(".rekal: %v, %v; want mode 0700", info.Mode(), err)
 	}
-	equal(t, "skill", templates.Skill(), r.read(r.at(".claude/skills/rekal/SKILL.md")))
+	harness.Equal(t, "skill", templates.Skill(), r.read(r.at(".claude/skills/rekal/SKILL.md")))
 }
 
 // Each state is what is in the hooks folder; want is what Install makes of it. "ours" stands
 // for our script of this release, "stale" for the one with another binary's path.
-func TestInstallRepairsHooks(t *testing.T) {
+func TestLongInstallRepairsHooks(t *testing.T) {
 	const entire = "#!/bin/sh\n# Entire CLI hooks\n\"$(dirname \"$0\")/post-commit.pre-entire\" \"$@\"\n"
 	for name, c := range map[string]struct {
 		state, want, cleaned map[string]string
@@ -151,16 +152,16 @@ func TestInstallRepairsHooks(t *testing.T) {
 				r.write(filepath.Join(l.HooksDir, file), expand(text), 0o755)
 			}
 			rep := install(t, l)
-			equal(t, "hooks after Install", c.want, r.hooks("post-commit", expand))
+			harness.Equal(t, "hooks after Install", c.want, r.hooks("post-commit", expand))
 			contains(t, rep.Hints, c.hint)
 			again := install(t, l)
-			equal(t, "Done by the second Install", []string(nil), again.Done)
-			equal(t, "hooks after the second Install", c.want, r.hooks("post-commit", expand))
+			harness.Equal(t, "Done by the second Install", []string(nil), again.Done)
+			harness.Equal(t, "hooks after the second Install", c.want, r.hooks("post-commit", expand))
 			remove(t, l)
 			if c.cleaned == nil {
 				c.cleaned = files{}
 			}
-			equal(t, "hooks after Remove", c.cleaned, r.hooks("post-commit", expand))
+			harness.Equal(t, "hooks after Remove", c.cleaned, r.hooks("post-commit", expand))
 		})
 	}
 }
@@ -181,7 +182,7 @@ func TestLefthook(t *testing.T) {
 	}
 	for _, name := range []string{"lefthook-local.yml", ".lefthook.yml", ".config/lefthook.json"} {
 		r.write(r.at(name), config.String(), 0o644)
-		equal(t, "hints with "+name, []string(nil), install(t, l).Hints)
+		harness.Equal(t, "hints with "+name, []string(nil), install(t, l).Hints)
 		r.remove(r.at(name))
 	}
 	r.write(r.at("lefthook.yml"), config.String(), 0o644)
@@ -190,11 +191,11 @@ func TestLefthook(t *testing.T) {
 		r.write(r.at(".git/hooks/"+hook), lefthook, 0o755)
 	}
 	rep := install(t, l)
-	equal(t, "done when lefthook calls", []string(nil), rep.Done)
-	equal(t, "hints when lefthook calls", []string(nil), rep.Hints)
+	harness.Equal(t, "done when lefthook calls", []string(nil), rep.Done)
+	harness.Equal(t, "hints when lefthook calls", []string(nil), rep.Hints)
 	remove(t, l)
 	for _, hook := range hooks.Names() {
-		equal(t, hook, lefthook, r.read(r.at(".git/hooks/"+hook)))
+		harness.Equal(t, hook, lefthook, r.read(r.at(".git/hooks/"+hook)))
 		for _, mark := range []string{".old", ".pre-rekal"} {
 			if _, err := os.Lstat(r.at(".git/hooks/" + hook + mark)); err == nil {
 				t.Errorf("%s is left", hook+mark)
@@ -234,10 +235,10 @@ func scripts(t *testing.T, r *repo, name string) func(string) string {
 
 // hooks are the files of the hooks folder that belong to one hook, our texts abbreviated.
 func (r *repo) hooks(name string, expand func(string) string) files {
-	r.t.Helper()
+	r.T.Helper()
 	entries, err := os.ReadDir(r.at(".git/hooks"))
 	if err != nil {
-		r.t.Fatal(err)
+		r.T.Fatal(err)
 	}
 	found := files{}
 	for _, e := range entries {
@@ -271,7 +272,7 @@ func TestInstallMakesExecutable(t *testing.T) {
 	contains(t, install(t, l).Done, "hooks pre-push")
 }
 
-func TestRemoveAfterEdits(t *testing.T) {
+func TestLongRemoveAfterEdits(t *testing.T) {
 	const skill = ".claude/skills/rekal/SKILL.md"
 	for name, c := range map[string]struct {
 		edit func(*repo)
@@ -365,7 +366,7 @@ func TestRemoveAfterEdits(t *testing.T) {
 				if _, err := os.Lstat(r.at(path)); want == "" && err == nil {
 					t.Errorf("%s is still there", path)
 				} else if want != "" {
-					equal(t, path, want, r.read(r.at(path)))
+					harness.Equal(t, path, want, r.read(r.at(path)))
 				}
 			}
 			if _, err := os.Lstat(r.at(".rekal")); err == nil {
@@ -399,7 +400,7 @@ func TestHooksElsewhere(t *testing.T) {
 				r.write(r.at(c.folder+"/"+hook), "#!/bin/sh\n"+line+"\n", 0o755)
 			}
 			rep = install(t, l)
-			equal(t, "hints when the lines are there", []string(nil), rep.Hints)
+			harness.Equal(t, "hints when the lines are there", []string(nil), rep.Hints)
 			contains(t, rep.Already, "hooks that call git-rekal")
 			contains(t, remove(t, l).Hints, "in a line that you added")
 		})
@@ -412,17 +413,17 @@ func TestRemoveFromAllWorktrees(t *testing.T) {
 	linked(r)
 	before := r.snapshot()
 	install(t, r.layout())
-	install(t, r.layoutAt(filepath.Join(r.root, "linked")))
+	install(t, r.layoutAt(filepath.Join(r.Root, "linked")))
 	remove(t, r.layout())
-	equal(t, "tree after Remove", before, r.snapshot())
+	harness.Equal(t, "tree after Remove", before, r.snapshot())
 }
 
 // What Install made moves with the repository.
 func TestRemoveAfterMove(t *testing.T) {
 	r := newRepo(t, "work")
 	install(t, r.layout())
-	r.rename(r.tree, filepath.Join(r.root, "moved"))
-	r.tree = filepath.Join(r.root, "moved")
+	r.rename(r.tree, filepath.Join(r.Root, "moved"))
+	r.tree = filepath.Join(r.Root, "moved")
 	remove(t, r.layout())
 	if _, err := os.Lstat(r.at(".claude")); err == nil {
 		t.Error(".claude is still there")

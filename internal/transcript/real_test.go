@@ -1,12 +1,8 @@
 package transcript_test
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,39 +14,8 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
-
-// realFiles are 60 real transcripts by session ID. The test is skipped without them.
-func realFiles(t testing.TB) map[string][]byte {
-	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "claude-code", "transcripts-60.tar.gz"))
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("no real transcripts beside the repository")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := make(map[string][]byte)
-	for in := tar.NewReader(z); ; {
-		h, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return files
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if id, ok := strings.CutSuffix(filepath.Base(h.Name), ".jsonl"); ok && h.Typeflag == tar.TypeReg {
-			if files[id], err = io.ReadAll(in); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
 
 var anyFolder = regexp.MustCompile(`"cwd":"([^"]+)"`)
 
@@ -74,7 +39,7 @@ func decodeRest(t testing.TB, raw []byte, from int64, opt transcript.Options) tr
 // README beside the data).
 func TestRealTranscripts(t *testing.T) {
 	said, typed, calls, malformed := 0, 0, 0, 0
-	for id, raw := range realFiles(t) {
+	for id, raw := range harness.Transcripts(t) {
 		doc := decodeReal(t, id, raw)
 		if doc.Bytes != int64(len(raw)) {
 			t.Errorf("%s: read %d of %d bytes", id, doc.Bytes, len(raw))
@@ -109,7 +74,7 @@ func TestRealTranscripts(t *testing.T) {
 // Nine sessions as they stood at successive commits: read as they grew, they tell what
 // they tell when read at once.
 func TestRealGrowth(t *testing.T) {
-	files := realFiles(t)
+	files := harness.Transcripts(t)
 	table, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "claude-code", "growth.tsv"))
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +104,7 @@ func TestRealGrowth(t *testing.T) {
 }
 
 func BenchmarkDecodeReal(b *testing.B) {
-	files := realFiles(b)
+	files := harness.Transcripts(b)
 	size := 0
 	for _, raw := range files {
 		size += len(raw)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/workspace"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const alice = "alice@example.com"
@@ -21,56 +21,45 @@ var now = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
 
 // place is a home with repositories in it.
 type place struct {
-	t    *testing.T
+	*harness.Place
 	home string
-	env  []string
 }
 
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &place{t: t, home: home, env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "REKAL_EMBED_URL=off"}}
-	conf := "[user]\n\tname = Alice\n\temail = " + alice + "\n[init]\n\tdefaultBranch = main\n"
-	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.git(".", "init", "-q", "repo")
+	p := &place{Place: harness.New(t)}
+	p.home = p.Home()
+	p.Write("home/.gitconfig", "[user]\n\tname = Alice\n\temail = "+alice+"\n[init]\n\tdefaultBranch = main\n")
+	p.Init("home/repo")
 	p.git("repo", "commit", "-q", "--allow-empty", "-m", "first")
 	return p
 }
 
 func (p *place) git(dir string, args ...string) {
-	p.t.Helper()
-	cmd := exec.CommandContext(p.t.Context(), "git", args...)
-	cmd.Dir, cmd.Env = filepath.Join(p.home, dir), p.env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		p.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
+	p.T.Helper()
+	p.Git(filepath.Join("home", dir), args...)
 }
 
 func (p *place) open(dir string, env ...string) *workspace.Workspace {
-	p.t.Helper()
+	p.T.Helper()
 	w, err := workspace.Open(workspace.Process{
-		Dir: filepath.Join(p.home, dir), Env: append(p.env, env...), Home: p.home, Exe: "/bin/git-rekal",
+		Dir: filepath.Join(p.home, dir), Env: append(p.Environ(), env...), Home: p.home, Exe: "/bin/git-rekal",
 		Now: func() time.Time { return now }, Rand: rand.NewChaCha8([32]byte{1}),
-		Warn: func(err error) { p.t.Errorf("warned: %v", err) },
+		Warn: func(err error) { p.T.Errorf("warned: %v", err) },
 	})
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
-	p.t.Cleanup(w.Close)
+	p.T.Cleanup(w.Close)
 	return w
 }
 
 // author is who git says runs the process.
 func (p *place) author(w *workspace.Workspace) workspace.Author {
-	p.t.Helper()
-	a, err := w.Author(p.t.Context())
+	p.T.Helper()
+	a, err := w.Author(p.T.Context())
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return a
 }
@@ -101,7 +90,7 @@ func TestRekalDir(t *testing.T) {
 			t.Errorf("%s: %s, want %s", dir, got, want)
 		}
 	}
-	if _, err := workspace.Open(workspace.Process{Dir: p.home, Env: p.env}); !errors.Is(err, git.ErrNotRepository) {
+	if _, err := workspace.Open(workspace.Process{Dir: p.home, Env: p.Environ()}); !errors.Is(err, git.ErrNotRepository) {
 		t.Errorf("outside of a repository: %v", err)
 	}
 }

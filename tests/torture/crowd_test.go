@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// TestCrowd lets 20 recalls, 5 checkpoints and a sync start at the same moment, again and
+// TestLongCrowd lets 20 recalls, 5 checkpoints and a sync start at the same moment, again and
 // again, while sessions grow: nobody fails, and what is new is found afterwards.
-func TestCrowd(t *testing.T) {
+func TestLongCrowd(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.shared("home")
-	for n := range pick(2, 20) {
+	for n := range pick(1, 20) {
 		fresh := c.talk()
 		w.fatal(fresh.say(3))
 		w.fatal(c.grow(w, 3, 20))
@@ -42,9 +42,9 @@ func TestCrowd(t *testing.T) {
 	w.fatal(c.check())
 }
 
-// TestWorktrees lets eight worktrees of a repository commit at the same moment, each with a
+// TestLongWorktrees lets eight worktrees of a repository commit at the same moment, each with a
 // session of its own, while garbage is collected.
-func TestWorktrees(t *testing.T) {
+func TestLongWorktrees(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.machine("home", "alice@example.com").repo()
 	trees := make([]*clone, 8)
@@ -87,9 +87,9 @@ func (c *clone) work(t *talk, commits int) error {
 	return nil
 }
 
-// TestReadWhileRebuilding asks while the caches of a few thousand turns are made anew: there
+// TestLongReadWhileRebuilding asks while the caches of a few thousand turns are made anew: there
 // is always an answer.
-func TestReadWhileRebuilding(t *testing.T) {
+func TestLongReadWhileRebuilding(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.machine("home", "alice@example.com").repo()
 	for range pick(20, 60) {

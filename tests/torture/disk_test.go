@@ -50,9 +50,9 @@ func full(res ran) bool {
 	return strings.Contains(res.stderr, "o space left") && !strings.Contains(res.stderr, "DuckDB")
 }
 
-// TestDiskFullOfCaches fills the disk that .rekal/ lies on: commits and recalls go on as if
+// TestLongDiskFullOfCaches fills the disk that .rekal/ lies on: commits and recalls go on as if
 // nothing were, and afterwards everything is there.
-func TestDiskFullOfCaches(t *testing.T) {
+func TestLongDiskFullOfCaches(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.machine("home", "alice@example.com").repo()
 	w.fatal(os.RemoveAll(c.rekal()))
@@ -105,9 +105,9 @@ func (c *clone) checkButCaches() error {
 	return errors.Join(c.fsck(), c.checkLedger(want), checkTables(want, rows), c.checkLeftovers())
 }
 
-// TestDiskFull fills the disk that the whole repository lies on. Commands may fail then, and
+// TestLongDiskFull fills the disk that the whole repository lies on. Commands may fail then, and
 // say why; what they had captured stays, and nothing is half there.
-func TestDiskFull(t *testing.T) {
+func TestLongDiskFull(t *testing.T) {
 	w := newWorld(t, seed(t))
 	m := w.machine("home", "alice@example.com")
 	dir := filepath.Join(m.home, "repo")
@@ -142,9 +142,9 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestReadOnlyCaches takes the right to write .rekal/ away: recall answers from what is there,
+// TestLongReadOnlyCaches takes the right to write .rekal/ away: recall answers from what is there,
 // commits are captured, and afterwards everything is there.
-func TestReadOnlyCaches(t *testing.T) {
+func TestLongReadOnlyCaches(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.machine("home", "alice@example.com").repo()
 	w.fatal(c.grow(w, 8, 30))

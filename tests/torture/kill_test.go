@@ -52,9 +52,9 @@ func (c *clone) answer(args ...string) (ran, error) {
 	return res, err
 }
 
-// TestKills kills commands at moments that are uniform over the time that they usually take.
+// TestLongKills kills commands at moments that are uniform over the time that they usually take.
 // Whatever they were doing: nothing is lost, nothing doubled, and nobody has to repair anything.
-func TestKills(t *testing.T) {
+func TestLongKills(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.shared("home")
 	list := victims()
@@ -191,7 +191,7 @@ func dropCaches(c *clone) error {
 }
 
 // Two of each kind at the same time, and every kind beside every other.
-func TestPairs(t *testing.T) {
+func TestLongPairs(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.shared("home")
 	var pairs [][2]victim

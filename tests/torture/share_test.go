@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// TestTwoClones lets one author work on two machines in turns, each time with a commit and a
+// TestLongTwoClones lets one author work on two machines in turns, each time with a commit and a
 // push whose hook sends the ledger along. In the end both hold the same ledger, and nothing
 // was forced.
-func TestTwoClones(t *testing.T) {
+func TestLongTwoClones(t *testing.T) {
 	for _, v := range []struct {
 		name     string
 		overlaps bool // both see the same transcript grow; otherwise each has sessions of its own
@@ -126,9 +126,9 @@ func (m *machine) mendAll() error {
 	return nil
 }
 
-// TestMachinesAtOnce lets the machines of one author commit, push and sync at the same
+// TestLongMachinesAtOnce lets the machines of one author commit, push and sync at the same
 // moment, and nobody waits for anybody.
-func TestMachinesAtOnce(t *testing.T) {
+func TestLongMachinesAtOnce(t *testing.T) {
 	w := newWorld(t, seed(t))
 	machines := w.pairOfClones(false)
 	for n := range pick(2, 20) {

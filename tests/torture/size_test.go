@@ -13,12 +13,12 @@ import (
 // most is how much memory a command may take, in bytes, whatever it is given.
 const most = 300 << 20
 
-// TestSizes gives git-rekal transcripts and questions that are larger than any, in the long form a
+// TestLongSizes gives git-rekal transcripts and questions that are larger than any, in the long form a
 // gigabyte, ten million lines, a line of 200 MB, 100,000 tool calls: there is a result, or one line that
 // says what to do, within bounds.
-func TestSizes(t *testing.T) {
+func TestLongSizes(t *testing.T) {
 	part := 100 // of the numbers
-	if long() {
+	if atFull() {
 		part = 1
 	}
 	for _, c := range []struct {
@@ -67,8 +67,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestLargeQuestion asks with all the words that a command line can hold.
-func TestLargeQuestion(t *testing.T) {
+// TestLongLargeQuestion asks with all the words that a command line can hold.
+func TestLongLargeQuestion(t *testing.T) {
 	w := newWorld(t, 1)
 	r := w.machine("home", "alice@example.com").repo()
 	r.large(func(func(string, ...any)) int { return 0 })

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestStaleLeftovers plants what dead processes leave: locks, half-written files. Each is no
+// TestLongStaleLeftovers plants what dead processes leave: locks, half-written files. Each is no
 // obstacle, and is gone or harmless afterwards.
-func TestStaleLeftovers(t *testing.T) {
+func TestLongStaleLeftovers(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.shared("home")
 	git := filepath.Join(c.dir, ".git")
@@ -38,7 +40,7 @@ func TestStaleLeftovers(t *testing.T) {
 		{"an empty index.db", ".rekal/index.db", "", true},
 		{"a lock with something in it", ".rekal/lock", "123", true},
 	} {
-		if i%2 != 0 && !long() {
+		if i%2 != 0 && !atFull() {
 			continue
 		}
 		if !filepath.IsAbs(s.path) {
@@ -90,13 +92,13 @@ func (w *world) stumble(c *clone, s leftover) error {
 	return errors.Join(c.checkLeftovers(), c.checkLedger(c.held()))
 }
 
-// TestClockGoesBack runs commands at times that jump: the ledger's order stays that of its
+// TestLongClockGoesBack runs commands at times that jump: the ledger's order stays that of its
 // commits, and nothing is lost. The binary is the real one but for its clock, which an
 // overlay at build time moves (libfaketime can't: Go asks the kernel itself).
-func TestClockGoesBack(t *testing.T) {
+func TestLongClockGoesBack(t *testing.T) {
 	w := newWorld(t, seed(t))
 	w.bin = filepath.Join(w.dir, "moved-clock")
-	w.fatal(buildBinary(w.bin, "-overlay="+clockOverlay(t)))
+	harness.Build(t, "git-rekal", w.bin, "-overlay="+clockOverlay(t))
 	c := w.machine("home", "alice@example.com").repo()
 	for n := range pick(5, 80) {
 		w.fatal(c.grow(w, 2, 10))

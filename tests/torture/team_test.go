@@ -10,12 +10,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestTeam measures what a large team costs: the first sync of somebody who has just cloned,
+// TestLongTeam measures what a large team costs: the first sync of somebody who has just cloned,
 // the sync of one new session, a recall, the ledgers' bytes. `make team` runs it with 200
 // authors of 50 sessions; TEAM=AUTHORSxSESSIONS with others.
-func TestTeam(t *testing.T) {
+func TestLongTeam(t *testing.T) {
 	authors, sessions := 5, 4
 	if text := os.Getenv("TEAM"); text != "" {
 		if _, err := fmt.Sscanf(text, "%dx%d", &authors, &sessions); err != nil {
@@ -64,10 +66,7 @@ type team struct {
 
 func newTeam(w *world) *team {
 	w.t.Helper()
-	writer := filepath.Join(w.dir, "team")
-	if out, err := exec.CommandContext(w.ctx, "go", "build", "-buildvcs=false", "-o", writer, "../team").CombinedOutput(); err != nil {
-		w.t.Fatalf("%v: %s", err, out)
-	}
+	writer := filepath.Join(harness.Program(w.t, "tests/team"), "team")
 	m := w.machine("server", "server@example.com")
 	m.atHome().must("git", "init", "-q", "--bare", "team.git")
 	return &team{&clone{m, filepath.Join(m.home, "team.git")}, writer}

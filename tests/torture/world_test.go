@@ -5,7 +5,7 @@
 // Everything is real (the built binary, git, its hooks, transcripts that grow under its feet)
 // and lies below one temporary folder. What happens is drawn from one seed, which a test
 // prints: `make torture SEED=…` draws the same again, though the scheduler's part stays its
-// own. `go test` runs a short form; TORTURE=long runs the issue's numbers.
+// own. `make test-long` runs a short form; TORTURE=full (`make torture`) runs large numbers.
 //
 // world_test.go has the machines and clones, talk_test.go the transcripts that they grow,
 // check_test.go what must hold after every blow, ledger_test.go a reader of the ledger that
@@ -18,13 +18,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,68 +31,19 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// The binary is built once, by TestMain, since linking it takes seconds.
-var binDir string
+// atFull reports whether the large numbers were asked for; pick is the number, which TORTURE_N overrides.
+func atFull() bool { return os.Getenv("TORTURE") == "full" }
 
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "rekal-torture")
-	if err == nil {
-		binDir = filepath.Join(dir, "bin")
-		err = buildBinary(binDir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := os.RemoveAll(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	os.Exit(code)
-}
-
-// buildBinary builds git-rekal into dir as these tests were built. More arguments go to
-// `go build`.
-func buildBinary(dir string, more ...string) error {
-	args := append([]string{"build", "-buildvcs=false", "-ldflags=-s -w -X main.version=v0.0.0-torture"}, more...)
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "-tags" || s.Key == "-race" {
-				args = append(args, s.Key+"="+s.Value)
-			}
-		}
-	}
-	out, err := exec.Command("go", append(args, "-o", filepath.Join(dir, "git-rekal"), "../../git-rekal")...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("build git-rekal: %w\n%s", err, out)
-	}
-	return nil
-}
-
-// noteSources looks at every folder of source: `go test` keeps a result only as long as what
-// a test looked at stays the same, and knows nothing of what TestMain builds.
-func noteSources(t *testing.T) {
-	t.Helper()
-	for _, root := range []string{"../../git-rekal", "../../internal", "../../hooks", "../../templates", "../team"} {
-		err := filepath.WalkDir(root, func(_ string, _ fs.DirEntry, err error) error { return err })
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// long reports whether the long form was asked for; pick is the count of its form, which
-// TORTURE_N overrides.
-func long() bool { return os.Getenv("TORTURE") == "long" }
-
-func pick(short, full int) int {
+func pick(short, large int) int {
 	if n, err := strconv.Atoi(os.Getenv("TORTURE_N")); err == nil && n > 0 {
 		return n
 	}
-	if long() {
-		return full
+	if atFull() {
+		return large
 	}
 	return short
 }
@@ -103,7 +52,7 @@ func pick(short, full int) int {
 func seed(t *testing.T) uint64 {
 	t.Helper()
 	s := uint64(1)
-	if long() {
+	if atFull() {
 		s = uint64(time.Now().UnixNano())
 	}
 	if text := os.Getenv("SEED"); text != "" {
@@ -131,16 +80,15 @@ type world struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
-	if !long() {
+	if !atFull() {
 		t.Parallel()
 	}
-	noteSources(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &world{
-		t: t, dir: dir, bin: binDir, ctx: t.Context(), born: time.Now().Add(-3 * time.Hour).UTC().Truncate(time.Second),
+		t: t, dir: dir, bin: harness.Binary(t), ctx: t.Context(), born: time.Now().Add(-3 * time.Hour).UTC().Truncate(time.Second),
 		rng: rand.New(rand.NewPCG(seed, 0)), patience: patience,
 	}
 }
@@ -245,7 +193,7 @@ func (r ran) String() string {
 		strings.Join(r.args, " "), r.code, r.took.Round(time.Millisecond), r.out, r.stderr)
 }
 
-// patience bounds every command, so that nothing hangs the machine; TestTeam has more.
+// patience bounds every command, so that nothing hangs the machine; TestLongTeam has more.
 const patience = 2 * time.Minute
 
 // running is a command that has been started, as the leader of a process group.

@@ -1,4 +1,4 @@
-package redact_test
+package samples_test
 
 import (
 	"math/rand/v2"
@@ -8,17 +8,20 @@ import (
 	"github.com/zricethezav/gitleaks/v8/detect"
 
 	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
+	"github.com/git-rekal/git-rekal/tests/samples"
 )
 
-// TestFindsWhatTheLibraryFinds holds windows, offsets and allowlists against gitleaks'
+// TestLongFindsWhatTheLibraryFinds holds windows, offsets and allowlists against gitleaks'
 // own detector on long texts: every secret that it finds in the whole text is gone.
-func TestFindsWhatTheLibraryFinds(t *testing.T) {
+func TestLongFindsWhatTheLibraryFinds(t *testing.T) {
 	d, err := detect.NewDetectorDefaultConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.IgnoreGitleaksAllow = true
-	r := redact.New()
+	r := harness.Redactor()
 	total := 0
 	for seed := range uint64(12) {
 		in := mixed(seed)
@@ -52,11 +55,20 @@ func mixed(seed uint64) string {
 	var b strings.Builder
 	for b.Len() < 30_000 {
 		if rng.IntN(30) == 0 {
-			all := samples(rng.Uint64())
-			b.WriteString(all[rng.IntN(len(all))].text)
+			all := samples.All(rng.Uint64())
+			b.WriteString(all[rng.IntN(len(all))].Text)
 			continue
 		}
 		b.WriteString(filler[rng.IntN(len(filler))])
 	}
 	return b.String()
+}
+
+func applyText(t *testing.T, r *redact.Redactor, text string) string {
+	t.Helper()
+	entry, _, err := r.Apply(t.Context(), session.Entry{Sessions: []session.Session{{Turns: []session.Turn{{Content: text}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entry.Entry().Sessions[0].Turns[0].Content
 }
