@@ -3,107 +3,109 @@
 PREFIX   ?= $(if $(filter 0,$(shell id -u)),/usr/local,$(HOME)/.local)
 FUZZTIME ?= 10s
 # More flags for go test, e.g. make test TESTFLAGS='-run Append ./internal/ledger'
-TESTFLAGS ?= ./...
+TESTFLAGS ?= $(call packages,-v)
 BENCHFLAGS ?= ./...
 BENCH ?= 11k 225k
 BENCHDIR ?= .build/bench
 DATA ?= ../shared/data
 
-# Asked when a recipe runs, after setup had its turn; hence = and not :=.
-system_libgit2 = $(shell pkg-config --exists 'libgit2 >= 1.5 libgit2 < 1.6' 2>/dev/null && echo yes)
 version = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-ldflags = -X main.version=$(version)
 
-# How to call go so that it links our own static libgit2. Go's build cache does not see what
-# pkg-config answers, so git2go would stay linked to the library it was first built with; it
-# does see CGO_CFLAGS, hence the library's id there.
-libgit2 = .build/libgit2
-static = PKG_CONFIG_PATH=$(CURDIR)/$(libgit2)/lib/pkgconfig \
-	CGO_CFLAGS="-O2 -g -I$(CURDIR)/$(libgit2)/include -DREKAL_LIBGIT2_$$(cat $(libgit2)/id)" \
-	GOFLAGS="$$(go env GOFLAGS) -tags=static,system_libgit2"
-# How to call go otherwise: with the system's libgit2 when it is 1.5.
-env = $(if $(system_libgit2),,$(static))
-# How to link the release on Linux: without the system's C++ library, which takes 4 ms to load at each
-# start. The folder holds nothing but the archive, so that the linker finds no shared one there.
-cxx = $(CURDIR)/.build/cxx
-linked = $(if $(filter Linux,$(shell uname -s)),-extldflags "-static-libgcc -L$(cxx)")
+# How to call go. Where there is a libgit2 of our own (make libgit2), it is linked, and the C++ library, too:
+# git-rekal then starts 20 ms sooner. Go's build cache does not see what pkg-config answers; it does see
+# CGO_CFLAGS, hence the library's id there. The folder cxx holds nothing but an archive, so that the linker
+# finds no shared one there. Nobody debugs what is built here, so nothing is compiled for debuggers.
+libgit2 = $(CURDIR)/.build/libgit2
+env = export GOFLAGS="$$(go env GOFLAGS) -buildvcs=false -trimpath -gcflags=all=-dwarf=false" CGO_CFLAGS='-O2 -g0'; \
+	if [ -f $(libgit2)/id ]; then \
+		export PKG_CONFIG_PATH=$(libgit2)/lib/pkgconfig GOFLAGS="$$GOFLAGS -tags=static,system_libgit2" \
+			CGO_CFLAGS="$$CGO_CFLAGS -I$(libgit2)/include -DREKAL_LIBGIT2_$$(cat $(libgit2)/id)"; \
+		[ ! -d $(libgit2)/cxx ] || export CGO_LDFLAGS="-O2 -static-libgcc -L$(libgit2)/cxx"; \
+	fi;
 
 tool = $(env) go tool -modfile=.ci/tools.mod
+# What lies outside the module is not seen by go's test cache; what the environment says of it is. `make lint`
+# vets.
+gotest = export REKAL_DATA='$(abspath $(DATA))' REKAL_DATA_SUM="$$(ls -lR '$(DATA)' 2>/dev/null | cksum)"; \
+	$(tool) gotestsum --format pkgname --format-hide-empty-pkg -- -vet=off
+# Where there is memory for it (4 GB), what tests write need not reach a disk: that halves their time.
+memory = if [ "$$(df -Pk /dev/shm 2>/dev/null | awk 'END {print ($$4 > 4000000)}')" = 1 ]; then export TMPDIR=/dev/shm; fi;
+# Folders with tests whose names begin as said; each that is there costs a link.
+packages = $$(git grep -E '^func (Test|Fuzz)' -- '*_test.go' ':!*/testdata/*' | grep $(1) 'func TestLong' | sed 's,:.*,,; s,^,./,; s,/[^/]*$$,,' | sort -u)
 # git knows which files are ours: not .build, not what git ignores.
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
-.PHONY: build setup libgit2 release test race torture team lint fmt fuzz vuln bench microbench rank demo vectors hook-managers ollama install check clean
+.NOTPARALLEL:
+.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench microbench rank demo hook-managers ollama install check clean
 
 build: setup
-	$(env) go build -buildvcs=false -ldflags '$(ldflags)' -o bin/git-rekal ./git-rekal
+	@$(env) go build -ldflags '-s -w -X main.version=$(version)' -o bin/git-rekal ./git-rekal
 
 # What the build needs beside Go, gcc, git and make; silent when nothing is missing.
 setup:
-	@.ci/setup.sh
+	@$(env) .ci/setup.sh
 
-libgit2:
-	@.ci/libgit2.sh
+# A static libgit2, for a binary to give away, and for one that starts fast.
+libgit2: setup
+	@.ci/libgit2.sh || echo 'note: the libgit2 of the system is linked instead, which takes longer to start' >&2
 
-# The binary to give away: it needs no libgit2 on the machine where it runs.
-release: setup libgit2
-	@mkdir -p $(cxx) && ln -sf "$$(c++ -print-file-name=libstdc++.a)" $(cxx)/libstdc++.a
-	$(static) go build -buildvcs=false -trimpath -ldflags '-s -w $(linked) $(ldflags)' -o dist/git-rekal ./git-rekal
-	@.ci/linked.sh dist/git-rekal
-
+# The tests in three tiers (CONTRIBUTING.md): what answers while the thought is still there, what CI runs
+# beside it, and what takes half the night. What is long is called TestLong….
 test: setup
-	$(env) go test $(TESTFLAGS)
+	@$(memory) $(gotest) -skip '^TestLong' $(TESTFLAGS)
+
+test-long: libgit2
+	@$(memory) $(gotest) -timeout 30m -run '^TestLong' $(call packages,-e)
+
+test-nightly: torture team hook-managers fuzz
 
 race: setup
-	$(env) go test -race $(TESTFLAGS)
+	@$(env) go test -race ./...
 
 # Crashes, full disks and crowds, for about half an hour; SEED=N repeats a run, RUN=Kills
 # takes one test, TORTURE_N=100 its number of rounds. As root also small disks.
 torture: setup
-	$(env) TORTURE=long go test ./tests/torture -count=1 -v -timeout 3h -run 'Test$(RUN)'
+	@$(env) TORTURE=full go test ./tests/torture -count=1 -v -timeout 3h -run 'Test(Long)?$(RUN)'
 
 # What a team of 200 authors costs, TEAM=200x50 sessions each.
 team: setup
-	$(env) TEAM=$(or $(TEAM),200x50) go test ./tests/torture -count=1 -v -timeout 1h -run TestTeam
+	@$(env) TEAM=$(or $(TEAM),200x50) go test ./tests/torture -count=1 -v -timeout 1h -run TestLongTeam
 
 # git-rekal on large ledgers made of real sessions, beside rg and SQLite: BENCH='11k 225k 1100k'
 # names the sizes. They are generated once, into BENCHDIR, from the sessions in DATA.
-bench: release
-	$(env) go build -buildvcs=false -o .build/bench/bench ./tests/bench
-	@.build/bench/bench -bin dist -dir '$(BENCHDIR)' -data '$(DATA)' $(BENCH)
+bench: libgit2 build
+	@$(env) go build -o .build/bench/bench ./tests/bench
+	@.build/bench/bench -bin bin -dir '$(BENCHDIR)' -data '$(DATA)' $(BENCH)
 
 # The benchmarks beside the code, e.g. make microbench BENCHFLAGS=./internal/search
 microbench: setup
-	$(env) go test -run '^$$' -bench . -benchmem $(BENCHFLAGS)
+	@$(env) go test -run '^$$' -bench . -benchmem $(BENCHFLAGS)
 
 lint: setup
 	@.ci/rules.sh
-	$(tool) golangci-lint run
+	@$(tool) golangci-lint run
 	@unformatted=$$($(tool) gofumpt -l $(gofiles)) && test -z "$$unformatted" || \
 		{ printf 'not gofumpt-ed (make fmt mends it):\n%s\n' "$$unformatted" >&2; exit 1; }
 
 fmt: setup
-	$(tool) gofumpt -w $(gofiles)
+	@$(tool) gofumpt -w $(gofiles)
 
 # Every fuzz target for FUZZTIME each.
 fuzz: setup
-	$(env) .ci/fuzz.sh $(FUZZTIME)
+	@$(env) .ci/fuzz.sh $(FUZZTIME)
 
 # Known vulnerabilities, where the network allows; it decides nothing.
 vuln: setup
-	$(env) go run golang.org/x/vuln/cmd/govulncheck@v1.8.0 ./...
+	@$(env) go run golang.org/x/vuln/cmd/govulncheck@v1.8.0 ./...
 
 # make rank CORPUS=DIR QUERIES=FILE OUT=run.tsv
 rank: setup
 	@test -n '$(CORPUS)' -a -n '$(QUERIES)' -a -n '$(OUT)' || \
 		{ echo 'usage: make rank CORPUS=DIR QUERIES=FILE OUT=run.tsv' >&2; exit 2; }
-	$(env) go run ./tests/rank '$(CORPUS)' '$(QUERIES)' '$(OUT)'
+	@$(env) go run ./tests/rank '$(CORPUS)' '$(QUERIES)' '$(OUT)'
 
 demo: build
 	@sh .ci/demo.sh
-
-# What gitleaks' own rules are tested with against internal/redact; makes them from its sources.
-vectors: setup
-	$(env) .ci/vectors.sh
 
 # husky, lefthook, pre-commit and git-lfs, really installed: needs the network, and is no test.
 hook-managers: build
@@ -113,14 +115,9 @@ hook-managers: build
 ollama: build
 	@.ci/ollama.sh bin
 
-# The release is what starts fast: the system's libgit2 brings twenty libraries and all of the
-# system's certificates, about 15 ms at each start.
-install:
-	@set -e; binary=dist/git-rekal; $(MAKE) --no-print-directory release || { \
-		echo 'note: linked with the libgit2 of the system instead, which takes longer to start' >&2; \
-		binary=bin/git-rekal; $(MAKE) --no-print-directory build; }; \
-	install -d '$(DESTDIR)$(PREFIX)/bin'; \
-	install -m 755 $$binary '$(DESTDIR)$(PREFIX)/bin/git-rekal'
+install: libgit2 build
+	install -d '$(DESTDIR)$(PREFIX)/bin'
+	install -m 755 bin/git-rekal '$(DESTDIR)$(PREFIX)/bin/git-rekal'
 	@set -e; for page in docs/man/*.1; do \
 		[ -f "$$page" ] || continue; \
 		install -d '$(DESTDIR)$(PREFIX)/share/man/man1'; \
@@ -134,4 +131,4 @@ check:
 
 # Leaves .build, where the static libgit2 lies; rm -r .build builds it anew.
 clean:
-	rm -rf bin dist
+	rm -rf bin

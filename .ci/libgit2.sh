@@ -1,7 +1,6 @@
 #!/bin/sh
-# Builds libgit2 1.5 from source as a small static library in .build/libgit2, for the
-# release build and for systems whose libgit2 is another version. No ssh and no https:
-# git-rekal leaves the network to git. Does nothing when the library is already there.
+# Builds libgit2 1.5 from source as a small static library in .build/libgit2. No ssh and no https: git-rekal
+# leaves the network to git, and starts faster without. Does nothing when the library is already there.
 #
 # The source is the first of
 #   LIBGIT2_SRC=FILE   a libgit2 1.5.x source tarball that you checked yourself
@@ -104,12 +103,14 @@ build() {
 }
 
 # The linker prefers a shared library of a directory over a static one, so the static ones
-# that libgit2 needs are put beside it, where nothing shared lies.
+# that libgit2 needs are put beside it, where nothing shared lies; on Linux the C++ library, too.
 gather() {
 	for l in libz.a libhttp_parser.a; do
 		a=$(cc -print-file-name=$l)
 		[ "$a" = "$l" ] || cp "$a" "$prefix/lib/"
 	done
+	a=$(c++ -print-file-name=libstdc++.a)
+	[ "$a" = libstdc++.a ] || { mkdir "$prefix/cxx" && ln -s "$a" "$prefix/cxx/"; }
 }
 
 if [ -f "$prefix/id" ]; then exit 0; fi

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts in place what the build needs beside Go, gcc, git and make: a C++ runtime to link
-# DuckDB, pkg-config, and libgit2 1.5, the only version that git2go v34 works with.
+# Puts in place what the build needs beside Go, gcc, git and make: a C++ runtime to link DuckDB,
+# pkg-config, and libgit2 1.5, the only version that git2go v34 works with.
 #
 #   setup.sh          what `make build` needs; says nothing when nothing is missing
 #   setup.sh source   what .ci/libgit2.sh needs to build libgit2 from source
@@ -90,12 +90,15 @@ source)
 '')
 	need g++ has_cxx
 	if ! has_libgit2 2>/dev/null && command -v apt-get >/dev/null; then
+		# While packages come, Go compiles what needs none of them.
+		go list -deps ./git-rekal | grep -v 'git2go\|git-rekal/' | xargs go build 2>/dev/null &
 		apt_update
 		case $(packaged_libgit2) in 1.5.*) missing="$missing libgit2-dev" ;; esac
 	fi
 	install_missing
 	# Neither installed nor to be had as a package: a static one of our own.
 	has_libgit2 || .ci/libgit2.sh
+	wait
 	;;
 *) die "unknown argument $1" ;;
 esac
