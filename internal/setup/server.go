@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -54,7 +55,11 @@ func installServer(l Layout, made *record, r *Report) error {
 		return fmt.Errorf("setup: %s was left alone: %w: add the server `git-rekal mcp` by hand", serverFile, err)
 	}
 	if bytes.Equal(more, text) {
-		r.already("MCP server in %s", serverFile)
+		if starts(gjson.GetBytes(bytes.TrimPrefix(text, []byte(bom)), serverList+"."+serverName)) {
+			r.already("MCP server in %s", serverFile)
+		} else {
+			r.hint("the server %q in %s runs something else and was left alone; take it out and run `git rekal init --mcp` again, or register `git-rekal mcp` under another name", serverName, serverFile)
+		}
 		return nil
 	}
 	err = made.note(path)
@@ -179,13 +184,34 @@ func cutServer(text []byte) (rest []byte, ours bool) {
 	return cutMember(text, len(text)-len(body)+gjson.GetBytes(body, serverList).Index, serverName), true
 }
 
+// starts reports whether a server, as somebody wrote it, starts git-rekal: by whatever path, or as a command of
+// git, which may be told the folder.
+func starts(server gjson.Result) bool {
+	line := commandLine(server)
+	if len(line) > 3 && line[1] == "-C" {
+		line = slices.Delete(line, 1, 3)
+	}
+	if len(line) > 0 {
+		line[0] = strings.TrimSuffix(filepath.Base(line[0]), ".exe")
+	}
+	return slices.Equal(line, []string{serverName, "mcp"}) || slices.Equal(line, []string{"git", "rekal", "mcp"})
+}
+
+// isOurs reports whether a server is what addServer writes, however it is spaced.
 func isOurs(server gjson.Result) bool {
+	return slices.Equal(commandLine(server), []string{serverName, "mcp"}) && len(server.Map()) == 2
+}
+
+// commandLine is a server's command with its arguments; nil when it names none.
+func commandLine(server gjson.Result) []string {
 	var s struct {
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
 	}
-	return server.IsObject() && json.Unmarshal([]byte(server.Raw), &s) == nil &&
-		s.Command == serverName && strings.Join(s.Args, " ") == "mcp" && len(server.Map()) == 2
+	if !server.IsObject() || json.Unmarshal([]byte(server.Raw), &s) != nil || s.Command == "" {
+		return nil
+	}
+	return append([]string{s.Command}, s.Args...)
 }
 
 // cutMember takes a member out of the object that begins at a place, with the white space before it and one
