@@ -1,78 +1,203 @@
 package mcp
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// patient is a transport whose end of input waits for the answers to what came before it: the SDK would
-// drop them, and with them all that a client asks that writes its requests and closes.
-type patient struct{ sdk.Transport }
-
-// Connect wraps the connection.
-func (p patient) Connect(ctx context.Context) (sdk.Connection, error) {
-	c, err := p.Transport.Connect(ctx)
-	return &counted{Connection: c, open: map[jsonrpc.ID]bool{}, closed: make(chan struct{})}, err
+// stream is the transport: a message a line. The SDK's own ends the server at the first line that is no message,
+// and with it what other calls are waiting for, and drops at the end of the input what is not answered yet.
+type stream struct {
+	in   io.Reader
+	out  io.Writer
+	deaf func() // called when the end has come and nobody reads what is left to say
 }
 
-// counted knows which calls are not yet answered.
-type counted struct {
-	sdk.Connection
-	mu     sync.Mutex
-	open   map[jsonrpc.ID]bool
-	none   chan struct{} // closed when the last call is answered; nil: nobody waits
+// patience is how long, at the end, a client may take to read an answer.
+const patience = time.Second
+
+// maxLine is how long a line may be: a memory has 64 KB at most, and may say more of itself than it is let to.
+const maxLine = 16 << 20
+
+// What is answered to a line that is no message, as JSON-RPC 2.0 has it. A batch is none: MCP knows them in one
+// version only (2025-03-26).
+const (
+	notJSON    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: a message is one line of JSON"}}`
+	notMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: a line is one message of JSON-RPC 2.0, and no batch"}}`
+	tooLong    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: longer than 16 MB"}}`
+)
+
+// Connect begins to read.
+func (s *stream) Connect(context.Context) (sdk.Connection, error) {
+	c := &connection{stream: s, lines: make(chan []byte), ended: make(chan struct{}), closed: make(chan struct{})}
+	go c.listen()
+	return c, nil
+}
+
+// connection is that of the one client. Nothing that is written holds up what is read, or the end of the input
+// would never be seen where nobody reads.
+type connection struct {
+	*stream
+	lines  chan []byte
+	ended  chan struct{} // closed when the input has ended
 	end    sync.Once
 	closed chan struct{}
+
+	writing sync.Mutex
+	mu      sync.Mutex
+	open    int           // what is not answered yet
+	none    chan struct{} // closed when everything is; nil: nobody waits
 }
 
-// Read notes each call.
-func (c *counted) Read(ctx context.Context) (jsonrpc.Message, error) {
-	msg, err := c.Connection.Read(ctx)
-	if err != nil {
-		c.wait(ctx)
-		return msg, err
-	}
-	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
-		c.mu.Lock()
-		c.open[req.ID] = true
-		c.mu.Unlock()
-	}
-	return msg, nil
-}
-
-// Write notes that a call is answered.
-func (c *counted) Write(ctx context.Context, msg jsonrpc.Message) error {
-	err := c.Connection.Write(ctx, msg)
-	if res, ok := msg.(*jsonrpc.Response); ok {
-		c.mu.Lock()
-		delete(c.open, res.ID)
-		if len(c.open) == 0 && c.none != nil {
-			close(c.none)
-			c.none = nil
+// listen reads lines until the input ends.
+func (c *connection) listen() {
+	defer close(c.lines)
+	in := bufio.NewReader(c.in)
+	for {
+		line, err := next(in)
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			select {
+			case c.lines <- line:
+			case <-c.closed:
+				return
+			}
 		}
-		c.mu.Unlock()
+		if err != nil {
+			return
+		}
 	}
+}
+
+// next reads a line, of one that is too long the beginning, and the error that ended it.
+func next(in *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if len(line) <= maxLine {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// Read gives the next message. The end of the input waits for the answers to what came before it.
+func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		select {
+		case line, ok := <-c.lines:
+			if !ok {
+				close(c.ended)
+				c.wait(ctx)
+				return nil, io.EOF
+			}
+			msg, refusal := message(line)
+			if req, ok := msg.(*jsonrpc.Request); refusal != "" || ok && req.IsCall() {
+				c.owe()
+			}
+			if refusal == "" {
+				return msg, nil
+			}
+			go func() {
+				defer c.answered()
+				_ = c.put([]byte(refusal))
+			}()
+		case <-c.closed:
+			return nil, io.EOF
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// message is what a line says, or the answer to one that is none.
+func message(line []byte) (msg jsonrpc.Message, refusal string) {
+	switch {
+	case len(line) > maxLine:
+		return nil, tooLong
+	case !json.Valid(line):
+		return nil, notJSON
+	}
+	msg, err := jsonrpc.DecodeMessage(line)
+	if err != nil {
+		return nil, notMessage
+	}
+	return msg, ""
+}
+
+// Write sends a message. An error that the SDK gives no code is about a request that may not be made, or not now.
+func (c *connection) Write(_ context.Context, msg jsonrpc.Message) error {
+	if res, ok := msg.(*jsonrpc.Response); ok {
+		defer c.answered()
+		if res.Error != nil && !errors.As(res.Error, new(*jsonrpc.Error)) {
+			msg = &jsonrpc.Response{ID: res.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: res.Error.Error()}}
+		}
+	}
+	text, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
+	}
+	return c.put(text)
+}
+
+// put writes a line.
+func (c *connection) put(text []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	done := make(chan struct{})
+	defer close(done)
+	go c.watch(done)
+	_, err := c.out.Write(append(text, '\n'))
 	return err
 }
 
-// Close ends the wait, too.
-func (c *counted) Close() error {
-	c.end.Do(func() { close(c.closed) })
-	return c.Connection.Close()
-}
-
-// wait returns when all calls are answered or nobody can answer any more.
-func (c *counted) wait(ctx context.Context) {
-	c.mu.Lock()
-	if len(c.open) == 0 {
-		c.mu.Unlock()
+// watch tells of a write that nobody reads, once the input has ended.
+func (c *connection) watch(done <-chan struct{}) {
+	select {
+	case <-c.ended:
+	case <-done:
 		return
 	}
+	select {
+	case <-time.After(patience):
+		c.deaf()
+	case <-done:
+	}
+}
+
+func (c *connection) owe() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open++
+}
+
+func (c *connection) answered() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open--; c.open == 0 && c.none != nil {
+		close(c.none)
+		c.none = nil
+	}
+}
+
+// wait returns when everything is answered or nobody can answer any more.
+func (c *connection) wait(ctx context.Context) {
+	c.mu.Lock()
 	none := make(chan struct{})
-	c.none = none
+	if c.open == 0 {
+		close(none)
+	} else {
+		c.none = none
+	}
 	c.mu.Unlock()
 	select {
 	case <-none:
@@ -80,3 +205,12 @@ func (c *counted) wait(ctx context.Context) {
 	case <-ctx.Done():
 	}
 }
+
+// Close ends reading and the wait. The streams are the caller's.
+func (c *connection) Close() error {
+	c.end.Do(func() { close(c.closed) })
+	return nil
+}
+
+// SessionID is empty: there is one client.
+func (c *connection) SessionID() string { return "" }
