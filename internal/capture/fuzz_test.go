@@ -16,7 +16,7 @@ func FuzzCache(f *testing.F) {
 			t.Fatal(err)
 		}
 		st := readCache(path)
-		if st.Version != cacheVersion || st.Sessions == nil || st.Recorded == nil || st.Rewrites == nil || st.Latest == nil || st.Files == nil || st.Foreign == nil {
+		if st.Version != cacheVersion || st.Sessions == nil || st.Recorded == nil || st.Rewrites == nil || st.Latest == nil || st.Files == nil || st.Searched == nil {
 			t.Fatalf("%+v", st)
 		}
 		for id, k := range st.Sessions {

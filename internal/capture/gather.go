@@ -18,7 +18,7 @@ type gathered struct {
 	st    *state
 	now   time.Time
 	fresh []*session.Session // new content only, numbered behind what is known
-	read  bool               // some transcript was read, or a store was judged
+	read  bool               // some transcript was read or searched
 	done  []*reading
 	out   Outcome
 
@@ -42,13 +42,13 @@ func (g *gathered) gather(ctx context.Context) error {
 }
 
 func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []string) error {
-	found, err := agent.Locate(ctx, transcript.Env{Home: g.Home, Getenv: g.Getenv, Roots: roots, Foreign: g.st.Foreign})
+	found, err := agent.Locate(ctx, transcript.Env{Home: g.Home, Getenv: g.Getenv, Roots: roots, Searched: g.st.Searched, Search: g.Budget})
 	if err != nil {
 		return fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
 	}
 	g.out.Warnings = append(g.out.Warnings, found.Unreadable...)
-	if !maps.Equal(g.st.Foreign, found.Foreign) {
-		g.st.Foreign, g.read = found.Foreign, true
+	if !maps.Equal(g.st.Searched, found.Searched) {
+		g.st.Searched, g.read = found.Searched, true
 	}
 	var changed []transcript.File
 	for _, f := range found.Files {
@@ -165,7 +165,7 @@ func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) erro
 	if k == nil && fresh == nil {
 		return g.begin(ctx, r, s)
 	}
-	if s.TitleKind == transcript.TitlePrompt {
+	if s.TitleKind == transcript.TitlePrompt && (fresh != nil || k.Title != "") {
 		s.Title = "" // the first prompt of this read, not of the session
 	}
 	if k != nil && fresh == nil && r.continues(k, s) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"os"
 
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -60,7 +61,7 @@ func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files, s
 		}
 		cursors[i], pieces[i] = g.st.Sessions[sessionKey(agent.Name(), f.NativeID)], g.pieces[f.Path]
 	}
-	rd := reader{agent: agent, roots: roots, siblings: siblings, piece: g.Round.Piece}
+	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.Round.Piece}
 	go func() {
 		for i, f := range files {
 			select {
@@ -84,6 +85,7 @@ func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files, s
 type reader struct {
 	agent    transcript.Agent
 	roots    []string
+	others   map[string]bool
 	siblings []transcript.File
 	piece    int64 // see Round
 }
@@ -105,9 +107,9 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known, last pie
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
-	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0}
+	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0, Others: rd.others}
 	if k != nil {
-		opt.Last = k.Last
+		opt.Last, opt.Apart = k.Last, k.Apart
 	} else if opt.Spawner, err = transcript.Spawner(ctx, f, rd.siblings); err != nil {
 		return nil, err
 	}
@@ -243,6 +245,9 @@ func (g *gathered) remember() {
 		seen[r.file.Path] = true
 		if r.cut {
 			g.pieces[r.file.Path] = piece{r.offset, r.file.Size - r.offset}
+		}
+		for _, root := range r.doc.Others {
+			g.st.Others[root] = true
 		}
 		g.st.Files[r.file.Path] = stamp{Size: r.file.Size, ModTime: r.file.ModTime.UnixNano()}
 		if k := g.st.Sessions[sessionKey(r.agent, r.file.NativeID)]; k != nil && k.owns(r) {

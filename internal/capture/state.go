@@ -23,7 +23,7 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with the fields below; a cache of another version is dropped.
-const cacheVersion = 7
+const cacheVersion = 8
 
 // recent is how long an edit that no commit holds yet can tie its session to one.
 const recent = 7 * 24 * time.Hour
@@ -41,7 +41,8 @@ type state struct {
 	Marks    map[string]mark     // the one that wins, by the ID of its session or memory
 	Latest   map[string]string   // session ID or key → path of the last segment that adds to it or links it
 	Files    map[string]stamp    // transcripts that were read to this size and time
-	Foreign  map[string]int64    // see transcript.Env
+	Searched map[string]int64    // see transcript.Env
+	Others   map[string]bool     // see transcript.Options
 }
 
 // known is one session as the ledger holds it.
@@ -53,6 +54,7 @@ type known struct {
 	Scrubbed time.Time // the last one's that was scrubbed
 	Turns    int       // how many turns there are: the index of the next one
 	Tools    int
+	Apart    bool  // a part of it was left out, which was made in another repository
 	Bytes    int64 // cursor: how much of the transcript was read
 	Hash     string
 	Title    string
@@ -72,7 +74,7 @@ func newState() *state {
 	return &state{
 		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
 		Memories: map[string][]string{}, Marks: map[string]mark{}, Latest: map[string]string{},
-		Files: map[string]stamp{}, Foreign: map[string]int64{},
+		Files: map[string]stamp{}, Searched: map[string]int64{}, Others: map[string]bool{},
 	}
 }
 
@@ -87,7 +89,7 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	if st.follow(ctx, repo, tips) != nil {
 		// The stamps of files go, too: what a lost tip had stored may be missing now.
 		fresh := newState()
-		fresh.Foreign = st.Foreign
+		fresh.Searched, fresh.Others = st.Searched, st.Others
 		if err := fresh.follow(ctx, repo, tips); err != nil {
 			return nil, fmt.Errorf("capture: %w", err)
 		}
@@ -286,6 +288,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		if t.Content == session.Scrubbed && t.TS.After(k.Scrubbed) {
 			k.Scrubbed = t.TS
 		}
+		k.Apart = k.Apart || t.Content == session.Elsewhere
 	}
 	if s.Bytes > 0 {
 		k.Bytes, k.Hash = s.Bytes, s.Hash

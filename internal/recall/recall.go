@@ -364,44 +364,6 @@ func commitsOf(facets map[string]db.Facet) []string {
 	return out
 }
 
-// passage is what a result shows of a session's words.
-type passage struct {
-	turn    *int
-	role    string
-	snippet string
-}
-
-// passages reads what answers best of each hit, and cuts the snippet out of it.
-func passages(ctx context.Context, index *db.DB, s *search.Searcher, query string, hits []found) ([]passage, error) {
-	wanted := make(map[string]int, len(hits))
-	for _, h := range hits {
-		switch {
-		case h.titled():
-			wanted[h.id] = search.First
-		case h.turn != -1:
-			wanted[h.id] = h.turn
-		}
-	}
-	turns, err := s.Turns(ctx, wanted)
-	if err != nil {
-		return nil, err
-	}
-	ran, err := calls(ctx, index, hits)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]passage, len(hits))
-	for i, h := range hits {
-		asked := strings.Join(append([]string{query}, h.read...), " ")
-		if t, ok := turns[h.id]; ok {
-			out[i] = passage{&t.Index, t.Role, search.Snippet(t.Content, asked, h.snippet)}
-			continue
-		}
-		out[i].snippet = search.Snippet(ran[h.id], asked, h.snippet)
-	}
-	return out, nil
-}
-
 // beside runs steps at once.
 func beside(steps ...func() error) error {
 	done := make(chan error, len(steps))

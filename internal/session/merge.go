@@ -254,10 +254,12 @@ func (s Session) LastTS() time.Time {
 	return last
 }
 
-// FirstTS is the time of the first turn that s holds; the start when it holds none.
+// FirstTS is the time of the first turn that s holds, but for a part elsewhere; the start when it holds none.
 func (s Session) FirstTS() time.Time {
-	if len(s.Turns) == 0 {
-		return s.StartedAt
+	for _, t := range s.Turns {
+		if t.Content != Elsewhere {
+			return t.TS
+		}
 	}
-	return s.Turns[0].TS
+	return s.StartedAt
 }

@@ -75,6 +75,10 @@ const CmdPrefix = 100
 // is known and not stored again.
 const Scrubbed = "[REDACTED:scrubbed]"
 
+// Elsewhere is a turn that stands for a part of the session: its work went on in the work tree of another
+// repository, whose ledger may hold it. The turn has the time and role of the part's first turn or call.
+const Elsewhere = "[REDACTED:elsewhere]"
+
 // MaxTurn is how many bytes of one turn are kept. What is longer is cut with a marker
 // that says by how much (ledger format, version 1).
 const MaxTurn = 1 << 20

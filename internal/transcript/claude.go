@@ -1,11 +1,13 @@
 package transcript
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,17 +31,15 @@ type ClaudeCode struct{}
 // Name is the source of the sessions.
 func (ClaudeCode) Name() string { return "claude-code" }
 
-// Locate lists the transcripts that may concern the repository. The folders named like
-// a worktree are taken as they are. In one named like something below a worktree, any
-// transcript that begins inside makes it one of ours; in all others the newest decides.
-// What is judged not to be ours is remembered by modification time, so that it costs
-// one stat the next time.
+// Locate lists the transcripts that may concern the repository: all in the folders named like a worktree, and
+// of the others those in which some record was made in one, because a session goes where its agent goes. How
+// far the others were searched is remembered, so that each byte is looked at once.
 func (ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
 	l := claudeLocator{
 		env:    env,
 		places: newPlaces(env.Roots),
 		own:    env.getenv("CLAUDE_CODE_PROJECT_DIR_NAME"),
-		found:  Found{Foreign: make(map[string]int64)},
+		found:  Found{Searched: make(map[string]int64)},
 	}
 	for _, root := range l.places.roots {
 		l.names = append(l.names, encodeFolder(root.spelling))
@@ -48,6 +48,9 @@ func (ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
 		if err := l.store(ctx, store); err != nil {
 			return Found{}, err
 		}
+	}
+	if err := l.search(ctx); err != nil {
+		return Found{}, err
 	}
 	slices.SortFunc(l.found.Files, func(a, b File) int {
 		if sub := btoi(a.AgentID != "") - btoi(b.AgentID != ""); sub != 0 {
@@ -114,6 +117,7 @@ type claudeLocator struct {
 	places *places
 	names  []string // encoded roots
 	own    string   // a folder name that the user chose
+	others []File   // in folders of other names
 	found  Found
 }
 
@@ -145,71 +149,32 @@ func (l *claudeLocator) store(ctx context.Context, store string) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("transcript: locate: %w", err)
 		}
-		dir := filepath.Join(store, e.Name())
-		if info, err := os.Stat(dir); err != nil {
-			l.unreadable("look at project folder", err)
-		} else if info.IsDir() {
-			l.project(dir, info.ModTime().UnixNano())
-		}
+		l.project(filepath.Join(store, e.Name()))
 	}
 	return nil
 }
 
-// project takes the files of one project's folder, or remembers it as foreign. Its
-// modification time was read before its entries, so that a file added meanwhile makes
-// it be judged again.
-func (l *claudeLocator) project(dir string, mtime int64) {
-	sure, likely := l.named(filepath.Base(dir))
-	if judged, ok := l.env.Foreign[dir]; ok && judged == mtime && !sure {
-		l.found.Foreign[dir] = mtime
-		return
-	}
+// project takes the files of one project's folder, or leaves them to be searched.
+func (l *claudeLocator) project(dir string) {
 	entries, err := list(dir)
 	l.unreadable("list project folder", err)
-	if err != nil {
-		return
-	}
-	var files []File
-	var folders []string
+	ours := l.named(filepath.Base(dir))
 	for _, e := range entries {
-		if e.IsDir() {
-			folders = append(folders, e.Name())
-		} else if f, ok := l.file(dir, e, ""); ok {
-			files = append(files, f)
+		f, ok := l.file(dir, e, "")
+		switch {
+		case ours && e.IsDir():
+			l.subagents(filepath.Join(dir, e.Name(), "subagents"), e.Name())
+		case ours && ok:
+			l.found.Files = append(l.found.Files, f)
+		case ok:
+			l.others = append(l.others, f)
 		}
-	}
-	if !sure {
-		switch l.judge(files, likely) {
-		case judgedForeign:
-			l.found.Foreign[dir] = mtime
-			return
-		case judgedOpen:
-			return
-		}
-	}
-	l.found.Files = append(l.found.Files, files...)
-	for _, sid := range folders {
-		l.subagents(filepath.Join(dir, sid, "subagents"), sid)
 	}
 }
 
-// named reports whether a folder's name is that of a worktree, and whether it can be
-// that of something below one.
-func (l *claudeLocator) named(name string) (sure, likely bool) {
-	if l.own != "" && name == l.own {
-		return true, true
-	}
-	for _, enc := range l.names {
-		switch {
-		case len(enc) == encodedLength && strings.HasPrefix(name, enc):
-			likely = true
-		case name == enc:
-			return true, true
-		case strings.HasPrefix(name, enc+"-"):
-			likely = true
-		}
-	}
-	return false, likely
+// named reports whether a folder's name is that of a worktree. One that was cut short may be another's.
+func (l *claudeLocator) named(name string) bool {
+	return l.own != "" && name == l.own || len(name) < encodedLength && slices.Contains(l.names, name)
 }
 
 // subagents takes the transcripts of one session's subagents.
@@ -274,64 +239,83 @@ func internalAgent(id string) bool {
 	return false
 }
 
-// judgement is what the beginnings of a folder's transcripts say about it.
-type judgement int
-
-const (
-	judgedForeign judgement = iota
-	judgedOurs
-	judgedOpen // not to be told yet: a transcript has not said where it was made
-)
-
-func (l *claudeLocator) judge(files []File, all bool) judgement {
-	slices.SortStableFunc(files, func(a, b File) int { return b.ModTime.Compare(a.ModTime) })
-	verdict := judgedForeign
-	for _, f := range files {
-		cwd, complete, err := firstFolder(f.Path)
-		switch {
-		case err != nil:
+// search takes of the other files those in which a record was made here, with their subagents; the latest
+// first, as long as there is something left to spend.
+func (l *claudeLocator) search(ctx context.Context) error {
+	slices.SortStableFunc(l.others, func(a, b File) int { return b.ModTime.Compare(a.ModTime) })
+	left := l.env.Search
+	for _, f := range l.others {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("transcript: locate: %w", err)
+		}
+		from := l.env.Searched[f.Path]
+		if from > f.Size {
+			from = 0 // it was written anew
+		}
+		if from >= 0 && from < f.Size && (l.env.Search == 0 || left > 0) {
+			left -= f.Size - from
+			done, err := l.visit(f, from)
 			l.unreadable("read transcript", err)
-			verdict = judgedOpen
-		case cwd != "" && l.places.inside(cwd):
-			return judgedOurs
-		case cwd != "" && !all:
-			return verdict
-		case cwd == "" && complete:
-			verdict = judgedOpen
+			from = done
+		}
+		l.found.Searched[f.Path] = from
+		if from == visited {
+			l.found.Files = append(l.found.Files, f)
+			l.subagents(filepath.Join(strings.TrimSuffix(f.Path, ".jsonl"), "subagents"), f.NativeID)
 		}
 	}
-	return verdict
+	return nil
 }
 
-// headLength is how much of a transcript is read to learn where it was made, in bytes.
-// Claude Code names the folder in every record of a conversation, most often the first.
-const headLength = 1 << 20
+// visited stands for how far a file was searched in which a record made here was found.
+const visited = -1
 
-// firstFolder is the first working folder that a transcript names, empty when its head
-// names none; complete says that the head was all of it, so it may still come.
-func firstFolder(path string) (cwd string, complete bool, err error) {
-	f, err := os.Open(path)
+// visit looks in a file, from an offset on, for a record made here. It returns the offset of the first line
+// that is not whole, or visited.
+func (l *claudeLocator) visit(f File, from int64) (int64, error) {
+	file, err := os.Open(f.Path)
 	if err != nil {
-		return "", false, err
+		return from, err
 	}
-	defer f.Close()
-	in := newLineReader(io.LimitReader(f, headLength))
+	defer file.Close()
+	in, done := newLineReader(io.NewSectionReader(file, from, f.Size-from)), from
+	var last []byte
 	for {
 		ln, err := in.next()
 		if errors.Is(err, io.EOF) {
-			return "", in.offset < headLength, nil
+			return done, nil
 		}
 		if err != nil {
-			return "", false, err
+			return done, err
 		}
-		// A line that the limit cut still shows what comes before the cut.
-		fields(ln.text, func(key, value []byte) {
-			if cwd == "" && string(key) == "cwd" {
-				cwd = text(value)
+		for dir := range folders(ln.text) {
+			if !bytes.Equal(dir, last) && l.places.stand(text(dir)) == inside {
+				return visited, nil
 			}
-		})
-		if cwd != "" {
-			return cwd, false, nil
+			last = append(last[:0], dir...)
+		}
+		if ln.ended {
+			done = from + in.offset
+		}
+	}
+}
+
+// folders are the working folders that a line names, as raw JSON strings. It also takes those that a tool's
+// result may name: to decide is for Decode.
+func folders(line []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for {
+			_, rest, ok := bytes.Cut(line, []byte(`"cwd":`))
+			line = bytes.TrimLeft(rest, " ")
+			if !ok {
+				return
+			}
+			if len(line) == 0 || line[0] != '"' {
+				continue
+			}
+			if end := endOfString(line, 0); end < 0 || !yield(line[:end]) {
+				return
+			}
 		}
 	}
 }

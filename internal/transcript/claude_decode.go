@@ -24,6 +24,7 @@ func (c ClaudeCode) Decode(ctx context.Context, r io.Reader, opt Options) (Docum
 		ts:     opt.Last,
 		out:    -1,
 	}
+	d.places.past = opt.Others
 	done, err := eachRecord(ctx, r, &d.skipped, d.line)
 	if err != nil {
 		return Document{}, fmt.Errorf("transcript: decode %q: %w", opt.File.Path, err)
@@ -37,7 +38,7 @@ type claudeDecoder struct {
 	places  *places
 	order   []*claudePart
 	parts   map[string]*claudePart
-	seen    map[string]*claudePart // by the ID of a record of this read
+	seen    map[string]*claudePart // by the ID of a record of this read; nil where another's work stands before it
 	titles  []claudeSummary
 	rec     claudeRecord
 	start   int64     // offset of the record
@@ -50,7 +51,9 @@ type claudeDecoder struct {
 // claudePart is one session's share while it is read.
 type claudePart struct {
 	Part
-	where whereabouts
+	where whereabouts // of what is said now; nowhere only before it has begun
+	begun bool        // it has been in the repository
+	leave claudeLeave
 	cwd   string         // working folder as last named
 	actor bool           // the actor is known
 	calls map[string]int // tool_use ID -> index of the call
@@ -60,17 +63,6 @@ type claudePart struct {
 
 // claudeSummary is a title that names a record instead of a session.
 type claudeSummary struct{ leaf, text string }
-
-// whereabouts says how a session stands to the repository. It begins with its first
-// record made inside and then goes on wherever the agent goes; what comes before, made
-// elsewhere, is another project's.
-type whereabouts int
-
-const (
-	unknown whereabouts = iota // no record has named a folder: kept until one does
-	outside
-	inside
-)
 
 // line takes one record; it reports whether the line is one.
 func (d *claudeDecoder) line(ln line) bool {
@@ -101,16 +93,19 @@ func (d *claudeDecoder) line(ln line) bool {
 		return true
 	}
 	id := d.id()
-	if id != "" && d.seen[id] != nil {
+	if _, again := d.seen[id]; again {
 		d.skipped.Duplicate++
 		return true
 	}
 	d.clock()
 	p := d.part()
-	if id != "" {
-		d.seen[id] = p
-	}
 	d.record(kind, p)
+	if id != "" {
+		d.seen[id] = nil
+		if p.undivided() {
+			d.seen[id] = p
+		}
+	}
 	return true
 }
 
@@ -138,10 +133,10 @@ func (d *claudeDecoder) part() *claudePart {
 	}
 	p := d.parts[native]
 	if p == nil {
-		p = &claudePart{calls: make(map[string]int), first: -1}
+		p = &claudePart{calls: make(map[string]int), first: -1, leave: claudeLeave{from: -1}}
 		p.NativeID = native
 		if d.opt.Inside {
-			p.where = inside
+			p.where, p.begun, p.leave.ever = inside, true, d.opt.Apart
 		}
 		d.parts[native] = p
 		d.order = append(d.order, p)
@@ -157,18 +152,13 @@ func (d *claudeDecoder) record(kind string, p *claudePart) {
 	}
 	switch kind {
 	case "custom-title":
-		p.title(TitleUser, text(r.customTitle))
+		p.entitle(TitleUser, text(r.customTitle))
 	case "ai-title":
-		p.title(TitleAgent, text(r.aiTitle))
+		p.entitle(TitleAgent, text(r.aiTitle))
 	case "summary":
 		d.titles = append(d.titles, claudeSummary{text(r.leaf), text(r.summary)})
 	case "queue-operation":
-		p.queue.apply(text(r.operation), typed(text(r.content)), text(r.reason), d.ts, d.start)
-	}
-	if p.where == outside {
-		return
-	}
-	switch kind {
+		p.queue.apply(text(r.operation), typed(text(r.content)), text(r.reason), d.ts, d.start, p.where)
 	case "user":
 		d.user(p)
 	case "assistant":
@@ -181,25 +171,16 @@ func (d *claudeDecoder) record(kind string, p *claudePart) {
 // place settles where the session stands, and takes what the envelope says about it.
 func (d *claudeDecoder) place(p *claudePart) {
 	r := &d.rec
-	cwd := text(r.cwd)
-	if cwd != "" {
+	at := unknown
+	if cwd := text(r.cwd); cwd != "" {
 		p.cwd = cwd
+		at = d.places.stand(cwd)
+		d.move(p, at)
 	}
-	in := cwd != "" && d.places.inside(cwd)
-	switch {
-	case in && p.where != inside:
-		p.where = inside
-		if p.first >= 0 {
-			d.out = d.start
-		}
-	case cwd != "" && !in && p.where == unknown:
-		p.where, p.first = outside, -1
-		p.Turns, p.ToolCalls, p.calls = nil, nil, make(map[string]int)
-	}
-	if p.where == outside {
+	if p.where != unknown && p.where != inside {
 		return
 	}
-	if branch := text(r.branch); in && branch != "" {
+	if branch := text(r.branch); at == inside && branch != "" {
 		p.Branch = name(branch)
 	}
 	if !p.actor && (len(r.entrypoint) > 0 || len(r.runKind) > 0) {
@@ -317,20 +298,24 @@ func (d *claudeDecoder) attachment(p *claudePart) {
 // turn adds one turn, behind the queued prompts that were delivered before it.
 func (d *claudeDecoder) turn(p *claudePart, role, s string) {
 	d.settle(p)
-	p.add(role, s, d.ts, d.start)
-	d.emitted(p, d.start)
+	if p.keeps(p.where, role, d.ts) {
+		p.add(role, s, d.ts, d.start)
+		d.emitted(p, d.start)
+	}
 }
 
 func (d *claudeDecoder) settle(p *claudePart) {
 	for _, q := range p.queue.settle(d.version) {
-		p.add(session.RoleHuman, q.text, q.ts, q.start)
-		d.emitted(p, q.end)
+		if p.keeps(q.where, session.RoleHuman, q.ts) {
+			p.add(session.RoleHuman, q.text, q.ts, q.start)
+			d.emitted(p, q.end)
+		}
 	}
 }
 
-// emitted notes what may not be read twice. What an unplaced session holds may.
+// emitted notes what may not be read twice. What a session holds that has not begun may.
 func (d *claudeDecoder) emitted(p *claudePart, offset int64) {
-	if p.where == inside {
+	if p.begun {
 		d.out = max(d.out, offset)
 	}
 }
@@ -344,6 +329,9 @@ func (p *claudePart) add(role, s string, ts time.Time, offset int64) {
 
 func (d *claudeDecoder) call(p *claudePart, block gjson.Result) {
 	d.settle(p)
+	if !p.keeps(p.where, session.RoleAssistant, d.ts) {
+		return
+	}
 	input := block.Get("input")
 	call := session.ToolCall{
 		Index: len(p.ToolCalls),

@@ -10,7 +10,7 @@ import (
 // document closes a read that is done with its first bytes.
 func (d *claudeDecoder) document(done int64, source string) Document {
 	for _, p := range d.order {
-		if p.where == inside {
+		if p.begun {
 			d.settleLast(p)
 		}
 	}
@@ -19,9 +19,9 @@ func (d *claudeDecoder) document(done int64, source string) Document {
 			p.title(TitleSummary, t.text)
 		}
 	}
-	doc := Document{Bytes: d.hold(done), Skipped: d.skipped}
+	doc := Document{Bytes: d.hold(done), Skipped: d.skipped, Others: d.places.seen}
 	for _, p := range d.order {
-		if p.where != inside {
+		if !p.begun {
 			continue
 		}
 		d.finish(p, source)
@@ -43,17 +43,23 @@ func (d *claudeDecoder) settleLast(p *claudePart) {
 // session that has not said where it is, a queued prompt that is not delivered yet. It
 // does not when a turn or call lies behind, as that would be read twice; the price is
 // that such a prompt is lost where nothing but the queue has it.
+//
+// It always does before a part in another repository that nothing follows yet: so each read begins where
+// the session is here, and no other state goes from read to read.
 func (d *claudeDecoder) hold(done int64) int64 {
 	for _, p := range d.order {
 		from := int64(-1)
-		switch p.where {
-		case unknown:
-			from = p.first
-		case inside:
+		switch {
+		case p.begun:
 			from = p.queue.open(d.version)
+		case p.where == unknown:
+			from = p.first
 		}
 		if from > d.out {
 			done = min(done, from)
+		}
+		if p.begun && p.leave.from >= 0 {
+			done = min(done, p.leave.from)
 		}
 	}
 	return done
@@ -78,7 +84,7 @@ func (d *claudeDecoder) finish(p *claudePart, source string) {
 	if len(p.Turns) > 0 {
 		p.StartedAt = p.Turns[0].TS
 	}
-	if i := slices.IndexFunc(p.Turns, func(t session.Turn) bool { return t.Role == session.RoleHuman }); i >= 0 {
+	if i := slices.IndexFunc(p.Turns, func(t session.Turn) bool { return t.Role == session.RoleHuman && t.Content != session.Elsewhere }); i >= 0 {
 		p.title(TitlePrompt, promptTitle(p.Turns[i].Content))
 	}
 }

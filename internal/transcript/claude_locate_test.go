@@ -72,13 +72,13 @@ func (h *home) locate(roots ...string) transcript.Found {
 	return h.again(nil, roots...)
 }
 
-func (h *home) again(foreign map[string]int64, roots ...string) transcript.Found {
+func (h *home) again(searched map[string]int64, roots ...string) transcript.Found {
 	h.t.Helper()
 	if roots == nil {
 		roots = []string{h.repo}
 	}
 	found, err := transcript.ClaudeCode{}.Locate(context.Background(), transcript.Env{
-		Home: h.dir, Getenv: func(k string) string { return h.env[k] }, Roots: roots, Foreign: foreign,
+		Home: h.dir, Getenv: func(k string) string { return h.env[k] }, Roots: roots, Searched: searched,
 	})
 	if err != nil {
 		h.t.Fatal(err)
@@ -114,7 +114,8 @@ func TestLocateFolders(t *testing.T) {
 			if err := os.Chtimes(ours, old, old); err != nil {
 				h.t.Fatal(err)
 			}
-			return []string{ours, h.transcript("/elsewhere", folder(h.repo+"/api/x"), "b.jsonl")}
+			h.transcript("/elsewhere", folder(h.repo+"/api/x"), "b.jsonl")
+			return []string{ours}
 		}, nil},
 		{"a neighbour that is named alike", func(h *home) []string {
 			h.transcript(h.repo+"-two", folder(h.repo+"-two"), "a.jsonl")
@@ -230,34 +231,75 @@ func TestLocateSubagents(t *testing.T) {
 	}
 }
 
-func TestLocateForeign(t *testing.T) {
+// TestLocateSearched: another project's transcript is ours once a record of it was made here, and no byte of it is
+// looked at twice.
+func TestLocateSearched(t *testing.T) {
 	h := newHome(t)
-	theirs := filepath.Dir(h.transcript("/elsewhere", "theirs", "a.jsonl"))
-	silent := filepath.Join(h.dir, ".claude", "projects", "silent", "a.jsonl")
-	h.write(silent, `{"type":"mode"}`+"\n")
-	first := h.locate()
-	if _, ok := first.Foreign[theirs]; !ok || len(first.Foreign) != 1 {
-		t.Fatalf("foreign %v, want only %s: the other has not said where it was made", first.Foreign, theirs)
+	record := func(cwd string) string { return fmt.Sprintf(`{"type":"user","cwd":%q}`, cwd) + "\n" }
+	theirs := h.transcript("/elsewhere", "theirs", "a.jsonl")
+	child := h.transcript("/elsewhere", "theirs", "a", "subagents", "agent-a1.jsonl")
+	append := func(text string) {
+		t.Helper()
+		old, err := os.ReadFile(theirs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.write(theirs, string(old)+text)
 	}
+	size := func() int64 {
+		t.Helper()
+		info, err := os.Stat(theirs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	searched := func(got transcript.Found, want int64, files ...string) map[string]int64 {
+		t.Helper()
+		if diff := cmp.Diff(map[string]int64{theirs: want}, got.Searched) + cmp.Diff(files, paths(got)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		return got.Searched
+	}
+	searched(h.locate(), size())
+	here := record(h.repo)
+	h.write(theirs, here+strings.Repeat(" ", max(0, int(size())-len(here))))
+	searched(h.again(map[string]int64{theirs: size()}), size()) // it was searched: it is not looked at
+	h.write(theirs, record("/elsewhere"))
+	seen := searched(h.locate(), size())
 
-	// Judged once: what changes without touching the folder is not looked at again.
-	h.write(filepath.Join(theirs, "a.jsonl"), fmt.Sprintf(`{"type":"user","cwd":%q}`, h.repo))
-	if got := h.again(first.Foreign); len(got.Files) != 0 || !cmp.Equal(got.Foreign, first.Foreign) {
-		t.Errorf("second call found %v, foreign %v", paths(got), got.Foreign)
-	}
-	// A new file changes the folder, and it is judged again.
-	added := h.transcript(h.repo, "theirs", "b.jsonl")
-	later := time.Now().Add(time.Minute)
-	if err := os.Chtimes(theirs, later, later); err != nil {
+	whole := size()
+	append(strings.TrimSpace(record("/elsewhere"))[:9]) // torn
+	seen = searched(h.again(seen), whole)
+	append(strings.TrimSpace(record("/elsewhere"))[9:] + "\n")
+	seen = searched(h.again(seen), size())
+	append(record(h.repo + "/api"))
+	seen = searched(h.again(seen), -1, theirs, child)
+	append(record("/elsewhere"))
+	searched(h.again(seen), -1, theirs, child)
+
+	h.write(theirs, record("/elsewhere"))
+	searched(h.again(map[string]int64{theirs: 1 << 20}), size()) // written anew
+}
+
+// TestLocateSpends: the latest files are searched first, and what is too much waits.
+func TestLocateSpends(t *testing.T) {
+	h := newHome(t)
+	old, late := h.transcript(h.repo, "theirs", "a.jsonl"), h.transcript(h.repo, "theirs", "b.jsonl")
+	before := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(old, before, before); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.again(first.Foreign); !cmp.Equal(paths(got), []string{filepath.Join(theirs, "a.jsonl"), added}) {
-		t.Errorf("after a new file found %v", paths(got))
-	}
-	// One that had not said anything says it now.
-	h.write(silent, fmt.Sprintf(`{"type":"user","cwd":%q}`, h.repo))
-	if got := h.again(first.Foreign); !cmp.Equal(paths(got)[0], silent) {
-		t.Errorf("found %v, want %s too", paths(got), silent)
+	env := transcript.Env{Home: h.dir, Roots: []string{h.repo}, Search: 1}
+	for _, want := range [][]string{{late}, {old, late}} {
+		found, err := transcript.ClaudeCode{}.Locate(t.Context(), env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, paths(found)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		env.Searched = found.Searched
 	}
 }
 

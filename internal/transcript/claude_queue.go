@@ -32,10 +32,12 @@ type queuedPrompt struct {
 	reason  string
 	ts      time.Time // of the remove
 	end     int64     // offset of the remove
+	where   whereabouts
 }
 
-// apply follows one queue-operation; s is its text as a person typed it.
-func (q *claudeQueue) apply(operation, s, reason string, ts time.Time, offset int64) {
+// apply follows one queue-operation; s is its text as a person typed it, and where says where the session
+// stands: a prompt is said where it was taken in.
+func (q *claudeQueue) apply(operation, s, reason string, ts time.Time, offset int64, where whereabouts) {
 	switch operation {
 	case "enqueue":
 		q.waiting = append(q.waiting, queuedPrompt{text: s, start: offset, carried: s == "" || bareCommand(s)})
@@ -44,7 +46,7 @@ func (q *claudeQueue) apply(operation, s, reason string, ts time.Time, offset in
 	case "dequeue", "remove":
 		p, ok := q.pop(s)
 		if ok && operation == "remove" && !p.carried {
-			p.reason, p.ts, p.end = reason, ts, offset
+			p.reason, p.ts, p.end, p.where = reason, ts, offset, where
 			q.taken = append(q.taken, p)
 		}
 	}

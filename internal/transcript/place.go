@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,10 +17,22 @@ import (
 // by components: as written first, then with symbolic links resolved, on both sides.
 // It is not safe for concurrent use.
 type places struct {
-	roots  []place           // the longest spelling first, so that the innermost worktree wins
-	real   map[string]string // path -> the same with symbolic links resolved
-	within map[string]bool   // folder -> inside is known
+	roots []place           // the longest spelling first, so that the innermost worktree wins
+	real  map[string]string // path -> the same with symbolic links resolved
+	known map[string]whereabouts
+	past  map[string]bool // roots of other repositories, as seen before: Options.Others
+	seen  []string        // those seen now
 }
+
+// whereabouts says how a working folder stands to the repository.
+type whereabouts int
+
+const (
+	unknown whereabouts = iota // no record has named a folder
+	nowhere                    // in no repository
+	outside                    // in the work tree of another one
+	inside                     // in a work tree of this one
+)
 
 // place is one spelling of a worktree's root.
 type place struct {
@@ -26,7 +40,7 @@ type place struct {
 }
 
 func newPlaces(roots []string) *places {
-	p := &places{real: make(map[string]string), within: make(map[string]bool)}
+	p := &places{real: make(map[string]string), known: make(map[string]whereabouts)}
 	for _, root := range roots {
 		if !filepath.IsAbs(root) {
 			continue
@@ -41,31 +55,106 @@ func newPlaces(roots []string) *places {
 	return p
 }
 
-// inside reports whether a folder lies in a worktree, and in no other repository inside
-// it (a submodule, a clone): that one's sessions are its own.
-func (p *places) inside(dir string) bool {
-	in, ok := p.within[dir]
+// stand says where a folder is. Each is looked at once: a session names few.
+func (p *places) stand(dir string) whereabouts {
+	at, ok := p.known[dir]
 	if !ok {
-		rel, found := p.rel(dir)
-		in = found && !nested(filepath.Clean(dir), rel)
-		p.within[strings.Clone(dir)] = in
+		at = p.look(dir)
+		p.known[strings.Clone(dir)] = at
 	}
-	return in
+	return at
 }
 
-// nested reports whether dir, or a folder above it that is still below the worktree's root,
-// is the root of a repository; rel is dir's path from the worktree's root.
-func nested(dir, rel string) bool {
-	if rel == "." {
-		return false
+// look asks as git does: the innermost work tree above the folder itself, wherever links led there, has
+// it. A repository in a worktree (a submodule, a clone) is another one. What git does not find by itself (a
+// work tree that the environment names, a folder that is gone with all above it) is compared as it is written. A
+// repository that is gone and was seen as another one is that still.
+func (p *places) look(dir string) whereabouts {
+	if !filepath.IsAbs(dir) || len(dir) > session.MaxPath {
+		return nowhere
 	}
-	for range strings.Count(rel, "/") + 1 {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
+	for d := p.resolve(filepath.Clean(dir)); ; d = filepath.Dir(d) {
+		if p.isRoot(d) {
+			return inside
 		}
-		dir = filepath.Dir(dir)
+		if repo := repositoryAt(d); repo != "" {
+			if p.isOurs(repo) {
+				return inside
+			}
+			p.seen = append(p.seen, d)
+			return outside
+		}
+		if p.past[d] && isGone(d) {
+			return outside
+		}
+		if d == filepath.Dir(d) {
+			break
+		}
 	}
-	return false
+	if _, ok := p.rel(dir); ok {
+		return inside
+	}
+	return nowhere
+}
+
+func isGone(dir string) bool {
+	_, err := os.Lstat(dir)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+func (p *places) isRoot(dir string) bool {
+	return slices.ContainsFunc(p.roots, func(r place) bool { return r.spelling == dir })
+}
+
+// isOurs reports whether a repository is the one of the worktrees: one of them may have been moved, or be
+// spelled in another case.
+func (p *places) isOurs(repo string) bool {
+	info, err := os.Stat(repo)
+	return err == nil && slices.ContainsFunc(p.roots, func(r place) bool {
+		own, err := os.Stat(repositoryAt(r.real))
+		return err == nil && os.SameFile(info, own)
+	})
+}
+
+// maxLink bounds the files by which a worktree names its repository, in bytes.
+const maxLink = session.MaxPath + 16
+
+// repositoryAt is the repository, shared by all its worktrees, of which a folder is the root of a work tree;
+// "" when it is none. As for git, a .git that is broken is none.
+func repositoryAt(root string) string {
+	repo := filepath.Join(root, ".git")
+	if target, ok := readLink(repo); ok {
+		target, ok = strings.CutPrefix(target, "gitdir: ")
+		if !ok {
+			return ""
+		}
+		repo = from(root, target)
+	}
+	if _, err := os.Lstat(filepath.Join(repo, "HEAD")); err != nil {
+		return ""
+	}
+	if common, ok := readLink(filepath.Join(repo, "commondir")); ok {
+		return from(repo, common)
+	}
+	return repo
+}
+
+// readLink reads a file that names a path. What else is there may never end.
+func readLink(path string) (string, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLink {
+		return "", false
+	}
+	text, err := os.ReadFile(path)
+	return strings.TrimRight(string(text), "\r\n"), err == nil
+}
+
+// from is a path as seen from a folder.
+func from(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
 }
 
 // rel is path relative to the innermost worktree that contains it, with forward

@@ -12,6 +12,9 @@
 // type is counted in [Document.Skipped] and costs that line only. Memory is bounded by
 // [MaxLine] and by what is kept, never by the size of a file.
 //
+// A record belongs to the repository in whose work tree its agent works at that moment. Decode
+// keeps what was made in this one, and puts a turn session.Elsewhere for a part made in another.
+//
 // Decode never needs earlier bytes to be correct, with these effects at a boundary
 // between two reads: the path of a tool call whose failure is reported in the later
 // read stays; a record copied from the earlier read is given again; an explicit title
@@ -42,10 +45,12 @@ const maxName = 256
 
 // Env is what locating needs, handed in.
 type Env struct {
-	Home    string              // the user's home folder
-	Getenv  func(string) string // the environment; nil is an empty one
-	Roots   []string            // absolute roots of every worktree of the repository
-	Foreign map[string]int64    // Found.Foreign of the last call; nil when there was none
+	Home   string              // the user's home folder
+	Getenv func(string) string // the environment; nil is an empty one
+	Roots  []string            // absolute roots of every worktree of the repository
+	// Searched is Found.Searched of the last call; nil when there was none.
+	Searched map[string]int64
+	Search   int64 // how many bytes of transcripts to search at most, the latest first; 0: all
 }
 
 func (e Env) getenv(name string) string {
@@ -69,7 +74,7 @@ type File struct {
 // Found is what Locate found.
 type Found struct {
 	Files      []File           // sessions before subagents, each sorted by path
-	Foreign    map[string]int64 // store folders with only other projects' sessions -> their modification time (Unix ns) when judged
+	Searched   map[string]int64 // transcripts among other projects' -> how many bytes were searched for records made here; -1: there is one
 	Unreadable []error          // one for each folder or file that could not be read; the rest was
 }
 
@@ -78,7 +83,11 @@ type Options struct {
 	File   File
 	Roots  []string  // as Env.Roots
 	Inside bool      // an earlier read of this file has already entered the repository
+	Apart  bool      // an earlier read of this file has left a part out, which was made in another repository
 	Last   time.Time // time of the last turn known from this file; stands in for a missing timestamp
+	// Others are roots of other repositories, as earlier reads saw them: what was said there stays theirs when
+	// they are gone. It is only read.
+	Others map[string]bool
 	// Spawner is the agent ID of the subagent that spawned this one, as [Spawner] tells
 	// it; empty when the session itself did.
 	Spawner string
@@ -131,9 +140,11 @@ type Document struct {
 	// Bytes is how much of the reader is done with: whole records only. A last line
 	// without a newline counts when it is a whole record. It stays before a record whose
 	// meaning a later one decides (a queued prompt not yet delivered, a turn before the
-	// first record that says where it was made), if nothing behind it would be read twice.
+	// first record that says where it was made), if nothing behind it would be read twice, and
+	// before a part in another repository that nothing made in this one follows yet.
 	Bytes   int64
 	Skipped Counts
+	Others  []string // roots of other repositories in which something was said; some may stand there twice
 }
 
 // Counts is what one read left out and did not expect.

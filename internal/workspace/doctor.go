@@ -281,7 +281,7 @@ func (d *doctor) transcripts(ctx context.Context) {
 		return
 	}
 	for _, agent := range transcript.Agents() {
-		found, err := agent.Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots, Foreign: map[string]int64{}})
+		found, err := agent.Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots})
 		if err != nil {
 			d.say("transcripts", Wrong, "", "%s: %v", agent.Name(), err)
 			continue

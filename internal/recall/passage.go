@@ -1,0 +1,69 @@
+package recall
+
+import (
+	"context"
+	"maps"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// passage is what a result shows of a session's words.
+type passage struct {
+	turn    *int
+	role    string
+	snippet string
+}
+
+// passages reads what answers best of each hit, and cuts the snippet out of it.
+func passages(ctx context.Context, index *db.DB, s *search.Searcher, query string, hits []found) ([]passage, error) {
+	wanted := make(map[string]int, len(hits))
+	for _, h := range hits {
+		switch {
+		case h.titled():
+			wanted[h.id] = search.First
+		case h.turn != -1:
+			wanted[h.id] = h.turn
+		}
+	}
+	turns, err := said(ctx, s, wanted)
+	if err != nil {
+		return nil, err
+	}
+	ran, err := calls(ctx, index, hits)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]passage, len(hits))
+	for i, h := range hits {
+		asked := strings.Join(append([]string{query}, h.read...), " ")
+		if t, ok := turns[h.id]; ok {
+			out[i] = passage{&t.Index, t.Role, search.Snippet(t.Content, asked, h.snippet)}
+			continue
+		}
+		out[i].snippet = search.Snippet(ran[h.id], asked, h.snippet)
+	}
+	return out, nil
+}
+
+// said reads a turn of each session; in the place of one that stands for a part elsewhere, the next one.
+func said(ctx context.Context, s *search.Searcher, wanted map[string]int) (map[string]session.Turn, error) {
+	turns, err := s.Turns(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	next := map[string]int{}
+	for id, t := range turns {
+		if t.Content == session.Elsewhere {
+			next[id] = t.Index + 1
+		}
+	}
+	if len(next) == 0 {
+		return turns, nil
+	}
+	behind, err := s.Turns(ctx, next)
+	maps.Copy(turns, behind)
+	return turns, err
+}

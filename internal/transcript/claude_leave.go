@@ -1,0 +1,95 @@
+package transcript
+
+import (
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// A session belongs to the repository in whose work tree its agent works at the moment. Here it begins with
+// the first record made in this one. A part made in another one is left out, and a turn that says
+// session.Elsewhere stands for it where something made here follows. What is made in no repository (a
+// temporary folder, one that is gone) belongs to the one where the session was before; before it was in any,
+// to none. What is said before a record names a folder belongs where that folder is.
+
+// claudeLeave is what a session does in other repositories.
+type claudeLeave struct {
+	mark *session.Turn // stands for what was left out and nothing has followed yet; nil: nothing was
+	from int64         // offset of the record with which that part begins; -1: it is here, and mark is nil
+	ever bool          // something was left out, in this read or before
+}
+
+// move notes that a record names a folder.
+func (d *claudeDecoder) move(p *claudePart, to whereabouts) {
+	if to == nowhere && p.where != unknown {
+		return
+	}
+	if !p.begun && to != inside && p.where != to {
+		d.drop(p, to)
+	}
+	p.where = to
+	switch {
+	case to == outside && p.leave.from < 0:
+		p.leave.from = d.start
+	case to == inside && p.leave.mark == nil:
+		p.leave.from = -1
+	}
+	if to == inside && !p.begun {
+		p.begun = true
+		if p.first >= 0 {
+			d.out = d.start
+		}
+	}
+}
+
+// drop takes out of a session that has not begun what it holds, now that it stands elsewhere.
+func (d *claudeDecoder) drop(p *claudePart, at whereabouts) {
+	if len(p.Turns) > 0 {
+		p.keeps(at, p.Turns[0].Role, p.Turns[0].TS)
+	} else if len(p.ToolCalls) > 0 {
+		p.keeps(at, session.RoleAssistant, d.ts)
+	}
+	p.Turns, p.ToolCalls, p.calls, p.first, p.queue.taken = nil, nil, make(map[string]int), -1, nil
+	if at == outside {
+		p.Title, p.TitleKind = "", TitleNone
+		for id, of := range d.seen {
+			if of == p {
+				d.seen[id] = nil
+			}
+		}
+	}
+}
+
+// keeps reports whether a turn or call that was made somewhere is part of the session here. If so, the mark of
+// what was left out before it is set; if not, it may be the first that is left out.
+func (p *claudePart) keeps(where whereabouts, role string, ts time.Time) bool {
+	switch where {
+	case nowhere:
+		return false
+	case outside:
+		p.leave.ever = true
+		if p.leave.mark == nil {
+			p.leave.mark = &session.Turn{Role: role, TS: ts, Content: session.Elsewhere}
+		}
+		return false
+	}
+	if m := p.leave.mark; m != nil {
+		p.add(m.Role, m.Content, m.TS, p.leave.from)
+		p.leave.mark = nil
+	}
+	if p.where == inside {
+		p.leave.from = -1
+	}
+	return true
+}
+
+// undivided reports whether nothing of the session was left out so far, so that a title that it is given speaks
+// of what was said here.
+func (p *claudePart) undivided() bool { return p.where != outside && !p.leave.ever }
+
+// entitle sets a title that was given to the session as a whole.
+func (p *claudePart) entitle(kind TitleKind, s string) {
+	if p.undivided() {
+		p.title(kind, s)
+	}
+}
