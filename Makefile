@@ -3,7 +3,7 @@
 PREFIX   ?= $(if $(filter 0,$(shell id -u)),/usr/local,$(HOME)/.local)
 FUZZTIME ?= 10s
 # More flags for go test, e.g. make test TESTFLAGS='-run Append ./internal/ledger'
-TESTFLAGS ?= $(call packages,-v)
+TESTFLAGS ?= $(call packages,-vE 'func Test(Long|Night)')
 BENCHFLAGS ?= ./...
 BENCH ?= 11k 225k
 BENCHDIR ?= .build/bench
@@ -31,7 +31,8 @@ gotest = export REKAL_DATA='$(abspath $(DATA))' REKAL_DATA_SUM="$$(ls -lR '$(DAT
 # Where there is memory for it (4 GB), what tests write need not reach a disk: that halves their time.
 memory = if [ "$$(df -Pk /dev/shm 2>/dev/null | awk 'END {print ($$4 > 4000000)}')" = 1 ]; then export TMPDIR=/dev/shm; fi;
 # Folders with tests whose names begin as said; each that is there costs a link.
-packages = $$(git grep -E '^func (Test|Fuzz)' -- '*_test.go' ':!*/testdata/*' | grep $(1) 'func TestLong' | sed 's,:.*,,; s,^,./,; s,/[^/]*$$,,' | sort -u)
+packages = $$(grep -rE '^func (Test|Fuzz)' --include='*_test.go' --exclude-dir=testdata --exclude-dir=.build . | \
+	grep $(1) | sed 's,:.*,,; s,/[^/]*$$,,' | sort -u)
 # git knows which files are ours: not .build, not what git ignores.
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
@@ -50,14 +51,15 @@ libgit2: setup
 	@.ci/libgit2.sh || echo 'note: the libgit2 of the system is linked instead, which takes longer to start' >&2
 
 # The tests in three tiers (CONTRIBUTING.md): what answers while the thought is still there, what CI runs
-# beside it, and what takes half the night. What is long is called TestLong….
+# beside it, and what takes half the night. Their tests are called Test…, TestLong… and TestNight….
 test: setup
-	@$(memory) $(gotest) -skip '^TestLong' $(TESTFLAGS)
+	@$(memory) $(gotest) -skip '^Test(Long|Night)' $(TESTFLAGS)
 
 test-long: libgit2
-	@$(memory) $(gotest) -timeout 30m -run '^TestLong' $(call packages,-e)
+	@$(memory) $(gotest) -timeout 30m -run '^TestLong' $(call packages,'func TestLong')
 
-test-nightly: torture team hook-managers fuzz
+test-nightly: libgit2 torture team hook-managers fuzz
+	@export REKAL_ARRIVALS=10; $(gotest) -timeout 3h -run '^Test(Night|LongEveryArrival)' $(call packages,'func TestNight')
 
 race: setup
 	@$(env) go test -race ./...
@@ -65,7 +67,7 @@ race: setup
 # Crashes, full disks and crowds, for about half an hour; SEED=N repeats a run, RUN=Kills
 # takes one test, TORTURE_N=100 its number of rounds. As root also small disks.
 torture: setup
-	@$(env) TORTURE=full go test ./tests/torture -count=1 -v -timeout 3h -run 'Test(Long)?$(RUN)'
+	@$(env) TORTURE=full go test ./tests/torture -count=1 -v -timeout 3h -run 'Test(Long|Night)?$(RUN)'
 
 # What a team of 200 authors costs, TEAM=200x50 sessions each.
 team: setup

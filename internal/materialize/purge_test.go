@@ -147,7 +147,7 @@ func TestLongWhichMarksCount(t *testing.T) {
 
 // Ledgers with sessions, memories, purges and restores come in any order, in pieces: after each the tables
 // are those of a rebuild, and so are the scores.
-func TestLongMarksInAnyOrder(t *testing.T) {
+func TestNightMarksInAnyOrder(t *testing.T) {
 	const entries, first = 90, 60 // what belongs before the first ones calls for a rebuild, which shows nothing
 	w := newWorld(t)
 	people := []string{alice, bob, "carol@example.com"}

@@ -177,7 +177,7 @@ func TestManySmallAddsStaySmall(t *testing.T) {
 	staySmall(t, ownParts(t), 4, 2.5)
 }
 
-func TestLongManySmallAddsStaySmall(t *testing.T) {
+func TestNightManySmallAddsStaySmall(t *testing.T) {
 	staySmall(t, realParts(t), 1, 1.5)
 }
 

@@ -191,7 +191,7 @@ func dropCaches(c *clone) error {
 }
 
 // Two of each kind at the same time, and every kind beside every other.
-func TestLongPairs(t *testing.T) {
+func TestNightPairs(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.shared("home")
 	var pairs [][2]victim

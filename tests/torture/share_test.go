@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// TestLongTwoClones lets one author work on two machines in turns, each time with a commit and a
+// TestNightTwoClones lets one author work on two machines in turns, each time with a commit and a
 // push whose hook sends the ledger along. In the end both hold the same ledger, and nothing
 // was forced.
-func TestLongTwoClones(t *testing.T) {
+func TestNightTwoClones(t *testing.T) {
 	for _, v := range []struct {
 		name     string
 		overlaps bool // both see the same transcript grow; otherwise each has sessions of its own

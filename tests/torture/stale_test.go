@@ -92,10 +92,10 @@ func (w *world) stumble(c *clone, s leftover) error {
 	return errors.Join(c.checkLeftovers(), c.checkLedger(c.held()))
 }
 
-// TestLongClockGoesBack runs commands at times that jump: the ledger's order stays that of its
+// TestNightClockGoesBack runs commands at times that jump: the ledger's order stays that of its
 // commits, and nothing is lost. The binary is the real one but for its clock, which an
 // overlay at build time moves (libfaketime can't: Go asks the kernel itself).
-func TestLongClockGoesBack(t *testing.T) {
+func TestNightClockGoesBack(t *testing.T) {
 	w := newWorld(t, seed(t))
 	w.bin = filepath.Join(w.dir, "moved-clock")
 	harness.Build(t, "git-rekal", w.bin, "-overlay="+clockOverlay(t))

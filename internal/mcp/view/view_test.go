@@ -276,8 +276,8 @@ func random(r *rand.Rand) view.Answer {
 var footer = regexp.MustCompile(`^(\d+) result\(s\) \| ~(\d+) tokens \| detail: (compact|timeline|full)( \| showing \d+)?( \| truncated \((use id for full view|pass turn to read on|git rekal query --session has more)\))?$`)
 
 // TestBudgets: whatever was found, an answer stays within its budget and keeps its form.
-func TestBudgets(t *testing.T)     { budgets(t, 0, 1_000) }
-func TestLongBudgets(t *testing.T) { budgets(t, 1_000, 10_000) }
+func TestBudgets(t *testing.T)      { budgets(t, 0, 1_000) }
+func TestNightBudgets(t *testing.T) { budgets(t, 1_000, 10_000) }
 
 func budgets(t *testing.T, first, last uint64) {
 	t.Helper()
