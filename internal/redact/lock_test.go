@@ -44,8 +44,8 @@ func TestLockFilesSurvive(t *testing.T) {
 	}
 }
 
-// TestMarkdown: what an agent hands over in a list, with names in bold type.
-func TestMarkdown(t *testing.T) {
+// TestLongMarkdown: what an agent hands over in a list, with names in bold type.
+func TestLongMarkdown(t *testing.T) {
 	d := draw{rand.New(rand.NewPCG(9, 9))}
 	for range 20 {
 		s := d.of(20, alnum) + "7x"

@@ -10,10 +10,10 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// TestKeywordInEveryMatch proves what windows rest on: each match of a rule with a
+// TestLongKeywordInEveryMatch proves what windows rest on: each match of a rule with a
 // finite reach holds one of the rule's keywords. It walks the rule's automaton beside
 // the keywords' and looks for a way to the end on which no keyword was read.
-func TestKeywordInEveryMatch(t *testing.T) {
+func TestLongKeywordInEveryMatch(t *testing.T) {
 	var s ruleset
 	if err := s.load(); err != nil {
 		t.Fatal(err)

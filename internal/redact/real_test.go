@@ -21,9 +21,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// TestRealTranscripts: in 60 real transcripts there is no secret, so every text must come out
+// TestLongRealTranscripts: in 60 real transcripts there is no secret, so every text must come out
 // as it went in, but for home folders, and commands, which are cut.
-func TestRealTranscripts(t *testing.T) {
+func TestLongRealTranscripts(t *testing.T) {
 	e := realEntry(t)
 	got, rep := apply(t, redact.New(), e)
 	if len(rep.Rules) != 0 || rep.Private != 0 {

@@ -238,7 +238,7 @@ func TestLocateSearched(t *testing.T) {
 	record := func(cwd string) string { return fmt.Sprintf(`{"type":"user","cwd":%q}`, cwd) + "\n" }
 	theirs := h.transcript("/elsewhere", "theirs", "a.jsonl")
 	child := h.transcript("/elsewhere", "theirs", "a", "subagents", "agent-a1.jsonl")
-	append := func(text string) {
+	add := func(text string) {
 		t.Helper()
 		old, err := os.ReadFile(theirs)
 		if err != nil {
@@ -269,13 +269,13 @@ func TestLocateSearched(t *testing.T) {
 	seen := searched(h.locate(), size())
 
 	whole := size()
-	append(strings.TrimSpace(record("/elsewhere"))[:9]) // torn
+	add(strings.TrimSpace(record("/elsewhere"))[:9]) // torn
 	seen = searched(h.again(seen), whole)
-	append(strings.TrimSpace(record("/elsewhere"))[9:] + "\n")
+	add(strings.TrimSpace(record("/elsewhere"))[9:] + "\n")
 	seen = searched(h.again(seen), size())
-	append(record(h.repo + "/api"))
+	add(record(h.repo + "/api"))
 	seen = searched(h.again(seen), -1, theirs, child)
-	append(record("/elsewhere"))
+	add(record("/elsewhere"))
 	searched(h.again(seen), -1, theirs, child)
 
 	h.write(theirs, record("/elsewhere"))

@@ -62,9 +62,9 @@ func at(cwd, record string) string {
 }
 
 // in decodes as for the repository of a root.
-func (c *country) in(repo string, opt transcript.Options, lines ...string) transcript.Document {
+func (c *country) in(repo string, lines ...string) transcript.Document {
 	c.t.Helper()
-	opt.File.NativeID, opt.Roots = sid, []string{repo}
+	opt := transcript.Options{File: transcript.File{NativeID: sid}, Roots: []string{repo}}
 	return read(c.t, transcript.ClaudeCode{}, []byte(strings.Join(lines, "\n")+"\n"), opt)
 }
 
@@ -101,9 +101,9 @@ func TestFolders(t *testing.T) {
 		t.Run(folder, func(t *testing.T) {
 			dir := filepath.Join(c.dir, folder)
 			got := nobodys
-			if len(c.in(c.ours, transcript.Options{}, at(dir, say(1, "A"))).Sessions) > 0 {
+			if len(c.in(c.ours, at(dir, say(1, "A"))).Sessions) > 0 {
 				got = ours
-			} else if told := told(c.in(c.ours, transcript.Options{}, at(c.ours, say(1, "A")), at(dir, say(2, "B")), at(c.ours, say(3, "C")))); told[1] != "assistant: B" {
+			} else if told := told(c.in(c.ours, at(c.ours, say(1, "A")), at(dir, say(2, "B")), at(c.ours, say(3, "C")))); told[1] != "assistant: B" {
 				got = theirs
 			}
 			if got != want {
@@ -164,7 +164,7 @@ func TestJourney(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			whole := c.in(tt.repo, transcript.Options{}, lines...)
+			whole := c.in(tt.repo, lines...)
 			if diff := cmp.Diff(tt.want, told(whole)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -174,7 +174,7 @@ func TestJourney(t *testing.T) {
 			end := 0
 			for _, line := range lines {
 				for _, n := range []int{end, end + len(line)/2, end + len(line)} { // before it, within, before its newline
-					grows(t, c, tt.repo, raw, n, flatten(whole))
+					grows(t, tt.repo, raw, n, flatten(whole))
 				}
 				end += len(line) + 1
 			}
@@ -183,7 +183,7 @@ func TestJourney(t *testing.T) {
 }
 
 // grows reads a transcript that is n bytes long, and then what follows.
-func grows(t *testing.T, c *country, repo, raw string, n int, want map[string][]string) {
+func grows(t *testing.T, repo, raw string, n int, want map[string][]string) {
 	t.Helper()
 	opt := transcript.Options{File: transcript.File{NativeID: sid}, Roots: []string{repo}}
 	first := read(t, transcript.ClaudeCode{}, []byte(raw[:n]), opt)
@@ -233,7 +233,7 @@ func TestTitlesOfDividedSessions(t *testing.T) {
 		{"summary of what named no folder", []string{at("", user(1, `"x"`, `"uuid":"u1"`)), there, back, summary}, "back"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := c.in(c.ours, transcript.Options{}, tt.lines...).Sessions[0].Title; got != tt.want {
+			if got := c.in(c.ours, tt.lines...).Sessions[0].Title; got != tt.want {
 				t.Errorf("title %q, want %q", got, tt.want)
 			}
 		})

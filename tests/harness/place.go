@@ -124,18 +124,18 @@ func (p *Place) Init(dir string, args ...string) {
 
 // empty is what git makes of an empty repository, without the samples of hooks: contents by path, nil for
 // folders. A process asks git once.
-var empty = sync.OnceValues(func() (map[string][]byte, error) {
+var empty = sync.OnceValues(func() (out map[string][]byte, err error) {
 	dir, err := os.MkdirTemp("", "rekal-template")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	cmd := exec.Command("git", "init", "-q", "-b", "main", dir)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, errors.Join(err, errors.New(string(out)))
 	}
-	out := map[string][]byte{}
+	out = map[string][]byte{}
 	git := filepath.Join(dir, ".git")
 	err = filepath.WalkDir(git, func(path string, d os.DirEntry, err error) error {
 		rel, err2 := filepath.Rel(git, path)
