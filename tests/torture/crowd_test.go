@@ -87,9 +87,9 @@ func (c *clone) work(t *talk, commits int) error {
 	return nil
 }
 
-// TestLongReadWhileRebuilding asks while the caches of a few thousand turns are made anew: there
+// TestNightReadWhileRebuilding asks while the caches of a few thousand turns are made anew: there
 // is always an answer.
-func TestLongReadWhileRebuilding(t *testing.T) {
+func TestNightReadWhileRebuilding(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.machine("home", "alice@example.com").repo()
 	for range pick(20, 60) {

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// TestLongMedley runs three to six commands at the same moment, drawn from all that git-rekal has
+// TestNightMedley runs three to six commands at the same moment, drawn from all that git-rekal has
 // and from git's own, again and again: in a clone, in a worktree linked to it, and in another
 // clone of the same author, which shares a remote with it. Nobody fails because of the others,
 // and in the end both machines hold what was said, saved, marked and scrubbed, once.
-func TestLongMedley(t *testing.T) {
+func TestNightMedley(t *testing.T) {
 	w := newWorld(t, seed(t))
 	m := w.medley()
 	rounds := pick(4, 200)

@@ -126,9 +126,9 @@ func (m *machine) mendAll() error {
 	return nil
 }
 
-// TestLongMachinesAtOnce lets the machines of one author commit, push and sync at the same
+// TestNightMachinesAtOnce lets the machines of one author commit, push and sync at the same
 // moment, and nobody waits for anybody.
-func TestLongMachinesAtOnce(t *testing.T) {
+func TestNightMachinesAtOnce(t *testing.T) {
 	w := newWorld(t, seed(t))
 	machines := w.pairOfClones(false)
 	for n := range pick(2, 20) {

@@ -13,9 +13,9 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// TestLongStaleLeftovers plants what dead processes leave: locks, half-written files. Each is no
+// TestNightStaleLeftovers plants what dead processes leave: locks, half-written files. Each is no
 // obstacle, and is gone or harmless afterwards.
-func TestLongStaleLeftovers(t *testing.T) {
+func TestNightStaleLeftovers(t *testing.T) {
 	w := newWorld(t, seed(t))
 	c := w.shared("home")
 	git := filepath.Join(c.dir, ".git")
