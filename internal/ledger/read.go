@@ -75,7 +75,9 @@ type Commit struct {
 	OID      git.OID // where several entries came by one commit: their first segment's blob
 	When     time.Time
 	Segments []Segment
-	Root     bool // no parent is here: it adds its whole tree, and may repeat what was read
+	Root     bool   // no parent is here: it adds its whole tree, and may repeat what was read
+	Cut      bool   // a parent is not here: what it adds may be older than it is
+	By       string // the committer's address
 }
 
 // Segment names one segment of a ledger.
@@ -135,7 +137,7 @@ func (r *reader) read(c git.Commit) ([]Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain := []Commit{{OID: c.OID, When: c.Committer.When, Root: before == ""}}
+	plain := []Commit{{OID: c.OID, When: c.Committer.When, Root: before == "", Cut: cut, By: c.Committer.Email}}
 	if len(c.Parents) > 1 && !cut {
 		return plain, nil
 	}
@@ -154,7 +156,7 @@ func (r *reader) read(c git.Commit) ([]Commit, error) {
 	}
 	var out []Commit
 	for _, e := range entries {
-		out = append(out, Commit{OID: e[0].Blob, When: c.Committer.When, Segments: e, Root: before == ""})
+		out = append(out, Commit{OID: e[0].Blob, When: c.Committer.When, Segments: e, Root: before == "", Cut: cut, By: c.Committer.Email})
 	}
 	return out, nil
 }
