@@ -161,7 +161,8 @@ func (c *Capturer) mark(ctx context.Context, what string, marks []session.Mark, 
 			e.Subject += fmt.Sprintf(" and %d more", more)
 		}
 		for _, m := range marks {
-			m.N, m.TS = min(max(m.N, st.Marks[m.ID].N+1), session.MaxMark), now
+			_, n := st.Marks[m.ID].Standing()
+			m.N, m.TS = min(max(m.N, n+1), session.MaxMark), now
 			*in(e) = append(*in(e), m)
 		}
 		return e
@@ -206,12 +207,6 @@ func (c *Capturer) noteOnce(ctx context.Context, draft func(*state, time.Time) *
 	return nil
 }
 
-// mark is what a session's or memory's marks come to.
-type mark struct {
-	N      int
-	Purged bool
-}
-
 // memoryKey tells what memories say apart.
 func memoryKey(m session.Memory) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s%s", len(m.Title), m.Title, m.Content))
@@ -221,7 +216,7 @@ func memoryKey(m session.Memory) string {
 // holds is the ID of a memory that says the same and is not purged; "" for none.
 func (st *state) holds(m session.Memory) string {
 	for _, id := range st.Memories[memoryKey(m)] {
-		if !st.Marks[id].Purged {
+		if purged, _ := st.Marks[id].Standing(); !purged {
 			return id
 		}
 	}
@@ -237,9 +232,8 @@ func (st *state) applyNotes(e session.Entry) {
 		}
 	}
 	for i, m := range slices.Concat(e.Purges, e.Restores) {
-		purges, old := i < len(e.Purges), st.Marks[m.ID]
-		if m.N > old.N || m.N == old.N && purges {
-			st.Marks[m.ID] = mark{N: m.N, Purged: purges}
-		}
+		t := st.Marks[m.ID]
+		t.Add(m.N, i < len(e.Purges))
+		st.Marks[m.ID] = t
 	}
 }

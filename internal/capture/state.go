@@ -33,16 +33,16 @@ const recent = 7 * 24 * time.Hour
 // address has changed has two, and what one holds is not stored again in the other.
 type state struct {
 	Version  int
-	Tips     map[string]git.OID  // of the ledgers on this machine, by ref
-	Sessions map[string]*known   // by sessionKey
-	Recorded map[uint64]bool     // code commits whose files a checkpoint holds, by their first 8 bytes
-	Rewrites map[uint64][]uint64 // code commits that others became: new → old, sorted; a squash has several
-	Memories map[string][]string // IDs of memories, sorted, by what they say; see memoryKey
-	Marks    map[string]mark     // the one that wins, by the ID of its session or memory
-	Latest   map[string]string   // session ID or key → path of the last segment that adds to it or links it
-	Files    map[string]stamp    // transcripts that were read to this size and time
-	Searched map[string]int64    // see transcript.Env
-	Others   map[string]bool     // see transcript.Options
+	Tips     map[string]git.OID       // of the ledgers on this machine, by ref
+	Sessions map[string]*known        // by sessionKey
+	Recorded map[uint64]bool          // code commits whose files a checkpoint holds, by their first 8 bytes
+	Rewrites map[uint64][]uint64      // code commits that others became: new → old, sorted; a squash has several
+	Memories map[string][]string      // IDs of memories, sorted, by what they say; see memoryKey
+	Marks    map[string]session.Tally // by the ID of their session or memory
+	Latest   map[string]string        // session ID or key → path of the last segment that adds to it or links it
+	Files    map[string]stamp         // transcripts that were read to this size and time
+	Searched map[string]int64         // see transcript.Env
+	Others   map[string]bool          // see transcript.Options
 }
 
 // known is one session as the ledger holds it.
@@ -73,7 +73,7 @@ type stamp struct {
 func newState() *state {
 	return &state{
 		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
-		Memories: map[string][]string{}, Marks: map[string]mark{}, Latest: map[string]string{},
+		Memories: map[string][]string{}, Marks: map[string]session.Tally{}, Latest: map[string]string{},
 		Files: map[string]stamp{}, Searched: map[string]int64{}, Others: map[string]bool{},
 	}
 }

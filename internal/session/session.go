@@ -143,8 +143,8 @@ func (m Memory) AsSession() Session {
 	return Session{ID: m.ID, Source: m.Source, ActorType: m.ActorType, Title: m.Title, StartedAt: m.TS, Turns: []Turn{turn}, Memory: true}
 }
 
-// Mark hides (purge) or shows again (restore) a session or memory. The highest N for
-// an ID wins; at a tie the purge.
+// Mark hides (purge) or shows again (restore) a session or memory. Which of several decides is
+// Tally's business.
 type Mark struct {
 	ID string
 	N  int // from 1 to MaxMark
