@@ -10,11 +10,11 @@ import (
 )
 
 // DataVersion is the schema version of data.db; any change of a table below raises it.
-const DataVersion = 5
+const DataVersion = 6
 
 // DataSchema is the schema of data.db: the six tables of the schema page (documented
-// columns first), the memories and marks that the ledger holds besides, links to sessions
-// that are not there, and how far each ledger has been read.
+// columns first), the memories and marks that the ledger holds besides, who names which ID, links to
+// sessions that are not there, and how far each ledger has been read.
 func DataSchema() Schema {
 	return Schema{Kind: "data", Version: DataVersion, DDL: dataDDL + purgedDDL + cursorDDL}
 }
@@ -49,7 +49,10 @@ CREATE TABLE memories (
 CREATE TABLE marks (
     id VARCHAR NOT NULL, kind VARCHAR NOT NULL, n INTEGER NOT NULL, ts TIMESTAMP NOT NULL, user_email VARCHAR NOT NULL);
 CREATE TABLE rewrites (
-    old_sha VARCHAR NOT NULL, new_sha VARCHAR NOT NULL, ts TIMESTAMP NOT NULL, user_email VARCHAR NOT NULL);
+    old_sha VARCHAR NOT NULL, new_sha VARCHAR NOT NULL, ts TIMESTAMP NOT NULL, user_email VARCHAR NOT NULL,
+    entry VARCHAR NOT NULL, n INTEGER NOT NULL);
+CREATE TABLE claims (
+    id VARCHAR NOT NULL, user_email VARCHAR NOT NULL, entry VARCHAR NOT NULL, credible BOOLEAN NOT NULL);
 CREATE TABLE dangling_links (session_id VARCHAR NOT NULL, entry VARCHAR NOT NULL);
 `
 
@@ -186,7 +189,8 @@ func (t *Tx) AppendCheckpoints(cps []session.Checkpoint) error {
 	})
 }
 
-// DanglingLink is an entry's link to a session that no entry before it speaks of.
+// DanglingLink is an entry's link to a session that no entry before it speaks of, by the session's
+// session.OthersID, which says whose session it would be, too.
 type DanglingLink struct{ Session, Entry string }
 
 // AppendDangling notes links that tie nothing.
@@ -248,8 +252,8 @@ func (t *Tx) Whole(ctx context.Context, s *session.Session) error {
 	})
 }
 
-// AppendNotes adds the marks and rewrites of an entry.
-func (t *Tx) AppendNotes(e session.Entry, email string) error {
+// AppendNotes adds the marks and rewrites of an entry, whose place in the order of all is key.
+func (t *Tx) AppendNotes(e session.Entry, email, key string) error {
 	steps := []struct {
 		table string
 		fill  func(row func(...any) error) error
@@ -267,8 +271,8 @@ func (t *Tx) AppendNotes(e session.Entry, email string) error {
 			return nil
 		}},
 		{"rewrites", func(row func(...any) error) error {
-			for _, r := range e.Rewrites {
-				if err := row(r.Old, r.New, r.TS, email); err != nil {
+			for i, r := range e.Rewrites {
+				if err := row(r.Old, r.New, r.TS, email, key, int32(i)); err != nil {
 					return err
 				}
 			}

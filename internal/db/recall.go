@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Facet is what recall shows of a session, from session_facets.
@@ -26,9 +24,9 @@ type Facet struct {
 
 // Filter says which sessions and memories count. Empty fields let all pass that are not purged.
 type Filter struct {
-	File    string   // RE2, unanchored, on paths that the session's tools named or its commits changed
-	Commits []string // OIDs or prefixes of OIDs of code commits: any of them
-	Author  string   // e-mail address, in any case
+	File    string         // RE2, unanchored, on paths that the session's tools named or its commits changed
+	Commits []LedgerCommit // code commits, also by their beginnings: any of them
+	Author  string         // e-mail address, in any case
 	Actor   string
 	IDs     []string // nothing but these; nil: all
 	Title   string   // a part of the title, in any case
@@ -55,7 +53,8 @@ func (f Filter) where() (string, []any) {
 		add(`session_id IN (SELECT session_id FROM path_sessions WHERE key IN (SELECT key FROM path_names WHERE regexp_matches(path, ?)))`, f.File)
 	}
 	if f.Commits != nil {
-		add(`session_id IN (SELECT session_id FROM session_commits, (SELECT unnest(?::VARCHAR[]) AS sha) WHERE starts_with(git_sha, sha))`, f.Commits)
+		cond, args := tiedTo(f.Commits)
+		add(cond, args...)
 	}
 	if f.Author != "" {
 		add("lower(user_email) = lower(?)", f.Author)
@@ -77,6 +76,23 @@ func (f Filter) where() (string, []any) {
 	case With:
 	}
 	return strings.Join(conds, " AND "), args
+}
+
+// tiedTo are the sessions that some ledgers tie to some code commits. (What is given whole is looked up, and only
+// what is not is compared one by one.)
+func tiedTo(commits []LedgerCommit) (cond string, args []any) {
+	var shas, emails, starts []string
+	for _, c := range commits {
+		if whole(c.SHA) {
+			shas, emails = append(shas, c.SHA), append(emails, c.Email)
+		} else {
+			starts = append(starts, c.SHA)
+		}
+	}
+	return `(session_id IN (SELECT session_id FROM session_commits t
+		JOIN (SELECT unnest(?::VARCHAR[]) AS sha, unnest(?::VARCHAR[]) AS email) ON git_sha = sha AND email IN ('', t.user_email))
+		OR session_id IN (SELECT session_id FROM session_commits JOIN (SELECT unnest(?::VARCHAR[]) AS start) ON starts_with(git_sha, start)))`,
+		[]any{shas, emails, starts}
 }
 
 // Matching reads the IDs of what passes a filter, the latest first.
@@ -121,7 +137,8 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 // CommitRow ties a session to a code commit.
 type CommitRow struct {
 	Session, Checkpoint, SHA string
-	Inferred                 bool // nothing recorded says that the session changed what the commit did
+	Email                    string // of the ledger that says so, in lower case
+	Inferred                 bool   // nothing recorded says that the session changed what the commit did
 	TS                       time.Time
 	Turn                     int // where the part of the session begins that was captured at it; -1 for none
 }
@@ -129,7 +146,7 @@ type CommitRow struct {
 // Commits reads the code commits of sessions, the latest first.
 func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow, error) {
 	chosen, args := among(ids)
-	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, inferred, ts, turn FROM session_commits
+	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, user_email, inferred, ts, turn FROM session_commits
 		WHERE session_id IN (`+chosen+`) ORDER BY ts DESC, checkpoint_id`, args...)
 	if err != nil {
 		return nil, err
@@ -137,7 +154,7 @@ func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow,
 	out := map[string][]CommitRow{}
 	err = each(rows, func() error {
 		var c CommitRow
-		if err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Inferred, &c.TS, &c.Turn); err != nil {
+		if err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Email, &c.Inferred, &c.TS, &c.Turn); err != nil {
 			return err
 		}
 		out[c.Session] = append(out[c.Session], c)
@@ -193,52 +210,6 @@ func among(texts []string) (list string, args []any) {
 		quoted[i] = "'" + quote(t) + "'"
 	}
 	return strings.Join(quoted, ", "), nil
-}
-
-// Rewrites reads which code commits became which, from index.db.
-func (d *DB) Rewrites(ctx context.Context) ([]session.Rewrite, error) {
-	rows, err := d.Query(ctx, `SELECT old_sha, new_sha FROM rewrites_index`)
-	if err != nil {
-		return nil, err
-	}
-	var out []session.Rewrite
-	err = each(rows, func() error {
-		var r session.Rewrite
-		if err := rows.Scan(&r.Old, &r.New); err != nil {
-			return err
-		}
-		out = append(out, r)
-		return nil
-	})
-	return out, err
-}
-
-// Became reads what became of code commits, and of what they became, from index.db.
-func (d *DB) Became(ctx context.Context, shas []string) ([]session.Rewrite, error) {
-	var out []session.Rewrite
-	for seen := map[string]bool{}; len(shas) > 0; {
-		these, args := among(shas)
-		rows, err := d.Query(ctx, `SELECT old_sha, new_sha FROM rewrites_index WHERE old_sha IN (`+these+`)`, args...)
-		if err != nil {
-			return nil, err
-		}
-		shas = nil
-		err = each(rows, func() error {
-			var r session.Rewrite
-			if err := rows.Scan(&r.Old, &r.New); err != nil {
-				return err
-			}
-			out = append(out, r)
-			if !seen[r.New] {
-				seen[r.New], shas = true, append(shas, r.New)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // Related reads the files that other sessions touched together with those of a session,

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // crowd is an index with n sessions of two turns and a path each.
@@ -97,39 +96,5 @@ func TestMatchingFile(t *testing.T) {
 	}
 	if names != 7 || pairs != 20 {
 		t.Errorf("%d names, %d pairs, want 7 and 20", names, pairs)
-	}
-}
-
-// TestBecame follows chains, and ends where they bite their tails.
-func TestBecame(t *testing.T) {
-	d, _ := crowd(t, 1)
-	tx, err := d.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []session.Rewrite
-	for _, pair := range []string{"ab", "bc", "xy", "pq", "qp"} {
-		all = append(all, session.Rewrite{Old: pair[:1], New: pair[1:]})
-	}
-	if err := tx.AppendRewrites(all); err != nil {
-		t.Fatal(err)
-	}
-	if err := tx.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		ask  []string
-		want []session.Rewrite
-	}{
-		{nil, nil},
-		{[]string{"c", "z"}, nil},
-		{[]string{"a"}, []session.Rewrite{all[0], all[1]}},
-		{[]string{"x", "b"}, []session.Rewrite{all[1], all[2]}},
-		{[]string{"p"}, []session.Rewrite{all[3], all[4], all[3]}},
-	} {
-		got, err := d.Became(t.Context(), tt.ask)
-		if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
-			t.Errorf("%q: %v (-want +got):\n%s", tt.ask, err, diff)
-		}
 	}
 }

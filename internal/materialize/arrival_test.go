@@ -80,7 +80,7 @@ func arrive(t *testing.T, seed uint64) int {
 }
 
 // team makes the ledgers of a team: alice works on two machines, each of which captures the same
-// sessions, and mallory's ledger points at hers. Nothing has arrived.
+// sessions, a copycat's ledger points at hers, and two name what is others'. Nothing has arrived.
 func (w *world) team(r *rand.Rand) []*chain {
 	w.t.Helper()
 	carol := "carol@example.com"
@@ -117,9 +117,35 @@ func (w *world) team(r *rand.Rand) []*chain {
 	}
 	w.appendChain(dave, 1, entryOf(nil, chat("dave", 0, lines...)))
 	chains = append(chains, dave)
-	mallory := &chain{ref: "refs/rekal/origin/mallory@example.com", email: "mallory@example.com"}
-	mallory.commits, mallory.at = chains[0].commits[:len(chains[0].commits)/2], chains[0].at
-	return append(chains, mallory)
+	copycat := &chain{ref: "refs/rekal/origin/copycat@example.com", email: "copycat@example.com"}
+	copycat.commits, copycat.at = chains[0].commits[:len(chains[0].commits)/2], chains[0].at
+	chains = append(chains, copycat)
+	for _, email := range []string{mallory, eve} {
+		chains = append(chains, w.usurper(r, email, sessions))
+	}
+	return chains
+}
+
+// usurper makes the ledger of somebody who names what is others', at times of all kinds: sessions, what these are
+// called when they are somebody else's, links, marks, and what became of commits.
+func (w *world) usurper(r *rand.Rand, email string, sessions []session.Session) *chain {
+	w.t.Helper()
+	c := &chain{ref: "refs/rekal/origin/" + email, email: email}
+	for _, at := range []int{-29_000_000, -2000, 1 + r.IntN(40), 50 + r.IntN(40), 39_000_000} {
+		s := sessions[r.IntN(len(sessions))]
+		e := forged(email, s, memory(r.IntN(90), "note", "of somebody"))
+		other := session.OthersID(s.ID, "refs/heads/rekal/"+[]string{alice, bob, mallory}[r.IntN(3)])
+		if r.IntN(2) == 0 {
+			e.Sessions = append(e.Sessions, e.Sessions[0])
+			e.Sessions[1].ID, e.Sessions[1].Parent, e.Sessions[1].ForkedFrom = other, s.ID, sessions[r.IntN(len(sessions))].ID
+		}
+		e.Checkpoint.Links = []session.Link{{Session: sessions[r.IntN(len(sessions))].ID}, {Session: other}}
+		e.Purges = []session.Mark{{ID: s.ID, N: 1 + r.IntN(3), TS: dawn}}
+		e.Restores = []session.Mark{{ID: other, N: 1 << 28, TS: dawn}}
+		e.Rewrites = amends("61", "12", "26").Rewrites
+		w.appendChain(c, at, e)
+	}
+	return c
 }
 
 // tell appends what one commit of the ledger says: more of a session, links, files, notes.

@@ -63,10 +63,8 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 // load reads what the databases know of the sessions that the entries name. It returns
 // errRestart for an entry that belongs before what they hold of one of its sessions.
 func (b *batch) load(ctx context.Context, entries []entry) error {
+	b.rename(entries)
 	ids, err := b.loadRows(ctx, entries)
-	if err == nil && b.apart(entries) {
-		ids, err = b.loadRows(ctx, entries)
-	}
 	if err != nil {
 		return err
 	}
@@ -100,27 +98,23 @@ func (b *batch) loadRows(ctx context.Context, entries []entry) ([]string, error)
 	if b.memories, err = b.data.Memories(ctx, ids); err != nil {
 		return nil, err
 	}
-	return ids, b.checkOrder(ctx, ids, entries)
+	return ids, b.checkOrder(entries)
 }
 
 // checkOrder returns errRestart when an entry came late: it is earlier than what the tables
 // hold of one of its sessions or memories, or than turns that the semantic model was trained
 // on. Which turn is whose number, which file is whose edit, which of two things that share an ID
 // is there, and what is near in meaning would then depend on who was fetched first.
-func (b *batch) checkOrder(ctx context.Context, ids []string, entries []entry) error {
+func (b *batch) checkOrder(entries []entry) error {
 	if b.fresh {
 		return nil
-	}
-	dangling, err := b.data.Dangling(ctx, ids)
-	if err != nil {
-		return err
 	}
 	for _, e := range entries {
 		if len(e.Sessions)+len(e.Memories) > 0 && e.key < b.trained {
 			return errRestart
 		}
 		for _, id := range e.items() {
-			if r := b.rows[id]; e.key < dangling[id] || e.key < b.memories[id].Entry || r != nil && e.key < r.LastEntry {
+			if r := b.rows[id]; e.key < b.memories[id].Entry || r != nil && e.key < r.LastEntry {
 				return errRestart
 			}
 		}
@@ -172,6 +166,9 @@ func (b *batch) take(ctx context.Context, e entry) error {
 		if err := b.checkpoint(ctx, e, b.parts[parts:]); err != nil {
 			return err
 		}
+	}
+	if len(e.Rewrites) > 0 {
+		b.rewrote[address(e.email)] = true
 	}
 	if len(e.Purges)+len(e.Restores)+len(e.Rewrites) > 0 {
 		b.notes = append(b.notes, e)
@@ -277,6 +274,7 @@ func (b *batch) checkpoint(ctx context.Context, e entry, parts []session.Session
 	cp := *e.Checkpoint
 	cp.ID = string(e.OID)
 	cp.Links = b.links(e)
+	b.code = append(b.code, cp.GitSHA)
 	err := b.give(ctx, &cp)
 	b.cps = append(b.cps, cp)
 	for _, l := range cp.Links {
@@ -284,7 +282,9 @@ func (b *batch) checkpoint(ctx context.Context, e entry, parts []session.Session
 		if i := slices.IndexFunc(parts, func(p session.Session) bool { return p.ID == l.Session }); i >= 0 {
 			turn = begins(parts[i])
 		}
-		b.ties = append(b.ties, db.CommitRow{Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Inferred: l.Inferred, TS: cp.TS, Turn: turn})
+		b.ties = append(b.ties, db.CommitRow{
+			Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Email: address(e.email), Inferred: l.Inferred, TS: cp.TS, Turn: turn,
+		})
 	}
 	return err
 }
@@ -300,6 +300,11 @@ func begins(part session.Session) int {
 
 // links are an entry's ties to sessions that are there, each once.
 func (b *batch) links(e entry) []session.Link {
+	for i, l := range e.Checkpoint.Links {
+		if b.rows[l.Session] == nil {
+			b.dangling = append(b.dangling, db.DanglingLink{Session: e.linked[i], Entry: e.key})
+		}
+	}
 	var all []session.Link
 	for _, p := range e.Sessions {
 		all = append(all, session.Link{Session: p.ID})
@@ -308,9 +313,6 @@ func (b *batch) links(e entry) []session.Link {
 	had := map[string]bool{}
 	return slices.DeleteFunc(all, func(l session.Link) bool {
 		row := b.rows[l.Session]
-		if row == nil {
-			b.dangling = append(b.dangling, db.DanglingLink{Session: l.Session, Entry: e.key})
-		}
 		if row == nil || had[l.Session] {
 			return true
 		}
@@ -339,7 +341,7 @@ func (b *batch) writeData(ctx context.Context) error {
 		return err
 	}
 	for _, e := range b.notes {
-		if err := b.data.AppendNotes(e.Entry, e.email); err != nil {
+		if err := b.data.AppendNotes(e.Entry, address(e.email), e.key); err != nil {
 			return err
 		}
 	}
@@ -364,11 +366,6 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 	}
 	if err := b.index.AppendCode(b.cps); err != nil {
 		return err
-	}
-	for _, e := range b.notes {
-		if err := b.index.AppendRewrites(e.Rewrites); err != nil {
-			return err
-		}
 	}
 	if err := b.index.AddTogether(ctx, together); err != nil {
 		return err

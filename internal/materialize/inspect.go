@@ -18,6 +18,8 @@ type State struct {
 	Err     error          // they can't be read, or don't belong together
 	Broken  map[string]int // rows that refer to none, by table
 	Bytes   int64          // of both files
+
+	Contested []Contested // IDs that more than one ledger names
 }
 
 // Inspect looks at the databases and their rows, and brings nothing up to date.
@@ -55,6 +57,9 @@ func (m *Materializer) Inspect(ctx context.Context) (State, error) {
 		var index map[string]int
 		index, err = o.index.Broken(ctx, db.IndexSchema().Kind)
 		maps.Copy(out.Broken, index)
+	}
+	if err == nil {
+		out.Contested, err = contested(ctx, o.data, o.cursor)
 	}
 	if errors.Is(err, db.ErrCorrupt) {
 		out.Err, err = err, nil

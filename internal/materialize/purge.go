@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // What is purged stays in the tables, because a restore brings it back as it was. It is listed in
@@ -15,42 +16,29 @@ import (
 // search leaves it out, and its files count for none that appear together. The list is a
 // function of all marks that are there, so it does not matter in which order they came.
 
-// Standing is what the marks that count say of a session or memory.
-type Standing struct {
-	Purged bool
-	N      int // the highest number of a mark; 0 where there is none
-}
-
-// standing weighs marks: one counts when its ledger is that of the item's author, or one's own.
-// The highest number wins, at a tie the purge.
-func standing(marks []db.MarkRow, authors map[string]string, own cursor) map[string]Standing {
-	out := map[string]Standing{}
-	for _, m := range marks {
-		author, here := authors[m.ID]
-		marker := authorOf(m.Email, "")
-		if _, isOwn := own[marker]; !here || !isOwn && marker != authorOf(author, "?") {
-			continue
-		}
-		if s, ok := out[m.ID]; !ok || m.N > s.N || m.N == s.N && m.Purge {
-			out[m.ID] = Standing{Purged: m.Purge, N: m.N}
-		}
-	}
-	return out
-}
-
-// standings reads what the marks say of items, or of all that have one. Cursor tells by its refs
-// which ledgers are one's own: a branch of one's own is named like its author.
-func standings(ctx context.Context, q db.Querier, at cursor, ids ...string) (map[string]Standing, error) {
-	marks, err := db.Marks(ctx, q, ids...)
+// tallies are the marks that count, by the session or memory that they mark: one counts when its ledger is that of
+// the item's author, or one's own.
+func tallies(ctx context.Context, q db.Querier, c *claims, own cursor) (map[string]session.Tally, error) {
+	marks, err := db.Marks(ctx, q)
 	if err != nil || len(marks) == 0 {
 		return nil, err
 	}
-	marked := make([]string, len(marks))
+	items := make([]string, len(marks))
 	for i, m := range marks {
-		marked[i] = m.ID
+		items[i] = c.marked(m.ID, authorOf(m.Email, ""))
 	}
-	authors, err := db.Authors(ctx, q, marked)
-	return standing(marks, authors, at), err
+	authors, err := db.Authors(ctx, q, items)
+	out := map[string]session.Tally{}
+	for i, m := range marks {
+		author, here := authors[items[i]]
+		marker := authorOf(m.Email, "")
+		if here && (has(own, marker) || marker == authorOf(author, "?")) {
+			t := out[items[i]]
+			t.Add(m.N, m.Purge)
+			out[items[i]] = t
+		}
+	}
+	return out, err
 }
 
 func (s *store) loadPurged(ctx context.Context, data *db.Tx) error {
@@ -64,13 +52,13 @@ func (s *store) loadPurged(ctx context.Context, data *db.Tx) error {
 
 // settle brings what is purged up to the marks.
 func (s *store) settle(ctx context.Context, data, index *db.Tx, at cursor) error {
-	all, err := standings(ctx, data, at)
+	all, err := tallies(ctx, data, s.claims, at)
 	if err != nil {
 		return err
 	}
 	var now, hidden, shown []string
 	for _, id := range slices.Sorted(maps.Keys(all)) {
-		switch purged := all[id].Purged; {
+		switch purged, _ := all[id].Standing(); {
 		case purged && !s.purged[id]:
 			now, hidden = append(now, id), append(hidden, id)
 		case purged:
@@ -113,8 +101,13 @@ func (m *Materializer) Purged(ctx context.Context) ([]string, error) {
 	return ids, errors.Join(err, index.Close())
 }
 
-// Standing reads what is said of a session or memory by the marks that count here.
-func (r *Reader) Standing(ctx context.Context, id string) (Standing, error) {
-	all, err := standings(ctx, r.DB, r.opened.cursor, id)
+// Marks are the numbers of the marks of a session or memory that count here.
+func (r *Reader) Marks(ctx context.Context, id string) (session.Tally, error) {
+	said, err := readClaims(ctx, r.DB, nil)
+	if err != nil {
+		return session.Tally{}, err
+	}
+	own := r.opened.cursor
+	all, err := tallies(ctx, r.DB, newClaims(said, own), own)
 	return all[id], err
 }

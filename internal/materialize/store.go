@@ -39,6 +39,10 @@ type store struct {
 	trained string          // the entry that holds the last turn of the semantic model; "" for none
 	told    []told          // of fresh tables: how many turns each entry added, in their order
 	skipped map[string]*skipped
+	kept    map[string]entry // commits of a small plan, read to see whose IDs stand there
+	claims  *claims          // what everything is called
+	rewrote map[string]bool  // whose ledgers say what became of code commits
+	code    []string         // code commits of checkpoints
 }
 
 type told struct {
@@ -58,7 +62,7 @@ func (m *Materializer) openStore(ctx context.Context, data, index string) (*stor
 	if m.exists(data) != m.exists(index) {
 		return nil, fmt.Errorf("materialize: %w", fs.ErrNotExist)
 	}
-	s := &store{repo: m.Repo, now: m.Now, warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{}}
+	s := &store{repo: m.Repo, now: m.Now, warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{}, kept: map[string]entry{}, rewrote: map[string]bool{}}
 	err := beside(
 		func() (err error) {
 			s.data, err = db.Open(ctx, m.path(data), db.ReadWrite, db.DataSchema())
@@ -93,6 +97,8 @@ func (s *store) close() error {
 type entry struct {
 	commit
 	session.Entry
+	unread []error  // a segment each
+	linked []string // what each link may be to, whatever that is called: its ID if it were somebody else's, too
 }
 
 // time is that of the commit's segments, which stands in their names.
@@ -122,6 +128,15 @@ func (e entry) items() []string {
 	ids := e.sessions()
 	for _, m := range e.Memories {
 		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+// mentioned are items, and those that sessions were spawned by or begin with.
+func (e entry) mentioned() []string {
+	ids := e.items()
+	for _, p := range e.Sessions {
+		ids = append(ids, p.Parent, p.ForkedFrom)
 	}
 	return ids
 }
@@ -167,6 +182,7 @@ func (s *store) next(ctx context.Context, commits []commit) (n int, entries []en
 		if err != nil {
 			return 0, nil, err
 		}
+		s.skip(e)
 		entries = append(entries, e)
 		n++
 		for _, p := range e.Sessions {
@@ -186,6 +202,9 @@ var errAuthor = errors.New("its checkpoint belongs in another ledger")
 
 // read joins the segments of a commit. One that can't be read is skipped.
 func (s *store) read(c commit) (entry, error) {
+	if e, ok := s.kept[c.key]; ok {
+		return e, nil
+	}
 	out := entry{commit: c}
 	for _, seg := range c.Segments {
 		e, err := ledger.ReadSegment(s.repo, seg.Blob)
@@ -196,7 +215,7 @@ func (s *store) read(c commit) (entry, error) {
 			err = fmt.Errorf("%w: it is by %q", errAuthor, cp.UserEmail)
 		}
 		if err != nil {
-			s.skip(c, fmt.Errorf("%s: %w", seg.Path, err))
+			out.unread = append(out.unread, fmt.Errorf("%s: %w", seg.Path, err))
 			continue
 		}
 		out.Join(e)
@@ -204,11 +223,14 @@ func (s *store) read(c commit) (entry, error) {
 	return out, nil
 }
 
-func (s *store) skip(c commit, err error) {
-	if s.skipped[c.email] == nil {
-		s.skipped[c.email] = &skipped{first: err}
+// skip notes what could not be read.
+func (s *store) skip(e entry) {
+	for _, err := range e.unread {
+		if s.skipped[e.email] == nil {
+			s.skipped[e.email] = &skipped{first: err}
+		}
+		s.skipped[e.email].segments++
 	}
-	s.skipped[c.email].segments++
 }
 
 // apply writes a plan in batches: into files that are in use everything in one transaction on
@@ -229,6 +251,9 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 		return err
 	}
 	if err := s.loadPurged(ctx, tx.data); err != nil {
+		return err
+	}
+	if err := s.claim(ctx, tx.data, p); err != nil {
 		return err
 	}
 	batches := 0
@@ -306,6 +331,9 @@ func (s *store) finish(ctx context.Context, data, index *db.Tx, at cursor) error
 		return err
 	}
 	if err := s.settle(ctx, data, index, at); err != nil {
+		return err
+	}
+	if err := s.follow(ctx, data, index); err != nil {
 		return err
 	}
 	dim, err := s.train(ctx, index)

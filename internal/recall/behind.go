@@ -9,7 +9,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Bounds of the search for what commits were made of.
@@ -24,10 +23,8 @@ const (
 
 // behind tells which sessions stand behind the lines of commits.
 type behind struct {
+	lineage  // of the commits that brought the lines
 	index    *db.DB
-	repo     *git.Repo
-	rewrites []session.Rewrite
-	was, is  map[string][]string // what commits were, and became
 	rows     map[string][]db.CommitRow
 	owners   map[db.FileRow]bool // whether that is inferred
 	some     map[string]bool     // a checkpoint and a session that has a file of it
@@ -45,27 +42,32 @@ type claim struct {
 
 func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
 	b := &behind{
-		index: index, repo: repo, was: map[string][]string{}, is: map[string][]string{},
-		rows: map[string][]db.CommitRow{}, owners: map[db.FileRow]bool{}, some: map[string]bool{}, late: time.After(tracePatience),
+		index: index, rows: map[string][]db.CommitRow{}, owners: map[db.FileRow]bool{}, some: map[string]bool{}, late: time.After(tracePatience),
+	}
+	shas := make([]string, len(sources))
+	for i, s := range sources {
+		shas[i] = string(s.Commit)
 	}
 	var err error
-	if b.rewrites, err = index.Rewrites(ctx); err != nil {
+	if b.lineage, err = readLineage(ctx, index, repo, shas); err != nil {
 		return nil, err
 	}
-	for _, r := range b.rewrites {
-		b.was[r.New], b.is[r.Old] = append(b.was[r.New], r.Old), append(b.is[r.Old], r.New)
-	}
-	var all []string
-	for _, s := range sources {
-		all = append(all, became(string(s.Commit), b.was, b.is)...)
+	var all []db.LedgerCommit
+	for _, sha := range shas {
+		all = append(all, b.made(sha, b.was, b.is)...)
 	}
 	_, err = b.ties(ctx, all)
 	return b, err
 }
 
+// made lists a commit, and where ways lead from it by the word of who made it: what others say of it explains no line.
+func (b *behind) made(sha string, along ...ways) []db.LedgerCommit {
+	return b.from(sha, b.home(sha), along...)
+}
+
 // ties reads which sessions are tied to commits, and whose the files of their checkpoints are.
-func (b *behind) ties(ctx context.Context, shas []string) (out []db.CommitRow, err error) {
-	unread := slices.DeleteFunc(slices.Clone(shas), func(sha string) bool {
+func (b *behind) ties(ctx context.Context, commits []db.LedgerCommit) (out []db.CommitRow, err error) {
+	unread := slices.DeleteFunc(shasOf(commits), func(sha string) bool {
 		_, ok := b.rows[sha]
 		return ok
 	})
@@ -85,8 +87,13 @@ func (b *behind) ties(ctx context.Context, shas []string) (out []db.CommitRow, e
 	for f, inferred := range owners {
 		b.owners[f], b.some[f.Checkpoint+f.Session] = inferred, true
 	}
-	for _, sha := range shas {
-		out = append(out, b.rows[sha]...)
+	had := map[db.CommitRow]bool{}
+	for _, c := range commits {
+		for _, r := range b.rows[c.SHA] {
+			if !had[r] && (c.Email == "" || c.Email == r.Email) {
+				had[r], out = true, append(out, r)
+			}
+		}
 	}
 	return out, err
 }
@@ -143,7 +150,7 @@ func claimed(to []claim, r db.CommitRow) []claim {
 // whose tells what is behind the lines of a file that a commit brought.
 func (b *behind) whose(ctx context.Context, s source) ([][]claim, error) {
 	sha := string(s.Commit)
-	rows, err := b.ties(ctx, became(sha, b.was, b.is))
+	rows, err := b.ties(ctx, b.made(sha, b.was, b.is))
 	switch {
 	case err != nil:
 		return nil, err
@@ -161,34 +168,51 @@ func (b *behind) whose(ctx context.Context, s source) ([][]claim, error) {
 func (b *behind) seen(ctx context.Context, s source, rows []db.CommitRow, depth int) ([][]claim, error) {
 	sha := string(s.Commit)
 	rest := b.ownOrAll(rows, s.Path)
-	if len(rest) < 2 || depth == maxDepth || len(b.was[sha]) == 0 {
+	before := b.before(sha)
+	if len(rest) < 2 || depth == maxDepth || len(before) == 0 {
 		return slices.Repeat([][]claim{rest}, len(s.lines)), nil
 	}
 	if len(b.rows[sha]) > 0 {
 		rest = b.ownOrAll(b.rows[sha], s.Path)
 	}
-	t, err := b.trace(ctx, s, b.tips(b.was[sha]), b.parent(s.Commit), b.deeper(depth))
+	t, err := b.trace(ctx, s, b.tips(before), b.parent(s.Commit), b.deeper(depth))
 	return t.claims(rest), err
+}
+
+// before lists what a commit was immediately before, as who made it says.
+func (b *behind) before(sha string) (out []string) {
+	home := b.home(sha)
+	for _, email := range b.ledgers[sha] {
+		if home(email) {
+			out = append(out, b.was[db.LedgerCommit{Email: email, SHA: sha}]...)
+		}
+	}
+	return out
 }
 
 // unseen is whose the lines of a commit are that was made elsewhere, as far as can be told. What is in none
 // of the commits that it was made of is nobody's, unless some of these are not here.
 func (b *behind) unseen(ctx context.Context, s source) ([][]claim, error) {
-	parts, copied, err := squashed(ctx, b.index, b.repo, s.Commit, b.rewrites)
+	parts, copied, err := squashed(ctx, b.index, b.repo, s.Commit)
 	if err != nil {
+		return nil, err
+	}
+	if err := b.extend(ctx, b.index, parts); err != nil {
 		return nil, err
 	}
 	if len(parts) == 0 {
 		t, err := b.trace(ctx, s, b.reverted(s.Commit), "", b.whose)
 		return t.guesses(nil), err
 	}
-	var all, gone, here []string
+	var all, gone []db.LedgerCommit
+	var here []string
 	for _, p := range parts {
-		all = append(all, became(p, b.was)...)
-		if is := became(p, b.is); len(b.tips(is)) > 0 {
+		was, is := b.made(p, b.was), shasOf(b.made(p, b.is))
+		all = append(all, was...)
+		if len(b.tips(is)) > 0 {
 			here = append(here, is...)
 		} else {
-			gone = append(gone, became(p, b.was)...)
+			gone = append(gone, was...)
 		}
 	}
 	rows, err := b.ties(ctx, all)
@@ -275,7 +299,10 @@ func (t traced) guesses(rest []claim) [][]claim {
 // deeper tells whose the lines of a part of a commit are.
 func (b *behind) deeper(depth int) func(context.Context, source) ([][]claim, error) {
 	return func(ctx context.Context, s source) ([][]claim, error) {
-		rows, err := b.ties(ctx, became(string(s.Commit), b.was))
+		if err := b.extend(ctx, b.index, []string{string(s.Commit)}); err != nil {
+			return nil, err
+		}
+		rows, err := b.ties(ctx, b.made(string(s.Commit), b.was))
 		if err != nil {
 			return nil, err
 		}

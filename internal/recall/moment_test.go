@@ -57,7 +57,7 @@ var requests = []recall.Request{
 	{Query: "src/f3.go"},
 	{Query: "ErrBadToken colours", File: `f[24]\.go$`},
 	{Query: "cursors", Author: bob},
-	{Commit: digits("3")},
+	{Commit: digits("4")},
 	{Query: "question on the leak", Commit: digits("4")},
 	{File: "gen", Actor: session.ActorHuman},
 	{Author: alice, Limit: 3},

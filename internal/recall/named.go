@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -14,7 +15,7 @@ import (
 // more.
 var shaWord = regexp.MustCompile(`\b[0-9a-fA-F]{7,40}\b`)
 
-// maxNamed is how many commits a question names: each is looked for among all rewrites.
+// maxNamed is how many commits a question names.
 const maxNamed = 100
 
 // named are the sessions that stand behind a commit whose SHA is in a question, or what that
@@ -24,16 +25,19 @@ func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (
 	if len(words) == 0 {
 		return nil, nil
 	}
-	rewrites, err := index.Rewrites(ctx)
+	for i, sha := range words {
+		if id, err := repo.Resolve(sha); err == nil {
+			words[i] = string(id)
+		} // what git does not know may still be the beginning of a commit that is gone
+	}
+	l, err := readLineage(ctx, index, repo, words)
 	if err != nil {
 		return nil, err
 	}
-	var commits []string
+	var commits []db.LedgerCommit
 	for _, sha := range words {
-		if id, err := repo.Resolve(sha); err == nil {
-			sha = string(id)
-		} // what git does not know may still be the beginning of a commit that is gone
-		commits = append(commits, closure(sha, rewrites)...)
+		home := l.home(sha)
+		commits = append(commits, slices.DeleteFunc(l.family(sha), func(c db.LedgerCommit) bool { return c.Email != "" && !home(c.Email) })...)
 	}
 	ids, err := index.Matching(ctx, db.Filter{Commits: commits})
 	out := make(map[string]bool, len(ids))

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -77,7 +76,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},
 		Filters: result.Filters{File: req.File, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor},
 	}
-	filter, commits, err := filterOf(ctx, index, repo, req)
+	filter, asked, err := filterOf(ctx, index, repo, req)
 	if err != nil {
 		return out, err
 	}
@@ -94,7 +93,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		return out, err
 	}
 	if req.Commit != "" && len(hits) > 0 {
-		if err := tied(ctx, index, hits, commits, filter.Commits, req.Query); err != nil {
+		if err := tied(ctx, index, hits, asked, req.Query); err != nil {
 			return out, err
 		}
 	}
@@ -129,137 +128,38 @@ func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 	return err
 }
 
-// filterOf also returns the commits that --commit names, without those that the filter infers from them.
-func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, direct []string, err error) {
+// filterOf also returns what --commit stands for.
+func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of asked, err error) {
 	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
 	if req.File != "" {
 		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
 		pattern, err := syntax.Parse(req.File, syntax.Perl)
 		if err != nil {
-			return f, nil, &UsageError{fmt.Errorf("%q: %w", req.File, err), "file"}
+			return f, of, &UsageError{fmt.Errorf("%q: %w", req.File, err), "file"}
 		}
 		f.File = pattern.String()
 	}
 	if req.Actor != "" && req.Actor != session.ActorHuman && req.Actor != session.ActorAgent {
-		return f, nil, &UsageError{fmt.Errorf(`%q: neither "human" nor "agent"`, req.Actor), "actor"}
+		return f, of, &UsageError{fmt.Errorf(`%q: neither "human" nor "agent"`, req.Actor), "actor"}
 	}
 	if req.Commit != "" {
-		var inferred []string
-		direct, inferred, err = commits(ctx, index, repo, req.Commit)
-		f.Commits = slices.Concat(direct, inferred)
+		of, err = commits(ctx, index, repo, req.Commit)
+		f.Commits = of.commits()
 	}
-	return f, direct, err
-}
-
-// tied says of hits behind commits where the part begins that was captured at them, and whether nothing recorded
-// says that they stand behind one of those that are meant. What first ties them to one decides: what is said later
-// says nothing of it. Without a query those come first that are recorded.
-func tied(ctx context.Context, index *db.DB, hits []found, meant, all []string, query string) error {
-	ids := make([]string, len(hits))
-	for i, h := range hits {
-		ids[i] = h.id
-	}
-	ties, err := index.Commits(ctx, ids)
-	for i, h := range hits {
-		first := map[string]db.CommitRow{}
-		for _, r := range ties[h.id] { // the latest first
-			if !among(r.SHA, all) {
-				continue
-			}
-			first[r.SHA] = r
-			if h.turn == search.First && r.Turn >= 0 {
-				hits[i].turn = r.Turn
-			}
-		}
-		hits[i].inferred = true
-		for sha, r := range first {
-			hits[i].inferred = hits[i].inferred && (r.Inferred || !among(sha, meant))
-		}
-	}
-	if query == "" {
-		slices.SortStableFunc(hits, func(a, b found) int { return compareBool(a.inferred, b.inferred) })
-	}
-	return err
-}
-
-// among reports whether one of some commits, of which some are known by their beginning, is meant.
-func among(sha string, commits []string) bool {
-	return slices.ContainsFunc(commits, func(c string) bool { return strings.HasPrefix(sha, c) })
-}
-
-// abbreviated is a prefix of a commit's OID as git takes it.
-var abbreviated = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
-
-// commits are the OIDs that a revision stands for: the commit itself, and those that it
-// was before and became after an amend or a rebase; and those that it was made of where no
-// hook saw it (a squash merge on a server), which is inferred. A SHA whose object is gone
-// matches as a prefix.
-func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (direct, inferred []string, err error) {
-	start := strings.ToLower(rev)
-	id, err := resolve(repo, rev)
-	switch {
-	case err == nil:
-		start = string(id)
-	case abbreviated.MatchString(rev) && !errors.Is(err, git.ErrAmbiguous): // gone, or the name of something else
-	case errors.Is(err, git.ErrNotFound):
-		return nil, nil, &UsageError{fmt.Errorf("%q: %w", rev, ErrNoRevision), "commit"}
-	default: // a tree, or a prefix of several commits
-		return nil, nil, &UsageError{fmt.Errorf("%q: %w", rev, err), "commit"}
-	}
-	rewrites, err := index.Rewrites(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	direct = closure(start, rewrites)
-	if id == "" {
-		return direct, nil, nil
-	}
-	parts, _, err := squashed(ctx, index, repo, id, rewrites)
-	for _, p := range parts {
-		inferred = append(inferred, closure(p, rewrites)...)
-	}
-	return direct, inferred, err
-}
-
-// resolve asks git for a revision. What ":/text" finds is code, and no commit of a ledger, whose
-// subject is that of the code commit.
-func resolve(repo *git.Repo, rev string) (git.OID, error) {
-	if text, ok := strings.CutPrefix(rev, ":/"); ok {
-		if id, err := repo.Resolve("HEAD^{/" + text + "}"); err == nil {
-			return id, nil
-		}
-	}
-	return repo.Resolve(rev)
-}
-
-// closure follows rewrites in both directions, in chains, from a commit or a prefix.
-func closure(start string, rewrites []session.Rewrite) []string {
-	out := []string{start}
-	seen := map[string]bool{start: true}
-	for i := 0; i < len(out); i++ {
-		for _, r := range rewrites {
-			for _, pair := range [2][2]string{{r.Old, r.New}, {r.New, r.Old}} {
-				if strings.HasPrefix(pair[0], out[i]) && !seen[pair[1]] {
-					seen[pair[1]] = true
-					out = append(out, pair[1])
-				}
-			}
-		}
-	}
-	return out
+	return f, of, err
 }
 
 // found is one session or memory with why it was found.
 type found struct {
-	id       string
-	score    float64
-	matched  []string
-	turn     int      // search.First: the first one, whichever that is; -1: no turn of its own
-	passage  string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
-	read     []string // what misspelt words of the query were read as
-	weak     bool
-	inferred bool
-	snippet  int // how many characters are shown of it
+	id      string
+	score   float64
+	matched []string
+	turn    int      // search.First: the first one, whichever that is; -1: no turn of its own
+	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
+	read    []string // what misspelt words of the query were read as
+	weak    bool
+	tie     int // how --commit or why tie it; recorded where nobody asks
+	snippet int // how many characters are shown of it
 }
 
 // titled reports whether nothing but the title answers.
@@ -321,7 +221,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		ids[i] = h.id
 	}
 	var facets map[string]db.Facet
-	var rewrites []session.Rewrite
+	var became map[db.LedgerCommit]string
 	var states map[string]string
 	var shown []passage
 	// A third of the time that a recall takes: on several connections, at once.
@@ -331,7 +231,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 				return err
 			}
 			return beside(
-				func() (err error) { rewrites, err = index.Became(ctx, commitsOf(facets)); return err },
+				func() (err error) { became, err = index.Became(ctx, commitsOf(facets)); return err },
 				func() (err error) { states, err = look(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
@@ -341,10 +241,9 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	if err != nil {
 		return nil, err
 	}
-	now := successors(rewrites)
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
-		out[i] = shape(facets[h.id], h, now)
+		out[i] = shape(facets[h.id], h, became)
 		out[i].Freshness = cmp.Or(states[h.id], result.Unverifiable)
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
@@ -377,33 +276,16 @@ func beside(steps ...func() error) error {
 	return err
 }
 
-// successors tells what a commit has become, through chains of amends and rebases.
-func successors(rewrites []session.Rewrite) func(sha string) string {
-	next := make(map[string]string, len(rewrites))
-	for _, r := range rewrites {
-		next[r.Old] = r.New
-	}
-	return func(sha string) string {
-		for range len(next) { // a chain that bites its tail ends, too
-			became, ok := next[sha]
-			if !ok {
-				break
-			}
-			sha = became
-		}
-		return sha
-	}
-}
-
-func shape(f db.Facet, h found, now func(string) string) result.Hit {
+func shape(f db.Facet, h found, became map[db.LedgerCommit]string) result.Hit {
 	var commits []string
 	for _, sha := range f.Commits {
-		if short := result.Short(now(sha)); !slices.Contains(commits, short) {
+		now := cmp.Or(became[db.LedgerCommit{Email: strings.ToLower(f.Email), SHA: sha}], sha)
+		if short := result.Short(now); !slices.Contains(commits, short) {
 			commits = append(commits, short)
 		}
 	}
 	out := result.Hit{
-		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Inferred: h.inferred, Title: f.Title,
+		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Inferred: h.tie > recorded, Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Commits: commits, Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,

@@ -198,6 +198,7 @@ func team(t *testing.T) *place {
 	p.append(alice, 20, session.Entry{Checkpoint: checkpoint(second, "ui/button.css"), Sessions: []session.Session{ui}})
 	robot := chat("robot", 21, "human rotate the token key", "Write src/auth/key.go", "assistant rotated")
 	robot.ActorType, robot.AgentID = session.ActorAgent, "a7"
+	p.append(bob, 29, session.Entry{Checkpoint: checkpoint(once)})
 	p.append(bob, 30, session.Entry{Checkpoint: checkpoint(gone, "src/auth/key.go"), Sessions: []session.Session{robot}})
 	p.append(bob, 31, session.Entry{Rewrites: []session.Rewrite{{Old: once, New: was, TS: at(31)}, {Old: was, New: gone, TS: at(31)}}})
 	p.append(alice, 32, session.Entry{Rewrites: []session.Rewrite{{Old: second, New: strings.Repeat("9", 40), TS: at(32)}}})

@@ -152,18 +152,17 @@ func describe(row db.SessionRow) result.Session {
 	}
 }
 
-// behindOf lists commits, with what amends and rebases made of them.
+// behindOf lists commits, with what amends and rebases made of them at last.
 func behindOf(ctx context.Context, index *db.DB, commits []db.CommitRow) ([]result.Commit, error) {
 	shas := make([]string, len(commits))
 	for i, c := range commits {
 		shas[i] = c.SHA
 	}
-	rewrites, err := index.Became(ctx, shas)
-	now := successors(rewrites)
+	became, err := index.Became(ctx, shas)
 	out := make([]result.Commit, len(commits))
 	for i, c := range commits {
 		out[i] = result.Commit{Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS), Inferred: c.Inferred}
-		if sha := now(c.SHA); sha != c.SHA {
+		if sha := became[db.LedgerCommit{Email: c.Email, SHA: c.SHA}]; sha != c.SHA {
 			out[i].Became = sha
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // A commit that was made on a server (a squash merge, a rebase merge, a cherry-pick) ran no
@@ -22,6 +21,7 @@ const (
 	maxKnown   = 300  // code commits that share a file with it
 	maxMet     = 100  // of them, those that may share no more than that
 	maxRead    = 50   // of them, those whose lines are compared
+	maxBecame  = 50   // commits that one of them became, one after another
 	maxPaths   = 64   // files whose past is looked at
 	maxSteps   = 20_000
 	maxLines   = 1 << 20 // bytes of a file whose lines are compared
@@ -69,13 +69,14 @@ type squash struct {
 	known   []*known // those that may be part of it
 	aside   []*known // those that only tell what else their branches did
 	past    map[string][]git.Stay
+	lineage lineage // of those that are known
 }
 
 // squashed are the OIDs of the code commits of ledgers that a commit is made of, as far as it
 // can be told: those with its patch, or else those whose content it brought into its branch.
 // Where objects are missing or damaged (a partial clone) nothing is told; it is no reason not
 // to say what stands in the tables.
-func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID, rewrites []session.Rewrite) (out []string, copied bool, err error) {
+func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out []string, copied bool, err error) {
 	s, err := newSquash(repo, id)
 	if err != nil || s == nil {
 		return nil, false, nil
@@ -83,7 +84,7 @@ func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID, rew
 	if err := s.read(ctx, index); err != nil {
 		return nil, false, err
 	}
-	if err := s.match(ctx, rewrites); err != nil {
+	if err := s.match(ctx); err != nil {
 		return nil, false, ctx.Err()
 	}
 	for _, k := range s.known {
@@ -96,8 +97,8 @@ func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID, rew
 	return out, copied, nil
 }
 
-func (s *squash) match(ctx context.Context, rewrites []session.Rewrite) error {
-	if err := s.leaveReachable(ctx, rewrites); err != nil || len(s.known) == 0 || s.samePatch() {
+func (s *squash) match(ctx context.Context) error {
+	if err := s.leaveReachable(ctx); err != nil || len(s.known) == 0 || s.samePatch() {
 		return err
 	}
 	return s.sameContent()
@@ -141,14 +142,22 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 			s.aside = append(s.aside, k)
 		}
 	}
+	if err != nil {
+		return err
+	}
+	shas := make([]string, len(s.known))
+	for i, k := range s.known {
+		shas[i] = k.SHA
+	}
+	s.lineage, err = readLineage(ctx, index, s.repo, shas)
 	return err
 }
 
 // leaveReachable finds which commits are here, and leaves out those that stood in the branch
 // already, the commit itself, and what was built on it. A commit that became another one is
 // that.
-func (s *squash) leaveReachable(ctx context.Context, rewrites []session.Rewrite) error {
-	tips, err := s.find(rewrites)
+func (s *squash) leaveReachable(ctx context.Context) error {
+	tips, err := s.find()
 	if err != nil || len(tips) == 0 {
 		return err
 	}
@@ -199,41 +208,29 @@ func (s *squash) whole(ctx context.Context, tips []git.OID) map[git.OID]bool {
 	return out
 }
 
-// find reads the commits that are here.
-func (s *squash) find(rewrites []session.Rewrite) (tips []git.OID, err error) {
-	next := map[string][]string{}
-	for _, r := range rewrites {
-		next[r.Old] = append(next[r.Old], r.New)
-	}
+// find reads the commits that are here, with the first of those that they became, as who made them says.
+func (s *squash) find() (tips []git.OID, err error) {
+	gone := map[string]bool{}
 	for _, k := range s.known {
-		for _, sha := range became(k.SHA, next) {
-			c, err := s.repo.Commit(git.OID(sha))
-			if errors.Is(err, git.ErrNotFound) {
+		became := s.lineage.from(k.SHA, s.lineage.home(k.SHA), s.lineage.is)
+		for _, at := range became[:min(len(became), maxBecame)] {
+			if gone[at.SHA] {
+				continue
+			}
+			c, err := s.repo.Commit(git.OID(at.SHA))
+			if gone[at.SHA] = errors.Is(err, git.ErrNotFound); gone[at.SHA] {
 				continue
 			}
 			if err != nil {
 				return nil, err
 			}
-			k.here = append(k.here, c)
-			tips = append(tips, c.OID)
-		}
-	}
-	return tips, nil
-}
-
-// became lists a commit and what it became, in chains; with the ways back, too, all that it was and became.
-func became(sha string, ways ...map[string][]string) []string {
-	out := []string{sha}
-	for i := 0; i < len(out); i++ {
-		for _, next := range ways {
-			for _, n := range next[out[i]] {
-				if !slices.Contains(out, n) {
-					out = append(out, n)
-				}
+			if at.Email == "" || madeBy(c, at.Email) {
+				k.here = append(k.here, c)
+				tips = append(tips, c.OID)
 			}
 		}
 	}
-	return out
+	return tips, nil
 }
 
 // samePatch matches the commits with the same patch: then this one is a copy of them and of

@@ -303,7 +303,10 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	}
 	hits := make([]found, len(ranked))
 	for i, e := range ranked {
-		hits[i] = found{id: e.id, score: e.weight / float64(len(w.blame.Origins)), turn: e.turn, inferred: e.inferred, snippet: snippetSize}
+		hits[i] = found{id: e.id, score: e.weight / float64(len(w.blame.Origins)), turn: e.turn, snippet: snippetSize}
+		if e.inferred {
+			hits[i].tie = inferred
+		}
 		if h, ok := passages[e.id]; ok && h.Turn >= 0 { // paths and commands would say nothing new
 			hits[i].turn, hits[i].read = h.Turn, h.Read
 		}

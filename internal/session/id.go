@@ -32,12 +32,16 @@ func RowID(ts time.Time, owner, kind string, index int) string {
 
 // OthersID is the ID of what the ledger of another author, by the name of its branch, says of a
 // session whose ID is that of somebody else's.
-func OthersID(id, author string) string {
-	var began time.Time
-	if u, err := ulid.ParseStrict(id); err == nil {
-		began = ulid.Time(u.Time())
+func OthersID(id, author string) string { return derive(Began(id), id, author) }
+
+// Began is the time in an ID: when its session began or its memory was saved. The zero time for what
+// is no ID.
+func Began(id string) time.Time {
+	u, err := ulid.ParseStrict(id)
+	if err != nil {
+		return time.Time{}
 	}
-	return derive(began, id, author)
+	return ulid.Time(u.Time())
 }
 
 func derive(ts time.Time, parts ...string) string {

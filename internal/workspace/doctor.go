@@ -272,6 +272,22 @@ func (d *doctor) caches(ctx context.Context) {
 	default:
 		d.say("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
 	}
+	d.contested(state.Contested)
+}
+
+// maxContested bounds how many contested IDs are named.
+const maxContested = 10
+
+// contested tells whose ledgers name what is somebody else's. It happens by itself only where somebody's address changed.
+func (d *doctor) contested(all []materialize.Contested) {
+	for i, c := range all {
+		if i == maxContested {
+			d.say("IDs", Note, "", "%s more that several ledgers name", plural(len(all)-i, "ID"))
+			return
+		}
+		d.say("IDs", Note, "where it is no former address of theirs, ask "+strings.Join(c.Others, ", "),
+			"%s is of %s, and stands in the %s of %s, too", c.ID, c.Owner, noun(len(c.Others), "ledger"), strings.Join(c.Others, ", "))
+	}
 }
 
 func (d *doctor) transcripts(ctx context.Context) {

@@ -116,7 +116,7 @@ func (how marking) resolve(ctx context.Context, m *materialize.Materializer, a A
 	defer func() { err = errors.Join(err, data.Close()) }()
 	seen := map[string]bool{}
 	for _, prefix := range ids {
-		id, s, err := how.find(ctx, data, prefix)
+		id, said, err := how.find(ctx, data, prefix)
 		switch {
 		case errors.As(err, new(*IDError)):
 			out.Failed = append(out.Failed, err)
@@ -127,7 +127,9 @@ func (how marking) resolve(ctx context.Context, m *materialize.Materializer, a A
 			continue
 		}
 		seen[id] = true
-		marks = append(marks, session.Mark{ID: id, N: s.N + 1})
+		for _, n := range said.Next(how.purged) {
+			marks = append(marks, session.Mark{ID: id, N: n})
+		}
 		out.Done = append(out.Done, id)
 		authors, err := db.Authors(ctx, data.DB, []string{id})
 		if err != nil {
@@ -152,27 +154,26 @@ func (e *IDError) Error() string { return e.Err.Error() }
 func (e *IDError) Unwrap() error { return e.Err }
 
 // find completes an ID, and checks that there is something to mark.
-func (how marking) find(ctx context.Context, data *materialize.Reader, prefix string) (string, materialize.Standing, error) {
-	var s materialize.Standing
+func (how marking) find(ctx context.Context, data *materialize.Reader, prefix string) (string, session.Tally, error) {
+	var marks session.Tally
 	if len(prefix) < db.MinPrefix {
-		return "", s, &IDError{prefix, fmt.Errorf("%q: give at least %d characters", prefix, db.MinPrefix)}
+		return "", marks, &IDError{prefix, fmt.Errorf("%q: give at least %d characters", prefix, db.MinPrefix)}
 	}
 	id, err := data.FindItem(ctx, prefix)
 	if errors.Is(err, db.ErrNoRow) || errors.As(err, new(*db.AmbiguousError)) {
-		return "", s, &IDError{prefix, err}
+		return "", marks, &IDError{prefix, err}
 	}
 	if err != nil {
-		return "", s, err
+		return "", marks, err
 	}
-	switch s, err = data.Standing(ctx, id); {
-	case err != nil:
-		return "", s, err
-	case s.Purged && how.purged:
+	if marks, err = data.Marks(ctx, id); err != nil {
+		return "", marks, err
+	}
+	switch purged, _ := marks.Standing(); {
+	case purged && how.purged:
 		err = &IDError{prefix, fmt.Errorf("%q: is purged already", prefix)}
-	case !s.Purged && !how.purged:
+	case !purged && !how.purged:
 		err = &IDError{prefix, fmt.Errorf("%q: is not purged", prefix)}
-	case s.N >= session.MaxMark:
-		err = &IDError{prefix, fmt.Errorf("%q: its marks have the highest number that there is", prefix)}
 	}
-	return id, s, err
+	return id, marks, err
 }

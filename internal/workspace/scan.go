@@ -150,9 +150,12 @@ func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks in
 	return well
 }
 
-func plural(n int, noun string) string {
+func plural(n int, word string) string { return fmt.Sprintf("%d %s", n, noun(n, word)) }
+
+// noun is a word for one or several.
+func noun(n int, word string) string {
 	if n == 1 {
-		return "1 " + noun
+		return word
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return word + "s"
 }

@@ -1,0 +1,300 @@
+package materialize
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Whose an ID is. An ID says nothing of the author, and everybody can read everybody's: a ledger could put
+// words into another author's session by naming it, or put itself in its place. So an ID belongs to one of the
+// authors whose ledgers name it: to the owner of a branch of this clone, else to the first whose segment is
+// dated as it can be, else to the first. What another author's ledger says of a session by that ID is a session
+// of its own, of that author, which began with the other one (forked_from). So is the rest of a session whose user
+// changed address. Memories share these IDs.
+
+// leeway is by how much clocks may differ: that of an agent and that of a capture, and the same one before
+// and after it was put right.
+const leeway = 24 * time.Hour
+
+// claim says that an author's ledger names an ID.
+type claim struct{ id, author string }
+
+// claims are who names which ID, and so what each of them is called.
+type claims struct {
+	said  map[claim]db.Claim
+	owner map[string]string // ID → author
+	also  map[string]claim  // the IDs of their own that those who name a contested one have, here or elsewhere
+	taken map[string]bool   // those of also that are in use: no ledger can take them by naming them
+}
+
+// newClaims weighs claims. Own tells by its refs which ledgers are one's own.
+func newClaims(said map[claim]db.Claim, own cursor) *claims {
+	c := &claims{said: said, owner: map[string]string{}, also: map[string]claim{}, taken: map[string]bool{}}
+	contested := map[string]bool{}
+	for cl := range said {
+		first, known := c.owner[cl.id]
+		contested[cl.id] = known
+		if !known || c.better(cl, claim{cl.id, first}, own) {
+			c.owner[cl.id] = cl.author
+		}
+	}
+	var lost []claim
+	for cl := range said {
+		if contested[cl.id] {
+			c.also[session.OthersID(cl.id, cl.author)] = cl
+		}
+		if c.owner[cl.id] != cl.author {
+			lost = append(lost, cl)
+		}
+	}
+	for len(lost) > 0 {
+		cl := lost[0]
+		id := session.OthersID(cl.id, cl.author)
+		if author, named := c.owner[id]; named && !c.taken[id] {
+			lost = append(lost, claim{id, author})
+		}
+		c.taken[id], lost = true, lost[1:]
+	}
+	return c
+}
+
+// better reports whether a claim counts for more than another one of the same ID.
+func (c *claims) better(a, b claim, own cursor) bool {
+	if mine := has(own, a.author); mine != has(own, b.author) {
+		return mine
+	}
+	x, y := c.said[a], c.said[b]
+	if x.Credible != y.Credible {
+		return x.Credible
+	}
+	return cmp.Or(cmp.Compare(x.Entry, y.Entry), cmp.Compare(a.author, b.author)) < 0
+}
+
+func has(own cursor, author string) bool {
+	_, ok := own[author]
+	return ok
+}
+
+// name is what an author's session or memory is called that the author's ledger calls id.
+func (c *claims) name(id, author string) string {
+	if owner, named := c.owner[id]; c.taken[id] || named && owner != author {
+		return session.OthersID(id, author)
+	}
+	return id
+}
+
+// refer is what an author's ledger means by an ID: the author's own session or memory, where there is one.
+func (c *claims) refer(id, author string) string {
+	if _, ok := c.said[claim{id, author}]; ok {
+		return c.name(id, author)
+	}
+	return id
+}
+
+// marked is refer for a mark, which may call what is the author's as another clone does.
+func (c *claims) marked(id, author string) string {
+	if cl, ok := c.also[id]; ok && cl.author == author {
+		id = cl.id
+	}
+	return c.refer(id, author)
+}
+
+// address is an author's address as claims and rewrites have it.
+func address(email string) string { return strings.ToLower(email) }
+
+// believable reports whether a commit can be the one that named an ID first: it is by the ledger's author, and
+// dated neither before what has the ID began, nor otherwise than its segment. What stood behind a cut may be
+// older than its commit.
+func (c commit) believable(id string) bool {
+	at := c.Segments[0].Time()
+	return authorOf(c.By, "") == authorOf(c.email, "?") && !at.Add(leeway).Before(session.Began(id)) &&
+		(c.Cut || at.Sub(c.When).Abs() <= leeway)
+}
+
+// claimed are the claims that an entry makes.
+func (e entry) claimed() map[claim]db.Claim {
+	out := map[claim]db.Claim{}
+	add := func(id string) {
+		out[claim{id, authorOf(e.email, "?")}] = db.Claim{ID: id, Email: address(e.email), Entry: e.key, Credible: e.believable(id)}
+	}
+	for _, p := range e.Sessions {
+		add(p.ID)
+	}
+	for _, m := range e.Memories {
+		add(m.ID)
+	}
+	return out
+}
+
+// claim reads who names which ID in what is to be applied, and says so in the tables. It returns errRestart
+// where something in them is called otherwise from now on, or is tied to what it was not.
+func (s *store) claim(ctx context.Context, data *db.Tx, p *plan) error {
+	more, err := s.scan(ctx, p)
+	if err != nil {
+		return err
+	}
+	before, err := readClaims(ctx, data, more.ids)
+	if err != nil {
+		return err
+	}
+	all, changed := maps.Clone(before), []db.Claim{}
+	for cl, c := range more.said {
+		if was, known := before[cl]; !known || firmer(c, was) {
+			all[cl], changed = c, append(changed, c)
+		}
+	}
+	s.claims = newClaims(all, p.cursor)
+	if len(p.have) > 0 {
+		if err := s.renames(ctx, data, newClaims(before, p.have), more); err != nil {
+			return err
+		}
+	}
+	return data.SetClaims(ctx, changed)
+}
+
+// firmer reports whether one of two claims of an author to an ID counts for more.
+func firmer(a, b db.Claim) bool {
+	if a.Credible != b.Credible {
+		return a.Credible
+	}
+	return a.Entry < b.Entry
+}
+
+// scanned are the IDs in commits.
+type scanned struct {
+	said  map[claim]db.Claim
+	first map[claim]string // the first entry that makes each claim
+	ids   []string         // of all that is spoken of, and what that may be called
+}
+
+// scan reads which IDs stand in commits.
+func (s *store) scan(ctx context.Context, p *plan) (scanned, error) {
+	out, ids := scanned{said: map[claim]db.Claim{}, first: map[claim]string{}}, map[claim]bool{}
+	for _, c := range p.commits {
+		if err := ctx.Err(); err != nil {
+			return out, fmt.Errorf("materialize: %w", err)
+		}
+		e, err := s.read(c)
+		if err != nil {
+			return out, err
+		}
+		if p.bytes <= batchBytes && len(c.Segments) > 0 {
+			s.kept[c.key] = e
+		}
+		for cl, c := range e.claimed() {
+			if _, ok := out.first[cl]; !ok { // commits are in order
+				out.first[cl] = c.Entry
+			}
+			if was, known := out.said[cl]; !known || firmer(c, was) {
+				out.said[cl] = c
+			}
+		}
+		for _, id := range e.mentioned() {
+			ids[claim{id, authorOf(e.email, "?")}] = true
+		}
+	}
+	for cl := range ids {
+		out.ids = append(out.ids, cl.id, session.OthersID(cl.id, cl.author))
+	}
+	return out, nil
+}
+
+// readClaims reads the claims to some IDs, and those to contested ones.
+func readClaims(ctx context.Context, q db.Querier, ids []string) (map[claim]db.Claim, error) {
+	rows, err := db.Claims(ctx, q, ids)
+	out := map[claim]db.Claim{}
+	for _, c := range rows {
+		out[claim{c.ID, authorOf(c.Email, "?")}] = c
+	}
+	return out, err
+}
+
+// renames returns errRestart where what the tables hold is called, or refers to something, otherwise than before:
+// an ID changed hands, or an author has a session now that the author's links or other sessions named in vain.
+func (s *store) renames(ctx context.Context, data *db.Tx, before *claims, more scanned) error {
+	for cl := range before.said {
+		if s.claims.name(cl.id, cl.author) != before.name(cl.id, cl.author) {
+			return errRestart
+		}
+	}
+	var lost []db.Claim
+	for cl := range more.first {
+		if _, known := before.said[cl]; !known && s.claims.name(cl.id, cl.author) != cl.id {
+			lost = append(lost, s.claims.said[cl])
+		}
+	}
+	dangling, err := data.Dangling(ctx, more.ids)
+	if err != nil {
+		return err
+	}
+	for cl, entry := range more.first {
+		if entry < dangling[session.OthersID(cl.id, cl.author)] {
+			return errRestart
+		}
+	}
+	refer, err := data.Refer(ctx, lost)
+	if err == nil && refer {
+		err = errRestart
+	}
+	return err
+}
+
+// rename gives the sessions and memories in entries, and what these refer to, the names that they have here.
+func (s *store) rename(entries []entry) {
+	for n, e := range entries {
+		author := authorOf(e.email, "?")
+		for i := range e.Sessions {
+			p := &e.Sessions[i]
+			p.Parent, p.ForkedFrom = s.claims.refer(p.Parent, author), s.claims.refer(p.ForkedFrom, author)
+			if id := s.claims.name(p.ID, author); id != p.ID {
+				p.ID, p.ForkedFrom = id, cmp.Or(p.ForkedFrom, p.ID)
+			}
+		}
+		for i := range e.Memories {
+			e.Memories[i].ID = s.claims.name(e.Memories[i].ID, author)
+		}
+		if e.Checkpoint == nil {
+			continue
+		}
+		for i := range e.Checkpoint.Links {
+			l := &e.Checkpoint.Links[i]
+			entries[n].linked = append(entries[n].linked, session.OthersID(l.Session, author))
+			l.Session = s.claims.name(l.Session, author)
+		}
+	}
+}
+
+// Contested is an ID that more than one ledger names.
+type Contested struct {
+	ID     string
+	Owner  string   // the address of the author whose it is here
+	Others []string // addresses, in order
+}
+
+// contested lists the IDs that more than one ledger names, in order.
+func contested(ctx context.Context, q db.Querier, at cursor) ([]Contested, error) {
+	said, err := readClaims(ctx, q, nil)
+	by := map[string]*Contested{}
+	for id, author := range newClaims(said, at).owner {
+		by[id] = &Contested{ID: id, Owner: said[claim{id, author}].Email}
+	}
+	for cl, c := range said {
+		if all := by[cl.id]; c.Email != all.Owner {
+			all.Others = append(all.Others, c.Email)
+		}
+	}
+	var out []Contested
+	for _, id := range slices.Sorted(maps.Keys(by)) {
+		slices.Sort(by[id].Others)
+		out = append(out, *by[id])
+	}
+	return out, err
+}
