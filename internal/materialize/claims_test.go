@@ -12,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const (
@@ -122,8 +123,8 @@ func TestNobodyTakesAnID(t *testing.T) {
 					hers = append(hers, names[alice])
 				}
 				slices.Sort(want)
-				equal(t, "who says what", want, w.texts(m))
-				equal(t, "purged", hers, w.purgedIn(m))
+				harness.Equal(t, "who says what", want, w.texts(m))
+				harness.Equal(t, "purged", hers, w.purgedIn(m))
 				same(t, "lived", w.rebuilt(), w.catchUp(m))
 			})
 		}
@@ -152,7 +153,7 @@ func TestNobodyTakesTheOtherID(t *testing.T) {
 			t.Errorf("%q, without %s", w.texts(m), want)
 		}
 	}
-	equal(t, "her child's parent", []string{fmt.Sprintf(`{"parent_session_id":%q}`, other.ID)},
+	harness.Equal(t, "her child's parent", []string{fmt.Sprintf(`{"parent_session_id":%q}`, other.ID)},
 		w.data(m, `SELECT parent_session_id FROM sessions WHERE native_id = 'child'`))
 }
 
@@ -177,7 +178,7 @@ func TestPurgeByTheOtherID(t *testing.T) {
 	w.append(alice, 20, entryOf(commit("1", alice), s))
 	w.append(alice, 30, purge(1, session.OthersID(s.ID, branch+alice)))
 	w.dated(mallory, time.Unix(1000, 0), later(40), forged(mallory, s, memory(1, "x", "y")))
-	equal(t, "purged", []string{s.ID}, w.purgedIn(w.materializer()))
+	harness.Equal(t, "purged", []string{s.ID}, w.purgedIn(w.materializer()))
 }
 
 // Where a history is cut off, what stands behind the cut counts as it is dated.

@@ -8,6 +8,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 // amends are rewrites, each "ab" for what a became; digits name the commits.
@@ -52,7 +53,7 @@ func TestRewritesAreResolved(t *testing.T) {
 			for _, r := range c.want {
 				want = append(want, fmt.Sprintf(`{"r":%q}`, r))
 			}
-			equal(t, "resolved", append([]string{}, want...), w.resolved(m))
+			harness.Equal(t, "resolved", append([]string{}, want...), w.resolved(m))
 			same(t, "lived", w.rebuilt(), w.catchUp(m))
 		})
 	}
@@ -68,7 +69,7 @@ func TestFamiliesAreBounded(t *testing.T) {
 	first := commit("1", alice)
 	first.GitSHA = e.Rewrites[0].Old
 	w.append(alice, 10, entryOf(first), e)
-	equal(t, "sizes", []string{`{"n":4095}`, `{"n":4095}`, `{"n":1808}`},
+	harness.Equal(t, "sizes", []string{`{"n":4095}`, `{"n":4095}`, `{"n":1808}`},
 		w.index(w.materializer(), `SELECT count(*) AS n FROM rewrites_index GROUP BY root_sha ORDER BY ALL DESC`))
 }
 
@@ -78,13 +79,13 @@ func TestRewritesOfSeveralLedgers(t *testing.T) {
 	w.append(alice, 10, entryOf(commit("1", alice)), amends("12"))
 	w.append(bob, 11, entryOf(commit("2", bob)), amends("29"))
 	m := w.materializer()
-	equal(t, "resolved", []string{`{"r":"a 12 2 1"}`, `{"r":"b 29 9 2"}`}, w.resolved(m))
+	harness.Equal(t, "resolved", []string{`{"r":"a 12 2 1"}`, `{"r":"b 29 9 2"}`}, w.resolved(m))
 	index, err := m.Index(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer index.Close()
 	got, err := index.Rewrites(t.Context(), []string{strings.Repeat("1", 40)})
-	equal(t, "of hers", []db.Rewrite{{Email: alice, Old: strings.Repeat("1", 40), New: strings.Repeat("2", 40)}}, got)
-	equal(t, "error", nil, err)
+	harness.Equal(t, "of hers", []db.Rewrite{{Email: alice, Old: strings.Repeat("1", 40), New: strings.Repeat("2", 40)}}, got)
+	harness.Equal(t, "error", nil, err)
 }

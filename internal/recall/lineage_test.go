@@ -9,6 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const mallory = "mallory@evil.example"
@@ -32,7 +33,7 @@ func made(n int) []string {
 
 // ties tells of each result of --commit whether its tie is inferred.
 func (p *place) ties(rev string) string {
-	p.t.Helper()
+	p.T.Helper()
 	var out []string
 	for _, h := range p.recall(recall.Request{Commit: rev}).Results {
 		out = append(out, p.names[h.ID]+map[bool]string{true: "?"}[h.Inferred])
@@ -92,9 +93,9 @@ func TestRewritesOfOthers(t *testing.T) {
 				p.append(mallory, 41+i, e)
 			}
 			p.open()
-			equal(t, "HEAD", c.want, p.ties("HEAD"))
-			equal(t, "before", c.want[:len("second first imported?")], strings.Join(strings.Fields(p.ties(before))[:3], " "))
-			equal(t, "why", "first [[1 1]]", p.explained("a.go"))
+			harness.Equal(t, "HEAD", c.want, p.ties("HEAD"))
+			harness.Equal(t, "before", c.want[:len("second first imported?")], strings.Join(strings.Fields(p.ties(before))[:3], " "))
+			harness.Equal(t, "why", "first [[1 1]]", p.explained("a.go"))
 			for _, h := range p.recall(recall.Request{Author: alice}).Results {
 				if !slices.Equal(h.Commits, []string{result.Short(head)}) {
 					t.Errorf("%s has the commits %q", p.names[h.ID], h.Commits)
@@ -115,10 +116,10 @@ func TestManyRewrites(t *testing.T) {
 	p.append(mallory, 41, rewrites(append(slices.Clone(chain), chain[0])...))
 	p.append(mallory, 42, rewrites(chain[1], head, chain[2]))
 	p.open()
-	equal(t, "HEAD", "second first imported?", strings.Join(strings.Fields(p.ties("HEAD"))[:3], " "))
-	equal(t, "why", "first [[1 1]]", p.explained("a.go"))
-	equal(t, "of the chain", "his", p.ties(chain[0]))
-	equal(t, "what became of it", 1, len(p.recall(recall.Request{Author: mallory}).Results[0].Commits))
+	harness.Equal(t, "HEAD", "second first imported?", strings.Join(strings.Fields(p.ties("HEAD"))[:3], " "))
+	harness.Equal(t, "why", "first [[1 1]]", p.explained("a.go"))
+	harness.Equal(t, "of the chain", "his", p.ties(chain[0]))
+	harness.Equal(t, "what became of it", 1, len(p.recall(recall.Request{Author: mallory}).Results[0].Commits))
 	rows, err := p.index.Rewrites(t.Context(), []string{chain[0], head})
 	if err != nil || len(rows) > 5000 {
 		t.Errorf("%d rewrites are read for one question (%v)", len(rows), err)
