@@ -20,31 +20,41 @@ import (
 //
 // After an error the transaction must be rolled back.
 func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time) error {
+	for len(parts) > 0 {
+		rest, err := add(ctx, tx, parts, now)
+		if err != nil {
+			return err
+		}
+		parts = rest
+	}
+	return nil
+}
+
+// add is Add of what fits into memory; the rest is left over.
+func add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time) (rest []session.Session, err error) {
 	a, err := newAdder(ctx, tx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := a.appendTurns(parts); err != nil {
-		return err
-	}
-	for _, p := range parts {
-		a.part(p)
+	added, rest := a.parts(parts)
+	if err := a.appendTurns(added); err != nil {
+		return nil, err
 	}
 	if a.build.Units() == 0 {
-		return nil
+		return rest, nil
 	}
 	if err := a.store(ctx); err != nil {
-		return fmt.Errorf("search: add: %w", damaged(err))
+		return nil, fmt.Errorf("search: add: %w", damaged(err))
 	}
-	for _, p := range parts {
+	for _, p := range added {
 		a.state.Turns += len(p.Turns)
 	}
 	if a.state.Model.Dim > 0 {
 		if err := a.foldIn(ctx, now); err != nil {
-			return fmt.Errorf("search: model: %w", damaged(err))
+			return nil, fmt.Errorf("search: model: %w", damaged(err))
 		}
 	}
-	return writeState(ctx, tx, a.state)
+	return rest, writeState(ctx, tx, a.state)
 }
 
 // adder is the work of one Add.
@@ -107,17 +117,56 @@ func timeText(ts time.Time) any {
 	return ts.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// part adds the units of one part: its turns, then what its tool calls wrote, read and ran, then
-// its title.
-func (a *adder) part(p session.Session) {
-	n, ok := a.numbers[p.ID]
+// What is collected in memory before it is stored: so many terms, at 2 KB each and more, with a turn or the calls that
+// come last. 8 MB of sessions have fewer; of words that nobody said before a turn alone may bring twice as many.
+const (
+	maxTerms = 1 << 17
+	maxCalls = 1 << 20 // bytes
+)
+
+// parts adds units until there are enough. Where that is within a part, the rest of it is left over.
+func (a *adder) parts(parts []session.Session) (added, rest []session.Session) {
+	for i, p := range parts {
+		first, left := a.part(p)
+		added = append(added, first)
+		if left != nil {
+			return added, append([]session.Session{*left}, parts[i+1:]...)
+		}
+	}
+	return added, nil
+}
+
+// part adds the units of one part: its turns, then what its tool calls wrote, read and ran, then its title. It tells what it
+// took, and what is left.
+func (a *adder) part(p session.Session) (first session.Session, left *session.Session) {
+	number, ok := a.numbers[p.ID]
 	if !ok {
-		n = len(a.index.Sessions) + len(a.build.Sessions)
-		a.numbers[p.ID] = n
+		number = len(a.index.Sessions) + len(a.build.Sessions)
+		a.numbers[p.ID] = number
 		a.build.Sessions = append(a.build.Sessions, p.ID)
 	}
+	first, rest := p, p
+	n := a.turns(number, p)
+	first.Turns, rest.Turns = p.Turns[:n], p.Turns[n:]
+	n = 0
+	if len(rest.Turns) == 0 {
+		n = a.calls(number, p.ToolCalls)
+	}
+	first.ToolCalls, rest.ToolCalls = p.ToolCalls[:n], p.ToolCalls[n:]
+	if len(rest.Turns)+len(rest.ToolCalls) > 0 {
+		return first, &rest
+	}
+	a.unit(number, lexical.Title, p.Title)
+	return first, nil
+}
+
+// turns adds a unit for each turn, and tells for how many.
+func (a *adder) turns(n int, p session.Session) int {
 	var text []byte
-	for _, t := range p.Turns {
+	for i, t := range p.Turns {
+		if a.build.Terms() > maxTerms {
+			return i
+		}
 		text = appendText(text[:0], t)
 		a.texts.Add(textKey(a.build.Base+a.build.Units()), text)
 		kind, said := lexical.Content, t.Content
@@ -126,22 +175,33 @@ func (a *adder) part(p session.Session) {
 		}
 		a.build.Add(n, t.Index, kind, a.analyzer.Tokens(said))
 	}
+	return len(p.Turns)
+}
+
+// calls adds what tool calls wrote, read and ran, and tells of how many.
+func (a *adder) calls(n int, calls []session.ToolCall) int {
 	var edited, paths, commands []string
-	for _, c := range p.ToolCalls {
+	edits, bytes, took := map[string]bool{}, 0, 0
+	for _, c := range calls {
+		if bytes > maxCalls {
+			break
+		}
+		took++
+		bytes += len(c.Path) + len(c.Cmd)
 		if session.Edits(c.Tool) {
-			edited = append(edited, c.Path)
+			edited, edits[c.Path] = append(edited, c.Path), true
 		}
 		commands = append(commands, c.Cmd)
 	}
-	for _, c := range p.ToolCalls {
-		if !slices.Contains(edited, c.Path) {
+	for _, c := range calls[:took] {
+		if !edits[c.Path] {
 			paths = append(paths, c.Path)
 		}
 	}
 	a.unit(n, lexical.Edited, distinct(edited))
 	a.unit(n, lexical.Paths, distinct(paths))
 	a.unit(n, lexical.Commands, distinct(commands))
-	a.unit(n, lexical.Title, p.Title)
+	return took
 }
 
 // memoryText is what a memory says: its title, too, where that is not the text's own beginning.

@@ -62,6 +62,9 @@ func (b *Builder) Add(session, turn int, kind Kind, tokens []analysis.Token) {
 	b.add(session, turn, kind, words, stems)
 }
 
+// Terms is how many different ones there are.
+func (b *Builder) Terms() int { return len(b.lists) }
+
 // Talked lists the sessions that turns were added to, by number.
 func (b *Builder) Talked() []int {
 	var out []int
