@@ -69,7 +69,7 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	// Unlike those who read, it waits for others that are at work: what it captured is found afterwards.
-	if err := w.Gone(m.CatchUp(ctx)); err != nil {
+	if err := w.Gone(m.KeepUp(ctx)); err != nil {
 		return err
 	}
 	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: app.after(checkpointTime), Patience: checkpointTime})

@@ -60,7 +60,7 @@ func table() []entry {
 
 // Main runs the program with the arguments behind its name, and returns the exit status.
 func Main(ctx context.Context, app *App, args []string) int {
-	app.Warn = func(err error) { app.say(err.Error()) }
+	app.Warn = func(err error) { app.say(told(err)) }
 	e, rest := choose(args)
 	err := app.execute(ctx, e, rest)
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
@@ -47,6 +48,14 @@ func explainTool(err error) string { return advise(err, toolKinds) }
 func advise(err error, first []kind) string {
 	if hint := cmp.Or(hintIn(first, err), hintOf(err), hintIn(kinds, err)); hint != "" {
 		return fmt.Sprintf("%v: %s", err, hint)
+	}
+	return err.Error()
+}
+
+// told is a warning, with what to do where there is something.
+func told(err error) string {
+	if over := (*ledger.BoundsError)(nil); errors.As(err, &over) {
+		return explain(err)
 	}
 	return err.Error()
 }
@@ -109,6 +118,7 @@ func hintOf(err error) string {
 	var usage *usageError
 	var ambiguous *db.AmbiguousError
 	var owner *git.OwnerError
+	var over *ledger.BoundsError
 	var blocked *ledger.BlockedError
 	var pushed *ledger.PushedError
 	var target *ledger.TargetError
@@ -123,12 +133,20 @@ func hintOf(err error) string {
 		return usage.hint()
 	case errors.As(err, &owner):
 		return fmt.Sprintf("if you trust it, run %q", owner.Advice)
+	case errors.As(err, &over) && over.Later:
+		return `"git rekal sync" goes on with it, "git rekal index" reads it at once`
+	case errors.As(err, &over):
+		return `"git rekal doctor" says how to leave it out`
+	case errors.As(err, &blocked) && blocked.Remote != "":
+		return fmt.Sprintf(`rename it there, as by "git fetch %[1]s '%[2]s' && git push %[1]s FETCH_HEAD:refs/heads/NAME ':%[2]s'"`, blocked.Remote, strings.ReplaceAll(blocked.By, "'", `'\''`))
 	case errors.As(err, &blocked):
 		return fmt.Sprintf(`rename it, as by "git branch -m %s NAME"`, shortRef(blocked.By))
 	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, git.ErrNotFound):
 		return `this clone left something out; "git rekal sync" fetches it`
 	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, ledger.ErrFormat):
 		return "a newer git-rekal wrote it, or it is another branch by that name: then rename or delete it on the remote"
+	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, git.ErrMalformed):
+		return `nobody can read it: rename or delete it on the remote; of one's own branch "git rekal doctor" says how`
 	case errors.As(err, &pushed):
 		return `nothing was changed; "git rekal scrub --pushed" rewrites it there, too: others keep what they fetched until their next "git rekal sync", so change the secret in any case`
 	case errors.As(err, &target) && target.Turns > 0:

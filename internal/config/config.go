@@ -32,7 +32,8 @@ type Config struct {
 
 	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
 	Exclude []string         // rekal.exclude: globs of paths of which nothing is stored
-	Faults  []*Fault         // values of these two that say nothing sensible, and do not count
+	Ignore  []string         // rekal.ignore: globs of refs and addresses of ledgers that are not read
+	Faults  []*Fault         // values of these three that say nothing sensible, and do not count
 
 	Git      map[string][]string // all of git's configuration: it may hold credentials
 	Remotes  []string            // the names of git's remotes, sorted
@@ -97,7 +98,7 @@ func (f *Fault) Mend() string {
 	return fmt.Sprintf(`git config --unset-all %s (where it is: "git config --show-origin --get-all %s")`, f.Key, f.Key)
 }
 
-// Fault is all that is wrong with Allow and Exclude; nil where nothing is.
+// Fault is all that is wrong with Allow, Exclude and Ignore; nil where nothing is.
 func (c Config) Fault() error {
 	var errs []error
 	for _, f := range c.Faults {
@@ -121,6 +122,7 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	c.Git = all
 	c.several(all, env, "redact.allow", c.allow)
 	c.several(all, env, "exclude", c.exclude)
+	c.several(all, env, "ignore", c.ignore)
 	return c, err
 }
 
@@ -177,6 +179,18 @@ func (c *Config) exclude(glob string) (wrong string) {
 		return "fits every path: to capture nothing, set rekal.enabled to false"
 	}
 	c.Exclude = append(c.Exclude, glob)
+	return ""
+}
+
+// ignore takes a glob of ledgers. One that fits all of them is right: one's own is none.
+func (c *Config) ignore(glob string) (wrong string) {
+	switch {
+	case bad(glob):
+		return "is no glob"
+	case glob == "":
+		return "fits no ledger"
+	}
+	c.Ignore = append(c.Ignore, glob)
 	return ""
 }
 

@@ -236,6 +236,21 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// TestIgnore: ledgers that are not read.
+func TestIgnore(t *testing.T) {
+	r, env := repo(t, "[rekal]\nignore = bob@*\nignore = [\nignore =\nignore = refs/rekal/*/eve@example.com\n")
+	got, err := config.Read(context.Background(), r, append(env, "REKAL_IGNORE=*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"bob@*", "refs/rekal/*/eve@example.com", "*"}, got.Ignore); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(got.Faults) != 2 || got.Faults[0].Key != "rekal.ignore" {
+		t.Errorf("faults %v", got.Faults)
+	}
+}
+
 // TestRedaction: keys that may be there several times add up, with the environment's on top; a
 // value that is no regular expression is named and left out, and so is one that lets all pass.
 func TestRedaction(t *testing.T) {

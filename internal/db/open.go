@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 )
@@ -222,7 +223,7 @@ func classify(err error) error {
 			return fmt.Errorf("%w: %w", fs.ErrPermission, err)
 		}
 		if strings.Contains(e.Msg, "No space left") {
-			return err
+			return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
 		}
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	case duckdb.ErrorTypeSerialization, duckdb.ErrorTypeInternal, duckdb.ErrorTypeFatal:

@@ -186,6 +186,25 @@ func (r *Repo) InTheWay(name string) string {
 	return slices.Min(slices.Collect(maps.Keys(below)))
 }
 
+// InTheWayAt is InTheWay on a remote, which is asked.
+func (r *Repo) InTheWayAt(ctx context.Context, remote, name string, attended Attended) (string, error) {
+	args := []string{"ls-remote", "--refs", remote, name + "/*"}
+	for up := path.Dir(name); strings.Count(up, "/") > 1; up = path.Dir(up) {
+		args = append(args, up)
+	}
+	out, _, err := r.network(ctx, attended, args...)
+	if err != nil {
+		return "", fmt.Errorf("git: list refs of %q: %w", remote, err)
+	}
+	for line := range strings.Lines(out) {
+		_, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if strings.HasPrefix(ref, name+"/") || slices.Contains(args, ref) { // git looks at the ends of names
+			return ref, nil
+		}
+	}
+	return "", nil
+}
+
 func (r *Repo) exists(name string) bool {
 	ref, err := r.r.References.Lookup(name)
 	if err == nil {

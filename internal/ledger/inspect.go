@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -102,14 +103,21 @@ func (l *Ledger) Behind() ([]string, error) {
 	return out, nil
 }
 
-// Barred is ErrFormat where a remote was last seen to hold something else under the name of one's own ledger:
-// as long as it does, nothing can be sent there.
-func (l *Ledger) Barred(remote string) error {
-	tip, err := l.repo.Commit(l.tracked(remote))
-	if err == nil {
-		err = checkFormat(l.repo, tip)
+// Barred says why nothing can be sent to a remote, as it was last seen: another branch is in the way (a BlockedError), or what
+// stands there under the name of one's own ledger can't be taken in (ErrFormat, git.ErrMalformed).
+func (l *Ledger) Barred(ctx context.Context, remote string) error {
+	tracking := l.tracking(remote)
+	if by := l.repo.InTheWay(tracking); by != "" {
+		return &BlockedError{Ref: l.ref, By: "refs/heads/" + strings.TrimPrefix(by, "refs/remotes/"+remote+"/"), Remote: remote}
 	}
-	if errors.Is(err, ErrFormat) {
+	tip, err := l.Tip()
+	if err != nil {
+		return err
+	}
+	if id := l.tracked(remote); id != "" {
+		_, err = Since(ctx, l.repo, id, known(tip)...)
+	}
+	if errors.Is(err, ErrFormat) || errors.Is(err, git.ErrMalformed) {
 		return err
 	}
 	return nil // what is not here says nothing

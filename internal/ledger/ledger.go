@@ -44,6 +44,8 @@ const (
 
 // Ledger is one author's own log.
 type Ledger struct {
+	Ignore Ignore // other people's ledgers that Adopt leaves where they are
+
 	repo *git.Repo
 	ref  string
 	who  git.Signature
@@ -75,11 +77,15 @@ func (l *Ledger) Tip() (git.OID, error) {
 	return tip, err
 }
 
-// BlockedError is a branch that stands where a ledger has to be.
-type BlockedError struct{ Ref, By string }
+// BlockedError is a branch that stands where a ledger has to be: here, or on a remote.
+type BlockedError struct{ Ref, By, Remote string }
 
 func (e *BlockedError) Error() string {
-	return fmt.Sprintf("ledger: the branch %q is in the way of %q",
+	on := ""
+	if e.Remote != "" {
+		on = fmt.Sprintf("on %q ", e.Remote)
+	}
+	return fmt.Sprintf("ledger: %sthe branch %q is in the way of %q", on,
 		strings.TrimPrefix(e.By, "refs/heads/"), strings.TrimPrefix(e.Ref, "refs/heads/"))
 }
 

@@ -96,31 +96,45 @@ type Segment struct {
 // In a shallow clone the history begins at commits whose parents are not here. Such a one adds
 // all segments of its tree.
 func Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) ([]Commit, error) {
+	var out []Commit
+	err := each(ctx, repo, tip, have, func(_ git.Commit, adds []Commit) error {
+		out = append(out, adds...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// each visits the commits of Since, with what each adds, until an error.
+func each(ctx context.Context, repo *git.Repo, tip git.OID, have []git.OID, visit func(c git.Commit, adds []Commit) error) error {
 	head, err := repo.Commit(tip)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
+		return fmt.Errorf("ledger: %w", err)
 	}
 	if err := checkFormat(repo, head); err != nil {
-		return nil, err
+		return err
 	}
 	trees, err := repo.Trees(treeBytes)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
+		return fmt.Errorf("ledger: %w", err)
 	}
 	defer trees.Close()
 	rd := reader{repo: repo, trees: trees, seen: map[string]bool{}}
-	var out []Commit
 	for c, err := range repo.Walk(ctx, []git.OID{tip}, have) {
 		if err != nil {
-			return nil, fmt.Errorf("ledger: %w", err)
+			return fmt.Errorf("ledger: %w", err)
 		}
-		more, err := rd.read(c)
+		adds, err := rd.read(c)
 		if err != nil {
-			return nil, fmt.Errorf("ledger: commit %.12s: %w", c.OID, err)
+			return fmt.Errorf("ledger: commit %.12s: %w", c.OID, err)
 		}
-		out = append(out, more...)
+		if err := visit(c, adds); err != nil {
+			return err
+		}
 	}
-	return out, nil
+	return nil
 }
 
 // reader reads the commits of one ledger, parents before children.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -56,6 +57,9 @@ func emailOf(escaped string) string {
 	}
 	return b.String()
 }
+
+// address is emailOf as it is shown.
+func address(escaped string) string { return strings.ToValidUTF8(emailOf(escaped), "\uFFFD") }
 
 func unhex(s string) (byte, bool) {
 	if len(s) < 3 || s[0] != '%' {
@@ -127,11 +131,24 @@ func Heads(repo *git.Repo) ([]Head, error) {
 				cut := max(strings.LastIndexByte(rest, '/'), 0)
 				h.Remote, rest = rest[:cut], strings.TrimPrefix(rest[cut:], "/")
 			}
-			h.Email = strings.ToValidUTF8(emailOf(rest), "\uFFFD")
+			h.Email = address(rest)
 			heads = append(heads, h)
 		}
 	}
 	return heads, nil
+}
+
+// Ignore are globs of ledgers that are not read, each of a ref (refs/rekal/origin/bob@example.com) or of an address.
+// The branches of this repository are its user's own, and none of them.
+type Ignore []string
+
+// Has reports whether a ledger is one of them.
+func (g Ignore) Has(h Head) bool {
+	return h.Remote != "" && slices.ContainsFunc(g, func(glob string) bool {
+		ref, _ := path.Match(glob, h.Ref)
+		address, _ := path.Match(strings.ToLower(glob), strings.ToLower(h.Email))
+		return ref || address
+	})
 }
 
 // LocalTips maps the ref of every ledger on this machine to its tip. Branches below rekal/

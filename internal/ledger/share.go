@@ -135,6 +135,8 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Taken, error) 
 		own := localPrefix+name == l.ref
 		if own {
 			to = l.ref
+		} else if l.Ignore.Has(Head{Ref: to, Email: address(name), Remote: remote}) {
+			continue
 		}
 		was, tip, err := take(ctx, l.repo, to, tips[from])
 		if own && err == nil && was != "" && was != tip && tip != tips[from] {
@@ -237,8 +239,11 @@ func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended)
 			return out, err
 		}
 		err = fmt.Errorf("ledger: %w", err)
-		if !errors.Is(err, git.ErrRejected) || stuck > 1 {
+		if !errors.Is(err, git.ErrRejected) {
 			return out, err
+		}
+		if stuck > 1 {
+			return out, l.inTheWay(ctx, remote, attended, err)
 		}
 		taken, pulled := l.pull(ctx, remote, attended)
 		out.Scrubbed = append(out.Scrubbed, taken.Scrubbed...)
@@ -246,13 +251,22 @@ func (l *Ledger) Push(ctx context.Context, remote string, attended git.Attended)
 		case errors.Is(pulled, ErrRefused):
 			return out, pulled
 		case pulled != nil:
-			return out, err // what was wrong with the push tells more
+			return out, l.inTheWay(ctx, remote, attended, err) // what was wrong with the push tells more
 		}
 		if now, err := l.Tip(); err == nil && now == tip && l.tracked(remote) == had {
 			stuck++
 		}
 	}
 	return out, fmt.Errorf("ledger: push to %q: %w: gave up after %d tries", remote, git.ErrRejected, tries)
+}
+
+// inTheWay is a BlockedError where a branch of the remote is why a push was rejected, and else what git said.
+func (l *Ledger) inTheWay(ctx context.Context, remote string, attended git.Attended, rejected error) error {
+	by, err := l.repo.InTheWayAt(ctx, remote, l.ref, attended)
+	if err != nil || by == "" {
+		return rejected
+	}
+	return &BlockedError{Ref: l.ref, By: by, Remote: remote}
 }
 
 func (l *Ledger) send(ctx context.Context, remote string, had, tip git.OID, attended git.Attended) (sent bool, err error) {

@@ -223,7 +223,7 @@ func (b *batch) memory(e entry, m session.Memory) {
 		return
 	}
 	if m.TS.IsZero() {
-		m.TS = e.time()
+		m.TS = e.at
 	}
 	if m.ActorType != session.ActorAgent {
 		m.ActorType = session.ActorHuman
@@ -240,7 +240,7 @@ func isScrubbed(m db.MemoryRow) bool { return m.Content == session.Scrubbed }
 
 // newRow begins the row of a session, whose first part p is.
 func (b *batch) newRow(e entry, p session.Session) *db.SessionRow {
-	row := &db.SessionRow{Email: e.email, CapturedAt: e.time(), NextTurn: p.FirstTurn, NextTool: p.FirstTool}
+	row := &db.SessionRow{Email: e.email, CapturedAt: e.at, NextTurn: p.FirstTurn, NextTool: p.FirstTool}
 	if e.Checkpoint != nil {
 		row.Email, row.CapturedAt = e.Checkpoint.UserEmail, e.Checkpoint.TS
 	}

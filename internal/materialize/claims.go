@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -19,10 +18,6 @@ import (
 // dated as it can be, else to the first. What another author's ledger says of a session by that ID is a session
 // of its own, of that author, which began with the other one (forked_from). So is the rest of a session whose user
 // changed address. Memories share these IDs.
-
-// leeway is by how much clocks may differ: that of an agent and that of a capture, and the same one before
-// and after it was put right.
-const leeway = 24 * time.Hour
 
 // claim says that an author's ledger names an ID.
 type claim struct{ id, author string }

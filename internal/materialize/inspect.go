@@ -14,7 +14,9 @@ import (
 // State is how the databases are, as they are found.
 type State struct {
 	Missing bool           // there are none yet
-	Behind  int            // ledgers that have moved on, or could not be read
+	Behind  int            // ledgers that have moved on
+	Unread  int            // ledgers that were looked at and not read to their end
+	Resting []ledger.Head  // ledgers that could not be applied
 	Err     error          // they can't be read, or don't belong together
 	Broken  map[string]int // rows that refer to none, by table
 	Bytes   int64          // of both files
@@ -35,7 +37,7 @@ func (m *Materializer) Inspect(ctx context.Context) (State, error) {
 		out.Missing = true
 		return out, nil
 	}
-	heads, err := ledger.Heads(m.Repo)
+	heads, err := m.all()
 	if err != nil {
 		return out, err
 	}
@@ -48,8 +50,13 @@ func (m *Materializer) Inspect(ctx context.Context) (State, error) {
 		return out, err
 	}
 	for _, h := range heads {
-		if r, ok := o.cursor[h.Ref]; !ok || r.applied != h.OID {
+		switch r := o.cursor[h.Ref]; {
+		case r.tried != h.OID:
 			out.Behind++
+		case r.rests:
+			out.Resting = append(out.Resting, h)
+		case r.applied != h.OID:
+			out.Unread++
 		}
 	}
 	out.Broken, err = o.data.Broken(ctx, db.DataSchema().Kind)

@@ -45,6 +45,9 @@ type Materializer struct {
 	Now  func() time.Time
 	Warn func(error) // what was skipped, set aside or could not be brought up to date
 
+	Ignore func() (ledger.Ignore, error) // ledgers that are not read; nil: none. It is asked where there are others'
+	Limits Limits                        // the zero value: DefaultLimits
+
 	past   bool           // Dir is one of those below at/, made when it is needed
 	moment *ledger.Moment // nil: all that the repository holds
 }
@@ -94,21 +97,26 @@ func (m *Materializer) Both(ctx context.Context) (*Pair, error) {
 	return &Pair{Data: o.data, Index: o.index, opened: o}, nil
 }
 
-// CatchUp applies what the ledgers say beyond the databases. A ledger that could not be read
-// the last time is tried again.
-func (m *Materializer) CatchUp(ctx context.Context) error {
+// CatchUp applies what the ledgers say beyond the databases, of each of other people's at most a step. A ledger that
+// could not be read the last time is tried again.
+func (m *Materializer) CatchUp(ctx context.Context) error { return m.catchUp(ctx, asked) }
+
+// KeepUp is CatchUp where somebody waits: most of what other people's ledgers add is left to that, as by a recall.
+func (m *Materializer) KeepUp(ctx context.Context) error { return m.catchUp(ctx, reading) }
+
+func (m *Materializer) catchUp(ctx context.Context, effort effort) error {
 	return m.alone(ctx, func(heads []ledger.Head) error {
-		err := m.advance(ctx, heads, nil, again)
+		err := m.advance(ctx, heads, nil, effort)
 		if errors.Is(err, errMoved) { // impossible while nobody else writes
-			err = m.rebuild(ctx, heads)
+			err = m.rebuild(ctx, heads, nil, effort)
 		}
 		return err
 	})
 }
 
-// Rebuild makes both databases anew from the ledgers.
+// Rebuild makes both databases anew from the ledgers, of which it reads all that is within the bounds.
 func (m *Materializer) Rebuild(ctx context.Context) error {
-	return m.alone(ctx, func(heads []ledger.Head) error { return m.rebuild(ctx, heads) })
+	return m.alone(ctx, func(heads []ledger.Head) error { return m.rebuild(ctx, heads, nil, everything) })
 }
 
 // patience is how long one waits for another process where there is nothing else to do: the

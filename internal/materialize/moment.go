@@ -33,7 +33,7 @@ const (
 // At is a Materializer of the tables of a past moment. Where that is how the ledgers are now,
 // it is the one of today.
 func (m *Materializer) At(moment ledger.Moment) (*Materializer, error) {
-	heads, err := ledger.Heads(m.Repo)
+	heads, err := m.all()
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +118,19 @@ func (m *Materializer) isNow(at ledger.Moment, heads []ledger.Head) (bool, error
 	return own == at.OID, nil
 }
 
+// all are the ledgers that are read.
+func (m *Materializer) all() ([]ledger.Head, error) {
+	heads, err := ledger.Heads(m.Repo)
+	if err != nil || m.Ignore == nil || !slices.ContainsFunc(heads, func(h ledger.Head) bool { return h.Remote != "" }) {
+		return heads, err
+	}
+	ignore, err := m.Ignore()
+	return slices.DeleteFunc(heads, ignore.Has), err
+}
+
 // heads are the ledgers whose commits count, one's own as it is at the moment.
 func (m *Materializer) heads() ([]ledger.Head, error) {
-	heads, err := ledger.Heads(m.Repo)
+	heads, err := m.all()
 	if m.moment == nil || err != nil {
 		return heads, err
 	}

@@ -16,33 +16,63 @@ import (
 )
 
 // reach is how far a ledger was read: every commit up to applied is in the tables, and tried is
-// the newest that was looked at. They differ where that could not be read.
-type reach struct{ applied, tried git.OID }
+// the newest that was looked at. They differ where that could not be read, or is beyond the bounds.
+type reach struct {
+	applied, tried git.OID
+	rests          bool   // applying it failed: it is not tried again before it moves
+	bytes, excess  uint64 // of somebody else's ledger up to applied; see ledger.Counted
+}
+
+// at is the same with another commit that was looked at.
+func (r reach) at(tried git.OID, rests bool) reach {
+	r.tried, r.rests = tried, rests
+	return r
+}
 
 // cursor is how far each ledger was read, by ref. In the tables a reach is the OID of a
-// commit, or "applied!tried".
+// commit, "applied!tried", or "applied!!tried" where it rests, and behind it what was counted.
 type cursor map[string]reach
 
 func readCursor(ctx context.Context, d *db.DB) (cursor, error) {
 	rows, err := d.Cursor(ctx)
 	out := cursor{}
 	for ref, text := range rows {
-		applied, tried, failed := strings.Cut(text, "!")
-		if !failed {
-			tried = applied
-		}
-		out[ref] = reach{git.OID(applied), git.OID(tried)}
+		out[ref] = parseReach(text)
 	}
 	return out, err
+}
+
+func parseReach(text string) (r reach) {
+	text, counted, _ := strings.Cut(text, " ")
+	_, _ = fmt.Sscan(counted, &r.bytes, &r.excess) // both are 0 where nothing was
+	applied, tried, failed := strings.Cut(text, "!")
+	if !failed {
+		tried = applied
+	}
+	tried, r.rests = strings.CutPrefix(tried, "!")
+	r.applied, r.tried = git.OID(applied), git.OID(tried)
+	return r
+}
+
+// text is what parseReach reads.
+func (r reach) text() string {
+	out := string(r.applied)
+	if r.rests {
+		out += "!"
+	}
+	if r.applied != r.tried {
+		out += "!" + string(r.tried)
+	}
+	if r.bytes > 0 {
+		out += fmt.Sprintf(" %d %d", r.bytes, r.excess)
+	}
+	return out
 }
 
 func (c cursor) rows() map[string]string {
 	out := map[string]string{}
 	for ref, r := range c {
-		out[ref] = string(r.applied)
-		if r.applied != r.tried {
-			out[ref] += "!" + string(r.tried)
-		}
+		out[ref] = r.text()
 	}
 	return out
 }
@@ -60,14 +90,16 @@ func (c cursor) current(heads []ledger.Head) bool {
 // commit is one ledger commit to apply, with its author.
 type commit struct {
 	ledger.Commit
-	email string
+	email  string
+	author string // see authorOf
+	bytes  uint64 // of the segments
 	// key orders all commits of all ledgers: by the name of the first segment, which begins with
 	// its time, then by the commit itself.
 	key string
 }
 
 func newCommit(c ledger.Commit, h ledger.Head) commit {
-	out := commit{Commit: c, email: h.Email}
+	out := commit{Commit: c, email: h.Email, author: authorOf(h.Email, h.Ref)}
 	if len(c.Segments) > 0 {
 		name, _, _ := strings.Cut(path.Base(c.Segments[0].Path), ".ndjson")
 		id, part, _ := strings.Cut(name, ".")
@@ -76,31 +108,26 @@ func newCommit(c ledger.Commit, h ledger.Head) commit {
 	return out
 }
 
-// retry says whether a ledger that could not be read is tried again at the same commit.
-type retry bool
-
-const (
-	once  retry = false
-	again retry = true
-)
-
 // plan is what is missing from tables that stand at have.
 type plan struct {
 	have, cursor cursor
-	commits      []commit // in their order
-	bytes        uint64   // of their segments
-	failed       []error  // by ledgers that could not be read
+	was          cursor // how far the tables went that a rebuild replaces; else have
+	effort       effort
+	authors      map[string]string // by ref
+	commits      []commit          // in their order
+	bytes        uint64            // of their segments
+	news         uint64            // of other people's ledgers, beyond was
+	failed       []error           // by ledgers that could not be read, or not to their end
 }
 
 // plan lists what heads hold beyond have. It returns errRestart where a ledger that was read is
 // gone or was rewritten: what it said must leave the tables.
-func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have cursor, retry retry) (*plan, error) {
-	p := &plan{have: have, cursor: cursor{}}
+func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort) (*plan, error) {
+	p := &plan{have: have, was: was, effort: effort, cursor: cursor{}, authors: map[string]string{}}
 	known := map[string][]git.OID{} // what is applied, by author
-	authors := map[string]string{}  // by ref
 	for _, h := range heads {
 		author := authorOf(h.Email, h.Ref)
-		authors[h.Ref] = author
+		p.authors[h.Ref] = author
 		if applied := have[h.Ref].applied; applied != "" {
 			counting, err := m.counting(ctx, h.Ref, applied)
 			if err != nil {
@@ -110,7 +137,7 @@ func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have curso
 		}
 	}
 	for ref := range have {
-		if authors[ref] == "" {
+		if p.authors[ref] == "" {
 			return nil, errRestart
 		}
 	}
@@ -119,19 +146,19 @@ func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have curso
 			return nil, fmt.Errorf("materialize: %w", err)
 		}
 		r := have[h.Ref]
-		if r.tried != h.OID || retry == again && r.applied != h.OID {
-			if err := m.head(ctx, p, h, known[authors[h.Ref]]); err != nil {
-				return nil, err
-			}
-		} else {
+		if r.tried == h.OID && (r.applied == h.OID || r.rests || effort == reading) {
 			p.cursor[h.Ref] = r
+			continue
 		}
-		if p.cursor[h.Ref].applied == h.OID {
-			counting, err := m.counting(ctx, h.Ref, h.OID)
+		if err := m.head(ctx, p, h, known[p.authors[h.Ref]]); err != nil {
+			return nil, err
+		}
+		if applied := p.cursor[h.Ref].applied; applied != r.applied {
+			counting, err := m.counting(ctx, h.Ref, applied)
 			if err != nil {
 				return nil, err
 			}
-			known[authors[h.Ref]] = append(known[authors[h.Ref]], counting...)
+			known[p.authors[h.Ref]] = append(known[p.authors[h.Ref]], counting...)
 		}
 	}
 	slices.SortFunc(p.commits, func(a, b commit) int { return cmp.Compare(a.key, b.key) })
@@ -150,9 +177,16 @@ func authorOf(email, ref string) string {
 // head plans one ledger. What is wrong with it costs only itself: its old state stays.
 func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known []git.OID) error {
 	old := p.have[h.Ref].applied
-	commits, bytes, err := m.missing(ctx, h, known)
+	to, over, err := m.within(ctx, p, h)
+	var commits []commit
+	var bytes uint64
+	if err == nil && to.applied != "" {
+		end := h
+		end.OID = to.applied
+		commits, bytes, err = m.missing(ctx, end, known)
+	}
 	if err == nil && old != "" {
-		if ok, err := m.Repo.IsAncestor(old, h.OID); err != nil || !ok || slices.ContainsFunc(commits, anew) {
+		if ok, err := m.Repo.IsAncestor(old, to.applied); err != nil || !ok || slices.ContainsFunc(commits, anew) {
 			return errRestart
 		}
 	}
@@ -163,10 +197,14 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 		return errRestart
 	case err == nil:
 		p.commits, p.bytes = append(p.commits, commits...), p.bytes+bytes
-		p.cursor[h.Ref] = reach{h.OID, h.OID}
+		p.news += to.bytes - min(to.bytes, p.was[h.Ref].bytes)
+		p.cursor[h.Ref] = to
+		if over != nil {
+			p.failed = append(p.failed, fmt.Errorf("skipped what %s holds behind %s: %w", h.Ref, behind(to.applied), over))
+		}
 	case ctx.Err() == nil && (h.Remote != "" || errors.Is(err, ledger.ErrFormat) || errors.Is(err, git.ErrNotFound)):
 		p.failed = append(p.failed, fmt.Errorf("skipped %s: %w", h.Ref, err))
-		p.cursor[h.Ref] = reach{old, h.OID}
+		p.cursor[h.Ref] = p.have[h.Ref].at(h.OID, false)
 	default:
 		return err
 	}
@@ -195,14 +233,15 @@ func (m *Materializer) missing(ctx context.Context, h ledger.Head, known []git.O
 		if err := ctx.Err(); err != nil {
 			return nil, 0, fmt.Errorf("materialize: %w", err)
 		}
+		one := newCommit(c, h)
 		for _, s := range c.Segments {
 			size, err := m.Repo.BlobSize(s.Blob)
 			if err != nil {
 				return nil, 0, fmt.Errorf("%s: %w", s.Path, err)
 			}
-			bytes += size
+			one.bytes += size
 		}
-		out = append(out, newCommit(c, h))
+		out, bytes = append(out, one), bytes+one.bytes
 	}
 	return out, bytes, err
 }

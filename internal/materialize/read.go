@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
@@ -54,12 +55,16 @@ func (m *Materializer) open(ctx context.Context, files ...string) (o *opened, er
 func (m *Materializer) openCurrent(ctx context.Context, files []string) (*opened, error) {
 	waited := time.Duration(0)
 	for moves := 0; ; moves++ {
-		heads, err := m.heads()
-		if err != nil {
-			return nil, err
-		}
+		listed := m.listed() // beside the files
 		before := m.stamps()
 		o, err := m.peek(ctx, files)
+		heads, failed := listed()
+		if failed != nil {
+			if err == nil {
+				failed = errors.Join(failed, o.close())
+			}
+			return nil, failed
+		}
 		if err == nil && o.cursor.current(heads) {
 			return o, nil
 		}
@@ -74,12 +79,26 @@ func (m *Materializer) openCurrent(ctx context.Context, files []string) (*opened
 		if err != nil {
 			return nil, err
 		}
-		err = m.turn(ctx, before, &waited, wait, func() error { return m.advance(ctx, heads, have, once) })
+		err = m.turn(ctx, before, &waited, wait, func() error { return m.advance(ctx, heads, have, reading) })
 		if (errors.Is(err, errMoved) || m.movedOn(err, heads...)) && moves < maxMoves {
 			continue
 		}
 		return m.asItIs(ctx, err, files)
 	}
+}
+
+// listed lists the heads meanwhile, which may take a process that asks git for the settings.
+func (m *Materializer) listed() func() ([]ledger.Head, error) {
+	type answer struct {
+		heads []ledger.Head
+		err   error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		heads, err := m.heads()
+		done <- answer{heads, err}
+	}()
+	return func() ([]ledger.Head, error) { a := <-done; return a.heads, a.err }
 }
 
 // asItIs opens files in the state that there is after an attempt to bring them up, which may

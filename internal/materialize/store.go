@@ -30,6 +30,7 @@ type store struct {
 	data, index *db.DB
 	repo        *git.Repo
 	now         func() time.Time
+	opened      time.Time
 	warn        func(error)
 
 	unknown bool            // the files are still to be put in their place
@@ -62,7 +63,8 @@ func (m *Materializer) openStore(ctx context.Context, data, index string) (*stor
 	if m.exists(data) != m.exists(index) {
 		return nil, fmt.Errorf("materialize: %w", fs.ErrNotExist)
 	}
-	s := &store{repo: m.Repo, now: m.Now, warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{}, kept: map[string]entry{}, rewrote: map[string]bool{}}
+	s := &store{repo: m.Repo, now: m.Now, opened: m.Now(), warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{},
+		kept: map[string]entry{}, rewrote: map[string]bool{}}
 	err := beside(
 		func() (err error) {
 			s.data, err = db.Open(ctx, m.path(data), db.ReadWrite, db.DataSchema())
@@ -97,16 +99,9 @@ func (s *store) close() error {
 type entry struct {
 	commit
 	session.Entry
-	unread []error  // a segment each
-	linked []string // what each link may be to, whatever that is called: its ID if it were somebody else's, too
-}
-
-// time is that of the commit's segments, which stands in their names.
-func (e entry) time() time.Time {
-	if len(e.Segments) == 0 {
-		return time.Time{}
-	}
-	return e.Segments[0].Time()
+	at     time.Time // its segments', which stands in their names
+	unread []error   // a segment each
+	linked []string  // what each link may be to, whatever that is called: its ID if it were somebody else's, too
 }
 
 // sessions are the IDs of those that the commit adds to or links; some may stand twice.
@@ -206,6 +201,9 @@ func (s *store) read(c commit) (entry, error) {
 		return e, nil
 	}
 	out := entry{commit: c}
+	if len(c.Segments) > 0 {
+		out.at = c.Segments[0].Time()
+	}
 	for _, seg := range c.Segments {
 		e, err := ledger.ReadSegment(s.repo, seg.Blob)
 		if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
@@ -220,6 +218,7 @@ func (s *store) read(c commit) (entry, error) {
 		}
 		out.Join(e)
 	}
+	out.believe(s.opened)
 	return out, nil
 }
 

@@ -34,32 +34,34 @@ var errAside = errors.New("materialize: too much to write in place")
 // have; when they don't, it returns errMoved. Without have it looks for itself. Where they can't
 // be continued (a file is missing or damaged, the two disagree, a ledger was rewritten),
 // both are rebuilt.
-func (m *Materializer) advance(ctx context.Context, heads []ledger.Head, have cursor, retry retry) error {
-	if err := m.sweep(); err != nil {
-		return err
+func (m *Materializer) advance(ctx context.Context, heads []ledger.Head, have cursor, effort effort) error {
+	err := m.sweep()
+	if err == nil && have == nil {
+		have, err = m.stands(ctx)
 	}
-	err := m.tryAdvance(ctx, heads, have, retry)
+	if err == nil {
+		err = m.tryAdvance(ctx, heads, have, effort)
+	}
 	if !rebuildable(err) {
 		return err
 	}
 	if errors.Is(err, db.ErrCorrupt) {
 		m.Warn(fmt.Errorf("rebuilding the caches from the ledger: %w", err))
 	}
-	return m.rebuild(ctx, heads)
+	return m.rebuild(ctx, heads, have, effort)
 }
 
-func (m *Materializer) tryAdvance(ctx context.Context, heads []ledger.Head, have cursor, retry retry) error {
-	if have == nil {
-		o, err := m.peek(ctx, []string{dataFile, indexFile})
-		if err != nil {
-			return err
-		}
-		have = o.cursor
-		if err := o.close(); err != nil {
-			return err
-		}
+// stands looks where both files stand.
+func (m *Materializer) stands(ctx context.Context) (cursor, error) {
+	o, err := m.peek(ctx, []string{dataFile, indexFile})
+	if err != nil {
+		return nil, err
 	}
-	p, err := m.plan(ctx, heads, have, retry)
+	return o.cursor, o.close()
+}
+
+func (m *Materializer) tryAdvance(ctx context.Context, heads []ledger.Head, have cursor, effort effort) error {
+	p, err := m.plan(ctx, heads, have, have, effort)
 	if err != nil {
 		return err
 	}
@@ -67,11 +69,13 @@ func (m *Materializer) tryAdvance(ctx context.Context, heads []ledger.Head, have
 		m.warnAll(p.failed)
 		return nil
 	}
-	err = m.inPlace(ctx, p)
-	if errors.Is(err, errAside) {
-		err = m.aside(ctx, p, m.copyOf)
-	}
-	return err
+	return m.without(ctx, p, func() error {
+		err := m.inPlace(ctx, p)
+		if errors.Is(err, errAside) {
+			err = m.aside(ctx, p, m.copyOf)
+		}
+		return err
+	})
 }
 
 func (m *Materializer) warnAll(errs []error) {
@@ -95,13 +99,15 @@ func (m *Materializer) inPlace(ctx context.Context, p *plan) error {
 	return errors.Join(m.apply(ctx, p, dataFile, indexFile), held.Release())
 }
 
-// rebuild makes both databases anew.
-func (m *Materializer) rebuild(ctx context.Context, heads []ledger.Head) error {
-	p, err := m.plan(ctx, heads, cursor{}, again)
+// rebuild makes both databases anew. Those that were there went as far as was, where that is known.
+func (m *Materializer) rebuild(ctx context.Context, heads []ledger.Head, was cursor, effort effort) error {
+	p, err := m.plan(ctx, heads, cursor{}, was, effort)
 	if err != nil {
 		return err
 	}
-	return m.aside(ctx, p, func(string) error { return nil })
+	return m.without(ctx, p, func() error {
+		return m.aside(ctx, p, func(string) error { return nil })
+	})
 }
 
 // aside applies a plan to files beside the old ones, which begin makes or leaves to be made,

@@ -16,6 +16,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/embed"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/setup"
@@ -181,7 +182,7 @@ func (d *doctor) onPath() bool {
 	return false
 }
 
-func (d *doctor) sharing(context.Context) {
+func (d *doctor) sharing(ctx context.Context) {
 	if !d.known {
 		return
 	}
@@ -197,13 +198,13 @@ func (d *doctor) sharing(context.Context) {
 		d.say("sharing", Note, "git rekal push", "%q is another place than the one that you agreed to: nothing is sent", conf.Remote)
 		return
 	}
+	if err := d.author.Ledger.Barred(ctx, conf.Remote); err != nil {
+		d.barred(conf.Remote, err)
+		return
+	}
 	behind, err := d.author.Ledger.Behind()
 	if err != nil {
 		d.say("sharing", Wrong, "", "%v", err)
-		return
-	}
-	if d.author.Ledger.Barred(conf.Remote) != nil {
-		d.barred(conf.Remote)
 		return
 	}
 	if slices.Contains(behind, conf.Remote) {
@@ -217,13 +218,25 @@ func (d *doctor) sharing(context.Context) {
 	d.say("sharing", Well, "", "%q holds all of your ledger, as far as is known here", conf.Remote)
 }
 
-// barred tells of another branch in the ledger's place, and how to give it another name there; where a
+// barred tells of another branch in the ledger's place or in its way, and how to give it another name there; where a
 // newer git-rekal wrote it, it is none.
-func (d *doctor) barred(remote string) {
+func (d *doctor) barred(remote string, why error) {
 	branch := strings.TrimPrefix(d.author.Ledger.Ref(), "refs/heads/")
-	fix := fmt.Sprintf(`rename it there, as by git push %[1]s "refs/remotes/%[1]s/%[2]s:refs/heads/NAME" ":refs/heads/%[2]s", and git rekal sync; `+
-		`or, where a newer git-rekal wrote it, update this one`, remote, branch)
-	d.say("sharing", Wrong, fix, "nothing can be sent to %q: %s there is no ledger that this version knows", remote, branch)
+	says := fmt.Sprintf("%s there can't be read: %v", branch, why)
+	var blocked *ledger.BlockedError
+	switch {
+	case errors.As(why, &blocked):
+		branch = strings.TrimPrefix(blocked.By, "refs/heads/")
+		says = fmt.Sprintf("%s there is in the way", branch)
+	case errors.Is(why, ledger.ErrFormat):
+		says = fmt.Sprintf("%s there is no ledger that this version knows", branch)
+	}
+	fix := fmt.Sprintf(`rename it there, as by git push %s %s %s, and git fetch --prune %[1]s, and git rekal sync`,
+		remote, quote("refs/remotes/"+remote+"/"+branch+":refs/heads/NAME"), quote(":refs/heads/"+branch))
+	if errors.Is(why, ledger.ErrFormat) {
+		fix += "; or, where a newer git-rekal wrote it, update this one"
+	}
+	d.say("sharing", Wrong, fix, "nothing can be sent to %q: %s", remote, says)
 }
 
 // staleLock is how long nobody holds a ref's lock file.
@@ -254,8 +267,7 @@ func (d *doctor) caches(ctx context.Context) {
 	if d.Ready() != nil {
 		return
 	}
-	m := &materialize.Materializer{Repo: d.Repo, Dir: d.RekalDir(), Now: d.Now, Warn: func(error) {}}
-	state, err := m.Inspect(ctx)
+	state, err := d.materializer(func(error) {}).Inspect(ctx)
 	if err = errors.Join(err, state.Err); err != nil {
 		d.say("caches", Wrong, rebuild, "%v", err)
 		return
@@ -267,8 +279,14 @@ func (d *doctor) caches(ctx context.Context) {
 	case len(state.Broken) > 0:
 	case state.Missing:
 		d.say("caches", Note, rebuild, "there are none; the next command makes them")
+	case len(state.Resting) > 0:
+		for _, h := range state.Resting {
+			d.say("caches", Wrong, leaveOut(h), "%s could not be taken in, and is not tried again before it moves", h.Ref)
+		}
 	case state.Behind > 0:
-		d.say("caches", Note, rebuild, "%s moved on or can't be read; the next command catches up", plural(state.Behind, "ledger"))
+		d.say("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up", plural(state.Behind, "ledger"))
+	case state.Unread > 0:
+		d.say("caches", Note, "git rekal sync", "%s not read to the end: it goes on there, or a line below says why not", plural(state.Unread, "ledger"))
 	default:
 		d.say("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
 	}

@@ -60,7 +60,7 @@ func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c co
 // Question returns the vector that a model makes of a question; none where no server answers in
 // time, or the settings name another model.
 func (w *Workspace) Question(ctx context.Context, model, text string) []float32 {
-	conf, err := config.Read(ctx, w.Repo, w.Env)
+	conf, err := w.settings()
 	if err != nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ func (w *Workspace) Save(ctx context.Context, a Author, n capture.Note) (result.
 	}
 	m, err := w.Reader()
 	if err == nil {
-		err = m.CatchUp(ctx)
+		err = m.KeepUp(ctx)
 	}
 	row := db.MemoryRow{Memory: saved.Memory, Email: a.Email}
 	if err == nil && saved.Existing {
@@ -91,7 +91,7 @@ func (w *Workspace) mark(ctx context.Context, a Author, ids []string, how markin
 	if err != nil {
 		return Marked{}, err
 	}
-	if err := w.Gone(m.CatchUp(ctx)); err != nil {
+	if err := w.Gone(m.KeepUp(ctx)); err != nil {
 		return Marked{}, err
 	}
 	out, marks, err := how.resolve(ctx, m, a, ids)
@@ -101,7 +101,7 @@ func (w *Workspace) mark(ctx context.Context, a Author, ids []string, how markin
 	if err := how.write(c, ctx, marks); err != nil {
 		return Marked{}, err
 	}
-	if err := w.Gone(m.CatchUp(ctx)); err != nil {
+	if err := w.Gone(m.KeepUp(ctx)); err != nil {
 		w.Warn(fmt.Errorf("%s, but the index is behind the ledger: %w", how.what, err))
 	}
 	return out, nil

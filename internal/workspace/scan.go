@@ -2,7 +2,10 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/audit"
 	"github.com/git-rekal/git-rekal/internal/config"
@@ -47,8 +50,12 @@ func (w *Workspace) Scan(ctx context.Context, progress func(segments int)) ([]Ch
 		return nil, s.Scanned, err
 	}
 	well, sum := 0, ledger.Health{} // others' ledgers in which nothing is wrong are told in one line
+	all := len(heads)
+	if heads = slices.DeleteFunc(heads, ledger.Ignore(conf.Ignore).Has); len(heads) < all {
+		s.say("ledger", Well, "", "%s of others left out, by rekal.ignore", plural(all-len(heads), "ledger"))
+	}
 	for _, h := range heads {
-		health, leaks, err := s.head(ctx, h)
+		health, leaks, err := s.counting(ctx, h)
 		if ctx.Err() != nil {
 			return nil, s.Scanned, fmt.Errorf("workspace: %w", ctx.Err())
 		}
@@ -90,6 +97,33 @@ func (s *scan) ownLedger(ctx context.Context) {
 		s.say("ledger", Wrong, reinstall, "there is no %s", s.own)
 	}
 }
+
+// counting reads what counts of a ledger, and says what does not.
+func (s *scan) counting(ctx context.Context, h ledger.Head) (ledger.Health, int, error) {
+	if h.Remote == "" {
+		return s.head(ctx, h)
+	}
+	got, err := ledger.DefaultBounds().Within(ctx, s.Repo, h.OID, ledger.Counted{}, ledger.NoLimit)
+	var over *ledger.BoundsError
+	switch {
+	case errors.As(err, &over):
+		size := ledger.Size(ctx, s.Repo, h.OID)
+		s.say("ledger", Wrong, leaveOut(h), "%s, %s in all, is read to %s of its bytes: %v", h.Ref, ledger.MB(size), ledger.MB(got.Bytes), over)
+	case err != nil:
+		return ledger.Health{}, 0, err
+	}
+	if h.OID = got.OID; h.OID == "" {
+		return ledger.Health{}, 0, nil
+	}
+	return s.head(ctx, h)
+}
+
+// leaveOut is the command that leaves a ledger out. A ref is in quotes for the shell: others chose it.
+func leaveOut(h ledger.Head) string {
+	return fmt.Sprintf("ask %s; or, to leave it out, git config --add rekal.ignore %s", h.Email, quote(h.Ref))
+}
+
+func quote(ref string) string { return "'" + strings.ReplaceAll(ref, "'", `'\''`) + "'" }
 
 // head reads one ledger, and counts what is to be redacted in it.
 func (s *scan) head(ctx context.Context, h ledger.Head) (health ledger.Health, leaks int, err error) {

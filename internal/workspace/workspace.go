@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
@@ -55,6 +56,8 @@ func (p Process) Getenv(key string) string {
 type Workspace struct {
 	Process
 	Repo *git.Repo
+
+	settings func() (config.Config, error) // as they were when somebody first asked
 }
 
 // ErrNotInitialised is a repository in which init was not run.
@@ -66,7 +69,8 @@ func Open(p Process) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Workspace{Process: p, Repo: repo}, nil
+	settings := func() (config.Config, error) { return config.Read(context.Background(), repo, p.Env) }
+	return &Workspace{Process: p, Repo: repo, settings: sync.OnceValues(settings)}, nil
 }
 
 // Close releases the repository.
@@ -135,7 +139,20 @@ func (w *Workspace) Reader() (*materialize.Materializer, error) {
 	if err := w.folder(context.Background()); err != nil {
 		return nil, err
 	}
-	return &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: w.Warn}, nil
+	return w.materializer(w.Warn), nil
+}
+
+func (w *Workspace) materializer(warn func(error)) *materialize.Materializer {
+	return &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: warn, Ignore: w.ignored}
+}
+
+// ignored are the ledgers that the user leaves out. What else is wrong with the settings is told elsewhere.
+func (w *Workspace) ignored() (ledger.Ignore, error) {
+	conf, err := w.settings()
+	if conf.Git == nil {
+		return nil, err
+	}
+	return conf.Ignore, nil
 }
 
 // Author is what belongs to the user who runs the process.
@@ -165,6 +182,9 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	// A date that the user set for the code commit (GIT_COMMITTER_DATE) is not the ledger's.
 	who.When = w.Now().In(who.When.Location())
 	l, err := ledger.Own(w.Repo, who, w.Rand)
+	if err == nil {
+		l.Ignore = a.conf.Ignore
+	}
 	return Author{Config: a.conf, Ledger: l, Email: who.Email}, errors.Join(a.err, err)
 }
 

@@ -1,0 +1,236 @@
+package ledger
+
+import (
+	"compress/flate"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/segment"
+)
+
+// Bounds say how far another author's ledger is read, in bytes. A few KB can be packed from gigabytes,
+// and whoever may push can make everybody read them. Bytes are those of segments as they are read; what
+// they are packed in is what DEFLATE at its fastest makes of each.
+//
+// A ledger that is beyond them ends, for its readers, at the newest commit from the tip back along first parents
+// behind which everything is within. All of them are sums, so that this depends on the ledger alone, and not on when it
+// was fetched, in which order it is read, or in how many steps.
+type Bounds struct {
+	Entry  uint64 // of one entry, which is read at once
+	Ledger uint64 // of all entries
+	Ratio  uint64 // what a segment has beyond so many times what it is packed in is its excess
+	Excess uint64 // of all segments
+}
+
+// DefaultBounds are far above honest ledgers. A capture stops at 12 MB of new text and may go beyond them by one
+// transcript's piece. 60 real sessions are 1.55 MB, a quarter of which they are packed in, so that a gigabyte is
+// 40,000 sessions; nobody has so many, and 32 MB of lines that repeat each other besides.
+func DefaultBounds() Bounds {
+	return Bounds{Entry: 32 << 20, Ledger: 1 << 30, Ratio: 32, Excess: 32 << 20}
+}
+
+// NoLimit is for Within.
+const NoLimit = math.MaxUint64
+
+// Counted is a commit of a ledger, and what comes to it, itself included.
+type Counted struct {
+	OID    git.OID // "": nothing
+	Bytes  uint64  // of its segments
+	Excess uint64  // of these; see Bounds
+}
+
+// BoundsError says why a ledger is not read to its end.
+type BoundsError struct {
+	What  string
+	Later bool // it is within the bounds, and too much at once
+}
+
+func (e *BoundsError) Error() string { return e.What }
+
+// Within finds the newest commit, from the tip back along first parents, up to which a ledger is within the bounds
+// and within a limit of all its bytes. Where that is not the tip, a BoundsError comes with it. What is behind from was counted
+// before, and is not counted again. No limit leads back behind from.
+func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Counted, limit uint64) (Counted, error) {
+	c := count{Bounds: b, repo: repo, from: from, limit: limit, known: map[git.OID]uint64{}}
+	all, err := c.upTo(ctx, tip)
+	var over *BoundsError
+	if !errors.As(err, &over) {
+		return all, err
+	}
+	last, err := c.last(ctx, tip)
+	if err != nil {
+		return last, err
+	}
+	if over.Later && !c.behind(from.OID, last.OID) {
+		last = from
+	}
+	return last, over
+}
+
+// count is one count of a ledger under way.
+type count struct {
+	Bounds
+	repo  *git.Repo
+	from  Counted
+	limit uint64
+	known map[git.OID]uint64 // the excess of segments
+}
+
+// last is the newest commit that is within the bounds: the further back, the less is behind one.
+func (c *count) last(ctx context.Context, tip git.OID) (last Counted, err error) {
+	chain, err := c.chain(tip)
+	if err != nil {
+		return last, err
+	}
+	sort.Search(len(chain), func(i int) bool {
+		got, e := c.upTo(ctx, chain[i])
+		over := errors.As(e, new(*BoundsError))
+		if e == nil {
+			last = got
+		} else if !over && err == nil {
+			err = e
+		}
+		return !over
+	})
+	return last, err
+}
+
+// chain are the commits from a tip back along first parents, as far as they are here, or to where it was counted.
+func (c *count) chain(tip git.OID) (out []git.OID, err error) {
+	for id := tip; ; {
+		at, err := c.repo.Commit(id)
+		if errors.Is(err, git.ErrNotFound) { // it is cut off
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		out = append(out, id)
+		if len(at.Parents) == 0 || id == c.from.OID {
+			return out, nil
+		}
+		id = at.Parents[0]
+	}
+}
+
+func (c *count) behind(old, id git.OID) bool {
+	if old == "" || id == "" {
+		return old == ""
+	}
+	behind, err := c.repo.IsAncestor(old, id)
+	return err == nil && behind
+}
+
+// upTo counts what comes to a commit, until it is too much: then, or where something is malformed, it returns a BoundsError.
+func (c *count) upTo(ctx context.Context, id git.OID) (Counted, error) {
+	var sum Counted
+	if c.behind(c.from.OID, id) {
+		sum = c.from
+	}
+	err := each(ctx, c.repo, id, known(sum.OID), func(_ git.Commit, adds []Commit) error {
+		for _, entry := range adds {
+			if err := c.add(&sum, entry); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, git.ErrMalformed) {
+		err = &BoundsError{What: err.Error()}
+	}
+	sum.OID = id
+	return sum, err
+}
+
+// add counts an entry, or says why it is too much.
+func (c *count) add(sum *Counted, entry Commit) error {
+	bytes := entry.bytes(c.repo)
+	switch sum.Bytes += bytes; {
+	case bytes > c.Entry:
+		return &BoundsError{What: fmt.Sprintf("%s in one entry (at most %s are read)", MB(bytes), MB(c.Entry))}
+	case sum.Bytes > c.Ledger:
+		return &BoundsError{What: fmt.Sprintf("more than %s in all", MB(c.Ledger))}
+	case sum.Bytes > c.limit:
+		return &BoundsError{What: "more is new than is read at once", Later: true}
+	}
+	for _, s := range entry.Segments {
+		excess, err := c.excess(s.Blob)
+		if err != nil {
+			return err
+		}
+		sum.Excess += excess
+	}
+	if sum.Excess > c.Excess {
+		return &BoundsError{What: fmt.Sprintf("more than %s beyond %d times what they are packed in", MB(c.Excess), c.Ratio)}
+	}
+	return nil
+}
+
+// excess is that of a segment. One that can't be read has none; its readers say so.
+func (c *count) excess(blob git.OID) (uint64, error) {
+	if got, known := c.known[blob]; known {
+		return got, nil
+	}
+	data, err := readBlob(c.repo, blob)
+	if errors.Is(err, ErrUnreadable) || errors.Is(err, git.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	packed, err := pack(data)
+	all := uint64(len(data))
+	c.known[blob] = all - min(all, c.Ratio*packed)
+	return c.known[blob], err
+}
+
+// pack counts the bytes that a segment is packed in.
+func pack(data []byte) (uint64, error) {
+	var n counter
+	w, err := flate.NewWriter(&n, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("ledger: %w", err)
+	}
+	return uint64(n), nil
+}
+
+type counter uint64
+
+func (n *counter) Write(b []byte) (int, error) {
+	*n += counter(len(b))
+	return len(b), nil
+}
+
+// Size is how many bytes the segments of a ledger have, as far as it can be read.
+func Size(ctx context.Context, repo *git.Repo, tip git.OID) (bytes uint64) {
+	_ = each(ctx, repo, tip, nil, func(_ git.Commit, adds []Commit) error {
+		for _, entry := range adds {
+			bytes += entry.bytes(repo)
+		}
+		return nil
+	})
+	return bytes
+}
+
+// bytes counts those of an entry's segments. One that is too large to be read costs nothing.
+func (c Commit) bytes(repo *git.Repo) (bytes uint64) {
+	for _, s := range c.Segments {
+		if size, err := repo.BlobSize(s.Blob); err == nil && size <= segment.MaxRead {
+			bytes += size
+		}
+	}
+	return bytes
+}
+
+// MB is a number of bytes, to be told.
+func MB(bytes uint64) string { return fmt.Sprintf("%d MB", (bytes+1<<20-1)>>20) }

@@ -1,0 +1,189 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
+)
+
+// sized is a memory of so many bytes.
+func sized(t *testing.T, n, bytes int, ts time.Time) ledger.Record {
+	t.Helper()
+	var b strings.Builder
+	for i := 0; b.Len() < bytes; i++ {
+		fmt.Fprintf(&b, "line %d of text %d\n", i, n)
+	}
+	m := session.Memory{
+		ID: session.NewMemoryID(ts, "a@example.com", "text", b.String()), Title: "text", Content: b.String()[:bytes], Source: "manual", TS: ts, ActorType: session.ActorHuman,
+	}
+	return record(t, session.Entry{Memories: []session.Memory{m}}, fmt.Sprint("note ", n), ts)
+}
+
+// How far a ledger is read is told by the ledger, in however many steps it is read, and whatever came together in it.
+func TestWithin(t *testing.T) {
+	s := newStore(t)
+	l := s.own()
+	var tips []git.OID
+	for i := range 10 {
+		tips = append(tips, add(t, l, sized(t, i+1, 20_000, morning.Add(time.Duration(i)*time.Second))))
+	}
+	r := s.repo()
+	ten, err := ledger.DefaultBounds().Within(t.Context(), r, tips[9], ledger.Counted{}, ledger.NoLimit)
+	if err != nil || ten.OID != tips[9] || ten.Bytes != ledger.Size(t.Context(), r, tips[9]) || ten.Excess > 0 {
+		t.Fatalf("%+v, %v; %d bytes", ten, err, ledger.Size(t.Context(), r, tips[9]))
+	}
+	one := ten.Bytes / 10
+	usual := ledger.DefaultBounds()
+	for _, c := range []struct {
+		name   string
+		bounds ledger.Bounds
+		limit  uint64
+		want   int // commits
+		later  bool
+	}{
+		{"all", usual, ledger.NoLimit, 10, false},
+		{"its bytes", ledger.Bounds{Entry: 1 << 30, Ledger: 4*one + one/2, Excess: 1 << 30}, ledger.NoLimit, 4, false},
+		{"of one entry", ledger.Bounds{Entry: one / 2, Ledger: 1 << 30, Excess: 1 << 30}, ledger.NoLimit, 0, false},
+		{"how it packs", ledger.Bounds{Entry: 1 << 30, Ledger: 1 << 30, Excess: 6*one + one/2}, ledger.NoLimit, 6, false},
+		{"a limit", usual, 7*one + one/2, 7, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := c.bounds.Within(t.Context(), r, tips[9], ledger.Counted{}, c.limit)
+			over := &ledger.BoundsError{}
+			if full := c.want == 10; errors.As(err, &over) == full || over.Later != c.later {
+				t.Fatal(err)
+			}
+			if c.want > 0 && got.OID != tips[c.want-1] || c.want == 0 && got.Bytes != 0 {
+				t.Errorf("%+v, want %d commits", got, c.want)
+			}
+			step := ledger.Counted{}
+			for _, tip := range tips {
+				step, err = c.bounds.Within(t.Context(), r, tip, step, c.limit)
+				if over := (*ledger.BoundsError)(nil); err != nil && !errors.As(err, &over) {
+					t.Fatal(err)
+				}
+			}
+			harness.Equal(t, "step by step", got, step)
+		})
+	}
+}
+
+// Two machines of one author, of which each has much: what counts is behind the commit that is told.
+func TestWithinAMerge(t *testing.T) {
+	_, clones := machines(t, 2)
+	for i, c := range clones {
+		l := c.own()
+		for n := range 5 {
+			add(t, l, sized(t, 10*i+n+1, 20_000, morning.Add(time.Duration(2*n+i)*time.Second)))
+		}
+		push(t, l)
+	}
+	r := clones[1].repo()
+	top := tip(t, clones[1].own())
+	merge, err := r.Commit(top)
+	if err != nil || len(merge.Parents) != 2 {
+		t.Fatal(merge, err)
+	}
+	whole, err := ledger.DefaultBounds().Within(t.Context(), r, top, ledger.Counted{}, ledger.NoLimit)
+	if err != nil || whole.Bytes != ledger.Size(t.Context(), r, top) {
+		t.Fatal(whole, err)
+	}
+	b := ledger.Bounds{Entry: 1 << 30, Ledger: whole.Bytes / 2, Excess: 1 << 30}
+	got, err := b.Within(t.Context(), r, top, ledger.Counted{}, ledger.NoLimit)
+	if over := (*ledger.BoundsError)(nil); !errors.As(err, &over) {
+		t.Fatal(got, err)
+	}
+	if size := ledger.Size(t.Context(), r, got.OID); size == 0 || size > b.Ledger || size != got.Bytes {
+		t.Errorf("%d bytes are behind it, %d counted, at most %d count", size, got.Bytes, b.Ledger)
+	}
+	for _, side := range merge.Parents {
+		step, err := b.Within(t.Context(), r, side, ledger.Counted{}, ledger.NoLimit)
+		if err == nil || errors.As(err, new(*ledger.BoundsError)) {
+			step, err = b.Within(t.Context(), r, top, step, ledger.NoLimit)
+		}
+		if over := (*ledger.BoundsError)(nil); !errors.As(err, &over) {
+			t.Fatal(err)
+		}
+		harness.Equal(t, "step by step", got, step)
+	}
+}
+
+// A branch of the remote that keeps one's ledger from being sent is named, by push at once and by Barred from what was fetched.
+func TestInTheWayOnTheRemote(t *testing.T) {
+	for _, by := range []string{"rekal", "rekal/a@example.com/x", "rekal/a@example.com/deep/er"} {
+		remote, clones := machines(t, 1)
+		remote.git("branch", by, string(remote.codes(1)))
+		l := clones[0].own()
+		add(t, l, note(t, 1, morning))
+		_, err := l.Push(t.Context(), "origin", false)
+		var blocked *ledger.BlockedError
+		if !errors.As(err, &blocked) || blocked.By != "refs/heads/"+by || blocked.Remote != "origin" || !strings.Contains(err.Error(), fmt.Sprintf("on %q the branch %q", "origin", by)) {
+			t.Errorf("%s: %v", by, err)
+		}
+		clones[0].git("fetch", "-q", "origin")
+		if err := l.Barred(t.Context(), "origin"); !errors.As(err, &blocked) || blocked.By != "refs/heads/"+by {
+			t.Errorf("%s: Barred: %v", by, err)
+		}
+		remote.git("branch", "-m", by, "aside")
+		clones[0].git("fetch", "-q", "--prune", "origin")
+		if sent := push(t, l); sent != 2 {
+			t.Errorf("%s: %d sent after it was renamed", by, sent)
+		}
+		if err := l.Barred(t.Context(), "origin"); err != nil {
+			t.Errorf("%s: Barred afterwards: %v", by, err)
+		}
+	}
+}
+
+// What a remote holds of one's own ledger and nobody can read bars it: a sync can never mend that.
+func TestBarredByWhatCantBeRead(t *testing.T) {
+	remote, clones := machines(t, 1)
+	l := clones[0].own()
+	add(t, l, note(t, 1, morning))
+	push(t, l)
+	if err := l.Barred(t.Context(), "origin"); err != nil {
+		t.Fatal(err)
+	}
+	var crowd []string
+	one := remote.blob(purge(1))
+	for i := range 1001 {
+		crowd = append(crowd, entry("blob", name(i), one))
+	}
+	remote.git("update-ref", l.Ref(), string(remote.commit(remote.root(remote.day(crowd...)), tip(t, l))))
+	if err := ledger.Fetch(t.Context(), clones[0].repo(), "origin", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Barred(t.Context(), "origin"); !errors.Is(err, git.ErrMalformed) {
+		t.Error(err)
+	}
+	add(t, l, note(t, 2, morning.Add(time.Second)))
+	if _, err := l.Push(t.Context(), "origin", false); !errors.Is(err, ledger.ErrRefused) {
+		t.Error(err)
+	}
+}
+
+// Adopt leaves alone what the user does not want.
+func TestAdoptIgnores(t *testing.T) {
+	_, clones := machines(t, 2)
+	bob := clones[0]
+	bob.git("update-ref", bobs, string(bob.writes("bob@example.com", 1)))
+	bob.git("push", "-q", "origin", bobs)
+	alice, l := clones[1].repo(), clones[1].own()
+	if err := ledger.Fetch(t.Context(), alice, "origin", false); err != nil {
+		t.Fatal(err)
+	}
+	for _, ignore := range []ledger.Ignore{{"Bob@*"}, {held}, {"*"}, nil} {
+		l.Ignore = ignore
+		taken, err := l.Adopt(t.Context(), "origin")
+		if err != nil || (taken.Ledgers == 1) != (ignore == nil) {
+			t.Errorf("%v: %+v, %v", ignore, taken, err)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package materialize
+
+import "time"
+
+// leeway is by how much clocks may differ: that of an agent and that of a capture, and the same one before
+// and after it was put right.
+const leeway = 24 * time.Hour
+
+// believe makes times of an entry that are later than its commit's that one: nobody says today what was said tomorrow, and it
+// would stand before everything else for ever. Of a commit that is later than now, now is believed.
+func (e *entry) believe(now time.Time) {
+	made := e.When.UTC()
+	if made.After(now.Add(leeway)) {
+		made = now.UTC()
+	}
+	for _, ts := range e.times() {
+		if ts.After(made.Add(leeway)) {
+			*ts = made
+		}
+	}
+}
+
+// times are all that an entry says.
+func (e *entry) times() []*time.Time {
+	out := []*time.Time{&e.at}
+	if e.Checkpoint != nil {
+		out = append(out, &e.Checkpoint.TS)
+	}
+	for i := range e.Sessions {
+		s := &e.Sessions[i]
+		out = append(out, &s.StartedAt)
+		for j := range s.Turns {
+			out = append(out, &s.Turns[j].TS)
+		}
+	}
+	for i := range e.Memories {
+		out = append(out, &e.Memories[i].TS)
+	}
+	for i := range e.Purges {
+		out = append(out, &e.Purges[i].TS)
+	}
+	for i := range e.Restores {
+		out = append(out, &e.Restores[i].TS)
+	}
+	for i := range e.Rewrites {
+		out = append(out, &e.Rewrites[i].TS)
+	}
+	return out
+}
