@@ -2,6 +2,7 @@ package tests
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/git-rekal/git-rekal/internal/segment"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -43,4 +45,40 @@ func TestCompat(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCompatLater: what a later version adds hides nothing of the rest, and is never written again without it.
+func TestCompatLater(t *testing.T) {
+	read := func(path string) session.Entry {
+		t.Helper()
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := segment.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	want, got := read("testdata/compat/v1/kinds.ndjson"), read("testdata/compat/later/kinds.ndjson")
+	if got.Unknown != 5 || got.Needs != "0.9.0" {
+		t.Errorf("%d unknown, needs %q", got.Unknown, got.Needs)
+	}
+	clean, _, err := harness.Redactor().Apply(context.Background(), got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parts, err := segment.Encode(clean); !errors.Is(err, segment.ErrUnknown) || parts != nil {
+		t.Errorf("%d segments, %v", len(parts), err)
+	}
+	// Words, longer object IDs and a cursor are values, and stand as they are.
+	cp, part := want.Checkpoint, &want.Sessions[0]
+	sha := got.Checkpoint.GitSHA
+	cp.GitSHA, cp.ActorType, cp.Via = sha, "service", "stash-pop"
+	cp.Files[0].Change, cp.Files[0].Blob = "C", sha
+	part.Hash, part.Bytes, part.Cursor = "", 0, "eyJ2Ijo3fQ=="
+	part.Turns[0].Role = "reviewer"
+	want.Unknown, want.Needs = got.Unknown, got.Needs
+	harness.Equal(t, "the rest", want, got)
 }

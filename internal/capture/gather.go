@@ -52,7 +52,8 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 	}
 	var changed []transcript.File
 	for _, f := range found.Files {
-		if !g.st.unchanged(f.Path, f.Size, f.ModTime) {
+		// Where a later version knows how far a session was read, it goes on.
+		if k := g.st.Sessions[sessionKey(agent.Name(), f.NativeID)]; !g.st.unchanged(f.Path, f.Size, f.ModTime) && (k == nil || k.Cursor == "") {
 			changed = append(changed, f)
 		}
 	}

@@ -54,8 +54,9 @@ type known struct {
 	Scrubbed time.Time // the last one's that was scrubbed
 	Turns    int       // how many turns there are: the index of the next one
 	Tools    int
-	Apart    bool  // a part of it was left out, which was made in another repository
-	Bytes    int64 // cursor: how much of the transcript was read
+	Apart    bool   // a part of it was left out, which was made in another repository
+	Bytes    int64  // cursor: how much of the transcript was read
+	Cursor   string // see session.Session
 	Hash     string
 	Title    string
 	Resume   []byte               // SHA-256 state at the end of the last whole block before Bytes; nil: hash again
@@ -289,6 +290,9 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 			k.Scrubbed = t.TS
 		}
 		k.Apart = k.Apart || t.Content == session.Elsewhere
+	}
+	if s.Cursor != "" {
+		k.Cursor = s.Cursor
 	}
 	if s.Bytes > 0 {
 		k.Bytes, k.Hash = s.Bytes, s.Hash

@@ -133,6 +133,8 @@ func hintOf(err error) string {
 		return usage.hint()
 	case errors.As(err, &owner):
 		return fmt.Sprintf("if you trust it, run %q", owner.Advice)
+	case errors.As(err, new(*ledger.LaterError)):
+		return "nothing was changed; update git-rekal, then do it again"
 	case errors.As(err, &over) && over.Later:
 		return `"git rekal sync" goes on with it, "git rekal index" reads it at once`
 	case errors.As(err, &over):

@@ -16,6 +16,7 @@ package git
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -233,6 +234,9 @@ func fromOid(id *git2.Oid) OID {
 }
 
 func toOid(id OID) (*git2.Oid, error) {
+	if len(id) == sha256.Size*2 {
+		return nil, fmt.Errorf("git: object %s of a SHA-256 repository: %w", id, ErrNotFound)
+	}
 	o, err := git2.NewOid(string(id))
 	if err != nil {
 		return nil, fmt.Errorf("git: object ID %q: %w", id, err)

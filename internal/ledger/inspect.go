@@ -17,6 +17,7 @@ type Health struct {
 	Bytes      int64 // of the segments
 	Unreadable []error
 	Foreign    int // checkpoints of another author, which nobody counts
+	Unknown    int // records that a later version wrote, and this one does not know in part or at all
 }
 
 // maxUnreadable bounds how many causes are kept.
@@ -72,6 +73,7 @@ func (h *Health) segment(repo *git.Repo, of Head, s Segment) (session.Entry, err
 	if err != nil {
 		return session.Entry{}, err
 	}
+	h.Unknown += e.Unknown
 	if cp := e.Checkpoint; cp != nil {
 		own, err := RefName(cp.UserEmail)
 		its, err2 := RefName(of.Email)

@@ -20,8 +20,8 @@ func (l *Ledger) mend(ctx context.Context, tip git.OID) (git.OID, error) {
 		return tip, err
 	}
 	out, err := l.Scrub(ctx, Scrub{Targets: targets, Redactor: redact.New(), Pushed: true})
-	if errors.Is(err, ErrCut) {
-		return tip, nil // a clone that has all of it does this
+	if errors.Is(err, ErrCut) || errors.As(err, new(*LaterError)) {
+		return tip, nil // a clone that has all of it, or knows it, does this
 	}
 	return out.Tip, err
 }

@@ -57,13 +57,21 @@ type Scrubbed struct {
 // future is how far behind the clock a segment's time may be and still be followed; as in capture.
 const future = 366 * 24 * time.Hour
 
+// LaterError is an entry that can't be written anew: a later version wrote something in it that this one does not know,
+// or it can't be read.
+type LaterError struct{ Needs string } // the version that knows it, where that is told
+
+func (e *LaterError) Error() string {
+	return "it holds what only a later git-rekal can read" + strings.TrimRight(", "+e.Needs, ", ")
+}
+
 // Scrub writes the part of the ledger anew that begins with the first commit which holds one of
 // the targets: their texts become session.Scrubbed, all else stays, in segments of other names. One
 // commit more names the segments that are gone, so that no merge brings them back. Turns keep
 // their places, so that capture knows them and does not store them again.
 //
-// It returns a PushedError where a remote holds any of it, unless told otherwise, and a
-// TargetError for a target that is not in the ledger. The old commits are still in the repository
+// It returns a PushedError where a remote holds any of it, unless told otherwise, a TargetError for a target that is not in
+// the ledger, and a LaterError where an entry that holds one says what this version does not know. The old commits are still in the repository
 // afterwards; Discard removes them.
 func (l *Ledger) Scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	for range tries {
@@ -140,8 +148,8 @@ func (w *scrubber) read(ctx context.Context, tip git.OID) error {
 		var e session.Entry
 		for _, s := range c.Segments {
 			part, err := ReadSegment(w.Ledger.repo, s.Blob)
-			if errors.Is(err, ErrUnreadable) {
-				continue // nobody reads it, and what it holds can't be told apart
+			if errors.Is(err, ErrUnreadable) { // what it holds can't be told apart
+				part, err = session.Entry{Unknown: 1}, nil
 			}
 			if err != nil {
 				return err
@@ -187,6 +195,9 @@ func (w *scrubber) entry(ctx context.Context, c Commit, e session.Entry) error {
 	}
 	if !changed {
 		return nil
+	}
+	if e.Unknown > 0 {
+		return fmt.Errorf("ledger: scrub: commit %.12s: %w", c.OID, &LaterError{e.Needs})
 	}
 	w.out.Commits++
 	clean, _, err := w.Redactor.Apply(ctx, e)

@@ -18,13 +18,15 @@ const (
 	maxName  = 8 << 10  // an address, a branch, an ID, a tool
 	maxLine  = 16 << 10 // a path, a title, a command
 	maxText  = 2 * session.MaxTurn
+	maxNext  = 4 << 10 // a cursor
 	maxIndex = 1 << 28 // numbers of turns and tool calls
 )
 
 var (
-	sha = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	// A later version may know more reasons for a checkpoint; an unknown one does no harm.
-	word = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
+	sha = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`) // SHA-1 or SHA-256
+	// Words of an enumeration, of which a later version may know more; one that is not known does no harm.
+	word   = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
+	change = regexp.MustCompile(`^[A-Z]$`)
 )
 
 // field is a value with its key.
@@ -81,7 +83,7 @@ func checkID(id string) error {
 }
 
 func checkActor(a string) error {
-	if a != session.ActorHuman && a != session.ActorAgent {
+	if !word.MatchString(a) {
 		return fmt.Errorf("actor_type %.100q", a)
 	}
 	return nil

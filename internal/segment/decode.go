@@ -15,9 +15,9 @@ import (
 // writes, so that a hostile one costs no memory.
 const MaxRead = 2 * MaxSize
 
-// Decode reads one segment. Every line must be a record of format 1 with valid fields;
-// otherwise it returns the zero Entry and an error that names the line. Of a key that stands
-// twice in a line the last one counts; each is checked in the same way.
+// Decode reads one segment. A record of a kind that format 1 does not know is left out, and so is a key; Entry.Unknown counts
+// the lines that have any. All else must be valid; otherwise it returns the zero Entry and an error that names the
+// line. Of a key that stands twice in a line the last one counts; each is checked in the same way.
 func Decode(data []byte) (session.Entry, error) {
 	if len(data) > MaxRead {
 		return session.Entry{}, fmt.Errorf("segment: %d bytes, more than %d", len(data), MaxRead)
@@ -48,27 +48,34 @@ func (d *decoder) line(b []byte) error {
 	}
 	switch kind {
 	case "checkpoint":
-		return read(b, d.checkpoint)
+		return read(d, b, d.checkpoint)
 	case "file":
-		return read(b, d.file)
+		return read(d, b, d.file)
 	case "link":
-		return read(b, d.link)
+		return read(d, b, d.link)
 	case "session":
-		return read(b, d.session)
+		return read(d, b, d.session)
 	case "turn":
-		return read(b, d.turn)
+		return read(d, b, d.turn)
 	case "tool":
-		return read(b, d.tool)
+		return read(d, b, d.tool)
 	case "memory":
-		return read(b, d.memory)
+		return read(d, b, d.memory)
 	case "purge", "restore":
-		return read(b, d.mark)
+		return read(d, b, d.mark)
 	case "rewrite":
-		return read(b, d.rewrite)
+		return read(d, b, d.rewrite)
 	case "scrub":
-		return read(b, d.scrub)
+		return read(d, b, d.scrub)
+	case "needs":
+		return read(d, b, d.needs)
 	}
-	return fmt.Errorf("unknown kind %.100q", kind)
+	if !word.MatchString(kind) {
+		return fmt.Errorf("kind %.100q", kind)
+	}
+	d.e.Unknown++
+	_, err = parse[struct{}](b, false)
+	return err
 }
 
 // kindOf tells a line's t. It stands first in what Encode writes; the line is parsed for it only
@@ -88,19 +95,30 @@ func kindOf(b []byte) (string, error) {
 	return kind.T, err
 }
 
-// read decodes strictly: a key that the format does not know is an error, because it
-// would be lost when the record is written again.
-func read[T any](b []byte, use func(T) error) error {
-	var v T
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&v); err != nil {
-		return brief(err)
-	}
-	if rest := bytes.TrimLeft(b[dec.InputOffset():], " \t\r"); len(rest) > 0 {
-		return fmt.Errorf("%.100q behind the record", rest)
+// read decodes a record, and counts it where it has a key that is not known.
+func read[T any](d *decoder, b []byte, use func(T) error) error {
+	v, err := parse[T](b, true)
+	if err != nil {
+		if v, err = parse[T](b, false); err != nil {
+			return err
+		}
+		d.e.Unknown++
 	}
 	return use(v)
+}
+
+func parse[T any](b []byte, strict bool) (v T, err error) {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	if strict {
+		dec.DisallowUnknownFields()
+	}
+	if err := dec.Decode(&v); err != nil {
+		return v, brief(err)
+	}
+	if rest := bytes.TrimLeft(b[dec.InputOffset():], " \t\r"); len(rest) > 0 {
+		return v, fmt.Errorf("%.100q behind the record", rest)
+	}
+	return v, nil
 }
 
 // brief cuts an error that quotes what it is about.
@@ -135,9 +153,7 @@ func (d *decoder) file(l fileLine) error {
 	if d.e.Checkpoint == nil {
 		return errors.New("a file without a checkpoint")
 	}
-	switch l.Change {
-	case "A", "M", "D", "R":
-	default:
+	if !change.MatchString(l.Change) {
 		return fmt.Errorf("change %.100q", l.Change)
 	}
 	if err := cmp.Or(checkPath(l.Path), checkPath(cmp.Or(l.OldPath, l.Path))); err != nil {
@@ -177,6 +193,7 @@ func (d *decoder) session(l sessionLine) error {
 	}
 	err = cmp.Or(
 		checkText("title", l.Title, maxLine),
+		checkText("cursor", l.Cursor, maxNext),
 		checkNames(
 			field{"source", l.Source}, field{"native_id", l.NativeID}, field{"agent_id", l.AgentID},
 			field{"branch", l.Branch}, field{"session_hash", l.Hash},
@@ -188,7 +205,7 @@ func (d *decoder) session(l sessionLine) error {
 	d.e.Sessions = append(d.e.Sessions, session.Session{
 		ID: l.ID, Source: l.Source, NativeID: l.NativeID, Parent: l.Parent, ForkedFrom: l.ForkedFrom,
 		ActorType: l.ActorType, AgentID: l.AgentID, Branch: l.Branch, Title: l.Title, StartedAt: start,
-		Hash: l.Hash, Bytes: l.Bytes, FirstTurn: l.FirstTurn, FirstTool: l.FirstTool,
+		Hash: l.Hash, Bytes: l.Bytes, Cursor: l.Cursor, FirstTurn: l.FirstTurn, FirstTool: l.FirstTool,
 	})
 	return checkActor(l.ActorType)
 }
@@ -209,7 +226,7 @@ func (d *decoder) turn(l turnLine) error {
 	if err != nil {
 		return err
 	}
-	if l.Role != session.RoleHuman && l.Role != session.RoleAssistant {
+	if !word.MatchString(l.Role) {
 		return fmt.Errorf("role %.100q", l.Role)
 	}
 	if err := checkText("content", l.Content, maxText); err != nil {
@@ -298,4 +315,12 @@ func (d *decoder) scrub(l scrubLine) error {
 	}
 	d.e.Scrubs = append(d.e.Scrubs, session.Scrub{Segment: l.Segment, TS: ts})
 	return nil
+}
+
+func (d *decoder) needs(l needsLine) error {
+	d.e.Needs = l.Version
+	if l.Version == "" {
+		return errors.New("a need of no version")
+	}
+	return checkNames(field{"version", l.Version})
 }

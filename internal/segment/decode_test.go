@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -54,10 +55,13 @@ func TestDecodeRefuses(t *testing.T) {
 		{"an array", []string{`[]`}, "cannot unmarshal"},
 		{"two records on a line", []string{turnOK + turnOK}, "after top-level value"},
 		{"something behind a record", []string{scrubOK + " x"}, "behind the record"},
-		{"no kind", []string{`{"id":"x"}`}, `unknown kind ""`},
-		{"an unknown kind", []string{`{"t":"turns"}`}, `unknown kind "turns"`},
-		{"an unknown key", []string{bent(scrubOK, `"ts"`, `"why":"x","ts"`)}, `unknown field "why"`},
-		{"a key of another kind", []string{sessionOK, bent(turnOK, `"i"`, `"tool":"x","i"`)}, `unknown field "tool"`},
+		{"no kind", []string{`{"id":"x"}`}, `kind ""`},
+		{"a kind that is no word", []string{`{"t":"Turn"}`}, `kind "Turn"`},
+		{"an unknown kind, and more behind it", []string{`{"t":"turns"} x`}, "behind the record"},
+		{"an unknown kind that is cut off", []string{`{"t":"turns","x":[`}, "unexpected"},
+		{"an unknown key, and what is wrong", []string{bent(purgeOK, `"n":1`, `"why":"x","n":"1"`)}, "cannot unmarshal string"},
+		{"a need of no version", []string{`{"t":"needs","version":""}`}, "no version"},
+		{"a need in colour", []string{`{"t":"needs","version":"\u001b[31m"}`}, "control characters"},
 		{"a number for a text", []string{bent(scrubOK, `"s"`, `7`)}, "cannot unmarshal number"},
 		{"a fraction for a number", []string{bent(purgeOK, `"n":1`, `"n":1.5`)}, "cannot unmarshal number"},
 		{"a number out of range", []string{bent(purgeOK, `"n":1`, `"n":99999999999999999999`)}, "cannot unmarshal number"},
@@ -65,9 +69,10 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a second checkpoint", []string{checkpointOK, checkpointOK}, "a second checkpoint"},
 		{"a checkpoint of no commit", []string{bent(checkpointOK, hex, "")}, "git_sha"},
 		{"a short git_sha", []string{bent(checkpointOK, hex, hex[1:])}, "git_sha"},
+		{"a git_sha of 52 digits", []string{bent(checkpointOK, hex, hex+hex[:12])}, "git_sha"},
 		{"a git_sha in capitals", []string{bent(checkpointOK, hex, strings.ToUpper(hex))}, "git_sha"},
 		{"a git_sha with a line behind it", []string{bent(checkpointOK, hex, hex+`\n`)}, "git_sha"},
-		{"a checkpoint's actor", []string{bent(checkpointOK, `"human"`, `"robot"`)}, `actor_type "robot"`},
+		{"a checkpoint's actor", []string{bent(checkpointOK, `"human"`, `"Robot!"`)}, `actor_type "Robot!"`},
 		{"a checkpoint's time", []string{bent(checkpointOK, `.312Z`, `Z`)}, `time "2026-11-20T09:41:07Z"`},
 		{"a time in a zone", []string{bent(checkpointOK, `Z"`, `+01:00"`)}, "time"},
 		{"a day that is none", []string{bent(checkpointOK, `11-20`, `02-30`)}, "time"},
@@ -91,7 +96,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a former name outside", []string{checkpointOK, bent(fileOK, `"change"`, `"old_path":"..","change"`)}, `path ".."`},
 		{"a file of no checkpoint", []string{fileOK}, "a file without a checkpoint"},
 		{"a file without a path", []string{checkpointOK, bent(fileOK, `"p"`, `""`)}, `path ""`},
-		{"an unknown change", []string{checkpointOK, bent(fileOK, `"A"`, `"C"`)}, `change "C"`},
+		{"an unknown change", []string{checkpointOK, bent(fileOK, `"A"`, `"copied"`)}, `change "copied"`},
 		{"a file's blob", []string{checkpointOK, bent(fileOK, `"change"`, `"blob":"xyz","change"`)}, `blob "xyz"`},
 		{"a link of no checkpoint", []string{linkOK}, "a link without a checkpoint"},
 		{"a link to no session", []string{checkpointOK, bent(linkOK, idA, "")}, `ID ""`},
@@ -127,16 +132,16 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a command with NUL", []string{sessionOK, bent(toolOK, `"Read"`, `"Bash","cmd":"\u0000"`)}, "cmd holds NUL"},
 		{"a command without end", []string{sessionOK, bent(toolOK, `"Read"`, `"Bash","cmd":"`+strings.Repeat("x", maxLine+1)+`"`)}, "cmd of 16385 bytes"},
 		{"what is deeply nested", []string{bent(scrubOK, `"s"`, strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000))}, "exceeded max depth"},
-		{"nesting where none is known", []string{bent(scrubOK, `"ts"`, `"x":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`,"ts"`)}, `unknown field "x"`},
 		{"a number of many digits", []string{bent(purgeOK, `"n":1`, `"n":1`+strings.Repeat("0", 100_000))}, "cannot unmarshal number"},
-		{"a key without end", []string{bent(scrubOK, `"ts"`, `"`+strings.Repeat("x", 100_000)+`":1,"ts"`)}, "unknown field"},
-		{"a kind without end", []string{`{"t":"` + strings.Repeat("x", 100_000) + `"}`}, "unknown kind"},
+		{"a kind without end", []string{`{"t":"` + strings.Repeat("x", 100_000) + `"}`}, "kind"},
+		{"deep nesting in an unknown kind", []string{`{"t":"x","x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`}, "exceeded max depth"},
 		{"an ID without end", []string{bent(purgeOK, idA, strings.Repeat("x", 100_000))}, "ID"},
 
 		{"a turn of no session", []string{turnOK}, "a turn or tool without a session"},
 		{"a turn twice", []string{sessionOK, turnOK, turnOK}, "turn 2 where 3 follows"},
 		{"a turn left out", []string{sessionOK, bent(turnOK, `"i":2`, `"i":3`)}, "turn 3 where 2 follows"},
-		{"a turn's role", []string{sessionOK, bent(turnOK, `"human"`, `"system"`)}, `role "system"`},
+		{"a turn's role", []string{sessionOK, bent(turnOK, `"human"`, `"a system"`)}, `role "a system"`},
+		{"a cursor without end", []string{bent(sessionOK, `"bytes"`, `"cursor":"`+strings.Repeat("x", maxNext+1)+`","bytes"`)}, "cursor of 4097 bytes"},
 		{"a turn's time", []string{sessionOK, bent(turnOK, `09:41`, `25:41`)}, "time"},
 		{"a tool of no session", []string{toolOK}, "a turn or tool without a session"},
 		{"a tool left out", []string{sessionOK, bent(toolOK, `"i":1`, `"i":2`)}, "tool 2 where 1 follows"},
@@ -215,6 +220,54 @@ func TestDecodeAccepts(t *testing.T) {
 	}
 }
 
+// TestDecodeLeavesOut: of what a later version writes the rest is read, and counted; nobody writes it again without.
+func TestDecodeLeavesOut(t *testing.T) {
+	sha256 := strings.Repeat("ab", 32)
+	bent := func(line, old, new string) string { return strings.Replace(line, old, new, 1) }
+	for _, c := range []struct {
+		name    string
+		lines   []string
+		unknown int
+		as      []string // what is read as the same
+	}{
+		{"a kind", []string{scrubOK, `{"t":"wrote","lines":"1-3"}`, purgeOK}, 1, []string{scrubOK, purgeOK}},
+		{"a kind within a session", []string{sessionOK, `{"t":"output","turn":2}`, turnOK}, 1, []string{sessionOK, turnOK}},
+		{"a kind within a checkpoint", []string{checkpointOK, `{"t":"trailer","x":{"t":"file"}}`, fileOK}, 1, []string{checkpointOK, fileOK}},
+		{"a key", []string{bent(scrubOK, `"ts"`, `"why":"x","ts"`)}, 1, []string{scrubOK}},
+		{"keys of a line", []string{sessionOK, bent(turnOK, `"i"`, `"model":{"name":"x"},"cost":1,"i"`)}, 1, []string{sessionOK, turnOK}},
+		{"a key of another kind", []string{sessionOK, bent(turnOK, `"i"`, `"tool":"x","i"`)}, 1, []string{sessionOK, turnOK}},
+		{"nesting", []string{bent(scrubOK, `"ts"`, `"x":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`,"ts"`)}, 1, []string{scrubOK}},
+		{"a long key", []string{bent(scrubOK, `"ts"`, `"`+strings.Repeat("x", 100_000)+`":1,"ts"`)}, 1, []string{scrubOK}},
+		{"words", []string{bent(checkpointOK, `"human"`, `"service"`), bent(fileOK, `"A"`, `"C"`), sessionOK, bent(turnOK, `"human"`, `"system"`)}, 0, nil},
+		{"SHA-256", []string{bent(checkpointOK, strings.Repeat("1a", 20), sha256), bent(fileOK, `"A"`, `"A","blob":"`+sha256+`"`)}, 0, nil},
+		{"a cursor", []string{bent(sessionOK, `"bytes"`, `"cursor":"opaque","bytes"`)}, 0, nil},
+		{"a need", []string{scrubOK, `{"t":"needs","version":"0.9.0"}`}, 0, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Join(c.lines, "\n") + "\n"
+			got, err := Decode([]byte(text))
+			if err != nil || got.Unknown != c.unknown {
+				t.Fatalf("%d unknown, want %d; %v", got.Unknown, c.unknown, err)
+			}
+			parts, err := encode(got, MaxSize)
+			if c.unknown == 0 {
+				if err != nil || string(parts[0]) != text {
+					t.Errorf("written again: %v (-want +got):\n%s", err, cmp.Diff(text, string(bytes.Join(parts, nil))))
+				}
+				return
+			}
+			if !errors.Is(err, ErrUnknown) {
+				t.Errorf("written again: %v", err)
+			}
+			want, err := Decode([]byte(strings.Join(c.as, "\n") + "\n"))
+			want.Unknown = c.unknown
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
 // FuzzDecode: whatever comes in, an error comes with nothing, and what was understood is
 // understood the same when it was written again.
 func FuzzDecode(f *testing.F) {
@@ -229,6 +282,10 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
+		if parts, err := encode(e, MaxSize); e.Unknown > 0 && (err == nil || parts != nil) {
+			t.Fatalf("what is not known was lost: %s", parts)
+		}
+		e.Unknown = 0
 		parts, err := encode(e, MaxSize)
 		if err != nil {
 			t.Fatal(err)

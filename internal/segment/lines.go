@@ -42,6 +42,7 @@ type sessionLine struct {
 	Title      string `json:"title,omitempty"`
 	StartedAt  string `json:"started_at,omitempty"`
 	Hash       string `json:"session_hash,omitempty"`
+	Cursor     string `json:"cursor,omitempty"`
 	Bytes      int64  `json:"bytes"`
 	FirstTurn  int    `json:"first_turn"`
 	FirstTool  int    `json:"first_tool"`
@@ -86,6 +87,11 @@ type rewriteLine struct {
 	Old string `json:"old"`
 	New string `json:"new"`
 	TS  string `json:"ts"`
+}
+
+type needsLine struct {
+	T       string `json:"t"`
+	Version string `json:"version"`
 }
 
 type scrubLine struct {

@@ -17,6 +17,7 @@ package segment
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -25,7 +26,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Version is the ledger format that this package writes, and the only one it reads.
+// Version is the ledger format that this package writes, and the only one it reads. What a later git-rekal adds to it is
+// left out.
 const Version = 1
 
 // MaxSize is the size in bytes above which a commit's records go on in another file
@@ -35,12 +37,18 @@ const MaxSize = 8 << 20
 // timeLayout is RFC 3339 in UTC, to the millisecond.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
+// ErrUnknown is an entry of which Decode left something out: written again, that would be lost.
+var ErrUnknown = errors.New("it says more than this version knows")
+
 // Encode writes an entry as one segment or more, none above MaxSize but for a single
-// record that is larger by itself.
+// record that is larger by itself. It returns ErrUnknown where Decode left something out.
 func Encode(e redact.Entry) ([][]byte, error) { return encode(e.Entry(), MaxSize) }
 
 func encode(e session.Entry, size int) ([][]byte, error) {
 	w := &writer{size: size}
+	if e.Unknown > 0 {
+		return nil, fmt.Errorf("segment: encode: %w", ErrUnknown)
+	}
 	if cp := e.Checkpoint; cp != nil {
 		w.checkpoint(*cp)
 	}
@@ -64,6 +72,9 @@ func encode(e session.Entry, size int) ([][]byte, error) {
 	}
 	for _, s := range e.Scrubs {
 		w.line(scrubLine{"scrub", s.Segment, stamp(s.TS)})
+	}
+	if e.Needs != "" {
+		w.line(needsLine{"needs", e.Needs})
 	}
 	return w.finish()
 }
@@ -138,7 +149,7 @@ func (w *writer) session(s session.Session) {
 	head := sessionLine{
 		T: "session", ID: s.ID, Source: s.Source, NativeID: s.NativeID, Parent: s.Parent,
 		ForkedFrom: s.ForkedFrom, ActorType: s.ActorType, AgentID: s.AgentID, Branch: s.Branch, Title: s.Title,
-		StartedAt: stamp(s.StartedAt), Hash: s.Hash, Bytes: s.Bytes, FirstTurn: s.FirstTurn, FirstTool: s.FirstTool,
+		StartedAt: stamp(s.StartedAt), Hash: s.Hash, Cursor: s.Cursor, Bytes: s.Bytes, FirstTurn: s.FirstTurn, FirstTool: s.FirstTool,
 	}
 	w.line(head)
 	tools := s.ToolCalls

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -241,6 +242,7 @@ func (e *Entry) Join(next Entry) {
 	e.Restores = append(e.Restores, next.Restores...)
 	e.Rewrites = append(e.Rewrites, next.Rewrites...)
 	e.Scrubs = append(e.Scrubs, next.Scrubs...)
+	e.Needs, e.Unknown = cmp.Or(e.Needs, next.Needs), e.Unknown+next.Unknown
 }
 
 // LastTS is the time of the last turn; the start when there is none.

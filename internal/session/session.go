@@ -42,6 +42,7 @@ type Session struct {
 	StartedAt  time.Time // UTC, the first turn's time
 	Hash       string    // hex SHA-256 of the first Bytes of the transcript
 	Bytes      int64     // how many bytes of the transcript have been read; 0: no cursor
+	Cursor     string    // how far a transcript that is no growing file was read; only its agent's reader knows what it says
 	FirstTurn  int       // index of Turns[0] within the session
 	FirstTool  int       // index of ToolCalls[0] within the session
 	Turns      []Turn
@@ -177,6 +178,9 @@ type Entry struct {
 	Restores   []Mark
 	Rewrites   []Rewrite
 	Scrubs     []Scrub
+
+	Needs   string // the oldest version of git-rekal that knows all of it, as its writer says; empty: this one
+	Unknown int    // records of it that say something which this version does not know: written again, it would be lost
 }
 
 // MaxPath is the longest path that is kept, in bytes: Linux's PATH_MAX.

@@ -177,6 +177,9 @@ func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks in
 		well = false
 		d.say("ledger", Wrong, fix, "%s: %s by somebody else, which counts for nothing", h.Ref, plural(health.Foreign, "checkpoint"))
 	}
+	if health.Unknown > 0 {
+		d.say("ledger", Note, "update git-rekal", "%s: %s of a later version, whose news is left out", h.Ref, plural(health.Unknown, "record"))
+	}
 	if leaks > 0 {
 		well = false
 		d.say("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, plural(leaks, "place"))
