@@ -86,8 +86,12 @@ func TestWithout(t *testing.T) {
 
 func TestReachIsWhatWasWritten(t *testing.T) {
 	for _, r := range []reach{
-		{applied: "a", tried: "a"}, {applied: "a", tried: "b"}, {tried: "b"}, {tried: "b", rests: true},
-		{applied: "a", tried: "b", rests: true, bytes: 5, excess: 2}, {applied: "a", tried: "a", bytes: 1 << 40, excess: 1},
+		{applied: "a", tried: "a"},
+		{applied: "a", tried: "b"},
+		{tried: "b"},
+		{tried: "b", rests: true},
+		{applied: "a", tried: "b", rests: true, bytes: 5, excess: 2},
+		{applied: "a", tried: "a", bytes: 1 << 40, excess: 1},
 	} {
 		text := r.text()
 		if got := parseReach(text); got != r {

@@ -63,8 +63,10 @@ func (m *Materializer) openStore(ctx context.Context, data, index string) (*stor
 	if m.exists(data) != m.exists(index) {
 		return nil, fmt.Errorf("materialize: %w", fs.ErrNotExist)
 	}
-	s := &store{repo: m.Repo, now: m.Now, opened: m.Now(), warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{},
-		kept: map[string]entry{}, rewrote: map[string]bool{}}
+	s := &store{
+		repo: m.Repo, now: m.Now, opened: m.Now(), warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{},
+		kept: map[string]entry{}, rewrote: map[string]bool{},
+	}
 	err := beside(
 		func() (err error) {
 			s.data, err = db.Open(ctx, m.path(data), db.ReadWrite, db.DataSchema())
