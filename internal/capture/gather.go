@@ -57,13 +57,13 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 			changed = append(changed, f)
 		}
 	}
-	var taken []*reading
+	var taken, waiting []*reading
 	changed = g.affordable(agent.Name(), changed)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for i, next := range g.readAll(ctx, agent, changed, found.Files, roots) {
 		if g.kept > g.Round.Kept {
-			g.more = true
+			g.more, waiting = true, nil // a later round takes them
 			break
 		}
 		r := next()
@@ -73,29 +73,57 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 		}
 		g.read = true
 		g.more = g.more || r.cut
-		if n := lost(r.doc.Skipped); n > 0 {
-			g.out.Skipped += n
-			g.out.SkippedIn = append(g.out.SkippedIn, r.file.Path)
-		}
 		if r.file.AgentID != "" { // they come last, and their parents may have been astray
 			if err := g.strays(ctx, taken); err != nil {
 				return err
 			}
 			taken = nil
 		}
-		if err := g.take(ctx, r, false); err != nil {
-			return err
+		waiting = append(waiting, r)
+		for next := g.ready(waiting, changed[i+1:]); next >= 0; next = g.ready(waiting, changed[i+1:]) {
+			if err := g.file(ctx, waiting[next]); err != nil {
+				return err
+			}
+			taken, waiting = append(taken, waiting[next]), slices.Delete(waiting, next, next+1)
 		}
-		taken = append(taken, r)
-		g.done = append(g.done, r)
 		if g.Progress != nil {
 			g.Progress(i+1, len(changed))
 		}
+	}
+	for _, r := range waiting { // their parents can't be read, or they name each other
+		if err := g.file(ctx, r); err != nil {
+			return err
+		}
+		taken = append(taken, r)
 	}
 	if err := g.strays(ctx, taken); err != nil {
 		return err
 	}
 	return ctx.Err()
+}
+
+// ready is the first of the readings whose subagent's parent is known, or is not to come; -1 where there is none.
+func (g *gathered) ready(waiting []*reading, next []transcript.File) int {
+	return slices.IndexFunc(waiting, func(r *reading) bool { return !g.waits(r, waiting, next) })
+}
+
+// waits reports whether the parent of a subagent is among those that are not taken yet: a file's name says nothing of the order.
+func (g *gathered) waits(r *reading, waiting []*reading, next []transcript.File) bool {
+	return slices.ContainsFunc(r.doc.Sessions, func(s transcript.Part) bool {
+		is := func(f transcript.File) bool { return f.NativeID == s.ParentNative && f.Path != r.file.Path }
+		return s.ParentNative != "" && g.idOf(r.agent, s.ParentNative) == "" &&
+			(slices.ContainsFunc(next, is) || slices.ContainsFunc(waiting, func(r *reading) bool { return is(r.file) }))
+	})
+}
+
+// file takes a file's own session.
+func (g *gathered) file(ctx context.Context, r *reading) error {
+	if n := lost(r.doc.Skipped); n > 0 {
+		g.out.Skipped += n
+		g.out.SkippedIn = append(g.out.SkippedIn, r.file.Path)
+	}
+	g.done = append(g.done, r)
+	return g.take(ctx, r, false)
 }
 
 // strays takes what lies in other sessions' files. It comes behind what the sessions' own
