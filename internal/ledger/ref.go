@@ -58,8 +58,10 @@ func emailOf(escaped string) string {
 	return b.String()
 }
 
-// address is emailOf as it is shown.
-func address(escaped string) string { return strings.ToValidUTF8(emailOf(escaped), "\uFFFD") }
+// address is emailOf in the one spelling that is shown, whatever user.email's is.
+func address(escaped string) string {
+	return strings.ToLower(strings.ToValidUTF8(emailOf(escaped), "\uFFFD"))
+}
 
 func unhex(s string) (byte, bool) {
 	if len(s) < 3 || s[0] != '%' {
@@ -146,7 +148,7 @@ type Ignore []string
 func (g Ignore) Has(h Head) bool {
 	return h.Remote != "" && slices.ContainsFunc(g, func(glob string) bool {
 		ref, _ := path.Match(glob, h.Ref)
-		address, _ := path.Match(strings.ToLower(glob), strings.ToLower(h.Email))
+		address, _ := path.Match(strings.ToLower(glob), h.Email)
 		return ref || address
 	})
 }

@@ -102,7 +102,7 @@ func (c *claims) marked(id, author string) string {
 	return c.refer(id, author)
 }
 
-// address is an author's address as claims and rewrites have it.
+// address is the one spelling of an address: that of the ref (ledger.RefName).
 func address(email string) string { return strings.ToLower(email) }
 
 // believable reports whether a commit can be the one that named an ID first: it is by the ledger's author, and

@@ -27,7 +27,7 @@ func TestLongNobodySpeaksForAnother(t *testing.T) {
 
 	m := w.materializer()
 	lived := w.catchUp(m)
-	harness.Equal(t, "turns", []string{`{"content":"hello","user_email":"ALICE@EXAMPLE.COM"}`},
+	harness.Equal(t, "turns", []string{`{"content":"hello","user_email":"alice@example.com"}`},
 		w.data(m, `SELECT t.content, s.user_email FROM turns t JOIN sessions s ON s.id = t.session_id`))
 	harness.Equal(t, "checkpoints", 1, len(lived["data.checkpoints"]))
 	if len(w.warnings) != 2 || !strings.Contains(w.warnings[0], `skipped a segment in the ledger of "aaa@evil.example"`) || !strings.Contains(w.warnings[0], `it is by "alice@example.com"`) {

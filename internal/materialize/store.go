@@ -220,6 +220,9 @@ func (s *store) read(c commit) (entry, error) {
 		}
 		out.Join(e)
 	}
+	if out.Checkpoint != nil {
+		out.Checkpoint.UserEmail = address(out.Checkpoint.UserEmail)
+	}
 	out.believe(s.opened)
 	return out, nil
 }

@@ -185,7 +185,7 @@ func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	if err == nil {
 		l.Ignore = a.conf.Ignore
 	}
-	return Author{Config: a.conf, Ledger: l, Email: who.Email}, errors.Join(a.err, err)
+	return Author{Config: a.conf, Ledger: l, Email: strings.ToLower(who.Email)}, errors.Join(a.err, err)
 }
 
 // Remote chooses the remote to share with; see config.Config.RemoteFor.

@@ -137,7 +137,7 @@ func TestAuthor(t *testing.T) {
 	p := newPlace(t)
 	w := p.open("repo", "GIT_COMMITTER_DATE=2001-01-01T00:00:00+0200", "GIT_COMMITTER_EMAIL=Ci@Example.com", "REKAL_ACTOR=agent", "CI=1")
 	a := p.author(w)
-	if a.Email != "Ci@Example.com" || a.Ledger.Ref() != "refs/heads/rekal/ci@example.com" || a.Config.Actor != "agent" || !a.Config.CI {
+	if a.Email != "ci@example.com" || a.Ledger.Ref() != "refs/heads/rekal/ci@example.com" || a.Config.Actor != "agent" || !a.Config.CI {
 		t.Errorf("author %+v of %s", a, a.Ledger.Ref())
 	}
 	if _, err := a.Ledger.Create(t.Context()); err != nil {
