@@ -19,9 +19,11 @@ func (a Answer) full(p *page) {
 		if a.One {
 			head = append(head, it.files()...)
 		}
-		if !p.add(head...) {
+		if p.room < weigh(head)+leastText {
+			p.cut = true
 			return
 		}
+		p.add(head...)
 		p.items++
 		kept := p.room - max(p.room/(len(a.Items)-i), min(p.room, leastShare))
 		p.room -= kept
@@ -33,6 +35,9 @@ func (a Answer) full(p *page) {
 		p.room += kept
 	}
 }
+
+// leastText is the room in tokens without which an item is not begun: a head alone says nothing, not even that it was cut.
+const leastText = 100
 
 // leastShare is what of the room one of several items has at least: enough for some turns.
 const leastShare = 500

@@ -150,6 +150,30 @@ func TestShares(t *testing.T) {
 
 // TestSigns: where not all signs fit behind all lines, those go first that say why an item was found, then
 // how far to trust it; that it is purged stands behind each line in any case.
+// No head stands alone: an item that is begun says something, and where it is cut, that it was.
+func TestHeadsHaveTexts(t *testing.T) {
+	head := regexp.MustCompile(`(?m)^--- \w{8} \|.* ---\n.*\n(.*)$`)
+	for size := 100; size < 3000; size += 53 {
+		a := view.Answer{Detail: view.Full, Total: 12, Own: "alice@example.com"}
+		for range 12 {
+			it := session("01KAD000", "Leeway")
+			it.Kind = "memory"
+			text := strings.Repeat("wombat ", size/7)
+			it.Read(nil, &result.Memory{Content: text}, 0)
+			a.Items = append(a.Items, it)
+		}
+		got := a.Text()
+		for _, m := range head.FindAllStringSubmatch(got, -1) {
+			if !strings.HasPrefix(m[1], "wombat wombat") {
+				t.Fatalf("texts of %d bytes: nothing but a head:\n%s", size, got)
+			}
+		}
+		if shown := strings.Count(got, "--- 01KAD000"); shown < 12 && !strings.Contains(got, fmt.Sprintf("showing %d | truncated", shown)) {
+			t.Errorf("texts of %d bytes: %d shown, and nothing says so:\n%s", size, shown, got)
+		}
+	}
+}
+
 func TestSigns(t *testing.T) {
 	for _, tt := range []struct {
 		items       int
