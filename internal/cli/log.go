@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,11 +106,12 @@ func printCheckpoint(w io.Writer, cp result.Checkpoint, subject string, short ma
 	if cp.Actor == session.ActorAgent {
 		b.WriteString(" (agent)")
 	}
-	ts, err := time.Parse(time.RFC3339, cp.TS)
-	if err == nil {
-		fmt.Fprintf(&b, "\nDate:   %s", ts.Format("Mon Jan 2 15:04:05 2006 -0700"))
+	b.WriteString("\nDate:   " + gitDate(cmp.Or(cp.LastTurnAt, cp.TS)))
+	fmt.Fprintf(&b, "\nVia:    %s", printable(cp.Via))
+	if cp.LastTurnAt != "" {
+		b.WriteString(" on " + gitDate(cp.TS))
 	}
-	fmt.Fprintf(&b, "\nVia:    %s, %s\n\n", printable(cp.Via), plural(cp.Files, "file"))
+	fmt.Fprintf(&b, ", %s\n\n", plural(cp.Files, "file"))
 	for _, s := range cp.Sessions {
 		note := ""
 		if s.Inferred {
@@ -118,6 +120,15 @@ func printCheckpoint(w io.Writer, cp result.Checkpoint, subject string, short ma
 		fmt.Fprintf(&b, "    %s  %s\n        %s, %s, %s%s\n", short[s.ID], printable(s.Title),
 			printable(s.Source), plural(s.Turns, "turn"), plural(s.Tools, "tool call"), note)
 	}
-	_, err = io.WriteString(w, b.String())
+	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// gitDate is a time as git log shows it.
+func gitDate(ts string) string {
+	t, err := time.Parse(time.RFC3339, ts)
+	if err != nil {
+		return ts
+	}
+	return t.Format("Mon Jan 2 15:04:05 2006 -0700")
 }

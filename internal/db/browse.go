@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -187,34 +188,40 @@ func (d *DB) SessionFiles(ctx context.Context, id string) ([]SessionFile, error)
 // LogRow is a checkpoint with one of its sessions; Session is "" when it has none.
 type LogRow struct {
 	session.Checkpoint
+	Took           time.Time // of an import: when its sessions took place; zero where that is not told
 	FileCount      int
 	Session, Title string
+	Started, Last  time.Time // of the session
 	Source, Actor  string
 	Turns, Tools   int
 	Inferred       bool
 }
 
 // Log reads the latest checkpoints of data.db, newest first, a row for each session of
-// each that is not purged.
+// each that is not purged. An import is as late as its sessions.
 func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
-	rows, err := d.Query(ctx, `WITH c AS (SELECT * FROM checkpoints ORDER BY ts DESC, id LIMIT ?),
+	rows, err := d.Query(ctx, `WITH t AS (SELECT checkpoint_id, max(last_turn_at) AS took FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session_id
+			WHERE checkpoint_id IN (SELECT id FROM checkpoints WHERE via = ?) GROUP BY checkpoint_id),
+		c AS (SELECT checkpoints.*, took FROM checkpoints LEFT JOIN t ON t.checkpoint_id = id ORDER BY coalesce(took, ts) DESC, id LIMIT ?),
 		f AS (SELECT checkpoint_id, count(*) AS n FROM files_touched GROUP BY checkpoint_id)
-		SELECT c.id, git_sha, git_branch, c.user_email, c.ts, c.actor_type, coalesce(via, ''), coalesce(f.n, 0),
-			coalesce(s.id, ''), coalesce(title, ''), coalesce(source, ''), coalesce(s.actor_type, ''),
+		SELECT c.id, git_sha, git_branch, c.user_email, c.ts, c.took, c.actor_type, coalesce(via, ''), coalesce(f.n, 0),
+			coalesce(s.id, ''), coalesce(title, ''), s.started_at, s.last_turn_at, coalesce(source, ''), coalesce(s.actor_type, ''),
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, false)
 		FROM c LEFT JOIN f ON f.checkpoint_id = c.id LEFT JOIN checkpoint_sessions l ON l.checkpoint_id = c.id
 			AND l.session_id NOT IN (SELECT id FROM purged)
-		LEFT JOIN sessions s ON s.id = l.session_id ORDER BY c.ts DESC, c.id, s.started_at, s.id`, limit)
+		LEFT JOIN sessions s ON s.id = l.session_id ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at, s.id`, session.ViaImport, limit)
 	if err != nil {
 		return nil, err
 	}
 	var out []LogRow
 	err = each(rows, func() error {
 		var r LogRow
-		if err := rows.Scan(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, &r.TS, &r.ActorType, &r.Via, &r.FileCount,
-			&r.Session, &r.Title, &r.Source, &r.Actor, &r.Turns, &r.Tools, &r.Inferred); err != nil {
+		var took, started, last sql.NullTime
+		if err := rows.Scan(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, &r.TS, &took, &r.ActorType, &r.Via, &r.FileCount,
+			&r.Session, &r.Title, &started, &last, &r.Source, &r.Actor, &r.Turns, &r.Tools, &r.Inferred); err != nil {
 			return err
 		}
+		r.Took, r.Started, r.Last = took.Time, started.Time, last.Time
 		out = append(out, r)
 		return nil
 	})

@@ -216,7 +216,7 @@ func Log(ctx context.Context, data *db.DB, limit int) ([]result.Checkpoint, erro
 		if len(out) == 0 || out[len(out)-1].Checkpoint != r.ID {
 			out = append(out, result.Checkpoint{
 				Checkpoint: r.ID, Commit: r.GitSHA, Branch: r.GitBranch, Author: r.UserEmail, Actor: r.ActorType,
-				TS: result.Time(r.TS), Via: r.Via, Files: r.FileCount, Sessions: []result.LogSession{},
+				LastTurnAt: result.Time(r.Took), TS: result.Time(r.TS), Via: r.Via, Files: r.FileCount, Sessions: []result.LogSession{},
 			})
 		}
 		if r.Session == "" {
@@ -224,7 +224,7 @@ func Log(ctx context.Context, data *db.DB, limit int) ([]result.Checkpoint, erro
 		}
 		cp := &out[len(out)-1]
 		cp.Sessions = append(cp.Sessions, result.LogSession{
-			ID: r.Session, Title: r.Title, Source: r.Source, Actor: r.Actor, Turns: r.Turns, Tools: r.Tools, Inferred: r.Inferred,
+			ID: r.Session, Title: r.Title, StartedAt: result.Time(r.Started), LastTurnAt: result.Time(r.Last), Source: r.Source, Actor: r.Actor, Turns: r.Turns, Tools: r.Tools, Inferred: r.Inferred,
 		})
 	}
 	return out, nil

@@ -89,8 +89,8 @@ func TestHitGolden(t *testing.T) {
       "actor": "human",
       "source": "claude-code",
       "branch": "main",
-      "captured_at": "2026-03-04T10:10:00Z",
       "last_turn_at": "2026-03-04T10:00:07Z",
+      "captured_at": "2026-03-04T10:10:00Z",
       "commits": [
         %q
       ],
@@ -223,6 +223,8 @@ func TestLogGolden(t *testing.T) {
       {
         "id": %q,
         "title": "about parent",
+        "started_at": "2026-03-04T10:00:00Z",
+        "last_turn_at": "2026-03-04T10:00:07Z",
         "source": "claude-code",
         "actor": "human",
         "turns": 4,
@@ -244,6 +246,8 @@ func TestLogGolden(t *testing.T) {
       {
         "id": %[1]q,
         "title": "about parent",
+        "started_at": "2026-03-04T10:00:00Z",
+        "last_turn_at": "2026-03-04T10:00:07Z",
         "source": "claude-code",
         "actor": "human",
         "turns": 4,
@@ -252,6 +256,8 @@ func TestLogGolden(t *testing.T) {
       {
         "id": %[3]q,
         "title": "about child",
+        "started_at": "2026-03-04T10:01:00Z",
+        "last_turn_at": "2026-03-04T10:01:02Z",
         "source": "claude-code",
         "actor": "agent",
         "turns": 2,

@@ -92,8 +92,8 @@ type Hit struct {
 	Actor      string   `json:"actor"`
 	Source     string   `json:"source"`
 	Branch     string   `json:"branch,omitempty"`
-	CapturedAt string   `json:"captured_at"`
-	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session; it may have been captured long after
+	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session: when it took place
+	CapturedAt string   `json:"captured_at"`            // maybe long after
 	Commits    []string `json:"commits,omitempty"`      // code commits, abbreviated, the latest first
 	Checkpoint string   `json:"checkpoint,omitempty"`
 	Turns      *int     `json:"turns,omitempty"`      // of a session
@@ -231,7 +231,8 @@ type Checkpoint struct {
 	Branch     string       `json:"branch"`
 	Author     string       `json:"author"`
 	Actor      string       `json:"actor"`
-	TS         string       `json:"ts"`
+	LastTurnAt string       `json:"last_turn_at,omitempty"` // of an import: when its sessions took place
+	TS         string       `json:"ts"`                     // when it was captured
 	Via        string       `json:"via,omitempty"`
 	Files      int          `json:"files"`
 	Sessions   []LogSession `json:"sessions"`
@@ -239,13 +240,15 @@ type Checkpoint struct {
 
 // LogSession is a session of a checkpoint.
 type LogSession struct {
-	ID       string `json:"id"`
-	Title    string `json:"title,omitempty"`
-	Source   string `json:"source"`
-	Actor    string `json:"actor"`
-	Turns    int    `json:"turns"`
-	Tools    int    `json:"tool_calls"`
-	Inferred bool   `json:"inferred,omitempty"`
+	ID         string `json:"id"`
+	Title      string `json:"title,omitempty"`
+	StartedAt  string `json:"started_at,omitempty"`
+	LastTurnAt string `json:"last_turn_at,omitempty"`
+	Source     string `json:"source"`
+	Actor      string `json:"actor"`
+	Turns      int    `json:"turns"`
+	Tools      int    `json:"tool_calls"`
+	Inferred   bool   `json:"inferred,omitempty"`
 }
 
 // Preview is the answer of `git rekal checkpoint --dry-run --json`.
