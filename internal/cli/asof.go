@@ -8,11 +8,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// asOf finds what is asked: the tables of the moment that --checkpoint names, those of today without one.
-func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, ref string) (workspace.Past, error) {
-	past, err := w.Past(ctx, m, ref)
+// asOf finds what is asked: the tables of the moment that --checkpoint names, or that is checked out, which it puts into
+// ref; those of today otherwise.
+func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, ref *string) (workspace.Past, error) {
+	if *ref == "" {
+		*ref = w.Snapshot()
+	}
+	past, err := w.Past(ctx, m, *ref)
 	if err != nil {
-		return past, fmt.Errorf("--checkpoint %q: %w", ref, err)
+		return past, fmt.Errorf("--checkpoint %q: %w", *ref, err)
 	}
 	return past, nil
 }

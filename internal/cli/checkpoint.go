@@ -84,6 +84,12 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 	if err := author.Config.Fault(); err != nil {
 		return err
 	}
+	if err := w.OnCode(); err != nil && via == session.ViaManual {
+		return err
+	} else if err != nil {
+		app.Warn(err)
+		return nil
+	}
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
 		return err

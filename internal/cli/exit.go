@@ -85,6 +85,7 @@ var toolKinds = []kind{ //nolint:gochecknoglobals // a table
 
 // kinds of errors; of several that fit, the first one counts.
 var kinds = []kind{ //nolint:gochecknoglobals // a table
+	{workspace.ErrOnLedger, `check out a branch of code; a commit that was made there by mistake goes with "git reset --keep HEAD~1"`},
 	{workspace.ErrNotInitialised, `run "git rekal init"`},
 	{capture.ErrNoLedger, `run "git rekal init"`},
 	{workspace.ErrTracked, `remove it: "git rm -r --cached .rekal", commit, and delete the folder`},

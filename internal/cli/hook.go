@@ -132,6 +132,9 @@ func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Worksp
 		}
 		app.Warn(fmt.Errorf("%w: go on without it", fault))
 	}
+	if err := w.OnCode(); err != nil {
+		return err
+	}
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
 		return err

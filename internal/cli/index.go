@@ -24,7 +24,8 @@ func indexEntry() entry {
 		name: "index", usage: "index [--at REF|DIR]", short: "rebuild the caches from the ledger, or those of a past state",
 		long: `
 Rebuilds .rekal/data.db and .rekal/index.db from the ledgers that are here, and drops the caches of
-past states. Seldom needed: every command brings them up to date by itself.
+past states. Seldom needed: every command brings them up to date by itself. Where a commit of a ledger is
+checked out, it builds those of that one.
 
 With --at, it builds those of one past state, which "git rekal --checkpoint REF" then answers from: REF
 is all that --checkpoint takes, also a folder in which a ledger is checked out or unpacked.
@@ -49,6 +50,9 @@ func (c *indexCommand) validate(args []string) error {
 
 func (c *indexCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+		if c.at == "" {
+			c.at = w.Snapshot()
+		}
 		if c.at != "" {
 			tables, _, err := w.AsOf(ctx, m, c.at)
 			if err != nil {

@@ -49,7 +49,11 @@ func (c *logCommand) validate(args []string) error {
 
 func (c *logCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		data, err := m.Data(ctx)
+		past, err := asOf(ctx, w, m, new(string))
+		if err != nil {
+			return err
+		}
+		data, err := past.Tables.Data(ctx)
 		if err != nil {
 			return err
 		}

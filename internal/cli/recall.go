@@ -88,7 +88,7 @@ func (c *recallCommand) validate(args []string) error {
 
 func (c *recallCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		past, err := asOf(ctx, w, m, c.req.Checkpoint)
+		past, err := asOf(ctx, w, m, &c.req.Checkpoint)
 		if err != nil {
 			return err
 		}

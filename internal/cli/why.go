@@ -59,7 +59,7 @@ func (c *whyCommand) validate(args []string) error {
 
 func (c *whyCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		past, err := asOf(ctx, w, m, c.req.Checkpoint)
+		past, err := asOf(ctx, w, m, &c.req.Checkpoint)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	git2 "github.com/libgit2/git2go/v34"
@@ -231,6 +233,12 @@ func (t *Trees) entries(id OID) (treeEntries, error) {
 	t.left -= len(raw)
 	t.now[id] = raw
 	return treeEntries{tree: id, rest: raw}, nil
+}
+
+// Names lists what a tree holds, sorted.
+func (t *Trees) Names(tree OID) ([]string, error) {
+	names, err := t.names(tree)
+	return slices.Sorted(maps.Keys(names)), err
 }
 
 // names are the entries of a tree by their names, for who asks for several.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -82,6 +83,30 @@ func (h *Health) segment(repo *git.Repo, of Head, s Segment) (session.Entry, err
 		}
 	}
 	return e, nil
+}
+
+// Astray lists what stands beside the ledger at its tip, and no git-rekal put there.
+func (l *Ledger) Astray() ([]string, error) {
+	tip, err := l.Tip()
+	if err != nil || tip == "" {
+		return nil, err
+	}
+	c, err := l.repo.Commit(tip)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	trees, err := l.repo.Trees(treeBytes)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	defer trees.Close()
+	names, err := trees.Names(c.Tree)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return name == readmeFile || name == formatFile || name+"/" == segmentDir
+	}), nil
 }
 
 // Behind lists the remotes that are known to hold something of one's own ledger that is not in it.

@@ -79,8 +79,15 @@ func (w *resolver) resolve(ctx context.Context, text string) (Moment, error) {
 	if err == nil && dated {
 		return w.dated(ctx, id, form[2], way)
 	}
-	return w.onward(ctx, id, way, err)
+	m, err := w.onward(ctx, id, way, err)
+	if isTip(base) && way != "" && errors.Is(err, ErrNoMoment) {
+		err = fmt.Errorf("%w: HEAD is that of the ledger here; the code's goes by its branch, as main%s", err, way)
+	}
+	return m, err
 }
+
+// isTip reports whether a word means the ledger's tip.
+func isTip(base string) bool { return base == "" || base == "HEAD" || base == "@" }
 
 // onward goes from a commit by ~N and the like.
 func (w *resolver) onward(ctx context.Context, id git.OID, way string, err error) (Moment, error) {
@@ -115,9 +122,9 @@ var hex40 = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
 // base finds the commit that the first part of a text names.
 func (w *resolver) base(ctx context.Context, base string) (git.OID, error) {
 	switch {
-	case (base == "" || base == "HEAD" || base == "@") && w.tip != "":
+	case isTip(base) && w.tip != "":
 		return w.tip, nil
-	case base == "" || base == "HEAD" || base == "@":
+	case isTip(base):
 		return "", fmt.Errorf("%w: there is no ledger %s yet", ErrNoMoment, strings.TrimPrefix(w.ref, "refs/heads/"))
 	case hex40.MatchString(base):
 		if id, err := w.byPrefix(ctx, strings.ToLower(base)); id != "" || err != nil {

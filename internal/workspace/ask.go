@@ -48,6 +48,9 @@ func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
 	if who, err := w.Repo.Identity(ctx); err == nil {
 		out.Own = who.Email
 	}
+	if q.Checkpoint == "" {
+		q.Checkpoint = w.Snapshot()
+	}
 	past, err := w.Past(ctx, m, q.Checkpoint)
 	if err != nil {
 		return out, fmt.Errorf("checkpoint %q: %w", q.Checkpoint, err)

@@ -267,6 +267,9 @@ func (d *doctor) caches(ctx context.Context) {
 	if d.Ready() != nil {
 		return
 	}
+	if err := d.OnCode(); err != nil {
+		d.say("setup", Note, "git checkout BRANCH", "%v", err)
+	}
 	state, err := d.materializer(func(error) {}).Inspect(ctx)
 	if err = errors.Join(err, state.Err); err != nil {
 		d.say("caches", Wrong, rebuild, "%v", err)

@@ -65,6 +65,34 @@ func (w *Workspace) AsOf(ctx context.Context, m *materialize.Materializer, text 
 	return past, moment, err
 }
 
+// Snapshot is the commit of a ledger that is checked out where the user is, which it says; "" where code is.
+func (w *Workspace) Snapshot() string {
+	id := w.onLedger()
+	if id != "" {
+		w.Warn(fmt.Errorf("HEAD is %s of a ledger, so this is as of then", result.Short(id)))
+	}
+	return id
+}
+
+// ErrOnLedger is a HEAD that is a commit of a ledger, where only code can be captured behind.
+var ErrOnLedger = errors.New("HEAD is a commit of a ledger, not of code: nothing is captured")
+
+// OnCode returns ErrOnLedger unless code is checked out.
+func (w *Workspace) OnCode() error {
+	if w.onLedger() != "" {
+		return ErrOnLedger
+	}
+	return nil
+}
+
+func (w *Workspace) onLedger() string {
+	head, err := w.Repo.Head()
+	if err != nil || head.OID == "" || !ledger.Holds(w.Repo, head.OID) {
+		return ""
+	}
+	return string(head.OID)
+}
+
 func (w *Workspace) folderAt(text string) (dir string, ok bool) {
 	dir = text
 	if !filepath.IsAbs(dir) {

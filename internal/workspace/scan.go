@@ -12,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -95,6 +96,11 @@ func (s *scan) ownLedger(ctx context.Context) {
 		s.say("ledger", Wrong, "", "%v", err)
 	case tip == "" && s.Ready() == nil:
 		s.say("ledger", Wrong, reinstall, "there is no %s", s.own)
+	}
+	astray, err := a.Ledger.Astray()
+	if err == nil && len(astray) > 0 {
+		s.say("ledger", Wrong, "where the last commit did it: git update-ref "+quote(s.own)+" "+quote(s.own+"~1"),
+			"%s: something was committed to it that is no part of a ledger: %s", s.own, result.Printable(astray[0]))
 	}
 }
 
