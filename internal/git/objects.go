@@ -436,6 +436,22 @@ func push(w *git2.RevWalk, tips, hide []OID) error {
 	return nil
 }
 
+// Missing tells which of some objects are not in this clone.
+func (r *Repo) Missing(ids []OID) (map[OID]bool, error) {
+	odb, err := r.r.Odb()
+	if err != nil {
+		return nil, fmt.Errorf("git: object database: %w", err)
+	}
+	defer odb.Free()
+	out := map[OID]bool{}
+	for _, id := range ids {
+		if o, err := toOid(id); err != nil || !odb.Exists(o) {
+			out[id] = true
+		}
+	}
+	return out, nil
+}
+
 // IsAncestor reports whether a commit is another one or reachable from it. One that is not
 // here is neither.
 func (r *Repo) IsAncestor(old, new OID) (bool, error) {

@@ -241,9 +241,14 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	if err != nil {
 		return nil, err
 	}
+	missing, err := repo.Missing(living(facets, became, hits[:min(len(hits), maxLooked)]))
+	if err != nil {
+		return nil, err
+	}
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
-		out[i] = shape(facets[h.id], h, became)
+		out[i] = shape(facets[h.id], h)
+		out[i].Commits, out[i].Missing = behindHere(became, facets[h.id], missing)
 		out[i].Freshness = cmp.Or(states[h.id], result.Unverifiable)
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
@@ -276,18 +281,44 @@ func beside(steps ...func() error) error {
 	return err
 }
 
-func shape(f db.Facet, h found, became map[db.LedgerCommit]string) result.Hit {
-	var commits []string
-	for _, sha := range f.Commits {
-		now := cmp.Or(became[db.LedgerCommit{Email: strings.ToLower(f.Email), SHA: sha}], sha)
-		if short := result.Short(now); !slices.Contains(commits, short) {
-			commits = append(commits, short)
+// maxLooked is of how many results the commits are looked for in the clone.
+const maxLooked = 100
+
+// living are the commits behind results, as they are now.
+func living(facets map[string]db.Facet, became map[db.LedgerCommit]string, hits []found) (out []git.OID) {
+	for _, h := range hits {
+		for _, sha := range facets[h.id].Commits {
+			out = append(out, git.OID(now(became, facets[h.id], sha)))
 		}
 	}
+	return out
+}
+
+// now is what a commit of a session became.
+func now(became map[db.LedgerCommit]string, f db.Facet, sha string) string {
+	return cmp.Or(became[db.LedgerCommit{Email: strings.ToLower(f.Email), SHA: sha}], sha)
+}
+
+// behindHere are the commits behind a session, those in front that this clone has, and the others.
+func behindHere(became map[db.LedgerCommit]string, f db.Facet, missing map[git.OID]bool) (all, elsewhere []string) {
+	for _, sha := range f.Commits {
+		sha := now(became, f, sha)
+		in := &all
+		if missing[git.OID(sha)] {
+			in = &elsewhere
+		}
+		if short := result.Short(sha); !slices.Contains(*in, short) {
+			*in = append(*in, short)
+		}
+	}
+	return append(all, elsewhere...), elsewhere
+}
+
+func shape(f db.Facet, h found) result.Hit {
 	out := result.Hit{
 		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Inferred: h.tie > recorded, Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
-		CapturedAt: result.Time(f.CapturedAt), Commits: commits, Checkpoint: result.Short(f.Checkpoint),
+		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,
 	}
 	if f.Kind == db.KindSession {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -152,21 +153,33 @@ func describe(row db.SessionRow) result.Session {
 	}
 }
 
-// behindOf lists commits, with what amends and rebases made of them at last.
-func behindOf(ctx context.Context, index *db.DB, commits []db.CommitRow) ([]result.Commit, error) {
-	shas := make([]string, len(commits))
+// behindOf lists commits, with what amends and rebases made of them at last: those that this clone has, then the others.
+func behindOf(ctx context.Context, index *db.DB, repo *git.Repo, commits []db.CommitRow) ([]result.Commit, error) {
+	shas, now := make([]string, len(commits)), make([]git.OID, len(commits))
 	for i, c := range commits {
 		shas[i] = c.SHA
 	}
 	became, err := index.Became(ctx, shas)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]result.Commit, len(commits))
 	for i, c := range commits {
 		out[i] = result.Commit{Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS), Inferred: c.Inferred}
 		if sha := became[db.LedgerCommit{Email: c.Email, SHA: c.SHA}]; sha != c.SHA {
 			out[i].Became = sha
 		}
+		now[i] = git.OID(cmp.Or(out[i].Became, c.SHA))
 	}
-	return out, err
+	missing, err := repo.Missing(now)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Missing = missing[now[i]] && now[i] != session.ZeroSHA
+	}
+	here := slices.DeleteFunc(slices.Clone(out), func(c result.Commit) bool { return c.Missing })
+	return append(here, slices.DeleteFunc(out, func(c result.Commit) bool { return !c.Missing })...), nil
 }
 
 func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page, out *result.Session, to int) error {
@@ -185,7 +198,7 @@ func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page, out *
 	if err != nil {
 		return err
 	}
-	if out.Commits, err = behindOf(ctx, index, commits[out.ID]); err != nil {
+	if out.Commits, err = behindOf(ctx, index, repo, commits[out.ID]); err != nil {
 		return err
 	}
 	files, err := index.SessionFiles(ctx, out.ID)

@@ -94,7 +94,8 @@ type Hit struct {
 	Branch     string   `json:"branch,omitempty"`
 	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session: when it took place
 	CapturedAt string   `json:"captured_at"`            // maybe long after
-	Commits    []string `json:"commits,omitempty"`      // code commits, abbreviated, the latest first
+	Commits    []string `json:"commits,omitempty"`      // code commits, abbreviated: those that are here, then the others, the latest first
+	Missing    []string `json:"missing,omitempty"`      // those of Commits that are not in this clone
 	Checkpoint string   `json:"checkpoint,omitempty"`
 	Turns      *int     `json:"turns,omitempty"`      // of a session
 	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session
@@ -216,6 +217,7 @@ type Commit struct {
 	TS         string `json:"ts"`
 	Became     string `json:"became,omitempty"`   // the commit after amends and rebases
 	Inferred   bool   `json:"inferred,omitempty"` // nothing recorded says that it changed what the commit did
+	Missing    bool   `json:"missing,omitempty"`  // what it is now is not in this clone
 }
 
 // Related is a file that appears in sessions together with files of this one.
