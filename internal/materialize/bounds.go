@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,14 +19,14 @@ import (
 // counts at all. What is new and within them is read in steps: a step that is not taken yet rests until the next one.
 type Limits struct {
 	ledger.Bounds
-	Step   uint64 // of one ledger, in one catch-up or rebuild
-	Recall uint64 // of all of them, where somebody waits for an answer
+	Step   uint64 // of all of them, in one catch-up or rebuild
+	Recall uint64 // the same where somebody waits for an answer
 }
 
 // DefaultLimits are for text that is all new words: it takes a second and more a MB, so that a recall is held up for seconds at worst
-// and a sync for a minute or two a ledger. A team's sync brings a few MB.
+// and a sync for two or three minutes. A team's sync brings a few MB.
 func DefaultLimits() Limits {
-	return Limits{Bounds: ledger.DefaultBounds(), Step: 64 << 20, Recall: 4 << 20}
+	return Limits{Bounds: ledger.DefaultBounds(), Step: 128 << 20, Recall: 4 << 20}
 }
 
 func (m *Materializer) limits() Limits {
@@ -34,6 +35,9 @@ func (m *Materializer) limits() Limits {
 	}
 	return m.Limits
 }
+
+// fair is a ledger's part of what is read at once that no other ledger takes away, however many there are.
+const fair = 64
 
 // effort says how much is done for what is new.
 type effort int
@@ -51,9 +55,9 @@ func (m *Materializer) step(p *plan) uint64 {
 	case p.effort == everything || m.past: // no sync would go on with a past moment
 		return ledger.NoLimit
 	case p.effort == reading && len(p.was) > 0:
-		return l.Recall - min(l.Recall, p.news)
+		return max(l.Recall-min(l.Recall, p.added), l.Recall/fair)
 	}
-	return l.Step
+	return max(l.Step-min(l.Step, p.added), l.Step/fair)
 }
 
 // within tells how far a ledger is to be read, and what keeps it from being read to its end. One's own is, whatever its size.
@@ -62,6 +66,8 @@ func (m *Materializer) within(ctx context.Context, p *plan, h ledger.Head) (to r
 	switch {
 	case h.Remote == "":
 		return reach{applied: h.OID, tried: h.OID}, nil, nil
+	case p.off[h.Ref]:
+		return was, nil, nil
 	case was.rests && was.tried == h.OID && p.effort != everything:
 		return was, nil, nil
 	}
@@ -83,15 +89,34 @@ func behind(applied git.OID) string {
 	return fmt.Sprintf("commit %.12s", applied)
 }
 
-// without writes a plan. Where that fails for what ledgers hold, it writes the plan without the one of somebody else
-// that adds the most, and so on: so one's own is there, and those of others, in any case. What was left out
-// rests until it moves.
-func (m *Materializer) without(ctx context.Context, p *plan, write func() error) error {
+// without writes what make plans. Where that fails for what ledgers hold, what is new of other people's is put off, half of it
+// and half of that, the most first, until the rest can be written: so what was in the tables stays, and one's own
+// comes in, in any case. What fails all by itself rests until it moves. What was put off comes with the next plan; it reports
+// whether there is any.
+func (m *Materializer) without(ctx context.Context, draft func(off map[string]bool) (*plan, error), write func(*plan) error) (putOff bool, err error) {
+	p, err := draft(nil)
+	if err != nil {
+		return false, err
+	}
+	var failed error
+	off, left := map[string]bool{}, p.news()
 	for {
-		err := write()
-		if err == nil || ctx.Err() != nil || ofSystem(err) || !p.leave(err) {
-			return err
+		failed = write(p)
+		if failed == nil || ctx.Err() != nil || ofSystem(failed) || len(left) == 0 {
+			return len(off) > 0, failed
 		}
+		keep := left[:len(left)/2]
+		for _, ref := range left[len(keep):] {
+			off[ref] = true
+		}
+		if p, err = draft(off); err != nil {
+			return false, err
+		}
+		if len(left) == 1 {
+			p.rest(left[0], failed)
+			delete(off, left[0])
+		}
+		left = keep
 	}
 }
 
@@ -103,27 +128,21 @@ func ofSystem(err error) bool {
 	}, func(known error) bool { return errors.Is(err, known) })
 }
 
-// leave takes the author out of a plan who adds the most and has no branch here, and reports whether there was one.
-func (p *plan) leave(failed error) bool {
-	sizes, most := map[string]uint64{}, ""
-	for _, c := range p.commits {
-		if _, own := p.cursor[c.author]; own {
-			continue
-		}
-		if sizes[c.author] += c.bytes; most == "" || sizes[c.author] > sizes[most] {
-			most = c.author
-		}
-	}
-	if most == "" {
-		return false
-	}
-	p.commits = slices.DeleteFunc(p.commits, func(c commit) bool { return c.author == most })
-	p.bytes -= sizes[most]
+// news are the ledgers of other people of which there is more than was in the tables, those that add the least first.
+func (p *plan) news() []string {
+	var out []string
 	for ref, r := range p.cursor {
-		if p.authors[ref] == most && r != p.have[ref] {
-			p.cursor[ref] = p.have[ref].at(r.tried, true)
-			p.failed = append(p.failed, fmt.Errorf("skipped %s until it moves: %w", ref, failed))
+		if ref != p.authors[ref] && r.applied != p.was[ref].applied {
+			out = append(out, ref)
 		}
 	}
-	return true
+	added := func(ref string) uint64 { return p.cursor[ref].bytes - min(p.cursor[ref].bytes, p.was[ref].bytes) }
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(cmp.Compare(added(a), added(b)), cmp.Compare(a, b)) })
+	return out
+}
+
+// rest leaves a ledger where it was until it moves.
+func (p *plan) rest(ref string, failed error) {
+	p.cursor[ref] = p.cursor[ref].at(p.tips[ref], true)
+	p.failed = append(p.failed, fmt.Errorf("skipped what is new of %s until it moves: %w", ref, failed))
 }

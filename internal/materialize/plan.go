@@ -113,21 +113,23 @@ type plan struct {
 	have, cursor cursor
 	was          cursor // how far the tables went that a rebuild replaces; else have
 	effort       effort
+	off          map[string]bool   // refs of which nothing new is taken this time
+	tips         map[string]git.OID
 	authors      map[string]string // by ref
 	commits      []commit          // in their order
 	bytes        uint64            // of their segments
-	news         uint64            // of other people's ledgers, beyond was
+	added        uint64            // of other people's ledgers, beyond was
 	failed       []error           // by ledgers that could not be read, or not to their end
 }
 
 // plan lists what heads hold beyond have. It returns errRestart where a ledger that was read is
 // gone or was rewritten: what it said must leave the tables.
-func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort) (*plan, error) {
-	p := &plan{have: have, was: was, effort: effort, cursor: cursor{}, authors: map[string]string{}}
+func (m *Materializer) plan(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort, off map[string]bool) (*plan, error) {
+	p := &plan{have: have, was: was, effort: effort, off: off, cursor: cursor{}, authors: map[string]string{}, tips: map[string]git.OID{}}
 	known := map[string][]git.OID{} // what is applied, by author
 	for _, h := range heads {
 		author := authorOf(h.Email, h.Ref)
-		p.authors[h.Ref] = author
+		p.authors[h.Ref], p.tips[h.Ref] = author, h.OID
 		if applied := have[h.Ref].applied; applied != "" {
 			counting, err := m.counting(ctx, h.Ref, applied)
 			if err != nil {
@@ -197,7 +199,7 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 		return errRestart
 	case err == nil:
 		p.commits, p.bytes = append(p.commits, commits...), p.bytes+bytes
-		p.news += to.bytes - min(to.bytes, p.was[h.Ref].bytes)
+		p.added += to.bytes - min(to.bytes, p.was[h.Ref].bytes)
 		p.cursor[h.Ref] = to
 		if over != nil {
 			p.failed = append(p.failed, fmt.Errorf("skipped what %s holds behind %s: %w", h.Ref, behind(to.applied), over))

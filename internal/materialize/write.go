@@ -61,21 +61,28 @@ func (m *Materializer) stands(ctx context.Context) (cursor, error) {
 }
 
 func (m *Materializer) tryAdvance(ctx context.Context, heads []ledger.Head, have cursor, effort effort) error {
-	p, err := m.plan(ctx, heads, have, have, effort)
-	if err != nil {
-		return err
-	}
-	if p.nothing() {
-		m.warnAll(p.failed)
-		return nil
-	}
-	return m.without(ctx, p, func() error {
+	off, err := m.without(ctx, func(off map[string]bool) (*plan, error) {
+		return m.plan(ctx, heads, have, have, effort, off)
+	}, func(p *plan) error {
+		if p.nothing() {
+			m.warnAll(p.failed)
+			return nil
+		}
 		err := m.inPlace(ctx, p)
 		if errors.Is(err, errAside) {
 			err = m.aside(ctx, p, m.copyOf)
 		}
 		return err
 	})
+	return m.goOn(ctx, heads, effort, off, err)
+}
+
+// goOn takes what was put off, where nobody waits for an answer.
+func (m *Materializer) goOn(ctx context.Context, heads []ledger.Head, effort effort, off bool, err error) error {
+	if err != nil || !off || effort == reading {
+		return err
+	}
+	return m.advance(ctx, heads, nil, asked)
 }
 
 func (m *Materializer) warnAll(errs []error) {
@@ -101,13 +108,12 @@ func (m *Materializer) inPlace(ctx context.Context, p *plan) error {
 
 // rebuild makes both databases anew. Those that were there went as far as was, where that is known.
 func (m *Materializer) rebuild(ctx context.Context, heads []ledger.Head, was cursor, effort effort) error {
-	p, err := m.plan(ctx, heads, cursor{}, was, effort)
-	if err != nil {
-		return err
-	}
-	return m.without(ctx, p, func() error {
+	off, err := m.without(ctx, func(off map[string]bool) (*plan, error) {
+		return m.plan(ctx, heads, cursor{}, was, effort, off)
+	}, func(p *plan) error {
 		return m.aside(ctx, p, func(string) error { return nil })
 	})
+	return m.goOn(ctx, heads, effort, off, err)
 }
 
 // aside applies a plan to files beside the old ones, which begin makes or leaves to be made,
