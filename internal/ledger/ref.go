@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 )
@@ -56,6 +57,14 @@ func emailOf(escaped string) string {
 		b.WriteByte(escaped[i])
 	}
 	return b.String()
+}
+
+// named reports whether the last part of a ref is what RefName makes of an address. Another spelling would be another branch that
+// speaks for the same author, and a remote may guard only one of them. git leaves control characters out of addresses.
+func named(escaped string) bool {
+	email := emailOf(escaped)
+	ref, err := RefName(email)
+	return err == nil && ref == localPrefix+escaped && !strings.ContainsFunc(email, unicode.IsControl)
 }
 
 // address is emailOf in the one spelling that is shown, whatever user.email's is.
@@ -119,11 +128,21 @@ type Head struct {
 // Heads lists every ledger that the repository holds, local ones first, each group in
 // ref order.
 func Heads(repo *git.Repo) ([]Head, error) {
-	var heads []Head
+	heads, _, err := list(repo)
+	return heads, err
+}
+
+// Misnamed lists the refs among the ledgers that are none, because their names are not what RefName makes of an address.
+func Misnamed(repo *git.Repo) ([]string, error) {
+	_, misnamed, err := list(repo)
+	return misnamed, err
+}
+
+func list(repo *git.Repo) (heads []Head, misnamed []string, err error) {
 	for _, prefix := range []string{localPrefix, remotePrefix} {
 		refs, err := repo.Refs(prefix + "*")
 		if err != nil {
-			return nil, fmt.Errorf("ledger: %w", err)
+			return nil, nil, fmt.Errorf("ledger: %w", err)
 		}
 		for _, ref := range slices.Sorted(maps.Keys(refs)) {
 			rest := strings.TrimPrefix(ref, prefix)
@@ -133,11 +152,15 @@ func Heads(repo *git.Repo) ([]Head, error) {
 				cut := max(strings.LastIndexByte(rest, '/'), 0)
 				h.Remote, rest = rest[:cut], strings.TrimPrefix(rest[cut:], "/")
 			}
+			if !named(rest) {
+				misnamed = append(misnamed, ref)
+				continue
+			}
 			h.Email = address(rest)
 			heads = append(heads, h)
 		}
 	}
-	return heads, nil
+	return heads, misnamed, nil
 }
 
 // Ignore are globs of ledgers that are not read, each of a ref (refs/rekal/origin/bob@example.com) or of an address.
@@ -161,6 +184,10 @@ func LocalTips(repo *git.Repo) (map[string]git.OID, error) {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	for ref, tip := range refs {
+		if !named(strings.TrimPrefix(ref, localPrefix)) {
+			delete(refs, ref)
+			continue
+		}
 		c, err := repo.Commit(tip)
 		if err == nil {
 			err = checkFormat(repo, c)

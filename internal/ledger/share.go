@@ -131,6 +131,10 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Taken, error) 
 		if strings.Contains(name, "/") {
 			continue // an escaped address holds no slash
 		}
+		if !named(name) {
+			out.Refused = append(out.Refused, fmt.Errorf("ledger: %s: %w: its name is not one that an address has", from, ErrRefused))
+			continue
+		}
 		to := remotePrefix + remote + "/" + name
 		own := localPrefix+name == l.ref
 		if own {

@@ -50,6 +50,13 @@ func (w *Workspace) Scan(ctx context.Context, progress func(segments int)) ([]Ch
 	if err != nil {
 		return nil, s.Scanned, err
 	}
+	misnamed, err := ledger.Misnamed(w.Repo)
+	if err != nil {
+		return nil, s.Scanned, err
+	}
+	for _, ref := range misnamed {
+		s.say("ledger", Note, "git update-ref -d "+quote(ref), "%s is left out: its name is not one that an address has", ref)
+	}
 	well, sum := 0, ledger.Health{} // others' ledgers in which nothing is wrong are told in one line
 	all := len(heads)
 	if heads = slices.DeleteFunc(heads, ledger.Ignore(conf.Ignore).Has); len(heads) < all {
