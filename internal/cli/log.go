@@ -95,6 +95,9 @@ func shortNames(sorted []string) map[string]string {
 	return out
 }
 
+// maxLogged is how many sessions of a checkpoint are shown as text.
+const maxLogged = 20
+
 func printCheckpoint(w io.Writer, cp result.Checkpoint, subject string, short map[string]string, gap bool) error {
 	var b strings.Builder
 	if gap {
@@ -116,7 +119,11 @@ func printCheckpoint(w io.Writer, cp result.Checkpoint, subject string, short ma
 		b.WriteString(" on " + gitDate(cp.TS))
 	}
 	fmt.Fprintf(&b, ", %s\n\n", plural(cp.Files, "file"))
-	for _, s := range cp.Sessions {
+	for i, s := range cp.Sessions {
+		if i == maxLogged {
+			fmt.Fprintf(&b, "    and %d more: \"git rekal --commit %s\"\n", len(cp.Sessions)-i, result.Short(cp.Commit))
+			break
+		}
 		note := ""
 		if s.Inferred {
 			note = ", inferred"

@@ -94,9 +94,9 @@ type MarkRow struct {
 	Email string
 }
 
-// Marks reads from data.db the marks of sessions and memories.
+// Marks reads from data.db the marks of sessions and memories, by their numbers.
 func Marks(ctx context.Context, q Querier) ([]MarkRow, error) {
-	rows, err := q.Query(ctx, `SELECT id, kind = 'purge', n, ts, user_email FROM marks`)
+	rows, err := q.Query(ctx, `SELECT id, kind = 'purge', n, ts, user_email FROM marks ORDER BY n`)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package materialize
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -180,6 +181,9 @@ func (b *batch) take(ctx context.Context, e entry) error {
 // it is. Where two machines captured a session, each counted on from what it knew: then
 // what is not there yet is numbered behind what is.
 func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("materialize: %w", err)
+	}
 	if b.memories[p.ID].ID != "" {
 		return nil // an ID is what its author first says that it is
 	}

@@ -2,6 +2,7 @@ package materialize
 
 import (
 	"context"
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -68,14 +69,27 @@ func (n *named) commits() bool {
 	return slices.ContainsFunc(n.commands, func(cmd string) bool { return strings.Contains(cmd, "git commit") })
 }
 
+// maxShared is to how many pairs of a session and a file that it never named a checkpoint comes at most: a commit of 2,000 files
+// behind 50 sessions. Beyond it such files are nobody's.
+const maxShared = 100_000
+
 // give gives the files of a checkpoint to its sessions, and marks the ties that are inferred.
 func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
 	if len(cp.Files) == 0 {
 		return nil
 	}
+	if len(cp.Files)*len(cp.Links) > 10*maxShared { // nobody has that; asking each about each would take minutes
+		for i := range cp.Links {
+			cp.Links[i].Inferred = true
+		}
+		return nil
+	}
 	owners, some := make([][]string, len(cp.Files)), map[string]bool{}
 	for i, f := range cp.Files {
-		var err error
+		err := ctx.Err()
+		if err != nil {
+			return fmt.Errorf("materialize: %w", err)
+		}
 		if owners[i], err = b.owners(ctx, cp.Links, f); err != nil {
 			return err
 		}
@@ -92,6 +106,9 @@ func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
 	}
 	if len(rest) == 0 && len(cp.Links) == 1 { // nobody else was at work
 		rest = []string{cp.Links[0].Session}
+	}
+	if len(rest)*len(cp.Files) > maxShared {
+		rest = nil
 	}
 	for i, f := range cp.Files {
 		theirs := owners[i]

@@ -22,7 +22,7 @@ import (
 // errRestart says that the databases can't be continued from where they stand.
 var errRestart = errors.New("materialize: start again")
 
-// batchBytes bounds how much text is applied at once, and so the memory that it takes.
+// batchBytes bounds how much is applied at once, in bytes of segments and of what comes of them, and so the memory that it takes.
 const batchBytes = 8 << 20
 
 // store is both databases, open for writing.
@@ -168,9 +168,9 @@ func (s *store) eachBatch(ctx context.Context, commits []commit, write func([]en
 	return nil
 }
 
-// next reads commits until their text fills a batch, and says how many it took.
+// next reads commits until they fill a batch, and says how many it took.
 func (s *store) next(ctx context.Context, commits []commit) (n int, entries []entry, err error) {
-	size := 0
+	size := uint64(0)
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
 			return 0, nil, fmt.Errorf("materialize: %w", err)
@@ -182,16 +182,28 @@ func (s *store) next(ctx context.Context, commits []commit) (n int, entries []en
 		s.skip(e)
 		entries = append(entries, e)
 		n++
-		for _, p := range e.Sessions {
-			for _, t := range p.Turns {
-				size += len(t.Content)
-			}
-		}
-		if size >= batchBytes {
+		if size += c.bytes + e.pairs()*pairBytes; size >= batchBytes {
 			break
 		}
 	}
 	return n, entries, nil
+}
+
+// pairBytes is what a pair of files that a session touched together takes in memory, about.
+const pairBytes = 128
+
+// pairs is how many pairs of files an entry's sessions may have touched together, at most.
+func (e entry) pairs() (n uint64) {
+	for _, p := range e.Sessions {
+		paths := map[string]bool{}
+		for _, c := range p.ToolCalls {
+			if c.Path != "" && len(paths) < maxTogether {
+				paths[c.Path] = true
+			}
+		}
+		n += uint64(len(paths) * (len(paths) - 1) / 2)
+	}
+	return n
 }
 
 // errAuthor is a segment in somebody else's ledger.

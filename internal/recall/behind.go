@@ -77,8 +77,8 @@ func (b *behind) ties(ctx context.Context, commits []db.LedgerCommit) (out []db.
 	}
 	var checkpoints []string
 	for _, sha := range unread {
-		b.rows[sha] = rows[sha]
-		for _, r := range rows[sha] {
+		b.rows[sha] = b.makers(sha, rows[sha])
+		for _, r := range b.rows[sha] {
 			checkpoints = append(checkpoints, r.Checkpoint)
 		}
 	}
@@ -96,6 +96,20 @@ func (b *behind) ties(ctx context.Context, commits []db.LedgerCommit) (out []db.
 		}
 	}
 	return out, err
+}
+
+// makers are what those who made a commit say of it. Where they say nothing, others may, which is inferred: they were at it, or so
+// their ledgers say.
+func (b *behind) makers(sha string, rows []db.CommitRow) []db.CommitRow {
+	home := b.home(sha)
+	made := slices.DeleteFunc(slices.Clone(rows), func(r db.CommitRow) bool { return !home(r.Email) })
+	if len(made) > 0 {
+		return made
+	}
+	for i := range rows {
+		rows[i].Inferred = true
+	}
+	return rows
 }
 
 // own are those of the sessions behind commits whose a file is there.

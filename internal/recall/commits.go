@@ -60,8 +60,9 @@ var abbreviated = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
 
 // asked are the commits that a revision stands for.
 type asked struct {
-	start string // an OID, or the beginning of one that is gone
-	gone  bool   // it is not here
+	start string                  // an OID, or the beginning of one that is gone
+	gone  bool                    // it is not here
+	home  func(email string) bool // whether who has an address may speak of it
 	ties  map[db.LedgerCommit]int
 }
 
@@ -80,7 +81,9 @@ func (a asked) tie(r db.CommitRow) (tie int, ok bool) {
 		tie, ok = own, true
 	}
 	if strings.HasPrefix(r.SHA, a.start) {
-		tie, ok = recorded, true
+		if tie, ok = recorded, true; !a.home(r.Email) { // a checkpoint of somebody else's commit
+			tie = alleged
+		}
 	}
 	if tie == recorded && r.Inferred {
 		tie = inferred
@@ -140,9 +143,9 @@ func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (ask
 	if err != nil {
 		return out, err
 	}
-	home := family.home(out.start)
+	out.home = family.home(out.start)
 	for _, c := range family.family(out.start) {
-		if c.Email == "" || home(c.Email) {
+		if c.Email == "" || out.home(c.Email) {
 			out.add(recorded, c)
 		} else {
 			out.add(alleged, c)

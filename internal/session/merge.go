@@ -112,9 +112,14 @@ func (s *Session) Adopt(part Session) {
 
 // absorbTurns appends the unknown turns and returns where each turn of part now stands.
 func (s *Session) absorbTurns(part Session, view View) []int {
-	known := map[turnKey][]int{}
+	known := make(map[turnKey][]int, len(part.Turns)) // of those that the part may have: s may be long, and have many parts
+	for _, t := range part.Turns {
+		known[key(t)] = nil
+	}
 	for i, t := range s.Turns {
-		known[key(t)] = append(known[key(t)], i)
+		if at, ok := known[key(t)]; ok {
+			known[key(t)] = append(at, i)
+		}
 	}
 	at := make([]int, len(part.Turns))
 	for i, t := range part.Turns {
@@ -150,6 +155,9 @@ func (s *Session) scrubbed(turn int) bool {
 // behind the same turn, or, where none does, one that other rules of redaction left; and where that
 // turn was known before and was scrubbed in one of the two.
 func (s *Session) absorbTools(part Session, at []int, knownTurns int) {
+	if len(part.ToolCalls) == 0 {
+		return
+	}
 	known := map[ToolCall]int{}
 	for _, c := range s.ToolCalls {
 		c.Index = 0
