@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/segment"
@@ -24,6 +25,8 @@ type Bounds struct {
 	Ledger uint64 // of all entries
 	Ratio  uint64 // what a segment has beyond so many times what it is packed in is its excess
 	Excess uint64 // of all segments
+
+	Until time.Time // what was committed later is not read before that comes; zero: no bound
 }
 
 // DefaultBounds are far above honest ledgers. A capture stops at 12 MB of new text and may go beyond them by one
@@ -131,7 +134,10 @@ func (c *count) upTo(ctx context.Context, id git.OID) (Counted, error) {
 	if c.behind(c.from.OID, id) {
 		sum = c.from
 	}
-	err := each(ctx, c.repo, id, known(sum.OID), func(_ git.Commit, adds []Commit) error {
+	err := each(ctx, c.repo, id, known(sum.OID), func(at git.Commit, adds []Commit) error {
+		if when := at.Committer.When; !c.Until.IsZero() && when.After(c.Until) {
+			return &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then", when.UTC().Format(time.DateOnly))}
+		}
 		for _, entry := range adds {
 			if err := c.add(&sum, entry); err != nil {
 				return err

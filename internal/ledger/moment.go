@@ -292,6 +292,9 @@ func (w *resolver) first(checkpoints []git.OID) git.OID {
 	return checkpoints[i]
 }
 
+// maxTips is how many branches of one ledger are read as of a moment. Two machines make two, and each is walked by itself.
+const maxTips = 100
+
 // AsOf lists commits of a ledger, reachable from its tip, that with all behind them are what it
 // held at a time: those that were made by then, and what they build on.
 func AsOf(ctx context.Context, repo *git.Repo, tip git.OID, until time.Time) ([]git.OID, error) {
@@ -315,7 +318,7 @@ func AsOf(ctx context.Context, repo *git.Repo, tip git.OID, until time.Time) ([]
 			return nil, fmt.Errorf("ledger: %w", err)
 		case c.Committer.When.After(until):
 			next = append(next, c.Parents...)
-		default:
+		case len(out) < maxTips:
 			out = append(out, id)
 		}
 	}

@@ -239,7 +239,6 @@ func TestTimesAreNotLaterThanTheirCommit(t *testing.T) {
 	}{
 		{"an honest commit", later(40), later(1000), "2026-03-04 10:40:00"},
 		{"a clock that is ahead", later(40), later(60), "2026-03-04 10:40:00"},
-		{"a commit of the future", future, later(1000), "2026-03-05 02:40:00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := team(t)
@@ -258,6 +257,27 @@ func TestTimesAreNotLaterThanTheirCommit(t *testing.T) {
 			w.noWarnings()
 		})
 	}
+}
+
+// What was committed in the future is not read before that comes.
+func TestCommitsOfTheFuture(t *testing.T) {
+	w := team(t)
+	future := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
+	honest := w.raw(bobs, map[string]string{segmentAt(10): said("before", 20, "yesterday")})
+	w.point(bobs, w.again(w.raw(bobs, map[string]string{segmentAt(11): said("late", 30, "tomorrow")}), future))
+	m := w.materializer()
+	now := later(1000)
+	m.Now = func() time.Time { return now }
+	there := func() []string { return w.data(m, `SELECT native_id AS id FROM sessions WHERE native_id IN ('before', 'late') ORDER BY 1`) }
+	harness.Equal(t, "read", []string{`{"id":"before"}`}, there())
+	if len(w.warnings) != 1 || !strings.Contains(w.warnings[0], fmt.Sprintf("behind commit %.12s: what was committed on 2099-01-01 waits until then", honest)) {
+		t.Errorf("warned %q", w.warnings)
+	}
+	now = future
+	if err := m.CatchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	harness.Equal(t, "read when it has come", []string{`{"id":"before"}`, `{"id":"late"}`}, there())
 }
 
 // A day ahead is a clock's business, and stands as it is.

@@ -7,12 +7,9 @@ import "time"
 const leeway = 24 * time.Hour
 
 // believe makes times of an entry that are later than its commit's that one: nobody says today what was said tomorrow, and it
-// would stand before everything else for ever. Of a commit that is later than now, now is believed.
-func (e *entry) believe(now time.Time) {
+// would stand before everything else for ever.
+func (e *entry) believe() {
 	made := e.When.UTC()
-	if made.After(now.Add(leeway)) {
-		made = now.UTC()
-	}
 	for _, ts := range e.times() {
 		if ts.After(made.Add(leeway)) {
 			*ts = made

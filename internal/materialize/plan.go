@@ -113,7 +113,7 @@ type plan struct {
 	have, cursor cursor
 	was          cursor // how far the tables went that a rebuild replaces; else have
 	effort       effort
-	off          map[string]bool   // refs of which nothing new is taken this time
+	off          map[string]bool // refs of which nothing new is taken this time
 	tips         map[string]git.OID
 	authors      map[string]string // by ref
 	commits      []commit          // in their order

@@ -30,7 +30,6 @@ type store struct {
 	data, index *db.DB
 	repo        *git.Repo
 	now         func() time.Time
-	opened      time.Time
 	warn        func(error)
 
 	unknown bool            // the files are still to be put in their place
@@ -64,7 +63,7 @@ func (m *Materializer) openStore(ctx context.Context, data, index string) (*stor
 		return nil, fmt.Errorf("materialize: %w", fs.ErrNotExist)
 	}
 	s := &store{
-		repo: m.Repo, now: m.Now, opened: m.Now(), warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{},
+		repo: m.Repo, now: m.Now, warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{},
 		kept: map[string]entry{}, rewrote: map[string]bool{},
 	}
 	err := beside(
@@ -235,7 +234,7 @@ func (s *store) read(c commit) (entry, error) {
 	if out.Checkpoint != nil {
 		out.Checkpoint.UserEmail = address(out.Checkpoint.UserEmail)
 	}
-	out.believe(s.opened)
+	out.believe()
 	return out, nil
 }
 

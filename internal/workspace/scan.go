@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/audit"
 	"github.com/git-rekal/git-rekal/internal/config"
@@ -116,7 +117,9 @@ func (s *scan) counting(ctx context.Context, h ledger.Head) (ledger.Health, int,
 	if h.Remote == "" {
 		return s.head(ctx, h)
 	}
-	got, err := ledger.DefaultBounds().Within(ctx, s.Repo, h.OID, ledger.Counted{}, ledger.NoLimit)
+	bounds := ledger.DefaultBounds()
+	bounds.Until = s.Now().Add(24 * time.Hour)
+	got, err := bounds.Within(ctx, s.Repo, h.OID, ledger.Counted{}, ledger.NoLimit)
 	var over *ledger.BoundsError
 	switch {
 	case errors.As(err, &over):
