@@ -14,6 +14,10 @@ func Alike(a, b string) bool {
 	if a == b {
 		return true
 	}
+	a, b = Plain(a), Plain(b) // what was stored before there was a normal form
+	if a == b {
+		return true
+	}
 	ah, at, am := ends(a)
 	bh, bt, bm := ends(b)
 	switch {

@@ -85,7 +85,7 @@ func (d *claudeDecoder) finish(p *claudePart, source string) {
 		p.StartedAt = p.Turns[0].TS
 	}
 	if i := slices.IndexFunc(p.Turns, func(t session.Turn) bool { return t.Role == session.RoleHuman && t.Content != session.Elsewhere }); i >= 0 {
-		p.title(TitlePrompt, promptTitle(p.Turns[i].Content))
+		p.title(TitlePrompt, session.PromptTitle(p.Turns[i].Content))
 	}
 }
 

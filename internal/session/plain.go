@@ -1,0 +1,133 @@
+package session
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Plain is the normal form of a text: what a person who reads it sees. Line ends are "\n"; terminal
+// sequences, control characters but for tabs, and signs without width are gone. What may be stored is
+// in this form before it is shortened, compared or redacted, so that a text which stands in two
+// places is the same in both. The form of it is itself.
+//
+// Signs without width stay between letters outside ASCII: Persian spelling and emoji need them there.
+func Plain(s string) string {
+	i := FirstHidden(s)
+	if i == len(s) {
+		return s
+	}
+	out := append(make([]byte, 0, len(s)), s[:i]...)
+	for i < len(s) {
+		switch n := Unseen(s, i); {
+		case n > 0:
+			i += n
+			continue
+		case breaks(s[i]):
+			out = append(out, '\n')
+		default:
+			out = append(out, s[i])
+		}
+		i++
+	}
+	return string(out)
+}
+
+// Unseen is the size in bytes of what stands at s[i] and is not in the normal form; 0 for what is.
+// A line end that is not "\n" counts only where one follows.
+func Unseen(s string, i int) int {
+	switch c := s[i]; {
+	case c == '\x1b':
+		return sequence(s[i:])
+	case c == '\r':
+		if strings.HasPrefix(s[i+1:], "\n") {
+			return 1
+		}
+		return 0
+	case c < utf8.RuneSelf:
+		if c < ' ' && c != '\n' && c != '\t' && !breaks(c) || c == 0x7f {
+			return 1
+		}
+		return 0
+	case !utf8.RuneStart(c):
+		return 0
+	}
+	r, n := utf8.DecodeRuneInString(s[i:])
+	switch {
+	case r == 0x9b: // ESC [ in one
+		return n + ending(s[i+n:], '0', '?')
+	case r >= 0x80 && r < 0xa0:
+		return n
+	case !widthless(r):
+		return 0
+	}
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	after, _ := utf8.DecodeRuneInString(s[i+n:])
+	if foreign(before) && foreign(after) {
+		return 0
+	}
+	return n
+}
+
+// FirstHidden is where something may stand in s that is not in the normal form; its length if nothing is.
+func FirstHidden(s string) int {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < utf8.RuneSelf:
+			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+				return i
+			}
+		case utf8.RuneStart(c):
+			if r, _ := utf8.DecodeRuneInString(s[i:]); r < 0xa0 || widthless(r) {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+// breaks reports whether a byte ends a line on paper or screen: CR, VT, FF.
+func breaks(c byte) bool { return c == '\r' || c == '\v' || c == '\f' }
+
+// widthless are the signs that take up no room: zero width, direction, soft hyphens.
+func widthless(r rune) bool {
+	return r == 0xad || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x2069 || r == 0xfeff
+}
+
+// foreign is a visible rune outside ASCII.
+func foreign(r rune) bool { return r >= 0xa0 && r != utf8.RuneError && !widthless(r) }
+
+// longestSequence bounds the title or link that a terminal sequence may carry, in bytes.
+const longestSequence = 4096
+
+// sequence is the size of the terminal sequence (ECMA-48) that begins s, which begins with ESC.
+func sequence(s string) int {
+	if len(s) < 2 {
+		return 1
+	}
+	switch s[1] {
+	case '[':
+		return 2 + ending(s[2:], '0', '?')
+	case ']', 'P', 'X', '^', '_': // a string: a title, a link
+		body := s[2:min(len(s), longestSequence)]
+		if n := strings.IndexAny(body, "\a\x1b\n"); n >= 0 && body[n] == '\a' {
+			return 2 + n + 1
+		} else if n >= 0 && strings.HasPrefix(body[n:], "\x1b\\") {
+			return 2 + n + 2
+		}
+		return 1
+	}
+	return 1 + ending(s[1:], ' ', '/')
+}
+
+// ending is the size of a sequence's parameters, in the given range, with what stands between them and
+// its last byte, and of that; 0 when there is no last byte.
+func ending(s string, from, to byte) int {
+	i := 0
+	for i < len(s) && (from <= s[i] && s[i] <= to || ' ' <= s[i] && s[i] <= '/') {
+		i++
+	}
+	if i < len(s) && '0' <= s[i] && s[i] <= '~' {
+		return i + 1
+	}
+	return 0
+}
