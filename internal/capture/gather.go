@@ -271,6 +271,7 @@ func (g *gathered) fork(ctx context.Context, s session.Session) (session.Session
 	}
 	s = s.Tail(n)
 	s.ForkedFrom = origin
+	s.Title = clean.Title // the prompt that it was made of, and is redacted with, is gone with the tail
 	if slices.ContainsFunc(family, func(f session.Session) bool { return f.Title == session.Scrubbed }) {
 		s.Title = session.Scrubbed // mostly it is the first prompt, which was copied, too
 	}
@@ -344,7 +345,7 @@ func (g *gathered) add(r *reading, s session.Session, k *known) {
 	if k != nil && k.Title == session.Scrubbed {
 		s.Title = ""
 	}
-	retitled := k != nil && s.Title != "" && !session.Alike(s.Title, k.Title)
+	retitled := k != nil && s.Title != "" && !session.Alike(session.Shorten(s.Title, session.MaxTitle), k.Title)
 	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 && !retitled {
 		return
 	}

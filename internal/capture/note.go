@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -31,9 +30,9 @@ type Note struct {
 // What a note may hold.
 const (
 	MaxContent = 64 << 10 // bytes
-	MaxTitle   = 200      // characters
-	MaxSource  = 100      // bytes
-	firstLine  = 80       // characters of a title that is the content's first line
+	MaxTitle   = session.MaxTitle
+	MaxSource  = 100 // bytes
+	firstLine  = 80  // characters of a title that is the content's first line
 )
 
 // NoteError is a note that can't be saved because of what it says.
@@ -44,14 +43,15 @@ func (e *NoteError) Error() string { return "save: " + e.reason }
 // tidy returns the note as it is stored, but for redaction.
 func (n Note) tidy() (Note, error) {
 	given := len(n.Content) // space at the ends counts: a reader that stops behind so much has cut nothing off unnoticed
-	n.Content, n.Title, n.Source = strings.TrimSpace(n.Content), oneLine(n.Title), oneLine(n.Source)
+	isText := !strings.Contains(n.Content, "\x00")
+	n.Content, n.Title, n.Source = strings.TrimSpace(session.Plain(n.Content)), line(n.Title), line(n.Source)
 	reason := ""
 	switch {
 	case given > MaxContent:
 		reason = fmt.Sprintf("the text has more than %d bytes: save what matters of it", MaxContent)
 	case n.Content == "":
 		reason = "the text is empty"
-	case strings.Contains(n.Content, "\x00"):
+	case !isText:
 		reason = "the text holds NUL: it is no text"
 	case utf8.RuneCountInString(n.Title) > MaxTitle:
 		reason = fmt.Sprintf("the title has %d characters, of at most %d", utf8.RuneCountInString(n.Title), MaxTitle)
@@ -63,9 +63,7 @@ func (n Note) tidy() (Note, error) {
 	return n, &NoteError{reason}
 }
 
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-}
+func line(s string) string { return session.OneLine(session.Plain(s)) }
 
 // Saved is a memory as the ledger holds it.
 type Saved struct {
@@ -92,7 +90,7 @@ func (c *Capturer) Save(ctx context.Context, n Note) (Saved, error) {
 		}
 		out.ID = session.NewMemoryID(now, strings.ToLower(c.Email), out.Title, out.Content)
 		out.TS, out.ActorType = now, c.actor()
-		return &session.Entry{Memories: []session.Memory{out.Memory}, Subject: "memory: " + cut(out.Title, firstLine)}
+		return &session.Entry{Memories: []session.Memory{out.Memory}, Subject: "memory: " + session.Shorten(out.Title, firstLine)}
 	})
 	return out, err
 }
@@ -109,8 +107,8 @@ func (c *Capturer) clean(ctx context.Context, n Note) (Saved, error) {
 		}
 		m := clean.Entry().Memories[0]
 		if m.Title == "" {
-			line, _, _ := strings.Cut(m.Content, "\n")
-			m.Title = cut(oneLine(line), firstLine)
+			first, _, _ := strings.Cut(m.Content, "\n")
+			m.Title = session.Shorten(session.OneLine(first), firstLine)
 		}
 		for rule, n := range report.Rules {
 			out.Redacted[rule] += n
@@ -121,14 +119,6 @@ func (c *Capturer) clean(ctx context.Context, n Note) (Saved, error) {
 		out.Memory = m
 	}
 	return out, nil
-}
-
-// cut shortens a line to so many characters.
-func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
 }
 
 // actor is who saves something.

@@ -8,7 +8,8 @@ import (
 // minEncoded is the shortest base64 that is looked into, in bytes.
 const minEncoded = 24
 
-// scanEncoded finds base64 of texts that hold a secret, and takes the whole of it.
+// scanEncoded looks at runs of what base64 is written in. It finds tokens with a prefix, and base64 of
+// texts that hold a secret, of which it takes the whole.
 func (s *ruleset) scanEncoded(t string) []span {
 	var out []span
 	for i := 0; i < len(t); {
@@ -20,9 +21,17 @@ func (s *ruleset) scanEncoded(t string) []span {
 		for j < len(t) && encodes[t[j]] {
 			j++
 		}
+		for k := i; j-i > minHinted && k < j; k++ {
+			if t[k] != '_' && t[k] != '-' {
+				continue
+			}
+			if lo, hi := prefixed(t, window{k, k + 1}); lo < hi {
+				out = append(out, span{lo: lo, hi: hi, rule: "vendor-token"})
+			}
+		}
 		if j-i >= minEncoded {
 			if rule := s.within(t[i:j]); rule != "" {
-				out = append(out, span{i, j, rule})
+				out = append(out, span{lo: i, hi: j, rule: rule})
 			}
 		}
 		i = j
@@ -43,6 +52,11 @@ func (s *ruleset) within(v string) string {
 	var head [minEncoded / 4 * 3]byte
 	if n, err := enc.Decode(head[:], []byte(v[:minEncoded])); err != nil || !readable(head[:n]) {
 		return ""
+	}
+	if strings.HasPrefix(string(head[:]), pemBegin) {
+		if text, _ := enc.DecodeString(v[:min(len(v), 64)/4*4]); strings.Contains(string(text), "PRIVATE KEY") {
+			return "private-key"
+		}
 	}
 	v = v[:len(v)/4*4+[]int{0, 0, 2, 3}[len(v)%4]]
 	text, err := enc.DecodeString(v)

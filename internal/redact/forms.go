@@ -1,11 +1,16 @@
 package redact
 
 import (
+	"html"
+	"iter"
 	"regexp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // layer turns a text into another form of it: as it reads with something undone. It returns
@@ -26,6 +31,8 @@ func (e *edits) add(at, bytes int) {
 	}
 	e.at, e.gone = append(e.at, at), append(e.gone, n+bytes)
 }
+
+func everywhere(window) bool { return true }
 
 // anyIn reports whether there was an edit in w. Elsewhere the form outside had the same
 // bytes, and was looked at.
@@ -57,32 +64,58 @@ func (e *edits) outward(p span) span {
 // behind \" or \n, as in tool input or output that was quoted into a turn), with percent signs
 // decoded, without what disguises letters, and with what was split put together.
 func (s *ruleset) scanForms(t string) ([]span, error) {
-	out, err := s.scan(t, everywhere)
-	if err != nil {
-		return nil, err
-	}
-	out = append(out, s.scanEncoded(t)...)
-	form := t
-	var done []edits // the outermost first
-	// unescape twice: JSON, and JSON inside a JSON string.
-	for _, undo := range []layer{unescape, unescape, plainLetters, unpercent, rejoin} {
-		inner, e := undo(form)
-		if len(e.at) == 0 {
-			continue
-		}
-		form, done = inner, append(done, e)
-		found, err := s.scan(form, e.anyIn)
+	var out []span
+	for f := range forms(t) {
+		found, err := s.scan(f.text, f.fresh)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range append(found, s.scanEncoded(form)...) {
-			for i := len(done) - 1; i >= 0; i-- {
-				p = done[i].outward(p)
-			}
-			out = append(out, p)
+		for _, p := range append(found, s.scanEncoded(f.text)...) {
+			out = append(out, f.outward(p))
 		}
 	}
 	return s.unallowed(t, out), nil
+}
+
+// form is a text as it reads with something undone.
+type form struct {
+	text string
+	done []edits // what was undone, the outermost first
+}
+
+// forms yields a text as it stands, and with one layer after the other undone.
+func forms(t string) iter.Seq[form] {
+	return func(yield func(form) bool) {
+		f := form{text: t}
+		if !yield(f) {
+			return
+		}
+		// unescape twice: JSON, and JSON inside a JSON string.
+		for _, undo := range []layer{unescape, unescape, unhide, narrow, unpercent, rejoin} {
+			inner, e := undo(f.text)
+			if len(e.at) == 0 {
+				continue
+			}
+			f = form{inner, append(f.done, e)}
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// fresh reports whether something in w reads otherwise than in the form before.
+func (f form) fresh(w window) bool {
+	return len(f.done) == 0 || f.done[len(f.done)-1].anyIn(w)
+}
+
+// outward moves a span to where it stands in the text itself. It names its value as it reads here.
+func (f form) outward(p span) span {
+	p.value = f.text[p.lo:p.hi]
+	for _, e := range slices.Backward(f.done) {
+		p = e.outward(p)
+	}
+	return p
 }
 
 // unallowed leaves out what the user allows.
@@ -95,55 +128,84 @@ func (s *ruleset) unallowed(t string, found []span) []span {
 	})
 }
 
-func everywhere(window) bool { return true }
-
-// unescape undoes the escapes that JSON and shells share, and \u00xx. Others are left alone.
+// unescape undoes the escapes that JSON and shells share, and the entities of HTML. Others are left alone.
 func unescape(t string) (string, edits) {
-	i := strings.IndexByte(t, '\\')
+	i := strings.IndexAny(t, "\\&")
 	if i < 0 {
 		return t, edits{}
 	}
 	var e edits
 	out := append(make([]byte, 0, len(t)), t[:i]...)
 	for i < len(t) {
-		n := strings.IndexByte(t[i:], '\\')
+		n := strings.IndexAny(t[i:], "\\&")
 		if n < 0 {
 			break
 		}
 		out = append(out, t[i:i+n]...)
 		i += n
 		plain, size := unescaped(t[i:])
-		if size > 1 {
-			e.add(len(out), size-1)
+		if size > len(plain) {
+			e.add(len(out), size-len(plain))
 		}
-		out = append(out, plain)
+		out = append(out, plain...)
 		i += size
 	}
 	return string(append(out, t[i:]...)), e
 }
 
-// unescaped is what the escape at the start of t stands for, and its size; 1 when it is none.
-func unescaped(t string) (byte, int) {
-	if len(t) < 2 {
-		return '\\', 1
+// unescaped is what the escape at the start of t stands for, and its size; the first byte when it is none.
+func unescaped(t string) (string, int) {
+	if t[0] == '&' {
+		return entityAt(t)
 	}
-	switch c := t[1]; c {
+	if len(t) < 2 {
+		return t, 1
+	}
+	switch t[1] {
 	case '"', '\'', '\\', '/', '`':
-		return c, 2
+		return t[1:2], 2
 	case 'n':
-		return '\n', 2
+		return "\n", 2
 	case 'r':
-		return '\r', 2
+		return "\r", 2
 	case 't':
-		return '\t', 2
+		return "\t", 2
+	case 'e':
+		return "\x1b", 2
+	case '0':
+		if strings.HasPrefix(t, `\033`) {
+			return "\x1b", 4
+		}
+	case 'x':
+		return coded(t, 2)
 	case 'u':
-		if len(t) >= 6 && t[2:4] == "00" {
-			if hi, lo := unhex(t[4]), unhex(t[5]); hi >= 0 && hi < 8 && lo >= 0 {
-				return byte(hi<<4 | lo), 6
-			}
+		return coded(t, 4)
+	}
+	return t[:1], 1
+}
+
+// entityAt is what the entity of HTML at the start of t stands for, and its size; the first byte when it
+// is none.
+func entityAt(t string) (string, int) {
+	n := len(entity.FindString(t[:min(len(t), maxEntity)]))
+	if plain := html.UnescapeString(t[:n]); len(plain) < n {
+		return plain, n
+	}
+	return t[:1], 1
+}
+
+// maxEntity is the size of the longest entity that is undone: "&thetasym;".
+const maxEntity = 10
+
+// coded is the character whose number stands in so many digits behind the two signs at the start of t.
+func coded(t string, digits int) (string, int) {
+	if len(t) >= 2+digits {
+		r, err := strconv.ParseUint(t[2:2+digits], 16, 16)
+		if err == nil && (digits == 4 || r < utf8.RuneSelf) && utf8.ValidRune(rune(r)) {
+			return string(rune(r)), 2 + digits
 		}
 	}
-	return '\\', 1
+	return t[:1], 1
 }
 
 func unhex(c byte) int {
@@ -179,51 +241,76 @@ func unpercent(t string) (string, edits) {
 	return string(out), e
 }
 
-// plainLetters takes away what nobody sees (zero width, soft hyphens, colours of a terminal),
-// and makes letters of full width plain.
-func plainLetters(t string) (string, edits) {
+// unhide takes away what nobody sees, which an escape may have stood for.
+func unhide(t string) (string, edits) {
 	var e edits
-	if !disguised(t) {
+	var out []byte
+	done := 0
+	for i := session.FirstHidden(t); i < len(t); {
+		n := session.Unseen(t, i)
+		if n == 0 {
+			i++
+			continue
+		}
+		out = append(out, t[done:i]...)
+		e.add(len(out), n)
+		i += n
+		done = i
+	}
+	return string(append(out, t[done:]...)), e
+}
+
+// narrow makes plain what looks like a sign of ASCII: letters of full width, lines of boxes, spaces of any
+// width, pictures (which part words as spaces do), and letters of other scripts within a Latin word.
+func narrow(t string) (string, edits) {
+	var e edits
+	i := 0
+	for i < len(t) && t[i] < utf8.RuneSelf {
+		i++
+	}
+	if i == len(t) {
 		return t, e
 	}
-	out := make([]byte, 0, len(t))
-	for i := 0; i < len(t); {
+	out := append(make([]byte, 0, len(t)), t[:i]...)
+	for i < len(t) {
 		r, n := utf8.DecodeRuneInString(t[i:])
-		switch {
-		case r >= 0xff01 && r <= 0xff5e:
-			e.add(len(out), n-1)
-			out = append(out, byte(r-0xff01+'!'))
-		case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x2069, r == 0xfeff, r == 0xad:
-			e.add(len(out), n)
-		case r == 0x1b && strings.HasPrefix(t[i:], "\x1b["):
-			n = colour(t[i:])
-			e.add(len(out), n)
-		default:
+		if c := plainOf(r, len(out) > 0 && isLetter(out[len(out)-1])); c == ' ' && spaced(t, i, n) || c == 0 {
 			out = append(out, t[i:i+n]...)
+		} else {
+			e.add(len(out), n-1)
+			out = append(out, c)
 		}
 		i += n
 	}
 	return string(out), e
 }
 
-func disguised(t string) bool {
-	if strings.IndexByte(t, 0xe2) < 0 && strings.IndexByte(t, 0xef) < 0 && strings.IndexByte(t, 0xc2) < 0 && strings.IndexByte(t, 0x1b) < 0 {
-		return false
-	}
-	for _, lead := range []string{"\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\xe2\x81", "\xef\xbc", "\xef\xbd", "\xef\xbb\xbf", "\xc2\xad", "\x1b["} {
-		if strings.Contains(t, lead) {
-			return true
-		}
-	}
-	return false
+// spaced reports whether a picture stands alone: then it parts nothing that is not parted.
+func spaced(t string, i, n int) bool {
+	return (i == 0 || t[i-1] <= ' ' || t[i-1] >= utf8.RuneSelf) && (i+n >= len(t) || t[i+n] <= ' ' || t[i+n] >= utf8.RuneSelf)
 }
 
-// colour is the size of the control sequence at the start of t.
-func colour(t string) int {
-	for i := 2; i < len(t) && i < 32; i++ {
-		if t[i] >= 0x40 && t[i] <= 0x7e {
-			return i + 1
+// plainOf is the sign of ASCII that a rune outside it looks like, behind a Latin letter or not; 0 for none.
+func plainOf(r rune, inLatin bool) byte {
+	switch {
+	case r < 0xa0:
+		return 0
+	case r >= 0xff01 && r <= 0xff5e:
+		return byte(r - 0xff01 + '!')
+	case r == 0xa0, r >= 0x2000 && r <= 0x200a, r == 0x202f, r == 0x3000, r >= 0x2600 && r <= 0x27bf, r >= 0x1f300 && r <= 0x1faff, r == 0xfe0f:
+		return ' '
+	case r == 0x2502, r == 0x2503, r == 0x2551:
+		return '|'
+	case inLatin:
+		if n := strings.IndexRune(alikeLetters, r); n >= 0 {
+			return latinLetters[utf8.RuneCountInString(alikeLetters[:n])]
 		}
 	}
-	return 2
+	return 0
 }
+
+// alikeLetters are those of Cyrillic and Greek that look like the Latin ones in the same place.
+const (
+	alikeLetters = "аеорсухіјѕԁοαεικνυΑΕΟΡСТА"
+	latinLetters = "aeopcyxijsdoaeiknuAEOPCTA"
+)

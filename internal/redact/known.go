@@ -41,7 +41,7 @@ func (k known) scan(t string, wanted func(window) bool) []span {
 	var out []span
 	k.forms.each(t, func(lo, hi int) {
 		if w := (window{lo, hi}); wanted(w) && !insideNumber(t, w) {
-			out = append(out, span{lo, hi, KnownValue})
+			out = append(out, span{lo: lo, hi: hi, rule: KnownValue})
 		}
 	})
 	return out

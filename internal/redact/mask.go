@@ -97,9 +97,10 @@ func (f *findings) add(t text, spans []span) {
 	}
 	f.spans[t.at] = spans
 	for _, s := range spans {
-		v := (*t.at)[s.lo:s.hi]
-		if had, ok := f.values[v]; !ok || preferred(s.rule, had) {
-			f.values[v] = s.rule
+		for _, v := range []string{(*t.at)[s.lo:s.hi], s.value} {
+			if had, ok := f.values[v]; v != "" && (!ok || preferred(s.rule, had)) {
+				f.values[v] = s.rule
+			}
 		}
 	}
 }
@@ -143,7 +144,7 @@ func (f *findings) replace(all []text, rep *Report) []bool {
 	return changed
 }
 
-// finder returns a function that finds the values in a text.
+// finder returns a function that finds the values in a text, however they are written there.
 func (f *findings) finder() func(string) []span {
 	var values []string
 	for v := range f.values {
@@ -154,7 +155,11 @@ func (f *findings) finder() func(string) []span {
 	all := newNeedles(values)
 	return func(s string) []span {
 		var out []span
-		all.each(s, func(lo, hi int) { out = append(out, span{lo, hi, f.values[s[lo:hi]]}) })
+		for form := range forms(s) {
+			all.each(form.text, func(lo, hi int) {
+				out = append(out, form.outward(span{lo: lo, hi: hi, rule: f.values[form.text[lo:hi]]}))
+			})
+		}
 		return out
 	}
 }
@@ -169,7 +174,7 @@ func (f *findings) tail(title string) []span {
 		}
 		for n := min(len(v), len(title)); n >= minTail; n-- {
 			if strings.HasSuffix(title, v[:n]) {
-				out = append(out, span{len(title) - n, len(title), rule})
+				out = append(out, span{lo: len(title) - n, hi: len(title), rule: rule})
 				break
 			}
 		}

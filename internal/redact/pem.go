@@ -31,6 +31,12 @@ func privateKey(t string, at window) (int, int) {
 	return 0, 0
 }
 
+// puttyKey is the private half of PuTTY's keys, behind its number of lines.
+func puttyKey(t string, at window) (int, int) {
+	lo := skip(t, at.hi, " "+digitSet)
+	return skip(t, lo, "\r\n"), keyBody(t, lo)
+}
+
 // minLine is how long a line of a key is at least, but for the last one.
 const minLine = 16
 

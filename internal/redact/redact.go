@@ -6,6 +6,10 @@
 // commands, paths, tool names and memories. IDs, hashes, e-mail addresses and times
 // are left as they are.
 //
+// Each text but paths is first brought into its normal form, and a title that is the beginning of a prompt
+// is made of what redaction left of that: what stands in two places was one text when the rules saw it. A
+// value that was found is looked for in every form of every other text.
+//
 // The rules are the default ones of gitleaks v8.30.1 (see rules.go), detectors of our own
 // (own.go), and values that the machine knows to be secret (known.go); they see each text in
 // several forms (forms.go). A finding becomes "[REDACTED:rule-id]", and so does every other
@@ -15,7 +19,7 @@
 //
 // Promises: the same entry gives the same result; applying twice is applying once; the
 // output is valid UTF-8; the entry handed in is not changed; a text without findings
-// comes out byte for byte, white space and escapes included. A Redactor is safe for
+// in its normal form (session.Plain) comes out byte for byte. A Redactor is safe for
 // concurrent use. The package never logs, never stores a secret's value or hash, and
 // reads no file.
 package redact
@@ -85,26 +89,72 @@ func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, e
 	e = clone(e)
 	var rep Report
 	rep.Excluded = r.exclude.drop(&e)
+	made := madeTitles(&e)
 	all := texts(&e)
 	for _, t := range all {
 		clean := strings.ToValidUTF8(*t.at, "\uFFFD")
+		if !t.path {
+			clean = session.Plain(clean)
+		}
 		visible := dropPrivate(clean)
 		if visible != clean {
 			rep.Private++
 		}
 		*t.at = r.homes.replace(visible)
 	}
-	if err := r.settle(ctx, all, &rep); err != nil {
+	if err := r.settle(ctx, all, all, &rep); err != nil {
+		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
+	}
+	titles := made.again(&rep)
+	if err := r.settle(ctx, titles, append(all, titles...), &rep); err != nil {
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
 	}
 	return Entry{entry: e}, rep, nil
 }
 
-// settle replaces and cuts until another scan finds nothing more: a replacement or a
-// cut can bring a value to the end of a text, where a rule accepts it that did not
+// madeTitle is a title that is the beginning of a prompt, which is in the same entry.
+type madeTitle struct {
+	title, prompt *string
+	was           string
+}
+
+type titles []madeTitle
+
+// madeTitles takes away the titles that are made of a prompt. What is cut off a secret, no rule
+// knows, so such a title is not redacted by itself.
+func madeTitles(e *session.Entry) titles {
+	var out titles
+	for i := range e.Sessions {
+		s := &e.Sessions[i]
+		n := slices.IndexFunc(s.Turns, func(t session.Turn) bool { return t.Role == session.RoleHuman })
+		if s.Title == "" || n < 0 || s.Title != session.PromptTitle(s.Turns[n].Content) {
+			continue
+		}
+		out = append(out, madeTitle{&s.Title, &s.Turns[n].Content, s.Title})
+		s.Title = ""
+	}
+	return out
+}
+
+// again makes them of what redaction left of the prompts. What that took out of a title counts as a place.
+func (all titles) again(rep *Report) []text {
+	var out []text
+	for _, m := range all {
+		*m.title = session.PromptTitle(*m.prompt)
+		for _, found := range marker.FindAllStringSubmatch(*m.title, -1) {
+			if !strings.Contains(m.was, found[0]) {
+				rep.count(found[1])
+			}
+		}
+		out = append(out, text{at: m.title, cut: whole})
+	}
+	return out
+}
+
+// settle replaces in all texts what stands in those to do, and cuts, until another scan finds
+// nothing more: a replacement or a cut can bring a value to the end of a text, where a rule accepts it that did not
 // before. Each round takes away bytes that are not markers, so it ends.
-func (r *Redactor) settle(ctx context.Context, all []text, rep *Report) error {
-	todo := all
+func (r *Redactor) settle(ctx context.Context, todo, all []text, rep *Report) error {
 	for round := 0; len(todo) > 0; round++ {
 		if round == maxRounds {
 			giveUp(todo, rep)
@@ -151,45 +201,55 @@ type text struct {
 	cut func(string) string // to the length that is kept; applied after redaction
 	// title marks a text that may itself be the cut beginning of another one.
 	title bool
+	path  bool // names a file, so its bytes say which
 }
 
 func whole(s string) string { return s }
 
+func cutTitle(s string) string { return session.Shorten(session.OneLine(s), session.MaxTitle) }
+
 // texts lists every text of e, in a fixed order.
 func texts(e *session.Entry) []text {
 	var out []text
+	put := func(t text) {
+		if *t.at != "" {
+			out = append(out, t)
+		}
+	}
 	add := func(cut func(string) string, at ...*string) {
 		for _, p := range at {
-			if *p != "" {
-				out = append(out, text{at: p, cut: cut})
-			}
+			put(text{at: p, cut: cut})
+		}
+	}
+	addPaths := func(at ...*string) {
+		for _, p := range at {
+			put(text{at: p, cut: whole, path: true})
 		}
 	}
 	add(whole, &e.Subject)
 	if c := e.Checkpoint; c != nil {
 		add(whole, &c.GitBranch)
 		for i := range c.Files {
-			add(whole, &c.Files[i].Path, &c.Files[i].OldPath)
+			addPaths(&c.Files[i].Path, &c.Files[i].OldPath)
 		}
 	}
 	for i := range e.Sessions {
 		s := &e.Sessions[i]
 		add(whole, &s.Branch)
-		if s.Title != "" {
-			out = append(out, text{at: &s.Title, cut: whole, title: true})
-		}
+		put(text{at: &s.Title, cut: cutTitle, title: true})
 		for j := range s.Turns {
 			add(cutTurn, &s.Turns[j].Content)
 		}
 		for j := range s.ToolCalls {
 			c := &s.ToolCalls[j]
-			add(whole, &c.Tool, &c.Path)
+			add(whole, &c.Tool)
+			addPaths(&c.Path)
 			add(cutCommand, &c.Cmd)
 		}
 	}
 	for i := range e.Memories {
 		m := &e.Memories[i]
-		out = append(out, text{at: &m.Title, cut: whole, title: true}) // an agent may have cut it from the content
+		put(text{at: &m.Title, cut: cutTitle, title: true}) // an agent may have cut it from the content
 		add(whole, &m.Content, &m.Source)
 	}
 	return out

@@ -10,7 +10,9 @@ func rejoin(t string) (string, edits) {
 	done := 0
 	for i := 0; i < len(t); {
 		size := 0
-		if c := t[i]; c == '\n' || c == '"' || c == '\'' || c == '`' {
+		if c := t[i]; c == ' ' {
+			size = spelled(t, i)
+		} else if c == '\n' || c == '"' || c == '\'' || c == '`' {
 			size = seam(t, done, i)
 		}
 		if size == 0 {
@@ -47,6 +49,30 @@ func seam(t string, done, i int) int {
 	return added(t, i)
 }
 
+// minSpelled is how many letters that stand alone are a word spelled out: "p a s s w o r d".
+const minSpelled = 6
+
+// spelled is the size of a space between such letters.
+func spelled(t string, i int) int {
+	alone := func(j int) bool {
+		return j >= 0 && j < len(t) && t[j] > ' ' && (j == 0 || t[j-1] <= ' ') && (j+1 == len(t) || t[j+1] <= ' ')
+	}
+	if !alone(i+1) || !alone(i-1) {
+		return 0
+	}
+	lo, hi := i-1, i+1
+	for alone(lo-2) && t[lo-1] == ' ' && hi-lo < 2*minSpelled {
+		lo -= 2
+	}
+	for alone(hi+2) && t[hi+1] == ' ' && hi-lo < 2*minSpelled {
+		hi += 2
+	}
+	if (hi-lo)/2+1 < minSpelled {
+		return 0
+	}
+	return 1
+}
+
 // added is the size of what stands between two string literals that are one: `" + "`, `" "`,
 // `" . "`, `""`, also over lines. The second begins with the quote that ended the first.
 func added(t string, i int) int {
@@ -75,20 +101,22 @@ func added(t string, i int) int {
 func wrapped(t string, done, i int) int {
 	j := i + 1
 	if i > 0 && t[i-1] == '\\' {
+		if i > 1 && t[i-2] == '=' {
+			j = skip(t, j, " \t")
+		}
 		if i > 1 && j < len(t) && inToken(t[i-2]) && inToken(t[j]) {
-			return 1
+			return j - i
 		}
 		return 0
-	}
-	left := i
-	if left > done && t[left-1] == '\r' {
-		left--
 	}
 	for j < len(t) && j-i <= 12 && strings.IndexByte(" \t>|", t[j]) >= 0 {
 		j++
 	}
-	a, b := tokenBefore(t, done, left), tokenAfter(t, j)
-	if a == "" || b == "" || !oneToken(a, b) || isKey(t[j+len(b):]) {
+	a, b := tokenBefore(t, done, i), tokenAfter(t, j)
+	if strings.Count(b, "/") > 2 && Wordy(b) { // a path
+		return 0
+	}
+	if a == "" || strings.Trim(b, digitSet) == "" || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[j+len(b):]) {
 		return 0
 	}
 	return j - i
@@ -127,7 +155,7 @@ func oneToken(a, b string) bool {
 		return false // a word at the end of its line
 	}
 	whole := last + b
-	return len(whole) >= minValue && (!isWord(last) || !isWord(b))
+	return len(whole) >= minValue && strings.ContainsAny(whole, digitSet) && (!isWord(last) || !isWord(b))
 }
 
 // isKey reports whether what follows a token makes it the left side of something.

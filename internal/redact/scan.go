@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -26,6 +27,7 @@ const (
 type span struct {
 	lo, hi int
 	rule   string
+	value  string // as it reads with everything undone; "": as it stands
 }
 
 // window is a part of a text that a rule has to look at.
@@ -91,15 +93,15 @@ func (s *ruleset) scan(t string, wanted func(window) bool) ([]span, error) {
 // detect appends what the detectors of our own find at their keywords.
 func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted func(window) bool) []span {
 	for i, d := range s.own {
+		broad := strings.HasPrefix(d.id, "generic")
 		for _, at := range hits[len(s.rules)+i] {
-			lo, hi := d.find(t, at)
-			if lo < hi && strings.HasPrefix(d.id, "generic") && isSum(t, lo) {
-				continue
-			}
-			if lo < hi && wanted(window{min(lo, at.lo) - 1, max(hi, at.hi) + 1}) {
-				out = append(out, span{lo, hi, d.id})
-				if n := firstPiece(t, lo, hi); n < hi && strings.HasPrefix(d.id, "generic") {
-					out = append(out, span{lo, n, d.id})
+			for _, f := range d.find(t, at) {
+				if broad && isSum(t, f.lo) || inBlob(t, at) || !wanted(window{min(f.lo, at.lo) - 1, max(f.hi, at.hi) + 1}) {
+					continue
+				}
+				out = append(out, span{lo: f.lo, hi: f.hi, rule: d.id})
+				if n := firstPiece(t, f.lo, f.hi); n < f.hi && broad {
+					out = append(out, span{lo: f.lo, hi: n, rule: d.id})
 				}
 			}
 		}
@@ -234,7 +236,7 @@ func (s *ruleset) match(out []span, t string, w window, r *rule) ([]span, error)
 			strings.HasPrefix(r.RuleID, "generic") && isSum(t, lo+a) {
 			continue
 		}
-		out = append(out, span{lo + a, lo + b, r.RuleID})
+		out = append(out, span{lo: lo + a, hi: lo + b, rule: r.RuleID})
 	}
 	return out, nil
 }
@@ -243,24 +245,41 @@ func (s *ruleset) match(out []span, t string, w window, r *rule) ([]span, error)
 // the name of a package such as "oauth2" or "api", and hold a name by chance.
 func isSum(t string, i int) bool {
 	from := i
-	for from > 0 && i-from < longestSum && (alnumeric(t[from-1]) || strings.IndexByte("+/=", t[from-1]) >= 0) {
+	for from > 0 && i-from < longestSum && (alnumeric(t[from-1]) || strings.IndexByte("+/=-_", t[from-1]) >= 0) {
 		from--
 	}
 	return sumAt(t, i) || sumAt(t, from)
 }
 
+// inBlob reports whether a keyword stands by chance in what base64 made of something: in a run of 100
+// letters and more.
+func inBlob(t string, at window) bool {
+	lo, hi := at.lo, at.hi
+	for lo > 0 && at.lo-lo < minBlob && inBase64(t[lo-1]) {
+		lo--
+	}
+	for hi < len(t) && hi-at.hi < minBlob && inBase64(t[hi]) {
+		hi++
+	}
+	return hi-lo >= minBlob && at.lo-lo > minEncoded && hi-at.hi > minEncoded && strings.Trim(t[at.lo:at.hi], base64Signs) == ""
+}
+
+const (
+	minBlob     = 100
+	base64Signs = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/="
+)
+
 // longestSum is SHA-512 in hexadecimal digits.
 const longestSum = 128
 
 func sumAt(t string, i int) bool {
-	before := strings.TrimRight(t[max(0, i-16):i], ` "'\`)
-	for _, kind := range []string{"h1:", "sha1:", "sha256:", "sha384:", "sha512:", "sha1-", "sha256-", "sha384-", "sha512-", "md5:"} {
-		if strings.HasSuffix(before, kind) || strings.HasPrefix(t[i:], kind) {
-			return true
-		}
-	}
-	return false
+	from := max(0, i-16)
+	m := sum.FindStringIndex(t[from:min(len(t), i+8)])
+	return m != nil && from+m[0] <= i && from+m[1] >= i
 }
+
+// sum is the kind of a sum that follows.
+var sum = regexp.MustCompile("(?i)(?:h1|md5|sha\\d{1,3})[:=-][ `\"'\\\\]*")
 
 // anywhere names a rule that gitleaks asks of .tf files alone, and that takes any string that is
 // given to a password. Here no file is known, so words that code gives to one are left.

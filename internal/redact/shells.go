@@ -5,119 +5,197 @@ import (
 	"strings"
 )
 
-// argument is a way in which a command takes a password: the regular expression's first group that
-// took part is the value. It is asked of the rest of the line behind the command's name.
-type argument struct {
-	command string // lower case, as it stands in the text
-	value   *regexp.Regexp
-}
+// usages are commands, and behind ": " how they take a secret: behind one of the flags, also right
+// behind it; with a sign at its end, the flag takes a user's name, that sign, and the secret. "*" is any
+// argument, and "?" one of the next, if it can be nothing else, or a user's name stands before it.
+//
+//nolint:misspell // mosquitto is a program
+const usages = `
+mysql, mysqldump, mysqladmin, mysqlimport, mysqlshow, mariadb, mariadb-dump, mongodump, mongorestore, mongoexport, mongoimport, sshpass, twine, poetry, useradd, usermod, docker, podman, helm, ncftpput, ncftpget, rsh: -p
+az, oc, cf, eas, expo, 7z, 7za, unrar, ssh-keygen, security, mongo, mongosh: -p -P -N -w
+zip, unzip, ipmitool, sqlcmd, isql, bcp, mosquitto_pub, mosquitto_sub: -P
+ldapsearch, ldapmodify, ldapadd, ldappasswd: -w -s
+openssl: -k -K -passin -passout -pass -passwd -password
+curl: -b= --cookie=
+curl, http, https, httpie, wget: -u: -U: -a: --user: --proxy-user: --auth:
+smbclient, rpcclient, winexe, net rpc, net ads: -U% --user%
+lftp, ncftp: -u,
+skopeo, buildah: --creds: --src-creds: --dest-creds:
+redis-cli: -a
+plink, pscp, psftp, kadmin, kadmin.local: -pw
+snmpwalk, snmpget, snmpset, snmpbulkwalk: -A -X -c
+codecov, influx, gitlab-runner, wrangler, netlify, vercel: -t -r -T
+gh secret, dotnet, choco: -b -k --body
+rar: -hp -p
+signtool, schtasks: /p /rp
+snmp-server community, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, mc alias, bw, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
+snyk auth, wandb login, cargo login, vault login, vault kv put, vault kv patch, vault write, composer config, grafana-cli admin, grafana cli: *
+requirepass, masterauth, rootpw: *
+user, send, input text, login, signin, auth, rotate, encrypted with, decrypted with, unlock it with, unlock with, authtoken, add-authtoken, auth:token, setapikey, unlock, nuget push, service install, secrets set: ?
+-p, -w, -a, -k, -t, -pw: ?
+`
 
-// arguments are commands that take passwords in ways of their own. Quotes stand around a
-// value, not within.
-func arguments() []argument {
-	word := `["']?([^\s"'<>|;&]+)`
-	compiled := func(re string) *regexp.Regexp { return regexp.MustCompile(strings.ReplaceAll(re, "WORD", word)) }
-	return []argument{
-		{"openssl", compiled(`\s-(?:k|K|passin|passout|pass|passwd) (?:pass:)?WORD`)},
-		{"zip ", compiled(`(?:^|\s)(?:-P|--password)[ =]?WORD`)},
-		{"7z", compiled(`\s-p["']?([^\s"'<>|;&]+)`)},
-		{"unrar", compiled(`\s-h?p["']?([^\s"'<>|;&]+)`)},
-		{"htpasswd", compiled(`\s-[a-zA-Z]*b[a-zA-Z]*(?:\s+-\S+)*(?:\s+[^\s|;&]+){1,2}\s+WORD`)},
-		{"smbclient", compiled(`\s(?:-U|--user)[ =]?["']?[\w.\\/-]+%([^\s"'<>|;&]+)`)},
-		{"net use", compiled(`\s/user:\S+\s+WORD`)},
-		{"vault kv put", compiled(`\s[\w.-]+=WORD`)},
-		{"vault kv patch", compiled(`\s[\w.-]+=WORD`)},
-		{"vault write", compiled(`\s[\w.-]+=WORD`)},
-		{"chpasswd", compiled(`<<<\s*["']?[\w.-]+:([^\s"'<>|;&]+)`)},
-	}
-}
+// usage is one way in which a command takes a secret.
+type usage struct{ flag, sign string }
 
-func argumentCommands(all []argument) []string {
-	var out []string
-	for _, a := range all {
-		out = append(out, a.command)
+// commands are the usages by command.
+func commands() map[string][]usage {
+	out := map[string][]usage{}
+	for line := range strings.Lines(usages[1:]) {
+		names, flags, _ := strings.Cut(line, ": ")
+		for _, name := range strings.Split(names, ", ") {
+			for flag := range strings.FieldsSeq(flags) {
+				bare := strings.TrimRight(flag, ":%,=")
+				out[name] = append(out[name], usage{bare, flag[len(bare):]})
+			}
+		}
 	}
 	return out
 }
 
-// commandArgument finds what one of the arguments says.
-func commandArgument(all []argument) func(t string, at window) (int, int) {
-	return func(t string, at window) (int, int) {
-		line := t[at.hi:min(len(t), at.hi+400)]
-		if n := strings.IndexByte(line, '\n'); n >= 0 {
-			line = line[:n]
+// command finds what commands take as secrets.
+func command(all map[string][]usage) func(t string, at window) []window {
+	return func(t string, at window) []window {
+		if at.hi >= len(t) || t[at.hi] != ' ' && t[at.hi] != '\t' || at.lo > 0 && (alnumeric(t[at.lo-1]) || strings.IndexByte("_-.", t[at.lo-1]) >= 0) {
+			return nil
 		}
-		for _, a := range all {
-			if !strings.EqualFold(a.command, t[at.lo:at.hi]) {
-				continue
-			}
-			for _, m := range a.value.FindAllStringSubmatchIndex(line, -1) {
-				lo, hi := group(m)
-				if hi = grow(line, lo, hi, "", pieceEnd); telling(judged(line[lo:hi])) {
-					return at.hi + lo, at.hi + hi
+		args := arguments(t, at.hi)
+		var out []window
+		for _, u := range all[strings.ToLower(t[at.lo:at.hi])] {
+			for i := range args {
+				if a, can := u.secret(t, at, args, i); a.lo < a.hi && (can(judged(t[a.lo:a.hi])) || (u.flag == "*" && (i > 0 || len(args) == 1) || u.flag[0] == '-') && sure(t[a.lo:a.hi]) || u.sign == "" && u.flag != "?" && quoteAt(t, a.lo-1) && phrase(t[a.lo:a.hi])) {
+					out = append(out, a)
 				}
 			}
 		}
-		return 0, 0
+		return out
 	}
+}
+
+// secret is what the usage takes for one at the i-th argument, and what it can be.
+func (u usage) secret(t string, at window, args []window, i int) (window, func(string) bool) {
+	a := args[i]
+	v := t[a.lo:a.hi]
+	switch {
+	case u.flag == "*":
+		a.lo += strings.IndexByte(strings.TrimRight(v, "="), '=') + 1
+		return a, telling
+	case u.flag == "?":
+		if i > 2 || i > 0 && t[at.lo] == '-' {
+			return window{}, nil
+		}
+		return a, func(v string) bool {
+			return unsayable(v) || telling(v) && userFlag.MatchString(t[max(0, at.lo-maxStatement):at.lo])
+		}
+	case !strings.HasPrefix(v, u.flag) && !cluster(v, u.flag):
+		return window{}, nil
+	case len(v) > len(u.flag) && v[:len(u.flag)] == u.flag && v != u.flag+"=":
+		a.lo += len(u.flag)
+		a.lo += skipped(t[a.lo:a.hi], "=")
+	case i+1 < len(args):
+		a = args[i+1]
+	default:
+		return window{}, nil
+	}
+	if u.sign == "" {
+		a.lo += len("pass:") * strings.Count(t[a.lo:min(a.lo+5, a.hi)], "pass:")
+		return a, telling
+	}
+	n := strings.Index(t[a.lo:min(len(t), a.hi+1)], u.sign)
+	if n < 0 {
+		return window{}, nil
+	}
+	if u.sign == "=" { // a cookie
+		a.hi = a.lo + n + 1 + strings.IndexByte(t[a.lo+n+1:a.hi]+";", ';')
+	}
+	if a.lo += n + 1; a.lo >= a.hi && i+2 < len(args) { // the secret has quotes of its own
+		a = args[i+2]
+	}
+	return a, telling
+}
+
+// userFlag is a flag for a user's name in the same command.
+var userFlag = regexp.MustCompile(`\s(?:-[uUlnD]|--?user(?:name)?|-login)[ =][^\n|;]*$`)
+
+// cluster reports whether a word is flags of one letter, of which the last is the flag.
+func cluster(word, flag string) bool {
+	return len(flag) == 2 && len(word) > 2 && len(word) < 8 && flag[0] == '-' && word[0] == '-' && word[len(word)-1] == flag[1] && letters(word[1:])
+}
+
+// unsayable reports whether a value that nothing names can be nothing but a secret.
+func unsayable(v string) bool {
+	return len(v) <= longest && (strings.ContainsAny(v, digitSet) || turns(v) >= 4) && telling(v) && (!Wordy(v) || blended(v)) && !strings.ContainsAny(v, ":=/,\\@{}") && strict(v) && !mention(v)
+}
+
+// maxArguments is how many arguments of a command are looked at.
+const maxArguments = 24
+
+// arguments are those of the command at i, up to its end. A part in quotes is an argument.
+func arguments(t string, i int) []window {
+	var out []window
+	for len(out) < maxArguments {
+		for i = skip(t, i, " \t"); strings.HasPrefix(t[i:], "\\\n"); {
+			i = skip(t, i+2, " \t")
+		}
+		if i >= len(t) || strings.IndexByte("\r\n|;&<>()", t[i]) >= 0 {
+			break
+		}
+		lo, hi, _ := value(t, i)
+		if lo < hi {
+			out = append(out, window{lo, hi})
+		}
+		if hi < len(t) && strings.IndexByte("\"'`", t[hi]) >= 0 && (lo > i || hi == i) {
+			hi++
+		}
+		i = max(hi, i+1)
+	}
+	return out
+}
+
+// piped finds what echo or a here-string hands to a command that reads a secret.
+func piped(t string, at window) []window {
+	var args []window
+	rest := ""
+	if t[at.lo] == '<' {
+		args, rest = arguments(t, at.hi), t[max(0, at.lo-maxStatement):at.lo]
+		rest = rest[strings.LastIndexByte(rest, '\n')+1:]
+		args = args[:min(1, len(args))]
+	} else {
+		args = arguments(t, at.hi)
+		if len(args) == 0 {
+			return nil
+		}
+		end := args[len(args)-1].hi
+		rest = t[end:min(len(t), end+maxStatement)]
+		rest, _, _ = strings.Cut(rest, "\n")
+		if m := pipe.FindStringIndex(rest); m == nil {
+			rest = asked.FindString(t[max(0, at.lo-40):at.lo])
+		}
+	}
+	if !reader.MatchString(rest) {
+		return nil
+	}
+	var out []window
+	for _, a := range args {
+		v := t[a.lo:a.hi]
+		if n := strings.Index(v, `\n`); n >= 0 {
+			a.hi = a.lo + n
+		}
+		if n := userBefore.FindStringIndex(t[a.lo:a.hi]); n != nil {
+			a.lo += n[1]
+		}
+		if v = t[a.lo:a.hi]; len(v) >= 4 && !placeholder(v) && !isWord(v) && !code(v) && !strings.HasPrefix(v, "-") && !strings.Contains(v, " ") {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 var (
-	echoed   = regexp.MustCompile(`(?:echo|printf)\s+(?:-\w+\s+)?["']?([^\s"'|\\]+)(?:\\n)?["']?\s*\|\s*$`)
-	hereText = regexp.MustCompile(`^[^\n|;&]*<<<\s*["']?([^\s"'|;&]+)`)
-	hook     = regexp.MustCompile(`^\d{15,21}/([\w-]{40,100})`)
-	loginAs  = regexp.MustCompile(`^(?:\s+(?:are|is|with|as))?\s*[:=]?\s*["'` + "`" + `]?[A-Za-z][\w.+-]{1,40}(?:\s+/\s+|:\s?)([^\s"'` + "`" + `]{8,80})`)
+	pipe = regexp.MustCompile("^[\"'`]?\\s*\\|")
+	// asked is an argument that names a secret, and holds the command for it.
+	asked      = regexp.MustCompile(`(?:passw\w*|passphrase|token|secret)[\w-]*[= ]["'<($` + "`" + `]*$`)
+	userBefore = regexp.MustCompile(`^[a-z][\w.-]{0,31}:`)
+	// reader is a command that reads a secret.
+	reader = regexp.MustCompile(`(?i)\b(?:sudo -S|su|pass|kinit|chpasswd|smbpasswd|cryptsetup|gpg|login|auth|[\w-]*passw\w*|passphrase|[\w-]*token|secrets?|credentials?)\b`)
 )
-
-// sudoInput is what sudo reads as a password: echoed into it, or behind "<<<".
-func sudoInput(t string, at window) (int, int) {
-	from := max(0, at.lo-200)
-	lo, hi := 0, 0
-	if m := echoed.FindStringSubmatchIndex(t[from:at.lo]); m != nil {
-		lo, hi = from+m[2], from+m[3]
-	} else if m := hereText.FindStringSubmatchIndex(t[at.hi:min(len(t), at.hi+200)]); m != nil {
-		lo, hi = at.hi+m[2], at.hi+m[3]
-	}
-	if hi-lo < 4 || placeholder(t[lo:hi]) || isWord(t[lo:hi]) {
-		return 0, 0
-	}
-	return lo, hi
-}
-
-// discordHook is the token in the URL of a webhook: who has it can write.
-func discordHook(t string, at window) (int, int) {
-	m := hook.FindStringSubmatchIndex(t[at.hi:min(len(t), at.hi+128)])
-	if m == nil {
-		return 0, 0
-	}
-	return at.hi + m[2], at.hi + m[3]
-}
-
-// sharedSignature is the signature of a URL that gives access by itself, as Azure's.
-func sharedSignature(t string, at window) (int, int) {
-	if at.lo == 0 || strings.IndexByte("?&;\"' ", t[at.lo-1]) < 0 {
-		return 0, 0
-	}
-	hi := at.hi
-	for hi < len(t) && hi-at.hi < 512 && (encodes[t[hi]] || t[hi] == '%' || t[hi] == '=') {
-		hi++
-	}
-	if hi-at.hi < 20 || !random(t[at.hi:hi]) {
-		return 0, 0
-	}
-	return at.hi, hi
-}
-
-// loginName is the password behind the name to log in with.
-func loginName(t string, at window) (int, int) {
-	m := loginAs.FindStringSubmatchIndex(t[at.hi:min(len(t), at.hi+160)])
-	if m == nil {
-		return 0, 0
-	}
-	lo, hi := at.hi+m[2], at.hi+m[3]
-	hi = lo + len(strings.TrimRight(t[lo:hi], ".,;:?)"))
-	if v := t[lo:hi]; !telling(v) || !strict(v) || spoken(v) {
-		return 0, 0
-	}
-	return lo, hi
-}

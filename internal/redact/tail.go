@@ -76,7 +76,7 @@ func separator(t string) int {
 		return len("&amp;")
 	}
 	n := skip(t, 0, separators)
-	if n > 2 || n == 2 && t[0] == t[1] && t[0] != '&' && t[0] != '|' || entity.MatchString(t) {
+	if n > 2 || n == 2 && t[0] == t[1] && t[0] != '&' && t[0] != '|' || n > 0 && t[0] == '&' && entity.MatchString(t) {
 		return 0
 	}
 	return n
@@ -126,7 +126,7 @@ func ofCode(p string) bool {
 // number. In lists most are alike.
 func compound(pieces []string, v string) bool {
 	return len(pieces) == 2 && strings.ContainsAny(pieces[0], digitSet) != strings.ContainsAny(pieces[1], digitSet) &&
-		v != strings.ToLower(v) && v != strings.ToUpper(v) && longNumber.MatchString(v) && !aboutItself(v)
+		v != strings.ToLower(v) && v != strings.ToUpper(v) && noName(v) && !aboutItself(v)
 }
 
 var (
@@ -160,7 +160,7 @@ func around(t string, i int) string {
 // pieceEnd is the end of what stands at i up to white space, a separator or what closes it.
 func pieceEnd(t string, i int) int {
 	from := i
-	for i < len(t) && i-from < 4096 && strings.IndexByte(" \t\r\n\"'`<>)]}"+separators, t[i]) < 0 {
+	for i < len(t) && i-from < 4096 && (strings.IndexByte(" \t\r\n\"'`<>)]}"+separators, t[i]) < 0 || t[i] == ')' && i+1 < len(t) && alnumeric(t[i+1]) && strings.IndexByte(t[from:i], '(') > 0) {
 		i++
 	}
 	return i

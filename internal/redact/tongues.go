@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,6 +13,7 @@ import (
 // tongues are the words, in lower case, without endings.
 func tongues() []string {
 	return []string{
+		"p4ssw0rd", "passw0rd", "p@ssword", "p@ssw0rd", "pa$$word", "pa55word", "p4ssword", "s3cret", "recovery code", "backup code", "access code", "unlock code", "pairing code", "door code", // English, in two words
 		"passwort", "kennwort", "passwört", "kennwört", "zugangscode", "geheimnis", "api-schlüssel", "api schlüssel", "zugriffsschlüssel", "geheimer schlüssel", // German
 		"wachtwoord", "toegangscode", "api-sleutel", "api sleutel", // Dutch
 		"lösenord", "losenord", "adgangskode", "passord", "adgangsord", "salasana", "api-nyckel", "api-nøkkel", "api-nøgle", "api-avain", // the North
@@ -24,9 +24,11 @@ func tongues() []string {
 		"parola d'ordine", "parola chiave", "chiave api", "chiave segreta", "chiave di accesso", "segreto", // Italian
 		"parola", "parolă", "cheie api", // Romanian, Turkish
 		"şifre", "sifre", "gizli anahtar", "api anahtarı", "erişim anahtarı", // Turkish
-		"hasło", "haslo", "hasła", "klucz api", "tajny klucz", "heslo", "hesla", "api klíč", "api kľúč", "geslo", "lozinka", "lozinku", "jelszó", "jelszo", "κωδικός", "συνθηματικό", // Polish to Greek
+		"hasło", "haslo", "hasła", "klucz api", "tajny klucz", "heslo", "hesla", "api klíč", "api kľúč", "geslo", "lozinka", "lozinku", "jelszó", "jelszo", "jelszav", "κωδικός", "συνθηματικό", // Polish to Greek
 		"парол", "секретный ключ", "ключ api", "api-ключ", "api ключ", "ключ доступа", "токен", "секрет", "лозинка", "кодовая фраза", // Russian, Ukrainian, Bulgarian, Serbian
-		"mật khẩu", "mat khau", "khóa api", "kata sandi", "sandi", "kunci api", "รหัสผ่าน", "पासवर्ड", "كلمة المرور", "كلمة السر", "رمز عبور", "סיסמה", "סיסמא", // further south
+		"mật khẩu", "mat khau", "khóa api", "kata sandi", "sandi", "kunci api", "รหัสผ่าน", "पासवर्ड", "كلمة المرور", "كلمة السر", "رمز عبور", "סיסמה", "סיסמא", "סיסמת", // further south
+		"parool", "parole", "slaptažodis", "kata laluan", "lykilorð", "zaporka", "wagwoord", "pasahitza", "contrasinal", "fjalëkalim", "pasvorto", // and others in Latin letters
+		"كلمة مرور", "گذرواژه", "پسورد", "پاس ورڈ", "ססמה", "טוקן", "পাসওয়ার্ড", "கடவுச்சொல்", "პაროლი", "գաղտնաբառ", "құпия сөз", // and not
 		"密码", "密碼", "口令", "密钥", "密鑰", "秘钥", "金鑰", "令牌", // Chinese
 		"パスワード", "パスフレーズ", "パスコード", "トークン", "シークレット", "暗証番号", "apiキー", "api キー", "アクセスキー", "秘密鍵", "合言葉", // Japanese
 		"비밀번호", "비번", "암호", "패스워드", "패스프레이즈", "토큰", "시크릿", "api 키", "api키", "액세스 키", "액세스키", "인증키", "인증 키", "비밀키", "비밀 키", "접근 키", // Korean
@@ -42,47 +44,6 @@ func inTongues() []string {
 		out = append(out, w, string(unicode.ToUpper(first))+w[n:], strings.ToUpper(w))
 	}
 	return out
-}
-
-// maxBetween is how many bytes stand between a word and its value at most.
-const maxBetween = 48
-
-// tongue is the value of a secret that is named in one of the tongues: behind a sign, any that
-// an English name would be believed for; elsewhere the first thing in the sentence that can't be
-// said. So no grammar is needed: whatever stands between is words.
-func tongue(t string, at window) (int, int) {
-	if !standsAlone(t, at) {
-		return 0, 0
-	}
-	return inSentence(t, at.hi)
-}
-
-// inSentence is the value of a name that ends at from.
-func inSentence(t string, from int) (int, int) {
-	for i := from; i < len(t) && i-from < maxBetween; {
-		r, n := utf8.DecodeRuneInString(t[i:])
-		switch {
-		case strings.ContainsRune("\n.;。；!?！？", r):
-			return 0, 0
-		case strings.ContainsRune(signs, r):
-			lo, hi := bare(t, i+skipped(t[i:], signs))
-			if !telling(judged(t[lo:hi])) {
-				return 0, 0
-			}
-			return lo, hi
-		case r < utf8.RuneSelf && alnumeric(byte(r)):
-			lo, hi := bare(t, i)
-			if v := judged(t[lo:hi]); telling(v) && strict(v) && !spoken(v) {
-				return lo, hi
-			}
-			n = max(n, hi-i)
-			if c := strings.IndexAny(t[i:i+n], "=:"); c > 0 {
-				n = c
-			}
-		}
-		i += n
-	}
-	return 0, 0
 }
 
 const (
@@ -110,8 +71,9 @@ func standsAlone(t string, at window) bool {
 // shortName is the length in bytes up to which a name has no endings, and is found in random strings.
 const shortName = 4
 
-// caseless is where scripts begin that have no capitals, and mostly no spaces.
-const caseless = '\u0e00'
+// caseless is where scripts begin that have no capitals: Hebrew, Arabic, Thai, Chinese. Articles stand right
+// before a word there, or no spaces.
+const caseless = '\u0590'
 
 // bare is the value at i, in whatever quotes. One that begins in ASCII ends where another
 // script begins: particles are written right behind.
@@ -127,6 +89,9 @@ func bare(t string, i int) (lo, hi int) {
 		return stop
 	}
 	hi = grow(t, i, end(t, i), "", end)
+	if strings.HasSuffix(t[i:hi], "...") { // what is left out
+		return i, i
+	}
 	return i, i + len(strings.TrimRight(t[i:hi], ".:*"))
 }
 
@@ -134,9 +99,3 @@ func bare(t string, i int) (lo, hi int) {
 func skipped(t, set string) int {
 	return len(t) - len(strings.TrimLeft(t, set))
 }
-
-// spoken reports whether a value may be mentioned in a sentence without being a secret: a hash, the
-// number of an issue, a name with a number behind.
-func spoken(v string) bool { return mentioned.MatchString(v) }
-
-var mentioned = regexp.MustCompile(`^(?:[0-9a-fA-F-]+|[A-Za-z][A-Za-z_.-]*\d{1,5})$`)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Ordinary reports whether a value says too little to be a secret that could be told from
@@ -12,6 +13,8 @@ import (
 func Ordinary(v string) bool {
 	v = strings.TrimSpace(v)
 	switch {
+	case len(v) >= minValue && letters(v):
+		return placeholder(v) || isWord(v)
 	case len(v) < minValue, placeholder(v), plainForm.MatchString(v):
 		return true
 	case strings.Contains(v, "://"), absolute.MatchString(v):
@@ -22,6 +25,16 @@ func Ordinary(v string) bool {
 	return isWord(v)
 }
 
+// letters reports whether v is letters of ASCII alone.
+func letters(v string) bool {
+	for i := range len(v) {
+		if !isLetter(v[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 var (
 	// absolute is a path that begins as one; pathForm is any.
 	absolute = regexp.MustCompile(`^(?:~|\.{1,2})?[/\\][\w.@ /\\-]*$|^[A-Za-z]:[/\\]`)
@@ -30,7 +43,7 @@ var (
 
 // plainForm is an e-mail address, a version, a number with points, a date, an address of the
 // network, or a host with a port.
-var plainForm = regexp.MustCompile(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|v?\d+(?:[.:/_-]\d+)+|(?:[a-z][a-z-]*\.)+[a-z]{2,6}(?::\d+)?|[a-z]+:\d+)$`)
+var plainForm = regexp.MustCompile(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+[a-z]{2,6}(?::\d+)?|[a-z]+:\d+)$`)
 
 // placeholder reports whether v stands for a value: a variable, a gap to be filled, a mask.
 func placeholder(v string) bool {
@@ -168,7 +181,7 @@ func Wordy(v string) bool {
 	letters, spoken := 0, 0
 	for _, p := range pieces(v) {
 		if kindOf(rune(p[0])) == digit {
-			if len(p) > 4 {
+			if len(p) > 5 {
 				return false
 			}
 			continue
@@ -186,10 +199,10 @@ func aboutItself(v string) bool {
 	for _, p := range pieces(v) {
 		switch strings.ToLower(p) {
 		case "password", "passwd", "pass", "pwd", "passphrase", "secret", "secrets", "token", "tokens", "key", "keys", "api",
-			"auth", "credential", "credentials", "test", "tests", "testing", "fake", "mock", "sample", "default", "my", "the",
+			"auth", "credential", "credentials", "test", "tests", "testing", "fake", "mock", "sample", "default",
 			"env", "config", "value", "string", "str", "type", "bytes", "hidden", "null", "none", "nil", "undefined",
 			"sha", "md", "base", "utf", "int", "uint", "float", "aes", "rsa", "hmac", "ed", "hs", "rs", "es", "ecdsa",
-			"bcrypt", "argon", "oauth", "arm", "amd", "http", "https", "ascii", "hex":
+			"bcrypt", "argon", "oauth", "private", "public", "arm", "amd", "http", "https", "ascii", "hex":
 			return true
 		}
 	}
@@ -230,17 +243,64 @@ func hasRandomPart(v string) bool {
 // telling reports whether a value that is said to be a secret looks like one: it has letters
 // beside digits or signs, and is no name, call or path of code.
 func telling(v string) bool {
-	if Ordinary(v) || code(v) {
+	if strings.ContainsAny(v, codeSigns) || Ordinary(v) || code(v) {
 		return false
 	}
 	if Wordy(v) {
-		return !aboutItself(v) && longNumber.MatchString(v)
+		return noName(v) && (!aboutItself(v) || blended(v) && twoDigits.MatchString(v))
 	}
-	return entropy(v) > 2.5 && strings.ContainsFunc(v, unicode.IsLetter)
+	return entropy(v)*float64(len(v)) > 2.5*float64(utf8.RuneCountInString(v)) && strings.ContainsFunc(v, unicode.IsLetter)
 }
 
-// longNumber is what people put between or behind the words of a password.
-var longNumber = regexp.MustCompile(`\d\d|\d.*[!#%^*$&]|[!#%^*$&].*\d|[!#%^*+$&@]$`)
+// noName reports whether words have between or behind them what people put there to make a password.
+func noName(v string) bool { return longNumber.MatchString(v) || blended(v) }
+
+// blended reports whether v has capitals, small letters, a digit, and a sign or a digit within a word: no
+// name has all of them.
+func blended(v string) bool {
+	return mixed(v) && (digitInWord.MatchString(v) || strings.ContainsFunc(v, func(r rune) bool { return kindOf(r) == 0 && r != ' ' }))
+}
+
+var (
+	twoDigits   = regexp.MustCompile(`\d\d`)
+	longNumber  = regexp.MustCompile(`\d\d|\d.*[!#%^*$&]|[!#%^*$&].*\d|[!#%^*+$&@]$`)
+	digitInWord = regexp.MustCompile(`\pL\d\p{Ll}`)
+)
+
+// sure reports whether what is clearly given to a password is one, though it may be words or a number
+// anywhere else: six digits and more, words with a digit or a sign, words in mixed case or three of them.
+func sure(v string) bool {
+	switch {
+	case strings.Trim(v, digitSet) == "":
+		return len(v) >= 6
+	case len(v) < minValue || len(v) > longest || placeholder(v) || plainForm.MatchString(v) || callForm.MatchString(v) || sumOf.MatchString(v) || strings.ContainsAny(v, "/\\ <>=\"'`|:;"):
+		return false
+	case strings.ContainsAny(v, digitSet) && strings.ContainsAny(v, strongSigns):
+		return true
+	case aboutItself(v), dotted.MatchString(v) && strings.ToLower(v) == v:
+		return false
+	}
+	return strings.ContainsAny(v, digitSet) || strings.ContainsAny(v, strongSigns) || wordsWithSigns.MatchString(v) && (strings.ToLower(v) != v && strings.ToUpper(v) != v || strings.Count(v, "-") > 1)
+}
+
+// strongSigns are those that passwords have and names don't.
+const strongSigns = "!#$%^&*+~@?"
+
+// phrase reports whether a string in quotes is a password of several words: it has a digit, and none of
+// the words that messages have.
+func phrase(v string) bool {
+	all := strings.Fields(v)
+	return len(all) > 1 && len(all) < 10 && len(v) >= minValue && strings.ContainsAny(v, digitSet) && !placeholder(v) &&
+		phraseForm.MatchString(v) && !messageWord.MatchString(v) && !aboutItself(v)
+}
+
+var (
+	wordsWithSigns = regexp.MustCompile(`^\pL+(?:[-_.!#+]+\pL+)+[!#]?$`)
+	// callForm is a call, an index or an expression.
+	callForm    = regexp.MustCompile(`^[\w.:>-]*[(\[{].*[)\]};,]$|^[&*!@#?~]|[({\[]$|\w\.\w+\.`)
+	phraseForm  = regexp.MustCompile(`^[\pL\d]+(?: [\pL\d!-]+)+$`)
+	messageWord = regexp.MustCompile(`(?i)\b(?:characters?|chars|must|least|most|than|enter|your|please|invalid|wrong|not|is|are|to|for|and|or|with|from|in|on|at|days?|hours?|minutes?|seconds?|times?|expire[ds]?|required|failed|error|login|user|bits?|bytes?)\b`)
+)
 
 // inQuotes reports whether a string in quotes that is given to a secret looks like one, though
 // it holds signs that code has: it is long, not of words, and no template.
@@ -248,16 +308,24 @@ func inQuotes(v string) bool {
 	return len(v) >= 16 && !placeholder(v) && !Wordy(v) && entropy(v) > 3.5 && !strings.ContainsAny(v, "<>{}\n")
 }
 
+const codeSigns = "()[]{}<>`\""
+
 // code reports whether v is an expression rather than a value.
 func code(v string) bool {
-	if strings.ContainsAny(v, "()[]{}<>`\"") || strings.Contains(v, "::") || strings.Contains(v, "->") || alternatives(v) {
+	if strings.ContainsAny(v, codeSigns) || strings.Contains(v, "::") || strings.Contains(v, "->") || alternatives(v) {
+		return true
+	}
+	if sumOf.MatchString(v) || dotted.MatchString(v) && !strings.ContainsAny(v, digitSet) && turns(v) < 4 {
 		return true
 	}
 	if !Wordy(v) {
 		return false
 	}
-	return strings.ContainsAny(v[:1], "@&*-.:,=!") || dotted.MatchString(v) && (aboutItself(v) || !longNumber.MatchString(v))
+	return strings.ContainsAny(v[:1], "@&*-.:,=!") || dotted.MatchString(v) && (aboutItself(v) || !noName(v))
 }
+
+// sumOf is a name with something added to it, or added to a string.
+var sumOf = regexp.MustCompile(`^(?:[A-Za-z_][\w.]*[+*]\d{1,3}|\+[A-Za-z_][\w.]*)$`)
 
 // dotted is a chain of names, or a file.
 var dotted = regexp.MustCompile(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)
