@@ -148,7 +148,7 @@ func TestLogIsPrintable(t *testing.T) {
 			t.Errorf("log prints %U in %q", r, out)
 		}
 	}
-	for _, want := range []string{"checkpoint ", "Code:   commit ", "(main) subject ", "Author: alice@example.com", "Via:    commit, 1 file", "left \ufffdabc\ufffd", "2 turns"} {
+	for _, want := range []string{"checkpoint ", "Code:   commit ", "(main) subject ", "Author: alice@example.com", "Via:    commit, 1 file", "red left abc", "2 turns"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}

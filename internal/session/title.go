@@ -14,7 +14,7 @@ const (
 // PromptTitle is the first line of a prompt, shortened; a line that only announces another
 // ("Implement the following plan:") is taken with the next one.
 func PromptTitle(prompt string) string {
-	line, rest, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
+	line, rest, _ := strings.Cut(strings.TrimSpace(Plain(prompt)), "\n")
 	if strings.HasSuffix(strings.TrimSpace(line), ":") {
 		next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
 		line += " " + next
