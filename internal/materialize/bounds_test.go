@@ -268,7 +268,9 @@ func TestCommitsOfTheFuture(t *testing.T) {
 	m := w.materializer()
 	now := later(1000)
 	m.Now = func() time.Time { return now }
-	there := func() []string { return w.data(m, `SELECT native_id AS id FROM sessions WHERE native_id IN ('before', 'late') ORDER BY 1`) }
+	there := func() []string {
+		return w.data(m, `SELECT native_id AS id FROM sessions WHERE native_id IN ('before', 'late') ORDER BY 1`)
+	}
 	harness.Equal(t, "read", []string{`{"id":"before"}`}, there())
 	if len(w.warnings) != 1 || !strings.Contains(w.warnings[0], fmt.Sprintf("behind commit %.12s: what was committed on 2099-01-01 waits until then", honest)) {
 		t.Errorf("warned %q", w.warnings)
