@@ -90,6 +90,7 @@ func TestNobodyTakesAnID(t *testing.T) {
 			late := (i%2 == 0) == mine // her ledger comes after the others
 			t.Run(fmt.Sprintf("%s, mine %t, late %t", attack.name, mine, late), func(t *testing.T) {
 				w := newWorld(t)
+				w.now = time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC) // whatever was committed has come
 				m := w.materializer()
 				s, note := chat("one", 0, "human hello", "Edit a.go"), memory(15, "note", "hello")
 				steps := []func(){
@@ -194,6 +195,7 @@ func TestClaimsBehindACut(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "clone")
 	runGit(t, w.dir, "clone", "-q", "--depth=1", "--branch=hers", "file://"+w.dir, dir)
 	clone := openWorld(t, dir)
+	clone.now = later(60 * 1440)
 	clone.point(there, clone.tipOf("refs/heads/hers"))
 	clone.dated(mallory, later(50*1440), later(50*1440), forged(mallory, s, memory(1, "x", "y")))
 	if want, got := text(s.ID, alice, "hello"), clone.texts(clone.materializer()); !slices.Contains(got, want) {

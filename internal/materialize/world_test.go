@@ -39,6 +39,7 @@ type world struct {
 	dir      string
 	repo     *git.Repo
 	rand     io.Reader
+	now      time.Time // what clocks say; the zero value: some hours after dawn
 	warnings []string
 }
 
@@ -78,7 +79,12 @@ func runGit(t *testing.T, dir string, args ...string) string {
 func (w *world) materializer(dir ...string) *materialize.Materializer {
 	m := &materialize.Materializer{
 		Repo: w.repo, Dir: filepath.Join(append([]string{w.dir}, append(dir, ".rekal")...)...),
-		Now:  func() time.Time { return later(1000) },
+		Now: func() time.Time {
+			if w.now.IsZero() {
+				return later(1000)
+			}
+			return w.now
+		},
 		Warn: func(err error) { w.warnings = append(w.warnings, err.Error()) },
 	}
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
