@@ -84,9 +84,16 @@ var attacks = []struct {
 
 // Whatever somebody's ledger says by the ID of my session, mine is called so here; elsewhere, too, unless all
 // of the other's dates are forged to fit. What I purge stays purged, and nobody is asked about it but me.
-func TestNobodyTakesAnID(t *testing.T) {
+func TestNobodyTakesAnID(t *testing.T)     { nobodyTakes(t, "1970, committed today", "just before") }
+func TestLongNobodyTakesAnID(t *testing.T) { nobodyTakes(t) }
+
+// nobodyTakes tries the attacks of some names, or all in both ways.
+func nobodyTakes(t *testing.T, some ...string) {
 	for i, attack := range attacks {
 		for _, mine := range []bool{true, false} {
+			if len(some) > 0 && (mine == attack.taken || !slices.Contains(some, attack.name)) {
+				continue
+			}
 			late := (i%2 == 0) == mine // her ledger comes after the others
 			t.Run(fmt.Sprintf("%s, mine %t, late %t", attack.name, mine, late), func(t *testing.T) {
 				w := newWorld(t)

@@ -24,7 +24,7 @@ func (w *world) resolved(m *materialize.Materializer) []string {
 	return w.index(m, `SELECT concat(left(user_email, 1), ' ', left(old_sha, 1), left(new_sha, 1), ' ', left(last_sha, 1), ' ', left(root_sha, 1)) AS r FROM rewrites_index ORDER BY ALL`)
 }
 
-func TestRewritesAreResolved(t *testing.T) {
+func TestLongRewritesAreResolved(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		says []session.Entry
