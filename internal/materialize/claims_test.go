@@ -84,8 +84,8 @@ var attacks = []struct {
 
 // Whatever somebody's ledger says by the ID of my session, mine is called so here; elsewhere, too, unless all
 // of the other's dates are forged to fit. What I purge stays purged, and nobody is asked about it but me.
-func TestNobodyTakesAnID(t *testing.T)     { nobodyTakes(t, "1970, committed today", "just before") }
-func TestLongNobodyTakesAnID(t *testing.T) { nobodyTakes(t) }
+func TestNobodyTakesAnID(t *testing.T)      { nobodyTakes(t, "1970, committed today", "just before") }
+func TestNightNobodyTakesAnID(t *testing.T) { nobodyTakes(t) }
 
 // nobodyTakes tries the attacks of some names, or all in both ways.
 func nobodyTakes(t *testing.T, some ...string) {

@@ -169,7 +169,7 @@ func TestLongUnreadableSegmentIsSkipped(t *testing.T) {
 	m := w.materializer()
 	w.catchUp(m)
 	w.raw("refs/heads/rekal/"+alice, map[string]string{
-		"segments/2026/03/04/01KJWGYKR00000000000000000.ndjson":   sessionLine(hers) + `{"t":"turn","i":7,"surprise":1}` + "\n",
+		"segments/2026/03/04/01KJWGYKR00000000000000000.ndjson":   sessionLine(hers) + `{"t":"turn","i":7,"role":"human","content":"surprise"}` + "\n",
 		"segments/2026/03/04/01KJWGYKR00000000000000000.1.ndjson": sessionLine(more) + `{"t":"turn","i":0,"role":"human","ts":"2026-03-04T10:12:00.000Z","content":"goodbye"}` + "\n",
 	})
 	w.append(alice, 30, entryOf(commit("2", alice), chat("last", 25, "human and the rest")))
@@ -179,7 +179,7 @@ func TestLongUnreadableSegmentIsSkipped(t *testing.T) {
 		w.data(m, `SELECT content FROM turns ORDER BY ALL`))
 	w.warnings = nil
 	same(t, "rebuilt", w.rebuilt(), lived)
-	w.warnedOnce("surprise")
+	w.warnedOnce("turn 7 where 0 follows")
 }
 
 // What is applied in several batches is there whole or not at all.

@@ -121,7 +121,7 @@ func TestLongSegmentsByOthersAreSkipped(t *testing.T) {
 	w.point("refs/rekal/origin/aaron@example.com", hers)
 	m := w.materializer()
 	lived := w.catchUp(m)
-	harness.Equal(t, "sessions", []string{`{"s":"hers","user_email":"alice@example.com"}`, `{"s":"his","user_email":"BOB@example.com"}`},
+	harness.Equal(t, "sessions", []string{`{"s":"hers","user_email":"alice@example.com"}`, `{"s":"his","user_email":"bob@example.com"}`},
 		w.data(m, `SELECT native_id AS s, user_email FROM sessions ORDER BY s`))
 	if len(w.warnings) != 2 {
 		t.Fatalf("warned %q, want two", w.warnings)
