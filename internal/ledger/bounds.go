@@ -36,6 +36,16 @@ func DefaultBounds() Bounds {
 	return Bounds{Entry: 32 << 20, Ledger: 1 << 30, Ratio: 32, Excess: 32 << 20}
 }
 
+// Leeway is by how much clocks may differ: that of an agent and that of a capture, and the same one before
+// and after it was put right.
+const Leeway = 24 * time.Hour
+
+// At are the bounds for who reads at a time.
+func (b Bounds) At(now time.Time) Bounds {
+	b.Until = now.Add(Leeway)
+	return b
+}
+
 // NoLimit is for Within.
 const NoLimit = math.MaxUint64
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -110,8 +111,8 @@ func address(email string) string { return strings.ToLower(email) }
 // older than its commit.
 func (c commit) believable(id string) bool {
 	at := c.Segments[0].Time()
-	return authorOf(c.By, "") == authorOf(c.email, "?") && !at.Add(leeway).Before(session.Began(id)) &&
-		(c.Cut || at.Sub(c.When).Abs() <= leeway)
+	return authorOf(c.By, "") == authorOf(c.email, "?") && !at.Add(ledger.Leeway).Before(session.Began(id)) &&
+		(c.Cut || at.Sub(c.When).Abs() <= ledger.Leeway)
 }
 
 // claimed are the claims that an entry makes.

@@ -1,17 +1,17 @@
 package materialize
 
-import "time"
+import (
+	"time"
 
-// leeway is by how much clocks may differ: that of an agent and that of a capture, and the same one before
-// and after it was put right.
-const leeway = 24 * time.Hour
+	"github.com/git-rekal/git-rekal/internal/ledger"
+)
 
 // believe makes times of an entry that are later than its commit's that one: nobody says today what was said tomorrow, and it
 // would stand before everything else for ever.
 func (e *entry) believe() {
 	made := e.When.UTC()
 	for _, ts := range e.times() {
-		if ts.After(made.Add(leeway)) {
+		if ts.After(made.Add(ledger.Leeway)) {
 			*ts = made
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/audit"
 	"github.com/git-rekal/git-rekal/internal/config"
@@ -117,9 +116,7 @@ func (s *scan) counting(ctx context.Context, h ledger.Head) (ledger.Health, int,
 	if h.Remote == "" {
 		return s.head(ctx, h)
 	}
-	bounds := ledger.DefaultBounds()
-	bounds.Until = s.Now().Add(24 * time.Hour)
-	got, err := bounds.Within(ctx, s.Repo, h.OID, ledger.Counted{}, ledger.NoLimit)
+	got, err := ledger.DefaultBounds().At(s.Now()).Within(ctx, s.Repo, h.OID, ledger.Counted{}, ledger.NoLimit)
 	var over *ledger.BoundsError
 	switch {
 	case errors.As(err, &over):

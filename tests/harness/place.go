@@ -70,16 +70,6 @@ func (p *Place) Write(path, text string) {
 	}
 }
 
-// Read is a file's content; "" where there is none.
-func (p *Place) Read(path string) string {
-	p.T.Helper()
-	text, err := os.ReadFile(p.At(path))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		p.T.Fatal(err)
-	}
-	return string(text)
-}
-
 // Try runs git in a folder below the root, and returns both its streams, without newlines at the end.
 func (p *Place) Try(dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(p.T.Context(), "git", args...)
