@@ -64,11 +64,20 @@ func checkAsked(ts *testscript.TestScript, neg bool, args []string) {
 
 type embedderKey struct{}
 
+// set keeps a server that is up: an address that is given back may be somebody else's a moment later.
 func (e *embedder) set(mode string) error {
-	e.stop()
 	e.mu.Lock()
+	if e.gone != nil {
+		close(e.gone)
+	}
 	e.mode, e.gone = mode, make(chan struct{})
 	e.mu.Unlock()
+	if mode == "down" {
+		e.stop()
+	}
+	if e.server != nil {
+		return nil
+	}
 	l, err := net.Listen("tcp", cmp.Or(e.address, "127.0.0.1:0"))
 	if err != nil {
 		return err
@@ -88,7 +97,6 @@ func (e *embedder) stop() {
 	if e.server == nil {
 		return
 	}
-	close(e.gone)
 	e.server.CloseClientConnections()
 	e.server.Close()
 	e.server = nil

@@ -45,7 +45,7 @@ func runScripts(t *testing.T, chosen func(path string) bool) {
 		t.Fatalf("no scripts found (%v)", err)
 	}
 	bin := harness.Binary(t)
-	testscript.Run(t, testscript.Params{
+	testscript.RunT(brief{t}, testscript.Params{
 		Files:              scripts,
 		Setup:              func(e *testscript.Env) error { return setUp(e, bin) },
 		Cmds:               commands(),
@@ -53,6 +53,15 @@ func runScripts(t *testing.T, chosen func(path string) bool) {
 		RequireUniqueNames: true,
 	})
 }
+
+// brief has a script that fails print the section that failed: all of it is longer than what CI keeps.
+type brief struct{ *testing.T }
+
+func (b brief) Run(name string, f func(testscript.T)) {
+	b.T.Run(name, func(t *testing.T) { f(brief{t}) })
+}
+
+func (b brief) Verbose() bool { return false }
 
 // identity is what `git config` says in every script, before the script changes it.
 const identity = `[user]
