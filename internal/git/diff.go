@@ -12,6 +12,7 @@ type Change struct {
 	OldPath string // the former path of a rename, else ""
 	Kind    string // "A", "M", "D" or "R"
 	OID     OID    // the blob after the change; "" for a deletion
+	Before  OID    // the blob before it; "" for a file that was not there
 }
 
 // maxRenames bounds rename detection, which is quadratic: git's own diff.renameLimit.
@@ -82,10 +83,10 @@ func changesOf(d *git2.Diff) ([]Change, error) {
 		if err != nil {
 			return nil, fmt.Errorf("git: diff: %w", err)
 		}
-		c := Change{Path: delta.NewFile.Path, OID: fromOid(delta.NewFile.Oid)}
+		c := Change{Path: delta.NewFile.Path, OID: fromOid(delta.NewFile.Oid), Before: fromOid(delta.OldFile.Oid)}
 		switch delta.Status {
 		case git2.DeltaAdded, git2.DeltaCopied:
-			c.Kind = "A"
+			c.Kind, c.Before = "A", ""
 		case git2.DeltaDeleted:
 			c.Kind, c.Path, c.OID = "D", delta.OldFile.Path, ""
 		case git2.DeltaRenamed:

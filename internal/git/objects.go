@@ -367,9 +367,9 @@ func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, err
 	return r.walk(ctx, tips, hide, git2.SortTopological|git2.SortTime|git2.SortReverse)
 }
 
-// Newest yields the commits that are reachable from tips, the newest first.
-func (r *Repo) Newest(ctx context.Context, tips []OID) iter.Seq2[Commit, error] {
-	return r.walk(ctx, tips, nil, git2.SortTime)
+// Newest is Walk with the newest first.
+func (r *Repo) Newest(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, error] {
+	return r.walk(ctx, tips, hide, git2.SortTime)
 }
 
 func (r *Repo) walk(ctx context.Context, tips, hide []OID, order git2.SortType) iter.Seq2[Commit, error] {

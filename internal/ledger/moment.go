@@ -150,7 +150,7 @@ func (w *resolver) byPrefix(ctx context.Context, prefix string) (git.OID, error)
 		return "", err
 	}
 	var found []git.OID
-	for c, err := range w.repo.Newest(ctx, []git.OID{w.tip}) {
+	for c, err := range w.repo.Newest(ctx, []git.OID{w.tip}, nil) {
 		if err != nil {
 			return "", fmt.Errorf("ledger: %w", err)
 		}
@@ -221,7 +221,7 @@ func (w *resolver) last(ctx context.Context, from git.OID, when time.Time) (git.
 	if from == "" {
 		return "", nil
 	}
-	for c, err := range w.repo.Newest(ctx, []git.OID{from}) {
+	for c, err := range w.repo.Newest(ctx, []git.OID{from}, nil) {
 		if err != nil {
 			return "", fmt.Errorf("ledger: %w", err)
 		}
@@ -265,7 +265,7 @@ const maxCode = 20_000
 // nearest is the first checkpoint that is tied to the newest ancestor which has one.
 func (w *resolver) nearest(ctx context.Context, code git.OID, tied map[git.OID][]git.OID) (git.OID, error) {
 	n := 0
-	for c, err := range w.repo.Newest(ctx, []git.OID{code}) {
+	for c, err := range w.repo.Newest(ctx, []git.OID{code}, nil) {
 		if err != nil {
 			return "", fmt.Errorf("ledger: %w", err)
 		}

@@ -90,7 +90,7 @@ func standing(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*
 func codeOf(ctx context.Context, index *db.DB, repo *git.Repo, tip git.OID) (git.OID, error) {
 	var checkpoints []string
 	if tip != "" {
-		for c, err := range repo.Newest(ctx, []git.OID{tip}) {
+		for c, err := range repo.Newest(ctx, []git.OID{tip}, nil) {
 			if err != nil || len(checkpoints) == maxLedgers {
 				break
 			}
