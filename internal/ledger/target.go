@@ -101,6 +101,13 @@ func (w *scrubber) apply(t Target, c Commit, e *session.Entry) (hit, did bool) {
 			w.sessions[s.ID] = true
 		}
 	}
+	if t.Turn == nil && !t.Title {
+		wrote := len(e.Wrote)
+		e.Wrote = slices.DeleteFunc(e.Wrote, func(r session.Wrote) bool { return r.Session == t.Session })
+		if len(e.Wrote) < wrote {
+			hit, did = true, true
+		}
+	}
 	return hit, did
 }
 
@@ -149,6 +156,9 @@ func (w *scrubber) checkpoint(c Commit, e *session.Entry) (did bool) {
 	}
 	if cp := e.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch != session.Scrubbed) {
 		cp.Files, cp.PatchID, cp.GitBranch, did = nil, "", session.Scrubbed, true
+	}
+	if len(e.Wrote) > 0 {
+		e.Wrote, did = nil, true
 	}
 	return did
 }

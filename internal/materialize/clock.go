@@ -42,5 +42,8 @@ func (e *entry) times() []*time.Time {
 	for i := range e.Rewrites {
 		out = append(out, &e.Rewrites[i].TS)
 	}
+	for i := range e.Wrote {
+		out = append(out, &e.Wrote[i].TS)
+	}
 	return out
 }

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -111,6 +112,9 @@ func (x excluder) drop(e *session.Entry) int {
 		}
 		c.Files = kept
 	}
+	wrote := len(e.Wrote)
+	e.Wrote = slices.DeleteFunc(e.Wrote, func(w session.Wrote) bool { return x.names(w.Path) })
+	n += wrote - len(e.Wrote)
 	for i := range e.Sessions {
 		for j := range e.Sessions[i].ToolCalls {
 			c := &e.Sessions[i].ToolCalls[j]

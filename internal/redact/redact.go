@@ -247,6 +247,9 @@ func texts(e *session.Entry) []text {
 			add(cutCommand, &c.Cmd)
 		}
 	}
+	for i := range e.Wrote {
+		addPaths(&e.Wrote[i].Path)
+	}
 	for i := range e.Memories {
 		m := &e.Memories[i]
 		put(text{at: &m.Title, cut: cutTitle, title: true}) // an agent may have cut it from the content
@@ -268,6 +271,6 @@ func clone(e session.Entry) session.Entry {
 		s.Turns = slices.Clone(s.Turns)
 		s.ToolCalls = slices.Clone(s.ToolCalls)
 	}
-	e.Memories = slices.Clone(e.Memories)
+	e.Memories, e.Wrote = slices.Clone(e.Memories), slices.Clone(e.Wrote)
 	return e
 }

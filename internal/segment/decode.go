@@ -65,6 +65,8 @@ func (d *decoder) line(b []byte) error {
 		return read(d, b, d.mark)
 	case "rewrite":
 		return read(d, b, d.rewrite)
+	case "wrote":
+		return read(d, b, d.wrote)
 	case "scrub":
 		return read(d, b, d.scrub)
 	case "needs":
@@ -300,6 +302,24 @@ func (d *decoder) rewrite(l rewriteLine) error {
 	}
 	d.e.Rewrites = append(d.e.Rewrites, session.Rewrite{Old: l.Old, New: l.New, TS: ts})
 	return nil
+}
+
+func (d *decoder) wrote(l wroteLine) error {
+	ts, err := needTime(l.TS)
+	if err != nil {
+		return err
+	}
+	if !sha.MatchString(l.GitSHA) || l.Blob != "" && !sha.MatchString(l.Blob) || l.Gone < 0 || l.Gone > session.MaxLine {
+		return fmt.Errorf("git_sha %.100q, blob %.100q, gone %d", l.GitSHA, l.Blob, l.Gone)
+	}
+	if err := cmp.Or(checkID(l.Session), checkPath(l.Path)); err != nil {
+		return err
+	}
+	lines, err := session.ParseRanges(l.Lines)
+	d.e.Wrote = append(d.e.Wrote, session.Wrote{
+		GitSHA: l.GitSHA, Blob: l.Blob, Session: l.Session, Path: l.Path, Lines: lines, Gone: l.Gone, TS: ts,
+	})
+	return err
 }
 
 func (d *decoder) scrub(l scrubLine) error {

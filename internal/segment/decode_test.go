@@ -25,11 +25,12 @@ const (
 	memoryOK     = `{"t":"memory","id":"` + idA + `","content":"x","ts":""}`
 	purgeOK      = `{"t":"purge","id":"` + idA + `","n":1,"ts":""}`
 	rewriteOK    = `{"t":"rewrite","old":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","new":"2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b","ts":""}`
+	wroteOK      = `{"t":"wrote","git_sha":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","session":"` + idA + `","path":"p","lines":"1-3,7","gone":0,"ts":"2026-11-20T09:41:07.312Z"}`
 	scrubOK      = `{"t":"scrub","segment":"s","ts":""}`
 )
 
 func TestDecodeAcceptsTheLinesThatTheTableBends(t *testing.T) {
-	all := []string{checkpointOK, fileOK, linkOK, sessionOK, toolOK, turnOK, memoryOK, purgeOK, rewriteOK, scrubOK}
+	all := []string{checkpointOK, fileOK, linkOK, sessionOK, toolOK, turnOK, memoryOK, purgeOK, rewriteOK, wroteOK, scrubOK}
 	if _, err := Decode([]byte(strings.Join(all, "\n") + "\n")); err != nil {
 		t.Error(err)
 	}
@@ -157,6 +158,12 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a purge's ID", []string{bent(purgeOK, idA, "x")}, `ID "x"`},
 		{"a purge's time", []string{bent(purgeOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
 		{"a restore's ID", []string{strings.Replace(bent(purgeOK, idA, "x"), "purge", "restore", 1)}, `ID "x"`},
+		{"lines of nothing", []string{bent(wroteOK, hex, "")}, `git_sha ""`},
+		{"lines that are none", []string{bent(wroteOK, "1-3,7", "3-1")}, `lines "3-1"`},
+		{"lines of a path outside", []string{bent(wroteOK, `"p"`, `"../p"`)}, `path "../p"`},
+		{"lines of no session", []string{bent(wroteOK, idA, "x")}, `ID "x"`},
+		{"lines at no time", []string{bent(wroteOK, "2026-11-20T09:41:07.312Z", "")}, "no time"},
+		{"fewer lines gone than none", []string{bent(wroteOK, `"gone":0`, `"gone":-1`)}, "gone -1"},
 		{"a rewrite of nothing", []string{bent(rewriteOK, hex, "")}, `rewrite of ""`},
 		{"a rewrite to nothing", []string{bent(rewriteOK, strings.Repeat("2b", 20), "")}, `to ""`},
 		{"a rewrite's time", []string{bent(rewriteOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
@@ -230,7 +237,7 @@ func TestDecodeLeavesOut(t *testing.T) {
 		unknown int
 		as      []string // what is read as the same
 	}{
-		{"a kind", []string{scrubOK, `{"t":"wrote","lines":"1-3"}`, purgeOK}, 1, []string{scrubOK, purgeOK}},
+		{"a kind", []string{scrubOK, `{"t":"output","exit":1}`, purgeOK}, 1, []string{scrubOK, purgeOK}},
 		{"a kind within a session", []string{sessionOK, `{"t":"output","turn":2}`, turnOK}, 1, []string{sessionOK, turnOK}},
 		{"a kind within a checkpoint", []string{checkpointOK, `{"t":"trailer","x":{"t":"file"}}`, fileOK}, 1, []string{checkpointOK, fileOK}},
 		{"a key", []string{bent(scrubOK, `"ts"`, `"why":"x","ts"`)}, 1, []string{scrubOK}},

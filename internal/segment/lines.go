@@ -89,6 +89,17 @@ type rewriteLine struct {
 	TS  string `json:"ts"`
 }
 
+type wroteLine struct {
+	T       string `json:"t"`
+	GitSHA  string `json:"git_sha"`
+	Blob    string `json:"blob,omitempty"`
+	Session string `json:"session"`
+	Path    string `json:"path"`
+	Lines   string `json:"lines,omitempty"`
+	Gone    int    `json:"gone"`
+	TS      string `json:"ts"`
+}
+
 type needsLine struct {
 	T       string `json:"t"`
 	Version string `json:"version"`

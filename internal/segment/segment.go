@@ -70,6 +70,9 @@ func encode(e session.Entry, size int) ([][]byte, error) {
 	for _, r := range e.Rewrites {
 		w.line(rewriteLine{"rewrite", r.Old, r.New, stamp(r.TS)})
 	}
+	for _, r := range e.Wrote {
+		w.line(wroteLine{"wrote", r.GitSHA, r.Blob, r.Session, r.Path, r.Lines.String(), r.Gone, stamp(r.TS)})
+	}
 	for _, s := range e.Scrubs {
 		w.line(scrubLine{"scrub", s.Segment, stamp(s.TS)})
 	}

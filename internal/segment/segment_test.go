@@ -59,7 +59,11 @@ func everything() session.Entry {
 		Purges:   []session.Mark{{ID: idA, N: 1, TS: morning}},
 		Restores: []session.Mark{{ID: idA, N: 2, TS: morning}},
 		Rewrites: []session.Rewrite{{Old: sha1, New: sha2, TS: morning}},
-		Scrubs:   []session.Scrub{{Segment: "segments/2026/11/20/X.ndjson", TS: morning}},
+		Wrote: []session.Wrote{
+			{GitSHA: sha1, Blob: sha2, Session: idA, Path: "src/a&b.go", Lines: session.Ranges{{12, 20}, {33, 33}}, TS: morning},
+			{GitSHA: sha1, Session: idA, Path: "gone", Gone: 3, TS: morning},
+		},
+		Scrubs: []session.Scrub{{Segment: "segments/2026/11/20/X.ndjson", TS: morning}},
 	}
 }
 
@@ -83,6 +87,8 @@ var golden = strings.Join([]string{
 	`{"t":"purge","id":"01M7W59H3G669C5312M9CYEVJ5","n":1,"ts":"2026-11-20T09:41:07.312Z"}`,
 	`{"t":"restore","id":"01M7W59H3G669C5312M9CYEVJ5","n":2,"ts":"2026-11-20T09:41:07.312Z"}`,
 	`{"t":"rewrite","old":"` + sha1 + `","new":"` + sha2 + `","ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"wrote","git_sha":"` + sha1 + `","blob":"` + sha2 + `","session":"01M7W59H3G669C5312M9CYEVJ5","path":"src/a&b.go","lines":"12-20,33","gone":0,"ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"wrote","git_sha":"` + sha1 + `","session":"01M7W59H3G669C5312M9CYEVJ5","path":"gone","gone":3,"ts":"2026-11-20T09:41:07.312Z"}`,
 	`{"t":"scrub","segment":"segments/2026/11/20/X.ndjson","ts":"2026-11-20T09:41:07.312Z"}`,
 }, "\n") + "\n"
 

@@ -249,6 +249,7 @@ func (e *Entry) Join(next Entry) {
 	e.Purges = append(e.Purges, next.Purges...)
 	e.Restores = append(e.Restores, next.Restores...)
 	e.Rewrites = append(e.Rewrites, next.Rewrites...)
+	e.Wrote = append(e.Wrote, next.Wrote...)
 	e.Scrubs = append(e.Scrubs, next.Scrubs...)
 	e.Needs, e.Unknown = cmp.Or(e.Needs, next.Needs), e.Unknown+next.Unknown
 }

@@ -36,7 +36,7 @@ type Session struct {
 	Parent     string    // ID of the session that spawned this one; empty at the top
 	ForkedFrom string    // ID of the session whose leading turns this one copied
 	ActorType  string    // ActorHuman or ActorAgent
-	AgentID    string    // the agent's ID of a subagent; empty for a person
+	AgentID    string    // the agent's ID of a subagent; of another automated run which agent it is ("claude-code/2.1.39"); empty for a person
 	Branch     string    // git branch named in the transcript; "HEAD" when detached
 	Title      string    // one line; an explicit title, else the first prompt's beginning
 	StartedAt  time.Time // UTC, the first turn's time
@@ -167,6 +167,18 @@ type Scrub struct {
 	TS      time.Time
 }
 
+// Wrote says which of the lines that a code commit brought into a file one session wrote. It may speak of any commit: of a
+// squash merge on a server, no checkpoint does.
+type Wrote struct {
+	GitSHA  string
+	Blob    string    // hex OID of the file after the commit; empty for one that is deleted
+	Session string    // ID
+	Path    string    // git-root-relative, as the commit leaves it
+	Lines   Ranges    // of the blob; none where the session only took lines away
+	Gone    int       // how many of the lines that vanished the session took away
+	TS      time.Time // of the session's last edit that is in it
+}
+
 // Entry is what one ledger commit says. Checkpoint is nil for memories, purges,
 // rewrites, and imported sessions that match no commit.
 type Entry struct {
@@ -177,6 +189,7 @@ type Entry struct {
 	Purges     []Mark
 	Restores   []Mark
 	Rewrites   []Rewrite
+	Wrote      []Wrote
 	Scrubs     []Scrub
 
 	Needs   string // the oldest version of git-rekal that knows all of it, as its writer says; empty: this one
