@@ -1,0 +1,83 @@
+package attribution
+
+import "time"
+
+// Edit is what one tool call of a session did to a file.
+type Edit struct {
+	Session string
+	At      time.Time // when it was done; milliseconds count
+	Whole   bool      // its lines are all that the file holds now, and what stood there before is not known
+	Lines   []Line
+}
+
+// Line is a line of an edit.
+type Line struct {
+	Print Print
+	Kind  byte // Kept, Added, Gone or Gap
+}
+
+// Of a line: it stood there before, was added, or was taken away. A Gap is no line: what follows it stands elsewhere in the file.
+const (
+	Kept  byte = ' '
+	Added byte = '+'
+	Gone  byte = '-'
+	Gap   byte = '@'
+)
+
+// Replace are the lines of an edit that put some lines in the place of others.
+func Replace(old, new []Print) []Line {
+	var out []Line
+	for len(old) > 0 && len(new) > 0 && old[0] == new[0] {
+		out = append(out, Line{old[0], Kept})
+		old, new = old[1:], new[1:]
+	}
+	n := 0
+	for n < min(len(old), len(new)) && old[len(old)-1-n] == new[len(new)-1-n] {
+		n++
+	}
+	out = append(out, between(old[:len(old)-n], new[:len(new)-n])...)
+	for _, p := range old[len(old)-n:] {
+		out = append(out, Line{p, Kept})
+	}
+	return out
+}
+
+// maxTable is how many pairs of lines are compared to find what two texts have in common; beyond it nothing is.
+const maxTable = 1 << 20
+
+// between keeps the longest common subsequence.
+func between(old, new []Print) (out []Line) {
+	common := table(old, new)
+	for i, j := 0, 0; i < len(old) || j < len(new); {
+		switch {
+		case i < len(old) && j < len(new) && common != nil && old[i] == new[j]:
+			out = append(out, Line{old[i], Kept})
+			i, j = i+1, j+1
+		case i < len(old) && (j == len(new) || common == nil || common[i+1][j] >= common[i][j+1]):
+			out = append(out, Line{old[i], Gone})
+			i++
+		default:
+			out = append(out, Line{new[j], Added})
+			j++
+		}
+	}
+	return out
+}
+
+// table says how many lines two texts have in common from each pair of lines on; nil where there are too many.
+func table(old, new []Print) [][]int32 {
+	if len(old)*len(new) > maxTable {
+		return nil
+	}
+	common := make([][]int32, len(old)+1)
+	for i := len(old); i >= 0; i-- {
+		common[i] = make([]int32, len(new)+1)
+		for j := len(new) - 1; i < len(old) && j >= 0; j-- {
+			common[i][j] = max(common[i+1][j], common[i][j+1])
+			if old[i] == new[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			}
+		}
+	}
+	return common
+}
