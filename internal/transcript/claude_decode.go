@@ -54,10 +54,11 @@ type claudePart struct {
 	where whereabouts // of what is said now; nowhere only before it has begun
 	begun bool        // it has been in the repository
 	leave claudeLeave
-	cwd   string         // working folder as last named
-	actor bool           // the actor is known
-	calls map[string]int // tool_use ID -> index of the call
-	first int64          // offset of the first turn or call
+	cwd   string          // working folder as last named
+	actor bool            // the actor is known
+	calls map[string]int  // tool_use ID -> index of the call
+	asked map[string]Edit // tool_use ID -> what it asks for, until its result is there
+	first int64           // offset of the first turn or call
 	queue claudeQueue
 }
 
@@ -133,7 +134,7 @@ func (d *claudeDecoder) part() *claudePart {
 	}
 	p := d.parts[native]
 	if p == nil {
-		p = &claudePart{calls: make(map[string]int), first: -1, leave: claudeLeave{from: -1}}
+		p = &claudePart{calls: make(map[string]int), asked: make(map[string]Edit), first: -1, leave: claudeLeave{from: -1}}
 		p.NativeID = native
 		if d.opt.Inside {
 			p.where, p.begun, p.leave.ever = inside, true, d.opt.Apart
@@ -215,6 +216,7 @@ func (d *claudeDecoder) user(p *claudePart) {
 	}
 	if content.IsArray() {
 		p.failures(content)
+		d.result(p, content)
 	}
 	if is(r.meta) || is(r.compact) || is(r.visibleOnly) || !d.people() {
 		return
@@ -346,8 +348,12 @@ func (d *claudeDecoder) call(p *claudePart, block gjson.Result) {
 	if call.Tool == "Bash" {
 		call.Cmd = strings.Clone(cut(clean(input.Get("command").Str), maxCmd))
 	}
-	if id := block.Get("id").Str; id != "" {
-		p.calls[strings.Clone(id)] = call.Index
+	if id := strings.Clone(block.Get("id").Str); id != "" {
+		p.calls[id] = call.Index
+		if e, ok := asks(call.Tool, input); ok {
+			e.Path = call.Path
+			p.asked[id] = e
+		}
 	}
 	if p.first < 0 {
 		p.first = d.start

@@ -22,10 +22,13 @@ func (d *claudeDecoder) document(done int64, source string) Document {
 	doc := Document{Bytes: d.hold(done), Skipped: d.skipped, Others: d.places.seen}
 	for _, p := range d.order {
 		if !p.begun {
+			if p.cwd != "" {
+				doc.Apart = append(doc.Apart, p.cwd)
+			}
 			continue
 		}
 		d.finish(p, source)
-		if len(p.Turns)+len(p.ToolCalls) > 0 || p.TitleKind != TitleNone {
+		if len(p.Turns)+len(p.ToolCalls)+len(p.Edits) > 0 || p.TitleKind != TitleNone {
 			doc.Sessions = append(doc.Sessions, p.Part)
 		}
 	}
@@ -67,7 +70,10 @@ func (d *claudeDecoder) hold(done int64) int64 {
 
 // finish fills in what only the whole read tells.
 func (d *claudeDecoder) finish(p *claudePart, source string) {
-	p.Source = source
+	p.Source, p.Agent = source, source
+	if d.version != "" {
+		p.Agent += "/" + d.version
+	}
 	if p.ActorType == "" {
 		p.ActorType = session.ActorHuman
 	}

@@ -49,7 +49,7 @@ func (d *claudeDecoder) drop(p *claudePart, at whereabouts) {
 	} else if len(p.ToolCalls) > 0 {
 		p.keeps(at, session.RoleAssistant, d.ts)
 	}
-	p.Turns, p.ToolCalls, p.calls, p.first, p.queue.taken = nil, nil, make(map[string]int), -1, nil
+	p.Turns, p.ToolCalls, p.Edits, p.calls, p.first, p.queue.taken = nil, nil, nil, make(map[string]int), -1, nil
 	if at == outside {
 		p.Title, p.TitleKind = "", TitleNone
 		for id, of := range d.seen {

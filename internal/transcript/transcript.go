@@ -132,6 +132,8 @@ type Part struct {
 	session.Session
 	ParentNative string    // native ID of the session that spawned it; empty at the top
 	TitleKind    TitleKind // of Session.Title
+	Agent        string    // which agent it is, in which version, as far as the read tells: "claude-code/2.1.39"
+	Edits        []Edit    // in their order; of calls of this read, and of earlier ones whose result stands in it
 }
 
 // Document is what one read of a transcript yields.
@@ -145,6 +147,7 @@ type Document struct {
 	Bytes   int64
 	Skipped Counts
 	Others  []string // roots of other repositories in which something was said; some may stand there twice
+	Apart   []string // folders, one a session, of sessions of which nothing was made in this repository
 }
 
 // Counts is what one read left out and did not expect.

@@ -1,0 +1,76 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// result takes what a call's result says that it did to a file. Claude Code says it exactly, in structuredPatch; where it
+// does not (a version that kept no results), what was asked for counts.
+func (d *claudeDecoder) result(p *claudePart, content gjson.Result) {
+	blocks := slices.DeleteFunc(content.Array(), func(b gjson.Result) bool { return b.Get("type").Str != "tool_result" })
+	said := gjson.ParseBytes(d.rec.toolResult)
+	for _, b := range blocks {
+		id := b.Get("tool_use_id").Str
+		e, asked := p.asked[id]
+		delete(p.asked, id)
+		if b.Get("is_error").Bool() {
+			continue
+		}
+		if path := said.Get("filePath"); path.Type == gjson.String && len(blocks) == 1 {
+			e.Path = d.places.file(clean(path.Str), p.cwd)
+			if hunks, ok := patched(said); ok {
+				e.Hunks, e.Whole = hunks, false
+			} else if !asked {
+				continue
+			}
+		}
+		d.edited(p, e)
+	}
+}
+
+// patched reads what the result of an edit says. A file that was made has no patch, and all of it is new.
+func patched(said gjson.Result) (hunks []Hunk, ok bool) {
+	for _, h := range said.Get("structuredPatch").Array() {
+		var lines []string
+		for _, l := range h.Get("lines").Array() {
+			lines = append(lines, l.Str)
+		}
+		hunks = append(hunks, hunkOf(lines))
+	}
+	if len(hunks) == 0 && said.Get("type").Str == "create" {
+		hunks = []Hunk{{New: linesOf(said.Get("content").Str)}}
+	}
+	return hunks, said.Get("structuredPatch").IsArray()
+}
+
+// edited keeps an edit of a file of the repository.
+func (d *claudeDecoder) edited(p *claudePart, e Edit) {
+	if len(e.Hunks) == 0 || !session.InTree(e.Path) || e.Path == "." || e.Path[0] == '~' {
+		return
+	}
+	e.Path, e.TS = strings.Clone(e.Path), d.ts
+	p.Edits = append(p.Edits, e)
+}
+
+// asks is what a call asks to be done to a file.
+func asks(tool string, input gjson.Result) (e Edit, ok bool) {
+	replaces := func(in gjson.Result) Hunk {
+		return Hunk{linesOf(in.Get("old_string").Str), linesOf(in.Get("new_string").Str)}
+	}
+	switch tool {
+	case "Edit":
+		e.Hunks = []Hunk{replaces(input)}
+	case "MultiEdit":
+		for _, in := range input.Get("edits").Array() {
+			e.Hunks = append(e.Hunks, replaces(in))
+		}
+	case "Write":
+		e.Hunks, e.Whole = []Hunk{{New: linesOf(input.Get("content").Str)}}, true
+	}
+	return e, len(e.Hunks) > 0
+}
