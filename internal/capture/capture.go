@@ -45,6 +45,7 @@ type Capturer struct {
 	Now      func() time.Time
 	Actor    string                // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
 	CI       bool                  // nobody sits at the keyboard
+	From     []string              // absolute: where the worktree was before; transcripts made there count, too
 	Progress func(done, total int) // called after each transcript that was read
 	Budget   int64                 // how many new bytes of transcripts to read at most, the latest files first; 0: all
 	Round    Round                 // how much is in memory at once
@@ -73,6 +74,7 @@ type Outcome struct {
 	Redacted    map[string]int // replaced places, by rule
 	Skipped     int            // transcript lines that could not be read
 	SkippedIn   []string       // the transcripts that hold them
+	Apart       map[string]int // sessions that were left out because all of them was made elsewhere, by their folder
 	Warnings    []error        // transcripts that could not be read, or the cache not written
 
 	ids map[string]bool // of the sessions
@@ -92,7 +94,17 @@ const tries = 50
 // constants). Rewrites are code commits that became others: those whose old commit the
 // ledger knows are recorded.
 func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewrite) (Outcome, error) {
-	return c.attempt(ctx, func(g *gathered) ([]session.Entry, error) { return g.checkpoint(via, rewrites) })
+	return c.attempt(ctx, func(g *gathered) ([]session.Entry, error) { return g.checkpoint(ctx, via, rewrites) })
+}
+
+// Arrive looks for what sessions wrote in commits that came from elsewhere (a pull), and captures nothing.
+func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
+	quiet := *c
+	quiet.Agents = nil
+	return quiet.attempt(ctx, func(g *gathered) ([]session.Entry, error) {
+		wrote, err := g.written(ctx, look{most: lookedAtMerge})
+		return g.lines(slices.Concat(slices.Collect(maps.Values(wrote))...)), err
+	})
 }
 
 // Import captures everything that the agents recorded so far, and ties each session to
@@ -112,7 +124,7 @@ func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.
 		if err != nil {
 			return all, err
 		}
-		g := &gathered{Capturer: c, pieces: pieces}
+		g := &gathered{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir)}
 		err = g.once(ctx, plan)
 		switch {
 		case errors.Is(err, git.ErrMoved) || c.scrubbed(before, err):
@@ -155,12 +167,22 @@ func (o *Outcome) add(more Outcome) {
 		}
 	}
 	o.Warnings = append(o.Warnings, more.Warnings...)
+	for dir, n := range more.Apart {
+		o.apart(dir, n)
+	}
 	for rule, n := range more.Redacted {
 		if o.Redacted == nil {
 			o.Redacted = map[string]int{}
 		}
 		o.Redacted[rule] += n
 	}
+}
+
+func (o *Outcome) apart(dir string, n int) {
+	if o.Apart == nil {
+		o.Apart = map[string]int{}
+	}
+	o.Apart[dir] += n
 }
 
 // sessions counts some, each once.
@@ -196,7 +218,9 @@ func (c *Capturer) stands(ctx context.Context) (tips map[string]git.OID, st *sta
 		return nil, nil, now, err
 	}
 	if tips[c.Ledger.Ref()] == "" {
-		return nil, nil, now, c.missing()
+		if err := c.missing(len(tips) > 0); err != nil {
+			return nil, nil, now, err
+		}
 	}
 	if st, err = load(ctx, c.Repo, c.CacheDir, tips); err != nil {
 		return nil, nil, now, err
@@ -226,10 +250,14 @@ func (c *Capturer) after(tips map[string]git.OID) (time.Time, error) {
 	return now, nil
 }
 
-// missing says why the author's ledger can't be written to.
-func (c *Capturer) missing() error {
+// missing says why the author's ledger can't be written to. Where the user's address has changed, and the ledger of the former one
+// is here, it is made with the first entry.
+func (c *Capturer) missing(others bool) error {
 	if tip, err := c.Ledger.Tip(); err != nil || tip != "" {
 		return errors.Join(fmt.Errorf("capture: %s: %w", c.Ledger.Ref(), ledger.ErrFormat), err)
+	}
+	if others {
+		return nil
 	}
 	return fmt.Errorf("capture: %w", ErrNoLedger)
 }
@@ -249,7 +277,7 @@ func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []
 			return nil // the ledger moved on; the next capture reads it again
 		}
 	}
-	if len(drafts) > 0 || g.read {
+	if len(drafts) > 0 || g.read || !slices.Equal(g.looked, g.st.Looked) {
 		g.remember()
 		if err := g.st.save(g.CacheDir); err != nil {
 			g.out.Warnings = append(g.out.Warnings, err)

@@ -1,12 +1,14 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -22,6 +24,9 @@ type gathered struct {
 	done  []*reading
 	out   Outcome
 
+	edits  *edits
+	news   time.Time        // since when a commit may hold an edit that was not known
+	looked []git.OID        // see state.Looked
 	kept   int              // bytes of text in fresh
 	more   bool             // something is left to another round
 	pieces map[string]piece // of transcripts that are read in several rounds
@@ -33,10 +38,14 @@ func (g *gathered) gather(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	roots = append(roots, g.From...)
 	for _, agent := range g.Agents {
 		if err := g.agent(ctx, agent, roots); err != nil {
 			return err
 		}
+	}
+	if err := g.keepEdits(); err != nil {
+		g.out.Warnings = append(g.out.Warnings, err)
 	}
 	return nil
 }
@@ -122,7 +131,11 @@ func (g *gathered) file(ctx context.Context, r *reading) error {
 		g.out.Skipped += n
 		g.out.SkippedIn = append(g.out.SkippedIn, r.file.Path)
 	}
-	g.done = append(g.done, r)
+	if g.done = append(g.done, r); len(r.doc.Sessions) == 0 && r.offset == 0 {
+		for _, dir := range r.doc.Apart {
+			g.out.apart(dir, 1)
+		}
+	}
 	return g.take(ctx, r, false)
 }
 
@@ -144,7 +157,9 @@ func (g *gathered) take(ctx context.Context, r *reading, strays bool) error {
 			continue
 		}
 		s.Source = r.agent
-		s.ActorType = g.actor(s.ActorType)
+		if s.ActorType = g.actor(s.ActorType); s.ActorType == session.ActorAgent {
+			s.AgentID = cmp.Or(s.AgentID, s.Agent)
+		}
 		if err := g.keep(ctx, r, s); err != nil {
 			return err
 		}
@@ -164,7 +179,7 @@ func (g *gathered) affordable(source string, changed []transcript.File) []transc
 	for _, f := range latest {
 		size := f.Size
 		if k := g.st.Sessions[sessionKey(source, f.NativeID)]; k != nil && k.Bytes <= size {
-			size -= k.Bytes
+			size -= min(k.Bytes, k.Kept)
 		}
 		if left -= size; left < 0 && len(keep) > 0 {
 			break

@@ -23,35 +23,59 @@ type span struct {
 	edits    map[string]bool
 }
 
-// imported plans the import: the sessions as they are, tied to nothing, and then one
-// checkpoint for each earlier commit that some of them plausibly made. Nothing is tied to
-// HEAD just because the import happened there.
+// imported plans the import: the sessions as they are, tied to nothing, then one checkpoint for each earlier commit that some
+// of them plausibly made, and what they wrote in any commit. Nothing is tied to HEAD just because the import happened there.
 func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
-	if len(g.fresh) == 0 {
-		return nil, nil
+	var drafts []session.Entry
+	if n := len(g.fresh); n > 0 {
+		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + counted(n, "session")})
 	}
-	subject := "import of 1 session"
-	if n := len(g.fresh); n > 1 {
-		subject = fmt.Sprintf("import of %d sessions", n)
-	}
-	drafts := []session.Entry{{Sessions: g.sessions(), Subject: subject}}
 	spans := g.spans()
-	commits, err := g.candidates(ctx, spans)
+	commits, err := g.arrived(ctx, look{everywhere: true, again: true})
 	if err != nil {
 		return nil, err
 	}
+	slices.Reverse(commits)
+	var rest []session.Wrote
 	for _, c := range commits {
-		d, err := g.infer(c, spans)
+		changes, err := g.Repo.Changes(c.OID)
 		if err != nil {
 			return nil, err
 		}
-		if d.Checkpoint != nil {
-			// A time of its own keeps the order of the commits.
-			d.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond)
-			drafts = append(drafts, d)
+		wrote, err := g.wroteIn(c, changes)
+		if err != nil {
+			return nil, err
 		}
+		d := g.infer(c, changes, wrote, spans)
+		if d.Checkpoint == nil {
+			rest = append(rest, g.st.unsaid(wrote)...)
+			continue
+		}
+		// A time of its own keeps the order of the commits.
+		d.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond)
+		d.Wrote = g.st.unsaid(wrote)
+		drafts = append(drafts, d)
 	}
-	return drafts, nil
+	return append(drafts, g.lines(rest)...), nil
+}
+
+// lines says what sessions wrote in commits of which no checkpoint is made now.
+func (g *gathered) lines(wrote []session.Wrote) []session.Entry {
+	if len(wrote) == 0 {
+		return nil
+	}
+	commits := map[string]bool{}
+	for _, w := range wrote {
+		commits[w.GitSHA] = true
+	}
+	return []session.Entry{{Wrote: wrote, Subject: "lines of " + counted(len(commits), "commit")}}
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func (g *gathered) spans() []span {
@@ -70,89 +94,68 @@ func (g *gathered) spans() []span {
 	return out
 }
 
-// candidates are this user's own commits, on any branch, that were made while one of the
-// sessions was open and that no checkpoint names; the oldest first.
-func (g *gathered) candidates(ctx context.Context, spans []span) ([]git.Commit, error) {
-	if len(spans) == 0 {
-		return nil, nil
-	}
-	first := slices.MinFunc(spans, func(a, b span) int { return a.from.Compare(b.from) }).from
-	tips, err := g.codeTips()
-	if err != nil {
-		return nil, err
-	}
-	var out []git.Commit
-	for c, err := range g.Repo.Newest(ctx, tips) {
-		if err != nil {
-			return nil, err
-		}
-		// The walk goes by time, so everything behind a commit older than all sessions is
-		// older, too, but for clocks that were wrong.
-		if c.Committer.When.Before(first) || ctx.Err() != nil {
-			break
-		}
-		if len(c.Parents) < 2 && g.isMine(c) && !g.st.Recorded[shaKey(string(c.OID))] {
-			out = append(out, c)
-		}
-	}
-	slices.Reverse(out)
-	return out, ctx.Err()
-}
-
 func (g *gathered) isMine(c git.Commit) bool {
 	return strings.EqualFold(c.Committer.Email, g.Email) || strings.EqualFold(c.Author.Email, g.Email)
 }
 
-func (g *gathered) codeTips() ([]git.OID, error) {
-	refs, err := g.Repo.Refs("refs/heads/*")
-	if err != nil {
-		return nil, err
-	}
+// codeTips are HEAD's commit, and with everywhere those of all branches, here and as remotes were last seen, and tags.
+func (g *gathered) codeTips(everywhere bool) ([]git.OID, error) {
 	var tips []git.OID
-	for name, id := range refs {
-		if !ledger.IsLedger(name) {
+	if head, err := g.Repo.Head(); err == nil && head.OID != "" {
+		tips = append(tips, head.OID)
+	}
+	for _, glob := range []string{"refs/heads/*", "refs/remotes/*", "refs/tags/*"} {
+		if !everywhere {
+			break
+		}
+		refs, err := g.Repo.Refs(glob)
+		if err != nil {
+			return nil, err
+		}
+		for name, id := range refs {
+			if ledger.IsLedger(name) || strings.HasPrefix(name, "refs/remotes/") && strings.Contains(name, "/rekal/") {
+				continue
+			}
+			if _, err := g.Repo.Commit(id); err != nil {
+				if id, err = g.Repo.Resolve(name + "^{commit}"); err != nil {
+					continue // of a tree, or of what is not here
+				}
+			}
 			tips = append(tips, id)
 		}
-	}
-	head, err := g.Repo.Head()
-	if err == nil && head.OID != "" {
-		tips = append(tips, head.OID)
 	}
 	slices.Sort(tips)
 	return slices.Compact(tips), nil
 }
 
-// infer ties the sessions that were open at a commit, and edited a file of it, to a
-// checkpoint of that commit. The entry is empty when there are none.
-func (g *gathered) infer(c git.Commit, spans []span) (session.Entry, error) {
-	var open []span
-	for _, sp := range spans {
-		if !c.Committer.When.Before(sp.from) && !c.Committer.When.After(sp.to) {
-			open = append(open, sp)
-		}
-	}
-	if len(open) == 0 {
-		return session.Entry{}, nil
-	}
-	changes, err := g.Repo.Changes(c.OID)
-	if err != nil {
-		return session.Entry{}, err
+// infer ties to a commit the sessions that wrote lines of it, and, where it is this user's own, those that were open and edited a
+// file of it, which is inferred. The entry is empty when there are none, or when a checkpoint names the commit already.
+func (g *gathered) infer(c git.Commit, changes []git.Change, wrote []session.Wrote, spans []span) session.Entry {
+	if len(c.Parents) > 1 || !g.isMine(c) || g.st.Recorded[shaKey(string(c.OID))] {
+		return session.Entry{}
 	}
 	var links []session.Link
-	for _, sp := range open {
-		if slices.ContainsFunc(changes, func(ch git.Change) bool { return sp.edits[ch.Path] || sp.edits[ch.OldPath] }) {
-			links = append(links, session.Link{Session: sp.s.ID, Inferred: true})
+	for _, sp := range spans {
+		exact := slices.ContainsFunc(wrote, func(w session.Wrote) bool { return w.Session == sp.s.ID })
+		open := !c.Committer.When.Before(sp.from) && !c.Committer.When.After(sp.to)
+		if exact || open && slices.ContainsFunc(changes, func(ch git.Change) bool { return sp.edits[ch.Path] || sp.edits[ch.OldPath] }) {
+			links = append(links, session.Link{Session: sp.s.ID, Inferred: !exact})
 		}
 	}
 	if len(links) == 0 {
-		return session.Entry{}, nil
+		return session.Entry{}
 	}
 	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
+	branch := "HEAD"
+	if i := slices.IndexFunc(spans, func(sp span) bool { return sp.s.ID == links[0].Session }); i >= 0 {
+		branch = cmp.Or(spans[i].s.Branch, branch)
+	}
+	actor, agent := g.doer()
 	return session.Entry{
 		Checkpoint: &session.Checkpoint{
-			GitSHA: string(c.OID), GitBranch: cmp.Or(open[0].s.Branch, "HEAD"), UserEmail: g.Email, TS: g.now,
-			ActorType: g.doer(), PatchID: g.Repo.PatchID(c), Via: session.ViaImport, Files: files(changes), Links: links,
+			GitSHA: string(c.OID), GitBranch: branch, UserEmail: g.Email, TS: g.now,
+			ActorType: actor, AgentID: agent, PatchID: g.Repo.PatchID(c), Via: session.ViaImport, Files: files(changes), Links: links,
 		},
 		Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject()),
-	}, nil
+	}
 }

@@ -2,16 +2,37 @@ package capture
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// checkpoint plans what one capture appends: the rewrites that concern the ledger, and a
-// checkpoint of HEAD with what is new. Both may be missing.
-func (g *gathered) checkpoint(via string, rewrites []session.Rewrite) ([]session.Entry, error) {
+// How many commits a capture looks at, the newest, that came since the last one. Others wait for a sync, a checkpoint by hand or
+// init, which look at all refs.
+const (
+	lookedAt      = 10  // at a commit
+	lookedAtMerge = 300 // at what brings several
+)
+
+func lookFor(via string) look {
+	switch via {
+	case session.ViaManual, session.ViaSync:
+		return look{everywhere: true}
+	case session.ViaMerge, session.ViaRewrite:
+		return look{most: lookedAtMerge}
+	}
+	return look{most: lookedAt}
+}
+
+// checkpoint plans what one capture appends: the rewrites that concern the ledger, the sessions with something new that have
+// nothing to do with HEAD, a checkpoint of HEAD with the others, and what sessions wrote in the commits that arrived. Each may be
+// missing.
+func (g *gathered) checkpoint(ctx context.Context, via string, rewrites []session.Rewrite) ([]session.Entry, error) {
 	var drafts []session.Entry
 	if known := g.knownRewrites(rewrites); len(known) > 0 {
 		drafts = append(drafts, session.Entry{
@@ -23,27 +44,61 @@ func (g *gathered) checkpoint(via string, rewrites []session.Rewrite) ([]session
 	if err != nil {
 		return nil, err
 	}
-	cp := &session.Checkpoint{
-		GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now,
-		ActorType: g.doer(), Via: via,
+	wrote, err := g.written(ctx, lookFor(via))
+	if err != nil {
+		return nil, err
 	}
+	own := wrote[string(head.OID)]
+	delete(wrote, string(head.OID))
+	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now, Via: via}
+	cp.ActorType, cp.AgentID = g.doer()
 	subject := "before the first commit"
+	tied := g.sessions()
 	if head.OID != "" {
 		cp.GitSHA = string(head.OID)
-		if subject, err = g.tie(cp, head.OID); err != nil {
+		if subject, err = g.tie(cp, head.OID, own); err != nil {
 			return nil, err
 		}
+		var apart []session.Session
+		if tied, apart = g.parted(cp, own); len(apart) > 0 {
+			drafts = append(drafts, session.Entry{Sessions: apart, Subject: counted(len(apart), "session") + ", tied to no commit"})
+		}
 	}
-	if len(g.fresh) == 0 && len(cp.Links) == 0 {
-		return drafts, nil
+	if len(tied)+len(cp.Links) > 0 {
+		drafts = append(drafts, session.Entry{Checkpoint: cp, Sessions: tied, Wrote: own, Subject: subject})
+	} else {
+		wrote[cp.GitSHA] = own
 	}
-	return append(drafts, session.Entry{Checkpoint: cp, Sessions: g.sessions(), Subject: subject}), nil
+	return append(drafts, g.lines(slices.Concat(slices.Collect(maps.Values(wrote))...))...), nil
 }
 
-// tie gives a checkpoint the files of its code commit, and the sessions that edited them
+// written is what sessions wrote in the commits that arrived, by commit, as far as the ledgers do not say it.
+func (g *gathered) written(ctx context.Context, l look) (map[string][]session.Wrote, error) {
+	commits, err := g.arrived(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]session.Wrote{}
+	for _, c := range commits {
+		changes, err := g.Repo.Changes(c.OID)
+		if err != nil {
+			return nil, err
+		}
+		wrote, err := g.wroteIn(c, changes)
+		if err != nil {
+			return nil, err
+		}
+		if wrote = g.st.unsaid(wrote); len(wrote) > 0 {
+			out[string(c.OID)] = wrote
+		}
+	}
+	return out, ctx.Err()
+}
+
+// tie gives a checkpoint the files of its code commit, and the sessions without new turns that wrote lines of it or edited them
 // earlier. A commit's files are recorded once; a later checkpoint of the same commit (the
 // tail of a session, captured by hand) adds only sessions.
-func (g *gathered) tie(cp *session.Checkpoint, id git.OID) (subject string, err error) {
+func (g *gathered) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote) (subject string, err error) {
 	c, err := g.Repo.Commit(id)
 	if err != nil {
 		return "", err
@@ -57,11 +112,55 @@ func (g *gathered) tie(cp *session.Checkpoint, id git.OID) (subject string, err 
 	if err != nil {
 		return "", err
 	}
-	cp.Links = g.pendingIn(c, changes)
+	cp.Links = g.pendingIn(c, changes, wrote)
 	if made || len(cp.Links) > 0 {
 		cp.Files, cp.PatchID = files(changes), g.Repo.PatchID(c)
 	}
 	return subject, nil
+}
+
+// parted takes apart the sessions that have nothing to do with a commit: all that they edited was committed before, and what is new
+// of them is talk (the last words of an agent that committed by itself, which its hook can't have seen).
+func (g *gathered) parted(cp *session.Checkpoint, wrote []session.Wrote) (tied, apart []session.Session) {
+	for _, s := range g.sessions() {
+		if len(cp.Files) > 0 && g.isDone(s) && !wroteAny(wrote, s.ID) && !g.commits(s.NativeID) {
+			apart = append(apart, s)
+		} else {
+			tied = append(tied, s)
+		}
+	}
+	return tied, apart
+}
+
+func wroteAny(wrote []session.Wrote, id string) bool {
+	return slices.ContainsFunc(wrote, func(w session.Wrote) bool { return w.Session == id })
+}
+
+// isDone reports whether a session, with what it spawned, has edited something, and nothing that waits for a commit.
+func (g *gathered) isDone(s session.Session) bool {
+	family := map[string]bool{s.ID: true}
+	edited := false
+	for again := true; again; {
+		again = false
+		for _, k := range g.st.Sessions {
+			if !family[k.ID] && family[k.Parent] {
+				family[k.ID], again = true, true
+			}
+		}
+	}
+	for _, k := range g.st.Sessions {
+		if family[k.ID] {
+			if len(k.Pending) > 0 {
+				return false
+			}
+			edited = edited || k.Edited
+		}
+	}
+	return edited && !slices.ContainsFunc(g.fresh, func(f *session.Session) bool {
+		return (family[f.ID] || family[f.Parent]) && slices.ContainsFunc(f.ToolCalls, func(c session.ToolCall) bool {
+			return session.Edits(c.Tool) || strings.Contains(c.Cmd, "git commit")
+		})
+	})
 }
 
 // madeBy reports whether a commit can be the work of the sessions with something new: it
@@ -85,7 +184,7 @@ func (g *gathered) waiting(c git.Commit) bool {
 		return false
 	}
 	for _, k := range g.st.Sessions {
-		if len(k.Pending) > 0 && g.isRecent(k) {
+		if len(k.Pending) > 0 && g.isRecent(k) || g.commits(k.NativeID) {
 			return true
 		}
 	}
@@ -95,14 +194,14 @@ func (g *gathered) waiting(c git.Commit) bool {
 func (g *gathered) isRecent(k *known) bool { return g.now.Sub(k.Last) <= recent }
 
 // pendingIn links the recent sessions without new turns that edited, before the commit was
-// made, what it changed.
-func (g *gathered) pendingIn(c git.Commit, changes []git.Change) []session.Link {
+// made, what it changed, those that wrote lines of it whenever that was, and the one that commits.
+func (g *gathered) pendingIn(c git.Commit, changes []git.Change, wrote []session.Wrote) []session.Link {
 	if !g.isMine(c) {
 		return nil
 	}
 	var links []session.Link
 	for _, k := range g.st.Sessions {
-		if g.isRecent(k) && g.freshOf(k.Source, k.NativeID) == nil && k.edited(c, changes) {
+		if g.freshOf(k.Source, k.NativeID) == nil && (wroteAny(wrote, k.ID) || g.commits(k.NativeID) || g.isRecent(k) && k.edited(c, changes)) {
 			links = append(links, session.Link{Session: k.ID})
 		}
 	}
@@ -139,23 +238,6 @@ func (g *gathered) knownRewrites(rewrites []session.Rewrite) []session.Rewrite {
 		}
 	}
 	return out
-}
-
-// doer is who made the checkpoint: an agent, when nothing but automated runs stands
-// behind it.
-func (g *gathered) doer() string {
-	if g.Actor != "" {
-		return g.Actor
-	}
-	for _, s := range g.fresh {
-		if s.ActorType == session.ActorHuman {
-			return session.ActorHuman
-		}
-	}
-	if g.CI || len(g.fresh) > 0 {
-		return session.ActorAgent
-	}
-	return session.ActorHuman
 }
 
 // sessions are the sessions with something new, by the time of their start; a parent

@@ -45,7 +45,8 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	}
 	all := *c
 	all.Round = Round{Kept: noBound, Piece: noBound} // what no round stores, none goes on from
-	g := &gathered{Capturer: &all, st: st, now: now}
+	g := &gathered{Capturer: &all, st: st, now: now, edits: newEdits(c.CacheDir)}
+	g.edits.held = map[string][]editLine{}
 	if err := g.gather(ctx); err != nil {
 		return Preview{}, err
 	}
@@ -53,7 +54,7 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	if tips[c.Ledger.Ref()] == "" {
 		drafts, err = g.imported(ctx)
 	} else {
-		drafts, err = g.checkpoint(via, nil)
+		drafts, err = g.checkpoint(ctx, via, nil)
 	}
 	if err != nil {
 		return Preview{}, err

@@ -32,6 +32,7 @@ type reading struct {
 	resume []byte
 	tail   []byte
 	cut    bool // something of the file follows
+	edited []edited
 	err    error
 }
 
@@ -125,6 +126,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known, last pie
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
 	r = &reading{file: f, agent: rd.agent.Name(), doc: doc, offset: offset, cut: cut}
+	r.takeEdits()
 	if err := r.seal(file, sum); err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
@@ -157,7 +159,7 @@ func block(offset int64) int64 { return offset - offset%sha256.BlockSize }
 // resume finds where to read on: at the cursor when the bytes before it still stand, else
 // at the start. The hash has taken in the whole blocks before that place.
 func resume(file io.ReaderAt, size int64, k *known) (digest, int64, error) {
-	if k == nil || k.Bytes == 0 || size < k.Bytes || k.blurred() {
+	if k == nil || k.Bytes == 0 || size < k.Bytes || k.blurred() || k.Kept < k.Bytes {
 		return newDigest(), 0, nil
 	}
 	if len(k.Resume) > 0 {
@@ -252,10 +254,13 @@ func (g *gathered) remember() {
 		g.st.Files[r.file.Path] = stamp{Size: r.file.Size, ModTime: r.file.ModTime.UnixNano()}
 		if k := g.st.Sessions[sessionKey(r.agent, r.file.NativeID)]; k != nil && k.owns(r) {
 			k.Bytes, k.Hash = r.offset+r.doc.Bytes, r.hash
-			k.Resume, k.Tail = r.resume, r.tail
+			k.Resume, k.Tail, k.Kept = r.resume, r.tail, k.Bytes
 		}
 	}
 	g.st.forget(seen)
+	if g.looked != nil {
+		g.st.Looked = g.looked
+	}
 }
 
 // owns reports whether a reading is of the session's own transcript.

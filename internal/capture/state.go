@@ -23,7 +23,7 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with the fields below; a cache of another version is dropped.
-const cacheVersion = 9
+const cacheVersion = 10
 
 // recent is how long an edit that no commit holds yet can tie its session to one.
 const recent = 7 * 24 * time.Hour
@@ -37,6 +37,8 @@ type state struct {
 	Sessions map[string]*known        // by sessionKey
 	Recorded map[uint64]bool          // code commits whose files a checkpoint holds, by their first 8 bytes
 	Rewrites map[uint64][]uint64      // code commits that others became: new → old, sorted; a squash has several
+	Wrote    []uint64                 // what they say of lines that sessions wrote, sorted; see wroteKey
+	Looked   []git.OID                // commits that were looked at for such lines, with all behind them
 	Memories map[string][]string      // IDs of memories, sorted, by what they say; see memoryKey
 	Marks    map[string]session.Tally // by the ID of their session or memory
 	Latest   map[string]string        // session ID or key → path of the last segment that adds to it or links it
@@ -56,6 +58,8 @@ type known struct {
 	Tools    int
 	Apart    bool   // a part of it was left out, which was made in another repository
 	Bytes    int64  // cursor: how much of the transcript was read
+	Kept     int64  // of how much of it the edits are kept; see edits
+	Edited   bool   // it edited a file
 	Cursor   string // see session.Session
 	Hash     string
 	Title    string
@@ -84,6 +88,9 @@ func sessionKey(source, nativeID string) string { return source + "\x00" + nativ
 // load reads the cache, and brings it to the tips of the ledgers on this machine, by ref.
 func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID) (*state, error) {
 	st := readCache(filepath.Join(dir, cacheFile))
+	if newEdits(dir).lost() {
+		st.unkeep()
+	}
 	if maps.Equal(st.Tips, tips) {
 		return st, nil
 	}
@@ -109,6 +116,14 @@ func readCache(path string) *state {
 		return newState()
 	}
 	return st
+}
+
+// unkeep forgets that edits were kept, so that transcripts are read for them again.
+func (st *state) unkeep() {
+	for _, k := range st.Sessions {
+		k.Kept = 0
+	}
+	st.Files, st.Looked = map[string]stamp{}, nil
 }
 
 // save writes the cache beside its name and renames it, so that a reader never sees half
@@ -137,7 +152,7 @@ func (st *state) save(dir string) error {
 	return nil
 }
 
-// Forget removes the cache, and what processes that died left of it.
+// Forget removes the cache, the prints of edits, and what processes that died left of it.
 func Forget(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, cacheFile+"*"))
 	for _, f := range files {
@@ -145,6 +160,7 @@ func Forget(dir string) error {
 			err = errors.Join(err, gone)
 		}
 	}
+	err = errors.Join(err, os.RemoveAll(filepath.Join(dir, editsDir)))
 	if err != nil {
 		return fmt.Errorf("capture: forget: %w", err)
 	}
@@ -219,6 +235,7 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 			st.Rewrites[shaKey(r.New)] = slices.Insert(old, i, shaKey(r.Old))
 		}
 	}
+	st.say(all.Wrote)
 	st.applyNotes(all)
 	if cp := all.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch == session.Scrubbed) {
 		st.Recorded[shaKey(cp.GitSHA)] = true
@@ -302,7 +319,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		if !session.Edits(c.Tool) || c.Path == "" {
 			continue
 		}
-		if k.Pending == nil {
+		if k.Edited = true; k.Pending == nil {
 			k.Pending = map[string]time.Time{}
 		}
 		k.Pending[c.Path] = editTime(s, c)

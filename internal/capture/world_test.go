@@ -56,6 +56,7 @@ type world struct {
 	via  string
 	redo []session.Rewrite
 	red  redact.Settings // of the captures
+	env  map[string]string
 }
 
 // someone is who git's commits are of.
@@ -203,7 +204,7 @@ func (w *world) capturer() (*capture.Capturer, func(), error) {
 	}
 	return &capture.Capturer{
 		Repo: repo, Ledger: own, Redactor: redact.With(w.red), Agents: transcript.Agents(), Home: w.Home(),
-		Getenv: func(string) string { return "" }, Email: email, CacheDir: w.cache(), Now: w.now,
+		Getenv: func(name string) string { return w.env[name] }, Email: email, CacheDir: w.cache(), Now: w.now,
 	}, repo.Close, nil
 }
 
@@ -236,6 +237,7 @@ type held struct {
 	sessions    map[string]session.Session // by native ID
 	checkpoints []session.Checkpoint
 	rewrites    []session.Rewrite
+	wrote       []session.Wrote
 }
 
 // held reads the ledger from its beginning, and checks that each segment adds only what is
@@ -264,7 +266,7 @@ func (w *world) held() held {
 			if e.Checkpoint != nil {
 				h.checkpoints = append(h.checkpoints, *e.Checkpoint)
 			}
-			h.rewrites = append(h.rewrites, e.Rewrites...)
+			h.rewrites, h.wrote = append(h.rewrites, e.Rewrites...), append(h.wrote, e.Wrote...)
 		}
 	}
 	return h

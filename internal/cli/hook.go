@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -140,7 +141,11 @@ func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Worksp
 		return err
 	}
 	capturer.Budget = hookBytes
-	out, err := capturer.Run(ctx, via, c.rewrites(input))
+	run := func() (capture.Outcome, error) { return capturer.Run(ctx, via, c.rewrites(input)) }
+	if via == "" {
+		run = func() (capture.Outcome, error) { return capturer.Arrive(ctx) }
+	}
+	out, err := run()
 	for _, warning := range out.Warnings {
 		app.Warn(warning)
 	}
@@ -187,7 +192,7 @@ func namesLedger(input string) bool {
 	return slices.ContainsFunc(strings.Fields(input), ledger.IsLedger)
 }
 
-// reason is why a hook captures; false when it has nothing to do.
+// reason is why a hook captures, "" where it only looks at what arrived; false when it has nothing to do.
 func (c *hookCommand) reason(w *workspace.Workspace, author workspace.Author) (via string, ok bool, err error) {
 	switch c.name {
 	case "post-commit":
@@ -195,8 +200,11 @@ func (c *hookCommand) reason(w *workspace.Workspace, author workspace.Author) (v
 		// sees the end of a rebase.
 		return session.ViaCommit, !w.Repo.Sequencing(), nil
 	case "post-merge":
-		ok, err := w.OwnMerge(author)
-		return session.ViaMerge, ok && !w.Repo.Sequencing(), err
+		own, err := w.OwnMerge(author)
+		if err == nil && !own {
+			return "", !w.Repo.Merging(), nil // what was pulled may hold lines of sessions here
+		}
+		return session.ViaMerge, own && !w.Repo.Sequencing(), err
 	case "post-applypatch":
 		return session.ViaAm, !w.Repo.Sequencing(), nil // `rebase --apply` calls it, too
 	case postRewrite:

@@ -4,9 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -14,16 +18,20 @@ import (
 type initCommand struct {
 	remote string
 	mcp    bool
+	from   []string
 }
 
 func initEntry() entry {
 	return entry{
-		name: "init", usage: "init [--mcp] [--remote NAME]", short: "set this repository up, and import what agents already recorded",
+		name: "init", usage: "init [--mcp] [--remote NAME] [--from PATH]…", short: "set this repository up, and import what agents already recorded",
 		long: `
 Makes the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agent's skill,
 ignores the last two through info/exclude, and imports the sessions that coding agents
 already recorded for this repository. Ledgers that a clone brought along are taken in. Run again,
 it repairs what is missing and changes nothing else. "git rekal clean" undoes it.
+
+--from names a folder in which the repository was before it was moved or renamed: sessions that took place there
+are imported, too. It may be given several times.
 
 --mcp also registers the MCP server (see "git rekal mcp -h") in .mcp.json at the repository's root, beside
 whatever servers are there.`,
@@ -33,6 +41,7 @@ whatever servers are there.`,
 
 func (c *initCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server in .mcp.json")
+	fs.StringArrayVar(&c.from, "from", nil, "import sessions that took place in `PATH`, where the repository was before")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` beside each push (sets rekal.remote)")
 }
 
@@ -110,10 +119,14 @@ func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 			done = append(done, fmt.Sprintf("%s from %s", plural(taken.Ledgers, "ledger"), remote))
 		}
 	}
-	if _, err := author.Ledger.Create(ctx); err != nil {
+	own, err := ledger.LocalTips(w.Repo)
+	if err == nil && len(own) == 0 { // of a user whose address has changed, the first session makes it
+		_, err = author.Ledger.Create(ctx)
+	}
+	if err != nil {
 		return done, err
 	}
-	if before == "" {
+	if before == "" && len(own) == 0 {
 		done = append(done, "ledger branch "+shortRef(author.Ledger.Ref()))
 	}
 	if c.remote == "" || author.Config.Agreed(c.remote) && author.Config.Place != "" {
@@ -130,6 +143,12 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 	if err != nil {
 		return err
 	}
+	for _, dir := range c.from {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(app.Dir, dir)
+		}
+		capturer.From = append(capturer.From, filepath.Clean(dir))
+	}
 	if app.Terminal {
 		capturer.Progress = func(done, total int) {
 			fmt.Fprintf(app.Stderr, "\rimporting transcripts: %d of %d", done, total)
@@ -145,6 +164,10 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 	app.report(out)
 	if out.Sessions > 0 {
 		fmt.Fprintf(app.Stdout, "imported %s, tied to %s\n", counted(out), plural(out.Checkpoints, "commit"))
+	}
+	for _, dir := range slices.Sorted(maps.Keys(out.Apart)) {
+		app.hint(fmt.Sprintf(`left out %s of work in %s, which is not in this repository; "git rekal init --from PATH" takes that of where the repository was before`,
+			plural(out.Apart[dir], "session"), printable(dir)))
 	}
 	m, err := w.Reader()
 	if err != nil {

@@ -214,7 +214,7 @@ func removeCache(path string) error {
 // (with what lies beside them during a rebuild), those of past moments, the locks, the capture
 // cache, what is known of the embedding server, spilled data, and the record of what was made.
 func ourCache(name string) bool {
-	for _, own := range []string{"data.db", "index.db", "lock", "capture.cache", "embed.json", "made", "tmp", "at"} {
+	for _, own := range []string{"data.db", "index.db", "lock", "capture.cache", "edits", "embed.json", "made", "tmp", "at"} {
 		if name == own || strings.HasPrefix(name, own+".") {
 			return true
 		}

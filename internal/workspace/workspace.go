@@ -263,8 +263,8 @@ func (w *Workspace) redactor(c config.Config) *redact.Redactor {
 	return redact.With(redact.Settings{Known: known, Allow: c.Allow, Exclude: c.Exclude, Home: w.Home})
 }
 
-// ledger makes the author's ledger where there is none: the address has changed, or somebody
-// deleted the branch. What remotes are known to hold of it is taken up again.
+// ledger makes the author's ledger where there is none: somebody deleted the branch. What remotes are known to hold of it is taken
+// up again. Where the address has changed, the first entry makes it.
 func (w *Workspace) ledger(ctx context.Context, a Author) error {
 	if tip, err := a.Ledger.Tip(); err != nil || tip != "" {
 		return err
@@ -278,7 +278,10 @@ func (w *Workspace) ledger(ctx context.Context, a Author) error {
 			w.Warn(fmt.Errorf("the ledger %s was gone; it is taken up again from what %q held of it", a.Ledger.Ref(), remote))
 		}
 	}
-	_, err := a.Ledger.Create(ctx)
+	own, err := ledger.LocalTips(w.Repo)
+	if err == nil && len(own) == 0 {
+		_, err = a.Ledger.Create(ctx)
+	}
 	return err
 }
 

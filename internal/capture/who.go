@@ -1,0 +1,59 @@
+package capture
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// maxAgent bounds the name of an agent, in bytes.
+const maxAgent = 128
+
+// Coding agents set these in the shells in which they run commands, so that a hook can tell in whose it runs (seen in
+// November 2026).
+
+// commits reports whether git runs in the shell of a session.
+func (c *Capturer) commits(nativeID string) bool {
+	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "COPILOT_AGENT_SESSION_ID"} {
+		if nativeID != "" && c.Getenv(name) == nativeID {
+			return true
+		}
+	}
+	return false
+}
+
+// agentHere is the agent in whose shell git runs; "" where none is known.
+func (c *Capturer) agentHere() string {
+	for _, v := range [...]struct{ name, agent string }{
+		{"CLAUDECODE", "claude-code"}, {"GEMINI_CLI", "gemini-cli"}, {"OPENCODE", "opencode"}, {"COPILOT_CLI", "copilot-cli"},
+	} {
+		if c.Getenv(v.name) != "" {
+			return v.agent
+		}
+	}
+	name := c.Getenv("AI_AGENT")
+	if len(name) > maxAgent || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return name
+}
+
+// doer is who made the checkpoint: an agent, when nothing but automated runs stands behind it. Which agent that is says the one
+// whose shell this is, or else the first of the sessions.
+func (g *gathered) doer() (actor, agent string) {
+	actor = session.ActorHuman
+	if g.CI || len(g.fresh) > 0 {
+		actor = session.ActorAgent
+	}
+	for _, s := range g.fresh {
+		if s.ActorType == session.ActorHuman {
+			actor = session.ActorHuman
+		}
+	}
+	actor = cmp.Or(g.Actor, actor)
+	if agent = g.agentHere(); agent == "" && actor == session.ActorAgent && len(g.fresh) > 0 {
+		agent = g.fresh[0].AgentID
+	}
+	return actor, agent
+}

@@ -1,0 +1,231 @@
+package capture
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Bounds of what is looked at in a commit; beyond them its lines are nobody's for certain.
+const (
+	maxChanges = 2000   // files
+	maxAdded   = 20_000 // lines of a file
+)
+
+// wroteIn says which lines of a commit the sessions wrote that were at work here.
+func (g *gathered) wroteIn(c git.Commit, changes []git.Change) ([]session.Wrote, error) {
+	if len(c.Parents) > 1 || len(changes) > maxChanges {
+		return nil, nil
+	}
+	var out []session.Wrote
+	for _, ch := range changes {
+		if ch.OID == "" || !storable(ch.Path) || ch.OldPath != "" && !storable(ch.OldPath) {
+			continue
+		}
+		if ch.OldPath != "" {
+			if err := g.edits.add(ch.Path, []editLine{{Was: ch.OldPath}}); err != nil {
+				return nil, err
+			}
+		}
+		edits := g.before(c, g.edits.of(ch.Path))
+		if len(edits) == 0 {
+			continue
+		}
+		lines, err := g.Repo.Lines(ch.Before, ch.OID)
+		switch {
+		case errors.Is(err, git.ErrBinary), errors.Is(err, git.ErrTooLarge), errors.Is(err, git.ErrNotFound), errors.Is(err, git.ErrMalformed):
+			continue
+		case err != nil:
+			return nil, err
+		case len(lines.Added) <= maxAdded:
+			out = append(out, wroteLines(c, ch, lines, edits)...)
+		}
+	}
+	return out, nil
+}
+
+// before are the edits that were made before a commit, each once: those that a fork copied are its origin's.
+func (g *gathered) before(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
+	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
+	at := map[uint64]int{}
+	for _, e := range all {
+		if !e.At.Before(end) {
+			continue
+		}
+		key := printOf(e)
+		if i, again := at[key]; !again {
+			at[key], out = len(out), append(out, e)
+		} else if g.forked(out[i].Session, e.Session) {
+			out[i] = e
+		}
+	}
+	return out
+}
+
+func printOf(e attribution.Edit) uint64 {
+	h := fnv.New64a()
+	_ = binary.Write(h, binary.BigEndian, e.At.UnixMilli()) // a hash takes everything
+	for _, l := range e.Lines {
+		_ = binary.Write(h, binary.BigEndian, l)
+	}
+	return h.Sum64()
+}
+
+// forked reports whether a session is a fork of another one.
+func (g *gathered) forked(id, origin string) bool {
+	from := map[string]string{}
+	for _, k := range g.st.Sessions {
+		from[k.ID] = k.ForkedFrom
+	}
+	for _, s := range g.fresh {
+		from[s.ID] = cmp.Or(s.ForkedFrom, from[s.ID])
+	}
+	for range maxNames {
+		if id = from[id]; id == "" || id == origin {
+			break
+		}
+	}
+	return id == origin
+}
+
+func wroteLines(c git.Commit, ch git.Change, lines git.Lines, edits []attribution.Edit) (out []session.Wrote) {
+	f := attribution.Brought{Lines: attribution.Prints(lines.Text), Added: map[int]bool{}, Gone: attribution.Prints(lines.Gone)}
+	for _, i := range lines.Added {
+		f.Added[i] = true
+	}
+	for _, w := range attribution.Match(f, edits) {
+		for i := range w.Lines {
+			w.Lines[i]++ // as people count
+		}
+		out = append(out, session.Wrote{
+			GitSHA: string(c.OID), Blob: string(ch.OID), Session: w.Session, Path: ch.Path,
+			Lines: session.RangesOf(w.Lines), Gone: w.Gone, TS: w.At.UTC(),
+		})
+	}
+	return out
+}
+
+// unsaid leaves out what the ledgers say already.
+func (st *state) unsaid(all []session.Wrote) []session.Wrote {
+	return slices.DeleteFunc(all, func(w session.Wrote) bool {
+		_, said := slices.BinarySearch(st.Wrote, wroteKey(w))
+		return said
+	})
+}
+
+func (st *state) say(all []session.Wrote) {
+	for _, w := range all {
+		key := wroteKey(w)
+		if i, said := slices.BinarySearch(st.Wrote, key); !said {
+			st.Wrote = slices.Insert(st.Wrote, i, key)
+		}
+	}
+}
+
+// wroteKey is a record as a number.
+func wroteKey(w session.Wrote) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %s %s %s %d", w.GitSHA, w.Session, w.Path, w.Lines, w.Gone)
+	return h.Sum64()
+}
+
+// look says how far commits are looked at.
+type look struct {
+	everywhere bool // at those of all refs; else at HEAD's
+	again      bool // also at those that were looked at before
+	most       int  // at how many, the newest; 0: all
+}
+
+// arrived are the commits that were not looked at yet, and those in which an edit may be that was not known when they
+// were; the newest first. Older ones than the first session hold nothing of any.
+func (g *gathered) arrived(ctx context.Context, l look) ([]git.Commit, error) {
+	tips, err := g.codeTips(l.everywhere)
+	if err != nil || len(tips) == 0 {
+		return nil, err
+	}
+	hide := g.st.Looked
+	if l.again {
+		hide = nil
+	}
+	out, all, err := g.since(ctx, tips, hide, g.began(), l.most)
+	if err != nil {
+		return nil, err
+	}
+	if all {
+		g.looked = looked(g.st.Looked, tips, out, l.everywhere)
+	}
+	if !l.again && !g.news.IsZero() {
+		late, _, err := g.since(ctx, tips, nil, g.news.Truncate(time.Second), cmp.Or(l.most, maxLate))
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range late {
+			if !slices.ContainsFunc(out, func(o git.Commit) bool { return o.OID == c.OID }) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out, nil
+}
+
+// looked are tips behind which everything was looked at, once that holds of more.
+func looked(before, tips []git.OID, commits []git.Commit, everywhere bool) []git.OID {
+	if everywhere {
+		before = nil
+	}
+	behind := map[git.OID]bool{}
+	for _, c := range commits {
+		for _, p := range c.Parents {
+			behind[p] = true
+		}
+	}
+	all := slices.Concat(before, tips)
+	slices.Sort(all)
+	return slices.DeleteFunc(slices.Compact(all), func(id git.OID) bool { return behind[id] })
+}
+
+// maxLate is in how many commits an edit is looked for that was not known when they were made.
+const maxLate = 1000
+
+// since are the commits that tips lead to and hide does not, made at a moment or later. It says whether these are all.
+func (g *gathered) since(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {
+	for c, err := range g.Repo.Newest(ctx, tips, hide) {
+		switch {
+		case errors.Is(err, git.ErrNotFound): // a gap in the history
+			return out, true, nil
+		case err != nil:
+			return nil, false, err
+		case c.Committer.When.Before(from):
+			return out, true, nil
+		case most > 0 && len(out) == most:
+			return out, false, nil
+		}
+		out = append(out, c)
+	}
+	return out, true, ctx.Err()
+}
+
+// began is when the first of all sessions did.
+func (g *gathered) began() time.Time {
+	first := g.now
+	for _, k := range g.st.Sessions {
+		if k.First.Before(first) {
+			first = k.First
+		}
+	}
+	for _, s := range g.fresh {
+		if s.StartedAt.Before(first) {
+			first = s.StartedAt
+		}
+	}
+	return first.Truncate(time.Second)
+}
