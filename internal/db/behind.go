@@ -8,7 +8,7 @@ func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]CommitRow,
 		return nil, nil
 	}
 	these, args := among(shas)
-	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, user_email, inferred, ts, turn FROM session_commits
+	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, user_email, inferred, ts, turn, lines FROM session_commits
 		WHERE git_sha IN (`+these+`) ORDER BY ts DESC, checkpoint_id, session_id`, args...)
 	if err != nil {
 		return nil, err
@@ -16,7 +16,7 @@ func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]CommitRow,
 	out := map[string][]CommitRow{}
 	err = each(rows, func() error {
 		var c CommitRow
-		err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Email, &c.Inferred, &c.TS, &c.Turn)
+		err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Email, &c.Inferred, &c.TS, &c.Turn, &c.Lines)
 		out[c.SHA] = append(out[c.SHA], c)
 		return err
 	})

@@ -10,7 +10,7 @@ import (
 )
 
 // DataVersion is the schema version of data.db; any change of a table below raises it.
-const DataVersion = 6
+const DataVersion = 7
 
 // DataSchema is the schema of data.db: the six tables of the schema page (documented
 // columns first), the memories and marks that the ledger holds besides, who names which ID, links to
@@ -51,6 +51,9 @@ CREATE TABLE marks (
 CREATE TABLE rewrites (
     old_sha VARCHAR NOT NULL, new_sha VARCHAR NOT NULL, ts TIMESTAMP NOT NULL, user_email VARCHAR NOT NULL,
     entry VARCHAR NOT NULL, n INTEGER NOT NULL);
+CREATE TABLE wrote (
+    git_sha VARCHAR NOT NULL, blob VARCHAR, session_id VARCHAR NOT NULL, path VARCHAR NOT NULL, lines VARCHAR NOT NULL,
+    gone INTEGER NOT NULL, ts TIMESTAMP NOT NULL, user_email VARCHAR NOT NULL);
 CREATE TABLE claims (
     id VARCHAR NOT NULL, user_email VARCHAR NOT NULL, entry VARCHAR NOT NULL, credible BOOLEAN NOT NULL);
 CREATE TABLE dangling_links (session_id VARCHAR NOT NULL, entry VARCHAR NOT NULL);
@@ -252,7 +255,7 @@ func (t *Tx) Whole(ctx context.Context, s *session.Session) error {
 	})
 }
 
-// AppendNotes adds the marks and rewrites of an entry, whose place in the order of all is key.
+// AppendNotes adds the marks, the rewrites and what sessions wrote of an entry, whose place in the order of all is key.
 func (t *Tx) AppendNotes(e session.Entry, email, key string) error {
 	steps := []struct {
 		table string
@@ -273,6 +276,14 @@ func (t *Tx) AppendNotes(e session.Entry, email, key string) error {
 		{"rewrites", func(row func(...any) error) error {
 			for i, r := range e.Rewrites {
 				if err := row(r.Old, r.New, r.TS, email, key, int32(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"wrote", func(row func(...any) error) error {
+			for _, w := range e.Wrote {
+				if err := row(w.GitSHA, opt(w.Blob), w.Session, w.Path, w.Lines.String(), int32(w.Gone), w.TS, email); err != nil {
 					return err
 				}
 			}

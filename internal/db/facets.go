@@ -16,7 +16,7 @@ import (
 const recallDDL = `
 CREATE TABLE session_commits (
     session_id VARCHAR NOT NULL, checkpoint_id VARCHAR NOT NULL, git_sha VARCHAR NOT NULL,
-    user_email VARCHAR NOT NULL, inferred BOOLEAN NOT NULL, ts TIMESTAMP NOT NULL, turn INTEGER NOT NULL);
+    user_email VARCHAR NOT NULL, inferred BOOLEAN NOT NULL, ts TIMESTAMP NOT NULL, turn INTEGER NOT NULL, lines INTEGER NOT NULL);
 CREATE TABLE path_names (key BIGINT NOT NULL, path VARCHAR NOT NULL);
 CREATE TABLE path_sessions (key BIGINT NOT NULL, session_id VARCHAR NOT NULL);
 `
@@ -89,7 +89,7 @@ func (t *Tx) AppendFilesIndex(files []FileRow) error {
 func (t *Tx) AppendCommits(ties []CommitRow) error {
 	return t.Append("session_commits", func(row func(...any) error) error {
 		for _, c := range ties {
-			if err := row(c.Session, c.Checkpoint, c.SHA, c.Email, c.Inferred, c.TS, int32(c.Turn)); err != nil {
+			if err := row(c.Session, c.Checkpoint, c.SHA, c.Email, c.Inferred, c.TS, int32(c.Turn), int32(c.Lines)); err != nil {
 				return err
 			}
 		}

@@ -141,12 +141,13 @@ type CommitRow struct {
 	Inferred                 bool   // nothing recorded says that the session changed what the commit did
 	TS                       time.Time
 	Turn                     int // where the part of the session begins that was captured at it; -1 for none
+	Lines                    int // how many of its lines the session wrote
 }
 
 // Commits reads the code commits of sessions, the latest first.
 func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow, error) {
 	chosen, args := among(ids)
-	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, user_email, inferred, ts, turn FROM session_commits
+	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, user_email, inferred, ts, turn, lines FROM session_commits
 		WHERE session_id IN (`+chosen+`) ORDER BY ts DESC, checkpoint_id`, args...)
 	if err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow,
 	out := map[string][]CommitRow{}
 	err = each(rows, func() error {
 		var c CommitRow
-		if err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Email, &c.Inferred, &c.TS, &c.Turn); err != nil {
+		if err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Email, &c.Inferred, &c.TS, &c.Turn, &c.Lines); err != nil {
 			return err
 		}
 		out[c.Session] = append(out[c.Session], c)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -143,6 +144,7 @@ func (w *world) usurper(r *rand.Rand, email string, sessions []session.Session) 
 		e.Purges = []session.Mark{{ID: s.ID, N: 1 + r.IntN(3), TS: dawn}}
 		e.Restores = []session.Mark{{ID: other, N: 1 << 28, TS: dawn}}
 		e.Rewrites = amends("61", "12", "26").Rewrites
+		e.Wrote = []session.Wrote{wrote(s.ID, "1", "src/f1.go", 3, 30), wrote(other, "2", "src/f2.go", 4, 30)}
 		w.appendChain(c, at, e)
 	}
 	return c
@@ -180,10 +182,21 @@ func (w *world) tell(r *rand.Rand, c *chain, at int, own []session.Session) {
 	if r.IntN(6) == 0 {
 		e.Rewrites = []session.Rewrite{{Old: fmt.Sprintf("%040d", at), New: fmt.Sprintf("%040d", at+1), TS: later(at)}}
 	}
-	if len(e.Sessions) == 0 && e.Checkpoint == nil && len(e.Rewrites) == 0 {
+	for range r.IntN(3) { // of the checkpoint's commit or another, of sessions that are there or come later
+		e.Wrote = append(e.Wrote, wrote(own[r.IntN(len(own))].ID, fmt.Sprintf("%x", 1+r.IntN(15)), fmt.Sprintf("src/f%d.go", r.IntN(7)), 1+r.IntN(9), at))
+	}
+	if len(e.Sessions) == 0 && e.Checkpoint == nil && len(e.Rewrites)+len(e.Wrote) == 0 {
 		return
 	}
 	w.appendChain(c, at, e)
+}
+
+// wrote is that a session wrote a line of a commit, which a digit names.
+func wrote(id, commit, path string, line, at int) session.Wrote {
+	return session.Wrote{
+		GitSHA: strings.Repeat(commit, 40), Blob: strings.Repeat("b", 40), Session: id, Path: path,
+		Lines: session.RangesOf([]int{line}), TS: later(at),
+	}
 }
 
 // appendChain writes a commit that has not arrived yet.

@@ -30,6 +30,7 @@ type batch struct {
 	cps      []session.Checkpoint
 	ties     []db.CommitRow
 	files    []db.FileRow
+	lines    []db.WroteRow
 	dangling []db.DanglingLink
 	notes    []entry
 }
@@ -171,8 +172,8 @@ func (b *batch) take(ctx context.Context, e entry) error {
 	if len(e.Rewrites) > 0 {
 		b.rewrote[address(e.email)] = true
 	}
-	if len(e.Purges)+len(e.Restores)+len(e.Rewrites) > 0 {
-		b.notes = append(b.notes, e)
+	if len(e.Purges)+len(e.Restores)+len(e.Rewrites)+len(e.Wrote) > 0 {
+		b.wrote(e)
 	}
 	return nil
 }
@@ -279,7 +280,7 @@ func (b *batch) checkpoint(ctx context.Context, e entry, parts []session.Session
 	cp.ID = string(e.OID)
 	cp.Links = b.links(e)
 	b.code = append(b.code, cp.GitSHA)
-	err := b.give(ctx, &cp)
+	err := b.give(ctx, &cp, e.Wrote)
 	b.cps = append(b.cps, cp)
 	for _, l := range cp.Links {
 		turn := -1
@@ -366,6 +367,9 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 		return err
 	}
 	if err := b.index.AppendCommits(b.ties); err != nil {
+		return err
+	}
+	if err := b.index.AppendWrote(b.lines); err != nil {
 		return err
 	}
 	if err := b.index.AppendCode(b.cps); err != nil {

@@ -257,6 +257,11 @@ func (s *store) rename(entries []entry) {
 		for i := range e.Memories {
 			e.Memories[i].ID = s.claims.name(e.Memories[i].ID, author)
 		}
+		for i := range e.Wrote {
+			w := &e.Wrote[i]
+			entries[n].written = append(entries[n].written, session.OthersID(w.Session, author))
+			w.Session = s.claims.name(w.Session, author)
+		}
 		if e.Checkpoint == nil {
 			continue
 		}

@@ -73,11 +73,19 @@ func (n *named) commits() bool {
 // behind 50 sessions. Beyond it such files are nobody's.
 const maxShared = 100_000
 
-// give gives the files of a checkpoint to its sessions, and marks the ties that are inferred.
-func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
+// give gives the files of a checkpoint to its sessions, and marks the ties that are inferred. Those who wrote lines of a file have it,
+// and nobody else. Without files nothing tells who made the commit: it is the tail of a session, or a talk.
+func (b *batch) give(ctx context.Context, cp *session.Checkpoint, wrote []session.Wrote) error {
 	if len(cp.Files) == 0 {
+		for i := range cp.Links {
+			if cp.GitSHA == session.ZeroSHA {
+				break // there is nothing to be tied to
+			}
+			cp.Links[i].Inferred = true
+		}
 		return nil
 	}
+	writers := writersOf(cp, wrote)
 	if len(cp.Files)*len(cp.Links) > 10*maxShared { // nobody has that; asking each about each would take minutes
 		for i := range cp.Links {
 			cp.Links[i].Inferred = true
@@ -90,7 +98,10 @@ func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
 		if err != nil {
 			return fmt.Errorf("materialize: %w", err)
 		}
-		if owners[i], err = b.owners(ctx, cp.Links, f); err != nil {
+		if owners[i] = writers[f.Path]; len(owners[i]) == 0 {
+			owners[i], err = b.owners(ctx, cp.Links, f)
+		}
+		if err != nil {
 			return err
 		}
 		for _, id := range owners[i] {
@@ -126,6 +137,17 @@ func (b *batch) give(ctx context.Context, cp *session.Checkpoint) error {
 		cp.Links[i].Inferred = l.Inferred || !some[l.Session]
 	}
 	return nil
+}
+
+// writersOf are those of the sessions of a checkpoint that wrote lines of its files, by path.
+func writersOf(cp *session.Checkpoint, wrote []session.Wrote) map[string][]string {
+	out := map[string][]string{}
+	for _, w := range wrote {
+		if w.GitSHA == cp.GitSHA && slices.ContainsFunc(cp.Links, func(l session.Link) bool { return l.Session == w.Session }) {
+			out[w.Path] = append(out[w.Path], w.Session)
+		}
+	}
+	return out
 }
 
 // withParents adds those of the sessions of a checkpoint that had others of them do it.

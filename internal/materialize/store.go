@@ -102,10 +102,11 @@ type entry struct {
 	session.Entry
 	at     time.Time // its segments', which stands in their names
 	unread []error   // a segment each
-	linked []string  // what each link may be to, whatever that is called: its ID if it were somebody else's, too
+	// What each link may be to, and each record of lines may be of, whatever that is called: its ID if it were somebody else's, too.
+	linked, written []string
 }
 
-// sessions are the IDs of those that the commit adds to or links; some may stand twice.
+// sessions are the IDs of those that the commit adds to, links or tells lines of; some may stand twice.
 func (e entry) sessions() []string {
 	var ids []string
 	for _, p := range e.Sessions {
@@ -115,6 +116,9 @@ func (e entry) sessions() []string {
 		for _, l := range e.Checkpoint.Links {
 			ids = append(ids, l.Session)
 		}
+	}
+	for _, w := range e.Wrote {
+		ids = append(ids, w.Session)
 	}
 	return ids
 }

@@ -28,6 +28,7 @@ type behind struct {
 	rows     map[string][]db.CommitRow
 	owners   map[db.FileRow]bool // whether that is inferred
 	some     map[string]bool     // a checkpoint and a session that has a file of it
+	wrote    map[string][]db.WroteRow
 	inferred int
 	traced   int
 	late     <-chan time.Time
@@ -37,12 +38,14 @@ type behind struct {
 type claim struct {
 	session  string
 	inferred bool
-	turn     int // where the part begins that was captured at the commit; -1: not known
+	exact    bool // it wrote the line
+	turn     int  // where the part begins that was captured at the commit; -1: not known
 }
 
 func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
 	b := &behind{
-		index: index, rows: map[string][]db.CommitRow{}, owners: map[db.FileRow]bool{}, some: map[string]bool{}, late: time.After(tracePatience),
+		index: index, rows: map[string][]db.CommitRow{}, owners: map[db.FileRow]bool{}, some: map[string]bool{},
+		wrote: map[string][]db.WroteRow{}, late: time.After(tracePatience),
 	}
 	shas := make([]string, len(sources))
 	for i, s := range sources {
@@ -57,6 +60,9 @@ func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []sour
 		all = append(all, b.made(sha, b.was, b.is)...)
 	}
 	_, err = b.ties(ctx, all)
+	if err == nil {
+		err = b.readWrote(ctx, shas)
+	}
 	return b, err
 }
 
@@ -158,11 +164,16 @@ func claimed(to []claim, r db.CommitRow) []claim {
 			return to
 		}
 	}
-	return append(to, claim{r.Session, r.Inferred, r.Turn})
+	return append(to, claim{session: r.Session, inferred: r.Inferred, turn: r.Turn})
 }
 
 // whose tells what is behind the lines of a file that a commit brought.
 func (b *behind) whose(ctx context.Context, s source) ([][]claim, error) {
+	return b.written(ctx, s, b.told)
+}
+
+// told is whose the lines are of which nobody says who wrote them.
+func (b *behind) told(ctx context.Context, s source) ([][]claim, error) {
 	sha := string(s.Commit)
 	rows, err := b.ties(ctx, b.made(sha, b.was, b.is))
 	switch {
@@ -320,7 +331,7 @@ func (b *behind) deeper(depth int) func(context.Context, source) ([][]claim, err
 		if err != nil {
 			return nil, err
 		}
-		return b.seen(ctx, s, rows, depth+1)
+		return b.written(ctx, s, func(ctx context.Context, s source) ([][]claim, error) { return b.seen(ctx, s, rows, depth+1) })
 	}
 }
 

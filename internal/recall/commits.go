@@ -32,6 +32,9 @@ func tied(ctx context.Context, index *db.DB, hits []found, asked asked, query st
 	}
 	ties, err := index.Commits(ctx, ids)
 	asked.judge(ties)
+	for _, rows := range ties {
+		asked.own = asked.own || slices.ContainsFunc(rows, func(r db.CommitRow) bool { return strings.HasPrefix(r.SHA, asked.start) && asked.home(r.Email) })
+	}
 	for i, h := range hits {
 		first := map[string]int{}
 		for _, r := range ties[h.id] { // the latest first
@@ -40,6 +43,9 @@ func tied(ctx context.Context, index *db.DB, hits []found, asked asked, query st
 				continue
 			}
 			first[r.SHA] = tie
+			if strings.HasPrefix(r.SHA, asked.start) {
+				hits[i].lines = max(hits[i].lines, r.Lines)
+			}
 			if h.turn == search.First && r.Turn >= 0 {
 				hits[i].turn = r.Turn
 			}
@@ -64,6 +70,7 @@ type asked struct {
 	gone  bool                    // it is not here
 	home  func(email string) bool // whether who has an address may speak of it
 	ties  map[db.LedgerCommit]int
+	own   bool // who made the commit says whose it is
 }
 
 // commits lists them.
@@ -81,7 +88,8 @@ func (a asked) tie(r db.CommitRow) (tie int, ok bool) {
 		tie, ok = own, true
 	}
 	if strings.HasPrefix(r.SHA, a.start) {
-		if tie, ok = recorded, true; !a.home(r.Email) { // a checkpoint of somebody else's commit
+		// A checkpoint of somebody else's commit; who wrote its lines has a part in it all the same (a squash merge on a server).
+		if tie, ok = recorded, true; !a.home(r.Email) && (a.own || r.Lines == 0) {
 			tie = alleged
 		}
 	}

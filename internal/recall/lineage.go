@@ -96,9 +96,11 @@ func reached(start db.LedgerCommit, along []ways) []db.LedgerCommit {
 
 // home tells who may say what a commit was before: who made it. Everybody may where it is not here.
 func (l lineage) home(sha string) func(email string) bool {
-	c, err := l.repo.Commit(git.OID(sha))
+	c, err := l.commit(sha)
 	return func(email string) bool { return err != nil || madeBy(c, email) }
 }
+
+func (l lineage) commit(sha string) (git.Commit, error) { return l.repo.Commit(git.OID(sha)) }
 
 func madeBy(c git.Commit, email string) bool {
 	return strings.EqualFold(email, c.Committer.Email) || strings.EqualFold(email, c.Author.Email)

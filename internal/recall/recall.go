@@ -159,6 +159,7 @@ type found struct {
 	read    []string // what misspelt words of the query were read as
 	weak    bool
 	tie     int // how --commit or why tie it; recorded where nobody asks
+	lines   int // how many of the lines that --commit brought it wrote
 	snippet int // how many characters are shown of it
 }
 
@@ -320,6 +321,9 @@ func shape(f db.Facet, h found) result.Hit {
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,
+	}
+	if h.lines > 0 {
+		out.Explains = &result.Explains{Lines: h.lines}
 	}
 	if f.Kind == db.KindSession {
 		out.LastTurnAt, out.Turns, out.ToolCalls = result.Time(f.Latest), &f.Turns, &f.Tools

@@ -151,6 +151,7 @@ type source struct {
 type explained struct {
 	id       string
 	lines    []int
+	exact    []int    // of them, those that it is known to have written
 	shared   []int    // of them, those that one of several brought
 	weight   float64  // the lines, of those that are shared its part
 	commits  []string // the one with the most lines first
@@ -229,6 +230,9 @@ func (w *why) give(c claim, line int, commit git.OID, several int) {
 		w.explained[c.session] = e
 	}
 	e.lines, e.weight = append(e.lines, line), e.weight+1/float64(several)
+	if c.exact {
+		e.exact = append(e.exact, line)
+	}
 	if several > 1 {
 		e.shared = append(e.shared, line)
 	}
@@ -263,6 +267,7 @@ func (w *why) ranked(ctx context.Context) ([]*explained, error) {
 		e := w.explained[id]
 		e.edits = edits[id]
 		slices.Sort(e.lines)
+		slices.Sort(e.exact)
 		slices.Sort(e.shared)
 		out = append(out, e)
 	}
@@ -315,7 +320,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	for i := range out {
 		e := ranked[i]
 		out[i].Score = math.Round(hits[i].score*1e4) / 1e4
-		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Shared: w.ranges(e.shared), Commits: e.commits}
+		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact), Shared: w.ranges(e.shared), Commits: e.commits}
 	}
 	return out, err
 }

@@ -69,10 +69,11 @@ type Source struct {
 
 // Explains says which lines a session explains.
 type Explains struct {
-	Lines   int      `json:"lines"` // how many
-	Ranges  []Range  `json:"ranges"`
-	Shared  []Range  `json:"shared,omitempty"` // of them those that one of several sessions brought: which is not known
-	Commits []string `json:"commits"`          // that brought them, abbreviated, the one with the most lines first
+	Lines   int      `json:"lines"`             // how many
+	Ranges  []Range  `json:"ranges,omitempty"`  // of the file that why is asked about
+	Exact   []Range  `json:"exact,omitempty"`   // of them those that it wrote, compared line by line; of the others the rules of ties say it
+	Shared  []Range  `json:"shared,omitempty"`  // of them those that one of several sessions brought: which is not known
+	Commits []string `json:"commits,omitempty"` // that brought them, abbreviated, the one with the most lines first
 }
 
 // Hit is one session or memory that was found.
@@ -103,7 +104,7 @@ type Hit struct {
 	FilesTotal int      `json:"files_total,omitempty"`
 	Purged     bool     `json:"purged,omitempty"` // only where purged ones were asked for
 
-	Explains *Explains `json:"explains,omitempty"` // of git rekal why
+	Explains *Explains `json:"explains,omitempty"` // of git rekal why; of --commit only how many lines
 }
 
 // Memory is the answer of `git rekal save`, and of `git rekal query --session ID` for a memory.
