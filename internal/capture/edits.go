@@ -86,7 +86,7 @@ func (e *edits) add(path string, lines []editLine) error {
 	if err := folder(filepath.Dir(name)); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err == nil {
 		_, err = f.Write(more.Bytes())
 		err = errors.Join(err, f.Close())
@@ -99,7 +99,7 @@ func (e *edits) add(path string, lines []editLine) error {
 
 // folder makes a folder in one that is there.
 func folder(name string) error {
-	err := os.Mkdir(name, 0o755)
+	err := os.Mkdir(name, 0o700)
 	if err == nil || errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

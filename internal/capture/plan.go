@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -123,7 +124,7 @@ func (g *gathered) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote
 // of them is talk (the last words of an agent that committed by itself, which its hook can't have seen).
 func (g *gathered) parted(cp *session.Checkpoint, wrote []session.Wrote) (tied, apart []session.Session) {
 	for _, s := range g.sessions() {
-		if len(cp.Files) > 0 && g.isDone(s) && !wroteAny(wrote, s.ID) && !g.commits(s.NativeID) {
+		if len(cp.Files) > 0 && g.isDone(s, cp.Files) && !wroteAny(wrote, s.ID) && !g.commits(s.NativeID) {
 			apart = append(apart, s)
 		} else {
 			tied = append(tied, s)
@@ -136,8 +137,9 @@ func wroteAny(wrote []session.Wrote, id string) bool {
 	return slices.ContainsFunc(wrote, func(w session.Wrote) bool { return w.Session == id })
 }
 
-// isDone reports whether a session, with what it spawned, has edited something, and nothing that waits for a commit.
-func (g *gathered) isDone(s session.Session) bool {
+// isDone reports whether a session, with what it spawned, has edited something, and nothing that waits for a commit. A command that
+// names a file of the commit may have edited it.
+func (g *gathered) isDone(s session.Session, files []session.File) bool {
 	family := map[string]bool{s.ID: true}
 	edited := false
 	for again := true; again; {
@@ -158,7 +160,9 @@ func (g *gathered) isDone(s session.Session) bool {
 	}
 	return edited && !slices.ContainsFunc(g.fresh, func(f *session.Session) bool {
 		return (family[f.ID] || family[f.Parent]) && slices.ContainsFunc(f.ToolCalls, func(c session.ToolCall) bool {
-			return session.Edits(c.Tool) || strings.Contains(c.Cmd, "git commit")
+			return session.Edits(c.Tool) || strings.Contains(c.Cmd, "git commit") || slices.ContainsFunc(files, func(f session.File) bool {
+				return strings.Contains(c.Cmd, path.Base(f.Path))
+			})
 		})
 	})
 }
