@@ -228,10 +228,11 @@ func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
 	return out, err
 }
 
-// Ties lists the checkpoints of one author by the code commit that each is tied to, the first
-// ones first.
+// Ties lists the checkpoints of one author by the code commit that each captured, the first
+// ones first. Those of imports captured none.
 func (d *DB) Ties(ctx context.Context, email string) (map[string][]string, error) {
-	rows, err := d.Query(ctx, `SELECT git_sha, id FROM checkpoints WHERE lower(user_email) = lower(?) ORDER BY ts, id`, email)
+	rows, err := d.Query(ctx, `SELECT git_sha, id FROM checkpoints WHERE lower(user_email) = lower(?) AND via <> ? ORDER BY ts, id`,
+		email, session.ViaImport)
 	if err != nil {
 		return nil, err
 	}

@@ -18,13 +18,17 @@ type Moment struct {
 	Ref   string    // one's own ledger
 	OID   git.OID   // its commit; "" for nothing of it
 	Until time.Time // of the others' ledgers count the commits up to then, and what these build on
+
+	// Imports: of what imports stored later in any ledger counts what had been said by then. It is so for a moment of the world (a
+	// date, a commit of code), and not for a commit of a ledger, which is what that ledger held.
+	Imports bool
 }
 
 // ErrNoMoment is text that names no moment: no such commit, revision or date, or several.
 var ErrNoMoment = errors.New("no such checkpoint or revision")
 
-// Ties lists, for each code commit that checkpoints of one's own ledger are tied to, these
-// checkpoints, the first ones first.
+// Ties lists, for each code commit that checkpoints of one's own ledger captured, these
+// checkpoints, the first ones first. Those of an import captured nothing at the time.
 type Ties func() (map[git.OID][]git.OID, error)
 
 // Moment finds the moment that text names. What it begins with is one of these, the first that
@@ -34,9 +38,7 @@ type Ties func() (map[git.OID][]git.OID, error)
 //   - HEAD, @ or nothing before a date: the ledger's tip;
 //   - the SHA of a commit of one's own ledger, or its beginning;
 //   - a commit of somebody else's ledger: when it was made;
-//   - any other revision is one of code: the first checkpoint that is tied to the commit, else
-//     the last one made before it, else the first one tied to its nearest ancestor (sessions
-//     that were imported later), else when it was made.
+//   - any other revision is one of code: the first checkpoint that captured it, else when it was made.
 //
 // A moment before one's own first commit is one with nothing of one's own.
 func (l *Ledger) Moment(ctx context.Context, text string, ties Ties) (Moment, error) {
@@ -106,11 +108,11 @@ func (w *resolver) dated(ctx context.Context, from git.OID, date, way string) (M
 	if err != nil {
 		return Moment{}, fmt.Errorf("%w: %q is no date", ErrNoMoment, date)
 	}
+	if from == w.tip && way == "" {
+		return w.world(ctx, when)
+	}
 	id, err := w.last(ctx, from, when)
 	if err == nil && id == "" {
-		if from == w.tip && way == "" {
-			return Moment{Ref: w.ref, Until: when}, nil
-		}
 		err = fmt.Errorf("%w: there was nothing yet", ErrNoMoment)
 	}
 	return w.onward(ctx, id, way, err)
@@ -215,6 +217,13 @@ func (w *resolver) before(ctx context.Context, when time.Time) (Moment, error) {
 	return Moment{Ref: w.ref, OID: id, Until: when}, err
 }
 
+// world is the moment of a time, with what was imported later.
+func (w *resolver) world(ctx context.Context, when time.Time) (Moment, error) {
+	m, err := w.before(ctx, when)
+	m.Imports = true
+	return m, err
+}
+
 // last is the newest commit that is not later than a time, as `git rev-list -1 --before` tells
 // it; "" when there is none.
 func (w *resolver) last(ctx context.Context, from git.OID, when time.Time) (git.OID, error) {
@@ -235,7 +244,7 @@ func (w *resolver) last(ctx context.Context, from git.OID, when time.Time) (git.
 // code is the moment of a code commit.
 func (w *resolver) code(ctx context.Context, c git.Commit) (Moment, error) {
 	if w.tip == "" {
-		return w.before(ctx, c.Committer.When)
+		return w.world(ctx, c.Committer.When)
 	}
 	tied, err := w.ties()
 	if err != nil {
@@ -243,40 +252,11 @@ func (w *resolver) code(ctx context.Context, c git.Commit) (Moment, error) {
 	}
 	id := w.first(tied[c.OID])
 	if id == "" {
-		if id, err = w.last(ctx, w.tip, c.Committer.When); err != nil {
-			return Moment{}, err
-		}
+		return w.world(ctx, c.Committer.When)
 	}
-	if id == "" {
-		if id, err = w.nearest(ctx, c.OID, tied); err != nil {
-			return Moment{}, err
-		}
-	}
-	if id == "" {
-		return w.before(ctx, c.Committer.When)
-	}
-	return w.own(id)
-}
-
-// maxCode bounds how many code commits are looked at for a tied one: of linux's million, those
-// of some months.
-const maxCode = 20_000
-
-// nearest is the first checkpoint that is tied to the newest ancestor which has one.
-func (w *resolver) nearest(ctx context.Context, code git.OID, tied map[git.OID][]git.OID) (git.OID, error) {
-	n := 0
-	for c, err := range w.repo.Newest(ctx, []git.OID{code}, nil) {
-		if err != nil {
-			return "", fmt.Errorf("ledger: %w", err)
-		}
-		if id := w.first(tied[c.OID]); id != "" {
-			return id, nil
-		}
-		if n++; n == maxCode {
-			break
-		}
-	}
-	return "", nil
+	m, err := w.own(id)
+	m.Imports = true
+	return m, err
 }
 
 // first is the first of some checkpoints that is in the ledger: what the tables say may be

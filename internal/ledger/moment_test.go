@@ -60,11 +60,13 @@ func TestMoment(t *testing.T) {
 	s.git("tag", "v1", string(tied))
 	s.git("-c", "user.name=S", "-c", "user.email=a@example.com", "tag", "-a", "-m", "x", "v0", string(first))
 	s.git("branch", "abcdef0", string(tied)) // a branch whose name could be a SHA
-	imported := s.codes(-50, first)
-	old := s.codes(-40, imported)
-	checkpoints := map[git.OID][]git.OID{tied: {his, own[30], own[40]}, imported: {own[20], own[30]}}
+	old := s.codes(-40, first)
+	checkpoints := map[git.OID][]git.OID{tied: {his, own[30], own[40]}}
 	unix := func(n int) string { return fmt.Sprint(minute(n).Unix()) }
 	at := func(n int) ledger.Moment { return ledger.Moment{Ref: ref, OID: own[n], Until: minute(n)} }
+	world := func(n, until int) ledger.Moment {
+		return ledger.Moment{Ref: ref, OID: own[n], Until: minute(until), Imports: true}
+	}
 	for _, c := range []struct {
 		text string
 		want ledger.Moment
@@ -82,28 +84,27 @@ func TestMoment(t *testing.T) {
 		{string(own[20][:8]) + "~1", at(10)},
 		{"rekal/a@example.com~1", at(30)},
 		{":/note 30", at(30)},
-		{"@{now}", at(40)},
-		{"@{" + unix(40) + "}", at(40)},
-		{"HEAD@{" + unix(39) + "}", at(30)},
+		{"@{" + unix(40) + "}", world(40, 40)},
+		{"HEAD@{" + unix(39) + "}", world(30, 39)},
 		{"@{" + unix(30) + "}~1", at(20)},
-		{"@{" + minute(29).Format("2006-01-02 15:04:05 -0700") + "}", at(20)},
+		{"@{" + minute(29).Format("2006-01-02 15:04:05 -0700") + "}", world(20, 29)},
 		{string(own[30][:8]) + "@{" + unix(25) + "}", at(20)},
-		{"rekal/a@example.com@{" + unix(35) + "}", at(30)},
+		{"rekal/a@example.com@{" + unix(35) + "}", world(30, 35)},
 		// Nothing of one's own was there yet.
-		{"@{" + unix(5) + "}", ledger.Moment{Ref: ref, Until: minute(5)}},
+		{"@{" + unix(5) + "}", world(0, 5)},
 		// Somebody else's: when it was made.
 		{string(his), ledger.Moment{Ref: ref, OID: own[20], Until: minute(25)}},
 		{"refs/rekal/origin/bob@example.com", ledger.Moment{Ref: ref, OID: own[20], Until: minute(25)}},
-		// Code: tied to it, or made before it, or tied to an ancestor.
-		{"v1", at(30)},
-		{"v1^{}", at(30)},
-		{string(tied[:10]), at(30)},
-		{"abcdef0", at(30)},
-		{"main", at(30)},
-		{"main~1", at(30)},
-		{"main@{" + unix(34) + "}", at(30)},
-		{string(old), at(20)},
-		{"v0", ledger.Moment{Ref: ref, Until: minute(-100)}},
+		// Code: what captured it, or when it was made.
+		{"v1", world(30, 30)},
+		{"v1^{}", world(30, 30)},
+		{string(tied[:10]), world(30, 30)},
+		{"abcdef0", world(30, 30)},
+		{"main", world(30, 35)},
+		{"main~1", world(30, 30)},
+		{"main@{" + unix(34) + "}", world(30, 30)},
+		{string(old), world(0, -40)},
+		{"v0", world(0, -100)},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			got, err := s.own().Moment(t.Context(), c.text, tiesOf(checkpoints))
@@ -133,7 +134,7 @@ func TestMomentWithoutALedger(t *testing.T) {
 	his := s.writes("bob@example.com", 25)
 	code := s.codes(30)
 	for text, want := range map[string]ledger.Moment{
-		string(his): {Ref: ref, Until: minute(25)}, string(code): {Ref: ref, Until: minute(30)},
+		string(his): {Ref: ref, Until: minute(25)}, string(code): {Ref: ref, Until: minute(30), Imports: true},
 	} {
 		got, err := s.own().Moment(t.Context(), text, nil)
 		if err != nil {

@@ -16,13 +16,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // The tables of a past moment are tables like those of today, in a folder of their own below
 // .rekal/at/: two files, two locks, and cursors. What differs is which commits of the heads
 // count. The cursors hold the heads as they are today, so that a fetch which brings
 // earlier commits of others brings these tables up, too, and one that brings only later ones
-// moves nothing but the cursors.
+// moves nothing but the cursors. A moment with imports reads the heads as they are today, and of
+// each later commit only what an import brought of the time before (early).
 
 const (
 	pastDir = "at"
@@ -95,7 +97,7 @@ func (m *Materializer) unpacked(ctx context.Context, f *ledger.Folder) (*git.Rep
 
 // momentName names the folder of a moment.
 func momentName(at ledger.Moment) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n", at.Ref, at.OID, at.Until.Unix()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d\n%t\n", at.Ref, at.OID, at.Until.Unix(), at.Imports))
 	return fmt.Sprintf("%x", sum[:16])
 }
 
@@ -131,7 +133,7 @@ func (m *Materializer) all() ([]ledger.Head, error) {
 // heads are the ledgers whose commits count, one's own as it is at the moment.
 func (m *Materializer) heads() ([]ledger.Head, error) {
 	heads, err := m.all()
-	if m.moment == nil || err != nil {
+	if m.moment == nil || m.moment.Imports || err != nil {
 		return heads, err
 	}
 	i := slices.IndexFunc(heads, func(h ledger.Head) bool { return h.Ref == m.moment.Ref })
@@ -146,7 +148,7 @@ func (m *Materializer) heads() ([]ledger.Head, error) {
 
 // counting lists commits of a ledger which, with all behind them, are what counts of it.
 func (m *Materializer) counting(ctx context.Context, ref string, tip git.OID) ([]git.OID, error) {
-	if m.moment == nil || ref == m.moment.Ref {
+	if m.moment == nil || m.moment.Imports || ref == m.moment.Ref {
 		return []git.OID{tip}, nil
 	}
 	return ledger.AsOf(ctx, m.Repo, tip, m.moment.Until)
@@ -164,6 +166,51 @@ func (m *Materializer) since(ctx context.Context, h ledger.Head, known []git.OID
 		out, known = append(out, more...), append(slices.Clip(known), tip)
 	}
 	return out, err
+}
+
+// late tells the commits of a ledger that are read for nothing but imports: those that are later than the moment.
+func (m *Materializer) late(ctx context.Context, h ledger.Head, known []git.OID) (func(ledger.Commit) bool, error) {
+	switch {
+	case m.moment == nil || !m.moment.Imports:
+		return func(ledger.Commit) bool { return false }, nil
+	case h.Ref != m.moment.Ref:
+		return func(c ledger.Commit) bool { return c.When.After(m.moment.Until) }, nil
+	}
+	then := map[git.OID]bool{}
+	if m.moment.OID != "" {
+		commits, err := ledger.Since(ctx, m.Repo, m.moment.OID, known...)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range commits {
+			then[c.OID] = true
+		}
+	}
+	return func(c ledger.Commit) bool { return !then[c.OID] }, nil
+}
+
+// early is what an import brought, in an entry later than the moment, of what had been said and committed by then.
+func (s *store) early(e session.Entry) session.Entry {
+	end := s.until.Add(time.Second) // git leaves out milliseconds
+	made := func(sha string) bool {
+		c, err := s.repo.Commit(git.OID(sha))
+		return err == nil && c.Committer.When.Before(end)
+	}
+	if cp := e.Checkpoint; cp != nil && (cp.Via != session.ViaImport || !made(cp.GitSHA)) {
+		return session.Entry{}
+	}
+	out := session.Entry{Checkpoint: e.Checkpoint}
+	for _, p := range e.Sessions {
+		if p = p.Before(end); len(p.Turns) > 0 {
+			out.Sessions = append(out.Sessions, p)
+		}
+	}
+	for _, w := range e.Wrote {
+		if made(w.GitSHA) {
+			out.Wrote = append(out.Wrote, w)
+		}
+	}
+	return out
 }
 
 // usedFile says by its time when somebody last asked for a moment, and is the lock that its folder

@@ -93,6 +93,7 @@ type commit struct {
 	email  string
 	author string // see authorOf
 	bytes  uint64 // of the segments
+	late   bool   // it is later than the moment: only what it imports counts
 	// key orders all commits of all ledgers: by the name of the first segment, which begins with
 	// its time, then by the commit itself.
 	key string
@@ -231,11 +232,19 @@ func anew(c commit) bool { return c.Root && len(c.Segments) > 0 }
 // there: in a partial clone some may not be.
 func (m *Materializer) missing(ctx context.Context, h ledger.Head, known []git.OID) (out []commit, bytes uint64, err error) {
 	commits, err := m.since(ctx, h, known)
+	if err != nil {
+		return nil, 0, err
+	}
+	late, err := m.late(ctx, h, known)
+	if err != nil {
+		return nil, 0, err
+	}
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, fmt.Errorf("materialize: %w", err)
 		}
 		one := newCommit(c, h)
+		one.late = late(c)
 		for _, s := range c.Segments {
 			size, err := m.Repo.BlobSize(s.Blob)
 			if err != nil {

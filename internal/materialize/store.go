@@ -29,6 +29,7 @@ const batchBytes = 8 << 20
 type store struct {
 	data, index *db.DB
 	repo        *git.Repo
+	until       time.Time // of a past moment
 	now         func() time.Time
 	warn        func(error)
 
@@ -65,6 +66,9 @@ func (m *Materializer) openStore(ctx context.Context, data, index string) (*stor
 	s := &store{
 		repo: m.Repo, now: m.Now, warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{},
 		kept: map[string]entry{}, rewrote: map[string]bool{},
+	}
+	if m.moment != nil {
+		s.until = m.moment.Until
 	}
 	err := beside(
 		func() (err error) {
@@ -234,6 +238,9 @@ func (s *store) read(c commit) (entry, error) {
 			continue
 		}
 		out.Join(e)
+	}
+	if c.late {
+		out.Entry = s.early(out.Entry)
 	}
 	if out.Checkpoint != nil {
 		out.Checkpoint.UserEmail = address(out.Checkpoint.UserEmail)

@@ -234,6 +234,20 @@ func (s Session) Tail(n int) Session {
 	return s
 }
 
+// Before is what had been said of s before a time: its leading turns, and the calls behind them.
+func (s Session) Before(end time.Time) Session {
+	n := slices.IndexFunc(s.Turns, func(t Turn) bool { return !t.TS.Before(end) })
+	if n < 0 {
+		return s
+	}
+	last := s.FirstTurn + n - 1
+	if i := slices.IndexFunc(s.ToolCalls, func(c ToolCall) bool { return c.Turn > last }); i >= 0 {
+		s.ToolCalls = s.ToolCalls[:i]
+	}
+	s.Turns = s.Turns[:n]
+	return s
+}
+
 // Join adds what another segment of the same ledger commit says: a checkpoint with very many
 // files, or a long session, goes on there. Parts of one session stay apart.
 func (e *Entry) Join(next Entry) {

@@ -370,3 +370,28 @@ func TestJoin(t *testing.T) {
 		Purges: []session.Mark{{N: 1}, {N: 2}}, Restores: []session.Mark{{N: 1}, {N: 2}}, Rewrites: []session.Rewrite{{Old: "1"}, {Old: "2"}}, Scrubs: []session.Scrub{{Segment: "1"}, {Segment: "2"}},
 	}, got)
 }
+
+func TestBefore(t *testing.T) {
+	day := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
+	s := session.Session{
+		FirstTurn: 2, FirstTool: 1,
+		Turns:     []session.Turn{{Index: 2, TS: day}, {Index: 3, TS: day.Add(time.Minute)}},
+		ToolCalls: []session.ToolCall{{Index: 1, Turn: 1}, {Index: 2, Turn: 2}, {Index: 3, Turn: 3}},
+	}
+	for _, c := range []struct {
+		name         string
+		end          time.Time
+		turns, calls int
+	}{
+		{"nothing yet", day, 0, 1},
+		{"the first turn", day.Add(time.Second), 1, 2},
+		{"all", day.Add(time.Hour), 2, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := s.Before(c.end)
+			if len(got.Turns) != c.turns || len(got.ToolCalls) != c.calls {
+				t.Errorf("%d turns and %d calls, want %d and %d", len(got.Turns), len(got.ToolCalls), c.turns, c.calls)
+			}
+		})
+	}
+}
