@@ -83,8 +83,8 @@ func (g *gathered) spans() []span {
 	for _, s := range g.fresh {
 		sp := span{s: s, from: s.FirstTS().Truncate(time.Second), to: s.LastTS().Add(afterLast), edits: map[string]bool{}}
 		for _, c := range s.ToolCalls {
-			if session.Edits(c.Tool) && c.Path != "" {
-				sp.edits[c.Path] = true
+			if path := c.Edited(); path != "" {
+				sp.edits[path] = true
 			}
 		}
 		if len(sp.edits) > 0 && len(s.Turns) > 0 {

@@ -316,7 +316,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		k.Resume, k.Tail = nil, nil
 	}
 	for _, c := range s.ToolCalls {
-		if !session.Edits(c.Tool) || c.Path == "" {
+		if c.Edited() == "" {
 			continue
 		}
 		if k.Edited = true; k.Pending == nil {

@@ -21,13 +21,13 @@ CREATE TABLE path_names (key BIGINT NOT NULL, path VARCHAR NOT NULL);
 CREATE TABLE path_sessions (key BIGINT NOT NULL, session_id VARCHAR NOT NULL);
 `
 
-// AppendToolsIndex adds the tool calls of parts to index.db.
+// AppendToolsIndex adds the tool calls of parts to index.db, with the paths that they touched.
 func (t *Tx) AppendToolsIndex(parts []session.Session, times func(s session.Session, c session.ToolCall) time.Time) error {
 	return t.Append("tool_calls_index", func(row func(...any) error) error {
 		for _, s := range parts {
 			for _, c := range s.ToolCalls {
 				id := session.RowID(times(s, c), s.ID, "tool", c.Index)
-				if err := row(id, s.ID, int32(c.Index), c.Tool, opt(c.Path), opt(c.Cmd)); err != nil {
+				if err := row(id, s.ID, int32(c.Index), c.Tool, opt(c.Touched()), opt(c.Cmd)); err != nil {
 					return err
 				}
 			}
@@ -97,11 +97,11 @@ func (t *Tx) AppendCommits(ties []CommitRow) error {
 	})
 }
 
-// Paths reads from data.db the git-root-relative paths that the tools of sessions named,
+// Paths reads from data.db the git-root-relative paths that the tools of sessions touched,
 // each once, in the order of the first call.
 func (t *Tx) Paths(ctx context.Context, ids []string) (map[string][]string, error) {
 	rows, err := t.Query(ctx, `SELECT session_id, path FROM tool_calls
-		WHERE path IS NOT NULL AND path <> '.' AND path NOT LIKE '/%' AND path NOT LIKE '~%' AND session_id IN (SELECT unnest(?::VARCHAR[]))
+		WHERE path IS NOT NULL AND NOT failed AND path <> '.' AND path NOT LIKE '/%' AND path NOT LIKE '~%' AND session_id IN (SELECT unnest(?::VARCHAR[]))
 		GROUP BY session_id, path ORDER BY session_id, min(call_order)`, ids)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (t *Tx) Paths(ctx context.Context, ids []string) (map[string][]string, erro
 // the order of the first call.
 func (t *Tx) Edited(ctx context.Context, ids []string) (map[string][]string, error) {
 	rows, err := t.Query(ctx, `SELECT session_id, path FROM tool_calls
-		WHERE path IS NOT NULL AND `+editing+` AND session_id IN (SELECT unnest(?::VARCHAR[]))
+		WHERE path IS NOT NULL AND NOT failed AND `+editing+` AND session_id IN (SELECT unnest(?::VARCHAR[]))
 		GROUP BY session_id, path ORDER BY session_id, min(call_order)`, ids)
 	if err != nil {
 		return nil, err
@@ -121,9 +121,9 @@ func (t *Tx) Edited(ctx context.Context, ids []string) (map[string][]string, err
 	return pairs(rows)
 }
 
-// Named reads from data.db the paths and commands that the tools of a session named.
+// Named reads from data.db the paths that the tools of a session touched, and its commands.
 func (t *Tx) Named(ctx context.Context, id string) ([]session.ToolCall, error) {
-	rows, err := t.Query(ctx, `SELECT DISTINCT coalesce(path, ''), coalesce(cmd_prefix, '') FROM tool_calls WHERE session_id = ?`, id)
+	rows, err := t.Query(ctx, `SELECT DISTINCT if(failed, '', coalesce(path, '')), coalesce(cmd_prefix, '') FROM tool_calls WHERE session_id = ?`, id)
 	if err != nil {
 		return nil, err
 	}

@@ -214,8 +214,8 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 		b.turnAt[db.TurnKey{Session: p.ID, Index: t.Index}] = t.TS
 	}
 	for _, c := range p.ToolCalls {
-		if session.Edits(c.Tool) && c.Path != "" {
-			b.edit(p.ID, c.Path)
+		if path := c.Edited(); path != "" {
+			b.edit(p.ID, path)
 		}
 	}
 	b.namedBy(p.ID).add(p.ToolCalls)
@@ -389,8 +389,8 @@ func (b *batch) touches() []db.Touch {
 	set := map[db.Touch]bool{}
 	for _, p := range b.parts {
 		for _, c := range p.ToolCalls {
-			if c.Path != "" {
-				set[db.Touch{Path: c.Path, Session: p.ID}] = true
+			if path := c.Touched(); path != "" {
+				set[db.Touch{Path: path, Session: p.ID}] = true
 			}
 		}
 	}

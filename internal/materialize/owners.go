@@ -31,8 +31,8 @@ type named struct {
 
 func (n *named) add(calls []session.ToolCall) {
 	for _, c := range calls {
-		if c.Path != "" {
-			n.paths[c.Path] = true
+		if path := c.Touched(); path != "" {
+			n.paths[path] = true
 		}
 		if c.Cmd != "" {
 			n.commands = append(n.commands, c.Cmd)

@@ -36,8 +36,8 @@ func (b *batch) together(ctx context.Context) (map[db.Together]int, error) {
 	}
 	for _, p := range b.parts {
 		for _, c := range p.ToolCalls {
-			if len(after[p.ID]) < maxTogether && relative(c.Path) && !slices.Contains(after[p.ID], c.Path) {
-				after[p.ID] = append(after[p.ID], c.Path)
+			if path := c.Touched(); len(after[p.ID]) < maxTogether && relative(path) && !slices.Contains(after[p.ID], path) {
+				after[p.ID] = append(after[p.ID], path)
 			}
 		}
 	}

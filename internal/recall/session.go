@@ -192,7 +192,7 @@ func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page, out *
 		return err
 	}
 	for _, c := range tools {
-		out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd})
+		out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed})
 	}
 	commits, err := index.Commits(ctx, []string{out.ID})
 	if err != nil {

@@ -196,10 +196,11 @@ func (t *Turn) Cut(most int) {
 
 // Tool is one tool call.
 type Tool struct {
-	Turn int    `json:"turn"` // it came after this turn; -1: before the first
-	Tool string `json:"tool"`
-	Path string `json:"path,omitempty"`
-	Cmd  string `json:"cmd,omitempty"` // the first 100 characters
+	Turn   int    `json:"turn"` // it came after this turn; -1: before the first
+	Tool   string `json:"tool"`
+	Path   string `json:"path,omitempty"`
+	Cmd    string `json:"cmd,omitempty"` // the first 100 characters
+	Failed bool   `json:"failed,omitempty"`
 }
 
 // File is a file of a session's commits.

@@ -188,14 +188,14 @@ func (a *adder) calls(n int, calls []session.ToolCall) int {
 		}
 		took++
 		bytes += len(c.Path) + len(c.Cmd)
-		if session.Edits(c.Tool) {
-			edited, edits[c.Path] = append(edited, c.Path), true
+		if path := c.Edited(); path != "" {
+			edited, edits[path] = append(edited, path), true
 		}
 		commands = append(commands, c.Cmd)
 	}
 	for _, c := range calls[:took] {
-		if !edits[c.Path] {
-			paths = append(paths, c.Path)
+		if path := c.Touched(); !edits[path] {
+			paths = append(paths, path)
 		}
 	}
 	a.unit(n, lexical.Edited, distinct(edited))

@@ -256,7 +256,7 @@ func (d *decoder) tool(l toolLine) error {
 	if err != nil {
 		return err
 	}
-	s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: l.I, Turn: l.Turn, Tool: l.Tool, Path: l.Path, Cmd: l.Cmd})
+	s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: l.I, Turn: l.Turn, Tool: l.Tool, Path: l.Path, Cmd: l.Cmd, Failed: l.Failed})
 	return nil
 }
 

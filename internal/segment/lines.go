@@ -57,12 +57,13 @@ type turnLine struct {
 }
 
 type toolLine struct {
-	T    string `json:"t"`
-	I    int    `json:"i"`
-	Turn int    `json:"turn"`
-	Tool string `json:"tool"`
-	Path string `json:"path,omitempty"`
-	Cmd  string `json:"cmd,omitempty"`
+	T      string `json:"t"`
+	I      int    `json:"i"`
+	Turn   int    `json:"turn"`
+	Tool   string `json:"tool"`
+	Path   string `json:"path,omitempty"`
+	Cmd    string `json:"cmd,omitempty"`
+	Failed bool   `json:"failed,omitempty"`
 }
 
 type memoryLine struct {

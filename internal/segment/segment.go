@@ -160,7 +160,7 @@ func (w *writer) session(s session.Session) {
 		for len(tools) > 0 && tools[0].Turn < turn {
 			t := tools[0]
 			head.FirstTool = t.Index
-			w.under(head, toolLine{"tool", t.Index, t.Turn, t.Tool, t.Path, t.Cmd})
+			w.under(head, toolLine{"tool", t.Index, t.Turn, t.Tool, t.Path, t.Cmd, t.Failed})
 			tools = tools[1:]
 			head.FirstTool = t.Index + 1
 		}

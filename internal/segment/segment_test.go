@@ -50,7 +50,7 @@ func everything() session.Entry {
 				ToolCalls: []session.ToolCall{
 					{Index: 1, Turn: 1, Tool: "Read", Path: "src/a.go"},
 					{Index: 2, Turn: 2, Tool: "Bash", Cmd: "go test ./... 2>&1"},
-					{Index: 3, Turn: 3, Tool: "Edit", Path: "/etc/hosts"},
+					{Index: 3, Turn: 3, Tool: "Edit", Path: "/etc/hosts", Failed: true},
 				},
 			},
 			{ID: idB, Source: "codex", NativeID: "n", ActorType: "agent"},
@@ -80,7 +80,7 @@ var golden = strings.Join([]string{
 	`{"t":"turn","i":2,"role":"human","ts":"2026-11-20T09:41:07.312Z","content":"Why?\n\"quoted\" \\ ümläut \u2028 😀"}`,
 	`{"t":"tool","i":2,"turn":2,"tool":"Bash","cmd":"go test ./... 2>&1"}`,
 	`{"t":"turn","i":3,"role":"assistant","ts":"2026-11-20T09:41:08.312Z","content":""}`,
-	`{"t":"tool","i":3,"turn":3,"tool":"Edit","path":"/etc/hosts"}`,
+	`{"t":"tool","i":3,"turn":3,"tool":"Edit","path":"/etc/hosts","failed":true}`,
 	`{"t":"session","id":"01M7W59H3GWGTVQ7PM2KBATH08","source":"codex","native_id":"n","actor_type":"agent","bytes":0,"first_turn":0,"first_tool":0}`,
 	`{"t":"memory","id":"01M7W59H3G669C5312M9CYEVJ5","title":"T","content":"C","source":"mcp","ts":"2026-11-20T09:41:07.312Z","actor_type":"human"}`,
 	`{"t":"memory","id":"01M7W59H3GWGTVQ7PM2KBATH08","content":"","ts":""}`,

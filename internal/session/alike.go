@@ -66,6 +66,12 @@ type callKey struct {
 
 func keyOf(c ToolCall) callKey { return callKey{c.Turn, c.Tool} }
 
+// identity is what tells a call from others. Whether it failed is known later than the call.
+func (c ToolCall) identity() ToolCall {
+	c.Index, c.Failed = 0, false
+	return c
+}
+
 // sameCall reports whether two calls of one number are the same.
 func sameCall(a, b ToolCall) bool {
 	return a == b || a.Index == b.Index && keyOf(a) == keyOf(b) && (bare(a) || bare(b) || likeCall(a, b))
@@ -75,7 +81,7 @@ func sameCall(a, b ToolCall) bool {
 // redaction, so its end says nothing.
 func likeCall(a, b ToolCall) bool { return Alike(a.Path, b.Path) && alikeCommands(a.Cmd, b.Cmd) }
 
-// bare is a call that failed, or was excluded.
+// bare is a call that was excluded, or that failed and was stored when no path of such was kept.
 func bare(c ToolCall) bool { return c.Path == "" && c.Cmd == "" }
 
 func alikeCommands(a, b string) bool {
@@ -116,12 +122,12 @@ func isMarked(c ToolCall) bool {
 // take removes a call that can be c, and reports whether there was one.
 func (l calls) take(c ToolCall) bool {
 	from := l.marked
-	if isMarked(c) || bare(c) {
+	if isMarked(c) || bare(c) || c.Failed {
 		from = l.all
 	}
 	k := keyOf(c)
 	for i, held := range from[k] {
-		if bare(c) || likeCall(held, c) {
+		if bare(c) || c.Failed && bare(held) || likeCall(held, c) {
 			from[k] = slices.Delete(from[k], i, i+1)
 			return true
 		}

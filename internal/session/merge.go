@@ -160,8 +160,7 @@ func (s *Session) absorbTools(part Session, at []int, knownTurns int) {
 	}
 	known := map[ToolCall]int{}
 	for _, c := range s.ToolCalls {
-		c.Index = 0
-		known[c]++
+		known[c.identity()]++
 	}
 	calls := slices.Clone(part.ToolCalls)
 	fresh, scrubbed := make([]bool, len(calls)), make([]bool, len(calls))
@@ -174,9 +173,8 @@ func (s *Session) absorbTools(part Session, at []int, knownTurns int) {
 		default: // behind a turn that came before the part
 			c.Turn = min(c.Turn, s.endTurn()-1)
 		}
-		c.Index = 0
-		if fresh[n] = known[*c] == 0; !fresh[n] {
-			known[*c]--
+		if fresh[n] = known[c.identity()] == 0; !fresh[n] {
+			known[c.identity()]--
 		}
 	}
 	left := leftCalls(known)

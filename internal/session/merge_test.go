@@ -15,15 +15,16 @@ import (
 )
 
 // script makes a session from words: "h1:text" is a prompt at second 1, "a2:text" an
-// answer, "!Edit x" a tool call on the file x behind the last turn. Numbers count from
+// answer, "!Edit x" a tool call on the file x behind the last turn, "!!Edit x" one that failed. Numbers count from
 // the given ones on.
 func script(turns, tools int, words ...string) session.Session {
 	s := session.Session{FirstTurn: turns, FirstTool: tools}
 	for _, w := range words {
 		if name, ok := strings.CutPrefix(w, "!"); ok {
+			name, failed := strings.CutPrefix(name, "!")
 			tool, path, _ := strings.Cut(name, " ")
 			s.ToolCalls = append(s.ToolCalls, session.ToolCall{
-				Index: tools + len(s.ToolCalls), Turn: turns + len(s.Turns) - 1, Tool: tool, Path: path,
+				Index: tools + len(s.ToolCalls), Turn: turns + len(s.Turns) - 1, Tool: tool, Path: path, Failed: failed,
 			})
 			continue
 		}
@@ -174,6 +175,30 @@ func clone(s session.Session) session.Session {
 	s.Turns = append([]session.Turn(nil), s.Turns...)
 	s.ToolCalls = append([]session.ToolCall(nil), s.ToolCalls...)
 	return s
+}
+
+// A failed call is stored once, also where its failure was not known yet, or its path was not kept. Turns that differ make each call
+// be told by identity, and not by its number.
+func TestAbsorbFailedCalls(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		stored, read []string
+		added        int
+	}{
+		{"the same", []string{"!!Edit x"}, []string{"!!Edit x"}, 0},
+		{"its failure came later", []string{"!Edit x"}, []string{"!!Edit x"}, 0},
+		{"its path was not kept", []string{"!Edit"}, []string{"!!Edit x"}, 0},
+		{"its path is not kept", []string{"!!Edit x"}, []string{"!Edit"}, 0},
+		{"another one succeeded", []string{"!Edit"}, []string{"!!Edit x", "!Edit x"}, 1},
+		{"a success is none", []string{"!Edit"}, []string{"!Edit x"}, 1},
+		{"another file", []string{"!!Edit x"}, []string{"!!Edit y"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := script(0, 0, append(append([]string{"h1:why"}, c.stored...), "a2:so", "a3:well")...)
+			added := s.Absorb(script(0, 0, append(append([]string{"h1:why"}, c.read...), "a3:well", "a4:done")...), session.Whole)
+			harness.Equal(t, "added calls", c.added, len(added.ToolCalls))
+		})
+	}
 }
 
 func TestAdopt(t *testing.T) {

@@ -60,11 +60,28 @@ type Turn struct {
 
 // ToolCall is one tool invocation, without its input's bulk or its output.
 type ToolCall struct {
-	Index int    // 0-based within the session
-	Turn  int    // index of the last turn before the call; -1 when there was none
-	Tool  string // "Edit", "Bash", …
-	Path  string // git-root-relative with forward slashes; absolute outside the repository; empty for none or a failed call
-	Cmd   string // at most CmdPrefix characters of a shell command
+	Index  int    // 0-based within the session
+	Turn   int    // index of the last turn before the call; -1 when there was none
+	Tool   string // "Edit", "Bash", …
+	Path   string // git-root-relative with forward slashes; absolute outside the repository; empty for none
+	Cmd    string // at most CmdPrefix characters of a shell command
+	Failed bool   // its result is an error: it neither read nor changed what Path names
+}
+
+// Touched is the path of what a call read or changed; empty where it did neither.
+func (c ToolCall) Touched() string {
+	if c.Failed {
+		return ""
+	}
+	return c.Path
+}
+
+// Edited is the path of what a call wrote to; empty where it did not.
+func (c ToolCall) Edited() string {
+	if !Edits(c.Tool) {
+		return ""
+	}
+	return c.Touched()
 }
 
 // CmdPrefix is how many characters (runes) of a command are kept: the schema page's

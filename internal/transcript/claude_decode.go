@@ -238,14 +238,14 @@ func (d *claudeDecoder) people() bool {
 	return d.opt.File.AgentID != "" || people(d.rec.origin, text(d.rec.promptSource))
 }
 
-// failures empties the paths of calls whose result is an error: they touched nothing.
+// failures marks the calls whose result is an error.
 func (p *claudePart) failures(content gjson.Result) {
 	content.ForEach(func(_, block gjson.Result) bool {
 		if block.Get("type").Str != "tool_result" || !block.Get("is_error").Bool() {
 			return true
 		}
 		if i, ok := p.calls[block.Get("tool_use_id").Str]; ok {
-			p.ToolCalls[i].Path = ""
+			p.ToolCalls[i].Failed = true
 		}
 		return true
 	})

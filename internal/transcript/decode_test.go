@@ -70,7 +70,11 @@ func told(doc transcript.Document) []string {
 		calls := s.ToolCalls
 		flush := func(turn int) {
 			for len(calls) > 0 && calls[0].Turn <= turn {
-				out = append(out, strings.TrimRight(fmt.Sprintf("tool: %s %s %s", calls[0].Tool, calls[0].Path, calls[0].Cmd), " "))
+				call := strings.TrimRight(fmt.Sprintf("tool: %s %s %s", calls[0].Tool, calls[0].Path, calls[0].Cmd), " ")
+				if calls[0].Failed {
+					call += " failed"
+				}
+				out = append(out, call)
 				calls = calls[1:]
 			}
 		}
@@ -259,7 +263,7 @@ func TestClaudeTools(t *testing.T) {
 		{"command of another tool", []string{use("t", "mcp__x", `{"command":"rm"}`)}, []string{"tool: mcp__x"}},
 		{"input that is no object", []string{use("t", "Odd", `"{}"`)}, []string{"tool: Odd"}},
 		{"path that is no string", []string{use("t", "Edit", `{"file_path":{"a":1},"path":"/work/shop/c"}`)}, []string{"tool: Edit c"}},
-		{"failed", []string{use("t", "Edit", `{"file_path":"/work/shop/a"}`), user(2, `[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"no"}]`)}, []string{"tool: Edit"}},
+		{"failed", []string{use("t", "Edit", `{"file_path":"/work/shop/a"}`), user(2, `[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"no"}]`)}, []string{"tool: Edit a failed"}},
 		{"succeeded", []string{use("t", "Edit", `{"file_path":"/work/shop/a"}`), user(2, `[{"type":"tool_result","tool_use_id":"t","content":"yes"}]`)}, []string{"tool: Edit a"}},
 		{"after the turn it belongs to", []string{use("t", "A", `{}`), say(2, "one"), use("u", "B", `{}`)}, []string{"tool: A", "assistant: one", "tool: B"}},
 	}

@@ -159,7 +159,7 @@ func TestJourney(t *testing.T) {
 			"human: ours: queued", "assistant" + mark, "tool: Edit d.go",
 		}},
 		{"theirs", c.theirs, "theirs: roadmap", []string{
-			"human" + mark, "human: theirs: roadmap", "human: theirs: queued", "assistant: theirs: in a temporary folder", "tool: Edit", "assistant: theirs: no folder",
+			"human" + mark, "human: theirs: roadmap", "human: theirs: queued", "assistant: theirs: in a temporary folder", "tool: Edit b.go failed", "assistant: theirs: no folder",
 			"assistant" + mark, "tool: Edit x.go", "assistant" + mark, "assistant: theirs: again", "human: theirs: queued last", "assistant: theirs: end",
 		}},
 	} {

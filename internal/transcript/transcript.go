@@ -16,8 +16,8 @@
 // keeps what was made in this one, and puts a turn session.Elsewhere for a part made in another.
 //
 // Decode never needs earlier bytes to be correct, with these effects at a boundary
-// between two reads: the path of a tool call whose failure is reported in the later
-// read stays; a record copied from the earlier read is given again; an explicit title
+// between two reads: a tool call whose failure is reported in the later
+// read is not marked as failed; a record copied from the earlier read is given again; an explicit title
 // and the first prompt are those of this read (see [TitleKind]).
 //
 // Text is handed on whole and unredacted. This package writes nothing, reads no clock
