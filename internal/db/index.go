@@ -2,14 +2,14 @@ package db
 
 // IndexVersion is the schema version of index.db. Any change of a table below, of a blob that
 // search keeps in one, or of how text is tokenised raises it: the index is then rebuilt.
-const IndexVersion = 15
+const IndexVersion = 16
 
 // IndexSchema is the schema of index.db: the tables of the schema page (turns_ft …
 // index_state, documented columns first) and those in which package search keeps its
 // postings and vectors. The page's PRIMARY KEY constraints hold but are not declared: with
 // declared keys the file of 600 small commits grew to forty times its size (measured).
 func IndexSchema() Schema {
-	return Schema{Kind: "index", Version: IndexVersion, DDL: indexDDL + recallDDL + wroteDDL + rewritesDDL + codeDDL + searchDDL + purgedDDL + cursorDDL}
+	return Schema{Kind: "index", Version: IndexVersion, DDL: indexDDL + recallDDL + renamesDDL + wroteDDL + rewritesDDL + codeDDL + searchDDL + purgedDDL + cursorDDL}
 }
 
 const indexDDL = `

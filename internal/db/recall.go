@@ -25,6 +25,7 @@ type Facet struct {
 // Filter says which sessions and memories count. Empty fields let all pass that are not purged.
 type Filter struct {
 	File    string         // RE2, unanchored, on paths that the session's tools named or its commits changed
+	Names   []string       // paths that count as if File matched them
 	Commits []LedgerCommit // code commits, also by their beginnings: any of them
 	Author  string         // e-mail address, in any case
 	Actor   string
@@ -50,7 +51,12 @@ func (f Filter) where() (string, []any) {
 		conds, args = append(conds, cond), append(args, values...)
 	}
 	if f.File != "" {
-		add(`session_id IN (SELECT session_id FROM path_sessions WHERE key IN (SELECT key FROM path_names WHERE regexp_matches(path, ?)))`, f.File)
+		keys := make([]int64, len(f.Names))
+		for i, name := range f.Names {
+			keys[i] = pathKey(name)
+		}
+		add(`session_id IN (SELECT session_id FROM path_sessions WHERE key IN (
+			SELECT key FROM path_names WHERE regexp_matches(path, ?) UNION ALL SELECT unnest(?::BIGINT[])))`, f.File, keys)
 	}
 	if f.Commits != nil {
 		cond, args := tiedTo(f.Commits)

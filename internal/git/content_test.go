@@ -331,6 +331,22 @@ func TestMovedOneByOne(t *testing.T) {
 	harness.Equal(t, "moved", map[string]string{"a/f": "c/f", "a/g": "g"}, c.Moved([]string{"a/f", "a/g", "a/h"}))
 }
 
+// Former names are found from today's, through several renames, with changes of content and without; what was only added had none.
+func TestCame(t *testing.T) {
+	p := newPlace(t)
+	p.init("r")
+	p.commit("r", "one", "a", long, "same", "of another\n")
+	p.Git("r", "mv", "a", "b")
+	p.commit("r", "two", "added", long+"more\n"+long)
+	p.Git("r", "mv", "b", "dir.c")
+	p.Git("r", "mv", "same", "other")
+	p.commit("r", "three", "dir.c", long+"and more\n")
+	c := must(p.open("r").Content(""))(t)
+	defer c.Close()
+	harness.Equal(t, "called", []string{"added", "dir.c"}, c.Called(func(f string) bool { return strings.Contains(f, "d") }))
+	harness.Equal(t, "came", map[string]string{"dir.c": "b", "b": "a", "other": "same"}, c.Came([]string{"added", "dir.c", "other"}))
+}
+
 // Whatever the version of the index, a rename in it is seen.
 func TestLongMovedInIndex(t *testing.T) {
 	for _, version := range []string{"2", "3", "4"} {

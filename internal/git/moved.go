@@ -18,6 +18,21 @@ const (
 	maxSimilarSize = 500 // changed files in a commit, beyond which only equal content counts
 )
 
+// Gone are those of some files that are not there. None is read.
+func (c *Content) Gone(files []string) (out []string) {
+	for _, f := range files {
+		there := c.inTree(f) != ""
+		if c.root != "" {
+			_, err := c.lstat(f)
+			there = err == nil
+		}
+		if !there {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // Moved tells what files that are not there any more are called now, by their former names: as
 // the index says of what did not change, or as one of the last commits did. Who is not named has no successor that is
 // known.

@@ -366,6 +366,9 @@ func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) er
 	if err := b.index.AddTouches(ctx, b.touches()); err != nil {
 		return err
 	}
+	if err := b.index.AddRenames(ctx, b.cps); err != nil {
+		return err
+	}
 	if err := b.index.AppendCommits(b.ties); err != nil {
 		return err
 	}

@@ -76,15 +76,16 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},
 		Filters: result.Filters{File: req.File, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor},
 	}
-	filter, asked, err := filterOf(ctx, index, repo, req)
-	if err != nil {
-		return out, err
-	}
 	open := search.Open
 	if req.Purged != db.Without {
 		open = search.OpenAll
 	}
-	s, err := open(ctx, index)
+	var filter db.Filter
+	var asked asked
+	var s *search.Searcher
+	err := beside( // git is asked for the names of files
+		func() (err error) { filter, asked, err = filterOf(ctx, index, repo, req); return err },
+		func() (err error) { s, err = open(ctx, index); return err })
 	if err != nil {
 		return out, err
 	}
@@ -138,6 +139,9 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 			return f, of, &UsageError{fmt.Errorf("%q: %w", req.File, err), "file"}
 		}
 		f.File = pattern.String()
+		if f.Names, err = otherNames(ctx, index, repo, req, f.File); err != nil {
+			return f, of, err
+		}
 	}
 	if req.Actor != "" && req.Actor != session.ActorHuman && req.Actor != session.ActorAgent {
 		return f, of, &UsageError{fmt.Errorf(`%q: neither "human" nor "agent"`, req.Actor), "actor"}

@@ -1,0 +1,85 @@
+package recall
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// maxFollowed is how many names git is asked for; a pattern that matches more tells no file from another.
+const maxFollowed = 20
+
+// names are the names that files followed each other by.
+type names struct{ newer, older map[string][]string }
+
+func (n names) add(old, now string) {
+	n.newer[old], n.older[now] = append(n.newer[old], now), append(n.older[now], old)
+}
+
+// otherNames are what files were called before and are called since that a pattern matches by one of their names, as ledgers and
+// git know it.
+func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, pattern string) ([]string, error) {
+	matches, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, &UsageError{err, "file"}
+	}
+	renames, err := index.Renames(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n := names{map[string][]string{}, map[string][]string{}}
+	for _, r := range renames {
+		n.add(r.Old, r.New)
+	}
+	touched, err := index.PathsLike(ctx, pattern, maxFollowed)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.ask(ctx, index, repo, req, matches, touched); err != nil {
+		return nil, err
+	}
+	return append(follow(n.newer, matches), follow(n.older, matches)...), nil
+}
+
+// ask adds the renames that no checkpoint tells: of names that are gone, and those by which files came to their names of today.
+func (n names) ask(ctx context.Context, index *db.DB, repo *git.Repo, req Request, matches *regexp.Regexp, touched []string) error {
+	now, err := standing(ctx, index, repo, req)
+	if err != nil || now == nil {
+		return err
+	}
+	defer now.Close()
+	known := slices.DeleteFunc(append(touched, follow(n.newer, matches)...), func(name string) bool { return n.newer[name] != nil })
+	if gone := now.Gone(known[:min(len(known), maxFollowed)]); len(gone) > 0 {
+		for from, to := range now.Moved(gone) {
+			n.add(from, to)
+		}
+	}
+	if called := now.Called(matches.MatchString); len(called) > 0 {
+		for to, from := range now.Came(called) {
+			n.add(from, to)
+		}
+	}
+	return nil
+}
+
+// follow lists the names that steps from name to name lead to from those that match.
+func follow(steps map[string][]string, matches *regexp.Regexp) []string {
+	var next []string
+	for name, to := range steps {
+		if matches.MatchString(name) {
+			next = append(next, to...)
+		}
+	}
+	out := map[string]bool{}
+	for len(next) > 0 {
+		name := next[len(next)-1]
+		if next = next[:len(next)-1]; !out[name] {
+			out[name], next = true, append(next, steps[name]...)
+		}
+	}
+	return slices.Sorted(maps.Keys(out))
+}
