@@ -15,9 +15,9 @@ import (
 
 // Whose a file of a checkpoint is: theirs who edited it through a tool; where nobody did, theirs who read
 // it or named it in a command (a formatter or a `sed -i` may have changed it). Where nobody did that either,
-// it is inferred: of those who have another file of the commit, or else of those who may have changed what
-// they never named: who writes nothing through tools (the user may type what it says), or makes commits
-// itself. A capture takes in all that is said at the time, also by an agent that edits something else while a
+// it is inferred: of those who have another file of the commit, or else of those who make commits themselves. Who writes nothing
+// through tools may still be behind the commit (the user may type what it says): the tie is as firm, and no file is theirs.
+// A capture takes in all that is said at the time, also by an agent that edits something else while a
 // person commits: such a session has a file only where it is the only one, and its tie to the commit is
 // inferred, too.
 
@@ -108,14 +108,14 @@ func (b *batch) give(ctx context.Context, cp *session.Checkpoint, wrote []sessio
 			some[id] = true
 		}
 	}
-	rest, err := b.others(ctx, cp.Links, some)
+	rest, talks, err := b.others(ctx, cp.Links, some)
 	if err != nil {
 		return err
 	}
-	for _, id := range rest {
+	for _, id := range slices.Concat(rest, talks) {
 		some[id] = true
 	}
-	if len(rest) == 0 && len(cp.Links) == 1 { // nobody else was at work
+	if len(rest)+len(talks) == 0 && len(cp.Links) == 1 { // nobody else was at work
 		rest = []string{cp.Links[0].Session}
 	}
 	if len(rest)*len(cp.Files) > maxShared {
@@ -185,22 +185,24 @@ func (b *batch) owners(ctx context.Context, links []session.Link, f session.File
 	return touched, nil
 }
 
-// others are those whose a file is that none of some sessions named, where some files are theirs.
-func (b *batch) others(ctx context.Context, links []session.Link, some map[string]bool) (out []string, err error) {
+// others are those whose a file is that none of some sessions named, where some files are theirs; and, where no file is anybody's,
+// those who wrote nothing.
+func (b *batch) others(ctx context.Context, links []session.Link, some map[string]bool) (out, talks []string, err error) {
 	for _, l := range links {
 		is := some[l.Session]
 		if len(some) == 0 {
-			writes := b.writes(l.Session)
-			is, err = b.allNamed(ctx, l.Session, func(n *named) bool { return !writes || n.commits() })
-			if err != nil {
-				return nil, err
+			if is, err = b.allNamed(ctx, l.Session, (*named).commits); err != nil {
+				return nil, nil, err
 			}
 		}
-		if is {
+		switch {
+		case is:
 			out = append(out, l.Session)
+		case len(some) == 0 && !b.writes(l.Session):
+			talks = append(talks, l.Session)
 		}
 	}
-	return out, nil
+	return out, talks, nil
 }
 
 // writes reports whether a session wrote a file of the repository through its tools.

@@ -130,27 +130,27 @@ func (b *behind) own(rows []db.CommitRow, path string) (out []claim) {
 	return out
 }
 
-// ownOrAll are those whose a file is. Where it is nobody's they are those, inferred, who have another one; and
-// all where the ledger does not say which files there were.
+// ownOrAll are those whose a file is. Where it is nobody's they are, inferred, those who have another one; and where nobody has any
+// those who are tied to the commit for sure (a talk, of which the user typed what it said).
 func (b *behind) ownOrAll(rows []db.CommitRow, path string) []claim {
 	out := b.own(rows, path)
 	if len(out) > 0 {
 		return out
 	}
-	said := false
+	var sure []claim
 	for _, r := range rows {
-		if said = said || r.Inferred; b.some[r.Checkpoint+r.Session] {
-			r.Inferred = true
+		firm := !r.Inferred
+		r.Inferred = true
+		if b.some[r.Checkpoint+r.Session] {
 			out = claimed(out, r)
+		} else if firm {
+			sure = claimed(sure, r)
 		}
 	}
-	if said || len(out) > 0 {
+	if len(out) > 0 {
 		return out
 	}
-	for _, r := range rows {
-		out = claimed(out, r)
-	}
-	return out
+	return sure
 }
 
 // claimed adds what a row says: none but an import makes it inferred.

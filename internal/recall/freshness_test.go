@@ -190,7 +190,7 @@ func TestLongFreshnessOfManyFiles(t *testing.T) {
 	for i := range 55 {
 		many = append(many, fmt.Sprintf("src/%02d.go", i), fmt.Sprint("file ", i, "\n"))
 	}
-	p.append(alice, 10, session.Entry{Checkpoint: p.committed("one", many...), Sessions: []session.Session{chat("many", 0, "human token", "Bash make")}})
+	p.append(alice, 10, session.Entry{Checkpoint: p.committed("one", many...), Sessions: []session.Session{chat("many", 0, "human token", "Bash make && git commit -qam one")}})
 	p.open()
 	p.write("src/54.go", "something else\n")
 	harness.Equal(t, "a result", "many unknown", p.states(recall.Request{}))

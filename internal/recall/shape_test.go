@@ -414,7 +414,7 @@ func TestManyFiles(t *testing.T) {
 	for i := range 130 {
 		files = append(files, fmt.Sprintf("gen/%d.go", i))
 	}
-	s := chat("generator", 0, "human generate", "Bash make generate")
+	s := chat("generator", 0, "human generate", "Bash make generate && git commit -qm generate")
 	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(p.code("generate"), files...), Sessions: []session.Session{s}})
 	p.open()
 	out, err := p.session(recall.Page{ID: s.ID, Full: true})

@@ -354,7 +354,7 @@ func TestWhyOfOddNames(t *testing.T) {
 	p := newPlace(t)
 	odd, lines := "odd\xff.go", "two\nlines.go"
 	cp := p.committed("one", odd, first+second, lines, third)
-	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("odd", 0, "human name it oddly", "Bash make")}})
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("odd", 0, "human name it oddly", "Bash make && git commit -qam one")}})
 	p.committed("two", odd, first+second+third)
 	p.open()
 	harness.Equal(t, "not UTF-8", "odd [[1 2]]", p.explained(odd))
@@ -362,5 +362,22 @@ func TestWhyOfOddNames(t *testing.T) {
 	harness.Equal(t, "freshness", "odd unknown", p.states(recall.Request{}))
 	if _, err := recall.Recall(t.Context(), p.index, p.repo, recall.Request{Commit: "HEAD"}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Who talks while the user types has no file but what it read, and is behind the commit all the same.
+func TestTalkHasNoFiles(t *testing.T) {
+	p := newPlace(t)
+	cp := p.committed("one", "src/jwt.go", first+second, "src/clock.go", third)
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("talk", 0, "human write the token", "Read docs/token.md", "assistant so")}})
+	p.open()
+	harness.Equal(t, "freshness", "talk unverifiable", p.states(recall.Request{}))
+	harness.Equal(t, "by its commit", "talk unverifiable", p.states(recall.Request{Commit: "HEAD"}))
+	harness.Equal(t, "by a file of that", "", p.states(recall.Request{File: `src/`}))
+	harness.Equal(t, "by what it read", "talk unverifiable", p.states(recall.Request{File: `docs/token`}))
+	why := p.why("src/jwt.go")
+	harness.Equal(t, "who", "talk [[1 2]]", p.explained("src/jwt.go"))
+	if len(why.Results) != 1 || !why.Results[0].Inferred {
+		t.Errorf("not inferred: %+v", why.Results)
 	}
 }
