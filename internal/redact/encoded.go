@@ -2,6 +2,8 @@ package redact
 
 import (
 	"encoding/base64"
+	"encoding/hex"
+	"regexp"
 	"strings"
 )
 
@@ -13,6 +15,11 @@ const minEncoded = 24
 func (s *ruleset) scanEncoded(t string) []span {
 	var out []span
 	for i := 0; i < len(t); {
+		if passwordSigns[t[i]] && i > 0 {
+			if lo, hi := madeUpAt(t, i); lo < hi {
+				out = append(out, span{lo: lo, hi: hi, rule: "generic-secret"})
+			}
+		}
 		if !encodes[t[i]] {
 			i++
 			continue
@@ -50,6 +57,9 @@ func (s *ruleset) within(v string) string {
 		enc = base64.RawURLEncoding
 	}
 	var head [minEncoded / 4 * 3]byte
+	if plain, err := hex.DecodeString(v); err == nil && readable(plain) {
+		return s.in(plain)
+	}
 	if n, err := enc.Decode(head[:], []byte(v[:minEncoded])); err != nil || !readable(head[:n]) {
 		return ""
 	}
@@ -63,6 +73,11 @@ func (s *ruleset) within(v string) string {
 	if err != nil || !readable(text) {
 		return ""
 	}
+	return s.in(text)
+}
+
+// in names the rule that finds something in a decoded text; "" for none.
+func (s *ruleset) in(text []byte) string {
 	found, err := s.scan(string(text), everywhere)
 	if err != nil || len(found) == 0 {
 		return ""
@@ -78,3 +93,37 @@ func readable(b []byte) bool {
 	}
 	return true
 }
+
+// passwordSigns are those that stand in passwords, and within words of nothing else.
+var passwordSigns = func() (set [256]bool) { //nolint:gochecknoglobals // read-only
+	for _, c := range []byte("!#%&^~$@?+") {
+		set[c] = true
+	}
+	return set
+}()
+
+// maxMadeUp is the longest password that is known by its looks, in bytes.
+const maxMadeUp = 32
+
+// madeUpAt is a password that nothing names, around the sign at i: words with capitals, a digit and such a sign
+// within ("Nutmeg&Clove2"). Nothing else is written so, but for sums, versions, anchors and addresses.
+func madeUpAt(t string, i int) (lo, hi int) {
+	if !alnumeric(t[i-1]) || i+1 == len(t) || !alnumeric(t[i+1]) {
+		return 0, 0
+	}
+	part := func(c byte) bool { return alnumeric(c) || passwordSigns[c] || c == '-' || c == '.' || c == '_' }
+	for lo = i; lo > 0 && i-lo <= maxMadeUp && part(t[lo-1]); lo-- {
+	}
+	for hi = i; hi < len(t) && hi-i <= maxMadeUp && part(t[hi]); hi++ {
+	}
+	v := strings.TrimRight(t[lo:hi], ".?")
+	hi = lo + len(v)
+	if strings.ContainsAny(v[:1], "-.%") || strings.Contains(v, "%") || len(v) < minValue || len(v) > maxMadeUp || !mixed(v) || placeholder(v) || random(v) && turns(v) > 5 || strings.Contains(v, "&") && (lo > 0 && t[lo-1] == '=' || hi < len(t) && t[hi] == ';') || notMadeUp.MatchString(v) ||
+		lo > 0 && strings.IndexByte(" \t\n\"'`:=,>", t[lo-1]) < 0 || !endsWord(t, hi) && strings.IndexByte("\"'`,;)<", t[hi]) < 0 {
+		return 0, 0
+	}
+	return lo, hi
+}
+
+// notMadeUp is arithmetic, a version, an address, an anchor, an escape, a variable, code.
+var notMadeUp = regexp.MustCompile(`[+*$#@^]\d+(?:\D|$)|(?:^|\D)\d+[+*^]|@v?\d|@[A-Za-z-]+\.[A-Za-z]|#L\d|%[\dA-Fa-f]{2}|%\d*[a-z]|[!?&+]{2}|\?\.|[!?]\.|#(?:define|if|else|end|undef|include|pragma)|(?i:utf-?8|^rfc|^https?)|^[$@#&!?]|\.[a-z]+\?|&[a-z]+=|[!?]\d$`)

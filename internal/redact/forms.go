@@ -91,7 +91,7 @@ func forms(t string) iter.Seq[form] {
 			return
 		}
 		// unescape twice: JSON, and JSON inside a JSON string.
-		for _, undo := range []layer{unescape, unescape, unhide, narrow, unpercent, rejoin} {
+		for _, undo := range []layer{unescape, unescape, unhide, narrow, unpercent, unpercent, rejoin} {
 			inner, e := undo(f.text)
 			if len(e.at) == 0 {
 				continue
@@ -162,7 +162,7 @@ func unescaped(t string) (string, int) {
 		return t, 1
 	}
 	switch t[1] {
-	case '"', '\'', '\\', '/', '`':
+	case '"', '\'', '\\', '/', '`', '=', '#', '_', '*', '!', ':', '&', '$', '@':
 		return t[1:2], 2
 	case 'n':
 		return "\n", 2
@@ -172,9 +172,9 @@ func unescaped(t string) (string, int) {
 		return "\t", 2
 	case 'e':
 		return "\x1b", 2
-	case '0':
-		if strings.HasPrefix(t, `\033`) {
-			return "\x1b", 4
+	case '0', '1':
+		if r, err := strconv.ParseUint(t[1:min(len(t), 4)], 8, 7); err == nil && len(t) >= 4 {
+			return string(rune(r)), 4
 		}
 	case 'x':
 		return coded(t, 2)
@@ -301,6 +301,8 @@ func plainOf(r rune, inLatin bool) byte {
 		return ' '
 	case r == 0x2502, r == 0x2503, r == 0x2551:
 		return '|'
+	case r >= 0x1d400 && r < 0x1d6a4: // letters of formulas
+		return "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[(r-0x1d400)%52]
 	case inLatin:
 		if n := strings.IndexRune(alikeLetters, r); n >= 0 {
 			return latinLetters[utf8.RuneCountInString(alikeLetters[:n])]

@@ -52,14 +52,14 @@ func (h homes) replace(s string) string {
 			s = replaceAll(h.encoded, s)
 		}
 	}
-	s = near(s, "/home/", unixHome)
-	s = near(s, "/Users/", unixHome)
-	return near(s, "Users", windowsHome)
+	s = peopleAround(s, "/home/", unixHome)
+	s = peopleAround(s, "/Users/", unixHome)
+	return peopleAround(s, "Users", windowsHome)
 }
 
-// near replaces people's homes around a word that each holds. The expression sees no more of
+// peopleAround replaces people's homes around a word that each holds. The expression sees no more of
 // the text than one can take up: over all of it, it would take longer than all rules.
-func near(s, word string, re *regexp.Regexp) string {
+func peopleAround(s, word string, re *regexp.Regexp) string {
 	const back, ahead = 24, 48
 	var out strings.Builder
 	done := 0

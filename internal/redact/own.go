@@ -20,18 +20,12 @@ const KnownValue = "known-value"
 func detectors() []detector {
 	tools := commands()
 	all := []detector{
-		{"generic-secret", []string{"pass", "session", "pin", "otp", "pwd", "pw", "psk", "salt", "pepper", "secret", "token", "cred", "auth", "bearer", "key", "securestring"}, beside(english)},
-		{"generic-secret", inTongues(), beside(foreignName)},
-		{"generic-login", []string{"login", "signin", "sign_in", "auth", "authenticate", "bind", "bind_s", "connect", "connection", "mysqli", "pdo", "begin", "fernet", "hmac", "createhmac", "jwt", "aes", "basicauth", "networkcredential", "createcipheriv"}, one(call)},
-		{"generic-login", []string{".tochararray"}, one(charArray)},
+		{"generic-secret", []string{"pass", "session", "pin", "puk", "otp", "pw", "psk", "salt", "pepper", "secret", "token", "cred", "auth", "bearer", "key", "identified by", "identified with", "securestring"}, named(english)},
+		{"generic-secret", inTongues(), named(foreignName)},
+		{"generic-login", occasions(), named(contextName)},
 		{"generic-authorization", []string{"authorization", "cookie"}, authorization},
 		{"generic-command", slices.Sorted(maps.Keys(tools)), command(tools)},
 		{"generic-command", []string{"echo ", "printf ", "yes ", "<<<"}, piped},
-		{"generic-login", []string{
-			"login", "log in", "sign in", "creds", "credentials", "user/pass", "wifi", "wi-fi", "wlan", "ssh with", "ssh as", "account", "zugangsdaten", "identifiants", "credenciales", "credenziali",
-			"melde", "anmelden", "einloggen", "inloggen", "connecte", "accedi", "entra con", "inicia sesión", "zaloguj", "přihlas", "логин", "войди", "зайди",
-		}, one(login)},
-		{"sql-password", []string{"identified "}, one(quotedNext)},
 		{"openssl-password", []string{"pass:", " /p:", " on >", "{plain}", "{noop}", "{cleartext}"}, one(passArgument)},
 		{"url-password", []string{"@"}, one(userinfo)},
 		{"private-key", []string{"private key"}, one(privateKey)},

@@ -95,6 +95,9 @@ func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted fun
 	for i, d := range s.own {
 		broad := strings.HasPrefix(d.id, "generic")
 		for _, at := range hits[len(s.rules)+i] {
+			if inMarker(t, at.lo) {
+				continue
+			}
 			for _, f := range d.find(t, at) {
 				if broad && isSum(t, f.lo) || inBlob(t, at) || !wanted(window{min(f.lo, at.lo) - 1, max(f.hi, at.hi) + 1}) {
 					continue
@@ -107,6 +110,12 @@ func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted fun
 		}
 	}
 	return out
+}
+
+// inMarker reports whether what stands at i is a part of a marker.
+func inMarker(t string, i int) bool {
+	before := t[max(0, i-40):i]
+	return strings.LastIndex(before, "[REDACTED:") > strings.LastIndexByte(before, ']')
 }
 
 func isExotic(t string) bool {
@@ -232,7 +241,7 @@ func (s *ruleset) match(out []span, t string, w window, r *rule) ([]span, error)
 		if err != nil {
 			return nil, err
 		}
-		if c.allowed(global) || c.allowed(r.Allowlists) || anywhere(r.RuleID) && Wordy(c.secret) && !telling(c.secret) ||
+		if c.allowed(global) || c.allowed(r.Allowlists) || anywhere(r.RuleID) && lookOf(c.secret, true) < marked ||
 			strings.HasPrefix(r.RuleID, "generic") && isSum(t, lo+a) {
 			continue
 		}

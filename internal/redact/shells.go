@@ -11,7 +11,8 @@ import (
 //
 //nolint:misspell // mosquitto is a program
 const usages = `
-mysql, mysqldump, mysqladmin, mysqlimport, mysqlshow, mariadb, mariadb-dump, mongodump, mongorestore, mongoexport, mongoimport, sshpass, twine, poetry, useradd, usermod, docker, podman, helm, ncftpput, ncftpget, rsh: -p
+mysql, mysqldump, mysqladmin, mysqlimport, mysqlshow, mariadb, mariadb-dump: -p^
+mongodump, mongorestore, mongoexport, mongoimport, sshpass, twine, poetry, useradd, usermod, docker, podman, helm, ncftpput, ncftpget, rsh: -p
 az, oc, cf, eas, expo, 7z, 7za, unrar, ssh-keygen, security, mongo, mongosh: -p -P -N -w
 zip, unzip, ipmitool, sqlcmd, isql, bcp, mosquitto_pub, mosquitto_sub: -P
 ldapsearch, ldapmodify, ldapadd, ldappasswd: -w -s
@@ -22,6 +23,8 @@ smbclient, rpcclient, winexe, net rpc, net ads: -U% --user%
 lftp, ncftp: -u,
 skopeo, buildah: --creds: --src-creds: --dest-creds:
 redis-cli: -a
+swaks: -ap
+altool, notarytool: -p
 plink, pscp, psftp, kadmin, kadmin.local: -pw
 snmpwalk, snmpget, snmpset, snmpbulkwalk: -A -X -c
 codecov, influx, gitlab-runner, wrangler, netlify, vercel: -t -r -T
@@ -45,7 +48,7 @@ func commands() map[string][]usage {
 		names, flags, _ := strings.Cut(line, ": ")
 		for _, name := range strings.Split(names, ", ") {
 			for flag := range strings.FieldsSeq(flags) {
-				bare := strings.TrimRight(flag, ":%,=")
+				bare := strings.TrimRight(flag, ":%,=^")
 				out[name] = append(out[name], usage{bare, flag[len(bare):]})
 			}
 		}
@@ -63,7 +66,12 @@ func command(all map[string][]usage) func(t string, at window) []window {
 		var out []window
 		for _, u := range all[strings.ToLower(t[at.lo:at.hi])] {
 			for i := range args {
-				if a, can := u.secret(t, at, args, i); a.lo < a.hi && (can(judged(t[a.lo:a.hi])) || (u.flag == "*" && (i > 0 || len(args) == 1) || u.flag[0] == '-') && sure(t[a.lo:a.hi]) || u.sign == "" && u.flag != "?" && quoteAt(t, a.lo-1) && phrase(t[a.lo:a.hi])) {
+				a, least := u.secret(t, at, args, i)
+				if a.lo >= a.hi || t[a.lo] == '@' {
+					continue
+				}
+				v, quoted := t[a.lo:a.hi], quoteAt(t, a.lo-1)
+				if l := lookOf(judged(v), true); l >= least && (least < odd || !isSumForm(v)) || quoted && least <= marked && phrase(v) {
 					out = append(out, a)
 				}
 			}
@@ -72,38 +80,45 @@ func command(all map[string][]usage) func(t string, at window) []window {
 	}
 }
 
-// secret is what the usage takes for one at the i-th argument, and what it can be.
-func (u usage) secret(t string, at window, args []window, i int) (window, func(string) bool) {
+// secret is what the usage takes for one at the i-th argument, and how it looks at least.
+func (u usage) secret(t string, at window, args []window, i int) (window, look) {
 	a := args[i]
 	v := t[a.lo:a.hi]
 	switch {
 	case u.flag == "*":
 		a.lo += strings.IndexByte(strings.TrimRight(v, "="), '=') + 1
-		return a, telling
+		if i == 0 && len(args) > 1 {
+			return a, odd
+		}
+		return a, marked
 	case u.flag == "?":
 		if i > 2 || i > 0 && t[at.lo] == '-' {
-			return window{}, nil
+			return window{}, never
 		}
-		return a, func(v string) bool {
-			return unsayable(v) || telling(v) && userFlag.MatchString(t[max(0, at.lo-maxStatement):at.lo])
+		if lookOf(v, true) == marked && userFlag.MatchString(t[max(0, at.lo-maxReach):at.lo]) {
+			return a, marked
 		}
+		return a, odd
 	case !strings.HasPrefix(v, u.flag) && !cluster(v, u.flag):
-		return window{}, nil
+		return window{}, never
 	case len(v) > len(u.flag) && v[:len(u.flag)] == u.flag && v != u.flag+"=":
 		a.lo += len(u.flag)
 		a.lo += skipped(t[a.lo:a.hi], "=")
 	case i+1 < len(args):
 		a = args[i+1]
+		if u.sign == "^" { // a base's name
+			return a, odd
+		}
 	default:
-		return window{}, nil
+		return window{}, never
 	}
-	if u.sign == "" {
+	if u.sign == "" || u.sign == "^" {
 		a.lo += len("pass:") * strings.Count(t[a.lo:min(a.lo+5, a.hi)], "pass:")
-		return a, telling
+		return a, word
 	}
 	n := strings.Index(t[a.lo:min(len(t), a.hi+1)], u.sign)
 	if n < 0 {
-		return window{}, nil
+		return window{}, never
 	}
 	if u.sign == "=" { // a cookie
 		a.hi = a.lo + n + 1 + strings.IndexByte(t[a.lo+n+1:a.hi]+";", ';')
@@ -111,7 +126,7 @@ func (u usage) secret(t string, at window, args []window, i int) (window, func(s
 	if a.lo += n + 1; a.lo >= a.hi && i+2 < len(args) { // the secret has quotes of its own
 		a = args[i+2]
 	}
-	return a, telling
+	return a, word
 }
 
 // userFlag is a flag for a user's name in the same command.
@@ -120,11 +135,6 @@ var userFlag = regexp.MustCompile(`\s(?:-[uUlnD]|--?user(?:name)?|-login)[ =][^\
 // cluster reports whether a word is flags of one letter, of which the last is the flag.
 func cluster(word, flag string) bool {
 	return len(flag) == 2 && len(word) > 2 && len(word) < 8 && flag[0] == '-' && word[0] == '-' && word[len(word)-1] == flag[1] && letters(word[1:])
-}
-
-// unsayable reports whether a value that nothing names can be nothing but a secret.
-func unsayable(v string) bool {
-	return len(v) <= longest && (strings.ContainsAny(v, digitSet) || turns(v) >= 4) && telling(v) && (!Wordy(v) || blended(v)) && !strings.ContainsAny(v, ":=/,\\@{}") && strict(v) && !mention(v)
 }
 
 // maxArguments is how many arguments of a command are looked at.
@@ -157,7 +167,7 @@ func piped(t string, at window) []window {
 	var args []window
 	rest := ""
 	if t[at.lo] == '<' {
-		args, rest = arguments(t, at.hi), t[max(0, at.lo-maxStatement):at.lo]
+		args, rest = arguments(t, at.hi), t[max(0, at.lo-maxReach):at.lo]
 		rest = rest[strings.LastIndexByte(rest, '\n')+1:]
 		args = args[:min(1, len(args))]
 	} else {
@@ -166,7 +176,7 @@ func piped(t string, at window) []window {
 			return nil
 		}
 		end := args[len(args)-1].hi
-		rest = t[end:min(len(t), end+maxStatement)]
+		rest = t[end:min(len(t), end+maxReach)]
 		rest, _, _ = strings.Cut(rest, "\n")
 		if m := pipe.FindStringIndex(rest); m == nil {
 			rest = asked.FindString(t[max(0, at.lo-40):at.lo])
@@ -184,7 +194,7 @@ func piped(t string, at window) []window {
 		if n := userBefore.FindStringIndex(t[a.lo:a.hi]); n != nil {
 			a.lo += n[1]
 		}
-		if v = t[a.lo:a.hi]; len(v) >= 4 && !placeholder(v) && !isWord(v) && !code(v) && !strings.HasPrefix(v, "-") && !strings.Contains(v, " ") {
+		if v = t[a.lo:a.hi]; len(v) >= 4 && !placeholder(v) && (!isWord(v) && lookOf(v, true) > plain && !strings.HasPrefix(v, "-") && !strings.Contains(v, " ") || len(v) >= minValue && stdin.MatchString(rest) && (lookOf(v, true) >= word || phraseForm.MatchString(v)) || phrase(v)) {
 			out = append(out, a)
 		}
 	}
@@ -196,6 +206,20 @@ var (
 	// asked is an argument that names a secret, and holds the command for it.
 	asked      = regexp.MustCompile(`(?:passw\w*|passphrase|token|secret)[\w-]*[= ]["'<($` + "`" + `]*$`)
 	userBefore = regexp.MustCompile(`^[a-z][\w.-]{0,31}:`)
+	// stdin is what makes a command read nothing but a secret there.
+	stdin = regexp.MustCompile(`stdin|chpasswd|sudo -S|secrets? create|luks|cryptsetup`)
 	// reader is a command that reads a secret.
-	reader = regexp.MustCompile(`(?i)\b(?:sudo -S|su|pass|kinit|chpasswd|smbpasswd|cryptsetup|gpg|login|auth|[\w-]*passw\w*|passphrase|[\w-]*token|secrets?|credentials?)\b`)
+	reader = regexp.MustCompile(`(?i)\b(?:sudo -S|su|pass|kinit|chpasswd|smbpasswd|cryptsetup|gpg|-passin|login|auth|[\w-]*passw\w*|passphrase|[\w-]*token|secrets?|credentials?)\b`)
 )
+
+// passArgument is the value behind what says that it is one, in arguments and in files of users.
+func passArgument(t string, at window) (int, int) {
+	lo, hi, quoted := value(t, at.hi)
+	if t[at.hi-1] == '}' { // a field of a file of users
+		hi = lo + strings.IndexByte(t[lo:hi]+":", ':')
+	}
+	if at.lo > 0 && alnumeric(t[at.lo]) && alnumeric(t[at.lo-1]) || lookOf(judged(t[lo:hi]), quoted) < marked {
+		return 0, 0
+	}
+	return lo, hi
+}

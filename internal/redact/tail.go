@@ -2,7 +2,6 @@ package redact
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -35,7 +34,7 @@ func grow(t string, lo, hi int, outer string, end func(t string, i int) int) int
 		}
 		all = next
 	}
-	if all > hi && (telling(t[lo:hi]) || !listed(t[lo:hi], t[lo:all])) {
+	if all > hi && (tells(t[lo:hi]) || !listed(t[lo:hi], t[lo:all])) {
 		return all
 	}
 	return hi
@@ -45,10 +44,20 @@ func grow(t string, lo, hi int, outer string, end func(t string, i int) int) int
 // itself, else all of it.
 func judged(v string) string {
 	n := strings.IndexAny(v, separators)
-	if n <= 0 || strings.ContainsAny(v, spaces) || !telling(v[:n]) {
+	if n <= 0 || strings.ContainsAny(v, spaces) || !tells(v[:n]) {
 		return v
 	}
 	return v[:n]
+}
+
+// tells reports whether the first piece of a value is a secret by itself.
+func tells(v string) bool {
+	l := lookOf(v, false)
+	return l >= odd || l == marked && twoDigits.MatchString(v) && letterOrDigit(v)
+}
+
+func letterOrDigit(v string) bool {
+	return !strings.ContainsFunc(v, func(r rune) bool { return kindOf(r) == 0 })
 }
 
 // firstPiece is where the judged part of a value without quotes ends. That part is looked for
@@ -102,39 +111,26 @@ func ofItsOwn(rest, piece string) bool {
 // listed reports whether a value with separators, of which the first piece is no secret by itself,
 // is a list, alternatives or an expression of code rather than a password.
 func listed(first, v string) bool {
-	v = strings.ReplaceAll(v, "&amp;", "&")
-	if noFirst.MatchString(first) || placeholder(first) || strings.ContainsAny(v, `/\`) && !random(v) || strings.Contains(v, "&&") || strings.Contains(v, "||") {
+	if placeholder(first) || noFirst.MatchString(first) || strings.ContainsAny(v, "/\\") && !random(v) || strings.Contains(v, "&&") || strings.Contains(v, "||") {
 		return true
 	}
-	pieces := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(separators, r) })
-	if slices.ContainsFunc(pieces, ofCode) {
-		return true
+	alike := true
+	for p := range strings.FieldsFuncSeq(v, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+		if ofCode.MatchString(p) || plainForm.MatchString(p) {
+			return true
+		}
+		alike = alike && listItem.MatchString(p)
 	}
-	if !strings.ContainsAny(v, ",;|") {
-		return false
-	}
-	return Wordy(v) && !compound(pieces, v) || len(pieces) > 2 && !slices.ContainsFunc(pieces, func(p string) bool { return !listItem.MatchString(p) })
-}
-
-// ofCode reports whether a piece is what lists and expressions hold, and passwords don't: a number
-// as code writes it, an address, a version, a field.
-func ofCode(p string) bool {
-	return hexNumber.MatchString(p) || plainForm.MatchString(p) || dotted.MatchString(p) && (len(p) < 6 || Wordy(p))
-}
-
-// compound reports whether two words are a password: of mixed case, and one of them alone has a
-// number. In lists most are alike.
-func compound(pieces []string, v string) bool {
-	return len(pieces) == 2 && strings.ContainsAny(pieces[0], digitSet) != strings.ContainsAny(pieces[1], digitSet) &&
-		v != strings.ToLower(v) && v != strings.ToUpper(v) && noName(v) && !aboutItself(v)
+	return strings.ContainsAny(v, ",;|") && alike && (strings.ToLower(v) == v || strings.Count(v, ",") > 1 || !strings.Contains(v, ","))
 }
 
 var (
-	hexNumber = regexp.MustCompile(`^0[xX][\da-fA-F_]+$`)
 	// noFirst is a number, or the verb of a format.
 	noFirst = regexp.MustCompile(`^(?:\d+|%\w)$`)
-	// listItem has no capitals beside digits, and no other signs.
-	listItem = regexp.MustCompile(`^(?:[a-z\d_.-]+|[A-Z\d_.-]+|[A-Z]?[a-z_-]+|[a-z]+(?:[A-Z][a-z]+)+)$`)
+	// ofCode is what lists and expressions hold, and passwords don't: a number as code writes it, a field.
+	ofCode = regexp.MustCompile(`^(?:0[xX][\da-fA-F_]+|[A-Za-z_]\w{1,}(?:\.[A-Za-z_]\w{1,})+)$`)
+	// listItem has capitals and small letters in one only where words begin.
+	listItem = regexp.MustCompile(`^(?:[a-z\d_.-]+|[A-Z\d_.-]+|[A-Z]?[a-z_-]+\d*|[a-z]+(?:[A-Z][a-z]+)+)$`)
 )
 
 // around are the separators that stand before the name at i, and so behind its value, too.

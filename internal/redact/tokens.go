@@ -13,8 +13,8 @@ func vendorPrefixes() []string {
 		"xoxr-", "xapp-", "pypi-", "rubygems_", "gocspx-", "aiza", "ya29.", "1//0", "ntn_", "sbp_", "rnd_", "shpss_", "shpca_", "shppa_", "hvs.", "hvb.",
 		"dop_v1_", "doo_v1_", "dor_v1_", "phx_", "sntrys_", "sntryu_", "glc_", "atatt3", "atta", "bkua_", "rpa_", "sgp_", "lsv2_", "age-secret-key-1",
 		"waka_", "pul-", "akia", "asia", "sg.", "sq0", "ops_", "dp.pt.", "dp.st.", "dapi", "eyj", "xkeysib-", "rdme_", "ubsa_", "fio-u-", "pscale_oauth_",
-		"nrak-", "nrii-", "nrjs-", "nrsp-", "sl.", "fc-", "e2b_", "hrku-", "mlsn.", "squ_", "sqp_", "sqa_", "pmak-", "xaat-", "cio", "bkct_", "ltai", "eaac", "fw_",
-		"ck_", "cs_", "sdk-", "csb_", "akcp", "ey-", "tfp_", "ezak", "eztk", "flwseck", "pnu_", "oauth:", "pat", "gsk_", "xai-", "dckr_oat_", "sk-",
+		"nrak-", "nrii-", "nrjs-", "nrsp-", "sl.", "fc-", "e2b_", "hrku-", "mlsn.", "squ_", "sqp_", "sqa_", "pmak-", "xaat-", "cio", "bkct_", "ltai", "xprv", "yprv", "zprv", "cfpat-", "pk_", "eaac", "fw_",
+		"ck_", "cs_", "sdk-", "csb_", "akcp", "ey-", "tfp_", "ezak", "eztk", "flwseck", "pnu_", "oauth:", "pat", "pat-", "gsk_", "xai-", "dckr_oat_", "sk-",
 		"sk_", "rk_", "key-", "secret_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "glsa_", "figd_", "hf_", "npm_", "nfp_", "ops_", "tskey-", "napi_", "re_",
 	}
 }
@@ -27,12 +27,12 @@ func vendorToken(t string, at window) (int, int) {
 	if alnumeric(t[at.hi-1]) && strings.IndexFunc(t[at.hi:min(len(t), at.hi+minHinted/2)], func(r rune) bool { return r == '-' || r == '_' }) >= 0 {
 		return 0, 0 // a word that begins so
 	}
-	return token(t, at.lo, at.hi, minHinted)
+	return tokenAt(t, at.lo, at.hi, minHinted)
 }
 
-// token is what begins at lo and looks drawn by lot from the given place on, in runs of at least so many
+// tokenAt is what begins at lo and looks drawn by lot from the given place on, in runs of at least so many
 // letters and digits.
-func token(t string, lo, body, run int) (int, int) {
+func tokenAt(t string, lo, body, run int) (int, int) {
 	end := body
 	for end < len(t) && end-body < 4096 && (alnumeric(t[end]) || t[end] == '_' || t[end] == '-' || t[end] == '.' && end+1 < len(t) && alnumeric(t[end+1])) {
 		end++
@@ -41,7 +41,7 @@ func token(t string, lo, body, run int) (int, int) {
 	if m := fileName.FindStringIndex(rest); m != nil { // it names a file
 		rest, end = rest[:m[0]], body+m[0]
 	}
-	if len(rest) < run || placeholder(rest) || !random(rest) || isSum(t, lo) {
+	if len(rest) < run || placeholder(rest) || !random(rest) && (Wordy(rest) || turns(rest) < 6 || !mixed(rest)) || isSum(t, lo) {
 		return 0, 0
 	}
 	return lo, end
@@ -69,10 +69,10 @@ func prefixed(t string, at window) (int, int) {
 		lo--
 	}
 	prefix := strings.ToLower(t[lo:at.lo])
-	if !isLetter(t[lo]) || lo > 0 && (encodes[t[lo-1]] || t[lo-1] == '=' || t[lo-1] == '.') || !forKeys.MatchString(prefix) && (run-at.hi < minDrawn || !mixed(t[at.hi:run]) || len(prefix) > 16) {
+	if !isLetter(t[lo]) || lo > 0 && (encodes[t[lo-1]] || t[lo-1] == '=' || t[lo-1] == '.') || !forKeys.MatchString(prefix) && (run-at.hi < minDrawn || !mixed(t[at.hi:run]) && (len(encodedRun(t, at.hi)) < 48 || isSumForm(encodedRun(t, at.hi))) || len(prefix) > 16) {
 		return 0, 0
 	}
-	return token(t, lo, at.hi, minHinted)
+	return tokenAt(t, lo, at.hi, minHinted)
 }
 
 var forKeys = regexp.MustCompile(`(?:sk|pk|pat|key|api|tok|tkn|token|secret|live|pw|oat)$`)
@@ -98,14 +98,14 @@ type shape struct {
 }
 
 func shapes() []shape {
-	drawnSign := func(v string) bool { return random(v) && !mention(v) } // a sum in hexadecimal digits gives no access
+	drawnSign := func(v string) bool { return random(v) && !isSumForm(v) } // a sum in hexadecimal digits gives no access
 	return []shape{
 		{"numbered-token", []string{":aa", "0/1", "1/1", "2/1"}, 12, regexp.MustCompile(`\d{8,12}:AA[\w-]{32,36}|[012]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}`), nil},
 		{"discord-bot-token", []string{"discord", "bot.run", "client.login"}, 200, regexp.MustCompile(`\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}`), random},
 		{"aws-secret-key", []string{"akia", "asia"}, 0, regexp.MustCompile(`[^\w/+=-]([A-Za-z0-9/+]{40})(?:[^\w/+=-]|$)`), mixed},
 		{"webhook", []string{"/api/webhooks/", "webhookb2/"}, 0, regexp.MustCompile(`(?i)^(?:/api/webhooks/\d{15,21}/([\w-]{40,100})|webhookb2/([\w@-]{36,80}/IncomingWebhook/[\w-]+/[\w-]+))`), nil},
 		{"shared-signature", []string{"sig=", "signature="}, 1, regexp.MustCompile(`(?i)^[?&;"' -]sig(?:nature)?=([\w+/%=-]{20,512})`), drawnSign},
-		{"pgpass", []string{":5432:", ":*:"}, 0, regexp.MustCompile("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), telling},
+		{"pgpass", []string{":5432:", ":*:"}, 0, regexp.MustCompile("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return lookOf(v, true) >= marked }},
 		{
 			"mnemonic",
 			[]string{"mnemonic", "phrase", "seed"},
@@ -141,4 +141,13 @@ func group(m []int) (int, int) {
 		}
 	}
 	return m[0], m[1]
+}
+
+// encodedRun is the letters and digits at i.
+func encodedRun(t string, i int) string {
+	end := i
+	for end < len(t) && alnumeric(t[end]) {
+		end++
+	}
+	return t[i:end]
 }

@@ -14,7 +14,7 @@ import (
 func tongues() []string {
 	return []string{
 		"p4ssw0rd", "passw0rd", "p@ssword", "p@ssw0rd", "pa$$word", "pa55word", "p4ssword", "s3cret", "recovery code", "backup code", "access code", "unlock code", "pairing code", "door code", // English, in two words
-		"passwort", "kennwort", "passwört", "kennwört", "zugangscode", "geheimnis", "api-schlüssel", "api schlüssel", "zugriffsschlüssel", "geheimer schlüssel", // German
+		"\"assword", "alarm code", "alarm_code", "door_code", "access_code", "passwrod", "pasword", "passowrd", "pssword", "wifi key", "wi-fi key", "wlan key", "wpa key", "wlan-schlüssel", "wifi-schlüssel", "netzwerkschlüssel", "wifi-sleutel", "passwort", "kennwort", "passwört", "kennwört", "zugangscode", "geheimnis", "api-schlüssel", "api schlüssel", "zugriffsschlüssel", "geheimer schlüssel", // German
 		"wachtwoord", "toegangscode", "api-sleutel", "api sleutel", // Dutch
 		"lösenord", "losenord", "adgangskode", "passord", "adgangsord", "salasana", "api-nyckel", "api-nøkkel", "api-nøgle", "api-avain", // the North
 		"mot de passe", "mots de passe", "mot de pass", "mdp", "phrase secrète", "phrase de passe", "clé secrète", "clé api", "clé d'api", "clé d'accès", "clé d’accès", "clef api", "jeton", // French
@@ -27,9 +27,9 @@ func tongues() []string {
 		"hasło", "haslo", "hasła", "klucz api", "tajny klucz", "heslo", "hesla", "api klíč", "api kľúč", "geslo", "lozinka", "lozinku", "jelszó", "jelszo", "jelszav", "κωδικός", "συνθηματικό", // Polish to Greek
 		"парол", "секретный ключ", "ключ api", "api-ключ", "api ключ", "ключ доступа", "токен", "секрет", "лозинка", "кодовая фраза", // Russian, Ukrainian, Bulgarian, Serbian
 		"mật khẩu", "mat khau", "khóa api", "kata sandi", "sandi", "kunci api", "รหัสผ่าน", "पासवर्ड", "كلمة المرور", "كلمة السر", "رمز عبور", "סיסמה", "סיסמא", "סיסמת", // further south
-		"parool", "parole", "slaptažodis", "kata laluan", "lykilorð", "zaporka", "wagwoord", "pasahitza", "contrasinal", "fjalëkalim", "pasvorto", // and others in Latin letters
+		"parolu", "nenosiri", "cyfrinair", "pasfhocal", "parool", "parole", "slaptažodis", "kata laluan", "lykilorð", "zaporka", "wagwoord", "pasahitza", "contrasinal", "fjalëkalim", "pasvorto", // and others in Latin letters
 		"كلمة مرور", "گذرواژه", "پسورد", "پاس ورڈ", "ססמה", "טוקן", "পাসওয়ার্ড", "கடவுச்சொல்", "პაროლი", "գաղտնաբառ", "құпия сөз", // and not
-		"密码", "密碼", "口令", "密钥", "密鑰", "秘钥", "金鑰", "令牌", // Chinese
+		"密码", "密碼", "口令", "通行碼", "通行码", "密钥", "密鑰", "秘钥", "金鑰", "令牌", // Chinese
 		"パスワード", "パスフレーズ", "パスコード", "トークン", "シークレット", "暗証番号", "apiキー", "api キー", "アクセスキー", "秘密鍵", "合言葉", // Japanese
 		"비밀번호", "비번", "암호", "패스워드", "패스프레이즈", "토큰", "시크릿", "api 키", "api키", "액세스 키", "액세스키", "인증키", "인증 키", "비밀키", "비밀 키", "접근 키", // Korean
 	}
@@ -47,7 +47,6 @@ func inTongues() []string {
 }
 
 const (
-	signs   = "=:>：＝＞→"
 	opening = " \t\"'`*“„«‘‚「『（("
 	closers = "\"'`“”„»’‘」』（）。、，；！？"
 )
@@ -77,7 +76,10 @@ const caseless = '\u0590'
 
 // bare is the value at i, in whatever quotes. One that begins in ASCII ends where another
 // script begins: particles are written right behind.
-func bare(t string, i int) (lo, hi int) {
+func bare(t string, i int) (lo, hi int) { return bareWithin(t, i, "") }
+
+// bareWithin is a value among others that the separators in outer keep apart.
+func bareWithin(t string, i int, outer string) (lo, hi int) {
 	i += skipped(t[i:], opening)
 	plain := i < len(t) && t[i] < utf8.RuneSelf
 	end := func(t string, j int) int {
@@ -88,11 +90,11 @@ func bare(t string, i int) (lo, hi int) {
 		}
 		return stop
 	}
-	hi = grow(t, i, end(t, i), "", end)
+	hi = grow(t, i, end(t, i), outer, end)
 	if strings.HasSuffix(t[i:hi], "...") { // what is left out
 		return i, i
 	}
-	return i, i + len(strings.TrimRight(t[i:hi], ".:*"))
+	return i, i + len(strings.TrimRight(t[i:hi], ".:*?"))
 }
 
 // skipped is how many bytes at the start of t are of set.

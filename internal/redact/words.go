@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Ordinary reports whether a value says too little to be a secret that could be told from
@@ -43,12 +42,14 @@ var (
 
 // plainForm is an e-mail address, a version, a number with points, a date, an address of the
 // network, or a host with a port.
-var plainForm = regexp.MustCompile(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)+|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+[a-z]{2,6}(?::\d+)?|[a-z]+:\d+)$`)
+var plainForm = regexp.MustCompile(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,10}|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+[a-z]{2,6}(?::\d+)?|[a-z]+:\d+|#[\da-fA-F]{3,8}|[\w./-]+@v?\d+(?:\.\d+)+|//.*|[a-z][a-z\d_-]*-\d{4}-?\d\d-?\d\d)$`)
 
 // placeholder reports whether v stands for a value: a variable, a gap to be filled, a mask.
 func placeholder(v string) bool {
 	switch {
 	case strings.HasPrefix(v, "[REDACTED:"), strings.HasPrefix(v, Private), strings.HasPrefix(v, Excluded):
+		return true
+	case constants[strings.ToLower(v)]:
 		return true
 	case v[0] == '<' || v[0] == '$' || v[0] == '{' || v[0] == '%' && strings.HasSuffix(v, "%"):
 		return true
@@ -239,93 +240,3 @@ func hasRandomPart(v string) bool {
 	}
 	return false
 }
-
-// telling reports whether a value that is said to be a secret looks like one: it has letters
-// beside digits or signs, and is no name, call or path of code.
-func telling(v string) bool {
-	if strings.ContainsAny(v, codeSigns) || Ordinary(v) || code(v) {
-		return false
-	}
-	if Wordy(v) {
-		return noName(v) && (!aboutItself(v) || blended(v) && twoDigits.MatchString(v))
-	}
-	return entropy(v)*float64(len(v)) > 2.5*float64(utf8.RuneCountInString(v)) && strings.ContainsFunc(v, unicode.IsLetter)
-}
-
-// noName reports whether words have between or behind them what people put there to make a password.
-func noName(v string) bool { return longNumber.MatchString(v) || blended(v) }
-
-// blended reports whether v has capitals, small letters, a digit, and a sign or a digit within a word: no
-// name has all of them.
-func blended(v string) bool {
-	return mixed(v) && (digitInWord.MatchString(v) || strings.ContainsFunc(v, func(r rune) bool { return kindOf(r) == 0 && r != ' ' }))
-}
-
-var (
-	twoDigits   = regexp.MustCompile(`\d\d`)
-	longNumber  = regexp.MustCompile(`\d\d|\d.*[!#%^*$&]|[!#%^*$&].*\d|[!#%^*+$&@]$`)
-	digitInWord = regexp.MustCompile(`\pL\d\p{Ll}`)
-)
-
-// sure reports whether what is clearly given to a password is one, though it may be words or a number
-// anywhere else: six digits and more, words with a digit or a sign, words in mixed case or three of them.
-func sure(v string) bool {
-	switch {
-	case strings.Trim(v, digitSet) == "":
-		return len(v) >= 6
-	case len(v) < minValue || len(v) > longest || placeholder(v) || plainForm.MatchString(v) || callForm.MatchString(v) || sumOf.MatchString(v) || strings.ContainsAny(v, "/\\ <>=\"'`|:;"):
-		return false
-	case strings.ContainsAny(v, digitSet) && strings.ContainsAny(v, strongSigns):
-		return true
-	case aboutItself(v), dotted.MatchString(v) && strings.ToLower(v) == v:
-		return false
-	}
-	return strings.ContainsAny(v, digitSet) || strings.ContainsAny(v, strongSigns) || wordsWithSigns.MatchString(v) && (strings.ToLower(v) != v && strings.ToUpper(v) != v || strings.Count(v, "-") > 1)
-}
-
-// strongSigns are those that passwords have and names don't.
-const strongSigns = "!#$%^&*+~@?"
-
-// phrase reports whether a string in quotes is a password of several words: it has a digit, and none of
-// the words that messages have.
-func phrase(v string) bool {
-	all := strings.Fields(v)
-	return len(all) > 1 && len(all) < 10 && len(v) >= minValue && strings.ContainsAny(v, digitSet) && !placeholder(v) &&
-		phraseForm.MatchString(v) && !messageWord.MatchString(v) && !aboutItself(v)
-}
-
-var (
-	wordsWithSigns = regexp.MustCompile(`^\pL+(?:[-_.!#+]+\pL+)+[!#]?$`)
-	// callForm is a call, an index or an expression.
-	callForm    = regexp.MustCompile(`^[\w.:>-]*[(\[{].*[)\]};,]$|^[&*!@#?~]|[({\[]$|\w\.\w+\.`)
-	phraseForm  = regexp.MustCompile(`^[\pL\d]+(?: [\pL\d!-]+)+$`)
-	messageWord = regexp.MustCompile(`(?i)\b(?:characters?|chars|must|least|most|than|enter|your|please|invalid|wrong|not|is|are|to|for|and|or|with|from|in|on|at|days?|hours?|minutes?|seconds?|times?|expire[ds]?|required|failed|error|login|user|bits?|bytes?)\b`)
-)
-
-// inQuotes reports whether a string in quotes that is given to a secret looks like one, though
-// it holds signs that code has: it is long, not of words, and no template.
-func inQuotes(v string) bool {
-	return len(v) >= 16 && !placeholder(v) && !Wordy(v) && entropy(v) > 3.5 && !strings.ContainsAny(v, "<>{}\n")
-}
-
-const codeSigns = "()[]{}<>`\""
-
-// code reports whether v is an expression rather than a value.
-func code(v string) bool {
-	if strings.ContainsAny(v, codeSigns) || strings.Contains(v, "::") || strings.Contains(v, "->") || alternatives(v) {
-		return true
-	}
-	if sumOf.MatchString(v) || dotted.MatchString(v) && !strings.ContainsAny(v, digitSet) && turns(v) < 4 {
-		return true
-	}
-	if !Wordy(v) {
-		return false
-	}
-	return strings.ContainsAny(v[:1], "@&*-.:,=!") || dotted.MatchString(v) && (aboutItself(v) || !noName(v))
-}
-
-// sumOf is a name with something added to it, or added to a string.
-var sumOf = regexp.MustCompile(`^(?:[A-Za-z_][\w.]*[+*]\d{1,3}|\+[A-Za-z_][\w.]*)$`)
-
-// dotted is a chain of names, or a file.
-var dotted = regexp.MustCompile(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)

@@ -1,0 +1,142 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// offer is what stands behind a name and may be its value.
+type offer struct {
+	lo, hi int
+	v      string // the part that tells
+	tie    tie
+	look   look
+	quoted bool
+}
+
+// takes reports whether what stands there is the value of the name.
+func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
+	o := offer{lo: lo, hi: hi, v: judged(w.t[lo:hi]), tie: t, quoted: quoted}
+	if o.v == "" || strings.Contains(o.v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) {
+		return false
+	}
+	o.look = lookOf(o.v, quoted || w.tight || w.foreign && t < given || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
+	switch {
+	case w.granted(o):
+		return true
+	case w.mentions(o), !quoted && w.isCode(o):
+		return false
+	case strings.Contains(o.v, " "):
+		return quoted && (w.kind == password && t >= said || w.kind == verb && t == sure) &&
+			(phrase(o.v) || w.flag && w.words == 0 && phraseForm.MatchString(o.v) && !aboutItself(o.v))
+	}
+	return len(o.v) >= minGiven && o.look >= least[w.kind][t]
+}
+
+// minGiven is the size of a value that is given to a name, in bytes; numbers may be shorter.
+const minGiven = 6
+
+// granted reports whether a value counts though it looks like less than others of its kind: a number that is
+// called one, words that end their line, words with signs in another language than English.
+func (w *walk) granted(o offer) bool {
+	switch {
+	case w.kind == numeral, w.kind == password && w.foreign && w.words < 4 && !w.comma:
+		if o.tie >= said && pin.MatchString(o.v) && endsWord(w.t, o.hi) && !unit.MatchString(w.t[o.hi:min(len(w.t), o.hi+12)]) {
+			return true
+		}
+	case w.kind == occasion:
+		return o.look == marked && strings.HasSuffix(strings.TrimRight(w.t[:o.lo], "\"'`"), " / ")
+	}
+	if o.look != word || w.kind != password {
+		return false
+	}
+	if w.foreign {
+		return o.tie >= said && strings.ContainsAny(o.v, "._&+#") && wordsWithSigns.MatchString(o.v) && !fileName.MatchString(o.v)
+	}
+	return o.tie == given && !o.quoted && w.words == 0 && len(o.v) >= minValue && alone(w.t, o.lo, o.hi)
+}
+
+// mentions reports whether a value is only mentioned near a name: a hash, an ID, a constant, a part of code.
+func (w *walk) mentions(o offer) bool {
+	switch {
+	case w.weak && o.tie < given && o.tie != handed && (o.tie != said || o.look < drawn):
+	case o.tie == near && (!prose(w.t[w.end:o.lo]) || !endsWord(w.t, o.hi) || !unsaid(o.v)):
+	case o.tie <= said && constant.MatchString(o.v), w.kind == numeral && !strings.ContainsAny(o.v, digitSet):
+	case w.kind == key && (prefixedSum.MatchString(o.v) || isSumForm(o.v) && len(o.v) < 32):
+	case isSumForm(o.v) && (o.tie == near || o.tie == said && w.foreign || !o.quoted && w.kind == occasion):
+	default:
+		return false
+	}
+	return true
+}
+
+// isCode reports whether a value without quotes is a name or an expression of code.
+func (w *walk) isCode(o offer) bool {
+	chain := dotted.MatchString(o.v)
+	switch rest := w.t[o.hi:min(len(w.t), o.hi+100)]; {
+	case rest != "" && strings.IndexByte("([{", rest[0]) >= 0:
+	case w.t[max(0, o.lo-1)] == '[' && regexClass.MatchString(rest):
+	case w.depth > 0 && (chain || w.t[w.end] == '('), (w.kind == verb || w.kind == token && o.tie == near) && chain:
+	case !w.flag && assignment.MatchString(o.v):
+	case o.tie >= given && !w.tight && !w.flag && chain && !madeUp.MatchString(o.v):
+	case o.tie >= given && o.look <= marked && !w.clear(o):
+	default:
+		return false
+	}
+	return true
+}
+
+// clear reports whether words behind a sign end as a value does, and are no name of code.
+func (w *walk) clear(o offer) bool {
+	if rest := w.t[o.hi:min(len(w.t), o.hi+100)]; rest != "" && strings.IndexByte(" \t\r\n\"'`&<", rest[0]) < 0 {
+		inObject := strings.ContainsAny(o.v, digitSet) && strings.IndexByte(",}", rest[0]) >= 0
+		inSentence := strings.HasPrefix(rest, ", ") && (w.foreign || w.words > 0)
+		if !inObject && !inSentence && (!w.tight || rest[0] != ';') && !nextName.MatchString(rest) {
+			return false
+		}
+	}
+	return w.tight || w.flag || signBefore(w.t, o.lo) != '=' && !dotted.MatchString(o.v) || !identifier.MatchString(o.v)
+}
+
+// signBefore is the byte before i and the spaces there.
+func signBefore(t string, i int) byte {
+	for i > 1 && t[i-1] == ' ' {
+		i--
+	}
+	return t[i-1]
+}
+
+// alone reports whether a value ends its line and is no name of code.
+func alone(t string, lo, hi int) bool {
+	return (hi == len(t) || t[hi] == '\n') && !strings.ContainsAny(t[lo:hi], "_.") && signBefore(t, lo) != '='
+}
+
+// prose reports whether a text has none of the signs of code.
+func prose(t string) bool {
+	return !strings.ContainsAny(t, "=;{}[]<>|\\\n\t") && !strings.Contains(t, "()")
+}
+
+// endsWord reports whether a word of a sentence ends at i.
+func endsWord(t string, i int) bool {
+	i = skip(t, i, "\"'`*.,!?:)")
+	return i >= len(t) || t[i] <= ' ' || t[i] >= utf8.RuneSelf
+}
+
+// unsaid reports whether a value that nothing gives to a name stands in no sentence of another kind: it has a
+// digit, and is no constant of code.
+func unsaid(v string) bool { return strings.ContainsAny(v, digitSet) && !constant.MatchString(v) }
+
+var (
+	// identifier is a name of code, with a number at its end perhaps; constant one of a value.
+	identifier = regexp.MustCompile(`^[A-Za-z_.]+\d?$`)
+	constant   = regexp.MustCompile(`^[A-Z_][A-Z\d_]+$|^[A-Z]+-\d+$`)
+	// assignment is a part of code that gives something to a name.
+	assignment = regexp.MustCompile(`^[A-Za-z_][\w.]*=[^=]`)
+	// regexClass ends a class of a regular expression.
+	regexClass = regexp.MustCompile(`^\][{+*]`)
+	// prefixedSum is a hash behind words, as caches are called.
+	prefixedSum = regexp.MustCompile(`^[a-z\d_]+-(?:[a-z\d_]+-)*[0-9a-f]{32,}$`)
+	// unit is what a number counts.
+	unit = regexp.MustCompile(`^ ?-?(?i:bits?|bytes?|chars?|characters?|times|days?|hours?|minutes?|px|ms|s)\b`)
+)

@@ -1,0 +1,447 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// tie is how clearly a text gives a value to a name.
+type tie int
+
+const (
+	near   tie = iota // somewhere in the same sentence
+	handed            // a string among the arguments of a call or an expression
+	said              // behind "is" or "with", right behind the name, in quotes
+	given             // behind a sign, in the next cell, on a line of its own
+	sure              // in quotes behind a sign, NAME=value, behind a flag
+)
+
+// least is the look that a value has at least, by the kind of its name and the tie.
+var least = [...][5]look{ //nolint:gochecknoglobals // read-only
+	//         near  handed said   given   sure
+	password: {odd, odd, marked, marked, word},
+	token:    {drawn, odd, odd, odd, marked},
+	key:      {never, drawn, drawn, drawn, drawn},
+	numeral:  {never, odd, odd, marked, marked},
+	verb:     {never, odd, odd, odd, marked},
+	occasion: {odd, marked, odd, odd, odd},
+}
+
+const (
+	// maxReach is how far from its name a value stands at most, in bytes; maxWords is how many words may
+	// stand between.
+	maxReach = 160
+	maxWords = 9
+)
+
+// walk goes from a name towards its value. Whatever stands between is words, signs and quotes, so that no
+// grammar is needed.
+type walk struct {
+	name
+	t      string
+	i      int
+	tie    tie
+	words  int  // between the name and i
+	signed bool // a sign has given a value
+	tight  bool // without a space before or behind it
+	comma  bool // a comma was passed
+	depth  int  // of brackets
+}
+
+// behind is the value behind a name.
+func (n name) behind(t string) (lo, hi int) {
+	w := walk{name: n, t: t, i: n.end}
+	if t[n.end-1] == '(' {
+		w.depth = 1
+	}
+	if w.depth == 0 {
+		w.i = skip(t, w.i, "\"'`)]")
+	}
+	w.quoted = strings.ContainsAny(t[n.end:w.i], "\"'`")
+	if m := attributes.FindString(t[w.i:min(len(t), w.i+80)]); n.lo > 0 && t[n.lo-1] == '<' {
+		w.i += len(m)
+		w.tie, w.tight = given, true
+	}
+	w.i = skip(t, w.i, ")]*_")
+	if w.i < len(t) && w.i == n.end && strings.IndexByte("/\\@.", t[w.i]) >= 0 {
+		return 0, 0
+	}
+	if n.flag {
+		w.tie = sure
+	}
+	for end := min(len(t), n.end+maxReach); w.i < end && w.words < maxWords; {
+		if lo, hi, done := w.step(); lo < hi {
+			return lo, hi
+		} else if done {
+			break
+		}
+	}
+	return n.asValue(t)
+}
+
+// asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
+func (n name) asValue(t string) (lo, hi int) {
+	rest := t[n.end:min(len(t), n.end+maxReach)]
+	if !strings.Contains(rest, "alue") && !strings.Contains(rest, "efault") && !strings.Contains(rest, "set;") {
+		return 0, 0
+	}
+	m := valueKey.FindStringIndex(rest)
+	if m == nil || strings.Contains(rest[:m[0]], "}") || strings.Count(rest[:m[0]], "{") > 1 || strings.Contains(rest[:m[0]], "name") {
+		return 0, 0
+	}
+	w := walk{name: n, t: t, i: n.end + m[1], tie: given, signed: true}
+	for w.i < len(t) && w.t[w.i] == ' ' {
+		w.i++
+	}
+	if w.i == len(t) {
+		return 0, 0
+	}
+	lo, hi, _ = w.step()
+	return lo, hi
+}
+
+var valueKey = regexp.MustCompile(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|set; \} =)`)
+
+// step passes one thing. It is done when that was the value, or nothing behind can be.
+func (w *walk) step() (lo, hi int, done bool) {
+	c := w.t[w.i]
+	if k := sign(w.t, w.i); k > w.i {
+		return 0, 0, !w.sign(k)
+	}
+	switch {
+	case c == '\n':
+		return w.newline()
+	case (c == '&' || c == '!') && w.signed && w.words == 0 && yamlTag.MatchString(w.t[w.i:]):
+		w.i += strings.IndexByte(w.t[w.i:], ' ')
+	case c == '<':
+		if k := skipTags(w.t, w.i); k > w.i {
+			if w.i = k; w.words == 0 {
+				w.tie, w.tight = max(w.tie, given), true
+			}
+			return 0, 0, false
+		}
+		if w.words > 0 {
+			return 0, 0, true
+		}
+	case c == '\'' && isLetter(w.t[w.i-1]) && w.i+1 < len(w.t) && isLetter(w.t[w.i+1]): // an apostrophe
+	case quoteAt(w.t, w.i), strings.IndexByte("q%~", c) >= 0 && rawString.MatchString(w.t[w.i:min(len(w.t), w.i+4)]):
+		return w.literal()
+	case c == '{' && w.depth > 0: // an object among arguments
+		w.i += max(0, strings.IndexByte(w.t[w.i:min(len(w.t), w.i+maxReach)], '}'))
+	case c == ';' || c == '}':
+		return 0, 0, true
+	case c == '/' && w.i+1 < len(w.t) && w.t[w.i-1] == ' ' && w.t[w.i+1] == ' ': // "bob / …"
+		w.tie = sure
+	case strings.HasPrefix(w.t[w.i:], "}{"): // the next argument of TeX
+		w.i, w.tie = w.i+1, given
+	case strings.IndexByte(".!?", c) >= 0 && w.t[w.i-1] > ' ' && (w.i+1 == len(w.t) || w.t[w.i+1] <= ' '):
+		if c == '?' {
+			w.tie = max(w.tie, said)
+			break
+		}
+		return 0, 0, true
+	case c == ',' && (w.quoted || isUpper(w.t[w.end-1])) && w.words == 0:
+		w.tie = max(w.tie, handed)
+	case c == '|' && w.words == 0, c == '\t' && w.words == 0:
+		w.tie = max(w.tie, given)
+	case c == '{' && w.t[w.i-1] == ')': // the body of a function
+		return 0, 0, true
+	case c == '(' || c == '[' || c == '{':
+		if c != '(' || w.t[w.i-1] != ' ' || w.signed || w.words < 2 { // no aside
+			w.depth++
+		}
+		if w.words == 0 {
+			w.tie = max(w.tie, said)
+		}
+	case c == ')' || c == ']':
+		if w.depth--; w.depth < 0 && w.signed {
+			return 0, 0, true
+		}
+	case c == ',':
+		w.tie, w.comma = near, true
+	case alnumeric(c) || c >= utf8.RuneSelf || strings.IndexByte("!#$%&^+~@*.-_/\\", c) >= 0:
+		return w.token()
+	}
+	w.i++
+	return 0, 0, false
+}
+
+// sign passes the sign up to k, and reports whether it gives this name a value.
+func (w *walk) sign(k int) bool {
+	again := w.signed && w.words > 0 && w.tie < given
+	if again && (w.words > 4 || w.t[k-1] != '=') || w.comma || w.quoted && w.words > 0 {
+		return false // the next name's
+	}
+	w.tight = k < len(w.t) && w.t[k-1] == '=' && w.t[k] > ' ' && w.t[w.i-1] > ' '
+	w.i, w.tie, w.signed = k, max(w.tie, given), true
+	return true
+}
+
+// newline is the value on the next line: of a name that has its line for itself, behind a sign, or in a
+// sentence that goes on.
+func (w *walk) newline() (lo, hi int, done bool) {
+	line := w.t[strings.LastIndexByte(w.t[:w.lo], '\n')+1 : w.i]
+	if (w.tie >= said || w.words == 0 && heads(line)) && (!w.weak || w.signed) {
+		if lo, hi := nextLine(w.t, w.i, w.name); lo < hi {
+			return lo, hi, true
+		}
+	}
+	if m := signLine.FindString(w.t[w.i:min(len(w.t), w.i+20)]); m != "" && heads(line) {
+		w.i += len(m)
+		w.tie, w.signed = given, true
+		return 0, 0, false
+	}
+	w.i, w.comma = w.i+1, true
+	return 0, 0, len(line) < 50 || w.tie >= given || !prose(line)
+}
+
+// signLine is a sign that has its line for itself.
+var signLine = regexp.MustCompile(`^\n[ \t]*[=:]\s+`)
+
+// literal is a string in quotes.
+func (w *walk) literal() (lo, hi int, done bool) {
+	lo, hi, closed := quotedAt(w.t, w.i)
+	if !closed {
+		w.i++
+		return 0, 0, false
+	}
+	v := w.t[lo:hi]
+	lo += len(scheme.FindString(v))
+	if n := len(userBefore.FindString(w.t[lo:hi])); lo+n < hi {
+		lo += n
+	}
+	t := w.tie
+	switch {
+	case t == given:
+		t = sure
+	case w.words == 0 && !w.comma && t == near && (w.kind == password || w.kind == verb) && w.t[w.i-1] == ' ' && w.t[w.i] != '`':
+		t = sure
+	case w.words == 0 && t == handed:
+		t = said
+	case w.words == 0 && !w.comma:
+		t = given
+	case t == near && (w.kind != occasion || w.depth > 0 && (w.signed || w.t[w.end-1] == '(' || w.t[w.end] == '(')):
+		t = handed
+	}
+	if !isIndex(w.t, w.i-1) && w.takes(lo, hi, t, true) {
+		return lo, hi, true
+	}
+	w.i = hi + 1
+	w.skipWord(v)
+	return 0, 0, false
+}
+
+// scheme stands before credentials in one string.
+var scheme = regexp.MustCompile(`^(?i:bearer|basic|token|apikey|key|digest) `)
+
+// token is a word or a value without quotes.
+func (w *walk) token() (lo, hi int, done bool) {
+	if w.i == w.end && w.t[w.i] < utf8.RuneSelf && w.t[w.i-1] != '(' {
+		return 0, 0, true // the name goes on, or is part of something
+	}
+	if n := strings.IndexFunc(w.t[w.i:], func(r rune) bool { return r < caseless || !unicode.IsLetter(r) }); n > 0 { // a script without spaces
+		w.i, w.tie = w.i+n, max(w.tie, said)
+		return 0, 0, false
+	}
+	lo, hi = bareWithin(w.t, w.i, around(w.t, w.lo))
+	if hi <= lo {
+		w.i++
+		return 0, 0, false
+	}
+	if quoteAt(w.t, hi) && hi-lo <= 2 && !copulas[w.t[lo:hi]] || w.flag && w.words == 0 && hi-lo == 2 && w.t[lo] == '-' { // b"…", "--totp -b …"
+		w.i = hi
+		return 0, 0, false
+	}
+	if w.t[lo] == '-' && !w.signed && (w.words > 0 || hi-lo > 2) {
+		return 0, 0, true // the next flag
+	}
+	if m := w.passphrase(lo); m > lo {
+		return lo, m, true
+	}
+	if lo, hi = w.part(lo, hi); lo == hi {
+		return 0, 0, true
+	}
+	t := w.tie
+	switch {
+	case t == given && w.tight:
+		t = sure
+	case t == near && w.words == 0:
+		t = said
+	}
+	if w.takes(lo, hi, t, false) {
+		return lo, hi, true
+	}
+	v := w.t[lo:hi]
+	if strings.Trim(v, "-_*~#") == "" {
+		w.i = hi
+		return 0, 0, false
+	}
+	if w.words == 0 && !w.signed && AboutSecret(v) && !copulas[v] || w.signed && hi < len(w.t) && strings.IndexByte("=:", w.t[hi]) >= 0 {
+		return 0, 0, true
+	}
+	w.depth += strings.Count(v, "(") + strings.Count(v, "[") - strings.Count(v, ")")
+	if w.tie >= said && strings.HasSuffix(v, "(") && quoteAt(w.t, hi) { // Some("…")
+		w.i, w.tie = hi, said
+		return 0, 0, false
+	}
+	if n := strings.IndexAny(v, "=:"); n > 0 && v[0] != '$' && !strings.HasPrefix(v[n:], "://") && !w.signed && !strings.ContainsAny(v[:n], digitSet) {
+		hi = lo + n
+		v = w.t[lo:hi]
+	}
+	w.i = hi
+	w.skipWord(v)
+	return 0, 0, false
+}
+
+// part is a value without a user's name before it, and without what an escape parts from it.
+func (w *walk) part(lo, hi int) (int, int) {
+	v := w.t[lo:hi]
+	if n := len(userBefore.FindString(v)); n > 0 && n < len(v) {
+		lo += n
+	} else if n := strings.IndexByte(v, '/'); n > 0 && w.kind != password && lookOf(v[n+1:], false) == odd {
+		lo += n + 1
+	}
+	if m := escape.FindStringIndex(w.t[lo:hi]); m != nil {
+		hi = lo + m[0]
+	}
+	return lo, hi
+}
+
+// passphrase is the end of the words at lo that are one; lo when there are none.
+func (w *walk) passphrase(lo int) int {
+	if w.tie < said || w.kind != password {
+		return lo
+	}
+	m := words.FindString(w.t[lo:min(len(w.t), lo+80)])
+	if (w.phrase && strings.Count(m, " ") > 3-int(w.tie-said) || fourByFour.MatchString(m)) && phrase(m) {
+		return lo + len(m)
+	}
+	return lo
+}
+
+// skipWord passes a word, which ties or loosens.
+func (w *walk) skipWord(v string) {
+	low := strings.ToLower(strings.Trim(v, ".,:!?…"))
+	switch {
+	case copulas[low] || low == "on" && w.foreign || endsInParticle(v):
+		w.tie = max(w.tie, said)
+	case fillers[low], len(low) == 1 && strings.Contains(digitSet, low):
+	case w.tie >= said:
+		w.tie = near
+		w.words++
+	default:
+		w.words++
+	}
+}
+
+var (
+	// yamlTag is one of YAML, or an anchor.
+	yamlTag = regexp.MustCompile(`^[!&][a-z_][a-z_\d-]* `)
+	// escape ends a value in the text of a string.
+	escape = regexp.MustCompile(`\\(?:[nrt]|u[\da-f]{4})`)
+	// fourByFour is a password that Google makes for programs, and words are those of a passphrase.
+	fourByFour = regexp.MustCompile(`^[a-z]{4}(?: [a-z]{4}){3}$`)
+	words      = regexp.MustCompile(`^\p{Ll}+(?: \p{Ll}+)+`)
+)
+
+// sign is the end of the sign at i that gives a name its value; i when there is none.
+func sign(t string, i int) int {
+	j := skip(t, i, "?|+~<-:")
+	if k := skip(t, j, "=:>"); j-i <= 2 && k > j && k-j <= 3 && !strings.HasPrefix(t[j:], "://") && t[i] != '<' && t[i:k] != ">" {
+		if strings.HasPrefix(t[k-1:], ":-") { // the default of a shell
+			k++
+		}
+		return k
+	}
+	if t[i] == ':' && !strings.HasPrefix(t[i:], "://") {
+		return i + 1
+	}
+	if alnumeric(t[i]) {
+		return i
+	}
+	for _, s := range []string{"<-", "- ", "→", "–", "—", "：", "＝", "＞"} {
+		if strings.HasPrefix(t[i:], s) {
+			return i + len(s)
+		}
+	}
+	return i
+}
+
+// heads reports whether a line holds nothing but a name.
+func heads(line string) bool {
+	return len(line) < 40 && strings.IndexFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" #>*-_/.'\"`", r) }) < 0
+}
+
+// nextLine is the only word of the line behind the one that ends at i, or begins a block there.
+func nextLine(t string, i int, n name) (int, int) {
+	m := block.FindStringSubmatchIndex(t[i:min(len(t), i+maxReach)])
+	if m == nil {
+		return 0, 0
+	}
+	lo, hi := i+m[2], i+m[3]
+	lo += len(userBefore.FindString(t[lo:hi]))
+	v := t[lo:hi]
+	if strings.ContainsAny(v, "(,:=") || lookOf(v, false) < max(least[n.kind][given], marked) {
+		return 0, 0
+	}
+	return lo, hi
+}
+
+var block = regexp.MustCompile("^[ \\t]*(?:[|>][-+]?|<<[~-]?[\"']?\\w+[\"']?|\"\"\"|```\\w*)?[ \\t]*\\n[>\\s]{0,40}(?:\\w+: [|>]-?\\n\\s{0,40})?(?:```\\w*\\n|[-*>] |\\w{1,12}: )?[\"'`]?([^\\s\"'`]{6,})[\"'`]*[ \\t]*(?:\\n|$)")
+
+// ahead is the value that a sentence names behind it: "… is the password of the server".
+func (n name) ahead(t string) (int, int) {
+	from := max(0, n.lo-100)
+	if i := strings.LastIndexAny(t[from:n.lo], "\n;"); i >= 0 {
+		from += i + 1
+	}
+	for hi := n.lo; hi > from; {
+		hi = from + len(strings.TrimRight(t[from:hi], " \t\"'`*“”»«)(,[]."))
+		lo := from + strings.LastIndexAny(t[from:hi], " \t\"'`(") + 1
+		if lo >= hi || hi == n.lo {
+			break
+		}
+		a, b := bare(t, lo)
+		b = min(b, hi)
+		v := t[a:b]
+		between := t[b:n.lo]
+		glued := b < hi // another script follows
+		if strings.ContainsAny(between, "=:") && n.lo-hi < 40 || strings.HasSuffix(v, ".") || strings.HasSuffix(v, ":") || strings.HasSuffix(v, "=") || strings.Contains(between, ". ") {
+			break
+		}
+		l := lookOf(v, false)
+		isString := quoteAt(t, lo-1) && quoteAt(t, hi) && !strings.Contains(between, ",")
+		if n.kind != password && !glued && !backward.MatchString(between) || !prose(between) && !isString {
+			break
+		}
+		tie := near
+		if glued || backward.MatchString(between) {
+			tie = said
+		}
+		if !isString && !glued && (!endsWord(t, b) || tie == near && !unsaid(v)) {
+			hi = lo
+			continue
+		}
+		if l >= max(odd, least[n.kind][tie]) && !isSumForm(v) || tie == said && n.kind == password && l >= marked {
+			return a, b
+		}
+		hi = lo
+	}
+	if m := valueFirst.FindStringSubmatchIndex(t[max(0, n.lo-120):n.lo]); m != nil {
+		lo, hi := max(0, n.lo-120)+m[2], max(0, n.lo-120)+m[3]
+		if lookOf(t[lo:hi], true) >= least[n.kind][given] {
+			return lo, hi
+		}
+	}
+	return 0, 0
+}
+
+// valueFirst is the value of an object whose name follows.
+var valueFirst = regexp.MustCompile(`(?i)value["']?\s*[:=]\s*["']?([^\s"']{8,80})["']?,?\s*(?:WHERE\s+)?["']?\w*(?:name|key|type|id|label)["']?\s*[:=]\s*["']?[\w./-]*$`)
+
+// backward stands between a value and the name that a sentence gives it.
+var backward = regexp.MustCompile("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:" + backwords + ")\\s)")
+
+const backwords = `is|was|are|as|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak`
