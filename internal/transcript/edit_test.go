@@ -28,21 +28,39 @@ func TestEdits(t *testing.T) {
 		lines []string
 		want  []transcript.Edit
 	}{
-		{"what the result says", []string{call("Edit", edit), done("", patch("/work/shop/a.go", `" one","-two","+mine","\\ No newline"`))},
-			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{{Old: []string{"one", "two"}, New: []string{"one", "mine"}}}}}},
-		{"without it, what was asked for", []string{call("Edit", edit), done("")},
-			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{asked}}}},
-		{"several at once", []string{call("MultiEdit", `{"file_path":"/work/shop/a.go","edits":[{"old_string":"one\ntwo","new_string":"one\nnew"},{"old_string":"x","new_string":""}]}`), done("")},
-			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{asked, {Old: []string{"x"}}}}}},
-		{"a file that was made", []string{call("Write", write), done("", `"toolUseResult":{"type":"create","filePath":"/work/shop/a.go","content":"one\ntwo\n","structuredPatch":[],"originalFile":null}`)},
-			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{{New: []string{"one", "two"}}}}}},
-		{"a file of which nobody says what it was", []string{call("Write", write), done("")},
-			[]transcript.Edit{{Path: "a.go", Whole: true, Hunks: []transcript.Hunk{{New: []string{"one", "two"}}}}}},
+		{
+			"what the result says",
+			[]string{call("Edit", edit), done("", patch("/work/shop/a.go", `" one","-two","+mine","\\ No newline"`))},
+			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{{Old: []string{"one", "two"}, New: []string{"one", "mine"}}}}},
+		},
+		{
+			"without it, what was asked for",
+			[]string{call("Edit", edit), done("")},
+			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{asked}}},
+		},
+		{
+			"several at once",
+			[]string{call("MultiEdit", `{"file_path":"/work/shop/a.go","edits":[{"old_string":"one\ntwo","new_string":"one\nnew"},{"old_string":"x","new_string":""}]}`), done("")},
+			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{asked, {Old: []string{"x"}}}}},
+		},
+		{
+			"a file that was made",
+			[]string{call("Write", write), done("", `"toolUseResult":{"type":"create","filePath":"/work/shop/a.go","content":"one\ntwo\n","structuredPatch":[],"originalFile":null}`)},
+			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{{New: []string{"one", "two"}}}}},
+		},
+		{
+			"a file of which nobody says what it was",
+			[]string{call("Write", write), done("")},
+			[]transcript.Edit{{Path: "a.go", Whole: true, Hunks: []transcript.Hunk{{New: []string{"one", "two"}}}}},
+		},
 		{"a file that is as it was", []string{call("Write", write), done("", `"toolUseResult":{"type":"update","filePath":"/work/shop/a.go","content":"one\ntwo\n","structuredPatch":[]}`)}, nil},
 		{"one that failed", []string{call("Edit", edit), done(`,"is_error":true`, `"toolUseResult":"Error: no"`)}, nil},
 		{"one without a result", []string{call("Edit", edit)}, nil},
-		{"a result alone, whose call an earlier read had", []string{done("", patch("/work/shop/a.go", `"+mine"`))},
-			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{{New: []string{"mine"}}}}}},
+		{
+			"a result alone, whose call an earlier read had",
+			[]string{done("", patch("/work/shop/a.go", `"+mine"`))},
+			[]transcript.Edit{{Path: "a.go", Hunks: []transcript.Hunk{{New: []string{"mine"}}}}},
+		},
 		{"elsewhere", []string{say(0, "x"), call("Edit", `{"file_path":"/etc/x","old_string":"","new_string":"x"}`), done("", patch("/etc/x", `"+mine"`))}, nil},
 		{"what is only read", []string{call("Read", `{"file_path":"/work/shop/a.go"}`), done("", `"toolUseResult":{"type":"text","file":{"filePath":"/work/shop/a.go"}}`)}, nil},
 	} {

@@ -31,12 +31,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestLongTies draws a few histories of each kind, TestNightTies as many as there is time for.
-func TestLongTies(t *testing.T)  { judges(t, 1, 2) }
-func TestNightTies(t *testing.T) { judges(t, 3, 20) }
+// TestLongTies draws a history of some kinds, TestNightTies of all kinds as many as there is time for.
+func TestLongTies(t *testing.T) {
+	judges(t, 1, 1, "plain", "rebase", "rebase-merge", "squash-merge", "cherry-pick", "all")
+}
+func TestNightTies(t *testing.T) { judges(t, 3, 20, kinds...) }
 
-// judges lives histories of each kind, and holds what `why` says against what is true.
-func judges(t *testing.T, first, each uint64) {
+// judges lives histories of some kinds, and holds what `why` says against what is true.
+func judges(t *testing.T, first, each uint64, kinds ...string) {
 	t.Helper()
 	all := tables{by: map[string]*figures{}}
 	first, each = number(t, "SEED", first), number(t, "TIES", each)
