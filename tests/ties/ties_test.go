@@ -63,8 +63,12 @@ func judges(t *testing.T, first, each uint64, kinds ...string) {
 	if total.right() < 98 {
 		t.Errorf("%.2f %% of the lines that a session wrote name it first, want 98 %%", total.right())
 	}
-	if total.fooled() > 0.2 {
-		t.Errorf("%.2f %% of the exact lines are wrong, want 0.2 %% at most", total.fooled())
+	most := 0.2
+	if total.exact < 5000 { // so few lines can't tell 0.2 % from 0.3
+		most = 1
+	}
+	if total.fooled() > most {
+		t.Errorf("%.2f %% of the exact lines are wrong, want %.1f %% at most", total.fooled(), most)
 	}
 }
 
