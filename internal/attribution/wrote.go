@@ -33,7 +33,7 @@ const maxPlaces = 64
 // before it. Where several edits hold a line, the latest counts of those that stand there whole, with all their context; else the one
 // with which it has most of its neighbours in common. Each line of an edit counts once. Sessions stand in the order of their IDs.
 func Match(f Brought, edits []Edit) []Wrote {
-	edits = slices.Clone(edits)
+	edits = concerned(f, edits)
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Session, b.Session)) })
 	m := newMatch(f, edits)
 	runs := m.runs()
@@ -46,6 +46,34 @@ func Match(f Brought, edits []Edit) []Wrote {
 	m.blanks()
 	m.gone(f.Gone)
 	return m.wrote()
+}
+
+// concerned leaves out edits that added, of lines that tell something, only what the commit did not bring: of a file that sessions
+// worked on for months, these are nearly all. Where one may claim what earlier ones wrote, all count.
+func concerned(f Brought, edits []Edit) []Edit {
+	now := map[Print]bool{}
+	for i := range f.Added {
+		now[f.Lines[i]] = f.Added[i] || now[f.Lines[i]]
+	}
+	for _, p := range f.Gone {
+		now[p] = true
+	}
+	if slices.ContainsFunc(edits, func(e Edit) bool { return e.Whole }) {
+		return slices.Clone(edits)
+	}
+	var out []Edit
+	for _, e := range edits {
+		tells, some := false, false
+		for _, l := range e.Lines {
+			if l.Print.tells() && (l.Kind == Added || l.Kind == Gone) {
+				tells, some = true, some || now[l.Print]
+			}
+		}
+		if some || !tells {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // text is a sequence of lines without the blank ones.

@@ -103,7 +103,7 @@ func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
 	quiet.Agents = nil
 	return quiet.attempt(ctx, func(g *gathered) ([]session.Entry, error) {
 		wrote, err := g.written(ctx, look{most: lookedAtMerge})
-		return g.lines(slices.Concat(slices.Collect(maps.Values(wrote))...)), err
+		return lines(wrote), err
 	})
 }
 

@@ -56,11 +56,11 @@ func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
 		d.Wrote = g.st.unsaid(wrote)
 		drafts = append(drafts, d)
 	}
-	return append(drafts, g.lines(rest)...), nil
+	return append(drafts, lines(rest)...), nil
 }
 
 // lines says what sessions wrote in commits of which no checkpoint is made now.
-func (g *gathered) lines(wrote []session.Wrote) []session.Entry {
+func lines(wrote []session.Wrote) []session.Entry {
 	if len(wrote) == 0 {
 		return nil
 	}

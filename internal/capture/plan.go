@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,17 +12,18 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// How many commits a capture looks at, the newest, that came since the last one. Others wait for a sync, a checkpoint by hand or
-// init, which look at all refs.
+// How many commits a capture looks at, the newest, that came since the last one. What is more at a commit waits for a sync or a
+// checkpoint by hand, which look at all refs; what is more there, for init.
 const (
 	lookedAt      = 10  // at a commit
 	lookedAtMerge = 300 // at what brings several
+	lookedAtAll   = 1000
 )
 
 func lookFor(via string) look {
 	switch via {
 	case session.ViaManual, session.ViaSync:
-		return look{everywhere: true}
+		return look{everywhere: true, most: lookedAtAll}
 	case session.ViaMerge, session.ViaRewrite:
 		return look{most: lookedAtMerge}
 	}
@@ -49,8 +49,14 @@ func (g *gathered) checkpoint(ctx context.Context, via string, rewrites []sessio
 	if err != nil {
 		return nil, err
 	}
-	own := wrote[string(head.OID)]
-	delete(wrote, string(head.OID))
+	var own, others []session.Wrote
+	for _, w := range wrote {
+		if w.GitSHA == string(head.OID) {
+			own = append(own, w)
+		} else {
+			others = append(others, w)
+		}
+	}
 	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now, Via: via}
 	cp.ActorType, cp.AgentID = g.doer()
 	subject := "before the first commit"
@@ -68,19 +74,18 @@ func (g *gathered) checkpoint(ctx context.Context, via string, rewrites []sessio
 	if len(tied)+len(cp.Links) > 0 {
 		drafts = append(drafts, session.Entry{Checkpoint: cp, Sessions: tied, Wrote: own, Subject: subject})
 	} else {
-		wrote[cp.GitSHA] = own
+		others = append(others, own...)
 	}
-	return append(drafts, g.lines(slices.Concat(slices.Collect(maps.Values(wrote))...))...), nil
+	return append(drafts, lines(others)...), nil
 }
 
-// written is what sessions wrote in the commits that arrived, by commit, as far as the ledgers do not say it.
-func (g *gathered) written(ctx context.Context, l look) (map[string][]session.Wrote, error) {
+// written is what sessions wrote in the commits that arrived, the oldest first, as far as the ledgers do not say it.
+func (g *gathered) written(ctx context.Context, l look) (out []session.Wrote, err error) {
 	commits, err := g.arrived(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string][]session.Wrote{}
-	for _, c := range commits {
+	for _, c := range slices.Backward(commits) {
 		changes, err := g.Repo.Changes(c.OID)
 		if err != nil {
 			return nil, err
@@ -89,9 +94,7 @@ func (g *gathered) written(ctx context.Context, l look) (map[string][]session.Wr
 		if err != nil {
 			return nil, err
 		}
-		if wrote = g.st.unsaid(wrote); len(wrote) > 0 {
-			out[string(c.OID)] = wrote
-		}
+		out = append(out, g.st.unsaid(wrote)...)
 	}
 	return out, ctx.Err()
 }

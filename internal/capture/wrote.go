@@ -72,11 +72,12 @@ func (g *gathered) before(c git.Commit, all []attribution.Edit) (out []attributi
 }
 
 func printOf(e attribution.Edit) uint64 {
-	h := fnv.New64a()
-	_ = binary.Write(h, binary.BigEndian, e.At.UnixMilli()) // a hash takes everything
+	b := binary.BigEndian.AppendUint64(nil, uint64(e.At.UnixMilli()))
 	for _, l := range e.Lines {
-		_ = binary.Write(h, binary.BigEndian, l)
+		b = append(binary.BigEndian.AppendUint64(b, uint64(l.Print)), l.Kind)
 	}
+	h := fnv.New64a()
+	_, _ = h.Write(b) // a hash takes everything
 	return h.Sum64()
 }
 
@@ -160,11 +161,15 @@ func (g *gathered) arrived(ctx context.Context, l look) ([]git.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if all {
+	if all || l.everywhere {
 		g.looked = looked(g.st.Looked, tips, out, l.everywhere)
 	}
 	if !l.again && !g.news.IsZero() {
-		late, _, err := g.since(ctx, tips, nil, g.news.Truncate(time.Second), cmp.Or(l.most, maxLate))
+		most := maxLate
+		if l.everywhere {
+			most = l.most
+		}
+		late, _, err := g.since(ctx, tips, nil, g.news.Truncate(time.Second), most)
 		if err != nil {
 			return nil, err
 		}
@@ -177,24 +182,27 @@ func (g *gathered) arrived(ctx context.Context, l look) ([]git.Commit, error) {
 	return out, nil
 }
 
-// looked are tips behind which everything was looked at, once that holds of more.
+// looked are tips behind which everything was looked at, once that holds of more. What is older than the first session is left out.
 func looked(before, tips []git.OID, commits []git.Commit, everywhere bool) []git.OID {
-	if everywhere {
-		before = nil
-	}
-	behind := map[git.OID]bool{}
+	behind, here := map[git.OID]bool{}, map[git.OID]bool{}
 	for _, c := range commits {
+		here[c.OID] = true
 		for _, p := range c.Parents {
 			behind[p] = true
 		}
 	}
-	all := slices.Concat(before, tips)
+	all := slices.Clone(before)
+	if everywhere {
+		all = slices.DeleteFunc(all, func(id git.OID) bool { return !slices.Contains(tips, id) })
+	}
+	all = append(all, slices.DeleteFunc(slices.Clone(tips), func(id git.OID) bool { return !here[id] })...)
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(id git.OID) bool { return behind[id] })
 }
 
-// maxLate is in how many commits an edit is looked for that was not known when they were made.
-const maxLate = 1000
+// maxLate is in how many commits an edit is looked for that was not known when they were made: an agent writes it down within
+// seconds.
+const maxLate = 2
 
 // since are the commits that tips lead to and hide does not, made at a moment or later. It says whether these are all.
 func (g *gathered) since(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {

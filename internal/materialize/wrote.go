@@ -1,7 +1,6 @@
 package materialize
 
 import (
-	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -12,7 +11,7 @@ import (
 // them to it and gives them the file, as a checkpoint does; of the commit of the entry's own checkpoint give has seen to that.
 func (b *batch) wrote(e entry) {
 	var here []session.Wrote
-	var ties []db.CommitRow
+	ties, start := b.tied(e), len(b.ties)
 	for i, w := range e.Wrote {
 		if b.rows[w.Session] == nil {
 			b.dangling = append(b.dangling, db.DanglingLink{Session: e.written[i], Entry: e.key})
@@ -23,34 +22,35 @@ func (b *batch) wrote(e entry) {
 		b.lines = append(b.lines, db.WroteRow{
 			SHA: w.GitSHA, Path: w.Path, Session: w.Session, Lines: w.Lines, TS: w.TS, Email: address(e.email),
 		})
-		if at := b.tieOf(string(e.OID), w); at != nil {
-			at.Lines += w.Lines.Count()
-			continue
-		}
-		i = slices.IndexFunc(ties, func(t db.CommitRow) bool { return t.SHA == w.GitSHA && t.Session == w.Session })
-		if i < 0 {
+		at, known := ties[wroteIn{w.Session, w.GitSHA}]
+		if !known {
+			at = len(b.ties)
+			ties[wroteIn{w.Session, w.GitSHA}] = at
 			// As a checkpoint of its own; a time of its own keeps their order.
-			i = len(ties)
-			ties = append(ties, db.CommitRow{
+			b.ties = append(b.ties, db.CommitRow{
 				Session: w.Session, Checkpoint: string(e.OID) + ":" + w.GitSHA, SHA: w.GitSHA, Email: address(e.email),
-				TS: e.at.Add(time.Duration(i) * time.Millisecond), Turn: -1,
+				TS: e.at.Add(time.Duration(at-start) * time.Millisecond), Turn: -1,
 			})
 		}
-		ties[i].Lines += w.Lines.Count()
-		b.files = append(b.files, db.FileRow{
-			Checkpoint: ties[i].Checkpoint, Session: w.Session, Path: w.Path, Change: "M", Blob: db.KeyOf(w.Blob),
-		})
+		b.ties[at].Lines = min(b.ties[at].Lines+w.Lines.Count(), session.MaxLine)
+		if at >= start {
+			b.files = append(b.files, db.FileRow{
+				Checkpoint: b.ties[at].Checkpoint, Session: w.Session, Path: w.Path, Change: "M", Blob: db.KeyOf(w.Blob),
+			})
+		}
 	}
-	b.ties, e.Wrote = append(b.ties, ties...), here
+	e.Wrote = here
 	b.notes = append(b.notes, e)
 }
 
-// tieOf is what the checkpoint of an entry ties to the commit that a record speaks of; nil where it does not.
-func (b *batch) tieOf(checkpoint string, w session.Wrote) *db.CommitRow {
-	for i := len(b.ties) - 1; i >= 0 && b.ties[i].Checkpoint == checkpoint; i-- {
-		if t := &b.ties[i]; t.SHA == w.GitSHA && t.Session == w.Session {
-			return t
-		}
+// wroteIn is a session and a code commit.
+type wroteIn struct{ session, sha string }
+
+// tied are the ties of an entry's checkpoint, by their places.
+func (b *batch) tied(e entry) map[wroteIn]int {
+	out := map[wroteIn]int{}
+	for i := len(b.ties) - 1; i >= 0 && b.ties[i].Checkpoint == string(e.OID); i-- {
+		out[wroteIn{b.ties[i].Session, b.ties[i].SHA}] = i
 	}
-	return nil
+	return out
 }

@@ -21,6 +21,9 @@ func (b *behind) readWrote(ctx context.Context, shas []string) error {
 	return err
 }
 
+// maxWriters is how many records count of one file of a commit: nobody's many make an answer slow.
+const maxWriters = 200
+
 // possible leaves out edits that are later than the commit, and puts in front what those say who made it: nobody else can take
 // their lines.
 func (b *behind) possible(sha string, rows []db.WroteRow) []db.WroteRow {
@@ -29,7 +32,8 @@ func (b *behind) possible(sha string, rows []db.WroteRow) []db.WroteRow {
 	}
 	home := b.home(sha)
 	slices.SortStableFunc(rows, func(x, y db.WroteRow) int { return compareBool(!home(x.Email), !home(y.Email)) })
-	return rows
+	of := map[string]int{}
+	return slices.DeleteFunc(rows, func(w db.WroteRow) bool { of[w.Path]++; return of[w.Path] > maxWriters })
 }
 
 // written gives lines to those who wrote them, and asks for the rest. Where it is known who wrote the others of a file, that is a
