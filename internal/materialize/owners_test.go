@@ -71,3 +71,14 @@ func TestLongWhoseFilesAre(t *testing.T) {
 		})
 	}
 }
+
+// TestTalkBehindACommit: a checkpoint without the files of its commit is the tail of a session, or a talk; nothing says that it made
+// the commit. Before the first commit there is nothing to be made.
+func TestTalkBehindACommit(t *testing.T) {
+	w := newWorld(t)
+	s := chat("talk", 0, "human what do you think of it", "assistant it is fine")
+	w.append(alice, 10, entryOf(commit("0", alice), until(s, 1, 0)))
+	w.append(alice, 20, entryOf(commit("1", alice), from(s, 1, 0)))
+	harness.Equal(t, "ties", []string{`{"sha":"0","inferred":false}`, `{"sha":"1","inferred":true}`},
+		w.index(w.materializer(), `SELECT git_sha[1] AS sha, inferred FROM session_commits ORDER BY ALL`))
+}
