@@ -277,7 +277,7 @@ func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []
 			return nil // the ledger moved on; the next capture reads it again
 		}
 	}
-	if len(drafts) > 0 || g.read || !slices.Equal(g.looked, g.st.Looked) {
+	if len(drafts) > 0 || g.read || g.looked != nil && !slices.Equal(g.looked, g.st.Looked) {
 		g.remember()
 		if err := g.st.save(g.CacheDir); err != nil {
 			g.out.Warnings = append(g.out.Warnings, err)
@@ -288,14 +288,14 @@ func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []
 
 func (g *gathered) redacted(ctx context.Context, drafts []session.Entry) ([]ledger.Record, error) {
 	var records []ledger.Record
+	when := g.now // no entry is earlier than the one before it: what it says of a session comes behind the session
 	for _, d := range drafts {
 		entry, report, err := g.Redactor.Apply(ctx, d)
 		if err != nil {
 			return nil, fmt.Errorf("capture: %w", err)
 		}
 		g.count(d, report)
-		when := g.now
-		if d.Checkpoint != nil {
+		if d.Checkpoint != nil && d.Checkpoint.TS.After(when) {
 			when = d.Checkpoint.TS
 		}
 		records = append(records, ledger.Record{Entry: entry, TS: when})

@@ -60,8 +60,8 @@ func (e *edits) lost() bool {
 
 // add keeps lines that are not there yet. It writes them at once, so that several processes may.
 func (e *edits) add(path string, lines []editLine) error {
-	clear(e.known)
 	if e.held != nil {
+		clear(e.known)
 		e.held[path] = append(e.held[path], lines...)
 		return nil
 	}
@@ -83,6 +83,7 @@ func (e *edits) add(path string, lines []editLine) error {
 	if more.Len() == 0 {
 		return nil
 	}
+	clear(e.known)
 	if err := folder(filepath.Dir(name)); err != nil {
 		return err
 	}

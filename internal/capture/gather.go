@@ -24,12 +24,13 @@ type gathered struct {
 	done  []*reading
 	out   Outcome
 
-	edits  *edits
-	news   time.Time        // since when a commit may hold an edit that was not known
-	looked []git.OID        // see state.Looked
-	kept   int              // bytes of text in fresh
-	more   bool             // something is left to another round
-	pieces map[string]piece // of transcripts that are read in several rounds
+	edits   *edits
+	news    time.Time         // since when a commit may hold an edit that was not known
+	origins map[string]string // of sessions that are forks, by their IDs; nil: not asked yet
+	looked  []git.OID         // see state.Looked
+	kept    int               // bytes of text in fresh
+	more    bool              // something is left to another round
+	pieces  map[string]piece  // of transcripts that are read in several rounds
 }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.

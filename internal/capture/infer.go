@@ -38,14 +38,7 @@ func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
 	slices.Reverse(commits)
 	var rest []session.Wrote
 	for _, c := range commits {
-		changes, err := g.Repo.Changes(c.OID)
-		if err != nil {
-			return nil, err
-		}
-		wrote, err := g.wroteIn(c, changes)
-		if err != nil {
-			return nil, err
-		}
+		changes, wrote := g.wroteIn(c)
 		d := g.infer(c, changes, wrote, spans)
 		if d.Checkpoint == nil {
 			rest = append(rest, g.st.unsaid(wrote)...)

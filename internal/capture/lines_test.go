@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
@@ -217,6 +218,54 @@ func TestLines(t *testing.T) {
 			w.lines(tt.want...)
 		})
 	}
+}
+
+// TestImportInOrder: no segment is earlier than one before it; readers go by that, and a line of a session that does not
+// stand there yet is lost.
+func TestImportInOrder(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
+	w.git("checkout", "-q", "-b", "topic")
+	w.commit(10, "mine", "a.go", first)
+	w.git("checkout", "-q", "main")
+	w.dated(30).With("GIT_AUTHOR_EMAIL=server@example.com", "GIT_COMMITTER_EMAIL=server@example.com").Commit("repo", "squash", "a.go", first)
+	w.imports()
+	w.lines("mine a.go 1-3 "+sidA, "squash a.go 1-3 "+sidA)
+	repo := w.open()
+	tip, err := w.own(repo).Tip()
+	if err != nil {
+		t.Fatal(err)
+	}
+	commits, err := ledger.Since(t.Context(), repo, tip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := ledger.Segment{}
+	for _, c := range commits {
+		for _, s := range c.Segments {
+			if last.Path != "" && s.Compare(last) < 0 {
+				t.Errorf("%s stands behind %s", s.Path, last.Path)
+			}
+			last = s
+		}
+	}
+}
+
+// TestUnreadableCommit: a commit of which something is not here, or damaged, keeps no session from being captured.
+func TestUnreadableCommit(t *testing.T) {
+	w := newWorld(t)
+	id := w.commit(5, "damaged", "b/x.go", "1\n")
+	tree := strings.TrimSpace(w.git("rev-parse", id+":b"))
+	w.commit(10, "mine", "a.go", first, "b/x.go", "2\n")
+	object := filepath.Join(w.repo(), ".git", "objects", tree[:2], tree[2:])
+	if err := os.Remove(object); err != nil {
+		t.Fatal(err)
+	}
+	w.git("commit", "-q", "--allow-empty", "-m", "on top")
+	w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
+	w.via = session.ViaSync
+	w.capture()
+	w.tells(sidA, "0 human: why", "Edit a.go")
 }
 
 // TestLastWords: an agent that commits by itself says its last words behind its hook; they are no tie to the next commit.

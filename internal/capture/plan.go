@@ -86,14 +86,7 @@ func (g *gathered) written(ctx context.Context, l look) (out []session.Wrote, er
 		return nil, err
 	}
 	for _, c := range slices.Backward(commits) {
-		changes, err := g.Repo.Changes(c.OID)
-		if err != nil {
-			return nil, err
-		}
-		wrote, err := g.wroteIn(c, changes)
-		if err != nil {
-			return nil, err
-		}
+		_, wrote := g.wroteIn(c)
 		out = append(out, g.st.unsaid(wrote)...)
 	}
 	return out, ctx.Err()

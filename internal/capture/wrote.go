@@ -21,19 +21,20 @@ const (
 	maxAdded   = 20_000 // lines of a file
 )
 
-// wroteIn says which lines of a commit the sessions wrote that were at work here.
-func (g *gathered) wroteIn(c git.Commit, changes []git.Change) ([]session.Wrote, error) {
-	if len(c.Parents) > 1 || len(changes) > maxChanges {
-		return nil, nil
+// wroteIn says what a commit changed, and which of its lines the sessions wrote that were at work here. Of a commit whose objects are
+// not here (a partial clone), or damaged, nothing is told: it must not keep a session from being captured.
+func (g *gathered) wroteIn(c git.Commit) (changes []git.Change, out []session.Wrote) {
+	changes, err := g.Repo.Changes(c.OID)
+	if err != nil || len(c.Parents) > 1 || len(changes) > maxChanges {
+		return changes, nil
 	}
-	var out []session.Wrote
 	for _, ch := range changes {
 		if ch.OID == "" || !storable(ch.Path) || ch.OldPath != "" && !storable(ch.OldPath) {
 			continue
 		}
 		if ch.OldPath != "" {
 			if err := g.edits.add(ch.Path, []editLine{{Was: ch.OldPath}}); err != nil {
-				return nil, err
+				g.out.Warnings = append(g.out.Warnings, err)
 			}
 		}
 		edits := g.before(c, g.edits.of(ch.Path))
@@ -41,16 +42,11 @@ func (g *gathered) wroteIn(c git.Commit, changes []git.Change) ([]session.Wrote,
 			continue
 		}
 		lines, err := g.Repo.Lines(ch.Before, ch.OID)
-		switch {
-		case errors.Is(err, git.ErrBinary), errors.Is(err, git.ErrTooLarge), errors.Is(err, git.ErrNotFound), errors.Is(err, git.ErrMalformed):
-			continue
-		case err != nil:
-			return nil, err
-		case len(lines.Added) <= maxAdded:
+		if err == nil && len(lines.Added) <= maxAdded {
 			out = append(out, wroteLines(c, ch, lines, edits)...)
 		}
 	}
-	return out, nil
+	return changes, out
 }
 
 // before are the edits that were made before a commit, each once: those that a fork copied are its origin's.
@@ -83,15 +79,17 @@ func printOf(e attribution.Edit) uint64 {
 
 // forked reports whether a session is a fork of another one.
 func (g *gathered) forked(id, origin string) bool {
-	from := map[string]string{}
-	for _, k := range g.st.Sessions {
-		from[k.ID] = k.ForkedFrom
-	}
-	for _, s := range g.fresh {
-		from[s.ID] = cmp.Or(s.ForkedFrom, from[s.ID])
+	if g.origins == nil {
+		g.origins = map[string]string{}
+		for _, k := range g.st.Sessions {
+			g.origins[k.ID] = k.ForkedFrom
+		}
+		for _, s := range g.fresh {
+			g.origins[s.ID] = cmp.Or(s.ForkedFrom, g.origins[s.ID])
+		}
 	}
 	for range maxNames {
-		if id = from[id]; id == "" || id == origin {
+		if id = g.origins[id]; id == "" || id == origin {
 			break
 		}
 	}
