@@ -117,7 +117,7 @@ func (m *machines) part(name string, first int, text string) session.Entry {
 		ID: session.NewID(started, "agent", name), Source: "agent", NativeID: name, ActorType: session.ActorHuman,
 		StartedAt: started, Title: text, Bytes: int64(100 * (first + 1)), Hash: "h" + text, FirstTurn: first, FirstTool: first,
 		Turns:     []session.Turn{{Index: first, Role: session.RoleHuman, TS: started.Add(time.Duration(first) * time.Second), Content: text}},
-		ToolCalls: []session.ToolCall{{Index: first, Turn: first, Tool: "Edit", Path: name + ".go"}},
+		ToolCalls: []session.ToolCall{{Index: first, Turn: first, Tool: "Edit", Act: session.ActEdit, Path: name + ".go"}},
 	}}}
 }
 

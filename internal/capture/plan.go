@@ -156,7 +156,7 @@ func (g *gathered) isDone(s session.Session, files []session.File) bool {
 	}
 	return edited && !slices.ContainsFunc(g.fresh, func(f *session.Session) bool {
 		return (family[f.ID] || family[f.Parent]) && slices.ContainsFunc(f.ToolCalls, func(c session.ToolCall) bool {
-			return session.Edits(c.Tool) && !c.Failed || strings.Contains(c.Cmd, "git commit") || slices.ContainsFunc(files, func(f session.File) bool {
+			return c.Act == session.ActEdit && !c.Failed || strings.Contains(c.Cmd, "git commit") || slices.ContainsFunc(files, func(f session.File) bool {
 				return strings.Contains(c.Cmd, path.Base(f.Path))
 			})
 		})

@@ -144,7 +144,7 @@ func (d *DB) Turns(ctx context.Context, id string, from, limit int, role string)
 
 // Tools reads the tool calls of a session behind the turns from…to, inclusive.
 func (d *DB) Tools(ctx context.Context, id string, from, to int) ([]session.ToolCall, error) {
-	rows, err := d.Query(ctx, `SELECT call_order, turn_index, tool, coalesce(path, ''), coalesce(cmd_prefix, ''), failed FROM tool_calls
+	rows, err := d.Query(ctx, `SELECT call_order, turn_index, tool, coalesce(path, ''), coalesce(cmd_prefix, ''), failed, coalesce(act, '') FROM tool_calls
 		WHERE session_id = ? AND turn_index BETWEEN ? AND ? ORDER BY call_order`, id, from, to)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (d *DB) Tools(ctx context.Context, id string, from, to int) ([]session.Tool
 	var out []session.ToolCall
 	err = each(rows, func() error {
 		var c session.ToolCall
-		if err := rows.Scan(&c.Index, &c.Turn, &c.Tool, &c.Path, &c.Cmd, &c.Failed); err != nil {
+		if err := rows.Scan(&c.Index, &c.Turn, &c.Tool, &c.Path, &c.Cmd, &c.Failed, &c.Act); err != nil {
 			return err
 		}
 		out = append(out, c)

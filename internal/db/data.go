@@ -10,7 +10,7 @@ import (
 )
 
 // DataVersion is the schema version of data.db; any change of a table below raises it.
-const DataVersion = 8
+const DataVersion = 9
 
 // DataSchema is the schema of data.db: the six tables of the schema page (documented
 // columns first), the memories and marks that the ledger holds besides, who names which ID, links to
@@ -34,7 +34,7 @@ CREATE TABLE turns (
 CREATE TABLE tool_calls (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
     tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR, turn_index INTEGER NOT NULL,
-    failed BOOLEAN NOT NULL);
+    failed BOOLEAN NOT NULL, act VARCHAR);
 CREATE TABLE checkpoints (
     id VARCHAR NOT NULL, git_sha VARCHAR NOT NULL, git_branch VARCHAR NOT NULL,
     user_email VARCHAR NOT NULL, ts TIMESTAMP NOT NULL, actor_type VARCHAR NOT NULL DEFAULT 'human',
@@ -146,7 +146,7 @@ func (t *Tx) AppendTools(parts []session.Session, times func(s session.Session, 
 		for _, s := range parts {
 			for _, c := range s.ToolCalls {
 				id := session.RowID(times(s, c), s.ID, "tool", c.Index)
-				if err := row(id, s.ID, int32(c.Index), c.Tool, opt(c.Path), opt(c.Cmd), int32(c.Turn), c.Failed); err != nil {
+				if err := row(id, s.ID, int32(c.Index), c.Tool, opt(c.Path), opt(c.Cmd), int32(c.Turn), c.Failed, opt(c.Act)); err != nil {
 					return err
 				}
 			}
@@ -243,14 +243,14 @@ func (t *Tx) Whole(ctx context.Context, s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	rows, err = t.Query(ctx, `SELECT call_order, turn_index, tool, coalesce(path, ''), coalesce(cmd_prefix, ''), failed FROM tool_calls
+	rows, err = t.Query(ctx, `SELECT call_order, turn_index, tool, coalesce(path, ''), coalesce(cmd_prefix, ''), failed, coalesce(act, '') FROM tool_calls
 		WHERE session_id = ? ORDER BY call_order`, s.ID)
 	if err != nil {
 		return err
 	}
 	return each(rows, func() error {
 		var c session.ToolCall
-		err := rows.Scan(&c.Index, &c.Turn, &c.Tool, &c.Path, &c.Cmd, &c.Failed)
+		err := rows.Scan(&c.Index, &c.Turn, &c.Tool, &c.Path, &c.Cmd, &c.Failed, &c.Act)
 		s.ToolCalls = append(s.ToolCalls, c)
 		return err
 	})

@@ -27,7 +27,7 @@ func (t *Tx) AppendToolsIndex(parts []session.Session, times func(s session.Sess
 		for _, s := range parts {
 			for _, c := range s.ToolCalls {
 				id := session.RowID(times(s, c), s.ID, "tool", c.Index)
-				if err := row(id, s.ID, int32(c.Index), c.Tool, opt(c.Touched()), opt(c.Cmd)); err != nil {
+				if err := row(id, s.ID, int32(c.Index), c.Tool, opt(c.Touched()), opt(c.Cmd), opt(c.Act)); err != nil {
 					return err
 				}
 			}
@@ -137,8 +137,8 @@ func (t *Tx) Named(ctx context.Context, id string) ([]session.ToolCall, error) {
 	return out, err
 }
 
-// editing is session.Edits in SQL.
-const editing = `tool IN ('Edit', 'MultiEdit', 'Write', 'NotebookEdit')`
+// editing is of the calls that write to their files.
+const editing = `act = '` + session.ActEdit + `'`
 
 func pairs(rows *sql.Rows) (map[string][]string, error) {
 	out := map[string][]string{}

@@ -2,7 +2,7 @@ package db
 
 // IndexVersion is the schema version of index.db. Any change of a table below, of a blob that
 // search keeps in one, or of how text is tokenised raises it: the index is then rebuilt.
-const IndexVersion = 16
+const IndexVersion = 17
 
 // IndexSchema is the schema of index.db: the tables of the schema page (turns_ft …
 // index_state, documented columns first) and those in which package search keeps its
@@ -18,7 +18,7 @@ CREATE TABLE turns_ft (
     role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts VARCHAR);
 CREATE TABLE tool_calls_index (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
-    tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR);
+    tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR, act VARCHAR);
 CREATE TABLE files_index (
     checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL,
     file_path VARCHAR NOT NULL, change_type VARCHAR NOT NULL, blob BIGINT NOT NULL,

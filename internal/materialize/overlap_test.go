@@ -133,7 +133,7 @@ func TestLongDivergedTurnsAreNumberedBySegment(t *testing.T) {
 	s := talk()
 	mine, theirs := slice(s, 2, 3), slice(s, 2, 3)
 	theirs.Turns = []session.Turn{{Index: 2, Role: session.RoleHuman, TS: later(9), Content: "said on the other machine"}}
-	theirs.ToolCalls = []session.ToolCall{{Index: 2, Turn: 2, Tool: "Edit", Path: "other.go"}}
+	theirs.ToolCalls = []session.ToolCall{{Index: 2, Turn: 2, Tool: "Edit", Act: session.ActEdit, Path: "other.go"}}
 	w.append(alice, 20, entryOf(nil, slice(s, 0, 2)))
 	w.append(alice, 40, entryOf(nil, mine))
 	m := w.materializer()

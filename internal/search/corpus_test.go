@@ -63,7 +63,7 @@ func decodeParts(tb testing.TB, r io.Reader) (out []session.Session) {
 			s.Turns = append(s.Turns, session.Turn{Index: i, Role: session.RoleHuman, TS: start, Content: t.Text})
 		}
 		for _, p := range d.FilesEdited {
-			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: len(s.ToolCalls), Tool: "Edit", Path: p})
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: len(s.ToolCalls), Tool: "Edit", Act: session.ActEdit, Path: p})
 		}
 		for _, c := range d.Cmds {
 			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: len(s.ToolCalls), Tool: "Bash", Cmd: c})

@@ -64,7 +64,7 @@ func TestSearchFinds(t *testing.T) {
 	d := newIndex(t)
 	other := talk("S4", "Something else entirely.")
 	other.ToolCalls = []session.ToolCall{
-		{Tool: "Edit", Path: "src/auth/jwt_test.go"},
+		{Tool: "Edit", Act: session.ActEdit, Path: "src/auth/jwt_test.go"},
 		{Tool: "Bash", Cmd: "kubectl rollout restart"},
 	}
 	other.Title = "Quarterly bookkeeping"
@@ -219,7 +219,7 @@ func TestEditedBeforeRead(t *testing.T) {
 	d := newIndex(t)
 	reads, edits := talk("S1", "look at it"), talk("S2", "look at it")
 	reads.ToolCalls = []session.ToolCall{{Tool: "Read", Path: "src/lexer.go"}}
-	edits.ToolCalls = []session.ToolCall{{Tool: "Read", Path: "src/lexer.go"}, {Tool: "Edit", Path: "src/lexer.go"}}
+	edits.ToolCalls = []session.ToolCall{{Tool: "Read", Path: "src/lexer.go"}, {Tool: "Edit", Act: session.ActEdit, Path: "src/lexer.go"}}
 	add(t, d, reads, edits)
 	hits := find(t, d, "lexer.go", search.Options{})
 	if diff := cmp.Diff([]string{"S2", "S1"}, ids(hits)); diff != "" {

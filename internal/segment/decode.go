@@ -252,12 +252,22 @@ func (d *decoder) tool(l toolLine) error {
 	if l.Tool == "" || l.Turn < -1 || l.Turn >= s.FirstTurn+len(s.Turns) {
 		return fmt.Errorf("tool %d: name %.100q, turn %d", l.I, l.Tool, l.Turn)
 	}
-	err = cmp.Or(checkNames(field{"tool", l.Tool}), checkToolPath(l.Path), checkText("cmd", l.Cmd, maxLine))
+	err = cmp.Or(checkNames(field{"tool", l.Tool}, field{"act", l.Act}), checkToolPath(l.Path), checkText("cmd", l.Cmd, maxLine))
 	if err != nil {
 		return err
 	}
-	s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: l.I, Turn: l.Turn, Tool: l.Tool, Path: l.Path, Cmd: l.Cmd, Failed: l.Failed})
+	s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: l.I, Turn: l.Turn, Tool: l.Tool, Act: cmp.Or(l.Act, implied(l.Tool)), Path: l.Path, Cmd: l.Cmd, Failed: l.Failed})
 	return nil
+}
+
+// implied is what a call does whose record does not say it. Before records said it there was one agent, whose editing tools
+// are these.
+func implied(tool string) string {
+	switch tool {
+	case "Edit", "MultiEdit", "Write", "NotebookEdit":
+		return session.ActEdit
+	}
+	return ""
 }
 
 func (d *decoder) memory(l memoryLine) error {

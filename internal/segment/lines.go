@@ -61,6 +61,7 @@ type toolLine struct {
 	I      int    `json:"i"`
 	Turn   int    `json:"turn"`
 	Tool   string `json:"tool"`
+	Act    string `json:"act,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Cmd    string `json:"cmd,omitempty"`
 	Failed bool   `json:"failed,omitempty"`

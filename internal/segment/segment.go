@@ -6,7 +6,7 @@
 //	{"t":"file","path":"src/auth/jwt.go","change":"M","blob":"91bc…"}
 //	{"t":"session","id":"01KAB…","source":"claude-code","native_id":"5d0c…","actor_type":"human",…,"bytes":48213,"first_turn":0,"first_tool":0}
 //	{"t":"turn","i":0,"role":"human","ts":"2026-11-20T09:41:07.312Z","content":"Why does the token expire early?"}
-//	{"t":"tool","i":0,"turn":0,"tool":"Read","path":"src/auth/jwt.go"}
+//	{"t":"tool","i":0,"turn":0,"tool":"Read","act":"read","path":"src/auth/jwt.go"}
 //
 // In: a redact.Entry, so text that was not redacted does not compile. Out: one file, or
 // several when a commit's records exceed MaxSize. Decoding checks every field, because a
@@ -160,7 +160,11 @@ func (w *writer) session(s session.Session) {
 		for len(tools) > 0 && tools[0].Turn < turn {
 			t := tools[0]
 			head.FirstTool = t.Index
-			w.under(head, toolLine{"tool", t.Index, t.Turn, t.Tool, t.Path, t.Cmd, t.Failed})
+			act := t.Act
+			if act == implied(t.Tool) {
+				act = ""
+			}
+			w.under(head, toolLine{"tool", t.Index, t.Turn, t.Tool, act, t.Path, t.Cmd, t.Failed})
 			tools = tools[1:]
 			head.FirstTool = t.Index + 1
 		}

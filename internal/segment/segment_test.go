@@ -48,9 +48,9 @@ func everything() session.Entry {
 					{Index: 3, Role: "assistant", TS: morning.Add(time.Second)},
 				},
 				ToolCalls: []session.ToolCall{
-					{Index: 1, Turn: 1, Tool: "Read", Path: "src/a.go"},
-					{Index: 2, Turn: 2, Tool: "Bash", Cmd: "go test ./... 2>&1"},
-					{Index: 3, Turn: 3, Tool: "Edit", Path: "/etc/hosts", Failed: true},
+					{Index: 1, Turn: 1, Tool: "Read", Act: session.ActRead, Path: "src/a.go"},
+					{Index: 2, Turn: 2, Tool: "Bash", Act: session.ActRun, Cmd: "go test ./... 2>&1"},
+					{Index: 3, Turn: 3, Tool: "Edit", Act: session.ActEdit, Path: "/etc/hosts", Failed: true},
 				},
 			},
 			{ID: idB, Source: "codex", NativeID: "n", ActorType: "agent"},
@@ -76,9 +76,9 @@ var golden = strings.Join([]string{
 	`{"t":"link","session":"01M7W59H3GWGTVQ7PM2KBATH08"}`,
 	`{"t":"link","session":"01M7W59H3G9SJW71ST88KN3GY8","inferred":true}`,
 	`{"t":"session","id":"01M7W59H3G669C5312M9CYEVJ5","source":"claude-code","native_id":"5d0c","parent":"01M7W59H3GWGTVQ7PM2KBATH08","forked_from":"01M7W59H3G9SJW71ST88KN3GY8","actor_type":"human","agent_id":"a1","branch":"main","title":"Why <early>?","started_at":"2026-11-20T09:41:07.312Z","session_hash":"` + strings.Repeat("3c", 32) + `","bytes":48213,"first_turn":2,"first_tool":1}`,
-	`{"t":"tool","i":1,"turn":1,"tool":"Read","path":"src/a.go"}`,
+	`{"t":"tool","i":1,"turn":1,"tool":"Read","act":"read","path":"src/a.go"}`,
 	`{"t":"turn","i":2,"role":"human","ts":"2026-11-20T09:41:07.312Z","content":"Why?\n\"quoted\" \\ ümläut \u2028 😀"}`,
-	`{"t":"tool","i":2,"turn":2,"tool":"Bash","cmd":"go test ./... 2>&1"}`,
+	`{"t":"tool","i":2,"turn":2,"tool":"Bash","act":"run","cmd":"go test ./... 2>&1"}`,
 	`{"t":"turn","i":3,"role":"assistant","ts":"2026-11-20T09:41:08.312Z","content":""}`,
 	`{"t":"tool","i":3,"turn":3,"tool":"Edit","path":"/etc/hosts","failed":true}`,
 	`{"t":"session","id":"01M7W59H3GWGTVQ7PM2KBATH08","source":"codex","native_id":"n","actor_type":"agent","bytes":0,"first_turn":0,"first_tool":0}`,
@@ -155,7 +155,7 @@ func big(n int) session.Session {
 			Index: 3 + i, Role: session.RoleHuman, TS: morning.Add(time.Duration(i) * time.Millisecond), Content: strings.Repeat("word ", 13107),
 		})
 		for range i % 3 {
-			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: 5 + len(s.ToolCalls), Turn: 3 + i, Tool: "Edit", Path: fmt.Sprint("f", i)})
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: 5 + len(s.ToolCalls), Turn: 3 + i, Tool: "Edit", Act: session.ActEdit, Path: fmt.Sprint("f", i)})
 		}
 	}
 	return s

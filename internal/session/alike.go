@@ -68,7 +68,7 @@ func keyOf(c ToolCall) callKey { return callKey{c.Turn, c.Tool} }
 
 // identity is what tells a call from others. Whether it failed is known later than the call.
 func (c ToolCall) identity() ToolCall {
-	c.Index, c.Failed = 0, false
+	c.Index, c.Act, c.Failed = 0, "", false
 	return c
 }
 

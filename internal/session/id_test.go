@@ -64,14 +64,3 @@ func TestIDsDiffer(t *testing.T) {
 		seen[id] = name
 	}
 }
-
-func TestEdits(t *testing.T) {
-	for tool, want := range map[string]bool{
-		"Edit": true, "MultiEdit": true, "Write": true, "NotebookEdit": true,
-		"Read": false, "Grep": false, "Bash": false, "edit": false, "": false,
-	} {
-		if got := session.Edits(tool); got != want {
-			t.Errorf("Edits(%q) = %v, want %v", tool, got, want)
-		}
-	}
-}

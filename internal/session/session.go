@@ -62,11 +62,19 @@ type Turn struct {
 type ToolCall struct {
 	Index  int    // 0-based within the session
 	Turn   int    // index of the last turn before the call; -1 when there was none
-	Tool   string // "Edit", "Bash", …
+	Tool   string // "Edit", "Bash", …: the agent's own name
+	Act    string // what it does, as its agent's decoder knows: ActEdit, ActRead or ActRun; empty for anything else
 	Path   string // git-root-relative with forward slashes; absolute outside the repository; empty for none
 	Cmd    string // at most CmdPrefix characters of a shell command
 	Failed bool   // its result is an error: it neither read nor changed what Path names
 }
+
+// What a tool call does. A tool that its decoder does not know does none of these.
+const (
+	ActEdit = "edit" // writes to the file that its path names
+	ActRead = "read" // reads or searches what its path names
+	ActRun  = "run"  // runs a command
+)
 
 // Touched is the path of what a call read or changed; empty where it did neither.
 func (c ToolCall) Touched() string {
@@ -78,7 +86,7 @@ func (c ToolCall) Touched() string {
 
 // Edited is the path of what a call wrote to; empty where it did not.
 func (c ToolCall) Edited() string {
-	if !Edits(c.Tool) {
+	if c.Act != ActEdit {
 		return ""
 	}
 	return c.Touched()
@@ -221,14 +229,4 @@ const MaxPath = 4096
 func InTree(path string) bool {
 	return path != "" && path[0] != '/' && !strings.Contains(path, "\x00") &&
 		!slices.Contains(strings.Split(path, "/"), "..")
-}
-
-// Edits reports whether a tool writes to the file that its path names. Reads, searches
-// and tools that are not known do not.
-func Edits(tool string) bool {
-	switch tool {
-	case "Edit", "MultiEdit", "Write", "NotebookEdit":
-		return true
-	}
-	return false
 }

@@ -340,12 +340,13 @@ func (d *claudeDecoder) call(p *claudePart, block gjson.Result) {
 		Turn:  len(p.Turns) - 1,
 		Tool:  strings.Clone(name(clean(block.Get("name").Str))),
 	}
+	call.Act = claudeActs[call.Tool]
 	for _, key := range []string{"file_path", "notebook_path", "path"} {
 		if v := input.Get(key); call.Path == "" && v.Type == gjson.String {
 			call.Path = strings.Clone(d.places.file(clean(v.Str), p.cwd))
 		}
 	}
-	if call.Tool == "Bash" {
+	if call.Act == session.ActRun {
 		call.Cmd = strings.Clone(cut(clean(input.Get("command").Str), maxCmd))
 	}
 	if id := strings.Clone(block.Get("id").Str); id != "" {

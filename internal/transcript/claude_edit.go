@@ -57,6 +57,15 @@ func (d *claudeDecoder) edited(p *claudePart, e Edit) {
 	p.Edits = append(p.Edits, e)
 }
 
+// claudeActs are the tools that touch files or run commands.
+//
+//nolint:gochecknoglobals // a table
+var claudeActs = map[string]string{
+	"Edit": session.ActEdit, "MultiEdit": session.ActEdit, "Write": session.ActEdit, "NotebookEdit": session.ActEdit,
+	"Read": session.ActRead, "NotebookRead": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead,
+	"Bash": session.ActRun,
+}
+
 // asks is what a call asks to be done to a file.
 func asks(tool string, input gjson.Result) (e Edit, ok bool) {
 	replaces := func(in gjson.Result) Hunk {

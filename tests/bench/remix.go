@@ -168,7 +168,7 @@ func (m *maker) turn(from *source, n int) {
 	for _, c := range from.calls[n] {
 		c.Index, c.Turn, c.Path, c.Cmd = len(s.ToolCalls), i, m.say(c.Path), cutCommand(m.say(c.Cmd))
 		s.ToolCalls = append(s.ToolCalls, c)
-		if session.Edits(c.Tool) && session.InTree(c.Path) && !slices.Contains(m.edited, c.Path) {
+		if c.Act == session.ActEdit && session.InTree(c.Path) && !slices.Contains(m.edited, c.Path) {
 			m.edited = append(m.edited, c.Path)
 		}
 	}

@@ -16,7 +16,7 @@ func testSources() []source {
 		s := source{name: name, subject: name + " more thing to do", calls: make([][]session.ToolCall, 12)}
 		for i := range 12 {
 			s.turns = append(s.turns, session.Turn{Role: session.RoleAssistant, Content: strings.Repeat(name+" line\n", i+1)})
-			s.calls[i] = []session.ToolCall{{Tool: "Edit", Path: "src/" + name + ".go"}, {Tool: "Bash", Cmd: "go test"}}
+			s.calls[i] = []session.ToolCall{{Tool: "Edit", Act: session.ActEdit, Path: "src/" + name + ".go"}, {Tool: "Bash", Cmd: "go test"}}
 		}
 		out = append(out, s)
 	}
