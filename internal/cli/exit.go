@@ -14,6 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -80,7 +81,7 @@ var toolKinds = []kind{ //nolint:gochecknoglobals // a table
 	{git.ErrNotRepository, "the server has to be started inside a git repository"},
 	{ledger.ErrNoMoment, "give a revision of the code, HEAD~n, or a date as @{2026-02-01} or @{3 days ago}"},
 	{recall.ErrNoRevision, "give a branch, a tag or a SHA of the code; a checkpoint's goes into checkpoint"},
-	{db.ErrNoRow, "IDs are in the answers of recall"},
+	{session.ErrNoID, "IDs are in the answers of recall"},
 }
 
 // kinds of errors; of several that fit, the first one counts.
@@ -109,7 +110,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{ledger.ErrNoMoment, `give a checkpoint ("git rekal log" lists them), a revision of the code, or a date as '@{2026-02-01}' or '@{3 days ago}'`},
 	{recall.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
 	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; for those of checkpoints there is --checkpoint`},
-	{db.ErrNoRow, `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`},
+	{session.ErrNoID, `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`},
 	{db.ErrStatement, `only a SELECT is run; for tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
 	{ledger.ErrCut, `run "git fetch --unshallow" first`},
 }
@@ -117,13 +118,12 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 // hintOf is what to do about an error that says more than its kind.
 func hintOf(err error) string {
 	var usage *usageError
-	var ambiguous *db.AmbiguousError
+	var ambiguous *session.AmbiguousError
 	var owner *git.OwnerError
 	var over *ledger.BoundsError
 	var blocked *ledger.BlockedError
 	var pushed *ledger.PushedError
 	var target *ledger.TargetError
-	var prefix *ledger.AmbiguousError
 	var tree *workspace.CheckedOutError
 	var purged *recall.PurgedError
 	var fault *config.Fault
@@ -160,7 +160,7 @@ func hintOf(err error) string {
 		return fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, tree.Dir)
 	case errors.As(err, &purged):
 		return fmt.Sprintf(`"git rekal restore %s" shows it again`, purged.ID)
-	case errors.As(err, &ambiguous), errors.As(err, &prefix):
+	case errors.As(err, &ambiguous):
 		return "give more of the ID"
 	}
 	return ""

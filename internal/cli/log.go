@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -58,18 +57,18 @@ func (c *logCommand) run(ctx context.Context, app *App) error {
 			return err
 		}
 		checkpoints, err := recall.Log(ctx, data.DB, c.limit)
-		var ids []string
+		var names session.Names
 		if err == nil {
-			ids, err = data.ItemIDs(ctx)
+			names, err = data.Names(ctx)
 		}
 		if err := errors.Join(err, data.Close()); err != nil {
 			return err
 		}
-		return c.print(app, w, checkpoints, shortNames(ids))
+		return c.print(app, w, checkpoints, names)
 	})
 }
 
-func (c *logCommand) print(app *App, w *workspace.Workspace, checkpoints []result.Checkpoint, short map[string]string) error {
+func (c *logCommand) print(app *App, w *workspace.Workspace, checkpoints []result.Checkpoint, short session.Names) error {
 	for i, cp := range checkpoints {
 		err := error(nil)
 		if c.json {
@@ -81,24 +80,16 @@ func (c *logCommand) print(app *App, w *workspace.Workspace, checkpoints []resul
 			return err
 		}
 	}
-	if len(checkpoints) == 0 && len(short) > 0 && !c.json {
+	if len(checkpoints) == 0 && short.Len() > 0 && !c.json {
 		app.hint(`no checkpoint yet: memories, and what was imported and could not be tied to a commit, are in none; "git rekal -n 5" shows them`)
 	}
 	return nil
 }
 
-func shortNames(sorted []string) map[string]string {
-	out := map[string]string{}
-	for i, s := range db.Shortest(sorted) {
-		out[sorted[i]] = s
-	}
-	return out
-}
-
 // maxLogged is how many sessions of a checkpoint are shown as text.
 const maxLogged = 20
 
-func printCheckpoint(w io.Writer, cp result.Checkpoint, subject string, short map[string]string, gap bool) error {
+func printCheckpoint(w io.Writer, cp result.Checkpoint, subject string, short session.Names, gap bool) error {
 	var b strings.Builder
 	if gap {
 		b.WriteByte('\n')
@@ -128,7 +119,7 @@ func printCheckpoint(w io.Writer, cp result.Checkpoint, subject string, short ma
 		if s.Inferred {
 			note = ", inferred"
 		}
-		fmt.Fprintf(&b, "    %s  %s\n        %s, %s, %s%s\n", short[s.ID], printable(s.Title),
+		fmt.Fprintf(&b, "    %s  %s\n        %s, %s, %s%s\n", short.Short(s.ID), printable(s.Title),
 			printable(s.Source), plural(s.Turns, "turn"), plural(s.Tools, "tool call"), note)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -11,7 +11,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/audit"
 	"github.com/git-rekal/git-rekal/internal/capture"
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -103,7 +102,7 @@ func bySource(parts []capture.Part) map[string][]capture.Part {
 	return out
 }
 
-func writeSource(b *strings.Builder, source string, parts []capture.Part, short map[string]string) {
+func writeSource(b *strings.Builder, source string, parts []capture.Part, short session.Names) {
 	var sum capture.Outcome
 	for _, p := range parts {
 		sum.Sessions, sum.Turns, sum.ToolCalls = sum.Sessions+1, sum.Turns+p.Turns, sum.ToolCalls+p.ToolCalls
@@ -118,25 +117,21 @@ func writeSource(b *strings.Builder, source string, parts []capture.Part, short 
 		if p.Goes {
 			note = ", goes on"
 		}
-		fmt.Fprintf(b, "    %s  %s\n        %s, %s%s\n", short[p.ID], printable(p.Title), plural(p.Turns, "turn"), plural(p.ToolCalls, "tool call"), note)
+		fmt.Fprintf(b, "    %s  %s\n        %s, %s%s\n", short.Short(p.ID), printable(p.Title), plural(p.Turns, "turn"), plural(p.ToolCalls, "tool call"), note)
 	}
 }
 
-func shortParts(parts []capture.Part) map[string]string {
-	ids := map[string]bool{}
+func shortParts(parts []capture.Part) session.Names {
+	var ids []string
 	for _, p := range parts {
-		ids[p.ID] = true
+		ids = append(ids, p.ID)
 	}
-	sorted := slices.Sorted(maps.Keys(ids))
-	out := map[string]string{}
-	for i, s := range db.Shortest(sorted) {
-		out[sorted[i]] = s
-	}
-	return out
+	slices.Sort(ids)
+	return session.NewNames(slices.Compact(ids))
 }
 
 // writeFindings lists findings by rule, the most frequent first.
-func writeFindings(b *strings.Builder, all []audit.Finding, short map[string]string) {
+func writeFindings(b *strings.Builder, all []audit.Finding, short session.Names) {
 	rules := map[string][]audit.Finding{}
 	for _, f := range all {
 		rules[f.Rule] = append(rules[f.Rule], f)
@@ -147,7 +142,7 @@ func writeFindings(b *strings.Builder, all []audit.Finding, short map[string]str
 	for _, rule := range order {
 		fmt.Fprintf(b, "\n  %s: %d\n", printable(rule), len(rules[rule]))
 		for _, f := range rules[rule] {
-			fmt.Fprintf(b, "    %s: %s\n", place(f, short[f.Session]), printable(f.Around))
+			fmt.Fprintf(b, "    %s: %s\n", place(f, short.Short(f.Session)), printable(f.Around))
 		}
 	}
 }

@@ -3,68 +3,20 @@ package db
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// ErrNoRow says that nothing has the ID that was asked for.
-var ErrNoRow = errors.New("nothing has that ID")
-
-// AmbiguousError says that several IDs begin alike.
-type AmbiguousError struct {
-	Prefix string
-	IDs    []string // the candidates, each as short as is unique; of many, one more than are told
-}
-
-// ToldIDs is how many candidates an AmbiguousError tells.
-const ToldIDs = 10
-
-func (e *AmbiguousError) Error() string {
-	told := strings.Join(e.IDs[:min(len(e.IDs), ToldIDs)], ", ")
-	if len(e.IDs) > ToldIDs {
-		told += " and more"
-	}
-	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, told)
-}
-
-// MinPrefix is how many characters of an ID are enough to try.
-const MinPrefix = 8
-
-// Shortest cuts sorted IDs to the shortest prefix that tells each from its neighbours, at
-// least MinPrefix characters.
-func Shortest(sorted []string) []string {
-	out := make([]string, len(sorted))
-	for i, id := range sorted {
-		n := MinPrefix
-		for _, j := range []int{i - 1, i + 1} {
-			if j >= 0 && j < len(sorted) {
-				n = max(n, common(id, sorted[j])+1)
-			}
-		}
-		out[i] = id[:min(n, len(id))]
-	}
-	return out
-}
-
-func common(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-// ItemIDs reads the IDs of all sessions and memories, in order.
-func (d *DB) ItemIDs(ctx context.Context) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions UNION ALL SELECT id FROM memories ORDER BY id`)
+// Names reads the IDs of all sessions and memories, purged or not.
+func (d *DB) Names(ctx context.Context) (session.Names, error) {
+	rows, err := d.Query(ctx, `SELECT id FROM sessions UNION ALL SELECT id FROM memories`)
 	if err != nil {
-		return nil, err
+		return session.Names{}, err
 	}
-	return scanStrings(rows)
+	ids, err := scanStrings(rows)
+	return session.NewNames(ids), err
 }
 
 // Session reads one session's row from data.db, by its whole ID.
@@ -80,7 +32,7 @@ func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
 	}
 	r, ok := rows[id]
 	if !ok {
-		return SessionRow{}, fmt.Errorf("session %q: %w", id, ErrNoRow)
+		return SessionRow{}, fmt.Errorf("session %q: %w", id, session.ErrNoID)
 	}
 	return r, nil
 }

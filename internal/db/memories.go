@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -151,25 +150,4 @@ func (t *Tx) SetPurged(ctx context.Context, ids []string) error {
 		}
 		return nil
 	})
-}
-
-// FindItem completes a prefix of a session's or a memory's ID, purged or not. It returns ErrNoRow or
-// an AmbiguousError where there is not exactly one.
-func (d *DB) FindItem(ctx context.Context, prefix string) (string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM (SELECT id FROM sessions UNION ALL SELECT id FROM memories)
-		WHERE starts_with(id, upper(?)) ORDER BY id LIMIT ?`, prefix, ToldIDs+1)
-	if err != nil {
-		return "", err
-	}
-	ids, err := scanStrings(rows)
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case len(ids) == 0:
-		return "", fmt.Errorf("%q: %w", prefix, ErrNoRow)
-	case len(ids) > 1:
-		return "", &AmbiguousError{Prefix: prefix, IDs: Shortest(ids)}
-	}
-	return ids[0], nil
 }

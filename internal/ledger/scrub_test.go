@@ -267,7 +267,7 @@ func TestResolveAmbiguous(t *testing.T) {
 	l := newStore(t).own()
 	add(t, l, talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)))
 	_, err := l.Resolve(t.Context(), []ledger.Target{{Session: leaky[:20]}})
-	var ambiguous *ledger.AmbiguousError
+	var ambiguous *session.AmbiguousError
 	if !errors.As(err, &ambiguous) || !slices.Equal(ambiguous.IDs, []string{leaky, harmless}) {
 		t.Errorf("got %v", err)
 	}

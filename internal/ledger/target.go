@@ -187,21 +187,8 @@ func (w *scrubber) forget(m *session.Memory) (did bool) {
 	return true
 }
 
-// minPrefix is how much of a session's ID says which one it is, at least.
-const minPrefix = 8
-
-// AmbiguousError says that several IDs begin alike.
-type AmbiguousError struct {
-	Prefix string
-	IDs    []string
-}
-
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, strings.Join(e.IDs, ", "))
-}
-
 // Resolve completes targets whose IDs are the beginnings of such: of sessions and memories of one's own
-// ledger, at least 8 characters, and of its commits. It returns a TargetError or an AmbiguousError where
+// ledger, at least 8 characters, and of its commits. It returns a TargetError or a session.AmbiguousError where
 // there is not exactly one.
 func (l *Ledger) Resolve(ctx context.Context, targets []Target) ([]Target, error) {
 	tip, err := l.Check()
@@ -222,44 +209,35 @@ func (l *Ledger) Resolve(ctx context.Context, targets []Target) ([]Target, error
 	return out, nil
 }
 
-func (l *Ledger) complete(t Target, tip git.OID, items []string) (Target, error) {
-	prefix := strings.ToUpper(t.Session)
-	i, _ := slices.BinarySearch(items, prefix)
-	var fits []string
-	for ; i < len(items) && strings.HasPrefix(items[i], prefix); i++ {
-		fits = append(fits, items[i])
-	}
+func (l *Ledger) complete(t Target, tip git.OID, items session.Names) (Target, error) {
+	id, err := items.Find(t.Session)
 	commit := git.OID("")
 	if t.Turn == nil && !t.Title {
-		id, err := l.repo.CommitByPrefix(strings.ToLower(t.Session))
-		if err == nil {
-			if own, err := l.repo.IsAncestor(id, tip); err == nil && own {
-				commit = id
+		if c, err := l.repo.CommitByPrefix(strings.ToLower(t.Session)); err == nil {
+			if own, err := l.repo.IsAncestor(c, tip); err == nil && own {
+				commit = c
 			}
 		}
 	}
 	switch {
-	case len(prefix) < minPrefix && commit == "":
-		return t, fmt.Errorf("%w: give at least %d characters", &TargetError{Target: t}, minPrefix)
-	case len(fits) == 1 && commit != "":
-		return t, &AmbiguousError{t.Session, append(fits, string(commit))}
-	case len(fits) > 1:
-		return t, &AmbiguousError{t.Session, fits}
-	case len(fits) == 1:
-		t.Session = fits[0]
-	case commit != "":
+	case commit != "" && err == nil:
+		return t, &session.AmbiguousError{Prefix: t.Session, IDs: []string{id, string(commit)}}
+	case commit != "" && !errors.As(err, new(*session.AmbiguousError)):
 		return Target{Checkpoint: commit}, nil
-	default:
+	case errors.Is(err, session.ErrShortID):
+		return t, fmt.Errorf("%w: %w", &TargetError{Target: t}, session.ErrShortID)
+	case errors.Is(err, session.ErrNoID):
 		return t, &TargetError{Target: t}
 	}
-	return t, nil
+	t.Session = id
+	return t, err
 }
 
-// items lists the IDs of the sessions and memories in one's own ledger, sorted.
-func (l *Ledger) items(ctx context.Context, tip git.OID) ([]string, error) {
+// items are the IDs of the sessions and memories in one's own ledger.
+func (l *Ledger) items(ctx context.Context, tip git.OID) (session.Names, error) {
 	commits, err := Since(ctx, l.repo, tip)
 	if err != nil {
-		return nil, err
+		return session.Names{}, err
 	}
 	ids := map[string]bool{}
 	for _, c := range commits {
@@ -269,7 +247,7 @@ func (l *Ledger) items(ctx context.Context, tip git.OID) ([]string, error) {
 				continue
 			}
 			if err := errors.Join(err, ctx.Err()); err != nil {
-				return nil, fmt.Errorf("ledger: scrub: %w", err)
+				return session.Names{}, fmt.Errorf("ledger: scrub: %w", err)
 			}
 			for _, part := range e.Sessions {
 				ids[part.ID] = true
@@ -279,5 +257,5 @@ func (l *Ledger) items(ctx context.Context, tip git.OID) ([]string, error) {
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(ids)), nil
+	return session.NewNames(slices.Collect(maps.Keys(ids))), nil
 }

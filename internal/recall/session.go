@@ -16,7 +16,7 @@ import (
 
 // Page says which part of a session is asked for.
 type Page struct {
-	ID     string // a prefix of at least db.MinPrefix characters
+	ID     string // a prefix of at least session.MinPrefix characters
 	Offset int    // index of the first turn
 	Limit  int    // how many turns; 0: pageTurns
 	Role   string // session.RoleHuman or RoleAssistant; "" for both
@@ -50,14 +50,17 @@ func (e *PurgedError) Error() string { return fmt.Sprintf("%q is purged", e.ID) 
 // Item reads what has an ID: a session from data.db, and with Full the rest from index.db; or a
 // memory, of which the rest of the page says nothing. The other one is nil.
 func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*result.Session, *result.Memory, error) {
-	if len(p.ID) < db.MinPrefix {
-		return nil, nil, &UsageError{Err: fmt.Errorf("session %q: give at least %d characters", p.ID, db.MinPrefix)}
-	}
-	id, err := data.FindItem(ctx, p.ID)
-	if errors.Is(err, db.ErrNoRow) {
-		err = fmt.Errorf("session %w", err)
-	}
+	names, err := data.Names(ctx)
 	if err != nil {
+		return nil, nil, err
+	}
+	id, err := names.Find(p.ID)
+	switch {
+	case errors.Is(err, session.ErrShortID):
+		return nil, nil, &UsageError{Err: fmt.Errorf("session %w", err)}
+	case errors.Is(err, session.ErrNoID):
+		return nil, nil, fmt.Errorf("session %w", err)
+	case err != nil:
 		return nil, nil, err
 	}
 	purged, err := db.PurgedIDs(ctx, data)

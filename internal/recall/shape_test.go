@@ -487,7 +487,7 @@ func TestForkIsFoundAtItsOwnTurns(t *testing.T) {
 func TestSessionThatIsNotThere(t *testing.T) {
 	p, _, _, _ := golden(t)
 	_, err := p.session(recall.Page{ID: "01AAAAAAAAAA", Limit: 9})
-	if !errors.Is(err, db.ErrNoRow) || !strings.Contains(err.Error(), "01AAAAAAAAAA") {
-		t.Errorf("error %v, want db.ErrNoRow with the ID", err)
+	if !errors.Is(err, session.ErrNoID) || !strings.Contains(err.Error(), "01AAAAAAAAAA") {
+		t.Errorf("error %v, want session.ErrNoID with the ID", err)
 	}
 }

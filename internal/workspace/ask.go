@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Question is a recall with what an agent asks for besides.
@@ -124,7 +125,7 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 	return nil
 }
 
-func resolve(names recall.Names, asked []string) (ids []string, failed []error) {
+func resolve(names session.Names, asked []string) (ids []string, failed []error) {
 	ids = []string{}
 	for _, name := range asked {
 		id, err := names.Find(name)
@@ -175,4 +176,4 @@ func (f *Found) read(ctx context.Context, data, index *db.DB, repo *git.Repo, q 
 }
 
 // ErrNoItem is an ID that nothing has.
-var ErrNoItem = db.ErrNoRow
+var ErrNoItem = session.ErrNoID

@@ -156,15 +156,13 @@ func (e *IDError) Unwrap() error { return e.Err }
 // find completes an ID, and checks that there is something to mark.
 func (how marking) find(ctx context.Context, data *materialize.Reader, prefix string) (string, session.Tally, error) {
 	var marks session.Tally
-	if len(prefix) < db.MinPrefix {
-		return "", marks, &IDError{prefix, fmt.Errorf("%q: give at least %d characters", prefix, db.MinPrefix)}
-	}
-	id, err := data.FindItem(ctx, prefix)
-	if errors.Is(err, db.ErrNoRow) || errors.As(err, new(*db.AmbiguousError)) {
-		return "", marks, &IDError{prefix, err}
-	}
+	names, err := data.Names(ctx)
 	if err != nil {
 		return "", marks, err
+	}
+	id, err := names.Find(prefix)
+	if err != nil {
+		return "", marks, &IDError{prefix, err}
 	}
 	if marks, err = data.Marks(ctx, id); err != nil {
 		return "", marks, err
