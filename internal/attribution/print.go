@@ -1,8 +1,14 @@
-// Package attribution says whose a line is: it compares the lines that sessions wrote with the lines that a
-// commit brought into a file.
+// Package attribution decides whose a commit, a file or a line is. Every rule about that stands here once, as a pure function;
+// capture, materialize and recall read what the functions need, and ask.
 //
-// In: prints of lines, never the lines themselves. Out: which lines of the file are which session's. All of it are
-// pure functions; the prints lie where package capture keeps them, and what they come to in the ledger.
+//	Match                        whose the lines are that a commit brought: by prints of lines, never the lines themselves
+//	Earlier, OnlyTalks           which sessions a commit is tied to that was just made
+//	Plausible                    which a commit of before is tied to, at an import
+//	Files                        whose the files of a checkpoint are
+//	Makers, Possible, Owned      what of all that the ledgers say counts
+//	Asked                        how a session is tied to a commit that somebody asks for
+//	Resolve, Lineage             what amends and rebases made of commits
+//	OwnContent … OnTheWay        what a commit was made of that no hook saw
 package attribution
 
 import "unicode"

@@ -8,20 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
-
-// afterLast is how long after a session's last turn a commit may still be its work.
-const afterLast = time.Hour
-
-// span is a session with the time in which it can have made commits.
-type span struct {
-	s        *session.Session
-	from, to time.Time
-	edits    map[string]bool
-}
 
 // imported plans the import: the sessions as they are, tied to nothing, then one checkpoint for each earlier commit that some
 // of them plausibly made, and what they wrote in any commit. Nothing is tied to HEAD just because the import happened there.
@@ -30,7 +21,7 @@ func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
 	if n := len(g.fresh); n > 0 {
 		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + counted(n, "session")})
 	}
-	spans := g.spans()
+	spans := attribution.Spans(g.sessions())
 	commits, err := g.arrived(ctx, look{everywhere: true, again: true})
 	if err != nil {
 		return nil, err
@@ -71,22 +62,6 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func (g *gathered) spans() []span {
-	var out []span
-	for _, s := range g.fresh {
-		sp := span{s: s, from: s.FirstTS().Truncate(time.Second), to: s.LastTS().Add(afterLast), edits: map[string]bool{}}
-		for _, c := range s.ToolCalls {
-			if path := c.Edited(); path != "" {
-				sp.edits[path] = true
-			}
-		}
-		if len(sp.edits) > 0 && len(s.Turns) > 0 {
-			out = append(out, sp)
-		}
-	}
-	return out
-}
-
 func (g *gathered) isMine(c git.Commit) bool {
 	return strings.EqualFold(c.Committer.Email, g.Email) || strings.EqualFold(c.Author.Email, g.Email)
 }
@@ -121,27 +96,19 @@ func (g *gathered) codeTips(everywhere bool) ([]git.OID, error) {
 	return slices.Compact(tips), nil
 }
 
-// infer ties to a commit the sessions that wrote lines of it, and, where it is this user's own, those that were open and edited a
-// file of it, which is inferred. The entry is empty when there are none, or when a checkpoint names the commit already.
-func (g *gathered) infer(c git.Commit, changes []git.Change, wrote []session.Wrote, spans []span) session.Entry {
+// infer makes the checkpoint of a commit of this user's own that some sessions plausibly made. The entry is empty when there are none, or
+// when a checkpoint names the commit already.
+func (g *gathered) infer(c git.Commit, changes []git.Change, wrote []session.Wrote, spans []attribution.Span) session.Entry {
 	if len(c.Parents) > 1 || !g.isMine(c) || g.st.Recorded[shaKey(string(c.OID))] {
 		return session.Entry{}
 	}
-	var links []session.Link
-	for _, sp := range spans {
-		exact := slices.ContainsFunc(wrote, func(w session.Wrote) bool { return w.Session == sp.s.ID })
-		open := !c.Committer.When.Before(sp.from) && !c.Committer.When.After(sp.to)
-		if exact || open && slices.ContainsFunc(changes, func(ch git.Change) bool { return sp.edits[ch.Path] || sp.edits[ch.OldPath] }) {
-			links = append(links, session.Link{Session: sp.s.ID, Inferred: !exact})
-		}
-	}
+	links := attribution.Plausible(attribution.Committed{At: c.Committer.When, Files: files(changes), Wrote: wrote}, spans)
 	if len(links) == 0 {
 		return session.Entry{}
 	}
-	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
 	branch := "HEAD"
-	if i := slices.IndexFunc(spans, func(sp span) bool { return sp.s.ID == links[0].Session }); i >= 0 {
-		branch = cmp.Or(spans[i].s.Branch, branch)
+	if i := slices.IndexFunc(g.fresh, func(s *session.Session) bool { return s.ID == links[0].Session }); i >= 0 {
+		branch = cmp.Or(g.fresh[i].Branch, branch)
 	}
 	actor, agent := g.doer()
 	return session.Entry{

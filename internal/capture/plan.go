@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -101,26 +100,30 @@ func (g *gathered) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote
 		return "", err
 	}
 	subject = fmt.Sprintf("%.7s %s", id, c.Subject())
-	made := g.madeBy(cp.Via, c)
-	if g.st.Recorded[shaKey(cp.GitSHA)] || !made && !g.waiting(c) {
+	made, workers := g.madeBy(cp.Via, c), g.workers()
+	waits := func(w attribution.Worker) bool { return w.Waits(g.now) }
+	if g.st.Recorded[shaKey(cp.GitSHA)] || !made && !(g.isMine(c) && slices.ContainsFunc(workers, waits)) {
 		return subject, nil
 	}
 	changes, err := g.Repo.Changes(id)
 	if err != nil {
 		return "", err
 	}
-	cp.Links = g.pendingIn(c, changes, wrote)
+	if g.isMine(c) {
+		idle := slices.DeleteFunc(workers, func(w attribution.Worker) bool { return g.isFresh(w.ID) })
+		cp.Links = attribution.Earlier(attribution.Committed{At: c.Committer.When, Files: files(changes), Wrote: wrote}, idle, g.now)
+	}
 	if made || len(cp.Links) > 0 {
 		cp.Files, cp.PatchID = files(changes), g.Repo.PatchID(c)
 	}
 	return subject, nil
 }
 
-// parted takes apart the sessions that have nothing to do with a commit: all that they edited was committed before, and what is new
-// of them is talk (the last words of an agent that committed by itself, which its hook can't have seen).
+// parted takes apart the sessions of which only talk is new.
 func (g *gathered) parted(cp *session.Checkpoint, wrote []session.Wrote) (tied, apart []session.Session) {
-	for _, s := range g.sessions() {
-		if len(cp.Files) > 0 && g.isDone(s, cp.Files) && !wroteAny(wrote, s.ID) && !g.commits(s.NativeID) {
+	all, workers, shells := g.sessions(), g.workers(), g.shells()
+	for _, s := range all {
+		if !slices.Contains(shells, s.NativeID) && attribution.OnlyTalks(s.ID, attribution.Committed{Files: cp.Files, Wrote: wrote}, workers, all) {
 			apart = append(apart, s)
 		} else {
 			tied = append(tied, s)
@@ -129,38 +132,19 @@ func (g *gathered) parted(cp *session.Checkpoint, wrote []session.Wrote) (tied, 
 	return tied, apart
 }
 
-func wroteAny(wrote []session.Wrote, id string) bool {
-	return slices.ContainsFunc(wrote, func(w session.Wrote) bool { return w.Session == id })
+// workers are the sessions that the ledgers know.
+func (g *gathered) workers() []attribution.Worker {
+	shells, out := g.shells(), make([]attribution.Worker, 0, len(g.st.Sessions))
+	for _, k := range g.st.Sessions {
+		out = append(out, attribution.Worker{
+			ID: k.ID, Parent: k.Parent, Last: k.Last, Edited: k.Edited, Pending: k.Pending, Commits: slices.Contains(shells, k.NativeID),
+		})
+	}
+	return out
 }
 
-// isDone reports whether a session, with what it spawned, has edited something, and nothing that waits for a commit. A command that
-// names a file of the commit may have edited it.
-func (g *gathered) isDone(s session.Session, files []session.File) bool {
-	family := map[string]bool{s.ID: true}
-	edited := false
-	for again := true; again; {
-		again = false
-		for _, k := range g.st.Sessions {
-			if !family[k.ID] && family[k.Parent] {
-				family[k.ID], again = true, true
-			}
-		}
-	}
-	for _, k := range g.st.Sessions {
-		if family[k.ID] {
-			if len(k.Pending) > 0 {
-				return false
-			}
-			edited = edited || k.Edited
-		}
-	}
-	return edited && !slices.ContainsFunc(g.fresh, func(f *session.Session) bool {
-		return (family[f.ID] || family[f.Parent]) && slices.ContainsFunc(f.ToolCalls, func(c session.ToolCall) bool {
-			return c.Act == session.ActEdit && !c.Failed || strings.Contains(c.Cmd, "git commit") || slices.ContainsFunc(files, func(f session.File) bool {
-				return strings.Contains(c.Cmd, path.Base(f.Path))
-			})
-		})
-	})
+func (g *gathered) isFresh(id string) bool {
+	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return s.ID == id })
 }
 
 // madeBy reports whether a commit can be the work of the sessions with something new: it
@@ -177,65 +161,18 @@ func (g *gathered) madeBy(via string, c git.Commit) bool {
 	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return !before(c.Committer.When, s.FirstTS()) })
 }
 
-// waiting reports whether an edit of a recent session waits for a commit, and this one can
-// be it.
-func (g *gathered) waiting(c git.Commit) bool {
-	if !g.isMine(c) {
-		return false
-	}
-	for _, k := range g.st.Sessions {
-		if len(k.Pending) > 0 && g.isRecent(k) || g.commits(k.NativeID) {
-			return true
-		}
-	}
-	return false
-}
-
-func (g *gathered) isRecent(k *known) bool { return g.now.Sub(k.Last) <= recent }
-
-// pendingIn links the recent sessions without new turns that edited, before the commit was
-// made, what it changed, those that wrote lines of it whenever that was, and the one that commits.
-func (g *gathered) pendingIn(c git.Commit, changes []git.Change, wrote []session.Wrote) []session.Link {
-	if !g.isMine(c) {
-		return nil
-	}
-	var links []session.Link
-	for _, k := range g.st.Sessions {
-		if g.freshOf(k.Source, k.NativeID) == nil && (wroteAny(wrote, k.ID) || g.commits(k.NativeID) || g.isRecent(k) && k.edited(c, changes)) {
-			links = append(links, session.Link{Session: k.ID})
-		}
-	}
-	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
-	return links
-}
-
-// edited reports whether a pending edit of the session is in a commit's changes.
-func (k *known) edited(c git.Commit, changes []git.Change) bool {
-	return slices.ContainsFunc(changes, func(ch git.Change) bool {
-		for _, path := range []string{ch.Path, ch.OldPath} {
-			if at, ok := k.Pending[path]; ok && !before(c.Committer.When, at) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
 // knownRewrites keeps the rewrites of commits that the ledger names, chains included, and
 // that it does not hold yet.
-func (g *gathered) knownRewrites(rewrites []session.Rewrite) []session.Rewrite {
-	known := map[uint64]bool{}
-	var out []session.Rewrite
+func (g *gathered) knownRewrites(rewrites []session.Rewrite) (out []session.Rewrite) {
+	var all []attribution.Rewrite
 	for _, r := range rewrites {
-		old, new := shaKey(r.Old), shaKey(r.New)
-		if old == new || slices.Contains(g.st.Rewrites[new], old) {
-			continue
+		old, now := shaKey(r.Old), shaKey(r.New)
+		if !slices.Contains(g.st.Rewrites[now], old) {
+			all = append(all, attribution.Rewrite{Old: r.Old, New: r.New, Named: g.st.Recorded[old] || len(g.st.Rewrites[old]) > 0})
 		}
-		if known[old] || len(g.st.Rewrites[old]) > 0 || g.st.Recorded[old] {
-			known[new] = true
-			r.TS = g.now
-			out = append(out, r)
-		}
+	}
+	for _, r := range attribution.Counting(all) {
+		out = append(out, session.Rewrite{Old: r.Old, New: r.New, TS: g.now})
 	}
 	return out
 }

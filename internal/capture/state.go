@@ -25,9 +25,6 @@ const cacheFile = "capture.cache"
 // cacheVersion changes with the fields below; a cache of another version is dropped.
 const cacheVersion = 10
 
-// recent is how long an edit that no commit holds yet can tie its session to one.
-const recent = 7 * 24 * time.Hour
-
 // state is what capture must know of the ledgers to add only what is new, and of the
 // transcripts to read only what is new. All ledgers of this machine count: a user whose
 // address has changed has two, and what one holds is not stored again in the other.

@@ -13,14 +13,14 @@ const maxAgent = 128
 // Coding agents set these in the shells in which they run commands, so that a hook can tell in whose it runs (seen in
 // November 2026).
 
-// commits reports whether git runs in the shell of a session.
-func (c *Capturer) commits(nativeID string) bool {
+// shells are the native IDs of the sessions in whose shells git runs.
+func (c *Capturer) shells() (ids []string) {
 	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "COPILOT_AGENT_SESSION_ID"} {
-		if nativeID != "" && c.Getenv(name) == nativeID {
-			return true
+		if id := c.Getenv(name); id != "" {
+			ids = append(ids, id)
 		}
 	}
-	return false
+	return ids
 }
 
 // agentHere is the agent in whose shell git runs; "" where none is known.

@@ -1,9 +1,13 @@
 package db
 
-import "context"
+import (
+	"context"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
+)
 
 // Behind reads which sessions, purged ones too, stand behind code commits, by the commits' OIDs.
-func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]CommitRow, error) {
+func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]attribution.Tie, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}
@@ -13,9 +17,9 @@ func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]CommitRow,
 	if err != nil {
 		return nil, err
 	}
-	out := map[string][]CommitRow{}
+	out := map[string][]attribution.Tie{}
 	err = each(rows, func() error {
-		var c CommitRow
+		var c attribution.Tie
 		err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Email, &c.Inferred, &c.TS, &c.Turn, &c.Lines)
 		out[c.SHA] = append(out[c.SHA], c)
 		return err
@@ -24,7 +28,7 @@ func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]CommitRow,
 }
 
 // Owners reads whose the files of checkpoints are, of each whether that is inferred.
-func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[FileRow]bool, error) {
+func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[attribution.FileOf]bool, error) {
 	if len(checkpoints) == 0 {
 		return nil, nil
 	}
@@ -33,9 +37,9 @@ func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[FileRow]bool
 	if err != nil {
 		return nil, err
 	}
-	out := map[FileRow]bool{}
+	out := map[attribution.FileOf]bool{}
 	err = each(rows, func() error {
-		var f FileRow
+		var f attribution.FileOf
 		var inferred bool
 		err := rows.Scan(&f.Checkpoint, &f.Session, &f.Path, &inferred)
 		out[f] = inferred

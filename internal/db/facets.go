@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -86,7 +87,7 @@ func (t *Tx) AppendFilesIndex(files []FileRow) error {
 }
 
 // AppendCommits ties sessions to the code commits of checkpoints.
-func (t *Tx) AppendCommits(ties []CommitRow) error {
+func (t *Tx) AppendCommits(ties []attribution.Tie) error {
 	return t.Append("session_commits", func(row func(...any) error) error {
 		for _, c := range ties {
 			if err := row(c.Session, c.Checkpoint, c.SHA, c.Email, c.Inferred, c.TS, int32(c.Turn), int32(c.Lines)); err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
 )
 
 // Facet is what recall shows of a session, from session_facets.
@@ -24,10 +26,10 @@ type Facet struct {
 
 // Filter says which sessions and memories count. Empty fields let all pass that are not purged.
 type Filter struct {
-	File    string         // RE2, unanchored, on paths that the session's tools named or its commits changed
-	Names   []string       // paths that count as if File matched them
-	Commits []LedgerCommit // code commits, also by their beginnings: any of them
-	Author  string         // e-mail address, in any case
+	File    string               // RE2, unanchored, on paths that the session's tools named or its commits changed
+	Names   []string             // paths that count as if File matched them
+	Commits []attribution.Commit // code commits, also by their beginnings: any of them
+	Author  string               // e-mail address, in any case
 	Actor   string
 	IDs     []string // nothing but these; nil: all
 	Title   string   // a part of the title, in any case
@@ -86,7 +88,7 @@ func (f Filter) where() (string, []any) {
 
 // tiedTo are the sessions that some ledgers tie to some code commits. (What is given whole is looked up, and only
 // what is not is compared one by one.)
-func tiedTo(commits []LedgerCommit) (cond string, args []any) {
+func tiedTo(commits []attribution.Commit) (cond string, args []any) {
 	var shas, emails, starts []string
 	for _, c := range commits {
 		if whole(c.SHA) {
@@ -140,27 +142,17 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 	return out, err
 }
 
-// CommitRow ties a session to a code commit.
-type CommitRow struct {
-	Session, Checkpoint, SHA string
-	Email                    string // of the ledger that says so, in lower case
-	Inferred                 bool   // nothing recorded says that the session changed what the commit did
-	TS                       time.Time
-	Turn                     int // where the part of the session begins that was captured at it; -1 for none
-	Lines                    int // how many of its lines the session wrote
-}
-
 // Commits reads the code commits of sessions, the latest first.
-func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]CommitRow, error) {
+func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]attribution.Tie, error) {
 	chosen, args := among(ids)
 	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, user_email, inferred, ts, turn, lines FROM session_commits
 		WHERE session_id IN (`+chosen+`) ORDER BY ts DESC, checkpoint_id`, args...)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string][]CommitRow{}
+	out := map[string][]attribution.Tie{}
 	err = each(rows, func() error {
-		var c CommitRow
+		var c attribution.Tie
 		if err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Email, &c.Inferred, &c.TS, &c.Turn, &c.Lines); err != nil {
 			return err
 		}

@@ -4,21 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
-
-// LedgerCommit is a code commit as the ledger of an author speaks of it.
-type LedgerCommit struct{ Email, SHA string } // the address in lower case; "" for any ledger
-
-// Rewrite says that a code commit became another, as the ledger of an author says.
-type Rewrite struct {
-	Email, Old, New string
-	Named           bool // the ledger has a checkpoint of Old; from data.db only
-
-	// What it comes to with the other rewrites of the ledger, in index.db only.
-	Root string // the least of the commits that rewrites lead to from here, in either direction
-	Last string // what Old became at last
-}
 
 // rewritesDDL holds the rewrites that count, each with what it comes to: nobody has to follow chains.
 const rewritesDDL = `
@@ -38,15 +26,15 @@ func (t *Tx) Rewriters(ctx context.Context, olds []string, all bool) ([]string, 
 }
 
 // Rewrites reads from data.db what the ledger of an author says of rewrites, in its order.
-func (t *Tx) Rewrites(ctx context.Context, email string) ([]Rewrite, error) {
+func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite, error) {
 	rows, err := t.Query(ctx, `SELECT old_sha, new_sha, old_sha IN (SELECT git_sha FROM checkpoints WHERE lower(user_email) = ?)
 		FROM rewrites WHERE user_email = ? AND old_sha <> ? AND new_sha <> ? ORDER BY entry, n`, email, email, session.ZeroSHA, session.ZeroSHA)
 	if err != nil {
 		return nil, err
 	}
-	var out []Rewrite
+	var out []attribution.Rewrite
 	err = each(rows, func() error {
-		r := Rewrite{Email: email}
+		r := attribution.Rewrite{Email: email}
 		err := rows.Scan(&r.Old, &r.New, &r.Named)
 		out = append(out, r)
 		return err
@@ -55,7 +43,7 @@ func (t *Tx) Rewrites(ctx context.Context, email string) ([]Rewrite, error) {
 }
 
 // ReplaceRewrites writes the rewrites of an author's ledger that count, with what they come to, into index.db.
-func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []Rewrite) error {
+func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []attribution.Rewrite) error {
 	if err := t.Exec(ctx, `DELETE FROM rewrites_index WHERE user_email = ?`, email); err != nil {
 		return err
 	}
@@ -78,7 +66,7 @@ const ends = `ends AS (SELECT user_email, root_sha, old_sha AS sha FROM rewrites
 
 // Rewrites reads from index.db the rewrites that lead to or from some code commits, in either direction and in
 // any number of steps. A commit may be given by its beginning.
-func (d *DB) Rewrites(ctx context.Context, shas []string) ([]Rewrite, error) {
+func (d *DB) Rewrites(ctx context.Context, shas []string) ([]attribution.Rewrite, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}
@@ -93,9 +81,9 @@ func (d *DB) Rewrites(ctx context.Context, shas []string) ([]Rewrite, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Rewrite
+	var out []attribution.Rewrite
 	err = each(rows, func() error {
-		var r Rewrite
+		var r attribution.Rewrite
 		err := rows.Scan(&r.Email, &r.Old, &r.New)
 		out = append(out, r)
 		return err
@@ -119,7 +107,7 @@ func (d *DB) beginning(ctx context.Context, starts []string) ([]string, error) {
 }
 
 // Became reads from index.db what code commits became at last; those that became nothing are left out.
-func (d *DB) Became(ctx context.Context, shas []string) (map[LedgerCommit]string, error) {
+func (d *DB) Became(ctx context.Context, shas []string) (map[attribution.Commit]string, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}
@@ -128,9 +116,9 @@ func (d *DB) Became(ctx context.Context, shas []string) (map[LedgerCommit]string
 	if err != nil {
 		return nil, err
 	}
-	out := map[LedgerCommit]string{}
+	out := map[attribution.Commit]string{}
 	err = each(rows, func() error {
-		var c LedgerCommit
+		var c attribution.Commit
 		var last string
 		err := rows.Scan(&c.Email, &c.SHA, &last)
 		out[c] = last

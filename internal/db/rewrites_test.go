@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/git-rekal/git-rekal/internal/db"
 )
 
 // TestRewrites reads whole families, of the ledgers that have one of a commit, and what became of commits at last.
@@ -17,12 +16,12 @@ func TestRewrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	sha := func(digit string) string { return strings.Repeat(digit, 40) }
-	rewrite := func(email, old, now, root, last string) db.Rewrite {
-		return db.Rewrite{Email: email, Old: sha(old), New: sha(now), Root: sha(root), Last: sha(last)}
+	rewrite := func(email, old, now, root, last string) attribution.Rewrite {
+		return attribution.Rewrite{Email: email, Old: sha(old), New: sha(now), Root: sha(root), Last: sha(last)}
 	}
-	hers := []db.Rewrite{rewrite("a@x", "1", "2", "1", "3"), rewrite("a@x", "2", "3", "1", "3"), rewrite("a@x", "7", "8", "7", "8")}
-	his := []db.Rewrite{rewrite("b@x", "2", "9", "2", "9")}
-	for email, all := range map[string][]db.Rewrite{"a@x": hers, "b@x": his} {
+	hers := []attribution.Rewrite{rewrite("a@x", "1", "2", "1", "3"), rewrite("a@x", "2", "3", "1", "3"), rewrite("a@x", "7", "8", "7", "8")}
+	his := []attribution.Rewrite{rewrite("b@x", "2", "9", "2", "9")}
+	for email, all := range map[string][]attribution.Rewrite{"a@x": hers, "b@x": his} {
 		for range 2 { // what was there goes
 			if err := tx.ReplaceRewrites(t.Context(), email, all); err != nil {
 				t.Fatal(err)
@@ -32,7 +31,7 @@ func TestRewrites(t *testing.T) {
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	told := func(all ...db.Rewrite) (out []db.Rewrite) {
+	told := func(all ...attribution.Rewrite) (out []attribution.Rewrite) {
 		for _, r := range all {
 			r.Root, r.Last = "", ""
 			out = append(out, r)
@@ -41,7 +40,7 @@ func TestRewrites(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		ask  []string
-		want []db.Rewrite // small families first
+		want []attribution.Rewrite // small families first
 	}{
 		{nil, nil},
 		{[]string{sha("c"), "00"}, nil},
@@ -55,7 +54,7 @@ func TestRewrites(t *testing.T) {
 		}
 	}
 	got, err := d.Became(t.Context(), []string{sha("1"), sha("2"), sha("3")})
-	want := map[db.LedgerCommit]string{{Email: "a@x", SHA: sha("1")}: sha("3"), {Email: "a@x", SHA: sha("2")}: sha("3"), {Email: "b@x", SHA: sha("2")}: sha("9")}
+	want := map[attribution.Commit]string{{Email: "a@x", SHA: sha("1")}: sha("3"), {Email: "a@x", SHA: sha("2")}: sha("3"), {Email: "b@x", SHA: sha("2")}: sha("9")}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

@@ -2,8 +2,8 @@ package db
 
 import (
 	"context"
-	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -14,16 +14,8 @@ CREATE TABLE wrote_index (
     ts TIMESTAMP NOT NULL, user_email VARCHAR NOT NULL);
 `
 
-// WroteRow says which lines that a code commit brought into a file a session wrote, as the ledger of its author says.
-type WroteRow struct {
-	SHA, Path, Session string
-	Lines              session.Ranges
-	TS                 time.Time // of the session's last edit that is in it
-	Email              string
-}
-
 // AppendWrote adds what sessions wrote to index.db.
-func (t *Tx) AppendWrote(all []WroteRow) error {
+func (t *Tx) AppendWrote(all []attribution.Written) error {
 	return t.Append("wrote_index", func(row func(...any) error) error {
 		for _, w := range all {
 			if err := row(w.SHA, w.Path, w.Session, w.Lines.String(), w.TS, w.Email); err != nil {
@@ -38,7 +30,7 @@ func (t *Tx) AppendWrote(all []WroteRow) error {
 const maxWrote = 20_000
 
 // Wrote reads what sessions, purged ones too, wrote in code commits, by the commits' OIDs; the latest edits come first.
-func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]WroteRow, error) {
+func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]attribution.Written, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}
@@ -48,9 +40,9 @@ func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]WroteRow, e
 	if err != nil {
 		return nil, err
 	}
-	out := map[string][]WroteRow{}
+	out := map[string][]attribution.Written{}
 	err = each(rows, func() error {
-		var w WroteRow
+		var w attribution.Written
 		var lines string
 		if err := rows.Scan(&w.SHA, &w.Path, &w.Session, &lines, &w.TS, &w.Email); err != nil {
 			return err

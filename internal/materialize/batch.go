@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -28,9 +29,9 @@ type batch struct {
 	saved    []db.MemoryRow              // memories to append
 	indexed  []session.Session           // parts, and memories as search takes them, in ledger order
 	cps      []session.Checkpoint
-	ties     []db.CommitRow
+	ties     []attribution.Tie
 	files    []db.FileRow
-	lines    []db.WroteRow
+	lines    []attribution.Written
 	dangling []db.DanglingLink
 	notes    []entry
 }
@@ -218,7 +219,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 			b.edit(p.ID, path)
 		}
 	}
-	b.namedBy(p.ID).add(p.ToolCalls)
+	b.namedBy(p.ID).Add(p.ToolCalls)
 	return nil
 }
 
@@ -287,7 +288,7 @@ func (b *batch) checkpoint(ctx context.Context, e entry, parts []session.Session
 		if i := slices.IndexFunc(parts, func(p session.Session) bool { return p.ID == l.Session }); i >= 0 {
 			turn = begins(parts[i])
 		}
-		b.ties = append(b.ties, db.CommitRow{
+		b.ties = append(b.ties, attribution.Tie{
 			Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Email: address(e.email), Inferred: l.Inferred, TS: cp.TS, Turn: turn,
 		})
 	}

@@ -3,6 +3,7 @@ package materialize
 import (
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -19,7 +20,7 @@ func (b *batch) wrote(e entry) {
 		}
 		here = append(here, w)
 		b.changed[w.Session], b.rows[w.Session].LastEntry = true, e.key
-		b.lines = append(b.lines, db.WroteRow{
+		b.lines = append(b.lines, attribution.Written{
 			SHA: w.GitSHA, Path: w.Path, Session: w.Session, Lines: w.Lines, TS: w.TS, Email: address(e.email),
 		})
 		at, known := ties[wroteIn{w.Session, w.GitSHA}]
@@ -27,7 +28,7 @@ func (b *batch) wrote(e entry) {
 			at = len(b.ties)
 			ties[wroteIn{w.Session, w.GitSHA}] = at
 			// As a checkpoint of its own; a time of its own keeps their order.
-			b.ties = append(b.ties, db.CommitRow{
+			b.ties = append(b.ties, attribution.Tie{
 				Session: w.Session, Checkpoint: string(e.OID) + ":" + w.GitSHA, SHA: w.GitSHA, Email: address(e.email),
 				TS: e.at.Add(time.Duration(at-start) * time.Millisecond), Turn: -1,
 			})

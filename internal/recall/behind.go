@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 )
@@ -25,27 +26,18 @@ const (
 type behind struct {
 	lineage  // of the commits that brought the lines
 	index    *db.DB
-	rows     map[string][]db.CommitRow
-	owners   map[db.FileRow]bool // whether that is inferred
-	some     map[string]bool     // a checkpoint and a session that has a file of it
-	wrote    map[string][]db.WroteRow
+	rows     map[string][]attribution.Tie
+	owned    attribution.Owned
+	wrote    map[string][]attribution.Written
 	inferred int
 	traced   int
 	late     <-chan time.Time
 }
 
-// claim says that a session brought a line; one of several that are behind a line did.
-type claim struct {
-	session  string
-	inferred bool
-	exact    bool // it wrote the line
-	turn     int  // where the part begins that was captured at the commit; -1: not known
-}
-
 func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
 	b := &behind{
-		index: index, rows: map[string][]db.CommitRow{}, owners: map[db.FileRow]bool{}, some: map[string]bool{},
-		wrote: map[string][]db.WroteRow{}, late: time.After(tracePatience),
+		index: index, rows: map[string][]attribution.Tie{}, owned: attribution.NewOwned(),
+		wrote: map[string][]attribution.Written{}, late: time.After(tracePatience),
 	}
 	shas := make([]string, len(sources))
 	for i, s := range sources {
@@ -55,9 +47,9 @@ func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []sour
 	if b.lineage, err = readLineage(ctx, index, repo, shas); err != nil {
 		return nil, err
 	}
-	var all []db.LedgerCommit
+	var all []attribution.Commit
 	for _, sha := range shas {
-		all = append(all, b.made(sha, b.was, b.is)...)
+		all = append(all, b.made(sha, b.Was, b.Is)...)
 	}
 	_, err = b.ties(ctx, all)
 	if err == nil {
@@ -66,13 +58,8 @@ func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []sour
 	return b, err
 }
 
-// made lists a commit, and where ways lead from it by the word of who made it: what others say of it explains no line.
-func (b *behind) made(sha string, along ...ways) []db.LedgerCommit {
-	return b.from(sha, b.home(sha), along...)
-}
-
 // ties reads which sessions are tied to commits, and whose the files of their checkpoints are.
-func (b *behind) ties(ctx context.Context, commits []db.LedgerCommit) (out []db.CommitRow, err error) {
+func (b *behind) ties(ctx context.Context, commits []attribution.Commit) (out []attribution.Tie, err error) {
 	unread := slices.DeleteFunc(shasOf(commits), func(sha string) bool {
 		_, ok := b.rows[sha]
 		return ok
@@ -83,7 +70,7 @@ func (b *behind) ties(ctx context.Context, commits []db.LedgerCommit) (out []db.
 	}
 	var checkpoints []string
 	for _, sha := range unread {
-		b.rows[sha] = b.makers(sha, rows[sha])
+		b.rows[sha] = attribution.Makers(rows[sha], makerOf(b.repo, sha))
 		for _, r := range b.rows[sha] {
 			checkpoints = append(checkpoints, r.Checkpoint)
 		}
@@ -91,9 +78,9 @@ func (b *behind) ties(ctx context.Context, commits []db.LedgerCommit) (out []db.
 	slices.Sort(checkpoints)
 	owners, err := b.index.Owners(ctx, slices.Compact(checkpoints))
 	for f, inferred := range owners {
-		b.owners[f], b.some[f.Checkpoint+f.Session] = inferred, true
+		b.owned.Add(f, inferred)
 	}
-	had := map[db.CommitRow]bool{}
+	had := map[attribution.Tie]bool{}
 	for _, c := range commits {
 		for _, r := range b.rows[c.SHA] {
 			if !had[r] && (c.Email == "" || c.Email == r.Email) {
@@ -104,85 +91,22 @@ func (b *behind) ties(ctx context.Context, commits []db.LedgerCommit) (out []db.
 	return out, err
 }
 
-// makers are what those who made a commit say of it. Where they say nothing, others may, which is inferred: they were at it, or so
-// their ledgers say.
-func (b *behind) makers(sha string, rows []db.CommitRow) []db.CommitRow {
-	home := b.home(sha)
-	made := slices.DeleteFunc(slices.Clone(rows), func(r db.CommitRow) bool { return !home(r.Email) })
-	if len(made) > 0 {
-		return made
-	}
-	for i := range rows {
-		rows[i].Inferred = true
-	}
-	return rows
-}
-
-// own are those of the sessions behind commits whose a file is there.
-func (b *behind) own(rows []db.CommitRow, path string) (out []claim) {
-	for _, r := range rows {
-		inferred, ok := b.owners[db.FileRow{Checkpoint: r.Checkpoint, Session: r.Session, Path: path}]
-		if ok {
-			r.Inferred = r.Inferred || inferred
-			out = claimed(out, r)
-		}
-	}
-	return out
-}
-
-// ownOrAll are those whose a file is. Where it is nobody's they are, inferred, those who have another one; and where nobody has any
-// those who are tied to the commit for sure (a talk, of which the user typed what it said).
-func (b *behind) ownOrAll(rows []db.CommitRow, path string) []claim {
-	out := b.own(rows, path)
-	if len(out) > 0 {
-		return out
-	}
-	var sure []claim
-	for _, r := range rows {
-		firm := !r.Inferred
-		r.Inferred = true
-		if b.some[r.Checkpoint+r.Session] {
-			out = claimed(out, r)
-		} else if firm {
-			sure = claimed(sure, r)
-		}
-	}
-	if len(out) > 0 {
-		return out
-	}
-	return sure
-}
-
-// claimed adds what a row says: none but an import makes it inferred.
-func claimed(to []claim, r db.CommitRow) []claim {
-	for i := range to {
-		if to[i].session == r.Session {
-			to[i].inferred = to[i].inferred && r.Inferred
-			if to[i].turn < 0 || r.Turn >= 0 && r.Turn < to[i].turn {
-				to[i].turn = r.Turn
-			}
-			return to
-		}
-	}
-	return append(to, claim{session: r.Session, inferred: r.Inferred, turn: r.Turn})
-}
-
 // whose tells what is behind the lines of a file that a commit brought.
-func (b *behind) whose(ctx context.Context, s source) ([][]claim, error) {
+func (b *behind) whose(ctx context.Context, s source) ([][]attribution.Claim, error) {
 	return b.written(ctx, s, b.told)
 }
 
 // told is whose the lines are of which nobody says who wrote them.
-func (b *behind) told(ctx context.Context, s source) ([][]claim, error) {
+func (b *behind) told(ctx context.Context, s source) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
-	rows, err := b.ties(ctx, b.made(sha, b.was, b.is))
+	rows, err := b.ties(ctx, b.made(sha, b.Was, b.Is))
 	switch {
 	case err != nil:
 		return nil, err
 	case len(rows) > 0:
 		return b.seen(ctx, s, rows, 0)
 	case b.inferred == maxInferred:
-		return make([][]claim, len(s.lines)), nil
+		return make([][]attribution.Claim, len(s.lines)), nil
 	}
 	b.inferred++
 	return b.unseen(ctx, s)
@@ -190,34 +114,23 @@ func (b *behind) told(ctx context.Context, s source) ([][]claim, error) {
 
 // seen is whose the lines of a commit are that hooks saw, with what it was before: where only one session
 // is behind all that, its; else whose commit a line stood in first.
-func (b *behind) seen(ctx context.Context, s source, rows []db.CommitRow, depth int) ([][]claim, error) {
+func (b *behind) seen(ctx context.Context, s source, rows []attribution.Tie, depth int) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
-	rest := b.ownOrAll(rows, s.Path)
-	before := b.before(sha)
+	rest := b.owned.OfOrAll(rows, s.Path)
+	before := b.Before(sha, makerOf(b.repo, sha))
 	if len(rest) < 2 || depth == maxDepth || len(before) == 0 {
-		return slices.Repeat([][]claim{rest}, len(s.lines)), nil
+		return slices.Repeat([][]attribution.Claim{rest}, len(s.lines)), nil
 	}
 	if len(b.rows[sha]) > 0 {
-		rest = b.ownOrAll(b.rows[sha], s.Path)
+		rest = b.owned.OfOrAll(b.rows[sha], s.Path)
 	}
 	t, err := b.trace(ctx, s, b.tips(before), b.parent(s.Commit), b.deeper(depth))
 	return t.claims(rest), err
 }
 
-// before lists what a commit was immediately before, as who made it says.
-func (b *behind) before(sha string) (out []string) {
-	home := b.home(sha)
-	for _, email := range b.ledgers[sha] {
-		if home(email) {
-			out = append(out, b.was[db.LedgerCommit{Email: email, SHA: sha}]...)
-		}
-	}
-	return out
-}
-
 // unseen is whose the lines of a commit are that was made elsewhere, as far as can be told. What is in none
 // of the commits that it was made of is nobody's, unless some of these are not here.
-func (b *behind) unseen(ctx context.Context, s source) ([][]claim, error) {
+func (b *behind) unseen(ctx context.Context, s source) ([][]attribution.Claim, error) {
 	parts, copied, err := squashed(ctx, b.index, b.repo, s.Commit)
 	if err != nil {
 		return nil, err
@@ -229,10 +142,10 @@ func (b *behind) unseen(ctx context.Context, s source) ([][]claim, error) {
 		t, err := b.trace(ctx, s, b.reverted(s.Commit), "", b.whose)
 		return t.guesses(nil), err
 	}
-	var all, gone []db.LedgerCommit
+	var all, gone []attribution.Commit
 	var here []string
 	for _, p := range parts {
-		was, is := b.made(p, b.was), shasOf(b.made(p, b.is))
+		was, is := b.made(p, b.Was), shasOf(b.made(p, b.Is))
 		all = append(all, was...)
 		if len(b.tips(is)) > 0 {
 			here = append(here, is...)
@@ -246,10 +159,10 @@ func (b *behind) unseen(ctx context.Context, s source) ([][]claim, error) {
 	}
 	t, err := b.trace(ctx, s, b.tips(here), b.parent(s.Commit), b.deeper(0))
 	if err != nil || copied || !t.looked {
-		return t.guesses(b.ownOrAll(rows, s.Path)), err
+		return t.guesses(b.owned.OfOrAll(rows, s.Path)), err
 	}
 	rows, err = b.ties(ctx, gone)
-	return t.guesses(b.own(rows, s.Path)), err
+	return t.guesses(b.owned.Of(rows, s.Path)), err
 }
 
 // revertOf is how git begins the line that names what a commit reverts.
@@ -294,13 +207,13 @@ func (b *behind) tips(shas []string) (out []git.OID) {
 
 // traced is what was found out about lines by looking for them in other commits.
 type traced struct {
-	found  [][]claim
+	found  [][]attribution.Claim
 	told   []bool
 	looked bool // in all of them
 }
 
 // claims are what is behind the lines, with the rest for those of which nothing was told.
-func (t traced) claims(rest []claim) [][]claim {
+func (t traced) claims(rest []attribution.Claim) [][]attribution.Claim {
 	for i := range t.found {
 		if !t.told[i] {
 			t.found[i] = rest
@@ -310,28 +223,30 @@ func (t traced) claims(rest []claim) [][]claim {
 }
 
 // guesses are claims, all inferred.
-func (t traced) guesses(rest []claim) [][]claim {
+func (t traced) guesses(rest []attribution.Claim) [][]attribution.Claim {
 	out := t.claims(rest)
 	for i := range out {
 		out[i] = slices.Clone(out[i])
 		for j := range out[i] {
-			out[i][j].inferred = true
+			out[i][j].Inferred = true
 		}
 	}
 	return out
 }
 
 // deeper tells whose the lines of a part of a commit are.
-func (b *behind) deeper(depth int) func(context.Context, source) ([][]claim, error) {
-	return func(ctx context.Context, s source) ([][]claim, error) {
+func (b *behind) deeper(depth int) func(context.Context, source) ([][]attribution.Claim, error) {
+	return func(ctx context.Context, s source) ([][]attribution.Claim, error) {
 		if err := b.extend(ctx, b.index, []string{string(s.Commit)}); err != nil {
 			return nil, err
 		}
-		rows, err := b.ties(ctx, b.made(string(s.Commit), b.was))
+		rows, err := b.ties(ctx, b.made(string(s.Commit), b.Was))
 		if err != nil {
 			return nil, err
 		}
-		return b.written(ctx, s, func(ctx context.Context, s source) ([][]claim, error) { return b.seen(ctx, s, rows, depth+1) })
+		return b.written(ctx, s, func(ctx context.Context, s source) ([][]attribution.Claim, error) {
+			return b.seen(ctx, s, rows, depth+1)
+		})
 	}
 }
 
@@ -357,8 +272,8 @@ func (b *behind) more() bool {
 
 // trace looks for lines in other commits that may have had them before, and asks whose they are of the
 // commits that brought them there, but for what is known to be older.
-func (b *behind) trace(ctx context.Context, s source, tips []git.OID, known git.OID, whose func(context.Context, source) ([][]claim, error)) (traced, error) {
-	t := traced{found: make([][]claim, len(s.lines)), told: make([]bool, len(s.lines)), looked: len(tips) > 0 && len(tips) < maxTips}
+func (b *behind) trace(ctx context.Context, s source, tips []git.OID, known git.OID, whose func(context.Context, source) ([][]attribution.Claim, error)) (traced, error) {
+	t := traced{found: make([][]attribution.Claim, len(s.lines)), told: make([]bool, len(s.lines)), looked: len(tips) > 0 && len(tips) < maxTips}
 	for _, tip := range tips {
 		if !b.more() {
 			t.looked = false

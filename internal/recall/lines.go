@@ -6,30 +6,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// A line tells something when it has a few characters; so many different ones of a commit
-// must be found again.
-const (
-	tellingLine  = 8
-	tellingLines = 3
-)
+// tellingLine is how many bytes a line has that tells something.
+const tellingLine = 8
 
 // lines is a set of lines of a file.
 type lines map[string]bool
 
-// sameLines matches commits that are here by the lines that they added: most of them must be
-// among those that the commit in question brought into the same files, and that were not
-// there since. Few lines count where others of the branch are found again, too, or where they are
-// all that the commit in question brought.
-func (s *squash) sameLines() error {
+// findAgain looks for the lines that parts added in the commit in question.
+func (s *squash) findAgain() error {
 	fresh := map[string]lines{}
-	again := map[line]int{} // how many lines of a branch are found again
 	read := 0
-	var likely []*known
 	for _, k := range s.known {
-		if k.matched || len(k.here) == 0 || !k.most() || read == maxRead {
+		if k.Matched || !k.Here || !k.Most() || read == maxRead {
 			continue
 		}
 		c := k.here[len(k.here)-1]
@@ -37,50 +29,37 @@ func (s *squash) sameLines() error {
 			continue
 		}
 		read++
-		added, found, brought, err := s.again(k, c, fresh)
-		if err != nil {
+		var err error
+		if k.Again, err = s.again(k, c, fresh); err != nil {
 			return err
 		}
-		switch all := len(k.Paths) == len(s.keys) && found == brought; {
-		case found == 0 || 3*found < 2*added:
-		case found == added && all:
-			k.matched = true
-		default:
-			likely = append(likely, k)
-		}
-		if 3*found >= 2*added {
-			again[k.line()] += found
-		}
-	}
-	for _, k := range likely {
-		k.matched = again[k.line()] >= tellingLines
 	}
 	return nil
 }
 
-// again counts the lines that a commit added, those of them that the commit in question brought, and
-// all that this brought into the same files.
-func (s *squash) again(k *known, c git.Commit, fresh map[string]lines) (added, found, brought int, err error) {
+// again counts the lines that a part added, and those of them that the commit in question brought.
+func (s *squash) again(k *known, c git.Commit, fresh map[string]lines) (a attribution.Again, err error) {
+	a.All = len(k.Paths) == len(s.keys)
 	for i, p := range k.Paths {
-		if k.Blobs[i] == s.keys[p] && !slices.Contains(k.same, p) {
+		if k.Blobs[i] == s.keys[p] && !slices.Contains(k.Same, p) {
 			continue // the whole of it tells nothing, so its lines do not
 		}
 		if err := s.fresh(p, fresh); err != nil {
-			return 0, 0, 0, err
+			return attribution.Again{}, err
 		}
 		own, err := s.added(c, p)
 		if err != nil {
-			return 0, 0, 0, err
+			return attribution.Again{}, err
 		}
-		brought += len(fresh[p])
+		a.Brought += len(fresh[p])
 		for l := range own {
-			added++
+			a.Added++
 			if fresh[p][l] {
-				found++
+				a.Found++
 			}
 		}
 	}
-	return added, found, brought, nil
+	return a, nil
 }
 
 // fresh reads the lines of a file that never stood in what the file was before.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/search"
@@ -34,10 +35,10 @@ func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (
 	if err != nil {
 		return nil, err
 	}
-	var commits []db.LedgerCommit
+	var commits []attribution.Commit
 	for _, sha := range words {
-		home := l.home(sha)
-		commits = append(commits, slices.DeleteFunc(l.family(sha), func(c db.LedgerCommit) bool { return c.Email != "" && !home(c.Email) })...)
+		by := makerOf(repo, sha)
+		commits = append(commits, slices.DeleteFunc(l.Family(sha), func(c attribution.Commit) bool { return c.Email != "" && !by.Is(c.Email) })...)
 	}
 	ids, err := index.Matching(ctx, db.Filter{Commits: commits})
 	out := make(map[string]bool, len(ids))

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -81,7 +82,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		open = search.OpenAll
 	}
 	var filter db.Filter
-	var asked asked
+	var asked attribution.Asked
 	var s *search.Searcher
 	err := beside( // git is asked for the names of files
 		func() (err error) { filter, asked, err = filterOf(ctx, index, repo, req); return err },
@@ -130,7 +131,7 @@ func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 }
 
 // filterOf also returns what --commit stands for.
-func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of asked, err error) {
+func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of attribution.Asked, err error) {
 	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
 	if req.File != "" {
 		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
@@ -148,7 +149,7 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 	}
 	if req.Commit != "" {
 		of, err = commits(ctx, index, repo, req.Commit)
-		f.Commits = of.commits()
+		f.Commits = of.Commits()
 	}
 	return f, of, err
 }
@@ -162,9 +163,9 @@ type found struct {
 	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	read    []string // what misspelt words of the query were read as
 	weak    bool
-	tie     int // how --commit or why tie it; recorded where nobody asks
-	lines   int // how many of the lines that --commit brought it wrote
-	snippet int // how many characters are shown of it
+	tie     attribution.Strength // how --commit or why tie it; Recorded where nobody asks
+	lines   int                  // how many of the lines that --commit brought it wrote
+	snippet int                  // how many characters are shown of it
 }
 
 // titled reports whether nothing but the title answers.
@@ -226,7 +227,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		ids[i] = h.id
 	}
 	var facets map[string]db.Facet
-	var became map[db.LedgerCommit]string
+	var became map[attribution.Commit]string
 	var states map[string]string
 	var shown []passage
 	// A third of the time that a recall takes: on several connections, at once.
@@ -290,7 +291,7 @@ func beside(steps ...func() error) error {
 const maxLooked = 100
 
 // living are the commits behind results, as they are now.
-func living(facets map[string]db.Facet, became map[db.LedgerCommit]string, hits []found) (out []git.OID) {
+func living(facets map[string]db.Facet, became map[attribution.Commit]string, hits []found) (out []git.OID) {
 	for _, h := range hits {
 		for _, sha := range facets[h.id].Commits {
 			out = append(out, git.OID(now(became, facets[h.id], sha)))
@@ -300,12 +301,12 @@ func living(facets map[string]db.Facet, became map[db.LedgerCommit]string, hits 
 }
 
 // now is what a commit of a session became.
-func now(became map[db.LedgerCommit]string, f db.Facet, sha string) string {
-	return cmp.Or(became[db.LedgerCommit{Email: strings.ToLower(f.Email), SHA: sha}], sha)
+func now(became map[attribution.Commit]string, f db.Facet, sha string) string {
+	return cmp.Or(became[attribution.Commit{Email: strings.ToLower(f.Email), SHA: sha}], sha)
 }
 
 // behindHere are the commits behind a session, those in front that this clone has, and the others.
-func behindHere(became map[db.LedgerCommit]string, f db.Facet, missing map[git.OID]bool) (all, elsewhere []string) {
+func behindHere(became map[attribution.Commit]string, f db.Facet, missing map[git.OID]bool) (all, elsewhere []string) {
 	for _, sha := range f.Commits {
 		sha := now(became, f, sha)
 		in := &all
@@ -321,7 +322,7 @@ func behindHere(became map[db.LedgerCommit]string, f db.Facet, missing map[git.O
 
 func shape(f db.Facet, h found) result.Hit {
 	out := result.Hit{
-		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Inferred: h.tie > recorded, Title: f.Title,
+		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Inferred: h.tie > attribution.Recorded, Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -157,7 +158,7 @@ func describe(row db.SessionRow) result.Session {
 }
 
 // behindOf lists commits, with what amends and rebases made of them at last: those that this clone has, then the others.
-func behindOf(ctx context.Context, index *db.DB, repo *git.Repo, commits []db.CommitRow) ([]result.Commit, error) {
+func behindOf(ctx context.Context, index *db.DB, repo *git.Repo, commits []attribution.Tie) ([]result.Commit, error) {
 	shas, now := make([]string, len(commits)), make([]git.OID, len(commits))
 	for i, c := range commits {
 		shas[i] = c.SHA
@@ -169,7 +170,7 @@ func behindOf(ctx context.Context, index *db.DB, repo *git.Repo, commits []db.Co
 	out := make([]result.Commit, len(commits))
 	for i, c := range commits {
 		out[i] = result.Commit{Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS), Inferred: c.Inferred}
-		if sha := became[db.LedgerCommit{Email: c.Email, SHA: c.SHA}]; sha != c.SHA {
+		if sha := became[attribution.Commit{Email: c.Email, SHA: c.SHA}]; sha != c.SHA {
 			out[i].Became = sha
 		}
 		now[i] = git.OID(cmp.Or(out[i].Became, c.SHA))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 )
@@ -28,7 +29,6 @@ const (
 
 	clockSkew = time.Minute         // between the machine of a commit and the server
 	longAgo   = 90 * 24 * time.Hour // before which a branch is not looked for by its files alone
-	sameWork  = 14 * 24 * time.Hour // without a commit for so long, a branch's name is in new use
 )
 
 // emptyBlob is the key of what every empty file is, e69de29bb2d1d643….
@@ -36,27 +36,30 @@ const emptyBlob db.Key = -0x19621d644d2e29bd
 
 // known is a code commit of a ledger that may be part of the commit in question.
 type known struct {
+	attribution.Part
 	db.CodeCommit
-	here    []git.Commit // itself and what it became by amends and rebases, as far as it is here
-	same    []string     // files that it left as the commit in question did
-	matched bool
+	here []git.Commit // itself and what it became by amends and rebases, as far as it is here
 }
 
-// line is the branch of a person, where it has a name.
-type line struct{ email, branch string }
-
-func (k *known) line() line { return line{k.Email, k.Branch} }
-
-// most reports whether the commit in question changed most of a commit's files: one that
-// does much else is not part of it.
-func (k *known) most() bool { return 4*len(k.Paths) >= 3*k.Files }
-
-// when is the time of the commit, zero where nothing tells it.
-func (k *known) when() time.Time {
-	if k.TS.IsZero() && len(k.here) > 0 {
-		return k.here[0].Committer.When
+// partOf is what is known of a code commit before its objects are looked for.
+func (s *squash) partOf(c db.CodeCommit) *known {
+	k := &known{CodeCommit: c, Part: attribution.Part{
+		Email: c.Email, Branch: c.Branch, When: c.TS.Truncate(time.Second), Files: c.Files, Shared: len(c.Paths), SamePatch: c.SamePatch,
+	}}
+	for i, p := range c.Paths {
+		if b := c.Blobs[i]; b == s.keys[p] && b != 0 && b != emptyBlob {
+			k.Same = append(k.Same, p)
+		}
 	}
-	return k.TS.Truncate(time.Second)
+	return k
+}
+
+// parts are those of some commits.
+func parts(all []*known) (out []*attribution.Part) {
+	for _, k := range all {
+		out = append(out, &k.Part)
+	}
+	return out
 }
 
 // squash is the search for what a commit was made of.
@@ -88,9 +91,9 @@ func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (ou
 		return nil, false, ctx.Err()
 	}
 	for _, k := range s.known {
-		if k.matched {
+		if k.Matched {
 			out = append(out, k.SHA)
-			copied = copied || k.SamePatch
+			copied = copied || k.Part.SamePatch
 		}
 	}
 	slices.Sort(out)
@@ -98,7 +101,7 @@ func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (ou
 }
 
 func (s *squash) match(ctx context.Context) error {
-	if err := s.leaveReachable(ctx); err != nil || len(s.known) == 0 || s.samePatch() {
+	if err := s.leaveReachable(ctx); err != nil || len(s.known) == 0 || attribution.Copies(parts(s.known)) {
 		return err
 	}
 	return s.sameContent()
@@ -129,14 +132,9 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 	q := db.CodeQuery{Files: s.keys, PatchID: s.patchID, Until: s.rev.Committer.When, Slack: clockSkew, Limit: maxKnown}
 	commits, err := index.CodeCommits(ctx, q)
 	for i, c := range commits {
-		k := &known{CodeCommit: c}
-		for i, p := range c.Paths {
-			if b := c.Blobs[i]; b == s.keys[p] && b != 0 && b != emptyBlob {
-				k.same = append(k.same, p)
-			}
-		}
+		k := s.partOf(c)
 		recent := s.rev.Committer.When.Sub(c.TS) <= longAgo
-		if k.SamePatch || len(k.same) > 0 || i < maxMet && recent {
+		if c.SamePatch || len(k.Same) > 0 || i < maxMet && recent {
 			s.known = append(s.known, k)
 		} else {
 			s.aside = append(s.aside, k)
@@ -177,6 +175,11 @@ func (s *squash) leaveReachable(ctx context.Context) error {
 			return after || err != nil
 		})
 	})
+	for _, k := range s.known {
+		if k.Here = len(k.here) > 0; k.Here && k.When.IsZero() {
+			k.When = k.here[0].Committer.When
+		}
+	}
 	return nil
 }
 
@@ -212,7 +215,7 @@ func (s *squash) whole(ctx context.Context, tips []git.OID) map[git.OID]bool {
 func (s *squash) find() (tips []git.OID, err error) {
 	gone := map[string]bool{}
 	for _, k := range s.known {
-		became := s.lineage.from(k.SHA, s.lineage.home(k.SHA), s.lineage.is)
+		became := s.lineage.made(k.SHA, s.lineage.Is)
 		for _, at := range became[:min(len(became), maxBecame)] {
 			if gone[at.SHA] {
 				continue
@@ -224,7 +227,7 @@ func (s *squash) find() (tips []git.OID, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if at.Email == "" || madeBy(c, at.Email) {
+			if at.Email == "" || makerOf(s.repo, at.SHA).Is(at.Email) {
 				k.here = append(k.here, c)
 				tips = append(tips, c.OID)
 			}
@@ -233,36 +236,23 @@ func (s *squash) find() (tips []git.OID, err error) {
 	return tips, nil
 }
 
-// samePatch matches the commits with the same patch: then this one is a copy of them and of
-// nothing else.
-func (s *squash) samePatch() bool {
-	found := false
-	for _, k := range s.known {
-		k.matched = k.SamePatch
-		found = found || k.matched
-	}
-	return found
-}
-
 // sameContent matches commits by the blobs that they left and by the lines that they added,
 // and then what else is on the way to them.
 func (s *squash) sameContent() error {
 	if err := s.lookBack(); err != nil {
 		return err
 	}
-	s.ownContent()
-	for _, k := range s.known {
-		k.matched = k.most() && len(k.same) > 0
-	}
-	if err := s.sameLines(); err != nil {
+	attribution.OwnContent(parts(s.known), func(p *attribution.Part, path string) bool { return s.stood(path, s.blobs[path], p.When) })
+	if err := s.findAgain(); err != nil {
 		return err
 	}
+	attribution.SameLines(parts(s.known))
 	// Whoever wrote a commit at another time than it was committed copied one commit, whose
 	// predecessors have copies of their own.
 	if d := s.rev.Committer.When.Sub(s.rev.Author.When); d.Abs() > time.Second {
 		return nil
 	}
-	return s.onTheWay()
+	return attribution.OnTheWay(parts(s.known), parts(s.aside), s.leads())
 }
 
 // lookBack reads what stood in the files since the first of the commits was made.
@@ -270,7 +260,7 @@ func (s *squash) lookBack() error {
 	since := s.rev.Committer.When
 	var paths []string
 	for _, k := range s.known {
-		t := k.when()
+		t := k.When
 		if t.IsZero() {
 			t = s.rev.Committer.When.Add(-longAgo)
 		}
@@ -285,26 +275,10 @@ func (s *squash) lookBack() error {
 	}
 	var err error
 	s.past, err = s.repo.Past(s.rev.Parents[0], paths, since, maxSteps/max(len(paths), 20))
+	for _, k := range slices.Concat(s.known, s.aside) {
+		k.Arrived = s.arrived(k)
+	}
 	return err
-}
-
-// ownContent keeps of the content that commits share with the one in question what tells
-// something: it was not there before (a revert brings back what was), and only one person's
-// branch has it (a lock file or a licence is the same in many).
-func (s *squash) ownContent() {
-	lines := map[string]map[line]bool{}
-	for _, k := range s.known {
-		k.same = slices.DeleteFunc(k.same, func(p string) bool { return s.stood(p, s.blobs[p], k.when()) })
-		for _, p := range k.same {
-			if lines[p] == nil {
-				lines[p] = map[line]bool{}
-			}
-			lines[p][k.line()] = true
-		}
-	}
-	for _, k := range s.known {
-		k.same = slices.DeleteFunc(k.same, func(p string) bool { return len(lines[p]) > 1 })
-	}
 }
 
 // stood reports whether a blob was in a file of the branch at a time or since. What nobody
@@ -321,7 +295,7 @@ func (s *squash) stood(path string, blob git.OID, at time.Time) bool {
 func (s *squash) arrived(k *known) bool {
 	for i, p := range k.Paths {
 		for _, st := range s.past[p] {
-			if b := k.Blobs[i]; b != 0 && b != emptyBlob && b == db.KeyOf(string(st.OID)) && !st.From.IsZero() && !st.From.Before(k.when()) {
+			if b := k.Blobs[i]; b != 0 && b != emptyBlob && b == db.KeyOf(string(st.OID)) && !st.From.IsZero() && !st.From.Before(k.When) {
 				return true
 			}
 		}
@@ -329,58 +303,20 @@ func (s *squash) arrived(k *known) bool {
 	return false
 }
 
-// onTheWay matches what comes before a matched commit: its ancestors where the objects are
-// here, else earlier commits of the same branch by the same person. Commits up to one that
-// arrived earlier did so, too.
-func (s *squash) onTheWay() error {
-	done := map[line]time.Time{}
-	for _, k := range slices.Concat(s.known, s.aside) {
-		if t := k.when(); s.arrived(k) && t.After(done[k.line()]) {
-			done[k.line()] = t
-		}
-	}
-	var ends, rest []*known
+// leads tells which parts are ancestors of others, as far as both are here.
+func (s *squash) leads() func(from, to *attribution.Part) (bool, error) {
+	here := map[*attribution.Part][]git.Commit{}
 	for _, k := range s.known {
-		switch {
-		case k.matched:
-			ends = append(ends, k)
-		case k.when().After(done[k.line()]):
-			rest = append(rest, k)
-		}
+		here[&k.Part] = k.here
 	}
-	for len(ends) > 0 && len(rest) > 0 {
-		end := ends[0]
-		ends = ends[1:]
-		for _, k := range rest {
-			ok, err := s.leadsTo(k, end)
-			if err != nil {
-				return err
-			}
-			if k.matched = ok; ok {
-				ends = append(ends, k)
+	return func(from, to *attribution.Part) (bool, error) {
+		for _, c := range here[from] {
+			for _, e := range here[to] {
+				if ok, err := s.repo.IsAncestor(c.OID, e.OID); ok || err != nil {
+					return ok, err
+				}
 			}
 		}
-		rest = slices.DeleteFunc(rest, func(k *known) bool { return k.matched })
-	}
-	return nil
-}
-
-func (s *squash) leadsTo(k, end *known) (bool, error) {
-	for _, c := range k.here {
-		for _, e := range end.here {
-			if ok, err := s.repo.IsAncestor(c.OID, e.OID); ok || err != nil {
-				return ok, err
-			}
-		}
-	}
-	switch t := k.when(); {
-	case k.line() != end.line(), k.Branch == "HEAD":
 		return false, nil
-	case len(k.same) > 0: // a merge of main, among whose files are many that are not the branch's
-		return true, nil
-	case len(k.here) > 0 && len(end.here) > 0:
-		return false, nil
-	default:
-		return k.most() && !t.IsZero() && !t.After(end.when()) && end.when().Sub(t) <= sameWork, nil
 	}
 }

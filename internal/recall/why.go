@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -204,7 +205,7 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 		}
 		loose := source{Origin: s.Origin}
 		for i, line := range s.lines {
-			of := slices.DeleteFunc(slices.Clone(claims[i]), func(c claim) bool { return slices.Contains(hidden, c.session) })
+			of := slices.DeleteFunc(slices.Clone(claims[i]), func(c attribution.Claim) bool { return slices.Contains(hidden, c.Session) })
 			if len(of) == 0 {
 				loose.lines = append(loose.lines, line)
 			}
@@ -220,23 +221,23 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 }
 
 // give says that a session explains a line, as one of several.
-func (w *why) give(c claim, line int, commit git.OID, several int) {
-	e := w.explained[c.session]
+func (w *why) give(c attribution.Claim, line int, commit git.OID, several int) {
+	e := w.explained[c.Session]
 	if e == nil {
-		e = &explained{id: c.session, inferred: true, turn: search.First}
-		if c.turn >= 0 {
-			e.turn = c.turn
+		e = &explained{id: c.Session, inferred: true, turn: search.First}
+		if c.Turn >= 0 {
+			e.turn = c.Turn
 		}
-		w.explained[c.session] = e
+		w.explained[c.Session] = e
 	}
 	e.lines, e.weight = append(e.lines, line), e.weight+1/float64(several)
-	if c.exact {
+	if c.Exact {
 		e.exact = append(e.exact, line)
 	}
 	if several > 1 {
 		e.shared = append(e.shared, line)
 	}
-	e.inferred = e.inferred && c.inferred
+	e.inferred = e.inferred && c.Inferred
 	if short := result.Short(string(commit)); !slices.Contains(e.commits, short) {
 		e.commits = append(e.commits, short)
 	}
@@ -310,7 +311,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	for i, e := range ranked {
 		hits[i] = found{id: e.id, score: e.weight / float64(len(w.blame.Origins)), turn: e.turn, snippet: snippetSize}
 		if e.inferred {
-			hits[i].tie = inferred
+			hits[i].tie = attribution.Inferred
 		}
 		if h, ok := passages[e.id]; ok && h.Turn >= 0 { // paths and commands would say nothing new
 			hits[i].turn, hits[i].read = h.Turn, h.Read

@@ -1,0 +1,89 @@
+package attribution
+
+import "strings"
+
+// Strength is how a session is tied to a commit that is asked for; the least is the best.
+type Strength int
+
+// The ways in which a session may be tied.
+const (
+	Recorded Strength = iota // at the commit, or at what its author made it of
+	Inferred
+	Alleged // at what somebody who did not make the commit says that it was, or became
+)
+
+// Asked are the commits that a revision stands for: the commit itself, what it was before and became, and what it was made of.
+type Asked struct {
+	Start string // an OID, or the beginning of one that is not here
+	By    Maker
+	ties  map[Commit]Strength
+	own   bool // who made the commit says whose it is
+}
+
+// NewAsked is a commit with its family.
+func NewAsked(start string, by Maker, family []Commit) Asked {
+	a := Asked{Start: start, By: by, ties: map[Commit]Strength{}}
+	for _, c := range family {
+		if c.Email == "" || by.Is(c.Email) {
+			a.Add(Recorded, c)
+		} else {
+			a.Add(Alleged, c)
+		}
+	}
+	return a
+}
+
+// Add adds commits that are tied in a way, unless they are in a better one.
+func (a Asked) Add(s Strength, commits ...Commit) {
+	for _, c := range commits {
+		if was, ok := a.ties[c]; !ok || s < was {
+			a.ties[c] = s
+		}
+	}
+}
+
+// Commits lists them.
+func (a Asked) Commits() (out []Commit) {
+	for c := range a.ties {
+		out = append(out, c)
+	}
+	return out
+}
+
+// Judge takes in all ties that are known of the commit: whether who made it says anything. Of a commit that is not here those
+// may speak whose ledgers tie their own sessions to it, where any does.
+func (a *Asked) Judge(ties []Tie) {
+	direct := map[string]bool{}
+	for _, t := range ties {
+		if a.Is(t) {
+			direct[t.Email] = true
+			a.own = a.own || a.By.Is(t.Email)
+		}
+	}
+	for c := range a.ties {
+		if !a.By.Here && len(direct) > 0 && c.Email != "" && !direct[c.Email] {
+			a.ties[c] = Alleged
+		}
+	}
+}
+
+// Is reports whether a tie is to the commit itself.
+func (a Asked) Is(t Tie) bool { return strings.HasPrefix(t.SHA, a.Start) }
+
+// Strength tells how a tie ties to what is asked for; ok is false where it does not.
+func (a Asked) Strength(t Tie) (s Strength, ok bool) {
+	s, ok = a.ties[Commit{SHA: t.SHA}]
+	if own, said := a.ties[Commit{t.Email, t.SHA}]; said && (!ok || own < s) {
+		s, ok = own, true
+	}
+	if a.Is(t) {
+		// A checkpoint of somebody else's commit; who wrote its lines has a part in it all the same (a squash merge on a server).
+		if s, ok = Recorded, true; !a.By.Is(t.Email) && (a.own || t.Lines == 0) {
+			s = Alleged
+		}
+	}
+	if s == Recorded && t.Inferred {
+		s = Inferred
+	}
+	return s, ok
+}

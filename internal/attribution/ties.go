@@ -1,0 +1,160 @@
+package attribution
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Tie ties a session to a code commit.
+type Tie struct {
+	Session, Checkpoint, SHA string
+	Email                    string    // of the ledger that says so, in lower case
+	Inferred                 bool      // nothing recorded says that the session changed what the commit did
+	TS                       time.Time // of the checkpoint
+	Turn                     int       // where the part of the session begins that was captured at it; -1 for none
+	Lines                    int       // how many of its lines the session wrote
+}
+
+// Written says which lines that a code commit brought into a file a session wrote, as the ledger of its author says.
+type Written struct {
+	SHA, Path, Session string
+	Lines              session.Ranges
+	TS                 time.Time // of the session's last edit that is in it
+	Email              string
+}
+
+// Maker is who made a commit, by which is told who may say whose it is and what it was before: what others say of it
+// explains no line.
+type Maker struct {
+	Here              bool // the commit is in this clone
+	Author, Committer string
+	When              time.Time // it was committed
+}
+
+// Is reports whether somebody made the commit; of one that is not here, everybody may have.
+func (m Maker) Is(email string) bool {
+	return !m.Here || strings.EqualFold(email, m.Committer) || strings.EqualFold(email, m.Author)
+}
+
+// Makers are the ties that those tell who made a commit. Where they say nothing, others may, which is inferred: they were at it, or so
+// their ledgers say.
+func Makers(ties []Tie, by Maker) []Tie {
+	made := slices.DeleteFunc(slices.Clone(ties), func(t Tie) bool { return !by.Is(t.Email) })
+	if len(made) > 0 {
+		return made
+	}
+	others := slices.Clone(ties)
+	for i := range others {
+		others[i].Inferred = true
+	}
+	return others
+}
+
+// maxWriters is how many records count of one file of a commit: nobody's many make an answer slow.
+const maxWriters = 200
+
+// Possible leaves out of what sessions wrote in a commit the edits that are later than it, and puts in front what those say who made
+// it: nobody else can take their lines.
+func Possible(all []Written, by Maker) []Written {
+	out := slices.DeleteFunc(slices.Clone(all), func(w Written) bool { return by.Here && w.TS.After(by.When.Add(time.Second)) })
+	slices.SortStableFunc(out, func(x, y Written) int { return order(!by.Is(x.Email), !by.Is(y.Email)) })
+	of := map[string]int{}
+	return slices.DeleteFunc(out, func(w Written) bool { of[w.Path]++; return of[w.Path] > maxWriters })
+}
+
+// order puts false first.
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// Writer is the session that wrote a line (from 1 on) of a file, by what is possible; "" where nobody says so.
+func Writer(possible []Written, path string, line int) string {
+	i := slices.IndexFunc(possible, func(w Written) bool { return w.Path == path && w.Lines.Has(line) })
+	if i < 0 {
+		return ""
+	}
+	return possible[i].Session
+}
+
+// Claim says that a session brought a line; one of several that are behind a line did.
+type Claim struct {
+	Session  string
+	Inferred bool
+	Exact    bool // it wrote the line
+	Turn     int  // where the part begins that was captured at the commit; -1: not known
+}
+
+// FileOf is a file that a checkpoint gives a session.
+type FileOf struct{ Checkpoint, Session, Path string }
+
+// Owned says of files of checkpoints whose they are, and of each whether that is inferred.
+type Owned struct {
+	files map[FileOf]bool
+	some  map[FileOf]bool // without a path: the session has a file of the checkpoint
+}
+
+// NewOwned is empty.
+func NewOwned() Owned { return Owned{map[FileOf]bool{}, map[FileOf]bool{}} }
+
+// Add adds a file.
+func (o Owned) Add(f FileOf, inferred bool) {
+	o.files[f] = inferred
+	f.Path = ""
+	o.some[f] = true
+}
+
+// Of are those of some sessions tied to commits whose a file is there.
+func (o Owned) Of(ties []Tie, path string) (out []Claim) {
+	for _, t := range ties {
+		if inferred, ok := o.files[FileOf{t.Checkpoint, t.Session, path}]; ok {
+			t.Inferred = t.Inferred || inferred
+			out = claimed(out, t)
+		}
+	}
+	return out
+}
+
+// OfOrAll are those whose a file is. Where it is nobody's they are, inferred, those who have another one; and where nobody has any
+// those who are tied to the commit for sure (a talk, of which the user typed what it said).
+func (o Owned) OfOrAll(ties []Tie, path string) []Claim {
+	if out := o.Of(ties, path); len(out) > 0 {
+		return out
+	}
+	var others, sure []Claim
+	for _, t := range ties {
+		firm := !t.Inferred
+		t.Inferred = true
+		if o.some[FileOf{t.Checkpoint, t.Session, ""}] {
+			others = claimed(others, t)
+		} else if firm {
+			sure = claimed(sure, t)
+		}
+	}
+	if len(others) > 0 {
+		return others
+	}
+	return sure
+}
+
+// claimed adds what a tie says: none but an import makes it inferred.
+func claimed(to []Claim, t Tie) []Claim {
+	for i := range to {
+		if to[i].Session == t.Session {
+			to[i].Inferred = to[i].Inferred && t.Inferred
+			if to[i].Turn < 0 || t.Turn >= 0 && t.Turn < to[i].Turn {
+				to[i].Turn = t.Turn
+			}
+			return to
+		}
+	}
+	return append(to, Claim{Session: t.Session, Inferred: t.Inferred, Turn: t.Turn})
+}

@@ -1,0 +1,174 @@
+package attribution_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
+)
+
+var anns = attribution.Maker{Here: true, Author: "ann@x", Committer: "ann@x", When: at(30)} //nolint:gochecknoglobals // a constant
+
+// tie is one that a ledger tells: "ann", or "ann?" where it is inferred.
+func tie(email, id string) attribution.Tie {
+	name, inferred := strings.CutSuffix(id, "?")
+	return attribution.Tie{Session: name, Checkpoint: "c-" + name, SHA: sha, Email: email, Inferred: inferred, Turn: -1}
+}
+
+func ties(all []attribution.Tie) string {
+	var out []string
+	for _, t := range all {
+		out = append(out, t.Session+map[bool]string{true: "?"}[t.Inferred])
+	}
+	return strings.Join(out, " ")
+}
+
+func TestMakers(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		by   attribution.Maker
+		all  []attribution.Tie
+		want string
+	}{
+		{"hers alone", anns, []attribution.Tie{tie("ann@x", "a"), tie("ben@x", "b")}, "a"},
+		{"nobody's who made it", anns, []attribution.Tie{tie("ben@x", "b")}, "b?"},
+		{"of what is not here", attribution.Maker{}, []attribution.Tie{tie("ann@x", "a"), tie("ben@x", "b")}, "a b"},
+		{"in another case", attribution.Maker{Here: true, Committer: "ANN@x"}, []attribution.Tie{tie("ann@x", "a")}, "a"},
+	} {
+		harness.Equal(t, c.name, c.want, ties(attribution.Makers(c.all, c.by)))
+	}
+}
+
+func TestWriter(t *testing.T) {
+	wrote := func(email, id string, minute int, lines ...int) attribution.Written {
+		return attribution.Written{Session: id, Path: "a.go", Email: email, TS: at(minute), Lines: session.RangesOf(lines)}
+	}
+	for _, c := range []struct {
+		name string
+		all  []attribution.Written
+		line int
+		want string
+	}{
+		{"the one", []attribution.Written{wrote("ann@x", "a", 10, 1, 2)}, 2, "a"},
+		{"nobody", []attribution.Written{wrote("ann@x", "a", 10, 1, 2)}, 3, ""},
+		{"the first that is told", []attribution.Written{wrote("ann@x", "a", 20, 1), wrote("ann@x", "b", 10, 1)}, 1, "a"},
+		{"who made it before others", []attribution.Written{wrote("ben@x", "b", 20, 1), wrote("ann@x", "a", 10, 1)}, 1, "a"},
+		{"others where she says nothing", []attribution.Written{wrote("ben@x", "b", 20, 1)}, 1, "b"},
+		{"an edit after the commit", []attribution.Written{wrote("ann@x", "a", 31, 1)}, 1, ""},
+	} {
+		harness.Equal(t, c.name, c.want, attribution.Writer(attribution.Possible(c.all, anns), "a.go", c.line))
+	}
+}
+
+func TestOwned(t *testing.T) {
+	o := attribution.NewOwned()
+	o.Add(attribution.FileOf{Checkpoint: "c-a", Session: "a", Path: "a.go"}, false)
+	o.Add(attribution.FileOf{Checkpoint: "c-b", Session: "b", Path: "b.go"}, true)
+	told := func(all []attribution.Claim) string {
+		var out []string
+		for _, c := range all {
+			out = append(out, c.Session+map[bool]string{true: "?"}[c.Inferred])
+		}
+		return strings.Join(out, " ")
+	}
+	three := []attribution.Tie{tie("x", "a"), tie("x", "b"), tie("x", "talk")}
+	for _, c := range []struct {
+		name, path string
+		ties       []attribution.Tie
+		want, all  string // whose it is, and whose or all
+	}{
+		{"hers", "a.go", three, "a", "a"},
+		{"by guess", "b.go", three, "b?", "b?"},
+		{"nobody's: theirs who have another", "c.go", three, "", "a? b?"},
+		{"nobody has any: theirs who are tied for sure", "c.go", []attribution.Tie{tie("x", "talk"), tie("x", "import?")}, "", "talk?"},
+		{"tied twice", "a.go", []attribution.Tie{tie("x", "a?"), tie("x", "a")}, "a", "a"},
+	} {
+		harness.Equal(t, c.name, c.want, told(o.Of(c.ties, c.path)))
+		harness.Equal(t, c.name+", or all", c.all, told(o.OfOrAll(c.ties, c.path)))
+	}
+}
+
+func TestAsked(t *testing.T) {
+	old, other := strings.Repeat("0", 39)+"1", strings.Repeat("0", 39)+"2"
+	at := func(sha string, t attribution.Tie, lines int) attribution.Tie {
+		t.SHA, t.Lines = sha, lines
+		return t
+	}
+	family := []attribution.Commit{{SHA: sha}, {Email: "ann@x", SHA: old}, {Email: "ben@x", SHA: other}}
+	for _, c := range []struct {
+		name string
+		by   attribution.Maker
+		ties []attribution.Tie // the first is asked about
+		want string
+	}{
+		{"her own", anns, []attribution.Tie{tie("ann@x", "a")}, "recorded"},
+		{"imported", anns, []attribution.Tie{tie("ann@x", "a?")}, "inferred"},
+		{"what it was before", anns, []attribution.Tie{at(old, tie("ann@x", "a"), 0)}, "recorded"},
+		{"what others say that it was", anns, []attribution.Tie{at(other, tie("ben@x", "b"), 0)}, "alleged"},
+		{"somebody else's checkpoint of it", anns, []attribution.Tie{tie("ben@x", "b")}, "alleged"},
+		{"whose lines are in it", anns, []attribution.Tie{at(sha, tie("ben@x", "b"), 3)}, "recorded"},
+		{"whose lines are in it, and she says whose it is", anns, []attribution.Tie{at(sha, tie("ben@x", "b"), 3), tie("ann@x", "a")}, "alleged"},
+		{"of another one", anns, []attribution.Tie{at(strings.Repeat("9", 40), tie("ann@x", "a"), 0)}, "none"},
+		{"of one that is gone, who is tied to it", attribution.Maker{}, []attribution.Tie{at(old, tie("ann@x", "a"), 0), tie("ann@x", "a")}, "recorded"},
+		{"of one that is gone, others", attribution.Maker{}, []attribution.Tie{at(other, tie("ben@x", "b"), 0), tie("ann@x", "a")}, "alleged"},
+	} {
+		a := attribution.NewAsked(sha, c.by, family)
+		a.Judge(c.ties)
+		got := "none"
+		if s, ok := a.Strength(c.ties[0]); ok {
+			got = []string{"recorded", "inferred", "alleged"}[s]
+		}
+		harness.Equal(t, c.name, c.want, got)
+	}
+}
+
+func TestSquash(t *testing.T) {
+	part := func(branch string, minute int, more func(*attribution.Part)) *attribution.Part {
+		p := &attribution.Part{Email: "ann@x", Branch: branch, When: at(minute), Files: 1, Shared: 1, Here: true}
+		more(p)
+		return p
+	}
+	same := func(paths ...string) func(*attribution.Part) { return func(p *attribution.Part) { p.Same = paths } }
+	again := func(a attribution.Again) func(*attribution.Part) {
+		return func(p *attribution.Part) { p.Again = a }
+	}
+	gone := func(p *attribution.Part) { p.Here = false }
+	for _, c := range []struct {
+		name  string
+		parts []*attribution.Part
+		want  []bool
+	}{
+		{"the same content", []*attribution.Part{part("b", 1, same("a"))}, []bool{true}},
+		{"of two branches", []*attribution.Part{part("b", 1, same("a")), part("c", 1, same("a"))}, []bool{false, false}},
+		{"that stood there before", []*attribution.Part{part("b", 1, same("stood"))}, []bool{false}},
+		{"much else is in it", []*attribution.Part{part("b", 1, func(p *attribution.Part) { p.Same, p.Files = []string{"a"}, 9 })}, []bool{false}},
+		{"most lines", []*attribution.Part{part("b", 1, again(attribution.Again{Added: 4, Found: 3, Brought: 9}))}, []bool{true}},
+		{"few lines", []*attribution.Part{part("b", 1, again(attribution.Again{Added: 9, Found: 3, Brought: 9}))}, []bool{false}},
+		{"two lines", []*attribution.Part{part("b", 1, again(attribution.Again{Added: 2, Found: 2, Brought: 9}))}, []bool{false}},
+		{"two lines, which are all", []*attribution.Part{part("b", 1, again(attribution.Again{Added: 2, Found: 2, Brought: 2, All: true}))}, []bool{true}},
+		{"two lines of each of two", []*attribution.Part{part("b", 1, again(attribution.Again{Added: 2, Found: 2, Brought: 9})), part("b", 2, again(attribution.Again{Added: 2, Found: 2, Brought: 9}))}, []bool{true, true}},
+		{"on the way, gone", []*attribution.Part{part("b", 1, gone), part("b", 2, same("a"))}, []bool{true, true}},
+		{"on the way of another branch", []*attribution.Part{part("c", 1, gone), part("b", 2, same("a"))}, []bool{false, true}},
+		{"on the way, here and no ancestor", []*attribution.Part{part("b", 1, func(*attribution.Part) {}), part("b", 2, same("a"))}, []bool{false, true}},
+		{"an ancestor", []*attribution.Part{part("ancestor", 1, func(*attribution.Part) {}), part("b", 2, same("a"))}, []bool{true, true}},
+		{"what arrived earlier", []*attribution.Part{part("b", 1, func(p *attribution.Part) { p.Arrived, p.Here = true, false }), part("b", 2, same("a"))}, []bool{false, true}},
+		{"later than the end", []*attribution.Part{part("b", 3, gone), part("b", 2, same("a"))}, []bool{false, true}},
+	} {
+		attribution.OwnContent(c.parts, func(_ *attribution.Part, path string) bool { return path == "stood" })
+		attribution.SameLines(c.parts)
+		err := attribution.OnTheWay(c.parts, nil, func(from, _ *attribution.Part) (bool, error) { return from.Branch == "ancestor", nil })
+		var got []bool
+		for _, p := range c.parts {
+			got = append(got, p.Matched)
+		}
+		harness.Equal(t, c.name, c.want, got)
+		harness.Equal(t, c.name+": error", nil, err)
+	}
+	copies := []*attribution.Part{part("b", 1, func(p *attribution.Part) { p.SamePatch = true }), part("b", 2, same("a"))}
+	if !attribution.Copies(copies) || !copies[0].Matched || copies[1].Matched {
+		t.Error("a copy is a copy of that alone:", fmt.Sprint(*copies[0], *copies[1]))
+	}
+}
