@@ -10,7 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-var anns = attribution.Maker{Here: true, Author: "ann@x", Committer: "ann@x", When: at(30)} //nolint:gochecknoglobals // a constant
+var anns = attribution.Maker{Here: true, Author: "ann@x", Committer: "ann@x", When: at(30)}
 
 // tie is one that a ledger tells: "ann", or "ann?" where it is inferred.
 func tie(email, id string) attribution.Tie {

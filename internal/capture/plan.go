@@ -101,8 +101,8 @@ func (g *gathered) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote
 	}
 	subject = fmt.Sprintf("%.7s %s", id, c.Subject())
 	made, workers := g.madeBy(cp.Via, c), g.workers()
-	waits := func(w attribution.Worker) bool { return w.Waits(g.now) }
-	if g.st.Recorded[shaKey(cp.GitSHA)] || !made && !(g.isMine(c) && slices.ContainsFunc(workers, waits)) {
+	waited := g.isMine(c) && slices.ContainsFunc(workers, func(w attribution.Worker) bool { return w.Waits(g.now) })
+	if g.st.Recorded[shaKey(cp.GitSHA)] || !made && !waited {
 		return subject, nil
 	}
 	changes, err := g.Repo.Changes(id)
