@@ -14,8 +14,8 @@ import (
 	git2 "github.com/libgit2/git2go/v34"
 )
 
-// blamePatience is how long libgit2 may look for the commits of a file's lines. It takes about as
-// long as the file is, times the commits that changed it, and can't be stopped.
+// blamePatience is how long git may look for the commits of a file's lines. It takes about as
+// long as the file is, times the commits that changed it.
 const blamePatience = 20 * time.Second
 
 // Errors of Blame.
@@ -231,75 +231,16 @@ func (h *hunk) parse(line string) bool {
 	return errors.Join(err[:]...) == nil
 }
 
-// blame asks libgit2 for the origins of lines of a committed file. It asks git itself where the history
-// is cut or blobs are left out (libgit2 gives up at the one, and follows no rename past the other), and where
-// some commits are to be looked through.
+// blame asks git for the origins of lines of a committed file. libgit2 has a blame of its own, which gives lines to other
+// commits than git does where a change can be told in several ways, and gives up where the history is cut.
 func (r *Repo) blame(ctx context.Context, commit OID, file string, first, last int) ([]Origin, error) {
-	if r.Cut() || r.lookedThrough() != "" {
-		lines, err := r.blameByGit(ctx, []string{string(commit)}, file, [][2]int{{first, last}})
-		if err == nil {
-			out := make([]Origin, last-first+1)
-			for i := range out {
-				out[i] = lines[first+i]
-			}
-			return out, nil
-		}
-		if r.Cut() || errors.Is(err, ErrTooLong) || ctx.Err() != nil {
-			return nil, err
-		}
-		// Git fails at a list of commits with a line that it does not understand; libgit2 knows none.
-	}
-	type answer struct {
-		origins []Origin
-		err     error
-	}
-	done := make(chan answer, 1)
-	// It works on a repository of its own, because it may be left behind.
-	go func() {
-		origins, err := blameIn(r.r.Path(), commit, file, first, last)
-		done <- answer{origins, err}
-	}()
-	late := time.NewTimer(blamePatience)
-	defer late.Stop()
-	select {
-	case a := <-done:
-		return a.origins, a.err
-	case <-late.C:
-		return nil, fmt.Errorf("git: blame %q: %w", file, ErrTooLong)
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func blameIn(dir string, commit OID, file string, first, last int) ([]Origin, error) {
-	repo, err := git2.OpenRepository(dir)
+	lines, err := r.blameByGit(ctx, []string{string(commit)}, file, [][2]int{{first, last}})
 	if err != nil {
-		return nil, fmt.Errorf("git: blame %q: %w", file, err)
-	}
-	defer repo.Free()
-	how, err := git2.DefaultBlameOptions()
-	if err != nil {
-		return nil, fmt.Errorf("git: blame %q: %w", file, err)
-	}
-	if how.NewestCommit, err = toOid(commit); err != nil {
 		return nil, err
 	}
-	how.Flags = git2.BlameIgnoreWhitespace
-	how.OldestCommit, how.MinLine, how.MaxLine = nil, uint32(first), uint32(last)
-	b, err := repo.BlameFile(file, &how)
-	if err != nil {
-		return nil, fmt.Errorf("git: blame %q: %w", file, err)
-	}
-	defer b.Free()
 	out := make([]Origin, last-first+1)
 	for i := range out {
-		// By line: git2go counts the lines of a hunk in 16 bits.
-		h, err := b.HunkByLine(first + i)
-		if err != nil {
-			return nil, fmt.Errorf("git: blame %q, line %d: %w", file, first+i, err)
-		}
-		shift := int(int16(h.OrigStartLineNumber - h.FinalStartLineNumber))
-		out[i] = Origin{Commit: fromOid(h.FinalCommitId), Path: h.OrigPath, Line: first + i + shift}
+		out[i] = lines[first+i]
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,14 +87,18 @@ func (r *Repo) blameByGit(ctx context.Context, revs []string, file string, range
 	ctx, stop := context.WithTimeout(ctx, blamePatience)
 	defer stop()
 	root := cmp.Or(r.layout.WorkTree, r.layout.GitDir)
-	args := []string{"-C", root, "-c", "core.quotePath=true", "-c", "blame.ignoreRevsFile=", "blame", "--porcelain", "--root", "-w", "--no-textconv"}
-	if name := r.lookedThrough(); name != "" {
-		args = append(args, "--ignore-revs-file", name)
-	}
+	ask := []string{"-C", root, "-c", "core.quotePath=true", "blame", "--porcelain", "--root", "-w", "--no-textconv", "--no-ignore-revs-file"}
 	for _, lines := range ranges {
-		args = append(args, "-L", fmt.Sprintf("%d,%d", lines[0], lines[1]))
+		ask = append(ask, "-L", fmt.Sprintf("%d,%d", lines[0], lines[1]))
 	}
-	text, err := r.run(ctx, append(append(args, revs...), "--", file)...)
+	what := slices.Concat(revs, []string{"--", file})
+	text, err := "", error(nil)
+	if name := r.lookedThrough(); name != "" {
+		text, err = r.run(ctx, slices.Concat(ask, []string{"--ignore-revs-file", name}, what)...)
+	}
+	if text == "" && ctx.Err() == nil { // git fails at a list of commits with a line that it does not understand
+		text, err = r.run(ctx, slices.Concat(ask, what)...)
+	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil, fmt.Errorf("git: blame %q: %w", file, ErrTooLong)
 	}
