@@ -25,6 +25,7 @@ type gathered struct {
 	out   Outcome
 
 	edits   *edits
+	mine    map[string]bool   // addresses of this user, as an import finds them
 	news    time.Time         // since when a commit may hold an edit that was not known
 	origins map[string]string // of sessions that are forks, by their IDs; nil: not asked yet
 	looked  []git.OID         // see state.Looked

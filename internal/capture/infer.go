@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -27,20 +28,52 @@ func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
 		return nil, err
 	}
 	slices.Reverse(commits)
+	seen := make([]seen, len(commits))
+	for i, c := range commits {
+		seen[i].Commit = c
+		seen[i].changes, seen[i].wrote = g.wroteIn(c)
+	}
+	g.mine = g.addresses(ctx, seen)
 	var rest []session.Wrote
-	for _, c := range commits {
-		changes, wrote := g.wroteIn(c)
-		d := g.infer(c, changes, wrote, spans)
+	for _, c := range seen {
+		d := g.infer(c, spans)
 		if d.Checkpoint == nil {
-			rest = append(rest, g.st.unsaid(wrote)...)
+			rest = append(rest, g.st.unsaid(c.wrote)...)
 			continue
 		}
 		// A time of its own keeps the order of the commits.
 		d.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond)
-		d.Wrote = g.st.unsaid(wrote)
+		d.Wrote = g.st.unsaid(c.wrote)
 		drafts = append(drafts, d)
 	}
 	return append(drafts, lines(rest)...), nil
+}
+
+// seen is a commit with what it changed, and what sessions wrote in it.
+type seen struct {
+	git.Commit
+	changes []git.Change
+	wrote   []session.Wrote
+}
+
+// addresses are those of this user, in lower case: those that the mailmap says, and those of the authors of commits in which
+// lines of the transcripts are.
+func (g *gathered) addresses(ctx context.Context, commits []seen) map[string]bool {
+	own := strings.ToLower(g.Email)
+	mine, all := map[string]bool{own: true}, map[string]bool{own: true}
+	for _, c := range commits {
+		author := strings.ToLower(c.Author.Email)
+		all[author], all[strings.ToLower(c.Committer.Email)] = true, true
+		mine[author] = mine[author] || len(c.wrote) > 0
+	}
+	proper, err := g.Repo.Mailmap(ctx, slices.Sorted(maps.Keys(all)))
+	if err != nil {
+		g.out.Warnings = append(g.out.Warnings, err)
+	}
+	for address, is := range proper {
+		mine[address] = mine[address] || is == proper[own]
+	}
+	return mine
 }
 
 // lines says what sessions wrote in commits of which no checkpoint is made now.
@@ -63,7 +96,9 @@ func counted(n int, what string) string {
 }
 
 func (g *gathered) isMine(c git.Commit) bool {
-	return strings.EqualFold(c.Committer.Email, g.Email) || strings.EqualFold(c.Author.Email, g.Email)
+	return slices.ContainsFunc([]string{c.Committer.Email, c.Author.Email}, func(email string) bool {
+		return strings.EqualFold(email, g.Email) || g.mine[strings.ToLower(email)]
+	})
 }
 
 // codeTips are HEAD's commit, and with everywhere those of all branches, here and as remotes were last seen, and tags.
@@ -98,11 +133,11 @@ func (g *gathered) codeTips(everywhere bool) ([]git.OID, error) {
 
 // infer makes the checkpoint of a commit of this user's own that some sessions plausibly made. The entry is empty when there are none, or
 // when a checkpoint names the commit already.
-func (g *gathered) infer(c git.Commit, changes []git.Change, wrote []session.Wrote, spans []attribution.Span) session.Entry {
-	if len(c.Parents) > 1 || !g.isMine(c) || g.st.Recorded[shaKey(string(c.OID))] {
+func (g *gathered) infer(c seen, spans []attribution.Span) session.Entry {
+	if len(c.Parents) > 1 || !g.isMine(c.Commit) || g.st.Recorded[shaKey(string(c.OID))] {
 		return session.Entry{}
 	}
-	links := attribution.Plausible(attribution.Committed{At: c.Committer.When, Files: files(changes), Wrote: wrote}, spans)
+	links := attribution.Plausible(attribution.Committed{At: c.Committer.When, Files: files(c.changes), Wrote: c.wrote}, spans)
 	if len(links) == 0 {
 		return session.Entry{}
 	}
@@ -114,7 +149,7 @@ func (g *gathered) infer(c git.Commit, changes []git.Change, wrote []session.Wro
 	return session.Entry{
 		Checkpoint: &session.Checkpoint{
 			GitSHA: string(c.OID), GitBranch: branch, UserEmail: g.Email, TS: g.now,
-			ActorType: actor, AgentID: agent, PatchID: g.Repo.PatchID(c), Via: session.ViaImport, Files: files(changes), Links: links,
+			ActorType: actor, AgentID: agent, PatchID: g.Repo.PatchID(c.Commit), Via: session.ViaImport, Files: files(c.changes), Links: links,
 		},
 		Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject()),
 	}

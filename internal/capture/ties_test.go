@@ -211,3 +211,41 @@ func TestImport(t *testing.T) {
 		t.Errorf("imported again: %+v", again)
 	}
 }
+
+// A commit under another address is this user's where the mailmap says so, or lines of the transcripts are in a commit by it.
+func TestImportOfOtherAddresses(t *testing.T) {
+	for _, c := range []struct {
+		name, mailmap string
+		want          []string
+	}{
+		{"unknown", "", nil},
+		{"in the mailmap", "Dev <" + strings.ToUpper(email) + "> <old@Work.example>\n", []string{"by an older self import: (" + sidA + "?); Ma.go"}},
+		{"of somebody else", "Some Body <x@y.z> <old@work.example>\n", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"), say(sidA, 60, "done"))
+			w.commit(-10, "before", "a.go", "0", ".mailmap", c.mailmap)
+			w.Env = append(slices.Clone(someone), "GIT_AUTHOR_EMAIL=Old@work.example", "GIT_COMMITTER_EMAIL=noreply@server.example")
+			w.commit(10, "by an older self", "a.go", "1")
+			w.Env = someone
+			w.at(7200)
+			w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Import(t.Context()) })
+			w.ties(c.want...)
+		})
+	}
+}
+
+// Who committed lines of the transcripts under another address committed the rest under it, too.
+func TestImportOfAnAddressWithLines(t *testing.T) {
+	w := newWorld(t)
+	w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
+	older := func(after int) *harness.Place {
+		return w.dated(after).With("GIT_AUTHOR_EMAIL=old@work.example", "GIT_COMMITTER_EMAIL=old@work.example")
+	}
+	older(10).Commit("repo", "the lines", "a.go", first)
+	older(20).Commit("repo", "by hand", "a.go", first+"// more, by hand\n")
+	w.at(7200)
+	w.imports()
+	w.ties("the lines import: ("+sidA+"); Aa.go", "by hand import: ("+sidA+"?); Ma.go")
+}

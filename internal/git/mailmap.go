@@ -1,0 +1,42 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Mailmap tells what the user's mailmap makes of addresses, in lower case; one that it does not name stays as it is.
+func (r *Repo) Mailmap(ctx context.Context, addresses []string) (map[string]string, error) {
+	var asked []string
+	for _, a := range addresses {
+		if a != "" && len(a) <= maxAddress && !strings.ContainsAny(a, "<>\n") {
+			asked = append(asked, a)
+		}
+	}
+	out := map[string]string{}
+	for len(asked) > 0 {
+		some := asked[:min(len(asked), mapped)]
+		asked = asked[len(some):]
+		args := []string{"check-mailmap"}
+		for _, a := range some {
+			args = append(args, "<"+a+">")
+		}
+		text, err := r.run(ctx, args...)
+		if err != nil {
+			return nil, fmt.Errorf("git: read the mailmap: %w", err)
+		}
+		for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+			if at := strings.LastIndexByte(l, '<'); at >= 0 && i < len(some) {
+				out[some[i]] = strings.ToLower(strings.TrimSuffix(l[at+1:], ">"))
+			}
+		}
+	}
+	return out, nil
+}
+
+// maxAddress is how long an address can be, in bytes (RFC 5321, 4.5.3.1.3).
+const maxAddress = 256
+
+// mapped is how many addresses git is asked about at once: their length stays below what a command line takes.
+const mapped = 200
