@@ -124,7 +124,7 @@ func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.
 		if err != nil {
 			return all, err
 		}
-		g := &gathered{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir)}
+		g := &gathered{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), known: map[string][]byte{}}
 		err = g.once(ctx, plan)
 		switch {
 		case errors.Is(err, git.ErrMoved) || c.scrubbed(before, err):

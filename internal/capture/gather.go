@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -32,6 +33,7 @@ type gathered struct {
 	kept    int               // bytes of text in fresh
 	more    bool              // something is left to another round
 	pieces  map[string]piece  // of transcripts that are read in several rounds
+	known   map[string][]byte // see state.Known
 }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.
@@ -53,26 +55,15 @@ func (g *gathered) gather(ctx context.Context) error {
 }
 
 func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []string) error {
-	found, err := agent.Locate(ctx, transcript.Env{Home: g.Home, Getenv: g.Getenv, Roots: roots, Searched: g.st.Searched, Search: g.Budget})
+	changed, all, err := g.locate(ctx, agent, roots)
 	if err != nil {
-		return fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
-	}
-	g.out.Warnings = append(g.out.Warnings, found.Unreadable...)
-	if !maps.Equal(g.st.Searched, found.Searched) {
-		g.st.Searched, g.read = found.Searched, true
-	}
-	var changed []transcript.File
-	for _, f := range found.Files {
-		// Where a later version knows how far a session was read, it goes on.
-		if k := g.st.Sessions[sessionKey(agent.Name(), f.NativeID)]; !g.st.unchanged(f.Path, f.Size, f.ModTime) && (k == nil || k.Cursor == "") {
-			changed = append(changed, f)
-		}
+		return err
 	}
 	var taken, waiting []*reading
 	changed = g.affordable(agent.Name(), changed)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	for i, next := range g.readAll(ctx, agent, changed, found.Files, roots) {
+	for i, next := range g.readAll(ctx, agent, changed, all, roots) {
 		if g.kept > g.Round.Kept {
 			g.more, waiting = true, nil // a later round takes them
 			break
@@ -111,6 +102,30 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 		return err
 	}
 	return ctx.Err()
+}
+
+// locate lists the transcripts of an agent, and those of them that changed.
+func (g *gathered) locate(ctx context.Context, agent transcript.Agent, roots []string) (changed, all []transcript.File, err error) {
+	found, err := agent.Locate(ctx, transcript.Env{
+		Home: g.Home, Getenv: g.Getenv, Roots: roots, Searched: g.st.Searched, Search: g.Budget, Known: g.st.Known[agent.Name()], Now: g.Now(),
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
+	}
+	g.out.Warnings = append(g.out.Warnings, found.Unreadable...)
+	if found.Searched != nil && !maps.Equal(g.st.Searched, found.Searched) {
+		g.st.Searched, g.read = found.Searched, true
+	}
+	if !bytes.Equal(g.st.Known[agent.Name()], found.Known) {
+		g.known[agent.Name()], g.read = found.Known, true
+	}
+	for _, f := range found.Files {
+		// Where a later version knows how far a session was read, it goes on.
+		if k := g.st.Sessions[sessionKey(agent.Name(), f.NativeID)]; !g.st.unchanged(f.Path, f.Size, f.ModTime) && (k == nil || !isForeign(k.Cursor)) {
+			changed = append(changed, f)
+		}
+	}
+	return changed, found.Files, nil
 }
 
 // ready is the first of the readings whose subagent's parent is known, or is not to come; -1 where there is none.
@@ -260,6 +275,7 @@ func (g *gathered) begin(ctx context.Context, r *reading, s transcript.Part) err
 	out.StartedAt = s.Turns[0].TS
 	out.ID = session.NewID(out.StartedAt, s.Source, s.NativeID)
 	out.Parent = g.idOf(s.Source, s.ParentNative)
+	out.ForkedFrom = g.idOf(s.Source, s.ForkNative)
 	if s.ParentNative == "" {
 		var err error
 		if out, err = g.fork(ctx, out); err != nil {
@@ -370,7 +386,11 @@ func (g *gathered) add(r *reading, s session.Session, k *known) {
 		s.ID, s.StartedAt, s.Parent, s.ForkedFrom, s.ActorType = k.ID, k.First, k.Parent, k.ForkedFrom, k.ActorType
 	}
 	s.Hash = r.hash
-	if s.NativeID == r.file.NativeID {
+	switch {
+	case s.NativeID != r.file.NativeID:
+	case r.file.Whole:
+		s.Cursor = cursorOf(r.file)
+	default:
 		s.Bytes = r.offset + r.doc.Bytes
 	}
 	g.fresh = append(g.fresh, &s)

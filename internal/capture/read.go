@@ -1,15 +1,19 @@
 package capture
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"maps"
 	"os"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -99,6 +103,9 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known, last pie
 			r, err = nil, fmt.Errorf("read transcript %q: internal error: %v", f.Path, v)
 		}
 	}()
+	if f.Whole {
+		return rd.readWhole(ctx, f)
+	}
 	file, err := os.Open(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript: %w", err)
@@ -113,6 +120,11 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known, last pie
 		opt.Last, opt.Apart = k.Last, k.Apart
 	} else if opt.Spawner, err = transcript.Spawner(ctx, f, rd.siblings); err != nil {
 		return nil, err
+	}
+	if offset > 0 {
+		if opt.Head, err = headOf(file, offset); err != nil {
+			return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
+		}
 	}
 	now := last.next(offset, rd.piece)
 	cut := f.Size > offset+now.size
@@ -131,6 +143,49 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known, last pie
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
 	return r, nil
+}
+
+// readWhole decodes all that a transcript holds which is no growing file. What is known of it is told apart later.
+func (rd reader) readWhole(ctx context.Context, f transcript.File) (*reading, error) {
+	opener, ok := rd.agent.(transcript.Opener)
+	if !ok {
+		return nil, fmt.Errorf("read transcript %q: %s opens files only", f.Path, rd.agent.Name())
+	}
+	in, err := opener.Open(ctx, f)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
+	}
+	defer in.Close()
+	sum := newDigest()
+	doc, err := rd.agent.Decode(ctx, io.TeeReader(in, sum), transcript.Options{File: f, Roots: rd.roots, Others: rd.others})
+	if err != nil {
+		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
+	}
+	r := &reading{file: f, agent: rd.agent.Name(), doc: doc, hash: hex.EncodeToString(sum.Sum(nil))}
+	r.takeEdits()
+	return r, nil
+}
+
+// cursorOf says in the ledger of when a transcript was that is no growing file. One of another form is a later version's.
+func cursorOf(f transcript.File) string { return f.ModTime.UTC().Format(time.RFC3339Nano) }
+
+// isForeign reports whether only a later version knows how far a session was read.
+func isForeign(cursor string) bool {
+	if cursor == "" {
+		return false
+	}
+	_, err := time.Parse(time.RFC3339Nano, cursor)
+	return err != nil
+}
+
+// headOf is the first record of a file, which was read before; nil for one that is longer than any that is read.
+func headOf(file io.ReaderAt, offset int64) ([]byte, error) {
+	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, min(offset, transcript.MaxLine)), 32<<10)
+	ln, err := in.ReadBytes('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return bytes.TrimSpace(ln), nil
 }
 
 // next is what to read from an offset on, behind what the last round read.
@@ -252,12 +307,13 @@ func (g *gathered) remember() {
 			g.st.Others[root] = true
 		}
 		g.st.Files[r.file.Path] = stamp{Size: r.file.Size, ModTime: r.file.ModTime.UnixNano()}
-		if k := g.st.Sessions[sessionKey(r.agent, r.file.NativeID)]; k != nil && k.owns(r) {
+		if k := g.st.Sessions[sessionKey(r.agent, r.file.NativeID)]; k != nil && !r.file.Whole && k.owns(r) {
 			k.Bytes, k.Hash = r.offset+r.doc.Bytes, r.hash
 			k.Resume, k.Tail, k.Kept = r.resume, r.tail, k.Bytes
 		}
 	}
 	g.st.forget(seen)
+	maps.Copy(g.st.Known, g.known)
 	if g.looked != nil {
 		g.st.Looked = g.looked
 	}

@@ -23,7 +23,7 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with the fields below; a cache of another version is dropped.
-const cacheVersion = 10
+const cacheVersion = 11
 
 // state is what capture must know of the ledgers to add only what is new, and of the
 // transcripts to read only what is new. All ledgers of this machine count: a user whose
@@ -42,6 +42,7 @@ type state struct {
 	Files    map[string]stamp         // transcripts that were read to this size and time
 	Searched map[string]int64         // see transcript.Env
 	Others   map[string]bool          // see transcript.Options
+	Known    map[string][]byte        // by the name of an agent; see transcript.Env
 }
 
 // known is one session as the ledger holds it.
@@ -77,6 +78,7 @@ func newState() *state {
 		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
 		Memories: map[string][]string{}, Marks: map[string]session.Tally{}, Latest: map[string]string{},
 		Files: map[string]stamp{}, Searched: map[string]int64{}, Others: map[string]bool{},
+		Known: map[string][]byte{},
 	}
 }
 
@@ -94,7 +96,7 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	if st.follow(ctx, repo, tips) != nil {
 		// The stamps of files go, too: what a lost tip had stored may be missing now.
 		fresh := newState()
-		fresh.Searched, fresh.Others = st.Searched, st.Others
+		fresh.Searched, fresh.Others, fresh.Known = st.Searched, st.Others, st.Known
 		if err := fresh.follow(ctx, repo, tips); err != nil {
 			return nil, fmt.Errorf("capture: %w", err)
 		}

@@ -3,10 +3,7 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
-	"strings"
-	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -16,62 +13,23 @@ import (
 // Decode reads the records of one file. Sessions are keyed by the ID in the records, as
 // rows can land in another session's file; subagents by their agent's ID.
 func (c ClaudeCode) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := claudeDecoder{
-		opt:    opt,
-		places: newPlaces(opt.Roots),
-		parts:  make(map[string]*claudePart),
-		seen:   make(map[string]*claudePart),
-		ts:     opt.Last,
-		out:    -1,
-	}
-	d.places.past = opt.Others
-	done, err := eachRecord(ctx, r, &d.skipped, d.line)
-	if err != nil {
-		return Document{}, fmt.Errorf("transcript: decode %q: %w", opt.File.Path, err)
-	}
-	return d.document(done, c.Name()), nil
+	opt.Head = nil // each record says where it was made
+	d := claudeDecoder{decoder: newDecoder(c.Name(), opt)}
+	return d.read(ctx, r, d.line)
 }
 
 // claudeDecoder is one call of Decode.
 type claudeDecoder struct {
-	opt     Options
-	places  *places
-	order   []*claudePart
-	parts   map[string]*claudePart
-	seen    map[string]*claudePart // by the ID of a record of this read; nil where another's work stands before it
-	titles  []claudeSummary
-	rec     claudeRecord
-	start   int64     // offset of the record
-	ts      time.Time // of the record, or the last one known
-	version string    // of the agent, as last named
-	out     int64     // offset of the last record that gave a turn or call; -1: none
-	skipped Counts
+	decoder
+	rec claudeRecord
 }
-
-// claudePart is one session's share while it is read.
-type claudePart struct {
-	Part
-	where whereabouts // of what is said now; nowhere only before it has begun
-	begun bool        // it has been in the repository
-	leave claudeLeave
-	cwd   string          // working folder as last named
-	actor bool            // the actor is known
-	calls map[string]int  // tool_use ID -> index of the call
-	asked map[string]Edit // tool_use ID -> what it asks for, until its result is there
-	first int64           // offset of the first turn or call
-	queue claudeQueue
-}
-
-// claudeSummary is a title that names a record instead of a session.
-type claudeSummary struct{ leaf, text string }
 
 // line takes one record; it reports whether the line is one.
-func (d *claudeDecoder) line(ln line) bool {
+func (d *claudeDecoder) line(ln []byte) bool {
 	r := &d.rec
-	if !r.scan(ln.text) {
+	if !r.scan(ln) {
 		return false
 	}
-	d.start = ln.start
 	kind := text(r.kind)
 	if kind == "" {
 		kind = text(r.role)
@@ -80,10 +38,10 @@ func (d *claudeDecoder) line(ln line) bool {
 	case "progress", "file-history-snapshot", "file-history-delta", "system", "last-prompt",
 		"agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "pr-link", "tag",
 		"attribution-snapshot", "content-replacement", "worktree-state", "bridge-session", "cost-state":
-		d.clock() // what has no time of its own takes that of the record before it
+		d.clock(moment(r.timestamp)) // what has no time of its own takes that of the record before it
 		return true
 	case "user", "assistant", "attachment", "queue-operation", "summary", "custom-title", "ai-title":
-		if !gjson.ValidBytes(ln.text) {
+		if !gjson.ValidBytes(ln) {
 			return false
 		}
 	default:
@@ -98,7 +56,7 @@ func (d *claudeDecoder) line(ln line) bool {
 		d.skipped.Duplicate++
 		return true
 	}
-	d.clock()
+	d.clock(moment(r.timestamp))
 	p := d.part()
 	d.record(kind, p)
 	if id != "" {
@@ -115,14 +73,8 @@ func (d *claudeDecoder) id() string {
 	return cut(text(d.rec.uuid), maxName)
 }
 
-func (d *claudeDecoder) clock() {
-	if t := moment(d.rec.timestamp); !t.IsZero() {
-		d.ts = t
-	}
-}
-
 // part is the session that the record belongs to.
-func (d *claudeDecoder) part() *claudePart {
+func (d *claudeDecoder) part() *part {
 	native := name(text(d.rec.session))
 	if d.opt.File.AgentID != "" {
 		if native = name(text(d.rec.agent)); native == "" {
@@ -132,20 +84,10 @@ func (d *claudeDecoder) part() *claudePart {
 	if native == "" {
 		native = d.opt.File.NativeID
 	}
-	p := d.parts[native]
-	if p == nil {
-		p = &claudePart{calls: make(map[string]int), asked: make(map[string]Edit), first: -1, leave: claudeLeave{from: -1}}
-		p.NativeID = native
-		if d.opt.Inside {
-			p.where, p.begun, p.leave.ever = inside, true, d.opt.Apart
-		}
-		d.parts[native] = p
-		d.order = append(d.order, p)
-	}
-	return p
+	return d.session(native)
 }
 
-func (d *claudeDecoder) record(kind string, p *claudePart) {
+func (d *claudeDecoder) record(kind string, p *part) {
 	r := &d.rec
 	d.place(p)
 	if len(r.version) > 0 {
@@ -157,7 +99,7 @@ func (d *claudeDecoder) record(kind string, p *claudePart) {
 	case "ai-title":
 		p.entitle(TitleAgent, text(r.aiTitle))
 	case "summary":
-		d.titles = append(d.titles, claudeSummary{text(r.leaf), text(r.summary)})
+		d.titles = append(d.titles, leafTitle{text(r.leaf), text(r.summary)})
 	case "queue-operation":
 		p.queue.apply(text(r.operation), typed(text(r.content)), text(r.reason), d.ts, d.start, p.where)
 	case "user":
@@ -170,7 +112,7 @@ func (d *claudeDecoder) record(kind string, p *claudePart) {
 }
 
 // place settles where the session stands, and takes what the envelope says about it.
-func (d *claudeDecoder) place(p *claudePart) {
+func (d *claudeDecoder) place(p *part) {
 	r := &d.rec
 	at := unknown
 	if cwd := text(r.cwd); cwd != "" {
@@ -208,7 +150,7 @@ func (d *claudeDecoder) message() (content gjson.Result, ok bool) {
 	return gjson.Result{}, false
 }
 
-func (d *claudeDecoder) user(p *claudePart) {
+func (d *claudeDecoder) user(p *part) {
 	r := &d.rec
 	content, ok := d.message()
 	if !ok {
@@ -239,19 +181,19 @@ func (d *claudeDecoder) people() bool {
 }
 
 // failures marks the calls whose result is an error.
-func (p *claudePart) failures(content gjson.Result) {
+func (p *part) failures(content gjson.Result) {
 	content.ForEach(func(_, block gjson.Result) bool {
 		if block.Get("type").Str != "tool_result" || !block.Get("is_error").Bool() {
 			return true
 		}
-		if i, ok := p.calls[block.Get("tool_use_id").Str]; ok {
+		for _, i := range p.calls[block.Get("tool_use_id").Str] {
 			p.ToolCalls[i].Failed = true
 		}
 		return true
 	})
 }
 
-func (d *claudeDecoder) assistant(p *claudePart) {
+func (d *claudeDecoder) assistant(p *part) {
 	content, ok := d.message()
 	switch {
 	case !ok:
@@ -270,14 +212,8 @@ func (d *claudeDecoder) assistant(p *claudePart) {
 	}
 }
 
-func (d *claudeDecoder) said(p *claudePart, s string) {
-	if s = strings.TrimSpace(clean(s)); s != "" {
-		d.turn(p, session.RoleAssistant, s)
-	}
-}
-
 // attachment takes the one kind that is a prompt: typed while the agent worked.
-func (d *claudeDecoder) attachment(p *claudePart) {
+func (d *claudeDecoder) attachment(p *part) {
 	a := gjson.ParseBytes(d.rec.attachment)
 	if a.Get("type").Str != "queued_command" || a.Get("isMeta").Bool() {
 		return
@@ -297,68 +233,22 @@ func (d *claudeDecoder) attachment(p *claudePart) {
 	d.turn(p, session.RoleHuman, s)
 }
 
-// turn adds one turn, behind the queued prompts that were delivered before it.
-func (d *claudeDecoder) turn(p *claudePart, role, s string) {
-	d.settle(p)
-	if p.keeps(p.where, role, d.ts) {
-		p.add(role, s, d.ts, d.start)
-		d.emitted(p, d.start)
-	}
-}
-
-func (d *claudeDecoder) settle(p *claudePart) {
-	for _, q := range p.queue.settle(d.version) {
-		if p.keeps(q.where, session.RoleHuman, q.ts) {
-			p.add(session.RoleHuman, q.text, q.ts, q.start)
-			d.emitted(p, q.end)
-		}
-	}
-}
-
-// emitted notes what may not be read twice. What a session holds that has not begun may.
-func (d *claudeDecoder) emitted(p *claudePart, offset int64) {
-	if p.begun {
-		d.out = max(d.out, offset)
-	}
-}
-
-func (p *claudePart) add(role, s string, ts time.Time, offset int64) {
-	if p.first < 0 {
-		p.first = offset
-	}
-	p.Turns = append(p.Turns, session.Turn{Index: len(p.Turns), Role: role, TS: ts, Content: strings.Clone(s)}) // cloned: s may be a piece of a large record
-}
-
-func (d *claudeDecoder) call(p *claudePart, block gjson.Result) {
-	d.settle(p)
-	if !p.keeps(p.where, session.RoleAssistant, d.ts) {
-		return
-	}
-	input := block.Get("input")
-	call := session.ToolCall{
-		Index: len(p.ToolCalls),
-		Turn:  len(p.Turns) - 1,
-		Tool:  strings.Clone(name(clean(block.Get("name").Str))),
-	}
-	call.Act = claudeActs[call.Tool]
+func (d *claudeDecoder) call(p *part, block gjson.Result) {
+	input, u := block.Get("input"), use{id: block.Get("id").Str, tool: block.Get("name").Str}
+	u.act = claudeActs[name(clean(u.tool))]
 	for _, key := range []string{"file_path", "notebook_path", "path"} {
-		if v := input.Get(key); call.Path == "" && v.Type == gjson.String {
-			call.Path = strings.Clone(d.places.file(clean(v.Str), p.cwd))
+		if v := input.Get(key); len(u.paths) == 0 && v.Type == gjson.String && v.Str != "" {
+			u.paths = []string{v.Str}
 		}
 	}
-	if call.Act == session.ActRun {
-		call.Cmd = strings.Clone(cut(clean(input.Get("command").Str), maxCmd))
+	if u.act == session.ActRun {
+		u.cmd = input.Get("command").Str
 	}
-	if id := strings.Clone(block.Get("id").Str); id != "" {
-		p.calls[id] = call.Index
-		if e, ok := asks(call.Tool, input); ok {
-			e.Path = call.Path
-			p.asked[id] = e
+	if e, ok := asks(u.tool, input); ok {
+		if len(u.paths) > 0 {
+			e.Path = u.paths[0]
 		}
+		u.edits = []Edit{e}
 	}
-	if p.first < 0 {
-		p.first = d.start
-	}
-	p.ToolCalls = append(p.ToolCalls, call)
-	d.emitted(p, d.start)
+	d.decoder.call(p, u)
 }

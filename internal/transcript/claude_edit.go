@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -11,12 +10,16 @@ import (
 
 // result takes what a call's result says that it did to a file. Claude Code says it exactly, in structuredPatch; where it
 // does not (a version that kept no results), what was asked for counts.
-func (d *claudeDecoder) result(p *claudePart, content gjson.Result) {
+func (d *claudeDecoder) result(p *part, content gjson.Result) {
 	blocks := slices.DeleteFunc(content.Array(), func(b gjson.Result) bool { return b.Get("type").Str != "tool_result" })
 	said := gjson.ParseBytes(d.rec.toolResult)
 	for _, b := range blocks {
 		id := b.Get("tool_use_id").Str
-		e, asked := p.asked[id]
+		asked := len(p.asked[id]) > 0
+		var e Edit
+		if asked {
+			e = p.asked[id][0]
+		}
 		delete(p.asked, id)
 		if b.Get("is_error").Bool() {
 			continue
@@ -46,15 +49,6 @@ func patched(said gjson.Result) (hunks []Hunk, ok bool) {
 		hunks = []Hunk{{New: linesOf(said.Get("content").Str)}}
 	}
 	return hunks, said.Get("structuredPatch").IsArray()
-}
-
-// edited keeps an edit of a file of the repository.
-func (d *claudeDecoder) edited(p *claudePart, e Edit) {
-	if len(e.Hunks) == 0 || !session.InTree(e.Path) || e.Path == "." || e.Path[0] == '~' {
-		return
-	}
-	e.Path, e.TS = strings.Clone(e.Path), d.ts
-	p.Edits = append(p.Edits, e)
 }
 
 // claudeActs are the tools that touch files or run commands.

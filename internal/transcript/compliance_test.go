@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -37,12 +38,89 @@ func samples() map[string]sample {
 				`{"type":"user","message":{"content":"nobody says when"}}`,
 			},
 		},
+		"codex":       codexSample(),
+		"copilot-cli": copilotSample(),
+	}
+}
+
+// codexSample is a rollout with an edit, one that failed, and a question.
+func codexSample() sample {
+	rec := func(sec int, kind, payload string) string {
+		return fmt.Sprintf(`{"timestamp":"2026-11-20T09:00:%02d.000Z","type":%q,"payload":%s}`, sec, kind, payload)
+	}
+	item := func(sec int, payload string) string { return rec(sec, "response_item", payload) }
+	message := func(sec int, role, text string) string {
+		return item(sec, fmt.Sprintf(`{"type":"message","role":%q,"content":[{"type":"input_text","text":%q}]}`, role, text))
+	}
+	const id = "019ed836-b1da-78f1-8a0c-e598363d10f4"
+	return sample{
+		head: true,
+		opt:  transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{root}},
+		lines: []string{
+			rec(0, "session_meta", `{"id":"`+id+`","cwd":"/work/shop","cli_version":"0.140.0","source":"cli","base_instructions":{"text":"long"},"git":{"branch":"main"}}`),
+			message(1, "developer", "<permissions instructions>"),
+			message(1, "user", "# AGENTS.md instructions for /work/shop"),
+			rec(1, "turn_context", `{"turn_id":"019ed837-0000-7000-8000-000000000000","cwd":"/work/shop/sub"}`),
+			message(2, "user", "fix the cart"),
+			rec(2, "event_msg", `{"type":"user_message","message":"# Files mentioned by the user:\ncart.go\n## My request for Codex:\nfix the \"cart\" ümläut"}`),
+			`not a record`,
+			item(3, `{"type":"reasoning","summary":[{"type":"summary_text","text":"thinking"}]}`),
+			rec(3, "event_msg", `{"type":"agent_message","message":"On it."}`),
+			message(3, "assistant", "On it."),
+			item(4, `{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c1"}`),
+			item(5, `{"type":"custom_tool_call","call_id":"c2","name":"apply_patch","input":"*** Begin Patch\n*** Update File: ../cart.go\n@@\n-one\n+two\n*** Add File: /work/shop/new.go\n+package shop\n*** End Patch"}`),
+			item(6, `{"type":"function_call_output","call_id":"c1","output":"Process exited with code 0"}`),
+			item(6, `{"type":"custom_tool_call_output","call_id":"c2","output":"Success. Updated the following files:\nM cart.go"}`),
+			item(7, `{"type":"custom_tool_call","call_id":"c3","name":"apply_patch","input":"*** Begin Patch\n*** Delete File: gone.go\n*** End Patch"}`),
+			item(8, `{"type":"custom_tool_call_output","call_id":"c3","output":"apply_patch verification failed: no such file"}`),
+			item(8, `{"type":"function_call","name":"request_user_input","arguments":"{\"questions\":[{\"id\":\"q\",\"question\":\"Which?\"}]}","call_id":"c4"}`),
+			item(9, `{"type":"function_call_output","call_id":"c4","output":"{\"answers\":{\"q\":{\"answers\":[\"This.\"]}}}"}`),
+			rec(9, "compacted", `{"message":"","replacement_history":[{"type":"message","role":"user","content":[]}]}`),
+			message(9, "assistant", "Done."),
+			rec(9, "event_msg", `{"type":"task_complete","last_agent_message":"Done."}`),
+		},
+	}
+}
+
+// copilotSample is a session with an edit, one that failed, a question and a subagent.
+func copilotSample() sample {
+	rec := func(sec int, kind, data string, extra ...string) string {
+		return fmt.Sprintf(`{"type":%q,"data":%s,"id":"e%d","timestamp":"2026-11-20T09:00:%02d.000Z","parentId":null%s}`, kind, data, sec, sec, strings.Join(extra, ""))
+	}
+	const child = `,"agentId":"toolu_1"`
+	return sample{
+		head: true,
+		opt:  transcript.Options{File: transcript.File{NativeID: "70b173ed"}, Roots: []string{root}},
+		lines: []string{
+			rec(0, "session.start", `{"sessionId":"70b173ed","copilotVersion":"1.0.74","context":{"cwd":"/work/shop","gitRoot":"/work/shop","branch":"main"}}`),
+			rec(1, "user.message", `{"content":"fix the \"cart\" ümläut","transformedContent":"<current_datetime>now</current_datetime>\n\nfix"}`),
+			rec(1, "user.message", `{"content":"<system_reminder>","source":"system"}`),
+			`not a record`,
+			rec(2, "assistant.message", `{"content":"On it.","reasoningText":"thinking","toolRequests":[]}`),
+			rec(2, "hook.start", `{"input":{"prompt":"fix"}}`),
+			rec(3, "tool.execution_start", `{"toolCallId":"c1","toolName":"edit","arguments":{"path":"/work/shop/cart.go","old_str":"one","new_str":"two"}}`),
+			rec(3, "tool.execution_start", `{"toolCallId":"c2","toolName":"bash","arguments":{"command":"go test"}}`),
+			rec(4, "tool.execution_complete", `{"toolCallId":"c2","success":true,"shellExecution":{"exitCode":1}}`),
+			rec(4, "tool.execution_complete", `{"toolCallId":"c1","success":true,"result":{"detailedContent":"\ndiff --git a/work/shop/cart.go b/work/shop/cart.go\n--- a/work/shop/cart.go\n+++ b/work/shop/cart.go\n@@ -1 +1 @@\n-one\n+two\n"}}`),
+			rec(5, "tool.execution_start", `{"toolCallId":"c3","toolName":"apply_patch","arguments":"*** Begin Patch\n*** Update File: a.go\n@@\n-a\n+b\n*** Update File: b.go\n@@\n-c\n+d\n*** End Patch"}`),
+			rec(5, "tool.execution_complete", `{"toolCallId":"c3","success":false,"error":{"code":"denied"}}`),
+			rec(5, "tool.execution_start", `{"toolCallId":"c4","toolName":"ask_user","arguments":{"question":"Which?"}}`),
+			rec(6, "tool.execution_complete", `{"toolCallId":"c4","success":true,"result":{"content":"User selected: This."}}`),
+			rec(6, "tool.execution_start", `{"toolCallId":"toolu_1","toolName":"task","arguments":{"prompt":"look"}}`),
+			rec(6, "user.message", `{"content":"look","source":"agent-70b173ed"}`, child),
+			rec(7, "assistant.message", `{"content":"I look."}`, child),
+			rec(7, "tool.execution_start", `{"toolCallId":"c5","toolName":"view","arguments":{"path":"/work/shop/cart.go"}}`, child),
+			rec(8, "tool.execution_complete", `{"toolCallId":"c5","success":true}`, child),
+			rec(8, "assistant.message", `{"content":"Done."}`),
+			rec(9, "session.shutdown", `{}`),
+		},
 	}
 }
 
 type sample struct {
 	opt   transcript.Options
 	lines []string
+	head  bool // the first record says what holds for all
 }
 
 func (s sample) text() []byte { return []byte(strings.Join(s.lines, "\n") + "\n") }
@@ -119,7 +197,11 @@ func boundaries(t *testing.T, agent transcript.Agent, s sample) {
 			t.Fatalf("at %d: done with %d bytes", n, first.Bytes)
 		}
 		opt := s.opt
-		opt.Inside = len(first.Sessions) > 0
+		if opt.Inside = len(first.Sessions) > 0; opt.Inside {
+			opt.Head = []byte(s.lines[0])
+		} else if s.head {
+			first.Bytes = 0 // as capture does with what it does not know
+		}
 		for _, p := range first.Sessions {
 			for _, turn := range p.Turns {
 				opt.Last = turn.TS

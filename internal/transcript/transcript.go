@@ -51,6 +51,9 @@ type Env struct {
 	// Searched is Found.Searched of the last call; nil when there was none.
 	Searched map[string]int64
 	Search   int64 // how many bytes of transcripts to search at most, the latest first; 0: all
+	// Known is Found.Known of the last call of the same agent; nil when there was none.
+	Known []byte
+	Now   time.Time // the clock: what was changed just now may be changed once more in the same instant; zero: no telling
 }
 
 func (e Env) getenv(name string) string {
@@ -67,14 +70,20 @@ type File struct {
 	AgentID  string    // the agent's ID of a subagent, else empty
 	Parent   string    // native ID of the session whose folder holds a subagent's file, if any
 	Meta     string    // path of the file that describes a subagent, if the layout has one
-	Size     int64     // bytes
-	ModTime  time.Time // as the file system tells it
+	Size     int64     // bytes; of what is no file any number that changes with ModTime or alone when it does
+	ModTime  time.Time // as the file system tells it; of what is no file, when it last changed
+	Cwd      string    // the folder in which its session works, where its records don't say so
+	// Whole says that it does not grow by lines at its end: a document that is written anew, rows of a database, a
+	// compressed file. Its agent is an Opener, and each read begins at its start. Path need not be a file's; it names the
+	// transcript, and lies below the file that holds it.
+	Whole bool
 }
 
 // Found is what Locate found.
 type Found struct {
 	Files      []File           // sessions before subagents, each sorted by path
 	Searched   map[string]int64 // transcripts among other projects' -> how many bytes were searched for records made here; -1: there is one
+	Known      []byte           // what the agent wants to be told in the next call, to look at nothing twice
 	Unreadable []error          // one for each folder or file that could not be read; the rest was
 }
 
@@ -88,6 +97,9 @@ type Options struct {
 	// Others are roots of other repositories, as earlier reads saw them: what was said there stays theirs when
 	// they are gone. It is only read.
 	Others map[string]bool
+	// Head is the first record of the file, where the read begins behind it: what it says of the session as a whole (its
+	// folder, its agent's version) stands nowhere else. Nil where the read begins at the start.
+	Head []byte
 	// Spawner is the agent ID of the subagent that spawned this one, as [Spawner] tells
 	// it; empty when the session itself did.
 	Spawner string
@@ -106,9 +118,16 @@ type Agent interface {
 	Decode(ctx context.Context, r io.Reader, opt Options) (Document, error)
 }
 
+// Opener is an Agent some of whose transcripts are File.Whole.
+type Opener interface {
+	// Open gives all that such a transcript holds now, as lines that Decode reads. The same content gives the same bytes:
+	// their hash tells whether it changed.
+	Open(ctx context.Context, f File) (io.ReadCloser, error)
+}
+
 // Agents are all the agents that can be read, in the order in which they are asked.
 func Agents() []Agent {
-	return []Agent{ClaudeCode{}}
+	return []Agent{ClaudeCode{}, Codex{}, Copilot{}}
 }
 
 // TitleKind says where a title comes from. A kind replaces a lower one, and itself
@@ -131,6 +150,7 @@ const (
 type Part struct {
 	session.Session
 	ParentNative string    // native ID of the session that spawned it; empty at the top
+	ForkNative   string    // native ID of the session that it goes on from, where its copy of that one is left out
 	TitleKind    TitleKind // of Session.Title
 	Agent        string    // which agent it is, in which version, as far as the read tells: "claude-code/2.1.39"
 	Edits        []Edit    // in their order; of calls of this read, and of earlier ones whose result stands in it

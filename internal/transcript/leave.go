@@ -12,15 +12,15 @@ import (
 // temporary folder, one that is gone) belongs to the one where the session was before; before it was in any,
 // to none. What is said before a record names a folder belongs where that folder is.
 
-// claudeLeave is what a session does in other repositories.
-type claudeLeave struct {
+// leave is what a session does in other repositories.
+type leave struct {
 	mark *session.Turn // stands for what was left out and nothing has followed yet; nil: nothing was
 	from int64         // offset of the record with which that part begins; -1: it is here, and mark is nil
 	ever bool          // something was left out, in this read or before
 }
 
 // move notes that a record names a folder.
-func (d *claudeDecoder) move(p *claudePart, to whereabouts) {
+func (d *decoder) move(p *part, to whereabouts) {
 	if to == nowhere && p.where != unknown {
 		return
 	}
@@ -43,13 +43,14 @@ func (d *claudeDecoder) move(p *claudePart, to whereabouts) {
 }
 
 // drop takes out of a session that has not begun what it holds, now that it stands elsewhere.
-func (d *claudeDecoder) drop(p *claudePart, at whereabouts) {
+func (d *decoder) drop(p *part, at whereabouts) {
 	if len(p.Turns) > 0 {
 		p.keeps(at, p.Turns[0].Role, p.Turns[0].TS)
 	} else if len(p.ToolCalls) > 0 {
 		p.keeps(at, session.RoleAssistant, d.ts)
 	}
-	p.Turns, p.ToolCalls, p.Edits, p.calls, p.first, p.queue.taken = nil, nil, nil, make(map[string]int), -1, nil
+	p.Turns, p.ToolCalls, p.Edits, p.calls, p.first, p.queue.taken = nil, nil, nil, make(map[string][]int), -1, nil
+	p.at.turns, p.at.calls, p.at.edits = nil, nil, nil
 	if at == outside {
 		p.Title, p.TitleKind = "", TitleNone
 		for id, of := range d.seen {
@@ -62,7 +63,7 @@ func (d *claudeDecoder) drop(p *claudePart, at whereabouts) {
 
 // keeps reports whether a turn or call that was made somewhere is part of the session here. If so, the mark of
 // what was left out before it is set; if not, it may be the first that is left out.
-func (p *claudePart) keeps(where whereabouts, role string, ts time.Time) bool {
+func (p *part) keeps(where whereabouts, role string, ts time.Time) bool {
 	switch where {
 	case nowhere:
 		return false
@@ -85,10 +86,10 @@ func (p *claudePart) keeps(where whereabouts, role string, ts time.Time) bool {
 
 // undivided reports whether nothing of the session was left out so far, so that a title that it is given speaks
 // of what was said here.
-func (p *claudePart) undivided() bool { return p.where != outside && !p.leave.ever }
+func (p *part) undivided() bool { return p.where != outside && !p.leave.ever }
 
 // entitle sets a title that was given to the session as a whole.
-func (p *claudePart) entitle(kind TitleKind, s string) {
+func (p *part) entitle(kind TitleKind, s string) {
 	if p.undivided() {
 		p.title(kind, s)
 	}

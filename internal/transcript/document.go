@@ -8,7 +8,7 @@ import (
 )
 
 // document closes a read that is done with its first bytes.
-func (d *claudeDecoder) document(done int64, source string) Document {
+func (d *decoder) document(done int64) Document {
 	for _, p := range d.order {
 		if p.begun {
 			d.settleLast(p)
@@ -27,7 +27,7 @@ func (d *claudeDecoder) document(done int64, source string) Document {
 			}
 			continue
 		}
-		d.finish(p, source)
+		d.finish(p)
 		if len(p.Turns)+len(p.ToolCalls)+len(p.Edits) > 0 || p.TitleKind != TitleNone {
 			doc.Sessions = append(doc.Sessions, p.Part)
 		}
@@ -36,7 +36,7 @@ func (d *claudeDecoder) document(done int64, source string) Document {
 }
 
 // settleLast gives the prompts taken in last, where no later record can repeat them.
-func (d *claudeDecoder) settleLast(p *claudePart) {
+func (d *decoder) settleLast(p *part) {
 	if queueOnly(d.version) {
 		d.settle(p)
 	}
@@ -49,7 +49,7 @@ func (d *claudeDecoder) settleLast(p *claudePart) {
 //
 // It always does before a part in another repository that nothing follows yet: so each read begins where
 // the session is here, and no other state goes from read to read.
-func (d *claudeDecoder) hold(done int64) int64 {
+func (d *decoder) hold(done int64) int64 {
 	for _, p := range d.order {
 		from := int64(-1)
 		switch {
@@ -69,15 +69,15 @@ func (d *claudeDecoder) hold(done int64) int64 {
 }
 
 // finish fills in what only the whole read tells.
-func (d *claudeDecoder) finish(p *claudePart, source string) {
-	p.Source, p.Agent = source, source
+func (d *decoder) finish(p *part) {
+	p.Source, p.Agent = d.source, d.source
 	if d.version != "" {
 		p.Agent += "/" + d.version
 	}
 	if p.ActorType == "" {
 		p.ActorType = session.ActorHuman
 	}
-	if d.opt.File.AgentID != "" {
+	if p.sub {
 		p.ActorType, p.AgentID = session.ActorAgent, p.NativeID
 		switch {
 		case d.opt.Spawner != "":
@@ -96,7 +96,7 @@ func (d *claudeDecoder) finish(p *claudePart, source string) {
 }
 
 // date gives turns before the first known time that time; the file's when none is known.
-func (d *claudeDecoder) date(turns []session.Turn) {
+func (d *decoder) date(turns []session.Turn) {
 	next := d.opt.File.ModTime.UTC().Truncate(time.Millisecond)
 	if i := slices.IndexFunc(turns, func(t session.Turn) bool { return !t.TS.IsZero() }); i >= 0 {
 		next = turns[i].TS

@@ -1,0 +1,97 @@
+package transcript
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/tidwall/gjson"
+)
+
+// Codex reads the rollouts of OpenAI's Codex (CLI, desktop application, editors), versions 0.20 to 0.169:
+//
+//	<home>/sessions/YYYY/MM/DD/rollout-<local time>-<session ID>.jsonl
+//	<home>/archived_sessions/rollout-<local time>-<session ID>.jsonl
+//
+// where <home> is ${CODEX_HOME:-~/.codex}, and an older rollout may be compressed in place (….jsonl.zst).
+type Codex struct{}
+
+// Name is the source of the sessions.
+func (Codex) Name() string { return "codex" }
+
+// Locate lists the rollouts whose first record names a folder of the repository.
+func (Codex) Locate(ctx context.Context, env Env) (Found, error) {
+	home := env.homeFolder("CODEX_HOME", ".codex")
+	if home == "" {
+		return Found{}, nil
+	}
+	s := shelving{
+		folder: func(name string) bool { return strings.Trim(name, "0123456789") == "" },
+		file:   codexFile,
+		made:   codexFolder,
+		open:   openRollout,
+	}
+	return s.locate(ctx, env, filepath.Join(home, "sessions"), filepath.Join(home, "archived_sessions"))
+}
+
+var codexName = regexp.MustCompile(`^rollout-.*?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl(\.zst)?$`) //nolint:gochecknoglobals // compiled once
+
+// codexFile is the rollout of a name; of a compressed one that lies there plain, too, the plain one counts.
+func codexFile(dir, entry string) File {
+	m := codexName.FindStringSubmatch(entry)
+	if m == nil {
+		return File{}
+	}
+	f := File{Path: filepath.Join(dir, entry), NativeID: m[1], Whole: m[2] != ""}
+	if f.Whole {
+		if _, err := os.Lstat(strings.TrimSuffix(f.Path, m[2])); err == nil {
+			return File{}
+		}
+	}
+	return f
+}
+
+// codexFolder is the working folder that one of the first records names. Before 0.44 it stood in a text.
+func codexFolder(head []byte) string {
+	if cwd := gjson.GetBytes(head, "payload.cwd"); cwd.Type == gjson.String {
+		return clean(cwd.Str)
+	}
+	if gjson.GetBytes(head, "type").Str == "message" {
+		return element(codexText(gjson.GetBytes(head, "content")), "cwd")
+	}
+	return ""
+}
+
+// Open gives a compressed rollout as it was.
+func (Codex) Open(_ context.Context, f File) (io.ReadCloser, error) { return openRollout(f.Path) }
+
+func openRollout(path string) (io.ReadCloser, error) {
+	file, err := os.Open(path)
+	if err != nil || !strings.HasSuffix(path, ".zst") {
+		return file, err
+	}
+	plain, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow))
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &zipped{plain.IOReadCloser(), file}, nil
+}
+
+// maxWindow bounds what unpacking holds at once, in bytes; the highest level of zstd without --long uses 128 MiB.
+const maxWindow = 128 << 20
+
+// zipped is a compressed file that is read as it was.
+type zipped struct {
+	io.ReadCloser
+	file io.Closer
+}
+
+func (z *zipped) Close() error {
+	z.ReadCloser.Close()
+	return z.file.Close()
+}

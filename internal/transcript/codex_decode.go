@@ -1,0 +1,312 @@
+package transcript
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// codexDecoder is one call of Decode. A rollout holds the same conversation twice: as the items that the model was
+// given and gave (response_item), and as events for those who watch (event_msg). Calls and answers are read from the
+// items, which all versions have. Prompts are read from the events: what else the program told the model stands among
+// the items as if a person had said it.
+type codexDecoder struct {
+	decoder
+	part      *part
+	meta      bool      // the session's own record was seen; a later one is another session's, or repeats it
+	born      time.Time // when the session was made, by its ID; zero: it is no copy of another
+	copied    bool      // what stands here was copied from another session
+	events    bool      // the rollout has events
+	prompt    string    // of an item, until it is known whether events repeat it
+	promptAt  time.Time
+	questions gjson.Result // that the agent asked last
+}
+
+// Decode reads the records of one rollout, which is one session.
+func (c Codex) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	d := codexDecoder{decoder: newDecoder(c.Name(), opt)}
+	d.part = d.session(opt.File.NativeID)
+	return d.read(ctx, r, d.line)
+}
+
+// line takes one record; it reports whether the line is one.
+func (d *codexDecoder) line(ln []byte) bool {
+	var kind, stamp, payload []byte
+	whole := fields(ln, func(key, value []byte) {
+		switch string(key) {
+		case "type":
+			kind = value
+		case "timestamp":
+			stamp = value
+		case "payload":
+			payload = value
+		}
+	})
+	if !whole {
+		return false
+	}
+	typ := text(kind)
+	if payload == nil {
+		typ, payload = bareCodex(typ, ln)
+	}
+	if d.start < 0 && typ != "session_meta" {
+		return true
+	}
+	switch typ {
+	case "session_meta", "turn_context", "event_msg", "response_item":
+		if !gjson.ValidBytes(ln) {
+			return false
+		}
+	case "compacted", "world_state", "token_usage_record", "retained_context", "state":
+		d.clock(moment(stamp))
+		return true
+	default:
+		d.skipped.unknown(typ)
+		return true
+	}
+	d.clock(moment(stamp))
+	d.record(typ, gjson.ParseBytes(payload))
+	return true
+}
+
+// bareCodex takes a record as versions before 0.44 wrote it, without what is around it now.
+func bareCodex(typ string, ln []byte) (string, []byte) {
+	switch {
+	case typ != "":
+		return "response_item", ln
+	case gjson.GetBytes(ln, "record_type").Exists():
+		return "state", ln
+	}
+	return "session_meta", ln
+}
+
+func (d *codexDecoder) record(typ string, p gjson.Result) {
+	switch typ {
+	case "session_meta":
+		d.began(p)
+	case "turn_context":
+		d.turnOf(p.Get("turn_id").Str)
+		if !d.copied {
+			d.stand(d.part, clean(p.Get("cwd").Str))
+		}
+	case "event_msg":
+		d.event(p)
+	case "response_item":
+		if !d.copied {
+			d.item(p)
+		}
+	}
+}
+
+// began takes what the first record says of the session.
+func (d *codexDecoder) began(p gjson.Result) {
+	if d.meta {
+		return
+	}
+	d.meta = true
+	s := d.part
+	if s.NativeID == "" {
+		s.NativeID = name(clean(p.Get("id").Str))
+	}
+	d.clock(moment([]byte(p.Get("timestamp").Raw)))
+	d.version = name(clean(p.Get("cli_version").Str))
+	s.Branch = name(clean(p.Get("git.branch").Str))
+	source := p.Get("source")
+	s.ParentNative = name(clean(p.Get("parent_thread_id").Str))
+	if s.ParentNative == "" {
+		s.ParentNative = name(clean(source.Get("subagent.thread_spawn.parent_thread_id").Str))
+	}
+	s.ForkNative = name(clean(p.Get("forked_from_id").Str))
+	s.sub = s.ParentNative != "" || source.Get("subagent").Exists() || p.Get("thread_source").Str == "subagent"
+	if source.Str == "exec" {
+		s.ActorType = session.ActorAgent
+	}
+	if s.sub || s.ForkNative != "" {
+		d.born = uuidTime(p.Get("id").Str)
+	}
+	d.stand(s, clean(p.Get("cwd").Str))
+}
+
+// turnOf notes which turn the records from here on belong to. A fork, and a subagent that was given all its parent
+// knows, begin with a copy of the other session's records under new times: their turns are older than the session.
+func (d *codexDecoder) turnOf(id string) {
+	made := uuidTime(id)
+	d.copied = !d.born.IsZero() && !made.IsZero() && made.Before(d.born)
+}
+
+// uuidTime is the time in a UUID of version 7; zero for another.
+func uuidTime(id string) time.Time {
+	if len(id) != 36 || id[14] != '7' {
+		return time.Time{}
+	}
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+func (d *codexDecoder) event(p gjson.Result) {
+	d.events, d.prompt = true, ""
+	delete(d.open, heardID)
+	switch p.Get("type").Str {
+	case "task_started", "turn_started":
+		d.turnOf(p.Get("turn_id").Str)
+		d.goesOn()
+	case "task_complete", "turn_complete", "turn_aborted":
+		d.goesOn()
+	}
+	if d.copied {
+		return
+	}
+	switch p.Get("type").Str {
+	case "user_message":
+		d.asked(p.Get("message").Str)
+	case "patch_apply_end":
+		d.changed(p.Get("call_id").Str, p.Get("success").Bool(), p.Get("changes"))
+	case "mcp_tool_call_end":
+		if p.Get("result.Err").Exists() {
+			d.done(d.part, p.Get("call_id").Str, true)
+		}
+	case "thread_name_updated":
+		d.part.entitle(TitleAgent, text([]byte(p.Get("thread_name").Raw)))
+	case "item_completed":
+		d.completed(p.Get("item"))
+	}
+}
+
+// completed takes an item of versions from 0.150 on, which have these in place of single events.
+func (d *codexDecoder) completed(item gjson.Result) {
+	failed := item.Get("status").Str == "failed" || item.Get("status").Str == "declined"
+	switch item.Get("type").Str {
+	case "UserMessage":
+		d.asked(codexText(item.Get("content")))
+	case "FileChange":
+		d.changed(item.Get("id").Str, !failed, item.Get("changes"))
+	case "CommandExecution", "McpToolCall", "CollabAgentToolCall":
+		if failed {
+			d.done(d.part, item.Get("id").Str, true)
+		}
+	}
+}
+
+// asked takes a prompt. The editors put what they know in front of what the person wrote.
+func (d *codexDecoder) asked(s string) {
+	if _, own, ok := strings.Cut(s, "## My request for Codex:"); ok {
+		s = own
+	}
+	d.goesOn()
+	d.asks(d.part, s)
+}
+
+// changed takes what an edit did.
+func (d *codexDecoder) changed(id string, ok bool, changes gjson.Result) {
+	if ok && changes.IsObject() {
+		delete(d.part.asked, id) // it is said exactly here
+		changes.ForEach(func(path, c gjson.Result) bool {
+			e := codexChange(c)
+			if to := c.Get("move_path"); to.Type == gjson.String {
+				path = to
+			}
+			e.Path = d.places.file(clean(path.Str), d.part.cwd)
+			d.edited(d.part, e)
+			return true
+		})
+	}
+	d.done(d.part, id, !ok)
+}
+
+// codexChange is what was done to one file. Its kind stands inside, or (before 0.70) around.
+func codexChange(c gjson.Result) (e Edit) {
+	kind := c.Get("type").Str
+	if kind == "" {
+		c.ForEach(func(k, v gjson.Result) bool { kind, c = k.Str, v; return false })
+	}
+	switch kind {
+	case "add":
+		e.Hunks = []Hunk{{New: linesOf(clean(c.Get("content").Str))}}
+	case "delete":
+		e.Hunks = []Hunk{{Old: linesOf(clean(c.Get("content").Str))}}
+	case "update":
+		e.Hunks = diffHunks(clean(c.Get("unified_diff").Str))
+	}
+	return e
+}
+
+func (d *codexDecoder) item(p gjson.Result) {
+	kind := p.Get("type").Str
+	if kind != "message" || p.Get("role").Str != "user" {
+		d.unheard()
+	}
+	switch kind {
+	case "message":
+		switch p.Get("role").Str {
+		case session.RoleAssistant:
+			d.said(d.part, codexText(p.Get("content")))
+		case "user":
+			d.heard(codexText(p.Get("content")))
+		}
+	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
+		d.tool(kind, p)
+	case "function_call_output", "custom_tool_call_output":
+		d.output(p.Get("call_id").Str, p.Get("output"))
+	}
+}
+
+// heard takes what the model was told as a person's words. Only in a rollout without events is that a prompt, unless
+// the program wrote it.
+func (d *codexDecoder) heard(s string) {
+	if s = strings.TrimSpace(s); d.events || s == "" {
+		return
+	}
+	if cwd := element(s, "cwd"); cwd != "" && strings.HasPrefix(s, "<environment_context>") {
+		d.stand(d.part, clean(cwd))
+		return
+	}
+	for _, begin := range [...]string{
+		"<environment_context>", "# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>", "<turn_aborted>",
+		"<skill>", "<subagent_notification>", "<user_shell_command>", "<permissions",
+	} {
+		if strings.HasPrefix(s, begin) {
+			return
+		}
+	}
+	d.unheard()
+	d.prompt, d.promptAt = s, d.ts
+	d.waits(heardID)
+}
+
+// heardID stands for such a prompt among what a later record decides.
+const heardID = "prompt"
+
+// unheard gives the prompt that no event has repeated.
+func (d *codexDecoder) unheard() {
+	if s := d.prompt; s != "" {
+		now := d.ts
+		d.prompt, d.ts = "", d.promptAt
+		d.asked(s)
+		d.ts = now
+	}
+}
+
+// codexText joins the texts of a message's content.
+func codexText(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.Str
+	}
+	var kept []string
+	content.ForEach(func(_, block gjson.Result) bool {
+		s := block.Get("text").Str
+		if s != "" && !strings.HasPrefix(s, "<image name=") && s != "</image>" {
+			kept = append(kept, s)
+		}
+		return true
+	})
+	return strings.Join(kept, "\n")
+}

@@ -1,0 +1,236 @@
+package transcript
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Copilot reads the sessions of GitHub's Copilot CLI, versions 0.0.300 to 1.0.102:
+//
+//	<home>/session-state/<session ID>/events.jsonl
+//	<home>/session-state/<session ID>.jsonl            (older versions)
+//
+// where <home> is ${COPILOT_HOME:-~/.copilot}. The events of a session's subagents stand among its own.
+type Copilot struct{}
+
+// Name is the source of the sessions.
+func (Copilot) Name() string { return "copilot-cli" }
+
+// Locate lists the sessions that were started in the repository.
+func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
+	home := env.homeFolder("COPILOT_HOME", ".copilot")
+	if home == "" {
+		return Found{}, nil
+	}
+	s := shelving{
+		folder: func(string) bool { return false },
+		file: func(dir, entry string) File {
+			if id, flat := strings.CutSuffix(entry, ".jsonl"); flat {
+				return File{Path: filepath.Join(dir, entry), NativeID: name(id)}
+			}
+			return File{Path: filepath.Join(dir, entry, "events.jsonl"), NativeID: name(entry)}
+		},
+		made: func(head []byte) string { return clean(gjson.GetBytes(head, "data.context.cwd").Str) },
+		open: openPlain,
+	}
+	return s.locate(ctx, env, filepath.Join(home, "session-state"))
+}
+
+// copilotDecoder is one call of Decode.
+type copilotDecoder struct {
+	decoder
+	main      *part
+	questions map[string]string // ID of a call -> what it asks the person
+}
+
+// Decode reads the events of one session and of its subagents, each of which is a session of its own.
+func (c Copilot) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	d := copilotDecoder{decoder: newDecoder(c.Name(), opt), questions: map[string]string{}}
+	d.main = d.session(opt.File.NativeID)
+	return d.read(ctx, r, d.line)
+}
+
+// line takes one event; it reports whether the line is one.
+func (d *copilotDecoder) line(ln []byte) bool {
+	var kind, stamp, data, agent []byte
+	whole := fields(ln, func(key, value []byte) {
+		switch string(key) {
+		case "type":
+			kind = value
+		case "timestamp":
+			stamp = value
+		case "data":
+			data = value
+		case "agentId":
+			agent = value
+		}
+	})
+	if !whole {
+		return false
+	}
+	typ := text(kind)
+	if d.start < 0 && typ != "session.start" {
+		return true
+	}
+	d.clock(moment(stamp))
+	switch typ {
+	case "session.start", "session.resume", "session.context_changed", "user.message", "assistant.message",
+		"tool.execution_start", "tool.execution_complete", "abort":
+	default:
+		group, _, _ := strings.Cut(typ, ".")
+		switch group {
+		case "session", "assistant", "tool", "hook", "permission", "skill", "subagent", "system", "mcp":
+		default:
+			d.skipped.unknown(typ)
+		}
+		return true
+	}
+	if !gjson.ValidBytes(ln) {
+		return false
+	}
+	p := gjson.ParseBytes(data)
+	d.event(typ, d.partOf(text(agent), p.Get("parentToolCallId").Str), p)
+	return true
+}
+
+// partOf is the session that an event belongs to: the main one, or a subagent's. A subagent begins where its parent is.
+func (d *copilotDecoder) partOf(agent, call string) *part {
+	if agent == "" {
+		agent = call
+	}
+	if agent = name(clean(agent)); agent == "" {
+		return d.main
+	}
+	_, known := d.parts[agent]
+	p := d.session(agent)
+	if !known {
+		p.sub, p.ParentNative, p.Branch = true, d.main.NativeID, d.main.Branch
+		d.stand(p, d.main.cwd)
+	}
+	return p
+}
+
+func (d *copilotDecoder) event(typ string, p *part, data gjson.Result) {
+	switch typ {
+	case "session.start", "session.resume", "session.context_changed":
+		d.context(data)
+	case "user.message":
+		d.prompt(p, data)
+	case "assistant.message":
+		d.said(p, data.Get("content").Str)
+	case "tool.execution_start":
+		d.tool(p, data)
+	case "tool.execution_complete":
+		d.result(p, data)
+	case "abort":
+		d.goesOn()
+	}
+}
+
+// context takes where the session is now.
+func (d *copilotDecoder) context(data gjson.Result) {
+	if v := data.Get("copilotVersion").Str; v != "" {
+		d.version = name(clean(v))
+	}
+	at := data.Get("context")
+	if !at.Exists() {
+		at = data
+	}
+	d.stand(d.main, clean(at.Get("cwd").Str))
+	if branch := at.Get("branch").Str; branch != "" && d.main.where == inside {
+		d.main.Branch = name(clean(branch))
+	}
+}
+
+// prompt takes what a person typed, or what an agent asked its subagent. Skills, notes of the program and summaries name
+// themselves as the source.
+func (d *copilotDecoder) prompt(p *part, data gjson.Result) {
+	if from := data.Get("source").Str; from != "" && from != "user" && !p.sub {
+		return
+	}
+	d.goesOn()
+	s := data.Get("content").Str
+	if strings.TrimSpace(s) == "" {
+		s = data.Get("transformedContent").Str
+		for _, tag := range [...]string{"current_datetime", "reminder", "system_reminder"} {
+			s = without(s, tag)
+		}
+	}
+	d.asks(p, s)
+}
+
+// copilotActs are the tools that touch files or run commands.
+//
+//nolint:gochecknoglobals // a table
+var copilotActs = map[string]string{
+	"edit": session.ActEdit, "create": session.ActEdit, "apply_patch": session.ActEdit, "str_replace_editor": session.ActEdit,
+	"view": session.ActRead, "grep": session.ActRead, "rg": session.ActRead, "glob": session.ActRead,
+	"bash": session.ActRun, "powershell": session.ActRun,
+}
+
+// tool takes a call when it is carried out: what the model asked for may have been refused before.
+func (d *copilotDecoder) tool(p *part, data gjson.Result) {
+	u := use{id: data.Get("toolCallId").Str, tool: data.Get("toolName").Str}
+	args := data.Get("arguments")
+	if args.Type == gjson.String && gjson.Valid(args.Str) {
+		args = gjson.Parse(args.Str)
+	}
+	u.act = copilotActs[u.tool]
+	switch {
+	case u.tool == "apply_patch":
+		u.paths, u.edits = patchedFiles(clean(args.Str + args.Get("input").Str))
+	case u.tool == "str_replace_editor" && args.Get("command").Str == "view":
+		u.act, u.paths = session.ActRead, firstOf(args, "path")
+	case u.act == session.ActEdit:
+		u.paths, u.edits = firstOf(args, "path"), copilotEdit(args)
+	case u.act == session.ActRead:
+		u.paths = firstOf(args, "path", "paths", "paths.0")
+	case u.act == session.ActRun:
+		u.cmd = args.Get("command").Str
+	case u.tool == "ask_user":
+		d.questions[strings.Clone(u.id)] = strings.Clone(args.Get("question").Str)
+		d.waits(u.id)
+	}
+	if u.act == session.ActEdit {
+		d.waits(u.id)
+	}
+	d.call(p, u)
+}
+
+// copilotEdit is what a call asks to be done to one file.
+func copilotEdit(args gjson.Result) []Edit {
+	e := Edit{Path: args.Get("path").Str}
+	switch whole := args.Get("file_text"); {
+	case whole.Type == gjson.String:
+		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(whole.Str))}}, true
+	default:
+		e.Hunks = []Hunk{{linesOf(clean(args.Get("old_str").Str)), linesOf(clean(args.Get("new_str").Str))}}
+	}
+	return []Edit{e}
+}
+
+// result takes how a call ended. A command that was carried out is a success for Copilot, whatever its status.
+func (d *copilotDecoder) result(p *part, data gjson.Result) {
+	id := data.Get("toolCallId").Str
+	failed := !data.Get("success").Bool() || data.Get("shellExecution.exitCode").Int() != 0
+	p.exactly(id, data.Get("result.detailedContent").Str)
+	d.done(p, id, failed)
+	question, asked := d.questions[id]
+	delete(d.questions, id)
+	if !asked || failed {
+		return
+	}
+	s := data.Get("result.content").Str
+	for _, mark := range [...]string{"User selected: ", "User responded: "} {
+		// Without a person at it the program answers that nobody is there.
+		if answer, ok := strings.CutPrefix(s, mark); ok && !strings.HasPrefix(answer, "The user is not available") {
+			d.asks(p, answered(clean(question), clean(answer)))
+		}
+	}
+}

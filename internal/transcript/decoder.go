@@ -1,0 +1,260 @@
+package transcript
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// decoder is one call of Decode: what the decoders of all agents share. An agent's own one embeds it, and reads its
+// records into turn, call, done and edited.
+type decoder struct {
+	opt     Options
+	source  string
+	places  *places
+	order   []*part
+	parts   map[string]*part
+	seen    map[string]*part // by the ID of a record of this read; nil where another's work stands before it
+	start   int64            // offset of the record
+	ts      time.Time        // of the record, or the last one known
+	version string           // of the agent, as last named
+	out     int64            // offset of the last record that gave a turn or call; -1: none
+	skipped Counts
+	titles  []leafTitle
+	open    map[string]int64 // ID of an edit without a result -> offset of its call; see unfinished
+}
+
+// part is one session's share while it is read.
+type part struct {
+	Part
+	where whereabouts // of what is said now; nowhere only before it has begun
+	begun bool        // it has been in the repository
+	leave leave
+	cwd   string            // working folder as last named
+	actor bool              // the actor is known
+	sub   bool              // another agent spawned it
+	calls map[string][]int  // ID of a call -> its indexes: a call may name several files
+	asked map[string][]Edit // ID of a call -> what it asks for, until its result is there
+	first int64             // offset of the first turn or call
+	queue claudeQueue
+	at    struct{ turns, calls, edits []int64 } // offsets of the records that gave them
+}
+
+// leafTitle is a title that names a record instead of a session.
+type leafTitle struct{ leaf, text string }
+
+func newDecoder(source string, opt Options) decoder {
+	d := decoder{
+		opt:    opt,
+		source: source,
+		places: newPlaces(opt.Roots),
+		parts:  make(map[string]*part),
+		seen:   make(map[string]*part),
+		open:   make(map[string]int64),
+		ts:     opt.Last,
+		out:    -1,
+	}
+	d.places.past = opt.Others
+	return d
+}
+
+// read gives visit each line, and closes the read. Where it begins behind the first record, that one is read before,
+// for what it says of the session as a whole.
+func (d *decoder) read(ctx context.Context, r io.Reader, visit func([]byte) bool) (Document, error) {
+	if len(d.opt.Head) > 0 {
+		d.start = -1
+		visit(d.opt.Head)
+	}
+	done, err := eachRecord(ctx, r, &d.skipped, func(ln line) bool {
+		d.start = ln.start
+		return visit(ln.text)
+	})
+	if err != nil {
+		return Document{}, fmt.Errorf("transcript: decode %q: %w", d.opt.File.Path, err)
+	}
+	return d.document(d.unfinished(done)), nil
+}
+
+// session is the session with a native ID.
+func (d *decoder) session(native string) *part {
+	p := d.parts[native]
+	if p == nil {
+		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), first: -1, leave: leave{from: -1}}
+		p.NativeID, p.sub = native, d.opt.File.AgentID != ""
+		if d.opt.Inside {
+			p.where, p.begun, p.leave.ever = inside, true, d.opt.Apart
+		}
+		d.parts[native] = p
+		d.order = append(d.order, p)
+	}
+	return p
+}
+
+// stand settles where a session is, now that a record names its working folder. What stands before the read says
+// nothing of where it is now.
+func (d *decoder) stand(p *part, cwd string) {
+	if cwd == "" {
+		return
+	}
+	if p.cwd = cwd; d.start >= 0 || !d.opt.Inside {
+		d.move(p, d.places.stand(cwd))
+	}
+}
+
+// clock takes a record's time; what has none takes that of the record before it.
+func (d *decoder) clock(t time.Time) {
+	if !t.IsZero() {
+		d.ts = t
+	}
+}
+
+// said adds what the agent said.
+func (d *decoder) said(p *part, s string) {
+	if s = strings.TrimSpace(clean(s)); s != "" {
+		d.turn(p, session.RoleAssistant, s)
+	}
+}
+
+// asks adds what a person said.
+func (d *decoder) asks(p *part, s string) {
+	if s = strings.TrimSpace(clean(s)); s != "" {
+		d.turn(p, session.RoleHuman, s)
+	}
+}
+
+// turn adds one turn, behind the queued prompts that were delivered before it.
+func (d *decoder) turn(p *part, role, s string) {
+	d.settle(p)
+	if p.keeps(p.where, role, d.ts) {
+		p.add(role, s, d.ts, d.start)
+		d.emitted(p, d.start)
+	}
+}
+
+func (d *decoder) settle(p *part) {
+	for _, q := range p.queue.settle(d.version) {
+		if p.keeps(q.where, session.RoleHuman, q.ts) {
+			p.add(session.RoleHuman, q.text, q.ts, q.start)
+			d.emitted(p, q.end)
+		}
+	}
+}
+
+// emitted notes what may not be read twice. What a session holds that has not begun may.
+func (d *decoder) emitted(p *part, offset int64) {
+	if p.begun {
+		d.out = max(d.out, offset)
+	}
+}
+
+func (p *part) add(role, s string, ts time.Time, offset int64) {
+	if p.first < 0 {
+		p.first = offset
+	}
+	p.Turns = append(p.Turns, session.Turn{Index: len(p.Turns), Role: role, TS: ts, Content: strings.Clone(s)}) // cloned: s may be a piece of a large record
+	p.at.turns = append(p.at.turns, offset)
+}
+
+// use is what a record says of one tool call.
+type use struct {
+	id    string
+	tool  string
+	act   string   // as session.ToolCall
+	paths []string // as the agent wrote them; one call of the session stands for each
+	cmd   string
+	edits []Edit // what it asks for, with paths as the agent wrote them; it is done when the result says so
+}
+
+// call adds a tool call. What it asks to be edited waits for done.
+func (d *decoder) call(p *part, u use) {
+	d.settle(p)
+	if !p.keeps(p.where, session.RoleAssistant, d.ts) {
+		return
+	}
+	c := session.ToolCall{Turn: len(p.Turns) - 1, Tool: strings.Clone(name(clean(u.tool))), Act: u.act, Cmd: strings.Clone(cut(clean(u.cmd), maxCmd))}
+	if len(u.paths) == 0 {
+		u.paths = []string{""}
+	}
+	id := strings.Clone(u.id)
+	if p.first < 0 {
+		p.first = d.start
+	}
+	delete(p.calls, id)
+	for _, path := range u.paths {
+		c.Index, c.Path = len(p.ToolCalls), strings.Clone(d.places.file(clean(path), p.cwd))
+		p.ToolCalls, p.at.calls = append(p.ToolCalls, c), append(p.at.calls, d.start)
+		if id != "" {
+			p.calls[id] = append(p.calls[id], c.Index)
+		}
+	}
+	for i := range u.edits {
+		u.edits[i].Path = d.places.file(clean(u.edits[i].Path), p.cwd)
+	}
+	if id != "" && len(u.edits) > 0 {
+		p.asked[id] = u.edits
+	}
+	d.emitted(p, d.start)
+}
+
+// done takes the result of a call: what it asked for was done, or it failed.
+func (d *decoder) done(p *part, id string, failed bool) {
+	delete(d.open, id)
+	edits := p.asked[id]
+	delete(p.asked, id)
+	if failed {
+		for _, i := range p.calls[id] {
+			p.ToolCalls[i].Failed = true
+		}
+		return
+	}
+	for _, e := range edits {
+		d.edited(p, e)
+	}
+}
+
+// edited keeps an edit of a file of the repository.
+func (d *decoder) edited(p *part, e Edit) {
+	if len(e.Hunks) == 0 || !session.InTree(e.Path) || e.Path == "." || e.Path[0] == '~' {
+		return
+	}
+	e.Path, e.TS = strings.Clone(e.Path), d.ts
+	p.Edits, p.at.edits = append(p.Edits, e), append(p.at.edits, d.start)
+}
+
+// waits notes that nobody knows yet whether the edit that was called just now was made. A read that ends before its
+// result is there ends before the call: the next one knows both.
+func (d *decoder) waits(id string) { d.open[strings.Clone(id)] = d.start }
+
+// goesOn forgets edits without a result, now that the conversation went on without one.
+func (d *decoder) goesOn() { clear(d.open) }
+
+// unfinished takes back what was read from the first edit on that has no result yet, and returns where the read ends.
+func (d *decoder) unfinished(done int64) int64 {
+	end := done
+	for _, at := range d.open {
+		end = min(end, at)
+	}
+	if end == done {
+		return done
+	}
+	for _, p := range d.order {
+		p.Turns = p.Turns[:before(p.at.turns, end)]
+		p.ToolCalls = p.ToolCalls[:before(p.at.calls, end)]
+		p.Edits = p.Edits[:before(p.at.edits, end)]
+	}
+	d.out = min(d.out, end-1)
+	return end
+}
+
+// before is how many of some ascending offsets lie before another one.
+func before(offsets []int64, end int64) int {
+	n := len(offsets)
+	for n > 0 && offsets[n-1] >= end {
+		n--
+	}
+	return n
+}

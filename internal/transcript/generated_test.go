@@ -1,0 +1,170 @@
+package transcript_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+	"github.com/git-rekal/git-rekal/tests/harness"
+)
+
+// wanted is what a session that a real program wrote in a made-up project is to give (README beside the data).
+type wanted struct {
+	Session, Parent, Agent string
+	Prompts, Texts         []string
+	Calls                  []wantedCall
+	OfSubagents            *wanted `json:"of_subagents"`
+}
+
+type wantedCall struct {
+	Name, Path, Command string
+	Paths               []string
+	Failed              bool
+}
+
+// says is the same of a session that was read.
+func says(s transcript.Part) wanted {
+	out := wanted{Session: s.NativeID, Parent: s.ParentNative}
+	for _, turn := range s.Turns {
+		if turn.Role == session.RoleHuman {
+			out.Prompts = append(out.Prompts, turn.Content)
+		} else {
+			out.Texts = append(out.Texts, turn.Content)
+		}
+	}
+	for _, c := range s.ToolCalls {
+		out.Calls = append(out.Calls, wantedCall{Name: c.Tool, Path: c.Path, Command: c.Cmd, Failed: c.Failed})
+	}
+	return out
+}
+
+// one gives each call one path, from the root of the worktree.
+func (t wanted) one(roots []string) wanted {
+	calls := t.Calls
+	t.Calls = nil
+	for _, c := range calls {
+		for _, path := range append([]string{c.Path}, c.Paths...) {
+			if path == "" && len(c.Paths) > 0 {
+				continue
+			}
+			for _, root := range roots {
+				if rel, err := filepath.Rel(root, path); path != "" && err == nil && filepath.IsLocal(rel) {
+					path = rel
+				}
+			}
+			t.Calls = append(t.Calls, wantedCall{Name: c.Name, Path: path, Command: c.Command, Failed: c.Failed})
+		}
+	}
+	return t
+}
+
+// readFile reads a transcript as capture does, and everything that it holds.
+func readFile(t *testing.T, agent transcript.Agent, f transcript.File, roots []string) transcript.Document {
+	t.Helper()
+	var in io.ReadCloser
+	var err error
+	if f.Whole {
+		in, err = agent.(transcript.Opener).Open(context.Background(), f)
+	} else {
+		in, err = os.Open(f.Path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	doc, err := agent.Decode(context.Background(), in, transcript.Options{File: f, Roots: roots})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// TestGenerated reads what the real programs wrote: each session is found, and gives what was typed, said and called.
+func TestGenerated(t *testing.T) {
+	roots := []string{"/home/dev/project", "/home/dev/project-wt"}
+	for _, c := range []struct {
+		folder string
+		agent  transcript.Agent
+		env    func(home, data string) map[string]string
+		// differs is why some session gives something else than is expected, and what.
+		differs func(id string, want *wanted)
+	}{
+		{
+			folder: "codex-0.169.0", agent: transcript.Codex{},
+			env: func(_, data string) map[string]string { return map[string]string{"CODEX_HOME": data} },
+		},
+		{
+			folder: "copilot-1.0.102", agent: transcript.Copilot{},
+			env: func(_, data string) map[string]string { return map[string]string{"COPILOT_HOME": data} },
+		},
+	} {
+		t.Run(c.folder, func(t *testing.T) {
+			data := harness.Data(t, "agents-generated/"+c.folder)
+			home := t.TempDir()
+			env := c.env(home, data)
+			found, err := c.agent.Locate(context.Background(), transcript.Env{Home: home, Getenv: func(n string) string { return env[n] }, Roots: roots})
+			if err != nil || len(found.Unreadable) > 0 {
+				t.Fatal(err, found.Unreadable)
+			}
+			got, wants := map[string]wanted{}, expected(t, data)
+			for _, f := range found.Files {
+				for _, s := range readFile(t, c.agent, f, roots).Sessions {
+					if got[s.NativeID].Session != "" {
+						t.Errorf("%s stands in several files", s.NativeID)
+					}
+					got[s.NativeID] = says(s).one(roots)
+				}
+			}
+			for id, s := range got { // a subagent in its parent's file: Copilot
+				if want, ok := wants[s.Parent]; ok && want.OfSubagents != nil {
+					sub := *want.OfSubagents
+					sub.Session, sub.Parent = id, s.Parent
+					wants[id] = sub
+				}
+			}
+			for id, want := range wants {
+				want.OfSubagents = nil
+				if c.differs != nil {
+					c.differs(id, &want)
+				}
+				harness.Equal(t, id, want.one(roots), got[id])
+				delete(got, id)
+			}
+			for id := range got {
+				t.Errorf("%s is not expected", id)
+			}
+		})
+	}
+}
+
+// expected are the sessions that a folder of generated transcripts is to give, by their native IDs.
+func expected(t *testing.T, folder string) map[string]wanted {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(folder, "expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files map[string]wanted
+	if err := json.Unmarshal(raw, &files); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]wanted{}
+	for _, w := range files {
+		id := w.Session
+		if w.Agent != "" {
+			id = w.Agent
+		}
+		w.Agent = ""
+		w.Session = id
+		out[id] = w
+	}
+	if len(out) == 0 {
+		t.Fatal("nothing is expected")
+	}
+	return out
+}

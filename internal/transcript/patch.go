@@ -1,0 +1,129 @@
+package transcript
+
+import "strings"
+
+// A patch in the form of OpenAI's models, which Codex, Copilot and OpenCode take:
+//
+//	*** Begin Patch
+//	*** Update File: auth/jwt.go
+//	*** Move to: auth/token.go
+//	@@ func Expired
+//	-	return now.After(t)
+//	+	return now.After(t.Add(leeway))
+//	*** Add File: notes.md
+//	+one line
+//	*** Delete File: old.go
+//	*** End Patch
+
+// maxPatched is how many files of one patch are looked at.
+const maxPatched = 1000
+
+// patchedFiles are the files that a patch changes, in its order, and what it does to them. A file that is moved stands
+// under both names, and what is done to it under the new one; of one that is deleted nobody says what it held.
+func patchedFiles(patch string) (paths []string, edits []Edit) {
+	var e *Edit
+	var hunk []string
+	close := func() {
+		if e != nil && len(hunk) > 0 {
+			if h := hunkOf(hunk); len(h.Old)+len(h.New) > 0 {
+				e.Hunks = append(e.Hunks, h)
+			}
+		}
+		hunk = nil
+	}
+	for line := range strings.SplitSeq(patch, "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		path, op := patchHeader(line)
+		switch {
+		case op == "" && strings.HasPrefix(line, "@@"):
+			close()
+		case op == "":
+			if e != nil {
+				hunk = append(hunk, line)
+			}
+		case len(paths) >= maxPatched:
+			return paths, edits
+		case op == "Move to" && e != nil:
+			paths, e.Path = append(paths, path), path
+		default:
+			close()
+			paths, edits = append(paths, path), append(edits, Edit{Path: path})
+			e = &edits[len(edits)-1]
+		}
+	}
+	close()
+	return paths, edits
+}
+
+// patchHeader takes apart a line that names a file; op is empty for another line.
+func patchHeader(line string) (path, op string) {
+	rest, ok := strings.CutPrefix(line, "*** ")
+	if !ok {
+		return "", ""
+	}
+	op, path, ok = strings.Cut(rest, ": ")
+	switch op {
+	case "Add File", "Update File", "Delete File", "Move to":
+		if path = strings.TrimSpace(path); ok && path != "" {
+			return path, op
+		}
+	}
+	return "", ""
+}
+
+// shellPatch is the patch that a command hands to apply_patch: some models call it in the shell.
+func shellPatch(cmd string) (patch string, ok bool) {
+	at := strings.Index(cmd, "*** Begin Patch")
+	return cmd[max(at, 0):], at >= 0 && strings.Contains(cmd[:at], "apply_patch")
+}
+
+// diffHunks takes the hunks out of a unified diff of one file.
+func diffHunks(diff string) (out []Hunk) {
+	var lines []string
+	inside := false
+	close := func() {
+		if h := hunkOf(lines); len(h.Old)+len(h.New) > 0 {
+			out = append(out, h)
+		}
+		lines = nil
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			close()
+			inside = true
+		case strings.HasPrefix(line, "diff --git ") || strings.HasPrefix(line, "Index: "):
+			inside = false // the next file's
+		case inside && line == "":
+			lines = append(lines, " ") // some write an empty line of context without its mark
+		case inside:
+			lines = append(lines, line)
+		}
+	}
+	close()
+	return out
+}
+
+// exactly gives edits of a call the hunks of a diff that its result shows, which has whole lines and the context that the
+// call may lack. A file that the diff does not name keeps what was asked for.
+func (p *part) exactly(id, diff string) {
+	edits := p.asked[id]
+	if len(edits) == 0 || !strings.Contains(diff, "\n@@") {
+		return
+	}
+	for _, one := range strings.Split("\n"+clean(diff), "\n+++ ")[1:] {
+		path, hunks, _ := strings.Cut(one, "\n")
+		path, _, _ = strings.Cut(path, "\t")
+		for i := range edits {
+			if h := diffHunks(hunks); isFile(strings.TrimSpace(path), edits[i].Path) && len(h) > 0 {
+				edits[i].Hunks, edits[i].Whole = h, false
+			}
+		}
+	}
+}
+
+// isFile reports whether a diff's path, absolute and maybe without its first slash, ends in one from the repository's root.
+func isFile(path, rel string) bool {
+	rest, ok := strings.CutSuffix(strings.ReplaceAll(path, "\\", "/"), rel)
+	return ok && rel != "" && (rest == "" || strings.HasSuffix(rest, "/"))
+}

@@ -1,0 +1,224 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// shelf is what is known of one folder in which an agent keeps the transcripts of all repositories side by side. Which
+// one a transcript belongs to stands in its first lines, and never changes: so each is looked into once, and a folder
+// is listed again only when something was added. 5,000 transcripts of other repositories are some stat calls.
+type shelf struct {
+	Dir    string
+	At     int64    // modification time of the folder when it was listed, in nanoseconds; 0: list it again
+	Subs   []string // names of folders with more
+	Ours   []string // names of entries whose transcript was made here
+	Open   []string // names of entries of which that could not be told yet
+	Others []uint64 // of other entries the hashes of their names, sorted
+}
+
+// shelving is how an agent lays its transcripts out.
+type shelving struct {
+	folder func(name string) bool      // whether an entry that is a folder holds more entries
+	file   func(dir, name string) File // what an entry stands for; without a path: nothing
+	made   func(head []byte) string    // the working folder that the first lines tell; "" when they don't
+	open   func(path string) (io.ReadCloser, error)
+}
+
+// shelves is one call of Locate.
+type shelves struct {
+	shelving
+	env    Env
+	places *places
+	known  map[string]shelf
+	next   []shelf
+	found  Found
+	left   int64 // how many bytes may still be read; see Env.Search
+}
+
+// remembered is what Found.Known holds.
+type remembered struct {
+	Roots   []string
+	Shelves []shelf
+}
+
+// settled is how old a folder's modification time must be for it to say that nothing was added since: file systems
+// count time in steps, and what is added within the same one changes nothing. FAT's, 2 s, is the longest.
+const settled = 2 * time.Second
+
+// locate looks through some folders and all that lie in them.
+func (s shelving) locate(ctx context.Context, env Env, dirs ...string) (Found, error) {
+	l := shelves{shelving: s, env: env, places: newPlaces(env.Roots), known: map[string]shelf{}, left: env.Search}
+	var had remembered
+	if gob.NewDecoder(bytes.NewReader(env.Known)).Decode(&had) == nil && slices.Equal(had.Roots, env.Roots) {
+		for _, k := range had.Shelves {
+			l.known[k.Dir] = k
+		}
+	}
+	for _, dir := range dirs {
+		if err := l.walk(ctx, dir, maxShelf); err != nil {
+			return Found{}, err
+		}
+	}
+	if len(l.next) > 0 {
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(remembered{env.Roots, l.next}); err != nil {
+			return Found{}, fmt.Errorf("transcript: remember folders: %w", err)
+		}
+		l.found.Known = b.Bytes()
+	}
+	return l.found, nil
+}
+
+// maxShelf is how deep folders are looked into: Codex has years, months and days.
+const maxShelf = 4
+
+func (l *shelves) walk(ctx context.Context, dir string, depth int) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("transcript: locate: %w", err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() || depth == 0 {
+		l.unreadable("list transcripts", err)
+		return nil
+	}
+	k, ok := l.known[dir]
+	if at := info.ModTime(); !ok || k.At != at.UnixNano() {
+		k = l.list(dir, k)
+		if k.At = at.UnixNano(); l.env.Now.Sub(at) < settled {
+			k.At = 0
+		}
+	}
+	for _, name := range slices.Clone(k.Open) {
+		l.decide(&k, name)
+	}
+	for _, name := range k.Ours {
+		l.take(l.file(dir, name))
+	}
+	l.next = append(l.next, k)
+	for _, sub := range k.Subs {
+		if err := l.walk(ctx, filepath.Join(dir, sub), depth-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list reads a folder anew. What was told of an entry stands.
+func (l *shelves) list(dir string, had shelf) shelf {
+	entries, err := list(dir)
+	l.unreadable("list transcripts", err)
+	k := shelf{Dir: dir}
+	for _, e := range entries {
+		name := e.Name()
+		sum := hashOf(name)
+		_, other := slices.BinarySearch(had.Others, sum)
+		switch {
+		case e.IsDir() && l.folder(name):
+			k.Subs = append(k.Subs, name)
+		case other:
+			k.Others = append(k.Others, sum)
+		case slices.Contains(had.Ours, name):
+			k.Ours = append(k.Ours, name)
+		case l.file(dir, name).Path != "":
+			k.Open = append(k.Open, name)
+		}
+	}
+	slices.Sort(k.Others)
+	return k
+}
+
+// decide looks into a transcript of which nothing is known yet.
+func (l *shelves) decide(k *shelf, name string) {
+	if l.env.Search > 0 && l.left <= 0 {
+		return
+	}
+	cwd, told := l.look(l.file(k.Dir, name))
+	if !told {
+		return
+	}
+	k.Open = slices.DeleteFunc(k.Open, func(n string) bool { return n == name })
+	if l.places.stand(cwd) == inside {
+		k.Ours = append(k.Ours, name)
+		return
+	}
+	at, _ := slices.BinarySearch(k.Others, hashOf(name))
+	k.Others = slices.Insert(k.Others, at, hashOf(name))
+}
+
+// headLines is how many lines are looked at for a working folder: the oldest of Codex name it in their third.
+const headLines = 8
+
+// look reads the first lines of a transcript. It is told when a folder was named, or that many lines name none.
+func (l *shelves) look(f File) (cwd string, told bool) {
+	in, err := l.open(f.Path)
+	if err != nil {
+		l.unreadable("read transcript", err)
+		return "", false
+	}
+	defer in.Close()
+	lines := newLineReader(in)
+	for range headLines {
+		ln, err := lines.next()
+		if err != nil {
+			l.left -= lines.offset
+			return "", false
+		}
+		if cwd := l.made(ln.text); cwd != "" {
+			l.left -= lines.offset
+			return cwd, true
+		}
+	}
+	l.left -= lines.offset
+	return "", true
+}
+
+// take adds a transcript that was made here, unless it is gone.
+func (l *shelves) take(f File) {
+	info, err := os.Stat(f.Path)
+	if err != nil {
+		l.unreadable("look at transcript", err)
+		return
+	}
+	if f.Size, f.ModTime = info.Size(), info.ModTime(); info.Mode().IsRegular() {
+		l.found.Files = append(l.found.Files, f)
+	}
+}
+
+// unreadable records what could not be read, unless it is merely not there.
+func (l *shelves) unreadable(step string, err error) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotFolder) {
+		l.found.Unreadable = append(l.found.Unreadable, fmt.Errorf("transcript: %s: %w", step, err))
+	}
+}
+
+func hashOf(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name)) //nolint:errcheck // a hash never fails
+	return h.Sum64()
+}
+
+// openPlain opens a file as it is.
+func openPlain(path string) (io.ReadCloser, error) { return os.Open(path) }
+
+// homeFolder is the folder that a variable of the environment names, or else one below the user's home; "" where neither is absolute.
+func (e Env) homeFolder(variable string, below ...string) string {
+	dir := e.getenv(variable)
+	if dir == "" && e.Home != "" {
+		dir = filepath.Join(append([]string{e.Home}, below...)...)
+	}
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Clean(dir)
+}
