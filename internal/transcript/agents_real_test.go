@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -204,6 +205,25 @@ func TestRealCopilot(t *testing.T) {
 	}
 }
 
+// rooted makes what the counter has as the agent wrote it absolute.
+func (c counted) rooted(root string) counted {
+	for i, p := range c.Edited {
+		if !filepath.IsAbs(p) {
+			c.Edited[i] = filepath.Join(root, p)
+		}
+	}
+	slices.Sort(c.Edited)
+	return c
+}
+
+func TestRealGemini(t *testing.T) {
+	const root = "/work/shop"
+	for name, want := range realSessions(t, "gemini") {
+		id, _, _ := strings.Cut(path.Base(name), ".")
+		harness.Equal(t, name, want.rooted(root).sums(), sum(readGemini(t, id, unzipped(t, "agents/"+name)), root))
+	}
+}
+
 // decodeAll reads a transcript to its end.
 func decodeAll(t *testing.T, agent transcript.Agent, raw []byte, opt transcript.Options) transcript.Document {
 	t.Helper()
@@ -289,4 +309,47 @@ func TestRealAgentsGrow(t *testing.T) {
 			harness.Equal(t, name, want, grown(t, agent, raw, opt, at))
 		}
 	}
+}
+
+// TestRealWholeGrow reads real sessions that are no growing lines as they stood at successive commits: what is stored of them, known
+// turns and calls left out, is what the last state gives, and so are the edits.
+func TestRealWholeGrow(t *testing.T) {
+	for folder, read := range map[string]func(t *testing.T, id string, raw []byte) transcript.Document{"gemini": readGemini} {
+		grown, err := filepath.Glob(harness.Data(t, "agents/growth/"+folder) + "/*.1.json.gz")
+		if err != nil || len(grown) == 0 {
+			t.Fatalf("no earlier states of %s: %v", folder, err)
+		}
+		for _, first := range grown {
+			id := strings.TrimSuffix(filepath.Base(first), ".1.json.gz")
+			var stored session.Session
+			var edits []transcript.Edit
+			var last transcript.Document
+			for _, state := range []string{"growth/" + folder + "/" + id + ".1", "growth/" + folder + "/" + id + ".2", folder + "/" + id} {
+				name := "agents/" + state + ".json.gz"
+				if _, err := os.Stat(filepath.Join(harness.Data(t, "agents"), "..", name)); err != nil {
+					continue // some have one
+				}
+				last = read(t, id, unzipped(t, name))
+				for _, s := range last.Sessions {
+					stored.Absorb(s.Session, session.Whole)
+					for _, e := range s.Edits {
+						if !slices.ContainsFunc(edits, func(had transcript.Edit) bool { return reflect.DeepEqual(had, e) }) {
+							edits = append(edits, e)
+						}
+					}
+				}
+			}
+			harness.Equal(t, id, withEdits(last), withEdits(transcript.Document{Sessions: []transcript.Part{{Session: stored, Edits: edits}}}))
+		}
+	}
+}
+
+func readGemini(t *testing.T, id string, raw []byte) transcript.Document {
+	t.Helper()
+	document := filepath.Join(t.TempDir(), "session.json")
+	if err := os.WriteFile(document, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := transcript.File{Path: document, NativeID: id, Cwd: "/work/shop", Whole: true}
+	return readFile(t, transcript.Gemini{}, f, []string{"/work/shop"})
 }

@@ -40,6 +40,7 @@ func samples() map[string]sample {
 		},
 		"codex":       codexSample(),
 		"copilot-cli": copilotSample(),
+		"gemini-cli":  geminiSample(),
 	}
 }
 
@@ -117,6 +118,38 @@ func copilotSample() sample {
 	}
 }
 
+// geminiSample is a session with a list that brings its context, a message that is written twice, an edit, one that failed, and
+// a resume that says everything again.
+func geminiSample() sample {
+	message := func(id, kind string, sec int, content, more string) string {
+		return fmt.Sprintf(`{"id":%q,"timestamp":"2026-11-20T09:00:%02d.000Z","type":%q,"content":%s%s}`, id, sec, kind, content, more)
+	}
+	const start = `{"sessionId":"970c70a7-5c8e","projectHash":"40fc","startTime":"2026-11-20T09:00:00.000Z","kind":"main"}`
+	calls := `,"toolCalls":[{"id":"c1","name":"replace","args":{"file_path":"cart.go","old_string":"one","new_string":"two"},"status":"success","timestamp":"2026-11-20T09:00:03.500Z","resultDisplay":{"fileDiff":"Index: cart.go\n--- cart.go\n+++ cart.go\n@@ -1 +1 @@\n-one\n+two\n"}},` +
+		`{"id":"c2","name":"write_file","args":{"file_path":"/work/shop/no.go","content":"x"},"status":"cancelled"},` +
+		`{"id":"c3","name":"run_shell_command","args":{"command":"go test"},"status":"success"}]`
+	return sample{
+		opt: transcript.Options{File: transcript.File{NativeID: "970c70a7-5c8e", Cwd: root, Whole: true}, Roots: []string{root}},
+		lines: []string{
+			start,
+			`{"$set":{"messages":[` + message("m0", "user", 0, `[{"text":"<session_context>\nlinux"}]`, "") + `]}}`,
+			message("m1", "user", 1, `[{"text":"fix the \"cart\" ümläut @cart.go"},{"text":"\n--- Content from referenced files ---"},{"text":"package"}]`, ""),
+			`not a record`,
+			`{"$set":{"lastUpdated":"2026-11-20T09:00:01.000Z"}}`,
+			message("m2", "gemini", 2, `"On it."`, `,"thoughts":[{"subject":"thinking"}]`),
+			message("m2", "gemini", 2, `"On it."`, calls),
+			message("m3", "user", 4, `[{"functionResponse":{"id":"c1"}}]`, ""),
+			message("m4", "info", 4, `"update available"`, ""),
+			message("m5", "gemini", 5, `[{"text":"Done."}]`, ""),
+			start,
+			`{"$set":{"messages":[` + message("m1", "user", 6, `[{"text":"fix it"}]`, "") + "," + message("m2", "gemini", 6, `[{"text":"**Thinking** On it."}]`, "") + "," + message("m9", "user", 6, `[{"text":"what happened so far"}]`, "") + `]}}`,
+			`{"$rewindTo":"m5"}`,
+			message("m6", "user", 7, `"thanks"`, ""),
+			message("m7", "user", 7, `"/quit"`, ""),
+		},
+	}
+}
+
 type sample struct {
 	opt   transcript.Options
 	lines []string
@@ -190,6 +223,10 @@ func shape(t *testing.T, agent transcript.Agent, s sample) {
 // where the first was done: together that is the whole.
 func boundaries(t *testing.T, agent transcript.Agent, s sample) {
 	raw := s.text()
+	if s.opt.File.Whole {
+		rewritten(t, agent, raw, s.opt)
+		return
+	}
 	want := flatten(read(t, agent, raw, s.opt))
 	for n := range raw {
 		first := read(t, agent, raw[:n], s.opt)
@@ -211,6 +248,28 @@ func boundaries(t *testing.T, agent transcript.Agent, s sample) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("stopped at byte %d of %d, done with %d (-want +got)\n%s", n, len(raw), first.Bytes, diff)
 		}
+	}
+}
+
+// rewritten reads what is read whole as it stood at every byte, each time from the start: what is stored of it, known turns and calls
+// left out, is the whole.
+func rewritten(t *testing.T, agent transcript.Agent, raw []byte, opt transcript.Options) {
+	want := flatten(read(t, agent, raw, opt))
+	stored := map[string]*session.Session{}
+	for n := range len(raw) + 1 {
+		for _, p := range read(t, agent, raw[:n], opt).Sessions {
+			if stored[p.NativeID] == nil {
+				stored[p.NativeID] = &session.Session{}
+			}
+			stored[p.NativeID].Absorb(p.Session, session.Whole)
+		}
+	}
+	var doc transcript.Document
+	for _, s := range stored {
+		doc.Sessions = append(doc.Sessions, transcript.Part{Session: *s})
+	}
+	if diff := cmp.Diff(want, flatten(doc)); diff != "" {
+		t.Fatalf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -102,6 +102,10 @@ func TestGenerated(t *testing.T) {
 			folder: "copilot-1.0.102", agent: transcript.Copilot{},
 			env: func(_, data string) map[string]string { return map[string]string{"COPILOT_HOME": data} },
 		},
+		{
+			folder: "gemini-cli-0.61.0", agent: transcript.Gemini{},
+			env: func(home, data string) map[string]string { linked(t, data, home, ".gemini"); return nil },
+		},
 	} {
 		t.Run(c.folder, func(t *testing.T) {
 			data := harness.Data(t, "agents-generated/"+c.folder)
@@ -139,6 +143,14 @@ func TestGenerated(t *testing.T) {
 				t.Errorf("%s is not expected", id)
 			}
 		})
+	}
+}
+
+// linked makes the data stand in a home.
+func linked(t *testing.T, data, home, name string) {
+	t.Helper()
+	if err := os.Symlink(data, filepath.Join(home, name)); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -1,0 +1,245 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Gemini reads the sessions of Google's Gemini CLI, versions 0.1 to 0.61:
+//
+//	<home>/.gemini/tmp/<project>/chats/session-<time>-<8 of the session ID>.jsonl   (.json before 0.39)
+//	<home>/.gemini/tmp/<project>/chats/<parent's session ID>/<session ID>.jsonl     (subagents)
+//
+// where <home> is ${GEMINI_CLI_HOME:-~}. <project> is a name that projects.json and <project>/.project_root tell the
+// folder of, or the SHA-256 of that folder. No record names it.
+//
+// A document (.json) is written anew with each message, and a line (.jsonl) may change what an earlier one said: so
+// both are read whole.
+type Gemini struct{}
+
+// Name is the source of the sessions.
+func (Gemini) Name() string { return "gemini-cli" }
+
+// geminiKnown is what Found.Known holds.
+type geminiKnown struct {
+	Roots  []string
+	Others []string          // folders of projects of other repositories
+	IDs    map[string]string // session IDs, by the paths of the files that hold them
+}
+
+// geminiLocator is one call of Locate.
+type geminiLocator struct {
+	env       Env
+	places    *places
+	had, next geminiKnown
+	found     Found
+}
+
+// Locate lists the sessions of the projects that are folders of the repository.
+func (Gemini) Locate(ctx context.Context, env Env) (Found, error) {
+	home := env.homeFolder("GEMINI_CLI_HOME")
+	if home == "" {
+		return Found{}, nil
+	}
+	l := geminiLocator{env: env, places: newPlaces(env.Roots), next: geminiKnown{Roots: env.Roots, IDs: map[string]string{}}}
+	if json.Unmarshal(env.Known, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
+		l.had = geminiKnown{}
+	}
+	store := filepath.Join(home, ".gemini", "tmp")
+	entries, err := list(store)
+	l.unreadable("list projects", err)
+	folders := l.folders(filepath.Join(home, ".gemini", "projects.json"))
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return Found{}, fmt.Errorf("transcript: locate: %w", err)
+		}
+		dir := filepath.Join(store, e.Name())
+		cwd := folders[e.Name()]
+		if cwd == "" {
+			cwd, _ = readLink(filepath.Join(dir, ".project_root"))
+		}
+		if l.ours(cwd) {
+			l.chats(filepath.Join(dir, "chats"), cwd)
+		}
+	}
+	if len(l.next.Others)+len(l.next.IDs) > 0 {
+		slices.Sort(l.next.Others)
+		if l.found.Known, err = json.Marshal(l.next); err != nil {
+			return Found{}, fmt.Errorf("transcript: remember projects: %w", err)
+		}
+	}
+	return l.found, nil
+}
+
+// maxProjects bounds projects.json, in bytes.
+const maxProjects = 4 << 20
+
+// folders are the folders of projects by their names. A name that is a hash tells those that are roots.
+func (l *geminiLocator) folders(path string) map[string]string {
+	out := map[string]string{}
+	for _, root := range l.places.roots {
+		sum := sha256.Sum256([]byte(root.spelling))
+		out[hex.EncodeToString(sum[:])] = root.spelling
+	}
+	raw, err := readBounded(path, maxProjects)
+	l.unreadable("read projects", err)
+	if endOfValue(raw, space(raw, 0)) > 0 {
+		gjson.GetBytes(raw, "projects").ForEach(func(dir, slug gjson.Result) bool {
+			out[slug.Str] = clean(dir.Str)
+			return true
+		})
+	}
+	return out
+}
+
+// ours reports whether a project's folder is one of the repository. That of another one is asked once.
+func (l *geminiLocator) ours(cwd string) bool {
+	_, other := slices.BinarySearch(l.had.Others, cwd)
+	if cwd == "" || !other && l.places.stand(cwd) == inside {
+		return cwd != ""
+	}
+	l.next.Others = append(l.next.Others, cwd)
+	return false
+}
+
+// chats takes the sessions of one project, and those of their subagents.
+func (l *geminiLocator) chats(dir, cwd string) {
+	entries, err := list(dir)
+	l.unreadable("list sessions", err)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		stem, document := strings.CutSuffix(e.Name(), ".json")
+		switch {
+		case e.IsDir():
+			l.subagents(path, cwd, e.Name())
+		case document && !contains(entries, stem+".jsonl"), strings.HasSuffix(e.Name(), ".jsonl"):
+			if strings.HasPrefix(e.Name(), "session-") {
+				l.take(File{Path: path, NativeID: l.id(path), Cwd: cwd, Whole: true})
+			}
+		}
+	}
+}
+
+func contains(entries []os.DirEntry, name string) bool {
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
+}
+
+func (l *geminiLocator) subagents(dir, cwd, parent string) {
+	entries, err := list(dir)
+	l.unreadable("list subagents", err)
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok && !e.IsDir() {
+			l.take(File{Path: filepath.Join(dir, e.Name()), NativeID: name(id), AgentID: name(id), Parent: name(parent), Cwd: cwd, Whole: true})
+		}
+	}
+}
+
+// id is the session's ID, of which the file's name has a part. It stands at the beginning, and never changes.
+func (l *geminiLocator) id(path string) string {
+	id := l.had.IDs[path]
+	if id == "" {
+		file, err := os.Open(path)
+		if err != nil {
+			l.unreadable("read session", err)
+			return ""
+		}
+		defer file.Close()
+		head := make([]byte, 4<<10)
+		n, _ := io.ReadFull(file, head) // a shorter file is no error
+		id = name(clean(gjson.GetBytes(head[:n], "sessionId").Str))
+	}
+	if id != "" {
+		l.next.IDs[path] = id
+	}
+	return id
+}
+
+func (l *geminiLocator) take(f File) {
+	info, err := os.Stat(f.Path)
+	l.unreadable("look at session", err)
+	if err != nil || !info.Mode().IsRegular() || f.NativeID == "" {
+		return
+	}
+	f.Size, f.ModTime = info.Size(), info.ModTime()
+	l.found.Files = append(l.found.Files, f)
+}
+
+func (l *geminiLocator) unreadable(step string, err error) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotFolder) {
+		l.found.Unreadable = append(l.found.Unreadable, fmt.Errorf("transcript: %s: %w", step, err))
+	}
+}
+
+// maxDocument bounds a session that is one JSON document, in bytes. The largest of 117 real ones has 1 MB.
+const maxDocument = 64 << 20
+
+// Open gives a session as lines: a document as the CLI itself turns it into them, the session first and then each message.
+func (Gemini) Open(_ context.Context, f File) (io.ReadCloser, error) {
+	if strings.HasSuffix(f.Path, ".jsonl") {
+		return openPlain(f.Path)
+	}
+	raw, err := readBounded(f.Path, maxDocument)
+	if err != nil {
+		return nil, err
+	}
+	return io.NopCloser(bytes.NewReader(documentLines(raw, "messages"))), nil
+}
+
+// documentLines writes a JSON object as lines: its members but one, and then each element of that one. What is no
+// object, as one that is being written, is a line that is none.
+func documentLines(raw []byte, messages string) []byte {
+	var lines, list []byte
+	head := []byte("{")
+	whole := fields(bytes.TrimSpace(raw), func(key, value []byte) {
+		if string(key) == messages {
+			list = value
+			return
+		}
+		head = append(head, '"')
+		head = append(append(append(head, key...), `":`...), value...)
+		head = append(head, ',')
+	})
+	if !whole || !gjson.ValidBytes(raw) {
+		return []byte("not a document\n")
+	}
+	lines = appendLine(lines, append(bytes.TrimSuffix(head, []byte(",")), '}'))
+	gjson.ParseBytes(list).ForEach(func(_, m gjson.Result) bool {
+		lines = appendLine(lines, []byte(m.Raw))
+		return true
+	})
+	return lines
+}
+
+// appendLine appends a JSON value on one line.
+func appendLine(lines, value []byte) []byte {
+	var one bytes.Buffer
+	if json.Compact(&one, value) == nil {
+		lines = append(append(lines, one.Bytes()...), '\n')
+	}
+	return lines
+}
+
+// readBounded reads a regular file that is not longer than some bytes.
+func readBounded(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fmt.Errorf("read %q: no file of at most %d MB", path, most>>20)
+	}
+	return os.ReadFile(path)
+}

@@ -1,0 +1,192 @@
+package transcript
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// geminiDecoder is one call of Decode. A message is written again under its ID when its calls are known, and a list of
+// messages ($set) may replace all: when a session is resumed, with the thoughts among the texts and the time of the
+// resume, and when it is compressed, with a summary as if a person had said it. What was said stays said: a list counts
+// only where no message stood before it, and of a message only its first text.
+type geminiDecoder struct {
+	decoder
+	part  *part
+	heard map[string]bool // IDs of messages
+	calls map[string]bool // IDs of calls
+	began bool            // a message stood by itself
+}
+
+// Decode reads the records of one session.
+func (g Gemini) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	d := geminiDecoder{decoder: newDecoder(g.Name(), opt), heard: map[string]bool{}, calls: map[string]bool{}}
+	d.part = d.session(opt.File.NativeID)
+	d.stand(d.part, opt.File.Cwd)
+	return d.read(ctx, r, d.line)
+}
+
+// line takes one record; it reports whether the line is one.
+func (d *geminiDecoder) line(ln []byte) bool {
+	if !fields(ln, func(_, _ []byte) {}) || !gjson.ValidBytes(ln) {
+		return false
+	}
+	rec := gjson.ParseBytes(ln)
+	set := rec.Get("$set")
+	switch {
+	case set.Exists():
+		d.about(set)
+		if list := set.Get("messages"); list.IsArray() && !d.began {
+			list.ForEach(func(_, m gjson.Result) bool { d.message(m); return true })
+		}
+	case rec.Get("$rewindTo").Exists():
+	case rec.Get("id").Exists():
+		d.began = true
+		d.message(rec)
+	case rec.Get("sessionId").Exists():
+		d.about(rec)
+	default:
+		d.skipped.unknown(text([]byte(rec.Get("type").Raw)))
+	}
+	return true
+}
+
+// about takes what is said of the session as a whole.
+func (d *geminiDecoder) about(rec gjson.Result) {
+	d.part.entitle(TitleAgent, text([]byte(rec.Get("summary").Raw)))
+	if rec.Get("kind").Str == "subagent" {
+		d.part.sub = true
+	}
+}
+
+func (d *geminiDecoder) message(m gjson.Result) {
+	d.clock(moment([]byte(m.Get("timestamp").Raw)))
+	id := cut(m.Get("id").String(), maxName)
+	again := d.heard[id]
+	d.heard[strings.Clone(id)] = true
+	switch kind := m.Get("type").Str; kind {
+	case "user":
+		if !again && !d.part.sub { // a subagent is told what to do in the middle of what it is to know
+			d.asks(d.part, geminiPrompt(m))
+		}
+	case "gemini":
+		if !again {
+			d.said(d.part, geminiText(m.Get("content")))
+		}
+		m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool { d.tool(c); return true })
+	case "info", "error", "warning":
+	default:
+		d.skipped.unknown(kind)
+	}
+}
+
+// geminiText joins the texts of a content.
+func geminiText(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.Str
+	}
+	var kept []string
+	content.ForEach(func(_, part gjson.Result) bool {
+		s := part.Str
+		if part.IsObject() {
+			s = part.Get("text").Str
+		}
+		if s != "" {
+			kept = append(kept, s)
+		}
+		return true
+	})
+	return strings.Join(kept, "\n")
+}
+
+// geminiPrompt is what a person typed of a message: nothing where it brings results of tools, is a command to the CLI
+// itself, or was written by it. The contents of the files that the person named stand behind a part that says so.
+func geminiPrompt(m gjson.Result) string {
+	content := m.Get("content")
+	if shown := m.Get("displayContent"); shown.Exists() && shown.Type != gjson.Null {
+		content = shown
+	}
+	brings := false
+	var kept []string
+	content.ForEach(func(_, part gjson.Result) bool {
+		s := part.Str
+		if part.IsObject() {
+			brings = brings || part.Get("functionResponse").Exists()
+			s = part.Get("text").Str
+		}
+		if strings.HasPrefix(strings.TrimSpace(s), "--- Content from referenced files ---") {
+			return false
+		}
+		kept = append(kept, s)
+		return true
+	})
+	s := strings.TrimSpace(strings.Join(kept, ""))
+	for _, begin := range [...]string{"/", "?", "<session_context>", "<hook_context>", "<loaded_context>", "<state_snapshot>", "System: "} {
+		if strings.HasPrefix(s, begin) {
+			return ""
+		}
+	}
+	if brings {
+		return ""
+	}
+	return s
+}
+
+// geminiActs are the tools that touch files or run commands.
+//
+//nolint:gochecknoglobals // a table
+var geminiActs = map[string]string{
+	"write_file": session.ActEdit, "replace": session.ActEdit,
+	"read_file": session.ActRead, "read_many_files": session.ActRead, "list_directory": session.ActRead, "glob": session.ActRead,
+	"grep_search": session.ActRead, "search_file_content": session.ActRead,
+	"run_shell_command": session.ActRun,
+}
+
+// tool takes a call, with its result.
+func (d *geminiDecoder) tool(c gjson.Result) {
+	id := cut(c.Get("id").String(), maxName)
+	if d.calls[id] {
+		return
+	}
+	if id == "" {
+		id = "#" + strconv.Itoa(len(d.part.ToolCalls))
+	}
+	d.calls[strings.Clone(id)] = true
+	args, status := c.Get("args"), c.Get("status").Str
+	u := use{id: id, tool: c.Get("name").Str}
+	u.act = geminiActs[u.tool]
+	switch u.act {
+	case session.ActRun:
+		u.cmd = args.Get("command").Str
+	case session.ActEdit, session.ActRead:
+		u.paths = firstOf(args, "file_path", "absolute_path", "path", "dir_path", "include.0")
+	}
+	if u.act == session.ActEdit && len(u.paths) > 0 && status == "success" {
+		u.edits = geminiEdit(u, args, c.Get("resultDisplay.fileDiff").Str)
+	}
+	d.call(d.part, u)
+	now := d.ts
+	d.clock(moment([]byte(c.Get("timestamp").Raw)))
+	if status == "success" || status == "error" || status == "cancelled" {
+		d.done(d.part, id, status != "success")
+	}
+	d.ts = now
+}
+
+// geminiEdit is what a call did to a file: what its result shows, else what it asks for.
+func geminiEdit(u use, args gjson.Result, diff string) []Edit {
+	e := Edit{Path: u.paths[0], Hunks: diffHunks(clean(diff))}
+	switch {
+	case len(e.Hunks) > 0:
+	case u.tool == "write_file":
+		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(args.Get("content").Str))}}, true
+	default:
+		e.Hunks = []Hunk{{linesOf(clean(args.Get("old_string").Str)), linesOf(clean(args.Get("new_string").Str))}}
+	}
+	return []Edit{e}
+}
