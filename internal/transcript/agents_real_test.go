@@ -314,7 +314,7 @@ func TestRealAgentsGrow(t *testing.T) {
 // TestRealWholeGrow reads real sessions that are no growing lines as they stood at successive commits: what is stored of them, known
 // turns and calls left out, is what the last state gives, and so are the edits.
 func TestRealWholeGrow(t *testing.T) {
-	for folder, read := range map[string]func(t *testing.T, id string, raw []byte) transcript.Document{"gemini": readGemini} {
+	for folder, read := range map[string]func(t *testing.T, id string, raw []byte) transcript.Document{"gemini": readGemini, "opencode": readOpenCode} {
 		grown, err := filepath.Glob(harness.Data(t, "agents/growth/"+folder) + "/*.1.json.gz")
 		if err != nil || len(grown) == 0 {
 			t.Fatalf("no earlier states of %s: %v", folder, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -41,6 +42,7 @@ func samples() map[string]sample {
 		"codex":       codexSample(),
 		"copilot-cli": copilotSample(),
 		"gemini-cli":  geminiSample(),
+		"opencode":    openCodeSample(),
 	}
 }
 
@@ -150,6 +152,38 @@ func geminiSample() sample {
 	}
 }
 
+// openCodeSample is the rows of a session with an edit, one that failed, and what the program said in between.
+func openCodeSample() sample {
+	ms := func(sec int) int64 { return time.Date(2026, 11, 20, 9, 0, sec, 0, time.UTC).UnixMilli() }
+	message := func(id, role string, sec int, more string) string {
+		return fmt.Sprintf(`{"message":{"id":%q,"created":%d,"role":%q%s}}`, id, ms(sec), role, more)
+	}
+	tool := func(id, tool, status, input, more string) string {
+		return fmt.Sprintf(`{"part":{"type":"tool","tool":%q,"callID":%q,"status":%q,"input":%s%s}}`, tool, id, status, input, more)
+	}
+	return sample{
+		opt: transcript.Options{File: transcript.File{NativeID: "ses_1", Whole: true}, Roots: []string{root}},
+		lines: []string{
+			`{"session":{"id":"ses_1","directory":"/work/shop","title":"New session - 2026-11-20","version":"1.18.33"}}`,
+			message("m1", "user", 1, ""),
+			`{"part":{"type":"text","text":"fix the \"cart\" ümläut"}}`,
+			`{"part":{"type":"text","text":"Called the Read tool","synthetic":1}}`,
+			`not a record`,
+			message("m2", "assistant", 2, `,"done":true`),
+			fmt.Sprintf(`{"part":{"type":"text","text":"On it.","start":%d,"end":%d}}`, ms(2), ms(2)+5),
+			tool("c1", "edit", "completed", `{"filePath":"/work/shop/cart.go","oldString":"one","newString":"two"}`, `,"diff":"Index: /work/shop/cart.go\n===\n--- /work/shop/cart.go\n+++ /work/shop/cart.go\n@@ -1,1 +1,1 @@\n-one\n+two\n"`),
+			tool("c2", "write", "error", `{"filePath":"/work/shop/no.go","content":"x"}`, ""),
+			tool("c3", "apply_patch", "completed", `{"patchText":"*** Begin Patch\n*** Update File: a.go\n@@\n-a\n+b\n*** Add File: b.go\n+c\n*** End Patch"}`, ""),
+			tool("c4", "bash", "running", `{"command":"go test"}`, ""),
+			message("m3", "user", 3, ""),
+			message("m4", "assistant", 4, `,"done":true,"summary":true`),
+			`{"part":{"type":"text","text":"what happened so far","end":1}}`,
+			message("m5", "assistant", 5, ""),
+			`{"part":{"type":"text","text":"Done.","end":1}}`,
+		},
+	}
+}
+
 type sample struct {
 	opt   transcript.Options
 	lines []string
@@ -219,7 +253,10 @@ func shape(t *testing.T, agent transcript.Agent, s sample) {
 	}
 }
 
-// boundaries reads a growing file twice, stopped at every byte, the second time from
+// step is how many bytes lie between two places where a read is stopped: all lines are stopped in every part of theirs.
+const step = 3
+
+// boundaries reads a growing file twice, stopped all along, the second time from
 // where the first was done: together that is the whole.
 func boundaries(t *testing.T, agent transcript.Agent, s sample) {
 	raw := s.text()
@@ -228,7 +265,7 @@ func boundaries(t *testing.T, agent transcript.Agent, s sample) {
 		return
 	}
 	want := flatten(read(t, agent, raw, s.opt))
-	for n := range raw {
+	for n := 0; n < len(raw); n += step {
 		first := read(t, agent, raw[:n], s.opt)
 		if first.Bytes > int64(n) {
 			t.Fatalf("at %d: done with %d bytes", n, first.Bytes)
@@ -256,7 +293,7 @@ func boundaries(t *testing.T, agent transcript.Agent, s sample) {
 func rewritten(t *testing.T, agent transcript.Agent, raw []byte, opt transcript.Options) {
 	want := flatten(read(t, agent, raw, opt))
 	stored := map[string]*session.Session{}
-	for n := range len(raw) + 1 {
+	for n := len(raw) % step; n <= len(raw); n += step {
 		for _, p := range read(t, agent, raw[:n], opt).Sessions {
 			if stored[p.NativeID] == nil {
 				stored[p.NativeID] = &session.Session{}

@@ -62,9 +62,18 @@ func newDecoder(source string, opt Options) decoder {
 	return d
 }
 
-// read gives visit each line, and closes the read. Where it begins behind the first record, that one is read before,
-// for what it says of the session as a whole.
+// read gives visit each line, and closes the read.
 func (d *decoder) read(ctx context.Context, r io.Reader, visit func([]byte) bool) (Document, error) {
+	done, err := d.records(ctx, r, visit)
+	if err != nil {
+		return Document{}, err
+	}
+	return d.document(d.unfinished(done)), nil
+}
+
+// records gives visit each line, and returns how many bytes it is done with. Where the read begins behind the first
+// record, that one is read before, for what it says of the session as a whole.
+func (d *decoder) records(ctx context.Context, r io.Reader, visit func([]byte) bool) (int64, error) {
 	if len(d.opt.Head) > 0 {
 		d.start = -1
 		visit(d.opt.Head)
@@ -74,9 +83,9 @@ func (d *decoder) read(ctx context.Context, r io.Reader, visit func([]byte) bool
 		return visit(ln.text)
 	})
 	if err != nil {
-		return Document{}, fmt.Errorf("transcript: decode %q: %w", d.opt.File.Path, err)
+		return 0, fmt.Errorf("transcript: decode %q: %w", d.opt.File.Path, err)
 	}
-	return d.document(d.unfinished(done)), nil
+	return done, nil
 }
 
 // session is the session with a native ID.

@@ -106,6 +106,13 @@ func TestGenerated(t *testing.T) {
 			folder: "gemini-cli-0.61.0", agent: transcript.Gemini{},
 			env: func(home, data string) map[string]string { linked(t, data, home, ".gemini"); return nil },
 		},
+		{
+			folder: "opencode-1.18.33", agent: transcript.OpenCode{},
+			env: func(home, data string) map[string]string {
+				linked(t, data, home, "opencode")
+				return map[string]string{"XDG_DATA_HOME": home}
+			},
+		},
 	} {
 		t.Run(c.folder, func(t *testing.T) {
 			data := harness.Data(t, "agents-generated/"+c.folder)

@@ -1,0 +1,320 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// OpenCode reads the sessions of OpenCode 1.2 to 1.18, which keeps all of them in one SQLite database:
+//
+//	<data>/opencode.db, or opencode-<channel>.db
+//
+// where <data> is ${XDG_DATA_HOME:-~/.local/share}/opencode; $OPENCODE_DB names another file. A session is named
+// <database>/<session ID>, and is read as lines: its row, and then each message with its parts. The database may be open in
+// the agent: see sqlite.go.
+type OpenCode struct{}
+
+// Name is the source of the sessions.
+func (OpenCode) Name() string { return "opencode" }
+
+// openCodeKnown is what Found.Known holds.
+type openCodeKnown struct {
+	Roots []string
+	DBs   []openCodeDB
+}
+
+// openCodeDB is what is known of one database.
+type openCodeDB struct {
+	Path  string
+	Stamp string // see stampOf
+	Files []File // sessions made here
+}
+
+// Locate lists the sessions whose folder is one of the repository. A database that has not changed is not opened.
+func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) {
+	had, next := openCodeKnown{}, openCodeKnown{Roots: env.Roots}
+	if json.Unmarshal(env.Known, &had) != nil || !slices.Equal(had.Roots, env.Roots) {
+		had = openCodeKnown{}
+	}
+	var found Found
+	for _, path := range openCodeStores(env) {
+		stamp, changed := stampOf(path)
+		if stamp == "" {
+			continue
+		}
+		db := openCodeDB{Path: path, Stamp: stamp}
+		if at := slices.IndexFunc(had.DBs, func(k openCodeDB) bool { return k.Path == path && k.Stamp == stamp }); at >= 0 {
+			db.Files = had.DBs[at].Files
+		} else {
+			var err error
+			if db.Files, err = openCodeSessions(ctx, path, env.Roots); ctx.Err() != nil {
+				return Found{}, fmt.Errorf("transcript: locate: %w", ctx.Err())
+			} else if err != nil {
+				found.Unreadable = append(found.Unreadable, fmt.Errorf("transcript: read %q: %w", path, err))
+				continue
+			}
+		}
+		found.Files = append(found.Files, db.Files...)
+		if env.Now.Sub(changed) < settled {
+			db.Stamp = "" // what is written in the same instant would not show
+		}
+		next.DBs = append(next.DBs, db)
+	}
+	if len(next.DBs) > 0 {
+		var err error
+		if found.Known, err = json.Marshal(next); err != nil {
+			return Found{}, fmt.Errorf("transcript: remember sessions: %w", err)
+		}
+	}
+	return found, nil
+}
+
+// openCodeStores are the databases that there may be.
+func openCodeStores(env Env) []string {
+	data := env.homeFolder("XDG_DATA_HOME", ".local", "share")
+	if data == "" {
+		return nil
+	}
+	data = filepath.Join(data, "opencode")
+	stores := []string{filepath.Join(data, "opencode.db")}
+	if channels, err := filepath.Glob(filepath.Join(data, "opencode-*.db")); err == nil {
+		stores = append(stores, channels...)
+	}
+	if own := env.getenv("OPENCODE_DB"); own != "" && own != ":memory:" {
+		if !filepath.IsAbs(own) {
+			own = filepath.Join(data, own)
+		}
+		stores = append(stores, filepath.Clean(own))
+	}
+	slices.Sort(stores)
+	return slices.Compact(stores)
+}
+
+// stampOf tells whether a database has changed: the sizes and times of its file and of its log. It is empty where there is
+// none. The time is that of the last change.
+func stampOf(path string) (stamp string, changed time.Time) {
+	for _, name := range []string{path, path + "-wal"} {
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() {
+			if name == path {
+				return "", changed
+			}
+			continue
+		}
+		stamp += fmt.Sprintf("%d %d ", info.Size(), info.ModTime().UnixNano())
+		if info.ModTime().After(changed) {
+			changed = info.ModTime()
+		}
+	}
+	return stamp, changed
+}
+
+// openCodeSessions lists the sessions of a database that were made here.
+func openCodeSessions(ctx context.Context, path string, roots []string) (files []File, err error) {
+	places := newPlaces(roots)
+	return files, readDB(ctx, path, func(db *rows) error {
+		files = nil
+		for last, more := "", true; more; {
+			more, err = db.each(ctx, func(scan func(...any) error) error {
+				var id, dir string
+				var updated int64
+				if scan(&id, &dir, &updated) != nil {
+					return nil
+				}
+				last = id
+				if id = name(clean(id)); id != "" && !strings.ContainsAny(id, `/\`) && places.stand(clean(dir)) == inside {
+					files = append(files, File{Path: filepath.Join(path, id), NativeID: id, ModTime: time.UnixMilli(updated).UTC(), Whole: true})
+				}
+				return nil
+			}, `SELECT id, directory, time_updated FROM session WHERE id > ? ORDER BY id`, last)
+			if err != nil {
+				return err
+			}
+		}
+		for i := range files {
+			if err := files[i].latest(ctx, db); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// lastParts is what was written last of a session: its own row does not follow its messages, nor these their parts. What
+// still changes belongs to one of its last messages.
+const lastParts = `SELECT
+	(SELECT count(*) FROM message WHERE session_id = ?1) + (SELECT count(*) FROM part WHERE message_id IN recent),
+	max(coalesce((SELECT max(time_updated) FROM message WHERE id IN recent), 0),
+		coalesce((SELECT max(time_updated) FROM part WHERE message_id IN recent), 0))`
+
+// latest finds when anything of a session was last written. The number of rows stands for a size.
+func (f *File) latest(ctx context.Context, db *rows) error {
+	_, err := db.each(ctx, func(scan func(...any) error) error {
+		var n, at int64
+		if err := scan(&n, &at); err != nil {
+			return err
+		}
+		if f.Size = n; time.UnixMilli(at).After(f.ModTime) {
+			f.ModTime = time.UnixMilli(at).UTC()
+		}
+		return nil
+	}, `WITH recent AS (SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created DESC, id DESC LIMIT 4) `+lastParts, f.NativeID)
+	return err
+}
+
+// maxSession bounds the lines of one session, in bytes: the outputs of tools are not among them.
+const maxSession = 256 << 20
+
+// Open gives a session's rows as lines.
+func (OpenCode) Open(ctx context.Context, f File) (io.ReadCloser, error) {
+	path, id := filepath.Split(f.Path)
+	var lines bytes.Buffer
+	err := readDB(ctx, filepath.Clean(path), func(db *rows) error {
+		lines.Reset()
+		return openCodeLines(ctx, db, id, &lines)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("session %s: %w", id, err)
+	}
+	return io.NopCloser(&lines), nil
+}
+
+// openCodeRow is one line.
+type openCodeRow struct {
+	Session *openCodeSession `json:"session,omitempty"`
+	Message *openCodeMessage `json:"message,omitempty"`
+	Part    json.RawMessage  `json:"part,omitempty"`
+}
+
+type openCodeSession struct {
+	ID        string `json:"id"`
+	Parent    string `json:"parent,omitempty"`
+	Directory string `json:"directory"`
+	Title     string `json:"title,omitempty"`
+	Version   string `json:"version,omitempty"`
+}
+
+type openCodeMessage struct {
+	ID      string `json:"id"`
+	Created int64  `json:"created"` // milliseconds since 1970
+	Role    string `json:"role"`
+	Done    bool   `json:"done,omitempty"`    // nothing is added to it
+	Summary bool   `json:"summary,omitempty"` // it sums up what was said before
+}
+
+// The statements give what is kept and no more: outputs of tools and whole files are not read. What is no JSON gives no
+// row.
+const (
+	openCodeSessionRow = `SELECT id, coalesce(parent_id, ''), directory, title, version FROM session WHERE id = ?`
+
+	openCodeMessages = `SELECT id, time_created,
+	coalesce(json_extract(data, '$.time.created'), time_created),
+	coalesce(json_extract(data, '$.role'), ''),
+	json_type(data, '$.time.completed') IS NOT NULL OR json_type(data, '$.error') IS NOT NULL OR json_type(data, '$.finish') IS NOT NULL,
+	coalesce(json_type(data, '$.summary') = 'true', 0)
+	FROM message WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) AND json_valid(data) ORDER BY time_created, id`
+
+	// Messages come first in the join (CROSS), so that rows come in their order without being sorted.
+	openCodeParts = `SELECT m.time_created, m.id, p.id, json_object(
+	'type', json_extract(p.data, '$.type'), 'text', CASE WHEN json_extract(p.data, '$.type') = 'text' THEN json_extract(p.data, '$.text') END,
+	'synthetic', json_extract(p.data, '$.synthetic'), 'ignored', json_extract(p.data, '$.ignored'), 'command', json_extract(p.data, '$.command'),
+	'start', json_extract(p.data, '$.time.start'), 'end', json_extract(p.data, '$.time.end'),
+	'tool', json_extract(p.data, '$.tool'), 'callID', json_extract(p.data, '$.callID'),
+	'status', json_extract(p.data, '$.state.status'), 'input', json(p.data -> '$.state.input'),
+	'ended', json_extract(p.data, '$.state.time.end'),
+	'diff', coalesce(json_extract(p.data, '$.state.metadata.diff'), json_extract(p.data, '$.state.metadata.filediff.patch')))
+	FROM message m CROSS JOIN part p ON p.message_id = m.id
+	WHERE m.session_id = ?1 AND m.time_created >= ?2 AND (m.time_created, m.id, p.id) > (?2, ?3, ?4)
+	AND CASE WHEN octet_length(p.data) <= ?5 AND json_valid(p.data) THEN json_extract(p.data, '$.type') END IN ('text', 'tool', 'subtask')
+	ORDER BY m.time_created, m.id, p.id`
+)
+
+// openCodeLines writes the lines of a session.
+func openCodeLines(ctx context.Context, db *rows, id string, out *bytes.Buffer) error {
+	_, err := db.each(ctx, func(scan func(...any) error) error {
+		var s openCodeSession
+		if err := scan(&s.ID, &s.Parent, &s.Directory, &s.Title, &s.Version); err != nil {
+			return err
+		}
+		return openCodeRow{Session: &s}.write(out)
+	}, openCodeSessionRow, id)
+	if err != nil {
+		return err
+	}
+	messages, err := openCodeList(ctx, db, id)
+	if err != nil {
+		return err
+	}
+	return openCodeParted(ctx, db, id, messages, out)
+}
+
+// openCodeParted writes messages, each with its parts behind it. A message that came since they were listed is left out.
+func openCodeParted(ctx context.Context, db *rows, id string, messages []openCodeMessage, out *bytes.Buffer) (err error) {
+	written, place := 0, make(map[string]int, len(messages))
+	for i, m := range messages {
+		place[m.ID] = i
+	}
+	upTo := func(n int) error {
+		for ; written < n; written++ {
+			if err := (openCodeRow{Message: &messages[written]}).write(out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	at, message, last := int64(-1), "", ""
+	for more := true; more; {
+		more, err = db.each(ctx, func(scan func(...any) error) error {
+			var part []byte
+			if scan(&at, &message, &last, &part) != nil {
+				return nil
+			}
+			i, listed := place[message]
+			if !listed {
+				return nil
+			}
+			if err := upTo(i + 1); err != nil {
+				return err
+			}
+			return openCodeRow{Part: part}.write(out)
+		}, openCodeParts, id, at, message, last, MaxLine)
+		if err != nil {
+			return err
+		}
+	}
+	return upTo(len(messages))
+}
+
+// openCodeList lists the messages of a session in their order.
+func openCodeList(ctx context.Context, db *rows, id string) (out []openCodeMessage, err error) {
+	at, last := int64(-1), ""
+	for more := true; more; {
+		more, err = db.each(ctx, func(scan func(...any) error) error {
+			var m openCodeMessage
+			if scan(&last, &at, &m.Created, &m.Role, &m.Done, &m.Summary) == nil {
+				m.ID = last
+				out = append(out, m)
+			}
+			return nil
+		}, openCodeMessages, id, at, last)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (r openCodeRow) write(out *bytes.Buffer) error {
+	if out.Len() > maxSession {
+		return fmt.Errorf("its lines are more than %d MB", maxSession>>20)
+	}
+	return json.NewEncoder(out).Encode(r)
+}

@@ -1,0 +1,193 @@
+package transcript
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// openCodeDecoder is one call of Decode. An answer is written while it is given. Of the last one, what is not done waits,
+// and all that follows, so that it stands in its order when it is done.
+type openCodeDecoder struct {
+	decoder
+	part   *part
+	role   string // of the message
+	skip   bool   // the message is no part of the conversation
+	over   bool   // nothing is added to the last answer
+	prompt []string
+	held   []string // records that wait
+}
+
+// Decode reads the rows of one session, as Open gives them.
+func (o OpenCode) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	d := openCodeDecoder{decoder: newDecoder(o.Name(), opt), over: true}
+	d.part = d.session(opt.File.NativeID)
+	end, err := d.records(ctx, r, d.line)
+	if err != nil {
+		return Document{}, err
+	}
+	d.ask()
+	return d.document(end), nil
+}
+
+// line takes one row; it reports whether the line is one.
+func (d *openCodeDecoder) line(ln []byte) bool {
+	if !fields(ln, func(_, _ []byte) {}) || !gjson.ValidBytes(ln) {
+		return false
+	}
+	row := gjson.ParseBytes(ln)
+	switch m := row.Get("message"); {
+	case m.Get("role").Str == session.RoleAssistant:
+		held := d.held
+		d.held, d.over = nil, true // it was given up
+		for _, row := range held {
+			d.row(gjson.Parse(row))
+		}
+	case len(d.held) > 0, m.Exists() && !d.over:
+		d.held = append(d.held, string(ln))
+		return true
+	}
+	if !d.row(row) {
+		d.held = append(d.held, string(ln))
+	}
+	return true
+}
+
+// row takes a row; it reports whether it is done.
+func (d *openCodeDecoder) row(row gjson.Result) bool {
+	s, m, p := row.Get("session"), row.Get("message"), row.Get("part")
+	switch {
+	case s.Exists():
+		d.about(s)
+	case m.Exists():
+		d.message(m)
+	case p.Exists():
+		return d.piece(p)
+	default:
+		d.skipped.unknown("row")
+	}
+	return true
+}
+
+// about takes what is said of the session as a whole.
+func (d *openCodeDecoder) about(s gjson.Result) {
+	d.version = name(clean(s.Get("version").Str))
+	if d.part.ParentNative = name(clean(s.Get("parent").Str)); d.part.ParentNative != "" {
+		d.part.sub = true
+	}
+	d.stand(d.part, clean(s.Get("directory").Str))
+	title := clean(s.Get("title").Str)
+	if !strings.HasPrefix(title, "New session - ") && !strings.HasPrefix(title, "Child session - ") {
+		d.part.entitle(TitleAgent, title)
+	}
+}
+
+func (d *openCodeDecoder) message(m gjson.Result) {
+	d.ask()
+	d.clock(moment([]byte(m.Get("created").Raw)))
+	d.role = m.Get("role").Str
+	d.skip = d.role == session.RoleAssistant && m.Get("summary").Bool()
+	if d.role == session.RoleAssistant {
+		d.over = m.Get("done").Bool()
+	}
+}
+
+// ask gives the prompt of a message that is read.
+func (d *openCodeDecoder) ask() {
+	d.asks(d.part, strings.Join(d.prompt, "\n\n"))
+	d.prompt = nil
+}
+
+// piece takes a part of a message; it reports whether that is done.
+func (d *openCodeDecoder) piece(p gjson.Result) bool {
+	kind := p.Get("type").Str
+	switch {
+	case d.skip:
+	case d.role != session.RoleAssistant:
+		if kind == "subtask" { // a command of the person; its prompt is a template
+			d.prompt = append(d.prompt, "/"+p.Get("command").Str)
+		} else if s := clean(p.Get("text").Str); kind == "text" && !p.Get("synthetic").Bool() && !p.Get("ignored").Bool() && strings.TrimSpace(s) != "" {
+			d.prompt = append(d.prompt, strings.Clone(s))
+		}
+	case kind == "text":
+		if !d.over && p.Get("end").Type != gjson.Number {
+			return false
+		}
+		now := d.ts
+		d.clock(moment([]byte(p.Get("start").Raw)))
+		d.said(d.part, p.Get("text").Str)
+		d.ts = now
+	case kind == "tool":
+		if !d.over && p.Get("status").Str == "pending" { // what it is asked is not there yet
+			return false
+		}
+		d.tool(p)
+	}
+	return true
+}
+
+// openCodeActs are the tools that touch files or run commands.
+//
+//nolint:gochecknoglobals // a table
+var openCodeActs = map[string]string{
+	"edit": session.ActEdit, "write": session.ActEdit, "multiedit": session.ActEdit, "apply_patch": session.ActEdit, "patch": session.ActEdit,
+	"read": session.ActRead, "grep": session.ActRead, "glob": session.ActRead, "list": session.ActRead,
+	"bash": session.ActRun, "shell": session.ActRun,
+}
+
+// tool takes a call, with its result where it has one.
+func (d *openCodeDecoder) tool(p gjson.Result) {
+	u := use{id: p.Get("callID").Str, tool: p.Get("tool").Str}
+	if u.id == "" {
+		u.id = "?"
+	}
+	u.act = openCodeActs[u.tool]
+	input, status := p.Get("input"), p.Get("status").Str
+	switch patch := input.Get("patchText"); {
+	case patch.Type == gjson.String:
+		u.paths, u.edits = patchedFiles(clean(patch.Str))
+	case u.act == session.ActEdit:
+		u.paths = firstOf(input, "filePath", "path")
+		u.edits = openCodeEdit(u, input)
+	case u.act == session.ActRead:
+		u.paths = firstOf(input, "filePath", "path")
+	case u.act == session.ActRun:
+		u.cmd = input.Get("command").Str
+	}
+	d.call(d.part, u)
+	now := d.ts
+	d.clock(moment([]byte(p.Get("ended").Raw)))
+	switch status {
+	case "completed":
+		d.part.exactly(u.id, p.Get("diff").Str)
+		d.done(d.part, u.id, false)
+	case "error":
+		d.done(d.part, u.id, true)
+	}
+	delete(d.part.asked, u.id)
+	d.ts = now
+}
+
+// openCodeEdit is what a call asks to be done to one file.
+func openCodeEdit(u use, input gjson.Result) []Edit {
+	if len(u.paths) == 0 {
+		return nil
+	}
+	e := Edit{Path: u.paths[0]}
+	if whole := input.Get("content"); whole.Type == gjson.String {
+		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(whole.Str))}}, true
+		return []Edit{e}
+	}
+	parts := input.Get("edits").Array()
+	if len(parts) == 0 {
+		parts = []gjson.Result{input}
+	}
+	for _, in := range parts {
+		e.Hunks = append(e.Hunks, Hunk{linesOf(clean(in.Get("oldString").Str)), linesOf(clean(in.Get("newString").Str))})
+	}
+	return []Edit{e}
+}

@@ -1,0 +1,301 @@
+package transcript_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/transcript"
+	"github.com/git-rekal/git-rekal/tests/harness"
+)
+
+// openCodeSchema is what OpenCode 1.18 makes of what is read here.
+const openCodeSchema = `
+CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text NOT NULL, title text NOT NULL, version text NOT NULL,
+	time_created integer NOT NULL, time_updated integer NOT NULL);
+CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE INDEX message_session_time_created_id_idx ON message (session_id, time_created, id);
+CREATE INDEX part_message_id_id_idx ON part (message_id, id);`
+
+// openCodeDB is a database as OpenCode keeps it, in WAL mode and open.
+type openCodeDB struct {
+	*sql.DB
+	t    testing.TB
+	home string
+}
+
+func newOpenCodeDB(t testing.TB, home string) openCodeDB {
+	t.Helper()
+	dir := filepath.Join(home, ".local", "share", "opencode")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "opencode.db")+"?_journal_mode=WAL&_busy_timeout=5000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	out := openCodeDB{db, t, home}
+	out.do(openCodeSchema)
+	return out
+}
+
+func (db openCodeDB) do(statement string, args ...any) {
+	db.t.Helper()
+	if _, err := db.Exec(statement, args...); err != nil {
+		db.t.Fatal(err)
+	}
+}
+
+func (db openCodeDB) session(id, parent, dir, title string, at int64) {
+	db.t.Helper()
+	db.do(`INSERT OR REPLACE INTO session VALUES (?, nullif(?, ''), ?, ?, '1.18.33', ?, ?)`, id, parent, dir, title, at, at)
+}
+
+func (db openCodeDB) message(id, session string, at int64, data string) {
+	db.t.Helper()
+	db.do(`INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)`, id, session, at, at, data)
+}
+
+func (db openCodeDB) part(id, message, session string, at int64, data string) {
+	db.t.Helper()
+	db.do(`INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?, ?)`, id, message, session, at, at, data)
+}
+
+// find locates the sessions of a folder.
+func (db openCodeDB) find(known []byte, root string) transcript.Found {
+	db.t.Helper()
+	found, err := transcript.OpenCode{}.Locate(context.Background(), transcript.Env{Home: db.home, Roots: []string{root}, Known: known, Now: time.Now().Add(time.Hour)})
+	if err != nil || len(found.Unreadable) > 0 {
+		db.t.Fatal(err, found.Unreadable)
+	}
+	return found
+}
+
+// export is what `opencode export` prints.
+type export struct {
+	Info struct {
+		ID, ParentID, Directory, Title, Version string
+		Time                                    struct{ Created, Updated int64 }
+	}
+	Messages []struct {
+		Info  map[string]any
+		Parts []map[string]any
+	}
+}
+
+// load puts an export into the database, with stand-ins for IDs that its exporter took out.
+func (db openCodeDB) load(raw []byte) export {
+	db.t.Helper()
+	var e export
+	if err := json.Unmarshal(raw, &e); err != nil {
+		db.t.Fatal(err)
+	}
+	db.session(e.Info.ID, e.Info.ParentID, e.Info.Directory, e.Info.Title, e.Info.Time.Updated)
+	for i, m := range e.Messages {
+		id := fmt.Sprintf("msg_%s_%05d", e.Info.ID[4:], i)
+		at := int64(m.Info["time"].(map[string]any)["created"].(float64)) + int64(len(m.Parts)) // so that growth shows
+		delete(m.Info, "id")
+		data, _ := json.Marshal(m.Info)
+		db.message(id, e.Info.ID, at, string(data))
+		for k, p := range m.Parts {
+			delete(p, "id")
+			data, _ := json.Marshal(p)
+			db.part(fmt.Sprintf("prt_%s_%05d_%05d", e.Info.ID[4:], i, k), id, e.Info.ID, at, string(data))
+		}
+	}
+	return e
+}
+
+func readOpenCode(t *testing.T, id string, raw []byte) transcript.Document {
+	t.Helper()
+	db := newOpenCodeDB(t, t.TempDir())
+	root := db.load(raw).Info.Directory
+	for _, f := range db.find(nil, root).Files {
+		if f.NativeID == id {
+			return readFile(t, transcript.OpenCode{}, f, []string{root})
+		}
+	}
+	t.Fatalf("%s is not found", id)
+	return transcript.Document{}
+}
+
+func TestRealOpenCode(t *testing.T) {
+	for name, want := range realSessions(t, "opencode") {
+		id, _, _ := strings.Cut(path.Base(name), ".")
+		raw := unzipped(t, "agents/"+name)
+		var e export
+		if err := json.Unmarshal(raw, &e); err != nil {
+			t.Fatal(err)
+		}
+		want.Prompts += want.Commands // a command that a person gave is what was said
+		want.Tools["apply_patch"] = 0 // one call for each file that a patch names
+		for _, m := range e.Messages {
+			for _, p := range m.Parts {
+				if state, ok := p["state"].(map[string]any); ok && p["tool"] == "apply_patch" {
+					patch, _ := json.Marshal(state["input"])
+					want.Tools["apply_patch"] += len(patchHeaders.FindAll(patch, -1))
+				}
+			}
+		}
+		if want.Tools["apply_patch"] == 0 {
+			delete(want.Tools, "apply_patch")
+		}
+		if want.Child { // its answers and calls are a subagent's
+			want.Tools, want.ToolsSub, want.Texts, want.TextsSub = want.ToolsSub, want.Tools, 0, want.Texts
+		}
+		harness.Equal(t, name, want.rooted(e.Info.Directory).sums(), sum(readOpenCode(t, id, raw), e.Info.Directory))
+	}
+}
+
+// TestOpenCodeInProgress: an answer that is being given waits, and so does what is typed meanwhile; a call that runs does not.
+func TestOpenCodeInProgress(t *testing.T) {
+	const ses, root = "ses_1", "/work/shop"
+	db := newOpenCodeDB(t, t.TempDir())
+	db.session(ses, "", root, "New session - 2026", 1000)
+	db.message("msg_1", ses, 1000, `{"role":"user","time":{"created":1000}}`)
+	db.part("prt_1", "msg_1", ses, 1000, `{"type":"text","text":"fix it"}`)
+	db.message("msg_2", ses, 2000, `{"role":"assistant","time":{"created":2000}}`)
+	db.part("prt_2", "msg_2", ses, 2000, `{"type":"text","text":"On i","time":{"start":2001}}`)
+	said := func() []string {
+		t.Helper()
+		doc := readFile(t, transcript.OpenCode{}, db.find(nil, root).Files[0], []string{root})
+		return flatten(doc)[ses]
+	}
+	harness.Equal(t, "while text is written", 1, len(said()))
+	db.part("prt_2", "msg_2", ses, 2100, `{"type":"text","text":"On it.","time":{"start":2001,"end":2100}}`)
+	db.part("prt_3", "msg_2", ses, 2200, `{"type":"tool","tool":"bash","callID":"c","state":{"status":"running","input":{"command":"git commit"},"time":{"start":2200}}}`)
+	db.message("msg_3", ses, 2300, `{"role":"user","time":{"created":2300}}`)
+	db.part("prt_4", "msg_3", ses, 2300, `{"type":"text","text":"faster"}`)
+	doc := readFile(t, transcript.OpenCode{}, db.find(nil, root).Files[0], []string{root})
+	if s := doc.Sessions[0]; len(s.Turns) != 2 || len(s.ToolCalls) != 1 || s.ToolCalls[0].Cmd != "git commit" || s.Title != "fix it" {
+		t.Errorf("while a command runs: %+v", s)
+	}
+	db.message("msg_4", ses, 2400, `{"role":"assistant","time":{"created":2400},"error":{"name":"MessageAbortedError"}}`)
+	if n := len(said()); n != 3 {
+		t.Errorf("%d turns when the answer was given up, want 3", n)
+	}
+}
+
+// TestOpenCodeUnread: a database that has not changed is not opened, one whose parts changed is; a row that is broken costs that row.
+func TestOpenCodeUnread(t *testing.T) {
+	const root = "/work/shop"
+	db := newOpenCodeDB(t, t.TempDir())
+	for i := range 3 {
+		id := fmt.Sprint("ses_", i)
+		db.session(id, "", root, "title", 1000)
+		db.message("msg_"+id, id, 1000, `{"role":"user","time":{"created":1000}}`)
+		db.part("prt_"+id, "msg_"+id, id, 1000, `{"type":"text","text":"hello"}`)
+	}
+	db.session("ses_other", "", "/work/elsewhere", "title", 1000)
+	db.part("prt_broken", "msg_ses_0", "ses_0", 1000, `{"type":`)
+	db.part("prt_odd", "msg_ses_0", "ses_0", 1000, `{"type":"tool","tool":7,"state":{"input":"no object"}}`)
+	first := db.find(nil, root)
+	if len(first.Files) != 3 {
+		t.Fatalf("%d sessions, want 3", len(first.Files))
+	}
+	if doc := readFile(t, transcript.OpenCode{}, first.Files[0], []string{root}); len(doc.Sessions) != 1 || len(doc.Sessions[0].Turns) != 1 {
+		t.Errorf("beside a broken row: %+v", doc)
+	}
+	if again := db.find(first.Known, root); !reflect.DeepEqual(first, again) {
+		t.Errorf("again %+v, first %+v", again, first)
+	}
+	db.part("prt_ses_1b", "msg_ses_1", "ses_1", 5000, `{"type":"text","text":"more"}`)
+	changed := db.find(first.Known, root).Files[1]
+	if changed.ModTime.UnixMilli() != 5000 || changed.Size == first.Files[1].Size {
+		t.Errorf("a part more: %+v, before %+v", changed, first.Files[1])
+	}
+}
+
+// TestOpenCodeMeanwhile reads a database while two programs write to it: none of them waits.
+func TestOpenCodeMeanwhile(t *testing.T) {
+	rounds := 60
+	if n := os.Getenv("OPENCODE_ROUNDS"); n != "" {
+		fmt.Sscan(n, &rounds)
+	}
+	meanwhile(t, rounds)
+}
+
+func meanwhile(t *testing.T, rounds int) {
+	const root = "/work/shop"
+	home := t.TempDir()
+	db := newOpenCodeDB(t, home)
+	db.session("ses_0", "", root, "title", 1000)
+	db.session("ses_1", "", root, "title", 1000)
+	stop := make(chan struct{})
+	var writers sync.WaitGroup
+	var longest [2]time.Duration
+	for w := range 2 {
+		own := newOpenCodeWriter(t, home)
+		writers.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				began := time.Now()
+				if err := writeOnce(own, w, i); err != nil {
+					t.Errorf("writer %d: %v", w, err)
+					return
+				}
+				longest[w] = max(longest[w], time.Since(began))
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	read := 0
+	for range rounds {
+		for _, f := range db.find(nil, root).Files {
+			for _, s := range readFile(t, transcript.OpenCode{}, f, []string{root}).Sessions {
+				read += len(s.Turns)
+			}
+		}
+	}
+	close(stop)
+	writers.Wait()
+	t.Logf("%d rounds, %d turns read; a writer waited at most %v and %v", rounds, read, longest[0], longest[1])
+	if read == 0 {
+		t.Error("nothing was read")
+	}
+}
+
+// newOpenCodeWriter is another program that has the database open; it gives up where it would have to wait for 100 ms.
+func newOpenCodeWriter(t *testing.T, home string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, ".local", "share", "opencode", "opencode.db")+"?_busy_timeout=100&_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func writeOnce(db *sql.DB, w, i int) error {
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to take back
+	ses, at := fmt.Sprint("ses_", w), 2000+i
+	id := fmt.Sprintf("msg_%d_%06d", w, i%100)
+	_, err = tx.Exec(`INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)`, id, ses, at, at, fmt.Sprintf(`{"role":"user","time":{"created":%d}}`, at))
+	if err == nil {
+		_, err = tx.Exec(`INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?, ?)`, "prt"+id[3:], id, ses, at, at, `{"type":"text","text":"a prompt that is written"}`)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
+}
