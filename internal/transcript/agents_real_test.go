@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -221,6 +222,15 @@ func TestRealGemini(t *testing.T) {
 	for name, want := range realSessions(t, "gemini") {
 		id, _, _ := strings.Cut(path.Base(name), ".")
 		harness.Equal(t, name, want.rooted(root).sums(), sum(readGemini(t, id, unzipped(t, "agents/"+name)), root))
+	}
+}
+
+func TestRealCursor(t *testing.T) {
+	for name, want := range realSessions(t, "cursor") {
+		root := path.Dir(want.Edited[0])
+		f := transcript.File{NativeID: "session", Cwd: root, ModTime: time.Now()}
+		doc := decodeAll(t, transcript.Cursor{}, unzipped(t, "agents/"+name), transcript.Options{File: f, Roots: []string{root}})
+		harness.Equal(t, name, want.sums(), sum(doc, root))
 	}
 }
 

@@ -43,6 +43,7 @@ func samples() map[string]sample {
 		"copilot-cli": copilotSample(),
 		"gemini-cli":  geminiSample(),
 		"opencode":    openCodeSample(),
+		"cursor":      cursorSample(),
 	}
 }
 
@@ -184,10 +185,49 @@ func openCodeSample() sample {
 	}
 }
 
+// cursorSample is a session with what Cursor puts around a prompt, and an edit.
+func cursorSample() sample {
+	message := func(role, blocks string) string {
+		return fmt.Sprintf(`{"role":%q,"message":{"content":[%s]}}`, role, blocks)
+	}
+	return sample{
+		timeless: true,
+		opt: transcript.Options{
+			File:  transcript.File{NativeID: "c1", Cwd: root, ModTime: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)},
+			Roots: []string{root},
+		},
+		lines: []string{
+			message("user", `{"type":"text","text":"<external_links>much</external_links>\n<user_query>\nfix the \"cart\" ümläut\n</user_query>"}`),
+			`not a record`,
+			message("assistant", `{"type":"text","text":"On it.\n\n[REDACTED]"},{"type":"tool_use","name":"Read","input":{"path":"/work/shop/cart.go"}}`),
+			message("assistant", `{"type":"text","text":"[REDACTED]"},{"type":"tool_use","name":"StrReplace","input":{"path":"/work/shop/cart.go","old_string":"one","new_string":"two"}}`),
+			message("assistant", `{"type":"tool_use","name":"Shell","input":{"command":"go test","working_directory":"/work/shop"}}`),
+			`{"type":"turn_ended","status":"ok"}`,
+			message("user", `{"type":"text","text":"<user_info>linux</user_info>"}`),
+			message("assistant", `{"type":"text","text":"Done."}`),
+		},
+	}
+}
+
 type sample struct {
 	opt   transcript.Options
 	lines []string
 	head  bool // the first record says what holds for all
+
+	timeless bool // records have no times, so a later read has later ones
+}
+
+// flat is what several reads tell together.
+func (s sample) flat(docs ...transcript.Document) map[string][]string {
+	all := flatten(docs...)
+	for _, lines := range all {
+		for i, l := range lines {
+			if _, rest, ok := strings.Cut(l, " UTC "); ok && s.timeless {
+				lines[i] = rest
+			}
+		}
+	}
+	return all
 }
 
 func (s sample) text() []byte { return []byte(strings.Join(s.lines, "\n") + "\n") }
@@ -264,7 +304,7 @@ func boundaries(t *testing.T, agent transcript.Agent, s sample) {
 		rewritten(t, agent, raw, s.opt)
 		return
 	}
-	want := flatten(read(t, agent, raw, s.opt))
+	want := s.flat(read(t, agent, raw, s.opt))
 	for n := 0; n < len(raw); n += step {
 		first := read(t, agent, raw[:n], s.opt)
 		if first.Bytes > int64(n) {
@@ -281,7 +321,7 @@ func boundaries(t *testing.T, agent transcript.Agent, s sample) {
 				opt.Last = turn.TS
 			}
 		}
-		got := flatten(first, read(t, agent, raw[first.Bytes:], opt))
+		got := s.flat(first, read(t, agent, raw[first.Bytes:], opt))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("stopped at byte %d of %d, done with %d (-want +got)\n%s", n, len(raw), first.Bytes, diff)
 		}

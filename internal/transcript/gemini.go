@@ -81,6 +81,7 @@ func (Gemini) Locate(ctx context.Context, env Env) (Found, error) {
 			return Found{}, fmt.Errorf("transcript: remember projects: %w", err)
 		}
 	}
+	slices.SortStableFunc(l.found.Files, func(a, b File) int { return btoi(a.AgentID != "") - btoi(b.AgentID != "") })
 	return l.found, nil
 }
 

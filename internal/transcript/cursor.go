@@ -1,0 +1,252 @@
+package transcript
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Cursor reads the transcripts of Cursor's agents, in the editor and in the terminal:
+//
+//	<home>/projects/<folder>/agent-transcripts/<session ID>.jsonl, or <session ID>/<session ID>.jsonl
+//	<home>/projects/<folder>/agent-transcripts/<session ID>/subagents/<agent ID>.jsonl
+//
+// where <home> is ${CURSOR_CONFIG_DIR:-~/.cursor} and <folder> encodes the working folder, with loss. Records have no
+// time, no ID, no result of a tool and no folder. So all of one read is as old as the file, a call is taken to be done,
+// and paths tell whether the folder is the one that was meant.
+type Cursor struct{}
+
+// Name is the source of the sessions.
+func (Cursor) Name() string { return "cursor" }
+
+// Locate lists the transcripts in the folders named like a folder of the repository.
+func (Cursor) Locate(ctx context.Context, env Env) (Found, error) {
+	home := env.homeFolder("CURSOR_CONFIG_DIR", ".cursor")
+	if home == "" {
+		return Found{}, nil
+	}
+	store := filepath.Join(home, "projects")
+	l := shelves{places: newPlaces(env.Roots)}
+	entries, err := list(store)
+	l.unreadable("list projects", err)
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return Found{}, fmt.Errorf("transcript: locate: %w", err)
+		}
+		if cwd := l.cursorFolder(e.Name()); cwd != "" {
+			l.cursorSessions(filepath.Join(store, e.Name(), "agent-transcripts"), cwd)
+		}
+	}
+	slices.SortStableFunc(l.found.Files, func(a, b File) int { return btoi(a.AgentID != "") - btoi(b.AgentID != "") })
+	return l.found, nil
+}
+
+// cursorFolder is the folder of the repository that a name stands for, "" when it is none: a worktree's root, or one below it.
+func (l *shelves) cursorFolder(name string) string {
+	for _, root := range l.places.roots {
+		rest, ok := strings.CutPrefix(name, encodeFolder(strings.TrimLeft(root.spelling, "/")))
+		switch {
+		case !ok:
+		case rest == "":
+			return root.spelling
+		case rest[0] == '-':
+			if dir := unfold(root.spelling, rest[1:], maxUnfold); dir != "" {
+				return dir
+			}
+		}
+	}
+	return ""
+}
+
+// maxUnfold is how deep below a root a folder is looked for.
+const maxUnfold = 8
+
+// unfold is the folder below another one whose encoded path is name, "" when there is none.
+func unfold(dir, name string, depth int) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil || depth == 0 {
+		return ""
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(name, encodeFolder(e.Name()))
+		if !ok || !e.IsDir() || rest != "" && rest[0] != '-' {
+			continue
+		}
+		below := filepath.Join(dir, e.Name())
+		if rest == "" {
+			return below
+		}
+		if found := unfold(below, rest[1:], depth-1); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// cursorSessions takes the transcripts of one folder, and those of their subagents.
+func (l *shelves) cursorSessions(dir, cwd string) {
+	entries, err := list(dir)
+	l.unreadable("list transcripts", err)
+	for _, e := range entries {
+		id, file := strings.CutSuffix(e.Name(), ".jsonl")
+		switch path := filepath.Join(dir, e.Name()); {
+		case e.IsDir():
+			l.take(File{Path: filepath.Join(path, id+".jsonl"), NativeID: name(id), Cwd: cwd})
+			l.cursorSubagents(filepath.Join(path, "subagents"), name(id), cwd)
+		case file:
+			l.take(File{Path: path, NativeID: name(id), Cwd: cwd})
+		}
+	}
+}
+
+func (l *shelves) cursorSubagents(dir, parent, cwd string) {
+	entries, err := list(dir)
+	l.unreadable("list subagents", err)
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok {
+			l.take(File{Path: filepath.Join(dir, e.Name()), NativeID: name(id), AgentID: name(id), Parent: parent, Cwd: cwd})
+		}
+	}
+}
+
+// cursorDecoder is one call of Decode.
+type cursorDecoder struct {
+	decoder
+	part     *part
+	here     bool   // a path of the repository was named
+	stranger string // a folder of another one that was named
+}
+
+// Decode reads the records of one session.
+func (c Cursor) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	opt.Head = nil // records have nothing in common
+	d := cursorDecoder{decoder: newDecoder(c.Name(), opt)}
+	d.part = d.session(opt.File.NativeID)
+	if d.part.cwd = opt.File.Cwd; opt.File.AgentID != "" {
+		d.part.ParentNative = opt.File.Parent
+	}
+	// What was read before is older: else what is said a second time would be taken for what was said then.
+	if d.ts = opt.File.ModTime.UTC().Truncate(time.Millisecond); !opt.Last.IsZero() && !d.ts.After(opt.Last) {
+		d.ts = opt.Last.Add(time.Millisecond)
+	}
+	done, err := d.records(ctx, r, d.line)
+	if err != nil {
+		return Document{}, err
+	}
+	if at := opt.File.Cwd; d.here || d.stranger == "" {
+		d.stand(d.part, at)
+	} else if !opt.Inside {
+		d.stand(d.part, d.stranger)
+	}
+	return d.document(done), nil
+}
+
+// line takes one record; it reports whether the line is one.
+func (d *cursorDecoder) line(ln []byte) bool {
+	if !fields(ln, func(_, _ []byte) {}) || !gjson.ValidBytes(ln) {
+		return false
+	}
+	rec := gjson.ParseBytes(ln)
+	content := rec.Get("message.content")
+	switch role := rec.Get("role").Str; role {
+	case "user":
+		d.asks(d.part, cursorPrompt(content))
+	case session.RoleAssistant:
+		content.ForEach(func(_, block gjson.Result) bool {
+			switch block.Get("type").Str {
+			case "text": // the mark stands where thoughts were
+				d.said(d.part, strings.ReplaceAll(block.Get("text").Str, "[REDACTED]", ""))
+			case "tool_use":
+				d.tool(block)
+			}
+			return true
+		})
+	default:
+		if kind := rec.Get("type").Str; kind != "turn_ended" {
+			d.skipped.unknown(kind)
+		}
+	}
+	return true
+}
+
+// cursorPrompt is what a person typed: the element of a text that says so. What stands around it was put there.
+func cursorPrompt(content gjson.Result) string {
+	var kept []string
+	content.ForEach(func(_, block gjson.Result) bool {
+		if s := element(block.Get("text").Str, "user_query"); s != "" {
+			kept = append(kept, s)
+		}
+		return true
+	})
+	return strings.Join(kept, "\n\n")
+}
+
+// cursorActs are the tools that touch files or run commands.
+//
+//nolint:gochecknoglobals // a table
+var cursorActs = map[string]string{
+	"Write": session.ActEdit, "StrReplace": session.ActEdit, "Delete": session.ActEdit, "EditNotebook": session.ActEdit,
+	"MultiStrReplace": session.ActEdit, "ApplyPatch": session.ActEdit,
+	"Read": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead, "SemanticSearch": session.ActRead,
+	"Shell": session.ActRun,
+}
+
+func (d *cursorDecoder) tool(block gjson.Result) {
+	input, u := block.Get("input"), use{id: "call", tool: block.Get("name").Str}
+	u.act = cursorActs[u.tool]
+	where := input.Get("working_directory").Str
+	switch u.act {
+	case session.ActRun:
+		u.cmd = input.Get("command").Str
+	case session.ActEdit, session.ActRead:
+		u.paths = firstOf(input, "path", "file_path", "target_notebook", "target_directory")
+		if len(u.paths) > 0 && filepath.IsAbs(u.paths[0]) {
+			where = filepath.Dir(u.paths[0])
+		}
+	}
+	if u.act == session.ActEdit {
+		u.paths, u.edits = cursorEdit(u.paths, input)
+	}
+	d.named(clean(where))
+	d.call(d.part, u)
+	d.done(d.part, u.id, false)
+}
+
+// cursorEdit is what a call asks to be done to a file.
+func cursorEdit(paths []string, input gjson.Result) ([]string, []Edit) {
+	if patch := input.Get("patch"); patch.Type == gjson.String {
+		return patchedFiles(clean(patch.Str))
+	}
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	e := Edit{Path: paths[0]}
+	if whole := input.Get("contents"); whole.Type == gjson.String {
+		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(whole.Str))}}, true
+	} else if h := (Hunk{linesOf(clean(input.Get("old_string").Str)), linesOf(clean(input.Get("new_string").Str))}); len(h.Old)+len(h.New) > 0 {
+		e.Hunks = []Hunk{h}
+	}
+	return paths, []Edit{e}
+}
+
+// named notes a folder that a call names.
+func (d *cursorDecoder) named(dir string) {
+	if !filepath.IsAbs(dir) {
+		return
+	}
+	switch d.places.stand(dir) {
+	case inside:
+		d.here = true
+	case outside:
+		d.stranger = dir
+	}
+}
