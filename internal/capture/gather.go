@@ -248,6 +248,9 @@ func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) erro
 	case own && k != nil:
 		view, clean = session.Again, number(clean, k.Turns, k.Tools)
 	}
+	if r.file.Timeless && view == session.Whole {
+		clean = timed(clean, whole)
+	}
 	if whole.ForkedFrom != "" && view == session.Whole {
 		if clean, err = g.withoutOrigin(ctx, whole, clean); err != nil {
 			return err
@@ -262,6 +265,18 @@ func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) erro
 	}
 	g.add(r, added, k)
 	return nil
+}
+
+// timed gives turns of a transcript that tells no times those with which they were stored: it is known in which order they
+// came, and nothing else.
+func timed(read, whole session.Session) session.Session {
+	read.Turns = slices.Clone(read.Turns)
+	for i := range read.Turns {
+		if n := i - whole.FirstTurn; n >= 0 && n < len(whole.Turns) && whole.Turns[n].Role == read.Turns[i].Role {
+			read.Turns[i].TS = whole.Turns[n].TS
+		}
+	}
+	return read
 }
 
 // begin keeps a session that the ledger does not hold. Where its leading turns are

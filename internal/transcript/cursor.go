@@ -100,10 +100,10 @@ func (l *shelves) cursorSessions(dir, cwd string) {
 		id, file := strings.CutSuffix(e.Name(), ".jsonl")
 		switch path := filepath.Join(dir, e.Name()); {
 		case e.IsDir():
-			l.take(File{Path: filepath.Join(path, id+".jsonl"), NativeID: name(id), Cwd: cwd})
+			l.take(File{Path: filepath.Join(path, id+".jsonl"), NativeID: name(id), Cwd: cwd, Timeless: true})
 			l.cursorSubagents(filepath.Join(path, "subagents"), name(id), cwd)
 		case file:
-			l.take(File{Path: path, NativeID: name(id), Cwd: cwd})
+			l.take(File{Path: path, NativeID: name(id), Cwd: cwd, Timeless: true})
 		}
 	}
 }
@@ -113,7 +113,7 @@ func (l *shelves) cursorSubagents(dir, parent, cwd string) {
 	l.unreadable("list subagents", err)
 	for _, e := range entries {
 		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok {
-			l.take(File{Path: filepath.Join(dir, e.Name()), NativeID: name(id), AgentID: name(id), Parent: parent, Cwd: cwd})
+			l.take(File{Path: filepath.Join(dir, e.Name()), NativeID: name(id), AgentID: name(id), Parent: parent, Cwd: cwd, Timeless: true})
 		}
 	}
 }

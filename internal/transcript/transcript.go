@@ -77,6 +77,8 @@ type File struct {
 	// compressed file. Its agent is an Opener, and each read begins at its start. Path need not be a file's; it names the
 	// transcript, and lies below the file that holds it.
 	Whole bool
+	// Timeless says that its records have no times: all that one read gives has that of the file.
+	Timeless bool
 }
 
 // Found is what Locate found.

@@ -1,0 +1,329 @@
+package capture_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/tests/harness"
+)
+
+// scribe writes what one agent would, of one session.
+type scribe interface {
+	begin(w *world, sec int)
+	ask(w *world, sec int, text string)
+	say(w *world, sec int, text string)
+	// edit adds lines behind others to a file, and its result.
+	edit(w *world, sec int, path string, behind, added []string)
+	native() string
+}
+
+func stampOf(sec int) string { return second(sec).Format("2006-01-02T15:04:05.000Z") }
+
+func quoted(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// diffOf is a unified diff that adds lines.
+func diffOf(behind, added []string) string {
+	out := fmt.Sprintf("@@ -1,%d +1,%d @@\n", len(behind), len(behind)+len(added))
+	for _, l := range behind {
+		out += " " + l + "\n"
+	}
+	for _, l := range added {
+		out += "+" + l + "\n"
+	}
+	return out
+}
+
+// appendTo appends lines to a file below the home.
+func (w *world) appendTo(name string, lines ...string) {
+	w.T.Helper()
+	path := filepath.Join(w.Home(), name)
+	old, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		w.T.Fatal(err)
+	}
+	w.Write(path, string(old)+strings.Join(lines, "\n")+"\n")
+}
+
+type codexScribe struct{ id string }
+
+func (c codexScribe) native() string { return c.id }
+func (c codexScribe) put(w *world, sec int, kind string, payload any) {
+	w.appendTo(".codex/sessions/2026/11/20/rollout-2026-11-20T09-00-00-"+c.id+".jsonl",
+		fmt.Sprintf(`{"timestamp":%q,"type":%q,"payload":%s}`, stampOf(sec), kind, quoted(payload)))
+}
+
+func (c codexScribe) begin(w *world, sec int) {
+	c.put(w, sec, "session_meta", map[string]any{"id": c.id, "cwd": w.repo(), "cli_version": "0.140.0", "source": "cli"})
+	c.put(w, sec, "turn_context", map[string]any{"cwd": w.repo()})
+}
+
+func (c codexScribe) ask(w *world, sec int, text string) {
+	c.put(w, sec, "event_msg", map[string]any{"type": "user_message", "message": text})
+}
+
+func (c codexScribe) say(w *world, sec int, text string) {
+	c.put(w, sec, "response_item", map[string]any{"type": "message", "role": "assistant", "content": []any{map[string]any{"type": "output_text", "text": text}}})
+}
+
+func (c codexScribe) edit(w *world, sec int, path string, behind, added []string) {
+	patch := "*** Begin Patch\n*** Update File: " + path + "\n" + strings.Replace(diffOf(behind, added), "@@ -1", "@@ 1", 1) + "*** End Patch"
+	c.put(w, sec, "response_item", map[string]any{"type": "custom_tool_call", "call_id": fmt.Sprint("c", sec), "name": "apply_patch", "input": patch})
+	c.put(w, sec, "response_item", map[string]any{"type": "custom_tool_call_output", "call_id": fmt.Sprint("c", sec), "output": "Success. Updated the following files:\nM " + path})
+}
+
+type copilotScribe struct{ id string }
+
+func (c copilotScribe) native() string { return c.id }
+func (c copilotScribe) put(w *world, sec int, kind string, data any) {
+	w.appendTo(".copilot/session-state/"+c.id+"/events.jsonl", fmt.Sprintf(`{"type":%q,"data":%s,"timestamp":%q}`, kind, quoted(data), stampOf(sec)))
+}
+
+func (c copilotScribe) begin(w *world, sec int) {
+	c.put(w, sec, "session.start", map[string]any{"sessionId": c.id, "copilotVersion": "1.0.102", "context": map[string]any{"cwd": w.repo()}})
+}
+
+func (c copilotScribe) ask(w *world, sec int, text string) {
+	c.put(w, sec, "user.message", map[string]any{"content": text})
+}
+
+func (c copilotScribe) say(w *world, sec int, text string) {
+	c.put(w, sec, "assistant.message", map[string]any{"content": text})
+}
+
+func (c copilotScribe) edit(w *world, sec int, path string, behind, added []string) {
+	file := filepath.Join(w.repo(), path)
+	c.put(w, sec, "tool.execution_start", map[string]any{"toolCallId": fmt.Sprint("c", sec), "toolName": "edit", "arguments": map[string]any{
+		"path": file, "old_str": strings.Join(behind, "\n"), "new_str": strings.Join(append(behind, added...), "\n"),
+	}})
+	diff := "\ndiff --git a" + file + " b" + file + "\n--- a" + file + "\n+++ b" + file + "\n" + diffOf(behind, added)
+	c.put(w, sec, "tool.execution_complete", map[string]any{"toolCallId": fmt.Sprint("c", sec), "success": true, "result": map[string]any{"detailedContent": diff}})
+}
+
+// geminiScribe writes lines, or with a document all of it anew.
+type geminiScribe struct {
+	id       string
+	document bool
+	messages *[]any
+}
+
+func (c geminiScribe) native() string { return c.id }
+func (c geminiScribe) put(w *world, message map[string]any) {
+	name := filepath.Join(w.Home(), ".gemini/tmp/repo/chats/session-2026-11-20T09-00-"+c.id[:8]+".json")
+	head := map[string]any{"sessionId": c.id, "startTime": stampOf(0), "kind": "main"}
+	*c.messages = append(*c.messages, message)
+	if !c.document {
+		text := quoted(head) + "\n"
+		for _, m := range *c.messages {
+			text += quoted(m) + "\n"
+		}
+		w.Write(name+"l", text)
+		return
+	}
+	head["messages"] = *c.messages
+	text, err := json.MarshalIndent(head, "", "  ")
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.Write(name, string(text))
+}
+
+func (c geminiScribe) begin(w *world, _ int) {
+	w.Write(filepath.Join(w.Home(), ".gemini/tmp/repo/.project_root"), w.repo())
+}
+
+func (c geminiScribe) ask(w *world, sec int, text string) {
+	c.put(w, map[string]any{"id": fmt.Sprint("u", sec), "timestamp": stampOf(sec), "type": "user", "content": []any{map[string]any{"text": text}}})
+}
+
+func (c geminiScribe) say(w *world, sec int, text string) {
+	c.put(w, map[string]any{"id": fmt.Sprint("g", sec), "timestamp": stampOf(sec), "type": "gemini", "content": text})
+}
+
+func (c geminiScribe) edit(w *world, sec int, path string, behind, added []string) {
+	c.put(w, map[string]any{"id": fmt.Sprint("e", sec), "timestamp": stampOf(sec), "type": "gemini", "content": "", "toolCalls": []any{map[string]any{
+		"id": fmt.Sprint("c", sec), "name": "replace", "status": "success", "timestamp": stampOf(sec),
+		"args":          map[string]any{"file_path": path, "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n")},
+		"resultDisplay": map[string]any{"fileDiff": "Index: " + path + "\n--- " + path + "\n+++ " + path + "\n" + diffOf(behind, added)},
+	}}})
+}
+
+type openCodeScribe struct{ id string }
+
+func (c openCodeScribe) native() string { return c.id }
+func (c openCodeScribe) do(w *world, statements ...[]any) {
+	w.T.Helper()
+	dir := filepath.Join(w.Home(), ".local", "share", "opencode")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		w.T.Fatal(err)
+	}
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "opencode.db")+"?_journal_mode=WAL")
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(s[0].(string), s[1:]...); err != nil {
+			w.T.Fatal(err)
+		}
+	}
+}
+
+func (c openCodeScribe) begin(w *world, sec int) {
+	at := second(sec).UnixMilli()
+	c.do(w, []any{`CREATE TABLE IF NOT EXISTS session (id text PRIMARY KEY, parent_id text, directory text, title text, version text, time_created integer, time_updated integer)`},
+		[]any{`CREATE TABLE IF NOT EXISTS message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text)`},
+		[]any{`CREATE TABLE IF NOT EXISTS part (id text PRIMARY KEY, message_id text, session_id text, time_created integer, time_updated integer, data text)`},
+		[]any{`INSERT INTO session VALUES (?, NULL, ?, 'New session - 2026', '1.18.33', ?, ?)`, c.id, w.repo(), at, at})
+}
+
+// message writes a message of one part.
+func (c openCodeScribe) message(w *world, sec int, role string, part map[string]any) {
+	at := second(sec).UnixMilli()
+	id := fmt.Sprintf("%s_%06d", c.id, sec)
+	c.do(w,
+		[]any{`INSERT INTO message VALUES (?, ?, ?, ?, ?)`, "msg_" + id, c.id, at, at, quoted(map[string]any{"role": role, "time": map[string]any{"created": at, "completed": at}})},
+		[]any{`INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)`, "prt_" + id, "msg_" + id, c.id, at, at, quoted(part)})
+}
+
+func (c openCodeScribe) ask(w *world, sec int, text string) {
+	c.message(w, sec, "user", map[string]any{"type": "text", "text": text})
+}
+
+func (c openCodeScribe) say(w *world, sec int, text string) {
+	c.message(w, sec, "assistant", map[string]any{"type": "text", "text": text})
+}
+
+func (c openCodeScribe) edit(w *world, sec int, path string, behind, added []string) {
+	file := filepath.Join(w.repo(), path)
+	c.message(w, sec, "assistant", map[string]any{"type": "tool", "tool": "edit", "callID": fmt.Sprint("c", sec), "state": map[string]any{
+		"status": "completed", "time": map[string]any{"end": second(sec).UnixMilli()},
+		"input":    map[string]any{"filePath": file, "oldString": "part of a line", "newString": "part"},
+		"metadata": map[string]any{"diff": "Index: " + file + "\n===\n--- " + file + "\n+++ " + file + "\n" + diffOf(behind, added)},
+	}})
+}
+
+type cursorScribe struct{ id string }
+
+func (c cursorScribe) native() string { return c.id }
+func (c cursorScribe) put(w *world, sec int, role string, block map[string]any) {
+	name := ".cursor/projects/" + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.TrimPrefix(w.repo(), "/")) + "/agent-transcripts/" + c.id + "/" + c.id + ".jsonl"
+	w.appendTo(name, quoted(map[string]any{"role": role, "message": map[string]any{"content": []any{block}}}))
+	if err := os.Chtimes(filepath.Join(w.Home(), name), second(sec), second(sec)); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+func (c cursorScribe) begin(*world, int) {}
+
+func (c cursorScribe) ask(w *world, sec int, text string) {
+	c.put(w, sec, "user", map[string]any{"type": "text", "text": "<user_query>\n" + text + "\n</user_query>"})
+}
+
+func (c cursorScribe) say(w *world, sec int, text string) {
+	c.put(w, sec, "assistant", map[string]any{"type": "text", "text": text})
+}
+
+func (c cursorScribe) edit(w *world, sec int, path string, behind, added []string) {
+	c.put(w, sec, "assistant", map[string]any{"type": "tool_use", "name": "StrReplace", "input": map[string]any{
+		"path": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n"),
+	}})
+}
+
+// scribes are those of all agents but Claude Code, by source.
+func scribes() map[string]scribe {
+	return map[string]scribe{
+		"codex":                 codexScribe{"019ed836-b1da-78f1-8a0c-e598363d10f4"},
+		"copilot-cli":           copilotScribe{"70b173ed-7b83-485a-b71a-5adb0591db07"},
+		"gemini-cli":            geminiScribe{"970c70a7-5c8e-4fd8-a146-707379eae099", false, new([]any)},
+		"gemini-cli, documents": geminiScribe{"d0ed8c54-d24e-4ca5-b7ff-2f2b943c0d2d", true, new([]any)},
+		"opencode":              openCodeScribe{"ses_277daa810ffePOBsdfS6gm8uA2"},
+		"cursor":                cursorScribe{"3f0d0c1e-0000-4000-8000-000000000000"},
+	}
+}
+
+// TestAgents follows one session of each agent: at each commit what is new is stored and tied, with its lines, and nothing twice; nor
+// when the cache is lost, or when one capture reads it all.
+func TestAgents(t *testing.T) {
+	for name, s := range scribes() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			id := s.native()
+			s.begin(w, 0)
+			s.ask(w, 1, "write two functions")
+			s.say(w, 2, "The first one.")
+			s.edit(w, 3, "a.go", nil, strings.Split(strings.TrimSpace(first), "\n"))
+			w.commit(4, "one", "a.go", first)
+			w.at(4)
+			stored(t, w.capture(), 1, 2, 1)
+			s.say(w, 10, "Now the second one.")
+			s.edit(w, 11, "a.go", []string{"}"}, strings.Split(strings.TrimSpace(secondly), "\n"))
+			w.commit(12, "two", "a.go", first+secondly)
+			w.at(12)
+			stored(t, w.capture(), 1, 1, 1)
+			w.at(13)
+			stored(t, w.capture(), 0, 0, 0)
+			tool := w.held().sessions[id].ToolCalls[0].Tool + " a.go"
+			story := []string{"0 human: write two functions", "1 assistant: The first one.", tool, "2 assistant: Now the second one.", tool}
+			w.tells(id, story...)
+			w.lines("one a.go 1-3 "+id, "two a.go 4-6 "+id)
+			w.ties("one commit: "+id+"; Aa.go", "two commit: "+id+"; Ma.go")
+
+			w.forget()
+			w.at(14)
+			stored(t, w.capture(), 0, 0, 0)
+			w.startOver()
+			w.at(15)
+			stored(t, w.capture(), 1, 3, 2)
+			w.tells(id, story...)
+			if got := w.held().sessions[id]; !strings.HasPrefix(name, got.Source) || got.ActorType != session.ActorHuman || got.Title != "write two functions" {
+				t.Errorf("source %q, actor %q, title %q", got.Source, got.ActorType, got.Title)
+			}
+		})
+	}
+}
+
+// TestAgentsTogether: the sessions of all agents are stored at one commit, and each is tied to what it edited.
+func TestAgentsTogether(t *testing.T) {
+	w := newWorld(t)
+	sec := 0
+	var files []string
+	for name, s := range scribes() {
+		file := strings.Map(func(r rune) rune {
+			if r < 'a' || r > 'z' {
+				return -1
+			}
+			return r
+		}, name) + ".go"
+		s.begin(w, sec)
+		s.ask(w, sec+1, "write "+file)
+		s.edit(w, sec+2, file, nil, []string{"package " + file, "// by " + name})
+		files = append(files, file, "package "+file+"\n// by "+name+"\n")
+		sec += 10
+	}
+	w.commit(sec, "all", files...)
+	w.at(sec)
+	stored(t, w.capture(), 6, 6, 6)
+	if n := len(w.held().wrote); n != 6 {
+		t.Errorf("the lines of %d files are told, want 6", n)
+	}
+	w.at(sec + 1)
+	stored(t, w.capture(), 0, 0, 0)
+	harness.Equal(t, "sessions", 6, len(w.held().sessions))
+}
