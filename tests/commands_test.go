@@ -2,6 +2,7 @@ package tests
 
 import (
 	"crypto/sha256"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	_ "github.com/mattn/go-sqlite3" // what OpenCode keeps its sessions in
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidwall/gjson"
 )
@@ -23,6 +25,8 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"git":        runGit,
 		"status":     runStatus,
 		"transcript": putTranscript,
+		"place":      placeFixture,
+		"sqlite":     runSQL,
 		"bigline":    addBigLine,
 		"append":     addLine,
 		"keep":       keepOutput,
@@ -127,14 +131,8 @@ func putTranscript(ts *testscript.TestScript, neg bool, args []string) {
 		limit, err = strconv.Atoi(args[2])
 		ts.Check(err)
 	}
-	raw, err := os.ReadFile(filepath.Join(ts.Getenv("WORK"), name))
-	ts.Check(err)
-	text := variable.ReplaceAllStringFunc(string(raw), func(s string) string {
-		if s == "@CWD@" {
-			return dir
-		}
-		return ts.Getenv(strings.Trim(s, "@"))
-	})
+	text := fixture(ts, name, dir)
+	var err error
 	if stem, ok := strings.CutSuffix(name, ".chat"); ok {
 		name = stem + ".jsonl"
 		text, err = chat(stem, text, dir, ts.Getenv("NOW"), limit)
@@ -153,6 +151,40 @@ func putTranscript(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 var variable = regexp.MustCompile(`@[A-Z_]+@`)
+
+// fixture reads a file of $WORK, in which @CWD@ is a folder and @NAME@ is $NAME.
+func fixture(ts *testscript.TestScript, name, cwd string) string {
+	raw, err := os.ReadFile(filepath.Join(ts.Getenv("WORK"), name))
+	ts.Check(err)
+	return variable.ReplaceAllStringFunc(string(raw), func(s string) string {
+		if s == "@CWD@" {
+			return cwd
+		}
+		return ts.Getenv(strings.Trim(s, "@"))
+	})
+}
+
+// place FILE PATH: adds a fixture of $WORK to a file below $HOME, which need not exist. @CWD@ is the current folder.
+func placeFixture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: place FILE PATH")
+	}
+	text := fixture(ts, args[0], ts.MkAbs("."))
+	addLine(ts, false, []string{filepath.Join(ts.Getenv("HOME"), args[1]), strings.TrimSuffix(text, "\n")})
+}
+
+// sqlite FILE DATABASE: runs the statements of a fixture of $WORK in a SQLite database below $HOME, in WAL mode, as another program would.
+func runSQL(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sqlite FILE DATABASE")
+	}
+	path := filepath.Join(ts.Getenv("HOME"), args[1])
+	ts.Check(os.MkdirAll(filepath.Dir(path), 0o777))
+	db, err := sql.Open("sqlite3", "file:"+path+"?_journal_mode=WAL")
+	ts.Check(err)
+	_, err = db.Exec(fixture(ts, args[0], ts.MkAbs(".")))
+	ts.Check(errors.Join(err, db.Close()))
+}
 
 // bigline FILE MEGABYTES: adds one valid record of that size to a transcript.
 func addBigLine(ts *testscript.TestScript, neg bool, args []string) {

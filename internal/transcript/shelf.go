@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type shelf struct {
 	Subs   []string // names of folders with more
 	Ours   []string // names of entries whose transcript was made here
 	Open   []string // names of entries of which that could not be told yet
-	Others []uint64 // of other entries the hashes of their names, sorted
+	Others []byte   // of other entries the hashes of their names, 8 bytes each, sorted
 }
 
 // shelving is how an agent lays its transcripts out.
@@ -43,6 +44,7 @@ type shelves struct {
 	known  map[string]shelf
 	next   []shelf
 	found  Found
+	news   bool  // something became known
 	left   int64 // how many bytes may still be read; see Env.Search
 }
 
@@ -70,7 +72,7 @@ func (s shelving) locate(ctx context.Context, env Env, dirs ...string) (Found, e
 			return Found{}, err
 		}
 	}
-	if len(l.next) > 0 {
+	if l.found.Known = env.Known; l.news {
 		var b bytes.Buffer
 		if err := gob.NewEncoder(&b).Encode(remembered{env.Roots, l.next}); err != nil {
 			return Found{}, fmt.Errorf("transcript: remember folders: %w", err)
@@ -94,13 +96,13 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) error {
 	}
 	k, ok := l.known[dir]
 	if at := info.ModTime(); !ok || k.At != at.UnixNano() {
-		k = l.list(dir, k)
+		k, l.news = l.list(dir, k), true
 		if k.At = at.UnixNano(); l.env.Now.Sub(at) < settled {
 			k.At = 0
 		}
 	}
-	for _, name := range slices.Clone(k.Open) {
-		l.decide(&k, name)
+	if len(k.Open) > 0 {
+		l.decide(&k)
 	}
 	for _, name := range k.Ours {
 		l.take(l.file(dir, name))
@@ -118,42 +120,48 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) error {
 func (l *shelves) list(dir string, had shelf) shelf {
 	entries, err := list(dir)
 	l.unreadable("list transcripts", err)
-	k := shelf{Dir: dir}
+	k, others := shelf{Dir: dir}, unpack(had.Others)
+	var same []uint64
 	for _, e := range entries {
 		name := e.Name()
 		sum := hashOf(name)
-		_, other := slices.BinarySearch(had.Others, sum)
+		_, other := slices.BinarySearch(others, sum)
 		switch {
 		case e.IsDir() && l.folder(name):
 			k.Subs = append(k.Subs, name)
 		case other:
-			k.Others = append(k.Others, sum)
+			same = append(same, sum)
 		case slices.Contains(had.Ours, name):
 			k.Ours = append(k.Ours, name)
 		case l.file(dir, name).Path != "":
 			k.Open = append(k.Open, name)
 		}
 	}
-	slices.Sort(k.Others)
+	k.Others = pack(same)
 	return k
 }
 
-// decide looks into a transcript of which nothing is known yet.
-func (l *shelves) decide(k *shelf, name string) {
-	if l.env.Search > 0 && l.left <= 0 {
-		return
+// decide looks into the transcripts of which nothing is known yet.
+func (l *shelves) decide(k *shelf) {
+	var open []string
+	others := unpack(k.Others)
+	for _, name := range k.Open {
+		cwd, told := "", false
+		if l.env.Search == 0 || l.left > 0 {
+			cwd, told = l.look(l.file(k.Dir, name))
+		}
+		switch {
+		case !told:
+			open = append(open, name)
+		case l.places.stand(cwd) == inside:
+			k.Ours = append(k.Ours, name)
+		default:
+			others = append(others, hashOf(name))
+		}
 	}
-	cwd, told := l.look(l.file(k.Dir, name))
-	if !told {
-		return
+	if len(open) < len(k.Open) {
+		k.Open, k.Others, l.news = open, pack(others), true
 	}
-	k.Open = slices.DeleteFunc(k.Open, func(n string) bool { return n == name })
-	if l.places.stand(cwd) == inside {
-		k.Ours = append(k.Ours, name)
-		return
-	}
-	at, _ := slices.BinarySearch(k.Others, hashOf(name))
-	k.Others = slices.Insert(k.Others, at, hashOf(name))
 }
 
 // headLines is how many lines are looked at for a working folder: the oldest of Codex name it in their third.
@@ -200,6 +208,24 @@ func (l *shelves) unreadable(step string, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotFolder) {
 		l.found.Unreadable = append(l.found.Unreadable, fmt.Errorf("transcript: %s: %w", step, err))
 	}
+}
+
+// pack makes hashes what is remembered of them: 5,000 are decoded at each commit.
+func pack(sums []uint64) []byte {
+	slices.Sort(sums)
+	out := make([]byte, 0, 8*len(sums))
+	for _, s := range sums {
+		out = binary.BigEndian.AppendUint64(out, s)
+	}
+	return out
+}
+
+func unpack(b []byte) []uint64 {
+	out := make([]uint64, 0, len(b)/8)
+	for ; len(b) >= 8; b = b[8:] {
+		out = append(out, binary.BigEndian.Uint64(b))
+	}
+	return out
 }
 
 func hashOf(name string) uint64 {

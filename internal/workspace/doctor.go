@@ -317,6 +317,7 @@ func (d *doctor) transcripts(ctx context.Context) {
 		d.say("transcripts", Wrong, "", "%v", err)
 		return
 	}
+	var none []string
 	for _, agent := range transcript.Agents() {
 		found, err := agent.Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots})
 		if err != nil {
@@ -326,11 +327,18 @@ func (d *doctor) transcripts(ctx context.Context) {
 		for _, err := range found.Unreadable {
 			d.say("transcripts", Wrong, "check who owns it", "%s: %v", agent.Name(), err)
 		}
-		status := Well
 		if len(found.Files) == 0 {
-			status = Note
+			none = append(none, agent.Name())
+			continue
 		}
-		d.say("transcripts", status, "", "%s: %d of this repository", agent.Name(), len(found.Files))
+		d.say("transcripts", Well, "", "%s: %d of this repository", agent.Name(), len(found.Files))
+	}
+	status := Well
+	if len(none) == len(transcript.Agents()) {
+		status = Note
+	}
+	if len(none) > 0 {
+		d.say("transcripts", status, "", "none of %s", strings.Join(none, ", "))
 	}
 }
 
