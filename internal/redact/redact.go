@@ -126,7 +126,7 @@ func madeTitles(e *session.Entry) titles {
 	var out titles
 	for i := range e.Sessions {
 		s := &e.Sessions[i]
-		n := slices.IndexFunc(s.Turns, func(t session.Turn) bool { return t.Role == session.RoleHuman })
+		n := session.TitleTurn(s.Turns)
 		if s.Title == "" || n < 0 || s.Title != session.PromptTitle(s.Turns[n].Content) {
 			continue
 		}

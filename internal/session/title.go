@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -20,6 +21,36 @@ func PromptTitle(prompt string) string {
 		line += " " + next
 	}
 	return Shorten(OneLine(line), maxPromptTitle)
+}
+
+// titleTurns is how many turns are looked at for a title.
+const titleTurns = 8
+
+// TitleTurn is the turn that a title is made of, where nobody gave one: the first prompt, or, where that is a number or a
+// command and says nothing, what follows it. It is -1 where there is no prompt.
+func TitleTurn(turns []Turn) int {
+	said := func(t Turn) bool { return t.Content != Elsewhere && t.Content != Scrubbed }
+	first := slices.IndexFunc(turns, func(t Turn) bool { return t.Role == RoleHuman && t.Content != Elsewhere })
+	if first < 0 {
+		return -1
+	}
+	for i, t := range turns[first:min(len(turns), first+titleTurns)] {
+		if said(t) && tells(PromptTitle(t.Content)) {
+			return first + i
+		}
+	}
+	return first
+}
+
+// tells reports whether a line says what a session is about: it is no command ("/review", "!git status") and has a word.
+func tells(line string) bool {
+	letters := 0
+	for _, r := range line {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	return letters > 1 && line[0] != '!' && (line[0] != '/' || strings.Contains(line, " "))
 }
 
 // OneLine replaces runs of white space and control characters by one space.

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// ClaudeCode reads the transcripts of Claude Code, versions 2.0 to 2.1.28x:
+// ClaudeCode reads the transcripts of Claude Code, versions 2.0 to 2.1.330:
 //
 //	<store>/<folder>/<session ID>.jsonl
 //	<store>/<folder>/<session ID>/subagents/agent-<agent ID>.jsonl (and .meta.json)

@@ -37,7 +37,8 @@ func (d *claudeDecoder) line(ln []byte) bool {
 	switch kind {
 	case "progress", "file-history-snapshot", "file-history-delta", "system", "last-prompt",
 		"agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "pr-link", "tag",
-		"attribution-snapshot", "content-replacement", "worktree-state", "bridge-session", "cost-state":
+		"attribution-snapshot", "content-replacement", "worktree-state", "bridge-session", "cost-state",
+		"api-request", "api-request-shape", "api-request-blob", "tools-used", "atis-latch":
 		d.clock(moment(r.timestamp)) // what has no time of its own takes that of the record before it
 		return true
 	case "user", "assistant", "attachment", "queue-operation", "summary", "custom-title", "ai-title":

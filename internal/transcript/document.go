@@ -90,7 +90,7 @@ func (d *decoder) finish(p *part) {
 	if len(p.Turns) > 0 {
 		p.StartedAt = p.Turns[0].TS
 	}
-	if i := slices.IndexFunc(p.Turns, func(t session.Turn) bool { return t.Role == session.RoleHuman && t.Content != session.Elsewhere }); i >= 0 {
+	if i := session.TitleTurn(p.Turns); i >= 0 {
 		p.title(TitlePrompt, session.PromptTitle(p.Turns[i].Content))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -94,6 +95,16 @@ func TestGenerated(t *testing.T) {
 		// differs is why some session gives something else than is expected, and what.
 		differs func(id string, want *wanted)
 	}{
+		{folder: "claude-code-2.1.197", agent: transcript.ClaudeCode{}, env: claudeHome},
+		{folder: "claude-code-2.1.330", agent: transcript.ClaudeCode{}, env: claudeHome},
+		{
+			folder: "claude-code-2.1.330-tui", agent: transcript.ClaudeCode{}, env: claudeHome,
+			differs: func(_ string, want *wanted) {
+				if i := slices.Index(want.Prompts, "Is anything left to do?"); i >= 0 { // a command that a person ran is kept as typed
+					want.Prompts = slices.Insert(want.Prompts, i+1, "!git log --oneline -n 1")
+				}
+			},
+		},
 		{
 			folder: "codex-0.169.0", agent: transcript.Codex{},
 			env: func(_, data string) map[string]string { return map[string]string{"CODEX_HOME": data} },
@@ -153,6 +164,10 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
+func claudeHome(_, data string) map[string]string {
+	return map[string]string{"CLAUDE_CONFIG_DIR": data}
+}
+
 // linked makes the data stand in a home.
 func linked(t *testing.T, data, home, name string) {
 	t.Helper()
@@ -176,7 +191,7 @@ func expected(t *testing.T, folder string) map[string]wanted {
 	for _, w := range files {
 		id := w.Session
 		if w.Agent != "" {
-			id = w.Agent
+			id, w.Parent = w.Agent, w.Session
 		}
 		w.Agent = ""
 		w.Session = id

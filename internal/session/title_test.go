@@ -1,0 +1,37 @@
+package session_test
+
+import (
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+func TestTitleTurn(t *testing.T) {
+	human := func(s string) session.Turn { return session.Turn{Role: session.RoleHuman, Content: s} }
+	agent := func(s string) session.Turn { return session.Turn{Role: session.RoleAssistant, Content: s} }
+	for _, c := range []struct {
+		name  string
+		turns []session.Turn
+		want  string
+	}{
+		{"a prompt", []session.Turn{agent("hello"), human("fix the cart"), agent("yes")}, "fix the cart"},
+		{"a number", []session.Turn{human("2"), agent("I take the second way: a queue."), human("good")}, "I take the second way: a queue."},
+		{"a command", []session.Turn{human("/review"), human("the cart, please")}, "the cart, please"},
+		{"a command with a task", []session.Turn{human("/plan a dark mode"), agent("yes")}, "/plan a dark mode"},
+		{"a command of the shell", []session.Turn{human("!git log -1"), human("why this?")}, "why this?"},
+		{"what is elsewhere says nothing", []session.Turn{human(session.Elsewhere), human("1"), agent(session.Elsewhere), agent("Done, two files.")}, "Done, two files."},
+		{"nothing follows", []session.Turn{human("1")}, "1"},
+		{"a plan", []session.Turn{human("Implement the following plan:\n\n# Dark mode\n\n- colours")}, "Implement the following plan: # Dark mode"},
+		{"a list that is announced", []session.Turn{human("Do this:\nfirst a, then b")}, "Do this: first a, then b"},
+		{"another script", []session.Turn{human("修复购物车")}, "修复购物车"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := session.PromptTitle(c.turns[session.TitleTurn(c.turns)].Content); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+	if n := session.TitleTurn([]session.Turn{agent("hello")}); n != -1 {
+		t.Errorf("turn %d of a session without a prompt", n)
+	}
+}
