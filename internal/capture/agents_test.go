@@ -161,8 +161,16 @@ func (c geminiScribe) edit(w *world, sec int, path string, behind, added []strin
 
 type openCodeScribe struct{ id string }
 
+// statement is one of SQL with its arguments.
+type statement struct {
+	text string
+	args []any
+}
+
+func run(text string, args ...any) statement { return statement{text, args} }
+
 func (c openCodeScribe) native() string { return c.id }
-func (c openCodeScribe) do(w *world, statements ...[]any) {
+func (c openCodeScribe) do(w *world, statements ...statement) {
 	w.T.Helper()
 	dir := filepath.Join(w.Home(), ".local", "share", "opencode")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -174,7 +182,7 @@ func (c openCodeScribe) do(w *world, statements ...[]any) {
 	}
 	defer db.Close()
 	for _, s := range statements {
-		if _, err := db.Exec(s[0].(string), s[1:]...); err != nil {
+		if _, err := db.Exec(s.text, s.args...); err != nil {
 			w.T.Fatal(err)
 		}
 	}
@@ -182,10 +190,10 @@ func (c openCodeScribe) do(w *world, statements ...[]any) {
 
 func (c openCodeScribe) begin(w *world, sec int) {
 	at := second(sec).UnixMilli()
-	c.do(w, []any{`CREATE TABLE IF NOT EXISTS session (id text PRIMARY KEY, parent_id text, directory text, title text, version text, time_created integer, time_updated integer)`},
-		[]any{`CREATE TABLE IF NOT EXISTS message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text)`},
-		[]any{`CREATE TABLE IF NOT EXISTS part (id text PRIMARY KEY, message_id text, session_id text, time_created integer, time_updated integer, data text)`},
-		[]any{`INSERT INTO session VALUES (?, NULL, ?, 'New session - 2026', '1.18.33', ?, ?)`, c.id, w.repo(), at, at})
+	c.do(w, run(`CREATE TABLE IF NOT EXISTS session (id text PRIMARY KEY, parent_id text, directory text, title text, version text, time_created integer, time_updated integer)`),
+		run(`CREATE TABLE IF NOT EXISTS message (id text PRIMARY KEY, session_id text, time_created integer, time_updated integer, data text)`),
+		run(`CREATE TABLE IF NOT EXISTS part (id text PRIMARY KEY, message_id text, session_id text, time_created integer, time_updated integer, data text)`),
+		run(`INSERT INTO session VALUES (?, NULL, ?, 'New session - 2026', '1.18.33', ?, ?)`, c.id, w.repo(), at, at))
 }
 
 // message writes a message of one part.
@@ -193,8 +201,8 @@ func (c openCodeScribe) message(w *world, sec int, role string, part map[string]
 	at := second(sec).UnixMilli()
 	id := fmt.Sprintf("%s_%06d", c.id, sec)
 	c.do(w,
-		[]any{`INSERT INTO message VALUES (?, ?, ?, ?, ?)`, "msg_" + id, c.id, at, at, quoted(map[string]any{"role": role, "time": map[string]any{"created": at, "completed": at}})},
-		[]any{`INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)`, "prt_" + id, "msg_" + id, c.id, at, at, quoted(part)})
+		run(`INSERT INTO message VALUES (?, ?, ?, ?, ?)`, "msg_"+id, c.id, at, at, quoted(map[string]any{"role": role, "time": map[string]any{"created": at, "completed": at}})),
+		run(`INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)`, "prt_"+id, "msg_"+id, c.id, at, at, quoted(part)))
 }
 
 func (c openCodeScribe) ask(w *world, sec int, text string) {

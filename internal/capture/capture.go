@@ -20,7 +20,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -75,9 +74,10 @@ type Outcome struct {
 	Skipped     int            // transcript lines that could not be read
 	SkippedIn   []string       // the transcripts that hold them
 	Apart       map[string]int // sessions that were left out because all of them was made elsewhere, by their folder
+	Agents      map[string]int // sessions by their source
 	Warnings    []error        // transcripts that could not be read, or the cache not written
 
-	ids map[string]bool // of the sessions
+	ids map[string]string // of the sessions, with their sources
 }
 
 // Errors that callers decide on.
@@ -155,7 +155,7 @@ func (o *Outcome) add(more Outcome) {
 	if more.Tip != "" {
 		o.Tip = more.Tip
 	}
-	o.sessions(slices.Collect(maps.Keys(more.ids))...)
+	o.sessions(more.ids)
 	o.Turns += more.Turns
 	o.ToolCalls += more.ToolCalls
 	o.Checkpoints += more.Checkpoints
@@ -185,13 +185,16 @@ func (o *Outcome) apart(dir string, n int) {
 	o.Apart[dir] += n
 }
 
-// sessions counts some, each once.
-func (o *Outcome) sessions(ids ...string) {
+// sessions counts some by their IDs, each once; with their sources, or nothing where that is not known.
+func (o *Outcome) sessions(sources map[string]string) {
 	if o.ids == nil {
-		o.ids = map[string]bool{}
+		o.ids, o.Agents = map[string]string{}, map[string]int{}
 	}
-	for _, id := range ids {
-		o.ids[id] = true
+	for id, source := range sources {
+		if _, counted := o.ids[id]; !counted {
+			o.ids[id] = source
+			o.Agents[source]++
+		}
 	}
 	o.Sessions = len(o.ids)
 }
@@ -305,7 +308,7 @@ func (g *gathered) redacted(ctx context.Context, drafts []session.Entry) ([]ledg
 
 func (g *gathered) count(e session.Entry, r redact.Report) {
 	for _, s := range e.Sessions {
-		g.out.sessions(s.ID)
+		g.out.sessions(map[string]string{s.ID: s.Source})
 		g.out.Turns += len(s.Turns)
 		g.out.ToolCalls += len(s.ToolCalls)
 	}

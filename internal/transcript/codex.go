@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func (Codex) Locate(ctx context.Context, env Env) (Found, error) {
 	return s.locate(ctx, env, filepath.Join(home, "sessions"), filepath.Join(home, "archived_sessions"))
 }
 
-var codexName = regexp.MustCompile(`^rollout-.*?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl(\.zst)?$`) //nolint:gochecknoglobals // compiled once
+var codexName = regexp.MustCompile(`^rollout-.*?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl(\.zst)?$`)
 
 // codexFile is the rollout of a name; of a compressed one that lies there plain, too, the plain one counts.
 func codexFile(dir, entry string) File {
@@ -76,8 +77,7 @@ func openRollout(path string) (io.ReadCloser, error) {
 	}
 	plain, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow))
 	if err != nil {
-		file.Close()
-		return nil, err
+		return nil, errors.Join(err, file.Close())
 	}
 	return &zipped{plain.IOReadCloser(), file}, nil
 }
@@ -92,6 +92,5 @@ type zipped struct {
 }
 
 func (z *zipped) Close() error {
-	z.ReadCloser.Close()
-	return z.file.Close()
+	return errors.Join(z.ReadCloser.Close(), z.file.Close())
 }

@@ -206,10 +206,9 @@ func (d *copilotDecoder) tool(p *part, data gjson.Result) {
 // copilotEdit is what a call asks to be done to one file.
 func copilotEdit(args gjson.Result) []Edit {
 	e := Edit{Path: args.Get("path").Str}
-	switch whole := args.Get("file_text"); {
-	case whole.Type == gjson.String:
+	if whole := args.Get("file_text"); whole.Type == gjson.String {
 		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(whole.Str))}}, true
-	default:
+	} else {
 		e.Hunks = []Hunk{{linesOf(clean(args.Get("old_str").Str)), linesOf(clean(args.Get("new_str").Str))}}
 	}
 	return []Edit{e}

@@ -69,8 +69,8 @@ func readFile(t *testing.T, agent transcript.Agent, f transcript.File, roots []s
 	t.Helper()
 	var in io.ReadCloser
 	var err error
-	if f.Whole {
-		in, err = agent.(transcript.Opener).Open(context.Background(), f)
+	if opener, ok := agent.(transcript.Opener); ok && f.Whole {
+		in, err = opener.Open(context.Background(), f)
 	} else {
 		in, err = os.Open(f.Path)
 	}

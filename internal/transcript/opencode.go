@@ -120,7 +120,7 @@ func stampOf(path string) (stamp string, changed time.Time) {
 // openCodeSessions lists the sessions of a database that were made here.
 func openCodeSessions(ctx context.Context, path string, roots []string) (files []File, err error) {
 	places := newPlaces(roots)
-	return files, readDB(ctx, path, func(db *rows) error {
+	err = readDB(path, func(db *rows) error {
 		files = nil
 		for last, more := "", true; more; {
 			more, err = db.each(ctx, func(scan func(...any) error) error {
@@ -146,6 +146,7 @@ func openCodeSessions(ctx context.Context, path string, roots []string) (files [
 		}
 		return nil
 	})
+	return files, err
 }
 
 // lastParts is what was written last of a session: its own row does not follow its messages, nor these their parts. What
@@ -177,7 +178,7 @@ const maxSession = 256 << 20
 func (OpenCode) Open(ctx context.Context, f File) (io.ReadCloser, error) {
 	path, id := filepath.Split(f.Path)
 	var lines bytes.Buffer
-	err := readDB(ctx, filepath.Clean(path), func(db *rows) error {
+	err := readDB(filepath.Clean(path), func(db *rows) error {
 		lines.Reset()
 		return openCodeLines(ctx, db, id, &lines)
 	})

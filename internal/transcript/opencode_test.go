@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -104,7 +105,14 @@ func (db openCodeDB) load(raw []byte) export {
 	db.session(e.Info.ID, e.Info.ParentID, e.Info.Directory, e.Info.Title, e.Info.Time.Updated)
 	for i, m := range e.Messages {
 		id := fmt.Sprintf("msg_%s_%05d", e.Info.ID[4:], i)
-		at := int64(m.Info["time"].(map[string]any)["created"].(float64)) + int64(len(m.Parts)) // so that growth shows
+		var made struct {
+			Time struct{ Created int64 }
+		}
+		info, _ := json.Marshal(m.Info)
+		if err := json.Unmarshal(info, &made); err != nil {
+			db.t.Fatal(err)
+		}
+		at := made.Time.Created + int64(len(m.Parts)) // so that growth shows
 		delete(m.Info, "id")
 		data, _ := json.Marshal(m.Info)
 		db.message(id, e.Info.ID, at, string(data))
@@ -221,7 +229,10 @@ func TestOpenCodeUnread(t *testing.T) {
 func TestOpenCodeMeanwhile(t *testing.T) {
 	rounds := 60
 	if n := os.Getenv("OPENCODE_ROUNDS"); n != "" {
-		fmt.Sscan(n, &rounds)
+		var err error
+		if rounds, err = strconv.Atoi(n); err != nil {
+			t.Fatal(err)
+		}
 	}
 	meanwhile(t, rounds)
 }
@@ -287,7 +298,7 @@ func writeOnce(db *sql.DB, w, i int) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to take back
+	defer tx.Rollback()
 	ses, at := fmt.Sprint("ses_", w), 2000+i
 	id := fmt.Sprintf("msg_%d_%06d", w, i%100)
 	_, err = tx.Exec(`INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?, ?)`, id, ses, at, at, fmt.Sprintf(`{"role":"user","time":{"created":%d}}`, at))

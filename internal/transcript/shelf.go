@@ -230,7 +230,7 @@ func unpack(b []byte) []uint64 {
 
 func hashOf(name string) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(name)) //nolint:errcheck // a hash never fails
+	h.Write([]byte(name))
 	return h.Sum64()
 }
 

@@ -29,16 +29,16 @@ const dbTries = 3
 var errChanged = errors.New("it changed while it was read")
 
 // readDB hands a database to read. It may do so several times: the last one counts.
-func readDB(ctx context.Context, path string, read func(*rows) error) error {
+func readDB(path string, read func(*rows) error) error {
 	for try := 1; ; try++ {
-		err := readOnce(ctx, path, read)
+		err := readOnce(path, read)
 		if !errors.Is(err, errChanged) || try == dbTries {
 			return err
 		}
 	}
 }
 
-func readOnce(ctx context.Context, path string, read func(*rows) error) (err error) {
+func readOnce(path string, read func(*rows) error) (err error) {
 	alone := isAlone(path)
 	stamp, _ := stampOf(path)
 	query := "?mode=ro&_query_only=1&_busy_timeout=40"

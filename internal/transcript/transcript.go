@@ -7,6 +7,9 @@
 // caller owns the rest: which files changed, the cursor, session IDs, redaction, and
 // matching turns that it knows already.
 //
+// A transcript that does not grow by lines at its end ([File.Whole]: a document, a database, a compressed file) is opened
+// by its agent ([Opener]), which gives lines, too; they are read from the start each time.
+//
 // No format read here is a public contract. So nothing but a failing reader (or a
 // cancelled context) is an error: a line that is malformed, too long or of an unknown
 // type is counted in [Document.Skipped] and costs that line only. Memory is bounded by
@@ -18,7 +21,8 @@
 // Decode never needs earlier bytes to be correct, with these effects at a boundary
 // between two reads: a tool call whose failure is reported in the later
 // read is not marked as failed; a record copied from the earlier read is given again; an explicit title
-// and the first prompt are those of this read (see [TitleKind]).
+// and the first prompt are those of this read (see [TitleKind]). A decoder whose results do not say what was edited ends a
+// read before an edit that has no result yet; the next one knows both.
 //
 // Text is handed on whole and unredacted. This package writes nothing, reads no clock
 // and no environment, and never follows a chain of parents to decide what belongs.
