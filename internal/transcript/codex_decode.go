@@ -260,7 +260,7 @@ func (d *codexDecoder) item(p gjson.Result) {
 }
 
 // heard takes what the model was told as a person's words. Only in a rollout without events is that a prompt, unless
-// the program wrote it.
+// the program wrote it, or something follows before an answer.
 func (d *codexDecoder) heard(s string) {
 	if s = strings.TrimSpace(s); d.events || s == "" {
 		return
@@ -277,7 +277,6 @@ func (d *codexDecoder) heard(s string) {
 			return
 		}
 	}
-	d.unheard()
 	d.prompt, d.promptAt = s, d.ts
 	d.waits(heardID)
 }

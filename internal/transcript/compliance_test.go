@@ -294,7 +294,7 @@ func shape(t *testing.T, agent transcript.Agent, s sample) {
 }
 
 // step is how many bytes lie between two places where a read is stopped: all lines are stopped in every part of theirs.
-const step = 3
+const step = 5
 
 // boundaries reads a growing file twice, stopped all along, the second time from
 // where the first was done: together that is the whole.
