@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// OpenCode reads the sessions of OpenCode 1.2 to 1.18, which keeps all of them in one SQLite database:
+// OpenCode reads the sessions of OpenCode, versions 0.1 to 1.18. From 1.2 on it keeps all of them in one SQLite database:
 //
 //	<data>/opencode.db, or opencode-<channel>.db
 //
 // where <data> is ${XDG_DATA_HOME:-~/.local/share}/opencode; $OPENCODE_DB names another file. A session is named
 // <database>/<session ID>, and is read as lines: its row, and then each message with its parts. The database may be open in
-// the agent: see sqlite.go.
+// the agent: see sqlite.go. Earlier versions: see opencode_files.go.
 type OpenCode struct{}
 
 // Name is the source of the sessions.
@@ -27,8 +27,9 @@ func (OpenCode) Name() string { return "opencode" }
 
 // openCodeKnown is what Found.Known holds.
 type openCodeKnown struct {
-	Roots []string
-	DBs   []openCodeDB
+	Roots   []string
+	DBs     []openCodeDB
+	Shelves []byte // of sessions in files
 }
 
 // openCodeDB is what is known of one database.
@@ -68,7 +69,19 @@ func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) {
 		}
 		next.DBs = append(next.DBs, db)
 	}
-	if len(next.DBs) > 0 {
+	if data := openCodeData(env); data != "" {
+		env.Known = had.Shelves
+		has := func(id string) bool {
+			return slices.ContainsFunc(found.Files, func(f File) bool { return f.NativeID == id })
+		}
+		files, err := openCodeFiles(ctx, env, filepath.Join(data, "storage"), has)
+		if err != nil {
+			return Found{}, err
+		}
+		found.Files, next.Shelves = append(found.Files, files.Files...), files.Known
+		found.Unreadable = append(found.Unreadable, files.Unreadable...)
+	}
+	if len(next.DBs)+len(next.Shelves) > 0 {
 		var err error
 		if found.Known, err = json.Marshal(next); err != nil {
 			return Found{}, fmt.Errorf("transcript: remember sessions: %w", err)
@@ -77,13 +90,21 @@ func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) {
 	return found, nil
 }
 
+// openCodeData is the folder in which OpenCode keeps its data; "" where there is no home.
+func openCodeData(env Env) string {
+	data := env.homeFolder("XDG_DATA_HOME", ".local", "share")
+	if data == "" {
+		return ""
+	}
+	return filepath.Join(data, "opencode")
+}
+
 // openCodeStores are the databases that there may be.
 func openCodeStores(env Env) []string {
-	data := env.homeFolder("XDG_DATA_HOME", ".local", "share")
+	data := openCodeData(env)
 	if data == "" {
 		return nil
 	}
-	data = filepath.Join(data, "opencode")
 	stores := []string{filepath.Join(data, "opencode.db")}
 	if channels, err := filepath.Glob(filepath.Join(data, "opencode-*.db")); err == nil {
 		stores = append(stores, channels...)
@@ -176,6 +197,9 @@ const maxSession = 256 << 20
 
 // Open gives a session's rows as lines.
 func (OpenCode) Open(ctx context.Context, f File) (io.ReadCloser, error) {
+	if strings.HasSuffix(f.Path, ".json") {
+		return openFiles(ctx, f)
+	}
 	path, id := filepath.Split(f.Path)
 	var lines bytes.Buffer
 	err := readDB(filepath.Clean(path), func(db *rows) error {

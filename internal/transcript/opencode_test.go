@@ -310,3 +310,84 @@ func writeOnce(db *sql.DB, w, i int) error {
 	}
 	return tx.Commit()
 }
+
+// TestOpenCodeFiles: a session that an older version kept in files gives what the same one gives in a database, which counts where there are both.
+func TestOpenCodeFiles(t *testing.T) {
+	const root = "/work/shop"
+	home := t.TempDir()
+	store := filepath.Join(home, ".local", "share", "opencode", "storage")
+	info := map[string]any{"id": "ses_1", "projectID": "p", "directory": root, "title": "The cart", "version": "1.1.4"}
+	rows := []struct {
+		id, message string
+		data        map[string]any
+	}{
+		{"msg_1", "", map[string]any{"role": "user", "time": map[string]any{"created": 1000}}},
+		{"prt_1", "msg_1", map[string]any{"type": "text", "text": "fix it"}},
+		{"msg_2", "", map[string]any{"role": "assistant", "time": map[string]any{"created": 2000, "completed": 3000}}},
+		{"prt_2", "msg_2", map[string]any{"type": "reasoning", "text": "thinking"}},
+		{"prt_3", "msg_2", map[string]any{"type": "text", "text": "Yes.", "time": map[string]any{"start": 2100, "end": 2200}}},
+		{"prt_4", "msg_2", map[string]any{"type": "tool", "tool": "write", "callID": "c", "state": map[string]any{
+			"status": "completed", "input": map[string]any{"filePath": root + "/cart.go", "content": "package shop\n"}, "output": "Wrote it.", "time": map[string]any{"end": 2500},
+		}}},
+	}
+	write := func(path string, v any) {
+		t.Helper()
+		text, err := json.MarshalIndent(v, "", "  ")
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(path), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(path, text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(store, "session", "p", "ses_1.json"), info)
+	write(filepath.Join(store, "session", "q", "ses_2.json"), map[string]any{"id": "ses_2", "directory": "/work/elsewhere"})
+	for _, r := range rows {
+		kept := map[string]any{"id": r.id, "sessionID": "ses_1"}
+		for k, v := range r.data {
+			kept[k] = v
+		}
+		path := filepath.Join(store, "message", "ses_1", r.id+".json")
+		if r.message != "" {
+			path = filepath.Join(store, "part", r.message, r.id+".json")
+		}
+		write(path, kept)
+	}
+	write(filepath.Join(store, "part", "msg_2", "prt_5.json"), "no object")
+	env := transcript.Env{Home: home, Roots: []string{root}, Now: time.Now().Add(time.Hour)}
+	locate := func() transcript.Found {
+		t.Helper()
+		found, err := transcript.OpenCode{}.Locate(context.Background(), env)
+		if err != nil || len(found.Unreadable) > 0 || len(found.Files) != 1 {
+			t.Fatalf("found %+v, %v", found, err)
+		}
+		return found
+	}
+	found := locate()
+	env.Known = found.Known
+	if again := locate(); !reflect.DeepEqual(found, again) {
+		t.Errorf("again %+v, first %+v", again, found)
+	}
+	files := readFile(t, transcript.OpenCode{}, found.Files[0], env.Roots)
+	if s := files.Sessions[0]; len(s.Turns) != 2 || len(s.Edits) != 1 || s.ToolCalls[0].Path != "cart.go" || s.Title != "The cart" || s.Agent != "opencode/1.1.4" {
+		t.Errorf("session %+v", s)
+	}
+	db := newOpenCodeDB(t, home)
+	db.session("ses_1", "", root, "The cart", 1000)
+	for i, r := range rows {
+		data, _ := json.Marshal(r.data)
+		if at := int64(1000 * (i + 1)); r.message == "" {
+			db.message(r.id, "ses_1", at, string(data))
+		} else {
+			db.part(r.id, r.message, "ses_1", at, string(data))
+		}
+	}
+	moved := locate().Files[0]
+	if filepath.Base(filepath.Dir(moved.Path)) != "opencode.db" {
+		t.Fatalf("the files count: %+v", moved)
+	}
+	harness.Equal(t, "in the database", withEdits(files), withEdits(readFile(t, transcript.OpenCode{}, moved, env.Roots)))
+}

@@ -1,0 +1,155 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Before 1.2 OpenCode kept a file for each session, message and part:
+//
+//	<data>/storage/session/<project>/<session ID>.json
+//	<data>/storage/message/<session ID>/<message ID>.json
+//	<data>/storage/part/<message ID>/<part ID>.json
+//
+// They stay where they are when they are taken into the database; then that one counts.
+
+// openCodeFiles lists the sessions that were kept so, but for those that a database has.
+func openCodeFiles(ctx context.Context, env Env, store string, has func(id string) bool) (Found, error) {
+	s := shelving{
+		folder: func(string) bool { return true },
+		file: func(dir, entry string) File {
+			id, ok := strings.CutSuffix(entry, ".json")
+			if !ok || !strings.HasPrefix(id, "ses_") || has(id) {
+				return File{}
+			}
+			return File{Path: filepath.Join(dir, entry), NativeID: name(id), Whole: true}
+		},
+		made: openCodeFolder,
+		open: openPlain,
+	}
+	found, err := s.locate(ctx, env, filepath.Join(store, "session"))
+	for i := range found.Files {
+		found.Files[i].follow(store)
+	}
+	return found, err
+}
+
+// openCodeFolder is the folder that a line of a session's document names.
+func openCodeFolder(line []byte) string {
+	_, rest, ok := bytes.Cut(line, []byte(`"directory":`))
+	if rest = bytes.TrimLeft(rest, " "); !ok || len(rest) == 0 || rest[0] != '"' {
+		return ""
+	}
+	end := endOfString(rest, 0)
+	return text(rest[:max(end, 0)])
+}
+
+// follow finds when anything of a session was last written: a message, or a part of the last one.
+func (f *File) follow(store string) {
+	dir := filepath.Join(store, "message", f.NativeID)
+	messages, err := os.ReadDir(dir)
+	if err != nil || len(messages) == 0 {
+		return
+	}
+	f.Size += int64(len(messages))
+	last := messages[len(messages)-1].Name()
+	for _, path := range []string{dir, filepath.Join(dir, last), filepath.Join(store, "part", strings.TrimSuffix(last, ".json"))} {
+		if info, err := os.Stat(path); err == nil && info.ModTime().After(f.ModTime) {
+			f.ModTime = info.ModTime()
+		}
+	}
+}
+
+// openFiles gives such a session as the lines of rows. A document that is broken costs that message or part.
+func openFiles(ctx context.Context, f File) (io.ReadCloser, error) {
+	store := filepath.Dir(filepath.Dir(filepath.Dir(f.Path)))
+	info, err := readJSON(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	s := openCodeSession{
+		ID: f.NativeID, Parent: info.Get("parentID").Str, Directory: info.Get("directory").Str,
+		Title: info.Get("title").Str, Version: info.Get("version").Str,
+	}
+	err = openCodeRow{Session: &s}.write(&out)
+	for m := range documents(filepath.Join(store, "message", f.NativeID)) {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, fmt.Errorf("session %s: %w", f.NativeID, err)
+		}
+		id := m.Get("id").Str
+		created := m.Get("time.created").Int()
+		done := m.Get("time.completed").Exists() || m.Get("error").Exists() || m.Get("finish").Exists()
+		err = openCodeRow{Message: &openCodeMessage{ID: id, Created: created, Role: m.Get("role").Str, Done: done, Summary: m.Get("summary").Type == gjson.True}}.write(&out)
+		if id != filepath.Base(id) {
+			continue // it names no folder
+		}
+		for p := range documents(filepath.Join(store, "part", id)) {
+			err = errors.Join(err, openCodeRow{Part: partRow(p)}.write(&out))
+		}
+	}
+	return io.NopCloser(&out), err
+}
+
+// partRow is what is kept of a part, as a statement gives it of the database.
+func partRow(p gjson.Result) json.RawMessage {
+	row := map[string]json.RawMessage{}
+	for key, path := range map[string]string{
+		"type": "type", "synthetic": "synthetic", "ignored": "ignored", "command": "command", "start": "time.start", "end": "time.end",
+		"tool": "tool", "callID": "callID", "status": "state.status", "input": "state.input", "ended": "state.time.end", "diff": "state.metadata.diff",
+	} {
+		if v := p.Get(path); v.Exists() {
+			row[key] = json.RawMessage(v.Raw)
+		}
+	}
+	if p.Get("type").Str == "text" {
+		row["text"] = json.RawMessage(p.Get("text").Raw)
+	}
+	raw, err := json.Marshal(row)
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return raw
+}
+
+// documents are the JSON files of a folder in the order of their names, which is that of time.
+func documents(dir string) func(yield func(gjson.Result) bool) {
+	return func(yield func(gjson.Result) bool) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return // there are none
+		}
+		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+		for _, e := range entries {
+			if !strings.HasSuffix(e.Name(), ".json") {
+				continue
+			}
+			if doc, err := readJSON(filepath.Join(dir, e.Name())); err == nil && !yield(doc) {
+				return
+			}
+		}
+	}
+}
+
+// readJSON reads a document of at most MaxLine bytes.
+func readJSON(path string) (gjson.Result, error) {
+	raw, err := readBounded(path, MaxLine)
+	if err != nil {
+		return gjson.Result{}, err
+	}
+	if !fields(bytes.TrimSpace(raw), func(_, _ []byte) {}) || !gjson.ValidBytes(raw) {
+		return gjson.Result{}, fmt.Errorf("read %q: no JSON object", path)
+	}
+	return gjson.ParseBytes(raw), nil
+}
