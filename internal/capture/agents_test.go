@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
@@ -334,4 +336,40 @@ func TestAgentsTogether(t *testing.T) {
 	w.at(sec + 1)
 	stored(t, w.capture(), 0, 0, 0)
 	harness.Equal(t, "sessions", 6, len(w.held().sessions))
+}
+
+// TestLongRealAgentsGrow replays real sessions of Codex and Copilot, with what its subagents did, commit by commit, and loses the cache
+// halfway: at the end the ledger holds what one capture of the whole gives.
+func TestLongRealAgentsGrow(t *testing.T) {
+	for source, place := range map[string]string{
+		"codex/019ed50c-2fb3-7002-a384-360bea6e7f04":   ".codex/sessions/2026/06/17/rollout-2026-06-17T07-04-15-019ed50c-2fb3-7002-a384-360bea6e7f04.jsonl",
+		"copilot/70b173ed-7b83-485a-b71a-5adb0591db07": ".copilot/session-state/70b173ed-7b83-485a-b71a-5adb0591db07/events.jsonl",
+	} {
+		t.Run(source, func(t *testing.T) {
+			w := newWorld(t)
+			raw := harness.Unzipped(t, "agents/"+source+".jsonl.gz")
+			root := gjson.GetBytes(raw, "payload.cwd").Str + gjson.GetBytes(raw, "data.context.cwd").Str
+			inside := func(text []byte) string {
+				return strings.ReplaceAll(string(text), strings.Trim(quoted(root), `"`), w.repo())
+			}
+			const steps = 8
+			for i := range steps {
+				w.commit(i, fmt.Sprint("step ", i), "step", fmt.Sprint(i))
+				w.Write(filepath.Join(w.Home(), place), inside(raw[:len(raw)*(i+1)/steps]))
+				w.capture()
+				if i == steps/2 {
+					w.forget()
+				}
+			}
+			stored(t, w.capture(), 0, 0, 0)
+			grown := w.held().sessions
+			w.startOver()
+			w.capture()
+			once := w.held().sessions
+			harness.Equal(t, "sessions", len(once), len(grown))
+			for id := range once {
+				harness.Equal(t, id, content(once[id]), content(grown[id]))
+			}
+		})
+	}
 }

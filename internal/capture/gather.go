@@ -245,7 +245,7 @@ func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) erro
 	switch own := s.NativeID == r.file.NativeID; {
 	case own && r.offset == 0:
 		view = session.Whole
-	case own && k != nil:
+	case k != nil && (own || r.offset > 0): // what a subagent did in its parent's file goes on, too
 		view, clean = session.Again, number(clean, k.Turns, k.Tools)
 	}
 	if r.file.Timeless && view == session.Whole {

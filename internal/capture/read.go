@@ -281,9 +281,11 @@ func tailSum(file io.ReaderAt, end int64) ([]byte, error) {
 
 // continues reports whether a session of this reading is new by construction: it is the
 // file's own, the read began at its cursor, and everything in it is later than what is
-// known.
+// known. So is one that a subagent has in its parent's file, where it said something: its parent's cursor is no sign of
+// how far it was stored.
 func (r *reading) continues(k *known, s transcript.Part) bool {
-	if r.offset == 0 || s.NativeID != r.file.NativeID {
+	own := s.NativeID == r.file.NativeID
+	if r.offset == 0 || !own && (s.ParentNative != r.file.NativeID || len(s.Turns) == 0) {
 		return false
 	}
 	for _, t := range s.Turns {

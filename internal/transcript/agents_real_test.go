@@ -3,10 +3,8 @@ package transcript_test
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path"
@@ -53,24 +51,6 @@ func realSessions(t *testing.T, agent string) map[string]counted {
 		t.Fatalf("no session of %s", agent)
 	}
 	return all
-}
-
-func unzipped(t *testing.T, name string) []byte {
-	t.Helper()
-	f, err := os.Open(harness.Data(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	plain, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := io.ReadAll(plain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
 }
 
 // sums is what a document says, in the counter's terms.
@@ -159,7 +139,7 @@ func TestRealCodex(t *testing.T) {
 	}
 	for name, want := range realSessions(t, "codex") {
 		id, _, _ := strings.Cut(path.Base(name), ".")
-		raw := unzipped(t, "agents/"+name)
+		raw := harness.Unzipped(t, "agents/"+name)
 		root := realRoot(raw)
 		if change := differs[id]; change != nil {
 			change(&want)
@@ -191,7 +171,7 @@ func TestRealCopilot(t *testing.T) {
 	}
 	for name, want := range realSessions(t, "copilot") {
 		id, _, _ := strings.Cut(path.Base(name), ".")
-		raw := fromWindows(unzipped(t, "agents/"+name))
+		raw := fromWindows(harness.Unzipped(t, "agents/"+name))
 		root := realRoot(raw)
 		if change := differs[id]; change != nil {
 			change(&want)
@@ -221,7 +201,7 @@ func TestRealGemini(t *testing.T) {
 	const root = "/work/shop"
 	for name, want := range realSessions(t, "gemini") {
 		id, _, _ := strings.Cut(path.Base(name), ".")
-		harness.Equal(t, name, want.rooted(root).sums(), sum(readGemini(t, id, unzipped(t, "agents/"+name)), root))
+		harness.Equal(t, name, want.rooted(root).sums(), sum(readGemini(t, id, harness.Unzipped(t, "agents/"+name)), root))
 	}
 }
 
@@ -229,7 +209,7 @@ func TestRealCursor(t *testing.T) {
 	for name, want := range realSessions(t, "cursor") {
 		root := path.Dir(want.Edited[0])
 		f := transcript.File{NativeID: "session", Cwd: root, ModTime: time.Now()}
-		doc := decodeAll(t, transcript.Cursor{}, unzipped(t, "agents/"+name), transcript.Options{File: f, Roots: []string{root}})
+		doc := decodeAll(t, transcript.Cursor{}, harness.Unzipped(t, "agents/"+name), transcript.Options{File: f, Roots: []string{root}})
 		harness.Equal(t, name, want.sums(), sum(doc, root))
 	}
 }
@@ -302,13 +282,13 @@ func TestRealAgentsGrow(t *testing.T) {
 	sizes := growthSizes(t)
 	for folder, agent := range map[string]transcript.Agent{"codex": transcript.Codex{}, "copilot": transcript.Copilot{}} {
 		for name := range realSessions(t, folder) {
-			raw := fromWindows(unzipped(t, "agents/"+name))
+			raw := fromWindows(harness.Unzipped(t, "agents/"+name))
 			id, _, _ := strings.Cut(path.Base(name), ".")
 			opt := transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{realRoot(raw)}}
 			want := withEdits(decodeAll(t, agent, raw, opt))
 			if at := sizes[folder+"/"+id]; at != nil {
 				for i, n := range at { // of the bytes before they were rewritten
-					at[i] = len(fromWindows(unzipped(t, "agents/"+name)[:n]))
+					at[i] = len(fromWindows(harness.Unzipped(t, "agents/"+name)[:n]))
 				}
 				harness.Equal(t, name+" at commits", want, grown(t, agent, raw, opt, at))
 			}
@@ -339,7 +319,7 @@ func TestRealWholeGrow(t *testing.T) {
 				if _, err := os.Stat(filepath.Join(harness.Data(t, "agents"), "..", name)); err != nil {
 					continue // some have one
 				}
-				last = read(t, id, unzipped(t, name))
+				last = read(t, id, harness.Unzipped(t, name))
 				for _, s := range last.Sessions {
 					stored.Absorb(s.Session, session.Whole)
 					for _, e := range s.Edits {

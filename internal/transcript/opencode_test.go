@@ -141,7 +141,7 @@ func readOpenCode(t *testing.T, id string, raw []byte) transcript.Document {
 func TestRealOpenCode(t *testing.T) {
 	for name, want := range realSessions(t, "opencode") {
 		id, _, _ := strings.Cut(path.Base(name), ".")
-		raw := unzipped(t, "agents/"+name)
+		raw := harness.Unzipped(t, "agents/"+name)
 		var e export
 		if err := json.Unmarshal(raw, &e); err != nil {
 			t.Fatal(err)

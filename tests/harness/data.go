@@ -56,3 +56,21 @@ func Transcripts(t testing.TB) map[string][]byte {
 	}
 	return out
 }
+
+// Unzipped is what a file of the real data holds, which is kept compressed.
+func Unzipped(t testing.TB, name string) []byte {
+	t.Helper()
+	f, err := os.Open(Data(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := io.ReadAll(plain)
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
