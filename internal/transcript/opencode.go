@@ -143,6 +143,7 @@ func openCodeSessions(ctx context.Context, path string, roots []string) (files [
 	places := newPlaces(roots)
 	err = readDB(path, func(db *rows) error {
 		files = nil
+		var newest time.Time
 		for last, more := "", true; more; {
 			more, err = db.each(ctx, func(scan func(...any) error) error {
 				var id, dir string
@@ -151,6 +152,9 @@ func openCodeSessions(ctx context.Context, path string, roots []string) (files [
 					return nil
 				}
 				last = id
+				if at := time.UnixMilli(updated); at.After(newest) {
+					newest = at
+				}
 				if id = name(clean(id)); id != "" && !strings.ContainsAny(id, `/\`) && places.stand(clean(dir)) == inside {
 					files = append(files, File{Path: filepath.Join(path, id), NativeID: id, ModTime: time.UnixMilli(updated).UTC(), Whole: true})
 				}
@@ -161,6 +165,9 @@ func openCodeSessions(ctx context.Context, path string, roots []string) (files [
 			}
 		}
 		for i := range files {
+			if files[i].ModTime.Before(newest.Add(-atWork)) {
+				continue
+			}
 			if err := files[i].latest(ctx, db); err != nil {
 				return err
 			}
@@ -170,12 +177,17 @@ func openCodeSessions(ctx context.Context, path string, roots []string) (files [
 	return files, err
 }
 
+// atWork is how long an agent may go on after a prompt, which is the last time that its session's own row is written. A
+// session that is older is as old as its row.
+const atWork = 24 * time.Hour
+
 // lastParts is what was written last of a session: its own row does not follow its messages, nor these their parts. What
 // still changes belongs to one of its last messages.
-const lastParts = `SELECT
-	(SELECT count(*) FROM message WHERE session_id = ?1) + (SELECT count(*) FROM part WHERE message_id IN recent),
-	max(coalesce((SELECT max(time_updated) FROM message WHERE id IN recent), 0),
-		coalesce((SELECT max(time_updated) FROM part WHERE message_id IN recent), 0))`
+const lastParts = `WITH recent AS MATERIALIZED (
+	SELECT id, time_updated FROM message WHERE session_id = ?1 ORDER BY time_created DESC, id DESC LIMIT 4)
+SELECT count(*) + (SELECT count(*) FROM message WHERE session_id = ?1), coalesce(max(time_updated), 0) FROM (
+	SELECT time_updated FROM recent
+	UNION ALL SELECT p.time_updated FROM recent m CROSS JOIN part p ON p.message_id = m.id)`
 
 // latest finds when anything of a session was last written. The number of rows stands for a size.
 func (f *File) latest(ctx context.Context, db *rows) error {
@@ -188,7 +200,7 @@ func (f *File) latest(ctx context.Context, db *rows) error {
 			f.ModTime = time.UnixMilli(at).UTC()
 		}
 		return nil
-	}, `WITH recent AS (SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created DESC, id DESC LIMIT 4) `+lastParts, f.NativeID)
+	}, lastParts, f.NativeID)
 	return err
 }
 

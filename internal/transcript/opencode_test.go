@@ -281,10 +281,10 @@ func meanwhile(t *testing.T, rounds int) {
 	}
 }
 
-// newOpenCodeWriter is another program that has the database open; it gives up where it would have to wait for 100 ms.
+// newOpenCodeWriter is another program that has the database open. Writers wait for each other; how long is logged.
 func newOpenCodeWriter(t *testing.T, home string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, ".local", "share", "opencode", "opencode.db")+"?_busy_timeout=100&_txlock=immediate")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(home, ".local", "share", "opencode", "opencode.db")+"?_busy_timeout=5000&_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func readOnce(path string, read func(*rows) error) (err error) {
 			err = errors.Join(errChanged, err)
 		}
 	}()
-	return read(&rows{db})
+	return read(&rows{db, map[string]*sql.Stmt{}})
 }
 
 // isAlone reports whether no log or journal lies beside a database.
@@ -70,13 +70,23 @@ func isAlone(path string) bool {
 }
 
 // rows reads from a database.
-type rows struct{ db *sql.DB }
+type rows struct {
+	db       *sql.DB
+	prepared map[string]*sql.Stmt // by their text; they are closed with the database
+}
 
 // each hands on the rows of a statement, as long as turnTime lasts: then there are more. A row that can't be read is left
 // out by visit, which says so by no error.
 func (r *rows) each(ctx context.Context, visit func(scan func(...any) error) error, statement string, args ...any) (more bool, err error) {
+	query := r.prepared[statement]
+	if query == nil {
+		if query, err = r.db.PrepareContext(ctx, statement); err != nil {
+			return false, fmt.Errorf("query: %w", err)
+		}
+		r.prepared[statement] = query
+	}
 	until := time.Now().Add(turnTime) //nolint:forbidigo // how long a lock is held is measured, and told to nobody
-	found, err := r.db.QueryContext(ctx, statement, args...)
+	found, err := query.QueryContext(ctx, args...)
 	if err != nil {
 		return false, fmt.Errorf("query: %w", err)
 	}
