@@ -79,18 +79,23 @@ func openRollout(path string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &zipped{plain.IOReadCloser(), file}, nil
+	return &zipped{io.LimitReader(plain, maxUnpacked), plain, file}, nil
 }
+
+// maxUnpacked bounds what is read of a compressed rollout, in bytes: a few KB may unpack to anything.
+const maxUnpacked = 1 << 30
 
 // maxWindow bounds what unpacking holds at once, in bytes; the highest level of zstd without --long uses 128 MiB.
 const maxWindow = 128 << 20
 
 // zipped is a compressed file that is read as it was.
 type zipped struct {
-	io.ReadCloser
-	file io.Closer
+	io.Reader
+	plain *zstd.Decoder
+	file  io.Closer
 }
 
 func (z *zipped) Close() error {
-	return errors.Join(z.ReadCloser.Close(), z.file.Close())
+	z.plain.Close()
+	return z.file.Close()
 }

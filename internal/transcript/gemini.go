@@ -151,7 +151,7 @@ func (l *geminiLocator) subagents(dir, cwd, parent string) {
 // id is the session's ID, of which the file's name has a part. It stands at the beginning, and never changes.
 func (l *geminiLocator) id(path string) string {
 	id := l.had.IDs[path]
-	if id == "" {
+	if id == "" && isRegular(path) {
 		file, err := os.Open(path)
 		if err != nil {
 			l.unreadable("read session", err)

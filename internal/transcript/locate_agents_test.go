@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -109,6 +110,31 @@ func TestShelvesUndecided(t *testing.T) {
 	harness.Equal(t, "found", []string{id}, natives(r.find(first.Known, root)))
 	if len(first.Files) > 0 {
 		t.Errorf("found %v of half a line", first.Files)
+	}
+}
+
+// TestShelvesPipes: what is no file is left alone, for it may never open.
+func TestShelvesPipes(t *testing.T) {
+	home := t.TempDir()
+	for _, name := range []string{
+		".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-019ed836-b1da-78f1-8a0c-e598363d10f4.jsonl",
+		".copilot/session-state/a/events.jsonl", ".gemini/tmp/shop/chats/session-2026-01-01T00-00-0b882a68.json", ".gemini/tmp/shop/.project_root",
+		".gemini/projects.json", ".local/share/opencode/opencode.db", ".local/share/opencode/storage/session/p/ses_1.json",
+		".cursor/projects/work-shop/agent-transcripts/a.jsonl",
+	} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(path, 0o666); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, agent := range transcript.Agents() {
+		found, err := agent.Locate(context.Background(), transcript.Env{Home: home, Roots: []string{root}})
+		if err != nil || len(found.Files) > 0 {
+			t.Errorf("%s: %+v, %v", agent.Name(), found.Files, err)
+		}
 	}
 }
 

@@ -58,6 +58,8 @@ func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) {
 			var err error
 			if db.Files, err = openCodeSessions(ctx, path, env.Roots); ctx.Err() != nil {
 				return Found{}, fmt.Errorf("transcript: locate: %w", ctx.Err())
+			} else if isBusy(err) {
+				continue // the next capture looks again
 			} else if err != nil {
 				found.Unreadable = append(found.Unreadable, fmt.Errorf("transcript: read %q: %w", path, err))
 				continue

@@ -169,6 +169,9 @@ const headLines = 8
 
 // look reads the first lines of a transcript. It is told when a folder was named, or that many lines name none.
 func (l *shelves) look(f File) (cwd string, told bool) {
+	if !isRegular(f.Path) {
+		return "", false
+	}
 	in, err := l.open(f.Path)
 	if err != nil {
 		l.unreadable("read transcript", err)
@@ -232,6 +235,12 @@ func hashOf(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return h.Sum64()
+}
+
+// isRegular reports whether a path is a file's. What else is there may never open.
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // openPlain opens a file as it is.

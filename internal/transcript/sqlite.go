@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3" // the driver
+	"github.com/mattn/go-sqlite3"
 )
 
 // A database of an agent is open in the agent, which must not notice that it is read:
@@ -57,6 +57,12 @@ func readOnce(path string, read func(*rows) error) (err error) {
 		}
 	}()
 	return read(&rows{db, map[string]*sql.Stmt{}})
+}
+
+// isBusy reports whether a database could not be read because somebody writes to it at the moment.
+func isBusy(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrBusy || e.Code == sqlite3.ErrLocked)
 }
 
 // isAlone reports whether no log or journal lies beside a database.
