@@ -151,7 +151,9 @@ func (d *copilotDecoder) context(data gjson.Result) {
 // prompt takes what a person typed, or what an agent asked its subagent. Skills, notes of the program and summaries name
 // themselves as the source.
 func (d *copilotDecoder) prompt(p *part, data gjson.Result) {
-	if from := data.Get("source").Str; from != "" && from != "user" && !(p.sub && strings.HasPrefix(from, "agent-")) {
+	from := data.Get("source").Str
+	brief := p.sub && strings.HasPrefix(from, "agent-")
+	if from != "" && from != "user" && !brief {
 		return
 	}
 	d.goesOn()
