@@ -66,12 +66,15 @@ func (e *edits) outward(p span) span {
 func (s *ruleset) scanForms(t string) ([]span, error) {
 	var out []span
 	for f := range forms(t) {
-		found, err := s.scan(f.text, f.fresh)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range append(found, s.scanEncoded(f.text)...) {
-			out = append(out, f.outward(p))
+		for _, w := range f.parts() {
+			found, err := s.scan(f.text[w.lo:w.hi], func(v window) bool { return f.fresh(window{w.lo + v.lo, w.lo + v.hi}) })
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range append(found, s.scanEncoded(f.text[w.lo:w.hi])...) {
+				p.lo, p.hi = w.lo+p.lo, w.lo+p.hi
+				out = append(out, f.outward(p))
+			}
 		}
 	}
 	return s.unallowed(t, out), nil
@@ -107,6 +110,28 @@ func forms(t string) iter.Seq[form] {
 // fresh reports whether something in w reads otherwise than in the form before.
 func (f form) fresh(w window) bool {
 	return len(f.done) == 0 || f.done[len(f.done)-1].anyIn(w)
+}
+
+// parts are the lines that read otherwise than in the form before, with as much around them as a detector looks
+// at: the rest was looked at in that form.
+func (f form) parts() []window {
+	const around = 10 * maxReach // a table reaches furthest
+	if len(f.done) == 0 {
+		return []window{{0, len(f.text)}}
+	}
+	var out []window
+	for _, at := range f.done[len(f.done)-1].at {
+		if n := len(out); n > 0 && at < out[n-1].hi-around {
+			continue
+		}
+		w := window{max(0, at-around), len(f.text)}
+		w.lo = strings.LastIndexByte(f.text[:w.lo], '\n') + 1
+		if n := strings.IndexByte(f.text[min(at+around, w.hi):], '\n'); n >= 0 {
+			w.hi = at + around + n
+		}
+		out = append(out, w)
+	}
+	return merge(out)
 }
 
 // outward moves a span to where it stands in the text itself. It names its value as it reads here.

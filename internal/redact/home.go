@@ -54,7 +54,10 @@ func (h homes) replace(s string) string {
 	}
 	s = peopleAround(s, "/home/", unixHome)
 	s = peopleAround(s, "/Users/", unixHome)
-	return peopleAround(s, "Users", windowsHome)
+	if strings.Contains(s, `:\`) || strings.Contains(s, ":/Users") {
+		s = peopleAround(s, "Users", windowsHome)
+	}
+	return s
 }
 
 // peopleAround replaces people's homes around a word that each holds. The expression sees no more of

@@ -92,20 +92,20 @@ func operatorAfter(low []byte, i int) int {
 // distinct is how many different bytes it takes for more than 3.5 bits a byte.
 const distinct = 12
 
-// valueAfter reports whether a value stands behind the operator at i: ten bytes at least, of
-// twelve kinds.
+// valueAfter reports whether a value stands behind the operator at i: twelve bytes at least, of
+// as many kinds.
 func valueAfter(low []byte, i int) bool {
 	for end := i + 4; i < end && i < len(low) && strings.IndexByte("=>:|?,", low[i]) >= 0; i++ {
 	}
 	for end := i + 5; i < end && i < len(low) && strings.IndexByte("`'\" \t\n\r\f=", low[i]) >= 0; i++ {
 	}
 	var seen [256]bool
-	kinds := 0
+	from, kinds := i, 0
 	for end := min(i+200, len(low)); i < end && (alnumeric(low[i]) || strings.IndexByte("_.=-+/", low[i]) >= 0); i++ {
 		if !seen[low[i]] {
 			seen[low[i]] = true
 			kinds++
 		}
 	}
-	return kinds >= distinct/2
+	return kinds >= distinct/2 && i-from >= distinct-1 // letters are folded, and one "=" may have been passed
 }
