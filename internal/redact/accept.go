@@ -31,7 +31,29 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 		return quoted && (w.kind == password && t >= said || w.kind == verb && t == sure) &&
 			(phrase(o.v) || w.flag && w.words == 0 && phraseForm.MatchString(o.v) && !aboutItself(o.v))
 	}
-	return len(o.v) >= minGiven && o.look >= least[w.kind][t]
+	return len(o.v) >= minGiven && o.look >= least[w.kind][t] && (quoted || w.tight || w.flag || !isTerm(w.t, lo, hi))
+}
+
+// isTerm reports whether what stands there is a name that the text around uses again and again, and not only where
+// something is given: what a text is about is no secret. A word with digits is no such name.
+func isTerm(t string, lo, hi int) bool {
+	const often, reach = 3, 1 << 13
+	v := t[lo:hi]
+	if !symbol.MatchString(v) || !Wordy(v) || strings.ContainsAny(v, digitSet) && !strings.Contains(v, "_") {
+		return false
+	}
+	n := 0
+	for rest := t[max(0, lo-reach):min(len(t), hi+reach)]; n <= often; {
+		before, after, found := strings.Cut(rest, v)
+		if !found {
+			return false
+		}
+		if strings.IndexByte("=:\"'`", signBefore(" "+before, len(before)+1)) < 0 {
+			n++
+		}
+		rest = after
+	}
+	return true
 }
 
 // minGiven is the size of a value that is given to a name, in bytes; numbers may be shorter.
@@ -42,7 +64,7 @@ const minGiven = 6
 func (w *walk) granted(o offer) bool {
 	switch {
 	case w.kind == numeral, w.kind == password && w.foreign && w.words < 4 && !w.comma:
-		if o.tie >= said && pin.MatchString(o.v) && endsWord(w.t, o.hi) && !unit.MatchString(w.t[o.hi:min(len(w.t), o.hi+12)]) {
+		if o.tie >= said && pin.MatchString(o.v) && endsWord(w.t, o.hi) {
 			return true
 		}
 	case w.kind == occasion:
@@ -60,10 +82,10 @@ func (w *walk) granted(o offer) bool {
 // mentions reports whether a value is only mentioned near a name: a hash, an ID, a constant, a part of code.
 func (w *walk) mentions(o offer) bool {
 	switch {
-	case w.weak && o.tie < given && o.tie != handed && (o.tie != said || o.look < drawn):
+	case w.weak && o.tie < given && (o.tie != handed || !o.quoted || w.words > 1) && (o.tie != said || o.look < drawn):
 	case o.tie == near && (!prose(w.t[w.end:o.lo]) || !endsWord(w.t, o.hi) || !unsaid(o.v)):
 	case o.tie <= said && constant.MatchString(o.v), w.kind == numeral && !strings.ContainsAny(o.v, digitSet):
-	case w.kind == key && (prefixedSum.MatchString(o.v) || isSumForm(o.v) && len(o.v) < 32):
+	case (w.kind == key || w.kind == numeral) && (prefixedSum.MatchString(o.v) || isSumForm(o.v) && (len(o.v) < 32 || w.kind == numeral)):
 	case isSumForm(o.v) && (o.tie == near || o.tie == said && w.foreign || !o.quoted && w.kind == occasion):
 	default:
 		return false
@@ -76,15 +98,23 @@ func (w *walk) isCode(o offer) bool {
 	chain := dotted.MatchString(o.v)
 	switch rest := w.t[o.hi:min(len(w.t), o.hi+100)]; {
 	case rest != "" && strings.IndexByte("([{", rest[0]) >= 0:
+	case (chain || symbol.MatchString(o.v)) && typed.MatchString(w.t[max(0, o.lo-1):o.lo]) && !strings.HasPrefix(rest, "*"):
+	case isIndex(w.t, o.lo-1) && !strings.HasPrefix(rest, "]"):
+	case o.tie < given && ofCodeItself(o.v), w.depth > 0 && symbol.MatchString(o.v) && parameter.MatchString(rest): // another name, a type
 	case w.t[max(0, o.lo-1)] == '[' && regexClass.MatchString(rest):
-	case w.depth > 0 && (chain || w.t[w.end] == '('), (w.kind == verb || w.kind == token && o.tie == near) && chain:
+	case w.tie == handed && chain, w.depth > 0 && (chain || w.t[w.end] == '('), (w.kind == verb || w.kind == token && o.tie == near) && chain:
 	case !w.flag && assignment.MatchString(o.v):
-	case o.tie >= given && !w.tight && !w.flag && chain && !madeUp.MatchString(o.v):
+	case o.tie >= given && !w.tight && !w.flag && chain && (!madeUp.MatchString(o.v) || aboutItself(o.v)):
 	case o.tie >= given && o.look <= marked && !w.clear(o):
 	default:
 		return false
 	}
 	return true
+}
+
+// ofCodeItself reports whether v is a name of code that tells about secrets, or a constant.
+func ofCodeItself(v string) bool {
+	return symbol.MatchString(v) && (aboutItself(v) || strings.Contains(v, "_") && constant.MatchString(v)) && Wordy(v)
 }
 
 // clear reports whether words behind a sign end as a value does, and are no name of code.
@@ -96,7 +126,13 @@ func (w *walk) clear(o offer) bool {
 			return false
 		}
 	}
-	return w.tight || w.flag || signBefore(w.t, o.lo) != '=' && !dotted.MatchString(o.v) || !identifier.MatchString(o.v)
+	return w.tight || w.flag || w.sets(o.lo) && !dotted.MatchString(o.v) || !identifier.MatchString(o.v)
+}
+
+// sets reports whether the sign before i gives a value outside of code: no "=" with spaces, and no "|" but in tables.
+func (w *walk) sets(i int) bool {
+	sign := signBefore(w.t, i)
+	return sign != '=' && (sign != '|' || inTable(w.t, i))
 }
 
 // signBefore is the byte before i and the spaces there.
@@ -104,7 +140,7 @@ func signBefore(t string, i int) byte {
 	for i > 1 && t[i-1] == ' ' {
 		i--
 	}
-	return t[i-1]
+	return t[max(0, i-1)]
 }
 
 // alone reports whether a value ends its line and is no name of code.
@@ -114,7 +150,7 @@ func alone(t string, lo, hi int) bool {
 
 // prose reports whether a text has none of the signs of code.
 func prose(t string) bool {
-	return !strings.ContainsAny(t, "=;{}[]<>|\\\n\t") && !strings.Contains(t, "()")
+	return !strings.ContainsAny(t, "=;{}[]<>|\\\n\t") && !call.MatchString(t)
 }
 
 // endsWord reports whether a word of a sentence ends at i.
@@ -131,12 +167,17 @@ var (
 	// identifier is a name of code, with a number at its end perhaps; constant one of a value.
 	identifier = regexp.MustCompile(`^[A-Za-z_.]+\d?$`)
 	constant   = regexp.MustCompile(`^[A-Z_][A-Z\d_]+$|^[A-Z]+-\d+$`)
+	call       = regexp.MustCompile(`\w\(`)
+	// symbol is a name of code.
+	symbol = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+	// typed stands before a type: the signs of a pointer and of a list.
+	typed = regexp.MustCompile(`[*\]]`)
+	// parameter is the name of one, behind its type.
+	parameter = regexp.MustCompile(`^ (?:\*|\w+[,)])`)
 	// assignment is a part of code that gives something to a name.
 	assignment = regexp.MustCompile(`^[A-Za-z_][\w.]*=[^=]`)
 	// regexClass ends a class of a regular expression.
 	regexClass = regexp.MustCompile(`^\][{+*]`)
 	// prefixedSum is a hash behind words, as caches are called.
 	prefixedSum = regexp.MustCompile(`^[a-z\d_]+-(?:[a-z\d_]+-)*[0-9a-f]{32,}$`)
-	// unit is what a number counts.
-	unit = regexp.MustCompile(`^ ?-?(?i:bits?|bytes?|chars?|characters?|times|days?|hours?|minutes?|px|ms|s)\b`)
 )

@@ -119,11 +119,14 @@ func madeUpAt(t string, i int) (lo, hi int) {
 	v := strings.TrimRight(t[lo:hi], ".?")
 	hi = lo + len(v)
 	if strings.ContainsAny(v[:1], "-.%") || strings.Contains(v, "%") || len(v) < minValue || len(v) > maxMadeUp || !mixed(v) || placeholder(v) || random(v) && turns(v) > 5 || strings.Contains(v, "&") && (lo > 0 && t[lo-1] == '=' || hi < len(t) && t[hi] == ';') || notMadeUp.MatchString(v) ||
-		lo > 0 && strings.IndexByte(" \t\n\"'`:=,>", t[lo-1]) < 0 || !endsWord(t, hi) && strings.IndexByte("\"'`,;)<", t[hi]) < 0 {
+		lo > 0 && strings.IndexByte(" \t\n\"'`:=,>", t[lo-1]) < 0 || operand.MatchString(t[hi:min(len(t), hi+3)]) || !endsWord(t, hi) && strings.IndexByte("\"'`,;)<", t[hi]) < 0 {
 		return 0, 0
 	}
 	return lo, hi
 }
 
+// operand stands behind a part of an expression.
+var operand = regexp.MustCompile(`^ [=!>|&+*?%^/{]`)
+
 // notMadeUp is arithmetic, a version, an address, an anchor, an escape, a variable, code.
-var notMadeUp = regexp.MustCompile(`[+*$#@^]\d+(?:\D|$)|(?:^|\D)\d+[+*^]|@v?\d|@[A-Za-z-]+\.[A-Za-z]|#L\d|%[\dA-Fa-f]{2}|%\d*[a-z]|[!?&+]{2}|\?\.|[!?]\.|#(?:define|if|else|end|undef|include|pragma)|(?i:utf-?8|^rfc|^https?)|^[$@#&!?]|\.[a-z]+\?|&[a-z]+=|[!?]\d$`)
+var notMadeUp = regexp.MustCompile(`[+*$#@^&~]\pL?\d+(?:\D|$)|#[\da-f]{6}|#[a-z]+-\d|\.\pL{2,5}#|(?:^|\D)\d+[+*^]|@v?\d|@[A-Za-z-]+\.[A-Za-z]|%[\dA-Fa-f]{2}|%\d*[a-z]|[!?&+]{2}|\?\.|[!?]\.|#(?:define|if|else|end|undef|include|pragma)|(?i:utf-?8|^rfc|^https?)|^[$@#&!?]|\.[a-z]+\?|&[a-z]+=|[!?]\d$`)

@@ -38,7 +38,9 @@ func lookOf(v string, delimited bool) look {
 		return plain
 	case strings.Trim(v, digitSet) == "":
 		return numberLook(v)
-	case delimited && len(v) >= 16 && !Wordy(v) && entropy(v) > 3.5 && !strings.ContainsAny(v, "<>{}\n"):
+	case strings.HasPrefix(v, "http") && strings.Contains(v, "://") && !hasRandomPart(v), regexForm.MatchString(v), (v[0] == '.' || v[0] == '#') && Wordy(v) && !strings.ContainsAny(v[1:], strongSigns):
+		return plain
+	case delimited && len(v) >= 16 && !Wordy(v) && entropy(v) > 3.5 && !strings.ContainsAny(v, "<>{}\n") && !strings.HasSuffix(v, "("):
 		return drawn
 	case !strings.ContainsFunc(v, unicode.IsLetter) || strings.ContainsFunc(v, isCaseless) || !delimited && expression(v):
 		return plain
@@ -49,7 +51,7 @@ func lookOf(v string, delimited bool) look {
 	}
 	l := makeup(v)
 	switch {
-	case l < odd && (Wordy(v) && aboutItself(v) || !delimited && dotted.MatchString(v) && !strings.ContainsAny(v, digitSet)):
+	case strings.ContainsAny(v, "_-") && strings.ToUpper(v) == v && aboutItself(v) && Wordy(v), l < odd && (Wordy(v) && aboutItself(v) || !delimited && dotted.MatchString(v) && !strings.ContainsAny(v, digitSet)):
 		return plain
 	case len(v) < minValue && l > word:
 		return l - 1
@@ -64,6 +66,8 @@ func isCaseless(r rune) bool { return r >= caseless && unicode.IsLetter(r) }
 // numberLook is the look of a number. Routers come with passwords of 16 to 20 digits.
 func numberLook(v string) look {
 	switch n := len(v); {
+	case n >= 16 && strings.HasPrefix(v, "12345678"): // counted, as in examples
+		return plain
 	case n >= 16:
 		return odd
 	case n >= 6:
@@ -120,6 +124,8 @@ func turns(v string) int {
 var (
 	// callForm is a call, an index or an expression.
 	callForm = regexp.MustCompile(`^[\w.:>-]*[(\[{].*[)\]};,]$|^[&*!@#?~]|[({\[]$|\w\.\w+\.`)
+	// regexForm is a regular expression.
+	regexForm = regexp.MustCompile(`\[\^?(?:0-9|a-z|A-Z)|\(\?[:i<=!]`)
 	// sumOf is a name with something added to it, or added to a string.
 	sumOf = regexp.MustCompile(`^(?:[A-Za-z_][\w.]*[+*]\d{1,3}|\d+[+*][A-Za-z_][\w.]*|\+[A-Za-z_][\w.]*)$`)
 	// dotted is a chain of names, or a file.

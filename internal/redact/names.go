@@ -97,6 +97,8 @@ func english(t string, at window) (name, bool) {
 	if n.kind == verb && len(all) > 0 {
 		return n, false
 	}
+	// "pskModes" tells about one
+	n.weak = n.weak || len(word) <= 3 && rest < n.end && isUpper(t[rest]) && isLower(t[rest-1])
 	n.weak = n.weak || inPath(t, at.lo) || strings.HasSuffix(t[:at.lo], "$(")
 	return n, len(all) == 0 || !n.weak && !slices.ContainsFunc(all, AboutSecret)
 }

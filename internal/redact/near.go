@@ -64,6 +64,9 @@ func (n name) behind(t string) (lo, hi int) {
 		w.i += len(m)
 		w.tie, w.tight = given, true
 	}
+	if receiver.MatchString(t[w.i-1:min(len(t), w.i+3)]) && n.lo > 0 && t[n.lo-1] != '(' {
+		return 0, 0
+	}
 	w.i = skip(t, w.i, ")]*_")
 	if w.i < len(t) && w.i == n.end && strings.IndexByte("/\\@.", t[w.i]) >= 0 {
 		return 0, 0
@@ -80,6 +83,9 @@ func (n name) behind(t string) (lo, hi int) {
 	}
 	return n.asValue(t)
 }
+
+// receiver is what stands behind the last parameter of a function.
+var receiver = regexp.MustCompile(`^\) ?[({\w*\[]`)
 
 // asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
 func (n name) asValue(t string) (lo, hi int) {
@@ -117,7 +123,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 		w.i += strings.IndexByte(w.t[w.i:], ' ')
 	case c == '<':
 		if k := skipTags(w.t, w.i); k > w.i {
-			if w.i = k; w.words == 0 {
+			if w.i = k; w.words == 0 && !w.comma {
 				w.tie, w.tight = max(w.tie, given), true
 			}
 			return 0, 0, false
@@ -142,7 +148,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 			break
 		}
 		return 0, 0, true
-	case c == ',' && (w.quoted || isUpper(w.t[w.end-1])) && w.words == 0:
+	case c == ',' && (w.quoted || isUpper(w.t[w.end-1]) && !w.weak) && w.words == 0:
 		w.tie = max(w.tie, handed)
 	case c == '|' && w.words == 0, c == '\t' && w.words == 0:
 		w.tie = max(w.tie, given)
@@ -156,7 +162,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 			w.tie = max(w.tie, said)
 		}
 	case c == ')' || c == ']':
-		if w.depth--; w.depth < 0 && w.signed {
+		if w.depth--; w.depth < 0 && w.signed || w.depth == 0 && w.kind == occasion {
 			return 0, 0, true
 		}
 	case c == ',':
@@ -218,8 +224,6 @@ func (w *walk) literal() (lo, hi int, done bool) {
 		t = sure
 	case w.words == 0 && !w.comma && t == near && (w.kind == password || w.kind == verb) && w.t[w.i-1] == ' ' && w.t[w.i] != '`':
 		t = sure
-	case w.words == 0 && t == handed:
-		t = said
 	case w.words == 0 && !w.comma:
 		t = given
 	case t == near && (w.kind != occasion || w.depth > 0 && (w.signed || w.t[w.end-1] == '(' || w.t[w.end] == '(')):
@@ -245,7 +249,7 @@ func (w *walk) token() (lo, hi int, done bool) {
 		w.i, w.tie = w.i+n, max(w.tie, said)
 		return 0, 0, false
 	}
-	lo, hi = bareWithin(w.t, w.i, around(w.t, w.lo))
+	lo, hi = bare(w.t, w.i)
 	if hi <= lo {
 		w.i++
 		return 0, 0, false
@@ -267,7 +271,7 @@ func (w *walk) token() (lo, hi int, done bool) {
 	switch {
 	case t == given && w.tight:
 		t = sure
-	case t == near && w.words == 0:
+	case t == near && w.words == 0 && !w.comma && (w.end-w.lo > 3 || strings.ContainsAny(w.t[lo:hi], digitSet)):
 		t = said
 	}
 	if w.takes(lo, hi, t, false) {
@@ -278,7 +282,7 @@ func (w *walk) token() (lo, hi int, done bool) {
 		w.i = hi
 		return 0, 0, false
 	}
-	if w.words == 0 && !w.signed && AboutSecret(v) && !copulas[v] || w.signed && hi < len(w.t) && strings.IndexByte("=:", w.t[hi]) >= 0 {
+	if w.signed && hi < len(w.t) && strings.IndexByte("=:", w.t[hi]) >= 0 {
 		return 0, 0, true
 	}
 	w.depth += strings.Count(v, "(") + strings.Count(v, "[") - strings.Count(v, ")")
@@ -383,7 +387,7 @@ func nextLine(t string, i int, n name) (int, int) {
 	lo, hi := i+m[2], i+m[3]
 	lo += len(userBefore.FindString(t[lo:hi]))
 	v := t[lo:hi]
-	if strings.ContainsAny(v, "(,:=") || lookOf(v, false) < max(least[n.kind][given], marked) {
+	if strings.ContainsAny(v, "(,:=") || ofCodeItself(v) || lookOf(v, false) < max(least[n.kind][given], marked) {
 		return 0, 0
 	}
 	return lo, hi
@@ -420,7 +424,7 @@ func (n name) ahead(t string) (int, int) {
 		if glued || backward.MatchString(between) {
 			tie = said
 		}
-		if !isString && !glued && (!endsWord(t, b) || tie == near && !unsaid(v)) {
+		if !isString && !glued && (!endsWord(t, b) || tie == near && (!unsaid(v) || compound.MatchString(v) && Wordy(v))) {
 			hi = lo
 			continue
 		}
@@ -440,6 +444,9 @@ func (n name) ahead(t string) (int, int) {
 
 // valueFirst is the value of an object whose name follows.
 var valueFirst = regexp.MustCompile(`(?i)value["']?\s*[:=]\s*["']?([^\s"']{8,80})["']?,?\s*(?:WHERE\s+)?["']?\w*(?:name|key|type|id|label)["']?\s*[:=]\s*["']?[\w./-]*$`)
+
+// compound is a name or a word that is put together of several.
+var compound = regexp.MustCompile(`^[A-Za-z]+(?:\d+|[-_])?(?:[A-Z_-][A-Za-z]+){2,}$|^[\w-]*[_-][\w-]*[A-Za-z]$`)
 
 // backward stands between a value and the name that a sentence gives it.
 var backward = regexp.MustCompile("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:" + backwords + ")\\s)")

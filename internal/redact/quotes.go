@@ -26,7 +26,7 @@ func value(t string, i int) (lo, hi int, quoted bool) {
 		}
 		i += skip(t[i:i+1], 0, "\"'`")
 	}
-	return i, grow(t, i, pieceEnd(t, i), "", pieceEnd), false
+	return i, grow(t, i, pieceEnd(t, i), pieceEnd), false
 }
 
 // raw is a string in three quotes, or in Perl's and Ruby's own, that begins at i.

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // rejoin puts together what was split: strings that code adds up ("a" + "b"), strings side by
 // side, what a shell continues on the next line, and what an editor or a terminal wrapped.
@@ -116,7 +119,7 @@ func wrapped(t string, done, i int) int {
 	if strings.Count(b, "/") > 2 && Wordy(b) { // a path
 		return 0
 	}
-	if a == "" || strings.Trim(b, digitSet) == "" || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[j+len(b):]) {
+	if a == "" || strings.Trim(b, digitSet) == "" || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[j+len(b):]) || beginsLine(b, t[j+len(b):]) {
 		return 0
 	}
 	return j - i
@@ -151,7 +154,7 @@ func oneToken(a, b string) bool {
 	if len(last) < 2 {
 		return false
 	}
-	if last == a && isWord(a) {
+	if last == a && isWord(strings.TrimRight(a, ".!?")) {
 		return false // a word at the end of its line
 	}
 	whole := last + b
@@ -179,3 +182,11 @@ func bytesOf(signs string) (set [256]bool) {
 	}
 	return set
 }
+
+// beginsLine reports whether b is a word or a name of code, and more follows in its line.
+func beginsLine(b, rest string) bool {
+	return symbol.MatchString(strings.TrimLeft(b, "#$@")) && Wordy(b) && (!strings.ContainsAny(b, digitSet) || strings.Contains(b, "_")) &&
+		moreFollows.MatchString(rest)
+}
+
+var moreFollows = regexp.MustCompile(`^[ \t]+[^ \t\n]`)

@@ -242,7 +242,7 @@ func (s *ruleset) match(out []span, t string, w window, r *rule) ([]span, error)
 			return nil, err
 		}
 		if c.allowed(global) || c.allowed(r.Allowlists) || anywhere(r.RuleID) && lookOf(c.secret, true) < marked ||
-			strings.HasPrefix(r.RuleID, "generic") && isSum(t, lo+a) {
+			strings.HasPrefix(r.RuleID, "generic") && (isSum(t, lo+a) || plainForm.MatchString(c.secret) || ofCodeItself(c.secret) || isTerm(t, lo+a, lo+b)) {
 			continue
 		}
 		out = append(out, span{lo: lo + a, hi: lo + b, rule: r.RuleID})

@@ -31,7 +31,7 @@ codecov, influx, gitlab-runner, wrangler, netlify, vercel: -t -r -T
 gh secret, dotnet, choco: -b -k --body
 rar: -hp -p
 signtool, schtasks: /p /rp
-snmp-server community, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, mc alias, bw, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
+snmp-server community, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, mc alias, bw login, bw unlock, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
 snyk auth, wandb login, cargo login, vault login, vault kv put, vault kv patch, vault write, composer config, grafana-cli admin, grafana cli: *
 requirepass, masterauth, rootpw: *
 user, send, input text, login, signin, auth, rotate, encrypted with, decrypted with, unlock it with, unlock with, authtoken, add-authtoken, auth:token, setapikey, unlock, nuget push, service install, secrets set: ?

@@ -28,6 +28,8 @@ func below(t string, n name) []window {
 	if size < 0 || !header.MatchString(t[from:n.end+size]) {
 		return nil
 	}
+	above := t[max(0, from-1-maxReach):max(0, from-1)]
+	above = above[strings.LastIndexByte(above, '\n')+1:]
 	head, end, rows := t[from:n.end+size], n.end+size, line
 	rest := t[end:min(len(t), end+8*maxReach)]
 	if values.MatchString(rest) {
@@ -36,16 +38,21 @@ func below(t string, n name) []window {
 		return nil
 	}
 	for _, sep := range separates {
-		if !sep.MatchString(head) {
+		if !sep.MatchString(strings.TrimSpace(head)) {
 			continue
 		}
 		k, size := len(cells(head[:n.lo-from], sep))-1, len(cells(head, sep))
+		if size > 1 && size == len(cells(above, sep)) && header.MatchString(above) { // a row among others
+			return nil
+		}
 		var out []window
 		for _, m := range rows.FindAllStringIndex(rest, maxRows) {
 			row := window{end + m[0], end + m[1]}
 			if all := cells(t[row.lo:row.hi], sep); len(all) == size {
 				c := window{row.lo + all[k].lo, row.lo + all[k].hi}
-				if v := t[c.lo:c.hi]; lookOf(v, true) >= max(marked, least[n.kind][given]) || n.kind == password && phrase(v) {
+				v := t[c.lo:c.hi]
+				field := identifier.MatchString(v) && sep == separates[len(separates)-1] // of a type, in columns of spaces
+				if !field && lookOf(v, true) >= max(marked, least[n.kind][given]) || n.kind == password && phrase(v) {
 					out = append(out, c)
 				}
 			}
@@ -53,6 +60,12 @@ func below(t string, n name) []window {
 		return out
 	}
 	return nil
+}
+
+// inTable reports whether the line around i is a row of Markdown.
+func inTable(t string, i int) bool {
+	before := t[max(0, i-maxReach):i]
+	return strings.HasPrefix(strings.TrimLeft(before[strings.LastIndexByte(before, '\n')+1:], " \t"), "|")
 }
 
 // cells are those of a row, without what stands around their values.

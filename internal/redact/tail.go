@@ -19,13 +19,12 @@ const (
 	maxTail   = 256
 )
 
-// grow moves the end of the value at lo from hi beyond separators. Those in outer stand around the
-// value's name already and end it; end is where a piece ends that begins at an index.
-func grow(t string, lo, hi int, outer string, end func(t string, i int) int) int {
+// grow moves the end of the value at lo from hi beyond separators. end is where a piece ends that begins at an index.
+func grow(t string, lo, hi int, end func(t string, i int) int) int {
 	all := hi
 	for pieces := 0; lo < all && all-hi < maxTail && pieces < maxPieces; pieces++ {
 		n := separator(t[all:])
-		if n == 0 || strings.IndexByte(outer, t[all]) >= 0 {
+		if n == 0 {
 			break
 		}
 		next := end(t, all+n)
@@ -111,7 +110,7 @@ func ofItsOwn(rest, piece string) bool {
 // listed reports whether a value with separators, of which the first piece is no secret by itself,
 // is a list, alternatives or an expression of code rather than a password.
 func listed(first, v string) bool {
-	if placeholder(first) || noFirst.MatchString(first) || strings.ContainsAny(v, "/\\") && !random(v) || strings.Contains(v, "&&") || strings.Contains(v, "||") {
+	if placeholder(first) || strings.ContainsAny(v, "/\\") && !random(v) || strings.Contains(v, "&&") || strings.Contains(v, "||") {
 		return true
 	}
 	alike := true
@@ -125,33 +124,11 @@ func listed(first, v string) bool {
 }
 
 var (
-	// noFirst is a number, or the verb of a format.
-	noFirst = regexp.MustCompile(`^(?:\d+|%\w)$`)
 	// ofCode is what lists and expressions hold, and passwords don't: a number as code writes it, a field.
 	ofCode = regexp.MustCompile(`^(?:0[xX][\da-fA-F_]+|[A-Za-z_]\w{1,}(?:\.[A-Za-z_]\w{1,})+)$`)
 	// listItem has capitals and small letters in one only where words begin.
 	listItem = regexp.MustCompile(`^(?:[a-z\d_.-]+|[A-Z\d_.-]+|[A-Z]?[a-z_-]+\d*|[a-z]+(?:[A-Z][a-z]+)+)$`)
 )
-
-// around are the separators that stand before the name at i, and so behind its value, too.
-func around(t string, i int) string {
-	for from := i; i > 0 && from-i < 60 && (alnumeric(t[i-1]) || strings.IndexByte("_.-\"'", t[i-1]) >= 0); {
-		i--
-	}
-	before := t[max(0, i-400):i]
-	line := strings.TrimLeft(before[strings.LastIndexByte(before, '\n')+1:], " \t")
-	switch {
-	case strings.HasPrefix(line, "|"): // a table
-		return "|"
-	case strings.HasSuffix(before, "?"), strings.HasSuffix(before, "&"), strings.HasSuffix(before, "&amp;"):
-		return "&"
-	case strings.HasSuffix(before, ";"):
-		return ";"
-	case before != "" && strings.IndexByte(",{[", before[len(before)-1]) >= 0:
-		return ","
-	}
-	return ""
-}
 
 // pieceEnd is the end of what stands at i up to white space, a separator or what closes it.
 func pieceEnd(t string, i int) int {

@@ -41,11 +41,14 @@ func tokenAt(t string, lo, body, run int) (int, int) {
 	if m := fileName.FindStringIndex(rest); m != nil { // it names a file
 		rest, end = rest[:m[0]], body+m[0]
 	}
-	if len(rest) < run || placeholder(rest) || !random(rest) && (Wordy(rest) || turns(rest) < 6 || !mixed(rest)) || isSum(t, lo) {
+	if len(rest) < run || placeholder(rest) || !random(rest) && (Wordy(rest) || turns(rest) < 6 || !mixed(rest)) || isSum(t, lo) || snake.MatchString(rest) {
 		return 0, 0
 	}
 	return lo, end
 }
+
+// snake is words with "_" between them, as names of code are.
+var snake = regexp.MustCompile(`^(?:[A-Z\d]{1,12}|[a-z]+\d*)(?:_(?:[A-Z\d]{1,12}|[a-z]+\d*))+$`)
 
 // minDrawn is how many letters of both cases and digits in a row, behind a prefix, are a token, and
 // minHinted how many behind one that says so.

@@ -76,10 +76,7 @@ const caseless = '\u0590'
 
 // bare is the value at i, in whatever quotes. One that begins in ASCII ends where another
 // script begins: particles are written right behind.
-func bare(t string, i int) (lo, hi int) { return bareWithin(t, i, "") }
-
-// bareWithin is a value among others that the separators in outer keep apart.
-func bareWithin(t string, i int, outer string) (lo, hi int) {
+func bare(t string, i int) (lo, hi int) {
 	i += skipped(t[i:], opening)
 	plain := i < len(t) && t[i] < utf8.RuneSelf
 	end := func(t string, j int) int {
@@ -90,7 +87,7 @@ func bareWithin(t string, i int, outer string) (lo, hi int) {
 		}
 		return stop
 	}
-	hi = grow(t, i, end(t, i), outer, end)
+	hi = grow(t, i, end(t, i), end)
 	if strings.HasSuffix(t[i:hi], "...") { // what is left out
 		return i, i
 	}

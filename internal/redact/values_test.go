@@ -45,6 +45,29 @@ func TestPhrases(t *testing.T) {
 	}
 }
 
+// TestCodeSurvives: types, parameters, expressions and constants beside a name are no values, nor is what a text
+// speaks of again and again.
+func TestCodeSurvives(t *testing.T) {
+	r := redact.New()
+	for _, s := range []string{
+		"func run(pass *analysis.Pass, emptyLine bool) bool {",
+		"func (pw *prefixWriter) Init(w io.Writer) {",
+		"if re1.Flags&FoldCase2 != re2.Flags&FoldCase2 {",
+		"#define CKF_TOKEN_PRESENT 0x00000001UL\n#define CKF_USER_PIN 0x00000002UL",
+		"typedef struct sec_PKCS12SecretBag sec_PKCS12SecretBag;",
+		"'$': encodeUserPassword | encodeZone | encodeHost,",
+		"int SetUserPassword(PK11SlotInfo *slot, const char *pw);",
+		"The passphrase can be an ArrayBuffer. An ArrayBuffer is a list: new ArrayBuffer(8) makes an ArrayBuffer of eight bytes.",
+		"glob\tFile\texpand filenames\ngetpwnam\tUser\tget passwd record\ngoto\tFlow\tcreate spaghetti code",
+		"var psk pskIdentity\n",
+		"case *rsa.PrivateKey, *ecdsa.PrivateKey, ed25519.PrivateKey:",
+	} {
+		if got := applyText(t, r, s); got != s {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
+
 // TestWordsSurvive: names, messages and expressions that stand where passwords do are none.
 func TestWordsSurvive(t *testing.T) {
 	r := redact.New()
