@@ -3,7 +3,6 @@ package redact
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"regexp"
 	"strings"
 )
 
@@ -126,7 +125,7 @@ func madeUpAt(t string, i int) (lo, hi int) {
 }
 
 // operand stands behind a part of an expression.
-var operand = regexp.MustCompile(`^ [=!>|&+*?%^/{]`)
+var operand = expr(`^ [=!>|&+*?%^/{]`)
 
 // notMadeUp is arithmetic, a version, an address, an anchor, an escape, a variable, code.
-var notMadeUp = regexp.MustCompile(`[+*$#@^&~]\pL?\d+(?:\D|$)|#[\da-f]{6}|#[a-z]+-\d|\.\pL{2,5}#|(?:^|\D)\d+[+*^]|@v?\d|@[A-Za-z-]+\.[A-Za-z]|%[\dA-Fa-f]{2}|%\d*[a-z]|[!?&+]{2}|\?\.|[!?]\.|#(?:define|if|else|end|undef|include|pragma)|(?i:utf-?8|^rfc|^https?)|^[$@#&!?]|\.[a-z]+\?|&[a-z]+=|[!?]\d$`)
+var notMadeUp = expr(`[+*$#@^&~]\pL?\d+(?:\D|$)|#[\da-f]{6}|#[a-z]+-\d|\.\pL{2,5}#|(?:^|\D)\d+[+*^]|@v?\d|@[A-Za-z-]+\.[A-Za-z]|%[\dA-Fa-f]{2}|%\d*[a-z]|[!?&+]{2}|\?\.|[!?]\.|#(?:define|if|else|end|undef|include|pragma)|(?i:utf-?8|^rfc|^https?)|^[$@#&!?]|\.[a-z]+\?|&[a-z]+=|[!?]\d$`)

@@ -23,8 +23,8 @@ const (
 )
 
 var (
-	unixHome    = regexp.MustCompile(beginsPath + `(?:/home|(?:/mnt)?(?:/[a-z])?/Users|/var/home|/export/home|/usr/home)/` + userName + endsPath)
-	windowsHome = regexp.MustCompile(beginsPath + `[A-Za-z]:[\\/]{1,4}Users[\\/]{1,4}` + userName + endsPath)
+	unixHome    = expr(beginsPath + `(?:/home|(?:/mnt)?(?:/[a-z])?/Users|/var/home|/export/home|/usr/home)/` + userName + endsPath)
+	windowsHome = expr(beginsPath + `[A-Za-z]:[\\/]{1,4}Users[\\/]{1,4}` + userName + endsPath)
 )
 
 func newHomes(own string) homes {
@@ -62,7 +62,7 @@ func (h homes) replace(s string) string {
 
 // peopleAround replaces people's homes around a word that each holds. The expression sees no more of
 // the text than one can take up: over all of it, it would take longer than all rules.
-func peopleAround(s, word string, re *regexp.Regexp) string {
+func peopleAround(s, word string, re *pattern) string {
 	const back, ahead = 24, 48
 	var out strings.Builder
 	done := 0

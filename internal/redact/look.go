@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -123,23 +122,23 @@ func turns(v string) int {
 
 var (
 	// callForm is a call, an index or an expression.
-	callForm = regexp.MustCompile(`^[\w.:>-]*[(\[{].*[)\]};,]$|^[&*!@#?~]|[({\[]$|\w\.\w+\.`)
+	callForm = expr(`^[\w.:>-]*[(\[{].*[)\]};,]$|^[&*!@#?~]|[({\[]$|\w\.\w+\.`)
 	// regexForm is a regular expression.
-	regexForm = regexp.MustCompile(`\[\^?(?:0-9|a-z|A-Z)|\(\?[:i<=!]`)
+	regexForm = expr(`\[\^?(?:0-9|a-z|A-Z)|\(\?[:i<=!]`)
 	// sumOf is a name with something added to it, or added to a string.
-	sumOf = regexp.MustCompile(`^(?:[A-Za-z_][\w.]*[+*]\d{1,3}|\d+[+*][A-Za-z_][\w.]*|\+[A-Za-z_][\w.]*)$`)
+	sumOf = expr(`^(?:[A-Za-z_][\w.]*[+*]\d{1,3}|\d+[+*][A-Za-z_][\w.]*|\+[A-Za-z_][\w.]*)$`)
 	// dotted is a chain of names, or a file.
-	dotted = regexp.MustCompile(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)
+	dotted = expr(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)
 	// madeUp is words with signs between them and a number behind or before, as people make passwords.
-	madeUp         = regexp.MustCompile(`^(?:\pL*\p{Ll}\pL*[-_.+!]+)+(?:\pL*\p{Ll}\pL*[-_.]?)?\d{1,4}!?$|^\d{1,4}(?:[-_.+!]\pL*\p{Ll}\pL*)+$`)
-	wordsWithSigns = regexp.MustCompile(`^\pL+(?:[-_.!#+]+\pL+)+[!#]?$`)
-	twoDigits      = regexp.MustCompile(`\d\d`)
+	madeUp         = expr(`^(?:\pL*\p{Ll}\pL*[-_.+!]+)+(?:\pL*\p{Ll}\pL*[-_.]?)?\d{1,4}!?$|^\d{1,4}(?:[-_.+!]\pL*\p{Ll}\pL*)+$`)
+	wordsWithSigns = expr(`^\pL+(?:[-_.!#+]+\pL+)+[!#]?$`)
+	twoDigits      = expr(`\d\d`)
 	// numberThenSign ends no name.
-	numberThenSign = regexp.MustCompile(`^\pL[\pL_.-]{2,}\d{2,}[-_%#*]$`)
+	numberThenSign = expr(`^\pL[\pL_.-]{2,}\d{2,}[-_%#*]$`)
 	// digitInWord is a digit that stands for the letter that it looks like.
-	digitInWord = regexp.MustCompile(`(?:\p{Ll}|^\p{Lu})[013457]\p{Ll}`)
+	digitInWord = expr(`(?:\p{Ll}|^\p{Lu})[013457]\p{Ll}`)
 	// sumForm is a hash or an ID, which gives no access where nothing says so.
-	sumForm = regexp.MustCompile(`^(?:0x)?[0-9a-fA-F-]{7,}$`)
+	sumForm = expr(`^(?:0x)?[0-9a-fA-F-]{7,}$`)
 )
 
 // isSumForm reports whether a value may be mentioned without being a secret.
@@ -157,6 +156,6 @@ func phrase(v string) bool {
 }
 
 var (
-	phraseForm  = regexp.MustCompile(`^[\pL\d]+(?: [\pL\d!-]+)+$`)
-	messageWord = regexp.MustCompile(`(?i)\b(?:the|an?|of|if|by|as|be|it|this|that|new|old|used?|has|no|set|get|can|will|when|should|characters?|chars|must|least|most|than|enter|your|please|invalid|wrong|not|is|are|to|for|and|or|with|from|in|on|at|days?|hours?|minutes?|seconds?|times?|expire[ds]?|required|failed|error|login|user|bits?|bytes?)\b`)
+	phraseForm  = expr(`^[\pL\d]+(?: [\pL\d!-]+)+$`)
+	messageWord = expr(`(?i)\b(?:the|an?|of|if|by|as|be|it|this|that|new|old|used?|has|no|set|get|can|will|when|should|characters?|chars|must|least|most|than|enter|your|please|invalid|wrong|not|is|are|to|for|and|or|with|from|in|on|at|days?|hours?|minutes?|seconds?|times?|expire[ds]?|required|failed|error|login|user|bits?|bytes?)\b`)
 )

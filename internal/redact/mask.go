@@ -3,7 +3,6 @@ package redact
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,8 +29,8 @@ const (
 )
 
 var (
-	privateTag = regexp.MustCompile(`(?i)(?:<|&lt;)\s*(/?)\s*private(?:\s[^<>]*?)?(?:>|&gt;)`)
-	marker     = regexp.MustCompile(`\[REDACTED:([a-z0-9-]+)\]`)
+	privateTag = expr(`(?i)(?:<|&lt;)\s*(/?)\s*private(?:\s[^<>]*?)?(?:>|&gt;)`)
+	marker     = expr(`\[REDACTED:([a-z0-9-]+)\]`)
 )
 
 // saysPrivate reports whether the word stands in s, in any case. It looks for the letter that is rare.

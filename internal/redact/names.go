@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -152,7 +151,7 @@ func meant(word, before string, glued, upper bool) (k kind, weak, ok bool) {
 	return password, false, found && len(ending) <= 3 // "passwordnya", "passwordet"
 }
 
-var pin = regexp.MustCompile(`^\d{4,8}#?$`)
+var pin = expr(`^\d{4,8}#?$`)
 
 // isFlag reports whether before ends in the dashes and words that begin a flag.
 func isFlag(before string) bool {
@@ -226,13 +225,13 @@ func foreignName(t string, at window) (name, bool) {
 const maxEnding = 8
 
 // forToken is a name that is not a password's.
-var forToken = regexp.MustCompile(`(?i)api|token|jeton|токен|トークン|토큰|令牌|schlüssel|sleutel|nyckel|nøkkel|nøgle|avain|cl[ée]|chave|chiave|cheie|anahtar|klucz|kľúč|klíč|ключ|khóa|kunci|钥|鑰|キー|鍵|키`)
+var forToken = expr(`(?i)api|token|jeton|токен|トークン|토큰|令牌|schlüssel|sleutel|nyckel|nøkkel|nøgle|avain|cl[ée]|chave|chiave|cheie|anahtar|klucz|kľúč|klíč|ключ|khóa|kunci|钥|鑰|キー|鍵|키`)
 
 // number is a name for one.
-var number = regexp.MustCompile(`(?i)code$|番号`)
+var number = expr(`(?i)code$|番号`)
 
 // forWifi is a key that people think up.
-var forWifi = regexp.MustCompile(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)
+var forWifi = expr(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)
 
 // contextName is a word for logging in.
 func contextName(t string, at window) (name, bool) {
@@ -254,7 +253,7 @@ func contextName(t string, at window) (name, bool) {
 }
 
 // methods are the rest of the name of what is called.
-var methods = regexp.MustCompile(`^(?:\.\w+)*\(`)
+var methods = expr(`^(?:\.\w+)*\(`)
 
 func isLetter(c byte) bool { return isLower(c) || 'A' <= c && c <= 'Z' }
 func isUpper(c byte) bool  { return 'A' <= c && c <= 'Z' }

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -85,7 +84,7 @@ func (n name) behind(t string) (lo, hi int) {
 }
 
 // receiver is what stands behind the last parameter of a function.
-var receiver = regexp.MustCompile(`^\) ?[({\w*\[]`)
+var receiver = expr(`^\) ?[({\w*\[]`)
 
 // asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
 func (n name) asValue(t string) (lo, hi int) {
@@ -108,7 +107,7 @@ func (n name) asValue(t string) (lo, hi int) {
 	return lo, hi
 }
 
-var valueKey = regexp.MustCompile(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|set; \} =)`)
+var valueKey = expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|set; \} =)`)
 
 // step passes one thing. It is done when that was the value, or nothing behind can be.
 func (w *walk) step() (lo, hi int, done bool) {
@@ -204,7 +203,7 @@ func (w *walk) newline() (lo, hi int, done bool) {
 }
 
 // signLine is a sign that has its line for itself.
-var signLine = regexp.MustCompile(`^\n[ \t]*[=:]\s+`)
+var signLine = expr(`^\n[ \t]*[=:]\s+`)
 
 // literal is a string in quotes.
 func (w *walk) literal() (lo, hi int, done bool) {
@@ -238,7 +237,7 @@ func (w *walk) literal() (lo, hi int, done bool) {
 }
 
 // scheme stands before credentials in one string.
-var scheme = regexp.MustCompile(`^(?i:bearer|basic|token|apikey|key|digest) `)
+var scheme = expr(`^(?i:bearer|basic|token|apikey|key|digest) `)
 
 // token is a word or a value without quotes.
 func (w *walk) token() (lo, hi int, done bool) {
@@ -342,12 +341,12 @@ func (w *walk) skipWord(v string) {
 
 var (
 	// yamlTag is one of YAML, or an anchor.
-	yamlTag = regexp.MustCompile(`^[!&][a-z_][a-z_\d-]* `)
+	yamlTag = expr(`^[!&][a-z_][a-z_\d-]* `)
 	// escape ends a value in the text of a string.
-	escape = regexp.MustCompile(`\\(?:[nrt]|u[\da-f]{4})`)
+	escape = expr(`\\(?:[nrt]|u[\da-f]{4})`)
 	// fourByFour is a password that Google makes for programs, and words are those of a passphrase.
-	fourByFour = regexp.MustCompile(`^[a-z]{4}(?: [a-z]{4}){3}$`)
-	words      = regexp.MustCompile(`^\p{Ll}+(?: \p{Ll}+)+`)
+	fourByFour = expr(`^[a-z]{4}(?: [a-z]{4}){3}$`)
+	words      = expr(`^\p{Ll}+(?: \p{Ll}+)+`)
 )
 
 // sign is the end of the sign at i that gives a name its value; i when there is none.
@@ -393,7 +392,7 @@ func nextLine(t string, i int, n name) (int, int) {
 	return lo, hi
 }
 
-var block = regexp.MustCompile("^[ \\t]*(?:[|>][-+]?|<<[~-]?[\"']?\\w+[\"']?|\"\"\"|```\\w*)?[ \\t]*\\n[>\\s]{0,40}(?:\\w+: [|>]-?\\n\\s{0,40})?(?:```\\w*\\n|[-*>] |\\w{1,12}: )?[\"'`]?([^\\s\"'`]{6,})[\"'`]*[ \\t]*(?:\\n|$)")
+var block = expr("^[ \\t]*(?:[|>][-+]?|<<[~-]?[\"']?\\w+[\"']?|\"\"\"|```\\w*)?[ \\t]*\\n[>\\s]{0,40}(?:\\w+: [|>]-?\\n\\s{0,40})?(?:```\\w*\\n|[-*>] |\\w{1,12}: )?[\"'`]?([^\\s\"'`]{6,})[\"'`]*[ \\t]*(?:\\n|$)")
 
 // ahead is the value that a sentence names behind it: "… is the password of the server".
 func (n name) ahead(t string) (int, int) {
@@ -443,12 +442,12 @@ func (n name) ahead(t string) (int, int) {
 }
 
 // valueFirst is the value of an object whose name follows.
-var valueFirst = regexp.MustCompile(`(?i)value["']?\s*[:=]\s*["']?([^\s"']{8,80})["']?,?\s*(?:WHERE\s+)?["']?\w*(?:name|key|type|id|label)["']?\s*[:=]\s*["']?[\w./-]*$`)
+var valueFirst = expr(`(?i)value["']?\s*[:=]\s*["']?([^\s"']{8,80})["']?,?\s*(?:WHERE\s+)?["']?\w*(?:name|key|type|id|label)["']?\s*[:=]\s*["']?[\w./-]*$`)
 
 // compound is a name or a word that is put together of several.
-var compound = regexp.MustCompile(`^[A-Za-z]+(?:\d+|[-_])?(?:[A-Z_-][A-Za-z]+){2,}$|^[\w-]*[_-][\w-]*[A-Za-z]$`)
+var compound = expr(`^[A-Za-z]+(?:\d+|[-_])?(?:[A-Z_-][A-Za-z]+){2,}$|^[\w-]*[_-][\w-]*[A-Za-z]$`)
 
 // backward stands between a value and the name that a sentence gives it.
-var backward = regexp.MustCompile("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:" + backwords + ")\\s)")
+var backward = expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:" + backwords + ")\\s)")
 
 const backwords = `is|was|are|as|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak`

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -43,7 +42,7 @@ func raw(t string, i int) (int, int) {
 	return i, i + strings.Index(t[i:min(len(t), i+maxReach)], end)
 }
 
-var rawString = regexp.MustCompile("^(?:'''|\"\"\"|(?:qq?|%[qQ]|~[sS])[{(\\[|<])")
+var rawString = expr("^(?:'''|\"\"\"|(?:qq?|%[qQ]|~[sS])[{(\\[|<])")
 
 // isIndex reports whether the byte at i opens an index, and not a list.
 func isIndex(t string, i int) bool {
@@ -66,9 +65,9 @@ func skipTags(t string, i int) int {
 }
 
 // attributes are the rest of a tag.
-var attributes = regexp.MustCompile(`^[^<>\n]*>`)
+var attributes = expr(`^[^<>\n]*>`)
 
-var tag = regexp.MustCompile(`^(?:<!\[CDATA\[|</?[a-zA-Z][^<>\n]{0,60}>\s*)`)
+var tag = expr(`^(?:<!\[CDATA\[|</?[a-zA-Z][^<>\n]{0,60}>\s*)`)
 
 func quoteAt(t string, i int) bool {
 	return i >= 0 && i < len(t) && strings.IndexByte("\"'`", t[i]) >= 0

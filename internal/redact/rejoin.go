@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -189,4 +188,4 @@ func beginsLine(b, rest string) bool {
 		moreFollows.MatchString(rest)
 }
 
-var moreFollows = regexp.MustCompile(`^[ \t]+[^ \t\n]`)
+var moreFollows = expr(`^[ \t]+[^ \t\n]`)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -288,7 +287,7 @@ func sumAt(t string, i int) bool {
 }
 
 // sum is the kind of a sum that follows.
-var sum = regexp.MustCompile("(?i)(?:h1|md5|sha\\d{1,3})[:=-][ `\"'\\\\]*")
+var sum = expr("(?i)(?:h1|md5|sha\\d{1,3})[:=-][ `\"'\\\\]*")
 
 // anywhere names a rule that gitleaks asks of .tf files alone, and that takes any string that is
 // given to a password. Here no file is known, so words that code gives to one are left.

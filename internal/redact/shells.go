@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -130,7 +129,7 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 }
 
 // userFlag is a flag for a user's name in the same command.
-var userFlag = regexp.MustCompile(`\s(?:-[uUlnD]|--?user(?:name)?|-login)[ =][^\n|;]*$`)
+var userFlag = expr(`\s(?:-[uUlnD]|--?user(?:name)?|-login)[ =][^\n|;]*$`)
 
 // cluster reports whether a word is flags of one letter, of which the last is the flag.
 func cluster(word, flag string) bool {
@@ -202,14 +201,14 @@ func piped(t string, at window) []window {
 }
 
 var (
-	pipe = regexp.MustCompile("^[\"'`]?\\s*\\|")
+	pipe = expr("^[\"'`]?\\s*\\|")
 	// asked is an argument that names a secret, and holds the command for it.
-	asked      = regexp.MustCompile(`(?:passw\w*|passphrase|token|secret)[\w-]*[= ]["'<($` + "`" + `]*$`)
-	userBefore = regexp.MustCompile(`^[a-z][\w.-]{0,31}:`)
+	asked      = expr(`(?:passw\w*|passphrase|token|secret)[\w-]*[= ]["'<($` + "`" + `]*$`)
+	userBefore = expr(`^[a-z][\w.-]{0,31}:`)
 	// stdin is what makes a command read nothing but a secret there.
-	stdin = regexp.MustCompile(`stdin|chpasswd|sudo -S|secrets? create|luks|cryptsetup`)
+	stdin = expr(`stdin|chpasswd|sudo -S|secrets? create|luks|cryptsetup`)
 	// reader is a command that reads a secret.
-	reader = regexp.MustCompile(`(?i)\b(?:sudo -S|su|pass|kinit|chpasswd|smbpasswd|cryptsetup|gpg|-passin|login|auth|[\w-]*passw\w*|passphrase|[\w-]*token|secrets?|credentials?)\b`)
+	reader = expr(`(?i)\b(?:sudo -S|su|pass|kinit|chpasswd|smbpasswd|cryptsetup|gpg|-passin|login|auth|[\w-]*passw\w*|passphrase|[\w-]*token|secrets?|credentials?)\b`)
 )
 
 // passArgument is the value behind what says that it is one, in arguments and in files of users.

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -10,13 +9,13 @@ const maxRows = 20
 
 var (
 	// header is a row of names.
-	header = regexp.MustCompile(`^[|\s]*["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30}(?:["'` + "`" + `]?(?:\s*\|\s*|\t|;|,| {2,}|, )["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30})*["'` + "`" + `]?[|\s]*$`)
+	header = expr(`^[|\s]*["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30}(?:["'` + "`" + `]?(?:\s*\|\s*|\t|;|,| {2,}|, )["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30})*["'` + "`" + `]?[|\s]*$`)
 	// separates are what stands between cells, the most telling first.
 	//nolint:gochecknoglobals // read-only
-	separates = []*regexp.Regexp{regexp.MustCompile(`\|`), regexp.MustCompile(`\t`), regexp.MustCompile(`;`), regexp.MustCompile(`,`), regexp.MustCompile(` {2,}`)}
-	line      = regexp.MustCompile(`\n[^\n]*`)
-	tuple     = regexp.MustCompile(`\([^()\n]*\)`)
-	values    = regexp.MustCompile(`(?i)^\)\s*values\b`)
+	separates = []*pattern{expr(`\|`), expr(`\t`), expr(`;`), expr(`,`), expr(` {2,}`)}
+	line      = expr(`\n[^\n]*`)
+	tuple     = expr(`\([^()\n]*\)`)
+	values    = expr(`(?i)^\)\s*values\b`)
 )
 
 // below finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and
@@ -69,7 +68,7 @@ func inTable(t string, i int) bool {
 }
 
 // cells are those of a row, without what stands around their values.
-func cells(row string, sep *regexp.Regexp) []window {
+func cells(row string, sep *pattern) []window {
 	const around = " \t\n()\"'`*"
 	var out []window
 	lo := 0

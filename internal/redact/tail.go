@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -91,10 +90,10 @@ func separator(t string) int {
 }
 
 var (
-	entity = regexp.MustCompile(`^&(?:[a-zA-Z]{2,8}|#\d{2,5}|#x[\da-fA-F]{2,4});`)
+	entity = expr(`^&(?:[a-zA-Z]{2,8}|#\d{2,5}|#x[\da-fA-F]{2,4});`)
 	// nextName is the name of the next value: in a query, a list, an object, or with spaces in a
 	// connection string.
-	nextName = regexp.MustCompile(`^(?:[,;&|]+|&amp;)[\pL_$@][\pL\w.$%\[\]-]{0,60}\s{0,2}[=:]|^;[A-Za-z]\w*(?: \w+){1,2}\s?=`)
+	nextName = expr(`^(?:[,;&|]+|&amp;)[\pL_$@][\pL\w.$%\[\]-]{0,60}\s{0,2}[=:]|^;[A-Za-z]\w*(?: \w+){1,2}\s?=`)
 )
 
 // ofItsOwn reports whether the piece behind the separators at the start of rest is no part of
@@ -125,9 +124,9 @@ func listed(first, v string) bool {
 
 var (
 	// ofCode is what lists and expressions hold, and passwords don't: a number as code writes it, a field.
-	ofCode = regexp.MustCompile(`^(?:0[xX][\da-fA-F_]+|[A-Za-z_]\w{1,}(?:\.[A-Za-z_]\w{1,})+)$`)
+	ofCode = expr(`^(?:0[xX][\da-fA-F_]+|[A-Za-z_]\w{1,}(?:\.[A-Za-z_]\w{1,})+)$`)
 	// listItem has capitals and small letters in one only where words begin.
-	listItem = regexp.MustCompile(`^(?:[a-z\d_.-]+|[A-Z\d_.-]+|[A-Z]?[a-z_-]+\d*|[a-z]+(?:[A-Z][a-z]+)+)$`)
+	listItem = expr(`^(?:[a-z\d_.-]+|[A-Z\d_.-]+|[A-Z]?[a-z_-]+\d*|[a-z]+(?:[A-Z][a-z]+)+)$`)
 )
 
 // pieceEnd is the end of what stands at i up to white space, a separator or what closes it.

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -26,7 +25,7 @@ func authorization(t string, at window) []window {
 	return out
 }
 
-var part = regexp.MustCompile("[^\\s,;:\"'`<>{}()]{16,}")
+var part = expr("[^\\s,;:\"'`<>{}()]{16,}")
 
 // userinfo is the password before the host that begins behind an "@": of a URL, or a token in its place; of a
 // DSN without a scheme; of Oracle's NAME/PASSWORD@.
@@ -70,7 +69,7 @@ func withoutScheme(t string, lo, hi int) (int, int) {
 }
 
 // version stands behind the name of a module.
-var version = regexp.MustCompile(`^@v\d`)
+var version = expr(`^@v\d`)
 
 // account is a user's name, and the sign before the password.
-var account = regexp.MustCompile(`(?:(?:^|[=:/])([A-Za-z][\w.-]{0,31}:)|(?:^|:)([A-Za-z][\w.-]{0,31}/))[^:/]+$`)
+var account = expr(`(?:(?:^|[=:/])([A-Za-z][\w.-]{0,31}:)|(?:^|:)([A-Za-z][\w.-]{0,31}/))[^:/]+$`)

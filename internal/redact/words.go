@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -36,13 +35,13 @@ func letters(v string) bool {
 
 var (
 	// absolute is a path that begins as one; pathForm is any.
-	absolute = regexp.MustCompile(`^(?:~|\.{1,2})?[/\\][\w.@ /\\-]*$|^[A-Za-z]:[/\\]`)
-	pathForm = regexp.MustCompile(`^[\w.@ /\\-]+$`)
+	absolute = expr(`^(?:~|\.{1,2})?[/\\][\w.@ /\\-]*$|^[A-Za-z]:[/\\]`)
+	pathForm = expr(`^[\w.@ /\\-]+$`)
 )
 
 // plainForm is an e-mail address, a version, a number with points, a date, an address of the
 // network, or a host with a port.
-var plainForm = regexp.MustCompile(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,10}|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+[a-z]{2,6}(?::\d+)?|[a-z]+:\d+|#[\da-fA-F]{3,8}|[\w./-]+@v?\d+(?:\.\d+)+|//.*|-?0[xX][\da-fA-F_]{1,16}[uUlL]*|\d+[uUlL]+|\d+m[\d.]+s|[a-z][a-z\d_-]*-\d{4}-?\d\d-?\d\d)$`)
+var plainForm = expr(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,10}|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+[a-z]{2,6}(?::\d+)?|[a-z]+:\d+|#[\da-fA-F]{3,8}|[\w./-]+@v?\d+(?:\.\d+)+|//.*|-?0[xX][\da-fA-F_]{1,16}[uUlL]*|\d+[uUlL]+|\d+m[\d.]+s|[a-z][a-z\d_-]*-\d{4}-?\d\d-?\d\d)$`)
 
 // placeholder reports whether v stands for a value: a variable, a gap to be filled, a mask.
 func placeholder(v string) bool {
