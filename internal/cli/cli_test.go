@@ -182,7 +182,11 @@ func TestInitTwiceAndClean(t *testing.T) {
 	if out := d.must("init"); out != "" {
 		t.Errorf("init again printed %q", out)
 	}
-	harness.Equal(t, "after init again", once, d.snapshot())
+	again := d.snapshot()
+	for _, log := range []string{".rekal/recall.db-shm", ".rekal/recall.db-wal"} { // who only reads makes these, and can't remove them
+		delete(again, log)
+	}
+	harness.Equal(t, "after init again", once, again)
 	if status := d.run("clean"); status != 0 || !strings.Contains(d.stdout, "left: the ledger rekal/alice@example.com") {
 		t.Errorf("clean: exit status %d, printed %q", status, d.stdout)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -100,8 +101,8 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{db.ErrLocked, "try again in a moment"},
 	{db.ErrCorrupt, `run "git rekal index"`},
 	{db.ErrRoom, "the ledgers hold very long turns; nothing is lost, and recall answers from the state before"},
-	{db.ErrTime, "ask for less, or give it more with --timeout"},
-	{db.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
+	{tables.ErrTime, "ask for less, or give it more with --timeout"},
+	{tables.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{git.ErrTooLong, "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST"},
 	{fs.ErrPermission, "check who owns .rekal and .git; nothing is lost"},
@@ -111,7 +112,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{recall.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
 	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; for those of checkpoints there is --checkpoint`},
 	{session.ErrNoID, `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`},
-	{db.ErrStatement, `only a SELECT is run; for tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
+	{tables.ErrStatement, `only a SELECT is run; for tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
 	{ledger.ErrCut, `run "git fetch --unshallow" first`},
 }
 

@@ -23,7 +23,7 @@ func indexEntry() entry {
 	return entry{
 		name: "index", usage: "index [--at REF|DIR]", short: "rebuild the caches from the ledger, or those of a past state",
 		long: `
-Rebuilds .rekal/data.db and .rekal/index.db from the ledgers that are here, and drops the caches of
+Rebuilds the index, and the tables for SQL, from the ledgers that are here, and drops the caches of
 past states. Seldom needed: every command brings them up to date by itself. Where a commit of a ledger is
 checked out, it builds those of that one.
 
@@ -65,6 +65,15 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 		}
 		if err := m.Rebuild(ctx); err != nil {
 			return err
+		}
+		for _, ofIndex := range []bool{false, true} {
+			d, err := app.tables(ctx, m, ofIndex)
+			if err != nil {
+				return err
+			}
+			if err := d.Close(); err != nil {
+				return err
+			}
 		}
 		conf, err := config.Read(ctx, w.Repo, w.Env)
 		if err != nil {

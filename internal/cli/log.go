@@ -52,7 +52,7 @@ func (c *logCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		data, err := past.Tables.Data(ctx)
+		data, err := past.Tables.Open(ctx)
 		if err != nil {
 			return err
 		}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -23,7 +23,7 @@ import (
 type queryCommand struct {
 	sql    string
 	index  bool
-	limits db.Limits
+	limits tables.Limits
 	page   recall.Page
 	flags  *pflag.FlagSet
 }
@@ -49,7 +49,7 @@ network; it is stopped after --timeout, and where it or its answer (above 16 MB)
 
 func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.index, "index", false, "run the SQL on index.db")
-	c.limits = db.QueryLimits()
+	c.limits = tables.QueryLimits()
 	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "stop the SQL after a `DURATION`, such as 10s or 2m")
 	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
@@ -107,12 +107,12 @@ func (c *queryCommand) run(ctx context.Context, app *App) error {
 }
 
 func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Workspace, m *materialize.Materializer) error {
-	tables, err := m.Both(ctx)
+	index, err := m.Open(ctx)
 	if err != nil {
 		return err
 	}
-	answer, memory, err := recall.Item(ctx, tables.Data, tables.Index, w.Repo, c.page)
-	if err := errors.Join(err, tables.Close()); err != nil {
+	answer, memory, err := recall.Item(ctx, index.DB, w.Repo, c.page)
+	if err := errors.Join(err, index.Close()); err != nil {
 		return err
 	}
 	if memory != nil {
@@ -131,16 +131,12 @@ var errAnswer = errors.New("query: the answer has more than 16 MB")
 
 // selectRows collects the rows before it prints them: no lock is held while writing.
 func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.Materializer) error {
-	open := m.Data
-	if c.index {
-		open = m.Index
-	}
-	d, err := open(ctx)
+	d, err := app.tables(ctx, m, c.index)
 	if err != nil {
 		return err
 	}
 	var out strings.Builder
-	err = d.Select(ctx, c.sql, c.limits, func(r db.Row) error {
+	err = d.Select(ctx, c.sql, c.limits, func(r tables.Row) error {
 		if out.Len() > maxAnswer {
 			return errAnswer
 		}
@@ -151,4 +147,18 @@ func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.
 	}
 	_, err = io.WriteString(app.Stdout, out.String())
 	return err
+}
+
+// tables opens a database for SQL, as the index is now.
+func (app *App) tables(ctx context.Context, m *materialize.Materializer, ofIndex bool) (*tables.DB, error) {
+	index, err := m.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kind := tables.Data
+	if ofIndex {
+		kind = tables.Index
+	}
+	d, err := tables.Open(ctx, m.Dir, kind, index.DB, func() { app.progress("making the tables for SQL") })
+	return d, errors.Join(err, index.Close())
 }

@@ -93,7 +93,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 			return err
 		}
 		c.req.Tip, c.req.Hidden = past.Tip, past.Hidden
-		index, err := past.Tables.Index(ctx)
+		index, err := past.Tables.Open(ctx)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		}
 		c.req.Embed = w.Question
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
-		// The system takes back memory, files and locks at once, for which the engine takes 4 ms.
+		// The system takes back memory and files at once.
 		if !app.Ends {
 			err = errors.Join(err, index.Close())
 		}

@@ -64,7 +64,7 @@ func (c *whyCommand) run(ctx context.Context, app *App) error {
 			return err
 		}
 		c.req.Tip, c.req.Hidden = past.Tip, past.Hidden
-		index, err := past.Tables.Index(ctx)
+		index, err := past.Tables.Open(ctx)
 		if err != nil {
 			return err
 		}

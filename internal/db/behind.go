@@ -6,22 +6,40 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 )
 
+const tieColumns = `session, checkpoint, sha, email, inferred, ts, turn, lines`
+
+func scanTie(rows *Rows) (t attribution.Tie, err error) {
+	err = rows.Scan(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, &t.Inferred, moment{&t.TS}, &t.Turn, &t.Lines)
+	return t, err
+}
+
 // Behind reads which sessions, purged ones too, stand behind code commits, by the commits' OIDs.
 func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]attribution.Tie, error) {
-	if len(shas) == 0 {
-		return nil, nil
-	}
-	these, args := among(shas)
-	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, user_email, inferred, ts, turn, lines FROM session_commits
-		WHERE git_sha IN (`+these+`) ORDER BY ts DESC, checkpoint_id, session_id`, args...)
+	rows, err := d.Query(ctx, `SELECT `+tieColumns+` FROM ties
+		WHERE sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint, session`, shas)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string][]attribution.Tie{}
 	err = each(rows, func() error {
-		var c attribution.Tie
-		err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Email, &c.Inferred, &c.TS, &c.Turn, &c.Lines)
-		out[c.SHA] = append(out[c.SHA], c)
+		t, err := scanTie(rows)
+		out[t.SHA] = append(out[t.SHA], t)
+		return err
+	})
+	return out, err
+}
+
+// Commits reads the code commits of sessions, the latest first.
+func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]attribution.Tie, error) {
+	rows, err := d.Query(ctx, `SELECT `+tieColumns+` FROM ties
+		WHERE session IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, checkpoint`, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]attribution.Tie{}
+	err = each(rows, func() error {
+		t, err := scanTie(rows)
+		out[t.Session] = append(out[t.Session], t)
 		return err
 	})
 	return out, err
@@ -29,11 +47,7 @@ func (d *DB) Behind(ctx context.Context, shas []string) (map[string][]attributio
 
 // Owners reads whose the files of checkpoints are, of each whether that is inferred.
 func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[attribution.FileOf]bool, error) {
-	if len(checkpoints) == 0 {
-		return nil, nil
-	}
-	these, args := among(checkpoints)
-	rows, err := d.Query(ctx, `SELECT checkpoint_id, session_id, file_path, inferred FROM files_index WHERE checkpoint_id IN (`+these+`)`, args...)
+	rows, err := d.Query(ctx, `SELECT checkpoint, session, path, inferred FROM shares WHERE checkpoint IN (SELECT value FROM json_each(?))`, checkpoints)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +64,8 @@ func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[attribution.
 
 // Edits counts how often the tools of sessions wrote to one of some files.
 func (d *DB) Edits(ctx context.Context, ids, paths []string) (map[string]int, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	these, args := among(ids)
-	rows, err := d.Query(ctx, `SELECT session_id, count(*) FROM tool_calls_index
-		WHERE session_id IN (`+these+`) AND `+editing+` AND path IN (SELECT unnest(?::VARCHAR[])) GROUP BY session_id`, append(args, paths)...)
+	rows, err := d.Query(ctx, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?))
+		AND `+edited+` AND path IN (SELECT value FROM json_each(?)) GROUP BY session`, ids, paths)
 	if err != nil {
 		return nil, err
 	}

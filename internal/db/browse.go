@@ -2,8 +2,8 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -19,14 +19,13 @@ func (d *DB) Names(ctx context.Context) (session.Names, error) {
 	return session.NewNames(ids), err
 }
 
-// Session reads one session's row from data.db, by its whole ID.
+// Session reads one session's row by its whole ID.
 func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
-	tx, err := d.Begin(ctx)
+	answer, err := d.Query(ctx, sessionRows+` WHERE id = ?`, id)
 	if err != nil {
 		return SessionRow{}, err
 	}
-	defer tx.Rollback() // nothing was written
-	rows, err := tx.Sessions(ctx, []string{id})
+	rows, err := scanSessions(answer)
 	if err != nil {
 		return SessionRow{}, err
 	}
@@ -39,7 +38,7 @@ func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
 
 // Children reads the IDs of the sessions that a session spawned, without those that are purged.
 func (d *DB) Children(ctx context.Context, id string) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE parent_session_id = ?
+	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE parent = ?
 		AND id NOT IN (SELECT id FROM purged) ORDER BY id`, id)
 	if err != nil {
 		return nil, err
@@ -56,10 +55,10 @@ type Relative struct {
 // Family reads at most limit sessions that stand next to one: its parent, the one that it was forked
 // from, what it spawned, and what was forked from it. Those that are purged are left out.
 func (d *DB) Family(ctx context.Context, of SessionRow, limit int) ([]Relative, error) {
-	rows, err := d.Query(ctx, `SELECT s.id, r.name, coalesce(s.title, ''), s.next_turn - s.first_turn FROM sessions s
-		JOIN (VALUES (1, 'parent'), (2, 'origin'), (3, 'child'), (4, 'fork')) r(rank, name) ON
-			CASE rank WHEN 1 THEN s.id = ? WHEN 2 THEN s.id = ? WHEN 3 THEN s.parent_session_id = ? ELSE s.forked_from = ? END
-		WHERE s.id NOT IN (SELECT id FROM purged) ORDER BY r.rank, s.id LIMIT ?`, of.Parent, of.ForkedFrom, of.ID, of.ID, limit)
+	rows, err := d.Query(ctx, `SELECT id, name, coalesce(title, ''), next_turn - first_turn FROM (
+			SELECT *, 1 AS rank, 'parent' AS name FROM sessions WHERE id = ?1 UNION ALL SELECT *, 2, 'origin' FROM sessions WHERE id = ?2
+			UNION ALL SELECT *, 3, 'child' FROM sessions WHERE parent = ?3 UNION ALL SELECT *, 4, 'fork' FROM sessions WHERE forked_from = ?3)
+		WHERE id NOT IN (SELECT id FROM purged) ORDER BY rank, id LIMIT ?4`, of.Parent, of.ForkedFrom, of.ID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -75,42 +74,12 @@ func (d *DB) Family(ctx context.Context, of SessionRow, limit int) ([]Relative, 
 
 // Turns reads at most limit turns of a session from an index on; role "" is both.
 func (d *DB) Turns(ctx context.Context, id string, from, limit int, role string) ([]session.Turn, error) {
-	rows, err := d.Query(ctx, `SELECT turn_index, role, content, ts FROM turns
-		WHERE session_id = ? AND turn_index >= ? AND (? = '' OR role = ?) ORDER BY turn_index LIMIT ?`, id, from, role, role, limit)
-	if err != nil {
-		return nil, err
-	}
-	var out []session.Turn
-	err = each(rows, func() error {
-		var t session.Turn
-		var ts sql.NullTime
-		if err := rows.Scan(&t.Index, &t.Role, &t.Content, &ts); err != nil {
-			return err
-		}
-		t.TS = ts.Time
-		out = append(out, t)
-		return nil
-	})
-	return out, err
+	return turns(ctx, d, `WHERE session = ?1 AND i >= ?2 AND (?3 = '' OR role = ?3) ORDER BY i LIMIT ?4`, id, from, role, limit)
 }
 
 // Tools reads the tool calls of a session behind the turns from…to, inclusive.
 func (d *DB) Tools(ctx context.Context, id string, from, to int) ([]session.ToolCall, error) {
-	rows, err := d.Query(ctx, `SELECT call_order, turn_index, tool, coalesce(path, ''), coalesce(cmd_prefix, ''), failed, coalesce(act, '') FROM tool_calls
-		WHERE session_id = ? AND turn_index BETWEEN ? AND ? ORDER BY call_order`, id, from, to)
-	if err != nil {
-		return nil, err
-	}
-	var out []session.ToolCall
-	err = each(rows, func() error {
-		var c session.ToolCall
-		if err := rows.Scan(&c.Index, &c.Turn, &c.Tool, &c.Path, &c.Cmd, &c.Failed, &c.Act); err != nil {
-			return err
-		}
-		out = append(out, c)
-		return nil
-	})
-	return out, err
+	return tools(ctx, d, `WHERE session = ? AND turn BETWEEN ? AND ? ORDER BY i`, id, from, to)
 }
 
 // SessionFile is a file of one of a session's commits.
@@ -119,11 +88,11 @@ type SessionFile struct {
 	Change, SHA string
 }
 
-// SessionFiles reads from index.db the files of a session's commits, the latest first.
+// SessionFiles reads the files of a session's commits, the latest first.
 func (d *DB) SessionFiles(ctx context.Context, id string) ([]SessionFile, error) {
-	rows, err := d.Query(ctx, `SELECT file_path, blob, change_type, git_sha FROM files_index f
-		JOIN session_commits c ON c.session_id = f.session_id AND c.checkpoint_id = f.checkpoint_id
-		WHERE f.session_id = ? ORDER BY c.ts DESC, f.checkpoint_id, file_path`, id)
+	rows, err := d.Query(ctx, `SELECT path, blob, change, sha FROM shares f
+		JOIN ties c ON c.session = f.session AND c.checkpoint = f.checkpoint
+		WHERE f.session = ? ORDER BY c.ts DESC, f.checkpoint, path`, id)
 	if err != nil {
 		return nil, err
 	}
@@ -152,30 +121,24 @@ type LogRow struct {
 // Log reads the latest checkpoints of data.db, newest first, a row for each session of
 // each that is not purged. An import is as late as its sessions.
 func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
-	rows, err := d.Query(ctx, `WITH t AS (SELECT checkpoint_id, max(last_turn_at) AS took FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session_id
-			WHERE checkpoint_id IN (SELECT id FROM checkpoints WHERE via = ?) GROUP BY checkpoint_id),
-		c AS (SELECT checkpoints.*, took FROM checkpoints LEFT JOIN t ON t.checkpoint_id = id ORDER BY coalesce(took, ts) DESC, id LIMIT ?),
-		f AS (SELECT checkpoint_id, count(*) AS n FROM files_touched GROUP BY checkpoint_id)
-		SELECT c.id, git_sha, git_branch, c.user_email, c.ts, c.took, c.actor_type, coalesce(via, ''), coalesce(f.n, 0),
-			coalesce(s.id, ''), coalesce(title, ''), s.started_at, s.last_turn_at, coalesce(source, ''), coalesce(s.actor_type, ''),
-			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, false)
-		FROM c LEFT JOIN f ON f.checkpoint_id = c.id LEFT JOIN checkpoint_sessions l ON l.checkpoint_id = c.id
-			AND l.session_id NOT IN (SELECT id FROM purged)
-		LEFT JOIN sessions s ON s.id = l.session_id ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at, s.id`, session.ViaImport, limit)
+	rows, err := d.Query(ctx, `WITH t AS (SELECT checkpoint, max(last_turn_at) AS took FROM checkpoints c JOIN checkpoint_sessions l ON l.checkpoint = c.id
+			JOIN sessions s ON s.id = l.session WHERE via = ? GROUP BY checkpoint),
+		c AS MATERIALIZED (SELECT checkpoints.*, took FROM checkpoints LEFT JOIN t ON t.checkpoint = id ORDER BY coalesce(took, ts) DESC, id LIMIT ?)
+		SELECT c.id, c.sha, c.branch, c.email, c.ts, c.took, c.actor_type, c.via, (SELECT count(*) FROM checkpoint_files f WHERE f.checkpoint = c.id),
+			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type,
+			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, 0)
+		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
+		LEFT JOIN sessions s ON s.id = l.session ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at NULLS LAST, s.id`, session.ViaImport, limit)
 	if err != nil {
 		return nil, err
 	}
 	var out []LogRow
 	err = each(rows, func() error {
 		var r LogRow
-		var took, started, last sql.NullTime
-		if err := rows.Scan(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, &r.TS, &took, &r.ActorType, &r.Via, &r.FileCount,
-			&r.Session, &r.Title, &started, &last, &r.Source, &r.Actor, &r.Turns, &r.Tools, &r.Inferred); err != nil {
-			return err
-		}
-		r.Took, r.Started, r.Last = took.Time, started.Time, last.Time
+		err := rows.Scan(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, moment{&r.TS}, moment{&r.Took}, &r.ActorType, text{&r.Via}, &r.FileCount,
+			text{&r.Session}, text{&r.Title}, moment{&r.Started}, moment{&r.Last}, text{&r.Source}, text{&r.Actor}, &r.Turns, &r.Tools, &r.Inferred)
 		out = append(out, r)
-		return nil
+		return err
 	})
 	return out, err
 }
@@ -183,8 +146,8 @@ func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
 // Ties lists the checkpoints of one author by the code commit that each captured, the first
 // ones first. Those of imports captured none.
 func (d *DB) Ties(ctx context.Context, email string) (map[string][]string, error) {
-	rows, err := d.Query(ctx, `SELECT git_sha, id FROM checkpoints WHERE lower(user_email) = lower(?) AND via <> ? ORDER BY ts, id`,
-		email, session.ViaImport)
+	rows, err := d.Query(ctx, `SELECT sha, id FROM checkpoints WHERE email = ? AND via <> ? ORDER BY ts, id`,
+		strings.ToLower(email), session.ViaImport)
 	if err != nil {
 		return nil, err
 	}

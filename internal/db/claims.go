@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"fmt"
 )
 
 // Claim says that the ledger of an author names an ID as a session's or memory's. Which claims count for more
@@ -18,8 +17,8 @@ const contested = `SELECT id FROM claims GROUP BY id HAVING count(*) > 1`
 
 // Claims reads from data.db who names some IDs, and who names those that more than one ledger names.
 func Claims(ctx context.Context, q Querier, ids []string) ([]Claim, error) {
-	rows, err := q.Query(ctx, `SELECT id, user_email, entry, credible FROM claims
-		WHERE id IN (SELECT unnest(?::VARCHAR[])) OR id IN (`+contested+`) ORDER BY id, user_email`, ids)
+	rows, err := q.Query(ctx, `SELECT id, email, entry, credible FROM claims
+		WHERE id IN (SELECT value FROM json_each(?)) OR id IN (`+contested+`) ORDER BY id, email`, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -35,15 +34,7 @@ func Claims(ctx context.Context, q Querier, ids []string) ([]Claim, error) {
 
 // SetClaims writes claims in place of those that the same ledgers make to the same IDs.
 func (t *Tx) SetClaims(ctx context.Context, claims []Claim) error {
-	ids, emails := make([]string, len(claims)), make([]string, len(claims))
-	for i, c := range claims {
-		ids[i], emails[i] = c.ID, c.Email
-	}
-	err := t.Exec(ctx, `DELETE FROM claims WHERE (id, user_email) IN (SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[]))`, ids, emails)
-	if err != nil {
-		return err
-	}
-	return t.Append("claims", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT INTO claims VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET entry = excluded.entry, credible = excluded.credible", func(row func(...any) error) error {
 		for _, c := range claims {
 			if err := row(c.ID, c.Email, c.Entry, c.Credible); err != nil {
 				return err
@@ -58,19 +49,17 @@ func (t *Tx) Refer(ctx context.Context, claims []Claim) (bool, error) {
 	if len(claims) == 0 {
 		return false, nil
 	}
-	ids, emails := make([]string, len(claims)), make([]string, len(claims))
+	named := make([][2]string, len(claims))
 	for i, c := range claims {
-		ids[i], emails[i] = c.ID, c.Email
+		named[i] = [2]string{c.ID, c.Email}
 	}
-	rows, err := t.Query(ctx, `WITH c AS (SELECT unnest(?::VARCHAR[]) AS id, unnest(?::VARCHAR[]) AS email)
-		SELECT count(*) FROM sessions s JOIN c ON lower(s.user_email) = c.email AND c.id IN (s.parent_session_id, s.forked_from)`, ids, emails)
+	rows, err := t.Query(ctx, `WITH c AS MATERIALIZED (SELECT value ->> 0 AS id, value ->> 1 AS email FROM json_each(?))
+		SELECT count(*) FROM (SELECT 1 FROM c JOIN sessions s ON s.parent = c.id WHERE lower(s.email) = c.email
+			UNION ALL SELECT 1 FROM c JOIN sessions s ON s.forked_from = c.id WHERE lower(s.email) = c.email)`, named)
 	if err != nil {
 		return false, err
 	}
 	n := 0
 	err = each(rows, func() error { return rows.Scan(&n) })
-	if err != nil {
-		return false, fmt.Errorf("db: references: %w", err)
-	}
-	return n > 0, nil
+	return n > 0, err
 }

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,20 +10,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// codeDDL is what tells a squash merge that no hook saw: which code commits the ledgers know,
-// and what each left in which file. ts is NULL where the checkpoint was made long after the
-// commit. OIDs and patch-ids that are only compared are Keys: a join by numbers costs half, and
-// the tables take a third of the space (10,000 commits of four files: 0.9 MB).
-const codeDDL = `
-CREATE TABLE code_commits (
-    key BIGINT NOT NULL, git_sha VARCHAR NOT NULL, user_email VARCHAR NOT NULL, git_branch VARCHAR NOT NULL,
-    via VARCHAR, ts TIMESTAMP, patch BIGINT NOT NULL);
-CREATE TABLE code_files (key BIGINT NOT NULL, path VARCHAR NOT NULL, blob BIGINT NOT NULL);
-`
-
-// AppendCode adds the code commits of checkpoints with what they left in their files.
-func (t *Tx) AppendCode(cps []session.Checkpoint) error {
-	err := t.Append("code_commits", func(row func(...any) error) error {
+// AppendCode adds the code commits of checkpoints with what they left in their files: what tells a squash merge that no hook saw. OIDs
+// and patch-ids that are only compared are Keys. ts is NULL where the checkpoint was made long after the commit.
+func (t *Tx) AppendCode(ctx context.Context, cps []session.Checkpoint) error {
+	err := t.insert(ctx, into("code_commits", 7), func(row func(...any) error) error {
 		for _, c := range cps {
 			if len(c.Files) == 0 {
 				continue
@@ -38,10 +27,10 @@ func (t *Tx) AppendCode(cps []session.Checkpoint) error {
 	if err != nil {
 		return err
 	}
-	return t.Append("code_files", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT INTO code_files VALUES (?, ?, ?) ON CONFLICT DO NOTHING", func(row func(...any) error) error {
 		for _, c := range cps {
 			for _, f := range c.Files {
-				if err := row(int64(KeyOf(c.GitSHA)), f.Path, int64(KeyOf(f.Blob))); err != nil {
+				if err := row(f.Path, int64(KeyOf(c.GitSHA)), int64(KeyOf(f.Blob))); err != nil {
 					return err
 				}
 			}
@@ -71,7 +60,7 @@ func KeyOf(hex string) Key {
 func committed(c session.Checkpoint) any {
 	switch c.Via {
 	case session.ViaCommit, session.ViaMerge, session.ViaAm, session.ViaRewrite:
-		return at(c.TS)
+		return micros(c.TS)
 	}
 	return nil
 }
@@ -99,18 +88,21 @@ type CodeQuery struct {
 // the blobs in its file, then the latest. A merge is not granted the slack: pulling what has
 // just been merged is common, and leaves the same blobs.
 func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error) {
-	var paths []string
-	var blobs []int64
-	for p, b := range q.Files {
-		paths, blobs = append(paths, p), append(blobs, int64(b))
+	type hit struct {
+		Path string `json:"path"`
+		Blob int64  `json:"blob"`
 	}
-	rows, err := d.Query(ctx, `WITH rev AS (SELECT unnest(?::VARCHAR[]) AS path, unnest(?::BIGINT[]) AS blob),
-		hit AS (SELECT key, bool_or(f.blob <> 0 AND f.blob = rev.blob) AS same
-			FROM code_files f JOIN rev ON rev.path = f.path GROUP BY key)
-		SELECT key, git_sha, user_email, git_branch, ts, patch <> 0 AND patch = ? AS copy FROM code_commits JOIN hit USING (key)
-		WHERE git_sha <> ? AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ?::TIMESTAMP ELSE ?::TIMESTAMP END)
-		ORDER BY copy DESC, same DESC, ts DESC NULLS LAST, git_sha, user_email LIMIT ?`,
-		paths, blobs, int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until.UTC(), q.Until.Add(q.Slack).UTC(), q.Limit)
+	asked := []hit{}
+	for p, b := range q.Files {
+		asked = append(asked, hit{p, int64(b)})
+	}
+	rows, err := d.Query(ctx, `WITH rev AS (SELECT value ->> 'path' AS path, value ->> 'blob' AS blob FROM json_each(?)),
+		hit AS MATERIALIZED (SELECT key, max(f.blob <> 0 AND f.blob = rev.blob) AS same
+			FROM rev CROSS JOIN code_files f ON rev.path = f.path GROUP BY key)
+		SELECT c.key, sha, email, branch, ts, patch <> 0 AND patch = ? AS copy FROM hit CROSS JOIN code_commits c ON c.key = hit.key
+		WHERE sha <> ? AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ? ELSE ? END)
+		ORDER BY copy DESC, same DESC, ts DESC NULLS LAST, sha, email LIMIT ?`,
+		listed(asked), int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until, q.Until.Add(q.Slack), q.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -119,12 +111,10 @@ func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error)
 	err = each(rows, func() error {
 		var c CodeCommit
 		var k int64
-		var ts sql.NullTime
-		if err := rows.Scan(&k, &c.SHA, &c.Email, &c.Branch, &ts, &c.SamePatch); err != nil {
+		if err := rows.Scan(&k, &c.SHA, &c.Email, &c.Branch, moment{&c.TS}, &c.SamePatch); err != nil {
 			return err
 		}
 		if _, known := at[k]; !known {
-			c.TS = ts.Time
 			at[k] = len(out)
 			out = append(out, c)
 		}
@@ -138,8 +128,8 @@ func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error)
 
 // codeFiles fills in what commits left in their files; at says by key where each stands.
 func (d *DB) codeFiles(ctx context.Context, asked map[string]Key, commits []CodeCommit, at map[int64]int) error {
-	rows, err := d.Query(ctx, `SELECT DISTINCT key, path, blob FROM code_files
-		WHERE key IN (SELECT unnest(?::BIGINT[])) ORDER BY ALL`, slices.Collect(maps.Keys(at)))
+	rows, err := d.Query(ctx, `SELECT key, path, blob FROM code_files
+		WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key, path, blob`, slices.Collect(maps.Keys(at)))
 	if err != nil {
 		return err
 	}

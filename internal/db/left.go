@@ -38,15 +38,14 @@ func leftOf(paths []string, blobs []int64) []Left {
 func (d *DB) CommitOf(ctx context.Context, checkpoints []string) (string, error) {
 	var sha string
 	if len(checkpoints) == 0 {
-		rows, err := d.Query(ctx, `SELECT git_sha FROM session_commits ORDER BY ts DESC, checkpoint_id LIMIT 1`)
+		rows, err := d.Query(ctx, `SELECT sha FROM ties ORDER BY ts DESC, checkpoint LIMIT 1`)
 		if err != nil {
 			return "", err
 		}
 		err = each(rows, func() error { return rows.Scan(&sha) })
 		return sha, err
 	}
-	these, args := among(checkpoints)
-	rows, err := d.Query(ctx, `SELECT DISTINCT checkpoint_id, git_sha FROM session_commits WHERE checkpoint_id IN (`+these+`)`, args...)
+	rows, err := d.Query(ctx, `SELECT DISTINCT checkpoint, sha FROM ties WHERE checkpoint IN (SELECT value FROM json_each(?))`, checkpoints)
 	if err != nil {
 		return "", err
 	}

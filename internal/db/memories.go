@@ -7,18 +7,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// purgedDDL stands in both databases: which sessions and memories are purged. Whose marks count is
-// the business of package materialize.
-const purgedDDL = `
-CREATE TABLE purged (id VARCHAR NOT NULL);
-`
-
-// The kinds of session_facets.
-const (
-	KindSession = "session"
-	KindMemory  = "memory"
-)
-
 // MemoryRow is one row of the memories table.
 type MemoryRow struct {
 	session.Memory
@@ -26,13 +14,13 @@ type MemoryRow struct {
 	Entry string // the entry of the ledgers that holds it, by its place in their order
 }
 
-const memoryColumns = `id, user_email, coalesce(title, ''), content, coalesce(source, ''), ts, actor_type, entry`
+const memoryColumns = `id, email, coalesce(title, ''), content, coalesce(source, ''), ts, actor_type, entry`
 
 func scanMemories(rows *sql.Rows) (map[string]MemoryRow, error) {
 	out := map[string]MemoryRow{}
 	err := each(rows, func() error {
 		var m MemoryRow
-		err := rows.Scan(&m.ID, &m.Email, &m.Title, &m.Content, &m.Source, &m.TS, &m.ActorType, &m.Entry)
+		err := rows.Scan(&m.ID, &m.Email, &m.Title, &m.Content, &m.Source, moment{&m.TS}, &m.ActorType, &m.Entry)
 		out[m.ID] = m
 		return err
 	})
@@ -41,14 +29,14 @@ func scanMemories(rows *sql.Rows) (map[string]MemoryRow, error) {
 
 // Memories reads the memories with these IDs, by ID.
 func (t *Tx) Memories(ctx context.Context, ids []string) (map[string]MemoryRow, error) {
-	rows, err := t.Query(ctx, `SELECT `+memoryColumns+` FROM memories WHERE id IN (SELECT unnest(?::VARCHAR[]))`, ids)
+	rows, err := t.Query(ctx, `SELECT `+memoryColumns+` FROM memories WHERE id IN (SELECT value FROM json_each(?))`, ids)
 	if err != nil {
 		return nil, err
 	}
 	return scanMemories(rows)
 }
 
-// Memory reads one memory from data.db, by its whole ID; ok is whether there is one.
+// Memory reads one memory by its whole ID; ok is whether there is one.
 func (d *DB) Memory(ctx context.Context, id string) (m MemoryRow, ok bool, err error) {
 	rows, err := d.Query(ctx, `SELECT `+memoryColumns+` FROM memories WHERE id = ?`, id)
 	if err != nil {
@@ -59,11 +47,11 @@ func (d *DB) Memory(ctx context.Context, id string) (m MemoryRow, ok bool, err e
 	return m, ok, err
 }
 
-// AppendMemories adds memories to data.db.
-func (t *Tx) AppendMemories(memories []MemoryRow) error {
-	return t.Append("memories", func(row func(...any) error) error {
+// AppendMemories adds memories.
+func (t *Tx) AppendMemories(ctx context.Context, memories []MemoryRow) error {
+	return t.insert(ctx, into("memories", 8), func(row func(...any) error) error {
 		for _, m := range memories {
-			if err := row(m.ID, m.Email, opt(m.Title), m.Content, opt(m.Source), m.TS.UTC(), m.ActorType, m.Entry); err != nil {
+			if err := row(m.ID, m.Email, opt(m.Title), m.Content, opt(m.Source), m.TS, m.ActorType, m.Entry); err != nil {
 				return err
 			}
 		}
@@ -71,14 +59,13 @@ func (t *Tx) AppendMemories(memories []MemoryRow) error {
 	})
 }
 
-// AppendMemoryFacets adds what recall filters memories by and shows of them to index.db. To
+// AppendMemoryFacets adds what recall filters memories by and shows of them. To
 // filters, a memory is a session of one turn that named no file and stands behind no commit.
-func (t *Tx) AppendMemoryFacets(memories []MemoryRow) error {
-	return t.Append("session_facets", func(row func(...any) error) error {
+func (t *Tx) AppendMemoryFacets(ctx context.Context, memories []MemoryRow) error {
+	return t.insert(ctx, into("facets", 21), func(row func(...any) error) error {
 		for _, m := range memories {
-			ts := m.TS.UTC()
-			if err := row(m.ID, m.Email, nil, m.ActorType, nil, ts, int32(1), int32(0), int32(0), nil, nil,
-				opt(m.Title), m.Source, nil, ts, ts, nil, nil, KindMemory, nil, nil); err != nil {
+			if err := row(m.ID, m.Email, nil, m.ActorType, nil, m.TS, 1, 0, 0, nil, nil,
+				opt(m.Title), m.Source, nil, m.TS, m.TS, nil, nil, KindMemory, nil, nil); err != nil {
 				return err
 			}
 		}
@@ -93,27 +80,26 @@ type MarkRow struct {
 	Email string
 }
 
-// Marks reads from data.db the marks of sessions and memories, by their numbers.
+// Marks reads the marks of sessions and memories, by their numbers.
 func Marks(ctx context.Context, q Querier) ([]MarkRow, error) {
-	rows, err := q.Query(ctx, `SELECT id, kind = 'purge', n, ts, user_email FROM marks ORDER BY n`)
+	rows, err := q.Query(ctx, `SELECT id, kind = 'purge', n, ts, email FROM marks ORDER BY n`)
 	if err != nil {
 		return nil, err
 	}
 	var out []MarkRow
 	err = each(rows, func() error {
 		var m MarkRow
-		err := rows.Scan(&m.ID, &m.Purge, &m.N, &m.TS, &m.Email)
+		err := rows.Scan(&m.ID, &m.Purge, &m.N, moment{&m.TS}, &m.Email)
 		out = append(out, m)
 		return err
 	})
 	return out, err
 }
 
-// Authors reads from data.db whose sessions and memories are, by their IDs.
+// Authors reads whose sessions and memories are, by their IDs.
 func Authors(ctx context.Context, q Querier, ids []string) (map[string]string, error) {
-	rows, err := q.Query(ctx, `SELECT id, coalesce(user_email, '') FROM (
-			SELECT id, user_email FROM sessions UNION ALL SELECT id, user_email FROM memories)
-		WHERE id IN (SELECT unnest(?::VARCHAR[]))`, ids)
+	rows, err := q.Query(ctx, `SELECT id, coalesce(email, '') FROM sessions WHERE id IN (SELECT value FROM json_each(?1))
+		UNION ALL SELECT id, email FROM memories WHERE id IN (SELECT value FROM json_each(?1))`, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -127,8 +113,7 @@ func Authors(ctx context.Context, q Querier, ids []string) (map[string]string, e
 	return out, err
 }
 
-// PurgedIDs reads the IDs of the sessions and memories that are purged, in order, from either
-// database.
+// PurgedIDs reads the IDs of the sessions and memories that are purged, in order.
 func PurgedIDs(ctx context.Context, q Querier) ([]string, error) {
 	rows, err := q.Query(ctx, `SELECT id FROM purged ORDER BY id`)
 	if err != nil {
@@ -137,12 +122,12 @@ func PurgedIDs(ctx context.Context, q Querier) ([]string, error) {
 	return scanStrings(rows)
 }
 
-// SetPurged replaces what is purged, in either database.
+// SetPurged replaces what is purged.
 func (t *Tx) SetPurged(ctx context.Context, ids []string) error {
 	if err := t.Exec(ctx, `DELETE FROM purged`); err != nil {
 		return err
 	}
-	return t.Append("purged", func(row func(...any) error) error {
+	return t.insert(ctx, into("purged", 1), func(row func(...any) error) error {
 		for _, id := range ids {
 			if err := row(id); err != nil {
 				return err

@@ -1,15 +1,14 @@
-// Package db is the only room that speaks to DuckDB: it opens database files, owns the
-// tables of data.db and index.db, inserts rows in bulk and reads them back.
+// Package db is the index: one SQLite file, from which recall, why, log and the agents' server read. It owns
+// the file's tables, fills them and asks them.
 //
 // In go rows and bytes, out come rows and bytes. It never tokenises, scores or ranks, and it
-// knows nothing of git. What a blob column means is the business of the package that
-// wrote it.
+// knows nothing of git. What a blob means is the business of the package that wrote it.
 //
-// It promises: a transaction is all or nothing, also on disk; a file that Open creates has
-// mode 0600; a file that is damaged or was written by another schema version is reported as
-// ErrCorrupt or ErrSchema and left as it was, for the caller to set aside and rebuild. A DB
+// It promises: a transaction is all or nothing, also on disk; readers go on while one process writes, each in the
+// state that it found; a file that Open creates has mode 0600; a file that is damaged or was written by another
+// schema version is reported as ErrCorrupt or ErrSchema and left as it was, for the caller to replace. A DB
 // may be used by several goroutines, a Tx by one. Which process may write is not decided
-// here: the caller holds a lock, and a file that another process holds is ErrLocked.
+// here: the caller holds a lock.
 package db
 
 import (
@@ -19,22 +18,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync/atomic"
 	"syscall"
+	"time"
 
-	duckdb "github.com/marcboeker/go-duckdb/v2"
+	"github.com/mattn/go-sqlite3"
 )
 
-// Mode says what a database is opened for.
+// Mode says what a file is opened for.
 type Mode int
 
 // The modes of Open.
 const (
 	ReadOnly  Mode = iota // the file must exist
 	ReadWrite             // a file that does not exist is created with its schema
+	Fresh                 // ReadWrite of a file that nobody knows yet: what is written is safe once it is closed
 )
 
 // What a caller decides on.
@@ -45,198 +45,247 @@ var (
 	ErrRoom    = errors.New("database needs more memory")
 )
 
-// Schema is what a database file must hold.
-type Schema struct {
-	Kind    string // "data" or "index"; stored in the file
-	Version int    // stored in the file; another one is ErrSchema
-	DDL     string // statements that create the tables, separated by semicolons
-}
-
-// DB is one open database file. Close it.
+// DB is one open file. Close it.
 type DB struct {
 	sql  *sql.DB
-	left atomic.Bool // a statement runs that could not be stopped
+	mode Mode
+	path string
 }
 
-// catalog is the name under which a file is attached; see Open.
-const catalog = "rekal"
+// Sizes, in bytes: a page of a run fits into a page of the file (runs.go). Of a large file so much is mapped, and so much of the log
+// stays when it was written back.
+const (
+	filePage = 16 << 10
+	mapped   = 1 << 30
+	keptLog  = 1 << 20
+)
 
-// settings of the engine. 192 MB keeps a process below its 250 MB, and who writes has two files
-// open; what needs more spills to disk. What is read is small, and handing it to a second thread
-// costs more than it saves: with one, a recall takes a tenth to a quarter less time. Extensions
-// are never fetched: DuckDB's core is all that is used. Who only reads has no business with more
-// than a gigabyte of disk.
-func settings(mode Mode) string {
-	first := "?threads=1&memory_limit=192MB&max_temp_directory_size=1GB"
-	if mode == ReadWrite {
-		first = "?threads=2&memory_limit=128MB"
-	}
-	return first + "&autoinstall_known_extensions=false&autoload_known_extensions=false"
-}
-
-// layout of new files. With blocks of DuckDB's smallest size, 16 KB, a run is read at a fiftieth of
-// the speed (see pageSize); an index that grew by many small commits is the smaller, the
-// smaller they are. Row groups are small,
-// because one is compressed when it is full and again when rows are added to it: 225,000 turns
-// were written for 1.3 s of processor time instead of 7, and adding a session to them costs half.
-// The storage version is the first that knows zstd.
-const layout = "BLOCK_SIZE 65536, ROW_GROUP_SIZE 8192, STORAGE_VERSION 'v1.2.0'"
-
-// unused are ways to compress that are not tried. To try them is most of what a small commit costs:
-// without them a session is added for 200 ms of processor time instead of 320, 225,000 turns are
-// written in 70 s instead of 82, and the files are 2 to 6 % larger.
-const unused = "fsst,dict_fsst,alp,alprd,chimp,patas"
-
-// fileHeaders is how many bytes stand before the blocks of a file.
-const fileHeaders = 3 * 4096
-
-// Open opens the database file at path, about 7 ms. The error is fs.ErrNotExist (ReadOnly),
-// fs.ErrPermission, ErrLocked, ErrCorrupt or ErrSchema where the cause is one of those.
-//
-// The file is attached to a database in memory, because a path in a data source name may not
-// hold '?' or '%'. Afterwards the engine can open no other file, and
-// no setting can be changed.
-func Open(ctx context.Context, path string, mode Mode, schema Schema) (*DB, error) {
+// Open opens the index at path, about a millisecond. The error is fs.ErrNotExist (ReadOnly),
+// fs.ErrPermission, ErrLocked, ErrCorrupt or ErrSchema where the cause is one of those. Who only reads sees one state of the file
+// until Close.
+func Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 	fresh, err := precheck(path, mode)
 	if err != nil {
 		return nil, fmt.Errorf("db: open %q: %w", path, err)
 	}
-	connector, err := duckdb.NewConnector(":memory:"+settings(mode), attach(path, mode))
+	d, err := open(ctx, path, mode, fresh, "")
+	if err != nil && mode == ReadOnly && !fresh && isReadOnlyFolder(err) && !hasLog(path) {
+		d, err = open(ctx, path, mode, fresh, "1") // nobody can write it, so nobody does
+	}
 	if err != nil {
 		return nil, fmt.Errorf("db: open %q: %w", path, err)
-	}
-	d := &DB{sql: sql.OpenDB(connector)}
-	if err := d.check(ctx, path, fresh, schema); err != nil {
-		return nil, fmt.Errorf("db: open %q: %w", path, errors.Join(err, d.Close()))
 	}
 	return d, nil
 }
 
-// precheck finds what the operating system has to say, in its own words, before DuckDB
-// does; fresh says that there is no file yet.
+func open(ctx context.Context, path string, mode Mode, fresh bool, immutable string) (*DB, error) {
+	d := &DB{sql: sql.OpenDB(connector{source(path, mode, immutable), mode}), mode: mode, path: path}
+	d.sql.SetMaxOpenConns(1) // who writes sees what it wrote, and who reads one state
+	if err := d.check(ctx, path, fresh); err != nil {
+		return nil, errors.Join(classify(err), d.sql.Close())
+	}
+	return d, nil
+}
+
+// connector makes connections that the settings of a mode hold for.
+type connector struct {
+	source string
+	mode   Mode
+}
+
+func (c connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
+
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := (&sqlite3.SQLiteDriver{}).Open(c.source)
+	if err != nil {
+		return nil, err
+	}
+	exec, ok := conn.(driver.ExecerContext)
+	if !ok {
+		return nil, fmt.Errorf("the driver's connection is a %T", conn)
+	}
+	if _, err := exec.ExecContext(ctx, settings(c.mode), nil); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// settings of a connection. A file that nobody knows yet needs no log: a process that dies leaves it to be removed.
+func settings(mode Mode) string {
+	all := fmt.Sprintf("PRAGMA mmap_size = %d; PRAGMA temp_store = MEMORY; ", mapped)
+	switch mode {
+	case ReadOnly:
+		return all + "PRAGMA query_only = 1; PRAGMA cell_size_check = 1; BEGIN"
+	case Fresh:
+		return all + fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536", filePage)
+	}
+	return all + fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = %d; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -32768", filePage, keptLog)
+}
+
+// source names a file to the driver: any path, as a URI.
+func source(path string, mode Mode, immutable string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	v := url.Values{"mode": {"rwc"}, "_busy_timeout": {"10000"}, "_stmt_cache_size": {"64"}, "_mutex": {"no"}}
+	if mode == ReadOnly {
+		v.Set("mode", "ro")
+	}
+	if immutable != "" {
+		v.Set("immutable", immutable)
+	}
+	return (&url.URL{Scheme: "file", Path: abs, RawQuery: v.Encode()}).String()
+}
+
+// precheck finds what the operating system has to say, in its own words; fresh says that there is no file yet.
 func precheck(path string, mode Mode) (fresh bool, err error) {
 	flag := os.O_RDONLY
-	if mode == ReadWrite {
-		flag = os.O_RDWR
+	if mode != ReadOnly {
+		flag = os.O_RDWR | os.O_CREATE
 	}
-	f, err := os.OpenFile(path, flag, 0)
-	if errors.Is(err, fs.ErrNotExist) && mode == ReadWrite {
-		return true, nil
-	}
+	f, err := os.OpenFile(path, flag, 0o600)
 	if err != nil {
 		return false, err
 	}
-	return false, f.Close()
+	info, err := f.Stat()
+	return err == nil && mode != ReadOnly && info.Size() == 0, errors.Join(err, f.Close())
 }
 
-// attach is what a new connection does: the first one attaches the file, all use it. Every
-// commit goes into the file at once (no write-ahead log beside it): the same fsyncs, half the
-// bytes, and no second file to keep private. What does not fit into memory is spilled beside
-// the file, never into the working directory, and into a folder of its own: two engines
-// that spill into one folder overwrite each other's files.
-func attach(path string, mode Mode) func(driver.ExecerContext) error {
-	options := layout
-	if mode == ReadOnly {
-		options = "READ_ONLY"
-	}
-	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET disabled_compression_methods = '%s'; SET enable_external_access = false; SET lock_configuration = true",
-		quote(path), catalog, options, catalog, quote(SpillDir(path, os.Getpid())), unused)
-	return func(conn driver.ExecerContext) error {
-		query := "USE " + catalog
-		if first != "" {
-			query, first = first, ""
-		}
-		_, err := conn.ExecContext(context.Background(), query, nil)
-		return err
-	}
+func isReadOnlyFolder(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrCantOpen || e.Code == sqlite3.ErrReadonly || e.Code == sqlite3.ErrIoErr)
 }
 
-// SpillDir is where a process puts what does not fit into memory while it has the file at path
-// open. It is there only when something was spilled, and Close removes it.
-func SpillDir(path string, pid int) string {
-	return filepath.Join(filepath.Dir(path), fmt.Sprintf("%s%d.%s", SpillPrefix, pid, filepath.Base(path)))
+func hasLog(path string) bool {
+	info, err := os.Stat(path + "-wal")
+	return err == nil && info.Size() > 0
 }
 
-// SpillPrefix is how the names of folders with spilled data begin; the process follows.
-const SpillPrefix = "tmp."
-
-// quote is text for a string literal.
-func quote(s string) string { return strings.ReplaceAll(s, "'", "''") }
-
-// check connects, creates the schema of a fresh file, and compares that of an old one.
-func (d *DB) check(ctx context.Context, path string, fresh bool, schema Schema) error {
+// check creates the schema of a fresh file, and compares that of an old one.
+func (d *DB) check(ctx context.Context, path string, fresh bool) error {
 	if fresh {
-		if err := d.sql.PingContext(ctx); err != nil {
-			return classify(err)
-		}
-		if err := os.Chmod(path, 0o600); err != nil {
-			return err
-		}
-		_, err := d.sql.ExecContext(ctx, fmt.Sprintf(
-			"BEGIN; %s; CREATE TABLE meta (kind VARCHAR NOT NULL, version INTEGER NOT NULL); INSERT INTO meta VALUES ('%s', %d); COMMIT",
-			schema.DDL, schema.Kind, schema.Version))
-		return classify(err)
+		_, err := d.sql.ExecContext(ctx, fmt.Sprintf("BEGIN; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", schema, application, Version))
+		return err
 	}
-	var kind string
-	var version int
-	var blocks int64
-	err := d.sql.QueryRowContext(ctx, "SELECT kind, version, (SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = '"+catalog+"') FROM meta").Scan(&kind, &version, &blocks)
+	var id, version, pages, size int64
+	err := d.sql.QueryRowContext(ctx, "SELECT a.application_id, u.user_version, c.page_count, s.page_size FROM pragma_application_id a, pragma_user_version u, pragma_page_count c, pragma_page_size s").Scan(&id, &version, &pages, &size)
 	if err != nil {
-		return classify(err)
+		return err
 	}
-	// The engine opens a file that was cut, and fails when somebody asks for what is gone. Blocks that are
-	// free do not count: those at the end are cut off behind a checkpoint whose header still has them.
+	if id != application || version != Version {
+		return fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, Version)
+	}
 	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.Size() < fileHeaders+blocks {
-		return fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, info.Size(), fileHeaders+blocks)
-	}
-	if kind != schema.Kind || version != schema.Version {
-		return fmt.Errorf("%w: %s version %d, not %s version %d", ErrSchema, kind, version, schema.Kind, schema.Version)
-	}
-	return nil
-}
-
-// classify wraps the sentinel that fits an error of opening or reading a database.
-func classify(err error) error {
-	var e *duckdb.Error
-	if !errors.As(err, &e) {
-		if errors.Is(err, sql.ErrNoRows) {
-			return fmt.Errorf("%w: it has no version", ErrSchema)
-		}
-		return err
-	}
-	if e.Type == duckdb.ErrorTypeOutOfMemory || strings.Contains(e.Msg, "failed to pin block") || strings.Contains(e.Msg, "could not allocate block") {
-		first, _, _ := strings.Cut(e.Msg, "\n")
-		return fmt.Errorf("%w: %s", ErrRoom, first)
-	}
-	switch e.Type {
-	case duckdb.ErrorTypeCatalog, duckdb.ErrorTypeBinder:
-		return fmt.Errorf("%w: %w", ErrSchema, err)
-	case duckdb.ErrorTypeIO:
-		if strings.Contains(e.Msg, "Could not set lock on file") {
-			return fmt.Errorf("%w: %w", ErrLocked, err)
-		}
-		if strings.Contains(e.Msg, "Permission denied") || strings.Contains(e.Msg, "Read-only file system") {
-			return fmt.Errorf("%w: %w", fs.ErrPermission, err)
-		}
-		if strings.Contains(e.Msg, "No space left") {
-			return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
-		}
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	case duckdb.ErrorTypeSerialization, duckdb.ErrorTypeInternal, duckdb.ErrorTypeFatal:
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	if err == nil && info.Size() < pages*size && !hasLog(path) {
+		err = fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, info.Size(), pages*size)
 	}
 	return err
 }
 
-// Close closes the file. Rows that are still open become invalid. Where a statement could not be
-// stopped (see Select), the file is left to the end of the process.
-func (d *DB) Close() error {
-	if d.left.Load() {
-		return nil
+// classify wraps the sentinel that fits an error of opening or reading a file.
+func classify(err error) error {
+	var e sqlite3.Error
+	if !errors.As(err, &e) {
+		return err
 	}
-	return d.sql.Close()
+	kind := error(nil)
+	switch e.Code {
+	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
+		kind = ErrCorrupt
+	case sqlite3.ErrError, sqlite3.ErrSchema:
+		kind = ErrSchema
+	case sqlite3.ErrBusy, sqlite3.ErrLocked, sqlite3.ErrProtocol:
+		kind = ErrLocked
+	case sqlite3.ErrPerm, sqlite3.ErrReadonly, sqlite3.ErrCantOpen, sqlite3.ErrAuth:
+		kind = fs.ErrPermission
+	case sqlite3.ErrFull:
+		kind = syscall.ENOSPC
+	case sqlite3.ErrNomem, sqlite3.ErrTooBig:
+		kind = ErrRoom
+	case sqlite3.ErrIoErr:
+		if kind = ErrCorrupt; e.SystemErrno != 0 {
+			kind = e.SystemErrno
+		}
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %w", kind, err)
+}
+
+// Close closes the file. Rows that are still open become invalid. What was written goes from the log into the file as far as
+// nobody reads what stood there.
+func (d *DB) Close() error {
+	ctx, stop := context.WithTimeout(context.Background(), time.Second) // a transaction that nobody ended keeps the connection
+	defer stop()
+	err := error(nil)
+	switch d.mode {
+	case ReadWrite:
+		_, _ = d.sql.ExecContext(ctx, "PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)") // what others still read stays in the log
+	case Fresh:
+		_, err = d.sql.ExecContext(ctx, "PRAGMA journal_mode = WAL") // nobody can change that while somebody reads
+	case ReadOnly:
+	}
+	err = errors.Join(err, d.sql.Close())
+	if d.mode == Fresh && err == nil {
+		err = settle(d.path)
+	}
+	return classify(err)
+}
+
+// settle makes a file safe that was written without care.
+func settle(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Size is how many bytes the file has.
+func (d *DB) Size() (int64, error) {
+	info, err := os.Stat(d.path)
+	if err != nil {
+		return 0, fmt.Errorf("db: %w", err)
+	}
+	return info.Size(), nil
+}
+
+// Copy is the same in memory, to be written to: in the state that a reader sees.
+func (d *DB) Copy(ctx context.Context) (*DB, error) {
+	to := &DB{sql: sql.OpenDB(connector{"file::memory:?_mutex=no", Fresh}), mode: ReadOnly, path: d.path}
+	to.sql.SetMaxOpenConns(1)
+	err := d.backup(ctx, to)
+	if err != nil {
+		return nil, fmt.Errorf("db: copy: %w", errors.Join(classify(err), to.sql.Close()))
+	}
+	return to, nil
+}
+
+func (d *DB) backup(ctx context.Context, to *DB) error {
+	source, err := d.sql.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer source.Close() // it goes back to where it came from
+	target, err := to.sql.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	return source.Raw(func(from any) error {
+		return target.Raw(func(into any) error {
+			f, fine := from.(*sqlite3.SQLiteConn)
+			i, ok := into.(*sqlite3.SQLiteConn)
+			if !fine || !ok {
+				return fmt.Errorf("the driver's connections are a %T and a %T", from, into)
+			}
+			b, err := i.Backup("main", f, "main")
+			if err != nil {
+				return err
+			}
+			_, err = b.Step(-1)
+			return errors.Join(err, b.Finish())
+		})
+	})
 }

@@ -1,82 +1,38 @@
 package db_test
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 )
 
-var toy = db.Schema{Kind: "toy", Version: 3, DDL: "CREATE TABLE t (n INTEGER, s VARCHAR, b BLOB, v FLOAT[])"}
-
-// fill creates a database of the toy schema with n rows.
-func fill(t *testing.T, path string, n int) {
-	t.Helper()
-	ctx := context.Background()
-	d, err := db.Open(ctx, path, db.ReadWrite, toy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	tx, err := d.Begin(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback()
-	err = tx.Append("t", func(row func(...any) error) error {
-		for i := range n {
-			if err := row(i, "it's", []byte{0, 1}, []float32{1, 2}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tx.Commit(ctx); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func count(t *testing.T, path string) (n int) {
-	t.Helper()
-	ctx := context.Background()
-	d, err := db.Open(ctx, path, db.ReadOnly, toy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	rows, err := d.Query(ctx, "SELECT count(*) FROM t WHERE s = ?", "it's")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	rows.Next()
-	if err := rows.Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
+const one = "01KAB3F9AAAAAAAAAAAAAAAAA1"
 
 func TestOpenAnyPath(t *testing.T) {
-	for _, name := range []string{"plain.db", "per%cent%zz.db", "question?x=y.db", "it's.db", "with space.db", "ünïcode;.db"} {
+	whole, err := os.ReadFile(sessions(t, one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"plain.db", "per%cent%zz.db", "question?x=y.db", "it's.db", "with space.db", "ünïcode;.db", "a#b&c.db"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
-			fill(t, path, 3000)
-			if got := count(t, path); got != 3000 {
-				t.Errorf("rows = %d, want 3000", got)
+			if err := os.WriteFile(path, whole, 0o600); err != nil {
+				t.Fatal(err)
 			}
-			fi, err := os.Stat(path)
+			d, err := db.Open(t.Context(), path, db.ReadWrite)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if fi.Mode().Perm() != 0o600 {
-				t.Errorf("mode = %v, want 0600", fi.Mode().Perm())
+			if _, err := d.Session(t.Context(), one); err != nil {
+				t.Error(err)
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
 			}
 			entries, err := os.ReadDir(filepath.Dir(path))
 			if err != nil || len(entries) != 1 {
@@ -87,30 +43,28 @@ func TestOpenAnyPath(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	good := filepath.Join(t.TempDir(), "good.db")
-	fill(t, good, 100000)
-	whole, err := os.ReadFile(good)
+	whole, err := os.ReadFile(sessions(t, one))
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := toy
-	other.Version++
-	tests := []struct {
-		name   string
-		bytes  []byte // nil: no file
-		schema db.Schema
-		mode   db.Mode
-		want   error
-	}{
-		{"absent", nil, toy, db.ReadOnly, fs.ErrNotExist},
-		{"empty", []byte{}, toy, db.ReadOnly, db.ErrCorrupt},
-		{"empty to write", []byte{}, toy, db.ReadWrite, db.ErrCorrupt},
-		{"garbage", []byte("this is no database"), toy, db.ReadOnly, db.ErrCorrupt},
-		{"cut short", whole[:len(whole)-1], toy, db.ReadOnly, db.ErrCorrupt},
-		{"other version", whole, other, db.ReadOnly, db.ErrSchema},
-		{"other kind", whole, db.Schema{Kind: "data", Version: toy.Version}, db.ReadWrite, db.ErrSchema},
+	// at gives a file another number where the header has one (https://www.sqlite.org/fileformat.html).
+	at := func(offset int, number ...byte) []byte {
+		return slices.Concat(whole[:offset], number, whole[offset+len(number):])
 	}
-	for _, tt := range tests {
+	for _, tt := range []struct {
+		name  string
+		bytes []byte // nil: no file
+		mode  db.Mode
+		want  error
+	}{
+		{"absent", nil, db.ReadOnly, fs.ErrNotExist},
+		{"empty", []byte{}, db.ReadOnly, db.ErrSchema},
+		{"empty to write", []byte{}, db.ReadWrite, nil},
+		{"garbage", []byte("this is no database"), db.ReadOnly, db.ErrCorrupt},
+		{"cut short", whole[:len(whole)-1], db.ReadOnly, db.ErrCorrupt},
+		{"other version", at(60, 0, 0, 0, 99), db.ReadOnly, db.ErrSchema},
+		{"other program", at(68, 'z', 'z', 'z', 'z'), db.ReadWrite, db.ErrSchema},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.db")
 			if tt.bytes != nil {
@@ -118,7 +72,7 @@ func TestOpenErrors(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			d, err := db.Open(context.Background(), path, tt.mode, tt.schema)
+			d, err := db.Open(t.Context(), path, tt.mode)
 			if err == nil {
 				err = d.Close()
 			}
@@ -130,27 +84,68 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestRollback(t *testing.T) {
-	ctx := context.Background()
-	path := filepath.Join(t.TempDir(), "x.db")
-	fill(t, path, 10)
-	d, err := db.Open(ctx, path, db.ReadWrite, toy)
+	path := sessions(t, one)
+	d, err := db.Open(t.Context(), path, db.ReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tx, err := d.Begin(ctx)
+	tx, err := d.Begin(t.Context())
+	if err == nil {
+		err = errors.Join(tx.Exec(t.Context(), "DELETE FROM sessions"), tx.Rollback(), d.Close())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tx.Exec(ctx, "DELETE FROM t"); err != nil {
+	if _, err := openData(t, path).Session(t.Context(), one); err != nil {
+		t.Error(err)
+	}
+}
+
+// A reader sees one state, whatever others write; a folder that nobody can write is read as it is.
+func TestReaders(t *testing.T) {
+	path := sessions(t, one)
+	before := openData(t, path)
+	d, err := db.Open(t.Context(), path, db.ReadWrite)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tx.Rollback(); err != nil {
+	tx, err := d.Begin(t.Context())
+	if err == nil {
+		err = errors.Join(tx.Exec(t.Context(), "DELETE FROM sessions"), tx.Commit(t.Context()))
+	}
+	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := before.Session(t.Context(), one); err != nil {
+		t.Errorf("a reader lost what it saw: %v", err)
+	}
+	if _, err := openData(t, path).Session(t.Context(), one); err == nil {
+		t.Error("a later reader does not see what was written")
 	}
 	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A copy in memory takes what is written to it, and the file does not.
+func TestCopy(t *testing.T) {
+	from := openData(t, sessions(t, one))
+	to, err := from.Copy(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := count(t, path); got != 10 {
-		t.Errorf("rows = %d, want 10", got)
+	defer to.Close()
+	tx, err := to.Begin(t.Context())
+	if err == nil {
+		err = errors.Join(tx.Exec(t.Context(), "DELETE FROM sessions"), tx.Commit(t.Context()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Session(t.Context(), one); err == nil {
+		t.Error("it is not gone from the copy")
+	}
+	if _, err := from.Session(t.Context(), one); err != nil {
+		t.Error(err)
 	}
 }

@@ -2,15 +2,15 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 )
 
-// Facet is what recall shows of a session, from session_facets.
+// Facet is what recall shows of a session or memory.
 type Facet struct {
 	ID, Kind                          string // KindSession or KindMemory
 	Email, Branch, ActorType, AgentID string
@@ -46,117 +46,136 @@ const (
 	Only
 )
 
-// where is the filter as a condition on session_facets, with its arguments.
-func (f Filter) where() (string, []any) {
+// where is the filter as a condition on facets, with its arguments.
+func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	conds, args := []string{"true"}, []any{}
 	add := func(cond string, values ...any) {
 		conds, args = append(conds, cond), append(args, values...)
 	}
 	if f.File != "" {
-		keys := make([]int64, len(f.Names))
-		for i, name := range f.Names {
-			keys[i] = pathKey(name)
+		names, err := d.named(ctx, f.File)
+		if err != nil {
+			return "", nil, err
 		}
-		add(`session_id IN (SELECT session_id FROM path_sessions WHERE key IN (
-			SELECT key FROM path_names WHERE regexp_matches(path, ?) UNION ALL SELECT unnest(?::BIGINT[])))`, f.File, keys)
+		ids := make([]int64, len(names))
+		for i, n := range names {
+			ids[i] = n.id
+		}
+		add(`session IN (SELECT session FROM touches WHERE path IN (
+			SELECT value FROM json_each(?) UNION ALL SELECT id FROM paths WHERE path IN (SELECT value FROM json_each(?))))`, ids, f.Names)
 	}
 	if f.Commits != nil {
-		cond, args := tiedTo(f.Commits)
-		add(cond, args...)
+		cond, values := tiedTo(f.Commits)
+		add(cond, values...)
 	}
 	if f.Author != "" {
-		add("lower(user_email) = lower(?)", f.Author)
+		add("email = ?", strings.ToLower(f.Author))
 	}
 	if f.Actor != "" {
 		add("actor_type = ?", f.Actor)
 	}
 	if f.IDs != nil {
-		add("session_id IN (SELECT unnest(?::VARCHAR[]))", f.IDs)
-	}
-	if f.Title != "" {
-		add("contains(lower(title), lower(?))", f.Title)
+		add("session IN (SELECT value FROM json_each(?))", f.IDs)
 	}
 	switch f.Purged {
 	case Without:
-		add("session_id NOT IN (SELECT id FROM purged)")
+		add("session NOT IN (SELECT id FROM purged)")
 	case Only:
-		add("session_id IN (SELECT id FROM purged)")
+		add("session IN (SELECT id FROM purged)")
 	case With:
 	}
-	return strings.Join(conds, " AND "), args
+	return strings.Join(conds, " AND "), args, nil
 }
 
-// tiedTo are the sessions that some ledgers tie to some code commits. (What is given whole is looked up, and only
-// what is not is compared one by one.)
+// pathName is a path, and its number in the tables.
+type pathName struct {
+	id   int64
+	path string
+}
+
+// named reads the paths that a pattern matches.
+func (d *DB) named(ctx context.Context, pattern string) ([]pathName, error) {
+	match, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	rows, err := d.Query(ctx, `SELECT id, path FROM paths`)
+	if err != nil {
+		return nil, err
+	}
+	var out []pathName
+	err = each(rows, func() error {
+		var n pathName
+		err := rows.Scan(&n.id, &n.path)
+		if match.MatchString(n.path) {
+			out = append(out, n)
+		}
+		return err
+	})
+	return out, err
+}
+
+// tiedTo are the sessions that some ledgers tie to some code commits.
 func tiedTo(commits []attribution.Commit) (cond string, args []any) {
-	var shas, emails, starts []string
+	var starts []string
+	asked := [][2]string{}
 	for _, c := range commits {
 		if whole(c.SHA) {
-			shas, emails = append(shas, c.SHA), append(emails, c.Email)
+			asked = append(asked, [2]string{c.SHA, c.Email})
 		} else {
 			starts = append(starts, c.SHA)
 		}
 	}
-	return `(session_id IN (SELECT session_id FROM session_commits t
-		JOIN (SELECT unnest(?::VARCHAR[]) AS sha, unnest(?::VARCHAR[]) AS email) ON git_sha = sha AND email IN ('', t.user_email))
-		OR session_id IN (SELECT session_id FROM session_commits JOIN (SELECT unnest(?::VARCHAR[]) AS start) ON starts_with(git_sha, start)))`,
-		[]any{shas, emails, starts}
+	return `session IN (
+		SELECT t.session FROM (SELECT value ->> 0 AS sha, value ->> 1 AS email FROM json_each(?)) a CROSS JOIN ties t ON t.sha = a.sha AND a.email IN ('', t.email)
+		UNION SELECT t.session FROM (SELECT value AS start, value || 'g' AS stop FROM json_each(?)) s CROSS JOIN ties t ON t.sha >= start AND t.sha < stop)`,
+		[]any{asked, starts}
 }
 
 // Matching reads the IDs of what passes a filter, the latest first.
 func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
-	cond, args := f.where()
-	rows, err := d.Query(ctx, `SELECT session_id FROM session_facets WHERE `+cond+`
-		ORDER BY coalesce(last_turn_at, captured_at) DESC, session_id`, args...)
+	cond, args, err := d.where(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	return scanStrings(rows)
+	rows, err := d.Query(ctx, `SELECT session, title FROM facets WHERE `+cond+`
+		ORDER BY coalesce(last_turn_at, captured_at) DESC, session`, args...)
+	if err != nil {
+		return nil, err
+	}
+	part := strings.ToLower(f.Title)
+	var out []string
+	err = each(rows, func() error {
+		var id, title string
+		err := rows.Scan(&id, text{&title})
+		if strings.Contains(strings.ToLower(title), part) {
+			out = append(out, id)
+		}
+		return err
+	})
+	return out, err
 }
 
 // Facets reads the facets of sessions, by ID.
 func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	chosen, args := among(ids)
-	rows, err := d.Query(ctx, `SELECT session_id, coalesce(user_email, ''), coalesce(git_branch, ''), actor_type,
-		coalesce(agent_id, ''), coalesce(title, ''), source, coalesce(parent_session_id, ''), captured_at,
-		coalesce(last_turn_at, captured_at), turn_count, tool_call_count, file_count, coalesce(checkpoint_id, ''), files, commits, kind, left_paths, left_blobs
-		FROM session_facets WHERE session_id IN (`+chosen+`)`, args...)
+	rows, err := d.Query(ctx, `SELECT session, email, branch, actor_type, agent_id, title, source, parent, captured_at,
+		coalesce(last_turn_at, captured_at), turns, tools, files, checkpoint, shown, commits, kind, left_paths, left_blobs
+		FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]Facet{}
 	err = each(rows, func() error {
 		var f Facet
-		var files, commits, paths, blobs any
-		if err := rows.Scan(&f.ID, &f.Email, &f.Branch, &f.ActorType, &f.AgentID, &f.Title, &f.Source, &f.Parent,
-			&f.CapturedAt, &f.Latest, &f.Turns, &f.Tools, &f.Files, &f.Checkpoint, &files, &commits, &f.Kind, &paths, &blobs); err != nil {
+		var paths []string
+		var blobs []int64
+		if err := rows.Scan(&f.ID, text{&f.Email}, text{&f.Branch}, text{&f.ActorType}, text{&f.AgentID}, text{&f.Title}, text{&f.Source}, text{&f.Parent},
+			moment{&f.CapturedAt}, moment{&f.Latest}, &f.Turns, &f.Tools, &f.Files, text{&f.Checkpoint}, list[string]{&f.Shown}, list[string]{&f.Commits},
+			&f.Kind, list[string]{&paths}, list[int64]{&blobs}); err != nil {
 			return err
 		}
-		f.Shown, f.Commits, f.Left = list[string](files), list[string](commits), leftOf(list[string](paths), list[int64](blobs))
+		f.Left = leftOf(paths, blobs)
 		out[f.ID] = f
-		return nil
-	})
-	return out, err
-}
-
-// Commits reads the code commits of sessions, the latest first.
-func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]attribution.Tie, error) {
-	chosen, args := among(ids)
-	rows, err := d.Query(ctx, `SELECT session_id, checkpoint_id, git_sha, user_email, inferred, ts, turn, lines FROM session_commits
-		WHERE session_id IN (`+chosen+`) ORDER BY ts DESC, checkpoint_id`, args...)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]attribution.Tie{}
-	err = each(rows, func() error {
-		var c attribution.Tie
-		if err := rows.Scan(&c.Session, &c.Checkpoint, &c.SHA, &c.Email, &c.Inferred, &c.TS, &c.Turn, &c.Lines); err != nil {
-			return err
-		}
-		out[c.Session] = append(out[c.Session], c)
 		return nil
 	})
 	return out, err
@@ -165,29 +184,25 @@ func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]attributio
 // Calls is what a session's tool calls named, in the order in which it came up.
 type Calls struct{ Paths, Commands []string }
 
-// Calls reads what the tool calls of sessions named, by session.
+// Calls reads what the tool calls of sessions named, each once, by session.
 func (d *DB) Calls(ctx context.Context, ids []string) (map[string]Calls, error) {
-	rows, err := d.Query(ctx, `WITH c AS (SELECT * FROM tool_calls_index WHERE session_id IN (SELECT unnest(?::VARCHAR[])))
-		SELECT session_id, text, is_path FROM (
-			SELECT session_id, path AS text, true AS is_path, min(call_order) AS n FROM c WHERE path IS NOT NULL GROUP BY ALL
-			UNION ALL
-			SELECT session_id, cmd_prefix, false, min(call_order) FROM c WHERE cmd_prefix IS NOT NULL GROUP BY ALL)
-		ORDER BY session_id, n, text`, ids)
+	rows, err := d.Query(ctx, `SELECT session, iif(failed, NULL, path), cmd FROM tool_calls
+		WHERE session IN (SELECT value FROM json_each(?)) ORDER BY session, i`, ids)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]Calls{}
+	out, had := map[string]Calls{}, map[[3]string]bool{}
 	err = each(rows, func() error {
-		var id, text string
-		var isPath bool
-		if err := rows.Scan(&id, &text, &isPath); err != nil {
+		var id, path, cmd string
+		if err := rows.Scan(&id, text{&path}, text{&cmd}); err != nil {
 			return err
 		}
 		c := out[id]
-		if isPath {
-			c.Paths = append(c.Paths, text)
-		} else {
-			c.Commands = append(c.Commands, text)
+		if key := [3]string{id, path}; path != "" && !had[key] {
+			had[key], c.Paths = true, append(c.Paths, path)
+		}
+		if key := [3]string{id, "", cmd}; cmd != "" && !had[key] {
+			had[key], c.Commands = true, append(c.Commands, cmd)
 		}
 		out[id] = c
 		return nil
@@ -195,67 +210,74 @@ func (d *DB) Calls(ctx context.Context, ids []string) (map[string]Calls, error) 
 	return out, err
 }
 
-// singly is how many rows are asked for one by one.
-const singly = 50
+// MaxTogether is how many files of one session count as touched together, the first that
+// its tools named: 50 files make 1,225 pairs, and a session that greps through a whole
+// tree would make millions.
+const MaxTogether = 50
 
-// among is what stands in the brackets of IN, with its parameters. Few texts are written out, because
-// those the engine compares with a table's statistics.
-func among(texts []string) (list string, args []any) {
-	if len(texts) > singly {
-		return "SELECT unnest(?::VARCHAR[])", []any{texts}
-	}
-	quoted := make([]string, len(texts))
-	for i, t := range texts {
-		quoted[i] = "'" + quote(t) + "'"
-	}
-	return strings.Join(quoted, ", "), nil
-}
+// maxNear is in how many sessions, the latest, files are looked for that were touched together with those of a session.
+const maxNear = 2000
 
 // Related reads the files that other sessions touched together with those of a session,
-// the most frequent first.
+// the most frequent first, and in how many sessions that was with one of them, purged ones left out.
 func (d *DB) Related(ctx context.Context, id string, limit int) (paths []string, counts []int, err error) {
-	rows, err := d.Query(ctx, `WITH own AS (SELECT DISTINCT path FROM tool_calls_index WHERE session_id = ? AND path IS NOT NULL),
-		near AS (SELECT file_b AS path, session_count FROM file_cooccurrence WHERE file_a IN (FROM own)
-			UNION ALL SELECT file_a, session_count FROM file_cooccurrence WHERE file_b IN (FROM own))
-		SELECT path, max(session_count) AS n FROM near WHERE path NOT IN (FROM own) GROUP BY path ORDER BY n DESC, path LIMIT ?`, id, limit)
+	own, err := d.touched(ctx, []string{id})
+	if err != nil || len(own[id]) == 0 {
+		return nil, nil, err
+	}
+	rows, err := d.Query(ctx, `SELECT DISTINCT t.session FROM paths p CROSS JOIN touches t ON t.path = p.id
+		WHERE p.path IN (SELECT value FROM json_each(?)) AND t.session NOT IN (SELECT id FROM purged) ORDER BY t.session DESC LIMIT ?`, own[id], maxNear)
 	if err != nil {
 		return nil, nil, err
 	}
-	err = each(rows, func() error {
-		var p string
-		var n int
-		if err := rows.Scan(&p, &n); err != nil {
-			return err
-		}
-		paths, counts = append(paths, p), append(counts, n)
-		return nil
-	})
-	return paths, counts, err
-}
-
-func scanStrings(rows *sql.Rows) ([]string, error) {
-	var out []string
-	err := each(rows, func() error {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return err
-		}
-		out = append(out, s)
-		return nil
-	})
-	return out, err
-}
-
-// EngineVersion asks DuckDB for its version: "v1.4.1".
-func EngineVersion(ctx context.Context) (string, error) {
-	d, err := sql.Open("duckdb", ":memory:?threads=1")
+	ids, err := scanStrings(rows)
 	if err != nil {
-		return "", fmt.Errorf("db: %w", err)
+		return nil, nil, err
 	}
-	defer d.Close() // nothing was written
-	var v string
-	if err := d.QueryRowContext(ctx, "SELECT version()").Scan(&v); err != nil {
-		return "", fmt.Errorf("db: %w", err)
+	near, err := d.touched(ctx, ids)
+	if err != nil {
+		return nil, nil, err
 	}
-	return v, nil
+	paths, counts = together(own[id], near, limit)
+	return paths, counts, nil
+}
+
+// touched reads the paths of the repository that the tools of sessions touched, each once, in the order of the first call.
+func (d *DB) touched(ctx context.Context, ids []string) (map[string][]string, error) {
+	rows, err := d.Query(ctx, `SELECT session, path FROM (
+			SELECT session, path, min(i) AS n FROM tool_calls WHERE `+relative+` AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path)
+		ORDER BY session, n`, ids)
+	if err != nil {
+		return nil, err
+	}
+	return pairs(rows)
+}
+
+// together counts for each file in how many sessions it stands beside one of some files, and keeps the most frequent ones: a pair
+// with the file of them with which it stands most often.
+func together(own []string, near map[string][]string, limit int) (paths []string, counts []int) {
+	is := map[string]bool{}
+	for _, p := range own {
+		is[p] = true
+	}
+	pairs := map[[2]string]int{}
+	for _, all := range near {
+		all = all[:min(len(all), MaxTogether)]
+		for _, a := range all {
+			for _, b := range all {
+				if is[a] && !is[b] {
+					pairs[[2]string{a, b}]++
+				}
+			}
+		}
+	}
+	most := map[string]int{}
+	for pair, n := range pairs {
+		most[pair[1]] = max(most[pair[1]], n)
+	}
+	paths = first(most, limit, func(a, b string) int { return most[b] - most[a] })
+	for _, p := range paths {
+		counts = append(counts, most[p])
+	}
+	return paths, counts
 }

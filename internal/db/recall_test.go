@@ -13,7 +13,7 @@ import (
 // crowd is an index with n sessions of two turns and a path each.
 func crowd(t *testing.T, n int) (*db.DB, []string) {
 	t.Helper()
-	d, err := db.Open(t.Context(), t.TempDir()+"/index.db", db.ReadWrite, db.IndexSchema())
+	d, err := db.Open(t.Context(), t.TempDir()+"/recall.db", db.ReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +32,8 @@ func crowd(t *testing.T, n int) (*db.DB, []string) {
 		id := fmt.Sprintf("it's %03d", i)
 		ids = append(ids, id)
 		touches = append(touches, db.Touch{Path: fmt.Sprintf("src/%d.go", i%7), Session: id})
-		err = tx.Exec(t.Context(), `INSERT INTO session_facets (session_id, actor_type, source, captured_at, turn_count, tool_call_count, file_count, title)
-			VALUES (?, 'human', 's', '2026-01-01', 2, 0, 1, ?)`, id, "of "+id)
+		err = tx.Exec(t.Context(), `INSERT INTO facets (session, actor_type, source, captured_at, turns, tools, files, title, kind)
+			VALUES (?, 'human', 's', 1, 2, 0, 1, ?, 'session')`, id, "of "+id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func crowd(t *testing.T, n int) (*db.DB, []string) {
 	return d, ids
 }
 
-// TestFewAndMany asks for one row, for some and for more than are asked for one by one.
+// TestFewAndMany asks for no row, for one and for many.
 func TestFewAndMany(t *testing.T) {
 	d, ids := crowd(t, 120)
 	for _, n := range []int{0, 1, 50, 51, 120} {
@@ -83,7 +83,7 @@ func TestMatchingFile(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", pattern, err, diff)
 		}
 	}
-	rows, err := d.Query(t.Context(), "SELECT (SELECT count(*) FROM path_names), (SELECT count(*) FROM path_sessions)")
+	rows, err := d.Query(t.Context(), "SELECT (SELECT count(*) FROM paths), (SELECT count(*) FROM touches)")
 	if err != nil {
 		t.Fatal(err)
 	}

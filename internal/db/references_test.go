@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -12,10 +13,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Rows that refer to none are counted, and so are those that stand twice.
+// Rows that refer to none are counted.
 func TestBroken(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "data.db")
-	d, err := db.Open(t.Context(), path, db.ReadWrite, db.DataSchema())
+	path := filepath.Join(t.TempDir(), "recall.db")
+	d, err := db.Open(t.Context(), path, db.ReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,28 +38,23 @@ func TestBroken(t *testing.T) {
 	}
 	broken := func(want map[string]int) {
 		t.Helper()
-		got, err := d.Broken(t.Context(), db.DataSchema().Kind)
+		got, err := d.Broken(t.Context())
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	}
-	write(func(tx *db.Tx) error { return tx.ReplaceSessions(t.Context(), []db.SessionRow{{Session: s}}) })
-	write(func(tx *db.Tx) error { return tx.AppendTurns([]session.Session{s}) })
+	write(func(tx *db.Tx) error {
+		return tx.ReplaceSessions(t.Context(), []db.SessionRow{{Session: s, CapturedAt: now}})
+	})
+	write(func(tx *db.Tx) error {
+		return errors.Join(tx.AppendTurns(t.Context(), []session.Session{s}), tx.ReplaceFacets(t.Context(), []db.SessionRow{{Session: s, CapturedAt: now}}))
+	})
 	broken(map[string]int{})
 	other := s
 	other.ID = "T"
-	write(func(tx *db.Tx) error { return tx.AppendTurns([]session.Session{s, other}) })
+	write(func(tx *db.Tx) error { return tx.AppendTurns(t.Context(), []session.Session{other}) })
 	write(func(tx *db.Tx) error {
-		return tx.AppendCheckpoints([]session.Checkpoint{{ID: "C", TS: now, Links: []session.Link{{Session: "S"}, {Session: "U"}}}})
+		return tx.AppendCheckpoints(t.Context(), []session.Checkpoint{{ID: "C", TS: now, Links: []session.Link{{Session: "S"}, {Session: "U"}}}})
 	})
-	broken(map[string]int{"turns without a session": 1, "turns that stand twice": 1, "checkpoint_sessions without a session": 1})
-
-	index, err := db.Open(t.Context(), filepath.Join(t.TempDir(), "index.db"), db.ReadWrite, db.IndexSchema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer index.Close()
-	if got, err := index.Broken(t.Context(), db.IndexSchema().Kind); err != nil || len(got) > 0 {
-		t.Errorf("an empty index: %v, %v", got, err)
-	}
+	broken(map[string]int{"turns without a session": 1, "checkpoint_sessions without a session": 1})
 }

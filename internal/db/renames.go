@@ -2,38 +2,34 @@ package db
 
 import (
 	"context"
+	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
-
-// renamesDDL holds the renames of all checkpoints, each once. They are few beside the names of files, so a reader takes them all.
-const renamesDDL = `
-CREATE TABLE path_renames (old VARCHAR NOT NULL, new VARCHAR NOT NULL);
-`
 
 // Rename says that a commit gave a file another name.
 type Rename struct{ Old, New string }
 
 // AddRenames keeps the renames of checkpoints.
 func (t *Tx) AddRenames(ctx context.Context, cps []session.Checkpoint) error {
-	var olds, news []string
-	for _, cp := range cps {
-		for _, f := range cp.Files {
-			if f.OldPath != "" {
-				olds, news = append(olds, f.OldPath), append(news, f.Path)
+	return t.insert(ctx, "INSERT INTO renames VALUES (?, ?) ON CONFLICT DO NOTHING", func(row func(...any) error) error {
+		for _, cp := range cps {
+			for _, f := range cp.Files {
+				if f.OldPath == "" {
+					continue
+				}
+				if err := row(f.OldPath, f.Path); err != nil {
+					return err
+				}
 			}
 		}
-	}
-	if len(olds) == 0 {
 		return nil
-	}
-	return t.Exec(ctx, `INSERT INTO path_renames SELECT DISTINCT unnest(?::VARCHAR[]) AS o, unnest(?::VARCHAR[]) AS n
-		EXCEPT SELECT old, new FROM path_renames ORDER BY o, n`, olds, news)
+	})
 }
 
-// Renames reads the renames that ledgers know.
+// Renames reads the renames that ledgers know. They are few beside the names of files, so a reader takes them all.
 func (d *DB) Renames(ctx context.Context) ([]Rename, error) {
-	rows, err := d.Query(ctx, `SELECT old, new FROM path_renames`)
+	rows, err := d.Query(ctx, `SELECT old, new FROM renames`)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +45,17 @@ func (d *DB) Renames(ctx context.Context) ([]Rename, error) {
 
 // PathsLike reads the paths of the repository that sessions touched and a pattern matches; none where there are more than so many.
 func (d *DB) PathsLike(ctx context.Context, pattern string, most int) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT path FROM path_names WHERE regexp_matches(path, ?) AND path NOT LIKE '/%' AND path NOT LIKE '~%'
-		ORDER BY path LIMIT ?`, pattern, most+1)
+	names, err := d.named(ctx, pattern)
 	if err != nil {
 		return nil, err
 	}
-	out, err := scanStrings(rows)
+	var out []string
+	for _, n := range names {
+		if n.path[0] != '/' && n.path[0] != '~' {
+			out = append(out, n.path)
+		}
+	}
+	slices.Sort(out)
 	if len(out) > most {
 		out = nil
 	}

@@ -3,79 +3,78 @@ package db
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"unicode/utf8"
-
-	duckdb "github.com/marcboeker/go-duckdb/v2"
+	"strings"
+	"time"
 )
 
 // Rows is the answer to a query. Close it.
 type Rows = sql.Rows
 
-// Query runs one statement that returns rows. Each costs about a millisecond to plan: prefer
-// one with a list over many.
+// Querier is what DB and Tx have in common.
+type Querier interface {
+	Query(ctx context.Context, query string, args ...any) (*Rows, error)
+}
+
+// Query runs one statement that returns rows.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
-	rows, err := d.sql.QueryContext(ctx, query, valid(args)...)
+	rows, err := d.sql.QueryContext(ctx, query, values(args)...)
 	if err != nil {
 		return nil, fmt.Errorf("db: query: %w", classify(err))
 	}
 	return rows, nil
 }
 
-// valid writes arguments as the ledger writes texts. The engine refuses a text that is not UTF-8, and in
-// a list it ends the process.
-func valid(args []any) []any {
-	out := slices.Clone(args)
-	for i, arg := range out {
+// values writes lists as JSON, for json_each, and times as microseconds since 1970.
+func values(args []any) []any {
+	out := make([]any, len(args))
+	for i, arg := range args {
 		switch v := arg.(type) {
-		case string:
-			out[i] = validText(v)
-		case []string:
-			if slices.ContainsFunc(v, func(s string) bool { return !utf8.ValidString(s) }) {
-				v = slices.Clone(v)
-				for k, s := range v {
-					v[k] = validText(s)
-				}
-				out[i] = v
-			}
+		case []string, []int64, [][2]string:
+			out[i] = listed(v)
+		case time.Time:
+			out[i] = micros(v)
+		default:
+			out[i] = arg
 		}
 	}
 	return out
 }
 
-func validText(s string) string {
-	if utf8.ValidString(s) {
-		return s
+// listed is a list as JSON.
+func listed(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // unreachable: texts and numbers
 	}
-	return string([]rune(s))
+	if string(text) == "null" {
+		return "[]"
+	}
+	return string(text)
 }
 
 // Tx is one transaction, on one connection. End it with Commit or Rollback.
 type Tx struct {
-	conn    *sql.Conn
-	done    bool
-	created map[string]int64 // tables of runs of this transaction, and the rowids of their first pages; -1: not asked yet
+	conn *sql.Conn
+	done bool
 }
 
-// Begin starts a transaction.
+// Begin starts a transaction that writes.
 func (d *DB) Begin(ctx context.Context) (*Tx, error) {
 	conn, err := d.sql.Conn(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("db: begin: %w", err)
+		return nil, fmt.Errorf("db: begin: %w", classify(err))
 	}
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return nil, fmt.Errorf("db: begin: %w", errors.Join(err, conn.Close()))
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return nil, fmt.Errorf("db: begin: %w", errors.Join(classify(err), conn.Close()))
 	}
 	return &Tx{conn: conn}, nil
 }
 
-// Commit makes the transaction's writes durable: 15 to 30 ms.
-func (t *Tx) Commit(ctx context.Context) error {
-	return t.end(ctx, "COMMIT")
-}
+// Commit makes the transaction's writes durable.
+func (t *Tx) Commit(ctx context.Context) error { return t.end(ctx, "COMMIT") }
 
 // Rollback undoes the transaction; after Commit it does nothing, so that it can be deferred.
 func (t *Tx) Rollback() error {
@@ -100,7 +99,7 @@ func (t *Tx) end(ctx context.Context, statement string) error {
 
 // Exec runs statements that return no rows.
 func (t *Tx) Exec(ctx context.Context, query string, args ...any) error {
-	if _, err := t.conn.ExecContext(ctx, query, args...); err != nil {
+	if _, err := t.conn.ExecContext(ctx, query, values(args)...); err != nil {
 		return fmt.Errorf("db: exec: %w", classify(err))
 	}
 	return nil
@@ -108,39 +107,140 @@ func (t *Tx) Exec(ctx context.Context, query string, args ...any) error {
 
 // Query runs one statement that returns rows, and sees what the transaction wrote.
 func (t *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
-	rows, err := t.conn.QueryContext(ctx, query, args...)
+	rows, err := t.conn.QueryContext(ctx, query, values(args)...)
 	if err != nil {
 		return nil, fmt.Errorf("db: query: %w", classify(err))
 	}
 	return rows, nil
 }
 
-// Append bulk-inserts into a table: fill calls row once for each row with a value for every
-// column in the table's order (nil for NULL), about a microsecond each. The Go type must fit
-// the column: int32 or int64 for INTEGER, time.Time for TIMESTAMP, []byte for BLOB, []float32 for
-// FLOAT[]. An error leaves the transaction unusable but for Rollback.
-func (t *Tx) Append(table string, fill func(row func(values ...any) error) error) error {
-	err := t.conn.Raw(func(dc any) error {
-		conn, ok := dc.(driver.Conn)
-		if !ok {
-			return fmt.Errorf("the driver's connection is a %T", dc)
-		}
-		appender, err := duckdb.NewAppender(conn, catalog, "", table)
-		if err != nil {
+// insert runs a statement for each row: fill calls row with the statement's values. An error leaves the transaction unusable but for
+// Rollback.
+func (t *Tx) insert(ctx context.Context, statement string, fill func(row func(args ...any) error) error) (err error) {
+	table, _, _ := strings.Cut(strings.TrimPrefix(statement, "INSERT INTO "), " ")
+	stmt, err := t.conn.PrepareContext(ctx, statement)
+	if err == nil {
+		err = fill(func(args ...any) error {
+			_, err := stmt.ExecContext(ctx, values(args)...)
 			return err
-		}
-		var values []driver.Value
-		err = fill(func(row ...any) error {
-			values = values[:0]
-			for _, v := range row {
-				values = append(values, v)
-			}
-			return appender.AppendRow(values...)
 		})
-		return errors.Join(err, appender.Close())
-	})
+		err = errors.Join(err, stmt.Close())
+	}
 	if err != nil {
-		return fmt.Errorf("db: append to %s: %w", table, classify(err))
+		return fmt.Errorf("db: add to %s: %w", table, classify(err))
 	}
 	return nil
+}
+
+// into is the statement that adds a row with so many values to a table.
+func into(table string, n int) string {
+	return "INSERT INTO " + table + " VALUES (?" + strings.Repeat(",?", n-1) + ")"
+}
+
+// each calls scan for every row and closes the rows.
+func each(rows *sql.Rows, scan func() error) error {
+	defer rows.Close() // rows.Err says what went wrong
+	for rows.Next() {
+		if err := scan(); err != nil {
+			return fmt.Errorf("db: read a row: %w", classify(err))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("db: read rows: %w", classify(err))
+	}
+	return nil
+}
+
+func scanStrings(rows *sql.Rows) ([]string, error) {
+	var out []string
+	err := each(rows, func() error {
+		var s string
+		err := rows.Scan(&s)
+		out = append(out, s)
+		return err
+	})
+	return out, err
+}
+
+// pairs reads rows of two texts: values by key.
+func pairs(rows *sql.Rows) (map[string][]string, error) {
+	out := map[string][]string{}
+	err := each(rows, func() error {
+		var id, v string
+		err := rows.Scan(&id, &v)
+		out[id] = append(out[id], v)
+		return err
+	})
+	return out, err
+}
+
+// opt is the value of a column that is NULL when there is nothing to say.
+func opt(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// micros is a time as the tables hold it: microseconds since 1970, NULL for the zero time.
+func micros(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}
+
+// moment reads what micros wrote.
+type moment struct{ t *time.Time }
+
+// Scan implements sql.Scanner.
+func (m moment) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		*m.t = time.Time{}
+	case int64:
+		*m.t = time.UnixMicro(v).UTC()
+	default:
+		return fmt.Errorf("a time is a %T", v)
+	}
+	return nil
+}
+
+// text reads a column that may be NULL.
+type text struct{ s *string }
+
+// Scan implements sql.Scanner.
+func (t text) Scan(v any) error {
+	switch v := v.(type) {
+	case nil:
+		*t.s = ""
+	case string:
+		*t.s = v
+	case []byte:
+		*t.s = string(v)
+	default:
+		return fmt.Errorf("a text is a %T", v)
+	}
+	return nil
+}
+
+// list reads a list that is stored as JSON.
+type list[T any] struct{ of *[]T }
+
+// Scan implements sql.Scanner.
+func (l list[T]) Scan(v any) error {
+	*l.of = nil
+	if s, ok := v.(string); ok {
+		return json.Unmarshal([]byte(s), l.of)
+	}
+	return nil
+}
+
+// Each calls scan for every row that a query gives.
+func (d *DB) Each(ctx context.Context, query string, scan func(*Rows) error) error {
+	rows, err := d.Query(ctx, query)
+	if err != nil {
+		return err
+	}
+	return each(rows, func() error { return scan(rows) })
 }

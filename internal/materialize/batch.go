@@ -13,10 +13,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// batch is a run of commits on its way into both databases.
+// batch is a run of commits on its way into the index.
 type batch struct {
 	*store
-	data, index *db.Tx
+	tx *db.Tx
 
 	rows     map[string]*db.SessionRow   // sessions that the batch touches or links
 	whole    map[string]*session.Session // those that two machines captured, as they stand
@@ -31,14 +31,13 @@ type batch struct {
 	cps      []session.Checkpoint
 	ties     []attribution.Tie
 	files    []db.FileRow
-	lines    []attribution.Written
 	dangling []db.DanglingLink
 	notes    []entry
 }
 
-func newBatch(s *store, data, index *db.Tx) *batch {
+func newBatch(s *store, tx *db.Tx) *batch {
 	return &batch{
-		store: s, data: data, index: index,
+		store: s, tx: tx,
 		rows: map[string]*db.SessionRow{}, whole: map[string]*session.Session{}, changed: map[string]bool{},
 		edited: map[string]map[string]bool{}, named: map[string]*named{}, turnAt: map[db.TurnKey]time.Time{},
 	}
@@ -53,17 +52,10 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 			return err
 		}
 	}
-	together, err := b.together(ctx)
-	if err != nil {
-		return err
-	}
-	return beside(
-		func() error { return b.writeData(ctx) },
-		func() error { return b.writeIndex(ctx, together) },
-	)
+	return b.flush(ctx)
 }
 
-// load reads what the databases know of the sessions that the entries name. It returns
+// load reads what the index knows of the sessions that the entries name. It returns
 // errRestart for an entry that belongs before what they hold of one of its sessions.
 func (b *batch) load(ctx context.Context, entries []entry) error {
 	b.rename(entries)
@@ -71,7 +63,7 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 	if err != nil {
 		return err
 	}
-	edited, err := b.data.Edited(ctx, ids)
+	edited, err := b.tx.Edited(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -91,14 +83,14 @@ func (b *batch) loadRows(ctx context.Context, entries []entry) ([]string, error)
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	rows, err := b.data.Sessions(ctx, ids)
+	rows, err := b.tx.Sessions(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	for id, r := range rows {
 		b.rows[id] = &r
 	}
-	if b.memories, err = b.data.Memories(ctx, ids); err != nil {
+	if b.memories, err = b.tx.Memories(ctx, ids); err != nil {
 		return nil, err
 	}
 	return ids, b.checkOrder(entries)
@@ -138,7 +130,7 @@ func (b *batch) loadTimes(ctx context.Context, entries []entry) error {
 		}
 	}
 	var err error
-	b.turnAt, err = b.data.TurnTimes(ctx, earlier)
+	b.turnAt, err = b.tx.TurnTimes(ctx, earlier)
 	return err
 }
 
@@ -209,7 +201,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	if last := p.LastTS(); len(p.Turns) > 0 && last.After(row.LastTurnAt) {
 		row.LastTurnAt = last
 	}
-	b.changed[p.ID] = true
+	b.changed[p.ID], b.grew = true, b.grew || b.purged[p.ID]
 	b.parts, b.indexed = append(b.parts, p), append(b.indexed, p)
 	for _, t := range p.Turns {
 		b.turnAt[db.TurnKey{Session: p.ID, Index: t.Index}] = t.TS
@@ -259,7 +251,7 @@ func (b *batch) newRow(e entry, p session.Session) *db.SessionRow {
 // loadWhole puts together what is there of a session: in the tables, and before in the batch.
 func (b *batch) loadWhole(ctx context.Context, row *db.SessionRow) error {
 	whole := &session.Session{ID: row.ID, FirstTurn: row.FirstTurn, FirstTool: row.FirstTool, StartedAt: row.StartedAt}
-	if err := b.data.Whole(ctx, whole); err != nil {
+	if err := b.tx.Whole(ctx, whole); err != nil {
 		return err
 	}
 	for _, p := range b.parts {
@@ -327,65 +319,41 @@ func (b *batch) links(e entry) []session.Link {
 	})
 }
 
-func (b *batch) writeData(ctx context.Context) error {
-	if err := b.data.ReplaceSessions(ctx, b.changedRows()); err != nil {
-		return err
-	}
-	if err := b.data.AppendTurns(b.parts); err != nil {
-		return err
-	}
-	if err := b.data.AppendTools(b.parts, b.timeOf); err != nil {
-		return err
-	}
-	if err := b.data.AppendMemories(b.saved); err != nil {
-		return err
-	}
-	if err := b.data.AppendDangling(b.dangling); err != nil {
-		return err
-	}
-	if err := b.data.AppendCheckpoints(b.cps); err != nil {
-		return err
-	}
-	for _, e := range b.notes {
-		if err := b.data.AppendNotes(e.Entry, address(e.email), e.key); err != nil {
+// flush writes what was taken.
+func (b *batch) flush(ctx context.Context) error {
+	rows := b.changedRows()
+	found := slices.DeleteFunc(slices.Clone(b.saved), isScrubbed)
+	for _, step := range []func() error{
+		func() error { return b.tx.ReplaceSessions(ctx, rows) },
+		func() error { return b.tx.AppendTurns(ctx, b.indexed) },
+		func() error { return b.tx.AppendTools(ctx, b.parts, b.timeOf) },
+		func() error { return b.tx.AppendMemories(ctx, b.saved) },
+		func() error { return b.tx.AppendDangling(ctx, b.dangling) },
+		func() error { return b.tx.AppendCheckpoints(ctx, b.cps) },
+		func() error { return b.appendNotes(ctx) },
+		func() error { return b.tx.AppendShares(ctx, b.files) },
+		func() error { return b.tx.AddTouches(ctx, b.touches()) },
+		func() error { return b.tx.AddRenames(ctx, b.cps) },
+		func() error { return b.tx.AppendTies(ctx, b.ties) },
+		func() error { return b.tx.AppendCode(ctx, b.cps) },
+		func() error { return b.tx.AppendMemoryFacets(ctx, found) },
+		func() error { return b.tx.ReplaceFacets(ctx, rows) },
+		func() error { return search.Add(ctx, b.tx, b.indexed, b.now()) },
+	} {
+		if err := step(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *batch) writeIndex(ctx context.Context, together map[db.Together]int) error {
-	if err := search.Add(ctx, b.index, b.indexed, b.now()); err != nil {
-		return err
+func (b *batch) appendNotes(ctx context.Context) error {
+	for _, e := range b.notes {
+		if err := b.tx.AppendNotes(ctx, e.Entry, address(e.email), e.key); err != nil {
+			return err
+		}
 	}
-	if err := b.index.AppendToolsIndex(b.parts, b.timeOf); err != nil {
-		return err
-	}
-	if err := b.index.AppendFilesIndex(b.files); err != nil {
-		return err
-	}
-	if err := b.index.AddTouches(ctx, b.touches()); err != nil {
-		return err
-	}
-	if err := b.index.AddRenames(ctx, b.cps); err != nil {
-		return err
-	}
-	if err := b.index.AppendCommits(b.ties); err != nil {
-		return err
-	}
-	if err := b.index.AppendWrote(b.lines); err != nil {
-		return err
-	}
-	if err := b.index.AppendCode(b.cps); err != nil {
-		return err
-	}
-	if err := b.index.AddTogether(ctx, together); err != nil {
-		return err
-	}
-	if err := b.index.AppendMemoryFacets(slices.DeleteFunc(slices.Clone(b.saved), isScrubbed)); err != nil {
-		return err
-	}
-	return b.index.ReplaceFacets(ctx, b.changedRows())
+	return nil
 }
 
 // touches are the paths that sessions' tools named and that their commits changed, each once.

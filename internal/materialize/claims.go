@@ -132,12 +132,12 @@ func (e entry) claimed() map[claim]db.Claim {
 
 // claim reads who names which ID in what is to be applied, and says so in the tables. It returns errRestart
 // where something in them is called otherwise from now on, or is tied to what it was not.
-func (s *store) claim(ctx context.Context, data *db.Tx, p *plan) error {
+func (s *store) claim(ctx context.Context, tx *db.Tx, p *plan) error {
 	more, err := s.scan(ctx, p)
 	if err != nil {
 		return err
 	}
-	before, err := readClaims(ctx, data, more.ids)
+	before, err := readClaims(ctx, tx, more.ids)
 	if err != nil {
 		return err
 	}
@@ -149,11 +149,11 @@ func (s *store) claim(ctx context.Context, data *db.Tx, p *plan) error {
 	}
 	s.claims = newClaims(all, p.cursor)
 	if len(p.have) > 0 {
-		if err := s.renames(ctx, data, newClaims(before, p.have), more); err != nil {
+		if err := s.renames(ctx, tx, newClaims(before, p.have), more); err != nil {
 			return err
 		}
 	}
-	return data.SetClaims(ctx, changed)
+	return tx.SetClaims(ctx, changed)
 }
 
 // firmer reports whether one of two claims of an author to an ID counts for more.
@@ -215,7 +215,7 @@ func readClaims(ctx context.Context, q db.Querier, ids []string) (map[claim]db.C
 
 // renames returns errRestart where what the tables hold is called, or refers to something, otherwise than before:
 // an ID changed hands, or an author has a session now that the author's links or other sessions named in vain.
-func (s *store) renames(ctx context.Context, data *db.Tx, before *claims, more scanned) error {
+func (s *store) renames(ctx context.Context, tx *db.Tx, before *claims, more scanned) error {
 	for cl := range before.said {
 		if s.claims.name(cl.id, cl.author) != before.name(cl.id, cl.author) {
 			return errRestart
@@ -227,7 +227,7 @@ func (s *store) renames(ctx context.Context, data *db.Tx, before *claims, more s
 			lost = append(lost, s.claims.said[cl])
 		}
 	}
-	dangling, err := data.Dangling(ctx, more.ids)
+	dangling, err := tx.Dangling(ctx, more.ids)
 	if err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (s *store) renames(ctx context.Context, data *db.Tx, before *claims, more s
 			return errRestart
 		}
 	}
-	refer, err := data.Refer(ctx, lost)
+	refer, err := tx.Refer(ctx, lost)
 	if err == nil && refer {
 		err = errRestart
 	}

@@ -6,109 +6,64 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/lock"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// Whatever happened to a file, the next command has the right tables again.
-func TestLongDamagedFilesAreMadeAnew(t *testing.T) {
+// Whatever happened to the file, the next command has the right index again.
+func TestDamagedFileIsMadeAnew(t *testing.T) {
 	w := newWorld(t)
 	w.story()
 	m := w.materializer()
 	want := w.catchUp(m)
-	whole := map[string][]byte{}
-	both := []string{"data.db", "index.db"}
-	for _, file := range both {
-		b, err := os.ReadFile(filepath.Join(m.Dir, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		whole[file] = b
-	}
-	other := filepath.Join(t.TempDir(), "other.db")
-	schema := db.Schema{Kind: "data", Version: db.DataVersion + 1, DDL: "CREATE TABLE t (n INTEGER)"}
-	d, err := db.Open(t.Context(), other, db.ReadWrite, schema)
-	if err == nil {
-		err = d.Close()
-	}
+	file := filepath.Join(m.Dir, "recall.db")
+	whole, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		name   string
-		damage func(file string, b []byte) error // b: what the file held
+		damage func() error
 		warns  bool
-		files  []string
 	}{
-		{"missing", func(file string, _ []byte) error { return os.Remove(file) }, false, both},
-		{"zero length", func(file string, _ []byte) error { return os.Truncate(file, 0) }, true, []string{"data.db"}},
-		{"no database", func(file string, _ []byte) error {
-			return os.WriteFile(file, bytes.Repeat([]byte("not a database\n"), 5000), 0o600)
-		}, true, []string{"index.db"}},
-		{"cut in the header", func(file string, _ []byte) error { return os.Truncate(file, 1000) }, true, []string{"index.db"}},
-		{"cut in the middle", func(file string, b []byte) error { return os.Truncate(file, int64(len(b)/2)) }, true, both},
-		{"header overwritten", func(file string, b []byte) error {
-			return os.WriteFile(file, append(bytes.Repeat([]byte{0xff}, 4096*3), b[4096*3:]...), 0o600)
-		}, true, []string{"data.db"}},
-		{"another schema", func(file string, _ []byte) error {
-			b, err := os.ReadFile(other)
-			if err != nil {
-				return err
-			}
-			return os.WriteFile(file, b, 0o600)
-		}, false, both},
+		{"missing", func() error { return os.Remove(file) }, false},
+		{"zero length", func() error { return os.Truncate(file, 0) }, false},
+		{"no database", func() error { return os.WriteFile(file, bytes.Repeat([]byte("not a database\n"), 5000), 0o600) }, true},
+		{"cut in the header", func() error { return os.Truncate(file, 50) }, true},
+		{"cut in the middle", func() error { return os.Truncate(file, int64(len(whole)/2)) }, true},
+		{"header overwritten", func() error {
+			return os.WriteFile(file, append(bytes.Repeat([]byte{0xff}, 4096), whole[4096:]...), 0o600)
+		}, true},
+		{"another program's", func() error { // application_id
+			return os.WriteFile(file, slices.Concat(whole[:68], []byte("zzzz"), whole[72:]), 0o600)
+		}, false},
+		{"another version's", func() error { // user_version
+			return os.WriteFile(file, slices.Concat(whole[:60], []byte{0, 0, 0, 99}, whole[64:]), 0o600)
+		}, false},
+		{"a log of another file", func() error { return os.WriteFile(file+"-wal", []byte("no log"), 0o600) }, false},
 	} {
-		for _, file := range c.files {
-			t.Run(c.name+" "+file, func(t *testing.T) {
-				w.warnings = nil
-				if err := c.damage(filepath.Join(m.Dir, file), whole[file]); err != nil {
-					t.Fatal(err)
-				}
-				for _, open := range []func(context.Context) (*materialize.Reader, error){m.Index, m.Data} {
-					r, err := open(t.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := r.Close(); err != nil {
-						t.Fatal(err)
-					}
-				}
-				same(t, "tables", want, w.catchUp(m))
-				if c.warns != (len(w.warnings) == 1) || len(w.warnings) > 1 {
-					t.Errorf("warned %q, want one: %v", w.warnings, c.warns)
-				}
-			})
-		}
-	}
-}
-
-// A catch-up that died between its two commits left one file behind the other.
-func TestLongCursorsThatDisagree(t *testing.T) {
-	for _, file := range []string{"data.db", "index.db"} {
-		t.Run(file+" is behind", func(t *testing.T) {
-			w := newWorld(t)
-			s := talk()
-			w.append(alice, 10, entryOf(commit("1", alice), until(s, 3, 3)))
-			m := w.materializer()
-			w.catchUp(m)
-			old, err := os.ReadFile(filepath.Join(m.Dir, file))
+		t.Run(c.name, func(t *testing.T) {
+			w.warnings = nil
+			if err := c.damage(); err != nil {
+				t.Fatal(err)
+			}
+			r, err := m.Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.append(alice, 20, entryOf(commit("2", alice), from(s, 3, 3)))
-			want := w.catchUp(m)
-			if err := os.WriteFile(filepath.Join(m.Dir, file), old, 0o600); err != nil {
+			if err := r.Close(); err != nil {
 				t.Fatal(err)
 			}
-			same(t, "tables", want, w.catchUp(m))
-			w.noWarnings()
+			same(t, "index", want, w.catchUp(m))
+			if c.warns != (len(w.warnings) == 1) || len(w.warnings) > 1 {
+				t.Errorf("warned %q, want one: %v", w.warnings, c.warns)
+			}
 		})
 	}
 }
@@ -222,24 +177,6 @@ func TestLongBatchesAreOneStep(t *testing.T) {
 	w.noWarnings()
 }
 
-// Both is one lock: taking it twice would wait for itself where there is something new.
-func TestBothAfterSomethingNew(t *testing.T) {
-	w := newWorld(t)
-	w.append(alice, 10, entryOf(commit("1", alice), chat("small", 0, "human hello")))
-	m := w.materializer()
-	for range 2 {
-		p, err := m.Both(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		harness.Equal(t, "data", []string{`{"n":1}`}, w.rows(p.Data, `SELECT count(*) AS n FROM sessions`))
-		harness.Equal(t, "index", []string{`{"n":1}`}, w.rows(p.Index, `SELECT count(*) AS n FROM session_facets`))
-		if err := p.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // An error leaves no lock behind: the next command does not wait.
 func TestLongErrorsReleaseTheLock(t *testing.T) {
 	w := newWorld(t)
@@ -250,9 +187,7 @@ func TestLongErrorsReleaseTheLock(t *testing.T) {
 	for name, try := range map[string]func() error{
 		"catch up": func() error { return m.CatchUp(cancelled) },
 		"rebuild":  func() error { return m.Rebuild(cancelled) },
-		"index":    func() error { _, err := m.Index(cancelled); return err },
-		"data":     func() error { _, err := m.Data(cancelled); return err },
-		"both":     func() error { _, err := m.Both(cancelled); return err },
+		"open":     func() error { _, err := m.Open(cancelled); return err },
 		"no folder": func() error {
 			gone := w.materializer()
 			gone.Dir = filepath.Join(gone.Dir, "none")
@@ -263,14 +198,12 @@ func TestLongErrorsReleaseTheLock(t *testing.T) {
 			if err := try(); err == nil {
 				t.Error("no error")
 			}
-			for _, file := range []string{"lock", "lock.writer"} {
-				held, err := lock.Acquire(t.Context(), filepath.Join(m.Dir, file), lock.ToWrite, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := held.Release(); err != nil {
-					t.Fatal(err)
-				}
+			held, err := lock.Acquire(t.Context(), filepath.Join(m.Dir, "lock.writer"), lock.ToWrite, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := held.Release(); err != nil {
+				t.Fatal(err)
 			}
 			w.catchUp(m)
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -75,12 +76,12 @@ func (e Embedder) enough() bool { return e.Enough != nil && e.Enough() }
 
 // unembedded reads what comes next.
 func (m *Materializer) unembedded(ctx context.Context, model string) (batch []search.Pending, left int, err error) {
-	index, err := m.Index(ctx)
+	r, err := m.Open(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	batch, left, err = search.Unembedded(ctx, index.DB, model, perRound)
-	return batch, left, errors.Join(err, index.Close())
+	batch, left, err = search.Unembedded(ctx, r.DB, model, perRound)
+	return batch, left, errors.Join(err, r.Close())
 }
 
 // round asks for up to perRound vectors, and hands them out. What was answered before an error
@@ -122,29 +123,23 @@ func (m *Materializer) store(ctx context.Context, model string, done []search.Em
 	if len(done) == 0 {
 		return nil
 	}
-	writer, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, patience)
-	if err != nil {
-		return err
-	}
-	readers, err := lock.Acquire(ctx, m.path(lockFile), lock.ToWrite, inUse)
-	if err == nil {
-		err = errors.Join(m.change(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return m.turn(ctx, patience, func() error {
+		if _, err := os.Stat(m.path(indexFile)); err != nil { // somebody deleted it, and opening would make an empty one
+			return nil //nolint:nilerr // the next command makes it anew
+		}
+		return m.change(ctx, indexFile, db.ReadWrite, func(ctx context.Context, tx *db.Tx) error {
 			return search.Embed(ctx, tx, model, done, m.Now())
-		}), readers.Release())
-	}
-	return errors.Join(err, writer.Release())
+		})
+	})
 }
 
-// change writes into the index in place, under both locks.
-func (m *Materializer) change(ctx context.Context, do func(context.Context, *db.Tx) error) error {
-	if !m.exists(indexFile) { // somebody deleted it, and opening would make an empty one
-		return nil
-	}
-	index, err := db.Open(ctx, m.path(indexFile), db.ReadWrite, db.IndexSchema())
+// change writes into a file in one transaction.
+func (m *Materializer) change(ctx context.Context, file string, mode db.Mode, do func(context.Context, *db.Tx) error) error {
+	d, err := db.Open(ctx, m.path(file), mode)
 	if err != nil {
 		return err
 	}
-	return errors.Join(inTx(ctx, index, do), index.Close())
+	return errors.Join(inTx(ctx, d, do), d.Close())
 }
 
 func inTx(ctx context.Context, d *db.DB, do func(context.Context, *db.Tx) error) error {
@@ -162,7 +157,7 @@ func inTx(ctx context.Context, d *db.DB, do func(context.Context, *db.Tx) error)
 // carry takes the vectors of the index into the one that is being made. Where the old one can't
 // be read, they are made anew.
 func (m *Materializer) carry(ctx context.Context) error {
-	old, err := db.Open(ctx, m.path(indexFile), db.ReadOnly, db.IndexSchema())
+	old, err := db.Open(ctx, m.path(indexFile), db.ReadOnly)
 	if err != nil {
 		return nil //nolint:nilerr // there is none, or it is why a new one is made
 	}
@@ -170,14 +165,10 @@ func (m *Materializer) carry(ctx context.Context) error {
 	if err != nil || !some {
 		return old.Close()
 	}
-	index, err := db.Open(ctx, m.path(indexFile+fresh), db.ReadWrite, db.IndexSchema())
-	if err != nil {
-		return errors.Join(err, old.Close())
-	}
-	err = inTx(ctx, index, func(ctx context.Context, tx *db.Tx) error { return search.Carry(ctx, old, tx, m.Now()) })
+	err = m.change(ctx, indexFile+fresh, db.Fresh, func(ctx context.Context, tx *db.Tx) error { return search.Carry(ctx, old, tx, m.Now()) })
 	if err != nil && ctx.Err() == nil {
 		m.Warn(fmt.Errorf("the vectors of the embedding model are lost: %w", err))
 		err = nil
 	}
-	return errors.Join(err, index.Close(), old.Close())
+	return errors.Join(err, old.Close())
 }

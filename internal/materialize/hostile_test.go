@@ -29,7 +29,7 @@ func TestLongNobodySpeaksForAnother(t *testing.T) {
 	lived := w.catchUp(m)
 	harness.Equal(t, "turns", []string{`{"content":"hello","user_email":"alice@example.com"}`},
 		w.data(m, `SELECT t.content, s.user_email FROM turns t JOIN sessions s ON s.id = t.session_id`))
-	harness.Equal(t, "checkpoints", 1, len(lived["data.checkpoints"]))
+	harness.Equal(t, "checkpoints", 1, len(lived["checkpoints"]))
 	if len(w.warnings) != 2 || !strings.Contains(w.warnings[0], `skipped a segment in the ledger of "aaa@evil.example"`) || !strings.Contains(w.warnings[0], `it is by "alice@example.com"`) {
 		t.Errorf("warned %q", w.warnings)
 	}
@@ -97,7 +97,7 @@ func TestLongNobodyAddsToAnother(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			m := w.materializer()
-			var lived tables
+			var lived dumped
 			for _, step := range c.steps {
 				step(w)
 				lived = w.catchUp(m)
@@ -139,7 +139,7 @@ func TestLongShallowClone(t *testing.T) {
 	clone := openWorld(t, dir)
 	m := clone.materializer()
 	got := clone.catchUp(m)
-	for _, table := range []string{"data.turns", "data.tool_calls"} {
+	for _, table := range []string{"turns", "tool_calls"} {
 		harness.Equal(t, table, full[table], got[table])
 	}
 	const sessions = `SELECT * EXCLUDE (last_entry) FROM sessions ORDER BY id` // which names a commit

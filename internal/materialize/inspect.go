@@ -4,44 +4,39 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
-// State is how the databases are, as they are found.
+// State is how the index is, as it is found.
 type State struct {
-	Missing bool           // there are none yet
+	Missing bool           // there is none yet
 	Behind  int            // ledgers that have moved on
 	Unread  int            // ledgers that were looked at and not read to their end
 	Resting []ledger.Head  // ledgers that could not be applied
-	Err     error          // they can't be read, or don't belong together
+	Err     error          // it can't be read
 	Broken  map[string]int // rows that refer to none, by table
-	Bytes   int64          // of both files
+	Bytes   int64          // of the file
 
 	Contested []Contested // IDs that more than one ledger names
 }
 
-// Inspect looks at the databases and their rows, and brings nothing up to date.
+// Inspect looks at the index and its rows, and brings nothing up to date.
 func (m *Materializer) Inspect(ctx context.Context) (State, error) {
 	var out State
-	for _, file := range []string{dataFile, indexFile} {
-		info, err := os.Stat(m.path(file))
-		if err == nil {
-			out.Bytes += info.Size()
-		}
-	}
-	if out.Bytes == 0 {
+	info, err := os.Stat(m.path(indexFile))
+	if err != nil {
 		out.Missing = true
-		return out, nil
+		return out, nil //nolint:nilerr // there is none
 	}
+	out.Bytes = info.Size()
 	heads, err := m.all()
 	if err != nil {
 		return out, err
 	}
-	o, err := m.peek(ctx, []string{dataFile, indexFile})
+	r, err := m.peek(ctx)
 	if rebuildable(err) || errors.Is(err, fs.ErrPermission) {
 		out.Err = err
 		return out, ctx.Err()
@@ -50,26 +45,20 @@ func (m *Materializer) Inspect(ctx context.Context) (State, error) {
 		return out, err
 	}
 	for _, h := range heads {
-		switch r := o.cursor[h.Ref]; {
-		case r.tried != h.OID:
+		switch at := r.cursor[h.Ref]; {
+		case at.tried != h.OID:
 			out.Behind++
-		case r.rests:
+		case at.rests:
 			out.Resting = append(out.Resting, h)
-		case r.applied != h.OID:
+		case at.applied != h.OID:
 			out.Unread++
 		}
 	}
-	out.Broken, err = o.data.Broken(ctx, db.DataSchema().Kind)
-	if err == nil {
-		var index map[string]int
-		index, err = o.index.Broken(ctx, db.IndexSchema().Kind)
-		maps.Copy(out.Broken, index)
-	}
-	if err == nil {
-		out.Contested, err = contested(ctx, o.data, o.cursor)
+	if out.Broken, err = r.Broken(ctx); err == nil {
+		out.Contested, err = contested(ctx, r.DB, r.cursor)
 	}
 	if errors.Is(err, db.ErrCorrupt) {
 		out.Err, err = err, nil
 	}
-	return out, errors.Join(err, o.close())
+	return out, errors.Join(err, r.Close())
 }

@@ -1,19 +1,15 @@
-// Package materialize turns the ledgers of everybody into tables: data.db, which holds
-// what they say, and index.db, which search and recall read.
+// Package materialize turns the ledgers of everybody into the index, which recall reads.
 //
-// In: the ledger branches of a repository. Out: two DuckDB files below .rekal/, which hold
-// exactly what the ledgers say at the commits in their ledger_cursor tables. It owns the
-// order of writes (rows and cursor of a file change in one transaction) and the two locks
-// before the files: lock.writer, which one process holds while it works on them, and lock,
-// which readers share while they have a file open. The first is taken before the second,
-// never the other way round.
+// In: the ledger branches of a repository. Out: one file below .rekal/, which holds
+// exactly what the ledgers say at the commits in its cursor. It owns the lock before the file: lock.writer, which one
+// process holds while it writes. Readers need none.
 //
-// Promises: deleting either file loses nothing; tables that were built commit by commit, in
-// whatever order ledgers came, hold the same rows as tables that were rebuilt, and searches
+// Promises: deleting the file loses nothing; an index that was built commit by commit, in
+// whatever order ledgers came, holds the same rows as one that was rebuilt, and searches
 // give the same scores; a file that is damaged, half-written or of another schema version
-// is rebuilt, and Warn says so; a reader never waits for a rebuild where there is an older
-// state to answer from; where nothing is new, nothing is written. The tables of a past
-// moment hold what those of today held then. It never writes to git.
+// is made anew, and Warn says so; a reader never waits for a writer where there is an older
+// state to answer from; where nothing is new, nothing is written. The index of a past
+// moment holds what that of today held then. It never writes to git.
 package materialize
 
 import (
@@ -23,22 +19,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
-// The files below .rekal/. Those that are being made end in fresh.
+// The files below .rekal/. One that is being made ends in fresh.
 const (
-	dataFile   = "data.db"
-	indexFile  = "index.db"
+	indexFile  = "recall.db"
 	fresh      = ".new"
-	lockFile   = "lock"
 	writerFile = "lock.writer"
 )
 
-// Materializer works on the databases of one repository.
+// Materializer works on the index of one repository.
 type Materializer struct {
 	Repo *git.Repo
 	Dir  string // .rekal
@@ -52,52 +45,7 @@ type Materializer struct {
 	moment *ledger.Moment // nil: all that the repository holds
 }
 
-// Reader is a database open for reading, under the lock.
-type Reader struct {
-	*db.DB
-	opened *opened
-}
-
-// Close closes the database and gives up the lock.
-func (r *Reader) Close() error { return r.opened.close() }
-
-// Pair is both databases open for reading, under one lock.
-type Pair struct {
-	Data, Index *db.DB
-	opened      *opened
-}
-
-// Close closes both databases and gives up the lock.
-func (p *Pair) Close() error { return p.opened.close() }
-
-// Index brings the databases up to the ledgers, and opens index.db for reading.
-func (m *Materializer) Index(ctx context.Context) (*Reader, error) {
-	o, err := m.open(ctx, indexFile)
-	if err != nil {
-		return nil, err
-	}
-	return &Reader{DB: o.index, opened: o}, nil
-}
-
-// Data brings the databases up to the ledgers, and opens data.db for reading.
-func (m *Materializer) Data(ctx context.Context) (*Reader, error) {
-	o, err := m.open(ctx, dataFile)
-	if err != nil {
-		return nil, err
-	}
-	return &Reader{DB: o.data, opened: o}, nil
-}
-
-// Both brings the databases up to the ledgers, and opens the two for reading, in one state.
-func (m *Materializer) Both(ctx context.Context) (*Pair, error) {
-	o, err := m.open(ctx, dataFile, indexFile)
-	if err != nil {
-		return nil, err
-	}
-	return &Pair{Data: o.data, Index: o.index, opened: o}, nil
-}
-
-// CatchUp applies what the ledgers say beyond the databases, of each of other people's at most a step. A ledger that
+// CatchUp applies what the ledgers say beyond the index, of each of other people's at most a step. A ledger that
 // could not be read the last time is tried again.
 func (m *Materializer) CatchUp(ctx context.Context) error { return m.catchUp(ctx, asked) }
 
@@ -114,7 +62,7 @@ func (m *Materializer) catchUp(ctx context.Context, effort effort) error {
 	})
 }
 
-// Rebuild makes both databases anew from the ledgers, of which it reads all that is within the bounds.
+// Rebuild makes the index anew from the ledgers, of which it reads all that is within the bounds.
 func (m *Materializer) Rebuild(ctx context.Context) error {
 	return m.alone(ctx, func(heads []ledger.Head) error { return m.rebuild(ctx, heads, nil, everything) })
 }
@@ -123,7 +71,7 @@ func (m *Materializer) Rebuild(ctx context.Context) error {
 // rebuild of a large team's ledgers takes a minute or two.
 const patience = 10 * time.Minute
 
-// alone does something while no other process works on the databases.
+// alone does something while no other process works on the index.
 func (m *Materializer) alone(ctx context.Context, do func([]ledger.Head) error) error {
 	used, err := m.folder(ctx)
 	if err != nil {

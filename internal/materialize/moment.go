@@ -20,7 +20,7 @@ import (
 )
 
 // The tables of a past moment are tables like those of today, in a folder of their own below
-// .rekal/at/: two files, two locks, and cursors. What differs is which commits of the heads
+// .rekal/at/: a file, a lock, and cursors. What differs is which commits of the heads
 // count. The cursors hold the heads as they are today, so that a fetch which brings
 // earlier commits of others brings these tables up, too, and one that brings only later ones
 // moves nothing but the cursors. A moment with imports reads the heads as they are today, and of
@@ -307,12 +307,9 @@ const gone = ".gone"
 // forgetOne removes the tables of one moment, unless somebody uses them.
 func forgetOne(ctx context.Context, dir string) error {
 	users, err := lock.Acquire(ctx, filepath.Join(dir, usedFile), lock.ToWrite, 0)
-	var writers, readers *lock.Lock
+	var writers *lock.Lock
 	if err == nil {
 		writers, err = lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, 0)
-	}
-	if err == nil {
-		readers, err = lock.Acquire(ctx, filepath.Join(dir, lockFile), lock.ToWrite, 0)
 	}
 	if err == nil {
 		err = removeWhole(dir)
@@ -320,7 +317,7 @@ func forgetOne(ctx context.Context, dir string) error {
 	if errors.Is(err, lock.ErrBusy) || errors.Is(err, fs.ErrNotExist) { // in use, or gone
 		err = nil
 	}
-	return errors.Join(err, readers.Release(), writers.Release(), users.Release())
+	return errors.Join(err, writers.Release(), users.Release())
 }
 
 // removeWhole takes a folder out of the way in one step: who comes meanwhile makes a new one.

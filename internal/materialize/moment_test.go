@@ -43,16 +43,16 @@ func sessionsThen(ctx context.Context, m *materialize.Materializer, n int) (int,
 	if err != nil {
 		return 0, err
 	}
-	both, err := past.Both(ctx)
+	index, err := past.Open(ctx)
 	if err != nil {
 		return 0, err
 	}
-	had, err := count(ctx, both.Index, "SELECT count(*) FROM session_facets")
-	turns, err2 := count(ctx, both.Data, "SELECT count(*) FROM turns")
+	had, err := count(ctx, index.DB, "SELECT count(*) FROM facets")
+	turns, err2 := count(ctx, index.DB, "SELECT count(*) FROM turns")
 	if turns != 2*had {
 		err2 = errors.Join(err2, fmt.Errorf("%d turns of %d sessions", turns, had))
 	}
-	return had, errors.Join(err, err2, both.Close())
+	return had, errors.Join(err, err2, index.Close())
 }
 
 func (w *world) then(m *materialize.Materializer, n int) int {
@@ -89,7 +89,7 @@ func TestLongFewMomentsAreKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		info, err := os.Stat(filepath.Join(past.Dir, "index.db"))
+		info, err := os.Stat(filepath.Join(past.Dir, "recall.db"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestLongFewMomentsAreKept(t *testing.T) {
 }
 
 // Whoever reads the tables of a moment is not disturbed by others that take their place.
-func TestLongMomentsInUseAreKept(t *testing.T) {
+func TestLongMomentsInUse(t *testing.T) {
 	w := newWorld(t)
 	w.years(8)
 	m := w.materializer()
@@ -135,17 +135,14 @@ func TestLongMomentsInUseAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader, err := past.Index(t.Context())
+	reader, err := past.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := 1; n <= 6; n++ {
 		w.then(m, n)
 	}
-	harness.Equal(t, "sessions", []string{`{"n":1}`}, w.rows(reader.DB, `SELECT count(*) AS n FROM session_facets`))
-	if _, err := os.Stat(past.Dir); err != nil {
-		t.Error(err)
-	}
+	harness.Equal(t, "sessions", 1, len(w.lines(reader.DB, `SELECT session FROM facets`)))
 	if err := reader.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -161,10 +158,9 @@ func TestLongMomentsInUseAreKept(t *testing.T) {
 func TestLongMomentsAfterACrash(t *testing.T) {
 	for name, harm := range map[string]func(dir string) error{
 		"an empty folder":   os.RemoveAll,
-		"one file alone":    func(dir string) error { return os.Remove(filepath.Join(dir, "data.db")) },
-		"a damaged file":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "index.db"), []byte("no"), 0o600) },
+		"a damaged file":    func(dir string) error { return os.WriteFile(filepath.Join(dir, "recall.db"), []byte("no"), 0o600) },
 		"a removal to end":  func(dir string) error { return os.Rename(dir, dir+".gone") },
-		"half a new file":   func(dir string) error { return os.WriteFile(filepath.Join(dir, "index.db.new"), []byte("no"), 0o600) },
+		"half a new file":   func(dir string) error { return os.WriteFile(filepath.Join(dir, "recall.db.new"), []byte("no"), 0o600) },
 		"nothing was noted": func(dir string) error { return os.Remove(filepath.Join(dir, "used")) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -233,12 +229,7 @@ func TestMomentHasWhatWasImportedLater(t *testing.T) {
 	grown := at("grown")
 	want := []string{`{"native_id":"ended","turns":2,"calls":1,"ties":0}`, `{"native_id":"goes on","turns":2,"calls":1,"ties":1}`}
 	ask := func(m *materialize.Materializer) []string {
-		both, err := m.Both(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer both.Close()
-		return w.rows(both.Data, `SELECT native_id, (SELECT count(*) FROM turns WHERE session_id = s.id) AS turns,
+		return w.data(m, `SELECT native_id, (SELECT count(*) FROM turns WHERE session_id = s.id) AS turns,
 			(SELECT count(*) FROM tool_calls WHERE session_id = s.id) AS calls,
 			(SELECT count(*) FROM checkpoint_sessions WHERE session_id = s.id) AS ties FROM sessions s ORDER BY native_id`)
 	}

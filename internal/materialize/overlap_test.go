@@ -86,7 +86,7 @@ func TestLongTwoMachinesOneSession(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			m := w.materializer()
-			var lived tables
+			var lived dumped
 			for _, step := range c.steps {
 				step(w)
 				lived = w.catchUp(m)

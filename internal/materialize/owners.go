@@ -52,7 +52,7 @@ func (w work) Says(id string, what func(*attribution.Named) bool) (bool, error) 
 	if err := w.ctx.Err(); err != nil {
 		return false, fmt.Errorf("materialize: %w", err)
 	}
-	calls, err := w.data.Named(w.ctx, id)
+	calls, err := w.tx.Named(w.ctx, id)
 	if err != nil {
 		return false, err
 	}

@@ -33,8 +33,8 @@ func (r reach) at(tried git.OID, rests bool) reach {
 // commit, "applied!tried", or "applied!!tried" where it rests, and behind it what was counted.
 type cursor map[string]reach
 
-func readCursor(ctx context.Context, d *db.DB) (cursor, error) {
-	rows, err := d.Cursor(ctx)
+func readCursor(ctx context.Context, q db.Querier) (cursor, error) {
+	rows, err := db.Cursor(ctx, q)
 	out := cursor{}
 	for ref, text := range rows {
 		out[ref] = parseReach(text)

@@ -11,9 +11,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// What is purged stays in the tables, because a restore brings it back as it was. It is listed in
-// the table purged of both databases, which everything that shows sessions or memories goes by;
-// search leaves it out, and its files count for none that appear together. The list is a
+// What is purged stays in the index, because a restore brings it back as it was. It is listed in
+// the table purged, which everything that shows sessions or memories goes by, and
+// search leaves it out. The list is a
 // function of all marks that are there, so it does not matter in which order they came.
 
 // tallies are the marks that count, by the session or memory that they mark: one counts when its ledger is that of
@@ -41,8 +41,8 @@ func tallies(ctx context.Context, q db.Querier, c *claims, own cursor) (map[stri
 	return out, err
 }
 
-func (s *store) loadPurged(ctx context.Context, data *db.Tx) error {
-	ids, err := db.PurgedIDs(ctx, data)
+func (s *store) loadPurged(ctx context.Context, tx *db.Tx) error {
+	ids, err := db.PurgedIDs(ctx, tx)
 	s.purged = map[string]bool{}
 	for _, id := range ids {
 		s.purged[id] = true
@@ -51,54 +51,34 @@ func (s *store) loadPurged(ctx context.Context, data *db.Tx) error {
 }
 
 // settle brings what is purged up to the marks.
-func (s *store) settle(ctx context.Context, data, index *db.Tx, at cursor) error {
-	all, err := tallies(ctx, data, s.claims, at)
+func (s *store) settle(ctx context.Context, tx *db.Tx, at cursor) error {
+	all, err := tallies(ctx, tx, s.claims, at)
 	if err != nil {
 		return err
 	}
-	var now, hidden, shown []string
+	var now []string
+	changed := s.grew
 	for _, id := range slices.Sorted(maps.Keys(all)) {
-		switch purged, _ := all[id].Standing(); {
-		case purged && !s.purged[id]:
-			now, hidden = append(now, id), append(hidden, id)
-		case purged:
+		purged, _ := all[id].Standing()
+		changed = changed || purged != s.purged[id]
+		if purged {
 			now = append(now, id)
-		case s.purged[id]:
-			shown = append(shown, id)
 		}
 	}
-	if len(hidden)+len(shown) == 0 && !s.grew {
+	if !changed {
 		return nil
 	}
-	for n, ids := range map[int][]string{-1: hidden, 1: shown} {
-		if err := count(ctx, data, index, ids, n); err != nil {
-			return err
-		}
-	}
-	return errors.Join(data.SetPurged(ctx, now), index.SetPurged(ctx, now), search.Hide(ctx, index, now))
-}
-
-// count adds n to the pairs of files of each session.
-func count(ctx context.Context, data, index *db.Tx, sessions []string, n int) error {
-	paths, err := data.Paths(ctx, sessions)
-	if err != nil {
-		return err
-	}
-	counts := map[db.Together]int{}
-	for _, p := range paths {
-		addPairs(counts, p, n)
-	}
-	return index.AddTogether(ctx, counts)
+	return errors.Join(tx.SetPurged(ctx, now), search.Hide(ctx, tx, now))
 }
 
 // Purged reads the IDs of the sessions and memories that are purged, in order.
 func (m *Materializer) Purged(ctx context.Context) ([]string, error) {
-	index, err := m.Index(ctx)
+	r, err := m.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ids, err := db.PurgedIDs(ctx, index.DB)
-	return ids, errors.Join(err, index.Close())
+	ids, err := db.PurgedIDs(ctx, r.DB)
+	return ids, errors.Join(err, r.Close())
 }
 
 // Marks are the numbers of the marks of a session or memory that count here.
@@ -107,7 +87,7 @@ func (r *Reader) Marks(ctx context.Context, id string) (session.Tally, error) {
 	if err != nil {
 		return session.Tally{}, err
 	}
-	own := r.opened.cursor
+	own := r.cursor
 	all, err := tallies(ctx, r.DB, newClaims(said, own), own)
 	return all[id], err
 }

@@ -93,8 +93,8 @@ func TestLongPurgeAndRestore(t *testing.T) {
 	after := w.catchUp(m)
 	same(t, "restored", w.rebuilt(), after)
 	harness.Equal(t, "scores", found, w.found(m, asked...))
-	for _, t := range []tables{before, after} { // these say what happened
-		for _, name := range []string{"data.marks", "data.ledger_cursor", "index.ledger_cursor"} {
+	for _, t := range []dumped{before, after} { // these say what happened
+		for _, name := range []string{"marks", "cursor"} {
 			delete(t, name)
 		}
 	}
@@ -214,7 +214,7 @@ func TestNightMarksInAnyOrder(t *testing.T) {
 			}
 			w.point(ref, tips[email][at[email]-1])
 		}
-		check := func() tables {
+		check := func() dumped {
 			lived, fresh := w.catchUp(m), w.materializer("anew", fmt.Sprint(round, at))
 			same(t, fmt.Sprint("round ", round, " at ", at), w.catchUp(fresh), lived)
 			harness.Equal(t, "scores", w.found(fresh, topics...), w.found(m, topics...))
@@ -231,8 +231,8 @@ func TestNightMarksInAnyOrder(t *testing.T) {
 			}
 		}
 		lived := check()
-		purged += len(lived["data.purged"])
-		if len(lived["index.session_embeddings"]) == 0 {
+		purged += len(lived["purged"])
+		if len(lived["embeddings"]) == 0 {
 			t.Error("no semantic model")
 		}
 	}
@@ -295,7 +295,7 @@ func TestLongMemoriesThatComeLate(t *testing.T) {
 		w.append("carol@example.com", 50, remember(50, "token expiry", "the clock skew of the auth server"))
 		lived := w.catchUp(m)
 		same(t, "late", w.rebuilt(), lived)
-		if len(lived["index.session_embeddings"]) == 0 {
+		if len(lived["embeddings"]) == 0 {
 			t.Error("no semantic model")
 		}
 	})

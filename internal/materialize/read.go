@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"os"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -14,77 +12,74 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
-// How long a reader whose tables are behind waits to bring them up, when others work on
-// them; then it answers from what there is. In between it looks whether they are done.
-const (
-	readerPatience = time.Second
-	inUse          = 10 * time.Second // for files that are written in place, which takes 50 ms
-	lookAgain      = 50 * time.Millisecond
-)
+// inUse is how long one waits for what others do in a moment.
+const inUse = 10 * time.Second
 
-// opened is what of the databases is open under a lock; one that is not is nil.
-type opened struct {
-	data, index *db.DB
-	lock        *lock.Lock
-	cursor      cursor
+// Reader is the index, open for reading in one state.
+type Reader struct {
+	*db.DB
+	cursor cursor
 }
 
-// close gives up the lock last: until then nobody may write into the files.
-func (o *opened) close() error {
-	var errs []error
-	for _, d := range []*db.DB{o.data, o.index} {
-		if d != nil {
-			errs = append(errs, d.Close())
-		}
-	}
-	return errors.Join(append(errs, o.lock.Release())...)
-}
-
-// open opens files of the tables, up to date.
-func (m *Materializer) open(ctx context.Context, files ...string) (o *opened, err error) {
+// Open brings the index up to the ledgers, and opens it for reading.
+func (m *Materializer) Open(ctx context.Context) (r *Reader, err error) {
 	used, err := m.folder(ctx)
 	if err != nil {
 		return nil, err
 	}
-	o, err = m.openCurrent(ctx, files)
-	return o, errors.Join(err, used.Release())
+	r, err = m.openCurrent(ctx)
+	return r, errors.Join(err, used.Release())
 }
 
-// openCurrent opens files as they are where they are current, and mostly they are. Otherwise
-// it brings them up first, or lets another process do that.
-func (m *Materializer) openCurrent(ctx context.Context, files []string) (*opened, error) {
-	waited := time.Duration(0)
+// maxMoves bounds how often one looks again because somebody else changed the index or the ledgers.
+const maxMoves = 50
+
+// errMoved says that somebody else changed the index meanwhile.
+var errMoved = errors.New("materialize: the index moved")
+
+// openCurrent opens the index as it is where it is current, and mostly it is. Otherwise it brings it up first. While
+// somebody else writes, it adds what is missing for itself; where that is too much, it answers from the state that there is, and waits
+// only where there is none.
+func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
 	for moves := 0; ; moves++ {
-		listed := m.listed() // beside the files
-		before := m.stamps()
-		o, err := m.peek(ctx, files)
+		listed := m.listed() // beside the file
+		r, err := m.peek(ctx)
 		heads, failed := listed()
 		if failed != nil {
 			if err == nil {
-				failed = errors.Join(failed, o.close())
+				failed = errors.Join(failed, r.Close())
 			}
 			return nil, failed
 		}
-		if err == nil && o.cursor.current(heads) {
-			return o, nil
+		if err == nil && r.cursor.current(heads) {
+			return r, nil
 		}
-		wait, have := patience, cursor(nil)
+		wait, have := time.Duration(0), cursor(nil)
 		switch {
 		case err == nil:
-			wait, have = readerPatience, o.cursor
-			err = o.close()
+			have = r.cursor
+			err = r.Close() // what is read can't be written back from the log
 		case rebuildable(err):
-			err = nil
+			wait, err = patience, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		err = m.turn(ctx, before, &waited, wait, func() error { return m.advance(ctx, heads, have, reading) })
+		err = m.turn(ctx, wait, func() error { return m.advance(ctx, heads, have, reading) })
 		if (errors.Is(err, errMoved) || m.movedOn(err, heads...)) && moves < maxMoves {
 			continue
 		}
-		return m.asItIs(ctx, err, files)
+		return m.asItIs(ctx, heads, err)
 	}
+}
+
+// turn does something once nobody else writes.
+func (m *Materializer) turn(ctx context.Context, wait time.Duration, do func() error) error {
+	held, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, wait)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(), held.Release())
 }
 
 // listed lists the heads meanwhile, which may take a process that asks git for the settings.
@@ -101,130 +96,75 @@ func (m *Materializer) listed() func() ([]ledger.Head, error) {
 	return func() ([]ledger.Head, error) { a := <-done; return a.heads, a.err }
 }
 
-// asItIs opens files in the state that there is after an attempt to bring them up, which may
-// have failed.
-func (m *Materializer) asItIs(ctx context.Context, failed error, files []string) (*opened, error) {
+// asItIs is the index in the state that there is after an attempt to bring it up. Where that failed, it has what is missing if that
+// is little.
+func (m *Materializer) asItIs(ctx context.Context, heads []ledger.Head, failed error) (*Reader, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(failed, fmt.Errorf("materialize: %w", err))
 	}
+	r, err := m.peek(ctx)
 	if failed == nil {
-		return m.peek(ctx, files)
-	}
-	o, err := m.peek(ctx, files)
-	if errors.Is(err, errTorn) {
-		o, err = m.tryPeek(ctx, files, torn)
+		return r, err
 	}
 	if err != nil {
 		return nil, failed
+	}
+	if errors.Is(failed, lock.ErrBusy) || errors.Is(failed, fs.ErrPermission) || errors.Is(failed, db.ErrLocked) {
+		if own, err := m.apart(ctx, r, heads); err == nil {
+			return own, r.Close()
+		}
 	}
 	if errors.Is(failed, lock.ErrBusy) { // which file is locked is of no use to anybody
 		failed = fmt.Errorf("%w; try again in a moment", lock.ErrBusy)
 	}
 	m.Warn(fmt.Errorf("the index is behind the ledger and can't be updated: %w", failed))
-	return o, nil
+	return r, nil
 }
 
-// maxMoves bounds how often one looks again because somebody else changed the files or the ledgers.
-const maxMoves = 50
-
-// errMoved says that somebody else changed the files meanwhile.
-var errMoved = errors.New("materialize: the databases moved")
-
-// turn waits for the right to write, and does what is to be done with it. It returns errMoved
-// when the files are not those of before any more. What was waited counts over several turns.
-func (m *Materializer) turn(ctx context.Context, before [2]fs.FileInfo, waited *time.Duration, wait time.Duration, do func() error) error {
-	for {
-		held, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, lookAgain)
-		switch moved := !same(before, m.stamps()); {
-		case moved:
-			return errors.Join(errMoved, held.Release())
-		case err == nil:
-			return errors.Join(do(), held.Release())
-		case !errors.Is(err, lock.ErrBusy) || *waited >= wait:
-			return err
-		}
-		*waited += lookAgain
-	}
-}
-
-// stamps tell states of the two files apart.
-func (m *Materializer) stamps() (out [2]fs.FileInfo) {
-	for i, file := range [2]string{dataFile, indexFile} {
-		if info, err := os.Stat(m.path(file)); err == nil {
-			out[i] = info
-		}
-	}
-	return out
-}
-
-func same(a, b [2]fs.FileInfo) bool {
-	for i := range a {
-		if (a[i] == nil) != (b[i] == nil) {
-			return false
-		}
-		if a[i] != nil && (!os.SameFile(a[i], b[i]) || a[i].Size() != b[i].Size() || !a[i].ModTime().Equal(b[i].ModTime())) {
-			return false
-		}
-	}
-	return true
-}
-
-// errTorn says that the two files hold different states: between two renames, or because
-// a process died there.
-var errTorn = fmt.Errorf("materialize: the databases disagree: %w", errRestart)
-
-// peek opens files as they are. Where they disagree it looks again, as somebody may be
-// about to rename them.
-func (m *Materializer) peek(ctx context.Context, files []string) (o *opened, err error) {
-	for range 3 {
-		if o, err = m.tryPeek(ctx, files, whole); !errors.Is(err, errTorn) {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	return o, err
-}
-
-// wholeness says whether files that disagree are better than none.
-type wholeness bool
-
+// What a reader adds for itself, in memory, where it may not write: so much of ledgers, in bytes, to an index of such a size. Beyond it,
+// that would take longer than anybody wants to wait.
 const (
-	whole wholeness = true
-	torn  wholeness = false
+	apartBytes = 512 << 10
+	apartIndex = 64 << 20
 )
 
-func (m *Materializer) tryPeek(ctx context.Context, files []string, must wholeness) (*opened, error) {
-	held, err := lock.Acquire(ctx, m.path(lockFile), lock.ToRead, inUse)
+// errApart says that too much is missing.
+var errApart = errors.New("materialize: too much to read for one answer")
+
+// apart is a copy of the index in memory, with what is missing in it.
+func (m *Materializer) apart(ctx context.Context, r *Reader, heads []ledger.Head) (*Reader, error) {
+	if size, err := r.Size(); err != nil || size > apartIndex {
+		return nil, errors.Join(err, errApart)
+	}
+	p, err := m.plan(ctx, heads, r.cursor, r.cursor, reading, nil)
+	if err != nil || p.bytes > apartBytes {
+		return nil, errors.Join(err, errApart)
+	}
+	d, err := r.Copy(ctx)
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{lock: held}
-	for i, file := range files {
-		have, err := m.openOne(ctx, o, file)
-		if err == nil && i > 0 && must == whole && !maps.Equal(have, o.cursor) {
-			err = errTorn
-		}
-		if err != nil {
-			return nil, errors.Join(err, o.close())
-		}
-		o.cursor = have
+	s := m.storeIn(d)
+	if err := s.apply(ctx, p); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
-	return o, nil
+	return &Reader{d, p.cursor}, nil
 }
 
-func (m *Materializer) openOne(ctx context.Context, o *opened, file string) (cursor, error) {
-	into, schema := &o.data, db.DataSchema()
-	if file == indexFile {
-		into, schema = &o.index, db.IndexSchema()
-	}
-	var err error
-	if *into, err = db.Open(ctx, m.path(file), db.ReadOnly, schema); err != nil {
+// peek opens the index as it is.
+func (m *Materializer) peek(ctx context.Context) (*Reader, error) {
+	d, err := db.Open(ctx, m.path(indexFile), db.ReadOnly)
+	if err != nil {
 		return nil, err
 	}
-	return readCursor(ctx, *into)
+	at, err := readCursor(ctx, d)
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return &Reader{d, at}, nil
 }
 
-// rebuildable reports whether an error means that the databases must be made anew.
+// rebuildable reports whether an error means that the index must be made anew.
 func rebuildable(err error) bool {
 	return errors.Is(err, errRestart) || errors.Is(err, db.ErrCorrupt) || errors.Is(err, db.ErrSchema) || errors.Is(err, fs.ErrNotExist)
 }

@@ -85,15 +85,15 @@ func TestNothingNewWritesNothing(t *testing.T) {
 	w.catchUp(m)
 	before := w.files(m)
 	w.catchUp(m)
-	w.index(m, "SELECT 1")
+	w.count(m)
 	harness.Equal(t, "files", before, w.files(m))
 }
 
-// files are the bytes of both databases.
+// files are the bytes of the index.
 func (w *world) files(m *materialize.Materializer) map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
-	for _, file := range []string{"data.db", "index.db"} {
+	for _, file := range []string{"recall.db"} {
 		b, err := os.ReadFile(filepath.Join(m.Dir, file))
 		if err != nil {
 			w.t.Fatal(err)
@@ -107,7 +107,7 @@ func TestLongTwoClones(t *testing.T) {
 	w := newWorld(t)
 	w.story()
 	w.crowd(12)
-	var dumps []tables
+	var dumps []dumped
 	for range 2 {
 		dir := t.TempDir()
 		runGit(t, dir, "clone", "-q", "--bare", w.dir, ".")

@@ -8,10 +8,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 )
 
-// follow brings what became of code commits up to the tables: for the ledgers that said something of it, and
+// follow brings what became of code commits up to the index: for the ledgers that said something of it, and
 // those that named something.
-func (s *store) follow(ctx context.Context, data, index *db.Tx) error {
-	emails, err := data.Rewriters(ctx, s.code, s.fresh)
+func (s *store) follow(ctx context.Context, tx *db.Tx) error {
+	emails, err := tx.Rewriters(ctx, s.code, s.fresh)
 	if err != nil {
 		return err
 	}
@@ -19,11 +19,11 @@ func (s *store) follow(ctx context.Context, data, index *db.Tx) error {
 		s.rewrote[email] = true
 	}
 	for email := range s.rewrote {
-		all, err := data.Rewrites(ctx, email)
+		all, err := tx.Rewrites(ctx, email)
 		if err != nil {
 			return err
 		}
-		if err := index.ReplaceRewrites(ctx, email, attribution.Resolve(all)); err != nil {
+		if err := tx.ReplaceRewrites(ctx, email, attribution.Resolve(all)); err != nil {
 			return err
 		}
 	}

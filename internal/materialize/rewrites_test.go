@@ -59,7 +59,7 @@ func TestRewritesOfSeveralLedgers(t *testing.T) {
 	w.append(bob, 11, entryOf(commit("2", bob)), amends("29"))
 	m := w.materializer()
 	harness.Equal(t, "resolved", []string{`{"r":"a 12 2 1"}`, `{"r":"b 29 9 2"}`}, w.resolved(m))
-	index, err := m.Index(t.Context())
+	index, err := m.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

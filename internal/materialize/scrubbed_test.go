@@ -104,7 +104,7 @@ func TestCleanedHalfway(t *testing.T) {
 	w.append(alice, 1, entryOf(nil, chat("one", 0, "human a secret")))
 	m := w.materializer()
 	w.catchUp(m)
-	aside := filepath.Join(m.Dir, "data.db.gone")
+	aside := filepath.Join(m.Dir, "recall.db.gone")
 	if err := os.WriteFile(aside, []byte("a secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}

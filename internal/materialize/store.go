@@ -1,15 +1,11 @@
 package materialize
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -19,24 +15,24 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// errRestart says that the databases can't be continued from where they stand.
+// errRestart says that the index can't be continued from where it stands.
 var errRestart = errors.New("materialize: start again")
 
-// batchBytes bounds how much is applied at once, in bytes of segments and of what comes of them, and so the memory that it takes.
+// batchBytes bounds how much is applied at once, in bytes of segments, and so the memory that it takes.
 const batchBytes = 8 << 20
 
-// store is both databases, open for writing.
+// store is the index, open for writing.
 type store struct {
-	data, index *db.DB
-	repo        *git.Repo
-	until       time.Time // of a past moment
-	now         func() time.Time
-	warn        func(error)
+	db    *db.DB
+	repo  *git.Repo
+	until time.Time // of a past moment
+	now   func() time.Time
+	warn  func(error)
 
-	unknown bool            // the files are still to be put in their place
-	fresh   bool            // the tables were empty
-	purged  map[string]bool // what was purged before; its files count for none that appear together
-	grew    bool            // something that was purged before has more to be found
+	unknown bool            // the file is still to be put in its place
+	fresh   bool            // the index was empty
+	purged  map[string]bool // what was purged before
+	grew    bool            // something that was purged before grew
 	trained string          // the entry that holds the last turn of the semantic model; "" for none
 	told    []told          // of fresh tables: how many turns each entry added, in their order
 	skipped map[string]*skipped
@@ -57,47 +53,15 @@ type skipped struct {
 	first    error
 }
 
-// openStore opens both files, side by side, because starting an engine costs 10 ms. Both are
-// made when neither is there; one alone is fs.ErrNotExist.
-func (m *Materializer) openStore(ctx context.Context, data, index string) (*store, error) {
-	if m.exists(data) != m.exists(index) {
-		return nil, fmt.Errorf("materialize: %w", fs.ErrNotExist)
-	}
+// storeIn is the index in an open file.
+func (m *Materializer) storeIn(d *db.DB) *store {
 	s := &store{
-		repo: m.Repo, now: m.Now, warn: m.Warn, unknown: strings.HasSuffix(data, fresh), skipped: map[string]*skipped{},
-		kept: map[string]entry{}, rewrote: map[string]bool{},
+		db: d, repo: m.Repo, now: m.Now, warn: m.Warn, skipped: map[string]*skipped{}, kept: map[string]entry{}, rewrote: map[string]bool{},
 	}
 	if m.moment != nil {
 		s.until = m.moment.Until
 	}
-	err := beside(
-		func() (err error) {
-			s.data, err = db.Open(ctx, m.path(data), db.ReadWrite, db.DataSchema())
-			return err
-		},
-		func() (err error) {
-			s.index, err = db.Open(ctx, m.path(index), db.ReadWrite, db.IndexSchema())
-			return err
-		})
-	if err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	return s, nil
-}
-
-func (m *Materializer) exists(file string) bool {
-	_, err := os.Stat(m.path(file))
-	return err == nil
-}
-
-func (s *store) close() error {
-	var errs []error
-	for _, d := range []*db.DB{s.data, s.index} {
-		if d != nil {
-			errs = append(errs, d.Close())
-		}
-	}
-	return errors.Join(errs...)
+	return s
 }
 
 // entry is one commit, read.
@@ -189,28 +153,11 @@ func (s *store) next(ctx context.Context, commits []commit) (n int, entries []en
 		s.skip(e)
 		entries = append(entries, e)
 		n++
-		if size += c.bytes + e.pairs()*pairBytes; size >= batchBytes {
+		if size += c.bytes; size >= batchBytes {
 			break
 		}
 	}
 	return n, entries, nil
-}
-
-// pairBytes is what a pair of files that a session touched together takes in memory, about.
-const pairBytes = 128
-
-// pairs is how many pairs of files an entry's sessions may have touched together, at most.
-func (e entry) pairs() (n uint64) {
-	for _, p := range e.Sessions {
-		paths := map[string]bool{}
-		for _, c := range p.ToolCalls {
-			if c.Path != "" && len(paths) < maxTogether {
-				paths[c.Path] = true
-			}
-		}
-		n += uint64(len(paths) * (len(paths) - 1) / 2)
-	}
-	return n
 }
 
 // errAuthor is a segment in somebody else's ledger.
@@ -259,126 +206,90 @@ func (s *store) skip(e entry) {
 	}
 }
 
-// apply writes a plan in batches: into files that are in use everything in one transaction on
-// data.db and one on index.db, so that a catch-up that dies has done nothing, or at worst has
-// finished one file alone, which the next one sees by the cursors. Files that nobody knows yet
-// take a transaction for some batches at a time, because a transaction lies in memory.
+// apply writes a plan in batches: into a file that is in use everything in one transaction, so that a catch-up that dies has done
+// nothing. A file that nobody knows yet takes a transaction for some batches at a time, because what is written and not committed
+// lies in memory.
 func (s *store) apply(ctx context.Context, p *plan) error {
-	if err := s.standsAt(ctx, p.have); err != nil {
-		return err
-	}
-	tx, err := s.begin(ctx)
+	tx, err := s.db.Begin(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { tx.rollback() }() // what failed is reported; what was not committed is undone
+	defer func() { tx.Rollback() }() // what failed is reported; what was not committed is undone
+	at, err := readCursor(ctx, tx)
+	if err == nil && !maps.Equal(at, p.have) {
+		err = errMoved
+	}
+	if err != nil {
+		return err
+	}
 	s.fresh = len(p.have) == 0
-	if s.trained, err = tx.index.Trained(ctx); err != nil {
+	if s.trained, err = tx.Trained(ctx); err != nil {
 		return err
 	}
-	if err := s.loadPurged(ctx, tx.data); err != nil {
+	if err := s.loadPurged(ctx, tx); err != nil {
 		return err
 	}
-	if err := s.claim(ctx, tx.data, p); err != nil {
+	if err := s.claim(ctx, tx, p); err != nil {
 		return err
 	}
 	batches := 0
 	err = s.eachBatch(ctx, p.commits, func(entries []entry) error {
 		if batches++; s.unknown && batches%commitEvery == 0 {
-			if err := tx.commit(ctx); err != nil {
+			if err := tx.Commit(ctx); err != nil {
 				return err
 			}
-			if tx, err = s.begin(ctx); err != nil {
+			if tx, err = s.db.Begin(ctx); err != nil {
 				return err
 			}
 		}
-		return newBatch(s, tx.data, tx.index).write(ctx, entries)
+		return newBatch(s, tx).write(ctx, entries)
 	})
 	if err != nil {
 		return err
 	}
-	if err := s.finish(ctx, tx.data, tx.index, p.cursor); err != nil {
+	if err := s.finish(ctx, tx, p.cursor); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("materialize: %w", err)
 	}
-	// Nobody's impatience comes between the two commits; only a crash does.
-	if err := tx.commit(context.WithoutCancel(ctx)); err != nil {
+	if err := tx.Commit(ctx); err != nil {
 		return err
 	}
 	s.report(p)
 	return nil
 }
 
-// commitEvery is how many batches a transaction on files that nobody knows yet takes.
+// commitEvery is how many batches a transaction on a file that nobody knows yet takes.
 const commitEvery = 4
 
-// pair is a transaction on each database.
-type pair struct{ data, index *db.Tx }
-
-func (s *store) begin(ctx context.Context) (pair, error) {
-	data, err := s.data.Begin(ctx)
-	if err != nil {
-		return pair{}, err
-	}
-	index, err := s.index.Begin(ctx)
-	if err != nil {
-		return pair{}, errors.Join(err, data.Rollback())
-	}
-	return pair{data, index}, nil
-}
-
-func (p pair) commit(ctx context.Context) error {
-	return beside(func() error { return p.data.Commit(ctx) }, func() error { return p.index.Commit(ctx) })
-}
-
-// rollback does nothing after commit.
-func (p pair) rollback() {
-	if p.data != nil {
-		_, _ = p.data.Rollback(), p.index.Rollback()
-	}
-}
-
-// beside runs two steps, one on each database, at once. Both mostly fail for one reason, so
-// one error is told.
-func beside(data, index func() error) error {
-	done := make(chan error, 1)
-	go func() { done <- data() }()
-	err := index()
-	return cmp.Or(<-done, err)
-}
-
-func (s *store) finish(ctx context.Context, data, index *db.Tx, at cursor) error {
-	if err := data.SetCursor(ctx, at.rows()); err != nil {
+func (s *store) finish(ctx context.Context, tx *db.Tx, at cursor) error {
+	if err := tx.SetCursor(ctx, at.rows()); err != nil {
 		return err
 	}
-	if err := index.SetCursor(ctx, at.rows()); err != nil {
+	if err := s.settle(ctx, tx, at); err != nil {
 		return err
 	}
-	if err := s.settle(ctx, data, index, at); err != nil {
+	if err := s.follow(ctx, tx); err != nil {
 		return err
 	}
-	if err := s.follow(ctx, data, index); err != nil {
-		return err
-	}
-	dim, err := s.train(ctx, index)
+	dim, err := s.train(ctx, tx)
 	if err != nil {
 		return err
 	}
-	return index.ReplaceIndexState(ctx, dim, s.trained, s.now())
+	return tx.ReplaceIndexState(ctx, dim, s.trained, s.now())
 }
 
 // train trains the semantic model, and tells the dimension of its vectors. It is a model of the
 // first turns in the order of the ledgers, which tables that grew do not know: when one is
 // due, they are made anew.
-func (s *store) train(ctx context.Context, index *db.Tx) (dim int, err error) {
+func (s *store) train(ctx context.Context, tx *db.Tx) (dim int, err error) {
 	if s.fresh {
-		if err := search.Train(ctx, index, s.now()); err != nil {
+		if err := search.Train(ctx, tx, s.now()); err != nil {
 			return 0, err
 		}
 	}
-	model, err := search.ReadModel(ctx, index)
+	model, err := search.ReadModel(ctx, tx)
 	if err == nil && model.Due {
 		err = errRestart
 	}

@@ -2,6 +2,7 @@ package materialize_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -20,6 +21,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -221,11 +223,11 @@ func entryOf(cp *session.Checkpoint, sessions ...session.Session) session.Entry 
 	return session.Entry{Checkpoint: cp, Sessions: sessions}
 }
 
-// tables is every row of both databases, as JSON, by "file.table".
-type tables map[string][]string
+// dumped is every row of the index, as text, by table.
+type dumped map[string][]string
 
 // catchUp brings the tables up to the ledgers and reads them.
-func (w *world) catchUp(m *materialize.Materializer) tables {
+func (w *world) catchUp(m *materialize.Materializer) dumped {
 	w.t.Helper()
 	if err := m.CatchUp(w.t.Context()); err != nil {
 		w.t.Fatal(err)
@@ -234,7 +236,7 @@ func (w *world) catchUp(m *materialize.Materializer) tables {
 }
 
 // rebuilt is what the tables are when they are made anew.
-func (w *world) rebuilt() tables {
+func (w *world) rebuilt() dumped {
 	w.t.Helper()
 	m := w.materializer("anew", w.t.Name())
 	if err := os.RemoveAll(m.Dir); err != nil {
@@ -243,38 +245,69 @@ func (w *world) rebuilt() tables {
 	return w.catchUp(w.materializer("anew", w.t.Name()))
 }
 
-// dump reads all tables but for the blocks of package search, whose packing depends on how
-// they grew, and the clock's columns.
-func (w *world) dump(m *materialize.Materializer) tables {
+// dump reads all tables but for the runs of package search, whose packing depends on how
+// they grew, the clock's columns, and numbers that say in which order paths came.
+func (w *world) dump(m *materialize.Materializer) dumped {
 	w.t.Helper()
-	out := tables{}
-	for file, schema := range map[string]db.Schema{"data": db.DataSchema(), "index": db.IndexSchema()} {
-		d, err := db.Open(w.t.Context(), filepath.Join(m.Dir, file+".db"), db.ReadOnly, schema)
-		if err != nil {
+	d, err := db.Open(w.t.Context(), filepath.Join(m.Dir, "recall.db"), db.ReadOnly)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out := dumped{}
+	for _, table := range w.lines(d, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('runs', 'search_state')`) {
+		query := "SELECT * FROM " + table
+		switch table {
+		case "embeddings":
+			query = "SELECT session, model, hex(embedding) FROM embeddings"
+		case "index_state":
+			query = "SELECT turns, sessions, dim, trained FROM index_state"
+		case "paths":
+			query = "SELECT path FROM paths"
+		case "touches":
+			query = "SELECT p.path, session FROM touches t JOIN paths p ON p.id = t.path"
+		}
+		out[table] = w.lines(d, query)
+		slices.Sort(out[table])
+	}
+	if err := d.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+// lines are the rows of a query of the index, as text.
+func (w *world) lines(d *db.DB, query string) (out []string) {
+	w.t.Helper()
+	rows, err := d.Query(w.t.Context(), query)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for rows.Next() {
+		values, cells := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			cells[i] = &values[i]
+		}
+		if err := rows.Scan(cells...); err != nil {
 			w.t.Fatal(err)
 		}
-		for _, table := range w.column(d, `SELECT table_name FROM duckdb_tables() WHERE NOT starts_with(table_name, 'search_')`) {
-			columns := "*"
-			switch table {
-			case "session_embeddings":
-				columns = "* EXCLUDE (generated_at)"
-			case "index_state":
-				columns = "* EXCLUDE (last_indexed_at)"
-			}
-			out[file+"."+table] = w.rows(d, "SELECT "+columns+" FROM "+table+" ORDER BY ALL")
-		}
-		if err := d.Close(); err != nil {
-			w.t.Fatal(err)
-		}
+		out = append(out, fmt.Sprint(values...))
+	}
+	if err := rows.Err(); err != nil {
+		w.t.Fatal(err)
 	}
 	return out
 }
 
 // rows are the rows of a statement as JSON objects.
-func (w *world) rows(d *db.DB, statement string) []string {
+func (w *world) rows(d *tables.DB, statement string) []string {
 	w.t.Helper()
 	out := []string{}
-	err := d.Select(w.t.Context(), statement, db.QueryLimits(), func(r db.Row) error {
+	err := d.Select(w.t.Context(), statement, tables.QueryLimits(), func(r tables.Row) error {
 		var b strings.Builder
 		err := result.WriteRow(&b, r.Columns, r.Values)
 		out = append(out, strings.TrimSpace(b.String()))
@@ -286,46 +319,52 @@ func (w *world) rows(d *db.DB, statement string) []string {
 	return out
 }
 
-// column is the one column of a statement's rows, as text.
-func (w *world) column(d *db.DB, statement string) []string {
-	w.t.Helper()
-	out := []string{}
-	err := d.Select(w.t.Context(), statement, db.QueryLimits(), func(r db.Row) error {
-		out = append(out, fmt.Sprint(r.Values[0]))
-		return nil
-	})
-	if err != nil {
-		w.t.Fatalf("%s: %v", statement, err)
-	}
-	return out
-}
-
-// data and index answer a statement on one database, brought up to the ledgers.
+// data and index answer a statement on one of the databases for SQL, brought up to the ledgers.
 func (w *world) data(m *materialize.Materializer, statement string) []string {
-	return w.ask(m.Data, statement)
+	w.t.Helper()
+	return w.ask(m, tables.Data, statement)
 }
 
 func (w *world) index(m *materialize.Materializer, statement string) []string {
-	return w.ask(m.Index, statement)
+	w.t.Helper()
+	return w.ask(m, tables.Index, statement)
 }
 
-func (w *world) ask(open func(context.Context) (*materialize.Reader, error), statement string) []string {
+func (w *world) ask(m *materialize.Materializer, kind tables.Kind, statement string) []string {
 	w.t.Helper()
-	d, err := open(w.t.Context())
+	index, err := m.Open(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	out := w.rows(d.DB, statement)
+	d, err := tables.Open(w.t.Context(), m.Dir, kind, index.DB, func() {})
+	if err := errors.Join(err, index.Close()); err != nil {
+		w.t.Fatal(err)
+	}
+	out := w.rows(d, statement)
 	if err := d.Close(); err != nil {
 		w.t.Fatal(err)
 	}
 	return out
 }
 
+// count is how many sessions the index has.
+func (w *world) count(m *materialize.Materializer) int {
+	w.t.Helper()
+	index, err := m.Open(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	n := len(w.lines(index.DB, `SELECT id FROM sessions`))
+	if err := index.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
 // found is what search finds, with its scores.
 func (w *world) found(m *materialize.Materializer, queries ...string) map[string][]search.Hit {
 	w.t.Helper()
-	d, err := m.Index(w.t.Context())
+	d, err := m.Open(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -360,7 +399,7 @@ func (w *world) warnedOnce(text string) {
 }
 
 // same compares tables one by one, so that a difference names its table.
-func same(t *testing.T, what string, want, got tables) {
+func same(t *testing.T, what string, want, got dumped) {
 	t.Helper()
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for n := range want {

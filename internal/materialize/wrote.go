@@ -20,9 +20,6 @@ func (b *batch) wrote(e entry) {
 		}
 		here = append(here, w)
 		b.changed[w.Session], b.rows[w.Session].LastEntry = true, e.key
-		b.lines = append(b.lines, attribution.Written{
-			SHA: w.GitSHA, Path: w.Path, Session: w.Session, Lines: w.Lines, TS: w.TS, Email: address(e.email),
-		})
 		at, known := ties[wroteIn{w.Session, w.GitSHA}]
 		if !known {
 			at = len(b.ties)

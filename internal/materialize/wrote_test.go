@@ -32,7 +32,7 @@ func TestWrote(t *testing.T) {
 		`{"s":"claude-code/writer","sha":"1","path":"src/a.go","lines":"3"}`,
 		`{"s":"claude-code/writer","sha":"2","path":"src/y.go","lines":"7"}`,
 		`{"s":"claude-code/writer","sha":"2","path":"src/z.go","lines":"1"}`,
-	}, named(a, b, w.index(m, `SELECT session_id AS s, git_sha[1] AS sha, path, lines FROM wrote_index ORDER BY ALL`)))
+	}, named(a, b, w.data(m, `SELECT session_id AS s, git_sha[1] AS sha, path, lines FROM wrote ORDER BY ALL`)))
 	harness.Equal(t, "records", []string{`{"n":3}`}, w.data(m, `SELECT count(*) AS n FROM wrote`))
 }
 

@@ -14,7 +14,7 @@ import (
 
 // session reads a page of what must be a session.
 func (p *place) session(page recall.Page) (result.Session, error) {
-	s, _, err := recall.Item(p.T.Context(), p.data, p.index, p.repo, page)
+	s, _, err := recall.Item(p.T.Context(), p.index, p.repo, page)
 	if s == nil {
 		s = &result.Session{}
 	}
@@ -67,7 +67,7 @@ func TestMemoriesAmongSessions(t *testing.T) {
 		ID:        leeway.ID, Kind: "memory", Title: leeway.Title, Snippet: "Clocks differ, so 30 s.", Author: alice, Actor: "human", Source: "manual",
 		CapturedAt: "2026-03-04T10:40:00Z",
 	}, hit)
-	s, m, err := recall.Item(t.Context(), p.data, p.index, p.repo, recall.Page{ID: leeway.ID[:20], Limit: 5, Full: true})
+	s, m, err := recall.Item(t.Context(), p.index, p.repo, recall.Page{ID: leeway.ID[:20], Limit: 5, Full: true})
 	if err != nil || s != nil {
 		t.Fatalf("by its ID: %v, %v", s, err)
 	}
@@ -124,7 +124,7 @@ func TestLongPurgedIsNotShown(t *testing.T) {
 	if s, err := p.session(recall.Page{ID: child.ID, Limit: 1, Full: true}); err != nil || s.Parent != "" || len(s.Related) > 0 {
 		t.Errorf("the child's parent is %q, related files %v, %v", s.Parent, s.Related, err)
 	}
-	log, err := recall.Log(t.Context(), p.data, 1)
+	log, err := recall.Log(t.Context(), p.index, 1)
 	if err != nil || len(log) != 1 || len(log[0].Sessions) != 1 || log[0].Sessions[0].ID != child.ID {
 		t.Errorf("log: %v, %v", log, err)
 	}

@@ -156,7 +156,7 @@ func (r *replay) tip() git.OID {
 // ask asks everything.
 func (r *replay) ask(m *materialize.Materializer) []result.Recall {
 	r.T.Helper()
-	index, err := m.Index(r.T.Context())
+	index, err := m.Open(r.T.Context())
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestLongFreshnessAgain(t *testing.T) {
 	r := newReplay(t)
 	m := r.materializer()
 	ask := func(m *materialize.Materializer, req recall.Request) []result.Hit {
-		index, err := m.Index(t.Context())
+		index, err := m.Open(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,6 @@ type place struct {
 	dir   string
 	repo  *git.Repo
 	names map[string]string // session ID → native ID
-	data  *db.DB
 	index *db.DB
 	clock int // minutes, of git's commits
 }
@@ -118,16 +117,16 @@ func (p *place) open() {
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
 		p.T.Fatal(err)
 	}
-	both, err := m.Both(p.T.Context())
+	index, err := m.Open(p.T.Context())
 	if err != nil {
 		p.T.Fatal(err)
 	}
 	p.T.Cleanup(func() {
-		if err := both.Close(); err != nil {
+		if err := index.Close(); err != nil {
 			p.T.Error(err)
 		}
 	})
-	p.data, p.index = both.Data, both.Index
+	p.index = index.DB
 }
 
 // chat makes a session; each line begins with human, assistant, or a tool.
@@ -297,7 +296,7 @@ func TestEmptyAnswers(t *testing.T) {
 			}
 		})
 	}
-	log, err := recall.Log(t.Context(), p.data, 9)
+	log, err := recall.Log(t.Context(), p.index, 9)
 	if err != nil || log == nil || len(log) != 0 {
 		t.Errorf("log %v, %v, want an empty list", log, err)
 	}

@@ -48,10 +48,10 @@ type PurgedError struct{ ID string }
 
 func (e *PurgedError) Error() string { return fmt.Sprintf("%q is purged", e.ID) }
 
-// Item reads what has an ID: a session from data.db, and with Full the rest from index.db; or a
+// Item reads what has an ID: a session, and with Full what surrounds it; or a
 // memory, of which the rest of the page says nothing. The other one is nil.
-func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*result.Session, *result.Memory, error) {
-	names, err := data.Names(ctx)
+func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Session, *result.Memory, error) {
+	names, err := index.Names(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,14 +64,14 @@ func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*res
 	case err != nil:
 		return nil, nil, err
 	}
-	purged, err := db.PurgedIDs(ctx, data)
+	purged, err := db.PurgedIDs(ctx, index)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !p.Purged && listed(purged, id) {
 		return nil, nil, &PurgedError{id}
 	}
-	m, ok, err := data.Memory(ctx, id)
+	m, ok, err := index.Memory(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,7 +80,7 @@ func Item(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page) (*res
 		shown.Content = m.Content
 		return nil, &shown, nil
 	}
-	s, err := page(ctx, data, index, repo, id, p)
+	s, err := page(ctx, index, repo, id, p)
 	for _, other := range []*string{&s.Parent, &s.ForkedFrom} {
 		if listed(purged, *other) {
 			*other = ""
@@ -97,17 +97,17 @@ func MemoryOf(m db.MemoryRow) result.Memory {
 	}
 }
 
-func page(ctx context.Context, data, index *db.DB, repo *git.Repo, id string, p Page) (result.Session, error) {
-	row, err := data.Session(ctx, id)
+func page(ctx context.Context, index *db.DB, repo *git.Repo, id string, p Page) (result.Session, error) {
+	row, err := index.Session(ctx, id)
 	if err != nil {
 		return result.Session{}, err
 	}
 	out := describe(row)
-	if out.Children, err = data.Children(ctx, id); err != nil {
+	if out.Children, err = index.Children(ctx, id); err != nil {
 		return out, err
 	}
 	// One more than asked for tells whether something follows.
-	turns, err := data.Turns(ctx, id, p.Offset, min(cmp.Or(p.Limit, pageTurns), math.MaxInt32)+1, p.Role)
+	turns, err := index.Turns(ctx, id, p.Offset, min(cmp.Or(p.Limit, pageTurns), math.MaxInt32)+1, p.Role)
 	if err != nil {
 		return out, err
 	}
@@ -126,10 +126,10 @@ func page(ctx context.Context, data, index *db.DB, repo *git.Repo, id string, p 
 	if !p.Full {
 		return out, nil
 	}
-	if err := fill(ctx, data, index, repo, p, &out, last); err != nil {
+	if err := fill(ctx, index, repo, p, &out, last); err != nil {
 		return out, err
 	}
-	family, err := data.Family(ctx, row, shownFamily)
+	family, err := index.Family(ctx, row, shownFamily)
 	for _, r := range family {
 		out.Family = append(out.Family, result.Relative(r))
 	}
@@ -186,12 +186,12 @@ func behindOf(ctx context.Context, index *db.DB, repo *git.Repo, commits []attri
 	return append(here, slices.DeleteFunc(out, func(c result.Commit) bool { return !c.Missing })...), nil
 }
 
-func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page, out *result.Session, to int) error {
+func fill(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *result.Session, to int) error {
 	from := p.Offset
 	if from == 0 {
 		from = -1 // calls made before the first turn
 	}
-	tools, err := data.Tools(ctx, out.ID, from, to)
+	tools, err := index.Tools(ctx, out.ID, from, to)
 	if err != nil {
 		return err
 	}
@@ -222,9 +222,9 @@ func fill(ctx context.Context, data, index *db.DB, repo *git.Repo, p Page, out *
 	return nil
 }
 
-// Log reads the latest checkpoints from data.db, newest first.
-func Log(ctx context.Context, data *db.DB, limit int) ([]result.Checkpoint, error) {
-	rows, err := data.Log(ctx, limit)
+// Log reads the latest checkpoints, newest first.
+func Log(ctx context.Context, index *db.DB, limit int) ([]result.Checkpoint, error) {
+	rows, err := index.Log(ctx, limit)
 	if err != nil {
 		return nil, err
 	}

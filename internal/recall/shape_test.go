@@ -10,10 +10,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -205,7 +205,7 @@ func TestSessionGolden(t *testing.T) {
 
 func TestLogGolden(t *testing.T) {
 	p, parent, child, sha := golden(t)
-	out, err := recall.Log(t.Context(), p.data, 9)
+	out, err := recall.Log(t.Context(), p.index, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestLogGolden(t *testing.T) {
   }
 ]
 `, parent.ID, sha, child.ID), p.pretty(out))
-	one, err := recall.Log(t.Context(), p.data, 1)
+	one, err := recall.Log(t.Context(), p.index, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,11 +397,15 @@ func TestLongLongTurn(t *testing.T) {
 func (p *place) rest(id string, turn, from int) (content string) {
 	p.T.Helper()
 	sql := fmt.Sprintf("SELECT substr(content, %d, 20000) AS content FROM turns WHERE session_id = '%s' AND turn_index = %d", from, id, turn)
-	err := p.data.Select(p.T.Context(), sql, db.QueryLimits(), func(r db.Row) error {
+	d, err := tables.Open(p.T.Context(), p.T.TempDir(), tables.Data, p.index, func() {})
+	if err != nil {
+		p.T.Fatal(err)
+	}
+	err = d.Select(p.T.Context(), sql, tables.QueryLimits(), func(r tables.Row) error {
 		content = fmt.Sprint(r.Values[0])
 		return nil
 	})
-	if err != nil {
+	if err := errors.Join(err, d.Close()); err != nil {
 		p.T.Fatal(err)
 	}
 	return content

@@ -15,8 +15,7 @@ import (
 )
 
 // Add makes parts findable, in ledger order. A part may continue a session that is already
-// there. It fills turns_ft and, where there is a model, session_embeddings, with now as
-// generated_at. It never trains a model: that is Train's.
+// there. Where there is a model, it makes vectors of them, with now as their time. It never trains a model: that is Train's.
 //
 // After an error the transaction must be rolled back.
 func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time) error {
@@ -37,9 +36,6 @@ func add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time)
 		return nil, err
 	}
 	added, rest := a.parts(parts)
-	if err := a.appendTurns(added); err != nil {
-		return nil, err
-	}
 	if a.build.Units() == 0 {
 		return rest, nil
 	}
@@ -88,33 +84,6 @@ func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
 	}
 	a.build = lexical.NewBuilder(a.index.Units(), len(a.index.Sessions))
 	return a, nil
-}
-
-// appendTurns fills turns_ft.
-func (a *adder) appendTurns(parts []session.Session) error {
-	err := a.tx.Append("turns_ft", func(row func(...any) error) error {
-		for _, p := range parts {
-			for _, t := range p.Turns {
-				id := session.RowID(t.TS, p.ID, "turn", t.Index)
-				if err := row(id, p.ID, t.Index, t.Role, t.Content, timeText(t.TS)); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("search: add: %w", err)
-	}
-	return nil
-}
-
-// timeText is turns_ft's ts: RFC 3339 in UTC to the millisecond, NULL when it is not known.
-func timeText(ts time.Time) any {
-	if ts.IsZero() {
-		return nil
-	}
-	return ts.UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 // What is collected in memory before it is stored: so many terms, at 2 KB each and more, with a turn or the calls that

@@ -48,7 +48,7 @@ func closeRun(w *db.RunWriter, id, size int, header []byte) (runInfo, error) {
 // replaceRuns drops the runs from keep on, which a new one took in.
 func replaceRuns(ctx context.Context, tx *db.Tx, runs []runInfo, keep int, with runInfo) ([]runInfo, error) {
 	for _, old := range runs[keep:] {
-		if err := tx.DropRun(ctx, old.ID, old.End); err != nil {
+		if err := tx.DropRun(ctx, old.ID); err != nil {
 			return nil, err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // embedInfo is the vectors of an embedding model and where their runs are. There is one model
 // at a time. What is embedded of a session stands in the table embedded.
 type embedInfo struct {
-	Model   string    `json:"model,omitempty"` // as session_embeddings calls it
+	Model   string    `json:"model,omitempty"` // as its vectors are stored under
 	Dim     int       `json:"dim,omitempty"`
 	Windows []runInfo `json:"windows,omitempty"` // of passages, the oldest first
 }
@@ -54,7 +54,7 @@ func Unembedded(ctx context.Context, r reader, model string, most int) (batch []
 	if err != nil {
 		return nil, 0, err
 	}
-	ids, err := lagging(ctx, r, st.Embedded.Model == model)
+	ids, err := db.Lagging(ctx, r, st.Embedded.Model != model)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -72,30 +72,6 @@ func Unembedded(ctx context.Context, r reader, model string, most int) (batch []
 		}
 	}
 	return batch, len(ids), nil
-}
-
-// lagging lists the sessions with more turns than were embedded; all where none counts.
-func lagging(ctx context.Context, r reader, counts bool) ([]string, error) {
-	query := "SELECT session_id FROM turns_ft GROUP BY session_id ORDER BY session_id DESC"
-	if counts {
-		query = `SELECT t.session_id FROM (SELECT session_id, count(*) AS n FROM turns_ft GROUP BY session_id) t
-			LEFT JOIN embedded e ON e.session_id = t.session_id
-			WHERE e.turns IS DISTINCT FROM t.n ORDER BY t.session_id DESC`
-	}
-	rows, err := r.Query(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() // read to its end below
-	var out []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		out = append(out, id)
-	}
-	return out, rows.Err()
 }
 
 // pendings reads what is to be embedded of sessions, in their order.
@@ -140,46 +116,27 @@ type turns struct {
 }
 
 func readTurns(ctx context.Context, r reader, ids []string) (map[string]*turns, error) {
-	rows, err := r.Query(ctx, `SELECT session_id, turn_index, content FROM turns_ft
-		WHERE session_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY session_id, turn_index`, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() // read to its end below
+	all, err := db.TurnsOf(ctx, r, ids)
 	out := make(map[string]*turns, len(ids))
-	for rows.Next() {
-		var id, content string
-		var turn int
-		if err := rows.Scan(&id, &turn, &content); err != nil {
-			return nil, err
+	for id, those := range all {
+		out[id] = &turns{}
+		for _, t := range those {
+			out[id].texts, out[id].index = append(out[id].texts, t.Content), append(out[id].index, t.Index)
 		}
-		if out[id] == nil {
-			out[id] = &turns{}
-		}
-		out[id].texts, out[id].index = append(out[id].texts, content), append(out[id].index, turn)
 	}
-	return out, rows.Err()
+	return out, err
 }
 
 // readHashes reads the hashes of the passages of sessions that have vectors.
 func readHashes(ctx context.Context, r reader, ids []string) (map[string][]uint64, error) {
-	rows, err := r.Query(ctx, "SELECT session_id, hashes FROM embedded WHERE session_id IN (SELECT unnest(?::VARCHAR[]))", ids)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() // read to its end below
+	all, err := db.Hashes(ctx, r, ids)
 	out := make(map[string][]uint64)
-	for rows.Next() {
-		var id string
-		var data []byte
-		if err := rows.Scan(&id, &data); err != nil {
-			return nil, err
-		}
+	for id, data := range all {
 		for ; len(data) >= 8; data = data[8:] {
 			out[id] = append(out[id], binary.LittleEndian.Uint64(data))
 		}
 	}
-	return out, rows.Err()
+	return out, err
 }
 
 // Embed stores the vectors of a model. Those of another model, or of other dimensions, go. A
@@ -232,7 +189,7 @@ func (a *adder) embed(ctx context.Context, model string, done []quantised, now t
 	if err := a.storeEmbedded(ctx, rows); err != nil || len(stretches) == 0 {
 		return err
 	}
-	if err := a.storeVectors(ctx, stretches, grown, model, now); err != nil {
+	if err := a.storeVectors(ctx, stretches, model, now); err != nil {
 		return err
 	}
 	return a.storeWindows(ctx, &a.heads.embedded, &a.state.Embedded.Windows, stretches)
@@ -254,15 +211,15 @@ func dimensions(done []quantised) (dim int, err error) {
 // unembed drops the vectors that are there.
 func (a *adder) unembed(ctx context.Context) error {
 	for _, w := range a.state.Embedded.Windows {
-		if err := a.tx.DropRun(ctx, w.ID, w.End); err != nil {
+		if err := a.tx.DropRun(ctx, w.ID); err != nil {
 			return err
 		}
 	}
-	if err := a.tx.Exec(ctx, "DELETE FROM session_embeddings WHERE model = ?", a.state.Embedded.Model); err != nil {
+	if err := a.tx.ForgetEmbeddings(ctx, a.state.Embedded.Model); err != nil {
 		return err
 	}
 	a.state.Embedded, a.heads.embedded = embedInfo{}, windows{}
-	return a.tx.Exec(ctx, "DELETE FROM embedded")
+	return a.tx.ForgetEmbedded(ctx)
 }
 
 // stretches turns vectors into what is stored of sessions, in the order of their numbers. Rows
@@ -309,28 +266,16 @@ func (e *quantised) project(number int, before []semantic.Window) *projected {
 
 // storeEmbedded notes what has vectors now. A session is done when all its passages have one.
 func (a *adder) storeEmbedded(ctx context.Context, rows []quantised) error {
-	ids := make([]string, len(rows))
+	out := make([]db.Embedded, len(rows))
 	for i, e := range rows {
-		ids[i] = e.Session
-	}
-	if err := a.tx.Exec(ctx, "DELETE FROM embedded WHERE session_id IN (SELECT unnest(?::VARCHAR[]))", ids); err != nil {
-		return err
-	}
-	return a.tx.Append("embedded", func(row func(...any) error) error {
-		for _, e := range rows {
-			var hashes []byte
-			n := e.have + len(e.vectors)
-			for _, p := range e.all[:n] {
-				hashes = binary.LittleEndian.AppendUint64(hashes, p.Hash())
-			}
-			turns := e.turns
-			if n < len(e.all) {
-				turns = 0
-			}
-			if err := row(e.Session, int32(turns), hashes); err != nil {
-				return err
-			}
+		out[i] = db.Embedded{Session: e.Session, Turns: e.turns}
+		n := e.have + len(e.vectors)
+		for _, p := range e.all[:n] {
+			out[i].Hashes = binary.LittleEndian.AppendUint64(out[i].Hashes, p.Hash())
 		}
-		return nil
-	})
+		if n < len(e.all) {
+			out[i].Turns = 0
+		}
+	}
+	return a.tx.ReplaceEmbedded(ctx, out)
 }

@@ -2,8 +2,10 @@ package search_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -176,21 +178,27 @@ func TestEmbeddingGrows(t *testing.T) {
 	}
 }
 
-// rowsOf is session_embeddings, but for LSA's, in short.
+// rowsOf is the vectors of sessions, but for LSA's, in short.
 func rowsOf(t *testing.T, d *db.DB) map[string]string {
 	t.Helper()
-	rows, err := d.Query(t.Context(), "SELECT session_id, model || ' ' || len(embedding) || ' ' || round(list_sum(list_transform(embedding, lambda x: x * x)), 3) FROM session_embeddings WHERE model <> 'lsa-v1'")
+	rows, err := d.Query(t.Context(), "SELECT session, model, embedding FROM embeddings WHERE model <> 'lsa-v1'")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rows.Close()
 	out := map[string]string{}
 	for rows.Next() {
-		var id, row string
-		if err := rows.Scan(&id, &row); err != nil {
+		var id, model string
+		var blob []byte
+		if err := rows.Scan(&id, &model, &blob); err != nil {
 			t.Fatal(err)
 		}
-		out[id] += row + ";"
+		length := 0.0
+		for at := 0; at < len(blob); at += 4 {
+			x := float64(math.Float32frombits(binary.LittleEndian.Uint32(blob[at:])))
+			length += x * x
+		}
+		out[id] += fmt.Sprintf("%s %d %.1f;", model, len(blob)/4, length)
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ var noon = time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
 // newIndex creates an empty index.
 func newIndex(tb testing.TB) *db.DB {
 	tb.Helper()
-	d, err := db.Open(context.Background(), filepath.Join(tb.TempDir(), "index.db"), db.ReadWrite, db.IndexSchema())
+	d, err := db.Open(context.Background(), filepath.Join(tb.TempDir(), "index.db"), db.ReadWrite)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func change(tb testing.TB, d *db.DB, f func(ctx context.Context, tx *db.Tx) erro
 func add(tb testing.TB, d *db.DB, parts ...session.Session) {
 	tb.Helper()
 	change(tb, d, func(ctx context.Context, tx *db.Tx) error {
-		return errors.Join(search.Add(ctx, tx, parts, noon), search.Train(ctx, tx, noon))
+		return errors.Join(tx.AppendTurns(ctx, parts), search.Add(ctx, tx, parts, noon), search.Train(ctx, tx, noon))
 	})
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
-// ModelName is session_embeddings' name of the semantic model, which no embedding model may have.
+// ModelName is the name of the semantic model, which no embedding model may have.
 const ModelName = "lsa-v1"
 
 // Model says where the semantic model stands.
 type Model struct {
-	Dim   int  // of the vectors in session_embeddings; 0 while there is no model
+	Dim   int  // of its vectors; 0 while there is no model
 	Turns int  // it was made for so many, the first that were added; 0 while there is none
 	Due   bool // so much was added since that Train would train another
 }
@@ -79,7 +79,7 @@ func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 		for _, p := range done {
 			out.put(p)
 		}
-		if err := a.storeVectors(ctx, done, fresh, ModelName, now); err != nil {
+		if err := a.storeVectors(ctx, done, ModelName, now); err != nil {
 			return err
 		}
 	}
@@ -106,11 +106,11 @@ func (a *adder) forget(ctx context.Context) error {
 		return nil
 	}
 	for _, run := range append(old.Windows, old.Terms) {
-		if err := a.tx.DropRun(ctx, run.ID, run.End); err != nil {
+		if err := a.tx.DropRun(ctx, run.ID); err != nil {
 			return err
 		}
 	}
-	return a.tx.Exec(ctx, "DELETE FROM session_embeddings WHERE model = ?", ModelName)
+	return a.tx.ForgetEmbeddings(ctx, ModelName)
 }
 
 // learn trains a model on the first threshold turns; it is nil when those are too few.
@@ -166,7 +166,7 @@ func (a *adder) foldIn(ctx context.Context, now time.Time) error {
 		return err
 	}
 	done := projectAll(model, streams, before)
-	if err := a.storeVectors(ctx, done, grown, ModelName, now); err != nil {
+	if err := a.storeVectors(ctx, done, ModelName, now); err != nil {
 		return err
 	}
 	return a.storeWindows(ctx, &a.heads.windows, &a.state.Model.Windows, done)
@@ -240,35 +240,13 @@ func (a *adder) storeWindows(ctx context.Context, have *windows, runs *[]runInfo
 	return err
 }
 
-// novelty says whether sessions may have rows of vectors already.
-type novelty bool
-
-const (
-	fresh novelty = true
-	grown novelty = false
-)
-
-// storeVectors writes the rows of session_embeddings: a session's vector is the sum of its
-// windows', made length 1.
-func (a *adder) storeVectors(ctx context.Context, done []*projected, are novelty, model string, now time.Time) error {
-	if are == grown {
-		ids := make([]string, len(done))
-		for i, p := range done {
-			ids[i] = a.id(p.Session)
-		}
-		err := a.tx.Exec(ctx, "DELETE FROM session_embeddings WHERE session_id IN (SELECT unnest(?::VARCHAR[])) AND model = ?", ids, model)
-		if err != nil {
-			return err
-		}
+// storeVectors writes the vectors of sessions: a session's is the sum of its windows', made length 1.
+func (a *adder) storeVectors(ctx context.Context, done []*projected, model string, now time.Time) error {
+	rows := make([]db.Embedding, len(done))
+	for i, p := range done {
+		rows[i] = db.Embedding{Session: a.id(p.Session), Vector: p.sum}
 	}
-	return a.tx.Append("session_embeddings", func(row func(...any) error) error {
-		for _, p := range done {
-			if err := row(a.id(p.Session), p.sum, model, now); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return a.tx.ReplaceEmbeddings(ctx, model, rows, now)
 }
 
 // id is a session's, by its number.

@@ -4,8 +4,8 @@
 // semantic model, and Embed stores the vectors of an embedding server, all inside the caller's
 // transaction; Open and Searcher.Search answer. Below it, analysis and query turn text into
 // terms, lexical scores words, semantic scores meaning, passages cuts what a server embeds, and
-// fusion makes one score of them. All of it is stored through db, in the table turns_ft, in
-// session_embeddings, and in runs of bytes that only this package reads.
+// fusion makes one score of them. All of it is stored through db: the vectors of sessions, and runs of bytes
+// that only this package reads.
 //
 // It promises: what Add was given is found by the next Search; the cost of Add follows what
 // is new; scores are a function of the parts added, their order, the model and what is hidden,

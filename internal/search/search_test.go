@@ -141,12 +141,12 @@ func TestSearchEmptyIndex(t *testing.T) {
 func TestDamagedBlocks(t *testing.T) {
 	for _, statement := range []string{
 		"UPDATE search_state SET state = '{'",
-		"UPDATE search_run_0 SET data = ''::BLOB",
-		"DELETE FROM search_run_0",
-		`UPDATE search_run_0 SET data = repeat('\xFF', 4000)::BLOB`,
-		`UPDATE search_run_1 SET data = repeat('\xFF', 4000)::BLOB`,
-		`UPDATE search_run_2 SET data = repeat('\xFF', 4000)::BLOB`,
-		`UPDATE search_run_3 SET data = repeat('\xFF', 4000)::BLOB`,
+		"UPDATE runs SET data = x'' WHERE page >> 32 = 0",
+		"DELETE FROM runs WHERE page >> 32 = 0",
+		"UPDATE runs SET data = zeroblob(4000) WHERE page >> 32 = 0",
+		"UPDATE runs SET data = zeroblob(4000) WHERE page >> 32 = 1",
+		"UPDATE runs SET data = zeroblob(4000) WHERE page >> 32 = 2",
+		"UPDATE runs SET data = zeroblob(4000) WHERE page >> 32 = 3",
 	} {
 		t.Run(statement, func(t *testing.T) {
 			d := newIndex(t)

@@ -15,8 +15,7 @@ import (
 )
 
 // texts says where the texts of the turns in a run of postings are: in runs of their own, in the order
-// of their units. They stand in turns_ft, too, where ten of them cost a recall as much as all else that
-// it reads: the engine reads what stands beside each.
+// of their units: what a recall shows of a turn lies beside what it found it by.
 type texts []textRun
 
 // textRun is texts in blocks, by the numbers of their units.
@@ -134,7 +133,7 @@ func (a *adder) copyTexts(ctx context.Context, out *db.RunWriter, old textRun) e
 			return err
 		}
 		if len(data) == 0 {
-			return a.tx.DropRun(ctx, old.run, all.To)
+			return a.tx.DropRun(ctx, old.run)
 		}
 		out.Write(data)
 	}

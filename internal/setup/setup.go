@@ -210,12 +210,12 @@ func removeCache(path string) error {
 	return err
 }
 
-// ourCache reports whether a name below .rekal is one that git-rekal uses: the databases
-// (with what lies beside them during a rebuild), those of past moments, the locks, the capture
+// ourCache reports whether a name below .rekal is one that git-rekal uses: the index, the databases for
+// SQL (with what lies beside them), those of past moments, the locks, the capture
 // cache, what is known of the embedding server, spilled data, and the record of what was made.
 func ourCache(name string) bool {
-	for _, own := range []string{"data.db", "index.db", "lock", "capture.cache", "edits", "embed.json", "made", "tmp", "at"} {
-		if name == own || strings.HasPrefix(name, own+".") {
+	for _, own := range []string{"recall.db", "data.db", "index.db", "lock", "capture.cache", "edits", "embed.json", "made", "tmp", "at"} {
+		if name == own || strings.HasPrefix(name, own+".") || strings.HasPrefix(name, own+"-") {
 			return true
 		}
 	}

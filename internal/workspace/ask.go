@@ -60,23 +60,15 @@ func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
 	if !q.Purged {
 		q.Hidden = past.Hidden
 	}
-	if q.Around == 0 {
-		index, err := past.Tables.Index(ctx)
-		if err != nil {
-			return out, err
-		}
-		err = w.answer(ctx, index.DB, q, &out)
-		return out, errors.Join(err, index.Close())
-	}
-	both, err := past.Tables.Both(ctx)
+	index, err := past.Tables.Open(ctx)
 	if err != nil {
 		return out, err
 	}
-	err = w.answer(ctx, both.Index, q, &out)
-	if err == nil {
-		err = out.read(ctx, both.Data, both.Index, w.Repo, q)
+	err = w.answer(ctx, index.DB, q, &out)
+	if err == nil && q.Around > 0 {
+		err = out.read(ctx, index.DB, w.Repo, q)
 	}
-	return out, errors.Join(err, both.Close())
+	return out, errors.Join(err, index.Close())
 }
 
 // answer fills in what is found.
@@ -153,7 +145,7 @@ func (w *Workspace) belowRoot(paths []string) []string {
 }
 
 // read reads the texts of what was found.
-func (f *Found) read(ctx context.Context, data, index *db.DB, repo *git.Repo, q Question) error {
+func (f *Found) read(ctx context.Context, index *db.DB, repo *git.Repo, q Question) error {
 	for _, h := range f.Results {
 		at := 0
 		switch {
@@ -166,7 +158,7 @@ func (f *Found) read(ctx context.Context, data, index *db.DB, repo *git.Repo, q 
 			ID: h.ID, Offset: max(0, at-q.Around), Limit: 2*q.Around + 1, Whole: true, Purged: q.Purged, Full: len(f.Results) == 1,
 			Checkpoint: q.Checkpoint, Tip: q.Tip,
 		}
-		s, m, err := recall.Item(ctx, data, index, repo, page)
+		s, m, err := recall.Item(ctx, index, repo, page)
 		if err != nil {
 			return err
 		}

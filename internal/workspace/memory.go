@@ -43,7 +43,7 @@ func (w *Workspace) Save(ctx context.Context, a Author, n capture.Note) (result.
 
 // readMemory completes a memory that is known by its ID, where the tables have it.
 func readMemory(ctx context.Context, m *materialize.Materializer, row *db.MemoryRow) error {
-	data, err := m.Data(ctx)
+	data, err := m.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (w *Workspace) mark(ctx context.Context, a Author, ids []string, how markin
 
 // resolve finds what the IDs mean, and numbers the marks.
 func (how marking) resolve(ctx context.Context, m *materialize.Materializer, a Author, ids []string) (out Marked, marks []session.Mark, err error) {
-	data, err := m.Data(ctx)
+	data, err := m.Open(ctx)
 	if err != nil {
 		return out, nil, err
 	}

@@ -138,7 +138,7 @@ func inFolder(ctx context.Context, m *materialize.Materializer, dir string) (*ma
 }
 
 func ties(ctx context.Context, m *materialize.Materializer, email string) (map[git.OID][]git.OID, error) {
-	data, err := m.Data(ctx)
+	data, err := m.Open(ctx)
 	if err != nil {
 		return nil, err
 	}

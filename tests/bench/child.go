@@ -53,7 +53,7 @@ func child(ctx context.Context, dir, what, text, profile string) (err error) {
 }
 
 func answer(ctx context.Context, repo *git.Repo, m *materialize.Materializer, text string) error {
-	index, err := m.Index(ctx)
+	index, err := m.Open(ctx)
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func rankGroup(ctx context.Context, docs []document, qs []question) (out []resul
 		return nil, err
 	}
 	m := &materialize.Materializer{Repo: repo, Dir: dir, Now: time.Now, Warn: func(e error) { err = errors.Join(err, e) }}
-	index, openErr := m.Index(ctx)
+	index, openErr := m.Open(ctx)
 	if err := errors.Join(err, openErr); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package db_test
+package tables_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/tables"
 )
 
 // FuzzSelect: whatever a user's statement is, it ends, is an error of one kind or an answer, and
@@ -18,8 +18,9 @@ func FuzzSelect(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = os.RemoveAll(dir) })
+	from := index(f)
 	path := filepath.Join(dir, "data.db")
-	d, err := db.Open(f.Context(), path, db.ReadWrite, db.DataSchema())
+	d, err := tables.Open(f.Context(), dir, tables.Data, from, func() {})
 	if err == nil {
 		err = d.Close()
 	}
@@ -30,19 +31,19 @@ func FuzzSelect(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	limits := db.Limits{Time: 2 * time.Second, Memory: 256 << 20}
+	limits := tables.Limits{Time: 2 * time.Second, Memory: 256 << 20}
 	f.Fuzz(func(t *testing.T, statement string) {
-		d, err := db.Open(t.Context(), path, db.ReadOnly, db.DataSchema())
+		d, err := tables.Open(t.Context(), dir, tables.Data, from, func() {})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = d.Select(t.Context(), statement, limits, func(r db.Row) error {
+		err = d.Select(t.Context(), statement, limits, func(r tables.Row) error {
 			if len(r.Columns) != len(r.Values) {
 				t.Errorf("%d columns, %d values", len(r.Columns), len(r.Values))
 			}
 			return nil
 		})
-		if err != nil && !strings.HasPrefix(err.Error(), "query: ") && !strings.HasPrefix(err.Error(), "db: ") {
+		if err != nil && !strings.HasPrefix(err.Error(), "query: ") && !strings.HasPrefix(err.Error(), "tables: ") {
 			t.Errorf("%q: %v", statement, err)
 		}
 		if err := d.Close(); err != nil {
@@ -52,7 +53,7 @@ func FuzzSelect(f *testing.F) {
 		if err != nil || string(after) != string(before) {
 			t.Fatalf("%q changed the file: %v", statement, err)
 		}
-		if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
 			t.Fatalf("%q left %v, %v", statement, files, err)
 		}
 	})

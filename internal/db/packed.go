@@ -1,0 +1,61 @@
+package db
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Texts of turns stand in the tables for those who read a whole session, and for SQL; what a recall shows of one stands in runs. So they
+// are packed: a byte that says how, and the text.
+const (
+	plain    = 0
+	zipped   = 1
+	smallest = 128 // bytes; below, nothing is gained
+)
+
+//nolint:gochecknoglobals // made when they are asked for
+var (
+	zipper = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	})
+	unzipper = sync.OnceValues(func() (*zstd.Decoder, error) {
+		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxText))
+	})
+)
+
+// maxText is more than a turn ever has, in bytes.
+const maxText = 1 << 26
+
+func packed(s string) []byte {
+	if z, err := zipper(); len(s) >= smallest && err == nil {
+		return z.EncodeAll([]byte(s), []byte{zipped})
+	}
+	return append([]byte{plain}, s...)
+}
+
+// packedText reads what packed wrote.
+type packedText struct{ s *string }
+
+// Scan implements sql.Scanner.
+func (p packedText) Scan(v any) error {
+	b, ok := v.([]byte)
+	if !ok || len(b) == 0 {
+		return fmt.Errorf("%w: a text is a %T", ErrCorrupt, v)
+	}
+	if b[0] == plain {
+		*p.s = string(b[1:])
+		return nil
+	}
+	z, err := unzipper()
+	if err != nil {
+		return err
+	}
+	text, err := z.DecodeAll(b[1:], nil)
+	if err != nil {
+		return fmt.Errorf("%w: a text: %w", ErrCorrupt, err)
+	}
+	*p.s = string(text)
+	return nil
+}

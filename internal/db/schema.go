@@ -1,0 +1,87 @@
+package db
+
+// Version is the schema version of the index. Any change of a table below, of a blob that
+// search keeps in one, or of how text is tokenised raises it: the index is then made anew.
+const Version = 1
+
+// application marks an SQLite file as an index of git-rekal: "rekl".
+const application = 0x72656b6c
+
+// schema is the tables. Times are microseconds since 1970, lists are JSON. What is asked for by a key has that key
+// first, so that what is read together lies together.
+const schema = `
+CREATE TABLE sessions (
+    id TEXT PRIMARY KEY, parent TEXT, hash TEXT NOT NULL, captured_at INTEGER NOT NULL, actor_type TEXT NOT NULL, agent_id TEXT,
+    email TEXT, branch TEXT, source TEXT NOT NULL, native_id TEXT NOT NULL, forked_from TEXT, title TEXT,
+    started_at INTEGER, last_turn_at INTEGER, first_turn INTEGER NOT NULL, next_turn INTEGER NOT NULL,
+    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX children ON sessions (parent);
+CREATE INDEX forks ON sessions (forked_from);
+CREATE TABLE turns (
+    session TEXT NOT NULL, i INTEGER NOT NULL, role TEXT NOT NULL, content BLOB NOT NULL, ts INTEGER);
+CREATE UNIQUE INDEX turn ON turns (session, i);
+CREATE TABLE tool_calls (
+    session TEXT NOT NULL, i INTEGER NOT NULL, turn INTEGER NOT NULL, ts INTEGER, tool TEXT NOT NULL, act TEXT, path TEXT, cmd TEXT,
+    failed INTEGER NOT NULL, PRIMARY KEY (session, i)) WITHOUT ROWID;
+CREATE TABLE checkpoints (
+    id TEXT PRIMARY KEY, sha TEXT NOT NULL, branch TEXT NOT NULL, email TEXT NOT NULL, ts INTEGER NOT NULL,
+    actor_type TEXT NOT NULL, agent_id TEXT, patch_id TEXT, via TEXT) WITHOUT ROWID;
+CREATE INDEX checkpoints_of ON checkpoints (sha);
+CREATE TABLE checkpoint_files (
+    checkpoint TEXT NOT NULL, i INTEGER NOT NULL, path TEXT NOT NULL, change TEXT NOT NULL, old_path TEXT, blob TEXT,
+    PRIMARY KEY (checkpoint, i)) WITHOUT ROWID;
+CREATE TABLE checkpoint_sessions (
+    checkpoint TEXT NOT NULL, n INTEGER NOT NULL, session TEXT NOT NULL, inferred INTEGER NOT NULL,
+    PRIMARY KEY (checkpoint, n)) WITHOUT ROWID;
+CREATE TABLE memories (
+    id TEXT PRIMARY KEY, email TEXT NOT NULL, title TEXT, content TEXT NOT NULL, source TEXT, ts INTEGER NOT NULL,
+    actor_type TEXT NOT NULL, entry TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE marks (id TEXT NOT NULL, kind TEXT NOT NULL, n INTEGER NOT NULL, ts INTEGER, email TEXT NOT NULL);
+CREATE TABLE purged (id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE rewrites (
+    old TEXT NOT NULL, new TEXT NOT NULL, ts INTEGER, email TEXT NOT NULL, entry TEXT NOT NULL, n INTEGER NOT NULL);
+CREATE INDEX rewrites_of ON rewrites (old);
+CREATE TABLE lineage (email TEXT NOT NULL, old TEXT NOT NULL, new TEXT NOT NULL, root TEXT NOT NULL, last TEXT NOT NULL);
+CREATE INDEX lineage_old ON lineage (old);
+CREATE INDEX lineage_new ON lineage (new);
+CREATE INDEX lineage_root ON lineage (email, root);
+CREATE TABLE wrote (
+    sha TEXT NOT NULL, blob TEXT, session TEXT NOT NULL, path TEXT NOT NULL, lines TEXT NOT NULL,
+    gone INTEGER NOT NULL, ts INTEGER NOT NULL, email TEXT NOT NULL);
+CREATE INDEX wrote_in ON wrote (sha);
+CREATE TABLE claims (
+    id TEXT NOT NULL, email TEXT NOT NULL, entry TEXT NOT NULL, credible INTEGER NOT NULL, PRIMARY KEY (id, email)) WITHOUT ROWID;
+CREATE TABLE dangling (session TEXT NOT NULL, entry TEXT NOT NULL, PRIMARY KEY (session, entry)) WITHOUT ROWID;
+CREATE TABLE cursor (ref TEXT PRIMARY KEY, oid TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE facets (
+    session TEXT PRIMARY KEY, email TEXT, branch TEXT, actor_type TEXT, agent_id TEXT, captured_at INTEGER, turns INTEGER,
+    tools INTEGER, files INTEGER, checkpoint TEXT, sha TEXT, title TEXT, source TEXT, parent TEXT, started_at INTEGER,
+    last_turn_at INTEGER, shown TEXT, commits TEXT, kind TEXT NOT NULL, left_paths TEXT, left_blobs TEXT) WITHOUT ROWID;
+CREATE INDEX latest ON facets (coalesce(last_turn_at, captured_at) DESC, session);
+CREATE TABLE ties (
+    session TEXT NOT NULL, checkpoint TEXT NOT NULL, sha TEXT NOT NULL, email TEXT NOT NULL, inferred INTEGER NOT NULL,
+    ts INTEGER NOT NULL, turn INTEGER NOT NULL, lines INTEGER NOT NULL);
+CREATE INDEX ties_of ON ties (session);
+CREATE INDEX ties_to ON ties (sha);
+CREATE INDEX ties_at ON ties (checkpoint);
+CREATE INDEX ties_when ON ties (ts);
+CREATE TABLE shares (
+    checkpoint TEXT NOT NULL, session TEXT NOT NULL, path TEXT NOT NULL, change TEXT NOT NULL, blob INTEGER NOT NULL,
+    inferred INTEGER NOT NULL);
+CREATE INDEX shares_of ON shares (session);
+CREATE INDEX shares_at ON shares (checkpoint);
+CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
+CREATE TABLE touches (path INTEGER NOT NULL, session TEXT NOT NULL, PRIMARY KEY (path, session)) WITHOUT ROWID;
+CREATE TABLE renames (old TEXT NOT NULL, new TEXT NOT NULL, PRIMARY KEY (old, new)) WITHOUT ROWID;
+CREATE TABLE code_commits (
+    key INTEGER NOT NULL, sha TEXT NOT NULL, email TEXT NOT NULL, branch TEXT NOT NULL, via TEXT, ts INTEGER, patch INTEGER NOT NULL);
+CREATE INDEX code_commit ON code_commits (key);
+CREATE TABLE code_files (path TEXT NOT NULL, key INTEGER NOT NULL, blob INTEGER NOT NULL, PRIMARY KEY (path, key, blob)) WITHOUT ROWID;
+CREATE INDEX code_files_of ON code_files (key);
+CREATE TABLE index_state (turns INTEGER, sessions INTEGER, dim INTEGER, indexed_at INTEGER, trained TEXT);
+CREATE TABLE search_state (state TEXT NOT NULL);
+CREATE TABLE embedded (session TEXT PRIMARY KEY, turns INTEGER NOT NULL, hashes BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE embeddings (
+    session TEXT NOT NULL, model TEXT NOT NULL, embedding BLOB NOT NULL, generated_at INTEGER NOT NULL, PRIMARY KEY (session, model)) WITHOUT ROWID;
+CREATE TABLE runs (page INTEGER PRIMARY KEY, data BLOB NOT NULL);
+`

@@ -1,0 +1,146 @@
+package tables
+
+import "github.com/git-rekal/git-rekal/internal/db"
+
+// schema is what a database file must hold.
+type schema struct {
+	kind    string // stored in the file
+	version int    // stored in the file; another one is errSchema
+	ddl     string // statements that create the tables, separated by semicolons
+	tables  []table
+	then    string // statements that fill what is derived
+}
+
+// table is how one is filled: a query of the index gives its columns in their order, or what read makes of a row.
+type table struct {
+	name, query string
+	read        func(rows *db.Rows) ([]any, error)
+}
+
+// version is that of both files. Any change of a table below raises it: the files are then made anew.
+const version = 20
+
+func schemaOf(kind Kind) schema {
+	if kind == Index {
+		return schema{kind: "index", version: version, ddl: indexDDL, tables: indexTables, then: together}
+	}
+	return schema{kind: "data", version: version, ddl: dataDDL, tables: dataTables}
+}
+
+// The tables of the schema page, documented columns first. The page's PRIMARY KEY constraints hold but are not declared: with
+// declared keys the file of 600 small commits grew to forty times its size (measured).
+const dataDDL = `
+CREATE TABLE sessions (
+    id VARCHAR NOT NULL, parent_session_id VARCHAR, session_hash VARCHAR NOT NULL,
+    captured_at TIMESTAMP NOT NULL, actor_type VARCHAR NOT NULL DEFAULT 'human', agent_id VARCHAR,
+    user_email VARCHAR, branch VARCHAR,
+    source VARCHAR NOT NULL, native_id VARCHAR NOT NULL, forked_from VARCHAR, title VARCHAR,
+    started_at TIMESTAMP, last_turn_at TIMESTAMP,
+    first_turn INTEGER NOT NULL, next_turn INTEGER NOT NULL,
+    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry VARCHAR NOT NULL);
+CREATE TABLE turns (
+    id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
+    role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts TIMESTAMP);
+CREATE TABLE tool_calls (
+    id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
+    tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR, turn_index INTEGER NOT NULL,
+    failed BOOLEAN NOT NULL, act VARCHAR);
+CREATE TABLE checkpoints (
+    id VARCHAR NOT NULL, git_sha VARCHAR NOT NULL, git_branch VARCHAR NOT NULL,
+    user_email VARCHAR NOT NULL, ts TIMESTAMP NOT NULL, actor_type VARCHAR NOT NULL DEFAULT 'human',
+    agent_id VARCHAR, patch_id VARCHAR, via VARCHAR);
+CREATE TABLE files_touched (
+    id VARCHAR NOT NULL, checkpoint_id VARCHAR NOT NULL, file_path VARCHAR NOT NULL,
+    change_type VARCHAR NOT NULL, old_path VARCHAR, blob VARCHAR);
+CREATE TABLE checkpoint_sessions (
+    checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, inferred BOOLEAN NOT NULL);
+CREATE TABLE memories (
+    id VARCHAR NOT NULL, user_email VARCHAR NOT NULL, title VARCHAR, content VARCHAR NOT NULL,
+    source VARCHAR, ts TIMESTAMP NOT NULL, actor_type VARCHAR NOT NULL, entry VARCHAR NOT NULL);
+CREATE TABLE marks (
+    id VARCHAR NOT NULL, kind VARCHAR NOT NULL, n INTEGER NOT NULL, ts TIMESTAMP, user_email VARCHAR NOT NULL);
+CREATE TABLE rewrites (
+    old_sha VARCHAR NOT NULL, new_sha VARCHAR NOT NULL, ts TIMESTAMP, user_email VARCHAR NOT NULL,
+    entry VARCHAR NOT NULL, n INTEGER NOT NULL);
+CREATE TABLE wrote (
+    git_sha VARCHAR NOT NULL, blob VARCHAR, session_id VARCHAR NOT NULL, path VARCHAR NOT NULL, lines VARCHAR NOT NULL,
+    gone INTEGER NOT NULL, ts TIMESTAMP NOT NULL, user_email VARCHAR NOT NULL);
+CREATE TABLE purged (id VARCHAR NOT NULL);
+CREATE TABLE ledger_cursor (ref VARCHAR NOT NULL, oid VARCHAR NOT NULL);
+`
+
+const indexDDL = `
+CREATE TABLE turns_ft (
+    id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
+    role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts VARCHAR);
+CREATE TABLE tool_calls_index (
+    id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, call_order INTEGER NOT NULL,
+    tool VARCHAR NOT NULL, path VARCHAR, cmd_prefix VARCHAR, act VARCHAR);
+CREATE TABLE files_index (
+    checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL,
+    file_path VARCHAR NOT NULL, change_type VARCHAR NOT NULL, blob BIGINT NOT NULL,
+    inferred BOOLEAN NOT NULL);
+CREATE TABLE session_facets (
+    session_id VARCHAR NOT NULL, user_email VARCHAR, git_branch VARCHAR, actor_type VARCHAR,
+    agent_id VARCHAR, captured_at TIMESTAMP, turn_count INTEGER, tool_call_count INTEGER,
+    file_count INTEGER, checkpoint_id VARCHAR, git_sha VARCHAR,
+    title VARCHAR, source VARCHAR, parent_session_id VARCHAR, started_at TIMESTAMP,
+    last_turn_at TIMESTAMP, files VARCHAR[], commits VARCHAR[], kind VARCHAR NOT NULL DEFAULT 'session',
+    left_paths VARCHAR[], left_blobs BIGINT[]);
+CREATE TABLE session_embeddings (
+    session_id VARCHAR NOT NULL, embedding FLOAT[], model VARCHAR NOT NULL,
+    generated_at TIMESTAMP NOT NULL);
+CREATE TABLE file_cooccurrence (
+    file_a VARCHAR NOT NULL, file_b VARCHAR NOT NULL, session_count INTEGER NOT NULL);
+CREATE TABLE index_state (
+    session_count INTEGER, turn_count INTEGER, embedding_dim INTEGER, last_indexed_at TIMESTAMP,
+    trained_to VARCHAR);
+CREATE TABLE session_commits (
+    session_id VARCHAR NOT NULL, checkpoint_id VARCHAR NOT NULL, git_sha VARCHAR NOT NULL,
+    user_email VARCHAR NOT NULL, inferred BOOLEAN NOT NULL, ts TIMESTAMP NOT NULL, turn INTEGER NOT NULL, lines INTEGER NOT NULL);
+CREATE TABLE rewrites_index (
+    user_email VARCHAR NOT NULL, old_sha VARCHAR NOT NULL, new_sha VARCHAR NOT NULL,
+    root_sha VARCHAR NOT NULL, last_sha VARCHAR NOT NULL);
+CREATE TABLE purged (id VARCHAR NOT NULL);
+CREATE TABLE ledger_cursor (ref VARCHAR NOT NULL, oid VARCHAR NOT NULL);
+`
+
+// together counts for each two files in how many sessions they stand among the first 50 that tools touched (db.MaxTogether).
+const together = `
+INSERT INTO file_cooccurrence WITH f AS (
+    SELECT session_id, path FROM tool_calls_index
+    WHERE path IS NOT NULL AND path <> '.' AND left(path, 1) NOT IN ('/', '~') AND session_id NOT IN (SELECT id FROM purged)
+    GROUP BY session_id, path QUALIFY row_number() OVER (PARTITION BY session_id ORDER BY min(call_order)) <= 50)
+SELECT a.path, b.path, count(*) FROM f a JOIN f b ON a.session_id = b.session_id AND a.path < b.path GROUP BY a.path, b.path`
+
+//nolint:gochecknoglobals // tables
+var (
+	dataTables = []table{
+		{"sessions", `SELECT id, parent, hash, captured_at, actor_type, agent_id, email, branch, source, native_id, forked_from, title,
+			started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry FROM sessions ORDER BY id`, columns("tttMtttttttt" + "MMiiiit")},
+		{"turns", `SELECT session, i, role, content, ts FROM turns WHERE session IN (SELECT id FROM sessions) ORDER BY rowid`, turn(moments)},
+		{"tool_calls", `SELECT session, i, tool, path, cmd, turn, failed, act, ts FROM tool_calls ORDER BY session, i`, call(false)},
+		{"checkpoints", `SELECT id, sha, branch, email, ts, actor_type, agent_id, patch_id, via FROM checkpoints ORDER BY ts, id`, columns("ttttMtttt")},
+		{"files_touched", `SELECT c.id, f.i, f.path, f.change, f.old_path, f.blob, c.ts FROM checkpoint_files f JOIN checkpoints c ON c.id = f.checkpoint ORDER BY c.ts, c.id, f.i`, file},
+		{"checkpoint_sessions", `SELECT checkpoint, session, inferred FROM checkpoint_sessions ORDER BY checkpoint, n`, columns("ttb")},
+		{"memories", `SELECT id, email, title, content, source, ts, actor_type, entry FROM memories ORDER BY id`, columns("tttttMtt")},
+		{"marks", `SELECT id, kind, n, ts, email FROM marks ORDER BY rowid`, columns("ttiMt")},
+		{"rewrites", `SELECT old, new, ts, email, entry, n FROM rewrites ORDER BY rowid`, columns("ttMtti")},
+		{"wrote", `SELECT sha, blob, session, path, lines, gone, ts, email FROM wrote ORDER BY rowid`, columns("tttttiMt")},
+		{"purged", `SELECT id FROM purged ORDER BY id`, columns("t")},
+		{"ledger_cursor", `SELECT ref, oid FROM cursor ORDER BY ref`, columns("tt")},
+	}
+	indexTables = []table{
+		{"turns_ft", `SELECT session, i, role, content, ts FROM turns ORDER BY rowid`, turn(texts)},
+		{"tool_calls_index", `SELECT session, i, tool, iif(failed, NULL, path), cmd, turn, failed, act, ts FROM tool_calls ORDER BY session, i`, call(true)},
+		{"files_index", `SELECT checkpoint, session, path, change, blob, inferred FROM shares ORDER BY rowid`, columns("ttttIb")},
+		{"session_facets", `SELECT session, email, branch, actor_type, agent_id, captured_at, turns, tools, files, checkpoint, sha, title, source, parent,
+			started_at, last_turn_at, shown, commits, kind, left_paths, left_blobs FROM facets ORDER BY session`, columns("tttttMiiittttt" + "MMLLtLK")},
+		{"session_embeddings", `SELECT session, embedding, model, generated_at FROM embeddings ORDER BY session, model`, columns("tVtM")},
+		{"index_state", `SELECT sessions, turns, dim, indexed_at, trained FROM index_state`, columns("iiiMt")},
+		{"session_commits", `SELECT session, checkpoint, sha, email, inferred, ts, turn, lines FROM ties ORDER BY rowid`, columns("ttttbMii")},
+		{"rewrites_index", `SELECT email, old, new, root, last FROM lineage ORDER BY rowid`, columns("ttttt")},
+		{"purged", `SELECT id FROM purged ORDER BY id`, columns("t")},
+		{"ledger_cursor", `SELECT ref, oid FROM cursor ORDER BY ref`, columns("tt")},
+	}
+)

@@ -1,0 +1,194 @@
+package tables
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/lock"
+)
+
+// Kind is one of the two databases.
+type Kind string
+
+// The databases, by the names of their files below .rekal/: what the ledgers say, and what recall reads.
+const (
+	Data  Kind = "data.db"
+	Index Kind = "index.db"
+)
+
+const (
+	fresh      = ".new"        // ends the name of a file that is being made
+	writerFile = "lock.tables" // is held by who makes one
+	patience   = 10 * time.Minute
+)
+
+// Open opens a database in a folder, in the state of the index, which is made where it is not there or behind. Slow is called
+// before that.
+func Open(ctx context.Context, dir string, kind Kind, from *db.DB, slow func()) (*DB, error) {
+	state, err := stateOf(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, string(kind))
+	held := (*lock.Lock)(nil)
+	for tries := 0; ; tries++ {
+		d, err := opened(ctx, path, kind, state)
+		if err == nil || !remakable(err) || tries == maxTries {
+			return d, errors.Join(err, held.Release())
+		}
+		if held == nil { // somebody else may make it just now
+			slow()
+			held, err = lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, patience)
+		} else {
+			err = remake(ctx, path, kind, from, state)
+		}
+		if err != nil {
+			return nil, errors.Join(err, held.Release())
+		}
+	}
+}
+
+// maxTries bounds how often one begins again: who makes the index anew removes what was made of the old one.
+const maxTries = 5
+
+// errBehind is a database of another state of the index.
+var errBehind = errors.New("database is behind")
+
+func remakable(err error) bool {
+	for _, kind := range []error{errBehind, errCorrupt, errSchema, fs.ErrNotExist} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// stateOf tells states of the index apart.
+func stateOf(ctx context.Context, from *db.DB) (string, error) {
+	at, err := db.Cursor(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	search, err := db.SearchState(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal([]any{at, search})
+	return string(text), err
+}
+
+func opened(ctx context.Context, path string, kind Kind, state string) (*DB, error) {
+	d, err := open(ctx, path, readOnly, schemaOf(kind))
+	if err != nil {
+		return nil, err
+	}
+	var have sql.NullString
+	err = d.sql.QueryRowContext(ctx, "SELECT comment FROM duckdb_tables() WHERE table_name = 'meta'").Scan(&have)
+	if err == nil && have.String != state {
+		err = errBehind
+	}
+	if err != nil {
+		return nil, errors.Join(classify(err), d.Close())
+	}
+	return d, nil
+}
+
+// remake makes a database from the index, beside the old one, and puts it in its place.
+func remake(ctx context.Context, path string, kind Kind, from *db.DB, state string) error {
+	if err := sweep(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("tables: %w", err)
+	}
+	schema := schemaOf(kind)
+	d, err := open(ctx, path+fresh, readWrite, schema)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(d.fill(ctx, schema, from, state), d.Close())
+	if err == nil {
+		err = os.Rename(path+fresh, path)
+	}
+	if err != nil {
+		return fmt.Errorf("tables: make %s: %w", kind, err)
+	}
+	return nil
+}
+
+// sweep removes what processes that died left behind; the lock is held.
+func sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), ".wal")
+		if ours := name == string(Data)+fresh || name == string(Index)+fresh; ours || name != e.Name() || orphan(name) {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// orphan reports whether a name is that of a folder that a dead process spilled data into.
+func orphan(name string) bool {
+	rest, ok := strings.CutPrefix(name, spillPrefix)
+	digits, _, _ := strings.Cut(rest, ".")
+	pid, err := strconv.Atoi(digits)
+	return ok && err == nil && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}
+
+// fill fills the tables.
+func (d *DB) fill(ctx context.Context, schema schema, from *db.DB, state string) error {
+	conn, err := d.sql.Conn(ctx)
+	if err != nil {
+		return classify(err)
+	}
+	defer conn.Close() // it goes back to where it came from
+	for _, t := range schema.tables {
+		err := fill(ctx, conn, t.name, func(row func(...any) error) error {
+			return from.Each(ctx, t.query, func(rows *db.Rows) error {
+				values, err := t.read(rows)
+				if err != nil {
+					return err
+				}
+				return row(values...)
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if schema.then != "" {
+		if _, err := conn.ExecContext(ctx, schema.then); err != nil {
+			return classify(err)
+		}
+	}
+	_, err = conn.ExecContext(ctx, "COMMENT ON TABLE meta IS '"+quote(state)+"'") // no row of any table
+	return classify(err)
+}
+
+// EngineVersion asks DuckDB for its version: "v1.4.1".
+func EngineVersion(ctx context.Context) (string, error) {
+	d, err := sql.Open("duckdb", ":memory:?threads=1")
+	if err != nil {
+		return "", fmt.Errorf("tables: %w", err)
+	}
+	defer d.Close() // nothing was written
+	var v string
+	if err := d.QueryRowContext(ctx, "SELECT version()").Scan(&v); err != nil {
+		return "", fmt.Errorf("tables: %w", err)
+	}
+	return v, nil
+}
