@@ -125,6 +125,21 @@ func TestLines(t *testing.T) {
 			want: []string{"mine a.go 1-3 " + sidA},
 		},
 		{
+			name: "a merge that a session resolved",
+			story: func(w *world) {
+				w.commit(2, "base", "a.go", "package a\n")
+				w.git("checkout", "-q", "-b", "topic")
+				w.commit(3, "theirs", "a.go", "package a\n\n"+secondly)
+				w.git("checkout", "-q", "main")
+				w.commit(4, "ours", "a.go", "package a\n\n// ours\n")
+				w.git("merge", "-q", "--no-commit", "-s", "ours", "topic")
+				w.add(sidA, append([]string{ask(sidA, 5, "merge it")}, edit(sidA, 6, "a.go", append(added(secondly), added(first)...)...)...)...)
+				w.commit(10, "merge", "a.go", "package a\n\n// ours\n"+secondly+first)
+				w.capture()
+			},
+			want: []string{"merge a.go 7-9 " + sidA}, // the rest of it is topic's
+		},
+		{
 			name: "an edit made after the commit",
 			story: func(w *world) {
 				w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 20, "a.go", added(first)...)...)...)

@@ -25,7 +25,7 @@ const (
 // not here (a partial clone), or damaged, nothing is told: it must not keep a session from being captured.
 func (g *gathered) wroteIn(c git.Commit) (changes []git.Change, out []session.Wrote) {
 	changes, err := g.Repo.Changes(c.OID)
-	if err != nil || len(c.Parents) > 1 || len(changes) > maxChanges {
+	if err != nil || len(changes) > maxChanges {
 		return changes, nil
 	}
 	for _, ch := range changes {
@@ -41,12 +41,35 @@ func (g *gathered) wroteIn(c git.Commit) (changes []git.Change, out []session.Wr
 		if len(edits) == 0 {
 			continue
 		}
-		lines, err := g.Repo.Lines(ch.Before, ch.OID)
+		lines, err := g.brought(c, ch)
 		if err == nil && len(lines.Added) <= maxAdded {
 			out = append(out, wroteLines(c, ch, lines, edits)...)
 		}
 	}
 	return changes, out
+}
+
+// brought is what a commit brought into a file: of a merge what none of its parents has.
+func (g *gathered) brought(c git.Commit, ch git.Change) (git.Lines, error) {
+	out, err := g.Repo.Lines(ch.Before, ch.OID)
+	for _, parent := range c.Parents[min(1, len(c.Parents)):] {
+		if err != nil {
+			break
+		}
+		var there *git.Content
+		if there, err = g.Repo.Content(parent); err != nil {
+			break
+		}
+		var other git.Lines
+		other, err = g.Repo.Lines(there.Blob(ch.Path, nil), ch.OID)
+		there.Close()
+		out.Gone = nil
+		out.Added = slices.DeleteFunc(out.Added, func(i int) bool {
+			_, brought := slices.BinarySearch(other.Added, i)
+			return !brought
+		})
+	}
+	return out, err
 }
 
 // before are the edits that were made before a commit, each once: those that a fork copied are its origin's.
