@@ -103,7 +103,7 @@ func (m *Materializer) asItIs(ctx context.Context, heads []ledger.Head, failed e
 		return nil, errors.Join(failed, fmt.Errorf("materialize: %w", err))
 	}
 	r, err := m.peek(ctx)
-	if failed == nil {
+	if failed == nil || err == nil && r.cursor.current(heads) { // somebody else has brought it up meanwhile
 		return r, err
 	}
 	if err != nil {

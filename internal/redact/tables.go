@@ -11,7 +11,6 @@ var (
 	// header is a row of names.
 	header = expr(`^[|\s]*["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30}(?:["'` + "`" + `]?(?:\s*\|\s*|\t|;|,| {2,}|, )["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30})*["'` + "`" + `]?[|\s]*$`)
 	// separates are what stands between cells, the most telling first.
-	//nolint:gochecknoglobals // read-only
 	separates = []*pattern{expr(`\|`), expr(`\t`), expr(`;`), expr(`,`), expr(` {2,}`)}
 	line      = expr(`\n[^\n]*`)
 	tuple     = expr(`\([^()\n]*\)`)
