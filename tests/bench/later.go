@@ -111,7 +111,7 @@ func (s *scratch) grow(ctx context.Context) error {
 	s.times("CatchUp, inside", catchUps)
 	s.times("git rekal log, which catches up", readers)
 	s.times("git rekal log, when nothing is new", idle)
-	s.row("data.db, index.db", "%s, %s", megabytes(s.size("data.db")), megabytes(s.size("index.db")))
+	s.row("recall.db; data.db, index.db", "%s; %s, %s", megabytes(s.size("recall.db")), megabytes(s.size("data.db")), megabytes(s.size("index.db")))
 	return s.forget()
 }
 

@@ -63,7 +63,7 @@ func (s *scratch) build(ctx context.Context) error {
 		return err
 	}
 	s.row("git rekal index", "%.1f s, %.0f turns/s; CPU %.1f s, peak %s", own.took.Seconds(), s.rate(own), own.cpu.Seconds(), megabytes(own.memory))
-	s.row("data.db, index.db", "%s, %s", megabytes(s.size("data.db")), megabytes(s.size("index.db")))
+	s.row("recall.db; data.db, index.db", "%s; %s, %s", megabytes(s.size("recall.db")), megabytes(s.size("data.db")), megabytes(s.size("index.db")))
 	if missing("sqlite3") {
 		s.row("SQLite FTS5", "skipped: there is no sqlite3")
 		return nil
