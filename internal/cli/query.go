@@ -149,8 +149,17 @@ func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.
 	return err
 }
 
-// tables opens a database for SQL, as the index is now.
-func (app *App) tables(ctx context.Context, m *materialize.Materializer, ofIndex bool) (*tables.DB, error) {
+// tables opens a database for SQL, as the index is now; again where that was made anew meanwhile.
+func (app *App) tables(ctx context.Context, m *materialize.Materializer, ofIndex bool) (d *tables.DB, err error) {
+	for range 5 {
+		if d, err = app.tablesOnce(ctx, m, ofIndex); !errors.Is(err, tables.ErrMoved) {
+			break
+		}
+	}
+	return d, err
+}
+
+func (app *App) tablesOnce(ctx context.Context, m *materialize.Materializer, ofIndex bool) (*tables.DB, error) {
 	index, err := m.Open(ctx)
 	if err != nil {
 		return nil, err

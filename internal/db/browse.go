@@ -118,7 +118,7 @@ type LogRow struct {
 	Inferred       bool
 }
 
-// Log reads the latest checkpoints of data.db, newest first, a row for each session of
+// Log reads the latest checkpoints, newest first, a row for each session of
 // each that is not purged. An import is as late as its sessions.
 func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
 	rows, err := d.Query(ctx, `WITH t AS (SELECT checkpoint, max(last_turn_at) AS took FROM checkpoints c JOIN checkpoint_sessions l ON l.checkpoint = c.id

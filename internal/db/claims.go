@@ -15,7 +15,7 @@ type Claim struct {
 // contested are the IDs that more than one ledger names.
 const contested = `SELECT id FROM claims GROUP BY id HAVING count(*) > 1`
 
-// Claims reads from data.db who names some IDs, and who names those that more than one ledger names.
+// Claims reads who names some IDs, and who names those that more than one ledger names.
 func Claims(ctx context.Context, q Querier, ids []string) ([]Claim, error) {
 	rows, err := q.Query(ctx, `SELECT id, email, entry, credible FROM claims
 		WHERE id IN (SELECT value FROM json_each(?)) OR id IN (`+contested+`) ORDER BY id, email`, ids)

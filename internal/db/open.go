@@ -50,9 +50,10 @@ type DB struct {
 	sql  *sql.DB
 	mode Mode
 	path string
+	file os.FileInfo // as it was opened
 }
 
-// Sizes, in bytes: a page of a run fits into a page of the file (runs.go). Of a large file so much is mapped, and so much of the log
+// Sizes, in bytes: a page of a run fits into a page of the file (search.go). Of a large file so much is mapped, and so much of the log
 // stays when it was written back.
 const (
 	filePage = 16 << 10
@@ -176,9 +177,8 @@ func (d *DB) check(ctx context.Context, path string, fresh bool) error {
 	if id != application || version != Version {
 		return fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, Version)
 	}
-	info, err := os.Stat(path)
-	if err == nil && info.Size() < pages*size && !hasLog(path) {
-		err = fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, info.Size(), pages*size)
+	if d.file, err = os.Stat(path); err == nil && d.file.Size() < pages*size && !hasLog(path) {
+		err = fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, d.file.Size(), pages*size)
 	}
 	return err
 }
@@ -251,9 +251,15 @@ func (d *DB) Size() (int64, error) {
 	return info.Size(), nil
 }
 
+// Stands reports whether the file is the one at its path still, and was not made anew.
+func (d *DB) Stands() bool {
+	now, err := os.Stat(d.path)
+	return err == nil && (d.file == nil || os.SameFile(d.file, now))
+}
+
 // Copy is the same in memory, to be written to: in the state that a reader sees.
 func (d *DB) Copy(ctx context.Context) (*DB, error) {
-	to := &DB{sql: sql.OpenDB(connector{"file::memory:?_mutex=no", Fresh}), mode: ReadOnly, path: d.path}
+	to := &DB{sql: sql.OpenDB(connector{"file::memory:?_mutex=no", Fresh}), mode: ReadOnly, path: d.path, file: d.file}
 	to.sql.SetMaxOpenConns(1)
 	err := d.backup(ctx, to)
 	if err != nil {

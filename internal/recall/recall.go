@@ -71,7 +71,7 @@ func (e *UsageError) Unwrap() error { return e.Err }
 // snippetSize is how much of the best passage a result shows, in characters.
 const snippetSize = 240
 
-// Recall answers a request from index.db.
+// Recall answers a request from the index.
 func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
 	out := result.Recall{
 		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},

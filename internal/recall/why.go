@@ -36,7 +36,7 @@ var ErrNoFile = errors.New("no such file")
 // askedBytes is how much of the lines asked about chooses the passage that a result shows.
 const askedBytes = 1000
 
-// Why answers from index.db and the history of the code: which commits brought the lines, and which
+// Why answers from the index and the history of the code: which commits brought the lines, and which
 // sessions stand behind these, those that explain most lines first.
 func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (result.Recall, error) {
 	out := result.Recall{Schema: result.Schema, Results: []result.Hit{}, Filters: result.Filters{Checkpoint: req.Checkpoint}}

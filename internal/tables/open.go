@@ -46,12 +46,10 @@ type DB struct {
 	left atomic.Bool // a statement runs that could not be stopped
 }
 
-// catalog is the name under which a file is attached; see Open.
+// catalog is the name under which a file is attached; see attach.
 const catalog = "rekal"
 
-// settings of the engine. 192 MB keeps a process below its 250 MB, and who writes has two files
-// open; what needs more spills to disk. What is read is small, and handing it to a second thread
-// costs more than it saves: with one, a recall takes a tenth to a quarter less time. Extensions
+// settings of the engine. 192 MB keeps a process below its 250 MB; what needs more spills to disk. Extensions
 // are never fetched: DuckDB's core is all that is used. Who only reads has no business with more
 // than a gigabyte of disk.
 func settings(mode mode) string {
@@ -62,16 +60,11 @@ func settings(mode mode) string {
 	return first + "&autoinstall_known_extensions=false&autoload_known_extensions=false"
 }
 
-// layout of new files. With blocks of DuckDB's smallest size, 16 KB, a run is read at a fiftieth of
-// the speed (see pageSize); an index that grew by many small commits is the smaller, the
-// smaller they are. Row groups are small,
-// because one is compressed when it is full and again when rows are added to it: 225,000 turns
-// were written for 1.3 s of processor time instead of 7, and adding a session to them costs half.
+// layout of new files. With small row groups 225,000 turns were written for 1.3 s of processor time instead of 7.
 // The storage version is the first that knows zstd.
 const layout = "BLOCK_SIZE 65536, ROW_GROUP_SIZE 8192, STORAGE_VERSION 'v1.2.0'"
 
-// unused are ways to compress that are not tried. To try them is most of what a small commit costs:
-// without them a session is added for 200 ms of processor time instead of 320, 225,000 turns are
+// unused are ways to compress that are not tried: without them 225,000 turns were
 // written in 70 s instead of 82, and the files are 2 to 6 % larger.
 const unused = "fsst,dict_fsst,alp,alprd,chimp,patas"
 

@@ -34,7 +34,7 @@ const (
 )
 
 // Open opens a database in a folder, in the state of the index, which is made where it is not there or behind. Slow is called
-// before that.
+// before that. It returns ErrMoved where the index is not the one that stands there any more.
 func Open(ctx context.Context, dir string, kind Kind, from *db.DB, slow func()) (*DB, error) {
 	state, err := stateOf(ctx, from)
 	if err != nil {
@@ -61,6 +61,9 @@ func Open(ctx context.Context, dir string, kind Kind, from *db.DB, slow func()) 
 
 // maxTries bounds how often one begins again: who makes the index anew removes what was made of the old one.
 const maxTries = 5
+
+// ErrMoved says that the index was made anew meanwhile: it must be opened again.
+var ErrMoved = errors.New("the index was made anew")
 
 // errBehind is a database of another state of the index.
 var errBehind = errors.New("database is behind")
@@ -107,7 +110,7 @@ func opened(ctx context.Context, path string, kind Kind, state string) (*DB, err
 // remake makes a database from the index, beside the old one, and puts it in its place.
 func remake(ctx context.Context, path string, kind Kind, from *db.DB, state string) error {
 	if err := sweep(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("tables: %w", err)
+		return err
 	}
 	schema := schemaOf(kind)
 	d, err := open(ctx, path+fresh, readWrite, schema)
@@ -115,6 +118,9 @@ func remake(ctx context.Context, path string, kind Kind, from *db.DB, state stri
 		return err
 	}
 	err = errors.Join(d.fill(ctx, schema, from, state), d.Close())
+	if err == nil && !from.Stands() { // what it was made of may have had to go
+		return errors.Join(ErrMoved, sweep(filepath.Dir(path)))
+	}
 	if err == nil {
 		err = os.Rename(path+fresh, path)
 	}
@@ -124,17 +130,34 @@ func remake(ctx context.Context, path string, kind Kind, from *db.DB, state stri
 	return nil
 }
 
+// Forget removes the databases, with what processes that died left of them. Who is making one ends first.
+func Forget(ctx context.Context, dir string) error {
+	held, err := lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, patience)
+	if err != nil {
+		return fmt.Errorf("tables: %w", err)
+	}
+	err = sweep(dir)
+	for _, kind := range []Kind{Data, Index} {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(dir, string(kind))))
+	}
+	return errors.Join(err, held.Release())
+}
+
 // sweep removes what processes that died left behind; the lock is held.
 func sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return fmt.Errorf("tables: %w", err)
 	}
 	for _, e := range entries {
-		name := strings.TrimSuffix(e.Name(), ".wal")
-		if ours := name == string(Data)+fresh || name == string(Index)+fresh; ours || name != e.Name() || orphan(name) {
+		left := false
+		for _, kind := range []Kind{Data, Index} {
+			rest, ours := strings.CutPrefix(e.Name(), string(kind))
+			left = left || ours && (rest == fresh || rest == ".wal" || rest == fresh+".wal")
+		}
+		if left || orphan(e.Name()) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return err
+				return fmt.Errorf("tables: %w", err)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/tables"
 )
 
 // CheckedOutError is a worktree in which a ledger is checked out, whose files would keep what is
@@ -62,5 +63,8 @@ func (w *Workspace) Forget(ctx context.Context) error {
 	if err := m.Forget(ctx); err != nil {
 		return w.Gone(err)
 	}
-	return w.Gone(m.CatchUp(ctx))
+	if err := m.CatchUp(ctx); err != nil {
+		return w.Gone(err)
+	}
+	return w.Gone(tables.Forget(ctx, w.RekalDir())) // behind the index: what is made from now on is made of the new one
 }
