@@ -10,10 +10,10 @@ package audit
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -59,7 +59,7 @@ const Excluded = "excluded"
 const gone = "[" + Excluded + "]"
 
 // marker is what redaction puts in the place of a text.
-var marker = regexp.MustCompile(`\[REDACTED:([a-z0-9-]+)\]|\[(private|excluded)\]`)
+var marker = lazy.Expr(`\[REDACTED:([a-z0-9-]+)\]|\[(private|excluded)\]`)
 
 // Findings compares an entry with what redaction made of it.
 func Findings(before, after session.Entry) []Finding {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -218,7 +218,7 @@ func (c *hookCommand) reason(w *workspace.Workspace, author workspace.Author) (v
 }
 
 // rewriteLine is a line that git gives to post-rewrite: old and new OID, and maybe more.
-var rewriteLine = regexp.MustCompile(`^([0-9a-f]{40}) ([0-9a-f]{40})(?: |$)`)
+var rewriteLine = lazy.Expr(`^([0-9a-f]{40}) ([0-9a-f]{40})(?: |$)`)
 
 // maxInput bounds how much of stdin is read: 16 MB are about 190,000 commits.
 const maxInput = 16 << 20

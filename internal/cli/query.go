@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -60,7 +60,7 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 }
 
 // idForm is what a whole ID, or a beginning of one that is long enough, looks like.
-var idForm = regexp.MustCompile(`^0[0-9A-Za-z]{7,25}$`)
+var idForm = lazy.Expr(`^0[0-9A-Za-z]{7,25}$`)
 
 func (c *queryCommand) validate(args []string) error {
 	c.sql = strings.TrimSpace(strings.Join(args, " "))

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // Config holds the settings of one repository.
@@ -301,7 +302,7 @@ func (c *Config) remotes(conf map[string]string) {
 }
 
 // credentials finds what stands before the host of a URL: a user, perhaps with a password.
-var credentials = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*://)([^/]*)@`)
+var credentials = lazy.Expr(`^([A-Za-z][A-Za-z0-9+.-]*://)([^/]*)@`)
 
 // Plain is a URL without credentials, so that no second copy of them is written down. Over HTTP the
 // user goes, too: it may be a token, and says nothing of the place.

@@ -17,6 +17,9 @@ import (
 // variables, `git -c` and conditional includes). It returns ErrNoIdentity, with git's
 // first line, when git has none.
 func (r *Repo) Identity(ctx context.Context) (Signature, error) {
+	if sig, ok := r.plainIdentity(); ok {
+		return sig, nil
+	}
 	out, err := r.run(ctx, "var", "GIT_COMMITTER_IDENT")
 	var refused *exec.ExitError
 	if errors.As(err, &refused) {
@@ -74,6 +77,14 @@ func (r *Repo) Version(ctx context.Context) ([]int, error) {
 // Config reads the whole configuration as git resolves it: lower-cased keys (but for the
 // middle part) to their values, the one that counts last.
 func (r *Repo) Config(ctx context.Context) (map[string][]string, error) {
+	if conf, ok := r.plainConfig(); ok {
+		return conf, nil
+	}
+	return r.askConfig(ctx)
+}
+
+// askConfig asks git.
+func (r *Repo) askConfig(ctx context.Context) (map[string][]string, error) {
 	out, err := r.run(ctx, "config", "--list", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("git: read configuration: %w", err)

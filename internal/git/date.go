@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // ErrDate is text that git does not take for a date.
@@ -38,10 +39,10 @@ func (r *Repo) Date(ctx context.Context, text string) (time.Time, error) {
 const endOfTime = 1 << 40
 
 var (
-	isoDay    = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}`)
-	onlyDay   = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
-	position  = regexp.MustCompile(`^[-+]?\d{0,8}$`) // of a reflog; a Unix time has more digits
-	dateWords = regexp.MustCompile(`[A-Za-z]+`)
+	isoDay    = lazy.Expr(`^\d{4}-\d{2}-\d{2}`)
+	onlyDay   = lazy.Expr(`^\d{4}-\d{2}-\d{2}$`)
+	position  = lazy.Expr(`^[-+]?\d{0,8}$`) // of a reflog; a Unix time has more digits
+	dateWords = lazy.Expr(`[A-Za-z]+`)
 )
 
 // plainDate is a text for git, which takes anything with a digit for some date.

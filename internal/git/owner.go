@@ -7,9 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // OwnerError is a repository that git does not trust, because it belongs to another user.
@@ -49,7 +50,7 @@ func (r *Repo) checkOwner() error {
 }
 
 // trust is what git advises.
-var trust = regexp.MustCompile(`(?s)git config --global --add safe\.directory .*`)
+var trust = lazy.Expr(`(?s)git config --global --add safe\.directory .*`)
 
 // owned reports whether a path belongs to the process's user; what is not there does.
 func owned(path string) bool {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // Moment is a past state of all ledgers: one's own at a commit, everybody else's as far as
@@ -58,10 +58,10 @@ type resolver struct {
 }
 
 // momentForm takes "main@{yesterday}~2" apart.
-var momentForm = regexp.MustCompile(`^([^~^]*?)(?:@\{([^{}]*)\})?([~^].*)?$`)
+var momentForm = lazy.Expr(`^([^~^]*?)(?:@\{([^{}]*)\})?([~^].*)?$`)
 
 // branchWords stand in braces and are no date: main@{upstream}, @{-1}.
-var branchWords = regexp.MustCompile(`^(u|upstream|push|-\d+)$`)
+var branchWords = lazy.Expr(`^(u|upstream|push|-\d+)$`)
 
 func (w *resolver) resolve(ctx context.Context, text string) (Moment, error) {
 	form := momentForm.FindStringSubmatch(text)
@@ -119,7 +119,7 @@ func (w *resolver) dated(ctx context.Context, from git.OID, date, way string) (M
 }
 
 // hex40 is a commit's OID or its beginning, as git takes it.
-var hex40 = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
+var hex40 = lazy.Expr(`^[0-9a-fA-F]{4,40}$`)
 
 // base finds the commit that the first part of a text names.
 func (w *resolver) base(ctx context.Context, base string) (git.OID, error) {

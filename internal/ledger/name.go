@@ -3,11 +3,11 @@ package ledger
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/oklog/ulid/v2"
 )
 
@@ -30,7 +30,7 @@ func (n segmentName) path(part int) string {
 
 // segmentPath is what segmentName.path makes, and so is isSegment; nothing else below segments/
 // is read.
-var segmentPath = regexp.MustCompile(`^segments/(\d{4}/\d\d/\d\d)/([0-7][0-9A-HJKMNP-TV-Z]{25})(\.\d{1,6})?\.ndjson$`)
+var segmentPath = lazy.Expr(`^segments/(\d{4}/\d\d/\d\d)/([0-7][0-9A-HJKMNP-TV-Z]{25})(\.\d{1,6})?\.ndjson$`)
 
 // isSegment reports whether a path is a segment's: its folder is the day in its name.
 func isSegment(path string) bool {
@@ -38,7 +38,7 @@ func isSegment(path string) bool {
 	return m != nil && Segment{Path: path}.Time().Format("2006/01/02") == m[1]
 }
 
-var dayPath = regexp.MustCompile(`^\d{4}(/\d\d){0,2}$`)
+var dayPath = lazy.Expr(`^\d{4}(/\d\d){0,2}$`)
 
 // until passes days, and segments up to a time, by their paths below segments/.
 func until(limit time.Time) func(path string) bool {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -57,7 +57,7 @@ func missing(targets []Target, tip git.OID) error {
 	return &TargetError{Target: targets[0]}
 }
 
-var targetForm = regexp.MustCompile(`^([0-9A-Za-z]+)(?::(title|-1|\d{1,9}))?$`)
+var targetForm = lazy.Expr(`^([0-9A-Za-z]+)(?::(title|-1|\d{1,9}))?$`)
 
 // ParseTarget reads ID, ID:TURN or ID:title, where ID may be the beginning of a session's, a memory's or
 // a checkpoint's; see Resolve.

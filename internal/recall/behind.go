@@ -3,13 +3,13 @@ package recall
 import (
 	"context"
 	"errors"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // Bounds of the search for what commits were made of.
@@ -166,7 +166,7 @@ func (b *behind) unseen(ctx context.Context, s source) ([][]attribution.Claim, e
 }
 
 // revertOf is how git begins the line that names what a commit reverts.
-var revertOf = regexp.MustCompile(`(?m)^This reverts commit ([0-9a-f]{40})`)
+var revertOf = lazy.Expr(`(?m)^This reverts commit ([0-9a-f]{40})`)
 
 // reverted is what stood before the commit that another one reverts: that brings back lines of it.
 func (b *behind) reverted(id git.OID) []git.OID {

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/search"
 )
 
@@ -53,7 +53,7 @@ func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Ask
 }
 
 // abbreviated is a prefix of a commit's OID as git takes it.
-var abbreviated = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
+var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,40}$`)
 
 // commits are what a revision stands for: the commit itself, and those that it
 // was before and became after an amend or a rebase; and those that it was made of where no

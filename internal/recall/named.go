@@ -2,19 +2,19 @@ package recall
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/search"
 )
 
 // shaWord is what may be a commit among the words of a question: as much as git shows of one, or
 // more.
-var shaWord = regexp.MustCompile(`\b[0-9a-fA-F]{7,40}\b`)
+var shaWord = lazy.Expr(`\b[0-9a-fA-F]{7,40}\b`)
 
 // maxNamed is how many commits a question names.
 const maxNamed = 100

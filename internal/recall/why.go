@@ -8,7 +8,6 @@ import (
 	"math"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 )
@@ -78,7 +78,7 @@ type target struct {
 }
 
 // lineSuffix takes "jwt.go:10,20" apart.
-var lineSuffix = regexp.MustCompile(`(?s)^(.+):(\d+)(?:,(\d+))?$`)
+var lineSuffix = lazy.Expr(`(?s)^(.+):(\d+)(?:,(\d+))?$`)
 
 // blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
 func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (target, error) {

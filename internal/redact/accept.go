@@ -1,9 +1,10 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // offer is what stands behind a name and may be its value.
@@ -165,19 +166,19 @@ func unsaid(v string) bool { return strings.ContainsAny(v, digitSet) && !constan
 
 var (
 	// identifier is a name of code, with a number at its end perhaps; constant one of a value.
-	identifier = regexp.MustCompile(`^[A-Za-z_.]+\d?$`)
-	constant   = regexp.MustCompile(`^[A-Z_][A-Z\d_]+$|^[A-Z]+-\d+$`)
-	call       = regexp.MustCompile(`\w\(`)
+	identifier = lazy.Expr(`^[A-Za-z_.]+\d?$`)
+	constant   = lazy.Expr(`^[A-Z_][A-Z\d_]+$|^[A-Z]+-\d+$`)
+	call       = lazy.Expr(`\w\(`)
 	// symbol is a name of code.
-	symbol = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+	symbol = lazy.Expr(`^[A-Za-z_]\w*$`)
 	// typed stands before a type: the signs of a pointer and of a list.
-	typed = regexp.MustCompile(`[*\]]`)
+	typed = lazy.Expr(`[*\]]`)
 	// parameter is the name of one, behind its type.
-	parameter = regexp.MustCompile(`^ (?:\*|\w+[,)])`)
+	parameter = lazy.Expr(`^ (?:\*|\w+[,)])`)
 	// assignment is a part of code that gives something to a name.
-	assignment = regexp.MustCompile(`^[A-Za-z_][\w.]*=[^=]`)
+	assignment = lazy.Expr(`^[A-Za-z_][\w.]*=[^=]`)
 	// regexClass ends a class of a regular expression.
-	regexClass = regexp.MustCompile(`^\][{+*]`)
+	regexClass = lazy.Expr(`^\][{+*]`)
 	// prefixedSum is a hash behind words, as caches are called.
-	prefixedSum = regexp.MustCompile(`^[a-z\d_]+-(?:[a-z\d_]+-)*[0-9a-f]{32,}$`)
+	prefixedSum = lazy.Expr(`^[a-z\d_]+-(?:[a-z\d_]+-)*[0-9a-f]{32,}$`)
 )

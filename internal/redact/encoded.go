@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // minEncoded is the shortest base64 that is looked into, in bytes.
@@ -125,7 +127,7 @@ func madeUpAt(t string, i int) (lo, hi int) {
 }
 
 // operand stands behind a part of an expression.
-var operand = expr(`^ [=!>|&+*?%^/{]`)
+var operand = lazy.Expr(`^ [=!>|&+*?%^/{]`)
 
 // notMadeUp is arithmetic, a version, an address, an anchor, an escape, a variable, code.
-var notMadeUp = expr(`[+*$#@^&~]\pL?\d+(?:\D|$)|#[\da-f]{6}|#[a-z]+-\d|\.\pL{2,5}#|(?:^|\D)\d+[+*^]|@v?\d|@[A-Za-z-]+\.[A-Za-z]|%[\dA-Fa-f]{2}|%\d*[a-z]|[!?&+]{2}|\?\.|[!?]\.|#(?:define|if|else|end|undef|include|pragma)|(?i:utf-?8|^rfc|^https?)|^[$@#&!?]|\.[a-z]+\?|&[a-z]+=|[!?]\d$`)
+var notMadeUp = lazy.Expr(`[+*$#@^&~]\pL?\d+(?:\D|$)|#[\da-f]{6}|#[a-z]+-\d|\.\pL{2,5}#|(?:^|\D)\d+[+*^]|@v?\d|@[A-Za-z-]+\.[A-Za-z]|%[\dA-Fa-f]{2}|%\d*[a-z]|[!?&+]{2}|\?\.|[!?]\.|#(?:define|if|else|end|undef|include|pragma)|(?i:utf-?8|^rfc|^https?)|^[$@#&!?]|\.[a-z]+\?|&[a-z]+=|[!?]\d$`)

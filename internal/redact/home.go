@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // homes turns the paths of home folders into "~": one's own, wherever it is, and what
@@ -11,7 +13,7 @@ import (
 // lies below says what was done.
 type homes struct {
 	path, name   string // the user's, as it is and as agents make a folder's name of it
-	own, encoded *regexp.Regexp
+	own, encoded *lazy.Regexp
 }
 
 const (
@@ -23,8 +25,8 @@ const (
 )
 
 var (
-	unixHome    = expr(beginsPath + `(?:/home|(?:/mnt)?(?:/[a-z])?/Users|/var/home|/export/home|/usr/home)/` + userName + endsPath)
-	windowsHome = expr(beginsPath + `[A-Za-z]:[\\/]{1,4}Users[\\/]{1,4}` + userName + endsPath)
+	unixHome    = lazy.Expr(beginsPath + `(?:/home|(?:/mnt)?(?:/[a-z])?/Users|/var/home|/export/home|/usr/home)/` + userName + endsPath)
+	windowsHome = lazy.Expr(beginsPath + `[A-Za-z]:[\\/]{1,4}Users[\\/]{1,4}` + userName + endsPath)
 )
 
 func newHomes(own string) homes {
@@ -32,11 +34,11 @@ func newHomes(own string) homes {
 	if len(own) < 3 || !strings.ContainsAny(own, `/\`) {
 		return homes{}
 	}
-	encoded := regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(own, "-")
+	encoded := lazy.Expr(`[^A-Za-z0-9]`).ReplaceAllString(own, "-")
 	return homes{
 		path: own, name: encoded,
-		own:     regexp.MustCompile(beginsPath + regexp.QuoteMeta(own) + endsPath),
-		encoded: regexp.MustCompile(`(/)` + regexp.QuoteMeta(encoded) + `(-|/|$|["'\s])`),
+		own:     lazy.Expr(beginsPath + regexp.QuoteMeta(own) + endsPath),
+		encoded: lazy.Expr(`(/)` + regexp.QuoteMeta(encoded) + `(-|/|$|["'\s])`),
 	}
 }
 
@@ -62,7 +64,7 @@ func (h homes) replace(s string) string {
 
 // peopleAround replaces people's homes around a word that each holds. The expression sees no more of
 // the text than one can take up: over all of it, it would take longer than all rules.
-func peopleAround(s, word string, re *pattern) string {
+func peopleAround(s, word string, re *lazy.Regexp) string {
 	const back, ahead = 24, 48
 	var out strings.Builder
 	done := 0
@@ -96,7 +98,7 @@ func peopleAround(s, word string, re *pattern) string {
 
 // replaceAll puts "~" between the first and the last group of each match. What ends one path
 // may begin the next, so it looks again until nothing changes.
-func replaceAll(re *regexp.Regexp, s string) string {
+func replaceAll(re *lazy.Regexp, s string) string {
 	for {
 		var out strings.Builder
 		done := 0

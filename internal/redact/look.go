@@ -3,6 +3,8 @@ package redact
 import (
 	"strings"
 	"unicode"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // look is how little a value looks like what stands in text and code anyway.
@@ -122,23 +124,23 @@ func turns(v string) int {
 
 var (
 	// callForm is a call, an index or an expression.
-	callForm = expr(`^[\w.:>-]*[(\[{].*[)\]};,]$|^[&*!@#?~]|[({\[]$|\w\.\w+\.`)
+	callForm = lazy.Expr(`^[\w.:>-]*[(\[{].*[)\]};,]$|^[&*!@#?~]|[({\[]$|\w\.\w+\.`)
 	// regexForm is a regular expression.
-	regexForm = expr(`\[\^?(?:0-9|a-z|A-Z)|\(\?[:i<=!]`)
+	regexForm = lazy.Expr(`\[\^?(?:0-9|a-z|A-Z)|\(\?[:i<=!]`)
 	// sumOf is a name with something added to it, or added to a string.
-	sumOf = expr(`^(?:[A-Za-z_][\w.]*[+*]\d{1,3}|\d+[+*][A-Za-z_][\w.]*|\+[A-Za-z_][\w.]*)$`)
+	sumOf = lazy.Expr(`^(?:[A-Za-z_][\w.]*[+*]\d{1,3}|\d+[+*][A-Za-z_][\w.]*|\+[A-Za-z_][\w.]*)$`)
 	// dotted is a chain of names, or a file.
-	dotted = expr(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)
+	dotted = lazy.Expr(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)
 	// madeUp is words with signs between them and a number behind or before, as people make passwords.
-	madeUp         = expr(`^(?:\pL*\p{Ll}\pL*[-_.+!]+)+(?:\pL*\p{Ll}\pL*[-_.]?)?\d{1,4}!?$|^\d{1,4}(?:[-_.+!]\pL*\p{Ll}\pL*)+$`)
-	wordsWithSigns = expr(`^\pL+(?:[-_.!#+]+\pL+)+[!#]?$`)
-	twoDigits      = expr(`\d\d`)
+	madeUp         = lazy.Expr(`^(?:\pL*\p{Ll}\pL*[-_.+!]+)+(?:\pL*\p{Ll}\pL*[-_.]?)?\d{1,4}!?$|^\d{1,4}(?:[-_.+!]\pL*\p{Ll}\pL*)+$`)
+	wordsWithSigns = lazy.Expr(`^\pL+(?:[-_.!#+]+\pL+)+[!#]?$`)
+	twoDigits      = lazy.Expr(`\d\d`)
 	// numberThenSign ends no name.
-	numberThenSign = expr(`^\pL[\pL_.-]{2,}\d{2,}[-_%#*]$`)
+	numberThenSign = lazy.Expr(`^\pL[\pL_.-]{2,}\d{2,}[-_%#*]$`)
 	// digitInWord is a digit that stands for the letter that it looks like.
-	digitInWord = expr(`(?:\p{Ll}|^\p{Lu})[013457]\p{Ll}`)
+	digitInWord = lazy.Expr(`(?:\p{Ll}|^\p{Lu})[013457]\p{Ll}`)
 	// sumForm is a hash or an ID, which gives no access where nothing says so.
-	sumForm = expr(`^(?:0x)?[0-9a-fA-F-]{7,}$`)
+	sumForm = lazy.Expr(`^(?:0x)?[0-9a-fA-F-]{7,}$`)
 )
 
 // isSumForm reports whether a value may be mentioned without being a secret.
@@ -156,6 +158,6 @@ func phrase(v string) bool {
 }
 
 var (
-	phraseForm  = expr(`^[\pL\d]+(?: [\pL\d!-]+)+$`)
-	messageWord = expr(`(?i)\b(?:the|an?|of|if|by|as|be|it|this|that|new|old|used?|has|no|set|get|can|will|when|should|characters?|chars|must|least|most|than|enter|your|please|invalid|wrong|not|is|are|to|for|and|or|with|from|in|on|at|days?|hours?|minutes?|seconds?|times?|expire[ds]?|required|failed|error|login|user|bits?|bytes?)\b`)
+	phraseForm  = lazy.Expr(`^[\pL\d]+(?: [\pL\d!-]+)+$`)
+	messageWord = lazy.Expr(`(?i)\b(?:the|an?|of|if|by|as|be|it|this|that|new|old|used?|has|no|set|get|can|will|when|should|characters?|chars|must|least|most|than|enter|your|please|invalid|wrong|not|is|are|to|for|and|or|with|from|in|on|at|days?|hours?|minutes?|seconds?|times?|expire[ds]?|required|failed|error|login|user|bits?|bytes?)\b`)
 )

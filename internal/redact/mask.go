@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -29,8 +30,8 @@ const (
 )
 
 var (
-	privateTag = expr(`(?i)(?:<|&lt;)\s*(/?)\s*private(?:\s[^<>]*?)?(?:>|&gt;)`)
-	marker     = expr(`\[REDACTED:([a-z0-9-]+)\]`)
+	privateTag = lazy.Expr(`(?i)(?:<|&lt;)\s*(/?)\s*private(?:\s[^<>]*?)?(?:>|&gt;)`)
+	marker     = lazy.Expr(`\[REDACTED:([a-z0-9-]+)\]`)
 )
 
 // saysPrivate reports whether the word stands in s, in any case. It looks for the letter that is rare.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 const digitSet = "0123456789"
@@ -151,7 +153,7 @@ func meant(word, before string, glued, upper bool) (k kind, weak, ok bool) {
 	return password, false, found && len(ending) <= 3 // "passwordnya", "passwordet"
 }
 
-var pin = expr(`^\d{4,8}#?$`)
+var pin = lazy.Expr(`^\d{4,8}#?$`)
 
 // isFlag reports whether before ends in the dashes and words that begin a flag.
 func isFlag(before string) bool {
@@ -225,13 +227,13 @@ func foreignName(t string, at window) (name, bool) {
 const maxEnding = 8
 
 // forToken is a name that is not a password's.
-var forToken = expr(`(?i)api|token|jeton|токен|トークン|토큰|令牌|schlüssel|sleutel|nyckel|nøkkel|nøgle|avain|cl[ée]|chave|chiave|cheie|anahtar|klucz|kľúč|klíč|ключ|khóa|kunci|钥|鑰|キー|鍵|키`)
+var forToken = lazy.Expr(`(?i)api|token|jeton|токен|トークン|토큰|令牌|schlüssel|sleutel|nyckel|nøkkel|nøgle|avain|cl[ée]|chave|chiave|cheie|anahtar|klucz|kľúč|klíč|ключ|khóa|kunci|钥|鑰|キー|鍵|키`)
 
 // number is a name for one.
-var number = expr(`(?i)code$|番号`)
+var number = lazy.Expr(`(?i)code$|番号`)
 
 // forWifi is a key that people think up.
-var forWifi = expr(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)
+var forWifi = lazy.Expr(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)
 
 // contextName is a word for logging in.
 func contextName(t string, at window) (name, bool) {
@@ -253,7 +255,7 @@ func contextName(t string, at window) (name, bool) {
 }
 
 // methods are the rest of the name of what is called.
-var methods = expr(`^(?:\.\w+)*\(`)
+var methods = lazy.Expr(`^(?:\.\w+)*\(`)
 
 func isLetter(c byte) bool { return isLower(c) || 'A' <= c && c <= 'Z' }
 func isUpper(c byte) bool  { return 'A' <= c && c <= 'Z' }

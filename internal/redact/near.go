@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // tie is how clearly a text gives a value to a name.
@@ -84,7 +86,7 @@ func (n name) behind(t string) (lo, hi int) {
 }
 
 // receiver is what stands behind the last parameter of a function.
-var receiver = expr(`^\) ?[({\w*\[]`)
+var receiver = lazy.Expr(`^\) ?[({\w*\[]`)
 
 // asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
 func (n name) asValue(t string) (lo, hi int) {
@@ -107,7 +109,7 @@ func (n name) asValue(t string) (lo, hi int) {
 	return lo, hi
 }
 
-var valueKey = expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|set; \} =)`)
+var valueKey = lazy.Expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|set; \} =)`)
 
 // step passes one thing. It is done when that was the value, or nothing behind can be.
 func (w *walk) step() (lo, hi int, done bool) {
@@ -203,7 +205,7 @@ func (w *walk) newline() (lo, hi int, done bool) {
 }
 
 // signLine is a sign that has its line for itself.
-var signLine = expr(`^\n[ \t]*[=:]\s+`)
+var signLine = lazy.Expr(`^\n[ \t]*[=:]\s+`)
 
 // literal is a string in quotes.
 func (w *walk) literal() (lo, hi int, done bool) {
@@ -237,7 +239,7 @@ func (w *walk) literal() (lo, hi int, done bool) {
 }
 
 // scheme stands before credentials in one string.
-var scheme = expr(`^(?i:bearer|basic|token|apikey|key|digest) `)
+var scheme = lazy.Expr(`^(?i:bearer|basic|token|apikey|key|digest) `)
 
 // token is a word or a value without quotes.
 func (w *walk) token() (lo, hi int, done bool) {
@@ -341,12 +343,12 @@ func (w *walk) skipWord(v string) {
 
 var (
 	// yamlTag is one of YAML, or an anchor.
-	yamlTag = expr(`^[!&][a-z_][a-z_\d-]* `)
+	yamlTag = lazy.Expr(`^[!&][a-z_][a-z_\d-]* `)
 	// escape ends a value in the text of a string.
-	escape = expr(`\\(?:[nrt]|u[\da-f]{4})`)
+	escape = lazy.Expr(`\\(?:[nrt]|u[\da-f]{4})`)
 	// fourByFour is a password that Google makes for programs, and words are those of a passphrase.
-	fourByFour = expr(`^[a-z]{4}(?: [a-z]{4}){3}$`)
-	words      = expr(`^\p{Ll}+(?: \p{Ll}+)+`)
+	fourByFour = lazy.Expr(`^[a-z]{4}(?: [a-z]{4}){3}$`)
+	words      = lazy.Expr(`^\p{Ll}+(?: \p{Ll}+)+`)
 )
 
 // sign is the end of the sign at i that gives a name its value; i when there is none.
@@ -392,7 +394,7 @@ func nextLine(t string, i int, n name) (int, int) {
 	return lo, hi
 }
 
-var block = expr("^[ \\t]*(?:[|>][-+]?|<<[~-]?[\"']?\\w+[\"']?|\"\"\"|```\\w*)?[ \\t]*\\n[>\\s]{0,40}(?:\\w+: [|>]-?\\n\\s{0,40})?(?:```\\w*\\n|[-*>] |\\w{1,12}: )?[\"'`]?([^\\s\"'`]{6,})[\"'`]*[ \\t]*(?:\\n|$)")
+var block = lazy.Expr("^[ \\t]*(?:[|>][-+]?|<<[~-]?[\"']?\\w+[\"']?|\"\"\"|```\\w*)?[ \\t]*\\n[>\\s]{0,40}(?:\\w+: [|>]-?\\n\\s{0,40})?(?:```\\w*\\n|[-*>] |\\w{1,12}: )?[\"'`]?([^\\s\"'`]{6,})[\"'`]*[ \\t]*(?:\\n|$)")
 
 // ahead is the value that a sentence names behind it: "… is the password of the server".
 func (n name) ahead(t string) (int, int) {
@@ -442,12 +444,12 @@ func (n name) ahead(t string) (int, int) {
 }
 
 // valueFirst is the value of an object whose name follows.
-var valueFirst = expr(`(?i)value["']?\s*[:=]\s*["']?([^\s"']{8,80})["']?,?\s*(?:WHERE\s+)?["']?\w*(?:name|key|type|id|label)["']?\s*[:=]\s*["']?[\w./-]*$`)
+var valueFirst = lazy.Expr(`(?i)value["']?\s*[:=]\s*["']?([^\s"']{8,80})["']?,?\s*(?:WHERE\s+)?["']?\w*(?:name|key|type|id|label)["']?\s*[:=]\s*["']?[\w./-]*$`)
 
 // compound is a name or a word that is put together of several.
-var compound = expr(`^[A-Za-z]+(?:\d+|[-_])?(?:[A-Z_-][A-Za-z]+){2,}$|^[\w-]*[_-][\w-]*[A-Za-z]$`)
+var compound = lazy.Expr(`^[A-Za-z]+(?:\d+|[-_])?(?:[A-Z_-][A-Za-z]+){2,}$|^[\w-]*[_-][\w-]*[A-Za-z]$`)
 
 // backward stands between a value and the name that a sentence gives it.
-var backward = expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:" + backwords + ")\\s)")
+var backward = lazy.Expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:" + backwords + ")\\s)")
 
 const backwords = `is|was|are|as|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak`

@@ -2,6 +2,8 @@ package redact
 
 import (
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // quotedAt is the content of the string that begins at i, and whether it ends on its line.
@@ -42,7 +44,7 @@ func raw(t string, i int) (int, int) {
 	return i, i + strings.Index(t[i:min(len(t), i+maxReach)], end)
 }
 
-var rawString = expr("^(?:'''|\"\"\"|(?:qq?|%[qQ]|~[sS])[{(\\[|<])")
+var rawString = lazy.Expr("^(?:'''|\"\"\"|(?:qq?|%[qQ]|~[sS])[{(\\[|<])")
 
 // isIndex reports whether the byte at i opens an index, and not a list.
 func isIndex(t string, i int) bool {
@@ -65,9 +67,9 @@ func skipTags(t string, i int) int {
 }
 
 // attributes are the rest of a tag.
-var attributes = expr(`^[^<>\n]*>`)
+var attributes = lazy.Expr(`^[^<>\n]*>`)
 
-var tag = expr(`^(?:<!\[CDATA\[|</?[a-zA-Z][^<>\n]{0,60}>\s*)`)
+var tag = lazy.Expr(`^(?:<!\[CDATA\[|</?[a-zA-Z][^<>\n]{0,60}>\s*)`)
 
 func quoteAt(t string, i int) bool {
 	return i >= 0 && i < len(t) && strings.IndexByte("\"'`", t[i]) >= 0

@@ -2,6 +2,8 @@ package redact
 
 import (
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // rejoin puts together what was split: strings that code adds up ("a" + "b"), strings side by
@@ -188,4 +190,4 @@ func beginsLine(b, rest string) bool {
 		moreFollows.MatchString(rest)
 }
 
-var moreFollows = expr(`^[ \t]+[^ \t\n]`)
+var moreFollows = lazy.Expr(`^[ \t]+[^ \t\n]`)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
@@ -287,7 +288,7 @@ func sumAt(t string, i int) bool {
 }
 
 // sum is the kind of a sum that follows.
-var sum = expr("(?i)(?:h1|md5|sha\\d{1,3})[:=-][ `\"'\\\\]*")
+var sum = lazy.Expr("(?i)(?:h1|md5|sha\\d{1,3})[:=-][ `\"'\\\\]*")
 
 // anywhere names a rule that gitleaks asks of .tf files alone, and that takes any string that is
 // given to a password. Here no file is known, so words that code gives to one are left.

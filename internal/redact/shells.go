@@ -2,6 +2,8 @@ package redact
 
 import (
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // usages are commands, and behind ": " how they take a secret: behind one of the flags, also right
@@ -129,7 +131,7 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 }
 
 // userFlag is a flag for a user's name in the same command.
-var userFlag = expr(`\s(?:-[uUlnD]|--?user(?:name)?|-login)[ =][^\n|;]*$`)
+var userFlag = lazy.Expr(`\s(?:-[uUlnD]|--?user(?:name)?|-login)[ =][^\n|;]*$`)
 
 // cluster reports whether a word is flags of one letter, of which the last is the flag.
 func cluster(word, flag string) bool {
@@ -201,14 +203,14 @@ func piped(t string, at window) []window {
 }
 
 var (
-	pipe = expr("^[\"'`]?\\s*\\|")
+	pipe = lazy.Expr("^[\"'`]?\\s*\\|")
 	// asked is an argument that names a secret, and holds the command for it.
-	asked      = expr(`(?:passw\w*|passphrase|token|secret)[\w-]*[= ]["'<($` + "`" + `]*$`)
-	userBefore = expr(`^[a-z][\w.-]{0,31}:`)
+	asked      = lazy.Expr(`(?:passw\w*|passphrase|token|secret)[\w-]*[= ]["'<($` + "`" + `]*$`)
+	userBefore = lazy.Expr(`^[a-z][\w.-]{0,31}:`)
 	// stdin is what makes a command read nothing but a secret there.
-	stdin = expr(`stdin|chpasswd|sudo -S|secrets? create|luks|cryptsetup`)
+	stdin = lazy.Expr(`stdin|chpasswd|sudo -S|secrets? create|luks|cryptsetup`)
 	// reader is a command that reads a secret.
-	reader = expr(`(?i)\b(?:sudo -S|su|pass|kinit|chpasswd|smbpasswd|cryptsetup|gpg|-passin|login|auth|[\w-]*passw\w*|passphrase|[\w-]*token|secrets?|credentials?)\b`)
+	reader = lazy.Expr(`(?i)\b(?:sudo -S|su|pass|kinit|chpasswd|smbpasswd|cryptsetup|gpg|-passin|login|auth|[\w-]*passw\w*|passphrase|[\w-]*token|secrets?|credentials?)\b`)
 )
 
 // passArgument is the value behind what says that it is one, in arguments and in files of users.

@@ -2,6 +2,8 @@ package redact
 
 import (
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // maxRows is how many rows of a table are looked at.
@@ -9,12 +11,12 @@ const maxRows = 20
 
 var (
 	// header is a row of names.
-	header = expr(`^[|\s]*["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30}(?:["'` + "`" + `]?(?:\s*\|\s*|\t|;|,| {2,}|, )["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30})*["'` + "`" + `]?[|\s]*$`)
+	header = lazy.Expr(`^[|\s]*["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30}(?:["'` + "`" + `]?(?:\s*\|\s*|\t|;|,| {2,}|, )["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30})*["'` + "`" + `]?[|\s]*$`)
 	// separates are what stands between cells, the most telling first.
-	separates = []*pattern{expr(`\|`), expr(`\t`), expr(`;`), expr(`,`), expr(` {2,}`)}
-	line      = expr(`\n[^\n]*`)
-	tuple     = expr(`\([^()\n]*\)`)
-	values    = expr(`(?i)^\)\s*values\b`)
+	separates = []*lazy.Regexp{lazy.Expr(`\|`), lazy.Expr(`\t`), lazy.Expr(`;`), lazy.Expr(`,`), lazy.Expr(` {2,}`)}
+	line      = lazy.Expr(`\n[^\n]*`)
+	tuple     = lazy.Expr(`\([^()\n]*\)`)
+	values    = lazy.Expr(`(?i)^\)\s*values\b`)
 )
 
 // below finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and
@@ -67,7 +69,7 @@ func inTable(t string, i int) bool {
 }
 
 // cells are those of a row, without what stands around their values.
-func cells(row string, sep *pattern) []window {
+func cells(row string, sep *lazy.Regexp) []window {
 	const around = " \t\n()\"'`*"
 	var out []window
 	lo := 0

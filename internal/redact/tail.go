@@ -2,6 +2,8 @@ package redact
 
 import (
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // A value without quotes may hold signs that end it elsewhere: "&", ",", "|" and ";" stand in
@@ -90,10 +92,10 @@ func separator(t string) int {
 }
 
 var (
-	entity = expr(`^&(?:[a-zA-Z]{2,8}|#\d{2,5}|#x[\da-fA-F]{2,4});`)
+	entity = lazy.Expr(`^&(?:[a-zA-Z]{2,8}|#\d{2,5}|#x[\da-fA-F]{2,4});`)
 	// nextName is the name of the next value: in a query, a list, an object, or with spaces in a
 	// connection string.
-	nextName = expr(`^(?:[,;&|]+|&amp;)[\pL_$@][\pL\w.$%\[\]-]{0,60}\s{0,2}[=:]|^;[A-Za-z]\w*(?: \w+){1,2}\s?=`)
+	nextName = lazy.Expr(`^(?:[,;&|]+|&amp;)[\pL_$@][\pL\w.$%\[\]-]{0,60}\s{0,2}[=:]|^;[A-Za-z]\w*(?: \w+){1,2}\s?=`)
 )
 
 // ofItsOwn reports whether the piece behind the separators at the start of rest is no part of
@@ -124,9 +126,9 @@ func listed(first, v string) bool {
 
 var (
 	// ofCode is what lists and expressions hold, and passwords don't: a number as code writes it, a field.
-	ofCode = expr(`^(?:0[xX][\da-fA-F_]+|[A-Za-z_]\w{1,}(?:\.[A-Za-z_]\w{1,})+)$`)
+	ofCode = lazy.Expr(`^(?:0[xX][\da-fA-F_]+|[A-Za-z_]\w{1,}(?:\.[A-Za-z_]\w{1,})+)$`)
 	// listItem has capitals and small letters in one only where words begin.
-	listItem = expr(`^(?:[a-z\d_.-]+|[A-Z\d_.-]+|[A-Z]?[a-z_-]+\d*|[a-z]+(?:[A-Z][a-z]+)+)$`)
+	listItem = lazy.Expr(`^(?:[a-z\d_.-]+|[A-Z\d_.-]+|[A-Z]?[a-z_-]+\d*|[a-z]+(?:[A-Z][a-z]+)+)$`)
 )
 
 // pieceEnd is the end of what stands at i up to white space, a separator or what closes it.

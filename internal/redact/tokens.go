@@ -2,6 +2,8 @@ package redact
 
 import (
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // vendorPrefixes begin tokens, as their makers document them, where what follows is not told by its looks
@@ -47,7 +49,7 @@ func tokenAt(t string, lo, body, run int) (int, int) {
 }
 
 // snake is words with "_" between them, as names of code are.
-var snake = expr(`^(?:[A-Z\d]{1,12}|[a-z]+\d*)(?:_(?:[A-Z\d]{1,12}|[a-z]+\d*))+$`)
+var snake = lazy.Expr(`^(?:[A-Z\d]{1,12}|[a-z]+\d*)(?:_(?:[A-Z\d]{1,12}|[a-z]+\d*))+$`)
 
 // minDrawn is how many letters of both cases and digits in a row, behind a prefix, are a token, and
 // minHinted how many behind one that says so.
@@ -77,7 +79,7 @@ func prefixed(t string, at window) (int, int) {
 	return tokenAt(t, lo, at.hi, minHinted)
 }
 
-var forKeys = expr(`(?:sk|pk|pat|key|api|tok|tkn|token|secret|live|pw|oat)$`)
+var forKeys = lazy.Expr(`(?:sk|pk|pat|key|api|tok|tkn|token|secret|live|pw|oat)$`)
 
 // mixed reports whether there are letters of both cases and digits.
 func mixed(v string) bool {
@@ -88,31 +90,31 @@ func alnumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-var fileName = expr(`\.[a-z]{1,4}(?::\d+)?$`)
+var fileName = lazy.Expr(`\.[a-z]{1,4}(?::\d+)?$`)
 
 // shape is what a token looks like where its maker put no prefix before it.
 type shape struct {
 	id       string
 	keywords []string
 	back     int // so many bytes before the keyword the shape may begin
-	form     *pattern
+	form     *lazy.Regexp
 	can      func(string) bool // nil: anything of the form
 }
 
 func shapes() []shape {
 	drawnSign := func(v string) bool { return random(v) && !isSumForm(v) } // a sum in hexadecimal digits gives no access
 	return []shape{
-		{"numbered-token", []string{":aa", "0/1", "1/1", "2/1"}, 12, expr(`\d{8,12}:AA[\w-]{32,36}|[012]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}`), nil},
-		{"discord-bot-token", []string{"discord", "bot.run", "client.login"}, 200, expr(`\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}`), random},
-		{"aws-secret-key", []string{"akia", "asia"}, 0, expr(`[^\w/+=-]([A-Za-z0-9/+]{40})(?:[^\w/+=-]|$)`), mixed},
-		{"webhook", []string{"/api/webhooks/", "webhookb2/"}, 0, expr(`(?i)^(?:/api/webhooks/\d{15,21}/([\w-]{40,100})|webhookb2/([\w@-]{36,80}/IncomingWebhook/[\w-]+/[\w-]+))`), nil},
-		{"shared-signature", []string{"sig=", "signature="}, 1, expr(`(?i)^[?&;"' -]sig(?:nature)?=([\w+/%=-]{20,512})`), drawnSign},
-		{"pgpass", []string{":5432:", ":*:"}, 0, expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return lookOf(v, true) >= marked }},
+		{"numbered-token", []string{":aa", "0/1", "1/1", "2/1"}, 12, lazy.Expr(`\d{8,12}:AA[\w-]{32,36}|[012]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}`), nil},
+		{"discord-bot-token", []string{"discord", "bot.run", "client.login"}, 200, lazy.Expr(`\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}`), random},
+		{"aws-secret-key", []string{"akia", "asia"}, 0, lazy.Expr(`[^\w/+=-]([A-Za-z0-9/+]{40})(?:[^\w/+=-]|$)`), mixed},
+		{"webhook", []string{"/api/webhooks/", "webhookb2/"}, 0, lazy.Expr(`(?i)^(?:/api/webhooks/\d{15,21}/([\w-]{40,100})|webhookb2/([\w@-]{36,80}/IncomingWebhook/[\w-]+/[\w-]+))`), nil},
+		{"shared-signature", []string{"sig=", "signature="}, 1, lazy.Expr(`(?i)^[?&;"' -]sig(?:nature)?=([\w+/%=-]{20,512})`), drawnSign},
+		{"pgpass", []string{":5432:", ":*:"}, 0, lazy.Expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return lookOf(v, true) >= marked }},
 		{
 			"mnemonic",
 			[]string{"mnemonic", "phrase", "seed"},
 			0, // BIP 39: twelve to twenty-four words of three to eight letters
-			expr("(?i)^(?:mnemonic|phrase|seed)[\\w ]{0,16}[\\s:=\"'`]+((?-i:[a-z]{3,8}[ ,\n]+){11,23}(?-i:[a-z]{3,8}))"),
+			lazy.Expr("(?i)^(?:mnemonic|phrase|seed)[\\w ]{0,16}[\\s:=\"'`]+((?-i:[a-z]{3,8}[ ,\n]+){11,23}(?-i:[a-z]{3,8}))"),
 			func(v string) bool { return !messageWord.MatchString(v) },
 		},
 	}

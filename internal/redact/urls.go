@@ -2,6 +2,8 @@ package redact
 
 import (
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // authorization finds the credentials of an Authorization header, whatever its scheme, and cookies.
@@ -25,7 +27,7 @@ func authorization(t string, at window) []window {
 	return out
 }
 
-var part = expr("[^\\s,;:\"'`<>{}()]{16,}")
+var part = lazy.Expr("[^\\s,;:\"'`<>{}()]{16,}")
 
 // userinfo is the password before the host that begins behind an "@": of a URL, or a token in its place; of a
 // DSN without a scheme; of Oracle's NAME/PASSWORD@.
@@ -69,7 +71,7 @@ func withoutScheme(t string, lo, hi int) (int, int) {
 }
 
 // version stands behind the name of a module.
-var version = expr(`^@v\d`)
+var version = lazy.Expr(`^@v\d`)
 
 // account is a user's name, and the sign before the password.
-var account = expr(`(?:(?:^|[=:/])([A-Za-z][\w.-]{0,31}:)|(?:^|:)([A-Za-z][\w.-]{0,31}/))[^:/]+$`)
+var account = lazy.Expr(`(?:(?:^|[=:/])([A-Za-z][\w.-]{0,31}:)|(?:^|:)([A-Za-z][\w.-]{0,31}/))[^:/]+$`)

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"encoding/base64"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // stores are the files in the home folder in which tools keep what they log in with, and the
@@ -56,13 +57,13 @@ func (c *collection) store(path string) {
 // keyedLine is a name and its value, as YAML, JSON, TOML, HCL and INI files have them in a line;
 // keyedJSON is one anywhere in a line.
 var (
-	keyedLine = regexp.MustCompile(`(?m)^[ \t-]*["']?([\w./:@-]*?)["']?[ \t]*(?:=|:[ \t])[ \t]*(\S[^\n]*)$`)
-	keyedJSON = regexp.MustCompile(`"([\w-]+)"\s*:\s*"([^"\n]+)"`)
+	keyedLine = lazy.Expr(`(?m)^[ \t-]*["']?([\w./:@-]*?)["']?[ \t]*(?:=|:[ \t])[ \t]*(\S[^\n]*)$`)
+	keyedJSON = lazy.Expr(`"([\w-]+)"\s*:\s*"([^"\n]+)"`)
 )
 
 // keyed takes the values whose names say that they are secret.
 func (c *collection) keyed(text string) {
-	for _, re := range []*regexp.Regexp{keyedLine, keyedJSON} {
+	for _, re := range []*lazy.Regexp{keyedLine, keyedJSON} {
 		for _, m := range re.FindAllStringSubmatch(text, -1) {
 			name, v := m[1], plain(m[2])
 			name = name[strings.LastIndexAny(name, ":/.")+1:]

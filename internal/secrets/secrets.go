@@ -18,12 +18,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"unicode"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/redact"
 )
 
@@ -156,10 +156,10 @@ func hasOddPart(v string) bool {
 }
 
 // sum is a hash or a UUID.
-var sum = regexp.MustCompile(`^[0-9a-fA-F-]+$`)
+var sum = lazy.Expr(`^[0-9a-fA-F-]+$`)
 
 // userinfo is what stands before the host of a URL.
-var userinfo = regexp.MustCompile(`://([^\s/"'<>]*)@`)
+var userinfo = lazy.Expr(`://([^\s/"'<>]*)@`)
 
 // credentials takes passwords out of URLs, as they stand there and decoded. What stands alone
 // before the "@" is a user, or a token in a user's place.
@@ -247,7 +247,7 @@ func IsSecret(name string) bool {
 	return false
 }
 
-var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+var camel = lazy.Expr(`([a-z0-9])([A-Z])`)
 
 const (
 	// maxFile is how much of a file is read, in bytes.

@@ -3,12 +3,12 @@ package segment
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -23,10 +23,10 @@ const (
 )
 
 var (
-	sha = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`) // SHA-1 or SHA-256
+	sha = lazy.Expr(`^[0-9a-f]{40}([0-9a-f]{24})?$`) // SHA-1 or SHA-256
 	// Words of an enumeration, of which a later version may know more; one that is not known does no harm.
-	word   = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
-	change = regexp.MustCompile(`^[A-Z]$`)
+	word   = lazy.Expr(`^[a-z][a-z-]{0,31}$`)
+	change = lazy.Expr(`^[A-Z]$`)
 )
 
 // field is a value with its key.

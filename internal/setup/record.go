@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // record is the list of folders and files that were not there before Install, parents
@@ -26,7 +27,7 @@ type record struct {
 }
 
 // skillPath are the paths that Install makes for the skill, in whichever worktree.
-var skillPath = regexp.MustCompile(`/\.claude(/skills(/rekal(/` + skillFile + `)?)?)?$`)
+var skillPath = lazy.Expr(`/\.claude(/skills(/rekal(/` + skillFile + `)?)?)?$`)
 
 // readRecord reads the list. If it is lost while other parts of us are there, all that
 // Install could have made counts as made.

@@ -6,9 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
 )
@@ -39,7 +39,7 @@ func (Codex) Locate(ctx context.Context, env Env) (Found, error) {
 	return s.locate(ctx, env, filepath.Join(home, "sessions"), filepath.Join(home, "archived_sessions"))
 }
 
-var codexName = regexp.MustCompile(`^rollout-.*?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl(\.zst)?$`)
+var codexName = lazy.Expr(`^rollout-.*?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})\.jsonl(\.zst)?$`)
 
 // codexFile is the rollout of a name; of a compressed one that lies there plain, too, the plain one counts.
 func codexFile(dir, entry string) File {

@@ -2,11 +2,11 @@ package view
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -171,7 +171,7 @@ func turnLines(t result.Turn) []string {
 
 // ours is how the lines begin that the server writes itself: heads, signs, files, turns, marks of a cut,
 // notes, the footer, and the items and dates of the other views.
-var ours = regexp.MustCompile(`^(---|\[turn|\[no turn|\[\.\.\.|files: |(by .*\| )?(session|memory)( \||$)|\d+ result\(s\)|` +
+var ours = lazy.Expr(`^(---|\[turn|\[no turn|\[\.\.\.|files: |(by .*\| )?(session|memory)( \||$)|\d+ result\(s\)|` +
 	`Not found: |No result touched |Little speaks for it|\[\d+\] .* \| |(\d\d:\d\d|-) \| .* \| |\d{4}-\d\d-\d\d$)`)
 
 // shown is a text in lines that hold nothing hidden, none of which looks like one of ours.

@@ -1,0 +1,87 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	git2 "github.com/libgit2/git2go/v34"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
+)
+
+// plainConfig reads the configuration through libgit2, which saves a process of 3 ms; ok is whether git itself would read the
+// same. It would not where the environment or the command line sets something, where an include depends on something, where a
+// worktree has settings of its own, or where git is not the system's and may have its own place for those of all users.
+func (r *Repo) plainConfig() (conf map[string][]string, ok bool) {
+	if !systemGit(r.env) || slices.ContainsFunc(r.env, setsConfig) || lookup(r.env, "HOME") != os.Getenv("HOME") ||
+		lookup(r.env, "XDG_CONFIG_HOME") != os.Getenv("XDG_CONFIG_HOME") {
+		return nil, false
+	}
+	all, err := r.r.Config()
+	if err != nil {
+		return nil, false
+	}
+	defer all.Free()
+	entries, err := all.NewIterator()
+	if err != nil {
+		return nil, false
+	}
+	defer entries.Free()
+	conf = map[string][]string{}
+	for {
+		e, err := entries.Next()
+		if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
+			return conf, true
+		}
+		if err != nil || strings.HasPrefix(e.Name, "includeif.") || e.Name == "extensions.worktreeconfig" || e.Value == "" { // or no value, which is true
+			return nil, false
+		}
+		conf[e.Name] = append(conf[e.Name], e.Value)
+	}
+}
+
+// plainIdentity is the committer where the configuration alone says who that is; see plainConfig.
+func (r *Repo) plainIdentity() (sig Signature, ok bool) {
+	conf, ok := r.plainConfig()
+	if !ok || slices.ContainsFunc(r.env, setsCommitter) || lookup(r.env, "TZ") != os.Getenv("TZ") {
+		return sig, false
+	}
+	for key, to := range map[string]*string{"name": &sig.Name, "email": &sig.Email} {
+		said := conf["user."+key]
+		if len(said) == 0 || conf["committer."+key] != nil || !plainName.MatchString(said[len(said)-1]) {
+			return sig, false
+		}
+		*to = said[len(said)-1]
+	}
+	sig.When = time.Now()
+	return sig, true
+}
+
+// plainName is a name or an address that git takes as it is: of others it takes off what stands at their ends.
+var plainName = lazy.Expr(`^[\pL\pN](?:[^\x00-\x1f<>]*[\pL\pN])?$`)
+
+func setsCommitter(variable string) bool {
+	return strings.HasPrefix(variable, "GIT_COMMITTER_") || strings.HasPrefix(variable, "EMAIL=")
+}
+
+func setsConfig(variable string) bool { return strings.HasPrefix(variable, "GIT_CONFIG") }
+
+// systemGit reports whether git is the one that a Linux distribution installs.
+func systemGit(env []string) bool {
+	if runtime.GOOS != "linux" {
+		return false
+	}
+	for _, dir := range filepath.SplitList(lookup(env, "PATH")) {
+		if dir == "/usr/bin" || dir == "/bin" {
+			return true
+		}
+		if _, err := os.Stat(filepath.Join(dir, "git")); err == nil {
+			return false
+		}
+	}
+	return false
+}

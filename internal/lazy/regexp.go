@@ -1,0 +1,58 @@
+// Package lazy makes what most processes never use when it is first used. A process of git-rekal often lives for
+// 20 ms; to compile every regular expression of the program took 6 ms of them.
+package lazy
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Regexp is a regular expression that is compiled at its first use. Several goroutines may use it. Its methods are those
+// of regexp.Regexp.
+type Regexp struct{ compiled func() *regexp.Regexp }
+
+// Expr is the expression that text says. A text that is none panics at the first use, as regexp.MustCompile does.
+func Expr(text string) *Regexp {
+	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+}
+
+// FindAllString is that of regexp.Regexp.
+func (e *Regexp) FindAllString(s string, n int) []string { return e.compiled().FindAllString(s, n) }
+
+// FindAllStringIndex is that of regexp.Regexp.
+func (e *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	return e.compiled().FindAllStringIndex(s, n)
+}
+
+// FindAllStringSubmatch is that of regexp.Regexp.
+func (e *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return e.compiled().FindAllStringSubmatch(s, n)
+}
+
+// FindAllStringSubmatchIndex is that of regexp.Regexp.
+func (e *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
+	return e.compiled().FindAllStringSubmatchIndex(s, n)
+}
+
+// FindString is that of regexp.Regexp.
+func (e *Regexp) FindString(s string) string { return e.compiled().FindString(s) }
+
+// FindStringIndex is that of regexp.Regexp.
+func (e *Regexp) FindStringIndex(s string) []int { return e.compiled().FindStringIndex(s) }
+
+// FindStringSubmatch is that of regexp.Regexp.
+func (e *Regexp) FindStringSubmatch(s string) []string { return e.compiled().FindStringSubmatch(s) }
+
+// FindStringSubmatchIndex is that of regexp.Regexp.
+func (e *Regexp) FindStringSubmatchIndex(s string) []int {
+	return e.compiled().FindStringSubmatchIndex(s)
+}
+
+// MatchString is that of regexp.Regexp.
+func (e *Regexp) MatchString(s string) bool { return e.compiled().MatchString(s) }
+
+// ReplaceAllString is that of regexp.Regexp.
+func (e *Regexp) ReplaceAllString(s, by string) string { return e.compiled().ReplaceAllString(s, by) }
+
+// Split is that of regexp.Regexp.
+func (e *Regexp) Split(s string, n int) []string { return e.compiled().Split(s, n) }
