@@ -15,8 +15,10 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -116,7 +118,7 @@ func settings(mode Mode) string {
 	all := fmt.Sprintf("PRAGMA mmap_size = %d; PRAGMA temp_store = MEMORY; ", mapped)
 	switch mode {
 	case ReadOnly:
-		return all + "PRAGMA query_only = 1; PRAGMA cell_size_check = 1; BEGIN"
+		return all + "PRAGMA query_only = 1; PRAGMA cell_size_check = 1; BEGIN; PRAGMA schema_version"
 	case Fresh:
 		return all + fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536", filePage)
 	}
@@ -139,7 +141,8 @@ func source(path string, mode Mode, immutable string) string {
 	return (&url.URL{Scheme: "file", Path: abs, RawQuery: v.Encode()}).String()
 }
 
-// precheck finds what the operating system has to say, in its own words; fresh says that there is no file yet.
+// precheck finds what the operating system has to say, in its own words, and what the file's first bytes say; fresh says that
+// there is no file yet.
 func precheck(path string, mode Mode) (fresh bool, err error) {
 	flag := os.O_RDONLY
 	if mode != ReadOnly {
@@ -150,7 +153,33 @@ func precheck(path string, mode Mode) (fresh bool, err error) {
 		return false, err
 	}
 	info, err := f.Stat()
-	return err == nil && mode != ReadOnly && info.Size() == 0, errors.Join(err, f.Close())
+	if fresh = err == nil && mode != ReadOnly && info.Size() == 0; err == nil && !fresh {
+		err = checkHeader(f, info.Size(), hasLog(path))
+	}
+	return fresh, errors.Join(err, f.Close())
+}
+
+// checkHeader compares the schema of a file. The numbers are where SQLite's file format has them, since the file was made, and
+// its length what it was when it was last written to, unless a log stands beside it.
+func checkHeader(f io.ReaderAt, size int64, logged bool) error {
+	if size == 0 {
+		return fmt.Errorf("%w: none", ErrSchema)
+	}
+	var head [100]byte
+	if _, err := f.ReadAt(head[:], 0); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if size < int64(len(head)) || string(head[:16]) != "SQLite format 3\x00" {
+		return fmt.Errorf("%w: it is no database", ErrCorrupt)
+	}
+	number := func(at int) int64 { return int64(binary.BigEndian.Uint32(head[at:])) }
+	if id, version := number(68), number(60); id != application || version != Version {
+		return fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, Version)
+	}
+	if want := number(28) * int64(binary.BigEndian.Uint16(head[16:])); size < want && !logged {
+		return fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, size, want)
+	}
+	return nil
 }
 
 func isReadOnlyFolder(err error) bool {
@@ -163,22 +192,14 @@ func hasLog(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// check creates the schema of a fresh file, and compares that of an old one.
-func (d *DB) check(ctx context.Context, path string, fresh bool) error {
+// check creates the schema of a fresh file.
+func (d *DB) check(ctx context.Context, path string, fresh bool) (err error) {
 	if fresh {
 		_, err := d.sql.ExecContext(ctx, fmt.Sprintf("BEGIN; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", schema, application, Version))
 		return err
 	}
-	var id, version, pages, size int64
-	err := d.sql.QueryRowContext(ctx, "SELECT a.application_id, u.user_version, c.page_count, s.page_size FROM pragma_application_id a, pragma_user_version u, pragma_page_count c, pragma_page_size s").Scan(&id, &version, &pages, &size)
-	if err != nil {
-		return err
-	}
-	if id != application || version != Version {
-		return fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, Version)
-	}
-	if d.file, err = os.Stat(path); err == nil && d.file.Size() < pages*size && !hasLog(path) {
-		err = fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, d.file.Size(), pages*size)
+	if d.file, err = os.Stat(path); err == nil {
+		err = d.sql.PingContext(ctx) // connects
 	}
 	return err
 }

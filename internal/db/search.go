@@ -155,7 +155,21 @@ func ranges(spans []Span) []pages {
 	return out
 }
 
-// ReadSpans reads spans of runs: their bytes in the order of spans. A span that a run does not have is ErrCorrupt.
+// handed is bytes that the driver made for this row alone, so that they need not be copied.
+type handed []byte
+
+// Scan implements sql.Scanner.
+func (h *handed) Scan(v any) error {
+	b, ok := v.([]byte)
+	if !ok {
+		return fmt.Errorf("%w: bytes are a %T", ErrCorrupt, v)
+	}
+	*h = b
+	return nil
+}
+
+// ReadSpans reads spans of runs: their bytes in the order of spans, for reading only. A span that a run does not have is
+// ErrCorrupt.
 func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
 	read := make(map[int64][]byte)
 	for _, p := range ranges(spans) {
@@ -165,7 +179,7 @@ func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
 		}
 		err = each(rows, func() error {
 			var page int64
-			var data []byte
+			var data handed
 			if err := rows.Scan(&page, &data); err != nil {
 				return err
 			}
@@ -183,24 +197,29 @@ func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
 	return cut(spans, read)
 }
 
-// cut puts spans together from pages.
+// cut puts spans together from pages. One that lies on one page is a part of it.
 func cut(spans []Span, read map[int64][]byte) ([][]byte, error) {
 	out := make([][]byte, len(spans))
 	for i, s := range spans {
 		if s.From < 0 || s.To < s.From || s.From < s.To && read[key(s.Run, (s.To-1)/pageSize)] == nil {
 			return nil, fmt.Errorf("db: run %d has no bytes %d to %d: %w", s.Run, s.From, s.To, ErrCorrupt)
 		}
-		data := make([]byte, 0, max(0, s.To-s.From))
 		for at := s.From; at < s.To; {
 			page, skip := read[key(s.Run, at/pageSize)], at%pageSize
 			if skip >= int64(len(page)) {
 				return nil, fmt.Errorf("db: run %d ends before byte %d: %w", s.Run, s.To, ErrCorrupt)
 			}
 			part := page[skip:min(int64(len(page)), skip+s.To-at)]
-			data = append(data, part...)
 			at += int64(len(part))
+			switch {
+			case out[i] == nil && at == s.To:
+				out[i] = slices.Clip(part)
+			case out[i] == nil:
+				out[i] = append(make([]byte, 0, s.To-s.From), part...)
+			default:
+				out[i] = append(out[i], part...)
+			}
 		}
-		out[i] = data
 	}
 	return out, nil
 }

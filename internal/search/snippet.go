@@ -1,6 +1,8 @@
 package search
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -62,7 +64,7 @@ func weigh(words []string, q query.Query) []weighed {
 			break
 		}
 	}
-	a := analysis.New()
+	a := analysis.Seeking(slices.Collect(maps.Keys(number)))
 	out := make([]weighed, len(words))
 	for i, w := range words {
 		out[i].runes = utf8.RuneCountInString(w)

@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -75,6 +76,30 @@ func TestTokensCutsLongWords(t *testing.T) {
 	}
 }
 
+// seeks checks that who seeks a term of a text finds it wherever all terms are read.
+func seeks(t *testing.T, text string) {
+	t.Helper()
+	all := slices.Clone(analysis.New().Tokens(text))
+	for _, sought := range all {
+		got := analysis.Seeking([]string{sought.Term}).Tokens(text)
+		for i, tok := range all {
+			if found := i < len(got) && got[i].Term == sought.Term; found != (tok.Term == sought.Term) {
+				t.Fatalf("token %d of %.80q is %q: %q found %v", i, text, tok.Term, sought.Term, found)
+			}
+		}
+	}
+}
+
+// TestSeeking: a stem begins as its word does, also where the word is an exception to the stemmer's rules.
+func TestSeeking(t *testing.T) {
+	for _, text := range []string{
+		"skis skies dying lying tying idly gently ugly early only singly news sky the these", "getHTTPStatus404 src/auth/jwt.go --dry-run Tested",
+		"yyyying 'ied YES yet", "говорили приехавшая ёлки ЗНАНИЯ", "数据库 and ファイル", "İstanbul ßen Ωmega ﬁnal",
+	} {
+		seeks(t, text)
+	}
+}
+
 func FuzzTokens(f *testing.F) {
 	for _, s := range []string{"", "getHTTPStatus404", "src/auth/jwt.go", "数据库 and ファイル", "--dry-run\xff\x00", "__A__b1C2", "é\u0301́", "ﬁ１２", "YYYy'ied", "̀a"} {
 		f.Add(s)
@@ -84,6 +109,9 @@ func FuzzTokens(f *testing.F) {
 		first := show(a.Tokens(s))
 		if again := show(a.Tokens(s)); again != first {
 			t.Errorf("the same text gives %q, then %q", first, again)
+		}
+		if len(s) < 200 {
+			seeks(t, s)
 		}
 		for _, tok := range a.Tokens(s) {
 			if tok.Term == "" || !utf8.ValidString(tok.Term) || strings.ContainsAny(tok.Term, " \n\x00") {
