@@ -364,17 +364,8 @@ func (r *Repo) buildEntry(b *git2.TreeBuilder, old *git2.Tree, name string, v an
 // before children. Commits that a shallow clone cut off are not an error: the walk
 // ends there. Others that are not here are ErrNotFound.
 func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, error] {
-	return r.walk(ctx, tips, hide, git2.SortTopological|git2.SortTime|git2.SortReverse)
-}
-
-// Newest is Walk with the newest first.
-func (r *Repo) Newest(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, error] {
-	return r.walk(ctx, tips, hide, git2.SortTime)
-}
-
-func (r *Repo) walk(ctx context.Context, tips, hide []OID, order git2.SortType) iter.Seq2[Commit, error] {
 	if r.shallow() {
-		return r.walkShallow(ctx, tips, hide, order)
+		return r.walkShallow(ctx, tips, hide)
 	}
 	return func(yield func(Commit, error) bool) {
 		w, err := r.r.Walk()
@@ -383,7 +374,7 @@ func (r *Repo) walk(ctx context.Context, tips, hide []OID, order git2.SortType) 
 			return
 		}
 		defer w.Free()
-		w.Sorting(order)
+		w.Sorting(git2.SortTopological | git2.SortTime | git2.SortReverse)
 		if err := push(w, tips, hide); err != nil {
 			yield(Commit{}, err)
 			return

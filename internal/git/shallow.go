@@ -1,7 +1,6 @@
 package git
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	git2 "github.com/libgit2/git2go/v34"
 )
 
 // shallowFile lists the commits at which a shallow clone was cut. All worktrees share it;
@@ -41,20 +38,15 @@ func (r *Repo) cuts() (cuts, error) {
 	return out, nil
 }
 
-// walkShallow is walk in a clone whose history was cut. libgit2 1.5 does not know where,
+// walkShallow is Walk in a clone whose history was cut. libgit2 1.5 does not know where,
 // and its own walk fails at the first parent that is not here. Such a history is short, so
 // it is read whole before the first commit is handed out.
-func (r *Repo) walkShallow(ctx context.Context, tips, hide []OID, order git2.SortType) iter.Seq2[Commit, error] {
+func (r *Repo) walkShallow(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		commits, err := r.between(ctx, tips, hide)
 		if err != nil {
 			yield(Commit{}, fmt.Errorf("git: walk: %w", err))
 			return
-		}
-		if order&git2.SortTopological == 0 {
-			slices.SortStableFunc(commits, func(a, b Commit) int {
-				return cmp.Or(b.Committer.When.Compare(a.Committer.When), cmp.Compare(a.OID, b.OID))
-			})
 		}
 		for _, c := range commits {
 			if !yield(c, nil) {
