@@ -21,21 +21,23 @@ import (
 // logCommand shows checkpoints: `git rekal log -n 5`.
 type logCommand struct {
 	limit int
+	agent string
 	json  bool
 }
 
 func logEntry() entry {
 	return entry{
-		name: "log", usage: "log [-n N] [--json]", short: "show checkpoints, the newest first",
+		name: "log", usage: "log [-n N] [--agent NAME] [--json]", short: "show checkpoints, the newest first",
 		long: `
 Shows the checkpoints of everybody whose ledger is here, like "git log": the code commit, who
-made it and when, and the sessions behind it. With --json: one object a line.`,
+made it and when, and the sessions behind it. With --agent: those that have sessions of this agent, and no others. With --json: one object a line.`,
 		make: func() command { return &logCommand{} },
 	}
 }
 
 func (c *logCommand) addFlags(fs *pflag.FlagSet) {
 	fs.IntVarP(&c.limit, "limit", "n", 20, "at most `N` checkpoints")
+	agentFlag(fs, &c.agent)
 	fs.BoolVar(&c.json, "json", false, "JSON, one object a line")
 }
 
@@ -56,12 +58,12 @@ func (c *logCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		checkpoints, err := recall.Log(ctx, data.DB, c.limit)
+		checkpoints, err := recall.Log(ctx, data.DB, c.limit, c.agent)
 		var names session.Names
 		if err == nil {
 			names, err = data.Names(ctx)
 		}
-		if err := errors.Join(err, data.Close()); err != nil {
+		if err := errors.Join(flagged(err), data.Close()); err != nil {
 			return err
 		}
 		return c.print(app, w, checkpoints, names)
@@ -80,7 +82,7 @@ func (c *logCommand) print(app *App, w *workspace.Workspace, checkpoints []resul
 			return err
 		}
 	}
-	if len(checkpoints) == 0 && short.Len() > 0 && !c.json {
+	if len(checkpoints) == 0 && short.Len() > 0 && !c.json && c.agent == "" {
 		app.hint(`no checkpoint yet: memories, and what was imported and could not be tied to a commit, are in none; "git rekal -n 5" shows them`)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -45,9 +46,15 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state: a checkpoint's SHA, HEAD~n, @{date}, a revision of the code, or a folder; `REF`")
 	fs.Var((*once)(&c.req.Author), "author", "sessions of the person with this `EMAIL`")
 	fs.Var((*once)(&c.req.Actor), "actor", "sessions started by a `human` or an agent")
+	agentFlag(fs, &c.req.Agent)
 	fs.BoolVar(&c.purged, "purged", false, "what is purged, and nothing else")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
 	c.flags = fs
+}
+
+// agentFlag is the filter --agent, which log has, too.
+func agentFlag(fs *pflag.FlagSet, name *string) {
+	fs.Var((*once)(name), "agent", "sessions of the agent `NAME`: "+strings.Join(session.Agents(), ", "))
 }
 
 // once is a filter that takes one value: a second one would silently replace the first,
@@ -55,8 +62,11 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 type once string
 
 func (o *once) Set(v string) error {
-	if *o != "" {
+	switch {
+	case *o != "":
 		return errors.New("the flag is given twice")
+	case v == "":
+		return errors.New("must not be empty")
 	}
 	*o = once(v)
 	return nil
@@ -77,11 +87,6 @@ func (c *recallCommand) validate(args []string) error {
 	}
 	if c.purged && c.req.Checkpoint != "" {
 		return errors.New("--purged does not go with --checkpoint: what is purged is so today")
-	}
-	for _, name := range []string{"file", "commit", "checkpoint", "author", "actor"} {
-		if f := c.flags.Lookup(name); f.Changed && f.Value.String() == "" {
-			return errors.New("--" + name + " must not be empty")
-		}
 	}
 	return nil
 }
@@ -106,11 +111,8 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if !app.Ends {
 			err = errors.Join(err, index.Close())
 		}
-		if usage := (*recall.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" {
-			err = fmt.Errorf("--%w", err)
-		}
 		if err != nil {
-			return err
+			return flagged(err)
 		}
 		answer.AsOf = past.AsOf
 		if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
@@ -118,4 +120,12 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		}
 		return result.Write(app.Stdout, answer)
 	})
+}
+
+// flagged names a filter that can't be answered as its flag.
+func flagged(err error) error {
+	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" {
+		return fmt.Errorf("--%w", err)
+	}
+	return err
 }

@@ -119,16 +119,18 @@ type LogRow struct {
 }
 
 // Log reads the latest checkpoints, newest first, a row for each session of
-// each that is not purged. An import is as late as its sessions.
-func (d *DB) Log(ctx context.Context, limit int) ([]LogRow, error) {
+// each that is not purged. An import is as late as its sessions. With an agent ("": all), only its sessions, and checkpoints that have one.
+func (d *DB) Log(ctx context.Context, limit int, agent string) ([]LogRow, error) {
 	rows, err := d.Query(ctx, `WITH t AS (SELECT checkpoint, max(last_turn_at) AS took FROM checkpoints c JOIN checkpoint_sessions l ON l.checkpoint = c.id
-			JOIN sessions s ON s.id = l.session WHERE via = ? GROUP BY checkpoint),
-		c AS MATERIALIZED (SELECT checkpoints.*, took FROM checkpoints LEFT JOIN t ON t.checkpoint = id ORDER BY coalesce(took, ts) DESC, id LIMIT ?)
+			JOIN sessions s ON s.id = l.session WHERE via = ?1 GROUP BY checkpoint),
+		c AS MATERIALIZED (SELECT checkpoints.*, took FROM checkpoints LEFT JOIN t ON t.checkpoint = id
+			WHERE ?2 = '' OR id IN (SELECT l.checkpoint FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session
+				WHERE s.source = ?2 AND s.id NOT IN (SELECT id FROM purged)) ORDER BY coalesce(took, ts) DESC, id LIMIT ?3)
 		SELECT c.id, c.sha, c.branch, c.email, c.ts, c.took, c.actor_type, c.via, (SELECT count(*) FROM checkpoint_files f WHERE f.checkpoint = c.id),
 			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type,
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, 0)
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
-		LEFT JOIN sessions s ON s.id = l.session ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at NULLS LAST, s.id`, session.ViaImport, limit)
+		LEFT JOIN sessions s ON s.id = l.session WHERE ?2 = '' OR s.source = ?2 ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at NULLS LAST, s.id`, session.ViaImport, agent, limit)
 	if err != nil {
 		return nil, err
 	}

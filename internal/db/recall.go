@@ -31,6 +31,7 @@ type Filter struct {
 	Commits []attribution.Commit // code commits, also by their beginnings: any of them
 	Author  string               // e-mail address, in any case
 	Actor   string
+	Agent   string   // a session's source
 	IDs     []string // nothing but these; nil: all
 	Title   string   // a part of the title, in any case
 	Purged  Purged
@@ -73,6 +74,9 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	}
 	if f.Actor != "" {
 		add("actor_type = ?", f.Actor)
+	}
+	if f.Agent != "" {
+		add("source = ? AND kind = ?", f.Agent, KindSession) // a memory's source may be anything
 	}
 	if f.IDs != nil {
 		add("session IN (SELECT value FROM json_each(?))", f.IDs)

@@ -14,6 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -34,6 +35,7 @@ type recallInput struct {
 	Checkpoint    string      `json:"checkpoint,omitempty" jsonschema:"answer as of a past state: a checkpoint, HEAD~n, @{3 days ago}, or a code revision"`
 	Author        string      `json:"author,omitempty" jsonschema:"only what this e-mail address wrote"`
 	Actor         string      `json:"actor,omitempty" jsonschema:"only what a human or an agent started"`
+	Agent         string      `json:"agent,omitempty" jsonschema:"only sessions of this coding agent"`
 }
 
 // The actions.
@@ -56,6 +58,9 @@ func recallTool() *sdk.Tool {
 	p["ids"].Type, p["ids"].Types, p["ids"].MaxItems = "array", nil, jsonschema.Ptr(maxLimit)
 	p["files"].Type, p["files"].Types, p["files"].MaxItems = "array", nil, jsonschema.Ptr(maxLimit)
 	p["actor"].Enum = []any{"human", "agent"}
+	for _, name := range session.Agents() {
+		p["agent"].Enum = append(p["agent"].Enum, name)
+	}
 	return &sdk.Tool{
 		Name: "recall", Title: "Recall Memories", InputSchema: schema,
 		Description: `Search, view, purge, or restore memories: saved ones, and the AI coding sessions behind this repository's code. ` +
@@ -162,7 +167,7 @@ func (in recallInput) question() workspace.Question {
 	q := workspace.Question{
 		Request: recall.Request{
 			Title: in.Title, Limit: in.Limit, Files: in.Files, Snippet: in.Detail.Snippet(),
-			File: in.File, Commit: in.Commit, Checkpoint: in.Checkpoint, Author: in.Author, Actor: in.Actor,
+			File: in.File, Commit: in.Commit, Checkpoint: in.Checkpoint, Author: in.Author, Actor: in.Actor, Agent: in.Agent,
 		},
 		Purged: in.IncludePurged, Turn: in.Turn,
 	}
@@ -211,7 +216,7 @@ func (in recallInput) show(found workspace.Found) (string, error) {
 func (in recallInput) nothing() string {
 	asked := cmp.Or(in.ID, strings.Join(in.IDs, ", "), in.Title, in.Query)
 	if asked == "" {
-		for _, f := range []string{in.File, in.Commit, in.Checkpoint, in.Author, in.Actor} {
+		for _, f := range []string{in.File, in.Commit, in.Checkpoint, in.Author, in.Actor, in.Agent} {
 			asked = cmp.Or(asked, f)
 		}
 	}

@@ -31,6 +31,7 @@ type Request struct {
 	Commit string // any revision, or a prefix of a commit that is gone
 	Author string // e-mail address
 	Actor  string // session.ActorHuman or ActorAgent
+	Agent  string // one of session.Agents
 	Limit  int    // 0: all
 
 	// What only the MCP server asks for.
@@ -75,7 +76,7 @@ const snippetSize = 240
 func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
 	out := result.Recall{
 		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},
-		Filters: result.Filters{File: req.File, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor},
+		Filters: result.Filters{File: req.File, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor, Agent: req.Agent},
 	}
 	open := search.Open
 	if req.Purged != db.Without {
@@ -132,7 +133,7 @@ func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 
 // filterOf also returns what --commit stands for.
 func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of attribution.Asked, err error) {
-	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
+	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor, Agent: req.Agent, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
 	if req.File != "" {
 		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
 		pattern, err := syntax.Parse(req.File, syntax.Perl)
@@ -147,11 +148,22 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 	if req.Actor != "" && req.Actor != session.ActorHuman && req.Actor != session.ActorAgent {
 		return f, of, &UsageError{fmt.Errorf(`%q: neither "human" nor "agent"`, req.Actor), "actor"}
 	}
+	if err := checkAgent(req.Agent); err != nil {
+		return f, of, err
+	}
 	if req.Commit != "" {
 		of, err = commits(ctx, index, repo, req.Commit)
 		f.Commits = of.Commits()
 	}
 	return f, of, err
+}
+
+// checkAgent refuses a name that no session can have as its source.
+func checkAgent(name string) error {
+	if known := session.Agents(); name != "" && !slices.Contains(known, name) {
+		return &UsageError{fmt.Errorf("%q: no agent that is known; they are %s", name, strings.Join(known, ", ")), "agent"}
+	}
+	return nil
 }
 
 // found is one session or memory with why it was found.
@@ -174,7 +186,7 @@ func (f found) titled() bool { return f.turn == -1 && f.passage == search.Matche
 // find ranks what passes the filter; without a query, the latest come first.
 func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) ([]found, error) {
 	var allow func(string) bool
-	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != "" ||
+	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != "" || filter.Agent != "" ||
 		filter.IDs != nil || filter.Title != "" || filter.Purged == db.Only || len(req.Hidden) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.Matching(ctx, filter)

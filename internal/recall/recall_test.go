@@ -296,7 +296,7 @@ func TestEmptyAnswers(t *testing.T) {
 			}
 		})
 	}
-	log, err := recall.Log(t.Context(), p.index, 9)
+	log, err := recall.Log(t.Context(), p.index, 9, "")
 	if err != nil || log == nil || len(log) != 0 {
 		t.Errorf("log %v, %v, want an empty list", log, err)
 	}

@@ -222,9 +222,12 @@ func fill(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *result
 	return nil
 }
 
-// Log reads the latest checkpoints, newest first.
-func Log(ctx context.Context, index *db.DB, limit int) ([]result.Checkpoint, error) {
-	rows, err := index.Log(ctx, limit)
+// Log reads the latest checkpoints, newest first; of an agent ("": all) those with sessions of it, and these.
+func Log(ctx context.Context, index *db.DB, limit int, agent string) ([]result.Checkpoint, error) {
+	if err := checkAgent(agent); err != nil {
+		return nil, err
+	}
+	rows, err := index.Log(ctx, limit, agent)
 	if err != nil {
 		return nil, err
 	}

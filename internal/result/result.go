@@ -36,6 +36,7 @@ type Filters struct {
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Author     string `json:"author,omitempty"`
 	Actor      string `json:"actor,omitempty"`
+	Agent      string `json:"agent,omitempty"`
 
 	// Files are those of which one was touched by each result; none where they were asked for and no result
 	// had. Only the MCP server asks for them.

@@ -26,6 +26,14 @@ const (
 	ActorAgent = "agent"
 )
 
+// Imported is the source of sessions that somebody else kept of agents that have no name here.
+const Imported = "specstory"
+
+// Agents are the names that a Session.Source may have, in the order of docs/agents.md.
+func Agents() []string {
+	return []string{"claude-code", "codex", "copilot-cli", "gemini-cli", "opencode", "cursor", Imported}
+}
+
 // Session is one conversation with a coding agent, or the part of it that one ledger
 // commit adds: then Turns and ToolCalls hold only what is new, and FirstTurn and
 // FirstTool say how many came before.

@@ -232,6 +232,17 @@ func (s sample) flat(docs ...transcript.Document) map[string][]string {
 
 func (s sample) text() []byte { return []byte(strings.Join(s.lines, "\n") + "\n") }
 
+// TestNames: each agent can be asked for by its name.
+func TestNames(t *testing.T) {
+	var names []string
+	for _, a := range transcript.Agents() {
+		names = append(names, a.Name())
+	}
+	if diff := cmp.Diff(session.Agents(), append(names, session.Imported)); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
 // TestAgents is the compliance suite: what every agent's decoder promises.
 func TestAgents(t *testing.T) {
 	samples := samples()
