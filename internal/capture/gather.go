@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -120,12 +121,24 @@ func (g *gathered) locate(ctx context.Context, agent transcript.Agent, roots []s
 		g.known[agent.Name()], g.read = found.Known, true
 	}
 	for _, f := range found.Files {
-		// Where a later version knows how far a session was read, it goes on.
-		if k := g.st.Sessions[sessionKey(agent.Name(), f.NativeID)]; !g.st.unchanged(f.Path, f.Size, f.ModTime) && (k == nil || !isForeign(k.Cursor)) {
+		if !g.st.unchanged(f.Path, f.Size, f.ModTime) && !g.leaves(agent.Name(), f) {
 			changed = append(changed, f)
 		}
 	}
 	return changed, found.Files, nil
+}
+
+// leaves reports whether a transcript is not read because of what is known of its session: where a later version knows how far it was read,
+// that one goes on; and of a transcript and what somebody made of one, the first one counts.
+func (g *gathered) leaves(source string, f transcript.File) bool {
+	k := g.st.Sessions[sessionKey(source, f.NativeID)]
+	switch {
+	case k == nil:
+		return false
+	case f.Rendered:
+		return !strings.HasPrefix(k.Cursor, rendered)
+	}
+	return isForeign(k.Cursor)
 }
 
 // ready is the first of the readings whose subagent's parent is known, or is not to come; -1 where there is none.

@@ -116,7 +116,8 @@ func (g *gathered) codeTips(everywhere bool) ([]git.OID, error) {
 			return nil, err
 		}
 		for name, id := range refs {
-			if ledger.IsLedger(name) || strings.HasPrefix(name, "refs/remotes/") && strings.Contains(name, "/rekal/") {
+			if ledger.IsLedger(name) || strings.HasPrefix(name, "refs/heads/entire/") || // what Entire keeps
+				strings.Contains(name, "/entire/checkpoints/") || strings.HasPrefix(name, "refs/remotes/") && strings.Contains(name, "/rekal/") {
 				continue
 			}
 			if _, err := g.Repo.Commit(id); err != nil {
@@ -131,13 +132,17 @@ func (g *gathered) codeTips(everywhere bool) ([]git.OID, error) {
 	return slices.Compact(tips), nil
 }
 
-// infer makes the checkpoint of a commit of this user's own that some sessions plausibly made. The entry is empty when there are none, or
-// when a checkpoint names the commit already.
+// infer makes the checkpoint of a commit that some sessions made by the word of who kept them, or of this user's own that some plausibly
+// made where no checkpoint names it already. The entry is empty when there are none.
 func (g *gathered) infer(c seen, spans []attribution.Span) session.Entry {
-	if len(c.Parents) > 1 || !g.isMine(c.Commit) || g.st.Recorded[shaKey(string(c.OID))] {
-		return session.Entry{}
+	links, recorded := g.stated(c.Commit), g.st.Recorded[shaKey(string(c.OID))]
+	if len(c.Parents) <= 1 && g.isMine(c.Commit) && !recorded {
+		for _, l := range attribution.Plausible(attribution.Committed{At: c.Committer.When, Files: files(c.changes), Wrote: c.wrote}, spans) {
+			if !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
+				links = append(links, l)
+			}
+		}
 	}
-	links := attribution.Plausible(attribution.Committed{At: c.Committer.When, Files: files(c.changes), Wrote: c.wrote}, spans)
 	if len(links) == 0 {
 		return session.Entry{}
 	}
@@ -145,12 +150,23 @@ func (g *gathered) infer(c seen, spans []attribution.Span) session.Entry {
 	if i := slices.IndexFunc(g.fresh, func(s *session.Session) bool { return s.ID == links[0].Session }); i >= 0 {
 		branch = cmp.Or(g.fresh[i].Branch, branch)
 	}
-	actor, agent := g.doer()
-	return session.Entry{
-		Checkpoint: &session.Checkpoint{
-			GitSHA: string(c.OID), GitBranch: branch, UserEmail: g.Email, TS: g.now,
-			ActorType: actor, AgentID: agent, PatchID: g.Repo.PatchID(c.Commit), Via: session.ViaImport, Files: files(c.changes), Links: links,
-		},
-		Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject()),
+	cp := &session.Checkpoint{GitSHA: string(c.OID), GitBranch: branch, UserEmail: g.Email, TS: g.now, Via: session.ViaImport, Links: links}
+	if cp.ActorType, cp.AgentID = g.doer(); !recorded {
+		cp.PatchID, cp.Files = g.Repo.PatchID(c.Commit), files(c.changes)
 	}
+	return session.Entry{Checkpoint: cp, Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject())}
+}
+
+// stated ties a commit to sessions of this import, by the word of who kept them: where it is no older than what is new of them.
+func (g *gathered) stated(c git.Commit) (links []session.Link) {
+	if g.Stated == nil {
+		return nil
+	}
+	for _, n := range g.Stated(c) {
+		if s := g.freshOf(n.Source, n.NativeID); s != nil && !before(c.Committer.When, s.FirstTS()) {
+			links = append(links, session.Link{Session: s.ID})
+		}
+	}
+	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
+	return links
 }

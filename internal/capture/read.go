@@ -167,7 +167,16 @@ func (rd reader) readWhole(ctx context.Context, f transcript.File) (*reading, er
 }
 
 // cursorOf says in the ledger of when a transcript was that is no growing file. One of another form is a later version's.
-func cursorOf(f transcript.File) string { return f.ModTime.UTC().Format(time.RFC3339Nano) }
+func cursorOf(f transcript.File) string {
+	at := f.ModTime.UTC().Format(time.RFC3339Nano)
+	if f.Rendered {
+		return rendered + at
+	}
+	return at
+}
+
+// rendered begins a cursor of transcript.File.Rendered.
+const rendered = "rendered "
 
 // isForeign reports whether only a later version knows how far a session was read.
 func isForeign(cursor string) bool {

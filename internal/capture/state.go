@@ -398,7 +398,7 @@ func (st *state) unchanged(path string, size int64, mod time.Time) bool {
 // forget drops the stamps of files that are gone, so that the cache does not grow for ever.
 func (st *state) forget(seen map[string]bool) {
 	for path := range st.Files {
-		if !seen[path] {
+		if !seen[path] && filepath.IsAbs(path) { // others are in git
 			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 				delete(st.Files, path)
 			}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -96,6 +97,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{ledger.ErrAddress, `run "git config user.email you@example.com"`},
 	{ledger.ErrFormat, "a newer git-rekal wrote it, or it is another branch by that name, which you may rename"},
 	{git.ErrUnsupported, "git-rekal works with SHA-1 repositories and refs in files"},
+	{archive.ErrNoTranscript, "--agent NAME says whose it is, where it does not"},
 	{lock.ErrBusy, "try again in a moment"},
 	{capture.ErrBusy, "try again in a moment"},
 	{db.ErrLocked, "try again in a moment"},

@@ -76,6 +76,14 @@ func (t *Trees) Added(older, newer OID, folder string, depth, limit int) ([]Entr
 	return d.out, nil
 }
 
+// All lists the files of a tree at any depth, in its order, with the bounds of Added. A link or another repository counts as a file.
+func (t *Trees) All(tree OID, limit int) ([]Entry, error) {
+	t.now, t.last = map[OID]string{}, t.now
+	d := difference{trees: t, limit: limit}
+	err := d.descend("", tree, "", -1)
+	return d.out, err
+}
+
 // Last is the name that comes last of those that lie exactly depth folders below a folder
 // of a tree and that pass, "" when there is none. Only names that pass are looked into, with
 // their path below the folder.

@@ -122,6 +122,24 @@ type Memory struct {
 	Existing   bool   `json:"existing,omitempty"` // of save: it was there, and nothing was stored
 }
 
+// Import is what `git rekal import` took over from one source.
+type Import struct {
+	Schema      int            `json:"schema"`
+	From        string         `json:"from"`             // "entire", "specstory" or "file"
+	Transcripts int            `json:"transcripts"`      // how many were found
+	Sessions    int            `json:"sessions"`         // that have something new
+	Turns       int            `json:"turns"`            // new ones
+	ToolCalls   int            `json:"tool_calls"`       // new ones
+	Commits     int            `json:"commits"`          // to which sessions were tied
+	Agents      map[string]int `json:"agents,omitempty"` // of the sessions
+	Redacted    map[string]int `json:"redacted,omitempty"`
+	Skipped     int            `json:"skipped,omitempty"`   // lines that can't be read
+	Failed      int            `json:"failed,omitempty"`    // transcripts that can't be read
+	Others      int            `json:"others,omitempty"`    // sessions of other people
+	Unread      int            `json:"unread,omitempty"`    // sessions of agents that are not read
+	Elsewhere   int            `json:"elsewhere,omitempty"` // sessions made in another repository
+}
+
 // How far the files of a session are what its commits left: the worst of them.
 const (
 	Fresh        = "fresh"

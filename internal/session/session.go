@@ -29,6 +29,9 @@ const (
 // Imported is the source of sessions that somebody else kept of agents that have no name here.
 const Imported = "specstory"
 
+// Named names a session as its agent does.
+type Named struct{ Source, NativeID string }
+
 // Agents are the names that a Session.Source may have, in the order of docs/agents.md.
 func Agents() []string {
 	return []string{"claude-code", "codex", "copilot-cli", "gemini-cli", "opencode", "cursor", Imported}

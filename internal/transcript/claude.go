@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/tidwall/gjson"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -318,4 +319,16 @@ func folders(line []byte) iter.Seq[[]byte] {
 			}
 		}
 	}
+}
+
+func (ClaudeCode) tells(rec gjson.Result) (File, bool) {
+	kind, agent := rec.Get("type").Str, idIn(rec.Get("agentId"))
+	f := File{NativeID: idIn(rec.Get("sessionId"))}
+	if f.NativeID == "" || kind != "user" && kind != "assistant" || !rec.Get("message.content").Exists() {
+		return File{}, false
+	}
+	if rec.Get("isSidechain").Bool() && agent != "" { // as a subagent's own file begins
+		f = File{NativeID: agent, AgentID: agent, Parent: f.NativeID}
+	}
+	return f, true
 }

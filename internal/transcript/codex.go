@@ -99,3 +99,14 @@ func (z *zipped) Close() error {
 	z.plain.Close()
 	return z.file.Close()
 }
+
+func (Codex) tells(rec gjson.Result) (File, bool) {
+	meta := rec.Get("payload")
+	if !meta.Exists() && !rec.Get("type").Exists() && rec.Get("instructions").Exists() { // before 0.44
+		meta = rec
+	} else if rec.Get("type").Str != "session_meta" {
+		return File{}, false
+	}
+	id := idIn(meta.Get("id"))
+	return File{NativeID: id}, id != ""
+}

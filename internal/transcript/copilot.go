@@ -235,3 +235,8 @@ func (d *copilotDecoder) result(p *part, data gjson.Result) {
 		}
 	}
 }
+
+func (Copilot) tells(rec gjson.Result) (File, bool) {
+	id := idIn(rec.Get("data.sessionId"))
+	return File{NativeID: id}, id != "" && rec.Get("type").Str == "session.start"
+}

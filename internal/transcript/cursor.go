@@ -250,3 +250,8 @@ func (d *cursorDecoder) named(dir string) {
 		d.stranger = dir
 	}
 }
+
+func (Cursor) tells(rec gjson.Result) (File, bool) {
+	role := rec.Get("role").Str
+	return File{}, (role == "user" || role == session.RoleAssistant) && rec.Get("message.content").IsArray() && !rec.Get("type").Exists()
+}

@@ -244,3 +244,19 @@ func readBounded(path string, most int64) ([]byte, error) {
 	}
 	return os.ReadFile(path)
 }
+
+func (Gemini) tells(rec gjson.Result) (File, bool) {
+	f := File{NativeID: idIn(rec.Get("sessionId"))}
+	if rec.Get("kind").Str == "subagent" {
+		f.AgentID = f.NativeID
+	}
+	return f, f.NativeID != "" && rec.Get("startTime").Exists() && !rec.Get("type").Exists()
+}
+
+// lines makes lines of a document; the newer form is lines.
+func (Gemini) lines(raw []byte) []byte {
+	if !gjson.ValidBytes(raw) {
+		return raw
+	}
+	return documentLines(raw, "messages")
+}

@@ -79,19 +79,13 @@ func openFiles(ctx context.Context, f File) (io.ReadCloser, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	s := openCodeSession{
-		ID: f.NativeID, Parent: info.Get("parentID").Str, Directory: info.Get("directory").Str,
-		Title: info.Get("title").Str, Version: info.Get("version").Str,
-	}
-	err = openCodeRow{Session: &s}.write(&out)
+	err = openCodeRow{Session: sessionRow(info)}.write(&out)
 	for m := range documents(filepath.Join(store, "message", f.NativeID)) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, fmt.Errorf("session %s: %w", f.NativeID, err)
 		}
 		id := m.Get("id").Str
-		created := m.Get("time.created").Int()
-		done := m.Get("time.completed").Exists() || m.Get("error").Exists() || m.Get("finish").Exists()
-		err = openCodeRow{Message: &openCodeMessage{ID: id, Created: created, Role: m.Get("role").Str, Done: done, Summary: m.Get("summary").Type == gjson.True}}.write(&out)
+		err = openCodeRow{Message: messageRow(m)}.write(&out)
 		if id != filepath.Base(id) {
 			continue // it names no folder
 		}
@@ -100,6 +94,21 @@ func openFiles(ctx context.Context, f File) (io.ReadCloser, error) {
 		}
 	}
 	return io.NopCloser(&out), err
+}
+
+// sessionRow and messageRow are what is kept of a session's and of a message's document.
+func sessionRow(s gjson.Result) *openCodeSession {
+	return &openCodeSession{
+		ID: s.Get("id").Str, Parent: s.Get("parentID").Str, Directory: s.Get("directory").Str,
+		Title: s.Get("title").Str, Version: s.Get("version").Str,
+	}
+}
+
+func messageRow(m gjson.Result) *openCodeMessage {
+	return &openCodeMessage{
+		ID: m.Get("id").Str, Created: m.Get("time.created").Int(), Role: m.Get("role").Str, Summary: m.Get("summary").Type == gjson.True,
+		Done: m.Get("time.completed").Exists() || m.Get("error").Exists() || m.Get("finish").Exists(),
+	}
 }
 
 // partRow is what is kept of a part, as a statement gives it of the database.
@@ -112,6 +121,9 @@ func partRow(p gjson.Result) json.RawMessage {
 		if v := p.Get(path); v.Exists() {
 			row[key] = json.RawMessage(v.Raw)
 		}
+	}
+	if v := p.Get("state.metadata.filediff.patch"); row["diff"] == nil && v.Exists() {
+		row["diff"] = json.RawMessage(v.Raw)
 	}
 	if p.Get("type").Str == "text" {
 		row["text"] = json.RawMessage(p.Get("text").Raw)
@@ -152,4 +164,31 @@ func readJSON(path string) (gjson.Result, error) {
 		return gjson.Result{}, fmt.Errorf("read %q: no JSON object", path)
 	}
 	return gjson.ParseBytes(raw), nil
+}
+
+func (OpenCode) tells(rec gjson.Result) (File, bool) {
+	id := idIn(rec.Get("info.id"))
+	if id == "" && rec.Get("directory").Exists() { // one of these files
+		id = idIn(rec.Get("id"))
+	}
+	return File{NativeID: id}, strings.HasPrefix(id, "ses_")
+}
+
+// lines makes rows of what "opencode export" prints: {"info": …, "messages": [{"info": …, "parts": […]}, …]}.
+func (OpenCode) lines(raw []byte) []byte {
+	var out bytes.Buffer
+	doc := gjson.ParseBytes(raw)
+	if !gjson.ValidBytes(raw) || !doc.Get("info").IsObject() {
+		return []byte("not an export\n")
+	}
+	err := openCodeRow{Session: sessionRow(doc.Get("info"))}.write(&out)
+	doc.Get("messages").ForEach(func(_, m gjson.Result) bool {
+		err = openCodeRow{Message: messageRow(m.Get("info"))}.write(&out)
+		m.Get("parts").ForEach(func(_, p gjson.Result) bool {
+			err = openCodeRow{Part: partRow(p)}.write(&out)
+			return err == nil
+		})
+		return err == nil
+	})
+	return out.Bytes()
 }

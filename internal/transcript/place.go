@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ type places struct {
 	known map[string]whereabouts
 	past  map[string]bool // roots of other repositories, as seen before: Options.Others
 	seen  []string        // those seen now
+	drive bool            // a root is one of Windows, and this is another system
 }
 
 // whereabouts says how a working folder stands to the repository.
@@ -42,7 +44,8 @@ type place struct {
 func newPlaces(roots []string) *places {
 	p := &places{real: make(map[string]string), known: make(map[string]whereabouts)}
 	for _, root := range roots {
-		if !filepath.IsAbs(root) {
+		p.drive = p.drive || slashed(root) != root || drive.MatchString(strings.TrimPrefix(root, "/"))
+		if root = slashed(root); !filepath.IsAbs(root) {
 			continue
 		}
 		root = filepath.Clean(root)
@@ -55,11 +58,22 @@ func newPlaces(roots []string) *places {
 	return p
 }
 
+// drive begins a path of Windows.
+var drive = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+
+// slashed is a path of Windows as one that this system can take apart: C:\src\a.go is /C:/src/a.go. Another one stays.
+func slashed(path string) string {
+	if filepath.Separator != '/' || !drive.MatchString(path) {
+		return path
+	}
+	return "/" + strings.ReplaceAll(path, `\`, "/")
+}
+
 // stand says where a folder is. Each is looked at once: a session names few.
 func (p *places) stand(dir string) whereabouts {
 	at, ok := p.known[dir]
 	if !ok {
-		at = p.look(dir)
+		at = p.look(p.local(dir))
 		p.known[strings.Clone(dir)] = at
 	}
 	return at
@@ -226,10 +240,23 @@ func (p *places) resolve(path string) string {
 	return real
 }
 
+// local is a path as this system takes it apart, where the transcript is of another one.
+func (p *places) local(path string) string {
+	if !p.drive {
+		return path
+	}
+	return slashed(path)
+}
+
 // file is the path of a tool call: relative to the innermost worktree, or absolute
 // outside of all. What the agent wrote relative is relative to its working folder; where that
 // is not known and the path leads out of it, nothing is.
 func (p *places) file(path, cwd string) string {
+	if p.drive {
+		if path, cwd = slashed(path), slashed(cwd); !filepath.IsAbs(path) {
+			path = strings.ReplaceAll(path, `\`, "/")
+		}
+	}
 	home := strings.HasPrefix(path, "~")
 	if !home && path != "" && !filepath.IsAbs(path) && filepath.IsAbs(cwd) {
 		path = filepath.Join(cwd, path)

@@ -81,6 +81,9 @@ type File struct {
 	// compressed file. Its agent is an Opener, and each read begins at its start. Path need not be a file's; it names the
 	// transcript, and lies below the file that holds it.
 	Whole bool
+	// Rendered says that another program made it of a transcript, in other words and with other times: it counts only where nothing
+	// else tells of the session.
+	Rendered bool
 	// Timeless says that its records have no times: all that one read gives has that of the file.
 	Timeless bool
 }

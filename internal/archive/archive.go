@@ -1,0 +1,155 @@
+// Package archive finds the sessions that somebody else kept: on the branch of Entire, in the folder of SpecStory, or in files that are
+// named. It says what capture is to read, and stores nothing.
+//
+// In: a repository, paths. Out: a Source, whose agents give these transcripts instead of those that lie at home. Their sessions have the
+// source and the native IDs that they have there, so capture knows what it holds already.
+//
+// Promises: what is read is bounded; what can't be read is told (Failed, Unread) and costs nothing else. The order is that of time.
+package archive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Source is what one tool kept.
+type Source struct {
+	Name        string // "entire", "specstory" or "file"
+	Agents      []transcript.Agent
+	Transcripts int                              // how many they give
+	Stated      func(git.Commit) []session.Named // sessions that made a code commit, as the tool says; nil: it says nothing
+	Others      map[string]int                   // sessions of other people that are left out, by e-mail address
+	Unread      map[string]int                   // sessions of agents that are not read, by how the tool calls these
+	Failed      []error                          // one for each transcript that can't be read
+}
+
+// kept are copies by their agents.
+type kept struct {
+	agents []transcript.Agent
+	copies map[string][]transcript.Copy
+}
+
+func (k *kept) add(a transcript.Agent, c transcript.Copy) {
+	if k.copies == nil {
+		k.copies = map[string][]transcript.Copy{}
+	}
+	if len(k.copies[a.Name()]) == 0 {
+		k.agents = append(k.agents, a)
+	}
+	k.copies[a.Name()] = append(k.copies[a.Name()], c)
+}
+
+// fill gives a source what was kept.
+func (k *kept) fill(s *Source, has func(path string) bool) {
+	for _, a := range k.agents {
+		copies := k.copies[a.Name()]
+		slices.SortStableFunc(copies, func(a, b transcript.Copy) int { return a.ModTime.Compare(b.ModTime) })
+		s.Agents = append(s.Agents, transcript.Kept{Agent: a, Copies: copies, Has: has})
+		s.Transcripts += len(copies)
+	}
+}
+
+// InHead reports whether a file or folder is in the commit that is checked out.
+func inHead(repo *git.Repo) func(path string) bool {
+	return func(path string) bool {
+		in, err := repo.InHead(path)
+		return err == nil && in
+	}
+}
+
+// ErrNoTranscript is a file that no known agent wrote.
+var ErrNoTranscript = errors.New("no transcript of an agent that is known")
+
+// Files takes transcripts from anywhere. Which agent wrote one is told by what it says; agent is its name where that does not.
+func Files(ctx context.Context, repo *git.Repo, paths []string, agent string) Source {
+	s, k := Source{Name: "file"}, kept{}
+	roots, err := repo.Worktrees()
+	if err != nil {
+		s.Failed = append(s.Failed, err)
+	}
+	for _, path := range paths {
+		if err := k.file(ctx, path, agent, roots); err != nil {
+			s.Failed = append(s.Failed, fmt.Errorf("import %q: %w", path, err))
+		}
+	}
+	k.fill(&s, inHead(repo))
+	return s
+}
+
+// file takes one transcript, or the sessions of a database that were made here.
+func (k *kept) file(ctx context.Context, path, agent string, roots []string) error {
+	raw, info, err := read(path)
+	if err != nil {
+		return err
+	}
+	if files, ok, err := transcript.Database(ctx, path, raw, roots); ok || err != nil {
+		for _, f := range files {
+			k.add(transcript.OpenCode{}, transcript.Copy{File: f})
+		}
+		return err
+	}
+	stem, _, _ := strings.Cut(filepath.Base(path), ".")
+	a, f, ok := transcript.Recognise(path, raw, agent, stem)
+	if !ok {
+		return ErrNoTranscript
+	}
+	f.Size, f.ModTime = info.Size(), info.ModTime()
+	k.add(a, transcript.Copy{File: f, Text: func() ([]byte, error) {
+		raw, _, err := read(path)
+		return raw, err
+	}})
+	return nil
+}
+
+// read reads a file of at most transcript.MaxCopy bytes; of a compressed one, what it unpacks to. Of a database it is the beginning.
+func read(path string) ([]byte, fs.FileInfo, error) {
+	info, err := os.Stat(path) // what is no file may never end
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("read %q: not a file", path)
+	}
+	in, err := transcript.OpenCopy(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close() // it was only read
+	raw, err := io.ReadAll(io.LimitReader(in, transcript.MaxCopy+1))
+	if err == nil && len(raw) > transcript.MaxCopy && !strings.HasPrefix(string(raw[:16]), "SQLite format 3") {
+		err = fmt.Errorf("read %q: more than %d MB", path, transcript.MaxCopy>>20)
+	}
+	return raw, info, err
+}
+
+// SpecStory takes .specstory/history/*.md of some folders.
+func SpecStory(ctx context.Context, repo *git.Repo, roots []string) Source {
+	s, k := Source{Name: "specstory"}, kept{}
+	for _, root := range roots {
+		paths, _ := filepath.Glob(filepath.Join(escaped(root), ".specstory", "history", "*.md")) // the pattern is well formed
+		for _, path := range paths {
+			if err := cmp.Or(ctx.Err(), k.file(ctx, path, "", nil)); err != nil && !errors.Is(err, ErrNoTranscript) { // people may keep notes there
+				s.Failed = append(s.Failed, fmt.Errorf("import %q: %w", path, err))
+			}
+		}
+	}
+	k.fill(&s, inHead(repo))
+	return s
+}
+
+// escaped is a path as a pattern that matches it alone.
+func escaped(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}

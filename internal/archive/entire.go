@@ -1,0 +1,326 @@
+package archive
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Entire keeps a checkpoint of all sessions at work whenever somebody commits, and names it in the message of that commit
+// ("Entire-Checkpoint: a3b2c4d5e6f7"). Its sources (entireio/cli, docs/architecture/sessions-and-checkpoints.md and
+// ref-checkpoint-backend.md, September 2026) say where: below <first two of the ID>/<rest>/ on the branch entire/checkpoints/v1, or, for
+// newer repositories, at the top of a ref refs/entire/checkpoints/<last two of the ID>/<ID>, with IDs of 26 characters. There lie
+//
+//	metadata.json                          of the checkpoint
+//	0/metadata.json                        of its first session: {"session_id", "created_at", "agent": "Claude Code", …}
+//	0/full.jsonl                           its transcript from the beginning, as the agent writes it, redacted by Entire
+//	0/full.jsonl.001 …                     what does not fit into 50 MB; parts are joined by line ends
+//	tasks/<tool-use-id>/agent-<id>.jsonl   the transcript of a subagent
+//
+// and 1/, 2/, … of further sessions. Checkpoints of before 2026 have the files of the last session beside the first one's folder. The agent's
+// name is wrong at times, so a transcript is recognised by what it says. OpenCode's is what "opencode export" prints.
+//
+// As each checkpoint has all of a session up to then, the last one is read; an earlier one only where it is longer.
+
+// Bounds on what is looked at.
+const (
+	maxTrees    = 256 << 20 // bytes of trees
+	maxFiles    = 500_000   // of one ref
+	maxRefs     = 50_000
+	maxMetadata = 4 << 20 // bytes of one metadata.json
+)
+
+// checkpoint is one of Entire's, by its ID.
+type checkpoint struct {
+	author  string             // e-mail address, in lower case; "" where nothing says
+	folders map[string]*folder // by "0", "1", …; "" for the checkpoint's own; a subagent's by its path
+}
+
+// folder holds one session's transcript.
+type folder struct {
+	path  string // as git names it
+	meta  git.OID
+	parts map[int]git.OID
+
+	Session string    `json:"session_id"`
+	Created time.Time `json:"created_at"`
+	Agent   string    `json:"agent"`
+	size    int64
+	text    func() ([]byte, error)
+}
+
+// entire is one reading.
+type entire struct {
+	repo        *git.Repo
+	trees       *git.Trees
+	checkpoints map[string]*checkpoint
+	sessions    map[string][]*folder // by Entire's name
+	names       map[string]session.Named
+	Source
+}
+
+// Entire takes what Entire kept of the user's own sessions, or of everyone's. An own one is one whose checkpoint somebody committed of
+// whom own is true, given the address in lower case, or nobody known.
+func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[string]bool, error), everyone bool) (Source, error) {
+	trees, err := repo.Trees(maxTrees)
+	if err != nil {
+		return Source{}, err
+	}
+	defer trees.Close()
+	e := entire{
+		repo: repo, trees: trees, checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{}, names: map[string]session.Named{},
+		Source: Source{Name: "entire", Others: map[string]int{}, Unread: map[string]int{}},
+	}
+	if err := e.list(ctx); err != nil {
+		return Source{}, err
+	}
+	mine, err := own(e.authors())
+	if err != nil {
+		return Source{}, err
+	}
+	e.describe()
+	var k kept
+	for _, name := range slices.Sorted(maps.Keys(e.sessions)) {
+		if err := ctx.Err(); err != nil {
+			return Source{}, fmt.Errorf("archive: %w", err)
+		}
+		if other := e.other(name, mine); other != "" && !everyone {
+			e.Others[other]++
+		} else {
+			e.take(name, &k)
+		}
+	}
+	e.Stated = e.stated
+	k.fill(&e.Source, inHead(repo))
+	return e.Source, nil
+}
+
+var (
+	entireBranch = regexp.MustCompile(`^refs/(?:heads|remotes/[^/]+)/entire/checkpoints/v1$`)
+	entireRef    = regexp.MustCompile(`^refs/entire/checkpoints/..?/([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$`)
+	entireName   = regexp.MustCompile(`(?:Entire-)?Checkpoint:\s*([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})(?:\s|$)`)
+	entireShard  = regexp.MustCompile(`^([0-9a-f]{2})/([0-9a-f]{10})/(.+)$`)
+	entireFile   = regexp.MustCompile(`^(?:(\d+)/)?(metadata\.json|full\.jsonl(?:\.\d{3,})?)$`)
+	entireTask   = regexp.MustCompile(`^tasks/[^/]+/agent-([^/]+)\.jsonl$`)
+)
+
+// list finds all checkpoints, and who committed them.
+func (e *entire) list(ctx context.Context) error {
+	var tips []git.OID
+	for _, glob := range []string{"refs/heads/entire/*", "refs/remotes/*", "refs/entire/checkpoints/*"} {
+		refs, err := e.repo.Refs(glob)
+		if err != nil {
+			return err
+		}
+		for _, ref := range slices.Sorted(maps.Keys(refs)) {
+			id := ""
+			if m := entireRef.FindStringSubmatch(ref); m != nil {
+				id = m[1]
+			} else if !entireBranch.MatchString(ref) {
+				continue
+			}
+			if len(tips) < maxRefs && !slices.Contains(tips, refs[ref]) {
+				tips = append(tips, refs[ref])
+				if err := e.tip(ref, refs[ref], id); err != nil {
+					e.Failed = append(e.Failed, fmt.Errorf("import %s: %w", ref, err))
+				}
+			}
+		}
+	}
+	for c, err := range e.repo.Newest(ctx, tips, nil) {
+		if err != nil {
+			break // a history that is cut off says nothing of who
+		}
+		if m := entireName.FindStringSubmatch(c.Subject()); m != nil && e.checkpoints[m[1]] != nil {
+			e.checkpoints[m[1]].author = strings.ToLower(c.Author.Email) // the first one's at last
+		}
+	}
+	return ctx.Err()
+}
+
+// tip lists the checkpoints of a ref, which is one's own where it has an ID.
+func (e *entire) tip(ref string, tip git.OID, id string) error {
+	c, err := e.repo.Commit(tip)
+	if err != nil {
+		return err
+	}
+	files, err := e.trees.All(c.Tree, maxFiles)
+	for _, f := range files {
+		of, rest := id, f.Path
+		if id == "" {
+			m := entireShard.FindStringSubmatch(f.Path)
+			if m == nil {
+				continue
+			}
+			of, rest = m[1]+m[2], m[3]
+		}
+		e.file(of, rest, strings.TrimPrefix(ref, "refs/")+":"+f.Path, f.OID)
+	}
+	return err
+}
+
+// file notes a file of a checkpoint.
+func (e *entire) file(id, rest, path string, blob git.OID) {
+	name, file := "", ""
+	if m := entireFile.FindStringSubmatch(rest); m != nil {
+		name, file = m[1], m[2]
+	} else if m := entireTask.FindStringSubmatch(rest); m != nil {
+		name, file = rest, "full.jsonl"
+	} else {
+		return
+	}
+	cp := e.checkpoints[id]
+	if cp == nil {
+		cp = &checkpoint{folders: map[string]*folder{}}
+		e.checkpoints[id] = cp
+	}
+	f := cp.folders[name]
+	if f == nil {
+		f = &folder{parts: map[int]git.OID{}}
+		cp.folders[name] = f
+	}
+	if file == "metadata.json" {
+		f.meta = blob
+		return
+	}
+	part, _ := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(file, "full.jsonl"), ".")) // none is the first
+	if f.parts[part] = blob; part == 0 {
+		f.path = path
+	}
+}
+
+func (e *entire) authors() []string {
+	all := map[string]bool{}
+	for _, cp := range e.checkpoints {
+		all[cp.author] = true
+	}
+	delete(all, "")
+	return slices.Sorted(maps.Keys(all))
+}
+
+// describe reads what is said of each transcript.
+func (e *entire) describe() {
+	for _, id := range slices.Sorted(maps.Keys(e.checkpoints)) {
+		var latest time.Time
+		cp := e.checkpoints[id]
+		for _, name := range slices.Sorted(maps.Keys(cp.folders)) { // subagents come last
+			f := cp.folders[name]
+			if len(f.parts) == 0 {
+				continue
+			}
+			if m := entireTask.FindStringSubmatch(name); m != nil {
+				f.Session, f.Created, f.Agent = m[1], latest, "a subagent"
+			} else if raw, err := e.blob(f.meta, maxMetadata); err != nil || json.Unmarshal(raw, f) != nil || f.Session == "" {
+				e.Failed = append(e.Failed, fmt.Errorf("import %s: its metadata.json can't be read", f.path))
+				continue
+			}
+			if f.Created.After(latest) {
+				latest = f.Created
+			}
+			for _, part := range f.parts {
+				size, err := e.repo.BlobSize(part)
+				if err == nil {
+					f.size += int64(min(size, transcript.MaxCopy+1))
+				}
+			}
+			f.text = func() ([]byte, error) { return e.transcript(f) }
+			e.sessions[f.Session] = append(e.sessions[f.Session], f)
+		}
+	}
+}
+
+func (e *entire) blob(id git.OID, most int64) ([]byte, error) {
+	if size, err := e.repo.BlobSize(id); err != nil || int64(min(size, 1<<40)) > most {
+		return nil, cmp.Or(err, fmt.Errorf("more than %d MB", most>>20))
+	}
+	return e.repo.Blob(id)
+}
+
+// transcript joins the parts of one.
+func (e *entire) transcript(f *folder) ([]byte, error) {
+	var all [][]byte
+	left := int64(transcript.MaxCopy)
+	for _, n := range slices.Sorted(maps.Keys(f.parts)) {
+		raw, err := e.blob(f.parts[n], left)
+		if err != nil {
+			return nil, err
+		}
+		all, left = append(all, raw), left-int64(len(raw))
+	}
+	return bytes.Join(all, []byte("\n")), nil
+}
+
+// other is whose a session is, where that is not the user: one of those who committed its checkpoints.
+func (e *entire) other(name string, mine map[string]bool) string {
+	other := ""
+	for _, cp := range e.checkpoints {
+		for _, f := range cp.folders {
+			if f.Session != name {
+				continue
+			}
+			if cp.author == "" || mine[cp.author] {
+				return ""
+			}
+			other = max(other, cp.author)
+		}
+	}
+	return other
+}
+
+// take takes the last transcript of a session, and those before it that are longer than any behind them: the agent wrote it anew.
+func (e *entire) take(name string, k *kept) {
+	all := e.sessions[name]
+	slices.SortStableFunc(all, func(a, b *folder) int { return a.Created.Compare(b.Created) })
+	longest := int64(-1)
+	for _, f := range slices.Backward(all) {
+		if f.size <= longest {
+			continue
+		}
+		raw, err := f.text()
+		if err != nil {
+			e.Failed = append(e.Failed, fmt.Errorf("import %s: %w", f.path, err))
+			continue
+		}
+		agent, file, ok := transcript.Recognise(f.path, raw, "", f.Session)
+		if !ok {
+			if longest < 0 {
+				e.Unread[cmp.Or(f.Agent, "an unknown agent")]++
+			}
+			return
+		}
+		file.Size, file.ModTime = f.size, f.Created
+		if longest = f.size; file.Timeless { // each tells when its last part was said
+			longest = -1
+		}
+		e.names[name] = session.Named{Source: agent.Name(), NativeID: file.NativeID}
+		k.add(agent, transcript.Copy{File: file, Text: f.text})
+	}
+}
+
+// stated are the sessions of the checkpoints that a commit's message names.
+func (e *entire) stated(c git.Commit) (out []session.Named) {
+	for _, m := range entireName.FindAllStringSubmatch(c.Message, -1) {
+		cp := e.checkpoints[m[1]]
+		if cp == nil {
+			continue
+		}
+		for _, f := range cp.folders {
+			if n, ok := e.names[f.Session]; ok && !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// importCommand takes over what others kept: `git rekal import --entire --file ~/old/rollout.jsonl`.
+type importCommand struct {
+	workspace.Histories
+	files bool
+}
+
+func importEntry() entry {
+	return entry{
+		name: "import", usage: "import [--entire [--everyone]] [--specstory] [--file TRANSCRIPT…] [--agent NAME]", short: "take over sessions that another tool kept, or that lie in files",
+		long: `
+Stores sessions that were kept elsewhere, redacted, with their own times, and ties them to the commits whose lines
+they wrote. What is stored already is not stored again, nor is it captured later from where the agent keeps it.
+
+--entire takes your sessions from the branch entire/checkpoints/v1 and from refs/entire/checkpoints/. A commit that
+names a checkpoint (Entire-Checkpoint: …) is tied to its sessions. With --everyone it takes other people's sessions,
+too: they stand in your ledger then, as yours.
+
+--specstory takes .specstory/history/*.md. Where the transcript itself is known, that one counts.
+
+--file takes transcripts of any agent that "git rekal init" reads, also from another machine; further paths may
+follow. What was made in another repository of this machine is left out.
+
+Prints what was imported as JSON, a line for each source.
+
+  git rekal import --entire --specstory
+  git rekal import --file ~/backup/.codex/sessions/*/*/*/*.jsonl`,
+		make: func() command { return &importCommand{} },
+	}
+}
+
+func (c *importCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.Entire, "entire", false, "what Entire kept of your sessions")
+	fs.BoolVar(&c.Everyone, "everyone", false, "with --entire: of everyone's sessions")
+	fs.BoolVar(&c.SpecStory, "specstory", false, "what SpecStory kept in .specstory/history")
+	fs.StringArrayVar(&c.Histories.Files, "file", nil, "the `TRANSCRIPT` of a session; may be given several times")
+	fs.Var((*once)(&c.Agent), "agent", "with --file: the transcripts are of the agent `NAME`, where they don't say so")
+}
+
+func (c *importCommand) validate(args []string) error {
+	switch {
+	case len(c.Histories.Files) == 0 && len(args) > 0:
+		return &extraError{args[0]}
+	case !c.Entire && !c.SpecStory && len(c.Histories.Files) == 0:
+		return errors.New("give --entire, --specstory or --file TRANSCRIPT")
+	case c.Everyone && !c.Entire:
+		return errors.New("--everyone goes with --entire")
+	case c.Agent != "" && len(c.Histories.Files) == 0:
+		return errors.New("--agent goes with --file")
+	case c.Agent != "" && !slices.Contains(workspace.Agents(), c.Agent):
+		return fmt.Errorf("--agent %q: no agent that is read; they are %s", c.Agent, strings.Join(workspace.Agents(), ", "))
+	}
+	c.Histories.Files = append(c.Histories.Files, args...)
+	return nil
+}
+
+func (c *importCommand) run(ctx context.Context, app *App) error {
+	w, author, err := app.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := author.Config.Fault(); err != nil {
+		return err
+	}
+	for i, path := range c.Histories.Files {
+		if !filepath.IsAbs(path) {
+			c.Histories.Files[i] = filepath.Join(app.Dir, path)
+		}
+	}
+	var failed []error
+	err = w.Import(ctx, author, c.Histories, func(in workspace.Imported) error {
+		failed = append(failed, in.Found.Failed...)
+		app.tellImport(in)
+		return result.Write(app.Stdout, importResult(in))
+	})
+	if err != nil {
+		return err
+	}
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	if err := w.Gone(m.CatchUp(ctx)); err != nil {
+		return err
+	}
+	for i, err := range failed {
+		if i == len(failed)-1 {
+			return err // which is told like any other error
+		}
+		app.say(explain(err))
+	}
+	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
+}
+
+// tellImport says in a line what came of a source, and in others what did not.
+func (app *App) tellImport(in workspace.Imported) {
+	app.report(in.Outcome)
+	switch {
+	case in.Sessions > 0:
+		app.say(fmt.Sprintf("%s: imported %s, tied to %s", in.Found.Name, counted(in.Outcome), plural(in.Checkpoints, "commit")))
+	case in.Found.Transcripts > 0:
+		app.say(fmt.Sprintf("%s: nothing new in %s", in.Found.Name, plural(in.Found.Transcripts, "transcript")))
+	default:
+		app.say(in.Found.Name + ": nothing found")
+	}
+	if n := total(in.Found.Others); n > 0 {
+		app.hint(fmt.Sprintf("left out %s of %s; --everyone imports these, too, into your ledger", plural(n, "session"), plural(len(in.Found.Others), "other person")))
+	}
+	for _, agent := range slices.Sorted(maps.Keys(in.Found.Unread)) {
+		app.hint(fmt.Sprintf("left out %s of %s, whose transcripts are not read", plural(in.Found.Unread[agent], "session"), agent))
+	}
+	for _, dir := range slices.Sorted(maps.Keys(in.Apart)) {
+		app.hint(fmt.Sprintf("left out %s of work in %s, which is another repository here", plural(in.Apart[dir], "session"), dir))
+	}
+}
+
+func importResult(in workspace.Imported) result.Import {
+	return result.Import{
+		Schema: result.Schema, From: in.Found.Name, Transcripts: in.Found.Transcripts, Sessions: in.Sessions, Turns: in.Turns, ToolCalls: in.ToolCalls,
+		Commits: in.Checkpoints, Agents: in.Agents, Redacted: in.Redacted, Skipped: in.Skipped, Failed: len(in.Found.Failed),
+		Others: total(in.Found.Others), Unread: total(in.Found.Unread), Elsewhere: total(in.Apart),
+	}
+}

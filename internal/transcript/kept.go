@@ -1,0 +1,208 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Kept are transcripts of one agent that lie elsewhere than where it keeps them: copies, exports, what another tool made of them, maybe on
+// another machine. Its sessions have the source and the native IDs that they have at home.
+type Kept struct {
+	Agent
+	Copies []Copy
+	// Has reports whether the repository has a file at a slash-separated path. It tells where the repository lay on another machine.
+	Has func(path string) bool
+}
+
+// Copy is one of them.
+type Copy struct {
+	File                        // Whole; Path names it to people
+	Text func() ([]byte, error) // all that it says; nil: the agent opens it
+}
+
+// MaxCopy bounds what is read of one, in bytes. The longest real transcript that was heard of has 225 MB.
+const MaxCopy = 256 << 20
+
+// Locate lists them all.
+func (k Kept) Locate(context.Context, Env) (Found, error) {
+	var found Found
+	for _, c := range k.Copies {
+		found.Files = append(found.Files, c.File)
+	}
+	slices.SortStableFunc(found.Files, func(a, b File) int { return btoi(a.AgentID != "") - btoi(b.AgentID != "") })
+	return found, nil
+}
+
+// Open gives one as lines.
+func (k Kept) Open(ctx context.Context, f File) (io.ReadCloser, error) {
+	i := slices.IndexFunc(k.Copies, func(c Copy) bool { return c.Path == f.Path })
+	if i < 0 {
+		return nil, fmt.Errorf("no copy %q", f.Path)
+	}
+	if opener, ok := k.Agent.(Opener); ok && k.Copies[i].Text == nil {
+		return opener.Open(ctx, f)
+	}
+	raw, err := k.Copies[i].Text()
+	if err != nil {
+		return nil, err
+	}
+	if l, ok := k.Agent.(lined); ok {
+		raw = l.lines(raw)
+	}
+	return io.NopCloser(bytes.NewReader(raw)), nil
+}
+
+// lined is an agent whose transcripts, or exports of them, may be no lines.
+type lined interface {
+	// lines makes of a whole transcript what Decode reads.
+	lines(raw []byte) []byte
+}
+
+// Decode reads one. What was made in another repository of this machine stays that one's. Otherwise somebody says that it belongs here:
+// that it names no folder does not speak against it, nor that it names one of another machine.
+func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return Document{}, fmt.Errorf("transcript: %w", err)
+	}
+	decode := func(opt Options) (Document, error) { return k.Agent.Decode(ctx, bytes.NewReader(raw), opt) }
+	doc, err := decode(opt)
+	if err != nil || len(doc.Sessions) > 0 {
+		return doc, err
+	}
+	here := newPlaces(opt.Roots)
+	here.past = opt.Others
+	if slices.ContainsFunc(doc.Apart, func(dir string) bool { return here.stand(dir) != nowhere }) {
+		return doc, nil
+	}
+	anywhere := opt
+	anywhere.Inside = true
+	all, err := decode(anywhere)
+	if err != nil {
+		return Document{}, err
+	}
+	opt.Inside = len(doc.Apart) == 0
+	if root := k.root(doc.Apart, all.Sessions); root != "" {
+		opt.Roots = append(slices.Clone(opt.Roots), root)
+	}
+	opt.Roots = append(opt.Roots[:len(opt.Roots):len(opt.Roots)], doc.Apart...)
+	return decode(opt)
+}
+
+// maxVotes is how many paths of a transcript are asked where the repository lay.
+const maxVotes = 300
+
+// root is where the repository lay on the machine of some sessions: the folder, above those in which they were begun if they say so, below
+// which most of the files that they name are files of the repository. It is empty where nothing tells.
+func (k Kept) root(begun []string, sessions []Part) string {
+	votes, seen := map[string]int{}, map[string]bool{}
+	for _, s := range sessions {
+		for _, c := range s.ToolCalls {
+			path := slashed(c.Path)
+			if !filepath.IsAbs(path) || seen[path] || len(seen) == maxVotes {
+				continue
+			}
+			seen[path] = true
+			for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+				if rel, _ := below(dir, path); (len(begun) == 0 || isBelow(dir, slashed(begun[0]))) && k.Has(filepath.ToSlash(rel)) {
+					votes[dir]++
+				}
+			}
+		}
+	}
+	best := ""
+	for dir, n := range votes {
+		if n > votes[best] || n == votes[best] && len(dir) < len(best) {
+			best = dir
+		}
+	}
+	return best
+}
+
+func isBelow(dir, path string) bool {
+	_, ok := below(dir, path)
+	return ok
+}
+
+// maxHead is how many records are looked at to tell whose a transcript is.
+const maxHead = 1000
+
+// told is an agent whose records tell that they are its own, and of which session.
+type told interface {
+	// tells takes a record, or a whole document. A NativeID that is empty stands nowhere in a transcript.
+	tells(rec gjson.Result) (File, bool)
+}
+
+// Recognise tells by what a transcript says which agent wrote it, and describes it. Where its agent is known by name ("" if not), no other
+// one is thought of. The ID stands in for one that the transcript does not say. It reports false for what is no transcript.
+func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
+	if s, f, ok := specStory(raw); ok && (agent == "" || agent == s.Name()) {
+		if f.Path = path; f.NativeID == "" {
+			f.NativeID = name(id)
+		}
+		return s, f, true
+	}
+	agents := slices.DeleteFunc(Agents(), func(a Agent) bool { return agent != "" && a.Name() != agent })
+	for rec := range records(raw) {
+		for _, a := range agents {
+			if f, ok := a.(told).tells(rec); ok { //nolint:errcheck,forcetypeassert // TestRecognise: all do
+				return a, describe(a, f, path, id), true
+			}
+		}
+	}
+	if agent == "" || len(agents) == 0 {
+		return nil, File{}, false
+	}
+	return agents[0], describe(agents[0], File{}, path, id), true
+}
+
+func describe(a Agent, f File, path, id string) File {
+	if f.NativeID == "" {
+		f.NativeID = name(id)
+	}
+	if up := filepath.Base(filepath.Dir(path)); f.AgentID != "" && f.Parent == "" && len(up) > 8 { // Gemini's subagents lie in the folder of their parent
+		f.Parent = name(up)
+	}
+	_, f.Timeless = a.(Cursor)
+	f.Path, f.Whole = path, true
+	return f
+}
+
+// records are the document that a text is, or the first of the lines that it has.
+func records(raw []byte) func(yield func(gjson.Result) bool) {
+	return func(yield func(gjson.Result) bool) {
+		if gjson.ValidBytes(raw) {
+			yield(gjson.ParseBytes(raw))
+			return
+		}
+		for n := 0; len(raw) > 0 && n < maxHead; n++ {
+			var line []byte
+			line, raw, _ = bytes.Cut(raw, []byte("\n"))
+			if line = trim(line); len(line) <= MaxLine && gjson.ValidBytes(line) && !yield(gjson.ParseBytes(line)) {
+				return
+			}
+		}
+	}
+}
+
+// OpenCopy opens a file; a compressed one as it was.
+func OpenCopy(path string) (io.ReadCloser, error) { return openRollout(path) }
+
+// Database lists the sessions of an OpenCode database that were made in one of some folders. It reports false for another file.
+func Database(ctx context.Context, path string, head []byte, roots []string) (files []File, ok bool, err error) {
+	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
+		return nil, false, nil
+	}
+	files, err = openCodeSessions(ctx, path, roots)
+	return files, true, err
+}
+
+// idIn is an ID that a record says.
+func idIn(v gjson.Result) string { return name(clean(strings.Clone(v.Str))) }

@@ -1,0 +1,85 @@
+package workspace
+
+import (
+	"context"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/archive"
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Histories are what somebody else kept, to be imported.
+type Histories struct {
+	Entire, Everyone bool // Everyone: also what Entire kept of other people's sessions
+	SpecStory        bool
+	Files            []string // transcripts
+	Agent            string   // who wrote the files; "" where they say it
+}
+
+// Imported is what one import stored, and what it did not.
+type Imported struct {
+	Found archive.Source
+	capture.Outcome
+}
+
+// Import stores what somebody else kept, one source after another, and tells of each.
+func (w *Workspace) Import(ctx context.Context, a Author, h Histories, tell func(Imported) error) error {
+	capturer, err := w.Capturer(ctx, a)
+	if err != nil {
+		return err
+	}
+	take := func(s archive.Source, err error) error {
+		if err != nil {
+			return err
+		}
+		capturer.Agents, capturer.Stated = s.Agents, s.Stated
+		out, err := capturer.Import(ctx)
+		if err != nil {
+			return err
+		}
+		return tell(Imported{s, out})
+	}
+	if h.Entire {
+		own := func(emails []string) (map[string]bool, error) { return w.ownAddresses(ctx, a, emails) }
+		if err := take(archive.Entire(ctx, w.Repo, own, h.Everyone)); err != nil {
+			return err
+		}
+	}
+	if h.SpecStory {
+		// A transcript counts before what somebody made of it, so what is here comes first.
+		if _, err := capturer.Import(ctx); err != nil {
+			return err
+		}
+		roots, err := w.Repo.Worktrees()
+		if err != nil {
+			return err
+		}
+		if err := take(archive.SpecStory(ctx, w.Repo, roots), nil); err != nil {
+			return err
+		}
+	}
+	if len(h.Files) > 0 {
+		return take(archive.Files(ctx, w.Repo, h.Files, h.Agent), nil)
+	}
+	return nil
+}
+
+// ownAddresses says which addresses are the user's own, as the mailmap has it.
+func (w *Workspace) ownAddresses(ctx context.Context, a Author, emails []string) (map[string]bool, error) {
+	proper, err := w.Repo.Mailmap(ctx, append(emails, a.Email))
+	own := map[string]bool{a.Email: true}
+	for email, is := range proper {
+		own[email] = own[email] || strings.EqualFold(is, proper[a.Email])
+	}
+	return own, err
+}
+
+// Agents are the names of the agents that are read.
+func Agents() []string {
+	var names []string
+	for _, a := range transcript.Agents() {
+		names = append(names, a.Name())
+	}
+	return names
+}
