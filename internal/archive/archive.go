@@ -4,11 +4,12 @@
 // In: a repository, paths. Out: a Source, whose agents give these transcripts instead of those that lie at home. Their sessions have the
 // source and the native IDs that they have there, so capture knows what it holds already.
 //
+// A Source reads from the repository while capture does other things with it: hand in a *git.Repo of its own, and close it afterwards.
+//
 // Promises: what is read is bounded; what can't be read is told (Failed, Unread) and costs nothing else. The order is that of time.
 package archive
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,11 +29,12 @@ import (
 type Source struct {
 	Name        string // "entire", "specstory" or "file"
 	Agents      []transcript.Agent
-	Transcripts int                              // how many they give
-	Stated      func(git.Commit) []session.Named // sessions that made a code commit, as the tool says; nil: it says nothing
-	Others      map[string]int                   // sessions of other people that are left out, by e-mail address
-	Unread      map[string]int                   // sessions of agents that are not read, by how the tool calls these
-	Failed      []error                          // one for each transcript that can't be read
+	Transcripts int // how many they give
+	// Stated tells which sessions made a code commit, as the tool says, and whether it says anything of it; nil: of none.
+	Stated func(git.Commit) (made []session.Named, said bool)
+	Others map[string]int // sessions of other people that are left out, by e-mail address
+	Unread map[string]int // sessions of agents that are not read, by how the tool calls these
+	Failed []error        // one for each transcript that can't be read
 }
 
 // kept are copies by their agents.
@@ -51,8 +53,10 @@ func (k *kept) add(a transcript.Agent, c transcript.Copy) {
 	k.copies[a.Name()] = append(k.copies[a.Name()], c)
 }
 
-// fill gives a source what was kept.
-func (k *kept) fill(s *Source, has func(path string) bool) {
+// fill gives a source what was kept for a repository.
+func (k *kept) fill(s *Source, repo *git.Repo) {
+	held := files(repo)
+	has := func(path string) bool { return held[path] }
 	for _, a := range k.agents {
 		copies := k.copies[a.Name()]
 		slices.SortStableFunc(copies, func(a, b transcript.Copy) int { return a.ModTime.Compare(b.ModTime) })
@@ -61,13 +65,34 @@ func (k *kept) fill(s *Source, has func(path string) bool) {
 	}
 }
 
-// InHead reports whether a file or folder is in the commit that is checked out.
-func inHead(repo *git.Repo) func(path string) bool {
-	return func(path string) bool {
-		in, err := repo.InHead(path)
-		return err == nil && in
+// files are the paths of the commit that is checked out; none where they can't be read.
+func files(repo *git.Repo) map[string]bool {
+	held := map[string]bool{}
+	head, err := repo.Head()
+	if err != nil || head.OID == "" {
+		return held
 	}
+	c, err := repo.Commit(head.OID)
+	if err != nil {
+		return held
+	}
+	trees, err := repo.Trees(maxTrees)
+	if err != nil {
+		return held
+	}
+	defer trees.Close()
+	all, _ := trees.All(c.Tree, maxFiles) // of too many, the first
+	for _, f := range all {
+		held[f.Path] = true
+	}
+	return held
 }
+
+// Bounds on the trees that are looked at.
+const (
+	maxTrees = 256 << 20 // bytes
+	maxFiles = 500_000   // of one commit
+)
 
 // ErrNoTranscript is a file that no known agent wrote.
 var ErrNoTranscript = errors.New("no transcript of an agent that is known")
@@ -80,12 +105,20 @@ func Files(ctx context.Context, repo *git.Repo, paths []string, agent string) So
 		s.Failed = append(s.Failed, err)
 	}
 	for _, path := range paths {
-		if err := k.file(ctx, path, agent, roots); err != nil {
-			s.Failed = append(s.Failed, fmt.Errorf("import %q: %w", path, err))
-		}
+		s.failed(path, k.file(ctx, path, agent, roots))
 	}
-	k.fill(&s, inHead(repo))
+	k.fill(&s, repo)
 	return s
+}
+
+// failed notes a transcript that can't be read.
+func (s *Source) failed(path string, err error) {
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = at.Err // which names it again
+	}
+	if err != nil {
+		s.Failed = append(s.Failed, fmt.Errorf("import %q: %w", path, err))
+	}
 }
 
 // file takes one transcript, or the sessions of a database that were made here.
@@ -135,17 +168,17 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 }
 
 // SpecStory takes .specstory/history/*.md of some folders.
-func SpecStory(ctx context.Context, repo *git.Repo, roots []string) Source {
+func SpecStory(repo *git.Repo, roots []string) Source {
 	s, k := Source{Name: "specstory"}, kept{}
 	for _, root := range roots {
 		paths, _ := filepath.Glob(filepath.Join(escaped(root), ".specstory", "history", "*.md")) // the pattern is well formed
 		for _, path := range paths {
-			if err := cmp.Or(ctx.Err(), k.file(ctx, path, "", nil)); err != nil && !errors.Is(err, ErrNoTranscript) { // people may keep notes there
-				s.Failed = append(s.Failed, fmt.Errorf("import %q: %w", path, err))
+			if err := k.file(context.Background(), path, "", nil); !errors.Is(err, ErrNoTranscript) { // people may keep notes there
+				s.failed(path, err)
 			}
 		}
 	}
-	k.fill(&s, inHead(repo))
+	k.fill(&s, repo)
 	return s
 }
 

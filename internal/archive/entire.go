@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -36,8 +37,6 @@ import (
 
 // Bounds on what is looked at.
 const (
-	maxTrees    = 256 << 20 // bytes of trees
-	maxFiles    = 500_000   // of one ref
 	maxRefs     = 50_000
 	maxMetadata = 4 << 20 // bytes of one metadata.json
 )
@@ -68,6 +67,7 @@ type entire struct {
 	checkpoints map[string]*checkpoint
 	sessions    map[string][]*folder // by Entire's name
 	names       map[string]session.Named
+	alone       sync.Mutex // reads the repository
 	Source
 }
 
@@ -103,7 +103,7 @@ func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[
 		}
 	}
 	e.Stated = e.stated
-	k.fill(&e.Source, inHead(repo))
+	k.fill(&e.Source, repo)
 	return e.Source, nil
 }
 
@@ -250,6 +250,8 @@ func (e *entire) blob(id git.OID, most int64) ([]byte, error) {
 
 // transcript joins the parts of one.
 func (e *entire) transcript(f *folder) ([]byte, error) {
+	e.alone.Lock()
+	defer e.alone.Unlock()
 	var all [][]byte
 	left := int64(transcript.MaxCopy)
 	for _, n := range slices.Sorted(maps.Keys(f.parts)) {
@@ -310,17 +312,18 @@ func (e *entire) take(name string, k *kept) {
 }
 
 // stated are the sessions of the checkpoints that a commit's message names.
-func (e *entire) stated(c git.Commit) (out []session.Named) {
+func (e *entire) stated(c git.Commit) (out []session.Named, said bool) {
 	for _, m := range entireName.FindAllStringSubmatch(c.Message, -1) {
 		cp := e.checkpoints[m[1]]
 		if cp == nil {
 			continue
 		}
+		said = true
 		for _, f := range cp.folders {
 			if n, ok := e.names[f.Session]; ok && !slices.Contains(out, n) {
 				out = append(out, n)
 			}
 		}
 	}
-	return out
+	return out, said
 }

@@ -42,14 +42,17 @@ type Capturer struct {
 	Email    string              // the checkpoint's user
 	CacheDir string              // .rekal
 	Now      func() time.Time
-	Actor    string                           // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
-	CI       bool                             // nobody sits at the keyboard
-	From     []string                         // absolute: where the worktree was before; transcripts made there count, too
-	Progress func(done, total int)            // called after each transcript that was read
-	Stated   func(git.Commit) []session.Named // sessions that an import's source ties to a code commit by its own word; nil: none
-	Budget   int64                            // how many new bytes of transcripts to read at most, the latest files first; 0: all
-	Round    Round                            // how much is in memory at once
+	Actor    string                // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
+	CI       bool                  // nobody sits at the keyboard
+	From     []string              // absolute: where the worktree was before; transcripts made there count, too
+	Progress func(done, total int) // called after each transcript that was read
+	Stated   Stated                // what an import's source says of code commits; nil: nothing
+	Budget   int64                 // how many new bytes of transcripts to read at most, the latest files first; 0: all
+	Round    Round                 // how much is in memory at once
 }
+
+// Stated tells which sessions made a code commit by the word of who kept them, and whether anything is said of it: then no other one is guessed.
+type Stated func(git.Commit) (made []session.Named, said bool)
 
 // Round bounds what is in memory at once, in bytes. A zero is the usual bound.
 type Round struct {

@@ -135,10 +135,11 @@ func (g *gathered) codeTips(everywhere bool) ([]git.OID, error) {
 // infer makes the checkpoint of a commit that some sessions made by the word of who kept them, or of this user's own that some plausibly
 // made where no checkpoint names it already. The entry is empty when there are none.
 func (g *gathered) infer(c seen, spans []attribution.Span) session.Entry {
-	links, recorded := g.stated(c.Commit), g.st.Recorded[shaKey(string(c.OID))]
+	recorded := g.st.Recorded[shaKey(string(c.OID))]
+	links, said := g.stated(c.Commit)
 	if len(c.Parents) <= 1 && g.isMine(c.Commit) && !recorded {
 		for _, l := range attribution.Plausible(attribution.Committed{At: c.Committer.When, Files: files(c.changes), Wrote: c.wrote}, spans) {
-			if !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
+			if !(said && l.Inferred) && !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
 				links = append(links, l)
 			}
 		}
@@ -158,15 +159,16 @@ func (g *gathered) infer(c seen, spans []attribution.Span) session.Entry {
 }
 
 // stated ties a commit to sessions of this import, by the word of who kept them: where it is no older than what is new of them.
-func (g *gathered) stated(c git.Commit) (links []session.Link) {
+func (g *gathered) stated(c git.Commit) (links []session.Link, said bool) {
 	if g.Stated == nil {
-		return nil
+		return nil, false
 	}
-	for _, n := range g.Stated(c) {
+	named, said := g.Stated(c)
+	for _, n := range named {
 		if s := g.freshOf(n.Source, n.NativeID); s != nil && !before(c.Committer.When, s.FirstTS()) {
 			links = append(links, session.Link{Session: s.ID})
 		}
 	}
 	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
-	return links
+	return links, said
 }

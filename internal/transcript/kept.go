@@ -89,10 +89,13 @@ func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 		return Document{}, err
 	}
 	opt.Inside = len(doc.Apart) == 0
-	if root := k.root(doc.Apart, all.Sessions); root != "" {
-		opt.Roots = append(slices.Clone(opt.Roots), root)
+	opt.Roots = slices.Clone(opt.Roots)
+	root := k.root(doc.Apart, all.Sessions)
+	for _, dir := range append([]string{root}, doc.Apart...) {
+		if dir != "" && (dir == root || root == "" || !isBelow(root, slashed(dir))) {
+			opt.Roots = append(opt.Roots, dir)
+		}
 	}
-	opt.Roots = append(opt.Roots[:len(opt.Roots):len(opt.Roots)], doc.Apart...)
 	return decode(opt)
 }
 

@@ -179,7 +179,7 @@ func (s *storyReader) line(line string) {
 	who := storySpeaker.FindStringSubmatch(line)
 	inCall := s.call != nil && !s.call.bare
 	switch {
-	case who != nil && !inCall && (s.fence == "" || !whenTold(who[3]).IsZero()): // nobody else writes a time there: the fence was never closed
+	case who != nil && !inCall && !s.hidden && (s.fence == "" || !whenTold(who[3]).IsZero()): // nobody else writes a time there: the fence was never closed
 		s.flush()
 		s.speaks(who)
 	case s.call != nil && s.fence == "" && s.call.ends(line):

@@ -6,6 +6,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
@@ -29,6 +30,11 @@ func (w *Workspace) Import(ctx context.Context, a Author, h Histories, tell func
 	if err != nil {
 		return err
 	}
+	repo, err := git.Open(w.Dir, w.Env)
+	if err != nil {
+		return err
+	}
+	defer repo.Close()
 	take := func(s archive.Source, err error) error {
 		if err != nil {
 			return err
@@ -42,7 +48,7 @@ func (w *Workspace) Import(ctx context.Context, a Author, h Histories, tell func
 	}
 	if h.Entire {
 		own := func(emails []string) (map[string]bool, error) { return w.ownAddresses(ctx, a, emails) }
-		if err := take(archive.Entire(ctx, w.Repo, own, h.Everyone)); err != nil {
+		if err := take(archive.Entire(ctx, repo, own, h.Everyone)); err != nil {
 			return err
 		}
 	}
@@ -55,12 +61,12 @@ func (w *Workspace) Import(ctx context.Context, a Author, h Histories, tell func
 		if err != nil {
 			return err
 		}
-		if err := take(archive.SpecStory(ctx, w.Repo, roots), nil); err != nil {
+		if err := take(archive.SpecStory(repo, roots), nil); err != nil {
 			return err
 		}
 	}
 	if len(h.Files) > 0 {
-		return take(archive.Files(ctx, w.Repo, h.Files, h.Agent), nil)
+		return take(archive.Files(ctx, repo, h.Files, h.Agent), nil)
 	}
 	return nil
 }
