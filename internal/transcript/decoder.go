@@ -35,6 +35,7 @@ type part struct {
 	begun bool        // it has been in the repository
 	leave leave
 	cwd   string            // working folder as last named
+	from  string            // and as first named
 	actor bool              // the actor is known
 	sub   bool              // another agent spawned it
 	calls map[string][]int  // ID of a call -> its indexes: a call may name several files

@@ -22,8 +22,8 @@ func (d *decoder) document(done int64) Document {
 	doc := Document{Bytes: d.hold(done), Skipped: d.skipped, Others: d.places.seen}
 	for _, p := range d.order {
 		if !p.begun {
-			if p.cwd != "" {
-				doc.Apart = append(doc.Apart, p.cwd)
+			if p.from != "" {
+				doc.Apart = append(doc.Apart, p.from)
 			}
 			continue
 		}

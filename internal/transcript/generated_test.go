@@ -135,7 +135,9 @@ func TestGenerated(t *testing.T) {
 			}
 			got, wants := map[string]wanted{}, expected(t, data)
 			for _, f := range found.Files {
-				for _, s := range readFile(t, c.agent, f, roots).Sessions {
+				doc := readFile(t, c.agent, f, roots)
+				importsAlike(t, c.agent, f, doc)
+				for _, s := range doc.Sessions {
 					if got[s.NativeID].Session != "" {
 						t.Errorf("%s stands in several files", s.NativeID)
 					}

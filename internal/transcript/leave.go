@@ -21,6 +21,9 @@ type leave struct {
 
 // move notes that a record names a folder.
 func (d *decoder) move(p *part, to whereabouts) {
+	if p.from == "" {
+		p.from = p.cwd
+	}
 	if to == nowhere && p.where != unknown {
 		return
 	}

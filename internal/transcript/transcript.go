@@ -176,7 +176,7 @@ type Document struct {
 	Bytes   int64
 	Skipped Counts
 	Others  []string // roots of other repositories in which something was said; some may stand there twice
-	Apart   []string // folders, one a session, of sessions of which nothing was made in this repository
+	Apart   []string // the folders in which sessions were begun of which nothing was made in this repository
 }
 
 // Counts is what one read left out and did not expect.
