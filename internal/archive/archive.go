@@ -10,6 +10,7 @@
 package archive
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,8 @@ func (k *kept) file(ctx context.Context, path, agent string, roots []string) err
 	if err != nil {
 		return err
 	}
-	if files, ok, err := transcript.Database(ctx, path, raw, roots); ok || err != nil {
+	if transcript.IsDatabase(raw) {
+		files, err := transcript.Database(ctx, path, roots)
 		for _, f := range files {
 			k.add(transcript.OpenCode{}, transcript.Copy{File: f})
 		}
@@ -146,6 +148,9 @@ func (k *kept) file(ctx context.Context, path, agent string, roots []string) err
 	return nil
 }
 
+// sniffed is how much of a file tells whether it is a database, in bytes.
+const sniffed = 16
+
 // read reads a file of at most transcript.MaxCopy bytes; of a compressed one, what it unpacks to. Of a database it is the beginning.
 func read(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path) // what is no file may never end
@@ -153,16 +158,20 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("read %q: not a file", path)
+		return nil, nil, errors.New("not a file")
 	}
 	in, err := transcript.OpenCopy(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer in.Close() // it was only read
-	raw, err := io.ReadAll(io.LimitReader(in, transcript.MaxCopy+1))
-	if err == nil && len(raw) > transcript.MaxCopy && !strings.HasPrefix(string(raw[:16]), "SQLite format 3") {
-		err = fmt.Errorf("read %q: more than %d MB", path, transcript.MaxCopy>>20)
+	text := bufio.NewReader(in)
+	if head, _ := text.Peek(sniffed); transcript.IsDatabase(head) { // of a shorter file, what there is
+		return head, info, nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(text, transcript.MaxCopy+1))
+	if err == nil && len(raw) > transcript.MaxCopy {
+		err = fmt.Errorf("more than %d MB", transcript.MaxCopy>>20)
 	}
 	return raw, info, err
 }

@@ -139,7 +139,7 @@ func (g *gathered) infer(c seen, spans []attribution.Span) session.Entry {
 	links, said := g.stated(c.Commit)
 	if len(c.Parents) <= 1 && g.isMine(c.Commit) && !recorded {
 		for _, l := range attribution.Plausible(attribution.Committed{At: c.Committer.When, Files: files(c.changes), Wrote: c.wrote}, spans) {
-			if !(said && l.Inferred) && !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
+			if guessed := l.Inferred && said; !guessed && !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
 				links = append(links, l)
 			}
 		}

@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // importCommand takes over what others kept: `git rekal import --entire --file ~/old/rollout.jsonl`.
 type importCommand struct {
 	workspace.Histories
-	files bool
 }
 
 func importEntry() entry {
@@ -63,8 +63,8 @@ func (c *importCommand) validate(args []string) error {
 		return errors.New("--everyone goes with --entire")
 	case c.Agent != "" && len(c.Histories.Files) == 0:
 		return errors.New("--agent goes with --file")
-	case c.Agent != "" && !slices.Contains(workspace.Agents(), c.Agent):
-		return fmt.Errorf("--agent %q: no agent that is read; they are %s", c.Agent, strings.Join(workspace.Agents(), ", "))
+	case c.Agent != "" && !slices.Contains(session.Agents(), c.Agent):
+		return fmt.Errorf("--agent %q: no agent that is known; they are %s", c.Agent, strings.Join(session.Agents(), ", "))
 	}
 	c.Histories.Files = append(c.Histories.Files, args...)
 	return nil

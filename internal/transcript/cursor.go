@@ -253,5 +253,5 @@ func (d *cursorDecoder) named(dir string) {
 
 func (Cursor) tells(rec gjson.Result) (File, bool) {
 	role := rec.Get("role").Str
-	return File{}, (role == "user" || role == session.RoleAssistant) && rec.Get("message.content").IsArray() && !rec.Get("type").Exists()
+	return File{Timeless: true}, (role == "user" || role == session.RoleAssistant) && rec.Get("message.content").IsArray() && !rec.Get("type").Exists()
 }

@@ -134,6 +134,9 @@ func isBelow(dir, path string) bool {
 	return ok
 }
 
+// minID is how long the name of a file is at least that may be a session's ID, in bytes: OpenCode's have 30, the others' 36.
+const minID = 16
+
 // maxHead is how many records are looked at to tell whose a transcript is.
 const maxHead = 1000
 
@@ -144,7 +147,8 @@ type told interface {
 }
 
 // Recognise tells by what a transcript says which agent wrote it, and describes it. Where its agent is known by name ("" if not), no other
-// one is thought of. The ID stands in for one that the transcript does not say. It reports false for what is no transcript.
+// one is thought of. The ID is what its name says; it counts where the transcript says none, or says this one, too. It reports false for what
+// is no transcript.
 func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 	if s, f, ok := specStory(raw); ok && (agent == "" || agent == s.Name()) {
 		if f.Path = path; f.NativeID == "" {
@@ -156,24 +160,25 @@ func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 	for rec := range records(raw) {
 		for _, a := range agents {
 			if f, ok := a.(told).tells(rec); ok { //nolint:errcheck,forcetypeassert // TestRecognise: all do
-				return a, describe(a, f, path, id), true
+				return a, describe(f, path, id, raw), true
 			}
 		}
 	}
 	if agent == "" || len(agents) == 0 {
 		return nil, File{}, false
 	}
-	return agents[0], describe(agents[0], File{}, path, id), true
+	f, _ := agents[0].(told).tells(gjson.Result{}) //nolint:errcheck,forcetypeassert // as above
+	return agents[0], describe(f, path, id, raw), true
 }
 
-func describe(a Agent, f File, path, id string) File {
-	if f.NativeID == "" {
+func describe(f File, path, id string, raw []byte) File {
+	// A transcript may begin with records that were copied from another session.
+	if f.NativeID == "" || f.AgentID == "" && len(id) >= minID && bytes.Contains(raw, []byte(`"`+id+`"`)) {
 		f.NativeID = name(id)
 	}
 	if up := filepath.Base(filepath.Dir(path)); f.AgentID != "" && f.Parent == "" && len(up) > 8 { // Gemini's subagents lie in the folder of their parent
 		f.Parent = name(up)
 	}
-	_, f.Timeless = a.(Cursor)
 	f.Path, f.Whole = path, true
 	return f
 }
@@ -198,13 +203,12 @@ func records(raw []byte) func(yield func(gjson.Result) bool) {
 // OpenCopy opens a file; a compressed one as it was.
 func OpenCopy(path string) (io.ReadCloser, error) { return openRollout(path) }
 
-// Database lists the sessions of an OpenCode database that were made in one of some folders. It reports false for another file.
-func Database(ctx context.Context, path string, head []byte, roots []string) (files []File, ok bool, err error) {
-	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
-		return nil, false, nil
-	}
-	files, err = openCodeSessions(ctx, path, roots)
-	return files, true, err
+// IsDatabase reports whether a file that begins so is a database.
+func IsDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
+
+// Database lists the sessions of an OpenCode database that were made in one of some folders.
+func Database(ctx context.Context, path string, roots []string) ([]File, error) {
+	return openCodeSessions(ctx, path, roots)
 }
 
 // idIn is an ID that a record says.

@@ -34,15 +34,19 @@ var (
 	storyOpen = regexp.MustCompile(`^<tool-use\b[^>]*?data-tool-type="([^"]*)" data-tool-name="([^"]*)"([^>]*)>(.*)`)
 	storyBare = regexp.MustCompile(`^Tool use: \*\*([^*]+)\*\*\s*$`)
 	storyCode = regexp.MustCompile("^ ?`(.+)`$")
-	storyPath = []*regexp.Regexp{
-		regexp.MustCompile(`(?:Read|Edit|Write|Create|Delete)d? file: (.+?)(?:</summary>.*)?$`),
-		regexp.MustCompile("^\\*\\*(?:Add|Modify|Update|Delete): `(.+)`\\*\\*$"),
-		regexp.MustCompile(`^The file (.+) has been (?:updated|created)`),
-		regexp.MustCompile(`^File created successfully at: (.+?)(?: \(.*\))?$`),
-		regexp.MustCompile("^- (?:file_path|filePath|absolute_path|path): `(.+)`$"),
-		regexp.MustCompile("^ (?:path )?`([^`]+)`"),
-	}
 )
+
+// storyPath are the forms in which calls name a file.
+//
+//nolint:gochecknoglobals // a table
+var storyPath = [...]*regexp.Regexp{
+	regexp.MustCompile(`(?:Read|Edit|Write|Create|Delete)d? file: (.+?)(?:</summary>.*)?$`),
+	regexp.MustCompile("^\\*\\*(?:Add|Modify|Update|Delete): `(.+)`\\*\\*$"),
+	regexp.MustCompile(`^The file (.+) has been (?:updated|created)`),
+	regexp.MustCompile(`^File created successfully at: (.+?)(?: \(.*\))?$`),
+	regexp.MustCompile("^- (?:file_path|filePath|absolute_path|path): `(.+)`$"),
+	regexp.MustCompile("^ (?:path )?`([^`]+)`"),
+}
 
 // beginsCall is the call that a line begins; nil where it begins none.
 func beginsCall(line string) *storyCall {

@@ -7,7 +7,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
 // Histories are what somebody else kept, to be imported.
@@ -79,13 +78,4 @@ func (w *Workspace) ownAddresses(ctx context.Context, a Author, emails []string)
 		own[email] = own[email] || strings.EqualFold(is, proper[a.Email])
 	}
 	return own, err
-}
-
-// Agents are the names of the agents that are read.
-func Agents() []string {
-	var names []string
-	for _, a := range transcript.Agents() {
-		names = append(names, a.Name())
-	}
-	return names
 }
