@@ -11,6 +11,7 @@ package archive
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,31 +40,27 @@ type Source struct {
 }
 
 // kept are copies by their agents.
-type kept struct {
-	agents []transcript.Agent
-	copies map[string][]transcript.Copy
-}
+type kept map[transcript.Agent][]transcript.Copy
 
-func (k *kept) add(a transcript.Agent, c transcript.Copy) {
-	if k.copies == nil {
-		k.copies = map[string][]transcript.Copy{}
-	}
-	if len(k.copies[a.Name()]) == 0 {
-		k.agents = append(k.agents, a)
-	}
-	k.copies[a.Name()] = append(k.copies[a.Name()], c)
-}
+func (k kept) add(a transcript.Agent, c transcript.Copy) { k[a] = append(k[a], c) }
 
-// fill gives a source what was kept for a repository.
-func (k *kept) fill(s *Source, repo *git.Repo) {
+// fill gives a source what was kept for a repository: transcripts before what was made of some.
+func (k kept) fill(s *Source, repo *git.Repo) {
 	held := files(repo)
 	has := func(path string) bool { return held[path] }
-	for _, a := range k.agents {
-		copies := k.copies[a.Name()]
+	for a, copies := range k {
 		slices.SortStableFunc(copies, func(a, b transcript.Copy) int { return a.ModTime.Compare(b.ModTime) })
 		s.Agents = append(s.Agents, transcript.Kept{Agent: a, Copies: copies, Has: has})
 		s.Transcripts += len(copies)
 	}
+	slices.SortFunc(s.Agents, func(a, b transcript.Agent) int { return cmp.Compare(rank(a)+a.Name(), rank(b)+b.Name()) })
+}
+
+func rank(a transcript.Agent) string {
+	if k, ok := a.(transcript.Kept); ok && k.Copies[0].Rendered {
+		return "1"
+	}
+	return "0"
 }
 
 // files are the paths of the commit that is checked out; none where they can't be read.
@@ -123,7 +120,7 @@ func (s *Source) failed(path string, err error) {
 }
 
 // file takes one transcript, or the sessions of a database that were made here.
-func (k *kept) file(ctx context.Context, path, agent string, roots []string) error {
+func (k kept) file(ctx context.Context, path, agent string, roots []string) error {
 	raw, info, err := read(path)
 	if err != nil {
 		return err

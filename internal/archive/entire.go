@@ -91,7 +91,7 @@ func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[
 		return Source{}, err
 	}
 	e.describe()
-	var k kept
+	k := kept{}
 	for _, name := range slices.Sorted(maps.Keys(e.sessions)) {
 		if err := ctx.Err(); err != nil {
 			return Source{}, fmt.Errorf("archive: %w", err)
@@ -99,7 +99,7 @@ func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[
 		if other := e.other(name, mine); other != "" && !everyone {
 			e.Others[other]++
 		} else {
-			e.take(name, &k)
+			e.take(name, k)
 		}
 	}
 	e.Stated = e.stated
@@ -282,7 +282,7 @@ func (e *entire) other(name string, mine map[string]bool) string {
 }
 
 // take takes the last transcript of a session, and those before it that are longer than any behind them: the agent wrote it anew.
-func (e *entire) take(name string, k *kept) {
+func (e *entire) take(name string, k kept) {
 	all := e.sessions[name]
 	slices.SortStableFunc(all, func(a, b *folder) int { return a.Created.Compare(b.Created) })
 	longest := int64(-1)

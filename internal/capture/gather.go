@@ -131,14 +131,14 @@ func (g *gathered) locate(ctx context.Context, agent transcript.Agent, roots []s
 // leaves reports whether a transcript is not read because of what is known of its session: where a later version knows how far it was read,
 // that one goes on; and of a transcript and what somebody made of one, the first one counts.
 func (g *gathered) leaves(source string, f transcript.File) bool {
-	k := g.st.Sessions[sessionKey(source, f.NativeID)]
+	k, fresh := g.st.Sessions[sessionKey(source, f.NativeID)], g.freshOf(source, f.NativeID)
 	switch {
-	case k == nil:
-		return false
-	case f.Rendered:
+	case k != nil && f.Rendered:
 		return !strings.HasPrefix(k.Cursor, rendered)
+	case f.Rendered:
+		return fresh != nil && !strings.HasPrefix(fresh.Cursor, rendered)
 	}
-	return isForeign(k.Cursor)
+	return k != nil && isForeign(k.Cursor)
 }
 
 // ready is the first of the readings whose subagent's parent is known, or is not to come; -1 where there is none.

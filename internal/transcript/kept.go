@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -88,7 +89,7 @@ func (k Kept) Decode(ctx context.Context, r io.Reader, opt Options) (Document, e
 	if err != nil {
 		return Document{}, err
 	}
-	opt.Inside = len(doc.Apart) == 0
+	opt.Inside = !slices.ContainsFunc(doc.Apart, func(dir string) bool { return filepath.IsAbs(slashed(dir)) })
 	opt.Roots = slices.Clone(opt.Roots)
 	root := k.root(doc.Apart, all.Sessions)
 	for _, dir := range append([]string{root}, doc.Apart...) {
@@ -122,7 +123,7 @@ func (k Kept) root(begun []string, sessions []Part) string {
 	}
 	best := ""
 	for dir, n := range votes {
-		if n > votes[best] || n == votes[best] && len(dir) < len(best) {
+		if c := cmp.Or(n-votes[best], len(best)-len(dir), strings.Compare(best, dir)); c > 0 {
 			best = dir
 		}
 	}

@@ -145,6 +145,7 @@ func TestKeptElsewhere(t *testing.T) {
 		{"another repository", record(1, other, "there"), ""},
 		{"a folder of another machine", record(1, "/mnt/gone/shop", "here") + record(2, "/mnt/gone/shop/sub", "too"), "here too"},
 		{"no folder", record(1, "", "here"), "here"},
+		{"a folder that is none", record(1, "shop", "here"), "here"},
 		{"here, then there", record(1, here, "here") + record(2, other, "there") + record(3, here, "again"), "here " + session.Elsewhere + " again"},
 		{"another machine, then there", record(1, "/mnt/gone/shop", "here") + record(2, other, "there"), "here"},
 	} {
