@@ -48,26 +48,32 @@ func named(doc transcript.Document) map[string]bool {
 
 // TestRealImports: a copy of a real session, of which nothing but its text is known, gives what it gives at home.
 func TestRealImports(t *testing.T) {
-	home := map[string]func(id string, raw []byte) transcript.Document{
-		"codex": func(id string, raw []byte) transcript.Document {
+	made := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
+	home := map[string]func(id string, raw []byte, want counted) transcript.Document{
+		"codex": func(id string, raw []byte, _ counted) transcript.Document {
 			return decodeAll(t, transcript.Codex{}, raw, transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{realRoot(raw)}})
 		},
-		"copilot": func(id string, raw []byte) transcript.Document {
+		"copilot": func(id string, raw []byte, _ counted) transcript.Document {
 			return decodeAll(t, transcript.Copilot{}, raw, transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{realRoot(raw)}})
 		},
-		"gemini":   func(id string, raw []byte) transcript.Document { return readGemini(t, id, raw) },
-		"opencode": func(id string, raw []byte) transcript.Document { return readOpenCode(t, id, raw) },
+		"gemini":   func(id string, raw []byte, _ counted) transcript.Document { return readGemini(t, id, raw) },
+		"opencode": func(id string, raw []byte, _ counted) transcript.Document { return readOpenCode(t, id, raw) },
+		"cursor": func(id string, raw []byte, want counted) transcript.Document {
+			root := path.Dir(want.Edited[0])
+			f := transcript.File{NativeID: id, Cwd: root, ModTime: made}
+			return decodeAll(t, transcript.Cursor{}, raw, transcript.Options{File: f, Roots: []string{root}})
+		},
 	}
 	for agent, read := range home {
-		for name := range realSessions(t, agent) {
+		for name, counts := range realSessions(t, agent) {
 			id, _, _ := strings.Cut(path.Base(name), ".")
 			raw := fromWindows(harness.Unzipped(t, "agents/"+name))
-			want := read(id, raw)
+			want := read(id, raw, counts)
 			has := named(want)
 			if agent == "gemini" {
 				has = nil // nothing tells here, as it names no folder
 			}
-			_, got := imported(t, "/backup/"+strings.TrimSuffix(name, ".gz"), raw, time.Time{}, has)
+			_, got := imported(t, "/backup/"+strings.TrimSuffix(name, ".gz"), raw, made, has)
 			for i := range want.Sessions {
 				if agent == "opencode" { // the version that the database of the test says
 					want.Sessions[i].Agent = got.Sessions[i].Agent

@@ -23,6 +23,7 @@ func victims() []victim {
 		{name: "commit", args: []string{"git", "commit", "-q", "--allow-empty", "-m", "killed"}},
 		{name: "checkpoint", args: []string{"git", "rekal", "checkpoint"}},
 		{name: "checkpoint without caches", before: dropCaches, args: []string{"git", "rekal", "checkpoint"}},
+		{name: "import", before: dropCaches, args: []string{"git", "rekal", "import", "--specstory"}},
 		{name: "recall", before: behind, args: []string{"git", "rekal", "parser cache"}},
 		{name: "recall without caches", before: dropCaches, args: []string{"git", "rekal", "parser cache"}},
 		{name: "index", args: []string{"git", "rekal", "index"}},
