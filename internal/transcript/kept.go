@@ -209,7 +209,8 @@ func IsDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite 
 
 // Database lists the sessions of an OpenCode database that were made in one of some folders.
 func Database(ctx context.Context, path string, roots []string) ([]File, error) {
-	return openCodeSessions(ctx, path, roots)
+	db, err := openCodeSessions(ctx, path, roots, openCodeDB{})
+	return db.Files, err
 }
 
 // idIn is an ID that a record says.

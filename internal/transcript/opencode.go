@@ -37,6 +37,10 @@ type openCodeDB struct {
 	Path  string
 	Stamp string // see stampOf
 	Files []File // sessions made here
+	Last  string // the greatest ID of a message; these rise with time
+	// Over are sessions of Files whose last answer was over, and when their rows were written last, in milliseconds since 1970: without a
+	// new message, nothing of them changes but the row.
+	Over map[string]int64
 }
 
 // Locate lists the sessions whose folder is one of the repository. A database that has not changed is not opened.
@@ -51,12 +55,13 @@ func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) {
 		if stamp == "" {
 			continue
 		}
-		db := openCodeDB{Path: path, Stamp: stamp}
-		if at := slices.IndexFunc(had.DBs, func(k openCodeDB) bool { return k.Path == path && k.Stamp == stamp }); at >= 0 {
-			db.Files = had.DBs[at].Files
-		} else {
+		db := openCodeDB{Path: path}
+		if at := slices.IndexFunc(had.DBs, func(k openCodeDB) bool { return k.Path == path }); at >= 0 {
+			db = had.DBs[at]
+		}
+		if db.Stamp != stamp {
 			var err error
-			if db.Files, err = openCodeSessions(ctx, path, env.Roots); ctx.Err() != nil {
+			if db, err = openCodeSessions(ctx, path, env.Roots, db); ctx.Err() != nil {
 				return Found{}, fmt.Errorf("transcript: locate: %w", ctx.Err())
 			} else if isBusy(err) {
 				continue // the next capture looks again
@@ -66,7 +71,7 @@ func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) {
 			}
 		}
 		found.Files = append(found.Files, db.Files...)
-		if env.Now.Sub(changed) < settled {
+		if db.Stamp = stamp; env.Now.Sub(changed) < settled {
 			db.Stamp = "" // what is written in the same instant would not show
 		}
 		next.DBs = append(next.DBs, db)
@@ -140,11 +145,16 @@ func stampOf(path string) (stamp string, changed time.Time) {
 	return stamp, changed
 }
 
-// openCodeSessions lists the sessions of a database that were made here.
-func openCodeSessions(ctx context.Context, path string, roots []string) (files []File, err error) {
+// openCodeSessions lists the sessions of a database that were made here; had is what was known of it.
+func openCodeSessions(ctx context.Context, path string, roots []string, had openCodeDB) (now openCodeDB, err error) {
 	places := newPlaces(roots)
 	err = readDB(path, func(db *rows) error {
-		files = nil
+		now = openCodeDB{Path: path, Over: map[string]int64{}}
+		goesOn, err := db.goOn(ctx, had, &now)
+		if err != nil {
+			return err
+		}
+		var files []File
 		var newest time.Time
 		for last, more := "", true; more; {
 			more, err = db.each(ctx, func(scan func(...any) error) error {
@@ -166,17 +176,45 @@ func openCodeSessions(ctx context.Context, path string, roots []string) (files [
 				return err
 			}
 		}
-		for i := range files {
-			if files[i].ModTime.Before(newest.Add(-atWork)) {
+		known := map[string]File{}
+		for _, f := range had.Files {
+			known[f.NativeID] = f
+		}
+		for i, f := range files {
+			if f.ModTime.Before(newest.Add(-atWork)) {
 				continue
 			}
-			if err := files[i].latest(ctx, db); err != nil {
+			row, k := f.ModTime.UnixMilli(), known[f.NativeID]
+			over := had.Over[f.NativeID] == row && k.Path == f.Path && !goesOn(f.NativeID)
+			if over {
+				files[i] = k
+			} else if over, err = files[i].latest(ctx, db); err != nil {
 				return err
 			}
+			if over {
+				now.Over[f.NativeID] = row
+			}
 		}
+		now.Files = files
 		return nil
 	})
-	return files, err
+	return now, err
+}
+
+// goOn finds the sessions that have messages which had none of, and notes which is the last one now.
+func (r *rows) goOn(ctx context.Context, had openCodeDB, now *openCodeDB) (func(session string) bool, error) {
+	_, err := r.each(ctx, func(scan func(...any) error) error { return scan(&now.Last) }, `SELECT coalesce(max(id), '') FROM message`)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]bool{}
+	more, err := r.each(ctx, func(scan func(...any) error) error {
+		var id string
+		err := scan(&id)
+		ids[id] = true
+		return err
+	}, `SELECT DISTINCT session_id FROM message WHERE id > ?`, had.Last)
+	return func(session string) bool { return more || ids[session] }, err
 }
 
 // atWork is how long an agent may go on after a prompt, which is the last time that its session's own row is written. A
@@ -187,15 +225,17 @@ const atWork = 24 * time.Hour
 // still changes belongs to one of its last messages.
 const lastParts = `WITH recent AS MATERIALIZED (
 	SELECT id, time_updated FROM message WHERE session_id = ?1 ORDER BY time_created DESC, id DESC LIMIT 4)
-SELECT count(*) + (SELECT count(*) FROM message WHERE session_id = ?1), coalesce(max(time_updated), 0) FROM (
+SELECT count(*) + (SELECT count(*) FROM message WHERE session_id = ?1), coalesce(max(time_updated), 0), coalesce((
+	SELECT json_extract(data, '$.role') = 'assistant' AND (json_type(data, '$.time.completed') IS NOT NULL OR json_type(data, '$.error') IS NOT NULL)
+	FROM message WHERE session_id = ?1 AND json_valid(data) ORDER BY time_created DESC, id DESC LIMIT 1), 0) FROM (
 	SELECT time_updated FROM recent
 	UNION ALL SELECT p.time_updated FROM recent m CROSS JOIN part p ON p.message_id = m.id)`
 
-// latest finds when anything of a session was last written. The number of rows stands for a size.
-func (f *File) latest(ctx context.Context, db *rows) error {
-	_, err := db.each(ctx, func(scan func(...any) error) error {
+// latest finds when anything of a session was last written, and whether its last answer is over. The number of rows stands for a size.
+func (f *File) latest(ctx context.Context, db *rows) (over bool, err error) {
+	_, err = db.each(ctx, func(scan func(...any) error) error {
 		var n, at int64
-		if err := scan(&n, &at); err != nil {
+		if err := scan(&n, &at, &over); err != nil {
 			return err
 		}
 		if f.Size = n; time.UnixMilli(at).After(f.ModTime) {
@@ -203,7 +243,7 @@ func (f *File) latest(ctx context.Context, db *rows) error {
 		}
 		return nil
 	}, lastParts, f.NativeID)
-	return err
+	return over, err
 }
 
 // maxSession bounds the lines of one session, in bytes: the outputs of tools are not among them.

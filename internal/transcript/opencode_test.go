@@ -225,6 +225,72 @@ func TestOpenCodeUnread(t *testing.T) {
 	}
 }
 
+// TestOpenCodeGoesOn: what is known of a database changes nothing of what is found in it, whatever is written: to a session whose answer is
+// over, or is not, or to a new one.
+func TestOpenCodeGoesOn(t *testing.T) {
+	const root = "/work/shop"
+	db := newOpenCodeDB(t, t.TempDir())
+	answer := func(n int, session string, done bool) {
+		id := fmt.Sprintf("msg_%03d", n)
+		data := `{"role":"assistant","time":{"created":1000}}`
+		if done {
+			data = `{"role":"assistant","time":{"created":1000,"completed":2000}}`
+		}
+		db.message(id, session, int64(1000+n), data)
+		db.part("prt_"+id, id, session, int64(1000+n), `{"type":"text","text":"hello"}`)
+	}
+	db.session("ses_over", "", root, "title", 1000)
+	db.session("ses_runs", "", root, "title", 1000)
+	answer(1, "ses_over", true)
+	answer(2, "ses_runs", false)
+	known := db.find(nil, root).Known
+	for i, step := range []struct {
+		name    string
+		changes func()
+	}{
+		{"nothing", func() {}},
+		{"a part of what runs", func() { db.part("prt_x", "msg_002", "ses_runs", 1500, `{"type":"text","text":"more"}`) }},
+		{"its end", func() { answer(2, "ses_runs", true) }},
+		{"an answer behind one that is over", func() { answer(3, "ses_over", false) }},
+		{"a part of it", func() { db.part("prt_y", "msg_003", "ses_over", 1600, `{"type":"text","text":"more"}`) }},
+		{"a title", func() { db.session("ses_runs", "", root, "another", 1700) }},
+		{"a new session", func() { db.session("ses_new", "", root, "title", 1800); answer(4, "ses_new", true) }},
+		{"one that is gone", func() { db.do(`DELETE FROM session WHERE id = 'ses_over'`) }},
+		{"nothing again", func() { db.do(`UPDATE part SET time_created = 7 WHERE id = 'prt_x'`) }},
+	} {
+		step.changes()
+		db.do(`CREATE TABLE step` + strconv.Itoa(i) + ` (x)`) // so that the database changes in any case
+		found := db.find(known, root)
+		harness.Equal(t, step.name, db.find(nil, root).Files, found.Files)
+		known = found.Known
+	}
+}
+
+// BenchmarkOpenCodeLocate looks for what is new of 441 sessions of today, of which one goes on.
+func BenchmarkOpenCodeLocate(b *testing.B) {
+	const root = "/work/shop"
+	db := newOpenCodeDB(b, b.TempDir())
+	text := strings.Repeat("x", 3000)
+	db.do("BEGIN")
+	for i := range 441 {
+		session := fmt.Sprintf("ses_%03d", i)
+		db.session(session, "", root, "title", 1000)
+		for j := range 15 {
+			id := fmt.Sprintf("msg_%03d_%02d", i, j)
+			db.message(id, session, int64(1000+j), `{"role":"assistant","time":{"created":1000,"completed":1001}}`)
+			for k := range 8 {
+				db.part(fmt.Sprintf("prt_%s_%d", id, k), id, session, 1000, `{"type":"text","text":"`+text+`"}`)
+			}
+		}
+	}
+	db.do("COMMIT")
+	known := db.find(nil, root).Known
+	for n := 0; b.Loop(); n++ {
+		db.message(fmt.Sprintf("msg_new_%06d", n), "ses_000", 2000, `{"role":"user"}`)
+		known = db.find(known, root).Known
+	}
+}
+
 // TestOpenCodeMeanwhile reads a database while two programs write to it: none of them waits.
 func TestOpenCodeMeanwhile(t *testing.T) {
 	rounds := 60
