@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -108,12 +108,12 @@ func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[
 }
 
 var (
-	entireBranch = regexp.MustCompile(`^refs/(?:heads|remotes/[^/]+)/entire/checkpoints/v1$`)
-	entireRef    = regexp.MustCompile(`^refs/entire/checkpoints/..?/([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$`)
-	entireName   = regexp.MustCompile(`(?:Entire-)?Checkpoint:\s*([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})(?:\s|$)`)
-	entireShard  = regexp.MustCompile(`^([0-9a-f]{2})/([0-9a-f]{10})/(.+)$`)
-	entireFile   = regexp.MustCompile(`^(?:(\d+)/)?(metadata\.json|full\.jsonl(?:\.\d{3,})?)$`)
-	entireTask   = regexp.MustCompile(`^tasks/[^/]+/agent-([^/]+)\.jsonl$`)
+	entireBranch = lazy.Expr(`^refs/(?:heads|remotes/[^/]+)/entire/checkpoints/v1$`)
+	entireRef    = lazy.Expr(`^refs/entire/checkpoints/..?/([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$`)
+	entireName   = lazy.Expr(`(?:Entire-)?Checkpoint:\s*([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})(?:\s|$)`)
+	entireShard  = lazy.Expr(`^([0-9a-f]{2})/([0-9a-f]{10})/(.+)$`)
+	entireFile   = lazy.Expr(`^(?:(\d+)/)?(metadata\.json|full\.jsonl(?:\.\d{3,})?)$`)
+	entireTask   = lazy.Expr(`^tasks/[^/]+/agent-([^/]+)\.jsonl$`)
 )
 
 // list finds all checkpoints, and who committed them.

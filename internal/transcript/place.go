@@ -5,12 +5,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -59,7 +59,7 @@ func newPlaces(roots []string) *places {
 }
 
 // drive begins a path of Windows.
-var drive = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+var drive = lazy.Expr(`^[A-Za-z]:[\\/]`)
 
 // slashed is a path of Windows as one that this system can take apart: C:\src\a.go is /C:/src/a.go. Another one stays.
 func slashed(path string) string {

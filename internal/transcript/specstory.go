@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -52,10 +52,10 @@ var storySources = []struct{ begin, source string }{
 }
 
 var (
-	storyMark    = regexp.MustCompile(`(?m)^<!-- (\S.*) Session (\S+) \((.*)\) -->\s*$`)
-	storyTitle   = regexp.MustCompile(`(?m)^# (.*)$`)
-	storySpeaker = regexp.MustCompile(`^_\*\*(User|Agent|Assistant)( - sidechain)?(?: \((.*)\))?\*\*_\s*$`)
-	storyTime    = regexp.MustCompile(`(\d{4}-\d\d-\d\d \d\d:\d\d)(:\d\d)?(Z|[+-]\d{4})?\)?$`)
+	storyMark    = lazy.Expr(`(?m)^<!-- (\S.*) Session (\S+) \((.*)\) -->\s*$`)
+	storyTitle   = lazy.Expr(`(?m)^# (.*)$`)
+	storySpeaker = lazy.Expr(`^_\*\*(User|Agent|Assistant)( - sidechain)?(?: \((.*)\))?\*\*_\s*$`)
+	storyTime    = lazy.Expr(`(\d{4}-\d\d-\d\d \d\d:\d\d)(:\d\d)?(Z|[+-]\d{4})?\)?$`)
 )
 
 // maxMark is in how many bytes of a file the lines that name the session are looked for.
@@ -67,10 +67,10 @@ func specStory(raw []byte) (SpecStory, File, bool) {
 		return SpecStory{}, File{}, false
 	}
 	s, f := SpecStory{session.Imported}, File{Whole: true, Rendered: true}
-	if m := storyMark.FindSubmatch(raw[:min(len(raw), maxMark)]); m != nil {
-		f.NativeID = name(clean(string(m[2])))
+	if m := storyMark.FindStringSubmatch(string(raw[:min(len(raw), maxMark)])); m != nil {
+		f.NativeID = name(clean(m[2]))
 		for _, known := range storySources {
-			if strings.HasPrefix(strings.ToLower(string(m[1])), known.begin) {
+			if strings.HasPrefix(strings.ToLower(m[1]), known.begin) {
 				s.source = known.source
 			}
 		}

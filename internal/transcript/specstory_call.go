@@ -2,12 +2,12 @@ package transcript
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -31,21 +31,21 @@ type storyFile struct {
 }
 
 var (
-	storyOpen = regexp.MustCompile(`^<tool-use\b[^>]*?data-tool-type="([^"]*)" data-tool-name="([^"]*)"([^>]*)>(.*)`)
-	storyBare = regexp.MustCompile(`^Tool use: \*\*([^*]+)\*\*\s*$`)
-	storyCode = regexp.MustCompile("^ ?`(.+)`$")
+	storyOpen = lazy.Expr(`^<tool-use\b[^>]*?data-tool-type="([^"]*)" data-tool-name="([^"]*)"([^>]*)>(.*)`)
+	storyBare = lazy.Expr(`^Tool use: \*\*([^*]+)\*\*\s*$`)
+	storyCode = lazy.Expr("^ ?`(.+)`$")
 )
 
 // storyPath are the forms in which calls name a file.
 //
 //nolint:gochecknoglobals // a table
-var storyPath = [...]*regexp.Regexp{
-	regexp.MustCompile(`(?:Read|Edit|Write|Create|Delete)d? file: (.+?)(?:</summary>.*)?$`),
-	regexp.MustCompile("^\\*\\*(?:Add|Modify|Update|Delete): `(.+)`\\*\\*$"),
-	regexp.MustCompile(`^The file (.+) has been (?:updated|created)`),
-	regexp.MustCompile(`^File created successfully at: (.+?)(?: \(.*\))?$`),
-	regexp.MustCompile("^- (?:file_path|filePath|absolute_path|path): `(.+)`$"),
-	regexp.MustCompile("^ (?:path )?`([^`]+)`"),
+var storyPath = [...]*lazy.Regexp{
+	lazy.Expr(`(?:Read|Edit|Write|Create|Delete)d? file: (.+?)(?:</summary>.*)?$`),
+	lazy.Expr("^\\*\\*(?:Add|Modify|Update|Delete): `(.+)`\\*\\*$"),
+	lazy.Expr(`^The file (.+) has been (?:updated|created)`),
+	lazy.Expr(`^File created successfully at: (.+?)(?: \(.*\))?$`),
+	lazy.Expr("^- (?:file_path|filePath|absolute_path|path): `(.+)`$"),
+	lazy.Expr("^ (?:path )?`([^`]+)`"),
 }
 
 // beginsCall is the call that a line begins; nil where it begins none.
