@@ -123,6 +123,11 @@ func TestGenerated(t *testing.T) {
 				linked(t, data, home, "opencode")
 				return map[string]string{"XDG_DATA_HOME": home}
 			},
+			differs: func(id string, want *wanted) {
+				if id == "ses_dfdd41c65ffe66kC23CjLb4C03" { // it ran sed, which edited a file
+					want.Calls = append(want.Calls, wantedCall{Name: "patch", Path: "/home/dev/project/auth/jwt.py"})
+				}
+			},
 		},
 	} {
 		t.Run(c.folder, func(t *testing.T) {

@@ -308,11 +308,11 @@ const (
 	'start', json_extract(p.data, '$.time.start'), 'end', json_extract(p.data, '$.time.end'),
 	'tool', json_extract(p.data, '$.tool'), 'callID', json_extract(p.data, '$.callID'),
 	'status', json_extract(p.data, '$.state.status'), 'input', json(p.data -> '$.state.input'),
-	'ended', json_extract(p.data, '$.state.time.end'),
+	'ended', json_extract(p.data, '$.state.time.end'), 'files', json(p.data -> '$.files'),
 	'diff', coalesce(json_extract(p.data, '$.state.metadata.diff'), json_extract(p.data, '$.state.metadata.filediff.patch')))
 	FROM message m CROSS JOIN part p ON p.message_id = m.id
 	WHERE m.session_id = ?1 AND m.time_created >= ?2 AND (m.time_created, m.id, p.id) > (?2, ?3, ?4)
-	AND CASE WHEN octet_length(p.data) <= ?5 AND json_valid(p.data) THEN json_extract(p.data, '$.type') END IN ('text', 'tool', 'subtask')
+	AND CASE WHEN octet_length(p.data) <= ?5 AND json_valid(p.data) THEN json_extract(p.data, '$.type') END IN ('text', 'tool', 'subtask', 'patch')
 	ORDER BY m.time_created, m.id, p.id`
 )
 

@@ -19,12 +19,17 @@ type openCodeDecoder struct {
 	skip   bool   // the message is no part of the conversation
 	over   bool   // nothing is added to the last answer
 	prompt []string
-	held   []string // records that wait
+	step   struct { // what was called in this message, at whose end files are compared
+		ran, others bool            // a command, a subagent
+		named       map[string]bool // files that calls edited
+	}
+	held []string // records that wait
 }
 
 // Decode reads the rows of one session, as Open gives them.
 func (o OpenCode) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
 	d := openCodeDecoder{decoder: newDecoder(o.Name(), opt), over: true}
+	d.step.named = map[string]bool{}
 	d.part = d.session(opt.File.NativeID)
 	end, err := d.records(ctx, r, d.line)
 	if err != nil {
@@ -88,6 +93,7 @@ func (d *openCodeDecoder) about(s gjson.Result) {
 
 func (d *openCodeDecoder) message(m gjson.Result) {
 	d.ask()
+	d.step.ran, d.step.others, d.step.named = false, false, map[string]bool{}
 	d.clock(moment([]byte(m.Get("created").Raw)))
 	d.role = m.Get("role").Str
 	d.skip = d.role == session.RoleAssistant && m.Get("summary").Bool()
@@ -121,6 +127,8 @@ func (d *openCodeDecoder) piece(p gjson.Result) bool {
 		d.clock(moment([]byte(p.Get("start").Raw)))
 		d.said(d.part, p.Get("text").Str)
 		d.ts = now
+	case kind == "patch":
+		d.patched(p)
 	case kind == "tool":
 		if !d.over && p.Get("status").Str == "pending" { // what it is asked is not there yet
 			return false
@@ -128,6 +136,20 @@ func (d *openCodeDecoder) piece(p gjson.Result) bool {
 		d.tool(p)
 	}
 	return true
+}
+
+// patched takes which files changed in a step. What no call edited, a command did that ran in it; beside a subagent nobody knows.
+func (d *openCodeDecoder) patched(p gjson.Result) {
+	u := use{id: "patch", tool: "patch", act: session.ActEdit}
+	p.Get("files").ForEach(func(_, f gjson.Result) bool {
+		if path := d.places.file(clean(f.Str), d.part.cwd); path != "" && !d.step.named[path] && len(u.paths) < maxPatched {
+			u.paths = append(u.paths, f.Str)
+		}
+		return true
+	})
+	if d.step.ran && !d.step.others && len(u.paths) > 0 {
+		d.call(d.part, u)
+	}
 }
 
 // openCodeActs are the tools that touch files or run commands.
@@ -159,6 +181,12 @@ func (d *openCodeDecoder) tool(p gjson.Result) {
 		u.cmd = input.Get("command").Str
 	}
 	d.call(d.part, u)
+	d.step.ran, d.step.others = d.step.ran || u.act == session.ActRun, d.step.others || u.tool == "task"
+	if u.act == session.ActEdit {
+		for _, path := range u.paths {
+			d.step.named[d.places.file(clean(path), d.part.cwd)] = true
+		}
+	}
 	now := d.ts
 	d.clock(moment([]byte(p.Get("ended").Raw)))
 	switch status {

@@ -116,7 +116,7 @@ func partRow(p gjson.Result) json.RawMessage {
 	row := map[string]json.RawMessage{}
 	for key, path := range map[string]string{
 		"type": "type", "synthetic": "synthetic", "ignored": "ignored", "command": "command", "start": "time.start", "end": "time.end",
-		"tool": "tool", "callID": "callID", "status": "state.status", "input": "state.input", "ended": "state.time.end", "diff": "state.metadata.diff",
+		"tool": "tool", "callID": "callID", "status": "state.status", "input": "state.input", "ended": "state.time.end", "files": "files", "diff": "state.metadata.diff",
 	} {
 		if v := p.Get(path); v.Exists() {
 			row[key] = json.RawMessage(v.Raw)

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -153,6 +154,32 @@ func TestRealOpenCode(t *testing.T) {
 				if state, ok := p["state"].(map[string]any); ok && p["tool"] == "apply_patch" {
 					patch, _ := json.Marshal(state["input"])
 					want.Tools["apply_patch"] += len(patchHeaders.FindAll(patch, -1))
+				}
+			}
+		}
+		for _, m := range e.Messages { // a command changed what no call edited
+			named, ran := "", false
+			for _, p := range m.Parts {
+				tool, _ := p["tool"].(string)
+				if tool == "edit" || tool == "write" || tool == "apply_patch" {
+					input, _ := json.Marshal(p["state"].(map[string]any)["input"])
+					named += string(input)
+				}
+				ran = ran || tool == "bash"
+				if tool == "task" {
+					ran = false
+					break
+				}
+			}
+			for _, p := range m.Parts {
+				files, _ := p["files"].([]any)
+				for _, f := range files {
+					if path := f.(string); ran && !strings.Contains(named, strings.TrimPrefix(path, e.Info.Directory+"/")) {
+						want.Tools["patch"]++
+						if !slices.Contains(want.Edited, path) {
+							want.Edited = append(want.Edited, path)
+						}
+					}
 				}
 			}
 		}
