@@ -119,6 +119,9 @@ func (app *App) tellImport(in workspace.Imported) {
 		app.say(fmt.Sprintf("%s: nothing new in %s", in.Found.Name, plural(in.Found.Transcripts, "transcript")))
 	default:
 		app.say(in.Found.Name + ": nothing found")
+		if in.Found.Name == "entire" {
+			app.hint(`what only a remote has is fetched by: git fetch origin 'refs/entire/checkpoints/*:refs/entire/checkpoints/*'`)
+		}
 	}
 	if n := total(in.Found.Others); n > 0 {
 		app.hint(fmt.Sprintf("left out %s of %s; --everyone imports these, too, into your ledger", plural(n, "session"), plural(len(in.Found.Others), "other person")))
