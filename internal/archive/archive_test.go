@@ -2,8 +2,10 @@ package archive_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,6 +138,42 @@ func TestEntire(t *testing.T) {
 		slices.SortFunc(made, func(a, b session.Named) int { return strings.Compare(a.NativeID, b.NativeID) })
 		harness.Equal(t, message, want, fmt.Sprint(made, said))
 	}
+}
+
+// TestLongRealEntire: real transcripts of five agents, as Entire keeps them, are recognised, each with its own ID, whatever Entire calls their agent.
+func TestLongRealEntire(t *testing.T) {
+	raw, err := os.ReadFile(harness.Data(t, "agents/counts.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var samples map[string]any
+	if err := json.Unmarshal(raw, &samples); err != nil {
+		t.Fatal(err)
+	}
+	p := newPlace(t)
+	var want, files []string
+	for i, name := range slices.Sorted(maps.Keys(samples)) {
+		agent, file, _ := strings.Cut(name, "/")
+		id, _, _ := strings.Cut(file, ".")
+		want = append(want, map[string]string{"copilot": "copilot-cli", "gemini": "gemini-cli"}[agent]+" "+id)
+		if want[i][0] == ' ' {
+			want[i] = agent + want[i]
+		}
+		files = append(files, fmt.Sprintf("%d/metadata.json", i), p.meta(id), fmt.Sprintf("%d/full.jsonl", i), string(harness.Unzipped(t, "agents/"+name)))
+	}
+	p.checkpoint("aa0000000001", files...)
+	s := p.entire()
+	var got []string
+	for _, a := range s.Agents {
+		found, err := a.Locate(t.Context(), transcript.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found.Files {
+			got = append(got, a.Name()+" "+f.NativeID)
+		}
+	}
+	harness.Equal(t, "sessions", sorted(want), sorted(got))
 }
 
 func sorted(s []string) []string { slices.Sort(s); return s }

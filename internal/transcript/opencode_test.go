@@ -139,6 +139,32 @@ func readOpenCode(t *testing.T, id string, raw []byte) transcript.Document {
 	return transcript.Document{}
 }
 
+// byCommands are the files that changed in a message in which a command ran, no subagent did, and no call edited them, and how often.
+func byCommands(e export) map[string]int {
+	out := map[string]int{}
+	for _, m := range e.Messages {
+		named, ran, others := "", false, false
+		for _, p := range m.Parts {
+			ran, others = ran || p["tool"] == "bash", others || p["tool"] == "task"
+			if p["tool"] == "edit" || p["tool"] == "write" || p["tool"] == "apply_patch" {
+				if state, ok := p["state"].(map[string]any); ok {
+					named += fmt.Sprint(state["input"])
+				}
+			}
+		}
+		for _, p := range m.Parts {
+			files, ok := p["files"].([]any)
+			for _, f := range files {
+				path := fmt.Sprint(f)
+				if ok && ran && !others && !strings.Contains(named, strings.TrimPrefix(path, e.Info.Directory+"/")) {
+					out[path]++
+				}
+			}
+		}
+	}
+	return out
+}
+
 func TestRealOpenCode(t *testing.T) {
 	for name, want := range realSessions(t, "opencode") {
 		id, _, _ := strings.Cut(path.Base(name), ".")
@@ -157,30 +183,10 @@ func TestRealOpenCode(t *testing.T) {
 				}
 			}
 		}
-		for _, m := range e.Messages { // a command changed what no call edited
-			named, ran := "", false
-			for _, p := range m.Parts {
-				tool, _ := p["tool"].(string)
-				if tool == "edit" || tool == "write" || tool == "apply_patch" {
-					input, _ := json.Marshal(p["state"].(map[string]any)["input"])
-					named += string(input)
-				}
-				ran = ran || tool == "bash"
-				if tool == "task" {
-					ran = false
-					break
-				}
-			}
-			for _, p := range m.Parts {
-				files, _ := p["files"].([]any)
-				for _, f := range files {
-					if path := f.(string); ran && !strings.Contains(named, strings.TrimPrefix(path, e.Info.Directory+"/")) {
-						want.Tools["patch"]++
-						if !slices.Contains(want.Edited, path) {
-							want.Edited = append(want.Edited, path)
-						}
-					}
-				}
+		for path, n := range byCommands(e) {
+			want.Tools["patch"] += n
+			if !slices.Contains(want.Edited, path) {
+				want.Edited = append(want.Edited, path)
 			}
 		}
 		if want.Tools["apply_patch"] == 0 {
