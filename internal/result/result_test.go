@@ -62,6 +62,11 @@ func TestWrite(t *testing.T) {
 			result.Checkpoint{Checkpoint: "k", Commit: "c", Sessions: []result.LogSession{{ID: "id"}}},
 			`{"checkpoint":"k","commit":"c","branch":"","author":"","actor":"","ts":"","files":0,"sessions":[{"id":"id","source":"","actor":"","turns":0,"tool_calls":0}]}`,
 		},
+		{
+			"an import",
+			result.Import{Schema: 1, From: "entire", Transcripts: 2, Agents: map[string]int{"codex": 1}, Others: 3},
+			`{"schema":1,"from":"entire","transcripts":2,"sessions":0,"turns":0,"tool_calls":0,"commits":0,"agents":{"codex":1},"others":3}`,
+		},
 		{"a version", result.Version{Version: "v", Ledger: 1}, `{"version":"v","libgit2":"","duckdb":"","ledger_format":1,"go":""}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

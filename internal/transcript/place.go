@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -44,7 +43,7 @@ type place struct {
 func newPlaces(roots []string) *places {
 	p := &places{real: make(map[string]string), known: make(map[string]whereabouts)}
 	for _, root := range roots {
-		p.drive = p.drive || slashed(root) != root || drive.MatchString(strings.TrimPrefix(root, "/"))
+		p.drive = p.drive || hasDrive(strings.TrimPrefix(root, "/"))
 		if root = slashed(root); !filepath.IsAbs(root) {
 			continue
 		}
@@ -58,12 +57,14 @@ func newPlaces(roots []string) *places {
 	return p
 }
 
-// drive begins a path of Windows.
-var drive = lazy.Expr(`^[A-Za-z]:[\\/]`)
+// hasDrive reports whether a path is one of Windows: C:\src, C:/src.
+func hasDrive(path string) bool {
+	return len(path) > 2 && path[1] == ':' && (path[2] == '\\' || path[2] == '/') && (path[0]|0x20) >= 'a' && (path[0]|0x20) <= 'z'
+}
 
 // slashed is a path of Windows as one that this system can take apart: C:\src\a.go is /C:/src/a.go. Another one stays.
 func slashed(path string) string {
-	if filepath.Separator != '/' || !drive.MatchString(path) {
+	if filepath.Separator != '/' || !hasDrive(path) {
 		return path
 	}
 	return "/" + strings.ReplaceAll(path, `\`, "/")

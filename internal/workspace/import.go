@@ -38,8 +38,9 @@ func (w *Workspace) Import(ctx context.Context, a Author, h Histories, tell func
 		if err != nil {
 			return err
 		}
-		capturer.Agents, capturer.Stated = s.Agents, s.Stated
-		out, err := capturer.Import(ctx)
+		from := *capturer
+		from.Agents, from.Stated = s.Agents, s.Stated
+		out, err := from.Import(ctx)
 		if err != nil {
 			return err
 		}
