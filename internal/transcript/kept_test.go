@@ -46,8 +46,8 @@ func named(doc transcript.Document) map[string]bool {
 	return out
 }
 
-// TestRealImports: a copy of a real session, of which nothing but its text is known, gives what it gives at home.
-func TestRealImports(t *testing.T) {
+// TestLongRealImports: a copy of a real session, of which nothing but its text is known, gives what it gives at home.
+func TestLongRealImports(t *testing.T) {
 	made := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
 	home := map[string]func(id string, raw []byte, want counted) transcript.Document{
 		"codex": func(id string, raw []byte, _ counted) transcript.Document {
