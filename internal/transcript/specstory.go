@@ -178,8 +178,9 @@ func (s *storyReader) put(row storyRow) {
 func (s *storyReader) line(line string) {
 	who := storySpeaker.FindStringSubmatch(line)
 	inCall := s.call != nil && !s.call.bare
+	timed := who != nil && !whenTold(who[3]).IsZero() // nobody else writes that: what stands before was never closed
 	switch {
-	case who != nil && !inCall && !s.hidden && (s.fence == "" || !whenTold(who[3]).IsZero()): // nobody else writes a time there: the fence was never closed
+	case who != nil && !s.hidden && (timed && (!inCall || s.fence == "") || !inCall && s.fence == ""):
 		s.flush()
 		s.speaks(who)
 	case s.call != nil && s.fence == "" && s.call.ends(line):
