@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -284,7 +285,7 @@ func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []
 			return nil // the ledger moved on; the next capture reads it again
 		}
 	}
-	if len(drafts) > 0 || g.read || g.looked != nil && !slices.Equal(g.looked, g.st.Looked) {
+	if len(drafts) > 0 || g.read || g.looked != nil && !slices.Equal(g.looked, g.st.Looked) || g.reflogs != nil && !maps.Equal(g.reflogs, g.st.Reflogs) {
 		g.remember()
 		if err := g.st.save(g.CacheDir); err != nil {
 			g.out.Warnings = append(g.out.Warnings, err)

@@ -27,14 +27,15 @@ type gathered struct {
 	out   Outcome
 
 	edits   *edits
-	mine    map[string]bool   // addresses of this user, as an import finds them
-	news    time.Time         // since when a commit may hold an edit that was not known
-	origins map[string]string // of sessions that are forks, by their IDs; nil: not asked yet
-	looked  []git.OID         // see state.Looked
-	kept    int               // bytes of text in fresh
-	more    bool              // something is left to another round
-	pieces  map[string]piece  // of transcripts that are read in several rounds
-	known   map[string][]byte // see state.Known
+	mine    map[string]bool           // addresses of this user, as an import finds them
+	news    time.Time                 // since when a commit may hold an edit that was not known
+	origins map[string]string         // of sessions that are forks, by their IDs; nil: not asked yet
+	looked  []git.OID                 // see state.Looked
+	reflogs map[string]git.ReflogMark // see state.Reflogs
+	kept    int                       // bytes of text in fresh
+	more    bool                      // something is left to another round
+	pieces  map[string]piece          // of transcripts that are read in several rounds
+	known   map[string][]byte         // see state.Known
 }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.

@@ -27,6 +27,7 @@ func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.reflogs = readTo(g.Repo.Reflogs(g.st.Reflogs), g.st.Reflogs, nil) // no commit is missed that stands there
 	slices.Reverse(commits)
 	seen := make([]seen, len(commits))
 	for i, c := range commits {

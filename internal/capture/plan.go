@@ -29,22 +29,26 @@ func lookFor(via string) look {
 	return look{most: lookedAt}
 }
 
-// checkpoint plans what one capture appends: the rewrites that concern the ledger, the sessions with something new that have
-// nothing to do with HEAD, a checkpoint of HEAD with the others, and what sessions wrote in the commits that arrived. Each may be
-// missing.
+// checkpoint plans what one capture appends: the rewrites that concern the ledger, what the hooks of commits missed, a checkpoint of
+// HEAD, and what sessions wrote in the commits that arrived. Each may be missing.
 func (g *gathered) checkpoint(ctx context.Context, via string, rewrites []session.Rewrite) ([]session.Entry, error) {
+	head, err := g.Repo.Head()
+	if err != nil {
+		return nil, err
+	}
+	missed, amends := g.missed(head.OID, via)
 	var drafts []session.Entry
-	if known := g.knownRewrites(rewrites); len(known) > 0 {
+	if known := g.knownRewrites(append(amends, rewrites...)); len(known) > 0 {
 		drafts = append(drafts, session.Entry{
 			Rewrites: known,
 			Subject:  fmt.Sprintf("rewrite %.7s to %.7s", known[0].Old, known[len(known)-1].New),
 		})
 	}
-	head, err := g.Repo.Head()
+	wrote, err := g.written(ctx, lookFor(via))
 	if err != nil {
 		return nil, err
 	}
-	wrote, err := g.written(ctx, lookFor(via))
+	past, now, err := g.past(missed)
 	if err != nil {
 		return nil, err
 	}
@@ -56,26 +60,34 @@ func (g *gathered) checkpoint(ctx context.Context, via string, rewrites []sessio
 			others = append(others, w)
 		}
 	}
+	entries, rest, err := now.at(head, via, own)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(drafts, past, entries, lines(now.st.unsaid(append(others, rest...)))), nil
+}
+
+// at plans a checkpoint of a commit, behind the sessions with something new that have nothing to do with it. What sessions wrote in the
+// commit is left where there is none.
+func (g *gathered) at(head git.Head, via string, wrote []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
 	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now, Via: via}
 	cp.ActorType, cp.AgentID = g.doer()
 	subject := "before the first commit"
 	tied := g.sessions()
 	if head.OID != "" {
 		cp.GitSHA = string(head.OID)
-		if subject, err = g.tie(cp, head.OID, own); err != nil {
-			return nil, err
+		if subject, err = g.tie(cp, head.OID, wrote); err != nil {
+			return nil, nil, err
 		}
 		var apart []session.Session
-		if tied, apart = g.parted(cp, own); len(apart) > 0 {
+		if tied, apart = g.parted(cp, wrote); len(apart) > 0 {
 			drafts = append(drafts, session.Entry{Sessions: apart, Subject: counted(len(apart), "session") + ", tied to no commit"})
 		}
 	}
-	if len(tied)+len(cp.Links) > 0 {
-		drafts = append(drafts, session.Entry{Checkpoint: cp, Sessions: tied, Wrote: own, Subject: subject})
-	} else {
-		others = append(others, own...)
+	if len(tied)+len(cp.Links) == 0 {
+		return drafts, wrote, nil
 	}
-	return append(drafts, lines(others)...), nil
+	return append(drafts, session.Entry{Checkpoint: cp, Sessions: tied, Wrote: g.st.unsaid(wrote), Subject: subject}), nil, nil
 }
 
 // written is what sessions wrote in the commits that arrived, the oldest first, as far as the ledgers do not say it.
@@ -149,10 +161,10 @@ func (g *gathered) isFresh(id string) bool {
 
 // madeBy reports whether a commit can be the work of the sessions with something new: it
 // is this user's own, and no older than the first of them. A hook that runs because of the
-// commit knows the former.
+// commit knows the former, and so does a reflog.
 func (g *gathered) madeBy(via string, c git.Commit) bool {
 	switch via {
-	case session.ViaCommit, session.ViaMerge, session.ViaAm, session.ViaRewrite:
+	case session.ViaCommit, session.ViaMerge, session.ViaAm, session.ViaRewrite, session.ViaImport:
 	default:
 		if !g.isMine(c) {
 			return false

@@ -328,6 +328,9 @@ func (g *gathered) remember() {
 	if g.looked != nil {
 		g.st.Looked = g.looked
 	}
+	if g.reflogs != nil {
+		g.st.Reflogs = g.reflogs
+	}
 }
 
 // owns reports whether a reading is of the session's own transcript.

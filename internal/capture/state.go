@@ -23,26 +23,27 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with the fields below; a cache of another version is dropped.
-const cacheVersion = 11
+const cacheVersion = 12
 
 // state is what capture must know of the ledgers to add only what is new, and of the
 // transcripts to read only what is new. All ledgers of this machine count: a user whose
 // address has changed has two, and what one holds is not stored again in the other.
 type state struct {
 	Version  int
-	Tips     map[string]git.OID       // of the ledgers on this machine, by ref
-	Sessions map[string]*known        // by sessionKey
-	Recorded map[uint64]bool          // code commits whose files a checkpoint holds, by their first 8 bytes
-	Rewrites map[uint64][]uint64      // code commits that others became: new → old, sorted; a squash has several
-	Wrote    []uint64                 // what they say of lines that sessions wrote, sorted; see wroteKey
-	Looked   []git.OID                // commits that were looked at for such lines, with all behind them
-	Memories map[string][]string      // IDs of memories, sorted, by what they say; see memoryKey
-	Marks    map[string]session.Tally // by the ID of their session or memory
-	Latest   map[string]string        // session ID or key → path of the last segment that adds to it or links it
-	Files    map[string]stamp         // transcripts that were read to this size and time
-	Searched map[string]int64         // see transcript.Env
-	Others   map[string]bool          // see transcript.Options
-	Known    map[string][]byte        // by the name of an agent; see transcript.Env
+	Tips     map[string]git.OID        // of the ledgers on this machine, by ref
+	Sessions map[string]*known         // by sessionKey
+	Recorded map[uint64]bool           // code commits whose files a checkpoint holds, by their first 8 bytes
+	Rewrites map[uint64][]uint64       // code commits that others became: new → old, sorted; a squash has several
+	Wrote    []uint64                  // what they say of lines that sessions wrote, sorted; see wroteKey
+	Looked   []git.OID                 // commits that were looked at for such lines, with all behind them
+	Memories map[string][]string       // IDs of memories, sorted, by what they say; see memoryKey
+	Marks    map[string]session.Tally  // by the ID of their session or memory
+	Latest   map[string]string         // session ID or key → path of the last segment that adds to it or links it
+	Files    map[string]stamp          // transcripts that were read to this size and time
+	Searched map[string]int64          // see transcript.Env
+	Others   map[string]bool           // see transcript.Options
+	Known    map[string][]byte         // by the name of an agent; see transcript.Env
+	Reflogs  map[string]git.ReflogMark // how far reflogs were read, by path; see missed.go
 }
 
 // known is one session as the ledger holds it.
@@ -228,6 +229,12 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 		}
 		all.Join(e)
 	}
+	st.hear(repo, all)
+	return nil
+}
+
+// hear takes in what an entry says beside the content of sessions.
+func (st *state) hear(repo *git.Repo, all session.Entry) {
 	for _, r := range all.Rewrites {
 		old := st.Rewrites[shaKey(r.New)]
 		if i, found := slices.BinarySearch(old, shaKey(r.Old)); !found {
@@ -244,7 +251,30 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 		}
 		st.settle(all, made)
 	}
+}
+
+// plan takes in an entry that is yet to be appended.
+func (st *state) plan(repo *git.Repo, e session.Entry) error {
+	for _, s := range e.Sessions {
+		if err := st.applySession(repo, s, ""); err != nil {
+			return err
+		}
+	}
+	st.hear(repo, e)
 	return nil
+}
+
+// clone is a state to plan with. What plan does not touch they share.
+func (st *state) clone() *state {
+	out := *st
+	out.Sessions = make(map[string]*known, len(st.Sessions))
+	for key, k := range st.Sessions {
+		own := *k
+		own.Pending, own.Segments = maps.Clone(k.Pending), slices.Clip(k.Segments)
+		out.Sessions[key] = &own
+	}
+	out.Recorded, out.Wrote = maps.Clone(st.Recorded), slices.Clone(st.Wrote)
+	return &out
 }
 
 // advance notes the sessions that a segment adds to or links. Those that are not known yet

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -103,23 +104,42 @@ func (r *Repo) askConfig(ctx context.Context) (map[string][]string, error) {
 	return conf, nil
 }
 
-// HooksDir is where git looks for hooks in this worktree, and the scope of the
-// core.hooksPath that says so ("local", "worktree", "global", "system", "command"; "" when
-// none is set).
-func (r *Repo) HooksDir(ctx context.Context) (path, scope string, err error) {
+// Hooks says where git looks for hooks.
+type Hooks struct {
+	Dir   string // in this worktree
+	Scope string // of the core.hooksPath that says so: "local", "worktree", "global", "system" or "command"; "" where none is set
+	Off   bool   // the environment empties core.hooksPath, as some agents do for the git that they run: Dir is what counts without that
+}
+
+// Hooks asks git where it looks for hooks.
+func (r *Repo) Hooks(ctx context.Context) (Hooks, error) {
+	h, value, err := r.hooks(ctx)
+	if err == nil && value == "" && h.Scope == "command" {
+		usual := *r
+		usual.env = slices.DeleteFunc(slices.Clone(r.env), func(v string) bool {
+			name, value, _ := strings.Cut(v, "=")
+			return slices.Contains([]string{"GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"}, name) ||
+				slices.Contains([]string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"}, name) && value == os.DevNull
+		})
+		h, _, err = usual.hooks(ctx)
+		h.Off = true
+	}
+	return h, err
+}
+
+func (r *Repo) hooks(ctx context.Context) (h Hooks, value string, err error) {
 	out, err := r.run(ctx, "rev-parse", "--git-path", "hooks")
 	if err != nil {
-		return "", "", fmt.Errorf("git: find the hooks directory: %w", err)
+		return h, "", fmt.Errorf("git: find the hooks directory: %w", err)
 	}
-	path = strings.TrimSuffix(out, "\n")
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(r.dir, path)
+	h.Dir = strings.TrimSuffix(out, "\n")
+	if !filepath.IsAbs(h.Dir) {
+		h.Dir = filepath.Join(r.dir, h.Dir)
 	}
-	out, err = r.run(ctx, "config", "--show-scope", "--get", "core.hooksPath")
-	if err == nil {
-		scope, _, _ = strings.Cut(out, "\t")
+	if out, err = r.run(ctx, "config", "--show-scope", "--get", "core.hooksPath"); err == nil {
+		h.Scope, value, _ = strings.Cut(strings.TrimSuffix(out, "\n"), "\t")
 	}
-	return path, scope, nil
+	return h, value, nil
 }
 
 // Worktrees lists the roots of the main worktree and of every linked one that git knows,

@@ -133,7 +133,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-func TestHooksDir(t *testing.T) {
+func TestHooks(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		make      func(p *place)
@@ -150,9 +150,12 @@ func TestHooksDir(t *testing.T) {
 			p := newPlace(t)
 			p.init("r")
 			tt.make(p)
-			dir, scope, err := p.open(tt.dir).HooksDir(background)
-			if err != nil || dir != p.At(tt.want) || scope != tt.scope {
-				t.Errorf("%q, %q, %v; want %q, %q", dir, scope, err, p.At(tt.want), tt.scope)
+			for _, off := range [][]string{nil, harness.GeminiGit()} {
+				p.Env = off
+				got, err := p.open(tt.dir).Hooks(background)
+				if want := (git.Hooks{Dir: p.At(tt.want), Scope: tt.scope, Off: off != nil}); err != nil || got != want {
+					t.Errorf("%+v, %v; want %+v", got, err, want)
+				}
 			}
 		})
 	}

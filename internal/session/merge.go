@@ -246,6 +246,18 @@ func (s Session) Before(end time.Time) Session {
 	return s
 }
 
+// Split parts what had been said of s before a time from what follows. Only the whole of s says how far its transcript was read.
+func (s Session) Split(end time.Time) (before, rest Session) {
+	before, rest = s.Before(end), s
+	rest.Turns, rest.ToolCalls = s.Turns[len(before.Turns):], s.ToolCalls[len(before.ToolCalls):]
+	rest.FirstTurn, rest.FirstTool = s.FirstTurn+len(before.Turns), s.FirstTool+len(before.ToolCalls)
+	if len(rest.Turns)+len(rest.ToolCalls) > 0 {
+		before.Bytes, before.Hash, before.Cursor = 0, "", ""
+		rest.Title = ""
+	}
+	return before, rest
+}
+
 // Join adds what another segment of the same ledger commit says: a checkpoint with very many
 // files, or a long session, goes on there. Parts of one session stay apart.
 func (e *Entry) Join(next Entry) {

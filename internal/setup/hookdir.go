@@ -17,6 +17,9 @@ import (
 // in the global or system configuration (it serves every repository), and a hooks folder
 // that is a link to one of these.
 func installHooks(l Layout, r *Report) error {
+	if l.HooksOff {
+		r.hint("%s", l.hooksOff())
+	}
 	if !l.inGit(l.HooksDir) {
 		hintHooks(l, r)
 		return nil
@@ -63,6 +66,12 @@ func hintHooks(l Layout, r *Report) {
 	}
 	r.hint("no hooks were written: %s; to record sessions add these lines, each at the end of its (executable) hook:\n%s",
 		l.whyNot(), strings.Join(lines, "\n"))
+}
+
+// hooksOff says that commits made here are captured later. An agent that empties core.hooksPath for its git does so for ours, too.
+func (l Layout) hooksOff() string {
+	return fmt.Sprintf("git runs no hooks in this environment, which empties core.hooksPath; those in %s run elsewhere, and the next one, or `git rekal checkpoint`, "+
+		"ties what is committed here", l.show(l.HooksDir))
 }
 
 // callDir is where a person's own hooks are. husky's are one level above the folder that

@@ -36,6 +36,9 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 			wrong("%s lacks the lines that keep .rekal out of git", l.show(l.Exclude))
 		}
 	}
+	if l.HooksOff {
+		out = append(out, Problem{What: l.hooksOff(), Fix: "git rekal checkpoint", Hint: true})
+	}
 	for _, name := range hooks.Names() {
 		if what := (hook{l.callDirIn(), name}).inspect(l, onPath); what != "" {
 			out = append(out, Problem{What: what, Fix: l.byHand(name)})

@@ -36,6 +36,7 @@ type Layout struct {
 	// HooksPathScope is where core.hooksPath is set, as `git config --show-scope` prints
 	// it: "local", "worktree", "global", "system" or "command"; empty when it is not set.
 	HooksPathScope string
+	HooksOff       bool   // the environment switches hooks off; the above is what counts without it
 	Exclude        string // `git rev-parse --git-path info/exclude`
 	RekalDir       string // the folder .rekal
 	Foreign        bool   // git tracks files there: Remove leaves it, and believes nothing in it

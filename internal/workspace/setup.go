@@ -21,13 +21,13 @@ const cacheWait = 5 * time.Second
 
 // Layout says where setup installs things.
 func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
-	hooks, scope, err := w.Repo.HooksDir(ctx)
+	hooks, err := w.Repo.Hooks(ctx)
 	if err != nil {
 		return setup.Layout{}, err
 	}
 	l := w.Repo.Layout()
 	return setup.Layout{
-		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks, HooksPathScope: scope,
+		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks.Dir, HooksPathScope: hooks.Scope, HooksOff: hooks.Off,
 		Exclude: w.exclude(), RekalDir: w.RekalDir(), Binary: w.Exe,
 	}, nil
 }

@@ -1,0 +1,142 @@
+package capture
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Commits that no hook saw: an agent, a graphical client or a person switched the hooks off. The reflogs tell them. A hook notes how
+// far it read, so what stands behind that was made without one, up to what HEAD is now. Each such commit is captured as its hook would
+// have done: with what had been said by then.
+
+// missed are commits of this clone that no hook saw since the last capture, the oldest first, but for what HEAD is now; and what was
+// amended without a hook. It notes how far that goes: what is more than the bound is left to the next capture.
+func (g *gathered) missed(head git.OID, via string) (out []git.Made, amends []session.Rewrite) {
+	began := g.began()
+	logs := g.Repo.Reflogs(g.st.Reflogs)
+	for i := range logs {
+		logs[i].Made = g.unknown(logs[i])
+		for _, m := range logs[i].Made {
+			told := m.OID == head && (via == session.ViaCommit || via == session.ViaRewrite) // by the hook that runs
+			if m.Was != "" && !told {
+				amends = append(amends, session.Rewrite{Old: string(m.Was), New: string(m.OID)})
+			}
+			if m.OID != head && !m.When.Before(began) {
+				out = append(out, m)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b git.Made) int { return a.When.Compare(b.When) })
+	most := min(len(out), lookFor(via).most)
+	g.reflogs = readTo(logs, g.st.Reflogs, out[most:])
+	return out[:most], amends
+}
+
+// unknown are the commits of a reflog that no checkpoint names, without those that were amended right away. Where nothing tells how far
+// the reflog was read, it was up to the last commit that one names.
+func (g *gathered) unknown(log git.Reflog) (out []git.Made) {
+	for _, m := range log.Made {
+		if g.st.Recorded[shaKey(string(m.OID))] {
+			if !log.Follow {
+				out = nil
+			}
+			continue
+		}
+		if i := slices.IndexFunc(out, func(o git.Made) bool { return o.OID == m.Was }); i >= 0 {
+			m.Was = out[i].Was
+			out = slices.Delete(out, i, i+1)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// readTo are marks behind what was read of reflogs, and before what is left of it.
+func readTo(logs []git.Reflog, before map[string]git.ReflogMark, rest []git.Made) map[string]git.ReflogMark {
+	marks := maps.Clone(before)
+	if marks == nil {
+		marks = map[string]git.ReflogMark{}
+	}
+	for _, log := range logs {
+		marks[log.Path] = log.Mark
+		if i := slices.IndexFunc(log.Made, func(m git.Made) bool {
+			return slices.ContainsFunc(rest, func(r git.Made) bool { return r.OID == m.OID })
+		}); i >= 0 {
+			marks[log.Path] = log.Made[i].Before
+		}
+	}
+	return marks
+}
+
+// past plans what the hooks of commits would have appended, and says where things stand then.
+func (g *gathered) past(missed []git.Made) (drafts []session.Entry, now *gathered, err error) {
+	after := *g
+	now = &after
+	if len(missed) == 0 {
+		return nil, now, nil
+	}
+	now.st = g.st.clone()
+	for _, m := range missed {
+		c, err := g.Repo.Commit(m.OID)
+		if err != nil || !g.isMine(c) { // it is gone, or another ledger's
+			continue
+		}
+		if _, err := g.Repo.Changes(c.OID); err != nil { // something of it is not here, or damaged
+			continue
+		}
+		_, wrote := g.wroteIn(c)
+		then := now.asOf(c, wrote)
+		entries, _, err := then.at(git.Head{OID: m.OID, Branch: m.Branch}, session.ViaImport, then.ofKnown(wrote))
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, e := range entries {
+			if e.Checkpoint != nil {
+				e.Checkpoint.TS = g.now.Add(time.Duration(len(drafts)) * time.Millisecond) // of its own, for the order
+			}
+			if err := now.st.plan(g.Repo, e); err != nil {
+				return nil, nil, err
+			}
+			drafts = append(drafts, e)
+		}
+	}
+	now.now = g.now.Add(time.Duration(len(drafts)) * time.Millisecond)
+	return drafts, now, nil
+}
+
+// asOf is a capture at the time of a commit. It takes out of g what had been said by then.
+func (g *gathered) asOf(c git.Commit, wrote []session.Wrote) *gathered {
+	then, by := *g, *g.Capturer
+	by.Getenv = func(string) string { return "" } // nobody knows in whose shell it was
+	then.Capturer, then.now, then.fresh = &by, c.Committer.When, nil
+	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
+	var rest []*session.Session
+	for _, s := range g.fresh {
+		early, late := s.Split(end)
+		// Calls behind a turn that is known have no time of their own; the lines tell.
+		if len(early.Turns) == 0 && (len(early.ToolCalls) == 0 || !attribution.Committed{Wrote: wrote}.WroteIn(s.ID)) {
+			rest = append(rest, s)
+			continue
+		}
+		then.fresh = append(then.fresh, &early)
+		if len(late.Turns)+len(late.ToolCalls) > 0 {
+			rest = append(rest, &late)
+		}
+	}
+	g.fresh = rest
+	return &then
+}
+
+// ofKnown leaves out what sessions wrote of which the ledger does not say anything yet.
+func (g *gathered) ofKnown(wrote []session.Wrote) []session.Wrote {
+	known := map[string]bool{}
+	for _, k := range g.st.Sessions {
+		known[k.ID] = true
+	}
+	return slices.DeleteFunc(wrote, func(w session.Wrote) bool { return !known[w.Session] && !g.isFresh(w.Session) })
+}
