@@ -25,7 +25,7 @@ func initEntry() entry {
 	return entry{
 		name: "init", usage: "init [--mcp] [--remote NAME] [--from PATH]…", short: "set this repository up, and import what agents already recorded",
 		long: `
-Makes the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agent's skill,
+Makes the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agents' skill,
 ignores the last two through info/exclude, and imports the sessions that coding agents
 already recorded for this repository. Ledgers that a clone brought along are taken in. Run again,
 it repairs what is missing and changes nothing else. "git rekal clean" undoes it.
@@ -33,14 +33,16 @@ it repairs what is missing and changes nothing else. "git rekal clean" undoes it
 --from names a folder in which the repository was before it was moved or renamed: sessions that took place there
 are imported, too. It may be given several times.
 
---mcp also registers the MCP server (see "git rekal mcp -h") in .mcp.json at the repository's root, beside
-whatever servers are there.`,
+--mcp also registers the MCP server (see "git rekal mcp -h") at the repository's root: in .mcp.json, which Claude Code,
+Copilot CLI and VS Code read; and in .codex/config.toml, .gemini/settings.json, opencode.json, .vscode/mcp.json and
+.cursor/mcp.json, where that agent has sessions of this repository, or its file or folder is there. Everything else in
+these files stays as it is.`,
 		make: func() command { return &initCommand{} },
 	}
 }
 
 func (c *initCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server in .mcp.json")
+	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server with the agents that are used here")
 	fs.StringArrayVar(&c.from, "from", nil, "import sessions that took place in `PATH`, where the repository was before")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` beside each push (sets rekal.remote)")
 }
@@ -72,7 +74,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	layout.MCP = c.mcp
+	layout.MCP, layout.Agents = c.mcp, w.AgentsHere(ctx)
 	made, err := c.ledgers(ctx, app, w, author) // where there can be none, nothing else is made
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ func mcpEntry() entry {
 		long: `
 A server of the Model Context Protocol on stdin and stdout, with two tools: recall and save_memory. An
 agent starts it, in any folder of the repository; several may run at once, and none keeps anything open
-between calls. It ends with its input. "git rekal init --mcp" registers it in .mcp.json.`,
+between calls. It ends with its input. "git rekal init --mcp" registers it with the agents that are used here.`,
 		make: func() command { return &mcpCommand{} },
 	}
 }

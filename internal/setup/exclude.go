@@ -16,7 +16,9 @@ const (
 )
 
 // patterns are what stands between blockBegin and blockEnd.
-func patterns() []string { return []string{".rekal/", ".claude/skills/rekal/"} }
+func patterns() []string {
+	return []string{".rekal/", ".claude/skills/rekal/", ".agents/skills/rekal/"}
+}
 
 func block() string {
 	return blockBegin + "\n" + strings.Join(patterns(), "\n") + "\n" + blockEnd + "\n"

@@ -54,8 +54,10 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := inspectSkill(l, made); p != nil {
-		out = append(out, *p)
+	for _, root := range l.skillRoots() {
+		if p := inspectSkill(l, root, made); p != nil {
+			out = append(out, *p)
+		}
 	}
 	return out, nil
 }

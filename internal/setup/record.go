@@ -26,8 +26,8 @@ type record struct {
 	paths  []string
 }
 
-// skillPath are the paths that Install makes for the skill, in whichever worktree.
-var skillPath = lazy.Expr(`/\.claude(/skills(/rekal(/` + skillFile + `)?)?)?$`)
+// toolPath are the paths that Install makes for the skill, and the folders of configurations, in whichever worktree.
+var toolPath = lazy.Expr(`/(\.(claude|agents)(/skills(/rekal(/` + skillFile + `)?)?)?|\.codex|\.gemini|\.vscode|\.cursor)$`)
 
 // readRecord reads the list. If it is lost while other parts of us are there, all that
 // Install could have made counts as made.
@@ -39,11 +39,13 @@ func readRecord(l Layout) (*record, error) {
 	}
 	could := candidates(l)
 	if l.WorkTree != "" {
-		could = append(could, l.serverPath())
+		for _, c := range configs() {
+			could = append(could, filepath.Join(l.WorkTree, filepath.FromSlash(c.path)))
+		}
 	}
 	for line := range strings.Lines(string(text)) {
 		path := filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n")))
-		if slices.Contains(could, path) || skillPath.MatchString(filepath.ToSlash(path)) || filepath.Base(path) == serverFile {
+		if slices.Contains(could, path) || toolPath.MatchString(filepath.ToSlash(path)) || configAt(path).form != nil {
 			r.paths = append(r.paths, path)
 		}
 	}
@@ -68,9 +70,11 @@ func candidates(l Layout) []string {
 		paths = append(paths, l.HooksDir)
 	}
 	if l.WorkTree != "" {
-		skills := filepath.Join(l.WorkTree, ".claude", "skills")
-		dir := filepath.Join(skills, "rekal")
-		paths = append(paths, filepath.Dir(skills), skills, dir, filepath.Join(dir, "SKILL.md"))
+		for _, root := range l.skillRoots() {
+			skills := filepath.Join(l.WorkTree, root, "skills")
+			dir := filepath.Join(skills, "rekal")
+			paths = append(paths, filepath.Dir(skills), skills, dir, filepath.Join(dir, skillFile))
+		}
 	}
 	return paths
 }
@@ -79,12 +83,14 @@ func (r *record) file() string { return filepath.Join(r.layout.RekalDir, "made")
 
 func (r *record) has(path string) bool { return slices.Contains(r.paths, path) }
 
-// note adds a file that is about to be made or written to.
-func (r *record) note(path string) error {
-	if r.has(path) {
-		return nil
+// noteFile adds a file that is about to be made or written to, and its folder where that is missing.
+func (r *record) noteFile(path string) error {
+	if dir := filepath.Dir(path); !exists(dir) && !r.has(dir) {
+		r.paths = append(r.paths, dir)
 	}
-	r.paths = append(r.paths, path)
+	if !r.has(path) {
+		r.paths = append(r.paths, path)
+	}
 	return r.write()
 }
 
@@ -127,10 +133,10 @@ func (r *record) remove(rep *Report) error {
 		if err := sweep(p); err != nil {
 			errs = append(errs, fmt.Errorf("setup: clear half-written files: %w", err))
 		}
-		switch filepath.Base(p) {
-		case skillFile:
+		switch {
+		case filepath.Base(p) == skillFile:
 			errs = append(errs, removeSkill(r.layout, p, rep))
-		case serverFile:
+		case configAt(p).form != nil:
 			errs = append(errs, removeServer(r.layout, p, rep))
 		default:
 			errs = append(errs, removeEmpty(p))

@@ -2,79 +2,94 @@ package setup
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
-// serverFile registers MCP servers with agents; teams commit it, so it is not ignored and names no path of
-// this machine.
-const serverFile = ".mcp.json"
-
-const (
-	serverName  = "git-rekal"
-	serverList  = "mcpServers"
-	serverEntry = `"git-rekal": {
-      "command": "git-rekal",
-      "args": ["mcp"]
-    }`
-)
-
-func (l Layout) serverPath() string { return filepath.Join(l.WorkTree, serverFile) }
-
-// installServer adds the MCP server to .mcp.json, and leaves every other byte as it is.
-func installServer(l Layout, made *record, r *Report) error {
+// installServers adds the MCP server to the configurations of the agents that are used here, and leaves every other byte of them.
+func installServers(l Layout, made *record, r *Report) error {
 	if !l.MCP {
 		return nil
 	}
 	if l.WorkTree == "" {
-		r.hint("a bare repository has no %s: run `git rekal init --mcp` in a worktree", serverFile)
+		r.hint("a bare repository has no configuration of agents: run `git rekal init --mcp` in a worktree")
 		return nil
 	}
-	path := l.serverPath()
-	if isLink(path) {
-		r.hint("%s is a link to a file that may serve other repositories; register the server `git-rekal mcp` there", serverFile)
-		return nil
+	var errs []error
+	var written []string
+	for _, c := range l.wanted() {
+		wrote, err := installServer(l, c, made, r)
+		errs = append(errs, err)
+		if wrote {
+			written = append(written, c.path)
+		}
+	}
+	if written != nil {
+		r.hint("agents that read %s start git-rekal from now on; commit what the team is to have. Agents ask, or want the folder trusted, before they do",
+			strings.Join(written, ", "))
+	}
+	return errors.Join(errs...)
+}
+
+func installServer(l Layout, c config, made *record, r *Report) (wrote bool, err error) {
+	path := filepath.Join(l.WorkTree, filepath.FromSlash(c.path))
+	if link := l.linkOn(c.path); link != "" {
+		r.hint("%s is a link, and what it leads to may serve other repositories; register the server `git-rekal mcp` there", l.show(link))
+		return false, nil
 	}
 	if isSpecial(path) { // to read a pipe is to wait
-		r.hint("%s is no file and was left alone", serverFile)
-		return nil
+		r.hint("%s is no file and was left alone", c.path)
+		return false, nil
 	}
 	text, err := os.ReadFile(path)
 	if absentIsFine(err) != nil {
-		return fmt.Errorf("setup: read %s: %w", serverFile, err)
+		return false, fmt.Errorf("setup: read %s: %w", c.path, err)
 	}
-	more, err := addServer(text)
 	if err != nil {
-		return fmt.Errorf("setup: %s was left alone: %w: add the server `git-rekal mcp` by hand", serverFile, err)
+		text = nil
 	}
-	if bytes.Equal(more, text) {
-		if starts(gjson.GetBytes(bytes.TrimPrefix(text, []byte(bom)), serverList+"."+serverName)) {
-			r.already("MCP server in %s", serverFile)
+	more, err := c.form.add(text)
+	if err != nil {
+		return false, fmt.Errorf("setup: %s was left alone: %w: add the server `git-rekal mcp` by hand", c.path, err)
+	}
+	if text != nil && bytes.Equal(more, text) {
+		if line, _ := c.form.line(text); starts(line) {
+			r.already("MCP server in %s", c.path)
 		} else {
-			r.hint("the server %q in %s runs something else and was left alone; take it out and run `git rekal init --mcp` again, or register `git-rekal mcp` under another name", serverName, serverFile)
+			r.hint("the server %q in %s runs something else and was left alone; take it out and run `git rekal init --mcp` again, or register `git-rekal mcp` under another name", serverName, c.path)
 		}
-		return nil
+		return false, nil
 	}
-	err = made.note(path)
+	if err := made.noteFile(path); err != nil {
+		return false, err
+	}
+	err = os.MkdirAll(filepath.Dir(path), 0o777)
 	if err == nil {
 		err = writeFile(path, more, 0o666)
 	}
 	if err != nil {
-		return fmt.Errorf("setup: write %s: %w", serverFile, err)
+		return false, fmt.Errorf("setup: write %s: %w", c.path, err)
 	}
-	r.done("MCP server in %s", serverFile)
-	return nil
+	r.done("MCP server in %s", c.path)
+	return true, nil
 }
 
-// removeServer takes the server out of a .mcp.json into which Install put it, and the file where nothing
-// else is in it.
+// linkOn is the first link on the way to a path below the worktree; "" where there is none.
+func (l Layout) linkOn(path string) string {
+	at := l.WorkTree
+	for name := range strings.SplitSeq(path, "/") {
+		if at = filepath.Join(at, name); isLink(at) {
+			return at
+		}
+	}
+	return ""
+}
+
+// removeServer takes the server out of a configuration into which Install put it, and the file where that made it.
 func removeServer(l Layout, path string, r *Report) error {
 	if isLink(path) || isSpecial(path) {
 		return nil
@@ -86,14 +101,16 @@ func removeServer(l Layout, path string, r *Report) error {
 		}
 		return nil
 	}
-	rest, found := cutServer(text)
+	form := configAt(path).form
+	rest, found := form.cut(text)
+	_, named := form.line(text)
 	switch {
-	case !found && gjson.GetBytes(text, serverList+"."+serverName).Exists():
+	case !found && named:
 		r.hint("the server %q in %s was edited and stays", serverName, l.show(path))
 		return nil
 	case !found:
 		return nil
-	case len(rest) == 0:
+	case rest == nil:
 		err = os.Remove(path)
 	default:
 		err = writeFile(path, rest, 0o666)
@@ -111,83 +128,10 @@ func isSpecial(path string) bool {
 	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeDevice) != 0
 }
 
-// addServer adds our server to a text of .mcp.json, as the first one; where some server has our name, the
-// text stays as it is. An empty text becomes a file.
-func addServer(text []byte) ([]byte, error) {
-	body := bytes.TrimPrefix(text, []byte(bom))
-	if len(bytes.TrimSpace(body)) == 0 {
-		return []byte("{\n  \"" + serverList + "\": {\n    " + serverEntry + "\n  }\n}\n"), nil
-	}
-	if err := valid(body); err != nil {
-		return nil, err
-	}
-	servers := gjson.GetBytes(body, serverList)
-	switch {
-	case !servers.Exists():
-		return insert(text, bytes.IndexByte(text, '{')+1, "\n  \""+serverList+"\": {\n    "+serverEntry+"\n  }"), nil
-	case !servers.IsObject():
-		return nil, fmt.Errorf("%q is no object", serverList)
-	case servers.Get(serverName).Exists():
-		return text, nil
-	}
-	return insert(text, len(text)-len(body)+servers.Index+1, "\n    "+serverEntry), nil
-}
-
-// valid refuses what is no JSON object, and one whose keys we could take for others.
-func valid(body []byte) error {
-	var top map[string]json.RawMessage
-	var syntax *json.SyntaxError
-	switch err := json.Unmarshal(body, &top); {
-	case errors.As(err, &syntax):
-		return fmt.Errorf("it is no valid JSON, from line %d on", 1+bytes.Count(body[:min(int(syntax.Offset), len(body))], []byte("\n")))
-	case err != nil || top == nil:
-		return errors.New("it is no JSON object")
-	}
-	lists := 0
-	gjson.ParseBytes(body).ForEach(func(key, _ gjson.Result) bool {
-		if key.Str == serverList {
-			lists++
-		}
-		return true
-	})
-	if lists > 1 {
-		return fmt.Errorf("it has %q %d times", serverList, lists)
-	}
-	return nil
-}
-
-// insert puts a member behind the brace that ends at a place, before whatever members there are.
-func insert(text []byte, at int, member string) []byte {
-	rest := text[at:]
-	if next := bytes.TrimLeft(rest, " \t\r\n"); len(next) > 0 && next[0] != '}' {
-		member += ","
-	}
-	return []byte(string(text[:at]) + member + string(rest))
-}
-
-// cutServer undoes addServer, byte for byte where nobody wrote in what it wrote; ours is whether our
-// server was there, as we know it.
-func cutServer(text []byte) (rest []byte, ours bool) {
-	body := bytes.TrimPrefix(text, []byte(bom))
-	if valid(body) != nil {
-		return text, false
-	}
-	server := gjson.GetBytes(body, serverList+"."+serverName)
-	if !isOurs(server) {
-		return text, false
-	}
-	for _, before := range [][]byte{nil, cutMember(text, bytes.IndexByte(text, '{'), serverList)} {
-		if again, err := addServer(before); err == nil && bytes.Equal(again, text) {
-			return before, true
-		}
-	}
-	return cutMember(text, len(text)-len(body)+gjson.GetBytes(body, serverList).Index, serverName), true
-}
-
-// starts reports whether a server, as somebody wrote it, starts git-rekal: by whatever path, or as a command of
+// starts reports whether a command line, as somebody wrote it, starts git-rekal: by whatever path, or as a command of
 // git, which may be told the folder.
-func starts(server gjson.Result) bool {
-	line := commandLine(server)
+func starts(line []string) bool {
+	line = slices.Clone(line)
 	if len(line) > 3 && line[1] == "-C" {
 		line = slices.Delete(line, 1, 3)
 	}
@@ -195,46 +139,4 @@ func starts(server gjson.Result) bool {
 		line[0] = strings.TrimSuffix(filepath.Base(line[0]), ".exe")
 	}
 	return slices.Equal(line, []string{serverName, "mcp"}) || slices.Equal(line, []string{"git", "rekal", "mcp"})
-}
-
-// isOurs reports whether a server is what addServer writes, however it is spaced.
-func isOurs(server gjson.Result) bool {
-	return slices.Equal(commandLine(server), []string{serverName, "mcp"}) && len(server.Map()) == 2
-}
-
-// commandLine is a server's command with its arguments; nil when it names none.
-func commandLine(server gjson.Result) []string {
-	var s struct {
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
-	}
-	if !server.IsObject() || json.Unmarshal([]byte(server.Raw), &s) != nil || s.Command == "" {
-		return nil
-	}
-	return append([]string{s.Command}, s.Args...)
-}
-
-// cutMember takes a member out of the object that begins at a place, with the white space before it and one
-// comma.
-func cutMember(text []byte, at int, name string) []byte {
-	object := gjson.ParseBytes(text[at:])
-	from, to, behind := at+1, 0, at+1 // behind: where the member before it ends
-	object.ForEach(func(key, value gjson.Result) bool {
-		end := at + value.Index + len(value.Raw)
-		if key.Str == name {
-			from, to = behind, end
-			return false
-		}
-		behind = end
-		return true
-	})
-	if to == 0 {
-		return text
-	}
-	rest := text[to:]
-	next := bytes.TrimLeft(rest, " \t\r\n")
-	if len(next) > 0 && next[0] == ',' && from == at+1 { // the first of several
-		rest = next[1:]
-	}
-	return []byte(string(text[:from]) + string(rest))
 }

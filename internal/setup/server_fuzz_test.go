@@ -3,39 +3,62 @@ package setup
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"testing"
+
+	"github.com/pelletier/go-toml/v2"
 )
 
-// FuzzServer: whatever stands in .mcp.json, adding our server leaves a JSON object with all that was there,
-// or an error; and taking it out again brings back every byte.
+// values is what a configuration says.
+func values(t *testing.T, f form, text []byte) (out map[string]any) {
+	t.Helper()
+	var err error
+	if o, ok := f.(object); ok {
+		err = json.Unmarshal(o.plain(text), &out)
+	} else {
+		err = toml.Unmarshal(text, &out)
+	}
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return out
+}
+
+// FuzzServer: whatever stands in a configuration, adding our server leaves all that was there, or an error; and taking it out again
+// brings back every byte.
 func FuzzServer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
-		more, err := addServer([]byte(text))
-		if err != nil {
-			return
-		}
-		var before, after map[string]any
-		_ = json.Unmarshal(bytes.TrimPrefix([]byte(text), []byte(bom)), &before)
-		if err := json.Unmarshal(bytes.TrimPrefix(more, []byte(bom)), &after); err != nil {
-			t.Fatalf("%q became %q: %v", text, more, err)
-		}
-		servers, _ := after[serverList].(map[string]any)
-		if servers[serverName] == nil {
-			t.Fatalf("no server in %q", more)
-		}
-		old, _ := before[serverList].(map[string]any)
-		if len(after) < len(before) || len(servers) < len(old) || len(servers) > len(old)+1 {
-			t.Fatalf("%q became %q", text, more)
-		}
-		if again, err := addServer(more); err != nil || !bytes.Equal(again, more) {
-			t.Fatalf("added twice to %q: %q, %v", text, again, err)
-		}
-		if old[serverName] != nil {
-			return
-		}
-		rest, ours := cutServer(more)
-		if !ours || string(rest) != text && len(bytes.TrimSpace(bytes.TrimPrefix([]byte(text), []byte(bom)))) > 0 {
-			t.Fatalf("%q came back as %q from %q", text, rest, more)
+		for _, c := range configs() {
+			more, err := c.form.add([]byte(text))
+			if err != nil {
+				continue
+			}
+			if line, named := c.form.line([]byte(text)); named {
+				if string(more) != text {
+					t.Fatalf("%s: a server of our name: %q, and %q became %q", c.path, line, text, more)
+				}
+				continue
+			}
+			after := values(t, c.form, more)
+			if line, _ := c.form.line(more); !starts(line) {
+				t.Fatalf("%s: no server in %q", c.path, more)
+			}
+			if again, err := c.form.add(more); err != nil || !bytes.Equal(again, more) {
+				t.Fatalf("%s: added twice to %q: %q, %v", c.path, text, again, err)
+			}
+			rest, ours := c.form.cut(more)
+			if !ours || rest == nil || string(rest) != text {
+				t.Fatalf("%s: %q came back as %q from %q", c.path, text, rest, more)
+			}
+			if len(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(bom)))) == 0 {
+				continue
+			}
+			before := values(t, c.form, rest)
+			for key, was := range before {
+				if _, list := was.(map[string]any); !list && !reflect.DeepEqual(was, after[key]) {
+					t.Fatalf("%s: %q became %q", c.path, text, more)
+				}
+			}
 		}
 	})
 }

@@ -1,6 +1,6 @@
 // Package setup puts git-rekal into a repository and takes it out again: the folder
-// .rekal, the hook scripts, the agent skill, a block in info/exclude and, where it is asked for, the MCP
-// server in .mcp.json.
+// .rekal, the hook scripts, the agents' skill, a block in info/exclude and, where it is asked for, the MCP
+// server in the agents' own configurations.
 //
 // In: a Layout, all the paths that git itself was asked for. Out: a Report in plain
 // words. It promises that Install is idempotent, repairs what is missing and never
@@ -12,7 +12,7 @@
 // What Install made is listed in .rekal/made, so that Remove does not take a folder that
 // was already there. Without that file every folder that is empty counts as ours.
 //
-// It writes only inside the git directories, .rekal, .claude/skills/rekal and .mcp.json: where the
+// It writes only inside the git directories, .rekal, .claude/skills/rekal, .agents/skills/rekal and configurations (config.go): where the
 // hooks belong to a hook manager, to tracked files or to several repositories, the Report
 // says which line to add. It never runs git, reads no configuration and does not lock.
 package setup
@@ -45,6 +45,8 @@ type Layout struct {
 	Binary string
 	// MCP asks Install to register the MCP server, too.
 	MCP bool
+	// Agents are the names of those that have sessions of this repository.
+	Agents []string
 	// Tracked tells whether git tracks a file, in whichever worktree: Remove leaves a skill that it does. nil:
 	// nothing is.
 	Tracked func(path string) bool
@@ -80,7 +82,7 @@ func Install(l Layout) (Report, error) {
 	if errs[0] == nil {
 		errs[0] = installDir(l, made, &r)
 	}
-	errs = append(errs, installExclude(l, &r), installHooks(l, &r), installSkill(l, made, &r), installServer(l, made, &r))
+	errs = append(errs, installExclude(l, &r), installHooks(l, &r), installSkills(l, made, &r), installServers(l, made, &r))
 	return r, errors.Join(errs...)
 }
 

@@ -3,6 +3,7 @@ package setup
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,13 +14,31 @@ import (
 
 const skillFile = "SKILL.md"
 
-// installSkill writes .claude/skills/rekal/SKILL.md. A file that a person wrote or edited
-// stays; so does one that was here before us, because it may be tracked.
-func installSkill(l Layout, made *record, r *Report) error {
+// skillRoots are the folders in whose skills/ the agents look that are used here. Claude Code, Copilot CLI, OpenCode and Cursor read the
+// first, Codex and Gemini CLI the second.
+func (l Layout) skillRoots() []string {
+	if l.uses("codex", ".codex") || l.uses("gemini-cli", ".gemini") || exists(filepath.Join(l.WorkTree, ".agents")) {
+		return []string{".claude", ".agents"}
+	}
+	return []string{".claude"}
+}
+
+// installSkills writes the skill where agents read one.
+func installSkills(l Layout, made *record, r *Report) error {
 	if l.WorkTree == "" {
 		return nil // a bare repository has no place for it; each worktree's init makes its own
 	}
-	dir, link := l.skillDir()
+	var errs []error
+	for _, root := range l.skillRoots() {
+		errs = append(errs, installSkill(l, root, made, r))
+	}
+	return errors.Join(errs...)
+}
+
+// installSkill writes .claude/skills/rekal/SKILL.md, or that of another root. A file that a person wrote or edited
+// stays; so does one that was here before us, because it may be tracked.
+func installSkill(l Layout, root string, made *record, r *Report) error {
+	dir, link := l.skillDir(root)
 	if link != "" {
 		r.hint("%s is a link, and what it leads to may serve other repositories: the skill was not installed", l.show(link))
 		return nil
@@ -46,24 +65,18 @@ func installSkill(l Layout, made *record, r *Report) error {
 	return nil
 }
 
-// skillDir is the folder of the skill, and the link on the way to it, if there is one.
-func (l Layout) skillDir() (dir, link string) {
-	dir = l.WorkTree
-	for _, name := range []string{".claude", "skills", "rekal"} {
-		dir = filepath.Join(dir, name)
-		if link == "" && isLink(dir) {
-			link = dir
-		}
-	}
-	return dir, link
+// skillDir is the folder of the skill below a root, and the link on the way to it, if there is one.
+func (l Layout) skillDir(root string) (dir, link string) {
+	path := root + "/skills/rekal"
+	return filepath.Join(l.WorkTree, filepath.FromSlash(path)), l.linkOn(path)
 }
 
 // writes reports whether Install writes over a skill that is there: one that it made and nobody edited.
 func writes(made *record, path string, text []byte) bool { return made.has(path) && ourSkill(text) }
 
 // inspectSkill says what keeps agents from the current skill; nil where nothing does.
-func inspectSkill(l Layout, made *record) *Problem {
-	dir, link := l.skillDir()
+func inspectSkill(l Layout, root string, made *record) *Problem {
+	dir, link := l.skillDir(root)
 	path := filepath.Join(dir, skillFile)
 	text, err := os.ReadFile(path)
 	p := &Problem{Hint: true}

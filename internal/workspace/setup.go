@@ -11,6 +11,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/setup"
+	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
 // setupWait is how long an init or clean waits for another one: each takes milliseconds.
@@ -30,6 +31,21 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 		WorkTree: l.WorkTree, GitDir: l.GitDir, CommonDir: l.CommonDir, HooksDir: hooks.Dir, HooksPathScope: hooks.Scope, HooksOff: hooks.Off,
 		Exclude: w.exclude(), RekalDir: w.RekalDir(), Binary: w.Exe,
 	}, nil
+}
+
+// AgentsHere are the names of the agents that have sessions of this repository. What can't be looked at is not there.
+func (w *Workspace) AgentsHere(ctx context.Context) (names []string) {
+	roots, err := w.Repo.Worktrees()
+	if err != nil {
+		return nil
+	}
+	for _, agent := range transcript.Agents() {
+		found, err := agent.Locate(ctx, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots})
+		if err == nil && len(found.Files) > 0 {
+			names = append(names, agent.Name())
+		}
+	}
+	return names
 }
 
 // Install sets the repository up, while no other process does so or undoes it.
