@@ -37,7 +37,7 @@ packages = $$(grep -rE '^func (Test|Fuzz)' --include='*_test.go' --exclude-dir=t
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
 .NOTPARALLEL:
-.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench microbench rank demo hook-managers ollama install check clean
+.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench microbench rank demo hook-managers agents ollama install check clean
 
 build: setup
 	@$(env) go build -ldflags '-s -w -X main.version=$(version)' -o bin/git-rekal ./git-rekal
@@ -112,6 +112,10 @@ demo: build
 # husky, lefthook, pre-commit and git-lfs, really installed: needs the network, and is no test.
 hook-managers: build
 	@.ci/hook-managers.sh bin
+
+# Claude Code, Codex, Gemini CLI and OpenCode from npm, without a network against a scripted model; is no test. AGENTS='codex' takes one.
+agents: build
+	@$(env) AGENTS='$(AGENTS)' .ci/agents.sh bin
 
 # A real embedding server, built from the module proxy: takes minutes, and is no test.
 ollama: build

@@ -11,16 +11,16 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
-// writes is a session that says what it does, and does it, at a second.
-func (w *world) writes(sid string, sec int, path, text string) {
+// writes is session A, which says what it does, and does it, at a second.
+func (w *world) writes(sec int, path, text string) {
 	w.T.Helper()
-	w.add(sid, append([]string{ask(sid, sec, "write "+path)}, edit(sid, sec+1, path, added(text)...)...)...)
+	w.add(sidA, append([]string{ask(sidA, sec, "write "+path)}, edit(sidA, sec+1, path, added(text)...)...)...)
 }
 
 // seen begins the reflog's count: a commit that a capture saw.
-func (w *world) seen(sec int) {
+func (w *world) seen() {
 	w.T.Helper()
-	w.commit(sec, "seen")
+	w.commit(0, "seen")
 	w.capture()
 }
 
@@ -37,10 +37,10 @@ func TestMissed(t *testing.T) {
 		{
 			name: "each commit has what was said by then",
 			story: func(w *world) {
-				w.seen(0)
-				w.writes(sidA, 1, "a.go", first)
+				w.seen()
+				w.writes(1, "a.go", first)
 				w.commit(10, "missed", "a.go", first)
-				w.writes(sidA, 20, "b.go", secondly)
+				w.writes(20, "b.go", secondly)
 				w.commit(30, "hooked", "b.go", secondly)
 				w.capture()
 				w.capture()
@@ -52,8 +52,8 @@ func TestMissed(t *testing.T) {
 		{
 			name: "by hand, on top of a commit that nobody made in a session",
 			story: func(w *world) {
-				w.seen(0)
-				w.writes(sidA, 1, "a.go", first)
+				w.seen()
+				w.writes(1, "a.go", first)
 				w.commit(10, "missed", "a.go", first)
 				w.commit(20, "by hand", "c.go", "1\n")
 				w.via = session.ViaManual
@@ -66,8 +66,8 @@ func TestMissed(t *testing.T) {
 		{
 			name: "what was captured before waits for its commit",
 			story: func(w *world) {
-				w.seen(0)
-				w.writes(sidA, 1, "a.go", first)
+				w.seen()
+				w.writes(1, "a.go", first)
 				w.via = session.ViaPush
 				w.capture()
 				w.commit(10, "missed", "a.go", first)
@@ -82,7 +82,7 @@ func TestMissed(t *testing.T) {
 			name: "calls of an answer that was captured in the middle",
 			story: func(w *world) {
 				w.add(sidA, ask(sidA, 0, "do it all"))
-				w.seen(0)
+				w.seen()
 				w.add(sidA, edit(sidA, 1, "a.go", added(first)...)...)
 				w.commit(10, "missed", "a.go", first)
 				w.commit(20, "by hand", "c.go", "1\n")
@@ -94,9 +94,9 @@ func TestMissed(t *testing.T) {
 		{
 			name: "on another branch, and one that is gone",
 			story: func(w *world) {
-				w.seen(0)
+				w.seen()
 				w.git("checkout", "-q", "-b", "topic")
-				w.writes(sidA, 1, "a.go", first)
+				w.writes(1, "a.go", first)
 				w.commit(10, "missed", "a.go", first)
 				w.git("checkout", "-q", "main")
 				w.git("branch", "-q", "-D", "topic")
@@ -111,7 +111,7 @@ func TestMissed(t *testing.T) {
 		{
 			name: "in a linked worktree",
 			story: func(w *world) {
-				w.seen(0)
+				w.seen()
 				w.git("worktree", "add", "-q", "-b", "topic", "../linked")
 				w.add(sidA, ask(sidA, 1, "write a.go"))
 				for _, r := range edit(sidA, 2, "a.go", added(first)...) {
@@ -126,7 +126,7 @@ func TestMissed(t *testing.T) {
 		{
 			name: "an amend",
 			story: func(w *world) {
-				w.writes(sidA, 1, "a.go", first)
+				w.writes(1, "a.go", first)
 				old := w.commit(10, "hooked", "a.go", first)
 				w.capture()
 				w.dated(20).Git("repo", "commit", "-q", "--amend", "-m", "once")
@@ -144,11 +144,11 @@ func TestMissed(t *testing.T) {
 		{
 			name: "without a cache, from the last commit that is known",
 			story: func(w *world) {
-				w.writes(sidA, 1, "a.go", first)
+				w.writes(1, "a.go", first)
 				w.commit(10, "hooked", "a.go", first)
 				w.capture()
 				w.forget()
-				w.writes(sidA, 20, "b.go", secondly)
+				w.writes(20, "b.go", secondly)
 				w.commit(30, "missed", "b.go", secondly)
 				w.commit(40, "by hand", "c.go", "1\n")
 				w.capture()
@@ -159,11 +159,11 @@ func TestMissed(t *testing.T) {
 		{
 			name: "a reflog that was cut meanwhile",
 			story: func(w *world) {
-				w.writes(sidA, 1, "a.go", first)
+				w.writes(1, "a.go", first)
 				w.commit(10, "hooked", "a.go", first)
 				w.capture()
 				w.git("reflog", "delete", "--rewrite", "HEAD@{1}")
-				w.writes(sidA, 20, "b.go", secondly)
+				w.writes(20, "b.go", secondly)
 				w.commit(30, "missed", "b.go", secondly)
 				w.commit(40, "by hand", "c.go", "1\n")
 				w.capture()
@@ -174,16 +174,16 @@ func TestMissed(t *testing.T) {
 		{
 			name: "the picks of a sequence are its last one",
 			story: func(w *world) {
-				w.seen(0)
+				w.seen()
 				w.git("checkout", "-q", "-b", "topic")
-				w.writes(sidA, 1, "a.go", first)
+				w.writes(1, "a.go", first)
 				w.commit(10, "one", "a.go", first)
 				w.capture()
 				w.commit(11, "two", "c.go", "1\n")
 				w.capture()
 				w.git("checkout", "-q", "main")
 				w.dated(20).Git("repo", "cherry-pick", "topic~1", "topic")
-				w.writes(sidA, 30, "b.go", secondly)
+				w.writes(30, "b.go", secondly)
 				w.commit(40, "hooked", "b.go", secondly)
 				w.capture()
 			},
@@ -193,9 +193,9 @@ func TestMissed(t *testing.T) {
 		{
 			name: "what a pull brings is nobody's here, and what another address made neither",
 			story: func(w *world) {
-				w.seen(0)
+				w.seen()
 				w.git("clone", "-q", ".", w.At("theirs"))
-				w.writes(sidA, 1, "a.go", first)
+				w.writes(1, "a.go", first)
 				other := w.dated(10).With("GIT_AUTHOR_EMAIL=x@y.z", "GIT_COMMITTER_EMAIL=x@y.z")
 				other.Commit("theirs", "pulled", "p.go", "1\n")
 				w.git("pull", "-q", w.At("theirs"), "main")
@@ -221,11 +221,11 @@ func TestMissed(t *testing.T) {
 // TestMissedByMany: what is more than a commit's capture looks at is left to the next one, and each is tied once.
 func TestMissedByMany(t *testing.T) {
 	w := newWorld(t)
-	w.seen(0)
+	w.seen()
 	var want []string
 	for i := range 25 {
 		path := fmt.Sprintf("f%02d.go", i)
-		w.writes(sidA, 10*i+1, path, strings.ReplaceAll(first, "First", "F"+path[1:3]))
+		w.writes(10*i+1, path, strings.ReplaceAll(first, "First", "F"+path[1:3]))
 		w.commit(10*i+5, path, path, strings.ReplaceAll(first, "First", "F"+path[1:3]))
 		want = append(want, path+" A"+path)
 	}
@@ -248,13 +248,13 @@ func TestMissedByMany(t *testing.T) {
 // TestMissedInALongReflog: of a reflog that nobody has read, the end counts.
 func TestMissedInALongReflog(t *testing.T) {
 	w := newWorld(t)
-	w.writes(sidA, 1, "a.go", first)
+	w.writes(1, "a.go", first)
 	id := w.commit(10, "hooked", "a.go", first)
 	w.capture()
 	line := fmt.Sprintf("%s %s Dev <%s> %d +0000\trebase (pick): x\n", id, id, email, second(20).Unix())
 	log := filepath.Join(w.repo(), ".git", "logs", "HEAD")
 	w.Write(log, strings.Repeat(line, 100_000))
-	w.writes(sidA, 30, "b.go", secondly)
+	w.writes(30, "b.go", secondly)
 	w.commit(40, "missed", "b.go", secondly)
 	w.commit(50, "by hand", "c.go", "1\n")
 	w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Run(t.Context(), session.ViaCommit, nil) })

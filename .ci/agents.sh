@@ -1,0 +1,29 @@
+#!/bin/sh
+# Coding agents as they come from npm, run without a network against a scripted model: tests/agents has what is looked at.
+# `make agents` runs it; it is no part of `make test`. AGENTS='codex gemini-cli' takes a part. The first time needs
+# the network, and 1.3 GB in .build/agents.
+set -eu
+bin=$(cd "${1:?usage: agents.sh FOLDER-OF-GIT-REKAL}" && pwd)
+cd "$(dirname "$0")/.."
+dir=.build/agents
+packages='@anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33'
+
+command -v npm >/dev/null || {
+	echo 'agents: npm is missing: apt-get install nodejs npm' >&2
+	exit 1
+}
+mkdir -p "$dir"
+if [ "$(cat "$dir/installed" 2>/dev/null)" != "$packages" ]; then
+	echo "agents: installing $packages" >&2
+	# shellcheck disable=SC2086 # one argument each
+	npm install --silent --no-audit --no-fund --prefix "$dir" $packages
+	echo "$packages" >"$dir/installed"
+fi
+go build -o "$dir/agents" ./tests/agents
+set -- -bin "$bin" -npm "$dir/node_modules" ${AGENTS:-}
+if unshare -rn true 2>/dev/null && command -v ip >/dev/null; then
+	# shellcheck disable=SC2016 # for the shell inside
+	exec unshare -rn sh -c 'ip link set lo up && exec "$0" "$@"' "$dir/agents" "$@"
+fi
+echo 'agents: no namespaces here: the agents could reach the network' >&2
+exec "$dir/agents" "$@"

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// program is an agent as it comes from npm.
+type program struct {
+	name   string // as a source
+	bin    string
+	folder string // in the worktree: `git rekal init --mcp` takes it for a sign that the agent is used
+	speak  dialect
+	env    func(url string) []string
+	files  func(h home, url string) map[string]string // of the home folder
+	run    func(prompt string) []string
+	resume func(prompt string) []string // the last session of this folder
+	hooks  bool                         // the git that it runs runs hooks
+}
+
+// home is where an agent runs.
+type home struct{ dir, repo, linked string }
+
+func programs() []program {
+	return []program{
+		{
+			name: "claude-code", bin: "claude", folder: ".claude", speak: claudeTools, hooks: true,
+			env: func(url string) []string {
+				return []string{
+					"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1",
+					"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
+				}
+			},
+			files: func(home, string) map[string]string {
+				return map[string]string{".claude/settings.json": `{"enableAllProjectMcpServers": true}`}
+			},
+			run:    func(p string) []string { return []string{"--dangerously-skip-permissions", "-p", p} },
+			resume: func(p string) []string { return []string{"--dangerously-skip-permissions", "--continue", "-p", p} },
+		},
+		{
+			name: "codex", bin: "codex", folder: ".codex", speak: codexTools, hooks: true,
+			env: func(string) []string { return []string{"LOCAL_KEY=none"} },
+			files: func(h home, url string) map[string]string {
+				text := fmt.Sprintf("model = \"gpt-5.5\"\nmodel_provider = \"local\"\ncheck_for_update_on_startup = false\n\n"+
+					"[model_providers.local]\nname = \"local\"\nbase_url = %q\nwire_api = \"responses\"\nenv_key = \"LOCAL_KEY\"\n", url+"/v1")
+				for _, dir := range []string{h.repo, h.linked, filepath.Join(h.repo, "sub")} {
+					text += fmt.Sprintf("\n[projects.%q]\ntrust_level = \"trusted\"\n", dir)
+				}
+				return map[string]string{".codex/config.toml": text}
+			},
+			run: func(p string) []string { return []string{"exec", "--dangerously-bypass-approvals-and-sandbox", p} },
+			resume: func(p string) []string {
+				return []string{"exec", "--dangerously-bypass-approvals-and-sandbox", "resume", "--last", p}
+			},
+		},
+		{
+			name: "gemini-cli", bin: "gemini", folder: ".gemini", speak: geminiTools,
+			env: func(url string) []string {
+				return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_CLI_TRUST_WORKSPACE=true", "NO_COLOR=1"}
+			},
+			files: func(home, string) map[string]string {
+				return map[string]string{".gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}},
+					"privacy": {"usageStatisticsEnabled": false}, "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false}}`}
+			},
+			run:    func(p string) []string { return []string{"-y", "-m", "gemini-2.5-flash", "-p", p} },
+			resume: func(p string) []string { return []string{"-y", "-m", "gemini-2.5-flash", "-r", "latest", "-p", p} },
+		},
+		{
+			name: "opencode", bin: "opencode", folder: ".opencode", speak: opencodeTools, hooks: true,
+			env: func(string) []string {
+				return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
+			},
+			files: func(_ home, url string) map[string]string {
+				return map[string]string{".config/opencode/opencode.json": fmt.Sprintf(`{"model": "local/scripted", "small_model": "local/scripted",
+					"permission": "allow", "autoupdate": false, "share": "disabled", "provider": {"local": {"npm": "@ai-sdk/openai-compatible",
+					"options": {"baseURL": %q, "apiKey": "none"}, "models": {"scripted": {"tool_call": true}}}}}`, url+"/v1")}
+			},
+			run:    func(p string) []string { return []string{"run", p} },
+			resume: func(p string) []string { return []string{"run", "--continue", p} },
+		},
+	}
+}

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+)
+
+// stage is an agent with a home and a repository of its own.
+type stage struct {
+	program
+	home
+	model    *model
+	url      string
+	root     string
+	bin, npm string
+	verbose  bool
+}
+
+// patience is how long an agent may take for one prompt.
+const patience = 2 * time.Minute
+
+// play runs the scenes. After one that failed the next ones are tried all the same.
+func (s *stage) play() row {
+	s.dir, s.repo, s.linked = filepath.Join(s.root, "home"), filepath.Join(s.root, "project"), filepath.Join(s.root, "linked")
+	r := row{agent: s.name, faults: map[string]string{}}
+	scenes := []struct {
+		name string
+		play func() (string, error)
+	}{
+		{"commit", s.commits}, {"resumed", s.resumes}, {"recall", s.finds}, {"worktree", s.inWorktree}, {"subdirectory", s.below}, {"once", s.once},
+	}
+	for _, scene := range scenes {
+		r.scenes = append(r.scenes, scene.name)
+	}
+	if err := s.setUp(); err != nil {
+		for _, scene := range scenes {
+			r.faults[scene.name] = err.Error()
+		}
+		fmt.Printf("%s: %v\n", s.name, err)
+		return r
+	}
+	version, _ := s.agent(s.repo, "--version")
+	r.version = strings.TrimSpace(firstLine(version))
+	for _, scene := range scenes {
+		saw, err := scene.play()
+		if err != nil {
+			r.faults[scene.name] = err.Error()
+			saw = "FAILED: " + err.Error()
+		}
+		fmt.Printf("%s: %s: %s\n", s.name, scene.name, saw)
+	}
+	return r
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// setUp makes a repository in which somebody uses the agent, and sets git-rekal up in it.
+func (s *stage) setUp() error {
+	files := s.files(s.home, s.url)
+	for _, dir := range []string{s.dir, filepath.Join(s.repo, s.folder), filepath.Join(s.repo, "sub")} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+	}
+	for path, text := range files {
+		path = filepath.Join(s.dir, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(s.repo, "sub", "README"), []byte("sub\n"), 0o600); err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"},
+		{"config", "user.name", "Alice"},
+		{"config", "user.email", "alice@example.com"}, // Gemini's git reads no other configuration
+		{"rekal", "init", "--mcp"},
+		{"add", "-A"},
+		{"commit", "-q", "-m", "Start"},
+		{"worktree", "add", "-q", "-b", "topic", s.linked},
+	} {
+		if _, err := s.git(s.repo, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commits: a session writes a file and commits it.
+func (s *stage) commits() (string, error) {
+	before, err := s.checkpoints()
+	if err != nil {
+		return "", err
+	}
+	saw, err := s.asks(s.repo, s.run, writes("Please add a greeting in hello.py, and commit it.", s.repo, "hello.py", "hello"))
+	if err != nil {
+		return "", err
+	}
+	after, err := s.checkpoints()
+	if err != nil {
+		return "", err
+	}
+	switch hooked := after > before; {
+	case hooked != s.hooks:
+		return "", fmt.Errorf("the hook of its commit ran: %v, want %v", hooked, s.hooks)
+	case hooked:
+		saw += ", by the hook of its commit"
+	default: // the next commit of a person finds it
+		if _, err := s.git(s.repo, "commit", "-q", "--allow-empty", "-m", "By hand"); err != nil {
+			return "", err
+		}
+		saw += ", without a hook, by the next commit"
+	}
+	return s.tied(saw, "HEAD", "hello.py", s.repo)
+}
+
+// resumes: the same session goes on.
+func (s *stage) resumes() (string, error) {
+	saw, err := s.asks(s.repo, s.resume, writes("Now add a farewell in bye.py, and commit that, too.", s.repo, "bye.py", "bye"))
+	if err != nil {
+		return "", err
+	}
+	if err := s.caught(); err != nil {
+		return "", err
+	}
+	n, err := s.number("SELECT count(DISTINCT session_id) AS n FROM turns WHERE content LIKE '%Please add a greeting in%' OR content LIKE '%Now add a farewell in%'")
+	if err != nil || n != 1 {
+		return "", errors.Join(err, fmt.Errorf("the prompts stand in %d sessions, want 1", n))
+	}
+	return s.tied(saw+", as one session", "HEAD", "bye.py", s.repo)
+}
+
+// finds: another session asks the MCP server.
+func (s *stage) finds() (string, error) {
+	saw, err := s.asks(s.repo, s.run, turn{
+		prompt: "What do we know about the greeting?", steps: []step{{recall: "greeting hello"}}, word: "It is in hello.py.",
+	})
+	if err != nil {
+		return "", err
+	}
+	if got := s.model.gave(); !strings.Contains(got, "Please add a greeting in hello.py") {
+		return "", fmt.Errorf("the tool answered %q", got)
+	}
+	return saw + ", and the tool gave the session", nil
+}
+
+// inWorktree: a session works in the linked worktree.
+func (s *stage) inWorktree() (string, error) {
+	saw, err := s.asks(s.linked, s.run, writes("Please add a shout in shout.py, and commit it.", s.linked, "shout.py", "shout"))
+	if err != nil {
+		return "", err
+	}
+	return s.tied(saw, "topic", "shout.py", s.linked)
+}
+
+// below: a session works in a subdirectory.
+func (s *stage) below() (string, error) {
+	saw, err := s.asks(filepath.Join(s.repo, "sub"), s.run, writes("Please add a whisper in sub/whisper.py, and commit it.", s.repo, "sub/whisper.py", "whisper"))
+	if err != nil {
+		return "", err
+	}
+	return s.tied(saw, "HEAD", "sub/whisper.py", s.repo)
+}
+
+// once: nothing is stored twice.
+func (s *stage) once() (string, error) {
+	if err := s.caught(); err != nil {
+		return "", err
+	}
+	n, err := s.number("SELECT count(*) AS n FROM turns WHERE role = 'human'")
+	if err != nil || n != 5 {
+		return "", errors.Join(err, fmt.Errorf("the ledger has %d prompts, want 5", n))
+	}
+	sessions, err := s.number("SELECT count(*) AS n FROM sessions")
+	return fmt.Sprintf("5 prompts of %d sessions", sessions), err
+}
+
+// asks has the agent answer a prompt, and says how long that took.
+func (s *stage) asks(dir string, how func(string) []string, t turn) (string, error) {
+	s.model.script(s.speak, []turn{t})
+	began := time.Now()
+	out, err := s.agent(dir, how(t.prompt)...)
+	if err != nil {
+		return "", err
+	}
+	if s.verbose {
+		fmt.Fprintln(os.Stderr, out)
+	}
+	if !strings.Contains(out, t.word) {
+		return "", fmt.Errorf("it said %q, want %q", out, t.word)
+	}
+	return fmt.Sprintf("%.1f s", time.Since(began).Seconds()), nil
+}
+
+// caught captures what no hook has.
+func (s *stage) caught() error {
+	_, err := s.git(s.repo, "rekal", "checkpoint")
+	return err
+}
+
+// tied checks that the commit that added a file, in a worktree, has a checkpoint with the session, for certain, and that it wrote the
+// file's lines.
+func (s *stage) tied(saw, rev, path, dir string) (string, error) {
+	if err := s.caught(); err != nil {
+		return "", err
+	}
+	sha, err := s.git(s.repo, "log", "-1", "--format=%h", rev, "--", path)
+	if err != nil {
+		return "", err
+	}
+	sha = strings.TrimSpace(sha)
+	out, err := s.git(s.repo, "rekal", "--commit", sha)
+	if err != nil {
+		return "", err
+	}
+	got := gjson.Get(out, "results.0")
+	inferred := strings.Count(out, `"inferred":true`) // what was only said at the time
+	if gjson.Get(out, "total").Int() != int64(1+inferred) || got.Get("source").String() != s.name || got.Get("inferred").Bool() {
+		return "", fmt.Errorf("behind %s stand %s", sha, out)
+	}
+	if out, err = s.git(s.repo, "rekal", "query", fmt.Sprintf("SELECT git_branch FROM checkpoints WHERE git_sha LIKE '%s%%'", sha)); err != nil {
+		return "", err
+	}
+	want := "main"
+	if dir == s.linked {
+		want = "topic"
+	}
+	if is := gjson.Get(out, "git_branch").String(); is != want {
+		return "", fmt.Errorf("the checkpoint of %s is on %q, want %q", sha, is, want)
+	}
+	if out, err = s.git(dir, "rekal", "why", path+":2"); err != nil {
+		return "", err
+	}
+	if !strings.Contains(gjson.Get(out, "results.0.explains").String(), `"exact":`) {
+		return "", fmt.Errorf("why %s:2 says %s", path, out)
+	}
+	return fmt.Sprintf("%s, tied to %s %q with its lines", saw, sha, got.Get("title").String()), nil
+}
+
+func (s *stage) checkpoints() (int64, error) {
+	return s.number("SELECT count(*) AS n FROM checkpoints")
+}
+
+func (s *stage) number(query string) (int64, error) {
+	out, err := s.git(s.repo, "rekal", "query", query)
+	return gjson.Get(out, "n").Int(), err
+}
+
+func (s *stage) git(dir string, args ...string) (string, error) { return s.exec(dir, "git", args...) }
+
+func (s *stage) agent(dir string, args ...string) (string, error) {
+	return s.exec(dir, filepath.Join(s.npm, ".bin", s.program.bin), args...)
+}
+
+// exec runs a program with nothing of the environment but what it needs, and returns what it prints.
+func (s *stage) exec(dir, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	cmd.Env = append([]string{
+		"PATH=" + s.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + s.dir, "LANG=C.UTF-8", "TERM=dumb",
+		"GIT_CONFIG_NOSYSTEM=1", "REKAL_EMBED_URL=off",
+	}, s.env(s.url)...)
+	var out, trouble bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &trouble
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("%s %q: %w: %s", filepath.Base(name), args, err, tail(out.String()+trouble.String()))
+	}
+	return out.String(), nil
+}
+
+// tail is the end of a text.
+func tail(text string) string {
+	const most = 600
+	return text[max(0, len(text)-most):]
+}
