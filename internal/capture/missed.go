@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"time"
@@ -74,7 +75,7 @@ func readTo(logs []git.Reflog, before map[string]git.ReflogMark, rest []git.Made
 }
 
 // past plans what the hooks of commits would have appended, and says where things stand then.
-func (g *gathered) past(missed []git.Made) (drafts []session.Entry, now *gathered, err error) {
+func (g *gathered) past(ctx context.Context, missed []git.Made) (drafts []session.Entry, now *gathered, err error) {
 	after := *g
 	now = &after
 	if len(missed) == 0 {
@@ -82,6 +83,9 @@ func (g *gathered) past(missed []git.Made) (drafts []session.Entry, now *gathere
 	}
 	now.st = g.st.clone()
 	for _, m := range missed {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		c, err := g.Repo.Commit(m.OID)
 		if err != nil || !g.isMine(c) { // it is gone, or another ledger's
 			continue

@@ -48,7 +48,7 @@ func (g *gathered) checkpoint(ctx context.Context, via string, rewrites []sessio
 	if err != nil {
 		return nil, err
 	}
-	past, now, err := g.past(missed)
+	past, now, err := g.past(ctx, missed)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 			return nil, fmt.Errorf("setup: read the exclude file: %w", err)
 		}
 		if !strings.Contains(string(text), block()) {
-			wrong("%s lacks the lines that keep .rekal out of git", l.show(l.Exclude))
+			wrong("%s lacks the lines that keep .rekal and the skills out of git", l.show(l.Exclude))
 		}
 	}
 	if l.HooksOff {
