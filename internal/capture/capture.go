@@ -50,6 +50,7 @@ type Capturer struct {
 	Stated   Stated                // what an import's source says of code commits; nil: nothing
 	Budget   int64                 // how many new bytes of transcripts to read at most, the latest files first; 0: all
 	Round    Round                 // how much is in memory at once
+	Ahead    int                   // how many commits of the ledgers on this machine, unknown to the cache, are read: beyond, ErrBehind; 0: all
 }
 
 // Stated tells which sessions made a code commit by the word of who kept them, and whether anything is said of it: then no other one is guessed.
@@ -89,6 +90,7 @@ type Outcome struct {
 var (
 	ErrNoLedger = errors.New("no ledger")
 	ErrBusy     = errors.New("the ledger keeps moving")
+	ErrBehind   = errors.New("much of the ledger was not read yet")
 )
 
 // tries bounds how often a capture that lost the race for the ledger starts again. In
@@ -230,7 +232,7 @@ func (c *Capturer) stands(ctx context.Context) (tips map[string]git.OID, st *sta
 			return nil, nil, now, err
 		}
 	}
-	if st, err = load(ctx, c.Repo, c.CacheDir, tips); err != nil {
+	if st, err = load(ctx, c.Repo, c.CacheDir, tips, c.Ahead); err != nil {
 		return nil, nil, now, err
 	}
 	now, err = c.after(tips)

@@ -35,7 +35,7 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	st, err := load(ctx, c.Repo, c.CacheDir, tips)
+	st, err := load(ctx, c.Repo, c.CacheDir, tips, 0)
 	if err != nil {
 		return Preview{}, err
 	}

@@ -44,6 +44,8 @@ type state struct {
 	Others   map[string]bool           // see transcript.Options
 	Known    map[string][]byte         // by the name of an agent; see transcript.Env
 	Reflogs  map[string]git.ReflogMark // how far reflogs were read, by path; see missed.go
+
+	byID map[string]*known // see named
 }
 
 // known is one session as the ledger holds it.
@@ -74,6 +76,17 @@ type stamp struct {
 	ModTime int64
 }
 
+// named is the session with an ID; nil where there is none.
+func (st *state) named(id string) *known {
+	if st.byID == nil {
+		st.byID = make(map[string]*known, len(st.Sessions))
+		for _, k := range st.Sessions {
+			st.byID[k.ID] = k
+		}
+	}
+	return st.byID[id]
+}
+
 func newState() *state {
 	return &state{
 		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
@@ -85,8 +98,8 @@ func newState() *state {
 
 func sessionKey(source, nativeID string) string { return source + "\x00" + nativeID }
 
-// load reads the cache, and brings it to the tips of the ledgers on this machine, by ref.
-func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID) (*state, error) {
+// load reads the cache, and brings it to the tips of the ledgers on this machine, by ref: over most commits, if that is not 0.
+func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID, most int) (*state, error) {
 	st := readCache(filepath.Join(dir, cacheFile))
 	if newEdits(dir).lost() {
 		st.unkeep()
@@ -94,16 +107,33 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	if maps.Equal(st.Tips, tips) {
 		return st, nil
 	}
+	if st.far(ctx, repo, tips, most) {
+		return nil, ErrBehind
+	}
 	if st.follow(ctx, repo, tips) != nil {
 		// The stamps of files go, too: what a lost tip had stored may be missing now.
 		fresh := newState()
 		fresh.Searched, fresh.Others, fresh.Known = st.Searched, st.Others, st.Known
+		if fresh.far(ctx, repo, tips, most) {
+			return nil, ErrBehind
+		}
 		if err := fresh.follow(ctx, repo, tips); err != nil {
 			return nil, fmt.Errorf("capture: %w", err)
 		}
 		return fresh, nil
 	}
 	return st, nil
+}
+
+// far reports whether more than most commits are to be read. What can't be read is for follow to tell.
+func (st *state) far(ctx context.Context, repo *git.Repo, tips map[string]git.OID, most int) bool {
+	n := 0
+	for _, err := range repo.Newest(ctx, slices.Collect(maps.Values(tips)), slices.Collect(maps.Values(st.Tips))) {
+		if n++; err != nil || most == 0 || n > most {
+			return most > 0 && err == nil
+		}
+	}
+	return false
 }
 
 func readCache(path string) *state {
@@ -267,7 +297,7 @@ func (st *state) plan(repo *git.Repo, e session.Entry) error {
 // clone is a state to plan with. What plan does not touch they share.
 func (st *state) clone() *state {
 	out := *st
-	out.Sessions = make(map[string]*known, len(st.Sessions))
+	out.Sessions, out.byID = make(map[string]*known, len(st.Sessions)), nil
 	for key, k := range st.Sessions {
 		own := *k
 		own.Pending, own.Segments = maps.Clone(k.Pending), slices.Clip(k.Segments)
@@ -307,6 +337,9 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 			First: s.StartedAt, Turns: s.FirstTurn, Tools: s.FirstTool,
 		}
 		st.Sessions[id] = k
+		if st.byID != nil {
+			st.byID[k.ID] = k
+		}
 	}
 	if s.Parent != "" {
 		k.Parent = s.Parent
@@ -382,8 +415,8 @@ func (st *state) settle(e session.Entry, made time.Time) {
 	for _, l := range e.Checkpoint.Links {
 		linked[l.Session] = true
 	}
-	for _, k := range st.Sessions {
-		if linked[k.ID] {
+	for id := range linked {
+		if k := st.named(id); k != nil {
 			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !before(made, edited) })
 		}
 	}

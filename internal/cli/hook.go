@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -26,6 +29,7 @@ import (
 type hookCommand struct {
 	name string
 	args []string
+	late bool
 }
 
 const (
@@ -45,7 +49,10 @@ the ledger beside a push (pre-push) to the remote in rekal.remote. It always exi
 	}
 }
 
-func (c *hookCommand) addFlags(fs *pflag.FlagSet) { fs.SetInterspersed(false) }
+func (c *hookCommand) addFlags(fs *pflag.FlagSet) {
+	fs.SetInterspersed(false)
+	fs.BoolVar(&c.late, "late", false, "finish what the hook left, which nobody waits for")
+}
 
 func (c *hookCommand) validate(args []string) error {
 	if len(args) == 0 {
@@ -55,9 +62,15 @@ func (c *hookCommand) validate(args []string) error {
 	return nil
 }
 
-// hookBudget is how long a hook may hold up git; what takes longer is left to a checkpoint
-// by hand.
-const hookBudget = 3 * time.Second
+// hookBudget is how long a hook may hold up git; what takes longer is left to a process of its own, which has lateBudget.
+const (
+	hookBudget = 3 * time.Second
+	lateBudget = 10 * time.Minute
+)
+
+// hookAhead is how many commits of ledgers a hook reads that its cache does not know of: about 30 ms. There are more
+// behind a clone, an upgrade, or a sync of another machine's work.
+const hookAhead = 24
 
 // hookBytes is how much of transcripts a hook reads, the latest first: about half a second.
 // The next hook goes on with the rest.
@@ -92,9 +105,13 @@ func guarded(do func() error) (err error) {
 
 // serve does what the hook is for: it captures, and beside a push it sends what was captured.
 func (c *hookCommand) serve(ctx context.Context, app *App) error {
-	whole, stop := context.WithTimeout(ctx, pushBudget)
+	budget, push := hookBudget, pushBudget
+	if c.late {
+		budget, push = lateBudget, lateBudget
+	}
+	whole, stop := context.WithTimeout(ctx, push)
 	defer stop()
-	within, cancel := context.WithTimeout(whole, hookBudget)
+	within, cancel := context.WithTimeout(whole, budget)
 	defer cancel()
 	w, err := workspace.Open(app.Process)
 	if err != nil {
@@ -117,10 +134,14 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 		input = w.Repo.Rewritten(slices.Contains(c.args, "amend"))
 	}
 	err = errors.Join(err, c.capture(within, app, w, author, via, input))
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	slow := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+	if slow {
 		err = errTooMuch
 	}
-	if c.name == prePush {
+	if (slow || errors.Is(err, capture.ErrBehind)) && !c.late && c.leave(app, input) == nil {
+		err = nil
+	}
+	if c.name == prePush && !c.late {
 		err = errors.Join(err, c.send(whole, w, author, input))
 	}
 	return err
@@ -140,7 +161,9 @@ func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Worksp
 	if err != nil {
 		return err
 	}
-	capturer.Budget = hookBytes
+	if !c.late {
+		capturer.Budget, capturer.Ahead = hookBytes, hookAhead
+	}
 	run := func() (capture.Outcome, error) { return capturer.Run(ctx, via, c.rewrites(input)) }
 	if via == "" {
 		run = func() (capture.Outcome, error) { return capturer.Arrive(ctx) }
@@ -151,6 +174,30 @@ func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Worksp
 	}
 	app.skipped(out)
 	return err
+}
+
+// leave starts a process that finishes what this one has no time for, and does not wait for it. It is given what git gave to the hook.
+func (c *hookCommand) leave(app *App, input string) error {
+	given, err := os.CreateTemp("", "git-rekal-*")
+	if err != nil {
+		return err
+	}
+	defer given.Close()
+	err = errors.Join(os.Remove(given.Name()), writeAll(given, input))
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(app.Exe, append([]string{hookName, "--late", c.name}, c.args...)...)
+	cmd.Dir, cmd.Stdin = app.Dir, given
+	cmd.Env = slices.DeleteFunc(slices.Clone(app.Env), func(v string) bool { return strings.HasPrefix(v, "GIT_INDEX_FILE=") }) // is gone by then
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd.Start()
+}
+
+func writeAll(f *os.File, text string) error {
+	_, err := f.WriteString(text)
+	_, back := f.Seek(0, io.SeekStart)
+	return errors.Join(err, back)
 }
 
 // send brings the ledger to the remote that the user agreed to, beside a push of code to
