@@ -31,6 +31,12 @@ func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c co
 	defer client.Close()
 	var failed error
 	ready := false
+	if c.URL == "" { // mostly nobody is there: then what is to be embedded need not be read
+		if client.Ready(ctx, how.Insist) != nil {
+			return ctx.Err()
+		}
+		ready = true
+	}
 	err = m.Embed(ctx, materialize.Embedder{
 		Model: embed.Name(model), Batch: embed.Batch, Enough: how.Enough,
 		Vectors: func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
