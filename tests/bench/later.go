@@ -81,6 +81,9 @@ func (s *scratch) grow(ctx context.Context) error {
 	if err := s.forget(); err != nil {
 		return err
 	}
+	if _, _, err := process(s.rekalCommand(ctx, "checkpoint")); err != nil { // reads the ledger for the hooks
+		return err
+	}
 	var hooks, catchUps, readers, idle samples
 	for i := range 2 * more {
 		if err := s.speak(i); err != nil {
@@ -108,11 +111,34 @@ func (s *scratch) grow(ctx context.Context) error {
 		}
 	}
 	s.times("the hook (capture)", hooks)
+	if err := s.lost(ctx); err != nil {
+		return err
+	}
 	s.times("CatchUp, inside", catchUps)
 	s.times("git rekal log, which catches up", readers)
 	s.times("git rekal log, when nothing is new", idle)
 	s.row("recall.db; data.db, index.db", "%s; %s, %s", megabytes(s.size("recall.db")), megabytes(s.size("data.db")), megabytes(s.size("index.db")))
 	return s.forget()
+}
+
+// lost measures hooks that find no cache, as behind a clone or an upgrade.
+func (s *scratch) lost(ctx context.Context) error {
+	var hooks samples
+	for range more {
+		if err := os.Remove(filepath.Join(s.repo(), ".rekal", "capture.cache")); err != nil {
+			return err
+		}
+		hook, _, err := process(s.rekalCommand(ctx, "hook", "post-commit"))
+		if err != nil {
+			return err
+		}
+		hooks = append(hooks, hook)
+		if _, _, err := process(s.rekalCommand(ctx, "checkpoint")); err != nil { // beside what the hook left
+			return err
+		}
+	}
+	s.times("the hook without its cache", hooks)
+	return nil
 }
 
 // forget removes transcripts from the home folder.

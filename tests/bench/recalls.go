@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // recalls asks all systems the same queries, one behind the other, so that what else the machine
@@ -53,6 +58,51 @@ func (s *scratch) recalls(ctx context.Context) error {
 	}
 	s.kinds(systems[0].took)
 	return nil
+}
+
+// colds asks some of the queries of files that the system has to fetch from the disk.
+func (s *scratch) colds(ctx context.Context) error {
+	s.head("recall with a cold page cache: %d queries", coldQueries)
+	systems := []struct {
+		name string
+		ask  func(context.Context, query) (sample, error)
+	}{{"git rekal -n 10", s.askRekal}, {"rg", s.askRipgrep}, {"sqlite3", s.askSQLite}}
+	for _, sys := range systems {
+		if sys.name != systems[0].name && missing(sys.name) {
+			s.row(sys.name, "skipped: there is no %s", sys.name)
+			continue
+		}
+		var all samples
+		for _, q := range s.queries[:min(coldQueries, len(s.queries))] {
+			if err := chill(s.dir); err != nil {
+				return err
+			}
+			took, err := sys.ask(ctx, q)
+			if err != nil {
+				return err
+			}
+			all = append(all, took)
+		}
+		s.times(sys.name, all)
+	}
+	return nil
+}
+
+const coldQueries = 10
+
+// chill has the system forget what it holds of the files below a folder.
+func chill(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return errors.Join(f.Sync(), unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED))
+	})
 }
 
 // kinds tells the kinds of queries apart.

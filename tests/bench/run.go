@@ -29,7 +29,7 @@ func (s *scratch) measure(ctx context.Context) error {
 	if err := eachLine(s.bench.queries(), func(q query) { s.queries = append(s.queries, q) }); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{s.build, s.recalls, s.filters, s.grow, s.fetch} {
+	for _, part := range []func(context.Context) error{s.build, s.recalls, s.colds, s.filters, s.grow, s.fetch} {
 		if err := part(ctx); err != nil {
 			return err
 		}
