@@ -8,7 +8,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	ahocorasick "github.com/BobuSumisu/aho-corasick"
 	"github.com/pelletier/go-toml/v2"
 	"github.com/zricethezav/gitleaks/v8/config"
 )
@@ -25,8 +24,7 @@ type ruleset struct {
 	err      error
 	raw      config.ViperConfig
 	rules    []rule
-	keywords *ahocorasick.Trie
-	users    [][]int         // by keyword: indexes of the rules that it wakes, then of the detectors
+	keywords keywords        // users are indexes of the rules, then of the detectors
 	ids      map[string]bool // what may stand in a marker
 	own      []detector
 
@@ -60,48 +58,22 @@ func (s *ruleset) read() error {
 	s.rules = make([]rule, len(s.raw.Rules))
 	s.ids = map[string]bool{"unsettled": true, KnownValue: true}
 	s.own = detectors()
-	var words keywords
 	for i, r := range s.raw.Rules {
 		if r.Regex == "" {
 			continue // names files by their path; there are no files here
 		}
 		s.ids[r.ID] = true
 		s.rules[i].quick = quickOf(r.ID, r.Regex)
-		words.add(i, r.Keywords)
+		s.keywords.add(i, r.Keywords)
 	}
 	for i, d := range s.own {
 		s.ids[d.id] = true
-		words.add(len(s.rules)+i, d.keywords)
+		s.keywords.add(len(s.rules)+i, d.keywords)
 	}
-	s.users = words.users
-	s.keywords = ahocorasick.NewTrieBuilder().AddStrings(words.all).Build()
 	if s.secrets != nil {
 		s.known = newKnown(s.secrets())
 	}
 	return nil
-}
-
-// keywords are those of all rules, each once, and which rules each wakes.
-type keywords struct {
-	all   []string
-	users [][]int
-	index map[string]int
-}
-
-func (k *keywords) add(user int, words []string) {
-	if k.index == nil {
-		k.index = map[string]int{}
-	}
-	for _, w := range words {
-		w = string(lower(w, false))
-		n, ok := k.index[w]
-		if !ok {
-			n = len(k.all)
-			k.index[w] = n
-			k.all, k.users = append(k.all, w), append(k.users, nil)
-		}
-		k.users[n] = append(k.users[n], user)
-	}
 }
 
 // rule returns the compiled rule i.

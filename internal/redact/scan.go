@@ -127,14 +127,12 @@ func isExotic(t string) bool {
 func (s *ruleset) wake(t string, exotic bool) map[int][]window {
 	hits := map[int][]window{}
 	add := func(low []byte, wanted func(user int) bool) {
-		s.keywords.Walk(low, func(end, n, pattern int64) bool {
-			at := window{int(end-n) + 1, int(end) + 1}
-			for _, i := range s.users[pattern] {
+		s.keywords.each(low, func(n int, at window) {
+			for _, i := range s.keywords.users[n] {
 				if wanted(i) && (i >= len(s.rules) || exotic || s.rules[i].quick.passes(low, at)) {
 					hits[i] = append(hits[i], at)
 				}
 			}
-			return true
 		})
 	}
 	if !exotic {
