@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -251,6 +252,9 @@ func TestFarBehind(t *testing.T) {
 	}
 	if err := st.save(dir); err != nil {
 		t.Fatal(err)
+	}
+	if diff := cmp.Diff(st, readCache(filepath.Join(dir, cacheFile)), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(state{})); diff != "" {
+		t.Errorf("the cache (-written +read):\n%s", diff)
 	}
 	if st, err := at(tips[4], 1); err != nil || len(st.Sessions) != 1 {
 		t.Errorf("one commit behind the cache: %v", err)

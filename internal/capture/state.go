@@ -3,7 +3,6 @@ package capture
 import (
 	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,18 +17,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// cacheFile lies in .rekal/. It holds nothing that the ledger and the transcripts do not
-// say: without it, or when it is of other tips, the state is read from the ledgers.
-const cacheFile = "capture.cache"
-
-// cacheVersion changes with the fields below; a cache of another version is dropped.
-const cacheVersion = 12
-
 // state is what capture must know of the ledgers to add only what is new, and of the
 // transcripts to read only what is new. All ledgers of this machine count: a user whose
 // address has changed has two, and what one holds is not stored again in the other.
 type state struct {
-	Version  int
 	Tips     map[string]git.OID        // of the ledgers on this machine, by ref
 	Sessions map[string]*known         // by sessionKey
 	Recorded map[uint64]bool           // code commits whose files a checkpoint holds, by their first 8 bytes
@@ -89,7 +80,7 @@ func (st *state) named(id string) *known {
 
 func newState() *state {
 	return &state{
-		Version: cacheVersion, Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
+		Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
 		Memories: map[string][]string{}, Marks: map[string]session.Tally{}, Latest: map[string]string{},
 		Files: map[string]stamp{}, Searched: map[string]int64{}, Others: map[string]bool{},
 		Known: map[string][]byte{},
@@ -136,50 +127,12 @@ func (st *state) far(ctx context.Context, repo *git.Repo, tips map[string]git.OI
 	return false
 }
 
-func readCache(path string) *state {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return newState()
-	}
-	st := newState()
-	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(st); err != nil || st.Version != cacheVersion {
-		return newState()
-	}
-	return st
-}
-
 // unkeep forgets that edits were kept, so that transcripts are read for them again.
 func (st *state) unkeep() {
 	for _, k := range st.Sessions {
 		k.Kept = 0
 	}
 	st.Files, st.Looked = map[string]stamp{}, nil
-}
-
-// save writes the cache beside its name and renames it, so that a reader never sees half
-// of it.
-func (st *state) save(dir string) error {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(st); err != nil {
-		return fmt.Errorf("capture: encode the cache: %w", err)
-	}
-	f, err := os.CreateTemp(dir, cacheFile+".*")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a clean took the folder away
-	}
-	if err != nil {
-		return fmt.Errorf("capture: write the cache: %w", err)
-	}
-	_, err = f.Write(b.Bytes())
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, cacheFile))
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return fmt.Errorf("capture: write the cache: %w", err)
-	}
-	return nil
 }
 
 // Forget removes the cache, the prints of edits, and what processes that died left of it.
