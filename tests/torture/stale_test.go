@@ -99,6 +99,7 @@ func TestNightClockGoesBack(t *testing.T) {
 	w.bin = filepath.Join(w.dir, "moved-clock")
 	harness.Build(t, "git-rekal", w.bin, "-overlay="+clockOverlay(t))
 	c := w.machine("home", "alice@example.com").repo()
+	c.jumps = true
 	for n := range pick(5, 80) {
 		w.fatal(c.grow(w, 2, 10))
 		by := time.Duration(w.rng.IntN(100*24)-50*24) * time.Hour

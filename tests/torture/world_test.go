@@ -112,6 +112,7 @@ type machine struct {
 	// Another machine captures the same sessions: then both ledgers may store a turn before
 	// they meet, and a reader takes it once.
 	overlaps bool
+	jumps    bool // its clock does: the tables hold no time later than the commit that brought it
 }
 
 func (w *world) machine(name, email string) *machine {
