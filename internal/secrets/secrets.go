@@ -224,7 +224,7 @@ func (c *collection) netrc(text string) {
 
 // IsSecret reports whether a name says that its value is secret.
 func IsSecret(name string) bool {
-	if name == "PWD" || name == "OLDPWD" {
+	if name == "PWD" || name == "OLDPWD" || strings.HasPrefix(name, "GIT_CONFIG_KEY_") { // the name of a setting, as core.hooksPath
 		return false
 	}
 	words := strings.FieldsFunc(strings.ToLower(camel.ReplaceAllString(name, "${1}_${2}")), func(r rune) bool {

@@ -46,10 +46,10 @@ func TestEnvironment(t *testing.T) {
 	got := secrets.Source{Env: []string{
 		"DB_PASSWORD=pw-one-11", "GITHUB_TOKEN=pw-two-22", "OPENAI_API_KEY=pw-three-33", "PGPASSWORD=pw-four-44", "clientSecret=pw-five-55",
 		"DATABASE_URL=postgres://app:pw%2Dsix@db/x", "PATH=/usr/bin:/bin", "PWD=/home/x/pw-seven", "SSH_AUTH_SOCK=/tmp/agent.1", "TOKEN_TYPE=bearer-eight",
-		"EDITOR=vim-nine", "EMPTY_TOKEN=", "NOVALUE", "REPO=https://pw0ten0x7q:x-oauth-basic@h/x", "KEYBOARD=pw-eleven",
+		"EDITOR=vim-nine", "EMPTY_TOKEN=", "NOVALUE", "GIT_CONFIG_KEY_0=core.hooksPath", "REPO=https://pw0ten0x7q:x-oauth-basic@h/x", "KEYBOARD=pw-eleven",
 	}}.Gather()
 	want(t, got, "pw-one-11", "pw-two-22", "pw-three-33", "pw-four-44", "pw-five-55", "pw%2Dsix", "pw-six", "pw0ten0x7q")
-	unwanted(t, got, "/usr/bin:/bin", "/home/x/pw-seven", "/tmp/agent.1", "bearer-eight", "vim-nine", "", "pw-eleven")
+	unwanted(t, got, "/usr/bin:/bin", "/home/x/pw-seven", "/tmp/agent.1", "bearer-eight", "vim-nine", "", "pw-eleven", "core.hooksPath")
 }
 
 func TestEnvFiles(t *testing.T) {
