@@ -98,7 +98,11 @@ func printCheckpoint(w io.Writer, cp result.Checkpoint, subject string, short se
 	}
 	commit := "before the first commit"
 	if cp.Commit != session.ZeroSHA {
-		commit = strings.TrimSpace(fmt.Sprintf("commit %s (%s) %s", result.Short(cp.Commit), cp.Branch, subject))
+		commit = "commit " + result.Short(cp.Commit)
+		if cp.Branch != "HEAD" { // of a commit that was imported, the branch may not be known
+			commit += " (" + cp.Branch + ")"
+		}
+		commit = strings.TrimSpace(commit + " " + subject)
 	}
 	fmt.Fprintf(&b, "checkpoint %s\n", cp.Checkpoint)
 	fmt.Fprintf(&b, "Code:   %s\n", printable(commit))
