@@ -58,12 +58,18 @@ func (k *keywords) list(h uint16, n int) {
 
 // each calls found with the number of each keyword that stands in a text in lower case, and where.
 func (k *keywords) each(low []byte, found func(n int, at window)) {
-	padded := append(low, 0, 0) // no keyword holds them
-	for i := range low {
-		for _, n := range k.bytes[padded[i]] {
+	for i, a := range low {
+		for _, n := range k.bytes[a] {
 			found(n, window{i, i + 1})
 		}
-		list := k.heads[head(padded[i], padded[i+1], padded[i+2])]
+		var b, c byte // at the end
+		if i+1 < len(low) {
+			b = low[i+1]
+		}
+		if i+2 < len(low) {
+			c = low[i+2]
+		}
+		list := k.heads[head(a, b, c)]
 		if list == 0 {
 			continue
 		}
