@@ -13,6 +13,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -23,8 +24,11 @@ import (
 // truncated and grew past the cursor again differs there.
 const tailSize = 4 << 10
 
-// readers is how many transcripts are decoded at once.
-const readers = 2
+// maxReaders is how many transcripts are decoded at once, at most: each may hold a piece of one (see Round).
+const maxReaders = 8
+
+// readers is how many are decoded at once: on each core one, and one that waits for the disk.
+func readers(files int) int { return min(files, maxReaders, max(2, runtime.GOMAXPROCS(0))) }
 
 // reading is what one transcript gave.
 type reading struct {
@@ -46,14 +50,33 @@ type piece struct{ from, size int64 }
 
 // readAll decodes transcripts side by side, and gives for each a function that waits for it, so that they
 // can be taken in order while the next ones are being read. Not more than readers are decoded and
-// not taken.
+// not taken. A single one is decoded when it is asked for.
 func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []func() *reading {
-	ready := make([]chan *reading, len(files))
+	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.Round.Piece}
 	out := make([]func() *reading, len(files))
-	slots := make(chan struct{}, readers)
-	cursors := make([]*known, len(files))
-	pieces := make([]piece, len(files))
 	for i, f := range files {
+		cursor, last := g.st.Sessions[sessionKey(agent.Name(), f.NativeID)], g.pieces[f.Path]
+		out[i] = func() *reading {
+			r, err := rd.read(ctx, f, cursor, last)
+			if err != nil {
+				r = &reading{file: f, agent: agent.Name(), err: err}
+			}
+			return r
+		}
+	}
+	if len(files) < 2 {
+		return out
+	}
+	return ahead(ctx, out, func(i int) *reading { return &reading{file: files[i], agent: agent.Name(), err: ctx.Err()} })
+}
+
+// ahead starts reads before they are asked for, as many as readers says. It gives for each a function that waits for it, or says
+// that it was stopped.
+func ahead(ctx context.Context, reads []func() *reading, stopped func(i int) *reading) []func() *reading {
+	slots := make(chan struct{}, readers(len(reads)))
+	ready := make([]chan *reading, len(reads))
+	out := make([]func() *reading, len(reads))
+	for i := range reads {
 		ready[i] = make(chan *reading, 1)
 		out[i] = func() *reading {
 			select {
@@ -61,26 +84,18 @@ func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files, s
 				<-slots
 				return r
 			case <-ctx.Done():
-				return &reading{file: f, agent: agent.Name(), err: ctx.Err()}
+				return stopped(i)
 			}
 		}
-		cursors[i], pieces[i] = g.st.Sessions[sessionKey(agent.Name(), f.NativeID)], g.pieces[f.Path]
 	}
-	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.Round.Piece}
 	go func() {
-		for i, f := range files {
+		for i, read := range reads {
 			select {
 			case slots <- struct{}{}:
 			case <-ctx.Done():
 				return
 			}
-			go func() {
-				r, err := rd.read(ctx, f, cursors[i], pieces[i])
-				if err != nil {
-					r = &reading{file: f, agent: agent.Name(), err: err}
-				}
-				ready[i] <- r
-			}()
+			go func() { ready[i] <- read() }()
 		}
 	}()
 	return out

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,28 +121,36 @@ func preferred(a, b string) bool {
 
 // replace puts markers into every text that holds a found value, and returns which
 // texts changed.
-func (f *findings) replace(all []text, rep *Report) []bool {
-	changed := make([]bool, len(all))
+func (f *findings) replace(ctx context.Context, all []text, rep *Report) (changed []bool, err error) {
+	changed = make([]bool, len(all))
 	if len(f.values) == 0 {
-		return changed
+		return changed, nil
 	}
 	elsewhere := f.finder()
-	for i, t := range all {
-		spans := slices.Concat(f.spans[t.at], elsewhere(*t.at))
+	spans := make([][]span, len(all))
+	err = each(ctx, all, func(i int) error {
+		t := all[i]
+		found := slices.Concat(f.spans[t.at], elsewhere(*t.at))
 		if t.title {
-			spans = append(spans, f.tail(*t.at)...)
+			found = append(found, f.tail(*t.at)...)
 		}
-		spans = f.settleSpans(*t.at, spans)
-		if len(spans) == 0 {
+		spans[i] = f.settleSpans(*t.at, found)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range all {
+		if len(spans[i]) == 0 {
 			continue
 		}
-		*t.at = mask(*t.at, spans)
+		*t.at = mask(*t.at, spans[i])
 		changed[i] = true
-		for _, s := range spans {
+		for _, s := range spans[i] {
 			rep.count(s.rule)
 		}
 	}
-	return changed
+	return changed, nil
 }
 
 // finder returns a function that finds the values in a text, however they are written there.

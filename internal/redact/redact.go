@@ -30,6 +30,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -91,17 +92,17 @@ func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, e
 	rep.Excluded = r.exclude.drop(&e)
 	made := madeTitles(&e)
 	all := texts(&e)
-	for _, t := range all {
-		clean := strings.ToValidUTF8(*t.at, "\uFFFD")
-		if !t.path {
-			clean = session.Plain(clean)
+	var private atomic.Int64
+	err := each(ctx, all, func(i int) error {
+		if r.normalise(all[i]) {
+			private.Add(1)
 		}
-		visible := dropPrivate(clean)
-		if visible != clean {
-			rep.Private++
-		}
-		*t.at = r.homes.replace(visible)
+		return nil
+	})
+	if err != nil {
+		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
 	}
+	rep.Private = int(private.Load())
 	if err := r.settle(ctx, all, all, &rep); err != nil {
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
 	}
@@ -110,6 +111,18 @@ func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, e
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
 	}
 	return Entry{entry: e}, rep, nil
+}
+
+// normalise brings a text into its normal form, without what is private and whose home it was in. It reports whether something
+// private was there.
+func (r *Redactor) normalise(t text) (private bool) {
+	clean := strings.ToValidUTF8(*t.at, "\uFFFD")
+	if !t.path {
+		clean = session.Plain(clean)
+	}
+	visible := dropPrivate(clean)
+	*t.at = r.homes.replace(visible)
+	return visible != clean
 }
 
 // madeTitle is a title that is the beginning of a prompt, which is in the same entry.
@@ -164,7 +177,10 @@ func (r *Redactor) settle(ctx context.Context, todo, all []text, rep *Report) er
 		if err != nil {
 			return err
 		}
-		changed := found.replace(all, rep)
+		changed, err := found.replace(ctx, all, rep)
+		if err != nil {
+			return err
+		}
 		for i, t := range all {
 			if short := t.cut(*t.at); short != *t.at {
 				*t.at = short

@@ -38,16 +38,17 @@ func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) 
 	if err := r.rules.load(); err != nil {
 		return nil, err
 	}
+	spans := make([][]span, len(todo))
+	err := each(ctx, todo, func(i int) (err error) {
+		spans[i], err = r.rules.scanForms(*todo[i].at)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	f := &findings{spans: map[*string][]span{}, values: map[string]string{}, ids: r.rules.ids}
-	for _, t := range todo {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		spans, err := r.rules.scanForms(*t.at)
-		if err != nil {
-			return nil, err
-		}
-		f.add(t, spans)
+	for i, t := range todo {
+		f.add(t, spans[i])
 	}
 	return f, nil
 }

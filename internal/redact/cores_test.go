@@ -1,0 +1,42 @@
+package redact_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// However many cores look at an entry, the same comes out of it, also where one text says what is secret in another.
+func TestCoresAgree(t *testing.T) {
+	e := entryOf("the key is AKIAQ3EGRTYUI5WXCVBN")
+	for n := range 400 {
+		text := fmt.Sprintf("%d: %s /home/alice/src <private>%d</private>", n, strings.Repeat("all work and no play ", 50), n)
+		switch n % 7 {
+		case 0:
+			text += fmt.Sprintf(" password: Nutmeg%d&Clove%d", n, n)
+		case 3:
+			text += fmt.Sprintf(" said Nutmeg%d&Clove%d", n-3, n-3)
+		}
+		e.Sessions[0].Turns = append(e.Sessions[0].Turns, session.Turn{Index: n + 1, Content: text})
+	}
+	at := func(procs int) (session.Entry, redact.Report) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		return apply(t, redact.New(), e)
+	}
+	one, told := at(1)
+	if told.Private != 400 || len(told.Rules) < 2 {
+		t.Errorf("%+v", told)
+	}
+	for _, procs := range []int{2, 8} {
+		got, rep := at(procs)
+		if diff := cmp.Diff(one, got) + cmp.Diff(told, rep); diff != "" {
+			t.Errorf("%d cores (-one +these):\n%.2000s", procs, diff)
+		}
+	}
+}
