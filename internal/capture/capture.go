@@ -46,7 +46,7 @@ type Capturer struct {
 	Actor    string                // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
 	CI       bool                  // nobody sits at the keyboard
 	From     []string              // absolute: where the worktree was before; transcripts made there count, too
-	Progress func(done, total int) // called after each transcript that was read
+	Progress func(done, total int) // called after each transcript that was read; what another agent has is added to total when its turn comes
 	Stated   Stated                // what an import's source says of code commits; nil: nothing
 	Budget   int64                 // how many new bytes of transcripts to read at most, the latest files first; 0: all
 	Round    Round                 // how much is in memory at once
@@ -124,14 +124,14 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 // so is the memory that it takes. Mostly there is one. What a round stored stays.
 func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
 	var all Outcome
-	pieces := map[string]piece{}
+	pieces, reads := map[string]piece{}, 0
 	c.Round.Kept, c.Round.Piece = cmp.Or(c.Round.Kept, maxKept), cmp.Or(c.Round.Piece, maxPiece)
 	for lost := 0; lost < tries; {
 		before, err := c.Ledger.Tip()
 		if err != nil {
 			return all, err
 		}
-		g := &gathered{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), known: map[string][]byte{}}
+		g := &gathered{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), known: map[string][]byte{}, reads: &reads}
 		err = g.once(ctx, plan)
 		switch {
 		case errors.Is(err, git.ErrMoved) || c.scrubbed(before, err):

@@ -36,6 +36,7 @@ type gathered struct {
 	more    bool                      // something is left to another round
 	pieces  map[string]piece          // of transcripts that are read in several rounds
 	known   map[string][]byte         // see state.Known
+	reads   *int                      // transcripts that were read, in all rounds
 }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.
@@ -90,8 +91,8 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 			}
 			taken, waiting = append(taken, waiting[next]), slices.Delete(waiting, next, next+1)
 		}
-		if g.Progress != nil {
-			g.Progress(i+1, len(changed))
+		if *g.reads++; g.Progress != nil {
+			g.Progress(*g.reads, *g.reads+len(changed)-i-1)
 		}
 	}
 	for _, r := range waiting { // their parents can't be read, or they name each other

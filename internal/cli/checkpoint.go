@@ -69,7 +69,7 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	// Unlike those who read, it waits for others that are at work: what it captured is found afterwards.
-	if err := w.Gone(m.KeepUp(ctx)); err != nil {
+	if err := app.indexing(m, func() error { return w.Gone(m.KeepUp(ctx)) }); err != nil {
 		return err
 	}
 	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: app.after(checkpointTime), Patience: checkpointTime})
@@ -94,7 +94,10 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 	if err != nil {
 		return err
 	}
+	shown := app.meter("reading transcripts")
+	capturer.Progress = shown.step
 	out, err := capturer.Run(ctx, via, nil)
+	shown.end()
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/config"
@@ -13,18 +12,10 @@ import (
 // embed makes the vectors that are missing, where there is an embedding server; a terminal sees
 // how far it is. Nothing of it is lost when the user stops it.
 func (app *App) embed(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, conf config.Embed, how workspace.Embedding) error {
-	shown := false
-	if app.Terminal {
-		how.Progress = func(done, total int) {
-			fmt.Fprintf(app.Stderr, "\rmaking vectors: %d of %s", done, plural(total, "session"))
-			shown = true
-		}
-	}
-	err := w.Embed(ctx, m, conf, how)
-	if shown {
-		fmt.Fprintln(app.Stderr)
-	}
-	return err
+	shown := app.meter("making vectors")
+	defer shown.end()
+	how.Progress = shown.step
+	return w.Embed(ctx, m, conf, how)
 }
 
 // after tells when some time has passed.

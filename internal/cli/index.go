@@ -58,12 +58,12 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 			if err != nil {
 				return fmt.Errorf("--at %q: %w", c.at, err)
 			}
-			return tables.Rebuild(ctx)
+			return app.indexing(tables, func() error { return tables.Rebuild(ctx) })
 		}
 		if err := m.Forget(ctx); err != nil {
 			return err
 		}
-		if err := m.Rebuild(ctx); err != nil {
+		if err := app.indexing(m, func() error { return m.Rebuild(ctx) }); err != nil {
 			return err
 		}
 		for _, ofIndex := range []bool{false, true} {

@@ -151,15 +151,10 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 		}
 		capturer.From = append(capturer.From, filepath.Clean(dir))
 	}
-	if app.Terminal {
-		capturer.Progress = func(done, total int) {
-			fmt.Fprintf(app.Stderr, "\rimporting transcripts: %d of %d", done, total)
-			if done == total {
-				fmt.Fprintln(app.Stderr)
-			}
-		}
-	}
+	shown := app.meter("reading transcripts")
+	capturer.Progress = shown.step
 	out, err := capturer.Import(ctx)
+	shown.end()
 	if err != nil {
 		return err
 	}
@@ -180,7 +175,7 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 	if err != nil {
 		return err
 	}
-	if err := w.Gone(m.CatchUp(ctx)); err != nil {
+	if err := app.indexing(m, func() error { return w.Gone(m.CatchUp(ctx)) }); err != nil {
 		return err
 	}
 	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})

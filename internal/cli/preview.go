@@ -19,15 +19,10 @@ import (
 // preview says what a checkpoint would store, and what is taken out of it; it stores nothing.
 func (c *checkpointCommand) preview(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	capturer := w.Previewer(author)
-	if app.Terminal {
-		capturer.Progress = func(done, total int) {
-			fmt.Fprintf(app.Stderr, "\rreading transcripts: %d of %d", done, total)
-			if done == total {
-				fmt.Fprintln(app.Stderr)
-			}
-		}
-	}
+	shown := app.meter("reading transcripts")
+	capturer.Progress = shown.step
 	p, err := capturer.Preview(ctx, session.ViaManual)
+	shown.end()
 	if err != nil {
 		return err
 	}

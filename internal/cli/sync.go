@@ -59,8 +59,7 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return errors.Join(unshared, err)
 	}
-	app.progress("bringing the index up to date")
-	err = w.Gone(m.CatchUp(ctx))
+	err = app.indexing(m, func() error { return w.Gone(m.CatchUp(ctx)) })
 	if err == nil {
 		err = app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
 	}

@@ -28,6 +28,7 @@ type store struct {
 	until time.Time // of a past moment
 	now   func() time.Time
 	warn  func(error)
+	tell  func(done, total int) // Materializer.Progress
 
 	unknown bool            // the file is still to be put in its place
 	fresh   bool            // the index was empty
@@ -56,7 +57,7 @@ type skipped struct {
 // storeIn is the index in an open file.
 func (m *Materializer) storeIn(d *db.DB) *store {
 	s := &store{
-		db: d, repo: m.Repo, now: m.Now, warn: m.Warn, skipped: map[string]*skipped{}, kept: map[string]entry{}, rewrote: map[string]bool{},
+		db: d, repo: m.Repo, now: m.Now, warn: m.Warn, tell: m.Progress, skipped: map[string]*skipped{}, kept: map[string]entry{}, rewrote: map[string]bool{},
 	}
 	if m.moment != nil {
 		s.until = m.moment.Until
@@ -232,7 +233,7 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	if err := s.claim(ctx, tx, p); err != nil {
 		return err
 	}
-	batches := 0
+	batches, done := 0, 0
 	err = s.eachBatch(ctx, p.commits, func(entries []entry) error {
 		if batches++; s.unknown && batches%commitEvery == 0 {
 			if err := tx.Commit(ctx); err != nil {
@@ -242,6 +243,8 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 				return err
 			}
 		}
+		done += len(entries)
+		defer s.say(done, len(p.commits))
 		return newBatch(s, tx).write(ctx, entries)
 	})
 	if err != nil {
@@ -258,6 +261,13 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	}
 	s.report(p)
 	return nil
+}
+
+// say says how far it is.
+func (s *store) say(done, total int) {
+	if s.tell != nil {
+		s.tell(done, total)
+	}
 }
 
 // commitEvery is how many batches a transaction on a file that nobody knows yet takes.

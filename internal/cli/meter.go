@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/materialize"
+)
+
+// When a meter is first seen, and how often it is written anew.
+const (
+	meterAfter = 500 * time.Millisecond
+	meterEvery = 100 * time.Millisecond
+)
+
+// meter says on a terminal how far something is, in one line that is written over and is gone in the end:
+//
+//	git-rekal: reading transcripts: 120 of 329
+//
+// What is written to App.Stderr meanwhile stands above it. Where stderr is no terminal, and within meterAfter, it says nothing.
+type meter struct {
+	app  *App
+	out  io.Writer // nil: no terminal
+	what string
+	quit chan struct{}
+	done sync.WaitGroup
+
+	mu       sync.Mutex // guards out and what follows
+	at, of   int
+	occupied int // characters of the line that stands there
+}
+
+// meter starts one; end must be called.
+func (app *App) meter(what string) *meter {
+	m := &meter{app: app, what: what, quit: make(chan struct{})}
+	if app.Terminal {
+		m.out, app.Stderr = app.Stderr, m
+		m.done.Go(m.watch)
+	}
+	return m
+}
+
+// step says how far it is. It may be called by several goroutines.
+func (m *meter) step(at, of int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at, m.of = at, of
+}
+
+// end takes the line away.
+func (m *meter) end() {
+	if m.out == nil {
+		return
+	}
+	close(m.quit)
+	m.done.Wait()
+	m.line("")
+	m.app.Stderr = m.out
+}
+
+// Write writes something else.
+func (m *meter) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.line("")
+	return m.out.Write(p)
+}
+
+func (m *meter) watch() {
+	next := time.NewTimer(meterAfter)
+	defer next.Stop()
+	for {
+		select {
+		case <-m.quit:
+			return
+		case <-next.C:
+			m.show()
+			next.Reset(meterEvery)
+		}
+	}
+}
+
+func (m *meter) show() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of == 0 {
+		m.line(fmt.Sprintf("git-rekal: %s…", m.what))
+	} else {
+		m.line(fmt.Sprintf("git-rekal: %s: %d of %d", m.what, m.at, m.of))
+	}
+}
+
+// line writes over the line that stands there.
+func (m *meter) line(text string) {
+	width := utf8.RuneCountInString(text)
+	if gone := m.occupied - width; gone > 0 {
+		fmt.Fprintf(m.out, "\r%s%s", text, strings.Repeat(" ", gone))
+	}
+	if width > 0 || m.occupied > 0 {
+		fmt.Fprintf(m.out, "\r%s", text)
+	}
+	m.occupied = width
+}
+
+// indexing does something to the index that may take long.
+func (app *App) indexing(m *materialize.Materializer, do func() error) error {
+	shown := app.meter("indexing")
+	defer shown.end()
+	m.Progress = shown.step
+	return do()
+}
