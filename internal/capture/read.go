@@ -27,8 +27,8 @@ const tailSize = 4 << 10
 // maxReaders is how many transcripts are decoded at once, at most: each may hold a piece of one (see Round).
 const maxReaders = 8
 
-// readers is how many are decoded at once: on each core one, and one that waits for the disk.
-func readers(files int) int { return min(files, maxReaders, max(2, runtime.GOMAXPROCS(0))) }
+// readers is how many are decoded at once: more than cores, as one that is done keeps its place until those before it are taken.
+func readers(files int) int { return min(files, maxReaders, 2*runtime.GOMAXPROCS(0)) }
 
 // reading is what one transcript gave.
 type reading struct {

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -12,8 +11,7 @@ import (
 // lies where systems put those of others. A name in a path says who somebody is; what
 // lies below says what was done.
 type homes struct {
-	path, name   string // the user's, as it is and as agents make a folder's name of it
-	own, encoded *lazy.Regexp
+	path, name string // the user's, as it is and as agents make a folder's name of it; "": not known
 }
 
 const (
@@ -34,25 +32,16 @@ func newHomes(own string) homes {
 	if len(own) < 3 || !strings.ContainsAny(own, `/\`) {
 		return homes{}
 	}
-	encoded := lazy.Expr(`[^A-Za-z0-9]`).ReplaceAllString(own, "-")
-	return homes{
-		path: own, name: encoded,
-		own:     lazy.Expr(beginsPath + regexp.QuoteMeta(own) + endsPath),
-		encoded: lazy.Expr(`(/)` + regexp.QuoteMeta(encoded) + `(-|/|$|["'\s])`),
-	}
+	return homes{path: own, name: lazy.Expr(`[^A-Za-z0-9]`).ReplaceAllString(own, "-")}
 }
 
 func (h homes) replace(s string) string {
 	if !strings.ContainsAny(s, `/\`) {
 		return s
 	}
-	if h.own != nil {
-		if strings.Contains(s, h.path) {
-			s = replaceAll(h.own, s)
-		}
-		if strings.Contains(s, h.name) {
-			s = replaceAll(h.encoded, s)
-		}
+	if h.path != "" {
+		s = replaceAll(s, h.path, beginsOwn, endsOwn)
+		s = replaceAll(s, h.name, beginsEncoded, endsEncoded)
 	}
 	s = peopleAround(s, "/home/", unixHome)
 	s = peopleAround(s, "/Users/", unixHome)
@@ -96,21 +85,42 @@ func peopleAround(s, word string, re *lazy.Regexp) string {
 	return out.String() + s[done:]
 }
 
-// replaceAll puts "~" between the first and the last group of each match. What ends one path
-// may begin the next, so it looks again until nothing changes.
-func replaceAll(re *lazy.Regexp, s string) string {
-	for {
-		var out strings.Builder
-		done := 0
-		for _, m := range re.FindAllStringSubmatchIndex(s, -1) {
-			out.WriteString(s[done:m[3]] + "~")
-			done = m[len(m)-2]
+// endsOwn may follow the user's home, as endsPath says; endsEncoded its name in a folder's name.
+const (
+	endsOwn     = "/\\ \t\n\f\r\"'`:,;)]}<>|&*"
+	endsEncoded = "-/\"' \t\n\f\r"
+)
+
+func beginsEncoded(before string) bool { return strings.HasSuffix(before, "/") }
+
+// beginsOwn reports whether a path may follow, as beginsPath says.
+func beginsOwn(before string) bool {
+	return before == "" || strings.HasSuffix(before, "file://") || strings.IndexByte(" \t\n\f\r\"'`=:(,[<>|;&{@", before[len(before)-1]) >= 0
+}
+
+// replaceAll puts "~" for each name in s that stands behind what begins takes, and at the end or before a byte of ends. A
+// regular expression for it took a fifth of redaction's time.
+func replaceAll(s, name string, begins func(before string) bool, ends string) string {
+	var out strings.Builder
+	done := 0
+	for from := 0; ; {
+		n := strings.Index(s[from:], name)
+		if n < 0 {
+			break
 		}
-		if done == 0 {
-			return s
+		lo := from + n
+		hi := lo + len(name)
+		if !begins(s[:lo]) || hi < len(s) && strings.IndexByte(ends, s[hi]) < 0 {
+			from = lo + 1
+			continue
 		}
-		s = out.String() + s[done:]
+		out.WriteString(s[done:lo] + "~")
+		done, from = hi, hi
 	}
+	if done == 0 {
+		return s
+	}
+	return out.String() + s[done:]
 }
 
 // isPerson reports whether an account can be somebody's: those that images and systems come
