@@ -215,15 +215,23 @@ func (m *miniature) squash(all []told, commits int) *miniature {
 		m.git("checkout", "-q", "main")
 		m.write("MEANWHILE.md", fmt.Sprintf("something else %d\n", n))
 		m.git("add", ".")
-		m.git("-c", "core.hooksPath=/dev/null", "commit", "-qm", "Meanwhile")
+		m.arrive("Meanwhile")
 		m.git("merge", "-q", "--squash", "topic")
-		m.git("-c", "core.hooksPath=/dev/null", "commit", "-qm", fmt.Sprintf("Works up to %d (#%d)", n, n))
+		m.arrive(fmt.Sprintf("Works up to %d (#%d)", n, n))
 		m.git("branch", "-qD", "topic")
 	}
 	if n < commits {
 		m.t.Fatalf("only %d commits", n)
 	}
 	return m
+}
+
+// arrive makes a commit of what is staged as if a pull had brought it: no hook runs, and the reflog does not name it as made here.
+func (m *miniature) arrive(message string) {
+	env := m.env
+	m.env = append(slices.Clone(env), "GIT_REFLOG_ACTION=pull")
+	m.git("-c", "core.hooksPath=/dev/null", "commit", "-qm", message)
+	m.env = env
 }
 
 func (m *miniature) on(branch string) bool {

@@ -99,7 +99,7 @@ func printCheckpoint(w io.Writer, cp result.Checkpoint, subject string, short se
 	commit := "before the first commit"
 	if cp.Commit != session.ZeroSHA {
 		commit = "commit " + result.Short(cp.Commit)
-		if cp.Branch != "HEAD" { // of a commit that was imported, the branch may not be known
+		if cp.Branch != "HEAD" || cp.Via != session.ViaImport { // of a commit that was imported, the branch may not be known
 			commit += " (" + cp.Branch + ")"
 		}
 		commit = strings.TrimSpace(commit + " " + subject)

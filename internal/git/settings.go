@@ -76,7 +76,8 @@ func systemGit(env []string) bool {
 		return false
 	}
 	for _, dir := range filepath.SplitList(lookup(env, "PATH")) {
-		if dir == "/usr/bin" || dir == "/bin" {
+		switch dir {
+		case "/usr/bin", "/bin", "/usr/lib/git-core", "/usr/libexec/git-core": // the latter are in front for what git starts
 			return true
 		}
 		if _, err := os.Stat(filepath.Join(dir, "git")); err == nil {

@@ -29,6 +29,7 @@ func TestPlainConfig(t *testing.T) {
 		{"settings of a worktree", "", "[extensions]\n\tworktreeConfig = true\n", "", false},
 		{"git -c", "", "", "GIT_CONFIG_PARAMETERS='rekal.enabled'='false'", false},
 		{"another global file", "", "", "GIT_CONFIG_GLOBAL=/dev/null", false},
+		{"a hook", "", "", "PATH=/usr/lib/git-core:/usr/local/bin:/usr/bin", true},
 		{"another git", "", "", "PATH=" + t.TempDir() + ":/usr/local/sbin", false},
 		{"another home", "", "", "HOME=/nowhere", false},
 	} {
