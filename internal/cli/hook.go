@@ -134,12 +134,10 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 		input = w.Repo.Rewritten(slices.Contains(c.args, "amend"))
 	}
 	err = errors.Join(err, c.capture(within, app, w, author, via, input))
-	slow := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
-	if slow {
-		err = errTooMuch
-	}
-	if (slow || errors.Is(err, capture.ErrBehind)) && !c.late && c.leave(app, input) == nil {
-		err = nil
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil || errors.Is(err, capture.ErrBehind) {
+		if err = errTooMuch; !c.late && c.leave(app, input) == nil {
+			err = nil
+		}
 	}
 	if c.name == prePush && !c.late {
 		err = errors.Join(err, c.send(whole, w, author, input))
