@@ -68,7 +68,7 @@ const (
 	lateBudget = 10 * time.Minute
 )
 
-// hookAhead is how many commits of ledgers a hook reads that its cache does not know of: about 30 ms. There are more
+// hookAhead is how many commits of ledgers a hook reads that its cache does not know of: about 40 ms. There are more
 // behind a clone, an upgrade, or a sync of another machine's work.
 const hookAhead = 24
 

@@ -1,5 +1,5 @@
 // Package lazy makes what most processes never use when it is first used. A process of git-rekal often lives for
-// 20 ms; to compile every regular expression of the program took 6 ms of them.
+// 20 ms; to compile the regular expressions of the program took several of them.
 package lazy
 
 import (

@@ -1,8 +1,8 @@
 package redact
 
 // keywords are those of all rules, each once, in lower case, and which rules each wakes. A text is asked at each byte for those that begin
-// as it goes on there: a table of three bytes says which may. An Aho-Corasick automaton of a thousand words takes 10 MB and 15 ms to
-// build, which a hook has not, and no less time for a text.
+// as it goes on there: a table of three bytes says which may. An Aho-Corasick automaton of 800 words takes
+// 10 MB and 24 ms to build, which a hook has not; it needs some nanoseconds less for each byte of a text.
 type keywords struct {
 	all   []string
 	users [][]int

@@ -163,7 +163,7 @@ type Author struct {
 }
 
 // Author asks git who the user is and what is configured, both at once: each is a process
-// of about 2 ms. Beside an error it returns what it found out nevertheless.
+// of about 2 ms where git must be asked. Beside an error it returns what it found out nevertheless.
 func (w *Workspace) Author(ctx context.Context) (Author, error) {
 	type answer struct {
 		conf config.Config
