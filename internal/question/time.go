@@ -1,0 +1,465 @@
+package question
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
+)
+
+// reader reads spans of time at places of a text.
+type reader struct {
+	Clock
+	words []word
+}
+
+// at is the text of a word; "" behind the end, and for what is cited.
+func (r reader) at(i int) string {
+	if i < 0 || i >= len(r.words) || r.words[i].quoted {
+		return ""
+	}
+	return r.words[i].text
+}
+
+// span reads what begins at a word, with what leads to it: "since Monday", "between 3 and 5 March". It returns how many words that are, 0 for
+// no time that has come.
+func (r reader) span(i int) (Span, int) {
+	if prev := r.at(i - 1); prev == "every" || prev == "each" || prev == "per" || prev == "next" {
+		return Span{}, 0
+	}
+	s, n := r.led(i)
+	if n == 0 || s.empty() || s.Since.After(r.Now) {
+		return Span{}, 0
+	}
+	return s, n
+}
+
+func (r reader) led(i int) (Span, int) {
+	switch lead := r.at(i); lead {
+	case "since", "after", "starting":
+		s, n := r.moment(i+1, true)
+		if n == 0 {
+			s, n = r.release(i + 1)
+		}
+		if n == 0 {
+			return Span{}, 0
+		}
+		if lead == "after" && !s.Until.IsZero() {
+			return Span{Since: s.Until}, 1 + n
+		}
+		return Span{Since: s.Since}, 1 + n
+	case "before", "until", "till":
+		s, n := r.moment(i+1, true)
+		if n == 0 {
+			s, n = r.release(i + 1)
+		}
+		switch {
+		case n == 0:
+			return Span{}, 0
+		case lead == "before":
+			return Span{Until: s.Since}, 1 + n
+		}
+		return Span{Until: s.Until}, 1 + n
+	case "between", "from":
+		return r.range_(i+1, lead)
+	case "on", "in", "during", "over", "within", "of", "around", "at":
+		if s, n := r.moment(i+1, true); n > 0 {
+			return s, 1 + n
+		}
+		return Span{}, 0
+	}
+	return r.moment(i, false)
+}
+
+// range_ reads "Monday and Wednesday", "3 and 5 March", "v1.0 to v1.1".
+func (r reader) range_(i int, lead string) (Span, int) {
+	from, n := r.either(i)
+	day, short := -1, false
+	if n == 0 {
+		day, short = number(r.at(i))
+		if n = 1; !short {
+			return Span{}, 0
+		}
+	}
+	switch and := r.at(i + n); {
+	case lead == "between" && and == "and", lead == "from" && (and == "to" || and == "until" || and == "till"):
+		to, m := r.either(i + n + 1)
+		if m == 0 {
+			return Span{}, 0
+		}
+		if short {
+			from.Since = time.Date(to.Since.Year(), to.Since.Month(), day, 0, 0, 0, 0, r.Now.Location())
+		}
+		if to.Until.IsZero() {
+			to.Until = to.Since
+		}
+		return Span{from.Since, to.Until}, 1 + n + 1 + m
+	case lead == "from" && !short:
+		return from, 1 + n
+	}
+	return Span{}, 0
+}
+
+func (r reader) either(i int) (Span, int) {
+	if s, n := r.moment(i, true); n > 0 {
+		return s, n
+	}
+	return r.release(i)
+}
+
+// moment reads a time without a word that leads to it. Led says that one did: then the name of a month alone is one, or a year.
+func (r reader) moment(i int, led bool) (Span, int) {
+	if r.at(i) == "the" {
+		if s, n := r.moment(i+1, led); n > 0 {
+			return s, 1 + n
+		}
+		return Span{}, 0
+	}
+	for _, read := range []func(int, bool) (Span, int){r.relative, r.ago, r.weekday, r.date} {
+		if s, n := read(i, led); n > 0 {
+			return s, n
+		}
+	}
+	return Span{}, 0
+}
+
+// day is a day of the calendar, n days from today.
+func (r reader) day(n int) Span {
+	y, m, d := r.Now.Date()
+	return Span{time.Date(y, m, d+n, 0, 0, 0, 0, r.Now.Location()), time.Date(y, m, d+n+1, 0, 0, 0, 0, r.Now.Location())}
+}
+
+// hours is part of a day, from one hour to another.
+func (s Span) hours(from, to int) Span {
+	y, m, d := s.Since.Date()
+	at := func(h int) time.Time { return time.Date(y, m, d, h, 0, 0, 0, s.Since.Location()) }
+	return Span{at(from), at(to)}
+}
+
+// relative reads "today", "yesterday evening", "this week", "last month", "the past 3 days".
+func (r reader) relative(i int, _ bool) (Span, int) {
+	switch w := r.at(i); w {
+	case "today":
+		return r.day(0), 1
+	case "tonight":
+		return r.day(0).hours(18, 30), 1
+	case "yesterday":
+		if s, ok := r.part(r.day(-1), i+1); ok {
+			return s, 2
+		}
+		return r.day(-1), 1
+	case "day":
+		if r.at(i+1) == "before" && r.at(i+2) == "yesterday" {
+			return r.day(-2), 3
+		}
+	case "this", "last", "past", "previous", "current":
+		return r.lastUnits(i+1, w)
+	}
+	return Span{}, 0
+}
+
+// part reads a part of a day.
+func (r reader) part(day Span, i int) (Span, bool) {
+	switch r.at(i) {
+	case "morning":
+		return day.hours(0, 12), true
+	case "noon":
+		return day.hours(11, 14), true
+	case "afternoon":
+		return day.hours(12, 18), true
+	case "evening":
+		return day.hours(17, 24), true
+	case "night":
+		return day.hours(18, 30), true
+	}
+	return day, false
+}
+
+// lastUnits reads what stands behind "this", "last" and the like.
+func (r reader) lastUnits(i int, which string) (Span, int) {
+	if n, used := r.count(i); used > 0 && which != "this" && which != "current" {
+		if u := unitOf(r.at(i + used)); u != "" {
+			return Span{Since: r.back(u, n), Until: r.Now.Add(time.Second)}, 1 + used + 1
+		}
+		return Span{}, 0
+	}
+	now, u := which == "this" || which == "current", unitOf(r.at(i))
+	switch {
+	case r.at(i) == "night" && which == "last":
+		return r.day(-1).hours(18, 30), 2
+	case now && u == "":
+		if s, ok := r.part(r.day(0), i); ok {
+			return s, 2
+		}
+	case u == "" || strings.HasSuffix(r.at(i), "s"): // "the last days" have no number
+	case u == "second" || u == "minute":
+	case now:
+		return r.calendar(u, 0), 2
+	case which == "past", u == "hour":
+		return Span{Since: r.back(u, 1), Until: r.Now.Add(time.Second)}, 2
+	default:
+		return r.calendar(u, -1), 2
+	}
+	return Span{}, 0
+}
+
+// ago reads "3 days ago", "a couple of weeks ago".
+func (r reader) ago(i int, _ bool) (Span, int) {
+	n, used := r.count(i)
+	u := unitOf(r.at(i + used))
+	if used == 0 || u == "" || r.at(i+used+1) != "ago" {
+		return Span{}, 0
+	}
+	switch u {
+	case "second", "minute", "hour": // about then
+		d := r.Now.Sub(r.back(u, n))
+		return Span{r.Now.Add(-d * 3 / 2), r.Now.Add(-d / 2)}, used + 2
+	}
+	return r.calendar(u, -n), used + 2
+}
+
+// count reads a number in digits or words, and how many words it is.
+func (r reader) count(i int) (n, used int) {
+	switch w := r.at(i); w {
+	case "a", "an":
+		if r.at(i+1) == "couple" || r.at(i+1) == "few" {
+			n, used := r.count(i + 1)
+			return n, used + 1
+		}
+		return 1, 1
+	case "couple":
+		if r.at(i+1) == "of" {
+			return 2, 2
+		}
+		return 2, 1
+	case "few":
+		return 3, 1
+	default:
+		for n, name := range strings.Fields("zero one two three four five six seven eight nine ten eleven twelve") {
+			if w == name {
+				return n, 1
+			}
+		}
+		if n, ok := number(w); ok {
+			return n, 1
+		}
+	}
+	return 0, 0
+}
+
+func number(w string) (int, bool) {
+	n, err := strconv.Atoi(w)
+	return n, err == nil && n > 0 && n <= 9999 && w[0] != '+'
+}
+
+func unitOf(w string) string {
+	switch w = strings.TrimSuffix(w, "s"); w {
+	case "second", "minute", "hour", "day", "week", "month", "quarter", "year":
+		return w
+	}
+	return ""
+}
+
+// back is n units before now; of days and longer, the beginning of that day.
+func (r reader) back(unit string, n int) time.Time {
+	y, m, d := r.Now.Date()
+	switch unit {
+	case "second":
+		return r.Now.Add(-time.Duration(n) * time.Second)
+	case "minute":
+		return r.Now.Add(-time.Duration(n) * time.Minute)
+	case "hour":
+		return r.Now.Add(-time.Duration(n) * time.Hour)
+	case "day":
+		d -= n
+	case "week":
+		d -= 7 * n
+	case "month":
+		m -= time.Month(n)
+	case "quarter":
+		m -= time.Month(3 * n)
+	case "year":
+		y -= n
+	}
+	return time.Date(y, m, d, 0, 0, 0, 0, r.Now.Location())
+}
+
+// calendar is the day, week (from Monday), month, quarter or year that lies n of them from the one of today.
+func (r reader) calendar(unit string, n int) Span {
+	y, m, d := r.Now.Date()
+	at := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, r.Now.Location()) }
+	switch unit {
+	case "week":
+		monday := d - (int(r.Now.Weekday())+6)%7 + 7*n
+		return Span{at(y, m, monday), at(y, m, monday+7)}
+	case "month":
+		return Span{at(y, m+time.Month(n), 1), at(y, m+time.Month(n+1), 1)}
+	case "quarter":
+		first := m - (m-1)%3 + time.Month(3*n)
+		return Span{at(y, first, 1), at(y, first+3, 1)}
+	case "year":
+		return Span{at(y+n, 1, 1), at(y+n+1, 1, 1)}
+	}
+	return r.day(n)
+}
+
+const days = "sunday monday tuesday wednesday thursday friday saturday"
+
+// weekday reads "Friday", "last Tuesday": the last one before today, as git does.
+func (r reader) weekday(i int, led bool) (Span, int) {
+	n, w := 1, r.at(i)
+	if w == "last" || w == "this" || w == "past" {
+		w, n, led = r.at(i+1), 2, true
+	}
+	for number, name := range strings.Fields(days) {
+		if w == name || led && (w == name[:3] || len(w) == 4 && strings.HasPrefix(name, w)) {
+			back := (int(r.Now.Weekday())-number+6)%7 + 1
+			if s, ok := r.part(r.day(-back), i+n); ok {
+				return s, n + 1
+			}
+			return r.day(-back), n
+		}
+	}
+	return Span{}, 0
+}
+
+var (
+	isoDate  = lazy.Expr(`^(\d{4})[-/](\d{1,2})[-/](\d{1,2})$`)
+	isoMonth = lazy.Expr(`^(\d{4})-(\d{2})$`)
+	dotted   = lazy.Expr(`^(\d{1,2})\.(\d{1,2})\.(\d{4})$`)
+	monthDay = lazy.Expr(`^(\d{1,2})(?:st|nd|rd|th)?$`)
+	yearForm = lazy.Expr(`^20\d\d$`)
+	version  = lazy.Expr(`^v?\d+(\.\d+)+[-\w.]*$|^v\d+$`)
+)
+
+// date reads days, months and years of the calendar. Without a year it is the last one that has begun.
+func (r reader) date(i int, led bool) (Span, int) {
+	w := r.at(i)
+	if m := isoDate.FindStringSubmatch(w); m != nil {
+		return r.on(m[1], m[2], m[3]), 1
+	}
+	if m := dotted.FindStringSubmatch(w); m != nil {
+		return r.on(m[3], m[2], m[1]), 1
+	}
+	if m := isoMonth.FindStringSubmatch(w); m != nil && led {
+		if month, _ := strconv.Atoi(m[2]); month >= 1 && month <= 12 {
+			return r.month(m[1], time.Month(month)), 1
+		}
+	}
+	if led && yearForm.MatchString(w) {
+		y, _ := strconv.Atoi(w)
+		return Span{r.on(w, "1", "1").Since, r.on(strconv.Itoa(y+1), "1", "1").Since}, 1
+	}
+	if d := monthDay.FindStringSubmatch(w); d != nil { // 13 February 2026, 13th of Feb
+		n := 1
+		if r.at(i+n) == "of" {
+			n++
+		}
+		if m := monthOf(r.at(i + n)); m > 0 && !r.words[i].stops && (led || n > 1 || d[1] != w || r.isName(i+n)) {
+			return r.dayOf(d[1], m, i, n+1)
+		}
+	}
+	if m := monthOf(w); m > 0 {
+		if d := monthDay.FindStringSubmatch(r.at(i + 1)); d != nil && !r.words[i].stops && (led || r.isName(i)) { // February 13, 2026
+			return r.dayOf(d[1], m, i, 2)
+		}
+		if yearForm.MatchString(r.at(i + 1)) {
+			return r.month(r.at(i+1), m), 2
+		}
+		if led {
+			return r.month("", m), 1
+		}
+	}
+	if (w == "last" || w == "this") && monthOf(r.at(i+1)) > 0 {
+		return r.month("", monthOf(r.at(i+1))), 2
+	}
+	return Span{}, 0
+}
+
+// isName reports whether the name of a month is no verb there: "3 may fail".
+func (r reader) isName(i int) bool {
+	w := r.words[i]
+	return w.upper || w.text != "may" && w.text != "march" && w.text != "mar"
+}
+
+// dayOf is a day of a month, behind whose n words a year may follow.
+func (r reader) dayOf(day string, m time.Month, i, n int) (Span, int) {
+	month := strconv.Itoa(int(m))
+	if yearForm.MatchString(r.at(i + n)) {
+		return r.on(r.at(i+n), month, day), n + 1
+	}
+	s := r.on(strconv.Itoa(r.Now.Year()), month, day)
+	if s.Since.After(r.Now) {
+		s = r.on(strconv.Itoa(r.Now.Year()-1), month, day)
+	}
+	return s, n
+}
+
+// on is a day; an empty span where the calendar has none such.
+func (r reader) on(year, month, day string) Span {
+	y, _ := strconv.Atoi(year)
+	m, _ := strconv.Atoi(month)
+	d, _ := strconv.Atoi(day)
+	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, r.Now.Location())
+	if t.Day() != d || int(t.Month()) != m {
+		return Span{Since: r.Now, Until: r.Now}
+	}
+	return Span{t, t.AddDate(0, 0, 1)}
+}
+
+func (r reader) month(year string, m time.Month) Span {
+	y, err := strconv.Atoi(year)
+	if err != nil {
+		if y = r.Now.Year(); m > r.Now.Month() {
+			y--
+		}
+	}
+	t := time.Date(y, m, 1, 0, 0, 0, 0, r.Now.Location())
+	return Span{t, t.AddDate(0, 1, 0)}
+}
+
+const months = "january february march april may june july august september october november december"
+
+func monthOf(w string) time.Month {
+	for i, name := range strings.Fields(months) {
+		if w == name || w == name[:3] || w == "sept" && i == 8 {
+			return time.Month(i + 1)
+		}
+	}
+	return 0
+}
+
+// release reads "v1.2", "the 0.5 release", "release 0.5", "the last release": the moment of a tag.
+func (r reader) release(i int) (Span, int) {
+	n := 0
+	if r.at(i) == "the" {
+		n++
+	}
+	before := r.at(i + n)
+	lead := before == "release" || before == "version" || before == "tag"
+	if lead {
+		n++
+	}
+	name := r.at(i + n)
+	switch {
+	case lead && before != "release" && name == "":
+		return Span{}, 0
+	case (name == "last" || name == "latest" || name == "newest") && r.at(i+n+1) == "release":
+		name, n = "", n+2
+	case version.MatchString(name):
+		if n++; !lead && r.at(i+n) == "release" {
+			n++
+		}
+	default:
+		return Span{}, 0
+	}
+	if r.Tag == nil {
+		return Span{}, 0
+	}
+	t, ok := r.Tag(name)
+	if !ok {
+		return Span{}, 0
+	}
+	return Span{t, t}, n
+}
