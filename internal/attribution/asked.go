@@ -1,6 +1,9 @@
 package attribution
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Strength is how a session is tied to a commit that is asked for; the least is the best.
 type Strength int
@@ -86,4 +89,38 @@ func (a Asked) Strength(t Tie) (s Strength, ok bool) {
 		s = Inferred
 	}
 	return s, ok
+}
+
+// AskedAll are several commits that are asked for together: a range.
+type AskedAll []Asked
+
+// Commits lists what they stand for.
+func (all AskedAll) Commits() []Commit {
+	out := []Commit{}
+	for _, a := range all {
+		out = append(out, a.Commits()...)
+	}
+	return out
+}
+
+// Judge is that of each.
+func (all AskedAll) Judge(ties []Tie) {
+	for i := range all {
+		all[i].Judge(ties)
+	}
+}
+
+// Is reports whether a tie is to one of the commits themselves.
+func (all AskedAll) Is(t Tie) bool {
+	return slices.ContainsFunc(all, func(a Asked) bool { return a.Is(t) })
+}
+
+// Strength is the best of all.
+func (all AskedAll) Strength(t Tie) (best Strength, ok bool) {
+	for _, a := range all {
+		if s, ties := a.Strength(t); ties && (!ok || s < best) {
+			best, ok = s, true
+		}
+	}
+	return best, ok
 }

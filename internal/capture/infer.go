@@ -72,7 +72,7 @@ func (g *gathered) addresses(ctx context.Context, commits []seen) map[string]boo
 		g.out.Warnings = append(g.out.Warnings, err)
 	}
 	for address, is := range proper {
-		mine[address] = mine[address] || is == proper[own]
+		mine[address] = mine[address] || is.Email == proper[own].Email
 	}
 	return mine
 }

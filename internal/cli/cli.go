@@ -116,13 +116,19 @@ func parse(c command, e entry, args []string) error {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
 	c.addFlags(fs)
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			return err
-		}
+	rest, err := args, error(nil)
+	if e.name == "" {
+		rest, err = words(fs, args)
+	} else if err = fs.Parse(args); err == nil {
+		rest = fs.Args()
+	}
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	if err != nil {
 		return &usageError{plainFlag(err), e.name}
 	}
-	if err := c.validate(fs.Args()); err != nil {
+	if err := c.validate(rest); err != nil {
 		return &usageError{err, e.name}
 	}
 	return nil

@@ -33,6 +33,9 @@ func status(err error) int {
 	var usage *usageError
 	var request *recall.UsageError
 	var note *capture.NoteError
+	if errors.Is(err, recall.ErrNoRevision) {
+		return exitFail
+	}
 	if errors.As(err, &note) {
 		return exitUsage
 	}

@@ -20,29 +20,30 @@ import (
 
 // logCommand shows checkpoints: `git rekal log -n 5`.
 type logCommand struct {
-	limit int
-	agent string
-	json  bool
+	req  recall.LogRequest
+	json bool
 }
 
 func logEntry() entry {
 	return entry{
-		name: "log", usage: "log [-n N] [--agent NAME] [--json]", short: "show checkpoints, the newest first",
+		name: "log", usage: "log [-n N] [filters] [--json]", short: "show checkpoints, the newest first",
 		long: `
 Shows the checkpoints of everybody whose ledger is here, like "git log": the code commit, who
-made it and when, and the sessions behind it. With --agent: those that have sessions of this agent, and no others. With --json: one object a line.`,
+made it and when, and the sessions behind it. With --agent: those that have sessions of this agent, and these. With --json: one object a line.`,
 		make: func() command { return &logCommand{} },
 	}
 }
 
 func (c *logCommand) addFlags(fs *pflag.FlagSet) {
-	fs.IntVarP(&c.limit, "limit", "n", 20, "at most `N` checkpoints")
-	agentFlag(fs, &c.agent)
+	fs.IntVarP(&c.req.Limit, "limit", "n", 20, "at most `N` checkpoints")
+	authorFlag(fs, &c.req.Author)
+	agentFlag(fs, &c.req.Agent)
+	timeFlags(fs, &c.req.Times)
 	fs.BoolVar(&c.json, "json", false, "JSON, one object a line")
 }
 
 func (c *logCommand) validate(args []string) error {
-	if c.limit < 1 {
+	if c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
 	}
 	return noArgs(args)
@@ -58,7 +59,8 @@ func (c *logCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		checkpoints, err := recall.Log(ctx, data.DB, c.limit, c.agent)
+		c.req.Now = w.Now()
+		checkpoints, err := recall.Log(ctx, data.DB, w.Repo, c.req)
 		var names session.Names
 		if err == nil {
 			names, err = data.Names(ctx)
@@ -82,7 +84,7 @@ func (c *logCommand) print(app *App, w *workspace.Workspace, checkpoints []resul
 			return err
 		}
 	}
-	if len(checkpoints) == 0 && short.Len() > 0 && !c.json && c.agent == "" {
+	if len(checkpoints) == 0 && short.Len() > 0 && !c.json && c.req.Agent+c.req.Author+c.req.Since+c.req.Until == "" {
 		app.hint(`no checkpoint yet: memories, and what was imported and could not be tied to a commit, are in none; "git rekal -n 5" shows them`)
 	}
 	return nil

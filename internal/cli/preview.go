@@ -117,12 +117,11 @@ func writeSource(b *strings.Builder, source string, parts []capture.Part, short 
 }
 
 func shortParts(parts []capture.Part) session.Names {
-	var ids []string
+	ids := map[string]string{}
 	for _, p := range parts {
-		ids = append(ids, p.ID)
+		ids[p.ID] = ""
 	}
-	slices.Sort(ids)
-	return session.NewNames(slices.Compact(ids))
+	return session.NewNames(ids)
 }
 
 // writeFindings lists findings by rule, the most frequent first.

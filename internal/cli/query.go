@@ -59,8 +59,8 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	c.flags = fs
 }
 
-// idForm is what a whole ID, or a beginning of one that is long enough, looks like.
-var idForm = lazy.Expr(`^0[0-9A-Za-z]{7,25}$`)
+// idForm is what a whole ID, or a beginning of one that is no word, looks like, or one that an agent gave.
+var idForm = lazy.Expr(`^(?:0[0-9A-Za-z]{7,25}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$`)
 
 func (c *queryCommand) validate(args []string) error {
 	c.sql = strings.TrimSpace(strings.Join(args, " "))

@@ -34,6 +34,7 @@ latest sessions that pass the filters.
 
   git rekal "JWT expiry"
   git rekal --file '^src/auth/' -n 5 "why is the token refreshed twice"
+  git rekal --since v1.2 "what did we decide about retries last month"
   git rekal --commit HEAD~3
   git rekal --checkpoint '@{3 days ago}' "JWT expiry"`,
 		make: func() command { return &recallCommand{} },
@@ -42,19 +43,32 @@ latest sessions that pass the filters.
 
 func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.File), "file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one")
+	fs.StringArrayVar(&c.req.Path, "path", nil, "the same, whose path matches git's `PATHSPEC`; may be given several times")
 	fs.Var((*once)(&c.req.Commit), "commit", "sessions behind a code commit: any `REV`, also from before an amend or rebase, or squashed on a server")
 	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state: a checkpoint's SHA, HEAD~n, @{date}, a revision of the code, or a folder; `REF`")
-	fs.Var((*once)(&c.req.Author), "author", "sessions of the person with this `EMAIL`")
+	authorFlag(fs, &c.req.Author)
 	fs.Var((*once)(&c.req.Actor), "actor", "sessions started by a `human` or an agent")
 	agentFlag(fs, &c.req.Agent)
+	timeFlags(fs, &c.req.Times)
 	fs.BoolVar(&c.purged, "purged", false, "what is purged, and nothing else")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
 	c.flags = fs
 }
 
+// authorFlag is the filter --author, which log has, too.
+func authorFlag(fs *pflag.FlagSet, name *string) {
+	fs.Var((*once)(name), "author", "what people did whose name or e-mail address holds `TEXT`, in any case, as the mailmap has them")
+}
+
 // agentFlag is the filter --agent, which log has, too.
 func agentFlag(fs *pflag.FlagSet, name *string) {
 	fs.Var((*once)(name), "agent", "sessions of the agent `NAME`: "+strings.Join(session.Agents(), ", "))
+}
+
+// timeFlags are the filters --since and --until.
+func timeFlags(fs *pflag.FlagSet, t *recall.Times) {
+	fs.Var((*once)(&t.Since), "since", "what took place from a `DATE` on: yesterday, 13 Feb, \"2 weeks ago\", or a revision, such as v1.2")
+	fs.Var((*once)(&t.Until), "until", "what took place up to a `DATE`, or to a revision")
 }
 
 // once is a filter that takes one value: a second one would silently replace the first,
@@ -79,6 +93,9 @@ func (o *once) Type() string { return "string" }
 
 func (c *recallCommand) validate(args []string) error {
 	c.req.Query = strings.TrimSpace(strings.Join(args, " "))
+	if len(args) == 1 && strings.Contains(later, " "+args[0]+" ") && c.flags.ArgsLenAtDash() != 0 {
+		return &laterError{args[0]}
+	}
 	if c.flags.Changed("limit") && c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
 	}
@@ -105,7 +122,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if app.Ends { // and has no time to collect what it leaves anyway
 			debug.SetGCPercent(400)
 		}
-		c.req.Embed = w.Question
+		c.req.Embed, c.req.Now = w.Question, w.Now()
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
 		// The system takes back memory and files at once.
 		if !app.Ends {
@@ -115,6 +132,9 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 			return flagged(err)
 		}
 		answer.AsOf = past.AsOf
+		if hint := meant(c.req.Query); hint != "" {
+			app.hint(hint)
+		}
 		if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
 			app.hint(fmt.Sprintf(`"git rekal query --session %s" shows what has that ID`, c.req.Query))
 		}

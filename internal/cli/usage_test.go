@@ -24,7 +24,7 @@ func TestNextStep(t *testing.T) {
 		{2, `unexpected argument "the": see "git rekal clean -h"; to search for words, write "git rekal -- clean …"`, []string{"clean", "the", "cache"}},
 		{2, `unexpected argument "b": see "git rekal push -h"`, []string{"push", "a", "b"}},
 		{2, `"nosuch" is no command: see "git rekal -h"`, []string{"help", "nosuch"}},
-		{2, `--commit "nowhere": no such revision: give a branch, a tag or a SHA`, []string{"--commit", "nowhere"}},
+		{1, `--commit "nowhere": no such revision: give a branch, a tag or a SHA`, []string{"--commit", "nowhere"}},
 		{2, `"tomorrow" is no date: give a checkpoint ("git rekal log" lists them), a revision`, []string{"--checkpoint", "@{tomorrow}"}},
 		{2, `--at "nowhere": no such checkpoint or revision: give a checkpoint`, []string{"index", "--at", "nowhere"}},
 		{2, `why "nowhere": no such file: paths are from here`, []string{"why", "nowhere"}},

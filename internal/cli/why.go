@@ -20,7 +20,7 @@ type whyCommand struct {
 
 func whyEntry() entry {
 	return entry{
-		name: "why", usage: "why PATH[:LINE[,LINE]] [-n N] [--checkpoint REF]",
+		name: "why", usage: "why PATH[:LINE[,LINE]] [-n N] [filters]",
 		short: "show the sessions behind lines of a file",
 		long: `
 Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind
@@ -39,6 +39,7 @@ folder or from the repository's root.
 func (c *whyCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "the file and the sessions as of a past state `REF`, as in recall")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
+	timeFlags(fs, &c.req.Times)
 	c.flags = fs
 }
 
@@ -68,6 +69,7 @@ func (c *whyCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
+		c.req.Now = w.Now()
 		answer, err := recall.Why(ctx, index.DB, w.Repo, c.req)
 		if err := errors.Join(err, index.Close()); err != nil {
 			return err

@@ -79,3 +79,15 @@ func (d *DB) Edits(ctx context.Context, ids, paths []string) (map[string]int, er
 	})
 	return out, err
 }
+
+// KnowsCommit reports whether a ledger names a code commit whose OID begins so, in lower case: as one behind which sessions stand, or
+// as what one was before or became.
+func (d *DB) KnowsCommit(ctx context.Context, start string) (known bool, err error) {
+	rows, err := d.Query(ctx, `SELECT EXISTS (SELECT 1 FROM ties WHERE sha >= ?1 AND sha < ?1 || 'g')
+		OR EXISTS (SELECT 1 FROM checkpoints WHERE sha >= ?1 AND sha < ?1 || 'g')
+		OR EXISTS (SELECT 1 FROM lineage WHERE old >= ?1 AND old < ?1 || 'g') OR EXISTS (SELECT 1 FROM lineage WHERE new >= ?1 AND new < ?1 || 'g')`, start)
+	if err != nil {
+		return false, err
+	}
+	return known, each(rows, func() error { return rows.Scan(&known) })
+}

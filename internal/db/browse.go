@@ -11,11 +11,17 @@ import (
 
 // Names reads the IDs of all sessions and memories, purged or not.
 func (d *DB) Names(ctx context.Context) (session.Names, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions UNION ALL SELECT id FROM memories`)
+	rows, err := d.Query(ctx, `SELECT id, native_id FROM sessions UNION ALL SELECT id, '' FROM memories`)
 	if err != nil {
 		return session.Names{}, err
 	}
-	ids, err := scanStrings(rows)
+	ids := map[string]string{}
+	err = each(rows, func() error {
+		var id, native string
+		err := rows.Scan(&id, &native)
+		ids[id] = native
+		return err
+	})
 	return session.NewNames(ids), err
 }
 
@@ -118,19 +124,29 @@ type LogRow struct {
 	Inferred       bool
 }
 
+// LogQuery says which checkpoints are asked for.
+type LogQuery struct {
+	Limit   int      // at most so many
+	Agent   string   // only its sessions, and checkpoints that have one; "" for all
+	Authors []string // e-mail addresses of who made them, in lower case; nil: all
+	Period
+}
+
 // Log reads the latest checkpoints, newest first, a row for each session of
-// each that is not purged. An import is as late as its sessions. With an agent ("": all), only its sessions, and checkpoints that have one.
-func (d *DB) Log(ctx context.Context, limit int, agent string) ([]LogRow, error) {
+// each that is not purged. An import is as late as its sessions.
+func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
+	since, until := q.sides()
 	rows, err := d.Query(ctx, `WITH t AS (SELECT checkpoint, max(last_turn_at) AS took FROM checkpoints c JOIN checkpoint_sessions l ON l.checkpoint = c.id
 			JOIN sessions s ON s.id = l.session WHERE via = ?1 GROUP BY checkpoint),
 		c AS MATERIALIZED (SELECT checkpoints.*, took FROM checkpoints LEFT JOIN t ON t.checkpoint = id
-			WHERE ?2 = '' OR id IN (SELECT l.checkpoint FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session
-				WHERE s.source = ?2 AND s.id NOT IN (SELECT id FROM purged)) ORDER BY coalesce(took, ts) DESC, id LIMIT ?3)
+			WHERE (?2 = '' OR id IN (SELECT l.checkpoint FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session
+				WHERE s.source = ?2 AND s.id NOT IN (SELECT id FROM purged)))
+			AND coalesce(took, ts) >= ?4 AND coalesce(took, ts) < ?5 AND (?6 OR email COLLATE NOCASE IN (SELECT value FROM json_each(?7))) ORDER BY coalesce(took, ts) DESC, id LIMIT ?3)
 		SELECT c.id, c.sha, c.branch, c.email, c.ts, c.took, c.actor_type, c.via, (SELECT count(*) FROM checkpoint_files f WHERE f.checkpoint = c.id),
 			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type,
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, 0)
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
-		LEFT JOIN sessions s ON s.id = l.session WHERE ?2 = '' OR s.source = ?2 ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at NULLS LAST, s.id`, session.ViaImport, agent, limit)
+		LEFT JOIN sessions s ON s.id = l.session WHERE ?2 = '' OR s.source = ?2 ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at NULLS LAST, s.id`, session.ViaImport, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors)
 	if err != nil {
 		return nil, err
 	}
@@ -154,4 +170,13 @@ func (d *DB) Ties(ctx context.Context, email string) (map[string][]string, error
 		return nil, err
 	}
 	return pairs(rows)
+}
+
+// Authors lists the addresses of those who have sessions, memories or checkpoints, in lower case and in order.
+func (d *DB) Authors(ctx context.Context) ([]string, error) {
+	rows, err := d.Query(ctx, `SELECT lower(email) FROM facets WHERE email IS NOT NULL UNION SELECT lower(email) FROM checkpoints ORDER BY 1`)
+	if err != nil {
+		return nil, err
+	}
+	return scanStrings(rows)
 }

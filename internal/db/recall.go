@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Facet is what recall shows of a session or memory.
@@ -28,15 +30,47 @@ type Facet struct {
 
 // Filter says which sessions and memories count. Empty fields let all pass that are not purged.
 type Filter struct {
-	File    string               // RE2, unanchored, on paths that the session's tools named or its commits changed
-	Names   []string             // paths that count as if File matched them
+	Paths   []Paths              // a session touched one of each: its tools named it, or its commits changed it
 	Commits []attribution.Commit // code commits, also by their beginnings: any of them
-	Author  string               // e-mail address, in any case
+	Authors []string             // e-mail addresses, in lower case; nil: all
 	Actor   string
 	Agent   string   // a session's source
 	IDs     []string // nothing but these; nil: all
 	Title   string   // a part of the title, in any case
 	Purged  Purged
+
+	Period // of a turn, or of a memory
+}
+
+// Period is Since ≤ t < Until; a zero time leaves that side open.
+type Period struct{ Since, Until time.Time }
+
+// sides are both, the open ones by times before and behind whatever is stored.
+func (p Period) sides() (since, until time.Time) {
+	return cmp.Or(p.Since, time.UnixMicro(1)), cmp.Or(p.Until, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
+}
+
+// Paths are paths of the repository.
+type Paths struct {
+	Match  string   // RE2, unanchored
+	Except string   // RE2, unanchored, of those that do not count; "" for none
+	Names  []string // what counts besides
+}
+
+// Matcher reports whether Match and Except let a path pass.
+func (p Paths) Matcher() (func(path string) bool, error) {
+	match, err := regexp.Compile(p.Match)
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	if p.Except == "" {
+		return match.MatchString, nil
+	}
+	except, err := regexp.Compile(p.Except)
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	return func(path string) bool { return match.MatchString(path) && !except.MatchString(path) }, nil
 }
 
 // Purged says what a filter does with what is purged.
@@ -55,8 +89,8 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	add := func(cond string, values ...any) {
 		conds, args = append(conds, cond), append(args, values...)
 	}
-	if f.File != "" {
-		names, err := d.named(ctx, f.File)
+	for _, p := range f.Paths {
+		names, err := d.named(ctx, p)
 		if err != nil {
 			return "", nil, err
 		}
@@ -65,14 +99,14 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 			ids[i] = n.id
 		}
 		add(`session IN (SELECT session FROM touches WHERE path IN (
-			SELECT value FROM json_each(?) UNION ALL SELECT id FROM paths WHERE path IN (SELECT value FROM json_each(?))))`, ids, f.Names)
+			SELECT value FROM json_each(?) UNION ALL SELECT id FROM paths WHERE path IN (SELECT value FROM json_each(?))))`, ids, p.Names)
 	}
 	if f.Commits != nil {
 		cond, values := tiedTo(f.Commits)
 		add(cond, values...)
 	}
-	if f.Author != "" {
-		add("email = ?", strings.ToLower(f.Author))
+	if f.Authors != nil {
+		add("email IN (SELECT value FROM json_each(?))", f.Authors)
 	}
 	if f.Actor != "" {
 		add("actor_type = ?", f.Actor)
@@ -82,6 +116,10 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	}
 	if f.IDs != nil {
 		add("session IN (SELECT value FROM json_each(?))", f.IDs)
+	}
+	if f.Period != (Period{}) {
+		since, until := f.sides()
+		add(within, since, until, until, since, since, until, since, until)
 	}
 	switch f.Purged {
 	case Without:
@@ -93,6 +131,30 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	return strings.Join(conds, " AND "), args, nil
 }
 
+// within is of sessions of which a turn lies in a span, and of memories that were saved in it. Of a session that began before and ended
+// behind it, the turns are looked at.
+const within = `CASE WHEN started_at IS NULL THEN coalesce(last_turn_at, captured_at) >= ? AND coalesce(last_turn_at, captured_at) < ?
+	ELSE started_at < ? AND last_turn_at >= ? AND (started_at >= ? OR last_turn_at < ?
+		OR EXISTS (SELECT 1 FROM turns t WHERE t.session = facets.session AND t.ts >= ? AND t.ts < ?)) END`
+
+// FirstTurns reads of sessions the index of the first turn from a time on, one of a human where there is one.
+func (d *DB) FirstTurns(ctx context.Context, ids []string, since time.Time) (map[string]int, error) {
+	rows, err := d.Query(ctx, `SELECT session, coalesce(min(iif(role = ?3, i, NULL)), min(i)) FROM turns
+		WHERE session IN (SELECT value FROM json_each(?1)) AND ts >= ?2 GROUP BY session`, ids, since, session.RoleHuman)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	err = each(rows, func() error {
+		var id string
+		var turn int
+		err := rows.Scan(&id, &turn)
+		out[id] = turn
+		return err
+	})
+	return out, err
+}
+
 // pathName is a path, and its number in the tables.
 type pathName struct {
 	id   int64
@@ -100,12 +162,12 @@ type pathName struct {
 }
 
 // named reads the paths that a pattern matches.
-func (d *DB) named(ctx context.Context, pattern string) ([]pathName, error) {
-	match, err := regexp.Compile(pattern)
+func (d *DB) named(ctx context.Context, p Paths) ([]pathName, error) {
+	matches, err := p.Matcher()
 	if err != nil {
-		return nil, fmt.Errorf("db: %w", err)
+		return nil, err
 	}
-	rows, err := d.Query(ctx, `SELECT id, path FROM paths WHERE instr(path, ?) > 0`, literal(pattern))
+	rows, err := d.Query(ctx, `SELECT id, path FROM paths WHERE instr(path, ?) > 0`, literal(p.Match))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +175,7 @@ func (d *DB) named(ctx context.Context, pattern string) ([]pathName, error) {
 	err = each(rows, func() error {
 		var n pathName
 		err := rows.Scan(&n.id, &n.path)
-		if match.MatchString(n.path) {
+		if matches(n.path) {
 			out = append(out, n)
 		}
 		return err

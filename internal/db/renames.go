@@ -43,13 +43,13 @@ func (d *DB) Renames(ctx context.Context) ([]Rename, error) {
 	return out, err
 }
 
-// PathsLike reads the paths of the repository that sessions touched and a pattern matches; none where there are more than so many.
-func (d *DB) PathsLike(ctx context.Context, pattern string, most int) ([]string, error) {
-	names, err := d.named(ctx, pattern)
+// PathsLike reads the paths of the repository that sessions touched and a pattern matches; none where there are more than so many. Some
+// says whether it matches any path, also outside of the repository.
+func (d *DB) PathsLike(ctx context.Context, p Paths, most int) (out []string, some bool, err error) {
+	names, err := d.named(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var out []string
 	for _, n := range names {
 		if n.path[0] != '/' && n.path[0] != '~' {
 			out = append(out, n.path)
@@ -59,5 +59,5 @@ func (d *DB) PathsLike(ctx context.Context, pattern string, most int) ([]string,
 	if len(out) > most {
 		out = nil
 	}
-	return out, err
+	return out, len(names) > 0, nil
 }

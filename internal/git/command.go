@@ -190,3 +190,12 @@ func lastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
+
+// Range lists the OIDs of the commits that "A..B" or "A...B" names, the newest first, at most so many.
+func (r *Repo) Range(ctx context.Context, text string, most int) ([]string, error) {
+	out, err := r.run(ctx, "rev-list", "--max-count="+strconv.Itoa(most), "--end-of-options", text, "--")
+	if err != nil {
+		return nil, fmt.Errorf("git: list %q: %w", text, err)
+	}
+	return strings.Fields(out), nil
+}

@@ -6,15 +6,21 @@ import (
 	"strings"
 )
 
-// Mailmap tells what the user's mailmap makes of addresses, in lower case; one that it does not name stays as it is.
-func (r *Repo) Mailmap(ctx context.Context, addresses []string) (map[string]string, error) {
+// Person is a name and an address as the user's mailmap has them.
+type Person struct {
+	Name  string // "" where it names none
+	Email string // in lower case
+}
+
+// Mailmap tells what the user's mailmap makes of addresses; one that it does not name stays as it is.
+func (r *Repo) Mailmap(ctx context.Context, addresses []string) (map[string]Person, error) {
 	var asked []string
 	for _, a := range addresses {
 		if a != "" && len(a) <= maxAddress && !strings.ContainsAny(a, "<>\n") {
 			asked = append(asked, a)
 		}
 	}
-	out := map[string]string{}
+	out := map[string]Person{}
 	for len(asked) > 0 {
 		some := asked[:min(len(asked), mapped)]
 		asked = asked[len(some):]
@@ -28,7 +34,7 @@ func (r *Repo) Mailmap(ctx context.Context, addresses []string) (map[string]stri
 		}
 		for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 			if at := strings.LastIndexByte(l, '<'); at >= 0 && i < len(some) {
-				out[some[i]] = strings.ToLower(strings.TrimSuffix(l[at+1:], ">"))
+				out[some[i]] = Person{strings.TrimSpace(l[:at]), strings.ToLower(strings.TrimSuffix(l[at+1:], ">"))}
 			}
 		}
 	}

@@ -210,7 +210,7 @@ func TestScrubRefuses(t *testing.T) {
 	if _, err := scrub(t, l, false, leaky+":3"); err != nil {
 		t.Errorf("the part that was not pushed: %v", err)
 	}
-	for _, text := range []string{harmless, leaky + ":99", "abcdef12", leaky[:7]} {
+	for _, text := range []string{harmless, leaky + ":99", "abcdef12", leaky[:3]} {
 		parsed, err := ledger.ParseTarget(text)
 		var none *ledger.TargetError
 		if err == nil {

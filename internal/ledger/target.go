@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,7 +187,7 @@ func (w *scrubber) forget(m *session.Memory) (did bool) {
 }
 
 // Resolve completes targets whose IDs are the beginnings of such: of sessions and memories of one's own
-// ledger, at least 8 characters, and of its commits. It returns a TargetError or a session.AmbiguousError where
+// ledger, at least session.MinPrefix characters, and of its commits. It returns a TargetError or a session.AmbiguousError where
 // there is not exactly one.
 func (l *Ledger) Resolve(ctx context.Context, targets []Target) ([]Target, error) {
 	tip, err := l.Check()
@@ -239,7 +238,7 @@ func (l *Ledger) items(ctx context.Context, tip git.OID) (session.Names, error) 
 	if err != nil {
 		return session.Names{}, err
 	}
-	ids := map[string]bool{}
+	ids := map[string]string{}
 	for _, c := range commits {
 		for _, s := range c.Segments {
 			e, err := ReadSegment(l.repo, s.Blob)
@@ -250,12 +249,12 @@ func (l *Ledger) items(ctx context.Context, tip git.OID) (session.Names, error) 
 				return session.Names{}, fmt.Errorf("ledger: scrub: %w", err)
 			}
 			for _, part := range e.Sessions {
-				ids[part.ID] = true
+				ids[part.ID] = part.NativeID
 			}
 			for _, m := range e.Memories {
-				ids[m.ID] = true
+				ids[m.ID] = ""
 			}
 		}
 	}
-	return session.NewNames(slices.Collect(maps.Keys(ids))), nil
+	return session.NewNames(ids), nil
 }

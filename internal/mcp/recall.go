@@ -33,6 +33,8 @@ type recallInput struct {
 	File          string      `json:"file,omitempty" jsonschema:"only sessions that touched a path that matches this regular expression (RE2)"`
 	Commit        string      `json:"commit,omitempty" jsonschema:"only sessions behind this code commit: any git revision"`
 	Checkpoint    string      `json:"checkpoint,omitempty" jsonschema:"answer as of a past state: a checkpoint, HEAD~n, @{3 days ago}, or a code revision"`
+	Since         string      `json:"since,omitempty" jsonschema:"only what took place from a date on, or from a code revision: yesterday, 2026-02-13, v1.2"`
+	Until         string      `json:"until,omitempty" jsonschema:"only what took place up to a date, or to a code revision"`
 	Author        string      `json:"author,omitempty" jsonschema:"only what this e-mail address wrote"`
 	Actor         string      `json:"actor,omitempty" jsonschema:"only what a human or an agent started"`
 	Agent         string      `json:"agent,omitempty" jsonschema:"only sessions of this coding agent"`
@@ -168,6 +170,7 @@ func (in recallInput) question() workspace.Question {
 		Request: recall.Request{
 			Title: in.Title, Limit: in.Limit, Files: in.Files, Snippet: in.Detail.Snippet(),
 			File: in.File, Commit: in.Commit, Checkpoint: in.Checkpoint, Author: in.Author, Actor: in.Actor, Agent: in.Agent,
+			Times: recall.Times{Since: in.Since, Until: in.Until},
 		},
 		Purged: in.IncludePurged, Turn: in.Turn,
 	}
@@ -199,6 +202,7 @@ func (in recallInput) show(found workspace.Found) (string, error) {
 	if len(in.Files) > 0 && len(found.Filters.Files) == 0 {
 		a.Notes = append(a.Notes, "No result touched the files asked for: these are all.")
 	}
+	a.Notes = append(a.Notes, notesOf(found.When)...)
 	if found.Results[0].Weak {
 		a.Notes = append(a.Notes, "Little speaks for it: it is the best that there is.")
 	}
@@ -212,11 +216,22 @@ func (in recallInput) show(found workspace.Found) (string, error) {
 	return a.Text(), nil
 }
 
+// notesOf tells how a time in the question was read.
+func notesOf(w *result.When) []string {
+	switch {
+	case w == nil || w.Read == "":
+		return nil
+	case w.Dropped:
+		return []string{fmt.Sprintf("Nothing of the time asked for answers (%s): this is the answer without it.", short(w.Read))}
+	}
+	return []string{fmt.Sprintf("Read as a time: %s (%s to %s).", short(w.Read), cmp.Or(w.Since, "the beginning"), cmp.Or(w.Until, "now"))}
+}
+
 // nothing says that nothing was found.
 func (in recallInput) nothing() string {
 	asked := cmp.Or(in.ID, strings.Join(in.IDs, ", "), in.Title, in.Query)
 	if asked == "" {
-		for _, f := range []string{in.File, in.Commit, in.Checkpoint, in.Author, in.Actor, in.Agent} {
+		for _, f := range []string{in.File, in.Commit, in.Checkpoint, in.Author, in.Actor, in.Agent, in.Since, in.Until} {
 			asked = cmp.Or(asked, f)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -19,7 +20,7 @@ import (
 // tied says of hits behind commits where the part begins that was captured at them, and how they are tied to
 // those that are asked for. What first ties them to one decides: what is said later says nothing of it. Without a
 // query those come first that are recorded.
-func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Asked, query string) error {
+func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.AskedAll, query string) error {
 	ids := make([]string, len(hits))
 	for i, h := range hits {
 		ids[i] = h.id
@@ -55,39 +56,92 @@ func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Ask
 // abbreviated is a prefix of a commit's OID as git takes it.
 var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,40}$`)
 
-// commits are what a revision stands for: the commit itself, and those that it
+// Bounds of a range.
+const (
+	maxRange    = 10_000          // commits
+	maxSquashes = 100             // of them, the newest, that are looked at for what they were made of
+	squashTime  = 2 * time.Second // after which no other one is
+)
+
+// commits are what a revision stands for, or each commit of a range: the commit itself, and those that it
 // was before and became after an amend or a rebase; and those that it was made of where no
 // hook saw it (a squash merge on a server), which is inferred. A SHA whose object is gone
-// matches as a prefix.
-func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (out attribution.Asked, err error) {
-	start := strings.ToLower(rev)
+// matches as a prefix where a ledger knows it.
+func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.AskedAll, error) {
+	starts, err := revisions(ctx, index, repo, rev)
+	if err != nil {
+		return nil, err
+	}
+	family, err := readLineage(ctx, index, repo, starts)
+	if err != nil {
+		return nil, err
+	}
+	known, err := index.Behind(ctx, starts)
+	if err != nil {
+		return nil, err
+	}
+	out, late, looked := attribution.AskedAll{}, time.After(squashTime), 0
+	for _, start := range starts {
+		a := attribution.NewAsked(start, makerOf(repo, start), family.Family(start))
+		select {
+		case <-late:
+			looked = maxSquashes
+		default:
+		}
+		if len(starts) == 1 || len(known[start]) == 0 && looked < maxSquashes {
+			looked++
+			if err := madeOf(ctx, index, repo, a); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// madeOf adds what a commit was made of by a squash merge or the like.
+func madeOf(ctx context.Context, index *db.DB, repo *git.Repo, a attribution.Asked) error {
+	parts, _, err := squashed(ctx, index, repo, git.OID(a.Start))
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	family, err := readLineage(ctx, index, repo, parts)
+	for _, p := range parts {
+		a.Add(attribution.Inferred, family.made(p, family.Was, family.Is)...)
+	}
+	return err
+}
+
+// revisions are the OIDs of what --commit names: one, or those of a range, the newest first; or the beginning of one that is gone.
+func revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]string, error) {
+	fail := func(err error) ([]string, error) { return nil, &UsageError{fmt.Errorf("%q: %w", rev, err), "commit"} }
+	if strings.Contains(rev, "..") {
+		ids, err := repo.Range(ctx, rev, maxRange+1)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			return fail(ErrNoRevision)
+		case len(ids) > maxRange:
+			return fail(fmt.Errorf("names more than %d commits", maxRange))
+		}
+		return ids, nil
+	}
 	id, err := resolve(repo, rev)
 	switch {
 	case err == nil:
-		start = string(id)
+		return []string{string(id)}, nil
 	case abbreviated.MatchString(rev) && !errors.Is(err, git.ErrAmbiguous): // gone, or the name of something else
+		start := strings.ToLower(rev)
+		known, err := index.KnowsCommit(ctx, start)
+		if err != nil || known {
+			return []string{start}, err
+		}
+		return fail(ErrNoRevision)
 	case errors.Is(err, git.ErrNotFound):
-		return out, &UsageError{fmt.Errorf("%q: %w", rev, ErrNoRevision), "commit"}
-	default: // a tree, or a prefix of several commits
-		return out, &UsageError{fmt.Errorf("%q: %w", rev, err), "commit"}
+		return fail(ErrNoRevision)
 	}
-	family, err := readLineage(ctx, index, repo, []string{start})
-	if err != nil {
-		return out, err
-	}
-	out = attribution.NewAsked(start, makerOf(repo, start), family.Family(start))
-	if id == "" {
-		return out, nil
-	}
-	parts, _, err := squashed(ctx, index, repo, id)
-	if err != nil || len(parts) == 0 {
-		return out, err
-	}
-	family, err = readLineage(ctx, index, repo, parts)
-	for _, p := range parts {
-		out.Add(attribution.Inferred, family.made(p, family.Was, family.Is)...)
-	}
-	return out, err
+	return fail(err) // a tree, or a prefix of several commits
 }
 
 // resolve asks git for a revision. What ":/text" finds is code, and no commit of a ledger, whose

@@ -126,7 +126,7 @@ func TestLongPurgedIsNotShown(t *testing.T) {
 	if s, err := p.session(recall.Page{ID: child.ID, Limit: 1, Full: true}); err != nil || s.Parent != "" || len(s.Related) > 0 {
 		t.Errorf("the child's parent is %q, related files %v, %v", s.Parent, s.Related, err)
 	}
-	log, err := recall.Log(t.Context(), p.index, 1, "")
+	log, err := recall.Log(t.Context(), p.index, p.repo, recall.LogRequest{Limit: 1})
 	if err != nil || len(log) != 1 || len(log[0].Sessions) != 1 || log[0].Sessions[0].ID != child.ID {
 		t.Errorf("log: %v, %v", log, err)
 	}

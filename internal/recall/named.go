@@ -19,12 +19,19 @@ var shaWord = lazy.Expr(`\b[0-9a-fA-F]{7,40}\b`)
 // maxNamed is how many commits a question names.
 const maxNamed = 100
 
-// named are the sessions that stand behind a commit whose SHA is in a question, or what that
+// idWord is what may be the ID of a session or memory, or one that an agent gave, among the words of a question.
+var idWord = lazy.Expr(`(?i)\b(?:0[0-9a-z]{7,25}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
+
+// named are the sessions whose ID is in a question, and those that stand behind a commit whose SHA is in it, or what that
 // commit was before and became after an amend or a rebase.
 func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (map[string]bool, error) {
+	out, err := namedByID(ctx, index, question)
+	if err != nil {
+		return nil, err
+	}
 	words := shaWord.FindAllString(strings.ToLower(question), maxNamed)
 	if len(words) == 0 {
-		return nil, nil
+		return out, nil
 	}
 	for i, sha := range words {
 		if id, err := repo.Resolve(sha); err == nil {
@@ -41,9 +48,23 @@ func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (
 		commits = append(commits, slices.DeleteFunc(l.Family(sha), func(c attribution.Commit) bool { return c.Email != "" && !by.Is(c.Email) })...)
 	}
 	ids, err := index.Matching(ctx, db.Filter{Commits: commits})
-	out := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		out[id] = true
+	}
+	return out, err
+}
+
+func namedByID(ctx context.Context, index *db.DB, question string) (map[string]bool, error) {
+	out := map[string]bool{}
+	words := idWord.FindAllString(question, maxNamed)
+	if len(words) == 0 {
+		return out, nil
+	}
+	names, err := index.Names(ctx)
+	for _, w := range words {
+		if id, err := names.Find(w); err == nil {
+			out[id] = true
+		}
 	}
 	return out, err
 }

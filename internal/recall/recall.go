@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp/syntax"
 	"slices"
 	"strings"
 
@@ -27,12 +26,14 @@ import (
 // Request is one question. Filters are ANDed; the zero value asks for the latest sessions.
 type Request struct {
 	Query  string
-	File   string // RE2, unanchored
-	Commit string // any revision, or a prefix of a commit that is gone
-	Author string // e-mail address
-	Actor  string // session.ActorHuman or ActorAgent
-	Agent  string // one of session.Agents
-	Limit  int    // 0: all
+	File   string   // RE2, unanchored; a pathspec where that matches nothing
+	Commit string   // any revision, or a prefix of a commit that is gone
+	Author string   // a part of a name or of an e-mail address, in any case
+	Actor  string   // session.ActorHuman or ActorAgent
+	Agent  string   // one of session.Agents
+	Limit  int      // 0: all
+	Path   []string // pathspecs: a session touched a path that they name together
+	Times
 
 	// What only the MCP server asks for.
 	IDs     []string // nothing but these, whole; nil: all
@@ -74,29 +75,34 @@ const snippetSize = 240
 
 // Recall answers a request from the index.
 func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
-	out := result.Recall{
-		Schema: result.Schema, Query: req.Query, Results: []result.Hit{},
-		Filters: result.Filters{File: req.File, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor, Agent: req.Agent},
+	out := result.Recall{Schema: result.Schema, Query: req.Query, Results: []result.Hit{}, Filters: filtersOf(req)}
+	a, err := understand(ctx, repo, req)
+	if err != nil {
+		return out, err
 	}
 	open := search.Open
 	if req.Purged != db.Without {
 		open = search.OpenAll
 	}
 	var filter db.Filter
-	var asked attribution.Asked
+	var rev attribution.AskedAll
 	var s *search.Searcher
-	err := beside( // git is asked for the names of files
-		func() (err error) { filter, asked, err = filterOf(ctx, index, repo, req); return err },
+	err = beside( // git is asked for the names of files
+		func() (err error) {
+			filter, rev, out.Filters.FileAsPath, err = filterOf(ctx, index, repo, req)
+			return err
+		},
 		func() (err error) { s, err = open(ctx, index); return err })
 	if err != nil {
 		return out, err
 	}
-	hits, err := find(ctx, index, repo, s, req, filter)
+	hits, err := a.answers(ctx, index, repo, s, filter)
 	if err != nil {
 		return out, err
 	}
+	req.Query, out.When, out.Order = a.Words, a.When, a.order()
 	if req.Commit != "" && len(hits) > 0 {
-		if err := tied(ctx, index, hits, asked, req.Query); err != nil {
+		if err := tied(ctx, index, hits, rev, req.Query); err != nil {
 			return out, err
 		}
 	}
@@ -123,6 +129,14 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	return out, err
 }
 
+// filtersOf repeats the filters of a request.
+func filtersOf(req Request) result.Filters {
+	return result.Filters{
+		File: req.File, Path: req.Path, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor, Agent: req.Agent,
+		Since: req.Since, Until: req.Until,
+	}
+}
+
 func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 	purged, err := db.PurgedIDs(ctx, index)
 	for i, h := range hits {
@@ -131,31 +145,28 @@ func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 	return err
 }
 
-// filterOf also returns what --commit stands for.
-func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of attribution.Asked, err error) {
-	f = db.Filter{File: req.File, Author: req.Author, Actor: req.Actor, Agent: req.Agent, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
-	if req.File != "" {
-		// The engine's RE2 is older than Go's: both understand how Go writes a pattern down.
-		pattern, err := syntax.Parse(req.File, syntax.Perl)
-		if err != nil {
-			return f, of, &UsageError{fmt.Errorf("%q: %w", req.File, err), "file"}
-		}
-		f.File = pattern.String()
-		if f.Names, err = otherNames(ctx, index, repo, req, f.File); err != nil {
-			return f, of, err
+// filterOf also returns what --commit stands for, and whether --file was taken as a pathspec.
+func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of attribution.AskedAll, asPath bool, err error) {
+	f = db.Filter{Actor: req.Actor, Agent: req.Agent, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
+	if f.Paths, asPath, err = pathsAsked(ctx, index, repo, req); err != nil {
+		return f, of, false, err
+	}
+	if req.Author != "" {
+		if f.Authors, err = authorsLike(ctx, index, repo, req.Author); err != nil {
+			return f, of, false, err
 		}
 	}
 	if req.Actor != "" && req.Actor != session.ActorHuman && req.Actor != session.ActorAgent {
-		return f, of, &UsageError{fmt.Errorf(`%q: neither "human" nor "agent"`, req.Actor), "actor"}
+		return f, of, asPath, &UsageError{fmt.Errorf(`%q: neither "human" nor "agent"`, req.Actor), "actor"}
 	}
 	if err := checkAgent(req.Agent); err != nil {
-		return f, of, err
+		return f, of, asPath, err
 	}
 	if req.Commit != "" {
 		of, err = commits(ctx, index, repo, req.Commit)
 		f.Commits = of.Commits()
 	}
-	return f, of, err
+	return f, of, asPath, err
 }
 
 // checkAgent refuses a name that no session can have as its source.
@@ -186,8 +197,8 @@ func (f found) titled() bool { return f.turn == -1 && f.passage == search.Matche
 // find ranks what passes the filter; without a query, the latest come first.
 func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) ([]found, error) {
 	var allow func(string) bool
-	filtered := filter.File != "" || filter.Commits != nil || filter.Author != "" || filter.Actor != "" || filter.Agent != "" ||
-		filter.IDs != nil || filter.Title != "" || filter.Purged == db.Only || len(req.Hidden) > 0
+	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" ||
+		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Hidden) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.Matching(ctx, filter)
 		if err != nil {

@@ -229,10 +229,10 @@ func TestFilters(t *testing.T) {
 		{"commit: what it was before", recall.Request{Commit: was}, "robot"},
 		{"commit: two steps before, as a prefix", recall.Request{Commit: "feedbeef"}, "robot"},
 		{"commit: what it became", recall.Request{Commit: strings.Repeat("9", 40)}, "ui"},
-		{"commit: of nobody", recall.Request{Commit: "0123456789"}, ""},
 		{"author", recall.Request{Author: alice}, "ui docs jwt"},
 		{"author: in any case", recall.Request{Author: "bOB@example.COM"}, "robot"},
-		{"author: a part is not one", recall.Request{Author: "bob"}, ""},
+		{"author: a part of the address", recall.Request{Author: "BOB@"}, "robot"},
+		{"author: nobody", recall.Request{Author: "bobby"}, ""},
 		{"actor: human", recall.Request{Actor: "human"}, "ui docs jwt"},
 		{"actor: agent", recall.Request{Actor: "agent"}, "robot"},
 		{"file and author", recall.Request{File: "auth", Author: alice}, "jwt"},
@@ -296,7 +296,7 @@ func TestEmptyAnswers(t *testing.T) {
 			}
 		})
 	}
-	log, err := recall.Log(t.Context(), p.index, 9, "")
+	log, err := recall.Log(t.Context(), p.index, p.repo, recall.LogRequest{Limit: 9})
 	if err != nil || log == nil || len(log) != 0 {
 		t.Errorf("log %v, %v, want an empty list", log, err)
 	}
@@ -323,9 +323,9 @@ func TestUsageErrors(t *testing.T) {
 			}
 		})
 	}
-	_, err := p.session(recall.Page{ID: "01KAB3F"})
+	_, err := p.session(recall.Page{ID: "01K"})
 	var usage *recall.UsageError
-	if !errors.As(err, &usage) || !strings.Contains(err.Error(), `"01KAB3F"`) {
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), `"01K"`) {
 		t.Errorf("a short ID: %v", err)
 	}
 }

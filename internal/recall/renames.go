@@ -3,7 +3,6 @@ package recall
 import (
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -21,32 +20,33 @@ func (n names) add(old, now string) {
 }
 
 // otherNames are what files were called before and are called since that a pattern matches by one of their names, as ledgers and
-// git know it.
-func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, pattern string) ([]string, error) {
-	matches, err := regexp.Compile(pattern)
+// git know it. Some says whether any path is meant.
+func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, p *db.Paths) (some bool, err error) {
+	matches, err := p.Matcher()
 	if err != nil {
-		return nil, &UsageError{err, "file"}
+		return false, &UsageError{err, "file"}
 	}
 	renames, err := index.Renames(ctx)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	n := names{map[string][]string{}, map[string][]string{}}
 	for _, r := range renames {
 		n.add(r.Old, r.New)
 	}
-	touched, err := index.PathsLike(ctx, pattern, maxFollowed)
+	touched, some, err := index.PathsLike(ctx, *p, maxFollowed)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	if err := n.ask(ctx, index, repo, req, matches, touched); err != nil {
-		return nil, err
+		return false, err
 	}
-	return append(follow(n.newer, matches), follow(n.older, matches)...), nil
+	p.Names = append(follow(n.newer, matches), follow(n.older, matches)...)
+	return some || len(p.Names) > 0, nil
 }
 
 // ask adds the renames that no checkpoint tells: of names that are gone, and those by which files came to their names of today.
-func (n names) ask(ctx context.Context, index *db.DB, repo *git.Repo, req Request, matches *regexp.Regexp, touched []string) error {
+func (n names) ask(ctx context.Context, index *db.DB, repo *git.Repo, req Request, matches func(path string) bool, touched []string) error {
 	now, err := standing(ctx, index, repo, req)
 	if err != nil || now == nil {
 		return err
@@ -58,7 +58,7 @@ func (n names) ask(ctx context.Context, index *db.DB, repo *git.Repo, req Reques
 			n.add(from, to)
 		}
 	}
-	if called := now.Called(matches.MatchString); len(called) > 0 {
+	if called := now.Called(matches); len(called) > 0 {
 		for to, from := range now.Came(called) {
 			n.add(from, to)
 		}
@@ -67,10 +67,10 @@ func (n names) ask(ctx context.Context, index *db.DB, repo *git.Repo, req Reques
 }
 
 // follow lists the names that steps from name to name lead to from those that match.
-func follow(steps map[string][]string, matches *regexp.Regexp) []string {
+func follow(steps map[string][]string, matches func(path string) bool) []string {
 	var next []string
 	for name, to := range steps {
-		if matches.MatchString(name) {
+		if matches(name) {
 			next = append(next, to...)
 		}
 	}

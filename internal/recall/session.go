@@ -222,12 +222,30 @@ func fill(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *result
 	return nil
 }
 
-// Log reads the latest checkpoints, newest first; of an agent ("": all) those with sessions of it, and these.
-func Log(ctx context.Context, index *db.DB, limit int, agent string) ([]result.Checkpoint, error) {
-	if err := checkAgent(agent); err != nil {
+// LogRequest asks for checkpoints. The zero value of a filter lets all pass.
+type LogRequest struct {
+	Limit  int    // at most so many
+	Agent  string // those with sessions of it, and these
+	Author string // as in Request
+	Times
+}
+
+// Log reads the latest checkpoints, newest first.
+func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]result.Checkpoint, error) {
+	if err := checkAgent(req.Agent); err != nil {
 		return nil, err
 	}
-	rows, err := index.Log(ctx, limit, agent)
+	span, err := req.span(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	q := db.LogQuery{Limit: req.Limit, Agent: req.Agent, Period: db.Period(span)}
+	if req.Author != "" {
+		if q.Authors, err = authorsLike(ctx, index, repo, req.Author); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := index.Log(ctx, q)
 	if err != nil {
 		return nil, err
 	}

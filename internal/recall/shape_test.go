@@ -205,7 +205,7 @@ func TestSessionGolden(t *testing.T) {
 
 func TestLogGolden(t *testing.T) {
 	p, parent, child, sha := golden(t)
-	out, err := recall.Log(t.Context(), p.index, 9, "")
+	out, err := recall.Log(t.Context(), p.index, p.repo, recall.LogRequest{Limit: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestLogGolden(t *testing.T) {
   }
 ]
 `, parent.ID, sha, child.ID), p.pretty(out))
-	one, err := recall.Log(t.Context(), p.index, 1, "")
+	one, err := recall.Log(t.Context(), p.index, p.repo, recall.LogRequest{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

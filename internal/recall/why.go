@@ -16,6 +16,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/question"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 )
@@ -24,6 +25,7 @@ import (
 type WhyRequest struct {
 	Target string // PATH[:LINE[,LINE]], from the folder in which the repository was opened, or from its root
 	Limit  int    // 0: all
+	Times         // of the sessions that are results
 
 	Checkpoint string   // as in Request: then the file as it was there
 	Tip        git.OID  // as in Request
@@ -40,9 +42,16 @@ const askedBytes = 1000
 // sessions stand behind these, those that explain most lines first.
 func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (result.Recall, error) {
 	out := result.Recall{Schema: result.Schema, Results: []result.Hit{}, Filters: result.Filters{Checkpoint: req.Checkpoint}}
+	span, err := req.span(ctx, repo)
+	if err != nil {
+		return out, err
+	}
+	if req.Since != "" || req.Until != "" {
+		out.Filters.Since, out.Filters.Until = req.Since, req.Until
+		out.When = &result.When{Since: stamp(span.Since), Until: stamp(span.Until)}
+	}
 	commit := git.OID("")
 	if req.Checkpoint != "" {
-		var err error
 		if commit, err = codeOf(ctx, index, repo, req.Tip); err != nil {
 			return out, err
 		}
@@ -60,6 +69,9 @@ func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (res
 	}
 	out.Why = w.describe()
 	ranked, err := w.ranked(ctx)
+	if err == nil && span != (question.Span{}) {
+		ranked, err = w.during(ctx, span, ranked)
+	}
 	if err != nil || len(ranked) == 0 {
 		return out, err
 	}
@@ -277,6 +289,16 @@ func (w *why) ranked(ctx context.Context) ([]*explained, error) {
 			cmp.Compare(b.edits, a.edits), strings.Compare(b.id, a.id))
 	})
 	return out, nil
+}
+
+// during leaves the sessions that took place in a span.
+func (w *why) during(ctx context.Context, span question.Span, ranked []*explained) ([]*explained, error) {
+	ids := make([]string, len(ranked))
+	for i, e := range ranked {
+		ids[i] = e.id
+	}
+	then, err := w.index.Matching(ctx, db.Filter{IDs: ids, Period: db.Period(span), Purged: db.With})
+	return slices.DeleteFunc(ranked, func(e *explained) bool { return !slices.Contains(then, e.id) }), err
 }
 
 // compareBool puts false first.

@@ -25,22 +25,40 @@ type Recall struct {
 	Filters Filters `json:"filters,omitzero"`
 	AsOf    *AsOf   `json:"as_of,omitempty"` // with --checkpoint
 	Why     *Why    `json:"why,omitempty"`   // of git rekal why
+	When    *When   `json:"when,omitempty"`  // where a time was asked for
+	Order   string  `json:"order,omitempty"` // Latest where the question names no topic; else what answers best comes first
 	Total   int     `json:"total"`           // how many match, before -n
 	Results []Hit   `json:"results"`
 }
 
 // Filters repeats the filters of a recall.
 type Filters struct {
-	File       string `json:"file,omitempty"`
-	Commit     string `json:"commit,omitempty"`
-	Checkpoint string `json:"checkpoint,omitempty"`
-	Author     string `json:"author,omitempty"`
-	Actor      string `json:"actor,omitempty"`
-	Agent      string `json:"agent,omitempty"`
+	File       string   `json:"file,omitempty"`
+	Commit     string   `json:"commit,omitempty"`
+	Checkpoint string   `json:"checkpoint,omitempty"`
+	Author     string   `json:"author,omitempty"`
+	Actor      string   `json:"actor,omitempty"`
+	Agent      string   `json:"agent,omitempty"`
+	Path       []string `json:"path,omitempty"`
+	Since      string   `json:"since,omitempty"`
+	Until      string   `json:"until,omitempty"`
+
+	FileAsPath bool `json:"file_as_path,omitempty"` // File matches nothing as an expression, and was taken as a pathspec
 
 	// Files are those of which one was touched by each result; none where they were asked for and no result
 	// had. Only the MCP server asks for them.
 	Files []string `json:"files,omitempty"`
+}
+
+// Latest is the Order of an answer to a question that names no topic.
+const Latest = "latest"
+
+// When is the time that was asked for: Since ≤ t < Until. An open side is left out.
+type When struct {
+	Since   string `json:"since,omitempty"`
+	Until   string `json:"until,omitempty"`
+	Read    string `json:"read,omitempty"`    // the words of the question that say so
+	Dropped bool   `json:"dropped,omitempty"` // nothing of then answers: this is the answer without it
 }
 
 // AsOf is the past state that was asked.

@@ -3,12 +3,17 @@ package session
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// MinPrefix is how many characters of an ID are enough to try.
-const MinPrefix = 8
+// MinPrefix is how many characters of an ID are enough to try. Shown is how many are at least shown: IDs that were made within
+// days begin alike.
+const (
+	MinPrefix = 4
+	shown     = 8
+)
 
 // ErrNoID says that nothing has the ID that was asked for.
 var ErrNoID = errors.New("nothing has that ID")
@@ -33,15 +38,26 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q is ambiguous: %s", e.Prefix, told)
 }
 
-// Names tells sessions and memories apart by the beginnings of their IDs.
-type Names struct{ ids, short []string }
+// Names tells sessions and memories apart by the beginnings of their IDs, or of those that agents gave them.
+type Names struct {
+	ids, short []string
+	native     []native // in the order of their names
+}
 
-// NewNames takes all IDs there are, in any order.
-func NewNames(ids []string) Names {
-	ids = slices.Sorted(slices.Values(ids))
-	n := Names{ids, make([]string, len(ids))}
+type native struct{ name, id string }
+
+// NewNames takes all IDs there are, in any order, each with the ID that its agent gave it; "" for none.
+func NewNames(all map[string]string) Names {
+	ids := slices.Sorted(maps.Keys(all))
+	n := Names{ids: ids, short: make([]string, len(ids))}
+	for _, id := range ids {
+		if name := all[id]; name != "" {
+			n.native = append(n.native, native{strings.ToLower(name), id})
+		}
+	}
+	slices.SortStableFunc(n.native, func(a, b native) int { return strings.Compare(a.name, b.name) })
 	for i, id := range ids {
-		most := MinPrefix
+		most := shown
 		for _, j := range []int{i - 1, i + 1} {
 			if j >= 0 && j < len(ids) {
 				most = max(most, common(id, ids[j])+1)
@@ -60,7 +76,7 @@ func common(a, b string) int {
 	return n
 }
 
-// Find completes the beginning of an ID, in either case. It returns ErrShortID, ErrNoID or an AmbiguousError where that does not
+// Find completes the beginning of an ID, in either case; of one that an agent gave where no other begins so. It returns ErrShortID, ErrNoID or an AmbiguousError where that does not
 // mean exactly one; each names the beginning.
 func (n Names) Find(prefix string) (string, error) {
 	if len(prefix) < MinPrefix {
@@ -74,11 +90,32 @@ func (n Names) Find(prefix string) (string, error) {
 	}
 	switch to - from {
 	case 0:
-		return "", fmt.Errorf("%q: %w", prefix, ErrNoID)
+		return n.ofAgent(prefix)
 	case 1:
 		return n.ids[from], nil
 	}
 	return "", &AmbiguousError{Prefix: prefix, IDs: n.short[from:min(to, from+toldIDs+1)]}
+}
+
+// ofAgent completes the beginning of an ID that an agent gave.
+func (n Names) ofAgent(prefix string) (string, error) {
+	lower := strings.ToLower(prefix)
+	from, _ := slices.BinarySearchFunc(n.native, lower, func(a native, name string) int { return strings.Compare(a.name, name) })
+	to := from
+	for to < len(n.native) && strings.HasPrefix(n.native[to].name, lower) && to-from <= toldIDs {
+		to++
+	}
+	switch to - from {
+	case 0:
+		return "", fmt.Errorf("%q: %w", prefix, ErrNoID)
+	case 1:
+		return n.native[from].id, nil
+	}
+	var ids []string
+	for _, a := range n.native[from:to] {
+		ids = append(ids, n.Short(a.id))
+	}
+	return "", &AmbiguousError{Prefix: prefix, IDs: ids}
 }
 
 // Len is how many there are.

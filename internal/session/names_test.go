@@ -10,13 +10,21 @@ import (
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
+func named(ids ...string) map[string]string {
+	out := map[string]string{}
+	for _, id := range ids {
+		out[id] = ""
+	}
+	return out
+}
+
 // Agents that were started at once have IDs that begin alike.
 func TestFindAmongMany(t *testing.T) {
 	var ids []string
 	for i := range 12 {
 		ids = append(ids, fmt.Sprintf("01KAB3F9%018d", i))
 	}
-	_, err := session.NewNames(ids).Find("01KAB3F9")
+	_, err := session.NewNames(named(ids...)).Find("01KAB3F9")
 	if err == nil || strings.Count(err.Error(), ", ") != 9 || !strings.HasSuffix(err.Error(), "9 and more") {
 		t.Errorf("error %v", err)
 	}
@@ -24,7 +32,7 @@ func TestFindAmongMany(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	const one, two, other = "01KAB3F9AAAAAAAAAAAAAAAAA1", "01KAB3F9AAAABBBBBBBBBBBBB2", "01KZZZZZZZZZZZZZZZZZZZZZZ3"
-	n := session.NewNames([]string{other, two, one})
+	n := session.NewNames(map[string]string{other: "5d0cAAAA-1", two: "5d0caaaa-2", one: "77"})
 	for _, c := range []struct {
 		name, prefix, want string
 		is                 error
@@ -37,7 +45,11 @@ func TestFind(t *testing.T) {
 		{"nothing", "01KAAAAA", "", session.ErrNoID, nil},
 		{"longer than an ID", one + "1", "", session.ErrNoID, nil},
 		{"a pattern is not one", "01KZ%ZZZ", "", session.ErrNoID, nil},
-		{"too short", "01KAB3F", "", session.ErrShortID, nil},
+		{"four are enough", "01KZ", other, nil, nil},
+		{"too short", "01K", "", session.ErrShortID, nil},
+		{"an agent's own", "5D0CAAAA-1", other, nil, nil},
+		{"an agent's own, shorter than is tried", "77", "", session.ErrShortID, nil},
+		{"agents' own, two", "5d0c", "", nil, []string{"01KZZZZZ", "01KAB3F9AAAAB"}},
 		{"two", "01KAB3F9", "", nil, []string{"01KAB3F9AAAAA", "01KAB3F9AAAAB"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -76,7 +88,7 @@ func TestShortest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := []string{}
 			for _, id := range c.ids {
-				got = append(got, session.NewNames(c.ids).Short(id))
+				got = append(got, session.NewNames(named(c.ids...)).Short(id))
 			}
 			harness.Equal(t, "shortest", c.out, got)
 		})

@@ -73,11 +73,11 @@ func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
 
 // answer fills in what is found.
 func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *Found) error {
-	names, err := recall.ReadNames(ctx, index)
+	names, err := index.Names(ctx)
 	if err != nil {
 		return err
 	}
-	q.Request.Embed = w.Question
+	q.Request.Embed, q.Now = w.Question, w.Now()
 	q.Files = w.belowRoot(q.Files)
 	if q.Purged {
 		q.Request.Purged = db.With

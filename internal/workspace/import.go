@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
@@ -76,7 +75,7 @@ func (w *Workspace) ownAddresses(ctx context.Context, a Author, emails []string)
 	proper, err := w.Repo.Mailmap(ctx, append(emails, a.Email))
 	own := map[string]bool{a.Email: true}
 	for email, is := range proper {
-		own[email] = own[email] || strings.EqualFold(is, proper[a.Email])
+		own[email] = own[email] || is.Email == proper[a.Email].Email
 	}
 	return own, err
 }

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// words parses the arguments of a recall, of which one that can't be a flag is part of the question: "--- FAIL: TestX (0.0s)".
+func words(fs *pflag.FlagSet, args []string) ([]string, error) {
+	held := map[string]string{}
+	plain := make([]string, len(args))
+	for i, arg := range args {
+		if plain[i] = arg; arg == "--" {
+			copy(plain[i:], args[i:])
+			break
+		}
+		if noFlag(arg) && (i == 0 || !takesValue(fs, args[i-1])) {
+			plain[i] = "\x00" + strconv.Itoa(i)
+			held[plain[i]] = arg
+		}
+	}
+	if err := fs.Parse(plain); err != nil {
+		return nil, err
+	}
+	out := fs.Args()
+	for i, arg := range out {
+		if text, ok := held[arg]; ok {
+			out[i] = text
+		}
+	}
+	return out, nil
+}
+
+// noFlag reports whether an argument begins like a flag and has no name that a flag can have.
+func noFlag(arg string) bool {
+	if len(arg) < 2 || arg[0] != '-' || arg == "--" {
+		return false
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+	return name == "" || name[0] == '-' || strings.ContainsFunc(name, func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	})
+}
+
+// takesValue reports whether an argument is a flag whose value is the next one.
+func takesValue(fs *pflag.FlagSet, arg string) bool {
+	var f *pflag.Flag
+	switch name := strings.TrimPrefix(arg, "--"); {
+	case name != arg:
+		f = fs.Lookup(name)
+	case len(arg) == 2 && arg[0] == '-':
+		f = fs.ShorthandLookup(arg[1:])
+	}
+	return f != nil && f.NoOptDefVal == ""
+}
+
+// later are names that no search word should take: commands that come with a later version.
+const later = " completion web "
+
+// meant is what who typed one word may have meant; "" for a word to search for.
+func meant(word string) string {
+	if word == "" || strings.ContainsAny(word, " \n") {
+		return ""
+	}
+	name := elsewhere(word)
+	for _, e := range table()[1:] {
+		if e.name != hookName && slips(word, e.name) {
+			name = e.name
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(`searched for %q; to run a command: "git rekal %s"`, word, name)
+}
+
+// elsewhere is what does here what a command of git or of another tool does; "" for none.
+func elsewhere(word string) string {
+	switch word {
+	case "status", "statsu", "config":
+		return "doctor"
+	case "pull", "fetch":
+		return "sync"
+	case "blame":
+		return "why"
+	case "remember":
+		return "save"
+	case "forget", "delete":
+		return "purge"
+	case "install", "setup":
+		return "init"
+	case "uninstall":
+		return "clean"
+	}
+	return ""
+}
+
+// slips reports whether a word is a name but for one slip of the fingers: a letter more, less, another one, or two that changed places.
+func slips(word, name string) bool {
+	if word == name || len(name) < 3 || len(word) < 3 {
+		return false
+	}
+	i := 0
+	for i < len(word) && i < len(name) && word[i] == name[i] {
+		i++
+	}
+	a, b := word[i:], name[i:]
+	switch {
+	case len(a) == len(b)+1:
+		return a[1:] == b
+	case len(a)+1 == len(b):
+		return a == b[1:]
+	case len(a) != len(b):
+		return false
+	}
+	return a[1:] == b[1:] || len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
+}

@@ -1,0 +1,53 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+	"regexp/syntax"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// pathsAsked are the paths of --file and of --path, also by their other names. What --file names is an expression; where that matches
+// nothing (or is none), but does as a pathspec, it is taken as that: "src/[id]/page", "*.go".
+func pathsAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (out []db.Paths, asPath bool, err error) {
+	if req.File != "" {
+		p, some, err := fileAsked(ctx, index, repo, req)
+		if err != nil || !some {
+			spec, specErr := pathsOf(repo, []string{req.File})
+			if specErr == nil {
+				some, specErr = otherNames(ctx, index, repo, req, &spec)
+			}
+			if specErr == nil && some {
+				p, asPath, err = spec, true, nil
+			}
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		out = append(out, p)
+	}
+	if len(req.Path) > 0 {
+		p, err := pathsOf(repo, req.Path)
+		if err == nil {
+			_, err = otherNames(ctx, index, repo, req, &p)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		out = append(out, p)
+	}
+	return out, asPath, nil
+}
+
+func fileAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (p db.Paths, some bool, err error) {
+	// How Go writes a pattern down: the literal in it shows.
+	pattern, err := syntax.Parse(req.File, syntax.Perl)
+	if err != nil {
+		return p, false, &UsageError{fmt.Errorf("%q: %w", req.File, err), "file"}
+	}
+	p.Match = pattern.String()
+	some, err = otherNames(ctx, index, repo, req, &p)
+	return p, some, err
+}

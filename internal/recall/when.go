@@ -1,0 +1,206 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/question"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/search"
+)
+
+// Times is when what is asked for took place. A session counts where one of its turns does.
+type Times struct {
+	Since, Until string    // dates as people and git write them, or revisions of the code; "" leaves that side open
+	Now          time.Time // in the time zone of who asks; zero: no time is read in the question
+}
+
+// errTime is a text that names no time.
+var errTime = errors.New("neither a date nor a revision")
+
+func (t Times) clock(repo *git.Repo) question.Clock {
+	return question.Clock{Now: t.Now, Tag: func(name string) (time.Time, bool) { return tagged(repo, name) }}
+}
+
+// span is what Since and Until name.
+func (t Times) span(ctx context.Context, repo *git.Repo) (s question.Span, err error) {
+	if t.Since != "" {
+		if s.Since, err = t.moment(ctx, repo, t.Since, question.Since); err != nil {
+			return s, &UsageError{fmt.Errorf("%q: %w", t.Since, err), "since"}
+		}
+	}
+	if t.Until != "" {
+		if s.Until, err = t.moment(ctx, repo, t.Until, question.Until); err != nil {
+			return s, &UsageError{fmt.Errorf("%q: %w", t.Until, err), "until"}
+		}
+	}
+	if t.Since != "" && t.Until != "" && !s.Since.Before(s.Until) {
+		return s, &UsageError{fmt.Errorf("%q begins behind the end, %q", t.Since, t.Until), "since"}
+	}
+	return s, nil
+}
+
+func (t Times) moment(ctx context.Context, repo *git.Repo, text string, plain func(string, question.Clock) (time.Time, bool)) (time.Time, error) {
+	if at, ok := plain(text, t.clock(repo)); ok {
+		return at, nil
+	}
+	if at, ok := committed(repo, text); ok {
+		return at, nil
+	}
+	at, err := repo.Date(ctx, text)
+	if errors.Is(err, git.ErrDate) {
+		err = errTime
+	}
+	return at, err
+}
+
+// committed is when the commit of a revision was made.
+func committed(repo *git.Repo, rev string) (time.Time, bool) {
+	id, err := resolve(repo, rev)
+	if err != nil {
+		return time.Time{}, false
+	}
+	c, err := repo.Commit(id)
+	return c.Committer.When, err == nil
+}
+
+// tagged is when the commit of a tag was made, also of one that begins with a "v" more or less; of the newest one for "".
+func tagged(repo *git.Repo, name string) (newest time.Time, ok bool) {
+	names := []string{"refs/tags/" + name, "refs/tags/v" + name, "refs/tags/" + strings.TrimPrefix(name, "v")}
+	if name == "" {
+		refs, err := repo.Refs("refs/tags/*")
+		if err != nil {
+			return newest, false
+		}
+		names = names[:0]
+		for ref := range refs {
+			names = append(names, ref)
+		}
+	}
+	for _, ref := range names {
+		switch t, found := committed(repo, ref); {
+		case found && name != "":
+			return t, true
+		case found && t.After(newest):
+			newest, ok = t, true
+		}
+	}
+	return newest, ok
+}
+
+// asked is a request as it was understood.
+type asked struct {
+	Request
+	question.Question // of a text that names no time, the words are its own
+	When              *result.When
+}
+
+// understand reads the times of a request. Those of flags count before those in the question.
+func understand(ctx context.Context, repo *git.Repo, req Request) (asked, error) {
+	a := asked{Request: req, Question: question.Question{Words: req.Query}}
+	span, err := req.Times.span(ctx, repo)
+	if err != nil {
+		return a, err
+	}
+	flags := req.Since != "" || req.Until != ""
+	if !req.Now.IsZero() && len(req.IDs) == 0 {
+		a.Question = question.Read(req.Query, req.clock(repo))
+		if flags {
+			a.Words, a.Read = req.Query, ""
+		}
+	}
+	if flags {
+		a.Question.When = span
+	}
+	if flags || a.Read != "" {
+		a.When = &result.When{Since: stamp(a.Question.When.Since), Until: stamp(a.Question.When.Until), Read: a.Read}
+	}
+	if a.Latest {
+		a.Words = ""
+	}
+	return a, nil
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return result.Time(t)
+}
+
+func (a *asked) order() string {
+	if a.Latest {
+		return result.Latest
+	}
+	return ""
+}
+
+// answers finds what answers a request.
+func (a *asked) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]found, error) {
+	hits, err := a.then(ctx, index, repo, s, filter)
+	if err == nil && a.Latest {
+		err = a.latest(ctx, index, repo, hits)
+	}
+	return hits, err
+}
+
+// then finds what answers of the time that is asked for. Where that leaves nothing, or nothing but what is weak, and a question says so and
+// not a flag, it is answered without it.
+func (a *asked) then(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]found, error) {
+	req := a.Request
+	req.Query = a.Words
+	filter.Period = db.Period(a.Question.When)
+	hits, err := find(ctx, index, repo, s, req, filter)
+	if err != nil || a.Read == "" || len(hits) > 0 && !hits[0].weak {
+		return hits, err
+	}
+	filter.Period = db.Period{}
+	if !a.Latest {
+		req.Query = a.Request.Query
+	}
+	other, err := find(ctx, index, repo, s, req, filter)
+	if len(other) == 0 || len(hits) > 0 && other[0].weak {
+		return hits, err
+	}
+	a.When.Dropped, a.Question.When, a.Words = true, question.Span{}, req.Query
+	return other, err
+}
+
+// latest puts one's own work first where that was asked for, and says of each session where what took place then begins.
+func (a *asked) latest(ctx context.Context, index *db.DB, repo *git.Repo, hits []found) error {
+	if a.Own {
+		who, err := repo.Identity(ctx)
+		if err != nil && !errors.Is(err, git.ErrNoIdentity) {
+			return err
+		}
+		ids, err := index.Matching(ctx, db.Filter{Authors: []string{strings.ToLower(who.Email)}, Purged: db.With})
+		if err != nil {
+			return err
+		}
+		mine := map[string]bool{}
+		for _, id := range ids {
+			mine[id] = true
+		}
+		slices.SortStableFunc(hits, func(x, y found) int { return compareBool(!mine[x.id], !mine[y.id]) })
+	}
+	if a.Question.When.Since.IsZero() {
+		return nil
+	}
+	ids := make([]string, 0, maxLooked)
+	for _, h := range hits[:min(len(hits), maxLooked)] {
+		ids = append(ids, h.id)
+	}
+	first, err := index.FirstTurns(ctx, ids, a.Question.When.Since)
+	for i, h := range hits {
+		if turn, ok := first[h.id]; ok {
+			hits[i].turn = turn
+		}
+	}
+	return err
+}
