@@ -117,7 +117,8 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{recall.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
 	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; for those of checkpoints there is --checkpoint`},
 	{session.ErrNoID, `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`},
-	{tables.ErrStatement, `only a SELECT is run; for tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
+	{tables.ErrName, `tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
+	{tables.ErrStatement, `only a SELECT is run`},
 	{ledger.ErrCut, `run "git fetch --unshallow" first`},
 }
 

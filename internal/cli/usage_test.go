@@ -30,7 +30,7 @@ func TestNextStep(t *testing.T) {
 		{2, `why "nowhere": no such file: paths are from here`, []string{"why", "nowhere"}},
 		{2, `why "README:9": "README" has only 1 line`, []string{"why", "README:9"}},
 		{2, `"01KAB3F9" is no SELECT; to read a session or memory, write "git rekal query --session 01KAB3F9"`, []string{"query", "01KAB3F9"}},
-		{1, `only a SELECT is run; for tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name`, []string{"query", "SELECT nothing FROM turns"}},
+		{1, `tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name`, []string{"query", "SELECT nothing FROM turns"}},
 		{1, `session "01ZZZZZZ": nothing has that ID: IDs are in the answers of recall`, []string{"query", "--session", "01ZZZZZZ"}},
 		{2, `the text is empty: give it as an argument, or on stdin: see "git rekal save -h"`, []string{"save"}},
 		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"push"}},

@@ -116,7 +116,10 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 	vector := s.embed(ctx, text, opt)
 	found, err := s.fetch(ctx, q)
 	if err == nil {
-		q, found, err = s.guess(ctx, q, found)
+		var long bool
+		if q, long = s.gist(q, found); !long {
+			q, found, err = s.guess(ctx, q, found)
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -211,6 +212,34 @@ func TestStrongAndWeak(t *testing.T) {
 				t.Errorf("with the weak ones %v, without %v", ids(all), ids(hits))
 			}
 		})
+	}
+}
+
+// TestPastedText checks that a log is asked by what tells most of it: 200 lines of noise, of which others have more, put none of them first.
+func TestPastedText(t *testing.T) {
+	d := newIndex(t)
+	parts := []session.Session{talk("S1", "checkLease in lease_store.go panics with ErrLeaseGone after the renewal", "The renewal reads a closed channel.")}
+	for i := range 30 {
+		parts = append(parts, talk(fmt.Sprintf("T%02d", i), "the test suite ran ok again", fmt.Sprintf("goroutine %d was running in package number%d", i, i)))
+	}
+	add(t, d, parts...)
+	var log strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&log, "2026-03-04T10:%02d:%02dZ ok test zork%d/frob%d running goroutine %d [chan receive, %d minutes]\n", i/60, i%60, i, i*7, i, i)
+	}
+	log.WriteString("panic: ErrLeaseGone\n\tcheckLease(0xc000123456)\n\t\t/src/store/lease_store.go:214 +0x1d\n")
+	hits := find(t, d, log.String(), search.Options{})
+	if len(hits) == 0 || hits[0].Session != "S1" {
+		t.Errorf("hits = %v, want S1 first", hits)
+	}
+	nothing := strings.Builder{}
+	for i := range 300 {
+		fmt.Fprintf(&nothing, "qw%dz ", i)
+	}
+	for _, h := range find(t, d, nothing.String(), search.Options{}) {
+		if !h.Weak || math.IsNaN(h.Score) {
+			t.Errorf("%+v of words that stand nowhere", h)
+		}
 	}
 }
 

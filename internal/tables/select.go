@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,8 +35,11 @@ var (
 	ErrMemory = errors.New("it takes too much memory")
 )
 
-// ErrStatement is a statement that is wrong in itself: no SQL, not one SELECT, or names that are not there.
-var ErrStatement = errors.New("wrong statement")
+// ErrStatement is a statement that is no SQL, or not one SELECT; ErrName one with names that are not there.
+var (
+	ErrStatement = errors.New("wrong statement")
+	ErrName      = errors.New("no such name")
+)
 
 // Select runs one read-only statement that a user typed, and gives each row to emit. The
 // engine decides what the statement is: it runs inside a subquery, which DuckDB refuses
@@ -152,7 +154,14 @@ func withoutWrapper(err error) error {
 		return ErrMemory
 	}
 	text, _, _ := strings.Cut(err.Error(), "\n\nLINE ")
-	wrong := slices.Contains([]duckdb.ErrorType{duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax, duckdb.ErrorTypeCatalog, duckdb.ErrorTypeBinder}, e.Type)
+	wrong := error(nil)
+	switch e.Type {
+	case duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax:
+		wrong = ErrStatement
+	case duckdb.ErrorTypeCatalog, duckdb.ErrorTypeBinder:
+		wrong = ErrName
+		_, text, _ = strings.Cut(text, "Error: ")
+	}
 	return &engineError{text: text, err: err, wrong: wrong}
 }
 
@@ -161,10 +170,10 @@ func withoutWrapper(err error) error {
 type engineError struct {
 	text  string
 	err   error
-	wrong bool // the statement is
+	wrong error // ErrStatement, ErrName, or nil where it is not the statement that is wrong
 }
 
 func (e *engineError) Error() string { return e.text }
 func (e *engineError) Unwrap() error { return e.err }
 
-func (e *engineError) Is(target error) bool { return target == ErrStatement && e.wrong }
+func (e *engineError) Is(target error) bool { return e.wrong != nil && target == e.wrong }

@@ -3,6 +3,7 @@ package lexical
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/query"
@@ -70,7 +71,7 @@ func (x *Index) Score(q query.Query, lists Lists) ([]Match, error) {
 	}
 	paired := make(chan error, 1)
 	go func() { paired <- s.allPairs(q.Pairs, lists) }() // they touch nothing that terms touch
-	norm, err := s.terms(q.Terms, lists)
+	norm, err := s.terms(q, lists)
 	if err := cmp.Or(<-paired, err); err != nil {
 		return nil, err
 	}
@@ -127,8 +128,9 @@ const (
 
 func (s *scorer) common(df int) bool { return df > commonUnits && float64(df) > commonShare*s.n }
 
-// terms adds the terms' scores and returns the sum of their idf.
-func (s *scorer) terms(terms []query.Term, lists Lists) (norm float64, err error) {
+// terms adds the terms' scores and returns the sum of their idf, or of the highest q.Full ones.
+func (s *scorer) terms(q query.Query, lists Lists) (norm float64, err error) {
+	terms := q.Terms
 	dfs, rare := make([]int, len(terms)), false
 	for i, t := range terms {
 		if dfs[i], err = s.df(lists[t.Text]); err != nil {
@@ -136,6 +138,12 @@ func (s *scorer) terms(terms []query.Term, lists Lists) (norm float64, err error
 		}
 		norm += idf(s.n, dfs[i])
 		rare = rare || !t.Weak && dfs[i] > 0 && !s.common(dfs[i])
+	}
+	if q.Full > 0 && len(terms) > q.Full {
+		norm = 0
+		for _, df := range slices.Sorted(slices.Values(dfs))[:q.Full] {
+			norm += idf(s.n, df)
+		}
 	}
 	for i, t := range terms {
 		if rare && s.common(dfs[i]) {
@@ -165,6 +173,20 @@ func (s *scorer) term(t query.Term, lists []*List, weight float64) (err error) {
 	}
 	s.wholes(found, earned)
 	return nil
+}
+
+// Rarity is the idf of a term by its postings, with those of what is hidden; 0 for a term that stands nowhere.
+func (x *Index) Rarity(lists []*List) float64 {
+	df := 0
+	for _, l := range lists {
+		if l != nil {
+			df += l.n - l.titles
+		}
+	}
+	if df == 0 {
+		return 0
+	}
+	return idf(x.n, df)
 }
 
 // df is how many live units that are no titles hold a term.

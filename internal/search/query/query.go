@@ -3,7 +3,7 @@
 //
 // There is no syntax: no operators, no quotes, no field names, and no query that fails. A word is
 // never required. What has no letter, digit or CJK character is an empty query. Of a text that
-// is longer than any question (a log, a file) the beginning is asked.
+// is longer than any question (a log, a file) the beginning and the end are asked.
 package query
 
 import (
@@ -19,6 +19,9 @@ type Query struct {
 	Pairs []Pair   // each once, in the order of the question
 	Stems []string // those that are no function words, as often as they stand there
 	Read  []string // stems that words were read as; see As
+
+	// Full is of how many terms, the rarest, the weight makes a whole score; 0: of all.
+	Full int
 
 	// Anchors is whether q is nothing but names: each word is part of an exact term.
 	Anchors bool
@@ -42,7 +45,8 @@ type Pair struct{ First, Second string }
 // reach is how far the second stem of a pair stands behind the first: 1 adjacent, 2 one apart.
 const reach = 2
 
-// What of a question is asked at most: terms, some 400 words, among so many bytes. Time grows faster
+// What of a question is asked at most: terms, some 400 words, among so many bytes; of a longer one its beginning and its end, since
+// a log says at its end what went wrong, and a stack trace at its beginning. Time grows faster
 // than the terms do: with 5,000 words a recall of 11,000 turns took 20 seconds.
 const (
 	maxTerms = 1000
@@ -51,14 +55,16 @@ const (
 
 // Parse analyses text.
 func Parse(text string) Query {
-	text = text[:min(len(text), maxBytes)]
+	text = ends(text)
 	q := Query{Anchors: anchors(text)}
+	tokens := analysis.New().Tokens(text)
+	asked := distinct(tokens)
 	seen := make(map[string]bool)
-	for _, t := range analysis.New().Tokens(text) {
+	for _, t := range tokens {
+		if !asked[t.Term] {
+			continue
+		}
 		if !seen[t.Term] {
-			if len(q.Terms) == maxTerms {
-				break
-			}
 			seen[t.Term] = true
 			q.Terms = append(q.Terms, Term{Text: t.Term, Exact: t.Kind == analysis.Mark, Weak: t.Kind == analysis.Stop})
 		}
@@ -69,6 +75,32 @@ func Parse(text string) Query {
 	slices.SortFunc(q.Terms, func(a, b Term) int { return strings.Compare(a.Text, b.Text) })
 	q.Pairs = pairs(q.Stems)
 	return q
+}
+
+// ends is a text, or the beginning and the end of one that is too long.
+func ends(text string) string {
+	if len(text) <= maxBytes {
+		return text
+	}
+	return text[:maxBytes/2] + "\n" + text[len(text)-maxBytes/2:]
+}
+
+// distinct are the terms of a text; of too many the first ones and the last ones.
+func distinct(tokens []analysis.Token) map[string]bool {
+	out := make(map[string]bool)
+	for _, t := range tokens {
+		if len(out) == maxTerms/2 {
+			break
+		}
+		out[t.Term] = true
+	}
+	for _, t := range slices.Backward(tokens) {
+		if len(out) == maxTerms {
+			break
+		}
+		out[t.Term] = true
+	}
+	return out
 }
 
 // anchors reports whether each part of text that has a word has an exact term.
@@ -126,4 +158,14 @@ func pairs(stems []string) []Pair {
 		}
 	}
 	return out
+}
+
+// Only returns q without the terms that are not kept, and without the pairs of which one is not. The weight of full terms makes a
+// whole score.
+func (q Query) Only(keep func(term string) bool, full int) Query {
+	q.Terms = slices.DeleteFunc(slices.Clone(q.Terms), func(t Term) bool { return !keep(t.Text) })
+	q.Stems = slices.DeleteFunc(slices.Clone(q.Stems), func(s string) bool { return !keep(s) })
+	q.Pairs = slices.DeleteFunc(slices.Clone(q.Pairs), func(p Pair) bool { return !keep(p.First) || !keep(p.Second) })
+	q.Full = full
+	return q
 }

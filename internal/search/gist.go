@@ -1,0 +1,39 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/search/query"
+)
+
+// Bounds of what is asked of a text that is longer than a question: a log, a stack trace, a file. Chosen on the output of failed
+// commands of half of 41 sessions (docs/search.md, "Pasted text").
+const (
+	maxGist  = 100 // terms; a text that has more of them is no question
+	fullGist = 40  // of them, the rarest, whose weight makes a whole score: no session says all of a log
+	whole    = 1.5 // how much rarer an identifier, a path or an error code counts than a word
+)
+
+// gist leaves of a long text the terms that tell most: the rarest of those that stand somewhere. A question stays as it is.
+func (s *Searcher) gist(q query.Query, f *fetched) (_ query.Query, long bool) {
+	if len(q.Terms) <= maxGist {
+		return q, false
+	}
+	rarity := map[string]float64{}
+	var known []string
+	for _, t := range q.Terms {
+		r := s.index.Rarity(f.lists[t.Text])
+		if t.Exact {
+			r *= whole
+		}
+		if r > 0 && !t.Weak {
+			rarity[t.Text], known = r, append(known, t.Text)
+		}
+	}
+	slices.SortStableFunc(known, func(a, b string) int { return cmp.Compare(rarity[b], rarity[a]) })
+	for _, t := range known[min(len(known), maxGist):] {
+		delete(rarity, t)
+	}
+	return q.Only(func(term string) bool { return rarity[term] > 0 }, fullGist), true
+}
