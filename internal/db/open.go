@@ -27,6 +27,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-sqlite3"
+
+	"github.com/git-rekal/git-rekal/internal/db/pagesum"
 )
 
 // Mode says what a file is opened for.
@@ -99,9 +101,17 @@ type connector struct {
 func (c connector) Driver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	if err := pagesum.Register(); err != nil {
+		return nil, err
+	}
 	conn, err := (&sqlite3.SQLiteDriver{}).Open(c.source)
 	if err != nil {
 		return nil, err
+	}
+	if own, ok := conn.(*sqlite3.SQLiteConn); ok && c.mode != ReadOnly {
+		if err := own.SetFileControlInt("main", pagesum.ReserveBytes, pagesum.Size); err != nil { // of a new file; others have it
+			return nil, errors.Join(err, conn.Close())
+		}
 	}
 	exec, ok := conn.(driver.ExecerContext)
 	if !ok {
@@ -131,7 +141,7 @@ func source(path string, mode Mode, immutable string) string {
 	if err != nil {
 		abs = path
 	}
-	v := url.Values{"mode": {"rwc"}, "_busy_timeout": {"10000"}, "_stmt_cache_size": {"64"}, "_mutex": {"no"}}
+	v := url.Values{"mode": {"rwc"}, "_busy_timeout": {"10000"}, "_stmt_cache_size": {"64"}, "_mutex": {"no"}, "vfs": {pagesum.Name}}
 	if mode == ReadOnly {
 		v.Set("mode", "ro")
 	}
@@ -225,7 +235,7 @@ func classify(err error) error {
 	case sqlite3.ErrNomem, sqlite3.ErrTooBig:
 		kind = ErrRoom
 	case sqlite3.ErrIoErr:
-		if kind = ErrCorrupt; e.SystemErrno != 0 {
+		if kind = ErrCorrupt; e.SystemErrno != 0 && e.ExtendedCode != pagesum.Wrong {
 			kind = e.SystemErrno
 		}
 	default:

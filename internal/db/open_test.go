@@ -1,14 +1,18 @@
 package db_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 const one = "01KAB3F9AAAAAAAAAAAAAAAAA1"
@@ -148,4 +152,108 @@ func TestCopy(t *testing.T) {
 	if _, err := from.Session(t.Context(), one); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestDamagedPages checks that a page of which one bit is not as it was written is noticed, and never believed: whatever is read is an
+// error or what was written.
+func TestDamagedPages(t *testing.T) {
+	for name, mode := range map[string]db.Mode{"made anew": db.Fresh, "grown": db.ReadWrite} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "index.db")
+			d, err := db.Open(t.Context(), path, mode)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fill(t, d)
+			if err := d.Close(); err != nil {
+				t.Fatal(err)
+			}
+			whole, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := read(t, path)
+			if err != nil || len(want) == 0 {
+				t.Fatalf("%d rows, %v", len(want), err)
+			}
+			const page = 16 << 10
+			rng, noticed := rand.New(rand.NewPCG(1, 2)), 0
+			for n := range len(whole) / page {
+				damaged := bytes.Clone(whole)
+				damaged[n*page+rng.IntN(page)] ^= 1 << rng.IntN(8)
+				if err := os.WriteFile(path, damaged, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				got, err := read(t, path)
+				switch {
+				case errors.Is(err, db.ErrCorrupt), errors.Is(err, db.ErrSchema):
+					noticed++
+				case err != nil:
+					t.Errorf("page %d: %v", n+1, err)
+				case !slices.Equal(got, want):
+					t.Errorf("page %d: other rows without an error", n+1)
+				}
+			}
+			if all := len(whole) / page; noticed < all-55 || all < 80 { // the tables that nobody read have a page each
+				t.Errorf("noticed in %d of %d pages", noticed, all)
+			}
+		})
+	}
+}
+
+// fill writes some pages of turns.
+func fill(t *testing.T, d *db.DB) {
+	t.Helper()
+	tx, err := d.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	var parts []session.Session
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range 16 {
+		s := session.Session{ID: fmt.Sprintf("S%03d", i)}
+		for j := range 30 {
+			s.Turns = append(s.Turns, session.Turn{Index: j, Role: session.RoleHuman, Content: noise(rng, 2000)})
+		}
+		if i < 2 {
+			s.Turns[0].Content = noise(rng, 50_000) // on pages of its own
+		}
+		parts = append(parts, s)
+	}
+	if err := tx.AppendTurns(t.Context(), parts); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noise is text that does not pack.
+func noise(rng *rand.Rand, size int) string {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte('!' + rng.IntN(90))
+	}
+	return string(b)
+}
+
+// read is all turns of a file.
+func read(t *testing.T, path string) (out []string, err error) {
+	t.Helper()
+	d, err := db.Open(t.Context(), path, db.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	for i := range 16 {
+		turns, err := d.Turns(t.Context(), fmt.Sprintf("S%03d", i), 0, 100, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, turn := range turns {
+			out = append(out, turn.Content)
+		}
+	}
+	return out, nil
 }

@@ -5,17 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 )
 
 // A run is a string of bytes that is written once, read by spans and dropped whole. It lies in the table runs, in pages: run and
-// number make a page's key. A page and its checksum fill a page of the file, so that reading one reads nothing else; what a disk
-// makes of it is noticed.
-const (
-	pageSize = 16_000
-	sumSize  = 4
-)
+// number make a page's key. A page fills one of the file, so that reading one reads nothing else.
+const pageSize = 16_000
 
 // key is that of a run's page.
 func key(run int, page int64) int64 { return int64(run)<<32 | page }
@@ -85,7 +80,7 @@ func (w *RunWriter) flush(n int) {
 	if w.err == nil {
 		w.err = w.tx.insert(w.ctx, into("runs", 2), func(row func(...any) error) error {
 			for page := range slices.Chunk(w.waiting[:n], pageSize) {
-				if err := row(key(w.run, w.written), sealed(page)); err != nil {
+				if err := row(key(w.run, w.written), page); err != nil {
 					return err
 				}
 				w.written++
@@ -94,28 +89,6 @@ func (w *RunWriter) flush(n int) {
 		})
 	}
 	w.waiting = slices.Clone(w.waiting[n:])
-}
-
-// castagnoli is the polynomial for which processors have an instruction.
-//
-//nolint:gochecknoglobals // a constant
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// sealed is a page with its checksum behind it.
-func sealed(page []byte) []byte {
-	sum := crc32.Checksum(page, castagnoli)
-	return append(slices.Clip(page), byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
-}
-
-// unsealed is a page without its checksum; ok is whether that is right.
-func unsealed(data []byte) (page []byte, ok bool) {
-	n := len(data) - sumSize
-	if n < 0 {
-		return nil, false
-	}
-	page = data[:n]
-	sum := crc32.Checksum(page, castagnoli)
-	return page, [sumSize]byte(data[n:]) == [sumSize]byte{byte(sum), byte(sum >> 8), byte(sum >> 16), byte(sum >> 24)}
 }
 
 // DropRun removes a run.
@@ -183,11 +156,7 @@ func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
 			if err := rows.Scan(&page, &data); err != nil {
 				return err
 			}
-			text, ok := unsealed(data)
-			if !ok {
-				return fmt.Errorf("page %d of run %d: %w", page&(1<<32-1), p.run, ErrCorrupt)
-			}
-			read[page] = text
+			read[page] = data
 			return nil
 		})
 		if err != nil {
