@@ -37,7 +37,7 @@ packages = $$(grep -rE '^func (Test|Fuzz)' --include='*_test.go' --exclude-dir=t
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
 .NOTPARALLEL:
-.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench microbench rank demo hook-managers agents ollama install check clean
+.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank demo hook-managers agents ollama install check clean
 
 build: setup
 	@$(env) go build -ldflags '-s -w -X main.version=$(version)' -o bin/git-rekal ./git-rekal
@@ -78,6 +78,11 @@ team: setup
 bench: libgit2 build
 	@$(env) go build -o .build/bench/bench ./tests/bench
 	@.build/bench/bench -bin bin -dir '$(BENCHDIR)' -data '$(DATA)' $(BENCH)
+
+# What years of sessions cost: SCALE='10000-sessions 100000-sessions' (docs/scale.md).
+scale: libgit2 build
+	@$(env) go build -o .build/bench/bench ./tests/bench
+	@.build/bench/bench -scale -rounds 1 -bin bin -dir '$(BENCHDIR)' -data '$(DATA)' $(or $(SCALE),10000-sessions)
 
 # The benchmarks beside the code, e.g. make microbench BENCHFLAGS=./internal/search
 microbench: setup

@@ -85,11 +85,14 @@ func (c *importCommand) run(ctx context.Context, app *App) error {
 		}
 	}
 	var failed []error
+	shown := app.meter("reading transcripts")
+	c.Histories.Progress = shown.step
 	err = w.Import(ctx, author, c.Histories, func(in workspace.Imported) error {
 		failed = append(failed, in.Found.Failed...)
 		app.tellImport(in)
 		return result.Write(app.Stdout, importResult(in))
 	})
+	shown.end()
 	if err != nil {
 		return err
 	}
@@ -97,7 +100,7 @@ func (c *importCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Gone(m.CatchUp(ctx)); err != nil {
+	if err := app.indexing(m, func() error { return w.Gone(m.CatchUp(ctx)) }); err != nil {
 		return err
 	}
 	for i, err := range failed {

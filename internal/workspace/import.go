@@ -14,6 +14,8 @@ type Histories struct {
 	SpecStory        bool
 	Files            []string // transcripts
 	Agent            string   // who wrote the files; "" where they say it
+
+	Progress func(done, total int) // transcripts that were read; nil: nobody looks
 }
 
 // Imported is what one import stored, and what it did not.
@@ -28,6 +30,7 @@ func (w *Workspace) Import(ctx context.Context, a Author, h Histories, tell func
 	if err != nil {
 		return err
 	}
+	capturer.Progress = h.Progress
 	repo, err := git.Open(w.Dir, w.Env)
 	if err != nil {
 		return err

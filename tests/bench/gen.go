@@ -21,9 +21,9 @@ import (
 
 // steps are how many commits each author makes at a size.
 func steps(size string) (int, error) {
-	n := map[string]int{"11k": 36, "225k": 710, "1100k": 3550}[size]
+	n := map[string]int{"11k": 36, "225k": 710, "1100k": 3550, "10000-sessions": 1250, "100000-sessions": 12_500}[size]
 	if n == 0 {
-		return 0, fmt.Errorf("size %q: 11k, 225k or 1100k", size)
+		return 0, fmt.Errorf("size %q: 11k, 225k or 1100k turns; 10000-sessions or 100000-sessions", size)
 	}
 	return n, nil
 }

@@ -23,6 +23,7 @@ func main() {
 	flag.StringVar(&o.data, "data", "../shared/data", "the real sessions")
 	flag.StringVar(&o.bin, "bin", "bin", "the folder of the git-rekal that is measured")
 	flag.IntVar(&o.rounds, "rounds", 3, "how often each query is asked")
+	flag.BoolVar(&o.scale, "scale", false, "measure what a large ledger costs, beside nothing")
 	generate := flag.Bool("gen", false, "generate only")
 	what := flag.String("child", "", "do one thing in the repository that is named: recall, catch-up or index")
 	profile := flag.String("profile", "", "with -child: where to write a CPU profile")
@@ -46,6 +47,7 @@ func main() {
 type options struct {
 	dir, data, bin string
 	rounds         int
+	scale          bool
 }
 
 // bench is one size's.
@@ -102,11 +104,15 @@ func (o options) measure(ctx context.Context, sizes []string) error {
 			return err
 		}
 		s := scratch{bench: b, table: table{os.Stdout}, rounds: o.rounds}
-		if _, err := fmt.Sscanf(string(counted), "%d sessions, %d turns", new(int), &s.turns); err != nil {
+		if _, err := fmt.Sscanf(string(counted), "%d sessions, %d turns", &s.sessions, &s.turns); err != nil {
 			return fmt.Errorf("%s: %w", b.done(), err)
 		}
 		s.head("%s: %s", size, counted)
-		if err := s.measure(ctx); err != nil {
+		measure := s.measure
+		if o.scale {
+			measure = s.scale
+		}
+		if err := measure(ctx); err != nil {
 			return err
 		}
 	}

@@ -12,9 +12,10 @@ import (
 type scratch struct {
 	bench
 	table
-	turns   int
-	rounds  int // how often each query is asked
-	queries []query
+	sessions int
+	turns    int
+	rounds   int // how often each query is asked
+	queries  []query
 }
 
 func (s *scratch) repo() string  { return filepath.Join(s.dir, "scratch", "repo") }
@@ -94,7 +95,7 @@ func (s *scratch) size(file string) int64 {
 }
 
 func (s *scratch) rekalCommand(ctx context.Context, args ...string) *exec.Cmd {
-	return s.command(ctx, s.repo(), filepath.Join(s.bin, "git-rekal"), args...)
+	return s.command(ctx, s.repo(), s.rekalBin(), args...)
 }
 
 func missing(program string) bool {
