@@ -119,7 +119,7 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	}
 	if f.Period != (Period{}) {
 		since, until := f.sides()
-		add(within, since, until, until, since, since, until, since, until)
+		add(within, since, until, until, since, until, since, until)
 	}
 	switch f.Purged {
 	case Without:
@@ -131,10 +131,10 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	return strings.Join(conds, " AND "), args, nil
 }
 
-// within is of sessions of which a turn lies in a span, and of memories that were saved in it. Of a session that began before and ended
-// behind it, the turns are looked at.
+// within is of sessions of which a turn lies in a span, and of memories that were saved in it. Of a session that went
+// on behind it, the turns are looked at.
 const within = `CASE WHEN started_at IS NULL THEN coalesce(last_turn_at, captured_at) >= ? AND coalesce(last_turn_at, captured_at) < ?
-	ELSE started_at < ? AND last_turn_at >= ? AND (started_at >= ? OR last_turn_at < ?
+	ELSE started_at < ? AND last_turn_at >= ? AND (last_turn_at < ?
 		OR EXISTS (SELECT 1 FROM turns t WHERE t.session = facets.session AND t.ts >= ? AND t.ts < ?)) END`
 
 // FirstTurns reads of sessions the index of the first turn from a time on, one of a human where there is one.
