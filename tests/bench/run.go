@@ -27,9 +27,6 @@ func (s *scratch) measure(ctx context.Context) error {
 	if err := s.copy(ctx); err != nil {
 		return err
 	}
-	if err := eachLine(s.bench.queries(), func(q query) { s.queries = append(s.queries, q) }); err != nil {
-		return err
-	}
 	for _, part := range []func(context.Context) error{s.build, s.recalls, s.colds, s.filters, s.grow, s.fetch} {
 		if err := part(ctx); err != nil {
 			return err
@@ -38,6 +35,7 @@ func (s *scratch) measure(ctx context.Context) error {
 	return nil
 }
 
+// copy makes the copy, and reads the queries.
 func (s *scratch) copy(ctx context.Context) error {
 	dir := filepath.Join(s.dir, "scratch")
 	if err := os.RemoveAll(dir); err != nil {
@@ -53,7 +51,10 @@ func (s *scratch) copy(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(os.RemoveAll(s.rekal()), os.Mkdir(s.rekal(), 0o755))
+	if err := errors.Join(os.RemoveAll(s.rekal()), os.Mkdir(s.rekal(), 0o755)); err != nil {
+		return err
+	}
+	return eachLine(s.bench.queries(), func(q query) { s.queries = append(s.queries, q) })
 }
 
 // build makes the index from scratch, and the other system's.
