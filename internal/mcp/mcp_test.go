@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
+	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
 var update = flag.Bool("update", false, "write the goldens anew")
@@ -101,7 +102,7 @@ func TestLongInputs(t *testing.T) {
 		{"commit": long}, {"checkpoint": long}, {"file": long}, {"action": long}, {long: 1}, {"title": long}, {"id": long}, {"action": "purge", "ids": []string{long}},
 	} {
 		text, failed := c.call("recall", args)
-		if n := view.Tokens(text); !failed || n > view.Budget || n < 10 || strings.Contains(text, "\x1b") {
+		if n := tokens.Count(text); !failed || n > view.Budget || n < 10 || strings.Contains(text, "\x1b") {
 			t.Errorf("%.30v: %v, %d tokens: %.200q", args, failed, n, text)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tiktoken-go/tokenizer"
 
-	"github.com/git-rekal/git-rekal/internal/mcp/view"
+	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
 // Sentences of the kind that sessions hold, in CJK.
@@ -101,7 +101,7 @@ func compare(t *testing.T, texts map[string]string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ratio := float64(view.Tokens(text)) / float64(real)
+			ratio := float64(tokens.Count(text)) / float64(real)
 			low, high, sum = min(low, ratio), max(high, ratio), sum+ratio
 			if ratio < 0.9 || ratio > 2.5 {
 				t.Errorf("%s: %s: %d tokens, estimated as %.2f of that", encoding, name, real, ratio)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
 // full shows the texts: a memory as it is, a session as a window of turns around the one that matched.
@@ -68,7 +69,7 @@ func (p *page) fill(s string) []string {
 	low, high := 0, min(len(s), room*9) // no token has more bytes than that, by Tokens
 	for low < high {                    // the longest beginning that fits
 		mid := (low + high + 1) / 2
-		if Tokens(s[:mid])+1 <= room {
+		if tokens.Count(s[:mid])+1 <= room {
 			low = mid
 		} else {
 			high = mid - 1
@@ -78,7 +79,7 @@ func (p *page) fill(s string) []string {
 		low--
 	}
 	p.room = 0
-	weight := Tokens(s[:low])
+	weight := tokens.Count(s[:low])
 	return []string{s[:low], fmt.Sprintf("[...truncated at ~%d tokens]", weight)}
 }
 
@@ -158,7 +159,7 @@ func (p *page) fits(into *[]string, t result.Turn) bool {
 
 func weigh(lines []string) (n int) {
 	for _, l := range lines {
-		n += Tokens(l) + 1
+		n += tokens.Count(l) + 1
 	}
 	return n
 }
@@ -203,7 +204,7 @@ func (it Item) files() []string {
 		if i > 0 {
 			name = ", " + name
 		}
-		if i == most || Tokens(line+name) > weight {
+		if i == most || tokens.Count(line+name) > weight {
 			return []string{fmt.Sprintf("%s, %d more", line, it.Files-i)}
 		}
 		line += name

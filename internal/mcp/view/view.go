@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
 // Detail is how much is shown of each item.
@@ -27,7 +28,7 @@ const (
 	Full     Detail = "full"
 )
 
-// What an answer may weigh, by Tokens.
+// What an answer may weigh, by tokens.Count.
 const (
 	Budget     = 2000
 	FullBudget = 4000 // of one item in full
@@ -103,7 +104,7 @@ type page struct {
 func (p *page) add(lines ...string) bool {
 	cost := 0
 	for _, l := range lines {
-		cost += Tokens(l) + 1
+		cost += tokens.Count(l) + 1
 	}
 	if cost > p.room {
 		p.cut = true
@@ -114,7 +115,7 @@ func (p *page) add(lines ...string) bool {
 }
 
 func (a Answer) footer(p *page) string {
-	weight := Tokens(strings.Join(p.lines, "\n")) + 1
+	weight := tokens.Count(strings.Join(p.lines, "\n")) + 1
 	tail := " tokens | detail: " + string(a.Detail)
 	if p.items < a.Total {
 		tail += fmt.Sprintf(" | showing %d", p.items)
@@ -128,7 +129,7 @@ func (a Answer) footer(p *page) string {
 		tail += " | truncated (use id for full view)"
 	}
 	head := fmt.Sprintf("%d result(s) | ~", a.Total)
-	weight += Tokens("---\n" + head + strconv.Itoa(weight) + tail)
+	weight += tokens.Count("---\n" + head + strconv.Itoa(weight) + tail)
 	return head + strconv.Itoa(weight) + tail
 }
 

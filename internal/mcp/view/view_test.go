@@ -14,6 +14,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
 func session(id, title string) view.Item {
@@ -213,7 +214,7 @@ func TestWindow(t *testing.T) {
 	if strings.Contains(text, "turn number 30 ") || strings.Contains(text, "turn number 60 ") {
 		t.Errorf("all turns in\n%s", text)
 	}
-	if n := view.Tokens(text); n > view.FullBudget || n < view.FullBudget-700 {
+	if n := tokens.Count(text); n > view.FullBudget || n < view.FullBudget-700 {
 		t.Errorf("%d tokens of %d", n, view.FullBudget)
 	}
 	it.Read(&result.Session{Turns: 100}, nil, 1000)
@@ -312,7 +313,7 @@ func budgets(t *testing.T, first, last uint64) {
 		if a.One && a.Detail == view.Full {
 			budget = view.FullBudget
 		}
-		if n := view.Tokens(text); n > budget {
+		if n := tokens.Count(text); n > budget {
 			t.Fatalf("seed %d: %d tokens\n%s", seed, n, text)
 		}
 		if bad := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) || r == '\u202e' }); bad >= 0 || !utf8.ValidString(text) {
@@ -323,8 +324,8 @@ func budgets(t *testing.T, first, last uint64) {
 		if m == nil || lines[len(lines)-2] != "---" || m[1] != strconv.Itoa(a.Total) {
 			t.Fatalf("seed %d: footer %q", seed, lines[len(lines)-2:])
 		}
-		if told, _ := strconv.Atoi(m[2]); told < view.Tokens(text)-2 || told > view.Tokens(text)+2 {
-			t.Fatalf("seed %d: %d tokens said, %d are", seed, told, view.Tokens(text))
+		if told, _ := strconv.Atoi(m[2]); told < tokens.Count(text)-2 || told > tokens.Count(text)+2 {
+			t.Fatalf("seed %d: %d tokens said, %d are", seed, told, tokens.Count(text))
 		}
 		checkItems(t, seed, a, lines[:len(lines)-2])
 	}

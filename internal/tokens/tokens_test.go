@@ -1,12 +1,12 @@
-package view_test
+package tokens_test
 
 import (
 	"testing"
 
-	"github.com/git-rekal/git-rekal/internal/mcp/view"
+	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
-func TestTokens(t *testing.T) {
+func TestCount(t *testing.T) {
 	for _, tt := range []struct {
 		text string
 		want int
@@ -24,7 +24,7 @@ func TestTokens(t *testing.T) {
 		{"🦊", 3},
 		{"\n\n", 2},
 	} {
-		if got := view.Tokens(tt.text); got != tt.want {
+		if got := tokens.Count(tt.text); got != tt.want {
 			t.Errorf("%q: %d, want %d", tt.text, got, tt.want)
 		}
 	}

@@ -1,6 +1,9 @@
-package view
+// Package tokens estimates how many tokens a text is to a model.
+//
+// In: a text. Out: a number. It is pure, and knows no vocabulary.
+package tokens
 
-// Tokens estimates how many tokens a model reads in a text. Tokenizers are not public for every model and
+// Count estimates how many tokens a model reads in a text. Tokenizers are not public for every model and
 // weigh megabytes, so this counts by classes of characters, in one pass:
 //
 //   - a run of ASCII letters is one token for each 4 letters begun, or for each 2 where a digit stands beside
@@ -19,7 +22,7 @@ package view
 // (Finnish, Swahili, Armenian), and of base64, of which it may be a quarter. English words are one token
 // each, but the same letters in another language are a token for each three or four. It counts line by
 // line: the tokens of a text are those of its lines and one for each line end.
-func Tokens(text string) int {
+func Count(text string) int {
 	var c counter
 	for _, r := range text {
 		c.add(r)
@@ -28,7 +31,7 @@ func Tokens(text string) int {
 	return (c.sixths + 5) / 6
 }
 
-// class is what a character is to Tokens.
+// class is what a character is to Count.
 type class int
 
 const (

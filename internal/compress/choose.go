@@ -1,0 +1,342 @@
+package compress
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/tokens"
+)
+
+// longestShown is how much of a line is shown, in characters.
+const longestShown = 300
+
+// What is shown besides what matters: a share of the input's bytes, and never less than so many.
+const (
+	share      = 0.06
+	leastBytes = 500
+)
+
+// piece is something that may stand in the result.
+type piece struct {
+	seq   int
+	text  string
+	rank  int  // the smaller, the sooner
+	mark  bool // it stands behind the line with that seq
+	needs int  // seq of the line without which it makes no sense; -1 for none
+	free  bool
+}
+
+// reserve is what the last mark may weigh, in tokens.
+const reserve = 60
+
+// The ranks of the default order. What stands first of an intent is moved to rank 0.
+const (
+	rankTotal = 1 + iota
+	rankFailure
+	rankFault
+	rankFolded // what differs of folded failures and errors
+	rankTrivial
+	rankAsked
+	rankSign
+	rankWarning
+	rankReason // the lines right behind a failure
+	rankEnds
+	rankDetail
+)
+
+// first are the kinds that an intent puts before all others.
+func (i Intent) first(is kind) bool {
+	switch i {
+	case Errors:
+		return is == fault || is == trivial
+	case Tests:
+		return is == failure
+	case Build:
+		return is == fault || is == warning
+	case Diff:
+		return is == sign
+	case Summary:
+		return is == total
+	}
+	return false
+}
+
+// result chooses and prints.
+func (k *keeper) result(opt Options, size int64) Result {
+	k.endRun()
+	r := Result{Lines: k.seq, Bytes: size}
+	if k.seq <= smallLines && size <= smallBytes {
+		r.Text, r.Shown = all(k.small)
+		if tokens.Count(r.Text) <= opt.Budget {
+			return r.named()
+		}
+	}
+	chosen := choose(k.pieces(opt.Intent), opt.Budget-reserve, max(leastBytes, int(share*float64(size))))
+	r.Text, r.Shown = k.print(chosen)
+	for len(chosen) > 0 && tokens.Count(r.Text) > opt.Budget { // marks between them weigh, too
+		chosen = chosen[:len(chosen)-1]
+		r.Text, r.Shown = k.print(chosen)
+	}
+	return r.named()
+}
+
+func all(lines []string) (text string, shown int) {
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	if len(lines) == 0 {
+		return "", 0
+	}
+	for i := range lines {
+		lines[i] = cut(lines[i])
+	}
+	return strings.Join(lines, "\n") + "\n", len(lines)
+}
+
+// pieces lists what may be shown.
+func (k *keeper) pieces(intent Intent) []piece {
+	var out []piece
+	add := func(e entry, is kind, rank int, free bool) {
+		if intent.first(is) {
+			rank = 0
+		}
+		out = append(out, piece{seq: e.seq, text: cut(e.text), rank: rank, needs: -1, free: free})
+	}
+	for _, e := range k.totals {
+		add(e, total, rankTotal, false)
+	}
+	grave := false
+	for _, g := range k.groups {
+		grave = grave || g.kind >= fault
+		rank := rankOf(g.kind)
+		for _, m := range g.members {
+			add(m.entry, g.kind, rank, false)
+			if m.heading != nil {
+				add(*m.heading, g.kind, rank, false)
+			}
+			for _, d := range m.details {
+				out = append(out, piece{seq: d.seq, text: cut(d.text), rank: detailRank(g.kind, d.depth), needs: m.seq, free: g.kind < fault || d.depth > 4})
+			}
+		}
+		out = append(out, g.folded(intent)...)
+	}
+	for _, e := range k.asked {
+		add(e, plain, rankAsked, true)
+	}
+	for i, e := range k.outer(grave) {
+		add(e, plain, rankEnds+i/4, true)
+	}
+	return out
+}
+
+func rankOf(is kind) int {
+	switch is {
+	case failure:
+		return rankFailure
+	case fault:
+		return rankFault
+	case trivial:
+		return rankTrivial
+	case sign:
+		return rankSign
+	}
+	return rankWarning
+}
+
+// detailRank puts the first lines behind each failure before further ones of any.
+func detailRank(of kind, depth int) int {
+	if of >= fault && depth <= 4 {
+		return rankReason
+	}
+	return rankDetail + depth
+}
+
+// outer are the first and last lines, the last first; fewer where there is something to say.
+func (k *keeper) outer(grave bool) (out []entry) {
+	head, tail := headLines, tailLines
+	if grave {
+		head, tail = 2, 3
+	}
+	for i := range min(tail, k.ends) {
+		out = append(out, k.tail[(k.ends-1-i)%tailLines])
+	}
+	return append(out, k.head[:min(head, len(k.head))]...)
+}
+
+// folded are marks that say what else there is of the group's shape, in pieces of some items.
+func (g *group) folded(intent Intent) (out []piece) {
+	if len(g.members) == 0 {
+		return nil
+	}
+	last := g.members[len(g.members)-1].seq
+	if len(g.extra) == 0 {
+		return nil
+	}
+	rank := rankFolded
+	if g.kind < trivial {
+		rank = rankWarning + 1
+	}
+	if intent.first(g.kind) {
+		rank = 0
+	}
+	const each = 16
+	for i := 0; i < len(g.extra); i += each {
+		part := g.extra[i:min(i+each, len(g.extra))]
+		text := "… " + count(len(part), "line") + " like it: " + braced(part)
+		out = append(out, piece{seq: last, text: text, rank: rank, mark: true, needs: last})
+	}
+	return out
+}
+
+// braced joins texts, with what they begin and end with alike said once: "src/{a, b}.ts".
+func braced(items []string) string {
+	head, tail := items[0], items[0]
+	for _, s := range items {
+		head = head[:alike(head, s, func(s string, i int) byte { return s[i] })]
+		tail = tail[len(tail)-alike(tail, s, func(s string, i int) byte { return s[len(s)-1-i] }):]
+	}
+	short := len(slices.MinFunc(items, func(a, b string) int { return len(a) - len(b) }))
+	head = strings.ToValidUTF8(head, "")
+	tail = strings.TrimLeft(tail, "0123456789") // a number stays whole
+	for len(tail) > 0 && (!utf8.RuneStart(tail[0]) || len(head)+len(tail) > short) {
+		_, n := utf8.DecodeRuneInString(tail)
+		tail = tail[n:]
+	}
+	head = strings.TrimRight(head, "0123456789")
+	if len(items) == 1 || len(head)+len(tail) < 4 {
+		return strings.Join(items, "; ")
+	}
+	middle := make([]string, len(items))
+	for i, s := range items {
+		middle[i] = s[len(head) : len(s)-len(tail)]
+	}
+	return head + "{" + strings.Join(middle, ", ") + "}" + tail
+}
+
+// alike counts the bytes that two texts have in common, as at reads them.
+func alike(a, b string, at func(s string, i int) byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && at(a, n) == at(b, n) {
+		n++
+	}
+	return n
+}
+
+// choose takes pieces by rank while they fit: those that are free only up to so many bytes of all.
+func choose(pieces []piece, budget, free int) []piece {
+	slices.SortStableFunc(pieces, func(a, b piece) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq))
+	})
+	taken := map[int]bool{}
+	var out []piece
+	bytes := 0
+	for _, p := range pieces {
+		if !p.mark && taken[p.seq] || p.needs >= 0 && !taken[p.needs] || p.free && bytes+len(p.text) > free {
+			continue
+		}
+		cost := tokens.Count(p.text) + 1 + 6 // a gap's mark
+		if cost > budget {
+			continue
+		}
+		budget -= cost
+		bytes += len(p.text) + 1
+		taken[p.seq] = true
+		out = append(out, p)
+	}
+	return out
+}
+
+// print puts the pieces in their order, with a mark for each gap.
+func (k *keeper) print(chosen []piece) (text string, shown int) {
+	pieces := slices.Clone(chosen)
+	slices.SortStableFunc(pieces, func(a, b piece) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), compareBool(a.mark, b.mark))
+	})
+	var b strings.Builder
+	next := 0
+	for _, p := range pieces {
+		if !p.mark {
+			k.gap(&b, next, p.seq)
+			next = p.seq + 1
+			shown++
+		}
+		b.WriteString(p.text)
+		b.WriteByte('\n')
+	}
+	if len(pieces) > 0 || k.seq > 0 {
+		k.gap(&b, next, k.seq)
+	}
+	return b.String(), shown
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// gap says how many lines are left out, and what most of them are like.
+func (k *keeper) gap(b *strings.Builder, from, to int) {
+	if to-from < 1 {
+		return
+	}
+	b.WriteString("… " + count(to-from, "line"))
+	var most run
+	for _, r := range k.runs {
+		if n := min(to, r.from+r.n) - max(from, r.from); n > most.n {
+			most = r
+			most.n = n
+		}
+	}
+	if 2*most.n > to-from {
+		fmt.Fprintf(b, " like %q", sample(most.text))
+	}
+	b.WriteByte('\n')
+}
+
+// sample is the beginning of a line, up to what differs.
+func sample(text string) string {
+	var out []string
+	for i, w := range strings.Fields(text) {
+		if strings.ContainsAny(w, "0123456789/") && i > 0 {
+			break
+		}
+		out = append(out, w)
+	}
+	s := strings.Join(out, " ")
+	if utf8.RuneCountInString(s) > 40 {
+		s = string([]rune(s)[:40])
+	}
+	return s + " …"
+}
+
+func cut(text string) string {
+	if len(text) <= longestShown || utf8.RuneCountInString(text) <= longestShown {
+		return text
+	}
+	return string([]rune(text)[:longestShown]) + "…"
+}
+
+// count is "1 line", "1,204 lines".
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return thousands(n) + " " + noun
+}
+
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

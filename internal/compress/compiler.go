@@ -1,0 +1,89 @@
+package compress
+
+import "strings"
+
+// compiler knows what names its place at the beginning of a line: gcc, clang, go build and vet, tsc, and others of
+// that form; and make, cmake and ninja, which run them.
+type compiler struct {
+	open bool // behind an error or warning
+	pack bool // behind "# package" of go build
+}
+
+func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
+	if text == "" {
+		return plain, false
+	}
+	if numbers, rest := place(strings.TrimPrefix(strings.TrimPrefix(text, "vet: "), "./")); numbers > 0 {
+		if is := c.placed(numbers, rest, s); is != plain {
+			c.open = is != detail || c.open
+			return is, true
+		}
+	}
+	switch {
+	case strings.HasPrefix(text, "# ") && !strings.Contains(text[2:], " "):
+		c.pack = true
+		return heading, true
+	case starts(text, "make: ***", "gmake: ***", "make[", "gmake["):
+		return makes(text), true
+	case starts(text, "make: ", "gmake: ", "ninja: build stopped"):
+		return total, true
+	case starts(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.says&saysError != 0 && strings.Contains(text, "undefined reference to "):
+		c.open = true
+		return fault, true
+	case strings.HasPrefix(text, "CMake Warning"):
+		return warning, true
+	case strings.HasPrefix(text, "Found ") && strings.Contains(text, " error"), strings.HasSuffix(text, " generated."):
+		return total, true
+	case text[len(text)-1] == ':' && strings.Contains(text, ": In function ") || strings.HasPrefix(text, "In file included from ") || strings.HasPrefix(text, "                 from "):
+		return plain, true
+	case starts(text, "cc ", "gcc ", "g++ ", "c++ ", "clang ", "clang++ ", "/usr/bin/c", "ar ", "[") && isCommand(text):
+		c.open = false
+		return noise, true
+	case c.open && indented(text), c.open && digits(text) > 0:
+		return detail, true
+	case c.open && (strings.ContainsAny(text, "{};(") && s.says == 0):
+		return detail, true // clang shows the line as it stands
+	}
+	c.open = false
+	return plain, false
+}
+
+// placed is what a line says behind its place.
+func (c *compiler) placed(numbers int, rest string, s scanned) kind {
+	rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(rest, " "), "- "), " ")
+	switch {
+	case starts(rest, "note:"):
+		return detail
+	case starts(rest, "warning"):
+		return warning
+	case starts(rest, "error", "fatal error", "undefined reference", "multiple definition"):
+		return fault
+	case numbers == 2 && rest != "", c.pack && rest != "":
+		return fault
+	case s.says&saysError != 0 && s.says&saysZero == 0:
+		return fault
+	case s.says&saysWarning != 0:
+		return warning
+	}
+	return plain
+}
+
+// makes is what make says of itself.
+func makes(text string) kind {
+	switch {
+	case strings.Contains(text, ": *** "):
+		return fault
+	case strings.Contains(text, "Entering directory"), strings.Contains(text, "Leaving directory"), strings.Contains(text, "Nothing to be done"):
+		return noise
+	}
+	return plain
+}
+
+// isCommand reports whether a line is a compiler's command, or a step of cmake or ninja.
+func isCommand(text string) bool {
+	if text[0] != '[' {
+		return strings.Contains(text, " -")
+	}
+	i := strings.IndexByte(text, ']')
+	return i > 0 && i < 12 && (strings.Contains(text[:i], "%") || strings.Contains(text[:i], "/"))
+}

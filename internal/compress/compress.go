@@ -1,0 +1,163 @@
+// Package compress makes what a command printed small: of a test run its failures, of a build its errors, of
+// everything else the beginning, the end and what was asked for.
+//
+// In: bytes as they come, through Write. Out: at Close a text of at most a budget of tokens, and what it names. It is
+// pure and deterministic: no model, no clock, no file. Memory is bounded, whatever the length of the input.
+//
+// It promises: each line of the result is a line of the input, or its beginning before "…" where it is long, or a mark
+// that begins with "… " and says what was left out. A mark quotes words of the lines that it stands for, and nothing
+// else. A line is what a terminal would show of it: control sequences are out, of a progress bar that is drawn anew
+// the last state stands, bytes that are no UTF-8 are U+FFFD, and the events of "go test -json" are the text that they carry.
+//
+// It goes in this order: lines are cleaned (lines.go); a recogniser per tool says what a line is (tool.go and a file
+// each); what matters is kept, and lines of one shape, which differ in numbers, hashes, times or paths only, are
+// folded (keep.go); what fits into the budget is chosen (choose.go). Every failing test's ID, error, warning and total
+// is kept as long as the budget holds it; beyond, the marks count what is missing.
+package compress
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Intent says what comes first where not everything fits.
+type Intent string
+
+// The intents. Recall is the default: totals and failures, then errors, then what explains them.
+const (
+	Recall  Intent = "recall"
+	Errors  Intent = "errors"
+	Tests   Intent = "tests"
+	Build   Intent = "build"
+	Diff    Intent = "diff"
+	Summary Intent = "summary"
+)
+
+// Intents lists them.
+func Intents() []Intent { return []Intent{Recall, Errors, Tests, Build, Diff, Summary} }
+
+// ParseIntent reads an intent; "" is Recall.
+func ParseIntent(s string) (Intent, error) {
+	if s == "" {
+		return Recall, nil
+	}
+	var names []string
+	for _, i := range Intents() {
+		if string(i) == s {
+			return i, nil
+		}
+		names = append(names, string(i))
+	}
+	return "", fmt.Errorf("%q: no intent; they are %s", s, strings.Join(names, ", "))
+}
+
+// Budget is how many tokens a result has at most, unless Options say otherwise.
+const Budget = 2000
+
+// Options say what a result is for. The zero value is the default.
+type Options struct {
+	Instruction string // what the reader looks for: lines that speak of it are kept
+	Intent      Intent
+	Budget      int // tokens; 0: Budget
+}
+
+// Result is what is left of an output.
+type Result struct {
+	Text  string   // ends with a newline unless it is empty
+	Lines int      // of the input
+	Shown int      // of them in Text; marks not counted
+	Bytes int64    // of the input
+	Terms []string // symbols, test IDs, package names and error codes in Text, each once, at most 64
+	Paths []string // files that Text names, without line numbers, each once, at most 50
+}
+
+// Compressor takes in one output. It is no Writer for several goroutines.
+type Compressor struct {
+	opt   Options
+	lines lineReader
+	asked words
+	tools []tool
+	like  like
+	keep  keeper
+}
+
+// New returns a Compressor.
+func New(opt Options) *Compressor {
+	if opt.Budget <= 0 {
+		opt.Budget = Budget
+	}
+	if opt.Intent == "" {
+		opt.Intent = Recall
+	}
+	c := &Compressor{opt: opt, tools: tools(), asked: askedWords(opt.Instruction)}
+	c.keep = newKeeper()
+	return c
+}
+
+// Write takes in a part of the output. It never fails.
+func (c *Compressor) Write(p []byte) (int, error) {
+	c.lines.add(p, c.line)
+	return len(p), nil
+}
+
+// line takes in one cleaned line.
+func (c *Compressor) line(text string) {
+	s := scan(text, &c.asked)
+	s.owner = c.lines.owner
+	if c.like.times > 1 && c.like.shape == s.shape && c.like.says == s.says && s.owner == "" {
+		c.keep.add(text, plain, s)
+		return
+	}
+	is, ok := c.ask(text, s)
+	if !ok {
+		is = general(text, s)
+	}
+	c.like.note(s, !ok && is == plain)
+	c.keep.add(text, is, s)
+}
+
+// ask asks the tools whose line it is.
+func (c *Compressor) ask(text string, s scanned) (kind, bool) {
+	for _, t := range c.tools {
+		if is, ok := t.line(text, s, &c.keep); ok {
+			return is, true
+		}
+	}
+	return plain, false
+}
+
+// like is the lines before this one that no tool knew and that say nothing: of one shape, the third need not be asked of, since
+// whatever a tool waited for, it does not wait for that.
+type like struct {
+	scanned
+	times int
+}
+
+func (l *like) note(s scanned, nothing bool) {
+	switch {
+	case !nothing:
+		l.times = 0
+	case l.times > 0 && l.shape == s.shape && l.says == s.says:
+		l.times++
+	default:
+		l.scanned, l.times = s, 1
+	}
+}
+
+// Close ends the input.
+func (c *Compressor) Close() Result {
+	c.lines.end(c.line)
+	for _, t := range c.tools {
+		if e, ok := t.(ender); ok {
+			e.end(&c.keep)
+		}
+	}
+	return c.keep.result(c.opt, c.lines.bytes)
+}
+
+// Text compresses a whole text.
+func Text(text string, opt Options) Result {
+	c := New(opt)
+	_, _ = c.Write([]byte(text)) // never fails
+	return c.Close()
+}

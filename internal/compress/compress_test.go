@@ -1,0 +1,319 @@
+package compress_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/compress"
+	"github.com/git-rekal/git-rekal/internal/tokens"
+)
+
+// output is what a real tool printed (testdata/record.py), and what of it must be kept.
+type output struct {
+	name, text string
+	Command    string
+	Exit       int
+	Want       []string
+}
+
+func outputs(t testing.TB, group string) (all []output) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", group, "*.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no outputs", err)
+	}
+	for _, p := range paths {
+		raw, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := output{name: group + "/" + strings.TrimSuffix(filepath.Base(p), ".json")}
+		if err := json.Unmarshal(raw, &o); err != nil {
+			t.Fatal(err)
+		}
+		o.text = unzip(t, strings.TrimSuffix(p, ".json")+".txt.gz")
+		all = append(all, o)
+	}
+	return all
+}
+
+func unzip(t testing.TB, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestKept holds real outputs: every failing test, error and total of theirs is kept, within 2,000 tokens, and half of
+// them come out at a tenth of their bytes or less.
+func TestKept(t *testing.T) {
+	for _, group := range []string{"seen"} {
+		var ratios []float64
+		kept, wanted := 0, 0
+		for _, o := range outputs(t, group) {
+			r := compress.Text(o.text, compress.Options{})
+			for _, w := range o.Want {
+				wanted++
+				if keeps(r.Text, w) {
+					kept++
+				} else {
+					t.Errorf("%s: %q is lost in\n%s", o.name, w, r.Text)
+				}
+			}
+			if n := tokens.Count(r.Text); n > compress.Budget {
+				t.Errorf("%s: %d tokens", o.name, n)
+			}
+			honest(t, o.name, o.text, r.Text)
+			ratio := float64(len(r.Text)) / float64(len(o.text))
+			ratios = append(ratios, ratio)
+			t.Logf("%-20s %7d bytes, %5.1f %%, %4d tokens", o.name, len(o.text), 100*ratio, tokens.Count(r.Text))
+		}
+		slices.Sort(ratios)
+		median := ratios[len(ratios)/2]
+		t.Logf("%s: %d outputs, %d of %d kept, %.1f %% of bytes at the median", group, len(ratios), kept, wanted, 100*median)
+		if median > 0.1 {
+			t.Errorf("%s: the median output is %.1f %% of its bytes", group, 100*median)
+		}
+	}
+}
+
+// keeps reports whether a text has what is wanted: as it stands, or folded: the words that differ in a mark, and the
+// others in the lines above it.
+func keeps(text, want string) bool {
+	if strings.Contains(text, want) {
+		return true
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if !strings.Contains(l, "like it: ") {
+			continue
+		}
+		above := strings.Join(lines[max(0, i-60):i], "\n")
+		for _, item := range items(l) {
+			lost, own := false, false
+			for w := range strings.FieldsSeq(want) {
+				in := strings.Contains(item, w)
+				own = own || in
+				lost = lost || !in && !strings.Contains(above, w)
+			}
+			if own && !lost {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// items are what a mark folds, one by one.
+func items(mark string) []string {
+	_, list, _ := strings.Cut(mark, "like it: ")
+	head, rest, ok := strings.Cut(list, "{")
+	middle, tail, closed := strings.Cut(rest, "}")
+	if !ok || !closed {
+		return strings.Split(list, "; ")
+	}
+	out := strings.Split(middle, ", ")
+	for i := range out {
+		out[i] = head + out[i] + tail
+	}
+	return out
+}
+
+var escapes = regexp.MustCompile("\x1b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|.)")
+
+// honest checks that each line is one of the input or a mark, with control sequences out by other code than ours.
+func honest(t *testing.T, name, input, text string) {
+	t.Helper()
+	had := map[string]bool{}
+	var begins []string
+	add := func(l string) {
+		l = strings.TrimRight(escapes.ReplaceAllString(strings.ToValidUTF8(l, "\uFFFD"), ""), " \t\r")
+		had[l] = true
+		if len(l) > 300 {
+			begins = append(begins, l)
+		}
+	}
+	for l := range strings.SplitSeq(input, "\n") {
+		for part := range strings.SplitSeq(l, "\r") {
+			add(part)
+		}
+		var event struct{ Output string }
+		if json.Unmarshal([]byte(l), &event) == nil {
+			add(strings.TrimRight(event.Output, "\n"))
+		}
+	}
+	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		cut, isCut := strings.CutSuffix(l, "…")
+		ok := had[l] || strings.HasPrefix(l, "… ") || l == "" || isCut && slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(b, cut) })
+		if !ok {
+			t.Errorf("%s: %q is no line of the input and no mark", name, l)
+		}
+	}
+}
+
+func TestSmallStaysWhole(t *testing.T) {
+	for _, text := range []string{"", "ok\n", "one\ntwo\n\nthree\n"} {
+		if got := compress.Text(text, compress.Options{}).Text; got != text {
+			t.Errorf("Text(%q) = %q", text, got)
+		}
+	}
+}
+
+func TestControl(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"colours", "\x1b[31mred\x1b[0m\n", "red\n"},
+		{"a progress bar", "10%\r50%\r100%\ndone\n", "100%\ndone\n"},
+		{"a bar that clears itself", "working\r       \rdone\n", "done\n"},
+		{"line ends of Windows", "a\r\nb\r\n", "a\nb\n"},
+		{"a title", "\x1b]0;title\x07text\n", "text\n"},
+		{"bytes that are no UTF-8", "a\xffb\n", "a\uFFFDb\n"},
+		{"NUL", "a\x00b\n", "ab\n"},
+		{"no line end", "last", "last\n"},
+	} {
+		if got := compress.Text(tt.in, compress.Options{}).Text; got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestFolds shows what is left of lines that differ in numbers only.
+func TestFolds(t *testing.T) {
+	var b strings.Builder
+	for i := range 1300 {
+		fmt.Fprintf(&b, "Downloading part-%d of 1300\n", i)
+	}
+	b.WriteString("installed\n")
+	r := compress.Text(b.String(), compress.Options{})
+	if !strings.Contains(r.Text, `… 1,286 lines like "Downloading …"`) || !strings.Contains(r.Text, "installed") {
+		t.Errorf("got\n%s", r.Text)
+	}
+	if r.Lines != 1301 || r.Bytes != int64(b.Len()) {
+		t.Errorf("%d lines, %d bytes", r.Lines, r.Bytes)
+	}
+}
+
+// TestPieces gives the same whatever the pieces in which an output comes.
+func TestPieces(t *testing.T) {
+	for _, o := range outputs(t, "seen")[:6] {
+		want := compress.Text(o.text, compress.Options{})
+		for _, size := range []int{1, 7, 4096} {
+			c := compress.New(compress.Options{})
+			for part := range slices.Chunk([]byte(o.text), size) {
+				_, _ = c.Write(part)
+			}
+			if diff := cmp.Diff(want, c.Close()); diff != "" {
+				t.Errorf("%s in pieces of %d (-want +got):\n%s", o.name, size, diff)
+			}
+		}
+	}
+}
+
+func TestInstruction(t *testing.T) {
+	var b strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&b, "row %d of the table\n", i)
+		if i == 900 {
+			b.WriteString("the migration took 14 s\n")
+		}
+	}
+	if r := compress.Text(b.String(), compress.Options{Instruction: "how long did the migration take"}); !strings.Contains(r.Text, "migration took 14 s") {
+		t.Errorf("got\n%s", r.Text)
+	}
+}
+
+// TestBudget holds for any budget, and for what is nothing but errors.
+func TestBudget(t *testing.T) {
+	var b strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&b, "src/m%d.ts(%d,7): error TS2322: Type 's%c' is not assignable.\n", i, i, 'a'+i%26)
+	}
+	for _, budget := range []int{100, 500, 2000, 8000} {
+		r := compress.Text(b.String(), compress.Options{Budget: budget})
+		if n := tokens.Count(r.Text); n > budget || n < budget/3 {
+			t.Errorf("%d tokens for a budget of %d", n, budget)
+		}
+	}
+}
+
+func TestIntents(t *testing.T) {
+	for _, name := range []string{"", "recall", "errors", "tests", "build", "diff", "summary"} {
+		if _, err := compress.ParseIntent(name); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := compress.ParseIntent("all"); err == nil {
+		t.Error("an intent that there is not passed")
+	}
+	text := strings.Repeat("src/a.c:1:1: error: no such thing as this one here\nsrc/b.c:1:1: warning: unused and that is what it is\n", 1) +
+		strings.Repeat("filler line of the build\n", 300) + "3 errors generated.\n"
+	for intent, want := range map[compress.Intent]string{compress.Summary: "3 errors generated.", compress.Errors: "error: no such thing", compress.Build: "error: no such"} {
+		if r := compress.Text(text, compress.Options{Intent: intent, Budget: 100}); !strings.Contains(r.Text, want) {
+			t.Errorf("%s: got\n%s", intent, r.Text)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	r := compress.Text("FAILED tests/test_auth.py::test_login - TypeError: x\nsrc/a.ts(3,4): error TS2322: no fmt.Printf\n  at main.go:12\n", compress.Options{})
+	if diff := cmp.Diff([]string{"tests/test_auth.py", "src/a.ts", "main.go"}, r.Paths); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
+	}
+	for _, want := range []string{"TypeError", "TS2322"} {
+		if !slices.Contains(r.Terms, want) {
+			t.Errorf("%q is not among %q", want, r.Terms)
+		}
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("--- FAIL: TestX (0.00s)\n    x_test.go:3: no\nFAIL\n", "why")
+	f.Add("a\rb\x1b[0m\n\xff…\n", "")
+	f.Add("Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'\n", "key")
+	f.Fuzz(func(t *testing.T, text, instruction string) {
+		text = strings.Repeat(text, 1+len(text)%40)
+		opt := compress.Options{Instruction: instruction}
+		r := compress.Text(text, opt)
+		if n := tokens.Count(r.Text); n > compress.Budget {
+			t.Errorf("%d tokens", n)
+		}
+		if diff := cmp.Diff(r, compress.Text(text, opt)); diff != "" {
+			t.Errorf("twice (-first +second):\n%s", diff)
+		}
+	})
+}
+
+func BenchmarkText(b *testing.B) {
+	for _, o := range outputs(b, "seen") {
+		text := bytes.Repeat([]byte(o.text), 1+(4<<20)/len(o.text))
+		b.Run(o.name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				c := compress.New(compress.Options{})
+				_, _ = c.Write(text)
+				c.Close()
+			}
+		})
+	}
+}

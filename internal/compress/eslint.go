@@ -1,0 +1,32 @@
+package compress
+
+import "strings"
+
+// eslint knows the stylish form, in which a file's name stands above its findings.
+type eslint struct{ file bool }
+
+func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {
+	switch {
+	case text == "":
+		return noise, e.file
+	case starts(text, "✖ "):
+		e.file = false
+		return total, true
+	case !indented(text):
+		e.file = isFile(text) && !strings.ContainsAny(text, " :(")
+		return heading, e.file
+	}
+	bare := strings.TrimLeft(text, " ")
+	n := digits(bare)
+	if !e.file || n == 0 || len(bare) == n || bare[n] != ':' {
+		return plain, false
+	}
+	bare = strings.TrimLeft(bare[n+1+digits(bare[n+1:]):], " ")
+	switch {
+	case strings.HasPrefix(bare, "error"):
+		return fault, true
+	case strings.HasPrefix(bare, "warning"):
+		return warning, true
+	}
+	return plain, false
+}

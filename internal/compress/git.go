@@ -1,0 +1,42 @@
+package compress
+
+import "strings"
+
+// gitTool knows what git prints.
+type gitTool struct{ patch bool }
+
+func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
+	switch {
+	case text == "":
+		return plain, false
+	case strings.HasPrefix(text, "diff --git "):
+		g.patch = true
+		return sign, true
+	case g.patch && starts(text, "index ", "--- ", "+++ ", "similarity ", "old mode", "new mode"):
+		return noise, true
+	case g.patch && starts(text, "@@ ", "+", "-", " ", "\\ No newline"):
+		return plainOf(text), true
+	case starts(text, "CONFLICT (", "fatal: ", "error: ", " ! ["):
+		return fault, true
+	case starts(text, "warning: "):
+		return warning, true
+	case starts(text, "hint: ", "remote: Counting ", "remote: Compressing ", "remote: Enumerating ", "Receiving objects: ", "Resolving deltas: ", "Unpacking objects: ", " create mode ", " delete mode ", "Auto-merging "):
+		return noise, true
+	case starts(text, "Automatic merge failed", "On branch ", "HEAD detached ", "Your branch ", "no changes added ", "nothing to commit", "Changes to be committed", "Changes not staged", "Untracked files", "Unmerged paths"):
+		return total, true
+	case digits(strings.TrimLeft(text, " ")) > 0 && strings.Contains(text, " changed, "):
+		return total, true
+	case starts(text, "\tmodified: ", "\tnew file: ", "\tdeleted: ", "\trenamed: ", "\tboth modified: "):
+		return sign, true
+	}
+	g.patch = false
+	return plain, false
+}
+
+// plainOf is a line of a patch: what it changes explains the file above it.
+func plainOf(text string) kind {
+	if text[0] == '+' || text[0] == '-' || text[0] == '@' {
+		return detail
+	}
+	return noise
+}

@@ -1,0 +1,125 @@
+package compress
+
+import "strings"
+
+// goTest knows "go test", with and without -v and -json. What a test logs stands before its result, so it is held
+// until that is known.
+type goTest struct {
+	test string // that is running, by name
+	held map[string][]heldLine
+	n    int  // lines held
+	open bool // behind a failure
+}
+
+// heldLine is a line of a test whose result is not known yet.
+type heldLine struct {
+	entry
+	shape uint64
+}
+
+// What is held at most: lines of one test, and of all.
+const (
+	heldLines = 60
+	heldAll   = 5000
+)
+
+func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
+	bare := strings.TrimLeft(text, " ")
+	switch {
+	case strings.HasPrefix(text, "=== "):
+		if _, name, ok := strings.Cut(text[4:], " "); ok && starts(text, "=== RUN ", "=== CONT ", "=== NAME ", "=== PAUSE ") {
+			g.test, g.open = strings.TrimSpace(name), false
+			return noise, true
+		}
+		return plain, false
+	case starts(bare, "--- PASS: ", "--- SKIP: ", "--- BENCH: "):
+		g.drop(name(bare), s.owner)
+		g.open = false
+		return noise, true
+	case strings.HasPrefix(bare, "--- FAIL: "):
+		g.release(name(bare), s.owner, k)
+		g.open = true
+		return failure, true
+	case starts(text, "ok  \t"), text == "PASS", strings.HasPrefix(text, "?   \t"):
+		g.reset()
+		if text[0] == 'o' {
+			return sign, true
+		}
+		return noise, true
+	case text == "FAIL" || strings.HasPrefix(text, "FAIL\t"):
+		g.releaseAll(k)
+		return total, true
+	case starts(text, "panic: test timed out"):
+		g.releaseAll(k)
+		return plain, false
+	case (g.test != "" || s.owner != "") && strings.HasPrefix(text, "    ") && !strings.HasPrefix(bare, "--- "):
+		return g.hold(text, s, k), true
+	case g.open && strings.HasPrefix(text, "    "):
+		return logged(bare), true
+	}
+	if text != "" && text[0] != ' ' && text[0] != '\t' {
+		g.open = false
+	}
+	return plain, false
+}
+
+// logged is what a line of a failing test says: its place, or more of it.
+func logged(bare string) kind {
+	if n, _ := place(bare); n > 0 {
+		return fault
+	}
+	return detail
+}
+
+// name is that of a result: "--- FAIL: TestX (0.00s)".
+func name(bare string) string {
+	_, rest, _ := strings.Cut(bare, ": ")
+	name, _, _ := strings.Cut(rest, " (")
+	return name
+}
+
+// owner is by whom a line is held: the event's test, or the one that is running.
+func (g *goTest) owner(test, event string) string {
+	if event != "" {
+		return event
+	}
+	return test
+}
+
+func (g *goTest) hold(text string, s scanned, k *keeper) kind {
+	if g.held == nil {
+		g.held = map[string][]heldLine{}
+	}
+	owner := g.owner(g.test, s.owner)
+	if g.n < heldAll && len(g.held[owner]) < heldLines {
+		g.held[owner] = append(g.held[owner], heldLine{entry{seq: k.seq, text: text}, s.shape})
+		g.n++
+	}
+	return noise
+}
+
+func (g *goTest) drop(test, event string) {
+	owner := g.owner(test, event)
+	g.n -= len(g.held[owner])
+	delete(g.held, owner)
+}
+
+// release hands over what a failing test logged.
+func (g *goTest) release(test, event string, k *keeper) {
+	for _, h := range g.held[g.owner(test, event)] {
+		k.put(h.entry, logged(strings.TrimLeft(h.text, " ")), h.shape)
+	}
+	g.drop(test, event)
+}
+
+// releaseAll hands over what tests logged that came to no result: one of them ended all.
+func (g *goTest) releaseAll(k *keeper) {
+	if g.test != "" {
+		g.release(g.test, "", k)
+	}
+	g.reset()
+}
+
+func (g *goTest) reset() { g.test, g.held, g.n, g.open = "", nil, 0, false }
+
+func (g *goTest) end(k *keeper) { g.releaseAll(k) }

@@ -1,0 +1,212 @@
+package compress
+
+import (
+	"strings"
+)
+
+// What is kept at most until the end, whatever the length of the input. A result has some 8 KB, so this is plenty.
+const (
+	maxGroups  = 2000
+	maxBytes   = 512 << 10 // of all lines together
+	maxDetails = 40        // lines that explain one head
+	maxRuns    = 64
+	headLines  = 5
+	tailLines  = 10
+	maxAsked   = 200 // lines that speak of the instruction
+	maxTotals  = 12
+	whole      = 3 // lines of a group that are kept as they are; of the rest stands what differs
+	smallLines = 15
+	smallBytes = 600
+)
+
+// entry is a line that may be shown.
+type entry struct {
+	seq   int
+	text  string
+	depth int // of a detail: how far it stands behind its head
+}
+
+// group is lines of one kind and shape.
+type group struct {
+	kind    kind
+	members []member
+	n       int      // lines, members and all
+	extra   []string // of the lines beyond the members: what differs from the first
+	texts   map[uint64]bool
+}
+
+// member is a line of a group with what belongs to it.
+type member struct {
+	entry
+	heading *entry
+	details []entry
+}
+
+// run is lines of one shape that follow each other.
+type run struct {
+	from, n int
+	text    string // the first
+	shape   uint64
+}
+
+// keeper holds what matters of the lines so far.
+type keeper struct {
+	seq     int // of the next line
+	bytes   int // kept
+	groups  []*group
+	byShape map[uint64]*group
+	at      *member // whose details follow; nil: nobody's
+	heading *entry
+	head    []entry
+	tail    [tailLines]entry // a ring
+	ends    int              // lines that went through it
+	small   []string         // all lines, while there are few
+	asked   []entry
+	totals  []entry
+	now     run
+	runs    []run // the longest
+}
+
+func newKeeper() keeper { return keeper{byShape: map[uint64]*group{}} }
+
+// add takes in a line.
+func (k *keeper) add(text string, is kind, s scanned) {
+	e := entry{seq: k.seq, text: text}
+	k.seq++
+	k.follow(e, s)
+	if s.says&saysAsked != 0 && len(k.asked) < maxAsked && k.fits(text) {
+		k.asked = append(k.asked, e)
+	}
+	k.put(e, is, s.shape)
+}
+
+// put files a line under its kind.
+func (k *keeper) put(e entry, is kind, shape uint64) {
+	switch is {
+	case noise:
+	case plain:
+		k.at = nil
+	case detail:
+		k.explain(e)
+	case heading:
+		k.heading, k.at = &e, nil
+	case total:
+		k.at = nil
+		if k.totals = append(k.totals, e); len(k.totals) > maxTotals {
+			k.totals = append(k.totals[:1], k.totals[2:]...)
+		}
+	default:
+		k.group(e, is, shape)
+	}
+}
+
+// follow keeps the beginning, the end, and runs of lines that are alike.
+func (k *keeper) follow(e entry, s scanned) {
+	if e.text != "" {
+		if len(k.head) < headLines {
+			k.head = append(k.head, e)
+		}
+		k.tail[k.ends%tailLines] = e
+		k.ends++
+	}
+	if k.seq <= smallLines {
+		k.small = append(k.small, e.text)
+	}
+	if k.now.n > 0 && k.now.shape == s.shape {
+		k.now.n++
+		return
+	}
+	k.endRun()
+	k.now = run{e.seq, 1, e.text, s.shape}
+}
+
+// endRun keeps a run if it is one of the longest.
+func (k *keeper) endRun() {
+	if k.now.n < 3 || k.now.text == "" {
+		return
+	}
+	if len(k.runs) < maxRuns {
+		k.runs = append(k.runs, k.now)
+		return
+	}
+	least := 0
+	for i, r := range k.runs {
+		if r.n < k.runs[least].n {
+			least = i
+		}
+	}
+	if k.runs[least].n < k.now.n {
+		k.runs[least] = k.now
+	}
+}
+
+func (k *keeper) fits(text string) bool {
+	if k.bytes+len(text) > maxBytes {
+		return false
+	}
+	k.bytes += len(text)
+	return true
+}
+
+// explain adds a detail to the head before it.
+func (k *keeper) explain(e entry) {
+	if k.at == nil || e.text == "" || len(k.at.details) == maxDetails || !k.fits(e.text) {
+		return
+	}
+	e.depth = len(k.at.details) + 1
+	k.at.details = append(k.at.details, e)
+}
+
+// group adds a line to those of its shape.
+func (k *keeper) group(e entry, is kind, shape uint64) {
+	key := (shape ^ uint64(is)) * hashPrime
+	g := k.byShape[key]
+	k.at = nil
+	if g == nil {
+		if len(k.groups) == maxGroups || !k.fits(e.text) {
+			return
+		}
+		g = &group{kind: is, texts: map[uint64]bool{}}
+		k.byShape[key] = g
+		k.groups = append(k.groups, g)
+	}
+	g.n++
+	sum := hashOf(e.text)
+	if k.heading != nil {
+		sum ^= hashOf(k.heading.text)
+	}
+	switch {
+	case g.texts[sum]: // it stands there
+	case len(g.members) < whole && k.fits(e.text):
+		g.members = append(g.members, member{entry: e, heading: k.heading})
+		k.at = &g.members[len(g.members)-1]
+		g.texts[sum] = true
+	default:
+		k.fold(g, e.text, sum)
+	}
+}
+
+// fold keeps of a line what differs from the first of its group.
+func (k *keeper) fold(g *group, text string, sum uint64) {
+	differs := difference(g.members[0].text, text)
+	if k.heading != nil && k.heading != g.members[0].heading {
+		differs = strings.TrimSpace(k.heading.text) + " " + differs
+	}
+	if len(g.texts) > maxGroups || !k.fits(differs) {
+		return
+	}
+	g.texts[sum] = true
+	g.extra = append(g.extra, differs)
+}
+
+// difference is the words of text that are others than those of first.
+func difference(first, text string) string {
+	had := strings.Fields(first)
+	var out []string
+	for i, w := range strings.Fields(text) {
+		if i >= len(had) || had[i] != w {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,107 @@
+package compress
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// longestLine is how much of a line is looked at, in bytes; the rest of it only counts.
+const longestLine = 16 << 10
+
+// lineReader cuts bytes into lines as a terminal would show them.
+type lineReader struct {
+	buf   []byte // of a line that has no end yet
+	bytes int64
+	owner string // of the line that is handed over: the test that an event of "go test -json" names
+}
+
+// add takes in bytes and hands over the lines that they end.
+func (r *lineReader) add(p []byte, line func(string)) {
+	r.bytes += int64(len(p))
+	for len(p) > 0 {
+		n := bytes.IndexByte(p, '\n')
+		if n < 0 {
+			r.hold(p)
+			return
+		}
+		if len(r.buf) == 0 {
+			r.emit(p[:min(n, longestLine)], line)
+		} else {
+			r.hold(p[:n])
+			r.end(line)
+		}
+		p = p[n+1:]
+	}
+}
+
+// hold keeps a line's beginning. A progress bar that is drawn anew forgets what it drew before.
+func (r *lineReader) hold(p []byte) {
+	if i := bytes.LastIndexByte(p[:max(0, len(p)-1)], '\r'); i >= 0 && len(r.buf)+len(p) > longestLine {
+		r.buf, p = r.buf[:0], p[i+1:]
+	}
+	r.buf = append(r.buf, p[:min(len(p), max(0, longestLine-len(r.buf)))]...)
+}
+
+// end hands over what has no line end.
+func (r *lineReader) end(line func(string)) {
+	if len(r.buf) > 0 {
+		r.emit(r.buf, line)
+		r.buf = r.buf[:0]
+	}
+}
+
+// emit hands over a line.
+func (r *lineReader) emit(raw []byte, line func(string)) {
+	text := clean(raw)
+	r.owner = ""
+	if !strings.HasPrefix(text, `{"`) || !strings.Contains(text, `"Action":"`) {
+		line(text)
+		return
+	}
+	if out, owner, ok := event(text); ok {
+		r.owner = owner
+		line(out)
+	}
+}
+
+// event is the text that an event of "go test -json" carries. Events without one (start, run, pass) say what the
+// others say in their text.
+func event(text string) (out, owner string, ok bool) {
+	e := gjson.GetMany(text, "Action", "Output", "Package", "Test")
+	switch action := e[0].Str; {
+	case action == "output" || action == "build-output":
+		return strings.TrimRight(clean([]byte(e[1].Str)), "\n"), e[2].Str + "/" + e[3].Str, true
+	case action == "start" || action == "run" || action == "pass" || action == "fail" || action == "skip" || action == "pause" || action == "cont" || action == "bench" || action == "build-fail":
+		return "", "", false
+	}
+	return text, "", true
+}
+
+// clean is a line as a terminal shows it.
+func clean(raw []byte) string {
+	raw = bytes.TrimSuffix(raw, []byte("\r"))
+	if bytes.IndexByte(raw, '\r') >= 0 {
+		raw = redrawn(raw)
+	}
+	text := string(raw)
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
+	return strings.TrimRight(session.Plain(text), " \t")
+}
+
+// redrawn is the last state of a line that returns to its beginning which has anything to see.
+func redrawn(raw []byte) []byte {
+	for {
+		i := bytes.LastIndexByte(raw, '\r')
+		if i < 0 || len(bytes.TrimSpace([]byte(session.Plain(string(raw[i+1:]))))) > 0 {
+			return raw[i+1:]
+		}
+		raw = raw[:i]
+	}
+}

@@ -1,0 +1,90 @@
+package compress
+
+import (
+	"path"
+	"strings"
+)
+
+// What a result names at most.
+const (
+	maxTerms = 64
+	maxPaths = 50
+)
+
+// named fills in what the text names.
+func (r Result) named() Result {
+	terms, paths := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(r.Text) {
+		if strings.HasPrefix(line, "… ") && !strings.Contains(line, "like it: ") {
+			continue
+		}
+		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`‘’“”()<>,;=|│", r) }) {
+			word = strings.Trim(word, ".:!?[]{}*")
+			if p := pathOf(word); p != "" && len(paths) < maxPaths {
+				if !paths[p] {
+					paths[p] = true
+					r.Paths = append(r.Paths, p)
+				}
+			} else if p == "" && isTerm(word) && !terms[word] && len(terms) < maxTerms {
+				terms[word] = true
+				r.Terms = append(r.Terms, word)
+			}
+		}
+	}
+	return r
+}
+
+// pathOf is the file that a word names, without a line number or a test behind it; "" where it names none.
+func pathOf(word string) string {
+	if i := strings.Index(word, "::"); i > 0 { // a test of pytest
+		word = word[:i]
+	}
+	for range 2 {
+		if i := strings.LastIndexByte(word, ':'); i > 0 && digits(word[i+1:]) == len(word)-i-1 {
+			word = word[:i]
+		}
+	}
+	if strings.ContainsAny(word, "*$%?&{}@:#[]") || len(word) > 200 || !isFile(word) || strings.Contains(word, "//") {
+		return ""
+	}
+	if !strings.ContainsRune(word, '/') && !fileName(word) {
+		return ""
+	}
+	return path.Clean(word)
+}
+
+// fileName reports whether a word without a slash is a file's name and not a symbol ("fmt.Printf", "e.g."): its
+// extension is one that files have.
+func fileName(word string) bool {
+	ext := strings.ToLower(path.Ext(word))
+	return len(ext) > 1 && strings.Contains(extensions, ext+" ")
+}
+
+const extensions = ".go .py .js .mjs .cjs .ts .tsx .jsx .rs .c .cc .cpp .h .hpp .java .kt .rb .php .cs .swift .json .yaml .yml .toml .xml .html .css .scss .md .txt .log .sh .sql .proto .tf .lock .mod .sum .csv .ini .cfg .conf .vue .o .so .a .jar .gradle .mk .cmake "
+
+// isTerm reports whether a word is a name and no ordinary word: it has a capital behind a small letter, an underscore, or
+// letters beside digits.
+func isTerm(word string) bool {
+	if len(word) < 3 || len(word) > 120 || strings.Contains(word, "…") {
+		return false
+	}
+	letters, numbers, inner, small := false, false, false, false
+	for i := range len(word) {
+		c := word[i]
+		switch {
+		case 'a' <= c && c <= 'z':
+			letters, small = true, true
+		case 'A' <= c && c <= 'Z':
+			inner = inner || small
+			letters = true
+		case '0' <= c && c <= '9':
+			numbers = true
+		case c == '_' || c == ':' && i > 0 && i < len(word)-1:
+			inner = inner || i > 0
+		case c == '/' || c == '.' || c == '-' || c == '@':
+		default:
+			return false
+		}
+	}
+	return letters && (inner || numbers && word[0] > '9')
+}

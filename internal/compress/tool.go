@@ -1,0 +1,123 @@
+package compress
+
+import "strings"
+
+// kind is what a line is worth. Beyond plain, the higher the more.
+type kind uint8
+
+const (
+	plain   kind = iota // of the rest: beginning, end, and what was asked for
+	noise               // progress: it only counts
+	detail              // explains the failure, error or warning before it
+	heading             // names the file or place of what follows, and is kept with it
+	sign                // a change: a file of a diff, a resource of a plan
+	warning
+	trivial // an error by its words alone
+	fault   // an error with its place
+	failure // a failing test
+	total   // a sum
+)
+
+// tool recognises the lines of one tool. It says what a line is, and reports false where the line is none of its own.
+// It may hand earlier lines to the keeper that only now turn out to matter.
+type tool interface {
+	line(text string, s scanned, k *keeper) (kind, bool)
+}
+
+// ender is a tool that has something to say at the end.
+type ender interface{ end(k *keeper) }
+
+// tools returns fresh recognisers, in the order in which they are asked: those that know a line by its whole
+// form before those that go by a word.
+func tools() []tool {
+	return []tool{&goTest{}, &trace{}, &pytest{}, &jsTest{}, &cargo{}, &eslint{}, &docker{}, &terraform{}, &compiler{}, &packager{}, &gitTool{}}
+}
+
+// general is what a line is that no tool knows.
+func general(text string, s scanned) kind {
+	switch {
+	case text == "":
+		return noise
+	case s.says&saysError != 0 && s.says&saysZero == 0:
+		return trivial
+	case s.says&saysWarning != 0 && s.says&saysZero == 0:
+		return warning
+	}
+	return plain
+}
+
+// block follows the lines behind a head, which explain it.
+type block struct{ open bool }
+
+// starts reports whether text begins with one of the prefixes.
+func starts(text string, prefixes ...string) bool {
+	if text == "" {
+		return false
+	}
+	first := text[0]
+	for _, p := range prefixes {
+		if p[0] == first && strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func indented(text string) bool { return text != "" && (text[0] == ' ' || text[0] == '\t') }
+
+// digits counts the digits that text begins with.
+func digits(text string) int {
+	n := 0
+	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// place reads a file with line, as "src/a.go:12:7: " or "src/a.ts(12,7): ", at the beginning of text: how many numbers
+// it has and what stands behind. Without one, numbers is 0.
+func place(text string) (numbers int, rest string) {
+	i := strings.IndexAny(text, ":( \t")
+	if i == 1 && len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/') { // a drive
+		if i = strings.IndexAny(text[2:], ":( \t"); i >= 0 {
+			i += 2
+		}
+	}
+	if i < 1 || !isFile(text[:i]) {
+		return 0, ""
+	}
+	rest = text[i:]
+	if rest[0] == '(' {
+		if n := digits(rest[1:]); n > 0 && len(rest) > n+1 && rest[n+1] == ',' {
+			if m := digits(rest[n+2:]); m > 0 {
+				return 2, strings.TrimPrefix(strings.TrimPrefix(rest[n+2+m:], ")"), ":")
+			}
+		}
+		return 0, ""
+	}
+	for numbers < 2 && len(rest) > 1 && rest[0] == ':' {
+		n := digits(rest[1:])
+		if n == 0 {
+			break
+		}
+		numbers, rest = numbers+1, rest[1+n:]
+	}
+	return numbers, strings.TrimPrefix(rest, ":")
+}
+
+// isFile reports whether a word reads like the name of a file: an extension, or a slash.
+func isFile(word string) bool {
+	if word == "Makefile" || strings.HasSuffix(word, "/Makefile") {
+		return true
+	}
+	i := strings.LastIndexByte(word, '.')
+	if i < 1 || i == len(word)-1 || len(word)-i > 8 || strings.Contains(word, "://") {
+		return false
+	}
+	for _, c := range word[i+1:] {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return digits(word[i+1:]) == 0
+}

@@ -1,0 +1,112 @@
+package compress
+
+import "strings"
+
+// trace knows the stack traces of Go, Python, JavaScript, Java and Rust: the line that says what happened is an error
+// with its place, frames explain it.
+type trace struct {
+	in     language
+	frames int
+}
+
+type language uint8
+
+const (
+	nowhere language = iota
+	python
+	golang
+	javascript // and Java: "at …" lines
+	rust
+)
+
+func (t *trace) line(text string, _ scanned, _ *keeper) (kind, bool) {
+	switch {
+	case text == "" && t.in != nowhere:
+		if t.in != golang && t.in != rust {
+			t.in = nowhere
+		}
+		return detail, true
+	case starts(text, "Traceback (most recent call last):", "  + Exception Group Traceback"):
+		t.in = python
+		return fault, true
+	case starts(text, "The above exception was the direct cause", "During handling of the above exception"):
+		return detail, true
+	case starts(text, "panic: ", "fatal error: ", "runtime: goroutine stack exceeds", "SIGSEGV", "[signal SIG", "unexpected fault address"):
+		t.in, t.frames = golang, 0
+		return fault, true
+	case strings.HasPrefix(text, "goroutine ") && strings.HasSuffix(text, ":"):
+		t.in = golang
+		if t.frames++; t.frames > 1 {
+			return noise, true
+		}
+		return fault, true
+	case strings.HasPrefix(text, "thread '") && strings.Contains(text, " panicked at"):
+		t.in = rust
+		return fault, true
+	case t.in != nowhere:
+		if is, ok := t.frame(text); ok {
+			return is, true
+		}
+		t.in = nowhere
+	}
+	if isThrown(text) {
+		t.in = javascript
+		return fault, true
+	}
+	return plain, false
+}
+
+// frame is a line of a trace that began.
+func (t *trace) frame(text string) (kind, bool) {
+	bare := strings.TrimLeft(text, " \t")
+	switch t.in {
+	case python:
+		if indented(text) {
+			return detail, true
+		}
+		t.in = nowhere
+		return fault, text != "" // the exception itself
+	case golang:
+		if t.frames > 1 {
+			return noise, isFrame(text)
+		}
+		return detail, isFrame(text)
+	case javascript:
+		if starts(bare, "Caused by: ", "Suppressed: ") {
+			return fault, true
+		}
+		return detail, starts(bare, "at ", "... ") || indented(text) || strings.HasPrefix(text, "}")
+	case rust:
+		if starts(text, "---- ", "failures:", "test ", "running ", "error", "warning") {
+			return plain, false
+		}
+		return detail, true
+	}
+	return plain, false
+}
+
+// isFrame reports whether a line of a Go trace is a function, its place, or a note between goroutines.
+func isFrame(text string) bool {
+	return strings.HasPrefix(text, "\t") || strings.HasSuffix(text, ")") && strings.Contains(text, "(") || starts(text, "created by ", "exit status ", "...", "[recovered]")
+}
+
+// isThrown reports whether a line names an exception at its beginning: "TypeError: x is not a function",
+// "java.lang.IllegalStateException: closed", "Exception in thread "main" …", "Uncaught Error: …".
+func isThrown(text string) bool {
+	text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimLeft(text, " "), "Uncaught "), "[")
+	if strings.HasPrefix(text, "Exception in thread ") {
+		return true
+	}
+	i := 0
+	for i < len(text) && (wordByte(text[i]) && text[i] < 0x80 || text[i] == '.' || text[i] == '$') {
+		i++
+	}
+	if i < 5 || text[0] < 'A' || i < len(text) && text[i] != ':' && text[i] != ' ' {
+		return false
+	}
+	name := text[:i]
+	if !strings.HasSuffix(name, "Error") && !strings.HasSuffix(name, "Exception") {
+		return false
+	}
+	return i == len(text) || text[i] == ':' || strings.HasPrefix(text[i:], " [")
+}
