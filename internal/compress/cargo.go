@@ -8,7 +8,7 @@ type cargo struct {
 	names bool // in the list of failures at the end
 }
 
-func (c *cargo) line(text string, _ scanned, _ *keeper) (kind, bool) {
+func (c *cargo) line(text string, _ scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
 	switch {
 	case strings.HasPrefix(text, "test ") && strings.Contains(text, " ... "):
@@ -19,7 +19,7 @@ func (c *cargo) line(text string, _ scanned, _ *keeper) (kind, bool) {
 			return noise, true
 		}
 	case starts(text, "test result: "):
-		c.names = false
+		c.names, k.tests = false, true
 		return total, true
 	case text == "failures:":
 		c.names = true

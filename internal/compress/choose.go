@@ -68,7 +68,15 @@ func (i Intent) first(is kind) bool {
 // result chooses and prints.
 func (k *keeper) result(opt Options, size int64) Result {
 	k.endRun()
-	r := Result{Lines: k.seq, Bytes: size}
+	r := Result{Lines: k.seq, Bytes: size, Tests: k.tests}
+	for _, g := range k.groups {
+		switch g.kind {
+		case failure:
+			r.Failed += g.n
+		case fault, trivial:
+			r.Errors += g.n
+		}
+	}
 	if k.seq <= smallLines && size <= smallBytes {
 		r.Text, r.Shown = all(k.small)
 		if tokens.Count(r.Text) <= opt.Budget {

@@ -69,6 +69,10 @@ type Result struct {
 	Bytes int64    // of the input
 	Terms []string // symbols, test IDs, package names and error codes in Text, each once, at most 64
 	Paths []string // files that Text names, without line numbers, each once, at most 50
+
+	Tests  bool // it is a run of tests
+	Failed int  // failing tests, as often as they are named
+	Errors int  // lines that are errors
 }
 
 // Compressor takes in one output. It is no Writer for several goroutines.
@@ -120,6 +124,8 @@ func (c *Compressor) line(text string) {
 func (c *Compressor) ask(text string, s scanned) (kind, bool) {
 	for _, t := range c.tools {
 		if is, ok := t.line(text, s, &c.keep); ok {
+			_, ofTests := t.(tester)
+			c.keep.tests = c.keep.tests || ofTests && (is == failure || is == total)
 			return is, true
 		}
 	}

@@ -42,6 +42,7 @@ func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 		return failure, true
 	case starts(text, "ok  \t"), text == "PASS", strings.HasPrefix(text, "?   \t"):
 		g.reset()
+		k.tests = true
 		if text[0] == 'o' {
 			return sign, true
 		}
@@ -123,3 +124,5 @@ func (g *goTest) releaseAll(k *keeper) {
 func (g *goTest) reset() { g.test, g.held, g.n, g.open = "", nil, 0, false }
 
 func (g *goTest) end(k *keeper) { g.releaseAll(k) }
+
+func (*goTest) tester() {}

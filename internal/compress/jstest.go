@@ -46,3 +46,5 @@ func (j *jsTest) inside(bare string) kind {
 	}
 	return detail
 }
+
+func (*jsTest) tester() {}

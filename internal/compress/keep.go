@@ -14,7 +14,6 @@ const (
 	tailLines  = 10
 	maxAsked   = 200 // lines that speak of the instruction
 	maxTotals  = 12
-	whole      = 3 // lines of a group that are kept as they are; of the rest stands what differs
 	smallLines = 15
 	smallBytes = 600
 )
@@ -63,6 +62,7 @@ type keeper struct {
 	small   []string         // all lines, while there are few
 	asked   []entry
 	totals  []entry
+	tests   bool // a tool of tests gave a sum
 	now     run
 	runs    []run // the longest
 }
@@ -157,6 +157,17 @@ func (k *keeper) explain(e entry) {
 	k.at.details = append(k.at.details, e)
 }
 
+// whole is how many lines of a group are kept as they are; of the rest stands what differs.
+func whole(is kind) int {
+	switch is {
+	case failure:
+		return 30
+	case fault:
+		return 6
+	}
+	return 3
+}
+
 // group adds a line to those of its shape.
 func (k *keeper) group(e entry, is kind, shape uint64) {
 	key := (shape ^ uint64(is)) * hashPrime
@@ -177,7 +188,7 @@ func (k *keeper) group(e entry, is kind, shape uint64) {
 	}
 	switch {
 	case g.texts[sum]: // it stands there
-	case len(g.members) < whole && k.fits(e.text):
+	case len(g.members) < whole(is) && k.fits(e.text):
 		g.members = append(g.members, member{entry: e, heading: k.heading})
 		k.at = &g.members[len(g.members)-1]
 		g.texts[sum] = true

@@ -27,6 +27,9 @@ type tool interface {
 // ender is a tool that has something to say at the end.
 type ender interface{ end(k *keeper) }
 
+// tester is a tool whose sums are those of tests.
+type tester interface{ tester() }
+
 // tools returns fresh recognisers, in the order in which they are asked: those that know a line by its whole
 // form before those that go by a word.
 func tools() []tool {
@@ -45,9 +48,6 @@ func general(text string, s scanned) kind {
 	}
 	return plain
 }
-
-// block follows the lines behind a head, which explain it.
-type block struct{ open bool }
 
 // starts reports whether text begins with one of the prefixes.
 func starts(text string, prefixes ...string) bool {

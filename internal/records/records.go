@@ -1,0 +1,146 @@
+// Package records keeps what commands printed, made small: in a folder of the repository's own git directory, for this
+// clone and all its worktrees, and for nobody else.
+//
+//	$GIT_COMMON_DIR/rekal/records/
+//	    2026-11-23.ndjson     a record a line, only ever appended to
+//	    2026-11-23.1.ndjson   the same day, when the first file had grown large
+//	    raw/42.zst            the redacted output of record 42, of a long one its beginning and end
+//	    counter               the ID that was given last
+//	    lock                  held by who writes
+//
+// In: records that Redact made; nothing else can be stored. Out: records by ID, or all in their order. A record is
+//
+//	{"id":42,"at":"2026-11-23T10:00:00Z","command":"pytest -q","exit":1,"lines":18204,"shown":31,"text":"…",…}
+//
+// It promises: an ID is given once, also to 20 processes at once and after a kill; a record that Add returned is found by
+// every later reader until retention or scrub takes it; a torn line of a process that died is passed over. It is no cache: nothing
+// can make a record again but the ones that came from a transcript.
+//
+// It never reads a clock, and never runs git.
+package records
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Record is what one command printed.
+type Record struct {
+	ID          int               `json:"id,omitempty"`
+	At          time.Time         `json:"at"`                    // when it ended
+	Command     string            `json:"command,omitempty"`     // as it was typed; "" where nobody said
+	Instruction string            `json:"instruction,omitempty"` // what the reader looked for
+	Intent      string            `json:"intent,omitempty"`
+	Exit        *int              `json:"exit,omitempty"` // nil where nobody said
+	Dir         string            `json:"dir,omitempty"`  // from the work tree's root; "" for the root itself
+	Branch      string            `json:"branch,omitempty"`
+	Lines       int               `json:"lines"` // of the output
+	Bytes       int64             `json:"bytes"`
+	Shown       int               `json:"shown"` // lines of it in Text
+	Text        string            `json:"text"`  // the compressed output
+	Terms       []string          `json:"terms,omitempty"`
+	Paths       []string          `json:"paths,omitempty"`  // files that Text names, from the work tree's root where they are below it
+	Files       map[string]string `json:"files,omitempty"`  // of Paths those that lay there: the blob
+	Failed      int               `json:"failed,omitempty"` // failing tests
+	Errors      int               `json:"errors,omitempty"`
+	Tests       bool              `json:"tests,omitempty"`   // it was a run of tests
+	Session     string            `json:"session,omitempty"` // of a record from a transcript: who ran it
+	Turn        *int              `json:"turn,omitempty"`    // behind which turn
+	Source      string            `json:"source,omitempty"`  // which agent
+	Key         string            `json:"key,omitempty"`     // tells that a transcript's result is here already
+	Hidden      bool              `json:"-"`                 // purged
+}
+
+// Redacted is a record without its secrets, and its output. Only Redact makes one that says something.
+type Redacted struct {
+	record Record
+	raw    []byte
+	places int
+}
+
+// Places is how many secrets were taken out.
+func (r Redacted) Places() int { return r.places }
+
+// Record is what will be stored, but for its ID.
+func (r Redacted) Record() Record { return r.record }
+
+// Raw is the redacted output.
+func (r Redacted) Raw() []byte { return r.raw }
+
+// chunk is how much of an output is redacted at once, in bytes: it bounds the memory that this takes.
+const chunk = 512 << 10
+
+// Redact takes secrets out of a record and of its output, which may be nil. What is a secret in one text of the record
+// is one in all of them.
+func Redact(ctx context.Context, with *redact.Redactor, r Record, raw []byte) (Redacted, error) {
+	var texts []session.Memory
+	parts := []string{r.Command, r.Instruction, r.Text, r.Dir, r.Branch, strings.Join(r.Terms, "\n"), strings.Join(r.Paths, "\n")}
+	for _, text := range parts {
+		texts = append(texts, session.Memory{Content: text})
+	}
+	clean, places, err := apply(ctx, with, texts)
+	if err != nil {
+		return Redacted{}, err
+	}
+	r.Command, r.Instruction, r.Text, r.Dir, r.Branch = clean[0], clean[1], clean[2], clean[3], clean[4]
+	r.Terms, r.Paths = lines(clean[5]), lines(clean[6])
+	kept := map[string]string{}
+	for _, p := range r.Paths {
+		if blob, ok := r.Files[p]; ok {
+			kept[p] = blob
+		}
+	}
+	r.Files = kept
+	out := Redacted{record: r, places: places}
+	for len(raw) > 0 {
+		n := cutAt(raw)
+		clean, _, err := apply(ctx, with, []session.Memory{{Content: string(raw[:n])}})
+		if err != nil {
+			return Redacted{}, err
+		}
+		out.raw = append(out.raw, clean[0]...)
+		raw = raw[n:]
+	}
+	return out, nil
+}
+
+func apply(ctx context.Context, with *redact.Redactor, texts []session.Memory) (clean []string, places int, err error) {
+	entry, report, err := with.Apply(ctx, session.Entry{Memories: texts})
+	if err != nil {
+		return nil, 0, fmt.Errorf("records: %w", err)
+	}
+	for _, m := range entry.Entry().Memories {
+		clean = append(clean, m.Content)
+	}
+	for _, n := range report.Rules {
+		places += n
+	}
+	return clean, places, nil
+}
+
+// cutAt is where the first chunk of an output ends: behind a line, and before a key that would be torn.
+func cutAt(raw []byte) int {
+	if len(raw) <= chunk {
+		return len(raw)
+	}
+	part := string(raw[:chunk])
+	if begin := strings.LastIndex(part, "-----BEGIN"); begin > chunk/2 && !strings.Contains(part[begin:], "-----END") {
+		return begin
+	}
+	if n := strings.LastIndexByte(part, '\n'); n > 0 {
+		return n + 1
+	}
+	return chunk
+}
+
+func lines(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}

@@ -1,0 +1,264 @@
+package records
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/git-rekal/git-rekal/internal/lock"
+)
+
+// Defaults of retention.
+const (
+	Days    = 90       // rekal.records.days
+	Size    = 64 << 20 // rekal.records.size, in bytes: of all that lies in the folder
+	RawDays = 7        // of outputs
+)
+
+// patience is how long a writer waits for the others, each of which takes a millisecond.
+const patience = 10 * time.Second
+
+// Store is the records of one repository.
+type Store struct {
+	Dir  string // see the package's doc
+	Now  func() time.Time
+	Days int   // 0: Days
+	Size int64 // 0: Size
+}
+
+// ErrNone is an ID that no record has.
+var ErrNone = errors.New("no such record")
+
+// Add stores a record and returns it with its ID. When it fails nothing was stored.
+func (s Store) Add(ctx context.Context, r Redacted) (Record, error) {
+	all, err := s.AddAll(ctx, []Redacted{r})
+	if err != nil {
+		return Record{}, err
+	}
+	return all[0], nil
+}
+
+// AddAll stores records in their order: all or none.
+func (s Store) AddAll(ctx context.Context, all []Redacted) ([]Record, error) {
+	var out []Record
+	err := s.writing(ctx, func() error {
+		id, err := s.last()
+		if err != nil {
+			return err
+		}
+		if err := s.count(id + len(all)); err != nil {
+			return err
+		}
+		var text []byte
+		for i, r := range all {
+			r.record.ID = id + 1 + i
+			line, err := json.Marshal(r.record)
+			if err != nil {
+				return err
+			}
+			if len(r.raw) > 0 {
+				if err := s.writeRaw(r.record.ID, r.raw); err != nil {
+					return err
+				}
+			}
+			text = append(append(text, line...), '\n')
+			out = append(out, r.record)
+		}
+		return s.append(text)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	return out, nil
+}
+
+// writing does something as the only one who writes, and applies retention behind it.
+func (s Store) writing(ctx context.Context, do func() error) error {
+	if err := os.MkdirAll(filepath.Join(s.Dir, "raw"), 0o700); err != nil {
+		return err
+	}
+	l, err := lock.Acquire(ctx, filepath.Join(s.Dir, "lock"), lock.ToWrite, patience)
+	if err != nil {
+		return err
+	}
+	err = do()
+	if err == nil {
+		_ = s.retain() // what can't be removed now can be later
+	}
+	return errors.Join(err, l.Release())
+}
+
+// last is the ID that was given last: the counter's, or where that is gone, the largest that stands anywhere.
+func (s Store) last() (int, error) {
+	text, err := os.ReadFile(filepath.Join(s.Dir, "counter"))
+	if err == nil {
+		if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && n >= 0 {
+			return n, nil
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	most := 0
+	err = s.scan(func(l line) { most = max(most, l.ID) })
+	return most, err
+}
+
+// count notes the ID that is given last, before it is: a process that dies leaves a gap, and no ID twice.
+func (s Store) count(id int) error {
+	return s.replace("counter", []byte(strconv.Itoa(id)+"\n"))
+}
+
+// replace writes a file anew, whole or not at all.
+func (s Store) replace(name string, data []byte) error {
+	path := filepath.Join(s.Dir, name)
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+		return errors.Join(err, removed(path+".new"))
+	}
+	return os.Rename(path+".new", path)
+}
+
+func removed(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// fileSize is when a day goes on in another file: what is dropped is dropped by the file.
+func (s Store) fileSize() int64 { return cmp.Or(s.Size, Size) / 8 }
+
+// append puts lines behind those of today. What a full disk left of them is taken away again.
+func (s Store) append(text []byte) error {
+	path, err := s.today()
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil && size > 0 {
+		end := make([]byte, 1)
+		if _, err = f.ReadAt(end, size-1); err == nil && end[0] != '\n' { // torn by a process that died
+			text = append([]byte{'\n'}, text...)
+		}
+	}
+	if err == nil {
+		if _, err = f.Write(text); err != nil {
+			err = errors.Join(err, f.Truncate(size))
+		}
+	}
+	return errors.Join(err, f.Close())
+}
+
+// today is the file that is appended to: the last one, unless that is of another day or full. Where the clock went back, the last
+// one goes on: the order of files is that of IDs.
+func (s Store) today() (string, error) {
+	day, n := s.Now().UTC().Format(time.DateOnly), 0
+	files, err := s.files()
+	if err != nil {
+		return "", err
+	}
+	if len(files) > 0 && files[len(files)-1][:10] >= day {
+		last := files[len(files)-1]
+		if info, err := os.Stat(filepath.Join(s.Dir, last)); err == nil && info.Size() < s.fileSize() {
+			return filepath.Join(s.Dir, last), nil
+		}
+		day, n = last[:10], number(last)+1
+	}
+	if n == 0 {
+		return filepath.Join(s.Dir, day+".ndjson"), nil
+	}
+	return filepath.Join(s.Dir, fmt.Sprintf("%s.%d.ndjson", day, n)), nil
+}
+
+func (s Store) rawPath(id int) string { return filepath.Join(s.Dir, "raw", strconv.Itoa(id)+".zst") }
+
+func (s Store) writeRaw(id int, raw []byte) error {
+	var b bytes.Buffer
+	w, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10))
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(raw); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	path := s.rawPath(id)
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		return errors.Join(err, removed(path))
+	}
+	return nil
+}
+
+// line is one line of a file: a record, or a mark on one.
+type line struct {
+	Record
+	Hide *int `json:"hide,omitempty"` // ID that is purged from here on
+	Show *int `json:"show,omitempty"` // ID that is restored
+}
+
+// files lists the files with records, the oldest first.
+func (s Store) files() ([]string, error) {
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".ndjson") && len(e.Name()) >= len("2026-11-23.ndjson") {
+			out = append(out, e.Name())
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		return cmp.Or(strings.Compare(a[:10], b[:10]), cmp.Compare(number(a), number(b)))
+	})
+	return out, err
+}
+
+// number is which file of its day one is.
+func number(name string) int {
+	n, _ := strconv.Atoi(strings.Trim(strings.TrimSuffix(name[10:], "ndjson"), "."))
+	return n
+}
+
+// scan reads all lines in their order. What can't be read is passed over.
+func (s Store) scan(each func(line)) error {
+	files, err := s.files()
+	for _, name := range files {
+		if err != nil {
+			return err
+		}
+		var data []byte
+		if data, err = os.ReadFile(filepath.Join(s.Dir, name)); errors.Is(err, fs.ErrNotExist) {
+			err = nil // retention was here
+		}
+		eachLine(data, each)
+	}
+	return err
+}
+
+func eachLine(data []byte, each func(line)) {
+	for text := range bytes.Lines(data) {
+		var l line
+		if len(text) > 2 && json.Unmarshal(text, &l) == nil {
+			each(l)
+		}
+	}
+}
