@@ -55,7 +55,7 @@ type entry struct {
 // table lists the commands in the order of the help. Subcommands win over a query of the
 // same name.
 func table() []entry {
-	return []entry{recallEntry(), initEntry(), cleanEntry(), checkpointEntry(), importEntry(), pushEntry(), syncEntry(), saveEntry(), purgeEntry(), restoreEntry(), scrubEntry(), logEntry(), queryEntry(), whyEntry(), compressEntry(), indexEntry(), mcpEntry(), doctorEntry(), versionEntry(), hookEntry()}
+	return []entry{recallEntry(), initEntry(), cleanEntry(), checkpointEntry(), importEntry(), pushEntry(), syncEntry(), saveEntry(), purgeEntry(), restoreEntry(), scrubEntry(), logEntry(), queryEntry(), whyEntry(), runEntry(), compressEntry(), showEntry(), indexEntry(), mcpEntry(), doctorEntry(), versionEntry(), hookEntry()}
 }
 
 // Main runs the program with the arguments behind its name, and returns the exit status.
@@ -69,6 +69,9 @@ func Main(ctx context.Context, app *App, args []string) int {
 	if errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprint(app.Stdout, help(e))
 		return exitOK
+	}
+	if ran := exitError(0); errors.As(err, &ran) {
+		return int(ran)
 	}
 	app.say(explain(err))
 	if e.name == hookName {

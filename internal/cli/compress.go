@@ -5,23 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/compress"
+	"github.com/git-rekal/git-rekal/internal/records"
 )
 
 // compressCommand makes what another command printed small: `make 2>&1 | git rekal compress --intent build`.
-type compressCommand struct{ opt compress.Options }
+type compressCommand struct {
+	opt     compress.Options
+	command string
+	exit    int
+	flags   *pflag.FlagSet
+}
 
 func compressEntry() entry {
 	return entry{
-		name: "compress", usage: "compress [-i TEXT] [--intent WORD]", short: "make a command's output small: failures, errors and totals",
+		name: "compress", usage: "compress [-i TEXT] [--intent WORD] [--command TEXT] [--exit N]", short: "make a command's output small: failures, errors and totals",
 		long: `
 Reads what a command printed from stdin, and prints what matters of it: every failing test, every error and warning
 with its place, the totals, and of everything else the beginning, the end and the lines that speak of the instruction.
 Lines that begin with "… " say what was left out; every other line is one of the input. Rules do that, no model: the
-same input gives the same output.
+same input gives the same output. Where git-rekal is set up, the output is kept as a record, as by "git rekal run"; a
+line on stderr has its number.
 
   go test ./... 2>&1 | git rekal compress
   git rekal compress -i "why does the login fail" < server.log`,
@@ -29,7 +37,12 @@ same input gives the same output.
 	}
 }
 
-func (c *compressCommand) addFlags(fs *pflag.FlagSet) { compressFlags(fs, &c.opt) }
+func (c *compressCommand) addFlags(fs *pflag.FlagSet) {
+	compressFlags(fs, &c.opt)
+	fs.StringVar(&c.command, "command", "", "the command that printed it, for a later recall; `TEXT`")
+	fs.IntVar(&c.exit, "exit", 0, "its exit status `N`, if it is known")
+	c.flags = fs
+}
 
 // compressFlags say what an output is read for.
 func compressFlags(fs *pflag.FlagSet, opt *compress.Options) {
@@ -65,13 +78,38 @@ func (c *compressCommand) validate(args []string) error {
 	return checkBudget(c.opt)
 }
 
-func (c *compressCommand) run(_ context.Context, app *App) error {
-	small := compress.New(c.opt)
-	if _, err := io.Copy(small, app.Stdin); err != nil {
+func (c *compressCommand) run(ctx context.Context, app *App) error {
+	debug.SetMemoryLimit(memoryLimit)
+	small, raw := compress.New(c.opt), &records.Spool{}
+	if _, err := io.Copy(io.MultiWriter(small, raw), app.Stdin); err != nil {
 		return fmt.Errorf("compress: read stdin: %w", err)
 	}
-	if _, err := io.WriteString(app.Stdout, small.Close().Text); err != nil {
+	r := small.Close()
+	if _, err := io.WriteString(app.Stdout, r.Text); err != nil {
 		return fmt.Errorf("compress: %w", err)
 	}
+	return c.keep(ctx, app, r, raw)
+}
+
+// keep stores what was read, where records are kept.
+func (c *compressCommand) keep(ctx context.Context, app *App, r compress.Result, raw *records.Spool) error {
+	w, err := app.keeping()
+	if err != nil { // the result is there: who only wanted that needs no repository
+		return nil //nolint:nilerr // see above
+	}
+	defer w.Close()
+	var status *int
+	if c.flags.Changed("exit") {
+		status = &c.exit
+	}
+	kept, secrets, err := w.Keeper(ctx).Keep(ctx, recordOf(r, c.opt, c.command, status), raw.Reader())
+	if err != nil {
+		app.say(fmt.Sprintf("compress: nothing was kept: %v", err))
+		return nil
+	}
+	if secrets > 0 {
+		app.say(fmt.Sprintf("redacted %s before storing", plural(secrets, "secret")))
+	}
+	fmt.Fprintln(app.Stderr, recordLine(kept, r))
 	return nil
 }

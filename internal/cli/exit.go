@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -106,6 +107,8 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{db.ErrLocked, "try again in a moment"},
 	{db.ErrCorrupt, `run "git rekal index"`},
 	{db.ErrRoom, "the ledgers hold very long turns; nothing is lost, and recall answers from the state before"},
+	{records.ErrNone, `numbers are in the answers of recall: "git rekal --kind record -n 5" lists the latest`},
+	{records.ErrNoRaw, "outputs are kept for 7 days; without --raw there is what mattered of it"},
 	{tables.ErrTime, "ask for less, or give it more with --timeout"},
 	{tables.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},

@@ -194,7 +194,7 @@ func (g *group) folded(intent Intent) (out []piece) {
 	const each = 16
 	for i := 0; i < len(g.extra); i += each {
 		part := g.extra[i:min(i+each, len(g.extra))]
-		text := "… " + count(len(part), "line") + " like it: " + braced(part)
+		text := "… " + Count(len(part), "line") + " like it: " + braced(part)
 		out = append(out, piece{seq: last, text: text, rank: rank, mark: true, needs: last})
 	}
 	return out
@@ -296,7 +296,7 @@ func (k *keeper) gap(b *strings.Builder, from, to int) {
 	if to-from < 1 {
 		return
 	}
-	b.WriteString("… " + count(to-from, "line"))
+	b.WriteString("… " + Count(to-from, "line"))
 	var most run
 	for _, r := range k.runs {
 		if n := min(to, r.from+r.n) - max(from, r.from); n > most.n {
@@ -334,14 +334,15 @@ func cut(text string) string {
 }
 
 // count is "1 line", "1,204 lines".
-func count(n int, noun string) string {
+func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return thousands(n) + " " + noun
+	return Thousands(n) + " " + noun
 }
 
-func thousands(n int) string {
+// Thousands is a number as a person reads it: 18,204.
+func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]

@@ -30,6 +30,7 @@ type Config struct {
 	Skip     bool   // REKAL_SKIP: let this one command pass by
 	CI       bool   // CI is set in the environment: nobody sits at the keyboard
 	Embed    Embed  // the embedding server
+	Records  Records
 
 	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
 	Exclude []string         // rekal.exclude: globs of paths of which nothing is stored
@@ -269,6 +270,9 @@ func parse(conf map[string]string, env []string) (Config, error) {
 	c.Loud = c.Place != conf["rekal.url"]
 	c.Embed.URL = embedURL(value("embed.url"))
 	c.Embed.Model, _ = value("embed.model")
+	for _, err := range c.Records.read(value, fault) {
+		wrong = errors.Join(wrong, err)
+	}
 	c.Skip = vars["REKAL_SKIP"] != "" && vars["REKAL_SKIP"] != "0"
 	c.remotes(conf)
 	c.Enabled = c.Enabled && wrong == nil

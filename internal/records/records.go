@@ -20,10 +20,15 @@
 package records
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -59,7 +64,7 @@ type Record struct {
 // Redacted is a record without its secrets, and its output. Only Redact makes one that says something.
 type Redacted struct {
 	record Record
-	raw    []byte
+	packed []byte // the output, compressed
 	places int
 }
 
@@ -69,15 +74,12 @@ func (r Redacted) Places() int { return r.places }
 // Record is what will be stored, but for its ID.
 func (r Redacted) Record() Record { return r.record }
 
-// Raw is the redacted output.
-func (r Redacted) Raw() []byte { return r.raw }
-
 // chunk is how much of an output is redacted at once, in bytes: it bounds the memory that this takes.
 const chunk = 512 << 10
 
-// Redact takes secrets out of a record and of its output, which may be nil. What is a secret in one text of the record
+// Redact takes secrets out of a record and of its output; a nil output is none. What is a secret in one text of the record
 // is one in all of them.
-func Redact(ctx context.Context, with *redact.Redactor, r Record, raw []byte) (Redacted, error) {
+func Redact(ctx context.Context, with *redact.Redactor, r Record, raw io.Reader) (Redacted, error) {
 	var texts []session.Memory
 	parts := []string{r.Command, r.Instruction, r.Text, r.Dir, r.Branch, strings.Join(r.Terms, "\n"), strings.Join(r.Paths, "\n")}
 	for _, text := range parts {
@@ -97,16 +99,49 @@ func Redact(ctx context.Context, with *redact.Redactor, r Record, raw []byte) (R
 	}
 	r.Files = kept
 	out := Redacted{record: r, places: places}
-	for len(raw) > 0 {
-		n := cutAt(raw)
-		clean, _, err := apply(ctx, with, []session.Memory{{Content: string(raw[:n])}})
-		if err != nil {
-			return Redacted{}, err
-		}
-		out.raw = append(out.raw, clean[0]...)
-		raw = raw[n:]
+	if raw != nil {
+		out.packed, err = pack(ctx, with, raw)
 	}
-	return out, nil
+	return out, err
+}
+
+// pack redacts an output and compresses it, a chunk at a time; an empty one is nil.
+func pack(ctx context.Context, with *redact.Redactor, raw io.Reader) ([]byte, error) {
+	var out bytes.Buffer
+	buf := make([]byte, 0, chunk)
+	var w *zstd.Encoder
+	for done := false; !done; {
+		n, err := io.ReadFull(raw, buf[len(buf):chunk])
+		buf = buf[:len(buf)+n]
+		if done = err != nil; done && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, fmt.Errorf("records: read the output: %w", err)
+		}
+		if done && len(buf) == 0 {
+			break
+		}
+		end := len(buf)
+		if !done {
+			end = cutAt(buf)
+		}
+		clean, _, err := apply(ctx, with, []session.Memory{{Content: string(buf[:end])}})
+		if err != nil {
+			return nil, err
+		}
+		if w == nil {
+			if w, err = zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true)); err != nil {
+				return nil, fmt.Errorf("records: %w", err)
+			}
+		}
+		_, _ = io.WriteString(w, clean[0]) // into memory: it can't fail
+		buf = buf[:copy(buf, buf[end:])]
+	}
+	if w == nil {
+		return nil, nil
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
 func apply(ctx context.Context, with *redact.Redactor, texts []session.Memory) (clean []string, places int, err error) {
@@ -123,19 +158,16 @@ func apply(ctx context.Context, with *redact.Redactor, texts []session.Memory) (
 	return clean, places, nil
 }
 
-// cutAt is where the first chunk of an output ends: behind a line, and before a key that would be torn.
+// cutAt is where a chunk of an output ends: behind a line, and before a key that would be torn.
 func cutAt(raw []byte) int {
-	if len(raw) <= chunk {
-		return len(raw)
-	}
-	part := string(raw[:chunk])
+	part := string(raw)
 	if begin := strings.LastIndex(part, "-----BEGIN"); begin > chunk/2 && !strings.Contains(part[begin:], "-----END") {
 		return begin
 	}
 	if n := strings.LastIndexByte(part, '\n'); n > 0 {
 		return n + 1
 	}
-	return chunk
+	return len(raw)
 }
 
 func lines(text string) []string {

@@ -2,6 +2,7 @@ package records_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func store(dir string) records.Store {
 var plain = sync.OnceValue(redact.New)
 
 func add(ctx context.Context, s records.Store, r records.Record, raw []byte) (records.Record, error) {
-	clean, err := records.Redact(ctx, plain(), r, raw)
+	clean, err := records.Redact(ctx, plain(), r, bytes.NewReader(raw))
 	if err != nil {
 		return records.Record{}, err
 	}

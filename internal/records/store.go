@@ -16,8 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
@@ -41,6 +39,9 @@ type Store struct {
 
 // ErrNone is an ID that no record has.
 var ErrNone = errors.New("no such record")
+
+// ErrNoRaw is a record whose output is not kept any more, or was never there.
+var ErrNoRaw = errors.New("it is not kept any more")
 
 // Add stores a record and returns it with its ID. When it fails nothing was stored.
 func (s Store) Add(ctx context.Context, r Redacted) (Record, error) {
@@ -69,8 +70,8 @@ func (s Store) AddAll(ctx context.Context, all []Redacted) ([]Record, error) {
 			if err != nil {
 				return err
 			}
-			if len(r.raw) > 0 {
-				if err := s.writeRaw(r.record.ID, r.raw); err != nil {
+			if len(r.packed) > 0 {
+				if err := s.writeRaw(r.record.ID, r.packed); err != nil {
 					return err
 				}
 			}
@@ -188,20 +189,9 @@ func (s Store) today() (string, error) {
 
 func (s Store) rawPath(id int) string { return filepath.Join(s.Dir, "raw", strconv.Itoa(id)+".zst") }
 
-func (s Store) writeRaw(id int, raw []byte) error {
-	var b bytes.Buffer
-	w, err := zstd.NewWriter(&b, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10))
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(raw); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
+func (s Store) writeRaw(id int, packed []byte) error {
 	path := s.rawPath(id)
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(path, packed, 0o600); err != nil {
 		return errors.Join(err, removed(path))
 	}
 	return nil

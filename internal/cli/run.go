@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/compress"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/run"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// runCommand runs a command and keeps what it printed: `git rekal run -- go test ./...`.
+type runCommand struct {
+	opt  compress.Options
+	full bool
+	args []string
+}
+
+// exitError is the status of a command that was run: there is nothing to say about it.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+func runEntry() entry {
+	return entry{
+		name: "run", usage: "run [-i TEXT] [--intent WORD] [--full] [--] COMMAND [ARG…]", short: "run a command, and remember what it printed",
+		long: `
+Runs COMMAND, hands on stdin, signals and its exit status, and keeps what it printed, redacted, in this repository: a
+later recall finds it. On a terminal you see what it prints, as ever. Elsewhere (an agent, a pipe) you get what matters
+of it, as from "git rekal compress", and a line with the number of the record: "git rekal show N --raw" has the rest.
+
+  git rekal run -- pytest -q
+  git rekal run -i "which migration fails" --intent errors make migrate
+
+Outside a repository that is set up, COMMAND runs as it would without, and nothing is kept.`,
+		make: func() command { return &runCommand{} },
+	}
+}
+
+func (c *runCommand) addFlags(fs *pflag.FlagSet) {
+	fs.SetInterspersed(false) // the command has flags of its own
+	compressFlags(fs, &c.opt)
+	fs.BoolVar(&c.full, "full", false, "print everything, also where stdout is no terminal")
+}
+
+func (c *runCommand) validate(args []string) error {
+	if len(args) == 0 {
+		return errors.New("give the command to run")
+	}
+	c.args = args
+	return checkBudget(c.opt)
+}
+
+// memoryLimit keeps the memory low beside a command that needs its own; see docs/records.md for what is measured.
+const memoryLimit = 28 << 20
+
+func (c *runCommand) run(ctx context.Context, app *App) error {
+	debug.SetMemoryLimit(memoryLimit)
+	ctx = context.WithoutCancel(ctx) // a signal is the command's
+	w, unkept := app.keeping()
+	var keeper workspace.Keeper
+	if unkept == nil {
+		defer w.Close()
+		keeper = w.Keeper(ctx)
+	}
+	stdout, _ := app.Stdout.(*os.File)
+	live := c.full || unkept != nil || stdout != nil && run.IsTerminal(stdout)
+	stdin, _ := app.Stdin.(*os.File)
+	stderr, _ := app.Stderr.(*os.File)
+	small, raw := compress.New(c.opt), &records.Spool{}
+	done := run.Run(run.Command{
+		Args: c.args, Dir: app.Dir, Env: app.Env, Stdin: stdin, Stdout: app.Stdout, Stderr: app.Stderr,
+		Show: func(s run.Stream) bool { return live || s == run.Err && stderr != nil && run.IsTerminal(stderr) },
+		Hear: func(p []byte) {
+			_, _ = raw.Write(p)
+			_, _ = small.Write(p)
+		},
+	})
+	if done.Failed != nil {
+		app.say(done.Failed.Error())
+		return exitError(done.Status)
+	}
+	if done.Lost != nil {
+		app.say(fmt.Sprintf("run: the command's output could not be written: %v", done.Lost))
+	}
+	if unkept != nil {
+		app.unkept(unkept)
+	} else {
+		c.keep(ctx, app, keeper, done.Status, small.Close(), raw, live)
+	}
+	return exitOf(done.Status)
+}
+
+// exitOf is the error that makes us exit as the command did; nil for 0.
+func exitOf(n int) error {
+	if n == 0 {
+		return nil
+	}
+	return exitError(n)
+}
+
+// keep stores what was printed, and prints what is left of it where nobody saw it.
+func (c *runCommand) keep(ctx context.Context, app *App, keeper workspace.Keeper, status int, r compress.Result, raw *records.Spool, seen bool) {
+	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, run.Quote(c.args), &status), raw.Reader())
+	if err != nil {
+		app.say(fmt.Sprintf("run: nothing was kept: %v", err))
+		if !seen {
+			printAll(app.Stdout, raw, r)
+		}
+		return
+	}
+	if secrets > 0 {
+		app.say(fmt.Sprintf("redacted %s before storing", plural(secrets, "secret")))
+	}
+	line := recordLine(kept, r)
+	if seen {
+		fmt.Fprintln(app.Stderr, line)
+		return
+	}
+	fmt.Fprintf(app.Stdout, "%s%s\n", r.Text, line)
+}
+
+// printAll prints an output that is kept nowhere: all of it while it is here, else what matters.
+func printAll(out io.Writer, raw *records.Spool, r compress.Result) {
+	if raw.Lost() > 0 {
+		_, _ = io.WriteString(out, r.Text) // nobody is left to tell
+		return
+	}
+	for _, p := range raw.Parts() {
+		_, _ = out.Write(p)
+	}
+}
+
+// keeping opens the repository in which records are kept; an error says why none are.
+func (app *App) keeping() (*workspace.Workspace, error) {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Keeps(); err != nil {
+		w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// unkept says once why nothing was kept. Who switched records off knows.
+func (app *App) unkept(err error) {
+	switch {
+	case errors.Is(err, workspace.ErrRecordsOff):
+	case errors.Is(err, git.ErrNotRepository):
+		app.say("nothing was kept: this is no git repository")
+	default:
+		app.say("nothing was kept: " + explain(err))
+	}
+}
+
+// recordOf is what is stored of an output.
+func recordOf(r compress.Result, opt compress.Options, command string, status *int) records.Record {
+	out := records.Record{
+		Command: command, Instruction: opt.Instruction, Intent: string(opt.Intent), Exit: status,
+		Lines: r.Lines, Bytes: r.Bytes, Shown: r.Shown, Text: r.Text, Terms: r.Terms, Paths: r.Paths,
+		Failed: r.Failed, Errors: r.Errors, Tests: r.Tests,
+	}
+	return out
+}
+
+// recordLine tells of a record: "[42] exit 1, 18,204 lines → 31; git rekal show 42 --raw".
+func recordLine(kept records.Record, r compress.Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%d]", kept.ID)
+	if kept.Exit != nil {
+		fmt.Fprintf(&b, " exit %d,", *kept.Exit)
+	}
+	fmt.Fprintf(&b, " %s → %s; git rekal show %d --raw", compress.Count(r.Lines, "line"), compress.Thousands(r.Shown), kept.ID)
+	return b.String()
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// showCommand prints a record: `git rekal show 42 --raw`.
+type showCommand struct {
+	id  int
+	raw bool
+}
+
+func showEntry() entry {
+	return entry{
+		name: "show", usage: "show N [--raw]", short: "print what a command printed, by the number of its record",
+		long: `
+Prints the record of a command: a line about it, and what mattered of its output. With --raw, the output itself, as it was
+printed but for secrets; of more than 8 MB the first and last 4. Outputs are kept for 7 days.
+
+  git rekal show 42
+  git rekal show 42 --raw | grep -n timeout
+
+Sessions and memories have longer IDs: "git rekal query --session ID" shows those.`,
+		make: func() command { return &showCommand{} },
+	}
+}
+
+func (c *showCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.raw, "raw", false, "the output itself")
+}
+
+func (c *showCommand) validate(args []string) error {
+	if len(args) == 0 {
+		return errors.New("give the number of a record")
+	}
+	if err := noArgs(args[1:]); err != nil {
+		return err
+	}
+	id, err := recordID(args[0])
+	c.id = id
+	return err
+}
+
+// recordID reads the number of a record, as "42" or "[42]".
+func recordID(arg string) (int, error) {
+	if n := len(arg); n > 2 && arg[0] == '[' && arg[n-1] == ']' {
+		arg = arg[1 : n-1]
+	}
+	id, err := strconv.Atoi(arg)
+	if err != nil || id < 1 || len(arg) > 9 {
+		return 0, fmt.Errorf("%q is no number of a record", arg)
+	}
+	return id, nil
+}
+
+func (c *showCommand) run(_ context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	r, err := store.Find(c.id)
+	if err != nil {
+		return err
+	}
+	if !c.raw {
+		_, err = io.WriteString(app.Stdout, recordText(r))
+		return err
+	}
+	raw, err := store.Raw(c.id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the output of %d: %w", c.id, records.ErrNoRaw)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = app.Stdout.Write(raw)
+	return err
+}
+
+// recordText shows a record to a person or an agent.
+func recordText(r records.Record) string {
+	head := fmt.Sprintf("[%d] %s", r.ID, r.At.UTC().Format("2006-01-02 15:04:05Z"))
+	if r.Exit != nil {
+		head += fmt.Sprintf(" exit %d", *r.Exit)
+	}
+	if r.Hidden {
+		head += " purged"
+	}
+	if r.Command != "" {
+		head += "\n$ " + printable(r.Command)
+	}
+	if r.Dir != "" {
+		head += "\nin " + printable(r.Dir)
+	}
+	if r.Instruction != "" {
+		head += "\nlooking for: " + printable(r.Instruction)
+	}
+	return head + "\n\n" + r.Text
+}
