@@ -28,13 +28,15 @@ func recallEntry() entry {
 	return entry{
 		usage: "[filters] [query]",
 		long: `
-Finds the AI coding sessions behind the code, and memories that were saved, and prints them as
+Finds the AI coding sessions behind the code, memories that were saved, and what commands printed, and prints them as
 JSON on one line, the best first. Filters are ANDed and may stand before or after the query. Without a query: the
 latest sessions that pass the filters.
 
   git rekal "JWT expiry"
   git rekal --file '^src/auth/' -n 5 "why is the token refreshed twice"
   git rekal --since v1.2 "what did we decide about retries last month"
+  git rekal "auth test failure" --files tests/test_auth.py src/auth/tokens.py
+  git rekal --kind record -n 1 "last failing tests"
   git rekal --commit HEAD~3
   git rekal --checkpoint '@{3 days ago}' "JWT expiry"`,
 		make: func() command { return &recallCommand{} },
@@ -50,6 +52,8 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.Actor), "actor", "sessions started by a `human` or an agent")
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
+	fs.Var((*once)(&c.req.Kind), "kind", "only `KIND`: session, memory or record (what a command printed)")
+	fs.StringArrayVar(&c.req.Files, "files", nil, "results that touch one of these paths, where there are any; behind the query all up to the next flag, before it one `PATH`")
 	fs.BoolVar(&c.purged, "purged", false, "what is purged, and nothing else")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
 	c.flags = fs
@@ -132,6 +136,12 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 			return flagged(err)
 		}
 		answer.AsOf = past.AsOf
+		if err := w.AddRecords(ctx, c.req, &answer); err != nil {
+			return err
+		}
+		if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
+			app.hint("nothing touched what --files names: this is the answer without it")
+		}
 		if hint := meant(c.req.Query); hint != "" {
 			app.hint(hint)
 		}

@@ -10,6 +10,7 @@ import (
 
 // words parses the arguments of a recall, of which one that can't be a flag is part of the question: "--- FAIL: TestX (0.0s)".
 func words(fs *pflag.FlagSet, args []string) ([]string, error) {
+	args = eachFile(fs, args)
 	held := map[string]string{}
 	plain := make([]string, len(args))
 	for i, arg := range args {
@@ -32,6 +33,31 @@ func words(fs *pflag.FlagSet, args []string) ([]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// eachFile gives each path behind --files a flag of its own. Behind the question these are all up to the next flag, before it
+// there is one.
+func eachFile(fs *pflag.FlagSet, args []string) (out []string) {
+	asked := false
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case arg == "--":
+			return append(out, args[i:]...)
+		case arg == "--files" && asked:
+			for i+1 < len(args) && (!strings.HasPrefix(args[i+1], "-") || noFlag(args[i+1])) {
+				i++
+				out = append(out, "--files="+args[i])
+			}
+		case takesValue(fs, arg) && i+1 < len(args):
+			out = append(out, arg, args[i+1])
+			i++
+		default:
+			asked = asked || !strings.HasPrefix(arg, "-") || noFlag(arg)
+			out = append(out, arg)
+		}
+	}
+	return out
 }
 
 // noFlag reports whether an argument begins like a flag and has no name that a flag can have.

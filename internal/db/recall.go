@@ -35,6 +35,7 @@ type Filter struct {
 	Authors []string             // e-mail addresses, in lower case; nil: all
 	Actor   string
 	Agent   string   // a session's source
+	Kind    string   // KindSession or KindMemory; "" for both
 	IDs     []string // nothing but these; nil: all
 	Title   string   // a part of the title, in any case
 	Purged  Purged
@@ -113,6 +114,9 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 	}
 	if f.Agent != "" {
 		add("source = ? AND kind = ?", f.Agent, KindSession) // a memory's source may be anything
+	}
+	if f.Kind != "" {
+		add("kind = ?", f.Kind)
 	}
 	if f.IDs != nil {
 		add("session IN (SELECT value FROM json_each(?))", f.IDs)

@@ -31,6 +31,7 @@ type Request struct {
 	Author string   // a part of a name or of an e-mail address, in any case
 	Actor  string   // session.ActorHuman or ActorAgent
 	Agent  string   // one of session.Agents
+	Kind   string   // db.KindSession, db.KindMemory, or KindRecord, of which there are none here; "" for all
 	Limit  int      // 0: all
 	Path   []string // pathspecs: a session touched a path that they name together
 	Times
@@ -50,6 +51,9 @@ type Request struct {
 	// Embed is search.Options.Embed.
 	Embed func(ctx context.Context, model, text string) []float32
 }
+
+// KindRecord is the kind of what other rooms know: records of what commands printed.
+const KindRecord = "record"
 
 // ErrNoRevision is a revision of the code that there is not.
 var ErrNoRevision = errors.New("no such revision")
@@ -132,7 +136,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 // filtersOf repeats the filters of a request.
 func filtersOf(req Request) result.Filters {
 	return result.Filters{
-		File: req.File, Path: req.Path, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor, Agent: req.Agent,
+		File: req.File, Path: req.Path, Commit: req.Commit, Checkpoint: req.Checkpoint, Author: req.Author, Actor: req.Actor, Agent: req.Agent, Kind: req.Kind,
 		Since: req.Since, Until: req.Until,
 	}
 }
@@ -147,7 +151,7 @@ func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 
 // filterOf also returns what --commit stands for, and whether --file was taken as a pathspec.
 func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of attribution.AskedAll, asPath bool, err error) {
-	f = db.Filter{Actor: req.Actor, Agent: req.Agent, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
+	f = db.Filter{Actor: req.Actor, Agent: req.Agent, Kind: req.Kind, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
 	if f.Paths, asPath, err = pathsAsked(ctx, index, repo, req); err != nil {
 		return f, of, false, err
 	}
@@ -161,6 +165,9 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 	}
 	if err := checkAgent(req.Agent); err != nil {
 		return f, of, asPath, err
+	}
+	if kinds := []string{"", db.KindSession, db.KindMemory, KindRecord}; !slices.Contains(kinds, req.Kind) {
+		return f, of, asPath, &UsageError{fmt.Errorf(`%q: neither "session" nor "memory" nor "record"`, req.Kind), "kind"}
 	}
 	if req.Commit != "" {
 		of, err = commits(ctx, index, repo, req.Commit)
@@ -197,7 +204,7 @@ func (f found) titled() bool { return f.turn == -1 && f.passage == search.Matche
 // find ranks what passes the filter; without a query, the latest come first.
 func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) ([]found, error) {
 	var allow func(string) bool
-	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" ||
+	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" || filter.Kind != "" ||
 		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Hidden) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.Matching(ctx, filter)

@@ -143,6 +143,9 @@ func (a *asked) order() string {
 
 // answers finds what answers a request.
 func (a *asked) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]found, error) {
+	if a.Kind == KindRecord {
+		return nil, nil
+	}
 	hits, err := a.then(ctx, index, repo, s, filter)
 	if err == nil && a.Latest {
 		err = a.latest(ctx, index, repo, hits)

@@ -43,10 +43,12 @@ type Filters struct {
 	Since      string   `json:"since,omitempty"`
 	Until      string   `json:"until,omitempty"`
 
+	Kind string `json:"kind,omitempty"` // session, memory or record
+
 	FileAsPath bool `json:"file_as_path,omitempty"` // File matches nothing as an expression, and was taken as a pathspec
 
 	// Files are those of which one was touched by each result; none where they were asked for and no result
-	// had. Only the MCP server asks for them.
+	// had.
 	Files []string `json:"files,omitempty"`
 }
 
@@ -98,7 +100,7 @@ type Explains struct {
 // Hit is one session or memory that was found.
 type Hit struct {
 	ID         string   `json:"id"`
-	Kind       string   `json:"kind"`                // "session" or "memory"
+	Kind       string   `json:"kind"`                // "session", "memory" or "record"
 	Score      float64  `json:"score,omitempty"`     // higher is better; comparable within one answer
 	Matched    []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
 	Weak       bool     `json:"weak,omitempty"`      // little speaks for it: it is the best that there is
@@ -109,8 +111,8 @@ type Hit struct {
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
 	Role       string   `json:"role,omitempty"`    // of that turn: human or assistant
 	Author     string   `json:"author,omitempty"`
-	Actor      string   `json:"actor"`
-	Source     string   `json:"source"`
+	Actor      string   `json:"actor,omitempty"`
+	Source     string   `json:"source,omitempty"`
 	Branch     string   `json:"branch,omitempty"`
 	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session: when it took place
 	CapturedAt string   `json:"captured_at"`            // maybe long after
@@ -122,6 +124,13 @@ type Hit struct {
 	Files      []string `json:"files,omitempty"`      // the first few that it changed
 	FilesTotal int      `json:"files_total,omitempty"`
 	Purged     bool     `json:"purged,omitempty"` // only where purged ones were asked for
+
+	// Of a record, whose snippet is what mattered of the output:
+	Instruction string `json:"instruction,omitempty"` // what its reader looked for
+	Command     string `json:"command,omitempty"`
+	Exit        *int   `json:"exit,omitempty"`    // its status; absent where nobody said
+	Session     string `json:"session,omitempty"` // of one from a transcript: who ran it, behind Turn
+	Age         string `json:"-"`                 // "3 minutes ago"
 
 	Explains *Explains `json:"explains,omitempty"` // of git rekal why; of --commit only how many lines
 }

@@ -128,3 +128,8 @@ func widen(weights []weighed, from, to, limit int) (int, int) {
 		}
 	}
 }
+
+// Shares reports whether a text holds a term of a question: function words count only when it has no other.
+func Shares(text, question string) bool {
+	return slices.ContainsFunc(weigh(strings.Fields(text), query.Parse(question)), func(w weighed) bool { return len(w.terms) > 0 })
+}

@@ -96,6 +96,9 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 		}
 	}
 	out.AsOf = asOf
+	if err := w.AddRecords(ctx, q.Request, &out.Recall); err != nil {
+		return err
+	}
 	if q.Names != nil && !q.Purged {
 		purged, err := db.PurgedIDs(ctx, index)
 		if err != nil {
@@ -112,7 +115,9 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 	}
 	out.Short = make(map[string]string, len(out.Results))
 	for _, h := range out.Results {
-		out.Short[h.ID] = names.Short(h.ID)
+		if out.Short[h.ID] = h.ID; h.Kind != recall.KindRecord {
+			out.Short[h.ID] = names.Short(h.ID)
+		}
 	}
 	return nil
 }

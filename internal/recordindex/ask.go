@@ -1,0 +1,299 @@
+package recordindex
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/search"
+)
+
+// Kind is that of a record among results.
+const Kind = "record"
+
+// Question is what is asked of records.
+type Question struct {
+	Words        string    // what to search for, without what names a time; "" for the latest
+	Since, Until time.Time // Since ≤ t < Until; a zero time leaves that side open
+	Timed        bool      // the question names a time
+	Latest       bool      // it has no topic: what took place last, or then
+	File         *regexp.Regexp
+	Files        []string // those that touch one of these paths, where there are any
+	Hidden       bool     // what is purged, and nothing else
+	Limit        int      // 0: all
+}
+
+// Answer is what records say.
+type Answer struct {
+	Hits    []result.Hit // the best first, or the latest
+	Latest  bool         // they are the latest of their kind
+	Total   int          // how many there are, before Limit
+	Touched bool         // each touches one of Question.Files
+}
+
+// maxText is how much of a record's text stands in a result, in characters, unless it is the only one.
+const maxText = 1200
+
+// Ask answers a question.
+func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question, now time.Time) (Answer, error) {
+	var out Answer
+	passing := map[int]records.Record{}
+	for _, r := range x.All {
+		if q.passes(r) {
+			passing[r.ID] = r
+		}
+	}
+	found, err := x.rank(ctx, q, passing, &out)
+	if err != nil || len(found) == 0 {
+		return out, err
+	}
+	found, out.Touched = touching(found, q.Files)
+	if out.Total = len(found); q.Limit > 0 && len(found) > q.Limit {
+		found = found[:q.Limit]
+	}
+	fresh := newFreshness(repo)
+	defer fresh.close()
+	for _, f := range found {
+		hit := shape(f, now)
+		hit.Freshness = fresh.of(f.Record)
+		hit.Matched = f.matched(q.Words)
+		if len(found) == 1 {
+			hit.Snippet = f.Text
+		}
+		out.Hits = append(out.Hits, hit)
+	}
+	return out, nil
+}
+
+// passes reports whether the filters let a record pass.
+func (q Question) passes(r records.Record) bool {
+	return r.Hidden == q.Hidden && !r.At.Before(q.Since) && (q.Until.IsZero() || r.At.Before(q.Until)) &&
+		(q.File == nil || slices.ContainsFunc(r.Paths, q.File.MatchString))
+}
+
+// found is a record with why.
+type found struct {
+	records.Record
+	score    float64
+	weak     bool
+	semantic bool
+}
+
+// rank finds what answers, the best first.
+func (x *Index) rank(ctx context.Context, q Question, passing map[int]records.Record, out *Answer) ([]found, error) {
+	if of, ok := kindAsked(q); ok {
+		if all := latest(passing, of); len(all) > 0 {
+			out.Latest = true
+			return all, nil
+		}
+	}
+	if q.Words == "" || x.db == nil {
+		return latest(passing, anything), nil
+	}
+	s, err := search.Open(ctx, x.db)
+	if err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	hits, err := s.Search(ctx, q.Words, search.Options{K: 200, Allow: func(key string) bool {
+		_, ok := passing[number(key)]
+		return ok
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("records: %w", err)
+	}
+	var all []found
+	for _, h := range hits {
+		all = append(all, found{passing[number(h.Session)], h.Score, h.Weak, slices.Contains(h.Matched, search.MatchedSemantic)})
+	}
+	return again(all), nil
+}
+
+// again leaves of the runs of one command the latest, at the place of the best: the same test that failed twenty times is one
+// answer. What is later comes first among what is as good.
+func again(all []found) (out []found) {
+	best := map[string]int{}
+	for _, f := range all {
+		what := f.Dir + "\x00" + f.Command + "\x00" + f.Instruction
+		i, ok := best[what]
+		switch {
+		case !ok || f.Command == "":
+			best[what] = len(out)
+			out = append(out, f)
+		case f.ID > out[i].ID && f.score > nearly*out[i].score:
+			f.score = out[i].score
+			out[i] = f
+		}
+	}
+	slices.SortStableFunc(out, func(a, b found) int {
+		if min(a.score, b.score) > level*max(a.score, b.score) {
+			return cmp.Compare(b.ID, a.ID)
+		}
+		return cmp.Compare(b.score, a.score)
+	})
+	return out
+}
+
+// How alike scores are: of a later run of the same command, and of what counts as level.
+const (
+	nearly = 0.6
+	level  = 0.999
+)
+
+// latest lists what is wanted, the latest first.
+func latest(passing map[int]records.Record, wanted func(records.Record) bool) (out []found) {
+	for _, r := range passing {
+		if wanted(r) {
+			out = append(out, found{Record: r})
+		}
+	}
+	slices.SortFunc(out, func(a, b found) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID)) })
+	return out
+}
+
+// touching leaves what touches one of the files, where anything does.
+func touching(all []found, files []string) ([]found, bool) {
+	var kept []found
+	for _, f := range all {
+		if slices.ContainsFunc(f.Paths, func(p string) bool { return Touches(p, files) }) || slices.ContainsFunc(files, func(p string) bool {
+			p = strings.TrimPrefix(p, "./")
+			return p != "" && strings.Contains(f.Command, p)
+		}) {
+			kept = append(kept, f)
+		}
+	}
+	if len(kept) == 0 {
+		return all, false
+	}
+	return kept, true
+}
+
+// Touches reports whether a path is one of some others, lies in one, or ends with one.
+func Touches(path string, files []string) bool {
+	return slices.ContainsFunc(files, func(f string) bool {
+		f = strings.Trim(strings.TrimPrefix(f, "./"), "/")
+		return f != "" && strings.Contains("/"+path+"/", "/"+f+"/")
+	})
+}
+
+// matched names the parts of a record that share a word with a question.
+func (f found) matched(words string) (out []string) {
+	if words == "" || f.score == 0 {
+		return nil
+	}
+	for _, part := range []struct{ name, text string }{
+		{search.MatchedContent, f.Text},
+		{"instruction", f.Instruction},
+		{search.MatchedCommand, f.Command},
+		{search.MatchedFiles, strings.Join(f.Paths, "\n")},
+		{search.MatchedTerms, strings.Join(f.Terms, "\n")},
+	} {
+		if part.text != "" && search.Shares(part.text, words) {
+			out = append(out, part.name)
+		}
+	}
+	if f.semantic {
+		out = append(out, search.MatchedSemantic)
+	}
+	return out
+}
+
+// shape is a record as a result.
+func shape(f found, now time.Time) result.Hit {
+	r := f.Record
+	return result.Hit{
+		ID: strconv.Itoa(r.ID), Kind: Kind, Score: math.Round(f.score*1e4) / 1e4, Weak: f.weak,
+		Title: title(r), Snippet: beginning(r.Text), Instruction: r.Instruction, Command: r.Command, Exit: r.Exit, Session: r.Session, Turn: r.Turn,
+		Source: r.Source, Branch: r.Branch, CapturedAt: result.Time(r.At), Files: r.Paths[:min(len(r.Paths), 5)], FilesTotal: len(r.Paths), Purged: r.Hidden,
+		Age: Ago(now.Sub(r.At)),
+	}
+}
+
+func title(r records.Record) string {
+	first, _, _ := strings.Cut(r.Text, "\n")
+	line := []rune(cmp.Or(r.Command, r.Instruction, first))
+	if len(line) > 120 {
+		return string(line[:119]) + "…"
+	}
+	return string(line)
+}
+
+// beginning is the first lines of a text, within maxText characters.
+func beginning(text string) string {
+	if utf8.RuneCountInString(text) <= maxText {
+		return text
+	}
+	cut := string([]rune(text)[:maxText])
+	if i := strings.LastIndexByte(cut, '\n'); i > 0 {
+		cut = cut[:i+1]
+	}
+	return cut + "…"
+}
+
+// Ago is how long ago something was, for a person: "3 minutes ago".
+func Ago(d time.Duration) string {
+	for _, u := range []struct {
+		name string
+		size time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
+		if n := int(d / u.size); n > 0 {
+			if n > 1 {
+				u.name += "s"
+			}
+			return fmt.Sprintf("%d %s ago", n, u.name)
+		}
+	}
+	return "just now"
+}
+
+// freshness compares what lay in files when a command had ended with what lies there now.
+type freshness struct{ now *git.Content }
+
+func newFreshness(repo *git.Repo) freshness {
+	if repo.Layout().WorkTree == "" {
+		return freshness{}
+	}
+	now, err := repo.Content("")
+	if err != nil {
+		return freshness{}
+	}
+	return freshness{now}
+}
+
+func (f freshness) close() {
+	if f.now != nil {
+		f.now.Close()
+	}
+}
+
+// of is the worst that a file of a record says.
+func (f freshness) of(r records.Record) string {
+	if f.now == nil {
+		return result.Unknown
+	}
+	state := result.Unverifiable
+	for path, then := range r.Files {
+		switch now := f.now.Blob(path, func(id git.OID) bool { return string(id) == then }); {
+		case now == "":
+			return result.StaleDeleted
+		case now == git.Unread:
+			if state != result.StaleChanged {
+				state = result.Unknown
+			}
+		case string(now) != then:
+			state = result.StaleChanged
+		case state == result.Unverifiable:
+			state = result.Fresh
+		}
+	}
+	return state
+}

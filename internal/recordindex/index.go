@@ -1,0 +1,168 @@
+// Package recordindex finds records: an index of their own beside that of the sessions, so that neither changes what the
+// other one counts.
+//
+// In: the store of records, and a folder for the index (.rekal/records.db, a cache: it is made anew from the store). Out: hits of
+// package result, and how they go among those of sessions. It brings the index up before it asks; where it can't be
+// written, it answers from what is there. It never changes a record.
+package recordindex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Index is all records, and where they are searched. Close it.
+type Index struct {
+	All []records.Record // in their order
+	db  *db.DB           // nil: there is nothing to search
+}
+
+// file is the index within its folder, and patience how long somebody else may bring it up.
+const (
+	file     = "records.db"
+	patience = 2 * time.Second
+)
+
+// Open reads the records and brings the index in dir up to them. What went wrong with the latter is told through warn.
+func Open(ctx context.Context, store records.Store, dir string, warn func(error)) (*Index, error) {
+	all, err := store.All()
+	if err != nil || len(all) == 0 {
+		return &Index{}, err
+	}
+	x := &Index{All: all}
+	path := filepath.Join(dir, file)
+	if err := x.catchUp(ctx, path, store.Now); err != nil {
+		warn(fmt.Errorf("records: the index is behind: %w", err))
+	}
+	if x.db, err = db.Open(ctx, path, db.ReadOnly); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		warn(fmt.Errorf("records: %w", err))
+	}
+	return x, nil
+}
+
+// Close gives the index back.
+func (x *Index) Close() error {
+	if x.db == nil {
+		return nil
+	}
+	return x.db.Close()
+}
+
+// Forget removes the index: it may hold what has to leave.
+func Forget(dir string) error {
+	var err error
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if e := os.Remove(filepath.Join(dir, file+suffix)); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// catchUp adds what the index does not have. One that is damaged, of another version, or mostly about records that are gone is made anew.
+func (x *Index) catchUp(ctx context.Context, path string, now func() time.Time) error {
+	last := x.All[len(x.All)-1].ID
+	if at, n, err := cursor(ctx, path); err == nil && at == last && n <= 2*len(x.All)+100 {
+		return nil
+	}
+	hold, err := lock.Acquire(ctx, filepath.Join(filepath.Dir(path), "lock.records"), lock.ToWrite, patience)
+	if err != nil {
+		return err
+	}
+	at, n, err := cursor(ctx, path)
+	if err != nil || n > 2*len(x.All)+100 || at > last {
+		at, n = 0, 0
+		err = Forget(filepath.Dir(path))
+	}
+	if err == nil && at < last {
+		due := false
+		if due, err = x.write(ctx, path, at, n, now()); err == nil && due && at > 0 {
+			if err = Forget(filepath.Dir(path)); err == nil { // a model is due: it is trained on all
+				_, err = x.write(ctx, path, 0, 0, now())
+			}
+		}
+	}
+	return errors.Join(err, hold.Release())
+}
+
+// cursor is the last record in the index, and how many it has.
+func cursor(ctx context.Context, path string) (last, n int, err error) {
+	d, err := db.Open(ctx, path, db.ReadOnly)
+	if err != nil {
+		return 0, 0, err
+	}
+	text := ""
+	err = d.Each(ctx, "SELECT oid FROM cursor WHERE ref = 'records'", func(rows *db.Rows) error { return rows.Scan(&text) })
+	if err == nil {
+		_, err = fmt.Sscanf(text, "%d %d", &last, &n)
+	}
+	return last, n, errors.Join(err, d.Close())
+}
+
+// write adds the records behind one, and tells whether a model is due.
+func (x *Index) write(ctx context.Context, path string, behind, n int, now time.Time) (due bool, err error) {
+	d, err := db.Open(ctx, path, db.ReadWrite)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	tx, err := d.Begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	var parts []session.Session
+	for _, r := range x.All {
+		if r.ID > behind {
+			parts = append(parts, sessionOf(r))
+		}
+	}
+	if err = search.Add(ctx, tx, parts, now); err == nil && behind == 0 {
+		err = search.Train(ctx, tx, now)
+	}
+	model, err2 := search.ReadModel(ctx, tx)
+	if err = errors.Join(err, err2); err == nil {
+		err = tx.Exec(ctx, "INSERT INTO cursor VALUES ('records', ?) ON CONFLICT (ref) DO UPDATE SET oid = excluded.oid",
+			fmt.Sprintf("%d %d", x.All[len(x.All)-1].ID, n+len(parts)))
+	}
+	if err != nil {
+		return false, errors.Join(err, tx.Rollback())
+	}
+	return model.Due, tx.Commit(ctx)
+}
+
+// key is what the index calls a record: in the order of the numbers.
+func key(id int) string { return fmt.Sprintf("%010d", id) }
+
+func number(key string) int {
+	n, _ := strconv.Atoi(key)
+	return n
+}
+
+// sessionOf is a record as search knows things: a text that says once what it is about, what it names as files that were
+// changed (which weigh most), and a command.
+func sessionOf(r records.Record) session.Session {
+	s := session.Session{
+		ID: key(r.ID), Memory: true, Title: strings.Join(append([]string{r.Instruction}, r.Terms...), "\n"),
+		Turns: []session.Turn{{Content: r.Text}},
+	}
+	if r.Command != "" {
+		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Cmd: r.Command})
+	}
+	for _, p := range r.Paths {
+		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Act: session.ActEdit, Path: p})
+	}
+	return s
+}

@@ -1,0 +1,57 @@
+package recordindex
+
+import "github.com/git-rekal/git-rekal/internal/result"
+
+// first is the part of an answer of which records have at most a third: they are many and short.
+const first = 10
+
+// Merge puts records among the sessions and memories of an answer, whose order and scores stay what they are, and cuts
+// it to limit results (0: all).
+func Merge(answer *result.Recall, of Answer, limit int) {
+	sessions, records := answer.Results, of.Hits
+	switch { // one weak answer, and none beside strong ones
+	case len(records) == 0 || len(sessions) == 0:
+	case records[0].Weak && (!sessions[0].Weak || sessions[0].Score >= records[0].Score):
+		records, of = nil, Answer{}
+	case sessions[0].Weak:
+		sessions, answer.Total = nil, 0
+	}
+	answer.Total += of.Total
+	if of.Latest && len(records) > 0 {
+		answer.Order = result.Latest
+	}
+	places := first
+	if limit > 0 {
+		places = min(limit, first)
+	}
+	room := max(1, places/3)
+	out := make([]result.Hit, 0, len(sessions)+len(records))
+	for len(records)+len(sessions) > 0 {
+		if len(sessions) == 0 || len(records) > 0 && (room > 0 || len(out) >= places) && before(records[0], sessions[0], of.Latest) {
+			out, records = append(out, records[0]), records[1:]
+			room--
+		} else {
+			out, sessions = append(out, sessions[0]), sessions[1:]
+		}
+	}
+	if limit > 0 && len(out) > limit {
+		out = out[:limit]
+	}
+	answer.Results = out
+}
+
+// before reports whether a record comes before a session or memory: one of the kind that was asked for does, and of others the
+// better one, or without scores the later one.
+func before(record, session result.Hit, kind bool) bool {
+	switch {
+	case kind && session.Score > 0:
+		return true
+	case record.Score > 0 && session.Score > 0:
+		return record.Score > session.Score
+	}
+	when := session.LastTurnAt
+	if when == "" {
+		when = session.CapturedAt
+	}
+	return record.CapturedAt > when
+}

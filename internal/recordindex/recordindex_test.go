@@ -1,0 +1,337 @@
+package recordindex_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/compress"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/recordindex"
+	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/tests/harness"
+)
+
+var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// world is a repository with records.
+type world struct {
+	t     *testing.T
+	repo  *git.Repo
+	store records.Store
+	dir   string
+	now   time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	p := harness.New(t)
+	p.Init("repo")
+	repo, err := git.Open(p.At("repo"), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.Home()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(repo.Close)
+	w := &world{t: t, repo: repo, dir: t.TempDir(), now: noon}
+	w.store = records.Store{Dir: filepath.Join(w.dir, "records"), Now: func() time.Time { return w.now }}
+	return w
+}
+
+func (w *world) add(r records.Record) int {
+	w.t.Helper()
+	w.now = w.now.Add(time.Minute)
+	r.At = w.now
+	clean, err := records.Redact(w.t.Context(), redact.New(), r, nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := w.store.Add(w.t.Context(), clean)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out.ID
+}
+
+func (w *world) ask(q recordindex.Question) recordindex.Answer {
+	w.t.Helper()
+	x, err := recordindex.Open(w.t.Context(), w.store, w.dir, func(err error) { w.t.Error(err) })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out, err := x.Ask(w.t.Context(), w.repo, q, w.now)
+	if err != nil || x.Close() != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+func (w *world) ids(q recordindex.Question) (out []int) {
+	w.t.Helper()
+	for _, h := range w.ask(q).Hits {
+		n, _ := strconv.Atoi(h.ID)
+		out = append(out, n)
+	}
+	return out
+}
+
+func exit(n int) *int { return &n }
+
+func TestFound(t *testing.T) {
+	w := newWorld(t)
+	first := w.add(records.Record{Command: "pytest -q", Exit: exit(1), Instruction: "only the failing ones", Text: "FAILED tests/test_auth.py::test_login - token is stale\n", Terms: []string{"test_login"}, Paths: []string{"tests/test_auth.py"}, Tests: true, Failed: 1})
+	w.add(records.Record{Command: "npm install", Exit: exit(0), Text: "added 298 packages in 20s\n"})
+	a := w.ask(recordindex.Question{Words: "stale token"})
+	if len(a.Hits) != 1 || a.Hits[0].ID != strconv.Itoa(first) {
+		t.Fatalf("found %+v", a.Hits)
+	}
+	h := a.Hits[0]
+	if diff := cmp.Diff([]string{"content"}, h.Matched); diff != "" || h.Kind != "record" || h.Freshness != result.Unverifiable || h.Age != "1 minute ago" {
+		t.Errorf("%+v\nmatched (-want +got):\n%s", h, diff)
+	}
+	all := w.ask(recordindex.Question{Words: "pytest failing test_login tests/test_auth.py"}).Hits[0].Matched
+	if diff := cmp.Diff([]string{"content", "instruction", "command", "files", "terms"}, all); diff != "" {
+		t.Errorf("matched (-want +got):\n%s", diff)
+	}
+	later := w.add(records.Record{Command: "make deploy", Text: "the token of the registry is stale again\n"})
+	if got := w.ids(recordindex.Question{Words: "registry token"}); !slices.Contains(got, later) {
+		t.Errorf("what was added is not found: %v", got)
+	}
+}
+
+// TestRebuilt gives the same answers when the index is lost, damaged, or grew step by step.
+func TestRebuilt(t *testing.T) {
+	w := newWorld(t)
+	for i := range 30 {
+		w.add(records.Record{Command: fmt.Sprintf("run %d", i), Text: fmt.Sprintf("worker %d of zone%d crashed\n", i, i%3)})
+		if i%7 == 0 {
+			w.ids(recordindex.Question{Words: "worker"})
+		}
+	}
+	q := recordindex.Question{Words: "zone1 crashed"}
+	grown := w.ask(q)
+	if len(grown.Hits) != 10 {
+		t.Errorf("%d hits", len(grown.Hits))
+	}
+	if err := recordindex.Forget(w.dir); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(grown, w.ask(q)); diff != "" {
+		t.Errorf("made anew (-grown +anew):\n%s", diff)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, "records.db"), bytes.Repeat([]byte("no database"), 900), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(grown, w.ask(q)); diff != "" {
+		t.Errorf("damaged (-grown +anew):\n%s", diff)
+	}
+}
+
+func TestLatestOfAKind(t *testing.T) {
+	w := newWorld(t)
+	old := w.add(records.Record{Command: "go test ./...", Exit: exit(1), Tests: true, Failed: 2, Text: "--- FAIL: TestOld (0.00s)\n"})
+	build := w.add(records.Record{Command: "make", Exit: exit(2), Errors: 1, Text: "a.c:1:1: error: no\n"})
+	failed := w.add(records.Record{Command: "go test ./...", Exit: exit(1), Tests: true, Failed: 1, Text: "--- FAIL: TestNew (0.00s)\n"})
+	passed := w.add(records.Record{Command: "go test ./a", Exit: exit(0), Tests: true, Text: "ok  \ta\n"})
+	last := w.add(records.Record{Command: "ls", Exit: exit(0), Text: "a.c\n"})
+	for question, want := range map[string][]int{
+		"last failing tests":             {failed, old},
+		"the last test run":              {passed, failed, old},
+		"what were the last test errors": {failed, old},
+		"build errors":                   {build},
+		"the latest errors":              {failed, build, old},
+	} {
+		a := w.ask(recordindex.Question{Words: question})
+		var got []int
+		for _, h := range a.Hits {
+			n, _ := strconv.Atoi(h.ID)
+			got = append(got, n)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || !a.Latest {
+			t.Errorf("%q, latest %v (-want +got):\n%s", question, a.Latest, diff)
+		}
+	}
+	if got := w.ids(recordindex.Question{Words: "build error", Timed: true, Until: noon.Add(time.Hour)}); !slices.Equal(got, []int{build}) {
+		t.Errorf("in a time: %v", got)
+	}
+	if got := w.ids(recordindex.Question{Latest: true}); got[0] != last || len(got) != 5 {
+		t.Errorf("the latest of all: %v", got)
+	}
+	if a := w.ask(recordindex.Question{Words: "TestNew failing"}); a.Latest {
+		t.Error("a question with a topic asks for the latest")
+	}
+}
+
+func TestFilesAndFreshness(t *testing.T) {
+	w := newWorld(t)
+	root := w.repo.Layout().WorkTree
+	put := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("bundle.js", "one")
+	now, err := w.repo.Content("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blob := string(now.Blob("bundle.js", nil))
+	now.Close()
+	built := w.add(records.Record{Command: "npm run build", Text: "build failed: bundle.js\n", Paths: []string{"bundle.js"}, Files: map[string]string{"bundle.js": blob}})
+	w.add(records.Record{Command: "npm run docs", Text: "build failed: index.html\n", Paths: []string{"docs/index.html"}})
+	state := func() string {
+		a := w.ask(recordindex.Question{Words: "build failed bundle", Files: []string{"bundle.js"}})
+		if len(a.Hits) != 1 || a.Hits[0].ID != strconv.Itoa(built) || !a.Touched {
+			t.Fatalf("%+v", a)
+		}
+		return a.Hits[0].Freshness
+	}
+	if got := state(); got != result.Fresh {
+		t.Error(got)
+	}
+	put("bundle.js", "two")
+	if got := state(); got != result.StaleChanged {
+		t.Error(got)
+	}
+	if err := os.Remove(filepath.Join(root, "bundle.js")); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(); got != result.StaleDeleted {
+		t.Error(got)
+	}
+	if a := w.ask(recordindex.Question{Words: "build failed", Files: []string{"src/none.go"}}); len(a.Hits) != 2 || a.Touched {
+		t.Errorf("where nothing touches it: %+v", a)
+	}
+}
+
+// TestMerge holds that records take at most a third of the first ten places, and that sessions keep their order and scores.
+func TestMerge(t *testing.T) {
+	sessions := func() (out []result.Hit) {
+		for i := range 12 {
+			out = append(out, result.Hit{ID: fmt.Sprint("s", i), Kind: "session", Score: 2 - float64(i)/10})
+		}
+		return out
+	}
+	of := recordindex.Answer{Total: 8}
+	for i := range 8 {
+		of.Hits = append(of.Hits, result.Hit{ID: strconv.Itoa(i), Kind: recordindex.Kind, Score: 3})
+	}
+	for _, tt := range []struct{ limit, records, in int }{{0, 3, 10}, {10, 3, 10}, {1, 1, 1}, {5, 1, 5}, {6, 2, 6}} {
+		answer := result.Recall{Results: sessions(), Total: 12}
+		recordindex.Merge(&answer, of, tt.limit)
+		n, next := 0, 0
+		for i, h := range answer.Results {
+			if h.Kind == recordindex.Kind {
+				if i < tt.in {
+					n++
+				}
+			} else if h.ID != sessions()[next].ID || h.Score != sessions()[next].Score {
+				t.Errorf("limit %d: place %d is %s, not the next session", tt.limit, i, h.ID)
+			} else {
+				next++
+			}
+		}
+		if n != tt.records || answer.Total != 20 || tt.limit > 0 && len(answer.Results) != tt.limit {
+			t.Errorf("limit %d: %d records in the first %d, total %d, %d results", tt.limit, n, tt.in, answer.Total, len(answer.Results))
+		}
+	}
+	alone := result.Recall{}
+	recordindex.Merge(&alone, of, 0)
+	if len(alone.Results) != 8 {
+		t.Errorf("alone: %d", len(alone.Results))
+	}
+	weak := result.Recall{Results: []result.Hit{{ID: "s", Weak: true, Score: 0.2}}, Total: 1}
+	recordindex.Merge(&weak, of, 0)
+	if weak.Total != 8 || weak.Results[0].Kind != recordindex.Kind {
+		t.Errorf("beside a weak session: %+v", weak)
+	}
+}
+
+// TestQuestions asks 60 questions about records that real tools' outputs make (testdata/questions.tsv): the right one is
+// first in at least 50.
+func TestQuestions(t *testing.T) {
+	w := newWorld(t)
+	names := map[int]string{}
+	for _, group := range []string{"seen", "held"} {
+		for _, r := range real(t, filepath.Join("..", "compress", "testdata", group)) {
+			name := group + "/" + r.Key
+			names[w.add(r)] = name
+		}
+	}
+	questions, err := os.ReadFile(filepath.Join("testdata", "questions.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, asked := 0, 0
+	for line := range strings.Lines(string(questions)) {
+		text, want, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok {
+			continue
+		}
+		asked++
+		got := w.ids(recordindex.Question{Words: text})
+		if len(got) > 0 && slices.Contains(strings.Fields(want), names[got[0]]) {
+			right++
+			continue
+		}
+		first := ""
+		if len(got) > 0 {
+			first = names[got[0]]
+		}
+		t.Logf("%q: %q, not %q", text, first, want)
+	}
+	t.Logf("%d of %d questions have the right record first", right, asked)
+	if asked < 60 || right < 50 {
+		t.Errorf("%d of %d", right, asked)
+	}
+}
+
+// real makes records of the outputs of real tools in a folder.
+func real(t *testing.T, dir string) (out []records.Record) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no outputs", err)
+	}
+	for _, p := range paths {
+		var told struct {
+			Command string
+			Exit    int
+		}
+		raw, err := os.ReadFile(p)
+		if err != nil || json.Unmarshal(raw, &told) != nil {
+			t.Fatal(p, err)
+		}
+		f, err := os.Open(strings.TrimSuffix(p, ".json") + ".txt.gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		small := compress.New(compress.Options{})
+		if _, err := io.Copy(small, z); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		r := small.Close()
+		out = append(out, records.Record{
+			Key: strings.TrimSuffix(filepath.Base(p), ".json"), Command: told.Command, Exit: &told.Exit, Text: r.Text, Terms: r.Terms, Paths: r.Paths,
+			Tests: r.Tests, Failed: r.Failed, Errors: r.Errors,
+		})
+	}
+	return out
+}

@@ -1,0 +1,77 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/question"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/recordindex"
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// mostRecords is how many records an answer has at most where nobody says how many.
+const mostRecords = 100
+
+// AddRecords puts records into the answer to a request. A past moment has none, and neither has what is asked of commits, people or agents.
+func (w *Workspace) AddRecords(ctx context.Context, req recall.Request, answer *result.Recall) error {
+	only := req.Kind == recall.KindRecord
+	switch {
+	case req.Kind != "" && !only, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.IDs != nil, len(req.Path) > 0,
+		!only && req.Query == "":
+		return nil
+	}
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	x, err := recordindex.Open(ctx, store, w.RekalDir(), w.Warn)
+	if err != nil || len(x.All) == 0 {
+		return err
+	}
+	q := recordQuestion(req, answer)
+	found, err := x.Ask(ctx, w.Repo, q, w.Now())
+	if err = errors.Join(err, x.Close()); err != nil {
+		return fmt.Errorf("records: %w", err)
+	}
+	if sessionsTouch := len(answer.Filters.Files) > 0; len(req.Files) > 0 && found.Touched != sessionsTouch {
+		if found.Touched { // only what touches them
+			answer.Results, answer.Total, answer.Filters.Files = nil, 0, req.Files
+		} else {
+			found = recordindex.Answer{}
+		}
+	}
+	recordindex.Merge(answer, found, req.Limit)
+	return nil
+}
+
+// recordQuestion is what a request asks of records, with the time that was read of it.
+func recordQuestion(req recall.Request, answer *result.Recall) recordindex.Question {
+	q := recordindex.Question{Words: req.Query, Files: req.Files, Hidden: req.Purged == db.Only, Limit: cmp.Or(req.Limit, mostRecords)}
+	if when := answer.When; when != nil {
+		q.Since, q.Until, q.Timed = timeOf(when.Since), timeOf(when.Until), true
+		q.Words = strings.TrimSpace(strings.Replace(q.Words, when.Read, " ", 1))
+	}
+	q.Latest = question.Read(req.Query, question.Clock{Now: req.Now}).Latest
+	if req.File != "" {
+		q.File, _ = regexp.Compile(req.File) // what is none was refused, or names a path as it stands
+		if q.File == nil {
+			q.File = regexp.MustCompile(regexp.QuoteMeta(req.File))
+		}
+	}
+	return q
+}
+
+func timeOf(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
