@@ -12,22 +12,23 @@ import (
 )
 
 // cleanCommand undoes init: `git rekal clean`.
-type cleanCommand struct{ ledger bool }
+type cleanCommand struct{ ledger, records bool }
 
 func cleanEntry() entry {
 	return entry{
-		name: "clean", usage: "clean [--ledger]", short: "remove everything that init made, except the ledger",
+		name: "clean", usage: "clean [--ledger] [--records]", short: "remove everything that init made, except the ledger",
 		long: `
 Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, and restores hooks that
 were there before, byte for byte; of all worktrees of the repository, in whichever it is run. A skill
 that was edited or committed stays. The ledger branch, which holds what was captured, stays unless
---ledger is given.`,
+--ledger is given, and records of what commands printed unless --records is.`,
 		make: func() command { return &cleanCommand{} },
 	}
 }
 
 func (c *cleanCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.ledger, "ledger", false, "remove the ledger branches, too: what was captured here and is on no remote is lost")
+	fs.BoolVar(&c.records, "records", false, "remove the records of what commands printed, too: they are lost")
 }
 
 func (c *cleanCommand) validate(args []string) error { return noArgs(args) }
@@ -63,7 +64,27 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	if len(report.Done) > 0 && !c.ledger { // who says --ledger means it
 		app.hint(`"git rekal init" sets it up again; to search for the word, write "git rekal -- clean"`)
 	}
+	if err := c.outputs(app, w); err != nil {
+		return err
+	}
 	return c.ledgers(app, w)
+}
+
+// outputs are the records.
+func (c *cleanCommand) outputs(app *App, w *workspace.Workspace) error {
+	n, err := w.CountRecords()
+	switch {
+	case err != nil || n == 0 && !c.records:
+		return err
+	case !c.records:
+		fmt.Fprintf(app.Stdout, "left: %s of what commands printed (\"git rekal clean --records\" removes them)\n", plural(n, "record"))
+		return nil
+	}
+	if err := w.RemoveRecords(); err != nil {
+		return err
+	}
+	fmt.Fprintf(app.Stdout, "removed: %s of what commands printed\n", plural(n, "record"))
+	return nil
 }
 
 func (c *cleanCommand) ledgers(app *App, w *workspace.Workspace) error {

@@ -88,6 +88,7 @@ var toolKinds = []kind{ //nolint:gochecknoglobals // a table
 	{ledger.ErrNoMoment, "give a revision of the code, HEAD~n, or a date as @{2026-02-01} or @{3 days ago}"},
 	{recall.ErrNoRevision, "give a branch, a tag or a SHA of the code; a checkpoint's goes into checkpoint"},
 	{session.ErrNoID, "IDs are in the answers of recall"},
+	{records.ErrNone, "numbers of records are in the answers of recall"},
 }
 
 // kinds of errors; of several that fit, the first one counts.

@@ -29,10 +29,20 @@ func (c *checkpointCommand) preview(ctx context.Context, app *App, w *workspace.
 	for _, warning := range p.Warnings {
 		app.Warn(warning)
 	}
-	if c.json {
-		return result.Write(app.Stdout, previewOf(p))
+	kept, err := w.CountRecords()
+	if err != nil {
+		return err
 	}
-	_, err = io.WriteString(app.Stdout, previewText(p))
+	if c.json {
+		out := previewOf(p)
+		out.Records = kept
+		return result.Write(app.Stdout, out)
+	}
+	text := previewText(p)
+	if kept > 0 {
+		text += fmt.Sprintf("%s of what commands printed: kept in this clone, and never shared\n", plural(kept, "record"))
+	}
+	_, err = io.WriteString(app.Stdout, text)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,14 +12,19 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // saveCommand stores a memory: `git rekal save --title "Leeway" "Tokens have 30 s of leeway."`.
-type saveCommand struct{ note capture.Note }
+type saveCommand struct {
+	note   capture.Note
+	record int
+	flags  *pflag.FlagSet
+}
 
 func saveEntry() entry {
 	return entry{
-		name: "save", usage: "save [--title T] [--source S] [TEXT|-]", short: "save a memory: what was learned or decided",
+		name: "save", usage: "save [--title T] [--source S] [--record N] [TEXT|-]", short: "save a memory: what was learned or decided",
 		long: `
 Saves a text as a memory, which recall finds at once, beside sessions, and which is shared as they are.
 It goes into your own ledger, through the same redaction. Without TEXT, or with "-", the text is read from
@@ -26,7 +32,8 @@ stdin. Prints the memory as JSON on one line. What you saved before, word by wor
 is not stored again: the answer names it, with "existing".
 
   git rekal save --title "Leeway of tokens" "Tokens have 30 s of leeway, because clocks differ."
-  git rekal save --title "Release steps" - < notes.md`,
+  git rekal save --title "Release steps" - < notes.md
+  git rekal save --record 42 --title "How the first migration failed"`,
 		make: func() command { return &saveCommand{} },
 	}
 }
@@ -34,10 +41,18 @@ is not stored again: the answer names it, with "existing".
 func (c *saveCommand) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.note.Title, "title", "", "one line of at most 200 characters; it weighs more than the text (default: the text's first line)")
 	fs.StringVar(&c.note.Source, "source", "manual", "who or what it is from")
+	fs.IntVar(&c.record, "record", 0, "what a command printed, by the number `N` of its record")
+	c.flags = fs
 }
 
 // validate leaves an empty text to be read from stdin.
 func (c *saveCommand) validate(args []string) error {
+	if c.flags.Changed("record") {
+		if c.record < 1 {
+			return errors.New("--record needs the number of a record")
+		}
+		return noArgs(args)
+	}
 	if len(args) == 0 || len(args) == 1 && args[0] == "-" {
 		return nil
 	}
@@ -53,6 +68,11 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	if c.record > 0 {
+		if err := c.from(w); err != nil {
+			return err
+		}
+	}
 	if c.note.Content == "" {
 		// What is longer is refused, so no more of it has to be here.
 		text, err := io.ReadAll(io.LimitReader(app.Stdin, capture.MaxContent+1))
@@ -71,4 +91,24 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 		app.say(fmt.Sprintf("redacted %s before storing", plural(n, "secret")))
 	}
 	return result.Write(app.Stdout, memory)
+}
+
+// from makes the memory of a record.
+func (c *saveCommand) from(w *workspace.Workspace) error {
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	r, err := store.Find(c.record)
+	if err != nil {
+		return err
+	}
+	c.note.Content = recordText(r)
+	if c.note.Title == "" {
+		c.note.Title = cmp.Or(r.Command, r.Instruction)
+	}
+	if !c.flags.Changed("source") {
+		c.note.Source = "record"
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -18,6 +19,7 @@ import (
 type scrubCommand struct {
 	pushed  bool
 	targets []ledger.Target
+	records []int
 }
 
 func scrubEntry() entry {
@@ -32,6 +34,7 @@ them: the branch, its reflog, the caches and the loose objects hold them no more
   SESSION:title  its title
   MEMORY         a memory: its text, title and source
   CHECKPOINT     a commit of your ledger: its subject, branch and files
+  N              a record of what a command printed, with its output, in this clone
 
 An ID may be cut to what is unique, at least 8 characters. A turn that was scrubbed keeps its place, and
 the transcript's copy of it, which stays where the agent keeps it, is not captured again. No merge brings
@@ -57,6 +60,10 @@ func (c *scrubCommand) validate(args []string) error {
 		return errors.New("give the ID of a session or memory, or a checkpoint")
 	}
 	for _, a := range args {
+		if n, ok := records.ParseID(a); ok {
+			c.records = append(c.records, n)
+			continue
+		}
 		t, err := ledger.ParseTarget(a)
 		if err != nil {
 			return err
@@ -67,6 +74,11 @@ func (c *scrubCommand) validate(args []string) error {
 }
 
 func (c *scrubCommand) run(ctx context.Context, app *App) error {
+	if len(c.records) > 0 {
+		if err := c.scrubRecords(ctx, app); err != nil || len(c.targets) == 0 {
+			return err
+		}
+	}
 	w, author, err := app.open(ctx)
 	if err != nil {
 		return err
@@ -77,6 +89,19 @@ func (c *scrubCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	return errors.Join(c.scrub(ctx, app, w, author), release())
+}
+
+func (c *scrubCommand) scrubRecords(ctx context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	n, err := w.ScrubRecords(ctx, c.records)
+	if n > 0 {
+		fmt.Fprintf(app.Stdout, "scrubbed %s\n", plural(n, "record"))
+	}
+	return err
 }
 
 func (c *scrubCommand) scrub(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {

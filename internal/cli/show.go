@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -46,21 +45,11 @@ func (c *showCommand) validate(args []string) error {
 	if err := noArgs(args[1:]); err != nil {
 		return err
 	}
-	id, err := recordID(args[0])
-	c.id = id
-	return err
-}
-
-// recordID reads the number of a record, as "42" or "[42]".
-func recordID(arg string) (int, error) {
-	if n := len(arg); n > 2 && arg[0] == '[' && arg[n-1] == ']' {
-		arg = arg[1 : n-1]
+	id, ok := records.ParseID(args[0])
+	if c.id = id; !ok {
+		return fmt.Errorf("%q is no number of a record", args[0])
 	}
-	id, err := strconv.Atoi(arg)
-	if err != nil || id < 1 || len(arg) > 9 {
-		return 0, fmt.Errorf("%q is no number of a record", arg)
-	}
-	return id, nil
+	return nil
 }
 
 func (c *showCommand) run(_ context.Context, app *App) error {

@@ -75,6 +75,22 @@ func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question, now time.Ti
 	return out, nil
 }
 
+// Named are the records with some numbers, whole, in that order; what there is not is left out.
+func (x *Index) Named(repo *git.Repo, ids []int, now time.Time) (out []result.Hit) {
+	fresh := newFreshness(repo)
+	defer fresh.close()
+	for _, id := range ids {
+		i := slices.IndexFunc(x.All, func(r records.Record) bool { return r.ID == id })
+		if i < 0 {
+			continue
+		}
+		hit := shape(found{Record: x.All[i]}, now)
+		hit.Freshness, hit.Snippet = fresh.of(x.All[i]), x.All[i].Text
+		out = append(out, hit)
+	}
+	return out
+}
+
 // passes reports whether the filters let a record pass.
 func (q Question) passes(r records.Record) bool {
 	return r.Hidden == q.Hidden && !r.At.Before(q.Since) && (q.Until.IsZero() || r.At.Before(q.Until)) &&

@@ -100,13 +100,14 @@ func Redact(ctx context.Context, with *redact.Redactor, r Record, raw io.Reader)
 	r.Files = kept
 	out := Redacted{record: r, places: places}
 	if raw != nil {
-		out.packed, err = pack(ctx, with, raw)
+		out.packed, places, err = pack(ctx, with, raw)
+		out.places = max(out.places, places) // the text is a part of it
 	}
 	return out, err
 }
 
 // pack redacts an output and compresses it, a chunk at a time; an empty one is nil.
-func pack(ctx context.Context, with *redact.Redactor, raw io.Reader) ([]byte, error) {
+func pack(ctx context.Context, with *redact.Redactor, raw io.Reader) (packed []byte, places int, err error) {
 	var out bytes.Buffer
 	buf := make([]byte, 0, chunk)
 	var w *zstd.Encoder
@@ -114,7 +115,7 @@ func pack(ctx context.Context, with *redact.Redactor, raw io.Reader) ([]byte, er
 		n, err := io.ReadFull(raw, buf[len(buf):chunk])
 		buf = buf[:len(buf)+n]
 		if done = err != nil; done && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, fmt.Errorf("records: read the output: %w", err)
+			return nil, 0, fmt.Errorf("records: read the output: %w", err)
 		}
 		if done && len(buf) == 0 {
 			break
@@ -123,25 +124,26 @@ func pack(ctx context.Context, with *redact.Redactor, raw io.Reader) ([]byte, er
 		if !done {
 			end = cutAt(buf)
 		}
-		clean, _, err := apply(ctx, with, []session.Memory{{Content: string(buf[:end])}})
+		clean, n, err := apply(ctx, with, []session.Memory{{Content: string(buf[:end])}})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
+		places += n
 		if w == nil {
 			if w, err = zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true)); err != nil {
-				return nil, fmt.Errorf("records: %w", err)
+				return nil, 0, fmt.Errorf("records: %w", err)
 			}
 		}
 		_, _ = io.WriteString(w, clean[0]) // into memory: it can't fail
 		buf = buf[:copy(buf, buf[end:])]
 	}
 	if w == nil {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("records: %w", err)
+		return nil, 0, fmt.Errorf("records: %w", err)
 	}
-	return out.Bytes(), nil
+	return out.Bytes(), places, nil
 }
 
 func apply(ctx context.Context, with *redact.Redactor, texts []session.Memory) (clean []string, places int, err error) {

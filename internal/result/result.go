@@ -311,6 +311,7 @@ type Preview struct {
 	Links    int              `json:"links,omitempty"`   // sessions tied to a commit without new turns
 	Bytes    int              `json:"bytes"`             // of what would be stored, before git compresses it
 	Skipped  int              `json:"skipped,omitempty"` // transcript lines that can't be read
+	Records  int              `json:"records,omitempty"` // of what commands printed: in this clone, and never shared
 	Store    []PreviewSession `json:"store"`
 	Redacted map[string]int   `json:"redacted"` // places, by rule
 	Findings []Finding        `json:"findings"`

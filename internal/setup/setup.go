@@ -217,7 +217,7 @@ func removeCache(path string) error {
 // SQL (with what lies beside them), those of past moments, the locks, the capture
 // cache, what is known of the embedding server, spilled data, and the record of what was made.
 func ourCache(name string) bool {
-	for _, own := range []string{"recall.db", "data.db", "index.db", "lock", "capture.cache", "edits", "embed.json", "made", "tmp", "at"} {
+	for _, own := range []string{"recall.db", "records.db", "data.db", "index.db", "lock", "capture.cache", "edits", "embed.json", "made", "tmp", "at"} {
 		if name == own || strings.HasPrefix(name, own+".") || strings.HasPrefix(name, own+"-") {
 			return true
 		}

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/recordindex"
+	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -82,7 +85,9 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 	if q.Purged {
 		q.Request.Purged = db.With
 	}
+	var numbers []int
 	if q.Names != nil {
+		numbers, q.Names = numbered(q.Names)
 		q.IDs, out.Failed = resolve(names, q.Names)
 	}
 	asOf := out.AsOf
@@ -97,6 +102,9 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 	}
 	out.AsOf = asOf
 	if err := w.AddRecords(ctx, q.Request, &out.Recall); err != nil {
+		return err
+	}
+	if err := w.addNumbered(numbers, out); err != nil {
 		return err
 	}
 	if q.Names != nil && !q.Purged {
@@ -119,6 +127,42 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 			out.Short[h.ID] = names.Short(h.ID)
 		}
 	}
+	return nil
+}
+
+// numbered parts the numbers of records from other names.
+func numbered(names []string) (numbers []int, rest []string) {
+	rest = []string{}
+	for _, name := range names {
+		if id, ok := records.ParseID(name); ok {
+			numbers = append(numbers, id)
+		} else {
+			rest = append(rest, name)
+		}
+	}
+	return numbers, rest
+}
+
+// addNumbered puts the records that were asked for by number in front.
+func (w *Workspace) addNumbered(numbers []int, out *Found) error {
+	if len(numbers) == 0 {
+		return nil
+	}
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	all, err := store.All()
+	if err != nil {
+		return err
+	}
+	hits := (&recordindex.Index{All: all}).Named(w.Repo, numbers, w.Now())
+	for _, n := range numbers {
+		if !slices.ContainsFunc(hits, func(h result.Hit) bool { return h.ID == strconv.Itoa(n) }) {
+			out.Failed = append(out.Failed, fmt.Errorf("%d: %w", n, records.ErrNone))
+		}
+	}
+	out.Results, out.Total = append(hits, out.Results...), out.Total+len(hits)
 	return nil
 }
 
@@ -152,6 +196,10 @@ func (w *Workspace) belowRoot(paths []string) []string {
 // read reads the texts of what was found.
 func (f *Found) read(ctx context.Context, index *db.DB, repo *git.Repo, q Question) error {
 	for _, h := range f.Results {
+		if h.Kind == recall.KindRecord { // its text is its snippet
+			f.Texts = append(f.Texts, Text{})
+			continue
+		}
 		at := 0
 		switch {
 		case q.Turn != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
@@ -83,6 +84,44 @@ type marking struct {
 }
 
 func (w *Workspace) mark(ctx context.Context, a Author, ids []string, how marking) (Marked, error) {
+	numbers, ids := numbered(ids)
+	out, err := w.markRecords(ctx, numbers, how)
+	if err != nil || len(ids) == 0 {
+		return out, err
+	}
+	more, err := w.markItems(ctx, a, ids, how)
+	return Marked{append(out.Done, more.Done...), append(out.Failed, more.Failed...), more.Others}, err
+}
+
+// markRecords marks records, in this clone alone: nobody else has them.
+func (w *Workspace) markRecords(ctx context.Context, numbers []int, how marking) (out Marked, err error) {
+	if len(numbers) == 0 {
+		return out, nil
+	}
+	store, err := w.Records()
+	if err != nil {
+		return out, err
+	}
+	var marked []int
+	for _, n := range numbers {
+		switch r, err := store.Find(n); {
+		case err != nil:
+			out.Failed = append(out.Failed, err)
+		case r.Hidden == how.purged:
+			not := map[bool]string{true: "is purged already", false: "is not purged"}[how.purged]
+			out.Failed = append(out.Failed, fmt.Errorf("%d: %s", n, not))
+		default:
+			marked = append(marked, n)
+			out.Done = append(out.Done, strconv.Itoa(n))
+		}
+	}
+	if len(marked) == 0 {
+		return out, nil
+	}
+	return out, store.Hide(ctx, marked, how.purged)
+}
+
+func (w *Workspace) markItems(ctx context.Context, a Author, ids []string, how marking) (Marked, error) {
 	c, err := w.Capturer(ctx, a)
 	if err != nil {
 		return Marked{}, err

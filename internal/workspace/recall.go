@@ -24,7 +24,7 @@ func (w *Workspace) AddRecords(ctx context.Context, req recall.Request, answer *
 	only := req.Kind == recall.KindRecord
 	switch {
 	case req.Kind != "" && !only, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.IDs != nil, len(req.Path) > 0,
-		!only && req.Query == "":
+		!only && req.Query == "" && req.Purged != db.Only:
 		return nil
 	}
 	store, err := w.Records()

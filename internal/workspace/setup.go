@@ -128,7 +128,7 @@ func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err erro
 		}
 	}
 	for _, dir := range dirs {
-		for _, name := range []string{"lock.writer", "lock.tables"} {
+		for _, name := range []string{"lock.writer", "lock.tables", "lock.records"} {
 			l, err := lock.Acquire(ctx, filepath.Join(dir, name), lock.ToWrite, cacheWait)
 			switch {
 			case err == nil:

@@ -28,7 +28,7 @@ func (a Answer) full(p *page) {
 		p.items++
 		kept := p.room - max(p.room/(len(a.Items)-i), min(p.room, leastShare))
 		p.room -= kept
-		if it.Kind == "memory" {
+		if it.Kind != "session" {
 			p.text(it.Text)
 		} else {
 			it.window(p)

@@ -195,14 +195,25 @@ func (it Item) signs() string {
 	if len(it.Matched) > 0 {
 		why = " | matched " + strings.Join(it.Matched, ",")
 	}
-	if it.Turn != nil && it.Kind != "memory" {
+	if it.Turn != nil && it.Kind == "session" {
 		why += " | turn " + strconv.Itoa(*it.Turn)
 	}
-	return it.kind() + why + it.marks()
+	return it.kind() + it.ran() + why + it.marks()
+}
+
+// ran is how a command of a record ended, and when.
+func (it Item) ran() (out string) {
+	if it.Exit != nil {
+		out = fmt.Sprintf(" | exit %d", *it.Exit)
+	}
+	if it.Age != "" {
+		out += " | captured " + it.Age
+	}
+	return out
 }
 
 // trust is of the signs what an item is and how far to trust it.
-func (it Item) trust() string { return it.kind() + it.marks() }
+func (it Item) trust() string { return it.kind() + it.ran() + it.marks() }
 
 func (it Item) kind() string {
 	if it.Freshness == "" || it.Kind == "memory" { // which names no files

@@ -1,0 +1,101 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/git-rekal/git-rekal/internal/recordindex"
+	"github.com/git-rekal/git-rekal/internal/records"
+)
+
+// ScrubRecords takes records and their outputs out for good, and tells how many there were.
+func (w *Workspace) ScrubRecords(ctx context.Context, numbers []int) (int, error) {
+	store, err := w.Records()
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range numbers {
+		if _, err := store.Find(n); err != nil {
+			return 0, err
+		}
+	}
+	n, err := store.Scrub(ctx, numbers)
+	return n, errors.Join(err, recordindex.Forget(w.RekalDir()))
+}
+
+// CountRecords tells how many records there are.
+func (w *Workspace) CountRecords() (int, error) {
+	store, err := w.Records()
+	if err != nil {
+		return 0, err
+	}
+	all, err := store.All()
+	return len(all), err
+}
+
+// RemoveRecords takes away all of them.
+func (w *Workspace) RemoveRecords() error {
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.Remove(), recordindex.Forget(w.RekalDir()))
+}
+
+// maxOutputs is how many bytes of outputs doctor looks at: redaction takes a second for ten million.
+const maxOutputs = 64 << 20
+
+// records says how many there are, and which hold what today's redaction takes out.
+func (d *doctor) records(ctx context.Context) {
+	store, err := d.Records()
+	if err != nil {
+		d.say("records", Wrong, "", "%v", err)
+		return
+	}
+	all, err := store.All()
+	if err != nil {
+		d.say("records", Wrong, "check who owns "+store.Dir, "%v", err)
+		return
+	}
+	looked, leaks := 0, 0
+	for i := len(all) - 1; i >= 0 && ctx.Err() == nil; i-- { // the latest first
+		n, err := d.leaks(ctx, store, all[i], looked < maxOutputs)
+		if err != nil {
+			d.say("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d can't be read: %v", all[i].ID, err)
+			continue
+		}
+		if looked += n.bytes; n.places > 0 {
+			leaks++
+			d.say("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d holds %s that today's redaction takes out", all[i].ID, plural(n.places, "place"))
+		}
+	}
+	switch {
+	case looked >= maxOutputs:
+		d.say("records", Note, "", "%s; of their outputs the latest %d MB were looked at", plural(len(all), "record"), maxOutputs>>20)
+	case leaks == 0:
+		d.say("records", Well, "", "%s of what commands printed", plural(len(all), "record"))
+	}
+}
+
+// looked is what doctor saw of one record.
+type looked struct{ places, bytes int }
+
+func (d *doctor) leaks(ctx context.Context, store records.Store, r records.Record, output bool) (out looked, err error) {
+	var raw io.Reader
+	if output {
+		text, err := store.Raw(r.ID)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, err
+		}
+		out.bytes, raw = len(text), bytes.NewReader(text)
+	}
+	conf := d.author.Config
+	conf.Exclude = nil // what the user leaves out from now on is no leak
+	clean, err := records.Redact(ctx, d.redactor(conf), r, raw)
+	out.places = clean.Places()
+	return out, err
+}
