@@ -53,13 +53,13 @@ func (s Store) Find(id int) (Record, error) {
 	return Record{}, fmt.Errorf("%d: %w", id, ErrNone)
 }
 
-// ParseID reads the number of a record, as "42" or "[42]". IDs of sessions and memories are longer.
+// ParseID reads the number of a record, as "42" or "[42]". IDs of sessions and memories begin with a zero.
 func ParseID(text string) (id int, ok bool) {
 	if n := len(text); n > 2 && text[0] == '[' && text[n-1] == ']' {
 		text = text[1 : n-1]
 	}
 	id, err := strconv.Atoi(text)
-	return id, err == nil && id > 0 && len(text) < 8 && text[0] != '+'
+	return id, err == nil && id > 0 && len(text) < 8 && text[0] > '0'
 }
 
 // Raw returns the redacted output of a record; fs.ErrNotExist where it is not kept any more.
