@@ -52,7 +52,7 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 func (c *compiler) placed(numbers int, rest string, s scanned) kind {
 	rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(rest, " "), "- "), " ")
 	switch {
-	case starts(rest, "note:"):
+	case starts(rest, "note:", "required from", "required by", "in instantiation"), strings.HasSuffix(rest, "required from here"):
 		return detail
 	case starts(rest, "warning"):
 		return warning

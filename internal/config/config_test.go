@@ -51,8 +51,8 @@ func TestRead(t *testing.T) {
 		err  string
 	}{
 		{name: "nothing said", want: config.Config{Enabled: true, Autopush: true}},
-		{name: "records", conf: "[rekal]\nrecords = off\n[rekal \"records\"]\ndays = 7\nsize = 1m\ntranscripts = no\n", want: config.Config{
-			Enabled: true, Autopush: true, Records: config.Records{Off: true, NoTranscripts: true, Days: 7, Size: 1 << 20},
+		{name: "records", conf: "[rekal]\nrecords = off\n[rekal \"records\"]\ndays = 7\nsize = 1m\n", want: config.Config{
+			Enabled: true, Autopush: true, Records: config.Records{Off: true, Days: 7, Size: 1 << 20},
 		}},
 		{name: "no number of days", conf: "[rekal \"records\"]\ndays = many\n", err: `config: rekal.records.days: "many" is no number of days`},
 		{name: "off", conf: "[rekal]\nenabled = no\n", want: config.Config{Autopush: true}},

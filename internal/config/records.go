@@ -7,24 +7,18 @@ import (
 
 // Records are the settings of what commands printed. The zero value is the default.
 type Records struct {
-	Off           bool  // rekal.records=false: nothing is kept
-	NoTranscripts bool  // rekal.records.transcripts=false: none are made of what agents ran
-	Days          int   // rekal.records.days: how long they are kept; 0 where nobody said
-	Size          int64 // rekal.records.size: how many bytes at most; 0 where nobody said
+	Off  bool  // rekal.records=false: nothing is kept
+	Days int   // rekal.records.days: how long they are kept; 0 where nobody said
+	Size int64 // rekal.records.size: how many bytes at most; 0 where nobody said
 }
 
 // read takes the settings in; fault makes the error of a value that says nothing sensible.
 func (r *Records) read(value func(string) (string, bool), fault func(key, v, what string) error) []error {
 	var wrong []error
-	for _, b := range []struct {
-		key string
-		off *bool
-	}{{"records", &r.Off}, {"records.transcripts", &r.NoTranscripts}} {
-		if v, ok := value(b.key); ok {
-			on, good := parseBool(v)
-			if *b.off = !on; !good {
-				wrong = append(wrong, fault(b.key, v, "is not a boolean"))
-			}
+	if v, ok := value("records"); ok {
+		on, good := parseBool(v)
+		if r.Off = !on; !good {
+			wrong = append(wrong, fault("records", v, "is not a boolean"))
 		}
 	}
 	if v, ok := value("records.days"); ok {

@@ -64,6 +64,10 @@ func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question, now time.Ti
 	fresh := newFreshness(repo)
 	defer fresh.close()
 	for _, f := range found {
+		if x.store.Load(&f.Record) != nil { // scrubbed just now
+			out.Total--
+			continue
+		}
 		hit := shape(f, now)
 		hit.Freshness = fresh.of(f.Record)
 		hit.Matched = f.matched(q.Words)
@@ -84,8 +88,12 @@ func (x *Index) Named(repo *git.Repo, ids []int, now time.Time) (out []result.Hi
 		if i < 0 {
 			continue
 		}
-		hit := shape(found{Record: x.All[i]}, now)
-		hit.Freshness, hit.Snippet = fresh.of(x.All[i]), x.All[i].Text
+		r := x.All[i]
+		if x.store.Load(&r) != nil { // scrubbed just now
+			continue
+		}
+		hit := shape(found{Record: r}, now)
+		hit.Freshness, hit.Snippet = fresh.of(r), r.Text
 		out = append(out, hit)
 	}
 	return out
@@ -228,8 +236,8 @@ func shape(f found, now time.Time) result.Hit {
 	r := f.Record
 	return result.Hit{
 		ID: strconv.Itoa(r.ID), Kind: Kind, Score: math.Round(f.score*1e4) / 1e4, Weak: f.weak,
-		Title: title(r), Snippet: beginning(r.Text), Instruction: r.Instruction, Command: r.Command, Exit: r.Exit, Session: r.Session, Turn: r.Turn,
-		Source: r.Source, Branch: r.Branch, CapturedAt: result.Time(r.At), Files: r.Paths[:min(len(r.Paths), 5)], FilesTotal: len(r.Paths), Purged: r.Hidden,
+		Title: title(r), Snippet: beginning(r.Text), Instruction: r.Instruction, Command: r.Command, Exit: r.Exit,
+		Branch: r.Branch, CapturedAt: result.Time(r.At), Files: r.Paths[:min(len(r.Paths), 5)], FilesTotal: len(r.Paths), Purged: r.Hidden,
 		Age: Ago(now.Sub(r.At)),
 	}
 }

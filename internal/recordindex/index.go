@@ -26,8 +26,15 @@ import (
 
 // Index is all records, and where they are searched. Close it.
 type Index struct {
-	All []records.Record // in their order
-	db  *db.DB           // nil: there is nothing to search
+	All   []records.Record // in their order, without texts
+	store records.Store
+	db    *db.DB // nil: there is nothing to search
+}
+
+// New is an Index that is never searched.
+func New(store records.Store) (*Index, error) {
+	all, err := store.All()
+	return &Index{All: all, store: store}, err
 }
 
 // file is the index within its folder, and patience how long somebody else may bring it up.
@@ -38,11 +45,10 @@ const (
 
 // Open reads the records and brings the index in dir up to them. What went wrong with the latter is told through warn.
 func Open(ctx context.Context, store records.Store, dir string, warn func(error)) (*Index, error) {
-	all, err := store.All()
-	if err != nil || len(all) == 0 {
-		return &Index{}, err
+	x, err := New(store)
+	if err != nil || len(x.All) == 0 {
+		return x, err
 	}
-	x := &Index{All: all}
 	path := filepath.Join(dir, file)
 	if err := x.catchUp(ctx, path, store.Now); err != nil {
 		warn(fmt.Errorf("records: the index is behind: %w", err))
@@ -126,7 +132,9 @@ func (x *Index) write(ctx context.Context, path string, behind, n int, now time.
 	var parts []session.Session
 	for _, r := range x.All {
 		if r.ID > behind {
-			parts = append(parts, sessionOf(r))
+			if x.store.Load(&r) == nil { // else it was scrubbed just now
+				parts = append(parts, sessionOf(r))
+			}
 		}
 	}
 	if err = search.Add(ctx, tx, parts, now); err == nil && behind == 0 {

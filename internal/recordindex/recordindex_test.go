@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -265,9 +266,8 @@ func TestQuestions(t *testing.T) {
 	w := newWorld(t)
 	names := map[int]string{}
 	for _, group := range []string{"seen", "held"} {
-		for _, r := range real(t, filepath.Join("..", "compress", "testdata", group)) {
-			name := group + "/" + r.Key
-			names[w.add(r)] = name
+		for name, r := range real(t, filepath.Join("..", "compress", "testdata", group)) {
+			names[w.add(r)] = group + "/" + name
 		}
 	}
 	questions, err := os.ReadFile(filepath.Join("testdata", "questions.tsv"))
@@ -299,39 +299,48 @@ func TestQuestions(t *testing.T) {
 }
 
 // real makes records of the outputs of real tools in a folder.
-func real(t *testing.T, dir string) (out []records.Record) {
+func real(t *testing.T, dir string) iter.Seq2[string, records.Record] {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no outputs", err)
 	}
-	for _, p := range paths {
-		var told struct {
-			Command string
-			Exit    int
+	return func(yield func(string, records.Record) bool) {
+		for _, p := range paths {
+			if !yield(strings.TrimSuffix(filepath.Base(p), ".json"), recorded(t, p)) {
+				return
+			}
 		}
-		raw, err := os.ReadFile(p)
-		if err != nil || json.Unmarshal(raw, &told) != nil {
-			t.Fatal(p, err)
-		}
-		f, err := os.Open(strings.TrimSuffix(p, ".json") + ".txt.gz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		small := compress.New(compress.Options{})
-		if _, err := io.Copy(small, z); err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
-		r := small.Close()
-		out = append(out, records.Record{
-			Key: strings.TrimSuffix(filepath.Base(p), ".json"), Command: told.Command, Exit: &told.Exit, Text: r.Text, Terms: r.Terms, Paths: r.Paths,
-			Tests: r.Tests, Failed: r.Failed, Errors: r.Errors,
-		})
 	}
-	return out
+}
+
+// recorded makes a record of one output.
+func recorded(t *testing.T, p string) records.Record {
+	t.Helper()
+	var told struct {
+		Command string
+		Exit    int
+	}
+	raw, err := os.ReadFile(p)
+	if err != nil || json.Unmarshal(raw, &told) != nil {
+		t.Fatal(p, err)
+	}
+	f, err := os.Open(strings.TrimSuffix(p, ".json") + ".txt.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := compress.New(compress.Options{})
+	if _, err := io.Copy(small, z); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	r := small.Close()
+	return records.Record{
+		Command: told.Command, Exit: &told.Exit, Text: r.Text, Terms: r.Terms, Paths: r.Paths,
+		Tests: r.Tests, Failed: r.Failed, Errors: r.Errors,
+	}
 }

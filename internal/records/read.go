@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// All returns the records in their order; those that are purged have Hidden set.
+// All returns the records in their order, without their texts (Load); those that are purged have Hidden set.
 func (s Store) All() ([]Record, error) {
 	var all []Record
 	hidden := map[int]bool{}
@@ -39,7 +39,7 @@ func (s Store) All() ([]Record, error) {
 	return all, nil
 }
 
-// Find returns a record, or ErrNone.
+// Find returns a record with its text, or ErrNone.
 func (s Store) Find(id int) (Record, error) {
 	all, err := s.All()
 	if err != nil {
@@ -47,7 +47,7 @@ func (s Store) Find(id int) (Record, error) {
 	}
 	for _, r := range all {
 		if r.ID == id {
-			return r, nil
+			return r, s.Load(&r)
 		}
 	}
 	return Record{}, fmt.Errorf("%d: %w", id, ErrNone)
@@ -134,9 +134,7 @@ func (s Store) rewrite(name string, ids []int) (gone int, err error) {
 	}
 	var kept []byte
 	for text := range strings.Lines(string(data)) {
-		drop := false
-		eachLine([]byte(text), func(l line) { drop = slices.Contains(ids, l.ID) })
-		if drop {
+		if l, ok := head([]byte(text)); ok && slices.Contains(ids, l.ID) {
 			gone++
 			continue
 		}

@@ -46,19 +46,24 @@ type Record struct {
 	Branch      string            `json:"branch,omitempty"`
 	Lines       int               `json:"lines"` // of the output
 	Bytes       int64             `json:"bytes"`
-	Shown       int               `json:"shown"` // lines of it in Text
-	Text        string            `json:"text"`  // the compressed output
-	Terms       []string          `json:"terms,omitempty"`
-	Paths       []string          `json:"paths,omitempty"`  // files that Text names, from the work tree's root where they are below it
-	Files       map[string]string `json:"files,omitempty"`  // of Paths those that lay there: the blob
+	Shown       int               `json:"shown"`            // lines of it in Text
+	Tests       bool              `json:"tests,omitempty"`  // it was a run of tests
 	Failed      int               `json:"failed,omitempty"` // failing tests
-	Errors      int               `json:"errors,omitempty"`
-	Tests       bool              `json:"tests,omitempty"`   // it was a run of tests
-	Session     string            `json:"session,omitempty"` // of a record from a transcript: who ran it
-	Turn        *int              `json:"turn,omitempty"`    // behind which turn
-	Source      string            `json:"source,omitempty"`  // which agent
-	Key         string            `json:"key,omitempty"`     // tells that a transcript's result is here already
-	Hidden      bool              `json:"-"`                 // purged
+	Errors      int               `json:"errors,omitempty"` // lines that are errors
+	Terms       []string          `json:"terms,omitempty"`
+	Paths       []string          `json:"paths,omitempty"` // files that Text names, from the work tree's root where they are below it
+	Files       map[string]string `json:"files,omitempty"` // of Paths those that lay there: the blob
+	Text        string            `json:"text"`            // the compressed output; last, so that it need not be read
+
+	Hidden bool  `json:"-"` // purged
+	at     place // of its line
+}
+
+// place is where a line stands.
+type place struct {
+	file string
+	from int64
+	size int
 }
 
 // Redacted is a record without its secrets, and its output. Only Redact makes one that says something.

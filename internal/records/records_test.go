@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -95,11 +96,11 @@ func TestAddAndFind(t *testing.T) {
 	}
 	got := must(t, s, in, "long output\n")
 	in.ID = 1
-	if diff := cmp.Diff(in, got); diff != "" {
+	if diff := cmp.Diff(in, got, cmpopts.IgnoreUnexported(records.Record{})); diff != "" {
 		t.Errorf("added (-want +got):\n%s", diff)
 	}
 	found, err := s.Find(1)
-	if diff := cmp.Diff(in, found); diff != "" || err != nil {
+	if diff := cmp.Diff(in, found, cmpopts.IgnoreUnexported(records.Record{})); diff != "" || err != nil {
 		t.Errorf("found %v (-want +got):\n%s", err, diff)
 	}
 	raw, err := s.Raw(1)

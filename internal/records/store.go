@@ -228,7 +228,7 @@ func number(name string) int {
 	return n
 }
 
-// scan reads all lines in their order. What can't be read is passed over.
+// scan reads all lines in their order, without texts. What can't be read is passed over.
 func (s Store) scan(each func(line)) error {
 	files, err := s.files()
 	for _, name := range files {
@@ -239,16 +239,44 @@ func (s Store) scan(each func(line)) error {
 		if data, err = os.ReadFile(filepath.Join(s.Dir, name)); errors.Is(err, fs.ErrNotExist) {
 			err = nil // retention was here
 		}
-		eachLine(data, each)
+		from := int64(0)
+		for text := range bytes.Lines(data) {
+			if l, ok := head(text); ok {
+				l.at = place{name, from, len(text)}
+				each(l)
+			}
+			from += int64(len(text))
+		}
 	}
 	return err
 }
 
-func eachLine(data []byte, each func(line)) {
-	for text := range bytes.Lines(data) {
-		var l line
-		if len(text) > 2 && json.Unmarshal(text, &l) == nil {
-			each(l)
+// head is a line without its text. Within a string of JSON no quote stands without a backslash, so what is looked for is the field.
+func head(text []byte) (l line, ok bool) {
+	if i := bytes.Index(text, []byte(`,"text":"`)); i >= 0 {
+		if !bytes.HasSuffix(text, []byte("\"}\n")) {
+			return l, false // torn
 		}
+		text = append(bytes.Clone(text[:i]), '}')
 	}
+	return l, len(text) > 2 && json.Unmarshal(text, &l) == nil
+}
+
+// Load reads a record's text.
+func (s Store) Load(r *Record) error {
+	f, err := os.Open(filepath.Join(s.Dir, r.at.file))
+	if err != nil {
+		return fmt.Errorf("records: %w", err)
+	}
+	defer f.Close()
+	text := make([]byte, r.at.size)
+	if _, err := f.ReadAt(text, r.at.from); err != nil {
+		return fmt.Errorf("records: read %d: %w", r.ID, err)
+	}
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil || l.ID != r.ID { // scrubbed meanwhile
+		return fmt.Errorf("records: %d: %w", r.ID, ErrNone)
+	}
+	r.Text = l.Text
+	return nil
 }

@@ -152,11 +152,11 @@ func (w *Workspace) addNumbered(numbers []int, out *Found) error {
 	if err != nil {
 		return err
 	}
-	all, err := store.All()
+	x, err := recordindex.New(store)
 	if err != nil {
 		return err
 	}
-	hits := (&recordindex.Index{All: all}).Named(w.Repo, numbers, w.Now())
+	hits := x.Named(w.Repo, numbers, w.Now())
 	for _, n := range numbers {
 		if !slices.ContainsFunc(hits, func(h result.Hit) bool { return h.ID == strconv.Itoa(n) }) {
 			out.Failed = append(out.Failed, fmt.Errorf("%d: %w", n, records.ErrNone))

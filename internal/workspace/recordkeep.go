@@ -93,6 +93,9 @@ func (d *doctor) leaks(ctx context.Context, store records.Store, r records.Recor
 		}
 		out.bytes, raw = len(text), bytes.NewReader(text)
 	}
+	if err := store.Load(&r); err != nil {
+		return out, err
+	}
 	conf := d.author.Config
 	conf.Exclude = nil // what the user leaves out from now on is no leak
 	clean, err := records.Redact(ctx, d.redactor(conf), r, raw)
