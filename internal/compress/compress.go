@@ -108,45 +108,51 @@ func (c *Compressor) Write(p []byte) (int, error) {
 func (c *Compressor) line(text string) {
 	s := scan(text, &c.asked)
 	s.owner = c.lines.owner
-	if c.like.times > 1 && c.like.shape == s.shape && c.like.says == s.says && s.owner == "" {
-		c.keep.add(text, plain, s)
+	if is, ok := c.like.known(s); ok {
+		c.keep.add(text, is, s)
 		return
 	}
-	is, ok := c.ask(text, s)
-	if !ok {
+	is, by := c.ask(text, s)
+	if by < 0 {
 		is = general(text, s)
 	}
-	c.like.note(s, !ok && is == plain)
+	c.like.note(s, is, by)
 	c.keep.add(text, is, s)
 }
 
-// ask asks the tools whose line it is.
-func (c *Compressor) ask(text string, s scanned) (kind, bool) {
-	for _, t := range c.tools {
+// ask asks the tools whose line it is, and tells which one said so; -1 for none.
+func (c *Compressor) ask(text string, s scanned) (is kind, by int) {
+	for i, t := range c.tools {
 		if is, ok := t.line(text, s, &c.keep); ok {
 			_, ofTests := t.(tester)
 			c.keep.tests = c.keep.tests || ofTests && (is == failure || is == total)
-			return is, true
+			return is, i
 		}
 	}
-	return plain, false
+	return plain, -1
 }
 
-// like is the lines before this one that no tool knew and that say nothing: of one shape, the third need not be asked of, since
-// whatever a tool waited for, it does not wait for that.
+// like is lines of one shape that follow each other and say nothing. The third need not be asked of: whatever a tool waited for, it
+// does not wait for that. goTest, the first of the tools, holds each line.
 type like struct {
 	scanned
+	is    kind
+	by    int
 	times int
 }
 
-func (l *like) note(s scanned, nothing bool) {
+func (l *like) known(s scanned) (kind, bool) {
+	return l.is, l.times > 1 && l.shape == s.shape && l.says == s.says && s.owner == ""
+}
+
+func (l *like) note(s scanned, is kind, by int) {
 	switch {
-	case !nothing:
+	case is > noise || by == 0:
 		l.times = 0
-	case l.times > 0 && l.shape == s.shape && l.says == s.says:
+	case l.times > 0 && l.shape == s.shape && l.says == s.says && l.is == is && l.by == by:
 		l.times++
 	default:
-		l.scanned, l.times = s, 1
+		*l = like{s, is, by, 1}
 	}
 }
 

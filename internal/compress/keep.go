@@ -199,11 +199,15 @@ func (k *keeper) group(e entry, is kind, shape uint64) {
 
 // fold keeps of a line what differs from the first of its group.
 func (k *keeper) fold(g *group, text string, sum uint64) {
+	if len(g.texts) > maxGroups || k.bytes == maxBytes {
+		return
+	}
 	differs := difference(g.members[0].text, text)
 	if k.heading != nil && k.heading != g.members[0].heading {
 		differs = strings.TrimSpace(k.heading.text) + " " + differs
 	}
-	if len(g.texts) > maxGroups || !k.fits(differs) {
+	if !k.fits(differs) {
+		k.bytes = maxBytes // there will hardly be room for another
 		return
 	}
 	g.texts[sum] = true
