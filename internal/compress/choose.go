@@ -333,7 +333,7 @@ func cut(text string) string {
 	return string([]rune(text)[:longestShown]) + "…"
 }
 
-// count is "1 line", "1,204 lines".
+// Count is a number of things as a person reads it: "1 line", "1,204 lines".
 func Count(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

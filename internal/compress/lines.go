@@ -85,10 +85,10 @@ func (r *lineReader) emit(raw []byte, line func(string)) {
 // others say in their text.
 func event(text string) (out, owner string, ok bool) {
 	e := gjson.GetMany(text, "Action", "Output", "Package", "Test")
-	switch action := e[0].Str; {
-	case action == "output" || action == "build-output":
+	switch e[0].Str {
+	case "output", "build-output":
 		return strings.TrimRight(clean([]byte(e[1].Str)), "\n"), e[2].Str + "/" + e[3].Str, true
-	case action == "start" || action == "run" || action == "pass" || action == "fail" || action == "skip" || action == "pause" || action == "cont" || action == "bench" || action == "build-fail":
+	case "start", "run", "pass", "fail", "skip", "pause", "cont", "bench", "build-fail":
 		return "", "", false
 	}
 	return text, "", true

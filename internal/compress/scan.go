@@ -121,14 +121,13 @@ func classTable() (t [256]uint8) {
 func scan(text string, asked *words) (s scanned) {
 	s.shape = hashStart
 	for i := 0; i < len(text); {
-		kind := classes[text[i]]
-		switch {
-		case kind == isSpace:
+		switch classes[text[i]] {
+		case isSpace:
 			for i < len(text) && classes[text[i]] == isSpace {
 				i++
 			}
 			s.shape = (s.shape ^ ' ') * hashPrime
-		case kind == 0:
+		case 0:
 			s.shape = (s.shape ^ uint64(text[i])) * hashPrime
 			i++
 		default:

@@ -337,7 +337,9 @@ func recorded(t *testing.T, p string) records.Record {
 	if _, err := io.Copy(small, z); err != nil {
 		t.Fatal(err)
 	}
-	f.Close()
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 	r := small.Close()
 	return records.Record{
 		Command: told.Command, Exit: &told.Exit, Text: r.Text, Terms: r.Terms, Paths: r.Paths,

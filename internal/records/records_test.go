@@ -233,8 +233,9 @@ func TestTorn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = f.WriteString(`{"id":2,"comm`)
-	f.Close()
+	if _, err := f.WriteString(`{"id":2,"comm`); err != nil || f.Close() != nil {
+		t.Fatal(err)
+	}
 	if err := os.Remove(filepath.Join(dir, "counter")); err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,13 @@ func (s Store) AddAll(ctx context.Context, all []Redacted) ([]Record, error) {
 			text = append(append(text, line...), '\n')
 			out = append(out, r.record)
 		}
-		return s.append(text)
+		if err := s.append(text); err != nil {
+			return err
+		}
+		if fresh, err := s.fresh(); fresh || id/retainEach != (id+len(all))/retainEach || err != nil {
+			_ = s.retain() // what can't be removed now can be later
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("records: %w", err)
@@ -86,7 +92,20 @@ func (s Store) AddAll(ctx context.Context, all []Redacted) ([]Record, error) {
 	return out, nil
 }
 
-// writing does something as the only one who writes, and applies retention behind it.
+// retainEach is after how many records retention looks, besides when a file was begun.
+const retainEach = 16
+
+// fresh reports whether the file that is appended to was just begun.
+func (s Store) fresh() (bool, error) {
+	path, err := s.today()
+	if err != nil {
+		return false, err
+	}
+	info, err := os.Stat(path)
+	return err != nil || info.Size() < 4096, nil //nolint:nilerr // the next one will be
+}
+
+// writing does something as the only one who writes.
 func (s Store) writing(ctx context.Context, do func() error) error {
 	if err := os.MkdirAll(filepath.Join(s.Dir, "raw"), 0o700); err != nil {
 		return err
@@ -95,11 +114,7 @@ func (s Store) writing(ctx context.Context, do func() error) error {
 	if err != nil {
 		return err
 	}
-	err = do()
-	if err == nil {
-		_ = s.retain() // what can't be removed now can be later
-	}
-	return errors.Join(err, l.Release())
+	return errors.Join(do(), l.Release())
 }
 
 // last is the ID that was given last: the counter's, or where that is gone, the largest that stands anywhere.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -199,7 +200,7 @@ func TestNobodyReads(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "y\n" || err != nil {
 		t.Fatal(line, err)
 	}
-	out.Close()
+	_ = out.Close() // from now on nobody reads
 	if got := code(cmd.Wait()); got != 128+13 {
 		t.Errorf("status %d", got)
 	}
@@ -262,7 +263,7 @@ func terminal(t *testing.T, cmd *exec.Cmd) *os.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { tty.Close() })
+	t.Cleanup(func() { _ = tty.Close() })
 	return tty
 }
 
@@ -320,7 +321,7 @@ func TestCtrlZ(t *testing.T) {
 	}
 	cmd := running(t)
 	shell := exec.Command(bash, "--norc", "--noprofile", "--noediting", "-i")
-	shell.Env = append(cmd.Env, "PS1=$ ")
+	shell.Env = slices.Concat(cmd.Env, []string{"PS1=$ "})
 	tty := terminal(t, shell)
 	_, _ = fmt.Fprintf(tty, "%s sh -c 'echo rea''dy; sleep 0.3; echo on''ward'\n", os.Args[0])
 	until(t, tty, "ready")
