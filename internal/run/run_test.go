@@ -283,11 +283,12 @@ func until(t *testing.T, tty io.Reader, want string) string {
 }
 
 func TestTerminal(t *testing.T) {
-	cmd := running(t, "sh", "-c", "test -t 0 && test -t 1 && test -t 2 && echo a terminal; stty size <&1; trap 'stty size <&1; exit 5' WINCH; echo ready; while :; do sleep 0.02; done")
+	cmd := running(t, "sh", "-c", `test -t 0 && test -t 1 && test -t 2 && echo a terminal; stty size <&1; exec 3<&1; trap 's=$(stty size <&3); echo $s; test "$s" = "20 60" && exit 5' WINCH; echo ready; while :; do sleep 0.02; done`)
 	tty := terminal(t, cmd)
 	if got := until(t, tty, "ready"); !strings.HasPrefix(got, "a terminal\r\n30 100\r\nready") {
 		t.Errorf("printed %q", got)
 	}
+	// The terminal tells it at once, and we once more when its own has that size.
 	if err := pty.Setsize(tty, &pty.Winsize{Rows: 20, Cols: 60}); err != nil {
 		t.Fatal(err)
 	}
