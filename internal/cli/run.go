@@ -76,13 +76,13 @@ func (c *runCommand) run(ctx context.Context, app *App) error {
 	live := c.full || unkept != nil || stdout != nil && run.IsTerminal(stdout)
 	stdin, _ := app.Stdin.(*os.File)
 	stderr, _ := app.Stderr.(*os.File)
-	small, raw := compress.New(c.opt), &records.Spool{}
+	small, raw := &sheltered{c: compress.New(c.opt)}, &records.Spool{}
 	done := run.Run(run.Command{
 		Args: c.args, Dir: app.Dir, Env: app.Env, Stdin: stdin, Stdout: app.Stdout, Stderr: app.Stderr,
 		Show: func(s run.Stream) bool { return live || s == run.Err && stderr != nil && run.IsTerminal(stderr) },
 		Hear: func(p []byte) {
 			_, _ = raw.Write(p)
-			_, _ = small.Write(p)
+			small.do(func(c *compress.Compressor) { _, _ = c.Write(p) })
 		},
 	})
 	if done.Failed != nil {
@@ -95,9 +95,33 @@ func (c *runCommand) run(ctx context.Context, app *App) error {
 	if unkept != nil {
 		app.unkept(unkept)
 	} else {
-		c.keep(ctx, app, keeper, done.Status, small.Close(), raw, live)
+		var r compress.Result
+		if small.do(func(c *compress.Compressor) { r = c.Close() }); small.broken {
+			app.say("run: nothing was kept: the output could not be read")
+			printAll(app.Stdout, raw, r, live)
+			return exitOf(done.Status)
+		}
+		c.keep(ctx, app, keeper, done.Status, r, raw, live)
 	}
 	return exitOf(done.Status)
+}
+
+// sheltered is a compressor that may fail as it likes: the output is not its to lose.
+type sheltered struct {
+	c      *compress.Compressor
+	broken bool
+}
+
+func (g *sheltered) do(what func(*compress.Compressor)) {
+	if g.broken {
+		return
+	}
+	defer func() {
+		if recover() != nil {
+			g.broken = true
+		}
+	}()
+	what(g.c)
 }
 
 // exitOf is the error that makes us exit as the command did; nil for 0.
@@ -113,9 +137,7 @@ func (c *runCommand) keep(ctx context.Context, app *App, keeper workspace.Keeper
 	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, run.Quote(c.args), &status), raw.Reader())
 	if err != nil {
 		app.say(fmt.Sprintf("run: nothing was kept: %v", err))
-		if !seen {
-			printAll(app.Stdout, raw, r)
-		}
+		printAll(app.Stdout, raw, r, seen)
 		return
 	}
 	if secrets > 0 {
@@ -130,8 +152,11 @@ func (c *runCommand) keep(ctx context.Context, app *App, keeper workspace.Keeper
 }
 
 // printAll prints an output that is kept nowhere: all of it while it is here, else what matters.
-func printAll(out io.Writer, raw *records.Spool, r compress.Result) {
-	if raw.Lost() > 0 {
+func printAll(out io.Writer, raw *records.Spool, r compress.Result, seen bool) {
+	if seen {
+		return
+	}
+	if raw.Lost() > 0 && r.Text != "" {
 		_, _ = io.WriteString(out, r.Text) // nobody is left to tell
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -91,7 +92,7 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		if err != nil {
 			return "", err
 		}
-		return in.show(found)
+		return in.show(found, w.Now())
 	})
 	return out, nil, err
 }
@@ -194,7 +195,7 @@ func (in recallInput) question() workspace.Question {
 const around = 15
 
 // show prints what was found.
-func (in recallInput) show(found workspace.Found) (string, error) {
+func (in recallInput) show(found workspace.Found, now time.Time) (string, error) {
 	if len(found.Results) == 0 {
 		lines := append([]string{in.nothing()}, reasons("", slices.DeleteFunc(found.Failed, unknown))...)
 		return "", answer(strings.Join(lines, "\n"))
@@ -212,6 +213,9 @@ func (in recallInput) show(found workspace.Found) (string, error) {
 		item := view.Item{Hit: h, Short: found.Short[h.ID]}
 		if h.Kind == recall.KindRecord {
 			item.Text = h.Snippet
+			if at, err := time.Parse(time.RFC3339, h.CapturedAt); err == nil {
+				item.Age = view.Ago(now.Sub(at))
+			}
 		}
 		if len(found.Texts) > 0 {
 			item.Read(found.Texts[i].Session, found.Texts[i].Memory, found.Texts[i].Turn)

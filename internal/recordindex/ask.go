@@ -45,7 +45,7 @@ type Answer struct {
 const maxText = 1200
 
 // Ask answers a question.
-func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question, now time.Time) (Answer, error) {
+func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question) (Answer, error) {
 	var out Answer
 	passing := map[int]records.Record{}
 	for _, r := range x.All {
@@ -68,7 +68,7 @@ func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question, now time.Ti
 			out.Total--
 			continue
 		}
-		hit := shape(f, now)
+		hit := shape(f)
 		hit.Freshness = fresh.of(f.Record)
 		hit.Matched = f.matched(q.Words)
 		if len(found) == 1 {
@@ -80,7 +80,7 @@ func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question, now time.Ti
 }
 
 // Named are the records with some numbers, whole, in that order; what there is not is left out.
-func (x *Index) Named(repo *git.Repo, ids []int, now time.Time) (out []result.Hit) {
+func (x *Index) Named(repo *git.Repo, ids []int) (out []result.Hit) {
 	fresh := newFreshness(repo)
 	defer fresh.close()
 	for _, id := range ids {
@@ -92,7 +92,7 @@ func (x *Index) Named(repo *git.Repo, ids []int, now time.Time) (out []result.Hi
 		if x.store.Load(&r) != nil { // scrubbed just now
 			continue
 		}
-		hit := shape(found{Record: r}, now)
+		hit := shape(found{Record: r})
 		hit.Freshness, hit.Snippet = fresh.of(r), r.Text
 		out = append(out, hit)
 	}
@@ -232,13 +232,12 @@ func (f found) matched(words string) (out []string) {
 }
 
 // shape is a record as a result.
-func shape(f found, now time.Time) result.Hit {
+func shape(f found) result.Hit {
 	r := f.Record
 	return result.Hit{
 		ID: strconv.Itoa(r.ID), Kind: Kind, Score: math.Round(f.score*1e4) / 1e4, Weak: f.weak,
 		Title: title(r), Snippet: beginning(r.Text), Instruction: r.Instruction, Command: r.Command, Exit: r.Exit,
 		Branch: r.Branch, CapturedAt: result.Time(r.At), Files: r.Paths[:min(len(r.Paths), 5)], FilesTotal: len(r.Paths), Purged: r.Hidden,
-		Age: Ago(now.Sub(r.At)),
 	}
 }
 
@@ -261,22 +260,6 @@ func beginning(text string) string {
 		cut = cut[:i+1]
 	}
 	return cut + "…"
-}
-
-// Ago is how long ago something was, for a person: "3 minutes ago".
-func Ago(d time.Duration) string {
-	for _, u := range []struct {
-		name string
-		size time.Duration
-	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
-		if n := int(d / u.size); n > 0 {
-			if n > 1 {
-				u.name += "s"
-			}
-			return fmt.Sprintf("%d %s ago", n, u.name)
-		}
-	}
-	return "just now"
 }
 
 // freshness compares what lay in files when a command had ended with what lies there now.

@@ -152,6 +152,9 @@ func pack(ctx context.Context, with *redact.Redactor, raw io.Reader) (packed []b
 }
 
 func apply(ctx context.Context, with *redact.Redactor, texts []session.Memory) (clean []string, places int, err error) {
+	for i := range texts {
+		texts[i].Content = with.ExcludeLines(texts[i].Content)
+	}
 	entry, report, err := with.Apply(ctx, session.Entry{Memories: texts})
 	if err != nil {
 		return nil, 0, fmt.Errorf("records: %w", err)

@@ -318,3 +318,20 @@ func TestHideAndScrub(t *testing.T) {
 		t.Errorf("the folder: %v", err)
 	}
 }
+
+// TestExcluded leaves out the lines that name an excluded path, and nothing else of an output.
+func TestExcluded(t *testing.T) {
+	with := redact.With(redact.Settings{Exclude: []string{"secret/**"}})
+	clean, err := records.Redact(t.Context(), with, records.Record{Text: "a.go:1: no\nsecret/plan.md:1: yes\nb.go:2: no\n"}, strings.NewReader("one\ncat secret/plan.md\ntwo\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := store(t.TempDir())
+	r, err := s.Add(t.Context(), clean)
+	if err != nil || r.Text != "a.go:1: no\n[excluded]\nb.go:2: no\n" {
+		t.Errorf("%q, %v", r.Text, err)
+	}
+	if raw, err := s.Raw(r.ID); string(raw) != "one\n[excluded]\ntwo\n" {
+		t.Errorf("%q, %v", raw, err)
+	}
+}

@@ -132,3 +132,17 @@ func (x excluder) drop(e *session.Entry) int {
 	}
 	return n
 }
+
+// ExcludeLines replaces each line of a text that names an excluded path: of the output of a command the rest may stay.
+func (r *Redactor) ExcludeLines(text string) string {
+	if len(r.exclude.globs) == 0 || !r.exclude.names(text) {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if r.exclude.names(l) {
+			lines[i] = Excluded
+		}
+	}
+	return strings.Join(lines, "\n")
+}

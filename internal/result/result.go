@@ -129,7 +129,6 @@ type Hit struct {
 	Instruction string `json:"instruction,omitempty"` // what its reader looked for
 	Command     string `json:"command,omitempty"`
 	Exit        *int   `json:"exit,omitempty"`    // its status; absent where nobody said
-	Age         string `json:"-"`                 // "3 minutes ago"
 
 	Explains *Explains `json:"explains,omitempty"` // of git rekal why; of --commit only how many lines
 }

@@ -41,7 +41,7 @@ func TestWrite(t *testing.T) {
 			},
 			`{"schema":1,"query":"<a> & \"b\"","filters":{"file":"x.go"},"total":7,"results":[{"id":"id","kind":"session","score":1.5,"matched":["content"],"title":"t","snippet":"s","turn":0,"role":"human","author":"a@b.c","actor":"human","source":"claude-code","branch":"main","last_turn_at":"2026-11-20T10:00:00Z","captured_at":"2026-11-20T11:00:00Z","commits":["3f2a111"],"checkpoint":"cp","turns":2,"tool_calls":0,"files":["x.go"],"files_total":1}]}`,
 		},
-		{"a memory among hits", result.Hit{ID: "id", Kind: "memory", Purged: true}, `{"id":"id","kind":"memory","actor":"","source":"","captured_at":"","purged":true}`},
+		{"a memory among hits", result.Hit{ID: "id", Kind: "memory", Purged: true}, `{"id":"id","kind":"memory","captured_at":"","purged":true}`},
 		{
 			"a memory",
 			result.Memory{Schema: 1, ID: "id", Kind: "memory", Title: "t", Content: "c", Author: "a", Actor: "human", Source: "s", CapturedAt: "w", Existing: true},

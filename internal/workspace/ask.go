@@ -156,7 +156,7 @@ func (w *Workspace) addNumbered(numbers []int, out *Found) error {
 	if err != nil {
 		return err
 	}
-	hits := x.Named(w.Repo, numbers, w.Now())
+	hits := x.Named(w.Repo, numbers)
 	for _, n := range numbers {
 		if !slices.ContainsFunc(hits, func(h result.Hit) bool { return h.ID == strconv.Itoa(n) }) {
 			out.Failed = append(out.Failed, fmt.Errorf("%d: %w", n, records.ErrNone))

@@ -36,7 +36,7 @@ func (w *Workspace) AddRecords(ctx context.Context, req recall.Request, answer *
 		return err
 	}
 	q := recordQuestion(req, answer)
-	found, err := x.Ask(ctx, w.Repo, q, w.Now())
+	found, err := x.Ask(ctx, w.Repo, q)
 	if err = errors.Join(err, x.Close()); err != nil {
 		return fmt.Errorf("records: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -55,7 +54,7 @@ type Keeper struct {
 func (w *Workspace) Keeper(ctx context.Context) Keeper {
 	k := Keeper{w, sync.OnceValue(func() *redact.Redactor {
 		conf, _ := w.settings()
-		r := w.redactor(config.Config{Git: conf.Git, Allow: conf.Allow})
+		r := w.redactor(conf)
 		_, _, _ = r.Apply(ctx, session.Entry{Subject: "token"}) // it is only warmed up
 		return r
 	})}

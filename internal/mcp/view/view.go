@@ -46,7 +46,8 @@ func (d Detail) Snippet() int {
 type Item struct {
 	result.Hit
 	Short   string // the shortest beginning of its ID that means it alone
-	Text    string // of a memory
+	Text    string // of a memory or record
+	Age     string // of a record: "3 minutes ago"
 	Turns   []result.Turn
 	At      int           // index of the turn around which a session is shown
 	Total   int           // how many turns it has
