@@ -334,3 +334,57 @@ func processor() time.Duration {
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
+
+// TestForms holds what tools print that could not be run here, in the forms that their documentation and issues show.
+func TestForms(t *testing.T) {
+	filler := func(format string) string {
+		var b strings.Builder
+		for i := range 400 {
+			fmt.Fprintf(&b, format+"\n", i)
+		}
+		return b.String()
+	}
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"docker, plain": {
+			filler("#9 %d.2 fetching layer") + "#12 [build 3/4] RUN make\n#12 4.1 main.c:7:3: error: expected ';'\n#12 ERROR: process \"/bin/sh -c make\" did not complete successfully: exit code: 2\n------\n > [build 3/4] RUN make:\n" +
+				"4.1 main.c:7:3: error: expected ';'\n------\nDockerfile:9\n--------------------\n   8 |     COPY . .\n   9 | >>> RUN make\n--------------------\nERROR: failed to solve: process \"/bin/sh -c make\" did not complete successfully: exit code: 2\n",
+			[]string{"main.c:7:3: error: expected ';'", "#12 ERROR: process", "> [build 3/4] RUN make:", "Dockerfile:9", "   9 | >>> RUN make", "ERROR: failed to solve"},
+		},
+		"docker, in lines": {
+			filler(" => => transferring context: %d kB") + " => ERROR [2/3] RUN npm ci                  3.1s\nfailed to solve: process \"/bin/sh -c npm ci\" did not complete successfully: exit code: 1\n",
+			[]string{" => ERROR [2/3] RUN npm ci", "failed to solve: process"},
+		},
+		"terraform": {
+			filler("module.net.aws_subnet.a[%d]: Refreshing state... [id=subnet-0]") + "  # aws_instance.web will be created\n  + resource \"aws_instance\" \"web\" {\nPlan: 1 to add, 0 to change, 0 to destroy.\n" +
+				"╷\n│ Error: Invalid reference\n│\n│   on main.tf line 14, in resource \"aws_instance\" \"web\":\n│   14:   ami = foo\n│\n│ A reference to a resource type must be followed by a name.\n╵\n",
+			[]string{"  # aws_instance.web will be created", "Plan: 1 to add, 0 to change, 0 to destroy.", "│ Error: Invalid reference", "│   on main.tf line 14", "│   14:   ami = foo"},
+		},
+		"yarn": {
+			"➤ YN0000: ┌ Resolution step\n➤ YN0061: │ request@npm:2.88.2 is deprecated\n" + filler("➤ YN0013: │ left-pad@npm:1.%d can't be found in the cache") +
+				"➤ YN0009: │ node-gyp@npm:1.0.0 couldn't be built successfully (exit code 1)\n➤ YN0000: └ Completed in 0s 644ms\n➤ YN0000: Failed with errors in 0s 700ms\n",
+			[]string{"request@npm:2.88.2 is deprecated", "node-gyp@npm:1.0.0 couldn't be built", "➤ YN0000: Failed with errors in 0s 700ms"},
+		},
+		"pnpm": {
+			filler("Progress: resolved %d, reused 0, downloaded 0, added 0") + " WARN  deprecated glob@7.2.3\n ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@9\n",
+			[]string{"deprecated glob@7.2.3", "ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@9"},
+		},
+		"a panic of Rust": {
+			filler("row %d is read") + "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds: the len is 3 but the index is 9\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",
+			[]string{"thread 'main' panicked at src/main.rs:4:5:", "index out of bounds: the len is 3"},
+		},
+	} {
+		r := compress.Text(tt.text, compress.Options{})
+		for _, want := range tt.want {
+			if !strings.Contains(r.Text, want) {
+				t.Errorf("%s: %q is lost in\n%s", name, want, r.Text)
+			}
+		}
+		if len(r.Text) > 2500 {
+			t.Errorf("%s: %d bytes are left", name, len(r.Text))
+		}
+		honest(t, name, tt.text, r.Text)
+	}
+}

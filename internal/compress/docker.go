@@ -3,17 +3,27 @@ package compress
 import "strings"
 
 // docker knows "docker build": the plain form of BuildKit, and the steps of the classic builder.
-type docker struct{ failed bool }
+type docker struct {
+	failed bool // in the output of the step that failed
+	shown  bool // behind its place in the Dockerfile
+}
 
 func (d *docker) line(text string, s scanned, _ *keeper) (kind, bool) {
 	switch {
 	case strings.HasPrefix(text, "ERROR: failed to "), strings.HasPrefix(text, "The command '"), strings.HasPrefix(text, "failed to solve"):
 		return fault, true
 	case strings.HasPrefix(text, "Dockerfile:") && digits(text[11:]) > 0:
+		d.shown = true
 		return fault, true
 	case strings.HasPrefix(text, " > [") && strings.HasSuffix(text, ":"):
 		d.failed = true
 		return fault, true
+	case strings.HasPrefix(text, " => ERROR "):
+		return fault, true
+	case starts(text, " => ", "[+] Building "):
+		return noise, true
+	case d.shown && strings.Contains(text, " | "):
+		return detail, true
 	case text == "------" || text == "--------------------":
 		d.failed = false
 		return noise, true
@@ -25,6 +35,7 @@ func (d *docker) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return noise, true
 	}
 	if text == "" || text[0] != '#' {
+		d.shown = false
 		return plain, false
 	}
 	rest, ok := step(text)

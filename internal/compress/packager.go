@@ -20,10 +20,27 @@ func (packager) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return total, true
 	case (text[0] == 'f' || digits(text) > 0) && strings.Contains(text, " vulnerabilit"), digits(text) > 0 && strings.Contains(text, " newly installed, "):
 		return total, true
-	case strings.HasPrefix(text, "error ") && s.says&saysZero == 0, strings.HasPrefix(text, "➤ YN") && strings.Contains(text, "Error"):
+	case strings.HasPrefix(text, "error ") && s.says&saysZero == 0:
 		return fault, true
-	case strings.HasPrefix(text, "➤ YN0013"), strings.HasPrefix(text, "➤ YN0019"):
-		return noise, true
+	case strings.HasPrefix(text, "➤ YN"):
+		return berry(text), true
 	}
 	return plain, false
+}
+
+// berry is what a line of yarn 2 and later is, by its code (yarnpkg.com/advanced/error-codes).
+func berry(text string) kind {
+	code, rest, _ := strings.Cut(strings.TrimPrefix(text, "➤ "), ": ")
+	switch code {
+	case "YN0000":
+		if starts(rest, "Done", "Failed") {
+			return total
+		}
+		return noise
+	case "YN0002", "YN0060", "YN0061", "YN0086":
+		return warning
+	case "YN0007", "YN0013", "YN0019", "YN0085":
+		return noise
+	}
+	return fault
 }
