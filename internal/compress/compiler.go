@@ -9,6 +9,10 @@ type compiler struct {
 	pack bool // behind "# package" of go build
 }
 
+func (c *compiler) wants(text string, s scanned) bool {
+	return c.open || c.pack || s.says&(saysPlace|saysError) != 0 || begins(text, "#mgnFCcM/[aIv ") || ends(text, ":.")
+}
+
 func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	if text == "" {
 		return plain, false

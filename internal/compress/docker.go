@@ -8,6 +8,10 @@ type docker struct {
 	shown  bool // behind its place in the Dockerfile
 }
 
+func (d *docker) wants(text string, _ scanned) bool {
+	return d.failed || d.shown || begins(text, "EfTD S-#[R")
+}
+
 func (d *docker) line(text string, s scanned, _ *keeper) (kind, bool) {
 	switch {
 	case strings.HasPrefix(text, "ERROR: failed to "), strings.HasPrefix(text, "The command '"), strings.HasPrefix(text, "failed to solve"):

@@ -5,6 +5,10 @@ import "strings"
 // eslint knows the stylish form, in which a file's name stands above its findings.
 type eslint struct{ file bool }
 
+func (e *eslint) wants(text string, s scanned) bool {
+	return e.file || text[0] == 0xe2 || strings.IndexByte(text, ' ') < 0
+}
+
 func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "":

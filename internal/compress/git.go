@@ -5,6 +5,10 @@ import "strings"
 // gitTool knows what git prints.
 type gitTool struct{ patch bool }
 
+func (g *gitTool) wants(text string, _ scanned) bool {
+	return g.patch || begins(text, "dCfe whrRUAOHYn\t0123456789")
+}
+
 func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "":

@@ -23,6 +23,10 @@ const (
 	heldAll   = 5000
 )
 
+func (g *goTest) wants(text string, s scanned) bool {
+	return g.test != "" || g.open || s.owner != "" || begins(text, "= -oP?Fp")
+}
+
 func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
 	switch {

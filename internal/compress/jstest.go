@@ -9,6 +9,10 @@ type jsTest struct {
 	at   bool // its place was seen
 }
 
+func (j *jsTest) wants(text string, _ scanned) bool {
+	return j.open || begins(text, " \xe2\xc3PFTSRD")
+}
+
 func (j *jsTest) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
 	switch {

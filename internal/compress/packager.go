@@ -5,6 +5,10 @@ import "strings"
 // packager knows npm, yarn, pnpm, pip and apt.
 type packager struct{}
 
+func (packager) wants(text string, _ scanned) bool {
+	return begins(text, "nEd WwPGHIUS(CDRBacruse\xe2f0123456789")
+}
+
 func (packager) line(text string, s scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "":

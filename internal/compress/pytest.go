@@ -8,6 +8,10 @@ type pytest struct {
 	said    bool // the first "E" line of this failure was seen
 }
 
+func (p *pytest) wants(text string, _ scanned) bool {
+	return p.section || begins(text, "=_FE!PSX") || ends(text, "]DLS")
+}
+
 func (p *pytest) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	if text == "" {
 		return detail, p.section

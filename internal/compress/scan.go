@@ -15,8 +15,10 @@ type signal uint8
 const (
 	saysError signal = 1 << iota
 	saysWarning
-	saysZero  // "0", "no", "without": what follows is not there
-	saysAsked // the instruction speaks of it
+	saysZero   // "0", "no", "without": what follows is not there
+	saysAsked  // the instruction speaks of it
+	saysThrown // a word ends with Error or Exception
+	saysPlace  // a file's name stands before a number: "a.go:12", "a.ts(3,4)"
 )
 
 // trouble are the words by which people and tools name it. Words that are parts of names (error_test.go) don't
@@ -128,6 +130,9 @@ func scan(text string, asked *words) (s scanned) {
 			}
 			s.shape = (s.shape ^ ' ') * hashPrime
 		case 0:
+			if i > 0 && i+1 < len(text) && (text[i] == ':' || text[i] == '(') && classes[text[i+1]] == isDigit && classes[text[i-1]]&(isLetter|isDigit) != 0 {
+				s.says |= saysPlace
+			}
 			s.shape = (s.shape ^ uint64(text[i])) * hashPrime
 			i++
 		default:
@@ -152,6 +157,9 @@ func (s *scanned) name(text string, asked *words) int {
 		h = (h ^ uint64(c|0x20)) * hashPrime
 		sum = (sum ^ uint64(c)) * hashPrime
 		n++
+	}
+	if last := text[n-1]; last == 'r' && strings.HasSuffix(text[:n], "Error") || last == 'n' && strings.HasSuffix(text[:n], "Exception") {
+		s.says |= saysThrown
 	}
 	if masked {
 		sum = (s.shape ^ '#') * hashPrime

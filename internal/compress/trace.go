@@ -19,6 +19,10 @@ const (
 	rust
 )
 
+func (t *trace) wants(text string, s scanned) bool {
+	return t.in != nowhere || s.says&saysThrown != 0 || begins(text, "T DpfrS[ugt")
+}
+
 func (t *trace) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "" && t.in != nowhere:

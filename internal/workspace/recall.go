@@ -20,7 +20,17 @@ import (
 const mostRecords = 100
 
 // AddRecords puts records into the answer to a request. A past moment has none, and neither has what is asked of commits, people or agents.
+// Where they can't be read, and not they alone were asked for, it is told, and the answer is the one without them.
 func (w *Workspace) AddRecords(ctx context.Context, req recall.Request, answer *result.Recall) error {
+	err := w.addRecords(ctx, req, answer)
+	if err == nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
+		return err
+	}
+	w.Warn(err)
+	return nil
+}
+
+func (w *Workspace) addRecords(ctx context.Context, req recall.Request, answer *result.Recall) error {
 	only := req.Kind == recall.KindRecord
 	switch {
 	case req.Kind != "" && !only, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.IDs != nil, len(req.Path) > 0,
