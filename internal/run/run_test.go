@@ -3,6 +3,7 @@ package run_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -203,6 +204,30 @@ func TestNobodyReads(t *testing.T) {
 	_ = out.Close() // from now on nobody reads
 	if got := code(cmd.Wait()); got != 128+13 {
 		t.Errorf("status %d", got)
+	}
+}
+
+// TestSlowReader loses nothing of what a command printed that has ended long ago.
+func TestSlowReader(t *testing.T) {
+	const size = 180_000 // more than the pipes on the way hold, and with our buffer less than would keep the command
+	cmd := running(t, "sh", "-c", fmt.Sprintf("head -c %d /dev/zero", size))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(1050 * time.Millisecond) // more than a second behind the exit
+	n, buf := 0, make([]byte, 20_000)
+	for err == nil {
+		var m int
+		m, err = out.Read(buf)
+		n += m
+		time.Sleep(40 * time.Millisecond)
+	}
+	if n != size || !errors.Is(err, io.EOF) || cmd.Wait() != nil {
+		t.Errorf("%d bytes of %d, %v", n, size, err)
 	}
 }
 

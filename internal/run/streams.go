@@ -28,7 +28,8 @@ type streams struct {
 	readers sync.WaitGroup
 	mutex   sync.Mutex // of all below, and of the order
 	closed  bool
-	latest  time.Time // when something came
+	latest  time.Time     // when something came, or was handed on
+	blocked time.Duration // how long whoever takes it kept us waiting
 	failure error
 }
 
@@ -150,12 +151,16 @@ func (s *streams) take(e end, p []byte) bool {
 	if s.closed {
 		return true // and let it run dry: nobody is to be killed for it
 	}
-	s.latest = time.Now() //nolint:forbidigo // how long it is quiet is no matter of the caller's clock
 	s.listen(p)
+	s.latest = time.Now() //nolint:forbidigo // how long it is quiet is no matter of the caller's clock
 	if e.to == nil {
 		return true
 	}
-	if _, err := e.to.Write(p); err != nil {
+	_, err := e.to.Write(p)
+	began := s.latest
+	s.latest = time.Now() //nolint:forbidigo // see above
+	s.blocked += s.latest.Sub(began)
+	if err != nil {
 		if s.failure == nil {
 			s.failure = err
 		}
@@ -177,11 +182,11 @@ func (s *streams) listen(p []byte) {
 	s.hear(p)
 }
 
-// drain waits behind the exit for what is still on its way.
+// drain waits behind the exit for what is still on its way. The time in which nobody takes what was printed does not count.
 func (s *streams) drain() {
 	done := make(chan struct{})
 	go func() { s.readers.Wait(); close(done) }()
-	start := time.Now() //nolint:forbidigo // see take
+	start, before := time.Now(), s.waited() //nolint:forbidigo // see take
 	tick := time.NewTicker(quiet / 5)
 	defer tick.Stop()
 	for {
@@ -189,19 +194,28 @@ func (s *streams) drain() {
 		case <-done:
 			s.stop()
 			return
-		case now := <-tick.C:
+		case <-tick.C:
+			blocked := s.waited() - before
 			s.mutex.Lock()
 			since := s.latest
 			s.mutex.Unlock()
 			if since.Before(start) {
 				since = start
 			}
-			if now.Sub(since) >= quiet && !s.waiting() || now.Sub(start) >= last {
+			now := time.Now() //nolint:forbidigo // see take
+			if now.Sub(since) >= quiet && !s.waiting() || now.Sub(start)-blocked >= last {
 				s.stop()
 				return
 			}
 		}
 	}
+}
+
+// waited is how long we were kept waiting so far.
+func (s *streams) waited() time.Duration {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.blocked
 }
 
 // waiting reports whether something is there to be read.
