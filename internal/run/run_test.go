@@ -209,7 +209,7 @@ func TestNobodyReads(t *testing.T) {
 
 // TestSlowReader loses nothing of what a command printed that has ended long ago.
 func TestSlowReader(t *testing.T) {
-	const size = 180_000 // more than the pipes on the way hold, and with our buffer less than would keep the command
+	const size = 196_000 // more than the pipes on the way hold, and with our buffer less than would keep the command
 	cmd := running(t, "sh", "-c", fmt.Sprintf("head -c %d /dev/zero", size))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -237,7 +237,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	defer full.Close()
+	defer func() { _ = full.Close() }()
 	cmd := running(t, "yes")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = full, &said
