@@ -128,7 +128,7 @@ type Hit struct {
 	// Of a record, whose snippet is what mattered of the output:
 	Instruction string `json:"instruction,omitempty"` // what its reader looked for
 	Command     string `json:"command,omitempty"`
-	Exit        *int   `json:"exit,omitempty"`    // its status; absent where nobody said
+	Exit        *int   `json:"exit,omitempty"` // its status; absent where nobody said
 
 	Explains *Explains `json:"explains,omitempty"` // of git rekal why; of --commit only how many lines
 }
