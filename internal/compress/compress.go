@@ -123,7 +123,7 @@ func (c *Compressor) line(text string) {
 // ask asks the tools whose line it is, and tells which one said so; -1 for none.
 func (c *Compressor) ask(text string, s scanned) (is kind, by int) {
 	for i, t := range c.tools {
-		if text != "" && !t.wants(text, s) {
+		if !t.wants(text, s) {
 			continue
 		}
 		if is, ok := t.line(text, s, &c.keep); ok {

@@ -6,7 +6,7 @@ import "strings"
 type eslint struct{ file bool }
 
 func (e *eslint) wants(text string, s scanned) bool {
-	return e.file || text[0] == 0xe2 || strings.IndexByte(text, ' ') < 0
+	return e.file || text != "" && (text[0] == 0xe2 || strings.IndexByte(text, ' ') < 0)
 }
 
 func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {

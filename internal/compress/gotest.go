@@ -51,7 +51,10 @@ func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 			return sign, true
 		}
 		return noise, true
-	case text == "FAIL" || strings.HasPrefix(text, "FAIL\t"):
+	case strings.HasPrefix(text, "FAIL\t"):
+		g.releaseAll(k)
+		return failure, true
+	case text == "FAIL":
 		g.releaseAll(k)
 		return total, true
 	case starts(text, "panic: test timed out"):

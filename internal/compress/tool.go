@@ -21,7 +21,7 @@ const (
 // tool recognises the lines of one tool. It says what a line is, and reports false where the line is none of its own.
 // It may hand earlier lines to the keeper that only now turn out to matter.
 type tool interface {
-	// wants reports whether a line may be its own or end what it waits for, by a look at its ends; text is not empty.
+	// wants reports whether a line may be its own or end what it waits for, by a look at its ends.
 	wants(text string, s scanned) bool
 	line(text string, s scanned, k *keeper) (kind, bool)
 }
@@ -66,10 +66,14 @@ func starts(text string, prefixes ...string) bool {
 }
 
 // begins reports whether the first byte of text is one of some.
-func begins(text, some string) bool { return strings.IndexByte(some, text[0]) >= 0 }
+func begins(text, some string) bool {
+	return text != "" && strings.IndexByte(some, text[0]) >= 0
+}
 
 // ends reports whether the last one is.
-func ends(text, some string) bool { return strings.IndexByte(some, text[len(text)-1]) >= 0 }
+func ends(text, some string) bool {
+	return text != "" && strings.IndexByte(some, text[len(text)-1]) >= 0
+}
 
 func indented(text string) bool { return text != "" && (text[0] == ' ' || text[0] == '\t') }
 
