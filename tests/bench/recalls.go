@@ -33,7 +33,7 @@ func (s *scratch) recalls(ctx context.Context) error {
 		for _, q := range s.queries {
 			for n := range systems {
 				sys := &systems[n]
-				if (sys.name == "rg" || sys.name == "sqlite3") && missing(sys.name) {
+				if (sys.name == "rg" || sys.name == "sqlite3") && s.absent(sys.name) {
 					continue
 				}
 				took, err := sys.ask(ctx, q)
@@ -68,7 +68,7 @@ func (s *scratch) colds(ctx context.Context) error {
 		ask  func(context.Context, query) (sample, error)
 	}{{"git rekal -n 10", s.askRekal}, {"rg", s.askRipgrep}, {"sqlite3", s.askSQLite}}
 	for _, sys := range systems {
-		if sys.name != systems[0].name && missing(sys.name) {
+		if sys.name != systems[0].name && s.absent(sys.name) {
 			s.row(sys.name, "skipped: there is no %s", sys.name)
 			continue
 		}

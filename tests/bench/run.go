@@ -99,6 +99,14 @@ func (s *scratch) rekalCommand(ctx context.Context, args ...string) *exec.Cmd {
 	return s.command(ctx, s.repo(), s.rekalBin(), args...)
 }
 
+// absent reports whether there is nothing to ask of another system: no program, or for SQLite no table that was made.
+func (s *scratch) absent(system string) bool {
+	if _, err := os.Stat(s.fts()); system == "sqlite3" && err != nil {
+		return true
+	}
+	return missing(system)
+}
+
 func missing(program string) bool {
 	_, err := exec.LookPath(program)
 	return err != nil
