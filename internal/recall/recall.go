@@ -33,6 +33,7 @@ type Request struct {
 	Agent  string   // one of session.Agents
 	Kind   string   // db.KindSession, db.KindMemory, or KindRecord, of which there are none here; "" for all
 	Limit  int      // 0: all
+	Brief  bool     // the best in Results, the others in More; a Limit has no More
 	Path   []string // pathspecs: a session touched a path that they name together
 	Times
 
@@ -114,11 +115,18 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		return out, err
 	}
 	out.Total = len(hits)
-	if req.Limit > 0 && len(hits) > req.Limit {
-		hits = hits[:req.Limit]
-	}
 	if len(hits) == 0 {
 		return out, nil
+	}
+	switch {
+	case req.Limit > 0:
+		hits = hits[:min(len(hits), req.Limit)]
+	case req.Brief:
+		n := best(hits)
+		if out.More, err = mention(ctx, index, hits[n:]); err != nil {
+			return out, err
+		}
+		hits = hits[:n]
 	}
 	for i := range hits {
 		hits[i].snippet = cmp.Or(req.Snippet, snippetSize)
@@ -126,7 +134,9 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if out.Results, err = show(ctx, index, repo, s, req, hits); err != nil {
 		return out, err
 	}
-	freshFirst(out.Results)
+	if req.Query != "" {
+		freshFirst(out.Results)
+	}
 	if req.Purged != db.Without {
 		err = markPurged(ctx, index, out.Results)
 	}
@@ -193,6 +203,7 @@ type found struct {
 	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	read    []string // what misspelt words of the query were read as
 	weak    bool
+	memory  bool
 	tie     attribution.Strength // how --commit or why tie it; Recorded where nobody asks
 	lines   int                  // how many of the lines that --commit brought it wrote
 	snippet int                  // how many characters are shown of it
@@ -231,7 +242,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	}
 	out := make([]found, len(hits))
 	for i, h := range hits {
-		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak}
+		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak, memory: h.Memory}
 	}
 	return out, nil
 }
@@ -350,9 +361,12 @@ func behindHere(became map[attribution.Commit]string, f db.Facet, missing map[gi
 	return append(all, elsewhere...), elsewhere
 }
 
+// rounded is a score as it is shown.
+func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
+
 func shape(f db.Facet, h found) result.Hit {
 	out := result.Hit{
-		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Inferred: h.tie > attribution.Recorded, Title: f.Title,
+		ID: h.id, Kind: f.Kind, Score: rounded(h.score), Matched: h.matched, Weak: h.weak, Inferred: h.tie > attribution.Recorded, Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,

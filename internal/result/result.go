@@ -29,6 +29,15 @@ type Recall struct {
 	Order   string  `json:"order,omitempty"` // Latest where the question names no topic; else what answers best comes first
 	Total   int     `json:"total"`           // how many match, before -n
 	Results []Hit   `json:"results"`
+
+	More []Mention `json:"more,omitempty"` // what matches besides, in the same order
+}
+
+// Mention is a session or memory of which only the title is shown.
+type Mention struct {
+	ID    string  `json:"id"`
+	Score float64 `json:"score,omitempty"` // as of a Hit
+	Title string  `json:"title,omitempty"`
 }
 
 // Filters repeats the filters of a recall.

@@ -63,7 +63,7 @@ func scoreOf(m lexical.Match, near closeness, isNamed bool) float64 {
 
 // hitOf makes a hit of what was found in a session, but for its score.
 func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
-	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: words(m, isNamed), Semantic: near.lsa.cosine, Embedding: near.passage.cosine}
+	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: words(m, isNamed), Semantic: near.lsa.cosine, Embedding: near.passage.cosine, Memory: m.Kinds[lexical.Memory]}
 	if m.Found {
 		h.Turn = m.Turn
 	}

@@ -65,6 +65,7 @@ type Hit struct {
 	Matched   []string // why, in the order of the constants above
 	Read      []string // what misspelt words of the question were read as
 	Weak      bool     // little speaks for it
+	Memory    bool     // it is a memory
 }
 
 // Searcher answers questions about one state of an index. It may be used by several
