@@ -105,7 +105,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if err != nil {
 		return out, err
 	}
-	req.Query, out.When, out.Order = a.Words, a.When, a.order()
+	req.Query, out.When, out.Order, out.Unknown = a.Words, a.When, a.order(), a.unknown
 	if req.Commit != "" && len(hits) > 0 {
 		if err := tied(ctx, index, hits, rev, req.Query); err != nil {
 			return out, err
@@ -212,19 +212,19 @@ type found struct {
 // titled reports whether nothing but the title answers.
 func (f found) titled() bool { return f.turn == -1 && f.passage == search.MatchedContent }
 
-// find ranks what passes the filter; without a query, the latest come first.
-func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) ([]found, error) {
+// find ranks what passes the filter; without a query, the latest come first. Unknown are words of the query that stand nowhere.
+func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []found, unknown []string, err error) {
 	var allow func(string) bool
 	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" || filter.Kind != "" ||
 		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Hidden) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.Matching(ctx, filter)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return listed(req.Hidden, id) })
 		if req.Query == "" {
-			return unranked(ids), nil
+			return unranked(ids), nil, nil
 		}
 		set := make(map[string]bool, len(ids))
 		for _, id := range ids {
@@ -234,17 +234,17 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	}
 	made, err := named(ctx, index, repo, req.Query)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	hits, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }, Embed: req.Embed})
+	answer, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }, Embed: req.Embed})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([]found, len(hits))
-	for i, h := range hits {
+	out := make([]found, len(answer.Hits))
+	for i, h := range answer.Hits {
 		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak, memory: h.Memory}
 	}
-	return out, nil
+	return out, answer.Unknown, nil
 }
 
 // listed reports whether an ID is among those of a list in order.

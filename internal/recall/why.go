@@ -324,8 +324,8 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	if err != nil {
 		return nil, err
 	}
-	passages := make(map[string]search.Hit, len(near))
-	for _, h := range near {
+	passages := make(map[string]search.Hit, len(near.Hits))
+	for _, h := range near.Hits {
 		passages[h.Session] = h
 	}
 	hits := make([]found, len(ranked))
