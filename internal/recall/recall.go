@@ -282,7 +282,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 				func() (err error) { states, err = look(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
-			shown, err = passages(ctx, index, s, req.Query, hits)
+			shown, err = passages(ctx, index, s, hits)
 			return err
 		})
 	if err != nil {
@@ -299,9 +299,9 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		out[i].Freshness = cmp.Or(states[h.id], result.Unverifiable)
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
-			out[i].Snippet = shown[i].snippet
+			out[i].Snippet = shown[i].snippet(req.Query, out[i].Title, h)
 		case !h.titled():
-			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet
+			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet(req.Query, out[i].Title, h)
 		}
 	}
 	return out, nil
