@@ -241,7 +241,7 @@ func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) erro
 	if k == nil && fresh == nil {
 		return g.begin(ctx, r, s)
 	}
-	if s.TitleKind == transcript.TitlePrompt && (fresh != nil || k.Title != "") {
+	if s.TitleKind == transcript.TitlePrompt && (fresh != nil || k.Title != "" && (session.Tells(k.Title) || !session.Tells(s.Title))) {
 		s.Title = "" // the first prompt of this read, not of the session
 	}
 	if k != nil && fresh == nil && r.continues(k, s) {

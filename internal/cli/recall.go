@@ -21,6 +21,7 @@ import (
 type recallCommand struct {
 	req    recall.Request
 	purged bool
+	full   bool
 	flags  *pflag.FlagSet
 }
 
@@ -55,7 +56,8 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.Kind), "kind", "only `KIND`: session, memory or record (what a command printed)")
 	fs.StringArrayVar(&c.req.Files, "files", nil, "results that touch one of these paths, where there are any; behind the query all up to the next flag, before it one `PATH`")
 	fs.BoolVar(&c.purged, "purged", false, "what is purged, and nothing else")
-	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
+	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
+	fs.BoolVar(&c.full, "full", false, "all results, none by its title alone")
 	c.flags = fs
 }
 
@@ -126,7 +128,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if app.Ends { // and has no time to collect what it leaves anyway
 			debug.SetGCPercent(400)
 		}
-		c.req.Embed, c.req.Now = w.Question, w.Now()
+		c.req.Embed, c.req.Now, c.req.Brief = w.Question, w.Now(), !c.full
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
 		// The system takes back memory and files at once.
 		if !app.Ends {

@@ -275,6 +275,22 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 	return out, err
 }
 
+// Titles reads the titles of sessions and memories, by ID.
+func (d *DB) Titles(ctx context.Context, ids []string) (map[string]string, error) {
+	rows, err := d.Query(ctx, `SELECT session, title FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]string, len(ids))
+	err = each(rows, func() error {
+		var id, title string
+		err := rows.Scan(&id, text{&title})
+		out[id] = title
+		return err
+	})
+	return out, err
+}
+
 // Calls is what a session's tool calls named, in the order in which it came up.
 type Calls struct{ Paths, Commands []string }
 

@@ -181,6 +181,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	if b.memories[p.ID].ID != "" {
 		return nil // an ID is what its author first says that it is
 	}
+	p.Title = session.Telling(p.Title)
 	row := b.rows[p.ID]
 	if row == nil {
 		row = b.newRow(e, p)

@@ -375,9 +375,11 @@ func (w *world) found(m *materialize.Materializer, queries ...string) map[string
 	}
 	out := map[string][]search.Hit{}
 	for _, q := range queries {
-		if out[q], err = s.Search(w.t.Context(), q, search.Options{}); err != nil {
+		answer, err := s.Search(w.t.Context(), q, search.Options{})
+		if err != nil {
 			w.t.Fatal(err)
 		}
+		out[q] = answer.Hits
 	}
 	return out
 }

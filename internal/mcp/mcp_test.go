@@ -135,6 +135,7 @@ func TestLongMarks(t *testing.T) {
 	if text, failed := c.call("recall", map[string]any{"id": id, "include_purged": true, "turn": 0}); failed || !strings.Contains(text, "detail: full") {
 		t.Errorf("a turn: %q, %v", text, failed)
 	}
+	c.says("recall", map[string]any{"query": "Kubernetes leeway", "include_purged": true}, "\nNobody spoke of: kubernetes\n")
 	for _, args := range []map[string]any{{"query": "leeway", "include_purged": true}, {"include_purged": true, "detail": "timeline"}, {"id": id, "include_purged": true, "detail": "full"}, {"ids": []string{id}}} {
 		c.says("recall", args, "30 s", "purged")
 	}

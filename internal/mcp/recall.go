@@ -206,6 +206,9 @@ func (in recallInput) show(found workspace.Found, now time.Time) (string, error)
 		a.Notes = append(a.Notes, "No result touched the files asked for: these are all.")
 	}
 	a.Notes = append(a.Notes, notesOf(found.When)...)
+	if len(found.Unknown) > 0 {
+		a.Notes = append(a.Notes, "Nobody spoke of: "+short(strings.Join(found.Unknown, ", ")))
+	}
 	if found.Results[0].Weak {
 		a.Notes = append(a.Notes, "Little speaks for it: it is the best that there is.")
 	}

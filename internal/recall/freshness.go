@@ -230,24 +230,10 @@ func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out
 	return nil
 }
 
-// weight is what freshness does to a session's place among the results: a quarter of what
-// hybrid-recall takes, because that much costs no ranking (docs/search.md).
-func weight(freshness string) float64 {
-	switch freshness {
-	case result.Fresh:
-		return 1.015
-	case result.StaleChanged:
-		return 0.9825
-	case result.StaleDeleted:
-		return 0.97
-	}
-	return 1
-}
-
-// freshFirst puts results in order. Scores stay what they are: they are the same on every machine
-// and as of every moment, and what lies in a working tree is not.
+// freshFirst puts results of equal score in order: those whose files are as they left them come first.
 func freshFirst(hits []result.Hit) {
+	rank := []string{result.Fresh, result.Unverifiable, result.Unknown, result.StaleChanged, result.StaleDeleted}
 	slices.SortStableFunc(hits, func(a, b result.Hit) int {
-		return cmp.Compare(b.Score*weight(b.Freshness), a.Score*weight(a.Freshness))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(slices.Index(rank, a.Freshness), slices.Index(rank, b.Freshness)))
 	})
 }

@@ -224,27 +224,30 @@ func TestFreshnessInFullOfMoment(t *testing.T) {
 	}
 }
 
-// Of two that answer alike the fresh one comes first; scores say what they said before.
+// Of two with the same score the fresh one comes first; scores are the same whatever lies in the working tree.
 func TestFreshFirst(t *testing.T) {
-	p := files(t)
-	before := p.recall(recall.Request{Query: "token topic", File: "jwt.go"}).Results
-	if p.names[before[0].ID] != "later" {
-		t.Errorf("%s first, want the fresh one", p.names[before[0].ID])
-	}
-	p.write("src/jwt.go", "one\n")
-	after := p.recall(recall.Request{Query: "token topic", File: "jwt.go"}).Results
-	if i := slices.IndexFunc(after, func(h result.Hit) bool { return h.Freshness == result.Fresh }); p.names[after[0].ID] != "both" {
-		t.Errorf("%s first, the fresh one is at %d", p.names[after[0].ID], i)
-	}
-	scores := map[string]float64{}
-	for _, h := range before {
-		scores[h.ID] = h.Score
-	}
-	for _, h := range after {
-		if scores[h.ID] != h.Score {
-			t.Errorf("the score of %s went from %v to %v", p.names[h.ID], scores[h.ID], h.Score)
+	p := newPlace(t)
+	p.append(alice, 10, session.Entry{
+		Checkpoint: p.committed("one", "a.go", essay, "b.go", essay),
+		Sessions: []session.Session{
+			chat("first", 0, "human the token topic", "Edit a.go"),
+			chat("second", 1, "human the token topic", "Edit b.go"),
+			chat("better", 2, "human the token topic", "assistant the token topic", "Edit a.go"),
+		},
+	})
+	p.open()
+	asked := func() (names []string, scores []float64) {
+		for _, h := range p.recall(recall.Request{Query: "token topic"}).Results {
+			names, scores = append(names, p.names[h.ID]), append(scores, h.Score)
 		}
+		return names, scores
 	}
+	names, scores := asked()
+	harness.Equal(t, "all fresh", []string{"better", "first", "second"}, names)
+	p.write("a.go", "changed\n")
+	names, after := asked()
+	harness.Equal(t, "a.go has changed", []string{"better", "second", "first"}, names)
+	harness.Equal(t, "scores", scores, after)
 }
 
 // What somebody moves into the place of another file of a session is not what the session left there; nor is

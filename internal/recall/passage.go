@@ -10,15 +10,21 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// passage is what a result shows of a session's words.
+// passage is what answers best of a session's words.
 type passage struct {
-	turn    *int
-	role    string
-	snippet string
+	turn *int
+	role string
+	text string
 }
 
-// passages reads what answers best of each hit, and cuts the snippet out of it.
-func passages(ctx context.Context, index *db.DB, s *search.Searcher, query string, hits []found) ([]passage, error) {
+// snippet cuts out of a passage what a result shows beside its title.
+func (p passage) snippet(query, title string, h found) string {
+	asked := strings.Join(append([]string{query}, h.read...), " ")
+	return search.Snippet(session.Beyond(title, p.text), asked, h.snippet)
+}
+
+// passages reads what answers best of each hit.
+func passages(ctx context.Context, index *db.DB, s *search.Searcher, hits []found) ([]passage, error) {
 	wanted := make(map[string]int, len(hits))
 	for _, h := range hits {
 		switch {
@@ -38,12 +44,10 @@ func passages(ctx context.Context, index *db.DB, s *search.Searcher, query strin
 	}
 	out := make([]passage, len(hits))
 	for i, h := range hits {
-		asked := strings.Join(append([]string{query}, h.read...), " ")
+		out[i].text = ran[h.id]
 		if t, ok := turns[h.id]; ok {
-			out[i] = passage{&t.Index, t.Role, search.Snippet(t.Content, asked, h.snippet)}
-			continue
+			out[i] = passage{&t.Index, t.Role, t.Content}
 		}
-		out[i].snippet = search.Snippet(ran[h.id], asked, h.snippet)
 	}
 	return out, nil
 }

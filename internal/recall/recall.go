@@ -33,6 +33,7 @@ type Request struct {
 	Agent  string   // one of session.Agents
 	Kind   string   // db.KindSession, db.KindMemory, or KindRecord, of which there are none here; "" for all
 	Limit  int      // 0: all
+	Brief  bool     // the best in Results, the others in More; a Limit has no More
 	Path   []string // pathspecs: a session touched a path that they name together
 	Times
 
@@ -104,7 +105,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if err != nil {
 		return out, err
 	}
-	req.Query, out.When, out.Order = a.Words, a.When, a.order()
+	req.Query, out.When, out.Order, out.Unknown = a.Words, a.When, a.order(), a.unknown
 	if req.Commit != "" && len(hits) > 0 {
 		if err := tied(ctx, index, hits, rev, req.Query); err != nil {
 			return out, err
@@ -114,11 +115,18 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		return out, err
 	}
 	out.Total = len(hits)
-	if req.Limit > 0 && len(hits) > req.Limit {
-		hits = hits[:req.Limit]
-	}
 	if len(hits) == 0 {
 		return out, nil
+	}
+	switch {
+	case req.Limit > 0:
+		hits = hits[:min(len(hits), req.Limit)]
+	case req.Brief:
+		n := best(hits)
+		if out.More, err = mention(ctx, index, hits[n:]); err != nil {
+			return out, err
+		}
+		hits = hits[:n]
 	}
 	for i := range hits {
 		hits[i].snippet = cmp.Or(req.Snippet, snippetSize)
@@ -126,7 +134,9 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if out.Results, err = show(ctx, index, repo, s, req, hits); err != nil {
 		return out, err
 	}
-	freshFirst(out.Results)
+	if req.Query != "" {
+		freshFirst(out.Results)
+	}
 	if req.Purged != db.Without {
 		err = markPurged(ctx, index, out.Results)
 	}
@@ -193,6 +203,7 @@ type found struct {
 	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	read    []string // what misspelt words of the query were read as
 	weak    bool
+	memory  bool
 	tie     attribution.Strength // how --commit or why tie it; Recorded where nobody asks
 	lines   int                  // how many of the lines that --commit brought it wrote
 	snippet int                  // how many characters are shown of it
@@ -201,19 +212,19 @@ type found struct {
 // titled reports whether nothing but the title answers.
 func (f found) titled() bool { return f.turn == -1 && f.passage == search.MatchedContent }
 
-// find ranks what passes the filter; without a query, the latest come first.
-func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) ([]found, error) {
+// find ranks what passes the filter; without a query, the latest come first. Unknown are words of the query that stand nowhere.
+func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []found, unknown []string, err error) {
 	var allow func(string) bool
 	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" || filter.Kind != "" ||
 		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Hidden) > 0
 	if filtered || req.Query == "" {
 		ids, err := index.Matching(ctx, filter)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return listed(req.Hidden, id) })
 		if req.Query == "" {
-			return unranked(ids), nil
+			return unranked(ids), nil, nil
 		}
 		set := make(map[string]bool, len(ids))
 		for _, id := range ids {
@@ -223,17 +234,17 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	}
 	made, err := named(ctx, index, repo, req.Query)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	hits, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }, Embed: req.Embed})
+	answer, err := s.Search(ctx, req.Query, search.Options{Allow: allow, Named: func(id string) bool { return made[id] }, Embed: req.Embed})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := make([]found, len(hits))
-	for i, h := range hits {
-		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak}
+	out := make([]found, len(answer.Hits))
+	for i, h := range answer.Hits {
+		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak, memory: h.Memory}
 	}
-	return out, nil
+	return out, answer.Unknown, nil
 }
 
 // listed reports whether an ID is among those of a list in order.
@@ -271,7 +282,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 				func() (err error) { states, err = look(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
-			shown, err = passages(ctx, index, s, req.Query, hits)
+			shown, err = passages(ctx, index, s, hits)
 			return err
 		})
 	if err != nil {
@@ -288,9 +299,9 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		out[i].Freshness = cmp.Or(states[h.id], result.Unverifiable)
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
-			out[i].Snippet = shown[i].snippet
+			out[i].Snippet = shown[i].snippet(req.Query, out[i].Title, h)
 		case !h.titled():
-			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet
+			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet(req.Query, out[i].Title, h)
 		}
 	}
 	return out, nil
@@ -350,9 +361,12 @@ func behindHere(became map[attribution.Commit]string, f db.Facet, missing map[gi
 	return append(all, elsewhere...), elsewhere
 }
 
+// rounded is a score as it is shown.
+func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
+
 func shape(f db.Facet, h found) result.Hit {
 	out := result.Hit{
-		ID: h.id, Kind: f.Kind, Score: math.Round(h.score*1e4) / 1e4, Matched: h.matched, Weak: h.weak, Inferred: h.tie > attribution.Recorded, Title: f.Title,
+		ID: h.id, Kind: f.Kind, Score: rounded(h.score), Matched: h.matched, Weak: h.weak, Inferred: h.tie > attribution.Recorded, Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,

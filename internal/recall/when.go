@@ -99,6 +99,7 @@ type asked struct {
 	Request
 	question.Question // of a text that names no time, the words are its own
 	When              *result.When
+	unknown           []string // words that stand nowhere
 }
 
 // understand reads the times of a request. Those of flags count before those in the question.
@@ -159,7 +160,8 @@ func (a *asked) then(ctx context.Context, index *db.DB, repo *git.Repo, s *searc
 	req := a.Request
 	req.Query = a.Words
 	filter.Period = db.Period(a.Question.When)
-	hits, err := find(ctx, index, repo, s, req, filter)
+	hits, unknown, err := find(ctx, index, repo, s, req, filter)
+	a.unknown = unknown
 	if err != nil || a.Read == "" || len(hits) > 0 && !hits[0].weak {
 		return hits, err
 	}
@@ -167,11 +169,11 @@ func (a *asked) then(ctx context.Context, index *db.DB, repo *git.Repo, s *searc
 	if !a.Latest {
 		req.Query = a.Request.Query
 	}
-	other, err := find(ctx, index, repo, s, req, filter)
+	other, unknown, err := find(ctx, index, repo, s, req, filter)
 	if len(other) == 0 || len(hits) > 0 && other[0].weak {
 		return hits, err
 	}
-	a.When.Dropped, a.Question.When, a.Words = true, question.Span{}, req.Query
+	a.When.Dropped, a.Question.When, a.Words, a.unknown = true, question.Span{}, req.Query, unknown
 	return other, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path"
 	"path/filepath"
 	"slices"
@@ -325,8 +324,8 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	if err != nil {
 		return nil, err
 	}
-	passages := make(map[string]search.Hit, len(near))
-	for _, h := range near {
+	passages := make(map[string]search.Hit, len(near.Hits))
+	for _, h := range near.Hits {
 		passages[h.Session] = h
 	}
 	hits := make([]found, len(ranked))
@@ -342,7 +341,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	out, err := show(ctx, w.index, w.repo, s, Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
 	for i := range out {
 		e := ranked[i]
-		out[i].Score = math.Round(hits[i].score*1e4) / 1e4
+		out[i].Score = rounded(hits[i].score)
 		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact), Shared: w.ranges(e.shared), Commits: e.commits}
 	}
 	return out, err

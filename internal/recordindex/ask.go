@@ -39,6 +39,7 @@ type Answer struct {
 	Latest  bool         // they are the latest of their kind
 	Total   int          // how many there are, before Limit
 	Touched bool         // each touches one of Question.Files
+	Unknown []string     // words of Question.Words that stand nowhere
 }
 
 // maxText is how much of a record's text stands in a result, in characters, unless it is the only one.
@@ -128,7 +129,7 @@ func (x *Index) rank(ctx context.Context, q Question, passing map[int]records.Re
 	if err != nil {
 		return nil, fmt.Errorf("records: %w", err)
 	}
-	hits, err := s.Search(ctx, q.Words, search.Options{K: 200, Allow: func(key string) bool {
+	answer, err := s.Search(ctx, q.Words, search.Options{K: 200, Short: true, Allow: func(key string) bool {
 		_, ok := passing[number(key)]
 		return ok
 	}})
@@ -136,7 +137,8 @@ func (x *Index) rank(ctx context.Context, q Question, passing map[int]records.Re
 		return nil, fmt.Errorf("records: %w", err)
 	}
 	var all []found
-	for _, h := range hits {
+	out.Unknown = answer.Unknown
+	for _, h := range answer.Hits {
 		all = append(all, found{passing[number(h.Session)], h.Score, h.Weak, slices.Contains(h.Matched, search.MatchedSemantic)})
 	}
 	return again(all), nil

@@ -1,6 +1,11 @@
 package recordindex
 
-import "github.com/git-rekal/git-rekal/internal/result"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/result"
+)
 
 // first is the part of an answer of which records have at most a third: they are many and short.
 const first = 10
@@ -15,6 +20,9 @@ func Merge(answer *result.Recall, of Answer, limit int) {
 		records, of = nil, Answer{}
 	case sessions[0].Weak:
 		sessions, answer.Total = nil, 0
+	}
+	if len(records) > 0 {
+		answer.Unknown = slices.DeleteFunc(answer.Unknown, func(word string) bool { return !slices.Contains(of.Unknown, word) })
 	}
 	answer.Total += of.Total
 	if of.Latest && len(records) > 0 {
@@ -38,6 +46,29 @@ func Merge(answer *result.Recall, of Answer, limit int) {
 		out = out[:limit]
 	}
 	answer.Results = out
+}
+
+// Brief leaves of the results the best, and of records a third where there are others; it names the rest by their titles.
+func Brief(answer *result.Recall) {
+	room := first
+	if slices.ContainsFunc(answer.Results, func(h result.Hit) bool { return h.Kind != Kind }) {
+		room = first / 3
+	}
+	var kept []result.Hit
+	for _, h := range answer.Results {
+		isRecord := h.Kind == Kind
+		if isRecord && room == 0 || len(kept) == first {
+			answer.More = append(answer.More, result.Mention{ID: h.ID, Score: h.Score, Title: h.Title})
+			continue
+		}
+		if kept = append(kept, h); isRecord {
+			room--
+		}
+	}
+	slices.SortStableFunc(answer.More, func(a, b result.Mention) int { return cmp.Compare(b.Score, a.Score) })
+	if len(kept) > 0 {
+		answer.Results = kept
+	}
 }
 
 // before reports whether a record comes before a session or memory: one of the kind that was asked for does, and of others the

@@ -260,6 +260,36 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestBrief holds that a brief answer has the best ten, a third of them records, and names all the others.
+func TestBrief(t *testing.T) {
+	var of recordindex.Answer
+	for i := range 8 {
+		of.Hits = append(of.Hits, result.Hit{ID: strconv.Itoa(i), Kind: recordindex.Kind, Score: 3 - float64(i)/10, Title: "t"})
+	}
+	of.Total, of.Unknown = 8, []string{"both", "there"}
+	answer := result.Recall{
+		Results: []result.Hit{{ID: "s", Kind: "session", Score: 2}}, More: []result.Mention{{ID: "m", Score: 2.45}}, Total: 2, Unknown: []string{"both", "here"},
+	}
+	recordindex.Merge(&answer, of, 0)
+	recordindex.Brief(&answer)
+	ids := ""
+	for _, h := range answer.Results {
+		ids += h.ID + " "
+	}
+	for _, m := range answer.More {
+		ids += "+" + m.ID
+	}
+	if want := "0 1 2 s +3+4+5+m+6+7"; ids != want || answer.Total != 10 || strings.Join(answer.Unknown, " ") != "both" {
+		t.Errorf("%s, want %s; %+v", ids, want, answer)
+	}
+	alone := result.Recall{Unknown: []string{"there"}}
+	recordindex.Merge(&alone, of, 0)
+	recordindex.Brief(&alone)
+	if len(alone.Results) != 8 || len(alone.More) != 0 {
+		t.Errorf("alone: %d, and %d more", len(alone.Results), len(alone.More))
+	}
+}
+
 // TestQuestions asks 60 questions about records that real tools' outputs make (testdata/questions.tsv): the right one is
 // first in at least 50.
 func TestQuestions(t *testing.T) {

@@ -20,15 +20,25 @@ const Schema = 1
 
 // Recall is the answer of `git rekal [filters] [query]`.
 type Recall struct {
-	Schema  int     `json:"schema"`
-	Query   string  `json:"query,omitempty"`
-	Filters Filters `json:"filters,omitzero"`
-	AsOf    *AsOf   `json:"as_of,omitempty"` // with --checkpoint
-	Why     *Why    `json:"why,omitempty"`   // of git rekal why
-	When    *When   `json:"when,omitempty"`  // where a time was asked for
-	Order   string  `json:"order,omitempty"` // Latest where the question names no topic; else what answers best comes first
-	Total   int     `json:"total"`           // how many match, before -n
-	Results []Hit   `json:"results"`
+	Schema  int      `json:"schema"`
+	Query   string   `json:"query,omitempty"`
+	Filters Filters  `json:"filters,omitzero"`
+	AsOf    *AsOf    `json:"as_of,omitempty"`   // with --checkpoint
+	Why     *Why     `json:"why,omitempty"`     // of git rekal why
+	When    *When    `json:"when,omitempty"`    // where a time was asked for
+	Order   string   `json:"order,omitempty"`   // Latest where the question names no topic; else what answers best comes first
+	Unknown []string `json:"unknown,omitempty"` // words of Query that stand nowhere
+	Total   int      `json:"total"`             // how many match, before -n
+	Results []Hit    `json:"results"`
+
+	More []Mention `json:"more,omitempty"` // what matches besides, in the same order
+}
+
+// Mention is a session or memory of which only the title is shown.
+type Mention struct {
+	ID    string  `json:"id"`
+	Score float64 `json:"score,omitempty"` // as of a Hit
+	Title string  `json:"title,omitempty"`
 }
 
 // Filters repeats the filters of a recall.

@@ -157,11 +157,11 @@ func hiddenEqualsNeverAdded(t *testing.T, all []session.Session, n int, queries 
 		if err != nil {
 			t.Fatal(err)
 		}
-		hits, err := everything.Search(t.Context(), q, search.Options{})
+		answer, err := everything.Search(t.Context(), q, search.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		alike(t, q+", of all", find(t, always, q, search.Options{}), hits)
+		alike(t, q+", of all", find(t, always, q, search.Options{}), answer.Hits)
 	}
 	hide(t, hidden)
 	for _, q := range queries {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/search/analysis"
 	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/query"
@@ -19,10 +20,11 @@ const maxGuesses = 8
 // guess reads each word of q that stands nowhere as the stem that is most like it, and
 // fetches what belongs to that.
 func (s *Searcher) guess(ctx context.Context, q query.Query, f *fetched) (query.Query, *fetched, error) {
-	var unknown []string
+	var unknown []lexical.Misspelt
 	for _, stem := range q.Stems {
-		if f.lists[stem] == nil && !slices.Contains(unknown, stem) && len(unknown) < maxGuesses {
-			unknown = append(unknown, stem)
+		had := slices.ContainsFunc(unknown, func(m lexical.Misspelt) bool { return m.Stem == stem })
+		if f.lists[stem] == nil && !had && len(unknown) < maxGuesses {
+			unknown = append(unknown, misspelt(q.Typed(stem), stem))
 		}
 	}
 	if len(unknown) == 0 {
@@ -42,8 +44,20 @@ func (s *Searcher) guess(ctx context.Context, q query.Query, f *fetched) (query.
 	return q, f, err
 }
 
+func misspelt(word, stem string) lexical.Misspelt {
+	m, a := lexical.Misspelt{Word: word, Stem: stem, Fixed: make(map[string]bool)}, analysis.New()
+	for _, w := range lexical.Swapped(word) {
+		for _, t := range a.Tokens(w) {
+			if t.Word == w {
+				m.Fixed[t.Term] = true
+			}
+		}
+	}
+	return m
+}
+
 // similar looks through the vocabularies of all runs.
-func (s *Searcher) similar(ctx context.Context, words []string) ([]lexical.Guess, error) {
+func (s *Searcher) similar(ctx context.Context, words []lexical.Misspelt) ([]lexical.Guess, error) {
 	var spans []db.Span
 	for i, h := range s.heads.runs {
 		from := h.Fence.End()

@@ -68,11 +68,11 @@ func find(tb testing.TB, d *db.DB, text string, opt search.Options) []search.Hit
 	if err != nil {
 		tb.Fatal(err)
 	}
-	hits, err := s.Search(context.Background(), text, opt)
+	answer, err := s.Search(context.Background(), text, opt)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return hits
+	return answer.Hits
 }
 
 // alike fails the test where answers differ, and where there is none.

@@ -13,7 +13,8 @@ const named = 1.0
 
 // hits fuses and orders. Only what comes out is made a Hit of: in a large ledger some thousand
 // sessions have one of the words.
-func (s *Searcher) hits(q query.Query, matches []lexical.Match, near *meanings, opt Options) []Hit {
+func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, opt Options) []Hit {
+	matches := scored.Matches
 	isNamed := func(n int) bool { return opt.Named != nil && opt.Named(s.index.Sessions[n]) }
 	var found []candidate
 	for n, id := range s.index.Sessions {
@@ -26,9 +27,7 @@ func (s *Searcher) hits(q query.Query, matches []lexical.Match, near *meanings, 
 	}
 	weak := false
 	if !opt.Weak {
-		found, weak = s.strong(q, found,
-			func(n int) bool { return matches[n].Exact || isNamed(n) },
-			func(n int) bool { return matches[n].Kinds[lexical.Memory] })
+		found, weak = s.strong(q, found, scored, opt.Short, isNamed)
 	}
 	slices.SortFunc(found, s.compare)
 	if opt.K > 0 && len(found) > opt.K {
@@ -63,7 +62,7 @@ func scoreOf(m lexical.Match, near closeness, isNamed bool) float64 {
 
 // hitOf makes a hit of what was found in a session, but for its score.
 func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
-	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: words(m, isNamed), Semantic: near.lsa.cosine, Embedding: near.passage.cosine}
+	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: words(m, isNamed), Semantic: near.lsa.cosine, Embedding: near.passage.cosine, Memory: m.Kinds[lexical.Memory]}
 	if m.Found {
 		h.Turn = m.Turn
 	}
@@ -83,33 +82,40 @@ func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
 }
 
 // strong leaves the strong ones of what was found: or the best one, which is weak, when there are
-// none. A question of nothing but function words has no strong answer. Nor has one of nothing but
-// names (an error code, a symbol, a file) of which none stands anywhere: that words like its
-// parts do says little. All that hold what such a question names are strong. Memories hide no session: these
+// none. All that hold what a question of nothing but names is about are strong. Memories hide no session: these
 // are measured by the best of theirs.
-func (s *Searcher) strong(q query.Query, found []candidate, holds, isMemory func(n int) bool) (strong []candidate, weak bool) {
+func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Scored, short bool, isNamed func(n int) bool) (strong []candidate, weak bool) {
 	if len(found) == 0 {
 		return nil, false
 	}
 	best := slices.MinFunc(found, s.compare)
-	isHeld := func(c candidate) bool { return holds(c.n) }
-	if q.Weak() || !fusion.Strong(best.score, best.score) || q.Anchors && !slices.ContainsFunc(found, isHeld) {
+	isHeld := func(c candidate) bool { return scored.Matches[c.n].Exact || isNamed(c.n) }
+	isMemory := func(c candidate) bool { return scored.Matches[c.n].Kinds[lexical.Memory] }
+	unheld := q.Anchors && !slices.ContainsFunc(found, isHeld)
+	if q.Weak() || unheld || !short && !isHeld(best) && !s.answers(q, best, scored) || !fusion.Strong(best.score, best.score) {
 		return []candidate{best}, true
 	}
 	bestSession := 0.0
 	for _, c := range found {
-		if !isMemory(c.n) {
+		if !isMemory(c) {
 			bestSession = max(bestSession, c.score)
 		}
 	}
 	return slices.DeleteFunc(found, func(c candidate) bool {
 		bar := bestSession
-		if isMemory(c.n) {
+		if isMemory(c) {
 			bar = best.score
 		}
 		isStrong := fusion.Strong(c.score, bar) || q.Anchors && isHeld(c)
 		return !isStrong
 	}), false
+}
+
+// answers reports whether the best session may be what a question is about, one that holds no name of it: not where words that carry it
+// stand nowhere, nor where no two of its words stand together, unless that session scores high.
+func (s *Searcher) answers(q query.Query, best candidate, scored lexical.Scored) bool {
+	together := scored.Matches[best.n].Near || len(q.Pairs) == 0
+	return !fusion.Carries(scored.Missed) && (together || fusion.Scattered(best.score, s.index.Live()))
 }
 
 // reasons names what took part in a hit.

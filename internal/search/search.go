@@ -45,6 +45,7 @@ type Options struct {
 	K     int                         // at most so many hits; 0 for all
 	Allow func(sessionID string) bool // which sessions may be hits; nil for all
 	Weak  bool                        // all hits, and not only the strong ones or the best weak one
+	Short bool                        // texts are short and few: a hit is not weak for words that stand nowhere, or apart
 	Named func(sessionID string) bool // sessions that the question names, by a commit that they made; nil for none
 
 	// Embed returns the vector that a model makes of the question, or none. It is called once,
@@ -65,6 +66,13 @@ type Hit struct {
 	Matched   []string // why, in the order of the constants above
 	Read      []string // what misspelt words of the question were read as
 	Weak      bool     // little speaks for it
+	Memory    bool     // it is a memory
+}
+
+// Answer is what a question found.
+type Answer struct {
+	Hits    []Hit    // best first
+	Unknown []string // words of the question, in lower case, that stand nowhere, nor does one that is like them
 }
 
 // Searcher answers questions about one state of an index. It may be used by several
@@ -106,12 +114,11 @@ func open(ctx context.Context, d *db.DB, st state) (s *Searcher, err error) {
 	return s, nil
 }
 
-// Search returns the sessions that answer text, best first. Text without a letter or digit
-// has no answer.
-func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit, error) {
+// Search finds the sessions that answer text. Text without a letter or digit has no answer.
+func (s *Searcher) Search(ctx context.Context, text string, opt Options) (Answer, error) {
 	q := query.Parse(text)
 	if len(q.Terms) == 0 || len(s.heads.runs) == 0 {
-		return nil, nil
+		return Answer{}, nil
 	}
 	vector := s.embed(ctx, text, opt)
 	found, err := s.fetch(ctx, q)
@@ -122,17 +129,17 @@ func (s *Searcher) Search(ctx context.Context, text string, opt Options) ([]Hit,
 		}
 	}
 	if err != nil {
-		return nil, err
+		return Answer{}, err
 	}
-	matches, err := s.index.Score(q, found.lists)
+	scored, err := s.index.Score(q, found.lists)
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", damaged(err))
+		return Answer{}, fmt.Errorf("search: %w", damaged(err))
 	}
-	m, err := s.meanings(ctx, signalsOf(s, q, found, vector()), matches, opt)
+	m, err := s.meanings(ctx, signalsOf(s, q, found, vector()), scored.Matches, opt)
 	if err != nil {
-		return nil, fmt.Errorf("search: %w", damaged(err))
+		return Answer{}, fmt.Errorf("search: %w", damaged(err))
 	}
-	return s.hits(q, matches, m, opt), nil
+	return Answer{s.hits(q, scored, m, opt), scored.Unknown}, nil
 }
 
 // fetched is what one statement brings for a question.

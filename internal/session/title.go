@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // The longest titles, in characters: one that was given, and one made of a prompt.
@@ -13,14 +14,59 @@ const (
 )
 
 // PromptTitle is the first line of a prompt, shortened; a line that only announces another
-// ("Implement the following plan:") is taken with the next one.
+// ("Implement the following plan:") is taken with the next one. Where that is a heading, it is shortened by itself.
 func PromptTitle(prompt string) string {
 	line, rest, _ := strings.Cut(strings.TrimSpace(Plain(prompt)), "\n")
-	if strings.HasSuffix(strings.TrimSpace(line), ":") {
-		next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
-		line += " " + next
+	line = OneLine(line)
+	next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+	if !strings.HasSuffix(line, ":") || next == "" {
+		return Shorten(line, maxPromptTitle)
 	}
-	return Shorten(OneLine(line), maxPromptTitle)
+	title, most := line+" "+OneLine(next), maxPromptTitle
+	if told := Telling(title); told != title {
+		most = min(utf8.RuneCountInString(title)-utf8.RuneCountInString(told)+maxPromptTitle, MaxTitle)
+	}
+	return Shorten(title, most)
+}
+
+// Telling is the part of a title that tells what a session is about: "Dark mode" of "Implement the following plan: # Dark mode".
+// A ledger keeps the whole, which is how the prompt begins.
+func Telling(title string) string {
+	announced, line, ok := strings.Cut(title, "#")
+	line = strings.TrimLeft(line, "#")
+	announced = strings.TrimSpace(announced)
+	if !ok || announced != "" && !strings.HasSuffix(announced, ":") || !strings.HasPrefix(line, " ") || !Tells(strings.TrimSpace(line)) {
+		return title
+	}
+	return strings.TrimSpace(line)
+}
+
+// Beyond is what a text says beyond its title: what follows that where it begins so, also behind a line that announces it.
+func Beyond(title, text string) string {
+	words := strings.Fields(title)
+	if n := len(words); n > 0 && strings.HasSuffix(title, "…") {
+		words = words[:n-1] // which may be half of one
+	}
+	if rest, ok := behind(words, text); ok {
+		return rest
+	}
+	line, next, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if rest, ok := behind(words, next); ok && strings.HasSuffix(strings.TrimSpace(line), ":") {
+		return rest
+	}
+	return text
+}
+
+// behind is what follows some words, with which a text or its heading begins.
+func behind(words []string, text string) (rest string, ok bool) {
+	rest = strings.TrimLeft(text, "# \n\r\t")
+	for _, w := range words {
+		if rest, ok = strings.CutPrefix(rest, w); !ok {
+			return "", false
+		}
+		rest = strings.TrimSpace(rest)
+	}
+	return rest, ok
 }
 
 // titleTurns is how many turns are looked at for a title.
@@ -35,15 +81,15 @@ func TitleTurn(turns []Turn) int {
 		return -1
 	}
 	for i, t := range turns[first:min(len(turns), first+titleTurns)] {
-		if said(t) && tells(PromptTitle(t.Content)) {
+		if said(t) && Tells(PromptTitle(t.Content)) {
 			return first + i
 		}
 	}
 	return first
 }
 
-// tells reports whether a line says what a session is about: it is no command ("/review", "!git status") and has a word.
-func tells(line string) bool {
+// Tells reports whether a title says what a session is about: it is no command ("/review", "!git status") and has a word.
+func Tells(line string) bool {
 	letters := 0
 	for _, r := range line {
 		if unicode.IsLetter(r) {

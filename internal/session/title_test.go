@@ -35,3 +35,41 @@ func TestTitleTurn(t *testing.T) {
 		t.Errorf("turn %d of a session without a prompt", n)
 	}
 }
+
+func TestTelling(t *testing.T) {
+	for title, want := range map[string]string{
+		"Implement the following plan: # Dark mode": "Dark mode",
+		"# Dark mode": "Dark mode",
+		"Implement the following plan: ## Step 2": "Step 2",
+		"fix issue #12": "fix issue #12",
+		"colours: #fff": "colours: #fff",
+		"do: # 12":      "do: # 12",
+		"":              "",
+	} {
+		if got := session.Telling(title); got != want {
+			t.Errorf("%q of %q, want %q", got, title, want)
+		}
+	}
+}
+
+// What stands in a title is not shown again beside it.
+func TestBeyond(t *testing.T) {
+	long := "we have to make the list of colours longer, so that there is one for each of the many teams that use it"
+	plan := "Implement the following plan:\n\n# Dark mode\n\n- colours\n- contrast"
+	for _, c := range []struct{ name, title, text, want string }{
+		{"the whole text", "fix the cart", "fix  the\ncart", ""},
+		{"its beginning", "fix the cart", "fix the cart\n\nIt counts twice.", "It counts twice."},
+		{"cut within a word", session.PromptTitle(long), long, "the many teams that use it"},
+		{"a long line that announces", session.PromptTitle(long + ":\n1, 2"), long + ":\n1, 2", "the many teams that use it:\n1, 2"},
+		{"a plan", session.Telling(session.PromptTitle(plan)), plan, "- colours\n- contrast"},
+		{"what is announced, and no heading", session.PromptTitle("Do this:\nfirst a\nthen b"), "Do this:\nfirst a\nthen b", "then b"},
+		{"another text", "fix the cart", "I fix the cart.", "I fix the cart."},
+		{"no title", "", "fix the cart", "fix the cart"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := session.Beyond(c.title, c.text); got != c.want {
+				t.Errorf("%q, want %q (title %q)", got, c.want, c.title)
+			}
+		})
+	}
+}

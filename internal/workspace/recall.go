@@ -52,12 +52,15 @@ func (w *Workspace) addRecords(ctx context.Context, req recall.Request, answer *
 	}
 	if sessionsTouch := len(answer.Filters.Files) > 0; len(req.Files) > 0 && found.Touched != sessionsTouch {
 		if found.Touched { // only what touches them
-			answer.Results, answer.Total, answer.Filters.Files = nil, 0, req.Files
+			answer.Results, answer.More, answer.Total, answer.Filters.Files = nil, nil, 0, req.Files
 		} else {
 			found = recordindex.Answer{}
 		}
 	}
 	recordindex.Merge(answer, found, req.Limit)
+	if req.Brief && req.Limit == 0 {
+		recordindex.Brief(answer)
+	}
 	return nil
 }
 

@@ -146,11 +146,11 @@ func rankGroup(ctx context.Context, docs []document, qs []question) (out []resul
 		return nil, err
 	}
 	for _, q := range qs {
-		hits, err := s.Search(ctx, q.Query, search.Options{K: depth, Weak: true})
+		answer, err := s.Search(ctx, q.Query, search.Options{K: depth, Weak: true})
 		if err != nil {
 			return nil, err
 		}
-		for i, h := range hits {
+		for i, h := range answer.Hits {
 			out = append(out, result{q, i + 1, names[h.Session], h.Score})
 		}
 	}

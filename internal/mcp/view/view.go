@@ -238,7 +238,8 @@ func (it Item) marks() (out string) {
 
 func (it Item) title() string { return cmp.Or(cut(plain(it.Title), 120), "untitled") }
 
-func (it Item) passage(size int) string { return cut(plain(it.Snippet), size) }
+// passage is "-" where the title says it all.
+func (it Item) passage(size int) string { return cmp.Or(cut(plain(it.Snippet), size), "-") }
 
 // when a session last had a turn, or a memory was saved.
 func (it Item) when() string { return cmp.Or(it.LastTurnAt, it.CapturedAt) }

@@ -48,6 +48,7 @@ const (
 type Token struct {
 	Term string
 	Kind Kind
+	Word string // of a Word: what it is the stem of, in lower case
 }
 
 // Kind says what a token is.
@@ -295,13 +296,13 @@ func (a *Analyzer) cjk(s string) int {
 			break
 		}
 		if n > 0 {
-			a.buf = append(a.buf, Token{Term: s[prev : n+size]})
+			a.buf = append(a.buf, Token{Term: s[prev : n+size], Word: s[prev : n+size]})
 			pairs++
 		}
 		prev, n = n, n+size
 	}
 	if pairs == 0 {
-		a.buf = append(a.buf, Token{Term: s[:n]})
+		a.buf = append(a.buf, Token{Term: s[:n], Word: s[:n]})
 	}
 	return n
 }
@@ -319,7 +320,7 @@ func (a *Analyzer) word(w string) {
 	t, ok := a.words[w]
 	if !ok {
 		w = strings.Clone(w) // the text must not live as long as the cache
-		t = Token{Term: stem(w)}
+		t = Token{Term: stem(w), Word: w}
 		if isStop(w) {
 			t = Token{Term: MarkStop + t.Term, Kind: Stop}
 		}

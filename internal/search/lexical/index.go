@@ -102,6 +102,9 @@ func (x *Index) Units() int { return x.units }
 // Dead reports whether a session is hidden.
 func (x *Index) Dead(session int) bool { return x.dead[session] }
 
+// Live is how many sessions are not hidden.
+func (x *Index) Live() int { return int(x.sessions) }
+
 // Stems is how many words that are no function words the turns of each session have.
 func (x *Index) Stems() []int {
 	out := make([]int, len(x.Sessions))

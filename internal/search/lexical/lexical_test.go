@@ -154,10 +154,11 @@ func TestScorePrefersMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := x.Score(query.Parse("alpha beta"), lists(t, b))
+	scored, err := x.Score(query.Parse("alpha beta"), lists(t, b))
 	if err != nil {
 		t.Fatal(err)
 	}
+	got := scored.Matches
 	if got[4].Found {
 		t.Errorf("a session without the words scores %v", got[4])
 	}
@@ -194,10 +195,11 @@ func TestScoreLeavesOutCommonTerms(t *testing.T) {
 		{"parser needle", [3]bool{false, false, true}},
 		{"parser nowhere", [3]bool{true, true, true}},
 	} {
-		got, err := x.Score(query.Parse(tt.query), all)
+		scored, err := x.Score(query.Parse(tt.query), all)
 		if err != nil {
 			t.Fatal(err)
 		}
+		got := scored.Matches
 		if found := [3]bool{got[0].Found, got[1].Found, got[2].Found}; found != tt.found {
 			t.Errorf("%q: found %v, want %v", tt.query, found, tt.found)
 		}

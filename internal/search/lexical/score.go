@@ -29,6 +29,10 @@ const (
 	pairReach           = 2
 )
 
+// meant is how like a word has to be to the one that was typed to be the one that was meant: one slip in five characters.
+// What is less like it may answer, but the word itself stands nowhere.
+const meant = 0.8
+
 // clearly is how many times the score of the best turn a path or command must have to be what is
 // shown: a turn says more to who reads it.
 const clearly = 2
@@ -42,6 +46,14 @@ type Match struct {
 	Kinds [kinds]bool // by Kind: whether such a unit holds a term that is no function word
 	Exact bool        // an exact term was found whole
 	Like  bool        // a word was found that is like one of the question
+	Near  bool        // two neighbours of the question stand together
+}
+
+// Scored is what the words of a question found.
+type Scored struct {
+	Matches []Match  // by session number
+	Unknown []string // words, as they were typed, that stand nowhere, nor does one that is like them
+	Missed  float64  // 0 to 1: the share of Unknown in the weight of all words
 }
 
 // Lists are the postings of a question's terms: by term, then by run, nil where a run has none.
@@ -55,14 +67,13 @@ func (l Lists) Put(term string, run, runs int, postings *List) {
 	l[term][run] = postings
 }
 
-// Score scores the sessions that hold a term of q: one that is no function word, where q has
-// such. The result is by session number.
-func (x *Index) Score(q query.Query, lists Lists) ([]Match, error) {
+// Score scores the sessions that hold a term of q: one that is no function word, where q has such.
+func (x *Index) Score(q query.Query, lists Lists) (Scored, error) {
 	s := scorer{
 		Index:   x,
 		units:   make([]float32, x.units),
 		session: make([]float64, len(x.Sessions)),
-		matches: make([]Match, len(x.Sessions)),
+		Scored:  Scored{Matches: make([]Match, len(x.Sessions))},
 		tf:      make([]int, len(x.Sessions)),
 		norms:   normTable(mean(x.words, x.n), unitK1, unitB),
 	}
@@ -73,10 +84,10 @@ func (x *Index) Score(q query.Query, lists Lists) ([]Match, error) {
 	go func() { paired <- s.allPairs(q.Pairs, lists) }() // they touch nothing that terms touch
 	norm, err := s.terms(q, lists)
 	if err := cmp.Or(<-paired, err); err != nil {
-		return nil, err
+		return Scored{}, err
 	}
 	s.sum(norm, !q.Weak())
-	return s.matches, nil
+	return s.Scored, nil
 }
 
 // scorer accumulates. Each slot is added to in the order of q.Terms and q.Pairs, so equal
@@ -86,8 +97,8 @@ type scorer struct {
 	units   []float32 // BM25 of a unit by words
 	pairs   []float32 // BM25 of a unit by pairs; nil without pairs
 	session []float64 // BM25 of a session as a whole
-	matches []Match
-	tf      []int // of the term at hand, by session
+	tf      []int     // of the term at hand, by session
+	Scored
 
 	norms, pairNorms *[256]float32
 }
@@ -131,11 +142,12 @@ func (s *scorer) common(df int) bool { return df > commonUnits && float64(df) > 
 // terms adds the terms' scores and returns the sum of their idf, or of the highest q.Full ones.
 func (s *scorer) terms(q query.Query, lists Lists) (norm float64, err error) {
 	terms := q.Terms
-	dfs, rare := make([]int, len(terms)), false
+	dfs, err := s.count(terms, lists)
+	if err != nil {
+		return 0, err
+	}
+	rare := false
 	for i, t := range terms {
-		if dfs[i], err = s.df(lists[t.Text]); err != nil {
-			return 0, err
-		}
 		norm += idf(s.n, dfs[i])
 		rare = rare || !t.Weak && dfs[i] > 0 && !s.common(dfs[i])
 	}
@@ -154,6 +166,31 @@ func (s *scorer) terms(q query.Query, lists Lists) (norm float64, err error) {
 		}
 	}
 	return norm, nil
+}
+
+// count returns the df of terms, and notes which words stand nowhere.
+func (s *scorer) count(terms []query.Term, lists Lists) (dfs []int, err error) {
+	dfs = make([]int, len(terms))
+	all, missed := 0.0, 0.0
+	for i, t := range terms {
+		titles := 0
+		if dfs[i], titles, err = s.df(lists[t.Text]); err != nil {
+			return nil, err
+		}
+		if t.Word == "" {
+			continue
+		}
+		if dfs[i]+titles > 0 && (t.Like == 0 || t.Like >= meant) {
+			all += idf(s.n, dfs[i])
+			continue
+		}
+		all, missed = all+idf(s.n, 0), missed+idf(s.n, 0)
+		s.Unknown = append(s.Unknown, t.Word)
+	}
+	if missed > 0 {
+		s.Missed = missed / all
+	}
+	return dfs, nil
 }
 
 // term adds one term's scores.
@@ -189,28 +226,31 @@ func (x *Index) Rarity(lists []*List) float64 {
 	return idf(x.n, df)
 }
 
-// df is how many live units that are no titles hold a term.
-func (s *scorer) df(lists []*List) (int, error) {
-	df := 0
+// df is how many live units hold a term, and how many of the titles that are none.
+func (s *scorer) df(lists []*List) (units, titles int, err error) {
 	for run, l := range lists {
 		if l == nil {
 			continue
 		}
-		df += l.n - l.titles
+		units, titles = units+l.n-l.titles, titles+l.titles
 		if !s.hides {
 			continue
 		}
 		at, c := s.parts(run), l.walk()
 		for c.next() {
-			if p := at.find(c.unit); s.dead[p.Session] && p.Kind != Title {
-				df--
+			switch p := at.find(c.unit); {
+			case !s.dead[p.Session]:
+			case p.Kind == Title:
+				titles--
+			default:
+				units--
 			}
 		}
 		if c.bad {
-			return 0, block.ErrFormat
+			return 0, 0, block.ErrFormat
 		}
 	}
-	return df, nil
+	return units, titles, nil
 }
 
 // parts walks the parts of a run beside its postings.
@@ -280,7 +320,7 @@ func (s *scorer) wholes(found []int32, earned float64) {
 }
 
 func (s *scorer) note(p *Part, t query.Term) {
-	m := &s.matches[p.Session]
+	m := &s.Matches[p.Session]
 	if !m.Found {
 		m.Found, m.Turn = true, -1
 	}
@@ -335,13 +375,13 @@ func (s *scorer) sum(norm float64, named bool) {
 	bests := make([]best, len(s.Sessions))
 	for run, h := range s.runs {
 		for i, p := range h.Parts {
-			if s.matches[p.Session].Found && p.Kind != Title {
+			if s.Matches[p.Session].Found && p.Kind != Title {
 				s.part(p, s.first[run][i], &bests[p.Session])
 			}
 		}
 	}
-	for i := range s.matches {
-		m := &s.matches[i]
+	for i := range s.Matches {
+		m := &s.Matches[i]
 		if !m.Found {
 			continue
 		}
@@ -350,6 +390,7 @@ func (s *scorer) sum(norm float64, named bool) {
 			continue
 		}
 		b := &bests[i]
+		m.Near = b.pairs[0] > 0
 		if clearly*b.turn >= b.other {
 			m.Best = Content
 		}
@@ -362,7 +403,7 @@ func (s *scorer) sum(norm float64, named bool) {
 
 // part looks for the best units among those of a part.
 func (s *scorer) part(p Part, first uint32, b *best) {
-	m := &s.matches[p.Session]
+	m := &s.Matches[p.Session]
 	for i, unit := range s.units[first : first+uint32(p.Units)] {
 		if unit == 0 {
 			continue

@@ -21,14 +21,33 @@ type Guess struct {
 	Similarity float64 // 0 to 1; 0 while there is none
 }
 
+// Misspelt is a word that stands nowhere.
+type Misspelt struct {
+	Word, Stem string
+	// Fixed are the stems of what Word is with two characters swapped back. A slip in an ending keeps that from being cut
+	// off, so the stem alone may be far from the one that was meant.
+	Fixed map[string]bool
+}
+
+// Swapped are the words that w is with two neighbours swapped.
+func Swapped(w string) (out []string) {
+	r := []rune(w)
+	for i := 1; i < len(r); i++ {
+		r[i-1], r[i] = r[i], r[i-1]
+		out = append(out, string(r))
+		r[i-1], r[i] = r[i], r[i-1]
+	}
+	return out
+}
+
 // Speller looks for the stems that are most like some words.
 type Speller struct{ words []*word }
 
 // NewSpeller begins to look.
-func NewSpeller(words []string) *Speller {
+func NewSpeller(words []Misspelt) *Speller {
 	s := &Speller{}
-	for _, text := range words {
-		w := &word{Guess: Guess{Word: text}, runes: []rune(text), letters: letters([]byte(text))}
+	for _, m := range words {
+		w := &word{Guess: Guess{Word: m.Stem}, typed: utf8.RuneCountInString(m.Word), fixed: m.Fixed, runes: []rune(m.Stem), letters: letters([]byte(m.Stem))}
 		if len(w.runes) < minSimilar {
 			continue
 		}
@@ -66,6 +85,8 @@ func (s *Speller) Guesses() []Guess {
 // word compares itself with stems.
 type word struct {
 	Guess
+	typed   int             // characters of what was typed
+	fixed   map[string]bool // see Misspelt
 	runes   []rune
 	letters uint64
 	grams   []gram
@@ -80,6 +101,9 @@ type word struct {
 func (w *word) similarity(stem []byte) float64 {
 	if !w.near(stem) {
 		return 0
+	}
+	if w.fixed[string(stem)] {
+		return 1 - 1/float64(w.typed)
 	}
 	w.stem = w.stem[:0]
 	for i := 0; i < len(stem); {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestSpeller(t *testing.T) {
@@ -31,7 +32,7 @@ func TestSpeller(t *testing.T) {
 		{"like nothing", "kubernet", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := lexical.NewSpeller([]string{tt.word})
+			s := lexical.NewSpeller([]lexical.Misspelt{{Word: tt.word, Stem: tt.word}})
 			if err := s.Look(block.NewEntries(vocabulary)); err != nil {
 				t.Fatal(err)
 			}
@@ -45,6 +46,25 @@ func TestSpeller(t *testing.T) {
 				t.Errorf("guessed %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// A slip in an ending keeps it from being cut off.
+func TestSpellerFixesEndings(t *testing.T) {
+	var w block.Writer
+	for _, stem := range []string{"lag", "log", "long"} {
+		w.Add(stem, nil)
+	}
+	w.Flush()
+	s := lexical.NewSpeller([]lexical.Misspelt{{Word: "loggnig", Stem: "loggnig", Fixed: map[string]bool{"log": true}}})
+	if err := s.Look(block.NewEntries(w.Take())); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Guesses(); len(got) != 1 || got[0].Stem != "log" || got[0].Similarity < 0.8 {
+		t.Errorf("guesses %+v", got)
+	}
+	if diff := cmp.Diff([]string{"олг", "лго"}, lexical.Swapped("лог")); diff != "" {
+		t.Errorf("swapped (-want +got):\n%s", diff)
 	}
 }
 
@@ -65,7 +85,7 @@ func BenchmarkSpeller(b *testing.B) {
 	w.Flush()
 	vocabulary := w.Take()
 	for b.Loop() {
-		if err := lexical.NewSpeller([]string{"checkpoont", "sesion"}).Look(block.NewEntries(vocabulary)); err != nil {
+		if err := lexical.NewSpeller([]lexical.Misspelt{{Word: "checkpoont", Stem: "checkpoont"}, {Word: "sesion", Stem: "sesion"}}).Look(block.NewEntries(vocabulary)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -33,6 +33,8 @@ type Term struct {
 	Exact bool // an identifier of several words, a path, an error code: matched whole
 	Weak  bool // a function word: it ranks, but is no reason to name
 
+	Word string // what was typed, in lower case, where Text is a stem of it; "" for all other terms
+
 	// Like is how similar Text is to the word that was typed, which stands nowhere; 0 when Text is
 	// what was typed.
 	Like float64
@@ -66,7 +68,7 @@ func Parse(text string) Query {
 		}
 		if !seen[t.Term] {
 			seen[t.Term] = true
-			q.Terms = append(q.Terms, Term{Text: t.Term, Exact: t.Kind == analysis.Mark, Weak: t.Kind == analysis.Stop})
+			q.Terms = append(q.Terms, Term{Text: t.Term, Exact: t.Kind == analysis.Mark, Weak: t.Kind == analysis.Stop, Word: t.Word})
 		}
 		if t.Kind == analysis.Word {
 			q.Stems = append(q.Stems, t.Term)
@@ -122,19 +124,31 @@ func (q Query) Weak() bool {
 	return !slices.ContainsFunc(q.Terms, func(t Term) bool { return !t.Weak })
 }
 
-// As returns q with a word read as a stem that is like it.
+// Typed is what was typed where a stem stands, in lower case.
+func (q Query) Typed(stem string) string {
+	i := slices.IndexFunc(q.Terms, func(t Term) bool { return t.Text == stem })
+	if i < 0 {
+		return ""
+	}
+	return q.Terms[i].Word
+}
+
+// As returns q with a word read as a stem that is like it. The word's whole form, which stands nowhere either, is no longer asked for.
 func (q Query) As(word, stem string, similarity float64) Query {
 	q.Terms, q.Stems, q.Read = slices.Clone(q.Terms), slices.Clone(q.Stems), append(slices.Clone(q.Read), stem)
 	had := slices.ContainsFunc(q.Terms, func(t Term) bool { return t.Text == stem })
 	i := slices.IndexFunc(q.Terms, func(t Term) bool { return t.Text == word })
-	switch {
-	case i < 0:
+	if i < 0 {
 		return q
+	}
+	whole := analysis.MarkIdent + q.Terms[i].Word
+	switch {
 	case had:
 		q.Terms = slices.Delete(q.Terms, i, i+1)
 	default:
 		q.Terms[i].Text, q.Terms[i].Like = stem, similarity
 	}
+	q.Terms = slices.DeleteFunc(q.Terms, func(t Term) bool { return t.Text == whole })
 	for i, s := range q.Stems {
 		if s == word {
 			q.Stems[i] = stem

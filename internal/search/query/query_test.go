@@ -19,7 +19,7 @@ func TestParse(t *testing.T) {
 		{
 			"words, sorted, each once", "the tests the test",
 			query.Query{
-				Terms: []query.Term{{Text: "'the", Weak: true}, {Text: "=test"}, {Text: "=tests"}, {Text: "test"}},
+				Terms: []query.Term{{Text: "'the", Weak: true}, {Text: "=test"}, {Text: "=tests"}, {Text: "test", Word: "tests"}},
 				Pairs: []query.Pair{{First: "test", Second: "test"}},
 				Stems: []string{"test", "test"},
 			},
@@ -33,10 +33,10 @@ func TestParse(t *testing.T) {
 					{Text: "=beta"},
 					{Text: "=delta"},
 					{Text: "=gamma"},
-					{Text: "alpha"},
-					{Text: "beta"},
-					{Text: "delta"},
-					{Text: "gamma"},
+					{Text: "alpha", Word: "alpha"},
+					{Text: "beta", Word: "beta"},
+					{Text: "delta", Word: "delta"},
+					{Text: "gamma", Word: "gamma"},
 				},
 				Pairs: []query.Pair{{"alpha", "beta"}, {"alpha", "gamma"}, {"beta", "gamma"}, {"beta", "delta"}, {"gamma", "delta"}},
 				Stems: []string{"alpha", "beta", "gamma", "delta"},
@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 		{
 			"an error code", "E42",
 			query.Query{
-				Terms: []query.Term{{Text: "42"}, {Text: "=e42", Exact: true}, {Text: "e"}},
+				Terms: []query.Term{{Text: "42", Word: "42"}, {Text: "=e42", Exact: true}, {Text: "e", Word: "e"}},
 				Pairs: []query.Pair{{"e", "42"}},
 				Stems: []string{"e", "42"},
 
@@ -80,7 +80,7 @@ func TestAs(t *testing.T) {
 	typed := query.Parse("the brakcet of brackets")
 	got := typed.As("brakcet", "bracket", 0.7)
 	want := query.Query{
-		Terms: []query.Term{{Text: "'of", Weak: true}, {Text: "'the", Weak: true}, {Text: "=brackets"}, {Text: "=brakcet"}, {Text: "bracket"}},
+		Terms: []query.Term{{Text: "'of", Weak: true}, {Text: "'the", Weak: true}, {Text: "=brackets"}, {Text: "bracket", Word: "brackets"}},
 		Pairs: []query.Pair{{First: "bracket", Second: "bracket"}},
 		Stems: []string{"bracket", "bracket"},
 		Read:  []string{"bracket"},
@@ -93,7 +93,7 @@ func TestAs(t *testing.T) {
 	}
 	got = query.Parse("brakcet").As("brakcet", "bracket", 0.7)
 	want = query.Query{
-		Terms: []query.Term{{Text: "=brakcet"}, {Text: "bracket", Like: 0.7}},
+		Terms: []query.Term{{Text: "bracket", Word: "brakcet", Like: 0.7}},
 		Stems: []string{"bracket"},
 		Read:  []string{"bracket"},
 	}
