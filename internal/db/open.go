@@ -235,6 +235,10 @@ func classify(err error) error {
 	case sqlite3.ErrNomem, sqlite3.ErrTooBig:
 		kind = ErrRoom
 	case sqlite3.ErrIoErr:
+		if e.ExtendedCode == sqlite3.ErrIoErrFstat { // the file was replaced while it was opened; the number of the system is of another call
+			kind = fs.ErrNotExist
+			break
+		}
 		if kind = ErrCorrupt; e.SystemErrno != 0 && e.ExtendedCode != pagesum.Wrong {
 			kind = e.SystemErrno
 		}

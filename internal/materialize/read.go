@@ -69,7 +69,11 @@ func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
 		if (errors.Is(err, errMoved) || m.movedOn(err, heads...)) && moves < maxMoves {
 			continue
 		}
-		return m.asItIs(ctx, heads, err)
+		r, err = m.asItIs(ctx, heads, err)
+		if errors.Is(err, lock.ErrBusy) && wait == 0 && moves < maxMoves { // who writes put another file in the place of the one that was there
+			continue
+		}
+		return r, err
 	}
 }
 
