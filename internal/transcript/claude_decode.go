@@ -160,6 +160,7 @@ func (d *claudeDecoder) user(p *part) {
 	if content.IsArray() {
 		p.failures(content)
 		d.result(p, content)
+		d.outputs(p, content)
 	}
 	if is(r.meta) || is(r.compact) || is(r.visibleOnly) || !d.people() {
 		return
@@ -172,6 +173,7 @@ func (d *claudeDecoder) user(p *part) {
 	if s := prompts(content); s != "" {
 		p.queue.carry(s)
 		d.turn(p, session.RoleHuman, s)
+		d.goesOn()
 	}
 }
 
