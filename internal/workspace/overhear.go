@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -11,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/compress"
 	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -30,6 +32,15 @@ func (w *Workspace) outputs(store records.Store) *capture.Outputs {
 	return &capture.Outputs{File: store.Progress(), Capturer: &capture.Capturer{
 		Repo: w.Repo, Agents: []transcript.Agent{transcript.ClaudeCode{}, transcript.Codex{}}, Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
 	}}
+}
+
+// ForgetOverheard drops the records that were made of transcripts.
+func (w *Workspace) ForgetOverheard() error {
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.Forget(), recordindex.Forget(w.RekalDir()))
 }
 
 // TranscriptOf names the transcript that a record was made of.
