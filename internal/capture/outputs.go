@@ -90,7 +90,9 @@ func (o *Outputs) changed(ctx context.Context, agent transcript.Agent, roots []s
 		o.st.Known[agent.Name()], o.dirty = found.Known, true
 	}
 	files := slices.DeleteFunc(found.Files, func(f transcript.File) bool { return o.st.unchanged(f.Path, f.Size, f.ModTime) })
-	slices.SortStableFunc(files, func(a, b transcript.File) int { return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path)) })
+	slices.SortStableFunc(files, func(a, b transcript.File) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
+	})
 	return files, nil
 }
 

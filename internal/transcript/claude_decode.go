@@ -206,6 +206,7 @@ func (d *claudeDecoder) assistant(p *part) {
 		content.ForEach(func(_, block gjson.Result) bool {
 			switch block.Get("type").Str {
 			case "text":
+				d.goesOn()
 				d.said(p, block.Get("text").Str)
 			case "tool_use":
 				d.call(p, block)

@@ -18,8 +18,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// overheard is how many bytes of transcripts a recall reads for records, at most one transcript more. It takes about half a second.
-const overheard = 4 << 20
+// overheard is how many bytes of transcripts a recall reads for records, at most one transcript more. See docs/records.md for what that takes.
+const overheard = 16 << 20
 
 // longOutput is how many lines an output has at most that is no record unless its command failed.
 const longOutput = 20
@@ -58,7 +58,7 @@ func (w *Workspace) TranscriptOf(r records.Record) string {
 func (w *Workspace) OverhearAll(ctx context.Context) error {
 	for more := true; more; {
 		var err error
-		if more, err = w.Overhear(ctx, 8*overheard); err != nil {
+		if more, err = w.Overhear(ctx, 2*overheard); err != nil {
 			return err
 		}
 	}
@@ -84,8 +84,11 @@ func (w *Workspace) Overhear(ctx context.Context, budget int64) (more bool, err 
 	from := w.outputs(store)
 	more, err = from.Read(ctx, budget, func(h capture.Heard) error {
 		for _, o := range h.Outputs {
+			if o.At.Before(store.Since()) {
+				continue
+			}
 			r, ok := w.recordOf(h, o)
-			if !ok || r.At.Before(store.Since()) {
+			if !ok {
 				continue
 			}
 			if with == nil {
