@@ -38,13 +38,15 @@ func readCache(path string) *state {
 	return st
 }
 
-// save writes the cache beside its name and renames it, so that a reader never sees half
+func (st *state) save(dir string) error { return st.saveAs(filepath.Join(dir, cacheFile)) }
+
+// saveAs writes the state beside its name and renames it, so that a reader never sees half
 // of it.
-func (st *state) save(dir string) error {
+func (st *state) saveAs(path string) error {
 	c := &coder{out: make([]byte, sumSize)}
 	st.code(c)
 	binary.BigEndian.PutUint32(c.out, crc32.ChecksumIEEE(c.out[sumSize:]))
-	f, err := os.CreateTemp(dir, cacheFile+".*")
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // a clean took the folder away
 	}
@@ -54,7 +56,7 @@ func (st *state) save(dir string) error {
 	_, err = f.Write(c.out)
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, cacheFile))
+		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())

@@ -108,6 +108,7 @@ type reader struct {
 	others   map[string]bool
 	siblings []transcript.File
 	piece    int64 // see Round
+	outputs  bool  // see transcript.Options
 }
 
 // read decodes what follows the cursor of a transcript, or all of it when it is new or
@@ -130,7 +131,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known, last pie
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
-	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0, Others: rd.others}
+	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0, Others: rd.others, Outputs: rd.outputs}
 	if k != nil {
 		opt.Last, opt.Apart = k.Last, k.Apart
 	} else if opt.Spawner, err = transcript.Spawner(ctx, f, rd.siblings); err != nil {
@@ -172,7 +173,7 @@ func (rd reader) readWhole(ctx context.Context, f transcript.File) (*reading, er
 	}
 	defer in.Close()
 	sum := newDigest()
-	doc, err := rd.agent.Decode(ctx, io.TeeReader(in, sum), transcript.Options{File: f, Roots: rd.roots, Others: rd.others})
+	doc, err := rd.agent.Decode(ctx, io.TeeReader(in, sum), transcript.Options{File: f, Roots: rd.roots, Others: rd.others, Outputs: rd.outputs})
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}

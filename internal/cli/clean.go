@@ -70,8 +70,13 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	return c.ledgers(app, w)
 }
 
-// outputs are the records.
+// outputs are the records. Those that were made of transcripts can be made again.
 func (c *cleanCommand) outputs(app *App, w *workspace.Workspace) error {
+	if !c.records {
+		if err := w.ForgetOverheard(); err != nil {
+			return err
+		}
+	}
 	n, err := w.CountRecords()
 	switch {
 	case err != nil || n == 0 && !c.records:

@@ -75,6 +75,9 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 				return err
 			}
 		}
+		if err := w.OverhearAll(ctx); err != nil {
+			return err
+		}
 		conf, err := config.Read(ctx, w.Repo, w.Env)
 		if err != nil {
 			return err

@@ -138,7 +138,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 			return flagged(err)
 		}
 		answer.AsOf = past.AsOf
-		if err := w.AddRecords(ctx, c.req, &answer); err != nil {
+		if err := w.AddRecords(ctx, index.DB, c.req, &answer); err != nil {
 			return err
 		}
 		if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -71,6 +73,9 @@ func (c *showCommand) run(_ context.Context, app *App) error {
 		return err
 	}
 	raw, err := store.Raw(c.id)
+	if errors.Is(err, fs.ErrNotExist) && r.From != nil {
+		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", c.id, w.TranscriptOf(r), r.At.UTC().Format(time.RFC3339))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the output of %d: %w", c.id, records.ErrNoRaw)
 	}
@@ -95,6 +100,12 @@ func recordText(r records.Record) string {
 	}
 	if r.Dir != "" {
 		head += "\nin " + printable(r.Dir)
+	}
+	if f := r.From; f != nil {
+		head += fmt.Sprintf("\nby %s in session %s", f.Source, cmp.Or(f.Session, f.Native))
+		if f.Turn >= 0 {
+			head += fmt.Sprintf(", turn %d", f.Turn)
+		}
 	}
 	if r.Instruction != "" {
 		head += "\nlooking for: " + printable(r.Instruction)

@@ -8,6 +8,7 @@ import (
 // Records are the settings of what commands printed. The zero value is the default.
 type Records struct {
 	Off  bool  // rekal.records=false: nothing is kept
+	Deaf bool  // rekal.records.transcripts=false: nothing is made of transcripts
 	Days int   // rekal.records.days: how long they are kept; 0 where nobody said
 	Size int64 // rekal.records.size: how many bytes at most; 0 where nobody said
 }
@@ -19,6 +20,12 @@ func (r *Records) read(value func(string) (string, bool), fault func(key, v, wha
 		on, good := parseBool(v)
 		if r.Off = !on; !good {
 			wrong = append(wrong, fault("records", v, "is not a boolean"))
+		}
+	}
+	if v, ok := value("records.transcripts"); ok {
+		on, good := parseBool(v)
+		if r.Deaf = !on && good; !good {
+			wrong = append(wrong, fault("records.transcripts", v, "is not a boolean"))
 		}
 	}
 	if v, ok := value("records.days"); ok {

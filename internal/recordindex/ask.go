@@ -30,6 +30,7 @@ type Question struct {
 	File         *regexp.Regexp
 	Files        []string // those that touch one of these paths, where there are any
 	Hidden       bool     // what is purged, and nothing else
+	Without      []string // sessions whose commands don't count
 	Limit        int      // 0: all
 }
 
@@ -102,7 +103,7 @@ func (x *Index) Named(repo *git.Repo, ids []int) (out []result.Hit) {
 
 // passes reports whether the filters let a record pass.
 func (q Question) passes(r records.Record) bool {
-	return r.Hidden == q.Hidden && !r.At.Before(q.Since) && (q.Until.IsZero() || r.At.Before(q.Until)) &&
+	return r.Hidden == q.Hidden && (r.From == nil || !slices.Contains(q.Without, r.From.Session)) && !r.At.Before(q.Since) && (q.Until.IsZero() || r.At.Before(q.Until)) &&
 		(q.File == nil || slices.ContainsFunc(r.Paths, q.File.MatchString))
 }
 
@@ -236,11 +237,18 @@ func (f found) matched(words string) (out []string) {
 // shape is a record as a result.
 func shape(f found) result.Hit {
 	r := f.Record
-	return result.Hit{
+	hit := result.Hit{
 		ID: strconv.Itoa(r.ID), Kind: Kind, Score: math.Round(f.score*1e4) / 1e4, Weak: f.weak,
 		Title: title(r), Snippet: beginning(r.Text), Instruction: r.Instruction, Command: r.Command, Exit: r.Exit,
 		Branch: r.Branch, CapturedAt: result.Time(r.At), Files: r.Paths[:min(len(r.Paths), 5)], FilesTotal: len(r.Paths), Purged: r.Hidden,
 	}
+	if from := r.From; from != nil {
+		hit.Source, hit.Session = from.Source, from.Session
+		if from.Turn >= 0 {
+			hit.Turn = &from.Turn
+		}
+	}
+	return hit
 }
 
 func title(r records.Record) string {

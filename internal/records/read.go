@@ -19,13 +19,14 @@ import (
 // All returns the records in their order, without their texts (Load); those that are purged have Hidden set.
 func (s Store) All() ([]Record, error) {
 	var all []Record
-	hidden := map[int]bool{}
+	hidden, of := map[int]bool{}, map[string]bool{}
 	err := s.scan(func(l line) {
 		switch {
 		case l.Hide != nil:
-			hidden[*l.Hide] = true
+			hidden[*l.Hide], of[l.Of] = true, true
 		case l.Show != nil:
 			delete(hidden, *l.Show)
+			delete(of, l.Of)
 		case l.ID > 0:
 			all = append(all, l.Record)
 		}
@@ -34,8 +35,9 @@ func (s Store) All() ([]Record, error) {
 		return nil, fmt.Errorf("records: %w", err)
 	}
 	for i, r := range all {
-		all[i].Hidden = hidden[r.ID]
+		all[i].Hidden = hidden[r.ID] || r.From != nil && of[r.From.Call]
 	}
+	slices.SortStableFunc(all, func(a, b Record) int { return cmp.Compare(a.ID, b.ID) })
 	return all, nil
 }
 
@@ -82,13 +84,17 @@ func (s Store) Raw(id int) ([]byte, error) {
 
 // Hide purges records, or shows them again.
 func (s Store) Hide(ctx context.Context, ids []int, hide bool) error {
+	calls, err := s.calls(ids)
+	if err != nil {
+		return fmt.Errorf("records: %w", err)
+	}
 	var text strings.Builder
 	for _, id := range ids {
 		what := "show"
 		if hide {
 			what = "hide"
 		}
-		fmt.Fprintf(&text, "{%q:%d}\n", what, id)
+		fmt.Fprintf(&text, "{%q:%d,\"of\":%q}\n", what, id, calls[id])
 	}
 	if err := s.writing(ctx, func() error { return s.append([]byte(text.String())) }); err != nil {
 		return fmt.Errorf("records: %w", err)
@@ -106,7 +112,10 @@ func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
 		if err := s.count(last); err != nil {
 			return err
 		}
-		files, err := s.files()
+		if err := s.forgo(ids); err != nil {
+			return err
+		}
+		files, err := s.all()
 		for _, name := range files {
 			if err != nil {
 				return err
@@ -166,7 +175,7 @@ type aged struct {
 // retain drops what is too old, and the oldest of what is too much: outputs before records, and never the file that is
 // appended to.
 func (s Store) retain() error {
-	files, err := s.files()
+	files, err := s.files("")
 	if err != nil || len(files) == 0 {
 		return err
 	}

@@ -5,6 +5,7 @@
 //	    2026-11-23.ndjson     a record a line, only ever appended to
 //	    2026-11-23.1.ndjson   the same day, when the first file had grown large
 //	    raw/42.zst            the redacted output of record 42, of a long one its beginning and end
+//	    transcripts/          the same for records that were made of transcripts: each stands in the file of its own day
 //	    counter               the ID that was given last
 //	    lock                  held by who writes
 //
@@ -14,7 +15,7 @@
 //
 // It promises: an ID is given once, also to 20 processes at once and after a kill; a record that Add returned is found by
 // every later reader until retention or scrub takes it; a torn line of a process that died is passed over. It is no cache: nothing
-// can make a record again but the ones that came from a transcript.
+// can make a record again. Those below transcripts/ can be, and have bounds of their own: they displace no other.
 //
 // It never reads a clock, and never runs git.
 package records
@@ -22,6 +23,8 @@ package records
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -53,10 +56,27 @@ type Record struct {
 	Terms       []string          `json:"terms,omitempty"`
 	Paths       []string          `json:"paths,omitempty"` // files that Text names, from the work tree's root where they are below it
 	Files       map[string]string `json:"files,omitempty"` // of Paths those that lay there: the blob
+	From        *From             `json:"from,omitempty"`  // it was made of a transcript; nil: of what run or compress read
 	Text        string            `json:"text"`            // the compressed output; last, so that it need not be read
 
 	Hidden bool  `json:"-"` // purged
 	at     place // of its line
+}
+
+// From is where a record comes from that was made of a transcript.
+type From struct {
+	Source  string `json:"source"`            // session.Session.Source
+	Native  string `json:"native"`            // the agent's ID of the session
+	Session string `json:"session,omitempty"` // ours
+	Turn    int    `json:"turn"`              // index of the last turn before the call; -1: there is none
+	Call    string `json:"call"`              // see Call
+}
+
+// Call tells a call from all others, also where a copy of its session holds it again: 16 hexadecimal digits of the SHA-256 of the
+// agent, its ID of the call, and the time of the result.
+func Call(source, id string, at time.Time) string {
+	sum := sha256.Sum256([]byte(source + "\x00" + id + "\x00" + at.UTC().Format(time.RFC3339Nano)))
+	return hex.EncodeToString(sum[:8])
 }
 
 // place is where a line stands.

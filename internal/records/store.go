@@ -162,6 +162,10 @@ func (s Store) append(text []byte) error {
 	if err != nil {
 		return err
 	}
+	return appendTo(path, text)
+}
+
+func appendTo(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -185,7 +189,7 @@ func (s Store) append(text []byte) error {
 // one goes on: the order of files is that of IDs.
 func (s Store) today() (string, error) {
 	day, n := s.Now().UTC().Format(time.DateOnly), 0
-	files, err := s.files()
+	files, err := s.files("")
 	if err != nil {
 		return "", err
 	}
@@ -215,13 +219,15 @@ func (s Store) writeRaw(id int, packed []byte) error {
 // line is one line of a file: a record, or a mark on one.
 type line struct {
 	Record
-	Hide *int `json:"hide,omitempty"` // ID that is purged from here on
-	Show *int `json:"show,omitempty"` // ID that is restored
+	Hide *int   `json:"hide,omitempty"` // ID that is purged from here on
+	Show *int   `json:"show,omitempty"` // ID that is restored
+	Of   string `json:"of,omitempty"`   // From.Call of that one, which has another ID when it is made again
+	Gone string `json:"gone,omitempty"` // From.Call of what was scrubbed: it is not made again
 }
 
-// files lists the files with records, the oldest first.
-func (s Store) files() ([]string, error) {
-	entries, err := os.ReadDir(s.Dir)
+// files lists the files with records of a folder, the oldest first.
+func (s Store) files(folder string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(s.Dir, folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -243,9 +249,22 @@ func number(name string) int {
 	return n
 }
 
-// scan reads all lines in their order, without texts. What can't be read is passed over.
+// all lists the files of both folders.
+func (s Store) all() ([]string, error) {
+	out, err := s.files("")
+	if err != nil {
+		return nil, err
+	}
+	derived, err := s.files(transcripts)
+	for _, name := range derived {
+		out = append(out, filepath.Join(transcripts, name))
+	}
+	return out, err
+}
+
+// scan reads all lines in their order, without texts: those made of transcripts come last. What can't be read is passed over.
 func (s Store) scan(each func(line)) error {
-	files, err := s.files()
+	files, err := s.all()
 	for _, name := range files {
 		if err != nil {
 			return err

@@ -136,6 +136,7 @@ type Hit struct {
 	Purged     bool     `json:"purged,omitempty"` // only where purged ones were asked for
 
 	// Of a record, whose snippet is what mattered of the output:
+	Session     string `json:"session,omitempty"`     // in which an agent ran the command; with Turn and Source
 	Instruction string `json:"instruction,omitempty"` // what its reader looked for
 	Command     string `json:"command,omitempty"`
 	Exit        *int   `json:"exit,omitempty"` // its status; absent where nobody said

@@ -160,6 +160,7 @@ func (d *claudeDecoder) user(p *part) {
 	if content.IsArray() {
 		p.failures(content)
 		d.result(p, content)
+		d.outputs(p, content)
 	}
 	if is(r.meta) || is(r.compact) || is(r.visibleOnly) || !d.people() {
 		return
@@ -172,6 +173,7 @@ func (d *claudeDecoder) user(p *part) {
 	if s := prompts(content); s != "" {
 		p.queue.carry(s)
 		d.turn(p, session.RoleHuman, s)
+		d.goesOn()
 	}
 }
 
@@ -204,6 +206,7 @@ func (d *claudeDecoder) assistant(p *part) {
 		content.ForEach(func(_, block gjson.Result) bool {
 			switch block.Get("type").Str {
 			case "text":
+				d.goesOn()
 				d.said(p, block.Get("text").Str)
 			case "tool_use":
 				d.call(p, block)

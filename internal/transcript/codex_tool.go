@@ -97,6 +97,7 @@ func (d *codexDecoder) output(id string, out gjson.Result) {
 	case gjson.Valid(given) && gjson.Get(given, "answers").IsObject():
 		d.asks(d.part, codexAnswers(d.questions, gjson.Get(given, "answers")))
 	}
+	d.printed(id, out, given)
 	delete(d.open, id)
 }
 

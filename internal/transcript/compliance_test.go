@@ -373,6 +373,9 @@ func flatten(docs ...transcript.Document) map[string][]string {
 			for _, c := range p.ToolCalls {
 				all[p.NativeID+" tools"] = append(all[p.NativeID+" tools"], c.Tool+" "+c.Cmd)
 			}
+			for _, o := range p.Outputs {
+				all[p.NativeID+" outputs"] = append(all[p.NativeID+" outputs"], o.Call+" "+o.At.String()+" "+o.Command+"\n"+o.Text)
+			}
 		}
 	}
 	return all

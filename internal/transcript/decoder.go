@@ -42,6 +42,7 @@ type part struct {
 	asked map[string][]Edit // ID of a call -> what it asks for, until its result is there
 	first int64             // offset of the first turn or call
 	queue claudeQueue
+	heard heard
 	at    struct{ turns, calls, edits []int64 } // offsets of the records that gave them
 }
 
@@ -207,6 +208,7 @@ func (d *decoder) call(p *part, u use) {
 	if id != "" && len(u.edits) > 0 {
 		p.asked[id] = u.edits
 	}
+	d.runs(p, id, c)
 	d.emitted(p, d.start)
 }
 
@@ -255,6 +257,7 @@ func (d *decoder) unfinished(done int64) int64 {
 		p.Turns = p.Turns[:before(p.at.turns, end)]
 		p.ToolCalls = p.ToolCalls[:before(p.at.calls, end)]
 		p.Edits = p.Edits[:before(p.at.edits, end)]
+		p.Outputs = p.Outputs[:before(p.heard.at, end)]
 	}
 	d.out = min(d.out, end-1)
 	return end

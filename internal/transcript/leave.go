@@ -54,6 +54,10 @@ func (d *decoder) drop(p *part, at whereabouts) {
 	}
 	p.Turns, p.ToolCalls, p.Edits, p.calls, p.first, p.queue.taken = nil, nil, nil, make(map[string][]int), -1, nil
 	p.at.turns, p.at.calls, p.at.edits = nil, nil, nil
+	for id := range p.heard.pending {
+		delete(d.open, id)
+	}
+	p.Outputs, p.heard = nil, heard{}
 	if at == outside {
 		p.Title, p.TitleKind = "", TitleNone
 		for id, of := range d.seen {

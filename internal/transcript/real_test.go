@@ -36,9 +36,10 @@ func decodeRest(t testing.TB, raw []byte, from int64, opt transcript.Options) tr
 }
 
 // The numbers of assistant texts and tool calls are those of an independent count (the
-// README beside the data).
+// README beside the data); so are those of results of Bash, of those that failed, and of those that begin with a status.
 func TestRealTranscripts(t *testing.T) {
 	said, typed, calls, malformed := 0, 0, 0, 0
+	outputs, failed, exits := 0, 0, 0
 	for id, raw := range harness.Transcripts(t) {
 		doc := decodeReal(t, id, raw)
 		if doc.Bytes != int64(len(raw)) {
@@ -48,6 +49,17 @@ func TestRealTranscripts(t *testing.T) {
 			t.Errorf("%s: skipped %+v", id, doc.Skipped)
 		}
 		malformed += doc.Skipped.Malformed
+		for _, o := range decodeRest(t, raw, 0, transcript.Options{File: transcript.File{NativeID: id}, Outputs: true}).Sessions[0].Outputs {
+			if outputs++; o.Failed {
+				failed++
+			}
+			if o.Exit != nil {
+				exits++
+			}
+			if o.At.IsZero() || o.Command == "" {
+				t.Errorf("%s: output %+v", id, o)
+			}
+		}
 		for _, s := range doc.Sessions {
 			if s.NativeID != id {
 				t.Errorf("%s: found session %s", id, s.NativeID)
@@ -67,6 +79,9 @@ func TestRealTranscripts(t *testing.T) {
 	}
 	if said != 2148 || calls != 4532 || malformed != 1 {
 		t.Errorf("%d assistant texts, %d tool calls, %d malformed lines; want 2148, 4532, 1", said, calls, malformed)
+	}
+	if outputs != 1378 || failed != 121 || exits != 91 {
+		t.Errorf("%d outputs, %d of them failed, %d with a status; want 1378, 121, 91", outputs, failed, exits)
 	}
 	t.Logf("%d human prompts", typed)
 }
@@ -92,12 +107,12 @@ func TestRealGrowth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			opt := transcript.Options{File: transcript.File{NativeID: cols[0]}, Inside: done > 0}
+			opt := transcript.Options{File: transcript.File{NativeID: cols[0]}, Inside: done > 0, Outputs: true}
 			doc := decodeRest(t, raw[:min(size, len(raw))], done, opt)
 			done += doc.Bytes
 			docs = append(docs, doc)
 		}
-		if diff := cmp.Diff(flatten(decodeReal(t, cols[0], raw)), flatten(docs...)); diff != "" {
+		if diff := cmp.Diff(flatten(decodeRest(t, raw, 0, transcript.Options{File: transcript.File{NativeID: cols[0]}, Outputs: true})), flatten(docs...)); diff != "" {
 			t.Errorf("%s in %d reads (-want +got)\n%s", cols[0], len(docs), diff)
 		}
 	}

@@ -112,6 +112,8 @@ type Options struct {
 	// Spawner is the agent ID of the subagent that spawned this one, as [Spawner] tells
 	// it; empty when the session itself did.
 	Spawner string
+	// Outputs asks for what commands printed: Part.Outputs. A read then ends before a command whose result is not there yet.
+	Outputs bool
 }
 
 // Agent is one coding agent's way of keeping transcripts. Implementations hold no
@@ -162,6 +164,7 @@ type Part struct {
 	ForkNative   string    // native ID of the session that it goes on from, where its copy of that one is left out
 	TitleKind    TitleKind // of Session.Title
 	Agent        string    // which agent it is, in which version, as far as the read tells: "claude-code/2.1.39"
+	Outputs      []Output  // in the order of the results, where Options asks for them; of agents that say so
 	Edits        []Edit    // in their order; of calls of this read, and of earlier ones whose result stands in it
 }
 

@@ -101,7 +101,7 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 		}
 	}
 	out.AsOf = asOf
-	if err := w.AddRecords(ctx, q.Request, &out.Recall); err != nil {
+	if err := w.AddRecords(ctx, index, q.Request, &out.Recall); err != nil {
 		return err
 	}
 	if err := w.addNumbered(numbers, out); err != nil {

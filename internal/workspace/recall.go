@@ -21,8 +21,8 @@ const mostRecords = 100
 
 // AddRecords puts records into the answer to a request. A past moment has none, and neither has what is asked of commits, people or agents.
 // Where they can't be read, and not they alone were asked for, it is told, and the answer is the one without them.
-func (w *Workspace) AddRecords(ctx context.Context, req recall.Request, answer *result.Recall) error {
-	err := w.addRecords(ctx, req, answer)
+func (w *Workspace) AddRecords(ctx context.Context, index *db.DB, req recall.Request, answer *result.Recall) error {
+	err := w.addRecords(ctx, index, req, answer)
 	if err == nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (w *Workspace) AddRecords(ctx context.Context, req recall.Request, answer *
 	return nil
 }
 
-func (w *Workspace) addRecords(ctx context.Context, req recall.Request, answer *result.Recall) error {
+func (w *Workspace) addRecords(ctx context.Context, index *db.DB, req recall.Request, answer *result.Recall) error {
 	only := req.Kind == recall.KindRecord
 	switch {
 	case req.Kind != "" && !only, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.IDs != nil, len(req.Path) > 0,
@@ -41,11 +41,17 @@ func (w *Workspace) addRecords(ctx context.Context, req recall.Request, answer *
 	if err != nil {
 		return err
 	}
+	if _, err := w.Overhear(ctx, overheard); err != nil {
+		w.Warn(err)
+	}
 	x, err := recordindex.Open(ctx, store, w.RekalDir(), w.Warn)
 	if err != nil || len(x.All) == 0 {
 		return err
 	}
 	q := recordQuestion(req, answer)
+	if q.Without, err = db.PurgedIDs(ctx, index); err != nil {
+		return fmt.Errorf("records: %w", err)
+	}
 	found, err := x.Ask(ctx, w.Repo, q)
 	if err = errors.Join(err, x.Close()); err != nil {
 		return fmt.Errorf("records: %w", err)

@@ -1,0 +1,186 @@
+package capture
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Outputs reads what agents' shells printed, from the transcripts that a capture reads, without capturing anything. How far each
+// was read stands in a file of its own: a capture, which a commit waits for, does nothing for it.
+type Outputs struct {
+	*Capturer        // Repo, Agents, Home, Getenv, CacheDir and Now are needed
+	File      string // where it stands how far each transcript was read
+	st        *state
+	dirty     bool // st says more than the file
+}
+
+// Heard is what one session printed, as far as one read tells.
+type Heard struct {
+	Source, NativeID string
+	Session          string // the ID that capture gives it
+	Branch           string
+	FirstTurn        int // of the session, to which the turns of Outputs are counted from 0
+	Outputs          []transcript.Output
+}
+
+// searched bounds how many bytes of other projects' transcripts a read searches for records made here.
+const searched = 2 << 20
+
+// Read gives what is new: of about budget bytes, the latest transcripts first, and tells whether there is more. It ends with
+// the error of each.
+func (o *Outputs) Read(ctx context.Context, budget int64, each func(Heard) error) (more bool, err error) {
+	o.open()
+	roots, err := o.Repo.Worktrees()
+	if err != nil {
+		return false, fmt.Errorf("capture: %w", err)
+	}
+	left := budget
+	for _, agent := range o.Agents {
+		files, err := o.changed(ctx, agent, roots)
+		if err != nil {
+			return false, err
+		}
+		for _, f := range files {
+			if err := ctx.Err(); err != nil {
+				return true, err
+			}
+			if left <= 0 {
+				more = true
+				break
+			}
+			n, err := o.file(ctx, reader{agent: agent, roots: roots, others: o.st.Others, piece: maxPiece, outputs: true}, f, each)
+			if err != nil {
+				return true, err
+			}
+			left -= n
+		}
+	}
+	return more, nil
+}
+
+// open reads the state. Where there is none, what capture knows of other projects' transcripts need not be looked for again.
+func (o *Outputs) open() {
+	if o.st = readCache(o.File); len(o.st.Files) == 0 {
+		known := readCache(filepath.Join(o.CacheDir, cacheFile))
+		o.st.Searched, o.st.Known, o.st.Others = known.Searched, known.Known, known.Others
+	}
+}
+
+// changed lists the transcripts of an agent that were not read as they are now, the latest first.
+func (o *Outputs) changed(ctx context.Context, agent transcript.Agent, roots []string) ([]transcript.File, error) {
+	found, err := agent.Locate(ctx, transcript.Env{
+		Home: o.Home, Getenv: o.Getenv, Roots: roots, Searched: o.st.Searched, Search: searched, Known: o.st.Known[agent.Name()], Now: o.Now(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
+	}
+	if found.Searched != nil && !maps.Equal(o.st.Searched, found.Searched) {
+		o.st.Searched, o.dirty = found.Searched, true
+	}
+	if !bytes.Equal(o.st.Known[agent.Name()], found.Known) {
+		o.st.Known[agent.Name()], o.dirty = found.Known, true
+	}
+	files := slices.DeleteFunc(found.Files, func(f transcript.File) bool { return o.st.unchanged(f.Path, f.Size, f.ModTime) })
+	slices.SortStableFunc(files, func(a, b transcript.File) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
+	})
+	return files, nil
+}
+
+// file reads one transcript to its end, a piece at a time, and tells how many bytes that were. One that can't be read gives nothing until it changes.
+func (o *Outputs) file(ctx context.Context, rd reader, f transcript.File, each func(Heard) error) (n int64, err error) {
+	for last, more := (piece{}), true; more; {
+		k := o.st.Sessions[f.Path]
+		r, err := rd.read(ctx, f, k, last)
+		if ctx.Err() != nil {
+			return n, ctx.Err()
+		}
+		if err != nil {
+			break
+		}
+		n += r.file.Size - r.offset
+		if k, err = o.take(r, k, each); err != nil {
+			return n, err
+		}
+		if k != nil {
+			o.st.Sessions[f.Path] = k
+		}
+		last, more = piece{r.offset, r.file.Size - r.offset}, r.cut
+	}
+	o.st.Files[f.Path], o.dirty = stamp{Size: f.Size, ModTime: f.ModTime.UnixNano()}, true
+	return n, nil
+}
+
+// take gives the outputs of a reading's own session, and notes how far it was read. Rows of other sessions in its file are left to theirs.
+func (o *Outputs) take(r *reading, k *known, each func(Heard) error) (*known, error) {
+	for _, root := range r.doc.Others {
+		o.st.Others[root] = true
+	}
+	i := slices.IndexFunc(r.doc.Sessions, func(p transcript.Part) bool { return p.NativeID == r.file.NativeID })
+	if r.offset == 0 {
+		k = nil
+	}
+	if i < 0 {
+		return k, nil
+	}
+	s := r.doc.Sessions[i]
+	if k == nil {
+		k = &known{Source: r.agent, NativeID: s.NativeID}
+	}
+	next := *k
+	if len(s.Turns) > 0 && next.First.IsZero() {
+		next.First = s.Turns[0].TS
+		next.ID = session.NewID(next.First, r.agent, s.NativeID)
+	}
+	if len(s.Outputs) > 0 {
+		if err := each(Heard{r.agent, s.NativeID, next.ID, s.Branch, k.Turns, s.Outputs}); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range s.Turns {
+		next.Apart = next.Apart || t.Content == session.Elsewhere
+	}
+	if last := s.LastTS(); last.After(next.Last) {
+		next.Last = last
+	}
+	next.Turns += len(s.Turns)
+	next.Bytes, next.Kept = r.offset+r.doc.Bytes, r.offset+r.doc.Bytes
+	next.Hash, next.Resume, next.Tail = r.hash, r.resume, r.tail
+	return &next, nil
+}
+
+// Done notes how far Read came, once what it gave is stored: else the next one gives it again.
+func (o *Outputs) Done() error {
+	if !o.dirty {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(o.File), 0o700); err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	o.st.forget(nil)
+	for path := range o.st.Sessions {
+		if _, ok := o.st.Files[path]; !ok {
+			delete(o.st.Sessions, path)
+		}
+	}
+	return o.st.saveAs(o.File)
+}
+
+// Transcript is where a session's transcript lay when it was read last; "" where that is not known.
+func (o *Outputs) Transcript(source, nativeID string) string {
+	for path, k := range readCache(o.File).Sessions {
+		if k.Source == source && k.NativeID == nativeID {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,148 @@
+package records
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// transcripts is the folder of records that were made of transcripts.
+const transcripts = "transcripts"
+
+// share is which part of the size those may take that were made of transcripts, beside the others: one of so many.
+const share = 4
+
+// Progress is the file in which it stands how far transcripts were read. It goes when the records go that were made of them.
+func (s Store) Progress() string { return filepath.Join(s.Dir, transcripts, "progress") }
+
+// Since is the time before which nothing is kept.
+func (s Store) Since() time.Time {
+	return s.Now().AddDate(0, 0, -cmp.Or(s.Days, Days))
+}
+
+// Derive stores records that were made of transcripts, but for calls of which there is one, and what was scrubbed. It tells
+// how many were new.
+func (s Store) Derive(ctx context.Context, all []Redacted) (n int, err error) {
+	if len(all) == 0 {
+		return 0, nil
+	}
+	err = s.writing(ctx, func() error {
+		due, err := s.due(all)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Join(s.Dir, transcripts), 0o700); err != nil {
+			return err
+		}
+		id, err := s.last()
+		if err != nil {
+			return err
+		}
+		if err := s.count(id + len(due)); err != nil {
+			return err
+		}
+		days := map[string][]byte{}
+		for i, r := range due {
+			r.ID = id + 1 + i
+			line, err := json.Marshal(r)
+			if err != nil {
+				return err
+			}
+			day := r.At.UTC().Format(time.DateOnly)
+			days[day] = append(append(days[day], line...), '\n')
+		}
+		for day, text := range days {
+			if err := appendTo(filepath.Join(s.Dir, transcripts, day+".ndjson"), text); err != nil {
+				return err
+			}
+		}
+		n = len(due)
+		return s.retainDerived()
+	})
+	if err != nil {
+		return 0, fmt.Errorf("records: %w", err)
+	}
+	return n, nil
+}
+
+// due is what of some records is neither there nor scrubbed, nor too old, in the order of their times.
+func (s Store) due(all []Redacted) (out []Record, err error) {
+	had := map[string]bool{}
+	err = s.scan(func(l line) {
+		if l.From != nil {
+			had[l.From.Call] = true
+		}
+		had[l.Gone] = true
+	})
+	for _, r := range all {
+		if of := r.record.From; of != nil && !had[of.Call] && r.record.At.After(s.Since()) {
+			had[of.Call] = true
+			out = append(out, r.record)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Record) int { return a.At.Compare(b.At) })
+	return out, err
+}
+
+// retainDerived drops the oldest days of what is too old or too much, and never the latest.
+func (s Store) retainDerived() error {
+	files, err := s.files(transcripts)
+	if err != nil {
+		return err
+	}
+	left := cmp.Or(s.Size, Size) / share
+	for i, name := range slices.Backward(files) {
+		path := filepath.Join(s.Dir, transcripts, name)
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		if left -= info.Size(); i < len(files)-1 && left < 0 || name[:10] < s.Since().UTC().Format(time.DateOnly) {
+			if err := removed(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// calls are those of records that were made of transcripts, by ID.
+func (s Store) calls(ids []int) (map[int]string, error) {
+	out := map[int]string{}
+	err := s.scan(func(l line) {
+		if l.From != nil && slices.Contains(ids, l.ID) {
+			out[l.ID] = l.From.Call
+		}
+	})
+	return out, err
+}
+
+// forgo notes that some records are not to be made again.
+func (s Store) forgo(ids []int) error {
+	calls, err := s.calls(ids)
+	if err != nil || len(calls) == 0 {
+		return err
+	}
+	var text strings.Builder
+	for _, call := range calls {
+		fmt.Fprintf(&text, "{\"gone\":%q}\n", call)
+	}
+	return s.append([]byte(text.String()))
+}
+
+// Forget drops what was made of transcripts: it can be made again. Where there is nothing else, the folder goes.
+func (s Store) Forget() error {
+	if err := os.RemoveAll(filepath.Join(s.Dir, transcripts)); err != nil {
+		return fmt.Errorf("records: %w", err)
+	}
+	if files, err := s.files(""); err != nil || len(files) > 0 {
+		return err
+	}
+	return s.Remove()
+}

@@ -1,0 +1,122 @@
+package transcript
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Output is what a command printed that an agent ran in its shell, as the agent was told.
+type Output struct {
+	Call    string    // the agent's ID of the call
+	Turn    int       // as session.ToolCall
+	Command string    // whole, at most 64 KB
+	Dir     string    // where it ran, as Edit.Path: "." for the root of a work tree
+	Text    string    // whole, with nothing of the agent's around it
+	At      time.Time // when the result was written
+	Exit    *int      // its status; nil where nobody said
+	Failed  bool
+}
+
+// heard is the outputs of one session while it is read. Where nobody asked for them, there are none.
+type heard struct {
+	pending map[string]Output // by call, until the result is there
+	at      []int64           // offsets of the results
+}
+
+// runs notes a command whose output is to come. A read that ends before it ends before the call.
+func (d *decoder) runs(p *part, id string, c session.ToolCall) {
+	if !d.opt.Outputs || c.Act != session.ActRun || id == "" || c.Cmd == "" {
+		return
+	}
+	if p.heard.pending == nil {
+		p.heard.pending = map[string]Output{}
+	}
+	p.heard.pending[id] = Output{Call: id, Turn: c.Turn, Command: c.Cmd, Dir: strings.Clone(d.places.file(".", p.cwd))}
+	d.waits(id)
+}
+
+// printed takes the output of such a command.
+func (d *decoder) printed(p *part, id, text string, exit *int, failed bool) {
+	o, ok := p.heard.pending[id]
+	if !ok {
+		return
+	}
+	delete(p.heard.pending, id)
+	delete(d.open, id)
+	o.Text, o.Exit, o.At, o.Failed = strings.Clone(clean(text)), exit, d.ts, failed || exit != nil && *exit != 0
+	p.Outputs, p.heard.at = append(p.Outputs, o), append(p.heard.at, d.start)
+}
+
+// claudeStatus is what Claude Code puts before the output of a command that failed.
+var claudeStatus = lazy.Expr(`^(?:Error: )?Exit code (\d{1,3})(?:\n|$)`)
+
+// outputs takes the results of a record. What a person forbade has printed nothing.
+func (d *claudeDecoder) outputs(p *part, content gjson.Result) {
+	if len(p.heard.pending) == 0 {
+		return
+	}
+	content.ForEach(func(_, b gjson.Result) bool {
+		if b.Get("type").Str != "tool_result" {
+			return true
+		}
+		text, failed := codexText(b.Get("content")), b.Get("is_error").Bool()
+		if failed && (strings.HasPrefix(text, "The user doesn't want to") || strings.HasPrefix(text, "<tool_use_error>") || strings.HasPrefix(text, "[Request interrupted")) {
+			text = ""
+		}
+		exit, text := status(claudeStatus, text, failed)
+		d.printed(p, b.Get("tool_use_id").Str, text, exit, failed)
+		return true
+	})
+}
+
+// codexStatus is the status among the lines that Codex puts before an output.
+var codexStatus = lazy.Expr(`(?:^|\n)(?:Exit code: |Process exited with code )(-?\d{1,10})(?:\n|$)`)
+
+// codexHead is how long these lines are at most, in bytes.
+const codexHead = 512
+
+// printed takes a command's output: behind lines about it, or (in older versions) in an object.
+func (d *codexDecoder) printed(id string, out gjson.Result, given string) {
+	if _, ok := d.part.heard.pending[id]; !ok {
+		return
+	}
+	text := given
+	if out.IsArray() {
+		text = codexText(out)
+	}
+	var exit *int
+	if of := gjson.Parse(given); out.Type == gjson.String && strings.HasPrefix(given, "{") && gjson.Valid(given) && of.Get("output").Type == gjson.String {
+		text = of.Get("output").Str
+		if code := of.Get("metadata.exit_code"); code.Type == gjson.Number {
+			n := int(code.Int())
+			exit = &n
+		}
+	}
+	if i := strings.Index(text[:min(len(text), codexHead)], "Output:\n"); i >= 0 && (i == 0 || text[i-1] == '\n') {
+		exit, _ = status(codexStatus, text[:i], true)
+		text = text[i+len("Output:\n"):]
+	}
+	d.decoder.printed(d.part, id, text, exit, false)
+}
+
+// status reads the status that stands before an output, and returns it with what stands behind.
+func status(expr *lazy.Regexp, text string, said bool) (*int, string) {
+	if !said {
+		return nil, text
+	}
+	m := expr.FindStringSubmatchIndex(text)
+	if m == nil {
+		return nil, text
+	}
+	n, err := strconv.Atoi(text[m[2]:m[3]])
+	if err != nil {
+		return nil, text
+	}
+	return &n, text[m[1]:]
+}

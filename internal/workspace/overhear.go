@@ -1,0 +1,138 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/compress"
+	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/recordindex"
+	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// overheard is how many bytes of transcripts a recall reads for records, at most one transcript more. See docs/records.md for what that takes.
+const overheard = 16 << 20
+
+// longOutput is how many lines an output has at most that is no record unless its command failed.
+const longOutput = 20
+
+// ours is a command of git-rekal, whose output is a record already, or was made of some.
+var ours = lazy.Expr(`\bgit[ -]rekal\b`)
+
+// outputs reads what shells printed in this repository's transcripts.
+func (w *Workspace) outputs(store records.Store) *capture.Outputs {
+	return &capture.Outputs{File: store.Progress(), Capturer: &capture.Capturer{
+		Repo: w.Repo, Agents: []transcript.Agent{transcript.ClaudeCode{}, transcript.Codex{}}, Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
+	}}
+}
+
+// ForgetOverheard drops the records that were made of transcripts.
+func (w *Workspace) ForgetOverheard() error {
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.Forget(), recordindex.Forget(w.RekalDir()))
+}
+
+// TranscriptOf names the transcript that a record was made of.
+func (w *Workspace) TranscriptOf(r records.Record) string {
+	store, err := w.Records()
+	if err == nil {
+		if file := w.outputs(store).Transcript(r.From.Source, r.From.Native); file != "" {
+			return file
+		}
+	}
+	return fmt.Sprintf("the transcript of %s's session %s", r.From.Source, r.From.Native)
+}
+
+// OverhearAll makes records of all that agents' shells printed.
+func (w *Workspace) OverhearAll(ctx context.Context) error {
+	for more := true; more; {
+		var err error
+		if more, err = w.Overhear(ctx, 2*overheard); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Overhear makes records of what agents' shells printed since it was last asked, of about budget bytes of transcripts, and tells
+// whether there are more. It is for those who ask: a commit must not wait for it.
+func (w *Workspace) Overhear(ctx context.Context, budget int64) (more bool, err error) {
+	conf, err := w.settings()
+	if conf.Git == nil {
+		return false, err
+	}
+	if conf.Records.Off || conf.Records.Deaf {
+		return false, nil
+	}
+	store, err := w.Records()
+	if err != nil {
+		return false, err
+	}
+	var made []records.Redacted
+	var with *redact.Redactor
+	from := w.outputs(store)
+	more, err = from.Read(ctx, budget, func(h capture.Heard) error {
+		for _, o := range h.Outputs {
+			if o.At.Before(store.Since()) {
+				continue
+			}
+			r, ok := w.recordOf(h, o)
+			if !ok {
+				continue
+			}
+			if with == nil {
+				with = w.redactor(conf)
+			}
+			clean, err := records.Redact(ctx, with, r, nil)
+			if err != nil {
+				return err
+			}
+			made = append(made, clean)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, fmt.Errorf("records of transcripts: %w", err)
+	}
+	if _, err := store.Derive(ctx, made); err != nil {
+		return false, err
+	}
+	return more, from.Done()
+}
+
+// recordOf is the record of an output that is one: a long one, or of a command that failed.
+func (w *Workspace) recordOf(h capture.Heard, o transcript.Output) (r records.Record, ok bool) {
+	if o.Text == "" || !o.Failed && strings.Count(strings.TrimRight(o.Text, "\n"), "\n") < longOutput || ours.MatchString(o.Command) {
+		return r, false
+	}
+	c := compress.Text(o.Text, compress.Options{})
+	r = records.Record{
+		At: o.At, Command: o.Command, Exit: o.Exit, Branch: h.Branch,
+		Lines: c.Lines, Bytes: c.Bytes, Shown: c.Shown, Tests: c.Tests, Failed: c.Failed, Errors: c.Errors, Terms: c.Terms, Paths: c.Paths, Text: c.Text,
+		From: &records.From{Source: h.Source, Native: h.NativeID, Session: h.Session, Turn: h.FirstTurn + o.Turn, Call: records.Call(h.Source, o.Call, o.At)},
+	}
+	if o.Dir != "." && filepath.IsLocal(o.Dir) {
+		r.Dir = o.Dir
+	}
+	root := w.Repo.Layout().WorkTree
+	for i, p := range r.Paths {
+		for _, at := range w.candidates(p, r.Dir) {
+			if _, err := os.Lstat(path.Join(root, at)); err == nil {
+				r.Paths[i] = at
+				break
+			}
+		}
+	}
+	return r, c.Text != ""
+}
