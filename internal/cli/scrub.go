@@ -29,14 +29,14 @@ func scrubEntry() entry {
 Takes texts out of your own ledger by writing its newest part anew, from the first commit that holds
 them: the branch, its reflog, the caches and the loose objects hold them no more. What an ID names:
 
-  SESSION        all that was said in a session, its commands, paths and title
+  SESSION        all that was said in a session, its commands, paths and title, and the records of its commands' output
   SESSION:TURN   one turn (what recall shows as "turn") and the commands behind it
   SESSION:title  its title
   MEMORY         a memory: its text, title and source
   CHECKPOINT     a commit of your ledger: its subject, branch and files
   N              a record of what a command printed, with its output, in this clone
 
-An ID may be cut to what is unique, at least 8 characters. A turn that was scrubbed keeps its place, and
+An ID may be cut to what is unique, at least 4 characters. A turn that was scrubbed keeps its place, and
 the transcript's copy of it, which stays where the agent keeps it, is not captured again. No merge brings
 the text back: the ledger names the segments that are gone. IDs of checkpoints change from there on.
 Where several agents stored something at the same moment, an attempt that came too late may be left as

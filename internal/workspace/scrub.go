@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
@@ -47,7 +48,40 @@ func (w *Workspace) Scrub(ctx context.Context, a Author, targets []ledger.Target
 	if err != nil {
 		return ledger.Scrubbed{}, err
 	}
-	return a.Ledger.Scrub(ctx, ledger.Scrub{Targets: targets, Redactor: w.redactor(a.Config), Pushed: pushed})
+	out, err := a.Ledger.Scrub(ctx, ledger.Scrub{Targets: targets, Redactor: w.redactor(a.Config), Pushed: pushed})
+	if err != nil {
+		return out, err
+	}
+	return out, w.scrubOverheard(ctx, targets)
+}
+
+// scrubOverheard takes out the records that were made of the transcripts of sessions or turns. Those that are not made yet are made
+// first: then none is later.
+func (w *Workspace) scrubOverheard(ctx context.Context, targets []ledger.Target) error {
+	if err := w.OverhearAll(ctx); err != nil {
+		return err
+	}
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	all, err := store.All()
+	if err != nil {
+		return err
+	}
+	var numbers []int
+	for _, r := range all {
+		if r.From != nil && slices.ContainsFunc(targets, func(t ledger.Target) bool {
+			return t.Session == r.From.Session && !t.Title && (t.Turn == nil || *t.Turn == r.From.Turn)
+		}) {
+			numbers = append(numbers, r.ID)
+		}
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	_, err = w.ScrubRecords(ctx, numbers)
+	return err
 }
 
 // Forget makes the caches forget what a ledger does not hold any more: those of past moments go,
