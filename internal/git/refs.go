@@ -63,11 +63,21 @@ const (
 	lockPause = 10 * time.Millisecond
 )
 
+// creating is how long a process that creates a ref waits for others that do, each of which takes a millisecond.
+const creating = 5 * time.Second
+
 // CompareAndSwap moves a ref from old to new, or creates it when old is "". It returns
 // ErrMoved when the ref is not at old any more. A lock file that a dead process left is
 // removed.
 func (r *Repo) CompareAndSwap(ctx context.Context, name string, old, new OID, reflog string) error {
 	swap := func() error { return r.swap(name, old, new, reflog) }
+	if old == "" { // libgit2 looks whether a ref is there before it holds the lock: of two that create it, both would
+		held, err := lock.Acquire(ctx, filepath.Join(r.layout.CommonDir, "rekal-create.lock"), lock.ToWrite, creating)
+		if err != nil {
+			return fmt.Errorf("git: create %s: %w", name, err)
+		}
+		defer func() { _ = held.Remove() }() // who comes next makes it anew
+	}
 	err := whenFree(ctx, swap)
 	if locked(err) && r.unlock(ctx, r.lockFile(name)) {
 		err = whenFree(ctx, swap)
