@@ -138,6 +138,7 @@ func hintOf(err error) string {
 	var pushed *ledger.PushedError
 	var target *ledger.TargetError
 	var tree *workspace.CheckedOutError
+	var forked *workspace.ForkedError
 	var purged *recall.PurgedError
 	var fault *config.Fault
 	switch {
@@ -169,6 +170,10 @@ func hintOf(err error) string {
 		return `"git rekal query --session ID" shows them`
 	case errors.As(err, &target):
 		return "only your own ledger can be scrubbed; whoever wrote it scrubs another one"
+	case errors.As(err, new(*workspace.PausedError)):
+		return `"git rekal resume" goes on`
+	case errors.As(err, &forked):
+		return fmt.Sprintf(`nothing was changed; "git rekal forget %s %s" forgets all of them`, forked.ID, strings.Join(forked.Forks, " "))
 	case errors.As(err, &tree):
 		return fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, tree.Dir)
 	case errors.As(err, &purged):

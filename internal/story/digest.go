@@ -131,9 +131,12 @@ var (
 // quoted reports whether a prompt is not what a person typed: a command of the agent's, or what a tool put there.
 func quoted(text string) bool {
 	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, "<") || strings.HasPrefix(text, "[Request interrupted") || strings.HasPrefix(text, "This session is being continued") ||
+	return tagged.MatchString(text) || strings.HasPrefix(text, "[Request interrupted") || strings.HasPrefix(text, "This session is being continued") ||
 		strings.HasPrefix(text, "/") && !strings.Contains(text, " ") || strings.HasPrefix(text, "Base directory for this skill")
 }
+
+// tagged is what agents put around what nobody typed.
+var tagged = lazy.Expr(`^<(command|local-command|bash|system|task|user|teammate|ide)[-_a-z]*>`)
 
 // opening is what a first prompt says, unless that is its title and no more; of a plan, what its first section says.
 func opening(title, text string) string {
