@@ -23,7 +23,9 @@ type Span struct{ From, To time.Time }
 func (s Span) has(t time.Time) bool { return !t.Before(s.From) && (s.To.IsZero() || t.Before(s.To)) }
 
 // meets reports whether a moment from a to b, inclusive, lies in the span.
-func (s Span) meets(a, b time.Time) bool { return !b.Before(s.From) && (s.To.IsZero() || a.Before(s.To)) }
+func (s Span) meets(a, b time.Time) bool {
+	return !b.Before(s.From) && (s.To.IsZero() || a.Before(s.To))
+}
 
 func (w Without) paused(t time.Time) bool {
 	return slices.ContainsFunc(w.Spans, func(s Span) bool { return s.has(t) })

@@ -55,7 +55,7 @@ type entry struct {
 // table lists the commands in the order of the help. Subcommands win over a query of the
 // same name.
 func table() []entry {
-	return []entry{recallEntry(), initEntry(), cleanEntry(), checkpointEntry(), importEntry(), pushEntry(), syncEntry(), saveEntry(), purgeEntry(), restoreEntry(), scrubEntry(), forgetEntry(), pauseEntry(), resumeEntry(), logEntry(), queryEntry(), whyEntry(), runEntry(), compressEntry(), showEntry(), indexEntry(), mcpEntry(), doctorEntry(), versionEntry(), hookEntry()}
+	return []entry{recallEntry(), initEntry(), cleanEntry(), checkpointEntry(), importEntry(), pushEntry(), syncEntry(), saveEntry(), purgeEntry(), restoreEntry(), scrubEntry(), forgetEntry(), exportEntry(), pauseEntry(), resumeEntry(), logEntry(), queryEntry(), whyEntry(), runEntry(), compressEntry(), showEntry(), indexEntry(), mcpEntry(), doctorEntry(), versionEntry(), hookEntry()}
 }
 
 // Main runs the program with the arguments behind its name, and returns the exit status.

@@ -21,7 +21,7 @@ import (
 
 // showCommand tells what stands behind a commit, a range, a session or a line, and prints records: `git rekal show main..topic --md`.
 type showCommand struct {
-	what                          string
+	what                         string
 	raw, stat, prompts, md, json bool
 }
 

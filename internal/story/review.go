@@ -75,7 +75,9 @@ func (r *review) choose() {
 		return
 	}
 	ranked := slices.Clone(top)
-	slices.SortStableFunc(ranked, func(a, b result.StorySession) int { return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(len(b.Said), len(a.Said))) })
+	slices.SortStableFunc(ranked, func(a, b result.StorySession) int {
+		return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(len(b.Said), len(a.Said)))
+	})
 	chosen := map[string]bool{}
 	for _, s := range ranked[:most] {
 		chosen[s.ID] = true

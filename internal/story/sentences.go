@@ -155,4 +155,3 @@ func prose(text string) bool {
 	}
 	return count(text) > 2 && 10*letters >= 7*all
 }
-
