@@ -169,7 +169,7 @@ func hintOf(err error) string {
 	case errors.As(err, &target) && target.Turns > 0:
 		return `"git rekal query --session ID" shows them`
 	case errors.As(err, &target):
-		return "only your own ledger can be scrubbed; whoever wrote it scrubs another one"
+		return "only your own ledger can be rewritten; whoever wrote it scrubs another one"
 	case errors.As(err, new(*workspace.PausedError)):
 		return `"git rekal resume" goes on`
 	case errors.As(err, &forked):

@@ -62,6 +62,10 @@ func (c *forgetCommand) forget(ctx context.Context, app *App, w *workspace.Works
 		return fmt.Errorf(`%s has it already: nothing was forgotten; "git rekal scrub --pushed %s" takes its texts out there, too`,
 			strings.Join(pushed.Remotes, ", "), strings.Join(c.ids, " "))
 	}
+	if errors.As(err, new(*ledger.TargetError)) { // one that was stopped half-way took it out of the ledger already
+		_, undone := author.Ledger.Discard(ctx)
+		return errors.Join(err, w.Forget(ctx), undone)
+	}
 	if err != nil {
 		return err
 	}

@@ -29,17 +29,20 @@ const (
 // prompt is what a person asked, and what came of it.
 type prompt struct {
 	result.Turn
-	n      int           // its place among all turns
 	answer []result.Turn // up to the next prompt
 	edits  int           // calls that named a path, behind it
 }
 
+// turnMost is how much of a turn is read for a digest, in bytes: what is longer was mostly pasted.
+const turnMost = 16 << 10
+
 func prompts(s result.StorySession) (out []prompt) {
-	for i, t := range s.Said {
+	for _, t := range s.Said {
+		t.Content = strings.ToValidUTF8(t.Content[:min(len(t.Content), turnMost)], "")
 		switch {
 		case t.Content == session.Scrubbed || t.Content == session.Elsewhere:
 		case t.Role == session.RoleHuman:
-			out = append(out, prompt{Turn: t, n: i})
+			out = append(out, prompt{Turn: t})
 		case len(out) > 0:
 			out[len(out)-1].answer = append(out[len(out)-1].answer, t)
 		}
@@ -58,34 +61,58 @@ func behind(all []prompt, turn int) int {
 	return i - 1
 }
 
-// digestOf chooses of a session at most about so many words.
-func digestOf(s result.StorySession, words int) (d digest) {
+// material is what a digest is chosen from: it is read once, however often one is chosen.
+type material struct {
+	opening   string
+	turned    []candidate // prompts, the ones that turned the work most first
+	decisions []candidate // sentences, the best first
+	drops     []candidate
+	reports   []string
+	failures  []string
+}
+
+func materialOf(s result.StorySession) (m material) {
 	all := prompts(s)
+	first := slices.IndexFunc(all, func(p prompt) bool { return session.Tells(session.PromptTitle(p.Content)) && !quoted(p.Content) })
+	if first >= 0 {
+		m.opening = opening(s.Title, all[first].Content)
+		m.turned = ranked(turnings(all[first+1:]))
+	}
+	m.decisions, m.drops = ranked(candidates(all, decides, true)), ranked(candidates(all, drops, false))
+	m.reports, m.failures = reported(all), failures(s, 2)
+	return m
+}
+
+// choose takes at most about so many words.
+func (m material) choose(words int) (d digest) {
 	said := map[string]bool{}
-	d.asked = asked(s, all, words*askedShare/100, said)
-	d.dropped = best(candidates(all, drops, false), words*droppedShare/100, said)
-	d.dropped = append(d.dropped, failures(s, 2)...)
-	d.outcome = outcome(all, words*outcomeShare/100, said)
-	d.decided = best(candidates(all, decides, true), words*decidedShare/100, said)
+	opening := clip(m.opening, max(words*askedShare/200, 25))
+	if opening != "" {
+		said[opening], d.asked = true, []string{opening}
+	}
+	d.asked = append(d.asked, best(m.turned, words*askedShare/100-count(opening), said)...)
+	d.dropped = append(best(m.drops, words*droppedShare/100, said), m.failures...)
+	d.outcome = joined(m.reports, words*outcomeShare/100, said)
+	d.decided = best(m.decisions, words*decidedShare/100, said)
 	return d
 }
 
-// asked is the first prompt that says something, and those behind it that turned the work.
-func asked(s result.StorySession, all []prompt, words int, said map[string]bool) (out []string) {
-	first := slices.IndexFunc(all, func(p prompt) bool { return session.Tells(session.PromptTitle(p.Content)) && !quoted(p.Content) })
-	if first < 0 {
-		return nil
+// rankedMost is how many candidates of a sort are looked at: of a session of a thousand turns, a digest holds ten.
+const rankedMost = 100
+
+// ranked are the best candidates, the best first, each cut to what is told of it.
+func ranked(all []candidate) []candidate {
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	all = all[:min(len(all), rankedMost)]
+	for i := range all {
+		all[i].text = clip(all[i].text, 32)
 	}
-	opening := clip(opening(s.Title, all[first].Content), max(words/2, 25))
-	if opening != "" {
-		said[opening], out = true, append(out, opening)
-	}
-	type turning struct {
-		n, score int
-		text     string
-	}
-	var turned []turning
-	for i, p := range all[first+1:] {
+	return all
+}
+
+// turnings are the prompts that may have turned the work.
+func turnings(all []prompt) (out []candidate) {
+	for i, p := range all {
 		text := clip(strings.Join(sentences(sections(p.Content)[0].lines), " "), 30)
 		score := min(p.edits, 2)
 		if organises.MatchString(text) || count(text) < 8 && acknowledged.MatchString(text) {
@@ -101,20 +128,7 @@ func asked(s result.StorySession, all []prompt, words int, said map[string]bool)
 		case strings.Contains(text, "?"):
 			score++
 		}
-		turned = append(turned, turning{i, score, text})
-	}
-	slices.SortStableFunc(turned, func(a, b turning) int { return cmp.Compare(b.score, a.score) })
-	left, n := words-count(opening), 0
-	for n < len(turned) && left > 0 && turned[n].score > 1 {
-		left -= count(turned[n].text)
-		n++
-	}
-	turned = turned[:n]
-	slices.SortFunc(turned, func(a, b turning) int { return cmp.Compare(a.n, b.n) })
-	for _, t := range turned {
-		if !said[t.text] {
-			said[t.text], out = true, append(out, t.text)
-		}
+		out = append(out, candidate{i, score, text})
 	}
 	return out
 }
@@ -196,17 +210,17 @@ func candidates(all []prompt, cues []cue, own bool) (out []candidate) {
 	return out
 }
 
-// best are the sentences with the highest score, of about so many words, in the order in which they were said.
-func best(all []candidate, words int, said map[string]bool) (out []string) {
-	ranked := slices.Clone(all)
-	slices.SortStableFunc(ranked, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+// best are those of ranked candidates that score, of about so many words, in the order in which they were said.
+func best(ranked []candidate, words int, said map[string]bool) (out []string) {
 	var chosen []candidate
 	for _, c := range ranked {
-		c.text = clip(c.text, 32)
-		if c.score < 2 || said[c.text] || similar(c.text, said) {
+		if c.score < 2 || words <= 0 {
+			break
+		}
+		if said[c.text] || similar(c.text, said) {
 			continue
 		}
-		if words -= count(c.text); words < 0 {
+		if words -= count(c.text); words < 0 && len(chosen) > 0 {
 			break
 		}
 		said[c.text], chosen = true, append(chosen, c)
@@ -244,32 +258,41 @@ var (
 	addresses = lazy.Expr(`(?i)^(you|would you|do you|if you|want|shall|should i|feel free|i('ve| have) (successfully )?(fixed the issue|completed)|all (the )?(\w+ )?(tests|checks) pass|the code is)\b`)
 )
 
-// outcome is what the last answer that reports says was done.
-func outcome(all []prompt, words int, said map[string]bool) string {
+// reportsMost is how many sentences of an answer are taken.
+const reportsMost = 12
+
+// reported is what the last answer behind edits says was done.
+func reported(all []prompt) (out []string) {
 	for _, p := range slices.Backward(all) {
-		if len(p.answer) == 0 {
+		if len(p.answer) == 0 || p.edits == 0 {
 			continue
 		}
-		var told []string
-		left := words
 		for _, part := range sections(p.answer[len(p.answer)-1].Content) {
 			for _, s := range sentences(part.lines) {
-				if left <= 0 || count(s) < 5 || !prose(s) || !reports.MatchString(s) || narrates.MatchString(s) || addresses.MatchString(s) || strings.HasSuffix(s, "?") || strings.HasSuffix(s, ":") {
-					continue
+				if count(s) > 4 && prose(s) && reports.MatchString(s) && !narrates.MatchString(s) && !addresses.MatchString(s) && !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, ":") {
+					out = append(out, s)
 				}
-				s = clip(s, max(left, 12))
-				left -= count(s)
-				told = append(told, ended(s))
 			}
 		}
-		if len(told) > 0 && p.edits > 0 {
-			for _, s := range told {
-				said[s] = true
-			}
-			return strings.Join(told, " ")
+		if len(out) > 0 {
+			return out[:min(len(out), reportsMost)]
 		}
 	}
-	return ""
+	return nil
+}
+
+// joined are sentences of about so many words, as one text.
+func joined(all []string, words int, said map[string]bool) string {
+	var told []string
+	for _, s := range all {
+		if words <= 0 {
+			break
+		}
+		s = clip(s, max(words, 12))
+		words -= count(s)
+		said[s], told = true, append(told, ended(s))
+	}
+	return strings.Join(told, " ")
 }
 
 // ended is a sentence with its full stop, which an item of a list lacks.

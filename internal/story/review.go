@@ -24,6 +24,7 @@ type review struct {
 	strings.Builder
 	story result.Story
 	told  []result.StorySession // at length
+	read  []material            // of these
 	named []result.StorySession
 }
 
@@ -33,22 +34,26 @@ func Review(s result.Story) string {
 	if s.Kind == "memory" {
 		return memoriesPage(s)
 	}
+	r := &review{story: s}
+	r.choose()
+	for _, one := range r.told {
+		r.read = append(r.read, materialOf(one))
+	}
 	text := ""
 	for words := reviewWords; words > 0; words -= reviewWords / 20 {
-		if text = reviewOf(s, words); count(text) <= reviewWords {
+		if text = r.page(words); count(text) <= reviewWords {
 			break
 		}
 	}
 	return text
 }
 
-// reviewOf has about so many words of what was said, and besides what frames them.
-func reviewOf(s result.Story, words int) string {
-	r := &review{story: s}
-	r.choose()
+// page has about so many words of what was said, and besides what frames them.
+func (r *review) page(words int) string {
+	r.Reset()
 	r.head()
 	for i, one := range r.told {
-		r.session(i, one, min(words/len(r.told), 3*sessionWords+60))
+		r.session(i, one, r.read[i].choose(min(words/len(r.told), 3*sessionWords+60)))
 	}
 	r.memories()
 	r.rest()
@@ -110,10 +115,9 @@ func (r *review) head() {
 	r.WriteString(".\n")
 }
 
-func (r *review) session(n int, s result.StorySession, words int) {
+func (r *review) session(n int, s result.StorySession, d digest) {
 	fmt.Fprintf(r, "\n### %d. %s\n\n", n+1, cmp.Or(inert(session.Shorten(s.Title, 100)), "(no title)"))
 	fmt.Fprintf(r, "%s\n", r.about(s))
-	d := digestOf(s, words)
 	r.list("\n**Asked:**\n", d.asked)
 	r.list("\n**Decided, and why:**\n", d.decided)
 	dropped := append(d.dropped, r.undone(s)...)
