@@ -258,6 +258,9 @@ var (
 	addresses = lazy.Expr(`(?i)^(you|would you|do you|if you|want|shall|should i|feel free|i('ve| have) (successfully )?(fixed the issue|completed)|all (the )?(\w+ )?(tests|checks) pass|the code is)\b`)
 )
 
+// plans is of a sentence that says what is still to be done.
+var plans = lazy.Expr(`(?i)\b(needs? to|should|would|could|will|todo|next steps?)\b`)
+
 // reportsMost is how many sentences of an answer are taken.
 const reportsMost = 12
 
@@ -269,7 +272,7 @@ func reported(all []prompt) (out []string) {
 		}
 		for _, part := range sections(p.answer[len(p.answer)-1].Content) {
 			for _, s := range sentences(part.lines) {
-				if count(s) > 4 && prose(s) && reports.MatchString(s) && !narrates.MatchString(s) && !addresses.MatchString(s) && !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, ":") {
+				if count(s) > 4 && prose(s) && reports.MatchString(s) && !plans.MatchString(s) && !narrates.MatchString(s) && !addresses.MatchString(s) && !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, ":") {
 					out = append(out, s)
 				}
 			}

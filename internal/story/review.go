@@ -120,8 +120,7 @@ func (r *review) session(n int, s result.StorySession, d digest) {
 	fmt.Fprintf(r, "%s\n", r.about(s))
 	r.list("\n**Asked:**\n", d.asked)
 	r.list("\n**Decided, and why:**\n", d.decided)
-	dropped := append(d.dropped, r.undone(s)...)
-	r.list("\n**Tried and dropped:**\n", dropped)
+	r.list("\n**Tried and dropped:**\n", slices.Concat(d.dropped, r.undone(s)))
 	if d.outcome != "" {
 		fmt.Fprintf(r, "\n**Result, as the agent put it:** %s\n", inert(d.outcome))
 	}

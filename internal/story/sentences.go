@@ -18,7 +18,7 @@ var (
 	}
 	drops = []cue{ //nolint:gochecknoglobals // a table
 		{lazy.Expr(`(?i)\b(revert(ed|ing)?|roll(ed|ing)? back|undid|undo(ing)?|back(ed|ing)? (it )?out|gave up|abandon(ed)?|dead end|wrong approach|(we|i) dropped)\b`), 3},
-		{lazy.Expr(`(?i)\b(did(n't| not) (work|help)|does(n't| not) (work|help)|no longer (needed|necessary)|turns out|turned out|too (slow|complex|complicated)|over-?engineer\w*|unnecessary|(we|i) tried)\b`), 2},
+		{lazy.Expr(`(?i)\b(did(n't| not) (work|help)|does(n't| not) (work|help)|no longer (needed|necessary)|turns out|turned out|too (slow|complex|complicated)|over-?engineer\w*|(we|i) tried)\b`), 2},
 	}
 	refuses = lazy.Expr(`(?i)^(no|nope|nah|stop|wait|wrong|undo|revert|don't|do not)\b|\b(revert|undo|roll back|that's wrong|not what i|i don't (want|like)|too (complicated|complex|much)|` +
 		`let's not|shouldn't|should not|remove (that|this|it)|why (did|are) you|rather not)\b`)
