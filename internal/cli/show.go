@@ -27,7 +27,7 @@ type showCommand struct {
 
 func showEntry() entry {
 	return entry{
-		name: "show", usage: "show [REV|RANGE|SESSION|MEMORY|PATH:LINE|N] [--stat|--prompts|--md|--json]", short: "show what was asked, answered and done behind a commit or line",
+		name: "show", usage: "show [WHAT] [--stat|--prompts|--md|--json]", short: "show what was asked, answered and done behind a commit or line",
 		long: `
 Shows the commit and the sessions behind it, as "git show" does: prompts, answers, tool calls, what changed.
 

@@ -40,7 +40,7 @@ var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,40}$`)
 // find tells what a text names: a range, a revision, a session or memory by the beginning of its ID or of the one that its agent gave it, or lines of
 // a file.
 func (t *teller) find(ctx context.Context, text string) (named, error) {
-	if strings.Contains(text, "..") && !line.MatchString(text) {
+	if strings.Contains(text, "..") && !line.MatchString(text) && !t.isFile(text) {
 		return named{kind: result.ShowRange}, nil
 	}
 	id, noID := t.names.Find(text)
