@@ -16,6 +16,7 @@ type Story struct {
 	Commits  []StoryCommit  `json:"commits"`            // the oldest first
 	Sessions []StorySession `json:"sessions"`           // in the order in which they began; of lines, who explains most first
 	Memories []Memory       `json:"memories,omitempty"` // of a range: those that were saved during its sessions
+	Undone   []string       `json:"undone,omitempty"`   // of a range: paths that its commits changed and that stand at its end as they did before
 	Cut      bool           `json:"cut,omitempty"`      // a shallow clone ends in the range; commits there are left out
 }
 

@@ -78,7 +78,9 @@ func materialOf(s result.StorySession) (m material) {
 		m.opening = opening(s.Title, all[first].Content)
 		m.turned = ranked(turnings(all[first+1:]))
 	}
-	m.decisions, m.drops = ranked(candidates(all, decides, true)), ranked(candidates(all, drops, false))
+	taken := slices.DeleteFunc(slices.Clone(m.turned), func(c candidate) bool { return !takesBack.MatchString(c.text) })
+	m.turned = slices.DeleteFunc(m.turned, func(c candidate) bool { return takesBack.MatchString(c.text) })
+	m.decisions, m.drops = ranked(candidates(all, decides, true)), append(taken, ranked(candidates(all, drops, false))...)
 	m.reports, m.failures = reported(all), failures(s, 2)
 	return m
 }
@@ -346,7 +348,7 @@ func program(cmd string) string {
 	for len(words) > 0 && strings.Contains(words[0], "=") {
 		words = words[1:]
 	}
-	if len(words) == 0 || looks.MatchString(words[0]) {
+	if len(words) == 0 || looks.MatchString(words[0]) || slices.Contains(words, "&&") {
 		return ""
 	}
 	return strings.Join(words[:min(len(words), 2)], " ")

@@ -108,7 +108,10 @@ func (r *review) head() {
 	if why := r.story.Why; why != nil {
 		fmt.Fprintf(r, "Lines %d to %d of %s. ", why.From, why.To, inert(why.Path))
 	}
-	fmt.Fprintf(r, "%s in %s (%s, +%d −%d)", several(len(r.told)+len(r.named), "session"), several(len(r.story.Commits), "commit"), several(len(files), "file"), added, deleted)
+	r.WriteString(several(len(r.told)+len(r.named), "session"))
+	if n := len(r.story.Commits); n > 0 {
+		fmt.Fprintf(r, " in %s (%s, +%d −%d)", several(n, "commit"), several(len(files), "file"), added, deleted)
+	}
 	if n := len(r.story.Sessions) - len(r.told) - len(r.named); n > 0 {
 		fmt.Fprintf(r, ", and %s that they spawned", several(n, "session"))
 	}
@@ -158,6 +161,15 @@ func (r *review) undone(s result.StorySession) (out []string) {
 	if len(s.Left) > 0 {
 		out = append(out, "Edited, and in none of its commits: "+paths(s.Left)+".")
 	}
+	var back []string
+	for _, path := range r.story.Undone {
+		if slices.ContainsFunc(r.story.Commits, func(c result.StoryCommit) bool { return slices.Contains(c.Sessions, s.ID) && changes(c, path) }) {
+			back = append(back, path)
+		}
+	}
+	if len(back) > 0 {
+		out = append(out, "Committed, and taken back by a later commit: "+paths(back)+".")
+	}
 	var reverts []string
 	for _, c := range r.story.Commits {
 		if slices.Contains(c.Sessions, s.ID) && strings.HasPrefix(c.Subject, "Revert ") {
@@ -165,6 +177,10 @@ func (r *review) undone(s result.StorySession) (out []string) {
 		}
 	}
 	return append(out, reverts...)
+}
+
+func changes(c result.StoryCommit, path string) bool {
+	return slices.ContainsFunc(c.Files, func(f result.Diffstat) bool { return f.Path == path || f.OldPath == path })
 }
 
 func paths(all []string) string {

@@ -17,14 +17,16 @@ var (
 		{lazy.Expr(`(?i)\b(because|therefore|otherwise|the reason|since (the|it|we)|instead)\b`), 2},
 	}
 	drops = []cue{ //nolint:gochecknoglobals // a table
-		{lazy.Expr(`(?i)\b(revert(ed|ing)?|roll(ed|ing)? back|undid|undo(ing)?|back(ed|ing)? (it )?out|gave up|abandon(ed)?|dead end|wrong approach|(we|i) dropped)\b`), 3},
+		{lazy.Expr(`(?i)\b(revert(ed|ing)?|roll(ed|ing)? back|undid|undo(ing)?|back(ed|ing)? (it )?out|gave up|abandon(ed|ing) (it|the|this|that)|dead end|wrong approach|(we|i) dropped)\b`), 3},
 		{lazy.Expr(`(?i)\b(did(n't| not) (work|help)|does(n't| not) (work|help)|no longer (needed|necessary)|turns out|turned out|too (slow|complex|complicated)|over-?engineer\w*|(we|i) tried)\b`), 2},
 	}
 	refuses = lazy.Expr(`(?i)^(no|nope|nah|stop|wait|wrong|undo|revert|don't|do not)\b|\b(revert|undo|roll back|that's wrong|not what i|i don't (want|like)|too (complicated|complex|much)|` +
 		`let's not|shouldn't|should not|remove (that|this|it)|why (did|are) you|rather not)\b`)
 	turns = lazy.Expr(`(?i)\b(instead|actually|rather|however|but|prefer|should(n't)?|must|need(s)? to|make sure|what about|why|never|always|decided?|let's|can we|could we)\b`)
 
-	narrates = lazy.Expr(`(?i)^(let me|now,? |let's (check|see|look|run)|i'll|i will|i'm going|i need to|i can see|i see|looking|checking|first,|next,|perfect|great|excellent|good|wait|hmm|ok(ay)?\b|sure|done[.!]|yes[,.]|you're right|good (question|catch)|here('s| is| are))`)
+	takesBack = lazy.Expr(`(?i)\b(revert|undo|roll (it |this |that )?back|take (it|that|this) out|remove (that|this|it)|drop (that|this|it)|get rid of)\b`)
+
+	narrates = lazy.Expr(`(?i)^(let me|now,? |let's (check|see|look|run)|i'll|i will|i'm going|i need to|i can see|i see|i think|i understand|looking|checking|first,|next,|perfect|great|excellent|good|wait|hmm|ok(ay)?\b|sure|done[.!]|yes[,.]|you're right|good (question|catch)|here('s| is| are))`)
 )
 
 // cue is a sign in a sentence, and how much it tells.

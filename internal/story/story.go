@@ -129,7 +129,42 @@ func (t *teller) commits(ctx context.Context, rev string) error {
 	if t.out.Kind != result.ShowRange {
 		return nil
 	}
-	return t.saved(ctx)
+	return errors.Join(t.undone(), t.saved(ctx))
+}
+
+// undone finds what the commits of a range changed and changed back: what they added and removed, and blobs that are what they were.
+func (t *teller) undone() error {
+	first, last := map[string]git.OID{}, map[string]git.OID{}
+	var order []string
+	change := func(path string, before, after git.OID) {
+		if _, known := first[path]; !known {
+			first[path], order = before, append(order, path)
+		}
+		last[path] = after
+	}
+	for _, c := range t.out.Commits {
+		if c.Missing || c.Merge {
+			continue
+		}
+		changes, err := t.repo.Changes(git.OID(c.Commit))
+		if err != nil {
+			return err
+		}
+		for _, f := range changes {
+			if f.OldPath != "" {
+				change(f.OldPath, f.Before, "")
+				change(f.Path, "", f.OID)
+			} else {
+				change(f.Path, f.Before, f.OID)
+			}
+		}
+	}
+	for _, path := range order {
+		if first[path] == last[path] {
+			t.out.Undone = append(t.out.Undone, path)
+		}
+	}
+	return nil
 }
 
 // behind tells commits, and of the sessions behind them the parts that led to these.
