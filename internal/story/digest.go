@@ -80,7 +80,7 @@ func materialOf(s result.StorySession) (m material) {
 	}
 	taken := slices.DeleteFunc(slices.Clone(m.turned), func(c candidate) bool { return !takesBack.MatchString(c.text) })
 	m.turned = slices.DeleteFunc(m.turned, func(c candidate) bool { return takesBack.MatchString(c.text) })
-	m.decisions, m.drops = ranked(candidates(all, decides, true)), append(taken, ranked(candidates(all, drops, false))...)
+	m.decisions, m.drops = ranked(candidates(all, decides, true)), slices.Concat(taken, ranked(candidates(all, drops, false)))
 	m.reports, m.failures = reported(all), failures(s, 2)
 	return m
 }
