@@ -129,11 +129,11 @@ ollama: build
 install: libgit2 build
 	install -d '$(DESTDIR)$(PREFIX)/bin'
 	install -m 755 bin/git-rekal '$(DESTDIR)$(PREFIX)/bin/git-rekal'
-	@set -e; for page in docs/man/*.1; do \
-		[ -f "$$page" ] || continue; \
-		install -d '$(DESTDIR)$(PREFIX)/share/man/man1'; \
-		install -m 644 "$$page" '$(DESTDIR)$(PREFIX)/share/man/man1/'; \
-	done
+	install -d '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m 644 docs/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
+	install -D -m 644 templates/completion/git-rekal.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/git-rekal'
+	install -D -m 644 templates/completion/_git-rekal '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_git-rekal'
+	install -D -m 644 templates/completion/git-rekal.fish '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/git-rekal.fish'
 	@command -v git-rekal >/dev/null || echo 'note: $(PREFIX)/bin is not on PATH' >&2
 
 # What CI runs.

@@ -26,10 +26,11 @@ type logCommand struct {
 
 func logEntry() entry {
 	return entry{
-		name: "log", usage: "log [-n N] [filters] [--json]", short: "show checkpoints, the newest first",
+		name: "log", usage: "log [-n N] [filters] [--json]", short: "list checkpoints",
 		long: `
-Shows the checkpoints of everybody whose ledger is here, like "git log": the code commit, who
-made it and when, and the sessions behind it. With --agent: those that have sessions of this agent, and these. With --json: one object a line.`,
+Shows the checkpoints of everybody whose ledger is here, like "git log": the code commit, who made it and when, and the sessions behind
+it; the newest first. With --agent: those that have sessions of this agent, and these. What was imported and is tied to no commit is in
+none. With --json: one object a line.`,
 		make: func() command { return &logCommand{} },
 	}
 }
