@@ -133,7 +133,7 @@ install: libgit2 build
 	install -m 644 docs/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
 	install -D -m 644 templates/completion/git-rekal.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/git-rekal'
 	install -D -m 644 templates/completion/_git-rekal '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_git-rekal'
-	install -D -m 644 templates/completion/git-rekal.fish '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/git-rekal.fish'
+	install -D -m 644 templates/completion/git-rekal.fish '$(DESTDIR)$(PREFIX)/share/fish/vendor_conf.d/git-rekal.fish'
 	@command -v git-rekal >/dev/null || echo 'note: $(PREFIX)/bin is not on PATH' >&2
 
 # What CI runs.

@@ -15,7 +15,7 @@ var skill string
 //go:embed ledger-README.md
 var ledgerReadme string
 
-//go:embed completion
+//go:embed all:completion
 var completion embed.FS
 
 // Completion is the completion script of a shell: bash, zsh or fish. Of another one it is "".

@@ -40,7 +40,7 @@ completes "git rekal" where the shell's completion of git is there, and "git-rek
 
   git rekal completion zsh > "${fpath[1]}/_git-rekal"
 
-  git rekal completion fish > ~/.config/fish/completions/git-rekal.fish`,
+  git rekal completion fish > ~/.config/fish/conf.d/git-rekal.fish`,
 		takes: takesShell,
 		make:  func() command { return &completionCommand{} },
 	}
@@ -109,8 +109,8 @@ func (app *App) complete(ctx context.Context, words []string) []match {
 
 // valueOf is the name of a flag, as it is written: what its value is.
 func valueOf(fs *pflag.FlagSet, arg string) string {
-	if f := fs.ShorthandLookup(strings.TrimPrefix(arg, "-")); len(arg) == 2 && f != nil {
-		return f.Name
+	if len(arg) == 2 {
+		return fs.ShorthandLookup(arg[1:]).Name
 	}
 	return strings.TrimPrefix(arg, "--")
 }
@@ -186,18 +186,12 @@ func (app *App) ids(ctx context.Context, begin string) (out []match) {
 			return err
 		}
 		defer func() { _ = index.Close() }()
-		all, err := index.Matching(ctx, db.Filter{Purged: db.With})
-		if err != nil {
-			return err
+		titles, err := index.Beginning(ctx, strings.ToUpper(begin), shownIDs+1)
+		names, ids := session.NewNames(titles), slices.Sorted(maps.Keys(titles))
+		if len(ids) > shownIDs {
+			ids = ids[1:] // how far an ID may be cut its neighbours decide
 		}
-		all = slices.DeleteFunc(all, func(id string) bool { return !strings.HasPrefix(id, strings.ToUpper(begin)) })
-		all = all[:min(len(all), shownIDs)]
-		titles, err := index.Titles(ctx, all)
-		if err != nil {
-			return err
-		}
-		names, err := index.Names(ctx)
-		for _, id := range all {
+		for _, id := range slices.Backward(ids) {
 			shown := id[:max(len(names.Short(id)), len(begin))]
 			out = append(out, match{begin + shown[len(begin):], titles[id]})
 		}
