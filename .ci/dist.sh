@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the packages of this system from bin/git-rekal, in dist/: a tar.gz, on Linux .deb and .rpm, a bill of
-# materials, the Homebrew formula, and SHA256SUMS. The same commit gives the same bytes on the same system: `make dist`.
+# materials, and SHA256SUMS. The same commit gives the same bytes in the same folder of the same system: `make dist`.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -17,12 +17,11 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 day=$(TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y%m%d)
 VERSION=$(git describe --exact-match --tags --match 'v[0-9]*' 2>/dev/null | sed 's/^v//')
 VERSION=${VERSION:-0.0.0~$day.$(git rev-parse --short=8 HEAD)}
-MTIME=$(TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)
 ARCH=$(go env GOARCH)
 STAGE=$PWD/.build/dist/stage
 os=$(go env GOOS)
 name=git-rekal-$(printf '%s' "$VERSION" | tr '~' '-')-$os-$ARCH
-export SOURCE_DATE_EPOCH VERSION MTIME ARCH STAGE
+export SOURCE_DATE_EPOCH VERSION ARCH
 
 rm -rf dist .build/dist
 mkdir -p dist "$STAGE"
@@ -52,6 +51,5 @@ part() { sed -n "s/^Version: //p" ".build/libgit2/lib/pkgconfig/$1.pc"; }
 env -u GOFLAGS go run .ci/sbom.go bin/git-rekal "libgit2=$(part libgit2)" \
 	"$(bin/git-rekal version --json | sed 's/.*"duckdb":"v\{0,1\}\([^"]*\)".*/DuckDB=\1/')" >"dist/$name.cdx.json"
 
-sum() { if command -v sha256sum >/dev/null; then sha256sum "$@"; else shasum -a 256 "$@"; fi; }
-(cd dist && sum -- * | LC_ALL=C sort -k 2 >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS)
+.ci/release.sh dist
 cat dist/SHA256SUMS
