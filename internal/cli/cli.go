@@ -170,6 +170,9 @@ func (app *App) read(use func(*workspace.Workspace, *materialize.Materializer) e
 	if err != nil {
 		return err
 	}
+	shown := app.meter("indexing")
+	defer shown.end()
+	shown.quiet, m.Progress = true, shown.step
 	return w.Gone(use(w, m))
 }
 

@@ -50,16 +50,9 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	shown := false
-	more, scanned, err := w.Scan(ctx, func(segments int) {
-		if app.Terminal && segments%20 == 0 {
-			fmt.Fprintf(app.Stderr, "\rreading ledgers: %s", plural(segments, "segment"))
-			shown = true
-		}
-	})
-	if shown {
-		fmt.Fprintln(app.Stderr)
-	}
+	shown := app.meter("reading ledgers")
+	more, scanned, err := w.Scan(ctx, func(segments int) { shown.step(segments, 0) })
+	shown.end()
 	if err != nil {
 		return err
 	}
