@@ -132,17 +132,17 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		}
 		c.req.Embed, c.req.Now, c.req.Brief = w.Question, w.Now(), !c.full
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
+		if err = flagged(err); err == nil {
+			answer.AsOf = past.AsOf
+			err = w.AddRecords(ctx, index.DB, c.req, &answer)
+		}
 		names, err2 := c.shape.names(ctx, app, index.DB)
 		err = errors.Join(err, err2)
-		// The system takes back memory and files at once.
-		if !app.Ends {
+		// The system takes back memory and files at once, but not while a person reads in a pager.
+		if !app.Ends || c.shape.reads(app) {
 			err = errors.Join(err, index.Close())
 		}
 		if err != nil {
-			return flagged(err)
-		}
-		answer.AsOf = past.AsOf
-		if err := w.AddRecords(ctx, index.DB, c.req, &answer); err != nil {
 			return err
 		}
 		if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {

@@ -55,7 +55,7 @@ func (w *tenants) onTerminal(line string, columns, rows uint16, env ...string) (
 	return strings.ReplaceAll(string(out), "\r\n", "\n"), cmd.ProcessState.ExitCode()
 }
 
-// TestScreens holds what stands on terminals of three sizes, with and without colour. SCREENS=new writes it anew.
+// TestScreens holds what stands on terminals of three sizes, with and without colour. SCREENS=new writes it anew; look at it then.
 func TestScreens(t *testing.T) {
 	w := newTenants(t)
 	w.must("git rekal init && git remote add origin git@github.com:example/tenants.git")
@@ -66,33 +66,44 @@ func TestScreens(t *testing.T) {
 	w.at("2026-03-18T10:00:00Z").must("printf x >'not\033[31m\342\200\256here.md'; git add . && git commit -qm 'Subject with \x1b[2J\x1b]0;owned\x07 and \u202e reordered, \u65e5\u672c\u8a9e \u05e2\u05d1\u05e8\u05d9\u05ea'")
 	w.must("git rekal checkpoint && git rekal save --title 'Leeway of tokens' 'Tokens have 30 s of leeway, because clocks differ.' && git rekal index")
 	const file = "testdata/screens.txtar"
-	had, got := sections(t, file), &txtar.Archive{}
-	for _, line := range []string{
-		`git-rekal "JWT expiry"`, `git-rekal hostile answer`, `git-rekal why auth/jwt.go:21`, `git-rekal log`, `git-rekal log --oneline`, `git-rekal why not*here.md`,
-		`git-rekal query --session 01KJW4MN --full --limit 4`, `git-rekal query --session ` + hostile + ` --full`, `git-rekal doctor`,
-	} {
-		for _, size := range []struct {
-			columns, rows uint16
-			color         string
-		}{{80, 24, "never"}, {120, 40, "never"}, {40, 20, "never"}, {80, 24, "auto"}} {
-			if size.columns == 120 && !strings.Contains(line, "JW") { // it differs in nothing but where lines end
-				continue
-			}
-			name := fmt.Sprintf("%s, %dx%d, %s", line, size.columns, size.rows, size.color)
-			screen, status := w.onTerminal(line+" --color="+size.color, size.columns, size.rows)
-			if status != 0 {
-				t.Errorf("%s: status %d", name, status)
-			}
-			fits(t, name, screen, int(size.columns))
-			screen = w.steady(screen)
-			got.Files = append(got.Files, txtar.File{Name: name, Data: []byte(screen)})
-			if diff := cmp.Diff(had[name], screen); diff != "" && os.Getenv("SCREENS") != "new" {
-				t.Errorf("%s (-want +got):\n%s", name, diff)
+	screens := []string{
+		`git-rekal "JWT expiry"`, `git-rekal hostile answer`, `git-rekal why auth/jwt.go:21`, `git-rekal log`, `git-rekal log --oneline`,
+		`git-rekal why not*here.md`, `git-rekal query --session 01KJW4MN --full --limit 4`, `git-rekal query --session ` + hostile + ` --full`,
+		`git-rekal doctor`,
+	}
+	had, got := sections(t, file), make([]txtar.File, 0, 3*len(screens))
+	t.Run("on", func(t *testing.T) {
+		for i, line := range screens {
+			for _, size := range []struct {
+				columns, rows uint16
+				color         string
+				all           bool // of the screens; else of the first one
+			}{{80, 24, "auto", true}, {40, 20, "never", true}, {80, 24, "never", false}, {120, 40, "never", false}} {
+				if i > 0 && !size.all {
+					continue
+				}
+				name := fmt.Sprintf("%s, %dx%d, %s", line, size.columns, size.rows, size.color)
+				got = append(got, txtar.File{Name: name})
+				into := &got[len(got)-1]
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					own := *w
+					own.t = t
+					screen, status := own.onTerminal(line+" --color="+size.color, size.columns, size.rows)
+					if status != 0 {
+						t.Errorf("status %d", status)
+					}
+					fits(t, screen, int(size.columns))
+					into.Data = []byte(steady(screen))
+					if diff := cmp.Diff(had[name], string(into.Data)); diff != "" && os.Getenv("SCREENS") != "new" {
+						t.Errorf("-want +got:\n%s", diff)
+					}
+				})
 			}
 		}
-	}
+	})
 	if os.Getenv("SCREENS") == "new" {
-		if err := os.WriteFile(file, txtar.Format(got), 0o666); err != nil {
+		if err := os.WriteFile(file, txtar.Format(&txtar.Archive{Files: got}), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -119,7 +130,7 @@ var (
 )
 
 // steady is a screen without what differs from machine to machine, which has the same width.
-func (w *tenants) steady(screen string) string {
+func steady(screen string) string {
 	screen = sha.ReplaceAllStringFunc(screen, func(s string) string {
 		n := strings.LastIndexByte(s, ' ') + 1
 		return s[:n] + strings.Repeat("0", len(s)-n)
@@ -130,13 +141,13 @@ func (w *tenants) steady(screen string) string {
 }
 
 // fits fails where a line is wider than its terminal, or holds what a terminal obeys but colours and links.
-func fits(t *testing.T, name, screen string, columns int) {
+func fits(t *testing.T, screen string, columns int) {
 	t.Helper()
 	for line := range strings.SplitSeq(escape.ReplaceAllString(screen, ""), "\n") {
 		n := 0
 		for _, r := range line {
 			if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-				t.Errorf("%s: %+q holds %+q", name, line, r)
+				t.Errorf("%+q holds %+q", line, r)
 			}
 			switch kind := width.LookupRune(r).Kind(); {
 			case unicode.In(r, unicode.Mn) || r == '\u200d':
@@ -147,7 +158,7 @@ func fits(t *testing.T, name, screen string, columns int) {
 			}
 		}
 		if n > columns {
-			t.Errorf("%s: a line of %d columns: %q", name, n, line)
+			t.Errorf("a line of %d columns: %q", n, line)
 		}
 	}
 }

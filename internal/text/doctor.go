@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,10 +13,14 @@ type mark struct {
 	style      style
 }
 
-var marks = map[string]mark{ //nolint:gochecknoglobals // a table
-	"ok":    {"✓", "ok", green},
-	"note":  {"!", "note", yellow},
-	"wrong": {"✗", "wrong", red},
+func markOf(status string) mark {
+	switch status {
+	case "ok":
+		return mark{"✓", status, green}
+	case "note":
+		return mark{"!", status, yellow}
+	}
+	return mark{"✗", status, red}
 }
 
 // Doctor is what doctor found. A Look without a width is a contract: scripts read it.
@@ -25,8 +28,8 @@ func Doctor(look Look, d result.Doctor) string {
 	p := &page{Look: look}
 	signs := p.UTF8 && p.Width > 0
 	for _, c := range d.Checks {
-		m := marks[c.Status]
-		head, in := fmt.Sprintf("%-6s", cmp.Or(m.word, c.Status)), "       "
+		m := markOf(c.Status)
+		head, in := fmt.Sprintf("%-6s", m.word), "       "
 		if signs {
 			head, in = m.sign, "  "
 		}

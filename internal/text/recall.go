@@ -50,8 +50,12 @@ func (p *page) asked(a result.Recall) {
 	if len(a.Unknown) > 0 {
 		p.line("", "", sayf(yellow, "Stands nowhere: %s.", strings.Join(a.Unknown, ", ")))
 	}
-	if len(a.Results) == 0 && a.Why == nil {
-		p.line("", "", say(plain, "Nothing matches."))
+	switch {
+	case len(a.Results) > 0:
+	case a.Why != nil:
+		p.line("", "", span{text: "No session explains these lines."})
+	default:
+		p.line("", "", span{text: "Nothing matches."})
 	}
 }
 
