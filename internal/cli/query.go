@@ -120,9 +120,9 @@ func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Works
 		return err
 	}
 	if memory != nil {
-		return c.shape.print(ctx, app, w, memory, func(l text.Look) string { return text.Memory(l, *memory) }, names)
+		return c.shape.answer(ctx, app, w, memory, func(l text.Look) string { return text.Memory(l, *memory) }, names)
 	}
-	return c.shape.print(ctx, app, w, answer, func(l text.Look) string { return text.Session(l, *answer) }, names)
+	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Session(l, *answer) }, names)
 }
 
 // What is taken of a statement, and what is given back, in bytes.

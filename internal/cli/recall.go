@@ -154,7 +154,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
 			app.hint(fmt.Sprintf(`"git rekal query --session %s" shows what has that ID`, c.req.Query))
 		}
-		return c.shape.print(ctx, app, w, answer, func(l text.Look) string {
+		return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
 			l.Matches = matches(recall.Matches, answer)
 			return text.Recall(l, answer, nil)
 		}, names)

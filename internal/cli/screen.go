@@ -82,10 +82,10 @@ func (s shape) names(ctx context.Context, app *App, index *db.DB) (session.Names
 // lay is what lays an answer out.
 type lay func(text.Look) string
 
-// print prints an answer: as JSON, or laid out for a person.
-func (s shape) print(ctx context.Context, app *App, w *workspace.Workspace, answer any, l lay, names session.Names) error {
+// answer prints one: as JSON, or laid out for a person.
+func (s shape) answer(ctx context.Context, app *App, w *workspace.Workspace, value any, l lay, names session.Names) error {
 	if !s.reads(app) {
-		return result.Write(app.Stdout, answer)
+		return result.Write(app.Stdout, value)
 	}
 	return app.lay(ctx, w, s, l, names)
 }

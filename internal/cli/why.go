@@ -84,7 +84,7 @@ func (c *whyCommand) run(ctx context.Context, app *App) error {
 			return err
 		}
 		answer.AsOf = past.AsOf
-		return c.shape.print(ctx, app, w, answer, func(l text.Look) string { return text.Recall(l, answer, said) }, names)
+		return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Recall(l, answer, said) }, names)
 	})
 }
 
