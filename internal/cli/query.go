@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tables"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -25,6 +26,7 @@ type queryCommand struct {
 	index  bool
 	limits tables.Limits
 	page   recall.Page
+	shape  shape
 	flags  *pflag.FlagSet
 }
 
@@ -33,7 +35,7 @@ func queryEntry() entry {
 		name: "query", usage: `query "SELECT …" [--index] [--timeout D]  |  query --session ID [--full] [--offset N] [--limit N] [--role R]`,
 		short: "read one session, or run read-only SQL",
 		long: `
-With --session: one session as JSON, a page of its turns, or one memory. --offset takes the "turn"
+With --session: one session, a page of its turns, or one memory; as a conversation on a terminal, elsewhere as JSON. --offset takes the "turn"
 of a recall result or the "next" of the page before. ID may be a prefix of at least 8 characters.
 
   git rekal query --session 01KJW4MN --role human
@@ -56,6 +58,7 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default 20), and fewer where they are long")
 	fs.StringVar(&c.page.Role, "role", "", "only turns of a `human` or the assistant")
 	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files, and the sessions that it came of or spawned")
+	c.shape.addFlags(fs)
 	c.flags = fs
 }
 
@@ -88,13 +91,13 @@ func (c *queryCommand) validate(args []string) error {
 		return fmt.Errorf(`--role %q: neither "human" nor "assistant"`, r)
 	}
 	if c.page.ID == "" {
-		for _, name := range []string{"offset", "limit", "role", "full"} {
+		for _, name := range []string{"offset", "limit", "role", "full", "text", "color"} {
 			if c.flags.Changed(name) {
 				return fmt.Errorf("--%s goes with --session", name)
 			}
 		}
 	}
-	return nil
+	return c.shape.validate()
 }
 
 func (c *queryCommand) run(ctx context.Context, app *App) error {
@@ -112,13 +115,14 @@ func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Works
 		return err
 	}
 	answer, memory, err := recall.Item(ctx, index.DB, w.Repo, c.page)
-	if err := errors.Join(err, index.Close()); err != nil {
+	names, err2 := c.shape.names(ctx, app, index.DB)
+	if err := errors.Join(err, err2, index.Close()); err != nil {
 		return err
 	}
 	if memory != nil {
-		return result.Write(app.Stdout, memory)
+		return c.shape.answer(ctx, app, w, memory, func(l text.Look) string { return text.Memory(l, *memory) }, names)
 	}
-	return result.Write(app.Stdout, answer)
+	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Session(l, *answer) }, names)
 }
 
 // What is taken of a statement, and what is given back, in bytes.
