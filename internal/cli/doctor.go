@@ -1,21 +1,21 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // doctorCommand says what is wrong, and what mends it: `git rekal doctor`.
-type doctorCommand struct{ json bool }
+type doctorCommand struct{ shape shape }
 
 // errWrong is the exit status of a doctor that found something; the result says what.
 var errWrong = errors.New("something is wrong: see above")
@@ -35,10 +35,12 @@ it, never the secret itself. "git rekal scrub ID" takes it out of your own ledge
 }
 
 func (c *doctorCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.json, "json", false, "JSON on one line")
+	c.shape.addFlags(fs)
 }
 
-func (c *doctorCommand) validate(args []string) error { return noArgs(args) }
+func (c *doctorCommand) validate(args []string) error {
+	return cmp.Or(noArgs(args), c.shape.validate())
+}
 
 func (c *doctorCommand) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(app.Process)
@@ -58,10 +60,10 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 	}
 	checks = append(checks, more...)
 	bad := slices.ContainsFunc(checks, func(c workspace.Check) bool { return c.Status == workspace.Wrong })
-	if c.json {
-		err = result.Write(app.Stdout, doctorOf(checks, scanned, !bad))
+	if found := doctorOf(checks, scanned, !bad); c.shape.json {
+		err = result.Write(app.Stdout, found)
 	} else {
-		_, err = io.WriteString(app.Stdout, doctorText(checks, scanned))
+		err = app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Doctor(l, found) }, session.Names{})
 	}
 	if err == nil && bad {
 		err = errWrong
@@ -83,32 +85,4 @@ func doctorOf(checks []workspace.Check, s workspace.Scanned, ok bool) result.Doc
 		out.Leaks = append(out.Leaks, f)
 	}
 	return out
-}
-
-func doctorText(checks []workspace.Check, s workspace.Scanned) string {
-	var b strings.Builder
-	for _, c := range checks {
-		fmt.Fprintf(&b, "%-6s %s: %s\n", c.Status, printable(c.Name), printable(c.Says))
-		if c.Fix != "" && c.Status != workspace.Well {
-			fmt.Fprintf(&b, "       -> %s\n", printable(c.Fix))
-		}
-	}
-	ref := ""
-	for _, l := range s.Leaks {
-		if l.Ref != ref {
-			ref = l.Ref
-			fmt.Fprintf(&b, "\nin the ledger of %s:\n", printable(l.Author))
-		}
-		fmt.Fprintf(&b, "  %s: %s: %s\n", printable(l.Rule), place(l.Finding, l.Session), printable(l.Around))
-		if l.Own {
-			fmt.Fprintf(&b, "       -> git rekal scrub %s\n", l.Scrub)
-		}
-	}
-	if s.More > 0 {
-		fmt.Fprintf(&b, "and %d more\n", s.More)
-	}
-	if slices.ContainsFunc(s.Leaks, func(l workspace.Leak) bool { return !l.Own }) {
-		b.WriteString("\nOnly its author can scrub a ledger; your next \"git rekal sync\" takes that over.\n")
-	}
-	return b.String()
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -45,7 +46,10 @@ func (c *helpCommand) run(_ context.Context, app *App) error {
 	if c.about.name != "" {
 		text = manual.Text(c.about.page())
 	}
-	_, err := fmt.Fprint(app.Stdout, text)
+	if given := app.given(shape{}); given.Shown() {
+		return given.Screen().Print(text)
+	}
+	_, err := io.WriteString(app.Stdout, text)
 	return err
 }
 

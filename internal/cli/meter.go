@@ -47,6 +47,14 @@ func (app *App) meter(what string) *meter {
 	return m
 }
 
+// plainStderr is App.Stderr without a meter before it.
+func (app *App) plainStderr() io.Writer {
+	if m, ok := app.Stderr.(*meter); ok {
+		return m.out
+	}
+	return app.Stderr
+}
+
 // step says how far it is; of is 0 where nobody knows how much there is to do. It may be called by several goroutines.
 func (m *meter) step(at, of int) {
 	m.mu.Lock()

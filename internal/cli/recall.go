@@ -12,8 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
-	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -22,6 +22,7 @@ type recallCommand struct {
 	req    recall.Request
 	purged bool
 	full   bool
+	shape  shape
 	flags  *pflag.FlagSet
 }
 
@@ -29,8 +30,9 @@ func recallEntry() entry {
 	return entry{
 		usage: "[FILTER…] [QUESTION]", short: "search (needs no name)",
 		long: `
-Finds the AI coding sessions behind the code, memories that were saved, and what commands printed, and prints them as JSON on one line,
-the best first. Filters are ANDed and may stand before or after the question. Without a question: the latest that pass the filters.
+Finds the AI coding sessions behind the code, memories that were saved, and what commands printed. It prints them, the best first: as
+text on a terminal, elsewhere as JSON on one line. Filters are ANDed and may stand before or after the question. Without a question: the
+latest that pass the filters.
 
   git rekal "JWT expiry"
   git rekal --file '^src/auth/' -n 5 "why is the token refreshed twice"
@@ -84,6 +86,7 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.purged, "purged", false, "what is purged, and nothing else")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "all results, none by its title alone")
+	c.shape.addFlags(fs)
 	c.flags = fs
 }
 
@@ -137,7 +140,7 @@ func (c *recallCommand) validate(args []string) error {
 	if c.purged && c.req.Checkpoint != "" {
 		return errors.New("--purged does not go with --checkpoint: what is purged is so today")
 	}
-	return nil
+	return c.shape.validate()
 }
 
 func (c *recallCommand) run(ctx context.Context, app *App) error {
@@ -156,15 +159,17 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		}
 		c.req.Embed, c.req.Now, c.req.Brief = w.Question, w.Now(), !c.full
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
-		// The system takes back memory and files at once.
-		if !app.Ends {
+		if err = flagged(err); err == nil {
+			answer.AsOf = past.AsOf
+			err = w.AddRecords(ctx, index.DB, c.req, &answer)
+		}
+		names, err2 := c.shape.names(ctx, app, index.DB)
+		err = errors.Join(err, err2)
+		// The system takes back memory and files at once, but not while a person reads in a pager.
+		if !app.Ends || c.shape.reads(app) {
 			err = errors.Join(err, index.Close())
 		}
 		if err != nil {
-			return flagged(err)
-		}
-		answer.AsOf = past.AsOf
-		if err := w.AddRecords(ctx, index.DB, c.req, &answer); err != nil {
 			return err
 		}
 		if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
@@ -176,7 +181,10 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
 			app.hint(fmt.Sprintf(`"git rekal query --session %s" shows what has that ID`, c.req.Query))
 		}
-		return result.Write(app.Stdout, answer)
+		return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
+			l.Matches = matches(recall.Matches, answer)
+			return text.Recall(l, answer, nil)
+		}, names)
 	})
 }
 
