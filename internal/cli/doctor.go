@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -23,15 +22,14 @@ var errWrong = errors.New("something is wrong: see above")
 
 func doctorEntry() entry {
 	return entry{
-		name: "doctor", usage: "doctor [--json]", short: "say what is set up, what is wrong, and what mends it",
+		name: "doctor", usage: "doctor [--json]", short: "find what is wrong",
 		long: `
-Looks at git, the settings, hooks and skill, sharing, stale locks, the caches and what their tables say
-of each other, the agents' transcripts and the embedding server, and changes nothing. Then it reads every
-ledger that is here, yours and those that were fetched, and applies today's redaction to them: what is
-found (rules are added with time) is listed with its place and the text around it, and never with what
-stands there. "git rekal scrub ID" takes it out of your own; the author of another one has to.
+Looks at git, the settings, hooks and skill, sharing, stale locks, the caches, the agents' transcripts and the embedding server. It
+says what is wrong, and what mends it. It changes nothing.
 
-Exit status 1 says that something is wrong; notes alone don't count.`,
+Then it applies today's redaction to every ledger that is here. What the rules find now is listed with its place and the text around
+it, never the secret itself. "git rekal scrub ID" takes it out of your own ledger; the author of another ledger has to do so there.`,
+		exit: "0 nothing is wrong, notes alone don't count; 1 something is; 2 wrong usage.",
 		make: func() command { return &doctorCommand{} },
 	}
 }
@@ -54,16 +52,9 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	shown := false
-	more, scanned, err := w.Scan(ctx, func(segments int) {
-		if app.Terminal && segments%20 == 0 {
-			fmt.Fprintf(app.Stderr, "\rreading ledgers: %s", plural(segments, "segment"))
-			shown = true
-		}
-	})
-	if shown {
-		fmt.Fprintln(app.Stderr)
-	}
+	shown := app.meter("reading ledgers")
+	more, scanned, err := w.Scan(ctx, func(segments int) { shown.step(segments, 0) })
+	shown.end()
 	if err != nil {
 		return err
 	}

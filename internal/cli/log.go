@@ -26,15 +26,18 @@ type logCommand struct {
 
 func logEntry() entry {
 	return entry{
-		name: "log", usage: "log [-n N] [--oneline] [filters] [A..B] [-- PATH…]", short: "show checkpoints, the newest first",
+		name: "log", usage: "log [-n N] [--oneline] [FILTER…] [A..B] [-- PATH…]", short: "list checkpoints",
 		long: `
-Shows the checkpoints of everybody whose ledger is here, like "git log": the code commit, who
-made it and when, and the sessions behind it. Dates are when the sessions took place or the commit was made. With --agent: those
-that have sessions of this agent, and these. A..B: those at the commits of this range, also at what a squash merge made of them;
-PATH: those whose commit changed such a file, as git's pathspecs. With --json: one object a line.
+Shows the checkpoints of everybody whose ledger is here, like "git log": the code commit, who made it and when, and the sessions behind
+it; the newest first. Dates are when the commit was made, or when imported sessions took place. What was imported and is tied to no
+commit is in none.
+
+A..B shows those at the commits of this range, also at what a squash merge made of them. PATH shows those whose commit changed such a
+file, as git's pathspecs. --agent shows those that have sessions of this agent, and these sessions. With --json: one object a line.
 
   git rekal log --oneline main..topic
   git rekal log --author alice --since "2 weeks ago" -- src/auth`,
+		takes: takesRevision,
 		make: func() command { return &logCommand{} },
 	}
 }

@@ -32,19 +32,24 @@ type queryCommand struct {
 
 func queryEntry() entry {
 	return entry{
-		name: "query", usage: `query "SELECT …" [--index] [--timeout D]  |  query --session ID [--full] [--offset N] [--limit N] [--role R]`,
-		short: "read one session, or run read-only SQL",
+		name: "query", usage: `query --session ID [--full] [--offset N] [--limit N] [--role R]
+query "SELECT …" [--index] [--timeout D]`,
+		short: "read sessions, ask in SQL",
 		long: `
-With --session: one session, a page of its turns, or one memory; as a conversation on a terminal, elsewhere as JSON. --offset takes the "turn"
-of a recall result or the "next" of the page before. ID may be a prefix of at least 8 characters.
+With --session: one session, a page of its turns, or one memory; as a conversation on a terminal, elsewhere as JSON. A page has 20
+turns, or --limit, and fewer where they have more than 20,000 bytes. --offset takes the "turn" of a recall result, or the "next" of the
+page before. A longer turn is cut, and "content_next" says where SQL reads on: substr(content, N, 20000). ID may be a prefix of at least
+4 characters, or the agent's own.
 
   git rekal query --session 01KJW4MN --role human
   git rekal query --session 01KJW4MN --offset 12 --limit 5
 
-With SQL: one read-only SELECT on data.db (tables: sessions, turns, tool_calls, checkpoints,
-files_touched, checkpoint_sessions, memories, and purged, the IDs of what is hidden, which is in the
-others all the same), or with --index on index.db; one JSON object a row. It reads no files and no
-network; it is stopped after --timeout, and where it or its answer (above 16 MB) takes too much memory.`,
+With SQL: one read-only SELECT on data.db; one JSON object a row. Its tables are sessions, turns, tool_calls, checkpoints,
+files_touched, checkpoint_sessions, memories, and purged: the IDs of what is hidden, which the others hold all the same. --index asks
+index.db. It reads no files and no network. It is stopped after --timeout, and where it or its answer (above 16 MB) takes too much
+memory.
+
+  git rekal query "SELECT source, count(*) FROM sessions GROUP BY 1"`,
 		make: func() command { return &queryCommand{} },
 	}
 }

@@ -28,19 +28,46 @@ type recallCommand struct {
 
 func recallEntry() entry {
 	return entry{
-		usage: "[filters] [query]",
+		usage: "[FILTER…] [QUESTION]", short: "search (needs no name)",
 		long: `
-Finds the AI coding sessions behind the code, memories that were saved, and what commands printed, and prints them, the best
-first: as text on a terminal, elsewhere as JSON on one line. Filters are ANDed and may stand before or after the query. Without a query: the
-latest sessions that pass the filters.
+Finds the AI coding sessions behind the code, memories that were saved, and what commands printed. It prints them, the best first: as
+text on a terminal, elsewhere as JSON on one line. Filters are ANDed and may stand before or after the question. Without a question: the
+latest that pass the filters.
 
   git rekal "JWT expiry"
   git rekal --file '^src/auth/' -n 5 "why is the token refreshed twice"
-  git rekal --since v1.2 "what did we decide about retries last month"
+  git rekal --since v1.2 "what did we decide about retries"
   git rekal "auth test failure" --files tests/test_auth.py src/auth/tokens.py
   git rekal --kind record -n 1 "last failing tests"
   git rekal --commit HEAD~3
-  git rekal --checkpoint '@{3 days ago}' "JWT expiry"`,
+  git rekal --checkpoint '@{3 days ago}' "JWT expiry"
+
+Several words need no quotes. A command wins over a question of the same word: "git rekal -- log" searches for "log". The question may
+say the time itself: "retries since v1.2", "what did we do last week".
+
+Each result says how far to trust it. Its freshness is fresh (its files are as its commits left them), stale_changed, stale_deleted,
+unverifiable (it changed none) or unknown. Where nothing answers well, the one that comes nearest is marked "weak".
+
+--file counts all names that a file had and has. A memory has an author and an actor; a filter by files or commits leaves memories out.
+
+--commit takes any revision, also what it was before an amend or rebase, and ranges, such as v1.0..v1.1. A commit that nobody knows is
+an error.
+
+--checkpoint answers as of a past moment: with your ledger as it was at that commit, and other people's up to its time. REF is one of:
+
+SHA, HEAD~3::
+A checkpoint of your ledger.
+
+@{yesterday}, @{3 days ago}, @{2026-02-01}::
+The last checkpoint by then; a day without a time means its end.
+
+v1.2.0::
+A revision of the code: the checkpoint that captured it, else the last one before.
+
+PATH::
+A folder in which a ledger is checked out or unpacked.
+
+A date, or a revision of the code, also has what was said by then and imported later.`,
 		make: func() command { return &recallCommand{} },
 	}
 }

@@ -62,7 +62,7 @@ func (app *App) given(s shape) terminal.Given {
 	if capture.InAgent(app.Getenv) {
 		env = append(slices.Clip(env), "GIT_PAGER=cat")
 	}
-	return terminal.Given{Stdout: app.Stdout, Stderr: app.Stderr, Env: env, Color: string(s.color)}
+	return terminal.Given{Stdout: app.Stdout, Stderr: app.plainStderr(), Env: env, Color: string(s.color)}
 }
 
 // watched reports whether a person sees stdout. Agents have terminals, too (Codex, Gemini CLI), and read as from a pipe.

@@ -23,16 +23,17 @@ type showCommand struct {
 
 func showEntry() entry {
 	return entry{
-		name: "show", usage: "show N [--raw]", short: "print what a command printed, by the number of its record",
+		name: "show", usage: "show N [--raw]", short: "print a record",
 		long: `
-Prints the record of a command: a line about it, and what mattered of its output. With --raw, the output itself, as it was
-printed but for secrets; of more than 8 MB the first and last 4. Outputs are kept for 7 days.
+Prints the record of a command: a line about it, and what mattered of its output. With --raw, the output itself, as it was printed but
+for secrets; of more than 8 MB the first and last 4. Outputs are kept for 7 days.
 
   git rekal show 42
   git rekal show 42 --raw | grep -n timeout
 
 Sessions and memories have longer IDs: "git rekal query --session ID" shows those.`,
-		make: func() command { return &showCommand{} },
+		takes: takesID,
+		make:  func() command { return &showCommand{} },
 	}
 }
 

@@ -24,13 +24,16 @@ type whyCommand struct {
 func whyEntry() entry {
 	return entry{
 		name: "why", usage: "why PATH[:LINE[,LINE]] [-n N] [filters]",
-		short: "show the sessions behind lines of a file",
+		short: "sessions behind lines",
 		long: `
-Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind
-them, also through amends, rebases, renames, reverts and squash merges. Prints text on a terminal, elsewhere JSON as
-recall does, the session that explains most of the lines first; "explains" says which, and which are one of several
-sessions', "why" what is not committed and what no session explains. Without lines: the whole file. PATH is from the current
-folder or from the repository's root.
+Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind them, also through amends, rebases,
+renames, reverts and squash merges. It prints text on a terminal, elsewhere JSON as a recall does. The session that explains most of the
+lines comes first. "explains" says which lines, and which are one of several sessions'. "why" lists what is not committed and what no
+session explains.
+
+Without lines it asks about the whole file. PATH is from the current folder or from the repository's root. A file whose name ends in a
+colon and a number is asked about by that name. With --checkpoint, the file is the one of that checkpoint's code commit. A blame that
+takes longer than 20 seconds is given up.
 
   git rekal why src/auth/jwt.go:42
   git rekal why src/auth/jwt.go:40,52 -n 3

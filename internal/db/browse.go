@@ -26,6 +26,23 @@ func (d *DB) Names(ctx context.Context) (session.Names, error) {
 	return session.NewNames(ids), err
 }
 
+// Beginning reads the titles of sessions and memories whose IDs begin so, purged or not, by ID; of more than limit those with the
+// greatest IDs, which are the latest.
+func (d *DB) Beginning(ctx context.Context, prefix string, limit int) (map[string]string, error) {
+	rows, err := d.Query(ctx, `SELECT session, title FROM facets WHERE session >= ? AND session < ? || '~' ORDER BY session DESC LIMIT ?`, prefix, prefix, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	err = each(rows, func() error {
+		var id, title string
+		err := rows.Scan(&id, text{&title})
+		out[id] = title
+		return err
+	})
+	return out, err
+}
+
 // Session reads one session's row by its whole ID.
 func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
 	answer, err := d.Query(ctx, sessionRows+` WHERE id = ?`, id)
