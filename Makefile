@@ -37,7 +37,7 @@ packages = $$(grep -rE '^func (Test|Fuzz)' --include='*_test.go' --exclude-dir=t
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
 .NOTPARALLEL:
-.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank demo hook-managers agents ollama install check clean
+.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank demo hook-managers agents ollama install install-files dist check clean
 
 build: setup
 	@$(env) go build -ldflags '-s -w -X main.version=$(version)' -o bin/git-rekal ./git-rekal
@@ -126,15 +126,22 @@ agents: build
 ollama: build
 	@.ci/ollama.sh bin
 
-install: libgit2 build
-	install -d '$(DESTDIR)$(PREFIX)/bin'
-	install -m 755 bin/git-rekal '$(DESTDIR)$(PREFIX)/bin/git-rekal'
-	@set -e; for page in docs/man/*.1; do \
-		[ -f "$$page" ] || continue; \
-		install -d '$(DESTDIR)$(PREFIX)/share/man/man1'; \
-		install -m 644 "$$page" '$(DESTDIR)$(PREFIX)/share/man/man1/'; \
-	done
+install: libgit2 build install-files
 	@command -v git-rekal >/dev/null || echo 'note: $(PREFIX)/bin is not on PATH' >&2
+
+# What is installed, from what is built.
+install-files:
+	install -d $(addprefix '$(DESTDIR)$(PREFIX)/,bin' share/man/man1' share/bash-completion/completions' \
+		share/zsh/site-functions' share/fish/vendor_conf.d')
+	install -m 755 bin/git-rekal '$(DESTDIR)$(PREFIX)/bin/git-rekal'
+	install -m 644 docs/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
+	install -m 644 templates/completion/git-rekal.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/git-rekal'
+	install -m 644 templates/completion/_git-rekal '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_git-rekal'
+	install -m 644 templates/completion/git-rekal.fish '$(DESTDIR)$(PREFIX)/share/fish/vendor_conf.d/git-rekal.fish'
+
+# Packages of this system, in dist/ (docs/release.md).
+dist: libgit2 build
+	@$(env) .ci/dist.sh
 
 # What CI runs.
 check:
@@ -142,4 +149,4 @@ check:
 
 # Leaves .build, where the static libgit2 lies; rm -r .build builds it anew.
 clean:
-	rm -rf bin
+	rm -rf bin dist

@@ -7,7 +7,7 @@
 # It fails when a step fails, or when recall does not find the right session first.
 set -eu
 cd "$(dirname "$0")/.."
-sample=$PWD/tests/testdata/demo
+sample=${REKAL_SAMPLE:-$PWD/tests/testdata/demo}
 PATH=$PWD/bin:$PATH
 
 for name in $(env | sed -n 's/^\([A-Z][A-Z0-9_]*\)=.*/\1/p'); do

@@ -1,19 +1,28 @@
-// Package templates carries the two texts that git-rekal writes for others to read: the
-// skill that tells a coding agent when and how to recall, and the README at the root of
-// a ledger branch.
+// Package templates carries the texts that git-rekal writes for others to read: the skill that tells
+// a coding agent when and how to recall, the README at the root of a ledger branch, and what
+// shells complete with.
 //
 // In: nothing. Out: the texts, and the fingerprints of skills that earlier releases
 // installed, so that setup can tell them from a file that a person wrote or edited. Both
 // describe only what this release does. The package never touches a disk.
 package templates
 
-import _ "embed"
+import "embed"
 
 //go:embed SKILL.md
 var skill string
 
 //go:embed ledger-README.md
 var ledgerReadme string
+
+//go:embed all:completion
+var completion embed.FS
+
+// Completion is the completion script of a shell: bash, zsh or fish. Of another one it is "".
+func Completion(shell string) string {
+	raw, _ := completion.ReadFile("completion/" + map[string]string{"bash": "git-rekal.bash", "zsh": "_git-rekal", "fish": "git-rekal.fish"}[shell])
+	return string(raw)
+}
 
 // Skill is the text of .claude/skills/rekal/SKILL.md.
 func Skill() string { return skill }

@@ -39,6 +39,13 @@ func (c *Capturer) agentHere() string {
 	return name
 }
 
+// InAgent reports whether the environment is that of a shell in which an agent runs commands: no person reads what they print, also on
+// a terminal.
+func InAgent(getenv func(string) string) bool {
+	c := Capturer{Getenv: getenv}
+	return c.agentHere() != "" || len(c.shells()) > 0
+}
+
 // doer is who made the checkpoint: an agent, when nothing but automated runs stands behind it. Which agent that is says the one
 // whose shell this is, or else the first of the sessions.
 func (g *gathered) doer() (actor, agent string) {

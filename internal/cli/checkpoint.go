@@ -20,15 +20,14 @@ type checkpointCommand struct{ dryRun, json bool }
 
 func checkpointEntry() entry {
 	return entry{
-		name: "checkpoint", usage: "checkpoint [--dry-run [--json]]", short: "capture what is new now, without waiting for a commit",
+		name: "checkpoint", usage: "checkpoint [--dry-run [--json]]", short: "capture what is new now",
 		long: `
-Captures what coding agents have recorded since the last checkpoint, ties it to HEAD, and
-brings the index up to date. Quiet when there is nothing new. The hooks do the same at every
-commit.
+Captures what coding agents recorded since the last checkpoint, and ties it to HEAD. Quiet when there is nothing new. The hooks do
+the same at every commit.
 
-With --dry-run, it writes nothing at all, and says what would be stored: sessions, turns, tool calls and
-files, by agent; and what is redacted before, by rule, each place with the text around it and never with
-what stood there. Before "git rekal init" that is what init would import.`,
+With --dry-run it writes nothing. It says what would be stored: sessions, turns, tool calls and files, by agent. It also says what
+would be redacted, by rule, with the text around each place and never the secret itself. Before "git rekal init" that is what init
+would import.`,
 		make: func() command { return &checkpointCommand{} },
 	}
 }

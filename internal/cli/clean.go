@@ -16,12 +16,13 @@ type cleanCommand struct{ ledger, records bool }
 
 func cleanEntry() entry {
 	return entry{
-		name: "clean", usage: "clean [--ledger] [--records]", short: "remove everything that init made, except the ledger",
+		name: "clean", usage: "clean [--ledger] [--records]", short: "remove what init made",
 		long: `
-Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, and restores hooks that
-were there before, byte for byte; of all worktrees of the repository, in whichever it is run. A skill
-that was edited or committed stays. The ledger branch, which holds what was captured, stays unless
---ledger is given, and records of what commands printed unless --records is.`,
+Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, in all worktrees. Hooks that were there before come back,
+byte for byte. A skill that was edited or committed stays, and so does a .rekal that git tracks.
+
+The ledger branch stays unless --ledger is given: it holds what was captured. Records of what commands printed stay unless --records
+is given.`,
 		make: func() command { return &cleanCommand{} },
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/manual"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -43,19 +43,26 @@ type command interface {
 	run(ctx context.Context, app *App) error
 }
 
-// entry is one line of the command table.
+// entry is one line of the command table. What it says is laid out by package manual, which tells how long may be written.
 type entry struct {
-	name  string
-	usage string // behind "git rekal "
-	short string
+	name  string // "" for recall
+	usage string // behind "git rekal ", a form a line
+	short string // at most 26 columns
 	long  string
-	make  func() command
+	takes string         // what its arguments are, of those that a shell completes
+	exit  string         // what the exit status says; "" for usualExit
+	make  func() command // nil for a topic of the help alone
 }
 
-// table lists the commands in the order of the help. Subcommands win over a query of the
-// same name.
+// table lists the commands in the order of the help: what finds and shows, keeps, shares, and sets up. Subcommands win over a
+// query of the same name.
 func table() []entry {
-	return []entry{recallEntry(), initEntry(), cleanEntry(), checkpointEntry(), importEntry(), pushEntry(), syncEntry(), saveEntry(), purgeEntry(), restoreEntry(), scrubEntry(), forgetEntry(), exportEntry(), pauseEntry(), resumeEntry(), logEntry(), queryEntry(), whyEntry(), runEntry(), compressEntry(), showEntry(), indexEntry(), mcpEntry(), doctorEntry(), versionEntry(), hookEntry()}
+	return []entry{
+		recallEntry(), whyEntry(), showEntry(), logEntry(), queryEntry(),
+		runEntry(), compressEntry(), saveEntry(), purgeEntry(), restoreEntry(), scrubEntry(), forgetEntry(),
+		syncEntry(), pushEntry(), importEntry(), exportEntry(),
+		initEntry(), cleanEntry(), checkpointEntry(), pauseEntry(), resumeEntry(), indexEntry(), doctorEntry(), mcpEntry(), completionEntry(), helpEntry(), versionEntry(), hookEntry(),
+	}
 }
 
 // Main runs the program with the arguments behind its name, and returns the exit status.
@@ -67,7 +74,11 @@ func Main(ctx context.Context, app *App, args []string) int {
 		return exitOK
 	}
 	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(app.Stdout, help(e))
+		text := overview()
+		if e.name != "" {
+			text = manual.Text(e.page())
+		}
+		fmt.Fprint(app.Stdout, text)
 		return exitOK
 	}
 	if ran := exitError(0); errors.As(err, &ran) {
@@ -85,14 +96,6 @@ func choose(args []string) (entry, []string) {
 	all := table()
 	if len(args) > 0 {
 		switch args[0] {
-		case "help":
-			if len(args) > 1 && !slices.ContainsFunc(all, func(e entry) bool { return e.name == args[1] }) {
-				return helplessEntry(), args[1:2]
-			}
-			args = append(slices.Clone(args[1:]), "--help")
-			if len(args) > 1 {
-				return choose(args)
-			}
 		case "--version":
 			args = append([]string{"version"}, args[1:]...)
 		}
@@ -167,6 +170,9 @@ func (app *App) read(use func(*workspace.Workspace, *materialize.Materializer) e
 	if err != nil {
 		return err
 	}
+	shown := app.meter("indexing")
+	defer shown.end()
+	shown.quiet, m.Progress = true, shown.step
 	return w.Gone(use(w, m))
 }
 
@@ -192,22 +198,4 @@ func noArgs(args []string) error {
 		return &extraError{args[0]}
 	}
 	return nil
-}
-
-func help(e entry) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "usage: git rekal %s\n\n%s\n", e.usage, strings.TrimSpace(e.long))
-	fs := pflag.NewFlagSet(e.name, pflag.ContinueOnError)
-	e.make().addFlags(fs)
-	if flags := fs.FlagUsages(); flags != "" {
-		fmt.Fprintf(&b, "\n%s", flags)
-	}
-	if e.name == "" {
-		b.WriteString("\nCommands:\n")
-		for _, c := range table()[1:] {
-			fmt.Fprintf(&b, "  %-12s%s\n", c.name, c.short)
-		}
-		b.WriteString("\n\"git rekal COMMAND -h\" tells more of one; \"git rekal -- WORD\" searches for a word that is a command.\n")
-	}
-	return b.String() + exitHelp
 }

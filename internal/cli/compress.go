@@ -23,13 +23,14 @@ type compressCommand struct {
 
 func compressEntry() entry {
 	return entry{
-		name: "compress", usage: "compress [-i TEXT] [--intent WORD] [--command TEXT] [--exit N]", short: "make a command's output small: failures, errors and totals",
+		name: "compress", usage: "compress [-i TEXT] [--intent WORD] [--command TEXT] [--exit N]", short: "make an output small",
 		long: `
-Reads what a command printed from stdin, and prints what matters of it: every failing test, every error and warning
-with its place, the totals, and of everything else the beginning, the end and the lines that speak of the instruction.
-Lines that begin with "… " say what was left out; every other line is one of the input. Rules do that, no model: the
-same input gives the same output. Where git-rekal is set up, the output is kept as a record, as by "git rekal run"; a
-line on stderr has its number.
+Reads what a command printed from stdin, and prints what matters of it: each failing test, each error and warning with its place, and
+the totals. Of the rest it prints the beginning, the end, and the lines that speak of the instruction.
+
+Lines that begin with "… " say what was left out. Each other line is a line of the input. Rules do that, no model: the same input
+gives the same output. Where git-rekal is set up, the output is kept as a record, as "git rekal run" does; a line on stderr has its
+number.
 
   go test ./... 2>&1 | git rekal compress
   git rekal compress -i "why does the login fail" < server.log`,

@@ -1,45 +1,46 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // doctorCommand says what is wrong, and what mends it: `git rekal doctor`.
-type doctorCommand struct{ json bool }
+type doctorCommand struct{ shape shape }
 
 // errWrong is the exit status of a doctor that found something; the result says what.
 var errWrong = errors.New("something is wrong: see above")
 
 func doctorEntry() entry {
 	return entry{
-		name: "doctor", usage: "doctor [--json]", short: "say what is set up, what is wrong, and what mends it",
+		name: "doctor", usage: "doctor [--json]", short: "find what is wrong",
 		long: `
-Looks at git, the settings, hooks and skill, sharing, stale locks, the caches and what their tables say
-of each other, the agents' transcripts and the embedding server, and changes nothing. Then it reads every
-ledger that is here, yours and those that were fetched, and applies today's redaction to them: what is
-found (rules are added with time) is listed with its place and the text around it, and never with what
-stands there. "git rekal scrub ID" takes it out of your own; the author of another one has to.
+Looks at git, the settings, hooks and skill, sharing, stale locks, the caches, the agents' transcripts and the embedding server. It
+says what is wrong, and what mends it. It changes nothing.
 
-Exit status 1 says that something is wrong; notes alone don't count.`,
+Then it applies today's redaction to every ledger that is here. What the rules find now is listed with its place and the text around
+it, never the secret itself. "git rekal scrub ID" takes it out of your own ledger; the author of another ledger has to do so there.`,
+		exit: "0 nothing is wrong, notes alone don't count; 1 something is; 2 wrong usage.",
 		make: func() command { return &doctorCommand{} },
 	}
 }
 
 func (c *doctorCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.json, "json", false, "JSON on one line")
+	c.shape.addFlags(fs)
 }
 
-func (c *doctorCommand) validate(args []string) error { return noArgs(args) }
+func (c *doctorCommand) validate(args []string) error {
+	return cmp.Or(noArgs(args), c.shape.validate())
+}
 
 func (c *doctorCommand) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(app.Process)
@@ -51,25 +52,18 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	shown := false
-	more, scanned, err := w.Scan(ctx, func(segments int) {
-		if app.Terminal && segments%20 == 0 {
-			fmt.Fprintf(app.Stderr, "\rreading ledgers: %s", plural(segments, "segment"))
-			shown = true
-		}
-	})
-	if shown {
-		fmt.Fprintln(app.Stderr)
-	}
+	shown := app.meter("reading ledgers")
+	more, scanned, err := w.Scan(ctx, func(segments int) { shown.step(segments, 0) })
+	shown.end()
 	if err != nil {
 		return err
 	}
 	checks = append(checks, more...)
 	bad := slices.ContainsFunc(checks, func(c workspace.Check) bool { return c.Status == workspace.Wrong })
-	if c.json {
-		err = result.Write(app.Stdout, doctorOf(checks, scanned, !bad))
+	if found := doctorOf(checks, scanned, !bad); c.shape.json {
+		err = result.Write(app.Stdout, found)
 	} else {
-		_, err = io.WriteString(app.Stdout, doctorText(checks, scanned))
+		err = app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Doctor(l, found) }, session.Names{})
 	}
 	if err == nil && bad {
 		err = errWrong
@@ -91,32 +85,4 @@ func doctorOf(checks []workspace.Check, s workspace.Scanned, ok bool) result.Doc
 		out.Leaks = append(out.Leaks, f)
 	}
 	return out
-}
-
-func doctorText(checks []workspace.Check, s workspace.Scanned) string {
-	var b strings.Builder
-	for _, c := range checks {
-		fmt.Fprintf(&b, "%-6s %s: %s\n", c.Status, printable(c.Name), printable(c.Says))
-		if c.Fix != "" && c.Status != workspace.Well {
-			fmt.Fprintf(&b, "       -> %s\n", printable(c.Fix))
-		}
-	}
-	ref := ""
-	for _, l := range s.Leaks {
-		if l.Ref != ref {
-			ref = l.Ref
-			fmt.Fprintf(&b, "\nin the ledger of %s:\n", printable(l.Author))
-		}
-		fmt.Fprintf(&b, "  %s: %s: %s\n", printable(l.Rule), place(l.Finding, l.Session), printable(l.Around))
-		if l.Own {
-			fmt.Fprintf(&b, "       -> git rekal scrub %s\n", l.Scrub)
-		}
-	}
-	if s.More > 0 {
-		fmt.Fprintf(&b, "and %d more\n", s.More)
-	}
-	if slices.ContainsFunc(s.Leaks, func(l workspace.Leak) bool { return !l.Own }) {
-		b.WriteString("\nOnly its author can scrub a ledger; your next \"git rekal sync\" takes that over.\n")
-	}
-	return b.String()
 }

@@ -29,7 +29,7 @@ const (
 	exitUsage = 2 // wrong usage
 )
 
-const exitHelp = "\nExit status: 0 done (also with an empty result), 1 failed, 2 wrong usage.\n"
+const usualExit = "0 done (also with an empty result), 1 failed, 2 wrong usage."
 
 func status(err error) int {
 	var usage *usageError

@@ -17,9 +17,9 @@ type forgetCommand struct{ ids []string }
 
 func forgetEntry() entry {
 	return entry{
-		name: "forget", usage: "forget SESSION…", short: "take out a session that was captured and not shared yet",
+		name: "forget", usage: "forget SESSION…", short: "take out an own session",
 		long: `
-Takes sessions out of your own ledger as if they had never been captured, with those that they
+Takes sessions that were not shared yet out of your own ledger as if they had never been captured, with those that they
 spawned: nothing of them stays in the branch, its reflog, the caches, the records or the loose
 objects. They are not captured again: "git config --get-all rekal.forgot" names them.
 
@@ -29,7 +29,8 @@ refuses where another session was forked from one: that begins with a copy, so n
 The transcript stays where the agent keeps it. Another clone of this repository may capture it, and
 so may this one where the session is continued under another ID that does not name it.
 IDs of checkpoints change from there on.`,
-		make: func() command { return &forgetCommand{} },
+		takes: takesID,
+		make:  func() command { return &forgetCommand{} },
 	}
 }
 

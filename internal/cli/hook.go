@@ -40,11 +40,11 @@ const (
 
 func hookEntry() entry {
 	return entry{
-		name: hookName, usage: "hook NAME [ARG…]", short: "what the installed hooks call; not for people",
+		name: hookName, usage: "hook NAME [ARG…]", short: "for the installed hooks",
 		long: `
-Captures what is new at a commit (post-commit), merge (post-merge), "git am" (post-applypatch)
-or push (pre-push), records which commits an amend or rebase rewrote (post-rewrite), and sends
-the ledger beside a push (pre-push) to the remote in rekal.remote. It always exits with 0.`,
+Captures what is new at a commit (post-commit), merge (post-merge), "git am" (post-applypatch) or push (pre-push). Notes which commits
+an amend or rebase rewrote (post-rewrite). Beside a push it sends the ledger to the remote in rekal.remote (pre-push).`,
+		exit: "always 0.",
 		make: func() command { return &hookCommand{} },
 	}
 }

@@ -23,19 +23,19 @@ type importCommand struct {
 
 func importEntry() entry {
 	return entry{
-		name: "import", usage: "import [--entire [--everyone]] [--specstory] [--file TRANSCRIPT…] [--agent NAME]", short: "take over sessions that another tool kept, or that lie in files",
+		name: "import", usage: "import [--entire [--everyone]] [--specstory] [--file TRANSCRIPT…] [--agent NAME]", short: "take over kept sessions",
 		long: `
-Stores sessions that were kept elsewhere, redacted, with their own times, and ties them to the commits whose lines
-they wrote. What is stored already is not stored again, nor is it captured later from where the agent keeps it.
+Stores sessions that were kept elsewhere, redacted, with their own times. It ties them to the commits whose lines they wrote. What is
+stored already is not stored again, and is not captured again from where the agent keeps it.
 
---entire takes your sessions from the branch entire/checkpoints/v1 and from refs/entire/checkpoints/. A commit that
-names a checkpoint (Entire-Checkpoint: …) is tied to its sessions. With --everyone it takes other people's sessions,
-too: they stand in your ledger then, as yours.
+--entire takes your sessions from the branch entire/checkpoints/v1 and from refs/entire/checkpoints/. A commit that names a checkpoint
+(Entire-Checkpoint: …) is tied to its sessions. With --everyone it takes other people's sessions, too: they stand in your ledger then,
+as yours.
 
 --specstory takes .specstory/history/*.md. Where the transcript itself is known, that one counts.
 
---file takes transcripts of any agent that "git rekal init" reads, also from another machine; further paths may
-follow. What was made in another repository of this machine is left out.
+--file takes transcripts of any agent that "git rekal init" reads, also from another machine. Further paths may follow. What was made
+in another repository of this machine is left out.
 
 Prints what was imported as JSON, a line for each source.
 

@@ -21,17 +21,17 @@ type indexCommand struct {
 
 func indexEntry() entry {
 	return entry{
-		name: "index", usage: "index [--at REF|DIR]", short: "rebuild the caches from the ledger, or those of a past state",
+		name: "index", usage: "index [--at REF|DIR]", short: "rebuild the caches",
 		long: `
-Rebuilds the index, and the tables for SQL, from the ledgers that are here, and drops the caches of
-past states. Seldom needed: every command brings them up to date by itself. Where a commit of a ledger is
-checked out, it builds those of that one.
+Rebuilds the index and the tables for SQL from the ledgers that are here, and drops the caches of past states. It is seldom needed:
+every command brings them up to date by itself. Where a commit of a ledger is checked out, it builds the caches of that commit.
 
-With --at, it builds those of one past state, which "git rekal --checkpoint REF" then answers from: REF
-is all that --checkpoint takes, also a folder in which a ledger is checked out or unpacked.
+With --at it builds those of one past state, and "git rekal --checkpoint REF" then answers from them. REF is all that --checkpoint
+takes. The last four are kept.
 
   git rekal index --at '@{2026-02-01}'
-  git worktree add ../then rekal/alice@example.com~20 && git rekal index --at ../then`,
+  git worktree add ../then rekal/alice@example.com~20
+  git rekal index --at ../then`,
 		make: func() command { return &indexCommand{} },
 	}
 }

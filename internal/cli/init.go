@@ -23,20 +23,19 @@ type initCommand struct {
 
 func initEntry() entry {
 	return entry{
-		name: "init", usage: "init [--mcp] [--remote NAME] [--from PATH]…", short: "set this repository up, and import what agents already recorded",
+		name: "init", usage: "init [--mcp] [--remote NAME] [--from PATH]…", short: "set up, import sessions",
 		long: `
-Makes the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agents' skill,
-ignores the last two through info/exclude, and imports the sessions that coding agents
-already recorded for this repository. Ledgers that a clone brought along are taken in. Run again,
-it repairs what is missing and changes nothing else. "git rekal clean" undoes it.
+Makes the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agents' skill. It lets git ignore the caches and the
+skill through info/exclude. It imports the sessions that coding agents already recorded for this repository, and takes in the ledgers
+that a clone brought along. Run again, it repairs what is missing and changes nothing else. "git rekal clean" undoes it.
 
---from names a folder in which the repository was before it was moved or renamed: sessions that took place there
-are imported, too. It may be given several times.
+All worktrees share hooks and caches. The skill is in those worktrees in which init was run.
 
---mcp also registers the MCP server (see "git rekal mcp -h") at the repository's root: in .mcp.json, which Claude Code,
-Copilot CLI and VS Code read; and in .codex/config.toml, .gemini/settings.json, opencode.json, .vscode/mcp.json and
-.cursor/mcp.json, where that agent has sessions of this repository, or its file or folder is there. Everything else in
-these files stays as it is.`,
+--from names a folder in which the repository was before. Sessions that took place there are imported, too.
+
+--mcp also registers the MCP server (see "git rekal help mcp") in .mcp.json, which Claude Code, Copilot CLI and VS Code read. It does
+the same in .codex/config.toml, .gemini/settings.json, opencode.json, .vscode/mcp.json and .cursor/mcp.json, where that agent has
+sessions of this repository, or its file or folder is there. Everything else in these files stays as it is.`,
 		make: func() command { return &initCommand{} },
 	}
 }

@@ -19,15 +19,18 @@ const (
 
 // meter says on a terminal how far something is, in one line that is written over and is gone in the end:
 //
-//	git-rekal: reading transcripts: 120 of 329
+//	git-rekal: reading transcripts [#########-----------] 120 of 266, 4 s left
 //
-// What is written to App.Stderr meanwhile stands above it. Where stderr is no terminal, and within meterAfter, it says nothing.
+// What is written to App.Stderr meanwhile stands above it. Where stderr is no terminal, within meterAfter, and once all is done, it
+// says nothing.
 type meter struct {
-	app  *App
-	out  io.Writer // nil: no terminal
-	what string
-	quit chan struct{}
-	done sync.WaitGroup
+	app   *App
+	out   io.Writer // nil: no terminal
+	what  string
+	quiet bool // until it is known how much there is to do
+	begun time.Time
+	quit  chan struct{}
+	done  sync.WaitGroup
 
 	mu       sync.Mutex // guards out and what follows
 	at, of   int
@@ -36,7 +39,7 @@ type meter struct {
 
 // meter starts one; end must be called.
 func (app *App) meter(what string) *meter {
-	m := &meter{app: app, what: what, quit: make(chan struct{})}
+	m := &meter{app: app, what: what, begun: time.Now(), quit: make(chan struct{})}
 	if app.Terminal {
 		m.out, app.Stderr = app.Stderr, m
 		m.done.Go(m.watch)
@@ -44,11 +47,21 @@ func (app *App) meter(what string) *meter {
 	return m
 }
 
-// step says how far it is. It may be called by several goroutines.
+// plainStderr is App.Stderr without a meter before it.
+func (app *App) plainStderr() io.Writer {
+	if m, ok := app.Stderr.(*meter); ok {
+		return m.out
+	}
+	return app.Stderr
+}
+
+// step says how far it is; of is 0 where nobody knows how much there is to do. It may be called by several goroutines.
 func (m *meter) step(at, of int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.at, m.of = at, of
+	if m.at, m.of = at, of; at == of && m.out != nil {
+		m.line("")
+	}
 }
 
 // end takes the line away.
@@ -87,11 +100,35 @@ func (m *meter) watch() {
 func (m *meter) show() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.of == 0 {
-		m.line(fmt.Sprintf("git-rekal: %s…", m.what))
-	} else {
-		m.line(fmt.Sprintf("git-rekal: %s: %d of %d", m.what, m.at, m.of))
+	switch head := "git-rekal: " + m.what; {
+	case m.of > 0 && m.at < m.of:
+		m.line(fmt.Sprintf("%s [%s] %d of %d%s", head, bar(m.at, m.of), m.at, m.of, m.left()))
+	case m.of > 0 || m.quiet:
+		m.line("")
+	case m.at > 0:
+		m.line(fmt.Sprintf("%s: %d", head, m.at))
+	default:
+		m.line(head + "…")
 	}
+}
+
+// bar is how much of a whole is done, in 20 columns.
+func bar(at, of int) string {
+	const columns = 20
+	done := columns * at / of
+	return strings.Repeat("#", done) + strings.Repeat("-", columns-done)
+}
+
+// left says how long it takes yet, once a tenth is done.
+func (m *meter) left() string {
+	if m.at*10 < m.of {
+		return ""
+	}
+	rest := time.Since(m.begun) * time.Duration(m.of-m.at) / time.Duration(m.at)
+	if rest < time.Minute {
+		return fmt.Sprintf(", %d s left", int(rest.Seconds())+1)
+	}
+	return fmt.Sprintf(", %d min left", int(rest.Minutes())+1)
 }
 
 // line writes over the line that stands there.

@@ -33,7 +33,9 @@ func TestMeter(t *testing.T) {
 	}{
 		{"in a pipe", false, late, 3, 9, ""},
 		{"soon over", true, soon, 3, 9, ""},
-		{"a counter", true, late, 3, 9, "git-rekal: indexing: 3 of 9"},
+		{"a counter", true, late, 3, 9, "git-rekal: indexing [######--------------] 3 of 9, 2 s left"},
+		{"a count of who knows how many", true, late, 3, 0, "git-rekal: indexing: 3"},
+		{"done", true, late, 9, 9, ""},
 		{"no counter", true, late, 0, 0, "git-rekal: indexing…"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,7 +76,7 @@ func TestMeterShrinks(t *testing.T) {
 		m := app.meter("reading")
 		defer m.end()
 		for _, of := range []int{1000, 9, 0} {
-			m.step(of, of)
+			m.step(of/2, of)
 			time.Sleep(meterAfter + meterEvery)
 			synctest.Wait()
 		}

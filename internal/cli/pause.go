@@ -17,7 +17,7 @@ type pauseCommand struct{ resume bool }
 
 func pauseEntry() entry {
 	return entry{
-		name: "pause", usage: "pause", short: "capture nothing in this clone until \"git rekal resume\"",
+		name: "pause", usage: "pause", short: "capture nothing for now",
 		long: `
 From now on this clone captures nothing. What is said during the pause stays out also afterwards, as
 if it had never been said. Commits work as ever, and what was captured before is still found and sent.
@@ -34,7 +34,7 @@ lists all pauses; they stay there, because a transcript may be read again.`,
 
 func resumeEntry() entry {
 	return entry{
-		name: "resume", usage: "resume", short: "go on capturing after \"git rekal pause\"",
+		name: "resume", usage: "resume", short: "end a pause",
 		long: `
 Ends a pause: what is said from now on is captured again. What was said during the pause stays out.`,
 		make: func() command { return &pauseCommand{resume: true} },

@@ -21,26 +21,27 @@ type markCommand struct {
 
 func purgeEntry() entry {
 	return entry{
-		name: "purge", usage: "purge ID…", short: "hide sessions or memories that are wrong",
+		name: "purge", usage: "purge ID…", short: "hide what is wrong",
 		long: `
-Hides sessions and memories, by their IDs: recall, query --session and log show them no more, today and
-as of any past moment, and neither does anybody else after the next sync. Nothing is lost: "git rekal
---purged" lists what is hidden, and "git rekal restore ID" brings it back. To take a leak out of the
-ledger for good, see "git rekal scrub -h".
+Hides sessions and memories by their IDs: recall, query --session and log show them no more, today and as of any past moment. After the
+next sync nobody else sees yours. What is somebody else's is hidden in this clone and in others of yours, and stays for the rest.
 
-What is somebody else's is hidden in this clone and in others of yours, and stays as it is for the rest.
-An ID may be cut to what is unique, at least 8 characters.`,
-		make: func() command { return &markCommand{done: "Purged", mark: (*workspace.Workspace).Purge} },
+Nothing is lost: "git rekal --purged" lists what is hidden, and "git rekal restore ID" brings it back. SQL still has it, and the table
+purged holds the IDs. To take a leak out of the ledger for good, see "git rekal help scrub".
+
+An ID may be cut to what is unique, at least 4 characters.`,
+		takes: takesID,
+		make:  func() command { return &markCommand{done: "Purged", mark: (*workspace.Workspace).Purge} },
 	}
 }
 
 func restoreEntry() entry {
 	return entry{
-		name: "restore", usage: "restore ID…", short: "show purged sessions or memories again",
+		name: "restore", usage: "restore ID…", short: "show what was purged",
 		long: `
-Brings back what was purged, as it was: "git rekal --purged" lists it. An ID may be cut to what is
-unique, at least 8 characters.`,
-		make: func() command { return &markCommand{done: "Restored", mark: (*workspace.Workspace).Restore} },
+Brings back what was purged, as it was. "git rekal --purged" lists it. An ID may be cut to what is unique, at least 4 characters.`,
+		takes: takesID,
+		make:  func() command { return &markCommand{done: "Restored", mark: (*workspace.Workspace).Restore} },
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tables"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -25,24 +26,30 @@ type queryCommand struct {
 	index  bool
 	limits tables.Limits
 	page   recall.Page
+	shape  shape
 	flags  *pflag.FlagSet
 }
 
 func queryEntry() entry {
 	return entry{
-		name: "query", usage: `query "SELECT …" [--index] [--timeout D]  |  query --session ID [--full] [--offset N] [--limit N] [--role R]`,
-		short: "read one session, or run read-only SQL",
+		name: "query", usage: `query --session ID [--full] [--offset N] [--limit N] [--role R]
+query "SELECT …" [--index] [--timeout D]`,
+		short: "read sessions, ask in SQL",
 		long: `
-With --session: one session as JSON, a page of its turns, or one memory. --offset takes the "turn"
-of a recall result or the "next" of the page before. ID may be a prefix of at least 8 characters.
+With --session: one session, a page of its turns, or one memory; as a conversation on a terminal, elsewhere as JSON. A page has 20
+turns, or --limit, and fewer where they have more than 20,000 bytes. --offset takes the "turn" of a recall result, or the "next" of the
+page before. A longer turn is cut, and "content_next" says where SQL reads on: substr(content, N, 20000). ID may be a prefix of at least
+4 characters, or the agent's own.
 
   git rekal query --session 01KJW4MN --role human
   git rekal query --session 01KJW4MN --offset 12 --limit 5
 
-With SQL: one read-only SELECT on data.db (tables: sessions, turns, tool_calls, checkpoints,
-files_touched, checkpoint_sessions, memories, and purged, the IDs of what is hidden, which is in the
-others all the same), or with --index on index.db; one JSON object a row. It reads no files and no
-network; it is stopped after --timeout, and where it or its answer (above 16 MB) takes too much memory.`,
+With SQL: one read-only SELECT on data.db; one JSON object a row. Its tables are sessions, turns, tool_calls, checkpoints,
+files_touched, checkpoint_sessions, memories, and purged: the IDs of what is hidden, which the others hold all the same. --index asks
+index.db. It reads no files and no network. It is stopped after --timeout, and where it or its answer (above 16 MB) takes too much
+memory.
+
+  git rekal query "SELECT source, count(*) FROM sessions GROUP BY 1"`,
 		make: func() command { return &queryCommand{} },
 	}
 }
@@ -56,6 +63,7 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default 20), and fewer where they are long")
 	fs.StringVar(&c.page.Role, "role", "", "only turns of a `human` or the assistant")
 	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files, and the sessions that it came of or spawned")
+	c.shape.addFlags(fs)
 	c.flags = fs
 }
 
@@ -88,13 +96,13 @@ func (c *queryCommand) validate(args []string) error {
 		return fmt.Errorf(`--role %q: neither "human" nor "assistant"`, r)
 	}
 	if c.page.ID == "" {
-		for _, name := range []string{"offset", "limit", "role", "full"} {
+		for _, name := range []string{"offset", "limit", "role", "full", "text", "color"} {
 			if c.flags.Changed(name) {
 				return fmt.Errorf("--%s goes with --session", name)
 			}
 		}
 	}
-	return nil
+	return c.shape.validate()
 }
 
 func (c *queryCommand) run(ctx context.Context, app *App) error {
@@ -112,13 +120,14 @@ func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Works
 		return err
 	}
 	answer, memory, err := recall.Item(ctx, index.DB, w.Repo, c.page)
-	if err := errors.Join(err, index.Close()); err != nil {
+	names, err2 := c.shape.names(ctx, app, index.DB)
+	if err := errors.Join(err, err2, index.Close()); err != nil {
 		return err
 	}
 	if memory != nil {
-		return result.Write(app.Stdout, memory)
+		return c.shape.answer(ctx, app, w, memory, func(l text.Look) string { return text.Memory(l, *memory) }, names)
 	}
-	return result.Write(app.Stdout, answer)
+	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Session(l, *answer) }, names)
 }
 
 // What is taken of a statement, and what is given back, in bytes.

@@ -12,8 +12,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
-	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -22,24 +22,52 @@ type recallCommand struct {
 	req    recall.Request
 	purged bool
 	full   bool
+	shape  shape
 	flags  *pflag.FlagSet
 }
 
 func recallEntry() entry {
 	return entry{
-		usage: "[filters] [query]",
+		usage: "[FILTER…] [QUESTION]", short: "search (needs no name)",
 		long: `
-Finds the AI coding sessions behind the code, memories that were saved, and what commands printed, and prints them as
-JSON on one line, the best first. Filters are ANDed and may stand before or after the query. Without a query: the
-latest sessions that pass the filters.
+Finds the AI coding sessions behind the code, memories that were saved, and what commands printed. It prints them, the best first: as
+text on a terminal, elsewhere as JSON on one line. Filters are ANDed and may stand before or after the question. Without a question: the
+latest that pass the filters.
 
   git rekal "JWT expiry"
   git rekal --file '^src/auth/' -n 5 "why is the token refreshed twice"
-  git rekal --since v1.2 "what did we decide about retries last month"
+  git rekal --since v1.2 "what did we decide about retries"
   git rekal "auth test failure" --files tests/test_auth.py src/auth/tokens.py
   git rekal --kind record -n 1 "last failing tests"
   git rekal --commit HEAD~3
-  git rekal --checkpoint '@{3 days ago}' "JWT expiry"`,
+  git rekal --checkpoint '@{3 days ago}' "JWT expiry"
+
+Several words need no quotes. A command wins over a question of the same word: "git rekal -- log" searches for "log". The question may
+say the time itself: "retries since v1.2", "what did we do last week".
+
+Each result says how far to trust it. Its freshness is fresh (its files are as its commits left them), stale_changed, stale_deleted,
+unverifiable (it changed none) or unknown. Where nothing answers well, the one that comes nearest is marked "weak".
+
+--file counts all names that a file had and has. A memory has an author and an actor; a filter by files or commits leaves memories out.
+
+--commit takes any revision, also what it was before an amend or rebase, and ranges, such as v1.0..v1.1. A commit that nobody knows is
+an error.
+
+--checkpoint answers as of a past moment: with your ledger as it was at that commit, and other people's up to its time. REF is one of:
+
+SHA, HEAD~3::
+A checkpoint of your ledger.
+
+@{yesterday}, @{3 days ago}, @{2026-02-01}::
+The last checkpoint by then; a day without a time means its end.
+
+v1.2.0::
+A revision of the code: the checkpoint that captured it, else the last one before.
+
+PATH::
+A folder in which a ledger is checked out or unpacked.
+
+A date, or a revision of the code, also has what was said by then and imported later.`,
 		make: func() command { return &recallCommand{} },
 	}
 }
@@ -58,6 +86,7 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.purged, "purged", false, "what is purged, and nothing else")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "all results, none by its title alone")
+	c.shape.addFlags(fs)
 	c.flags = fs
 }
 
@@ -111,7 +140,7 @@ func (c *recallCommand) validate(args []string) error {
 	if c.purged && c.req.Checkpoint != "" {
 		return errors.New("--purged does not go with --checkpoint: what is purged is so today")
 	}
-	return nil
+	return c.shape.validate()
 }
 
 func (c *recallCommand) run(ctx context.Context, app *App) error {
@@ -130,15 +159,17 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		}
 		c.req.Embed, c.req.Now, c.req.Brief = w.Question, w.Now(), !c.full
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
-		// The system takes back memory and files at once.
-		if !app.Ends {
+		if err = flagged(err); err == nil {
+			answer.AsOf = past.AsOf
+			err = w.AddRecords(ctx, index.DB, c.req, &answer)
+		}
+		names, err2 := c.shape.names(ctx, app, index.DB)
+		err = errors.Join(err, err2)
+		// The system takes back memory and files at once, but not while a person reads in a pager.
+		if !app.Ends || c.shape.reads(app) {
 			err = errors.Join(err, index.Close())
 		}
 		if err != nil {
-			return flagged(err)
-		}
-		answer.AsOf = past.AsOf
-		if err := w.AddRecords(ctx, index.DB, c.req, &answer); err != nil {
 			return err
 		}
 		if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
@@ -150,7 +181,10 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
 			app.hint(fmt.Sprintf(`"git rekal query --session %s" shows what has that ID`, c.req.Query))
 		}
-		return result.Write(app.Stdout, answer)
+		return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
+			l.Matches = matches(recall.Matches, answer)
+			return text.Recall(l, answer, nil)
+		}, names)
 	})
 }
 

@@ -32,16 +32,17 @@ func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e))
 
 func runEntry() entry {
 	return entry{
-		name: "run", usage: "run [-i TEXT] [--intent WORD] [--full] [--] COMMAND [ARG…]", short: "run a command, and remember what it printed",
+		name: "run", usage: "run [-i TEXT] [--intent WORD] [--full] [--] COMMAND [ARG…]", short: "run a command, keep output",
 		long: `
-Runs COMMAND, hands on stdin, signals and its exit status, and keeps what it printed, redacted, in this repository: a
-later recall finds it. On a terminal you see what it prints, as ever. Elsewhere (an agent, a pipe) you get what matters
-of it, as from "git rekal compress", and a line with the number of the record: "git rekal show N --raw" has the rest.
+Runs COMMAND, hands on stdin and signals, and keeps what it printed, redacted, in this clone: a later recall finds it. On a terminal,
+and with --full, everything is printed. Elsewhere (an agent, a pipe) you get what matters of it, as from "git rekal compress", and a
+line with the number of the record: "git rekal show N --raw" has the rest.
 
   git rekal run -- pytest -q
   git rekal run -i "which migration fails" --intent errors make migrate
 
 Outside a repository that is set up, COMMAND runs as it would without, and nothing is kept.`,
+		exit: "that of COMMAND; 126 and 127 where it can't be run, as of a shell; 128 and the number of a signal that ended it.",
 		make: func() command { return &runCommand{} },
 	}
 }

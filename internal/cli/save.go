@@ -24,14 +24,15 @@ type saveCommand struct {
 
 func saveEntry() entry {
 	return entry{
-		name: "save", usage: "save [--title T] [--source S] [--record N] [TEXT|-]", short: "save a memory: what was learned or decided",
+		name: "save", usage: "save [--title T] [--source S] [--record N] [TEXT|-]", short: "save what was learned",
 		long: `
-Saves a text as a memory, which recall finds at once, beside sessions, and which is shared as they are.
-It goes into your own ledger, through the same redaction. Without TEXT, or with "-", the text is read from
-stdin. Prints the memory as JSON on one line. What you saved before, word by word under the same title,
-is not stored again: the answer names it, with "existing".
+Saves a text of at most 64 KB as a memory. Recall finds it at once, beside sessions, and it is shared as they are. It goes into your own
+ledger, through the same redaction. Without TEXT, or with "-", the text is read from stdin. The title has at most 200 characters; the
+default is the text's first line. Prints the memory as JSON on one line.
 
-  git rekal save --title "Leeway of tokens" "Tokens have 30 s of leeway, because clocks differ."
+What you saved before, word by word under the same title, is not stored again: the answer names it, with "existing".
+
+  git rekal save --title "Leeway of tokens" "30 s, because clocks differ."
   git rekal save --title "Release steps" - < notes.md
   git rekal save --record 42 --title "How the first migration failed"`,
 		make: func() command { return &saveCommand{} },

@@ -24,30 +24,42 @@ type scrubCommand struct {
 
 func scrubEntry() entry {
 	return entry{
-		name: "scrub", usage: "scrub [--pushed] ID…", short: "take a leak out of your own ledger, for good",
+		name: "scrub", usage: "scrub [--pushed] ID…", short: "remove a leak for good",
 		long: `
-Takes texts out of your own ledger by writing its newest part anew, from the first commit that holds
-them: the branch, its reflog, the caches and the loose objects hold them no more. What an ID names:
+Takes texts out of your own ledger by writing its newest part anew, from the first commit that holds them. The branch, its reflog, the
+caches and the loose objects hold them no more. What an ID names:
 
-  SESSION        all that was said in a session, its commands, paths and title, and the records of its commands' output
-  SESSION:TURN   one turn (what recall shows as "turn") and the commands behind it
-  SESSION:title  its title
-  MEMORY         a memory: its text, title and source
-  CHECKPOINT     a commit of your ledger: its subject, branch and files
-  N              a record of what a command printed, with its output, in this clone
+SESSION::
+All that was said in a session, its commands, paths and title, and the records of its commands' output.
 
-An ID may be cut to what is unique, at least 4 characters. A turn that was scrubbed keeps its place, and
-the transcript's copy of it, which stays where the agent keeps it, is not captured again. No merge brings
-the text back: the ledger names the segments that are gone. IDs of checkpoints change from there on.
-Where several agents stored something at the same moment, an attempt that came too late may be left as
-loose objects to which nothing leads: "git gc --prune=now" removes these.
+SESSION:TURN::
+One turn (what recall shows as "turn") and the commands behind it.
 
-What a remote is known to hold is left alone without --pushed. With it, the remote's branch is replaced,
-too, if nobody has moved it meanwhile. Others hold what they have fetched until their next "git rekal
-sync", which takes it out of their refs and caches; objects go with "git gc --prune=now" ("git gc" alone
-keeps them for two weeks), and a server keeps its own until it collects them. A copy that somebody made, a
-log or a backup keeps it: a secret that was pushed is to be changed in any case.`,
-		make: func() command { return &scrubCommand{} },
+SESSION:title::
+Its title.
+
+MEMORY::
+A memory: its text, title and source.
+
+CHECKPOINT::
+A commit of your ledger: its subject, branch and files.
+
+N::
+A record of what a command printed, with its output, in this clone.
+
+An ID may be cut to what is unique, at least 4 characters. A turn that was scrubbed keeps its place. The agent keeps its own copy of the
+transcript; that copy is not captured again. No merge brings the text back: the ledger names the segments that are gone. IDs of
+checkpoints change from there on. Where several agents stored something at the same moment, loose objects may be left to which nothing
+leads: "git gc --prune=now" removes these.
+
+What a remote is known to hold is left alone without --pushed. With it, the remote's branch is replaced, too, if nobody has moved it
+meanwhile. Where the remote can't be reached, the same scrub again ends it.
+
+Others hold what they fetched until their next "git rekal sync", which takes it out of their refs and caches. Objects go with "git gc
+--prune=now" ("git gc" alone keeps them for two weeks), and a server keeps its own until it collects them. A copy that somebody made, a
+log or a backup keeps the text. So change a secret that was pushed in any case.`,
+		takes: takesID,
+		make:  func() command { return &scrubCommand{} },
 	}
 }
 

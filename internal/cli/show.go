@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -15,7 +15,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/story"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -27,21 +29,32 @@ type showCommand struct {
 
 func showEntry() entry {
 	return entry{
-		name: "show", usage: "show [WHAT] [--stat|--prompts|--md|--json]", short: "show what was asked, answered and done behind a commit or line",
+		name: "show", usage: "show [REV|RANGE|SESSION|MEMORY|PATH:LINE|N] [--stat|--prompts|--md|--json]\nshow N --raw", short: "read what stands behind it",
 		long: `
-Shows the commit and the sessions behind it, as "git show" does: prompts, answers, tool calls, what changed.
+Shows commits and the sessions behind them, as "git show" does: prompts, answers, tool calls, and what changed. What it shows:
 
-  REV, RANGE     commits (default: HEAD), and of sessions what led to them
-  SESSION        a whole session, by the beginning of its ID or of the agent's own; 4 characters or more
-  MEMORY         a saved text
-  PATH:LINE      as "git rekal why", with the sessions to read
-  N              what a command printed, by the number of its record; --raw prints all of it
+REV, RANGE::
+Commits (default: HEAD), and of each session the part that led to them.
+
+SESSION::
+A whole session, by the beginning of its ID or of the agent's own. At least 4 characters.
+
+MEMORY::
+A memory.
+
+PATH:LINE::
+The sessions behind a line, as "git rekal why" finds them.
+
+N::
+What a command printed, by the number of its record: a line about it, and what mattered. With --raw, the output itself, as it was printed
+but for secrets; of more than 8 MB the first and last 4. Outputs are kept for 7 days.
 
   git rekal show HEAD~1
-  git rekal show --md main..topic          # a page for a reviewer
+  git rekal show --md main..topic
   git rekal show --prompts 01KJW4MN
   git rekal show 42 --raw | grep timeout`,
-		make: func() command { return &showCommand{} },
+		takes: takesID,
+		make:  func() command { return &showCommand{} },
 	}
 }
 
@@ -96,31 +109,41 @@ func (c *showCommand) run(ctx context.Context, app *App) error {
 		if told.Cut {
 			app.hint(`this clone is shallow, and what it does not hold is left out: "git fetch --unshallow" gets it`)
 		}
-		return c.print(app.Stdout, told)
+		return c.print(ctx, app, w, told)
 	})
 }
 
 // shortestRev is how many digits may be the beginning of a commit or ID.
 const shortestRev = 4
 
-func (c *showCommand) print(out io.Writer, told result.Story) error {
+func (c *showCommand) print(ctx context.Context, app *App, w *workspace.Workspace, told result.Story) error {
 	view := story.Full
 	switch {
 	case c.json:
-		return result.Write(out, told)
+		return result.Write(app.Stdout, told)
 	case c.md:
-		_, err := io.WriteString(out, story.Review(told))
+		_, err := io.WriteString(app.Stdout, story.Review(told))
 		return err
 	case c.stat:
 		view = story.Stat
 	case c.prompts:
 		view = story.Prompts
 	}
-	b := bufio.NewWriter(out)
-	for _, l := range story.Text(told, view, 0) {
-		fmt.Fprintln(b, l.Text)
+	return app.layPlain(ctx, w, shape{}, func(l text.Look) string { return laid(story.Text(told, view, l.Width), l.Color) }, session.Names{})
+}
+
+// laid is lines as text; of those that a screen shows apart, the colours are git's.
+func laid(lines []story.Line, colored bool) string {
+	var b strings.Builder
+	for _, l := range lines {
+		on := map[story.Role]string{story.Title: "\x1b[33m", story.Prompt: "\x1b[1m", story.Dim: "\x1b[2m"}[l.Role]
+		if on == "" || !colored || l.Text == "" {
+			b.WriteString(l.Text + "\n")
+		} else {
+			b.WriteString(on + l.Text + "\x1b[m\n")
+		}
 	}
-	return b.Flush()
+	return b.String()
 }
 
 // record prints a record of what a command printed.

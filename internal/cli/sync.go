@@ -18,15 +18,15 @@ type syncCommand struct{ remote string }
 
 func syncEntry() entry {
 	return entry{
-		name: "sync", usage: "sync [REMOTE]", short: "capture, send your ledger, fetch everybody's, update the index",
+		name: "sync", usage: "sync [REMOTE]", short: "exchange with the team",
 		long: `
-Captures what is new, fetches every ledger that the remote holds, sends yours (see "git rekal push
--h" for which remote), and brings the index up to date. What you have of a ledger is never given
-up: one that was rewritten on the remote is merged.
+Captures what is new, fetches every ledger that the remote holds, sends yours (see "git rekal help push" for which remote), and brings
+the index up to date. What you have of a ledger is never given up: one that was rewritten on the remote is merged.
 
-Without a network it does what it can, and says what it could not do. Where there is no remote at
-all, it fails, having captured and indexed what is here.`,
-		make: func() command { return &syncCommand{} },
+Without a network it does what it can, says what it could not do, and exits with 0. Where there is no remote at all, it captures and
+indexes what is here, and fails.`,
+		takes: takesRemote,
+		make:  func() command { return &syncCommand{} },
 	}
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -38,9 +37,9 @@ func (e *usageError) hint() string {
 		return fmt.Sprintf(`to search for the word, write "git rekal -- %s"`, later.name)
 	case e.command == "":
 		if errors.As(e.err, &unknown) {
-			return `see "git rekal -h"; to search for words that begin with "-", write them behind "--"`
+			return `see "git rekal help recall"; to search for words that begin with "-", write them behind "--"`
 		}
-		return `see "git rekal -h"`
+		return `see "git rekal help recall"`
 	case errors.As(e.err, &extra):
 		return fmt.Sprintf(`see "git rekal %s -h"; to search for words, write "git rekal -- %s …"`, e.command, e.command)
 	}
@@ -75,14 +74,3 @@ func flagName(f *pflag.Flag) string {
 	}
 	return "--" + f.Name
 }
-
-// helpless is "git rekal help WORD" where WORD is no command.
-type helpless struct{}
-
-func helplessEntry() entry { return entry{make: func() command { return helpless{} }} }
-
-func (helpless) addFlags(*pflag.FlagSet) {}
-
-func (helpless) validate(args []string) error { return fmt.Errorf("%q is no command", args[0]) }
-
-func (helpless) run(context.Context, *App) error { return nil }

@@ -13,17 +13,17 @@ func TestNextStep(t *testing.T) {
 		says   string
 		args   []string
 	}{
-		{2, `-n "abc": no number that can be used: see "git rekal -h"`, []string{"-n", "abc"}},
+		{2, `-n "abc": no number that can be used: see "git rekal help recall"`, []string{"-n", "abc"}},
 		{2, `-n "99999999999999999999": no number`, []string{"log", "-n", "99999999999999999999"}},
 		{2, `-n needs a value: see "git rekal log -h"`, []string{"log", "-n"}},
-		{2, `--file needs a value: see "git rekal -h"`, []string{"token", "--file"}},
+		{2, `--file needs a value: see "git rekal help recall"`, []string{"token", "--file"}},
 		{2, `--file "b": the flag is given twice`, []string{"--file", "a", "--file", "b"}},
 		{2, `--timeout "soon": no duration, such as 10s or 2m`, []string{"query", "SELECT 1", "--timeout", "soon"}},
 		{2, `--full "maybe": neither true nor false`, []string{"query", "--session", "01KAB3F9", "--full=maybe"}},
-		{2, `unknown flag: --leeway: see "git rekal -h"; to search for words that begin with "-", write them behind "--"`, []string{"--leeway"}},
+		{2, `unknown flag: --leeway: see "git rekal help recall"; to search for words that begin with "-", write them behind "--"`, []string{"--leeway"}},
 		{2, `unexpected argument "the": see "git rekal clean -h"; to search for words, write "git rekal -- clean …"`, []string{"clean", "the", "cache"}},
 		{2, `unexpected argument "b": see "git rekal push -h"`, []string{"push", "a", "b"}},
-		{2, `"nosuch" is no command: see "git rekal -h"`, []string{"help", "nosuch"}},
+		{2, `"nosuch" is no command and no topic: see "git rekal help -h"`, []string{"help", "nosuch"}},
 		{1, `--commit "nowhere": no such revision: give a branch, a tag or a SHA`, []string{"--commit", "nowhere"}},
 		{2, `"tomorrow" is no date: give a checkpoint ("git rekal log" lists them), a revision`, []string{"--checkpoint", "@{tomorrow}"}},
 		{2, `--at "nowhere": no such checkpoint or revision: give a checkpoint`, []string{"index", "--at", "nowhere"}},

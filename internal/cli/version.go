@@ -18,10 +18,9 @@ type versionCommand struct{ json bool }
 
 func versionEntry() entry {
 	return entry{
-		name: "version", usage: "version [--json]", short: "show the version, and those of libgit2, DuckDB and the ledger format",
+		name: "version", usage: "version [--json]", short: "show versions",
 		long: `
-Shows the version of git-rekal, of the libraries that it runs with, and of the ledger format
-that it reads and writes.`,
+Shows the version of git-rekal, of the libraries that it runs with, and of the ledger format that it reads and writes.`,
 		make: func() command { return &versionCommand{} },
 	}
 }

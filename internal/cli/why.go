@@ -6,28 +6,34 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // whyCommand tells where lines come from: `git rekal why src/jwt.go:40,52`.
 type whyCommand struct {
 	req   recall.WhyRequest
+	shape shape
 	flags *pflag.FlagSet
 }
 
 func whyEntry() entry {
 	return entry{
 		name: "why", usage: "why PATH[:LINE[,LINE]] [-n N] [filters]",
-		short: "show the sessions behind lines of a file",
+		short: "sessions behind lines",
 		long: `
-Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind
-them, also through amends, rebases, renames, reverts and squash merges. Prints JSON as recall does,
-the session that explains most of the lines first; "explains" says which, and which are one of several
-sessions', "why" what is not committed and what no session explains. Without lines: the whole file. PATH is from the current
-folder or from the repository's root.
+Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind them, also through amends, rebases,
+renames, reverts and squash merges. It prints text on a terminal, elsewhere JSON as a recall does. The session that explains most of the
+lines comes first. "explains" says which lines, and which are one of several sessions'. "why" lists what is not committed and what no
+session explains.
+
+Without lines it asks about the whole file. PATH is from the current folder or from the repository's root. A file whose name ends in a
+colon and a number is asked about by that name. With --checkpoint, the file is the one of that checkpoint's code commit. A blame that
+takes longer than 20 seconds is given up.
 
   git rekal why src/auth/jwt.go:42
   git rekal why src/auth/jwt.go:40,52 -n 3
@@ -40,6 +46,7 @@ func (c *whyCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "the file and the sessions as of a past state `REF`, as in recall")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
 	timeFlags(fs, &c.req.Times)
+	c.shape.addFlags(fs)
 	c.flags = fs
 }
 
@@ -55,7 +62,7 @@ func (c *whyCommand) validate(args []string) error {
 		return errors.New("--checkpoint must not be empty")
 	}
 	c.req.Target = args[0]
-	return nil
+	return c.shape.validate()
 }
 
 func (c *whyCommand) run(ctx context.Context, app *App) error {
@@ -71,10 +78,27 @@ func (c *whyCommand) run(ctx context.Context, app *App) error {
 		}
 		c.req.Now = w.Now()
 		answer, err := recall.Why(ctx, index.DB, w.Repo, c.req)
-		if err := errors.Join(err, index.Close()); err != nil {
+		names, err2 := c.shape.names(ctx, app, index.DB)
+		said := map[string]text.Exchange{}
+		if err == nil && c.shape.reads(app) {
+			err = exchanges(ctx, index.DB, answer.Results, said)
+		}
+		if err := errors.Join(err, err2, index.Close()); err != nil {
 			return err
 		}
 		answer.AsOf = past.AsOf
-		return result.Write(app.Stdout, answer)
+		return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Recall(l, answer, said) }, names)
 	})
+}
+
+// exchanges reads what was asked and answered in the sessions behind lines.
+func exchanges(ctx context.Context, index *db.DB, hits []result.Hit, into map[string]text.Exchange) error {
+	for _, h := range hits {
+		asked, answered, err := recall.Said(ctx, index, h)
+		if err != nil {
+			return err
+		}
+		into[h.ID] = text.Exchange{Asked: asked, Answered: answered}
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -23,6 +24,23 @@ func (d *DB) Names(ctx context.Context) (session.Names, error) {
 		return err
 	})
 	return session.NewNames(ids), err
+}
+
+// Beginning reads the titles of sessions and memories whose IDs begin so, purged or not, by ID; of more than limit those with the
+// greatest IDs, which are the latest.
+func (d *DB) Beginning(ctx context.Context, prefix string, limit int) (map[string]string, error) {
+	rows, err := d.Query(ctx, `SELECT session, title FROM facets WHERE session >= ? AND session < ? || '~' ORDER BY session DESC LIMIT ?`, prefix, prefix, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	err = each(rows, func() error {
+		var id, title string
+		err := rows.Scan(&id, text{&title})
+		out[id] = title
+		return err
+	})
+	return out, err
 }
 
 // Session reads one session's row by its whole ID.
@@ -83,6 +101,24 @@ func (d *DB) Turns(ctx context.Context, id string, from, limit int, role string)
 	return turns(ctx, d, `WHERE session = ?1 AND i >= ?2 AND (?3 = '' OR role = ?3) ORDER BY i LIMIT ?4`, id, from, role, limit)
 }
 
+// Exchange reads the prompt that a turn of a session belongs to, and the last that was answered to it; "" for either that is not there.
+func (d *DB) Exchange(ctx context.Context, id string, turn int) (asked, answered string, err error) {
+	prompt, err := turns(ctx, d, `WHERE session = ?1 AND i <= ?2 AND role = ?3 ORDER BY i DESC LIMIT 1`, id, turn, session.RoleHuman)
+	if err != nil {
+		return "", "", err
+	}
+	from := -1
+	if len(prompt) > 0 {
+		asked, from = prompt[0].Content, prompt[0].Index
+	}
+	answer, err := turns(ctx, d, `WHERE session = ?1 AND i > ?2 AND role <> ?3 AND i < coalesce(
+		(SELECT min(i) FROM turns WHERE session = ?1 AND i > ?2 AND role = ?3), i + 1) ORDER BY i DESC LIMIT 1`, id, from, session.RoleHuman)
+	if len(answer) > 0 {
+		answered = answer[0].Content
+	}
+	return asked, answered, err
+}
+
 // Tools reads the tool calls of a session behind the turns from…to, inclusive.
 func (d *DB) Tools(ctx context.Context, id string, from, to int) ([]session.ToolCall, error) {
 	return tools(ctx, d, `WHERE session = ? AND turn BETWEEN ? AND ? ORDER BY i`, id, from, to)
@@ -126,27 +162,68 @@ type LogRow struct {
 
 // LogQuery says which checkpoints are asked for.
 type LogQuery struct {
-	Limit   int      // at most so many
-	Agent   string   // only its sessions, and checkpoints that have one; "" for all
-	Authors []string // e-mail addresses of who made them, in lower case; nil: all
+	Limit   int                  // at most so many
+	Agent   string               // only its sessions, and checkpoints that have one; "" for all
+	Authors []string             // e-mail addresses of who made them, in lower case; nil: all
+	Commits []attribution.Commit // whole OIDs of those at which they were made; nil: all
+	Paths   *Paths               // one of the code commit's files is such a one; nil: whatever it changed
 	Period
+}
+
+// checkpoints are the IDs of those that Commits and Paths let pass; nil where both are.
+func (q LogQuery) checkpoints(ctx context.Context, d *DB) ([]string, error) {
+	if q.Commits == nil && q.Paths == nil {
+		return nil, nil
+	}
+	asked := make([][2]string, len(q.Commits))
+	for i, c := range q.Commits {
+		asked[i] = [2]string{c.SHA, c.Email}
+	}
+	matches := func(string) bool { return true }
+	if q.Paths != nil {
+		var err error
+		if matches, err = q.Paths.Matcher(); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := d.Query(ctx, `WITH own AS (SELECT id FROM checkpoints WHERE ?1 UNION
+			SELECT id FROM (SELECT value ->> 0 AS sha, value ->> 1 AS email FROM json_each(?2)) a CROSS JOIN checkpoints c ON c.sha = a.sha AND a.email IN ('', lower(c.email)))
+		SELECT id, coalesce(path, '') FROM own LEFT JOIN checkpoint_files ON checkpoint = id AND ?3 ORDER BY id`, q.Commits == nil, asked, q.Paths != nil)
+	if err != nil {
+		return nil, err
+	}
+	out := []string{}
+	err = each(rows, func() error {
+		var id, path string
+		err := rows.Scan(&id, &path)
+		if (len(out) == 0 || out[len(out)-1] != id) && matches(path) {
+			out = append(out, id)
+		}
+		return err
+	})
+	return out, err
 }
 
 // Log reads the latest checkpoints, newest first, a row for each session of
 // each that is not purged. An import is as late as its sessions.
 func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 	since, until := q.sides()
+	chosen, err := q.checkpoints(ctx, d)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := d.Query(ctx, `WITH t AS (SELECT checkpoint, max(last_turn_at) AS took FROM checkpoints c JOIN checkpoint_sessions l ON l.checkpoint = c.id
 			JOIN sessions s ON s.id = l.session WHERE via = ?1 GROUP BY checkpoint),
 		c AS MATERIALIZED (SELECT checkpoints.*, took FROM checkpoints LEFT JOIN t ON t.checkpoint = id
 			WHERE (?2 = '' OR id IN (SELECT l.checkpoint FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session
 				WHERE s.source = ?2 AND s.id NOT IN (SELECT id FROM purged)))
-			AND coalesce(took, ts) >= ?4 AND coalesce(took, ts) < ?5 AND (?6 OR email COLLATE NOCASE IN (SELECT value FROM json_each(?7))) ORDER BY coalesce(took, ts) DESC, id LIMIT ?3)
+			AND coalesce(took, ts) >= ?4 AND coalesce(took, ts) < ?5 AND (?6 OR email COLLATE NOCASE IN (SELECT value FROM json_each(?7)))
+			AND (?8 OR id IN (SELECT value FROM json_each(?9))) ORDER BY coalesce(took, ts) DESC, id LIMIT ?3)
 		SELECT c.id, c.sha, c.branch, c.email, c.ts, c.took, c.actor_type, c.via, (SELECT count(*) FROM checkpoint_files f WHERE f.checkpoint = c.id),
 			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type,
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, 0)
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
-		LEFT JOIN sessions s ON s.id = l.session WHERE ?2 = '' OR s.source = ?2 ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at NULLS LAST, s.id`, session.ViaImport, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors)
+		LEFT JOIN sessions s ON s.id = l.session WHERE ?2 = '' OR s.source = ?2 ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at NULLS LAST, s.id`, session.ViaImport, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen)
 	if err != nil {
 		return nil, err
 	}

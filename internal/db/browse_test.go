@@ -104,3 +104,24 @@ func TestReadOneSession(t *testing.T) {
 	}
 	harness.Equal(t, "tools before the second turn", []session.ToolCall{{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"}}, tools)
 }
+
+func TestExchange(t *testing.T) {
+	d := openData(t, sessions(t, "01KAB3F9AAAAAAAAAAAAAAAAA1"))
+	for _, c := range []struct {
+		name            string
+		turn            int
+		asked, answered string
+	}{
+		{"of a prompt", 0, "one", "two"},
+		{"of an answer", 1, "one", "two"},
+		{"not answered", 2, "three", ""},
+		{"before all", -1, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked, answered, err := d.Exchange(t.Context(), "01KAB3F9AAAAAAAAAAAAAAAAA1", c.turn)
+			if asked != c.asked || answered != c.answered || err != nil {
+				t.Errorf("%q, %q, %v", asked, answered, err)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -71,3 +72,24 @@ func said(ctx context.Context, s *search.Searcher, wanted map[string]int) (map[s
 	maps.Copy(turns, behind)
 	return turns, err
 }
+
+// shownSaid is how much of a prompt or an answer Said gives, in characters: as much as of a snippet.
+const shownSaid = 240
+
+// Said reads what was asked where a result stands, and what was answered to it in the end, each on one line.
+func Said(ctx context.Context, index *db.DB, h result.Hit) (asked, answered string, err error) {
+	if h.Turn == nil {
+		return "", "", nil
+	}
+	asked, answered, err = index.Exchange(ctx, h.ID, *h.Turn)
+	for _, text := range []*string{&asked, &answered} {
+		if *text == session.Elsewhere {
+			*text = ""
+		}
+		*text = search.Snippet(*text, "", shownSaid)
+	}
+	return asked, answered, err
+}
+
+// Matches finds what of a text answers a question: ranges of bytes, in order.
+func Matches(text, question string) [][2]int { return search.Matches(text, question) }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/search/analysis"
@@ -133,3 +134,23 @@ func widen(weights []weighed, from, to, limit int) (int, int) {
 func Shares(text, question string) bool {
 	return slices.ContainsFunc(weigh(strings.Fields(text), query.Parse(question)), func(w weighed) bool { return len(w.terms) > 0 })
 }
+
+// Matches finds the words of a text that hold a term of a question, without what encloses them: ranges of bytes, in order.
+func Matches(text, question string) (out [][2]int) {
+	words := strings.Fields(text)
+	at := 0
+	for i, w := range weigh(words, query.Parse(question)) {
+		from := at + strings.Index(text[at:], words[i])
+		at = from + len(words[i])
+		if len(w.terms) == 0 {
+			continue
+		}
+		left := strings.IndexFunc(words[i], inWord)
+		right := strings.LastIndexFunc(words[i], inWord)
+		_, size := utf8.DecodeRuneInString(words[i][right:])
+		out = append(out, [2]int{from + left, from + right + size})
+	}
+	return out
+}
+
+func inWord(r rune) bool { return r == '_' || unicode.In(r, unicode.L, unicode.N, unicode.M) }

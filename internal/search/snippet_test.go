@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -50,4 +51,30 @@ func FuzzSnippet(f *testing.F) {
 			t.Errorf("%q has several lines", got)
 		}
 	})
+}
+
+func TestMatches(t *testing.T) {
+	for _, tt := range []struct {
+		name, text, question string
+		want                 []string
+	}{
+		{"nothing", "some words", "others", nil},
+		{"other forms, and what encloses them", `Tokens ("expired"), re-read.`, "token expiry expire", []string{"Tokens", "expired"}},
+		{"function words only by themselves", "what the token was", "what is the token", []string{"token"}},
+		{"a question of function words", "what is it", "what", []string{"what"}},
+		{"a path and its name", "see `src/auth/jwt.go:12`.", "jwt.go", []string{"src/auth/jwt.go:12"}},
+		{"the same word twice, and white space", "jwt\n\tjwt  x", "JWT", []string{"jwt", "jwt"}},
+		{"beyond ASCII", "die größte, 日本語", "größte 日本", []string{"größte", "日本語"}},
+		{"no text", "", "jwt", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, m := range search.Matches(tt.text, tt.question) {
+				got = append(got, tt.text[m[0]:m[1]])
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
 }

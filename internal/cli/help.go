@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/manual"
+)
+
+// helpCommand explains a command or a topic: `git rekal help why`.
+type helpCommand struct{ about entry }
+
+func helpEntry() entry {
+	return entry{
+		name: "help", usage: "help [COMMAND|TOPIC]", short: "explain one of these",
+		long: `
+Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" is a search and its filters, "config" the settings. Without an
+argument it lists the commands. "git help rekal-COMMAND" and "git rekal --help" show the same as manual pages, which packages and "make install" bring.`,
+		takes: takesPage,
+		make:  func() command { return &helpCommand{} },
+	}
+}
+
+func (c *helpCommand) addFlags(*pflag.FlagSet) {}
+
+func (c *helpCommand) validate(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	for _, e := range explained() {
+		if e.name == args[0] {
+			c.about = e
+			return noArgs(args[1:])
+		}
+	}
+	return fmt.Errorf("%q is no command and no topic", args[0])
+}
+
+func (c *helpCommand) run(_ context.Context, app *App) error {
+	text := overview()
+	if c.about.name != "" {
+		text = manual.Text(c.about.page())
+	}
+	if given := app.given(shape{}); given.Shown() {
+		return given.Screen().Print(text)
+	}
+	_, err := io.WriteString(app.Stdout, text)
+	return err
+}
+
+// recallTopic is the name under which a search is explained: as a command it has none.
+const recallTopic = "recall"
+
+// explained are the commands and topics that have a page of their own, in the order of the help.
+func explained() []entry {
+	out := table()
+	out[0].name = recallTopic
+	return append(out, configTopic())
+}
+
+// listed are the commands that the overview and a shell's completion show.
+func listed() []entry {
+	return slices.DeleteFunc(table(), func(e entry) bool { return e.name == "" || e.name == hookName })
+}
+
+func overview() string {
+	pages := []manual.Page{}
+	for _, e := range listed() {
+		pages = append(pages, e.page())
+	}
+	return manual.Overview(`
+usage: git rekal [FILTER…] [QUESTION]
+   or: git rekal COMMAND [ARGUMENT…]
+
+Finds the AI coding sessions behind the code: git rekal "JWT expiry"`, pages, `
+"git rekal help recall" explains a search, "help COMMAND" a command, "help
+config" the settings. "git rekal --help" needs the manual pages installed.
+
+Exit status: `+usualExit)
+}
+
+// page is what there is to say of a command.
+func (e entry) page() manual.Page {
+	p := manual.Page{Name: e.name, Short: e.short, Body: e.long}
+	if e.make == nil {
+		return p
+	}
+	p.Usage = strings.Split(e.usage, "\n")
+	p.Flags = pflag.NewFlagSet(e.name, pflag.ContinueOnError)
+	e.make().addFlags(p.Flags)
+	if p.Exit = e.exit; p.Exit == "" {
+		p.Exit = usualExit
+	}
+	return p
+}
+
+// gitRekal is the page of the program itself.
+func gitRekal() manual.Page {
+	body := `
+Git keeps what changed; git-rekal keeps why. Hooks capture the AI coding sessions behind each commit, redacted, on the append-only
+branch rekal/<email> beside the code. A search finds them again. Nothing leaves git and the machine.
+
+Without a command, git-rekal searches: git-rekal-recall(1) says how, and what the filters are. A command wins over a question of the
+same word; "git rekal -- log" searches for "log".
+
+COMMANDS
+`
+	var others []string
+	for _, e := range explained() {
+		body += fmt.Sprintf("\n%s::\n%s\n", e.name, e.short)
+		others = append(others, e.name)
+	}
+	return manual.Page{
+		Usage: []string{"[FILTER…] [QUESTION]", "COMMAND [ARGUMENT…]"}, Short: "find the AI coding sessions behind the code",
+		Body: body + files, Exit: usualExit, Others: others,
+	}
+}
+
+const files = `
+FILES
+
+refs/heads/rekal/<email>::
+The ledger: what was captured. The only thing that can't be rebuilt.
+
+refs/rekal/<remote>/<email>::
+Other people's ledgers. What is held of one is never given up, whatever becomes of it on the remote, but for what its author scrubbed.
+
+.rekal/::
+Caches, and the records of what commands printed. Without the caches nothing is lost.`
+
+// configTopic explains the settings.
+func configTopic() entry {
+	return entry{name: "config", short: "settings", long: `
+Settings are git's: "git config rekal.enabled false". Each is also an environment variable, which wins: rekal.actor is REKAL_ACTOR. What
+may be there several times, the variable adds to.
+
+rekal.enabled::
+Whether the hooks capture. Default true.
+
+rekal.actor::
+"human" or "agent" for every session. By default the transcript decides, and CI is an agent.
+
+rekal.remote::
+The remote that you agreed to share with. Default none. rekal.url notes what its name stood for then; when that changes, nothing is sent
+until you agree again.
+
+rekal.autopush::
+Whether "git push", to whichever remote, sends the ledger to rekal.remote. Default true.
+
+rekal.redact.allow::
+A regular expression; what it matches is stored although a rule of redaction found it. May be there several times.
+
+rekal.exclude::
+A glob of paths, as in .gitignore. Nothing of such a file is stored: no tool call, no file of a commit, and no text that names it. May be
+there several times.
+
+rekal.ignore::
+A glob of ledgers that are not read: an address, or a ref as refs/rekal/origin/bob@example.com. Branches of this repository are your own,
+and always read. May be there several times.
+
+rekal.pause::
+A time in which this clone captured nothing, as FROM/TO; "pause" and "resume" write it. May be there several times.
+
+rekal.forgot::
+A session that this clone does not capture again, as AGENT/ID; "forget" writes it. May be there several times.
+
+rekal.records::
+Whether what commands print is kept. Default true.
+
+rekal.records.days, rekal.records.size::
+How long records are kept (90 days), and how much of them (64m).
+
+rekal.records.transcripts::
+Whether what agents' shells printed is kept, too. Default true.
+
+rekal.embed.url::
+An embedding server (Ollama's, or one that speaks as OpenAI's does), or "off". Default http://127.0.0.1:11434, used where something answers
+there.
+
+rekal.embed.model::
+Its model. Default nomic-embed-text.
+
+REKAL_SKIP=1::
+Lets one git command pass without capture; a later capture takes what is in the transcripts by then.`}
+}

@@ -1,0 +1,76 @@
+package cli_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/cli"
+)
+
+var update = flag.Bool("update", false, "write the manual pages anew")
+
+// The manual pages in docs/man say what -h says.
+func TestManuals(t *testing.T) {
+	const dir = "../../docs/man"
+	want := cli.Manuals()
+	there, err := filepath.Glob(dir + "/*.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range there {
+		if _, ok := want[filepath.Base(path)]; !ok {
+			t.Errorf("%s is the page of no command", path)
+		}
+	}
+	_, noMan := exec.LookPath("man")
+	if noMan != nil {
+		t.Log("there is no man here that would read the pages")
+	}
+	for name, text := range want {
+		path := filepath.Join(dir, name)
+		if *update {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, _ := os.ReadFile(path)
+		if diff := cmp.Diff(text, string(got)); diff != "" {
+			t.Errorf("%s differs; go test ./internal/cli -run TestManuals -update writes it:\n%s", path, diff)
+		}
+		if out, err := exec.Command("man", "--warnings", "-E", "UTF-8", "-l", "-Z", path).CombinedOutput(); noMan == nil && (err != nil || strings.Contains(string(out), "warning:")) {
+			t.Errorf("%s: %v %.300s", path, err, out)
+		}
+	}
+}
+
+// What is printed fits the narrowest common terminal, and the overview its height.
+func TestHelpFits(t *testing.T) {
+	d := newDesk(t)
+	pages := [][]string{{"-h"}, {"help", "recall"}, {"help", "config"}}
+	for _, name := range names[1:] {
+		pages = append(pages, []string{name, "-h"})
+	}
+	for _, args := range pages {
+		text := d.must(args...)
+		for line := range strings.Lines(text) {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 80 {
+				t.Errorf("%v: %q is longer than 80 columns", args, line)
+			}
+		}
+	}
+	if lines := strings.Count(d.must("-h"), "\n"); lines > 24 {
+		t.Errorf("the overview has %d lines", lines)
+	}
+	for _, short := range cli.Shorts() {
+		if n := utf8.RuneCountInString(short); n == 0 || n > 26 {
+			t.Errorf("%q has %d columns", short, n)
+		}
+	}
+}

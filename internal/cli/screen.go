@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/forge"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/terminal"
+	"github.com/git-rekal/git-rekal/internal/text"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// shape says how an answer is printed: `git rekal --text --color=always "JWT expiry"`. Without a flag a terminal gets text, and
+// a pipe or a file what scripts and agents read.
+type shape struct {
+	json, text bool
+	color      color
+}
+
+func (s *shape) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&s.json, "json", false, "JSON, also on a terminal")
+	fs.BoolVar(&s.text, "text", false, "text for people, also into a pipe or a file")
+	fs.VarPF(&s.color, "color", "", "colours in text: `WHEN` is always, never or auto").NoOptDefVal = "always"
+}
+
+func (s *shape) validate() error {
+	if s.json && s.text {
+		return errors.New("give either --json or --text, not both")
+	}
+	return nil
+}
+
+// color is the value of --color.
+type color string
+
+func (c *color) Set(v string) error {
+	if v != "always" && v != "never" && v != "auto" {
+		return errors.New("neither always nor never nor auto")
+	}
+	*c = color(v)
+	return nil
+}
+
+func (c *color) String() string { return string(*c) }
+
+// Type is what the help calls the value.
+func (c *color) Type() string { return "string" }
+
+// given is what the process was given to print to.
+func (app *App) given(s shape) terminal.Given {
+	env := app.Env
+	if capture.InAgent(app.Getenv) {
+		env = append(slices.Clip(env), "GIT_PAGER=cat")
+	}
+	return terminal.Given{Stdout: app.Stdout, Stderr: app.plainStderr(), Env: env, Color: string(s.color)}
+}
+
+// watched reports whether a person sees stdout. Agents have terminals, too (Codex, Gemini CLI), and read as from a pipe.
+func (app *App) watched(s shape) bool { return app.given(s).Shown() && !capture.InAgent(app.Getenv) }
+
+// reads reports whether text is printed in place of JSON.
+func (s shape) reads(app *App) bool { return s.text || !s.json && app.watched(s) }
+
+// names are all IDs, of which a person is shown no more than is needed.
+func (s shape) names(ctx context.Context, app *App, index *db.DB) (session.Names, error) {
+	if !s.reads(app) {
+		return session.Names{}, nil
+	}
+	return index.Names(ctx)
+}
+
+// lay is what lays an answer out.
+type lay func(text.Look) string
+
+// answer prints one: as JSON, or laid out for a person.
+func (s shape) answer(ctx context.Context, app *App, w *workspace.Workspace, value any, l lay, names session.Names) error {
+	if !s.reads(app) {
+		return result.Write(app.Stdout, value)
+	}
+	return app.lay(ctx, w, s, l, names)
+}
+
+// lay prints what is laid out, through the pager on a terminal.
+func (app *App) lay(ctx context.Context, w *workspace.Workspace, s shape, l lay, names session.Names) error {
+	conf, _ := config.Read(ctx, w.Repo, w.Env) // what is wrong with it, doctor says; git's part is there all the same
+	given := app.given(s)
+	given.Config = conf.Git
+	screen := given.Screen()
+	return screen.Print(l(text.Look{
+		Width: screen.Width, Color: screen.Color, UTF8: screen.UTF8, Now: w.Now(), Short: names.Short, Commit: commits(w, conf),
+	}))
+}
+
+// layPlain is lay for what is text in a pipe, too, which scripts read: there nothing is folded, and no date is told from today.
+func (app *App) layPlain(ctx context.Context, w *workspace.Workspace, s shape, l lay, names session.Names) error {
+	if app.watched(s) {
+		return app.lay(ctx, w, s, l, names)
+	}
+	_, err := io.WriteString(app.Stdout, l(text.Look{Color: s.color == "always", Short: names.Short}))
+	return err
+}
+
+// commits tells where the pages of commits are: at the remote that the branch is pushed to.
+func commits(w *workspace.Workspace, conf config.Config) func(string) string {
+	head, err := w.Repo.Head()
+	if err != nil {
+		return nil
+	}
+	remote, err := conf.RemoteFor("", head.Branch)
+	urls := conf.Git["remote."+remote+".url"]
+	if err != nil || len(urls) == 0 {
+		return nil
+	}
+	return forge.Of(urls[0]).Commit
+}
+
+// matches tells what of a text answers a question, but for the words that say when.
+func matches(find func(text, question string) [][2]int, a result.Recall) func(string) [][2]int {
+	question := a.Query
+	if a.When != nil {
+		question = strings.Replace(question, a.When.Read, " ", 1)
+	}
+	return func(text string) [][2]int { return find(text, question) }
+}

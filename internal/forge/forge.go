@@ -1,0 +1,52 @@
+// Package forge knows where well-known hosts of git repositories show a commit.
+//
+// In: the URL of a remote, as people and git write it. Out: an address for a browser. It asks nobody, and holds no password of
+// the URL's in what it gives out. What is hosted under a name of its own is not known.
+package forge
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Repository is one on a known host; the zero value is none.
+type Repository struct{ commits string }
+
+// Of finds the repository that a remote's URL names: ssh://, https://, git://, or USER@HOST:PATH. It is none where the host is
+// not known.
+func Of(remote string) Repository {
+	host, path := apart(remote)
+	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+	between, known := map[string]string{
+		"github.com": "/commit/", "gitlab.com": "/-/commit/", "bitbucket.org": "/commits/", "codeberg.org": "/commit/",
+	}[strings.ToLower(host)]
+	if !known || strings.Count(path, "/") < 1 {
+		return Repository{}
+	}
+	page := url.URL{Scheme: "https", Host: strings.ToLower(host), Path: "/" + path + between}
+	return Repository{commits: page.String()}
+}
+
+// Commit is the address of a commit, whose OID may be abbreviated; "" where the host is not known.
+func (r Repository) Commit(oid string) string {
+	if r.commits == "" {
+		return ""
+	}
+	return r.commits + url.PathEscape(oid)
+}
+
+// apart takes a URL, or what scp takes, apart.
+func apart(remote string) (host, path string) {
+	if strings.Contains(remote, "://") {
+		u, err := url.Parse(remote)
+		if err != nil {
+			return "", ""
+		}
+		return u.Hostname(), u.Path
+	}
+	host, path, ok := strings.Cut(remote, ":")
+	if !ok || strings.Contains(host, "/") {
+		return "", ""
+	}
+	return host[strings.LastIndexByte(host, '@')+1:], path
+}

@@ -1,0 +1,204 @@
+// Package terminal tells what stands behind stdout: a person's terminal, git's pager in front of one, or neither; and how git
+// would write there.
+//
+// In: both output streams, the environment, git's configuration. Out: a Screen, with its width, colours and pager, on which a
+// text is printed. Git's own order counts (git-config(1), "color.ui", "core.pager"; git(1), "GIT_PAGER"), with color.rekal and
+// pager.rekal for the command's own. It promises that a pager that ends early, or can't be started, is no error.
+//
+// It knows no result, and changes nothing about a terminal.
+package terminal
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/git-rekal/git-rekal/internal/run"
+)
+
+// Given is what a process was given.
+type Given struct {
+	Stdout, Stderr io.Writer
+	Env            []string            // "KEY=value"
+	Config         map[string][]string // all of git's configuration
+	Color          string              // what --color says: always, never or auto; "" for nothing
+}
+
+// Screen is where a text is printed.
+type Screen struct {
+	Width int  // columns; narrow, where nothing tells
+	Color bool // colours and links are wanted
+	UTF8  bool // so the locale says
+	pager string
+	given Given
+}
+
+// narrow is the width where nothing tells one: git's (pager.c, term_columns).
+const narrow = 80
+
+// Shown reports whether a person reads stdout: it is a terminal, or the pipe to a pager that git started for us.
+func (g Given) Shown() bool { return g.terminal() || g.paged() }
+
+// Screen is how to print for a person, also where stdout is a file.
+func (g Given) Screen() Screen {
+	s := Screen{Width: g.width(), UTF8: g.utf8(), given: g}
+	if g.terminal() {
+		s.pager = g.pager()
+	}
+	s.Color = g.color(s.pager != "" || g.paged())
+	return s
+}
+
+func (g Given) terminal() bool {
+	f, ok := g.Stdout.(*os.File)
+	return ok && run.IsTerminal(f)
+}
+
+// paged reports whether git has started a pager before us (git -p, pager.rekal): it says so, and both streams lead into that.
+func (g Given) paged() bool {
+	if on, ok := boolean(g.getenv("GIT_PAGER_IN_USE")); !on || !ok {
+		return false
+	}
+	out, err := stat(g.Stdout)
+	other, err2 := stat(g.Stderr)
+	return err == nil && err2 == nil && out.Mode()&os.ModeNamedPipe != 0 && os.SameFile(out, other)
+}
+
+func stat(w io.Writer) (os.FileInfo, error) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return nil, os.ErrInvalid
+	}
+	return f.Stat()
+}
+
+func (g Given) width() int {
+	if n, err := strconv.Atoi(g.getenv("COLUMNS")); err == nil && n > 0 {
+		return n
+	}
+	if f, ok := g.Stdout.(*os.File); ok {
+		if size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
+			return int(size.Col)
+		}
+	}
+	return narrow
+}
+
+// color follows git's want_color; NO_COLOR (no-color.org) counts where nothing is said but "auto".
+func (g Given) color(pager bool) bool {
+	when := strings.ToLower(cmp.Or(g.Color, g.value("color.rekal"), g.value("color.ui")))
+	if when == "always" {
+		return true
+	}
+	if on, ok := boolean(when); when == "never" || when != "" && ok && !on {
+		return false
+	}
+	if on, ok := boolean(g.value("color.pager")); pager && ok && !on && g.value("color.pager") != "" {
+		return false
+	}
+	term := g.getenv("TERM")
+	return g.Shown() && term != "" && term != "dumb" && g.getenv("NO_COLOR") == ""
+}
+
+// utf8 is what the locale's variables say, in the order of setlocale(3).
+func (g Given) utf8() bool {
+	locale := strings.ToLower(cmp.Or(g.getenv("LC_ALL"), g.getenv("LC_CTYPE"), g.getenv("LANG")))
+	return strings.Contains(strings.ReplaceAll(locale, "-", ""), "utf8")
+}
+
+// pager is the command to print through, in git's order; "" for none.
+func (g Given) pager() string {
+	said := g.value("pager.rekal")
+	on, plain := boolean(said)
+	if said != "" && plain && !on {
+		return ""
+	}
+	pager, ok := g.lookup("GIT_PAGER")
+	if !ok && said != "" && !plain {
+		pager, ok = said, true
+	}
+	if values := g.Config["core.pager"]; !ok && len(values) > 0 {
+		pager, ok = values[len(values)-1], true
+	}
+	if !ok {
+		pager, ok = g.lookup("PAGER")
+	}
+	if !ok {
+		pager = "less"
+	}
+	if pager == "cat" || !found(pager) {
+		return ""
+	}
+	return pager
+}
+
+// found reports whether a pager is there, as far as that can be told: a shell finds one with arguments.
+func found(pager string) bool {
+	if strings.ContainsAny(pager, " \t\n|&;<>()$`\\\"'*?[#~=%") { // git's run-command.c
+		return true
+	}
+	_, err := exec.LookPath(pager)
+	return err == nil
+}
+
+// Print prints a text, through the pager where there is one. The pager's end is no matter of the text's.
+func (s Screen) Print(text string) error {
+	if s.pager == "" || text == "" {
+		_, err := io.WriteString(s.given.Stdout, text)
+		return err
+	}
+	pager := exec.Command("sh", "-c", s.pager)
+	pager.Stdin, pager.Stdout, pager.Stderr = strings.NewReader(text), s.given.Stdout, s.given.Stderr
+	pager.Env = s.given.Env
+	for _, said := range []string{"LESS=FRX", "LV=-c"} { // git's defaults (Makefile, PAGER_ENV)
+		name, _, _ := strings.Cut(said, "=")
+		if _, ok := s.given.lookup(name); !ok {
+			pager.Env = append(pager.Env[:len(pager.Env):len(pager.Env)], said)
+		}
+	}
+	if err := pager.Start(); err != nil {
+		s.pager = ""
+		return s.Print(text)
+	}
+	_ = pager.Wait() // whoever quits a pager has enough
+	return nil
+}
+
+func (g Given) getenv(key string) string {
+	v, _ := g.lookup(key)
+	return v
+}
+
+// lookup finds a variable; the last one of a name wins.
+func (g Given) lookup(key string) (string, bool) {
+	for i := len(g.Env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(g.Env[i], key+"="); ok {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// value is the last value of a key of git's configuration; "" for none.
+func (g Given) value(key string) string {
+	if values := g.Config[key]; len(values) > 0 {
+		return values[len(values)-1]
+	}
+	return ""
+}
+
+// boolean is what git takes for one.
+func boolean(s string) (on, ok bool) {
+	switch strings.ToLower(s) {
+	case "true", "yes", "on", "1":
+		return true, true
+	case "false", "no", "off", "0", "":
+		return false, true
+	}
+	return false, false
+}

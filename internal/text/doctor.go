@@ -1,0 +1,77 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// mark is how a check's status is shown.
+type mark struct {
+	sign, word string
+	style      style
+}
+
+func markOf(status string) mark {
+	switch status {
+	case "ok":
+		return mark{"✓", status, green}
+	case "note":
+		return mark{"!", status, yellow}
+	}
+	return mark{"✗", status, red}
+}
+
+// Doctor is what doctor found. A Look without a width is a contract: scripts read it.
+func Doctor(look Look, d result.Doctor) string {
+	p := &page{Look: look}
+	signs := p.UTF8 && p.Width > 0
+	for _, c := range d.Checks {
+		m := markOf(c.Status)
+		head, in := fmt.Sprintf("%-6s", m.word), "       "
+		if signs {
+			head, in = m.sign, "  "
+		}
+		p.line("", in, say(m.style, head), say(plain, " "), say(bold, c.Name), say(plain, ": "+c.Says))
+		if c.Fix != "" && c.Status != "ok" {
+			p.line(in+"-> ", in+"   ", say(cyan, c.Fix))
+		}
+	}
+	p.leaks(d)
+	return p.String()
+}
+
+// leaks are what today's redaction would take out, by ledger.
+func (p *page) leaks(d result.Doctor) {
+	others := false
+	for i, l := range d.Leaks {
+		if i == 0 || l.Author != d.Leaks[i-1].Author {
+			p.gap()
+			p.line("", "  ", sayf(plain, "in the ledger of %s:", l.Author))
+		}
+		p.line("  ", "    ", say(red, l.Rule), say(plain, ": "+place(l)+": "+l.Around))
+		if l.Scrub != "" {
+			p.line("       -> ", "          ", say(cyan, "git rekal scrub "+l.Scrub))
+		}
+		others = others || l.Scrub == ""
+	}
+	if d.More > 0 {
+		p.line("", "", sayf(plain, "and %d more", d.More))
+	}
+	if others {
+		p.gap()
+		p.line("", "", span{text: `Only its author can scrub a ledger; your next "git rekal sync" takes that over.`})
+	}
+}
+
+// place says where a finding is.
+func place(f result.Finding) string {
+	if f.Turn == nil {
+		return strings.TrimSpace(f.Session + " " + f.In)
+	}
+	if f.In == "turn" {
+		return fmt.Sprintf("%s turn %d", f.Session, *f.Turn)
+	}
+	return fmt.Sprintf("%s %s behind turn %d", f.Session, f.In, *f.Turn)
+}

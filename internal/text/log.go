@@ -1,0 +1,115 @@
+package text
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// maxLogged is how many sessions of a checkpoint are shown.
+const maxLogged = 20
+
+// noCommit is the OID of a checkpoint before the first commit.
+const noCommit = "0000000000000000000000000000000000000000"
+
+// Log is checkpoints, as git log shows commits. A Look without a width is a contract: scripts read it. subject is the first line
+// of a commit's message, "" where it is not here.
+func Log(look Look, checkpoints []result.Checkpoint, subject func(sha string) string) string {
+	p := &page{Look: look}
+	for i, cp := range checkpoints {
+		if i > 0 {
+			p.gap()
+		}
+		p.checkpoint(cp, subject(cp.Commit))
+	}
+	return p.String()
+}
+
+// Oneline is a line for each checkpoint: commit, day, and what it is about.
+func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string) string) string {
+	p := &page{Look: look}
+	for _, cp := range checkpoints {
+		sha := p.commit(result.Short(cp.Commit))
+		if cp.Commit == noCommit {
+			sha = say(plain, "-------")
+		}
+		about := subject(cp.Commit)
+		for _, s := range cp.Sessions {
+			about = cmp.Or(about, s.Title)
+		}
+		day, _, _ := strings.Cut(p.day(cmp.Or(cp.LastTurnAt, cp.TS)), " ")
+		p.line("", "", sha, say(plain, " "+day+" "+p.short(result.Printable(about), len("1234567 2006-01-02 "))))
+	}
+	return p.String()
+}
+
+// short is a text that leaves some columns of a line.
+func (p *page) short(s string, but int) string {
+	if p.Width == 0 {
+		return s
+	}
+	ellipsis := "..."
+	if p.UTF8 {
+		ellipsis = "…"
+	}
+	return cut(s, max(p.Width-but, 1), ellipsis)
+}
+
+func (p *page) checkpoint(cp result.Checkpoint, subject string) {
+	p.line("", "", say(yellow, "checkpoint "+p.short(cp.Checkpoint, len("checkpoint "))))
+	p.line("Code:   ", "        ", p.code(cp, subject)...)
+	author := cp.Author
+	if cp.Actor == "agent" {
+		author += " (agent)"
+	}
+	p.line("Author: ", "        ", say(plain, author))
+	p.line("Date:   ", "        ", p.date(cmp.Or(cp.LastTurnAt, cp.TS))...)
+	via := []span{say(plain, cp.Via)}
+	if cp.LastTurnAt != "" {
+		via = append(append(via, span{text: " on "}), p.date(cp.TS)...)
+	}
+	p.line("Via:    ", "        ", append(via, sayf(plain, ", %s", plural(cp.Files, "file")))...)
+	p.gap()
+	for i, s := range cp.Sessions {
+		if i == maxLogged {
+			p.line("    ", "        ", sayf(plain, `and %d more: "git rekal --commit %s"`, len(cp.Sessions)-i, result.Short(cp.Commit)))
+			break
+		}
+		p.line("    ", "        ", say(cyan, p.id(s.ID)), say(plain, "  "), say(bold, s.Title))
+		note := ""
+		if s.Inferred {
+			note = ", inferred"
+		}
+		p.line("        ", "        ", sayf(plain, "%s, %s, %s%s", s.Source, plural(s.Turns, "turn"), plural(s.Tools, "tool call"), note))
+	}
+}
+
+// code is the commit of a checkpoint. Of one that was imported, the branch may not be known.
+func (p *page) code(cp result.Checkpoint, subject string) []span {
+	if cp.Commit == noCommit {
+		return []span{{text: "before the first commit"}}
+	}
+	rest := ""
+	if cp.Branch != "HEAD" || cp.Via != "import" {
+		rest = " (" + cp.Branch + ")"
+	}
+	if subject != "" {
+		rest += " " + subject
+	}
+	return []span{{text: "commit "}, p.commit(result.Short(cp.Commit)), say(plain, strings.TrimRight(rest, " \n\t"))}
+}
+
+// date is a time as git log shows it; on a terminal how long ago that was, too.
+func (p *page) date(stamp string) []span {
+	const asGit = "Mon Jan 2 15:04:05 2006 -0700"
+	t, err := time.Parse(time.RFC3339, stamp)
+	switch {
+	case err != nil:
+		return []span{say(plain, stamp)}
+	case p.Now.IsZero():
+		return []span{whole(plain, t.Format(asGit))}
+	}
+	return []span{whole(plain, t.In(p.Now.Location()).Format(asGit)), {text: " "}, whole(plain, "("+ago(p.Now.Sub(t))+")")}
+}

@@ -1,0 +1,195 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// Exchange is what was asked and what was answered; either may be empty.
+type Exchange struct{ Asked, Answered string }
+
+// Recall is the answer of a recall, the best first. Of `git rekal why` said holds, by a session's ID, what it was asked and
+// answered there.
+func Recall(look Look, a result.Recall, said map[string]Exchange) string {
+	p := &page{Look: look}
+	p.asked(a)
+	for i, h := range a.Results {
+		if i > 0 || p.b.Len() > 0 {
+			p.gap()
+		}
+		p.hit(i+1, h, a.Why, said)
+	}
+	if len(a.More) > 0 {
+		p.gap()
+		p.line("", "", sayf(plain, "And %d more:", len(a.More)))
+		for _, m := range a.More {
+			p.line("   ", "      ", say(cyan, p.id(m.ID)), span{text: " "}, say(plain, m.Title))
+		}
+	}
+	return p.String()
+}
+
+// asked says how the question was understood, where that is not plain.
+func (p *page) asked(a result.Recall) {
+	if w := a.Why; w != nil {
+		p.why(w)
+	}
+	if a.AsOf != nil {
+		p.line("", "", say(plain, strings.TrimSpace("As of "+p.day(a.AsOf.Until)+" "+result.Short(a.AsOf.Checkpoint))))
+	}
+	if w := a.When; w != nil && w.Dropped {
+		p.line("", "", sayf(yellow, "Nothing of %q: this is the answer without it.", w.Read))
+	} else if w != nil {
+		p.line("", "", say(plain, p.span(w)))
+	}
+	if len(a.Unknown) > 0 {
+		p.line("", "", sayf(yellow, "Stands nowhere: %s.", strings.Join(a.Unknown, ", ")))
+	}
+	switch {
+	case len(a.Results) > 0:
+	case a.Why != nil:
+		p.line("", "", span{text: "No session explains these lines."})
+	default:
+		p.line("", "", span{text: "Nothing matches."})
+	}
+}
+
+// span is the time that was asked for.
+func (p *page) span(w *result.When) string {
+	var out []string
+	if w.Since != "" {
+		out = append(out, "from "+p.day(w.Since))
+	}
+	if w.Until != "" {
+		out = append(out, "until "+p.day(w.Until))
+	}
+	if w.Read != "" {
+		out = append(out, fmt.Sprintf("(%q)", w.Read))
+	}
+	return strings.Join(out, " ")
+}
+
+// day is a time to the minute, without how long ago that was.
+func (p *page) day(stamp string) string {
+	t, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		return stamp
+	}
+	if !p.Now.IsZero() {
+		t = t.In(p.Now.Location())
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// hit shows one result.
+func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exchange) {
+	head := fmt.Sprintf("%d. ", rank)
+	title := cmp.Or(h.Title, h.Command, "(no title)")
+	if h.Kind == kindRecord {
+		title = "$ " + title
+	}
+	p.line(head, "   ", say(bold, title))
+	const in, more = "   ", "     "
+	p.line(in, more, p.parts(plain, append([]string{p.when(cmp.Or(h.LastTurnAt, h.CapturedAt))}, append(who(h), h.Branch)...)...)...)
+	if len(h.Commits) > 0 {
+		p.line(in, more, p.commits(h)...)
+	}
+	if h.Explains != nil && why != nil {
+		p.line(in, more, say(green, explains(h)))
+	}
+	p.passage(in, h, said[h.ID])
+	if files := p.files(h); files != "" {
+		p.line(in, more, say(plain, files))
+	}
+	if notes := p.parts(yellow, notes(h, why != nil)...); len(notes) > 0 {
+		p.line(in, more, notes...)
+	}
+	p.line(in, more, whole(cyan, "git rekal show "+p.id(h.ID)))
+}
+
+const kindRecord = "record"
+
+// who is whose a result is, and where it comes from.
+func who(h result.Hit) []string {
+	author := h.Author
+	if h.Actor == "agent" {
+		author += " (agent)"
+	}
+	kind := h.Source
+	switch h.Kind {
+	case "memory":
+		kind = "memory"
+	case kindRecord:
+		if kind = "record"; h.Exit != nil {
+			kind = fmt.Sprintf("record, exit %d", *h.Exit)
+		}
+	}
+	return []string{author, kind}
+}
+
+// commits are those behind which a session stands.
+func (p *page) commits(h result.Hit) []span {
+	word := "commit "
+	if len(h.Commits) > 1 {
+		word = "commits "
+	}
+	out := []span{{text: word}}
+	for i, sha := range h.Commits {
+		if i > 0 {
+			out = append(out, span{text: " "})
+		}
+		if slices.Contains(h.Missing, sha) { // it would lead nowhere
+			out = append(out, say(plain, sha+" (not here)"))
+		} else {
+			out = append(out, p.commit(sha))
+		}
+	}
+	return out
+}
+
+// passage is what was said: of a line the prompt and the answer, of others what answers the question best.
+func (p *page) passage(in string, h result.Hit, said Exchange) {
+	for _, part := range []struct{ who, text string }{{"Asked: ", said.Asked}, {"Answered: ", said.Answered}} {
+		if part.text != "" {
+			p.line(in, in+"  ", append([]span{{text: part.who, style: cyan}}, p.matched(part.text)...)...)
+		}
+	}
+	if said != (Exchange{}) || h.Snippet == "" {
+		return
+	}
+	if h.Kind == kindRecord {
+		p.lines(in+"  ", h.Snippet)
+		return
+	}
+	p.line(in, in, p.matched(h.Snippet)...)
+}
+
+// files are the first that a session changed.
+func (p *page) files(h result.Hit) string {
+	out := strings.Join(h.Files, "  ")
+	if more := h.FilesTotal - len(h.Files); more > 0 && out != "" {
+		out += fmt.Sprintf("  and %d more", more)
+	}
+	return out
+}
+
+// notes are what to mind about a result.
+func notes(h result.Hit, why bool) []string {
+	changed := map[string]string{result.StaleChanged: "files changed since", result.StaleDeleted: "files gone since"}[h.Freshness]
+	weak, inferred, purged := "", "", ""
+	if h.Weak {
+		weak = "weak: little speaks for it"
+	}
+	if h.Inferred && !why {
+		inferred = "inferred: nothing recorded ties it to the commit"
+	}
+	if h.Purged {
+		purged = "purged"
+	}
+	return []string{weak, inferred, changed, purged}
+}

@@ -1,0 +1,142 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// Session is a page of a session as a conversation; what --full tells stands behind it.
+func Session(look Look, s result.Session) string {
+	p := &page{Look: look}
+	p.line("", "  ", say(bold, cmp.Or(s.Title, "(no title)")))
+	author := s.Author
+	if s.Actor == "agent" {
+		author += " (agent)"
+	}
+	p.line("", "  ", p.parts(plain, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), author, s.Source, s.Branch)...)
+	p.line("", "  ", p.parts(plain, append([]string{plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")}, p.kin(s)...)...)...)
+	rest := p.tools(s.Tools, -1)
+	for _, t := range s.Page {
+		p.turn(s, t)
+		rest = p.tools(rest, t.Turn)
+	}
+	p.around(s)
+	if s.Next != nil {
+		p.gap()
+		p.line("", "  ", whole(cyan, fmt.Sprintf("git rekal query --session %s --offset %d", p.id(s.ID), *s.Next)), span{text: " reads on"})
+	}
+	return p.String()
+}
+
+// kin are the sessions next to this one, where --full does not list them.
+func (p *page) kin(s result.Session) (out []string) {
+	if len(s.Family) > 0 {
+		return nil
+	}
+	if s.Parent != "" {
+		out = append(out, "spawned by "+p.id(s.Parent))
+	}
+	if s.ForkedFrom != "" {
+		out = append(out, "forked from "+p.id(s.ForkedFrom))
+	}
+	if len(s.Children) > 0 {
+		out = append(out, "spawned "+plural(len(s.Children), "session"))
+	}
+	return out
+}
+
+// turn is what one of both said.
+func (p *page) turn(s result.Session, t result.Turn) {
+	who, look := cmp.Or(s.Author, "human"), cyan
+	if t.Role != "human" {
+		who, look = s.Source, green
+	}
+	p.gap()
+	p.line("", "  ", append([]span{say(look, who), {text: " "}}, p.parts(plain, fmt.Sprintf("[%d]", t.Turn), p.day(t.TS))...)...)
+	p.lines("  ", t.Content)
+	if t.ContentNext > 0 {
+		p.line("  ", "  ", sayf(yellow, "(the beginning of %d bytes)", t.ContentBytes))
+	}
+}
+
+// tools are the calls behind a turn, those of one tool folded into a line; what it returns came later.
+func (p *page) tools(calls []result.Tool, turn int) (rest []result.Tool) {
+	for len(calls) > 0 && calls[0].Turn <= turn {
+		n := 1
+		for n < len(calls) && calls[n].Turn <= turn && calls[n].Tool == calls[0].Tool {
+			n++
+		}
+		spans := []span{say(bold, calls[0].Tool)}
+		for i, c := range calls[:n] {
+			what := cmp.Or(c.Path, c.Cmd)
+			if c.Failed {
+				what = strings.TrimSpace(what + " (failed)")
+			}
+			if i > 0 {
+				what = ", " + what
+			} else {
+				what = " " + what
+			}
+			spans = append(spans, say(plain, what))
+		}
+		p.line("  > ", "    ", spans...)
+		calls = calls[n:]
+	}
+	return calls
+}
+
+// around is what --full tells besides.
+func (p *page) around(s result.Session) {
+	p.list("Commits", len(s.Commits), 0, func(i int) []span {
+		c := s.Commits[i]
+		out := []span{p.commit(result.Short(cmp.Or(c.Became, c.Commit))), {text: " "}, whole(plain, p.when(c.TS))}
+		if c.Inferred {
+			out = append(out, span{text: " inferred"})
+		}
+		if c.Missing {
+			out[0] = say(plain, result.Short(cmp.Or(c.Became, c.Commit)))
+			out = append(out, span{text: " not here"})
+		}
+		return out
+	})
+	p.list("Files", len(s.Files), s.FilesTotal, func(i int) []span {
+		f := s.Files[i]
+		note := map[string]string{result.StaleChanged: " (changed since)", result.StaleDeleted: " (gone since)"}[f.Freshness]
+		return []span{say(plain, f.Change+" "+f.Path), say(yellow, note)}
+	})
+	p.list("Files that change with these", len(s.Related), 0, func(i int) []span {
+		return []span{say(plain, s.Related[i].Path+" ("+plural(s.Related[i].Sessions, "session")+")")}
+	})
+	p.list("Next to it", len(s.Family), 0, func(i int) []span {
+		f := s.Family[i]
+		return []span{say(cyan, p.id(f.ID)), say(plain, " "+f.As+": "+f.Title+" ("+plural(f.Turns, "turn")+")")}
+	})
+}
+
+// list is a heading with a line for each of n things; of total there are more.
+func (p *page) list(heading string, n, total int, one func(i int) []span) {
+	if n == 0 {
+		return
+	}
+	p.gap()
+	p.line("", "  ", say(bold, heading))
+	for i := range n {
+		p.line("  ", "    ", one(i)...)
+	}
+	if total > n {
+		p.line("  ", "    ", sayf(plain, "and %d more", total-n))
+	}
+}
+
+// Memory is what was saved.
+func Memory(look Look, m result.Memory) string {
+	p := &page{Look: look}
+	p.line("", "  ", say(bold, cmp.Or(m.Title, "(no title)")))
+	p.line("", "  ", p.parts(plain, "memory "+p.id(m.ID), p.when(m.CapturedAt), m.Author, m.Source)...)
+	p.gap()
+	p.lines("", m.Content)
+	return p.String()
+}
