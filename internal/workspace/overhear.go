@@ -30,7 +30,7 @@ var ours = lazy.Expr(`\bgit[ -]rekal\b`)
 // outputs reads what shells printed in this repository's transcripts.
 func (w *Workspace) outputs(store records.Store) *capture.Outputs {
 	return &capture.Outputs{File: store.Progress(), Capturer: &capture.Capturer{
-		Repo: w.Repo, Agents: []transcript.Agent{transcript.ClaudeCode{}, transcript.Codex{}}, Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
+		Repo: w.Repo, Agents: transcript.Agents(), Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
 	}}
 }
 
