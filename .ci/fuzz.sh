@@ -15,7 +15,9 @@ if [ "${1-}" = list ]; then
 	exit
 fi
 .ci/rules.sh
+# Go makes each input that is new as short as it can, for up to a minute, and counts that as fuzzing: of 20 s of FuzzDecode 22
+# inputs were left. Ten tries each leave 3,500 of 15 s.
 for target in $(list); do
 	echo "== $target"
-	go test "./${target%:*}" -run '^$' -fuzz "^${target##*:}\$" -fuzztime "${1:?usage: fuzz.sh list|TIME}"
+	go test "./${target%:*}" -run '^$' -fuzz "^${target##*:}\$" -fuzzminimizetime 10x -fuzztime "${1:?usage: fuzz.sh list|TIME}"
 done

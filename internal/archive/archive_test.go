@@ -87,12 +87,13 @@ func prompts(t *testing.T, s archive.Source) (out []string) {
 			t.Fatal(err)
 		}
 		for _, f := range found.Files {
-			in, err := a.(transcript.Kept).Open(t.Context(), f) //nolint:errcheck,forcetypeassert // all are
+			opt := transcript.Options{File: f, Roots: []string{"/nowhere"}}
+			in, err := a.(transcript.Kept).Open(t.Context(), opt) //nolint:errcheck,forcetypeassert // all are
 			if err != nil {
 				out = append(out, f.Path+": "+err.Error())
 				continue
 			}
-			doc, err := a.Decode(t.Context(), in, transcript.Options{File: f, Roots: []string{"/nowhere"}})
+			doc, err := a.Decode(t.Context(), in, opt)
 			if err = errors.Join(err, in.Close()); err != nil {
 				t.Fatal(err)
 			}

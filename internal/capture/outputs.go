@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -99,20 +100,18 @@ func (o *Outputs) changed(ctx context.Context, agent transcript.Agent, roots []s
 // file reads one transcript to its end, a piece at a time, and tells how many bytes that were. One that can't be read gives nothing until it changes.
 func (o *Outputs) file(ctx context.Context, rd reader, f transcript.File, each func(Heard) error) (n int64, err error) {
 	for last, more := (piece{}), true; more; {
-		k := o.st.Sessions[f.Path]
-		r, err := rd.read(ctx, f, k, last)
+		r, err := rd.read(ctx, f, o.st.Sessions[f.Path], last)
 		if ctx.Err() != nil {
 			return n, ctx.Err()
 		}
 		if err != nil {
 			break
 		}
-		n += r.file.Size - r.offset
-		if k, err = o.take(r, k, each); err != nil {
-			return n, err
+		if n += r.file.Size - r.offset; f.Whole {
+			n += r.doc.Bytes - r.file.Size // its size may count rows
 		}
-		if k != nil {
-			o.st.Sessions[f.Path] = k
+		if err := o.take(r, each); err != nil {
+			return n, err
 		}
 		last, more = piece{r.offset, r.file.Size - r.offset}, r.cut
 	}
@@ -120,41 +119,70 @@ func (o *Outputs) file(ctx context.Context, rd reader, f transcript.File, each f
 	return n, nil
 }
 
-// take gives the outputs of a reading's own session, and notes how far it was read. Rows of other sessions in its file are left to theirs.
-func (o *Outputs) take(r *reading, k *known, each func(Heard) error) (*known, error) {
+// take gives the outputs of a reading's own session and of its subagents in the same file, and notes how far they were read. Rows of other
+// sessions are left to theirs.
+func (o *Outputs) take(r *reading, each func(Heard) error) error {
 	for _, root := range r.doc.Others {
 		o.st.Others[root] = true
 	}
-	i := slices.IndexFunc(r.doc.Sessions, func(p transcript.Part) bool { return p.NativeID == r.file.NativeID })
-	if r.offset == 0 {
-		k = nil
+	if r.offset == 0 && !r.file.Whole {
+		delete(o.st.Sessions, r.file.Path) // it is new, or was rewritten
 	}
-	if i < 0 {
-		return k, nil
+	for _, s := range r.doc.Sessions {
+		key := r.file.Path
+		switch r.file.NativeID {
+		case s.NativeID:
+		case s.ParentNative:
+			key += beside + s.NativeID
+		default:
+			continue
+		}
+		k, err := r.hear(o.st.Sessions[key], s, each)
+		if err != nil {
+			return err
+		}
+		o.st.Sessions[key] = k
 	}
-	s := r.doc.Sessions[i]
-	if k == nil {
+	if k := o.st.Sessions[r.file.Path]; k != nil { // the cursor is the file's, also where only a subagent said something
+		k.Bytes, k.Kept = r.offset+r.doc.Bytes, r.offset+r.doc.Bytes
+		k.Hash, k.Resume, k.Tail = r.hash, r.resume, r.tail
+	}
+	return nil
+}
+
+// beside stands between a transcript's path and the native ID of a subagent in it.
+const beside = "\x00"
+
+// hear gives what is new of a session's outputs, and returns what is known of it then.
+func (r *reading) hear(k *known, s transcript.Part, each func(Heard) error) (*known, error) {
+	if k == nil || r.offset == 0 && !r.file.Whole {
 		k = &known{Source: r.agent, NativeID: s.NativeID}
 	}
 	next := *k
+	if r.file.Whole { // it is read from the start each time, and what was told is not told again
+		next.Turns = 0
+		s.Outputs = slices.DeleteFunc(s.Outputs, func(out transcript.Output) bool { return out.At.Before(k.Last) })
+		for _, out := range s.Outputs {
+			if out.At.After(next.Last) {
+				next.Last = out.At
+			}
+		}
+	} else if last := s.LastTS(); last.After(next.Last) {
+		next.Last = last
+	}
 	if len(s.Turns) > 0 && next.First.IsZero() {
 		next.First = s.Turns[0].TS
 		next.ID = session.NewID(next.First, r.agent, s.NativeID)
 	}
 	if len(s.Outputs) > 0 {
-		if err := each(Heard{r.agent, s.NativeID, next.ID, s.Branch, k.Turns, s.Outputs}); err != nil {
+		if err := each(Heard{r.agent, s.NativeID, next.ID, s.Branch, next.Turns, s.Outputs}); err != nil {
 			return nil, err
 		}
 	}
 	for _, t := range s.Turns {
 		next.Apart = next.Apart || t.Content == session.Elsewhere
 	}
-	if last := s.LastTS(); last.After(next.Last) {
-		next.Last = last
-	}
 	next.Turns += len(s.Turns)
-	next.Bytes, next.Kept = r.offset+r.doc.Bytes, r.offset+r.doc.Bytes
-	next.Hash, next.Resume, next.Tail = r.hash, r.resume, r.tail
 	return &next, nil
 }
 
@@ -168,7 +196,8 @@ func (o *Outputs) Done() error {
 	}
 	o.st.forget(nil)
 	for path := range o.st.Sessions {
-		if _, ok := o.st.Files[path]; !ok {
+		of, _, _ := strings.Cut(path, beside)
+		if _, ok := o.st.Files[of]; !ok {
 			delete(o.st.Sessions, path)
 		}
 	}
@@ -179,6 +208,7 @@ func (o *Outputs) Done() error {
 func (o *Outputs) Transcript(source, nativeID string) string {
 	for path, k := range readCache(o.File).Sessions {
 		if k.Source == source && k.NativeID == nativeID {
+			path, _, _ = strings.Cut(path, beside)
 			return path
 		}
 	}

@@ -173,13 +173,14 @@ func (rd reader) readWhole(ctx context.Context, f transcript.File) (*reading, er
 	if !ok {
 		return nil, fmt.Errorf("read transcript %q: %s opens files only", f.Path, rd.agent.Name())
 	}
-	in, err := opener.Open(ctx, f)
+	opt := transcript.Options{File: f, Roots: rd.roots, Others: rd.others, Outputs: rd.outputs}
+	in, err := opener.Open(ctx, opt)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
 	defer in.Close()
 	sum := newDigest()
-	doc, err := rd.agent.Decode(ctx, io.TeeReader(in, sum), transcript.Options{File: f, Roots: rd.roots, Others: rd.others, Outputs: rd.outputs})
+	doc, err := rd.agent.Decode(ctx, io.TeeReader(in, sum), opt)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}

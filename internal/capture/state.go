@@ -379,14 +379,12 @@ func (st *state) settle(e session.Entry, made time.Time) {
 func (k *known) whole(repo *git.Repo) (session.Session, error) {
 	var whole session.Session
 	for _, blob := range slices.Compact(slices.Clone(k.Segments)) {
-		e, err := ledger.ReadSegment(repo, blob)
+		parts, err := ledger.ReadSession(repo, blob, k.ID)
 		if err != nil {
 			return session.Session{}, err
 		}
-		for _, s := range e.Sessions {
-			if s.ID == k.ID {
-				whole.Absorb(s, session.Piece)
-			}
+		for _, s := range parts {
+			whole.Absorb(s, session.Piece)
 		}
 	}
 	return whole, nil

@@ -164,9 +164,7 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 	if out.Sessions > 0 {
 		fmt.Fprintf(app.Stdout, "imported %s, tied to %s\n", counted(out), plural(out.Checkpoints, "commit"))
 		for _, agent := range slices.Sorted(maps.Keys(out.Agents)) {
-			if out.Agents[agent] < out.Sessions || agent != "claude-code" { // whose sessions they are, where that is not the usual
-				fmt.Fprintf(app.Stdout, "    %s: %s\n", printable(agent), plural(out.Agents[agent], "session"))
-			}
+			fmt.Fprintf(app.Stdout, "    %s: %s\n", printable(agent), plural(out.Agents[agent], "session"))
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(out.Apart)) {

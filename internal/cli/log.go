@@ -38,7 +38,7 @@ file, as git's pathspecs. --agent shows those that have sessions of this agent, 
   git rekal log --oneline main..topic
   git rekal log --author alice --since "2 weeks ago" -- src/auth`,
 		takes: takesRevision,
-		make: func() command { return &logCommand{} },
+		make:  func() command { return &logCommand{} },
 	}
 }
 

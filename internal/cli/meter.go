@@ -28,18 +28,18 @@ type meter struct {
 	out   io.Writer // nil: no terminal
 	what  string
 	quiet bool // until it is known how much there is to do
-	begun time.Time
 	quit  chan struct{}
 	done  sync.WaitGroup
 
 	mu       sync.Mutex // guards out and what follows
 	at, of   int
-	occupied int // characters of the line that stands there
+	elapsed  time.Duration // as far as it was watched
+	occupied int           // characters of the line that stands there
 }
 
 // meter starts one; end must be called.
 func (app *App) meter(what string) *meter {
-	m := &meter{app: app, what: what, begun: time.Now(), quit: make(chan struct{})}
+	m := &meter{app: app, what: what, quit: make(chan struct{})}
 	if app.Terminal {
 		m.out, app.Stderr = app.Stderr, m
 		m.done.Go(m.watch)
@@ -86,20 +86,24 @@ func (m *meter) Write(p []byte) (int, error) {
 func (m *meter) watch() {
 	next := time.NewTimer(meterAfter)
 	defer next.Stop()
+	since := meterAfter
 	for {
 		select {
 		case <-m.quit:
 			return
 		case <-next.C:
-			m.show()
+			m.show(since)
 			next.Reset(meterEvery)
+			since = meterEvery
 		}
 	}
 }
 
-func (m *meter) show() {
+// show writes what is known now, so long behind the last time.
+func (m *meter) show(since time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.elapsed += since
 	switch head := "git-rekal: " + m.what; {
 	case m.of > 0 && m.at < m.of:
 		m.line(fmt.Sprintf("%s [%s] %d of %d%s", head, bar(m.at, m.of), m.at, m.of, m.left()))
@@ -124,7 +128,7 @@ func (m *meter) left() string {
 	if m.at*10 < m.of {
 		return ""
 	}
-	rest := time.Since(m.begun) * time.Duration(m.of-m.at) / time.Duration(m.at)
+	rest := m.elapsed * time.Duration(m.of-m.at) / time.Duration(m.at)
 	if rest < time.Minute {
 		return fmt.Sprintf(", %d s left", int(rest.Seconds())+1)
 	}

@@ -238,15 +238,23 @@ func Newest(repo *git.Repo, tip git.OID, limit time.Time) (time.Time, error) {
 // ReadSegment reads one segment by its blob's OID. It returns ErrUnreadable for one that
 // can't be decoded, and git.ErrNotFound for one that is not here.
 func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
+	return readAs(repo, blob, segment.Decode)
+}
+
+// ReadSession reads the parts of one session that a segment holds, and fails as ReadSegment does.
+func ReadSession(repo *git.Repo, blob git.OID, id string) ([]session.Session, error) {
+	return readAs(repo, blob, func(data []byte) ([]session.Session, error) { return segment.DecodeSession(data, id) })
+}
+
+func readAs[T any](repo *git.Repo, blob git.OID, decode func([]byte) (T, error)) (out T, err error) {
 	data, err := readBlob(repo, blob)
 	if err != nil {
-		return session.Entry{}, err
+		return out, err
 	}
-	e, err := segment.Decode(data)
-	if err != nil {
-		return session.Entry{}, fmt.Errorf("ledger: blob %.12s: %w: %w", blob, ErrUnreadable, err)
+	if out, err = decode(data); err != nil {
+		return out, fmt.Errorf("ledger: blob %.12s: %w: %w", blob, ErrUnreadable, err)
 	}
-	return e, nil
+	return out, nil
 }
 
 func readBlob(repo *git.Repo, blob git.OID) ([]byte, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -18,14 +19,24 @@ const MaxRead = 2 * MaxSize
 // Decode reads one segment. A record of a kind that format 1 does not know is left out, and so is a key; Entry.Unknown counts
 // the lines that have any. All else must be valid; otherwise it returns the zero Entry and an error that names the
 // line. Of a key that stands twice in a line the last one counts; each is checked in the same way.
-func Decode(data []byte) (session.Entry, error) {
+func Decode(data []byte) (session.Entry, error) { return decode(data, "") }
+
+// DecodeSession reads what a segment holds of one session: a part of it for each of its session records, in their order. Records of
+// others, which a large import has by the thousand, are neither parsed nor checked.
+func DecodeSession(data []byte, id string) ([]session.Session, error) {
+	e, err := decode(data, id)
+	return slices.DeleteFunc(e.Sessions, func(s session.Session) bool { return s.ID != id }), err
+}
+
+// decode reads one segment; where only is not empty, of turns and tool calls those of that session, and else its sessions.
+func decode(data []byte, only string) (session.Entry, error) {
 	if len(data) > MaxRead {
 		return session.Entry{}, fmt.Errorf("segment: %d bytes, more than %d", len(data), MaxRead)
 	}
 	if !utf8.Valid(data) { // JSON would replace it silently: two texts would become one
 		return session.Entry{}, errors.New("segment: not UTF-8")
 	}
-	var d decoder
+	d := decoder{only: only}
 	for n := 1; len(data) > 0; n++ {
 		line, rest, ok := bytes.Cut(data, []byte("\n"))
 		if !ok {
@@ -39,12 +50,30 @@ func Decode(data []byte) (session.Entry, error) {
 	return d.e, nil
 }
 
-type decoder struct{ e session.Entry }
+type decoder struct {
+	e    session.Entry
+	only string // the session that is asked for; empty: all that there is
+}
+
+// passes reports whether nobody asks for a record of some kind.
+func (d *decoder) passes(kind string) bool {
+	switch kind {
+	case "session":
+		return false
+	case "turn", "tool":
+		n := len(d.e.Sessions)
+		return d.only != "" && n > 0 && d.e.Sessions[n-1].ID != d.only
+	}
+	return d.only != ""
+}
 
 func (d *decoder) line(b []byte) error {
 	kind, err := kindOf(b)
 	if err != nil {
 		return brief(err)
+	}
+	if d.passes(kind) {
+		return nil
 	}
 	switch kind {
 	case "checkpoint":

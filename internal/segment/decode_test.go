@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -288,6 +289,12 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%v comes with %+v", err, e)
 			}
 			return
+		}
+		for _, of := range e.Sessions {
+			want := slices.DeleteFunc(slices.Clone(e.Sessions), func(s session.Session) bool { return s.ID != of.ID })
+			if got, err := DecodeSession(data, of.ID); err != nil || !cmp.Equal(got, want) {
+				t.Fatalf("%v; alone (-want +got):\n%s", err, cmp.Diff(want, got))
+			}
 		}
 		if parts, err := encode(e, MaxSize); e.Unknown > 0 && (err == nil || parts != nil) {
 			t.Fatalf("what is not known was lost: %s", parts)

@@ -68,7 +68,9 @@ func codexFolder(head []byte) string {
 }
 
 // Open gives a compressed rollout as it was.
-func (Codex) Open(_ context.Context, f File) (io.ReadCloser, error) { return openRollout(f.Path) }
+func (Codex) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
+	return openRollout(opt.File.Path)
+}
 
 func openRollout(path string) (io.ReadCloser, error) {
 	file, err := os.Open(path)

@@ -221,6 +221,7 @@ func (d *copilotDecoder) result(p *part, data gjson.Result) {
 	id := data.Get("toolCallId").Str
 	failed := !data.Get("success").Bool() || data.Get("shellExecution.exitCode").Int() != 0
 	p.exactly(id, data.Get("result.detailedContent").Str)
+	d.printed(p, id, data)
 	d.done(p, id, failed)
 	question, asked := d.questions[id]
 	delete(d.questions, id)

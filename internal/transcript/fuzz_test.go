@@ -65,7 +65,7 @@ func FuzzDocument(f *testing.F) {
 		if err := os.WriteFile(path, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		in, err := transcript.Gemini{}.Open(context.Background(), transcript.File{Path: path})
+		in, err := transcript.Gemini{}.Open(context.Background(), transcript.Options{File: transcript.File{Path: path}})
 		if err != nil {
 			t.Fatal(err)
 		}

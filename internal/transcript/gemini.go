@@ -188,11 +188,11 @@ func (l *geminiLocator) unreadable(step string, err error) {
 const maxDocument = 64 << 20
 
 // Open gives a session as lines: a document as the CLI itself turns it into them, the session first and then each message.
-func (Gemini) Open(_ context.Context, f File) (io.ReadCloser, error) {
-	if strings.HasSuffix(f.Path, ".jsonl") {
-		return openPlain(f.Path)
+func (Gemini) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
+	if strings.HasSuffix(opt.File.Path, ".jsonl") {
+		return openPlain(opt.File.Path)
 	}
-	raw, err := readBounded(f.Path, maxDocument)
+	raw, err := readBounded(opt.File.Path, maxDocument)
 	if err != nil {
 		return nil, err
 	}

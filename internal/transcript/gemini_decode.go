@@ -173,6 +173,7 @@ func (d *geminiDecoder) tool(c gjson.Result) {
 	now := d.ts
 	d.clock(moment([]byte(c.Get("timestamp").Raw)))
 	if status == "success" || status == "error" || status == "cancelled" {
+		d.printed(id, c)
 		d.done(d.part, id, status != "success")
 	}
 	d.ts = now

@@ -67,10 +67,16 @@ func (t wanted) one(roots []string) wanted {
 // readFile reads a transcript as capture does, and everything that it holds.
 func readFile(t *testing.T, agent transcript.Agent, f transcript.File, roots []string) transcript.Document {
 	t.Helper()
+	return readWith(t, agent, transcript.Options{File: f, Roots: roots})
+}
+
+func readWith(t *testing.T, agent transcript.Agent, opt transcript.Options) transcript.Document {
+	t.Helper()
+	f := opt.File
 	var in io.ReadCloser
 	var err error
 	if opener, ok := agent.(transcript.Opener); ok && f.Whole {
-		in, err = opener.Open(context.Background(), f)
+		in, err = opener.Open(context.Background(), opt)
 	} else {
 		in, err = os.Open(f.Path)
 	}
@@ -78,7 +84,7 @@ func readFile(t *testing.T, agent transcript.Agent, f transcript.File, roots []s
 		t.Fatal(err)
 	}
 	defer in.Close()
-	doc, err := agent.Decode(context.Background(), in, transcript.Options{File: f, Roots: roots})
+	doc, err := agent.Decode(context.Background(), in, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

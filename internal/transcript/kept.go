@@ -42,13 +42,13 @@ func (k Kept) Locate(context.Context, Env) (Found, error) {
 }
 
 // Open gives one as lines.
-func (k Kept) Open(ctx context.Context, f File) (io.ReadCloser, error) {
-	i := slices.IndexFunc(k.Copies, func(c Copy) bool { return c.Path == f.Path })
+func (k Kept) Open(ctx context.Context, opt Options) (io.ReadCloser, error) {
+	i := slices.IndexFunc(k.Copies, func(c Copy) bool { return c.Path == opt.File.Path })
 	if i < 0 {
-		return nil, fmt.Errorf("no copy %q", f.Path)
+		return nil, fmt.Errorf("no copy %q", opt.File.Path)
 	}
 	if opener, ok := k.Agent.(Opener); ok && k.Copies[i].Text == nil {
-		return opener.Open(ctx, f)
+		return opener.Open(ctx, opt)
 	}
 	raw, err := k.Copies[i].Text()
 	if err != nil {

@@ -217,7 +217,7 @@ func FuzzKept(f *testing.F) {
 			Agent: agent, Copies: []transcript.Copy{{File: file, Text: func() ([]byte, error) { return raw, nil }}},
 			Has: func(path string) bool { return strings.HasSuffix(path, "o") },
 		}
-		in, err := k.Open(context.Background(), file)
+		in, err := k.Open(context.Background(), transcript.Options{File: file})
 		if err != nil {
 			return // one of OpenCode's own files
 		}

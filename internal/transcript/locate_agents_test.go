@@ -183,7 +183,7 @@ func TestZippedRollout(t *testing.T) {
 	}
 	harness.Equal(t, "what it says", flatten(plain), flatten(readFile(t, transcript.Codex{}, f, []string{root})))
 	r.write(path+".zst", []byte("no zstd"))
-	in, err := transcript.Codex{}.Open(context.Background(), f)
+	in, err := transcript.Codex{}.Open(context.Background(), transcript.Options{File: f})
 	if err == nil {
 		_, err = transcript.Codex{}.Decode(context.Background(), in, transcript.Options{File: f})
 	}

@@ -207,6 +207,9 @@ func (r *rows) goOn(ctx context.Context, had openCodeDB, now *openCodeDB) (func(
 	if err != nil {
 		return nil, err
 	}
+	if had.Last == "" { // to look at them all would take long, and nothing is known to be over
+		return func(string) bool { return true }, nil
+	}
 	ids := map[string]bool{}
 	more, err := r.each(ctx, func(scan func(...any) error) error {
 		var id string
@@ -246,19 +249,23 @@ func (f *File) latest(ctx context.Context, db *rows) (over bool, err error) {
 	return over, err
 }
 
-// maxSession bounds the lines of one session, in bytes: the outputs of tools are not among them.
+// maxSession bounds the lines of one session, in bytes.
 const maxSession = 256 << 20
 
 // Open gives a session's rows as lines.
-func (OpenCode) Open(ctx context.Context, f File) (io.ReadCloser, error) {
-	if strings.HasSuffix(f.Path, ".json") {
-		return openFiles(ctx, f)
+func (OpenCode) Open(ctx context.Context, opt Options) (io.ReadCloser, error) {
+	if strings.HasSuffix(opt.File.Path, ".json") {
+		return openFiles(ctx, opt)
 	}
-	path, id := filepath.Split(f.Path)
+	path, id := filepath.Split(opt.File.Path)
+	parts := openCodeParts
+	if opt.Outputs {
+		parts = openCodeOutputs
+	}
 	var lines bytes.Buffer
 	err := readDB(filepath.Clean(path), func(db *rows) error {
 		lines.Reset()
-		return openCodeLines(ctx, db, id, &lines)
+		return openCodeLines(ctx, db, id, parts, &lines)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", id, err)
@@ -289,8 +296,8 @@ type openCodeMessage struct {
 	Summary bool   `json:"summary,omitempty"` // it sums up what was said before
 }
 
-// The statements give what is kept and no more: outputs of tools and whole files are not read. What is no JSON gives no
-// row.
+// The statements give what is kept and no more: whole files are not read, nor outputs, unless somebody asks for those of commands.
+// What is no JSON gives no row.
 const (
 	openCodeSessionRow = `SELECT id, coalesce(parent_id, ''), directory, title, version FROM session WHERE id = ?`
 
@@ -302,14 +309,21 @@ const (
 	FROM message WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) AND json_valid(data) ORDER BY time_created, id`
 
 	// Messages come first in the join (CROSS), so that rows come in their order without being sorted.
-	openCodeParts = `SELECT m.time_created, m.id, p.id, json_object(
+	openCodeParts   = openCodePart + `)` + openCodeOrder
+	openCodeOutputs = openCodePart + `,
+	'output', CASE WHEN json_extract(p.data, '$.tool') IN ('bash', 'shell') THEN json_extract(p.data, '$.state.output') END,
+	'exit', json_extract(p.data, '$.state.metadata.exit'))` + openCodeOrder
+
+	openCodePart = `SELECT m.time_created, m.id, p.id, json_object(
 	'type', json_extract(p.data, '$.type'), 'text', CASE WHEN json_extract(p.data, '$.type') = 'text' THEN json_extract(p.data, '$.text') END,
 	'synthetic', json_extract(p.data, '$.synthetic'), 'ignored', json_extract(p.data, '$.ignored'), 'command', json_extract(p.data, '$.command'),
 	'start', json_extract(p.data, '$.time.start'), 'end', json_extract(p.data, '$.time.end'),
 	'tool', json_extract(p.data, '$.tool'), 'callID', json_extract(p.data, '$.callID'),
 	'status', json_extract(p.data, '$.state.status'), 'input', json(p.data -> '$.state.input'),
 	'ended', json_extract(p.data, '$.state.time.end'), 'files', json(p.data -> '$.files'),
-	'diff', coalesce(json_extract(p.data, '$.state.metadata.diff'), json_extract(p.data, '$.state.metadata.filediff.patch')))
+	'diff', coalesce(json_extract(p.data, '$.state.metadata.diff'), json_extract(p.data, '$.state.metadata.filediff.patch'))`
+
+	openCodeOrder = `
 	FROM message m CROSS JOIN part p ON p.message_id = m.id
 	WHERE m.session_id = ?1 AND m.time_created >= ?2 AND (m.time_created, m.id, p.id) > (?2, ?3, ?4)
 	AND CASE WHEN octet_length(p.data) <= ?5 AND json_valid(p.data) THEN json_extract(p.data, '$.type') END IN ('text', 'tool', 'subtask', 'patch')
@@ -317,7 +331,7 @@ const (
 )
 
 // openCodeLines writes the lines of a session.
-func openCodeLines(ctx context.Context, db *rows, id string, out *bytes.Buffer) error {
+func openCodeLines(ctx context.Context, db *rows, id, parts string, out *bytes.Buffer) error {
 	_, err := db.each(ctx, func(scan func(...any) error) error {
 		var s openCodeSession
 		if err := scan(&s.ID, &s.Parent, &s.Directory, &s.Title, &s.Version); err != nil {
@@ -332,11 +346,11 @@ func openCodeLines(ctx context.Context, db *rows, id string, out *bytes.Buffer) 
 	if err != nil {
 		return err
 	}
-	return openCodeParted(ctx, db, id, messages, out)
+	return openCodeParted(ctx, db, id, parts, messages, out)
 }
 
-// openCodeParted writes messages, each with its parts behind it. A message that came since they were listed is left out.
-func openCodeParted(ctx context.Context, db *rows, id string, messages []openCodeMessage, out *bytes.Buffer) (err error) {
+// openCodeParted writes messages, each with its parts behind it, as a statement gives them. A message that came since they were listed is left out.
+func openCodeParted(ctx context.Context, db *rows, id, parts string, messages []openCodeMessage, out *bytes.Buffer) (err error) {
 	written, place := 0, make(map[string]int, len(messages))
 	for i, m := range messages {
 		place[m.ID] = i
@@ -364,7 +378,7 @@ func openCodeParted(ctx context.Context, db *rows, id string, messages []openCod
 				return err
 			}
 			return openCodeRow{Part: part}.write(out)
-		}, openCodeParts, id, at, message, last, MaxLine)
+		}, parts, id, at, message, last, MaxLine)
 		if err != nil {
 			return err
 		}

@@ -189,6 +189,9 @@ func (d *openCodeDecoder) tool(p gjson.Result) {
 	}
 	now := d.ts
 	d.clock(moment([]byte(p.Get("ended").Raw)))
+	if status == "completed" || status == "error" {
+		d.printed(u.id, p)
+	}
 	switch status {
 	case "completed":
 		d.part.exactly(u.id, p.Get("diff").Str)

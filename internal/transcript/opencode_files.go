@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Before 1.2 OpenCode kept a file for each session, message and part:
@@ -72,7 +75,8 @@ func (f *File) follow(store string) {
 }
 
 // openFiles gives such a session as the lines of rows. A document that is broken costs that message or part.
-func openFiles(ctx context.Context, f File) (io.ReadCloser, error) {
+func openFiles(ctx context.Context, opt Options) (io.ReadCloser, error) {
+	f := opt.File
 	store := filepath.Dir(filepath.Dir(filepath.Dir(f.Path)))
 	info, err := readJSON(f.Path)
 	if err != nil {
@@ -90,7 +94,7 @@ func openFiles(ctx context.Context, f File) (io.ReadCloser, error) {
 			continue // it names no folder
 		}
 		for p := range documents(filepath.Join(store, "part", id)) {
-			err = errors.Join(err, openCodeRow{Part: partRow(p)}.write(&out))
+			err = errors.Join(err, openCodeRow{Part: partRow(p, opt.Outputs)}.write(&out))
 		}
 	}
 	return io.NopCloser(&out), err
@@ -112,7 +116,7 @@ func messageRow(m gjson.Result) *openCodeMessage {
 }
 
 // partRow is what is kept of a part, as a statement gives it of the database.
-func partRow(p gjson.Result) json.RawMessage {
+func partRow(p gjson.Result, outputs bool) json.RawMessage {
 	row := map[string]json.RawMessage{}
 	for key, path := range map[string]string{
 		"type": "type", "synthetic": "synthetic", "ignored": "ignored", "command": "command", "start": "time.start", "end": "time.end",
@@ -127,6 +131,9 @@ func partRow(p gjson.Result) json.RawMessage {
 	}
 	if p.Get("type").Str == "text" {
 		row["text"] = json.RawMessage(p.Get("text").Raw)
+	}
+	if out := p.Get("state.output"); outputs && out.Exists() && openCodeActs[p.Get("tool").Str] == session.ActRun {
+		row["output"], row["exit"] = json.RawMessage(out.Raw), json.RawMessage(cmp.Or(p.Get("state.metadata.exit").Raw, "null"))
 	}
 	raw, err := json.Marshal(row)
 	if err != nil {
@@ -185,7 +192,7 @@ func (OpenCode) lines(raw []byte) []byte {
 	doc.Get("messages").ForEach(func(_, m gjson.Result) bool {
 		err = openCodeRow{Message: messageRow(m.Get("info"))}.write(&out)
 		m.Get("parts").ForEach(func(_, p gjson.Result) bool {
-			err = openCodeRow{Part: partRow(p)}.write(&out)
+			err = openCodeRow{Part: partRow(p, false)}.write(&out)
 			return err == nil
 		})
 		return err == nil

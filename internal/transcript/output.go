@@ -105,6 +105,74 @@ func (d *codexDecoder) printed(id string, out gjson.Result, given string) {
 	d.decoder.printed(d.part, id, text, exit, false)
 }
 
+// copilotEnd is the line that Copilot puts behind an output: with the status, or saying that the command runs on.
+var copilotEnd = lazy.Expr(`(?:^|\n)<(?:(?:shellId: [^\n>]* completed|exited) with exit code (-?\d{1,10})|command (?:with shellId|started in)[^\n]*)>$`)
+
+// printed takes a command's output: before a line about its end.
+func (d *copilotDecoder) printed(p *part, id string, data gjson.Result) {
+	text, exit := strings.TrimRight(data.Get("result.content").Str, "\n"), (*int)(nil)
+	if m := copilotEnd.FindStringSubmatchIndex(text); m != nil {
+		exit, text = number(text, m[2:4]), text[:m[0]]
+	}
+	d.decoder.printed(p, id, text, exit, !data.Get("success").Bool())
+}
+
+// geminiResult is what Gemini tells of a command: the output among lines about it, the status where it failed; earlier versions told more. What
+// has another form, as that a person forbade it, holds no output.
+var geminiResult = lazy.Expr(`(?s)(?:^|\n)(?:Output|Stdout): (.*?)((?:\n(?:Stderr|Error|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*)(?:\n</untrusted_context>)?\s*$`)
+
+// geminiExit is the status among these lines.
+var geminiExit = lazy.Expr(`\nExit Code: (-?\d{1,10})`)
+
+// printed takes a command's output.
+func (d *geminiDecoder) printed(id string, call gjson.Result) {
+	if _, ok := d.part.heard.pending[id]; !ok {
+		return
+	}
+	text, exit := "", (*int)(nil)
+	told := call.Get("result.0.functionResponse.response.output").Str
+	if m := geminiResult.FindStringSubmatchIndex(told); m != nil {
+		text = told[m[2]:m[3]]
+		if about := told[m[4]:m[5]]; geminiExit.MatchString(about) {
+			exit = number(about, geminiExit.FindStringSubmatchIndex(about)[2:4])
+		}
+	}
+	if text == "(empty)" {
+		text = ""
+	}
+	d.decoder.printed(d.part, id, text, exit, call.Get("status").Str != "success")
+}
+
+// openCodeNotes is what OpenCode puts around an output that it cut or ended.
+var openCodeNotes = lazy.Expr(`(?s)^(?:\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n|\(no output\)$)|` +
+	`\n\n(?:<(?:bash|shell)_metadata>.*|The tool call succeeded but the output was truncated\. Full output saved to: [^\n]*\n[^\n]*)$`)
+
+// printed takes a command's output, with its status beside it.
+func (d *openCodeDecoder) printed(id string, p gjson.Result) {
+	var exit *int
+	if code := p.Get("exit"); code.Type == gjson.Number {
+		n := int(code.Int())
+		exit = &n
+	}
+	text := p.Get("output").Str
+	if text != "" {
+		text = openCodeNotes.ReplaceAllString(text, "")
+	}
+	d.decoder.printed(d.part, id, text, exit, p.Get("status").Str == "error")
+}
+
+// number reads the number at a place in a text; nil where the place is none.
+func number(text string, at []int) *int {
+	if at[0] < 0 {
+		return nil
+	}
+	n, err := strconv.Atoi(text[at[0]:at[1]])
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
 // status reads the status that stands before an output, and returns it with what stands behind.
 func status(expr *lazy.Regexp, text string, said bool) (*int, string) {
 	if !said {
@@ -114,9 +182,5 @@ func status(expr *lazy.Regexp, text string, said bool) (*int, string) {
 	if m == nil {
 		return nil, text
 	}
-	n, err := strconv.Atoi(text[m[2]:m[3]])
-	if err != nil {
-		return nil, text
-	}
-	return &n, text[m[1]:]
+	return number(text, m[2:4]), text[m[1]:]
 }

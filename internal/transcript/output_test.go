@@ -2,11 +2,14 @@ package transcript_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
@@ -26,10 +29,48 @@ func TestOutputs(t *testing.T) {
 {"timestamp":"2026-11-20T09:00:02Z","type":"response_item","payload":{"type":"function_call_output","call_id":"t","output":` + output + `}}
 `
 	}
+	copilot := func(result string) string {
+		return `{"type":"session.start","timestamp":"2026-11-20T09:00:00Z","data":{"sessionId":"s","context":{"cwd":"/w"}}}
+{"type":"user.message","timestamp":"2026-11-20T09:00:00Z","data":{"content":"go"}}
+{"type":"tool.execution_start","timestamp":"2026-11-20T09:00:01Z","data":{"toolCallId":"t","toolName":"bash","arguments":{"command":"make"}}}
+{"type":"tool.execution_complete","timestamp":"2026-11-20T09:00:02Z","data":{"toolCallId":"t",` + result + `}}
+`
+	}
+	gemini := func(status, output string) string {
+		return `{"sessionId":"s","startTime":"2026-11-20T09:00:00Z"}
+{"id":"a","timestamp":"2026-11-20T09:00:00Z","type":"user","content":"go"}
+{"id":"b","timestamp":"2026-11-20T09:00:01Z","type":"gemini","content":"","toolCalls":[{"id":"t","name":"run_shell_command","args":{"command":"make"},"status":"` + status +
+			`","timestamp":"2026-11-20T09:00:02Z","result":[{"functionResponse":{"response":{"output":"` + output + `"}}}]}]}
+`
+	}
+	opencode := func(result string) string {
+		return `{"session":{"id":"s","directory":"/w"}}
+{"message":{"id":"a","created":1795165200000,"role":"user"}}
+{"part":{"type":"text","text":"go"}}
+{"message":{"id":"b","created":1795165201000,"role":"assistant"}}
+{"part":{"type":"tool","tool":"bash","callID":"t","input":{"command":"make"},"ended":1795165202000,` + result + `}}
+`
+	}
 	for name, tt := range map[string]struct {
 		agent     transcript.Agent
 		raw, want string
 	}{
+		"copilot":             {transcript.Copilot{}, copilot(`"success":true,"result":{"content":"a\nb\n<shellId: 0 completed with exit code 0>"}`), "a|b 0 ok"},
+		"copilot, failed":     {transcript.Copilot{}, copilot(`"success":true,"result":{"content":"a\n<exited with exit code 2>"}`), "a 2 failed"},
+		"copilot, still runs": {transcript.Copilot{}, copilot(`"success":true,"result":{"content":"a\n<command with shellId: 7 is still running after 30 seconds. Use read_bash.>"}`), "a - ok"},
+		"copilot, forbidden":  {transcript.Copilot{}, copilot(`"success":false,"error":{"message":"denied","code":"denied"}`), " - failed"},
+		"copilot, a word":     {transcript.Copilot{}, copilot(`"success":true,"result":{"content":"<exited with exit code 2> is what it printed"}`), "<exited with exit code 2> is what it printed - ok"},
+		"gemini":              {transcript.Gemini{}, gemini("success", `<untrusted_context>\nOutput: a\nb\nProcess Group PGID: 7\n</untrusted_context>`), "a|b - ok"},
+		"gemini, failed":      {transcript.Gemini{}, gemini("success", `Output: a\nExit Code: 2\nSignal: 9\nProcess Group PGID: 7`), "a 2 failed"},
+		"gemini, earlier":     {transcript.Gemini{}, gemini("success", `Command: make\nDirectory: (root)\nOutput: (empty)\nError: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 7`), " 0 ok"},
+		"gemini, a word":      {transcript.Gemini{}, gemini("success", `Output: Exit Code: 2\nis what it printed`), "Exit Code: 2|is what it printed - ok"},
+		"gemini, forbidden":   {transcript.Gemini{}, gemini("cancelled", `[Operation Cancelled] Reason: User denied execution.`), " - failed"},
+		"opencode":            {transcript.OpenCode{}, opencode(`"status":"completed","output":"a\nb","exit":0`), "a|b 0 ok"},
+		"opencode, failed":    {transcript.OpenCode{}, opencode(`"status":"completed","output":"a\n\n<shell_metadata>\nshell tool terminated command\n</shell_metadata>","exit":2`), "a 2 failed"},
+		"opencode, cut":       {transcript.OpenCode{}, opencode(`"status":"completed","output":"...output truncated...\n\nFull output saved to: /f\n\na","exit":0`), "a 0 ok"},
+		"opencode, cut once":  {transcript.OpenCode{}, opencode(`"status":"completed","output":"a\n\n...9 bytes truncated...\n\nThe tool call succeeded but the output was truncated. Full output saved to: /f\nUse Grep."`), "a||...9 bytes truncated... - ok"},
+		"opencode, nothing":   {transcript.OpenCode{}, opencode(`"status":"completed","output":"(no output)","exit":null`), " - ok"},
+		"opencode, forbidden": {transcript.OpenCode{}, opencode(`"status":"error"`), " - failed"},
 		"claude":              {transcript.ClaudeCode{}, claude(`"content":"a\nb"`), "a|b - ok"},
 		"claude, in blocks":   {transcript.ClaudeCode{}, claude(`"content":[{"type":"text","text":"a"}]`), "a - ok"},
 		"claude, failed":      {transcript.ClaudeCode{}, claude(`"content":"Exit code 2\nno rule","is_error":true`), "no rule 2 failed"},
@@ -44,13 +85,16 @@ func TestOutputs(t *testing.T) {
 		"codex, JSON printed": {transcript.Codex{}, codex(`"{\"a\":1}"`), `{"a":1} - ok`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			opt := transcript.Options{File: transcript.File{NativeID: "s"}, Roots: []string{"/w"}, Outputs: true}
+			opt := transcript.Options{File: transcript.File{NativeID: "s", Cwd: "/w"}, Roots: []string{"/w"}, Outputs: true}
 			got := outputsOf(read(t, tt.agent, []byte(tt.raw), opt))
 			if diff := cmp.Diff([]string{"make " + tt.want}, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			if opt.Outputs = false; len(outputsOf(read(t, tt.agent, []byte(tt.raw), opt))) > 0 {
 				t.Error("outputs that nobody asked for")
+			}
+			if _, ok := tt.agent.(transcript.Opener); ok && tt.agent != (transcript.Codex{}) {
+				return // it is always read from the start
 			}
 			cut := strings.LastIndex(strings.TrimSuffix(tt.raw, "\n"), "\n") + 1
 			opt.Outputs = true
@@ -83,25 +127,63 @@ func outputsOf(docs ...transcript.Document) (out []string) {
 	return out
 }
 
-// TestRealOutputs holds that of Codex's real rollouts each output of a shell is taken, without the lines that Codex puts around it.
+// TestRealOutputs holds that each command of real sessions has an output without what the agent puts around it, and with a status where it says one.
 func TestRealOutputs(t *testing.T) {
-	n, exits := 0, 0
-	for name := range realSessions(t, "codex") {
-		raw := harness.Unzipped(t, "agents/"+name)
-		doc := read(t, transcript.Codex{}, raw, transcript.Options{File: transcript.File{NativeID: "x"}, Roots: []string{string(anyFolder.FindSubmatch(raw)[1])}, Outputs: true})
-		for _, s := range doc.Sessions {
-			for _, o := range s.Outputs {
-				if n++; o.Exit != nil {
-					exits++
+	for _, tt := range []struct {
+		agent    transcript.Agent
+		ending   string
+		statuses int // in a hundred, at least
+		around   []string
+	}{
+		{transcript.Codex{}, "jsonl", 90, []string{"\nWall time: ", "Chunk ID: "}},
+		{transcript.Copilot{}, "jsonl", 95, []string{"completed with exit code", "exited with exit code", "is still running after"}},
+		{transcript.Gemini{}, "json", 20, []string{"Output: ", "Process Group PGID: ", "untrusted_context"}},
+		{transcript.OpenCode{}, "json", 95, []string{"_metadata>", "Full output saved to"}},
+	} {
+		folder, _, _ := strings.Cut(tt.agent.Name(), "-")
+		n, exits, calls := 0, 0, 0
+		for name := range realSessions(t, folder) {
+			for _, s := range realOutputs(t, tt.agent, harness.Unzipped(t, "agents/"+name)).Sessions {
+				for _, c := range s.ToolCalls {
+					calls += strings.Count(c.Act, session.ActRun)
 				}
-				if strings.HasPrefix(o.Text, "Exit code: ") || strings.Contains(o.Text[:min(len(o.Text), 200)], "\nWall time: ") {
-					t.Errorf("%s: %.200q", name, o.Text)
+				for _, o := range s.Outputs {
+					if n++; o.Exit != nil {
+						exits++
+					}
+					for _, mark := range tt.around {
+						if begin, end := o.Text[:min(len(o.Text), 200)], o.Text[max(0, len(o.Text)-200):]; strings.Contains(begin+end, mark) {
+							t.Errorf("%s: %q … %q", name, begin, end)
+						}
+					}
 				}
 			}
 		}
+		t.Logf("%s: %d outputs of %d commands, %d with a status", tt.agent.Name(), n, calls, exits)
+		if n == 0 || n < calls*9/10 || exits < n*tt.statuses/100 {
+			t.Errorf("%s: %d outputs of %d commands, %d with a status", tt.agent.Name(), n, calls, exits)
+		}
 	}
-	t.Logf("%d outputs, %d with a status", n, exits)
-	if n == 0 || exits < n*9/10 {
-		t.Errorf("%d outputs, %d with a status", n, exits)
+}
+
+// realOutputs reads a real session with its outputs, from where its agent keeps it.
+func realOutputs(t *testing.T, agent transcript.Agent, raw []byte) transcript.Document {
+	t.Helper()
+	opt := transcript.Options{File: transcript.File{NativeID: "x"}, Roots: []string{realRoot(raw)}, Outputs: true}
+	switch agent.(type) {
+	case transcript.OpenCode:
+		db := newOpenCodeDB(t, t.TempDir())
+		opt.Roots = []string{db.load(raw).Info.Directory}
+		opt.File = db.find(nil, opt.Roots[0]).Files[0]
+	case transcript.Gemini:
+		path := filepath.Join(t.TempDir(), "session.json")
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		opt.Roots = []string{"/work/shop"}
+		opt.File = transcript.File{Path: path, NativeID: "x", Cwd: "/work/shop", Whole: true}
+	default:
+		return read(t, agent, raw, opt)
 	}
+	return readWith(t, agent, opt)
 }

@@ -131,9 +131,9 @@ type Agent interface {
 
 // Opener is an Agent some of whose transcripts are File.Whole.
 type Opener interface {
-	// Open gives all that such a transcript holds now, as lines that Decode reads. The same content gives the same bytes:
-	// their hash tells whether it changed.
-	Open(ctx context.Context, f File) (io.ReadCloser, error)
+	// Open gives all that such a transcript holds now, as lines that Decode reads with the same options. The same content
+	// gives the same bytes: their hash tells whether it changed.
+	Open(ctx context.Context, opt Options) (io.ReadCloser, error)
 }
 
 // Agents are all the agents that can be read, in the order in which they are asked.

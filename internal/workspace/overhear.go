@@ -31,7 +31,7 @@ var ours = lazy.Expr(`\bgit[ -]rekal\b`)
 func (w *Workspace) outputs(store records.Store) *capture.Outputs {
 	conf, _ := w.settings() // what is wrong with it was told
 	return &capture.Outputs{File: store.Progress(), Capturer: &capture.Capturer{
-		Repo: w.Repo, Agents: []transcript.Agent{transcript.ClaudeCode{}, transcript.Codex{}}, Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
+		Repo: w.Repo, Agents: transcript.Agents(), Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
 		Without: without(conf),
 	}}
 }
