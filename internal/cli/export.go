@@ -28,7 +28,7 @@ type exportCommand struct {
 
 func exportEntry() entry {
 	return entry{
-		name: "export", usage: "export [--mine] [--md DIR]", short: "write out all of it",
+		name: "export", usage: "export [--mine] [--md DIR]", short: "write out all sessions",
 		long: `
 Prints all that recall finds in this clone, one JSON object a line: sessions with what was said and
 done, memories, and records of what commands printed. Everybody's whose ledger is here; nothing that

@@ -17,7 +17,7 @@ type forgetCommand struct{ ids []string }
 
 func forgetEntry() entry {
 	return entry{
-		name: "forget", usage: "forget SESSION…", short: "take out an own session",
+		name: "forget", usage: "forget SESSION…", short: "drop an unshared session",
 		long: `
 Takes sessions that were not shared yet out of your own ledger as if they had never been captured, with those that they
 spawned: nothing of them stays in the branch, its reflog, the caches, the records or the loose
