@@ -45,6 +45,7 @@ type Capturer struct {
 	Now      func() time.Time
 	Actor    string                // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
 	CI       bool                  // nobody sits at the keyboard
+	Without  Without               // what is not captured
 	From     []string              // absolute: where the worktree was before; transcripts made there count, too
 	Progress func(done, total int) // called after each transcript that was read; what another agent has is added to total when its turn comes
 	Stated   Stated                // what an import's source says of code commits; nil: nothing

@@ -58,7 +58,7 @@ func (o *Outputs) Read(ctx context.Context, budget int64, each func(Heard) error
 				more = true
 				break
 			}
-			n, err := o.file(ctx, reader{agent: agent, roots: roots, others: o.st.Others, piece: maxPiece, outputs: true}, f, each)
+			n, err := o.file(ctx, reader{agent: agent, roots: roots, others: o.st.Others, piece: maxPiece, outputs: true, without: o.Without}, f, each)
 			if err != nil {
 				return true, err
 			}

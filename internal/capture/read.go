@@ -52,7 +52,7 @@ type piece struct{ from, size int64 }
 // can be taken in order while the next ones are being read. Not more than readers are decoded and
 // not taken. A single one is decoded when it is asked for.
 func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []func() *reading {
-	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.Round.Piece}
+	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.Round.Piece, without: g.Without}
 	out := make([]func() *reading, len(files))
 	for i, f := range files {
 		cursor, last := g.st.Sessions[sessionKey(agent.Name(), f.NativeID)], g.pieces[f.Path]
@@ -109,6 +109,7 @@ type reader struct {
 	siblings []transcript.File
 	piece    int64 // see Round
 	outputs  bool  // see transcript.Options
+	without  Without
 }
 
 // read decodes what follows the cursor of a transcript, or all of it when it is new or
@@ -153,6 +154,11 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *known, last pie
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
+	known := time.Time{}
+	if offset > 0 {
+		known = opt.Last
+	}
+	rd.without.leave(rd.agent.Name(), &doc, known, f.ModTime)
 	r = &reading{file: f, agent: rd.agent.Name(), doc: doc, offset: offset, cut: cut}
 	r.takeEdits()
 	if err := r.seal(file, sum); err != nil {
@@ -178,6 +184,7 @@ func (rd reader) readWhole(ctx context.Context, f transcript.File) (*reading, er
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
+	rd.without.leave(rd.agent.Name(), &doc, time.Time{}, f.ModTime)
 	r := &reading{file: f, agent: rd.agent.Name(), doc: doc, hash: hex.EncodeToString(sum.Sum(nil))}
 	r.takeEdits()
 	return r, nil

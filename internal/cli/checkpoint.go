@@ -89,6 +89,9 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 		app.Warn(err)
 		return nil
 	}
+	if app.paused(author.Config) {
+		return nil
+	}
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
 		return err

@@ -59,9 +59,9 @@ type entry struct {
 func table() []entry {
 	return []entry{
 		recallEntry(), whyEntry(), showEntry(), logEntry(), queryEntry(),
-		runEntry(), compressEntry(), saveEntry(), purgeEntry(), restoreEntry(), scrubEntry(),
-		syncEntry(), pushEntry(), importEntry(),
-		initEntry(), cleanEntry(), checkpointEntry(), indexEntry(), doctorEntry(), mcpEntry(), completionEntry(), helpEntry(), versionEntry(), hookEntry(),
+		runEntry(), compressEntry(), saveEntry(), purgeEntry(), restoreEntry(), scrubEntry(), forgetEntry(),
+		syncEntry(), pushEntry(), importEntry(), exportEntry(),
+		initEntry(), cleanEntry(), checkpointEntry(), pauseEntry(), resumeEntry(), indexEntry(), doctorEntry(), mcpEntry(), completionEntry(), helpEntry(), versionEntry(), hookEntry(),
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 var names = []string{
-	"recall", "init", "clean", "checkpoint", "import", "sync", "push", "log", "query", "save", "purge", "restore", "scrub", "why", "show", "run", "compress", "mcp",
+	"recall", "init", "clean", "checkpoint", "import", "sync", "push", "log", "query", "save", "purge", "restore", "scrub", "forget", "export", "pause", "resume", "why", "show", "run", "compress", "mcp",
 	"index", "doctor", "completion", "help", "version", "hook",
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -119,6 +120,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{config.ErrUnknownRemote, `"git remote" lists them, "git config rekal.remote NAME" chooses one`},
 	{ledger.ErrNoMoment, `give a checkpoint ("git rekal log" lists them), a revision of the code, or a date as '@{2026-02-01}' or '@{3 days ago}'`},
 	{recall.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
+	{story.ErrNothing, `give a commit, a range, PATH:LINE, or an ID out of the answers of recall; "git rekal -n 5" lists the latest`},
 	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; for those of checkpoints there is --checkpoint`},
 	{session.ErrNoID, `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`},
 	{tables.ErrName, `tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
@@ -136,6 +138,7 @@ func hintOf(err error) string {
 	var pushed *ledger.PushedError
 	var target *ledger.TargetError
 	var tree *workspace.CheckedOutError
+	var forked *workspace.ForkedError
 	var purged *recall.PurgedError
 	var fault *config.Fault
 	switch {
@@ -166,7 +169,11 @@ func hintOf(err error) string {
 	case errors.As(err, &target) && target.Turns > 0:
 		return `"git rekal query --session ID" shows them`
 	case errors.As(err, &target):
-		return "only your own ledger can be scrubbed; whoever wrote it scrubs another one"
+		return "only your own ledger can be rewritten; whoever wrote it scrubs another one"
+	case errors.As(err, new(*workspace.PausedError)):
+		return `"git rekal resume" goes on`
+	case errors.As(err, &forked):
+		return fmt.Sprintf(`nothing was changed; "git rekal forget %s %s" forgets all of them`, forked.ID, strings.Join(forked.Forks, " "))
 	case errors.As(err, &tree):
 		return fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, tree.Dir)
 	case errors.As(err, &purged):

@@ -163,6 +163,12 @@ rekal.ignore::
 A glob of ledgers that are not read: an address, or a ref as refs/rekal/origin/bob@example.com. Branches of this repository are your own,
 and always read. May be there several times.
 
+rekal.pause::
+A time in which this clone captured nothing, as FROM/TO; "pause" and "resume" write it. May be there several times.
+
+rekal.forgot::
+A session that this clone does not capture again, as AGENT/ID; "forget" writes it. May be there several times.
+
 rekal.records::
 Whether what commands print is kept. Default true.
 

@@ -130,6 +130,13 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 		return err
 	}
 	input, err := c.input(within, app.Stdin)
+	if workspace.Paused(author.Config) != nil {
+		if c.name != prePush || err != nil {
+			return err
+		}
+		app.paused(author.Config)
+		return c.send(whole, w, author, input)
+	}
 	if input == "" && c.name == postRewrite {
 		input = w.Repo.Rewritten(slices.Contains(c.args, "amend"))
 	}
@@ -147,7 +154,7 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 
 func (c *hookCommand) capture(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, via, input string) error {
 	for _, fault := range author.Config.Faults {
-		if fault.Key == "rekal.exclude" {
+		if slices.Contains([]string{"rekal.exclude", "rekal.pause", "rekal.forgot"}, fault.Key) {
 			return fault // what the user wants left out would be stored
 		}
 		app.Warn(fmt.Errorf("%w: go on without it", fault))

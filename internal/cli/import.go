@@ -79,6 +79,9 @@ func (c *importCommand) run(ctx context.Context, app *App) error {
 	if err := author.Config.Fault(); err != nil {
 		return err
 	}
+	if err := workspace.Paused(author.Config); err != nil {
+		return err
+	}
 	for i, path := range c.Histories.Files {
 		if !filepath.IsAbs(path) {
 			c.Histories.Files[i] = filepath.Join(app.Dir, path)

@@ -140,6 +140,9 @@ func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 }
 
 func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+	if app.paused(author.Config) {
+		return nil
+	}
 	capturer, err := w.Capturer(ctx, author)
 	if err != nil {
 		return err

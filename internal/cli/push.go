@@ -47,6 +47,7 @@ func (c *pushCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	app.paused(author.Config)
 	return app.push(ctx, w, author, remote)
 }
 

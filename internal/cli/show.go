@@ -7,55 +7,147 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/story"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// showCommand prints a record: `git rekal show 42 --raw`.
+// showCommand tells what stands behind a commit, a range, a session or a line, and prints records: `git rekal show main..topic --md`.
 type showCommand struct {
-	id  int
-	raw bool
+	what                         string
+	raw, stat, prompts, md, json bool
 }
 
 func showEntry() entry {
 	return entry{
-		name: "show", usage: "show N [--raw]", short: "print a record",
+		name: "show", usage: "show [REV|RANGE|SESSION|MEMORY|PATH:LINE|N] [--stat|--prompts|--md|--json]\nshow N --raw", short: "read what stands behind it",
 		long: `
-Prints the record of a command: a line about it, and what mattered of its output. With --raw, the output itself, as it was printed but
-for secrets; of more than 8 MB the first and last 4. Outputs are kept for 7 days.
+Shows commits and the sessions behind them, as "git show" does: prompts, answers, tool calls, and what changed. What it shows:
 
-  git rekal show 42
-  git rekal show 42 --raw | grep -n timeout
+REV, RANGE::
+Commits (default: HEAD), and of each session the part that led to them.
 
-Sessions and memories have longer IDs: "git rekal query --session ID" shows those.`,
+SESSION::
+A whole session, by the beginning of its ID or of the agent's own. At least 4 characters.
+
+MEMORY::
+A memory.
+
+PATH:LINE::
+The sessions behind a line, as "git rekal why" finds them.
+
+N::
+What a command printed, by the number of its record: a line about it, and what mattered. With --raw, the output itself, as it was printed
+but for secrets; of more than 8 MB the first and last 4. Outputs are kept for 7 days.
+
+  git rekal show HEAD~1
+  git rekal show --md main..topic
+  git rekal show --prompts 01KJW4MN
+  git rekal show 42 --raw | grep timeout`,
 		takes: takesID,
 		make:  func() command { return &showCommand{} },
 	}
 }
 
 func (c *showCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.raw, "raw", false, "the output itself")
+	fs.BoolVar(&c.raw, "raw", false, "of a record: the output itself, but for secrets; kept for 7 days")
+	fs.BoolVar(&c.stat, "stat", false, "commits with what they changed, and one line a session")
+	fs.BoolVar(&c.prompts, "prompts", false, "of what was said, what people asked")
+	fs.BoolVar(&c.md, "md", false, "a page of Markdown: asked, decided, dropped, and which commits came of it")
+	fs.BoolVar(&c.json, "json", false, "JSON on one line")
 }
 
 func (c *showCommand) validate(args []string) error {
-	if len(args) == 0 {
-		return errors.New("give the number of a record")
+	if len(args) > 1 {
+		return &extraError{args[1]}
 	}
-	if err := noArgs(args[1:]); err != nil {
-		return err
+	c.what = "HEAD"
+	if len(args) == 1 {
+		if c.what = args[0]; c.what == "" {
+			return errors.New("give a commit, a session, a line or the number of a record")
+		}
 	}
-	id, ok := records.ParseID(args[0])
-	if c.id = id; !ok {
-		return fmt.Errorf("%q is no number of a record", args[0])
+	n := 0
+	for _, on := range []bool{c.raw, c.stat, c.prompts, c.md, c.json} {
+		if on {
+			n++
+		}
+	}
+	if n > 1 {
+		return errors.New("--raw, --stat, --prompts, --md and --json do not go together")
 	}
 	return nil
 }
 
-func (c *showCommand) run(_ context.Context, app *App) error {
+func (c *showCommand) run(ctx context.Context, app *App) error {
+	if id, ok := records.ParseID(c.what); ok {
+		if err := c.record(app, id); !errors.Is(err, records.ErrNone) || c.raw || len(c.what) < shortestRev {
+			return err
+		}
+	}
+	if c.raw {
+		return &usageError{fmt.Errorf("--raw: %q is no number of a record", c.what), "show"}
+	}
+	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+		index, err := m.Open(ctx)
+		if err != nil {
+			return err
+		}
+		told, err := story.Read(ctx, index.DB, w.Repo, c.what)
+		if err := errors.Join(err, index.Close()); err != nil {
+			return err
+		}
+		if told.Cut {
+			app.hint(`this clone is shallow, and what it does not hold is left out: "git fetch --unshallow" gets it`)
+		}
+		return c.print(ctx, app, w, told)
+	})
+}
+
+// shortestRev is how many digits may be the beginning of a commit or ID.
+const shortestRev = 4
+
+func (c *showCommand) print(ctx context.Context, app *App, w *workspace.Workspace, told result.Story) error {
+	view := story.Full
+	switch {
+	case c.json:
+		return result.Write(app.Stdout, told)
+	case c.md:
+		_, err := io.WriteString(app.Stdout, story.Review(told))
+		return err
+	case c.stat:
+		view = story.Stat
+	case c.prompts:
+		view = story.Prompts
+	}
+	return app.layPlain(ctx, w, shape{}, func(l text.Look) string { return laid(story.Text(told, view, l.Width), l.Color) }, session.Names{})
+}
+
+// laid is lines as text; of those that a screen shows apart, the colours are git's.
+func laid(lines []story.Line, colored bool) string {
+	var b strings.Builder
+	for _, l := range lines {
+		on := map[story.Role]string{story.Title: "\x1b[33m", story.Prompt: "\x1b[1m", story.Dim: "\x1b[2m"}[l.Role]
+		if on == "" || !colored || l.Text == "" {
+			b.WriteString(l.Text + "\n")
+		} else {
+			b.WriteString(on + l.Text + "\x1b[m\n")
+		}
+	}
+	return b.String()
+}
+
+// record prints a record of what a command printed.
+func (c *showCommand) record(app *App, id int) error {
 	w, err := workspace.Open(app.Process)
 	if err != nil {
 		return err
@@ -65,26 +157,43 @@ func (c *showCommand) run(_ context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	r, err := store.Find(c.id)
-	if err != nil {
+	r, err := store.Find(id)
+	switch {
+	case err != nil:
 		return err
-	}
-	if !c.raw {
+	case c.json:
+		return result.Write(app.Stdout, recordShape(r))
+	case !c.raw:
 		_, err = io.WriteString(app.Stdout, recordText(r))
 		return err
 	}
-	raw, err := store.Raw(c.id)
+	raw, err := store.Raw(id)
 	if errors.Is(err, fs.ErrNotExist) && r.From != nil {
-		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", c.id, w.TranscriptOf(r), r.At.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, w.TranscriptOf(r), r.At.UTC().Format(time.RFC3339))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the output of %d: %w", c.id, records.ErrNoRaw)
+		return fmt.Errorf("the output of %d: %w", id, records.ErrNoRaw)
 	}
 	if err != nil {
 		return err
 	}
 	_, err = app.Stdout.Write(raw)
 	return err
+}
+
+// recordShape is a record as JSON.
+func recordShape(r records.Record) result.Record {
+	out := result.Record{
+		Schema: result.Schema, ID: fmt.Sprint(r.ID), Kind: "record", CapturedAt: result.Time(r.At), Command: r.Command, Dir: r.Dir, Branch: r.Branch,
+		Exit: r.Exit, Instruction: r.Instruction, Purged: r.Hidden, Text: r.Text,
+	}
+	if f := r.From; f != nil {
+		out.Source, out.Session = f.Source, cmp.Or(f.Session, f.Native)
+		if f.Turn >= 0 {
+			out.Turn = &f.Turn
+		}
+	}
+	return out
 }
 
 // recordText shows a record to a person or an agent.

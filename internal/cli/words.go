@@ -114,7 +114,7 @@ func elsewhere(word string) string {
 		return "why"
 	case "remember":
 		return "save"
-	case "forget", "delete":
+	case "delete":
 		return "purge"
 	case "install", "setup":
 		return "init"

@@ -35,7 +35,9 @@ type Config struct {
 	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
 	Exclude []string         // rekal.exclude: globs of paths of which nothing is stored
 	Ignore  []string         // rekal.ignore: globs of refs and addresses of ledgers that are not read
-	Faults  []*Fault         // values of these three that say nothing sensible, and do not count
+	Pauses  []Pause          // rekal.pause: when this clone captured nothing
+	Forgot  []string         // rekal.forgot: sessions that are not captured again, as "agent/ID"
+	Faults  []*Fault         // values of these that say nothing sensible, and do not count
 
 	Git      map[string][]string // all of git's configuration: it may hold credentials
 	Remotes  []string            // the names of git's remotes, sorted
@@ -100,7 +102,7 @@ func (f *Fault) Mend() string {
 	return fmt.Sprintf(`git config --unset-all %s (where it is: "git config --show-origin --get-all %s")`, f.Key, f.Key)
 }
 
-// Fault is all that is wrong with Allow, Exclude and Ignore; nil where nothing is.
+// Fault is all that is wrong with what has several values; nil where nothing is.
 func (c Config) Fault() error {
 	var errs []error
 	for _, f := range c.Faults {
@@ -125,6 +127,8 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	c.several(all, env, "redact.allow", c.allow)
 	c.several(all, env, "exclude", c.exclude)
 	c.several(all, env, "ignore", c.ignore)
+	c.several(all, nil, "pause", c.pause)
+	c.several(all, nil, "forgot", c.forget)
 	return c, err
 }
 

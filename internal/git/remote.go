@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -193,6 +194,32 @@ func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
 		return fmt.Errorf("git: set %s: %w", key, err)
 	}
 	return nil
+}
+
+// AddConfig adds a value to a key of the repository's own configuration that may have several.
+func (r *Repo) AddConfig(ctx context.Context, key, value string) error {
+	if err := r.configure(ctx, "--add", key, value); err != nil {
+		return fmt.Errorf("git: add to %s: %w", key, err)
+	}
+	return nil
+}
+
+// ReplaceConfig puts a value in the place of another one of a key that may have several, in the repository's own configuration.
+func (r *Repo) ReplaceConfig(ctx context.Context, key, old, value string) error {
+	if err := r.configure(ctx, "--replace-all", key, value, "^"+regexp.QuoteMeta(old)+"$"); err != nil {
+		return fmt.Errorf("git: set %s: %w", key, err)
+	}
+	return nil
+}
+
+// DropConfig removes one value of a key that may have several; one that is not there is no error.
+func (r *Repo) DropConfig(ctx context.Context, key, value string) error {
+	err := r.configure(ctx, "--unset-all", key, "^"+regexp.QuoteMeta(value)+"$")
+	var exit *exec.ExitError
+	if err == nil || errors.As(err, &exit) && exit.ExitCode() == notThere {
+		return nil
+	}
+	return fmt.Errorf("git: unset %s: %w", key, err)
 }
 
 // UnsetConfig removes a key from the repository's own configuration and returns what it said; one that

@@ -39,6 +39,7 @@ type Scrub struct {
 	Targets  []Target
 	Redactor *redact.Redactor // what is written anew goes through it once more
 	Pushed   bool             // also where remotes hold it
+	Forget   bool             // the targets are sessions, and nothing is left in their place
 }
 
 // Scrubbed says what a Scrub has done.
@@ -184,7 +185,11 @@ func (w *scrubber) entry(ctx context.Context, c Commit, e session.Entry) error {
 		}
 	}
 	for i, t := range w.Targets {
-		hit, did := w.apply(t, c, &e)
+		take := func() (hit, did bool) { return w.apply(t, c, &e) }
+		if w.Forget {
+			take = func() (hit, did bool) { return w.drop(t, &e) }
+		}
+		hit, did := take()
 		w.found[i] = w.found[i] || hit
 		changed = changed || did
 	}
@@ -200,6 +205,9 @@ func (w *scrubber) entry(ctx context.Context, c Commit, e session.Entry) error {
 		return fmt.Errorf("ledger: scrub: commit %.12s: %w", c.OID, &LaterError{e.Needs})
 	}
 	w.out.Commits++
+	if !says(e) {
+		return w.replace(c, nil)
+	}
 	clean, _, err := w.Redactor.Apply(ctx, e)
 	if err != nil {
 		return fmt.Errorf("ledger: scrub: %w", err)

@@ -101,6 +101,8 @@ func (d *doctor) settings(ctx context.Context) {
 	case err != nil || len(faults) > 0: // then it says nothing of hooks
 	case !conf.Enabled:
 		d.say("settings", Note, "git config --unset-all rekal.enabled", "rekal.enabled is false: hooks capture nothing")
+	case Paused(conf) != nil:
+		d.say("settings", Note, "git rekal resume", "%v", Paused(conf))
 	case conf.Skip:
 		d.say("settings", Note, "unset REKAL_SKIP", "REKAL_SKIP is set: hooks capture nothing")
 	default:

@@ -29,8 +29,10 @@ var ours = lazy.Expr(`\bgit[ -]rekal\b`)
 
 // outputs reads what shells printed in this repository's transcripts.
 func (w *Workspace) outputs(store records.Store) *capture.Outputs {
+	conf, _ := w.settings() // what is wrong with it was told
 	return &capture.Outputs{File: store.Progress(), Capturer: &capture.Capturer{
 		Repo: w.Repo, Agents: transcript.Agents(), Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
+		Without: without(conf),
 	}}
 }
 

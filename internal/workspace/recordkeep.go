@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
 )
@@ -101,4 +103,32 @@ func (d *doctor) leaks(ctx context.Context, store records.Store, r records.Recor
 	clean, err := records.Redact(ctx, d.redactor(conf), r, raw)
 	out.places = clean.Places()
 	return out, err
+}
+
+// ShownRecords are the records that a recall may show, the oldest first: neither those that are hidden, nor those of commands in a session that is purged.
+func (w *Workspace) ShownRecords(ctx context.Context, index *db.DB) ([]records.Record, error) {
+	store, err := w.Records()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.OverhearAll(ctx); err != nil {
+		return nil, err
+	}
+	purged, err := db.PurgedIDs(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	all, err := store.All()
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(r records.Record) bool {
+		return r.Hidden || r.From != nil && slices.Contains(purged, r.From.Session)
+	})
+	for i := range all {
+		if err := store.Load(&all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }

@@ -41,7 +41,7 @@ func (w *Workspace) Keeps() error {
 	case conf.Records.Off:
 		return ErrRecordsOff
 	}
-	return nil
+	return Paused(conf)
 }
 
 // Keeper keeps what one command printed.

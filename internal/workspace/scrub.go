@@ -37,22 +37,33 @@ func (w *Workspace) BeforeScrub(ctx context.Context) (release func() error, err 
 // Scrub takes texts out of the author's own ledger; see ledger.Ledger.Scrub. What the caches hold,
 // and what the repository keeps of the former history, is left to Forget and ledger.Discard.
 func (w *Workspace) Scrub(ctx context.Context, a Author, targets []ledger.Target, pushed bool) (ledger.Scrubbed, error) {
-	dir, err := w.Repo.CheckedOut(ctx, a.Ledger.Ref())
+	if err := w.unchecked(ctx, a); err != nil {
+		return ledger.Scrubbed{}, err
+	}
+	targets, err := a.Ledger.Resolve(ctx, targets)
 	if err != nil {
 		return ledger.Scrubbed{}, err
 	}
-	if dir != "" {
-		return ledger.Scrubbed{}, &CheckedOutError{a.Ledger.Ref(), dir}
-	}
-	targets, err = a.Ledger.Resolve(ctx, targets)
-	if err != nil {
-		return ledger.Scrubbed{}, err
-	}
-	out, err := a.Ledger.Scrub(ctx, ledger.Scrub{Targets: targets, Redactor: w.redactor(a.Config), Pushed: pushed})
+	return w.scrub(ctx, a, ledger.Scrub{Targets: targets, Pushed: pushed})
+}
+
+// scrub does it with the records that were made of the same sessions.
+func (w *Workspace) scrub(ctx context.Context, a Author, s ledger.Scrub) (ledger.Scrubbed, error) {
+	s.Redactor = w.redactor(a.Config)
+	out, err := a.Ledger.Scrub(ctx, s)
 	if err != nil {
 		return out, err
 	}
-	return out, w.scrubOverheard(ctx, targets)
+	return out, w.scrubOverheard(ctx, s.Targets)
+}
+
+// unchecked returns a CheckedOutError where a worktree holds the files of the author's ledger.
+func (w *Workspace) unchecked(ctx context.Context, a Author) error {
+	dir, err := w.Repo.CheckedOut(ctx, a.Ledger.Ref())
+	if err == nil && dir != "" {
+		err = &CheckedOutError{a.Ledger.Ref(), dir}
+	}
+	return err
 }
 
 // scrubOverheard takes out the records that were made of the transcripts of sessions or turns. Those that are not made yet are made

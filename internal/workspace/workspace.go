@@ -246,7 +246,7 @@ func (w *Workspace) Previewer(a Author) *capture.Capturer {
 	return &capture.Capturer{
 		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.redactor(a.Config), Agents: transcript.Agents(),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
-		Actor: a.Config.Actor, CI: a.Config.CI,
+		Actor: a.Config.Actor, CI: a.Config.CI, Without: without(a.Config),
 	}
 }
 

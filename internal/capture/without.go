@@ -1,0 +1,136 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Without is what is not captured, though transcripts hold it.
+type Without struct {
+	Spans    []Span          // what was said meanwhile
+	Sessions []session.Named // these, what they spawned, and what is known to go on from them
+}
+
+// Span is From ≤ t < To; a zero To is still open.
+type Span struct{ From, To time.Time }
+
+func (s Span) has(t time.Time) bool { return !t.Before(s.From) && (s.To.IsZero() || t.Before(s.To)) }
+
+// meets reports whether a moment from a to b, inclusive, lies in the span.
+func (s Span) meets(a, b time.Time) bool {
+	return !b.Before(s.From) && (s.To.IsZero() || a.Before(s.To))
+}
+
+func (w Without) paused(t time.Time) bool {
+	return slices.ContainsFunc(w.Spans, func(s Span) bool { return s.has(t) })
+}
+
+func (w Without) touched(a, b time.Time) bool {
+	return slices.ContainsFunc(w.Spans, func(s Span) bool { return s.meets(a, b) })
+}
+
+func (w Without) forgot(source string, p transcript.Part) bool {
+	return slices.ContainsFunc(w.Sessions, func(n session.Named) bool {
+		return n.Source == source && n.NativeID != "" && slices.Contains([]string{p.NativeID, p.ParentNative, p.ForkNative}, n.NativeID)
+	})
+}
+
+// leave takes out of a read what is not captured: then it is as if the transcript had never held it. Last is the last turn that was read before; until
+// is when the transcript was written last.
+func (w Without) leave(source string, doc *transcript.Document, last, until time.Time) {
+	if len(w.Spans)+len(w.Sessions) == 0 {
+		return
+	}
+	doc.Sessions = slices.DeleteFunc(doc.Sessions, func(p transcript.Part) bool { return w.forgot(source, p) })
+	for i := range doc.Sessions {
+		w.silence(&doc.Sessions[i], last, until)
+	}
+}
+
+// silence takes the turns of a span out of a session, the calls behind them, and calls that may have been made in it: these have no time of their own, but
+// that of the turns around them.
+func (w Without) silence(p *transcript.Part, last, until time.Time) {
+	if len(w.Spans) == 0 {
+		return
+	}
+	at := make([]int, len(p.Turns)) // where each turn stands afterwards
+	quiet := make([]bool, len(p.Turns)+1)
+	turns := p.Turns[:0:0]
+	for i, t := range p.Turns {
+		end := until
+		if i+1 < len(p.Turns) {
+			end = p.Turns[i+1].TS
+		}
+		quiet[i+1] = w.touched(t.TS, end)
+		if at[i] = len(turns) - 1; !w.paused(t.TS) {
+			at[i] = len(turns)
+			t.Index = len(turns)
+			turns = append(turns, t)
+		}
+	}
+	first := until
+	if len(p.Turns) > 0 {
+		first = p.Turns[0].TS
+	}
+	if last.IsZero() {
+		last = first
+	}
+	quiet[0] = w.touched(last, first)
+	calls := p.ToolCalls[:0:0]
+	for _, c := range p.ToolCalls {
+		if i := min(c.Turn, len(p.Turns)-1); !quiet[i+1] {
+			if i >= 0 {
+				c.Turn = at[i]
+			}
+			c.Index = len(calls)
+			calls = append(calls, c)
+		}
+	}
+	p.Edits = slices.DeleteFunc(p.Edits, func(e transcript.Edit) bool { return w.paused(e.TS) })
+	p.Outputs = slices.DeleteFunc(p.Outputs, func(o transcript.Output) bool { return w.paused(o.At) })
+	for i := range p.Outputs {
+		if n := p.Outputs[i].Turn; n >= 0 && n < len(at) {
+			p.Outputs[i].Turn = at[n]
+		}
+	}
+	p.Turns, p.ToolCalls = turns, calls
+	if w.touched(last, until) { // a title that the agent gave may speak of it
+		w.entitle(p)
+	}
+}
+
+// entitle gives a session the title of what is left of it.
+func (w Without) entitle(p *transcript.Part) {
+	p.Title, p.TitleKind = "", transcript.TitleNone
+	if i := session.TitleTurn(p.Turns); i >= 0 {
+		p.Title, p.TitleKind = session.PromptTitle(p.Turns[i].Content), transcript.TitlePrompt
+	}
+}
+
+// Timeless names the sessions whose transcripts tell no times and were written since a moment: which of it was said before can't be told.
+func (c *Capturer) Timeless(ctx context.Context, since time.Time) (out []session.Named, err error) {
+	roots, err := c.Repo.Worktrees()
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	var errs []error
+	for _, agent := range c.Agents {
+		found, err := agent.Locate(ctx, transcript.Env{Home: c.Home, Getenv: c.Getenv, Roots: roots, Now: c.Now()})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err))
+			continue
+		}
+		for _, f := range found.Files {
+			if f.Timeless && !f.ModTime.Before(since) {
+				out = append(out, session.Named{Source: agent.Name(), NativeID: f.NativeID})
+			}
+		}
+	}
+	return out, errors.Join(errs...)
+}

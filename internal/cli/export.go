@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/story"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// exportCommand writes out all that this clone has: `git rekal export --md sessions/`.
+type exportCommand struct {
+	dir  string
+	mine bool
+
+	flags *pflag.FlagSet
+}
+
+func exportEntry() entry {
+	return entry{
+		name: "export", usage: "export [--mine] [--md DIR]", short: "write out all sessions",
+		long: `
+Prints all that recall finds in this clone, one JSON object a line: sessions with what was said and
+done, memories, and records of what commands printed. Everybody's whose ledger is here; nothing that
+is purged or was scrubbed. docs/json.md describes the objects.
+
+With --md, it writes Markdown instead: a file for each session and memory. Records are left out.
+
+  git rekal export > backup.jsonl
+  git rekal export --mine --md ~/sessions`,
+		make: func() command { return &exportCommand{} },
+	}
+}
+
+func (c *exportCommand) addFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made where there is none")
+	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
+	c.flags = fs
+}
+
+func (c *exportCommand) validate(args []string) error {
+	if c.flags.Changed("md") && c.dir == "" {
+		return errors.New("--md needs a folder")
+	}
+	return noArgs(args)
+}
+
+func (c *exportCommand) run(ctx context.Context, app *App) error {
+	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+		var authors []string
+		if c.mine {
+			who, err := w.Repo.Identity(ctx)
+			if err != nil {
+				return err
+			}
+			authors = []string{strings.ToLower(who.Email)}
+		}
+		index, err := m.Open(ctx)
+		if err != nil {
+			return err
+		}
+		if c.dir != "" {
+			err = c.files(ctx, app, w, index.DB, authors)
+		} else {
+			err = c.lines(ctx, app, w, index.DB, authors)
+		}
+		return errors.Join(err, index.Close())
+	})
+}
+
+// exported is a session as a line.
+type exported struct {
+	Schema int    `json:"schema"`
+	Kind   string `json:"kind"`
+	result.StorySession
+}
+
+func (c *exportCommand) lines(ctx context.Context, app *App, w *workspace.Workspace, index *db.DB, authors []string) error {
+	out := bufio.NewWriter(app.Stdout)
+	err := story.Each(ctx, index, w.Repo, authors, func(s *result.StorySession, m *result.Memory) error {
+		if m != nil {
+			return result.Write(out, m)
+		}
+		return result.Write(out, exported{result.Schema, db.KindSession, *s})
+	})
+	if err != nil {
+		return err
+	}
+	records, err := w.ShownRecords(ctx, index)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if err := result.Write(out, recordShape(r)); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (c *exportCommand) files(ctx context.Context, app *App, w *workspace.Workspace, index *db.DB, authors []string) error {
+	dir := c.dir
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(app.Dir, dir)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	n := 0
+	err := story.Each(ctx, index, w.Repo, authors, func(s *result.StorySession, m *result.Memory) error {
+		name, text := "", ""
+		if m != nil {
+			name, text = story.FileName(m.CapturedAt, m.ID, m.Title), story.Note(*m)
+		} else {
+			name, text = story.FileName(s.StartedAt, s.ID, s.Title), story.Whole(*s)
+		}
+		n++
+		return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
+	})
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	fmt.Fprintf(app.Stdout, "wrote %s into %s\n", plural(n, "file"), printable(c.dir))
+	return nil
+}

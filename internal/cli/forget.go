@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// forgetCommand takes sessions out that nobody else has: `git rekal forget 01KAB3F9`.
+type forgetCommand struct{ ids []string }
+
+func forgetEntry() entry {
+	return entry{
+		name: "forget", usage: "forget SESSION…", short: "drop an unshared session",
+		long: `
+Takes sessions that were not shared yet out of your own ledger as if they had never been captured, with those that they
+spawned: nothing of them stays in the branch, its reflog, the caches, the records or the loose
+objects. They are not captured again: "git config --get-all rekal.forgot" names them.
+
+It refuses where a remote holds any of it: "git rekal scrub" takes the texts out there, too. It also
+refuses where another session was forked from one: that begins with a copy, so name both.
+
+The transcript stays where the agent keeps it. Another clone of this repository may capture it, and
+so may this one where the session is continued under another ID that does not name it.
+IDs of checkpoints change from there on.`,
+		takes: takesID,
+		make:  func() command { return &forgetCommand{} },
+	}
+}
+
+func (c *forgetCommand) addFlags(*pflag.FlagSet) {}
+
+func (c *forgetCommand) validate(args []string) error {
+	if len(args) == 0 {
+		return errors.New("give the ID of a session")
+	}
+	c.ids = args
+	return nil
+}
+
+func (c *forgetCommand) run(ctx context.Context, app *App) error {
+	w, author, err := app.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	release, err := w.BeforeScrub(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.forget(ctx, app, w, author), release())
+}
+
+func (c *forgetCommand) forget(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+	out, err := w.ForgetSessions(ctx, author, c.ids)
+	if pushed := (*ledger.PushedError)(nil); errors.As(err, &pushed) {
+		return fmt.Errorf(`%s has it already: nothing was forgotten; "git rekal scrub --pushed %s" takes its texts out there, too`,
+			strings.Join(pushed.Remotes, ", "), strings.Join(c.ids, " "))
+	}
+	if errors.As(err, new(*ledger.TargetError)) { // one that was stopped half-way took it out of the ledger already
+		_, undone := author.Ledger.Discard(ctx)
+		return errors.Join(err, w.Forget(ctx), undone)
+	}
+	if err != nil {
+		return err
+	}
+	app.progress("making the caches anew")
+	err = w.Forget(ctx)
+	left, undone := author.Ledger.Discard(ctx, out.Former...)
+	fmt.Fprintf(app.Stdout, "forgot %s: rewrote %s of %s\n", scrubbed(out), plural(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+	(&scrubCommand{}).tell(app, left, ledger.Scrubbed{})
+	return errors.Join(err, undone)
+}

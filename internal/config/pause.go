@@ -1,0 +1,54 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// Pause is a time in which this clone captured nothing; To is zero where it still lasts.
+type Pause struct{ From, To time.Time }
+
+// String is a value of rekal.pause: two times, the second one empty where it still lasts.
+func (p Pause) String() string {
+	from, to := p.From.UTC().Format(time.RFC3339Nano), ""
+	if !p.To.IsZero() {
+		to = p.To.UTC().Format(time.RFC3339Nano)
+	}
+	return from + "/" + to
+}
+
+// Paused is the pause that still lasts, if one does.
+func (c Config) Paused() (Pause, bool) {
+	for _, p := range c.Pauses {
+		if p.To.IsZero() {
+			return p, true
+		}
+	}
+	return Pause{}, false
+}
+
+// pause takes a span of time.
+func (c *Config) pause(v string) (wrong string) {
+	from, to, ok := strings.Cut(v, "/")
+	var p Pause
+	var errs [2]error
+	p.From, errs[0] = time.Parse(time.RFC3339Nano, from)
+	if to != "" {
+		p.To, errs[1] = time.Parse(time.RFC3339Nano, to)
+	}
+	if !ok || errors.Join(errs[:]...) != nil {
+		return "is no span of time, FROM/TO"
+	}
+	c.Pauses = append(c.Pauses, p)
+	return ""
+}
+
+// forget takes a session's name.
+func (c *Config) forget(v string) (wrong string) {
+	if source, id, ok := strings.Cut(v, "/"); !ok || source == "" || id == "" {
+		return "is no session, AGENT/ID"
+	}
+	c.Forgot = append(c.Forgot, v)
+	return ""
+}

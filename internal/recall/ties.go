@@ -1,0 +1,73 @@
+package recall
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// Tied is a code commit with the sessions behind it.
+type Tied struct {
+	Commit   string // an OID, or the beginning of one that is not here
+	Sessions []TiedSession
+}
+
+// TiedSession stands behind a commit.
+type TiedSession struct {
+	ID       string
+	Inferred bool              // nothing recorded says that it changed what the commit did
+	Lines    int               // of the commit, that it wrote
+	Ties     []attribution.Tie // by which it stands there: to the commit, to what it was before, or to what it was made of
+}
+
+// Behind lists the commits that a revision or range names, the newest first, each with the sessions behind it: who wrote most of its lines comes
+// first. It is as --commit of a recall, commit by commit, without what is purged.
+func Behind(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]Tied, error) {
+	all, err := commits(ctx, index, repo, rev)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := index.Matching(ctx, db.Filter{Commits: all.Commits(), Kind: db.KindSession})
+	if err != nil {
+		return nil, err
+	}
+	ties, err := index.Commits(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	all.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
+	out := make([]Tied, len(all))
+	for i, a := range all {
+		out[i] = Tied{Commit: a.Start, Sessions: tiedTo(a, ids, ties)}
+	}
+	return out, nil
+}
+
+func tiedTo(a attribution.Asked, ids []string, ties map[string][]attribution.Tie) (out []TiedSession) {
+	for _, id := range ids {
+		s, best := TiedSession{ID: id}, attribution.Alleged+1
+		for _, t := range ties[id] {
+			strength, ok := a.Strength(t)
+			if !ok {
+				continue
+			}
+			best = min(best, strength)
+			s.Ties = append(s.Ties, t)
+			s.Lines = max(s.Lines, t.Lines)
+		}
+		if len(s.Ties) > 0 {
+			s.Inferred = best != attribution.Recorded
+			out = append(out, s)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y TiedSession) int {
+		return cmp.Or(compareBool(x.Inferred, y.Inferred), cmp.Compare(y.Lines, x.Lines), strings.Compare(x.ID, y.ID))
+	})
+	return out
+}

@@ -1,0 +1,86 @@
+package result
+
+// The kinds of what `git rekal show` shows; a memory's and a session's are those of their own shapes.
+const (
+	ShowCommit = "commit"
+	ShowRange  = "range"
+	ShowLines  = "lines"
+)
+
+// Story is the answer of `git rekal show`: commits, and what was said behind them.
+type Story struct {
+	Schema   int            `json:"schema"`
+	Show     string         `json:"show"` // what was asked for
+	Kind     string         `json:"kind"` // commit, range, lines, session, memory
+	Why      *Why           `json:"why,omitempty"`
+	Commits  []StoryCommit  `json:"commits"`            // the oldest first
+	Sessions []StorySession `json:"sessions"`           // in the order in which they began; of lines, who explains most first
+	Memories []Memory       `json:"memories,omitempty"` // of a range: those that were saved during its sessions
+	Undone   []string       `json:"undone,omitempty"`   // of a range: paths that its commits changed and that stand at its end as they did before
+	Cut      bool           `json:"cut,omitempty"`      // a shallow clone ends in the range; commits there are left out
+}
+
+// StoryCommit is a code commit of a Story.
+type StoryCommit struct {
+	Commit   string     `json:"commit"`
+	Subject  string     `json:"subject"`
+	Body     string     `json:"body,omitempty"`
+	Author   string     `json:"author"`
+	Email    string     `json:"email"`
+	TS       string     `json:"ts"` // of the author
+	Merge    bool       `json:"merge,omitempty"`
+	Files    []Diffstat `json:"files,omitempty"`    // against the first parent; none of a merge
+	Sessions []string   `json:"sessions,omitempty"` // IDs of those behind it
+	Inferred []string   `json:"inferred,omitempty"` // of them, those that nothing recorded ties to it
+	Missing  bool       `json:"missing,omitempty"`  // it is not in this clone: no more is known of it
+}
+
+// Diffstat is how much of a file a commit changed.
+type Diffstat struct {
+	Path    string `json:"path"`
+	OldPath string `json:"old_path,omitempty"` // of a rename
+	Added   int    `json:"added"`              // lines
+	Deleted int    `json:"deleted"`            // lines
+	Binary  bool   `json:"binary,omitempty"`   // then lines are not counted
+}
+
+// StorySession is a session of a Story, or the part of it that led to the commits.
+type StorySession struct {
+	ID         string   `json:"id"`
+	Short      string   `json:"short"` // the shortest beginning of the ID that means it alone
+	Title      string   `json:"title,omitempty"`
+	Author     string   `json:"author,omitempty"`
+	Actor      string   `json:"actor"`
+	Source     string   `json:"source"`
+	Branch     string   `json:"branch,omitempty"`
+	Parent     string   `json:"parent,omitempty"`
+	StartedAt  string   `json:"started_at,omitempty"`
+	LastTurnAt string   `json:"last_turn_at,omitempty"`
+	Turns      int      `json:"turns"`      // in all
+	ToolCalls  int      `json:"tool_calls"` // in all
+	Part       bool     `json:"part,omitempty"`
+	Said       []Turn   `json:"said"`              // prompts and answers, of a part those behind the commits
+	Tools      []Tool   `json:"tools,omitempty"`   // behind these turns
+	Commits    []string `json:"commits,omitempty"` // OIDs behind which it stands, as they are today
+	Left       []string `json:"left,omitempty"`    // paths that it edited and none of its commits changed
+	Lines      int      `json:"lines,omitempty"`   // of the commits, that it is known to have written
+	Spawned    []string `json:"spawned,omitempty"` // IDs of sessions that it spawned
+}
+
+// Record is what a command printed: of `git rekal show N --json` and of `git rekal export`.
+type Record struct {
+	Schema      int    `json:"schema"`
+	ID          string `json:"id"` // a number
+	Kind        string `json:"kind"`
+	CapturedAt  string `json:"captured_at"` // when the command had ended
+	Command     string `json:"command,omitempty"`
+	Dir         string `json:"dir,omitempty"` // from the repository's root
+	Branch      string `json:"branch,omitempty"`
+	Exit        *int   `json:"exit,omitempty"`
+	Instruction string `json:"instruction,omitempty"`
+	Session     string `json:"session,omitempty"` // in which an agent ran it
+	Turn        *int   `json:"turn,omitempty"`
+	Source      string `json:"source,omitempty"`
+	Purged      bool   `json:"purged,omitempty"`
+	Text        string `json:"text"` // what mattered of the output
+}

@@ -1,0 +1,107 @@
+package story
+
+import (
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// apart parts characters that a host would make a link of, as Renovate and Dependabot do it: a space without width.
+const apart = "&#8203;"
+
+// What a host makes links of in plain text: mentions, issues, addresses, commits.
+var (
+	links   = lazy.Expr(`(?i)@|#|://|www\.|\bGH-|(?:mailto|xmpp|javascript|data|tel):|\b[0-9a-f]{7,64}\b`)
+	special = strings.NewReplacer( //nolint:gochecknoglobals // a table
+		`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "$", "&#36;", "`", "\\`", "^", `\^`, "!", `\!`)
+)
+
+// inert is a text of somebody else's as one line of Markdown that shows it, and in which nothing of it comes alive: no markup, HTML, mention, link,
+// image or formula. Code between backticks stays code.
+func inert(text string) string {
+	text = result.Printable(strings.Join(strings.Fields(text), " "))
+	parts := strings.Split(text, "`")
+	if len(parts)%2 == 0 || strings.Contains(text, "``") {
+		return opened(plain(text))
+	}
+	var b strings.Builder
+	for i, p := range parts {
+		switch {
+		case i%2 == 0:
+			b.WriteString(plain(p))
+		case strings.TrimSpace(p) == "":
+			b.WriteString("\\`" + plain(p) + "\\`")
+		default:
+			b.WriteString("`" + p + "`")
+		}
+	}
+	return opened(b.String())
+}
+
+func plain(text string) string {
+	var b strings.Builder
+	done := 0
+	for _, m := range links.FindAllStringIndex(text, -1) {
+		for _, cut := range cuts(text[m[0]:m[1]]) {
+			b.WriteString(special.Replace(text[done:m[0]+cut]) + apart)
+			done = m[0] + cut
+		}
+	}
+	b.WriteString(special.Replace(text[done:]))
+	return b.String()
+}
+
+// shortSHA is how many digits of a commit a host makes no link of.
+const shortSHA = 6
+
+// cuts are where what would be a link is to be parted.
+func cuts(found string) (out []int) {
+	lower := strings.ToLower(found)
+	switch colon := strings.IndexByte(found, ':'); {
+	case strings.HasPrefix(lower, "www"):
+		return []int{3}
+	case strings.HasPrefix(lower, "gh-"):
+		return []int{2}
+	case colon >= 0:
+		return []int{colon + 1}
+	}
+	for at := 1; at < max(len(found), 2); at += shortSHA {
+		out = append(out, at)
+	}
+	return out
+}
+
+// openers begin a block where they begin a line.
+var openers = lazy.Expr(`^(?:[#+=:-]|\d{1,9}[.)])`)
+
+// opened escapes what would make of a line a heading, a list or a rule.
+func opened(text string) string {
+	at := openers.FindStringIndex(text)
+	if at == nil {
+		return text
+	}
+	return text[:at[1]-1] + `\` + text[at[1]-1:]
+}
+
+// fence is a text of several lines as a block of code that it can't end.
+func fence(text string) string {
+	text = shown(text)
+	longest := 2
+	for _, run := range ticks.FindAllString(text, -1) {
+		longest = max(longest, len(run))
+	}
+	bar := strings.Repeat("`", longest+1)
+	return bar + "text\n" + strings.TrimRight(text, "\n") + "\n" + bar + "\n"
+}
+
+var ticks = lazy.Expr("`+")
+
+// shown is a text of several lines in which each character is shown.
+func shown(text string) string {
+	lines := strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n")
+	for i, l := range lines {
+		lines[i] = result.Printable(l)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,104 @@
+package story
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// part is what of a session led to some commits.
+type part struct {
+	asked []attribution.Tie
+	lines int // of these, that it wrote
+}
+
+func (p *part) take(s recall.TiedSession) {
+	p.asked, p.lines = append(p.asked, s.Ties...), p.lines+s.Lines
+}
+
+// bounds are the first turn of a part and the one behind its last: what was said since the commit before, up to these. It begins with a
+// prompt, and goes on to the next one behind: an agent's last words come after its commit. A nil part is all of a session.
+func (p *part) bounds(repo *git.Repo, ties []attribution.Tie, turns []session.Turn) (from, to int) {
+	if p == nil || len(turns) == 0 {
+		return 0, math.MaxInt
+	}
+	at := func(t attribution.Tie) int { return endOf(repo, t, ties, turns) }
+	from, to = -1, 0
+	for _, t := range p.asked {
+		end, start := at(t), 0
+		for _, other := range ties {
+			if e := at(other); e < end && !slices.Contains(p.asked, other) {
+				start = max(start, e)
+			}
+		}
+		if from < 0 || start < from {
+			from = start
+		}
+		to = max(to, end)
+	}
+	if from < 0 || from >= to {
+		return 0, math.MaxInt
+	}
+	return from, to
+}
+
+// endOf is the index of the first prompt that came behind a commit. It is told by where the next part was captured that begins elsewhere, else by
+// the time at which the commit was made.
+func endOf(repo *git.Repo, t attribution.Tie, ties []attribution.Tie, turns []session.Turn) int {
+	behind := math.MaxInt
+	if t.Turn >= 0 && alone(t, ties) {
+		for _, other := range ties {
+			if other.Turn > t.Turn {
+				behind = min(behind, other.Turn)
+			}
+		}
+	} else {
+		made := madeAt(repo, t)
+		if i := slices.IndexFunc(turns, func(u session.Turn) bool { return u.TS.After(made) }); i > 0 {
+			behind = turns[i].Index
+		}
+	}
+	for _, u := range turns {
+		if u.Index >= behind && u.Role == session.RoleHuman {
+			return u.Index
+		}
+	}
+	return turns[len(turns)-1].Index + 1
+}
+
+// alone reports whether no other commit was captured with the same part of its session, as it is of an import.
+func alone(t attribution.Tie, ties []attribution.Tie) bool {
+	return !slices.ContainsFunc(ties, func(o attribution.Tie) bool { return o.Turn == t.Turn && o.SHA != t.SHA })
+}
+
+// madeAt is when the commit of a tie was made; where it is not here, when it was captured.
+func madeAt(repo *git.Repo, t attribution.Tie) time.Time {
+	c, err := repo.Commit(git.OID(t.SHA))
+	if err != nil {
+		return t.TS
+	}
+	return c.Committer.When
+}
+
+// today are the commits of ties as amends and rebases left them, the latest first.
+func (t *teller) today(ctx context.Context, ties []attribution.Tie) (out []string, err error) {
+	var shas []string
+	for _, tie := range ties {
+		shas = append(shas, tie.SHA)
+	}
+	became, err := t.index.Became(ctx, shas)
+	for _, tie := range ties {
+		sha := cmp.Or(became[attribution.Commit{Email: tie.Email, SHA: tie.SHA}], tie.SHA)
+		if sha != session.ZeroSHA && !slices.Contains(out, sha) {
+			out = append(out, sha)
+		}
+	}
+	return out, err
+}

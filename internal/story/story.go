@@ -1,0 +1,400 @@
+// Package story tells what stands behind a commit, a range, a session, a memory or a line: what people asked, what agents answered and
+// did, and what each commit changed.
+//
+// In: what was typed, the index, open for reading and current, and the repository. Out: one result.Story, and from it a page of Markdown
+// for reviewers (Review), a whole session as Markdown (Whole), or lines of plain text (Text). These three are pure functions.
+//
+// It promises: what is purged is in no story; text of sessions stands in Markdown as text, whatever markup, mention, link or HTML it holds;
+// the same index and repository give the same story. It calls no model, and it writes nothing.
+package story
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// maxCommits is how many commits a range may have: what is longer is no review.
+const maxCommits = 500
+
+// maxLineSessions is how many of the sessions behind a line are told.
+const maxLineSessions = 3
+
+// teller is one Read under way.
+type teller struct {
+	index  *db.DB
+	repo   *git.Repo
+	names  session.Names
+	purged []string
+	out    result.Story
+}
+
+// Read tells the story of what text names; see find. It returns an AmbiguousError, ErrNothing, a recall.PurgedError, or what recall returns for
+// revisions and lines.
+func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string) (result.Story, error) {
+	t := &teller{index: index, repo: repo, out: result.Story{
+		Schema: result.Schema, Show: text, Commits: []result.StoryCommit{}, Sessions: []result.StorySession{},
+	}}
+	err := t.tell(ctx, text)
+	return t.out, err
+}
+
+func (t *teller) tell(ctx context.Context, text string) (err error) {
+	if t.names, err = t.index.Names(ctx); err != nil {
+		return err
+	}
+	if t.purged, err = db.PurgedIDs(ctx, t.index); err != nil {
+		return err
+	}
+	what, err := t.find(ctx, text)
+	if err != nil {
+		return err
+	}
+	switch t.out.Kind = what.kind; what.kind {
+	case db.KindSession:
+		return t.session(ctx, what.id)
+	case db.KindMemory:
+		return t.memory(ctx, what.id)
+	case result.ShowLines:
+		return t.lines(ctx, text)
+	}
+	return t.commits(ctx, text)
+}
+
+// session tells a whole session, with its commits.
+func (t *teller) session(ctx context.Context, id string) error {
+	if slices.Contains(t.purged, id) {
+		return &recall.PurgedError{ID: id}
+	}
+	s, err := t.read(ctx, id, nil)
+	if err != nil {
+		return err
+	}
+	t.out.Sessions = append(t.out.Sessions, s)
+	for _, sha := range slices.Backward(s.Commits) {
+		c, ok := t.commit(sha)
+		c.Missing = !ok
+		c.Sessions = []string{id}
+		t.out.Commits = append(t.out.Commits, c)
+	}
+	slices.SortStableFunc(t.out.Commits, func(a, b result.StoryCommit) int { return strings.Compare(a.TS, b.TS) })
+	return t.count(ctx)
+}
+
+func (t *teller) memory(ctx context.Context, id string) error {
+	if slices.Contains(t.purged, id) {
+		return &recall.PurgedError{ID: id}
+	}
+	return t.remember(ctx, id)
+}
+
+func (t *teller) remember(ctx context.Context, id string) error {
+	row, ok, err := t.index.Memory(ctx, id)
+	if err != nil || !ok {
+		return err
+	}
+	m := recall.MemoryOf(row)
+	m.Content = row.Content
+	t.out.Memories = append(t.out.Memories, m)
+	return nil
+}
+
+// commits tells a commit or a range.
+func (t *teller) commits(ctx context.Context, rev string) error {
+	tied, err := recall.Behind(ctx, t.index, t.repo, rev)
+	if err != nil {
+		return err
+	}
+	if len(tied) > maxCommits {
+		return &recall.UsageError{Err: fmt.Errorf("%q names %d commits; at most %d are told at once", rev, len(tied), maxCommits)}
+	}
+	slices.Reverse(tied)
+	if err := t.behind(ctx, tied); err != nil {
+		return err
+	}
+	slices.SortStableFunc(t.out.Sessions, func(a, b result.StorySession) int {
+		return cmp.Or(strings.Compare(a.StartedAt, b.StartedAt), strings.Compare(a.ID, b.ID))
+	})
+	if t.out.Kind != result.ShowRange {
+		return nil
+	}
+	return errors.Join(t.undone(), t.saved(ctx))
+}
+
+// undone finds what the commits of a range changed and changed back: what they added and removed, and blobs that are what they were.
+func (t *teller) undone() error {
+	first, last := map[string]git.OID{}, map[string]git.OID{}
+	var order []string
+	change := func(path string, before, after git.OID) {
+		if _, known := first[path]; !known {
+			first[path], order = before, append(order, path)
+		}
+		last[path] = after
+	}
+	for _, c := range t.out.Commits {
+		if c.Missing || c.Merge {
+			continue
+		}
+		changes, err := t.repo.Changes(git.OID(c.Commit))
+		if err != nil {
+			return err
+		}
+		for _, f := range changes {
+			if f.OldPath != "" {
+				change(f.OldPath, f.Before, "")
+				change(f.Path, "", f.OID)
+			} else {
+				change(f.Path, f.Before, f.OID)
+			}
+		}
+	}
+	for _, path := range order {
+		if first[path] == last[path] {
+			t.out.Undone = append(t.out.Undone, path)
+		}
+	}
+	return nil
+}
+
+// behind tells commits, and of the sessions behind them the parts that led to these.
+func (t *teller) behind(ctx context.Context, tied []recall.Tied) error {
+	parts := map[string]*part{}
+	var ids []string
+	for _, at := range tied {
+		c, ok := t.commit(at.Commit)
+		if ok && t.isCut(c.Commit) && len(tied) > 1 {
+			t.out.Cut = true
+			continue
+		}
+		c.Missing = !ok
+		for _, s := range at.Sessions {
+			c.Sessions = append(c.Sessions, s.ID)
+			if s.Inferred {
+				c.Inferred = append(c.Inferred, s.ID)
+			}
+			if parts[s.ID] == nil {
+				parts[s.ID] = &part{}
+				ids = append(ids, s.ID)
+			}
+			parts[s.ID].take(s)
+		}
+		t.out.Commits = append(t.out.Commits, c)
+	}
+	for _, id := range ids {
+		s, err := t.read(ctx, id, parts[id])
+		if err != nil {
+			return err
+		}
+		s.Lines = parts[id].lines
+		t.out.Sessions = append(t.out.Sessions, s)
+	}
+	return t.count(ctx)
+}
+
+// lines tells who is behind lines of a file, with their commits.
+func (t *teller) lines(ctx context.Context, target string) error {
+	answer, err := recall.Why(ctx, t.index, t.repo, recall.WhyRequest{Target: target, Limit: maxLineSessions})
+	if err != nil {
+		return err
+	}
+	t.out.Why = answer.Why
+	var order []string
+	commits := map[string]*recall.Tied{}
+	for _, hit := range answer.Results {
+		ties, err := t.index.Commits(ctx, []string{hit.ID})
+		if err != nil {
+			return err
+		}
+		for _, short := range hit.Explains.Commits {
+			id, err := t.repo.CommitByPrefix(short)
+			if err != nil {
+				continue
+			}
+			if commits[short] == nil {
+				commits[short] = &recall.Tied{Commit: string(id)}
+				order = append(order, short)
+			}
+			at := commits[short]
+			s := recall.TiedSession{ID: hit.ID, Inferred: hit.Inferred, Ties: ties[hit.ID]}
+			for _, tie := range ties[hit.ID] {
+				if tie.SHA == string(id) {
+					s.Ties = append(s.Ties[:0:0], tie)
+				}
+			}
+			at.Sessions = append(at.Sessions, s)
+		}
+	}
+	var tied []recall.Tied
+	for _, short := range order {
+		tied = append(tied, *commits[short])
+	}
+	return t.behind(ctx, tied)
+}
+
+// commit is what git knows of one; false where it is not here.
+func (t *teller) commit(sha string) (result.StoryCommit, bool) {
+	c, err := t.repo.Commit(git.OID(sha))
+	if err != nil {
+		return result.StoryCommit{Commit: sha}, false
+	}
+	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	return result.StoryCommit{
+		Commit: sha, Subject: c.Subject(), Body: strings.TrimSpace(body), Author: c.Author.Name, Email: c.Author.Email,
+		TS: result.Time(c.Author.When), Merge: len(c.Parents) > 1,
+	}, true
+}
+
+// isCut reports whether a shallow clone ends at a commit: what it changed can't be told.
+func (t *teller) isCut(sha string) bool {
+	c, err := t.repo.Commit(git.OID(sha))
+	if err != nil || len(c.Parents) == 0 || !t.repo.Cut() {
+		return false
+	}
+	missing, err := t.repo.Missing(c.Parents[:1])
+	return err == nil && missing[c.Parents[0]]
+}
+
+// count fills in what the commits changed.
+func (t *teller) count(ctx context.Context) error {
+	var ids []git.OID
+	for _, c := range t.out.Commits {
+		if !c.Missing && !t.isCut(c.Commit) {
+			ids = append(ids, git.OID(c.Commit))
+		}
+	}
+	stats, err := t.repo.Stats(ctx, ids)
+	for i, c := range t.out.Commits {
+		for _, s := range stats[git.OID(c.Commit)] {
+			t.out.Commits[i].Files = append(t.out.Commits[i].Files, result.Diffstat(s))
+		}
+	}
+	return err
+}
+
+// afterwards is how long after a session's last turn a memory still counts as said of it.
+const afterwards = time.Hour
+
+// saved adds the memories that somebody saved during a session of theirs that is told.
+func (t *teller) saved(ctx context.Context) error {
+	var rows []db.MemoryRow
+	for _, s := range t.out.Sessions {
+		from, errFrom := time.Parse(time.RFC3339, s.StartedAt)
+		to, errTo := time.Parse(time.RFC3339, s.LastTurnAt)
+		if errFrom != nil || errTo != nil {
+			continue
+		}
+		ids, err := t.index.Matching(ctx, db.Filter{
+			Kind: db.KindMemory, Authors: []string{strings.ToLower(s.Author)}, Period: db.Period{Since: from, Until: to.Add(afterwards)},
+		})
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			row, ok, err := t.index.Memory(ctx, id)
+			if err != nil {
+				return err
+			}
+			if ok && !slices.ContainsFunc(rows, func(had db.MemoryRow) bool { return had.ID == id }) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b db.MemoryRow) int { return cmp.Or(a.TS.Compare(b.TS), strings.Compare(a.ID, b.ID)) })
+	for _, row := range rows {
+		m := recall.MemoryOf(row)
+		m.Content = row.Content
+		t.out.Memories = append(t.out.Memories, m)
+	}
+	return nil
+}
+
+// read reads a session; of one with a part, that part.
+func (t *teller) read(ctx context.Context, id string, p *part) (out result.StorySession, err error) {
+	row, err := t.index.Session(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	turns, err := t.index.Turns(ctx, id, 0, math.MaxInt32, "")
+	if err != nil {
+		return out, err
+	}
+	tools, err := t.index.Tools(ctx, id, -1, math.MaxInt32)
+	if err != nil {
+		return out, err
+	}
+	ties, err := t.index.Commits(ctx, []string{id})
+	if err != nil {
+		return out, err
+	}
+	out = result.StorySession{
+		ID: id, Short: t.names.Short(id), Title: session.Telling(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Branch: row.Branch,
+		Parent: row.Parent, StartedAt: result.Time(row.StartedAt), LastTurnAt: result.Time(row.LastTurnAt),
+		Turns: row.NextTurn - row.FirstTurn, ToolCalls: row.NextTool - row.FirstTool, Said: []result.Turn{},
+	}
+	if slices.Contains(t.purged, out.Parent) {
+		out.Parent = ""
+	}
+	if out.Spawned, err = t.index.Children(ctx, id); err != nil {
+		return out, err
+	}
+	if out.Commits, err = t.today(ctx, ties[id]); err != nil {
+		return out, err
+	}
+	if out.Left, err = t.left(ctx, id, tools); err != nil {
+		return out, err
+	}
+	from, to := p.bounds(t.repo, ties[id], turns)
+	for _, u := range turns {
+		if u.Index >= from && u.Index < to {
+			out.Said = append(out.Said, result.Turn{Turn: u.Index, Role: u.Role, TS: result.Time(u.TS), Content: u.Content})
+		}
+	}
+	for _, c := range tools {
+		if c.Turn >= from && c.Turn < to || c.Turn < row.FirstTurn && from <= row.FirstTurn {
+			out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed})
+		}
+	}
+	out.Part = len(out.Said) < len(turns)
+	return out, nil
+}
+
+// left are the paths that a session edited and none of its commits changed.
+func (t *teller) left(ctx context.Context, id string, tools []session.ToolCall) (out []string, err error) {
+	files, err := t.index.SessionFiles(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]bool{}
+	for _, f := range files {
+		changed[f.Path] = true
+	}
+	for _, c := range t.out.Commits {
+		if slices.Contains(c.Sessions, id) {
+			changes, err := t.repo.Changes(git.OID(c.Commit))
+			if err != nil && !errors.Is(err, git.ErrNotFound) {
+				return nil, err
+			}
+			for _, f := range changes {
+				changed[f.Path], changed[f.OldPath] = true, true
+			}
+		}
+	}
+	for _, c := range tools {
+		if p := c.Edited(); session.InTree(p) && p[0] != '~' && !changed[p] {
+			changed[p] = true
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}

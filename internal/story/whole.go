@@ -1,0 +1,137 @@
+package story
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Each gives every session and memory that a recall would show, the oldest first: of some authors, in lower case, or of all with nil. What was scrubbed is left
+// out. One of the two it gives is nil.
+func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors []string, give func(*result.StorySession, *result.Memory) error) error {
+	t := &teller{index: index, repo: repo}
+	var err error
+	if t.names, err = index.Names(ctx); err != nil {
+		return err
+	}
+	if t.purged, err = db.PurgedIDs(ctx, index); err != nil {
+		return err
+	}
+	ids, err := index.Matching(ctx, db.Filter{Authors: authors})
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Backward(ids) {
+		if err := t.give(ctx, id, give); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *teller) give(ctx context.Context, id string, give func(*result.StorySession, *result.Memory) error) error {
+	t.out.Memories = nil
+	if err := t.remember(ctx, id); err != nil {
+		return err
+	}
+	if len(t.out.Memories) > 0 {
+		if m := t.out.Memories[0]; m.Content != session.Scrubbed {
+			return give(nil, &m)
+		}
+		return nil
+	}
+	s, err := t.read(ctx, id, nil)
+	if err != nil {
+		return err
+	}
+	s.Said = slices.DeleteFunc(s.Said, func(u result.Turn) bool { return u.Content == session.Scrubbed })
+	if s.Title == session.Scrubbed {
+		s.Title = ""
+	}
+	return give(&s, nil)
+}
+
+// FileName is what a file of a session or memory is called: when it began, its ID, and its title in ASCII.
+func FileName(at, id, title string) string {
+	slug := strings.Trim(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, session.Shorten(title, 50)), "-")
+	for strings.Contains(slug, "--") {
+		slug = strings.ReplaceAll(slug, "--", "-")
+	}
+	day, _, _ := strings.Cut(at, "T")
+	return strings.TrimRight(day+"-"+id+"-"+slug, "-") + ".md"
+}
+
+// Whole is a session as Markdown: all that was said, each turn in a block that it can't end, and the calls behind it.
+func Whole(s result.StorySession) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", cmp.Or(inert(s.Title), "(no title)"))
+	fmt.Fprintf(&b, "Session %s of %s with %s, begun %s: %s, %s.\n", s.ID, inert(s.Author), inert(s.Source), clock(s.StartedAt, "2 Jan 2006 15:04 UTC"),
+		several(s.Turns, "turn"), several(s.ToolCalls, "tool call"))
+	if len(s.Commits) > 0 {
+		fmt.Fprintf(&b, "\nCommits: %s.\n", strings.Join(shorts(s.Commits), ", "))
+	}
+	if len(s.Left) > 0 {
+		fmt.Fprintf(&b, "\nEdited, and in none of its commits: %s.\n", inert(paths(s.Left)))
+	}
+	calls := callsOf(&b, s.Tools, -1)
+	for _, t := range s.Said {
+		who := "Answer"
+		if t.Role == session.RoleHuman {
+			who = "Prompt"
+		}
+		fmt.Fprintf(&b, "\n## %s %d, %s\n\n%s", who, t.Turn, clock(t.TS, "15:04"), fence(t.Content))
+		calls = callsOf(&b, calls, t.Turn)
+	}
+	return b.String()
+}
+
+func callsOf(b *strings.Builder, all []result.Tool, turn int) []result.Tool {
+	n := 0
+	for ; n < len(all) && all[n].Turn <= turn; n++ {
+		if n == 0 {
+			b.WriteByte('\n')
+		}
+		failed := ""
+		if all[n].Failed {
+			failed = " (failed)"
+		}
+		fmt.Fprintf(b, "- %s%s\n", inert(strings.TrimSpace(all[n].Tool+" "+cmp.Or(all[n].Path, all[n].Cmd))), failed)
+	}
+	return all[n:]
+}
+
+func clock(ts, form string) string {
+	t, err := time.Parse(time.RFC3339, ts)
+	if err != nil {
+		return "at no known time"
+	}
+	return t.Format(form)
+}
+
+func shorts(shas []string) (out []string) {
+	for _, sha := range shas {
+		out = append(out, result.Short(sha))
+	}
+	return out
+}
+
+// Note is a memory as Markdown.
+func Note(m result.Memory) string {
+	return fmt.Sprintf("# %s\n\nMemory %s of %s, saved %s.\n\n%s", cmp.Or(inert(m.Title), "(no title)"), m.ID, inert(m.Author), clock(m.CapturedAt, "2 Jan 2006 15:04 UTC"), fence(m.Content))
+}

@@ -1,0 +1,127 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// forgotKey is the setting that lists the sessions which are not captured again.
+const forgotKey = "rekal.forgot"
+
+// ForkedError is a session that can't be forgotten alone: another one begins with a copy of it.
+type ForkedError struct {
+	ID    string
+	Forks []string
+}
+
+func (e *ForkedError) Error() string {
+	return fmt.Sprintf("%s was forked from %s, and begins with a copy of it", strings.Join(e.Forks, ", "), e.ID)
+}
+
+// ForgetSessions takes sessions out of the author's own ledger as if they had never been captured, with those that they spawned, and notes that they are not
+// to be captured again. It returns a ledger.PushedError where a remote holds any of it, a ForkedError, or what ledger.Ledger.Resolve returns. What is left to do
+// is as after Scrub.
+func (w *Workspace) ForgetSessions(ctx context.Context, a Author, ids []string) (ledger.Scrubbed, error) {
+	if err := w.unchecked(ctx, a); err != nil {
+		return ledger.Scrubbed{}, err
+	}
+	targets, all, err := w.toForget(ctx, a, ids)
+	if err != nil {
+		return ledger.Scrubbed{}, err
+	}
+	var noted []string
+	for _, t := range targets { // before: then no capture takes them in between
+		s := all[t.Session]
+		if name := s.Source + "/" + s.NativeID; !slices.Contains(a.Config.Forgot, name) {
+			if err := w.Repo.AddConfig(ctx, forgotKey, name); err != nil {
+				return ledger.Scrubbed{}, err
+			}
+			noted = append(noted, name)
+		}
+	}
+	out, err := w.scrub(ctx, a, ledger.Scrub{Targets: targets, Forget: true})
+	if err != nil && out.Tip == "" {
+		for _, name := range noted {
+			err = errors.Join(err, w.Repo.DropConfig(ctx, forgotKey, name))
+		}
+		return out, err
+	}
+	return out, errors.Join(err, w.forgetHeard())
+}
+
+// forgetHeard has records of transcripts be looked for anew: how far these were read names sessions. What is a record already is none again.
+func (w *Workspace) forgetHeard() error {
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(store.Progress()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// toForget are the sessions that IDs mean, and those that these spawned.
+func (w *Workspace) toForget(ctx context.Context, a Author, ids []string) (targets []ledger.Target, all map[string]session.Session, err error) {
+	for _, id := range ids {
+		targets = append(targets, ledger.Target{Session: id})
+	}
+	if targets, err = a.Ledger.Resolve(ctx, targets); err != nil {
+		return nil, nil, err
+	}
+	if all, err = a.Ledger.Sessions(ctx); err != nil {
+		return nil, nil, err
+	}
+	goes := map[string]bool{}
+	for i, t := range targets {
+		if _, ok := all[t.Session]; !ok {
+			return nil, nil, fmt.Errorf("%q is no session: only sessions are forgotten", ids[i])
+		}
+		goes[t.Session] = true
+	}
+	for again := true; again; {
+		again = false
+		for id, s := range all {
+			if goes[s.Parent] && !goes[id] {
+				goes[id], again = true, true
+				targets = append(targets, ledger.Target{Session: id})
+			}
+		}
+	}
+	for _, t := range targets {
+		var forks []string
+		for id, s := range all {
+			if s.ForkedFrom == t.Session && !goes[id] {
+				forks = append(forks, id)
+			}
+		}
+		if len(forks) > 0 {
+			slices.Sort(forks)
+			return nil, nil, &ForkedError{t.Session, forks}
+		}
+	}
+	return targets, all, nil
+}
+
+// without is what settings keep out of a capture.
+func without(c config.Config) capture.Without {
+	var out capture.Without
+	for _, p := range c.Pauses {
+		out.Spans = append(out.Spans, capture.Span(p))
+	}
+	for _, name := range c.Forgot {
+		source, id, _ := strings.Cut(name, "/")
+		out.Sessions = append(out.Sessions, session.Named{Source: source, NativeID: id})
+	}
+	return out
+}
