@@ -39,7 +39,7 @@ func TestCompletionLine(t *testing.T) {
 		"q --agent cod": "codex\t\n",
 		"-n 5 --commit": "--commit\tsessions behind a code commit: any REV, also from before an amend or rebase, or squashed on a server\n",
 		"--commit to":   "topic/login\t\n",
-		"log --js":      "--json\tJSON, one object a line\n",
+		"log --js":      "--json\tJSON, also on a terminal\n",
 		"help conf":     "config\tsettings\n",
 		"nothing so":    "",
 	} {
