@@ -20,7 +20,7 @@ func (d *DB) Same(ctx context.Context, native string) ([]string, error) {
 
 // OnBranch reads the sessions of a branch that no other one spawned, the latest first; those in without are left out.
 func (d *DB) OnBranch(ctx context.Context, branch string, without []string, limit int) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT session FROM facets WHERE kind = ? AND branch = ? AND parent IS NULL AND `+living+`
+	rows, err := d.Query(ctx, `SELECT session FROM facets f WHERE kind = ? AND coalesce(branch, (SELECT c.branch FROM checkpoints c WHERE c.id = f.checkpoint)) = ? AND parent IS NULL AND `+living+`
 		AND session NOT IN (SELECT value FROM json_each(?)) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?`,
 		KindSession, branch, without, limit)
 	if err != nil {
