@@ -232,8 +232,8 @@ func (s *stage) pointedOut() error {
 	if err != nil || s.name != "claude-code" {
 		return err
 	}
-	edit := turn{prompt: "Please shorten it.", steps: []step{{read: filepath.Join(s.repo, "sub/whisper.py")}, {edit: filepath.Join(s.repo, "sub/whisper.py"), old: "Say whisper to somebody.", text: "Whisper."}}, word: "Shorter."}
-	if err := ask(s.run, edit, "wrote sub/whisper.py:2,2"); err != nil {
+	edit := turn{prompt: "Please shorten it.", steps: []step{{read: filepath.Join(s.repo, "hello.py")}, {edit: filepath.Join(s.repo, "hello.py"), old: "Say hello to somebody.", text: "Hello."}}, word: "Shorter."}
+	if err := ask(s.run, edit, "wrote hello.py:2,2"); err != nil {
 		return err
 	}
 	if out, err := s.agent(s.repo, s.resume("/compact")...); err != nil {
