@@ -110,7 +110,7 @@ func Text(lines []result.BriefLine, budget int) (text string, fit int) {
 	out := head
 	for _, l := range lines {
 		more := out + "\n" + line(l)
-		if tokens.Count(more+"\n"+tail) > budget {
+		if tokens.Count(more+"\n"+tail+"\n") > budget {
 			break
 		}
 		out, fit = more, fit+1

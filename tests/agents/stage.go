@@ -210,6 +210,9 @@ func (s *stage) briefed() (string, error) {
 	if err := s.caught(); err != nil {
 		return "", err
 	}
+	if n, err := s.number("SELECT count(*) AS n FROM turns WHERE content = 'Please say what is new here.'"); err != nil || n != 1 {
+		return "", errors.Join(err, fmt.Errorf("the prompt stands in %d turns, want 1", n))
+	}
 	n, err := s.number("SELECT (SELECT count(*) FROM turns WHERE content LIKE '%git-rekal%' OR content LIKE '%last on main%') + (SELECT count(*) FROM sessions WHERE title LIKE '%git-rekal%') AS n")
 	if err != nil || n != 0 {
 		return "", errors.Join(err, fmt.Errorf("what it was told stands in %d turns or titles, want none", n))

@@ -5,8 +5,8 @@ package brief_test
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/md5"
+	"crypto/rand"
 	"slices"
 	"testing"
 	"time"
