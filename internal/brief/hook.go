@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -16,7 +17,8 @@ type Event struct {
 	Transcript string // its file; "" where the agent names none
 	Dir        string // working folder
 	Compacted  bool   // what the session was told before is gone from its context
-	Prompt     string
+	Prompt     string // as the person typed it
+	Added      string // what hooks have added to it already
 	File, Old  string // before an edit: the file, and what it replaces there
 }
 
@@ -43,8 +45,8 @@ func Read(raw []byte) (e Event, ok bool) {
 	in := gjson.ParseBytes(raw)
 	e = Event{
 		Name: in.Get("hook_event_name").Str, Session: in.Get("session_id").Str, Transcript: in.Get("transcript_path").Str, Dir: in.Get("cwd").Str,
-		Prompt: in.Get("prompt").Str,
 	}
+	e.Prompt, e.Added = parted(in.Get("prompt").Str)
 	switch e.Name {
 	case "SessionStart":
 		e.Moment, e.Compacted = AtStart, slices.Contains([]string{"compact", "clear"}, in.Get("source").Str)
@@ -61,6 +63,19 @@ func Read(raw []byte) (e Event, ok bool) {
 	return e, e.Moment != Never
 }
 
+// parted parts what a person typed from what hooks added to it: Gemini CLI gives a prompt with what was told at the start.
+func parted(prompt string) (typed, added string) {
+	const begin, end = "<hook_context>", "</hook_context>"
+	for {
+		before, rest, ok := strings.Cut(prompt, begin)
+		inside, after, closed := strings.Cut(rest, end)
+		if !ok || !closed {
+			return strings.TrimSpace(prompt), added
+		}
+		prompt, added = before+after, added+inside
+	}
+}
+
 // Answer is a text as a hook's answer: context for the agent, and no decision about anything.
 func (e Event) Answer(text string) ([]byte, error) {
 	type specific struct {
@@ -74,10 +89,15 @@ func (e Event) Answer(text string) ([]byte, error) {
 const boundary = `"compact_boundary"`
 
 // Told returns Source.Seen for the end of a transcript: what stands there since the last compaction, an answer of recall or what a brief told, the
-// session has seen.
-func Told(transcript []byte) func(name string) bool {
+// session has seen. So it has what was added to this very prompt.
+func (e Event) Told(transcript []byte) func(name string) bool {
+	if e.Compacted {
+		transcript = nil
+	}
 	if i := bytes.LastIndex(transcript, []byte(boundary)); i >= 0 {
 		transcript = transcript[i:]
 	}
-	return func(name string) bool { return bytes.Contains(transcript, []byte(name)) }
+	return func(name string) bool {
+		return bytes.Contains(transcript, []byte(name)) || strings.Contains(e.Added, name)
+	}
 }

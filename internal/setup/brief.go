@@ -146,17 +146,28 @@ func (h hookList) cutEvent(text []byte, e event) (rest []byte, ok bool) {
 	}
 	for _, piece := range []string{"\n  " + e.section(), "\n    " + e.member(), "\n      " + e.entry()} {
 		for _, piece := range []string{likeEnds(text, piece+","), likeEnds(text, piece)} {
-			at := bytes.Index(text, []byte(piece))
-			if at < 0 {
-				continue
-			}
-			before := slices.Concat(text[:at], text[at+len(piece):]) // byte for byte, where nobody wrote in what we wrote
-			if again, err := h.addEvent(before, e); err == nil && bytes.Equal(again, text) {
+			if before, ok := h.cutPiece(text, []byte(piece), e); ok {
 				return before, true
 			}
 		}
 	}
 	return h.cutParsed(text, e)
+}
+
+// cutPiece takes out the place of a piece that add put there, byte for byte; two events may have the same entry.
+func (h hookList) cutPiece(text, piece []byte, e event) (before []byte, ok bool) {
+	for from := 0; ; {
+		i := bytes.Index(text[from:], piece)
+		if i < 0 {
+			return nil, false
+		}
+		at := from + i
+		before = slices.Concat(text[:at], text[at+len(piece):])
+		if again, err := h.addEvent(before, e); err == nil && bytes.Equal(again, text) {
+			return before, true
+		}
+		from = at + 1
+	}
 }
 
 // cutParsed takes our hook out of a text that somebody has formatted since, as agents do that write their settings anew.
@@ -220,10 +231,13 @@ func (p pointer) cut(text []byte) (rest []byte, ours bool) {
 	if bytes.Equal(text, p.block(nil)) {
 		return nil, true
 	}
-	block := p.block(text)
-	if i := bytes.Index(text, block); i >= 0 {
-		rest = slices.Concat(text[:i], text[i+len(block):])
-		return append([]byte{}, rest...), true
+	lines := "\n" + pointerBegin + pointerText + pointerEnd
+	for _, block := range []string{lines, strings.ReplaceAll(lines, "\n", "\r\n")} {
+		i := bytes.Index(text, []byte(block))
+		if i < 0 {
+			continue
+		}
+		return append(append([]byte{}, text[:i]...), text[i+len(block):]...), true // not nil: the file was there
 	}
 	return text, false
 }

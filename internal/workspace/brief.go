@@ -46,11 +46,12 @@ func (w *Workspace) Answer(ctx context.Context, agent string, e brief.Event) ([]
 	if err != nil {
 		return nil, err
 	}
-	s, tail := w.briefSource(ctx, index), []byte(nil)
-	s.Native = e.Session
-	if tail, err = end(e.Transcript); err == nil && !e.Compacted {
-		s.Seen = brief.Told(tail)
+	tail, err := end(e.Transcript)
+	if err != nil { // not written yet, or none
+		tail = nil
 	}
+	s := w.briefSource(ctx, index)
+	s.Native, s.Seen = e.Session, e.Told(tail)
 	budget := brief.PromptBudget
 	var lines []result.BriefLine
 	switch e.Moment {

@@ -133,6 +133,8 @@ func TestAnswer(t *testing.T) {
 		{"a prompt that names it", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry in src/jwt.go have a leeway?"}, nil, "about what you ask: " + title},
 		{"of which it was told", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry in src/jwt.go have a leeway?", "transcript_path": seen}, nil, ""},
 		{"of which it was told before a compaction", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry in src/jwt.go have a leeway?", "transcript_path": p.At("compacted.jsonl")}, nil, "about what"},
+		{"of which it was told with the same prompt", map[string]string{"hook_event_name": "BeforeAgent", "prompt": "<hook_context>" + start + "</hook_context>\n\nWhy does ParseExpiry in src/jwt.go have a leeway?"}, nil, ""},
+		{"a prompt that names nothing, behind what names it", map[string]string{"hook_event_name": "BeforeAgent", "prompt": "<hook_context>ParseExpiry in src/jwt.go leeway</hook_context>\n\nThanks"}, nil, ""},
 		{"a prompt that names nothing", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Thanks, go on with the next point"}, nil, ""},
 		{"a command of the agent", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "/review ParseExpiry in src/jwt.go leeway"}, nil, ""},
 		{"the same files", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Go on", "transcript_path": changing}, nil, "also changed src/jwt.go: " + title},
