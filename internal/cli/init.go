@@ -104,15 +104,23 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if trees, err := w.Repo.Worktrees(); err == nil && len(trees) == 0 {
 		report.Hints = append(report.Hints, `there is no worktree here, so nothing to capture: "git rekal init" belongs into the clones that are worked in`)
 	}
-	for _, k := range w.Keeping() {
-		if slices.Contains(layout.Agents, k.Agent) && k.Days > 0 {
-			report.Hints = append(report.Hints, fmt.Sprintf("%s deletes a transcript %d days after it was last written (%s); what is captured stays", k.Agent, k.Days, k.Setting))
-		}
+	if len(report.Done) > 0 {
+		report.Hints = append(report.Hints, vanishing(w, layout.Agents)...)
 	}
 	for _, hint := range report.Hints {
 		app.hint(hint)
 	}
 	return nil
+}
+
+// vanishing tells of the agents used here that delete their transcripts.
+func vanishing(w *workspace.Workspace, agents []string) (hints []string) {
+	for _, k := range w.Keeping() {
+		if slices.Contains(agents, k.Agent) && k.Days > 0 {
+			hints = append(hints, fmt.Sprintf("%s deletes a transcript %d days after it was last written (%s); what is captured stays", k.Agent, k.Days, k.Setting))
+		}
+	}
+	return hints
 }
 
 // ledgers takes in what a clone brought along, and makes the author's own ledger where that

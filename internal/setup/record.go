@@ -45,7 +45,7 @@ func readRecord(l Layout) (*record, error) {
 	}
 	for line := range strings.Lines(string(text)) {
 		path := filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n")))
-		if slices.Contains(could, path) || toolPath.MatchString(filepath.ToSlash(path)) || configAt(path).form != nil || additionsAt(path) != nil {
+		if slices.Contains(could, path) || toolPath.MatchString(filepath.ToSlash(path)) || configAt(path).form != nil || len(additionsAt(path)) > 0 {
 			r.paths = append(r.paths, path)
 		}
 	}
@@ -136,7 +136,7 @@ func (r *record) remove(rep *Report) error {
 		switch {
 		case filepath.Base(p) == skillFile:
 			errs = append(errs, removeSkill(r.layout, p, rep))
-		case configAt(p).form != nil || additionsAt(p) != nil:
+		case configAt(p).form != nil || len(additionsAt(p)) > 0:
 			errs = append(errs, removeAdded(r.layout, p, rep))
 		default:
 			errs = append(errs, removeEmpty(p))
