@@ -45,8 +45,8 @@ stdin, prints its answer or nothing within 200 ms, and always exits with 0.`,
 
 func (c *briefCommand) addFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&c.budget, "budget", brief.StartBudget, "at most so many `TOKENS`, as an estimate")
-	fs.BoolVar(&c.json, "json", false, "JSON on one line (the default)")
-	fs.BoolVar(&c.text, "text", false, "text, as agents read it")
+	fs.BoolVar(&c.json, "json", false, "JSON, also on a terminal")
+	fs.BoolVar(&c.text, "text", false, "text, as agents are told it, also into a pipe or a file")
 	fs.StringVar(&c.hook, "hook", "", "answer a hook of the agent `NAME`: "+strings.Join(brief.Agents(), ", "))
 }
 
@@ -76,7 +76,7 @@ func (c *briefCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return w.Gone(err)
 	}
-	if c.text {
+	if (shape{json: c.json, text: c.text}).reads(app) {
 		_, err = io.WriteString(app.Stdout, text)
 		return err
 	}

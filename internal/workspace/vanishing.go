@@ -107,7 +107,7 @@ func (d *doctor) going(k Keeping, files []transcript.File, new map[session.Named
 		}
 	}
 	if n == 0 {
-		d.say("transcripts", Well, "", "%s deletes one %d days after it was last written (%s); nothing that is not captured is about to go", k.Agent, k.Days, k.Setting)
+		d.say("transcripts", Well, "", "%s deletes one %d days after it was last written (%s); nothing uncaptured is about to go", k.Agent, k.Days, k.Setting)
 		return
 	}
 	d.say("transcripts", Note, "git rekal checkpoint", "%s deletes one %d days after it was last written (%s): %s not captured, the first goes on %s",
