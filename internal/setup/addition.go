@@ -99,8 +99,11 @@ func (a addition) install(l Layout, made *record, r *Report) error {
 		return fmt.Errorf("setup: write %s: %w", a.path, err)
 	}
 	r.done("%s in %s", a.what, a.path)
-	if strings.HasPrefix(a.path, ".codex/") {
+	switch {
+	case strings.HasPrefix(a.path, ".codex/"):
 		r.hint("Codex runs hooks of a project only when you trust them: /hooks shows them")
+	case strings.HasPrefix(a.path, ".claude/") && text == nil:
+		r.hint("%s is for you alone: don't commit it", a.path)
 	}
 	return nil
 }
