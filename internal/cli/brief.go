@@ -85,7 +85,7 @@ func (c *briefCommand) run(ctx context.Context, app *App) error {
 
 // briefTime is how long a hook may take behind the start of the process. An agent waits 200 ms at most; what is not there by then
 // is left behind, and the process ends.
-const briefTime = 150 * time.Millisecond
+const briefTime = 120 * time.Millisecond
 
 // briefInput is how much of what an agent says is read: a prompt may hold a whole log.
 const briefInput = 4 << 20

@@ -20,7 +20,7 @@ type Brief struct {
 // (docs/brief.md). What else is known takes no context from a hook, or could not be tried.
 func (l Layout) briefs(b Brief) []addition {
 	with := func(agent, matcher, prompt, edit string, timeout int) (out []event) {
-		command := "git rekal brief --hook " + agent + " || exit 0" // 2, which a git-rekal says that is too old, would deny something
+		command := "git-rekal brief --hook " + agent + " || exit 0" // 2, which a git-rekal says that is too old, would deny something
 		for _, e := range []struct {
 			is            bool
 			name, matcher string

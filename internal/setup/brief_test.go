@@ -39,7 +39,7 @@ func TestBriefAndPointer(t *testing.T) {
 				l := r.layout()
 				l.Agents, l.Brief, l.Pointer = []string{"codex", "gemini-cli"}, setup.Brief{Start: true, Prompts: true, Edits: true}, true
 				first := installed(t, l, r.at(tt.path))
-				if !strings.Contains(first, "git rekal") || tt.before != absent && len(first) <= len(tt.before) {
+				if !strings.Contains(first, "rekal") || tt.before != absent && len(first) <= len(tt.before) {
 					t.Fatalf("init made %q", first)
 				}
 				if again := installed(t, l, r.at(tt.path)); again != first {
@@ -75,7 +75,7 @@ func textOf(path string) string {
 
 // TestBriefEdited: what was written anew since loses our hook and nothing else, and an edited one stays.
 func TestBriefEdited(t *testing.T) {
-	const ours = `{"matcher":"startup|resume|clear|compact","hooks":[{"type":"command","command":"git rekal brief --hook claude-code || exit 0","timeout":5}]}`
+	const ours = `{"matcher":"startup|resume|clear|compact","hooks":[{"type":"command","command":"git-rekal brief --hook claude-code || exit 0","timeout":5}]}`
 	for _, tt := range []struct{ name, edited, cleaned string }{
 		{"alone", `{"a":1,"hooks":{"SessionStart":[` + ours + `]}}`, `{"a":1}`},
 		{"beside another event", `{"hooks":{"SessionStart":[` + ours + `],"Stop":[]}}`, `{"hooks":{"Stop":[]}}`},

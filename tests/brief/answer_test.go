@@ -204,7 +204,7 @@ func (p project) hook(stdin string) (out string, took time.Duration) {
 	return both.String(), time.Since(began)
 }
 
-// patience is a backstop: a hook ends itself after 150 ms, and a busy machine may take long to start and to end one.
+// patience is a backstop: a hook ends itself after 120 ms, and a busy machine may take long to start and to end one.
 const patience = 5 * time.Second
 
 // TestHookNeverWaits: whatever is under way, a hook ends by itself, fails nothing, and says its answer or nothing.
