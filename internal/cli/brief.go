@@ -27,7 +27,7 @@ type briefCommand struct {
 
 func briefEntry() entry {
 	return entry{
-		name: "brief", usage: "brief [--budget N] [--json|--text]", short: "say what an agent that begins here should know",
+		name: "brief", usage: "brief [--budget N] [--json|--text]", short: "brief an agent that begins",
 		long: `
 Prints the last session on this branch, the sessions that changed what is changed and not committed, memories that
 name these files, the command that failed last, and what is new of others since your last session here. Each has one
