@@ -23,7 +23,8 @@ type Preview struct {
 // Part is what is new of a session.
 type Part struct {
 	ID, Source, Title string // as they would be stored, or are
-	Goes              bool   // the ledger holds its beginning
+	NativeID          string
+	Goes              bool // the ledger holds its beginning
 	Turns, ToolCalls  int
 }
 
@@ -86,7 +87,7 @@ func (g *gathered) preview(ctx context.Context, drafts []session.Entry) (Preview
 			out.Files += len(e.Checkpoint.Files)
 		}
 		for _, s := range e.Sessions {
-			p := Part{ID: s.ID, Source: s.Source, Title: s.Title, Turns: len(s.Turns), ToolCalls: len(s.ToolCalls)}
+			p := Part{ID: s.ID, Source: s.Source, NativeID: s.NativeID, Title: s.Title, Turns: len(s.Turns), ToolCalls: len(s.ToolCalls)}
 			if k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]; k != nil {
 				p.Goes, p.Title = true, cmp.Or(s.Title, k.Title)
 			}

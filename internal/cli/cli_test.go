@@ -185,8 +185,9 @@ func TestInitTwiceAndClean(t *testing.T) {
 	before := d.snapshot()
 	d.say("one", "human why does the token expire early?", "assistant The clock is local.")
 	d.write("repo/README", "hello\n")
-	if out := d.must("init"); !strings.Contains(out, "imported 1 session, 2 turns, 0 tool calls") {
-		t.Errorf("init printed %q", out)
+	const keeps = "claude-code deletes a transcript 30 days after it was last written (cleanupPeriodDays)"
+	if d.run("init") != 0 || !strings.Contains(d.stdout, "imported 1 session, 2 turns, 0 tool calls") || !strings.Contains(d.stderr, keeps) {
+		t.Errorf("init printed %q and %q", d.stdout, d.stderr)
 	}
 	once := d.snapshot()
 	if out := d.must("init"); out != "" {
@@ -201,7 +202,9 @@ func TestInitTwiceAndClean(t *testing.T) {
 		t.Errorf("clean: exit status %d, printed %q", status, d.stdout)
 	}
 	d.fails(1, `run "git rekal init"`, "token")
-	d.must("init")
+	if d.run("init") != 0 {
+		t.Errorf("init after clean: %q", d.stderr)
+	}
 	if out := d.must("token"); !strings.Contains(out, `"total":1`) {
 		t.Errorf("init after clean: %q", out)
 	}

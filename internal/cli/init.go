@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -18,12 +19,14 @@ import (
 type initCommand struct {
 	remote string
 	mcp    bool
+	brief  briefFlag
+	point  bool
 	from   []string
 }
 
 func initEntry() entry {
 	return entry{
-		name: "init", usage: "init [--mcp] [--remote NAME] [--from PATH]…", short: "set up, import sessions",
+		name: "init", usage: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…", short: "set up, import sessions",
 		long: `
 Makes the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agents' skill. It lets git ignore the caches and the
 skill through info/exclude. It imports the sessions that coding agents already recorded for this repository, and takes in the ledgers
@@ -35,13 +38,21 @@ All worktrees share hooks and caches. The skill is in those worktrees in which i
 
 --mcp also registers the MCP server (see "git rekal help mcp") in .mcp.json, which Claude Code, Copilot CLI and VS Code read. It does
 the same in .codex/config.toml, .gemini/settings.json, opencode.json, .vscode/mcp.json and .cursor/mcp.json, where that agent has
-sessions of this repository, or its file or folder is there. Everything else in these files stays as it is.`,
+sessions of this repository, or its file or folder is there. Everything else in these files stays as it is.
+
+--brief has agents told what they did not ask for (see "git rekal help brief"): at the start of a session and after a compaction. With
+=prompts that is also at a prompt, with =edits also before an edit. It adds a hook to .claude/settings.local.json, and to
+.codex/hooks.json and .gemini/settings.json where these agents are used here. --pointer adds three lines to AGENTS.md, CLAUDE.md and
+GEMINI.md, as far as they are there.`,
 		make: func() command { return &initCommand{} },
 	}
 }
 
 func (c *initCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server with the agents that are used here")
+	fs.Var(&c.brief, "brief", "also have agents told what they did not ask for, at a start and at `MOMENTS`: prompts, edits")
+	fs.Lookup("brief").NoOptDefVal = "start"
+	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md and GEMINI.md")
 	fs.StringArrayVar(&c.from, "from", nil, "import sessions that took place in `PATH`, where the repository was before")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` beside each push (sets rekal.remote)")
 }
@@ -74,6 +85,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	layout.MCP, layout.Agents = c.mcp, w.AgentsHere(ctx)
+	layout.Brief, layout.Pointer = setup.Brief(c.brief), c.point
 	made, err := c.ledgers(ctx, app, w, author) // where there can be none, nothing else is made
 	if err != nil {
 		return err
@@ -92,10 +104,23 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if trees, err := w.Repo.Worktrees(); err == nil && len(trees) == 0 {
 		report.Hints = append(report.Hints, `there is no worktree here, so nothing to capture: "git rekal init" belongs into the clones that are worked in`)
 	}
+	if len(report.Done) > 0 {
+		report.Hints = append(report.Hints, vanishing(w, layout.Agents)...)
+	}
 	for _, hint := range report.Hints {
 		app.hint(hint)
 	}
 	return nil
+}
+
+// vanishing tells of the agents used here that delete their transcripts.
+func vanishing(w *workspace.Workspace, agents []string) (hints []string) {
+	for _, k := range w.Keeping() {
+		if slices.Contains(agents, k.Agent) && k.Days > 0 {
+			hints = append(hints, fmt.Sprintf("%s deletes a transcript %d days after it was last written (%s); what is captured stays", k.Agent, k.Days, k.Setting))
+		}
+	}
+	return hints
 }
 
 // ledgers takes in what a clone brought along, and makes the author's own ledger where that

@@ -172,3 +172,12 @@ func (m *Materializer) peek(ctx context.Context) (*Reader, error) {
 func rebuildable(err error) bool {
 	return errors.Is(err, errRestart) || errors.Is(err, db.ErrCorrupt) || errors.Is(err, db.ErrSchema) || errors.Is(err, fs.ErrNotExist)
 }
+
+// Peek opens the index as it is, and neither locks, makes nor changes anything: for those who can't wait. It is fs.ErrNotExist where there is none.
+func (m *Materializer) Peek(ctx context.Context) (*Reader, error) { return m.peek(ctx) }
+
+// Current reports whether an index that was opened has all that the ledgers say.
+func (m *Materializer) Current(r *Reader) bool {
+	heads, err := m.heads()
+	return err == nil && r.cursor.current(heads)
+}

@@ -349,6 +349,29 @@ type Finding struct {
 	Scrub  string `json:"scrub,omitempty"`  // what "git rekal scrub" takes, in one's own ledger
 }
 
+// Brief is the answer of `git rekal brief`.
+type Brief struct {
+	Schema int         `json:"schema"`
+	Branch string      `json:"branch,omitempty"` // that is checked out
+	Lines  []BriefLine `json:"lines"`            // what fits into the budget, the strongest first
+	Tokens int         `json:"tokens"`           // of the text, as an estimate
+}
+
+// BriefLine is one session, memory or record that is worth a line.
+type BriefLine struct {
+	About      string   `json:"about"`        // branch, changed, memory, failed, new, prompt, same or lines
+	Of         string   `json:"of,omitempty"` // the branch, file, lines or time that About speaks of
+	ID         string   `json:"id"`
+	Kind       string   `json:"kind"`             // session, memory or record
+	Author     string   `json:"author,omitempty"` // a record is this clone's own
+	At         string   `json:"at"`               // when it took place
+	Source     string   `json:"source,omitempty"`
+	Title      string   `json:"title,omitempty"` // of a memory its text, of a record its command; at most 120 characters
+	Files      []string `json:"files,omitempty"` // the first that it changed
+	FilesTotal int      `json:"files_total,omitempty"`
+	Freshness  string   `json:"freshness,omitempty"` // where it was looked at
+}
+
 // Doctor is the answer of `git rekal doctor --json`.
 type Doctor struct {
 	Schema  int       `json:"schema"`

@@ -45,7 +45,7 @@ func readRecord(l Layout) (*record, error) {
 	}
 	for line := range strings.Lines(string(text)) {
 		path := filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n")))
-		if slices.Contains(could, path) || toolPath.MatchString(filepath.ToSlash(path)) || configAt(path).form != nil {
+		if slices.Contains(could, path) || toolPath.MatchString(filepath.ToSlash(path)) || configAt(path).form != nil || len(additionsAt(path)) > 0 {
 			r.paths = append(r.paths, path)
 		}
 	}
@@ -136,13 +136,26 @@ func (r *record) remove(rep *Report) error {
 		switch {
 		case filepath.Base(p) == skillFile:
 			errs = append(errs, removeSkill(r.layout, p, rep))
-		case configAt(p).form != nil:
-			errs = append(errs, removeServer(r.layout, p, rep))
+		case configAt(p).form != nil || len(additionsAt(p)) > 0:
+			errs = append(errs, removeAdded(r.layout, p, rep))
 		default:
 			errs = append(errs, removeEmpty(p))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// removeAdded takes all that is ours out of a file that others write, too.
+func removeAdded(l Layout, path string, rep *Report) error {
+	for _, a := range additionsAt(path) {
+		if err := a.remove(l, path, rep); err != nil {
+			return err
+		}
+	}
+	if configAt(path).form == nil {
+		return nil
+	}
+	return removeServer(l, path, rep)
 }
 
 // removeEmpty removes an empty folder or file; anything else stays. A link stays too: we

@@ -45,6 +45,9 @@ type Layout struct {
 	Binary string
 	// MCP asks Install to register the MCP server, too.
 	MCP bool
+	// Brief asks it for hooks of agents that have them told what they did not ask for, Pointer for lines in the files that they read.
+	Brief   Brief
+	Pointer bool
 	// Agents are the names of those that have sessions of this repository.
 	Agents []string
 	// Tracked tells whether git tracks a file, in whichever worktree: Remove leaves a skill that it does. nil:
@@ -82,7 +85,7 @@ func Install(l Layout) (Report, error) {
 	if errs[0] == nil {
 		errs[0] = installDir(l, made, &r)
 	}
-	errs = append(errs, installExclude(l, &r), installHooks(l, &r), installSkills(l, made, &r), installServers(l, made, &r))
+	errs = append(errs, installExclude(l, &r), installHooks(l, &r), installSkills(l, made, &r), installServers(l, made, &r), installAdditions(l, made, &r))
 	return r, errors.Join(errs...)
 }
 

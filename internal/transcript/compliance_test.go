@@ -147,7 +147,7 @@ func geminiSample() sample {
 			start,
 			`{"$set":{"messages":[` + message("m1", "user", 6, `[{"text":"fix it"}]`, "") + "," + message("m2", "gemini", 6, `[{"text":"**Thinking** On it."}]`, "") + "," + message("m9", "user", 6, `[{"text":"what happened so far"}]`, "") + `]}}`,
 			`{"$rewindTo":"m5"}`,
-			message("m6", "user", 7, `"thanks"`, ""),
+			message("m6", "user", 7, `[{"text":"<hook_context>&lt;git-rekal&gt; From earlier sessions\n</hook_context>\n\nthanks"}]`, ""),
 			message("m7", "user", 7, `"/quit"`, ""),
 		},
 	}

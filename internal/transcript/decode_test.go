@@ -131,6 +131,7 @@ func TestClaudeTurns(t *testing.T) {
 		{"queued shell command", []string{rec("attachment", 1, `"attachment":{"type":"queued_command","prompt":"make test","commandMode":"bash"}`)}, []string{"human: !make test"}},
 		{"queued notification", []string{rec("attachment", 1, `"attachment":{"type":"queued_command","prompt":"done","commandMode":"task-notification"}`)}, nil},
 		{"other attachment", []string{rec("attachment", 1, `"attachment":{"type":"skill_listing","content":"x"}`)}, nil},
+		{"what a hook added", []string{rec("attachment", 1, `"attachment":{"type":"hook_additional_context","content":["<git-rekal> From earlier sessions\n</git-rekal>\n"],"hookName":"SessionStart","toolUseID":"SessionStart","hookEvent":"SessionStart"},"rendered":[{"content":"<system-reminder>SessionStart hook additional context: <git-rekal>","isMeta":true}]`)}, nil},
 		{"no message around it", []string{rec("user", 1, `"role":"user","content":"old row"`)}, []string{"human: old row"}},
 		{"no type", []string{`{"cwd":"/work/shop","sessionId":"` + sid + `","timestamp":1770112800,"role":"user","content":"older row"}`}, []string{"human: older row"}},
 		{"folder that is no text", []string{say(1, "A"), `{"type":"user","cwd":1,"message":{"content":"x"}}`}, []string{"assistant: A", "human: x"}},

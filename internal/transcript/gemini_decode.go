@@ -125,7 +125,7 @@ func geminiPrompt(m gjson.Result) string {
 		kept = append(kept, s)
 		return true
 	})
-	s := strings.TrimSpace(strings.Join(kept, ""))
+	s := strings.TrimSpace(without(strings.Join(kept, ""), "hook_context")) // what hooks say stands in the prompt's own text
 	for _, begin := range [...]string{"/", "?", "<session_context>", "<hook_context>", "<loaded_context>", "<state_snapshot>", "System: "} {
 		if strings.HasPrefix(s, begin) {
 			return ""

@@ -57,7 +57,7 @@ func (d *doctor) say(name string, s Status, fix, format string, a ...any) {
 // can't be made is wrong itself; only an end of ctx is an error. What the ledgers hold is Scan's.
 func (w *Workspace) Doctor(ctx context.Context) ([]Check, error) {
 	d := &doctor{Workspace: w}
-	for _, check := range []func(context.Context){d.git, d.settings, d.setup, d.sharing, d.locks, d.caches, d.records, d.transcripts, d.embedding} {
+	for _, check := range []func(context.Context){d.git, d.settings, d.setup, d.sharing, d.locks, d.caches, d.records, d.transcripts, d.vanishing, d.embedding} {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("workspace: %w", err)
 		}

@@ -16,6 +16,7 @@ type program struct {
 	run    func(prompt string) []string
 	resume func(prompt string) []string // the last session of this folder
 	hooks  bool                         // the git that it runs runs hooks
+	told   bool                         // a hook tells it of what was before
 }
 
 // home is where an agent runs.
@@ -24,7 +25,7 @@ type home struct{ dir, repo, linked string }
 func programs() []program {
 	return []program{
 		{
-			name: "claude-code", bin: "claude", folder: ".claude", speak: claudeTools, hooks: true,
+			name: "claude-code", bin: "claude", folder: ".claude", speak: claudeTools, hooks: true, told: true,
 			env: func(url string) []string {
 				return []string{
 					"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=none", "IS_SANDBOX=1",
@@ -38,7 +39,7 @@ func programs() []program {
 			resume: func(p string) []string { return []string{"--dangerously-skip-permissions", "--continue", "-p", p} },
 		},
 		{
-			name: "codex", bin: "codex", folder: ".codex", speak: codexTools, hooks: true,
+			name: "codex", bin: "codex", folder: ".codex", speak: codexTools, hooks: true, told: true,
 			env: func(string) []string { return []string{"LOCAL_KEY=none"} },
 			files: func(h home, url string) map[string]string {
 				text := fmt.Sprintf("model = \"gpt-5.5\"\nmodel_provider = \"local\"\ncheck_for_update_on_startup = false\n\n"+
@@ -48,13 +49,15 @@ func programs() []program {
 				}
 				return map[string]string{".codex/config.toml": text}
 			},
-			run: func(p string) []string { return []string{"exec", "--dangerously-bypass-approvals-and-sandbox", p} },
+			run: func(p string) []string {
+				return []string{"exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", p}
+			},
 			resume: func(p string) []string {
 				return []string{"exec", "--dangerously-bypass-approvals-and-sandbox", "resume", "--last", p}
 			},
 		},
 		{
-			name: "gemini-cli", bin: "gemini", folder: ".gemini", speak: geminiTools,
+			name: "gemini-cli", bin: "gemini", folder: ".gemini", speak: geminiTools, told: true,
 			env: func(url string) []string {
 				return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_CLI_TRUST_WORKSPACE=true", "NO_COLOR=1"}
 			},

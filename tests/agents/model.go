@@ -21,6 +21,7 @@ type model struct {
 	turns   []turn
 	speak   dialect
 	results []string // what tools gave, as text
+	bodies  []string // what it was sent since the last script
 	said    int      // how often it answered
 	log     io.Writer
 }
@@ -29,7 +30,7 @@ type model struct {
 func (m *model) script(speak dialect, turns []turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.speak, m.turns, m.results = speak, turns, nil
+	m.speak, m.turns, m.results, m.bodies = speak, turns, nil, nil
 }
 
 // gave is what tools gave so far.
@@ -37,6 +38,13 @@ func (m *model) gave() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return strings.Join(m.results, "\n")
+}
+
+// heard reports whether it was sent a text since the last script, which no JSON writes otherwise.
+func (m *model) heard(text string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.bodies, func(b string) bool { return strings.Contains(b, text) })
 }
 
 // item is a message of a conversation: a text of the user's, or the result of the call with that ID.
@@ -113,6 +121,9 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fmt.Fprintf(m.log, "%s %s\n%s\n\n", r.Method, r.URL, body)
+	m.mu.Lock()
+	m.bodies = append(m.bodies, string(body))
+	m.mu.Unlock()
 	req := gjson.ParseBytes(body)
 	switch path := r.URL.Path; {
 	case strings.HasSuffix(path, "/count_tokens"), strings.HasSuffix(path, ":countTokens"):

@@ -19,6 +19,8 @@ type step struct {
 	write, text string // a file, absolute, and what it is to hold
 	run         string // a command
 	recall      string // words to look for
+	read, edit  string // a file, absolute; edit puts text in the place of old
+	old         string
 }
 
 // writes is a turn that writes a file of a few lines and commits it.
@@ -72,6 +74,10 @@ func claudeTools(s step, tools []string) call {
 		return call{name: "Write", args: map[string]any{"file_path": s.write, "content": s.text}}
 	case s.run != "":
 		return call{name: "Bash", args: map[string]any{"command": s.run, "description": "Commit"}}
+	case s.read != "":
+		return call{name: "Read", args: map[string]any{"file_path": s.read}}
+	case s.edit != "":
+		return call{name: "Edit", args: map[string]any{"file_path": s.edit, "old_string": s.old, "new_string": s.text}}
 	}
 	return recalls(s, tools)
 }

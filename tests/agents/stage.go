@@ -36,7 +36,7 @@ func (s *stage) play() row {
 		name string
 		play func() (string, error)
 	}{
-		{"commit", s.commits}, {"resumed", s.resumes}, {"recall", s.finds}, {"worktree", s.inWorktree}, {"subdirectory", s.below}, {"once", s.once},
+		{"commit", s.commits}, {"resumed", s.resumes}, {"recall", s.finds}, {"worktree", s.inWorktree}, {"subdirectory", s.below}, {"once", s.once}, {"brief", s.briefed},
 	}
 	for _, scene := range scenes {
 		r.scenes = append(r.scenes, scene.name)
@@ -186,6 +186,63 @@ func (s *stage) once() (string, error) {
 	}
 	sessions, err := s.number("SELECT count(*) AS n FROM sessions")
 	return fmt.Sprintf("5 prompts of %d sessions", sessions), err
+}
+
+// briefed: a session is told what it did not ask for, and nothing of that is kept.
+func (s *stage) briefed() (string, error) {
+	if _, err := s.git(s.repo, "rekal", "init", "--brief=prompts,edits"); err != nil {
+		return "", err
+	}
+	saw, err := s.asks(s.repo, s.run, turn{prompt: "Please say what is new here.", word: "Nothing is."})
+	if err != nil {
+		return "", err
+	}
+	told := s.model.heard("last on main: Please add a whisper")
+	if told != s.told {
+		return "", fmt.Errorf("it was told of the last session: %v, want %v", told, s.told)
+	}
+	if !told {
+		return saw + ", takes none", nil
+	}
+	if err := s.pointedOut(); err != nil {
+		return "", err
+	}
+	if err := s.caught(); err != nil {
+		return "", err
+	}
+	if n, err := s.number("SELECT count(*) AS n FROM turns WHERE content = 'Please say what is new here.'"); err != nil || n != 1 {
+		return "", errors.Join(err, fmt.Errorf("the prompt stands in %d turns, want 1", n))
+	}
+	n, err := s.number("SELECT (SELECT count(*) FROM turns WHERE content LIKE '%git-rekal%' OR content LIKE '%last on main%') + (SELECT count(*) FROM sessions WHERE title LIKE '%git-rekal%') AS n")
+	if err != nil || n != 0 {
+		return "", errors.Join(err, fmt.Errorf("what it was told stands in %d turns or titles, want none", n))
+	}
+	return saw + ", told of the last session, and nothing of that is kept", nil
+}
+
+// pointedOut: at a prompt it is told of what that names, and of the agent whose hooks say more, before an edit and after a compaction, too.
+func (s *stage) pointedOut() error {
+	ask := func(how func(string) []string, t turn, want string) error {
+		if _, err := s.asks(s.repo, how, t); err != nil {
+			return err
+		}
+		if !s.model.heard(want) {
+			return fmt.Errorf("at %q it was not told %q", t.prompt, want)
+		}
+		return nil
+	}
+	err := ask(s.run, turn{prompt: "Why does hello.py return a greeting, and who wants hello in hello.py?", word: "For fun."}, "about what you ask: Please add a greeting")
+	if err != nil || s.name != "claude-code" {
+		return err
+	}
+	edit := turn{prompt: "Please shorten it.", steps: []step{{read: filepath.Join(s.repo, "hello.py")}, {edit: filepath.Join(s.repo, "hello.py"), old: "Say hello to somebody.", text: "Hello."}}, word: "Shorter."}
+	if err := ask(s.run, edit, "wrote hello.py:2,2"); err != nil {
+		return err
+	}
+	if out, err := s.agent(s.repo, s.resume("/compact")...); err != nil {
+		return fmt.Errorf("/compact: %w: %s", err, out)
+	}
+	return ask(s.resume, turn{prompt: "Go on.", word: "Gone on."}, "last on main: ")
 }
 
 // asks has the agent answer a prompt, and says how long that took.

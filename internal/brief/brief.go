@@ -1,0 +1,229 @@
+// Package brief says what an agent should know that did not ask: at the start of a session, at a prompt, and before an edit.
+//
+// In: an index that is open for reading, the repository, and what the agent's hook told. Out: lines, each of one session, memory or
+// record with its ID, the strongest first; none where there is nothing to say. It asks only what tables have a key for, and one
+// recall at a prompt.
+//
+// It promises: the running session is never named; nothing purged is; of what a session was told before, nothing is told
+// again (Source.Seen); what comes out went through today's redaction, is printable, and names its author and time. It never writes.
+package brief
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/result"
+)
+
+// Why a line is told: result.BriefLine.About.
+const (
+	AboutBranch  = "branch"  // the last session on the branch that is checked out
+	AboutChanged = "changed" // it changed the files that are changed and not committed
+	AboutMemory  = "memory"  // a memory that names one of these files, or what a prompt names
+	AboutFailed  = "failed"  // the last command that failed, and was not run well since
+	AboutNew     = "new"     // somebody else's, since one's own last session here
+	AboutPrompt  = "prompt"  // a prompt names what it is about
+	AboutSame    = "same"    // it changed the files that the running session changes
+	AboutLines   = "lines"   // it wrote the lines that are about to be edited
+)
+
+// How many lines of a kind the brief at a start has at most.
+const (
+	mostChanged = 3
+	mostNotes   = 3
+	mostNew     = 3
+)
+
+// failedFor is how long a failure is worth a line.
+const failedFor = 14 * 24 * time.Hour
+
+// Source is what lines are made of.
+type Source struct {
+	Index   *db.DB
+	Repo    *git.Repo
+	Now     time.Time
+	Own     string                 // the user's address, in lower case; "" when git does not know it
+	Native  string                 // the agent's ID of the running session; "" for none
+	Seen    func(name string) bool // whether the session was told what is called so; nil: nothing
+	Records []records.Record       // of this clone, in their order
+}
+
+// Start is what a session should know that begins. Changed are the files that are changed and not committed.
+func (s Source) Start(ctx context.Context, branch string, changed []string) ([]result.BriefLine, error) {
+	self, err := s.self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []result.BriefLine
+	for _, part := range []func() ([]result.BriefLine, error){
+		func() ([]result.BriefLine, error) { return s.onBranch(ctx, branch, self) },
+		func() ([]result.BriefLine, error) { return s.sharing(ctx, AboutChanged, changed, self, mostChanged) },
+		func() ([]result.BriefLine, error) { return s.notes(ctx, changed, mostNotes) },
+		func() ([]result.BriefLine, error) { return s.failure(branch), nil },
+		func() ([]result.BriefLine, error) { return s.fresh(ctx, self) },
+	} {
+		lines, err := part()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, lines...)
+	}
+	return s.once(out), nil
+}
+
+// self are the IDs of the running session and of what it spawned, in order.
+func (s Source) self(ctx context.Context) ([]string, error) {
+	if s.Native == "" {
+		return nil, nil
+	}
+	return s.Index.Same(ctx, s.Native)
+}
+
+// once leaves out what was told before, here or in the session.
+func (s Source) once(lines []result.BriefLine) []result.BriefLine {
+	told := map[string]bool{}
+	return slices.DeleteFunc(lines, func(l result.BriefLine) bool {
+		again := told[l.ID] || s.Seen != nil && s.Seen(name(l))
+		told[l.ID] = true
+		return again
+	})
+}
+
+func (s Source) onBranch(ctx context.Context, branch string, self []string) ([]result.BriefLine, error) {
+	if branch == "" {
+		return nil, nil
+	}
+	ids, err := s.Index.OnBranch(ctx, branch, self, 1)
+	if err != nil {
+		return nil, err
+	}
+	return s.lines(ctx, ids, func(result.BriefLine) (about, of string) { return AboutBranch, branch })
+}
+
+// fresh is what others did since the user's last session here.
+func (s Source) fresh(ctx context.Context, self []string) ([]result.BriefLine, error) {
+	if s.Own == "" {
+		return nil, nil
+	}
+	last, err := s.Index.LastOf(ctx, s.Own, self)
+	if err != nil || last.IsZero() {
+		return nil, err
+	}
+	ids, err := s.Index.NewFrom(ctx, s.Own, last, mostNew)
+	if err != nil {
+		return nil, err
+	}
+	return s.lines(ctx, ids, func(result.BriefLine) (about, of string) { return AboutNew, result.Time(last) })
+}
+
+// failure is the last command that failed on a branch and was not run well since.
+func (s Source) failure(branch string) []result.BriefLine {
+	type command struct{ text, dir string }
+	done := map[command]bool{}
+	for _, r := range slices.Backward(s.Records) {
+		c := command{r.Command, r.Dir}
+		if r.Hidden || r.Command == "" || done[c] || r.Branch != branch || s.Now.Sub(r.At) > failedFor {
+			continue
+		}
+		if done[c] = true; r.Failed == 0 && (r.Exit == nil || *r.Exit == 0) {
+			continue
+		}
+		return []result.BriefLine{recordLine(r)}
+	}
+	return nil
+}
+
+// lines are sessions and memories as lines, in that order; about says why each is told.
+func (s Source) lines(ctx context.Context, ids []string, about func(result.BriefLine) (about, of string)) ([]result.BriefLine, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	facets, err := s.Index.Facets(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var out []result.BriefLine
+	for _, id := range ids {
+		f, ok := facets[id]
+		if !ok {
+			continue
+		}
+		l := result.BriefLine{
+			ID: id, Kind: f.Kind, Author: f.Email, At: result.Time(f.Latest), Source: f.Source, Title: f.Title,
+			Files: f.Shown[:min(len(f.Shown), shownFiles)], FilesTotal: f.Files,
+		}
+		if l.Kind == db.KindMemory {
+			l.Files = nil
+		}
+		l.About, l.Of = about(l)
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// notes are the memories that name a file, the latest first.
+func (s Source) notes(ctx context.Context, files []string, most int) ([]result.BriefLine, error) {
+	words := namesOf(files)
+	if len(words) == 0 {
+		return nil, nil
+	}
+	rows, err := s.Index.Noting(ctx, words, 20*most)
+	if err != nil {
+		return nil, err
+	}
+	var out []result.BriefLine
+	for _, m := range rows {
+		text := m.Title + " " + m.Content
+		of := slices.IndexFunc(words, func(w string) bool { return stands(text, w) })
+		if of < 0 {
+			continue
+		}
+		l := result.BriefLine{About: AboutMemory, Of: words[of], ID: m.ID, Kind: db.KindMemory, Author: m.Email, At: result.Time(m.TS), Source: m.Source, Title: noteText(m)}
+		if out = append(out, l); len(out) == most {
+			break
+		}
+	}
+	return out, nil
+}
+
+// noteText is what a line says of a memory: its title, and its text where that says more.
+func noteText(m db.MemoryRow) string {
+	if m.Title == "" || strings.HasPrefix(m.Content, m.Title) {
+		return m.Content
+	}
+	return m.Title + ": " + m.Content
+}
+
+// namesOf are words by which a text names files: their paths, and their names where those are no word of the language.
+func namesOf(files []string) (out []string) {
+	for _, f := range files {
+		out = append(out, f)
+		if name := f[strings.LastIndexByte(f, '/')+1:]; name != f && strings.IndexByte(name, '.') > 2 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// stands reports whether a word stands in a text by itself, and not as a part of a longer one.
+func stands(text, word string) bool {
+	inside := func(c byte) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], word)
+		if i < 0 {
+			return false
+		}
+		at, end := from+i, from+i+len(word)
+		if (at == 0 || !inside(text[at-1])) && (end == len(text) || !inside(text[end])) {
+			return true
+		}
+		from = at + 1
+	}
+}

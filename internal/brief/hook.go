@@ -1,0 +1,103 @@
+package brief
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Event is what an agent's hook tells, of those that are answered.
+type Event struct {
+	Name       string // as the agent calls it, which its answer repeats
+	Moment     Moment
+	Session    string // the agent's ID of the running session
+	Transcript string // its file; "" where the agent names none
+	Dir        string // working folder
+	Compacted  bool   // what the session was told before is gone from its context
+	Prompt     string // as the person typed it
+	Added      string // what hooks have added to it already
+	File, Old  string // before an edit: the file, and what it replaces there
+}
+
+// Moment is when an agent asks.
+type Moment int
+
+// The moments of a session at which an agent takes context.
+const (
+	Never Moment = iota
+	AtStart
+	AtPrompt
+	BeforeEdit
+)
+
+// Agents are the agents whose hooks are answered, by their names as a source.
+func Agents() []string { return []string{"claude-code", "codex", "gemini-cli"} }
+
+// Read reads what a hook was given on stdin; ok is whether that is an event that is answered. All three agents give the same fields, and call
+// some moments otherwise.
+func Read(raw []byte) (e Event, ok bool) {
+	if !gjson.ValidBytes(raw) {
+		return e, false
+	}
+	in := gjson.ParseBytes(raw)
+	e = Event{
+		Name: in.Get("hook_event_name").Str, Session: in.Get("session_id").Str, Transcript: in.Get("transcript_path").Str, Dir: in.Get("cwd").Str,
+	}
+	e.Prompt, e.Added = parted(in.Get("prompt").Str)
+	switch e.Name {
+	case "SessionStart":
+		e.Moment, e.Compacted = AtStart, slices.Contains([]string{"compact", "clear"}, in.Get("source").Str)
+	case "UserPromptSubmit", "BeforeAgent":
+		e.Moment = AtPrompt
+	case "PreToolUse":
+		e.Moment = BeforeEdit
+		e.File, e.Old = in.Get("tool_input.file_path").Str, in.Get("tool_input.old_string").Str
+		if e.Old == "" {
+			e.Old = in.Get("tool_input.edits.0.old_string").Str
+		}
+		return e, e.File != "" && e.Old != ""
+	}
+	return e, e.Moment != Never
+}
+
+// parted parts what a person typed from what hooks added to it: Gemini CLI gives a prompt with what was told at the start.
+func parted(prompt string) (typed, added string) {
+	const begin, end = "<hook_context>", "</hook_context>"
+	for {
+		before, rest, ok := strings.Cut(prompt, begin)
+		inside, after, closed := strings.Cut(rest, end)
+		if !ok || !closed {
+			return strings.TrimSpace(prompt), added
+		}
+		prompt, added = before+after, added+inside
+	}
+}
+
+// Answer is a text as a hook's answer: context for the agent, and no decision about anything.
+func (e Event) Answer(text string) ([]byte, error) {
+	type specific struct {
+		Name    string `json:"hookEventName"`
+		Context string `json:"additionalContext"`
+	}
+	return json.Marshal(map[string]specific{"hookSpecificOutput": {e.Name, text}})
+}
+
+// boundary stands in a transcript of Claude Code behind what a compaction took out of the context.
+const boundary = `"compact_boundary"`
+
+// Told returns Source.Seen for the end of a transcript: what stands there since the last compaction, an answer of recall or what a brief told, the
+// session has seen. So it has what was added to this very prompt.
+func (e Event) Told(transcript []byte) func(name string) bool {
+	if e.Compacted {
+		transcript = nil
+	}
+	if i := bytes.LastIndex(transcript, []byte(boundary)); i >= 0 {
+		transcript = transcript[i:]
+	}
+	return func(name string) bool {
+		return bytes.Contains(transcript, []byte(name)) || strings.Contains(e.Added, name)
+	}
+}

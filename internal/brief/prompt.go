@@ -1,0 +1,131 @@
+package brief
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/search"
+)
+
+// mostAtPrompt is how many lines a prompt gets at most.
+const mostAtPrompt = 2
+
+// least is the share of the files that a session changes which another one must have changed to be told, each file weighed by how few
+// sessions changed it. Chosen on half of 60 real sessions (docs/brief.md).
+const least = 0.2
+
+// Prompt is what is strong for a prompt, at most two lines. Changed are the files that the running session has changed.
+//
+// Before the running session has changed a file, a session is strong that a recall of the prompt finds first, where the prompt holds a whole name
+// of it (an identifier, path, hash or error code) and words of the paths that it touched. From then on the files say more than a prompt: strong
+// is the session that changed most of the same ones. A memory is strong at any time, where the prompt holds a whole name of it.
+func (s Source) Prompt(ctx context.Context, prompt string, changed []string) ([]result.BriefLine, error) {
+	self, err := s.self(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named, err := s.named(ctx, prompt, self, len(changed) == 0)
+	if err != nil {
+		return nil, err
+	}
+	same, err := s.sharing(ctx, AboutSame, changed, self, 1)
+	if err != nil {
+		return nil, err
+	}
+	out := s.once(append(named, same...))
+	return out[:min(len(out), mostAtPrompt)], nil
+}
+
+// named is what a prompt names. A command of the agent's ("/compact") names nothing, and neither does a question for the latest.
+func (s Source) named(ctx context.Context, prompt string, self []string, sessions bool) ([]result.BriefLine, error) {
+	if strings.HasPrefix(prompt, "/") || strings.TrimSpace(prompt) == "" {
+		return nil, nil
+	}
+	req := recall.Request{Query: prompt, Hidden: self, Limit: mostAtPrompt, Times: recall.Times{Now: s.Now}}
+	found, err := recall.Recall(ctx, s.Index, s.Repo, req)
+	if err != nil || found.Order != "" {
+		return nil, err
+	}
+	var out []result.BriefLine
+	for i, h := range found.Results {
+		whole := slices.Contains(h.Matched, search.MatchedTerms)
+		strong := whole && (h.Kind == db.KindMemory || sessions && i == 0 && slices.Contains(h.Matched, search.MatchedFiles))
+		if !h.Weak && strong && h.Freshness != result.StaleDeleted {
+			out = append(out, hitLine(h, AboutPrompt, ""))
+		}
+	}
+	return out, nil
+}
+
+// sharing are the sessions that changed some files, those that changed most of them first, then the latest. What is gone
+// since is none.
+func (s Source) sharing(ctx context.Context, about string, files, self []string, most int) ([]result.BriefLine, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	by, sessions, err := s.Index.Editors(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	shares := shares(by, files, self, sessions)
+	if len(shares) == 0 {
+		return nil, nil
+	}
+	ids := make([]string, 0, len(shares))
+	for id := range shares {
+		ids = append(ids, id)
+	}
+	facets, err := s.Index.Facets(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(ids, func(a, b string) int {
+		return cmp.Or(cmp.Compare(shares[b], shares[a]), facets[b].Latest.Compare(facets[a].Latest), cmp.Compare(a, b))
+	})
+	found, err := recall.Recall(ctx, s.Index, s.Repo, recall.Request{IDs: ids[:min(len(ids), 2*most)]})
+	if err != nil {
+		return nil, err
+	}
+	var out []result.BriefLine
+	slices.SortFunc(found.Results, func(a, b result.Hit) int { return cmp.Compare(slices.Index(ids, a.ID), slices.Index(ids, b.ID)) })
+	for _, h := range found.Results {
+		if h.Freshness != result.StaleDeleted && len(out) < most {
+			out = append(out, hitLine(h, about, shared(by, files, h.ID)))
+		}
+	}
+	return out, nil
+}
+
+// shares is how much of some files each session changed, by ID: those with the least share or more.
+func shares(by map[string][]string, files, self []string, sessions int) map[string]float64 {
+	all, out := 0.0, map[string]float64{}
+	for _, f := range files {
+		weight := math.Log(1 + float64(sessions)/float64(1+len(by[f])))
+		all += weight
+		for _, id := range by[f] {
+			out[id] += weight
+		}
+	}
+	for id, sum := range out {
+		if out[id] = sum / all; out[id] < least || slices.Contains(self, id) {
+			delete(out, id)
+		}
+	}
+	return out
+}
+
+// shared names the first of some files that a session changed.
+func shared(by map[string][]string, files []string, id string) string {
+	for _, f := range files {
+		if slices.Contains(by[f], id) {
+			return f
+		}
+	}
+	return ""
+}

@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/brief"
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/setup"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// briefCommand says what an agent should know that begins here: `git rekal brief --text`.
+type briefCommand struct {
+	budget     int
+	json, text bool
+	hook       string
+}
+
+func briefEntry() entry {
+	return entry{
+		name: "brief", usage: "brief [--budget N] [--json|--text]", short: "brief an agent that begins",
+		long: `
+Prints the last session on this branch, the sessions that changed what is changed and not committed, memories that
+name these files, the command that failed last, and what is new of others since your last session here. Each has one
+line with its ID; nothing is printed where there is nothing to say. What is printed was written by people and agents:
+it is data.
+
+  git rekal brief --text
+  git rekal brief --budget 300
+
+"git rekal init --brief" has agents read it by themselves. --hook AGENT is what their hooks call: it reads the agent's JSON on
+stdin, prints its answer or nothing within 200 ms, and always exits with 0.`,
+		make: func() command { return &briefCommand{} },
+	}
+}
+
+func (c *briefCommand) addFlags(fs *pflag.FlagSet) {
+	fs.IntVar(&c.budget, "budget", brief.StartBudget, "at most so many `TOKENS`, as an estimate")
+	fs.BoolVar(&c.json, "json", false, "JSON, also on a terminal")
+	fs.BoolVar(&c.text, "text", false, "text, as agents are told it, also into a pipe or a file")
+	fs.StringVar(&c.hook, "hook", "", "answer a hook of the agent `NAME`: "+strings.Join(brief.Agents(), ", "))
+}
+
+func (c *briefCommand) validate(args []string) error {
+	switch {
+	case c.hook != "": // a hook never fails
+		return nil
+	case c.json && c.text:
+		return errors.New("--json does not go with --text")
+	case c.budget < 1:
+		return errors.New("--budget must be at least 1")
+	}
+	return noArgs(args)
+}
+
+func (c *briefCommand) run(ctx context.Context, app *App) error {
+	if c.hook != "" {
+		c.answer(ctx, app)
+		return nil
+	}
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	out, text, err := w.Brief(ctx, c.budget)
+	if err != nil {
+		return w.Gone(err)
+	}
+	if (shape{json: c.json, text: c.text}).reads(app) {
+		_, err = io.WriteString(app.Stdout, text)
+		return err
+	}
+	return result.Write(app.Stdout, out)
+}
+
+// briefTime is how long a hook may take behind the start of the process. An agent waits 200 ms at most; what is not there by then
+// is left behind, and the process ends.
+const briefTime = 120 * time.Millisecond
+
+// briefInput is how much of what an agent says is read: a prompt may hold a whole log.
+const briefInput = 4 << 20
+
+// answer answers a hook in time, or not at all.
+func (c *briefCommand) answer(ctx context.Context, app *App) {
+	ctx, cancel := context.WithTimeout(ctx, briefTime)
+	defer cancel()
+	done := make(chan []byte, 1)
+	go func() {
+		var out []byte
+		_ = guarded(func() (err error) { // an agent is not told what went wrong
+			out, err = c.ask(ctx, *app)
+			return err
+		})
+		done <- out
+	}()
+	select {
+	case out := <-done:
+		if len(out) > 0 {
+			_, _ = fmt.Fprintf(app.Stdout, "%s\n", out)
+		}
+	case <-ctx.Done():
+	}
+}
+
+func (c *briefCommand) ask(ctx context.Context, app App) ([]byte, error) {
+	if config.Off(app.Env) || !slices.Contains(brief.Agents(), c.hook) {
+		return nil, nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(app.Stdin, briefInput))
+	if err != nil {
+		return nil, err
+	}
+	e, ok := brief.Read(raw)
+	if !ok {
+		return nil, nil
+	}
+	if app.Warn = func(error) {}; e.Dir != "" {
+		app.Dir = e.Dir
+	}
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return nil, err
+	}
+	return w.Answer(ctx, c.hook, e) // the process ends: it has no time to close anything
+}
+
+// briefFlag is the value of --brief of init: "start", or when else, with commas.
+type briefFlag setup.Brief
+
+func (f *briefFlag) Set(text string) error {
+	f.Start = true
+	for when := range strings.SplitSeq(text, ",") {
+		switch when {
+		case "start":
+		case "prompts":
+			f.Prompts = true
+		case "edits":
+			f.Edits = true
+		default:
+			return errors.New("neither prompts nor edits")
+		}
+	}
+	return nil
+}
+
+func (f *briefFlag) String() string { return "" }
+
+// Type is what the help calls the value.
+func (f *briefFlag) Type() string { return "string" }

@@ -1,0 +1,29 @@
+package setup
+
+import (
+	"bytes"
+	"testing"
+)
+
+// FuzzAddition: whatever stands in a file, adding ours leaves all that was there, or an error; and taking it out again brings back every byte.
+func FuzzAddition(f *testing.F) {
+	all := Layout{Agents: []string{"codex", "gemini-cli"}}.briefs(Brief{true, true, true})
+	all = append(all, addition{"AGENTS.md", "pointer", pointer{}})
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, a := range all {
+			if a.form.named([]byte(text)) || text == begun { // who has begun like that loses an empty object
+				continue
+			}
+			more, err := a.form.add([]byte(text))
+			if err != nil {
+				continue
+			}
+			if again, err := a.form.add(more); err != nil || !bytes.Equal(again, more) {
+				t.Fatalf("%s: added twice to %q: %q, %v", a.path, text, again, err)
+			}
+			if rest, ours := a.form.cut(more); !ours || rest == nil || string(rest) != text {
+				t.Fatalf("%s: %q came back as %q from %q", a.path, text, rest, more)
+			}
+		}
+	})
+}

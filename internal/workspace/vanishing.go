@@ -1,0 +1,125 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Keeping is how long an agent keeps a transcript.
+type Keeping struct {
+	Agent   string
+	Days    int    // after it was last written; 0: for good
+	Setting string // what says so
+}
+
+// Keeping tells how long agents keep transcripts, of those that delete them by themselves: as of November 2026 Claude Code (30 days unless told)
+// and Gemini CLI (from 0.61 on, 30 days). Codex, Copilot CLI, OpenCode and Cursor have no setting of the kind.
+func (w *Workspace) Keeping() []Keeping {
+	const claude, gemini = "cleanupPeriodDays", "general.sessionRetention"
+	user := cmp.Or(w.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(w.Home, ".claude"))
+	out := []Keeping{{"claude-code", 30, claude}, {"gemini-cli", 30, gemini + ".maxAge"}}
+	for _, text := range w.settingsOf(filepath.Join(user, "settings.json"), ".claude/settings.json", ".claude/settings.local.json") {
+		if days := gjson.Get(text, claude); days.Type == gjson.Number {
+			out[0].Days = int(days.Num)
+		}
+	}
+	home := cmp.Or(w.Getenv("GEMINI_CLI_HOME"), w.Home)
+	for _, text := range w.settingsOf(filepath.Join(home, ".gemini", "settings.json"), ".gemini/settings.json") {
+		if n, ok := days(gjson.Get(text, gemini+".maxAge").Str); ok {
+			out[1].Days = n
+		}
+		if gjson.Get(text, gemini+".enabled").Type == gjson.False {
+			out[1].Days = 0
+		}
+	}
+	return out
+}
+
+// settingsOf reads settings, those of the worktree by their paths below it; what can't be read says nothing.
+func (w *Workspace) settingsOf(paths ...string) (texts []string) {
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(w.Repo.Layout().WorkTree, p)
+		}
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() {
+			text, _ := os.ReadFile(p)
+			texts = append(texts, string(text))
+		}
+	}
+	return texts
+}
+
+// days reads an age as Gemini CLI writes it: "30d", "1w", "24h", "2m" (months).
+func days(age string) (n int, ok bool) {
+	if age == "" {
+		return 0, false
+	}
+	hours := map[byte]int{'h': 1, 'd': 24, 'w': 7 * 24, 'm': 30 * 24}[age[len(age)-1]]
+	n, err := strconv.Atoi(age[:len(age)-1])
+	return (n*hours + 23) / 24, err == nil && n > 0 && hours > 0
+}
+
+// soon is how long before it is deleted a transcript counts as about to go.
+const soon = 7 * 24 * time.Hour
+
+// vanishing tells of agents that delete their transcripts, and what of this repository is not captured yet and about to go.
+func (d *doctor) vanishing(ctx context.Context) {
+	roots, err := d.Repo.Worktrees()
+	if err != nil || !d.known || d.Ready() != nil {
+		return // told already
+	}
+	var new map[session.Named]bool
+	for _, k := range d.Keeping() {
+		i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == k.Agent })
+		found, err := transcript.Agents()[i].Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots})
+		if err != nil || len(found.Files) == 0 || k.Days == 0 {
+			continue
+		}
+		if new == nil {
+			if new, err = d.uncaptured(ctx); err != nil {
+				d.say("transcripts", Wrong, "", "what is not captured can't be told: %v", err)
+				return
+			}
+		}
+		d.going(k, found.Files, new)
+	}
+}
+
+// going tells of one agent.
+func (d *doctor) going(k Keeping, files []transcript.File, new map[session.Named]bool) {
+	first, n := time.Time{}, 0
+	for _, f := range files {
+		goes := f.ModTime.AddDate(0, 0, k.Days)
+		if new[session.Named{Source: k.Agent, NativeID: f.NativeID}] && goes.Sub(d.Now()) < soon {
+			if n++; first.IsZero() || goes.Before(first) {
+				first = goes
+			}
+		}
+	}
+	if n == 0 {
+		d.say("transcripts", Well, "", "%s deletes one %d days after it was last written (%s); nothing uncaptured is about to go", k.Agent, k.Days, k.Setting)
+		return
+	}
+	d.say("transcripts", Note, "git rekal checkpoint", "%s deletes one %d days after it was last written (%s): %s not captured, the first goes on %s",
+		k.Agent, k.Days, k.Setting, plural(n, "session"), first.Format(time.DateOnly))
+}
+
+// uncaptured are the sessions of which something is not in the ledger yet.
+func (d *doctor) uncaptured(ctx context.Context) (map[session.Named]bool, error) {
+	preview, err := d.Previewer(d.author).Preview(ctx, session.ViaManual)
+	out := map[session.Named]bool{}
+	for _, p := range preview.Parts {
+		out[session.Named{Source: p.Source, NativeID: p.NativeID}] = true
+	}
+	return out, err
+}
