@@ -84,7 +84,7 @@ func takesValue(fs *pflag.FlagSet, arg string) bool {
 }
 
 // later are names that no search word should take: commands that come with a later version.
-const later = " web "
+const later = " "
 
 // meant is what who typed one word may have meant; "" for a word to search for.
 func meant(word string) string {
