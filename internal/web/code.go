@@ -211,7 +211,7 @@ func missing(name string) error {
 
 // mention finds the sessions that touched a file whose lines can't be asked for.
 func (f *reasons) mention(r *request) error {
-	found, err := r.Ask(r, workspace.Question{Request: recall.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown}})
+	found, err := r.Ask(r, workspace.Question{Long: true, Request: recall.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown}})
 	f.Hits = hits(found.Recall, "")
 	return err
 }
@@ -242,7 +242,7 @@ func (f *reasons) explain(r *request, text []string) error {
 func (f *reasons) parts(why result.Recall, text []string) {
 	for n := f.From; n <= f.To; n++ {
 		who, p := f.behind(why, n)
-		l := codeLine{n, text[n-1][:cutAt(text[n-1], min(len(text[n-1])-1, maxLine)+1)]}
+		l := codeLine{n, text[n-1][:cutAt(text[n-1], maxLine)]}
 		if last := len(f.Parts) - 1; last >= 0 && f.Parts[last].Hit == who && f.Parts[last].Note == p.Note {
 			f.Parts[last].Lines, f.Parts[last].To = append(f.Parts[last].Lines, l), n
 			continue

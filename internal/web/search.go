@@ -58,7 +58,7 @@ func search(r *request) (page, error) {
 	if f.Q != "" {
 		p.Title = f.Q
 	}
-	found, err := r.Ask(r, workspace.Question{Request: req})
+	found, err := r.Ask(r, workspace.Question{Long: true, Request: req})
 	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
 	} else if err != nil {

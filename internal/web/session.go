@@ -163,7 +163,7 @@ func commit(r *request) (page, error) {
 	}
 	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	out := committed{Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When), Diff: compare(files, &bounds{1000, 10_000})}
-	found, err := r.Ask(r, workspace.Question{Request: recall.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600}})
+	found, err := r.Ask(r, workspace.Question{Long: true, Request: recall.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600}})
 	if err != nil {
 		return page{}, err
 	}
@@ -215,7 +215,7 @@ func compare(files []git.FilePatch, left *bounds) *diff {
 			if sign != "@" {
 				l = l[len(sign):]
 			}
-			d.Lines = append(d.Lines, line{sign, l[:cutAt(l, min(len(l)-1, maxLine)+1)]})
+			d.Lines = append(d.Lines, line{sign, l[:cutAt(l, maxLine)]})
 		}
 		d.Open = len(d.Lines) <= openLines
 		out.Added, out.Deleted = out.Added+d.Added, out.Deleted+d.Deleted

@@ -137,6 +137,9 @@ func blocks(content string) folded {
 
 // cutAt is a place at or before so many bytes where a text may be parted: behind a line where there is one, else between characters.
 func cutAt(s string, most int) int {
+	if most >= len(s) {
+		return len(s)
+	}
 	if at := strings.LastIndexByte(s[:most], '\n'); at > most/2 {
 		return at + 1
 	}

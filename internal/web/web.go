@@ -17,6 +17,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -181,7 +182,12 @@ func (s *Site) make(ctx context.Context, name string, query url.Values, l links)
 }
 
 // ask makes what a page shows, with the repository open for it.
-func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) (page, error) {
+func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) (p page, err error) {
+	defer func() {
+		if broken := recover(); broken != nil { // one page that can't be made ends no other
+			err = fmt.Errorf("web: page %q: %v", name, broken)
+		}
+	}()
 	maker := s.makers()[name]
 	if maker == nil {
 		return page{}, errNoPage
@@ -195,7 +201,7 @@ func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) 
 	if err != nil {
 		return page{}, w.Gone(err)
 	}
-	p, err := maker(&request{ctx, w, view, query, l})
+	p, err = maker(&request{ctx, w, view, query, l})
 	return p, w.Gone(errors.Join(err, view.Close()))
 }
 
