@@ -20,6 +20,7 @@ func (s *Site) functions() template.FuncMap {
 		"clock":  func(stamp string) string { return shownTime(stamp, zone, "15:04") },
 		"count":  count,
 		"blocks": blocks,
+		"spans":  spans,
 		"folder": func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },
 		"base":   func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] },
 		"short":  func(oid string) string { return oid[:min(len(oid), 7)] },
@@ -170,7 +171,25 @@ func fenced(content string) (out []block) {
 	return out
 }
 
-// piece is a part of a text: what the question has, or not.
+// spans parts prose at what stands between backticks on one line.
+func spans(prose string) (out []piece) {
+	for line := range strings.Lines(prose) {
+		parts := strings.Split(line, "`")
+		for i, p := range parts {
+			code := i%2 == 1 && i+1 < len(parts) && p != ""
+			if !code && i%2 == 1 {
+				p = "`" + p
+				if i+1 < len(parts) {
+					p += "`"
+				}
+			}
+			out = append(out, piece{p, code})
+		}
+	}
+	return out
+}
+
+// piece is a part of a text that is set off (what the question has, or code), or not.
 type piece struct {
 	Text string
 	Hit  bool

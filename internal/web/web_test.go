@@ -107,7 +107,7 @@ func TestPages(t *testing.T) {
 			session = l
 		}
 	}
-	head := strings.TrimSpace(w.Git(w.Dir, "rev-parse", "HEAD"))
+	head := strings.TrimSpace(w.Git(w.Dir, "rev-parse", "HEAD~1"))
 	for _, test := range []struct {
 		name, page string
 		has        map[string]string // element or class → what one of those says
@@ -120,7 +120,7 @@ func TestPages(t *testing.T) {
 		{"path", "?path=src/store/*", map[string]string{"h3": "Keep refreshed sessions in Redis", "status": "1 result"}},
 		{"time", "?until=2026-03-02", map[string]string{"h3": "Sign tokens instead of keeping sessions", "status": "1 result"}},
 		{"no time", "?since=when+pigs+fly", map[string]string{"status": `since "when pigs fly": neither a date nor a revision`}},
-		{"all", "sessions", map[string]string{"status": "1 to 4 of 4 sessions and memories, the latest first"}},
+		{"all", "sessions", map[string]string{"status": "1 to 5 of 5 sessions and memories, the latest first"}},
 		{"session", session, map[string]string{
 			"h1": "Fix JWT expiry in other time zones", "who": "Person 1 4 Mar 2026, 09:57", "ins": "at, err := time.ParseInLocation(layout, c.ExpiresAt, time.UTC)",
 			"tools": "3 tool calls: Read, Bash ×2 Read src/auth/jwt.go Bash git log --oneline -5 -- src/auth/jwt.go Bash TZ=Europe/Berlin go test ./src/auth",
@@ -130,10 +130,10 @@ func TestPages(t *testing.T) {
 		{"timeline of one", "timeline?author=alice", map[string]string{"h3": "alice@example.com"}},
 		{"files", "files?name=AUTH", map[string]string{"status": "2 files, those first that most sessions touched", "td": "src/auth/jwt.go"}},
 		{"file", "file?path=src/auth/jwt.go", map[string]string{
-			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones wrote these lines", "chips": "docs/tokens.md 1 sessionsrc/auth/jwt_test.go 1 session",
+			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones wrote these lines", "chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",
 		}},
 		{"file that nobody has", "file?path=src/gone.go", nil},
-		{"together", "together", map[string]string{"status": "No two files were changed together by the commits of two sessions."}},
+		{"together", "together", map[string]string{"tr": "src/auth/jwt.gosrc/auth/jwt_test.go2"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.has == nil {

@@ -26,7 +26,7 @@ type site struct {
 	pages map[string]string // one page of each kind, by its name
 }
 
-func open(t *testing.T, w *world.World, b *browser) *site {
+func open(t *testing.T, b *browser, w *world.World) *site {
 	t.Helper()
 	s := &site{tab: b.tab(), w: w}
 	s.do("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": "window.marks = 0; window.mark = () => { window.marks++ };"}, nil)
@@ -44,12 +44,14 @@ func open(t *testing.T, w *world.World, b *browser) *site {
 		if href == "" {
 			t.Fatalf("no link to a %s on %q", kind, from)
 		}
-		s.pages[kind] = href
+		s.pages[kind], _, _ = strings.Cut(href, "#")
 	}
 	return s
 }
 
-func quoted(s string) string { return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"` }
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
 
 // clean fails where a script failed, a policy stopped something, or a page asked another server.
 func (s *site) clean() {
@@ -79,7 +81,7 @@ func (s *site) clean() {
 }
 
 func TestLongSearchAsOneTypes(t *testing.T) {
-	s := open(t, world.Team(t), chromium(t))
+	s := open(t, chromium(t), world.Team(t))
 	s.open(s.base)
 	var cookie, token string
 	s.eval("document.cookie", &cookie)
@@ -111,7 +113,8 @@ func TestLongSearchAsOneTypes(t *testing.T) {
 
 // TestLongKeyboard goes by Tab alone: every link, field and fold of each page is reached, in order, and seen when it is.
 func TestLongKeyboard(t *testing.T) {
-	s := open(t, world.Team(t), chromium(t))
+	s := open(t, chromium(t), world.Team(t))
+	s.looks(1280, 800, false)
 	for name, page := range s.pages {
 		s.open(s.base + page)
 		var want int
@@ -153,8 +156,9 @@ func TestLongKeyboard(t *testing.T) {
 
 // TestLongNarrowAndWide looks for text that is cut off, from the narrowest phone to a wide screen.
 func TestLongNarrowAndWide(t *testing.T) {
+	b := chromium(t)
 	for _, w := range []*world.World{world.Team(t), world.Hostile(t)} {
-		s := open(t, w, chromium(t))
+		s := open(t, b, w)
 		for _, width := range []int{320, 375, 768, 1280, 3840} {
 			s.looks(width, 900, false)
 			for name, page := range s.pages {
@@ -174,7 +178,7 @@ func TestLongNarrowAndWide(t *testing.T) {
 
 // TestLongHostileScripts goes to pages of a repository in which everybody tried to run a script: none runs, and nobody else is asked.
 func TestLongHostileScripts(t *testing.T) {
-	s := open(t, world.Hostile(t), chromium(t))
+	s := open(t, chromium(t), world.Hostile(t))
 	queue := []string{"", "timeline", "files", "together", "sessions", "?author=" + url.QueryEscape(world.Texts[1])}
 	for _, text := range world.Texts {
 		queue = append(queue, "?q="+url.QueryEscape(text))
@@ -216,7 +220,7 @@ func TestLongAccessible(t *testing.T) {
 	if err != nil {
 		t.Skip("SKIPPED: AXE does not name axe.min.js: make web-check")
 	}
-	s := open(t, world.Team(t), b)
+	s := open(t, b, world.Team(t))
 	for _, width := range []int{1280, 375} {
 		for _, dark := range []bool{false, true} {
 			s.looks(width, 900, dark)
@@ -287,19 +291,18 @@ func TestLongScreenshots(t *testing.T) {
 	if into == "" {
 		t.Skip("SKIPPED: SHOTS names no folder: make web-check")
 	}
-	s := open(t, world.Team(t), b)
+	s := open(t, b, world.Team(t))
 	s.pages["search"] = "?q=why+does+the+token+expire+early"
 	s.pages["file"] = "file?path=src/auth/jwt.go"
 	s.open(s.base + s.pages["search"])
 	var href string
 	s.eval(`document.querySelector("#results h3 a").getAttribute("href")`, &href)
-	s.pages["session"] = href
+	s.pages["session"], _, _ = strings.Cut(href, "#")
 	delete(s.pages, "nothing")
 	for name, page := range s.pages {
 		for width, height := range map[int]int{1280: 800, 375: 760} {
 			for _, dark := range []bool{false, true} {
 				s.looks(width, height, dark)
-				page, _, _ := strings.Cut(page, "#")
 				s.open(s.base + page)
 				s.eval(`document.activeElement.blur()`, nil)
 				file := filepath.Join(into, name+"-"+map[bool]string{false: "light", true: "dark"}[dark]+"-"+map[int]string{1280: "1280", 375: "375"}[width]+".png")

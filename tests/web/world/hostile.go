@@ -36,7 +36,8 @@ func Hostile(t testing.TB) *World {
 			message: "Subject " + text + "\n\nBody " + text,
 			files:   map[string]string{HostilePath: plain, "src/other" + fmt.Sprint(i%2) + ".go": plain},
 			steps: []step{
-				title("Title " + text), human("Asked " + text), agent("Answered " + text), run("echo " + text), {text, HostilePath, ""},
+				title("Title " + text), human("Asked " + text), agent("Answered " + text), run("echo " + text),
+				{who: text, text: HostilePath},
 				write(HostilePath, plain), read("src/" + text), agent("Ended " + text),
 			},
 		})

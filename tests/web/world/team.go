@@ -1,6 +1,7 @@
 package world
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -86,10 +87,21 @@ func (s Sessions) Keep(ctx context.Context, id string, valid time.Duration) erro
 `
 )
 
-func fixedJWT() string {
-	before, rest, _ := strings.Cut(jwt, "\tat, err :=")
-	_, after, _ := strings.Cut(rest, "\treturn nil\n}\n")
-	return before + fixed + after
+// broken is what fixed takes the place of.
+func broken() string {
+	from := strings.Index(jwt, "\tat, err :=")
+	return jwt[from : strings.Index(jwt, "\treturn nil\n}\n")+len("\treturn nil\n}\n")]
+}
+
+func fixedJWT() string { return strings.Replace(jwt, broken(), fixed, 1) }
+
+// services is a long list, as agents write them.
+func services() string {
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, "- service %02d writes `2006-01-02 15:04:05`, in UTC, and says no zone\n", i+1)
+	}
+	return b.String()
 }
 
 // Team is a repository of three people.
@@ -119,7 +131,7 @@ func Team(t testing.TB) *World {
 			read("src/auth/jwt.go"), run("rg -n 'Claims' src"),
 			agent("I looked at three places: the database (a write for each refresh, 40 a second), memory (lost with each deployment, which is what tokens were to mend), and Redis, which the rate limiter uses already. Redis, with an expiry, needs no cleaning up."),
 			human("Redis then. Don't touch the checks of tokens."),
-			write("src/store/sessions.go", store), edit("docs/tokens.md", "A refreshed one is kept in Redis as long as it is valid.\n"),
+			write("src/store/sessions.go", store), edit("docs/tokens.md", "", "A refreshed one is kept in Redis as long as it is valid.\n"),
 			agent("Sessions.Keep stores an ID as long as the token is valid. The checks are as they were."),
 		},
 	})
@@ -131,11 +143,29 @@ func Team(t testing.TB) *World {
 			title("Fix JWT expiry in other time zones"),
 			human("Since we moved a server to Frankfurt users are logged out an hour too early. Why does the token expire early?"),
 			read("src/auth/jwt.go"), run("git log --oneline -5 -- src/auth/jwt.go"), run("TZ=Europe/Berlin go test ./src/auth"),
-			agent("`Check` reads `ExpiresAt` in the server's own time zone (`time.Local`), and the token was written in UTC. In Frankfurt that is an hour.\n\n" + strings.Repeat("I compared what each of the four services writes: all of them write UTC without saying so, and only the gateway reads it as local time. A zone in the token would be right for new tokens, and the old ones would have to be read for 15 minutes more. ", 9)),
+			agent("`Check` reads `ExpiresAt` in the server's own time zone (`time.Local`), and the token was written in UTC. In Frankfurt that is an hour.\n\nI compared what the services write. All of them write UTC without saying so, and only the gateway reads it as local time. A zone in the token would be right for new tokens, and the old ones would have to be read for 15 minutes more.\n\n" + services()),
 			human("Then read it as UTC. And what of clocks that differ? The one in Frankfurt is 12 seconds ahead."),
-			edit("src/auth/jwt.go", fixed), write("src/auth/jwt_test.go", jwtTest),
+			edit("src/auth/jwt.go", broken(), fixed), write("src/auth/jwt_test.go", jwtTest),
 			agent("Read as UTC now, with 30 seconds of leeway. A test has a server in Frankfurt and a token that is valid for ten seconds more."),
 			human("Good. Commit it."),
+		},
+	})
+	future := strings.Replace(fixedJWT(), "\treturn nil\n", "\tif at.Sub(now) > valid {\n\t\treturn ErrExpired\n\t}\n\treturn nil\n", 1) + "\n// valid is how long a token is valid at most.\nconst valid = 15 * time.Minute\n"
+	w.do(work{
+		id: "4d1c0f5e-0004-4000-8000-000000000004", at: "2026-03-04T16:30:00Z", name: "Carla Costa", email: "carla@example.com", branch: "main",
+		message: "Refuse tokens that are valid for too long",
+		files: map[string]string{
+			"src/auth/jwt.go": future, "src/auth/jwt_test.go": jwtTest + "\n// A token of a year is refused.\n",
+			"docs/tokens.md": "# Tokens\n\nA token says who somebody is, and until when: 15 minutes at most.\nA refreshed one is kept in Redis as long as it is valid.\n",
+		},
+		steps: []step{
+			title("Refuse tokens that are valid for too long"),
+			human("A partner signs tokens that are valid for a year. Can the gateway refuse them?"),
+			read("src/auth/jwt.go"), read("docs/tokens.md"),
+			agent("Yes, in `Check`: whatever is valid for more than 15 minutes from now is refused. I would not shorten them silently, because the partner would never learn of it."),
+			write("src/auth/jwt.go", future), edit("src/auth/jwt_test.go", "", "// A token of a year is refused.\n"),
+			edit("docs/tokens.md", "and until when.\n", "and until when: 15 minutes at most.\n"),
+			agent("Done, with a constant `valid` and a line in docs/tokens.md."),
 		},
 	})
 	w.at("2026-03-05T09:00:00Z")

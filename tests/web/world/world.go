@@ -108,15 +108,17 @@ func (w *World) Web() string {
 }
 
 // step is a line of a transcript: who, and what they said or called.
-type step struct{ who, text, more string }
+type step struct{ who, text, more, old string }
 
-func human(text string) step             { return step{who: "human", text: text} }
-func agent(text string) step             { return step{who: "assistant", text: text} }
-func title(text string) step             { return step{who: "title", text: text} }
-func run(command string) step            { return step{"Bash", command, ""} }
-func read(path string) step              { return step{"Read", path, ""} }
-func write(path, text string) step       { return step{"Write", path, text} }
-func edit(path string, lines string) step { return step{"Edit", path, lines} }
+func human(text string) step       { return step{who: "human", text: text} }
+func agent(text string) step       { return step{who: "assistant", text: text} }
+func title(text string) step       { return step{who: "title", text: text} }
+func run(command string) step      { return step{who: "Bash", text: command} }
+func read(path string) step        { return step{who: "Read", text: path} }
+func write(path, text string) step { return step{who: "Write", text: path, more: text} }
+func edit(path, before, after string) step {
+	return step{who: "Edit", text: path, old: before, more: after}
+}
 
 // say writes a transcript of Claude Code, a minute a step up to now.
 func (w *World) say(id, branch string, steps ...step) {
@@ -163,7 +165,7 @@ func (w *World) record(id string, s step) map[string]any {
 	case "Write":
 		return call(map[string]any{"file_path": path, "content": s.more})
 	case "Edit":
-		return call(map[string]any{"file_path": path, "old_string": "", "new_string": s.more})
+		return call(map[string]any{"file_path": path, "old_string": s.old, "new_string": s.more})
 	}
 	return call(map[string]any{"file_path": path})
 }
