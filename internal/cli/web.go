@@ -26,7 +26,7 @@ func webEntry() entry {
 		long: `
 Serves pages on this machine: search as you type, sessions beside their commits, a timeline, files with the sessions behind
 each line. Prints their address and opens it in the browser that "git instaweb" would take (instaweb.browser, web.browser). The
-address has a token; nobody can read the pages without it. Nothing is written. Ctrl-C ends it.
+address has a token; nobody can read the pages without it. It writes nothing but caches. Ctrl-C ends it.
 
 With --export: writes the pages as files, with a list of all sessions instead of the search. Whoever has the files can read
 the sessions, the diffs of their commits, and files of the commit that is checked out.
