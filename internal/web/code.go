@@ -259,7 +259,7 @@ func (f *reasons) behind(why result.Recall, n int) (*hit, part) {
 		if e == nil || !within(e.Ranges, n) {
 			continue
 		}
-		p := part{Hit: &f.Hits[i], Color: i%colors + 1, Note: "by the rules of ties"}
+		p := part{Hit: &f.Hits[i], Color: i%colors + 1, Note: "tied to their commit"}
 		switch {
 		case within(e.Exact, n):
 			p.Note, p.Exact = "wrote these lines", true

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// BenchmarkPages asks a server for pages of the repository in WEB_REPO, such as that of `make scale` (docs/web.md has figures).
+// BenchmarkPages asks a server for pages of the repository in WEB_REPO, such as that of `make scale` and of the session WEB_SESSION (docs/web.md has figures).
 func BenchmarkPages(b *testing.B) {
 	dir := os.Getenv("WEB_REPO")
 	if dir == "" {
@@ -43,8 +44,11 @@ func BenchmarkPages(b *testing.B) {
 	base := get(b, client, address)
 	for _, page := range []string{
 		"", "?part=1&q=hook", "?part=1&q=token+expiry", "?part=1&q=why+does+the+session+start+hook+fail", "?part=1&q=chec", "sessions", "timeline",
-		"files", "together",
+		"files", "together", "session?id=" + os.Getenv("WEB_SESSION"),
 	} {
+		if strings.HasSuffix(page, "=") {
+			continue
+		}
 		b.Run(page, func(b *testing.B) {
 			for b.Loop() {
 				get(b, client, base+page)

@@ -47,6 +47,7 @@
 	}
 
 	if (live) {
+		if (document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
 		const soon = () => {
 			clearTimeout(timer);
 			timer = setTimeout(search, 120);
