@@ -1,108 +1,25 @@
 package web_test
 
 import (
-	"io"
 	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
-	"golang.org/x/net/html"
-
 	"github.com/git-rekal/git-rekal/tests/harness"
 	"github.com/git-rekal/git-rekal/tests/web/world"
 )
 
-// visitor is who has the address that web printed.
-type visitor struct {
-	t      *testing.T
-	client *http.Client
-	base   string // where the pages lie
-}
-
-func visit(t *testing.T, address string) *visitor {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v := &visitor{t: t, client: &http.Client{Jar: jar}}
-	answer, err := v.client.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s", address, answer.Status)
-	}
-	v.base = answer.Request.URL.String()
-	return v
-}
-
-// page reads a page that there must be.
-func (v *visitor) page(name string) (text string, doc *html.Node) {
-	v.t.Helper()
-	answer, err := v.client.Get(v.base + name)
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		v.t.Fatalf("%s: %s, %v\n%s", name, answer.Status, err, body)
-	}
-	if doc, err = html.Parse(strings.NewReader(string(body))); err != nil {
-		v.t.Fatal(err)
-	}
-	return string(body), doc
-}
-
-// texts are what stands in elements of a name, or with a class.
-func texts(doc *html.Node, element string) (out []string) {
-	for n := range doc.Descendants() {
-		if n.Type == html.ElementNode && (n.Data == element || slices.Contains(strings.Fields(attribute(n, "class")), strings.TrimPrefix(element, "."))) {
-			var b strings.Builder
-			for d := range n.Descendants() {
-				if d.Type == html.TextNode {
-					b.WriteString(d.Data)
-				}
-			}
-			out = append(out, strings.Join(strings.Fields(b.String()), " "))
-		}
-	}
-	return out
-}
-
-func attribute(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-// links are where a page leads, each once.
-func links(doc *html.Node) (out []string) {
-	for n := range doc.Descendants() {
-		if href := attribute(n, "href"); n.Type == html.ElementNode && n.Data == "a" && href != "" && !slices.Contains(out, href) {
-			out = append(out, href)
-		}
-	}
-	return out
-}
-
 func TestPages(t *testing.T) {
 	w := world.Team(t)
-	v := visit(t, w.Web())
-	if strings.Contains(v.base, "token") {
-		t.Errorf("the token stays in the address %s", v.base)
+	v := world.Visit(t, w.Web())
+	if strings.Contains(v.Base, "token") {
+		t.Errorf("the token stays in the address %s", v.Base)
 	}
-	_, found := v.page("?q=why+does+the+token+expire+early")
+	_, found := v.Page("?q=why+does+the+token+expire+early")
 	session := ""
-	for _, l := range links(found) {
+	for _, l := range world.Links(found) {
 		if strings.HasPrefix(l, "session?") && session == "" {
 			session = l
 		}
@@ -137,16 +54,16 @@ func TestPages(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.has == nil {
-				answer, err := v.client.Get(v.base + test.page)
+				answer, err := v.Client.Get(v.Base + test.page)
 				if err != nil || answer.StatusCode != http.StatusNotFound {
 					t.Fatalf("%v, %v, want 404", answer, err)
 				}
-				answer.Body.Close()
+				_ = answer.Body.Close()
 				return
 			}
-			_, doc := v.page(test.page)
+			_, doc := v.Page(test.page)
 			for element, want := range test.has {
-				if got := texts(doc, element); want != "" && !slices.Contains(got, want) {
+				if got := world.TextsOf(doc, element); want != "" && !slices.Contains(got, want) {
 					t.Errorf("%s: none of %q is %q", element, got, want)
 				}
 			}
@@ -155,8 +72,8 @@ func TestPages(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	v := visit(t, world.Team(t).Web())
-	u, err := url.Parse(v.base)
+	v := world.Visit(t, world.Team(t).Web())
+	u, err := url.Parse(v.Base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +133,7 @@ func TestRefuses(t *testing.T) {
 			}
 			client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 			if !test.stranger {
-				for _, c := range v.client.Jar.Cookies(u) {
+				for _, c := range v.Client.Jar.Cookies(u) {
 					req.AddCookie(c)
 				}
 			}
@@ -237,83 +154,4 @@ func TestRefuses(t *testing.T) {
 			}
 		})
 	}
-}
-
-// written is what templates write: the attributes of each element. What is not here came from somebody's text.
-var written = map[string]string{
-	"html": "lang", "head": "", "meta": "charset name content http-equiv", "title": "", "link": "rel type href", "script": "src defer", "body": "",
-	"a": "class href rel aria-current aria-label data-item", "header": "class", "div": "class id dir", "img": "src alt width height", "bdi": "class", "nav": "aria-label class",
-	"ul": "class", "ol": "class start", "li": "class", "main": "id class tabindex", "footer": "class", "p": "class id role dir", "code": "", "kbd": "", "b": "", "i": "",
-	"h1": "class", "h2": "class id", "h3": "", "form": "role id action method class", "label": "class for", "select": "name", "option": "value selected",
-	"input":  "id name type value placeholder autocomplete spellcheck autofocus dir aria-describedby list",
-	"button": "type", "details": "class open", "summary": "", "datalist": "id", "section": "id class aria-label aria-labelledby", "article": "class id aria-label",
-	"time": "datetime", "span": "class aria-hidden", "mark": "", "pre": "class dir", "ins": "", "del": "",
-	"table": "", "thead": "", "tbody": "", "tr": "", "th": "scope class", "td": "class aria-hidden", "meter": "min max value",
-}
-
-// TestLongHostileText goes to every page of a repository full of markup: nothing of it becomes any.
-func TestLongHostileText(t *testing.T) {
-	v := visit(t, world.Hostile(t).Web())
-	queue := []string{"", "?q=mark", "?q=" + url.QueryEscape(world.Texts[1]) + "&author=" + url.QueryEscape(world.Texts[2]), "?since=" + url.QueryEscape(world.Texts[1])}
-	for _, text := range world.Texts {
-		queue = append(queue, "files?name="+url.QueryEscape(text), "timeline?author="+url.QueryEscape(text))
-	}
-	had := map[string]bool{}
-	kinds := map[string]int{}
-	for ; len(queue) > 0; queue = queue[1:] {
-		page, _, _ := strings.Cut(queue[0], "#")
-		if had[page] {
-			continue
-		}
-		had[page] = true
-		kind, _, _ := strings.Cut(page, "?")
-		kinds[kind]++
-		text, doc := v.page(page)
-		if strings.ContainsAny(text, "\u202e\u2066") {
-			t.Errorf("%s: a bidi control", page)
-		}
-		if strings.Contains(text, "ZgotmplZ") {
-			t.Errorf("%s: html/template found something where it may not stand", page)
-		}
-		for n := range doc.Descendants() {
-			if n.Type == html.CommentNode {
-				t.Errorf("%s: comment %q", page, n.Data)
-			}
-			if n.Type != html.ElementNode {
-				continue
-			}
-			attributes, ok := written[n.Data]
-			if !ok {
-				t.Errorf("%s: element <%s>", page, n.Data)
-			}
-			for _, a := range n.Attr {
-				if !slices.Contains(strings.Fields(attributes), a.Key) {
-					t.Errorf("%s: <%s %s=%q>", page, n.Data, a.Key, a.Val)
-				}
-				if (a.Key == "href" || a.Key == "src" || a.Key == "action") && !ours(a.Val) {
-					t.Errorf("%s: <%s %s=%q> leads elsewhere", page, n.Data, a.Key, a.Val)
-				}
-			}
-			if n.Data == "script" && n.FirstChild != nil {
-				t.Errorf("%s: script %q", page, n.FirstChild.Data)
-			}
-		}
-		for _, l := range links(doc) {
-			if !strings.HasPrefix(l, "#") {
-				queue = append(queue, strings.TrimPrefix(l, "./"))
-			}
-		}
-	}
-	for _, kind := range []string{"", "sessions", "session", "commit", "timeline", "files", "file", "together"} {
-		if kinds[kind] == 0 {
-			t.Errorf("no page %q was reached", kind)
-		}
-	}
-	t.Logf("%d pages: %v", len(had), kinds)
-}
-
-// ours reports whether an address leads to a page or a file of ours.
-func ours(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && u.Scheme == "" && u.Host == "" && !strings.Contains(u.Path, "/../") && !strings.HasPrefix(u.Path, "/")
 }

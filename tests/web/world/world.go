@@ -57,14 +57,13 @@ func (w *World) as(name, email string) {
 	w.Git(w.Dir, "config", "user.email", email)
 }
 
-func (w *World) commit(message string) string {
+func (w *World) commit(message string) {
 	w.T.Helper()
 	stamp := w.now.Format(time.RFC3339)
 	w.Env = []string{"GIT_AUTHOR_DATE=" + stamp, "GIT_COMMITTER_DATE=" + stamp, "REKAL_SKIP=1"}
 	defer func() { w.Env = nil }()
 	w.Git(w.Dir, "add", "-A")
 	w.Git(w.Dir, "commit", "-q", "--allow-empty", "-m", message)
-	return w.Git(w.Dir, "rev-parse", "HEAD")
 }
 
 // Process is what a process of this world is given; its clock stands.
