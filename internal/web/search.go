@@ -58,13 +58,24 @@ func search(r *request) (page, error) {
 	if f.Q != "" {
 		p.Title = f.Q
 	}
+	all := 0
+	if f.Q == "" && !f.Filtered { // the first page must not look through everything there is
+		rows, total, err := r.view.List(r, 0, most)
+		if err != nil {
+			return p, err
+		}
+		req.IDs, all = []string{}, total
+		for _, l := range rows {
+			req.IDs = append(req.IDs, l.ID)
+		}
+	}
 	found, err := r.Ask(r, workspace.Question{Long: true, Request: req})
 	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
 	} else if err != nil {
 		return p, err
 	}
-	out.Hits, out.Total, out.Unknown = hits(found.Recall, f.Q), found.Total, found.Unknown
+	out.Hits, out.Total, out.Unknown = hits(found.Recall, f.Q), max(all, found.Total), found.Unknown
 	out.Weak = len(found.Results) > 0 && found.Results[0].Weak
 	if found.When != nil {
 		out.Read = found.When.Read
