@@ -23,14 +23,14 @@ type webCommand struct {
 
 func webEntry() entry {
 	return entry{
-		name: "web", usage: "web [--port N] [--no-open]  |  web --export DIR", short: "look at sessions in a browser",
+		name: "web", usage: "web [--port N] [--no-open]\nweb --export DIR", short: "sessions in a browser",
 		long: `
-Serves pages on this machine: search as you type, sessions beside their commits, a timeline, files with the sessions behind
-each line. Prints their address and opens it in the browser that "git instaweb" would take (instaweb.browser, web.browser). The
-address has a token; nobody can read the pages without it. It writes nothing but caches. Ctrl-C ends it.
+Serves pages on this machine: search as you type, sessions beside their commits, a timeline, and files with the sessions behind each line.
+It prints their address, and opens it in the browser that "git instaweb" would take (instaweb.browser, web.browser). The address has a
+token; nobody can read the pages without it. The command writes nothing but caches. Ctrl-C ends it.
 
-With --export: writes the pages as files, with a list of all sessions instead of the search. Whoever has the files can read
-the sessions, the diffs of their commits, and files of the commit that is checked out.
+With --export it writes the pages as files, with a list of all sessions instead of the search. Whoever has the files can read the
+sessions, the diffs of their commits, and files of the commit that is checked out.
 
   git rekal web
   git rekal web --no-open --port 8080

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"bufio"
-	"bytes"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -18,10 +17,16 @@ import (
 )
 
 // start runs the real `git rekal web`, and returns the address that it prints.
-func start(t *testing.T, w *world.World, errs *bytes.Buffer) (*exec.Cmd, string) {
+func start(t *testing.T, w *world.World, errs string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(harness.Binary(t), "git-rekal"), "web")
-	cmd.Dir, cmd.Env, cmd.Stderr = w.Dir, w.Environ(), errs
+	cmd.Dir, cmd.Env = w.Dir, w.Environ()
+	said, err := os.Create(errs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -32,9 +37,15 @@ func start(t *testing.T, w *world.World, errs *bytes.Buffer) (*exec.Cmd, string)
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatalf("no address: %v\n%s", err, errs)
+		t.Fatalf("no address: %v\n%s", err, told(errs))
 	}
 	return cmd, strings.TrimSpace(line)
+}
+
+// told is what a file holds; "" for none.
+func told(file string) string {
+	text, _ := os.ReadFile(file)
+	return string(text)
 }
 
 func status(t *testing.T, client *http.Client, address string) int {
@@ -62,15 +73,14 @@ func TestLongBrowserAndSignal(t *testing.T) {
 	seen := w.At("address")
 	w.Git(w.Dir, "config", "instaweb.browser", "pen")
 	w.Git(w.Dir, "config", "browser.pen.cmd", "printf %s >"+seen)
-	var errs bytes.Buffer
-	cmd, printed := start(t, w, &errs)
+	errs := w.At("stderr")
+	cmd, printed := start(t, w, errs)
 	opened := ""
 	for end := time.Now().Add(10 * time.Second); opened == "" && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		text, _ := os.ReadFile(seen)
-		opened = string(text)
+		opened = told(seen)
 	}
 	if opened == "" || opened == printed || !strings.HasPrefix(opened, strings.Split(printed, "?")[0]) {
-		t.Fatalf("opened %q, printed %q: another token of the same pages\n%s", opened, printed, errs.String())
+		t.Fatalf("opened %q, printed %q: another token of the same pages\n%s", opened, printed, told(errs))
 	}
 	if got := status(t, stranger(t), opened); got != http.StatusOK {
 		t.Errorf("the address that was opened: %d", got)
@@ -88,10 +98,10 @@ func TestLongBrowserAndSignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil || time.Since(before) > 2*time.Second {
-		t.Errorf("ended with %v after %s\n%s", err, time.Since(before), errs.String())
+		t.Errorf("ended with %v after %s\n%s", err, time.Since(before), told(errs))
 	}
-	if errs.Len() > 0 {
-		t.Errorf("it said %s", errs.String())
+	if told(errs) != "" {
+		t.Errorf("it said %s", told(errs))
 	}
 }
 
@@ -100,16 +110,18 @@ func TestLongNoBrowser(t *testing.T) {
 	w := world.Team(t)
 	w.Git(w.Dir, "config", "instaweb.browser", "pen")
 	w.Git(w.Dir, "config", "browser.pen.cmd", "false")
-	var errs bytes.Buffer
-	cmd, printed := start(t, w, &errs)
+	errs := w.At("stderr")
+	cmd, printed := start(t, w, errs)
 	if got := status(t, stranger(t), printed); got != http.StatusOK {
 		t.Errorf("%d", got)
 	}
-	time.Sleep(300 * time.Millisecond)
+	hint := "git-rekal: hint: no browser could be started: open the address above\n"
+	for end := time.Now().Add(10 * time.Second); told(errs) != hint && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil || !strings.Contains(errs.String(), "git-rekal: hint: no browser could be started: open the address above") {
-		t.Errorf("%v, %s", err, errs.String())
+	if err := cmd.Wait(); err != nil || told(errs) != hint {
+		t.Errorf("%v, %s", err, told(errs))
 	}
 }
