@@ -185,7 +185,7 @@ func (t *tab) hear(session, method string, params json.RawMessage) {
 		_ = json.Unmarshal(params, &p)
 		t.requests = append(t.requests, p.Request.URL)
 	case "Runtime.exceptionThrown", "Log.entryAdded":
-		if !strings.Contains(string(params), `"source":"network"`) {
+		if text := string(params); !strings.Contains(text, `"source":"network"`) && !strings.Contains(text, `"level":"info"`) {
 			t.problems = append(t.problems, string(params))
 		}
 	}
