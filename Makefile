@@ -37,7 +37,7 @@ packages = $$(grep -rE '^func (Test|Fuzz)' --include='*_test.go' --exclude-dir=t
 gofiles = $$(git ls-files --cached --others --exclude-standard '*.go')
 
 .NOTPARALLEL:
-.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank demo hook-managers agents ollama install install-files dist check clean
+.PHONY: build setup libgit2 test test-long test-nightly race torture team lint fmt fuzz vuln bench scale microbench rank demo hook-managers agents web-check ollama install install-files dist check clean
 
 build: setup
 	@$(env) go build -ldflags '-s -w -X main.version=$(version)' -o bin/git-rekal ./git-rekal
@@ -121,6 +121,10 @@ hook-managers: build
 # Claude Code, Codex, Gemini CLI and OpenCode from npm, without a network against a scripted model; is no test. AGENTS='codex' takes one.
 agents: build
 	@$(env) AGENTS='$(AGENTS)' .ci/agents.sh bin
+
+# The pages of `git rekal web` in a real Chromium, with axe-core from npm; writes the pictures of docs/web. Is no test.
+web-check: setup
+	@$(env) .ci/web-check.sh
 
 # A real embedding server, built from the module proxy: takes minutes, and is no test.
 ollama: build

@@ -58,7 +58,7 @@ type entry struct {
 // query of the same name.
 func table() []entry {
 	return []entry{
-		recallEntry(), whyEntry(), briefEntry(), showEntry(), logEntry(), queryEntry(),
+		recallEntry(), whyEntry(), briefEntry(), showEntry(), logEntry(), queryEntry(), webEntry(),
 		runEntry(), compressEntry(), saveEntry(), purgeEntry(), restoreEntry(), scrubEntry(), forgetEntry(),
 		syncEntry(), pushEntry(), importEntry(), exportEntry(),
 		initEntry(), cleanEntry(), checkpointEntry(), pauseEntry(), resumeEntry(), indexEntry(), doctorEntry(), mcpEntry(), completionEntry(), helpEntry(), versionEntry(), hookEntry(),

@@ -128,9 +128,6 @@ func (o *once) Type() string { return "string" }
 
 func (c *recallCommand) validate(args []string) error {
 	c.req.Query = strings.TrimSpace(strings.Join(args, " "))
-	if len(args) == 1 && strings.Contains(later, " "+args[0]+" ") && c.flags.ArgsLenAtDash() != 0 {
-		return &laterError{args[0]}
-	}
 	if c.flags.Changed("limit") && c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
 	}

@@ -22,19 +22,11 @@ type extraError struct{ arg string }
 
 func (e *extraError) Error() string { return fmt.Sprintf("unexpected argument %q", e.arg) }
 
-// laterError is a command that there is not yet.
-type laterError struct{ name string }
-
-func (e *laterError) Error() string { return fmt.Sprintf("%q is no command of this version", e.name) }
-
 // hint is where to read more, and what may have been meant.
 func (e *usageError) hint() string {
 	var extra *extraError
 	var unknown *pflag.NotExistError
-	var later *laterError
 	switch {
-	case errors.As(e.err, &later):
-		return fmt.Sprintf(`to search for the word, write "git rekal -- %s"`, later.name)
 	case e.command == "":
 		if errors.As(e.err, &unknown) {
 			return `see "git rekal help recall"; to search for words that begin with "-", write them behind "--"`

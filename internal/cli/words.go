@@ -83,9 +83,6 @@ func takesValue(fs *pflag.FlagSet, arg string) bool {
 	return f != nil && f.NoOptDefVal == ""
 }
 
-// later are names that no search word should take: commands that come with a later version.
-const later = " web "
-
 // meant is what who typed one word may have meant; "" for a word to search for.
 func meant(word string) string {
 	if word == "" || strings.ContainsAny(word, " \n") {

@@ -24,6 +24,7 @@ type Question struct {
 	Purged bool     // also what is purged
 	Around int      // turns to read on either side of the one that matched; 0: no texts
 	Turn   *int     // read around this one; nil: around the one that matched
+	Long   bool     // IDs stand whole in the answer: Found has no Short, which takes all IDs there are
 }
 
 // Found is the answer to a Question.
@@ -76,9 +77,12 @@ func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
 
 // answer fills in what is found.
 func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *Found) error {
-	names, err := index.Names(ctx)
-	if err != nil {
-		return err
+	var names session.Names
+	var err error
+	if !q.Long || q.Names != nil {
+		if names, err = index.Names(ctx); err != nil {
+			return err
+		}
 	}
 	q.Request.Embed, q.Now = w.Question, w.Now()
 	q.Files = w.belowRoot(q.Files)
@@ -120,6 +124,9 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 	}
 	if q.Names != nil {
 		slices.SortStableFunc(out.Results, func(x, y result.Hit) int { return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs, y.ID) })
+	}
+	if q.Long {
+		return nil
 	}
 	out.Short = make(map[string]string, len(out.Results))
 	for _, h := range out.Results {

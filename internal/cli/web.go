@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/web"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// webCommand shows sessions in a browser: `git rekal web --port 8080 --no-open`.
+type webCommand struct {
+	port   int
+	noOpen bool
+	export string
+	flags  *pflag.FlagSet
+}
+
+func webEntry() entry {
+	return entry{
+		name: "web", usage: "web [--port N] [--no-open]\nweb --export DIR", short: "sessions in a browser",
+		long: `
+Serves pages on this machine: search as you type, sessions beside their commits, a timeline, and files with the sessions behind each line.
+It prints their address, and opens it in the browser that "git instaweb" would take (instaweb.browser, web.browser). The address has a
+token; nobody can read the pages without it. The command writes nothing but caches. Ctrl-C ends it.
+
+With --export it writes the pages as files, with a list of all sessions instead of the search. Whoever has the files can read the
+sessions, the diffs of their commits, and files of the commit that is checked out.
+
+  git rekal web
+  git rekal web --no-open --port 8080
+  git rekal web --export ../sessions`,
+		make: func() command { return &webCommand{} },
+	}
+}
+
+func (c *webCommand) addFlags(fs *pflag.FlagSet) {
+	fs.IntVar(&c.port, "port", 0, "listen on port `N` of 127.0.0.1 (default: a free one)")
+	fs.BoolVar(&c.noOpen, "no-open", false, "open no browser")
+	fs.StringVar(&c.export, "export", "", "write the pages into the empty or new folder `DIR`")
+	c.flags = fs
+}
+
+func (c *webCommand) validate(args []string) error {
+	switch {
+	case c.port < 0 || c.port > 65535:
+		return errors.New("--port must be from 0 to 65535")
+	case c.flags.Changed("export") && c.export == "":
+		return errors.New("--export must not be empty")
+	case c.export != "" && (c.noOpen || c.port != 0):
+		return errors.New("--export goes with neither --port nor --no-open")
+	}
+	return noArgs(args)
+}
+
+func (c *webCommand) run(ctx context.Context, app *App) error {
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	view, err := w.View(ctx) // what is wrong is said now, and what takes long is done before the first page
+	if err != nil {
+		return w.Gone(err)
+	}
+	if err := view.Close(); err != nil {
+		return err
+	}
+	site, err := web.New(app.Process, w.Name(), explain)
+	if err != nil {
+		return err
+	}
+	if c.export != "" {
+		return c.write(ctx, app, site)
+	}
+	server, err := site.Listen(c.port)
+	if err != nil {
+		return fmt.Errorf("web: listen: %w", err)
+	}
+	if app.Ends {
+		debug.SetGCPercent(400) // a page leaves little behind, and is waited for
+	}
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	if err := c.tell(ctx, app, w, server); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	return server.Serve(ctx)
+}
+
+// tell prints an address, and opens one.
+func (c *webCommand) tell(ctx context.Context, app *App, w *workspace.Workspace, server *web.Server) error {
+	address, err := server.Address(false)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(app.Stdout, address); err != nil || c.noOpen {
+		return err
+	}
+	if address, err = server.Address(true); err != nil {
+		return err
+	}
+	go func() {
+		if w.Repo.Browse(ctx, address, app.Stdin, app.Stderr) != nil && ctx.Err() == nil {
+			app.hint("no browser could be started: open the address above")
+		}
+	}()
+	return nil
+}
+
+// write exports the pages.
+func (c *webCommand) write(ctx context.Context, app *App, site *web.Site) error {
+	dir := c.export
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(app.Dir, dir)
+	}
+	n, err := site.Export(ctx, dir, func(done, left int) {
+		if done%100 == 0 {
+			app.progress(fmt.Sprintf("%s written, at least %d left", plural(done, "page"), left))
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("web: export: %w", err)
+	}
+	_, err = fmt.Fprintf(app.Stdout, "%s in %s; begin with index.html\n", plural(n, "page"), printable(dir))
+	return err
+}

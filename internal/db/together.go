@@ -1,0 +1,113 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Listed is a session or memory as a list shows it.
+type Listed struct {
+	ID, Kind, Title, Email, Source string
+	At                             time.Time // its last turn; of a memory when it was saved
+	Turns, Files                   int
+}
+
+// List reads sessions and memories that are not purged, the latest first: at most limit behind the first skip, and how many there are.
+func (d *DB) List(ctx context.Context, skip, limit int) (out []Listed, total int, err error) {
+	rows, err := d.Query(ctx, `SELECT session, kind, title, email, source, coalesce(last_turn_at, captured_at), coalesce(turns, 0), coalesce(files, 0),
+			(SELECT count(*) FROM facets WHERE session NOT IN (SELECT id FROM purged))
+		FROM facets WHERE session NOT IN (SELECT id FROM purged) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ? OFFSET ?`, limit, skip)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = each(rows, func() error {
+		var l Listed
+		err := rows.Scan(&l.ID, &l.Kind, text{&l.Title}, text{&l.Email}, text{&l.Source}, moment{&l.At}, &l.Turns, &l.Files, &total)
+		out = append(out, l)
+		return err
+	})
+	return out, total, err
+}
+
+// Touched is a file, and in how many sessions that are not purged it was read, edited or committed.
+type Touched struct {
+	Path     string
+	Sessions int
+}
+
+// Touched reads the files of the repository whose path holds a text, those that most sessions touched first.
+func (d *DB) Touched(ctx context.Context, part string, limit int) ([]Touched, error) {
+	rows, err := d.Query(ctx, `SELECT p.path, count(*) AS n FROM paths p CROSS JOIN touches t ON t.path = p.id
+		WHERE instr(lower(p.path), lower(?)) > 0 AND `+strings.ReplaceAll(inside, "path", "p.path")+`
+			AND t.session NOT IN (SELECT id FROM purged)
+		GROUP BY p.id ORDER BY n DESC, p.path LIMIT ?`, part, limit)
+	if err != nil {
+		return nil, err
+	}
+	var out []Touched
+	err = each(rows, func() error {
+		var t Touched
+		err := rows.Scan(&t.Path, &t.Sessions)
+		out = append(out, t)
+		return err
+	})
+	return out, err
+}
+
+// inside is of paths of the repository.
+const inside = `path <> '.' AND substr(path, 1, 1) NOT IN ('/', '~')`
+
+// Pair is two files that commits of the same sessions changed, and in how many sessions.
+type Pair struct {
+	A, B     string
+	Sessions int
+}
+
+// Together reads which files the commits of the latest 2,000 sessions changed together, with path of those that touched it and in pairs with it
+// alone; "" for all. The most frequent pairs come first, and none that stands alone. Of a session that changed more than MaxTogether files, those
+// that come first by name count. What is purged does not.
+func (d *DB) Together(ctx context.Context, path string, limit int) ([]Pair, error) {
+	rows, err := d.Query(ctx, `SELECT DISTINCT session, path FROM shares WHERE session IN (
+			SELECT session FROM facets WHERE session NOT IN (SELECT id FROM purged) AND (?1 = '' OR session IN (
+				SELECT t.session FROM paths p CROSS JOIN touches t ON t.path = p.id WHERE p.path = ?1))
+			ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?2) ORDER BY session, path`, path, maxNear)
+	if err != nil {
+		return nil, err
+	}
+	files, err := pairs(rows)
+	if err != nil {
+		return nil, err
+	}
+	return commonest(files, path, limit), nil
+}
+
+// commonest counts pairs: in one session twice is once.
+func commonest(files map[string][]string, path string, limit int) []Pair {
+	count := map[[2]string]int{}
+	for _, all := range files {
+		all = all[:min(len(all), MaxTogether)]
+		for i, a := range all {
+			for _, b := range all[i+1:] {
+				switch path {
+				case "", a:
+					count[[2]string{a, b}]++
+				case b:
+					count[[2]string{b, a}]++
+				}
+			}
+		}
+	}
+	out := make([]Pair, 0, len(count))
+	for pair, n := range count {
+		if n > 1 || path != "" {
+			out = append(out, Pair{pair[0], pair[1], n})
+		}
+	}
+	slices.SortFunc(out, func(x, y Pair) int {
+		return cmp.Or(cmp.Compare(y.Sessions, x.Sessions), cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
+	})
+	return out[:min(limit, len(out))]
+}

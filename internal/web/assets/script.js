@@ -1,0 +1,90 @@
+// Search as one types, and keys to go through what was found. Without it the pages are plain forms and links.
+"use strict";
+(() => {
+	const box = document.getElementById("q");
+	const form = document.getElementById("search");
+	const live = form && document.getElementById("results");
+	let asked = null;
+	let timer = 0;
+	let last = form && address();
+
+	// address is what the form asks for, without fields that are empty.
+	function address() {
+		const q = new URLSearchParams();
+		for (const [key, value] of new FormData(form)) {
+			if (value.trim() !== "") q.set(key, value.trim());
+		}
+		return q;
+	}
+
+	async function search() {
+		const q = address();
+		if (q.toString() === last.toString()) return;
+		last = q;
+		if (asked) asked.abort();
+		asked = new AbortController();
+		const mine = asked;
+		live.setAttribute("aria-busy", "true");
+		try {
+			const page = new URLSearchParams(q);
+			page.set("part", "1");
+			const answer = await fetch("./?" + page, { signal: mine.signal, credentials: "same-origin", redirect: "error" });
+			const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+			const results = found.getElementById("results");
+			const status = found.getElementById("status");
+			if (!results || !status) throw new Error("no results");
+			live.replaceChildren(...results.childNodes);
+			document.getElementById("status").textContent = status.textContent;
+			const rest = q.toString();
+			history.replaceState(null, "", rest ? "./?" + rest : "./");
+		} catch (err) {
+			if (err.name !== "AbortError") {
+				document.getElementById("status").textContent = "The server does not answer. Is “git rekal web” still running?";
+			}
+		} finally {
+			if (mine === asked) live.removeAttribute("aria-busy");
+		}
+	}
+
+	if (live) {
+		if (document.activeElement === box) box.setSelectionRange(box.value.length, box.value.length);
+		const soon = () => {
+			clearTimeout(timer);
+			timer = setTimeout(search, 120);
+		};
+		form.addEventListener("input", soon);
+		form.addEventListener("change", soon);
+		form.addEventListener("submit", (event) => {
+			event.preventDefault();
+			clearTimeout(timer);
+			search();
+		});
+	}
+
+	// Single letters are left to browsers and screen readers: keys count with Ctrl or ⌘, or within the results.
+	document.addEventListener("keydown", (event) => {
+		if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k") {
+			event.preventDefault();
+			if (box) {
+				box.focus();
+				box.select();
+			} else {
+				location.assign("./");
+			}
+			return;
+		}
+		if (event.ctrlKey || event.metaKey || event.altKey) return;
+		const items = [...document.querySelectorAll("[data-item]")];
+		const at = items.indexOf(document.activeElement);
+		if (event.key === "ArrowDown" && items.length > 0 && (at >= 0 || document.activeElement === box)) {
+			event.preventDefault();
+			items[Math.min(at + 1, items.length - 1)].focus();
+		} else if (event.key === "ArrowUp" && at >= 0) {
+			event.preventDefault();
+			if (at > 0) items[at - 1].focus();
+			else if (box) box.focus();
+		} else if (event.key === "Escape" && at >= 0 && box) {
+			box.focus();
+		}
+	});
+})();

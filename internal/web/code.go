@@ -1,0 +1,309 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	nouns "github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// Bounds of the pages of files and time.
+const (
+	filesShown  = 200
+	pairsShown  = 100
+	nearShown   = 10
+	linesShown  = 400
+	linesMost   = 1_000_000
+	eventsShown = 50
+	eventsMost  = 100_000
+)
+
+// days is the page of what happened when.
+type days struct {
+	Days         []day
+	Form         form
+	Newer, Older string
+	Failed       string
+}
+
+type day struct {
+	Date    string
+	Authors []authorsDay
+}
+
+type authorsDay struct {
+	Author string
+	Events []event
+}
+
+// event is a checkpoint.
+type event struct {
+	result.Checkpoint
+	At, Subject string
+	Tied        bool // to a commit, that is
+}
+
+func timeline(r *request) (page, error) {
+	f := readForm(r)
+	from := r.number("from", 0, eventsMost)
+	out := days{Form: f}
+	p := page{Template: "timeline", Title: "Timeline", Here: "timeline"}
+	all, err := r.view.Log(r, recall.LogRequest{
+		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Times: recall.Times{Since: f.Since, Until: f.Until},
+	})
+	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) {
+		out.Failed = usage.Error()
+	} else if err != nil {
+		return p, err
+	}
+	link := func(from int) string {
+		return r.To("timeline", "from", from, "author", f.Author, "agent", f.Agent, "since", f.Since, "until", f.Until)
+	}
+	shown := all[min(from, len(all)):]
+	if len(shown) > eventsShown {
+		shown, out.Older = shown[:eventsShown], link(from+eventsShown)
+	}
+	if from > 0 {
+		out.Newer = link(max(0, from-eventsShown))
+	}
+	zone := r.Now().Location()
+	for _, c := range shown {
+		out.add(event{Checkpoint: c, At: cmp.Or(c.LastTurnAt, c.TS), Subject: r.view.Subject(c.Commit), Tied: c.Commit != nouns.ZeroSHA},
+			func(stamp string) string { return shownTime(stamp, zone, "Monday, 2 January 2006") })
+	}
+	if !r.Static {
+		if out.Form.Authors, err = r.view.Authors(r); err != nil {
+			return p, err
+		}
+	}
+	p.Body = out
+	return p, nil
+}
+
+// add puts an event into its day, at its author.
+func (d *days) add(e event, date func(string) string) {
+	on := date(e.At)
+	if len(d.Days) == 0 || d.Days[len(d.Days)-1].Date != on {
+		d.Days = append(d.Days, day{Date: on})
+	}
+	last := &d.Days[len(d.Days)-1]
+	i := slices.IndexFunc(last.Authors, func(a authorsDay) bool { return a.Author == e.Author })
+	if i < 0 {
+		i = len(last.Authors)
+		last.Authors = append(last.Authors, authorsDay{Author: e.Author})
+	}
+	last.Authors[i].Events = append(last.Authors[i].Events, e)
+}
+
+// touched is the page of all files.
+type touched struct {
+	Name  string // a part of the paths
+	Files []touchedFile
+	Most  int // sessions of the first one
+	Cut   bool
+}
+
+type touchedFile struct {
+	Path     string
+	Sessions int
+}
+
+func files(r *request) (page, error) {
+	out := touched{Name: r.query.Get("name")}
+	rows, err := r.view.Touched(r, out.Name, filesShown+1)
+	if err != nil {
+		return page{}, err
+	}
+	if out.Cut = len(rows) > filesShown; out.Cut {
+		rows = rows[:filesShown]
+	}
+	for _, f := range rows {
+		out.Files, out.Most = append(out.Files, touchedFile(f)), max(out.Most, f.Sessions)
+	}
+	return page{Template: "files", Title: "Files", Here: "files", Body: out}, nil
+}
+
+// reasons is the page of a file: its lines, and the sessions behind them.
+type reasons struct {
+	Path           string
+	Parts          []part
+	Lines          int // of the file
+	From, To       int
+	Earlier, Later string
+	Hits           []hit
+	Near           []near // files that change with it
+	Why            string // why there are no lines
+}
+
+// part is some lines that have the same sessions behind them.
+type part struct {
+	From, To int
+	Lines    []codeLine
+	Hit      *hit // nil: no session is known
+	Color    int  // of the session, from 1 on; 0 for none
+	Note     string
+	Exact    bool
+}
+
+type codeLine struct {
+	Number int
+	Text   string
+}
+
+// near is a file, and how many sessions changed it with another one.
+type near struct {
+	Path     string
+	Sessions int
+}
+
+// colors is how many sessions of a file are told apart by a color, besides by their titles.
+const colors = 6
+
+func file(r *request) (page, error) {
+	name := r.query.Get("path")
+	out := reasons{Path: name}
+	p := page{Template: "file", Title: name, Here: "files"}
+	pairs, err := r.view.Together(r, name, nearShown)
+	if err != nil || name == "" {
+		return p, errors.Join(err, missing(name))
+	}
+	for _, pair := range pairs {
+		out.Near = append(out.Near, near{pair.B, pair.Sessions})
+	}
+	text, err := r.view.Text(name)
+	switch {
+	case errors.Is(err, git.ErrNotFound):
+		out.Why = "The commit that is checked out does not hold this file."
+	case errors.Is(err, git.ErrBinary):
+		out.Why = "This file is binary."
+	case errors.Is(err, git.ErrTooLarge):
+		out.Why = "This file is too large to be shown."
+	case err != nil:
+		return p, err
+	case len(text) == 0:
+		out.Why = "This file is empty."
+	}
+	if out.Why == "" {
+		err = out.explain(r, text)
+	} else {
+		err = out.mention(r)
+	}
+	if err == nil && len(out.Hits)+len(out.Parts) == 0 {
+		err = missing("")
+	}
+	p.Body = out
+	return p, err
+}
+
+// missing is nil for a name that there is.
+func missing(name string) error {
+	if name == "" {
+		return fmt.Errorf("no file of that name, and no session that touched one: %w", git.ErrNotFound)
+	}
+	return nil
+}
+
+// mention finds the sessions that touched a file whose lines can't be asked for.
+func (f *reasons) mention(r *request) error {
+	found, err := r.Ask(r, workspace.Question{Long: true, Request: recall.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown}})
+	f.Hits = hits(found.Recall, "")
+	return err
+}
+
+// explain asks who wrote the lines of the page.
+func (f *reasons) explain(r *request, text []string) error {
+	from := max(1, r.number("from", 1, linesMost))
+	if from > len(text) {
+		from = 1
+	}
+	f.From, f.To, f.Lines = from, min(len(text), from+linesShown-1), len(text)
+	if from > 1 {
+		f.Earlier = r.To("file", "path", f.Path, "from", max(1, from-linesShown))
+	}
+	if f.To < len(text) {
+		f.Later = r.To("file", "path", f.Path, "from", f.To+1)
+	}
+	why, err := r.view.Why(r, recall.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", f.Path, f.From, f.To)})
+	if err != nil {
+		return err
+	}
+	f.Hits = hits(why, "")
+	f.parts(why, text)
+	return nil
+}
+
+// parts puts lines together that have the same session behind them.
+func (f *reasons) parts(why result.Recall, text []string) {
+	for n := f.From; n <= f.To; n++ {
+		who, p := f.behind(why, n)
+		l := codeLine{n, text[n-1][:cutAt(text[n-1], maxLine)]}
+		if last := len(f.Parts) - 1; last >= 0 && f.Parts[last].Hit == who && f.Parts[last].Note == p.Note {
+			f.Parts[last].Lines, f.Parts[last].To = append(f.Parts[last].Lines, l), n
+			continue
+		}
+		p.From, p.To, p.Lines = n, n, []codeLine{l}
+		f.Parts = append(f.Parts, p)
+	}
+}
+
+// behind is the session that explains a line: the first of several.
+func (f *reasons) behind(why result.Recall, n int) (*hit, part) {
+	for i := range f.Hits {
+		e := f.Hits[i].Explains
+		if e == nil || !within(e.Ranges, n) {
+			continue
+		}
+		p := part{Hit: &f.Hits[i], Color: i%colors + 1, Note: "tied to their commit"}
+		switch {
+		case within(e.Exact, n):
+			p.Note, p.Exact = "wrote these lines", true
+		case within(e.Shared, n):
+			p.Note = "one of several sessions"
+		case f.Hits[i].Inferred:
+			p.Note = "inferred"
+		}
+		return p.Hit, p
+	}
+	if within(why.Why.Uncommitted, n) {
+		return nil, part{Note: "not committed"}
+	}
+	for _, s := range why.Why.Unexplained {
+		if within(s.Ranges, n) {
+			return nil, part{Note: "commit " + s.Commit + ", no session known"}
+		}
+	}
+	return nil, part{}
+}
+
+func within(ranges []result.Range, n int) bool {
+	return slices.ContainsFunc(ranges, func(r result.Range) bool { return r[0] <= n && n <= r[1] })
+}
+
+// joined is the page of files that change together.
+type joined struct {
+	Pairs []pairOf
+	Most  int
+}
+
+type pairOf struct {
+	A, B     string
+	Sessions int
+}
+
+func together(r *request) (page, error) {
+	rows, err := r.view.Together(r, "", pairsShown)
+	if err != nil {
+		return page{}, err
+	}
+	out := joined{}
+	for _, p := range rows {
+		out.Pairs, out.Most = append(out.Pairs, pairOf(p)), max(out.Most, p.Sessions)
+	}
+	return page{Template: "together", Title: "Files that change together", Here: "together", Body: out}, nil
+}

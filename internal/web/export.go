@@ -1,0 +1,96 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// exportedFiles is how many pages of files an export has: those that most sessions touched. Each asks git for the history of its lines.
+const exportedFiles = 200
+
+// staticPolicy is policy for files, of which some browsers say that each has an origin of its own.
+const staticPolicy = "default-src 'none'; style-src 'self' file:; img-src 'self' file:; form-action 'none'; base-uri 'none'"
+
+// Export writes the pages as files that link to each other, beginning with index.html, the list of all sessions; search needs a server. The folder must be
+// empty or new. Progress is told after each page: how many are written, and how many are known to be left. It returns how many pages
+// there are.
+func (s *Site) Export(ctx context.Context, dir string, progress func(done, left int)) (int, error) {
+	if err := prepare(dir); err != nil {
+		return 0, err
+	}
+	queue, files := []string{""}, 0
+	known := map[string]bool{"": true}
+	l := links{Static: true, to: func(address string) string {
+		if known[address] {
+			return fileName(address)
+		}
+		if strings.HasPrefix(address, "file?") {
+			if files++; files > exportedFiles {
+				return ""
+			}
+		}
+		known[address] = true
+		queue = append(queue, address)
+		return fileName(address)
+	}}
+	done := 0
+	for ; len(queue) > 0; queue = queue[1:] {
+		if err := ctx.Err(); err != nil {
+			return done, err
+		}
+		if err := s.exportPage(ctx, dir, queue[0], l); err != nil {
+			return done, err
+		}
+		done++
+		progress(done, len(queue)-1)
+	}
+	return done, nil
+}
+
+// prepare makes the folder, with what the pages need.
+func prepare(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if held, err := os.ReadDir(dir); err != nil || len(held) > 0 {
+		if err == nil {
+			err = fmt.Errorf("%q is not empty: %w", dir, fs.ErrExist)
+		}
+		return err
+	}
+	for _, name := range []string{"style.css", "icon.svg"} {
+		body, _, err := asset(name)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), body, 0o666)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Site) exportPage(ctx context.Context, dir, address string, l links) error {
+	name, query, _ := strings.Cut(address, "?")
+	if name == "" {
+		name = "sessions"
+	}
+	q, err := url.ParseQuery(query)
+	if err != nil {
+		return err
+	}
+	html, status := s.make(ctx, name, q, l)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if status == http.StatusInternalServerError {
+		return fmt.Errorf("web: the page %q can't be made", address)
+	}
+	return os.WriteFile(filepath.Join(dir, fileName(address)), html, 0o666)
+}

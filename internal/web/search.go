@@ -1,0 +1,160 @@
+package web
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	nouns "github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// How many results, and sessions of a list, a page has.
+const (
+	foundShown = 20
+	foundMost  = 100
+	listShown  = 100
+	listMost   = 1_000_000
+)
+
+// searched is the page of a search.
+type searched struct {
+	Form    form
+	Hits    []hit
+	Total   int
+	More    int // how many results to show next; 0: these are all, or as many as are shown
+	Read    string
+	Weak    bool
+	Unknown []string
+	Failed  string // why there is no answer
+}
+
+// form is what was asked, and what may be.
+type form struct {
+	Q, Author, Agent, Since, Until, Path, Kind string
+	Filtered                                   bool // by anything but Q
+	Authors, Agents, Kinds                     []string
+}
+
+// hit is a result.
+type hit struct {
+	result.Hit
+	Pieces  []piece // of the snippet
+	At      string
+	Matches string // what of it matched
+	Turn    int
+}
+
+func search(r *request) (page, error) {
+	out := searched{Form: readForm(r)}
+	f := out.Form
+	most := max(1, r.number("n", foundShown, foundMost))
+	req := recall.Request{Query: f.Q, Author: f.Author, Agent: f.Agent, Kind: f.Kind, Limit: most, Times: recall.Times{Since: f.Since, Until: f.Until}}
+	if f.Path != "" {
+		req.Path = []string{f.Path}
+	}
+	p := page{Template: "search", Title: "Search", Here: "search", Part: r.query.Get("part") != ""}
+	if f.Q != "" {
+		p.Title = f.Q
+	}
+	all := 0
+	if f.Q == "" && !f.Filtered { // the first page must not look through everything there is
+		rows, total, err := r.view.List(r, 0, most)
+		if err != nil {
+			return p, err
+		}
+		req.IDs, all = []string{}, total
+		for _, l := range rows {
+			req.IDs = append(req.IDs, l.ID)
+		}
+	}
+	found, err := r.Ask(r, workspace.Question{Long: true, Request: req})
+	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) {
+		out.Failed = usage.Error()
+	} else if err != nil {
+		return p, err
+	}
+	out.Hits, out.Total, out.Unknown = hits(found.Recall, f.Q), max(all, found.Total), found.Unknown
+	out.Weak = len(found.Results) > 0 && found.Results[0].Weak
+	if found.When != nil {
+		out.Read = found.When.Read
+	}
+	if len(out.Hits) < out.Total && most < foundMost {
+		out.More = min(foundMost, most+2*foundShown)
+	}
+	if !p.Part {
+		if out.Form.Authors, err = r.view.Authors(r); err != nil {
+			return p, err
+		}
+	}
+	p.Body = out
+	return p, nil
+}
+
+func readForm(r *request) form {
+	get := func(key string) string { return strings.TrimSpace(r.query.Get(key)) }
+	f := form{
+		Q: get("q"), Author: get("author"), Agent: get("agent"), Since: get("since"), Until: get("until"), Path: get("path"), Kind: get("kind"),
+		Agents: nouns.Agents(), Kinds: []string{"session", "memory", recall.KindRecord},
+	}
+	f.Filtered = f.Author+f.Agent+f.Since+f.Until+f.Path+f.Kind != ""
+	return f
+}
+
+// hits are results as a page shows them.
+func hits(found result.Recall, question string) []hit {
+	out := make([]hit, len(found.Results))
+	for i, h := range found.Results {
+		out[i] = hit{Hit: h, Pieces: marked(h.Snippet, question), At: h.LastTurnAt, Matches: strings.Join(h.Matched, ", "), Turn: -1}
+		if h.LastTurnAt == "" {
+			out[i].At = h.CapturedAt
+		}
+		if h.Turn != nil {
+			out[i].Turn = *h.Turn
+		}
+	}
+	return out
+}
+
+// listed is the list of all sessions and memories.
+type listed struct {
+	Rows               []row
+	Total, First, Last int
+	Newer, Older       string // links; "" for none
+}
+
+type row struct {
+	ID, Kind, Title, Author, Source, At string
+	Turns, Files                        int
+}
+
+func sessions(r *request) (page, error) {
+	from := r.number("from", 0, listMost)
+	rows, total, err := r.view.List(r, from, listShown)
+	if err != nil {
+		return page{}, err
+	}
+	out := listed{Total: total, First: from + 1, Last: from + len(rows)}
+	for _, l := range rows {
+		out.Rows = append(out.Rows, row{l.ID, l.Kind, l.Title, l.Email, l.Source, result.Time(l.At), l.Turns, l.Files})
+	}
+	if from > 0 {
+		out.Newer = r.list(max(0, from-listShown))
+	}
+	if out.Last < total && len(rows) > 0 {
+		out.Older = r.list(out.Last)
+	}
+	return page{Template: "sessions", Title: "All sessions", Here: "search", Body: out}, nil
+}
+
+// list is a link to a part of the list of sessions. In an export the first one is the page that one begins with.
+func (l links) list(from int) string {
+	switch {
+	case from > 0:
+		return l.To("sessions", "from", from)
+	case l.Static:
+		return l.To("")
+	}
+	return l.To("sessions")
+}

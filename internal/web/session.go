@@ -1,0 +1,228 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// Bounds of what a page shows of a session and its commits.
+const (
+	turnsShown   = 30
+	turnBytes    = 20_000 // of one turn
+	commitsShown = 20
+	diffsShown   = 5 // of these, the latest that are here
+)
+
+// bounds are how many lines of diffs are shown: of a file, and of all.
+type bounds struct{ file, all int }
+
+// told is the page of a session.
+type told struct {
+	result.Session
+	Turns                   []turn
+	Before                  []result.Tool // calls made before the first turn of the page
+	From, To                int           // turns of the page, counted from 1 on
+	Count                   int
+	Earlier, Later          string // links; "" for none
+	Commits                 []change
+	MoreCommits, CommitsAll int
+}
+
+type turn struct {
+	result.Turn
+	Human bool
+	Tools []result.Tool
+	Names string // of the tools, each once, with how often
+}
+
+// change is a commit of a session, with its diff where that is shown.
+type change struct {
+	SHA      string
+	Commit   *git.Commit // nil: not here
+	Inferred bool
+	Diff     *diff
+}
+
+func session(r *request) (page, error) {
+	from := r.number("from", 0, listMost)
+	s, m, err := r.view.Item(r, recall.Page{ID: r.query.Get("id"), Offset: from, Limit: turnsShown, Full: true, Whole: true})
+	if err != nil {
+		return page{}, err
+	}
+	if m != nil {
+		return page{Template: "memory", Title: cmp.Or(m.Title, "Memory"), Here: "search", Body: m}, nil
+	}
+	out := told{Session: *s, Count: s.Turns, CommitsAll: len(s.Commits)}
+	out.Before, out.Turns = turns(s)
+	out.From, out.To = from+1, from+len(s.Page)
+	if from > 0 {
+		out.Earlier = r.part(s.ID, max(0, from-turnsShown))
+	}
+	if s.Next != nil {
+		out.Later = r.part(s.ID, *s.Next)
+	}
+	if out.Commits, err = r.changes(s.Commits); err != nil {
+		return page{}, err
+	}
+	out.MoreCommits = len(s.Commits) - len(out.Commits)
+	return page{Template: "session", Title: cmp.Or(s.Title, "Session "+s.ID), Here: "search", Body: out}, nil
+}
+
+// part is a link to the turns of a session from one on.
+func (l links) part(id string, from int) string {
+	if from == 0 {
+		return l.To("session", "id", id)
+	}
+	return l.To("session", "id", id, "from", from)
+}
+
+// turns puts each tool call behind its turn.
+func turns(s *result.Session) (before []result.Tool, out []turn) {
+	by := map[int][]result.Tool{}
+	for _, t := range s.Tools {
+		by[t.Turn] = append(by[t.Turn], t)
+	}
+	for _, t := range s.Page {
+		t.Cut(turnBytes)
+		out = append(out, turn{Turn: t, Human: t.Role == "human", Tools: by[t.Turn], Names: names(by[t.Turn])})
+		delete(by, t.Turn)
+	}
+	return by[-1], out
+}
+
+// names is "Read ×3, Edit".
+func names(tools []result.Tool) string {
+	var order []string
+	n := map[string]int{}
+	for _, t := range tools {
+		if n[t.Tool]++; n[t.Tool] == 1 {
+			order = append(order, t.Tool)
+		}
+	}
+	for i, name := range order {
+		if n[name] > 1 {
+			order[i] = fmt.Sprintf("%s ×%d", name, n[name])
+		}
+	}
+	return strings.Join(order, ", ")
+}
+
+// changes reads the commits of a session, the latest of them with their diffs.
+func (r *request) changes(commits []result.Commit) ([]change, error) {
+	left, diffs := bounds{150, 900}, 0
+	var out []change
+	for _, c := range commits {
+		sha := cmp.Or(c.Became, c.Commit)
+		if strings.Trim(sha, "0") == "" || slices.ContainsFunc(out, func(o change) bool { return o.SHA == sha }) {
+			continue
+		}
+		if len(out) == commitsShown {
+			break
+		}
+		one := change{SHA: sha, Inferred: c.Inferred}
+		if diffs < diffsShown && !c.Missing {
+			commit, files, err := r.view.Commit(r, sha)
+			if err != nil {
+				return nil, err
+			}
+			diffs++
+			one.Commit, one.Diff = &commit, compare(files, &left)
+		} else if !c.Missing {
+			commit, err := r.Repo.Commit(git.OID(sha))
+			if err != nil {
+				return nil, err
+			}
+			one.Commit = &commit
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// committed is the page of a commit.
+type committed struct {
+	git.Commit
+	SHA  string
+	Body string // of the message
+	At   string
+	Diff *diff
+	Hits []hit
+}
+
+func commit(r *request) (page, error) {
+	c, files, err := r.view.Commit(r, r.query.Get("rev"))
+	if err != nil {
+		return page{}, err
+	}
+	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
+	out := committed{Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When), Diff: compare(files, &bounds{1000, 10_000})}
+	found, err := r.Ask(r, workspace.Question{Long: true, Request: recall.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600}})
+	if err != nil {
+		return page{}, err
+	}
+	out.Hits = hits(found.Recall, "")
+	return page{Template: "commit", Title: cmp.Or(c.Subject(), string(c.OID)), Here: "timeline", Body: out}, nil
+}
+
+// diff is what a commit changed.
+type diff struct {
+	Files          []fileDiff
+	Added, Deleted int
+}
+
+type fileDiff struct {
+	git.FilePatch
+	Lines          []line
+	Added, Deleted int
+	Cut            int  // lines that are not shown
+	Open           bool // short enough to be shown at once
+}
+
+// line is a line of a diff, without its sign.
+type line struct{ Sign, Text string }
+
+// openLines is how many lines of one file's diff are shown at once.
+const openLines = 80
+
+// compare parts the diffs of files into lines, as many as are left to be shown.
+func compare(files []git.FilePatch, left *bounds) *diff {
+	out := &diff{}
+	for _, f := range files {
+		d := fileDiff{FilePatch: f}
+		for l := range strings.Lines(f.Text) {
+			l = strings.TrimRight(l, "\r\n")
+			sign := l[:min(1, len(l))]
+			switch sign {
+			case "+":
+				d.Added++
+			case "-":
+				d.Deleted++
+			case `\`:
+				continue
+			}
+			if len(d.Lines) == left.file || left.all == 0 {
+				d.Cut++
+				continue
+			}
+			left.all--
+			if sign != "@" {
+				l = l[len(sign):]
+			}
+			d.Lines = append(d.Lines, line{sign, l[:cutAt(l, maxLine)]})
+		}
+		d.Open = len(d.Lines) <= openLines
+		out.Added, out.Deleted = out.Added+d.Added, out.Deleted+d.Deleted
+		out.Files = append(out.Files, d)
+	}
+	return out
+}
+
+// maxLine is how many bytes of one line of code are shown.
+const maxLine = 2000

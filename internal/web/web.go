@@ -1,0 +1,254 @@
+// Package web shows a repository's sessions to people: pages in a browser, from a server on this machine that only they can ask, or
+// as files.
+//
+// In: addresses of pages, such as "session?id=01KJW4MN". Out: HTML, made by html/template from the values that the command line
+// prints as JSON (package result). All pages lie in one folder and link to each other by relative addresses, so a page that is
+// served and one that is exported are the same.
+//
+// It reads through workspace alone, writes nothing to the repository, and asks nobody else: what a page needs (a style, a script, an icon)
+// comes from here. Whatever a session, a commit, a path or a name holds is text. Between requests nothing is open; several may
+// run at once. guard.go says who is answered.
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+//go:embed pages/*.html
+var pages embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+// Site makes the pages of one repository.
+type Site struct {
+	process   workspace.Process
+	explain   func(error) string // an error in one line, with what to do about it
+	name      string             // of the repository
+	templates map[string]*template.Template
+}
+
+// New reads the templates.
+func New(process workspace.Process, name string, explain func(error) string) (*Site, error) {
+	s := &Site{process: process, explain: explain, name: name, templates: map[string]*template.Template{}}
+	base, err := template.New("layout.html").Funcs(s.functions()).ParseFS(pages, "pages/layout.html", "pages/parts.html")
+	if err != nil {
+		return nil, err
+	}
+	files, err := fs.Glob(pages, "pages/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		one, err := base.Clone()
+		if err == nil {
+			one, err = one.ParseFS(pages, file)
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.templates[strings.TrimSuffix(path.Base(file), ".html")] = one
+	}
+	return s, nil
+}
+
+// makers are the pages by the last part of their addresses; "" is the search.
+func (s *Site) makers() map[string]func(*request) (page, error) {
+	return map[string]func(*request) (page, error){
+		"": search, "sessions": sessions, "session": session, "commit": commit,
+		"timeline": timeline, "files": files, "file": file, "together": together,
+	}
+}
+
+// request is what one page is made from.
+type request struct {
+	context.Context
+	*workspace.Workspace
+	view  *workspace.View
+	query url.Values
+	links
+}
+
+// number is a number of the query from 0 up to most; otherwise where there is none that can be used.
+func (r *request) number(key string, otherwise, most int) int {
+	n, err := strconv.Atoi(r.query.Get(key))
+	if err != nil || n < 0 {
+		return otherwise
+	}
+	return min(n, most)
+}
+
+// page is what a template is given. Its methods are those of links.
+type page struct {
+	links
+	Template string // file of pages/, without its ending
+	Title    string
+	Repo     string
+	Here     string // the page of the navigation that it belongs to
+	Body     any
+	Part     bool // only what changes as one types
+}
+
+// links makes the addresses of other pages.
+type links struct {
+	Static bool                        // pages are files: nothing can be searched for
+	to     func(address string) string // an address as a link says it
+}
+
+// To is a link to a page, with keys and values of its query.
+func (l links) To(name string, pairs ...any) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if v := text(pairs[i+1]); v != "" {
+			q.Set(text(pairs[i]), v)
+		}
+	}
+	address := name
+	if len(q) > 0 {
+		address += "?" + q.Encode()
+	}
+	return l.to(address)
+}
+
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int:
+		return strconv.Itoa(v)
+	}
+	return ""
+}
+
+// Turn is a link to a turn of a session.
+func (l links) Turn(id string, turn int) string {
+	from := turn / turnsShown * turnsShown
+	if from <= 0 {
+		return l.To("session", "id", id) + "#t" + strconv.Itoa(turn)
+	}
+	return l.To("session", "id", id, "from", from) + "#t" + strconv.Itoa(turn)
+}
+
+// scope is what a part of several pages is given: the page's links, and what the part shows.
+type scope struct {
+	links
+	Of any
+}
+
+// served are links of pages that a server answers.
+func served() links {
+	return links{to: func(address string) string {
+		if address == "" || address[0] == '?' {
+			return "./" + address
+		}
+		return address
+	}}
+}
+
+// errNoPage is an address at which no page is.
+var errNoPage = errors.New("there is no such page")
+
+// make makes a page: its HTML and the status of HTTP. An error becomes a page that tells it.
+func (s *Site) make(ctx context.Context, name string, query url.Values, l links) ([]byte, int) {
+	p, err := s.ask(ctx, name, query, l)
+	status := http.StatusOK
+	if err != nil {
+		status = statusOf(err)
+		p = page{Template: "error", Title: "Not shown", Body: s.explain(err)}
+	}
+	p.links, p.Repo = l, s.name
+	html, err := s.render(p)
+	if err != nil {
+		return []byte("git-rekal: this page can't be shown: " + template.HTMLEscapeString(s.explain(err))), http.StatusInternalServerError
+	}
+	return html, status
+}
+
+// ask makes what a page shows, with the repository open for it.
+func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) (p page, err error) {
+	defer func() {
+		if broken := recover(); broken != nil { // one page that can't be made ends no other
+			err = fmt.Errorf("web: page %q: %v", name, broken)
+		}
+	}()
+	maker := s.makers()[name]
+	if maker == nil {
+		return page{}, errNoPage
+	}
+	w, err := workspace.Open(s.process)
+	if err != nil {
+		return page{}, err
+	}
+	defer w.Close()
+	view, err := w.View(ctx)
+	if err != nil {
+		return page{}, w.Gone(err)
+	}
+	p, err = maker(&request{ctx, w, view, query, l})
+	return p, w.Gone(errors.Join(err, view.Close()))
+}
+
+func (s *Site) render(p page) ([]byte, error) {
+	var b bytes.Buffer
+	name := "layout.html"
+	if p.Part {
+		name = "part"
+	}
+	if err := s.templates[p.Template].ExecuteTemplate(&b, name, p); err != nil {
+		return nil, err
+	}
+	return visible(b.Bytes()), nil
+}
+
+func statusOf(err error) int {
+	var usage *recall.UsageError
+	var purged *recall.PurgedError
+	switch {
+	case errors.Is(err, workspace.ErrNoItem), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
+		return http.StatusNotFound
+	case errors.As(err, &purged):
+		return http.StatusGone
+	case errors.As(err, &usage):
+		return http.StatusBadRequest
+	}
+	return http.StatusInternalServerError
+}
+
+// fileName is what the page of an address is called as a file: by its query where that is harmless as a name, else by its sum.
+func fileName(address string) string {
+	name, query, _ := strings.Cut(address, "?")
+	if name == "" {
+		return "index.html"
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		if _, value, ok := strings.Cut(pair, "="); ok {
+			if name == "file" || !plain(value) { // paths may differ in their case alone
+				sum := sha256.Sum256([]byte(query))
+				return name + "-" + hex.EncodeToString(sum[:10]) + ".html"
+			}
+			name += "-" + value
+		}
+	}
+	return name + ".html"
+}
+
+func plain(s string) bool {
+	return len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') })
+}

@@ -1,0 +1,157 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
+	"github.com/git-rekal/git-rekal/tests/web/world"
+)
+
+func TestPages(t *testing.T) {
+	w := world.Team(t)
+	v := world.Visit(t, w.Web())
+	if strings.Contains(v.Base, "token") {
+		t.Errorf("the token stays in the address %s", v.Base)
+	}
+	_, found := v.Page("?q=why+does+the+token+expire+early")
+	session := ""
+	for _, l := range world.Links(found) {
+		if strings.HasPrefix(l, "session?") && session == "" {
+			session = l
+		}
+	}
+	head := strings.TrimSpace(w.Git(w.Dir, "rev-parse", "HEAD~1"))
+	for _, test := range []struct {
+		name, page string
+		has        map[string]string // element or class → what one of those says
+	}{
+		{"latest first", "", map[string]string{"h3": "Leeway of tokens", "#status": ""}},
+		{"words of the question", "?q=frankfurt", map[string]string{"mark": "Frankfurt", "h3": "Fix JWT expiry in other time zones"}},
+		{"author", "?author=bob", map[string]string{"h3": "Keep refreshed sessions in Redis", "status": "1 result"}},
+		{"agent", "?agent=codex", map[string]string{"status": "Nothing was found."}},
+		{"kind", "?kind=memory", map[string]string{"h3": "Leeway of tokens", "status": "1 result"}},
+		{"path", "?path=src/store/*", map[string]string{"h3": "Keep refreshed sessions in Redis", "status": "1 result"}},
+		{"time", "?until=2026-03-02", map[string]string{"h3": "Sign tokens instead of keeping sessions", "status": "1 result"}},
+		{"no time", "?since=when+pigs+fly", map[string]string{"status": `since "when pigs fly": neither a date nor a revision`}},
+		{"all", "sessions", map[string]string{"status": "1 to 5 of 5 sessions and memories, the latest first"}},
+		{"session", session, map[string]string{
+			"h1": "Fix JWT expiry in other time zones", "who": "Person 1 4 Mar 2026, 09:57", "ins": "at, err := time.ParseInLocation(layout, c.ExpiresAt, time.UTC)",
+			"tools": "3 tool calls: Read, Bash ×2 Read src/auth/jwt.go Bash git log --oneline -5 -- src/auth/jwt.go Bash TZ=Europe/Berlin go test ./src/auth",
+		}},
+		{"commit", "commit?rev=" + head, map[string]string{"h1": "Read expires_at as UTC, allow 30 s of leeway", "h3": "Fix JWT expiry in other time zones", "h2": "2 files +23 −2"}},
+		{"timeline", "timeline", map[string]string{"h2": "Tuesday, 3 March 2026", "h3": "bob@example.com"}},
+		{"timeline of one", "timeline?author=alice", map[string]string{"h3": "alice@example.com"}},
+		{"files", "files?name=AUTH", map[string]string{"status": "2 files, those first that most sessions touched", "td": "src/auth/jwt.go"}},
+		{"file", "file?path=src/auth/jwt.go", map[string]string{
+			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones wrote these lines", "chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",
+		}},
+		{"file that nobody has", "file?path=src/gone.go", nil},
+		{"together", "together", map[string]string{"tr": "src/auth/jwt.gosrc/auth/jwt_test.go2"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.has == nil {
+				answer, err := v.Client.Get(v.Base + test.page)
+				if err != nil || answer.StatusCode != http.StatusNotFound {
+					t.Fatalf("%v, %v, want 404", answer, err)
+				}
+				_ = answer.Body.Close()
+				return
+			}
+			_, doc := v.Page(test.page)
+			for element, want := range test.has {
+				if got := world.TextsOf(doc, element); want != "" && !slices.Contains(got, want) {
+					t.Errorf("%s: none of %q is %q", element, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	v := world.Visit(t, world.Team(t).Web())
+	u, err := url.Parse(v.Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name         string
+		method, path string
+		host         string
+		headers      map[string]string
+		stranger     bool // without the cookie
+		status       int
+	}{
+		{name: "nothing", status: 200},
+		{name: "no cookie", stranger: true, status: 403},
+		{name: "no cookie, asset", path: u.Path + "style.css", stranger: true, status: 403},
+		{name: "wrong token", path: u.Path + "?token=" + strings.Repeat("0", 64), stranger: true, status: 403},
+		{name: "empty token", path: u.Path + "?token=", stranger: true, status: 403},
+		{name: "another's cookie", stranger: true, headers: map[string]string{"Cookie": "rekal=" + strings.Repeat("0", 64)}, status: 403},
+		{name: "another host", host: "evil.example:" + u.Port(), status: 421},
+		{name: "another port", host: "127.0.0.1:1", status: 421},
+		{name: "no host", host: "evil.example", status: 421},
+		{name: "local name", host: "localhost:" + u.Port(), headers: map[string]string{"Origin": "http://localhost:" + u.Port()}, status: 200},
+		{name: "another origin", headers: map[string]string{"Origin": "http://evil.example"}, status: 403},
+		{name: "an origin without a name", headers: map[string]string{"Origin": "null"}, status: 403},
+		{name: "another site", headers: map[string]string{"Sec-Fetch-Site": "cross-site"}, status: 403},
+		{name: "another port of this machine", headers: map[string]string{"Sec-Fetch-Site": "same-site"}, status: 403},
+		{name: "own page", headers: map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://" + u.Host}, status: 200},
+		{name: "written by hand", headers: map[string]string{"Sec-Fetch-Site": "none"}, status: 200},
+		{name: "post", method: "POST", status: 405},
+		{name: "options", method: "OPTIONS", status: 405},
+		{name: "head", method: "HEAD", status: 200},
+		{name: "outside of the folder", path: "/", status: 404},
+		{name: "up", path: u.Path + "../" + u.Path + "../../etc/passwd", status: 404},
+		{name: "asset that is none", path: u.Path + "pages/layout.html", status: 404},
+		{name: "template", path: u.Path + "web.go", status: 404},
+		{name: "no page", path: u.Path + "nothing", status: 404},
+		{name: "no session", path: u.Path + "session?id=01ZZZZZZZZZZZZ", status: 404},
+		{name: "short ID", path: u.Path + "session?id=0", status: 400},
+		{name: "no commit", path: u.Path + "commit?rev=--output=x", status: 404},
+		{name: "file outside", path: u.Path + "file?path=../../.gitconfig", status: 404},
+		{name: "file of git", path: u.Path + "file?path=.git/config", status: 404},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			method, path := test.method, test.path
+			if method == "" {
+				method = http.MethodGet
+			}
+			if path == "" {
+				path = u.Path
+			}
+			req, err := http.NewRequestWithContext(t.Context(), method, "http://"+u.Host+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Host = test.host
+			for k, val := range test.headers {
+				req.Header.Set(k, val)
+			}
+			client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+			if !test.stranger {
+				for _, c := range v.Client.Jar.Cookies(u) {
+					req.AddCookie(c)
+				}
+			}
+			answer, err := client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			if answer.StatusCode != test.status {
+				t.Errorf("%d, want %d", answer.StatusCode, test.status)
+			}
+			h := answer.Header
+			harness.Equal(t, "headers", []string{"nosniff", "no-referrer", "no-store", "same-origin", ""}, []string{
+				h.Get("X-Content-Type-Options"), h.Get("Referrer-Policy"), h.Get("Cache-Control"), h.Get("Cross-Origin-Resource-Policy"), h.Get("Access-Control-Allow-Origin"),
+			})
+			if policy := h.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") {
+				t.Errorf("policy %q", policy)
+			}
+		})
+	}
+}

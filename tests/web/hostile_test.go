@@ -1,0 +1,91 @@
+package web_test
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/git-rekal/git-rekal/tests/web/world"
+)
+
+// written is what templates write: the attributes of each element. What is not here came from somebody's text.
+var written = map[string]string{
+	"html": "lang", "head": "", "meta": "charset name content http-equiv", "title": "", "link": "rel type href", "script": "src defer", "body": "",
+	"a": "class href rel aria-current aria-label data-item", "header": "class", "div": "class id dir", "img": "src alt width height", "bdi": "class", "nav": "aria-label class",
+	"ul": "class", "ol": "class start", "li": "class", "main": "id class tabindex", "footer": "class", "p": "class id role dir", "code": "", "kbd": "", "b": "", "i": "",
+	"h1": "class", "h2": "class id", "h3": "", "form": "role id action method class", "label": "class for", "select": "name", "option": "value selected",
+	"input":  "id name type value placeholder autocomplete spellcheck autofocus dir aria-describedby list",
+	"button": "type", "details": "class open", "summary": "", "datalist": "id", "section": "id class aria-label aria-labelledby", "article": "class id aria-label",
+	"time": "datetime", "span": "class aria-hidden", "mark": "", "pre": "class dir", "ins": "", "del": "",
+	"table": "", "thead": "", "tbody": "", "tr": "", "th": "scope class", "td": "class aria-hidden", "meter": "min max value",
+}
+
+// TestLongHostileText goes to every page of a repository full of markup: nothing of it becomes any.
+func TestLongHostileText(t *testing.T) {
+	v := world.Visit(t, world.Hostile(t).Web())
+	queue := []string{"", "?q=mark", "?q=" + url.QueryEscape(world.Texts[1]) + "&author=" + url.QueryEscape(world.Texts[2]), "?since=" + url.QueryEscape(world.Texts[1])}
+	for _, text := range world.Texts {
+		queue = append(queue, "files?name="+url.QueryEscape(text), "timeline?author="+url.QueryEscape(text))
+	}
+	had := map[string]bool{}
+	kinds := map[string]int{}
+	for ; len(queue) > 0; queue = queue[1:] {
+		page, _, _ := strings.Cut(queue[0], "#")
+		if had[page] {
+			continue
+		}
+		had[page] = true
+		kind, _, _ := strings.Cut(page, "?")
+		kinds[kind]++
+		text, doc := v.Page(page)
+		if strings.ContainsAny(text, "\u202e\u2066") {
+			t.Errorf("%s: a bidi control", page)
+		}
+		if strings.Contains(text, "ZgotmplZ") {
+			t.Errorf("%s: html/template found something where it may not stand", page)
+		}
+		for n := range doc.Descendants() {
+			if n.Type == html.CommentNode {
+				t.Errorf("%s: comment %q", page, n.Data)
+			}
+			if n.Type != html.ElementNode {
+				continue
+			}
+			attributes, ok := written[n.Data]
+			if !ok {
+				t.Errorf("%s: element <%s>", page, n.Data)
+			}
+			for _, a := range n.Attr {
+				if !slices.Contains(strings.Fields(attributes), a.Key) {
+					t.Errorf("%s: <%s %s=%q>", page, n.Data, a.Key, a.Val)
+				}
+				if (a.Key == "href" || a.Key == "src" || a.Key == "action") && !ours(a.Val) {
+					t.Errorf("%s: <%s %s=%q> leads elsewhere", page, n.Data, a.Key, a.Val)
+				}
+			}
+			if n.Data == "script" && n.FirstChild != nil {
+				t.Errorf("%s: script %q", page, n.FirstChild.Data)
+			}
+		}
+		for _, l := range world.Links(doc) {
+			if !strings.HasPrefix(l, "#") {
+				queue = append(queue, strings.TrimPrefix(l, "./"))
+			}
+		}
+	}
+	for _, kind := range []string{"", "sessions", "session", "commit", "timeline", "files", "file", "together"} {
+		if kinds[kind] == 0 {
+			t.Errorf("no page %q was reached", kind)
+		}
+	}
+	t.Logf("%d pages: %v", len(had), kinds)
+}
+
+// ours reports whether an address leads to a page or a file of ours.
+func ours(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "" && u.Host == "" && !strings.Contains(u.Path, "/../") && !strings.HasPrefix(u.Path, "/")
+}
