@@ -19,7 +19,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/git-rekal/git-rekal/internal/manual"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -74,12 +73,9 @@ func Main(ctx context.Context, app *App, args []string) int {
 		return exitOK
 	}
 	if errors.Is(err, pflag.ErrHelp) {
-		text := overview()
-		if e.name != "" {
-			text = manual.Text(e.page())
+		if err = app.help(e); err == nil {
+			return exitOK
 		}
-		fmt.Fprint(app.Stdout, text)
-		return exitOK
 	}
 	if ran := exitError(0); errors.As(err, &ran) {
 		return int(ran)

@@ -20,7 +20,7 @@ func helpEntry() entry {
 		name: "help", usage: "help [COMMAND|TOPIC]", short: "explain one of these",
 		long: `
 Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" is a search and its filters, "config" the settings. Without an
-argument it lists the commands. "git help rekal-COMMAND" and "git rekal --help" show the same as manual pages, which packages and "make install" bring.`,
+argument it lists the commands. "man git-rekal-COMMAND" and "git rekal --help" show the same as manual pages, which packages and "make install" bring.`,
 		takes: takesPage,
 		make:  func() command { return &helpCommand{} },
 	}
@@ -41,15 +41,23 @@ func (c *helpCommand) validate(args []string) error {
 	return fmt.Errorf("%q is no command and no topic", args[0])
 }
 
-func (c *helpCommand) run(_ context.Context, app *App) error {
-	text := overview()
-	if c.about.name != "" {
-		text = manual.Text(c.about.page())
+func (c *helpCommand) run(_ context.Context, app *App) error { return app.help(c.about) }
+
+// help prints the page of a command, or the overview, through the pager on a terminal.
+func (app *App) help(about entry) error {
+	given, width := app.given(shape{}), manual.Width
+	screen := given.Screen()
+	if given.Shown() {
+		width = screen.Width
 	}
-	if given := app.given(shape{}); given.Shown() {
-		return given.Screen().Print(text)
+	page := overview(width)
+	if about.name != "" {
+		page = manual.Text(about.page(), width)
 	}
-	_, err := io.WriteString(app.Stdout, text)
+	if given.Shown() {
+		return screen.Print(page)
+	}
+	_, err := io.WriteString(app.Stdout, page)
 	return err
 }
 
@@ -68,21 +76,22 @@ func listed() []entry {
 	return slices.DeleteFunc(table(), func(e entry) bool { return e.name == "" || e.name == hookName })
 }
 
-func overview() string {
+func overview(width int) string {
 	pages := []manual.Page{}
 	for _, e := range listed() {
 		pages = append(pages, e.page())
 	}
-	return manual.Overview(`
-usage: git rekal [FILTER…] [QUESTION]
-   or: git rekal COMMAND [ARGUMENT…]
+	return manual.Overview(manual.Page{Usage: forms(), Exit: usualExit, Body: `
+Finds the AI coding sessions behind the code: git rekal "JWT expiry"
 
-Finds the AI coding sessions behind the code: git rekal "JWT expiry"`, pages, `
-"git rekal help recall" explains a search, "help COMMAND" a command, "help
-config" the settings. "git rekal --help" needs the manual pages installed.
+COMMANDS
 
-Exit status: `+usualExit)
+"git rekal help recall" explains a search, "help COMMAND" a command, "help config" the settings. "git rekal --help" needs the manual
+pages installed.`}, pages, width)
 }
+
+// forms are the two ways to call the program.
+func forms() []string { return []string{"[FILTER…] [QUESTION]", "COMMAND [ARGUMENT…]"} }
 
 // page is what there is to say of a command.
 func (e entry) page() manual.Page {
@@ -116,7 +125,7 @@ COMMANDS
 		others = append(others, e.name)
 	}
 	return manual.Page{
-		Usage: []string{"[FILTER…] [QUESTION]", "COMMAND [ARGUMENT…]"}, Short: "find the AI coding sessions behind the code",
+		Usage: forms(), Short: "find the AI coding sessions behind the code",
 		Body: body + files, Exit: usualExit, Others: others,
 	}
 }

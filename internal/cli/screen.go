@@ -30,7 +30,7 @@ type shape struct {
 func (s *shape) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.json, "json", false, "JSON, also on a terminal")
 	fs.BoolVar(&s.text, "text", false, "text for people, also into a pipe or a file")
-	fs.VarPF(&s.color, "color", "", "colours in text: `WHEN` is always, never or auto").NoOptDefVal = "always"
+	s.color.addFlag(fs)
 }
 
 func (s *shape) validate() error {
@@ -42,6 +42,10 @@ func (s *shape) validate() error {
 
 // color is the value of --color.
 type color string
+
+func (c *color) addFlag(fs *pflag.FlagSet) {
+	fs.VarPF(c, "color", "", "colours in text: `WHEN` is always, never or auto").NoOptDefVal = "always"
+}
 
 func (c *color) Set(v string) error {
 	if v != "always" && v != "never" && v != "auto" {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -25,11 +24,12 @@ import (
 type showCommand struct {
 	what                         string
 	raw, stat, prompts, md, json bool
+	color                        color
 }
 
 func showEntry() entry {
 	return entry{
-		name: "show", usage: "show [REV|RANGE|SESSION|MEMORY|PATH:LINE|N] [--stat|--prompts|--md|--json]\nshow N --raw", short: "read what stands behind it",
+		name: "show", usage: "show [WHAT] [--stat|--prompts|--md|--json]\nshow N --raw", short: "read what stands behind it",
 		long: `
 Shows commits and the sessions behind them, as "git show" does: prompts, answers, tool calls, and what changed. What it shows:
 
@@ -64,6 +64,7 @@ func (c *showCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.prompts, "prompts", false, "of what was said, what people asked")
 	fs.BoolVar(&c.md, "md", false, "a page of Markdown: asked, decided, dropped, and which commits came of it")
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")
+	c.color.addFlag(fs)
 }
 
 func (c *showCommand) validate(args []string) error {
@@ -117,7 +118,7 @@ func (c *showCommand) run(ctx context.Context, app *App) error {
 const shortestRev = 4
 
 func (c *showCommand) print(ctx context.Context, app *App, w *workspace.Workspace, told result.Story) error {
-	view := story.Full
+	view := text.Full
 	switch {
 	case c.json:
 		return result.Write(app.Stdout, told)
@@ -125,25 +126,11 @@ func (c *showCommand) print(ctx context.Context, app *App, w *workspace.Workspac
 		_, err := io.WriteString(app.Stdout, story.Review(told))
 		return err
 	case c.stat:
-		view = story.Stat
+		view = text.Stat
 	case c.prompts:
-		view = story.Prompts
+		view = text.Prompts
 	}
-	return app.layPlain(ctx, w, shape{}, func(l text.Look) string { return laid(story.Text(told, view, l.Width), l.Color) }, session.Names{})
-}
-
-// laid is lines as text; of those that a screen shows apart, the colours are git's.
-func laid(lines []story.Line, colored bool) string {
-	var b strings.Builder
-	for _, l := range lines {
-		on := map[story.Role]string{story.Title: "\x1b[33m", story.Prompt: "\x1b[1m", story.Dim: "\x1b[2m"}[l.Role]
-		if on == "" || !colored || l.Text == "" {
-			b.WriteString(l.Text + "\n")
-		} else {
-			b.WriteString(on + l.Text + "\x1b[m\n")
-		}
-	}
-	return b.String()
+	return app.layPlain(ctx, w, shape{color: c.color}, func(l text.Look) string { return text.Story(l, told, view) }, session.Names{})
 }
 
 // record prints a record of what a command printed.

@@ -36,6 +36,7 @@ type style string
 const (
 	plain  style = ""
 	bold   style = "1"
+	dim    style = "2"
 	red    style = "31"
 	green  style = "32"
 	yellow style = "33"

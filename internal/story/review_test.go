@@ -4,78 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/git-rekal/git-rekal/internal/result"
 )
-
-func sample() result.Story {
-	return result.Story{
-		Kind: "commit",
-		Commits: []result.StoryCommit{{
-			Commit: "70ee311aa", Subject: "Read \x1b[31mUTC", Author: "Alice", Email: "a@b.c", TS: "2026-03-04T10:08:40Z", Sessions: []string{"S1"},
-			Files: []result.Diffstat{{Path: "jwt.go", Added: 3, Deleted: 1}, {Path: "new.go", OldPath: "old.go"}, {Path: "x.png", Binary: true}},
-		}},
-		Sessions: []result.StorySession{{
-			ID: "S1", Short: "S1", Title: "Fix expiry", Author: "a@b.c", Source: "claude-code", StartedAt: "2026-03-04T10:00:00Z", Turns: 2, ToolCalls: 8,
-			Said:  []result.Turn{{Turn: 0, Role: "human", Content: "why?\n\tindented"}, {Turn: 1, Role: "assistant", Content: strings.Repeat("because clocks differ ", 12)}},
-			Tools: []result.Tool{{Turn: 0, Tool: "Edit", Path: "jwt.go"}, {Turn: 0, Tool: "Edit", Path: "jwt.go"}, {Turn: 0, Tool: "Bash", Cmd: "go test ./...", Failed: true}},
-			Left:  []string{"tried.go"},
-		}},
-	}
-}
-
-func TestText(t *testing.T) {
-	want := `commit 70ee311aa
-Author: Alice <a@b.c>
-Date:   Wed Mar 4 10:08:40 2026 +0000
-Behind: S1  Fix expiry
-
-    Read �[31mUTC
-
- jwt.go           | +3 −1
- old.go => new.go | +0 −0
- x.png            | binary
- 3 files, +3 −1
-
-session S1
-Title:  Fix expiry
-Author: a@b.c
-Agent:  claude-code, 2 turns, 8 tool calls
-Date:   Wed Mar 4 10:00:00 2026 +0000
-
-    > why?
-    >     indented
-
-    · Edit ×2 jwt.go; Bash go test ./... (failed)
-`
-	var got strings.Builder
-	for _, l := range Text(sample(), Full, 0) {
-		got.WriteString(l.Text + "\n")
-	}
-	if diff := cmp.Diff(want, got.String()[:min(len(want), got.Len())]); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	roles := map[Role]bool{}
-	for _, l := range Text(sample(), Full, 40) {
-		roles[l.Role] = true
-		if n := utf8.RuneCountInString(l.Text); n > 40 && strings.HasPrefix(l.Text, "    ") {
-			t.Errorf("%d characters wide: %q", n, l.Text)
-		}
-	}
-	if len(roles) != 5 {
-		t.Errorf("roles: %v", roles)
-	}
-	for view, hidden := range map[View]string{Stat: "why?", Prompts: "because"} {
-		for _, l := range Text(sample(), view, 0) {
-			if strings.Contains(l.Text, hidden) {
-				t.Errorf("view %d shows %q", view, l.Text)
-			}
-		}
-	}
-}
 
 func TestSentences(t *testing.T) {
 	text := "# Plan\n\nWe chose UTC, e.g. Go's clock. It is v1.2 now!\nThe rest\nfollows. **Bold:** see [docs](http://x.y)\n\n- one item\n  1. another\n\n```\ncode here\n```\n| a | b |\n---\n## Next\nlast"

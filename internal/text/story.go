@@ -1,0 +1,247 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// View says what of a story is shown.
+type View int
+
+// The views of Text.
+const (
+	Full    View = iota
+	Stat         // commits with what they changed, and one line a session
+	Prompts      // of what was said, what people asked
+)
+
+// textMost is how many lines one turn has at most on a screen; --json has them all.
+const textMost = 400
+
+// Story lays out what stands behind commits, as `git show` prints a commit.
+func Story(look Look, s result.Story, v View) string {
+	p := &storyPage{page: &page{Look: look}, story: s, view: v}
+	if s.Why != nil {
+		p.say(yellow, fmt.Sprintf("lines %d,%d of %s", s.Why.From, s.Why.To, s.Why.Path))
+		for _, u := range s.Why.Unexplained {
+			p.say(dim, "no session is known behind "+u.Commit)
+		}
+		p.gap()
+	}
+	told := map[string]bool{}
+	for _, c := range s.Commits {
+		p.change(c)
+		if s.Kind == "session" || v == Stat {
+			continue
+		}
+		for _, one := range s.Sessions {
+			if slices.Contains(c.Sessions, one.ID) && !told[one.ID] {
+				told[one.ID] = true
+				p.session(one)
+			}
+		}
+	}
+	for _, one := range s.Sessions {
+		if !told[one.ID] {
+			p.session(one)
+		}
+	}
+	for _, m := range s.Memories {
+		p.memory(m)
+	}
+	return p.String()
+}
+
+// storyPage is one Story under way.
+type storyPage struct {
+	*page
+	story result.Story
+	view  View
+}
+
+func (p *storyPage) say(style style, text string) { p.line("", "  ", say(style, text)) }
+
+// fact is a line such as "Author: Alice".
+func (p *storyPage) fact(name, text string) {
+	p.line(fmt.Sprintf("%-8s", name+":"), "        ", say(plain, text))
+}
+
+// gap is one empty line, but not at the top and not behind another one.
+func (p *storyPage) gap() {
+	if text := p.String(); text != "" && !strings.HasSuffix(text, "\n\n") {
+		p.page.gap()
+	}
+}
+
+func (p *storyPage) change(c result.StoryCommit) {
+	p.gap()
+	p.line("", "  ", say(yellow, "commit "), p.commit(c.Commit))
+	if c.Missing {
+		p.say(dim, "not in this clone")
+		return
+	}
+	p.fact("Author", c.Author+" <"+c.Email+">")
+	p.line("Date:   ", "        ", p.date(c.TS)...)
+	for _, id := range c.Sessions {
+		p.fact("Behind", p.behind(c, id))
+	}
+	p.gap()
+	p.block(plain, "    ", c.Subject+"\n\n"+c.Body)
+	p.gap()
+	p.stat(c.Files)
+}
+
+// behind names a session behind a commit.
+func (p *storyPage) behind(c result.StoryCommit, id string) string {
+	i := slices.IndexFunc(p.story.Sessions, func(s result.StorySession) bool { return s.ID == id })
+	if i < 0 {
+		return id
+	}
+	text := p.story.Sessions[i].Short + "  " + p.story.Sessions[i].Title
+	if slices.Contains(c.Inferred, id) {
+		text += " (inferred)"
+	}
+	return text
+}
+
+// stat is a diffstat as git's, without the bars.
+func (p *storyPage) stat(files []result.Diffstat) {
+	wide, added, deleted := 0, 0, 0
+	for _, f := range files {
+		wide = min(max(wide, width(result.Printable(nameOf(f)))), 60)
+		added, deleted = added+f.Added, deleted+f.Deleted
+	}
+	for _, f := range files {
+		change := fmt.Sprintf("+%d −%d", f.Added, f.Deleted)
+		if f.Binary {
+			change = "binary"
+		}
+		name := result.Printable(nameOf(f))
+		p.line(" ", "   ", say(plain, name+strings.Repeat(" ", max(0, wide-width(name)))+" | "+change))
+	}
+	if len(files) > 0 {
+		p.line(" ", " ", sayf(dim, "%s, +%d −%d", plural(len(files), "file"), added, deleted))
+	}
+}
+
+func nameOf(f result.Diffstat) string {
+	if f.OldPath != "" {
+		return f.OldPath + " => " + f.Path
+	}
+	return f.Path
+}
+
+func (p *storyPage) session(s result.StorySession) {
+	p.gap()
+	if p.view == Stat {
+		p.say(yellow, "session "+s.Short+"  "+s.Title)
+		p.line("    ", "    ", sayf(dim, "%s, %s, %s, %s", s.Author, s.Source, plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")))
+		return
+	}
+	p.say(yellow, "session "+s.ID)
+	p.fact("Title", s.Title)
+	p.fact("Author", s.Author+map[bool]string{true: " (agent)"}[s.Actor == session.ActorAgent])
+	p.fact("Agent", fmt.Sprintf("%s, %s, %s", s.Source, plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")))
+	p.line("Date:   ", "        ", p.date(s.StartedAt)...)
+	if s.Part && len(s.Said) > 0 {
+		p.say(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
+	}
+	calls := slices.Clone(s.Tools)
+	calls = p.calls(calls, -1)
+	for _, t := range s.Said {
+		p.turn(t)
+		calls = p.calls(calls, t.Turn)
+	}
+	if len(s.Left) > 0 {
+		p.gap()
+		p.say(dim, "edited, and in none of its commits: "+strings.Join(s.Left, ", "))
+	}
+}
+
+func (p *storyPage) turn(t result.Turn) {
+	switch human := t.Role == session.RoleHuman; {
+	case human:
+		p.gap()
+		p.block(bold, "    > ", t.Content)
+	case p.view == Full:
+		p.gap()
+		p.block(plain, "    ", t.Content)
+	}
+}
+
+// callsMost is how many different things a folded line names.
+const callsMost = 6
+
+// calls folds the calls up to those behind a turn into a line or two, and gives the rest.
+func (p *storyPage) calls(all []result.Tool, turn int) []result.Tool {
+	n := 0
+	var order []string
+	named := map[string][]string{}
+	times := map[string]int{}
+	for ; n < len(all) && all[n].Turn <= turn; n++ {
+		c := all[n]
+		if times[c.Tool]++; times[c.Tool] == 1 {
+			order = append(order, c.Tool)
+		}
+		what := session.Shorten(session.OneLine(cmp.Or(c.Path, c.Cmd)), 60)
+		if c.Failed {
+			what += " (failed)"
+		}
+		if what != "" && !slices.Contains(named[c.Tool], what) {
+			named[c.Tool] = append(named[c.Tool], what)
+		}
+	}
+	if n == 0 || p.view != Full {
+		return all[n:]
+	}
+	var folded []string
+	for _, tool := range order {
+		text := tool
+		if times[tool] > 1 {
+			text += fmt.Sprintf(" ×%d", times[tool])
+		}
+		if what := named[tool]; len(what) > 0 {
+			text += " " + strings.Join(what[:min(len(what), callsMost)], ", ")
+			if len(what) > callsMost {
+				text += ", …"
+			}
+		}
+		folded = append(folded, text)
+	}
+	p.gap()
+	p.block(dim, "    · ", session.Shorten(strings.Join(folded, "; "), 320))
+	return all[n:]
+}
+
+func (p *storyPage) memory(m result.Memory) {
+	p.gap()
+	p.say(yellow, "memory "+m.ID)
+	p.fact("Title", m.Title)
+	p.fact("Author", m.Author)
+	p.line("Date:   ", "        ", p.date(m.CapturedAt)...)
+	p.gap()
+	if p.view != Stat {
+		p.block(plain, "    ", m.Content)
+	}
+}
+
+// block is a text of several lines, each behind a margin.
+func (p *storyPage) block(style style, margin, text string) {
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(text, "\t", "    ")), "\n")
+	for i, l := range lines {
+		if i == textMost {
+			p.line(margin, margin, sayf(dim, "… %d lines more; --json has them", len(lines)-i))
+			return
+		}
+		rest := margin
+		if l = strings.TrimRight(l, " \r"); style == dim {
+			rest = "      "
+		}
+		p.line(margin, rest, say(style, l))
+	}
+}
