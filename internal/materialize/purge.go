@@ -18,7 +18,7 @@ import (
 
 // tallies are the marks that count, by the session or memory that they mark: one counts when its ledger is that of
 // the item's author, or one's own.
-func tallies(ctx context.Context, q db.Querier, c *claims, own cursor) (map[string]session.Tally, error) {
+func tallies(ctx context.Context, q db.Querier, c *claims, own cursor) (map[string]session.Marks, error) {
 	marks, err := db.Marks(ctx, q)
 	if err != nil || len(marks) == 0 {
 		return nil, err
@@ -28,13 +28,14 @@ func tallies(ctx context.Context, q db.Querier, c *claims, own cursor) (map[stri
 		items[i] = c.marked(m.ID, authorOf(m.Email, ""))
 	}
 	authors, err := db.Authors(ctx, q, items)
-	out := map[string]session.Tally{}
+	out := map[string]session.Marks{}
 	for i, m := range marks {
 		author, here := authors[items[i]]
 		marker := authorOf(m.Email, "")
-		if here && (has(own, marker) || marker == authorOf(author, "?")) {
+		mine := has(own, marker)
+		if here && (mine || marker == authorOf(author, "?")) {
 			t := out[items[i]]
-			t.Add(m.N, m.Purge)
+			t.Add(m.N, m.Purge, mine)
 			out[items[i]] = t
 		}
 	}
@@ -59,7 +60,7 @@ func (s *store) settle(ctx context.Context, tx *db.Tx, at cursor) error {
 	var now []string
 	changed := s.grew
 	for _, id := range slices.Sorted(maps.Keys(all)) {
-		purged, _ := all[id].Standing()
+		purged := all[id].Purged()
 		changed = changed || purged != s.purged[id]
 		if purged {
 			now = append(now, id)
@@ -81,11 +82,11 @@ func (m *Materializer) Purged(ctx context.Context) ([]string, error) {
 	return ids, errors.Join(err, r.Close())
 }
 
-// Marks are the numbers of the marks of a session or memory that count here.
-func (r *Reader) Marks(ctx context.Context, id string) (session.Tally, error) {
+// Marks are the marks of a session or memory that count here.
+func (r *Reader) Marks(ctx context.Context, id string) (session.Marks, error) {
 	said, err := readClaims(ctx, r.DB, nil)
 	if err != nil {
-		return session.Tally{}, err
+		return session.Marks{}, err
 	}
 	own := r.cursor
 	all, err := tallies(ctx, r.DB, newClaims(said, own), own)

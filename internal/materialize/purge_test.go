@@ -124,6 +124,9 @@ func TestLongWhichMarksCount(t *testing.T) {
 		{"the higher number, not the later one", []mark{{alice, restore, 2}, {alice, purge, 1}}, nil, false},
 		{"a tie", []mark{{alice, purge, 3}, {alice, restore, 3}}, nil, true},
 		{"a tie, the other way round", []mark{{alice, restore, 3}, {alice, purge, 3}}, nil, true},
+		{"one's own, behind which the author restored what he had purged", []mark{{alice, purge, 1}, {alice, restore, 2}, {bob, purge, 1}}, []string{alice}, true},
+		{"and one's own restore", []mark{{alice, purge, 1}, {alice, restore, 2}, {bob, purge, 1}, {bob, restore, 3}}, []string{alice}, false},
+		{"one's own restore, and the author's purge behind it", []mark{{alice, purge, 1}, {bob, restore, 2}, {alice, purge, 3}}, []string{alice}, true},
 		{"one's own restore of what the author purged", []mark{{alice, purge, 1}, {bob, restore, 2}}, []string{alice}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -43,17 +43,38 @@ func (t Tally) Standing() (purged bool, n int) {
 	return slices.Contains(t.Purges, n), min(n, limit)
 }
 
-// Next are the numbers of the marks that purge or restore: one, but where a number was chosen so that one mark more
-// lets it count; none, where it is so already.
-func (t Tally) Next(purge bool) []int {
-	t = Tally{slices.Clone(t.Purges), slices.Clone(t.Restores)}
+// Marks are the marks of one session or memory that count in a clone.
+type Marks struct {
+	All Tally
+	Own Tally // those of the clone's own ledgers
+}
+
+// Purged reports what the marks come to. One's own purge holds until one's own restore: whoever restores elsewhere need not have known
+// of it.
+func (m Marks) Purged() bool {
+	all, _ := m.All.Standing()
+	own, _ := m.Own.Standing()
+	return all || own
+}
+
+// Add adds the number of a mark, of one's own or of another's.
+func (m *Marks) Add(n int, purges, own bool) {
+	if m.All.Add(n, purges); own {
+		m.Own.Add(n, purges)
+	}
+}
+
+// Next are the numbers of one's own marks that purge or restore: one, but where a number was chosen so that one mark more lets it count;
+// none, where it is so already.
+func (m Marks) Next(purge bool) []int {
+	m = Marks{m.All.clone(), m.Own.clone()}
 	var out []int
-	purged, n := t.Standing()
-	for purged != purge {
+	for _, n := m.All.Standing(); m.Purged() != purge; {
 		n++
-		t.Add(n, purge)
+		m.Add(n, purge, true)
 		out = append(out, n)
-		purged, _ = t.Standing()
 	}
 	return out
 }
+
+func (t Tally) clone() Tally { return Tally{slices.Clone(t.Purges), slices.Clone(t.Restores)} }

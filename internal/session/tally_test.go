@@ -49,18 +49,18 @@ func TestTallyIsAlwaysAnswered(t *testing.T) {
 	const most = session.MaxMark
 	for _, numbers := range [][]int{nil, {1}, {1, 2}, {most}, {most - 1, most}, {1001}, {1002}, {1002, 1003, 1004, most}, {1003, 1004}, {1, 2, 1005, most}, {0}} {
 		for _, mask := range []int{0, 1, 5, 10, 15} { // which of them restore
-			var now session.Tally
+			var now session.Marks
 			for i, n := range numbers {
-				now.Add(n, mask>>i&1 == 0)
+				now.Add(n, mask>>i&1 == 0, i%2 == 0)
 			}
 			for i := range 6 {
 				purge := i%2 == 0
 				next := now.Next(purge)
 				for _, n := range next {
-					now.Add(n, purge)
+					now.Add(n, purge, true)
 				}
-				if purged, _ := now.Standing(); purged != purge || len(next) > 5 || slices.Max(append(next, 0)) > 5000 {
-					t.Errorf("%v, of which %b restore: purged %t behind %v, want %t", numbers, mask, purged, next, purge)
+				if now.Purged() != purge || len(next) > 5 || slices.Max(append(next, 0)) > 5000 {
+					t.Errorf("%v, of which %b restore: purged %t behind %v, want %t", numbers, mask, now.Purged(), next, purge)
 				}
 			}
 		}

@@ -193,8 +193,8 @@ func (e *IDError) Error() string { return e.Err.Error() }
 func (e *IDError) Unwrap() error { return e.Err }
 
 // find completes an ID, and checks that there is something to mark.
-func (how marking) find(ctx context.Context, data *materialize.Reader, prefix string) (string, session.Tally, error) {
-	var marks session.Tally
+func (how marking) find(ctx context.Context, data *materialize.Reader, prefix string) (string, session.Marks, error) {
+	var marks session.Marks
 	names, err := data.Names(ctx)
 	if err != nil {
 		return "", marks, err
@@ -206,7 +206,7 @@ func (how marking) find(ctx context.Context, data *materialize.Reader, prefix st
 	if marks, err = data.Marks(ctx, id); err != nil {
 		return "", marks, err
 	}
-	switch purged, _ := marks.Standing(); {
+	switch purged := marks.Purged(); {
 	case purged && how.purged:
 		err = &IDError{prefix, fmt.Errorf("%q: is purged already", prefix)}
 	case !purged && !how.purged:
