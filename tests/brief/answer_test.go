@@ -68,8 +68,24 @@ func (p project) transcript(id, file, text, prompt string) string {
 	return path
 }
 
-// answer is what a hook answers that has time.
+// answer is what a hook of Claude Code answers that has time.
 func (p project) answer(event map[string]string, input ...any) string {
+	p.T.Helper()
+	var got struct {
+		Specific map[string]string `json:"hookSpecificOutput"`
+	}
+	out := p.answerTo("claude-code", event, input...)
+	if len(out) == 0 {
+		return ""
+	}
+	if err := json.Unmarshal(out, &got); err != nil || got.Specific["hookEventName"] != event["hook_event_name"] || len(got.Specific) != 2 {
+		p.T.Fatalf("%s: %v", out, err)
+	}
+	return got.Specific["additionalContext"]
+}
+
+// answerTo is what an agent's hook answers, as it stands on stdout.
+func (p project) answerTo(agent string, event map[string]string, input ...any) []byte {
 	p.T.Helper()
 	all := map[string]any{"cwd": p.At("project"), "session_id": "running"}
 	for k, v := range event {
@@ -84,7 +100,7 @@ func (p project) answer(event map[string]string, input ...any) string {
 	}
 	e, ok := brief.Read(raw)
 	if !ok {
-		return ""
+		return nil
 	}
 	w, err := workspace.Open(workspace.Process{
 		Dir: p.At("project"), Env: p.Environ(), Home: p.Home(), Now: time.Now, Rand: rand.Reader, Warn: func(err error) { p.T.Error(err) },
@@ -93,20 +109,11 @@ func (p project) answer(event map[string]string, input ...any) string {
 		p.T.Fatal(err)
 	}
 	defer w.Close()
-	out, err := w.Answer(context.Background(), "claude-code", e)
+	out, err := w.Answer(context.Background(), agent, e)
 	if err != nil {
 		p.T.Fatal(err)
 	}
-	var got struct {
-		Specific map[string]string `json:"hookSpecificOutput"`
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	if err := json.Unmarshal(out, &got); err != nil || got.Specific["hookEventName"] != event["hook_event_name"] || len(got.Specific) != 2 {
-		p.T.Fatalf("%s: %v", out, err)
-	}
-	return got.Specific["additionalContext"]
+	return out
 }
 
 // TestAnswer holds what hooks tell, and what they don't.
@@ -129,6 +136,7 @@ func TestAnswer(t *testing.T) {
 		{"start", map[string]string{"hook_event_name": "SessionStart", "source": "startup"}, nil, "last on main: " + title + " [src/jwt.go]"},
 		{"resumed, and told before", map[string]string{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": seen}, nil, ""},
 		{"compacted", map[string]string{"hook_event_name": "SessionStart", "source": "compact", "transcript_path": seen}, nil, "last on main: "},
+		{"cleared", map[string]string{"hook_event_name": "SessionStart", "source": "clear", "transcript_path": seen}, nil, "last on main: "},
 		{"the session itself", map[string]string{"hook_event_name": "SessionStart", "session_id": native}, nil, ""},
 		{"a prompt that names it", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry in src/jwt.go have a leeway?"}, nil, "about what you ask: " + title},
 		{"of which it was told", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry in src/jwt.go have a leeway?", "transcript_path": seen}, nil, ""},
@@ -155,6 +163,7 @@ func TestAnswer(t *testing.T) {
 			}
 		})
 	}
+	t.Run("Copilot CLI, whose hooks name no transcript", func(t *testing.T) { p.copilot(title) })
 	t.Run("a memory of the file, before an edit", func(t *testing.T) {
 		p.Git("project", "rekal", "save", "--title", "Leeway", "src/jwt.go keeps 30 s of leeway.")
 		if got := p.answer(map[string]string{"hook_event_name": "PreToolUse"}, edit); !strings.Contains(got, "note on src/jwt.go: Leeway: src/jwt.go keeps") || strings.Contains(got, "wrote") {
@@ -176,6 +185,29 @@ func TestAnswer(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// copilot: a session is told once, and again when a compaction took that out of its context.
+func (p project) copilot(title string) {
+	const events = "home/.copilot/session-state/running/events.jsonl"
+	tell := func(source string) string {
+		return string(p.answerTo("copilot-cli", map[string]string{"hook_event_name": "SessionStart", "source": source}))
+	}
+	told := tell("new")
+	if !strings.HasPrefix(told, `{"additionalContext":"`) || !strings.Contains(told, "last on main: "+title) {
+		p.T.Errorf("told %q", told)
+	}
+	p.Write(events, `{"type":"hook.end","data":{"hookType":"sessionStart","success":true,"output":`+told+"}}\n")
+	if again := tell("resume"); again != "" {
+		p.T.Errorf("told again: %q", again)
+	}
+	if other := p.answerTo("copilot-cli", map[string]string{"hook_event_name": "SessionStart", "session_id": "../running"}); len(other) == 0 {
+		p.T.Error("an ID that is no name of a file is told nothing")
+	}
+	p.Write(events, `{"type":"hook.end","data":{"output":`+told+"}}\n"+`{"type":"session.compaction_complete","data":{}}`+"\n")
+	if again := tell("resume"); again != told {
+		p.T.Errorf("after a compaction told %q", again)
+	}
 }
 
 // hook calls the real program as an agent does, and says how long that took.
