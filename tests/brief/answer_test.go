@@ -239,17 +239,34 @@ func (p project) hook(stdin string) (out string, took time.Duration) {
 // patience is a backstop: a hook ends itself after 120 ms, and a busy machine may take long to start and to end one.
 const patience = 5 * time.Second
 
+// startIn is a session's start in a folder.
+func startIn(dir string) string {
+	return fmt.Sprintf(`{"hook_event_name":"SessionStart","source":"startup","session_id":"x","cwd":%q}`, dir)
+}
+
+// bounded calls a hook, which ends in time and says its answer or nothing.
+func (p project) bounded(stdin string) string {
+	p.T.Helper()
+	out, took := p.hook(stdin)
+	if took > patience || out != "" && !strings.HasPrefix(out, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"`) {
+		p.T.Errorf("%s: %q", took, out)
+	}
+	return out
+}
+
+func (p project) dropIndex() {
+	for _, name := range []string{"recall.db", "recall.db-wal", "recall.db-shm"} {
+		_ = os.Remove(p.At("project/.rekal/" + name))
+	}
+}
+
 // TestHookNeverWaits: whatever is under way, a hook ends by itself, fails nothing, and says its answer or nothing.
 func TestHookNeverWaits(t *testing.T) {
 	p := newProject(t)
-	event := fmt.Sprintf(`{"hook_event_name":"SessionStart","source":"startup","session_id":"x","cwd":%q}`, p.At("project"))
+	event := startIn(p.At("project"))
 	check := func(stdin string) {
 		t.Helper()
-		out, took := p.hook(stdin)
-		if took > patience || out != "" && !strings.HasPrefix(out, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"`) {
-			t.Errorf("%s: %q", took, out)
-		}
-		if stdin == "" && out != "" {
+		if out := p.bounded(stdin); stdin == "" && out != "" {
 			t.Errorf("it answered nothing with %q", out)
 		}
 	}
@@ -283,9 +300,7 @@ func TestHookNeverWaits(t *testing.T) {
 		}
 	})
 	t.Run("there is no index", func(t *testing.T) {
-		for _, name := range []string{"recall.db", "recall.db-wal", "recall.db-shm"} {
-			_ = os.Remove(p.At("project/.rekal/" + name))
-		}
+		p.dropIndex()
 		check(event)
 		if _, err := os.Stat(p.At("project/.rekal/recall.db")); err == nil {
 			t.Error("it made one")
