@@ -6,7 +6,7 @@ set -eu
 bin=$(cd "${1:?usage: agents.sh FOLDER-OF-GIT-REKAL}" && pwd)
 cd "$(dirname "$0")/.."
 dir=.build/agents
-packages='@anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33'
+packages='@anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 @github/copilot@1.0.102'
 
 command -v npm >/dev/null || {
 	echo 'agents: npm is missing: apt-get install nodejs npm' >&2

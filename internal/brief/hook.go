@@ -17,6 +17,7 @@ type Event struct {
 	Transcript string // its file; "" where the agent names none
 	Dir        string // working folder
 	Compacted  bool   // what the session was told before is gone from its context
+	Resumed    bool   // it goes on in a new process
 	Prompt     string // as the person typed it
 	Added      string // what hooks have added to it already
 	File, Old  string // before an edit: the file, and what it replaces there
@@ -52,6 +53,7 @@ func Read(raw []byte) (e Event, ok bool) {
 	e.Prompt, e.Added = parted(in.Get("prompt").Str)
 	switch e.Name {
 	case "SessionStart":
+		e.Resumed = in.Get("source").Str == "resume"
 		e.Moment, e.Compacted = AtStart, slices.Contains([]string{"compact", "clear"}, in.Get("source").Str)
 	case "UserPromptSubmit", "BeforeAgent":
 		e.Moment = AtPrompt
@@ -102,10 +104,23 @@ func (e Event) Told(transcript []byte) func(name string) bool {
 	if e.Compacted {
 		transcript = nil
 	}
+	if e.Resumed {
+		transcript = kept(transcript)
+	}
 	for _, mark := range boundaries() {
 		transcript = transcript[max(0, bytes.LastIndex(transcript, []byte(mark))):]
 	}
 	return func(name string) bool {
 		return bytes.Contains(transcript, []byte(name)) || strings.Contains(e.Added, name)
 	}
+}
+
+// kept is a transcript without what hooks of Copilot CLI answered: a resumed session's context has only what became part of a prompt.
+func kept(transcript []byte) (out []byte) {
+	for line := range bytes.Lines(transcript) {
+		if !bytes.HasPrefix(line, []byte(`{"type":"hook.end"`)) {
+			out = append(out, line...)
+		}
+	}
+	return out
 }

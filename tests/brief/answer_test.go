@@ -187,26 +187,35 @@ func TestAnswer(t *testing.T) {
 	})
 }
 
-// copilot: a session is told once, and again when a compaction took that out of its context.
+// copilot: a session is told what does not stand in its context. That has what a start told until it is resumed or compacted, and what a
+// prompt told until it is compacted.
 func (p project) copilot(title string) {
 	const events = "home/.copilot/session-state/running/events.jsonl"
-	tell := func(source string) string {
-		return string(p.answerTo("copilot-cli", map[string]string{"hook_event_name": "SessionStart", "source": source}))
+	tell := func(moment, source string) string {
+		return string(p.answerTo("copilot-cli", map[string]string{"hook_event_name": moment, "source": source, "prompt": title}))
 	}
-	told := tell("new")
+	told := tell("SessionStart", "new")
 	if !strings.HasPrefix(told, `{"additionalContext":"`) || !strings.Contains(told, "last on main: "+title) {
 		p.T.Errorf("told %q", told)
 	}
-	p.Write(events, `{"type":"hook.end","data":{"hookType":"sessionStart","success":true,"output":`+told+"}}\n")
-	if again := tell("resume"); again != "" {
-		p.T.Errorf("told again: %q", again)
+	atStart := `{"type":"hook.end","data":{"hookType":"sessionStart","success":true,"output":` + told + "}}\n"
+	atPrompt := `{"type":"user.message","data":{"content":"Go on","transformedContent":` + told[len(`{"additionalContext":`):] + "}\n"
+	for _, tt := range []struct {
+		events, moment, source string
+		again                  bool
+	}{
+		{atStart, "UserPromptSubmit", "", false},
+		{atStart, "SessionStart", "resume", true},
+		{atPrompt, "SessionStart", "resume", false},
+		{atPrompt + `{"type":"session.compaction_complete","data":{}}` + "\n", "SessionStart", "resume", true},
+	} {
+		p.Write(events, tt.events)
+		if again := tell(tt.moment, tt.source); (again != "") != tt.again {
+			p.T.Errorf("%s %s of %s: %q", tt.moment, tt.source, tt.events, again)
+		}
 	}
 	if other := p.answerTo("copilot-cli", map[string]string{"hook_event_name": "SessionStart", "session_id": "../running"}); len(other) == 0 {
 		p.T.Error("an ID that is no name of a file is told nothing")
-	}
-	p.Write(events, `{"type":"hook.end","data":{"output":`+told+"}}\n"+`{"type":"session.compaction_complete","data":{}}`+"\n")
-	if again := tell("resume"); again != told {
-		p.T.Errorf("after a compaction told %q", again)
 	}
 }
 
