@@ -1,7 +1,7 @@
 #!/bin/sh
 # Coding agents as they come from npm, run without a network against a scripted model: tests/agents has what is looked at.
 # `make agents` runs it; it is no part of `make test`. AGENTS='codex gemini-cli' takes a part. The first time needs
-# the network, and 1.3 GB in .build/agents.
+# the network, and 1.4 GB in .build/agents.
 set -eu
 bin=$(cd "${1:?usage: agents.sh FOLDER-OF-GIT-REKAL}" && pwd)
 cd "$(dirname "$0")/.."
