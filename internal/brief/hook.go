@@ -115,10 +115,11 @@ func (e Event) Told(transcript []byte) func(name string) bool {
 	}
 }
 
-// kept is a transcript without what hooks of Copilot CLI answered: a resumed session's context has only what became part of a prompt.
+// kept is a transcript without what is no part of a resumed session's context, though the session was told: Copilot CLI leaves out
+// answers of its hooks that no prompt holds, Gemini CLI all that hooks added.
 func kept(transcript []byte) (out []byte) {
 	for line := range bytes.Lines(transcript) {
-		if !bytes.HasPrefix(line, []byte(`{"type":"hook.end"`)) {
+		if !bytes.HasPrefix(line, []byte(`{"type":"hook.end"`)) && !bytes.Contains(line, []byte("<hook_context>")) {
 			out = append(out, line...)
 		}
 	}

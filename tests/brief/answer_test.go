@@ -124,6 +124,7 @@ func TestAnswer(t *testing.T) {
 	const title = "Let ParseExpiry in src/jwt.go take a leeway of 30 s, for clocks differ"
 	seen := p.At("seen.jsonl")
 	p.Write("seen.jsonl", start)
+	p.Write("hooked.jsonl", `{"type":"user","content":[{"text":"<hook_context>`+strings.ReplaceAll(start, "\n", `\n`)+`</hook_context>"}]}`+"\n")
 	p.Write("compacted.jsonl", start+"\n{\"type\":\"system\",\"subtype\":\"compact_boundary\"}\n")
 	p.Write("project/src/new.go", "package src\n")
 	changing := p.transcript("running", "src/jwt.go", "package src\n", "Change the leeway")
@@ -135,6 +136,7 @@ func TestAnswer(t *testing.T) {
 	}{
 		{"start", map[string]string{"hook_event_name": "SessionStart", "source": "startup"}, nil, "last on main: " + title + " [src/jwt.go]"},
 		{"resumed, and told before", map[string]string{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": seen}, nil, ""},
+		{"resumed in Gemini CLI, which forgets it", map[string]string{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": p.At("hooked.jsonl")}, nil, "last on main: "},
 		{"compacted", map[string]string{"hook_event_name": "SessionStart", "source": "compact", "transcript_path": seen}, nil, "last on main: "},
 		{"cleared", map[string]string{"hook_event_name": "SessionStart", "source": "clear", "transcript_path": seen}, nil, "last on main: "},
 		{"the session itself", map[string]string{"hook_event_name": "SessionStart", "session_id": native}, nil, ""},
