@@ -66,9 +66,11 @@ func FuzzRead(f *testing.F) {
 		if e.Moment == brief.Never || e.Moment == brief.BeforeEdit && (e.File == "" || e.Old == "") {
 			t.Fatalf("%q: %+v", raw, e)
 		}
-		out, err := e.Answer("x")
-		if err != nil || strings.Contains(string(out), "permission") || strings.Contains(string(out), "decision") {
-			t.Fatalf("%q: %s, %v", raw, out, err)
+		for _, agent := range brief.Agents() {
+			out, err := e.Answer(agent, "x")
+			if err != nil || strings.Contains(string(out), "permission") || strings.Contains(string(out), "decision") {
+				t.Fatalf("%s: %q: %s, %v", agent, raw, out, err)
+			}
 		}
 	})
 }

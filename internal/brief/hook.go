@@ -17,6 +17,7 @@ type Event struct {
 	Transcript string // its file; "" where the agent names none
 	Dir        string // working folder
 	Compacted  bool   // what the session was told before is gone from its context
+	Resumed    bool   // it goes on in a new process
 	Prompt     string // as the person typed it
 	Added      string // what hooks have added to it already
 	File, Old  string // before an edit: the file, and what it replaces there
@@ -34,9 +35,12 @@ const (
 )
 
 // Agents are the agents whose hooks are answered, by their names as a source.
-func Agents() []string { return []string{"claude-code", "codex", "gemini-cli"} }
+func Agents() []string { return []string{"claude-code", "codex", "gemini-cli", copilot} }
 
-// Read reads what a hook was given on stdin; ok is whether that is an event that is answered. All three agents give the same fields, and call
+// copilot is the one whose hooks answer in another form.
+const copilot = "copilot-cli"
+
+// Read reads what a hook was given on stdin; ok is whether that is an event that is answered. All agents give the same fields, and call
 // some moments otherwise.
 func Read(raw []byte) (e Event, ok bool) {
 	if !gjson.ValidBytes(raw) {
@@ -49,6 +53,7 @@ func Read(raw []byte) (e Event, ok bool) {
 	e.Prompt, e.Added = parted(in.Get("prompt").Str)
 	switch e.Name {
 	case "SessionStart":
+		e.Resumed = in.Get("source").Str == "resume"
 		e.Moment, e.Compacted = AtStart, slices.Contains([]string{"compact", "clear"}, in.Get("source").Str)
 	case "UserPromptSubmit", "BeforeAgent":
 		e.Moment = AtPrompt
@@ -76,17 +81,22 @@ func parted(prompt string) (typed, added string) {
 	}
 }
 
-// Answer is a text as a hook's answer: context for the agent, and no decision about anything.
-func (e Event) Answer(text string) ([]byte, error) {
+// Answer is a text as the answer of an agent's hook: context for it, and no decision about anything.
+func (e Event) Answer(agent, text string) ([]byte, error) {
 	type specific struct {
-		Name    string `json:"hookEventName"`
+		Name    string `json:"hookEventName,omitempty"`
 		Context string `json:"additionalContext"`
+	}
+	if agent == copilot {
+		return json.Marshal(specific{Context: text})
 	}
 	return json.Marshal(map[string]specific{"hookSpecificOutput": {e.Name, text}})
 }
 
-// boundary stands in a transcript of Claude Code behind what a compaction took out of the context.
-const boundary = `"compact_boundary"`
+// boundaries stand in transcripts of Claude Code and Copilot CLI behind what a compaction took out of the context.
+func boundaries() []string {
+	return []string{`"compact_boundary"`, `"session.compaction_complete"`}
+}
 
 // Told returns Source.Seen for the end of a transcript: what stands there since the last compaction, an answer of recall or what a brief told, the
 // session has seen. So it has what was added to this very prompt.
@@ -94,10 +104,24 @@ func (e Event) Told(transcript []byte) func(name string) bool {
 	if e.Compacted {
 		transcript = nil
 	}
-	if i := bytes.LastIndex(transcript, []byte(boundary)); i >= 0 {
-		transcript = transcript[i:]
+	if e.Resumed {
+		transcript = kept(transcript)
+	}
+	for _, mark := range boundaries() {
+		transcript = transcript[max(0, bytes.LastIndex(transcript, []byte(mark))):]
 	}
 	return func(name string) bool {
 		return bytes.Contains(transcript, []byte(name)) || strings.Contains(e.Added, name)
 	}
+}
+
+// kept is a transcript without what is no part of a resumed session's context, though the session was told: Copilot CLI leaves out
+// answers of its hooks that no prompt holds, Gemini CLI all that hooks added.
+func kept(transcript []byte) (out []byte) {
+	for line := range bytes.Lines(transcript) {
+		if !bytes.HasPrefix(line, []byte(`{"type":"hook.end"`)) && !bytes.Contains(line, []byte("<hook_context>")) {
+			out = append(out, line...)
+		}
+	}
+	return out
 }

@@ -42,8 +42,8 @@ sessions of this repository, or its file or folder is there. Everything else in 
 
 --brief has agents told what they did not ask for (see "git rekal help brief"): at the start of a session and after a compaction. With
 =prompts that is also at a prompt, with =edits also before an edit. It adds a hook to .claude/settings.local.json, and to
-.codex/hooks.json and .gemini/settings.json where these agents are used here. --pointer adds three lines to AGENTS.md, CLAUDE.md and
-GEMINI.md, as far as they are there.`,
+.codex/hooks.json, .gemini/settings.json and .github/hooks/git-rekal.json (Copilot CLI) where these agents are used here. --pointer
+adds three lines to AGENTS.md, CLAUDE.md and GEMINI.md, as far as they are there.`,
 		make: func() command { return &initCommand{} },
 	}
 }

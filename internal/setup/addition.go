@@ -26,7 +26,7 @@ type addition struct {
 
 // additionsAt are those that are known of a path.
 func additionsAt(path string) (out []addition) {
-	everything := Layout{Agents: []string{"codex", "gemini-cli"}}
+	everything := Layout{Agents: []string{"codex", "gemini-cli", "copilot-cli"}}
 	all := everything.briefs(Brief{true, true, true})
 	for _, p := range pointers() {
 		all = append(all, addition{p, "pointer", pointer{}})

@@ -41,6 +41,9 @@ func (l Layout) briefs(b Brief) []addition {
 	if l.uses("gemini-cli", ".gemini") {
 		all = append(all, addition{".gemini/settings.json", "brief", hookList{object{list: "hooks", comments: true}, with("gemini-cli", "", "BeforeAgent", "", 5000)}})
 	}
+	if l.uses("copilot-cli", ".github/hooks", ".github/copilot-instructions.md") {
+		all = append(all, addition{".github/hooks/git-rekal.json", "brief", hookList{object{list: "hooks"}, with("copilot-cli", "", "UserPromptSubmit", "", 5)}})
+	}
 	return all
 }
 
@@ -63,20 +66,26 @@ func (e event) member() string { return fmt.Sprintf("%q: [\n      %s\n    ]", e.
 
 func (e event) section() string { return "\"hooks\": {\n    " + e.member() + "\n  }" }
 
+// filled is what a file becomes that is not there. No other text does: what is added to one stands on a line of its own.
+func filled(events []event) []byte {
+	var lines []string
+	for _, e := range events {
+		lines = append(lines, fmt.Sprintf("%q: [%s]", e.name, e.entry()))
+	}
+	return []byte("{\"hooks\": {" + strings.Join(lines, ",\n  ") + "}}\n")
+}
+
 // hookList is a configuration with hooks: an object with a list of entries for each event.
 type hookList struct {
 	object
 	events []event
 }
 
-// begun is what a file that is not there begins with. Nobody else's is like it: those end with a newline, or are "{}".
-const begun = "{\n}"
-
 func (h hookList) add(text []byte) (out []byte, err error) {
-	out = text
 	if text == nil {
-		out = []byte(begun)
+		return filled(h.events), nil
 	}
+	out = text
 	for _, e := range slices.Backward(h.events) { // each goes before the others
 		if out, err = h.addEvent(out, e); err != nil {
 			return nil, err
@@ -128,22 +137,31 @@ func (h hookList) named(text []byte) bool { return bytes.Contains(text, []byte("
 
 func (h hookList) cut(text []byte) (rest []byte, ours bool) {
 	rest = text
-	for _, e := range h.events {
-		if next, ok := h.cutEvent(rest, e); ok {
-			rest, ours = next, true
+	for _, cut := range []func([]byte, event) ([]byte, bool){h.cutAdded, h.cutParsed} { // byte for byte, as far as that goes
+		for _, e := range h.events {
+			plain := h.plain(rest)
+			if h.valid(plain) != nil || h.ours(plain, e) < 0 {
+				continue
+			}
+			if next, ok := cut(rest, e); ok {
+				rest, ours = next, true
+			}
 		}
-	}
-	if ours && string(rest) == begun {
-		return nil, true
+		if h.isFilled(rest) {
+			return nil, true
+		}
 	}
 	return rest, ours
 }
 
-func (h hookList) cutEvent(text []byte, e event) (rest []byte, ok bool) {
-	plain := h.plain(text)
-	if h.valid(plain) != nil || h.ours(plain, e) < 0 {
-		return text, false
-	}
+// isFilled reports whether a text is what add made of no file, whichever events were asked for.
+func (h hookList) isFilled(text []byte) bool {
+	there := slices.DeleteFunc(slices.Clone(h.events), func(e event) bool { return h.ours(h.plain(text), e) < 0 })
+	return len(there) > 0 && bytes.Equal(text, filled(there))
+}
+
+// cutAdded takes out of a text what addEvent put there.
+func (h hookList) cutAdded(text []byte, e event) (rest []byte, ok bool) {
 	for _, piece := range []string{"\n  " + e.section(), "\n    " + e.member(), "\n      " + e.entry()} {
 		for _, piece := range []string{likeEnds(text, piece+","), likeEnds(text, piece)} {
 			if before, ok := h.cutPiece(text, []byte(piece), e); ok {
@@ -151,7 +169,7 @@ func (h hookList) cutEvent(text []byte, e event) (rest []byte, ok bool) {
 			}
 		}
 	}
-	return h.cutParsed(text, e)
+	return text, false
 }
 
 // cutPiece takes out the place of a piece that add put there, byte for byte; two events may have the same entry.

@@ -15,12 +15,15 @@ func TestBriefAndPointer(t *testing.T) {
 	for _, tt := range []struct{ name, path, before string }{
 		{"no file", ".claude/settings.local.json", absent},
 		{"an empty object", ".claude/settings.local.json", "{}"},
+		{"an empty object in two lines", ".claude/settings.local.json", "{\n}"},
 		{"an empty object in three lines", ".claude/settings.local.json", "{\n\n}\n"},
 		{"other settings", ".claude/settings.local.json", "{\n  \"permissions\": {\"allow\": [\"Bash(git rekal *)\"]}\n}"},
 		{"other hooks", ".claude/settings.local.json", `{"hooks":{"Stop":[{"hooks":[]}]},"x":1e2}`},
 		{"the same events", ".claude/settings.local.json", "{\r\n  \"hooks\": { \"SessionStart\": [ {\"matcher\": \"clear\", \"hooks\": []} ], \"UserPromptSubmit\": [] }\r\n}\r\n"},
 		{"codex", ".codex/hooks.json", "{\"hooks\": {}}\n"},
 		{"comments", ".gemini/settings.json", "// mine\n{\n  \"hooks\": {/* none */}, // yet\n}\n"},
+		{"no file of hooks for Copilot", ".github/hooks/git-rekal.json", absent},
+		{"an edited one", ".github/hooks/git-rekal.json", "{\"version\": 1, \"hooks\": {}}\n"},
 		{"no pointer file", "AGENTS.md", absent},
 		{"a text", "CLAUDE.md", "# Rules\n\nUse tabs.\n"},
 		{"a text without an end", "GEMINI.md", "Use tabs."},
@@ -37,7 +40,7 @@ func TestBriefAndPointer(t *testing.T) {
 					r.write(r.at(tt.path), tt.before, 0o640)
 				}
 				l := r.layout()
-				l.Agents, l.Brief, l.Pointer = []string{"codex", "gemini-cli"}, setup.Brief{Start: true, Prompts: true, Edits: true}, true
+				l.Agents, l.Brief, l.Pointer = []string{"codex", "gemini-cli", "copilot-cli"}, setup.Brief{Start: true, Prompts: true, Edits: true}, true
 				first := installed(t, l, r.at(tt.path))
 				if !strings.Contains(first, "rekal") || tt.before != absent && len(first) <= len(tt.before) {
 					t.Fatalf("init made %q", first)

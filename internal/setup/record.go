@@ -27,7 +27,7 @@ type record struct {
 }
 
 // toolPath are the paths that Install makes for the skill, and the folders of configurations, in whichever worktree.
-var toolPath = lazy.Expr(`/(\.(claude|agents)(/skills(/rekal(/` + skillFile + `)?)?)?|\.codex|\.gemini|\.vscode|\.cursor)$`)
+var toolPath = lazy.Expr(`/(\.(claude|agents)(/skills(/rekal(/` + skillFile + `)?)?)?|\.codex|\.gemini|\.vscode|\.cursor|\.github(/hooks)?)$`)
 
 // readRecord reads the list. If it is lost while other parts of us are there, all that
 // Install could have made counts as made.
@@ -83,10 +83,11 @@ func (r *record) file() string { return filepath.Join(r.layout.RekalDir, "made")
 
 func (r *record) has(path string) bool { return slices.Contains(r.paths, path) }
 
-// noteFile adds a file that is about to be made or written to, and its folder where that is missing.
+// noteFile adds a file that is about to be made or written to, and the folders above it that are missing.
 func (r *record) noteFile(path string) error {
-	if dir := filepath.Dir(path); !exists(dir) && !r.has(dir) {
-		r.paths = append(r.paths, dir)
+	at := len(r.paths)
+	for dir := filepath.Dir(path); !exists(dir) && !r.has(dir); dir = filepath.Dir(dir) {
+		r.paths = slices.Insert(r.paths, at, dir) // parents first
 	}
 	if !r.has(path) {
 		r.paths = append(r.paths, path)

@@ -42,6 +42,15 @@ func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
 	return s.locate(ctx, env, filepath.Join(home, "session-state"))
 }
 
+// Running is the file of a running session: hooks name no file, only the session's ID. "" for no file's name.
+func (Copilot) Running(env Env, id string) string {
+	home := env.homeFolder("COPILOT_HOME", ".copilot")
+	if home == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
+		return ""
+	}
+	return filepath.Join(home, "session-state", id, "events.jsonl")
+}
+
 // copilotDecoder is one call of Decode.
 type copilotDecoder struct {
 	decoder

@@ -46,6 +46,9 @@ func (w *Workspace) Answer(ctx context.Context, agent string, e brief.Event) ([]
 	if err != nil {
 		return nil, err
 	}
+	if agent == (transcript.Copilot{}).Name() {
+		e.Transcript = transcript.Copilot{}.Running(transcript.Env{Home: w.Home, Getenv: w.Getenv}, e.Session)
+	}
 	tail, err := end(e.Transcript)
 	if err != nil { // not written yet, or none
 		tail = nil
@@ -71,7 +74,7 @@ func (w *Workspace) Answer(ctx context.Context, agent string, e brief.Event) ([]
 	if err != nil || text == "" {
 		return nil, err
 	}
-	return e.Answer(text)
+	return e.Answer(agent, text)
 }
 
 // caughtUp is how long a hook waits for the index to be brought up; then it takes the one that is there.

@@ -81,5 +81,18 @@ func programs() []program {
 			run:    func(p string) []string { return []string{"run", p} },
 			resume: func(p string) []string { return []string{"run", "--continue", p} },
 		},
+		{
+			name: "copilot-cli", bin: "copilot", folder: ".github/hooks", speak: copilotTools, hooks: true, told: true,
+			env: func(url string) []string {
+				return []string{
+					"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=none",
+					"COPILOT_MODEL=scripted", "COPILOT_PROVIDER_MAX_PROMPT_TOKENS=100000", "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS=4000",
+					"COPILOT_ALLOW_ALL=true", // also trusts the folder, whose hooks run only then
+				}
+			},
+			files:  func(home, string) map[string]string { return nil },
+			run:    func(p string) []string { return []string{"--allow-all", "-p", p} },
+			resume: func(p string) []string { return []string{"--allow-all", "--continue", "-p", p} },
+		},
 	}
 }

@@ -47,6 +47,16 @@ func (m *model) heard(text string) bool {
 	return slices.ContainsFunc(m.bodies, func(b string) bool { return strings.Contains(b, text) })
 }
 
+// times is how often a text stands in the request that has it most often, of those since the last script.
+func (m *model) times(text string) (most int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, b := range m.bodies {
+		most = max(most, strings.Count(b, text))
+	}
+	return most
+}
+
 // item is a message of a conversation: a text of the user's, or the result of the call with that ID.
 type item struct{ text, call string }
 

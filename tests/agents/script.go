@@ -102,6 +102,16 @@ func opencodeTools(s step, tools []string) call {
 	return recalls(s, tools)
 }
 
+func copilotTools(s step, tools []string) call {
+	switch {
+	case s.write != "":
+		return call{name: "create", args: map[string]any{"path": s.write, "file_text": s.text}}
+	case s.run != "":
+		return call{name: "bash", args: map[string]any{"command": s.run, "description": "Commit"}}
+	}
+	return recalls(s, tools)
+}
+
 func codexTools(s step, tools []string) call {
 	switch {
 	case s.write != "":

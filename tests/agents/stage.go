@@ -197,12 +197,19 @@ func (s *stage) briefed() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	told := s.model.heard("last on main: Please add a whisper")
+	const last = "last on main: Please add a whisper"
+	told := s.model.heard(last)
 	if told != s.told {
 		return "", fmt.Errorf("it was told of the last session: %v, want %v", told, s.told)
 	}
 	if !told {
 		return saw + ", takes none", nil
+	}
+	if _, err := s.asks(s.repo, s.resume, turn{prompt: "And what is not?", word: "All else."}); err != nil {
+		return "", err
+	}
+	if n := s.model.times(last); n != 1 {
+		return "", fmt.Errorf("resumed, it has been told of the last session %d times, want 1", n)
 	}
 	if err := s.pointedOut(); err != nil {
 		return "", err

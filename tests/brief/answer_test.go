@@ -68,8 +68,24 @@ func (p project) transcript(id, file, text, prompt string) string {
 	return path
 }
 
-// answer is what a hook answers that has time.
+// answer is what a hook of Claude Code answers that has time.
 func (p project) answer(event map[string]string, input ...any) string {
+	p.T.Helper()
+	var got struct {
+		Specific map[string]string `json:"hookSpecificOutput"`
+	}
+	out := p.answerTo("claude-code", event, input...)
+	if len(out) == 0 {
+		return ""
+	}
+	if err := json.Unmarshal(out, &got); err != nil || got.Specific["hookEventName"] != event["hook_event_name"] || len(got.Specific) != 2 {
+		p.T.Fatalf("%s: %v", out, err)
+	}
+	return got.Specific["additionalContext"]
+}
+
+// answerTo is what an agent's hook answers, as it stands on stdout.
+func (p project) answerTo(agent string, event map[string]string, input ...any) []byte {
 	p.T.Helper()
 	all := map[string]any{"cwd": p.At("project"), "session_id": "running"}
 	for k, v := range event {
@@ -84,7 +100,7 @@ func (p project) answer(event map[string]string, input ...any) string {
 	}
 	e, ok := brief.Read(raw)
 	if !ok {
-		return ""
+		return nil
 	}
 	w, err := workspace.Open(workspace.Process{
 		Dir: p.At("project"), Env: p.Environ(), Home: p.Home(), Now: time.Now, Rand: rand.Reader, Warn: func(err error) { p.T.Error(err) },
@@ -93,20 +109,11 @@ func (p project) answer(event map[string]string, input ...any) string {
 		p.T.Fatal(err)
 	}
 	defer w.Close()
-	out, err := w.Answer(context.Background(), "claude-code", e)
+	out, err := w.Answer(context.Background(), agent, e)
 	if err != nil {
 		p.T.Fatal(err)
 	}
-	var got struct {
-		Specific map[string]string `json:"hookSpecificOutput"`
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	if err := json.Unmarshal(out, &got); err != nil || got.Specific["hookEventName"] != event["hook_event_name"] || len(got.Specific) != 2 {
-		p.T.Fatalf("%s: %v", out, err)
-	}
-	return got.Specific["additionalContext"]
+	return out
 }
 
 // TestAnswer holds what hooks tell, and what they don't.
@@ -117,6 +124,7 @@ func TestAnswer(t *testing.T) {
 	const title = "Let ParseExpiry in src/jwt.go take a leeway of 30 s, for clocks differ"
 	seen := p.At("seen.jsonl")
 	p.Write("seen.jsonl", start)
+	p.Write("hooked.jsonl", `{"type":"user","content":[{"text":"<hook_context>`+strings.ReplaceAll(start, "\n", `\n`)+`</hook_context>"}]}`+"\n")
 	p.Write("compacted.jsonl", start+"\n{\"type\":\"system\",\"subtype\":\"compact_boundary\"}\n")
 	p.Write("project/src/new.go", "package src\n")
 	changing := p.transcript("running", "src/jwt.go", "package src\n", "Change the leeway")
@@ -128,7 +136,9 @@ func TestAnswer(t *testing.T) {
 	}{
 		{"start", map[string]string{"hook_event_name": "SessionStart", "source": "startup"}, nil, "last on main: " + title + " [src/jwt.go]"},
 		{"resumed, and told before", map[string]string{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": seen}, nil, ""},
+		{"resumed in Gemini CLI, which forgets it", map[string]string{"hook_event_name": "SessionStart", "source": "resume", "transcript_path": p.At("hooked.jsonl")}, nil, "last on main: "},
 		{"compacted", map[string]string{"hook_event_name": "SessionStart", "source": "compact", "transcript_path": seen}, nil, "last on main: "},
+		{"cleared", map[string]string{"hook_event_name": "SessionStart", "source": "clear", "transcript_path": seen}, nil, "last on main: "},
 		{"the session itself", map[string]string{"hook_event_name": "SessionStart", "session_id": native}, nil, ""},
 		{"a prompt that names it", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry in src/jwt.go have a leeway?"}, nil, "about what you ask: " + title},
 		{"of which it was told", map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "Why does ParseExpiry in src/jwt.go have a leeway?", "transcript_path": seen}, nil, ""},
@@ -155,6 +165,7 @@ func TestAnswer(t *testing.T) {
 			}
 		})
 	}
+	t.Run("Copilot CLI, whose hooks name no transcript", func(t *testing.T) { p.copilot(title) })
 	t.Run("a memory of the file, before an edit", func(t *testing.T) {
 		p.Git("project", "rekal", "save", "--title", "Leeway", "src/jwt.go keeps 30 s of leeway.")
 		if got := p.answer(map[string]string{"hook_event_name": "PreToolUse"}, edit); !strings.Contains(got, "note on src/jwt.go: Leeway: src/jwt.go keeps") || strings.Contains(got, "wrote") {
@@ -176,6 +187,38 @@ func TestAnswer(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// copilot: a session is told what does not stand in its context. That has what a start told until it is resumed or compacted, and what a
+// prompt told until it is compacted.
+func (p project) copilot(title string) {
+	const events = "home/.copilot/session-state/running/events.jsonl"
+	tell := func(moment, source string) string {
+		return string(p.answerTo("copilot-cli", map[string]string{"hook_event_name": moment, "source": source, "prompt": title}))
+	}
+	told := tell("SessionStart", "new")
+	if !strings.HasPrefix(told, `{"additionalContext":"`) || !strings.Contains(told, "last on main: "+title) {
+		p.T.Errorf("told %q", told)
+	}
+	atStart := `{"type":"hook.end","data":{"hookType":"sessionStart","success":true,"output":` + told + "}}\n"
+	atPrompt := `{"type":"user.message","data":{"content":"Go on","transformedContent":` + told[len(`{"additionalContext":`):] + "}\n"
+	for _, tt := range []struct {
+		events, moment, source string
+		again                  bool
+	}{
+		{atStart, "UserPromptSubmit", "", false},
+		{atStart, "SessionStart", "resume", true},
+		{atPrompt, "SessionStart", "resume", false},
+		{atPrompt + `{"type":"session.compaction_complete","data":{}}` + "\n", "SessionStart", "resume", true},
+	} {
+		p.Write(events, tt.events)
+		if again := tell(tt.moment, tt.source); (again != "") != tt.again {
+			p.T.Errorf("%s %s of %s: %q", tt.moment, tt.source, tt.events, again)
+		}
+	}
+	if other := p.answerTo("copilot-cli", map[string]string{"hook_event_name": "SessionStart", "session_id": "../running"}); len(other) == 0 {
+		p.T.Error("an ID that is no name of a file is told nothing")
+	}
 }
 
 // hook calls the real program as an agent does, and says how long that took.
@@ -207,17 +250,34 @@ func (p project) hook(stdin string) (out string, took time.Duration) {
 // patience is a backstop: a hook ends itself after 120 ms, and a busy machine may take long to start and to end one.
 const patience = 5 * time.Second
 
+// startIn is a session's start in a folder.
+func startIn(dir string) string {
+	return fmt.Sprintf(`{"hook_event_name":"SessionStart","source":"startup","session_id":"x","cwd":%q}`, dir)
+}
+
+// bounded calls a hook, which ends in time and says its answer or nothing.
+func (p project) bounded(stdin string) string {
+	p.T.Helper()
+	out, took := p.hook(stdin)
+	if took > patience || out != "" && !strings.HasPrefix(out, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"`) {
+		p.T.Errorf("%s: %q", took, out)
+	}
+	return out
+}
+
+func (p project) dropIndex() {
+	for _, name := range []string{"recall.db", "recall.db-wal", "recall.db-shm"} {
+		_ = os.Remove(p.At("project/.rekal/" + name))
+	}
+}
+
 // TestHookNeverWaits: whatever is under way, a hook ends by itself, fails nothing, and says its answer or nothing.
 func TestHookNeverWaits(t *testing.T) {
 	p := newProject(t)
-	event := fmt.Sprintf(`{"hook_event_name":"SessionStart","source":"startup","session_id":"x","cwd":%q}`, p.At("project"))
+	event := startIn(p.At("project"))
 	check := func(stdin string) {
 		t.Helper()
-		out, took := p.hook(stdin)
-		if took > patience || out != "" && !strings.HasPrefix(out, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"`) {
-			t.Errorf("%s: %q", took, out)
-		}
-		if stdin == "" && out != "" {
+		if out := p.bounded(stdin); stdin == "" && out != "" {
 			t.Errorf("it answered nothing with %q", out)
 		}
 	}
@@ -251,9 +311,7 @@ func TestHookNeverWaits(t *testing.T) {
 		}
 	})
 	t.Run("there is no index", func(t *testing.T) {
-		for _, name := range []string{"recall.db", "recall.db-wal", "recall.db-shm"} {
-			_ = os.Remove(p.At("project/.rekal/" + name))
-		}
+		p.dropIndex()
 		check(event)
 		if _, err := os.Stat(p.At("project/.rekal/recall.db")); err == nil {
 			t.Error("it made one")
