@@ -7,8 +7,6 @@ import (
 )
 
 // lastModels are the models that spoke last in real sessions, as jq and grep find them in the files.
-//
-//nolint:gochecknoglobals // a table
 var lastModels = map[string]string{
 	"019d6cca-56cc-7850-9ca0-e841d6382a98": "gpt-5.4",
 	"019d6e7b-5640-7ca2-8d15-18981d778804": "gpt-5.4",

@@ -29,8 +29,6 @@ type edited struct {
 func (e edited) diff() string { return strings.Join(e.lines, "\n") + "\n" }
 
 // dialects are those that histories speak besides Claude Code's.
-//
-//nolint:gochecknoglobals // a table
 var dialects = []*dialect{nil, &codex, nil, &copilot, nil, &gemini}
 
 // turns makes every other session one of another agent. Nothing is drawn for it, so a seed's history is the same in all dialects.
