@@ -373,6 +373,7 @@ func TestLongRealAgentsGrow(t *testing.T) {
 			harness.Equal(t, "sessions", len(once), len(grown))
 			for id := range once {
 				harness.Equal(t, id, content(once[id]), content(grown[id]))
+				harness.Equal(t, "model of "+id, once[id].Model, grown[id].Model)
 			}
 		})
 	}
