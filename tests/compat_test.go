@@ -79,6 +79,7 @@ func TestCompatLater(t *testing.T) {
 	cp.Files[0].Change, cp.Files[0].Blob = "C", sha
 	part.Hash, part.Bytes, part.Cursor = "", 0, "eyJ2Ijo3fQ=="
 	part.Turns[0].Role = "reviewer"
+	part.Model = "x-9"
 	want.Unknown, want.Needs = got.Unknown, got.Needs
 	harness.Equal(t, "the rest", want, got)
 }

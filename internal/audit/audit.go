@@ -24,6 +24,7 @@ const (
 	InCommand = "command"
 	InPath    = "path" // of a tool call, or the tool's name
 	InBranch  = "branch"
+	InModel   = "model"
 	InFile    = "file"    // a path of the code commit
 	InSubject = "subject" // of the code commit
 	InMemory  = "memory"
@@ -45,7 +46,7 @@ func (f Finding) ID(checkpoint string) string {
 		return checkpoint
 	case f.In == InTitle:
 		return f.Session + ":title"
-	case f.In == InBranch:
+	case f.In == InBranch, f.In == InModel:
 		return f.Session
 	}
 	return fmt.Sprintf("%s:%d", f.Session, f.Turn)
@@ -177,6 +178,7 @@ func places(e session.Entry) []place {
 	}
 	for _, s := range e.Sessions {
 		add(s.ID, InBranch, -1, s.Branch)
+		add(s.ID, InModel, -1, s.Model)
 		add(s.ID, InTitle, -1, s.Title)
 		for _, t := range s.Turns {
 			add(s.ID, InTurn, t.Index, t.Content)

@@ -68,7 +68,7 @@ func (c codexScribe) put(w *world, sec int, kind string, payload any) {
 
 func (c codexScribe) begin(w *world, sec int) {
 	c.put(w, sec, "session_meta", map[string]any{"id": c.id, "cwd": w.repo(), "cli_version": "0.140.0", "source": "cli"})
-	c.put(w, sec, "turn_context", map[string]any{"cwd": w.repo()})
+	c.put(w, sec, "turn_context", map[string]any{"cwd": w.repo(), "model": "gpt-5.4"})
 }
 
 func (c codexScribe) ask(w *world, sec int, text string) {
@@ -101,7 +101,7 @@ func (c copilotScribe) ask(w *world, sec int, text string) {
 }
 
 func (c copilotScribe) say(w *world, sec int, text string) {
-	c.put(w, sec, "assistant.message", map[string]any{"content": text})
+	c.put(w, sec, "assistant.message", map[string]any{"content": text, "model": "gpt-5.4"})
 }
 
 func (c copilotScribe) edit(w *world, sec int, path string, behind, added []string) {
@@ -150,11 +150,11 @@ func (c geminiScribe) ask(w *world, sec int, text string) {
 }
 
 func (c geminiScribe) say(w *world, sec int, text string) {
-	c.put(w, map[string]any{"id": fmt.Sprint("g", sec), "timestamp": stampOf(sec), "type": "gemini", "content": text})
+	c.put(w, map[string]any{"id": fmt.Sprint("g", sec), "timestamp": stampOf(sec), "type": "gemini", "content": text, "model": "gpt-5.4"})
 }
 
 func (c geminiScribe) edit(w *world, sec int, path string, behind, added []string) {
-	c.put(w, map[string]any{"id": fmt.Sprint("e", sec), "timestamp": stampOf(sec), "type": "gemini", "content": "", "toolCalls": []any{map[string]any{
+	c.put(w, map[string]any{"id": fmt.Sprint("e", sec), "timestamp": stampOf(sec), "type": "gemini", "content": "", "model": "gpt-5.4", "toolCalls": []any{map[string]any{
 		"id": fmt.Sprint("c", sec), "name": "replace", "status": "success", "timestamp": stampOf(sec),
 		"args":          map[string]any{"file_path": path, "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n")},
 		"resultDisplay": map[string]any{"fileDiff": "Index: " + path + "\n--- " + path + "\n+++ " + path + "\n" + diffOf(behind, added)},
@@ -203,7 +203,7 @@ func (c openCodeScribe) message(w *world, sec int, role string, part map[string]
 	at := second(sec).UnixMilli()
 	id := fmt.Sprintf("%s_%06d", c.id, sec)
 	c.do(w,
-		run(`INSERT INTO message VALUES (?, ?, ?, ?, ?)`, "msg_"+id, c.id, at, at, quoted(map[string]any{"role": role, "time": map[string]any{"created": at, "completed": at}})),
+		run(`INSERT INTO message VALUES (?, ?, ?, ?, ?)`, "msg_"+id, c.id, at, at, quoted(map[string]any{"role": role, "modelID": "gpt-5.4", "time": map[string]any{"created": at, "completed": at}})),
 		run(`INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)`, "prt_"+id, "msg_"+id, c.id, at, at, quoted(part)))
 }
 
@@ -298,12 +298,16 @@ func TestAgents(t *testing.T) {
 			w.forget()
 			w.at(14)
 			stored(t, w.capture(), 0, 0, 0)
+			grown := w.held().sessions[id]
 			w.startOver()
 			w.at(15)
 			stored(t, w.capture(), 1, 3, 2)
 			w.tells(id, story...)
 			if got := w.held().sessions[id]; !strings.HasPrefix(name, got.Source) || got.ActorType != session.ActorHuman || got.Title != "write two functions" {
 				t.Errorf("source %q, actor %q, title %q", got.Source, got.ActorType, got.Title)
+			}
+			if want, got := grown.Model, w.held().sessions[id].Model; got != want || (got == "gpt-5.4") == (name == "cursor") {
+				t.Errorf("the model is %q, and %q as the session grew", got, want)
 			}
 		})
 	}
@@ -369,6 +373,7 @@ func TestLongRealAgentsGrow(t *testing.T) {
 			harness.Equal(t, "sessions", len(once), len(grown))
 			for id := range once {
 				harness.Equal(t, id, content(once[id]), content(grown[id]))
+				harness.Equal(t, "model of "+id, once[id].Model, grown[id].Model)
 			}
 		})
 	}

@@ -88,7 +88,7 @@ func TestLongRealGrowth(t *testing.T) {
 			w.capture()
 			once := w.held().sessions[g.id]
 			harness.Equal(t, "at the end", content(once), content(grown))
-			if grown.Hash != once.Hash || grown.Bytes != once.Bytes || grown.ID != once.ID || grown.Title != once.Title {
+			if grown.Hash != once.Hash || grown.Bytes != once.Bytes || grown.ID != once.ID || grown.Title != once.Title || grown.Model != once.Model {
 				t.Errorf("at the end %+v, captured at once %+v", head(grown), head(once))
 			}
 		})

@@ -156,6 +156,7 @@ type LogRow struct {
 	Session, Title string
 	Started, Last  time.Time // of the session
 	Source, Actor  string
+	Model          string
 	Turns, Tools   int
 	Inferred       bool
 }
@@ -220,7 +221,7 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 			AND coalesce(took, ts) >= ?4 AND coalesce(took, ts) < ?5 AND (?6 OR email COLLATE NOCASE IN (SELECT value FROM json_each(?7)))
 			AND (?8 OR id IN (SELECT value FROM json_each(?9))) ORDER BY coalesce(took, ts) DESC, id LIMIT ?3)
 		SELECT c.id, c.sha, c.branch, c.email, c.ts, c.took, c.actor_type, c.via, (SELECT count(*) FROM checkpoint_files f WHERE f.checkpoint = c.id),
-			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type,
+			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type, s.model,
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, 0)
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
 		LEFT JOIN sessions s ON s.id = l.session WHERE ?2 = '' OR s.source = ?2 ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at NULLS LAST, s.id`, session.ViaImport, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen)
@@ -231,7 +232,7 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 	err = each(rows, func() error {
 		var r LogRow
 		err := rows.Scan(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, moment{&r.TS}, moment{&r.Took}, &r.ActorType, text{&r.Via}, &r.FileCount,
-			text{&r.Session}, text{&r.Title}, moment{&r.Started}, moment{&r.Last}, text{&r.Source}, text{&r.Actor}, &r.Turns, &r.Tools, &r.Inferred)
+			text{&r.Session}, text{&r.Title}, moment{&r.Started}, moment{&r.Last}, text{&r.Source}, text{&r.Actor}, text{&r.Model}, &r.Turns, &r.Tools, &r.Inferred)
 		out = append(out, r)
 		return err
 	})

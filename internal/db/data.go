@@ -28,7 +28,7 @@ func (t *Tx) Sessions(ctx context.Context, ids []string) (map[string]SessionRow,
 }
 
 const sessionRows = `SELECT id, parent, hash, captured_at, actor_type, agent_id, email, branch, source, native_id, forked_from, title,
-	started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry FROM sessions`
+	started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry, model FROM sessions`
 
 func scanSessions(rows *Rows) (map[string]SessionRow, error) {
 	out := map[string]SessionRow{}
@@ -36,7 +36,7 @@ func scanSessions(rows *Rows) (map[string]SessionRow, error) {
 		var r SessionRow
 		err := rows.Scan(&r.ID, text{&r.Parent}, &r.Hash, moment{&r.CapturedAt}, &r.ActorType, text{&r.AgentID}, text{&r.Email}, text{&r.Branch},
 			&r.Source, &r.NativeID, text{&r.ForkedFrom}, text{&r.Title}, moment{&r.StartedAt}, moment{&r.LastTurnAt},
-			&r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry)
+			&r.FirstTurn, &r.NextTurn, &r.FirstTool, &r.NextTool, &r.LastEntry, text{&r.Model})
 		out[r.ID] = r
 		return err
 	})
@@ -45,11 +45,11 @@ func scanSessions(rows *Rows) (map[string]SessionRow, error) {
 
 // ReplaceSessions writes the rows of sessions, in place of those that are there.
 func (t *Tx) ReplaceSessions(ctx context.Context, rows []SessionRow) error {
-	return t.insert(ctx, "INSERT OR REPLACE INTO sessions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT OR REPLACE INTO sessions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", func(row func(...any) error) error {
 		for _, r := range rows {
 			if err := row(r.ID, opt(r.Parent), r.Hash, r.CapturedAt, r.ActorType, opt(r.AgentID), opt(r.Email), opt(r.Branch),
 				r.Source, r.NativeID, opt(r.ForkedFrom), opt(r.Title), r.StartedAt, r.LastTurnAt,
-				r.FirstTurn, r.NextTurn, r.FirstTool, r.NextTool, r.LastEntry); err != nil {
+				r.FirstTurn, r.NextTurn, r.FirstTool, r.NextTool, r.LastEntry, opt(r.Model)); err != nil {
 				return err
 			}
 		}

@@ -130,14 +130,14 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 	if err := t.facts(ctx, ids, all); err != nil {
 		return err
 	}
-	return t.insert(ctx, "INSERT OR REPLACE INTO facets VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT OR REPLACE INTO facets VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", func(row func(...any) error) error {
 		for _, r := range rows {
 			f := all[r.ID]
 			paths, blobs := f.leaves()
 			if err := row(r.ID, opt(r.Email), opt(r.Branch), r.ActorType, opt(r.AgentID), r.CapturedAt,
 				r.NextTurn-r.FirstTurn, f.tools, len(f.files), opt(f.last.Checkpoint), opt(f.last.SHA),
 				opt(r.Title), r.Source, opt(r.Parent), r.StartedAt, r.LastTurnAt, listed(f.shown()), listed(f.shas()), KindSession,
-				listed(paths), listed(blobs)); err != nil {
+				listed(paths), listed(blobs), opt(r.Model)); err != nil {
 				return err
 			}
 		}

@@ -62,10 +62,10 @@ func (t *Tx) AppendMemories(ctx context.Context, memories []MemoryRow) error {
 // AppendMemoryFacets adds what recall filters memories by and shows of them. To
 // filters, a memory is a session of one turn that named no file and stands behind no commit.
 func (t *Tx) AppendMemoryFacets(ctx context.Context, memories []MemoryRow) error {
-	return t.insert(ctx, into("facets", 21), func(row func(...any) error) error {
+	return t.insert(ctx, into("facets", 22), func(row func(...any) error) error {
 		for _, m := range memories {
 			if err := row(m.ID, m.Email, nil, m.ActorType, nil, m.TS, 1, 0, 0, nil, nil,
-				opt(m.Title), m.Source, nil, m.TS, m.TS, nil, nil, KindMemory, nil, nil); err != nil {
+				opt(m.Title), m.Source, nil, m.TS, m.TS, nil, nil, KindMemory, nil, nil, nil); err != nil {
 				return err
 			}
 		}

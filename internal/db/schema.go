@@ -2,7 +2,7 @@ package db
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, or of how text is tokenised raises it: the index is then made anew.
-const Version = 3
+const Version = 4
 
 // application marks an SQLite file as an index of git-rekal: "rekl".
 const application = 0x72656b6c
@@ -14,7 +14,7 @@ CREATE TABLE sessions (
     id TEXT PRIMARY KEY, parent TEXT, hash TEXT NOT NULL, captured_at INTEGER NOT NULL, actor_type TEXT NOT NULL, agent_id TEXT,
     email TEXT, branch TEXT, source TEXT NOT NULL, native_id TEXT NOT NULL, forked_from TEXT, title TEXT,
     started_at INTEGER, last_turn_at INTEGER, first_turn INTEGER NOT NULL, next_turn INTEGER NOT NULL,
-    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry TEXT NOT NULL) WITHOUT ROWID;
+    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry TEXT NOT NULL, model TEXT) WITHOUT ROWID;
 CREATE INDEX children ON sessions (parent);
 CREATE INDEX forks ON sessions (forked_from);
 CREATE TABLE turns (
@@ -56,7 +56,7 @@ CREATE TABLE cursor (ref TEXT PRIMARY KEY, oid TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE facets (
     session TEXT PRIMARY KEY, email TEXT, branch TEXT, actor_type TEXT, agent_id TEXT, captured_at INTEGER, turns INTEGER,
     tools INTEGER, files INTEGER, checkpoint TEXT, sha TEXT, title TEXT, source TEXT, parent TEXT, started_at INTEGER,
-    last_turn_at INTEGER, shown TEXT, commits TEXT, kind TEXT NOT NULL, left_paths TEXT, left_blobs TEXT) WITHOUT ROWID;
+    last_turn_at INTEGER, shown TEXT, commits TEXT, kind TEXT NOT NULL, left_paths TEXT, left_blobs TEXT, model TEXT) WITHOUT ROWID;
 CREATE INDEX latest ON facets (coalesce(last_turn_at, captured_at) DESC, session);
 CREATE TABLE ties (
     session TEXT NOT NULL, checkpoint TEXT NOT NULL, sha TEXT NOT NULL, email TEXT NOT NULL, inferred INTEGER NOT NULL,

@@ -103,8 +103,8 @@ func unlike(done, other session.Entry, commit git.OID) []Target {
 }
 
 func unlikeParts(done, other session.Session) []Target {
-	if done.Branch == "" && other.Branch != "" {
-		return []Target{{Session: done.ID}} // only a scrub of all of it takes the branch
+	if done.Branch+done.Model == "" && other.Branch+other.Model != "" {
+		return []Target{{Session: done.ID}} // only a scrub of all of it takes these
 	}
 	var out []Target
 	if gone(done.Title, other.Title) {

@@ -132,8 +132,8 @@ func (w *scrubber) session(t Target, s *session.Session) (did bool) {
 	if title && s.Title != "" && s.Title != session.Scrubbed {
 		s.Title, did = session.Scrubbed, true
 	}
-	if t.Turn == nil && !t.Title && s.Branch != "" {
-		s.Branch, did = "", true
+	if t.Turn == nil && !t.Title && s.Branch+s.Model != "" {
+		s.Branch, s.Model, did = "", "", true
 	}
 	return did
 }

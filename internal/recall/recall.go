@@ -367,7 +367,7 @@ func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 func shape(f db.Facet, h found) result.Hit {
 	out := result.Hit{
 		ID: h.id, Kind: f.Kind, Score: rounded(h.score), Matched: h.matched, Weak: h.weak, Inferred: h.tie > attribution.Recorded, Title: f.Title,
-		Author: f.Email, Actor: f.ActorType, Source: f.Source, Branch: f.Branch,
+		Author: f.Email, Actor: f.ActorType, Source: f.Source, Model: f.Model, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,
 	}

@@ -251,7 +251,7 @@ func texts(e *session.Entry) []text {
 	}
 	for i := range e.Sessions {
 		s := &e.Sessions[i]
-		add(whole, &s.Branch)
+		add(whole, &s.Branch, &s.Model)
 		put(text{at: &s.Title, cut: cutTitle, title: true})
 		for j := range s.Turns {
 			add(cutTurn, &s.Turns[j].Content)

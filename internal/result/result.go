@@ -123,6 +123,7 @@ type Hit struct {
 	Author     string   `json:"author,omitempty"`
 	Actor      string   `json:"actor,omitempty"`
 	Source     string   `json:"source,omitempty"`
+	Model      string   `json:"model,omitempty"` // of a session: the one that spoke last, as its agent names it
 	Branch     string   `json:"branch,omitempty"`
 	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session: when it took place
 	CapturedAt string   `json:"captured_at"`            // maybe long after
@@ -195,6 +196,7 @@ type Session struct {
 	Actor      string   `json:"actor"`
 	AgentID    string   `json:"agent_id,omitempty"`
 	Source     string   `json:"source"`
+	Model      string   `json:"model,omitempty"` // as of a Hit
 	NativeID   string   `json:"native_id"`
 	Branch     string   `json:"branch,omitempty"`
 	StartedAt  string   `json:"started_at,omitempty"`
@@ -304,6 +306,7 @@ type LogSession struct {
 	StartedAt  string `json:"started_at,omitempty"`
 	LastTurnAt string `json:"last_turn_at,omitempty"`
 	Source     string `json:"source"`
+	Model      string `json:"model,omitempty"` // as of a Hit
 	Actor      string `json:"actor"`
 	Turns      int    `json:"turns"`
 	Tools      int    `json:"tool_calls"`

@@ -52,6 +52,7 @@ type StorySession struct {
 	Author     string   `json:"author,omitempty"`
 	Actor      string   `json:"actor"`
 	Source     string   `json:"source"`
+	Model      string   `json:"model,omitempty"` // as of a Hit
 	Branch     string   `json:"branch,omitempty"`
 	Parent     string   `json:"parent,omitempty"`
 	StartedAt  string   `json:"started_at,omitempty"`

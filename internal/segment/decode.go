@@ -227,7 +227,7 @@ func (d *decoder) session(l sessionLine) error {
 		checkText("cursor", l.Cursor, maxNext),
 		checkNames(
 			field{"source", l.Source}, field{"native_id", l.NativeID}, field{"agent_id", l.AgentID},
-			field{"branch", l.Branch}, field{"session_hash", l.Hash},
+			field{"model", l.Model}, field{"branch", l.Branch}, field{"session_hash", l.Hash},
 		),
 	)
 	if err != nil {
@@ -235,7 +235,7 @@ func (d *decoder) session(l sessionLine) error {
 	}
 	d.e.Sessions = append(d.e.Sessions, session.Session{
 		ID: l.ID, Source: l.Source, NativeID: l.NativeID, Parent: l.Parent, ForkedFrom: l.ForkedFrom,
-		ActorType: l.ActorType, AgentID: l.AgentID, Branch: l.Branch, Title: l.Title, StartedAt: start,
+		ActorType: l.ActorType, AgentID: l.AgentID, Model: l.Model, Branch: l.Branch, Title: l.Title, StartedAt: start,
 		Hash: l.Hash, Bytes: l.Bytes, Cursor: l.Cursor, FirstTurn: l.FirstTurn, FirstTool: l.FirstTool,
 	})
 	return checkActor(l.ActorType)

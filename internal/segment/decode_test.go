@@ -121,6 +121,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a session's source", []string{bent(sessionOK, `"s"`, `"\u001b]0;x\u0007"`)}, "control characters"},
 		{"a session's native ID", []string{bent(sessionOK, `"n"`, `"\r"`)}, "control characters"},
 		{"a session's agent", []string{bent(sessionOK, `"bytes"`, `"agent_id":"\n","bytes"`)}, "control characters"},
+		{"a session's model", []string{bent(sessionOK, `"bytes"`, `"model":"\u001b","bytes"`)}, "control characters"},
 		{"a session's branch", []string{bent(sessionOK, `"bytes"`, `"branch":"\n","bytes"`)}, "control characters"},
 		{"a session's hash", []string{bent(sessionOK, `"bytes"`, `"session_hash":"\n","bytes"`)}, "control characters"},
 		{"a title with NUL", []string{bent(sessionOK, `"bytes"`, `"title":"\u0000","bytes"`)}, "title holds NUL"},

@@ -38,6 +38,7 @@ type sessionLine struct {
 	ForkedFrom string `json:"forked_from,omitempty"`
 	ActorType  string `json:"actor_type"`
 	AgentID    string `json:"agent_id,omitempty"`
+	Model      string `json:"model,omitempty"`
 	Branch     string `json:"branch,omitempty"`
 	Title      string `json:"title,omitempty"`
 	StartedAt  string `json:"started_at,omitempty"`

@@ -151,7 +151,7 @@ func (w *writer) checkpoint(cp session.Checkpoint) {
 func (w *writer) session(s session.Session) {
 	head := sessionLine{
 		T: "session", ID: s.ID, Source: s.Source, NativeID: s.NativeID, Parent: s.Parent,
-		ForkedFrom: s.ForkedFrom, ActorType: s.ActorType, AgentID: s.AgentID, Branch: s.Branch, Title: s.Title,
+		ForkedFrom: s.ForkedFrom, ActorType: s.ActorType, AgentID: s.AgentID, Model: s.Model, Branch: s.Branch, Title: s.Title,
 		StartedAt: stamp(s.StartedAt), Hash: s.Hash, Cursor: s.Cursor, Bytes: s.Bytes, FirstTurn: s.FirstTurn, FirstTool: s.FirstTool,
 	}
 	w.line(head)

@@ -97,6 +97,7 @@ func (s *Session) Adopt(part Session) {
 	set(&s.ForkedFrom, part.ForkedFrom)
 	set(&s.ActorType, part.ActorType)
 	set(&s.AgentID, part.AgentID)
+	set(&s.Model, part.Model)
 	set(&s.Branch, part.Branch)
 	if s.Title != Scrubbed {
 		set(&s.Title, part.Title)

@@ -48,6 +48,7 @@ type Session struct {
 	ForkedFrom string    // ID of the session whose leading turns this one copied
 	ActorType  string    // ActorHuman or ActorAgent
 	AgentID    string    // the agent's ID of a subagent; of another automated run which agent it is ("claude-code/2.1.39"); empty for a person
+	Model      string    // the language model that spoke last in this part, as the agent names it; empty where nothing says
 	Branch     string    // git branch named in the transcript; "HEAD" when detached
 	Title      string    // one line; an explicit title, else the first prompt's beginning
 	StartedAt  time.Time // UTC, the first turn's time

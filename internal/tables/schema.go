@@ -18,7 +18,7 @@ type table struct {
 }
 
 // version is that of both files. Any change of a table below raises it: the files are then made anew.
-const version = 20
+const version = 21
 
 func schemaOf(kind Kind) schema {
 	if kind == Index {
@@ -37,7 +37,7 @@ CREATE TABLE sessions (
     source VARCHAR NOT NULL, native_id VARCHAR NOT NULL, forked_from VARCHAR, title VARCHAR,
     started_at TIMESTAMP, last_turn_at TIMESTAMP,
     first_turn INTEGER NOT NULL, next_turn INTEGER NOT NULL,
-    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry VARCHAR NOT NULL);
+    first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry VARCHAR NOT NULL, model VARCHAR);
 CREATE TABLE turns (
     id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, turn_index INTEGER NOT NULL,
     role VARCHAR NOT NULL, content VARCHAR NOT NULL USING COMPRESSION zstd, ts TIMESTAMP);
@@ -117,7 +117,7 @@ SELECT a.path, b.path, count(*) FROM f a JOIN f b ON a.session_id = b.session_id
 var (
 	dataTables = []table{
 		{"sessions", `SELECT id, parent, hash, captured_at, actor_type, agent_id, email, branch, source, native_id, forked_from, title,
-			started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry FROM sessions ORDER BY id`, columns("tttMtttttttt" + "MMiiiit")},
+			started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry, model FROM sessions ORDER BY id`, columns("tttMtttttttt" + "MMiiiitt")},
 		{"turns", `SELECT session, i, role, content, ts FROM turns WHERE session IN (SELECT id FROM sessions) ORDER BY rowid`, turn(moments)},
 		{"tool_calls", `SELECT session, i, tool, path, cmd, turn, failed, act, ts FROM tool_calls ORDER BY session, i`, call(false)},
 		{"checkpoints", `SELECT id, sha, branch, email, ts, actor_type, agent_id, patch_id, via FROM checkpoints ORDER BY ts, id`, columns("ttttMtttt")},

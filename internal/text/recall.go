@@ -120,7 +120,7 @@ func who(h result.Hit) []string {
 	if h.Actor == "agent" {
 		author += " (agent)"
 	}
-	kind := h.Source
+	kind := agent(h.Source, h.Model)
 	switch h.Kind {
 	case "memory":
 		kind = "memory"
@@ -130,6 +130,14 @@ func who(h result.Hit) []string {
 		}
 	}
 	return []string{author, kind}
+}
+
+// agent is a coding agent, with the model that it asked where that is known.
+func agent(source, model string) string {
+	if model == "" {
+		return source
+	}
+	return source + " (" + model + ")"
 }
 
 // commits are those behind which a session stands.

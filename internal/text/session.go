@@ -16,7 +16,7 @@ func Session(look Look, s result.Session) string {
 	if s.Actor == "agent" {
 		author += " (agent)"
 	}
-	p.line("", "  ", p.parts(plain, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), author, s.Source, s.Branch)...)
+	p.line("", "  ", p.parts(plain, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), author, agent(s.Source, s.Model), s.Branch)...)
 	p.line("", "  ", p.parts(plain, append([]string{plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")}, p.kin(s)...)...)...)
 	rest := p.tools(s.Tools, -1)
 	for _, t := range s.Page {

@@ -187,7 +187,7 @@ func TestRecall(t *testing.T) {
 		Results: []result.Hit{
 			{ID: "01A", Kind: "memory", Title: "Leeway", Snippet: "30 s", Author: "bob@example.com", Actor: "agent", Weak: true, CapturedAt: "2026-03-19T10:00:00Z", Freshness: result.StaleDeleted},
 			{ID: "42", Kind: "record", Title: "go test", Snippet: "FAIL x\n    x_test.go:3", Exit: &one, CapturedAt: "2025-01-19T10:00:00Z", Files: []string{"x_test.go"}, FilesTotal: 3},
-			{ID: "01B", Kind: "session", Commits: []string{"1234567", "89abcde"}, Missing: []string{"89abcde"}, CapturedAt: "2026-03-20T10:00:00Z", LastTurnAt: "2026-03-20T09:59:50Z", Branch: "main", Purged: true},
+			{ID: "01B", Kind: "session", Commits: []string{"1234567", "89abcde"}, Missing: []string{"89abcde"}, CapturedAt: "2026-03-20T10:00:00Z", LastTurnAt: "2026-03-20T09:59:50Z", Source: "codex", Model: "gpt-5.4", Branch: "main", Purged: true},
 		},
 		More: []result.Mention{{ID: "01C", Title: "Something else"}},
 	}
@@ -208,7 +208,7 @@ Stands nowhere: frob.
    git rekal show 42
 
 3. (no title)
-   2026-03-20 09:59 (10 seconds ago), main
+   2026-03-20 09:59 (10 seconds ago), codex (gpt-5.4), main
    commits 1234567 89abcde (not here)
    purged
    git rekal show 01B

@@ -152,6 +152,7 @@ func TestRealCodex(t *testing.T) {
 		}
 		doc := decodeAll(t, transcript.Codex{}, raw, transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{root}})
 		harness.Equal(t, name, want.sums(), sum(doc, root))
+		spokeLast(t, id, doc)
 	}
 }
 
@@ -183,6 +184,7 @@ func TestRealCopilot(t *testing.T) {
 		slices.Sort(want.Edited)
 		doc := decodeAll(t, transcript.Copilot{}, raw, transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{root}})
 		harness.Equal(t, name, want.sums(), sum(doc, root))
+		spokeLast(t, id, doc)
 	}
 }
 
@@ -201,7 +203,9 @@ func TestRealGemini(t *testing.T) {
 	const root = "/work/shop"
 	for name, want := range realSessions(t, "gemini") {
 		id, _, _ := strings.Cut(path.Base(name), ".")
-		harness.Equal(t, name, want.rooted(root).sums(), sum(readGemini(t, id, harness.Unzipped(t, "agents/"+name)), root))
+		doc := readGemini(t, id, harness.Unzipped(t, "agents/"+name))
+		harness.Equal(t, name, want.rooted(root).sums(), sum(doc, root))
+		spokeLast(t, id, doc)
 	}
 }
 

@@ -91,6 +91,7 @@ func (d *claudeDecoder) part() *part {
 func (d *claudeDecoder) record(kind string, p *part) {
 	r := &d.rec
 	d.place(p)
+	d.model = ""
 	if len(r.version) > 0 {
 		d.version = cut(text(r.version), maxName)
 	}
@@ -197,6 +198,9 @@ func (p *part) failures(content gjson.Result) {
 }
 
 func (d *claudeDecoder) assistant(p *part) {
+	if m := gjson.GetBytes(d.rec.message, "model").Str; m != "<synthetic>" { // the program's own words
+		d.model = m
+	}
 	content, ok := d.message()
 	switch {
 	case !ok:

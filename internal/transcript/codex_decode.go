@@ -94,6 +94,7 @@ func (d *codexDecoder) record(typ string, p gjson.Result) {
 		d.turnOf(p.Get("turn_id").Str)
 		if !d.copied {
 			d.stand(d.part, clean(p.Get("cwd").Str))
+			d.part.model.is(p.Get("model").Str, d.start)
 		}
 	case "event_msg":
 		d.event(p)

@@ -22,17 +22,19 @@ import (
 func samples() map[string]sample {
 	return map[string]sample{
 		"claude-code": {
-			opt: transcript.Options{File: transcript.File{NativeID: sid}, Roots: []string{root}},
+			model: "claude-opus-4-6",
+			opt:   transcript.Options{File: transcript.File{NativeID: sid}, Roots: []string{root}},
 			lines: []string{
 				`{"type":"summary","summary":"Cart","leafUuid":"u1"}`,
 				user(1, `"fix the \"cart\" ümläut"`, `"uuid":"u1"`),
-				say(2, "On it."),
+				rec("assistant", 2, `"message":{"model":"claude-haiku-4-5","role":"assistant","content":[{"type":"text","text":"On it."}]}`),
 				assistant(2, `[{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/work/shop/cart.go"}}]`),
 				user(3, `[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]`),
 				`not a record`,
 				queue("enqueue", 4, `"content":"tests too"`),
 				queue("remove", 5, ""),
-				say(6, "Done."),
+				rec("assistant", 6, `"message":{"model":"claude-opus-4-6","role":"assistant","content":[{"type":"text","text":"Done."}]}`),
+				rec("assistant", 6, `"message":{"model":"<synthetic>","role":"assistant","content":[{"type":"text","text":"API Error"}]}`),
 				queue("enqueue", 7, `"content":"thanks"`),
 				queue("dequeue", 7, ""),
 				user(7, `"thanks"`),
@@ -58,13 +60,14 @@ func codexSample() sample {
 	}
 	const id = "019ed836-b1da-78f1-8a0c-e598363d10f4"
 	return sample{
-		head: true,
-		opt:  transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{root}},
+		head:  true,
+		model: "gpt-5.5",
+		opt:   transcript.Options{File: transcript.File{NativeID: id}, Roots: []string{root}},
 		lines: []string{
 			rec(0, "session_meta", `{"id":"`+id+`","cwd":"/work/shop","cli_version":"0.140.0","source":"cli","base_instructions":{"text":"long"},"git":{"branch":"main"}}`),
 			message(1, "developer", "<permissions instructions>"),
 			message(1, "user", "# AGENTS.md instructions for /work/shop"),
-			rec(1, "turn_context", `{"turn_id":"019ed837-0000-7000-8000-000000000000","cwd":"/work/shop/sub"}`),
+			rec(1, "turn_context", `{"turn_id":"019ed837-0000-7000-8000-000000000000","cwd":"/work/shop/sub","model":"gpt-5.4"}`),
 			message(2, "user", "fix the cart"),
 			rec(2, "event_msg", `{"type":"user_message","message":"# Files mentioned by the user:\ncart.go\n## My request for Codex:\nfix the \"cart\" ümläut"}`),
 			`not a record`,
@@ -80,6 +83,7 @@ func codexSample() sample {
 			item(8, `{"type":"function_call","name":"request_user_input","arguments":"{\"questions\":[{\"id\":\"q\",\"question\":\"Which?\"}]}","call_id":"c4"}`),
 			item(9, `{"type":"function_call_output","call_id":"c4","output":"{\"answers\":{\"q\":{\"answers\":[\"This.\"]}}}"}`),
 			rec(9, "compacted", `{"message":"","replacement_history":[{"type":"message","role":"user","content":[]}]}`),
+			rec(9, "turn_context", `{"turn_id":"019ed838-0000-7000-8000-000000000000","cwd":"/work/shop/sub","model":"gpt-5.5"}`),
 			message(9, "assistant", "Done."),
 			rec(9, "event_msg", `{"type":"task_complete","last_agent_message":"Done."}`),
 		},
@@ -93,10 +97,12 @@ func copilotSample() sample {
 	}
 	const child = `,"agentId":"toolu_1"`
 	return sample{
-		head: true,
-		opt:  transcript.Options{File: transcript.File{NativeID: "70b173ed"}, Roots: []string{root}},
+		head:  true,
+		model: "gpt-5.4",
+		opt:   transcript.Options{File: transcript.File{NativeID: "70b173ed"}, Roots: []string{root}},
 		lines: []string{
 			rec(0, "session.start", `{"sessionId":"70b173ed","copilotVersion":"1.0.74","context":{"cwd":"/work/shop","gitRoot":"/work/shop","branch":"main"}}`),
+			rec(0, "session.model_change", `{"newModel":"claude-sonnet-4.6"}`),
 			rec(1, "user.message", `{"content":"fix the \"cart\" ümläut","transformedContent":"<current_datetime>now</current_datetime>\n\nfix"}`),
 			rec(1, "user.message", `{"content":"<system_reminder>","source":"system"}`),
 			`not a record`,
@@ -112,10 +118,10 @@ func copilotSample() sample {
 			rec(6, "tool.execution_complete", `{"toolCallId":"c4","success":true,"result":{"content":"User selected: This."}}`),
 			rec(6, "tool.execution_start", `{"toolCallId":"toolu_1","toolName":"task","arguments":{"prompt":"look"}}`),
 			rec(6, "user.message", `{"content":"look","source":"agent-70b173ed"}`, child),
-			rec(7, "assistant.message", `{"content":"I look."}`, child),
+			rec(7, "assistant.message", `{"content":"I look.","model":"claude-haiku-4.5"}`, child),
 			rec(7, "tool.execution_start", `{"toolCallId":"c5","toolName":"view","arguments":{"path":"/work/shop/cart.go"}}`, child),
 			rec(8, "tool.execution_complete", `{"toolCallId":"c5","success":true}`, child),
-			rec(8, "assistant.message", `{"content":"Done."}`),
+			rec(8, "assistant.message", `{"content":"Done.","model":"gpt-5.4"}`),
 			rec(9, "session.shutdown", `{}`),
 		},
 	}
@@ -132,20 +138,21 @@ func geminiSample() sample {
 		`{"id":"c2","name":"write_file","args":{"file_path":"/work/shop/no.go","content":"x"},"status":"cancelled"},` +
 		`{"id":"c3","name":"run_shell_command","args":{"command":"go test"},"status":"success"}]`
 	return sample{
-		opt: transcript.Options{File: transcript.File{NativeID: "970c70a7-5c8e", Cwd: root, Whole: true}, Roots: []string{root}},
+		model: "gemini-2.5-flash",
+		opt:   transcript.Options{File: transcript.File{NativeID: "970c70a7-5c8e", Cwd: root, Whole: true}, Roots: []string{root}},
 		lines: []string{
 			start,
 			`{"$set":{"messages":[` + message("m0", "user", 0, `[{"text":"<session_context>\nlinux"}]`, "") + `]}}`,
 			message("m1", "user", 1, `[{"text":"fix the \"cart\" ümläut @cart.go"},{"text":"\n--- Content from referenced files ---"},{"text":"package"}]`, ""),
 			`not a record`,
 			`{"$set":{"lastUpdated":"2026-11-20T09:00:01.000Z"}}`,
-			message("m2", "gemini", 2, `"On it."`, `,"thoughts":[{"subject":"thinking"}]`),
-			message("m2", "gemini", 2, `"On it."`, calls),
+			message("m2", "gemini", 2, `"On it."`, `,"model":"gemini-2.5-pro","thoughts":[{"subject":"thinking"}]`),
+			message("m2", "gemini", 2, `"On it."`, `,"model":"gemini-2.5-pro"`+calls),
 			message("m3", "user", 4, `[{"functionResponse":{"id":"c1"}}]`, ""),
 			message("m4", "info", 4, `"update available"`, ""),
-			message("m5", "gemini", 5, `[{"text":"Done."}]`, ""),
+			message("m5", "gemini", 5, `[{"text":"Done."}]`, `,"model":"gemini-2.5-flash"`),
 			start,
-			`{"$set":{"messages":[` + message("m1", "user", 6, `[{"text":"fix it"}]`, "") + "," + message("m2", "gemini", 6, `[{"text":"**Thinking** On it."}]`, "") + "," + message("m9", "user", 6, `[{"text":"what happened so far"}]`, "") + `]}}`,
+			`{"$set":{"messages":[` + message("m1", "user", 6, `[{"text":"fix it"}]`, "") + "," + message("m2", "gemini", 6, `[{"text":"**Thinking** On it."}]`, `,"model":"gemini-2.5-pro"`) + "," + message("m9", "user", 6, `[{"text":"what happened so far"}]`, "") + `]}}`,
 			`{"$rewindTo":"m5"}`,
 			message("m6", "user", 7, `[{"text":"<hook_context>&lt;git-rekal&gt; From earlier sessions\n</hook_context>\n\nthanks"}]`, ""),
 			message("m7", "user", 7, `"/quit"`, ""),
@@ -163,23 +170,24 @@ func openCodeSample() sample {
 		return fmt.Sprintf(`{"part":{"type":"tool","tool":%q,"callID":%q,"status":%q,"input":%s%s}}`, tool, id, status, input, more)
 	}
 	return sample{
-		opt: transcript.Options{File: transcript.File{NativeID: "ses_1", Whole: true}, Roots: []string{root}},
+		model: "gpt-5.4",
+		opt:   transcript.Options{File: transcript.File{NativeID: "ses_1", Whole: true}, Roots: []string{root}},
 		lines: []string{
 			`{"session":{"id":"ses_1","directory":"/work/shop","title":"New session - 2026-11-20","version":"1.18.33"}}`,
 			message("m1", "user", 1, ""),
 			`{"part":{"type":"text","text":"fix the \"cart\" ümläut"}}`,
 			`{"part":{"type":"text","text":"Called the Read tool","synthetic":1}}`,
 			`not a record`,
-			message("m2", "assistant", 2, `,"done":true`),
+			message("m2", "assistant", 2, `,"done":true,"model":"gpt-5.3-codex"`),
 			fmt.Sprintf(`{"part":{"type":"text","text":"On it.","start":%d,"end":%d}}`, ms(2), ms(2)+5),
 			tool("c1", "edit", "completed", `{"filePath":"/work/shop/cart.go","oldString":"one","newString":"two"}`, `,"diff":"Index: /work/shop/cart.go\n===\n--- /work/shop/cart.go\n+++ /work/shop/cart.go\n@@ -1,1 +1,1 @@\n-one\n+two\n"`),
 			tool("c2", "write", "error", `{"filePath":"/work/shop/no.go","content":"x"}`, ""),
 			tool("c3", "apply_patch", "completed", `{"patchText":"*** Begin Patch\n*** Update File: a.go\n@@\n-a\n+b\n*** Add File: b.go\n+c\n*** End Patch"}`, ""),
 			tool("c4", "bash", "running", `{"command":"go test"}`, ""),
 			message("m3", "user", 3, ""),
-			message("m4", "assistant", 4, `,"done":true,"summary":true`),
+			message("m4", "assistant", 4, `,"done":true,"summary":true,"model":"small"`),
 			`{"part":{"type":"text","text":"what happened so far","end":1}}`,
-			message("m5", "assistant", 5, ""),
+			message("m5", "assistant", 5, `,"model":"gpt-5.4"`),
 			`{"part":{"type":"text","text":"Done.","end":1}}`,
 		},
 	}
@@ -212,7 +220,8 @@ func cursorSample() sample {
 type sample struct {
 	opt   transcript.Options
 	lines []string
-	head  bool // the first record says what holds for all
+	head  bool   // the first record says what holds for all
+	model string // that spoke last
 
 	timeless bool // records have no times, so a later read has later ones
 }
@@ -282,6 +291,9 @@ func shape(t *testing.T, agent transcript.Agent, s sample) {
 	for _, p := range doc.Sessions {
 		if p.Source != agent.Name() || p.NativeID == "" || p.ActorType == "" || p.Title == "" || strings.ContainsAny(p.Title, "\n\t") {
 			t.Errorf("source %q, native ID %q, actor %q, title %q", p.Source, p.NativeID, p.ActorType, p.Title)
+		}
+		if p.NativeID == s.opt.File.NativeID && p.Model != s.model {
+			t.Errorf("the model is %q, want %q", p.Model, s.model)
 		}
 		if p.ID != "" || p.Parent != "" || p.Hash != "" || p.Bytes != 0 || p.FirstTurn != 0 || p.FirstTool != 0 {
 			t.Errorf("fields of the caller are set: %+v", p.Session)
@@ -372,6 +384,9 @@ func flatten(docs ...transcript.Document) map[string][]string {
 			}
 			for _, c := range p.ToolCalls {
 				all[p.NativeID+" tools"] = append(all[p.NativeID+" tools"], c.Tool+" "+c.Cmd)
+			}
+			if p.Model != "" {
+				all[p.NativeID+" model"] = []string{p.Model}
 			}
 			for _, o := range p.Outputs {
 				all[p.NativeID+" outputs"] = append(all[p.NativeID+" outputs"], o.Call+" "+o.At.String()+" "+o.Command+"\n"+o.Text)

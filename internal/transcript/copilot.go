@@ -89,7 +89,7 @@ func (d *copilotDecoder) line(ln []byte) bool {
 	}
 	d.clock(moment(stamp))
 	switch typ {
-	case "session.start", "session.resume", "session.context_changed", "user.message", "assistant.message",
+	case "session.start", "session.resume", "session.context_changed", "session.model_change", "user.message", "assistant.message",
 		"tool.execution_start", "tool.execution_complete", "abort":
 	default:
 		group, _, _ := strings.Cut(typ, ".")
@@ -126,7 +126,10 @@ func (d *copilotDecoder) partOf(agent, call string) *part {
 }
 
 func (d *copilotDecoder) event(typ string, p *part, data gjson.Result) {
+	d.model = data.Get("model").Str
 	switch typ {
+	case "session.model_change":
+		p.model.is(data.Get("newModel").Str, d.start)
 	case "session.start", "session.resume", "session.context_changed":
 		d.context(data)
 	case "user.message":

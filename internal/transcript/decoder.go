@@ -22,6 +22,7 @@ type decoder struct {
 	start   int64            // offset of the record
 	ts      time.Time        // of the record, or the last one known
 	version string           // of the agent, as last named
+	model   string           // that the record says it is of, where each says it for itself; else see models
 	out     int64            // offset of the last record that gave a turn or call; -1: none
 	skipped Counts
 	titles  []leafTitle
@@ -42,6 +43,7 @@ type part struct {
 	asked map[string][]Edit // ID of a call -> what it asks for, until its result is there
 	first int64             // offset of the first turn or call
 	queue claudeQueue
+	model models
 	heard heard
 	at    struct{ turns, calls, edits []int64 } // offsets of the records that gave them
 }
@@ -94,7 +96,7 @@ func (d *decoder) records(ctx context.Context, r io.Reader, visit func([]byte) b
 func (d *decoder) session(native string) *part {
 	p := d.parts[native]
 	if p == nil {
-		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), first: -1, leave: leave{from: -1}}
+		p = &part{calls: make(map[string][]int), asked: make(map[string][]Edit), first: -1, leave: leave{from: -1}, model: models{told: -1}}
 		p.NativeID, p.sub = native, d.opt.File.AgentID != ""
 		if d.opt.Inside {
 			p.where, p.begun, p.leave.ever = inside, true, d.opt.Apart
@@ -142,6 +144,7 @@ func (d *decoder) turn(p *part, role, s string) {
 	d.settle(p)
 	if p.keeps(p.where, role, d.ts) {
 		p.add(role, s, d.ts, d.start)
+		p.model.speaks(d.model, d.start)
 		d.emitted(p, d.start)
 	}
 }
@@ -209,6 +212,7 @@ func (d *decoder) call(p *part, u use) {
 		p.asked[id] = u.edits
 	}
 	d.runs(p, id, c)
+	p.model.speaks(d.model, d.start)
 	d.emitted(p, d.start)
 }
 
@@ -258,6 +262,7 @@ func (d *decoder) unfinished(done int64) int64 {
 		p.ToolCalls = p.ToolCalls[:before(p.at.calls, end)]
 		p.Edits = p.Edits[:before(p.at.edits, end)]
 		p.Outputs = p.Outputs[:before(p.heard.at, end)]
+		p.model.forget(end)
 	}
 	d.out = min(d.out, end-1)
 	return end

@@ -48,7 +48,8 @@ func (d *decoder) settleLast(p *part) {
 // that such a prompt is lost where nothing but the queue has it.
 //
 // It always does before a part in another repository that nothing follows yet: so each read begins where
-// the session is here, and no other state goes from read to read.
+// the session is here, and no other state goes from read to read. So it does before a record that names a model of
+// which nothing follows yet.
 func (d *decoder) hold(done int64) int64 {
 	for _, p := range d.order {
 		from := int64(-1)
@@ -63,6 +64,9 @@ func (d *decoder) hold(done int64) int64 {
 		}
 		if p.begun && p.leave.from >= 0 {
 			done = min(done, p.leave.from)
+		}
+		if told := p.model.told; p.begun && told >= 0 && before(p.at.edits, told) == len(p.at.edits) {
+			done = min(done, told)
 		}
 	}
 	return done
@@ -86,6 +90,7 @@ func (d *decoder) finish(p *part) {
 			p.ParentNative = d.opt.File.Parent
 		}
 	}
+	p.Model = p.model.last()
 	d.date(p.Turns)
 	if len(p.Turns) > 0 {
 		p.StartedAt = p.Turns[0].TS

@@ -69,6 +69,7 @@ func (d *geminiDecoder) message(m gjson.Result) {
 	id := cut(m.Get("id").String(), maxName)
 	again := d.heard[id]
 	d.heard[strings.Clone(id)] = true
+	d.model = m.Get("model").Str
 	switch kind := m.Get("type").Str; kind {
 	case "user":
 		if !again && !d.part.sub { // a subagent is told what to do in the middle of what it is to know

@@ -96,15 +96,16 @@ func TestGenerated(t *testing.T) {
 	roots := []string{"/home/dev/project", "/home/dev/project-wt"}
 	for _, c := range []struct {
 		folder string
+		model  string // that spoke in all sessions
 		agent  transcript.Agent
 		env    func(home, data string) map[string]string
 		// differs is why some session gives something else than is expected, and what.
 		differs func(id string, want *wanted)
 	}{
-		{folder: "claude-code-2.1.197", agent: transcript.ClaudeCode{}, env: claudeHome},
-		{folder: "claude-code-2.1.330", agent: transcript.ClaudeCode{}, env: claudeHome},
+		{folder: "claude-code-2.1.197", model: "claude-opus-4-8", agent: transcript.ClaudeCode{}, env: claudeHome},
+		{folder: "claude-code-2.1.330", model: "claude-opus-5-5", agent: transcript.ClaudeCode{}, env: claudeHome},
 		{
-			folder: "claude-code-2.1.330-tui", agent: transcript.ClaudeCode{}, env: claudeHome,
+			folder: "claude-code-2.1.330-tui", model: "claude-opus-5-5", agent: transcript.ClaudeCode{}, env: claudeHome,
 			differs: func(_ string, want *wanted) {
 				if i := slices.Index(want.Prompts, "Is anything left to do?"); i >= 0 { // a command that a person ran is kept as typed
 					want.Prompts = slices.Insert(want.Prompts, i+1, "!git log --oneline -n 1")
@@ -112,19 +113,19 @@ func TestGenerated(t *testing.T) {
 			},
 		},
 		{
-			folder: "codex-0.169.0", agent: transcript.Codex{},
+			folder: "codex-0.169.0", model: "gpt-5.5", agent: transcript.Codex{},
 			env: func(_, data string) map[string]string { return map[string]string{"CODEX_HOME": data} },
 		},
 		{
-			folder: "copilot-1.0.102", agent: transcript.Copilot{},
+			folder: "copilot-1.0.102", model: "gpt-4.1", agent: transcript.Copilot{},
 			env: func(_, data string) map[string]string { return map[string]string{"COPILOT_HOME": data} },
 		},
 		{
-			folder: "gemini-cli-0.61.0", agent: transcript.Gemini{},
+			folder: "gemini-cli-0.61.0", model: "gemini-2.5-pro", agent: transcript.Gemini{},
 			env: func(home, data string) map[string]string { linked(t, data, home, ".gemini"); return nil },
 		},
 		{
-			folder: "opencode-1.18.33", agent: transcript.OpenCode{},
+			folder: "opencode-1.18.33", model: "scripted", agent: transcript.OpenCode{},
 			env: func(home, data string) map[string]string {
 				linked(t, data, home, "opencode")
 				return map[string]string{"XDG_DATA_HOME": home}
@@ -153,6 +154,9 @@ func TestGenerated(t *testing.T) {
 						t.Errorf("%s stands in several files", s.NativeID)
 					}
 					got[s.NativeID] = says(s).one(roots)
+					if s.Model != c.model {
+						t.Errorf("the model of %s is %q", s.NativeID, s.Model)
+					}
 				}
 			}
 			for id, s := range got { // a subagent in its parent's file: Copilot

@@ -58,6 +58,7 @@ func (d *decoder) drop(p *part, at whereabouts) {
 		delete(d.open, id)
 	}
 	p.Outputs, p.heard = nil, heard{}
+	p.model = models{now: p.model.now, told: -1}
 	if at == outside {
 		p.Title, p.TitleKind = "", TitleNone
 		for id, of := range d.seen {

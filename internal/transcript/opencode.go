@@ -294,6 +294,7 @@ type openCodeMessage struct {
 	Role    string `json:"role"`
 	Done    bool   `json:"done,omitempty"`    // nothing is added to it
 	Summary bool   `json:"summary,omitempty"` // it sums up what was said before
+	Model   string `json:"model,omitempty"`   // of an answer
 }
 
 // The statements give what is kept and no more: whole files are not read, nor outputs, unless somebody asks for those of commands.
@@ -305,7 +306,7 @@ const (
 	coalesce(json_extract(data, '$.time.created'), time_created),
 	coalesce(json_extract(data, '$.role'), ''),
 	json_type(data, '$.time.completed') IS NOT NULL OR json_type(data, '$.error') IS NOT NULL OR json_type(data, '$.finish') IS NOT NULL,
-	coalesce(json_type(data, '$.summary') = 'true', 0)
+	coalesce(json_type(data, '$.summary') = 'true', 0), coalesce(json_extract(data, '$.modelID'), '')
 	FROM message WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) AND json_valid(data) ORDER BY time_created, id`
 
 	// Messages come first in the join (CROSS), so that rows come in their order without being sorted.
@@ -392,7 +393,7 @@ func openCodeList(ctx context.Context, db *rows, id string) (out []openCodeMessa
 	for more := true; more; {
 		more, err = db.each(ctx, func(scan func(...any) error) error {
 			var m openCodeMessage
-			if scan(&last, &at, &m.Created, &m.Role, &m.Done, &m.Summary) == nil {
+			if scan(&last, &at, &m.Created, &m.Role, &m.Done, &m.Summary, &m.Model) == nil {
 				m.ID = last
 				out = append(out, m)
 			}

@@ -95,7 +95,7 @@ func (d *openCodeDecoder) message(m gjson.Result) {
 	d.ask()
 	d.step.ran, d.step.others, d.step.named = false, false, map[string]bool{}
 	d.clock(moment([]byte(m.Get("created").Raw)))
-	d.role = m.Get("role").Str
+	d.role, d.model = m.Get("role").Str, m.Get("model").Str
 	d.skip = d.role == session.RoleAssistant && m.Get("summary").Bool()
 	if d.role == session.RoleAssistant {
 		d.over = m.Get("done").Bool()

@@ -110,7 +110,7 @@ func sessionRow(s gjson.Result) *openCodeSession {
 
 func messageRow(m gjson.Result) *openCodeMessage {
 	return &openCodeMessage{
-		ID: m.Get("id").Str, Created: m.Get("time.created").Int(), Role: m.Get("role").Str, Summary: m.Get("summary").Type == gjson.True,
+		ID: m.Get("id").Str, Created: m.Get("time.created").Int(), Role: m.Get("role").Str, Summary: m.Get("summary").Type == gjson.True, Model: m.Get("modelID").Str,
 		Done: m.Get("time.completed").Exists() || m.Get("error").Exists() || m.Get("finish").Exists(),
 	}
 }

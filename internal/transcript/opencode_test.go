@@ -195,7 +195,9 @@ func TestRealOpenCode(t *testing.T) {
 		if want.Child { // its answers and calls are a subagent's
 			want.Tools, want.ToolsSub, want.Texts, want.TextsSub = want.ToolsSub, want.Tools, 0, want.Texts
 		}
-		harness.Equal(t, name, want.rooted(e.Info.Directory).sums(), sum(readOpenCode(t, id, raw), e.Info.Directory))
+		doc := readOpenCode(t, id, raw)
+		harness.Equal(t, name, want.rooted(e.Info.Directory).sums(), sum(doc, e.Info.Directory))
+		spokeLast(t, id, doc)
 	}
 }
 

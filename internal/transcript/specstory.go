@@ -100,6 +100,7 @@ type storyRow struct {
 	Title string     `json:"title,omitempty"`
 	TS    *time.Time `json:"ts,omitempty"`
 	Role  string     `json:"role,omitempty"`
+	Model string     `json:"model,omitempty"`
 	Text  string     `json:"text,omitempty"`
 	Call  *storyCall `json:"call,omitempty"`
 }
@@ -124,6 +125,7 @@ func (d *storyDecoder) line(ln []byte) bool {
 	}
 	row := gjson.ParseBytes(ln)
 	d.clock(moment([]byte(row.Get("ts").Raw)))
+	d.model = row.Get("model").Str
 	switch call := row.Get("call"); {
 	case call.Exists():
 		d.tool(call)
@@ -140,6 +142,7 @@ func (d *storyDecoder) line(ln []byte) bool {
 type storyReader struct {
 	out    bytes.Buffer
 	role   string // who speaks; "" before anybody does, and while a subagent does
+	model  string // of the agent's message
 	at     time.Time
 	text   []string
 	fence  string // that ends what was opened
@@ -169,6 +172,7 @@ func (SpecStory) lines(raw []byte) []byte {
 }
 
 func (s *storyReader) put(row storyRow) {
+	row.Model = s.model
 	if !s.at.IsZero() {
 		row.TS = &s.at
 	}
@@ -219,6 +223,10 @@ func (s *storyReader) speaks(who []string) {
 	}
 	if at := whenTold(who[3]); !at.IsZero() {
 		s.at = at
+	}
+	s.model = ""
+	if told := storyTime.FindStringIndex(who[3]); told != nil {
+		s.model = strings.TrimSpace(who[3][:told[0]])
 	}
 	if who[2] != "" {
 		s.role = ""

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// talk is one session of Claude Code, and the transcript that grows with it.
+// talk is one session of Claude Code, or where it has a dialect of another agent, and the transcript that grows with it.
 type talk struct {
 	id, cwd, path string
 	name          string // how a report calls it
@@ -19,6 +19,7 @@ type talk struct {
 	last          string // ID of the record before
 	records       int
 	edited        bool // since it last said something final
+	dialect       *dialect
 }
 
 // open starts a session in a clone; its transcript begins with the first record.
@@ -81,6 +82,11 @@ func (k *talk) write(rec fields, at time.Time) error {
 // prompts is what a person says to a session.
 func (a *author) prompts(k *talk, words string) {
 	a.T.Helper()
+	if k.dialect != nil {
+		a.next(k)
+		a.must(k.writes(a, k.dialect.turn(k, "user", words)))
+		return
+	}
 	a.tick()
 	_, err := k.record(a.now, a.branch, "user", fields{"role": "user", "content": words}, fields{"permissionMode": "default"})
 	a.must(err)
@@ -89,6 +95,11 @@ func (a *author) prompts(k *talk, words string) {
 // says is what a session says.
 func (a *author) says(k *talk, words string) {
 	a.T.Helper()
+	if k.dialect != nil {
+		a.next(k)
+		a.must(k.writes(a, k.dialect.turn(k, "assistant", words)))
+		return
+	}
 	a.answers(k, fields{"type": "text", "text": words})
 }
 
@@ -107,6 +118,10 @@ func (a *author) answers(k *talk, block fields) string {
 // calls writes a call of a tool, lets it happen, and writes its result: an error where said is one.
 func (a *author) calls(k *talk, tool string, input fields, do func() (said string, failed bool, result any)) {
 	a.T.Helper()
+	if k.dialect != nil {
+		a.does(k, input, do)
+		return
+	}
 	id := fmt.Sprintf("toolu_%s%04d", strings.ReplaceAll(k.id[:13], "-", ""), k.records)
 	from := a.answers(k, fields{"type": "tool_use", "id": id, "name": tool, "input": input})
 	said, failed, result := do()

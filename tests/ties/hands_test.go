@@ -97,7 +97,7 @@ func (a *author) sed(k *talk) {
 // chats is a question without edits, to a session that goes on or to one of its own.
 func (a *author) chats(k *talk) {
 	if a.rng.IntN(2) == 0 {
-		k = a.open()
+		k = a.turns(a.open())
 		a.all = append(a.all, k)
 	}
 	a.prompts(k, "what does the "+nouns[a.rng.IntN(len(nouns))]+" do?")
@@ -110,7 +110,7 @@ func (a *author) one() *talk {
 	if i := a.rng.IntN(3); i < len(a.talks) {
 		return a.talks[i]
 	}
-	k := a.open()
+	k := a.turns(a.open())
 	a.all = append(a.all, k)
 	a.talks = append(a.talks, k)
 	a.prompts(k, "please "+verbs[a.rng.IntN(len(verbs))]+" the "+nouns[a.rng.IntN(len(nouns))])

@@ -98,6 +98,7 @@ type hunk struct {
 	NewStart int      `json:"newStart"`
 	NewLines int      `json:"newLines"`
 	Lines    []string `json:"lines"`
+	raw      []string // Lines as they stand in the file
 }
 
 // step is one line of a whole patch.
@@ -127,7 +128,7 @@ func patch(old, now text) []hunk {
 }
 
 func (h *hunk) take(s step) {
-	h.Lines = append(h.Lines, s.sign+shown(s.line.text))
+	h.Lines, h.raw = append(h.Lines, s.sign+shown(s.line.text)), append(h.raw, s.sign+s.line.text)
 	if s.sign != "+" {
 		h.OldLines++
 	}

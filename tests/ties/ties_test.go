@@ -1,10 +1,11 @@
 // Package ties judges whether git-rekal names the session that wrote a line. Histories are drawn at random, and lived
-// with real git, the real hooks, the real binary, and transcripts as Claude Code writes them: two authors with a clone
+// with real git, the real hooks, the real binary, and transcripts as agents write them: two authors with a clone
 // each and a server between them, several sessions at once. A model follows every line from the hand that wrote it
 // through all that happens to it, so what is right is known and not guessed. Then `git rekal why` is asked for all
 // lines in both clones.
 //
-// text_test.go and tree_test.go have the model, code_test.go the lines that are written, claude_test.go the transcripts,
+// text_test.go and tree_test.go have the model, code_test.go the lines that are written, claude_test.go the transcripts of Claude Code,
+// dialects_test.go those of Codex, Copilot CLI and Gemini CLI, which write every other session,
 // edits_test.go and hands_test.go what changes files, commits_test.go, server_test.go and life_test.go what brings them
 // to the server, judge_test.go the questions. cases_test.go has single cases, each with its plain story.
 //

@@ -178,7 +178,7 @@ func (a Answer) timeline(p *page) {
 			day = it.date()
 			head = day + "\n"
 		}
-		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), cut(plain(it.Source), 80), it.passage(Timeline.Snippet()), it.Short)
+		return fmt.Sprintf("%s%s | %s | %s | %s | %s", head, it.clock(), it.title(), it.agent(), it.passage(Timeline.Snippet()), it.Short)
 	})
 }
 
@@ -237,6 +237,15 @@ func (it Item) marks() (out string) {
 }
 
 func (it Item) title() string { return cmp.Or(cut(plain(it.Title), 120), "untitled") }
+
+// agent is where it comes from: of a session its agent, with the model that spoke last.
+func (it Item) agent() string {
+	out := cut(plain(it.Source), 80)
+	if it.Model != "" {
+		out += " (" + cut(plain(it.Model), 80) + ")"
+	}
+	return out
+}
 
 // passage is "-" where the title says it all.
 func (it Item) passage(size int) string { return cmp.Or(cut(plain(it.Snippet), size), "-") }

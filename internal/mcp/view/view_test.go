@@ -32,7 +32,7 @@ func session(id, title string) view.Item {
 func TestViews(t *testing.T) {
 	one, two := session("01KAB3F9", "Fix JWT expiry"), session("01KAC000", "")
 	one.LastTurnAt, one.CapturedAt = one.CapturedAt, "2026-11-30T10:00:00Z"
-	two.Author, two.CapturedAt, two.Score, two.Matched, two.Turn = "bob@example.com", "2026-11-21T09:30:00Z", 0, nil, nil
+	two.Author, two.Model, two.CapturedAt, two.Score, two.Matched, two.Turn = "bob@example.com", "gpt-5|4", "2026-11-21T09:30:00Z", 0, nil, nil
 	memory := view.Item{Hit: result.Hit{Kind: "memory", Title: "Leeway", Author: "Alice@example.com", Source: "manual", CapturedAt: "2026-11-19T08:00:00Z", Snippet: "30 s | of leeway"}, Short: "01KAD000"}
 	turns := func(it view.Item, texts ...string) view.Item {
 		s := result.Session{Turns: len(texts), FilesTotal: 2, Files: []result.File{
@@ -65,14 +65,14 @@ func TestViews(t *testing.T) {
 			"timeline",
 			view.Answer{Detail: view.Timeline, Items: []view.Item{one, two, memory}, Total: 3, Own: "alice@example.com", Notes: []string{"A note."}},
 			`2026-11-21
-09:30 | untitled | claude-code | the exp claim was compared in local time | 01KAC000 | by bob@example.com | session | stale_changed
+09:30 | untitled | claude-code (gpt-5¦4) | the exp claim was compared in local time | 01KAC000 | by bob@example.com | session | stale_changed
 2026-11-20
 10:00 | Fix JWT expiry | claude-code | the exp claim was compared in local time | 01KAB3F9 | session | stale_changed | matched content,files | turn 1
 2026-11-19
 08:00 | Leeway | manual | 30 s ¦ of leeway | 01KAD000 | memory
 A note.
 ---
-3 result(s) | ~175 tokens | detail: timeline`,
+3 result(s) | ~182 tokens | detail: timeline`,
 		},
 		{
 			"full",
