@@ -146,7 +146,7 @@ func (p *storyPage) session(s result.StorySession) {
 	p.say(yellow, "session "+s.ID)
 	p.fact("Title", s.Title)
 	p.fact("Author", s.Author+map[bool]string{true: " (agent)"}[s.Actor == session.ActorAgent])
-	p.fact("Agent", fmt.Sprintf("%s, %s, %s", s.Source, plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")))
+	p.fact("Agent", fmt.Sprintf("%s, %s, %s", agent(s.Source, s.Model), plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")))
 	p.line("Date:   ", "        ", p.date(s.StartedAt)...)
 	if s.Part && len(s.Said) > 0 {
 		p.say(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
