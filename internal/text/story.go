@@ -28,14 +28,18 @@ func Story(look Look, s result.Story, v View) string {
 	p := &storyPage{page: &page{Look: look}, story: s, view: v}
 	if s.Why != nil {
 		p.say(yellow, fmt.Sprintf("lines %d,%d of %s", s.Why.From, s.Why.To, s.Why.Path))
-		for _, u := range s.Why.Unexplained {
-			p.say(dim, "no session is known behind "+u.Commit)
+		p.unexplained(s.Why)
+		if len(s.Commits) > 0 {
+			p.gap()
 		}
-		p.gap()
 	}
 	told := map[string]bool{}
 	for _, c := range s.Commits {
 		p.change(c)
+		if len(c.Sessions) == 0 {
+			p.gap()
+			p.say(dim, "No session is known behind this commit.")
+		}
 		if s.Kind == "session" || v == Stat {
 			continue
 		}
