@@ -48,7 +48,7 @@ func (p *page) asked(a result.Recall) {
 		p.line("", "", say(plain, p.span(w)))
 	}
 	if len(a.Unknown) > 0 {
-		p.line("", "", sayf(yellow, "Stands nowhere: %s.", strings.Join(a.Unknown, ", ")))
+		p.line("", "", sayf(yellow, "No session mentions: %s.", strings.Join(a.Unknown, ", ")))
 	}
 	switch {
 	case len(a.Results) > 0:

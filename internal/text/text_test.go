@@ -192,7 +192,7 @@ func TestRecall(t *testing.T) {
 		More: []result.Mention{{ID: "01C", Title: "Something else"}},
 	}
 	const want = `from 2026-03-09 00:00 until 2026-03-16 00:00 ("last week")
-Stands nowhere: frob.
+No session mentions: frob.
 
 1. Leeway
    2026-03-19 10:00 (24 hours ago), bob@example.com (agent), memory
