@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -178,8 +177,26 @@ func (p *storyPage) turn(t result.Turn) {
 	}
 }
 
-// callsMost is how many different things a folded line names.
-const callsMost = 6
+// callsMost is how many different things a folded line names of a tool, callMost how many characters of each, and foldedMost how many
+// the line has of all.
+const (
+	callsMost  = 6
+	callMost   = 60
+	foldedMost = 320
+)
+
+// ending is a path of at most so many characters: the name of the file tells more than the folders around it.
+func ending(path string, most int) string {
+	runes := []rune(path)
+	if len(runes) <= most {
+		return path
+	}
+	end := string(runes[len(runes)-most+1:])
+	if i := strings.IndexByte(end, '/'); i >= 0 && i < len(end)-1 {
+		end = end[i:]
+	}
+	return "…" + end
+}
 
 // calls folds the calls up to those behind a turn into a line or two, and gives the rest.
 func (p *storyPage) calls(all []result.Tool, turn int) []result.Tool {
@@ -192,7 +209,10 @@ func (p *storyPage) calls(all []result.Tool, turn int) []result.Tool {
 		if times[c.Tool]++; times[c.Tool] == 1 {
 			order = append(order, c.Tool)
 		}
-		what := session.Shorten(session.OneLine(cmp.Or(c.Path, c.Cmd)), 60)
+		what := session.Shorten(session.OneLine(c.Cmd), callMost)
+		if c.Path != "" {
+			what = ending(session.OneLine(c.Path), callMost)
+		}
 		if c.Failed {
 			what += " (failed)"
 		}
@@ -218,8 +238,17 @@ func (p *storyPage) calls(all []result.Tool, turn int) []result.Tool {
 		folded = append(folded, text)
 	}
 	p.gap()
-	p.block(dim, "    · ", session.Shorten(strings.Join(folded, "; "), 320))
+	p.block(dim, "    · ", shortened(strings.Join(folded, "; ")))
 	return all[n:]
+}
+
+// shortened is a folded line, cut between what it names.
+func shortened(line string) string {
+	short := session.Shorten(line, foldedMost)
+	if i := strings.LastIndex(short, ", "); short != line && i > foldedMost/2 {
+		short = short[:i] + ", …"
+	}
+	return short
 }
 
 func (p *storyPage) memory(m result.Memory) {

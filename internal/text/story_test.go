@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -63,5 +64,25 @@ Date:   Wed Mar 4 10:00:00 2026 +0000
 		if strings.Contains(text.Story(text.Look{}, told(), view), hidden) {
 			t.Errorf("view %d shows %q", view, hidden)
 		}
+	}
+}
+
+// TestCallsKeepFileNames: what is too long in a path is its folders, and no path is cut where a line is.
+func TestCallsKeepFileNames(t *testing.T) {
+	deep := strings.Repeat("folder/", 12)
+	s := result.Story{Kind: "session", Sessions: []result.StorySession{{ID: "S1", Said: []result.Turn{{Role: "human", Content: "go"}}, Tools: []result.Tool{
+		{Tool: "Read", Path: deep + "wanted.go"}, {Tool: "Edit", Path: strings.Repeat("x", 90) + ".go"}, {Tool: "Bash", Cmd: "go test " + deep},
+	}}}}
+	got := text.Story(text.Look{}, s, text.Full)
+	for _, want := range []string{"· Read …/folder/folder/", "/folder/wanted.go; ", "Edit …xxx", "xxx.go; Bash go test folder/"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in:\n%s", want, got)
+		}
+	}
+	for i := range 40 {
+		s.Sessions[0].Tools = append(s.Sessions[0].Tools, result.Tool{Tool: fmt.Sprint("Tool", i%4), Path: fmt.Sprintf("a/longer/path/to/file%d.go", i)})
+	}
+	if got := text.Story(text.Look{}, s, text.Full); !strings.HasSuffix(got, ".go, …\n") {
+		t.Errorf("a path is cut:\n%s", got)
 	}
 }
