@@ -375,6 +375,7 @@ func shape(f db.Facet, h found) result.Hit {
 		out.Explains = &result.Explains{Lines: h.lines}
 	}
 	if f.Kind == db.KindSession {
+		out.StartedAt = result.Time(f.Started)
 		out.LastTurnAt, out.Turns, out.ToolCalls = result.Time(f.Latest), &f.Turns, &f.Tools
 	}
 	return out

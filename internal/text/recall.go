@@ -95,7 +95,7 @@ func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exch
 	}
 	p.line(head, "   ", say(bold, title))
 	const in, more = "   ", "     "
-	p.line(in, more, p.parts(plain, append([]string{p.when(cmp.Or(h.LastTurnAt, h.CapturedAt))}, append(who(h), h.Branch)...)...)...)
+	p.line(in, more, p.parts(plain, append([]string{p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(who(h), h.Branch)...)...)...)
 	if len(h.Commits) > 0 {
 		p.line(in, more, p.commits(h)...)
 	}

@@ -150,7 +150,7 @@ func (p *storyPage) session(s result.StorySession) {
 	p.fact("Title", s.Title)
 	p.fact("Author", s.Author+map[bool]string{true: " (agent)"}[s.Actor == session.ActorAgent])
 	p.fact("Agent", fmt.Sprintf("%s, %s, %s", agent(s.Source, s.Model), plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")))
-	p.line("Date:   ", "        ", p.date(s.StartedAt)...)
+	p.line("Date:   ", "        ", p.began(s.StartedAt)...)
 	if s.Part && len(s.Said) > 0 {
 		p.say(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
 	}
@@ -164,6 +164,14 @@ func (p *storyPage) session(s result.StorySession) {
 		p.gap()
 		p.say(dim, "edited, and in none of its commits: "+strings.Join(s.Left, ", "))
 	}
+}
+
+// began is when a session began, as other screens say it. Where nobody sees it, it is a date of git's, which has its zone.
+func (p *storyPage) began(stamp string) []span {
+	if p.Now.IsZero() {
+		return p.date(stamp)
+	}
+	return []span{whole(plain, p.when(stamp))}
 }
 
 func (p *storyPage) turn(t result.Turn) {
@@ -256,7 +264,7 @@ func (p *storyPage) memory(m result.Memory) {
 	p.say(yellow, "memory "+m.ID)
 	p.fact("Title", m.Title)
 	p.fact("Author", m.Author)
-	p.line("Date:   ", "        ", p.date(m.CapturedAt)...)
+	p.line("Date:   ", "        ", p.began(m.CapturedAt)...)
 	p.gap()
 	if p.view != Stat {
 		p.block(plain, "    ", m.Content)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -84,5 +85,20 @@ func TestCallsKeepFileNames(t *testing.T) {
 	}
 	if got := text.Story(text.Look{}, s, text.Full); !strings.HasSuffix(got, ".go, …\n") {
 		t.Errorf("a path is cut:\n%s", got)
+	}
+}
+
+// TestOneTime: a session has one time on all screens, when it began, where the reader is.
+func TestOneTime(t *testing.T) {
+	const start, end, want = "2026-03-04T23:43:00Z", "2026-03-06T09:00:00Z", "2026-03-05 00:43 ("
+	look := text.Look{Width: 80, Now: now.In(time.FixedZone("", 3600))}
+	for name, got := range map[string]string{
+		"search": text.Recall(look, result.Recall{Results: []result.Hit{{ID: "S1", StartedAt: start, LastTurnAt: end, CapturedAt: end}}}, nil),
+		"query":  text.Session(look, result.Session{ID: "S1", StartedAt: start, CapturedAt: end}),
+		"show":   text.Story(look, result.Story{Kind: "session", Sessions: []result.StorySession{{ID: "S1", StartedAt: start, LastTurnAt: end}}}, text.Full),
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s:\n%s", name, got)
+		}
 	}
 }
