@@ -104,7 +104,11 @@ func (c *logCommand) print(ctx context.Context, app *App, w *workspace.Workspace
 	if c.oneline {
 		form = text.Oneline
 	}
-	if len(checkpoints) == 0 && names.Len() > 0 && c.everything() {
+	switch {
+	case len(checkpoints) > 0:
+	case !c.everything():
+		app.say("no checkpoint matches")
+	case names.Len() > 0:
 		app.hint(`no checkpoint yet: memories, and what was imported and could not be tied to a commit, are in none; "git rekal -n 5" shows them`)
 	}
 	return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return form(l, checkpoints, w.Subject) }, names)

@@ -20,6 +20,7 @@ type Facet struct {
 	Email, Branch, ActorType, AgentID string
 	Title, Source, Model, Parent      string
 	CapturedAt                        time.Time
+	Started                           time.Time // its first turn; zero where that is not known, and of a memory
 	Latest                            time.Time // its last turn: what the latest come first by
 	Turns, Tools, Files               int
 	Checkpoint                        string   // the latest; "" for none
@@ -252,7 +253,7 @@ func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
 
 // Facets reads the facets of sessions, by ID.
 func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error) {
-	rows, err := d.Query(ctx, `SELECT session, email, branch, actor_type, agent_id, title, source, parent, captured_at,
+	rows, err := d.Query(ctx, `SELECT session, email, branch, actor_type, agent_id, title, source, parent, captured_at, started_at,
 		coalesce(last_turn_at, captured_at), turns, tools, files, checkpoint, shown, commits, kind, left_paths, left_blobs, model
 		FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids)
 	if err != nil {
@@ -264,7 +265,7 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 		var paths []string
 		var blobs []int64
 		if err := rows.Scan(&f.ID, text{&f.Email}, text{&f.Branch}, text{&f.ActorType}, text{&f.AgentID}, text{&f.Title}, text{&f.Source}, text{&f.Parent},
-			moment{&f.CapturedAt}, moment{&f.Latest}, &f.Turns, &f.Tools, &f.Files, text{&f.Checkpoint}, list[string]{&f.Shown}, list[string]{&f.Commits},
+			moment{&f.CapturedAt}, moment{&f.Started}, moment{&f.Latest}, &f.Turns, &f.Tools, &f.Files, text{&f.Checkpoint}, list[string]{&f.Shown}, list[string]{&f.Commits},
 			&f.Kind, list[string]{&paths}, list[int64]{&blobs}, text{&f.Model}); err != nil {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Listed is a session or memory as a list shows it.
@@ -38,23 +40,44 @@ type Touched struct {
 	Sessions int
 }
 
-// Touched reads the files of the repository whose path holds a text, those that most sessions touched first.
-func (d *DB) Touched(ctx context.Context, part string, limit int) ([]Touched, error) {
-	rows, err := d.Query(ctx, `SELECT p.path, count(*) AS n FROM paths p CROSS JOIN touches t ON t.path = p.id
+// Touched reads the files of the repository whose path holds a text, those that most sessions touched first, at most limit. Tools also read
+// folders: a path is a file where a session edited it, a commit of one changed it, or stands says so, which is asked about the others.
+func (d *DB) Touched(ctx context.Context, part string, limit int, stands func(path string) bool) (out []Touched, err error) {
+	rows, err := d.Query(ctx, `SELECT p.id, p.path, count(*) AS n FROM paths p CROSS JOIN touches t ON t.path = p.id
 		WHERE instr(lower(p.path), lower(?)) > 0 AND `+strings.ReplaceAll(inside, "path", "p.path")+`
 			AND t.session NOT IN (SELECT id FROM purged)
-		GROUP BY p.id ORDER BY n DESC, p.path LIMIT ?`, part, limit)
+		GROUP BY p.id ORDER BY n DESC, p.path`, part)
 	if err != nil {
 		return nil, err
 	}
-	var out []Touched
+	var ids []int64
+	var all []Touched
 	err = each(rows, func() error {
+		var id int64
 		var t Touched
-		err := rows.Scan(&t.Path, &t.Sessions)
-		out = append(out, t)
+		err := rows.Scan(&id, &t.Path, &t.Sessions)
+		ids, all = append(ids, id), append(all, t)
 		return err
 	})
+	for i := 0; i < len(all) && len(out) < limit && err == nil; i++ {
+		changed := false
+		if changed, err = d.changed(ctx, ids[i]); changed || err == nil && stands(all[i].Path) {
+			out = append(out, all[i])
+		}
+	}
 	return out, err
+}
+
+// changed reports whether a session edited a path, or a commit of one changed it.
+func (d *DB) changed(ctx context.Context, path int64) (out bool, err error) {
+	rows, err := d.Query(ctx, `SELECT EXISTS (SELECT 1 FROM paths p CROSS JOIN touches t ON t.path = p.id CROSS JOIN shares s
+			ON s.session = t.session AND s.path = p.path WHERE p.id = ?1)
+		OR EXISTS (SELECT 1 FROM paths p CROSS JOIN touches t ON t.path = p.id CROSS JOIN tool_calls c
+			ON c.session = t.session AND c.path = p.path AND c.act = ?2 AND NOT c.failed WHERE p.id = ?1)`, path, session.ActEdit)
+	if err != nil {
+		return false, err
+	}
+	return out, each(rows, func() error { return rows.Scan(&out) })
 }
 
 // inside is of paths of the repository.

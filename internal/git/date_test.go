@@ -78,6 +78,8 @@ func TestAbbreviated(t *testing.T) {
 		{string(shared[:4]), shared, nil, git.ErrAmbiguous},
 		{string(shared[:20]), shared, nil, nil},
 		{"", "", git.ErrNotFound, git.ErrNotFound},
+		{"0", "", git.ErrNotFound, git.ErrNotFound},
+		{"a:1", "", git.ErrNotFound, git.ErrNotFound},
 		{"zzzz", "", git.ErrNotFound, git.ErrNotFound},
 		{"ffffffffffffffff", "", git.ErrNotFound, git.ErrNotFound},
 		{strings.Repeat("f", 41), "", git.ErrNotFound, git.ErrNotFound},

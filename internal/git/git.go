@@ -194,16 +194,24 @@ func (r *Repo) Head() (Head, error) {
 	return h, err
 }
 
+// tooShort reports whether a revision begins with fewer digits than name an object (git's minimum_abbrev, 4): "0", "a:1".
+func tooShort(rev string) bool {
+	return len(rev)-len(strings.TrimLeft(rev, "0123456789abcdefABCDEF")) < 4
+}
+
 // Resolve turns a revision as `git rev-parse` takes it into the commit that it names.
 func (r *Repo) Resolve(rev string) (OID, error) {
 	obj, err := r.r.RevparseSingle(rev)
 	if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
 		// Of several objects git takes the one that is a commit.
 		id, err := r.run(context.Background(), "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-		if err != nil {
-			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrAmbiguous)
+		switch {
+		case err == nil:
+			return OID(strings.TrimSpace(id)), nil
+		case tooShort(rev): // which libgit2 calls ambiguous, too
+			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrNotFound)
 		}
-		return OID(strings.TrimSpace(id)), nil
+		return "", fmt.Errorf("git: resolve %q: %w", rev, ErrAmbiguous)
 	}
 	if err != nil {
 		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) || git2.IsErrorCode(err, git2.ErrorCodeInvalidSpec) {

@@ -23,15 +23,15 @@ const maxNamed = 100
 var idWord = lazy.Expr(`(?i)\b(?:0[0-9a-z]{7,25}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b`)
 
 // named are the sessions whose ID is in a question, and those that stand behind a commit whose SHA is in it, or what that
-// commit was before and became after an amend or a rebase.
-func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (map[string]bool, error) {
-	out, err := namedByID(ctx, index, question)
+// commit was before and became after an amend or a rebase. It also returns the words that are IDs.
+func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (map[string]bool, []string, error) {
+	out, known, err := namedByID(ctx, index, question)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	words := shaWord.FindAllString(strings.ToLower(question), maxNamed)
 	if len(words) == 0 {
-		return out, nil
+		return out, known, nil
 	}
 	for i, sha := range words {
 		if id, err := repo.Resolve(sha); err == nil {
@@ -40,7 +40,7 @@ func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (
 	}
 	l, err := readLineage(ctx, index, repo, words)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var commits []attribution.Commit
 	for _, sha := range words {
@@ -51,22 +51,34 @@ func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (
 	for _, id := range ids {
 		out[id] = true
 	}
-	return out, err
+	return out, known, err
 }
 
-func namedByID(ctx context.Context, index *db.DB, question string) (map[string]bool, error) {
+// besideIDs are the words that are more than a piece of an ID in the question that something has.
+func besideIDs(words []string, question string, ids []string) []string {
+	question = strings.ToLower(question)
+	pieces := strings.ToLower(strings.Join(ids, " "))
+	for id := range strings.FieldsSeq(pieces) {
+		question = strings.ReplaceAll(question, id, " ")
+	}
+	return slices.DeleteFunc(words, func(w string) bool { return strings.Contains(pieces, w) && !strings.Contains(question, w) })
+}
+
+// namedByID also returns the words that are IDs.
+func namedByID(ctx context.Context, index *db.DB, question string) (map[string]bool, []string, error) {
 	out := map[string]bool{}
 	words := idWord.FindAllString(question, maxNamed)
 	if len(words) == 0 {
-		return out, nil
+		return out, nil, nil
 	}
 	names, err := index.Names(ctx)
+	var known []string
 	for _, w := range words {
 		if id, err := names.Find(w); err == nil {
-			out[id] = true
+			out[id], known = true, append(known, w)
 		}
 	}
-	return out, err
+	return out, known, err
 }
 
 // calls is the text of the tool calls that earned a hit its rank, by session: their paths, or

@@ -232,7 +232,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		}
 		allow = func(id string) bool { return set[id] }
 	}
-	made, err := named(ctx, index, repo, req.Query)
+	made, known, err := named(ctx, index, repo, req.Query)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -244,7 +244,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	for i, h := range answer.Hits {
 		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak, memory: h.Memory}
 	}
-	return out, answer.Unknown, nil
+	return out, besideIDs(answer.Unknown, req.Query, known), nil
 }
 
 // listed reports whether an ID is among those of a list in order.
@@ -375,6 +375,7 @@ func shape(f db.Facet, h found) result.Hit {
 		out.Explains = &result.Explains{Lines: h.lines}
 	}
 	if f.Kind == db.KindSession {
+		out.StartedAt = result.Time(f.Started)
 		out.LastTurnAt, out.Turns, out.ToolCalls = result.Time(f.Latest), &f.Turns, &f.Tools
 	}
 	return out

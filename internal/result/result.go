@@ -125,6 +125,7 @@ type Hit struct {
 	Source     string   `json:"source,omitempty"`
 	Model      string   `json:"model,omitempty"` // of a session: the one that spoke last, as its agent names it
 	Branch     string   `json:"branch,omitempty"`
+	StartedAt  string   `json:"-"`                      // of a session: when it began, which people are shown
 	LastTurnAt string   `json:"last_turn_at,omitempty"` // of a session: when it took place
 	CapturedAt string   `json:"captured_at"`            // maybe long after
 	Commits    []string `json:"commits,omitempty"`      // code commits, abbreviated: those that are here, then the others, the latest first

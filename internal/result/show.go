@@ -12,6 +12,7 @@ type Story struct {
 	Schema   int            `json:"schema"`
 	Show     string         `json:"show"` // what was asked for
 	Kind     string         `json:"kind"` // commit, range, lines, session, memory
+	Branch   string         `json:"-"`    // of a range: the branch at its end, as it was typed; "" for another end
 	Why      *Why           `json:"why,omitempty"`
 	Commits  []StoryCommit  `json:"commits"`            // the oldest first
 	Sessions []StorySession `json:"sessions"`           // in the order in which they began; of lines, who explains most first

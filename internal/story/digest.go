@@ -80,9 +80,19 @@ func materialOf(s result.StorySession) (m material) {
 	}
 	taken := slices.DeleteFunc(slices.Clone(m.turned), func(c candidate) bool { return !takesBack.MatchString(c.text) })
 	m.turned = slices.DeleteFunc(m.turned, func(c candidate) bool { return takesBack.MatchString(c.text) })
-	m.decisions, m.drops = ranked(candidates(all, decides, true)), slices.Concat(taken, ranked(candidates(all, drops, false)))
+	m.decisions = ranked(candidates(all, decides, true))
+	m.drops = slices.Concat(taken, ranked(slices.Concat(candidates(all, drops, false), candidates(asked(all), gaveUp, true))))
 	m.reports, m.failures = reported(all), failures(s, 2)
 	return m
+}
+
+// asked are prompts without their answers.
+func asked(all []prompt) (out []prompt) {
+	for _, p := range all {
+		p.answer = nil
+		out = append(out, p)
+	}
+	return out
 }
 
 // choose takes at most about so many words.
@@ -190,7 +200,7 @@ func candidates(all []prompt, cues []cue, own bool) (out []candidate) {
 				if under && i < 3 {
 					score += 3
 				}
-				if score == 0 || count(s) < 6 || count(s) > 60 || !prose(s) || narrates.MatchString(s) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") {
+				if score == 0 || short(s) || count(s) > 60 || !prose(s) || narrates.MatchString(s) || strings.HasSuffix(s, ":") || strings.HasSuffix(s, "?") {
 					continue
 				}
 				out = append(out, candidate{n, score + bonus, s})
@@ -210,6 +220,12 @@ func candidates(all []prompt, cues []cue, own bool) (out []candidate) {
 		}
 	}
 	return out
+}
+
+// short reports whether a sentence has too few words to tell a choice; to drop something takes four.
+func short(s string) bool {
+	n := count(s)
+	return n < 6 && (n < 4 || !givesUp.MatchString(s))
 }
 
 // best are those of ranked candidates that score, of about so many words, in the order in which they were said.

@@ -37,6 +37,9 @@ var line = lazy.Expr(`(?s)^.+:\d+(?:,\d+)?$`)
 // abbreviated is what may be the beginning of a commit that is gone.
 var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,40}$`)
 
+// tooShort is what may be the beginning of an ID or of a commit, if there were more of it.
+var tooShort = lazy.Expr(`^(?:0[0-9A-Za-z]{0,2}|[0-9a-fA-F]{1,3})$`)
+
 // find tells what a text names: a range, a revision, a session or memory by the beginning of its ID or of the one that its agent gave it, or lines of
 // a file.
 func (t *teller) find(ctx context.Context, text string) (named, error) {
@@ -58,6 +61,8 @@ func (t *teller) find(ctx context.Context, text string) (named, error) {
 		return named{}, noID
 	case line.MatchString(text) || t.isFile(text):
 		return named{kind: result.ShowLines}, nil
+	case tooShort.MatchString(text):
+		return named{}, noID
 	}
 	return named{}, fmt.Errorf("%q: %w", text, ErrNothing)
 }
@@ -68,8 +73,11 @@ func (t *teller) revision(ctx context.Context, text string) (sha string, ok bool
 	if err == nil {
 		return string(id), true
 	}
-	if !abbreviated.MatchString(text) || errors.Is(err, git.ErrAmbiguous) {
-		return "", errors.Is(err, git.ErrAmbiguous)
+	if !abbreviated.MatchString(text) { // of a path with a line, the path may begin as several objects do
+		return "", false
+	}
+	if errors.Is(err, git.ErrAmbiguous) {
+		return "", true
 	}
 	start := strings.ToLower(text)
 	known, err := t.index.KnowsCommit(ctx, start)

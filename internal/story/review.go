@@ -97,7 +97,7 @@ func (r *review) choose() {
 }
 
 func (r *review) head() {
-	fmt.Fprintf(r, "## What was asked and decided: %s\n\n", inert(r.story.Show))
+	fmt.Fprintf(r, "## What was asked and decided: %s\n\n", inert(cmp.Or(r.story.Branch, r.story.Show)))
 	files, added, deleted := map[string]bool{}, 0, 0
 	for _, c := range r.story.Commits {
 		for _, f := range c.Files {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 func TestSentences(t *testing.T) {
@@ -49,6 +50,34 @@ func TestReviewIsShort(t *testing.T) {
 		}
 		if strings.Count(page, "**Decided, and why:**") == 0 || strings.Count(page, "**Tried and dropped:**") == 0 {
 			t.Errorf("%d sessions: nothing decided or dropped:\n%s", sessions, page)
+		}
+	}
+}
+
+// TestDropped: what was tried and dropped is said in few words, by either side; what fell, or is on its way, was not.
+func TestDropped(t *testing.T) {
+	for said, want := range map[string]bool{
+		"I dropped exponential backoff.":          true,
+		"We abandoned the second queue.":          true,
+		"I gave up on `sqlx` here.":               true,
+		"Dropped the retry loop entirely.":        true,
+		"We then removed the cache again.":        true,
+		"Latency dropped by half.":                false,
+		"Latency dropped by half on the server.":  false,
+		"I gave up.":                              false,
+		"The file was removed by the build tool.": false,
+		"The backoff is exponential.":             false,
+	} {
+		for _, role := range []string{session.RoleHuman, session.RoleAssistant} {
+			s := result.Story{Kind: "session", Sessions: []result.StorySession{{ID: "A", Short: "A", Title: "Retry", Said: []result.Turn{
+				{Turn: 0, Role: session.RoleHuman, Content: "Please make the client retry when the server is busy"},
+				{Turn: 1, Role: session.RoleAssistant, Content: "It waits for a second."},
+				{Turn: 2, Role: role, Content: said},
+			}}}}
+			_, page, _ := strings.Cut(Review(s), "**Tried and dropped:**")
+			if got := strings.Contains(page, "\n- "+inert(said)); got != want {
+				t.Errorf("%s, %q: %v\n%s", role, said, got, Review(s))
+			}
 		}
 	}
 }

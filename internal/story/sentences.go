@@ -16,10 +16,14 @@ var (
 		{lazy.Expr(`(?i)\b(instead of|rather than|in favou?r of|preferred?|must (not|never)|so that|avoids?|simpler|safer)\b`), 2},
 		{lazy.Expr(`(?i)\b(because|therefore|otherwise|the reason|since (the|it|we)|instead)\b`), 2},
 	}
-	drops = []cue{ //nolint:gochecknoglobals // a table
+	gaveUp = []cue{{givesUp, 2}} //nolint:gochecknoglobals // a table
+	drops  = []cue{              //nolint:gochecknoglobals // a table
+		{givesUp, 2},
 		{lazy.Expr(`(?i)\b(revert(ed|ing)?|roll(ed|ing)? back|undid|undo(ing)?|back(ed|ing)? (it )?out|gave up|abandon(ed|ing) (it|the|this|that)|dead end|wrong approach|(we|i) dropped)\b`), 3},
 		{lazy.Expr(`(?i)\b(did(n't| not) (work|help)|does(n't| not) (work|help)|no longer (needed|necessary)|turns out|turned out|too (slow|complex|complicated)|over-?engineer\w*|(we|i) tried)\b`), 2},
 	}
+	// Short as it may be, a sentence says what was dropped.
+	givesUp = lazy.Expr(`(?i)(^|\b(we|i)('ve| have)? ((then|also|just|now) )?)(dropped|abandoned|gave up( on)?|discarded|scrapped|ditched|threw (out|away)) [\w"'` + "`" + `]+|\b(we|i)('ve| have)? ((then|also|just|now) )?removed [\w"'` + "`" + `]+`)
 	refuses = lazy.Expr(`(?i)^(no|nope|nah|stop|wait|wrong|undo|revert|don't|do not)\b|\b(revert|undo|roll back|that's wrong|not what i|i don't (want|like)|too (complicated|complex|much)|` +
 		`let's not|shouldn't|should not|remove (that|this|it)|why (did|are) you|rather not)\b`)
 	turns = lazy.Expr(`(?i)\b(instead|actually|rather|however|but|prefer|should(n't)?|must|need(s)? to|make sure|what about|why|never|always|decided?|let's|can we|could we)\b`)

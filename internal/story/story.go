@@ -129,7 +129,19 @@ func (t *teller) commits(ctx context.Context, rev string) error {
 	if t.out.Kind != result.ShowRange {
 		return nil
 	}
+	t.out.Branch = t.branchAt(rev)
 	return errors.Join(t.undone(), t.saved(ctx))
+}
+
+// branchAt is the branch at the end of a range; "" where another revision stands there.
+func (t *teller) branchAt(rev string) string {
+	name := rev[strings.LastIndex(rev, "..")+len(".."):]
+	for _, folder := range []string{"refs/heads/", "refs/remotes/"} {
+		if _, err := t.repo.Ref(folder + name); name != "" && err == nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // undone finds what the commits of a range changed and changed back: what they added and removed, and blobs that are what they were.

@@ -2,6 +2,7 @@ package text
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ func Log(look Look, checkpoints []result.Checkpoint, subject func(sha string) st
 	return p.String()
 }
 
-// Oneline is a line for each checkpoint: commit, day, and what it is about.
+// Oneline is a line for each checkpoint: commit, day, what it is about, and its sessions.
 func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string) string) string {
 	p := &page{Look: look}
 	for _, cp := range checkpoints {
@@ -35,14 +36,38 @@ func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string
 		if cp.Commit == noCommit {
 			sha = say(plain, "-------")
 		}
-		about := subject(cp.Commit)
-		for _, s := range cp.Sessions {
-			about = cmp.Or(about, s.Title)
-		}
 		day, _, _ := strings.Cut(p.day(cmp.Or(cp.LastTurnAt, cp.TS)), " ")
-		p.line("", "", sha, say(plain, " "+day+" "+p.short(result.Printable(about), len("1234567 2006-01-02 "))))
+		p.line("", "", append([]span{sha, say(plain, " "+day+" ")}, p.about(cp, subject(cp.Commit))...)...)
 	}
 	return p.String()
+}
+
+// roomForTitle is how many columns a title is worth beginning in.
+const roomForTitle = 12
+
+// about is what a checkpoint is about, the ID of its first session and how many others it has; where there is room, also the title of
+// that session. The ID leaves room for a word.
+func (p *page) about(cp result.Checkpoint, subject string) []span {
+	const but = len("1234567 2006-01-02 ")
+	who, title := "", ""
+	if len(cp.Sessions) > 0 {
+		who, title = result.Printable(p.id(cp.Sessions[0].ID)), result.Printable(cp.Sessions[0].Title)
+	}
+	if more := len(cp.Sessions) - 1; more > 0 {
+		who += fmt.Sprintf(" +%d", more)
+	}
+	if subject == "" {
+		subject, title = title, ""
+	}
+	taken := but + width(who) + 2
+	if who == "" || p.Width > 0 && p.Width < taken+roomForTitle/2 {
+		return []span{say(plain, p.short(result.Printable(subject), but))}
+	}
+	out := []span{say(plain, p.short(result.Printable(subject), taken)), {text: "  "}, say(cyan, who)}
+	if taken += width(out[0].text) + 2; title != "" && (p.Width == 0 || p.Width >= taken+roomForTitle) {
+		out = append(out, span{text: "  "}, say(plain, p.short(title, taken)))
+	}
+	return out
 }
 
 // short is a text that leaves some columns of a line.

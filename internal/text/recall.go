@@ -48,7 +48,7 @@ func (p *page) asked(a result.Recall) {
 		p.line("", "", say(plain, p.span(w)))
 	}
 	if len(a.Unknown) > 0 {
-		p.line("", "", sayf(yellow, "Stands nowhere: %s.", strings.Join(a.Unknown, ", ")))
+		p.line("", "", sayf(yellow, "No session mentions: %s.", strings.Join(a.Unknown, ", ")))
 	}
 	switch {
 	case len(a.Results) > 0:
@@ -95,7 +95,7 @@ func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exch
 	}
 	p.line(head, "   ", say(bold, title))
 	const in, more = "   ", "     "
-	p.line(in, more, p.parts(plain, append([]string{p.when(cmp.Or(h.LastTurnAt, h.CapturedAt))}, append(who(h), h.Branch)...)...)...)
+	p.line(in, more, p.parts(plain, append([]string{p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(who(h), h.Branch)...)...)...)
 	if len(h.Commits) > 0 {
 		p.line(in, more, p.commits(h)...)
 	}
@@ -103,8 +103,8 @@ func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exch
 		p.line(in, more, say(green, explains(h)))
 	}
 	p.passage(in, h, said[h.ID])
-	if files := p.files(h); files != "" {
-		p.line(in, more, say(plain, files))
+	if files := files(h); len(files) > 0 {
+		p.line(in, in, files...)
 	}
 	if notes := p.parts(yellow, notes(h, why != nil)...); len(notes) > 0 {
 		p.line(in, more, notes...)
@@ -177,11 +177,16 @@ func (p *page) passage(in string, h result.Hit, said Exchange) {
 	p.line(in, in, p.matched(h.Snippet)...)
 }
 
-// files are the first that a session changed.
-func (p *page) files(h result.Hit) string {
-	out := strings.Join(h.Files, "  ")
-	if more := h.FilesTotal - len(h.Files); more > 0 && out != "" {
-		out += fmt.Sprintf("  and %d more", more)
+// files are the first that a session changed, each in one line.
+func files(h result.Hit) (out []span) {
+	for i, file := range h.Files {
+		if i > 0 {
+			out = append(out, span{text: "  "})
+		}
+		out = append(out, whole(plain, file))
+	}
+	if more := h.FilesTotal - len(h.Files); more > 0 && len(out) > 0 {
+		out = append(out, span{text: "  "}, whole(plain, fmt.Sprintf("and %d more", more)))
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,14 +27,18 @@ func Story(look Look, s result.Story, v View) string {
 	p := &storyPage{page: &page{Look: look}, story: s, view: v}
 	if s.Why != nil {
 		p.say(yellow, fmt.Sprintf("lines %d,%d of %s", s.Why.From, s.Why.To, s.Why.Path))
-		for _, u := range s.Why.Unexplained {
-			p.say(dim, "no session is known behind "+u.Commit)
+		p.unexplained(s.Why)
+		if len(s.Commits) > 0 {
+			p.gap()
 		}
-		p.gap()
 	}
 	told := map[string]bool{}
 	for _, c := range s.Commits {
 		p.change(c)
+		if len(c.Sessions) == 0 {
+			p.gap()
+			p.say(dim, "No session is known behind this commit.")
+		}
 		if s.Kind == "session" || v == Stat {
 			continue
 		}
@@ -147,7 +150,7 @@ func (p *storyPage) session(s result.StorySession) {
 	p.fact("Title", s.Title)
 	p.fact("Author", s.Author+map[bool]string{true: " (agent)"}[s.Actor == session.ActorAgent])
 	p.fact("Agent", fmt.Sprintf("%s, %s, %s", agent(s.Source, s.Model), plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")))
-	p.line("Date:   ", "        ", p.date(s.StartedAt)...)
+	p.line("Date:   ", "        ", p.began(s.StartedAt)...)
 	if s.Part && len(s.Said) > 0 {
 		p.say(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
 	}
@@ -163,6 +166,14 @@ func (p *storyPage) session(s result.StorySession) {
 	}
 }
 
+// began is when a session began, as other screens say it. Where nobody sees it, it is a date of git's, which has its zone.
+func (p *storyPage) began(stamp string) []span {
+	if p.Now.IsZero() {
+		return p.date(stamp)
+	}
+	return []span{whole(plain, p.when(stamp))}
+}
+
 func (p *storyPage) turn(t result.Turn) {
 	switch human := t.Role == session.RoleHuman; {
 	case human:
@@ -174,8 +185,26 @@ func (p *storyPage) turn(t result.Turn) {
 	}
 }
 
-// callsMost is how many different things a folded line names.
-const callsMost = 6
+// callsMost is how many different things a folded line names of a tool, callMost how many characters of each, and foldedMost how many
+// the line has of all.
+const (
+	callsMost  = 6
+	callMost   = 60
+	foldedMost = 320
+)
+
+// ending is a path of at most so many characters: the name of the file tells more than the folders around it.
+func ending(path string, most int) string {
+	runes := []rune(path)
+	if len(runes) <= most {
+		return path
+	}
+	end := string(runes[len(runes)-most+1:])
+	if i := strings.IndexByte(end, '/'); i >= 0 && i < len(end)-1 {
+		end = end[i:]
+	}
+	return "…" + end
+}
 
 // calls folds the calls up to those behind a turn into a line or two, and gives the rest.
 func (p *storyPage) calls(all []result.Tool, turn int) []result.Tool {
@@ -188,7 +217,10 @@ func (p *storyPage) calls(all []result.Tool, turn int) []result.Tool {
 		if times[c.Tool]++; times[c.Tool] == 1 {
 			order = append(order, c.Tool)
 		}
-		what := session.Shorten(session.OneLine(cmp.Or(c.Path, c.Cmd)), 60)
+		what := session.Shorten(session.OneLine(c.Cmd), callMost)
+		if c.Path != "" {
+			what = ending(session.OneLine(c.Path), callMost)
+		}
 		if c.Failed {
 			what += " (failed)"
 		}
@@ -214,8 +246,17 @@ func (p *storyPage) calls(all []result.Tool, turn int) []result.Tool {
 		folded = append(folded, text)
 	}
 	p.gap()
-	p.block(dim, "    · ", session.Shorten(strings.Join(folded, "; "), 320))
+	p.block(dim, "    · ", shortened(strings.Join(folded, "; ")))
 	return all[n:]
+}
+
+// shortened is a folded line, cut between what it names.
+func shortened(line string) string {
+	short := session.Shorten(line, foldedMost)
+	if i := strings.LastIndex(short, ", "); short != line && i > foldedMost/2 {
+		short = short[:i] + ", …"
+	}
+	return short
 }
 
 func (p *storyPage) memory(m result.Memory) {
@@ -223,7 +264,7 @@ func (p *storyPage) memory(m result.Memory) {
 	p.say(yellow, "memory "+m.ID)
 	p.fact("Title", m.Title)
 	p.fact("Author", m.Author)
-	p.line("Date:   ", "        ", p.date(m.CapturedAt)...)
+	p.line("Date:   ", "        ", p.began(m.CapturedAt)...)
 	p.gap()
 	if p.view != Stat {
 		p.block(plain, "    ", m.Content)

@@ -1,8 +1,10 @@
 package text_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,6 +64,41 @@ Date:   Wed Mar 4 10:00:00 2026 +0000
 	for view, hidden := range map[text.View]string{text.Stat: "why?", text.Prompts: "because"} {
 		if strings.Contains(text.Story(text.Look{}, told(), view), hidden) {
 			t.Errorf("view %d shows %q", view, hidden)
+		}
+	}
+}
+
+// TestCallsKeepFileNames: what is too long in a path is its folders, and no path is cut where a line is.
+func TestCallsKeepFileNames(t *testing.T) {
+	deep := strings.Repeat("folder/", 12)
+	s := result.Story{Kind: "session", Sessions: []result.StorySession{{ID: "S1", Said: []result.Turn{{Role: "human", Content: "go"}}, Tools: []result.Tool{
+		{Tool: "Read", Path: deep + "wanted.go"}, {Tool: "Edit", Path: strings.Repeat("x", 90) + ".go"}, {Tool: "Bash", Cmd: "go test " + deep},
+	}}}}
+	got := text.Story(text.Look{}, s, text.Full)
+	for _, want := range []string{"· Read …/folder/folder/", "/folder/wanted.go; ", "Edit …xxx", "xxx.go; Bash go test folder/"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in:\n%s", want, got)
+		}
+	}
+	for i := range 40 {
+		s.Sessions[0].Tools = append(s.Sessions[0].Tools, result.Tool{Tool: fmt.Sprint("Tool", i%4), Path: fmt.Sprintf("a/longer/path/to/file%d.go", i)})
+	}
+	if got := text.Story(text.Look{}, s, text.Full); !strings.HasSuffix(got, ".go, …\n") {
+		t.Errorf("a path is cut:\n%s", got)
+	}
+}
+
+// TestOneTime: a session has one time on all screens, when it began, where the reader is.
+func TestOneTime(t *testing.T) {
+	const start, end, want = "2026-03-04T23:43:00Z", "2026-03-06T09:00:00Z", "2026-03-05 00:43 ("
+	look := text.Look{Width: 80, Now: now.In(time.FixedZone("", 3600))}
+	for name, got := range map[string]string{
+		"search": text.Recall(look, result.Recall{Results: []result.Hit{{ID: "S1", StartedAt: start, LastTurnAt: end, CapturedAt: end}}}, nil),
+		"query":  text.Session(look, result.Session{ID: "S1", StartedAt: start, CapturedAt: end}),
+		"show":   text.Story(look, result.Story{Kind: "session", Sessions: []result.StorySession{{ID: "S1", StartedAt: start, LastTurnAt: end}}}, text.Full),
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s:\n%s", name, got)
 		}
 	}
 }

@@ -192,7 +192,7 @@ func TestRecall(t *testing.T) {
 		More: []result.Mention{{ID: "01C", Title: "Something else"}},
 	}
 	const want = `from 2026-03-09 00:00 until 2026-03-16 00:00 ("last week")
-Stands nowhere: frob.
+No session mentions: frob.
 
 1. Leeway
    2026-03-19 10:00 (24 hours ago), bob@example.com (agent), memory
@@ -250,7 +250,7 @@ func TestWhy(t *testing.T) {
 		})
 	}
 	why := &result.Why{Path: "a.go", From: 3, To: 3, Uncommitted: []result.Range{b}, Unexplained: []result.Source{{Commit: "1234567", Ranges: []result.Range{a}}, {Commit: "89abcde", Ranges: []result.Range{b}, Cut: true}}}
-	const want = "a.go:3\nline 7: not committed yet\nlines 1-4: commit 1234567, no session is known\nline 7: commit 89abcde or one before it, which this shallow clone lacks\nNo session explains these lines.\n"
+	const want = "a.go:3\nline 7: not committed yet\nlines 1-4: no session is known behind commit 1234567\nline 7: no session is known behind commit 89abcde or one before it, which this shallow\n  clone lacks\nNo session explains these lines.\n"
 	if diff := cmp.Diff(want, text.Recall(look, result.Recall{Why: why}, nil)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -284,5 +284,35 @@ Only its author can scrub a ledger; your next "git rekal sync" takes that over.
 		if diff := cmp.Diff(tt.want+leaks, text.Doctor(tt.look, d)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", tt.look, diff)
 		}
+	}
+}
+
+// TestFilesOfAHit: a name that fits on a line is on one, and all lines begin alike.
+func TestFilesOfAHit(t *testing.T) {
+	wide := "docs/" + strings.Repeat("n", 28) + ".md" // 36 columns, beside an indentation of 3
+	a := result.Recall{Results: []result.Hit{{ID: "01A", Kind: "session", Title: "t", Files: []string{"a.go", wide, "my file.go"}, FilesTotal: 5}}}
+	const want = "   a.go\n   docs/nnnnnnnnnnnnnnnnnnnnnnnnnnnn.md\n   my file.go  and 2 more\n"
+	if got := text.Recall(text.Look{Width: 39}, a, nil); !strings.Contains(got, want) {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestOneline(t *testing.T) {
+	sessions := []result.LogSession{{ID: "01KJW4MN", Title: "Fix JWT expiry in other time zones"}, {ID: "01KJW4MX"}}
+	cp := result.Checkpoint{Commit: "70ee311aaa", TS: "2026-03-04T10:00:00Z", Sessions: sessions}
+	none := result.Checkpoint{Commit: "89abcdeaaa", TS: "2026-03-04T10:00:00Z"}
+	for width, want := range map[int]string{
+		0:  "70ee311 2026-03-04 Read expires_at as UTC  01KJW4MN +1  Fix JWT expiry in other time zones\n89abcde 2026-03-04 Read expires_at as UTC\n",
+		80: "70ee311 2026-03-04 Read expires_at as UTC  01KJW4MN +1  Fix JWT expiry in oth...\n89abcde 2026-03-04 Read expires_at as UTC\n",
+		60: "70ee311 2026-03-04 Read expires_at as UTC  01KJW4MN +1\n89abcde 2026-03-04 Read expires_at as UTC\n",
+		40: "70ee311 2026-03-04 Read ...  01KJW4MN +1\n89abcde 2026-03-04 Read expires_at as...\n",
+		30: "70ee311 2026-03-04 Read exp...\n89abcde 2026-03-04 Read exp...\n",
+	} {
+		if diff := cmp.Diff(want, text.Oneline(text.Look{Width: width}, []result.Checkpoint{cp, none}, func(string) string { return "Read expires_at as UTC" })); diff != "" {
+			t.Errorf("%d columns (-want +got):\n%s", width, diff)
+		}
+	}
+	if got := text.Oneline(text.Look{}, []result.Checkpoint{cp}, func(string) string { return "" }); got != "70ee311 2026-03-04 Fix JWT expiry in other time zones  01KJW4MN +1\n" {
+		t.Errorf("%q", got)
 	}
 }

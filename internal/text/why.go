@@ -10,15 +10,20 @@ import (
 // why says which lines were asked about, and which of them no session explains.
 func (p *page) why(w *result.Why) {
 	p.line("", "  ", sayf(bold, "%s:%s", w.Path, lines([]result.Range{{w.From, w.To}})))
+	p.unexplained(w)
+}
+
+// unexplained are the lines behind which no session is known.
+func (p *page) unexplained(w *result.Why) {
 	if len(w.Uncommitted) > 0 {
 		p.line("", "  ", sayf(plain, "%s: not committed yet", spoken(w.Uncommitted)))
 	}
 	for _, s := range w.Unexplained {
-		end := span{text: ", no session is known"}
+		end := span{}
 		if s.Cut {
 			end.text = " or one before it, which this shallow clone lacks"
 		}
-		p.line("", "  ", sayf(plain, "%s: commit ", spoken(s.Ranges)), p.commit(s.Commit), end)
+		p.line("", "  ", sayf(plain, "%s: no session is known behind commit ", spoken(s.Ranges)), p.commit(s.Commit), end)
 	}
 }
 

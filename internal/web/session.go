@@ -28,7 +28,6 @@ type told struct {
 	result.Session
 	Turns                   []turn
 	Before                  []result.Tool // calls made before the first turn of the page
-	From, To                int           // turns of the page, counted from 1 on
 	Count                   int
 	Earlier, Later          string // links; "" for none
 	Commits                 []change
@@ -61,7 +60,6 @@ func session(r *request) (page, error) {
 	}
 	out := told{Session: *s, Count: s.Turns, CommitsAll: len(s.Commits)}
 	out.Before, out.Turns = turns(s)
-	out.From, out.To = from+1, from+len(s.Page)
 	if from > 0 {
 		out.Earlier = r.part(s.ID, max(0, from-turnsShown))
 	}

@@ -24,7 +24,6 @@ func (s *Site) functions() template.FuncMap {
 		"folder": func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },
 		"base":   func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] },
 		"short":  func(oid string) string { return oid[:min(len(oid), 7)] },
-		"add":    func(a, b int) int { return a + b },
 		"of":     func(p page, v any) scope { return scope{p.links, v} },
 		"under":  func(s scope, v any) scope { return scope{s.links, v} },
 		"calls":  func(tools []result.Tool, names string) calls { return calls{tools, names} },

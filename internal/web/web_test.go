@@ -39,11 +39,12 @@ func TestPages(t *testing.T) {
 		{"no time", "?since=when+pigs+fly", map[string]string{"status": `since "when pigs fly": neither a date nor a revision`}},
 		{"all", "sessions", map[string]string{"status": "1 to 5 of 5 sessions and memories, the latest first"}},
 		{"session", session, map[string]string{
-			"h1": "Fix JWT expiry in other time zones", "who": "Person 1 4 Mar 2026, 09:57", "ins": "at, err := time.ParseInLocation(layout, c.ExpiresAt, time.UTC)",
+			"h1": "Fix JWT expiry in other time zones", "who": "Person 0 4 Mar 2026, 09:57", "ins": "at, err := time.ParseInLocation(layout, c.ExpiresAt, time.UTC)",
 			"tools": "3 tool calls: Read, Bash ×2 Read src/auth/jwt.go Bash git log --oneline -5 -- src/auth/jwt.go Bash TZ=Europe/Berlin go test ./src/auth",
 		}},
 		{"commit", "commit?rev=" + head, map[string]string{"h1": "Read expires_at as UTC, allow 30 s of leeway", "h3": "Fix JWT expiry in other time zones", "h2": "2 files +23 −2"}},
 		{"timeline", "timeline", map[string]string{"h2": "Tuesday, 3 March 2026", "h3": "bob@example.com"}},
+		{"timeline of nobody", "timeline?author=mallory", map[string]string{"empty": "No checkpoint matches these filters. All sessions by date"}},
 		{"timeline of one", "timeline?author=alice", map[string]string{"h3": "alice@example.com"}},
 		{"files", "files?name=AUTH", map[string]string{"status": "2 files, those first that most sessions touched", "td": "src/auth/jwt.go"}},
 		{"file", "file?path=src/auth/jwt.go", map[string]string{

@@ -57,9 +57,14 @@ func (v *View) List(ctx context.Context, skip, limit int) ([]db.Listed, int, err
 	return v.index.List(ctx, skip, limit)
 }
 
-// Touched is db.DB.Touched.
+// Touched is db.DB.Touched, with the files that are checked out.
 func (v *View) Touched(ctx context.Context, part string, limit int) ([]db.Touched, error) {
-	return v.index.Touched(ctx, part, limit)
+	tree, err := v.w.Repo.Content("")
+	if err != nil { // before the first commit
+		return v.index.Touched(ctx, part, limit, func(string) bool { return false })
+	}
+	defer tree.Close()
+	return v.index.Touched(ctx, part, limit, func(path string) bool { return tree.Blob(path, nil) != "" })
 }
 
 // Together is db.DB.Together.
