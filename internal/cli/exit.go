@@ -103,6 +103,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{ledger.ErrAddress, `run "git config user.email you@example.com"`},
 	{ledger.ErrFormat, "a newer git-rekal wrote it, or it is another branch by that name, which you may rename"},
 	{git.ErrUnsupported, "git-rekal works with SHA-1 repositories and refs in files"},
+	{errShared, `delete one with "git branch -D rekal/EMAIL"`},
 	{archive.ErrNoTranscript, "--agent NAME says whose it is, where it does not"},
 	{lock.ErrBusy, "try again in a moment"},
 	{capture.ErrBusy, "try again in a moment"},
