@@ -128,10 +128,14 @@ func parse(c command, e entry, args []string) error {
 		return err
 	}
 	if err != nil {
-		return &usageError{plainFlag(err), e.name}
+		usage := &usageError{err: plainFlag(err), command: e.name}
+		if e.name == "" && len(args) > 0 {
+			usage.meant = commandFor(args[0])
+		}
+		return usage
 	}
 	if err := c.validate(rest); err != nil {
-		return &usageError{err, e.name}
+		return &usageError{err: err, command: e.name}
 	}
 	return nil
 }

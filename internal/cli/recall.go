@@ -20,6 +20,7 @@ import (
 // recallCommand answers `git rekal --file '^src/auth/' "JWT expiry"`.
 type recallCommand struct {
 	req    recall.Request
+	words  []string // as they were given
 	purged bool
 	full   bool
 	shape  shape
@@ -127,6 +128,7 @@ func (o *once) String() string { return string(*o) }
 func (o *once) Type() string { return "string" }
 
 func (c *recallCommand) validate(args []string) error {
+	c.words = args
 	c.req.Query = strings.TrimSpace(strings.Join(args, " "))
 	if c.flags.Changed("limit") && c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
@@ -172,7 +174,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
 			app.hint("nothing touched what --files names: this is the answer without it")
 		}
-		if hint := meant(c.req.Query); hint != "" {
+		if hint := meant(c.words); hint != "" {
 			app.hint(hint)
 		}
 		if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {

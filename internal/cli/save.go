@@ -81,7 +81,7 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 			return fmt.Errorf("save: read stdin: %w", err)
 		}
 		if c.note.Content = string(text); strings.TrimSpace(c.note.Content) == "" {
-			return &usageError{errors.New("the text is empty: give it as an argument, or on stdin"), "save"}
+			return &usageError{err: errors.New("the text is empty: give it as an argument, or on stdin"), command: "save"}
 		}
 	}
 	memory, redacted, err := w.Save(ctx, author, c.note)

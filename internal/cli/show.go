@@ -96,7 +96,7 @@ func (c *showCommand) run(ctx context.Context, app *App) error {
 		}
 	}
 	if c.raw {
-		return &usageError{fmt.Errorf("--raw: %q is no number of a record", c.what), "show"}
+		return &usageError{err: fmt.Errorf("--raw: %q is no number of a record", c.what), command: "show"}
 	}
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
 		index, err := m.Open(ctx)

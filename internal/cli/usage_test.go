@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -21,6 +22,7 @@ func TestNextStep(t *testing.T) {
 		{2, `--timeout "soon": no duration, such as 10s or 2m`, []string{"query", "SELECT 1", "--timeout", "soon"}},
 		{2, `--full "maybe": neither true nor false`, []string{"query", "--session", "01KAB3F9", "--full=maybe"}},
 		{2, `unknown flag: --leeway: see "git rekal help recall"; to search for words that begin with "-", write them behind "--"`, []string{"--leeway"}},
+		{2, `unknown flag: --stat: see "git rekal help recall"; to run a command: "git rekal show"`, []string{"shwo", "--stat"}},
 		{2, `unexpected argument "the": see "git rekal clean -h"; to search for words, write "git rekal -- clean …"`, []string{"clean", "the", "cache"}},
 		{2, `unexpected argument "b": see "git rekal push -h"`, []string{"push", "a", "b"}},
 		{2, `"nosuch" is no command and no topic: see "git rekal help -h"`, []string{"help", "nosuch"}},
@@ -59,5 +61,29 @@ func TestCleanTellsTheWayBack(t *testing.T) {
 		if status := d.run("clean"); status != 0 || d.stderr != want {
 			t.Errorf("exit status %d, stderr %q, want %q", status, d.stderr, want)
 		}
+	}
+}
+
+// Who typed a command that is none here is told which one is; words to search for get no hint.
+func TestSlips(t *testing.T) {
+	d := ready(t)
+	for want, lines := range map[string][]string{
+		"show": {"shwo 01KGXMVG", "shwo", "diff HEAD~1", "diff main..topic"}, "purge": {"purg 01KGXMVG 01KGXMVH", "rm 01KGXMVG", "delete 01KGXMVG", "delte"},
+		"log": {"ls", "list", "ls README.md"}, "pause": {"stop", "disable"}, "web": {"serve"}, "doctor": {"statsu", "status"}, "why": {"blame a/b.go:12", "blame README.md:1,2"},
+		"": {"server", "deleted", "null", "token clock", "list tokens", "stop the clock", "removes"},
+	} {
+		for _, line := range lines {
+			if want != "" {
+				want := fmt.Sprintf("git-rekal: hint: searched for %q; to run a command: \"git rekal %s\"\n", line, want)
+				if status := d.run(strings.Fields(line)...); status != 0 || d.stderr != want {
+					t.Errorf("%q: exit status %d, stderr %q, want %q", line, status, d.stderr, want)
+				}
+			} else if status := d.run(strings.Fields(line)...); status != 0 || d.stderr != "" {
+				t.Errorf("%q: exit status %d, stderr %q", line, status, d.stderr)
+			}
+		}
+	}
+	if d.run("list README.md"); d.stderr != "" {
+		t.Errorf("a question in quotes: %q", d.stderr)
 	}
 }
