@@ -73,7 +73,7 @@ func Main(ctx context.Context, app *App, args []string) int {
 		return exitOK
 	}
 	if errors.Is(err, pflag.ErrHelp) {
-		if err = app.help(e); err == nil {
+		if err = app.help(topic(e, rest)); err == nil {
 			return exitOK
 		}
 	}

@@ -111,7 +111,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{db.ErrCorrupt, `run "git rekal index"`},
 	{db.ErrRoom, "the ledgers hold very long turns; nothing is lost, and recall answers from the state before"},
 	{records.ErrNone, `numbers are in the answers of recall: "git rekal --kind record -n 5" lists the latest`},
-	{records.ErrNoRaw, "outputs are kept for 7 days; without --raw there is what mattered of it"},
+	{records.ErrNoRaw, "the raw output is kept for 7 days, the record for 90; without --raw there is what mattered of it"},
 	{tables.ErrTime, "ask for less, or give it more with --timeout"},
 	{tables.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},

@@ -42,17 +42,18 @@ sessions of this repository, or its file or folder is there. Everything else in 
 
 --brief has agents told what they did not ask for (see "git rekal help brief"): at the start of a session and after a compaction. With
 =prompts that is also at a prompt, with =edits also before an edit. It adds a hook to .claude/settings.local.json, and to
-.codex/hooks.json, .gemini/settings.json and .github/hooks/git-rekal.json (Copilot CLI) where these agents are used here. --pointer
-adds three lines to AGENTS.md, CLAUDE.md and GEMINI.md, as far as they are there.`,
+.codex/hooks.json, .gemini/settings.json and .github/hooks/git-rekal.json (Copilot CLI) where these agents are used here.
+
+--pointer adds three lines to those of AGENTS.md, CLAUDE.md and GEMINI.md that are there. Where none is, it makes AGENTS.md.`,
 		make: func() command { return &initCommand{} },
 	}
 }
 
 func (c *initCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server with the agents that are used here")
-	fs.Var(&c.brief, "brief", "also have agents told what they did not ask for, at a start and at `MOMENTS`: prompts, edits")
+	fs.Var(&c.brief, "brief", "also have agents told what they did not ask for at the start of a session, and at `MOMENTS`: prompts, edits")
 	fs.Lookup("brief").NoOptDefVal = "start"
-	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md and GEMINI.md")
+	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md or GEMINI.md")
 	fs.StringArrayVar(&c.from, "from", nil, "import sessions that took place in `PATH`, where the repository was before")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` beside each push (sets rekal.remote)")
 }

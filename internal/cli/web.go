@@ -29,6 +29,8 @@ Serves pages on this machine: search as you type, sessions beside their commits,
 It prints their address, and opens it in the browser that "git instaweb" would take (instaweb.browser, web.browser). The address has a
 token; nobody can read the pages without it. The command writes nothing but caches. Ctrl-C ends it.
 
+It is for browsing; "git rekal show" reads one commit or session in the terminal.
+
 With --export it writes the pages as files, with a list of all sessions instead of the search. Whoever has the files can read the
 sessions, the diffs of their commits, and files of the commit that is checked out.
 

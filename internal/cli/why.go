@@ -23,7 +23,7 @@ type whyCommand struct {
 
 func whyEntry() entry {
 	return entry{
-		name: "why", usage: "why PATH[:LINE[,LINE]] [-n N] [filters]",
+		name: "why", usage: "why PATH[:LINE[,LINE]] [FILTER…]",
 		short: "sessions behind lines",
 		long: `
 Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind them, also through amends, rebases,
