@@ -120,6 +120,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{config.ErrNoRemote, `add one with "git remote add origin URL", or name one`},
 	{config.ErrUnknownRemote, `"git remote" lists them, "git config rekal.remote NAME" chooses one`},
 	{ledger.ErrNoMoment, `give a checkpoint ("git rekal log" lists them), a revision of the code, or a date as '@{2026-02-01}' or '@{3 days ago}'`},
+	{recall.ErrFolder, `name one of its files; "git rekal --path PATH" finds the sessions of a folder`},
 	{recall.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
 	{story.ErrNothing, `give a commit, a range, PATH:LINE, or an ID out of the answers of recall; "git rekal -n 5" lists the latest`},
 	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; for those of checkpoints there is --checkpoint`},

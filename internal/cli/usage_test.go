@@ -9,6 +9,7 @@ import (
 // What is typed wrong is told by its name, and with what to do instead.
 func TestNextStep(t *testing.T) {
 	d := ready(t)
+	d.write("repo/src/a.go", "package a\n")
 	for _, c := range []struct {
 		status int
 		says   string
@@ -31,6 +32,10 @@ func TestNextStep(t *testing.T) {
 		{2, `--at "nowhere": no such checkpoint or revision: give a checkpoint`, []string{"index", "--at", "nowhere"}},
 		{2, `why "nowhere": no such file: paths are from here`, []string{"why", "nowhere"}},
 		{2, `why "README:9": "README" has only 1 line`, []string{"why", "README:9"}},
+		{2, `why "README:2-1": lines are LINE, FIRST,LAST or FIRST,+COUNT, from 1 on`, []string{"why", "README:2-1"}},
+		{2, `why "README:1,": lines are LINE`, []string{"why", "-L", "1,", "README"}},
+		{2, `-L "/x/,+2": lines are LINE, FIRST,LAST or FIRST,+COUNT: see "git rekal why -h"`, []string{"why", "-L/x/,+2", "README"}},
+		{2, `why "src:1": it is a folder: name one of its files`, []string{"why", "src:1"}},
 		{2, `"01KAB3F9" is no SELECT; to read a session or memory, write "git rekal query --session 01KAB3F9"`, []string{"query", "01KAB3F9"}},
 		{1, `tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name`, []string{"query", "SELECT nothing FROM turns"}},
 		{1, `session "01ZZZZZZ": nothing has that ID: IDs are in the answers of recall`, []string{"query", "--session", "01ZZZZZZ"}},
@@ -39,6 +44,17 @@ func TestNextStep(t *testing.T) {
 		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"sync"}},
 	} {
 		d.fails(c.status, c.says, c.args...)
+	}
+}
+
+// Lines may be given in all the ways that git blame takes numbers in.
+func TestLinesOfWhy(t *testing.T) {
+	d := ready(t)
+	want := d.must("why", "README:1,1")
+	for _, args := range [][]string{{"-L1,1", "README"}, {"README", "-L", "1"}, {"README:1-1"}, {"README:1,+1"}, {"-L", "1,+1", "README"}} {
+		if got := d.must(append([]string{"why"}, args...)...); got != want {
+			t.Errorf("%q: %s, want %s", args, got, want)
+		}
 	}
 }
 
