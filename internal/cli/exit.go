@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -55,17 +57,23 @@ func explainTool(err error) string { return advise(err, toolKinds) }
 
 func advise(err error, first []kind) string {
 	if hint := cmp.Or(hintIn(first, err), hintOf(err), hintIn(kinds, err)); hint != "" {
-		return fmt.Sprintf("%v: %s", err, hint)
+		return plain(err) + ": " + hint
 	}
-	return err.Error()
+	return plain(err)
 }
+
+// steps are names of packages at the beginning of an error, maybe behind the hook's, that say nothing to a person.
+var steps = lazy.Expr(`^([a-z]+-[a-z]+: )?(?:config: |git: open |ledger: scrub: )`)
+
+// plain is an error without the names of the packages that it came through.
+func plain(err error) string { return steps.ReplaceAllString(err.Error(), "$1") }
 
 // told is a warning, with what to do where there is something.
 func told(err error) string {
 	if over := (*ledger.BoundsError)(nil); errors.As(err, &over) {
 		return explain(err)
 	}
-	return err.Error()
+	return plain(err)
 }
 
 func hintIn(kinds []kind, err error) string {
@@ -116,6 +124,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{tables.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{git.ErrTooLong, "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST"},
+	{syscall.EADDRINUSE, "give another port, or none for a free one"},
 	{fs.ErrPermission, "check who owns .rekal and .git; nothing is lost"},
 	{config.ErrNoRemote, `add one with "git remote add origin URL", or name one`},
 	{config.ErrUnknownRemote, `"git remote" lists them, "git config rekal.remote NAME" chooses one`},

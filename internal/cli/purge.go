@@ -65,7 +65,9 @@ func (c *markCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(app.Stdout, "%s %d/%d memories.\n", c.done, len(out.Done), out.Total())
+	if len(out.Done) > 0 || len(out.Failed) == 0 {
+		fmt.Fprintf(app.Stdout, "%s %d/%d memories.\n", c.done, len(out.Done), out.Total())
+	}
 	if len(out.Others) > 0 {
 		app.hint("somebody else wrote these, so it counts only here: " + strings.Join(out.Others, ", "))
 	}

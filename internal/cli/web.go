@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"runtime/debug"
 
@@ -82,7 +83,7 @@ func (c *webCommand) run(ctx context.Context, app *App) error {
 	}
 	server, err := site.Listen(c.port)
 	if err != nil {
-		return fmt.Errorf("web: listen: %w", err)
+		return fmt.Errorf("--port %d: %w", c.port, err)
 	}
 	if app.Ends {
 		debug.SetGCPercent(400) // a page leaves little behind, and is waited for
@@ -126,6 +127,9 @@ func (c *webCommand) write(ctx context.Context, app *App, site *web.Site) error 
 			app.progress(fmt.Sprintf("%s written, at least %d left", plural(done, "page"), left))
 		}
 	})
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("--export %q: the folder is not empty: name an empty or a new one", c.export)
+	}
 	if err != nil {
 		return fmt.Errorf("web: export: %w", err)
 	}
