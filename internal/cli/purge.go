@@ -40,7 +40,7 @@ func restoreEntry() entry {
 		name: "restore", usage: "restore ID…", short: "show what was purged",
 		long: `
 Brings back what was purged, as it was. "git rekal --purged" lists it. An ID may be cut to what is unique, at least 4 characters.`,
-		takes: takesID,
+		takes: takesPurged,
 		make:  func() command { return &markCommand{done: "Restored", mark: (*workspace.Workspace).Restore} },
 	}
 }
