@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -46,8 +45,8 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = busy.Close() }()
-	port := busy.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // tcp4 has such addresses
-	d.fails(1, "give another port, or none for a free one", "web", "--no-open", fmt.Sprintf("--port=%d", port))
+	_, port, _ := net.SplitHostPort(busy.Addr().String())
+	d.fails(1, "give another port, or none for a free one", "web", "--no-open", "--port="+port)
 	d.fails(1, "name an empty or a new one", "web", "--export", ".")
 	id := strings.Split(d.must("query", "SELECT id FROM sessions"), `"`)[3]
 	if d.run("query", "--session", id, "--offset", "999"); !strings.Contains(d.stderr, "the session has 2 turns, 0 to 1: --offset 999") {
