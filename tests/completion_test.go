@@ -39,6 +39,8 @@ func TestCompletionLine(t *testing.T) {
 		"q --agent cod": "codex\t\n",
 		"-n 5 --commit": "--commit\tsessions behind a code commit: any REV, also from before an amend or rebase, or squashed on a server\n",
 		"--commit to":   "topic/login\t\n",
+		"log ma":        "",
+		"log main..to":  "main..topic/login\t\n",
 		"log --js":      "--json\tJSON, also on a terminal\n",
 		"help conf":     "config\tsettings\n",
 		"nothing so":    "",
@@ -48,8 +50,17 @@ func TestCompletionLine(t *testing.T) {
 			t.Errorf("%q: %q, want %q", words, out, want)
 		}
 	}
-	if out := p.Git("repo", "rekal", "completion", "--line", "--", "purge", ""); !regexp.MustCompile(`^[0-9A-Z]{8,}\tLeeway of tokens\n?$`).MatchString(out) {
+	out := p.Git("repo", "rekal", "completion", "--line", "--", "purge", "")
+	if !regexp.MustCompile(`^[0-9A-Z]{8,}\tLeeway of tokens\n?$`).MatchString(out) {
 		t.Errorf("purge: %q", out)
+	}
+	if out := p.Git("repo", "rekal", "completion", "--line", "--", "restore", ""); out != "" {
+		t.Errorf("restore, with nothing purged: %q", out)
+	}
+	id, _, _ := strings.Cut(out, "\t")
+	p.Git("repo", "rekal", "purge", id)
+	if out := p.Git("repo", "rekal", "completion", "--line", "--", "restore", ""); !strings.HasPrefix(out, id) || !strings.Contains(out, "\tLeeway of tokens") {
+		t.Errorf("restore %s: %q", id, out)
 	}
 }
 

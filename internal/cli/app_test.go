@@ -23,6 +23,7 @@ type desk struct {
 	stdin  string
 	stdout string
 	stderr string
+	person bool // whether stderr is a terminal
 }
 
 // newDesk has a repository with one commit, and nothing of git-rekal.
@@ -108,7 +109,7 @@ func (d *desk) run(args ...string) int {
 			Dir: d.dir, Env: d.Environ(), Home: d.Home(), Exe: filepath.Join(d.Home(), "bin", "git-rekal"),
 			Now: time.Now, Rand: rand.NewChaCha8([32]byte{7}),
 		},
-		Version: "v1.2.3", Stdin: strings.NewReader(d.stdin), Stdout: &out, Stderr: &err,
+		Version: "v1.2.3", Stdin: strings.NewReader(d.stdin), Stdout: &out, Stderr: &err, Terminal: d.person,
 	}
 	status := cli.Main(d.T.Context(), app, args)
 	d.stdout, d.stderr = out.String(), err.String()

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,7 +13,13 @@ import (
 )
 
 // cleanCommand undoes init: `git rekal clean`.
-type cleanCommand struct{ ledger, records bool }
+type cleanCommand struct {
+	ledger, records bool
+	shared          bool // the repository has no worktree: people push to it
+}
+
+// errShared is a repository whose ledgers other people pushed.
+var errShared = errors.New("--ledger: this repository has no worktree, so its ledgers are everybody's; nothing was removed")
 
 func cleanEntry() entry {
 	return entry{
@@ -21,8 +28,10 @@ func cleanEntry() entry {
 Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, in all worktrees. Hooks that were there before come back,
 byte for byte. A skill that was edited or committed stays, and so does a .rekal that git tracks.
 
-The ledger branch stays unless --ledger is given: it holds what was captured. Records of what commands printed stay unless --records
-is given.`,
+The ledger branch stays unless --ledger is given: it holds what was captured. So do the settings rekal.pause and rekal.forgot, which
+keep sessions out of it. Records of what commands printed stay unless --records is given.
+
+In a repository without a worktree the ledgers are everybody's, so --ledger is refused there.`,
 		make: func() command { return &cleanCommand{} },
 	}
 }
@@ -40,6 +49,13 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	trees, err := w.Repo.Worktrees()
+	if err != nil {
+		return err
+	}
+	if c.shared = len(trees) == 0; c.shared && c.ledger {
+		return errShared
+	}
 	layout, err := w.Layout(ctx)
 	if err != nil {
 		return err
@@ -68,7 +84,10 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	if err := c.outputs(app, w); err != nil {
 		return err
 	}
-	return c.ledgers(app, w)
+	if err := c.ledgers(app, w); err != nil || !c.ledger {
+		return err
+	}
+	return c.keptOut(ctx, app, w)
 }
 
 // outputs are the records. Those that were made of transcripts can be made again.
@@ -99,6 +118,10 @@ func (c *cleanCommand) ledgers(app *App, w *workspace.Workspace) error {
 		return err
 	}
 	for _, h := range heads {
+		if c.shared {
+			fmt.Fprintf(app.Stdout, "left: the ledger %s\n", printable(shortRef(h.Ref)))
+			continue
+		}
 		if !c.ledger {
 			fmt.Fprintf(app.Stdout, "left: the ledger %s (\"git rekal clean --ledger\" removes it)\n", printable(shortRef(h.Ref)))
 			continue
@@ -109,6 +132,15 @@ func (c *cleanCommand) ledgers(app *App, w *workspace.Workspace) error {
 		fmt.Fprintf(app.Stdout, "removed: the ledger %s (was %s)\n", printable(shortRef(h.Ref)), h.OID)
 	}
 	return nil
+}
+
+// keptOut removes the settings that kept something out of the ledgers, which are gone.
+func (c *cleanCommand) keptOut(ctx context.Context, app *App, w *workspace.Workspace) error {
+	keys, err := w.Admit(ctx)
+	for _, key := range keys {
+		fmt.Fprintf(app.Stdout, "removed: %s: what it kept out, \"git rekal init\" captures\n", key)
+	}
+	return err
 }
 
 func shortRef(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }

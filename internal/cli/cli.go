@@ -73,7 +73,7 @@ func Main(ctx context.Context, app *App, args []string) int {
 		return exitOK
 	}
 	if errors.Is(err, pflag.ErrHelp) {
-		if err = app.help(e); err == nil {
+		if err = app.help(topic(e, rest)); err == nil {
 			return exitOK
 		}
 	}
@@ -128,10 +128,14 @@ func parse(c command, e entry, args []string) error {
 		return err
 	}
 	if err != nil {
-		return &usageError{plainFlag(err), e.name}
+		usage := &usageError{err: plainFlag(err), command: e.name}
+		if e.name == "" && len(args) > 0 {
+			usage.meant = commandFor(args[0])
+		}
+		return usage
 	}
 	if err := c.validate(rest); err != nil {
-		return &usageError{err, e.name}
+		return &usageError{err: err, command: e.name}
 	}
 	return nil
 }

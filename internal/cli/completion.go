@@ -135,7 +135,9 @@ func pages(entries []entry) (out []match) {
 // What commands and flags take, beside those flags whose names say it.
 const (
 	takesID       = "session"
+	takesPurged   = "purged"
 	takesRevision = "commit"
+	takesRange    = "range"
 	takesRemote   = "remote"
 	takesPage     = "page"
 	takesShell    = "shell"
@@ -149,6 +151,14 @@ func (app *App) values(ctx context.Context, what, begin string) []match {
 		return pages(explained())
 	case takesID:
 		return app.ids(ctx, begin)
+	case takesPurged:
+		return app.purged(ctx)
+	case takesRange: // a single revision reads as the range up to it, so none is offered
+		if from, _, ok := strings.Cut(begin, ".."); ok {
+			for _, name := range app.revisions() {
+				words = append(words, from+".."+name)
+			}
+		}
 	case takesRevision, "checkpoint", "since", "until":
 		words = app.revisions()
 	case takesRemote:
@@ -194,6 +204,24 @@ func (app *App) ids(ctx context.Context, begin string) (out []match) {
 		for _, id := range slices.Backward(ids) {
 			shown := id[:max(len(names.Short(id)), len(begin))]
 			out = append(out, match{begin + shown[len(begin):], titles[id]})
+		}
+		return err
+	})
+	return out
+}
+
+// purged are the sessions and memories that can be restored.
+func (app *App) purged(ctx context.Context) (out []match) {
+	_ = app.read(func(_ *workspace.Workspace, m *materialize.Materializer) error {
+		index, err := m.Open(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = index.Close() }()
+		ids, err := db.PurgedIDs(ctx, index.DB)
+		for _, id := range slices.Backward(ids) {
+			titles, _ := index.Beginning(ctx, id, 1) // without one it is restored as well
+			out = append(out, match{id, titles[id]})
 		}
 		return err
 	})

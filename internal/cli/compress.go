@@ -40,15 +40,15 @@ number.
 
 func (c *compressCommand) addFlags(fs *pflag.FlagSet) {
 	compressFlags(fs, &c.opt)
-	fs.StringVar(&c.command, "command", "", "the command that printed it, for a later recall; `TEXT`")
-	fs.IntVar(&c.exit, "exit", 0, "its exit status `N`, if it is known")
+	fs.StringVar(&c.command, "command", "", "the command `LINE` that printed it, for a later recall")
+	fs.IntVar(&c.exit, "exit", 0, "its exit status was `N`")
 	c.flags = fs
 }
 
 // compressFlags say what an output is read for.
 func compressFlags(fs *pflag.FlagSet, opt *compress.Options) {
-	fs.StringVarP(&opt.Instruction, "instruction", "i", "", "what you look for: lines that speak of it are kept; `TEXT`")
-	fs.Var((*intentFlag)(&opt.Intent), "intent", "what comes first where not everything fits: recall, errors, tests, build, diff or summary; `WORD`")
+	fs.StringVarP(&opt.Instruction, "instruction", "i", "", "keep lines that speak of `TEXT`, which is what you look for")
+	fs.Var((*intentFlag)(&opt.Intent), "intent", "what comes first where not everything fits: `WORD` is recall, errors, tests, build, diff or summary")
 	fs.IntVar(&opt.Budget, "budget", compress.Budget, "at most `N` tokens, 100 or more")
 }
 

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -55,17 +57,23 @@ func explainTool(err error) string { return advise(err, toolKinds) }
 
 func advise(err error, first []kind) string {
 	if hint := cmp.Or(hintIn(first, err), hintOf(err), hintIn(kinds, err)); hint != "" {
-		return fmt.Sprintf("%v: %s", err, hint)
+		return plain(err) + ": " + hint
 	}
-	return err.Error()
+	return plain(err)
 }
+
+// steps are names of packages at the beginning of an error, maybe behind the hook's, that say nothing to a person.
+var steps = lazy.Expr(`^([a-z]+-[a-z]+: )?(?:config: |git: open |ledger: scrub: )`)
+
+// plain is an error without the names of the packages that it came through.
+func plain(err error) string { return steps.ReplaceAllString(err.Error(), "$1") }
 
 // told is a warning, with what to do where there is something.
 func told(err error) string {
 	if over := (*ledger.BoundsError)(nil); errors.As(err, &over) {
 		return explain(err)
 	}
-	return err.Error()
+	return plain(err)
 }
 
 func hintIn(kinds []kind, err error) string {
@@ -103,6 +111,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{ledger.ErrAddress, `run "git config user.email you@example.com"`},
 	{ledger.ErrFormat, "a newer git-rekal wrote it, or it is another branch by that name, which you may rename"},
 	{git.ErrUnsupported, "git-rekal works with SHA-1 repositories and refs in files"},
+	{errShared, `delete one with "git branch -D rekal/EMAIL"`},
 	{archive.ErrNoTranscript, "--agent NAME says whose it is, where it does not"},
 	{lock.ErrBusy, "try again in a moment"},
 	{capture.ErrBusy, "try again in a moment"},
@@ -110,15 +119,17 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{db.ErrCorrupt, `run "git rekal index"`},
 	{db.ErrRoom, "the ledgers hold very long turns; nothing is lost, and recall answers from the state before"},
 	{records.ErrNone, `numbers are in the answers of recall: "git rekal --kind record -n 5" lists the latest`},
-	{records.ErrNoRaw, "outputs are kept for 7 days; without --raw there is what mattered of it"},
+	{records.ErrNoRaw, "the raw output is kept for 7 days, the record for 90; without --raw there is what mattered of it"},
 	{tables.ErrTime, "ask for less, or give it more with --timeout"},
 	{tables.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{git.ErrTooLong, "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST"},
+	{syscall.EADDRINUSE, "give another port, or none for a free one"},
 	{fs.ErrPermission, "check who owns .rekal and .git; nothing is lost"},
 	{config.ErrNoRemote, `add one with "git remote add origin URL", or name one`},
 	{config.ErrUnknownRemote, `"git remote" lists them, "git config rekal.remote NAME" chooses one`},
 	{ledger.ErrNoMoment, `give a checkpoint ("git rekal log" lists them), a revision of the code, or a date as '@{2026-02-01}' or '@{3 days ago}'`},
+	{recall.ErrFolder, `name one of its files; "git rekal --path PATH" finds the sessions of a folder`},
 	{recall.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
 	{story.ErrNothing, `give a commit, a range, PATH:LINE, or an ID out of the answers of recall; "git rekal -n 5" lists the latest`},
 	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; for those of checkpoints there is --checkpoint`},

@@ -32,7 +32,7 @@ func exportEntry() entry {
 		long: `
 Prints all that recall finds in this clone, one JSON object a line: sessions with what was said and
 done, memories, and records of what commands printed. Everybody's whose ledger is here; nothing that
-is purged or was scrubbed. docs/json.md describes the objects.
+is purged or was scrubbed. "kind" says which of these an object is; times are UTC.
 
 With --md, it writes Markdown instead: a file for each session and memory. Records are left out.
 

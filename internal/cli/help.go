@@ -19,8 +19,8 @@ func helpEntry() entry {
 	return entry{
 		name: "help", usage: "help [COMMAND|TOPIC]", short: "explain one of these",
 		long: `
-Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" is a search and its filters, "config" the settings. Without an
-argument it lists the commands. "man git-rekal-COMMAND" and "git rekal --help" show the same as manual pages, which packages and "make install" bring.`,
+Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" is a search and its filters, "config" the settings, "words" what the
+words mean. Without an argument it lists the commands. "man git-rekal-COMMAND" and "git rekal --help" show the same as manual pages, which packages and "make install" bring.`,
 		takes: takesPage,
 		make:  func() command { return &helpCommand{} },
 	}
@@ -68,7 +68,17 @@ const recallTopic = "recall"
 func explained() []entry {
 	out := table()
 	out[0].name = recallTopic
-	return append(out, configTopic())
+	return append(out, configTopic(), wordsTopic())
+}
+
+// topic is what a call with -h asks about: a search that begins with the name of a topic asks about that.
+func topic(e entry, args []string) entry {
+	for _, t := range explained() {
+		if e.name == "" && args[0] == t.name {
+			return t
+		}
+	}
+	return e
 }
 
 // listed are the commands that the overview and a shell's completion show.
@@ -77,17 +87,25 @@ func listed() []entry {
 }
 
 func overview(width int) string {
-	pages := []manual.Page{}
-	for _, e := range listed() {
-		pages = append(pages, e.page())
+	var pages []manual.Page
+	all := listed()
+	for name := range strings.FieldsSeq("init why show web log save sync doctor") { // what a person needs first; the groups name the others
+		i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
+		pages = append(pages, all[i].page())
 	}
 	return manual.Overview(manual.Page{Usage: forms(), Exit: usualExit, Body: `
 Finds the AI coding sessions behind the code: git rekal "JWT expiry"
 
 COMMANDS
 
-"git rekal help recall" explains a search, "help COMMAND" a command, "help config" the settings. "git rekal --help" needs the manual
-pages installed.`}, pages, width)
+"git rekal help COMMAND" explains a command, "help recall" a search, "help config" the settings, "help words" the words. "git rekal
+--help" needs the manual pages installed.`}, pages, [][2]string{
+		{"find", "query, brief"},
+		{"keep", "run, compress, checkpoint, import, export"},
+		{"hide", "purge, restore, scrub, forget, pause, resume"},
+		{"share", "push"},
+		{"set up", "clean, index, mcp, completion, help, version"},
+	}, width)
 }
 
 // forms are the two ways to call the program.
@@ -182,7 +200,7 @@ rekal.records::
 Whether what commands print is kept. Default true.
 
 rekal.records.days, rekal.records.size::
-How long records are kept (90 days), and how much of them (64m).
+How long records are kept (90 days), and how much of them (64m). Raw outputs are kept for 7 days.
 
 rekal.records.transcripts::
 Whether what agents' shells printed is kept, too. Default true.
@@ -196,4 +214,37 @@ Its model. Default nomic-embed-text.
 
 REKAL_SKIP=1::
 Lets one git command pass without capture; a later capture takes what is in the transcripts by then.`}
+}
+
+// wordsTopic explains the words that the other pages use.
+func wordsTopic() entry {
+	return entry{name: "words", short: "what the words mean", long: `
+What the help and the answers call things:
+
+ledger::
+The branch rekal/<email>. It holds your sessions and memories; entries are added, and git-rekal never rewrites it but to scrub or forget.
+
+checkpoint::
+A commit of the ledger: what was new at a commit of the code, and which sessions stand behind that commit.
+
+session::
+One conversation with a coding agent.
+
+memory::
+A note that somebody saved with "git rekal save".
+
+record::
+What one command printed, made small. It stays in this clone.
+
+tie::
+A session is tied to a commit when its checkpoint names both.
+
+inferred::
+A tie that time, files or content tell; nothing recorded says that the session wrote the commit.
+
+freshness::
+Whether the files of a session still are as its commits left them.
+
+skill::
+A file in the repository that tells coding agents when and how to ask git-rekal.`}
 }

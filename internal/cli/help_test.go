@@ -50,6 +50,30 @@ func TestManuals(t *testing.T) {
 	}
 }
 
+// A topic explains itself also in the form of a command.
+func TestTopics(t *testing.T) {
+	d := newDesk(t)
+	for _, name := range []string{"recall", "config", "words"} {
+		if got, want := d.must(name, "-h"), d.must("help", name); got != want || strings.Contains(got, "or: git rekal COMMAND") {
+			t.Errorf("%s -h: %s", name, got)
+		}
+	}
+}
+
+// No page ends in an empty line, and each tells the values that flags take and have.
+func TestFlagsInHelp(t *testing.T) {
+	d := newDesk(t)
+	for page, says := range map[string]string{"completion": "zsh", "log": "--color[=WHEN]  ", "init": "--brief[=MOMENTS]  ", "compress": "(default: 2000)", "why": "[FILTER…]"} {
+		got := d.must(page, "-h")
+		if !strings.Contains(got, says) || strings.Contains(got, "\n\n\n") || strings.HasSuffix(got, "\n\n") {
+			t.Errorf("%s: %q is not in %s", page, says, got)
+		}
+	}
+	if roff := cli.Manuals()["git-rekal-compress.1"]; !strings.Contains(roff, "(default: 2000)") {
+		t.Errorf("the manual page of compress does not tell the default: %s", roff)
+	}
+}
+
 // What is printed fits the narrowest common terminal, and the overview its height.
 func TestHelpFits(t *testing.T) {
 	d := newDesk(t)

@@ -44,7 +44,7 @@ func hookEntry() entry {
 		long: `
 Captures what is new at a commit (post-commit), merge (post-merge), "git am" (post-applypatch) or push (pre-push). Notes which commits
 an amend or rebase rewrote (post-rewrite). Beside a push it sends the ledger to the remote in rekal.remote (pre-push).`,
-		exit: "always 0.",
+		exit: "always 0, so that git goes on.",
 		make: func() command { return &hookCommand{} },
 	}
 }

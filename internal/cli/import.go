@@ -120,7 +120,7 @@ func (app *App) tellImport(in workspace.Imported) {
 	app.report(in.Outcome)
 	switch {
 	case in.Sessions > 0:
-		app.say(fmt.Sprintf("%s: imported %s, tied to %s", in.Found.Name, counted(in.Outcome), plural(in.Checkpoints, "commit")))
+		app.say(fmt.Sprintf("%s: imported %s%s", in.Found.Name, counted(in.Outcome), tied(in.Checkpoints)))
 	case in.Found.Transcripts > 0:
 		app.say(fmt.Sprintf("%s: nothing new in %s", in.Found.Name, plural(in.Found.Transcripts, "transcript")))
 	default:

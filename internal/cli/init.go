@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -42,17 +43,18 @@ sessions of this repository, or its file or folder is there. Everything else in 
 
 --brief has agents told what they did not ask for (see "git rekal help brief"): at the start of a session and after a compaction. With
 =prompts that is also at a prompt, with =edits also before an edit. It adds a hook to .claude/settings.local.json, and to
-.codex/hooks.json, .gemini/settings.json and .github/hooks/git-rekal.json (Copilot CLI) where these agents are used here. --pointer
-adds three lines to AGENTS.md, CLAUDE.md and GEMINI.md, as far as they are there.`,
+.codex/hooks.json, .gemini/settings.json and .github/hooks/git-rekal.json (Copilot CLI) where these agents are used here.
+
+--pointer adds three lines to those of AGENTS.md, CLAUDE.md and GEMINI.md that are there. Where none is, it makes AGENTS.md.`,
 		make: func() command { return &initCommand{} },
 	}
 }
 
 func (c *initCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server with the agents that are used here")
-	fs.Var(&c.brief, "brief", "also have agents told what they did not ask for, at a start and at `MOMENTS`: prompts, edits")
+	fs.Var(&c.brief, "brief", "also have agents told what they did not ask for at the start of a session, and at `MOMENTS`: prompts, edits")
 	fs.Lookup("brief").NoOptDefVal = "start"
-	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md and GEMINI.md")
+	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md or GEMINI.md")
 	fs.StringArrayVar(&c.from, "from", nil, "import sessions that took place in `PATH`, where the repository was before")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` beside each push (sets rekal.remote)")
 }
@@ -99,7 +101,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 {
-		report.Hints = append(report.Hints, `nothing is shared yet; "git rekal sync" shares with your team`)
+		report.Hints = append(report.Hints, unshared(author))
 	}
 	if trees, err := w.Repo.Worktrees(); err == nil && len(trees) == 0 {
 		report.Hints = append(report.Hints, `there is no worktree here, so nothing to capture: "git rekal init" belongs into the clones that are worked in`)
@@ -107,10 +109,31 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if len(report.Done) > 0 {
 		report.Hints = append(report.Hints, vanishing(w, layout.Agents)...)
 	}
+	if app.Terminal {
+		report.Hints = append(report.Hints, `ask what was said: git rekal "why is …"; "git rekal -h" lists the commands`)
+	}
 	for _, hint := range report.Hints {
 		app.hint(hint)
 	}
 	return nil
+}
+
+// unshared says how a ledger is shared. After a clean, a remote may hold all of it.
+func unshared(author workspace.Author) string {
+	for _, remote := range author.Config.Remotes {
+		if !author.Ledger.Unsent(remote) {
+			return fmt.Sprintf(`%s has all of your ledger; "git rekal sync" goes on sharing`, remote)
+		}
+	}
+	return `nothing is shared yet; "git rekal sync" shares with your team`
+}
+
+// tied says to how many commits what was imported is tied.
+func tied(commits int) string {
+	if commits == 0 {
+		return "; none is tied to a commit yet"
+	}
+	return ", tied to " + plural(commits, "commit")
 }
 
 // vanishing tells of the agents used here that delete their transcripts.
@@ -186,8 +209,13 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 		return err
 	}
 	app.report(out)
+	for _, dir := range capturer.From { // one that is gone may have been the repository's place, or be misspelt
+		if _, err := os.Stat(dir); err != nil && out.Sessions == 0 {
+			app.hint(fmt.Sprintf("--from %q: no such folder, and nothing new was found of one: name the folder in which the repository was before", dir))
+		}
+	}
 	if out.Sessions > 0 {
-		fmt.Fprintf(app.Stdout, "imported %s, tied to %s\n", counted(out), plural(out.Checkpoints, "commit"))
+		fmt.Fprintf(app.Stdout, "imported %s%s\n", counted(out), tied(out.Checkpoints))
 		for _, agent := range slices.Sorted(maps.Keys(out.Agents)) {
 			fmt.Fprintf(app.Stdout, "    %s: %s\n", printable(agent), plural(out.Agents[agent], "session"))
 		}

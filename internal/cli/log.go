@@ -37,7 +37,7 @@ file, as git's pathspecs. --agent shows those that have sessions of this agent, 
 
   git rekal log --oneline main..topic
   git rekal log --author alice --since "2 weeks ago" -- src/auth`,
-		takes: takesRevision,
+		takes: takesRange,
 		make:  func() command { return &logCommand{} },
 	}
 }

@@ -40,7 +40,7 @@ func restoreEntry() entry {
 		name: "restore", usage: "restore ID…", short: "show what was purged",
 		long: `
 Brings back what was purged, as it was. "git rekal --purged" lists it. An ID may be cut to what is unique, at least 4 characters.`,
-		takes: takesID,
+		takes: takesPurged,
 		make:  func() command { return &markCommand{done: "Restored", mark: (*workspace.Workspace).Restore} },
 	}
 }
@@ -65,7 +65,9 @@ func (c *markCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(app.Stdout, "%s %d/%d memories.\n", c.done, len(out.Done), out.Total())
+	if len(out.Done) > 0 || len(out.Failed) == 0 {
+		fmt.Fprintf(app.Stdout, "%s %d/%d memories.\n", c.done, len(out.Done), out.Total())
+	}
 	if len(out.Others) > 0 {
 		app.hint("somebody else wrote these, so it counts only here: " + strings.Join(out.Others, ", "))
 	}

@@ -53,7 +53,9 @@ func (c *pushCommand) run(ctx context.Context, app *App) error {
 
 // push sends the ledger, says so, and notes that the user agreed to this remote.
 func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string) error {
-	app.progress("sending the ledger to " + remote)
+	if author.Ledger.Unsent(remote) {
+		app.progress("sending the ledger to " + remote)
+	}
 	sent, err := author.Ledger.Push(ctx, remote, git.Attended(app.Terminal))
 	if err := errors.Join(err, app.dropped(ctx, w, sent.Scrubbed)); err != nil {
 		return err

@@ -39,7 +39,7 @@ query "SELECT …" [--index] [--timeout D]`,
 With --session: one session, a page of its turns, or one memory; as a conversation on a terminal, elsewhere as JSON. A page has 20
 turns, or --limit, and fewer where they have more than 20,000 bytes. --offset takes the "turn" of a recall result, or the "next" of the
 page before. A longer turn is cut, and "content_next" says where SQL reads on: substr(content, N, 20000). ID may be a prefix of at least
-4 characters, or the agent's own.
+4 characters, or the agent's own. To read a session as a person, "git rekal show ID" is shorter.
 
   git rekal query --session 01KJW4MN --role human
   git rekal query --session 01KJW4MN --offset 12 --limit 5
@@ -57,11 +57,11 @@ memory.
 func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.index, "index", false, "run the SQL on index.db")
 	c.limits = tables.QueryLimits()
-	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "stop the SQL after a `DURATION`, such as 10s or 2m")
+	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "stop the SQL after `TIME`, such as 10s or 2m")
 	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
 	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default 20), and fewer where they are long")
-	fs.StringVar(&c.page.Role, "role", "", "only turns of a `human` or the assistant")
+	fs.StringVar(&c.page.Role, "role", "", "only turns of `WHO`: human or assistant")
 	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files, and the sessions that it came of or spawned")
 	c.shape.addFlags(fs)
 	c.flags = fs
@@ -126,6 +126,9 @@ func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Works
 	}
 	if memory != nil {
 		return c.shape.answer(ctx, app, w, memory, func(l text.Look) string { return text.Memory(l, *memory) }, names)
+	}
+	if len(answer.Page) == 0 && c.page.Offset >= answer.Turns && answer.Turns > 0 {
+		app.hint(fmt.Sprintf("the session has %s, 0 to %d: --offset %d is behind them", plural(answer.Turns, "turn"), answer.Turns-1, c.page.Offset))
 	}
 	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Session(l, *answer) }, names)
 }

@@ -20,6 +20,7 @@ import (
 // recallCommand answers `git rekal --file '^src/auth/' "JWT expiry"`.
 type recallCommand struct {
 	req    recall.Request
+	words  []string // as they were given
 	purged bool
 	full   bool
 	shape  shape
@@ -74,15 +75,15 @@ A date, or a revision of the code, also has what was said by then and imported l
 
 func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.File), "file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one")
-	fs.StringArrayVar(&c.req.Path, "path", nil, "the same, whose path matches git's `PATHSPEC`; may be given several times")
+	fs.StringArrayVar(&c.req.Path, "path", nil, "as --file, for a path that matches git's `PATHSPEC`; may be given several times")
 	fs.Var((*once)(&c.req.Commit), "commit", "sessions behind a code commit: any `REV`, also from before an amend or rebase, or squashed on a server")
-	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state: a checkpoint's SHA, HEAD~n, @{date}, a revision of the code, or a folder; `REF`")
+	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state: `REF` is a checkpoint's SHA, HEAD~n, @{date}, a revision of the code, or a folder")
 	authorFlag(fs, &c.req.Author)
-	fs.Var((*once)(&c.req.Actor), "actor", "sessions started by a `human` or an agent")
+	fs.Var((*once)(&c.req.Actor), "actor", "sessions that `WHO` started: human or agent")
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
 	fs.Var((*once)(&c.req.Kind), "kind", "only `KIND`: session, memory or record (what a command printed)")
-	fs.StringArrayVar(&c.req.Files, "files", nil, "results that touch one of these paths, where there are any; behind the query all up to the next flag, before it one `PATH`")
+	fs.StringArrayVar(&c.req.Files, "files", nil, "results that touch a `PATH`, where there are any; behind the question, all words up to the next flag are paths")
 	fs.BoolVar(&c.purged, "purged", false, "what is purged, and nothing else")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "all results, none by its title alone")
@@ -127,6 +128,7 @@ func (o *once) String() string { return string(*o) }
 func (o *once) Type() string { return "string" }
 
 func (c *recallCommand) validate(args []string) error {
+	c.words = args
 	c.req.Query = strings.TrimSpace(strings.Join(args, " "))
 	if c.flags.Changed("limit") && c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
@@ -172,7 +174,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
 			app.hint("nothing touched what --files names: this is the answer without it")
 		}
-		if hint := meant(c.req.Query); hint != "" {
+		if hint := meant(c.words); hint != "" {
 			app.hint(hint)
 		}
 		if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {

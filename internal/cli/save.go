@@ -40,8 +40,8 @@ What you saved before, word by word under the same title, is not stored again: t
 }
 
 func (c *saveCommand) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.note.Title, "title", "", "one line of at most 200 characters; it weighs more than the text (default: the text's first line)")
-	fs.StringVar(&c.note.Source, "source", "manual", "who or what it is from")
+	fs.StringVar(&c.note.Title, "title", "", "the title `LINE`, at most 200 characters; it weighs more than the text (default: the text's first line)")
+	fs.StringVar(&c.note.Source, "source", "manual", "it is from `WHO`, a person or a tool")
 	fs.IntVar(&c.record, "record", 0, "what a command printed, by the number `N` of its record")
 	c.flags = fs
 }
@@ -81,7 +81,7 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 			return fmt.Errorf("save: read stdin: %w", err)
 		}
 		if c.note.Content = string(text); strings.TrimSpace(c.note.Content) == "" {
-			return &usageError{errors.New("the text is empty: give it as an argument, or on stdin"), "save"}
+			return &usageError{err: errors.New("the text is empty: give it as an argument, or on stdin"), command: "save"}
 		}
 	}
 	memory, redacted, err := w.Save(ctx, author, c.note)

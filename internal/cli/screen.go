@@ -44,7 +44,7 @@ func (s *shape) validate() error {
 type color string
 
 func (c *color) addFlag(fs *pflag.FlagSet) {
-	fs.VarPF(c, "color", "", "colours in text: `WHEN` is always, never or auto").NoOptDefVal = "always"
+	fs.VarPF(c, "color", "", "colours in text: `WHEN` is always (also without a value), never or auto").NoOptDefVal = "always"
 }
 
 func (c *color) Set(v string) error {

@@ -47,7 +47,9 @@ The sessions behind a line, as "git rekal why" finds them.
 
 N::
 What a command printed, by the number of its record: a line about it, and what mattered. With --raw, the output itself, as it was printed
-but for secrets; of more than 8 MB the first and last 4. Outputs are kept for 7 days.
+but for secrets; of more than 8 MB the first and last 4. The raw output is kept for 7 days, the record for 90.
+
+"show" is for reading. "git rekal query --session" gives scripts and agents a session page by page; "git rekal web" is for browsing.
 
   git rekal show HEAD~1
   git rekal show --md main..topic
@@ -59,7 +61,7 @@ but for secrets; of more than 8 MB the first and last 4. Outputs are kept for 7 
 }
 
 func (c *showCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.raw, "raw", false, "of a record: the output itself, but for secrets; kept for 7 days")
+	fs.BoolVar(&c.raw, "raw", false, "of a record: the raw output, but for secrets; it is kept for 7 days")
 	fs.BoolVar(&c.stat, "stat", false, "commits with what they changed, and one line a session")
 	fs.BoolVar(&c.prompts, "prompts", false, "of what was said, what people asked")
 	fs.BoolVar(&c.md, "md", false, "a page of Markdown: asked, decided, dropped, and which commits came of it")
@@ -96,7 +98,7 @@ func (c *showCommand) run(ctx context.Context, app *App) error {
 		}
 	}
 	if c.raw {
-		return &usageError{fmt.Errorf("--raw: %q is no number of a record", c.what), "show"}
+		return &usageError{err: fmt.Errorf("--raw: %q is no number of a record", c.what), command: "show"}
 	}
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
 		index, err := m.Open(ctx)

@@ -12,6 +12,7 @@ import (
 type usageError struct {
 	err     error
 	command string // "" for recall
+	meant   string // the command that a search was rather meant as
 }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -27,6 +28,8 @@ func (e *usageError) hint() string {
 	var extra *extraError
 	var unknown *pflag.NotExistError
 	switch {
+	case e.meant != "":
+		return fmt.Sprintf(`see "git rekal help recall"; to run a command: "git rekal %s"`, e.meant)
 	case e.command == "":
 		if errors.As(e.err, &unknown) {
 			return `see "git rekal help recall"; to search for words that begin with "-", write them behind "--"`

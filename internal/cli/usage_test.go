@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -8,6 +9,7 @@ import (
 // What is typed wrong is told by its name, and with what to do instead.
 func TestNextStep(t *testing.T) {
 	d := ready(t)
+	d.write("repo/src/a.go", "package a\n")
 	for _, c := range []struct {
 		status int
 		says   string
@@ -21,6 +23,7 @@ func TestNextStep(t *testing.T) {
 		{2, `--timeout "soon": no duration, such as 10s or 2m`, []string{"query", "SELECT 1", "--timeout", "soon"}},
 		{2, `--full "maybe": neither true nor false`, []string{"query", "--session", "01KAB3F9", "--full=maybe"}},
 		{2, `unknown flag: --leeway: see "git rekal help recall"; to search for words that begin with "-", write them behind "--"`, []string{"--leeway"}},
+		{2, `unknown flag: --stat: see "git rekal help recall"; to run a command: "git rekal show"`, []string{"shwo", "--stat"}},
 		{2, `unexpected argument "the": see "git rekal clean -h"; to search for words, write "git rekal -- clean …"`, []string{"clean", "the", "cache"}},
 		{2, `unexpected argument "b": see "git rekal push -h"`, []string{"push", "a", "b"}},
 		{2, `"nosuch" is no command and no topic: see "git rekal help -h"`, []string{"help", "nosuch"}},
@@ -29,6 +32,10 @@ func TestNextStep(t *testing.T) {
 		{2, `--at "nowhere": no such checkpoint or revision: give a checkpoint`, []string{"index", "--at", "nowhere"}},
 		{2, `why "nowhere": no such file: paths are from here`, []string{"why", "nowhere"}},
 		{2, `why "README:9": "README" has only 1 line`, []string{"why", "README:9"}},
+		{2, `why "README:2-1": lines are LINE, FIRST,LAST or FIRST,+COUNT, from 1 on`, []string{"why", "README:2-1"}},
+		{2, `why "README:1,": lines are LINE`, []string{"why", "-L", "1,", "README"}},
+		{2, `-L "/x/,+2": lines are LINE, FIRST,LAST or FIRST,+COUNT: see "git rekal why -h"`, []string{"why", "-L/x/,+2", "README"}},
+		{2, `why "src:1": it is a folder: name one of its files`, []string{"why", "src:1"}},
 		{2, `"01KAB3F9" is no SELECT; to read a session or memory, write "git rekal query --session 01KAB3F9"`, []string{"query", "01KAB3F9"}},
 		{1, `tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name`, []string{"query", "SELECT nothing FROM turns"}},
 		{1, `session "01ZZZZZZ": nothing has that ID: IDs are in the answers of recall`, []string{"query", "--session", "01ZZZZZZ"}},
@@ -37,6 +44,17 @@ func TestNextStep(t *testing.T) {
 		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"sync"}},
 	} {
 		d.fails(c.status, c.says, c.args...)
+	}
+}
+
+// Lines may be given in all the ways that git blame takes numbers in.
+func TestLinesOfWhy(t *testing.T) {
+	d := ready(t)
+	want := d.must("why", "README:1,1")
+	for _, args := range [][]string{{"-L1,1", "README"}, {"README", "-L", "1"}, {"README:1-1"}, {"README:1,+1"}, {"-L", "1,+1", "README"}} {
+		if got := d.must(append([]string{"why"}, args...)...); got != want {
+			t.Errorf("%q: %s, want %s", args, got, want)
+		}
 	}
 }
 
@@ -59,5 +77,29 @@ func TestCleanTellsTheWayBack(t *testing.T) {
 		if status := d.run("clean"); status != 0 || d.stderr != want {
 			t.Errorf("exit status %d, stderr %q, want %q", status, d.stderr, want)
 		}
+	}
+}
+
+// Who typed a command that is none here is told which one is; words to search for get no hint.
+func TestSlips(t *testing.T) {
+	d := ready(t)
+	for want, lines := range map[string][]string{
+		"show": {"shwo 01KGXMVG", "shwo", "diff HEAD~1", "diff main..topic"}, "purge": {"purg 01KGXMVG 01KGXMVH", "rm 01KGXMVG", "delete 01KGXMVG", "delte"},
+		"log": {"ls", "list", "ls README.md"}, "pause": {"stop", "disable"}, "web": {"serve"}, "doctor": {"statsu", "status"}, "why": {"blame a/b.go:12", "blame README.md:1,2"},
+		"": {"server", "deleted", "null", "token clock", "list tokens", "stop the clock", "removes"},
+	} {
+		for _, line := range lines {
+			if want != "" {
+				want := fmt.Sprintf("git-rekal: hint: searched for %q; to run a command: \"git rekal %s\"\n", line, want)
+				if status := d.run(strings.Fields(line)...); status != 0 || d.stderr != want {
+					t.Errorf("%q: exit status %d, stderr %q, want %q", line, status, d.stderr, want)
+				}
+			} else if status := d.run(strings.Fields(line)...); status != 0 || d.stderr != "" {
+				t.Errorf("%q: exit status %d, stderr %q", line, status, d.stderr)
+			}
+		}
+	}
+	if d.run("list README.md"); d.stderr != "" {
+		t.Errorf("a question in quotes: %q", d.stderr)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"runtime/debug"
 
@@ -28,6 +29,8 @@ func webEntry() entry {
 Serves pages on this machine: search as you type, sessions beside their commits, a timeline, and files with the sessions behind each line.
 It prints their address, and opens it in the browser that "git instaweb" would take (instaweb.browser, web.browser). The address has a
 token; nobody can read the pages without it. The command writes nothing but caches. Ctrl-C ends it.
+
+It is for browsing; "git rekal show" reads one commit or session in the terminal.
 
 With --export it writes the pages as files, with a list of all sessions instead of the search. Whoever has the files can read the
 sessions, the diffs of their commits, and files of the commit that is checked out.
@@ -80,7 +83,7 @@ func (c *webCommand) run(ctx context.Context, app *App) error {
 	}
 	server, err := site.Listen(c.port)
 	if err != nil {
-		return fmt.Errorf("web: listen: %w", err)
+		return fmt.Errorf("--port %d: %w", c.port, err)
 	}
 	if app.Ends {
 		debug.SetGCPercent(400) // a page leaves little behind, and is waited for
@@ -124,6 +127,9 @@ func (c *webCommand) write(ctx context.Context, app *App, site *web.Site) error 
 			app.progress(fmt.Sprintf("%s written, at least %d left", plural(done, "page"), left))
 		}
 	})
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("--export %q: the folder is not empty: name an empty or a new one", c.export)
+	}
 	if err != nil {
 		return fmt.Errorf("web: export: %w", err)
 	}

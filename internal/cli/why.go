@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -17,13 +19,14 @@ import (
 // whyCommand tells where lines come from: `git rekal why src/jwt.go:40,52`.
 type whyCommand struct {
 	req   recall.WhyRequest
+	lines string // "10,20" as in "git blame -L 10,20"
 	shape shape
 	flags *pflag.FlagSet
 }
 
 func whyEntry() entry {
 	return entry{
-		name: "why", usage: "why PATH[:LINE[,LINE]] [-n N] [filters]",
+		name: "why", usage: "why PATH[:LINE[,LINE]] [-L RANGE] [FILTER…]",
 		short: "sessions behind lines",
 		long: `
 Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind them, also through amends, rebases,
@@ -31,12 +34,13 @@ renames, reverts and squash merges. It prints text on a terminal, elsewhere JSON
 lines comes first. "explains" says which lines, and which are one of several sessions'. "why" lists what is not committed and what no
 session explains.
 
-Without lines it asks about the whole file. PATH is from the current folder or from the repository's root. A file whose name ends in a
+Lines are also FIRST-LAST or FIRST,+COUNT. Without lines it asks about the whole file. PATH is from the current folder or from the repository's root. A file whose name ends in a
 colon and a number is asked about by that name. With --checkpoint, the file is the one of that checkpoint's code commit. A blame that
 takes longer than 20 seconds is given up.
 
   git rekal why src/auth/jwt.go:42
   git rekal why src/auth/jwt.go:40,52 -n 3
+  git rekal why -L 40,+13 src/auth/jwt.go
   git rekal why --checkpoint v1.2.0 src/auth/jwt.go`,
 		make: func() command { return &whyCommand{} },
 	}
@@ -45,6 +49,7 @@ takes longer than 20 seconds is given up.
 func (c *whyCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "the file and the sessions as of a past state `REF`, as in recall")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
+	fs.VarP((*once)(&c.lines), "lines", "L", "the lines `RANGE`, as git blame takes them: LINE, FIRST,LAST or FIRST,+COUNT")
 	timeFlags(fs, &c.req.Times)
 	c.shape.addFlags(fs)
 	c.flags = fs
@@ -56,12 +61,16 @@ func (c *whyCommand) validate(args []string) error {
 		return errors.New("give a file, as PATH or PATH:LINE or PATH:FIRST,LAST")
 	case len(args) > 1:
 		return &extraError{args[1]}
+	case strings.ContainsFunc(c.lines, func(r rune) bool { return !strings.ContainsRune("0123456789,+-", r) }):
+		return fmt.Errorf("-L %q: lines are LINE, FIRST,LAST or FIRST,+COUNT", c.lines)
 	case c.flags.Changed("limit") && c.req.Limit < 1:
 		return errors.New("-n must be at least 1")
 	case c.flags.Changed("checkpoint") && c.req.Checkpoint == "":
 		return errors.New("--checkpoint must not be empty")
 	}
-	c.req.Target = args[0]
+	if c.req.Target = args[0]; c.lines != "" {
+		c.req.Target += ":" + c.lines
+	}
 	return c.shape.validate()
 }
 

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // words parses the arguments of a recall, of which one that can't be a flag is part of the question: "--- FAIL: TestX (0.0s)".
@@ -83,42 +86,47 @@ func takesValue(fs *pflag.FlagSet, arg string) bool {
 	return f != nil && f.NoOptDefVal == ""
 }
 
-// meant is what who typed one word may have meant; "" for a word to search for.
-func meant(word string) string {
-	if word == "" || strings.ContainsAny(word, " \n") {
+// meant is what the arguments of a search may have been meant as: a command that was misspelt, or that another tool has by this name,
+// alone or before what only commands take. "" for words to search for.
+func meant(args []string) string {
+	if len(args) == 0 || len(args) > 1 && slices.ContainsFunc(args[1:], func(arg string) bool { return !operand.MatchString(arg) }) {
 		return ""
 	}
-	name := elsewhere(word)
+	name := commandFor(args[0])
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(`searched for %q; to run a command: "git rekal %s"`, strings.Join(args, " "), name)
+}
+
+// operand is what looks like an ID, a revision, a range, a path, or lines of one.
+var operand = lazy.Expr(`^(?:0[0-9A-Za-z]{3,25}|[0-9a-f]{7,40}|HEAD\S*|\S+\.\.\S*|\S*/\S*|\S+\.[0-9A-Za-z]{1,8}(?::[0-9,+]+)?)$`)
+
+// commandFor is the command that a word was meant as; "" for none.
+func commandFor(word string) (name string) {
 	for _, e := range table()[1:] {
 		if e.name != hookName && slips(word, e.name) {
 			name = e.name
 		}
 	}
-	if name == "" {
-		return ""
+	for others, here := range elsewhere() {
+		for other := range strings.FieldsSeq(others) {
+			// A longer or a short word is rather one to search for: "deleted", "null" beside "pull".
+			if word == other || len(other) > 5 && len(word) <= len(other) && slips(word, other) {
+				name = here
+			}
+		}
 	}
-	return fmt.Sprintf(`searched for %q; to run a command: "git rekal %s"`, word, name)
+	return name
 }
 
-// elsewhere is what does here what a command of git or of another tool does; "" for none.
-func elsewhere(word string) string {
-	switch word {
-	case "status", "statsu", "config":
-		return "doctor"
-	case "pull", "fetch":
-		return "sync"
-	case "blame":
-		return "why"
-	case "remember":
-		return "save"
-	case "delete":
-		return "purge"
-	case "install", "setup":
-		return "init"
-	case "uninstall":
-		return "clean"
+// elsewhere is what does here what commands of git or of other tools do, by their names.
+func elsewhere() map[string]string {
+	return map[string]string{
+		"status": "doctor", "config settings": "help config", "pull fetch": "sync", "blame annotate": "why", "remember": "save",
+		"delete remove rm": "purge", "install setup": "init", "uninstall": "clean", "ls list history": "log",
+		"stop disable": "pause", "enable continue": "resume", "serve": "web", "diff view cat": "show",
 	}
-	return ""
 }
 
 // slips reports whether a word is a name but for one slip of the fingers: a letter more, less, another one, or two that changed places.

@@ -177,6 +177,24 @@ func (c *Content) Text(file string) ([]byte, error) {
 	return c.repo.Blob(id)
 }
 
+// IsFolder reports whether a path is a folder: in the work tree for "", else in a commit.
+func (r *Repo) IsFolder(commit OID, name string) bool {
+	c, err := r.Content(commit)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	if c.root != "" {
+		info, err := c.lstat(name)
+		return err == nil && info.IsDir()
+	}
+	if c.tree == nil {
+		return false
+	}
+	e, err := c.tree.EntryByPath(name)
+	return err == nil && e.Type == git2.ObjectTree
+}
+
 // committed is the entry of one file in the commit, also of a folder that is too large to be looked into for
 // each of many; "" for none.
 func (c *Content) committed(file string) OID {

@@ -236,7 +236,19 @@ func (r *Repo) DeleteRef(name string) error {
 	if err := ref.Delete(); err != nil {
 		return fmt.Errorf("git: delete %s: %w", name, err)
 	}
+	r.removeEmpty(name)
 	return nil
+}
+
+// removeEmpty removes the folders of the last ref of a namespace of ours, which libgit2 leaves: "refs/rekal". What is not empty stays.
+func (r *Repo) removeEmpty(name string) {
+	if strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") { // git tells a repository by such folders
+		return
+	}
+	for dir := path.Dir(name); strings.Contains(dir, "/"); dir = path.Dir(dir) {
+		_ = os.Remove(filepath.Join(r.layout.CommonDir, dir))
+		_ = os.Remove(filepath.Join(r.layout.CommonDir, "logs", dir))
+	}
 }
 
 // ValidRef reports whether git accepts a full ref name.

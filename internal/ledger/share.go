@@ -226,6 +226,12 @@ type Sent struct {
 	Scrubbed []Dropped // see Taken
 }
 
+// Unsent reports whether the ledger holds something that a remote does not have, as far as is known here.
+func (l *Ledger) Unsent(remote string) bool {
+	tip, err := l.Tip()
+	return err != nil || tip != "" && tip != l.tracked(remote)
+}
+
 // Push sends one's own ledger to a remote, never by force, but over what was scrubbed since (then
 // only in the place of the very commit that was seen there). Where the remote holds more of it
 // (from another machine), that is fetched and merged first.

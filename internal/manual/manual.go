@@ -5,6 +5,7 @@
 package manual
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -24,6 +25,39 @@ type Page struct {
 	Flags  *pflag.FlagSet // nil: none
 	Exit   string         // what the exit status says
 	Others []string       // names of pages to see also
+}
+
+// option is a flag as both layouts show it.
+type option struct {
+	short string // "n", or ""
+	name  string
+	value string // " N", "[=WHEN]" where it may be left out, or ""
+	usage string // with the default, where there is one
+}
+
+// options are the flags that are not hidden, by name.
+func options(fs *pflag.FlagSet) (out []option) {
+	if fs == nil {
+		return nil
+	}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		switch {
+		case value == "":
+		case f.NoOptDefVal != "":
+			value = "[=" + value + "]"
+		default:
+			value = " " + value
+		}
+		if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) {
+			usage += " (default: " + f.DefValue + ")"
+		}
+		out = append(out, option{f.Shorthand, f.Name, value, usage})
+	})
+	return out
 }
 
 // kind is what a block is.

@@ -1,10 +1,6 @@
 package manual
 
-import (
-	"strings"
-
-	"github.com/spf13/pflag"
-)
+import "strings"
 
 // Roff is a page for man(7), section 1.
 func Roff(p Page) string {
@@ -27,16 +23,21 @@ func Roff(p Page) string {
 	for _, bl := range blocks(p.Body) {
 		bl.roff(b)
 	}
-	if p.Flags != nil && p.Flags.HasFlags() {
+	if all := options(p.Flags); len(all) > 0 {
 		b.WriteString(".SH OPTIONS\n")
-		p.Flags.VisitAll(func(f *pflag.Flag) { option(b, f) })
+		for _, o := range all {
+			o.roff(b)
+		}
 	}
 	if p.Exit != "" {
-		b.WriteString(".SH EXIT STATUS\n" + escape(p.Exit) + "\n")
+		b.WriteString(".SH EXIT STATUS\n" + escape(sentence(p.Exit)) + "\n")
 	}
 	b.WriteString(".SH SEE ALSO\n" + strings.Join(seeAlso(p), ",\n") + "\n")
 	return b.String()
 }
+
+// sentence begins a text with a capital.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func (bl block) roff(b *strings.Builder) {
 	switch bl.kind {
@@ -55,20 +56,16 @@ func (bl block) roff(b *strings.Builder) {
 	}
 }
 
-func option(b *strings.Builder, f *pflag.Flag) {
-	if f.Hidden {
-		return
-	}
-	value, usage := pflag.UnquoteUsage(f)
+func (o option) roff(b *strings.Builder) {
 	b.WriteString(".TP\n")
-	if f.Shorthand != "" {
-		b.WriteString(`\fB\-` + f.Shorthand + `\fR, `)
+	if o.short != "" {
+		b.WriteString(`\fB\-` + o.short + `\fR, `)
 	}
-	b.WriteString(`\fB\-\-` + escape(f.Name) + `\fR`)
-	if value != "" {
-		b.WriteString(` \fI` + escape(value) + `\fR`)
+	b.WriteString(`\fB\-\-` + escape(o.name) + `\fR`)
+	if o.value != "" {
+		b.WriteString(`\fI` + escape(o.value) + `\fR`)
 	}
-	b.WriteString("\n" + escape(usage) + "\n")
+	b.WriteString("\n" + escape(o.usage) + "\n")
 }
 
 func seeAlso(p Page) (out []string) {

@@ -29,13 +29,36 @@ func Text(p Page, width int) string {
 			b.WriteString(bl.text + "\n")
 		}
 	}
-	if p.Flags != nil && p.Flags.HasFlags() {
-		b.WriteString("\n" + p.Flags.FlagUsagesWrapped(width))
-	}
+	b.WriteString(flags(options(p.Flags), width))
 	if p.Exit != "" {
 		b.WriteString("\n" + fill(width, strings.Fields("Exit status: "+p.Exit), "", ""))
 	}
 	return b.String()
+}
+
+// flags lists options, what each does in a second column; in lines too short for two, below it.
+func flags(all []option, width int) string {
+	if len(all) == 0 {
+		return ""
+	}
+	column := 0
+	names := make([]string, len(all))
+	for i, o := range all {
+		if names[i] = "      --"; o.short != "" {
+			names[i] = "  -" + o.short + ", --"
+		}
+		names[i] += o.name + o.value
+		column = max(column, utf8.RuneCountInString(names[i])+3)
+	}
+	out := "\n"
+	for i, o := range all {
+		first := pad(names[i], column)
+		if column > width/2 {
+			column, first = 8, names[i]+"\n"+strings.Repeat(" ", 8)
+		}
+		out += fill(width, strings.Fields(o.usage), first, strings.Repeat(" ", column))
+	}
+	return out
 }
 
 // fill writes words in lines of at most width columns; first begins the first line, rest each other one.
@@ -67,20 +90,24 @@ func parts(form string) []string {
 	})
 }
 
-// Overview is what "git rekal -h" prints: a page that lists others by name, in two columns where there are Width. A name has at most 10
-// columns, what is said of it at most 26. Its body has a line "COMMANDS" where the list goes.
-func Overview(p Page, others []Page, width int) string {
-	rows, second := (len(others)+1)/2, (len(others)+1)/2
+// Overview is what "git rekal -h" prints: a page that lists some others, in two columns where there are Width, and
+// below them groups of names, each with a heading. A name has at most 10 columns, what is said of it at most 26. Its body has a line "COMMANDS" where the list goes.
+func Overview(p Page, first []Page, groups [][2]string, width int) string {
+	rows := (len(first) + 1) / 2
 	if width < Width {
-		rows, second = len(others), len(others)
+		rows = len(first)
 	}
 	var list strings.Builder
 	for i := range rows {
-		line := "  " + pad(others[i].Name, 11) + others[i].Short
-		if j := i + second; j < len(others) {
-			line = pad(line, 41) + pad(others[j].Name, 11) + others[j].Short
+		line := "  " + pad(first[i].Name, 11) + first[i].Short
+		if j := i + rows; j < len(first) {
+			line = pad(line, 41) + pad(first[j].Name, 11) + first[j].Short
 		}
 		list.WriteString(line + "\n")
+	}
+	list.WriteByte('\n')
+	for _, g := range groups {
+		list.WriteString(fill(width, strings.Fields(g[1]), "  "+pad(g[0], 11), strings.Repeat(" ", 13)))
 	}
 	return strings.Replace(Text(p, width), "COMMANDS\n", list.String(), 1)
 }

@@ -34,6 +34,9 @@ type WhyRequest struct {
 // ErrNoFile is a path at which no file is.
 var ErrNoFile = errors.New("no such file")
 
+// ErrFolder is a path at which a folder is.
+var ErrFolder = errors.New("it is a folder")
+
 // askedBytes is how much of the lines asked about chooses the passage that a result shows.
 const askedBytes = 1000
 
@@ -88,8 +91,11 @@ type target struct {
 	file string
 }
 
-// lineSuffix takes "jwt.go:10,20" apart.
-var lineSuffix = lazy.Expr(`(?s)^(.+):(\d+)(?:,(\d+))?$`)
+// lineSuffix takes "jwt.go:10,20" apart, also as "jwt.go:10-20" and "jwt.go:10,+11".
+var lineSuffix = lazy.Expr(`(?s)^(.+):(\d+)(?:[,-](\+?\d+))?$`)
+
+// lineLike is what was meant as lines, and is not of that form: "jwt.go:10,", "jwt.go:+3".
+var lineLike = lazy.Expr(`(?s)^.+:[-+,]?\d[-+,\d]*$`)
 
 // blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
 func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (target, error) {
@@ -97,13 +103,9 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (ta
 		return target{}, &UsageError{Err: fmt.Errorf("why %q: %w", text, err)}
 	}
 	name, from, to := text, 0, 0
-	if m := lineSuffix.FindStringSubmatch(text); m != nil && !stands(repo, commit, text) {
-		var err [2]error
-		name = m[1]
-		from, err[0] = strconv.Atoi(m[2])
-		to, err[1] = strconv.Atoi(cmp.Or(m[3], m[2]))
-		if errors.Join(err[:]...) != nil || from < 1 || to < from {
-			return fail(errors.New("lines are LINE or FIRST,LAST, from 1 on"))
+	if lineLike.MatchString(text) && !stands(repo, commit, text) {
+		if name, from, to = lineRange(text); from < 1 || to < from {
+			return fail(errors.New("lines are LINE, FIRST,LAST or FIRST,+COUNT, from 1 on"))
 		}
 	}
 	file, ok := repo.Inside(name)
@@ -117,6 +119,8 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (ta
 	}
 	var short *git.RangeError
 	switch {
+	case errors.Is(err, git.ErrNotFound) && repo.IsFolder(commit, file):
+		return fail(ErrFolder)
 	case errors.Is(err, git.ErrNotFound):
 		return fail(ErrNoFile)
 	case errors.As(err, &short):
@@ -127,6 +131,23 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (ta
 		return fail(git.ErrTooLarge)
 	}
 	return target{b, file}, err
+}
+
+// lineRange takes a file and its lines apart; the first is 0 where they are not of such a form.
+func lineRange(text string) (name string, from, to int) {
+	m := lineSuffix.FindStringSubmatch(text)
+	if m == nil {
+		return "", 0, 0
+	}
+	from, err := strconv.Atoi(m[2])
+	to, err2 := strconv.Atoi(cmp.Or(m[3], m[2]))
+	if err != nil || err2 != nil {
+		return "", 0, 0
+	}
+	if strings.HasPrefix(m[3], "+") {
+		to += from - 1
+	}
+	return m[1], from, to
 }
 
 func stands(repo *git.Repo, commit git.OID, name string) bool {

@@ -125,3 +125,18 @@ func without(c config.Config) capture.Without {
 	}
 	return out
 }
+
+// Admit lets in again what pauses and forgotten sessions kept out of this clone's ledger: it removes their settings, and names those
+// that there were.
+func (w *Workspace) Admit(ctx context.Context) (keys []string, err error) {
+	for _, key := range []string{pauseKey, forgotKey} {
+		was, err := w.Repo.UnsetConfig(ctx, key)
+		if err != nil {
+			return keys, err
+		}
+		if was != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys, nil
+}

@@ -10,7 +10,7 @@ _git_rekal()
 	local -a found=($(git-rekal completion --line -- "${words[@]:start:cword-start+1}" 2>/dev/null))
 	COMPREPLY=()
 	for line in "${found[@]}"; do
-		if [ "${#found[@]}" -eq 1 ]; then
+		if [ "${#found[@]}" -eq 1 ] || [ -z "${line#*$'\t'}" ]; then
 			COMPREPLY+=("${line%%$'\t'*} ")
 		else
 			COMPREPLY+=("${line/$'\t'/  -- }")
