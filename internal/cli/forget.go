@@ -45,16 +45,7 @@ func (c *forgetCommand) validate(args []string) error {
 }
 
 func (c *forgetCommand) run(ctx context.Context, app *App) error {
-	w, author, err := app.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	release, err := w.BeforeScrub(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.forget(ctx, app, w, author), release())
+	return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.forget(ctx, app, w, author) })
 }
 
 func (c *forgetCommand) forget(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {

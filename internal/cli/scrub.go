@@ -91,6 +91,11 @@ func (c *scrubCommand) run(ctx context.Context, app *App) error {
 			return err
 		}
 	}
+	return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.scrub(ctx, app, w, author) })
+}
+
+// rewriting opens what a command needs that writes a part of the ledger anew, and keeps other such commands out meanwhile.
+func (app *App) rewriting(ctx context.Context, do func(*workspace.Workspace, workspace.Author) error) error {
 	w, author, err := app.open(ctx)
 	if err != nil {
 		return err
@@ -100,7 +105,7 @@ func (c *scrubCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.scrub(ctx, app, w, author), release())
+	return errors.Join(do(w, author), release())
 }
 
 func (c *scrubCommand) scrubRecords(ctx context.Context, app *App) error {

@@ -110,15 +110,9 @@ func (a addition) install(l Layout, made *record, r *Report) error {
 
 // remove takes what Install added out of a file, and the file where that made it.
 func (a addition) remove(l Layout, path string, r *Report) error {
-	if isLink(path) || isSpecial(path) {
-		return nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		if absentIsFine(err) != nil {
-			return fmt.Errorf("setup: read %s: %w", l.show(path), err)
-		}
-		return nil
+	text, err := l.ownFile(path)
+	if text == nil {
+		return err
 	}
 	rest, ours := a.form.cut(text)
 	switch {

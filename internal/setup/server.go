@@ -89,17 +89,26 @@ func (l Layout) linkOn(path string) string {
 	return ""
 }
 
-// removeServer takes the server out of a configuration into which Install put it, and the file where that made it.
-func removeServer(l Layout, path string, r *Report) error {
+// ownFile reads a file that Install may have changed; nil for one that is not there, or that it leaves alone.
+func (l Layout) ownFile(path string) ([]byte, error) {
 	if isLink(path) || isSpecial(path) {
-		return nil
+		return nil, nil
 	}
 	text, err := os.ReadFile(path)
+	if absentIsFine(err) != nil {
+		return nil, fmt.Errorf("setup: read %s: %w", l.show(path), err)
+	}
 	if err != nil {
-		if absentIsFine(err) != nil {
-			return fmt.Errorf("setup: read %s: %w", l.show(path), err)
-		}
-		return nil
+		return nil, nil
+	}
+	return text, nil
+}
+
+// removeServer takes the server out of a configuration into which Install put it, and the file where that made it.
+func removeServer(l Layout, path string, r *Report) error {
+	text, err := l.ownFile(path)
+	if text == nil {
+		return err
 	}
 	form := configAt(path).form
 	rest, found := form.cut(text)

@@ -212,8 +212,13 @@ func (r *review) commits(s result.StorySession) {
 		return
 	}
 	r.WriteString("\n**Came of it:**\n")
+	r.first(lines, commitsMost)
+}
+
+// first lists the first lines, and says how many there are more.
+func (r *review) first(lines []string, most int) {
 	for i, l := range lines {
-		if i == commitsMost {
+		if i == most {
 			fmt.Fprintf(r, "- and %d more\n", len(lines)-i)
 			return
 		}
@@ -281,13 +286,7 @@ func (r *review) silent() {
 		return
 	}
 	r.WriteString("\n### Without a session\n\n")
-	for i, l := range lines {
-		if i == namedMost {
-			fmt.Fprintf(r, "- and %d more\n", len(lines)-i)
-			return
-		}
-		fmt.Fprintf(r, "- %s\n", l)
-	}
+	r.first(lines, namedMost)
 }
 
 func memoriesPage(s result.Story) string {
