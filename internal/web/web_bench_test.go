@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"os"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ func BenchmarkPages(b *testing.B) {
 	if dir == "" {
 		b.Skip("WEB_REPO names no repository")
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
 	process := workspace.Process{
 		Dir: dir, Env: append(os.Environ(), "REKAL_EMBED_URL=off"), Home: b.TempDir(), Rand: rand.Reader, Now: time.Now, Warn: func(err error) { b.Log(err) },
 	}
