@@ -33,12 +33,16 @@ func TestLongSkill(t *testing.T) {
 	}
 }
 
-// TestLongReadme does the same with what the README shows, of which the first comes last: it is what
-// will be.
+// TestLongReadme does the same with what the README and the pages for users show. The README's first command
+// comes last: it shows what will be.
 func TestLongReadme(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
+	var told []told
+	for _, page := range []string{"README.md", "docs/recall.md", "docs/sharing.md", "docs/secrets.md"} {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, readTold(t, string(text))...)
 	}
 	w := newTenants(t)
 	before := map[string]func(){
@@ -47,7 +51,6 @@ func TestLongReadme(t *testing.T) {
 		"git rekal checkpoint --dry":    w.leaks, "git rekal scrub": func() { w.must("git rekal checkpoint") },
 	}
 	elsewhere := regexp.MustCompile(`^(make|cd|codex|gemini)\b`)
-	told := readTold(t, string(text))
 	ran := 0
 	for _, c := range append(told[1:], told[0]) {
 		if c.inline || elsewhere.MatchString(c.line) {
@@ -56,13 +59,14 @@ func TestLongReadme(t *testing.T) {
 		for start, do := range before {
 			if strings.HasPrefix(c.line, start) {
 				do()
+				delete(before, start)
 			}
 		}
 		c.check(w)
 		ran++
 	}
-	if ran < 20 {
-		t.Errorf("only %d commands: is this how the README shows them?", ran)
+	if ran < 25 {
+		t.Errorf("only %d commands: is this how the pages show them?", ran)
 	}
 }
 
