@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -72,7 +73,7 @@ func (c *briefCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	out, text, err := w.Brief(ctx, c.budget)
+	out, text, err := ask.Brief(ctx, w, c.budget)
 	if err != nil {
 		return w.Gone(err)
 	}
@@ -131,7 +132,7 @@ func (c *briefCommand) ask(ctx context.Context, app App) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.Answer(ctx, c.hook, e) // the process ends: it has no time to close anything
+	return ask.Answer(ctx, w, c.hook, e) // the process ends: it has no time to close anything
 }
 
 // briefFlag is the value of --brief of init: "start", or when else, with commas.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -93,11 +94,11 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 // outputs are the records. Those that were made of transcripts can be made again.
 func (c *cleanCommand) outputs(app *App, w *workspace.Workspace) error {
 	if !c.records {
-		if err := w.ForgetOverheard(); err != nil {
+		if err := curate.ForgetOverheard(w); err != nil {
 			return err
 		}
 	}
-	n, err := w.CountRecords()
+	n, err := curate.CountRecords(w)
 	switch {
 	case err != nil || n == 0 && !c.records:
 		return err
@@ -105,7 +106,7 @@ func (c *cleanCommand) outputs(app *App, w *workspace.Workspace) error {
 		fmt.Fprintf(app.Stdout, "left: %s of what commands printed (\"git rekal clean --records\" removes them)\n", plural(n, "record"))
 		return nil
 	}
-	if err := w.RemoveRecords(); err != nil {
+	if err := curate.RemoveRecords(w); err != nil {
 		return err
 	}
 	fmt.Fprintf(app.Stdout, "removed: %s of what commands printed\n", plural(n, "record"))
@@ -136,7 +137,7 @@ func (c *cleanCommand) ledgers(app *App, w *workspace.Workspace) error {
 
 // keptOut removes the settings that kept something out of the ledgers, which are gone.
 func (c *cleanCommand) keptOut(ctx context.Context, app *App, w *workspace.Workspace) error {
-	keys, err := w.Admit(ctx)
+	keys, err := curate.Admit(ctx, w)
 	for _, key := range keys {
 		fmt.Fprintf(app.Stdout, "removed: %s: what it kept out, \"git rekal init\" captures\n", key)
 	}

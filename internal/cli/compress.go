@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/compress"
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/records"
 )
 
@@ -103,7 +104,7 @@ func (c *compressCommand) keep(ctx context.Context, app *App, r compress.Result,
 	if c.flags.Changed("exit") {
 		status = &c.exit
 	}
-	kept, secrets, err := w.Keeper(ctx).Keep(ctx, recordOf(r, c.opt, c.command, status), raw.Reader())
+	kept, secrets, err := curate.Prepare(ctx, w).Keep(ctx, recordOf(r, c.opt, c.command, status), raw.Reader())
 	if err != nil {
 		app.say(fmt.Sprintf("compress: nothing was kept: %v", err))
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/doctor"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/text"
@@ -48,18 +49,18 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	checks, err := w.Doctor(ctx)
+	checks, err := doctor.Run(ctx, w)
 	if err != nil {
 		return err
 	}
 	shown := app.meter("reading ledgers")
-	more, scanned, err := w.Scan(ctx, func(segments int) { shown.step(segments, 0) })
+	more, scanned, err := doctor.Scan(ctx, w, func(segments int) { shown.step(segments, 0) })
 	shown.end()
 	if err != nil {
 		return err
 	}
 	checks = append(checks, more...)
-	bad := slices.ContainsFunc(checks, func(c workspace.Check) bool { return c.Status == workspace.Wrong })
+	bad := slices.ContainsFunc(checks, func(c doctor.Check) bool { return c.Status == doctor.Wrong })
 	if found := doctorOf(checks, scanned, !bad); c.shape.json {
 		err = result.Write(app.Stdout, found)
 	} else {
@@ -71,7 +72,7 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 	return err
 }
 
-func doctorOf(checks []workspace.Check, s workspace.Scanned, ok bool) result.Doctor {
+func doctorOf(checks []doctor.Check, s doctor.Scanned, ok bool) result.Doctor {
 	out := result.Doctor{
 		Schema: result.Schema, OK: ok, Leaks: []result.Finding{}, More: s.More,
 		Scanned: result.Scanned{Ledgers: s.Ledgers, Segments: s.Segments, Bytes: s.Bytes},

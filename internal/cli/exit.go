@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/lazy"
@@ -148,8 +149,8 @@ func hintOf(err error) string {
 	var blocked *ledger.BlockedError
 	var pushed *ledger.PushedError
 	var target *ledger.TargetError
-	var tree *workspace.CheckedOutError
-	var forked *workspace.ForkedError
+	var tree *curate.CheckedOutError
+	var forked *curate.ForkedError
 	var purged *recall.PurgedError
 	var fault *config.Fault
 	switch {
@@ -181,7 +182,7 @@ func hintOf(err error) string {
 		return `"git rekal query --session ID" shows them`
 	case errors.As(err, &target):
 		return "only your own ledger can be rewritten; whoever wrote it scrubs another one"
-	case errors.As(err, new(*workspace.PausedError)):
+	case errors.As(err, new(*config.PausedError)):
 		return `"git rekal resume" goes on`
 	case errors.As(err, &forked):
 		return fmt.Sprintf(`nothing was changed; "git rekal forget %s %s" forgets all of them`, forked.ID, strings.Join(forked.Forks, " "))

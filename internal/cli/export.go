@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -96,7 +97,7 @@ func (c *exportCommand) lines(ctx context.Context, app *App, w *workspace.Worksp
 	if err != nil {
 		return err
 	}
-	records, err := w.ShownRecords(ctx, index)
+	records, err := ask.ShownRecords(ctx, w, index)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -49,20 +50,20 @@ func (c *forgetCommand) run(ctx context.Context, app *App) error {
 }
 
 func (c *forgetCommand) forget(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
-	out, err := w.ForgetSessions(ctx, author, c.ids)
+	out, err := curate.ForgetSessions(ctx, w, author, c.ids)
 	if pushed := (*ledger.PushedError)(nil); errors.As(err, &pushed) {
 		return fmt.Errorf(`%s has it already: nothing was forgotten; "git rekal scrub --pushed %s" takes its texts out there, too`,
 			strings.Join(pushed.Remotes, ", "), strings.Join(c.ids, " "))
 	}
 	if errors.As(err, new(*ledger.TargetError)) { // one that was stopped half-way took it out of the ledger already
 		_, undone := author.Ledger.Discard(ctx)
-		return errors.Join(err, w.Forget(ctx), undone)
+		return errors.Join(err, curate.ForgetCaches(ctx, w), undone)
 	}
 	if err != nil {
 		return err
 	}
 	app.progress("making the caches anew")
-	err = w.Forget(ctx)
+	err = curate.ForgetCaches(ctx, w)
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
 	fmt.Fprintf(app.Stdout, "forgot %s: rewrote %s of %s\n", scrubbed(out), plural(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	(&scrubCommand{}).tell(app, left, ledger.Scrubbed{})

@@ -130,7 +130,7 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 		return err
 	}
 	input, err := c.input(within, app.Stdin)
-	if workspace.Paused(author.Config) != nil {
+	if author.Config.CheckPaused() != nil {
 		if c.name != prePush || err != nil {
 			return err
 		}

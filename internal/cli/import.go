@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -18,7 +19,7 @@ import (
 
 // importCommand takes over what others kept: `git rekal import --entire --file ~/old/rollout.jsonl`.
 type importCommand struct {
-	workspace.Histories
+	curate.Histories
 }
 
 func importEntry() entry {
@@ -79,7 +80,7 @@ func (c *importCommand) run(ctx context.Context, app *App) error {
 	if err := author.Config.Fault(); err != nil {
 		return err
 	}
-	if err := workspace.Paused(author.Config); err != nil {
+	if err := author.Config.CheckPaused(); err != nil {
 		return err
 	}
 	for i, path := range c.Histories.Files {
@@ -90,7 +91,7 @@ func (c *importCommand) run(ctx context.Context, app *App) error {
 	var failed []error
 	shown := app.meter("reading transcripts")
 	c.Histories.Progress = shown.step
-	err = w.Import(ctx, author, c.Histories, func(in workspace.Imported) error {
+	err = curate.Import(ctx, w, author, c.Histories, func(in curate.Imported) error {
 		failed = append(failed, in.Found.Failed...)
 		app.tellImport(in)
 		return result.Write(app.Stdout, importResult(in))
@@ -116,7 +117,7 @@ func (c *importCommand) run(ctx context.Context, app *App) error {
 }
 
 // tellImport says in a line what came of a source, and in others what did not.
-func (app *App) tellImport(in workspace.Imported) {
+func (app *App) tellImport(in curate.Imported) {
 	app.report(in.Outcome)
 	switch {
 	case in.Sessions > 0:
@@ -140,7 +141,7 @@ func (app *App) tellImport(in workspace.Imported) {
 	}
 }
 
-func importResult(in workspace.Imported) result.Import {
+func importResult(in curate.Imported) result.Import {
 	return result.Import{
 		Schema: result.Schema, From: in.Found.Name, Transcripts: in.Found.Transcripts, Sessions: in.Sessions, Turns: in.Turns, ToolCalls: in.ToolCalls,
 		Commits: in.Checkpoints, Agents: in.Agents, Redacted: in.Redacted, Skipped: in.Skipped, Failed: len(in.Found.Failed),

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -54,11 +56,11 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 			c.at = w.Snapshot()
 		}
 		if c.at != "" {
-			tables, _, err := w.AsOf(ctx, m, c.at)
+			past, err := ask.AsOf(ctx, w, m, c.at)
 			if err != nil {
 				return fmt.Errorf("--at %q: %w", c.at, err)
 			}
-			return app.indexing(tables, func() error { return tables.Rebuild(ctx) })
+			return app.indexing(past.Tables, func() error { return past.Tables.Rebuild(ctx) })
 		}
 		if err := m.Forget(ctx); err != nil {
 			return err
@@ -75,7 +77,7 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 				return err
 			}
 		}
-		if err := w.OverhearAll(ctx); err != nil {
+		if err := curate.OverhearAll(ctx, w); err != nil {
 			return err
 		}
 		conf, err := config.Read(ctx, w.Repo, w.Env)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/doctor"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -138,7 +139,7 @@ func tied(commits int) string {
 
 // vanishing tells of the agents used here that delete their transcripts.
 func vanishing(w *workspace.Workspace, agents []string) (hints []string) {
-	for _, k := range w.Keeping() {
+	for _, k := range doctor.Retention(w) {
 		if slices.Contains(agents, k.Agent) && k.Days > 0 {
 			hints = append(hints, fmt.Sprintf("%s deletes a transcript %d days after it was last written (%s); what is captured stays", k.Agent, k.Days, k.Setting))
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/config"
-	"github.com/git-rekal/git-rekal/internal/workspace"
+	"github.com/git-rekal/git-rekal/internal/curate"
 )
 
 // pauseCommand has this clone capture nothing for a while, or ends that: `git rekal pause`, `git rekal resume`.
@@ -52,7 +52,7 @@ func (c *pauseCommand) run(ctx context.Context, app *App) error {
 	}
 	defer w.Close()
 	if c.resume {
-		since, was, err := w.Resume(ctx, author)
+		since, was, err := curate.Resume(ctx, w, author)
 		switch {
 		case err != nil:
 			return err
@@ -63,8 +63,8 @@ func (c *pauseCommand) run(ctx context.Context, app *App) error {
 		}
 		return nil
 	}
-	err = w.Pause(ctx, author.Config)
-	if lasts := (*workspace.PausedError)(nil); errors.As(err, &lasts) {
+	err = curate.Pause(ctx, w, author.Config)
+	if lasts := (*config.PausedError)(nil); errors.As(err, &lasts) {
 		fmt.Fprintf(app.Stdout, "paused already, since %s\n", lasts.Since.UTC().Format(time.RFC3339))
 		return nil
 	}
@@ -76,7 +76,7 @@ func (c *pauseCommand) run(ctx context.Context, app *App) error {
 
 // paused says during a pause that nothing is captured, and reports whether one lasts.
 func (app *App) paused(c config.Config) bool {
-	err := workspace.Paused(c)
+	err := c.CheckPaused()
 	if err != nil {
 		app.say(explain(err))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/audit"
 	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -29,7 +30,7 @@ func (c *checkpointCommand) preview(ctx context.Context, app *App, w *workspace.
 	for _, warning := range p.Warnings {
 		app.Warn(warning)
 	}
-	kept, err := w.CountRecords()
+	kept, err := curate.CountRecords(w)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -15,7 +16,7 @@ import (
 // `git rekal restore 01KAB3F9Q2`.
 type markCommand struct {
 	done string // "Purged"
-	mark func(*workspace.Workspace, context.Context, workspace.Author, []string) (workspace.Marked, error)
+	mark func(context.Context, *workspace.Workspace, workspace.Author, []string) (curate.Marked, error)
 	ids  []string
 }
 
@@ -31,7 +32,7 @@ purged holds the IDs. To take a leak out of the ledger for good, see "git rekal 
 
 An ID may be cut to what is unique, at least 4 characters.`,
 		takes: takesID,
-		make:  func() command { return &markCommand{done: "Purged", mark: (*workspace.Workspace).Purge} },
+		make:  func() command { return &markCommand{done: "Purged", mark: curate.Purge} },
 	}
 }
 
@@ -41,7 +42,7 @@ func restoreEntry() entry {
 		long: `
 Brings back what was purged, as it was. "git rekal --purged" lists it. An ID may be cut to what is unique, at least 4 characters.`,
 		takes: takesPurged,
-		make:  func() command { return &markCommand{done: "Restored", mark: (*workspace.Workspace).Restore} },
+		make:  func() command { return &markCommand{done: "Restored", mark: curate.Restore} },
 	}
 }
 
@@ -61,7 +62,7 @@ func (c *markCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	out, err := c.mark(w, ctx, author, c.ids)
+	out, err := c.mark(ctx, w, author, c.ids)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -160,7 +161,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
 		if err = flagged(err); err == nil {
 			answer.AsOf = past.AsOf
-			err = w.AddRecords(ctx, index.DB, c.req, &answer)
+			err = ask.AddRecords(ctx, w, index.DB, c.req, &answer)
 		}
 		names, err2 := c.shape.names(ctx, app, index.DB)
 		err = errors.Join(err, err2)

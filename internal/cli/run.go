@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/compress"
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/run"
@@ -68,10 +69,10 @@ func (c *runCommand) run(ctx context.Context, app *App) error {
 	debug.SetMemoryLimit(memoryLimit)
 	ctx = context.WithoutCancel(ctx) // a signal is the command's
 	w, unkept := app.keeping()
-	var keeper workspace.Keeper
+	var keeper curate.Keeper
 	if unkept == nil {
 		defer w.Close()
-		keeper = w.Keeper(ctx)
+		keeper = curate.Prepare(ctx, w)
 	}
 	stdout, _ := app.Stdout.(*os.File)
 	live := c.full || unkept != nil || stdout != nil && run.IsTerminal(stdout)
@@ -134,7 +135,7 @@ func exitOf(n int) error {
 }
 
 // keep stores what was printed, and prints what is left of it where nobody saw it.
-func (c *runCommand) keep(ctx context.Context, app *App, keeper workspace.Keeper, status int, r compress.Result, raw *records.Spool, seen bool) {
+func (c *runCommand) keep(ctx context.Context, app *App, keeper curate.Keeper, status int, r compress.Result, raw *records.Spool, seen bool) {
 	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, run.Quote(c.args), &status), raw.Reader())
 	if err != nil {
 		app.say(fmt.Sprintf("run: nothing was kept: %v", err))
@@ -172,7 +173,7 @@ func (app *App) keeping() (*workspace.Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.Keeps(); err != nil {
+	if err := curate.Keeps(w); err != nil {
 		w.Close()
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func (app *App) keeping() (*workspace.Workspace, error) {
 // unkept says once why nothing was kept. Who switched records off knows.
 func (app *App) unkept(err error) {
 	switch {
-	case errors.Is(err, workspace.ErrRecordsOff):
+	case errors.Is(err, curate.ErrRecordsOff):
 	case errors.Is(err, git.ErrNotRepository):
 		app.say("nothing was kept: this is no git repository")
 	default:

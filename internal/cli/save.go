@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -84,7 +85,7 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 			return &usageError{err: errors.New("the text is empty: give it as an argument, or on stdin"), command: "save"}
 		}
 	}
-	memory, redacted, err := w.Save(ctx, author, c.note)
+	memory, redacted, err := curate.Save(ctx, w, author, c.note)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/records"
@@ -101,7 +102,7 @@ func (app *App) rewriting(ctx context.Context, do func(*workspace.Workspace, wor
 		return err
 	}
 	defer w.Close()
-	release, err := w.BeforeScrub(ctx)
+	release, err := curate.BeforeScrub(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (c *scrubCommand) scrubRecords(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	n, err := w.ScrubRecords(ctx, c.records)
+	n, err := curate.ScrubRecords(ctx, w, c.records)
 	if n > 0 {
 		fmt.Fprintf(app.Stdout, "scrubbed %s\n", plural(n, "record"))
 	}
@@ -122,14 +123,14 @@ func (c *scrubCommand) scrubRecords(ctx context.Context, app *App) error {
 }
 
 func (c *scrubCommand) scrub(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
-	out, err := w.Scrub(ctx, author, c.targets, c.pushed)
+	out, err := curate.Scrub(ctx, w, author, c.targets, c.pushed)
 	if err != nil {
 		return err
 	}
 	// From here on the ledger is clean; each step is done although another one fails.
 	holding, kept := c.replace(ctx, app, author, out)
 	app.progress("making the caches anew")
-	err = errors.Join(kept, w.Forget(ctx))
+	err = errors.Join(kept, curate.ForgetCaches(ctx, w))
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
 	if out.Tip == out.Old {
 		fmt.Fprintln(app.Stdout, "nothing of it is left in the ledger")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -158,7 +159,7 @@ func (c *showCommand) record(app *App, id int) error {
 	}
 	raw, err := store.Raw(id)
 	if errors.Is(err, fs.ErrNotExist) && r.From != nil {
-		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, w.TranscriptOf(r), r.At.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(w, r), r.At.UTC().Format(time.RFC3339))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the output of %d: %w", id, records.ErrNoRaw)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -114,7 +115,7 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 	if w.Ready() != nil {
 		return nil // there are no caches yet
 	}
-	return w.Forget(ctx)
+	return curate.ForgetCaches(ctx, w)
 }
 
 // rescue says how to get back what somebody else may have scrubbed of one's own ledger.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/web"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -67,7 +68,7 @@ func (c *webCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	view, err := w.View(ctx) // what is wrong is said now, and what takes long is done before the first page
+	view, err := ask.Open(ctx, w) // what is wrong is said now, and what takes long is done before the first page
 	if err != nil {
 		return w.Gone(err)
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -29,6 +30,21 @@ func (c Config) Paused() (Pause, bool) {
 }
 
 // pause takes a span of time.
+// PausedError is what would be captured during a pause.
+type PausedError struct{ Since time.Time }
+
+func (e *PausedError) Error() string {
+	return fmt.Sprintf("paused since %s: nothing is captured", e.Since.UTC().Format(time.RFC3339))
+}
+
+// CheckPaused returns a PausedError during a pause.
+func (c Config) CheckPaused() error {
+	if p, ok := c.Paused(); ok {
+		return &PausedError{p.From}
+	}
+	return nil
+}
+
 func (c *Config) pause(v string) (wrong string) {
 	from, to, ok := strings.Cut(v, "/")
 	var p Pause

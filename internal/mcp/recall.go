@@ -12,6 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -88,7 +90,7 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		if in.Action != actionView {
 			return in.mark(ctx, w)
 		}
-		found, err := w.Ask(ctx, in.question())
+		found, err := ask.Ask(ctx, w, in.question())
 		if err != nil {
 			return "", err
 		}
@@ -120,11 +122,11 @@ func (in recallInput) mark(ctx context.Context, w *workspace.Workspace) (string,
 	if in.ID != "" {
 		ids = []string{in.ID}
 	}
-	do, done := w.Purge, "Purged"
+	do, done := curate.Purge, "Purged"
 	if in.Action == actionRestore {
-		do, done = w.Restore, "Restored"
+		do, done = curate.Restore, "Restored"
 	}
-	out, err := do(ctx, author, ids)
+	out, err := do(ctx, w, author, ids)
 	if err != nil {
 		return "", err
 	}
@@ -168,8 +170,8 @@ func short(s string) string {
 
 // question is what is asked of the workspace. Where several are given, an ID counts before a title, and
 // that before a query; of an item that is asked for by ID, a query chooses the passage.
-func (in recallInput) question() workspace.Question {
-	q := workspace.Question{
+func (in recallInput) question() ask.Question {
+	q := ask.Question{
 		Request: recall.Request{
 			Title: in.Title, Kind: in.Kind, Limit: in.Limit, Files: in.Files, Snippet: in.Detail.Snippet(),
 			File: in.File, Commit: in.Commit, Checkpoint: in.Checkpoint, Author: in.Author, Actor: in.Actor, Agent: in.Agent,
@@ -195,7 +197,7 @@ func (in recallInput) question() workspace.Question {
 const around = 15
 
 // show prints what was found.
-func (in recallInput) show(found workspace.Found, now time.Time) (string, error) {
+func (in recallInput) show(found ask.Found, now time.Time) (string, error) {
 	if len(found.Results) == 0 {
 		lines := append([]string{in.nothing()}, reasons("", slices.DeleteFunc(found.Failed, unknown))...)
 		return "", answer(strings.Join(lines, "\n"))
@@ -254,4 +256,4 @@ func (in recallInput) nothing() string {
 }
 
 // unknown reports whether an error says no more than that nothing has that ID.
-func unknown(err error) bool { return errors.Is(err, workspace.ErrNoItem) }
+func unknown(err error) bool { return errors.Is(err, ask.ErrNoItem) }

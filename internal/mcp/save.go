@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -41,7 +42,7 @@ func (t *tools) save(ctx context.Context, req *sdk.CallToolRequest, in saveInput
 		if err != nil {
 			return "", err
 		}
-		memory, redacted, err := w.Save(ctx, author, note)
+		memory, redacted, err := curate.Save(ctx, w, author, note)
 		if err != nil {
 			return "", err
 		}

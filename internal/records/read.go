@@ -64,6 +64,19 @@ func ParseID(text string) (id int, ok bool) {
 	return id, err == nil && id > 0 && len(text) < 8 && text[0] > '0'
 }
 
+// ParseIDs parts the numbers of records from other names.
+func ParseIDs(names []string) (numbers []int, rest []string) {
+	rest = []string{}
+	for _, name := range names {
+		if id, ok := ParseID(name); ok {
+			numbers = append(numbers, id)
+		} else {
+			rest = append(rest, name)
+		}
+	}
+	return numbers, rest
+}
+
 // Raw returns the redacted output of a record; fs.ErrNotExist where it is not kept any more.
 func (s Store) Raw(id int) ([]byte, error) {
 	packed, err := os.ReadFile(s.rawPath(id))

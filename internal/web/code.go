@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
-	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // Bounds of the pages of files and time.
@@ -211,7 +211,7 @@ func missing(name string) error {
 
 // mention finds the sessions that touched a file whose lines can't be asked for.
 func (f *reasons) mention(r *request) error {
-	found, err := r.Ask(r, workspace.Question{Long: true, Request: recall.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown}})
+	found, err := ask.Ask(r, r.Workspace, ask.Question{Long: true, Request: recall.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown}})
 	f.Hits = hits(found.Recall, "")
 	return err
 }

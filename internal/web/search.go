@@ -4,10 +4,10 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
-	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // How many results, and sessions of a list, a page has.
@@ -69,7 +69,7 @@ func search(r *request) (page, error) {
 			req.IDs = append(req.IDs, l.ID)
 		}
 	}
-	found, err := r.Ask(r, workspace.Question{Long: true, Request: req})
+	found, err := ask.Ask(r, r.Workspace, ask.Question{Long: true, Request: req})
 	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
 	} else if err != nil {

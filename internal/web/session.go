@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // Bounds of what a page shows of a session and its commits.
@@ -161,7 +161,7 @@ func commit(r *request) (page, error) {
 	}
 	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	out := committed{Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When), Diff: compare(files, &bounds{1000, 10_000})}
-	found, err := r.Ask(r, workspace.Question{Long: true, Request: recall.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600}})
+	found, err := ask.Ask(r, r.Workspace, ask.Question{Long: true, Request: recall.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600}})
 	if err != nil {
 		return page{}, err
 	}

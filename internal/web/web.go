@@ -26,6 +26,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -81,7 +82,7 @@ func (s *Site) makers() map[string]func(*request) (page, error) {
 type request struct {
 	context.Context
 	*workspace.Workspace
-	view  *workspace.View
+	view  *ask.View
 	query url.Values
 	links
 }
@@ -197,7 +198,7 @@ func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) 
 		return page{}, err
 	}
 	defer w.Close()
-	view, err := w.View(ctx)
+	view, err := ask.Open(ctx, w)
 	if err != nil {
 		return page{}, w.Gone(err)
 	}
@@ -221,7 +222,7 @@ func statusOf(err error) int {
 	var usage *recall.UsageError
 	var purged *recall.PurgedError
 	switch {
-	case errors.Is(err, workspace.ErrNoItem), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
+	case errors.Is(err, ask.ErrNoItem), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
 		return http.StatusNotFound
 	case errors.As(err, &purged):
 		return http.StatusGone

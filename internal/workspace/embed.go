@@ -24,7 +24,7 @@ type Embedding struct {
 // Embed fills in the vectors that an embedding server makes. Where there is none, nothing happens;
 // of one that the user named it is told when it does not answer.
 func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c config.Embed, how Embedding) error {
-	client, model, err := w.embedder(c, how.Patience)
+	client, model, err := w.Embedder(c, how.Patience)
 	if err != nil || client == nil {
 		return err
 	}
@@ -66,11 +66,11 @@ func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c co
 // Question returns the vector that a model makes of a question; none where no server answers in
 // time, or the settings name another model.
 func (w *Workspace) Question(ctx context.Context, model, text string) []float32 {
-	conf, err := w.settings()
+	conf, err := w.Settings()
 	if err != nil {
 		return nil
 	}
-	client, name, err := w.embedder(conf.Embed, 0)
+	client, name, err := w.Embedder(conf.Embed, 0)
 	if err != nil || client == nil {
 		return nil
 	}
@@ -85,8 +85,8 @@ func (w *Workspace) Question(ctx context.Context, model, text string) []float32 
 	return vector
 }
 
-// embedder is a client for the server that the settings name; nil where they want none.
-func (w *Workspace) embedder(c config.Embed, patience time.Duration) (client *embed.Client, model string, err error) {
+// Embedder is a client for the server that the settings name; nil where they want none.
+func (w *Workspace) Embedder(c config.Embed, patience time.Duration) (client *embed.Client, model string, err error) {
 	if c.URL == "off" {
 		return nil, "", nil
 	}

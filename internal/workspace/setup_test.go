@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -109,19 +110,19 @@ func TestCapturerAfterClean(t *testing.T) {
 
 func TestScrubsTakeTurns(t *testing.T) {
 	p, w := installed(t)
-	release, err := w.BeforeScrub(t.Context())
+	release, err := curate.BeforeScrub(t.Context(), w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	within, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := w.BeforeScrub(within); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := curate.BeforeScrub(within, w); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("beside another one: %v", err)
 	}
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
-	if release, err = w.BeforeScrub(t.Context()); err != nil {
+	if release, err = curate.BeforeScrub(t.Context(), w); err != nil {
 		t.Fatal(err)
 	}
 	if err := release(); err != nil {

@@ -1,9 +1,8 @@
-// Package workspace is the composition root: it puts the rooms together for the repository
-// that a command runs in, and holds no logic of its own beyond the order of construction.
+// Package workspace is the composition root: it puts the rooms together for the repository that a command runs in.
 //
-// In: a directory and what the process was given (environment, clock, randomness). Out:
-// constructors for what commands use. Each opens as little as it needs, because a hook and
-// a recall are measured in milliseconds.
+// In: a directory and what the process was given (environment, clock, randomness). Out: constructors of what commands use, and what
+// the repository stands at (head.go). Each opens as little as it needs, because a hook and a recall are measured in milliseconds.
+// Flows over several rooms lie above it, in ask, curate and doctor.
 package workspace
 
 import (
@@ -73,6 +72,9 @@ func Open(p Process) (*Workspace, error) {
 	return &Workspace{Process: p, Repo: repo, settings: sync.OnceValues(settings)}, nil
 }
 
+// Settings are those of the process, as they were when somebody first asked.
+func (w *Workspace) Settings() (config.Config, error) { return w.settings() }
+
 // Close releases the repository.
 func (w *Workspace) Close() { w.Repo.Close() }
 
@@ -139,16 +141,17 @@ func (w *Workspace) Reader() (*materialize.Materializer, error) {
 	if err := w.folder(context.Background()); err != nil {
 		return nil, err
 	}
-	return w.materializer(w.Warn), nil
+	return w.Materializer(w.Warn), nil
 }
 
-func (w *Workspace) materializer(warn func(error)) *materialize.Materializer {
+// Materializer is a Reader that tells warn what it would tell the user, and asks for nothing that init makes.
+func (w *Workspace) Materializer(warn func(error)) *materialize.Materializer {
 	return &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: warn, Ignore: w.ignored}
 }
 
 // ignored are the ledgers that the user leaves out. What else is wrong with the settings is told elsewhere.
 func (w *Workspace) ignored() (ledger.Ignore, error) {
-	conf, err := w.settings()
+	conf, err := w.Settings()
 	if conf.Git == nil {
 		return nil, err
 	}
@@ -244,15 +247,15 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 // where init was not run.
 func (w *Workspace) Previewer(a Author) *capture.Capturer {
 	return &capture.Capturer{
-		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.redactor(a.Config), Agents: transcript.Agents(),
+		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.Redactor(a.Config), Agents: transcript.Agents(),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI, Without: without(a.Config),
 	}
 }
 
-// redactor takes out what the rules, the user and this machine know to be secret. Nothing is
+// Redactor takes out what the rules, the user and this machine know to be secret. Nothing is
 // read before the first text comes.
-func (w *Workspace) redactor(c config.Config) *redact.Redactor {
+func (w *Workspace) Redactor(c config.Config) *redact.Redactor {
 	known := func() []string {
 		roots, err := w.Repo.Worktrees()
 		if here := w.Repo.Layout().WorkTree; err == nil && here != "" {
@@ -283,30 +286,4 @@ func (w *Workspace) ledger(ctx context.Context, a Author) error {
 		_, err = a.Ledger.Create(ctx)
 	}
 	return err
-}
-
-// Subject is the first line of a code commit's message; "" when the commit is not here.
-func (w *Workspace) Subject(sha string) string {
-	c, err := w.Repo.Commit(git.OID(sha))
-	if err != nil {
-		return ""
-	}
-	return c.Subject()
-}
-
-// OwnMerge reports whether HEAD is a merge commit that this user makes just now. A
-// fast-forward pull runs post-merge, too, and is nobody's commit; so does `merge --squash`.
-func (w *Workspace) OwnMerge(a Author) (bool, error) {
-	if !w.Repo.Merging() {
-		return false, nil
-	}
-	head, err := w.Repo.Head()
-	if err != nil || head.OID == "" {
-		return false, err
-	}
-	c, err := w.Repo.Commit(head.OID)
-	if err != nil {
-		return false, err
-	}
-	return len(c.Parents) > 1 && strings.EqualFold(c.Committer.Email, a.Email), nil
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/tokens"
@@ -109,7 +110,7 @@ func (p project) answerTo(agent string, event map[string]string, input ...any) [
 		p.T.Fatal(err)
 	}
 	defer w.Close()
-	out, err := w.Answer(context.Background(), agent, e)
+	out, err := ask.Answer(context.Background(), w, agent, e)
 	if err != nil {
 		p.T.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package workspace
+package curate
 
 import (
 	"context"
@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/capture"
-	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // forgotKey is the setting that lists the sessions which are not captured again.
@@ -31,11 +30,11 @@ func (e *ForkedError) Error() string {
 // ForgetSessions takes sessions out of the author's own ledger as if they had never been captured, with those that they spawned, and notes that they are not
 // to be captured again. It returns a ledger.PushedError where a remote holds any of it, a ForkedError, or what ledger.Ledger.Resolve returns. What is left to do
 // is as after Scrub.
-func (w *Workspace) ForgetSessions(ctx context.Context, a Author, ids []string) (ledger.Scrubbed, error) {
-	if err := w.unchecked(ctx, a); err != nil {
+func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (ledger.Scrubbed, error) {
+	if err := unchecked(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
-	targets, all, err := w.toForget(ctx, a, ids)
+	targets, all, err := toForget(ctx, w, a, ids)
 	if err != nil {
 		return ledger.Scrubbed{}, err
 	}
@@ -49,18 +48,18 @@ func (w *Workspace) ForgetSessions(ctx context.Context, a Author, ids []string) 
 			noted = append(noted, name)
 		}
 	}
-	out, err := w.scrub(ctx, a, ledger.Scrub{Targets: targets, Forget: true})
+	out, err := scrub(ctx, w, a, ledger.Scrub{Targets: targets, Forget: true})
 	if err != nil && out.Tip == "" {
 		for _, name := range noted {
 			err = errors.Join(err, w.Repo.DropConfig(ctx, forgotKey, name))
 		}
 		return out, err
 	}
-	return out, errors.Join(err, w.forgetHeard())
+	return out, errors.Join(err, forgetHeard(w))
 }
 
 // forgetHeard has records of transcripts be looked for anew: how far these were read names sessions. What is a record already is none again.
-func (w *Workspace) forgetHeard() error {
+func forgetHeard(w *workspace.Workspace) error {
 	store, err := w.Records()
 	if err != nil {
 		return err
@@ -72,7 +71,7 @@ func (w *Workspace) forgetHeard() error {
 }
 
 // toForget are the sessions that IDs mean, and those that these spawned.
-func (w *Workspace) toForget(ctx context.Context, a Author, ids []string) (targets []ledger.Target, all map[string]session.Session, err error) {
+func toForget(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (targets []ledger.Target, all map[string]session.Session, err error) {
 	for _, id := range ids {
 		targets = append(targets, ledger.Target{Session: id})
 	}
@@ -113,22 +112,9 @@ func (w *Workspace) toForget(ctx context.Context, a Author, ids []string) (targe
 	return targets, all, nil
 }
 
-// without is what settings keep out of a capture.
-func without(c config.Config) capture.Without {
-	var out capture.Without
-	for _, p := range c.Pauses {
-		out.Spans = append(out.Spans, capture.Span(p))
-	}
-	for _, name := range c.Forgot {
-		source, id, _ := strings.Cut(name, "/")
-		out.Sessions = append(out.Sessions, session.Named{Source: source, NativeID: id})
-	}
-	return out
-}
-
 // Admit lets in again what pauses and forgotten sessions kept out of this clone's ledger: it removes their settings, and names those
 // that there were.
-func (w *Workspace) Admit(ctx context.Context) (keys []string, err error) {
+func Admit(ctx context.Context, w *workspace.Workspace) (keys []string, err error) {
 	for _, key := range []string{pauseKey, forgotKey} {
 		was, err := w.Repo.UnsetConfig(ctx, key)
 		if err != nil {

@@ -1,4 +1,4 @@
-package workspace
+package doctor
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // Keeping is how long an agent keeps a transcript.
@@ -22,19 +23,19 @@ type Keeping struct {
 	Setting string // what says so
 }
 
-// Keeping tells how long agents keep transcripts, of those that delete them by themselves: as of November 2026 Claude Code (30 days unless told)
+// Retention tells how long agents keep transcripts, of those that delete them by themselves: as of November 2026 Claude Code (30 days unless told)
 // and Gemini CLI (from 0.61 on, 30 days). Codex, Copilot CLI, OpenCode and Cursor have no setting of the kind.
-func (w *Workspace) Keeping() []Keeping {
+func Retention(w *workspace.Workspace) []Keeping {
 	const claude, gemini = "cleanupPeriodDays", "general.sessionRetention"
 	user := cmp.Or(w.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(w.Home, ".claude"))
 	out := []Keeping{{"claude-code", 30, claude}, {"gemini-cli", 30, gemini + ".maxAge"}}
-	for _, text := range w.settingsOf(filepath.Join(user, "settings.json"), ".claude/settings.json", ".claude/settings.local.json") {
+	for _, text := range settingsOf(w, filepath.Join(user, "settings.json"), ".claude/settings.json", ".claude/settings.local.json") {
 		if days := gjson.Get(text, claude); days.Type == gjson.Number {
 			out[0].Days = int(days.Num)
 		}
 	}
 	home := cmp.Or(w.Getenv("GEMINI_CLI_HOME"), w.Home)
-	for _, text := range w.settingsOf(filepath.Join(home, ".gemini", "settings.json"), ".gemini/settings.json") {
+	for _, text := range settingsOf(w, filepath.Join(home, ".gemini", "settings.json"), ".gemini/settings.json") {
 		if n, ok := days(gjson.Get(text, gemini+".maxAge").Str); ok {
 			out[1].Days = n
 		}
@@ -46,7 +47,7 @@ func (w *Workspace) Keeping() []Keeping {
 }
 
 // settingsOf reads settings, those of the worktree by their paths below it; what can't be read says nothing.
-func (w *Workspace) settingsOf(paths ...string) (texts []string) {
+func settingsOf(w *workspace.Workspace, paths ...string) (texts []string) {
 	for _, p := range paths {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(w.Repo.Layout().WorkTree, p)
@@ -79,7 +80,7 @@ func (d *doctor) vanishing(ctx context.Context) {
 		return // told already
 	}
 	var new map[session.Named]bool
-	for _, k := range d.Keeping() {
+	for _, k := range Retention(d.Workspace) {
 		i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == k.Agent })
 		found, err := transcript.Agents()[i].Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots})
 		if err != nil || len(found.Files) == 0 || k.Days == 0 {

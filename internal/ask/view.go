@@ -1,26 +1,25 @@
-package workspace
+package ask
 
 import (
 	"context"
-	"path/filepath"
-	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // View is what pages for people are made from: the index, brought up to the ledgers and open in one state, and the code. It only reads.
 // What is searched for is a question to Ask.
 type View struct {
-	w     *Workspace
+	w     *workspace.Workspace
 	index *materialize.Reader
 }
 
 // View opens one. Close it.
-func (w *Workspace) View(ctx context.Context) (*View, error) {
+func Open(ctx context.Context, w *workspace.Workspace) (*View, error) {
 	m, err := w.Reader()
 	if err != nil {
 		return nil, err
@@ -94,12 +93,3 @@ func (v *View) Text(file string) ([]string, error) { return v.w.Repo.Text(file) 
 
 // Subject is Workspace.Subject.
 func (v *View) Subject(sha string) string { return v.w.Subject(sha) }
-
-// Name is what people call the repository: the folder of its main worktree, or of a bare repository.
-func (w *Workspace) Name() string {
-	l := w.Repo.Layout()
-	if l.MainTree != "" {
-		return filepath.Base(l.MainTree)
-	}
-	return strings.TrimSuffix(filepath.Base(l.CommonDir), ".git")
-}

@@ -1,4 +1,4 @@
-package workspace
+package curate
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // Histories are what somebody else kept, to be imported.
@@ -25,7 +26,7 @@ type Imported struct {
 }
 
 // Import stores what somebody else kept, one source after another, and tells of each.
-func (w *Workspace) Import(ctx context.Context, a Author, h Histories, tell func(Imported) error) error {
+func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h Histories, tell func(Imported) error) error {
 	capturer, err := w.Capturer(ctx, a)
 	if err != nil {
 		return err
@@ -49,7 +50,7 @@ func (w *Workspace) Import(ctx context.Context, a Author, h Histories, tell func
 		return tell(Imported{s, out})
 	}
 	if h.Entire {
-		own := func(emails []string) (map[string]bool, error) { return w.ownAddresses(ctx, a, emails) }
+		own := func(emails []string) (map[string]bool, error) { return ownAddresses(ctx, w, a, emails) }
 		if err := take(archive.Entire(ctx, repo, own, h.Everyone)); err != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ func (w *Workspace) Import(ctx context.Context, a Author, h Histories, tell func
 }
 
 // ownAddresses says which addresses are the user's own, as the mailmap has it.
-func (w *Workspace) ownAddresses(ctx context.Context, a Author, emails []string) (map[string]bool, error) {
+func ownAddresses(ctx context.Context, w *workspace.Workspace, a workspace.Author, emails []string) (map[string]bool, error) {
 	proper, err := w.Repo.Mailmap(ctx, append(emails, a.Email))
 	own := map[string]bool{a.Email: true}
 	for email, is := range proper {

@@ -1,4 +1,4 @@
-package workspace
+package doctor
 
 import (
 	"bytes"
@@ -7,46 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 
-	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
 )
-
-// ScrubRecords takes records and their outputs out for good, and tells how many there were.
-func (w *Workspace) ScrubRecords(ctx context.Context, numbers []int) (int, error) {
-	store, err := w.Records()
-	if err != nil {
-		return 0, err
-	}
-	for _, n := range numbers {
-		if _, err := store.Find(n); err != nil {
-			return 0, err
-		}
-	}
-	n, err := store.Scrub(ctx, numbers)
-	return n, errors.Join(err, recordindex.Forget(w.RekalDir()))
-}
-
-// CountRecords tells how many records there are.
-func (w *Workspace) CountRecords() (int, error) {
-	store, err := w.Records()
-	if err != nil {
-		return 0, err
-	}
-	all, err := store.All()
-	return len(all), err
-}
-
-// RemoveRecords takes away all of them.
-func (w *Workspace) RemoveRecords() error {
-	store, err := w.Records()
-	if err != nil {
-		return err
-	}
-	return errors.Join(store.Remove(), recordindex.Forget(w.RekalDir()))
-}
 
 // maxOutputs is how many bytes of outputs doctor looks at: redaction takes a second for ten million.
 const maxOutputs = 64 << 20
@@ -100,35 +63,7 @@ func (d *doctor) leaks(ctx context.Context, store records.Store, r records.Recor
 	}
 	conf := d.author.Config
 	conf.Exclude = nil // what the user leaves out from now on is no leak
-	clean, err := records.Redact(ctx, d.redactor(conf), r, raw)
+	clean, err := records.Redact(ctx, d.Redactor(conf), r, raw)
 	out.places = clean.Places()
 	return out, err
-}
-
-// ShownRecords are the records that a recall may show, the oldest first: neither those that are hidden, nor those of commands in a session that is purged.
-func (w *Workspace) ShownRecords(ctx context.Context, index *db.DB) ([]records.Record, error) {
-	store, err := w.Records()
-	if err != nil {
-		return nil, err
-	}
-	if err := w.OverhearAll(ctx); err != nil {
-		return nil, err
-	}
-	purged, err := db.PurgedIDs(ctx, index)
-	if err != nil {
-		return nil, err
-	}
-	all, err := store.All()
-	if err != nil {
-		return nil, err
-	}
-	all = slices.DeleteFunc(all, func(r records.Record) bool {
-		return r.Hidden || r.From != nil && slices.Contains(purged, r.From.Session)
-	})
-	for i := range all {
-		if err := store.Load(&all[i]); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
 }

@@ -1,4 +1,8 @@
-package workspace
+// Package doctor says what is wrong with git-rekal in a repository, and what mends it.
+//
+// In: a workspace. Out: checks, each with a status, and the places in ledgers that today's redaction would take out. It changes
+// nothing. A check that can't be made is wrong itself.
+package doctor
 
 import (
 	"cmp"
@@ -21,6 +25,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/transcript"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // Status is what a check came to.
@@ -43,8 +48,8 @@ type Check struct {
 
 // doctor is one Doctor under way.
 type doctor struct {
-	*Workspace
-	author Author
+	*workspace.Workspace
+	author workspace.Author
 	known  bool // whether git knows who the user is
 	out    []Check
 }
@@ -55,11 +60,11 @@ func (d *doctor) say(name string, s Status, fix, format string, a ...any) {
 
 // Doctor looks at what git-rekal is made of in this repository. It changes nothing. A check that
 // can't be made is wrong itself; only an end of ctx is an error. What the ledgers hold is Scan's.
-func (w *Workspace) Doctor(ctx context.Context) ([]Check, error) {
+func Run(ctx context.Context, w *workspace.Workspace) ([]Check, error) {
 	d := &doctor{Workspace: w}
 	for _, check := range []func(context.Context){d.git, d.settings, d.setup, d.sharing, d.locks, d.caches, d.records, d.transcripts, d.vanishing, d.embedding} {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("workspace: %w", err)
+			return nil, fmt.Errorf("doctor: %w", err)
 		}
 		check(ctx)
 	}
@@ -101,8 +106,8 @@ func (d *doctor) settings(ctx context.Context) {
 	case err != nil || len(faults) > 0: // then it says nothing of hooks
 	case !conf.Enabled:
 		d.say("settings", Note, "git config --unset-all rekal.enabled", "rekal.enabled is false: hooks capture nothing")
-	case Paused(conf) != nil:
-		d.say("settings", Note, "git rekal resume", "%v", Paused(conf))
+	case conf.CheckPaused() != nil:
+		d.say("settings", Note, "git rekal resume", "%v", conf.CheckPaused())
 	case conf.Skip:
 		d.say("settings", Note, "unset REKAL_SKIP", "REKAL_SKIP is set: hooks capture nothing")
 	default:
@@ -145,7 +150,7 @@ const reinstall = "git rekal init"
 
 func (d *doctor) setup(ctx context.Context) {
 	if d.Untracked() != nil {
-		d.say("setup", Wrong, `git rm -r --cached .rekal, commit, delete the folder, and then git rekal init`, "%v", ErrTracked)
+		d.say("setup", Wrong, `git rm -r --cached .rekal, commit, delete the folder, and then git rekal init`, "%v", workspace.ErrTracked)
 		return
 	}
 	if d.Ready() != nil {
@@ -272,7 +277,7 @@ func (d *doctor) caches(ctx context.Context) {
 	if err := d.OnCode(); err != nil {
 		d.say("setup", Note, "git checkout BRANCH", "%v", err)
 	}
-	state, err := d.materializer(func(error) {}).Inspect(ctx)
+	state, err := d.Materializer(func(error) {}).Inspect(ctx)
 	if err = errors.Join(err, state.Err); err != nil {
 		d.say("caches", Wrong, rebuild, "%v", err)
 		return
@@ -346,7 +351,7 @@ func (d *doctor) transcripts(ctx context.Context) {
 
 func (d *doctor) embedding(ctx context.Context) {
 	conf := d.author.Config.Embed
-	client, model, err := d.embedder(conf, 0)
+	client, model, err := d.Embedder(conf, 0)
 	switch {
 	case err != nil:
 		d.say("embedding", Wrong, "git config rekal.embed.url off", "%v", err)

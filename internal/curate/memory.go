@@ -1,4 +1,9 @@
-package workspace
+// Package curate changes what a repository remembers, when somebody says so: save, purge, restore, forget, scrub, pause, import, and
+// the records of what commands printed.
+//
+// In: a workspace, its author, and what is to change. Out: what became of it. The ledger's own rules stand in ledger, those of
+// capture in capture; here is the order in which ledger, caches and records change, so that a crash in between loses nothing.
+package curate
 
 import (
 	"context"
@@ -11,13 +16,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // Save stores a memory in the author's ledger, after redaction, and brings the tables up, so that it is
 // found at once. It also returns how many secrets were taken out, by rule.
-func (w *Workspace) Save(ctx context.Context, a Author, n capture.Note) (result.Memory, map[string]int, error) {
+func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author, n capture.Note) (result.Memory, map[string]int, error) {
 	c, err := w.Capturer(ctx, a)
 	if err != nil {
 		return result.Memory{}, nil, err
@@ -67,13 +74,13 @@ func (m Marked) Total() int { return len(m.Done) + len(m.Failed) }
 
 // Purge hides sessions and memories, by their IDs or unique beginnings of these. It is one's
 // own ledger that says so: of what is one's own it counts everywhere, of the rest here.
-func (w *Workspace) Purge(ctx context.Context, a Author, ids []string) (Marked, error) {
-	return w.mark(ctx, a, ids, marking{what: "purged", purged: true, write: (*capture.Capturer).Purge})
+func Purge(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Marked, error) {
+	return mark(ctx, w, a, ids, marking{what: "purged", purged: true, write: (*capture.Capturer).Purge})
 }
 
 // Restore shows again what was purged.
-func (w *Workspace) Restore(ctx context.Context, a Author, ids []string) (Marked, error) {
-	return w.mark(ctx, a, ids, marking{what: "restored", write: (*capture.Capturer).Restore})
+func Restore(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Marked, error) {
+	return mark(ctx, w, a, ids, marking{what: "restored", write: (*capture.Capturer).Restore})
 }
 
 // marking is what tells a purge from a restore.
@@ -83,18 +90,18 @@ type marking struct {
 	write  func(*capture.Capturer, context.Context, []session.Mark) error
 }
 
-func (w *Workspace) mark(ctx context.Context, a Author, ids []string, how marking) (Marked, error) {
-	numbers, ids := numbered(ids)
-	out, err := w.markRecords(ctx, numbers, how)
+func mark(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, how marking) (Marked, error) {
+	numbers, ids := records.ParseIDs(ids)
+	out, err := markRecords(ctx, w, numbers, how)
 	if err != nil || len(ids) == 0 {
 		return out, err
 	}
-	more, err := w.markItems(ctx, a, ids, how)
+	more, err := markItems(ctx, w, a, ids, how)
 	return Marked{append(out.Done, more.Done...), append(out.Failed, more.Failed...), more.Others}, err
 }
 
 // markRecords marks records, in this clone alone: nobody else has them.
-func (w *Workspace) markRecords(ctx context.Context, numbers []int, how marking) (out Marked, err error) {
+func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, how marking) (out Marked, err error) {
 	if len(numbers) == 0 {
 		return out, nil
 	}
@@ -121,7 +128,7 @@ func (w *Workspace) markRecords(ctx context.Context, numbers []int, how marking)
 	return out, store.Hide(ctx, marked, how.purged)
 }
 
-func (w *Workspace) markItems(ctx context.Context, a Author, ids []string, how marking) (Marked, error) {
+func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, how marking) (Marked, error) {
 	c, err := w.Capturer(ctx, a)
 	if err != nil {
 		return Marked{}, err
@@ -147,7 +154,7 @@ func (w *Workspace) markItems(ctx context.Context, a Author, ids []string, how m
 }
 
 // resolve finds what the IDs mean, and numbers the marks.
-func (how marking) resolve(ctx context.Context, m *materialize.Materializer, a Author, ids []string) (out Marked, marks []session.Mark, err error) {
+func (how marking) resolve(ctx context.Context, m *materialize.Materializer, a workspace.Author, ids []string) (out Marked, marks []session.Mark, err error) {
 	data, err := m.Open(ctx)
 	if err != nil {
 		return out, nil, err

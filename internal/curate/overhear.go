@@ -1,4 +1,4 @@
-package workspace
+package curate
 
 import (
 	"context"
@@ -16,10 +16,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/transcript"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// overheard is how many bytes of transcripts a recall reads for records, at most one transcript more. See docs/records.md for what that takes.
-const overheard = 16 << 20
+// AtRecall is how many bytes of transcripts a recall reads for records, at most one transcript more. See docs/records.md for what that takes.
+const AtRecall = 16 << 20
 
 // longOutput is how many lines an output has at most that is no record unless its command failed.
 const longOutput = 20
@@ -27,17 +28,8 @@ const longOutput = 20
 // ours is a command of git-rekal, whose output is a record already, or was made of some.
 var ours = lazy.Expr(`\bgit[ -]rekal\b`)
 
-// outputs reads what shells printed in this repository's transcripts.
-func (w *Workspace) outputs(store records.Store) *capture.Outputs {
-	conf, _ := w.settings() // what is wrong with it was told
-	return &capture.Outputs{File: store.Progress(), Capturer: &capture.Capturer{
-		Repo: w.Repo, Agents: transcript.Agents(), Home: w.Home, Getenv: w.Getenv, CacheDir: w.RekalDir(), Now: w.Now,
-		Without: without(conf),
-	}}
-}
-
 // ForgetOverheard drops the records that were made of transcripts.
-func (w *Workspace) ForgetOverheard() error {
+func ForgetOverheard(w *workspace.Workspace) error {
 	store, err := w.Records()
 	if err != nil {
 		return err
@@ -46,10 +38,10 @@ func (w *Workspace) ForgetOverheard() error {
 }
 
 // TranscriptOf names the transcript that a record was made of.
-func (w *Workspace) TranscriptOf(r records.Record) string {
+func TranscriptOf(w *workspace.Workspace, r records.Record) string {
 	store, err := w.Records()
 	if err == nil {
-		if file := w.outputs(store).Transcript(r.From.Source, r.From.Native); file != "" {
+		if file := w.Outputs(store).Transcript(r.From.Source, r.From.Native); file != "" {
 			return file
 		}
 	}
@@ -57,10 +49,10 @@ func (w *Workspace) TranscriptOf(r records.Record) string {
 }
 
 // OverhearAll makes records of all that agents' shells printed.
-func (w *Workspace) OverhearAll(ctx context.Context) error {
+func OverhearAll(ctx context.Context, w *workspace.Workspace) error {
 	for more := true; more; {
 		var err error
-		if more, err = w.Overhear(ctx, 2*overheard); err != nil {
+		if more, err = Overhear(ctx, w, 2*AtRecall); err != nil {
 			return err
 		}
 	}
@@ -69,8 +61,8 @@ func (w *Workspace) OverhearAll(ctx context.Context) error {
 
 // Overhear makes records of what agents' shells printed since it was last asked, of about budget bytes of transcripts, and tells
 // whether there are more. It is for those who ask: a commit must not wait for it.
-func (w *Workspace) Overhear(ctx context.Context, budget int64) (more bool, err error) {
-	conf, err := w.settings()
+func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more bool, err error) {
+	conf, err := w.Settings()
 	if conf.Git == nil {
 		return false, err
 	}
@@ -83,18 +75,18 @@ func (w *Workspace) Overhear(ctx context.Context, budget int64) (more bool, err 
 	}
 	var made []records.Redacted
 	var with *redact.Redactor
-	from := w.outputs(store)
+	from := w.Outputs(store)
 	more, err = from.Read(ctx, budget, func(h capture.Heard) error {
 		for _, o := range h.Outputs {
 			if o.At.Before(store.Since()) {
 				continue
 			}
-			r, ok := w.recordOf(h, o)
+			r, ok := recordOf(w, h, o)
 			if !ok {
 				continue
 			}
 			if with == nil {
-				with = w.redactor(conf)
+				with = w.Redactor(conf)
 			}
 			clean, err := records.Redact(ctx, with, r, nil)
 			if err != nil {
@@ -114,7 +106,7 @@ func (w *Workspace) Overhear(ctx context.Context, budget int64) (more bool, err 
 }
 
 // recordOf is the record of an output that is one: a long one, or of a command that failed.
-func (w *Workspace) recordOf(h capture.Heard, o transcript.Output) (r records.Record, ok bool) {
+func recordOf(w *workspace.Workspace, h capture.Heard, o transcript.Output) (r records.Record, ok bool) {
 	if o.Text == "" || !o.Failed && strings.Count(strings.TrimRight(o.Text, "\n"), "\n") < longOutput || ours.MatchString(o.Command) {
 		return r, false
 	}
@@ -129,7 +121,7 @@ func (w *Workspace) recordOf(h capture.Heard, o transcript.Output) (r records.Re
 	}
 	root := w.Repo.Layout().WorkTree
 	for i, p := range r.Paths {
-		for _, at := range w.candidates(p, r.Dir) {
+		for _, at := range candidates(w, p, r.Dir) {
 			if _, err := os.Lstat(path.Join(root, at)); err == nil {
 				r.Paths[i] = at
 				break

@@ -1,4 +1,4 @@
-package workspace
+package ask
 
 import (
 	"cmp"
@@ -6,14 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/question"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/recordindex"
+	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // mostRecords is how many records an answer has at most where nobody says how many.
@@ -21,8 +25,8 @@ const mostRecords = 100
 
 // AddRecords puts records into the answer to a request. A past moment has none, and neither has what is asked of commits, people or agents.
 // Where they can't be read, and not they alone were asked for, it is told, and the answer is the one without them.
-func (w *Workspace) AddRecords(ctx context.Context, index *db.DB, req recall.Request, answer *result.Recall) error {
-	err := w.addRecords(ctx, index, req, answer)
+func AddRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request, answer *result.Recall) error {
+	err := addRecords(ctx, w, index, req, answer)
 	if err == nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
 		return err
 	}
@@ -30,7 +34,7 @@ func (w *Workspace) AddRecords(ctx context.Context, index *db.DB, req recall.Req
 	return nil
 }
 
-func (w *Workspace) addRecords(ctx context.Context, index *db.DB, req recall.Request, answer *result.Recall) error {
+func addRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request, answer *result.Recall) error {
 	only := req.Kind == recall.KindRecord
 	switch {
 	case req.Kind != "" && !only, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.IDs != nil, len(req.Path) > 0,
@@ -41,7 +45,7 @@ func (w *Workspace) addRecords(ctx context.Context, index *db.DB, req recall.Req
 	if err != nil {
 		return err
 	}
-	if _, err := w.Overhear(ctx, overheard); err != nil {
+	if _, err := curate.Overhear(ctx, w, curate.AtRecall); err != nil {
 		w.Warn(err)
 	}
 	x, err := recordindex.Open(ctx, store, w.RekalDir(), w.Warn)
@@ -93,4 +97,32 @@ func timeOf(text string) time.Time {
 		return time.Time{}
 	}
 	return t
+}
+
+// ShownRecords are the records that a recall may show, the oldest first: neither those that are hidden, nor those of commands in a session that is purged.
+func ShownRecords(ctx context.Context, w *workspace.Workspace, index *db.DB) ([]records.Record, error) {
+	store, err := w.Records()
+	if err != nil {
+		return nil, err
+	}
+	if err := curate.OverhearAll(ctx, w); err != nil {
+		return nil, err
+	}
+	purged, err := db.PurgedIDs(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	all, err := store.All()
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(r records.Record) bool {
+		return r.Hidden || r.From != nil && slices.Contains(purged, r.From.Session)
+	})
+	for i := range all {
+		if err := store.Load(&all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }

@@ -1,4 +1,9 @@
-package workspace
+// Package ask answers questions of one repository: the one road to an answer for the command line, the agents' server, the pages
+// and the brief.
+//
+// In: a workspace and a question. Out: values of package result. It finds the moment that is asked about, opens its index, asks
+// recall, and puts records among the results. It writes nothing to the ledger.
+package ask
 
 import (
 	"context"
@@ -15,6 +20,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // Question is a recall with what an agent asks for besides.
@@ -44,7 +50,7 @@ type Text struct {
 }
 
 // Ask answers one question, and leaves nothing open: it is for a process that goes on.
-func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
+func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error) {
 	var out Found
 	m, err := w.Reader()
 	if err != nil {
@@ -56,7 +62,7 @@ func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
 	if q.Checkpoint == "" {
 		q.Checkpoint = w.Snapshot()
 	}
-	past, err := w.Past(ctx, m, q.Checkpoint)
+	past, err := AsOf(ctx, w, m, q.Checkpoint)
 	if err != nil {
 		return out, fmt.Errorf("checkpoint %q: %w", q.Checkpoint, err)
 	}
@@ -68,7 +74,7 @@ func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
 	if err != nil {
 		return out, err
 	}
-	err = w.answer(ctx, index.DB, q, &out)
+	err = answer(ctx, w, index.DB, q, &out)
 	if err == nil && q.Around > 0 {
 		err = out.read(ctx, index.DB, w.Repo, q)
 	}
@@ -76,7 +82,7 @@ func (w *Workspace) Ask(ctx context.Context, q Question) (Found, error) {
 }
 
 // answer fills in what is found.
-func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *Found) error {
+func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Question, out *Found) error {
 	var names session.Names
 	var err error
 	if !q.Long || q.Names != nil {
@@ -85,13 +91,13 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 		}
 	}
 	q.Request.Embed, q.Now = w.Question, w.Now()
-	q.Files = w.belowRoot(q.Files)
+	q.Files = belowRoot(w, q.Files)
 	if q.Purged {
 		q.Request.Purged = db.With
 	}
 	var numbers []int
 	if q.Names != nil {
-		numbers, q.Names = numbered(q.Names)
+		numbers, q.Names = records.ParseIDs(q.Names)
 		q.IDs, out.Failed = resolve(names, q.Names)
 	}
 	asOf := out.AsOf
@@ -105,10 +111,10 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 		}
 	}
 	out.AsOf = asOf
-	if err := w.AddRecords(ctx, index, q.Request, &out.Recall); err != nil {
+	if err := AddRecords(ctx, w, index, q.Request, &out.Recall); err != nil {
 		return err
 	}
-	if err := w.addNumbered(numbers, out); err != nil {
+	if err := addNumbered(w, numbers, out); err != nil {
 		return err
 	}
 	if q.Names != nil && !q.Purged {
@@ -137,21 +143,8 @@ func (w *Workspace) answer(ctx context.Context, index *db.DB, q Question, out *F
 	return nil
 }
 
-// numbered parts the numbers of records from other names.
-func numbered(names []string) (numbers []int, rest []string) {
-	rest = []string{}
-	for _, name := range names {
-		if id, ok := records.ParseID(name); ok {
-			numbers = append(numbers, id)
-		} else {
-			rest = append(rest, name)
-		}
-	}
-	return numbers, rest
-}
-
 // addNumbered puts the records that were asked for by number in front.
-func (w *Workspace) addNumbered(numbers []int, out *Found) error {
+func addNumbered(w *workspace.Workspace, numbers []int, out *Found) error {
 	if len(numbers) == 0 {
 		return nil
 	}
@@ -188,7 +181,7 @@ func resolve(names session.Names, asked []string) (ids []string, failed []error)
 }
 
 // belowRoot makes paths of this worktree relative to its root.
-func (w *Workspace) belowRoot(paths []string) []string {
+func belowRoot(w *workspace.Workspace, paths []string) []string {
 	root := w.Repo.Layout().WorkTree
 	out := make([]string, len(paths))
 	for i, p := range paths {

@@ -1,4 +1,4 @@
-package workspace
+package ask
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // Past is what a question as of a moment needs.
@@ -22,11 +23,11 @@ type Past struct {
 }
 
 // Past finds what text names, as AsOf does; today for "".
-func (w *Workspace) Past(ctx context.Context, m *materialize.Materializer, text string) (Past, error) {
+func AsOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (Past, error) {
 	if text == "" {
 		return Past{Tables: m}, nil
 	}
-	tables, moment, err := w.AsOf(ctx, m, text)
+	tables, moment, err := tablesOf(ctx, w, m, text)
 	if err != nil {
 		return Past{}, err
 	}
@@ -43,15 +44,15 @@ func (w *Workspace) Past(ctx context.Context, m *materialize.Materializer, text 
 // tables, and only for a revision of code. What is no revision may be a folder: one where a
 // commit of a ledger that is here is checked out names that commit; another one stands for what
 // lies in it, which is no moment.
-func (w *Workspace) AsOf(ctx context.Context, m *materialize.Materializer, text string) (*materialize.Materializer, ledger.Moment, error) {
+func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (*materialize.Materializer, ledger.Moment, error) {
 	author, err := w.Author(ctx)
 	if err != nil {
 		return nil, ledger.Moment{}, err
 	}
 	ties := func() (map[git.OID][]git.OID, error) { return ties(ctx, m, author.Email) }
 	moment, err := author.Ledger.Moment(ctx, text, ties)
-	if dir, ok := w.folderAt(text); ok && errors.Is(err, ledger.ErrNoMoment) {
-		id := w.checkedOut(dir)
+	if dir, ok := folderAt(w, text); ok && errors.Is(err, ledger.ErrNoMoment) {
+		id := checkedOut(w, dir)
 		if id == "" {
 			past, err := inFolder(ctx, m, dir)
 			return past, ledger.Moment{}, err
@@ -65,35 +66,7 @@ func (w *Workspace) AsOf(ctx context.Context, m *materialize.Materializer, text 
 	return past, moment, err
 }
 
-// Snapshot is the commit of a ledger that is checked out where the user is, which it says; "" where code is.
-func (w *Workspace) Snapshot() string {
-	id := w.onLedger()
-	if id != "" {
-		w.Warn(fmt.Errorf("HEAD is %s of a ledger, so this is as of then", result.Short(id)))
-	}
-	return id
-}
-
-// ErrOnLedger is a HEAD that is a commit of a ledger, where only code can be captured behind.
-var ErrOnLedger = errors.New("HEAD is a commit of a ledger, not of code: nothing is captured")
-
-// OnCode returns ErrOnLedger unless code is checked out.
-func (w *Workspace) OnCode() error {
-	if w.onLedger() != "" {
-		return ErrOnLedger
-	}
-	return nil
-}
-
-func (w *Workspace) onLedger() string {
-	head, err := w.Repo.Head()
-	if err != nil || head.OID == "" || !ledger.Holds(w.Repo, head.OID) {
-		return ""
-	}
-	return string(head.OID)
-}
-
-func (w *Workspace) folderAt(text string) (dir string, ok bool) {
+func folderAt(w *workspace.Workspace, text string) (dir string, ok bool) {
 	dir = text
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(w.Dir, dir)
@@ -103,7 +76,7 @@ func (w *Workspace) folderAt(text string) (dir string, ok bool) {
 }
 
 // checkedOut is the commit of a ledger that is here and checked out in a folder; "" for none.
-func (w *Workspace) checkedOut(dir string) git.OID {
+func checkedOut(w *workspace.Workspace, dir string) git.OID {
 	repo, err := git.Open(dir, nil)
 	if err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package workspace
+package doctor
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // Leak is something in a ledger that today's redaction would take out.
@@ -38,13 +39,13 @@ type Scanned struct {
 
 // Scan reads every ledger that is here, a segment at a time, checks that it can be read, and
 // applies today's redaction. progress hears how many segments were read.
-func (w *Workspace) Scan(ctx context.Context, progress func(segments int)) ([]Check, Scanned, error) {
+func Scan(ctx context.Context, w *workspace.Workspace, progress func(segments int)) ([]Check, Scanned, error) {
 	conf, err := config.Read(ctx, w.Repo, w.Env)
 	if err != nil && conf.Git == nil { // what else is wrong with it, the settings' check says
 		return nil, Scanned{}, err
 	}
 	conf.Exclude = nil // what the user leaves out from now on is no leak
-	s := scan{doctor: &doctor{Workspace: w}, redactor: w.redactor(conf), seen: map[git.OID]bool{}, progress: progress}
+	s := scan{doctor: &doctor{Workspace: w}, redactor: w.Redactor(conf), seen: map[git.OID]bool{}, progress: progress}
 	s.ownLedger(ctx)
 	heads, err := ledger.Heads(w.Repo)
 	if err != nil {
@@ -65,7 +66,7 @@ func (w *Workspace) Scan(ctx context.Context, progress func(segments int)) ([]Ch
 	for _, h := range heads {
 		health, leaks, err := s.counting(ctx, h)
 		if ctx.Err() != nil {
-			return nil, s.Scanned, fmt.Errorf("workspace: %w", ctx.Err())
+			return nil, s.Scanned, fmt.Errorf("doctor: %w", ctx.Err())
 		}
 		switch ok := s.health(h, health, err, leaks); {
 		case ok && h.Ref == s.own:

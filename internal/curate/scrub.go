@@ -1,4 +1,4 @@
-package workspace
+package curate
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/tables"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // CheckedOutError is a worktree in which a ledger is checked out, whose files would keep what is
@@ -26,7 +27,7 @@ const scrubWait = 10 * time.Minute
 
 // BeforeScrub keeps other scrubs out until it is released: one removes the objects among which another
 // looks for its own.
-func (w *Workspace) BeforeScrub(ctx context.Context) (release func() error, err error) {
+func BeforeScrub(ctx context.Context, w *workspace.Workspace) (release func() error, err error) {
 	held, err := lock.Acquire(ctx, filepath.Join(w.Repo.Layout().CommonDir, "rekal-scrub.lock"), lock.ToWrite, scrubWait)
 	if err != nil {
 		return nil, fmt.Errorf("workspace: %w", err)
@@ -36,29 +37,29 @@ func (w *Workspace) BeforeScrub(ctx context.Context) (release func() error, err 
 
 // Scrub takes texts out of the author's own ledger; see ledger.Ledger.Scrub. What the caches hold,
 // and what the repository keeps of the former history, is left to Forget and ledger.Discard.
-func (w *Workspace) Scrub(ctx context.Context, a Author, targets []ledger.Target, pushed bool) (ledger.Scrubbed, error) {
-	if err := w.unchecked(ctx, a); err != nil {
+func Scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, targets []ledger.Target, pushed bool) (ledger.Scrubbed, error) {
+	if err := unchecked(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
 	targets, err := a.Ledger.Resolve(ctx, targets)
 	if err != nil {
 		return ledger.Scrubbed{}, err
 	}
-	return w.scrub(ctx, a, ledger.Scrub{Targets: targets, Pushed: pushed})
+	return scrub(ctx, w, a, ledger.Scrub{Targets: targets, Pushed: pushed})
 }
 
 // scrub does it with the records that were made of the same sessions.
-func (w *Workspace) scrub(ctx context.Context, a Author, s ledger.Scrub) (ledger.Scrubbed, error) {
-	s.Redactor = w.redactor(a.Config)
+func scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, s ledger.Scrub) (ledger.Scrubbed, error) {
+	s.Redactor = w.Redactor(a.Config)
 	out, err := a.Ledger.Scrub(ctx, s)
 	if err != nil {
 		return out, err
 	}
-	return out, w.scrubOverheard(ctx, s.Targets)
+	return out, scrubOverheard(ctx, w, s.Targets)
 }
 
 // unchecked returns a CheckedOutError where a worktree holds the files of the author's ledger.
-func (w *Workspace) unchecked(ctx context.Context, a Author) error {
+func unchecked(ctx context.Context, w *workspace.Workspace, a workspace.Author) error {
 	dir, err := w.Repo.CheckedOut(ctx, a.Ledger.Ref())
 	if err == nil && dir != "" {
 		err = &CheckedOutError{a.Ledger.Ref(), dir}
@@ -68,8 +69,8 @@ func (w *Workspace) unchecked(ctx context.Context, a Author) error {
 
 // scrubOverheard takes out the records that were made of the transcripts of sessions or turns. Those that are not made yet are made
 // first: then none is later.
-func (w *Workspace) scrubOverheard(ctx context.Context, targets []ledger.Target) error {
-	if err := w.OverhearAll(ctx); err != nil {
+func scrubOverheard(ctx context.Context, w *workspace.Workspace, targets []ledger.Target) error {
+	if err := OverhearAll(ctx, w); err != nil {
 		return err
 	}
 	store, err := w.Records()
@@ -91,13 +92,13 @@ func (w *Workspace) scrubOverheard(ctx context.Context, targets []ledger.Target)
 	if len(numbers) == 0 {
 		return nil
 	}
-	_, err = w.ScrubRecords(ctx, numbers)
+	_, err = ScrubRecords(ctx, w, numbers)
 	return err
 }
 
 // Forget makes the caches forget what a ledger does not hold any more: those of past moments go,
 // capture's too, and the tables are brought up, which makes them anew.
-func (w *Workspace) Forget(ctx context.Context) error {
+func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
 	m, err := w.Reader()
 	if err != nil {
 		return err

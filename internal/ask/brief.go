@@ -1,4 +1,4 @@
-package workspace
+package ask
 
 import (
 	"bytes"
@@ -16,10 +16,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // Brief is what an agent should know that begins here: what fits into a budget of tokens, and the text of it.
-func (w *Workspace) Brief(ctx context.Context, budget int) (out result.Brief, text string, err error) {
+func Brief(ctx context.Context, w *workspace.Workspace, budget int) (out result.Brief, text string, err error) {
 	m, err := w.Reader()
 	if err != nil {
 		return out, "", err
@@ -28,21 +29,21 @@ func (w *Workspace) Brief(ctx context.Context, budget int) (out result.Brief, te
 	if err != nil {
 		return out, "", err
 	}
-	s := w.briefSource(ctx, index.DB)
-	lines, branch, err := w.start(ctx, s)
+	s := briefSource(ctx, w, index.DB)
+	lines, branch, err := start(ctx, w, s)
 	if err == nil {
-		text, lines, err = w.told(ctx, lines, budget)
+		text, lines, err = told(ctx, w, lines, budget)
 	}
 	out = result.Brief{Schema: result.Schema, Branch: branch, Lines: lines, Tokens: brief.Tokens(text)}
 	return out, text, errors.Join(err, index.Close())
 }
 
 // Answer is what a hook answers to an event of an agent; nil for nothing.
-func (w *Workspace) Answer(ctx context.Context, agent string, e brief.Event) ([]byte, error) {
-	if !exists(w.RekalDir()) || w.Ready() != nil {
+func Answer(ctx context.Context, w *workspace.Workspace, agent string, e brief.Event) ([]byte, error) {
+	if _, err := os.Stat(w.RekalDir()); err != nil || w.Ready() != nil {
 		return nil, nil
 	}
-	index, err := w.glance(ctx)
+	index, err := glance(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -53,16 +54,16 @@ func (w *Workspace) Answer(ctx context.Context, agent string, e brief.Event) ([]
 	if err != nil { // not written yet, or none
 		tail = nil
 	}
-	s := w.briefSource(ctx, index)
+	s := briefSource(ctx, w, index)
 	s.Native, s.Seen = e.Session, e.Told(tail)
 	budget := brief.PromptBudget
 	var lines []result.BriefLine
 	switch e.Moment {
 	case brief.AtStart:
 		budget = brief.StartBudget
-		lines, _, err = w.start(ctx, s)
+		lines, _, err = start(ctx, w, s)
 	case brief.AtPrompt:
-		lines, err = s.Prompt(ctx, e.Prompt, w.edited(ctx, agent, e, tail))
+		lines, err = s.Prompt(ctx, e.Prompt, edited(ctx, w, agent, e, tail))
 	case brief.BeforeEdit:
 		lines, err = s.Edit(ctx, e.File, e.Old)
 	case brief.Never:
@@ -70,7 +71,7 @@ func (w *Workspace) Answer(ctx context.Context, agent string, e brief.Event) ([]
 	if err != nil {
 		return nil, err
 	}
-	text, _, err := w.told(ctx, lines, budget)
+	text, _, err := told(ctx, w, lines, budget)
 	if err != nil || text == "" {
 		return nil, err
 	}
@@ -81,8 +82,8 @@ func (w *Workspace) Answer(ctx context.Context, agent string, e brief.Event) ([]
 const caughtUp = 80 * time.Millisecond
 
 // glance opens the index for one answer of a process that ends then. Where there is none, it makes none: that may take minutes.
-func (w *Workspace) glance(ctx context.Context) (*db.DB, error) {
-	m := w.materializer(func(error) {})
+func glance(ctx context.Context, w *workspace.Workspace) (*db.DB, error) {
+	m := w.Materializer(func(error) {})
 	old, err := m.Peek(ctx)
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (w *Workspace) glance(ctx context.Context) (*db.DB, error) {
 	return old.DB, nil
 }
 
-func (w *Workspace) briefSource(ctx context.Context, index *db.DB) brief.Source {
+func briefSource(ctx context.Context, w *workspace.Workspace, index *db.DB) brief.Source {
 	s := brief.Source{Index: index, Repo: w.Repo, Now: w.Now()}
 	if who, err := w.Repo.Identity(ctx); err == nil {
 		s.Own = strings.ToLower(who.Email)
@@ -109,7 +110,7 @@ func (w *Workspace) briefSource(ctx context.Context, index *db.DB) brief.Source 
 	return s
 }
 
-func (w *Workspace) start(ctx context.Context, s brief.Source) (lines []result.BriefLine, branch string, err error) {
+func start(ctx context.Context, w *workspace.Workspace, s brief.Source) (lines []result.BriefLine, branch string, err error) {
 	if head, err := w.Repo.Head(); err == nil {
 		branch = head.Branch
 	}
@@ -121,15 +122,15 @@ func (w *Workspace) start(ctx context.Context, s brief.Source) (lines []result.B
 }
 
 // told is what is left of lines after today's redaction and within a budget.
-func (w *Workspace) told(ctx context.Context, lines []result.BriefLine, budget int) (string, []result.BriefLine, error) {
+func told(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine, budget int) (string, []result.BriefLine, error) {
 	if len(lines) == 0 {
 		return "", []result.BriefLine{}, nil
 	}
-	conf, err := w.settings()
+	conf, err := w.Settings()
 	if conf.Git == nil && err != nil {
 		return "", nil, err
 	}
-	lines, err = brief.Clean(ctx, w.redactor(conf), lines)
+	lines, err = brief.Clean(ctx, w.Redactor(conf), lines)
 	if err != nil {
 		return "", nil, fmt.Errorf("brief: %w", err)
 	}
@@ -163,7 +164,7 @@ func end(path string) ([]byte, error) {
 }
 
 // edited are the files that a running session has changed, as its transcript tells.
-func (w *Workspace) edited(ctx context.Context, name string, e brief.Event, tail []byte) (files []string) {
+func edited(ctx context.Context, w *workspace.Workspace, name string, e brief.Event, tail []byte) (files []string) {
 	i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == name })
 	roots, err := w.Repo.Worktrees()
 	if i < 0 || err != nil || len(tail) == 0 {

@@ -1,0 +1,125 @@
+package curate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// ErrRecordsOff says that the user wants no records.
+var ErrRecordsOff = errors.New("rekal.records is off")
+
+// Keeps returns why nothing that a command prints is kept here; nil where it is.
+func Keeps(w *workspace.Workspace) error {
+	if err := w.Ready(); err != nil {
+		return err
+	}
+	conf, err := w.Settings()
+	switch {
+	case err != nil && conf.Git == nil:
+		return err
+	case conf.Records.Off:
+		return ErrRecordsOff
+	}
+	return conf.CheckPaused()
+}
+
+// Keeper keeps what one command printed.
+type Keeper struct {
+	w    *workspace.Workspace
+	with func() *redact.Redactor
+}
+
+// Keeper prepares for what will have to be redacted, beside the caller: rules are read, and what this machine knows to be secret.
+func Prepare(ctx context.Context, w *workspace.Workspace) Keeper {
+	k := Keeper{w, sync.OnceValue(func() *redact.Redactor {
+		conf, _ := w.Settings()
+		r := w.Redactor(conf)
+		_, _, _ = r.Apply(ctx, session.Entry{Subject: "token"}) // it is only warmed up
+		return r
+	})}
+	go k.with()
+	return k
+}
+
+// Keep redacts what a command printed and stores it. Paths of r are as the command wrote them; they become those of the
+// repository. It also returns how many secrets were taken out.
+func (k Keeper) Keep(ctx context.Context, r records.Record, raw io.Reader) (records.Record, int, error) {
+	store, err := k.w.Records()
+	if err != nil {
+		return r, 0, err
+	}
+	place(k.w, &r)
+	clean, err := records.Redact(ctx, k.with(), r, raw)
+	if err != nil {
+		return r, 0, err
+	}
+	kept, err := store.Add(ctx, clean)
+	return kept, clean.Places(), err
+}
+
+// place notes where a command ran, and how the files that its output names stand.
+func place(w *workspace.Workspace, r *records.Record) {
+	r.At = w.Now().UTC()
+	if head, err := w.Repo.Head(); err == nil {
+		r.Branch = head.Branch
+	}
+	root := w.Repo.Layout().WorkTree
+	if dir, err := filepath.Rel(resolved(root), resolved(w.Dir)); err == nil && root != "" && filepath.IsLocal(dir) && dir != "." {
+		r.Dir = filepath.ToSlash(dir)
+	}
+	now, err := w.Repo.Content("")
+	if err != nil {
+		return
+	}
+	defer now.Close()
+	r.Files = map[string]string{}
+	for i, p := range r.Paths {
+		for _, at := range candidates(w, p, r.Dir) {
+			blob := now.Blob(at, nil)
+			if blob == "" {
+				continue
+			}
+			r.Paths[i] = at
+			if blob != git.Unread {
+				r.Files[at] = string(blob)
+			}
+			break
+		}
+	}
+}
+
+// candidates are what a path that a command wrote may mean, from the work tree's root.
+func candidates(w *workspace.Workspace, path, dir string) (out []string) {
+	if filepath.IsAbs(path) {
+		root := w.Repo.Layout().WorkTree
+		rel, err := filepath.Rel(root, path)
+		if err != nil || root == "" || !filepath.IsLocal(rel) {
+			return nil
+		}
+		return []string{filepath.ToSlash(rel)}
+	}
+	for _, p := range []string{filepath.Join(dir, path), path} {
+		if p = filepath.ToSlash(filepath.Clean(p)); filepath.IsLocal(p) && !strings.HasPrefix(p, ".git/") {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// resolved is a folder without links on the way, where it is there.
+func resolved(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}

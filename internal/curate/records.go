@@ -1,0 +1,43 @@
+package curate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/git-rekal/git-rekal/internal/recordindex"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// ScrubRecords takes records and their outputs out for good, and tells how many there were.
+func ScrubRecords(ctx context.Context, w *workspace.Workspace, numbers []int) (int, error) {
+	store, err := w.Records()
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range numbers {
+		if _, err := store.Find(n); err != nil {
+			return 0, err
+		}
+	}
+	n, err := store.Scrub(ctx, numbers)
+	return n, errors.Join(err, recordindex.Forget(w.RekalDir()))
+}
+
+// CountRecords tells how many records there are.
+func CountRecords(w *workspace.Workspace) (int, error) {
+	store, err := w.Records()
+	if err != nil {
+		return 0, err
+	}
+	all, err := store.All()
+	return len(all), err
+}
+
+// RemoveRecords takes away all of them.
+func RemoveRecords(w *workspace.Workspace) error {
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	return errors.Join(store.Remove(), recordindex.Forget(w.RekalDir()))
+}
