@@ -23,23 +23,24 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// Question is a recall with what an agent asks for besides.
+// Question is a recall with what its reader asks for besides.
 type Question struct {
 	recall.Request
-	Names  []string // IDs or their beginnings; nil: anything
-	Purged bool     // also what is purged
-	Around int      // turns to read on either side of the one that matched; 0: no texts
-	Turn   *int     // read around this one; nil: around the one that matched
-	Long   bool     // IDs stand whole in the answer: Found has no Short, which takes all IDs there are
+	Names    []string              // IDs or their beginnings; nil: anything
+	Purged   bool                  // also what is purged
+	Around   int                   // turns to read on either side of the one that matched; 0: no texts
+	Turn     *int                  // read around this one; nil: around the one that matched
+	Long     bool                  // IDs are shown whole: Found has no Names, which takes all IDs there are
+	Progress func(done, total int) // of bringing the index up, in commits of ledgers; nil: nobody looks
+	Ends     bool                  // the process ends with the answer: the system closes the index, which is faster
 }
 
 // Found is the answer to a Question.
 type Found struct {
 	result.Recall
-	Own    string            // the user's address; "" when git does not know it
-	Short  map[string]string // by ID: its shortest beginning that means it alone
-	Failed []error           // names that mean nothing, or several things, or what is purged and was not asked for
-	Texts  []Text            // of each result; empty where none were asked for
+	Names  session.Names // of all IDs, to shorten them; none where Long asked so
+	Failed []error       // names that mean nothing, or several things, or what is purged and was not asked for
+	Texts  []Text        // of each result; empty where none were asked for
 }
 
 // Text is what was read of one result: the other one is nil.
@@ -49,22 +50,31 @@ type Text struct {
 	Turn    int // around which it was read
 }
 
-// Ask answers one question, and leaves nothing open: it is for a process that goes on.
+// CheckpointError is a moment that can't be asked about.
+type CheckpointError struct {
+	Text string
+	Err  error
+}
+
+func (e *CheckpointError) Error() string { return fmt.Sprintf("checkpoint %q: %v", e.Text, e.Err) }
+
+// Unwrap returns the cause.
+func (e *CheckpointError) Unwrap() error { return e.Err }
+
+// Ask answers one question. Unless the process ends with it, nothing is left open.
 func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error) {
 	var out Found
 	m, err := w.Reader()
 	if err != nil {
 		return out, err
 	}
-	if who, err := w.Repo.Identity(ctx); err == nil {
-		out.Own = who.Email
-	}
+	m.Progress = q.Progress
 	if q.Checkpoint == "" {
 		q.Checkpoint = w.Snapshot()
 	}
 	past, err := AsOf(ctx, w, m, q.Checkpoint)
 	if err != nil {
-		return out, fmt.Errorf("checkpoint %q: %w", q.Checkpoint, err)
+		return out, &CheckpointError{q.Checkpoint, err}
 	}
 	out.AsOf, q.Tip = past.AsOf, past.Tip
 	if !q.Purged {
@@ -78,15 +88,17 @@ func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error)
 	if err == nil && q.Around > 0 {
 		err = out.read(ctx, index.DB, w.Repo, q)
 	}
+	if q.Ends {
+		return out, err
+	}
 	return out, errors.Join(err, index.Close())
 }
 
 // answer fills in what is found.
 func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Question, out *Found) error {
-	var names session.Names
 	var err error
 	if !q.Long || q.Names != nil {
-		if names, err = index.Names(ctx); err != nil {
+		if out.Names, err = index.Names(ctx); err != nil {
 			return err
 		}
 	}
@@ -98,7 +110,7 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 	var numbers []int
 	if q.Names != nil {
 		numbers, q.Names = records.ParseIDs(q.Names)
-		q.IDs, out.Failed = resolve(names, q.Names)
+		q.IDs, out.Failed = resolve(out.Names, q.Names)
 	}
 	asOf := out.AsOf
 	if out.Recall, err = recall.Recall(ctx, index, w.Repo, q.Request); err != nil {
@@ -111,7 +123,7 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 		}
 	}
 	out.AsOf = asOf
-	if err := AddRecords(ctx, w, index, q.Request, &out.Recall); err != nil {
+	if err := addRecords(ctx, w, index, q.Request, &out.Recall); err != nil {
 		return err
 	}
 	if err := addNumbered(w, numbers, out); err != nil {
@@ -124,21 +136,12 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 		}
 		for _, id := range q.IDs {
 			if slices.Contains(purged, id) || slices.Contains(q.Hidden, id) {
-				out.Failed = append(out.Failed, &recall.PurgedError{ID: names.Short(id)})
+				out.Failed = append(out.Failed, &recall.PurgedError{ID: out.Names.Short(id)})
 			}
 		}
 	}
 	if q.Names != nil {
 		slices.SortStableFunc(out.Results, func(x, y result.Hit) int { return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs, y.ID) })
-	}
-	if q.Long {
-		return nil
-	}
-	out.Short = make(map[string]string, len(out.Results))
-	for _, h := range out.Results {
-		if out.Short[h.ID] = h.ID; h.Kind != recall.KindRecord {
-			out.Short[h.ID] = names.Short(h.ID)
-		}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type Past struct {
 	Hidden []string                  // what is purged today, in order, which the tables don't know
 }
 
-// Past finds what text names, as AsOf does; today for "".
+// AsOf finds the moment that text names, as tablesOf does; today for "".
 func AsOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (Past, error) {
 	if text == "" {
 		return Past{Tables: m}, nil
@@ -39,7 +39,7 @@ func AsOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializ
 	return out, err
 }
 
-// AsOf finds the tables of the past state of the ledgers that text names: see
+// tablesOf finds the index of the past state of the ledgers that text names: see
 // ledger.Ledger.Moment. Which commits of code the ledger is tied to is asked of today's
 // tables, and only for a revision of code. What is no revision may be a folder: one where a
 // commit of a ledger that is here is checked out names that commit; another one stands for what

@@ -23,10 +23,10 @@ import (
 // mostRecords is how many records an answer has at most where nobody says how many.
 const mostRecords = 100
 
-// AddRecords puts records into the answer to a request. A past moment has none, and neither has what is asked of commits, people or agents.
+// addRecords puts records into the answer to a request. A past moment has none, and neither has what is asked of commits, people or agents.
 // Where they can't be read, and not they alone were asked for, it is told, and the answer is the one without them.
-func AddRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request, answer *result.Recall) error {
-	err := addRecords(ctx, w, index, req, answer)
+func addRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request, answer *result.Recall) error {
+	err := recordsFor(ctx, w, index, req, answer)
 	if err == nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func AddRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req r
 	return nil
 }
 
-func addRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request, answer *result.Recall) error {
+func recordsFor(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request, answer *result.Recall) error {
 	only := req.Kind == recall.KindRecord
 	switch {
 	case req.Kind != "" && !only, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.IDs != nil, len(req.Path) > 0,

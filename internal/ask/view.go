@@ -18,7 +18,7 @@ type View struct {
 	index *materialize.Reader
 }
 
-// View opens one. Close it.
+// Open makes a View. Close it.
 func Open(ctx context.Context, w *workspace.Workspace) (*View, error) {
 	m, err := w.Reader()
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/text"
@@ -144,53 +143,43 @@ func (c *recallCommand) validate(args []string) error {
 }
 
 func (c *recallCommand) run(ctx context.Context, app *App) error {
-	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		past, err := asOf(ctx, w, m, &c.req.Checkpoint)
-		if err != nil {
-			return err
-		}
-		c.req.Tip, c.req.Hidden = past.Tip, past.Hidden
-		index, err := past.Tables.Open(ctx)
-		if err != nil {
-			return err
-		}
-		if app.Ends { // and has no time to collect what it leaves anyway
-			debug.SetGCPercent(400)
-		}
-		c.req.Embed, c.req.Now, c.req.Brief = w.Question, w.Now(), !c.full
-		answer, err := recall.Recall(ctx, index.DB, w.Repo, c.req)
-		if err = flagged(err); err == nil {
-			answer.AsOf = past.AsOf
-			err = ask.AddRecords(ctx, w, index.DB, c.req, &answer)
-		}
-		names, err2 := c.shape.names(ctx, app, index.DB)
-		err = errors.Join(err, err2)
-		// The system takes back memory and files at once, but not while a person reads in a pager.
-		if !app.Ends || c.shape.reads(app) {
-			err = errors.Join(err, index.Close())
-		}
-		if err != nil {
-			return err
-		}
-		if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
-			app.hint("nothing touched what --files names: this is the answer without it")
-		}
-		if hint := meant(c.words); hint != "" {
-			app.hint(hint)
-		}
-		if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
-			app.hint(fmt.Sprintf(`"git rekal query --session %s" shows what has that ID`, c.req.Query))
-		}
-		return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
-			l.Matches = matches(recall.Matches, answer)
-			return text.Recall(l, answer, nil)
-		}, names)
-	})
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if app.Ends { // and has no time to collect what it leaves anyway
+		debug.SetGCPercent(400)
+	}
+	c.req.Brief = !c.full
+	// The system takes back memory and files at once, but not while a person reads in a pager.
+	reads := c.shape.reads(app)
+	shown := app.meter("indexing")
+	defer shown.end()
+	shown.quiet = true
+	found, err := ask.Ask(ctx, w, ask.Question{Request: c.req, Long: !reads, Ends: app.Ends && !reads, Progress: shown.step})
+	if err != nil {
+		return w.Gone(flagged(err))
+	}
+	answer := found.Recall
+	if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
+		app.hint("nothing touched what --files names: this is the answer without it")
+	}
+	if hint := meant(c.words); hint != "" {
+		app.hint(hint)
+	}
+	if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
+		app.hint(fmt.Sprintf(`"git rekal query --session %s" shows what has that ID`, c.req.Query))
+	}
+	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
+		l.Matches = matches(recall.Matches, answer)
+		return text.Recall(l, answer, nil)
+	}, found.Names)
 }
 
 // flagged names a filter that can't be answered as its flag.
 func flagged(err error) error {
-	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" {
+	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" || errors.As(err, new(*ask.CheckpointError)) {
 		return fmt.Errorf("--%w", err)
 	}
 	return err

@@ -34,7 +34,7 @@ func ForgetSessions(ctx context.Context, w *workspace.Workspace, a workspace.Aut
 	if err := unchecked(ctx, w, a); err != nil {
 		return ledger.Scrubbed{}, err
 	}
-	targets, all, err := toForget(ctx, w, a, ids)
+	targets, all, err := toForget(ctx, a, ids)
 	if err != nil {
 		return ledger.Scrubbed{}, err
 	}
@@ -71,7 +71,7 @@ func forgetHeard(w *workspace.Workspace) error {
 }
 
 // toForget are the sessions that IDs mean, and those that these spawned.
-func toForget(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (targets []ledger.Target, all map[string]session.Session, err error) {
+func toForget(ctx context.Context, a workspace.Author, ids []string) (targets []ledger.Target, all map[string]session.Session, err error) {
 	for _, id := range ids {
 		targets = append(targets, ledger.Target{Session: id})
 	}

@@ -39,7 +39,7 @@ type Keeper struct {
 	with func() *redact.Redactor
 }
 
-// Keeper prepares for what will have to be redacted, beside the caller: rules are read, and what this machine knows to be secret.
+// Prepare prepares for what will have to be redacted, beside the caller: rules are read, and what this machine knows to be secret.
 func Prepare(ctx context.Context, w *workspace.Workspace) Keeper {
 	k := Keeper{w, sync.OnceValue(func() *redact.Redactor {
 		conf, _ := w.Settings()

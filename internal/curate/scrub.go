@@ -96,7 +96,7 @@ func scrubOverheard(ctx context.Context, w *workspace.Workspace, targets []ledge
 	return err
 }
 
-// Forget makes the caches forget what a ledger does not hold any more: those of past moments go,
+// ForgetCaches makes the caches forget what a ledger does not hold any more: those of past moments go,
 // capture's too, and the tables are brought up, which makes them anew.
 func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
 	m, err := w.Reader()

@@ -58,7 +58,7 @@ func (d *doctor) say(name string, s Status, fix, format string, a ...any) {
 	d.out = append(d.out, Check{Name: name, Status: s, Says: fmt.Sprintf(format, a...), Fix: fix})
 }
 
-// Doctor looks at what git-rekal is made of in this repository. It changes nothing. A check that
+// Run looks at what git-rekal is made of in this repository. It changes nothing. A check that
 // can't be made is wrong itself; only an end of ctx is an error. What the ledgers hold is Scan's.
 func Run(ctx context.Context, w *workspace.Workspace) ([]Check, error) {
 	d := &doctor{Workspace: w}

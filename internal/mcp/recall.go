@@ -94,7 +94,11 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		if err != nil {
 			return "", err
 		}
-		return in.show(found, w.Now())
+		own := ""
+		if who, err := w.Repo.Identity(ctx); err == nil {
+			own = who.Email
+		}
+		return in.show(found, own, w.Now())
 	})
 	return out, nil, err
 }
@@ -196,13 +200,13 @@ func (in recallInput) question() ask.Question {
 // around is how many turns are read on either side of the one that is shown: more than fit.
 const around = 15
 
-// show prints what was found.
-func (in recallInput) show(found ask.Found, now time.Time) (string, error) {
+// show prints what was found; own is the address of the user, "" where git does not know it.
+func (in recallInput) show(found ask.Found, own string, now time.Time) (string, error) {
 	if len(found.Results) == 0 {
 		lines := append([]string{in.nothing()}, reasons("", slices.DeleteFunc(found.Failed, unknown))...)
 		return "", answer(strings.Join(lines, "\n"))
 	}
-	a := view.Answer{Detail: in.Detail, Total: found.Total, One: in.ID != "" || len(in.IDs) == 1, Own: found.Own}
+	a := view.Answer{Detail: in.Detail, Total: found.Total, One: in.ID != "" || len(in.IDs) == 1, Own: own}
 	a.Notes = reasons("Not found: ", found.Failed)
 	if len(in.Files) > 0 && len(found.Filters.Files) == 0 {
 		a.Notes = append(a.Notes, "No result touched the files asked for: these are all.")
@@ -215,7 +219,7 @@ func (in recallInput) show(found ask.Found, now time.Time) (string, error) {
 		a.Notes = append(a.Notes, "Little speaks for it: it is the best that there is.")
 	}
 	for i, h := range found.Results {
-		item := view.Item{Hit: h, Short: found.Short[h.ID]}
+		item := view.Item{Hit: h, Short: found.Names.Short(h.ID)}
 		if h.Kind == recall.KindRecord {
 			item.Text = h.Snippet
 			if at, err := time.Parse(time.RFC3339, h.CapturedAt); err == nil {
