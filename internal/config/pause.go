@@ -29,7 +29,6 @@ func (c Config) Paused() (Pause, bool) {
 	return Pause{}, false
 }
 
-// pause takes a span of time.
 // PausedError is what would be captured during a pause.
 type PausedError struct{ Since time.Time }
 
@@ -45,6 +44,7 @@ func (c Config) CheckPaused() error {
 	return nil
 }
 
+// pause takes a span of time.
 func (c *Config) pause(v string) (wrong string) {
 	from, to, ok := strings.Cut(v, "/")
 	var p Pause
