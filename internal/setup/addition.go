@@ -12,16 +12,20 @@ import (
 
 // addition is something of ours in a file of a worktree that others write, too. It is added where the user asks for it.
 type addition struct {
-	path string // slash-separated, below the worktree
-	what string // "brief" or "pointer"
-	form interface {
-		// add adds ours; where it is there, the text stays as it is. nil is a file that is not there.
-		add(text []byte) ([]byte, error)
-		// cut undoes add; ours is whether it was there. nil is a file that was not there.
-		cut(text []byte) (rest []byte, ours bool)
-		// named reports whether a text has ours, as it is or edited.
-		named(text []byte) bool
-	}
+	path   string // slash-separated, below the worktree
+	what   string // "MCP server", "brief" or "pointer"
+	byHand string // what the user may do where it can't be added
+	form   form
+}
+
+// form is how a file is written. add and cut leave every byte that is not ours.
+type form interface {
+	// add adds ours; where it is there, the text stays as it is. nil is a file that is not there.
+	add(text []byte) ([]byte, error)
+	// cut undoes add; ours is whether it was there, as add writes it. nil is a file that was not there.
+	cut(text []byte) (rest []byte, ours bool)
+	// named reports whether a text has something by our name, and what is wrong with that; "" where it does what ours does.
+	named(text []byte) (is bool, wrong string)
 }
 
 // additionsAt are those that are known of a path.
@@ -29,83 +33,106 @@ func additionsAt(path string) (out []addition) {
 	everything := Layout{Agents: []string{"codex", "gemini-cli", "copilot-cli"}}
 	all := everything.briefs(Brief{true, true, true})
 	for _, p := range pointers() {
-		all = append(all, addition{p, "pointer", pointer{}})
+		all = append(all, pointerIn(p))
+	}
+	for _, c := range configs() {
+		all = append(all, c.addition())
 	}
 	return slices.DeleteFunc(all, func(a addition) bool { return !hasTail(path, a.path) })
 }
 
-// installAdditions adds what was asked for to the files of the agents that are used here, and leaves every other byte of them.
-func installAdditions(l Layout, made *record, r *Report) error {
-	var all []addition
+// hasTail reports whether a path ends with a slash-separated one.
+func hasTail(path, tail string) bool {
+	return strings.HasSuffix(filepath.ToSlash(path), "/"+tail)
+}
+
+// asked are the additions that the user asks for, in the files of the agents that are used here.
+func (l Layout) asked() (all []addition) {
+	if l.MCP {
+		for _, c := range l.wanted() {
+			all = append(all, c.addition())
+		}
+	}
 	if l.Brief != (Brief{}) {
-		all = l.briefs(l.Brief)
+		all = append(all, l.briefs(l.Brief)...)
 	}
 	if l.Pointer {
 		all = append(all, l.pointed()...)
 	}
+	return all
+}
+
+// installAdditions adds what was asked for, and leaves every other byte of the files.
+func installAdditions(l Layout, made *record, r *Report) error {
+	all := l.asked()
 	if len(all) > 0 && l.WorkTree == "" {
-		r.hint("a bare repository has no files of agents: run `git rekal init` with --brief or --pointer in a worktree")
+		r.hint("a bare repository has no files of agents: run `git rekal init` with --mcp, --brief or --pointer in a worktree")
 		return nil
 	}
 	var errs []error
+	var servers []string
 	for _, a := range all {
-		errs = append(errs, a.install(l, made, r))
+		wrote, err := a.install(l, made, r)
+		errs = append(errs, err)
+		if wrote && a.what == serverWhat {
+			servers = append(servers, a.path)
+		}
+	}
+	if servers != nil {
+		r.hint("agents that read %s start git-rekal from now on; commit what the team is to have. Agents ask, or want the folder trusted, before they do",
+			strings.Join(servers, ", "))
 	}
 	return errors.Join(errs...)
 }
 
-// pointed are the pointers into the files that are there, and into the first where none is.
-func (l Layout) pointed() (out []addition) {
-	for _, p := range pointers() {
-		if exists(filepath.Join(l.WorkTree, p)) {
-			out = append(out, addition{p, "pointer", pointer{}})
-		}
-	}
-	if out == nil {
-		out = []addition{{pointers()[0], "pointer", pointer{}}}
-	}
-	return out
-}
-
-func (a addition) install(l Layout, made *record, r *Report) error {
+func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err error) {
 	path := filepath.Join(l.WorkTree, filepath.FromSlash(a.path))
-	if link := l.linkOn(a.path); link != "" || isSpecial(path) {
-		r.hint("%s is a link or no file and was left alone", a.path)
-		return nil
+	if link := l.linkOn(a.path); link != "" {
+		r.hint("%s is a link, and what it leads to may serve other repositories: %s there", l.show(link), a.byHand)
+		return false, nil
+	}
+	if isSpecial(path) { // to read a pipe is to wait
+		r.hint("%s is no file and was left alone", a.path)
+		return false, nil
 	}
 	text, err := os.ReadFile(path)
 	if absentIsFine(err) != nil {
-		return fmt.Errorf("setup: read %s: %w", a.path, err)
+		return false, fmt.Errorf("setup: read %s: %w", a.path, err)
 	}
 	if err != nil {
 		text = nil
 	}
 	more, err := a.form.add(text)
 	if err != nil {
-		return fmt.Errorf("setup: %s was left alone: %w: mend it, and run `git rekal init` again", a.path, err)
+		return false, fmt.Errorf("setup: %s was left alone: %w: %s", a.path, err, a.byHand)
 	}
 	if text != nil && bytes.Equal(more, text) {
-		r.already("%s in %s", a.what, a.path)
-		return nil
+		if _, wrong := a.form.named(text); wrong != "" {
+			r.hint("the %s in %s %s", a.what, a.path, wrong)
+		} else {
+			r.already("%s in %s", a.what, a.path)
+		}
+		return false, nil
 	}
 	if err := made.noteFile(path); err != nil {
-		return err
+		return false, err
 	}
 	err = os.MkdirAll(filepath.Dir(path), 0o777)
 	if err == nil {
 		err = writeFile(path, more, 0o666)
 	}
 	if err != nil {
-		return fmt.Errorf("setup: write %s: %w", a.path, err)
+		return false, fmt.Errorf("setup: write %s: %w", a.path, err)
 	}
 	r.done("%s in %s", a.what, a.path)
 	switch {
+	case a.what != briefWhat:
 	case strings.HasPrefix(a.path, ".codex/"):
 		r.hint("Codex runs hooks of a project only when you trust them: /hooks shows them")
 	case strings.HasPrefix(a.path, ".claude/") && text == nil:
 		r.hint("%s is for you alone: don't commit it", a.path)
 	}
-	return nil
+	return true, nil
 }
 
 // remove takes what Install added out of a file, and the file where that made it.
@@ -128,8 +155,40 @@ func (a addition) remove(l Layout, path string, r *Report) error {
 	if ours {
 		r.done("%s in %s", a.what, l.show(path))
 	}
-	if a.form.named(rest) {
+	if still, _ := a.form.named(rest); still {
 		r.hint("the %s in %s was edited and stays", a.what, l.show(path))
 	}
 	return nil
+}
+
+// linkOn is the first link on the way to a path below the worktree; "" where there is none.
+func (l Layout) linkOn(path string) string {
+	at := l.WorkTree
+	for name := range strings.SplitSeq(path, "/") {
+		if at = filepath.Join(at, name); isLink(at) {
+			return at
+		}
+	}
+	return ""
+}
+
+// ownFile reads a file that Install may have changed; nil for one that is not there, or that it leaves alone.
+func (l Layout) ownFile(path string) ([]byte, error) {
+	if isLink(path) || isSpecial(path) {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if absentIsFine(err) != nil {
+		return nil, fmt.Errorf("setup: read %s: %w", l.show(path), err)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return text, nil
+}
+
+// isSpecial reports whether something is there that is neither a file nor a folder nor a link.
+func isSpecial(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket|os.ModeDevice) != 0
 }

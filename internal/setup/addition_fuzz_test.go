@@ -8,10 +8,10 @@ import (
 // FuzzAddition: whatever stands in a file, adding ours leaves all that was there, or an error; and taking it out again brings back every byte.
 func FuzzAddition(f *testing.F) {
 	all := Layout{Agents: []string{"codex", "gemini-cli", "copilot-cli"}}.briefs(Brief{true, true, true})
-	all = append(all, addition{"AGENTS.md", "pointer", pointer{}})
+	all = append(all, pointerIn("AGENTS.md"))
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, a := range all {
-			if a.form.named([]byte(text)) {
+			if is, _ := a.form.named([]byte(text)); is {
 				continue
 			}
 			more, err := a.form.add([]byte(text))

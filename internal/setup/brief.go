@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +16,12 @@ type Brief struct {
 	Prompts bool // at a prompt, too
 	Edits   bool // before an edit, too
 }
+
+// briefWhat and briefByHand are what a Report says of these hooks.
+const (
+	briefWhat   = "brief"
+	briefByHand = "mend it, and run `git rekal init --brief` again"
+)
 
 // briefs are the files in which agents look for hooks, with those that are asked for; as of November 2026, each tried with the real program
 // (docs/brief.md). What else is known takes no context from a hook, or could not be tried.
@@ -33,16 +40,16 @@ func (l Layout) briefs(b Brief) []addition {
 	}
 	const begins = "startup|resume|clear|compact"
 	all := []addition{
-		{".claude/settings.local.json", "brief", hookList{object{list: "hooks"}, with("claude-code", begins, "UserPromptSubmit", "Edit|MultiEdit", 5)}},
+		{".claude/settings.local.json", briefWhat, briefByHand, hookList{object{list: "hooks"}, with("claude-code", begins, "UserPromptSubmit", "Edit|MultiEdit", 5)}},
 	}
 	if l.uses("codex", ".codex") {
-		all = append(all, addition{".codex/hooks.json", "brief", hookList{object{list: "hooks"}, with("codex", begins, "UserPromptSubmit", "", 5)}})
+		all = append(all, addition{".codex/hooks.json", briefWhat, briefByHand, hookList{object{list: "hooks"}, with("codex", begins, "UserPromptSubmit", "", 5)}})
 	}
 	if l.uses("gemini-cli", ".gemini") {
-		all = append(all, addition{".gemini/settings.json", "brief", hookList{object{list: "hooks", comments: true}, with("gemini-cli", "", "BeforeAgent", "", 5000)}})
+		all = append(all, addition{".gemini/settings.json", briefWhat, briefByHand, hookList{object{list: "hooks", comments: true}, with("gemini-cli", "", "BeforeAgent", "", 5000)}})
 	}
 	if l.uses("copilot-cli", ".github/hooks", ".github/copilot-instructions.md") {
-		all = append(all, addition{".github/hooks/git-rekal.json", "brief", hookList{object{list: "hooks"}, with("copilot-cli", "", "UserPromptSubmit", "", 5)}})
+		all = append(all, addition{".github/hooks/git-rekal.json", briefWhat, briefByHand, hookList{object{list: "hooks"}, with("copilot-cli", "", "UserPromptSubmit", "", 5)}})
 	}
 	return all
 }
@@ -133,7 +140,9 @@ func (h hookList) ours(plain []byte, e event) int {
 }
 
 // named reports whether a text speaks of our hooks in any form.
-func (h hookList) named(text []byte) bool { return bytes.Contains(text, []byte("rekal brief --hook")) }
+func (h hookList) named(text []byte) (is bool, wrong string) {
+	return bytes.Contains(text, []byte("rekal brief --hook")), ""
+}
 
 func (h hookList) cut(text []byte) (rest []byte, ours bool) {
 	rest = text
@@ -212,7 +221,24 @@ func (h hookList) cutParsed(text []byte, e event) (rest []byte, ok bool) {
 	return rest, h.valid(left) == nil && h.ours(left, e) < 0
 }
 
-// Pointers are the files in which agents look for what they are to know of a project.
+// pointed are the pointers into the files that are there, and into the first where none is.
+func (l Layout) pointed() (out []addition) {
+	for _, p := range pointers() {
+		if exists(filepath.Join(l.WorkTree, p)) {
+			out = append(out, pointerIn(p))
+		}
+	}
+	if out == nil {
+		out = []addition{pointerIn(pointers()[0])}
+	}
+	return out
+}
+
+func pointerIn(path string) addition {
+	return addition{path, "pointer", "run `git rekal init --pointer` again when that is mended", pointer{}}
+}
+
+// pointers are the files in which agents look for what they are to know of a project.
 func pointers() []string { return []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md"} }
 
 // pointer is three lines between marks, at the end of a text.
@@ -234,12 +260,12 @@ func (pointer) block(text []byte) []byte {
 	return []byte(likeEnds(text, block))
 }
 
-func (p pointer) named(text []byte) bool {
-	return bytes.Contains(text, []byte(strings.TrimSuffix(pointerBegin, "\n")))
+func (p pointer) named(text []byte) (is bool, wrong string) {
+	return bytes.Contains(text, []byte(strings.TrimSuffix(pointerBegin, "\n"))), ""
 }
 
 func (p pointer) add(text []byte) ([]byte, error) {
-	if p.named(text) {
+	if is, _ := p.named(text); is {
 		return text, nil
 	}
 	return slices.Concat(text, p.block(text)), nil

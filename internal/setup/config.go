@@ -3,6 +3,7 @@ package setup
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // serverName is what our server is called in every configuration.
@@ -14,14 +15,12 @@ type config struct {
 	path  string   // slash-separated, below the worktree
 	agent string   // whose sessions ask for it, by its name as a source
 	signs []string // what else does: files and folders below the worktree
-	form  form
+	entry entry
 }
 
-// form is how a configuration is written. Both directions leave every byte that is not our entry's.
-type form interface {
-	// add adds our server; where one has our name, the text stays as it is. nil is a file that is not there.
+// entry is how a configuration holds servers: a form, but for what its server does.
+type entry interface {
 	add(text []byte) ([]byte, error)
-	// cut undoes add; ours is whether our server was there, as add writes it. nil is a file that was not there.
 	cut(text []byte) (rest []byte, ours bool)
 	// line is the command line of the server that has our name; named is whether one has.
 	line(text []byte) (command []string, named bool)
@@ -32,7 +31,7 @@ type form interface {
 func configs() []config {
 	stdio := []string{`"command": "git-rekal"`, `"args": ["mcp"]`}
 	return []config{
-		{path: ".mcp.json", form: object{"mcpServers", stdio, false}},
+		{path: ".mcp.json", entry: object{"mcpServers", stdio, false}},
 		{".codex/config.toml", "codex", []string{".codex"}, table{}},
 		{".gemini/settings.json", "gemini-cli", []string{".gemini"}, object{"mcpServers", stdio, true}},
 		{"opencode.json", "opencode", []string{"opencode.json", ".opencode"}, opencode()},
@@ -66,18 +65,33 @@ func (l Layout) uses(agent string, signs ...string) bool {
 	return slices.Contains(l.Agents, agent) || slices.ContainsFunc(signs, func(s string) bool { return exists(filepath.Join(l.WorkTree, s)) })
 }
 
-// configAt is what is known of a path; its form is nil where that is no configuration.
-func configAt(path string) config {
-	for _, c := range configs() {
-		if hasTail(path, c.path) {
-			return c
-		}
-	}
-	return config{}
+// serverWhat is what a Report calls a server.
+const serverWhat = "MCP server"
+
+func (c config) addition() addition {
+	return addition{c.path, serverWhat, "add the server `git-rekal mcp` by hand", server{c.entry}}
 }
 
-// hasTail reports whether a path ends with a slash-separated one.
-func hasTail(path, tail string) bool {
-	tail = filepath.FromSlash(tail)
-	return len(path) > len(tail) && path[len(path)-len(tail)-1] == filepath.Separator && path[len(path)-len(tail):] == tail
+// server is our server in a configuration.
+type server struct{ entry }
+
+func (s server) named(text []byte) (is bool, wrong string) {
+	line, is := s.line(text)
+	if is && !starts(line) {
+		wrong = "runs something else and was left alone; take it out and run `git rekal init --mcp` again, or register `git-rekal mcp` under another name"
+	}
+	return is, wrong
+}
+
+// starts reports whether a command line, as somebody wrote it, starts git-rekal: by whatever path, or as a command of
+// git, which may be told the folder.
+func starts(line []string) bool {
+	line = slices.Clone(line)
+	if len(line) > 3 && line[1] == "-C" {
+		line = slices.Delete(line, 1, 3)
+	}
+	if len(line) > 0 {
+		line[0] = strings.TrimSuffix(filepath.Base(line[0]), ".exe")
+	}
+	return slices.Equal(line, []string{serverName, "mcp"}) || slices.Equal(line, []string{"git", "rekal", "mcp"})
 }

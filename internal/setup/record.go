@@ -45,7 +45,7 @@ func readRecord(l Layout) (*record, error) {
 	}
 	for line := range strings.Lines(string(text)) {
 		path := filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n")))
-		if slices.Contains(could, path) || toolPath.MatchString(filepath.ToSlash(path)) || configAt(path).form != nil || len(additionsAt(path)) > 0 {
+		if slices.Contains(could, path) || toolPath.MatchString(filepath.ToSlash(path)) || len(additionsAt(path)) > 0 {
 			r.paths = append(r.paths, path)
 		}
 	}
@@ -137,7 +137,7 @@ func (r *record) remove(rep *Report) error {
 		switch {
 		case filepath.Base(p) == skillFile:
 			errs = append(errs, removeSkill(r.layout, p, rep))
-		case configAt(p).form != nil || len(additionsAt(p)) > 0:
+		case len(additionsAt(p)) > 0:
 			errs = append(errs, removeAdded(r.layout, p, rep))
 		default:
 			errs = append(errs, removeEmpty(p))
@@ -153,10 +153,7 @@ func removeAdded(l Layout, path string, rep *Report) error {
 			return err
 		}
 	}
-	if configAt(path).form == nil {
-		return nil
-	}
-	return removeServer(l, path, rep)
+	return nil
 }
 
 // removeEmpty removes an empty folder or file; anything else stays. A link stays too: we

@@ -85,7 +85,7 @@ func Install(l Layout) (Report, error) {
 	if errs[0] == nil {
 		errs[0] = installDir(l, made, &r)
 	}
-	errs = append(errs, installExclude(l, &r), installHooks(l, &r), installSkills(l, made, &r), installServers(l, made, &r), installAdditions(l, made, &r))
+	errs = append(errs, installExclude(l, &r), installHooks(l, &r), installSkills(l, made, &r), installAdditions(l, made, &r))
 	return r, errors.Join(errs...)
 }
 

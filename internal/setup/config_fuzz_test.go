@@ -10,7 +10,7 @@ import (
 )
 
 // values is what a configuration says.
-func values(t *testing.T, f form, text []byte) (out map[string]any) {
+func values(t *testing.T, f entry, text []byte) (out map[string]any) {
 	t.Helper()
 	var err error
 	if o, ok := f.(object); ok {
@@ -29,31 +29,31 @@ func values(t *testing.T, f form, text []byte) (out map[string]any) {
 func FuzzServer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, c := range configs() {
-			more, err := c.form.add([]byte(text))
+			more, err := c.entry.add([]byte(text))
 			if err != nil {
 				continue
 			}
-			if line, named := c.form.line([]byte(text)); named {
+			if line, named := c.entry.line([]byte(text)); named {
 				if string(more) != text {
 					t.Fatalf("%s: a server of our name: %q, and %q became %q", c.path, line, text, more)
 				}
 				continue
 			}
-			after := values(t, c.form, more)
-			if line, _ := c.form.line(more); !starts(line) {
+			after := values(t, c.entry, more)
+			if line, _ := c.entry.line(more); !starts(line) {
 				t.Fatalf("%s: no server in %q", c.path, more)
 			}
-			if again, err := c.form.add(more); err != nil || !bytes.Equal(again, more) {
+			if again, err := c.entry.add(more); err != nil || !bytes.Equal(again, more) {
 				t.Fatalf("%s: added twice to %q: %q, %v", c.path, text, again, err)
 			}
-			rest, ours := c.form.cut(more)
+			rest, ours := c.entry.cut(more)
 			if !ours || rest == nil || string(rest) != text {
 				t.Fatalf("%s: %q came back as %q from %q", c.path, text, rest, more)
 			}
 			if len(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(bom)))) == 0 {
 				continue
 			}
-			before := values(t, c.form, rest)
+			before := values(t, c.entry, rest)
 			for key, was := range before {
 				if _, list := was.(map[string]any); !list && !reflect.DeepEqual(was, after[key]) {
 					t.Fatalf("%s: %q became %q", c.path, text, more)
