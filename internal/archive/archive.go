@@ -74,11 +74,7 @@ func files(repo *git.Repo) map[string]bool {
 	if err != nil {
 		return held
 	}
-	trees, err := repo.Trees(maxTrees)
-	if err != nil {
-		return held
-	}
-	defer trees.Close()
+	trees := repo.Trees(maxTrees)
 	all, _ := trees.All(c.Tree, maxFiles) // of too many, the first
 	for _, f := range all {
 		held[f.Path] = true

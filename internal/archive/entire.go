@@ -74,11 +74,7 @@ type entire struct {
 // Entire takes what Entire kept of the user's own sessions, or of everyone's. An own one is one whose checkpoint somebody committed of
 // whom own is true, given the address in lower case, or nobody known.
 func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[string]bool, error), everyone bool) (Source, error) {
-	trees, err := repo.Trees(maxTrees)
-	if err != nil {
-		return Source{}, err
-	}
-	defer trees.Close()
+	trees := repo.Trees(maxTrees)
 	e := entire{
 		repo: repo, trees: trees, checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{}, names: map[string]session.Named{},
 		Source: Source{Name: "entire", Others: map[string]int{}, Unread: map[string]int{}},

@@ -70,16 +70,11 @@ func (r *rules) read(name string) {
 func (c *Content) readElsewhere(r *rules) {
 	r.read(filepath.Join(c.repo.layout.CommonDir, "info", "attributes"))
 	r.read("/etc/gitattributes")
-	conf, err := c.repo.r.Config()
-	if err != nil {
-		return
-	}
-	defer conf.Free()
-	crlf, _ := conf.LookupString("core.autocrlf")
+	crlf := c.repo.setting("core.autocrlf")
 	r.any = r.any || crlf != "" && crlf != "false"
 	home := lookup(c.repo.env, "HOME")
-	name, err := conf.LookupString("core.attributesfile")
-	if err != nil {
+	name := c.repo.setting("core.attributesfile")
+	if name == "" {
 		name = path.Join(lookup(c.repo.env, "XDG_CONFIG_HOME"), "git/attributes")
 		if !path.IsAbs(name) {
 			name = "~/.config/git/attributes"

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	git2 "github.com/libgit2/git2go/v34"
 )
 
 // blamePatience is how long git may look for the commits of a file's lines. It takes about as
@@ -167,25 +165,14 @@ func (c *Content) committedLines(file, base string, text []string) ([]int, error
 	if err != nil {
 		return nil, err
 	}
-	return out, c.repo.unchanged(unixLines(before), unixLines(now), git2.DiffNormal, out)
+	return out, unchanged(unixLines(before), unixLines(now), SpacesCount, out)
 }
 
 // unchanged fills in which line of a text each line of another one is.
-func (r *Repo) unchanged(before, now []byte, flags git2.DiffOptionsFlag, out []int) error {
-	how, err := git2.DefaultDiffOptions()
+func unchanged(before, now []byte, spaces Spaces, out []int) error {
+	text, err := Hunks(before, now, 0, spaces)
 	if err != nil {
-		return fmt.Errorf("git: diff: %w", err)
-	}
-	how.Flags |= flags
-	how.ContextLines, how.InterhunkLines = 0, 0
-	patch, err := r.r.PatchFromBuffers("f", "f", before, now, &how)
-	if err != nil {
-		return fmt.Errorf("git: diff: %w", err)
-	}
-	defer patch.Free()
-	text, err := patch.String()
-	if err != nil {
-		return fmt.Errorf("git: diff: %w", err)
+		return err
 	}
 	next, shift := 0, 0
 	upTo := func(end int) {

@@ -14,15 +14,12 @@ const (
 
 // Called are the files of the commit whose names match; none where they are too many to be looked at.
 func (c *Content) Called(matches func(file string) bool) []string {
-	if c.tree == nil {
-		return nil
-	}
-	all := difference{trees: c.trees, limit: maxListed}
-	if err := all.descend("", fromOid(c.tree.Id()), "", anyDepth); err != nil {
+	all, err := c.trees.All(c.tree, maxListed)
+	if err != nil {
 		return nil
 	}
 	var out []string
-	for _, e := range all.out {
+	for _, e := range all {
 		if matches(e.Path) {
 			out = append(out, e.Path)
 		}
@@ -90,13 +87,18 @@ func (c *Content) addedAt(line []Commit, file string) int {
 // formerNames tells which of the files that a commit added are others that it took away. Contents are only compared where one is
 // not the same.
 func (c *Content) formerNames(made, before Commit, added []string) map[string]string {
-	removed, err := c.trees.news(made.Tree, before.Tree)
-	if err != nil || len(removed) == 0 {
+	changes, err := c.repo.Diff(before.Tree, made.Tree)
+	if err != nil {
 		return nil
 	}
-	content, gone := map[OID]string{}, make([]string, len(removed))
-	for i, e := range removed {
-		content[e.OID], gone[i] = e.Path, e.Path
+	content, gone := map[OID]string{}, []string(nil)
+	for _, ch := range changes {
+		if ch.Kind == "D" {
+			content[ch.Before], gone = ch.Path, append(gone, ch.Path)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
 	}
 	out := map[string]string{}
 	for _, f := range added {

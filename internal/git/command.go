@@ -21,7 +21,7 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	if sig, ok := r.plainIdentity(); ok {
 		return sig, nil
 	}
-	out, err := r.run(ctx, "var", "GIT_COMMITTER_IDENT")
+	out, err := r.Run(ctx, "var", "GIT_COMMITTER_IDENT")
 	var refused *exec.ExitError
 	if errors.As(err, &refused) {
 		return Signature{}, fmt.Errorf("git: %w: %w", ErrNoIdentity, err)
@@ -57,7 +57,7 @@ func parseIdent(s string) (Signature, error) {
 
 // Version is that of the git program.
 func (r *Repo) Version(ctx context.Context) ([]int, error) {
-	out, err := r.run(ctx, "version")
+	out, err := r.Run(ctx, "version")
 	if err != nil {
 		return nil, fmt.Errorf("git: ask for its version: %w", err)
 	}
@@ -86,7 +86,7 @@ func (r *Repo) Config(ctx context.Context) (map[string][]string, error) {
 
 // askConfig asks git.
 func (r *Repo) askConfig(ctx context.Context) (map[string][]string, error) {
-	out, err := r.run(ctx, "config", "--list", "-z")
+	out, err := r.Run(ctx, "config", "--list", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("git: read configuration: %w", err)
 	}
@@ -128,7 +128,7 @@ func (r *Repo) Hooks(ctx context.Context) (Hooks, error) {
 }
 
 func (r *Repo) hooks(ctx context.Context) (h Hooks, value string, err error) {
-	out, err := r.run(ctx, "rev-parse", "--git-path", "hooks")
+	out, err := r.Run(ctx, "rev-parse", "--git-path", "hooks")
 	if err != nil {
 		return h, "", fmt.Errorf("git: find the hooks directory: %w", err)
 	}
@@ -136,7 +136,7 @@ func (r *Repo) hooks(ctx context.Context) (h Hooks, value string, err error) {
 	if !filepath.IsAbs(h.Dir) {
 		h.Dir = filepath.Join(r.dir, h.Dir)
 	}
-	if out, err = r.run(ctx, "config", "--show-scope", "--get", "core.hooksPath"); err == nil {
+	if out, err = r.Run(ctx, "config", "--show-scope", "--get", "core.hooksPath"); err == nil {
 		h.Scope, value, _ = strings.Cut(strings.TrimSuffix(out, "\n"), "\t")
 	}
 	return h, value, nil
@@ -164,12 +164,29 @@ func (r *Repo) Worktrees() ([]string, error) {
 	return roots, nil
 }
 
-// run calls git in the directory that the repository was opened from, with the process's
-// own environment, and never lets it prompt or page.
-func (r *Repo) run(ctx context.Context, args ...string) (string, error) {
+// Command is a call of git in the directory that the repository was opened from, with the process's
+// own environment, that never prompts or pages.
+func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = r.dir
-	cmd.Env = append(append([]string(nil), r.env...), "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "LC_ALL=C")
+	cmd.Env = append(slices.Clone(r.env), "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "LC_ALL=C")
+	return cmd
+}
+
+// Run is what git prints.
+func (r *Repo) Run(ctx context.Context, args ...string) (string, error) {
+	return output(ctx, r.Command(ctx, args...), lastLine)
+}
+
+// Feed is Run with something on stdin.
+func (r *Repo) Feed(ctx context.Context, input string, args ...string) (string, error) {
+	cmd := r.Command(ctx, args...)
+	cmd.Stdin = strings.NewReader(input)
+	return output(ctx, cmd, lastLine)
+}
+
+// output runs a git. Its error has of what git said on stderr what that takes.
+func output(ctx context.Context, cmd *exec.Cmd, said func(string) string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
@@ -178,7 +195,7 @@ func (r *Repo) run(ctx context.Context, args ...string) (string, error) {
 		}
 		var exit *exec.ExitError
 		if errors.As(err, &exit) && stderr.Len() > 0 {
-			return "", fmt.Errorf("%s: %w", lastLine(stderr.String()), err)
+			return "", fmt.Errorf("%s: %w", said(stderr.String()), err)
 		}
 		return "", err
 	}
@@ -193,7 +210,7 @@ func lastLine(s string) string {
 
 // Range lists the OIDs of the commits that "A..B" or "A...B" names, the newest first, at most so many.
 func (r *Repo) Range(ctx context.Context, text string, most int) ([]string, error) {
-	out, err := r.run(ctx, "rev-list", "--max-count="+strconv.Itoa(most), "--end-of-options", text, "--")
+	out, err := r.Run(ctx, "rev-list", "--max-count="+strconv.Itoa(most), "--end-of-options", text, "--")
 	if err != nil {
 		return nil, fmt.Errorf("git: list %q: %w", text, err)
 	}

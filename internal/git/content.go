@@ -3,16 +3,12 @@ package git
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha1"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
-
-	git2 "github.com/libgit2/git2go/v34"
 )
 
 // Bounds of what is read of a working tree for one Content; beyond them what the index knows is believed.
@@ -26,9 +22,9 @@ const (
 // small one.
 type Content struct {
 	repo   *Repo
-	commit OID              // the commit, or HEAD's; "" before the first
-	tree   *git2.Tree       // its tree; nil for none
-	trees  *Trees           // nil where tree is
+	commit OID // the commit, or HEAD's; "" before the first
+	tree   OID // its tree; "" for none
+	trees  *Trees
 	root   string           // the working tree; "" where a commit is asked
 	dirs   map[string]error // folder of the working tree → why nothing lies there: it is none, or a link leads there
 	known  map[string]blob
@@ -55,7 +51,7 @@ type blob struct {
 // Content looks into a commit, or with "" into the working tree, for which in a bare repository
 // HEAD stands. It returns ErrNotFound for a commit that is not here. Close it.
 func (r *Repo) Content(commit OID) (*Content, error) {
-	c := &Content{repo: r, commit: commit, known: map[string]blob{}, dirs: map[string]error{}, rules: map[string]rules{}}
+	c := &Content{repo: r, commit: commit, trees: r.Trees(maxTreeBytes), known: map[string]blob{}, dirs: map[string]error{}, rules: map[string]rules{}}
 	if commit == "" {
 		head, err := r.Head()
 		if err != nil {
@@ -64,7 +60,6 @@ func (r *Repo) Content(commit OID) (*Content, error) {
 		c.commit = head.OID
 	}
 	if err := c.open(); err != nil {
-		c.Close()
 		return nil, err
 	}
 	if commit != "" || r.layout.WorkTree == "" {
@@ -82,21 +77,15 @@ func (c *Content) open() error {
 	if err != nil {
 		return err
 	}
-	if c.tree, err = c.repo.lookupTree(made.Tree); err != nil {
+	if err := c.repo.here(made.Tree, kindTree); err != nil {
 		return err
 	}
-	c.trees, err = c.repo.Trees(maxTreeBytes)
-	return err
+	c.tree = made.Tree
+	return nil
 }
 
 // Close releases it.
 func (c *Content) Close() {
-	if c.trees != nil {
-		c.trees.Close()
-	}
-	if c.tree != nil {
-		c.tree.Free()
-	}
 	if c.filter != nil {
 		c.filter.close()
 	}
@@ -188,11 +177,7 @@ func (r *Repo) IsFolder(commit OID, name string) bool {
 		info, err := c.lstat(name)
 		return err == nil && info.IsDir()
 	}
-	if c.tree == nil {
-		return false
-	}
-	e, err := c.tree.EntryByPath(name)
-	return err == nil && e.Type == git2.ObjectTree
+	return c.repo.At(c.tree, name).IsDir()
 }
 
 // committed is the entry of one file in the commit, also of a folder that is too large to be looked into for
@@ -202,37 +187,30 @@ func (c *Content) committed(file string) OID {
 	if id != Unread {
 		return id
 	}
-	e, err := c.tree.EntryByPath(file)
-	if err != nil {
-		return ""
-	}
-	return fromOid(e.Id)
+	return c.repo.At(c.tree, file).ID()
 }
 
 // inTree is the entry of a file in the commit; "" for none, Unread where a tree is not here.
 func (c *Content) inTree(file string) OID {
-	if c.tree == nil {
-		return ""
-	}
-	return c.below(fromOid(c.tree.Id()), file)
+	return c.below(c.tree, file)
 }
 
 // below is what stands in a file below a tree.
 func (c *Content) below(tree OID, file string) OID {
 	for {
-		all, err := c.trees.names(tree)
+		all, err := c.trees.Named(tree)
 		if err != nil {
 			return Unread
 		}
 		name, rest, more := strings.Cut(file, "/")
 		e, ok := all[name]
 		switch {
-		case !ok || more != e.isDir():
+		case !ok || more != e.IsDir():
 			return ""
 		case !more:
-			return e.id()
+			return e.ID()
 		}
-		tree, file = e.id(), rest
+		tree, file = e.ID(), rest
 	}
 }
 
@@ -279,7 +257,7 @@ func (c *Content) inFile(file string) blob {
 		if err != nil {
 			return blob{id: Unread}
 		}
-		return blob{id: blobID([]byte(to))}
+		return blob{id: c.blobID([]byte(to))}
 	case info.IsDir():
 		return blob{id: c.submodule(file)}
 	case !info.Mode().IsRegular():
@@ -292,35 +270,27 @@ func (c *Content) inFile(file string) blob {
 	if err != nil {
 		return blob{id: Unread}
 	}
-	return blob{blobID(text), bytes.Contains(text, []byte("\r\n")), bytes.Contains(text, []byte("$Id")), info}
+	return blob{c.blobID(text), bytes.Contains(text, []byte("\r\n")), bytes.Contains(text, []byte("$Id")), info}
 }
 
 // submodule is the commit of a submodule that is checked out, or where it is not here what HEAD says; ""
 // for any other folder.
 func (c *Content) submodule(dir string) OID {
-	if sub, err := git2.OpenRepositoryExtended(c.at(dir), git2.RepositoryOpenNoSearch, ""); err == nil {
-		defer sub.Free()
-		if head, err := sub.Head(); err == nil {
-			defer head.Free()
-			return fromOid(head.Target())
+	if _, err := os.Lstat(filepath.Join(c.at(dir), ".git")); err == nil {
+		if sub, err := Open(c.at(dir), []string{"GIT_DIR=" + filepath.Join(c.at(dir), ".git"), "PATH=" + lookup(c.repo.env, "PATH"), "HOME=" + lookup(c.repo.env, "HOME")}); err == nil {
+			defer sub.Close()
+			if head, err := sub.Head(); err == nil && head.OID != "" {
+				return head.OID
+			}
 		}
 	}
-	if c.tree == nil {
-		return ""
-	}
-	if e, err := c.tree.EntryByPath(dir); err == nil && e.Type == git2.ObjectCommit {
-		return fromOid(e.Id)
+	if e := c.repo.At(c.tree, dir); e.IsRepository() {
+		return e.ID()
 	}
 	return ""
 }
 
-// blobID is the OID of a blob.
-func blobID(text []byte) OID {
-	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", len(text))
-	h.Write(text)
-	return OID(hex.EncodeToString(h.Sum(nil)))
-}
+func (c *Content) blobID(text []byte) OID { return c.repo.hash.OID(kindBlob, text) }
 
 // unix is a file with git's ends of lines.
 func (c *Content) unix(file string) OID {
@@ -328,7 +298,7 @@ func (c *Content) unix(file string) OID {
 	if err != nil {
 		return Unread
 	}
-	return blobID(unixLines(text))
+	return c.blobID(unixLines(text))
 }
 
 func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }

@@ -24,7 +24,7 @@ func (r *Repo) Date(ctx context.Context, text string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("git: %q: %w", text, ErrDate)
 	}
 	// The one parser of git's that is strict, and asks for neither a revision nor a reflog.
-	out, err := r.run(ctx, "-c", "rekal.at="+spec, "config", "--type=expiry-date", "--get", "rekal.at")
+	out, err := r.Run(ctx, "-c", "rekal.at="+spec, "config", "--type=expiry-date", "--get", "rekal.at")
 	if err != nil {
 		return time.Time{}, fmt.Errorf("git: %q: %w", text, ErrDate)
 	}

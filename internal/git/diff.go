@@ -1,18 +1,20 @@
 package git
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-
-	git2 "github.com/libgit2/git2go/v34"
+	"slices"
 )
 
 // Change is one file that differs between two trees.
 type Change struct {
-	Path    string // the new path, or the old one of a deletion
-	OldPath string // the former path of a rename, else ""
-	Kind    string // "A", "M", "D" or "R"
-	OID     OID    // the blob after the change; "" for a deletion
-	Before  OID    // the blob before it; "" for a file that was not there
+	Path    string    // the new path, or the old one of a deletion
+	OldPath string    // the former path of a rename, else ""
+	Kind    string    // "A", "M", "D" or "R"
+	OID     OID       // the blob after the change; "" for a deletion
+	Before  OID       // the blob before it; "" for a file that was not there
+	Modes   [2]string // "100644", before and after; "" where there is no file
 }
 
 // maxRenames bounds rename detection, which is quadratic: git's own diff.renameLimit.
@@ -22,79 +24,137 @@ const maxRenames = 1000
 // A root commit adds everything. Where the parent is missing (a shallow clone), nothing
 // is known to have changed and the list is empty.
 func (r *Repo) Changes(id OID) ([]Change, error) {
-	c, err := r.lookupCommit(id)
+	c, err := r.Commit(id)
 	if err != nil {
 		return nil, err
 	}
-	defer c.Free()
-	tree, err := c.Tree()
+	all, err := r.CommitDiff(c)
 	if err != nil {
-		return nil, fmt.Errorf("git: tree of %s: %w", id, err)
+		return nil, err
 	}
-	defer tree.Free()
-	var old *git2.Tree
-	if c.ParentCount() > 0 {
-		// In a shallow clone the parent is named but not here.
-		p := c.Parent(0)
-		if p == nil {
+	return r.follow(all), nil
+}
+
+// CommitDiff is Changes without a look for renames.
+func (r *Repo) CommitDiff(c Commit) ([]Change, error) {
+	var before OID
+	if len(c.Parents) > 0 {
+		parent, err := r.Commit(c.Parents[0])
+		if errors.Is(err, ErrNotFound) {
 			return nil, nil
 		}
-		defer p.Free()
-		if old, err = p.Tree(); err != nil {
-			return nil, fmt.Errorf("git: tree of %s^: %w", id, err)
-		}
-		defer old.Free()
-	}
-	return r.diff(old, tree)
-}
-
-func (r *Repo) diff(old, new *git2.Tree) ([]Change, error) {
-	how, err := git2.DefaultDiffOptions()
-	if err != nil {
-		return nil, fmt.Errorf("git: diff: %w", err)
-	}
-	// A file that became a link is one change, not a deletion and an addition.
-	how.Flags |= git2.DiffIncludeTypeChange
-	d, err := r.r.DiffTreeToTree(old, new, &how)
-	if err != nil {
-		return nil, fmt.Errorf("git: diff: %w", err)
-	}
-	defer d.Free()
-	opts, err := git2.DefaultDiffFindOptions()
-	if err != nil {
-		return nil, fmt.Errorf("git: diff: %w", err)
-	}
-	opts.Flags = git2.DiffFindRenames
-	opts.RenameLimit = maxRenames
-	// Rename detection reads blobs, which a partial clone may not have; the list of
-	// changed files is worth having without it.
-	_ = d.FindSimilar(&opts)
-	return changesOf(d)
-}
-
-func changesOf(d *git2.Diff) ([]Change, error) {
-	n, err := d.NumDeltas()
-	if err != nil {
-		return nil, fmt.Errorf("git: diff: %w", err)
-	}
-	out := make([]Change, 0, n)
-	for i := range n {
-		delta, err := d.Delta(i)
 		if err != nil {
-			return nil, fmt.Errorf("git: diff: %w", err)
+			return nil, err
 		}
-		c := Change{Path: delta.NewFile.Path, OID: fromOid(delta.NewFile.Oid), Before: fromOid(delta.OldFile.Oid)}
-		switch delta.Status {
-		case git2.DeltaAdded, git2.DeltaCopied:
-			c.Kind, c.Before = "A", ""
-		case git2.DeltaDeleted:
-			c.Kind, c.Path, c.OID = "D", delta.OldFile.Path, ""
-		case git2.DeltaRenamed:
-			c.Kind, c.OldPath = "R", delta.OldFile.Path
-		default:
-			c.Kind = "M"
+		before = parent.Tree
+	}
+	return r.Diff(before, c.Tree)
+}
+
+// Diff lists the files that differ between two trees, in the order of their paths. It reads only folders in which the two differ.
+func (r *Repo) Diff(older, newer OID) ([]Change, error) {
+	d := treeDiff{repo: r, out: []Change{}}
+	if err := d.folders("", older, newer); err != nil {
+		return nil, fmt.Errorf("git: diff: %w", err)
+	}
+	slices.SortFunc(d.out, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	return d.out, nil
+}
+
+// treeDiff is one Diff under way.
+type treeDiff struct {
+	repo *Repo
+	out  []Change
+}
+
+// folders compares two of them, which trees list in one order.
+func (d *treeDiff) folders(prefix string, older, newer OID) error {
+	if older == newer {
+		return nil
+	}
+	olds, err := d.list(older)
+	if err != nil {
+		return err
+	}
+	news, err := d.list(newer)
+	if err != nil {
+		return err
+	}
+	for len(olds)+len(news) > 0 && err == nil {
+		order := -1 // only in the older one
+		if len(olds) == 0 {
+			order = 1
+		} else if len(news) > 0 {
+			order = compareEntries(olds[0], news[0])
+		}
+		var before, after TreeEntry
+		if order <= 0 {
+			before, olds = olds[0], olds[1:]
+		}
+		if order >= 0 {
+			after, news = news[0], news[1:]
+		}
+		err = d.entry(prefix, before, after)
+	}
+	return err
+}
+
+func (d *treeDiff) list(tree OID) (out []TreeEntry, err error) {
+	for e, err := range d.repo.Tree(tree) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// entry compares what stands under one name; both are folders, or none is.
+func (d *treeDiff) entry(prefix string, before, after TreeEntry) error {
+	if before.IsDir() || after.IsDir() {
+		return d.folders(prefix+cmp.Or(before.Name, after.Name)+"/", before.ID(), after.ID())
+	}
+	c := Change{Path: prefix + cmp.Or(before.Name, after.Name), Kind: "M", OID: after.ID(), Before: before.ID(), Modes: [2]string{before.Mode, after.Mode}}
+	switch {
+	case before == after:
+		return nil
+	case before.Name == "":
+		c.Kind = "A"
+	case after.Name == "":
+		c.Kind = "D"
+	}
+	d.out = append(d.out, c)
+	return nil
+}
+
+// follow makes one change of a file that went and of one that came in its place. A blob that is not here (a partial clone) is no rename.
+func (r *Repo) follow(all []Change) []Change {
+	var gone, came []Entry
+	files := map[string]Change{}
+	for _, c := range all {
+		switch c.Kind {
+		case "A":
+			came = append(came, Entry{c.Path, c.OID})
+		case "D":
+			gone = append(gone, Entry{c.Path, c.Before})
+			files[c.Path] = c
+		}
+	}
+	moved := r.Renames(gone, came, maxRenames)
+	former := make(map[string]string, len(moved))
+	for from, to := range moved {
+		former[to] = from
+	}
+	out := all[:0]
+	for _, c := range all {
+		if moved[c.Path] != "" && c.Kind == "D" {
+			continue
+		}
+		if from := former[c.Path]; from != "" && c.Kind == "A" {
+			was := files[from]
+			c.Kind, c.OldPath, c.Before, c.Modes[0] = "R", from, was.Before, was.Modes[0]
 		}
 		out = append(out, c)
 	}
-	return out, nil
+	return out
 }

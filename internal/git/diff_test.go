@@ -133,7 +133,7 @@ func TestLongChanges(t *testing.T) {
 // after leaves out what stood there before; TestLines tells that.
 func after(changes []git.Change) []git.Change {
 	for i := range changes {
-		changes[i].Before = ""
+		changes[i].Before, changes[i].Modes = "", [2]string{}
 	}
 	return changes
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,12 +21,12 @@ func (r *Repo) Reflog(ref string) ([]OID, error) {
 	if err != nil {
 		return nil, fmt.Errorf("git: reflog of %s: %w", ref, err)
 	}
-	seen := map[OID]bool{OID(strings.Repeat("0", 2*oidSize)): true}
+	seen := map[OID]bool{}
 	var out []OID
 	for line := range strings.Lines(string(raw)) {
 		ids, _, _ := strings.Cut(line, "\t")
 		for _, id := range strings.Fields(ids)[:min(2, len(strings.Fields(ids)))] {
-			if _, err := toOid(OID(id)); err == nil && !seen[OID(id)] {
+			if IsOID(id) && strings.Trim(id, "0") != "" && !seen[OID(id)] {
 				seen[OID(id)] = true
 				out = append(out, OID(id))
 			}
@@ -41,7 +40,7 @@ func (r *Repo) ExpireReflog(ctx context.Context, ref string) error {
 	if _, err := os.Stat(filepath.Join(r.layout.CommonDir, "logs", filepath.FromSlash(ref))); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if _, err := r.run(ctx, "reflog", "expire", "--expire=all", ref); err != nil {
+	if _, err := r.Run(ctx, "reflog", "expire", "--expire=all", ref); err != nil {
 		return fmt.Errorf("git: empty the reflog of %s: %w", ref, err)
 	}
 	return nil
@@ -54,8 +53,7 @@ func (r *Repo) Reachable(ctx context.Context, commits []OID) ([]OID, error) {
 	for _, id := range commits {
 		wanted[id] = true
 	}
-	cmd := exec.CommandContext(ctx, "git", "rev-list", "--all", "--reflog")
-	cmd.Dir, cmd.Env = r.dir, append(append([]string(nil), r.env...), "LC_ALL=C")
+	cmd := r.Command(ctx, "rev-list", "--all", "--reflog")
 	pipe, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -78,7 +76,7 @@ func (r *Repo) Reachable(ctx context.Context, commits []OID) ([]OID, error) {
 
 // RefsTo names the refs that lead to a commit.
 func (r *Repo) RefsTo(ctx context.Context, id OID) ([]string, error) {
-	out, err := r.run(ctx, "for-each-ref", "--format=%(refname)", "--contains="+string(id))
+	out, err := r.Run(ctx, "for-each-ref", "--format=%(refname)", "--contains="+string(id))
 	if err != nil {
 		return nil, fmt.Errorf("git: find the refs to %s: %w", id, err)
 	}
@@ -87,7 +85,7 @@ func (r *Repo) RefsTo(ctx context.Context, id OID) ([]string, error) {
 
 // CheckedOut is the folder of a worktree that has a branch checked out, "" when there is none.
 func (r *Repo) CheckedOut(ctx context.Context, ref string) (string, error) {
-	out, err := r.run(ctx, "worktree", "list", "--porcelain")
+	out, err := r.Run(ctx, "worktree", "list", "--porcelain")
 	if err != nil {
 		return "", fmt.Errorf("git: list the worktrees: %w", err)
 	}
@@ -109,11 +107,10 @@ func (r *Repo) CheckedOut(ctx context.Context, ref string) (string, error) {
 // from. Only `git gc --prune=now` takes them out of a pack.
 func (r *Repo) Discard(ctx context.Context, ids []OID) (left []OID, err error) {
 	for _, id := range ids {
-		if _, err := toOid(id); err != nil {
+		if err := r.hash.fits(id); err != nil {
 			return nil, err
 		}
-		path := filepath.Join(r.layout.CommonDir, "objects", string(id[:2]), string(id[2:]))
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(r.loose(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("git: remove object %s: %w", id, err)
 		}
 	}
@@ -125,17 +122,8 @@ func (r *Repo) Discard(ctx context.Context, ids []OID) (left []OID, err error) {
 		return nil, err
 	}
 	defer fresh.Close()
-	odb, err := fresh.r.Odb()
-	if err != nil {
-		return nil, fmt.Errorf("git: object database: %w", err)
-	}
-	defer odb.Free()
-	for _, id := range ids {
-		if o, err := toOid(id); err == nil && odb.Exists(o) {
-			left = append(left, id)
-		}
-	}
-	return left, nil
+	missing := fresh.Missing(ids)
+	return slices.DeleteFunc(slices.Clone(ids), func(id OID) bool { return missing[id] }), nil
 }
 
 // regraph brings git's commit-graph, where there is one, to what is reachable. A graph that names a
@@ -147,7 +135,7 @@ func (r *Repo) regraph(ctx context.Context) error {
 	if !slices.ContainsFunc(graphs, func(g string) bool { _, err := os.Lstat(g); return err == nil }) {
 		return nil
 	}
-	if _, err := r.run(ctx, "commit-graph", "write", "--reachable", "--no-progress"); err == nil || ctx.Err() != nil {
+	if _, err := r.Run(ctx, "commit-graph", "write", "--reachable", "--no-progress"); err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	for _, g := range graphs {

@@ -85,8 +85,7 @@ func TestRemoveWhatIsNotThere(t *testing.T) {
 	id := must(r.WriteCommit(git.Draft{Blobs: map[string]git.OID{"a/b": blob}, Remove: []string{"a/c", "d/e/f", "g"}, Message: "m\n", Author: git.Signature{Name: "A", Email: "a@b.c"}}))(t)
 	harness.Equal(t, "tree", "a/b", p.Git("r", "ls-tree", "-r", "--name-only", string(id), "a/"))
 	harness.Equal(t, "top", "a", p.Git("r", "ls-tree", "--name-only", string(id)))
-	trees := must(r.Trees(1 << 20))(t)
-	defer trees.Close()
+	trees := r.Trees(1 << 20)
 	tree := must(r.Commit(id))(t).Tree
 	var held []bool
 	for _, path := range []string{"a/b", "a", "a/c", "b", "a/b/c", ""} {

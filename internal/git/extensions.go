@@ -22,8 +22,6 @@ import "C"
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
 
 	git2 "github.com/libgit2/git2go/v34"
@@ -34,7 +32,7 @@ import (
 // libgit2 1.5 refuses every extension that it was not told of. Allowed are those that do not
 // change how objects and refs are stored, among them what git writes by itself
 // (sparse-checkout, partial clones, relative paths of worktrees), and two that do so by their
-// value, which checkFormat looks at. It also has its own idea of whose repository may be
+// value, which choose looks at. It also has its own idea of whose repository may be
 // opened, which knows neither "safe.directory = *" nor SUDO_UID; checkOwner asks git.
 var prepare = sync.OnceValue(func() error { //nolint:gochecknoglobals // as are the options
 	if C.rekal_allow_extensions() < 0 {
@@ -49,26 +47,6 @@ var prepare = sync.OnceValue(func() error { //nolint:gochecknoglobals // as are 
 // packWindow is how many bytes of a pack are mapped at a time. By default a whole pack is, and a
 // large team's counts as 200 MB of memory.
 const packWindow = 16 << 20
-
-// checkFormat refuses what libgit2 1.5 would misread.
-func checkFormat(r *git2.Repository) error {
-	conf, err := r.Config()
-	if err != nil {
-		return err
-	}
-	defer conf.Free()
-	for key, can := range map[string]string{"extensions.objectformat": "sha1", "extensions.refstorage": "files"} {
-		value, err := conf.LookupString(key)
-		switch {
-		case git2.IsErrorCode(err, git2.ErrorCodeNotFound):
-		case err != nil:
-			return err
-		case !strings.EqualFold(value, can):
-			return fmt.Errorf("%w: %s is %s", ErrUnsupported, key, value)
-		}
-	}
-	return nil
-}
 
 // LibraryVersion is the version of libgit2 that the process runs with: "1.5.1".
 func LibraryVersion() string { return C.LIBGIT2_VERSION }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"os/exec"
-	"strconv"
 	"strings"
 )
 
@@ -57,7 +56,7 @@ func (f *filter) blob(file string) OID {
 		return Unread
 	}
 	line, err := f.out.ReadString('\n')
-	if id := OID(strings.TrimSpace(line)); err == nil && len(id) == 2*oidSize {
+	if id := OID(strings.TrimSpace(line)); err == nil && IsOID(string(id)) {
 		return id
 	}
 	f.close()
@@ -69,19 +68,4 @@ func (f *filter) close() {
 	if f.out != nil {
 		f.stop()
 	}
-}
-
-// quoted is a path as git reads it in a line, byte by byte where it has others than letters.
-func quoted(path string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(path) {
-		if c := path[i]; c < ' ' || c == '"' || c == '\\' || c > '~' {
-			b.WriteString(`\` + strconv.FormatUint(uint64(c)+0o1000, 8)[1:])
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }

@@ -16,9 +16,10 @@ package git
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ import (
 	git2 "github.com/libgit2/git2go/v34"
 )
 
-// OID is a hexadecimal object ID of 40 characters; "" is none.
+// OID is a hexadecimal object ID, of 40 characters in a SHA-1 repository and of 64 in a SHA-256 one; "" is none.
 type OID string
 
 // Errors that callers decide on.
@@ -37,6 +38,8 @@ var (
 	ErrMoved         = errors.New("ref moved")
 	ErrNoIdentity    = errors.New("no identity")
 	ErrAmbiguous     = errors.New("ambiguous")
+
+	errNoCommit = errors.New("not a commit")
 )
 
 // Layout says where a repository keeps things. All paths are absolute and cleaned, and
@@ -50,7 +53,9 @@ type Layout struct {
 
 // Repo is an open repository.
 type Repo struct {
-	r      *git2.Repository
+	r      *git2.Repository // found it, and reads its configuration
+	hash   Hash
+	store  store
 	layout Layout
 	dir    string
 	env    []string
@@ -58,7 +63,7 @@ type Repo struct {
 
 // Open finds the repository that dir lies in, as git would: GIT_DIR and its companions
 // count when env sets them. It returns ErrNotRepository outside of one, ErrUnsupported for
-// formats or extensions that libgit2 1.5 cannot read, and an OwnerError where git refuses.
+// formats or extensions that can't be read, and an OwnerError where git refuses.
 func Open(dir string, env []string) (*Repo, error) {
 	if err := prepare(); err != nil {
 		return nil, fmt.Errorf("git: %w", err)
@@ -85,15 +90,18 @@ func Init(dir string) (*Repo, error) {
 	return Open(dir, nil)
 }
 
-// check finds out where things are, and whether they may and can be read.
+// check finds out where things are, whether they may be read, and by whom.
 func (r *Repo) check() (err error) {
-	if err := checkFormat(r.r); err != nil {
-		return fmt.Errorf("git: open %q: %w", r.dir, err)
-	}
 	if r.layout, err = layoutOf(r.r); err != nil {
 		return err
 	}
-	return r.checkOwner()
+	if err := r.checkOwner(); err != nil {
+		return err
+	}
+	if err := r.choose(); err != nil {
+		return fmt.Errorf("git: open %q: %w", r.dir, err)
+	}
+	return nil
 }
 
 // open heeds GIT_DIR and GIT_WORK_TREE itself: libgit2 1.5 would read them from the process
@@ -165,7 +173,10 @@ func clean(path string) string {
 }
 
 // Close releases the repository.
-func (r *Repo) Close() { r.r.Free() }
+func (r *Repo) Close() {
+	r.store.close()
+	r.r.Free()
+}
 
 // Layout says where the repository keeps things.
 func (r *Repo) Layout() Layout { return r.layout }
@@ -178,78 +189,58 @@ type Head struct {
 
 // Head reads HEAD of the current worktree.
 func (r *Repo) Head() (Head, error) {
-	ref, err := r.r.References.Lookup("HEAD")
+	ref, err := r.headRef()
 	if err != nil {
 		return Head{}, fmt.Errorf("git: read HEAD: %w", err)
 	}
-	defer ref.Free()
-	if ref.Type() == git2.ReferenceOid {
-		return Head{OID: fromOid(ref.Target()), Branch: "HEAD"}, nil
+	if ref == "" {
+		id, err := r.Ref("HEAD")
+		return Head{OID: id, Branch: "HEAD"}, err
 	}
-	h := Head{Branch: strings.TrimPrefix(ref.SymbolicTarget(), "refs/heads/")}
-	h.OID, err = r.Ref(ref.SymbolicTarget())
+	h := Head{Branch: strings.TrimPrefix(ref, "refs/heads/")}
+	h.OID, err = r.Ref(ref)
 	if errors.Is(err, ErrNotFound) {
 		return h, nil
 	}
 	return h, err
 }
 
-// tooShort reports whether a revision begins with fewer digits than name an object (git's minimum_abbrev, 4): "0", "a:1".
-func tooShort(rev string) bool {
-	return len(rev)-len(strings.TrimLeft(rev, "0123456789abcdefABCDEF")) < 4
+// headRef is the ref that HEAD names; "" where it is detached. It stands in a file, but in a repository with reftable, where that names
+// one that can't be.
+func (r *Repo) headRef() (string, error) {
+	text, err := os.ReadFile(filepath.Join(r.layout.GitDir, "HEAD"))
+	if err != nil {
+		return "", err
+	}
+	ref, symbolic := strings.CutPrefix(string(text), "ref:")
+	ref = strings.TrimSpace(ref)
+	switch {
+	case !symbolic:
+		return "", nil
+	case ref != "refs/heads/.invalid":
+		return ref, nil
+	}
+	ref, err = r.Run(context.Background(), "symbolic-ref", "--quiet", "HEAD")
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return "", nil
+	}
+	return strings.TrimSpace(ref), err
 }
 
 // Resolve turns a revision as `git rev-parse` takes it into the commit that it names.
 func (r *Repo) Resolve(rev string) (OID, error) {
-	obj, err := r.r.RevparseSingle(rev)
-	if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
-		// Of several objects git takes the one that is a commit.
-		id, err := r.run(context.Background(), "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-		switch {
-		case err == nil:
-			return OID(strings.TrimSpace(id)), nil
-		case tooShort(rev): // which libgit2 calls ambiguous, too
-			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrNotFound)
-		}
-		return "", fmt.Errorf("git: resolve %q: %w", rev, ErrAmbiguous)
-	}
+	id, err := r.store.resolve(rev)
 	if err != nil {
-		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) || git2.IsErrorCode(err, git2.ErrorCodeInvalidSpec) {
-			return "", fmt.Errorf("git: resolve %q: %w", rev, ErrNotFound)
-		}
 		return "", fmt.Errorf("git: resolve %q: %w", rev, err)
 	}
-	defer obj.Free()
-	commit, err := obj.Peel(git2.ObjectCommit)
-	if err != nil {
-		return "", fmt.Errorf("git: resolve %q: not a commit", rev)
-	}
-	defer commit.Free()
-	return fromOid(commit.Id()), nil
+	return id, nil
 }
 
 // Signature is who made a commit, and when.
 type Signature struct {
 	Name, Email string
 	When        time.Time
-}
-
-func fromOid(id *git2.Oid) OID {
-	if id == nil || id.IsZero() {
-		return ""
-	}
-	return OID(id.String())
-}
-
-func toOid(id OID) (*git2.Oid, error) {
-	if len(id) == sha256.Size*2 {
-		return nil, fmt.Errorf("git: object %s of a SHA-256 repository: %w", id, ErrNotFound)
-	}
-	o, err := git2.NewOid(string(id))
-	if err != nil {
-		return nil, fmt.Errorf("git: object ID %q: %w", id, err)
-	}
-	return o, nil
 }
 
 func lookup(env []string, key string) string {

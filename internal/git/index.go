@@ -19,6 +19,7 @@ import (
 // refuses some that git writes.
 type index struct {
 	raw     []byte
+	oid     int        // the size of an OID in bytes
 	at      []uint32   // where the entries begin, in the order of their names
 	names   [][]byte   // of version 4, which leaves out what the name before begins with
 	folders *folderSum // the root; nil: not known
@@ -28,14 +29,15 @@ type index struct {
 
 // indexEntry is a file of the index, or in a sparse one a folder, whose name ends in a slash.
 type indexEntry struct {
-	raw  []byte // from where it begins
-	name []byte
+	raw   []byte // from where it begins
+	name  []byte
+	flags int // where they stand
 }
 
 // folderSum is what the index says of a folder as a whole.
 type folderSum struct {
 	entries int // of the index, below the folder; negative: something changed there
-	tree    string
+	tree    OID
 	below   map[string]*folderSum
 }
 
@@ -43,30 +45,26 @@ type folderSum struct {
 const (
 	indexHeader   = 12
 	indexMtime    = 8
-	indexMode     = 24
 	indexSize     = 36
 	indexOID      = 40
-	indexFlags    = indexOID + oidSize
-	indexName     = indexFlags + 2
-	indexLength   = 0xfff  // in the flags, of the whole name; so much or more
-	indexMerging  = 0x3000 // in the flags
-	indexMore     = 0x4000 // in the flags: there are more, of which:
-	indexLeftOut  = 0x4000 // a sparse checkout, or the user, wants no such file
-	indexIntended = 0x2000 // it was named, and not added yet
+	indexLeast    = indexOID + 20 + 2 // of an entry without a name
+	indexLength   = 0xfff             // in the flags, of the whole name; so much or more
+	indexMerging  = 0x3000            // in the flags
+	indexMore     = 0x4000            // in the flags: there are more, of which:
+	indexLeftOut  = 0x4000            // a sparse checkout, or the user, wants no such file
+	indexIntended = 0x2000            // it was named, and not added yet
 )
 
-func (e indexEntry) oid() OID { return OID(hex.EncodeToString(e.raw[indexOID:indexFlags])) }
+func (e indexEntry) oid() OID { return OID(hex.EncodeToString(e.raw[indexOID:e.flags])) }
 
 func (e indexEntry) isFolder() bool { return bytes.HasSuffix(e.name, []byte("/")) }
 
-func (e indexEntry) mode() uint32 { return binary.BigEndian.Uint32(e.raw[indexMode:]) }
-
 func (e indexEntry) flag(mask uint16) bool {
-	return binary.BigEndian.Uint16(e.raw[indexFlags:])&mask != 0
+	return binary.BigEndian.Uint16(e.raw[e.flags:])&mask != 0
 }
 
 func (e indexEntry) more(mask uint16) bool {
-	return e.flag(indexMore) && binary.BigEndian.Uint16(e.raw[indexName:])&mask != 0
+	return e.flag(indexMore) && binary.BigEndian.Uint16(e.raw[e.flags+2:])&mask != 0
 }
 
 // index reads it once, and only where nothing else will do. In a new repository there is none, which is an
@@ -81,7 +79,7 @@ func (c *Content) index() *index {
 	if err == nil {
 		var raw []byte
 		if raw, err = os.ReadFile(name); err == nil {
-			c.read = readIndex(raw)
+			c.read = readIndex(raw, c.repo.hash.Size)
 			c.read.written = info.ModTime()
 		}
 	}
@@ -90,14 +88,14 @@ func (c *Content) index() *index {
 }
 
 // readIndex reads as much as can be read.
-func readIndex(raw []byte) *index {
-	x := &index{raw: raw}
-	if len(raw) < indexHeader+oidSize || !bytes.HasPrefix(raw, []byte("DIRC")) {
+func readIndex(raw []byte, oid int) *index {
+	x := &index{raw: raw, oid: oid}
+	if len(raw) < indexHeader+oid || !bytes.HasPrefix(raw, []byte("DIRC")) {
 		return x
 	}
 	version, count := binary.BigEndian.Uint32(raw[4:]), int(binary.BigEndian.Uint32(raw[8:]))
-	x.at = make([]uint32, 0, min(count, len(raw)/indexName))
-	at, end := indexHeader, len(raw)-oidSize
+	x.at = make([]uint32, 0, min(count, len(raw)/indexLeast))
+	at, end := indexHeader, len(raw)-oid
 	for len(x.at) < count {
 		size := x.measure(raw[at:end], version)
 		if size == 0 {
@@ -112,14 +110,14 @@ func readIndex(raw []byte) *index {
 
 // measure is how long the next entry is; 0 for none.
 func (x *index) measure(rest []byte, version uint32) int {
-	if version < 2 || version > 4 || len(rest) < indexName+2 {
+	if version < 2 || version > 4 || len(rest) < x.flags()+4 {
 		return 0
 	}
-	name := rest[nameAt(rest):]
+	name := rest[x.nameAt(rest):]
 	if version == 4 {
 		return x.measureCut(rest)
 	}
-	n := nameLength(rest, name)
+	n := x.nameLength(rest, name)
 	if n < 0 {
 		return 0
 	}
@@ -132,7 +130,7 @@ func (x *index) measureCut(rest []byte) int {
 	if n := len(x.names); n > 0 {
 		before = x.names[n-1]
 	}
-	at := nameAt(rest)
+	at := x.nameAt(rest)
 	cut, n := indexCut(rest[at:])
 	at += n
 	end := bytes.IndexByte(rest[at:], 0)
@@ -144,16 +142,19 @@ func (x *index) measureCut(rest []byte) int {
 }
 
 // nameAt is where the name of an entry stands.
-func nameAt(entry []byte) int {
-	if entry[indexFlags]&(indexMore>>8) != 0 {
-		return indexName + 2
+func (x *index) nameAt(entry []byte) int {
+	if entry[x.flags()]&(indexMore>>8) != 0 {
+		return x.flags() + 4
 	}
-	return indexName
+	return x.flags() + 2
 }
 
+// flags is where they stand in an entry.
+func (x *index) flags() int { return indexOID + x.oid }
+
 // nameLength is how long the name of an entry is; negative where it has no end.
-func nameLength(entry, name []byte) int {
-	n := int(binary.BigEndian.Uint16(entry[indexFlags:]) & indexLength)
+func (x *index) nameLength(entry, name []byte) int {
+	n := int(binary.BigEndian.Uint16(entry[x.flags():]) & indexLength)
 	if n == indexLength || n >= len(name) || name[n] != 0 {
 		return bytes.IndexByte(name, 0)
 	}
@@ -165,10 +166,10 @@ func (x *index) len() int { return len(x.at) }
 func (x *index) entry(i int) indexEntry {
 	raw := x.raw[x.at[i]:]
 	if x.names != nil {
-		return indexEntry{raw, x.names[i]}
+		return indexEntry{raw, x.names[i], x.flags()}
 	}
-	name := raw[nameAt(raw):]
-	return indexEntry{raw, name[:nameLength(raw, name)]}
+	name := raw[x.nameAt(raw):]
+	return indexEntry{raw, name[:x.nameLength(raw, name)], x.flags()}
 }
 
 // indexCut reads how much of the name before is left out, and how many bytes say so; 0 for none.
@@ -196,7 +197,7 @@ func (x *index) extensions(rest []byte) bool {
 			return false
 		}
 		if name == "TREE" {
-			x.folders, _, _ = readSums(rest[:size])
+			x.folders, _, _ = readSums(rest[:size], x.oid)
 		}
 		rest = rest[size:]
 	}
@@ -204,7 +205,7 @@ func (x *index) extensions(rest []byte) bool {
 }
 
 // readSums reads a folder and those below it.
-func readSums(raw []byte) (sum *folderSum, name string, rest []byte) {
+func readSums(raw []byte, oid int) (sum *folderSum, name string, rest []byte) {
 	head, rest, ok := bytes.Cut(raw, []byte("\n"))
 	path, numbers, ok2 := bytes.Cut(head, []byte("\x00"))
 	entries, below, ok3 := strings.Cut(string(numbers), " ")
@@ -216,15 +217,15 @@ func readSums(raw []byte) (sum *folderSum, name string, rest []byte) {
 		return nil, "", nil
 	}
 	if sum.entries >= 0 {
-		if len(rest) < oidSize {
+		if len(rest) < oid {
 			return nil, "", nil
 		}
-		sum.tree, rest = string(rest[:oidSize]), rest[oidSize:]
+		sum.tree, rest = OID(hex.EncodeToString(rest[:oid])), rest[oid:]
 	}
 	for range n {
 		var sub *folderSum
 		var name string
-		if sub, name, rest = readSums(rest); sub == nil {
+		if sub, name, rest = readSums(rest, oid); sub == nil {
 			return nil, "", nil
 		}
 		if sum.below == nil {

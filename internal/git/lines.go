@@ -3,8 +3,6 @@ package git
 import (
 	"bytes"
 	"strings"
-
-	git2 "github.com/libgit2/git2go/v34"
 )
 
 // maxLines is the size in bytes of the largest file whose changed lines are told.
@@ -29,7 +27,7 @@ func (r *Repo) Lines(before, now OID) (Lines, error) {
 	}
 	out := Lines{Text: split(texts[1])}
 	was := make([]int, len(out.Text))
-	if err := r.unchanged(texts[0], texts[1], git2.DiffIgnoreWhitespace, was); err != nil {
+	if err := unchanged(texts[0], texts[1], SpacesAside, was); err != nil {
 		return Lines{}, err
 	}
 	old := split(texts[0])

@@ -28,7 +28,7 @@ func (r *Repo) Mailmap(ctx context.Context, addresses []string) (map[string]Pers
 		for _, a := range some {
 			args = append(args, "<"+a+">")
 		}
-		text, err := r.run(ctx, args...)
+		text, err := r.Run(ctx, args...)
 		if err != nil {
 			return nil, fmt.Errorf("git: read the mailmap: %w", err)
 		}

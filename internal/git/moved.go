@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	git2 "github.com/libgit2/git2go/v34"
 )
 
 // Bounds of the search for renames.
@@ -141,108 +139,55 @@ func (f *folder) among(id OID) []string {
 		return nil
 	}
 	f.last = id
-	tree, err := f.repo.lookupTree(id)
-	if err != nil {
-		return nil
-	}
-	defer tree.Free()
 	var out []string
-	for name, file := range f.files {
-		if e := tree.EntryByName(name); e != nil && e.Type != git2.ObjectTree {
-			out = append(out, file)
-			delete(f.files, name)
+	for e, err := range f.repo.Tree(id) {
+		if err != nil {
+			return nil
 		}
-	}
-	for name, sub := range f.below {
-		if e := tree.EntryByName(name); e != nil && e.Type == git2.ObjectTree {
-			out = append(out, sub.among(fromOid(e.Id))...)
+		file, sub := f.files[e.Name], f.below[e.Name]
+		switch {
+		case e.IsDir() && sub != nil:
+			out = append(out, sub.among(e.ID())...)
+		case !e.IsDir() && file != "":
+			out = append(out, file)
+			delete(f.files, e.Name)
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// renamesOf tells what files that a commit took away against its first parent became.
+// renamesOf tells what files that a commit took away against its first parent became. Contents are only compared where one is
+// not the same.
 func (c *Content) renamesOf(made Commit, files []string, out map[string]string) {
-	r := c.repo
-	parent, err := r.Commit(made.Parents[0])
+	changes, err := c.repo.CommitDiff(made)
 	if err != nil {
 		return
 	}
-	added, err := c.trees.news(parent.Tree, made.Tree)
-	if err != nil || len(added) == 0 {
-		return
+	var gone, came []Entry
+	content, was := map[OID]string{}, map[string]OID{}
+	for _, ch := range slices.Backward(changes) {
+		switch ch.Kind {
+		case "A":
+			came, content[ch.OID] = append(came, Entry{ch.Path, ch.OID}), ch.Path
+		case "D":
+			gone, was[ch.Path] = append(gone, Entry{ch.Path, ch.Before}), ch.Before // each may be the one that moved
+		}
 	}
-	content := map[OID]string{}
-	for _, e := range slices.Backward(added) {
-		content[e.OID] = e.Path
-	}
-	old, err := r.lookupTree(parent.Tree)
-	if err != nil {
-		return
-	}
-	defer old.Free()
 	alike := false
 	for _, f := range files {
-		e, err := old.EntryByPath(f)
-		if err != nil {
-			continue
-		}
-		if out[f] = content[fromOid(e.Id)]; out[f] == "" {
-			delete(out, f)
+		if to := content[was[f]]; to != "" {
+			out[f] = to
+		} else {
 			alike = true
 		}
 	}
-	if alike {
-		removed, err := c.trees.news(made.Tree, parent.Tree) // each may be the one that moved
-		if err != nil {
-			return
-		}
-		r.renamesAlike(old, made, files, append(added, removed...), out)
-	}
-}
-
-// renamesAlike are the renames of a commit with a change of content, of what it added and removed.
-func (r *Repo) renamesAlike(old *git2.Tree, c Commit, files []string, changed []Entry, out map[string]string) {
-	tree, err := r.lookupTree(c.Tree)
-	if err != nil {
+	if !alike || len(gone)+len(came) > maxSimilarSize {
 		return
 	}
-	defer tree.Free()
-	opts, err := git2.DefaultDiffOptions()
-	if err != nil {
-		return
-	}
-	// With the names of the files, libgit2 reads no other trees.
-	opts.Flags |= git2.DiffDisablePathspecMatch
-	for _, e := range changed {
-		opts.Pathspec = append(opts.Pathspec, e.Path)
-	}
-	d, err := r.r.DiffTreeToTree(old, tree, &opts)
-	if err != nil {
-		return
-	}
-	defer d.Free()
-	for _, ch := range renames(d) {
-		if slices.Contains(files, ch.OldPath) && out[ch.OldPath] == "" {
-			out[ch.OldPath] = ch.Path
+	for from, to := range c.repo.Renames(gone, came, maxSimilar) {
+		if slices.Contains(files, from) && out[from] == "" {
+			out[from] = to
 		}
 	}
-}
-
-func renames(d *git2.Diff) []Change {
-	opts, err := git2.DefaultDiffFindOptions()
-	if err != nil {
-		return nil
-	}
-	opts.Flags, opts.RenameLimit = git2.DiffFindRenames, maxSimilar
-	if n, err := d.NumDeltas(); err != nil || n > maxSimilarSize {
-		opts.Flags |= git2.DiffFindExactMatchOnly
-	}
-	_ = d.FindSimilar(&opts) // a blob that is not here (a partial clone) is no rename
-	all, err := changesOf(d)
-	if err != nil {
-		return nil
-	}
-	return slices.DeleteFunc(all, func(c Change) bool { return c.Kind != "R" })
 }

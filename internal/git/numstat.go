@@ -1,11 +1,8 @@
 package git
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 )
@@ -28,7 +25,7 @@ func (r *Repo) Stats(ctx context.Context, commits []OID) (map[OID][]Stat, error)
 	for _, id := range commits {
 		fmt.Fprintln(&ids, id)
 	}
-	text, err := r.feed(ctx, ids.String(), "log", "--no-walk=unsorted", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--no-show-signature", "--numstat", "-z", "--format=%x01%H", "--stdin")
+	text, err := r.Feed(ctx, ids.String(), "log", "--no-walk=unsorted", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--no-show-signature", "--numstat", "-z", "--format=%x01%H", "--stdin")
 	if err != nil {
 		return nil, fmt.Errorf("git: count changed lines: %w", err)
 	}
@@ -58,20 +55,4 @@ func statsOf(text string) (out []Stat) {
 		out = append(out, s)
 	}
 	return out
-}
-
-// feed is run with something on stdin.
-func (r *Repo) feed(ctx context.Context, input string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Stdin = r.dir, strings.NewReader(input)
-	cmd.Env = append(append([]string(nil), r.env...), "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "LC_ALL=C")
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		return "", errors.Join(errors.New(lastLine(stderr.String())), err)
-	}
-	return stdout.String(), nil
 }

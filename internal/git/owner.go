@@ -34,7 +34,7 @@ func (r *Repo) checkOwner() error {
 	if mine {
 		return nil
 	}
-	_, err := r.run(context.Background(), "rev-parse", "--git-dir")
+	_, err := r.Run(context.Background(), "rev-parse", "--git-dir")
 	var refused *exec.ExitError
 	switch {
 	case err == nil:

@@ -25,9 +25,7 @@ func (r *Repo) Past(id OID, paths []string, since time.Time, limit int) (map[str
 		if err != nil {
 			return nil, err
 		}
-		if err := r.stays(c, paths, out); err != nil {
-			return nil, err
-		}
+		r.stays(c, paths, out)
 		if len(c.Parents) == 0 {
 			return out, nil
 		}
@@ -46,17 +44,9 @@ func (r *Repo) Past(id OID, paths []string, since time.Time, limit int) (map[str
 
 // stays goes one commit further back: From is when the oldest commit yet with that blob was
 // made.
-func (r *Repo) stays(c Commit, paths []string, out map[string][]Stay) error {
-	t, err := r.lookupTree(c.Tree)
-	if err != nil {
-		return err
-	}
-	defer t.Free()
+func (r *Repo) stays(c Commit, paths []string, out map[string][]Stay) {
 	for _, p := range paths {
-		var blob OID
-		if e, err := t.EntryByPath(p); err == nil {
-			blob = fromOid(e.Id)
-		}
+		blob := r.At(c.Tree, p).ID()
 		had := out[p]
 		switch n := len(had); {
 		case n == 0:
@@ -67,5 +57,4 @@ func (r *Repo) stays(c Commit, paths []string, out map[string][]Stay) error {
 			out[p] = append(had, Stay{OID: blob, From: c.Committer.When, To: had[n-1].From})
 		}
 	}
-	return nil
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"strings"
-
-	git2 "github.com/libgit2/git2go/v34"
 )
+
+// usual is how many equal lines git shows around what differs.
+const usual = 3
 
 // Bounds of Patch.
 const (
@@ -54,22 +54,8 @@ func (r *Repo) patch(p *FilePatch) {
 	if p.Left || p.Binary {
 		return
 	}
-	how, err := git2.DefaultDiffOptions()
-	if err != nil {
-		p.Left = true
-		return
-	}
-	made, err := r.r.PatchFromBuffers("f", "f", before, after, &how)
-	if err != nil {
-		p.Left = true
-		return
-	}
-	defer made.Free()
-	text, err := made.String()
-	p.Left = err != nil
-	if at := strings.Index(text, "\n@@ "); at >= 0 {
-		p.Text = text[at+1:]
-	}
+	text, err := Hunks(before, after, usual, SpacesCount)
+	p.Text, p.Left = text, err != nil
 }
 
 // patchable reads a file's content to be compared; empty for no file, false for one that is large or not here (also a submodule).

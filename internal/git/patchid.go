@@ -1,111 +1,10 @@
 package git
 
-/*
-#include <stdlib.h>
-#include <git2.h>
-#include <git2/sys/repository.h>
-
-enum { REKAL_LEFT_OUT = 1 };
-
-// Trees are diffed over the object database alone, with an empty configuration: what a user
-// configures must not change a patch-id.
-static int rekal_bare(git_repository **repo, const char *objects)
-{
-	git_odb *odb = NULL;
-	git_config *none = NULL;
-	int err;
-
-	*repo = NULL;
-	if (!(err = git_odb_open(&odb, objects)) && !(err = git_repository_wrap_odb(repo, odb)) &&
-	    !(err = git_config_new(&none)))
-		err = git_repository_set_config(*repo, none);
-	git_config_free(none);
-	git_odb_free(odb);
-	return err;
-}
-
-static int rekal_tree(git_tree **tree, git_repository *repo, const char *commit)
-{
-	git_oid id;
-	git_commit *c = NULL;
-	int err;
-
-	if (!*commit) // before a root commit
-		return 0;
-	if (!(err = git_oid_fromstr(&id, commit)) && !(err = git_commit_lookup(&c, repo, &id)))
-		err = git_commit_tree(tree, c);
-	git_commit_free(c);
-	return err;
-}
-
-// Whether the sides of a diff are here and small enough. A blob that is not here is looked
-// for once.
-static int rekal_fits(git_diff *diff, git_odb *odb, size_t max_files, size_t max_bytes)
-{
-	size_t n = git_diff_num_deltas(diff), left = max_bytes, i;
-	int side;
-
-	if (n == 0 || n > max_files)
-		return REKAL_LEFT_OUT;
-	for (i = 0; i < n; i++) {
-		const git_diff_delta *d = git_diff_get_delta(diff, i);
-		const git_diff_file *files[2] = { &d->old_file, &d->new_file };
-		for (side = 0; side < 2; side++) {
-			size_t size;
-			git_object_t type;
-			if (!files[side]->mode || files[side]->mode == GIT_FILEMODE_COMMIT)
-				continue;
-			if (git_odb_read_header(&size, &type, odb, &files[side]->id) || size > left)
-				return REKAL_LEFT_OUT;
-			left -= size;
-		}
-	}
-	return 0;
-}
-
-// Whether a diff that was printed has a binary file. It stands in it as "differ" and nothing
-// more, so that two different ones would be one patch.
-static int rekal_binary(git_diff *diff)
-{
-	size_t n = git_diff_num_deltas(diff), i;
-
-	for (i = 0; i < n; i++)
-		if (git_diff_get_delta(diff, i)->flags & GIT_DIFF_FLAG_BINARY)
-			return REKAL_LEFT_OUT;
-	return 0;
-}
-
-static int rekal_patch_id(char *out, const char *objects, const char *parent, const char *commit,
-	size_t max_files, size_t max_bytes)
-{
-	git_diff_options how = GIT_DIFF_OPTIONS_INIT;
-	git_repository *repo = NULL;
-	git_odb *odb = NULL;
-	git_tree *before = NULL, *after = NULL;
-	git_diff *diff = NULL;
-	git_oid id;
-	int err;
-
-	if (!(err = rekal_bare(&repo, objects)) && !(err = git_repository_odb(&odb, repo)) &&
-	    !(err = rekal_tree(&before, repo, parent)) && !(err = rekal_tree(&after, repo, commit)) &&
-	    !(err = git_diff_tree_to_tree(&diff, repo, before, after, &how)) &&
-	    !(err = rekal_fits(diff, odb, max_files, max_bytes)) &&
-	    !(err = git_diff_patchid(&id, diff, NULL)) &&
-	    !(err = rekal_binary(diff)))
-		git_oid_tostr(out, GIT_OID_HEXSZ + 1, &id);
-	git_diff_free(diff);
-	git_tree_free(after);
-	git_tree_free(before);
-	git_odb_free(odb);
-	git_repository_free(repo);
-	return err;
-}
-*/
-import "C"
-
 import (
-	"path/filepath"
-	"unsafe"
+	"crypto/sha1"
+	"encoding/hex"
+	"io"
+	"strings"
 )
 
 // What a patch-id is computed of at most. A commit above it is a generated one, and waiting
@@ -116,30 +15,112 @@ const (
 )
 
 // PatchID is the stable patch-id of a commit's change: what `git diff-tree -p --root COMMIT |
-// git patch-id --stable` prints where neither attributes nor configuration change the diff
-// (but for commits with an empty file, which libgit2 describes in its own way). Equal patches
+// git patch-id --stable` prints in a SHA-1 repository where neither attributes nor configuration change the diff. In a SHA-256 one it is the
+// same, so that a converted repository knows its patches again. Equal patches
 // have equal patch-ids, wherever they apply. It is "" where there is none: for a merge, an
 // empty change, one with binary files, one that is too large, or one whose objects are not
 // all here.
-//
-// git2go has no call for it and does not hand out its handle, so the objects are opened anew.
 func (r *Repo) PatchID(c Commit) string {
-	parent := ""
-	switch len(c.Parents) {
-	case 0:
-	case 1:
-		parent = string(c.Parents[0])
-	default:
+	if len(c.Parents) > 1 {
 		return ""
 	}
-	objects := C.CString(filepath.Join(r.layout.CommonDir, "objects"))
-	defer C.free(unsafe.Pointer(objects))
-	before, after := C.CString(parent), C.CString(string(c.OID))
-	defer C.free(unsafe.Pointer(before))
-	defer C.free(unsafe.Pointer(after))
-	var out [C.GIT_OID_HEXSZ + 1]C.char
-	if C.rekal_patch_id(&out[0], objects, before, after, patchFiles, patchBytes) != 0 {
+	changes, err := r.CommitDiff(c)
+	if err != nil || len(changes) == 0 || len(changes) > patchFiles {
 		return ""
 	}
-	return C.GoString(&out[0])
+	sum, left, pending := patchSum{}, patchBytes, ""
+	for _, ch := range changes {
+		for _, part := range halves(ch) {
+			text, ok := r.patchOf(part, &left)
+			if !ok {
+				return ""
+			}
+			if strings.Contains(pending, "\n@@ ") { // as for git, what has no lines goes with the next that has
+				sum.add(pending)
+				pending = ""
+			}
+			pending += text
+		}
+	}
+	sum.add(pending)
+	return hex.EncodeToString(sum[:])
 }
+
+// halves are the patches of one change: git removes a file and makes another where a file became a link.
+func halves(c Change) []Change {
+	kind := func(mode string) string { return mode[:min(len(mode), 3)] }
+	if c.Kind != "M" || kind(c.Modes[0]) == kind(c.Modes[1]) {
+		return []Change{c}
+	}
+	return []Change{
+		{Path: c.Path, Kind: "D", Before: c.Before, Modes: [2]string{c.Modes[0], ""}},
+		{Path: c.Path, Kind: "A", OID: c.OID, Modes: [2]string{"", c.Modes[1]}},
+	}
+}
+
+// patchOf is the patch of one file as git prints it, without an "index" line, and takes its size off the rest.
+func (r *Repo) patchOf(c Change, left *int) (string, bool) {
+	before, one := r.side(c.Before, c.Modes[0], left)
+	after, two := r.side(c.OID, c.Modes[1], left)
+	if !one || !two || !isText(before) || !isText(after) {
+		return "", false
+	}
+	from, to := quotedIf("a/"+c.Path), quotedIf("b/"+c.Path)
+	head := "diff --git " + from + " " + to + "\n"
+	switch {
+	case c.Kind == "A":
+		head, from = head+"new file mode "+c.Modes[1]+"\n", "/dev/null"
+	case c.Kind == "D":
+		head, to = head+"deleted file mode "+c.Modes[0]+"\n", "/dev/null"
+	case c.Modes[0] != c.Modes[1]:
+		head += "old mode " + c.Modes[0] + "\nnew mode " + c.Modes[1] + "\n"
+	}
+	text, err := Hunks(before, after, usual, SpacesCount)
+	if text != "" {
+		head += "--- " + from + "\n+++ " + to + "\n"
+	}
+	return head + text, err == nil
+}
+
+// side is one side of a patch.
+func (r *Repo) side(id OID, mode string, left *int) ([]byte, bool) {
+	switch {
+	case id == "":
+		return nil, true
+	case mode == modeLink:
+		return []byte("Subproject commit " + string(id) + "\n"), true
+	}
+	size, err := r.BlobSize(id)
+	if err != nil || size > uint64(*left) {
+		return nil, false
+	}
+	*left -= int(size)
+	text, err := r.Blob(id)
+	return text, err == nil
+}
+
+// patchSum is a sum of hashes as numbers of 160 bits, the lowest byte first: so the order of files does not count (git's diff.c,
+// flush_one_hunk).
+type patchSum [sha1.Size]byte
+
+// add adds the hash of a patch, in which neither white space nor the places of hunks count.
+func (s *patchSum) add(patch string) {
+	h := sha1.New()
+	for line := range strings.Lines(patch) {
+		if strings.HasPrefix(line, "@@ ") || strings.HasPrefix(line, "\\ ") {
+			continue
+		}
+		for part := range strings.FieldsFuncSeq(line, isSpace) {
+			_, _ = io.WriteString(h, part)
+		}
+	}
+	carry := 0
+	for i, b := range h.Sum(nil) {
+		carry += int(s[i]) + int(b)
+		s[i] = byte(carry)
+		carry >>= 8
+	}
+}
+
+// isSpace is what git takes for white space.
+func isSpace(c rune) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -128,7 +128,7 @@ func (l *Reflog) parse(text, branch string) {
 
 // leave says of the commits from one on which branch they are of.
 func (l *Reflog) leave(from int, branch string) (next int) {
-	if len(branch) == 40 && strings.Trim(branch, "0123456789abcdef") == "" {
+	if IsOID(branch) {
 		branch = "HEAD"
 	}
 	for i := from; i < len(l.Made); i++ {
@@ -146,13 +146,15 @@ type logEntry struct {
 
 func entryOf(line string) (e logEntry, ok bool) {
 	who, what, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-	if len(who) < 2*40+2 || who[40] != ' ' || who[81] != ' ' {
+	old, who, _ := strings.Cut(who, " ")
+	now, who, _ := strings.Cut(who, " ")
+	if !IsOID(old) || !IsOID(now) {
 		return e, false
 	}
-	e.what, e.new = what, OID(who[41:81])
+	e.what, e.new = what, OID(now)
 	e.made.OID = e.new
 	if strings.HasPrefix(what, "commit (amend)") {
-		e.made.Was = OID(who[:40])
+		e.made.Was = OID(old)
 	}
 	if f := strings.Fields(who[strings.LastIndexByte(who, '>')+1:]); len(f) == 2 {
 		sec, err := strconv.ParseInt(f[0], 10, 64)

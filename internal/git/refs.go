@@ -13,46 +13,26 @@ import (
 	"strings"
 	"time"
 
-	git2 "github.com/libgit2/git2go/v34"
-
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
 // Ref reads the OID that a full ref name points at; ErrNotFound when there is none.
 func (r *Repo) Ref(name string) (OID, error) {
-	ref, err := r.r.References.Lookup(name)
+	id, err := r.store.ref(name)
 	if err != nil {
-		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
-			return "", fmt.Errorf("git: ref %s: %w", name, ErrNotFound)
-		}
 		return "", fmt.Errorf("git: ref %s: %w", name, err)
 	}
-	defer ref.Free()
-	return fromOid(ref.Target()), nil
+	return id, nil
 }
 
 // Refs maps every full ref name that matches the glob to its OID. Symbolic refs are
 // left out.
 func (r *Repo) Refs(glob string) (map[string]OID, error) {
-	it, err := r.r.NewReferenceIteratorGlob(glob)
+	refs, err := r.store.refs(glob)
 	if err != nil {
 		return nil, fmt.Errorf("git: list %s: %w", glob, err)
 	}
-	defer it.Free()
-	refs := map[string]OID{}
-	for {
-		ref, err := it.Next()
-		if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
-			return refs, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("git: list %s: %w", glob, err)
-		}
-		if ref.Type() == git2.ReferenceOid {
-			refs[ref.Name()] = fromOid(ref.Target())
-		}
-		ref.Free()
-	}
+	return refs, nil
 }
 
 // lockTries and lockPause bound how long a change of a ref or of the configuration waits for
@@ -63,33 +43,23 @@ const (
 	lockPause = 10 * time.Millisecond
 )
 
-// creating is how long a process that creates a ref waits for others that do, each of which takes a millisecond.
-const creating = 5 * time.Second
-
 // CompareAndSwap moves a ref from old to new, or creates it when old is "". It returns
 // ErrMoved when the ref is not at old any more. A lock file that a dead process left is
 // removed.
 func (r *Repo) CompareAndSwap(ctx context.Context, name string, old, new OID, reflog string) error {
-	swap := func() error { return r.swap(name, old, new, reflog) }
-	if old == "" { // libgit2 looks whether a ref is there before it holds the lock: of two that create it, both would
-		held, err := lock.Acquire(ctx, filepath.Join(r.layout.CommonDir, "rekal-create.lock"), lock.ToWrite, creating)
-		if err != nil {
-			return fmt.Errorf("git: create %s: %w", name, err)
-		}
-		defer func() { _ = held.Remove() }() // who comes next makes it anew
-	}
+	swap := func() error { return r.store.swap(ctx, name, old, new, reflog) }
 	err := whenFree(ctx, swap)
-	if locked(err) && r.unlock(ctx, r.lockFile(name)) {
+	if errors.Is(err, errLocked) && r.unlock(ctx, r.lockFile(name)) {
 		err = whenFree(ctx, swap)
 	}
-	if err == nil {
-		return nil
+	if err != nil {
+		return fmt.Errorf("git: move %s: %w", name, err)
 	}
-	if git2.IsErrorCode(err, git2.ErrorCodeModified) || git2.IsErrorCode(err, git2.ErrorCodeExists) {
-		return fmt.Errorf("git: move %s: %w", name, ErrMoved)
-	}
-	return fmt.Errorf("git: move %s: %w", name, err)
+	return nil
 }
+
+// errLocked is a lock file in the way.
+var errLocked = errors.New("locked by another process")
 
 // whenFree does what takes a lock file, and again while another process holds that.
 func whenFree(ctx context.Context, do func() error) error {
@@ -98,7 +68,7 @@ func whenFree(ctx context.Context, do func() error) error {
 		if err = ctx.Err(); err != nil {
 			return err
 		}
-		if err = do(); !locked(err) {
+		if err = do(); !errors.Is(err, errLocked) {
 			return err
 		}
 		time.Sleep(lockPause)
@@ -143,44 +113,6 @@ func (r *Repo) unlock(ctx context.Context, path string) bool {
 	return errors.Join(err, held.Remove()) == nil
 }
 
-// locked reports whether libgit2, or git config, found a lock file in its way.
-func locked(err error) bool {
-	return err != nil && (git2.IsErrorCode(err, git2.ErrorCodeLocked) ||
-		strings.Contains(err.Error(), "failed to lock file") ||
-		strings.Contains(err.Error(), "could not lock config file") && strings.Contains(err.Error(), "File exists"))
-}
-
-func (r *Repo) swap(name string, old, new OID, reflog string) error {
-	target, err := toOid(new)
-	if err != nil {
-		return err
-	}
-	if old == "" {
-		ref, err := r.r.References.Create(name, target, false, reflog)
-		if err == nil {
-			ref.Free()
-		}
-		return err
-	}
-	ref, err := r.r.References.Lookup(name)
-	if err != nil {
-		if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
-			return ErrMoved
-		}
-		return err
-	}
-	defer ref.Free()
-	if fromOid(ref.Target()) != old {
-		return ErrMoved
-	}
-	// libgit2 compares the ref's value with the one just looked up, under its lock.
-	moved, err := ref.SetTarget(target, reflog)
-	if err == nil {
-		moved.Free()
-	}
-	return err
-}
-
 // InTheWay is a ref whose name keeps another one from being made, "" when there is none: git
 // keeps refs as files, so a/b and a/b/c can't both be.
 func (r *Repo) InTheWay(name string) string {
@@ -216,24 +148,17 @@ func (r *Repo) InTheWayAt(ctx context.Context, remote, name string, attended Att
 }
 
 func (r *Repo) exists(name string) bool {
-	ref, err := r.r.References.Lookup(name)
-	if err == nil {
-		ref.Free()
-	}
+	_, err := r.store.ref(name)
 	return err == nil
 }
 
 // DeleteRef removes a ref; one that is not there is no error.
 func (r *Repo) DeleteRef(name string) error {
-	ref, err := r.r.References.Lookup(name)
-	if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+	err := r.store.drop(name)
+	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("git: delete %s: %w", name, err)
-	}
-	defer ref.Free()
-	if err := ref.Delete(); err != nil {
 		return fmt.Errorf("git: delete %s: %w", name, err)
 	}
 	r.removeEmpty(name)
@@ -249,10 +174,4 @@ func (r *Repo) removeEmpty(name string) {
 		_ = os.Remove(filepath.Join(r.layout.CommonDir, dir))
 		_ = os.Remove(filepath.Join(r.layout.CommonDir, "logs", dir))
 	}
-}
-
-// ValidRef reports whether git accepts a full ref name.
-func ValidRef(name string) bool {
-	ok, err := git2.ReferenceNameIsValid(name)
-	return err == nil && ok
 }

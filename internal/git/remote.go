@@ -225,7 +225,7 @@ func (r *Repo) DropConfig(ctx context.Context, key, value string) error {
 // UnsetConfig removes a key from the repository's own configuration and returns what it said; one that
 // is not there is no error, also where nothing can be written.
 func (r *Repo) UnsetConfig(ctx context.Context, key string) (string, error) {
-	was, err := r.run(ctx, "config", "--local", "--get-all", key)
+	was, err := r.Run(ctx, "config", "--local", "--get-all", key)
 	if err != nil {
 		return "", nil //nolint:nilerr // it is not set
 	}
@@ -244,10 +244,13 @@ const notThere = 5
 // fails all but one, where it waits for the locks of refs; these here wait for each other.
 func (r *Repo) configure(ctx context.Context, args ...string) error {
 	err := whenFree(ctx, func() error {
-		_, err := r.run(ctx, append([]string{"config", "--local"}, args...)...)
+		_, err := r.Run(ctx, append([]string{"config", "--local"}, args...)...)
+		if err != nil && strings.Contains(err.Error(), "could not lock config file") && strings.Contains(err.Error(), "File exists") {
+			return fmt.Errorf("%w: %w", errLocked, err)
+		}
 		return err
 	})
-	if locked(err) {
+	if errors.Is(err, errLocked) {
 		return fmt.Errorf("%w: where no other git runs, remove %s", err, filepath.Join(r.layout.CommonDir, "config.lock"))
 	}
 	return err

@@ -44,6 +44,33 @@ func (r *Repo) plainConfig() (conf map[string][]string, ok bool) {
 	}
 }
 
+// setting is one value of the configuration as libgit2 reads it, which is not all that git reads; "" where it is not set.
+func (r *Repo) setting(key string) string {
+	conf, err := r.r.Config()
+	if err != nil {
+		return ""
+	}
+	defer conf.Free()
+	value, _ := conf.LookupString(key) // an error is no value
+	return value
+}
+
+// sets reports whether the configuration, as libgit2 reads it, has a key that an expression matches.
+func (r *Repo) sets(expr string) bool {
+	conf, err := r.r.Config()
+	if err != nil {
+		return false
+	}
+	defer conf.Free()
+	it, err := conf.NewIteratorGlob(expr)
+	if err != nil {
+		return false
+	}
+	defer it.Free()
+	_, err = it.Next()
+	return err == nil
+}
+
 // plainIdentity is the committer where the configuration alone says who that is; see plainConfig.
 func (r *Repo) plainIdentity() (sig Signature, ok bool) {
 	conf, ok := r.plainConfig()

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"maps"
 	"slices"
-
-	git2 "github.com/libgit2/git2go/v34"
 )
 
 // staging is what the index has and HEAD has not, and the other way round. Folders of which the index
@@ -25,11 +23,11 @@ func (c *Content) staging() *staging {
 	}
 	c.compared = &staging{}
 	x := c.index()
-	if c.tree == nil || c.root == "" || !x.whole {
+	if c.tree == "" || c.root == "" || !x.whole {
 		return c.compared
 	}
 	s := &staging{trees: c.trees, index: x}
-	if s.folder("", fromOid(c.tree.Id()), x.folders) == nil {
+	if s.folder("", c.tree, x.folders) == nil {
 		c.compared = s
 	}
 	return c.compared
@@ -37,7 +35,7 @@ func (c *Content) staging() *staging {
 
 // folder takes the entries of a folder off the rest.
 func (s *staging) folder(prefix string, tree OID, sum *folderSum) error {
-	was, err := s.trees.names(tree)
+	was, err := s.trees.Named(tree)
 	seen := map[string]bool{}
 	for err == nil && s.at < s.index.len() {
 		e := s.index.entry(s.at)
@@ -52,10 +50,10 @@ func (s *staging) folder(prefix string, tree OID, sum *folderSum) error {
 			s.at++
 			return nil
 		case isBelow:
-			seen[name] = old.isDir()
+			seen[name] = old.IsDir()
 			err = s.subfolder(prefix+name+"/", old, sum.sub(name))
 			continue
-		case old.name != "" && !old.isDir():
+		case old.Name != "" && !old.IsDir():
 			seen[name] = true
 		default:
 			s.added = append(s.added, e)
@@ -69,26 +67,26 @@ func (s *staging) folder(prefix string, tree OID, sum *folderSum) error {
 }
 
 // subfolder takes those of a folder that HEAD may have.
-func (s *staging) subfolder(prefix string, old treeEntry, sum *folderSum) error {
+func (s *staging) subfolder(prefix string, old TreeEntry, sum *folderSum) error {
 	switch {
-	case !old.isDir():
+	case !old.IsDir():
 		return s.folder(prefix, "", nil)
-	case sum != nil && sum.entries > 0 && sum.tree == old.oid:
+	case sum != nil && sum.entries > 0 && sum.tree == old.ID():
 		s.at += sum.entries
 		return nil
 	}
-	return s.folder(prefix, old.id(), sum)
+	return s.folder(prefix, old.ID(), sum)
 }
 
 // leave notes what HEAD has and the index has not.
-func (s *staging) leave(prefix string, was map[string]treeEntry, seen map[string]bool) error {
+func (s *staging) leave(prefix string, was map[string]TreeEntry, seen map[string]bool) error {
 	for _, name := range slices.Sorted(maps.Keys(was)) {
 		switch e := was[name]; {
 		case seen[name]:
-		case !e.isDir():
-			s.gone = append(s.gone, Entry{Path: prefix + name, OID: e.id()})
+		case !e.IsDir():
+			s.gone = append(s.gone, Entry{Path: prefix + name, OID: e.ID()})
 		default:
-			if err := s.folder(prefix+name+"/", e.id(), nil); err != nil {
+			if err := s.folder(prefix+name+"/", e.ID(), nil); err != nil {
 				return err
 			}
 		}
@@ -127,39 +125,17 @@ func (c *Content) staged(files ...string) map[string]string {
 	return out
 }
 
-// stagedAlike adds renames with a change of content. libgit2 is handed the files in question, for it would
-// read and compare the whole index.
+// stagedAlike adds renames with a change of content.
 func (c *Content) stagedAlike(gone []Entry, added []indexEntry, out map[string]string) {
-	fresh, err := git2.NewIndex()
-	if err != nil {
-		return
-	}
-	defer fresh.Free()
-	opts, err := git2.DefaultDiffOptions()
-	if err != nil {
-		return
-	}
-	opts.Flags |= git2.DiffDisablePathspecMatch
+	var came []Entry
 	for _, e := range added {
-		if e.more(indexIntended) { // its content is nowhere yet
-			continue
-		}
-		id := git2.NewOidFromBytes(e.raw[indexOID:indexFlags])
-		if fresh.Add(&git2.IndexEntry{Mode: git2.Filemode(e.mode()), Id: id, Path: string(e.name)}) == nil {
-			opts.Pathspec = append(opts.Pathspec, string(e.name))
+		if !e.more(indexIntended) { // else its content is nowhere yet
+			came = append(came, Entry{string(e.name), e.oid()})
 		}
 	}
-	for _, g := range gone {
-		opts.Pathspec = append(opts.Pathspec, g.Path)
-	}
-	d, err := c.repo.r.DiffTreeToIndex(c.tree, fresh, &opts)
-	if err != nil {
-		return
-	}
-	defer d.Free()
-	for _, ch := range renames(d) {
-		if out[ch.OldPath] == "" {
-			out[ch.OldPath] = ch.Path
+	for from, to := range c.repo.Renames(gone, came, maxSimilar) {
+		if out[from] == "" {
+			out[from] = to
 		}
 	}
 }

@@ -12,7 +12,7 @@ func (r *Repo) Changed(ctx context.Context) ([]string, error) {
 	if r.layout.WorkTree == "" {
 		return nil, nil
 	}
-	out, err := r.run(ctx, "--no-optional-locks", "-C", r.layout.WorkTree, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules")
+	out, err := r.Run(ctx, "--no-optional-locks", "-C", r.layout.WorkTree, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules")
 	if err != nil {
 		return nil, fmt.Errorf("git: list what is changed: %w", err)
 	}

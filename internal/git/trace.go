@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	git2 "github.com/libgit2/git2go/v34"
 )
 
 // Trace follows lines of a file as a commit has them into another commit that may have them, too (the
@@ -70,7 +68,7 @@ func (r *Repo) matches(commit OID, file string, lines []int, in OID) ([]int, err
 		}
 	}
 	all := make([]int, bytes.Count(texts[1], []byte("\n"))+1)
-	if err := r.unchanged(texts[0], texts[1], git2.DiffIgnoreWhitespace, all); err != nil {
+	if err := unchanged(texts[0], texts[1], SpacesAside, all); err != nil {
 		return out, err
 	}
 	for i, n := range lines {
@@ -94,10 +92,10 @@ func (r *Repo) blameByGit(ctx context.Context, revs []string, file string, range
 	what := slices.Concat(revs, []string{"--", file})
 	text, err := "", error(nil)
 	if name := r.lookedThrough(); name != "" {
-		text, err = r.run(ctx, slices.Concat(ask, []string{"--ignore-revs-file", name}, what)...)
+		text, err = r.Run(ctx, slices.Concat(ask, []string{"--ignore-revs-file", name}, what)...)
 	}
 	if text == "" && ctx.Err() == nil { // git fails at a list of commits with a line that it does not understand
-		text, err = r.run(ctx, slices.Concat(ask, what)...)
+		text, err = r.Run(ctx, slices.Concat(ask, what)...)
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil, fmt.Errorf("git: blame %q: %w", file, ErrTooLong)
@@ -117,13 +115,8 @@ func (r *Repo) blameByGit(ctx context.Context, revs []string, file string, range
 // lookedThrough is the file with commits that only reformat, as the user configured it for git blame; "" for
 // none. Git fails where it is not there.
 func (r *Repo) lookedThrough() string {
-	conf, err := r.r.Config()
-	if err != nil {
-		return ""
-	}
-	defer conf.Free()
-	name, err := conf.LookupString("blame.ignorerevsfile")
-	if err != nil || name == "" {
+	name := r.setting("blame.ignorerevsfile")
+	if name == "" {
 		return ""
 	}
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
@@ -151,7 +144,7 @@ func readBlame(text string, cuts cuts) (map[int]Origin, error) {
 			named[at] = name
 		} else if l == "boundary\n" {
 			left[at] = true
-		} else if len(f) >= 3 && len(f[0]) == 40 && l[0] != '\t' {
+		} else if len(f) >= 3 && IsOID(f[0]) && l[0] != '\t' {
 			was, err := strconv.Atoi(f[1])
 			n, err2 := strconv.Atoi(f[2])
 			if err := errors.Join(err, err2); err != nil {

@@ -5,12 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
-	"math"
 	"slices"
 	"strings"
-
-	git2 "github.com/libgit2/git2go/v34"
 )
 
 // ErrMalformed is an object that is not what it should be, or that costs more to read than
@@ -22,29 +20,20 @@ var ErrMalformed = errors.New("malformed or too large")
 const maxTree = 8 << 20
 
 // Trees reads trees that somebody else may have made, within bounds: a few objects can
-// describe more files than any machine holds. It reads the objects by itself, entry by
-// entry, because libgit2 reads them whole and without bound.
+// describe more files than any machine holds.
 //
 // What two comparisons that follow each other both need is read once.
 type Trees struct {
 	repo      *Repo
-	odb       *git2.Odb
 	left      int // bytes of trees that may still be looked at
 	now, last map[OID]string
-	named     map[OID]map[string]treeEntry
+	named     map[OID]map[string]TreeEntry
 }
 
 // Trees is a reader that may look at so many bytes of trees.
-func (r *Repo) Trees(bytes int) (*Trees, error) {
-	odb, err := r.r.Odb()
-	if err != nil {
-		return nil, fmt.Errorf("git: object database: %w", err)
-	}
-	return &Trees{repo: r, odb: odb, left: bytes, now: map[OID]string{}, named: map[OID]map[string]treeEntry{}}, nil
+func (r *Repo) Trees(bytes int) *Trees {
+	return &Trees{repo: r, left: bytes, now: map[OID]string{}, named: map[OID]map[string]TreeEntry{}}
 }
-
-// Close releases the reader.
-func (t *Trees) Close() { t.odb.Free() }
 
 // Allow lets the reader look at more bytes.
 func (t *Trees) Allow(bytes int) { t.left += bytes }
@@ -80,9 +69,12 @@ func (t *Trees) Added(older, newer OID, folder string, depth, limit int) ([]Entr
 func (t *Trees) All(tree OID, limit int) ([]Entry, error) {
 	t.now, t.last = map[OID]string{}, t.now
 	d := difference{trees: t, limit: limit}
-	err := d.descend("", tree, "", -1)
+	err := d.descend("", tree, "", anyDepth)
 	return d.out, err
 }
+
+// anyDepth is below every folder.
+const anyDepth = -1
 
 // Last is the name that comes last of those that lie exactly depth folders below a folder
 // of a tree and that pass, "" when there is none. Only names that pass are looked into, with
@@ -101,16 +93,16 @@ func (t *Trees) lastBelow(tree OID, prefix string, depth int, pass func(string) 
 	if err != nil {
 		return "", err
 	}
-	var names []treeEntry
+	var names []TreeEntry
 	for all.next() {
-		if e := all.entry; pass(prefix+e.name) && (depth == 0 && e.isFile() || depth > 0 && e.isDir()) {
+		if e := all.entry; pass(prefix+e.Name) && (depth == 0 && e.IsFile() || depth > 0 && e.IsDir()) {
 			names = append(names, e)
 		}
 	}
 	for i := len(names) - 1; i >= 0 && all.err == nil; i-- {
-		path := prefix + names[i].name
+		path := prefix + names[i].Name
 		if depth > 0 {
-			path, err = t.lastBelow(names[i].id(), path+"/", depth-1, pass)
+			path, err = t.lastBelow(names[i].ID(), path+"/", depth-1, pass)
 		}
 		if path != "" || err != nil {
 			return path, err
@@ -121,7 +113,7 @@ func (t *Trees) lastBelow(tree OID, prefix string, depth int, pass func(string) 
 
 // File is the blob of that name at the top of a tree, "" when there is none.
 func (t *Trees) File(tree OID, name string) (OID, error) {
-	return t.child(tree, name, treeEntry.isFile)
+	return t.child(tree, name, TreeEntry.IsFile)
 }
 
 // Holds reports whether a file lies at a slash-separated path of a tree.
@@ -144,17 +136,17 @@ func (t *Trees) Holds(tree OID, path string) (bool, error) {
 
 // folder is the tree of that name at the top of a tree, "" when there is none.
 func (t *Trees) folder(tree OID, name string) (OID, error) {
-	return t.child(tree, name, treeEntry.isDir)
+	return t.child(tree, name, TreeEntry.IsDir)
 }
 
-func (t *Trees) child(tree OID, name string, fits func(treeEntry) bool) (OID, error) {
+func (t *Trees) child(tree OID, name string, fits func(TreeEntry) bool) (OID, error) {
 	all, err := t.entries(tree)
 	if err != nil {
 		return "", err
 	}
 	for all.next() {
-		if all.entry.name == name && fits(all.entry) {
-			return all.entry.id(), nil
+		if all.entry.Name == name && fits(all.entry) {
+			return all.entry.ID(), nil
 		}
 	}
 	return "", all.err
@@ -184,7 +176,7 @@ func (d *difference) descend(older, newer OID, prefix string, depth int) error {
 		for known && compareEntries(o.entry, n.entry) < 0 {
 			known = o.next()
 		}
-		var before treeEntry
+		var before TreeEntry
 		if known && compareEntries(o.entry, n.entry) == 0 {
 			before = o.entry
 		}
@@ -195,28 +187,17 @@ func (d *difference) descend(older, newer OID, prefix string, depth int) error {
 	return errors.Join(o.err, n.err)
 }
 
-func (d *difference) entry(before, e treeEntry, prefix string, depth int) error {
+func (d *difference) entry(before, e TreeEntry, prefix string, depth int) error {
 	switch {
-	case depth != 0 && e.isDir():
-		return d.descend(before.id(), e.id(), prefix+e.name+"/", depth-1)
-	case depth > 0 || depth == 0 && !e.isFile() || before.name != "":
+	case depth != 0 && e.IsDir():
+		return d.descend(before.ID(), e.ID(), prefix+e.Name+"/", depth-1)
+	case depth > 0 || depth == 0 && !e.IsFile() || before.Name != "":
 		return nil
 	case len(d.out) == d.limit:
 		return fmt.Errorf("git: more than %d new files below %q: %w", d.limit, prefix, ErrMalformed)
 	}
-	d.out = append(d.out, Entry{Path: prefix + e.name, OID: e.id()})
+	d.out = append(d.out, Entry{Path: prefix + e.Name, OID: e.ID()})
 	return nil
-}
-
-// anyDepth is below every folder.
-const anyDepth = -1
-
-// news are the files of the newer tree that have no namesake in the older one, wherever they lie. libgit2 would read all
-// trees of both; this reads those of the folders that differ.
-func (t *Trees) news(older, newer OID) ([]Entry, error) {
-	d := difference{trees: t, limit: math.MaxInt}
-	err := d.descend(older, newer, "", anyDepth)
-	return d.out, err
 }
 
 // entries reads a tree object; "" is the empty tree. A look at what was read before costs as
@@ -240,17 +221,17 @@ func (t *Trees) entries(id OID) (treeEntries, error) {
 	}
 	t.left -= len(raw)
 	t.now[id] = raw
-	return treeEntries{tree: id, rest: raw}, nil
+	return treeEntries{tree: id, size: t.repo.hash.Size, rest: raw}, nil
 }
 
 // Names lists what a tree holds, sorted.
 func (t *Trees) Names(tree OID) ([]string, error) {
-	names, err := t.names(tree)
+	names, err := t.Named(tree)
 	return slices.Sorted(maps.Keys(names)), err
 }
 
-// names are the entries of a tree by their names, for who asks for several.
-func (t *Trees) names(id OID) (map[string]treeEntry, error) {
+// Named are the entries of a tree by their names, for who asks for several. The map is the reader's.
+func (t *Trees) Named(id OID) (map[string]TreeEntry, error) {
 	out, ok := t.named[id]
 	if ok {
 		return out, nil
@@ -259,57 +240,119 @@ func (t *Trees) names(id OID) (map[string]treeEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = make(map[string]treeEntry, len(all.rest)/40)
+	out = make(map[string]TreeEntry, len(all.rest)/40)
 	for all.next() {
-		out[all.entry.name] = all.entry
+		out[all.entry.Name] = all.entry
 	}
 	t.named[id] = out
 	return out, all.err
 }
 
+// read reads a tree that is within the bounds.
 func (t *Trees) read(id OID) (string, error) {
-	o, err := toOid(id)
-	if err != nil {
-		return "", err
-	}
-	size, kind, err := t.odb.ReadHeader(o)
+	kind, size, err := t.repo.store.header(id)
 	switch {
-	case git2.IsErrorCode(err, git2.ErrorCodeNotFound):
-		return "", fmt.Errorf("git: tree %s: %w", id, ErrNotFound)
 	case err != nil:
 		return "", fmt.Errorf("git: tree %s: %w", id, err)
-	case kind != git2.ObjectTree:
+	case kind != kindTree:
 		return "", fmt.Errorf("git: %s is no tree: %w", id, ErrMalformed)
 	case size > maxTree || size > uint64(max(t.left, 0)):
 		return "", fmt.Errorf("git: tree %s has %d bytes: %w", id, size, ErrMalformed)
 	}
-	obj, err := t.odb.Read(o)
-	if err != nil {
-		return "", fmt.Errorf("git: tree %s: %w", id, err)
-	}
-	defer obj.Free()
-	return string(obj.Data()), nil
+	raw, err := t.repo.read(id, kindTree)
+	return string(raw), err
 }
 
-// treeEntry is one entry of a tree object, as it stands there.
-type treeEntry struct{ mode, name, oid string }
+// Tree yields the entries of a tree of the user's own, however large; "" is the empty one. An error is the last that it yields.
+func (r *Repo) Tree(id OID) iter.Seq2[TreeEntry, error] {
+	return func(yield func(TreeEntry, error) bool) {
+		if id == "" {
+			return
+		}
+		raw, err := r.read(id, kindTree)
+		all := treeEntries{tree: id, size: r.hash.Size, rest: string(raw), err: err}
+		for all.next() {
+			if !yield(all.entry, nil) {
+				return
+			}
+		}
+		if all.err != nil {
+			yield(TreeEntry{}, all.err)
+		}
+	}
+}
 
-func (e treeEntry) isDir() bool  { return e.mode == "40000" || e.mode == "040000" }
-func (e treeEntry) isFile() bool { return strings.HasPrefix(e.mode, "100") }
+// At is the entry at a slash-separated path of a tree of the user's own; the zero one where there is none, or a tree on the way can't be
+// read.
+func (r *Repo) At(tree OID, path string) TreeEntry {
+	for {
+		name, rest, below := strings.Cut(path, "/")
+		e := r.entry(tree, name)
+		switch {
+		case !below:
+			return e
+		case !e.IsDir():
+			return TreeEntry{}
+		}
+		tree, path = e.ID(), rest
+	}
+}
 
-func (e treeEntry) id() OID { return OID(hex.EncodeToString([]byte(e.oid))) }
+func (r *Repo) entry(tree OID, name string) TreeEntry {
+	for e, err := range r.Tree(tree) {
+		if err == nil && e.Name == name {
+			return e
+		}
+	}
+	return TreeEntry{}
+}
+
+// TreeEntry is one entry of a tree object.
+type TreeEntry struct {
+	Mode string // as it stands there, without zeros in front: "100644"
+	Name string
+	oid  string // its bytes
+}
+
+// newEntry is an entry for an object that is here.
+func newEntry(mode, name string, id OID) TreeEntry {
+	raw, _ := hex.DecodeString(string(id)) // an object that is here has a name
+	return TreeEntry{mode, name, string(raw)}
+}
+
+// ID names the object; "" for the zero entry.
+func (e TreeEntry) ID() OID { return OID(hex.EncodeToString([]byte(e.oid))) }
+
+// Modes of entries.
+const (
+	modeFile = "100644"
+	modeDir  = "40000"
+	modeLink = "160000" // another repository
+)
+
+// IsDir reports whether it is a folder.
+func (e TreeEntry) IsDir() bool { return e.Mode == modeDir }
+
+// IsFile reports whether it is a file with a content of its own, and no link.
+func (e TreeEntry) IsFile() bool { return strings.HasPrefix(e.Mode, "100") }
+
+// IsRepository reports whether it is a commit of another repository: a submodule.
+func (e TreeEntry) IsRepository() bool { return e.Mode == modeLink }
+
+// String is the entry as trees hold it.
+func (e TreeEntry) String() string { return e.Mode + " " + e.Name + "\x00" + e.oid }
 
 // compareEntries is git's order: by bytes, a folder as if its name ended in a slash.
-func compareEntries(a, b treeEntry) int {
-	n := min(len(a.name), len(b.name))
-	return cmp.Or(strings.Compare(a.name[:n], b.name[:n]), cmp.Compare(a.after(n), b.after(n)))
+func compareEntries(a, b TreeEntry) int {
+	n := min(len(a.Name), len(b.Name))
+	return cmp.Or(strings.Compare(a.Name[:n], b.Name[:n]), cmp.Compare(a.after(n), b.after(n)))
 }
 
-func (e treeEntry) after(n int) byte {
+func (e TreeEntry) after(n int) byte {
 	switch {
-	case n < len(e.name):
-		return e.name[n]
-	case e.isDir():
+	case n < len(e.Name):
+		return e.Name[n]
+	case e.IsDir():
 		return '/'
 	}
 	return 0
@@ -319,13 +362,11 @@ func (e treeEntry) after(n int) byte {
 // of order ends the walk with an error: git writes no such thing.
 type treeEntries struct {
 	tree  OID
+	size  int // of an OID
 	rest  string
-	entry treeEntry
+	entry TreeEntry
 	err   error
 }
-
-// oidSize is the length in bytes of an OID in a tree object (SHA-1).
-const oidSize = 20
 
 func (t *treeEntries) next() bool {
 	if t.rest == "" || t.err != nil {
@@ -333,12 +374,12 @@ func (t *treeEntries) next() bool {
 	}
 	mode, rest, _ := strings.Cut(t.rest, " ")
 	name, rest, ok := strings.Cut(rest, "\x00")
-	e := treeEntry{mode: mode, name: name}
-	if !ok || name == "" || len(rest) < oidSize || t.entry.name != "" && compareEntries(t.entry, e) >= 0 {
+	e := TreeEntry{Mode: strings.TrimLeft(mode, "0"), Name: name}
+	if !ok || name == "" || len(rest) < t.size || t.entry.Name != "" && compareEntries(t.entry, e) >= 0 {
 		t.err = fmt.Errorf("git: tree %s is malformed: %w", t.tree, ErrMalformed)
 		return false
 	}
-	e.oid, t.rest = rest[:oidSize], rest[oidSize:]
+	e.oid, t.rest = rest[:t.size], rest[t.size:]
 	t.entry = e
 	return true
 }

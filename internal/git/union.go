@@ -3,8 +3,6 @@ package git
 import (
 	"context"
 	"fmt"
-
-	git2 "github.com/libgit2/git2go/v34"
 )
 
 // Union writes the tree that is the first of two but for one folder at its top, which holds
@@ -24,7 +22,7 @@ func (t *Trees) Union(ctx context.Context, first, second OID, folder string, dep
 	if err != nil {
 		return "", fmt.Errorf("git: unite trees %s and %s: %w", first, second, err)
 	}
-	return t.build(first, map[string]OID{folder: both}, git2.FilemodeTree)
+	return t.repo.amendTree(first, map[string]TreeEntry{folder: newEntry(modeDir, folder, both)})
 }
 
 // unite is the union of two folders, depth folders above the files.
@@ -35,36 +33,39 @@ func (t *Trees) unite(ctx context.Context, first, second OID, depth int) (OID, e
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
-	fits, mode := treeEntry.isDir, git2.FilemodeTree
+	fits, mode, kind := TreeEntry.IsDir, modeDir, kindTree
 	if depth == 0 {
-		fits, mode = treeEntry.isFile, git2.FilemodeBlob
+		fits, mode, kind = TreeEntry.IsFile, modeFile, kindBlob
 	}
 	old := map[string]OID{}
-	if err := t.each(first, func(e treeEntry) error {
-		old[e.name] = e.id()
+	if err := t.each(first, func(e TreeEntry) error {
+		old[e.Name] = e.ID()
 		return nil
 	}); err != nil {
 		return "", err
 	}
-	more := map[string]OID{}
-	err := t.each(second, func(e treeEntry) (err error) {
-		id, both := e.id(), old[e.name]
+	more := map[string]TreeEntry{}
+	err := t.each(second, func(e TreeEntry) (err error) {
+		id, both := e.ID(), old[e.Name]
 		switch {
 		case !fits(e) || both == id || both != "" && depth == 0:
 			return nil
 		case both != "":
 			id, err = t.unite(ctx, both, id, depth-1)
 		}
-		more[e.name] = id
+		if err == nil {
+			err = t.repo.here(id, kind)
+		}
+		more[e.Name] = newEntry(mode, e.Name, id)
 		return err
 	})
-	if err != nil {
-		return "", err
+	if err != nil || len(more) == 0 {
+		return first, err
 	}
-	return t.build(first, more, mode)
+	return t.repo.amendTree(first, more)
 }
 
-func (t *Trees) each(tree OID, do func(treeEntry) error) error {
+func (t *Trees) each(tree OID, do func(TreeEntry) error) error {
 	all, err := t.entries(tree)
 	if err != nil {
 		return err
@@ -75,35 +76,4 @@ func (t *Trees) each(tree OID, do func(treeEntry) error) error {
 		}
 	}
 	return all.err
-}
-
-// build writes a tree with some entries more, or others.
-func (t *Trees) build(base OID, more map[string]OID, mode git2.Filemode) (OID, error) {
-	if len(more) == 0 {
-		return base, nil
-	}
-	tree, err := t.repo.lookupTree(base)
-	if err != nil {
-		return "", err
-	}
-	defer tree.Free()
-	b, err := t.repo.r.TreeBuilderFromTree(tree)
-	if err != nil {
-		return "", fmt.Errorf("git: build tree: %w", err)
-	}
-	defer b.Free()
-	for name, id := range more {
-		o, err := toOid(id)
-		if err != nil {
-			return "", err
-		}
-		if err := b.Insert(name, o, mode); err != nil {
-			return "", fmt.Errorf("git: build tree entry %q: %w", name, err)
-		}
-	}
-	id, err := b.Write()
-	if err != nil {
-		return "", fmt.Errorf("git: build tree: %w", err)
-	}
-	return fromOid(id), nil
 }

@@ -135,11 +135,7 @@ func (l *Ledger) discard(ctx context.Context, tip git.OID, dead []git.Commit) (l
 
 // only lists the segments that commits added and a tip does not hold.
 func (l *Ledger) only(tip git.OID, commits []git.Commit) ([]git.OID, error) {
-	trees, err := l.repo.Trees(treeBytes)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
-	}
-	defer trees.Close()
+	trees := l.repo.Trees(treeBytes)
 	now, err := l.repo.Commit(tip)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)

@@ -95,11 +95,7 @@ func (l *Ledger) Astray() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	trees, err := l.repo.Trees(treeBytes)
-	if err != nil {
-		return nil, fmt.Errorf("ledger: %w", err)
-	}
-	defer trees.Close()
+	trees := l.repo.Trees(treeBytes)
 	names, err := trees.Names(c.Tree)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)

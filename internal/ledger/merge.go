@@ -36,11 +36,7 @@ func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 		return cmp.Or(y.Committer.When.Compare(x.Committer.When), cmp.Compare(x.OID, y.OID))
 	})
 	later, earlier := tips[0], tips[1]
-	trees, err := repo.Trees(treeBytes)
-	if err != nil {
-		return "", fmt.Errorf("ledger: merge: %w", err)
-	}
-	defer trees.Close()
+	trees := repo.Trees(treeBytes)
 	if gone, err := scrubbed(ctx, repo, trees, later, earlier); err != nil || gone != nil {
 		if err != nil {
 			return "", err

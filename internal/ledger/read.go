@@ -46,11 +46,7 @@ func checkFormat(repo *git.Repo, tip git.Commit) error {
 }
 
 func format(repo *git.Repo, tip git.Commit) (string, error) {
-	trees, err := repo.Trees(treeBytes)
-	if err != nil {
-		return "", err
-	}
-	defer trees.Close()
+	trees := repo.Trees(treeBytes)
 	blob, err := trees.File(tip.Tree, formatFile)
 	if err != nil {
 		return "", err
@@ -116,11 +112,7 @@ func each(ctx context.Context, repo *git.Repo, tip git.OID, have []git.OID, visi
 	if err := checkFormat(repo, head); err != nil {
 		return err
 	}
-	trees, err := repo.Trees(treeBytes)
-	if err != nil {
-		return fmt.Errorf("ledger: %w", err)
-	}
-	defer trees.Close()
+	trees := repo.Trees(treeBytes)
 	rd := reader{repo: repo, trees: trees, seen: map[string]bool{}}
 	for c, err := range repo.Walk(ctx, []git.OID{tip}, have) {
 		if err != nil {
@@ -223,11 +215,7 @@ func Newest(repo *git.Repo, tip git.OID, limit time.Time) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)
 	}
-	trees, err := repo.Trees(treeBytes)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("ledger: %w", err)
-	}
-	defer trees.Close()
+	trees := repo.Trees(treeBytes)
 	last, err := trees.Last(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, until(limit))
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)

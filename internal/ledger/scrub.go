@@ -89,11 +89,7 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	if err != nil || tip == "" {
 		return Scrubbed{}, errors.Join(err, missing(s.Targets, tip))
 	}
-	trees, err := l.repo.Trees(treeBytes)
-	if err != nil {
-		return Scrubbed{}, fmt.Errorf("ledger: scrub: %w", err)
-	}
-	defer trees.Close()
+	trees := l.repo.Trees(treeBytes)
 	w := &scrubber{Ledger: l, Scrub: s, out: Scrubbed{Old: tip, Tip: tip}, found: map[int]bool{}, turns: map[string]int{}, gone: map[string]bool{}, sessions: map[string]bool{}, kin: map[string]bool{}}
 	w.rewriter = rewriter{repo: l.repo, trees: trees, instead: map[string][]Segment{}, subjects: map[git.OID]string{}}
 	if err := w.read(ctx, tip); err != nil {

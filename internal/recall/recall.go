@@ -288,10 +288,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	if err != nil {
 		return nil, err
 	}
-	missing, err := repo.Missing(living(facets, became, hits[:min(len(hits), maxLooked)]))
-	if err != nil {
-		return nil, err
-	}
+	missing := repo.Missing(living(facets, became, hits[:min(len(hits), maxLooked)]))
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h)

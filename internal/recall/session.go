@@ -175,10 +175,7 @@ func behindOf(ctx context.Context, index *db.DB, repo *git.Repo, commits []attri
 		}
 		now[i] = git.OID(cmp.Or(out[i].Became, c.SHA))
 	}
-	missing, err := repo.Missing(now)
-	if err != nil {
-		return nil, err
-	}
+	missing := repo.Missing(now)
 	for i := range out {
 		out[i].Missing = missing[now[i]] && now[i] != session.ZeroSHA
 	}

@@ -273,8 +273,7 @@ func (t *teller) isCut(sha string) bool {
 	if err != nil || len(c.Parents) == 0 || !t.repo.Cut() {
 		return false
 	}
-	missing, err := t.repo.Missing(c.Parents[:1])
-	return err == nil && missing[c.Parents[0]]
+	return t.repo.Missing(c.Parents[:1])[c.Parents[0]]
 }
 
 // count fills in what the commits changed.

@@ -1,0 +1,88 @@
+package git
+
+import (
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strings"
+)
+
+// Hash is what names the objects of a repository.
+type Hash struct {
+	Size int // of an OID in bytes, as trees and the index hold it: 20 or 32
+	sum  func() hash.Hash
+}
+
+// What git knows as extensions.objectFormat.
+var (
+	sha1Names   = Hash{Size: sha1.Size, sum: sha1.New}     //nolint:gochecknoglobals // a constant
+	sha256Names = Hash{Size: sha256.Size, sum: sha256.New} //nolint:gochecknoglobals // a constant
+)
+
+// Hash is what names this repository's objects.
+func (r *Repo) Hash() Hash { return r.hash }
+
+// OID names an object.
+func (h Hash) OID(kind Kind, content []byte) OID {
+	sum := h.sum()
+	fmt.Fprintf(sum, "%s %d\x00", kind, len(content))
+	sum.Write(content)
+	return OID(hex.EncodeToString(sum.Sum(nil)))
+}
+
+// IsOID reports whether a text can name an object of any repository: 40 hexadecimal digits where that has SHA-1, 64 with SHA-256.
+func IsOID(text string) bool {
+	if len(text) != 2*sha1.Size && len(text) != 2*sha256.Size {
+		return false
+	}
+	_, err := hex.DecodeString(text)
+	return err == nil
+}
+
+// fits says what an OID is that can't name an object here: ErrNotFound where another repository may have one.
+func (h Hash) fits(id OID) error {
+	switch {
+	case !IsOID(string(id)):
+		return fmt.Errorf("git: %q is no object ID", id)
+	case len(id) != 2*h.Size:
+		return fmt.Errorf("git: object %s has a name of another format: %w", id, ErrNotFound)
+	}
+	return nil
+}
+
+// choose takes libgit2 for repositories that it can read, and git itself for others, by what the repository says of its format.
+func (r *Repo) choose() (err error) {
+	objects, refs := r.setting("extensions.objectformat"), r.setting("extensions.refstorage")
+	switch strings.ToLower(objects) {
+	case "", "sha1":
+		r.hash = sha1Names
+	case "sha256":
+		r.hash = sha256Names
+	default:
+		return fmt.Errorf("%w: extensions.objectformat is %s", ErrUnsupported, objects)
+	}
+	switch own := r.hash.Size == sha1Names.Size; strings.ToLower(refs) {
+	case "", "files":
+		if own {
+			r.store, err = newLibrary(r)
+			return err
+		}
+	default: // which not every git knows
+		if _, err := r.Run(context.Background(), "rev-parse", "--git-dir"); err != nil {
+			return fmt.Errorf("%w: extensions.refstorage is %s: %w", ErrUnsupported, refs, err)
+		}
+	}
+	r.store = &plumbing{repo: r}
+	return nil
+}
+
+// history is who knows where a shallow clone ends: libgit2 1.5 does not.
+func (r *Repo) history() store {
+	if r.shallow() {
+		return &plumbing{repo: r}
+	}
+	return r.store
+}

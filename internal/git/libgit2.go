@@ -1,0 +1,324 @@
+package git
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strings"
+	"time"
+
+	git2 "github.com/libgit2/git2go/v34"
+
+	"github.com/git-rekal/git-rekal/internal/lock"
+)
+
+// library is the store of repositories that libgit2 1.5 can read: SHA-1, with refs in files.
+type library struct {
+	repo *Repo
+	r    *git2.Repository
+	odb  *git2.Odb
+}
+
+func newLibrary(repo *Repo) (*library, error) {
+	odb, err := repo.r.Odb()
+	if err != nil {
+		return nil, fmt.Errorf("git: object database: %w", err)
+	}
+	return &library{repo, repo.r, odb}, nil
+}
+
+func (l *library) close() { l.odb.Free() }
+
+func fromOid(id *git2.Oid) OID {
+	if id == nil || id.IsZero() {
+		return ""
+	}
+	return OID(id.String())
+}
+
+func (l *library) oid(id OID) (*git2.Oid, error) {
+	if err := l.repo.hash.fits(id); err != nil {
+		return nil, err
+	}
+	return git2.NewOid(string(id))
+}
+
+// kindOf is what git calls a kind.
+func kindOf(t git2.ObjectType) Kind { return Kind(strings.ToLower(t.String())) }
+
+// known is an error of libgit2's in our words.
+func known(err error) error {
+	if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
+		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	return err
+}
+
+func (l *library) header(id OID) (Kind, uint64, error) {
+	o, err := l.oid(id)
+	if err != nil {
+		return "", 0, err
+	}
+	size, kind, err := l.odb.ReadHeader(o)
+	return kindOf(kind), size, known(err)
+}
+
+func (l *library) object(id OID) (Kind, []byte, error) {
+	o, err := l.oid(id)
+	if err != nil {
+		return "", nil, err
+	}
+	obj, err := l.odb.Read(o)
+	if err != nil {
+		return "", nil, known(err)
+	}
+	defer obj.Free()
+	return kindOf(obj.Type()), append([]byte(nil), obj.Data()...), nil
+}
+
+func (l *library) ref(name string) (OID, error) {
+	ref, err := l.r.References.Lookup(name)
+	if err != nil {
+		return "", known(err)
+	}
+	defer ref.Free()
+	return fromOid(ref.Target()), nil
+}
+
+func (l *library) refs(glob string) (map[string]OID, error) {
+	it, err := l.r.NewReferenceIteratorGlob(glob)
+	if err != nil {
+		return nil, err
+	}
+	defer it.Free()
+	refs := map[string]OID{}
+	for {
+		ref, err := it.Next()
+		if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
+			return refs, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ref.Type() == git2.ReferenceOid {
+			refs[ref.Name()] = fromOid(ref.Target())
+		}
+		ref.Free()
+	}
+}
+
+// creating is how long a process that creates a ref waits for others that do, each of which takes a millisecond.
+const creating = 5 * time.Second
+
+func (l *library) swap(ctx context.Context, name string, old, new OID, reflog string) error {
+	target, err := l.oid(new)
+	if err != nil {
+		return err
+	}
+	if old == "" {
+		err = l.create(ctx, name, target, reflog)
+	} else {
+		err = l.move(name, old, target, reflog)
+	}
+	switch {
+	case git2.IsErrorCode(err, git2.ErrorCodeModified), git2.IsErrorCode(err, git2.ErrorCodeExists), errors.Is(err, ErrNotFound):
+		return ErrMoved
+	case git2.IsErrorCode(err, git2.ErrorCodeLocked), err != nil && strings.Contains(err.Error(), "failed to lock file"):
+		return fmt.Errorf("%w: %w", errLocked, err)
+	}
+	return err
+}
+
+// create holds a lock of ours: libgit2 looks whether a ref is there before it holds git's, so that of two that create it, both would.
+func (l *library) create(ctx context.Context, name string, target *git2.Oid, reflog string) error {
+	held, err := lock.Acquire(ctx, filepath.Join(l.repo.layout.CommonDir, "rekal-create.lock"), lock.ToWrite, creating)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Remove() }() // who comes next makes it anew
+	ref, err := l.r.References.Create(name, target, false, reflog)
+	if err == nil {
+		ref.Free()
+	}
+	return err
+}
+
+func (l *library) move(name string, old OID, target *git2.Oid, reflog string) error {
+	ref, err := l.r.References.Lookup(name)
+	if err != nil {
+		return known(err)
+	}
+	defer ref.Free()
+	if fromOid(ref.Target()) != old {
+		return ErrMoved
+	}
+	// libgit2 compares the ref's value with the one just looked up, under its lock.
+	moved, err := ref.SetTarget(target, reflog)
+	if err == nil {
+		moved.Free()
+	}
+	return err
+}
+
+func (l *library) drop(name string) error {
+	ref, err := l.r.References.Lookup(name)
+	if err != nil {
+		return known(err)
+	}
+	defer ref.Free()
+	return ref.Delete()
+}
+
+// tooShort reports whether a revision begins with fewer digits than name an object (git's minimum_abbrev, 4): "0", "a:1".
+func tooShort(rev string) bool {
+	return len(rev)-len(strings.TrimLeft(rev, "0123456789abcdefABCDEF")) < 4
+}
+
+func (l *library) resolve(rev string) (OID, error) {
+	obj, err := l.r.RevparseSingle(rev)
+	if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
+		// Of several objects git takes the one that is a commit.
+		id, err := l.repo.Run(context.Background(), "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+		switch {
+		case err == nil:
+			return OID(strings.TrimSpace(id)), nil
+		case tooShort(rev): // which libgit2 calls ambiguous, too
+			return "", ErrNotFound
+		}
+		return "", ErrAmbiguous
+	}
+	if git2.IsErrorCode(err, git2.ErrorCodeInvalidSpec) {
+		return "", ErrNotFound
+	}
+	if err != nil {
+		return "", known(err)
+	}
+	defer obj.Free()
+	commit, err := obj.Peel(git2.ObjectCommit)
+	if err != nil {
+		return "", errNoCommit
+	}
+	defer commit.Free()
+	return fromOid(commit.Id()), nil
+}
+
+func (l *library) withPrefix(digits string) (OID, error) {
+	o, err := l.oid(OID(digits + strings.Repeat("0", max(0, 2*l.repo.hash.Size-len(digits)))))
+	if err != nil {
+		return "", ErrNotFound
+	}
+	c, err := l.r.LookupPrefixCommit(o, uint(len(digits)))
+	if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
+		return "", ErrAmbiguous
+	}
+	if err != nil {
+		return "", known(err)
+	}
+	defer c.Free()
+	return fromOid(c.Id()), nil
+}
+
+func (l *library) walk(ctx context.Context, tips, hide []OID) iter.Seq2[OID, error] {
+	return func(yield func(OID, error) bool) {
+		w, err := l.r.Walk()
+		if err != nil {
+			yield("", err)
+			return
+		}
+		defer w.Free()
+		w.Sorting(git2.SortTopological | git2.SortTime | git2.SortReverse)
+		if err := l.push(w, tips, hide); err != nil {
+			yield("", err)
+			return
+		}
+		var id git2.Oid
+		for {
+			err := w.Next(&id)
+			if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
+				return
+			}
+			err = cmp.Or(ctx.Err(), known(err))
+			if !yield(fromOid(&id), err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (l *library) push(w *git2.RevWalk, tips, hide []OID) error {
+	for _, id := range tips {
+		o, err := l.oid(id)
+		if err == nil {
+			err = known(w.Push(o))
+		}
+		if err != nil {
+			return fmt.Errorf("from %s: %w", id, err)
+		}
+	}
+	for _, id := range hide {
+		o, err := l.oid(id)
+		if err == nil {
+			err = w.Hide(o)
+		}
+		if err != nil {
+			return fmt.Errorf("without %s: %w", id, known(err))
+		}
+	}
+	return nil
+}
+
+func (l *library) isBehind(old, new OID) (bool, error) {
+	o, err := l.oid(old)
+	if err != nil {
+		return false, err
+	}
+	n, err := l.oid(new)
+	if err != nil {
+		return false, err
+	}
+	return l.r.DescendantOf(n, o)
+}
+
+// Hunks compares two texts line by line, in the way of `git diff -U0`: each hunk begins with its "@@ … @@" line. Around is how many equal
+// lines stand around what differs; with spaces aside, lines are equal that differ in white space only.
+func Hunks(before, now []byte, around uint32, spaces Spaces) (string, error) {
+	how, err := git2.DefaultDiffOptions()
+	if err != nil {
+		return "", fmt.Errorf("git: diff: %w", err)
+	}
+	if spaces == SpacesAside {
+		how.Flags |= git2.DiffIgnoreWhitespace
+	}
+	how.ContextLines, how.InterhunkLines = around, 0
+	patch, err := new(git2.Repository).PatchFromBuffers("f", "f", before, now, &how)
+	if err != nil {
+		return "", fmt.Errorf("git: diff: %w", err)
+	}
+	defer patch.Free()
+	text, err := patch.String()
+	if err != nil {
+		return "", fmt.Errorf("git: diff: %w", err)
+	}
+	if at := strings.Index(text, "\n@@ "); at >= 0 {
+		return text[at+1:], nil
+	}
+	return "", nil
+}
+
+// Spaces says whether lines differ that differ in white space only.
+type Spaces bool
+
+// What Hunks does with white space.
+const (
+	SpacesCount Spaces = false
+	SpacesAside Spaces = true
+)
+
+// ValidRef reports whether git accepts a full ref name.
+func ValidRef(name string) bool {
+	ok, err := git2.ReferenceNameIsValid(name)
+	return err == nil && ok
+}

@@ -1,0 +1,135 @@
+package git
+
+import (
+	"bytes"
+	"cmp"
+	"hash/maphash"
+	"path"
+	"slices"
+)
+
+// maxCompared is the size in bytes of the largest file that is compared for likeness.
+const maxCompared = 16 << 20
+
+// Renames tells what files that went are called now, by their former names: first those of the same content, then those that are alike by
+// half, the most alike first, and of equals one with the same base name, as git has it. Likeness is only looked for where not more
+// than most files went and came (their geometric mean). A blob that is not here is like none.
+func (r *Repo) Renames(gone, came []Entry, most int) map[string]string {
+	out := map[string]string{}
+	gone, came = pairSame(gone, came, out)
+	if n := len(gone) * len(came); n == 0 || n > most*most {
+		return out
+	}
+	var pairs []alike
+	olds, news := r.spans(gone), r.spans(came)
+	for i, old := range olds {
+		for k, now := range news {
+			if score := old.like(now); score >= half {
+				pairs = append(pairs, alike{i, k, score, path.Base(gone[i].Path) == path.Base(came[k].Path)})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b alike) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(number(b.named), number(a.named)))
+	})
+	taken := map[int]bool{}
+	for _, p := range pairs {
+		if from := gone[p.old].Path; out[from] == "" && !taken[p.now] {
+			out[from], taken[p.now] = came[p.now].Path, true
+		}
+	}
+	return out
+}
+
+// alike is a pair of files.
+type alike struct {
+	old, now int // indexes
+	score    float64
+	named    bool // they have one base name
+}
+
+// half is what git takes for a rename: -M50%.
+const half = 0.5
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// pairSame pairs files of the same content and gives those that are left.
+func pairSame(gone, came []Entry, out map[string]string) (goneLeft, cameLeft []Entry) {
+	olds := map[OID][]string{}
+	for _, g := range gone {
+		olds[g.OID] = append(olds[g.OID], g.Path)
+	}
+	for _, c := range came {
+		from := olds[c.OID]
+		if len(from) == 0 {
+			cameLeft = append(cameLeft, c)
+			continue
+		}
+		at := max(0, slices.IndexFunc(from, func(p string) bool { return path.Base(p) == path.Base(c.Path) }))
+		out[from[at]] = c.Path
+		olds[c.OID] = slices.Delete(from, at, at+1)
+	}
+	for _, g := range gone {
+		if out[g.Path] == "" {
+			goneLeft = append(goneLeft, g)
+		}
+	}
+	return goneLeft, cameLeft
+}
+
+// spans are the pieces of a file by their hashes: how many bytes stand in equal ones. A piece is a line, or 64 bytes of a longer one
+// (git's diffcore-delta.c).
+type spans struct {
+	size  int
+	bytes map[uint64]int
+}
+
+func (r *Repo) spans(files []Entry) []spans {
+	out := make([]spans, len(files))
+	for i, f := range files {
+		if size, err := r.BlobSize(f.OID); err != nil || size == 0 || size > maxCompared {
+			continue
+		}
+		if text, err := r.Blob(f.OID); err == nil {
+			out[i] = spansOf(text)
+		}
+	}
+	return out
+}
+
+// seed is one for all files of a process.
+var seed = maphash.MakeSeed() //nolint:gochecknoglobals // a constant
+
+func spansOf(text []byte) spans {
+	s := spans{len(text), map[uint64]int{}}
+	if isText(text) {
+		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	}
+	for len(text) > 0 {
+		n := min(64, len(text))
+		if at := bytes.IndexByte(text[:n], '\n'); at >= 0 {
+			n = at + 1
+		}
+		s.bytes[maphash.Bytes(seed, text[:n])] += n
+		text = text[n:]
+	}
+	return s
+}
+
+// like is which part of the larger of two files stands in both.
+func (s spans) like(other spans) float64 {
+	small, large := min(s.size, other.size), max(s.size, other.size)
+	if small == 0 || float64(small) < half*float64(large) {
+		return 0
+	}
+	same := 0
+	for h, n := range s.bytes {
+		same += min(n, other.bytes[h])
+	}
+	return float64(same) / float64(large)
+}

@@ -1,0 +1,44 @@
+package git
+
+import (
+	"context"
+	"iter"
+)
+
+// Kind is what git calls the type of an object: "blob", "tree", "commit", "tag".
+type Kind string
+
+// The kinds that are dealt with here.
+const (
+	kindBlob   Kind = "blob"
+	kindTree   Kind = "tree"
+	kindCommit Kind = "commit"
+)
+
+// store answers for a repository's objects, refs and history. There are two: libgit2, and git's own plumbing for repositories that
+// libgit2 can't read. Objects are written by neither, as a loose one is the same file for both.
+//
+// An object, a ref or a revision that is not here is ErrNotFound.
+type store interface {
+	// header tells an object's kind and size, without reading it.
+	header(id OID) (Kind, uint64, error)
+	// object reads an object whole. The bytes belong to the caller.
+	object(id OID) (Kind, []byte, error)
+
+	ref(name string) (OID, error)
+	refs(glob string) (map[string]OID, error)
+	// swap moves a ref if it is at old, or makes it if that is "": else ErrMoved.
+	swap(ctx context.Context, name string, old, new OID, reflog string) error
+	// drop removes a ref; ErrNotFound where there is none.
+	drop(name string) error
+
+	// resolve finds the commit that a revision names; ErrAmbiguous where it names several objects and git can't choose.
+	resolve(rev string) (OID, error)
+	// withPrefix finds the commit of which these are the first digits.
+	withPrefix(digits string) (OID, error)
+	walk(ctx context.Context, tips, hide []OID) iter.Seq2[OID, error]
+	// isBehind reports whether a commit can be reached from another one; both are here.
+	isBehind(old, new OID) (bool, error)
+
+	close()
+}
