@@ -13,6 +13,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -114,7 +115,7 @@ func start(ctx context.Context, w *workspace.Workspace, s brief.Source) (lines [
 	if head, err := w.Repo.Head(); err == nil {
 		branch = head.Branch
 	}
-	changed, err := w.Repo.Changed(ctx)
+	changed, err := worktree.Changed(ctx, w.Repo)
 	if err == nil {
 		lines, err = s.Start(ctx, branch, changed)
 	}

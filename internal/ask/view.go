@@ -5,6 +5,8 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -58,7 +60,7 @@ func (v *View) List(ctx context.Context, skip, limit int) ([]db.Listed, int, err
 
 // Touched is db.DB.Touched, with the files that are checked out.
 func (v *View) Touched(ctx context.Context, part string, limit int) ([]db.Touched, error) {
-	tree, err := v.w.Repo.Content("")
+	tree, err := worktree.Open(v.w.Repo, "")
 	if err != nil { // before the first commit
 		return v.index.Touched(ctx, part, limit, func(string) bool { return false })
 	}
@@ -75,7 +77,7 @@ func (v *View) Together(ctx context.Context, path string, limit int) ([]db.Pair,
 func (v *View) Authors(ctx context.Context) ([]string, error) { return v.index.Authors(ctx) }
 
 // Commit reads a commit that a revision names, and what it changed.
-func (v *View) Commit(ctx context.Context, rev string) (git.Commit, []git.FilePatch, error) {
+func (v *View) Commit(ctx context.Context, rev string) (git.Commit, []history.FilePatch, error) {
 	id, err := v.w.Repo.Resolve(rev)
 	if err != nil {
 		return git.Commit{}, nil, err
@@ -84,12 +86,12 @@ func (v *View) Commit(ctx context.Context, rev string) (git.Commit, []git.FilePa
 	if err != nil {
 		return git.Commit{}, nil, err
 	}
-	files, err := v.w.Repo.Patch(ctx, id)
+	files, err := history.Patch(ctx, v.w.Repo, id)
 	return c, files, err
 }
 
 // Text is git.Repo.Text.
-func (v *View) Text(file string) ([]string, error) { return v.w.Repo.Text(file) }
+func (v *View) Text(file string) ([]string, error) { return history.Text(v.w.Repo, file) }
 
 // Subject is Workspace.Subject.
 func (v *View) Subject(sha string) string { return v.w.Subject(sha) }

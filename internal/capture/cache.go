@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -90,7 +90,7 @@ func (st *state) code(c *coder) {
 	table(c, &st.Searched, word, integer)
 	table(c, &st.Others, word, flag)
 	table(c, &st.Known, word, data)
-	table(c, &st.Reflogs, word, func(c *coder, m *git.ReflogMark) { integer(c, &m.Size); word(c, &m.Last) })
+	table(c, &st.Reflogs, word, func(c *coder, m *history.ReflogMark) { integer(c, &m.Size); word(c, &m.Last) })
 }
 
 func (k *known) code(c *coder) {

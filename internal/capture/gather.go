@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -27,16 +28,16 @@ type gathered struct {
 	out   Outcome
 
 	edits   *edits
-	mine    map[string]bool           // addresses of this user, as an import finds them
-	news    time.Time                 // since when a commit may hold an edit that was not known
-	origins map[string]string         // of sessions that are forks, by their IDs; nil: not asked yet
-	looked  []git.OID                 // see state.Looked
-	reflogs map[string]git.ReflogMark // see state.Reflogs
-	kept    int                       // bytes of text in fresh
-	more    bool                      // something is left to another round
-	pieces  map[string]piece          // of transcripts that are read in several rounds
-	known   map[string][]byte         // see state.Known
-	reads   *int                      // transcripts that were read, in all rounds
+	mine    map[string]bool               // addresses of this user, as an import finds them
+	news    time.Time                     // since when a commit may hold an edit that was not known
+	origins map[string]string             // of sessions that are forks, by their IDs; nil: not asked yet
+	looked  []git.OID                     // see state.Looked
+	reflogs map[string]history.ReflogMark // see state.Reflogs
+	kept    int                           // bytes of text in fresh
+	more    bool                          // something is left to another round
+	pieces  map[string]piece              // of transcripts that are read in several rounds
+	known   map[string][]byte             // see state.Known
+	reads   *int                          // transcripts that were read, in all rounds
 }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.

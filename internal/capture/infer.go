@@ -11,6 +11,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -27,7 +28,7 @@ func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.reflogs = readTo(g.Repo.Reflogs(g.st.Reflogs), g.st.Reflogs, nil) // no commit is missed that stands there
+	g.reflogs = readTo(history.Reflogs(g.Repo, g.st.Reflogs), g.st.Reflogs, nil) // no commit is missed that stands there
 	slices.Reverse(commits)
 	seen := make([]seen, len(commits))
 	for i, c := range commits {
@@ -67,7 +68,7 @@ func (g *gathered) addresses(ctx context.Context, commits []seen) map[string]boo
 		all[author], all[strings.ToLower(c.Committer.Email)] = true, true
 		mine[author] = mine[author] || len(c.wrote) > 0
 	}
-	proper, err := g.Repo.Mailmap(ctx, slices.Sorted(maps.Keys(all)))
+	proper, err := history.Mailmap(ctx, g.Repo, slices.Sorted(maps.Keys(all)))
 	if err != nil {
 		g.out.Warnings = append(g.out.Warnings, err)
 	}
@@ -154,7 +155,7 @@ func (g *gathered) infer(c seen, spans []attribution.Span) session.Entry {
 	}
 	cp := &session.Checkpoint{GitSHA: string(c.OID), GitBranch: branch, UserEmail: g.Email, TS: g.now, Via: session.ViaImport, Links: links}
 	if cp.ActorType, cp.AgentID = g.doer(); !recorded {
-		cp.PatchID, cp.Files = g.Repo.PatchID(c.Commit), files(c.changes)
+		cp.PatchID, cp.Files = history.PatchID(g.Repo, c.Commit), files(c.changes)
 	}
 	return session.Entry{Checkpoint: cp, Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject())}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -17,9 +18,9 @@ import (
 
 // missed are commits of this clone that no hook saw since the last capture, the oldest first, but for what HEAD is now; and what was
 // amended without a hook. It notes how far that goes: what is more than the bound is left to the next capture.
-func (g *gathered) missed(head git.OID, via string) (out []git.Made, amends []session.Rewrite) {
+func (g *gathered) missed(head git.OID, via string) (out []history.Made, amends []session.Rewrite) {
 	began := g.began()
-	logs := g.Repo.Reflogs(g.st.Reflogs)
+	logs := history.Reflogs(g.Repo, g.st.Reflogs)
 	for i := range logs {
 		logs[i].Made = g.unknown(logs[i])
 		for _, m := range logs[i].Made {
@@ -32,7 +33,7 @@ func (g *gathered) missed(head git.OID, via string) (out []git.Made, amends []se
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b git.Made) int { return a.When.Compare(b.When) })
+	slices.SortStableFunc(out, func(a, b history.Made) int { return a.When.Compare(b.When) })
 	most := min(len(out), lookFor(via).most)
 	g.reflogs = readTo(logs, g.st.Reflogs, out[most:])
 	return out[:most], amends
@@ -40,7 +41,7 @@ func (g *gathered) missed(head git.OID, via string) (out []git.Made, amends []se
 
 // unknown are the commits of a reflog that no checkpoint names, without those that were amended right away. Where nothing tells how far
 // the reflog was read, it was up to the last commit that one names.
-func (g *gathered) unknown(log git.Reflog) (out []git.Made) {
+func (g *gathered) unknown(log history.Reflog) (out []history.Made) {
 	for _, m := range log.Made {
 		if g.st.Recorded[shaKey(string(m.OID))] {
 			if !log.Follow {
@@ -48,7 +49,7 @@ func (g *gathered) unknown(log git.Reflog) (out []git.Made) {
 			}
 			continue
 		}
-		if i := slices.IndexFunc(out, func(o git.Made) bool { return o.OID == m.Was }); i >= 0 {
+		if i := slices.IndexFunc(out, func(o history.Made) bool { return o.OID == m.Was }); i >= 0 {
 			m.Was = out[i].Was
 			out = slices.Delete(out, i, i+1)
 		}
@@ -58,15 +59,15 @@ func (g *gathered) unknown(log git.Reflog) (out []git.Made) {
 }
 
 // readTo are marks behind what was read of reflogs, and before what is left of it.
-func readTo(logs []git.Reflog, before map[string]git.ReflogMark, rest []git.Made) map[string]git.ReflogMark {
+func readTo(logs []history.Reflog, before map[string]history.ReflogMark, rest []history.Made) map[string]history.ReflogMark {
 	marks := maps.Clone(before)
 	if marks == nil {
-		marks = map[string]git.ReflogMark{}
+		marks = map[string]history.ReflogMark{}
 	}
 	for _, log := range logs {
 		marks[log.Path] = log.Mark
-		if i := slices.IndexFunc(log.Made, func(m git.Made) bool {
-			return slices.ContainsFunc(rest, func(r git.Made) bool { return r.OID == m.OID })
+		if i := slices.IndexFunc(log.Made, func(m history.Made) bool {
+			return slices.ContainsFunc(rest, func(r history.Made) bool { return r.OID == m.OID })
 		}); i >= 0 {
 			marks[log.Path] = log.Made[i].Before
 		}
@@ -75,7 +76,7 @@ func readTo(logs []git.Reflog, before map[string]git.ReflogMark, rest []git.Made
 }
 
 // past plans what the hooks of commits would have appended, and says where things stand then.
-func (g *gathered) past(ctx context.Context, missed []git.Made) (drafts []session.Entry, now *gathered, err error) {
+func (g *gathered) past(ctx context.Context, missed []history.Made) (drafts []session.Entry, now *gathered, err error) {
 	after := *g
 	now = &after
 	if len(missed) == 0 {

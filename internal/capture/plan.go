@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -126,7 +127,7 @@ func (g *gathered) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote
 		cp.Links = attribution.Earlier(attribution.Committed{At: c.Committer.When, Files: files(changes), Wrote: wrote}, idle, g.now)
 	}
 	if made || len(cp.Links) > 0 {
-		cp.Files, cp.PatchID = files(changes), g.Repo.PatchID(c)
+		cp.Files, cp.PatchID = files(changes), history.PatchID(g.Repo, c)
 	}
 	return subject, nil
 }

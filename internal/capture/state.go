@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -21,20 +22,20 @@ import (
 // transcripts to read only what is new. All ledgers of this machine count: a user whose
 // address has changed has two, and what one holds is not stored again in the other.
 type state struct {
-	Tips     map[string]git.OID        // of the ledgers on this machine, by ref
-	Sessions map[string]*known         // by sessionKey
-	Recorded map[uint64]bool           // code commits whose files a checkpoint holds, by their first 8 bytes
-	Rewrites map[uint64][]uint64       // code commits that others became: new → old, sorted; a squash has several
-	Wrote    []uint64                  // what they say of lines that sessions wrote, sorted; see wroteKey
-	Looked   []git.OID                 // commits that were looked at for such lines, with all behind them
-	Memories map[string][]string       // IDs of memories, sorted, by what they say; see memoryKey
-	Marks    map[string]session.Tally  // by the ID of their session or memory
-	Latest   map[string]string         // session ID or key → path of the last segment that adds to it or links it
-	Files    map[string]stamp          // transcripts that were read to this size and time
-	Searched map[string]int64          // see transcript.Env
-	Others   map[string]bool           // see transcript.Options
-	Known    map[string][]byte         // by the name of an agent; see transcript.Env
-	Reflogs  map[string]git.ReflogMark // how far reflogs were read, by path; see missed.go
+	Tips     map[string]git.OID            // of the ledgers on this machine, by ref
+	Sessions map[string]*known             // by sessionKey
+	Recorded map[uint64]bool               // code commits whose files a checkpoint holds, by their first 8 bytes
+	Rewrites map[uint64][]uint64           // code commits that others became: new → old, sorted; a squash has several
+	Wrote    []uint64                      // what they say of lines that sessions wrote, sorted; see wroteKey
+	Looked   []git.OID                     // commits that were looked at for such lines, with all behind them
+	Memories map[string][]string           // IDs of memories, sorted, by what they say; see memoryKey
+	Marks    map[string]session.Tally      // by the ID of their session or memory
+	Latest   map[string]string             // session ID or key → path of the last segment that adds to it or links it
+	Files    map[string]stamp              // transcripts that were read to this size and time
+	Searched map[string]int64              // see transcript.Env
+	Others   map[string]bool               // see transcript.Options
+	Known    map[string][]byte             // by the name of an agent; see transcript.Env
+	Reflogs  map[string]history.ReflogMark // how far reflogs were read, by path; see missed.go
 
 	byID map[string]*known // see named
 }
@@ -119,7 +120,7 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 // far reports whether more than most commits are to be read. What can't be read is for follow to tell.
 func (st *state) far(ctx context.Context, repo *git.Repo, tips map[string]git.OID, most int) bool {
 	n := 0
-	for _, err := range repo.Newest(ctx, slices.Collect(maps.Values(tips)), slices.Collect(maps.Values(st.Tips))) {
+	for _, err := range history.Newest(ctx, repo, slices.Collect(maps.Values(tips)), slices.Collect(maps.Values(st.Tips))) {
 		if n++; err != nil || most == 0 || n > most {
 			return most > 0 && err == nil
 		}

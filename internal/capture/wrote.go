@@ -12,6 +12,8 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -50,18 +52,18 @@ func (g *gathered) wroteIn(c git.Commit) (changes []git.Change, out []session.Wr
 }
 
 // brought is what a commit brought into a file: of a merge what none of its parents has.
-func (g *gathered) brought(c git.Commit, ch git.Change) (git.Lines, error) {
-	out, err := g.Repo.Lines(ch.Before, ch.OID)
+func (g *gathered) brought(c git.Commit, ch git.Change) (history.Lines, error) {
+	out, err := history.CompareBlobs(g.Repo, ch.Before, ch.OID)
 	for _, parent := range c.Parents[min(1, len(c.Parents)):] {
 		if err != nil {
 			break
 		}
-		var there *git.Content
-		if there, err = g.Repo.Content(parent); err != nil {
+		var there *worktree.Content
+		if there, err = worktree.Open(g.Repo, parent); err != nil {
 			break
 		}
-		var other git.Lines
-		other, err = g.Repo.Lines(there.Blob(ch.Path, nil), ch.OID)
+		var other history.Lines
+		other, err = history.CompareBlobs(g.Repo, there.Blob(ch.Path, nil), ch.OID)
 		there.Close()
 		out.Gone = nil
 		out.Added = slices.DeleteFunc(out.Added, func(i int) bool {
@@ -119,7 +121,7 @@ func (g *gathered) forked(id, origin string) bool {
 	return id == origin
 }
 
-func wroteLines(c git.Commit, ch git.Change, lines git.Lines, edits []attribution.Edit) (out []session.Wrote) {
+func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attribution.Edit) (out []session.Wrote) {
 	f := attribution.Brought{Lines: attribution.Prints(lines.Text), Added: map[int]bool{}, Gone: attribution.Prints(lines.Gone)}
 	for _, i := range lines.Added {
 		f.Added[i] = true
@@ -227,7 +229,7 @@ const maxLate = 2
 
 // since are the commits that tips lead to and hide does not, made at a moment or later. It says whether these are all.
 func (g *gathered) since(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {
-	for c, err := range g.Repo.Newest(ctx, tips, hide) {
+	for c, err := range history.Newest(ctx, g.Repo, tips, hide) {
 		switch {
 		case errors.Is(err, git.ErrNotFound): // a gap in the history
 			return out, true, nil

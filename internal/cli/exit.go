@@ -14,6 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
@@ -124,7 +125,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{tables.ErrTime, "ask for less, or give it more with --timeout"},
 	{tables.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},
-	{git.ErrTooLong, "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST"},
+	{history.ErrTooLong, "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST"},
 	{syscall.EADDRINUSE, "give another port, or none for a free one"},
 	{fs.ErrPermission, "check who owns .rekal and .git; nothing is lost"},
 	{config.ErrNoRemote, `add one with "git remote add origin URL", or name one`},

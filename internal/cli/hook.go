@@ -17,6 +17,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -138,7 +139,7 @@ func (c *hookCommand) serve(ctx context.Context, app *App) error {
 		return c.send(whole, w, author, input)
 	}
 	if input == "" && c.name == postRewrite {
-		input = w.Repo.Rewritten(slices.Contains(c.args, "amend"))
+		input = history.Rewritten(w.Repo, slices.Contains(c.args, "amend"))
 	}
 	err = errors.Join(err, c.capture(within, app, w, author, via, input))
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil || errors.Is(err, capture.ErrBehind) {
@@ -250,19 +251,19 @@ func (c *hookCommand) reason(w *workspace.Workspace, author workspace.Author) (v
 	case "post-commit":
 		// The picks of a sequence are not acts of the user; its last one is, and post-rewrite
 		// sees the end of a rebase.
-		return session.ViaCommit, !w.Repo.Sequencing(), nil
+		return session.ViaCommit, !history.Sequencing(w.Repo), nil
 	case "post-merge":
 		own, err := w.OwnMerge(author)
 		if err == nil && !own {
-			return "", !w.Repo.Merging(), nil // what was pulled may hold lines of sessions here
+			return "", !history.Merging(w.Repo), nil // what was pulled may hold lines of sessions here
 		}
-		return session.ViaMerge, own && !w.Repo.Sequencing(), err
+		return session.ViaMerge, own && !history.Sequencing(w.Repo), err
 	case "post-applypatch":
-		return session.ViaAm, !w.Repo.Sequencing(), nil // `rebase --apply` calls it, too
+		return session.ViaAm, !history.Sequencing(w.Repo), nil // `rebase --apply` calls it, too
 	case postRewrite:
 		// A rebase calls it at its end, when its own state is still there; its own amends (a
 		// fixup) are not acts of the user.
-		return session.ViaRewrite, slices.Contains(c.args, "rebase") || !w.Repo.Sequencing(), nil
+		return session.ViaRewrite, slices.Contains(c.args, "rebase") || !history.Sequencing(w.Repo), nil
 	case prePush:
 		return session.ViaPush, true, nil
 	}

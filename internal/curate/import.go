@@ -6,6 +6,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/archive"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -76,7 +77,7 @@ func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h H
 
 // ownAddresses says which addresses are the user's own, as the mailmap has it.
 func ownAddresses(ctx context.Context, w *workspace.Workspace, a workspace.Author, emails []string) (map[string]bool, error) {
-	proper, err := w.Repo.Mailmap(ctx, append(emails, a.Email))
+	proper, err := history.Mailmap(ctx, w.Repo, append(emails, a.Email))
 	own := map[string]bool{a.Email: true}
 	for email, is := range proper {
 		own[email] = own[email] || is.Email == proper[a.Email].Email

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -77,7 +77,7 @@ func place(w *workspace.Workspace, r *records.Record) {
 	if dir, err := filepath.Rel(resolved(root), resolved(w.Dir)); err == nil && root != "" && filepath.IsLocal(dir) && dir != "." {
 		r.Dir = filepath.ToSlash(dir)
 	}
-	now, err := w.Repo.Content("")
+	now, err := worktree.Open(w.Repo, "")
 	if err != nil {
 		return
 	}
@@ -90,7 +90,7 @@ func place(w *workspace.Workspace, r *records.Record) {
 				continue
 			}
 			r.Paths[i] = at
-			if blob != git.Unread {
+			if blob != worktree.Unread {
 				r.Files[at] = string(blob)
 			}
 			break

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,6 +165,9 @@ func (r *Repo) Worktrees() ([]string, error) {
 	return roots, nil
 }
 
+// Variable is one of the environment that the repository was opened with; "" where it is not set.
+func (r *Repo) Variable(name string) string { return lookup(r.env, name) }
+
 // Command is a call of git in the directory that the repository was opened from, with the process's
 // own environment, that never prompts or pages.
 func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
@@ -208,11 +212,14 @@ func lastLine(s string) string {
 	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-// Range lists the OIDs of the commits that "A..B" or "A...B" names, the newest first, at most so many.
-func (r *Repo) Range(ctx context.Context, text string, most int) ([]string, error) {
-	out, err := r.Run(ctx, "rev-list", "--max-count="+strconv.Itoa(most), "--end-of-options", text, "--")
-	if err != nil {
-		return nil, fmt.Errorf("git: list %q: %w", text, err)
+// Browse opens an address in the browser that `git instaweb` would take: instaweb.browser, web.browser, or one that git finds. Where that is
+// one for the terminal, it reads and writes there, and Browse returns when it ends.
+func (r *Repo) Browse(ctx context.Context, address string, in io.Reader, out io.Writer) error {
+	cmd := exec.CommandContext(ctx, "git", "web--browse", "-c", "instaweb.browser", address)
+	cmd.Dir, cmd.Env = r.dir, r.env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("git: open a browser: %w", err)
 	}
-	return strings.Fields(out), nil
+	return nil
 }

@@ -10,13 +10,14 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/tests/harness"
+	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
 
 func TestDate(t *testing.T) {
-	p := newPlace(t)
-	p.init("repo")
+	p := repos.New(t)
+	p.Start("repo")
 	p.Env = []string{"TZ=UTC", "GIT_TEST_DATE_NOW=1700000000"} // Tuesday, 2023-11-14T22:13:20Z
-	repo := p.open("repo")
+	repo := p.Open("repo")
 	for _, c := range []struct{ text, want string }{
 		{"yesterday", "2023-11-13T22:13:20Z"},
 		{"3 days ago", "2023-11-11T22:13:20Z"},
@@ -55,9 +56,9 @@ func TestDate(t *testing.T) {
 
 // A SHA is abbreviated as git takes it: of several objects that begin so, the commit counts.
 func TestAbbreviated(t *testing.T) {
-	p := newPlace(t)
-	p.init("repo")
-	plain, shared := p.commit("repo", "plain"), p.commit("repo", "shared")
+	p := repos.New(t)
+	p.Start("repo")
+	plain, shared := p.Add("repo", "plain"), p.Add("repo", "shared")
 	for i := 0; ; i++ { // a blob that begins as the commit does
 		text := fmt.Sprint("blob ", i)
 		if strings.HasPrefix(fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text))), string(shared[:4])) {
@@ -66,7 +67,7 @@ func TestAbbreviated(t *testing.T) {
 			break
 		}
 	}
-	repo := p.open("repo")
+	repo := p.Open("repo")
 	for _, c := range []struct {
 		prefix  string
 		want    git.OID

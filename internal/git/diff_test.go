@@ -5,37 +5,35 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/tests/harness"
+	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
 
-var long = strings.Repeat("a line that both versions have\n", 20)
-
 func TestLongChanges(t *testing.T) {
-	blob := func(p *place, path string) git.OID { return p.rev("r", "HEAD:"+path) }
+	blob := func(p *repos.Place, path string) git.OID { return p.Rev("r", "HEAD:"+path) }
 	for _, tt := range []struct {
 		name string
-		make func(p *place)
-		want func(p *place) []git.Change
+		make func(p *repos.Place)
+		want func(p *repos.Place) []git.Change
 	}{
 		{
 			name: "a root commit",
-			make: func(p *place) { p.commit("r", "one", "a/b", "1\n", "c", "2\n") },
-			want: func(p *place) []git.Change {
+			make: func(p *repos.Place) { p.Add("r", "one", "a/b", "1\n", "c", "2\n") },
+			want: func(p *repos.Place) []git.Change {
 				return []git.Change{{Path: "a/b", Kind: "A", OID: blob(p, "a/b")}, {Path: "c", Kind: "A", OID: blob(p, "c")}}
 			},
 		},
 		{
 			name: "added, modified, deleted",
-			make: func(p *place) {
-				p.commit("r", "one", "gone", "1\n", "kept", "2\n", "more", "3\n")
+			make: func(p *repos.Place) {
+				p.Add("r", "one", "gone", "1\n", "kept", "2\n", "more", "3\n")
 				p.Git("r", "rm", "-q", "gone")
-				p.commit("r", "two", "more", "4\n", "new", "5\n")
+				p.Add("r", "two", "more", "4\n", "new", "5\n")
 			},
-			want: func(p *place) []git.Change {
+			want: func(p *repos.Place) []git.Change {
 				return []git.Change{
 					{Path: "gone", Kind: "D"}, {Path: "more", Kind: "M", OID: blob(p, "more")}, {Path: "new", Kind: "A", OID: blob(p, "new")},
 				}
@@ -43,89 +41,89 @@ func TestLongChanges(t *testing.T) {
 		},
 		{
 			name: "a rename with an edit",
-			make: func(p *place) {
-				p.commit("r", "one", "old/name", long)
+			make: func(p *repos.Place) {
+				p.Add("r", "one", "old/name", repos.Long())
 				p.Git("r", "rm", "-q", "old/name")
-				p.commit("r", "two", "new/name", long+"and one more\n")
+				p.Add("r", "two", "new/name", repos.Long()+"and one more\n")
 			},
-			want: func(p *place) []git.Change {
+			want: func(p *repos.Place) []git.Change {
 				return []git.Change{{Path: "new/name", OldPath: "old/name", Kind: "R", OID: blob(p, "new/name")}}
 			},
 		},
 		{
 			name: "a copy is added",
-			make: func(p *place) {
-				p.commit("r", "one", "from", long)
-				p.commit("r", "two", "to", long)
+			make: func(p *repos.Place) {
+				p.Add("r", "one", "from", repos.Long())
+				p.Add("r", "two", "to", repos.Long())
 			},
-			want: func(p *place) []git.Change { return []git.Change{{Path: "to", Kind: "A", OID: blob(p, "to")}} },
+			want: func(p *repos.Place) []git.Change { return []git.Change{{Path: "to", Kind: "A", OID: blob(p, "to")}} },
 		},
 		{
 			name: "a mode",
-			make: func(p *place) {
-				p.commit("r", "one", "tool.sh", "#!/bin/sh\n")
+			make: func(p *repos.Place) {
+				p.Add("r", "one", "tool.sh", "#!/bin/sh\n")
 				p.Git("r", "update-index", "--chmod=+x", "tool.sh")
 				p.Git("r", "commit", "-q", "-m", "two")
 			},
-			want: func(p *place) []git.Change {
+			want: func(p *repos.Place) []git.Change {
 				return []git.Change{{Path: "tool.sh", Kind: "M", OID: blob(p, "tool.sh")}}
 			},
 		},
 		{
 			name: "a file that became a link",
-			make: func(p *place) {
-				p.commit("r", "one", "x", "1\n")
+			make: func(p *repos.Place) {
+				p.Add("r", "one", "x", "1\n")
 				_ = os.Remove(p.At("r/x"))
 				_ = os.Symlink("y", p.At("r/x"))
-				p.commit("r", "two")
+				p.Add("r", "two")
 			},
-			want: func(p *place) []git.Change { return []git.Change{{Path: "x", Kind: "M", OID: blob(p, "x")}} },
+			want: func(p *repos.Place) []git.Change { return []git.Change{{Path: "x", Kind: "M", OID: blob(p, "x")}} },
 		},
 		{
 			name: "a submodule",
-			make: func(p *place) {
-				p.init("lib")
+			make: func(p *repos.Place) {
+				p.Start("lib")
 				p.Git("r", "submodule", "--quiet", "add", p.At("lib"), "sub")
-				p.commit("r", "one")
+				p.Add("r", "one")
 			},
-			want: func(p *place) []git.Change {
+			want: func(p *repos.Place) []git.Change {
 				return []git.Change{{Path: ".gitmodules", Kind: "A", OID: blob(p, ".gitmodules")}, {Path: "sub", Kind: "A", OID: blob(p, "sub")}}
 			},
 		},
 		{
 			name: "a merge, against its first parent",
-			make: func(p *place) {
-				p.commit("r", "base", "base", "1\n")
+			make: func(p *repos.Place) {
+				p.Add("r", "base", "base", "1\n")
 				p.Git("r", "checkout", "-q", "-b", "side")
-				p.commit("r", "theirs", "theirs", "2\n")
+				p.Add("r", "theirs", "theirs", "2\n")
 				p.Git("r", "checkout", "-q", "main")
-				p.commit("r", "ours", "ours", "3\n")
+				p.Add("r", "ours", "ours", "3\n")
 				p.Git("r", "merge", "-q", "--no-edit", "side")
 			},
-			want: func(p *place) []git.Change {
+			want: func(p *repos.Place) []git.Change {
 				return []git.Change{{Path: "theirs", Kind: "A", OID: blob(p, "theirs")}}
 			},
 		},
 		{
 			name: "nothing",
-			make: func(p *place) { p.commit("r", "one", "a", "1\n"); p.commit("r", "two") },
-			want: func(*place) []git.Change { return []git.Change{} },
+			make: func(p *repos.Place) { p.Add("r", "one", "a", "1\n"); p.Add("r", "two") },
+			want: func(*repos.Place) []git.Change { return []git.Change{} },
 		},
 		{
 			name: "names that need quoting",
-			make: func(p *place) {
-				p.commit("r", "one", "ümläut \"x\"", "1\n", "tab\there", "2\n")
+			make: func(p *repos.Place) {
+				p.Add("r", "one", "ümläut \"x\"", "1\n", "tab\there", "2\n")
 			},
-			want: func(p *place) []git.Change {
+			want: func(p *repos.Place) []git.Change {
 				return []git.Change{{Path: "tab\there", Kind: "A", OID: blob(p, "tab\there")}, {Path: "ümläut \"x\"", Kind: "A", OID: blob(p, "ümläut \"x\"")}}
 			},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlace(t)
+			p := repos.New(t)
 			p.Git(".", "init", "-q", "r")
 			tt.make(p)
-			harness.Equal(t, "changes", tt.want(p), after(must(p.open("r").Changes(p.rev("r", "HEAD")))(t)))
+			harness.Equal(t, "changes", tt.want(p), after(repos.Must(p.Open("r").Changes(p.Rev("r", "HEAD")))(t)))
 		})
 	}
 }
@@ -139,11 +137,11 @@ func after(changes []git.Change) []git.Change {
 }
 
 func TestChangesWithoutTheParent(t *testing.T) {
-	p := newPlace(t)
-	p.init("origin")
-	p.commit("origin", "two", "new", "2\n")
+	p := repos.New(t)
+	p.Start("origin")
+	p.Add("origin", "two", "new", "2\n")
 	p.Git(".", "clone", "-q", "--depth=1", "file://"+p.At("origin"), "r")
-	if got := must(p.open("r").Changes(p.rev("r", "HEAD")))(t); len(got) != 0 {
+	if got := repos.Must(p.Open("r").Changes(p.Rev("r", "HEAD")))(t); len(got) != 0 {
 		t.Errorf("at the cut of a shallow clone: %v, want nothing", got)
 	}
 }
@@ -151,35 +149,35 @@ func TestChangesWithoutTheParent(t *testing.T) {
 // TestChangesInAPartialClone: rename detection can't read blobs that were not fetched; the
 // list is there without it.
 func TestChangesInAPartialClone(t *testing.T) {
-	p := newPlace(t)
-	p.init("origin")
+	p := repos.New(t)
+	p.Start("origin")
 	p.Git("origin", "config", "uploadpack.allowFilter", "true")
-	p.commit("origin", "two", "old", long)
+	p.Add("origin", "two", "old", repos.Long())
 	p.Git("origin", "mv", "old", "new")
-	p.commit("origin", "three", "new", long+"edited\n")
+	p.Add("origin", "three", "new", repos.Long()+"edited\n")
 	p.Git(".", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+p.At("origin"), "r")
-	want := []git.Change{{Path: "new", Kind: "A", OID: p.rev("origin", "HEAD:new")}, {Path: "old", Kind: "D"}}
-	harness.Equal(t, "changes", want, after(must(p.open("r").Changes(p.rev("r", "HEAD")))(t)))
+	want := []git.Change{{Path: "new", Kind: "A", OID: p.Rev("origin", "HEAD:new")}, {Path: "old", Kind: "D"}}
+	harness.Equal(t, "changes", want, after(repos.Must(p.Open("r").Changes(p.Rev("r", "HEAD")))(t)))
 }
 
 // TestLongChangesOfVeryManyFiles: above the limit some renames are left undetected, and no file
 // is left out or named twice.
 func TestLongChangesOfVeryManyFiles(t *testing.T) {
-	p := newPlace(t)
+	p := repos.New(t)
 	p.Git(".", "init", "-q", "r")
-	r := p.open("r")
+	r := p.Open("r")
 	files := func(dir string, n int) map[string][]byte {
 		out := map[string][]byte{}
 		for i := range n {
-			out[fmt.Sprintf("%s/%04d", dir, i)] = fmt.Appendf(nil, "%sfile %s %d\n", long, dir, i)
+			out[fmt.Sprintf("%s/%04d", dir, i)] = fmt.Appendf(nil, "%sfile %s %d\n", repos.Long(), dir, i)
 		}
 		return out
 	}
 	const n = 1100
-	before := must(r.WriteCommit(git.Draft{Files: files("a", n), Message: "a\n", Author: someone}))(t)
-	after := must(r.WriteCommit(git.Draft{Files: files("b", n), Parents: []git.OID{before}, Message: "b\n", Author: someone}))(t)
+	before := repos.Must(r.WriteCommit(git.Draft{Files: files("a", n), Message: "a\n", Author: repos.Someone()}))(t)
+	after := repos.Must(r.WriteCommit(git.Draft{Files: files("b", n), Parents: []git.OID{before}, Message: "b\n", Author: repos.Someone()}))(t)
 	var gone, came []string
-	for _, c := range must(r.Changes(after))(t) {
+	for _, c := range repos.Must(r.Changes(after))(t) {
 		switch c.Kind {
 		case "A":
 			came = append(came, c.Path)

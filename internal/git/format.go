@@ -25,8 +25,10 @@ var (
 // Hash is what names this repository's objects.
 func (r *Repo) Hash() Hash { return r.hash }
 
-// OID names an object.
-func (h Hash) OID(kind Kind, content []byte) OID {
+// Blob names a blob.
+func (h Hash) Blob(content []byte) OID { return h.oid(kindBlob, content) }
+
+func (h Hash) oid(kind Kind, content []byte) OID {
 	sum := h.sum()
 	fmt.Fprintf(sum, "%s %d\x00", kind, len(content))
 	sum.Write(content)
@@ -55,7 +57,7 @@ func (h Hash) fits(id OID) error {
 
 // choose takes libgit2 for repositories that it can read, and git itself for others, by what the repository says of its format.
 func (r *Repo) choose() (err error) {
-	objects, refs := r.setting("extensions.objectformat"), r.setting("extensions.refstorage")
+	objects, refs := r.Setting("extensions.objectformat"), r.Setting("extensions.refstorage")
 	switch strings.ToLower(objects) {
 	case "", "sha1":
 		r.hash = sha1Names

@@ -1,5 +1,5 @@
-// Package git is the only room that knows libgit2, and the only one that runs the git
-// program. It deals in refs, OIDs, paths and bytes, and never learns what a session is.
+// Package git is the only room that knows libgit2, and how a repository is stored. It deals in refs, OIDs, paths and bytes, and never
+// learns what a session is. Two rooms stand on it: worktree, and history.
 //
 // In: a directory inside a repository, and the environment of the process. Out: where
 // the repository keeps things (Layout), objects by OID, and a ref that moves only by
@@ -8,6 +8,9 @@
 // Promises: a method that writes has written everything or returns an error; objects
 // are immutable, so a crash leaves at most unreachable ones. A Repo belongs to one
 // goroutine; several processes may work on one repository at once.
+//
+// Objects and refs are asked for through one small interface (store): libgit2 answers where it can read the repository, git's own
+// plumbing elsewhere (SHA-256, refs in a reftable). The repository's format decides, and nothing is tried.
 //
 // It never touches the index or the work tree, never signs, and leaves the network to `git
 // fetch` and `git push` as the user has set them up, which alone may ask for a password, and

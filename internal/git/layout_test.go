@@ -10,56 +10,57 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/tests/harness"
+	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
 
 func TestLongLayout(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		make func(p *place)
+		make func(p *repos.Place)
 		dir  string
 		env  []string // $ROOT stands for the place
 		want git.Layout
 	}{
 		{
 			name: "main worktree",
-			make: func(p *place) { p.init("r") },
+			make: func(p *repos.Place) { p.Start("r") },
 			dir:  "r",
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 		{
 			name: "subdirectory",
-			make: func(p *place) { p.init("r"); p.Write("r/a/b/c", "") },
+			make: func(p *repos.Place) { p.Start("r"); p.Write("r/a/b/c", "") },
 			dir:  "r/a/b",
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 		{
 			name: "before the first commit",
-			make: func(p *place) { p.Git(".", "init", "-q", "r") },
+			make: func(p *repos.Place) { p.Git(".", "init", "-q", "r") },
 			dir:  "r",
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 		{
 			name: "through a symbolic link",
-			make: func(p *place) { p.init("r"); _ = os.Symlink("r", p.At("s")) },
+			make: func(p *repos.Place) { p.Start("r"); _ = os.Symlink("r", p.At("s")) },
 			dir:  "s",
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 		{
 			name: "linked worktree",
-			make: func(p *place) { p.init("r"); p.Git("r", "worktree", "add", "-q", "../w") },
+			make: func(p *repos.Place) { p.Start("r"); p.Git("r", "worktree", "add", "-q", "../w") },
 			dir:  "w",
 			want: git.Layout{WorkTree: "w", MainTree: "r", GitDir: "r/.git/worktrees/w", CommonDir: "r/.git"},
 		},
 		{
 			name: "bare",
-			make: func(p *place) { p.init("r"); p.Git(".", "clone", "-q", "--bare", "r", "b.git") },
+			make: func(p *repos.Place) { p.Start("r"); p.Git(".", "clone", "-q", "--bare", "r", "b.git") },
 			dir:  "b.git",
 			want: git.Layout{GitDir: "b.git", CommonDir: "b.git"},
 		},
 		{
 			name: "worktree of a bare repository",
-			make: func(p *place) {
-				p.init("r")
+			make: func(p *repos.Place) {
+				p.Start("r")
 				p.Git(".", "clone", "-q", "--bare", "r", "all/.bare")
 				p.Git("all/.bare", "worktree", "add", "-q", "../w", "main")
 			},
@@ -68,15 +69,15 @@ func TestLongLayout(t *testing.T) {
 		},
 		{
 			name: "separate git directory",
-			make: func(p *place) { p.init("r", "--separate-git-dir=store") },
+			make: func(p *repos.Place) { p.Start("r", "--separate-git-dir=store") },
 			dir:  "r",
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "store", CommonDir: "store"},
 		},
 		{
 			name: "submodule",
-			make: func(p *place) {
-				p.init("lib")
-				p.init("r")
+			make: func(p *repos.Place) {
+				p.Start("lib")
+				p.Start("r")
 				p.Git("r", "submodule", "--quiet", "add", p.At("lib"), "sub")
 			},
 			dir:  "r/sub",
@@ -84,43 +85,43 @@ func TestLongLayout(t *testing.T) {
 		},
 		{
 			name: "GIT_DIR, as hooks have it",
-			make: func(p *place) { p.init("r") },
+			make: func(p *repos.Place) { p.Start("r") },
 			dir:  "r", env: []string{"GIT_DIR=.git"},
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 		{
 			name: "GIT_DIR, as hooks of a linked worktree have it",
-			make: func(p *place) { p.init("r"); p.Git("r", "worktree", "add", "-q", "../w") },
+			make: func(p *repos.Place) { p.Start("r"); p.Git("r", "worktree", "add", "-q", "../w") },
 			dir:  "w", env: []string{"GIT_DIR=$ROOT/r/.git/worktrees/w"},
 			want: git.Layout{WorkTree: "w", MainTree: "r", GitDir: "r/.git/worktrees/w", CommonDir: "r/.git"},
 		},
 		{
 			name: "GIT_DIR of another repository",
-			make: func(p *place) { p.init("r"); p.init("other") },
+			make: func(p *repos.Place) { p.Start("r"); p.Start("other") },
 			dir:  "other", env: []string{"GIT_DIR=$ROOT/r/.git"},
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 		{
 			name: "GIT_DIR and GIT_WORK_TREE of a repository for dot files",
-			make: func(p *place) { p.init("r"); p.Git(".", "clone", "-q", "--bare", "r", "dots") },
+			make: func(p *repos.Place) { p.Start("r"); p.Git(".", "clone", "-q", "--bare", "r", "dots") },
 			dir:  "home", env: []string{"GIT_DIR=$ROOT/dots", "GIT_WORK_TREE=."},
 			want: git.Layout{WorkTree: "home", MainTree: "home", GitDir: "dots", CommonDir: "dots"},
 		},
 		{
 			name: "GIT_WORK_TREE alone",
-			make: func(p *place) { p.init("r"); p.Write("tree/x", "") },
+			make: func(p *repos.Place) { p.Start("r"); p.Write("tree/x", "") },
 			dir:  "r", env: []string{"GIT_WORK_TREE=../tree"},
 			want: git.Layout{WorkTree: "tree", MainTree: "tree", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 		{
 			name: "no GIT_DIR, as an empty one counts",
-			make: func(p *place) { p.init("r") },
+			make: func(p *repos.Place) { p.Start("r") },
 			dir:  "r", env: []string{"GIT_DIR="},
 			want: git.Layout{WorkTree: "r", MainTree: "r", GitDir: "r/.git", CommonDir: "r/.git"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlace(t)
+			p := repos.New(t)
 			tt.make(p)
 			for _, kv := range tt.env {
 				p.Env = append(p.Env, strings.ReplaceAll(kv, "$ROOT", p.Root))
@@ -131,7 +132,7 @@ func TestLongLayout(t *testing.T) {
 					*path = p.At(*path)
 				}
 			}
-			harness.Equal(t, "layout", want, p.open(tt.dir).Layout())
+			harness.Equal(t, "layout", want, p.Open(tt.dir).Layout())
 		})
 	}
 }
@@ -139,39 +140,39 @@ func TestLongLayout(t *testing.T) {
 func TestOpenFails(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		make func(t *testing.T, p *place)
+		make func(t *testing.T, p *repos.Place)
 		env  string
 		want error
 	}{
-		{"no repository", func(_ *testing.T, p *place) { p.Write("r/x", "") }, "", git.ErrNotRepository},
-		{"GIT_DIR to nowhere", func(_ *testing.T, p *place) { p.init("r") }, "GIT_DIR=/nowhere", git.ErrNotRepository},
-		{"objects of the future", func(_ *testing.T, p *place) {
-			p.init("r")
+		{"no repository", func(_ *testing.T, p *repos.Place) { p.Write("r/x", "") }, "", git.ErrNotRepository},
+		{"GIT_DIR to nowhere", func(_ *testing.T, p *repos.Place) { p.Start("r") }, "GIT_DIR=/nowhere", git.ErrNotRepository},
+		{"objects of the future", func(_ *testing.T, p *repos.Place) {
+			p.Start("r")
 			p.Git("r", "config", "core.repositoryFormatVersion", "1")
 			p.Git("r", "config", "extensions.objectFormat", "sha3")
 		}, "", git.ErrUnsupported},
-		{"refs of the future", func(_ *testing.T, p *place) {
-			p.init("r")
+		{"refs of the future", func(_ *testing.T, p *repos.Place) {
+			p.Start("r")
 			p.Git("r", "config", "core.repositoryFormatVersion", "1")
 			p.Git("r", "config", "extensions.refStorage", "holographic")
 		}, "", git.ErrUnsupported},
-		{"an extension of the future", func(_ *testing.T, p *place) {
-			p.init("r")
+		{"an extension of the future", func(_ *testing.T, p *repos.Place) {
+			p.Start("r")
 			p.Git("r", "config", "core.repositoryFormatVersion", "1")
 			p.Git("r", "config", "extensions.holographic", "true")
 		}, "", git.ErrUnsupported},
-		{"what a SHA-1 repository with SHA-256 names has", func(_ *testing.T, p *place) {
-			p.init("r")
+		{"what a SHA-1 repository with SHA-256 names has", func(_ *testing.T, p *repos.Place) {
+			p.Start("r")
 			p.Git("r", "config", "core.repositoryFormatVersion", "1")
 			p.Git("r", "config", "extensions.compatObjectFormat", "sha256")
 		}, "", git.ErrUnsupported},
-		{"a format of the future", func(_ *testing.T, p *place) {
-			p.init("r")
+		{"a format of the future", func(_ *testing.T, p *repos.Place) {
+			p.Start("r")
 			p.Write("r/.git/config", "[core]\n\trepositoryFormatVersion = 9\n")
 		}, "", git.ErrUnsupported},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlace(t)
+			p := repos.New(t)
 			tt.make(t, p)
 			r, err := git.Open(p.At("r"), append(p.Environ(), tt.env))
 			if r != nil || !errors.Is(err, tt.want) || !strings.HasPrefix(err.Error(), "git: open ") {
@@ -186,39 +187,39 @@ func TestOpenFails(t *testing.T) {
 func TestExtensions(t *testing.T) {
 	for _, tt := range []struct {
 		name, key string
-		make      func(p *place)
+		make      func(p *repos.Place)
 	}{
-		{"sparse-checkout", "extensions.worktreeconfig", func(p *place) {
-			p.init("r")
+		{"sparse-checkout", "extensions.worktreeconfig", func(p *repos.Place) {
+			p.Start("r")
 			p.Git("r", "sparse-checkout", "set", "--cone", "a")
 		}},
-		{"partial clone", "extensions.partialclone", func(p *place) {
-			p.init("origin")
+		{"partial clone", "extensions.partialclone", func(p *repos.Place) {
+			p.Start("origin")
 			p.Git("origin", "config", "uploadpack.allowFilter", "true")
 			p.Git(".", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+p.At("origin"), "r")
 			p.Git("r", "config", "core.repositoryFormatVersion", "1")
 			p.Git("r", "config", "extensions.partialClone", "origin") // as git before 2.24 wrote it
 		}},
-		{"precious objects", "extensions.preciousobjects", func(p *place) {
-			p.init("r")
+		{"precious objects", "extensions.preciousobjects", func(p *repos.Place) {
+			p.Start("r")
 			p.Git("r", "config", "core.repositoryFormatVersion", "1")
 			p.Git("r", "config", "extensions.preciousObjects", "true")
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlace(t)
+			p := repos.New(t)
 			tt.make(p)
 			if p.Git("r", "config", "--get", tt.key) == "" {
 				t.Fatalf("%s is not set", tt.key)
 			}
-			r := p.open("r")
-			head := must(r.Head())(t)
-			harness.Equal(t, "HEAD", git.Head{OID: p.rev("r", "HEAD"), Branch: "main"}, head)
+			r := p.Open("r")
+			head := repos.Must(r.Head())(t)
+			harness.Equal(t, "HEAD", git.Head{OID: p.Rev("r", "HEAD"), Branch: "main"}, head)
 			id := draft(t, r, "written", head.OID)
 			if err := r.CompareAndSwap(t.Context(), "refs/heads/new", "", id, "test"); err != nil {
 				t.Error(err)
 			}
-			harness.Equal(t, "what git reads", id, p.rev("r", "new"))
+			harness.Equal(t, "what git reads", id, p.Rev("r", "new"))
 		})
 	}
 }
@@ -230,17 +231,17 @@ func TestExtensionsOfLaterGits(t *testing.T) {
 		"noop-v1": "true", "relativeWorktrees": "true", "submodulePathConfig": "true", "objectFormat": "sha1", "refStorage": "files",
 	} {
 		t.Run(key, func(t *testing.T) {
-			p := newPlace(t)
-			p.init("r")
+			p := repos.New(t)
+			p.Start("r")
 			p.Git("r", "worktree", "add", "-q", "../w")
-			head := p.rev("w", "HEAD")
+			head := p.Rev("w", "HEAD")
 			p.Write("w/.git", "gitdir: ../r/.git/worktrees/w\n")
 			p.Write("r/.git/worktrees/w/gitdir", "../../../../w/.git\n")
 			p.Git("r", "config", "core.repositoryFormatVersion", "1")
 			p.Git("r", "config", "extensions."+key, value)
-			r := p.open("w")
-			harness.Equal(t, "HEAD", git.Head{OID: head, Branch: "w"}, must(r.Head())(t))
-			harness.Equal(t, "worktrees", []string{p.At("r"), p.At("w")}, must(r.Worktrees())(t))
+			r := p.Open("w")
+			harness.Equal(t, "HEAD", git.Head{OID: head, Branch: "w"}, repos.Must(r.Head())(t))
+			harness.Equal(t, "worktrees", []string{p.At("r"), p.At("w")}, repos.Must(r.Worktrees())(t))
 			id := draft(t, r, "written", head)
 			if err := r.CompareAndSwap(background, "refs/heads/new", "", id, "test"); err != nil {
 				t.Error(err)
@@ -269,8 +270,8 @@ func TestOwner(t *testing.T) {
 		{"under sudo", "", "SUDO_UID=12345", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlace(t)
-			p.init("r")
+			p := repos.New(t)
+			p.Start("r")
 			if tt.safe != "" {
 				p.Git(".", "config", "--global", "safe.directory", strings.ReplaceAll(tt.safe, "$R", p.At("r")))
 			}
@@ -300,5 +301,67 @@ func TestOwner(t *testing.T) {
 func TestLibraryVersion(t *testing.T) {
 	if v := git.LibraryVersion(); !strings.HasPrefix(v, "1.5.") {
 		t.Errorf("libgit2 %q; it was built for 1.5", v)
+	}
+}
+
+func TestHead(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		make   func(p *repos.Place)
+		branch string
+		none   bool
+	}{
+		{"on a branch", func(*repos.Place) {}, "main", false},
+		{"on a branch with slashes", func(p *repos.Place) { p.Git("r", "checkout", "-q", "-b", "a/b/c") }, "a/b/c", false},
+		{"detached", func(p *repos.Place) { p.Git("r", "checkout", "-q", "--detach") }, "HEAD", false},
+		{"on an orphan branch", func(p *repos.Place) { p.Git("r", "checkout", "-q", "--orphan", "new") }, "new", true},
+		{"packed", func(p *repos.Place) { p.Git("r", "pack-refs", "--all") }, "main", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := repos.New(t)
+			p.Start("r")
+			tt.make(p)
+			want := git.Head{Branch: tt.branch}
+			if !tt.none {
+				want.OID = p.Rev("r", "HEAD")
+			}
+			harness.Equal(t, "HEAD", want, repos.Must(p.Open("r").Head())(t))
+		})
+	}
+	t.Run("of a linked worktree", func(t *testing.T) {
+		p := repos.New(t)
+		p.Start("r")
+		p.Git("r", "worktree", "add", "-q", "-b", "side", "../w")
+		id := p.Add("w", "two", "file", "2\n")
+		harness.Equal(t, "HEAD there", git.Head{OID: id, Branch: "side"}, repos.Must(p.Open("w").Head())(t))
+		harness.Equal(t, "HEAD here", git.Head{OID: p.Rev("r", "main"), Branch: "main"}, repos.Must(p.Open("r").Head())(t))
+	})
+}
+
+func TestInside(t *testing.T) {
+	p := repos.New(t)
+	p.Start("r")
+	p.Add("r", "one", "a/b/f", "1\n")
+	repos.Must(0, os.Symlink(p.At("r"), p.At("link")))(t)
+	for _, tt := range []struct {
+		dir, name, want string
+		ok              bool
+	}{
+		{"r", "a/b/f", "a/b/f", true},
+		{"r/a", "b/f", "a/b/f", true},
+		{"r/a/b", "../../file", "file", true},
+		{"r/a", "./b//f", "a/b/f", true},
+		{"link/a", "b/f", "a/b/f", true},
+		{"r", "../out", "", false},
+		{"r", ".", "", false},
+		{"r/a", p.At("r/file"), "file", true},
+		{"r/a", "/etc/passwd", "", false},
+		{"r", ".git/config", "", false},
+		{"r", "..odd", "..odd", true},
+	} {
+		got, ok := p.Open(tt.dir).Inside(tt.name)
+		if got != tt.want || ok != tt.ok {
+			t.Errorf("%s in %s: %q, %v, want %q", tt.name, tt.dir, got, ok, tt.want)
+		}
 	}
 }

@@ -30,7 +30,13 @@ func newLibrary(repo *Repo) (*library, error) {
 	return &library{repo, repo.r, odb}, nil
 }
 
-func (l *library) close() { l.odb.Free() }
+// close may be called twice, which git2go allows of a repository and not of its objects.
+func (l *library) close() {
+	if l.odb != nil {
+		l.odb.Free()
+		l.odb = nil
+	}
+}
 
 func fromOid(id *git2.Oid) OID {
 	if id == nil || id.IsZero() {

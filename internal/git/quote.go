@@ -5,18 +5,13 @@ import (
 	"strings"
 )
 
-// quotedIf is a path as git prints it in a line: quoted where it has other characters than ASCII's.
-func quotedIf(path string) string {
+func isOdd(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c > '~' }
+
+// Quote is a path as git prints and reads it in a line: in quotes, as C has them, where it has other characters than ASCII's.
+func Quote(path string) string {
 	if strings.IndexFunc(path, isOdd) < 0 {
 		return path
 	}
-	return quoted(path)
-}
-
-func isOdd(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c > '~' }
-
-// quoted is a path in quotes, as C has them.
-func quoted(path string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(path) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/tests/harness"
+	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
 
 func TestCompareAndSwap(t *testing.T) {
@@ -35,9 +36,9 @@ func TestCompareAndSwap(t *testing.T) {
 	} {
 		for _, packed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, packed %v", tt.name, packed), func(t *testing.T) {
-				p := newPlace(t)
-				p.init("r")
-				r := p.open("r")
+				p := repos.New(t)
+				p.Start("r")
+				r := p.Open("r")
 				ids := []git.OID{"", draft(t, r, "1"), draft(t, r, "2"), draft(t, r, "3")}
 				if tt.at > 0 {
 					p.Git("r", "update-ref", ref, string(ids[tt.at]))
@@ -59,10 +60,10 @@ func TestCompareAndSwap(t *testing.T) {
 }
 
 func TestCompareAndSwapBesideAFolder(t *testing.T) {
-	p := newPlace(t)
-	p.init("r")
+	p := repos.New(t)
+	p.Start("r")
 	p.Git("r", "branch", "rekal") // a file where the ref needs a folder
-	r := p.open("r")
+	r := p.Open("r")
 	err := r.CompareAndSwap(t.Context(), "refs/heads/rekal/a@b.c", "", draft(t, r, "1"), "test")
 	if err == nil || errors.Is(err, git.ErrMoved) {
 		t.Errorf("error %v; it did not move, and will never go", err)
@@ -71,24 +72,24 @@ func TestCompareAndSwapBesideAFolder(t *testing.T) {
 
 // TestLongRaces: in each round everybody swaps from the same tip, and exactly one wins.
 func TestLongRaces(t *testing.T) {
-	p := newPlace(t)
-	p.init("r")
-	base := p.open("r")
+	p := repos.New(t)
+	p.Start("r")
+	base := p.Open("r")
 	tip := draft(t, base, "0")
 	p.Git("r", "update-ref", contested, string(tip))
 	const rivals, rounds = 6, 20
-	repos := make([]*git.Repo, rivals)
-	for i := range repos {
-		repos[i] = p.open("r")
+	rs := make([]*git.Repo, rivals)
+	for i := range rs {
+		rs[i] = p.Open("r")
 	}
 	for round := range rounds {
 		ids := make([]git.OID, rivals)
 		errs := make([]error, rivals)
 		for i := range ids {
-			ids[i] = draft(t, repos[i], fmt.Sprint(round, " ", i), tip)
+			ids[i] = draft(t, rs[i], fmt.Sprint(round, " ", i), tip)
 		}
 		var wg sync.WaitGroup
-		for i, r := range repos {
+		for i, r := range rs {
 			wg.Go(func() { errs[i] = r.CompareAndSwap(t.Context(), contested, tip, ids[i], "race") })
 		}
 		wg.Wait()
@@ -106,7 +107,7 @@ func TestLongRaces(t *testing.T) {
 		if winner < 0 {
 			t.Fatalf("round %d: nobody won", round)
 		}
-		if tip = must(base.Ref(contested))(t); tip != ids[winner] {
+		if tip = repos.Must(base.Ref(contested))(t); tip != ids[winner] {
 			t.Fatalf("round %d: the ref is not at the winner's commit", round)
 		}
 	}
@@ -118,9 +119,9 @@ func TestLongProcessesLoseNoUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := newPlace(t)
-	p.init("r")
-	p.Git("r", "update-ref", contested, string(draft(t, p.open("r"), "0")))
+	p := repos.New(t)
+	p.Start("r")
+	p.Git("r", "update-ref", contested, string(draft(t, p.Open("r"), "0")))
 	const rivals, each = 4, 15
 	var wg sync.WaitGroup
 	for i := range rivals {
@@ -147,15 +148,15 @@ func TestLongProcessesLoseNoUpdate(t *testing.T) {
 			}
 		}
 	}
-	p.fsck("r")
+	p.Fsck("r")
 }
 
 // TestLongStaleLock: what a process that died left behind blocks git for ever, but not us; a
 // lock that somebody works on stays.
 func TestLongStaleLock(t *testing.T) {
-	p := newPlace(t)
-	p.init("r")
-	id := draft(t, p.open("r"), "1")
+	p := repos.New(t)
+	p.Start("r")
+	id := draft(t, p.Open("r"), "1")
 	lockFile := p.At("r/.git/refs/heads/locked.lock")
 	p.Write("r/.git/refs/heads/locked.lock", "")
 	alive, stop := context.WithCancel(t.Context())
@@ -169,7 +170,7 @@ func TestLongStaleLock(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	err := p.open("r").CompareAndSwap(t.Context(), "refs/heads/locked", "", id, "test")
+	err := p.Open("r").CompareAndSwap(t.Context(), "refs/heads/locked", "", id, "test")
 	if err == nil || errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "refs/heads/locked") {
 		t.Errorf("while somebody works on it: error %v", err)
 	}
@@ -178,7 +179,7 @@ func TestLongStaleLock(t *testing.T) {
 	errs := make([]error, 4)
 	var wg sync.WaitGroup
 	for i := range errs {
-		r := p.open("r")
+		r := p.Open("r")
 		wg.Go(func() { errs[i] = r.CompareAndSwap(t.Context(), "refs/heads/locked", "", id, "test") })
 	}
 	wg.Wait()
@@ -193,32 +194,32 @@ func TestLongStaleLock(t *testing.T) {
 	if won != 1 {
 		t.Errorf("%d of %d won", won, len(errs))
 	}
-	left := must(filepath.Glob(p.At("r/.git/*.lock")))(t)
+	left := repos.Must(filepath.Glob(p.At("r/.git/*.lock")))(t)
 	harness.Equal(t, "left over", []string(nil), left)
 }
 
 func TestRefs(t *testing.T) {
-	p := newPlace(t)
-	p.init("r")
-	head := p.rev("r", "HEAD")
+	p := repos.New(t)
+	p.Start("r")
+	head := p.Rev("r", "HEAD")
 	for _, name := range []string{"refs/heads/rekal/a@b.c", "refs/heads/rekal/x%2Fy@z", "refs/rekal/origin/d@e.f", "refs/heads/rekalx"} {
 		p.Git("r", "update-ref", name, string(head))
 	}
 	p.Git("r", "symbolic-ref", "refs/heads/rekal/sym", "refs/heads/main")
 	p.Git("r", "pack-refs", "--all")
 	p.Git("r", "update-ref", "refs/heads/rekal/loose", string(head))
-	r := p.open("r")
+	r := p.Open("r")
 	harness.Equal(t, "own", map[string]git.OID{
 		"refs/heads/rekal/a@b.c": head, "refs/heads/rekal/x%2Fy@z": head, "refs/heads/rekal/loose": head,
-	}, must(r.Refs("refs/heads/rekal/*"))(t))
-	harness.Equal(t, "fetched", map[string]git.OID{"refs/rekal/origin/d@e.f": head}, must(r.Refs("refs/rekal/*"))(t))
-	harness.Equal(t, "none", map[string]git.OID{}, must(r.Refs("refs/nothing/*"))(t))
+	}, repos.Must(r.Refs("refs/heads/rekal/*"))(t))
+	harness.Equal(t, "fetched", map[string]git.OID{"refs/rekal/origin/d@e.f": head}, repos.Must(r.Refs("refs/rekal/*"))(t))
+	harness.Equal(t, "none", map[string]git.OID{}, repos.Must(r.Refs("refs/nothing/*"))(t))
 }
 
 func TestDeleteRef(t *testing.T) {
-	p := newPlace(t)
-	p.init("r")
-	r := p.open("r")
+	p := repos.New(t)
+	p.Start("r")
+	r := p.Open("r")
 	p.Git("r", "update-ref", "refs/rekal/x", "HEAD")
 	for range 2 { // the second time it is not there any more
 		if err := r.DeleteRef("refs/rekal/x"); err != nil {
@@ -232,7 +233,7 @@ func TestDeleteRef(t *testing.T) {
 
 // TestValidRef agrees with git itself, but for DEL, which libgit2 lets through.
 func TestValidRef(t *testing.T) {
-	p := newPlace(t)
+	p := repos.New(t)
 	for _, name := range []string{
 		"refs/heads/main", "refs/heads/a@b.c", "refs/heads/a/b", "refs/heads/.a", "refs/heads/a..b", "refs/heads/a.lock", "refs/heads/a.lock/b",
 		"refs/heads/", "refs/heads//a", "refs/heads/a b", "refs/heads/a~", "refs/heads/a^", "refs/heads/a:", "refs/heads/a?", "refs/heads/a*",
@@ -262,12 +263,12 @@ func TestInTheWay(t *testing.T) {
 		{"a symbolic branch above", [][]string{{"symbolic-ref", "refs/heads/rekal", "refs/heads/main"}}, "refs/heads/rekal"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlace(t)
-			p.init("r")
+			p := repos.New(t)
+			p.Start("r")
 			for _, args := range tt.run {
 				p.Git("r", args...)
 			}
-			harness.Equal(t, "in the way", tt.want, p.open("r").InTheWay(name))
+			harness.Equal(t, "in the way", tt.want, p.Open("r").InTheWay(name))
 		})
 	}
 }

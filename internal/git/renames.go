@@ -12,7 +12,7 @@ import (
 const maxCompared = 16 << 20
 
 // Renames tells what files that went are called now, by their former names: first those of the same content, then those that are alike by
-// half, the most alike first, and of equals one with the same base name, as git has it. Likeness is only looked for where not more
+// half, the most alike first, and of equals one with the same base name. Likeness is only looked for where not more
 // than most files went and came (their geometric mean). A blob that is not here is like none.
 func (r *Repo) Renames(gone, came []Entry, most int) map[string]string {
 	out := map[string]string{}
@@ -48,7 +48,7 @@ type alike struct {
 	named    bool // they have one base name
 }
 
-// half is what git takes for a rename: -M50%.
+// half is how alike a rename is at least (git: -M50%).
 const half = 0.5
 
 func number(b bool) int {
@@ -121,15 +121,16 @@ func spansOf(text []byte) spans {
 	return s
 }
 
-// like is which part of the larger of two files stands in both.
+// like is which part of two files stands in both, of the size that they have on average: of a file that grew to twice its size, two
+// thirds. (git compares with the larger one, and takes such a file for a new one.)
 func (s spans) like(other spans) float64 {
-	small, large := min(s.size, other.size), max(s.size, other.size)
-	if small == 0 || float64(small) < half*float64(large) {
+	both := float64(s.size + other.size)
+	if small := min(s.size, other.size); small == 0 || 2*float64(small) < half*both {
 		return 0
 	}
 	same := 0
 	for h, n := range s.bytes {
 		same += min(n, other.bytes[h])
 	}
-	return float64(same) / float64(large)
+	return 2 * float64(same) / both
 }

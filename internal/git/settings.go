@@ -44,8 +44,8 @@ func (r *Repo) plainConfig() (conf map[string][]string, ok bool) {
 	}
 }
 
-// setting is one value of the configuration as libgit2 reads it, which is not all that git reads; "" where it is not set.
-func (r *Repo) setting(key string) string {
+// Setting is one value of the configuration as libgit2 reads it, which is not all that git reads; "" where it is not set.
+func (r *Repo) Setting(key string) string {
 	conf, err := r.r.Config()
 	if err != nil {
 		return ""

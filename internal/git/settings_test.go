@@ -10,6 +10,7 @@ import (
 	git2 "github.com/libgit2/git2go/v34"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
 
 // TestPlainConfig: what is read without git is what git says, and what would not be is left to git.
@@ -34,14 +35,14 @@ func TestPlainConfig(t *testing.T) {
 		{"another home", "", "", "HOME=/nowhere", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPlace(t)
-			p.init("r")
+			p := repos.New(t)
+			p.Start("r")
 			p.Write("home/more", "[rekal]\n\tremote = included\n\texclude = x\n")
 			p.Write("home/.gitconfig", "[user]\n\tname = A U Thor\n\temail = a@example.com\n"+tt.global)
-			p.Write("r/.git/config", string(must(os.ReadFile(p.At("r/.git/config")))(t))+tt.local)
+			p.Write("r/.git/config", string(repos.Must(os.ReadFile(p.At("r/.git/config")))(t))+tt.local)
 			t.Setenv("HOME", p.At("home"))
 			t.Setenv("XDG_CONFIG_HOME", "")
-			before := must(git2.SearchPath(git2.ConfigLevelGlobal))(t)
+			before := repos.Must(git2.SearchPath(git2.ConfigLevelGlobal))(t)
 			t.Cleanup(func() { _ = git2.SetSearchPath(git2.ConfigLevelGlobal, before) })
 			if err := git2.SetSearchPath(git2.ConfigLevelGlobal, p.At("home")); err != nil {
 				t.Fatal(err)
@@ -50,7 +51,7 @@ func TestPlainConfig(t *testing.T) {
 			if tt.env != "" {
 				env = append(env, tt.env)
 			}
-			r := must(git.Open(p.At("r"), env))(t)
+			r := repos.Must(git.Open(p.At("r"), env))(t)
 			defer r.Close()
 			got, plain := r.PlainConfig()
 			if plain != tt.plain {
@@ -59,11 +60,11 @@ func TestPlainConfig(t *testing.T) {
 			if !plain {
 				return
 			}
-			want := must(r.AskConfig())(t)
+			want := repos.Must(r.AskConfig())(t)
 			if !maps.EqualFunc(got, want, slices.Equal) {
 				t.Errorf("got %v\nwant %v", got, want)
 			}
-			who := must(r.Identity(background))(t)
+			who := repos.Must(r.Identity(background))(t)
 			if who.Name != "A U Thor" || who.Email != "a@example.com" || time.Since(who.When).Abs() > time.Hour {
 				t.Errorf("the committer is %+v", who)
 			}

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/tests/harness"
+	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
 
 const plenty = 1 << 20
@@ -22,16 +22,16 @@ func trees(t *testing.T, r *git.Repo, bytes int) *git.Trees {
 }
 
 func TestAdded(t *testing.T) {
-	p := newPlace(t)
-	p.init("r")
-	p.commit("r", "two", "seg/a/x", "1\n", "seg/a/gone", "2\n", "seg/b/x", "3\n", "seg/top", "4\n", "seg/a/deep/x", "5\n", "segment/a/x", "6\n")
+	p := repos.New(t)
+	p.Start("r")
+	p.Add("r", "two", "seg/a/x", "1\n", "seg/a/gone", "2\n", "seg/b/x", "3\n", "seg/top", "4\n", "seg/a/deep/x", "5\n", "segment/a/x", "6\n")
 	p.Git("r", "rm", "-q", "seg/a/gone")
-	p.commit("r", "three", "seg/a/x", "changed\n", "seg/a/y", "7\n", "seg/a.b/x", "8\n", "seg/c/x", "9\n", "other", "10\n")
-	r := p.open("r")
-	tree := func(rev string) git.OID { return p.rev("r", rev+"^{tree}") }
+	p.Add("r", "three", "seg/a/x", "changed\n", "seg/a/y", "7\n", "seg/a.b/x", "8\n", "seg/c/x", "9\n", "other", "10\n")
+	r := p.Open("r")
+	tree := func(rev string) git.OID { return p.Rev("r", rev+"^{tree}") }
 	entries := func(rev string, paths ...string) (out []git.Entry) {
 		for _, path := range paths {
-			out = append(out, git.Entry{Path: path, OID: p.rev("r", rev+":"+path)})
+			out = append(out, git.Entry{Path: path, OID: p.Rev("r", rev+":"+path)})
 		}
 		return out
 	}
@@ -47,27 +47,15 @@ func TestAdded(t *testing.T) {
 		{"to a tree that lost the folder", tree("HEAD~1"), tree("HEAD~2"), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			harness.Equal(t, "added", tt.want, must(trees(t, r, plenty).Added(tt.older, tt.newer, "seg", 1, 10))(t))
+			harness.Equal(t, "added", tt.want, repos.Must(trees(t, r, plenty).Added(tt.older, tt.newer, "seg", 1, 10))(t))
 		})
 	}
 	all := func(string) bool { return true }
-	harness.Equal(t, "the last", "c/x", must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 1, all))(t))
-	harness.Equal(t, "the last that passes", "a/deep/x", must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 2, all))(t))
-	harness.Equal(t, "the last of none", "", must(trees(t, r, plenty).Last(tree("HEAD"), "none", 1, all))(t))
-	harness.Equal(t, "the last behind empty ones", "a/y", must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 1,
+	harness.Equal(t, "the last", "c/x", repos.Must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 1, all))(t))
+	harness.Equal(t, "the last that passes", "a/deep/x", repos.Must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 2, all))(t))
+	harness.Equal(t, "the last of none", "", repos.Must(trees(t, r, plenty).Last(tree("HEAD"), "none", 1, all))(t))
+	harness.Equal(t, "the last behind empty ones", "a/y", repos.Must(trees(t, r, plenty).Last(tree("HEAD"), "seg", 1,
 		func(path string) bool { return path != "c/x" && path[0] != 'b' && path != "a.b" }))(t))
-}
-
-// object writes a git object as it is, whatever git thinks of it.
-func (p *place) object(dir, kind, content string) git.OID {
-	p.T.Helper()
-	cmd := exec.CommandContext(p.T.Context(), "git", "hash-object", "-t", kind, "-w", "--literally", "--stdin")
-	cmd.Dir, cmd.Env, cmd.Stdin = p.At(dir), p.Environ(), strings.NewReader(content)
-	out, err := cmd.Output()
-	if err != nil {
-		p.T.Fatal(err)
-	}
-	return git.OID(strings.TrimSpace(string(out)))
 }
 
 func raw(mode, name string, id git.OID) string {
@@ -90,11 +78,11 @@ func fan(mode string, id git.OID, n int) string {
 // TestLongHostileTrees: what somebody made on purpose costs no more than the bounds, and is an
 // error or nothing, never a file that is none.
 func TestLongHostileTrees(t *testing.T) {
-	p := newPlace(t)
-	p.init("r")
-	r := p.open("r")
-	blob := p.object("r", "blob", "x")
-	tree := func(content string) git.OID { return p.object("r", "tree", content) }
+	p := repos.New(t)
+	p.Start("r")
+	r := p.Open("r")
+	blob := p.Object("r", "blob", "x")
+	tree := func(content string) git.OID { return p.Object("r", "tree", content) }
 	under := func(content string) git.OID { return tree(raw("40000", "seg", tree(content))) }
 	bomb := tree(fan("100644", blob, 1000))
 	for range 3 {
@@ -149,20 +137,20 @@ func TestLongHostileTrees(t *testing.T) {
 // TestAddedReadsWhatDiffers: the cost of a new file does not grow with the folders beside
 // its own.
 func TestAddedReadsWhatDiffers(t *testing.T) {
-	p := newPlace(t)
-	p.init("r")
-	r := p.open("r")
-	blob := p.object("r", "blob", "x")
-	beside := fan("40000", p.object("r", "tree", fan("100644", blob, 5000)), 20)
+	p := repos.New(t)
+	p.Start("r")
+	r := p.Open("r")
+	blob := p.Object("r", "blob", "x")
+	beside := fan("40000", p.Object("r", "tree", fan("100644", blob, 5000)), 20)
 	root := func(files int) git.OID {
-		last := p.object("r", "tree", fan("100644", blob, files))
-		return p.object("r", "tree", raw("40000", "seg", p.object("r", "tree", beside+raw("40000", "new", last))))
+		last := p.Object("r", "tree", fan("100644", blob, files))
+		return p.Object("r", "tree", raw("40000", "seg", p.Object("r", "tree", beside+raw("40000", "new", last))))
 	}
 	const entry = 40 // bytes, at most
 	tr := trees(t, r, 0)
 	for n := range 5 {
 		tr.Allow(2 * entry * (1 + 21 + n + 1))
-		got := must(tr.Added(root(n), root(n+1), "seg", 1, 10))(t)
+		got := repos.Must(tr.Added(root(n), root(n+1), "seg", 1, 10))(t)
 		if len(got) != 1 || !strings.HasPrefix(got[0].Path, "seg/new/") {
 			t.Errorf("added %v", got)
 		}

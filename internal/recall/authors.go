@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
 // authorsLike are the addresses of those whose name or address holds a text, in any case: as their ledgers have it, or as the mailmap
@@ -18,7 +19,7 @@ func authorsLike(ctx context.Context, index *db.DB, repo *git.Repo, part string)
 	if err != nil {
 		return nil, err
 	}
-	proper, err := repo.Mailmap(ctx, append(emails, part))
+	proper, err := history.Mailmap(ctx, repo, append(emails, part))
 	if err != nil {
 		return nil, err
 	}

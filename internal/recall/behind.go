@@ -9,6 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
@@ -279,7 +280,7 @@ func (b *behind) trace(ctx context.Context, s source, tips []git.OID, known git.
 			t.looked = false
 			break
 		}
-		origins, err := b.repo.Trace(ctx, s.Commit, s.Path, s.at, tip, known)
+		origins, err := history.Trace(ctx, b.repo, s.Commit, s.Path, s.at, tip, known)
 		if err := ctx.Err(); err != nil {
 			return t, err
 		}
@@ -289,7 +290,7 @@ func (b *behind) trace(ctx context.Context, s source, tips []git.OID, known git.
 		}
 		for i := range origins {
 			if t.told[i] || origins[i].Cut {
-				origins[i] = git.Origin{}
+				origins[i] = history.Origin{}
 			}
 		}
 		for _, part := range sources(origins) {

@@ -13,6 +13,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/search"
 )
@@ -116,7 +117,7 @@ func madeOf(ctx context.Context, index *db.DB, repo *git.Repo, a attribution.Ask
 func revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]string, error) {
 	fail := func(err error) ([]string, error) { return nil, &UsageError{fmt.Errorf("%q: %w", rev, err), "commit"} }
 	if strings.Contains(rev, "..") {
-		ids, err := repo.Range(ctx, rev, maxRange+1)
+		ids, err := history.Range(ctx, repo, rev, maxRange+1)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

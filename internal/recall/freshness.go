@@ -11,6 +11,8 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -26,7 +28,7 @@ var worst = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, r
 
 // stand is what sessions left in their files, and what stands there now.
 type stand struct {
-	now  *git.Content         // nil where it is not here
+	now  *worktree.Content    // nil where it is not here
 	left map[string][]db.Left // by session, the latest first
 }
 
@@ -70,7 +72,7 @@ func (s *stand) blob(path string, l db.Left) git.OID {
 }
 
 // standing is what the files are compared with; nil where that is not here.
-func standing(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*git.Content, error) {
+func standing(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*worktree.Content, error) {
 	commit := git.OID("")
 	if req.Checkpoint != "" {
 		var err error
@@ -78,7 +80,7 @@ func standing(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*
 			return nil, err
 		}
 	}
-	now, err := repo.Content(commit)
+	now, err := worktree.Open(repo, commit)
 	if err != nil {
 		return nil, ctx.Err()
 	}
@@ -90,7 +92,7 @@ func standing(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*
 func codeOf(ctx context.Context, index *db.DB, repo *git.Repo, tip git.OID) (git.OID, error) {
 	var checkpoints []string
 	if tip != "" {
-		for c, err := range repo.Newest(ctx, []git.OID{tip}, nil) {
+		for c, err := range history.Newest(ctx, repo, []git.OID{tip}, nil) {
 			if err != nil || len(checkpoints) == maxLedgers {
 				break
 			}
@@ -116,7 +118,7 @@ func edited(repo *git.Repo, f db.Facet) []db.Left {
 	if len(out) == 0 || len(f.Commits) == 0 {
 		return out
 	}
-	then, err := repo.Content(git.OID(f.Commits[0]))
+	then, err := worktree.Open(repo, git.OID(f.Commits[0]))
 	if err != nil { // not here: it says nothing
 		return out
 	}
@@ -174,7 +176,7 @@ func (s *stand) state(l db.Left, moved string) string {
 		blob = s.blob(moved, l)
 	}
 	switch {
-	case blob == git.Unread:
+	case blob == worktree.Unread:
 		return result.Unknown
 	case blob == "" && l.Blob == db.LeftNothing, blob != "" && db.KeyOf(string(blob)) == l.Blob:
 		return result.Fresh

@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
 // tellingLine is how many bytes a line has that tells something.
@@ -86,7 +87,7 @@ func (s *squash) fresh(path string, into map[string]lines) error {
 // added reads the lines that a commit added to a file.
 func (s *squash) added(c git.Commit, path string) (lines, error) {
 	out := lines{}
-	now, err := s.repo.Past(c.OID, []string{path}, c.Committer.When, 2)
+	now, err := history.Past(s.repo, c.OID, []string{path}, c.Committer.When, 2)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
 // A commit that was made on a server (a squash merge, a rebase merge, a cherry-pick) ran no
@@ -71,7 +72,7 @@ type squash struct {
 	patchID string
 	known   []*known // those that may be part of it
 	aside   []*known // those that only tell what else their branches did
-	past    map[string][]git.Stay
+	past    map[string][]history.Stay
 	lineage lineage // of those that are known
 }
 
@@ -117,7 +118,7 @@ func newSquash(repo *git.Repo, id git.OID) (*squash, error) {
 	if err != nil || len(changes) == 0 || len(changes) > maxChanges {
 		return nil, err
 	}
-	s := &squash{repo: repo, rev: rev, blobs: map[string]git.OID{}, keys: map[string]db.Key{}, patchID: repo.PatchID(rev)}
+	s := &squash{repo: repo, rev: rev, blobs: map[string]git.OID{}, keys: map[string]db.Key{}, patchID: history.PatchID(repo, rev)}
 	for _, c := range changes {
 		if c.OldPath != "" {
 			s.keys[c.OldPath] = 0
@@ -274,7 +275,7 @@ func (s *squash) lookBack() error {
 		paths = paths[:maxPaths]
 	}
 	var err error
-	s.past, err = s.repo.Past(s.rev.Parents[0], paths, since, maxSteps/max(len(paths), 20))
+	s.past, err = history.Past(s.repo, s.rev.Parents[0], paths, since, maxSteps/max(len(paths), 20))
 	for _, k := range slices.Concat(s.known, s.aside) {
 		k.Arrived = s.arrived(k)
 	}
@@ -285,7 +286,7 @@ func (s *squash) lookBack() error {
 // looked at counts as there.
 func (s *squash) stood(path string, blob git.OID, at time.Time) bool {
 	stays, ok := s.past[path]
-	return !ok || slices.ContainsFunc(stays, func(st git.Stay) bool {
+	return !ok || slices.ContainsFunc(stays, func(st history.Stay) bool {
 		return st.OID == blob && (st.To.IsZero() || !st.To.Before(at))
 	})
 }

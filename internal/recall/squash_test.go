@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/tests/harness"
@@ -88,7 +89,7 @@ func (s *shop) capture(name, id, via string) {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	cp := &session.Checkpoint{GitSHA: id, GitBranch: s.git("branch", "--show-current"), Via: via, PatchID: s.repo.PatchID(c)}
+	cp := &session.Checkpoint{GitSHA: id, GitBranch: s.git("branch", "--show-current"), Via: via, PatchID: history.PatchID(s.repo, c)}
 	cp.GitBranch = map[bool]string{true: "HEAD", false: cp.GitBranch}[cp.GitBranch == ""]
 	said := []string{"human do " + name}
 	for _, ch := range changes {

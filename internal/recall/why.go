@@ -14,6 +14,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/question"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -87,7 +89,7 @@ func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (res
 
 // target is a file of the repository, and where its lines come from.
 type target struct {
-	git.Blame
+	history.Blame
 	file string
 }
 
@@ -112,23 +114,23 @@ func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (ta
 	if !ok {
 		return fail(errors.New("no file inside of this repository"))
 	}
-	b, err := repo.Blame(ctx, commit, file, from, to)
+	b, err := history.BlameFile(ctx, repo, commit, file, from, to)
 	if root := path.Clean(filepath.ToSlash(name)); errors.Is(err, git.ErrNotFound) && filepath.IsLocal(name) && root != file {
 		file = root // as answers name it
-		b, err = repo.Blame(ctx, commit, file, from, to)
+		b, err = history.BlameFile(ctx, repo, commit, file, from, to)
 	}
-	var short *git.RangeError
+	var short *history.RangeError
 	switch {
-	case errors.Is(err, git.ErrNotFound) && repo.IsFolder(commit, file):
+	case errors.Is(err, git.ErrNotFound) && worktree.IsFolder(repo, commit, file):
 		return fail(ErrFolder)
 	case errors.Is(err, git.ErrNotFound):
 		return fail(ErrNoFile)
 	case errors.As(err, &short):
 		return fail(short)
-	case errors.Is(err, git.ErrBinary):
-		return fail(git.ErrBinary)
-	case errors.Is(err, git.ErrTooLarge):
-		return fail(git.ErrTooLarge)
+	case errors.Is(err, history.ErrBinary):
+		return fail(history.ErrBinary)
+	case errors.Is(err, history.ErrTooLarge):
+		return fail(history.ErrTooLarge)
 	}
 	return target{b, file}, err
 }
@@ -155,7 +157,7 @@ func stands(repo *git.Repo, commit git.OID, name string) bool {
 	if !ok {
 		return false
 	}
-	c, err := repo.Content(commit)
+	c, err := worktree.Open(repo, commit)
 	if err != nil {
 		return false
 	}
@@ -168,14 +170,14 @@ type why struct {
 	index     *db.DB
 	repo      *git.Repo
 	file      string
-	blame     git.Blame
+	blame     history.Blame
 	explained map[string]*explained // by session
 	orphans   []source              // commits with the lines behind which no session is known
 }
 
 // source is a commit with the lines that it brought, as offsets into the range.
 type source struct {
-	git.Origin
+	history.Origin
 	lines []int
 	at    []int // which lines of the file these are in the commit
 }
@@ -194,9 +196,9 @@ type explained struct {
 }
 
 // sources groups lines by the commit that they come from, the one with the most lines first.
-func sources(origins []git.Origin) []source {
+func sources(origins []history.Origin) []source {
 	var out []source
-	at := map[git.Origin]int{}
+	at := map[history.Origin]int{}
 	for i, o := range origins {
 		if o.Commit == "" {
 			continue

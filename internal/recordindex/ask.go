@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
@@ -273,13 +274,13 @@ func beginning(text string) string {
 }
 
 // freshness compares what lay in files when a command had ended with what lies there now.
-type freshness struct{ now *git.Content }
+type freshness struct{ now *worktree.Content }
 
 func newFreshness(repo *git.Repo) freshness {
 	if repo.Layout().WorkTree == "" {
 		return freshness{}
 	}
-	now, err := repo.Content("")
+	now, err := worktree.Open(repo, "")
 	if err != nil {
 		return freshness{}
 	}
@@ -302,7 +303,7 @@ func (f freshness) of(r records.Record) string {
 		switch now := f.now.Blob(path, func(id git.OID) bool { return string(id) == then }); {
 		case now == "":
 			return result.StaleDeleted
-		case now == git.Unread:
+		case now == worktree.Unread:
 			if state != result.StaleChanged {
 				state = result.Unknown
 			}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/compress"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -184,7 +185,7 @@ func TestFilesAndFreshness(t *testing.T) {
 		}
 	}
 	put("bundle.js", "one")
-	now, err := w.repo.Content("")
+	now, err := worktree.Open(w.repo, "")
 	if err != nil {
 		t.Fatal(err)
 	}

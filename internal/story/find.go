@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -89,7 +90,7 @@ func (t *teller) isFile(text string) bool {
 	if !ok {
 		return false
 	}
-	c, err := t.repo.Content("")
+	c, err := worktree.Open(t.repo, "")
 	if err != nil {
 		return false
 	}

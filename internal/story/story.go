@@ -20,6 +20,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -284,7 +285,7 @@ func (t *teller) count(ctx context.Context) error {
 			ids = append(ids, git.OID(c.Commit))
 		}
 	}
-	stats, err := t.repo.Stats(ctx, ids)
+	stats, err := history.Stats(ctx, t.repo, ids)
 	for i, c := range t.out.Commits {
 		for _, s := range stats[git.OID(c.Commit)] {
 			t.out.Commits[i].Files = append(t.out.Commits[i].Files, result.Diffstat(s))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
@@ -180,9 +181,9 @@ func file(r *request) (page, error) {
 	switch {
 	case errors.Is(err, git.ErrNotFound):
 		out.Why = "The commit that is checked out does not hold this file."
-	case errors.Is(err, git.ErrBinary):
+	case errors.Is(err, history.ErrBinary):
 		out.Why = "This file is binary."
-	case errors.Is(err, git.ErrTooLarge):
+	case errors.Is(err, history.ErrTooLarge):
 		out.Why = "This file is too large to be shown."
 	case err != nil:
 		return p, err

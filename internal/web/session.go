@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
@@ -176,7 +177,7 @@ type diff struct {
 }
 
 type fileDiff struct {
-	git.FilePatch
+	history.FilePatch
 	Lines          []line
 	Added, Deleted int
 	Cut            int  // lines that are not shown
@@ -190,7 +191,7 @@ type line struct{ Sign, Text string }
 const openLines = 80
 
 // compare parts the diffs of files into lines, as many as are left to be shown.
-func compare(files []git.FilePatch, left *bounds) *diff {
+func compare(files []history.FilePatch, left *bounds) *diff {
 	out := &diff{}
 	for _, f := range files {
 		d := fileDiff{FilePatch: f}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
@@ -60,7 +61,7 @@ func (w *Workspace) Subject(sha string) string {
 // OwnMerge reports whether HEAD is a merge commit that this user makes just now. A
 // fast-forward pull runs post-merge, too, and is nobody's commit; so does `merge --squash`.
 func (w *Workspace) OwnMerge(a Author) (bool, error) {
-	if !w.Repo.Merging() {
+	if !history.Merging(w.Repo) {
 		return false, nil
 	}
 	head, err := w.Repo.Head()

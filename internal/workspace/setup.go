@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -67,7 +68,7 @@ func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup
 		return report, err
 	}
 	l.Tracked = func(path string) bool {
-		in, err := w.Repo.Tracked(ctx, path) // where there is no worktree any more, nothing is
+		in, err := worktree.Tracked(ctx, w.Repo, path) // where there is no worktree any more, nothing is
 		return err == nil && in || ctx.Err() != nil
 	}
 	err = w.alone(ctx, func() error {
@@ -93,7 +94,7 @@ func (w *Workspace) tracks(ctx context.Context, dir string) (bool, error) {
 	if w.Untracked() != nil {
 		return true, nil
 	}
-	return w.Repo.Tracked(ctx, dir)
+	return worktree.Tracked(ctx, w.Repo, dir)
 }
 
 // alone runs what changes the installation under a lock of its own, outside of what it

@@ -1,0 +1,224 @@
+// Package history tells how things came about: which commit brought a line (git blame), what a commit changed, in lines and as a patch-id,
+// what stood in a file before, which commits were made lately and by what act.
+//
+// In: a repository, commits and paths. Out: values of its own. It writes nothing, and fetches nothing that is not here.
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
+)
+
+// blamePatience is how long git may look for the commits of a file's lines. It takes about as
+// long as the file is, times the commits that changed it.
+const blamePatience = 20 * time.Second
+
+// Errors of BlameFile.
+var (
+	ErrBinary   = errors.New("binary file")
+	ErrTooLarge = errors.New("too large")
+	ErrTooLong  = errors.New("takes too long")
+)
+
+// maxBlamed is the size in bytes of the largest file whose lines are looked for.
+const maxBlamed = 16 << 20
+
+// RangeError is a range of lines that a file has not.
+type RangeError struct {
+	File  string
+	Lines int // how many it has
+}
+
+func (e *RangeError) Error() string {
+	switch e.Lines {
+	case 0:
+		return fmt.Sprintf("%q is empty", e.File)
+	case 1:
+		return fmt.Sprintf("%q has only 1 line", e.File)
+	}
+	return fmt.Sprintf("%q has only %d lines", e.File, e.Lines)
+}
+
+// Origin says where a line comes from: the commit that brought it, what the file was called
+// there, and which line of it it was. A line that is not committed has none.
+type Origin struct {
+	Commit git.OID
+	Path   string
+	Line   int
+	Cut    bool // that commit or one before it: there a shallow clone ends
+}
+
+// Blame is where some lines of a file come from.
+type Blame struct {
+	From, To int      // the lines, from 1 on; both count
+	Origins  []Origin // one a line
+	Text     []string // the lines themselves
+}
+
+// BlameFile looks for the commits that brought lines of a file, as it stands in a commit, or with "" as
+// it is in the working tree. From 0 asks for all lines. Renames of the file are followed, and a line is not
+// another one because its white space is. It returns
+// ErrNotFound, ErrBinary, ErrTooLarge or a RangeError for a file that can't be asked, and
+// ErrTooLong for one that changed too often.
+func BlameFile(ctx context.Context, r *git.Repo, commit git.OID, file string, from, to int) (Blame, error) {
+	c, err := worktree.Open(r, commit)
+	if err != nil {
+		return Blame{}, err
+	}
+	defer c.Close()
+	text, err := linesOf(c, file)
+	if err != nil {
+		return Blame{}, err
+	}
+	if from == 0 {
+		from, to = 1, len(text)
+	}
+	if from > len(text) || to > len(text) {
+		return Blame{}, &RangeError{file, len(text)}
+	}
+	out := Blame{From: from, To: to, Origins: make([]Origin, to-from+1), Text: text[from-1 : to]}
+	base, ok := c.CommittedAs(file)
+	if !ok {
+		return out, nil
+	}
+	old, err := committedLines(r, c, file, base, text)
+	if err != nil {
+		return Blame{}, err
+	}
+	old = old[from-1 : to]
+	first, last := span(old)
+	if first == 0 {
+		return out, nil
+	}
+	origins, err := blame(ctx, r, c.Commit(), base, first, last)
+	for i, line := range old {
+		if line > 0 && err == nil {
+			out.Origins[i] = origins[line-first]
+		}
+	}
+	return out, err
+}
+
+// span is the first and the last of some lines; 0 stands for none.
+func span(lines []int) (first, last int) {
+	for _, n := range lines {
+		if n > 0 && (first == 0 || n < first) {
+			first = n
+		}
+		last = max(last, n)
+	}
+	return first, last
+}
+
+// linesOf are the lines of a file.
+func linesOf(c *worktree.Content, file string) ([]string, error) {
+	text, err := c.Text(file)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxBlamed {
+		return nil, fmt.Errorf("git: %q: %w", file, ErrTooLarge)
+	}
+	if bytes.IndexByte(text, 0) >= 0 {
+		return nil, fmt.Errorf("git: %q: %w", file, ErrBinary)
+	}
+	var out []string
+	for l := range strings.Lines(string(text)) {
+		out = append(out, strings.TrimRight(l, "\r\n"))
+	}
+	return out, nil
+}
+
+// committedLines tells which line of the commit each line of a file is; 0 for one that is not
+// committed.
+func committedLines(r *git.Repo, c *worktree.Content, file, base string, text []string) ([]int, error) {
+	out := make([]int, len(text))
+	head := c.Committed(base)
+	if c.OfCommit() || c.Blob(file, func(id git.OID) bool { return id == head }) == head {
+		for i := range out {
+			out[i] = i + 1
+		}
+		return out, nil
+	}
+	before, err := r.Blob(head)
+	if err != nil {
+		return nil, err
+	}
+	now, err := c.Text(file)
+	if err != nil {
+		return nil, err
+	}
+	return out, unchanged(worktree.UnixLines(before), worktree.UnixLines(now), git.SpacesCount, out)
+}
+
+// unchanged fills in which line of a text each line of another one is.
+func unchanged(before, now []byte, spaces git.Spaces, out []int) error {
+	text, err := git.Hunks(before, now, 0, spaces)
+	if err != nil {
+		return err
+	}
+	next, shift := 0, 0
+	upTo := func(end int) {
+		for ; next < min(end, len(out)); next++ {
+			out[next] = next + 1 + shift
+		}
+	}
+	for l := range strings.Lines(text) {
+		var h hunk
+		if !strings.HasPrefix(l, "@@ ") || !h.parse(l) {
+			continue
+		}
+		if h.newLines == 0 {
+			h.new++ // it names the line before
+		}
+		upTo(h.new - 1)
+		next += h.newLines
+		shift += h.oldLines - h.newLines
+	}
+	upTo(len(out))
+	return nil
+}
+
+// hunk is the head of a part of a diff.
+type hunk struct{ oldLines, new, newLines int }
+
+// parse reads "@@ -1,2 +3,4 @@ …", in which ",1" may be left out.
+func (h *hunk) parse(line string) bool {
+	f := strings.Fields(line)
+	if len(f) < 3 {
+		return false
+	}
+	var err [3]error
+	_, lines, ok := strings.Cut(f[1], ",")
+	if h.oldLines = 1; ok {
+		h.oldLines, err[0] = strconv.Atoi(lines)
+	}
+	at, lines, ok := strings.Cut(strings.TrimPrefix(f[2], "+"), ",")
+	if h.newLines = 1; ok {
+		h.newLines, err[1] = strconv.Atoi(lines)
+	}
+	h.new, err[2] = strconv.Atoi(at)
+	return errors.Join(err[:]...) == nil
+}
+
+// blame asks git for the origins of lines of a committed file. libgit2 has a blame of its own, which gives lines to other
+// commits than git does where a change can be told in several ways, and gives up where the history is cut.
+func blame(ctx context.Context, r *git.Repo, commit git.OID, file string, first, last int) ([]Origin, error) {
+	lines, err := blameByGit(ctx, r, []string{string(commit)}, file, [][2]int{{first, last}})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Origin, last-first+1)
+	for i := range out {
+		out[i] = lines[first+i]
+	}
+	return out, nil
+}

@@ -1,0 +1,76 @@
+package history
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// maxLines is the size in bytes of the largest file whose changed lines are told.
+const maxLines = 1 << 20
+
+// Lines is how the lines of a file changed, white space aside, as for BlameFile.
+type Lines struct {
+	Text  []string // of all of the file as it is now
+	Added []int    // indexes of those that were not there before
+	Gone  []string // those that were there
+}
+
+// CompareBlobs tells of the lines of two blobs; "" is a file that is not there. It returns ErrBinary, ErrTooLarge above 1 MB, and ErrNotFound
+// for a blob that is not here (a partial clone fetches nothing for this).
+func CompareBlobs(r *git.Repo, before, now git.OID) (Lines, error) {
+	var texts [2][]byte
+	for i, id := range [2]git.OID{before, now} {
+		var err error
+		if texts[i], err = textOf(r, id); err != nil {
+			return Lines{}, err
+		}
+	}
+	out := Lines{Text: split(texts[1])}
+	was := make([]int, len(out.Text))
+	if err := unchanged(texts[0], texts[1], git.SpacesAside, was); err != nil {
+		return Lines{}, err
+	}
+	old := split(texts[0])
+	stays := make([]bool, len(old)+1)
+	for i, n := range was {
+		if n == 0 || n > len(old) {
+			out.Added = append(out.Added, i)
+			continue
+		}
+		stays[n] = true
+	}
+	for i, l := range old {
+		if !stays[i+1] {
+			out.Gone = append(out.Gone, l)
+		}
+	}
+	return out, nil
+}
+
+func textOf(r *git.Repo, id git.OID) ([]byte, error) {
+	if id == "" {
+		return nil, nil
+	}
+	size, err := r.BlobSize(id)
+	if err != nil {
+		return nil, err
+	}
+	if size > maxLines {
+		return nil, ErrTooLarge
+	}
+	text, err := r.Blob(id)
+	if err == nil && bytes.IndexByte(text, 0) >= 0 {
+		err = ErrBinary
+	}
+	return text, err
+}
+
+// split are the lines of a text, without their ends.
+func split(text []byte) []string {
+	if len(text) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}

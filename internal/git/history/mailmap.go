@@ -1,0 +1,50 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// Person is a name and an address as the user's mailmap has them.
+type Person struct {
+	Name  string // "" where it names none
+	Email string // in lower case
+}
+
+// Mailmap tells what the user's mailmap makes of addresses; one that it does not name stays as it is.
+func Mailmap(ctx context.Context, r *git.Repo, addresses []string) (map[string]Person, error) {
+	var asked []string
+	for _, a := range addresses {
+		if a != "" && len(a) <= maxAddress && !strings.ContainsAny(a, "<>\n") {
+			asked = append(asked, a)
+		}
+	}
+	out := map[string]Person{}
+	for len(asked) > 0 {
+		some := asked[:min(len(asked), mapped)]
+		asked = asked[len(some):]
+		args := []string{"check-mailmap"}
+		for _, a := range some {
+			args = append(args, "<"+a+">")
+		}
+		text, err := r.Run(ctx, args...)
+		if err != nil {
+			return nil, fmt.Errorf("git: read the mailmap: %w", err)
+		}
+		for i, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+			if at := strings.LastIndexByte(l, '<'); at >= 0 && i < len(some) {
+				out[some[i]] = Person{strings.TrimSpace(l[:at]), strings.ToLower(strings.TrimSuffix(l[at+1:], ">"))}
+			}
+		}
+	}
+	return out, nil
+}
+
+// maxAddress is how long an address can be, in bytes (RFC 5321, 4.5.3.1.3).
+const maxAddress = 256
+
+// mapped is how many addresses git is asked about at once: their length stays below what a command line takes.
+const mapped = 200

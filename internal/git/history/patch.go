@@ -1,0 +1,86 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
+)
+
+// usual is how many equal lines git shows around what differs.
+const usual = 3
+
+// Bounds of Patch.
+const (
+	maxPatched = 1 << 20 // bytes of the largest file whose lines are compared
+	maxPatches = 300     // files of one commit whose lines are compared
+)
+
+// FilePatch is what a commit did to one file.
+type FilePatch struct {
+	git.Change
+	Text   string // hunks as git writes them, from the first "@@" on; "" where Binary or Left, or no line differs
+	Binary bool
+	Left   bool // its lines were not compared: it is large, or one of too many, or not here
+}
+
+// Patch compares a commit with its first parent, with renames followed. A root commit adds everything; where the parent is missing (a
+// shallow clone) the list is empty. It returns ErrNotFound for a commit that is not here.
+func Patch(ctx context.Context, r *git.Repo, id git.OID) ([]FilePatch, error) {
+	changes, err := r.Changes(id)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]FilePatch, len(changes))
+	for i, c := range changes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out[i] = FilePatch{Change: c, Left: i >= maxPatches}
+		if !out[i].Left && c.OID != c.Before {
+			patch(r, &out[i])
+		}
+	}
+	return out, nil
+}
+
+// patch compares the lines of one file. What can't be compared is left: the list of files is worth having without it.
+func patch(r *git.Repo, p *FilePatch) {
+	before, one := patchable(r, p.Before)
+	after, two := patchable(r, p.OID)
+	p.Left = !one || !two
+	p.Binary = bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0
+	if p.Left || p.Binary {
+		return
+	}
+	text, err := git.Hunks(before, after, usual, git.SpacesCount)
+	p.Text, p.Left = text, err != nil
+}
+
+// patchable reads a file's content to be compared; empty for no file, false for one that is large or not here (also a submodule).
+func patchable(r *git.Repo, id git.OID) ([]byte, bool) {
+	if id == "" {
+		return nil, true
+	}
+	if size, err := r.BlobSize(id); err != nil || size > maxPatched {
+		return nil, false
+	}
+	text, err := r.Blob(id)
+	return text, err == nil
+}
+
+// Text is the lines of a file, as it stands in the working tree, or in a bare repository in HEAD, that the commit which is checked out holds:
+// what nobody committed is not read. ErrNotFound, ErrBinary and ErrTooLarge are those of BlameFile.
+func Text(r *git.Repo, file string) ([]string, error) {
+	c, err := worktree.Open(r, "")
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if _, ok := c.CommittedAs(file); !ok {
+		return nil, fmt.Errorf("git: %q in HEAD: %w", file, git.ErrNotFound)
+	}
+	return linesOf(c, file)
+}

@@ -1,0 +1,177 @@
+package history
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// Bounds of what is read of a reflog, in bytes. A line takes about 180.
+const (
+	maxReflog    = 1 << 20  // behind a mark
+	recentReflog = 64 << 10 // where there is none
+)
+
+// ReflogMark is how far a reflog was read.
+type ReflogMark struct {
+	Size int64
+	Last git.OID // to which HEAD was moved there
+}
+
+// Made is a commit that was made in a worktree: by `git commit`, or as the last one of a cherry-pick, a revert or `git am`.
+type Made struct {
+	OID    git.OID
+	Was    git.OID // what an amend made it of; "" for another commit
+	When   time.Time
+	Branch string     // it was made on; "HEAD" when detached
+	Before ReflogMark // before its line
+}
+
+// Reflog is what is new in HEAD's reflog of one worktree.
+type Reflog struct {
+	Path   string // of the file
+	Follow bool   // it goes on from the mark; else these are the last entries
+	Made   []Made // in their order
+	Mark   ReflogMark
+}
+
+// Reflogs reads of each worktree's HEAD what follows the marks, by path. One of which nothing is new costs a look at its size. What
+// can't be read is left out.
+func Reflogs(r *git.Repo, marks map[string]ReflogMark) (out []Reflog) {
+	linked, _ := filepath.Glob(filepath.Join(r.Layout().CommonDir, "worktrees", "*")) // the pattern is well-formed
+	for _, dir := range append([]string{r.Layout().CommonDir}, linked...) {
+		log := Reflog{Path: filepath.Join(dir, "logs", "HEAD")}
+		text, ok := log.read(marks[log.Path])
+		if !ok {
+			continue
+		}
+		branch := "HEAD"
+		if head, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil {
+			branch = headBranch(string(head))
+		}
+		log.parse(text, branch)
+		out = append(out, log)
+	}
+	return out
+}
+
+func headBranch(head string) string {
+	if name, ok := strings.CutPrefix(strings.TrimSpace(head), "ref: refs/heads/"); ok {
+		return name
+	}
+	return "HEAD"
+}
+
+// read gives whole lines: those behind a mark where that still stands, else the last ones. It reports false where nothing is new.
+func (l *Reflog) read(mark ReflogMark) (text string, ok bool) {
+	f, err := os.Open(l.Path)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil || size == mark.Size {
+		return "", false
+	}
+	l.Mark = mark
+	if more := size - mark.Size; mark.Size > 0 && more > 0 && more <= maxReflog {
+		text = section(f, mark.Size, more)
+		l.Follow = strings.HasPrefix(text, string(mark.Last)+" ")
+	}
+	if !l.Follow { // git wrote it anew without its oldest entries, or nobody has read it yet
+		from := max(0, size-recentReflog)
+		text = section(f, from, size-from)
+		if from > 0 {
+			_, text, _ = strings.Cut(text, "\n")
+			from = size - int64(len(text))
+		}
+		l.Mark = ReflogMark{Size: from}
+	}
+	return text[:strings.LastIndexByte(text, '\n')+1], true
+}
+
+func section(f io.ReaderAt, from, n int64) string {
+	b := make([]byte, n)
+	got, _ := f.ReadAt(b, from) // what is there of it
+	return string(b[:got])
+}
+
+// parse takes lines in, the last of which moved HEAD to where it is, on a branch.
+func (l *Reflog) parse(text, branch string) {
+	on, act := 0, "" // the first commit whose branch is not known; what made the one before
+	for line := range strings.Lines(text) {
+		e, ok := entryOf(line)
+		e.made.Before, l.Mark = l.Mark, ReflogMark{l.Mark.Size + int64(len(line)), e.new}
+		if !ok {
+			act = ""
+			continue
+		}
+		if from, left := strings.CutPrefix(e.what, "checkout: moving from "); left {
+			from, _, _ = strings.Cut(from, " ")
+			on = l.leave(on, from)
+		}
+		now := e.act()
+		switch {
+		case now == "":
+		case now == act && now != "commit": // one act of the user's, of which the last counts
+			l.Made[len(l.Made)-1] = e.made
+		default:
+			l.Made = append(l.Made, e.made)
+		}
+		act = now
+	}
+	l.leave(on, branch)
+}
+
+// leave says of the commits from one on which branch they are of.
+func (l *Reflog) leave(from int, branch string) (next int) {
+	if git.IsOID(branch) {
+		branch = "HEAD"
+	}
+	for i := from; i < len(l.Made); i++ {
+		l.Made[i].Branch = branch
+	}
+	return len(l.Made)
+}
+
+// logEntry is a line of a reflog: "OLD NEW Name <address> 1700000000 +0100\tcommit: Subject".
+type logEntry struct {
+	new  git.OID
+	what string
+	made Made
+}
+
+func entryOf(line string) (e logEntry, ok bool) {
+	who, what, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+	old, who, _ := strings.Cut(who, " ")
+	now, who, _ := strings.Cut(who, " ")
+	if !git.IsOID(old) || !git.IsOID(now) {
+		return e, false
+	}
+	e.what, e.new = what, git.OID(now)
+	e.made.OID = e.new
+	if strings.HasPrefix(what, "commit (amend)") {
+		e.made.Was = git.OID(old)
+	}
+	if f := strings.Fields(who[strings.LastIndexByte(who, '>')+1:]); len(f) == 2 {
+		sec, err := strconv.ParseInt(f[0], 10, 64)
+		e.made.When, ok = time.Unix(sec, 0), ok && err == nil
+	}
+	return e, ok
+}
+
+// act is what made a commit; "" where HEAD only moved, and for the picks of a rebase, which are other commits made anew.
+func (e logEntry) act() string {
+	act, _, _ := strings.Cut(e.what, ":")
+	act, _, _ = strings.Cut(act, " (")
+	switch act {
+	case "commit", "cherry-pick", "revert", "am":
+		return act
+	}
+	return ""
+}

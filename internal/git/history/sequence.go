@@ -1,0 +1,120 @@
+package history
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// Sequencing reports whether git is in the middle of a rebase, of `git am`, or of a
+// cherry-pick or revert of several, in this worktree: it commits many times then for one act
+// of the user. The last pick or patch ends the sequence (a rebase ends with post-rewrite),
+// and a commit that the user makes while a sequence stands still is an act of its own. It is
+// meant to be asked from a hook that runs because of what HEAD is now.
+func Sequencing(r *git.Repo) bool {
+	switch {
+	case has(r, "rebase-merge"):
+		return resolving(r) || !committedByHand(r)
+	case has(r, "rebase-apply/rebasing"):
+		return !committedByHand(r)
+	case has(r, "rebase-apply"):
+		return number(r, "rebase-apply/next") < number(r, "rebase-apply/last") && !committedByHand(r)
+	}
+	// The list still holds the pick that was just made.
+	return picks(r, "sequencer/todo") > 1 && !committedByHand(r)
+}
+
+// resolving is a rebase that stands still for a conflict, and not because it was told to.
+func resolving(r *git.Repo) bool {
+	return has(r, "rebase-merge/stopped-sha") && !has(r, "rebase-merge/amend")
+}
+
+// committedByHand reports whether HEAD was moved by `git commit`, other than to finish a
+// pick. git says so in HEAD's reflog; where none is kept, nothing counts as made by hand.
+func committedByHand(r *git.Repo) bool {
+	_, _, move := lastMove(r)
+	return strings.HasPrefix(move, "commit") && !strings.HasPrefix(move, "commit (cherry-pick)")
+}
+
+// Rewritten is what git says to a post-rewrite hook on its stdin, from where git has it: a hook
+// manager may have kept it to itself. A line is an old and a new OID.
+func Rewritten(r *git.Repo, amend bool) string {
+	if !amend {
+		return text(r, "rebase-merge/rewritten-list") + text(r, "rebase-apply/rewritten")
+	}
+	if old, new, move := lastMove(r); strings.HasPrefix(move, "commit (amend)") {
+		return old + " " + new + "\n"
+	}
+	return ""
+}
+
+// Merging reports whether `git merge` is under way in this worktree, as it still is when its
+// post-merge hook runs; a fast-forward and a squash never are.
+func Merging(r *git.Repo) bool { return has(r, "MERGE_HEAD") }
+
+func has(r *git.Repo, name string) bool {
+	_, err := os.Lstat(filepath.Join(r.Layout().GitDir, name))
+	return err == nil
+}
+
+// number reads a file that holds one; 0 when it does not.
+func number(r *git.Repo, name string) int {
+	n, err := strconv.Atoi(strings.TrimSpace(text(r, name)))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// picks counts the instructions of a sequence's list.
+func picks(r *git.Repo, name string) int {
+	n := 0
+	for line := range strings.Lines(text(r, name)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			n++
+		}
+	}
+	return n
+}
+
+func text(r *git.Repo, name string) string {
+	b, err := os.ReadFile(filepath.Join(r.Layout().GitDir, name))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// reflogTail is how much of the end of a reflog is read: more than its longest last line.
+const reflogTail = 4 << 10
+
+// lastMove is the newest entry in HEAD's reflog: from where to where git moved HEAD last, and
+// how. All are "" where no reflog is kept.
+func lastMove(r *git.Repo) (old, new, how string) {
+	f, err := os.Open(filepath.Join(r.Layout().GitDir, "logs", "HEAD"))
+	if err != nil {
+		return "", "", ""
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return "", "", ""
+	}
+	tail := make([]byte, min(size, reflogTail))
+	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return "", "", ""
+	}
+	who, how, _ := strings.Cut(lastLine(string(tail)), "\t")
+	old, who, _ = strings.Cut(who, " ")
+	new, _, _ = strings.Cut(who, " ")
+	return old, new, how
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}

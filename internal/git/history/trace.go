@@ -1,0 +1,165 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
+)
+
+// Trace follows lines of a file as a commit has them into another commit that may have them, too (the
+// branch of which it is a squash), and there to the commits that brought them. A line that is not there, or
+// came with what known leads to, has no Origin.
+func Trace(ctx context.Context, r *git.Repo, commit git.OID, file string, lines []int, in, known git.OID) ([]Origin, error) {
+	out := make([]Origin, len(lines))
+	there, err := matches(r, commit, file, lines, in)
+	if err != nil {
+		return out, err
+	}
+	var asked [][2]int
+	for _, n := range there {
+		switch last := len(asked) - 1; {
+		case n == 0:
+		case last >= 0 && asked[last][1] == n-1:
+			asked[last][1] = n
+		default:
+			asked = append(asked, [2]int{n, n})
+		}
+	}
+	if len(asked) == 0 {
+		return out, nil
+	}
+	revs := []string{string(in)}
+	if known != "" {
+		revs = append(revs, "^"+string(known))
+	}
+	origins, err := blameByGit(ctx, r, revs, file, asked)
+	for i, n := range there {
+		out[i] = origins[n]
+	}
+	return out, err
+}
+
+// matches tells which lines of a file in another commit some of its lines in a commit are; 0 for none.
+func matches(r *git.Repo, commit git.OID, file string, lines []int, in git.OID) ([]int, error) {
+	out := make([]int, len(lines))
+	var texts [2][]byte
+	for i, id := range [2]git.OID{in, commit} {
+		c, err := worktree.Open(r, id)
+		if err != nil {
+			return out, err
+		}
+		texts[i], err = c.Text(file)
+		c.Close()
+		if err != nil {
+			return out, err
+		}
+		switch {
+		case len(texts[i]) > maxBlamed:
+			return out, fmt.Errorf("git: %q: %w", file, ErrTooLarge)
+		case bytes.IndexByte(texts[i], 0) >= 0:
+			return out, fmt.Errorf("git: %q: %w", file, ErrBinary)
+		}
+	}
+	all := make([]int, bytes.Count(texts[1], []byte("\n"))+1)
+	if err := unchanged(texts[0], texts[1], git.SpacesAside, all); err != nil {
+		return out, err
+	}
+	for i, n := range lines {
+		if n >= 1 && n <= len(all) {
+			out[i] = all[n-1]
+		}
+	}
+	return out, nil
+}
+
+// blameByGit asks git for the origins of the lines of some ranges of a file, from the first to the last. Lines
+// that came with what the revisions leave out have none.
+func blameByGit(ctx context.Context, r *git.Repo, revs []string, file string, ranges [][2]int) (map[int]Origin, error) {
+	ctx, stop := context.WithTimeout(ctx, blamePatience)
+	defer stop()
+	root := cmp.Or(r.Layout().WorkTree, r.Layout().GitDir)
+	ask := []string{"-C", root, "-c", "core.quotePath=true", "blame", "--porcelain", "--root", "-w", "--no-textconv", "--no-ignore-revs-file"}
+	for _, lines := range ranges {
+		ask = append(ask, "-L", fmt.Sprintf("%d,%d", lines[0], lines[1]))
+	}
+	what := slices.Concat(revs, []string{"--", file})
+	text, err := "", error(nil)
+	if name := lookedThrough(r); name != "" {
+		text, err = r.Run(ctx, slices.Concat(ask, []string{"--ignore-revs-file", name}, what)...)
+	}
+	if text == "" && ctx.Err() == nil { // git fails at a list of commits with a line that it does not understand
+		text, err = r.Run(ctx, slices.Concat(ask, what)...)
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, fmt.Errorf("git: blame %q: %w", file, ErrTooLong)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git: blame %q: %w", file, err)
+	}
+	cuts, err := cutsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	return readBlame(text, cuts)
+}
+
+// lookedThrough is the file with commits that only reformat, as the user configured it for git blame; "" for
+// none. Git fails where it is not there.
+func lookedThrough(r *git.Repo) string {
+	name := r.Setting("blame.ignorerevsfile")
+	if name == "" {
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		name = filepath.Join(r.Variable("HOME"), rest)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(cmp.Or(r.Layout().WorkTree, r.Layout().GitDir), name)
+	}
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return name
+}
+
+func readBlame(text string, cuts cuts) (map[int]Origin, error) {
+	out, named, left := map[int]Origin{}, map[git.OID]string{}, map[git.OID]bool{}
+	var at git.OID
+	for l := range strings.Lines(text) {
+		f := strings.Fields(l)
+		if name, ok := strings.CutPrefix(l, "filename "); ok {
+			name = strings.TrimSuffix(name, "\n")
+			if bare, err := strconv.Unquote(name); err == nil {
+				name = bare
+			}
+			named[at] = name
+		} else if l == "boundary\n" {
+			left[at] = true
+		} else if len(f) >= 3 && git.IsOID(f[0]) && l[0] != '\t' {
+			was, err := strconv.Atoi(f[1])
+			n, err2 := strconv.Atoi(f[2])
+			if err := errors.Join(err, err2); err != nil {
+				return nil, fmt.Errorf("git: blame: unexpected %q", l)
+			}
+			at = git.OID(f[0])
+			out[n] = Origin{Commit: at, Line: was, Cut: cuts[at]}
+		}
+	}
+	for n, o := range out {
+		o.Path = named[o.Commit]
+		if out[n] = o; left[o.Commit] && !o.Cut {
+			delete(out, n)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,354 @@
+// Package worktree tells what stands in files: in a commit, or in the working tree as it is now, as git would store it. It follows
+// renames from a name that is gone to today's, and back.
+//
+// In: a repository and paths below its root. Out: blobs, contents, names. It looks only at files that it is asked for, so that a large
+// repository costs no more than a small one, and it writes nothing, not even git's index.
+package worktree
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// Bounds of what is read of a working tree for one Content; beyond them what the index knows is believed.
+const (
+	maxHashed      = 1000
+	maxHashedBytes = 16 << 20
+)
+
+// Content tells which blob stands in a file: in a commit, or in the working tree as it is now.
+// It looks only at the files that it is asked for, so that a large repository costs no more than a
+// small one.
+type Content struct {
+	repo   *git.Repo
+	commit git.OID // the commit, or HEAD's; "" before the first
+	tree   git.OID // its tree; "" for none
+	trees  *git.Trees
+	root   string           // the working tree; "" where a commit is asked
+	dirs   map[string]error // folder of the working tree → why nothing lies there: it is none, or a link leads there
+	known  map[string]blob
+	files  int
+	bytes  int64
+	rules  map[string]rules // by folder
+	filter *filter          // nil: not asked yet
+
+	read     *index   // nil: not read yet
+	compared *staging // nil: not compared yet
+}
+
+// Unread stands for what stands in a file where that can't be told.
+const Unread git.OID = "unread"
+
+// blob is what stands in a file.
+type blob struct {
+	id    git.OID
+	crlf  bool        // it has ends of lines of another system
+	ident bool        // it holds what git may fill in
+	info  os.FileInfo // of a file of which only the bytes are known, not what git would store of it; else nil
+}
+
+// Open looks into a commit, or with "" into the working tree, for which in a bare repository
+// HEAD stands. It returns ErrNotFound for a commit that is not here. Close it.
+func Open(r *git.Repo, commit git.OID) (*Content, error) {
+	c := &Content{repo: r, commit: commit, trees: r.Trees(maxTreeBytes), known: map[string]blob{}, dirs: map[string]error{}, rules: map[string]rules{}}
+	if commit == "" {
+		head, err := r.Head()
+		if err != nil {
+			return nil, err
+		}
+		c.commit = head.OID
+	}
+	if err := c.open(); err != nil {
+		return nil, err
+	}
+	if commit != "" || r.Layout().WorkTree == "" {
+		return c, nil
+	}
+	c.root = r.Layout().WorkTree
+	return c, nil
+}
+
+func (c *Content) open() error {
+	if c.commit == "" {
+		return nil
+	}
+	made, err := c.repo.Commit(c.commit)
+	if err != nil {
+		return err
+	}
+	if c.repo.Missing([]git.OID{made.Tree})[made.Tree] {
+		return fmt.Errorf("git: tree %s: %w", made.Tree, git.ErrNotFound)
+	}
+	c.tree = made.Tree
+	return nil
+}
+
+// Close releases it.
+func (c *Content) Close() {
+	if c.filter != nil {
+		c.filter.close()
+	}
+}
+
+// Blob is what stands in a file; "" for nothing, and Unread where that can't be told. What `git add` would
+// make of a file counts, not its bytes: ends of lines, and what a filter keeps elsewhere. That is only
+// looked for where the bytes are not what likely, which may be nil, says they are: the index of a large
+// repository takes longer than the files.
+func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
+	b := c.stands(file)
+	if b.info == nil || likely != nil && likely(b.id) {
+		return b.id
+	}
+	r := c.attributes(file)
+	recoded := r.recoded || r.ident && b.ident
+	if !recoded && !r.filtered && (!r.any || !b.crlf) {
+		return b.id
+	}
+	if id := c.index().known(file, b.info); id != "" {
+		return id
+	}
+	switch {
+	case r.filtered: // a recall is no reason to run a program
+		return b.id
+	case !recoded && likely != nil && !likely(c.unix(file)): // nor with git's ends of lines is it what was asked for
+		return b.id
+	}
+	if c.filter == nil {
+		c.filter = c.newFilter()
+	}
+	id := c.filter.blob(file)
+	if b.crlf && id != b.id && c.mixed(file) {
+		return Unread
+	}
+	return id
+}
+
+// mixed reports whether a file has ends of lines of another system in the index: where git only guesses that
+// a file is text it leaves those, and there the filter does not look.
+func (c *Content) mixed(file string) bool {
+	x := c.index()
+	e, ok := x.find(file)
+	if !ok || e.isFolder() {
+		return !x.whole
+	}
+	text, err := c.repo.Blob(e.oid())
+	return err != nil || e.flag(indexMerging) || bytes.Contains(text, []byte("\r\n"))
+}
+
+// stands is what stands in a file, as it lies there.
+func (c *Content) stands(file string) blob {
+	b, ok := c.known[file]
+	if !ok {
+		if c.root != "" {
+			b = c.inFile(file)
+		} else {
+			b.id = c.inTree(file)
+		}
+		c.known[file] = b
+	}
+	return b
+}
+
+// Text is what stands in a file. It returns ErrNotFound where nothing does.
+func (c *Content) Text(file string) ([]byte, error) {
+	if c.root != "" {
+		info, err := c.lstat(file)
+		if err != nil || !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("git: %q in the working tree: %w", file, git.ErrNotFound)
+		}
+		return os.ReadFile(c.at(file))
+	}
+	id := c.Committed(file)
+	if id == "" {
+		return nil, fmt.Errorf("git: %q in %s: %w", file, c.commit, git.ErrNotFound)
+	}
+	return c.repo.Blob(id)
+}
+
+// CommittedAs is what the commit calls a file; false where it has none.
+func (c *Content) CommittedAs(file string) (string, bool) {
+	if c.Committed(file) != "" {
+		return file, true
+	}
+	staged := c.staged()
+	for _, from := range slices.Sorted(maps.Keys(staged)) {
+		if staged[from] == file {
+			return from, true
+		}
+	}
+	return "", false
+}
+
+// Commit is the commit that is looked into, or HEAD's; "" before the first.
+func (c *Content) Commit() git.OID { return c.commit }
+
+// OfCommit reports whether it is a commit that is looked into, and no working tree.
+func (c *Content) OfCommit() bool { return c.root == "" }
+
+// IsFolder reports whether a path is a folder: in the work tree for "", else in a commit.
+func IsFolder(r *git.Repo, commit git.OID, name string) bool {
+	c, err := Open(r, commit)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	if c.root != "" {
+		info, err := c.lstat(name)
+		return err == nil && info.IsDir()
+	}
+	return c.repo.At(c.tree, name).IsDir()
+}
+
+// Committed is the entry of one file in the commit, also of a folder that is too large to be looked into for
+// each of many; "" for none.
+func (c *Content) Committed(file string) git.OID {
+	id := c.inTree(file)
+	if id != Unread {
+		return id
+	}
+	return c.repo.At(c.tree, file).ID()
+}
+
+// inTree is the entry of a file in the commit; "" for none, Unread where a tree is not here.
+func (c *Content) inTree(file string) git.OID {
+	return c.below(c.tree, file)
+}
+
+// below is what stands in a file below a tree.
+func (c *Content) below(tree git.OID, file string) git.OID {
+	for {
+		all, err := c.trees.Named(tree)
+		if err != nil {
+			return Unread
+		}
+		name, rest, more := strings.Cut(file, "/")
+		e, ok := all[name]
+		switch {
+		case !ok || more != e.IsDir():
+			return ""
+		case !more:
+			return e.ID()
+		}
+		tree, file = e.ID(), rest
+	}
+}
+
+// at is where a file of the working tree lies.
+func (c *Content) at(file string) string { return filepath.Join(c.root, filepath.FromSlash(file)) }
+
+// lstat looks at a file of the working tree. As for git, nothing lies behind a link.
+func (c *Content) lstat(file string) (os.FileInfo, error) {
+	if !filepath.IsLocal(file) {
+		return nil, os.ErrNotExist
+	}
+	if err := c.isFolder(path.Dir(file)); err != nil {
+		return nil, err
+	}
+	return os.Lstat(c.at(file))
+}
+
+// isFolder says why nothing lies in a folder of the working tree.
+func (c *Content) isFolder(dir string) error {
+	if dir == "." {
+		return nil
+	}
+	err, ok := c.dirs[dir]
+	if !ok {
+		var info os.FileInfo
+		if info, err = c.lstat(dir); err == nil && !info.IsDir() {
+			err = os.ErrNotExist
+		}
+		c.dirs[dir] = err
+	}
+	return err
+}
+
+// inFile is what stands in a file of the working tree.
+func (c *Content) inFile(file string) blob {
+	info, err := c.lstat(file)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return blob{id: c.leftOut(file)}
+	case err != nil:
+		return blob{id: Unread}
+	case info.Mode()&os.ModeSymlink != 0:
+		to, err := os.Readlink(c.at(file))
+		if err != nil {
+			return blob{id: Unread}
+		}
+		return blob{id: c.blobID([]byte(to))}
+	case info.IsDir():
+		return blob{id: c.submodule(file)}
+	case !info.Mode().IsRegular():
+		return blob{} // as for git
+	case c.files == maxHashed, c.bytes+info.Size() > maxHashedBytes:
+		return blob{id: cmp.Or(c.index().known(file, info), Unread)}
+	}
+	c.files, c.bytes = c.files+1, c.bytes+info.Size()
+	text, err := os.ReadFile(c.at(file))
+	if err != nil {
+		return blob{id: Unread}
+	}
+	return blob{c.blobID(text), bytes.Contains(text, []byte("\r\n")), bytes.Contains(text, []byte("$Id")), info}
+}
+
+// submodule is the commit of a submodule that is checked out, or where it is not here what HEAD says; ""
+// for any other folder.
+func (c *Content) submodule(dir string) git.OID {
+	if _, err := os.Lstat(filepath.Join(c.at(dir), ".git")); err == nil {
+		if sub, err := git.Open(c.at(dir), []string{"GIT_DIR=" + filepath.Join(c.at(dir), ".git"), "PATH=" + c.repo.Variable("PATH"), "HOME=" + c.repo.Variable("HOME")}); err == nil {
+			defer sub.Close()
+			if head, err := sub.Head(); err == nil && head.OID != "" {
+				return head.OID
+			}
+		}
+	}
+	if e := c.repo.At(c.tree, dir); e.IsRepository() {
+		return e.ID()
+	}
+	return ""
+}
+
+func (c *Content) blobID(text []byte) git.OID { return c.repo.Hash().Blob(text) }
+
+// unix is a file with git's ends of lines.
+func (c *Content) unix(file string) git.OID {
+	text, err := os.ReadFile(c.at(file))
+	if err != nil {
+		return Unread
+	}
+	return c.blobID(UnixLines(text))
+}
+
+// UnixLines is a text with ends of lines as git stores them.
+func UnixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
+
+// leftOut is what a file that is not there counts as: what the index has of it where a sparse checkout, or
+// somebody by hand, leaves it out of the working tree; else nothing.
+func (c *Content) leftOut(file string) git.OID {
+	head := c.inTree(file)
+	if head == "" || !filepath.IsLocal(file) {
+		return ""
+	}
+	x := c.index()
+	e, ok := x.find(file)
+	switch {
+	case ok && e.isFolder(): // of a sparse index, whose content is that of a tree
+		return c.below(e.oid(), file[len(e.name):])
+	case ok && e.more(indexLeftOut):
+		return e.oid()
+	case !ok && !x.whole:
+		return Unread
+	}
+	return ""
+}
