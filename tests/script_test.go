@@ -29,10 +29,15 @@ func TestScripts(t *testing.T) {
 
 func TestLongScripts(t *testing.T) { runScripts(t, isLong) }
 
+// TestLongSHA256Scripts runs all of them in repositories with SHA-256.
+func TestLongSHA256Scripts(t *testing.T) {
+	runScripts(t, func(string) bool { return true }, "GIT_DEFAULT_HASH=sha256")
+}
+
 func isLong(path string) bool { return filepath.Base(filepath.Dir(path)) == "long" }
 
-// runScripts runs those of all scripts that are chosen; none lies where nobody looks.
-func runScripts(t *testing.T, chosen func(path string) bool) {
+// runScripts runs those of all scripts that are chosen, with more in their environment; none lies where nobody looks.
+func runScripts(t *testing.T, chosen func(path string) bool, env ...string) {
 	t.Helper()
 	var scripts []string
 	err := filepath.WalkDir("testdata", func(path string, _ os.DirEntry, err error) error {
@@ -47,7 +52,10 @@ func runScripts(t *testing.T, chosen func(path string) bool) {
 	bin := harness.Binary(t)
 	testscript.RunT(brief{t}, testscript.Params{
 		Files:              scripts,
-		Setup:              func(e *testscript.Env) error { return setUp(e, bin) },
+		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, env...)
+			return setUp(e, bin)
+		},
 		Cmds:               commands(),
 		Condition:          condition,
 		RequireUniqueNames: true,

@@ -271,7 +271,7 @@ func (c *hookCommand) reason(w *workspace.Workspace, author workspace.Author) (v
 }
 
 // rewriteLine is a line that git gives to post-rewrite: old and new OID, and maybe more.
-var rewriteLine = lazy.Expr(`^([0-9a-f]{40}) ([0-9a-f]{40})(?: |$)`)
+var rewriteLine = lazy.Expr(`^([0-9a-f]{40}(?:[0-9a-f]{24})?) ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?: |$)`)
 
 // maxInput bounds how much of stdin is read: 16 MB are about 190,000 commits.
 const maxInput = 16 << 20

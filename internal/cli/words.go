@@ -100,7 +100,7 @@ func meant(args []string) string {
 }
 
 // operand is what looks like an ID, a revision, a range, a path, or lines of one.
-var operand = lazy.Expr(`^(?:0[0-9A-Za-z]{3,25}|[0-9a-f]{7,40}|HEAD\S*|\S+\.\.\S*|\S*/\S*|\S+\.[0-9A-Za-z]{1,8}(?::[0-9,+]+)?)$`)
+var operand = lazy.Expr(`^(?:0[0-9A-Za-z]{3,25}|[0-9a-f]{7,64}|HEAD\S*|\S+\.\.\S*|\S*/\S*|\S+\.[0-9A-Za-z]{1,8}(?::[0-9,+]+)?)$`)
 
 // commandFor is the command that a word was meant as; "" for none.
 func commandFor(word string) (name string) {

@@ -107,7 +107,7 @@ func (p *plumbing) broken(err error) error {
 	err = errors.Join(p.talk.end(), err)
 	p.talk = nil
 	if p.repo.Cut() {
-		return fmt.Errorf("%w: %w", ErrNotFound, err)
+		return ErrNotFound
 	}
 	return fmt.Errorf("git cat-file: %w", err)
 }
@@ -153,15 +153,18 @@ func (p *plumbing) object(id OID) (Kind, []byte, error) {
 var described = regexp.MustCompile(`-g[0-9a-f]{4,}$`)
 
 func (p *plumbing) ref(name string) (OID, error) {
+	if !ValidRef(name) { // but maybe a revision
+		return "", ErrNotFound
+	}
 	if a, err := p.ask("info", name); err == nil && !described.MatchString(name) {
 		return a.id, nil
 	}
 	// There is no such ref, or its object is not here.
-	out, err := p.run(context.Background(), "for-each-ref", "--format=%(objectname)", name)
-	if id := OID(strings.TrimSpace(out)); err != nil || IsOID(string(id)) {
-		return id, err
+	refs, err := p.list(name, name)
+	if err == nil && refs[name] == "" {
+		err = ErrNotFound
 	}
-	return "", ErrNotFound
+	return refs[name], err
 }
 
 // run is git with an error in its own words.
@@ -170,8 +173,12 @@ func (p *plumbing) run(ctx context.Context, args ...string) (string, error) {
 }
 
 func (p *plumbing) refs(glob string) (map[string]OID, error) {
-	dir := glob[:strings.LastIndexByte(glob[:strings.IndexAny(glob+"*", "*?[")], '/')+1]
-	out, err := p.run(context.Background(), "for-each-ref", "--format=%(refname) %(objectname) %(symref)", dir)
+	return p.list(glob[:strings.LastIndexByte(glob[:strings.IndexAny(glob+"*", "*?")], '/')+1], glob)
+}
+
+// list asks for the refs below a folder, or for one, and takes those that a glob means, in which "*" may stand for several folders.
+func (p *plumbing) list(below, glob string) (map[string]OID, error) {
+	out, err := p.run(context.Background(), "for-each-ref", "--format=%(refname) %(objectname) %(symref)", below)
 	if err != nil {
 		return nil, err
 	}

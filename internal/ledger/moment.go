@@ -119,8 +119,8 @@ func (w *resolver) dated(ctx context.Context, from git.OID, date, way string) (M
 	return w.onward(ctx, id, way, err)
 }
 
-// hex40 is a commit's OID or its beginning, as git takes it.
-var hex40 = lazy.Expr(`^[0-9a-fA-F]{4,40}$`)
+// abbreviated is a commit's OID or its beginning, as git takes it.
+var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,64}$`)
 
 // base finds the commit that the first part of a text names.
 func (w *resolver) base(ctx context.Context, base string) (git.OID, error) {
@@ -129,7 +129,7 @@ func (w *resolver) base(ctx context.Context, base string) (git.OID, error) {
 		return w.tip, nil
 	case isTip(base):
 		return "", fmt.Errorf("%w: there is no ledger %s yet", ErrNoMoment, strings.TrimPrefix(w.ref, "refs/heads/"))
-	case hex40.MatchString(base):
+	case abbreviated.MatchString(base):
 		if id, err := w.byPrefix(ctx, strings.ToLower(base)); id != "" || err != nil {
 			return id, err
 		}

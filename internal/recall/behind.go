@@ -167,7 +167,7 @@ func (b *behind) unseen(ctx context.Context, s source) ([][]attribution.Claim, e
 }
 
 // revertOf is how git begins the line that names what a commit reverts.
-var revertOf = lazy.Expr(`(?m)^This reverts commit ([0-9a-f]{40})`)
+var revertOf = lazy.Expr(`(?m)^This reverts commit ([0-9a-f]{40,64})`)
 
 // reverted is what stood before the commit that another one reverts: that brings back lines of it.
 func (b *behind) reverted(id git.OID) []git.OID {

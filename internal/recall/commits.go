@@ -55,7 +55,7 @@ func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Ask
 }
 
 // abbreviated is a prefix of a commit's OID as git takes it.
-var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,40}$`)
+var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,64}$`)
 
 // Bounds of a range.
 const (

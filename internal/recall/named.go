@@ -14,7 +14,7 @@ import (
 
 // shaWord is what may be a commit among the words of a question: as much as git shows of one, or
 // more.
-var shaWord = lazy.Expr(`\b[0-9a-fA-F]{7,40}\b`)
+var shaWord = lazy.Expr(`\b[0-9a-fA-F]{7,64}\b`)
 
 // maxNamed is how many commits a question names.
 const maxNamed = 100

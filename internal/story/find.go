@@ -36,7 +36,7 @@ type named struct{ kind, id string }
 var line = lazy.Expr(`(?s)^.+:\d+(?:,\d+)?$`)
 
 // abbreviated is what may be the beginning of a commit that is gone.
-var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,40}$`)
+var abbreviated = lazy.Expr(`^[0-9a-fA-F]{4,64}$`)
 
 // tooShort is what may be the beginning of an ID or of a commit, if there were more of it.
 var tooShort = lazy.Expr(`^(?:0[0-9A-Za-z]{0,2}|[0-9a-fA-F]{1,3})$`)
