@@ -21,11 +21,10 @@ func syncEntry() entry {
 	return entry{
 		name: "sync", usage: "sync [REMOTE]", short: "exchange with the team",
 		long: `
-Captures what is new, fetches every ledger that the remote holds, sends yours (see "git rekal help push" for which remote), and brings
-the index up to date. What you have of a ledger is never given up: one that was rewritten on the remote is merged.
+Captures what is new, fetches every ledger of the remote, sends yours, and updates the index. "git rekal help push" says which remote. A
+ledger that was rewritten on the remote is merged, so you lose nothing.
 
-Without a network it does what it can, says what it could not do, and exits with 0. Where there is no remote at all, it captures and
-indexes what is here, and fails.`,
+Without a network it does what it can, says what failed, and exits with 0. Without any remote it captures and indexes, and fails.`,
 		takes: takesRemote,
 		make:  func() command { return &syncCommand{} },
 	}
