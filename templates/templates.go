@@ -1,10 +1,8 @@
-// Package templates carries the texts that git-rekal writes for others to read: the skill that tells
-// a coding agent when and how to recall, the README at the root of a ledger branch, and what
-// shells complete with.
+// Package templates carries texts for others to read: the skill that tells a coding agent when and how to recall, the README of a ledger
+// branch, and the shells' completion scripts.
 //
-// In: nothing. Out: the texts, and the fingerprints of skills that earlier releases
-// installed, so that setup can tell them from a file that a person wrote or edited. Both
-// describe only what this release does. The package never touches a disk.
+// In: nothing. Out: the texts, and the sums of skills that earlier releases installed, so that setup can tell them from a person's own file.
+// The texts name only what this release has. The package never touches a disk.
 package templates
 
 import "embed"

@@ -141,7 +141,7 @@ func (c *cleanCommand) ledgers(app *App, w *workspace.Workspace) error {
 func (c *cleanCommand) keptOut(ctx context.Context, app *App, w *workspace.Workspace) error {
 	keys, err := curate.Admit(ctx, w)
 	for _, key := range keys {
-		fmt.Fprintf(app.Stdout, "removed: %s: what it kept out, \"git rekal init\" captures\n", key)
+		fmt.Fprintf(app.Stdout, "removed: %s; \"git rekal init\" captures what it kept out\n", key)
 	}
 	return err
 }

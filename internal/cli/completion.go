@@ -59,7 +59,7 @@ func (c *completionCommand) validate(args []string) error {
 	case len(args) == 0:
 		return errors.New("name a shell: bash, zsh or fish")
 	case templates.Completion(args[0]) == "":
-		return fmt.Errorf("%q is no shell that is known: bash, zsh or fish", args[0])
+		return fmt.Errorf("unknown shell %q: bash, zsh or fish", args[0])
 	}
 	return noArgs(args[1:])
 }

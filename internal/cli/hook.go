@@ -217,7 +217,7 @@ func (c *hookCommand) send(ctx context.Context, w *workspace.Workspace, author w
 		return err
 	}
 	if !author.Config.Agreed(remote) {
-		return fmt.Errorf(`the ledger was not sent: %q is another place than the one that you agreed to: run "git rekal push" to agree`, remote)
+		return fmt.Errorf(`the ledger was not sent: %q leads to another place than you agreed to: run "git rekal push" to agree`, remote)
 	}
 	if all, err := author.Ledger.Sent(remote); err != nil || all {
 		return err

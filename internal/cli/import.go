@@ -64,7 +64,7 @@ func (c *importCommand) validate(args []string) error {
 	case c.Agent != "" && len(c.Histories.Files) == 0:
 		return errors.New("--agent goes with --file")
 	case c.Agent != "" && !slices.Contains(session.Agents(), c.Agent):
-		return fmt.Errorf("--agent %q: no agent that is known; they are %s", c.Agent, strings.Join(session.Agents(), ", "))
+		return fmt.Errorf("--agent %q: unknown agent; known are %s", c.Agent, strings.Join(session.Agents(), ", "))
 	}
 	c.Histories.Files = append(c.Histories.Files, args...)
 	return nil
@@ -126,7 +126,7 @@ func (app *App) tellImport(in curate.Imported) {
 	default:
 		app.say(in.Found.Name + ": nothing found")
 		if in.Found.Name == "entire" {
-			app.hint(`what only a remote has is fetched by: git fetch origin 'refs/entire/checkpoints/*:refs/entire/checkpoints/*'`)
+			app.hint(`to fetch what only a remote has: git fetch origin 'refs/entire/checkpoints/*:refs/entire/checkpoints/*'`)
 		}
 	}
 	if n := total(in.Found.Others); n > 0 {

@@ -105,7 +105,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 		report.Hints = append(report.Hints, unshared(author))
 	}
 	if trees, err := w.Repo.Worktrees(); err == nil && len(trees) == 0 {
-		report.Hints = append(report.Hints, `there is no worktree here, so nothing to capture: "git rekal init" belongs into the clones that are worked in`)
+		report.Hints = append(report.Hints, `nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
 	}
 	if len(report.Done) > 0 {
 		report.Hints = append(report.Hints, vanishing(w, layout.Agents)...)
@@ -212,7 +212,7 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 	app.report(out)
 	for _, dir := range capturer.From { // one that is gone may have been the repository's place, or be misspelt
 		if _, err := os.Stat(dir); err != nil && out.Sessions == 0 {
-			app.hint(fmt.Sprintf("--from %q: no such folder, and nothing new was found of one: name the folder in which the repository was before", dir))
+			app.hint(fmt.Sprintf("--from %q: no such folder, and no new sessions from it: name a former folder of the repository", dir))
 		}
 	}
 	if out.Sessions > 0 {
@@ -222,7 +222,7 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(out.Apart)) {
-		app.hint(fmt.Sprintf(`left out %s of work in %s, which is not in this repository; "git rekal init --from PATH" takes that of where the repository was before`,
+		app.hint(fmt.Sprintf(`left out %s of work in %s, outside this repository; "git rekal init --from PATH" imports from a former folder of it`,
 			plural(out.Apart[dir], "session"), printable(dir)))
 	}
 	m, err := w.Reader()

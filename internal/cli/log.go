@@ -108,7 +108,7 @@ func (c *logCommand) print(ctx context.Context, app *App, w *workspace.Workspace
 	case !c.everything():
 		app.say("no checkpoint matches")
 	case names.Len() > 0:
-		app.hint(`no checkpoint yet: memories, and what was imported and could not be tied to a commit, are in none; "git rekal -n 5" shows them`)
+		app.hint(`no checkpoint yet; "git rekal -n 5" shows memories, and imported sessions without a commit`)
 	}
 	return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return form(l, checkpoints, w.Subject) }, names)
 }

@@ -89,7 +89,7 @@ func (c *queryCommand) validate(args []string) error {
 	case idForm.MatchString(c.sql):
 		return fmt.Errorf(`%q is no SELECT; to read a session or memory, write "git rekal query --session %s"`, c.sql, c.sql)
 	case len(c.sql) > maxSQL:
-		return fmt.Errorf("the statement has %d bytes, and %d are taken", len(c.sql), maxSQL)
+		return fmt.Errorf("the statement has %d bytes; at most %d are allowed", len(c.sql), maxSQL)
 	}
 	if r := c.page.Role; r != "" && r != session.RoleHuman && r != session.RoleAssistant {
 		return fmt.Errorf(`--role %q: neither "human" nor "assistant"`, r)

@@ -135,7 +135,7 @@ func (c *recallCommand) validate(args []string) error {
 		c.req.Purged = db.Only
 	}
 	if c.purged && c.req.Checkpoint != "" {
-		return errors.New("--purged does not go with --checkpoint: what is purged is so today")
+		return errors.New("--purged does not go with --checkpoint: it lists what is hidden today")
 	}
 	return c.shape.validate()
 }

@@ -178,12 +178,12 @@ func (c *scrubCommand) tell(app *App, left ledger.Left, out ledger.Scrubbed) {
 		app.hint(fmt.Sprintf("these still lead to what was scrubbed: %s; remove them, then run the same scrub again", strings.Join(left.Refs, ", ")))
 	}
 	if left.Objects > 0 {
-		app.hint(fmt.Sprintf(`%s that nothing leads to lie in packs: "git gc --prune=now" removes them, with all else that nothing leads to`, plural(left.Objects, "object")))
+		app.hint(fmt.Sprintf(`%s lie in packs, unreachable: "git gc --prune=now" removes them, with everything else unreachable`, plural(left.Objects, "object")))
 	}
 	if len(out.Kin) > 0 && out.Tip != out.Old {
 		app.hint("sessions that it spawned, or that were forked from it, may say the same: " + strings.Join(out.Kin, ", "))
 	}
 	if len(out.Remotes) > 0 {
-		app.hint("what was pushed counts as known: change the secret; others drop their copy with their next \"git rekal sync\", and the server keeps objects that nothing leads to until it collects them")
+		app.hint("the text was pushed, so change the secret; others drop their copy with their next \"git rekal sync\", and the server keeps unreachable objects until it collects them")
 	}
 }

@@ -111,7 +111,7 @@ func (c *showCommand) run(ctx context.Context, app *App) error {
 			return err
 		}
 		if told.Cut {
-			app.hint(`this clone is shallow, and what it does not hold is left out: "git fetch --unshallow" gets it`)
+			app.hint(`this clone is shallow, so commits are left out: "git fetch --unshallow" gets them`)
 		}
 		return c.print(ctx, app, w, told)
 	})

@@ -105,12 +105,12 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 		return nil
 	}
 	for _, d := range scrubbed {
-		fmt.Fprintf(app.Stdout, "scrubbed by its author, and gone here, too: something in %s\n", printable(shortRef(d.Ref)))
+		fmt.Fprintf(app.Stdout, "its author scrubbed something, which is gone here, too: %s\n", printable(shortRef(d.Ref)))
 		if d.Own {
 			app.hint(rescue(d))
 		}
 	}
-	app.hint(`git still has the objects: "git gc --prune=now" removes them, with all else that nothing leads to`)
+	app.hint(`git still has the objects: "git gc --prune=now" removes them, with everything else unreachable`)
 	if w.Ready() != nil {
 		return nil // there are no caches yet
 	}
@@ -119,5 +119,5 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 
 // rescue says how to get back what somebody else may have scrubbed of one's own ledger.
 func rescue(d ledger.Dropped) string {
-	return fmt.Sprintf(`something of your ledger was scrubbed on another machine; if that was not you, "git branch rescued %s" keeps it as it was; do that first`, d.Was)
+	return fmt.Sprintf(`your ledger was scrubbed on another machine; if that was not you, first run "git branch rescued %s", which keeps it as it was`, d.Was)
 }
