@@ -31,8 +31,8 @@ func exportEntry() entry {
 	return entry{
 		name: "export", usage: "export [--mine] [--md DIR]", short: "write out all sessions",
 		long: `
-Prints everything that recall finds in this clone, one JSON object a line: sessions with their turns and tool calls, memories, and records of what
-commands printed. "kind" tells them apart. It includes all ledgers here, without purged and scrubbed texts. Times are UTC.
+Prints everything that recall finds in this clone, one JSON object a line: whole sessions, memories, and records of what commands
+printed. "kind" tells them apart. It includes all ledgers here, without purged and scrubbed texts. Times are UTC.
 
 With --md it writes Markdown instead, a file for each session and memory, without records.
 

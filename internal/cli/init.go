@@ -42,8 +42,8 @@ All worktrees share hooks and caches. A worktree has the skill if init was run t
 .codex/config.toml, .gemini/settings.json, opencode.json, .vscode/mcp.json and .cursor/mcp.json, if that agent has sessions here, or its
 file or folder exists. Everything else in these files stays.
 
---brief tells agents what was last done here (see "git rekal help brief"), at the start of a session and after a compaction. =prompts
-adds prompts, =edits edits. It adds a hook to .claude/settings.local.json. It also uses .codex/hooks.json, .gemini/settings.json and
+--brief tells agents what was last done here, at the start of a session and after a compaction (see "git rekal help brief").
+--brief=prompts also tells them at a prompt, --brief=edits before an edit. It adds a hook to .claude/settings.local.json. It also uses .codex/hooks.json, .gemini/settings.json and
 .github/hooks/git-rekal.json (Copilot CLI), if these agents are used here.
 
 --pointer adds three lines to existing AGENTS.md, CLAUDE.md and GEMINI.md. If there is none, it makes AGENTS.md.`,

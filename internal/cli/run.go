@@ -36,7 +36,7 @@ func runEntry() entry {
 		name: "run", usage: "run [-i TEXT] [--intent WORD] [--full] [--] COMMAND [ARG…]", short: "run a command, keep output",
 		long: `
 Runs COMMAND with your stdin and signals, and keeps its output, redacted, in this clone. A later recall finds it. On a terminal, and with
---full, everything is printed. Elsewhere (an agent, a pipe) you get what matters, as from "git rekal compress", and the record's number:
+--full, everything is printed. Elsewhere (an agent, a pipe) you get what matters, as from "git rekal compress", and the record's number. Then
 "git rekal show N --raw" has the rest.
 
   git rekal run -- pytest -q
