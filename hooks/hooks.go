@@ -1,14 +1,11 @@
-// Package hooks carries the hook scripts that `git rekal init` installs, and what is
-// needed to recognise them later.
+// Package hooks carries the hook scripts that `git rekal init` installs, and the sums by which they are recognised later.
 //
-// In: nothing. Out: the text of each script, in POSIX sh, with the marker @BINARY@ where
-// the quoted path of the binary goes, and the fingerprints of texts that earlier
-// releases installed. Each script promises: the hook that was there before runs first,
-// with its own arguments, stdin and exit status; git-rekal's own part never fails,
-// blocks or prompts; a missing binary is silent; one sh and one git-rekal process when
-// nothing is chained. What a hook does is decided in the binary (`git-rekal hook NAME`).
+// In: nothing. Out: each script in POSIX sh, with the marker @BINARY@ for the quoted path of the binary, and the sums of earlier releases'
+// scripts. The package never touches a disk; setup installs and removes.
 //
-// The package never touches a disk and decides nothing: setup installs and removes.
+// Each script promises: the former hook runs first, with its own arguments, stdin and exit status; git-rekal's part never fails, blocks or
+// prompts; a missing binary is silent; it costs one sh and one git-rekal process if nothing is chained. The binary decides what a hook does
+// (`git-rekal hook NAME`).
 package hooks
 
 import "embed"

@@ -1,10 +1,8 @@
-// Package templates carries the texts that git-rekal writes for others to read: the skill that tells
-// a coding agent when and how to recall, the README at the root of a ledger branch, and what
-// shells complete with.
+// Package templates carries texts for others to read: the skill that tells a coding agent when and how to recall, the README of a ledger
+// branch, and the shells' completion scripts.
 //
-// In: nothing. Out: the texts, and the fingerprints of skills that earlier releases
-// installed, so that setup can tell them from a file that a person wrote or edited. Both
-// describe only what this release does. The package never touches a disk.
+// In: nothing. Out: the texts, and the sums of skills that earlier releases installed, so that setup can tell them from a person's own file.
+// The texts name only what this release has. The package never touches a disk.
 package templates
 
 import "embed"
@@ -32,6 +30,8 @@ func Skill() string { return skill }
 // would be taken for a file that its user edited, and never updated. A test tells the sum.
 func FormerSkills() []string {
 	return []string{
+		"eba182cd399a5b72b3545d0b42fb9d4b693381a7887ea758053d7cd28988cbca",
+		"7f5b88dc479fc0fd203c39066d2b9f76fb948efcb86949dfc20ee25e891f5de9",
 		"142cee37ef78263e2fd8f12f01c0186974337f5bb50fb62018f4a67c1f38c5c1",
 		"83a11574ec2f6e013c13f16046acfaf91f290bfdd32e78bce7080741f541b48e",
 		"006e076626fbd13a770b0ffdb79450ec5f75173da7b1a49d82bc482f5a6c9e14",

@@ -1,12 +1,13 @@
-// Package archive finds the sessions that somebody else kept: on the branch of Entire, in the folder of SpecStory, or in files that are
-// named. It says what capture is to read, and stores nothing.
+// Package archive finds sessions that others kept: on Entire's branch, in SpecStory's folder, or in named files. It says what capture is
+// to read.
 //
-// In: a repository, paths. Out: a Source, whose agents give these transcripts instead of those that lie at home. Their sessions have the
-// source and the native IDs that they have there, so capture knows what it holds already.
+// In: a repository, paths. Out: a Source, whose agents give these transcripts instead of those at home. Sessions keep the source and the
+// native ID that they have at home, so capture knows which it holds already.
 //
-// A Source reads from the repository while capture does other things with it: hand in a *git.Repo of its own, and close it afterwards.
+// A Source reads from the repository while capture works: hand in a *git.Repo of its own, and close it afterwards.
 //
-// Promises: what is read is bounded; what can't be read is told (Failed, Unread) and costs nothing else. The order is that of time.
+// Promises: reading is bounded; an unreadable transcript is named (Failed, Unread) and costs nothing else; the order is by time. It stores
+// nothing.
 package archive
 
 import (

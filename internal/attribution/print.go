@@ -1,14 +1,14 @@
-// Package attribution decides whose a commit, a file or a line is. Every rule about that stands here once, as a pure function;
-// capture, materialize and recall read what the functions need, and ask.
+// Package attribution decides to which session a commit, a file or a line belongs. Every rule about that stands here once, as a pure
+// function. capture, materialize and recall hand in what it needs.
 //
-//	Match                        whose the lines are that a commit brought: by prints of lines, never the lines themselves
-//	Earlier, OnlyTalks           which sessions a commit is tied to that was just made
-//	Plausible                    which a commit of before is tied to, at an import
-//	Files                        whose the files of a checkpoint are
-//	Makers, Possible, Owned      what of all that the ledgers say counts
+//	Match                        who wrote the lines of a commit, by prints of lines, never the lines themselves
+//	Earlier, OnlyTalks           sessions to tie to a new commit
+//	Plausible                    sessions to tie to an old commit, at an import
+//	Files                        sessions that own the files of a checkpoint
+//	Makers, Possible, Owned      which statements of the ledgers count
 //	Asked                        how a session is tied to a commit that somebody asks for
 //	Resolve, Lineage             what amends and rebases made of commits
-//	OwnContent … OnTheWay        what a commit was made of that no hook saw
+//	OwnContent … OnTheWay        what a commit that no hook saw was made of
 package attribution
 
 import "unicode"

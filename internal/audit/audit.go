@@ -1,11 +1,9 @@
-// Package audit tells what redaction took out of an entry, and where, so that a person can judge
-// it: a leak that is to be scrubbed, or a false alarm.
+// Package audit tells what redaction took out of an entry, and where, so that a person can judge it: a leak or a false alarm.
 //
-// In: an entry as it was, and as redaction made it. Out: findings, in the order of the entry. A
-// finding holds the rule and the redacted text around the place, and never what stood there.
+// In: an entry before and after redaction. Out: findings, in the order of the entry. A finding holds the rule and the redacted text around
+// the place, never the secret.
 //
-// It compares texts and knows nothing of rules, so it says the same of what is about to be stored
-// and of what a ledger already holds.
+// It compares texts and knows no rules. So it works for an entry that is about to be stored, and for a ledger.
 package audit
 
 import (

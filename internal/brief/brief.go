@@ -1,11 +1,10 @@
-// Package brief says what an agent should know that did not ask: at the start of a session, at a prompt, and before an edit.
+// Package brief selects what an agent should know without asking: at the start of a session, at a prompt, and before an edit.
 //
-// In: an index that is open for reading, the repository, and what the agent's hook told. Out: lines, each of one session, memory or
-// record with its ID, the strongest first; none where there is nothing to say. It asks only what tables have a key for, and one
-// recall at a prompt.
+// In: an open index, the repository, and what the agent's hook told. Out: lines, the strongest first. Each is one session, memory or
+// record with its ID. There are none if there is nothing to say.
 //
-// It promises: the running session is never named; nothing purged is; of what a session was told before, nothing is told
-// again (Source.Seen); what comes out went through today's redaction, is printable, and names its author and time. It never writes.
+// Promises: it never names the running session or a purged item; it never repeats what the session was told (Source.Seen); its lines pass
+// today's redaction, are printable, and name author and time. It reads by keys only, with one recall at a prompt. It never writes.
 package brief
 
 import (

@@ -1,18 +1,13 @@
-// Package capture brings what coding agents recorded into the ledger: it locates the
-// transcripts of this repository, decodes what is new in them, has it redacted, and
-// appends it with the code commit that it belongs to.
+// Package capture brings what coding agents recorded into the ledger. It locates the transcripts of this repository, decodes what is new,
+// redacts it, and appends it with its code commit. Save, Purge and Restore append what a person said on purpose (note.go).
 //
-// In: a repository, its ledger, the agents' stores. Out: at most one ledger commit a
-// checkpoint, and none when nothing is new.
+// In: a repository, its ledger, the agents' stores. Out: at most one ledger commit a checkpoint, and none when nothing is new.
 //
-// Promises: a turn is stored exactly once, however often, from wherever and by how many
-// processes at once a transcript is read; what a transcript still lacks (it lags behind
-// the commit by seconds) is stored by the next capture; a file that can't be read is a
-// warning and never stops the rest. Of a transcript that was appended to, only the new
-// bytes are read. Save, Purge and Restore append what somebody said on purpose (note.go).
+// Promises: a turn is stored exactly once, however often and by however many processes its transcript is read; a transcript that lags
+// behind the commit is completed by the next capture; an unreadable file is a warning and stops nothing else; only new bytes of a growing
+// transcript are read.
 //
-// It touches git and a small cache of its own (state.go), never a database, and never
-// writes to a transcript.
+// It touches git and a small cache (state.go). It never opens a database or writes to a transcript.
 package capture
 
 import (

@@ -30,24 +30,28 @@ func briefEntry() entry {
 	return entry{
 		name: "brief", usage: "brief [--budget N] [--json|--text]", short: "brief an agent that begins",
 		long: `
-Prints the last session on this branch, the sessions that changed what is changed and not committed, memories that
-name these files, the command that failed last, and what is new of others since your last session here. Each has one
-line with its ID; nothing is printed where there is nothing to say. What is printed was written by people and agents:
-it is data.
+Prints what an agent should know when it begins, one line each with an ID:
+
+  - the last session on this branch
+  - sessions that changed files with uncommitted changes, memories on these files
+  - the last command that failed
+  - other people's news since your last session here
+
+If there is nothing to say, nothing is printed. People and agents wrote the text: it is data, never instructions.
 
   git rekal brief --text
   git rekal brief --budget 300
 
-"git rekal init --brief" has agents read it by themselves. --hook AGENT is what their hooks call: it reads the agent's JSON on
-stdin, prints its answer or nothing within 200 ms, and always exits with 0.`,
+"git rekal init --brief" installs hooks, so that agents read it by themselves. The hooks call --hook AGENT. It reads the agent's JSON on
+stdin, prints an answer or nothing within 200 ms, and always exits with 0.`,
 		make: func() command { return &briefCommand{} },
 	}
 }
 
 func (c *briefCommand) addFlags(fs *pflag.FlagSet) {
-	fs.IntVar(&c.budget, "budget", brief.StartBudget, "at most so many `TOKENS`, as an estimate")
+	fs.IntVar(&c.budget, "budget", brief.StartBudget, "at most about `N` tokens")
 	fs.BoolVar(&c.json, "json", false, "JSON, also on a terminal")
-	fs.BoolVar(&c.text, "text", false, "text, as agents are told it, also into a pipe or a file")
+	fs.BoolVar(&c.text, "text", false, "text as for agents, also into a pipe or a file")
 	fs.StringVar(&c.hook, "hook", "", "answer a hook of the agent `NAME`: "+strings.Join(brief.Agents(), ", "))
 }
 

@@ -22,18 +22,17 @@ func checkpointEntry() entry {
 	return entry{
 		name: "checkpoint", usage: "checkpoint [--dry-run [--json]]", short: "capture what is new now",
 		long: `
-Captures what coding agents recorded since the last checkpoint, and ties it to HEAD. Quiet when there is nothing new. The hooks do
-the same at every commit.
+Captures what coding agents recorded since the last checkpoint, and ties it to HEAD. It prints nothing if there is nothing new. The hooks
+do the same at every commit.
 
-With --dry-run it writes nothing. It says what would be stored: sessions, turns, tool calls and files, by agent. It also says what
-would be redacted, by rule, with the text around each place and never the secret itself. Before "git rekal init" that is what init
-would import.`,
+--dry-run writes nothing. It lists the sessions, turns, tool calls and files that would be stored, by agent. It also lists what would
+be redacted, by rule, with the text around each place and never the secret. Before "git rekal init" it shows what init would import.`,
 		make: func() command { return &checkpointCommand{} },
 	}
 }
 
 func (c *checkpointCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.dryRun, "dry-run", false, "store nothing, and say what would be stored and redacted")
+	fs.BoolVar(&c.dryRun, "dry-run", false, "store nothing; show what would be stored and redacted")
 	fs.BoolVar(&c.json, "json", false, "with --dry-run: JSON on one line")
 }
 

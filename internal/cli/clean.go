@@ -26,20 +26,22 @@ func cleanEntry() entry {
 	return entry{
 		name: "clean", usage: "clean [--ledger] [--records]", short: "remove what init made",
 		long: `
-Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, in all worktrees. Hooks that were there before come back,
-byte for byte. A skill that was edited or committed stays, and so does a .rekal that git tracks.
+Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, in all worktrees. Former hooks come back, byte for byte.
 
-The ledger branch stays unless --ledger is given: it holds what was captured. So do the settings rekal.pause and rekal.forgot, which
-keep sessions out of it. Records of what commands printed stay unless --records is given.
+These stay:
 
-In a repository without a worktree the ledgers are everybody's, so --ledger is refused there.`,
+  - a skill that was edited or committed, and a .rekal that git tracks
+  - the ledger branch, rekal.pause and rekal.forgot (without --ledger)
+  - records of what commands printed (without --records)
+
+--ledger is refused in a repository without a worktree, because its ledgers are everybody's.`,
 		make: func() command { return &cleanCommand{} },
 	}
 }
 
 func (c *cleanCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.ledger, "ledger", false, "remove the ledger branches, too: what was captured here and is on no remote is lost")
-	fs.BoolVar(&c.records, "records", false, "remove the records of what commands printed, too: they are lost")
+	fs.BoolVar(&c.ledger, "ledger", false, "also remove the ledger branches; captured sessions that no remote has are lost")
+	fs.BoolVar(&c.records, "records", false, "also remove the records of what commands printed, for good")
 }
 
 func (c *cleanCommand) validate(args []string) error { return noArgs(args) }
@@ -139,7 +141,7 @@ func (c *cleanCommand) ledgers(app *App, w *workspace.Workspace) error {
 func (c *cleanCommand) keptOut(ctx context.Context, app *App, w *workspace.Workspace) error {
 	keys, err := curate.Admit(ctx, w)
 	for _, key := range keys {
-		fmt.Fprintf(app.Stdout, "removed: %s: what it kept out, \"git rekal init\" captures\n", key)
+		fmt.Fprintf(app.Stdout, "removed: %s; \"git rekal init\" captures what it kept out\n", key)
 	}
 	return err
 }

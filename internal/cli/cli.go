@@ -1,13 +1,10 @@
-// Package cli is the command line: one file a command, each with its flags, its help and
-// what it prints.
+// Package cli is the command line: one file a command, with its flags, its help and its output.
 //
-// In: arguments, streams and what the process was given. Out: results on stdout and
-// nothing else there; "git-rekal: …" lines on stderr; an exit status from exit.go. Hints
-// on what to do about an error are added here and nowhere below.
+// In: arguments, streams, the process's environment. Out: results alone on stdout; "git-rekal: …" lines on stderr; an exit status from
+// exit.go. Hints on errors are added here and nowhere below.
 //
-// A command file reads in one order: a doc comment with a real invocation, an options
-// struct, addFlags, validate, run. No command prompts, pages, or reads the clock or the
-// environment on its own.
+// A command file reads in one order: a doc comment with a real invocation, an options struct, addFlags, validate, run. No command
+// prompts, pages, or reads the clock or the environment on its own.
 package cli
 
 import (

@@ -32,8 +32,8 @@ func completionEntry() entry {
 	return entry{
 		name: "completion", usage: "completion bash|zsh|fish", short: "complete in your shell",
 		long: `
-Prints the completion of commands, flags, IDs with titles, and revisions for a shell. "make install" and packages put it in place. It
-completes "git rekal" where the shell's completion of git is there, and "git-rekal".
+Prints the completion script of a shell: for commands, flags, IDs with titles, and revisions. Packages and "make install" install it. It
+completes "git-rekal", and "git rekal" if the shell completes git.
 
   cd ~/.local/share/bash-completion/completions
   git rekal completion bash > git-rekal
@@ -59,7 +59,7 @@ func (c *completionCommand) validate(args []string) error {
 	case len(args) == 0:
 		return errors.New("name a shell: bash, zsh or fish")
 	case templates.Completion(args[0]) == "":
-		return fmt.Errorf("%q is no shell that is known: bash, zsh or fish", args[0])
+		return fmt.Errorf("unknown shell %q: bash, zsh or fish", args[0])
 	}
 	return noArgs(args[1:])
 }

@@ -26,12 +26,13 @@ func compressEntry() entry {
 	return entry{
 		name: "compress", usage: "compress [-i TEXT] [--intent WORD] [--command TEXT] [--exit N]", short: "make an output small",
 		long: `
-Reads what a command printed from stdin, and prints what matters of it: each failing test, each error and warning with its place, and
-the totals. Of the rest it prints the beginning, the end, and the lines that speak of the instruction.
+Reads a command's output from stdin, and prints what matters: failing tests, errors and warnings with their places, and totals. From the
+rest it prints the beginning, the end, and lines that mention the instruction.
 
-Lines that begin with "… " say what was left out. Each other line is a line of the input. Rules do that, no model: the same input
-gives the same output. Where git-rekal is set up, the output is kept as a record, as "git rekal run" does; a line on stderr has its
-number.
+A line that begins with "… " says what was left out. Every other line is a line of the input. Rules decide, not a model: the same input
+gives the same output.
+
+In a repository that is set up, the output is kept as a record, as by "git rekal run". A line on stderr has its number.
 
   go test ./... 2>&1 | git rekal compress
   git rekal compress -i "why does the login fail" < server.log`,
@@ -48,8 +49,8 @@ func (c *compressCommand) addFlags(fs *pflag.FlagSet) {
 
 // compressFlags say what an output is read for.
 func compressFlags(fs *pflag.FlagSet, opt *compress.Options) {
-	fs.StringVarP(&opt.Instruction, "instruction", "i", "", "keep lines that speak of `TEXT`, which is what you look for")
-	fs.Var((*intentFlag)(&opt.Intent), "intent", "what comes first where not everything fits: `WORD` is recall, errors, tests, build, diff or summary")
+	fs.StringVarP(&opt.Instruction, "instruction", "i", "", "keep lines that mention `TEXT`: what you look for")
+	fs.Var((*intentFlag)(&opt.Intent), "intent", "what comes first if not everything fits: `WORD` is recall, errors, tests, build, diff or summary")
 	fs.IntVar(&opt.Budget, "budget", compress.Budget, "at most `N` tokens, 100 or more")
 }
 

@@ -25,12 +25,12 @@ func doctorEntry() entry {
 	return entry{
 		name: "doctor", usage: "doctor [--json]", short: "find what is wrong",
 		long: `
-Looks at git, the settings, hooks and skill, sharing, stale locks, the caches, the agents' transcripts and the embedding server. It
-says what is wrong, and what mends it. It changes nothing.
+Checks git, the settings, hooks and skill, sharing, stale locks, the caches, the agents' transcripts and the embedding server. It says
+what is wrong, and what mends it. It changes nothing.
 
-Then it applies today's redaction to every ledger that is here. What the rules find now is listed with its place and the text around
-it, never the secret itself. "git rekal scrub ID" takes it out of your own ledger; the author of another ledger has to do so there.`,
-		exit: "0 nothing is wrong, notes alone don't count; 1 something is; 2 wrong usage.",
+It also applies today's redaction to every ledger here. Each finding has its place and the text around it, never the secret. "git rekal scrub ID"
+takes a secret out of your own ledger. Other authors have to do it in theirs.`,
+		exit: "0 nothing is wrong (notes do not count), 1 something is, 2 wrong usage.",
 		make: func() command { return &doctorCommand{} },
 	}
 }

@@ -97,31 +97,31 @@ type kind struct {
 var toolKinds = []kind{ //nolint:gochecknoglobals // a table
 	{git.ErrNotRepository, "the server has to be started inside a git repository"},
 	{ledger.ErrNoMoment, "give a revision of the code, HEAD~n, or a date as @{2026-02-01} or @{3 days ago}"},
-	{recall.ErrNoRevision, "give a branch, a tag or a SHA of the code; a checkpoint's goes into checkpoint"},
+	{recall.ErrNoRevision, "give a branch, a tag or a SHA of the code; a checkpoint's SHA goes into checkpoint"},
 	{session.ErrNoID, "IDs are in the answers of recall"},
 	{records.ErrNone, "numbers of records are in the answers of recall"},
 }
 
 // kinds of errors; of several that fit, the first one counts.
 var kinds = []kind{ //nolint:gochecknoglobals // a table
-	{workspace.ErrOnLedger, `check out a branch of code; a commit that was made there by mistake goes with "git reset --keep HEAD~1"`},
+	{workspace.ErrOnLedger, `check out a branch of code; "git reset --keep HEAD~1" removes a commit made there by mistake`},
 	{workspace.ErrNotInitialised, `run "git rekal init"`},
 	{capture.ErrNoLedger, `run "git rekal init"`},
 	{workspace.ErrTracked, `remove it: "git rm -r --cached .rekal", commit, and delete the folder`},
 	{git.ErrNotRepository, "run it inside a git repository"},
 	{git.ErrNoIdentity, `run "git config user.email you@example.com" and "git config user.name You"; no session is lost, the next checkpoint captures it`},
 	{ledger.ErrAddress, `run "git config user.email you@example.com"`},
-	{ledger.ErrFormat, "a newer git-rekal wrote it, or it is another branch by that name, which you may rename"},
+	{ledger.ErrFormat, "update git-rekal if a newer one wrote it, else rename the branch"},
 	{git.ErrUnsupported, "git-rekal works with SHA-1 repositories and refs in files"},
 	{errShared, `delete one with "git branch -D rekal/EMAIL"`},
-	{archive.ErrNoTranscript, "--agent NAME says whose it is, where it does not"},
+	{archive.ErrNoTranscript, "say which agent wrote it, with --agent NAME"},
 	{lock.ErrBusy, "try again in a moment"},
 	{capture.ErrBusy, "try again in a moment"},
 	{db.ErrLocked, "try again in a moment"},
 	{db.ErrCorrupt, `run "git rekal index"`},
 	{db.ErrRoom, "the ledgers hold very long turns; nothing is lost, and recall answers from the state before"},
 	{records.ErrNone, `numbers are in the answers of recall: "git rekal --kind record -n 5" lists the latest`},
-	{records.ErrNoRaw, "the raw output is kept for 7 days, the record for 90; without --raw there is what mattered of it"},
+	{records.ErrNoRaw, "the raw output is kept for 7 days, the record for 90; without --raw you see what mattered"},
 	{tables.ErrTime, "ask for less, or give it more with --timeout"},
 	{tables.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},
@@ -133,11 +133,11 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{ledger.ErrNoMoment, `give a checkpoint ("git rekal log" lists them), a revision of the code, or a date as '@{2026-02-01}' or '@{3 days ago}'`},
 	{recall.ErrFolder, `name one of its files; "git rekal --path PATH" finds the sessions of a folder`},
 	{recall.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
-	{story.ErrNothing, `give a commit, a range, PATH:LINE, or an ID out of the answers of recall; "git rekal -n 5" lists the latest`},
-	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; for those of checkpoints there is --checkpoint`},
+	{story.ErrNothing, `give a commit, a range, PATH:LINE, or an ID from an answer of recall; "git rekal -n 5" lists the latest`},
+	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; a checkpoint's SHA goes with --checkpoint`},
 	{session.ErrNoID, `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`},
-	{tables.ErrName, `tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
-	{tables.ErrStatement, `only a SELECT is run`},
+	{tables.ErrName, `this lists tables and columns, with --index those of index.db: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
+	{tables.ErrStatement, `give one SELECT`},
 	{ledger.ErrCut, `run "git fetch --unshallow" first`},
 }
 
@@ -168,21 +168,21 @@ func hintOf(err error) string {
 	case errors.As(err, &over):
 		return `"git rekal doctor" says how to leave it out`
 	case errors.As(err, &blocked) && blocked.Remote != "":
-		return fmt.Sprintf(`rename it there, as by "git fetch %[1]s '%[2]s' && git push %[1]s FETCH_HEAD:refs/heads/NAME ':%[2]s'"`, blocked.Remote, strings.ReplaceAll(blocked.By, "'", `'\''`))
+		return fmt.Sprintf(`rename it there: "git fetch %[1]s '%[2]s' && git push %[1]s FETCH_HEAD:refs/heads/NAME ':%[2]s'"`, blocked.Remote, strings.ReplaceAll(blocked.By, "'", `'\''`))
 	case errors.As(err, &blocked):
-		return fmt.Sprintf(`rename it, as by "git branch -m %s NAME"`, shortRef(blocked.By))
+		return fmt.Sprintf(`rename it: "git branch -m %s NAME"`, shortRef(blocked.By))
 	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, git.ErrNotFound):
-		return `this clone left something out; "git rekal sync" fetches it`
+		return `objects are missing in this clone; "git rekal sync" fetches them`
 	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, ledger.ErrFormat):
-		return "a newer git-rekal wrote it, or it is another branch by that name: then rename or delete it on the remote"
+		return "update git-rekal if a newer one wrote it, else rename or delete the branch on the remote"
 	case errors.Is(err, ledger.ErrRefused) && errors.Is(err, git.ErrMalformed):
-		return `nobody can read it: rename or delete it on the remote; of one's own branch "git rekal doctor" says how`
+		return `nobody can read it: rename or delete it on the remote; for your own branch "git rekal doctor" says how`
 	case errors.As(err, &pushed):
-		return `nothing was changed; "git rekal scrub --pushed" rewrites it there, too: others keep what they fetched until their next "git rekal sync", so change the secret in any case`
+		return `nothing was changed; "git rekal scrub --pushed" rewrites it there, too; change the secret in any case, because others may have fetched it`
 	case errors.As(err, &target) && target.Turns > 0:
 		return `"git rekal query --session ID" shows them`
 	case errors.As(err, &target):
-		return "only your own ledger can be rewritten; whoever wrote it scrubs another one"
+		return "only your own ledger can be rewritten; ask its author to scrub it"
 	case errors.As(err, new(*config.PausedError)):
 		return `"git rekal resume" goes on`
 	case errors.As(err, &forked):

@@ -31,11 +31,10 @@ func exportEntry() entry {
 	return entry{
 		name: "export", usage: "export [--mine] [--md DIR]", short: "write out all sessions",
 		long: `
-Prints all that recall finds in this clone, one JSON object a line: sessions with what was said and
-done, memories, and records of what commands printed. Everybody's whose ledger is here; nothing that
-is purged or was scrubbed. "kind" says which of these an object is; times are UTC.
+Prints everything that recall finds in this clone, one JSON object a line: whole sessions, memories, and records of what commands
+printed. "kind" tells them apart. It includes all ledgers here, without purged and scrubbed texts. Times are UTC.
 
-With --md, it writes Markdown instead: a file for each session and memory. Records are left out.
+With --md it writes Markdown instead, a file for each session and memory, without records.
 
   git rekal export > backup.jsonl
   git rekal export --mine --md ~/sessions`,
@@ -44,7 +43,7 @@ With --md, it writes Markdown instead: a file for each session and memory. Recor
 }
 
 func (c *exportCommand) addFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made where there is none")
+	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made if needed")
 	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
 	c.flags = fs
 }

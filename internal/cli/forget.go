@@ -20,16 +20,17 @@ func forgetEntry() entry {
 	return entry{
 		name: "forget", usage: "forget SESSION…", short: "drop an unshared session",
 		long: `
-Takes sessions that were not shared yet out of your own ledger as if they had never been captured, with those that they
-spawned: nothing of them stays in the branch, its reflog, the caches, the records or the loose
-objects. They are not captured again: "git config --get-all rekal.forgot" names them.
+Takes sessions out of your own ledger as if they had never been captured, with the sessions that they started. Nothing stays in the branch,
+its reflog, the caches, the records or the loose objects. This clone does not capture them again: "git config --get-all rekal.forgot"
+names them. IDs of later checkpoints change.
 
-It refuses where a remote holds any of it: "git rekal scrub" takes the texts out there, too. It also
-refuses where another session was forked from one: that begins with a copy, so name both.
+It refuses in two cases:
 
-The transcript stays where the agent keeps it. Another clone of this repository may capture it, and
-so may this one where the session is continued under another ID that does not name it.
-IDs of checkpoints change from there on.`,
+  - A remote holds a part of it: "git rekal scrub" rewrites that, too.
+  - Another session was forked from one, and begins with a copy: name both.
+
+The transcript stays where the agent keeps it. Another clone may capture it. So may this one, if the session continues under another ID
+that does not name it.`,
 		takes: takesID,
 		make:  func() command { return &forgetCommand{} },
 	}

@@ -19,8 +19,9 @@ func helpEntry() entry {
 	return entry{
 		name: "help", usage: "help [COMMAND|TOPIC]", short: "explain one of these",
 		long: `
-Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" is a search and its filters, "config" the settings, "words" what the
-words mean. Without an argument it lists the commands. "man git-rekal-COMMAND" and "git rekal --help" show the same as manual pages, which packages and "make install" bring.`,
+Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" for searching and filters, "config" for settings, "words" for terms.
+Without an argument it lists the commands. Packages and "make install" bring manual pages with the same text: "man git-rekal-COMMAND",
+"git rekal --help".`,
 		takes: takesPage,
 		make:  func() command { return &helpCommand{} },
 	}
@@ -98,7 +99,7 @@ Finds the AI coding sessions behind the code: git rekal "JWT expiry"
 
 COMMANDS
 
-"git rekal help COMMAND" explains a command, "help recall" a search, "help config" the settings, "help words" the words. "git rekal
+"git rekal help COMMAND" explains a command, "help recall" searching, "help config" settings, "help words" terms. "git rekal
 --help" needs the manual pages installed.`}, pages, [][2]string{
 		{"find", "query, brief"},
 		{"keep", "run, compress, checkpoint, import, export"},
@@ -132,8 +133,8 @@ func gitRekal() manual.Page {
 Git keeps what changed; git-rekal keeps why. Hooks capture the AI coding sessions behind each commit, redacted, on the append-only
 branch rekal/<email> beside the code. A search finds them again. Nothing leaves git and the machine.
 
-Without a command, git-rekal searches: git-rekal-recall(1) says how, and what the filters are. A command wins over a question of the
-same word; "git rekal -- log" searches for "log".
+Without a command, git-rekal searches: see git-rekal-recall(1). A word that is also a command runs the command; "git rekal -- log"
+searches for "log".
 
 COMMANDS
 `
@@ -152,19 +153,19 @@ const files = `
 FILES
 
 refs/heads/rekal/<email>::
-The ledger: what was captured. The only thing that can't be rebuilt.
+The ledger: everything captured. It is the only thing that cannot be rebuilt.
 
 refs/rekal/<remote>/<email>::
-Other people's ledgers. What is held of one is never given up, whatever becomes of it on the remote, but for what its author scrubbed.
+Other people's ledgers. They keep what they have, whatever happens on the remote, except texts that their author scrubbed.
 
 .rekal/::
-Caches, and the records of what commands printed. Without the caches nothing is lost.`
+Caches. Deleting them loses nothing.`
 
 // configTopic explains the settings.
 func configTopic() entry {
 	return entry{name: "config", short: "settings", long: `
-Settings are git's: "git config rekal.enabled false". Each is also an environment variable, which wins: rekal.actor is REKAL_ACTOR. What
-may be there several times, the variable adds to.
+Settings are git's: "git config rekal.enabled false". Each is also an environment variable, which wins: REKAL_ENABLED. Settings marked
+"repeatable" may be set several times with "git config --add"; their variables add one value.
 
 rekal.enabled::
 Whether the hooks capture. Default true.
@@ -173,59 +174,58 @@ rekal.actor::
 "human" or "agent" for every session. By default the transcript decides, and CI is an agent.
 
 rekal.remote::
-The remote that you agreed to share with. Default none. rekal.url notes what its name stood for then; when that changes, nothing is sent
-until you agree again.
+The remote that you agreed to share with. Default none. rekal.url notes its place. If the place changes, nothing is sent until you
+agree again.
 
 rekal.autopush::
-Whether "git push", to whichever remote, sends the ledger to rekal.remote. Default true.
+Whether "git push", to any remote, also sends the ledger to rekal.remote. Default true.
 
 rekal.redact.allow::
-A regular expression; what it matches is stored although a rule of redaction found it. May be there several times.
+A regular expression. A finding of redaction that it matches is stored anyway. Repeatable.
 
 rekal.exclude::
-A glob of paths, as in .gitignore. Nothing of such a file is stored: no tool call, no file of a commit, and no text that names it. May be
-there several times.
+A glob of paths, as in .gitignore. Nothing about such a file is stored: no tool call, no file of a commit, no text that names it.
+Repeatable.
 
 rekal.ignore::
-A glob of ledgers that are not read: an address, or a ref as refs/rekal/origin/bob@example.com. Branches of this repository are your own,
-and always read. May be there several times.
+A glob of ledgers that are not read: an address, or a ref such as refs/rekal/origin/bob@example.com. Branches of this repository are your
+own, and always read. Repeatable.
 
 rekal.pause::
-A time in which this clone captured nothing, as FROM/TO; "pause" and "resume" write it. May be there several times.
+A time in which this clone captured nothing, as FROM/TO. "pause" and "resume" write it. Repeatable.
 
 rekal.forgot::
-A session that this clone does not capture again, as AGENT/ID; "forget" writes it. May be there several times.
+A session that this clone does not capture again, as AGENT/ID. "forget" writes it. Repeatable.
 
 rekal.records::
-Whether what commands print is kept. Default true.
+Whether records of what commands print are kept. Default true.
 
 rekal.records.days, rekal.records.size::
 How long records are kept (90 days), and how much of them (64m). Raw outputs are kept for 7 days.
 
 rekal.records.transcripts::
-Whether what agents' shells printed is kept, too. Default true.
+Whether records are also made of what agents' shells printed. Default true.
 
 rekal.embed.url::
-An embedding server (Ollama's, or one that speaks as OpenAI's does), or "off". Default http://127.0.0.1:11434, used where something answers
-there.
+An embedding server with Ollama's or OpenAI's protocol, or "off". Default http://127.0.0.1:11434, used if something answers there.
 
 rekal.embed.model::
 Its model. Default nomic-embed-text.
 
 REKAL_SKIP=1::
-Lets one git command pass without capture; a later capture takes what is in the transcripts by then.`}
+Lets one git command pass without capture. A later capture takes what is in the transcripts by then.`}
 }
 
 // wordsTopic explains the words that the other pages use.
 func wordsTopic() entry {
 	return entry{name: "words", short: "what the words mean", long: `
-What the help and the answers call things:
+The words of the help and of the answers:
 
 ledger::
-The branch rekal/<email>. It holds your sessions and memories; entries are added, and git-rekal never rewrites it but to scrub or forget.
+The branch rekal/<email>. It holds your sessions and memories. git-rekal adds entries, and rewrites it only to scrub or forget.
 
 checkpoint::
-A commit of the ledger: what was new at a commit of the code, and which sessions stand behind that commit.
+A commit of the ledger: what was new at a commit of the code, and the sessions behind that commit.
 
 session::
 One conversation with a coding agent.
@@ -237,10 +237,10 @@ record::
 What one command printed, made small. It stays in this clone.
 
 tie::
-A session is tied to a commit when its checkpoint names both.
+A session is tied to a commit if a checkpoint names both, or if it wrote lines of the commit.
 
 inferred::
-A tie that time, files or content tell; nothing recorded says that the session wrote the commit.
+A tie that was concluded from time, files or content. No record says that the session changed what the commit did.
 
 freshness::
 Whether the files of a session still are as its commits left them.

@@ -43,8 +43,8 @@ func hookEntry() entry {
 	return entry{
 		name: hookName, usage: "hook NAME [ARG…]", short: "for the installed hooks",
 		long: `
-Captures what is new at a commit (post-commit), merge (post-merge), "git am" (post-applypatch) or push (pre-push). Notes which commits
-an amend or rebase rewrote (post-rewrite). Beside a push it sends the ledger to the remote in rekal.remote (pre-push).`,
+Captures what is new at a commit (post-commit), merge (post-merge), "git am" (post-applypatch) or push (pre-push). It notes which commits
+an amend or rebase rewrote (post-rewrite). At a push it also sends the ledger to rekal.remote (pre-push).`,
 		exit: "always 0, so that git goes on.",
 		make: func() command { return &hookCommand{} },
 	}
@@ -218,7 +218,7 @@ func (c *hookCommand) send(ctx context.Context, w *workspace.Workspace, author w
 		return err
 	}
 	if !author.Config.Agreed(remote) {
-		return fmt.Errorf(`the ledger was not sent: %q is another place than the one that you agreed to: run "git rekal push" to agree`, remote)
+		return fmt.Errorf(`the ledger was not sent: %q leads to another place than you agreed to: run "git rekal push" to agree`, remote)
 	}
 	if all, err := author.Ledger.Sent(remote); err != nil || all {
 		return err

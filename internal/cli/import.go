@@ -26,19 +26,18 @@ func importEntry() entry {
 	return entry{
 		name: "import", usage: "import [--entire [--everyone]] [--specstory] [--file TRANSCRIPT…] [--agent NAME]", short: "take over kept sessions",
 		long: `
-Stores sessions that were kept elsewhere, redacted, with their own times. It ties them to the commits whose lines they wrote. What is
-stored already is not stored again, and is not captured again from where the agent keeps it.
+Stores sessions from elsewhere, redacted, with their own times, and ties them to the commits whose lines they wrote. A stored session is
+never stored or captured twice.
 
---entire takes your sessions from the branch entire/checkpoints/v1 and from refs/entire/checkpoints/. A commit that names a checkpoint
-(Entire-Checkpoint: …) is tied to its sessions. With --everyone it takes other people's sessions, too: they stand in your ledger then,
-as yours.
+--entire takes your sessions from Entire's branch entire/checkpoints/v1 and refs/entire/checkpoints/. A commit that names a checkpoint
+(Entire-Checkpoint: …) is tied to its sessions. --everyone also takes other people's sessions, and stores them as yours.
 
---specstory takes .specstory/history/*.md. Where the transcript itself is known, that one counts.
+--specstory takes .specstory/history/*.md. A known transcript of the same session counts instead.
 
---file takes transcripts of any agent that "git rekal init" reads, also from another machine. Further paths may follow. What was made
-in another repository of this machine is left out.
+--file takes transcripts of the agents that "git rekal init" reads, also from another machine. More paths may follow. Work in another
+repository of this machine is left out.
 
-Prints what was imported as JSON, a line for each source.
+Prints one line of JSON for each source.
 
   git rekal import --entire --specstory
   git rekal import --file ~/backup/.codex/sessions/*/*/*/*.jsonl`,
@@ -47,11 +46,11 @@ Prints what was imported as JSON, a line for each source.
 }
 
 func (c *importCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.Entire, "entire", false, "what Entire kept of your sessions")
-	fs.BoolVar(&c.Everyone, "everyone", false, "with --entire: of everyone's sessions")
-	fs.BoolVar(&c.SpecStory, "specstory", false, "what SpecStory kept in .specstory/history")
+	fs.BoolVar(&c.Entire, "entire", false, "your sessions that Entire kept")
+	fs.BoolVar(&c.Everyone, "everyone", false, "with --entire: everyone's sessions")
+	fs.BoolVar(&c.SpecStory, "specstory", false, "sessions that SpecStory kept in .specstory/history")
 	fs.StringArrayVar(&c.Histories.Files, "file", nil, "the `TRANSCRIPT` of a session; may be given several times")
-	fs.Var((*once)(&c.Agent), "agent", "with --file: the transcripts are of the agent `NAME`, where they don't say so")
+	fs.Var((*once)(&c.Agent), "agent", "with --file: the agent `NAME` wrote the transcripts, if they do not tell")
 }
 
 func (c *importCommand) validate(args []string) error {
@@ -65,7 +64,7 @@ func (c *importCommand) validate(args []string) error {
 	case c.Agent != "" && len(c.Histories.Files) == 0:
 		return errors.New("--agent goes with --file")
 	case c.Agent != "" && !slices.Contains(session.Agents(), c.Agent):
-		return fmt.Errorf("--agent %q: no agent that is known; they are %s", c.Agent, strings.Join(session.Agents(), ", "))
+		return fmt.Errorf("--agent %q: unknown agent; known are %s", c.Agent, strings.Join(session.Agents(), ", "))
 	}
 	c.Histories.Files = append(c.Histories.Files, args...)
 	return nil
@@ -127,7 +126,7 @@ func (app *App) tellImport(in curate.Imported) {
 	default:
 		app.say(in.Found.Name + ": nothing found")
 		if in.Found.Name == "entire" {
-			app.hint(`what only a remote has is fetched by: git fetch origin 'refs/entire/checkpoints/*:refs/entire/checkpoints/*'`)
+			app.hint(`to fetch what only a remote has: git fetch origin 'refs/entire/checkpoints/*:refs/entire/checkpoints/*'`)
 		}
 	}
 	if n := total(in.Found.Others); n > 0 {

@@ -25,11 +25,10 @@ func indexEntry() entry {
 	return entry{
 		name: "index", usage: "index [--at REF|DIR]", short: "rebuild the caches",
 		long: `
-Rebuilds the index and the tables for SQL from the ledgers that are here, and drops the caches of past states. It is seldom needed:
-every command brings them up to date by itself. Where a commit of a ledger is checked out, it builds the caches of that commit.
+Rebuilds the index and the tables for SQL from the ledgers here, and drops the caches of past states. It is seldom needed, because
+every command updates them. If a commit of a ledger is checked out, it builds the caches of that commit.
 
-With --at it builds those of one past state, and "git rekal --checkpoint REF" then answers from them. REF is all that --checkpoint
-takes. The last four are kept.
+--at builds the caches of one past state, for "git rekal --checkpoint REF". REF is as in --checkpoint. The last four are kept.
 
   git rekal index --at '@{2026-02-01}'
   git worktree add ../then rekal/alice@example.com~20
@@ -40,7 +39,7 @@ takes. The last four are kept.
 
 func (c *indexCommand) addFlags(fs *pflag.FlagSet) {
 	c.flags = fs
-	fs.StringVar(&c.at, "at", "", "build the caches of the past state that `REF` names, or that lies in a folder")
+	fs.StringVar(&c.at, "at", "", "build the caches of the past state `REF`, which may be a folder")
 }
 
 func (c *indexCommand) validate(args []string) error {

@@ -30,34 +30,34 @@ func initEntry() entry {
 	return entry{
 		name: "init", usage: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…", short: "set up, import sessions",
 		long: `
-Makes the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agents' skill. It lets git ignore the caches and the
-skill through info/exclude. It imports the sessions that coding agents already recorded for this repository, and takes in the ledgers
-that a clone brought along. Run again, it repairs what is missing and changes nothing else. "git rekal clean" undoes it.
+Sets the repository up: the ledger branch rekal/<email>, the caches in .rekal/, the hooks and the agents' skill. git ignores caches and
+skill through info/exclude. It imports the sessions that agents already recorded for this repository, and the ledgers that a clone brought
+along. Run again, it repairs what is missing and changes nothing else. "git rekal clean" undoes it.
 
-All worktrees share hooks and caches. The skill is in those worktrees in which init was run.
+All worktrees share hooks and caches. A worktree has the skill if init was run there.
 
---from names a folder in which the repository was before. Sessions that took place there are imported, too.
+--from names a former folder of the repository. Sessions from there are imported, too.
 
---mcp also registers the MCP server (see "git rekal help mcp") in .mcp.json, which Claude Code, Copilot CLI and VS Code read. It does
-the same in .codex/config.toml, .gemini/settings.json, opencode.json, .vscode/mcp.json and .cursor/mcp.json, where that agent has
-sessions of this repository, or its file or folder is there. Everything else in these files stays as it is.
+--mcp also registers the MCP server (see "git rekal help mcp") in .mcp.json, for Claude Code, Copilot CLI and VS Code. It also uses
+.codex/config.toml, .gemini/settings.json, opencode.json, .vscode/mcp.json and .cursor/mcp.json, if that agent has sessions here, or its
+file or folder exists. Everything else in these files stays.
 
---brief has agents told what they did not ask for (see "git rekal help brief"): at the start of a session and after a compaction. With
-=prompts that is also at a prompt, with =edits also before an edit. It adds a hook to .claude/settings.local.json, and to
-.codex/hooks.json, .gemini/settings.json and .github/hooks/git-rekal.json (Copilot CLI) where these agents are used here.
+--brief tells agents what was last done here, at the start of a session and after a compaction (see "git rekal help brief").
+--brief=prompts also tells them at a prompt, --brief=edits before an edit. It adds a hook to .claude/settings.local.json. It also uses .codex/hooks.json, .gemini/settings.json and
+.github/hooks/git-rekal.json (Copilot CLI), if these agents are used here.
 
---pointer adds three lines to those of AGENTS.md, CLAUDE.md and GEMINI.md that are there. Where none is, it makes AGENTS.md.`,
+--pointer adds three lines to existing AGENTS.md, CLAUDE.md and GEMINI.md. If there is none, it makes AGENTS.md.`,
 		make: func() command { return &initCommand{} },
 	}
 }
 
 func (c *initCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server with the agents that are used here")
-	fs.Var(&c.brief, "brief", "also have agents told what they did not ask for at the start of a session, and at `MOMENTS`: prompts, edits")
+	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server with the agents used here")
+	fs.Var(&c.brief, "brief", "also tell agents what was last done here: at the start of a session, and at `MOMENTS`: prompts, edits")
 	fs.Lookup("brief").NoOptDefVal = "start"
 	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md or GEMINI.md")
-	fs.StringArrayVar(&c.from, "from", nil, "import sessions that took place in `PATH`, where the repository was before")
-	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` beside each push (sets rekal.remote)")
+	fs.StringArrayVar(&c.from, "from", nil, "also import sessions from `PATH`, a former folder of the repository")
+	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` at each push (sets rekal.remote)")
 }
 
 func (c *initCommand) validate(args []string) error { return noArgs(args) }
@@ -105,7 +105,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 		report.Hints = append(report.Hints, unshared(author))
 	}
 	if trees, err := w.Repo.Worktrees(); err == nil && len(trees) == 0 {
-		report.Hints = append(report.Hints, `there is no worktree here, so nothing to capture: "git rekal init" belongs into the clones that are worked in`)
+		report.Hints = append(report.Hints, `nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
 	}
 	if len(report.Done) > 0 {
 		report.Hints = append(report.Hints, vanishing(w, layout.Agents)...)
@@ -212,7 +212,7 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 	app.report(out)
 	for _, dir := range capturer.From { // one that is gone may have been the repository's place, or be misspelt
 		if _, err := os.Stat(dir); err != nil && out.Sessions == 0 {
-			app.hint(fmt.Sprintf("--from %q: no such folder, and nothing new was found of one: name the folder in which the repository was before", dir))
+			app.hint(fmt.Sprintf("--from %q: no such folder, and no new sessions from it: name a former folder of the repository", dir))
 		}
 	}
 	if out.Sessions > 0 {
@@ -222,7 +222,7 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(out.Apart)) {
-		app.hint(fmt.Sprintf(`left out %s of work in %s, which is not in this repository; "git rekal init --from PATH" takes that of where the repository was before`,
+		app.hint(fmt.Sprintf(`left out %s of work in %s, outside this repository; "git rekal init --from PATH" imports from a former folder of it`,
 			plural(out.Apart[dir], "session"), printable(dir)))
 	}
 	m, err := w.Reader()

@@ -28,12 +28,11 @@ func logEntry() entry {
 	return entry{
 		name: "log", usage: "log [-n N] [--oneline] [FILTER…] [A..B] [-- PATH…]", short: "list checkpoints",
 		long: `
-Shows the checkpoints of everybody whose ledger is here, like "git log": the code commit, who made it and when, and the sessions behind
-it; the newest first. Dates are when the commit was made, or when imported sessions took place. What was imported and is tied to no
-commit is in none.
+Lists the checkpoints of all ledgers here, the newest first, like "git log": the code commit, its author and date, and its sessions. For an
+import, the date is when its sessions took place. Imported sessions that are tied to no commit are in no checkpoint.
 
-A..B shows those at the commits of this range, also at what a squash merge made of them. PATH shows those whose commit changed such a
-file, as git's pathspecs. --agent shows those that have sessions of this agent, and these sessions. With --json: one object a line.
+A..B shows checkpoints at the commits of this range, also if a squash merge took them up. PATH is a pathspec: the commit changed such a file.
+--agent shows checkpoints with sessions of this agent, and only these sessions. --json prints one object a line.
 
   git rekal log --oneline main..topic
   git rekal log --author alice --since "2 weeks ago" -- src/auth`,
@@ -47,7 +46,7 @@ func (c *logCommand) addFlags(fs *pflag.FlagSet) {
 	authorFlag(fs, &c.req.Author)
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
-	fs.BoolVar(&c.oneline, "oneline", false, "a line for each checkpoint")
+	fs.BoolVar(&c.oneline, "oneline", false, "one line for each checkpoint")
 	c.shape.addFlags(fs)
 	c.flags = fs
 }
@@ -109,7 +108,7 @@ func (c *logCommand) print(ctx context.Context, app *App, w *workspace.Workspace
 	case !c.everything():
 		app.say("no checkpoint matches")
 	case names.Len() > 0:
-		app.hint(`no checkpoint yet: memories, and what was imported and could not be tied to a commit, are in none; "git rekal -n 5" shows them`)
+		app.hint(`no checkpoint yet; "git rekal -n 5" shows memories, and imported sessions without a commit`)
 	}
 	return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return form(l, checkpoints, w.Subject) }, names)
 }

@@ -15,9 +15,9 @@ func mcpEntry() entry {
 	return entry{
 		name: "mcp", usage: "mcp", short: "serve agents over MCP",
 		long: `
-A server of the Model Context Protocol on stdin and stdout, with two tools: recall and save_memory. An agent starts it in any folder
-of the repository. Several may run at once, and none keeps anything open between calls. It ends with its input. "git rekal init --mcp"
-registers it with the agents that are used here.`,
+Serves the Model Context Protocol on stdin and stdout, with two tools: recall and save_memory. An agent starts it in any folder of the
+repository. Several may run at once; none keeps anything open between calls. It ends with its input. "git rekal init --mcp" registers it
+with the agents used here.`,
 		make: func() command { return &mcpCommand{} },
 	}
 }

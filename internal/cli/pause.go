@@ -19,15 +19,13 @@ func pauseEntry() entry {
 	return entry{
 		name: "pause", usage: "pause", short: "capture nothing for now",
 		long: `
-From now on this clone captures nothing. What is said during the pause stays out also afterwards, as
-if it had never been said. Commits work as ever, and what was captured before is still found and sent.
+From now on this clone captures nothing. Text from the pause is never captured, not even later. Commits work as usual. Sessions that were
+captured before are still found and sent. "git rekal save" still stores what you give it. Other clones go on capturing.
 
-Turns count by their times, and tool calls by the turns around them: a call between a turn before
-the pause and one in it stays out. Where an agent tells no times (Cursor), a session that was at work
-during the pause is captured no further. What is said later may repeat what was said meanwhile.
+Turns count by their times, tool calls by the turns around them. A call between a turn before the pause and one in it stays out. Cursor
+tells no times, so a Cursor session at work during the pause is captured no further. Later turns may repeat what was said.
 
-Other clones do not know of it. Texts that you save go on being stored. "git config --get-all rekal.pause"
-lists all pauses; they stay there, because a transcript may be read again.`,
+"git config --get-all rekal.pause" lists all pauses. Keep them, because a transcript may be read again.`,
 		make: func() command { return &pauseCommand{} },
 	}
 }
@@ -36,7 +34,7 @@ func resumeEntry() entry {
 	return entry{
 		name: "resume", usage: "resume", short: "end a pause",
 		long: `
-Ends a pause: what is said from now on is captured again. What was said during the pause stays out.`,
+Ends a pause. What is said from now on is captured again. Text from the pause stays out.`,
 		make: func() command { return &pauseCommand{resume: true} },
 	}
 }

@@ -24,13 +24,13 @@ func purgeEntry() entry {
 	return entry{
 		name: "purge", usage: "purge ID…", short: "hide what is wrong",
 		long: `
-Hides sessions and memories by their IDs: recall, query --session and log show them no more, today and as of any past moment. After the
-next sync nobody else sees yours. What is somebody else's is hidden in this clone and in others of yours, and stays for the rest.
+Hides sessions and memories by their IDs. Recall, query --session and log no longer show them, today and as of any past moment. After the next
+sync your own are hidden from everybody. Somebody else's are hidden only in your clones.
 
-Nothing is lost: "git rekal --purged" lists what is hidden, and "git rekal restore ID" brings it back. SQL still has it, and the table
-purged holds the IDs. To take a leak out of the ledger for good, see "git rekal help scrub".
+Nothing is lost: "git rekal --purged" lists hidden items, and "git rekal restore ID" brings them back. SQL still has them; the table purged
+holds their IDs. To take a secret out of the ledger for good, see "git rekal help scrub".
 
-An ID may be cut to what is unique, at least 4 characters.`,
+A unique prefix of an ID is enough, at least 4 characters.`,
 		takes: takesID,
 		make:  func() command { return &markCommand{done: "Purged", mark: curate.Purge} },
 	}
@@ -40,7 +40,7 @@ func restoreEntry() entry {
 	return entry{
 		name: "restore", usage: "restore ID…", short: "show what was purged",
 		long: `
-Brings back what was purged, as it was. "git rekal --purged" lists it. An ID may be cut to what is unique, at least 4 characters.`,
+Shows purged items again, as they were. "git rekal --purged" lists them. A unique prefix of an ID is enough, at least 4 characters.`,
 		takes: takesPurged,
 		make:  func() command { return &markCommand{done: "Restored", mark: curate.Restore} },
 	}

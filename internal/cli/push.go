@@ -19,11 +19,11 @@ func pushEntry() entry {
 	return entry{
 		name: "push", usage: "push [REMOTE]", short: "send your ledger",
 		long: `
-Sends the branch rekal/<email>, and nothing else, through git push. It never forces, but over what was scrubbed. Where the remote holds
-more of the branch, from another machine, that is fetched and merged first. Quiet when there is nothing to send.
+Sends the branch rekal/<email>, and nothing else, through git push. If the remote holds more of the branch, from another machine, it is fetched and
+merged first. A push is forced only to remove scrubbed text. It prints nothing if there is nothing to send.
 
-The remote is REMOTE, else rekal.remote, else the one of the branch's upstream, else origin. The first one that is pushed to becomes
-rekal.remote. From then on "git push" sends the ledger there, too, unless rekal.autopush is false.`,
+The remote is REMOTE, else rekal.remote, else that of the branch's upstream, else origin. The first push sets rekal.remote. From then on
+"git push" sends the ledger there, too, unless rekal.autopush is false.`,
 		takes: takesRemote,
 		make:  func() command { return &pushCommand{} },
 	}

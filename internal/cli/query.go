@@ -36,18 +36,17 @@ func queryEntry() entry {
 query "SELECT …" [--index] [--timeout D]`,
 		short: "read sessions, ask in SQL",
 		long: `
-With --session: one session, a page of its turns, or one memory; as a conversation on a terminal, elsewhere as JSON. A page has 20
-turns, or --limit, and fewer where they have more than 20,000 bytes. --offset takes the "turn" of a recall result, or the "next" of the
-page before. A longer turn is cut, and "content_next" says where SQL reads on: substr(content, N, 20000). ID may be a prefix of at least
-4 characters, or the agent's own. To read a session as a person, "git rekal show ID" is shorter.
+With --session it prints a page of a session, or one memory: a conversation on a terminal, elsewhere JSON. A page has at most 20 turns
+(--limit) and 20,000 bytes. --offset takes the "turn" of a recall result, or the "next" of the page before. A longer turn is cut; SQL
+reads on at "content_next": substr(content, N, 20000). ID may be a prefix of at least 4 characters, or the agent's own. For people
+"git rekal show ID" is shorter.
 
   git rekal query --session 01KJW4MN --role human
   git rekal query --session 01KJW4MN --offset 12 --limit 5
 
-With SQL: one read-only SELECT on data.db; one JSON object a row. Its tables are sessions, turns, tool_calls, checkpoints,
-files_touched, checkpoint_sessions, memories, and purged: the IDs of what is hidden, which the others hold all the same. --index asks
-index.db. It reads no files and no network. It is stopped after --timeout, and where it or its answer (above 16 MB) takes too much
-memory.
+With SQL it runs one read-only SELECT on data.db, and prints one JSON object a row. Tables: sessions, turns, tool_calls, checkpoints,
+files_touched, checkpoint_sessions, memories, and purged (the IDs of hidden items, which the other tables still hold). --index uses
+index.db. The statement reads no files and no network. It stops after --timeout, above 16 MB of answer, or if it needs too much memory.
 
   git rekal query "SELECT source, count(*) FROM sessions GROUP BY 1"`,
 		make: func() command { return &queryCommand{} },
@@ -60,9 +59,9 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "stop the SQL after `TIME`, such as 10s or 2m")
 	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
-	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default 20), and fewer where they are long")
+	fs.IntVar(&c.page.Limit, "limit", 0, "at most `N` turns (default 20), fewer if they are long")
 	fs.StringVar(&c.page.Role, "role", "", "only turns of `WHO`: human or assistant")
-	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files, and the sessions that it came of or spawned")
+	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files and related sessions")
 	c.shape.addFlags(fs)
 	c.flags = fs
 }
@@ -90,7 +89,7 @@ func (c *queryCommand) validate(args []string) error {
 	case idForm.MatchString(c.sql):
 		return fmt.Errorf(`%q is no SELECT; to read a session or memory, write "git rekal query --session %s"`, c.sql, c.sql)
 	case len(c.sql) > maxSQL:
-		return fmt.Errorf("the statement has %d bytes, and %d are taken", len(c.sql), maxSQL)
+		return fmt.Errorf("the statement has %d bytes; at most %d are allowed", len(c.sql), maxSQL)
 	}
 	if r := c.page.Role; r != "" && r != session.RoleHuman && r != session.RoleAssistant {
 		return fmt.Errorf(`--role %q: neither "human" nor "assistant"`, r)

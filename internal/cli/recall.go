@@ -31,9 +31,8 @@ func recallEntry() entry {
 	return entry{
 		usage: "[FILTER…] [QUESTION]", short: "search (needs no name)",
 		long: `
-Finds the AI coding sessions behind the code, memories that were saved, and what commands printed. It prints them, the best first: as
-text on a terminal, elsewhere as JSON on one line. Filters are ANDed and may stand before or after the question. Without a question: the
-latest that pass the filters.
+Finds AI coding sessions behind the code, saved memories, and what commands printed. It prints the best first: text on a terminal,
+elsewhere JSON on one line. Filters are ANDed, before or after the question. Without a question it lists the latest.
 
   git rekal "JWT expiry"
   git rekal --file '^src/auth/' -n 5 "why is the token refreshed twice"
@@ -43,24 +42,23 @@ latest that pass the filters.
   git rekal --commit HEAD~3
   git rekal --checkpoint '@{3 days ago}' "JWT expiry"
 
-Several words need no quotes. A command wins over a question of the same word: "git rekal -- log" searches for "log". The question may
-say the time itself: "retries since v1.2", "what did we do last week".
+Several words need no quotes. A word that is also a command runs the command: "git rekal -- log" searches for "log". The question may name a
+time: "retries since v1.2", "what did we do last week".
 
-Each result says how far to trust it. Its freshness is fresh (its files are as its commits left them), stale_changed, stale_deleted,
-unverifiable (it changed none) or unknown. Where nothing answers well, the one that comes nearest is marked "weak".
+Freshness says how far to trust a result: fresh (its files are as its commits left them), stale_changed, stale_deleted, unverifiable (it
+changed none) or unknown. If nothing answers well, the nearest result comes alone, marked "weak".
 
---file counts all names that a file had and has. A memory has an author and an actor; a filter by files or commits leaves memories out.
+--file matches all former and present names of a file. Filters by files or commits leave memories out.
 
---commit takes any revision, also what it was before an amend or rebase, and ranges, such as v1.0..v1.1. A commit that nobody knows is
-an error.
+--commit takes any revision, also one from before an amend or rebase, and ranges such as v1.0..v1.1. An unknown commit is an error.
 
---checkpoint answers as of a past moment: with your ledger as it was at that commit, and other people's up to its time. REF is one of:
+--checkpoint answers as of a past moment: with your ledger at that commit, and other people's up to its time. REF is one of:
 
 SHA, HEAD~3::
 A checkpoint of your ledger.
 
 @{yesterday}, @{3 days ago}, @{2026-02-01}::
-The last checkpoint by then; a day without a time means its end.
+The last checkpoint by then. A day without a time means its end.
 
 v1.2.0::
 A revision of the code: the checkpoint that captured it, else the last one before.
@@ -68,32 +66,32 @@ A revision of the code: the checkpoint that captured it, else the last one befor
 PATH::
 A folder in which a ledger is checked out or unpacked.
 
-A date, or a revision of the code, also has what was said by then and imported later.`,
+A date or a code revision also includes what was said by then and imported later.`,
 		make: func() command { return &recallCommand{} },
 	}
 }
 
 func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Var((*once)(&c.req.File), "file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one")
-	fs.StringArrayVar(&c.req.Path, "path", nil, "as --file, for a path that matches git's `PATHSPEC`; may be given several times")
-	fs.Var((*once)(&c.req.Commit), "commit", "sessions behind a code commit: any `REV`, also from before an amend or rebase, or squashed on a server")
-	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state: `REF` is a checkpoint's SHA, HEAD~n, @{date}, a revision of the code, or a folder")
+	fs.StringArrayVar(&c.req.Path, "path", nil, "like --file, with git's `PATHSPEC`; may be given several times")
+	fs.Var((*once)(&c.req.Commit), "commit", "sessions behind a code commit `REV`, also before an amend or rebase, or squashed on a server")
+	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state `REF`: a checkpoint's SHA, HEAD~n, @{date}, a code revision or a folder")
 	authorFlag(fs, &c.req.Author)
 	fs.Var((*once)(&c.req.Actor), "actor", "sessions that `WHO` started: human or agent")
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
 	fs.Var((*once)(&c.req.Kind), "kind", "only `KIND`: session, memory or record (what a command printed)")
-	fs.StringArrayVar(&c.req.Files, "files", nil, "results that touch a `PATH`, where there are any; behind the question, all words up to the next flag are paths")
-	fs.BoolVar(&c.purged, "purged", false, "what is purged, and nothing else")
+	fs.StringArrayVar(&c.req.Files, "files", nil, "prefer results that touch a `PATH`; after the question, all words up to the next flag are paths")
+	fs.BoolVar(&c.purged, "purged", false, "purged items only")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
-	fs.BoolVar(&c.full, "full", false, "all results, none by its title alone")
+	fs.BoolVar(&c.full, "full", false, "show all results in full, none by its title alone")
 	c.shape.addFlags(fs)
 	c.flags = fs
 }
 
 // authorFlag is the filter --author, which log has, too.
 func authorFlag(fs *pflag.FlagSet, name *string) {
-	fs.Var((*once)(name), "author", "what people did whose name or e-mail address holds `TEXT`, in any case, as the mailmap has them")
+	fs.Var((*once)(name), "author", "by people whose name or e-mail address contains `TEXT`, in any case, by the mailmap")
 }
 
 // agentFlag is the filter --agent, which log has, too.
@@ -103,8 +101,8 @@ func agentFlag(fs *pflag.FlagSet, name *string) {
 
 // timeFlags are the filters --since and --until.
 func timeFlags(fs *pflag.FlagSet, t *recall.Times) {
-	fs.Var((*once)(&t.Since), "since", "what took place from a `DATE` on: yesterday, 13 Feb, \"2 weeks ago\", or a revision, such as v1.2")
-	fs.Var((*once)(&t.Until), "until", "what took place up to a `DATE`, or to a revision")
+	fs.Var((*once)(&t.Since), "since", "from a `DATE` on: yesterday, 13 Feb, \"2 weeks ago\", or a revision such as v1.2")
+	fs.Var((*once)(&t.Until), "until", "up to a `DATE` or revision")
 }
 
 // once is a filter that takes one value: a second one would silently replace the first,
@@ -137,7 +135,7 @@ func (c *recallCommand) validate(args []string) error {
 		c.req.Purged = db.Only
 	}
 	if c.purged && c.req.Checkpoint != "" {
-		return errors.New("--purged does not go with --checkpoint: what is purged is so today")
+		return errors.New("--purged does not go with --checkpoint: it lists what is hidden today")
 	}
 	return c.shape.validate()
 }

@@ -35,15 +35,15 @@ func runEntry() entry {
 	return entry{
 		name: "run", usage: "run [-i TEXT] [--intent WORD] [--full] [--] COMMAND [ARG…]", short: "run a command, keep output",
 		long: `
-Runs COMMAND, hands on stdin and signals, and keeps what it printed, redacted, in this clone: a later recall finds it. On a terminal,
-and with --full, everything is printed. Elsewhere (an agent, a pipe) you get what matters of it, as from "git rekal compress", and a
-line with the number of the record: "git rekal show N --raw" has the rest.
+Runs COMMAND with your stdin and signals, and keeps its output, redacted, in this clone. A later recall finds it. On a terminal, and with
+--full, everything is printed. Elsewhere (an agent, a pipe) you get what matters, as from "git rekal compress", and the record's number. Then
+"git rekal show N --raw" has the rest.
 
   git rekal run -- pytest -q
   git rekal run -i "which migration fails" --intent errors make migrate
 
-Outside a repository that is set up, COMMAND runs as it would without, and nothing is kept.`,
-		exit: "that of COMMAND; 126 and 127 where it can't be run, as of a shell; 128 and the number of a signal that ended it.",
+Outside a repository that is set up, COMMAND runs as usual, and nothing is kept.`,
+		exit: "the status of COMMAND; as in a shell 126 or 127 if it cannot run, 128+n if signal n ended it.",
 		make: func() command { return &runCommand{} },
 	}
 }
@@ -51,7 +51,7 @@ Outside a repository that is set up, COMMAND runs as it would without, and nothi
 func (c *runCommand) addFlags(fs *pflag.FlagSet) {
 	fs.SetInterspersed(false) // the command has flags of its own
 	compressFlags(fs, &c.opt)
-	fs.BoolVar(&c.full, "full", false, "print everything, also where stdout is no terminal")
+	fs.BoolVar(&c.full, "full", false, "print everything, also into a pipe or a file")
 }
 
 func (c *runCommand) validate(args []string) error {

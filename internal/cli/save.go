@@ -27,11 +27,10 @@ func saveEntry() entry {
 	return entry{
 		name: "save", usage: "save [--title T] [--source S] [--record N] [TEXT|-]", short: "save what was learned",
 		long: `
-Saves a text of at most 64 KB as a memory. Recall finds it at once, beside sessions, and it is shared as they are. It goes into your own
-ledger, through the same redaction. Without TEXT, or with "-", the text is read from stdin. The title has at most 200 characters; the
-default is the text's first line. Prints the memory as JSON on one line.
+Saves a text of at most 64 KB as a memory in your ledger, redacted. Recall finds it at once, beside sessions, and sync shares it. Without TEXT, or
+with "-", the text is read from stdin. The title has at most 200 characters. It prints the memory as JSON on one line.
 
-What you saved before, word by word under the same title, is not stored again: the answer names it, with "existing".
+The same text under the same title is not stored again. The answer then names the stored memory, with "existing".
 
   git rekal save --title "Leeway of tokens" "30 s, because clocks differ."
   git rekal save --title "Release steps" - < notes.md
@@ -42,8 +41,8 @@ What you saved before, word by word under the same title, is not stored again: t
 
 func (c *saveCommand) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.note.Title, "title", "", "the title `LINE`, at most 200 characters; it weighs more than the text (default: the text's first line)")
-	fs.StringVar(&c.note.Source, "source", "manual", "it is from `WHO`, a person or a tool")
-	fs.IntVar(&c.record, "record", 0, "what a command printed, by the number `N` of its record")
+	fs.StringVar(&c.note.Source, "source", "manual", "`WHO` it is from, a person or a tool")
+	fs.IntVar(&c.record, "record", 0, "save what a command printed: record number `N`")
 	c.flags = fs
 }
 

@@ -27,14 +27,14 @@ func scrubEntry() entry {
 	return entry{
 		name: "scrub", usage: "scrub [--pushed] ID…", short: "remove a leak for good",
 		long: `
-Takes texts out of your own ledger by writing its newest part anew, from the first commit that holds them. The branch, its reflog, the
-caches and the loose objects hold them no more. What an ID names:
+Takes texts out of your own ledger for good. It rewrites the ledger from the first commit that holds them. The branch, its reflog, the caches
+and the loose objects no longer hold them. An ID names:
 
 SESSION::
-All that was said in a session, its commands, paths and title, and the records of its commands' output.
+All turns of a session, its commands, paths and title, and the records of its commands.
 
 SESSION:TURN::
-One turn (what recall shows as "turn") and the commands behind it.
+One turn (the "turn" that recall shows) and the commands after it.
 
 SESSION:title::
 Its title.
@@ -48,24 +48,23 @@ A commit of your ledger: its subject, branch and files.
 N::
 A record of what a command printed, with its output, in this clone.
 
-An ID may be cut to what is unique, at least 4 characters. A turn that was scrubbed keeps its place. The agent keeps its own copy of the
-transcript; that copy is not captured again. No merge brings the text back: the ledger names the segments that are gone. IDs of
-checkpoints change from there on. Where several agents stored something at the same moment, loose objects may be left to which nothing
-leads: "git gc --prune=now" removes these.
+A unique prefix of an ID is enough, at least 4 characters. A scrubbed turn keeps its place. The agent keeps its transcript, but the text is
+not captured again, and no merge brings it back. IDs of later checkpoints change. If several agents stored something at the same moment,
+unreachable loose objects may be left: "git gc --prune=now" removes these.
 
-What a remote is known to hold is left alone without --pushed. With it, the remote's branch is replaced, too, if nobody has moved it
-meanwhile. Where the remote can't be reached, the same scrub again ends it.
+If a remote is known to hold the text, nothing is done without --pushed. With it, the remote's branch is replaced, unless somebody moved it
+meanwhile. If the remote cannot be reached, run the same scrub again later.
 
-Others hold what they fetched until their next "git rekal sync", which takes it out of their refs and caches. Objects go with "git gc
---prune=now" ("git gc" alone keeps them for two weeks), and a server keeps its own until it collects them. A copy that somebody made, a
-log or a backup keeps the text. So change a secret that was pushed in any case.`,
+Other people keep what they fetched until their next "git rekal sync" takes it out of their refs and caches. Objects go with "git gc
+--prune=now" ("git gc" alone keeps them for two weeks). A server keeps its own until it collects them. Copies, logs and backups keep
+the text. So change a secret that was pushed.`,
 		takes: takesID,
 		make:  func() command { return &scrubCommand{} },
 	}
 }
 
 func (c *scrubCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.pushed, "pushed", false, "also what a remote holds: rewrite its branch, too")
+	fs.BoolVar(&c.pushed, "pushed", false, "also rewrite the branch on the remote")
 }
 
 func (c *scrubCommand) validate(args []string) error {
@@ -179,12 +178,12 @@ func (c *scrubCommand) tell(app *App, left ledger.Left, out ledger.Scrubbed) {
 		app.hint(fmt.Sprintf("these still lead to what was scrubbed: %s; remove them, then run the same scrub again", strings.Join(left.Refs, ", ")))
 	}
 	if left.Objects > 0 {
-		app.hint(fmt.Sprintf(`%s that nothing leads to lie in packs: "git gc --prune=now" removes them, with all else that nothing leads to`, plural(left.Objects, "object")))
+		app.hint(fmt.Sprintf(`%s lie in packs, unreachable: "git gc --prune=now" removes them, with everything else unreachable`, plural(left.Objects, "object")))
 	}
 	if len(out.Kin) > 0 && out.Tip != out.Old {
 		app.hint("sessions that it spawned, or that were forked from it, may say the same: " + strings.Join(out.Kin, ", "))
 	}
 	if len(out.Remotes) > 0 {
-		app.hint("what was pushed counts as known: change the secret; others drop their copy with their next \"git rekal sync\", and the server keeps objects that nothing leads to until it collects them")
+		app.hint("the text was pushed, so change the secret; others drop their copy with their next \"git rekal sync\", and the server keeps unreachable objects until it collects them")
 	}
 }

@@ -32,13 +32,13 @@ func showEntry() entry {
 	return entry{
 		name: "show", usage: "show [WHAT] [--stat|--prompts|--md|--json]\nshow N --raw", short: "read what stands behind it",
 		long: `
-Shows commits and the sessions behind them, as "git show" does: prompts, answers, tool calls, and what changed. What it shows:
+Shows commits and their sessions, as "git show" does: prompts, answers, tool calls, and what changed. WHAT is one of:
 
 REV, RANGE::
-Commits (default: HEAD), and of each session the part that led to them.
+Commits (default: HEAD), and the part of each session that led to them.
 
 SESSION::
-A whole session, by the beginning of its ID or of the agent's own. At least 4 characters.
+A whole session, by a prefix of its ID or of the agent's own, at least 4 characters.
 
 MEMORY::
 A memory.
@@ -47,10 +47,10 @@ PATH:LINE::
 The sessions behind a line, as "git rekal why" finds them.
 
 N::
-What a command printed, by the number of its record: a line about it, and what mattered. With --raw, the output itself, as it was printed
-but for secrets; of more than 8 MB the first and last 4. The raw output is kept for 7 days, the record for 90.
+A record of what a command printed: a line about it, and what mattered. --raw prints the output itself without secrets; above 8 MB the first
+and last 4. The raw output is kept for 7 days, the record for 90.
 
-"show" is for reading. "git rekal query --session" gives scripts and agents a session page by page; "git rekal web" is for browsing.
+"show" is for reading. "git rekal query --session" gives scripts and agents a session page by page. "git rekal web" is for browsing.
 
   git rekal show HEAD~1
   git rekal show --md main..topic
@@ -62,10 +62,10 @@ but for secrets; of more than 8 MB the first and last 4. The raw output is kept 
 }
 
 func (c *showCommand) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&c.raw, "raw", false, "of a record: the raw output, but for secrets; it is kept for 7 days")
-	fs.BoolVar(&c.stat, "stat", false, "commits with what they changed, and one line a session")
-	fs.BoolVar(&c.prompts, "prompts", false, "of what was said, what people asked")
-	fs.BoolVar(&c.md, "md", false, "a page of Markdown: asked, decided, dropped, and which commits came of it")
+	fs.BoolVar(&c.raw, "raw", false, "the raw output of a record, without secrets; kept for 7 days")
+	fs.BoolVar(&c.stat, "stat", false, "what each commit changed, and one line a session")
+	fs.BoolVar(&c.prompts, "prompts", false, "only what people asked")
+	fs.BoolVar(&c.md, "md", false, "a page of Markdown: asked, decided, dropped, and the resulting commits")
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")
 	c.color.addFlag(fs)
 }
@@ -111,7 +111,7 @@ func (c *showCommand) run(ctx context.Context, app *App) error {
 			return err
 		}
 		if told.Cut {
-			app.hint(`this clone is shallow, and what it does not hold is left out: "git fetch --unshallow" gets it`)
+			app.hint(`this clone is shallow, so commits are left out: "git fetch --unshallow" gets them`)
 		}
 		return c.print(ctx, app, w, told)
 	})

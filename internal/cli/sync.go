@@ -21,11 +21,10 @@ func syncEntry() entry {
 	return entry{
 		name: "sync", usage: "sync [REMOTE]", short: "exchange with the team",
 		long: `
-Captures what is new, fetches every ledger that the remote holds, sends yours (see "git rekal help push" for which remote), and brings
-the index up to date. What you have of a ledger is never given up: one that was rewritten on the remote is merged.
+Captures what is new, fetches every ledger of the remote, sends yours, and updates the index. "git rekal help push" says which remote. A
+ledger that was rewritten on the remote is merged, so you lose nothing.
 
-Without a network it does what it can, says what it could not do, and exits with 0. Where there is no remote at all, it captures and
-indexes what is here, and fails.`,
+Without a network it does what it can, says what failed, and exits with 0. Without any remote it captures and indexes, and fails.`,
 		takes: takesRemote,
 		make:  func() command { return &syncCommand{} },
 	}
@@ -106,12 +105,12 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 		return nil
 	}
 	for _, d := range scrubbed {
-		fmt.Fprintf(app.Stdout, "scrubbed by its author, and gone here, too: something in %s\n", printable(shortRef(d.Ref)))
+		fmt.Fprintf(app.Stdout, "its author scrubbed something, which is gone here, too: %s\n", printable(shortRef(d.Ref)))
 		if d.Own {
 			app.hint(rescue(d))
 		}
 	}
-	app.hint(`git still has the objects: "git gc --prune=now" removes them, with all else that nothing leads to`)
+	app.hint(`git still has the objects: "git gc --prune=now" removes them, with everything else unreachable`)
 	if w.Ready() != nil {
 		return nil // there are no caches yet
 	}
@@ -120,5 +119,5 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 
 // rescue says how to get back what somebody else may have scrubbed of one's own ledger.
 func rescue(d ledger.Dropped) string {
-	return fmt.Sprintf(`something of your ledger was scrubbed on another machine; if that was not you, "git branch rescued %s" keeps it as it was; do that first`, d.Was)
+	return fmt.Sprintf(`your ledger was scrubbed on another machine; if that was not you, first run "git branch rescued %s", which keeps it as it was`, d.Was)
 }

@@ -52,11 +52,11 @@ func plainFlag(err error) error {
 		f, why := invalid.GetFlag(), invalid.Unwrap()
 		switch f.Value.Type() {
 		case "int":
-			why = errors.New("no number that can be used")
+			why = errors.New("not a valid number")
 		case "bool":
 			why = errors.New("neither true nor false")
 		case "duration":
-			why = errors.New("no duration, such as 10s or 2m")
+			why = errors.New("not a duration such as 10s or 2m")
 		}
 		return fmt.Errorf("%s %s: %w", flagName(f), strconv.Quote(invalid.GetValue()), why)
 	}

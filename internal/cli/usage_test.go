@@ -15,12 +15,12 @@ func TestNextStep(t *testing.T) {
 		says   string
 		args   []string
 	}{
-		{2, `-n "abc": no number that can be used: see "git rekal help recall"`, []string{"-n", "abc"}},
-		{2, `-n "99999999999999999999": no number`, []string{"log", "-n", "99999999999999999999"}},
+		{2, `-n "abc": not a valid number: see "git rekal help recall"`, []string{"-n", "abc"}},
+		{2, `-n "99999999999999999999": not a valid number`, []string{"log", "-n", "99999999999999999999"}},
 		{2, `-n needs a value: see "git rekal log -h"`, []string{"log", "-n"}},
 		{2, `--file needs a value: see "git rekal help recall"`, []string{"token", "--file"}},
 		{2, `--file "b": the flag is given twice`, []string{"--file", "a", "--file", "b"}},
-		{2, `--timeout "soon": no duration, such as 10s or 2m`, []string{"query", "SELECT 1", "--timeout", "soon"}},
+		{2, `--timeout "soon": not a duration such as 10s or 2m`, []string{"query", "SELECT 1", "--timeout", "soon"}},
 		{2, `--full "maybe": neither true nor false`, []string{"query", "--session", "01KAB3F9", "--full=maybe"}},
 		{2, `unknown flag: --leeway: see "git rekal help recall"; to search for words that begin with "-", write them behind "--"`, []string{"--leeway"}},
 		{2, `unknown flag: --stat: see "git rekal help recall"; to run a command: "git rekal show"`, []string{"shwo", "--stat"}},
@@ -37,7 +37,7 @@ func TestNextStep(t *testing.T) {
 		{2, `-L "/x/,+2": lines are LINE, FIRST,LAST or FIRST,+COUNT: see "git rekal why -h"`, []string{"why", "-L/x/,+2", "README"}},
 		{2, `why "src:1": it is a folder: name one of its files`, []string{"why", "src:1"}},
 		{2, `"01KAB3F9" is no SELECT; to read a session or memory, write "git rekal query --session 01KAB3F9"`, []string{"query", "01KAB3F9"}},
-		{1, `tables and columns, with --index of the other database: git rekal query "SELECT table_name, column_name`, []string{"query", "SELECT nothing FROM turns"}},
+		{1, `this lists tables and columns, with --index those of index.db: git rekal query "SELECT table_name, column_name`, []string{"query", "SELECT nothing FROM turns"}},
 		{1, `session "01ZZZZZZ": nothing has that ID: IDs are in the answers of recall`, []string{"query", "--session", "01ZZZZZZ"}},
 		{2, `the text is empty: give it as an argument, or on stdin: see "git rekal save -h"`, []string{"save"}},
 		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"push"}},

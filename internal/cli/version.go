@@ -20,7 +20,7 @@ func versionEntry() entry {
 	return entry{
 		name: "version", usage: "version [--json]", short: "show versions",
 		long: `
-Shows the version of git-rekal, of the libraries that it runs with, and of the ledger format that it reads and writes.`,
+Shows the version of git-rekal, of its libraries, and of the ledger format that it reads and writes.`,
 		make: func() command { return &versionCommand{} },
 	}
 }

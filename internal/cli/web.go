@@ -27,14 +27,14 @@ func webEntry() entry {
 	return entry{
 		name: "web", usage: "web [--port N] [--no-open]\nweb --export DIR", short: "sessions in a browser",
 		long: `
-Serves pages on this machine: search as you type, sessions beside their commits, a timeline, and files with the sessions behind each line.
-It prints their address, and opens it in the browser that "git instaweb" would take (instaweb.browser, web.browser). The address has a
-token; nobody can read the pages without it. The command writes nothing but caches. Ctrl-C ends it.
+Serves pages on this machine: search as you type, sessions beside their commits, a timeline, and files with the session behind each line. It
+prints the address and opens it in the browser of "git instaweb" (instaweb.browser, web.browser). The address has a token; without it nobody
+can read the pages. It writes only caches. Ctrl-C ends it.
 
-It is for browsing; "git rekal show" reads one commit or session in the terminal.
+--export writes the pages as files, with a list of all sessions instead of the search. Anybody who has the files can read the sessions, the
+diffs of their commits, and the checked-out files.
 
-With --export it writes the pages as files, with a list of all sessions instead of the search. Whoever has the files can read the
-sessions, the diffs of their commits, and files of the commit that is checked out.
+To read one commit or session in the terminal, use "git rekal show".
 
   git rekal web
   git rekal web --no-open --port 8080

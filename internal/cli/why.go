@@ -29,14 +29,13 @@ func whyEntry() entry {
 		name: "why", usage: "why PATH[:LINE[,LINE]] [-L RANGE] [FILTER…]",
 		short: "sessions behind lines",
 		long: `
-Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind them, also through amends, rebases,
-renames, reverts and squash merges. It prints text on a terminal, elsewhere JSON as a recall does. The session that explains most of the
-lines comes first. "explains" says which lines, and which are one of several sessions'. "why" lists what is not committed and what no
-session explains.
+Finds the commits that brought the lines of a file, as "git blame -w" does, and the sessions behind them. It follows amends, rebases, renames,
+reverts and squash merges. It prints text on a terminal, elsewhere JSON. The session that explains most lines comes first. "explains"
+lists its lines, and which of them several sessions share. "why" lists uncommitted lines, and lines that no session explains.
 
-Lines are also FIRST-LAST or FIRST,+COUNT. Without lines it asks about the whole file. PATH is from the current folder or from the repository's root. A file whose name ends in a
-colon and a number is asked about by that name. With --checkpoint, the file is the one of that checkpoint's code commit. A blame that
-takes longer than 20 seconds is given up.
+LINE,LINE may also be FIRST-LAST or FIRST,+COUNT. Without lines it is about the whole file. PATH is from the current folder or from the
+repository's root. A file whose name ends in a colon and a number is found by that name. --checkpoint uses the file of that
+checkpoint's code commit. A blame stops after 20 seconds.
 
   git rekal why src/auth/jwt.go:42
   git rekal why src/auth/jwt.go:40,52 -n 3
@@ -47,9 +46,9 @@ takes longer than 20 seconds is given up.
 }
 
 func (c *whyCommand) addFlags(fs *pflag.FlagSet) {
-	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "the file and the sessions as of a past state `REF`, as in recall")
+	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state `REF`, as in recall")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
-	fs.VarP((*once)(&c.lines), "lines", "L", "the lines `RANGE`, as git blame takes them: LINE, FIRST,LAST or FIRST,+COUNT")
+	fs.VarP((*once)(&c.lines), "lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT")
 	timeFlags(fs, &c.req.Times)
 	c.shape.addFlags(fs)
 	c.flags = fs

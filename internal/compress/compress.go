@@ -1,18 +1,16 @@
-// Package compress makes what a command printed small: of a test run its failures, of a build its errors, of
-// everything else the beginning, the end and what was asked for.
+// Package compress makes a command's output small. It keeps failures of a test run, errors of a build, and of everything else the
+// beginning, the end and what was asked for.
 //
-// In: bytes as they come, through Write. Out: at Close a text of at most a budget of tokens, and what it names. It is
-// pure and deterministic: no model, no clock, no file. Memory is bounded, whatever the length of the input.
+// In: bytes as they come, through Write. Out, at Close: a text within a budget of tokens, and what it names. It is deterministic: no
+// model, clock or file. Memory is bounded for any input.
 //
-// It promises: each line of the result is a line of the input, or its beginning before "…" where it is long, or a mark
-// that begins with "… " and says what was left out. A mark quotes words of the lines that it stands for, and nothing
-// else. A line is what a terminal would show of it: control sequences are out, of a progress bar that is drawn anew
-// the last state stands, bytes that are no UTF-8 are U+FFFD, and the events of "go test -json" are the text that they carry.
+// Promises: each line of the result is a line of the input, or its beginning before "…", or a mark. A mark begins with "… ", says what was
+// left out, and quotes only words of these lines. Lines are as a terminal shows them: without control sequences, a progress bar in its
+// last state, invalid UTF-8 as U+FFFD, events of "go test -json" as text.
 //
-// It goes in this order: lines are cleaned (lines.go); a recogniser per tool says what a line is (tool.go and a file
-// each); what matters is kept, and lines of one shape, which differ in numbers, hashes, times or paths only, are
-// folded (keep.go); what fits into the budget is chosen (choose.go). Every failing test's ID, error, warning and total
-// is kept as long as the budget holds it; beyond, the marks count what is missing.
+// Four steps: clean lines (lines.go); recognise them, one file a tool (tool.go); keep what matters and fold lines that differ only in
+// numbers, hashes, times or paths (keep.go); choose what fits the budget (choose.go). Failing tests, errors, warnings and totals come
+// first; marks count those that do not fit.
 package compress
 
 import (

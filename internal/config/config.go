@@ -1,7 +1,7 @@
-// Package config turns git-rekal's settings into one typed struct. A setting is a
-// `git config` key below "rekal." or, before it, an environment variable: rekal.actor is
-// also REKAL_ACTOR. It reads what git resolves, writes nothing, and knows no setting that
-// has no effect.
+// Package config turns git-rekal's settings into one typed struct.
+//
+// In: `git config` keys below "rekal.", and environment variables, which win: rekal.actor is also REKAL_ACTOR. Out: a Config, with faults
+// for bad values. It reads what git resolves and writes nothing.
 package config
 
 import (

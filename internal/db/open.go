@@ -1,14 +1,11 @@
-// Package db is the index: one SQLite file, from which recall, why, log and the agents' server read. It owns
-// the file's tables, fills them and asks them.
+// Package db is the index: one SQLite file, from which recall, why, log and the agents' server read. It owns, fills and queries the file's
+// tables.
 //
-// In go rows and bytes, out come rows and bytes. It never tokenises, scores or ranks, and it
-// knows nothing of git. What a blob means is the business of the package that wrote it.
+// In and out: rows and bytes. Each blob belongs to the package that wrote it. db never tokenises, scores or ranks, and knows no git.
 //
-// It promises: a transaction is all or nothing, also on disk; readers go on while one process writes, each in the
-// state that it found; a file that Open creates has mode 0600; a file that is damaged or was written by another
-// schema version is reported as ErrCorrupt or ErrSchema and left as it was, for the caller to replace. A DB
-// may be used by several goroutines, a Tx by one. Which process may write is not decided
-// here: the caller holds a lock.
+// Promises: a transaction is all or nothing, also on disk; readers keep the state that they found while one process writes; a new file has
+// mode 0600; a damaged file, or one of another schema version, is reported (ErrCorrupt, ErrSchema) and left for the caller to replace.
+// Several goroutines may use a DB, one a Tx. The caller holds the lock that decides which process writes.
 package db
 
 import (

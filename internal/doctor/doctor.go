@@ -202,7 +202,7 @@ func (d *doctor) sharing(ctx context.Context) {
 		d.say("sharing", Wrong, `git config rekal.remote NAME, or git config --unset rekal.remote`, "rekal.remote is %q, which is no remote", conf.Remote)
 		return
 	case !conf.Agreed(conf.Remote):
-		d.say("sharing", Note, "git rekal push", "%q is another place than the one that you agreed to: nothing is sent", conf.Remote)
+		d.say("sharing", Note, "git rekal push", "%q leads to another place than you agreed to: nothing is sent", conf.Remote)
 		return
 	}
 	if err := d.author.Ledger.Barred(ctx, conf.Remote); err != nil {
@@ -238,10 +238,10 @@ func (d *doctor) barred(remote string, why error) {
 	case errors.Is(why, ledger.ErrFormat):
 		says = fmt.Sprintf("%s there is no ledger that this version knows", branch)
 	}
-	fix := fmt.Sprintf(`rename it there, as by git push %s %s %s, and git fetch --prune %[1]s, and git rekal sync`,
+	fix := fmt.Sprintf(`rename it there: git push %s %s %s, and git fetch --prune %[1]s, and git rekal sync`,
 		remote, quote("refs/remotes/"+remote+"/"+branch+":refs/heads/NAME"), quote(":refs/heads/"+branch))
 	if errors.Is(why, ledger.ErrFormat) {
-		fix += "; or, where a newer git-rekal wrote it, update this one"
+		fix += "; or, if a newer git-rekal wrote it, update this one"
 	}
 	d.say("sharing", Wrong, fix, "nothing can be sent to %q: %s", remote, says)
 }
@@ -291,12 +291,12 @@ func (d *doctor) caches(ctx context.Context) {
 		d.say("caches", Note, rebuild, "there are none; the next command makes them")
 	case len(state.Resting) > 0:
 		for _, h := range state.Resting {
-			d.say("caches", Wrong, leaveOut(h), "%s could not be taken in, and is not tried again before it moves", h.Ref)
+			d.say("caches", Wrong, leaveOut(h), "%s could not be read, and is tried again when it changes", h.Ref)
 		}
 	case state.Behind > 0:
 		d.say("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up", plural(state.Behind, "ledger"))
 	case state.Unread > 0:
-		d.say("caches", Note, "git rekal sync", "%s not read to the end: it goes on there, or a line below says why not", plural(state.Unread, "ledger"))
+		d.say("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not", plural(state.Unread, "ledger"))
 	default:
 		d.say("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
 	}
@@ -313,8 +313,8 @@ func (d *doctor) contested(all []materialize.Contested) {
 			d.say("IDs", Note, "", "%s more that several ledgers name", plural(len(all)-i, "ID"))
 			return
 		}
-		d.say("IDs", Note, "where it is no former address of theirs, ask "+strings.Join(c.Others, ", "),
-			"%s is of %s, and stands in the %s of %s, too", c.ID, c.Owner, noun(len(c.Others), "ledger"), strings.Join(c.Others, ", "))
+		d.say("IDs", Note, "unless that is a former address of theirs, ask "+strings.Join(c.Others, ", "),
+			"%s belongs to %s, and also stands in the %s of %s", c.ID, c.Owner, noun(len(c.Others), "ledger"), strings.Join(c.Others, ", "))
 	}
 }
 

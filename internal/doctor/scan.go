@@ -116,8 +116,8 @@ func (s *scan) ownLedger(ctx context.Context) {
 	}
 	astray, err := a.Ledger.Astray()
 	if err == nil && len(astray) > 0 {
-		s.say("ledger", Wrong, "where the last commit did it: git update-ref "+quote(s.own)+" "+quote(s.own+"~1"),
-			"%s: something was committed to it that is no part of a ledger: %s", s.own, result.Printable(astray[0]))
+		s.say("ledger", Wrong, "if the last commit did it: git update-ref "+quote(s.own)+" "+quote(s.own+"~1"),
+			"%s: somebody committed something that does not belong into a ledger: %s", s.own, result.Printable(astray[0]))
 	}
 }
 
@@ -198,10 +198,10 @@ func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks in
 	}
 	if health.Foreign > 0 {
 		well = false
-		d.say("ledger", Wrong, fix, "%s: %s by somebody else, which counts for nothing", h.Ref, plural(health.Foreign, "checkpoint"))
+		d.say("ledger", Wrong, fix, "%s: %s by somebody else, which does not count", h.Ref, plural(health.Foreign, "checkpoint"))
 	}
 	if health.Unknown > 0 {
-		d.say("ledger", Note, "update git-rekal", "%s: %s of a later version, whose news is left out", h.Ref, plural(health.Unknown, "record"))
+		d.say("ledger", Note, "update git-rekal", "%s: %s of a later version, of which unknown parts are ignored", h.Ref, plural(health.Unknown, "record"))
 	}
 	if leaks > 0 {
 		well = false

@@ -88,7 +88,7 @@ func (d *doctor) vanishing(ctx context.Context) {
 		}
 		if new == nil {
 			if new, err = d.uncaptured(ctx); err != nil {
-				d.say("transcripts", Wrong, "", "what is not captured can't be told: %v", err)
+				d.say("transcripts", Wrong, "", "can't tell what is not captured: %v", err)
 				return
 			}
 		}

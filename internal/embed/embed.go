@@ -1,14 +1,11 @@
-// Package embed asks an embedding server what texts mean: text in, vectors out.
+// Package embed asks an embedding server what texts mean: text in, vectors out. The server speaks Ollama's protocol or OpenAI's (llama.cpp,
+// LM Studio, vLLM).
 //
-// The server is Ollama's, or one that speaks as OpenAI's does (llama.cpp, LM Studio, vLLM). Text
-// goes to the URL that was handed in and nowhere else: no proxy is used, no redirect is
-// followed. Only redacted text and the user's own question may be handed to it.
+// Text goes only to the given URL, without a proxy or redirects. Hand in only redacted text and the user's own question.
 //
-// It promises: a vector is finite, and all of one answer have one length; an answer is read to
-// a bound; Query takes at most QueryTime, and after a failure that was not quick and harmless
-// the server is left alone for Rest, by every process: so says a small state file, which may be
-// deleted at any time. Each error is one line that names the server. It never retries by
-// itself, stores no vector, and is never called by a hook.
+// Promises: vectors are finite, and of one length within an answer; an answer is read to a bound; Query takes at most QueryTime. After a
+// slow or serious failure every process leaves the server alone for Rest; a small state file notes it and may be deleted. Each error is one
+// line that names the server. It never retries, stores no vector, and no hook calls it.
 package embed
 
 import (

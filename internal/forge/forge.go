@@ -1,7 +1,7 @@
 // Package forge knows where well-known hosts of git repositories show a commit.
 //
-// In: the URL of a remote, as people and git write it. Out: an address for a browser. It asks nobody, and holds no password of
-// the URL's in what it gives out. What is hosted under a name of its own is not known.
+// In: the URL of a remote. Out: an address for a browser, without the URL's password. It asks nobody, and knows no host under a name of
+// its own.
 package forge
 
 import (

@@ -1,5 +1,5 @@
-// Package lazy makes what most processes never use when it is first used. A process of git-rekal often lives for
-// 20 ms; to compile the regular expressions of the program took several of them.
+// Package lazy compiles regular expressions when they are first used. A process of git-rekal often lives for 20 ms, and compiling all
+// expressions took several of them.
 package lazy
 
 import (

@@ -1,20 +1,14 @@
-// Package ledger is the append-only log on the orphan branch rekal/<email>: the one
-// thing of git-rekal that can't be rebuilt. docs/ledger-format.md specifies it.
+// Package ledger is the append-only log on the orphan branch rekal/<email>: the only data of git-rekal that cannot be rebuilt.
+// docs/ledger-format.md specifies it. It joins git, which knows only bytes, to segment, which knows only sessions.
 //
-// In: redacted entries. Out: one git commit an entry, each adding one immutable segment
-// (or several, when it is large), and the entries again, in order. It joins git, which
-// knows only bytes, to segment, which knows only sessions.
+// In: redacted entries. Out: one git commit an entry, with one immutable segment or several; and the entries again, in order. Somebody
+// else's ledger is read within bounds of time and memory (read.go). A fault in it costs that ledger or segment only.
 //
-// Somebody else's ledger is read within bounds of time and memory (read.go), and what is
-// wrong with it is an error that costs that ledger, or that segment, only.
+// Promises: an append is there whole or not at all, because objects are written before the ref moves by compare-and-swap; what was written
+// never changes, unless its author scrubs it (scrub.go); the loser of a race gets git.ErrMoved and starts again from the new tip; a ref
+// gives up only scrubbed history.
 //
-// Promises: an append is there whole or not at all, whatever dies when (objects are
-// written before the ref moves, and the ref moves by compare-and-swap); what was written
-// is never changed, but for what its author scrubs (scrub.go); the loser of a race gets git.ErrMoved, has written nothing that
-// counts, and starts again from the new tip.
-//
-// It never reads a transcript, never opens a database, and never gives up what a ref leads to but
-// for what was scrubbed.
+// It never reads a transcript or opens a database.
 package ledger
 
 import (

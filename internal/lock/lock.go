@@ -1,10 +1,7 @@
-// Package lock is one file lock between processes, which the system itself drops when its
-// holder dies: a stale one is no obstacle.
+// Package lock is a file lock between processes. The system drops it when its holder dies, so none is ever stale.
 //
-// In: the path of a lock file, whether to share it, and how long to wait. Out: a hold on it.
-// It promises that two holders of an exclusive lock on a path never overlap, also when the
-// file is removed and made again in between. Which file stands before what is for the caller
-// to say; it never writes anything into the file.
+// In: a path, whether to share, how long to wait. Out: a hold on it. Two holders of an exclusive lock never overlap, even if the file is
+// removed and made again. It writes nothing into the file. The caller decides what the lock protects.
 package lock
 
 import (

@@ -1,5 +1,4 @@
-// Package manual lays out what a command says of itself: on a terminal for -h, and as a manual page. Both are made of one text,
-// so they can't differ.
+// Package manual lays out a command's help from one text: for -h on a terminal, and as a manual page. So both say the same.
 //
 // In: a Page. Out: text of at most Width columns, or roff for man(7).
 package manual

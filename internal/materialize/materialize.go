@@ -1,15 +1,11 @@
-// Package materialize turns the ledgers of everybody into the index, which recall reads.
+// Package materialize turns all ledgers into the index, from which recall answers.
 //
-// In: the ledger branches of a repository. Out: one file below .rekal/, which holds
-// exactly what the ledgers say at the commits in its cursor. It owns the lock before the file: lock.writer, which one
-// process holds while it writes. Readers need none.
+// In: the ledger branches of a repository. Out: one file below .rekal/ with exactly what the ledgers say at the commits in its cursor. One
+// process writes at a time (lock.writer). Readers need no lock.
 //
-// Promises: deleting the file loses nothing; an index that was built commit by commit, in
-// whatever order ledgers came, holds the same rows as one that was rebuilt, and searches
-// give the same scores; a file that is damaged, half-written or of another schema version
-// is made anew, and Warn says so; a reader never waits for a writer where there is an older
-// state to answer from; where nothing is new, nothing is written. The index of a past
-// moment holds what that of today held then. It never writes to git.
+// Promises: deleting the file loses nothing; an index that grew commit by commit, in any order of ledgers, has the same rows and scores as a
+// rebuilt one; a damaged, half-written or outdated file is made anew, with a warning; a reader never waits while an older state can answer;
+// nothing new means nothing written. The index of a past moment holds what today's index held then. It never writes to git.
 package materialize
 
 import (

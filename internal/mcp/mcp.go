@@ -1,11 +1,8 @@
-// Package mcp is the server that agents speak to: the Model Context Protocol over a pair of streams, with
-// two tools, one a file.
+// Package mcp is the agents' server: the Model Context Protocol over a pair of streams, with two tools, one a file.
 //
-// In: requests. Out: on its stream nothing but the protocol; what a tool says is text within a budget,
-// made by package view of the values that the command line prints as JSON. Between calls it holds
-// nothing open, no database and no repository, so nobody waits for it, and each call sees what the last
-// commit captured. Calls take turns: an engine's memory is bounded for one. The protocol does not wait
-// for them.
+// In: requests. Out: only the protocol. A tool answers with text within a budget, which package view makes of the values that the command
+// line prints as JSON. Between calls it holds no database and no repository open, so each call sees the last commit. Calls take turns,
+// because an engine's memory is bounded for one. The protocol does not wait for them.
 package mcp
 
 import (

@@ -1,8 +1,7 @@
-// Package question reads what English says of time in a question: "what did we do on 13 February", "JWT since v1.2".
+// Package question reads time in an English question: "what did we do on 13 February", "JWT since v1.2".
 //
-// In: the text, the time of day of who asks, and who knows tags. Out: the span that is meant, the words that are left to search
-// for, and whether the question is one for the latest. It reads no clock and no repository, and what it does not
-// understand stays a word. docs/search.md, "Time in a question", has the grammar.
+// In: the text, the time of the question, a lookup of tags. Out: the span, the other words to search for, and whether the latest is asked
+// for. It reads no clock and no repository. A part that it does not understand stays words. docs/search.md, "Time in a question", has the grammar.
 package question
 
 import (

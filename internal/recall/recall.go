@@ -1,9 +1,7 @@
-// Package recall answers from the tables: which sessions and memories stand behind a question, a
-// file, a commit or a person.
+// Package recall answers from the tables: which sessions and memories belong to a question, a file, a commit or a person.
 //
-// In: a query and filters, and databases that are open for reading and current. Out: the
-// shapes of package result. It never writes, never brings anything up to date, and prints
-// nothing. The same tables give the same answer, in the same order.
+// In: a query and filters, and open, current databases. Out: the shapes of package result. It never writes, updates or prints. The same
+// tables give the same answer, in the same order.
 package recall
 
 import (
@@ -189,7 +187,7 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 // checkAgent refuses a name that no session can have as its source.
 func checkAgent(name string) error {
 	if known := session.Agents(); name != "" && !slices.Contains(known, name) {
-		return &UsageError{fmt.Errorf("%q: no agent that is known; they are %s", name, strings.Join(known, ", ")), "agent"}
+		return &UsageError{fmt.Errorf("%q: unknown agent; known are %s", name, strings.Join(known, ", ")), "agent"}
 	}
 	return nil
 }

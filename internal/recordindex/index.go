@@ -1,9 +1,8 @@
-// Package recordindex finds records: an index of their own beside that of the sessions, so that neither changes what the
-// other one counts.
+// Package recordindex finds records. It has an index of its own, so records and sessions do not change each other's statistics.
 //
-// In: the store of records, and a folder for the index (.rekal/records.db, a cache: it is made anew from the store). Out: hits of
-// package result, and how they go among those of sessions. It brings the index up before it asks; where it can't be
-// written, it answers from what is there. It never changes a record.
+// In: the store of records, and a folder for the index (.rekal/records.db, a cache of the store). Out: hits of package result, and how they
+// are placed among sessions. It updates the index before it answers; if it cannot write, it answers from what is there. It never changes a
+// record.
 package recordindex
 
 import (

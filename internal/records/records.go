@@ -1,23 +1,23 @@
-// Package records keeps what commands printed, made small: in a folder of the repository's own git directory, for this
-// clone and all its worktrees, and for nobody else.
+// Package records keeps what commands printed, made small, in the repository's git directory. It serves this clone and all its worktrees,
+// and nobody else.
 //
 //	$GIT_COMMON_DIR/rekal/records/
-//	    2026-11-23.ndjson     a record a line, only ever appended to
+//	    2026-11-23.ndjson     one record a line, append-only
 //	    2026-11-23.1.ndjson   the same day, when the first file had grown large
-//	    raw/42.zst            the redacted output of record 42, of a long one its beginning and end
-//	    transcripts/          the same for records that were made of transcripts: each stands in the file of its own day
-//	    counter               the ID that was given last
-//	    lock                  held by who writes
+//	    raw/42.zst            the redacted output of record 42; of a long one its beginning and end
+//	    transcripts/          the same for records made from transcripts, in the file of their own day
+//	    counter               the last ID
+//	    lock                  held by the writer
 //
 // In: records that Redact made; nothing else can be stored. Out: records by ID, or all in their order. A record is
 //
 //	{"id":42,"at":"2026-11-23T10:00:00Z","command":"pytest -q","exit":1,"lines":18204,"shown":31,"text":"…",…}
 //
-// It promises: an ID is given once, also to 20 processes at once and after a kill; a record that Add returned is found by
-// every later reader until retention or scrub takes it; a torn line of a process that died is passed over. It is no cache: nothing
-// can make a record again. Those below transcripts/ can be, and have bounds of their own: they displace no other.
+// Promises: an ID is given once, also to 20 processes at once and after a kill; a record that Add returned stays until retention or scrub
+// removes it; a torn line of a dead process is skipped. A deleted record cannot be made again, except those below transcripts/, which have
+// bounds of their own and displace no other.
 //
-// It never reads a clock, and never runs git.
+// It never reads a clock or runs git.
 package records
 
 import (

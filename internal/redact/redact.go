@@ -1,27 +1,18 @@
 // Package redact takes secrets out of everything that is about to be stored.
 //
-// In goes a session.Entry as the decoders and git made it; out comes an Entry, whose
-// field is unexported, so text that did not pass here can't reach the ledger: the
-// codec accepts nothing else. Every text of it has passed: turns, titles, branches,
-// commands, paths, tool names and memories. IDs, hashes, e-mail addresses and times
-// are left as they are.
+// In: a session.Entry as decoders and git made it. Out: an Entry with an unexported field. The codec accepts nothing else, so text that
+// was not redacted cannot reach the ledger. Turns, titles, branches, commands, paths, tool names and memories are redacted. IDs, hashes,
+// e-mail addresses and times stay.
 //
-// Each text but paths is first brought into its normal form, and a title that is the beginning of a prompt
-// is made of what redaction left of that: what stands in two places was one text when the rules saw it. A
-// value that was found is looked for in every form of every other text.
+// The rules are gitleaks v8.30.1's default ones (rules.go), detectors of our own (own.go), and values that the machine knows to be secret
+// (known.go). They see each text in several forms (forms.go). Each text except paths is first normalised. A title that begins a prompt is
+// made of the redacted prompt, so that the rules see one text. A found value is replaced by "[REDACTED:rule-id]" everywhere in the entry,
+// unless it is an ordinary word. Before the rules, <private>…</private> becomes "[private]", text that names an excluded path "[excluded]",
+// and a home folder "~".
 //
-// The rules are the default ones of gitleaks v8.30.1 (see rules.go), detectors of our own
-// (own.go), and values that the machine knows to be secret (known.go); they see each text in
-// several forms (forms.go). A finding becomes "[REDACTED:rule-id]", and so does every other
-// occurrence of that value in the same entry, unless it is an ordinary word. Before any rule
-// sees it, text inside <private>…</private> becomes "[private]", what names an excluded path
-// "[excluded]", and a home folder "~".
-//
-// Promises: the same entry gives the same result; applying twice is applying once; the
-// output is valid UTF-8; the entry handed in is not changed; a text without findings
-// in its normal form (session.Plain) comes out byte for byte. A Redactor is safe for
-// concurrent use. The package never logs, never stores a secret's value or hash, and
-// reads no file.
+// Promises: the same entry gives the same result; applying twice is applying once; the output is valid UTF-8; the given entry does not change;
+// a normalised text (session.Plain) without findings comes out byte for byte. A Redactor is safe for concurrent use. It reads no file, and
+// never logs or stores a secret's value or hash.
 package redact
 
 import (

@@ -1,8 +1,7 @@
-// Package result holds every JSON shape that leaves the process. docs/json.md is the
-// contract: fields are only ever added. The package depends on nothing of the project, so
-// that every printer (the command line, the MCP server) speaks the same shapes.
+// Package result holds every JSON shape that leaves the process. docs/json.md is the contract: fields are only ever added. All printers (the
+// command line, the MCP server) share these shapes, so the package imports nothing of the project.
 //
-// Empty fields are left out. Times are UTC, RFC 3339, to the second.
+// Empty optional fields are left out. Times are UTC, RFC 3339, to the second.
 package result
 
 import (

@@ -1,18 +1,17 @@
-// Package run runs a command as if nobody stood between it and its caller, and hears what it prints.
+// Package run runs a command as if nothing stood between it and its caller, and listens to its output.
 //
-// In: arguments, three files, and who listens. Out: the exit status that a shell would give. What the command prints goes on
-// as it comes, or only to the listener. It promises:
+// In: arguments, three files, a listener. Out: the exit status that a shell would give. The output passes through as it comes, or goes only
+// to the listener. Promises:
 //
-//   - stdin is handed on as it is. Where stdout or stderr is a terminal, the command has one there, too (a pty), of the
-//     same size; elsewhere it has a pipe. Two streams that lead to one place are one; of two the order is as read.
-//   - The command stays in our process group, so the terminal's own signals (Ctrl-C, Ctrl-Z, fg) reach it as
-//     without us, and a prompt on /dev/tty is between it and the person. The terminal's modes are never changed,
-//     so there is nothing to restore after a crash. Signals that only we were sent are passed on.
-//   - What it printed is handed on whole, in order, unchanged, unless nobody takes it: then its next write fails, as it
-//     would without us. What a child that it left behind prints counts for at most a second after its exit.
-//   - Nothing that the listener does holds the output up for longer than it takes, or loses any of it.
+//   - stdin is handed on. If stdout or stderr is a terminal, the command gets a pty of the same size, else a pipe. Streams to one place
+//     become one; of two the order is as read.
+//   - The command stays in our process group. So Ctrl-C, Ctrl-Z and fg reach it, and a prompt on /dev/tty goes directly to the person. The
+//     terminal's modes never change. Signals sent to us alone are passed on.
+//   - The output is handed on whole, in order and unchanged. If nobody takes it, the command's next write fails, as it would without us. A
+//     child that it leaves behind is heard for at most a second after its exit.
+//   - A slow listener delays the output only while it works, and loses none of it.
 //
-// It knows nothing of repositories, and keeps nothing.
+// It knows no repository and keeps nothing.
 package run
 
 import (

@@ -1,20 +1,15 @@
 // Package search finds the sessions that a question is about.
 //
-// It has one door: Add takes what is new in sessions, Hide says which are hidden, Train makes the
-// semantic model, and Embed stores the vectors of an embedding server, all inside the caller's
-// transaction; Open and Searcher.Search answer. Below it, analysis and query turn text into
-// terms, lexical scores words, semantic scores meaning, passages cuts what a server embeds, and
-// fusion makes one score of them. All of it is stored through db: the vectors of sessions, and runs of bytes
+// In, inside the caller's transaction: Add takes new parts of sessions, Hide says which are hidden, Train makes the semantic model, Embed
+// stores an embedding server's vectors. Out: Open and Searcher.Search answer. Below it, analysis and query turn text into terms, lexical scores
+// words, semantic scores meaning, passages cuts text for a server, and fusion makes one score. Everything is stored through db, as bytes
 // that only this package reads.
 //
-// It promises: what Add was given is found by the next Search; the cost of Add follows what
-// is new; scores are a function of the parts added, their order, the model and what is hidden,
-// not of how they were spread over calls: to the bit. A model is a function of the first turns
-// added, hidden or not. What is hidden is no hit and counts for no word, but a misspelt word
-// may be read as one of its words. Ties go to the smaller session ID.
+// Promises: the next Search finds what Add was given; the cost of Add follows what is new; scores depend to the bit on the parts added, their
+// order, the model and what is hidden, not on how calls were split; a model depends on the first turns added, hidden or not. A hidden session is
+// no hit and counts for no word, but may still correct a misspelt word. Ties go to the smaller session ID.
 //
-// It never opens a file, never reads the clock, and never decides what a user may see: that
-// is what Options.Allow is for.
+// It never opens a file or reads the clock. Options.Allow decides what a user may see.
 package search
 
 import (

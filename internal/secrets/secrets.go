@@ -1,15 +1,12 @@
-// Package secrets gathers what this machine knows to be secret: values of the environment
-// whose names say so, the .env files of the repository and others that hold secrets, the files in
-// the home folder that tools log in with (~/.netrc, AWS, Docker, npm, Kubernetes …), and what git
-// has in its configuration and credential files.
+// Package secrets gathers values that this machine knows to be secret: environment variables with such names, .env and similar files of the
+// repository, login files of tools in the home folder (~/.netrc, AWS, Docker, npm, Kubernetes …), and git's configuration and credential
+// files.
 //
-// In: where to look. Out: values, in no order, which internal/redact takes out of all that is
-// stored. They are kept in memory for as long as the process runs, and never written, logged,
-// hashed or put into an error.
+// In: where to look. Out: values in no order, which internal/redact takes out of everything stored. They stay in memory. They are never
+// written, logged, hashed or put into an error.
 //
-// Promises: only regular files are opened, at most 1 MB of each; what is missing, can't be
-// read, or is something else is passed over without a word; the search for .env files is
-// bounded, so that no commit waits for it (see envFiles).
+// Promises: it opens only regular files, and reads at most 1 MB of each; it skips missing and unreadable ones silently; the search for .env
+// files is bounded, so that no commit waits for it (see envFiles).
 package secrets
 
 import (

@@ -1,10 +1,8 @@
-// Package session holds the nouns of git-rekal: what a coding agent's session is
-// made of, and what one commit of the ledger says about sessions and code.
+// Package session holds the nouns of git-rekal: the parts of an agent's session, and what one commit of the ledger says about sessions and
+// code. Every other package speaks in these types.
 //
-// Every other package speaks in these types. The package owns identity (see id.go):
-// a session, turn or tool call has the same ID on every machine, because the ID is
-// computed from what the agent wrote and never drawn at random. It owns no format,
-// touches no file, and imports nothing of the project.
+// It owns identity (id.go): a session, turn or tool call has the same ID on every machine, because the ID is computed from what the agent
+// wrote. It owns no format, touches no file, and imports nothing of the project.
 package session
 
 import (

@@ -79,7 +79,7 @@ func installAdditions(l Layout, made *record, r *Report) error {
 		}
 	}
 	if servers != nil {
-		r.hint("agents that read %s start git-rekal from now on; commit what the team is to have. Agents ask, or want the folder trusted, before they do",
+		r.hint("agents that read %s now start git-rekal, some after they asked you or if you trust the folder; commit a file to share it with the team",
 			strings.Join(servers, ", "))
 	}
 	return errors.Join(errs...)
@@ -88,7 +88,7 @@ func installAdditions(l Layout, made *record, r *Report) error {
 func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err error) {
 	path := filepath.Join(l.WorkTree, filepath.FromSlash(a.path))
 	if link := l.linkOn(a.path); link != "" {
-		r.hint("%s is a link, and what it leads to may serve other repositories: %s there", l.show(link), a.byHand)
+		r.hint("%s is a link, and its target may serve other repositories: %s there", l.show(link), a.byHand)
 		return false, nil
 	}
 	if isSpecial(path) { // to read a pipe is to wait

@@ -81,13 +81,13 @@ func TestConfigsOfAgents(t *testing.T) {
 // TestConfigsLeftAlone: what is not as we know it stays, and init says so.
 func TestConfigsLeftAlone(t *testing.T) {
 	for _, tt := range []struct{ name, path, text, says string }{
-		{"broken TOML", ".codex/config.toml", "a = \n", "no valid TOML, in line 1"},
+		{"broken TOML", ".codex/config.toml", "a = \n", "not valid TOML, in line 1"},
 		{"an inline table", ".codex/config.toml", "mcp_servers = { a = { command = \"a\" } }\n", `"mcp_servers" takes no further table`},
 		{"another server of our name", ".codex/config.toml", "[mcp_servers.git-rekal]\ncommand = \"sh\"\nargs = [\"-c\", \"x\"]\n", "runs something else and was left alone"},
-		{"broken JSON", ".gemini/settings.json", "{\n  \"a\": 1\n", "no valid JSON, from line"},
+		{"broken JSON", ".gemini/settings.json", "{\n  \"a\": 1\n", "not valid JSON from line"},
 		{"another server in JSON", ".gemini/settings.json", `{"mcpServers":{"git-rekal":{"httpUrl":"https://example.com"}}}`, "runs something else and was left alone"},
 		{"a server in OpenCode that is ours by another path", "opencode.json", `{"mcp":{"git-rekal":{"type":"local","command":["/opt/git-rekal","mcp"]}}}`, ""},
-		{"a comment that never ends", ".vscode/mcp.json", "{} /* x", "no valid JSON"},
+		{"a comment that never ends", ".vscode/mcp.json", "{} /* x", "not valid JSON"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRepo(t, "work")

@@ -70,8 +70,8 @@ func hintHooks(l Layout, r *Report) {
 
 // hooksOff says that commits made here are captured later. An agent that empties core.hooksPath for its git does so for ours, too.
 func (l Layout) hooksOff() string {
-	return fmt.Sprintf("git runs no hooks in this environment, which empties core.hooksPath; those in %s run elsewhere, and the next one, or `git rekal checkpoint`, "+
-		"ties what is committed here", l.show(l.HooksDir))
+	return fmt.Sprintf("this environment empties core.hooksPath, so git runs no hooks here; those in %s run elsewhere; "+
+		"the next one, or `git rekal checkpoint`, captures what is committed here", l.show(l.HooksDir))
 }
 
 // callDir is where a person's own hooks are. husky's are one level above the folder that
@@ -89,7 +89,7 @@ func (l Layout) whyNot() string {
 	case l.HooksPathScope == "":
 		return fmt.Sprintf("the hooks folder is a link to %s", l.show(real))
 	case filepath.Base(l.HooksDir) == "_":
-		return fmt.Sprintf("core.hooksPath is %s, which a hook manager writes anew", l.show(l.HooksDir))
+		return fmt.Sprintf("core.hooksPath is %s, which a hook manager overwrites", l.show(l.HooksDir))
 	case l.WorkTree != "" && within(real, resolve(l.WorkTree)):
 		return fmt.Sprintf("core.hooksPath is %s, which belongs to the project's files", l.show(l.HooksDir))
 	case l.HooksPathScope == "global" || l.HooksPathScope == "system":

@@ -73,9 +73,9 @@ func (o object) valid(plain []byte) error {
 	var syntax *json.SyntaxError
 	switch err := json.Unmarshal(plain, &top); {
 	case errors.As(err, &syntax):
-		return fmt.Errorf("it is no valid JSON, from line %d on", 1+bytes.Count(plain[:min(int(syntax.Offset), len(plain))], []byte("\n")))
+		return fmt.Errorf("it is not valid JSON from line %d on", 1+bytes.Count(plain[:min(int(syntax.Offset), len(plain))], []byte("\n")))
 	case err != nil || top == nil:
-		return errors.New("it is no JSON object")
+		return errors.New("it is not a JSON object")
 	}
 	lists := 0
 	gjson.ParseBytes(plain).ForEach(func(key, _ gjson.Result) bool {

@@ -95,8 +95,8 @@ func TestServerEdited(t *testing.T) {
 // TestLongServerRefused: what is no object is left alone, in words of our own, and the rest is installed.
 func TestLongServerRefused(t *testing.T) {
 	for text, why := range map[string]string{
-		"{": "no valid JSON, from line 1 on", "{\n  \"a\": 1,\n}\n": "no valid JSON, from line 3 on", "// a comment\n{}": "no valid JSON, from line 1 on",
-		"[]": "no JSON object", "null": "no JSON object", `"x"`: "no JSON object", "7": "no JSON object",
+		"{": "not valid JSON from line 1 on", "{\n  \"a\": 1,\n}\n": "not valid JSON from line 3 on", "// a comment\n{}": "not valid JSON from line 1 on",
+		"[]": "not a JSON object", "null": "not a JSON object", `"x"`: "not a JSON object", "7": "not a JSON object",
 		`{"mcpServers":[]}`: `"mcpServers" is no object`, `{"mcpServers":{},"mcpServers":{}}`: `it has "mcpServers" 2 times`,
 	} {
 		r := newRepo(t, "work")

@@ -1,20 +1,16 @@
-// Package setup puts git-rekal into a repository and takes it out again: the folder
-// .rekal, the hook scripts, the agents' skill, a block in info/exclude and, where it is asked for, the MCP
-// server in the agents' own configurations.
+// Package setup installs git-rekal in a repository and removes it again: the folder .rekal, the hook scripts, the agents' skill, a block in
+// info/exclude and, on request, the MCP server and hooks in the agents' configurations.
 //
-// In: a Layout, all the paths that git itself was asked for. Out: a Report in plain
-// words. It promises that Install is idempotent, repairs what is missing and never
-// overwrites a hook, skill or line of somebody else; that Remove brings back every byte
-// and mode from before, whatever was edited in between; that each file is complete or
-// absent; and that one part's failure does not keep the others from being done. Our own
-// texts, of this release and of former ones, are recognised by their sums.
+// In: a Layout with all paths, as git told them. Out: a Report in plain words.
 //
-// What Install made is listed in .rekal/made, so that Remove does not take a folder that
-// was already there. Without that file every folder that is empty counts as ours.
+// Promises: Install is idempotent, repairs what is missing, and never overwrites somebody else's hook, skill or line; Remove brings back
+// every byte and mode from before, whatever was edited in between; each file is complete or absent; one part's failure does not stop the
+// others. Sums identify our own texts of this and former releases. .rekal/made lists what Install made, so that Remove keeps folders that were
+// there before. Without that file, every empty folder counts as ours.
 //
-// It writes only inside the git directories, .rekal, .claude/skills/rekal, .agents/skills/rekal and configurations (config.go): where the
-// hooks belong to a hook manager, to tracked files or to several repositories, the Report
-// says which line to add. It never runs git, reads no configuration and does not lock.
+// It writes only inside the git directories, .rekal, .claude/skills/rekal, .agents/skills/rekal and agents' configurations (config.go). If hooks
+// belong to a hook manager, to tracked files or to several repositories, the Report says which line to add. It never runs git, reads no
+// settings and does not lock.
 package setup
 
 import (
@@ -98,7 +94,7 @@ func Remove(l Layout) (Report, error) {
 	}
 	var r Report
 	if l.Foreign {
-		r.hint("%s stays, and the skill, if there is one: git tracks files there, which are not git-rekal's", l.show(l.RekalDir))
+		r.hint("%s and any skill stay, because git tracks files there that are not git-rekal's", l.show(l.RekalDir))
 		return r, errors.Join(removeHooks(l, &r), removeExclude(l, &r))
 	}
 	made, err := readRecord(l)

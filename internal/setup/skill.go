@@ -40,7 +40,7 @@ func installSkills(l Layout, made *record, r *Report) error {
 func installSkill(l Layout, root string, made *record, r *Report) error {
 	dir, link := l.skillDir(root)
 	if link != "" {
-		r.hint("%s is a link, and what it leads to may serve other repositories: the skill was not installed", l.show(link))
+		r.hint("%s is a link, and its target may serve other repositories: the skill was not installed", l.show(link))
 		return nil
 	}
 	path := filepath.Join(dir, skillFile)

@@ -380,7 +380,7 @@ func TestLongRemoveAfterEdits(t *testing.T) {
 // when they are there.
 func TestHooksElsewhere(t *testing.T) {
 	for name, c := range map[string]struct{ folder, why string }{
-		"husky":                             {".husky", "core.hooksPath is .husky/_, which a hook manager writes anew"},
+		"husky":                             {".husky", "core.hooksPath is .husky/_, which a hook manager overwrites"},
 		"tracked hooks":                     {".githooks", "core.hooksPath is .githooks, which belongs to the project's files"},
 		"global hooks":                      {"../shared", "in the global configuration, which serves every repository"},
 		"hooks folder that is a link":       {".git/hooks", "the hooks folder is a link to githooks"},

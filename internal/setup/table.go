@@ -24,9 +24,9 @@ func (table) parse(text []byte) (servers map[string]any, err error) {
 	switch err := toml.Unmarshal(text, &doc); {
 	case errors.As(err, &syntax):
 		line, _ := syntax.Position()
-		return nil, fmt.Errorf("it is no valid TOML, in line %d", line)
+		return nil, fmt.Errorf("it is not valid TOML, in line %d", line)
 	case err != nil:
-		return nil, errors.New("it is no valid TOML")
+		return nil, errors.New("it is not valid TOML")
 	}
 	if doc[tableList] == nil {
 		return nil, nil

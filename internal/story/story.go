@@ -1,11 +1,11 @@
-// Package story tells what stands behind a commit, a range, a session, a memory or a line: what people asked, what agents answered and
-// did, and what each commit changed.
+// Package story tells the conversation behind a commit, a range, a session, a memory or a line: prompts, answers, tool calls, and what each
+// commit changed.
 //
-// In: what was typed, the index, open for reading and current, and the repository. Out: one result.Story, and from it a page of Markdown
-// for reviewers (Review), a whole session as Markdown (Whole), or lines of plain text (Text). These three are pure functions.
+// In: what was typed, an open and current index, the repository. Out: one result.Story, and from it, by pure functions, a page of Markdown for
+// reviewers (Review), a whole session as Markdown (Whole), or plain text (Text).
 //
-// It promises: what is purged is in no story; text of sessions stands in Markdown as text, whatever markup, mention, link or HTML it holds;
-// the same index and repository give the same story. It calls no model, and it writes nothing.
+// Promises: no purged item is in a story; text of sessions stays text in Markdown, whatever markup, mention, link or HTML it holds; the same
+// index and repository give the same story. It calls no model and writes nothing.
 package story
 
 import (

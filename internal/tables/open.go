@@ -1,11 +1,9 @@
-// Package tables is the only room that speaks to DuckDB: it makes the databases that a user's SQL is run on, data.db and index.db, from
-// the index, and runs it.
+// Package tables is the only room with DuckDB. It makes data.db and index.db from the index, and runs a user's SQL on them.
 //
-// In: the index, open for reading. Out: rows. Nothing else reads these files: they are brought up when a statement asks, each in a
-// file beside the old one that takes its place when it is done.
+// In: the open index. Out: rows. Nothing else reads these files. They are updated when a statement asks, each in a new file that replaces
+// the old one.
 //
-// It promises: a file that is damaged, or of another schema version, or behind, is made anew; a statement is one SELECT, reads nothing
-// but its database, and ends within its limits.
+// Promises: a damaged or outdated file is made anew; a statement is one SELECT, reads only its database, and ends within its limits.
 package tables
 
 import (

@@ -1,11 +1,8 @@
-// Package terminal tells what stands behind stdout: a person's terminal, git's pager in front of one, or neither; and how git
-// would write there.
+// Package terminal tells whether stdout is a terminal, git's pager in front of one, or neither; and how git would write there.
 //
-// In: both output streams, the environment, git's configuration. Out: a Screen, with its width, colours and pager, on which a
-// text is printed. Git's own order counts (git-config(1), "color.ui", "core.pager"; git(1), "GIT_PAGER"), with color.rekal and
-// pager.rekal for the command's own. It promises that a pager that ends early, or can't be started, is no error.
-//
-// It knows no result, and changes nothing about a terminal.
+// In: both output streams, the environment, git's configuration. Out: a Screen with width, colours and pager, on which a text is printed.
+// git's own order of settings counts (git-config(1), "color.ui", "core.pager"; git(1), "GIT_PAGER"), with color.rekal and pager.rekal for
+// the command's own. A pager that ends early or cannot start is no error. It knows no result, and changes nothing about a terminal.
 package terminal
 
 import (

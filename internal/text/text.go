@@ -1,9 +1,9 @@
-// Package text lays results out for people: lines for a terminal, in place of JSON.
+// Package text lays results out for people: lines for a terminal instead of JSON.
 //
-// In: a value of package result, and a Look (width, colours, how commits and IDs are shown). Out: text. It is pure: no file, no
-// clock, no terminal. It promises that no line is wider than the Look's, however wide the characters, and that what people,
-// agents and repositories wrote is shown and never obeyed: control characters, bidi overrides and what nobody sees are replaced
-// (result.Printable), and only texts that are laid out in lines keep their line breaks.
+// In: a value of package result, and a Look (width, colours, how commits and IDs are shown). Out: text. It is pure: no file, clock or terminal.
+//
+// Promises: no line is wider than the Look's, also with wide characters. Others' text is shown and never obeyed: control characters, bidi
+// overrides and invisible characters are replaced (result.Printable). Only texts that are laid out in lines keep their line breaks.
 package text
 
 import (

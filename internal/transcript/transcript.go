@@ -1,31 +1,21 @@
-// Package transcript reads what coding agents leave on disk: it finds the transcripts
-// that may concern a repository and decodes them into sessions.
+// Package transcript finds the transcripts of coding agents that may concern a repository, and decodes them into sessions.
 //
-// Each agent is one implementation of [Agent]. Locate is cheap (directory listings and
-// stat calls) and names files; Decode is given the bytes of one file from any record
-// boundary on, and answers with what those bytes add: turns, tool calls, a title. The
-// caller owns the rest: which files changed, the cursor, session IDs, redaction, and
-// matching turns that it knows already.
+// Each agent implements [Agent]. Locate is cheap (directory listings, stat) and names files. Decode gets the bytes of one file from any record
+// boundary on, and answers with what they add: turns, tool calls, a title. The caller owns the rest: changed files, cursor, session IDs,
+// redaction, known turns. A transcript that does not grow by lines ([File.Whole]: a document, a database, a compressed file) is opened by
+// its agent ([Opener]), which gives lines, too. These are read from the start each time.
 //
-// A transcript that does not grow by lines at its end ([File.Whole]: a document, a database, a compressed file) is opened
-// by its agent ([Opener]), which gives lines, too; they are read from the start each time.
+// No format read here is a public contract. A malformed, too long or unknown line is counted in [Document.Skipped] and costs that line only.
+// Only a failing reader or a cancelled context is an error. [MaxLine] and what is kept bound the memory, not the file's size.
 //
-// No format read here is a public contract. So nothing but a failing reader (or a
-// cancelled context) is an error: a line that is malformed, too long or of an unknown
-// type is counted in [Document.Skipped] and costs that line only. Memory is bounded by
-// [MaxLine] and by what is kept, never by the size of a file.
+// A record belongs to the repository whose worktree its agent works in at that moment. Decode keeps the parts of this one, and puts a turn
+// session.Elsewhere for a part of another.
 //
-// A record belongs to the repository in whose work tree its agent works at that moment. Decode
-// keeps what was made in this one, and puts a turn session.Elsewhere for a part made in another.
+// Decode never needs earlier bytes to be correct. A boundary between two reads has these effects: a failure reported in the later read does
+// not mark its tool call; a record copied from the earlier read is given again; title and first prompt are those of this read (see
+// [TitleKind]). A decoder whose results do not say what was edited ends before an edit without a result, which the next read sees whole.
 //
-// Decode never needs earlier bytes to be correct, with these effects at a boundary
-// between two reads: a tool call whose failure is reported in the later
-// read is not marked as failed; a record copied from the earlier read is given again; an explicit title
-// and the first prompt are those of this read (see [TitleKind]). A decoder whose results do not say what was edited ends a
-// read before an edit that has no result yet; the next one knows both.
-//
-// Text is handed on whole and unredacted. This package writes nothing, reads no clock
-// and no environment, and never follows a chain of parents to decide what belongs.
+// Text is handed on whole and unredacted. The package writes nothing, reads no clock or environment, and follows no chain of parents.
 package transcript
 
 import (

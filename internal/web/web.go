@@ -1,13 +1,11 @@
-// Package web shows a repository's sessions to people: pages in a browser, from a server on this machine that only they can ask, or
-// as files.
+// Package web shows a repository's sessions to people: pages in a browser, from a server on this machine that only they can ask, or files.
 //
-// In: addresses of pages, such as "session?id=01KJW4MN". Out: HTML, made by html/template from the values that the command line
-// prints as JSON (package result). All pages lie in one folder and link to each other by relative addresses, so a page that is
-// served and one that is exported are the same.
+// In: addresses of pages, such as "session?id=01KJW4MN". Out: HTML, made by html/template from the values that the command line prints as
+// JSON (package result). All pages lie in one folder with relative links, so served and exported pages are the same.
 //
-// It reads through workspace alone, writes nothing to the repository, and asks nobody else: what a page needs (a style, a script, an icon)
-// comes from here. Whatever a session, a commit, a path or a name holds is text. Between requests nothing is open; several may
-// run at once. guard.go says who is answered.
+// It reads through workspace alone, writes nothing to the repository, and loads nothing from elsewhere: style, script and icon are its
+// own. Texts of sessions, commits, paths and names never become markup. Nothing stays open between requests, and several may run at once.
+// guard.go says who is answered.
 package web
 
 import (

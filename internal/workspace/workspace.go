@@ -1,8 +1,8 @@
-// Package workspace is the composition root: it puts the rooms together for the repository that a command runs in.
+// Package workspace puts the rooms together for the repository in which a command runs.
 //
-// In: a directory and what the process was given (environment, clock, randomness). Out: constructors of what commands use, and what
-// the repository stands at (head.go). Each opens as little as it needs, because a hook and a recall are measured in milliseconds.
-// Flows over several rooms lie above it, in ask, curate and doctor.
+// In: a directory and what the process was given (environment, clock, randomness). Out: constructors for what commands use, and the state
+// of HEAD (head.go). Each opens as little as it needs, because hooks and recalls are measured in milliseconds. Flows over several rooms lie
+// above it, in ask, curate and doctor.
 package workspace
 
 import (
@@ -92,7 +92,7 @@ const rekalDir = ".rekal"
 
 // ErrTracked is a repository that brings a .rekal of its own. Caches are believed, and files in
 // that folder are written to, so it must not be what somebody committed.
-var ErrTracked = errors.New("the commit that is checked out holds .rekal, which is no place for files of a repository")
+var ErrTracked = errors.New("the checked-out commit holds .rekal, which is for git-rekal alone")
 
 // Ready returns ErrNotInitialised unless init has been run here: a deleted .rekal/ is rebuilt,
 // but not after `git rekal clean`. It returns ErrTracked where the caches may be anybody's.
@@ -278,7 +278,7 @@ func (w *Workspace) ledger(ctx context.Context, a Author) error {
 			return err
 		}
 		if taken {
-			w.Warn(fmt.Errorf("the ledger %s was gone; it is taken up again from what %q held of it", a.Ledger.Ref(), remote))
+			w.Warn(fmt.Errorf("the ledger %s was gone; it goes on from what %q held", a.Ledger.Ref(), remote))
 		}
 	}
 	own, err := ledger.LocalTips(w.Repo)

@@ -1,10 +1,9 @@
-// Package pagesum gives SQLite files a checksum on each page. SQLite believes whatever stands on a page that it can
-// take apart; with these, a page that is not as it was written is an input/output error, SQLITE_IOERR_DATA.
+// Package pagesum gives SQLite files a checksum on each page. A changed page is then an input/output error (SQLITE_IOERR_DATA). Without
+// it SQLite believes any page that it can parse.
 //
-// It is a file system of SQLite's (a "VFS") around the one of the system. It looks at database files whose header reserves 8 bytes
-// at the end of each page, and leaves all others as they are. It works as SQLite's own ext/misc/cksumvfs.c, whose sums these are, with
-// two differences: pages of a file that is mapped into memory are checked, too, where that one gives up the mapping; and the log that
-// stands beside a file is left alone, so that the sums that its frames have hold after a crash.
+// It is a SQLite file system (a "VFS") around the system's. It checks database files whose header reserves 8 bytes at the end of each page,
+// and leaves others alone. Sums and format are those of SQLite's ext/misc/cksumvfs.c, with two differences: memory-mapped pages are checked,
+// too; and the log beside a file is left alone, so that its frames' own sums hold after a crash.
 package pagesum
 
 /*

@@ -1,9 +1,7 @@
-// Package view prints what recall found as text for an agent to read, in three depths, each
-// within a budget of tokens.
+// Package view prints what recall found as text for an agent, in three depths, each within a budget of tokens.
 //
-// In: items, which are results of package result with what was read of them. Out: a text.
-// Text of others stands in one line where a line is promised, holds nothing that is not shown, and
-// can't look like a line of ours; somebody else's item names its author in every view.
+// In: items of package result, with their texts. Out: a text. Others' text stays in one line where a line is promised, holds nothing
+// invisible, and cannot look like the server's own lines. Somebody else's item names its author in every view.
 package view
 
 import (

@@ -1,23 +1,21 @@
-// Package analysis turns text into terms: the same for what is indexed and for what is asked.
+// Package analysis turns text into terms, in the same way for the index and for a question.
 //
-// Text is read as runs of letters, digits and '_' joined by one of . / \ - : @ #, which is how
-// code writes paths, symbols, flags and addresses. Each run gives
+// Text is read as runs of letters, digits and '_', joined by one of . / \ - : @ #, as in paths, symbols, flags and addresses. Each run gives
 //
 //   - its words: identifiers split on '_', at camelCase and at letter/digit borders,
 //     lower-cased, accents folded, cut to a Snowball English stem. "getHTTPStatus404"
 //     is get, http, status, 404;
 //   - marked terms, which no word can equal: "=" and the whole identifier
-//     ("=gethttpstatus404", "=tested"), "~" and the whole run where it has more than one
-//     identifier ("~src/auth/jwt.go:12"), and what of it is a path and a file's name
+//     ("=gethttpstatus404", "=tested"), "~" and the whole run if it has several
+//     identifiers ("~src/auth/jwt.go:12"), its path and its file name
 //     ("~src/auth/jwt.go", "~jwt.go"). They are lower-cased and never stemmed;
-//   - function words as "'" and the stem ("'the"), which no word equals either.
+//   - function words as "'" and the stem ("'the"), without a whole form.
 //
-// A hash is no word: 3f2a91b, or the whole of it, is "=" and its first seven digits, which is
-// how git shortens it. Words in Cyrillic are cut to a Snowball Russian stem. Chinese, Japanese
-// and Korean text, which has no spaces, gives overlapping pairs of characters. No word is dropped: function words are only marked as such, and have no whole form.
+// A hash is "=" and its first seven digits, as git shortens it, and no word. Cyrillic words get a Snowball Russian stem. Chinese, Japanese and
+// Korean text, which has no spaces, gives overlapping pairs of characters. No word is dropped.
 //
-// The rules are those of docs/search.md; changing one makes every index stale, so it raises
-// db.IndexVersion. The package knows nothing of documents, scores or storage.
+// The rules are those of docs/search.md. Changing one makes every index stale, so it raises db.IndexVersion. The package knows no documents,
+// scores or storage.
 package analysis
 
 import (

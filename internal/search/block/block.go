@@ -1,6 +1,5 @@
-// Package block packs sorted keys and their values into blocks of bytes, the unit that
-// search stores and reads. A Fence, the first key of each block, says which block a key is
-// in, so a query reads only the blocks of its own terms.
+// Package block packs sorted keys and values into blocks of bytes, the unit that search stores and reads. A Fence holds the first key of
+// each block, so a query reads only the blocks of its own terms.
 //
 // A block is a sequence of entries, each
 //
@@ -8,7 +7,7 @@
 //	uvarint  how many bytes follow, and those bytes
 //	uvarint  the value's length, and the value
 //
-// Decoding never trusts its input: bytes that are no block give ErrFormat and never a panic.
+// Decoding never trusts its input: malformed bytes give ErrFormat and never a panic.
 package block
 
 import (

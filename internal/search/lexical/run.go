@@ -1,10 +1,10 @@
 // Package lexical holds the words of sessions and scores sessions by them.
 //
-// It builds runs: immutable sets of postings over a range of units, where a unit is what is
-// scored as one (a turn, or the paths, commands or title of one part of a session). A run is
-// a header and blocks of bytes; storing them is the caller's business. Runs merge into one
-// without looking at text again, and scores do not depend on how units are spread over runs:
-// every statistic is a sum of integers over all of them, every score a sum in a fixed order.
+// It builds runs: immutable sets of postings over a range of units. A unit is scored as one: a turn, or the paths, commands or title of one
+// part of a session. A run is a header and blocks of bytes, which the caller stores. Runs merge without reading text again.
+//
+// Promises: scores do not depend on how units are spread over runs, because every statistic is a sum of integers and every score a sum in
+// a fixed order.
 package lexical
 
 import (

@@ -1,8 +1,7 @@
 // Package passages cuts a session's text into pieces for an embedding model.
 //
-// In: the texts of turns. Out: passages of up to Words words and Bytes bytes, in order, each with
-// the turn in which it begins. A session that grows keeps its passages but for the last one; the
-// same texts always give the same passages.
+// In: the texts of turns. Out: passages of up to Words words and Bytes bytes, in order, each with the turn in which it begins. The same texts
+// give the same passages. When a session grows, only its last passage changes.
 package passages
 
 import (

@@ -1,9 +1,7 @@
-// Package query reads what a user asks into what the index is asked: its terms, the pairs
-// of neighbouring stems, and the stems that carry a topic.
+// Package query turns a question into what the index is asked: terms, pairs of neighbouring stems, and the stems that carry a topic.
 //
-// There is no syntax: no operators, no quotes, no field names, and no query that fails. A word is
-// never required. What has no letter, digit or CJK character is an empty query. Of a text that
-// is longer than any question (a log, a file) the beginning and the end are asked.
+// There is no syntax: no operators, quotes or field names, and no query fails. No word is required. A text without a letter, digit or CJK
+// character is an empty query. From a text longer than any question (a log, a file), the beginning and the end are asked.
 package query
 
 import (

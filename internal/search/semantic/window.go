@@ -1,13 +1,11 @@
-// Package semantic finds sessions that speak of the same thing in other words: latent
-// semantic analysis (Deerwester et al., 1990) over windows of about 100 words.
+// Package semantic finds sessions that say the same in other words: latent semantic analysis (Deerwester et al., 1990) over windows of about
+// 100 words.
 //
-// A session's words, without function words, are one stream; windows of Size words, half
-// overlapping, cut it. Train turns windows into a Model: for each term a vector, so that a
-// text's vector is the sum of its terms'. Nothing here knows of storage: vectors and term
-// vectors come and go as bytes.
+// A session's words, without function words, form one stream. Half-overlapping windows of Size words cut it. Train turns windows into a
+// Model with a vector for each term. A text's vector is the sum of its terms' vectors. It stores nothing: vectors come and go as bytes.
 //
-// It promises: training and projecting are functions of their input alone, to the bit, on
-// any number of threads; a window's vector depends on the model and the window only.
+// Promises: training and projecting depend on their input alone, to the bit, on any number of threads; a window's vector depends only on
+// the model and the window.
 package semantic
 
 // Size is a window's length in words and Step the distance between two windows. The unit
