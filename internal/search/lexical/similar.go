@@ -51,6 +51,9 @@ func NewSpeller(words []Misspelt) *Speller {
 		if len(w.runes) < minSimilar {
 			continue
 		}
+		for stem := range m.Fixed {
+			w.firsts |= letters([]byte(stem[:1]))
+		}
 		eachGram(w.runes, func(g gram) { w.grams = append(w.grams, g) })
 		w.used = make([]bool, len(w.grams))
 		s.words = append(s.words, w)
@@ -89,6 +92,7 @@ type word struct {
 	fixed   map[string]bool // see Misspelt
 	runes   []rune
 	letters uint64
+	firsts  uint64 // the first bytes of fixed, as letters: to look each stem up costs more than to compare it
 	grams   []gram
 	used    []bool   // by gram: whether the stem at hand has it
 	rows    [3][]int // of the table of distances
@@ -99,11 +103,11 @@ type word struct {
 // characters are shared (Dice), which forgives a missing part, and how few characters must be
 // changed, which forgives a slip of the fingers in a short word.
 func (w *word) similarity(stem []byte) float64 {
+	if w.firsts&letters(stem[:min(1, len(stem))]) != 0 && w.fixed[string(stem)] {
+		return 1 - 1/float64(w.typed)
+	}
 	if !w.near(stem) {
 		return 0
-	}
-	if w.fixed[string(stem)] {
-		return 1 - 1/float64(w.typed)
 	}
 	w.stem = w.stem[:0]
 	for i := 0; i < len(stem); {
