@@ -1,20 +1,15 @@
-// Package git is the only room that knows libgit2, and how a repository is stored. It deals in refs, OIDs, paths and bytes, and never
-// learns what a session is. Two rooms stand on it: worktree, and history.
+// Package git is the only room with libgit2, and the only one that knows how a repository is stored. It deals in refs, OIDs, paths and bytes,
+// and never learns of sessions. Two rooms stand on it: worktree and history.
 //
-// In: a directory inside a repository, and the environment of the process. Out: where
-// the repository keeps things (Layout), objects by OID, and a ref that moves only by
-// compare-and-swap.
+// In: a directory inside a repository, and the process's environment. Out: where the repository keeps things (Layout), objects by OID, and a
+// ref that moves only by compare-and-swap. One small interface (store) reads and writes objects and refs. libgit2 implements it, or git's own
+// plumbing for SHA-256 and reftables. The repository's format decides which; nothing is tried.
 //
-// Promises: a method that writes has written everything or returns an error; objects
-// are immutable, so a crash leaves at most unreachable ones. A Repo belongs to one
-// goroutine; several processes may work on one repository at once.
+// Promises: a method that writes has written everything or returns an error; objects are immutable, so a crash leaves at most unreachable
+// ones. A Repo belongs to one goroutine. Several processes may work on one repository at once.
 //
-// Objects and refs are asked for through one small interface (store): libgit2 answers where it can read the repository, git's own
-// plumbing elsewhere (SHA-256, refs in a reftable). The repository's format decides, and nothing is tried.
-//
-// It never touches the index or the work tree, never signs, and leaves the network to `git
-// fetch` and `git push` as the user has set them up, which alone may ask for a password, and
-// only where the caller says that somebody is there.
+// It never touches the index or the worktree, and never signs. It leaves the network to the user's own `git fetch` and `git push`. These may ask
+// for a password only if the caller says that somebody is there.
 package git
 
 import (

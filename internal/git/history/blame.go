@@ -1,7 +1,7 @@
-// Package history tells how things came about: which commit brought a line (git blame), what a commit changed, in lines and as a patch-id,
-// what stood in a file before, which commits were made lately and by what act.
+// Package history tells how things came about: which commit brought a line (git blame), what a commit changed, in lines and as a patch-id, the
+// former content of a file, and which commits were made lately and by what act.
 //
-// In: a repository, commits and paths. Out: values of its own. It writes nothing, and fetches nothing that is not here.
+// In: a repository, commits and paths. Out: values of its own. It writes and fetches nothing.
 package history
 
 import (

@@ -1,8 +1,8 @@
-// Package worktree tells what stands in files: in a commit, or in the working tree as it is now, as git would store it. It follows
-// renames from a name that is gone to today's, and back.
+// Package worktree tells the content of files: in a commit, or in the worktree now, as git would store it. It follows renames from a former name
+// to today's, and back.
 //
-// In: a repository and paths below its root. Out: blobs, contents, names. It looks only at files that it is asked for, so that a large
-// repository costs no more than a small one, and it writes nothing, not even git's index.
+// In: a repository and paths below its root. Out: blobs, contents, names. It reads only the files that it is asked for, so a large repository
+// costs no more than a small one. It writes nothing, not even git's index.
 package worktree
 
 import (
