@@ -107,7 +107,7 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 	for _, d := range scrubbed {
 		fmt.Fprintf(app.Stdout, "its author scrubbed something, which is gone here, too: %s\n", printable(shortRef(d.Ref)))
 		if d.Own {
-			app.hint(rescue(d))
+			app.hint(d.Rescue())
 		}
 	}
 	app.hint(`git still has the objects: "git gc --prune=now" removes them, with everything else unreachable`)
@@ -115,9 +115,4 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 		return nil // there are no caches yet
 	}
 	return curate.ForgetCaches(ctx, w)
-}
-
-// rescue says how to get back what somebody else may have scrubbed of one's own ledger.
-func rescue(d ledger.Dropped) string {
-	return fmt.Sprintf(`your ledger was scrubbed on another machine; if that was not you, first run "git branch rescued %s", which keeps it as it was`, d.Was)
 }

@@ -104,6 +104,11 @@ type Dropped struct {
 	Was git.OID
 }
 
+// Rescue says how to get back what somebody else may have scrubbed of one's own ledger.
+func (d Dropped) Rescue() string {
+	return fmt.Sprintf(`your ledger was scrubbed on another machine; if that was not you, first run "git branch rescued %s", which keeps it as it was`, d.Was)
+}
+
 // Adopt takes in what the remote-tracking refs of a remote hold: one's own ledger into its
 // branch, the others' into refs/rekal/<remote>/. Nothing that is held is ever given up but for
 // what the ledger itself says was scrubbed: a ledger that was rewritten is merged. One that

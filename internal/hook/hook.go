@@ -1,0 +1,190 @@
+// Package hook is what git's hooks do: it decides which act of the user captures, captures within the time that a commit may wait,
+// and sends the ledger beside a push.
+//
+// In: a hook's name, its arguments and what git gives it on stdin. Out: a capture or nothing, and an error to tell. It promises that
+// git never waits longer than the budgets below: a process that nobody waits for finishes the rest.
+//
+//	reason.go   which act captures
+//	send.go     the ledger beside a push
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/capture"
+	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// Call is one call of a hook.
+type Call struct {
+	Name    string   // post-commit, post-merge, post-applypatch, post-rewrite or pre-push
+	Args    []string // of the hook
+	Stdin   io.Reader
+	Late    bool                  // nobody waits for it: it finishes what a hook left
+	Skipped func(capture.Outcome) // hears what could not be read
+}
+
+// The hooks that are given something on stdin.
+const (
+	postRewrite = "post-rewrite"
+	prePush     = "pre-push"
+)
+
+// budget is how long a hook may hold up git; what takes longer is left to a process of its own, which has lateBudget.
+const (
+	budget     = 3 * time.Second
+	lateBudget = 10 * time.Minute
+)
+
+// ahead is how many commits of ledgers a hook reads that its cache does not know of: about 40 ms. There are more
+// behind a clone, an upgrade, or a sync of another machine's work.
+const ahead = 24
+
+// most is how much of transcripts a hook reads, the latest first: about half a second.
+// The next hook goes on with the rest.
+const most = 48 << 20
+
+var errTooMuch = errors.New(`there is too much to capture in a hook: run "git rekal checkpoint"`)
+
+// sendBudget is how long a push of code is held up in all: by capture, and then by the
+// ledger's remote.
+const sendBudget = 5 * time.Second
+
+// Run does what the hook is for: it captures, and beside a push it sends what was captured. It returns workspace.ErrNotInitialised
+// where init was not run.
+func (c Call) Run(ctx context.Context, p workspace.Process) error {
+	wait, push := budget, sendBudget
+	if c.Late {
+		wait, push = lateBudget, lateBudget
+	}
+	whole, stop := context.WithTimeout(ctx, push)
+	defer stop()
+	within, cancel := context.WithTimeout(whole, wait)
+	defer cancel()
+	w, err := workspace.Open(p)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := w.Ready(); err != nil {
+		return err
+	}
+	author, err := w.Author(within)
+	if err != nil || !author.Config.Enabled || author.Config.Skip {
+		return err
+	}
+	via, ok, err := c.reason(w, author)
+	if err != nil || !ok {
+		return err
+	}
+	input, err := c.input(within)
+	if author.Config.CheckPaused() != nil {
+		if c.Name != prePush || err != nil {
+			return err
+		}
+		w.Warn(author.Config.CheckPaused())
+		return c.send(whole, w, author, input)
+	}
+	if input == "" && c.Name == postRewrite {
+		input = history.Rewritten(w.Repo, slices.Contains(c.Args, "amend"))
+	}
+	err = errors.Join(err, c.capture(within, w, author, via, input))
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil || errors.Is(err, capture.ErrBehind) {
+		if err = errTooMuch; !c.Late && c.leave(p, input) == nil {
+			err = nil
+		}
+	}
+	if c.Name == prePush && !c.Late {
+		err = errors.Join(err, c.send(whole, w, author, input))
+	}
+	return err
+}
+
+func (c Call) capture(ctx context.Context, w *workspace.Workspace, author workspace.Author, via, input string) error {
+	for _, fault := range author.Config.Faults {
+		if slices.Contains([]string{"rekal.exclude", "rekal.pause", "rekal.forgot"}, fault.Key) {
+			return fault // what the user wants left out would be stored
+		}
+		w.Warn(fmt.Errorf("%w: go on without it", fault))
+	}
+	if err := w.OnCode(); err != nil {
+		return err
+	}
+	capturer, err := w.Capturer(ctx, author)
+	if err != nil {
+		return err
+	}
+	if !c.Late {
+		capturer.Budget, capturer.Ahead = most, ahead
+	}
+	run := func() (capture.Outcome, error) { return capturer.Run(ctx, via, c.rewrites(input)) }
+	if via == "" {
+		run = func() (capture.Outcome, error) { return capturer.Arrive(ctx) }
+	}
+	out, err := run()
+	for _, warning := range out.Warnings {
+		w.Warn(warning)
+	}
+	c.Skipped(out)
+	return err
+}
+
+// leave starts a process that finishes what this one has no time for, and does not wait for it. It is given what git gave to the hook.
+func (c Call) leave(p workspace.Process, input string) error {
+	given, err := os.CreateTemp("", "git-rekal-*")
+	if err != nil {
+		return err
+	}
+	defer given.Close()
+	err = errors.Join(os.Remove(given.Name()), writeAll(given, input))
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(p.Exe, append([]string{"hook", "--late", c.Name}, c.Args...)...)
+	cmd.Dir, cmd.Stdin = p.Dir, given
+	cmd.Env = slices.DeleteFunc(slices.Clone(p.Env), func(v string) bool { return strings.HasPrefix(v, "GIT_INDEX_FILE=") }) // is gone by then
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd.Start()
+}
+
+func writeAll(f *os.File, text string) error {
+	_, err := f.WriteString(text)
+	_, back := f.Seek(0, io.SeekStart)
+	return errors.Join(err, back)
+}
+
+// maxInput bounds how much of stdin is read: 16 MB are about 190,000 commits.
+const maxInput = 16 << 20
+
+// input reads what git gives to post-rewrite and pre-push. Stdin that is never closed (a
+// hook run by hand at a terminal) holds nothing up: it ends with ctx.
+func (c Call) input(ctx context.Context) (string, error) {
+	if c.Name != postRewrite && c.Name != prePush {
+		return "", nil
+	}
+	type read struct {
+		text []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		text, err := io.ReadAll(io.LimitReader(c.Stdin, maxInput))
+		done <- read{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", fmt.Errorf("read what git says: %w", ctx.Err())
+	case r := <-done:
+		return string(r.text), r.err
+	}
+}

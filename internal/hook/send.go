@@ -1,0 +1,52 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// send brings the ledger to the remote that the user agreed to, beside a push of code to
+// whichever remote. It stays out of the way of a push that names a ledger itself: git would
+// find the remote's branch moved ("cannot lock ref").
+func (c Call) send(ctx context.Context, w *workspace.Workspace, author workspace.Author, input string) error {
+	if author.Config.Remote == "" || !author.Config.Autopush || namesLedger(input) {
+		return nil
+	}
+	remote, err := author.Config.RemoteFor("", "")
+	if err != nil {
+		return err
+	}
+	if !author.Config.Agreed(remote) {
+		return fmt.Errorf(`the ledger was not sent: %q leads to another place than you agreed to: run "git rekal push" to agree`, remote)
+	}
+	if all, err := author.Ledger.Sent(remote); err != nil || all {
+		return err
+	}
+	sent, err := author.Ledger.Push(ctx, remote, false)
+	for _, d := range sent.Scrubbed {
+		w.Warn(errors.New(d.Rescue()))
+	}
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%q: %w", remote, git.ErrTimeout)
+	}
+	if err != nil {
+		return fmt.Errorf(`the ledger was not sent: %w: run "git rekal push"`, err)
+	}
+	if author.Config.Place == "" { // rekal.remote was set by hand: it meant this place
+		return w.Settle(ctx, author.Config.Places[remote])
+	}
+	return nil
+}
+
+// namesLedger reports whether what git gives to pre-push (local ref, OID, remote ref, OID a
+// line) concerns a ledger.
+func namesLedger(input string) bool {
+	return slices.ContainsFunc(strings.Fields(input), ledger.IsLedger)
+}
