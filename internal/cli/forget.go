@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -58,7 +59,7 @@ func (c *forgetCommand) forget(ctx context.Context, app *App, w *workspace.Works
 	}
 	if errors.As(err, new(*ledger.TargetError)) { // one that was stopped half-way took it out of the ledger already
 		_, undone := author.Ledger.Discard(ctx)
-		return errors.Join(err, curate.ForgetCaches(ctx, w), undone)
+		return errors.Join(err, curate.ForgetRecords(ctx, w, author), curate.ForgetCaches(ctx, w), undone)
 	}
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func (c *forgetCommand) forget(ctx context.Context, app *App, w *workspace.Works
 	app.progress("making the caches anew")
 	err = curate.ForgetCaches(ctx, w)
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
-	fmt.Fprintf(app.Stdout, "forgot %s: rewrote %s of %s\n", scrubbed(out), plural(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+	fmt.Fprintf(app.Stdout, "forgot %s: rewrote %s of %s\n", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	(&scrubCommand{}).tell(app, left, ledger.Scrubbed{})
 	return errors.Join(err, undone)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -73,6 +74,19 @@ func scrubOverheard(ctx context.Context, w *workspace.Workspace, targets []ledge
 	if err := OverhearAll(ctx, w); err != nil {
 		return err
 	}
+	return scrubRecordsOf(ctx, w, func(from records.From) bool {
+		return slices.ContainsFunc(targets, func(t ledger.Target) bool {
+			return t.Session == from.Session && !t.Title && (t.Turn == nil || *t.Turn == from.Turn)
+		})
+	})
+}
+
+// ForgetRecords takes out the records of the sessions that settings name as forgotten, which a forget that was stopped half-way left.
+func ForgetRecords(ctx context.Context, w *workspace.Workspace, a workspace.Author) error {
+	return scrubRecordsOf(ctx, w, func(from records.From) bool { return slices.Contains(a.Config.Forgot, from.Source+"/"+from.Native) })
+}
+
+func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, is func(records.From) bool) error {
 	store, err := w.Records()
 	if err != nil {
 		return err
@@ -83,9 +97,7 @@ func scrubOverheard(ctx context.Context, w *workspace.Workspace, targets []ledge
 	}
 	var numbers []int
 	for _, r := range all {
-		if r.From != nil && slices.ContainsFunc(targets, func(t ledger.Target) bool {
-			return t.Session == r.From.Session && !t.Title && (t.Turn == nil || *t.Turn == r.From.Turn)
-		}) {
+		if r.From != nil && is(*r.From) {
 			numbers = append(numbers, r.ID)
 		}
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,7 +23,7 @@ type Left struct {
 // Discard removes from the repository what one's own ledger held and does not hold any more: other
 // copies of the ledger here follow it, the reflogs are emptied, and the objects go that only the
 // former history had, but for trees, which hold names alone. It does nothing where nothing is left,
-// so an interrupted Scrub can be done again.
+// so an interrupted Scrub, or Discard, can be done again.
 func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Left, error) {
 	tip, err := l.Tip()
 	if err != nil || tip == "" {
@@ -46,8 +49,15 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Left, error) {
 		}
 		former = append(former, ids...)
 	}
+	former = append(former, l.begun()...)
 	dead, err := l.dead(ctx, tip, former)
-	if err != nil || len(dead) == 0 {
+	if err != nil {
+		return Left{}, err
+	}
+	if len(dead) == 0 {
+		return Left{}, l.finish()
+	}
+	if err := l.begin(dead); err != nil {
 		return Left{}, err
 	}
 	for _, ref := range logs {
@@ -55,7 +65,44 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Left, error) {
 			return Left{}, err
 		}
 	}
-	return l.discard(ctx, tip, dead)
+	left, err := l.discard(ctx, tip, dead)
+	if err == nil && len(left.Refs) == 0 {
+		err = l.finish()
+	}
+	return left, err
+}
+
+// notes is the file that names the commits which are to go, until they are gone: the reflogs that tell them are emptied before.
+func (l *Ledger) notes() string { return filepath.Join(l.repo.Layout().CommonDir, "rekal-discard") }
+
+// begun are the commits that an interrupted Discard left.
+func (l *Ledger) begun() (ids []git.OID) {
+	text, _ := os.ReadFile(l.notes()) // mostly there is none
+	for id := range strings.FieldsSeq(string(text)) {
+		ids = append(ids, git.OID(id))
+	}
+	return ids
+}
+
+// begin adds commits; what was written half is no commit.
+func (l *Ledger) begin(dead []git.Commit) error {
+	f, err := os.OpenFile(l.notes(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("ledger: note what is to go: %w", err)
+	}
+	text := "\n"
+	for _, c := range dead {
+		text += string(c.OID) + "\n"
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+func (l *Ledger) finish() error {
+	if err := os.Remove(l.notes()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	return nil
 }
 
 // copies are the other refs here that may hold one's own ledger.

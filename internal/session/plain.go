@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -130,4 +131,12 @@ func ending(s string, from, to byte) int {
 		return i + 1
 	}
 	return 0
+}
+
+// Count is a number of things: "1 turn", "2 turns".
+func Count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
 }

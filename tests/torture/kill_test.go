@@ -34,6 +34,7 @@ func victims() []victim {
 		{name: "clean", args: []string{"git", "rekal", "clean"}, again: []string{"git", "rekal", "init"}},
 		{name: "push", before: behind, args: []string{"git", "rekal", "push"}},
 		{name: "sync", before: behind, args: []string{"git", "rekal", "sync"}},
+		{name: "pause", args: []string{"git", "rekal", "pause"}, again: []string{"git", "rekal", "resume"}},
 		{name: "run", args: []string{"git", "rekal", "run", "--", "echo", "parser"}},
 		{name: "recall with records", before: func(c *clone) error { return c.quietly("git", "rekal", "run", "--", "echo", "cache") }, args: []string{"git", "rekal", "parser cache"}},
 		{name: "git push", before: behind, args: []string{"git", "push", "-q", "origin", "HEAD"}},
@@ -246,10 +247,12 @@ func (w *world) pair(c *clone, a, b victim) error {
 
 // excused are failures that the pair explains: git's own locks, when two commits want the
 // index or two pushes the same branch at once, and a repository that `clean` or a missing
-// `init` has just left bare.
+// `init` has just left bare, and what a pause keeps out.
 func excused(res ran, pair ...victim) bool {
 	bare := slices.ContainsFunc(pair, func(v victim) bool { return v.name == "clean" || v.name == "init" })
-	return bare && strings.Contains(res.stderr, "not set up") && !internals.MatchString(res.stderr) ||
+	paused := slices.ContainsFunc(pair, func(v victim) bool { return v.name == "pause" })
+	return paused && strings.Contains(res.stderr, "paused since") ||
+		bare && strings.Contains(res.stderr, "not set up") && !internals.MatchString(res.stderr) ||
 		res.args[1] == "commit" && (strings.Contains(res.stderr, "index.lock") || strings.Contains(res.stderr, "cannot lock ref 'HEAD'")) ||
 		res.args[1] == "push" && strings.Contains(res.stderr, "cannot lock ref 'refs/heads/main'") && !strings.Contains(res.stderr, "git-rekal")
 }
