@@ -15,8 +15,10 @@ version = $(shell git describe --tags --always --dirty 2>/dev/null || echo unkno
 # git-rekal then starts 20 ms sooner. Go's build cache does not see what pkg-config answers; it does see
 # CGO_CFLAGS, hence the library's id there. The folder cxx holds nothing but an archive, so that the linker
 # finds no shared one there. Nobody debugs what is built here, so nothing is compiled for debuggers.
-libgit2 = $(CURDIR)/.build/libgit2
-env = export GOFLAGS="$$(go env GOFLAGS) -buildvcs=false -trimpath -gcflags=all=-dwarf=false" CGO_CFLAGS='-O2 -g0'; \
+# CROSS=aarch64-linux-gnu builds for another Linux, with Debian's compiler for it.
+libgit2 = $(CURDIR)/.build/libgit2$(CROSS:%=-%)
+goarch = $(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(firstword $(subst -, ,$(CROSS)))))
+env = $(if $(CROSS),export CROSS=$(CROSS) GOARCH=$(goarch) CGO_ENABLED=1 CC=$(CROSS)-gcc CXX=$(CROSS)-g++;) export GOFLAGS="$$(go env GOFLAGS) -buildvcs=false -trimpath -gcflags=all=-dwarf=false" CGO_CFLAGS='-O2 -g0'; \
 	if [ -f $(libgit2)/id ]; then \
 		export PKG_CONFIG_PATH=$(libgit2)/lib/pkgconfig GOFLAGS="$$GOFLAGS -tags=static,system_libgit2" \
 			CGO_CFLAGS="$$CGO_CFLAGS -I$(libgit2)/include -DREKAL_LIBGIT2_$$(cat $(libgit2)/id)"; \
@@ -48,7 +50,7 @@ setup:
 
 # A static libgit2, for a binary to give away, and for one that starts fast.
 libgit2: setup
-	@.ci/libgit2.sh || echo 'note: the libgit2 of the system is linked instead, which takes longer to start' >&2
+	@CROSS='$(CROSS)' .ci/libgit2.sh || echo 'note: the libgit2 of the system is linked instead, which takes longer to start' >&2
 
 # The tests in three tiers (CONTRIBUTING.md): what answers while the thought is still there, what CI runs
 # beside it, and what takes half the night. Their tests are called Test…, TestLong… and TestNight….

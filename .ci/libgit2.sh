@@ -8,6 +8,9 @@
 #                      it still serves, with Debian's security patches; apt checks signatures
 #   curl               upstream's 1.5.2, checked against the checksum below, without the
 #                      security fixes that Debian added to its 1.5.1
+#
+# With CROSS=aarch64-linux-gnu it is one for that Linux, in .build/libgit2-aarch64-linux-gnu: made with Debian's compiler for it, and with
+# the libraries that Debian has for it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -16,8 +19,11 @@ cd "$(dirname "$0")/.."
 upstream=https://github.com/libgit2/libgit2/archive/refs/tags/v1.5.2.tar.gz
 upstream_sha256=57638ac0e319078f56a7e17570be754515e5b1276d3750904b4214c92e8fa196
 
-prefix=$PWD/.build/libgit2
-work=$PWD/.build/libgit2-work
+CROSS=${CROSS-}
+prefix=$PWD/.build/libgit2${CROSS:+-$CROSS}
+work=$prefix-work
+cc=cc cxx=c++
+[ -z "$CROSS" ] || cc=$CROSS-gcc cxx=$CROSS-g++
 
 say() { printf 'libgit2: %s\n' "$*" >&2; }
 die() {
@@ -51,6 +57,23 @@ fetch_apt() {
 		say "source: Debian's $v is not to be had"
 	done
 	return 1
+}
+
+# needed leaves in $work/root what libgit2 needs of the system that it is made for.
+needed() {
+	[ -n "$CROSS" ] || return 0
+	command -v "$cxx" >/dev/null || die "$cxx is missing: apt-get install g++-$CROSS"
+	arch=$(dpkg-architecture -f -t "$CROSS" -q DEB_TARGET_ARCH)
+	mkdir -p "$work/foreign/lists/partial" "$work/foreign/cache/archives/partial" "$work/root"
+	# shellcheck disable=SC2016 # the fields are apt's
+	apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+		'Created-By: Packages' 'Origin: Debian' | sort -u >"$work/foreign/sources.list"
+	set -- -o APT::Architecture="$arch" -o APT::Architectures="$arch" -o Dir::State::status=/dev/null \
+		-o Dir::Etc::SourceList="$work/foreign/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+		-o Dir::State::Lists="$work/foreign/lists" -o Dir::Cache="$work/foreign/cache" -o APT::Sandbox::User="$(id -un)"
+	apt-get "$@" update -qq </dev/null
+	(cd "$work/foreign" && apt-get "$@" download -qq zlib1g-dev libhttp-parser-dev </dev/null >/dev/null)
+	for package in "$work/foreign"/*.deb; do dpkg -x "$package" "$work/root"; done
 }
 
 fetch_upstream() {
@@ -95,21 +118,25 @@ unpack() {
 build() {
 	parser=builtin
 	[ -d "$work/tree/deps/http-parser" ] || parser=system
-	cmake -S "$work/tree" -B "$work/obj" -DCMAKE_INSTALL_PREFIX="$prefix" \
+	set --
+	[ -z "$CROSS" ] || set -- -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="${CROSS%%-*}" -DCMAKE_C_COMPILER="$cc" \
+		-DCMAKE_FIND_ROOT_PATH="$work/root/usr" -DCMAKE_PREFIX_PATH="$work/root/usr" -DCMAKE_LIBRARY_ARCHITECTURE="$CROSS"
+	cmake "$@" -S "$work/tree" -B "$work/obj" -DCMAKE_INSTALL_PREFIX="$prefix" \
 		-DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
 		-DBUILD_SHARED_LIBS=OFF -DBUILD_TESTS=OFF -DBUILD_CLI=OFF -DUSE_SSH=OFF -DUSE_HTTPS=OFF \
 		-DUSE_GSSAPI=OFF -DREGEX_BACKEND=regcomp -DUSE_HTTP_PARSER=$parser
-	cmake --build "$work/obj" --parallel --target install
+	cmake --build "$work/obj" --parallel "$(getconf _NPROCESSORS_ONLN)" --target install
 }
 
 # The linker prefers a shared library of a directory over a static one, so the static ones
 # that libgit2 needs are put beside it, where nothing shared lies; on Linux the C++ library, too.
 gather() {
 	for l in libz.a libhttp_parser.a; do
-		a=$(cc -print-file-name=$l)
+		a=$work/root/usr/lib/$CROSS/$l
+		[ -n "$CROSS" ] || a=$(cc -print-file-name=$l)
 		[ "$a" = "$l" ] || cp "$a" "$prefix/lib/"
 	done
-	a=$(c++ -print-file-name=libstdc++.a)
+	a=$("$cxx" -print-file-name=libstdc++.a)
 	[ "$a" = libstdc++.a ] || { mkdir "$prefix/cxx" && ln -s "$a" "$prefix/cxx/"; }
 }
 
@@ -117,6 +144,7 @@ if [ -f "$prefix/id" ]; then exit 0; fi
 .ci/setup.sh source
 rm -rf "$work" "$prefix"
 mkdir -p "$work/src"
+needed
 fetch
 unpack
 say "building (log: $work/log)"

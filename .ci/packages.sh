@@ -1,7 +1,7 @@
 #!/bin/sh
 # packages.sh [SUITE]: tries dist/*.deb as a user would, in a bare Debian: installs it, goes through the main job, installs it
 # again, removes it, and looks for what is left. Then install.sh, with a package that is as it should be and with one that is
-# not. Needs root, debootstrap and a mirror; the system lies in .build/debian.
+# not; and dist/*.rpm with rpm, in a root of its own. Needs root, debootstrap and a mirror; the system lies in .build/debian.
 set -eu
 cd "$(dirname "$0")/.."
 suite=${1:-bookworm}
@@ -44,4 +44,19 @@ test ! -e /try/no
 IN
 chroot "$root" /bin/sh /try/try.sh
 rm -rf "$root/try"
+
+command -v rpm >/dev/null || DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends rpm >/dev/null
+rpmroot=$PWD/.build/rpmroot
+in_root() { rpm --root "$rpmroot" --nodeps "$@"; } # git and glibc are not in there
+rm -rf "$rpmroot"
+mkdir -p "$rpmroot"
+rpm --root "$rpmroot" --initdb
+in_root -i dist/*.rpm
+in_root -V git-rekal
+"$rpmroot/usr/bin/git-rekal" version
+in_root -U --force dist/*.rpm
+in_root -e git-rekal
+left=$(find "$rpmroot/usr" ! -type d)
+[ -z "$left" ] || { printf 'packages: the .rpm left\n%s\n' "$left" >&2; exit 1; }
+rm -rf "$rpmroot"
 echo 'packages: installed, used, upgraded, removed without a trace'
