@@ -32,18 +32,24 @@ func completed(t *testing.T) *harness.Place {
 func TestCompletionLine(t *testing.T) {
 	p := completed(t)
 	for words, want := range map[string]string{
-		"wh":            "why\tsessions behind lines\n",
-		"why no":        "",
-		"--ki":          "--kind\tonly KIND: session, memory or record (what a command printed)\n",
-		"--kind m":      "memory\t\n",
-		"q --agent cod": "codex\t\n",
-		"-n 5 --commit": "--commit\tsessions behind a code commit: any REV, also from before an amend or rebase, or squashed on a server\n",
-		"--commit to":   "topic/login\t\n",
-		"log ma":        "",
-		"log main..to":  "main..topic/login\t\n",
-		"log --js":      "--json\tJSON, also on a terminal\n",
-		"help conf":     "config\tsettings\n",
-		"nothing so":    "",
+		"wh":                    "why\tsessions behind lines\n",
+		"why no":                "",
+		"--ki":                  "--kind\tonly KIND: session, memory or record (what a command printed)\n",
+		"--kind m":              "memory\t\n",
+		"q --agent cod":         "codex\t\n",
+		"-n 5 --commit":         "--commit\tsessions behind a code commit REV, also before an amend or rebase, or squashed on a server\n",
+		"--commit to":           "topic/login\t\n",
+		"--kind=me":             "--kind=memory\t\n",
+		"--color=al":            "--color=always\t\n",
+		"show --color=n":        "--color=never\t\n",
+		"init --brief=prompts,": "--brief=prompts,edits\t\n",
+		"query --role a":        "assistant\t\n",
+		"log --actor=":          "",
+		"log topic":             "topic/login\t\n",
+		"log main..to":          "main..topic/login\t\n",
+		"log --js":              "--json\tJSON, also on a terminal\n",
+		"help conf":             "config\tsettings\n",
+		"nothing so":            "",
 	} {
 		out := p.Git("repo", append([]string{"rekal", "completion", "--line", "--"}, strings.Fields(words)...)...)
 		if strings.TrimSpace(out) != strings.TrimSpace(want) {
@@ -92,11 +98,15 @@ func TestLongShells(t *testing.T) {
 				s.shows("ready")
 			}
 			for typed, want := range map[string]string{
-				"git rekal comple\t":       "git rekal completion",
-				"git-rekal comple\t":       "git-rekal completion",
-				"git rekal --purg\t":       "--purged",
-				"git rekal --commit top\t": "--commit topic/login",
-				"git rekal why note\t":     "why notes.md",
+				"git rekal comple\t":         "git rekal completion",
+				"git-rekal comple\t":         "git-rekal completion",
+				"git rekal --purg\t":         "--purged",
+				"git rekal --commit top\t":   "--commit topic/login",
+				"git rekal why note\t":       "why notes.md",
+				"git rekal --color=al\t":     "--color=always",
+				"git-rekal --color=ne\t":     "--color=never",
+				"git rekal --kind=me\t":      "--kind=memory",
+				"git rekal init --brief=e\t": "--brief=edits",
 			} {
 				s.types("\x15" + typed)
 				s.shows(want)

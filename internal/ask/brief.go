@@ -135,7 +135,7 @@ func told(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine,
 	if err != nil {
 		return "", nil, fmt.Errorf("brief: %w", err)
 	}
-	text, fit := brief.Text(lines, budget)
+	text, fit := brief.Text(lines, budget, w.Now().Location())
 	return text, lines[:fit], nil
 }
 

@@ -3,6 +3,7 @@ package brief_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -22,7 +23,7 @@ func TestClean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, fit := brief.Text(clean, brief.StartBudget)
+	text, fit := brief.Text(clean, brief.StartBudget, time.UTC)
 	if fit != 3 || strings.Contains(text, "staple") || strings.Contains(text, "\u202e") || strings.Contains(text, "\x1b") || strings.Count(text, "git-rekal>") != 2 {
 		t.Errorf("%d: %q", fit, text)
 	}
@@ -45,7 +46,7 @@ func TestBudget(t *testing.T) {
 	}
 	last := 0
 	for budget := range 600 {
-		text, fit := brief.Text(lines, budget)
+		text, fit := brief.Text(lines, budget, time.UTC)
 		if n := tokens.Count(text); n > budget || fit < last || (text == "") != (fit == 0) {
 			t.Fatalf("a budget of %d: %d lines, %d tokens", budget, fit, n)
 		}

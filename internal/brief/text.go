@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -105,11 +106,11 @@ func cut(text string) string {
 	return text
 }
 
-// Text is what fits into a budget of tokens, as an agent is to read it, and how many of the lines that are; "" for none.
-func Text(lines []result.BriefLine, budget int) (text string, fit int) {
+// Text is what fits into a budget of tokens, as an agent is to read it, with times of a zone, and how many of the lines that are; "" for none.
+func Text(lines []result.BriefLine, budget int, zone *time.Location) (text string, fit int) {
 	out := head
 	for _, l := range lines {
-		more := out + "\n" + line(l)
+		more := out + "\n" + line(l, zone)
 		if tokens.Count(more+"\n"+tail+"\n") > budget {
 			break
 		}
@@ -121,14 +122,14 @@ func Text(lines []result.BriefLine, budget int) (text string, fit int) {
 	return out + "\n" + tail + "\n", fit
 }
 
-// line shows one: "- 01KJW4MN2B (alice@example.com, 2026-03-04) last on main: Fix JWT expiry [auth/jwt.go, +1]".
-func line(l result.BriefLine) string {
+// line shows one: "- 01KJW4MN2B (alice@example.com, 2026-03-04 11:06) last on main: Fix JWT expiry [auth/jwt.go, +1]".
+func line(l result.BriefLine, zone *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "- %s (", name(l))
 	if l.Author != "" {
 		b.WriteString(l.Author + ", ")
 	}
-	fmt.Fprintf(&b, "%s) %s: %s", l.At[:min(len(l.At), len("2006-01-02T15:04"))], reason(l), l.Title)
+	fmt.Fprintf(&b, "%s) %s: %s", minute(l.At, zone), reason(l), l.Title)
 	if len(l.Files) > 0 {
 		b.WriteString(" [" + strings.Join(l.Files, ", "))
 		if more := l.FilesTotal - len(l.Files); more > 0 {
@@ -137,6 +138,15 @@ func line(l result.BriefLine) string {
 		b.WriteString("]")
 	}
 	return b.String()
+}
+
+// minute is a time as the other screens show it.
+func minute(stamp string, zone *time.Location) string {
+	at, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		return stamp
+	}
+	return at.In(zone).Format("2006-01-02 15:04")
 }
 
 // reason says why a line is told.

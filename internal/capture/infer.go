@@ -21,7 +21,7 @@ import (
 func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
 	var drafts []session.Entry
 	if n := len(g.fresh); n > 0 {
-		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + counted(n, "session")})
+		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + session.Count(n, "session")})
 	}
 	spans := attribution.Spans(g.sessions())
 	commits, err := g.arrived(ctx, look{everywhere: true, again: true})
@@ -87,14 +87,7 @@ func lines(wrote []session.Wrote) []session.Entry {
 	for _, w := range wrote {
 		commits[w.GitSHA] = true
 	}
-	return []session.Entry{{Wrote: wrote, Subject: "lines of " + counted(len(commits), "commit")}}
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return []session.Entry{{Wrote: wrote, Subject: "lines of " + session.Count(len(commits), "commit")}}
 }
 
 func (g *gathered) isMine(c git.Commit) bool {

@@ -82,7 +82,7 @@ func (g *gathered) at(head git.Head, via string, wrote []session.Wrote) (drafts 
 		}
 		var apart []session.Session
 		if tied, apart = g.parted(cp, wrote); len(apart) > 0 {
-			drafts = append(drafts, session.Entry{Sessions: apart, Subject: counted(len(apart), "session") + ", tied to no commit"})
+			drafts = append(drafts, session.Entry{Sessions: apart, Subject: session.Count(len(apart), "session") + ", tied to no commit"})
 		}
 	}
 	if len(tied)+len(cp.Links) == 0 {

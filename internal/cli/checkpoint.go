@@ -116,7 +116,7 @@ func (app *App) report(out capture.Outcome) {
 	}
 	app.skipped(out)
 	if n := total(out.Redacted); n > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", plural(n, "secret")))
+		app.say(fmt.Sprintf("redacted %s before storing", session.Count(n, "secret")))
 	}
 }
 
@@ -127,19 +127,12 @@ func (app *App) skipped(out capture.Outcome) {
 		if more := len(out.SkippedIn) - 1; more > 0 {
 			where = fmt.Sprintf("%s and %d more", where, more)
 		}
-		app.say(fmt.Sprintf("skipped %s that can't be read, in %s", plural(out.Skipped, "line"), where))
+		app.say(fmt.Sprintf("skipped %s that can't be read, in %s", session.Count(out.Skipped, "line"), where))
 	}
 }
 
 func counted(out capture.Outcome) string {
-	return fmt.Sprintf("%s, %s, %s", plural(out.Sessions, "session"), plural(out.Turns, "turn"), plural(out.ToolCalls, "tool call"))
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%s, %s, %s", session.Count(out.Sessions, "session"), session.Count(out.Turns, "turn"), session.Count(out.ToolCalls, "tool call"))
 }
 
 func total(counts map[string]int) int {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -105,13 +106,13 @@ func (c *cleanCommand) outputs(app *App, w *workspace.Workspace) error {
 	case err != nil || n == 0 && !c.records:
 		return err
 	case !c.records:
-		fmt.Fprintf(app.Stdout, "left: %s of what commands printed (\"git rekal clean --records\" removes them)\n", plural(n, "record"))
+		fmt.Fprintf(app.Stdout, "left: %s of what commands printed (\"git rekal clean --records\" removes them)\n", session.Count(n, "record"))
 		return nil
 	}
 	if err := curate.RemoveRecords(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(app.Stdout, "removed: %s of what commands printed\n", plural(n, "record"))
+	fmt.Fprintf(app.Stdout, "removed: %s of what commands printed\n", session.Count(n, "record"))
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -115,6 +116,7 @@ func parse(c command, e entry, args []string) error {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
 	c.addFlags(fs)
+	args = habits(fs, args)
 	rest, err := args, error(nil)
 	if e.name == "" {
 		rest, err = words(fs, args)
@@ -177,6 +179,9 @@ func (app *App) read(use func(*workspace.Workspace, *materialize.Materializer) e
 func (app *App) say(line string) {
 	fmt.Fprintf(app.Stderr, "git-rekal: %s\n", printable(line))
 }
+
+// at is a time as people are told it, in their zone.
+func (app *App) at(t time.Time) string { return t.In(app.Now().Location()).Format("2006-01-02 15:04") }
 
 // hint prints what the user may do about something; a hint may have several lines.
 func (app *App) hint(text string) {

@@ -82,7 +82,7 @@ func TestWrongUsage(t *testing.T) {
 		{"purge", "give the ID of a session or memory"},
 		{"restore", "give the ID of a session or memory"},
 		{"--purged --checkpoint HEAD", "--purged does not go with --checkpoint"},
-		{"log main", `"main"`},
+		{"log nothing", `"nothing" is neither a revision nor a file here`},
 		{"log -n 0", "-n must be at least 1"},
 		{"log -n -3", "-n must be at least 1"},
 		{"index all", `"all"`},

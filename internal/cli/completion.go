@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/compress"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
@@ -95,6 +96,14 @@ func (app *App) complete(ctx context.Context, words []string) []match {
 	switch {
 	case slices.Contains(before, "--"):
 		out = app.values(ctx, e.takes, word)
+	case strings.HasPrefix(word, "--") && strings.Contains(word, "="):
+		name, value, _ := strings.Cut(word, "=")
+		if fs.Lookup(name[2:]) == nil {
+			return nil
+		}
+		for _, m := range app.values(ctx, name[2:], value) {
+			out = append(out, match{name + "=" + m.word, m.about})
+		}
 	case len(before) > 0 && takesValue(fs, before[len(before)-1]):
 		out = app.values(ctx, valueOf(fs, before[len(before)-1]), word)
 	case strings.HasPrefix(word, "-"):
@@ -153,11 +162,13 @@ func (app *App) values(ctx context.Context, what, begin string) []match {
 		return app.ids(ctx, begin)
 	case takesPurged:
 		return app.purged(ctx)
-	case takesRange: // a single revision reads as the range up to it, so none is offered
-		if from, _, ok := strings.Cut(begin, ".."); ok {
-			for _, name := range app.revisions() {
-				words = append(words, from+".."+name)
+	case takesRange:
+		from, _, ok := strings.Cut(begin, "..")
+		for _, name := range app.revisions() {
+			if ok {
+				name = from + ".." + name
 			}
+			words = append(words, name)
 		}
 	case takesRevision, "checkpoint", "since", "until":
 		words = app.revisions()
@@ -173,6 +184,12 @@ func (app *App) values(ctx context.Context, what, begin string) []match {
 		words = []string{session.RoleHuman, session.RoleAssistant}
 	case "kind":
 		words = []string{db.KindSession, db.KindMemory, recall.KindRecord}
+	case "color":
+		words = []string{"always", "auto", "never"}
+	case "brief":
+		words = []string{"prompts", "edits", "prompts,edits"}
+	case "hook":
+		words = brief.Agents()
 	case "intent":
 		for _, i := range compress.Intents() {
 			words = append(words, string(i))

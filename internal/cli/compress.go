@@ -12,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/compress"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // compressCommand makes what another command printed small: `make 2>&1 | git rekal compress --intent build`.
@@ -111,7 +112,7 @@ func (c *compressCommand) keep(ctx context.Context, app *App, r compress.Result,
 		return nil
 	}
 	if secrets > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", plural(secrets, "secret")))
+		app.say(fmt.Sprintf("redacted %s before storing", session.Count(secrets, "secret")))
 	}
 	fmt.Fprintln(app.Stderr, recordLine(kept, r))
 	return nil

@@ -135,6 +135,7 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{recall.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
 	{story.ErrNothing, `give a commit, a range, PATH:LINE, or an ID from an answer of recall; "git rekal -n 5" lists the latest`},
 	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; a checkpoint's SHA goes with --checkpoint`},
+	{recall.ErrOperand, `write paths that are gone behind "--"; to search for words, write "git rekal -- log …"`},
 	{session.ErrNoID, `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`},
 	{tables.ErrName, `this lists tables and columns, with --index those of index.db: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
 	{tables.ErrStatement, `give one SELECT`},

@@ -15,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -130,6 +131,6 @@ func (c *exportCommand) files(ctx context.Context, app *App, w *workspace.Worksp
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	fmt.Fprintf(app.Stdout, "wrote %s into %s\n", plural(n, "file"), printable(c.dir))
+	fmt.Fprintf(app.Stdout, "wrote %s into %s\n", session.Count(n, "file"), printable(c.dir))
 	return nil
 }

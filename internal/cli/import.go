@@ -122,7 +122,7 @@ func (app *App) tellImport(in curate.Imported) {
 	case in.Sessions > 0:
 		app.say(fmt.Sprintf("%s: imported %s%s", in.Found.Name, counted(in.Outcome), tied(in.Checkpoints)))
 	case in.Found.Transcripts > 0:
-		app.say(fmt.Sprintf("%s: nothing new in %s", in.Found.Name, plural(in.Found.Transcripts, "transcript")))
+		app.say(fmt.Sprintf("%s: nothing new in %s", in.Found.Name, session.Count(in.Found.Transcripts, "transcript")))
 	default:
 		app.say(in.Found.Name + ": nothing found")
 		if in.Found.Name == "entire" {
@@ -130,13 +130,13 @@ func (app *App) tellImport(in curate.Imported) {
 		}
 	}
 	if n := total(in.Found.Others); n > 0 {
-		app.hint(fmt.Sprintf("left out %s of %s; --everyone imports these, too, into your ledger", plural(n, "session"), plural(len(in.Found.Others), "other person")))
+		app.hint(fmt.Sprintf("left out %s of %s; --everyone imports these, too, into your ledger", session.Count(n, "session"), session.Count(len(in.Found.Others), "other person")))
 	}
 	for _, agent := range slices.Sorted(maps.Keys(in.Found.Unread)) {
-		app.hint(fmt.Sprintf("left out %s of %s, whose transcripts are not read", plural(in.Found.Unread[agent], "session"), agent))
+		app.hint(fmt.Sprintf("left out %s of %s, whose transcripts are not read", session.Count(in.Found.Unread[agent], "session"), agent))
 	}
 	for _, dir := range slices.Sorted(maps.Keys(in.Apart)) {
-		app.hint(fmt.Sprintf("left out %s of work in %s, which is another repository here", plural(in.Apart[dir], "session"), dir))
+		app.hint(fmt.Sprintf("left out %s of work in %s, which is another repository here", session.Count(in.Apart[dir], "session"), dir))
 	}
 }
 

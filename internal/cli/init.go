@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/doctor"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -78,6 +80,9 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err := author.Config.Fault(); err != nil { // before sessions are imported without them
 		return err
 	}
+	if err := c.sources(ctx, app, w); err != nil { // nothing is changed yet
+		return err
+	}
 	if c.remote != "" {
 		if c.remote, err = w.Remote(author, c.remote); err != nil {
 			return err
@@ -89,6 +94,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	}
 	layout.MCP, layout.Agents = c.mcp, w.AgentsHere(ctx)
 	layout.Brief, layout.Pointer = setup.Brief(c.brief), c.point
+	first := w.Ready() != nil
 	made, err := c.ledgers(ctx, app, w, author) // where there can be none, nothing else is made
 	if err != nil {
 		return err
@@ -107,10 +113,14 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if trees, err := w.Repo.Worktrees(); err == nil && len(trees) == 0 {
 		report.Hints = append(report.Hints, `nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
 	}
-	if len(report.Done) > 0 {
+	if first { // later it is no news, and doctor tells what is about to go
 		report.Hints = append(report.Hints, vanishing(w, layout.Agents)...)
 	}
-	if app.Terminal {
+	heads, _ := ledger.Heads(w.Repo) // of others, too: then there is something to ask
+	switch {
+	case app.Terminal && len(layout.Agents) == 0 && len(heads) < 2:
+		report.Hints = append(report.Hints, `no coding agent has worked here yet: let one, and commit; then ask: git rekal "why is …"`)
+	case app.Terminal:
 		report.Hints = append(report.Hints, `ask what was said: git rekal "why is …"; "git rekal -h" lists the commands`)
 	}
 	for _, hint := range report.Hints {
@@ -134,7 +144,7 @@ func tied(commits int) string {
 	if commits == 0 {
 		return "; none is tied to a commit yet"
 	}
-	return ", tied to " + plural(commits, "commit")
+	return ", tied to " + session.Count(commits, "commit")
 }
 
 // vanishing tells of the agents used here that delete their transcripts.
@@ -166,7 +176,7 @@ func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 			return done, err
 		}
 		if taken.Ledgers > 0 {
-			done = append(done, fmt.Sprintf("%s from %s", plural(taken.Ledgers, "ledger"), remote))
+			done = append(done, fmt.Sprintf("%s from %s", session.Count(taken.Ledgers, "ledger"), remote))
 		}
 	}
 	own, err := ledger.LocalTips(w.Repo)
@@ -188,6 +198,21 @@ func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 	return append(done, "setting rekal.remote "+c.remote), nil
 }
 
+// sources makes the paths of --from absolute. A folder that is gone may have been the repository's place, and may be misspelt.
+func (c *initCommand) sources(ctx context.Context, app *App, w *workspace.Workspace) error {
+	for i, dir := range c.from {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(app.Dir, dir)
+		}
+		c.from[i] = filepath.Clean(dir)
+		if _, err := os.Stat(dir); err != nil && len(w.AgentsAt(ctx, []string{c.from[i]})) == 0 {
+			return &usageError{command: "init", err: fmt.Errorf("--from %q: no such folder, and none of %s has a session there; name the folder in which the repository was before",
+				c.from[i], strings.Join(session.Agents(), ", "))}
+		}
+	}
+	return nil
+}
+
 func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	if app.paused(author.Config) {
 		return nil
@@ -196,12 +221,7 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 	if err != nil {
 		return err
 	}
-	for _, dir := range c.from {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(app.Dir, dir)
-		}
-		capturer.From = append(capturer.From, filepath.Clean(dir))
-	}
+	capturer.From = c.from
 	shown := app.meter("reading transcripts")
 	capturer.Progress = shown.step
 	out, err := capturer.Import(ctx)
@@ -210,20 +230,15 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 		return err
 	}
 	app.report(out)
-	for _, dir := range capturer.From { // one that is gone may have been the repository's place, or be misspelt
-		if _, err := os.Stat(dir); err != nil && out.Sessions == 0 {
-			app.hint(fmt.Sprintf("--from %q: no such folder, and no new sessions from it: name a former folder of the repository", dir))
-		}
-	}
 	if out.Sessions > 0 {
 		fmt.Fprintf(app.Stdout, "imported %s%s\n", counted(out), tied(out.Checkpoints))
 		for _, agent := range slices.Sorted(maps.Keys(out.Agents)) {
-			fmt.Fprintf(app.Stdout, "    %s: %s\n", printable(agent), plural(out.Agents[agent], "session"))
+			fmt.Fprintf(app.Stdout, "    %s: %s\n", printable(agent), session.Count(out.Agents[agent], "session"))
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(out.Apart)) {
 		app.hint(fmt.Sprintf(`left out %s of work in %s, outside this repository; "git rekal init --from PATH" imports from a former folder of it`,
-			plural(out.Apart[dir], "session"), printable(dir)))
+			session.Count(out.Apart[dir], "session"), printable(dir)))
 	}
 	m, err := w.Reader()
 	if err != nil {

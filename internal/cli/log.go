@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -21,18 +21,20 @@ type logCommand struct {
 	req     recall.LogRequest
 	oneline bool
 	shape   shape
+	words   []string // before "--": a revision or range, then paths
 	flags   *pflag.FlagSet
 }
 
 func logEntry() entry {
 	return entry{
-		name: "log", usage: "log [-n N] [--oneline] [FILTER…] [A..B] [-- PATH…]", short: "list checkpoints",
+		name: "log", usage: "log [-n N] [--oneline] [FILTER…] [REV|A..B] [[--] PATH…]", short: "list checkpoints",
 		long: `
 Lists the checkpoints of all ledgers here, the newest first, like "git log": the code commit, its author and date, and its sessions. For an
 import, the date is when its sessions took place. Imported sessions that are tied to no commit are in no checkpoint.
 
-A..B shows checkpoints at the commits of this range, also if a squash merge took them up. PATH is a pathspec: the commit changed such a file.
---agent shows checkpoints with sessions of this agent, and only these sessions. --json prints one object a line.
+A..B shows checkpoints at the commits of this range, also if a squash merge took them up. REV shows those at this commit
+and all before it. -3 is -n 3. PATH is a pathspec: the commit changed such a file. --agent shows checkpoints with sessions of this agent,
+and only these sessions. --json prints one object a line.
 
   git rekal log --oneline main..topic
   git rekal log --author alice --since "2 weeks ago" -- src/auth`,
@@ -61,14 +63,29 @@ func (c *logCommand) validate(args []string) error {
 	if dash := c.flags.ArgsLenAtDash(); dash >= 0 {
 		args, c.req.Paths = args[:dash], args[dash:]
 	}
-	if len(args) > 0 && strings.Contains(args[0], "..") {
-		args, c.req.Range = args[1:], args[0]
+	c.words = args
+	return c.shape.validate()
+}
+
+// sort puts the words where they belong. Before "--" no path stands, and no revision has to be told from one.
+func (c *logCommand) sort(repo *git.Repo, dir string) error {
+	if c.flags.ArgsLenAtDash() >= 0 {
+		if len(c.words) > 1 {
+			return &usageError{err: &extraError{c.words[1]}, command: "log"}
+		}
+		c.req.Range = strings.Join(c.words, "")
+		return nil
 	}
-	return cmp.Or(noArgs(args), c.shape.validate())
+	rev, paths, err := recall.Operands(repo, dir, c.words)
+	c.req.Range, c.req.Paths = rev, paths
+	return err
 }
 
 func (c *logCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+		if err := c.sort(w.Repo, app.Dir); err != nil {
+			return err
+		}
 		past, err := asOf(ctx, w, m, new(string))
 		if err != nil {
 			return err
@@ -90,6 +107,9 @@ func (c *logCommand) run(ctx context.Context, app *App) error {
 	})
 }
 
+// nothingYet is what a person is told who asks before there is an answer.
+const nothingYet = `nothing is captured here yet: work with a coding agent as ever, and commit; "git rekal doctor" says whether all is set up`
+
 func (c *logCommand) print(ctx context.Context, app *App, w *workspace.Workspace, checkpoints []result.Checkpoint, names session.Names) error {
 	if c.shape.json {
 		for _, cp := range checkpoints {
@@ -109,6 +129,8 @@ func (c *logCommand) print(ctx context.Context, app *App, w *workspace.Workspace
 		app.say("no checkpoint matches")
 	case names.Len() > 0:
 		app.hint(`no checkpoint yet; "git rekal -n 5" shows memories, and imported sessions without a commit`)
+	case app.watched(c.shape):
+		app.hint(nothingYet)
 	}
 	return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return form(l, checkpoints, w.Subject) }, names)
 }

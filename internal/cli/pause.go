@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -57,13 +56,13 @@ func (c *pauseCommand) run(ctx context.Context, app *App) error {
 		case !was:
 			fmt.Fprintln(app.Stdout, "there was no pause")
 		default:
-			fmt.Fprintf(app.Stdout, "resumed; what was said since %s stays out\n", since.UTC().Format(time.RFC3339))
+			fmt.Fprintf(app.Stdout, "resumed; what was said since %s stays out\n", app.at(since))
 		}
 		return nil
 	}
 	err = curate.Pause(ctx, w, author.Config)
 	if lasts := (*config.PausedError)(nil); errors.As(err, &lasts) {
-		fmt.Fprintf(app.Stdout, "paused already, since %s\n", lasts.Since.UTC().Format(time.RFC3339))
+		fmt.Fprintf(app.Stdout, "paused already, since %s\n", app.at(lasts.Since))
 		return nil
 	}
 	if err == nil {

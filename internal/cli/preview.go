@@ -41,7 +41,7 @@ func (c *checkpointCommand) preview(ctx context.Context, app *App, w *workspace.
 	}
 	text := previewText(p)
 	if kept > 0 {
-		text += fmt.Sprintf("%s of what commands printed: kept in this clone, and never shared\n", plural(kept, "record"))
+		text += fmt.Sprintf("%s of what commands printed: kept in this clone, and never shared\n", session.Count(kept, "record"))
 	}
 	_, err = io.WriteString(app.Stdout, text)
 	return err
@@ -79,12 +79,12 @@ func previewText(p capture.Preview) string {
 		return "nothing new to store\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "would store %s, %s; %s of text\n", counted(p.Outcome), plural(p.Files, "file"), size(p.Bytes))
+	fmt.Fprintf(&b, "would store %s, %s; %s of text\n", counted(p.Outcome), session.Count(p.Files, "file"), size(p.Bytes))
 	if p.Links > 0 {
-		fmt.Fprintf(&b, "would tie to a commit, without new turns: %s\n", plural(p.Links, "session"))
+		fmt.Fprintf(&b, "would tie to a commit, without new turns: %s\n", session.Count(p.Links, "session"))
 	}
 	if p.Skipped > 0 {
-		fmt.Fprintf(&b, "would skip %s that can't be read\n", plural(p.Skipped, "line"))
+		fmt.Fprintf(&b, "would skip %s that can't be read\n", session.Count(p.Skipped, "line"))
 	}
 	short := shortParts(p.Parts)
 	for _, source := range slices.Sorted(maps.Keys(bySource(p.Parts))) {
@@ -94,7 +94,7 @@ func previewText(p capture.Preview) string {
 		b.WriteString("\nnothing to redact\n")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\nwould redact %s\n", plural(len(p.Findings), "place"))
+	fmt.Fprintf(&b, "\nwould redact %s\n", session.Count(len(p.Findings), "place"))
 	writeFindings(&b, p.Findings, short)
 	b.WriteString("\nA false alarm can be told by the text around it; \"<private>…</private>\" takes more out.\n")
 	return b.String()
@@ -123,7 +123,7 @@ func writeSource(b *strings.Builder, source string, parts []capture.Part, short 
 		if p.Goes {
 			note = ", goes on"
 		}
-		fmt.Fprintf(b, "    %s  %s\n        %s, %s%s\n", short.Short(p.ID), printable(p.Title), plural(p.Turns, "turn"), plural(p.ToolCalls, "tool call"), note)
+		fmt.Fprintf(b, "    %s  %s\n        %s, %s%s\n", short.Short(p.ID), printable(p.Title), session.Count(p.Turns, "turn"), session.Count(p.ToolCalls, "tool call"), note)
 	}
 }
 
@@ -170,5 +170,5 @@ func size(bytes int) string {
 	case bytes >= 1<<10:
 		return fmt.Sprintf("%.1f KB", float64(bytes)/(1<<10))
 	}
-	return plural(bytes, "byte")
+	return session.Count(bytes, "byte")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -61,7 +62,7 @@ func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspa
 		return err
 	}
 	if sent.Commits > 0 {
-		fmt.Fprintf(app.Stdout, "sent to %s: %s of %s\n", printable(remote), plural(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+		fmt.Fprintf(app.Stdout, "sent to %s: %s of %s\n", printable(remote), session.Count(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
 	return app.agree(ctx, w, author, remote)
 }

@@ -127,7 +127,7 @@ func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Works
 		return c.shape.answer(ctx, app, w, memory, func(l text.Look) string { return text.Memory(l, *memory) }, names)
 	}
 	if len(answer.Page) == 0 && c.page.Offset >= answer.Turns && answer.Turns > 0 {
-		app.hint(fmt.Sprintf("the session has %s, 0 to %d: --offset %d is behind them", plural(answer.Turns, "turn"), answer.Turns-1, c.page.Offset))
+		app.hint(fmt.Sprintf("the session has %s, 0 to %d: --offset %d is behind them", session.Count(answer.Turns, "turn"), answer.Turns-1, c.page.Offset))
 	}
 	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Session(l, *answer) }, names)
 }

@@ -169,6 +169,9 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 	if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {
 		app.hint(fmt.Sprintf(`"git rekal query --session %s" shows what has that ID`, c.req.Query))
 	}
+	if reads && app.watched(c.shape) && answer.Total == 0 && found.Names.Len() == 0 {
+		app.hint(nothingYet)
+	}
 	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
 		l.Matches = matches(recall.Matches, answer)
 		return text.Recall(l, answer, nil)

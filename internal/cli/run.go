@@ -16,6 +16,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/run"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -143,7 +144,7 @@ func (c *runCommand) keep(ctx context.Context, app *App, keeper curate.Keeper, s
 		return
 	}
 	if secrets > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", plural(secrets, "secret")))
+		app.say(fmt.Sprintf("redacted %s before storing", session.Count(secrets, "secret")))
 	}
 	line := recordLine(kept, r)
 	if seen {

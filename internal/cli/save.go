@@ -13,6 +13,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -89,7 +90,7 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	if n := total(redacted); n > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", plural(n, "secret")))
+		app.say(fmt.Sprintf("redacted %s before storing", session.Count(n, "secret")))
 	}
 	return result.Write(app.Stdout, memory)
 }
@@ -104,7 +105,7 @@ func (c *saveCommand) from(w *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	c.note.Content = recordText(r)
+	c.note.Content = recordText(r, r.At.UTC().Format("2006-01-02 15:04:05Z"))
 	if c.note.Title == "" {
 		c.note.Title = cmp.Or(r.Command, r.Instruction)
 	}

@@ -102,6 +102,7 @@ func (app *App) lay(ctx context.Context, w *workspace.Workspace, s shape, l lay,
 	screen := given.Screen()
 	return screen.Print(l(text.Look{
 		Width: screen.Width, Color: screen.Color, UTF8: screen.UTF8, Now: w.Now(), Short: names.Short, Commit: commits(w, conf),
+		People: w.People(ctx),
 	}))
 }
 

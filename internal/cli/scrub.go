@@ -13,6 +13,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -116,7 +117,7 @@ func (c *scrubCommand) scrubRecords(ctx context.Context, app *App) error {
 	defer w.Close()
 	n, err := curate.ScrubRecords(ctx, w, c.records)
 	if n > 0 {
-		fmt.Fprintf(app.Stdout, "scrubbed %s\n", plural(n, "record"))
+		fmt.Fprintf(app.Stdout, "scrubbed %s\n", session.Count(n, "record"))
 	}
 	return err
 }
@@ -134,7 +135,7 @@ func (c *scrubCommand) scrub(ctx context.Context, app *App, w *workspace.Workspa
 	if out.Tip == out.Old {
 		fmt.Fprintln(app.Stdout, "nothing of it is left in the ledger")
 	} else {
-		fmt.Fprintf(app.Stdout, "scrubbed %s: rewrote %s of %s\n", scrubbed(out), plural(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+		fmt.Fprintf(app.Stdout, "scrubbed %s: rewrote %s of %s\n", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
 	left.Refs = slices.DeleteFunc(left.Refs, func(ref string) bool {
 		// They stay until the remote is replaced.
@@ -146,7 +147,7 @@ func (c *scrubCommand) scrub(ctx context.Context, app *App, w *workspace.Workspa
 
 // scrubbed counts what was taken out: "1 session, 3 turns, 2 tool calls".
 func scrubbed(out ledger.Scrubbed) string {
-	said := plural(out.Sessions, "session") + ", " + plural(out.Turns, "turn") + ", " + plural(out.Calls, "tool call")
+	said := session.Count(out.Sessions, "session") + ", " + session.Count(out.Turns, "turn") + ", " + session.Count(out.Calls, "tool call")
 	switch out.Memories {
 	case 0:
 		return said
@@ -178,7 +179,7 @@ func (c *scrubCommand) tell(app *App, left ledger.Left, out ledger.Scrubbed) {
 		app.hint(fmt.Sprintf("these still lead to what was scrubbed: %s; remove them, then run the same scrub again", strings.Join(left.Refs, ", ")))
 	}
 	if left.Objects > 0 {
-		app.hint(fmt.Sprintf(`%s lie in packs, unreachable: "git gc --prune=now" removes them, with everything else unreachable`, plural(left.Objects, "object")))
+		app.hint(fmt.Sprintf(`%s lie in packs, unreachable: "git gc --prune=now" removes them, with everything else unreachable`, session.Count(left.Objects, "object")))
 	}
 	if len(out.Kin) > 0 && out.Tip != out.Old {
 		app.hint("sessions that it spawned, or that were forked from it, may say the same: " + strings.Join(out.Kin, ", "))

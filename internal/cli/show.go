@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -154,12 +153,12 @@ func (c *showCommand) record(app *App, id int) error {
 	case c.json:
 		return result.Write(app.Stdout, recordShape(r))
 	case !c.raw:
-		_, err = io.WriteString(app.Stdout, recordText(r))
+		_, err = io.WriteString(app.Stdout, recordText(r, app.at(r.At)))
 		return err
 	}
 	raw, err := store.Raw(id)
 	if errors.Is(err, fs.ErrNotExist) && r.From != nil {
-		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(w, r), r.At.UTC().Format(time.RFC3339))
+		return fmt.Errorf("the output of %d is not kept here: it stands in %s, at %s", id, curate.TranscriptOf(w, r), app.at(r.At))
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the output of %d: %w", id, records.ErrNoRaw)
@@ -186,9 +185,9 @@ func recordShape(r records.Record) result.Record {
 	return out
 }
 
-// recordText shows a record to a person or an agent.
-func recordText(r records.Record) string {
-	head := fmt.Sprintf("[%d] %s", r.ID, r.At.UTC().Format("2006-01-02 15:04:05Z"))
+// recordText shows a record to a person or an agent. at is when it was made, as its readers take it.
+func recordText(r records.Record, at string) string {
+	head := fmt.Sprintf("[%d] %s", r.ID, at)
 	if r.Exit != nil {
 		head += fmt.Sprintf(" exit %d", *r.Exit)
 	}

@@ -85,7 +85,7 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 		return err
 	}
 	if taken.Ledgers > 0 {
-		fmt.Fprintf(app.Stdout, "fetched from %s: %s with something new\n", printable(remote), plural(taken.Ledgers, "ledger"))
+		fmt.Fprintf(app.Stdout, "fetched from %s: %s with something new\n", printable(remote), session.Count(taken.Ledgers, "ledger"))
 	}
 	unsent := app.push(ctx, w, author, remote)
 	switch {

@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -35,10 +37,32 @@ func (e *usageError) hint() string {
 			return `see "git rekal help recall"; to search for words that begin with "-", write them behind "--"`
 		}
 		return `see "git rekal help recall"`
+	case errors.As(e.err, &unknown) && asGit(e.command, unknown) != "":
+		return asGit(e.command, unknown)
 	case errors.As(e.err, &extra):
 		return fmt.Sprintf(`see "git rekal %s -h"; to search for words, write "git rekal -- %s …"`, e.command, e.command)
 	}
 	return fmt.Sprintf(`see "git rekal %s -h"`, e.command)
+}
+
+// asGit is what does here what a flag of "git log" or "git show" does there; "" for another flag.
+func asGit(command string, unknown *pflag.NotExistError) string {
+	if command != "log" && command != "show" && command != "why" {
+		return ""
+	}
+	for flags, hint := range map[string]string{
+		"p patch u stat shortstat numstat name-only name-status diff": `"git rekal show A..B" shows what commits changed and what was said, "git rekal show --stat A..B" the files`,
+		"grep S G i":         `"git rekal WORDS" searches what was said`,
+		"L":                  `"git rekal why PATH:FIRST,LAST" shows the sessions behind lines`,
+		"format pretty date": `"git rekal ` + command + ` --json" has every field`,
+		"committer":          `"--author TEXT" chooses by who captured`,
+		"all branches remotes tags graph decorate follow reverse first-parent merges no-merges": `"git rekal log" lists the checkpoints of all branches and people, the newest first; REV, A..B, -- PATH and --author choose`,
+	} {
+		if slices.Contains(strings.Fields(flags), unknown.GetSpecifiedName()) {
+			return hint
+		}
+	}
+	return ""
 }
 
 // plainFlag says what is wrong with a flag in the words of who typed it.

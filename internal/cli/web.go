@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/web"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -125,7 +126,7 @@ func (c *webCommand) write(ctx context.Context, app *App, site *web.Site) error 
 	}
 	n, err := site.Export(ctx, dir, func(done, left int) {
 		if done%100 == 0 {
-			app.progress(fmt.Sprintf("%s written, at least %d left", plural(done, "page"), left))
+			app.progress(fmt.Sprintf("%s written, at least %d left", session.Count(done, "page"), left))
 		}
 	})
 	if errors.Is(err, fs.ErrExist) {
@@ -134,6 +135,6 @@ func (c *webCommand) write(ctx context.Context, app *App, site *web.Site) error 
 	if err != nil {
 		return fmt.Errorf("web: export: %w", err)
 	}
-	_, err = fmt.Fprintf(app.Stdout, "%s in %s; begin with index.html\n", plural(n, "page"), printable(dir))
+	_, err = fmt.Fprintf(app.Stdout, "%s in %s; begin with index.html\n", session.Count(n, "page"), printable(dir))
 	return err
 }

@@ -38,6 +38,28 @@ func words(fs *pflag.FlagSet, args []string) ([]string, error) {
 	return out, nil
 }
 
+// habits writes flags that git has as they are called here: "-3" is "-n 3", "--before" is "--until". In a question "-1" is a word.
+func habits(fs *pflag.FlagSet, args []string) []string {
+	out := slices.Clone(args)
+	for i, arg := range args {
+		name, _, _ := strings.Cut(arg, "=")
+		here := map[string]string{"--before": "until", "--after": "since", "--max-count": "limit"}[name]
+		switch {
+		case arg == "--":
+			return out
+		case i > 0 && takesValue(fs, args[i-1]):
+		case count.MatchString(arg) && fs.ShorthandLookup("n") != nil && (fs.Name() != "" || i == 0):
+			out[i] = "-n" + arg[1:]
+		case here != "" && fs.Lookup(here) != nil:
+			out[i] = "--" + here + arg[len(name):]
+		}
+	}
+	return out
+}
+
+// count is a number of results as "git log -3" has it.
+var count = lazy.Expr(`^-[0-9]+$`)
+
 // eachFile gives each path behind --files a flag of its own. Behind the question these are all up to the next flag, before it
 // there is one.
 func eachFile(fs *pflag.FlagSet, args []string) (out []string) {

@@ -13,13 +13,13 @@ import (
 // Listed is a session or memory as a list shows it.
 type Listed struct {
 	ID, Kind, Title, Email, Source string
-	At                             time.Time // its last turn; of a memory when it was saved
+	At                             time.Time // when it began; of a memory when it was saved
 	Turns, Files                   int
 }
 
 // List reads sessions and memories that are not purged, the latest first: at most limit behind the first skip, and how many there are.
 func (d *DB) List(ctx context.Context, skip, limit int) (out []Listed, total int, err error) {
-	rows, err := d.Query(ctx, `SELECT session, kind, title, email, source, coalesce(last_turn_at, captured_at), coalesce(turns, 0), coalesce(files, 0),
+	rows, err := d.Query(ctx, `SELECT session, kind, title, email, source, coalesce(started_at, last_turn_at, captured_at), coalesce(turns, 0), coalesce(files, 0),
 			(SELECT count(*) FROM facets WHERE session NOT IN (SELECT id FROM purged))
 		FROM facets WHERE session NOT IN (SELECT id FROM purged) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ? OFFSET ?`, limit, skip)
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -294,9 +295,9 @@ func (d *doctor) caches(ctx context.Context) {
 			d.say("caches", Wrong, leaveOut(h), "%s could not be read, and is tried again when it changes", h.Ref)
 		}
 	case state.Behind > 0:
-		d.say("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up", plural(state.Behind, "ledger"))
+		d.say("caches", Note, "git rekal sync", "%s moved on or can't be read; the next command catches up", session.Count(state.Behind, "ledger"))
 	case state.Unread > 0:
-		d.say("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not", plural(state.Unread, "ledger"))
+		d.say("caches", Note, "git rekal sync", "%s not read to the end: that goes on, or a line below says why not", session.Count(state.Unread, "ledger"))
 	default:
 		d.say("caches", Well, "", "up to date and whole, %d KB", state.Bytes>>10)
 	}
@@ -310,11 +311,11 @@ const maxContested = 10
 func (d *doctor) contested(all []materialize.Contested) {
 	for i, c := range all {
 		if i == maxContested {
-			d.say("IDs", Note, "", "%s more that several ledgers name", plural(len(all)-i, "ID"))
+			d.say("IDs", Note, "", "%s more that several ledgers name", session.Count(len(all)-i, "ID"))
 			return
 		}
 		d.say("IDs", Note, "unless that is a former address of theirs, ask "+strings.Join(c.Others, ", "),
-			"%s belongs to %s, and also stands in the %s of %s", c.ID, c.Owner, noun(len(c.Others), "ledger"), strings.Join(c.Others, ", "))
+			"%s belongs to %s, and also stands in %s of %s", c.ID, c.Owner, session.Count(len(c.Others), "ledger"), strings.Join(c.Others, ", "))
 	}
 }
 

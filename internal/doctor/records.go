@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // maxOutputs is how many bytes of outputs doctor looks at: redaction takes a second for ten million.
@@ -35,14 +36,14 @@ func (d *doctor) records(ctx context.Context) {
 		}
 		if looked += n.bytes; n.places > 0 {
 			leaks++
-			d.say("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d holds %s that today's redaction takes out", all[i].ID, plural(n.places, "place"))
+			d.say("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d holds %s that today's redaction takes out", all[i].ID, session.Count(n.places, "place"))
 		}
 	}
 	switch {
 	case looked >= maxOutputs:
-		d.say("records", Note, "", "%s; of their outputs the latest %d MB were looked at", plural(len(all), "record"), maxOutputs>>20)
+		d.say("records", Note, "", "%s; of their outputs the latest %d MB were looked at", session.Count(len(all), "record"), maxOutputs>>20)
 	case leaks == 0:
-		d.say("records", Well, "", "%s of what commands printed", plural(len(all), "record"))
+		d.say("records", Well, "", "%s of what commands printed", session.Count(len(all), "record"))
 	}
 }
 

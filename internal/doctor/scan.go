@@ -61,7 +61,7 @@ func Scan(ctx context.Context, w *workspace.Workspace, progress func(segments in
 	well, sum := 0, ledger.Health{} // others' ledgers in which nothing is wrong are told in one line
 	all := len(heads)
 	if heads = slices.DeleteFunc(heads, ledger.Ignore(conf.Ignore).Has); len(heads) < all {
-		s.say("ledger", Well, "", "%s of others left out, by rekal.ignore", plural(all-len(heads), "ledger"))
+		s.say("ledger", Well, "", "%s of others left out, by rekal.ignore", session.Count(all-len(heads), "ledger"))
 	}
 	for _, h := range heads {
 		health, leaks, err := s.counting(ctx, h)
@@ -70,13 +70,13 @@ func Scan(ctx context.Context, w *workspace.Workspace, progress func(segments in
 		}
 		switch ok := s.health(h, health, err, leaks); {
 		case ok && h.Ref == s.own:
-			s.say("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, plural(health.Commits, "commit"), plural(health.Segments, "segment"))
+			s.say("ledger", Well, "", "%s: %s, %s, nothing to redact", h.Ref, session.Count(health.Commits, "commit"), session.Count(health.Segments, "segment"))
 		case ok:
 			well, sum.Commits, sum.Segments = well+1, sum.Commits+health.Commits, sum.Segments+health.Segments
 		}
 	}
 	if well > 0 {
-		s.say("ledger", Well, "", "%s of others: %s, %s, nothing to redact", plural(well, "ledger"), plural(sum.Commits, "commit"), plural(sum.Segments, "segment"))
+		s.say("ledger", Well, "", "%s of others: %s, %s, nothing to redact", session.Count(well, "ledger"), session.Count(sum.Commits, "commit"), session.Count(sum.Segments, "segment"))
 	}
 	return s.out, s.Scanned, nil
 }
@@ -194,28 +194,18 @@ func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks in
 	well = true
 	if n := len(health.Unreadable); n > 0 {
 		well = false
-		d.say("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, plural(n, "segment"), health.Unreadable[0])
+		d.say("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, session.Count(n, "segment"), health.Unreadable[0])
 	}
 	if health.Foreign > 0 {
 		well = false
-		d.say("ledger", Wrong, fix, "%s: %s by somebody else, which does not count", h.Ref, plural(health.Foreign, "checkpoint"))
+		d.say("ledger", Wrong, fix, "%s: %s by somebody else, which does not count", h.Ref, session.Count(health.Foreign, "checkpoint"))
 	}
 	if health.Unknown > 0 {
-		d.say("ledger", Note, "update git-rekal", "%s: %s of a later version, of which unknown parts are ignored", h.Ref, plural(health.Unknown, "record"))
+		d.say("ledger", Note, "update git-rekal", "%s: %s of a later version, of which unknown parts are ignored", h.Ref, session.Count(health.Unknown, "record"))
 	}
 	if leaks > 0 {
 		well = false
-		d.say("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, plural(leaks, "place"))
+		d.say("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, session.Count(leaks, "place"))
 	}
 	return well
-}
-
-func plural(n int, word string) string { return fmt.Sprintf("%d %s", n, noun(n, word)) }
-
-// noun is a word for one or several.
-func noun(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }

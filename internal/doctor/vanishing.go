@@ -112,7 +112,7 @@ func (d *doctor) going(k Keeping, files []transcript.File, new map[session.Named
 		return
 	}
 	d.say("transcripts", Note, "git rekal checkpoint", "%s deletes one %d days after it was last written (%s): %s not captured, the first goes on %s",
-		k.Agent, k.Days, k.Setting, plural(n, "session"), first.Format(time.DateOnly))
+		k.Agent, k.Days, k.Setting, session.Count(n, "session"), first.Format(time.DateOnly))
 }
 
 // uncaptured are the sessions of which something is not in the ledger yet.

@@ -73,6 +73,11 @@ func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (att
 	if err != nil {
 		return nil, err
 	}
+	return families(ctx, index, repo, starts)
+}
+
+// families are commits with what they were, became and were made of.
+func families(ctx context.Context, index *db.DB, repo *git.Repo, starts []string) (attribution.AskedAll, error) {
 	family, err := readLineage(ctx, index, repo, starts)
 	if err != nil {
 		return nil, err

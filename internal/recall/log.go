@@ -3,9 +3,15 @@ package recall
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -14,7 +20,7 @@ type LogRequest struct {
 	Limit  int      // at most so many
 	Agent  string   // those with sessions of it, and these
 	Author string   // as in Request
-	Range  string   // "A..B" or "A...B": those made at its commits, or at what amends, rebases and squash merges made these of; "" for all
+	Range  string   // "A..B", "A...B", or "B" for it and all before: those made at these commits, or at what amends, rebases and squash merges made them of; "" for all
 	Paths  []string // pathspecs: those whose code commit changed such a file
 	Times
 }
@@ -64,7 +70,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 func narrow(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest, q *db.LogQuery) error {
 	err := error(nil)
 	if req.Range != "" {
-		asked, failed := commits(ctx, index, repo, req.Range)
+		asked, failed := upTo(ctx, index, repo, req.Range)
 		q.Commits, err = asked.Commits(), failed
 	}
 	if len(req.Paths) > 0 && err == nil {
@@ -75,4 +81,43 @@ func narrow(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest, q
 		usage.Filter = ""
 	}
 	return err
+}
+
+// upTo are the commits of a range, or a revision with all before it: of these the newest that a range may have, as what is logged is the newest.
+func upTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.AskedAll, error) {
+	if strings.Contains(rev, "..") {
+		return commits(ctx, index, repo, rev)
+	}
+	starts, err := history.Range(ctx, repo, rev, maxRange)
+	if err != nil { // gone, and a ledger may know it
+		return commits(ctx, index, repo, rev)
+	}
+	return families(ctx, index, repo, starts)
+}
+
+// ErrOperand is a word that is neither a revision nor a file.
+var ErrOperand = errors.New("neither a revision nor a file here")
+
+// Operands tells a revision or range, which comes first, from paths below a folder, as git does: a word that can be both is refused, and a
+// path has to be there or to be a pattern. "" is no revision.
+func Operands(repo *git.Repo, dir string, words []string) (rev string, paths []string, err error) {
+	for i, word := range words {
+		_, noFile := os.Lstat(filepath.Join(dir, word))
+		_, unknown := resolve(repo, word)
+		file := noFile == nil || filepath.IsAbs(word)
+		likeOne := strings.Contains(word, "..") && !strings.Contains(word, "../") || abbreviated.MatchString(word) // of one that is gone
+		switch named := unknown == nil || !file && likeOne; {
+		case named && file:
+			return "", nil, &UsageError{Err: fmt.Errorf("%q is a revision and a file: write -- behind it or before it", word)}
+		case named && i > 0:
+			return "", nil, &UsageError{Err: fmt.Errorf("%q: one revision or one range A..B comes first", word)}
+		case named:
+			rev = word
+		case file || strings.ContainsAny(word, "*?[") || strings.HasPrefix(word, ":"):
+			paths = append(paths, word)
+		default:
+			return "", nil, &UsageError{Err: fmt.Errorf("%q is %w", word, ErrOperand)}
+		}
+	}
+	return rev, paths, nil
 }

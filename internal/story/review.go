@@ -108,12 +108,12 @@ func (r *review) head() {
 	if why := r.story.Why; why != nil {
 		fmt.Fprintf(r, "Lines %d to %d of %s. ", why.From, why.To, inert(why.Path))
 	}
-	r.WriteString(several(len(r.told)+len(r.named), "session"))
+	r.WriteString(session.Count(len(r.told)+len(r.named), "session"))
 	if n := len(r.story.Commits); n > 0 {
-		fmt.Fprintf(r, " in %s (%s, +%d −%d)", several(n, "commit"), several(len(files), "file"), added, deleted)
+		fmt.Fprintf(r, " in %s (%s, +%d −%d)", session.Count(n, "commit"), session.Count(len(files), "file"), added, deleted)
 	}
 	if n := len(r.story.Sessions) - len(r.told) - len(r.named); n > 0 {
-		fmt.Fprintf(r, ", and %s that they spawned", several(n, "session"))
+		fmt.Fprintf(r, ", and %s that they spawned", session.Count(n, "session"))
 	}
 	r.WriteString(".\n")
 }
@@ -136,7 +136,7 @@ func (r *review) about(s result.StorySession) string {
 	if at, err := time.Parse(time.RFC3339, s.StartedAt); err == nil {
 		about = append(about, at.Format("2 Jan 2006"))
 	}
-	about = append(about, fmt.Sprintf("%s, %s", several(s.Turns, "turn"), several(s.ToolCalls, "tool call")))
+	about = append(about, fmt.Sprintf("%s, %s", session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")))
 	if s.Part {
 		about = append(about, "the part behind these commits")
 	}
@@ -235,7 +235,7 @@ func commitLine(c result.StoryCommit) string {
 	for _, f := range c.Files {
 		added, deleted = added+f.Added, deleted+f.Deleted
 	}
-	return fmt.Sprintf("%s %s (%s, +%d −%d)", result.Short(c.Commit), inert(session.Shorten(c.Subject, 80)), several(len(c.Files), "file"), added, deleted)
+	return fmt.Sprintf("%s %s (%s, +%d −%d)", result.Short(c.Commit), inert(session.Shorten(c.Subject, 80)), session.Count(len(c.Files), "file"), added, deleted)
 }
 
 // memories are what was saved on purpose.
@@ -295,11 +295,4 @@ func memoriesPage(s result.Story) string {
 		fmt.Fprintf(&b, "## %s\n\n%s\n", cmp.Or(inert(m.Title), "Memory"), fence(m.Content))
 	}
 	return b.String()
-}
-
-func several(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -82,7 +82,7 @@ func Whole(s result.StorySession) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", cmp.Or(inert(s.Title), "(no title)"))
 	fmt.Fprintf(&b, "Session %s of %s with %s, begun %s: %s, %s.\n", s.ID, inert(s.Author), inert(s.Source), clock(s.StartedAt, "2 Jan 2006 15:04 UTC"),
-		several(s.Turns, "turn"), several(s.ToolCalls, "tool call"))
+		session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call"))
 	if len(s.Commits) > 0 {
 		fmt.Fprintf(&b, "\nCommits: %s.\n", strings.Join(shorts(s.Commits), ", "))
 	}

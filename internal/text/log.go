@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // maxLogged is how many sessions of a checkpoint are shown.
@@ -85,17 +86,13 @@ func (p *page) short(s string, but int) string {
 func (p *page) checkpoint(cp result.Checkpoint, subject string) {
 	p.line("", "", say(yellow, "checkpoint "+p.short(cp.Checkpoint, len("checkpoint "))))
 	p.line("Code:   ", "        ", p.code(cp, subject)...)
-	author := cp.Author
-	if cp.Actor == "agent" {
-		author += " (agent)"
-	}
-	p.line("Author: ", "        ", say(plain, author))
+	p.line("Author: ", "        ", say(plain, p.author(cp.Author, cp.Actor)))
 	p.line("Date:   ", "        ", p.date(cmp.Or(cp.LastTurnAt, cp.TS))...)
 	via := []span{say(plain, cp.Via)}
 	if cp.LastTurnAt != "" {
 		via = append(append(via, span{text: " on "}), p.date(cp.TS)...)
 	}
-	p.line("Via:    ", "        ", append(via, sayf(plain, ", %s", plural(cp.Files, "file")))...)
+	p.line("Via:    ", "        ", append(via, sayf(plain, ", %s", session.Count(cp.Files, "file")))...)
 	p.gap()
 	for i, s := range cp.Sessions {
 		if i == maxLogged {
@@ -107,7 +104,7 @@ func (p *page) checkpoint(cp result.Checkpoint, subject string) {
 		if s.Inferred {
 			note = ", inferred"
 		}
-		p.line("        ", "        ", sayf(plain, "%s, %s, %s%s", s.Source, plural(s.Turns, "turn"), plural(s.Tools, "tool call"), note))
+		p.line("        ", "        ", sayf(plain, "%s, %s, %s%s", s.Source, session.Count(s.Turns, "turn"), session.Count(s.Tools, "tool call"), note))
 	}
 }
 

@@ -95,12 +95,12 @@ func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exch
 	}
 	p.line(head, "   ", say(bold, title))
 	const in, more = "   ", "     "
-	p.line(in, more, p.parts(plain, append([]string{p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(who(h), h.Branch)...)...)...)
+	p.line(in, more, p.parts(plain, append([]string{p.when(cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt))}, append(p.who(h), h.Branch)...)...)...)
 	if len(h.Commits) > 0 {
 		p.line(in, more, p.commits(h)...)
 	}
 	if h.Explains != nil && why != nil {
-		p.line(in, more, say(green, explains(h)))
+		p.line(in, more, explains(h))
 	}
 	p.passage(in, h, said[h.ID])
 	if files := files(h); len(files) > 0 {
@@ -115,11 +115,7 @@ func (p *page) hit(rank int, h result.Hit, why *result.Why, said map[string]Exch
 const kindRecord = "record"
 
 // who is whose a result is, and where it comes from.
-func who(h result.Hit) []string {
-	author := h.Author
-	if h.Actor == "agent" {
-		author += " (agent)"
-	}
+func (p *page) who(h result.Hit) []string {
 	kind := agent(h.Source, h.Model)
 	switch h.Kind {
 	case "memory":
@@ -129,7 +125,7 @@ func who(h result.Hit) []string {
 			kind = fmt.Sprintf("record, exit %d", *h.Exit)
 		}
 	}
-	return []string{author, kind}
+	return []string{p.person(h.Author, h.Actor), kind}
 }
 
 // agent is a coding agent, with the model that it asked where that is known.

@@ -6,18 +6,15 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Session is a page of a session as a conversation; what --full tells stands behind it.
 func Session(look Look, s result.Session) string {
 	p := &page{Look: look}
 	p.line("", "  ", say(bold, cmp.Or(s.Title, "(no title)")))
-	author := s.Author
-	if s.Actor == "agent" {
-		author += " (agent)"
-	}
-	p.line("", "  ", p.parts(plain, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), author, agent(s.Source, s.Model), s.Branch)...)
-	p.line("", "  ", p.parts(plain, append([]string{plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")}, p.kin(s)...)...)...)
+	p.line("", "  ", p.parts(plain, "session "+p.id(s.ID), p.when(cmp.Or(s.StartedAt, s.CapturedAt)), p.person(s.Author, s.Actor), agent(s.Source, s.Model), s.Branch)...)
+	p.line("", "  ", p.parts(plain, append([]string{session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")}, p.kin(s)...)...)...)
 	rest := p.tools(s.Tools, -1)
 	for _, t := range s.Page {
 		p.turn(s, t)
@@ -43,14 +40,14 @@ func (p *page) kin(s result.Session) (out []string) {
 		out = append(out, "forked from "+p.id(s.ForkedFrom))
 	}
 	if len(s.Children) > 0 {
-		out = append(out, "spawned "+plural(len(s.Children), "session"))
+		out = append(out, "spawned "+session.Count(len(s.Children), "session"))
 	}
 	return out
 }
 
 // turn is what one of both said.
 func (p *page) turn(s result.Session, t result.Turn) {
-	who, look := cmp.Or(s.Author, "human"), cyan
+	who, look := cmp.Or(p.person(s.Author, ""), "human"), cyan
 	if t.Role != "human" {
 		who, look = s.Source, green
 	}
@@ -108,11 +105,11 @@ func (p *page) around(s result.Session) {
 		return []span{say(plain, f.Change+" "+f.Path), say(yellow, note)}
 	})
 	p.list("Files that change with these", len(s.Related), 0, func(i int) []span {
-		return []span{say(plain, s.Related[i].Path+" ("+plural(s.Related[i].Sessions, "session")+")")}
+		return []span{say(plain, s.Related[i].Path+" ("+session.Count(s.Related[i].Sessions, "session")+")")}
 	})
 	p.list("Next to it", len(s.Family), 0, func(i int) []span {
 		f := s.Family[i]
-		return []span{say(cyan, p.id(f.ID)), say(plain, " "+f.As+": "+f.Title+" ("+plural(f.Turns, "turn")+")")}
+		return []span{say(cyan, p.id(f.ID)), say(plain, " "+f.As+": "+f.Title+" ("+session.Count(f.Turns, "turn")+")")}
 	})
 }
 
@@ -135,7 +132,7 @@ func (p *page) list(heading string, n, total int, one func(i int) []span) {
 func Memory(look Look, m result.Memory) string {
 	p := &page{Look: look}
 	p.line("", "  ", say(bold, cmp.Or(m.Title, "(no title)")))
-	p.line("", "  ", p.parts(plain, "memory "+p.id(m.ID), p.when(m.CapturedAt), m.Author, m.Source)...)
+	p.line("", "  ", p.parts(plain, "memory "+p.id(m.ID), p.when(m.CapturedAt), p.person(m.Author, ""), m.Source)...)
 	p.gap()
 	p.lines("", m.Content)
 	return p.String()

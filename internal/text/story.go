@@ -128,7 +128,7 @@ func (p *storyPage) stat(files []result.Diffstat) {
 		p.line(" ", "   ", say(plain, name+strings.Repeat(" ", max(0, wide-width(name)))+" | "+change))
 	}
 	if len(files) > 0 {
-		p.line(" ", " ", sayf(dim, "%s, +%d −%d", plural(len(files), "file"), added, deleted))
+		p.line(" ", " ", sayf(dim, "%s, +%d −%d", session.Count(len(files), "file"), added, deleted))
 	}
 }
 
@@ -143,13 +143,13 @@ func (p *storyPage) session(s result.StorySession) {
 	p.gap()
 	if p.view == Stat {
 		p.say(yellow, "session "+s.Short+"  "+s.Title)
-		p.line("    ", "    ", sayf(dim, "%s, %s, %s, %s", s.Author, s.Source, plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")))
+		p.line("    ", "    ", sayf(dim, "%s, %s, %s, %s", p.person(s.Author, s.Actor), s.Source, session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")))
 		return
 	}
 	p.say(yellow, "session "+s.ID)
 	p.fact("Title", s.Title)
-	p.fact("Author", s.Author+map[bool]string{true: " (agent)"}[s.Actor == session.ActorAgent])
-	p.fact("Agent", fmt.Sprintf("%s, %s, %s", agent(s.Source, s.Model), plural(s.Turns, "turn"), plural(s.ToolCalls, "tool call")))
+	p.fact("Author", p.author(s.Author, s.Actor))
+	p.fact("Agent", fmt.Sprintf("%s, %s, %s", agent(s.Source, s.Model), session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")))
 	p.line("Date:   ", "        ", p.began(s.StartedAt)...)
 	if s.Part && len(s.Said) > 0 {
 		p.say(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
@@ -263,7 +263,7 @@ func (p *storyPage) memory(m result.Memory) {
 	p.gap()
 	p.say(yellow, "memory "+m.ID)
 	p.fact("Title", m.Title)
-	p.fact("Author", m.Author)
+	p.fact("Author", p.author(m.Author, ""))
 	p.line("Date:   ", "        ", p.began(m.CapturedAt)...)
 	p.gap()
 	if p.view != Stat {

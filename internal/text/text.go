@@ -7,12 +7,13 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Look is how a text shall look. The zero value is plain: no colour, lines of any width, ASCII.
@@ -22,6 +23,7 @@ type Look struct {
 	UTF8    bool                       // marks beyond ASCII
 	Now     time.Time                  // in the reader's zone; zero: no "3 days ago"
 	Short   func(id string) string     // an ID as it is shown; nil: whole
+	People  map[string]string          // names by their addresses in lower case; of others the address is shown
 	Commit  func(sha string) string    // where a browser finds a commit, "" for nowhere; nil: nowhere
 	Matches func(text string) [][2]int // what of a text answers the question: ranges of bytes, in order; nil: nothing
 }
@@ -128,6 +130,27 @@ func (p *page) id(id string) string {
 	return id
 }
 
+// person is whose something is: a name where one is known.
+func (p *page) person(email, actor string) string {
+	return by(cmp.Or(p.People[strings.ToLower(email)], email), actor)
+}
+
+// author is person as git names one, with the address.
+func (p *page) author(email, actor string) string {
+	if name := p.People[strings.ToLower(email)]; name != "" {
+		email = name + " <" + email + ">"
+	}
+	return by(email, actor)
+}
+
+// by says whether an agent acted without a person.
+func by(name, actor string) string {
+	if actor == session.ActorAgent {
+		name += " (agent)"
+	}
+	return name
+}
+
 // matched shows a text with what answers the question in bold.
 func (p *page) matched(text string) (out []span) {
 	text = result.Printable(text)
@@ -207,15 +230,8 @@ func ago(d time.Duration) string {
 		{"month", 365 * day / 12, 365 * day},
 	} {
 		if d < u.below {
-			return plural(int((d+u.size/2)/u.size), u.name) + " ago"
+			return session.Count(int((d+u.size/2)/u.size), u.name) + " ago"
 		}
 	}
-	return plural(int(d/(365*day)), "year") + " ago"
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
+	return session.Count(int(d/(365*day)), "year") + " ago"
 }

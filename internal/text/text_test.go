@@ -237,13 +237,14 @@ func TestWhy(t *testing.T) {
 		want string
 	}{
 		{"all is exact", hit(false, []result.Range{a, b}, []result.Range{a, b}, nil), "wrote lines 1-4, 7 (compared line by line)"},
-		{"some is", hit(false, []result.Range{a, b}, []result.Range{b}, nil), "its commit brought lines 1-4, 7, of which it wrote 7 (compared line by line)"},
-		{"none is", hit(false, []result.Range{b}, nil, nil), "its commit brought line 7"},
-		{"it may be another's", hit(false, []result.Range{a}, nil, []result.Range{{2, 3}}), "its commit brought lines 1-4; 2-3 may be another session's"},
-		{"it is inferred", hit(true, []result.Range{b}, nil, nil), "probably brought line 7 (inferred: nothing recorded says so)"},
+		{"some is", hit(false, []result.Range{a, b}, []result.Range{b}, nil), "wrote line 7 (compared line by line); a guess by its commit: no session is known to have written lines 1-4"},
+		{"within others", hit(false, []result.Range{a, b}, []result.Range{{2, 2}, {4, 4}, b}, nil), "wrote lines 2, 4, 7 (compared line by line); a guess by its commit: no session is known to have written lines 1, 3"},
+		{"none is", hit(false, []result.Range{b}, nil, nil), "a guess by its commit: no session is known to have written line 7"},
+		{"it may be another's", hit(false, []result.Range{a}, nil, []result.Range{{2, 3}}), "a guess by its commit: no session is known to have written lines 1-4; 2-3 may be another session's"},
+		{"it is inferred", hit(true, []result.Range{b}, nil, nil), "a guess (inferred): no session is known to have written line 7"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := text.Recall(look, result.Recall{Why: &result.Why{Path: "a.go", From: 1, To: 9}, Results: []result.Hit{tt.hit}}, nil)
+			got := text.Recall(text.Look{Width: 200}, result.Recall{Why: &result.Why{Path: "a.go", From: 1, To: 9}, Results: []result.Hit{tt.hit}}, nil)
 			if !strings.HasPrefix(got, "a.go:1-9\n\n1. t\n") || !strings.Contains(got, "\n   "+tt.want+"\n") {
 				t.Errorf("%s", got)
 			}

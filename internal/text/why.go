@@ -27,20 +27,42 @@ func (p *page) unexplained(w *result.Why) {
 	}
 }
 
-// explains says which lines a session explains, and how that is known.
-func explains(h result.Hit) string {
-	e := h.Explains
-	out := "its commit brought " + spoken(e.Ranges)
-	switch {
-	case h.Inferred:
-		out = "probably brought " + spoken(e.Ranges) + " (inferred: nothing recorded says so)"
-	case len(e.Exact) > 0 && lines(e.Exact) == lines(e.Ranges):
-		out = "wrote " + spoken(e.Ranges) + " (compared line by line)"
-	case len(e.Exact) > 0:
-		out += ", of which it wrote " + lines(e.Exact) + " (compared line by line)"
+// explains says which lines a session wrote, and which are tied to it by their commit alone: that is a guess, as people write lines, too.
+func explains(h result.Hit) span {
+	e, look := h.Explains, green
+	var out []string
+	if len(e.Exact) > 0 {
+		out = append(out, "wrote "+spoken(e.Exact)+" (compared line by line)")
+	}
+	if rest := without(e.Ranges, e.Exact); len(rest) > 0 {
+		guess := "a guess by its commit"
+		if h.Inferred {
+			guess = "a guess (inferred)"
+		}
+		look = yellow
+		out = append(out, guess+": no session is known to have written "+spoken(rest))
 	}
 	if len(e.Shared) > 0 {
-		out += "; " + lines(e.Shared) + " may be another session's"
+		out = append(out, lines(e.Shared)+" may be another session's")
+	}
+	return say(look, strings.Join(out, "; "))
+}
+
+// without are the lines of ranges that others do not hold; both are in order.
+func without(ranges, others []result.Range) (out []result.Range) {
+	for _, r := range ranges {
+		for _, o := range others {
+			if o[1] < r[0] || o[0] > r[1] {
+				continue
+			}
+			if o[0] > r[0] {
+				out = append(out, result.Range{r[0], o[0] - 1})
+			}
+			r[0] = o[1] + 1
+		}
+		if r[0] <= r[1] {
+			out = append(out, r)
+		}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -40,10 +41,9 @@ type form struct {
 // hit is a result.
 type hit struct {
 	result.Hit
-	Pieces  []piece // of the snippet
-	At      string
-	Matches string // what of it matched
-	Turn    int
+	Pieces []piece // of the snippet
+	At     string  // when it began
+	Turn   int
 }
 
 func search(r *request) (page, error) {
@@ -106,10 +106,7 @@ func readForm(r *request) form {
 func hits(found result.Recall, question string) []hit {
 	out := make([]hit, len(found.Results))
 	for i, h := range found.Results {
-		out[i] = hit{Hit: h, Pieces: marked(h.Snippet, question), At: h.LastTurnAt, Matches: strings.Join(h.Matched, ", "), Turn: -1}
-		if h.LastTurnAt == "" {
-			out[i].At = h.CapturedAt
-		}
+		out[i] = hit{Hit: h, Pieces: marked(h.Snippet, question), At: cmp.Or(h.StartedAt, h.LastTurnAt, h.CapturedAt), Turn: -1}
 		if h.Turn != nil {
 			out[i].Turn = *h.Turn
 		}

@@ -10,6 +10,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -109,7 +110,11 @@ type page struct {
 type links struct {
 	Static bool                        // pages are files: nothing can be searched for
 	to     func(address string) string // an address as a link says it
+	people map[string]string           // names by their addresses in lower case
 }
+
+// Who is the name of a person whose address is given, else the address.
+func (l links) Who(email string) string { return cmp.Or(l.people[strings.ToLower(email)], email) }
 
 // To is a link to a page, with keys and values of its query.
 func (l links) To(name string, pairs ...any) string {
@@ -172,7 +177,7 @@ func (s *Site) make(ctx context.Context, name string, query url.Values, l links)
 		status = statusOf(err)
 		p = page{Template: "error", Title: "Not shown", Body: s.explain(err)}
 	}
-	p.links, p.Repo = l, s.name
+	p.Static, p.to, p.Repo = l.Static, l.to, s.name
 	html, err := s.render(p)
 	if err != nil {
 		return []byte("git-rekal: this page can't be shown: " + template.HTMLEscapeString(s.explain(err))), http.StatusInternalServerError
@@ -200,7 +205,9 @@ func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) 
 	if err != nil {
 		return page{}, w.Gone(err)
 	}
+	l.people = w.People(ctx)
 	p, err = maker(&request{ctx, w, view, query, l})
+	p.links = l
 	return p, w.Gone(errors.Join(err, view.Close()))
 }
 

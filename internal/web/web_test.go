@@ -43,9 +43,9 @@ func TestPages(t *testing.T) {
 			"tools": "3 tool calls: Read, Bash ×2 Read src/auth/jwt.go Bash git log --oneline -5 -- src/auth/jwt.go Bash TZ=Europe/Berlin go test ./src/auth",
 		}},
 		{"commit", "commit?rev=" + head, map[string]string{"h1": "Read expires_at as UTC, allow 30 s of leeway", "h3": "Fix JWT expiry in other time zones", "h2": "2 files +23 −2"}},
-		{"timeline", "timeline", map[string]string{"h2": "Tuesday, 3 March 2026", "h3": "bob@example.com"}},
+		{"timeline", "timeline", map[string]string{"h2": "Tuesday, 3 March 2026", "h3": "Bob Baker"}},
 		{"timeline of nobody", "timeline?author=mallory", map[string]string{"empty": "No checkpoint matches these filters. All sessions by date"}},
-		{"timeline of one", "timeline?author=alice", map[string]string{"h3": "alice@example.com"}},
+		{"timeline of one", "timeline?author=alice", map[string]string{"h3": "Alice Adler"}},
 		{"files", "files?name=AUTH", map[string]string{"status": "2 files, those first that most sessions touched", "td": "src/auth/jwt.go"}},
 		{"file", "file?path=src/auth/jwt.go", map[string]string{
 			"h1": "src/auth/jwt.go", "by": "Lines 19 to 19: Fix JWT expiry in other time zones wrote these lines", "chips": "docs/tokens.md 2 sessionssrc/auth/jwt_test.go 2 sessions",

@@ -40,6 +40,11 @@ func (w *Workspace) AgentsHere(ctx context.Context) (names []string) {
 	if err != nil {
 		return nil
 	}
+	return w.AgentsAt(ctx, roots)
+}
+
+// AgentsAt are the names of the agents that have sessions of some folders, which need not be there any more.
+func (w *Workspace) AgentsAt(ctx context.Context, roots []string) (names []string) {
 	for _, agent := range transcript.Agents() {
 		found, err := agent.Locate(ctx, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots})
 		if err == nil && len(found.Files) > 0 {

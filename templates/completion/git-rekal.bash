@@ -7,9 +7,13 @@ _git_rekal()
 		while [ "$i" -lt "$cword" ] && [ "${words[i]}" != rekal ]; do i=$((i + 1)); done
 		start=$((i + 1))
 	fi
+	# readline puts words in place of what stands behind "=" alone
+	local typed=
+	case $cur$COMP_WORDBREAKS in --*=*=*) typed=${cur%%=*}= ;; esac
 	local -a found=($(git-rekal completion --line -- "${words[@]:start:cword-start+1}" 2>/dev/null))
 	COMPREPLY=()
 	for line in "${found[@]}"; do
+		line=${line#"$typed"}
 		if [ "${#found[@]}" -eq 1 ] || [ -z "${line#*$'\t'}" ]; then
 			COMPREPLY+=("${line%%$'\t'*} ")
 		else
