@@ -47,7 +47,7 @@ func lookOf(v string, delimited bool) look {
 		return plain
 	case random(v) && !strings.Contains(v, "://"):
 		return drawn
-	case pathLike(v, delimited) || strings.ContainsAny(v, codeSigns) && (callForm.MatchString(v) || !strings.ContainsAny(v, digitSet)):
+	case pathLike(v, delimited) || strings.ContainsAny(v, codeSigns) && (callForm.MatchString(v) || !delimited && !strings.ContainsAny(v, digitSet)):
 		return plain
 	}
 	l := makeup(v)
@@ -140,7 +140,7 @@ var (
 	// digitInWord is a digit that stands for the letter that it looks like.
 	digitInWord = lazy.Expr(`(?:\p{Ll}|^\p{Lu})[013457]\p{Ll}`)
 	// sumForm is a hash or an ID, which gives no access where nothing says so.
-	sumForm = lazy.Expr(`^(?:0x)?[0-9a-fA-F-]{7,}$`)
+	sumForm = lazy.Expr(`^(?:0x)?(?:[0-9a-f-]{7,}|[0-9A-F-]{7,})$`)
 )
 
 // isSumForm reports whether a value may be mentioned without being a secret.

@@ -22,7 +22,7 @@ const (
 // least is the look that a value has at least, by the kind of its name and the tie.
 var least = [...][5]look{ //nolint:gochecknoglobals // read-only
 	//         near  handed said   given   sure
-	password: {odd, odd, marked, marked, word},
+	password: {odd, marked, marked, marked, word},
 	token:    {drawn, odd, odd, odd, marked},
 	key:      {never, drawn, drawn, drawn, drawn},
 	numeral:  {never, odd, odd, marked, marked},
