@@ -74,10 +74,25 @@ func (w *walk) granted(o offer) bool {
 	if o.look != word || w.kind != password {
 		return false
 	}
-	if w.foreign {
-		return o.tie >= said && strings.ContainsAny(o.v, "._&+#") && wordsWithSigns.MatchString(o.v) && !fileName.MatchString(o.v)
+	if o.tie >= said && joined(o.v) && endsWord(w.t, o.hi) && !fileName.MatchString(o.v) {
+		return true
 	}
-	return o.tie == given && !o.quoted && w.words == 0 && len(o.v) >= minValue && alone(w.t, o.lo, o.hi)
+	return o.tie == given && !o.quoted && w.words == 0 && len(o.v) >= minValue && alone(w.t, o.lo, o.hi) ||
+		o.tie >= said && !o.quoted && w.words < 3 && len(o.v) >= minValue && prose(w.t[w.lo:o.lo]) && endsClause(w.t, o.hi) && !w.describes(o.v)
+}
+
+// joined reports whether words with signs between them are no word of a sentence: those have one hyphen at most.
+func joined(v string) bool {
+	return wordsWithSigns.MatchString(v) && (strings.ContainsAny(v, "._&+#") || strings.Count(v, "-") > 1)
+}
+
+// describes reports whether a word tells about a password ("required", "invalid"), rather than being one. What other
+// languages say is not known.
+func (w *walk) describes(v string) bool { return w.foreign || describing.MatchString(v) }
+
+// endsClause reports whether a sentence, a part of one or a line ends at i.
+func endsClause(t string, i int) bool {
+	return clauseEnd.MatchString(t[i:min(len(t), i+8)])
 }
 
 // mentions reports whether a value is only mentioned near a name: a hash, an ID, a constant, a part of code.
@@ -171,6 +186,9 @@ var (
 	call       = lazy.Expr(`\w\(`)
 	// symbol is a name of code.
 	symbol = lazy.Expr(`^[A-Za-z_]\w*$`)
+	clauseEnd = lazy.Expr("^[\"'`*]*(?:$|\n|[.!?]+(?:\\W|$)|, | [(;]| [–—] )")
+	// describing is how words end that tell about something, and some that have no such ending.
+	describing = lazy.Expr(`(?i)(?:ed|ing|ly|able|ible|al|ous|ive|ary|ory|ent|ant|less|ful|ic|en|wise|self|where|thing|one|words?|ion|ment|ness|ity|ism|ers?|ors?|ss|text|time|ever|fault|erent|orrect|alid|base|side|ine|ates?|ies|ers|its|ons|ents|ages|ings|ults?|ase)$`)
 	// typed stands before a type: the signs of a pointer and of a list.
 	typed = lazy.Expr(`[*\]]`)
 	// parameter is the name of one, behind its type.
