@@ -22,7 +22,7 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 	if o.v == "" || strings.Contains(o.v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) {
 		return false
 	}
-	o.look = lookOf(o.v, quoted || w.tight || w.foreign && t < given || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
+	o.look = lookOf(o.v, quoted || w.tight || w.spoken && t < given || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
 	switch {
 	case w.granted(o):
 		return true
@@ -100,9 +100,9 @@ func (w *walk) mentions(o offer) bool {
 	switch {
 	case w.weak && o.tie < given && (o.tie != handed || !o.quoted || w.words > 1) && (o.tie != said || o.look < drawn):
 	case o.tie == near && (!prose(w.t[w.end:o.lo]) || !endsWord(w.t, o.hi) || !unsaid(o.v)):
-	case o.tie <= said && constant.MatchString(o.v), w.kind == numeral && !strings.ContainsAny(o.v, digitSet):
+	case o.tie <= said && constant.MatchString(o.v) && (o.look < odd || w.kind != numeral), w.kind == numeral && !strings.ContainsAny(o.v, digitSet):
 	case (w.kind == key || w.kind == numeral) && (prefixedSum.MatchString(o.v) || isSumForm(o.v) && (len(o.v) < 32 || w.kind == numeral)):
-	case isSumForm(o.v) && (o.tie == near || o.tie == said && w.foreign || !o.quoted && w.kind == occasion):
+	case isSumForm(o.v) && (o.tie == near || !o.quoted && w.kind == occasion), w.loose && !unsaid(o.v):
 	default:
 		return false
 	}
@@ -119,7 +119,7 @@ func (w *walk) isCode(o offer) bool {
 	case o.tie < given && ofCodeItself(o.v), w.depth > 0 && symbol.MatchString(o.v) && parameter.MatchString(rest): // another name, a type
 	case w.t[max(0, o.lo-1)] == '[' && regexClass.MatchString(rest):
 	case w.tie == handed && chain, w.depth > 0 && (chain || w.t[w.end] == '('), (w.kind == verb || w.kind == token && o.tie == near) && chain:
-	case !w.flag && assignment.MatchString(o.v):
+	case !w.flag && assignment.MatchString(o.v), strings.HasSuffix(o.v, "=") && quoteAt(w.t, o.hi):
 	case o.tie >= given && !w.tight && !w.flag && chain && (!madeUp.MatchString(o.v) || aboutItself(o.v)):
 	case o.tie >= given && o.look <= marked && !w.clear(o):
 	default:
@@ -137,7 +137,7 @@ func ofCodeItself(v string) bool {
 func (w *walk) clear(o offer) bool {
 	if rest := w.t[o.hi:min(len(w.t), o.hi+100)]; rest != "" && strings.IndexByte(" \t\r\n\"'`&<", rest[0]) < 0 {
 		inObject := strings.ContainsAny(o.v, digitSet) && strings.IndexByte(",}", rest[0]) >= 0
-		inSentence := strings.HasPrefix(rest, ", ") && (w.foreign || w.words > 0)
+		inSentence := strings.HasPrefix(rest, ", ") && (w.spoken || w.words > 0)
 		if !inObject && !inSentence && (!w.tight || rest[0] != ';') && !nextName.MatchString(rest) {
 			return false
 		}
@@ -177,7 +177,9 @@ func endsWord(t string, i int) bool {
 
 // unsaid reports whether a value that nothing gives to a name stands in no sentence of another kind: it has a
 // digit, and is no constant of code.
-func unsaid(v string) bool { return strings.ContainsAny(v, digitSet) && !constant.MatchString(v) }
+func unsaid(v string) bool {
+	return (strings.ContainsAny(v, digitSet) || signInWords.MatchString(v)) && !constant.MatchString(v)
+}
 
 var (
 	// identifier is a name of code, with a number at its end perhaps; constant one of a value.
@@ -185,7 +187,7 @@ var (
 	constant   = lazy.Expr(`^[A-Z_][A-Z\d_]+$|^[A-Z]+-\d+$`)
 	call       = lazy.Expr(`\w\(`)
 	// symbol is a name of code.
-	symbol = lazy.Expr(`^[A-Za-z_]\w*$`)
+	symbol    = lazy.Expr(`^[A-Za-z_]\w*$`)
 	clauseEnd = lazy.Expr("^[\"'`*]*(?:$|\n|[.!?]+(?:\\W|$)|, | [(;]| [–—] )")
 	// describing is how words end that tell about something, and some that have no such ending.
 	describing = lazy.Expr(`(?i)(?:ed|ing|ly|able|ible|al|ous|ive|ary|ory|ent|ant|less|ful|ic|en|wise|self|where|thing|one|words?|ion|ment|ness|ity|ism|ers?|ors?|ss|text|time|ever|fault|erent|orrect|alid|base|side|ine|ates?|ies|ers|its|ons|ents|ages|ings|ults?|ase)$`)

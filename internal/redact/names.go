@@ -31,6 +31,7 @@ type name struct {
 	flag    bool // it is a flag of a command
 	quoted  bool
 	foreign bool // it is one of the tongues
+	spoken  bool // it stands in a sentence
 	phrase  bool // its value may be several words
 }
 
@@ -41,6 +42,7 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		if !ok {
 			return nil
 		}
+		n.spoken = n.foreign || !n.flag && inSentence(t, n.lo, n.end)
 		if lo, hi := n.behind(t); lo < hi {
 			return withRest(t, window{lo, hi})
 		}
@@ -56,6 +58,19 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		return below(t, n)
 	}
 }
+
+// inSentence reports whether a name stands in one: its line has words around it, and no sign of code.
+func inSentence(t string, lo, hi int) bool {
+	from, to := max(0, lo-maxReach), min(len(t), hi+maxReach)
+	before, behind := t[from:lo], t[hi:to]
+	before = before[strings.LastIndexByte(before, '\n')+1:]
+	behind, _, _ = strings.Cut(behind, "\n")
+	return strings.Count(before, " ")+strings.Count(behind, " ") > 2 && !strings.ContainsAny(before, codeInLine) && !strings.ContainsAny(behind, codeInLine) &&
+		!call.MatchString(before) && !call.MatchString(behind)
+}
+
+// codeInLine are signs that sentences don't have.
+const codeInLine = "={}[]<>|\\\t;"
 
 // withRest is a value, and what looks as odd right behind a long one: a title has a space where a line's end
 // parted the two.
@@ -125,7 +140,9 @@ func meant(word, before string, glued, upper bool) (k kind, weak, ok bool) {
 		return password, false, true
 	case "identified by", "identified with":
 		return verb, false, true
-	case "appid", "authtok", "authtoken", " pat ":
+	case " pat", "_pat":
+		return token, !upper, true
+	case "appid", "authtok", "authtoken":
 		return token, false, true
 	case "secret", "cred", "creds", "credential", "credentials", "secrets", "token", "tokens", "authorization":
 		return token, false, true
@@ -217,9 +234,6 @@ func foreignName(t string, at window) (name, bool) {
 	if r, _ := utf8.DecodeRuneInString(t[n.end:]); n.end-at.hi > maxEnding || n.end == at.hi && unicode.IsUpper(r) && strings.ToUpper(t[at.lo:at.hi]) != t[at.lo:at.hi] {
 		return n, false
 	}
-	if number.MatchString(t[at.lo:n.end]) {
-		n.kind = numeral
-	}
 	return n, standsAlone(t, at)
 }
 
@@ -228,9 +242,6 @@ const maxEnding = 8
 
 // forToken is a name that is not a password's.
 var forToken = lazy.Expr(`(?i)api|token|jeton|токен|トークン|토큰|令牌|schlüssel|sleutel|nyckel|nøkkel|nøgle|avain|cl[ée]|chave|chiave|cheie|anahtar|klucz|kľúč|klíč|ключ|khóa|kunci|钥|鑰|キー|鍵|키`)
-
-// number is a name for one.
-var number = lazy.Expr(`(?i)code$|番号`)
 
 // forWifi is a key that people think up.
 var forWifi = lazy.Expr(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)

@@ -48,6 +48,7 @@ type walk struct {
 	signed bool // a sign has given a value
 	tight  bool // without a space before or behind it
 	comma  bool // a comma was passed
+	loose  bool // a short word ties that may be a preposition
 	depth  int  // of brackets
 }
 
@@ -211,7 +212,9 @@ var signLine = lazy.Expr(`^\n[ \t]*[=:]\s+`)
 func (w *walk) literal() (lo, hi int, done bool) {
 	lo, hi, closed := quotedAt(w.t, w.i)
 	if !closed {
-		w.i++
+		if w.i++; w.i < len(w.t) && w.t[w.i] == w.t[w.i-1] { // an empty one
+			w.i++
+		}
 		return 0, 0, false
 	}
 	v := w.t[lo:hi]
@@ -227,7 +230,7 @@ func (w *walk) literal() (lo, hi int, done bool) {
 		t = sure
 	case w.words == 0 && !w.comma:
 		t = given
-	case t == near && (w.kind != occasion || w.depth > 0 && (w.signed || w.t[w.end-1] == '(' || w.t[w.end] == '(')):
+	case t == near && (w.kind != occasion || w.depth > 0 && (w.signed || w.t[w.end-1] == '(' || opens.MatchString(w.t[w.end:min(len(w.t), w.end+3)]))):
 		t = handed
 	}
 	if !isIndex(w.t, w.i-1) && w.takes(lo, hi, t, true) {
@@ -237,6 +240,9 @@ func (w *walk) literal() (lo, hi int, done bool) {
 	w.skipWord(v)
 	return 0, 0, false
 }
+
+// opens begins arguments.
+var opens = lazy.Expr(`^\(|^ ?\[`)
 
 // scheme stands before credentials in one string.
 var scheme = lazy.Expr(`^(?i:bearer|basic|token|apikey|key|digest) `)
@@ -326,12 +332,17 @@ func (w *walk) passphrase(lo int) int {
 	return lo
 }
 
+// maxCopula is how long a verb is at most that is known by its length alone, in runes.
+const maxCopula = 4
+
 // skipWord passes a word, which ties or loosens.
 func (w *walk) skipWord(v string) {
 	low := strings.ToLower(strings.Trim(v, ".,:!?…"))
 	switch {
-	case copulas[low] || low == "on" && w.foreign || endsInParticle(v):
-		w.tie = max(w.tie, said)
+	case copulas[low] || endsInParticle(v):
+		w.tie, w.loose = max(w.tie, said), false
+	case w.foreign && w.tie == near && utf8.RuneCountInString(low) <= maxCopula:
+		w.tie, w.loose = said, true
 	case fillers[low], len(low) == 1 && strings.Contains(digitSet, low):
 	case w.tie >= said:
 		w.tie = near
@@ -429,7 +440,7 @@ func (n name) ahead(t string) (int, int) {
 			hi = lo
 			continue
 		}
-		if l >= max(odd, least[n.kind][tie]) && !isSumForm(v) || tie == said && n.kind == password && l >= marked {
+		if l >= max(odd, least[n.kind][tie]) && !isSumForm(v) || tie == said && n.kind == password && (l >= marked || l == word && joined(v)) {
 			return a, b
 		}
 		hi = lo
@@ -452,4 +463,4 @@ var compound = lazy.Expr(`^[A-Za-z]+(?:\d+|[-_])?(?:[A-Z_-][A-Za-z]+){2,}$|^[\w-
 // backward stands between a value and the name that a sentence gives it.
 var backward = lazy.Expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:" + backwords + ")\\s)")
 
-const backwords = `is|was|are|as|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak`
+const backwords = `is|was|are|as|to|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak`

@@ -167,8 +167,9 @@ func isKey(rest string) bool {
 	if rest != "" && strings.IndexByte("([{", rest[0]) >= 0 {
 		return true
 	}
-	rest = strings.TrimLeft(rest, " \t")
-	return rest != "" && strings.IndexByte("=:", rest[0]) >= 0
+	bare := strings.TrimLeft(rest, " \t")
+	keyword := bare != rest && len(bare) > 1 && bare[0] == ':' && isLetter(bare[1]) // the next one of Clojure
+	return bare != "" && strings.IndexByte("=:", bare[0]) >= 0 && !keyword
 }
 
 // inToken reports whether a byte can stand inside a token or a password.
