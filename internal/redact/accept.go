@@ -61,7 +61,7 @@ func isTerm(t string, lo, hi int) bool {
 const minGiven = 6
 
 // granted reports whether a value counts though it looks like less than others of its kind: a number that is
-// called one, words that end their line, words with signs in another language than English.
+// called one, words that end their line, words with signs in a sentence, a word of which English makes nothing else.
 func (w *walk) granted(o offer) bool {
 	switch {
 	case w.kind == numeral, w.kind == password && w.foreign && w.words < 4 && !w.comma:
@@ -71,28 +71,22 @@ func (w *walk) granted(o offer) bool {
 	case w.kind == occasion:
 		return o.look == marked && strings.HasSuffix(strings.TrimRight(w.t[:o.lo], "\"'`"), " / ")
 	}
-	if o.look != word || w.kind != password {
+	if o.look != word || w.kind != password || o.tie < said || w.words > 2 {
 		return false
 	}
-	if o.tie >= said && joined(o.v) && endsWord(w.t, o.hi) && !fileName.MatchString(o.v) {
-		return true
+	switch {
+	case w.spoken && joined(o.v):
+		return endsWord(w.t, o.hi) && !fileName.MatchString(o.v)
+	case o.quoted || len(o.v) < minValue:
+		return false
 	}
-	return o.tie == given && !o.quoted && w.words == 0 && len(o.v) >= minValue && alone(w.t, o.lo, o.hi) ||
-		o.tie >= said && !o.quoted && w.words < 3 && len(o.v) >= minValue && prose(w.t[w.lo:o.lo]) && endsClause(w.t, o.hi) && !w.describes(o.v)
+	return o.tie == given && w.words == 0 && alone(w.t, o.lo, o.hi) ||
+		w.spoken && !w.foreign && clauseEnd.MatchString(w.t[o.hi:min(len(w.t), o.hi+8)]) && !describing.MatchString(o.v)
 }
 
 // joined reports whether words with signs between them are no word of a sentence: those have one hyphen at most.
 func joined(v string) bool {
 	return wordsWithSigns.MatchString(v) && (strings.ContainsAny(v, "._&+#") || strings.Count(v, "-") > 1)
-}
-
-// describes reports whether a word tells about a password ("required", "invalid"), rather than being one. What other
-// languages say is not known.
-func (w *walk) describes(v string) bool { return w.foreign || describing.MatchString(v) }
-
-// endsClause reports whether a sentence, a part of one or a line ends at i.
-func endsClause(t string, i int) bool {
-	return clauseEnd.MatchString(t[i:min(len(t), i+8)])
 }
 
 // mentions reports whether a value is only mentioned near a name: a hash, an ID, a constant, a part of code.
@@ -102,7 +96,7 @@ func (w *walk) mentions(o offer) bool {
 	case o.tie == near && (!prose(w.t[w.end:o.lo]) || !endsWord(w.t, o.hi) || !unsaid(o.v)):
 	case o.tie <= said && constant.MatchString(o.v) && (o.look < odd || w.kind != numeral), w.kind == numeral && !strings.ContainsAny(o.v, digitSet):
 	case (w.kind == key || w.kind == numeral) && (prefixedSum.MatchString(o.v) || isSumForm(o.v) && (len(o.v) < 32 || w.kind == numeral)):
-	case isSumForm(o.v) && (o.tie == near || !o.quoted && w.kind == occasion), w.loose && !unsaid(o.v):
+	case isSumForm(o.v) && (o.tie == near || !o.quoted && w.kind == occasion), w.loose && o.tie == said && !unsaid(o.v):
 	default:
 		return false
 	}
@@ -119,7 +113,7 @@ func (w *walk) isCode(o offer) bool {
 	case o.tie < given && ofCodeItself(o.v), w.depth > 0 && symbol.MatchString(o.v) && parameter.MatchString(rest): // another name, a type
 	case w.t[max(0, o.lo-1)] == '[' && regexClass.MatchString(rest):
 	case w.tie == handed && chain, w.depth > 0 && (chain || w.t[w.end] == '('), (w.kind == verb || w.kind == token && o.tie == near) && chain:
-	case !w.flag && assignment.MatchString(o.v), strings.HasSuffix(o.v, "=") && quoteAt(w.t, o.hi):
+	case !w.flag && assignment.MatchString(o.v), quoteAt(w.t, o.hi) && symbol.MatchString(strings.TrimSuffix(o.v, "=")) && strings.HasSuffix(o.v, "="):
 	case o.tie >= given && !w.tight && !w.flag && chain && (!madeUp.MatchString(o.v) || aboutItself(o.v)):
 	case o.tie >= given && o.look <= marked && !w.clear(o):
 	default:
@@ -187,7 +181,8 @@ var (
 	constant   = lazy.Expr(`^[A-Z_][A-Z\d_]+$|^[A-Z]+-\d+$`)
 	call       = lazy.Expr(`\w\(`)
 	// symbol is a name of code.
-	symbol    = lazy.Expr(`^[A-Za-z_]\w*$`)
+	symbol = lazy.Expr(`^[A-Za-z_]\w*$`)
+	// clauseEnd stands behind the last word of a sentence, of a part of one, or of a line.
 	clauseEnd = lazy.Expr("^[\"'`*]*(?:$|\n|[.!?]+(?:\\W|$)|, | [(;]| [–—] )")
 	// describing is how words end that tell about something, and some that have no such ending.
 	describing = lazy.Expr(`(?i)(?:ed|ing|ly|able|ible|al|ous|ive|ary|ory|ent|ant|less|ful|ic|en|wise|self|where|thing|one|words?|ion|ment|ness|ity|ism|ers?|ors?|ss|text|time|ever|fault|erent|orrect|alid|base|side|ine|ates?|ies|ers|its|ons|ents|ages|ings|ults?|ase)$`)

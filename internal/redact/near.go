@@ -339,7 +339,7 @@ const maxCopula = 4
 func (w *walk) skipWord(v string) {
 	low := strings.ToLower(strings.Trim(v, ".,:!?…"))
 	switch {
-	case copulas[low] || endsInParticle(v):
+	case copulas[low] || low == "on" && w.foreign || endsInParticle(v):
 		w.tie, w.loose = max(w.tie, said), false
 	case w.foreign && w.tie == near && utf8.RuneCountInString(low) <= maxCopula:
 		w.tie, w.loose = said, true
