@@ -94,6 +94,7 @@ func (w *walk) mentions(o offer) bool {
 	switch {
 	case w.weak && o.tie < given && (o.tie != handed || !o.quoted || w.words > 1) && (o.tie != said || o.look < drawn):
 	case o.tie == near && (!prose(w.t[w.end:o.lo]) || !endsWord(w.t, o.hi) || !unsaid(o.v)):
+	case o.tie == handed && o.look < odd && w.kind == password && !unsaid(o.v):
 	case o.tie <= said && constant.MatchString(o.v) && (o.look < odd || w.kind != numeral), w.kind == numeral && !strings.ContainsAny(o.v, digitSet):
 	case (w.kind == key || w.kind == numeral) && (prefixedSum.MatchString(o.v) || isSumForm(o.v) && (len(o.v) < 32 || w.kind == numeral)):
 	case isSumForm(o.v) && (o.tie == near || !o.quoted && w.kind == occasion), w.loose && o.tie == said && !unsaid(o.v):

@@ -62,11 +62,12 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 // inSentence reports whether a name stands in one: its line has words around it, and no sign of code.
 func inSentence(t string, lo, hi int) bool {
 	from, to := max(0, lo-maxReach), min(len(t), hi+maxReach)
-	before, behind := t[from:lo], t[hi:to]
-	before = before[strings.LastIndexByte(before, '\n')+1:]
-	behind, _, _ = strings.Cut(behind, "\n")
-	return strings.Count(before, " ")+strings.Count(behind, " ") > 2 && !strings.ContainsAny(before, codeInLine) && !strings.ContainsAny(behind, codeInLine) &&
-		!call.MatchString(before) && !call.MatchString(behind)
+	from += strings.LastIndexByte(t[from:lo], '\n') + 1
+	if n := strings.IndexByte(t[hi:to], '\n'); n >= 0 {
+		to = hi + n
+	}
+	line := strings.TrimSpace(t[from:to])
+	return strings.Count(line, " ") > 2 && !strings.ContainsAny(line, codeInLine) && !call.MatchString(line)
 }
 
 // codeInLine are signs that sentences don't have.

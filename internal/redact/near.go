@@ -127,6 +127,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 		if k := skipTags(w.t, w.i); k > w.i {
 			if w.i = k; w.words == 0 && !w.comma {
 				w.tie, w.tight = max(w.tie, given), true
+				return w.element()
 			}
 			return 0, 0, false
 		}
@@ -138,6 +139,8 @@ func (w *walk) step() (lo, hi int, done bool) {
 		return w.literal()
 	case c == '{' && w.depth > 0: // an object among arguments
 		w.i += max(0, strings.IndexByte(w.t[w.i:min(len(w.t), w.i+maxReach)], '}'))
+	case c == '\\' && texCommand.MatchString(w.t[w.i:min(len(w.t), w.i+20)]):
+		w.i += strings.IndexAny(w.t[w.i:], "{|+!")
 	case c == ';' || c == '}':
 		return 0, 0, true
 	case c == '/' && w.i+1 < len(w.t) && w.t[w.i-1] == ' ' && w.t[w.i+1] == ' ': // "bob / …"
@@ -244,6 +247,19 @@ func (w *walk) literal() (lo, hi int, done bool) {
 // opens begins arguments.
 var opens = lazy.Expr(`^\(|^ ?\[`)
 
+// element is what stands up to the end of an element of XML.
+func (w *walk) element() (lo, hi int, done bool) {
+	lo, end := w.i, "</"
+	if strings.HasSuffix(w.t[:lo], "[CDATA[") {
+		end = "]]>"
+	}
+	v, _, closed := strings.Cut(w.t[lo:min(len(w.t), lo+maxReach)], end)
+	if closed && w.kind < verb && !strings.Contains(v, "\n") && w.takes(lo, lo+len(v), sure, true) {
+		return lo, lo + len(v), true
+	}
+	return 0, 0, false
+}
+
 // scheme stands before credentials in one string.
 var scheme = lazy.Expr(`^(?i:bearer|basic|token|apikey|key|digest) `)
 
@@ -267,6 +283,9 @@ func (w *walk) token() (lo, hi int, done bool) {
 	}
 	if w.t[lo] == '-' && !w.signed && (w.words > 0 || hi-lo > 2) {
 		return 0, 0, true // the next flag
+	}
+	if m := len(spacedDigits.FindString(w.t[lo:min(len(w.t), lo+40)])); m > 0 && w.kind == numeral && w.tie >= said {
+		return lo, lo + m, true
 	}
 	if m := w.passphrase(lo); m > lo {
 		return lo, m, true
@@ -310,7 +329,9 @@ func (w *walk) token() (lo, hi int, done bool) {
 func (w *walk) part(lo, hi int) (int, int) {
 	v := w.t[lo:hi]
 	if n := len(userBefore.FindString(v)); n > 0 && n < len(v) {
-		lo += n
+		if lo += n; w.kind == token || w.kind == occasion && w.tie >= said {
+			w.kind = password
+		}
 	} else if n := strings.IndexByte(v, '/'); n > 0 && w.kind != password && lookOf(v[n+1:], false) == odd {
 		lo += n + 1
 	}
@@ -357,6 +378,10 @@ var (
 	yamlTag = lazy.Expr(`^[!&][a-z_][a-z_\d-]* `)
 	// escape ends a value in the text of a string.
 	escape = lazy.Expr(`\\(?:[nrt]|u[\da-f]{4})`)
+	// texCommand is one of TeX that takes an argument.
+	texCommand = lazy.Expr(`^\\[a-z]{2,}[{|+!]`)
+	// spacedDigits are those of a number as it is spoken, or in pairs.
+	spacedDigits = lazy.Expr(`^(?:\d(?: \d){3,7}|\d\d(?:-\d\d){2,3})\b`)
 	// fourByFour is a password that Google makes for programs, and words are those of a passphrase.
 	fourByFour = lazy.Expr(`^[a-z]{4}(?: [a-z]{4}){3}$`)
 	words      = lazy.Expr(`^\p{Ll}+(?: \p{Ll}+)+`)

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
@@ -88,7 +89,7 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 	switch {
 	case u.flag == "*":
 		a.lo += strings.IndexByte(strings.TrimRight(v, "="), '=') + 1
-		if i == 0 && len(args) > 1 {
+		if i == 0 && slices.ContainsFunc(args[1:], func(b window) bool { return t[b.lo] != '-' }) {
 			return a, odd
 		}
 		return a, marked

@@ -32,7 +32,7 @@ var part = lazy.Expr("[^\\s,;:\"'`<>{}()]{16,}")
 // userinfo is the password before the host that begins behind an "@": of a URL, or a token in its place; of a
 // DSN without a scheme; of Oracle's NAME/PASSWORD@.
 func userinfo(t string, at window) (int, int) {
-	if at.hi >= len(t) || !alnumeric(t[at.hi]) && strings.IndexByte("[/", t[at.hi]) < 0 {
+	if at.hi >= len(t) || !alnumeric(t[at.hi]) && strings.IndexByte("[/{$<%", t[at.hi]) < 0 {
 		return 0, 0
 	}
 	lo := at.lo
