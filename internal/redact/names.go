@@ -55,18 +55,47 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		if n.kind >= verb {
 			return nil
 		}
-		return below(t, n)
+		if out := below(t, n); len(out) > 0 || n.kind != password {
+			return out
+		}
+		return beside(t, n)
 	}
 }
 
-// inSentence reports whether a name stands in one: its line has words around it, and no sign of code.
-func inSentence(t string, lo, hi int) bool {
+// beside finds the strings on the line of a name that nothing but a password looks like.
+func beside(t string, n name) []window {
+	line := lineOf(t, n.lo, n.end)
+	var out []window
+	for i := line.lo; i < line.hi; i++ {
+		if !quoteAt(t, i) {
+			continue
+		}
+		lo, hi, closed := quotedAt(t, i)
+		if !closed {
+			continue
+		}
+		if v := t[lo:hi]; lookOf(v, true) >= odd && !isSumForm(v) && !constant.MatchString(v) && !ofCodeItself(v) && unsaid(v) && hi-lo <= maxMadeUp {
+			out = append(out, window{lo, hi})
+		}
+		i = hi
+	}
+	return out
+}
+
+// lineOf is the line around a part of a text, as far as a name reaches.
+func lineOf(t string, lo, hi int) window {
 	from, to := max(0, lo-maxReach), min(len(t), hi+maxReach)
 	from += strings.LastIndexByte(t[from:lo], '\n') + 1
 	if n := strings.IndexByte(t[hi:to], '\n'); n >= 0 {
 		to = hi + n
 	}
-	line := strings.TrimSpace(t[from:to])
+	return window{from, to}
+}
+
+// inSentence reports whether a name stands in one: its line has words around it, and no sign of code.
+func inSentence(t string, lo, hi int) bool {
+	w := lineOf(t, lo, hi)
+	line := strings.TrimSpace(t[w.lo:w.hi])
 	return strings.Count(line, " ") > 2 && !strings.ContainsAny(line, codeInLine) && !call.MatchString(line)
 }
 

@@ -134,7 +134,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 		if w.words > 0 {
 			return 0, 0, true
 		}
-	case c == '\'' && isLetter(w.t[w.i-1]) && w.i+1 < len(w.t) && isLetter(w.t[w.i+1]): // an apostrophe
+	case c == '\'' && isLetter(w.t[w.i-1]) && w.i+1 < len(w.t) && isLetter(w.t[w.i+1]) && (!w.signed || isLetter(w.t[w.i-2])): // an apostrophe
 	case quoteAt(w.t, w.i), strings.IndexByte("q%~", c) >= 0 && rawString.MatchString(w.t[w.i:min(len(w.t), w.i+4)]):
 		return w.literal()
 	case c == '{' && w.depth > 0: // an object among arguments
@@ -229,7 +229,7 @@ func (w *walk) literal() (lo, hi int, done bool) {
 	switch {
 	case t == given:
 		t = sure
-	case w.words == 0 && !w.comma && t == near && (w.kind == password || w.kind == verb) && w.t[w.i-1] == ' ' && w.t[w.i] != '`':
+	case w.words == 0 && !w.comma && t == near && (w.kind == password || w.kind == token || w.kind == verb) && w.t[w.i-1] == ' ' && w.t[w.i] != '`':
 		t = sure
 	case w.words == 0 && !w.comma:
 		t = given
