@@ -74,7 +74,7 @@ func beside(t string, n name) []window {
 		if !closed {
 			continue
 		}
-		if v := t[lo:hi]; lookOf(v, true) >= odd && !isSumForm(v) && !constant.MatchString(v) && !ofCodeItself(v) && unsaid(v) && hi-lo <= maxMadeUp {
+		if v := t[lo:hi]; (lookOf(v, true) >= odd || mixed(v) && lookOf(v, true) == marked) && !isSumForm(v) && !constant.MatchString(v) && !ofCodeItself(v) && unsaid(v) && hi-lo <= maxMadeUp {
 			out = append(out, window{lo, hi})
 		}
 		i = hi
@@ -102,17 +102,43 @@ func inSentence(t string, lo, hi int) bool {
 // codeInLine are signs that sentences don't have.
 const codeInLine = "={}[]<>|\\\t;"
 
-// withRest is a value, and what looks as odd right behind a long one: a title has a space where a line's end
-// parted the two.
+// withRest is a value, and those that are listed with it or take its place: codes of one form, "old → new". A title has
+// a space where a line's end parted the halves of a long one.
 func withRest(t string, v window) []window {
 	out := []window{v}
-	if v.hi < len(t) && t[v.hi] == ' ' && v.hi-v.lo >= minHinted && lookOf(t[v.lo:v.hi], true) >= odd {
-		if lo, hi := bare(t, v.hi+1); hi-lo >= minHinted && mixed(t[lo:hi]) && lookOf(t[lo:hi], false) >= odd && !Wordy(t[lo:hi]) {
-			out = append(out, window{lo, hi})
+	for len(out) < maxRows {
+		m := between.FindStringSubmatchIndex(t[v.hi:min(len(t), v.hi+20)])
+		if m == nil {
+			break
 		}
+		lo, hi := bare(t, v.hi+m[1])
+		was, is := t[v.lo:v.hi], t[lo:hi]
+		half := m[1] == 1 && len(was) >= minHinted && lookOf(was, true) >= odd && len(is) >= minHinted && mixed(is) && lookOf(is, false) >= odd && !Wordy(is)
+		changed := m[2] >= 0 && lookOf(is, true) >= marked
+		if !half && !changed && (m[1] == 1 || !alike(was, is)) {
+			break
+		}
+		v = window{lo, hi}
+		out = append(out, v)
 	}
 	return out
 }
+
+// alike reports whether two values are of one form: as long, with the same signs in the same places, and a digit.
+func alike(a, b string) bool {
+	if len(a) != len(b) || !strings.ContainsAny(a, digitSet) {
+		return false
+	}
+	for i := range len(a) {
+		if alnumeric(a[i]) != alnumeric(b[i]) || !alnumeric(a[i]) && a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// between stands between two values; its group says that the second takes the place of the first.
+var between = lazy.Expr("^[\"'`*~)]*(?:,? (?:and|or|und|oder|et|ou|y|o|e|и|и) |[,;/&]? ?|\\n[-*\\d.) ]*|( ?(?:->|→|=>) ?|-\\]\\{\\+| (?:to|auf|en|по|на) ))[\"'`*~(]*")
 
 // english is the name of a secret that a keyword begins. It must be a word of its own, also within a
 // longer name ("dbPassword", "X-API-Key"), and the name must not go on to something that tells
