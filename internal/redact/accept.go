@@ -29,8 +29,8 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 	case w.mentions(o), !quoted && w.isCode(o):
 		return false
 	case strings.Contains(o.v, " "):
-		return quoted && (w.kind == password && t >= said || w.kind == verb && t == sure) &&
-			(phrase(o.v) || w.flag && w.words == 0 && phraseForm.MatchString(o.v) && !aboutItself(o.v))
+		return quoted && (w.kind == password && t >= said || (w.kind == verb || w.kind == token && strings.ContainsAny(o.v, digitSet)) && t == sure) &&
+			(phrase(o.v) || w.words == 0 && (w.flag || w.phrase && t >= given && strings.Count(o.v, " ") > 1) && phraseForm.MatchString(o.v) && !aboutItself(o.v) && !asks.MatchString(o.v))
 	}
 	return len(o.v) >= minGiven && o.look >= least[w.kind][t] && (quoted || w.tight || w.flag || !isTerm(w.t, lo, hi))
 }
@@ -183,6 +183,8 @@ var (
 	call       = lazy.Expr(`\w\(`)
 	// symbol is a name of code.
 	symbol = lazy.Expr(`^[A-Za-z_]\w*$`)
+	// asks is what a form says to whoever fills it in.
+	asks = lazy.Expr(`(?i)\b(?:enter|your|please|must|should|invalid|wrong|required|least|characters?|not|for|of|is)\b`)
 	// clauseEnd stands behind the last word of a sentence, of a part of one, or of a line.
 	clauseEnd = lazy.Expr("^[\"'`*]*(?:$|\n|[.!?]+(?:\\W|$)|, | [(;]| [–—] )")
 	// describing is how words end that tell about something, and some that have no such ending.

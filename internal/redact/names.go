@@ -276,7 +276,7 @@ func AboutSecret(word string) bool {
 
 // foreignName is the name of a secret in one of the tongues, with its endings.
 func foreignName(t string, at window) (name, bool) {
-	n := name{lo: at.lo, end: at.hi, foreign: true}
+	n := name{lo: at.lo, end: at.hi, foreign: true, phrase: forPhrase.MatchString(t[at.lo:at.hi])}
 	if forToken.MatchString(t[at.lo:at.hi]) && !forWifi.MatchString(t[at.lo:at.hi]) {
 		n.kind = token
 	}
@@ -298,6 +298,9 @@ const maxEnding = 8
 
 // forToken is a name that is not a password's.
 var forToken = lazy.Expr(`(?i)api|token|jeton|токен|トークン|토큰|令牌|schlüssel|sleutel|nyckel|nøkkel|nøgle|avain|cl[ée]|chave|chiave|cheie|anahtar|klucz|kľúč|klíč|ключ|khóa|kunci|钥|鑰|キー|鍵|키`)
+
+// forPhrase is a name for several words.
+var forPhrase = lazy.Expr(`(?i)phrase|frase|фраза`)
 
 // forWifi is a key that people think up.
 var forWifi = lazy.Expr(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)

@@ -343,11 +343,15 @@ func (w *walk) part(lo, hi int) (int, int) {
 
 // passphrase is the end of the words at lo that are one; lo when there are none.
 func (w *walk) passphrase(lo int) int {
-	if w.tie < said || w.kind != password {
+	if w.tie < said && (w.words > 0 || w.comma) || w.kind != password {
 		return lo
 	}
 	m := words.FindString(w.t[lo:min(len(w.t), lo+80)])
-	if (w.phrase && strings.Count(m, " ") > 3-int(w.tie-said) || fourByFour.MatchString(m)) && phrase(m) {
+	least := 3 - int(w.tie-said)
+	if w.tight {
+		least = 1
+	}
+	if (w.phrase && strings.Count(m, " ") > least || fourByFour.MatchString(m)) && phrase(m) {
 		return lo + len(m)
 	}
 	return lo
@@ -412,12 +416,17 @@ func sign(t string, i int) int {
 
 // heads reports whether a line holds nothing but a name.
 func heads(line string) bool {
-	return len(line) < 40 && strings.IndexFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" #>*-_/.'\"`", r) }) < 0
+	return len(line) < 40 && strings.IndexFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" #<>*-_/.'\"`", r) }) < 0
 }
 
 // nextLine is the only word of the line behind the one that ends at i, or begins a block there.
 func nextLine(t string, i int, n name) (int, int) {
-	m := block.FindStringSubmatchIndex(t[i:min(len(t), i+maxReach)])
+	rest := t[i:min(len(t), i+maxReach)]
+	m := block.FindStringSubmatchIndex(rest)
+	if user := userLine.FindString(rest); user != "" && strings.Contains(strings.ToLower(t[max(0, n.lo-12):n.lo]), "user") {
+		i += len(user)
+		m = block.FindStringSubmatchIndex(t[i:min(len(t), i+maxReach)])
+	}
 	if m == nil {
 		return 0, 0
 	}
@@ -429,6 +438,9 @@ func nextLine(t string, i int, n name) (int, int) {
 	}
 	return lo, hi
 }
+
+// userLine is one with a user's name alone.
+var userLine = lazy.Expr(`^>?[ \t]*\n[ \t]*[\w.@-]{2,40}`)
 
 var block = lazy.Expr("^[ \\t]*(?:[|>][-+]?|<<[~-]?[\"']?\\w+[\"']?|\"\"\"|```\\w*)?[ \\t]*\\n[>\\s]{0,40}(?:\\w+: [|>]-?\\n\\s{0,40})?(?:```\\w*\\n|[-*>] |\\w{1,12}: )?[\"'`]?([^\\s\"'`]{6,})[\"'`]*[ \\t]*(?:\\n|$)")
 
