@@ -143,7 +143,18 @@ func (w *walk) clear(o offer) bool {
 // sets reports whether the sign before i gives a value outside of code: no "=" with spaces, and no "|" but in tables.
 func (w *walk) sets(i int) bool {
 	sign := signBefore(w.t, i)
-	return sign != '=' && (sign != '|' || inTable(w.t, i))
+	return (sign != '=' || inSection(w.t, i)) && (sign != '|' || inTable(w.t, i))
+}
+
+// inSection reports whether the line around i is in a section of a file of settings, where nothing is quoted.
+func inSection(t string, i int) bool {
+	before := t[max(0, i-4*maxReach):i]
+	head := strings.LastIndex(before, "]\n")
+	if head < 0 {
+		return false
+	}
+	start := strings.LastIndexByte(before[:head], '\n') + 1
+	return before[start] == '[' && !strings.ContainsAny(before[start+1:], "[(\"'{;")
 }
 
 // signBefore is the byte before i and the spaces there.

@@ -42,6 +42,9 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		if !ok {
 			return nil
 		}
+		if (n.kind == verb || n.kind == token) && ofAccount(t, n) {
+			n.kind = password
+		}
 		n.spoken = n.foreign || !n.flag && inSentence(t, n.lo, n.end)
 		if lo, hi := n.behind(t); lo < hi {
 			return withRest(t, window{lo, hi})
@@ -61,6 +64,23 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		return beside(t, n)
 	}
 }
+
+// ofAccount reports whether a name gives a value next to the name of a user or a host, in the same syntax.
+func ofAccount(t string, n name) bool {
+	sign := skip(t, n.end, "\"'")
+	if sign >= len(t) || strings.IndexByte(":=", t[sign]) < 0 {
+		return false
+	}
+	before := t[max(0, n.lo-maxReach):n.lo]
+	if i := strings.LastIndex(before, "\n\n"); i >= 0 {
+		before = before[i:]
+	}
+	m := accountName.FindAllStringSubmatch(before, -1)
+	return m != nil && m[len(m)-1][1][0] == t[sign]
+}
+
+// accountName is the name of a user or a host, and the sign that gives it.
+var accountName = lazy.Expr(`(?i)(?:user|username|user_name|login|host|hostname|email|uid)["']?\s?([:=])`)
 
 // beside finds the strings on the line of a name that nothing but a password looks like.
 func beside(t string, n name) []window {

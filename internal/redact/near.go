@@ -110,7 +110,7 @@ func (n name) asValue(t string) (lo, hi int) {
 	return lo, hi
 }
 
-var valueKey = lazy.Expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|set; \} =)`)
+var valueKey = lazy.Expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<value>|set; \} =)`)
 
 // step passes one thing. It is done when that was the value, or nothing behind can be.
 func (w *walk) step() (lo, hi int, done bool) {
@@ -141,6 +141,9 @@ func (w *walk) step() (lo, hi int, done bool) {
 		w.i += max(0, strings.IndexByte(w.t[w.i:min(len(w.t), w.i+maxReach)], '}'))
 	case c == '\\' && texCommand.MatchString(w.t[w.i:min(len(w.t), w.i+20)]):
 		w.i += strings.IndexAny(w.t[w.i:], "{|+!")
+	case c == '>' && w.words == 0 && quoteAt(w.t, w.i-1): // an attribute has named it
+		w.i, w.tie, w.tight = w.i+1, given, true
+		return w.element()
 	case c == ';' || c == '}':
 		return 0, 0, true
 	case c == '/' && w.i+1 < len(w.t) && w.t[w.i-1] == ' ' && w.t[w.i+1] == ' ': // "bob / …"
@@ -297,6 +300,11 @@ func (w *walk) token() (lo, hi int, done bool) {
 	switch {
 	case t == given && w.tight:
 		t = sure
+	case t == near && w.directs(lo, hi):
+		t = given
+		if w.kind == token || w.kind == key {
+			w.kind = password
+		}
 	case t == near && w.words == 0 && !w.comma && (w.end-w.lo > 3 || strings.ContainsAny(w.t[lo:hi], digitSet)):
 		t = said
 	}
@@ -323,6 +331,16 @@ func (w *walk) token() (lo, hi int, done bool) {
 	w.i = hi
 	w.skipWord(v)
 	return 0, 0, false
+}
+
+// directs reports whether the line around a value is a directive of a file of settings: nothing but words, of which the
+// name and the value are the last.
+func (w *walk) directs(lo, hi int) bool {
+	if w.comma || w.kind >= numeral || hi < len(w.t) && w.t[hi] != '\n' {
+		return false
+	}
+	line := lineOf(w.t, w.lo, w.end)
+	return directive.MatchString(w.t[line.lo:w.lo]) && ofDirective.MatchString(w.t[w.end:lo])
 }
 
 // part is a value without a user's name before it, and without what an escape parts from it.
@@ -384,6 +402,9 @@ var (
 	escape = lazy.Expr(`\\(?:[nrt]|u[\da-f]{4})`)
 	// texCommand is one of TeX that takes an argument.
 	texCommand = lazy.Expr(`^\\[a-z]{2,}[{|+!]`)
+	// directive begins one, and ofDirective stands between its name and its value.
+	directive   = lazy.Expr(`^\s*(?:[a-z][a-z\d_-]* |[\d./]+ ){0,7}[a-z\d_-]*$`)
+	ofDirective = lazy.Expr(`^[a-z_-]* (?:\d |ascii-text )?$`)
 	// spacedDigits are those of a number as it is spoken, or in pairs.
 	spacedDigits = lazy.Expr(`^(?:\d(?: \d){3,7}|\d\d(?:-\d\d){2,3})\b`)
 	// fourByFour is a password that Google makes for programs, and words are those of a passphrase.

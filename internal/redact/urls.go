@@ -74,4 +74,4 @@ func withoutScheme(t string, lo, hi int) (int, int) {
 var version = lazy.Expr(`^@v\d`)
 
 // account is a user's name, and the sign before the password.
-var account = lazy.Expr(`(?:(?:^|[=:/])([A-Za-z][\w.-]{0,31}:)|(?:^|:)([A-Za-z][\w.-]{0,31}/))[^:/]+$`)
+var account = lazy.Expr(`(?:(?:^|[=:/])([A-Za-z\d][\w.-]{0,31}:)|(?:^|:)([A-Za-z][\w.-]{0,31}/))[^:/]+$`)
