@@ -329,7 +329,7 @@ var forWifi = lazy.Expr(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)
 func contextName(t string, at window) (name, bool) {
 	call := methods.FindString(t[at.hi:min(len(t), at.hi+40)])
 	n := name{lo: at.lo, end: at.hi + len(call), kind: occasion}
-	if t[at.lo:at.hi] == "toCharArray" { // as Java makes of passwords alone
+	if strings.Contains(ofPasswords, strings.ToLower(t[at.lo:at.hi])) { // nothing else is given to it
 		n.kind = password
 	}
 	if call != "" || !isLetter(t[at.hi-1]) {
@@ -376,10 +376,11 @@ func endsInParticle(v string) bool {
 }
 
 // occasions are the words for logging in, and what is called for it.
-func occasions() []string { return strings.Split(spokenFor+","+called, ",") }
+func occasions() []string { return strings.Split(spokenFor+","+called+","+ofPasswords, ",") }
 
 const (
 	spokenFor = "login,log in,logging in,signin,sign in,log on,logon,user/pass,wifi,wi-fi,wlan,ssh ,unlock,opens with,encrypted with,decrypted with,authenticate,credentials," +
 		"zugangsdaten,identifiants,credenciales,credenziali,melde,anmelden,einloggen,inloggen,connecte,accedi,entra con,inicia sesión,zaloguj,přihlas,логин,войди,зайди"
-	called = "connect,connection,database,mysqli,pdo,drivermanager,securitykey,begin,bind,bind_s,fernet,hmac,jwt,aes,basic,basic_auth,basic-auth,basicauth,createcipheriv,pgp_sym_decrypt,pgp_sym_encrypt,tochararray"
+	called      = "connect,connection,database,mysqli,pdo,drivermanager,securitykey,begin,bind,bind_s,fernet,hmac,jwt,aes,basic,basic_auth,basic-auth,basicauth,createcipheriv,pgp_sym_decrypt,pgp_sym_encrypt"
+	ofPasswords = "tochararray,hashpw,bcrypt.hash,hash::make,make_password,password_hash"
 )

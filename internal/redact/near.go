@@ -403,7 +403,7 @@ var (
 	// texCommand is one of TeX that takes an argument.
 	texCommand = lazy.Expr(`^\\[a-z]{2,}[{|+!]`)
 	// directive begins one, and ofDirective stands between its name and its value.
-	directive   = lazy.Expr(`^\s*(?:[a-z][a-z\d_-]* |[\d./]+ ){0,7}[a-z\d_-]*$`)
+	directive   = lazy.Expr(`^\s*(?:[a-z][a-z\d_-]* |[\d./]+ ){0,7}[a-z\d_/-]*$`)
 	ofDirective = lazy.Expr(`^[a-z_-]* (?:\d |ascii-text )?$`)
 	// spacedDigits are those of a number as it is spoken, or in pairs.
 	spacedDigits = lazy.Expr(`^(?:\d(?: \d){3,7}|\d\d(?:-\d\d){2,3})\b`)
