@@ -72,7 +72,7 @@ func (w *walk) granted(o offer) bool {
 		return o.look == marked && strings.HasSuffix(strings.TrimRight(w.t[:o.lo], "\"'`"), " / ")
 	}
 	if o.look == marked && o.tie == near && w.kind == password && w.spoken && !o.quoted {
-		return !w.comma && (mixed(o.v) || twoDigits.MatchString(o.v)) && letterOrDigit(o.v) && !isSumForm(o.v) && unsaid(o.v) && endsWord(w.t, o.hi)
+		return !w.comma && mixed(o.v) && letterOrDigit(o.v) && !isSumForm(o.v) && unsaid(o.v) && endsWord(w.t, o.hi)
 	}
 	if o.look != word || w.kind != password || o.tie < said || w.words > 2 {
 		return false
@@ -83,8 +83,8 @@ func (w *walk) granted(o offer) bool {
 	case o.quoted || len(o.v) < minValue:
 		return false
 	}
-	return o.tie == given && w.words == 0 && alone(w.t, o.lo, o.hi) ||
-		w.spoken && !w.foreign && clauseEnd.MatchString(w.t[o.hi:min(len(w.t), o.hi+8)]) && !describing.MatchString(o.v)
+	return !w.foreign && (o.tie == given && w.words == 0 && alone(w.t, o.lo, o.hi) || w.spoken &&
+		clauseEnd.MatchString(w.t[o.hi:min(len(w.t), o.hi+8)]) && !describing.MatchString(o.v))
 }
 
 // joined reports whether words with signs between them are no word of a sentence: those have one hyphen at most.
@@ -100,7 +100,7 @@ func (w *walk) mentions(o offer) bool {
 	case o.tie == handed && o.look < odd && w.kind == password && !unsaid(o.v):
 	case o.tie <= said && constant.MatchString(o.v) && (o.look < odd || w.kind != numeral), w.kind == numeral && !strings.ContainsAny(o.v, digitSet):
 	case (w.kind == key || w.kind == numeral) && (prefixedSum.MatchString(o.v) || isSumForm(o.v) && (len(o.v) < 32 || w.kind == numeral)):
-	case isSumForm(o.v) && (o.tie == near || !o.quoted && w.kind == occasion), w.loose && o.tie == said && !unsaid(o.v):
+	case isSumForm(o.v) && (o.tie == near || o.tie == said && w.comma || !o.quoted && w.kind == occasion), w.loose && o.tie == said && !unsaid(o.v):
 	default:
 		return false
 	}
@@ -147,17 +147,6 @@ func (w *walk) clear(o offer) bool {
 func (w *walk) sets(i int) bool {
 	sign := signBefore(w.t, i)
 	return (sign != '=' || inSection(w.t, i)) && (sign != '|' || inTable(w.t, i))
-}
-
-// inSection reports whether the line around i is in a section of a file of settings, where nothing is quoted.
-func inSection(t string, i int) bool {
-	before := t[max(0, i-4*maxReach):i]
-	head := strings.LastIndex(before, "]\n")
-	if head < 0 {
-		return false
-	}
-	start := strings.LastIndexByte(before[:head], '\n') + 1
-	return before[start] == '[' && !strings.ContainsAny(before[start+1:], "[(\"'{;")
 }
 
 // signBefore is the byte before i and the spaces there.

@@ -65,63 +65,6 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 	}
 }
 
-// ofAccount reports whether a name gives a value next to the name of a user or a host, in the same syntax.
-func ofAccount(t string, n name) bool {
-	sign := skip(t, n.end, "\"'")
-	if sign >= len(t) || strings.IndexByte(":=", t[sign]) < 0 {
-		return false
-	}
-	before := t[max(0, n.lo-maxReach):n.lo]
-	if i := strings.LastIndex(before, "\n\n"); i >= 0 {
-		before = before[i:]
-	}
-	m := accountName.FindAllStringSubmatch(before, -1)
-	return m != nil && m[len(m)-1][1][0] == t[sign]
-}
-
-// accountName is the name of a user or a host, and the sign that gives it.
-var accountName = lazy.Expr(`(?i)(?:user|username|user_name|login|host|hostname|email|uid)["']?\s?([:=])`)
-
-// beside finds the strings on the line of a name that nothing but a password looks like.
-func beside(t string, n name) []window {
-	line := lineOf(t, n.lo, n.end)
-	var out []window
-	for i := line.lo; i < line.hi; i++ {
-		if !quoteAt(t, i) {
-			continue
-		}
-		lo, hi, closed := quotedAt(t, i)
-		if !closed {
-			continue
-		}
-		if v := t[lo:hi]; (lookOf(v, true) >= odd || mixed(v) && lookOf(v, true) == marked) && !isSumForm(v) && !constant.MatchString(v) && !ofCodeItself(v) && unsaid(v) && hi-lo <= maxMadeUp {
-			out = append(out, window{lo, hi})
-		}
-		i = hi
-	}
-	return out
-}
-
-// lineOf is the line around a part of a text, as far as a name reaches.
-func lineOf(t string, lo, hi int) window {
-	from, to := max(0, lo-maxReach), min(len(t), hi+maxReach)
-	from += strings.LastIndexByte(t[from:lo], '\n') + 1
-	if n := strings.IndexByte(t[hi:to], '\n'); n >= 0 {
-		to = hi + n
-	}
-	return window{from, to}
-}
-
-// inSentence reports whether a name stands in one: its line has words around it, and no sign of code.
-func inSentence(t string, lo, hi int) bool {
-	w := lineOf(t, lo, hi)
-	line := strings.TrimSpace(t[w.lo:w.hi])
-	return strings.Count(line, " ") > 2 && !strings.ContainsAny(line, codeInLine) && !call.MatchString(line)
-}
-
-// codeInLine are signs that sentences don't have.
-const codeInLine = "={}[]<>|\\\t;"
-
 // withRest is a value, and those that are listed with it or take its place: codes of one form, "old → new". A title has
 // a space where a line's end parted the halves of a long one.
 func withRest(t string, v window) []window {
@@ -158,7 +101,7 @@ func alike(a, b string) bool {
 }
 
 // between stands between two values; its group says that the second takes the place of the first.
-var between = lazy.Expr("^[\"'`*~)]*(?:,? (?:and|or|und|oder|et|ou|y|o|e|и|и) |[,;/&]? ?|\\n[-*\\d.) ]*|( ?(?:->|→|=>) ?|-\\]\\{\\+| (?:to|auf|en|по|на) ))[\"'`*~(]*")
+var between = lazy.Expr("^[\"'`*~)]*(?:( ?(?:->|→|=>) ?|-\\]\\{\\+| (?:to|auf|en|по|на) )|,? (?:and|or|und|oder|et|ou|y|o|e|и) |[,;/&]? ?|\\n[-*\\d.) ]*)[\"'`*~(]*")
 
 // english is the name of a secret that a keyword begins. It must be a word of its own, also within a
 // longer name ("dbPassword", "X-API-Key"), and the name must not go on to something that tells

@@ -89,29 +89,6 @@ func (n name) behind(t string) (lo, hi int) {
 // receiver is what stands behind the last parameter of a function.
 var receiver = lazy.Expr(`^\) ?[({\w*\[]`)
 
-// asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
-func (n name) asValue(t string) (lo, hi int) {
-	rest := t[n.end:min(len(t), n.end+maxReach)]
-	if !strings.Contains(rest, "alue") && !strings.Contains(rest, "efault") && !strings.Contains(rest, "set;") {
-		return 0, 0
-	}
-	m := valueKey.FindStringIndex(rest)
-	if m == nil || strings.Contains(rest[:m[0]], "}") || strings.Count(rest[:m[0]], "{") > 1 || strings.Contains(rest[:m[0]], "name") {
-		return 0, 0
-	}
-	w := walk{name: n, t: t, i: n.end + m[1], tie: given, signed: true}
-	for w.i < len(t) && w.t[w.i] == ' ' {
-		w.i++
-	}
-	if w.i == len(t) {
-		return 0, 0
-	}
-	lo, hi, _ = w.step()
-	return lo, hi
-}
-
-var valueKey = lazy.Expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<value>|set; \} =)`)
-
 // step passes one thing. It is done when that was the value, or nothing behind can be.
 func (w *walk) step() (lo, hi int, done bool) {
 	c := w.t[w.i]
@@ -333,16 +310,6 @@ func (w *walk) token() (lo, hi int, done bool) {
 	return 0, 0, false
 }
 
-// directs reports whether the line around a value is a directive of a file of settings: nothing but words, of which the
-// name and the value are the last.
-func (w *walk) directs(lo, hi int) bool {
-	if w.comma || w.kind >= numeral || hi < len(w.t) && w.t[hi] != '\n' {
-		return false
-	}
-	line := lineOf(w.t, w.lo, w.end)
-	return directive.MatchString(w.t[line.lo:w.lo]) && ofDirective.MatchString(w.t[w.end:lo])
-}
-
 // part is a value without a user's name before it, and without what an escape parts from it.
 func (w *walk) part(lo, hi int) (int, int) {
 	v := w.t[lo:hi]
@@ -402,9 +369,6 @@ var (
 	escape = lazy.Expr(`\\(?:[nrt]|u[\da-f]{4})`)
 	// texCommand is one of TeX that takes an argument.
 	texCommand = lazy.Expr(`^\\[a-z]{2,}[{|+!]`)
-	// directive begins one, and ofDirective stands between its name and its value.
-	directive   = lazy.Expr(`^\s*(?:[a-z][a-z\d_-]* |[\d./]+ ){0,7}[a-z\d_/-]*$`)
-	ofDirective = lazy.Expr(`^[a-z_-]* (?:\d |ascii-text )?$`)
 	// spacedDigits are those of a number as it is spoken, or in pairs.
 	spacedDigits = lazy.Expr(`^(?:\d(?: \d){3,7}|\d\d(?:-\d\d){2,3})\b`)
 	// fourByFour is a password that Google makes for programs, and words are those of a passphrase.
@@ -434,91 +398,3 @@ func sign(t string, i int) int {
 	}
 	return i
 }
-
-// heads reports whether a line holds nothing but a name.
-func heads(line string) bool {
-	return len(line) < 40 && strings.IndexFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" #<>*-_/.'\"`", r) }) < 0
-}
-
-// nextLine is the only word of the line behind the one that ends at i, or begins a block there.
-func nextLine(t string, i int, n name) (int, int) {
-	rest := t[i:min(len(t), i+maxReach)]
-	m := block.FindStringSubmatchIndex(rest)
-	if user := userLine.FindString(rest); user != "" && strings.Contains(strings.ToLower(t[max(0, n.lo-12):n.lo]), "user") {
-		i += len(user)
-		m = block.FindStringSubmatchIndex(t[i:min(len(t), i+maxReach)])
-	}
-	if m == nil {
-		return 0, 0
-	}
-	lo, hi := i+m[2], i+m[3]
-	lo += len(userBefore.FindString(t[lo:hi]))
-	v := t[lo:hi]
-	if strings.ContainsAny(v, "(,:=") || ofCodeItself(v) || lookOf(v, false) < max(least[n.kind][given], marked) {
-		return 0, 0
-	}
-	return lo, hi
-}
-
-// userLine is one with a user's name alone.
-var userLine = lazy.Expr(`^>?[ \t]*\n[ \t]*[\w.@-]{2,40}`)
-
-var block = lazy.Expr("^[ \\t]*(?:[|>][-+]?|<<[~-]?[\"']?\\w+[\"']?|\"\"\"|```\\w*)?[ \\t]*\\n[>\\s]{0,40}(?:\\w+: [|>]-?\\n\\s{0,40})?(?:```\\w*\\n|[-*>] |\\w{1,12}: )?[\"'`]?([^\\s\"'`]{6,})[\"'`]*[ \\t]*(?:\\n|$)")
-
-// ahead is the value that a sentence names behind it: "… is the password of the server".
-func (n name) ahead(t string) (int, int) {
-	from := max(0, n.lo-100)
-	if i := strings.LastIndexAny(t[from:n.lo], "\n;"); i >= 0 {
-		from += i + 1
-	}
-	for hi := n.lo; hi > from; {
-		hi = from + len(strings.TrimRight(t[from:hi], " \t\"'`*“”»«)(,[]."))
-		lo := from + strings.LastIndexAny(t[from:hi], " \t\"'`(") + 1
-		if lo >= hi || hi == n.lo {
-			break
-		}
-		a, b := bare(t, lo)
-		b = min(b, hi)
-		v := t[a:b]
-		between := t[b:n.lo]
-		glued := b < hi // another script follows
-		if strings.ContainsAny(between, "=:") && n.lo-hi < 40 || strings.HasSuffix(v, ".") || strings.HasSuffix(v, ":") || strings.HasSuffix(v, "=") || strings.Contains(between, ". ") {
-			break
-		}
-		l := lookOf(v, false)
-		isString := quoteAt(t, lo-1) && quoteAt(t, hi) && !strings.Contains(between, ",")
-		if n.kind != password && !glued && !backward.MatchString(between) || !prose(between) && !isString {
-			break
-		}
-		tie := near
-		if glued || backward.MatchString(between) {
-			tie = said
-		}
-		if !isString && !glued && (!endsWord(t, b) || tie == near && (!unsaid(v) || compound.MatchString(v) && Wordy(v))) {
-			hi = lo
-			continue
-		}
-		if l >= max(odd, least[n.kind][tie]) && !isSumForm(v) || tie == said && n.kind == password && (l >= marked || l == word && joined(v)) {
-			return a, b
-		}
-		hi = lo
-	}
-	if m := valueFirst.FindStringSubmatchIndex(t[max(0, n.lo-120):n.lo]); m != nil {
-		lo, hi := max(0, n.lo-120)+m[2], max(0, n.lo-120)+m[3]
-		if lookOf(t[lo:hi], true) >= least[n.kind][given] {
-			return lo, hi
-		}
-	}
-	return 0, 0
-}
-
-// valueFirst is the value of an object whose name follows.
-var valueFirst = lazy.Expr(`(?i)value["']?\s*[:=]\s*["']?([^\s"']{8,80})["']?,?\s*(?:WHERE\s+)?["']?\w*(?:name|key|type|id|label)["']?\s*[:=]\s*["']?[\w./-]*$`)
-
-// compound is a name or a word that is put together of several.
-var compound = lazy.Expr(`^[A-Za-z]+(?:\d+|[-_])?(?:[A-Z_-][A-Za-z]+){2,}$|^[\w-]*[_-][\w-]*[A-Za-z]$`)
-
-// backward stands between a value and the name that a sentence gives it.
-var backward = lazy.Expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:" + backwords + ")\\s)")
-
-const backwords = `is|was|are|as|to|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak`
