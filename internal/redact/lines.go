@@ -14,11 +14,21 @@ import (
 func inSentence(t string, lo, hi int) bool {
 	w := lineOf(t, lo, hi)
 	line := strings.TrimSpace(t[w.lo:w.hi])
-	return strings.Count(line, " ") > 2 && !strings.ContainsAny(line, codeInLine) && !call.MatchString(line)
+	for i := range len(line) {
+		if inCode[line[i]] || line[i] == '(' && i > 0 && alnumeric(line[i-1]) {
+			return false
+		}
+	}
+	return strings.Count(line, " ") > 2
 }
 
-// codeInLine are signs that sentences don't have.
-const codeInLine = "={}[]<>|\\\t;"
+// inCode are the signs that sentences don't have.
+var inCode = func() (set [256]bool) { //nolint:gochecknoglobals // read-only
+	for _, c := range []byte("={}[]<>|\\\t;") {
+		set[c] = true
+	}
+	return set
+}()
 
 // lineOf is the line around a part of a text, as far as a name reaches.
 func lineOf(t string, lo, hi int) window {
@@ -76,11 +86,11 @@ func heads(line string) bool {
 // nextLine is the only word of the line behind the one that ends at i, or begins a block there.
 func nextLine(t string, i int, n name) (int, int) {
 	rest := t[i:min(len(t), i+maxReach)]
-	m := block.FindStringSubmatchIndex(rest)
-	if user := userLine.FindString(rest); user != "" && strings.Contains(strings.ToLower(t[max(0, n.lo-12):n.lo]), "user") {
-		i += len(user)
-		m = block.FindStringSubmatchIndex(t[i:min(len(t), i+maxReach)])
+	if strings.Contains(strings.ToLower(t[max(0, n.lo-12):n.lo]), "user") {
+		i += len(userLine.FindString(rest))
+		rest = t[i:min(len(t), i+maxReach)]
 	}
+	m := block.FindStringSubmatchIndex(rest)
 	if m == nil {
 		return 0, 0
 	}

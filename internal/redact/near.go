@@ -264,8 +264,10 @@ func (w *walk) token() (lo, hi int, done bool) {
 	if w.t[lo] == '-' && !w.signed && (w.words > 0 || hi-lo > 2) {
 		return 0, 0, true // the next flag
 	}
-	if m := len(spacedDigits.FindString(w.t[lo:min(len(w.t), lo+40)])); m > 0 && w.kind == numeral && w.tie >= said {
-		return lo, lo + m, true
+	if w.kind == numeral && w.tie >= said {
+		if m := spacedDigits.FindString(w.t[lo:min(len(w.t), lo+40)]); m != "" {
+			return lo, lo + len(m), true
+		}
 	}
 	if m := w.passphrase(lo); m > lo {
 		return lo, m, true
