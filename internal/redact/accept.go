@@ -22,15 +22,15 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 	if o.v == "" || strings.Contains(o.v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) {
 		return false
 	}
-	o.look = lookOf(o.v, quoted || w.tight || w.foreign && t < given || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
+	o.look = lookOf(o.v, quoted || w.tight || w.spoken && t < given || w.flag && w.words == 0 || strings.HasPrefix(w.t[hi:], "</"))
 	switch {
 	case w.granted(o):
 		return true
 	case w.mentions(o), !quoted && w.isCode(o):
 		return false
 	case strings.Contains(o.v, " "):
-		return quoted && (w.kind == password && t >= said || w.kind == verb && t == sure) &&
-			(phrase(o.v) || w.flag && w.words == 0 && phraseForm.MatchString(o.v) && !aboutItself(o.v))
+		return quoted && (w.kind == password && t >= said || (w.kind == verb || w.kind == token && strings.ContainsAny(o.v, digitSet)) && t == sure) &&
+			(phrase(o.v) || w.words == 0 && (w.flag || w.phrase && t >= given && strings.Count(o.v, " ") > 1) && phraseForm.MatchString(o.v) && !aboutItself(o.v) && !asks.MatchString(o.v))
 	}
 	return len(o.v) >= minGiven && o.look >= least[w.kind][t] && (quoted || w.tight || w.flag || !isTerm(w.t, lo, hi))
 }
@@ -61,7 +61,7 @@ func isTerm(t string, lo, hi int) bool {
 const minGiven = 6
 
 // granted reports whether a value counts though it looks like less than others of its kind: a number that is
-// called one, words that end their line, words with signs in another language than English.
+// called one, words that end their line, words with signs in a sentence, a word of which English makes nothing else.
 func (w *walk) granted(o offer) bool {
 	switch {
 	case w.kind == numeral, w.kind == password && w.foreign && w.words < 4 && !w.comma:
@@ -71,13 +71,25 @@ func (w *walk) granted(o offer) bool {
 	case w.kind == occasion:
 		return o.look == marked && strings.HasSuffix(strings.TrimRight(w.t[:o.lo], "\"'`"), " / ")
 	}
-	if o.look != word || w.kind != password {
+	if o.look == marked && o.tie == near && w.kind == password && w.spoken && !o.quoted {
+		return !w.comma && mixed(o.v) && letterOrDigit(o.v) && !isSumForm(o.v) && unsaid(o.v) && endsWord(w.t, o.hi)
+	}
+	if o.look != word || w.kind != password || o.tie < said || w.words > 2 {
 		return false
 	}
-	if w.foreign {
-		return o.tie >= said && strings.ContainsAny(o.v, "._&+#") && wordsWithSigns.MatchString(o.v) && !fileName.MatchString(o.v)
+	switch {
+	case w.spoken && joined(o.v):
+		return endsWord(w.t, o.hi) && !fileName.MatchString(o.v)
+	case o.quoted || len(o.v) < minValue:
+		return false
 	}
-	return o.tie == given && !o.quoted && w.words == 0 && len(o.v) >= minValue && alone(w.t, o.lo, o.hi)
+	return !w.foreign && (o.tie == given && w.words == 0 && alone(w.t, o.lo, o.hi) || w.spoken &&
+		clauseEnd.MatchString(w.t[o.hi:min(len(w.t), o.hi+8)]) && !describing.MatchString(o.v))
+}
+
+// joined reports whether words with signs between them are no word of a sentence: those have one hyphen at most.
+func joined(v string) bool {
+	return wordsWithSigns.MatchString(v) && (strings.ContainsAny(v, "._&+#") || strings.Count(v, "-") > 1)
 }
 
 // mentions reports whether a value is only mentioned near a name: a hash, an ID, a constant, a part of code.
@@ -85,9 +97,10 @@ func (w *walk) mentions(o offer) bool {
 	switch {
 	case w.weak && o.tie < given && (o.tie != handed || !o.quoted || w.words > 1) && (o.tie != said || o.look < drawn):
 	case o.tie == near && (!prose(w.t[w.end:o.lo]) || !endsWord(w.t, o.hi) || !unsaid(o.v)):
-	case o.tie <= said && constant.MatchString(o.v), w.kind == numeral && !strings.ContainsAny(o.v, digitSet):
+	case o.tie == handed && o.look < odd && w.kind == password && !unsaid(o.v):
+	case o.tie <= said && constant.MatchString(o.v) && (o.look < odd || w.kind != numeral), w.kind == numeral && !strings.ContainsAny(o.v, digitSet):
 	case (w.kind == key || w.kind == numeral) && (prefixedSum.MatchString(o.v) || isSumForm(o.v) && (len(o.v) < 32 || w.kind == numeral)):
-	case isSumForm(o.v) && (o.tie == near || o.tie == said && w.foreign || !o.quoted && w.kind == occasion):
+	case isSumForm(o.v) && (o.tie == near || o.tie == said && w.comma || !o.quoted && w.kind == occasion), w.loose && o.tie == said && !unsaid(o.v):
 	default:
 		return false
 	}
@@ -104,7 +117,7 @@ func (w *walk) isCode(o offer) bool {
 	case o.tie < given && ofCodeItself(o.v), w.depth > 0 && symbol.MatchString(o.v) && parameter.MatchString(rest): // another name, a type
 	case w.t[max(0, o.lo-1)] == '[' && regexClass.MatchString(rest):
 	case w.tie == handed && chain, w.depth > 0 && (chain || w.t[w.end] == '('), (w.kind == verb || w.kind == token && o.tie == near) && chain:
-	case !w.flag && assignment.MatchString(o.v):
+	case !w.flag && assignment.MatchString(o.v), quoteAt(w.t, o.hi) && symbol.MatchString(strings.TrimSuffix(o.v, "=")) && strings.HasSuffix(o.v, "="):
 	case o.tie >= given && !w.tight && !w.flag && chain && (!madeUp.MatchString(o.v) || aboutItself(o.v)):
 	case o.tie >= given && o.look <= marked && !w.clear(o):
 	default:
@@ -122,7 +135,7 @@ func ofCodeItself(v string) bool {
 func (w *walk) clear(o offer) bool {
 	if rest := w.t[o.hi:min(len(w.t), o.hi+100)]; rest != "" && strings.IndexByte(" \t\r\n\"'`&<", rest[0]) < 0 {
 		inObject := strings.ContainsAny(o.v, digitSet) && strings.IndexByte(",}", rest[0]) >= 0
-		inSentence := strings.HasPrefix(rest, ", ") && (w.foreign || w.words > 0)
+		inSentence := strings.HasPrefix(rest, ", ") && (w.spoken || w.words > 0)
 		if !inObject && !inSentence && (!w.tight || rest[0] != ';') && !nextName.MatchString(rest) {
 			return false
 		}
@@ -133,7 +146,7 @@ func (w *walk) clear(o offer) bool {
 // sets reports whether the sign before i gives a value outside of code: no "=" with spaces, and no "|" but in tables.
 func (w *walk) sets(i int) bool {
 	sign := signBefore(w.t, i)
-	return sign != '=' && (sign != '|' || inTable(w.t, i))
+	return (sign != '=' || inSection(w.t, i)) && (sign != '|' || inTable(w.t, i))
 }
 
 // signBefore is the byte before i and the spaces there.
@@ -162,7 +175,9 @@ func endsWord(t string, i int) bool {
 
 // unsaid reports whether a value that nothing gives to a name stands in no sentence of another kind: it has a
 // digit, and is no constant of code.
-func unsaid(v string) bool { return strings.ContainsAny(v, digitSet) && !constant.MatchString(v) }
+func unsaid(v string) bool {
+	return (strings.ContainsAny(v, digitSet) || signInWords.MatchString(v)) && !constant.MatchString(v)
+}
 
 var (
 	// identifier is a name of code, with a number at its end perhaps; constant one of a value.
@@ -171,6 +186,12 @@ var (
 	call       = lazy.Expr(`\w\(`)
 	// symbol is a name of code.
 	symbol = lazy.Expr(`^[A-Za-z_]\w*$`)
+	// asks is what a form says to whoever fills it in.
+	asks = lazy.Expr(`(?i)\b(?:enter|your|please|must|should|invalid|wrong|required|least|characters?|not|for|of|is)\b`)
+	// clauseEnd stands behind the last word of a sentence, of a part of one, or of a line.
+	clauseEnd = lazy.Expr("^[\"'`*]*(?:$|\n|[.!?]+(?:\\W|$)|, | [(;]| [–—] )")
+	// describing is how words end that tell about something, and some that have no such ending.
+	describing = lazy.Expr(`(?i)(?:ed|ing|ly|able|ible|al|ous|ive|ary|ory|ent|ant|less|ful|ic|en|wise|self|where|thing|one|words?|ion|ment|ness|ity|ism|ers?|ors?|ss|text|time|ever|fault|erent|orrect|alid|base|side|ine|ates?|ies|ers|its|ons|ents|ages|ings|ults?|ase)$`)
 	// typed stands before a type: the signs of a pointer and of a list.
 	typed = lazy.Expr(`[*\]]`)
 	// parameter is the name of one, behind its type.

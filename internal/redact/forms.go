@@ -155,14 +155,14 @@ func (s *ruleset) unallowed(t string, found []span) []span {
 
 // unescape undoes the escapes that JSON and shells share, and the entities of HTML. Others are left alone.
 func unescape(t string) (string, edits) {
-	i := strings.IndexAny(t, "\\&")
+	i := strings.IndexAny(t, escapes)
 	if i < 0 {
 		return t, edits{}
 	}
 	var e edits
 	out := append(make([]byte, 0, len(t)), t[:i]...)
 	for i < len(t) {
-		n := strings.IndexAny(t[i:], "\\&")
+		n := strings.IndexAny(t[i:], escapes)
 		if n < 0 {
 			break
 		}
@@ -178,10 +178,16 @@ func unescape(t string) (string, edits) {
 	return string(append(out, t[i:]...)), e
 }
 
+// escapes are the bytes with which one begins.
+const escapes = "\\&^"
+
 // unescaped is what the escape at the start of t stands for, and its size; the first byte when it is none.
 func unescaped(t string) (string, int) {
-	if t[0] == '&' {
+	switch {
+	case t[0] == '&':
 		return entityAt(t)
+	case strings.HasPrefix(t, "^["): // as terminals show it
+		return "\x1b", len("^[")
 	}
 	if len(t) < 2 {
 		return t, 1

@@ -47,7 +47,7 @@ func lookOf(v string, delimited bool) look {
 		return plain
 	case random(v) && !strings.Contains(v, "://"):
 		return drawn
-	case pathLike(v, delimited) || strings.ContainsAny(v, codeSigns) && (callForm.MatchString(v) || !strings.ContainsAny(v, digitSet)):
+	case pathLike(v, delimited) || strings.ContainsAny(v, codeSigns) && (callForm.MatchString(v) || !delimited && !strings.ContainsAny(v, digitSet)):
 		return plain
 	}
 	l := makeup(v)
@@ -100,7 +100,7 @@ func makeup(v string) look {
 	low, digits := strings.ToLower(v), strings.ContainsAny(v, digitSet)
 	strong := strings.ContainsAny(strings.TrimRight(v, "!?"), strongSigns) || digits && strings.HasSuffix(v, "!")
 	switch {
-	case digits && strong, low != v && (digitInWord.MatchString(v) || madeUp.MatchString(v)), digits && !Wordy(v), turns(v) > 3 && !Wordy(v), turns(v) > 2 && twoDigits.MatchString(v), numberThenSign.MatchString(v):
+	case digits && strong, low != v && signInWords.MatchString(v), low != v && (digitInWord.MatchString(v) || madeUp.MatchString(v)), digits && !Wordy(v), turns(v) > 3 && !Wordy(v), turns(v) > 2 && twoDigits.MatchString(v), numberThenSign.MatchString(v):
 		return odd
 	case digits, strong, turns(v) > 1, turns(v) == 1 && isUpper(v[len(v)-1]), low[1:] != v[1:] && strings.ToUpper(v) != v, strings.Count(v, "-") > 2, low != v && wordsWithSigns.MatchString(v):
 		return marked
@@ -134,13 +134,15 @@ var (
 	// madeUp is words with signs between them and a number behind or before, as people make passwords.
 	madeUp         = lazy.Expr(`^(?:\pL*\p{Ll}\pL*[-_.+!]+)+(?:\pL*\p{Ll}\pL*[-_.]?)?\d{1,4}!?$|^\d{1,4}(?:[-_.+!]\pL*\p{Ll}\pL*)+$`)
 	wordsWithSigns = lazy.Expr(`^\pL+(?:[-_.!#+]+\pL+)+[!#]?$`)
-	twoDigits      = lazy.Expr(`\d\d`)
+	// signInWords is a sign that only passwords have between words.
+	signInWords = lazy.Expr(`^\pL{2,}[!#$%^&*+~@?]\pL{2,}[!?]?$`)
+	twoDigits   = lazy.Expr(`\d\d`)
 	// numberThenSign ends no name.
 	numberThenSign = lazy.Expr(`^\pL[\pL_.-]{2,}\d{2,}[-_%#*]$`)
 	// digitInWord is a digit that stands for the letter that it looks like.
 	digitInWord = lazy.Expr(`(?:\p{Ll}|^\p{Lu})[013457]\p{Ll}`)
 	// sumForm is a hash or an ID, which gives no access where nothing says so.
-	sumForm = lazy.Expr(`^(?:0x)?[0-9a-fA-F-]{7,}$`)
+	sumForm = lazy.Expr(`^(?:0x)?(?:[0-9a-f-]{7,}|[0-9A-F-]{7,})$`)
 )
 
 // isSumForm reports whether a value may be mentioned without being a secret.

@@ -31,6 +31,7 @@ type name struct {
 	flag    bool // it is a flag of a command
 	quoted  bool
 	foreign bool // it is one of the tongues
+	spoken  bool // it stands in a sentence
 	phrase  bool // its value may be several words
 }
 
@@ -41,6 +42,10 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		if !ok {
 			return nil
 		}
+		if (n.kind == verb || n.kind == token) && ofAccount(t, n) {
+			n.kind = password
+		}
+		n.spoken = n.foreign || !n.flag && inSentence(t, n.lo, n.end)
 		if lo, hi := n.behind(t); lo < hi {
 			return withRest(t, window{lo, hi})
 		}
@@ -53,21 +58,50 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		if n.kind >= verb {
 			return nil
 		}
-		return below(t, n)
+		if out := below(t, n); len(out) > 0 || n.kind != password {
+			return out
+		}
+		return beside(t, n)
 	}
 }
 
-// withRest is a value, and what looks as odd right behind a long one: a title has a space where a line's end
-// parted the two.
+// withRest is a value, and those that are listed with it or take its place: codes of one form, "old → new". A title has
+// a space where a line's end parted the halves of a long one.
 func withRest(t string, v window) []window {
 	out := []window{v}
-	if v.hi < len(t) && t[v.hi] == ' ' && v.hi-v.lo >= minHinted && lookOf(t[v.lo:v.hi], true) >= odd {
-		if lo, hi := bare(t, v.hi+1); hi-lo >= minHinted && mixed(t[lo:hi]) && lookOf(t[lo:hi], false) >= odd && !Wordy(t[lo:hi]) {
-			out = append(out, window{lo, hi})
+	for len(out) < maxRows {
+		m := between.FindStringSubmatchIndex(t[v.hi:min(len(t), v.hi+20)])
+		if m == nil {
+			break
 		}
+		lo, hi := bare(t, v.hi+m[1])
+		was, is := t[v.lo:v.hi], t[lo:hi]
+		half := m[1] == 1 && len(was) >= minHinted && lookOf(was, true) >= odd && len(is) >= minHinted && mixed(is) && lookOf(is, false) >= odd && !Wordy(is)
+		changed := m[2] >= 0 && lookOf(is, true) >= marked
+		if !half && !changed && (m[1] == 1 || !alike(was, is)) {
+			break
+		}
+		v = window{lo, hi}
+		out = append(out, v)
 	}
 	return out
 }
+
+// alike reports whether two values are of one form: as long, with the same signs in the same places, and a digit.
+func alike(a, b string) bool {
+	if len(a) != len(b) || !strings.ContainsAny(a, digitSet) {
+		return false
+	}
+	for i := range len(a) {
+		if alnumeric(a[i]) != alnumeric(b[i]) || !alnumeric(a[i]) && a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// between stands between two values; its group says that the second takes the place of the first.
+var between = lazy.Expr("^[\"'`*~)]*(?:( ?(?:->|→|=>) ?|-\\]\\{\\+| (?:to|auf|en|по|на) )|,? (?:and|or|und|oder|et|ou|y|o|e|и) |[,;/&]? ?|\\n[-*\\d.) ]*)[\"'`*~(]*")
 
 // english is the name of a secret that a keyword begins. It must be a word of its own, also within a
 // longer name ("dbPassword", "X-API-Key"), and the name must not go on to something that tells
@@ -125,7 +159,9 @@ func meant(word, before string, glued, upper bool) (k kind, weak, ok bool) {
 		return password, false, true
 	case "identified by", "identified with":
 		return verb, false, true
-	case "appid", "authtok", "authtoken", " pat ":
+	case " pat", "_pat":
+		return token, !upper, true
+	case "appid", "authtok", "authtoken":
 		return token, false, true
 	case "secret", "cred", "creds", "credential", "credentials", "secrets", "token", "tokens", "authorization":
 		return token, false, true
@@ -203,7 +239,7 @@ func AboutSecret(word string) bool {
 
 // foreignName is the name of a secret in one of the tongues, with its endings.
 func foreignName(t string, at window) (name, bool) {
-	n := name{lo: at.lo, end: at.hi, foreign: true}
+	n := name{lo: at.lo, end: at.hi, foreign: true, phrase: forPhrase.MatchString(t[at.lo:at.hi])}
 	if forToken.MatchString(t[at.lo:at.hi]) && !forWifi.MatchString(t[at.lo:at.hi]) {
 		n.kind = token
 	}
@@ -217,9 +253,6 @@ func foreignName(t string, at window) (name, bool) {
 	if r, _ := utf8.DecodeRuneInString(t[n.end:]); n.end-at.hi > maxEnding || n.end == at.hi && unicode.IsUpper(r) && strings.ToUpper(t[at.lo:at.hi]) != t[at.lo:at.hi] {
 		return n, false
 	}
-	if number.MatchString(t[at.lo:n.end]) {
-		n.kind = numeral
-	}
 	return n, standsAlone(t, at)
 }
 
@@ -229,8 +262,8 @@ const maxEnding = 8
 // forToken is a name that is not a password's.
 var forToken = lazy.Expr(`(?i)api|token|jeton|токен|トークン|토큰|令牌|schlüssel|sleutel|nyckel|nøkkel|nøgle|avain|cl[ée]|chave|chiave|cheie|anahtar|klucz|kľúč|klíč|ключ|khóa|kunci|钥|鑰|キー|鍵|키`)
 
-// number is a name for one.
-var number = lazy.Expr(`(?i)code$|番号`)
+// forPhrase is a name for several words.
+var forPhrase = lazy.Expr(`(?i)phrase|frase|фраза`)
 
 // forWifi is a key that people think up.
 var forWifi = lazy.Expr(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)
@@ -239,7 +272,7 @@ var forWifi = lazy.Expr(`(?i)^(?:wlan|wi-?fi|netzwerk|wpa)`)
 func contextName(t string, at window) (name, bool) {
 	call := methods.FindString(t[at.hi:min(len(t), at.hi+40)])
 	n := name{lo: at.lo, end: at.hi + len(call), kind: occasion}
-	if t[at.lo:at.hi] == "toCharArray" { // as Java makes of passwords alone
+	if strings.Contains(ofPasswords, strings.ToLower(t[at.lo:at.hi])) { // nothing else is given to it
 		n.kind = password
 	}
 	if call != "" || !isLetter(t[at.hi-1]) {
@@ -286,10 +319,11 @@ func endsInParticle(v string) bool {
 }
 
 // occasions are the words for logging in, and what is called for it.
-func occasions() []string { return strings.Split(spokenFor+","+called, ",") }
+func occasions() []string { return strings.Split(spokenFor+","+called+","+ofPasswords, ",") }
 
 const (
 	spokenFor = "login,log in,logging in,signin,sign in,log on,logon,user/pass,wifi,wi-fi,wlan,ssh ,unlock,opens with,encrypted with,decrypted with,authenticate,credentials," +
 		"zugangsdaten,identifiants,credenciales,credenziali,melde,anmelden,einloggen,inloggen,connecte,accedi,entra con,inicia sesión,zaloguj,přihlas,логин,войди,зайди"
-	called = "connect,connection,database,mysqli,pdo,drivermanager,securitykey,begin,bind,bind_s,fernet,hmac,jwt,aes,basic,basic_auth,basic-auth,basicauth,createcipheriv,pgp_sym_decrypt,pgp_sym_encrypt,tochararray"
+	called      = "connect,connection,database,mysqli,pdo,drivermanager,securitykey,begin,bind,bind_s,fernet,hmac,jwt,aes,basic,basic_auth,basic-auth,basicauth,createcipheriv,pgp_sym_decrypt,pgp_sym_encrypt"
+	ofPasswords = "tochararray,hashpw,bcrypt.hash,hash::make,make_password,password_hash"
 )

@@ -22,7 +22,7 @@ const (
 // least is the look that a value has at least, by the kind of its name and the tie.
 var least = [...][5]look{ //nolint:gochecknoglobals // read-only
 	//         near  handed said   given   sure
-	password: {odd, odd, marked, marked, word},
+	password: {odd, marked, marked, marked, word},
 	token:    {drawn, odd, odd, odd, marked},
 	key:      {never, drawn, drawn, drawn, drawn},
 	numeral:  {never, odd, odd, marked, marked},
@@ -48,6 +48,7 @@ type walk struct {
 	signed bool // a sign has given a value
 	tight  bool // without a space before or behind it
 	comma  bool // a comma was passed
+	loose  bool // a short word ties that may be a preposition
 	depth  int  // of brackets
 }
 
@@ -88,29 +89,6 @@ func (n name) behind(t string) (lo, hi int) {
 // receiver is what stands behind the last parameter of a function.
 var receiver = lazy.Expr(`^\) ?[({\w*\[]`)
 
-// asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
-func (n name) asValue(t string) (lo, hi int) {
-	rest := t[n.end:min(len(t), n.end+maxReach)]
-	if !strings.Contains(rest, "alue") && !strings.Contains(rest, "efault") && !strings.Contains(rest, "set;") {
-		return 0, 0
-	}
-	m := valueKey.FindStringIndex(rest)
-	if m == nil || strings.Contains(rest[:m[0]], "}") || strings.Count(rest[:m[0]], "{") > 1 || strings.Contains(rest[:m[0]], "name") {
-		return 0, 0
-	}
-	w := walk{name: n, t: t, i: n.end + m[1], tie: given, signed: true}
-	for w.i < len(t) && w.t[w.i] == ' ' {
-		w.i++
-	}
-	if w.i == len(t) {
-		return 0, 0
-	}
-	lo, hi, _ = w.step()
-	return lo, hi
-}
-
-var valueKey = lazy.Expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|set; \} =)`)
-
 // step passes one thing. It is done when that was the value, or nothing behind can be.
 func (w *walk) step() (lo, hi int, done bool) {
 	c := w.t[w.i]
@@ -126,17 +104,23 @@ func (w *walk) step() (lo, hi int, done bool) {
 		if k := skipTags(w.t, w.i); k > w.i {
 			if w.i = k; w.words == 0 && !w.comma {
 				w.tie, w.tight = max(w.tie, given), true
+				return w.element()
 			}
 			return 0, 0, false
 		}
 		if w.words > 0 {
 			return 0, 0, true
 		}
-	case c == '\'' && isLetter(w.t[w.i-1]) && w.i+1 < len(w.t) && isLetter(w.t[w.i+1]): // an apostrophe
+	case c == '\'' && isLetter(w.t[w.i-1]) && w.i+1 < len(w.t) && isLetter(w.t[w.i+1]) && (!w.signed || isLetter(w.t[w.i-2])): // an apostrophe
 	case quoteAt(w.t, w.i), strings.IndexByte("q%~", c) >= 0 && rawString.MatchString(w.t[w.i:min(len(w.t), w.i+4)]):
 		return w.literal()
 	case c == '{' && w.depth > 0: // an object among arguments
 		w.i += max(0, strings.IndexByte(w.t[w.i:min(len(w.t), w.i+maxReach)], '}'))
+	case c == '\\' && texCommand.MatchString(w.t[w.i:min(len(w.t), w.i+20)]):
+		w.i += strings.IndexAny(w.t[w.i:], "{|+!")
+	case c == '>' && w.words == 0 && quoteAt(w.t, w.i-1): // an attribute has named it
+		w.i, w.tie, w.tight = w.i+1, given, true
+		return w.element()
 	case c == ';' || c == '}':
 		return 0, 0, true
 	case c == '/' && w.i+1 < len(w.t) && w.t[w.i-1] == ' ' && w.t[w.i+1] == ' ': // "bob / …"
@@ -211,7 +195,9 @@ var signLine = lazy.Expr(`^\n[ \t]*[=:]\s+`)
 func (w *walk) literal() (lo, hi int, done bool) {
 	lo, hi, closed := quotedAt(w.t, w.i)
 	if !closed {
-		w.i++
+		if w.i++; w.i < len(w.t) && w.t[w.i] == w.t[w.i-1] { // an empty one
+			w.i++
+		}
 		return 0, 0, false
 	}
 	v := w.t[lo:hi]
@@ -223,11 +209,11 @@ func (w *walk) literal() (lo, hi int, done bool) {
 	switch {
 	case t == given:
 		t = sure
-	case w.words == 0 && !w.comma && t == near && (w.kind == password || w.kind == verb) && w.t[w.i-1] == ' ' && w.t[w.i] != '`':
+	case w.words == 0 && !w.comma && t == near && (w.kind == password || w.kind == token || w.kind == verb) && w.t[w.i-1] == ' ' && w.t[w.i] != '`':
 		t = sure
 	case w.words == 0 && !w.comma:
 		t = given
-	case t == near && (w.kind != occasion || w.depth > 0 && (w.signed || w.t[w.end-1] == '(' || w.t[w.end] == '(')):
+	case t == near && (w.kind != occasion || w.depth > 0 && (w.signed || w.t[w.end-1] == '(' || opens.MatchString(w.t[w.end:min(len(w.t), w.end+3)]))):
 		t = handed
 	}
 	if !isIndex(w.t, w.i-1) && w.takes(lo, hi, t, true) {
@@ -235,6 +221,22 @@ func (w *walk) literal() (lo, hi int, done bool) {
 	}
 	w.i = hi + 1
 	w.skipWord(v)
+	return 0, 0, false
+}
+
+// opens begins arguments.
+var opens = lazy.Expr(`^\(|^ ?\[`)
+
+// element is what stands up to the end of an element of XML.
+func (w *walk) element() (lo, hi int, done bool) {
+	lo, end := w.i, "</"
+	if strings.HasSuffix(w.t[:lo], "[CDATA[") {
+		end = "]]>"
+	}
+	v, _, closed := strings.Cut(w.t[lo:min(len(w.t), lo+maxReach)], end)
+	if closed && w.kind < verb && !strings.Contains(v, "\n") && w.takes(lo, lo+len(v), sure, true) {
+		return lo, lo + len(v), true
+	}
 	return 0, 0, false
 }
 
@@ -262,6 +264,11 @@ func (w *walk) token() (lo, hi int, done bool) {
 	if w.t[lo] == '-' && !w.signed && (w.words > 0 || hi-lo > 2) {
 		return 0, 0, true // the next flag
 	}
+	if w.kind == numeral && w.tie >= said {
+		if m := spacedDigits.FindString(w.t[lo:min(len(w.t), lo+40)]); m != "" {
+			return lo, lo + len(m), true
+		}
+	}
 	if m := w.passphrase(lo); m > lo {
 		return lo, m, true
 	}
@@ -272,6 +279,11 @@ func (w *walk) token() (lo, hi int, done bool) {
 	switch {
 	case t == given && w.tight:
 		t = sure
+	case t == near && w.directs(lo, hi):
+		t = given
+		if w.kind == token || w.kind == key {
+			w.kind = password
+		}
 	case t == near && w.words == 0 && !w.comma && (w.end-w.lo > 3 || strings.ContainsAny(w.t[lo:hi], digitSet)):
 		t = said
 	}
@@ -304,7 +316,9 @@ func (w *walk) token() (lo, hi int, done bool) {
 func (w *walk) part(lo, hi int) (int, int) {
 	v := w.t[lo:hi]
 	if n := len(userBefore.FindString(v)); n > 0 && n < len(v) {
-		lo += n
+		if lo += n; w.kind == token || w.kind == occasion && w.tie >= said {
+			w.kind = password
+		}
 	} else if n := strings.IndexByte(v, '/'); n > 0 && w.kind != password && lookOf(v[n+1:], false) == odd {
 		lo += n + 1
 	}
@@ -316,22 +330,31 @@ func (w *walk) part(lo, hi int) (int, int) {
 
 // passphrase is the end of the words at lo that are one; lo when there are none.
 func (w *walk) passphrase(lo int) int {
-	if w.tie < said || w.kind != password {
+	if w.tie < said && (w.words > 0 || w.comma) || w.kind != password {
 		return lo
 	}
 	m := words.FindString(w.t[lo:min(len(w.t), lo+80)])
-	if (w.phrase && strings.Count(m, " ") > 3-int(w.tie-said) || fourByFour.MatchString(m)) && phrase(m) {
+	least := 3 - int(w.tie-said)
+	if w.tight {
+		least = 1
+	}
+	if (w.phrase && strings.Count(m, " ") > least || fourByFour.MatchString(m)) && phrase(m) {
 		return lo + len(m)
 	}
 	return lo
 }
+
+// maxCopula is how long a verb is at most that is known by its length alone, in runes.
+const maxCopula = 4
 
 // skipWord passes a word, which ties or loosens.
 func (w *walk) skipWord(v string) {
 	low := strings.ToLower(strings.Trim(v, ".,:!?…"))
 	switch {
 	case copulas[low] || low == "on" && w.foreign || endsInParticle(v):
-		w.tie = max(w.tie, said)
+		w.tie, w.loose = max(w.tie, said), false
+	case w.foreign && w.tie == near && utf8.RuneCountInString(low) <= maxCopula:
+		w.tie, w.loose = said, true
 	case fillers[low], len(low) == 1 && strings.Contains(digitSet, low):
 	case w.tie >= said:
 		w.tie = near
@@ -346,6 +369,10 @@ var (
 	yamlTag = lazy.Expr(`^[!&][a-z_][a-z_\d-]* `)
 	// escape ends a value in the text of a string.
 	escape = lazy.Expr(`\\(?:[nrt]|u[\da-f]{4})`)
+	// texCommand is one of TeX that takes an argument.
+	texCommand = lazy.Expr(`^\\[a-z]{2,}[{|+!]`)
+	// spacedDigits are those of a number as it is spoken, or in pairs.
+	spacedDigits = lazy.Expr(`^(?:\d(?: \d){3,7}|\d\d(?:-\d\d){2,3})\b`)
 	// fourByFour is a password that Google makes for programs, and words are those of a passphrase.
 	fourByFour = lazy.Expr(`^[a-z]{4}(?: [a-z]{4}){3}$`)
 	words      = lazy.Expr(`^\p{Ll}+(?: \p{Ll}+)+`)
@@ -373,83 +400,3 @@ func sign(t string, i int) int {
 	}
 	return i
 }
-
-// heads reports whether a line holds nothing but a name.
-func heads(line string) bool {
-	return len(line) < 40 && strings.IndexFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" #>*-_/.'\"`", r) }) < 0
-}
-
-// nextLine is the only word of the line behind the one that ends at i, or begins a block there.
-func nextLine(t string, i int, n name) (int, int) {
-	m := block.FindStringSubmatchIndex(t[i:min(len(t), i+maxReach)])
-	if m == nil {
-		return 0, 0
-	}
-	lo, hi := i+m[2], i+m[3]
-	lo += len(userBefore.FindString(t[lo:hi]))
-	v := t[lo:hi]
-	if strings.ContainsAny(v, "(,:=") || ofCodeItself(v) || lookOf(v, false) < max(least[n.kind][given], marked) {
-		return 0, 0
-	}
-	return lo, hi
-}
-
-var block = lazy.Expr("^[ \\t]*(?:[|>][-+]?|<<[~-]?[\"']?\\w+[\"']?|\"\"\"|```\\w*)?[ \\t]*\\n[>\\s]{0,40}(?:\\w+: [|>]-?\\n\\s{0,40})?(?:```\\w*\\n|[-*>] |\\w{1,12}: )?[\"'`]?([^\\s\"'`]{6,})[\"'`]*[ \\t]*(?:\\n|$)")
-
-// ahead is the value that a sentence names behind it: "… is the password of the server".
-func (n name) ahead(t string) (int, int) {
-	from := max(0, n.lo-100)
-	if i := strings.LastIndexAny(t[from:n.lo], "\n;"); i >= 0 {
-		from += i + 1
-	}
-	for hi := n.lo; hi > from; {
-		hi = from + len(strings.TrimRight(t[from:hi], " \t\"'`*“”»«)(,[]."))
-		lo := from + strings.LastIndexAny(t[from:hi], " \t\"'`(") + 1
-		if lo >= hi || hi == n.lo {
-			break
-		}
-		a, b := bare(t, lo)
-		b = min(b, hi)
-		v := t[a:b]
-		between := t[b:n.lo]
-		glued := b < hi // another script follows
-		if strings.ContainsAny(between, "=:") && n.lo-hi < 40 || strings.HasSuffix(v, ".") || strings.HasSuffix(v, ":") || strings.HasSuffix(v, "=") || strings.Contains(between, ". ") {
-			break
-		}
-		l := lookOf(v, false)
-		isString := quoteAt(t, lo-1) && quoteAt(t, hi) && !strings.Contains(between, ",")
-		if n.kind != password && !glued && !backward.MatchString(between) || !prose(between) && !isString {
-			break
-		}
-		tie := near
-		if glued || backward.MatchString(between) {
-			tie = said
-		}
-		if !isString && !glued && (!endsWord(t, b) || tie == near && (!unsaid(v) || compound.MatchString(v) && Wordy(v))) {
-			hi = lo
-			continue
-		}
-		if l >= max(odd, least[n.kind][tie]) && !isSumForm(v) || tie == said && n.kind == password && l >= marked {
-			return a, b
-		}
-		hi = lo
-	}
-	if m := valueFirst.FindStringSubmatchIndex(t[max(0, n.lo-120):n.lo]); m != nil {
-		lo, hi := max(0, n.lo-120)+m[2], max(0, n.lo-120)+m[3]
-		if lookOf(t[lo:hi], true) >= least[n.kind][given] {
-			return lo, hi
-		}
-	}
-	return 0, 0
-}
-
-// valueFirst is the value of an object whose name follows.
-var valueFirst = lazy.Expr(`(?i)value["']?\s*[:=]\s*["']?([^\s"']{8,80})["']?,?\s*(?:WHERE\s+)?["']?\w*(?:name|key|type|id|label)["']?\s*[:=]\s*["']?[\w./-]*$`)
-
-// compound is a name or a word that is put together of several.
-var compound = lazy.Expr(`^[A-Za-z]+(?:\d+|[-_])?(?:[A-Z_-][A-Za-z]+){2,}$|^[\w-]*[_-][\w-]*[A-Za-z]$`)
-
-// backward stands between a value and the name that a sentence gives it.
-var backward = lazy.Expr("^[\"'`*“”»]*[,]?(?:\\s+[(\\[]|\\s*(?:←|<-)|\\s+(?:that |which |this )?(?:" + backwords + ")\\s)")
-
-const backwords = `is|was|are|as|for|when|als|comme|como|come|som|jako|ca|как|sebagai|ist|war|est|es|è|é|är|er|on|jest|je|este|είναι|это|là|adalah|nicht|olarak`

@@ -20,7 +20,7 @@ const KnownValue = "known-value"
 func detectors() []detector {
 	tools := commands()
 	all := []detector{
-		{"generic-secret", []string{"pass", "session", "pin", "puk", "otp", "pw", "psk", "salt", "pepper", "secret", "token", "cred", "auth", "bearer", "key", "identified by", "identified with", "securestring"}, named(english)},
+		{"generic-secret", []string{"pass", "session", "pin", "puk", "otp", "pw", "psk", "salt", "pepper", "secret", "token", "cred", "auth", "bearer", "key", "identified by", "identified with", "securestring", " pat", "_pat"}, named(english)},
 		{"generic-secret", inTongues(), named(foreignName)},
 		{"generic-login", occasions(), named(contextName)},
 		{"generic-authorization", []string{"authorization", "cookie"}, authorization},

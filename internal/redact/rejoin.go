@@ -85,7 +85,7 @@ func added(t string, i int) int {
 	for ; j < len(t) && j-i < 80; j++ {
 		switch c := t[j]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\':
-		case (c == '+' || c == '.' || c == '&') && !operator:
+		case (c == '+' || c == '.' || c == '&' || c == ',' && aSign(t, i-2) && aSign(t, j+skipped(t[j+1:], " ")+1)) && !operator:
 			operator = true
 		case c == t[i]:
 			if j+1 < len(t) && inToken(t[j+1]) {
@@ -97,6 +97,11 @@ func added(t string, i int) int {
 		}
 	}
 	return 0
+}
+
+// aSign reports whether a string of one byte begins at i.
+func aSign(t string, i int) bool {
+	return i >= 0 && i+2 < len(t) && quoteAt(t, i) && t[i+2] == t[i]
 }
 
 // wrapped is the size of a line's end within a token: a shell's continuation, or a break in
@@ -167,8 +172,9 @@ func isKey(rest string) bool {
 	if rest != "" && strings.IndexByte("([{", rest[0]) >= 0 {
 		return true
 	}
-	rest = strings.TrimLeft(rest, " \t")
-	return rest != "" && strings.IndexByte("=:", rest[0]) >= 0
+	bare := strings.TrimLeft(rest, " \t")
+	keyword := bare != rest && len(bare) > 1 && bare[0] == ':' && isLetter(bare[1]) // the next one of Clojure
+	return bare != "" && strings.IndexByte("=:", bare[0]) >= 0 && !keyword
 }
 
 // inToken reports whether a byte can stand inside a token or a password.

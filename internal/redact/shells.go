@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
@@ -8,7 +9,7 @@ import (
 
 // usages are commands, and behind ": " how they take a secret: behind one of the flags, also right
 // behind it; with a sign at its end, the flag takes a user's name, that sign, and the secret. "*" is any
-// argument, and "?" one of the next, if it can be nothing else, or a user's name stands before it.
+// argument, a sign alone the first one with a user's name before it, and "?" one of the next, if it can be nothing else, or a user's name stands before it.
 //
 //nolint:misspell // mosquitto is a program
 const usages = `
@@ -24,6 +25,8 @@ smbclient, rpcclient, winexe, net rpc, net ads: -U% --user%
 lftp, ncftp: -u,
 skopeo, buildah: --creds: --src-creds: --dest-creds:
 redis-cli: -a
+sqlplus, sqlldr, expdp, impdp, rman target: /
+--user, --auth, --basic-auth, --credentials, --login: :
 swaks: -ap
 altool, notarytool: -p
 plink, pscp, psftp, kadmin, kadmin.local: -pw
@@ -32,7 +35,7 @@ codecov, influx, gitlab-runner, wrangler, netlify, vercel: -t -r -T
 gh secret, dotnet, choco: -b -k --body
 rar: -hp -p
 signtool, schtasks: /p /rp
-snmp-server community, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, mc alias, bw login, bw unlock, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
+snmp-server community, nickserv identify, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, mc alias, bw login, bw unlock, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
 snyk auth, wandb login, cargo login, vault login, vault kv put, vault kv patch, vault write, composer config, grafana-cli admin, grafana cli: *
 requirepass, masterauth, rootpw: *
 user, send, input text, login, signin, auth, rotate, encrypted with, decrypted with, unlock it with, unlock with, authtoken, add-authtoken, auth:token, setapikey, unlock, nuget push, service install, secrets set: ?
@@ -49,7 +52,7 @@ func commands() map[string][]usage {
 		names, flags, _ := strings.Cut(line, ": ")
 		for _, name := range strings.Split(names, ", ") {
 			for flag := range strings.FieldsSeq(flags) {
-				bare := strings.TrimRight(flag, ":%,=^")
+				bare := strings.TrimRight(flag, ":%,=^/")
 				out[name] = append(out[name], usage{bare, flag[len(bare):]})
 			}
 		}
@@ -88,7 +91,7 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 	switch {
 	case u.flag == "*":
 		a.lo += strings.IndexByte(strings.TrimRight(v, "="), '=') + 1
-		if i == 0 && len(args) > 1 {
+		if i == 0 && slices.ContainsFunc(args[1:], func(b window) bool { return t[b.lo] != '-' }) {
 			return a, odd
 		}
 		return a, marked
@@ -96,10 +99,13 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 		if i > 2 || i > 0 && t[at.lo] == '-' {
 			return window{}, never
 		}
-		if lookOf(v, true) == marked && userFlag.MatchString(t[max(0, at.lo-maxReach):at.lo]) {
+		word := t[at.lo:at.hi]
+		if protocol := letters(word) && strings.ToUpper(word) == word; lookOf(v, true) == marked && (protocol && i < 2 && !constant.MatchString(v) || userFlag.MatchString(t[max(0, at.lo-maxReach):at.lo])) {
 			return a, marked
 		}
 		return a, odd
+	case u.flag == "" && (i > 0 || !alnumeric(v[0])):
+		return window{}, never
 	case !strings.HasPrefix(v, u.flag) && !cluster(v, u.flag):
 		return window{}, never
 	case len(v) > len(u.flag) && v[:len(u.flag)] == u.flag && v != u.flag+"=":
@@ -107,7 +113,7 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 		a.lo += skipped(t[a.lo:a.hi], "=")
 	case i+1 < len(args):
 		a = args[i+1]
-		if u.sign == "^" { // a base's name
+		if u.sign == "^" && (a.lo < 2 || !quoteAt(t, a.lo-1) || t[a.lo-2] == ' ') { // a base's name
 			return a, odd
 		}
 	default:
@@ -123,6 +129,10 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 	}
 	if u.sign == "=" { // a cookie
 		a.hi = a.lo + n + 1 + strings.IndexByte(t[a.lo+n+1:a.hi]+";", ';')
+	}
+	if u.flag == "" {
+		a.lo += n + 1
+		return a, marked
 	}
 	if a.lo += n + 1; a.lo >= a.hi && i+2 < len(args) { // the secret has quotes of its own
 		a = args[i+2]

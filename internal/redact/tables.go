@@ -52,7 +52,7 @@ func below(t string, n name) []window {
 				c := window{row.lo + all[k].lo, row.lo + all[k].hi}
 				v := t[c.lo:c.hi]
 				field := identifier.MatchString(v) && sep == separates[len(separates)-1] // of a type, in columns of spaces
-				if !field && lookOf(v, true) >= max(marked, least[n.kind][given]) || n.kind == password && phrase(v) {
+				if !field && lookOf(v, true) >= max(marked, least[n.kind][n.tieOf(t, c)]) || n.kind == password && phrase(v) {
 					out = append(out, c)
 				}
 			}
@@ -60,6 +60,14 @@ func below(t string, n name) []window {
 		return out
 	}
 	return nil
+}
+
+// tieOf is how a cell ties: one in quotes as a string does.
+func (n name) tieOf(t string, c window) tie {
+	if quoteAt(t, c.lo-1) && quoteAt(t, c.hi) {
+		return sure
+	}
+	return given
 }
 
 // inTable reports whether the line around i is a row of Markdown.
@@ -74,6 +82,9 @@ func cells(row string, sep *lazy.Regexp) []window {
 	var out []window
 	lo := 0
 	for _, m := range append(sep.FindAllStringIndex(row, -1), []int{len(row), len(row)}) {
+		if strings.Count(row[lo:m[0]], `"`)%2 == 1 && m[0] < len(row) { // within quotes
+			continue
+		}
 		c := row[lo:m[0]]
 		a := lo + skipped(c, around)
 		out = append(out, window{a, max(a, lo+len(strings.TrimRight(c, around)))})

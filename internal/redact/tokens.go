@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/base64"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
@@ -109,6 +110,7 @@ func shapes() []shape {
 		{"aws-secret-key", []string{"akia", "asia"}, 0, lazy.Expr(`[^\w/+=-]([A-Za-z0-9/+]{40})(?:[^\w/+=-]|$)`), mixed},
 		{"webhook", []string{"/api/webhooks/", "webhookb2/"}, 0, lazy.Expr(`(?i)^(?:/api/webhooks/\d{15,21}/([\w-]{40,100})|webhookb2/([\w@-]{36,80}/IncomingWebhook/[\w-]+/[\w-]+))`), nil},
 		{"shared-signature", []string{"sig=", "signature="}, 1, lazy.Expr(`(?i)^[?&;"' -]sig(?:nature)?=([\w+/%=-]{20,512})`), drawnSign},
+		{"basic-credentials", []string{"basic "}, 0, lazy.Expr(`^(?i:basic) +([A-Za-z\d+/_-]{8,}={0,2})`), userAndPassword},
 		{"pgpass", []string{":5432:", ":*:"}, 0, lazy.Expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return lookOf(v, true) >= marked }},
 		{
 			"mnemonic",
@@ -118,6 +120,12 @@ func shapes() []shape {
 			func(v string) bool { return !messageWord.MatchString(v) },
 		},
 	}
+}
+
+// userAndPassword reports whether v is base64 of the two, as HTTP wants it.
+func userAndPassword(v string) bool {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "="))
+	return err == nil && readable(plain) && strings.IndexByte(string(plain), ':') > 0
 }
 
 // maxShape is how far behind its keyword a shape is looked for, in bytes.

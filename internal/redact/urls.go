@@ -32,7 +32,7 @@ var part = lazy.Expr("[^\\s,;:\"'`<>{}()]{16,}")
 // userinfo is the password before the host that begins behind an "@": of a URL, or a token in its place; of a
 // DSN without a scheme; of Oracle's NAME/PASSWORD@.
 func userinfo(t string, at window) (int, int) {
-	if at.hi >= len(t) || !alnumeric(t[at.hi]) && strings.IndexByte("[/", t[at.hi]) < 0 {
+	if at.hi >= len(t) || !alnumeric(t[at.hi]) && strings.IndexByte("[/{$<%", t[at.hi]) < 0 {
 		return 0, 0
 	}
 	lo := at.lo
@@ -74,4 +74,4 @@ func withoutScheme(t string, lo, hi int) (int, int) {
 var version = lazy.Expr(`^@v\d`)
 
 // account is a user's name, and the sign before the password.
-var account = lazy.Expr(`(?:(?:^|[=:/])([A-Za-z][\w.-]{0,31}:)|(?:^|:)([A-Za-z][\w.-]{0,31}/))[^:/]+$`)
+var account = lazy.Expr(`(?:(?:^|[=:/])([A-Za-z\d][\w.-]{0,31}:)|(?:^|:)([A-Za-z][\w.-]{0,31}/))[^:/]+$`)

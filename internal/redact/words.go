@@ -43,7 +43,7 @@ var (
 
 // plainForm is an e-mail address, a version, a number with points, a date, an address of the
 // network, or a host with a port.
-var plainForm = lazy.Expr(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,10}|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+[a-z]{2,6}(?::\d+)?|[a-z]+:\d+|#[\da-fA-F]{3,8}|[\w./-]+@v?\d+(?:\.\d+)+|//.*|-?0[xX][\da-fA-F_]{1,16}[uUlL]*|\d+[uUlL]+|\d+m[\d.]+s|[a-z][a-z\d_-]*-\d{4}-?\d\d-?\d\d)$`)
+var plainForm = lazy.Expr(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,10}|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+(?:[a-z]{2}|com|org|net|edu|gov|info|dev|app|cloud|local|internal|lan|test)(?::\d+)?|[a-z]+:\d+|#[\da-fA-F]{3,8}|[\w./-]+@v?\d+(?:\.\d+)+|//.*|-?0[xX][\da-fA-F_]{1,16}[uUlL]*|\d+[uUlL]+|\d+m[\d.]+s|[a-z][a-z\d_-]*-\d{4}-?\d\d-?\d\d)$`)
 
 // placeholder reports whether v stands for a value: a variable, a gap to be filled, a mask.
 func placeholder(v string) bool {

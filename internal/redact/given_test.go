@@ -1,0 +1,77 @@
+package redact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/redact"
+)
+
+// TestGiven: what a file, a sentence, a tool or code gives to a name is taken, however it is written there.
+func TestGiven(t *testing.T) {
+	r := redact.New()
+	for in, secret := range map[string]string{
+		// files of settings
+		"enable secret dampfNudel":                                                      "dampfNudel",
+		"tacacs-server key Steck-Ruebe4":                                                "Steck-Ruebe4",
+		"bindpw holler4bluete":                                                          "holler4bluete",
+		"[relay]\nsmtp_user = crow\nsmtp_pass = nebelKraehe":                            "nebelKraehe",
+		"User: crow\nPass: moorleiche":                                                  "moorleiche",
+		`<property name="db.password">moorleiche</property>`:                            "moorleiche",
+		"<password><![CDATA[Moor<Huhn&Reh]]></password>":                                "Huhn",
+		`<setting name="MailPassword" serializeAs="String"><value>fahrradkette</value>`: "fahrradkette",
+		"<auth-user-pass>\ncrow\nnebel*Kraehe*4\n</auth-user-pass>":                     "nebel*Kraehe*4",
+		"name,password\ncrow,\"drei,nebel_4\"":                                          "drei,nebel_4",
+		`DB_PASSPHRASE="Kraehen über Bonn"`:                                             "Kraehen",
+		// code
+		`char pass[] = {'M','o','o','r','7','!', 0};`:           "'o','r','7'",
+		`WITH PASSWORD = N'Moor{huhn}7'`:                        "huhn",
+		`foreach (c in "M0orHuhn!4") securePassword.Append(c);`: "M0orHuhn!4",
+		`smtp.PlainAuth("", "crow@acme.dev", "moor-Huhn-66")`:   "moor-Huhn-66",
+		`{:db/secret "QXr9vT2mLk8Zp4Wq7Nb3" :db/region :eu}`:    "QXr9vT2mLk8Zp4Wq7Nb3",
+		`bcrypt.hash('moorHuhn-4', 10)`:                         "moorHuhn-4",
+		`f"mysql://app:Mo7%vKp2@{host}/shop"`:                   "Mo7%vKp2",
+		// tools
+		"expdp system/M0or_Huhn schemas=HR":                               "M0or_Huhn",
+		"etcdctl --user root:moorHuhn4 get /x":                            "moorHuhn4",
+		"mysql -u root -p'moorHuhn' -e 'select 1'":                        "moorHuhn",
+		"git -c http.extraHeader='Authorization: Basic Y3JvdzpNb29yNCE='": "Y3JvdzpNb29yNCE",
+		"ACME_DEPLOY_PAT is q7w0zvjwoh6ogwaapozite45f7j6focvq60b1r5":      "q7w0zvjwoh6",
+		"\x5e[[33mDB_PASSWORD\x5e[[0m: \x5e[[36mMoor4Huhn!x\x5e[[0m":      "Moor4Huhn",
+		"Password ~~0ldMoor-Huhn~~ → N3wMoor-Huhn":                        "N3wMoor-Huhn",
+		"My recovery codes: 4e8b1-66ac0, d11fe-4b7c9, 80eed-1c3d5":        "d11fe-4b7c9",
+		"the pin for the panel is 7 3 0 9":                                "7 3 0 9",
+		// sentences
+		"the root password of that box is now moorhuhnsuppe.":       "moorhuhnsuppe",
+		"They all use the same password, namely Moorhuhn!Braten.":   "Moorhuhn!Braten",
+		"for the mail: login crow, passwd Moor.Huhn. Thanks!":       "Moor.Huhn",
+		`it is locked with the passphrase "the crow flies at dawn"`: "crow flies",
+		"la contrasenya és huhn1714":                                "huhn1714",
+	} {
+		if got := applyText(t, r, in); strings.Contains(got, secret) {
+			t.Errorf("%q is left: %q", secret, got)
+		}
+	}
+}
+
+// TestGivenSurvives: sentences, code and settings that only speak of secrets are left.
+func TestGivenSurvives(t *testing.T) {
+	r := redact.New()
+	for _, s := range []string{
+		"The password is required and the old password was rejected.",
+		"Make sure the password is correct, then the token is valid.",
+		"the password is encrypted with argon, the secret is base64-encoded",
+		"Wo liegt das Passwort vom Backup-Server? In der Doku steht nichts.",
+		"var psk pskIdentity\n",
+		"[build]\ntoken = readToken(\"ci\")\n",
+		"User: crow\nPass: <password>",
+		`<input name="password" autoComplete="current-password" value={password} />`,
+		"The passphrase is asked for. Please enter your new passphrase here.",
+		"Identify the Fahrenheit-Celsius intersection point",
+		"a basic understanding of tokens",
+	} {
+		if got := applyText(t, r, s); got != s {
+			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
