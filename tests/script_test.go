@@ -51,7 +51,7 @@ func runScripts(t *testing.T, chosen func(path string) bool, env ...string) {
 	}
 	bin := harness.Binary(t)
 	testscript.RunT(brief{t}, testscript.Params{
-		Files:              scripts,
+		Files: scripts,
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, env...)
 			return setUp(e, bin)
