@@ -33,13 +33,14 @@ func Keeps(w *workspace.Workspace) error {
 	return conf.CheckPaused()
 }
 
-// Keeper keeps what one command printed.
+// Keeper keeps what one command printed. The zero value keeps nothing.
 type Keeper struct {
 	w    *workspace.Workspace
 	with func() *redact.Redactor
 }
 
-// Prepare prepares for what will have to be redacted, beside the caller: rules are read, and what this machine knows to be secret.
+// Prepare prepares for what will have to be redacted, beside the caller: rules are read, and what this machine knows to be secret. The
+// Keeper has the workspace from now on.
 func Prepare(ctx context.Context, w *workspace.Workspace) Keeper {
 	k := Keeper{w, sync.OnceValue(func() *redact.Redactor {
 		conf, _ := w.Settings()
@@ -49,6 +50,14 @@ func Prepare(ctx context.Context, w *workspace.Workspace) Keeper {
 	})}
 	go k.with()
 	return k
+}
+
+// Close releases the workspace, when nobody reads it any more.
+func (k Keeper) Close() {
+	if k.w != nil {
+		k.with()
+		k.w.Close()
+	}
 }
 
 // Keep redacts what a command printed and stores it. Paths of r are as the command wrote them; they become those of the
