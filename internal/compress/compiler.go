@@ -9,16 +9,18 @@ type compiler struct {
 	pack bool // behind "# package" of go build
 }
 
-func (c *compiler) wants(text string, s scanned) bool {
-	return c.open || c.pack || s.says&(saysPlace|saysError) != 0 || begins(text, "#mgnFCcM/[aIv ") || ends(text, ":.")
+func (*compiler) looks() looks {
+	return looks{first: "#mgnFCcM/[aIv", inner: "f", last: ":.", says: saysPlace | saysError}
 }
+
+func (c *compiler) waits() bool { return c.open || c.pack }
 
 func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	if text == "" {
 		return plain, false
 	}
-	if numbers, rest := place(strings.TrimPrefix(strings.TrimPrefix(text, "vet: "), "./")); numbers > 0 {
-		if is := c.placed(numbers, rest, s); is != plain {
+	if s.says&saysPlace != 0 {
+		if is := c.placed(text, s); is != plain {
 			c.open = is != detail || c.open
 			return is, true
 		}
@@ -52,8 +54,12 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	return plain, false
 }
 
-// placed is what a line says behind its place.
-func (c *compiler) placed(numbers int, rest string, s scanned) kind {
+// placed is what a line says behind its place; plain where it has none.
+func (c *compiler) placed(text string, s scanned) kind {
+	numbers, rest := place(strings.TrimPrefix(strings.TrimPrefix(text, "vet: "), "./"))
+	if numbers == 0 {
+		return plain
+	}
 	rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(rest, " "), "- "), " ")
 	switch {
 	case starts(rest, "note:", "required from", "required by", "in instantiation"), strings.HasSuffix(rest, "required from here"):

@@ -9,9 +9,9 @@ type jsTest struct {
 	at   bool // its place was seen
 }
 
-func (j *jsTest) wants(text string, _ scanned) bool {
-	return j.open || begins(text, " \xe2\xc3PFTSRD")
-}
+func (*jsTest) looks() looks { return looks{first: "\xe2\xc3PFTSRD", inner: "\xe2\xc3FTSD"} }
+
+func (j *jsTest) waits() bool { return j.open }
 
 func (j *jsTest) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")

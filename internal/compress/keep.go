@@ -25,6 +25,12 @@ type entry struct {
 	depth int // of a detail: how far it stands behind its head
 }
 
+// kept is an entry whose text is its own; see block.
+func kept(e entry) entry {
+	e.text = strings.Clone(e.text)
+	return e
+}
+
 // group is lines of one kind and shape.
 type group struct {
 	kind    kind
@@ -46,6 +52,11 @@ type run struct {
 	from, n int
 	text    string // the first
 	shape   uint64
+}
+
+func (r run) kept() run {
+	r.text = strings.Clone(r.text)
+	return r
 }
 
 // keeper holds what matters of the lines so far.
@@ -75,7 +86,7 @@ func (k *keeper) add(text string, is kind, s scanned) {
 	k.seq++
 	k.follow(e, s)
 	if s.says&saysAsked != 0 && len(k.asked) < maxAsked && k.fits(text) {
-		k.asked = append(k.asked, e)
+		k.asked = append(k.asked, kept(e))
 	}
 	k.put(e, is, s.shape)
 }
@@ -89,10 +100,11 @@ func (k *keeper) put(e entry, is kind, shape uint64) {
 	case detail:
 		k.explain(e)
 	case heading:
-		k.heading, k.at = &e, nil
+		h := kept(e)
+		k.heading, k.at = &h, nil
 	case total:
 		k.at = nil
-		if k.totals = append(k.totals, e); len(k.totals) > maxTotals {
+		if k.totals = append(k.totals, kept(e)); len(k.totals) > maxTotals {
 			k.totals = append(k.totals[:1], k.totals[2:]...)
 		}
 	default:
@@ -104,13 +116,13 @@ func (k *keeper) put(e entry, is kind, shape uint64) {
 func (k *keeper) follow(e entry, s scanned) {
 	if e.text != "" {
 		if len(k.head) < headLines {
-			k.head = append(k.head, e)
+			k.head = append(k.head, kept(e))
 		}
 		k.tail[k.ends%tailLines] = e
 		k.ends++
 	}
 	if k.seq <= smallLines {
-		k.small = append(k.small, e.text)
+		k.small = append(k.small, strings.Clone(e.text))
 	}
 	if k.now.n > 0 && k.now.shape == s.shape {
 		k.now.n++
@@ -126,7 +138,7 @@ func (k *keeper) endRun() {
 		return
 	}
 	if len(k.runs) < maxRuns {
-		k.runs = append(k.runs, k.now)
+		k.runs = append(k.runs, k.now.kept())
 		return
 	}
 	least := 0
@@ -136,7 +148,7 @@ func (k *keeper) endRun() {
 		}
 	}
 	if k.runs[least].n < k.now.n {
-		k.runs[least] = k.now
+		k.runs[least] = k.now.kept()
 	}
 }
 
@@ -154,7 +166,7 @@ func (k *keeper) explain(e entry) {
 		return
 	}
 	e.depth = len(k.at.details) + 1
-	k.at.details = append(k.at.details, e)
+	k.at.details = append(k.at.details, kept(e))
 }
 
 // whole is how many lines of a group are kept as they are; of the rest stands what differs.
@@ -189,7 +201,7 @@ func (k *keeper) group(e entry, is kind, shape uint64) {
 	switch {
 	case g.texts[sum]: // it stands there
 	case len(g.members) < whole(is) && k.fits(e.text):
-		g.members = append(g.members, member{entry: e, heading: k.heading})
+		g.members = append(g.members, member{entry: kept(e), heading: k.heading})
 		k.at = &g.members[len(g.members)-1]
 		g.texts[sum] = true
 	default:
@@ -223,5 +235,5 @@ func difference(first, text string) string {
 			out = append(out, w)
 		}
 	}
-	return strings.Join(out, " ")
+	return strings.Clone(strings.Join(out, " ")) // of one word Join gives that
 }
