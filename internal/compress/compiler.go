@@ -1,12 +1,16 @@
 package compress
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // compiler knows what names its place at the beginning of a line: gcc, clang, go build and vet, tsc, and others of
 // that form; and make, cmake and ninja, which run them.
 type compiler struct {
-	open bool // behind an error or warning
-	pack bool // behind "# package" of go build
+	open  bool // behind an error or warning
+	pack  bool // behind "# package" of go build
+	level int  // of the make that failed last: how many run it
 }
 
 func (*compiler) looks() looks {
@@ -30,7 +34,7 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		c.pack = true
 		return heading, true
 	case starts(text, "make: ***", "gmake: ***", "make[", "gmake["):
-		return makes(text), true
+		return c.makes(text), true
 	case starts(text, "make: ", "gmake: ", "ninja: build stopped"):
 		return total, true
 	case starts(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.says&saysError != 0 && strings.Contains(text, "undefined reference to "):
@@ -38,6 +42,8 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return fault, true
 	case strings.HasPrefix(text, "CMake Warning"):
 		return warning, true
+	case text == "Errors  Files":
+		return noise, true // tsc counts them again
 	case strings.HasPrefix(text, "Found ") && strings.Contains(text, " error"), strings.HasSuffix(text, " generated."):
 		return total, true
 	case text[len(text)-1] == ':' && strings.Contains(text, ": In function ") || strings.HasPrefix(text, "In file included from ") || strings.HasPrefix(text, "                 from "):
@@ -78,10 +84,17 @@ func (c *compiler) placed(text string, s scanned) kind {
 	return plain
 }
 
-// makes is what make says of itself.
-func makes(text string) kind {
+// makes is what make says of itself. A make that failed because one that it ran did says nothing new; its status is 2.
+func (c *compiler) makes(text string) kind {
 	switch {
 	case strings.Contains(text, ": *** "):
+		level, before := 0, c.level
+		if _, rest, ok := strings.Cut(text, "make["); ok {
+			level, _ = strconv.Atoi(rest[:digits(rest)])
+		}
+		if c.level = level; 0 < level && level < before && strings.HasSuffix(text, "] Error 2") {
+			return noise
+		}
 		return fault
 	case strings.Contains(text, "Entering directory"), strings.Contains(text, "Leaving directory"), strings.Contains(text, "Nothing to be done"):
 		return noise

@@ -9,7 +9,7 @@
 // last state, invalid UTF-8 as U+FFFD, events of "go test -json" as text.
 //
 // Four steps: clean lines (lines.go); recognise them, one file a tool (tool.go); keep what matters and fold lines that differ only in
-// numbers, hashes, times or paths (keep.go); choose what fits the budget (choose.go). Failing tests, errors, warnings and totals come
+// numbers, hashes, times or paths, and drop those of signs alone (keep.go); choose what fits the budget (choose.go). Failing tests, errors, warnings and totals come
 // first; marks count those that do not fit.
 package compress
 

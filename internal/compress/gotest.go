@@ -100,7 +100,7 @@ func (g *goTest) hold(text string, s scanned, k *keeper) kind {
 	}
 	owner := g.owner(g.test, s.owner)
 	if g.n < heldAll && len(g.held[owner]) < heldLines {
-		g.held[owner] = append(g.held[owner], heldLine{kept(entry{seq: k.seq, text: text}), s.shape})
+		g.held[owner] = append(g.held[owner], heldLine{kept(entry{seq: k.seq, text: text, says: s.wordy}), s.shape})
 		g.n++
 	}
 	return noise

@@ -2,6 +2,7 @@ package compress
 
 import (
 	"strings"
+	"unicode"
 )
 
 // What is kept at most until the end, whatever the length of the input. A result has some 8 KB, so this is plenty.
@@ -22,7 +23,9 @@ const (
 type entry struct {
 	seq   int
 	text  string
-	depth int // of a detail: how far it stands behind its head
+	mute  int  // lines right before it that say nothing
+	says  bool // it is no such line
+	depth int  // of a detail: how far it stands behind its head
 }
 
 // kept is an entry whose text is its own; see block.
@@ -62,6 +65,7 @@ func (r run) kept() run {
 // keeper holds what matters of the lines so far.
 type keeper struct {
 	seq     int // of the next line
+	mute    int // lines right before it that say nothing
 	bytes   int // kept
 	groups  []*group
 	byShape map[uint64]*group
@@ -82,8 +86,11 @@ func newKeeper() keeper { return keeper{byShape: map[uint64]*group{}} }
 
 // add takes in a line.
 func (k *keeper) add(text string, is kind, s scanned) {
-	e := entry{seq: k.seq, text: text}
+	e := entry{seq: k.seq, text: text, mute: k.mute, says: s.wordy && (!s.odd || says(text))}
 	k.seq++
+	if k.mute++; e.says {
+		k.mute = 0
+	}
 	k.follow(e, s)
 	if s.says&saysAsked != 0 && len(k.asked) < maxAsked && k.fits(text) {
 		k.asked = append(k.asked, kept(e))
@@ -160,13 +167,27 @@ func (k *keeper) fits(text string) bool {
 	return true
 }
 
-// explain adds a detail to the head before it.
+// explain adds a detail to the head before it, unless it says nothing: an underline, a closing brace.
 func (k *keeper) explain(e entry) {
-	if k.at == nil || e.text == "" || len(k.at.details) == maxDetails || !k.fits(e.text) {
+	if k.at == nil || !e.says || len(k.at.details) == maxDetails || !k.fits(e.text) {
 		return
 	}
 	e.depth = len(k.at.details) + 1
 	k.at.details = append(k.at.details, kept(e))
+}
+
+// says reports whether a line says something: one of signs, with a letter or digit among eight at most, does not.
+func says(text string) bool {
+	letters, signs := 0, 0
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			letters++
+		case r != ' ' && r != '\t':
+			signs++
+		}
+	}
+	return 7*letters > signs
 }
 
 // whole is how many lines of a group are kept as they are; of the rest stands what differs.

@@ -7,6 +7,7 @@ type scanned struct {
 	shape uint64 // equal for lines that differ in words with digits or slashes only
 	says  signal
 	blank bool   // a space stands in it
+	wordy bool   // a letter or digit stands in it
 	odd   bool   // it may not be what a terminal shows: it has bytes that are no visible ASCII
 	owner string // see lineReader
 }
@@ -185,6 +186,7 @@ func (s *scanned) name(text string, asked *words) int {
 	}
 	text = text[:n]
 	s.odd = s.odd || bytes >= 0x80
+	s.wordy = s.wordy || kinds&(isLetter|isDigit) != 0
 	if kinds&(isDigit|isSlash) != 0 {
 		s.shape = (s.shape ^ '#') * hashPrime
 	} else {
