@@ -90,7 +90,9 @@ func (c *runCommand) run(ctx context.Context, app *App) error {
 		},
 	})
 	keeper, unkept := keeping()
-	defer keeper.Close()
+	if unkept == nil {
+		defer keeper.Close()
+	}
 	if done.Failed != nil {
 		app.say(done.Failed.Error())
 		return exitError(done.Status)

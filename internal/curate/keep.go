@@ -33,7 +33,7 @@ func Keeps(w *workspace.Workspace) error {
 	return conf.CheckPaused()
 }
 
-// Keeper keeps what one command printed. The zero value keeps nothing.
+// Keeper keeps what one command printed.
 type Keeper struct {
 	w    *workspace.Workspace
 	with func() *redact.Redactor
@@ -54,10 +54,8 @@ func Prepare(ctx context.Context, w *workspace.Workspace) Keeper {
 
 // Close releases the workspace, when nobody reads it any more.
 func (k Keeper) Close() {
-	if k.w != nil {
-		k.with()
-		k.w.Close()
-	}
+	k.with()
+	k.w.Close()
 }
 
 // Keep redacts what a command printed and stores it. Paths of r are as the command wrote them; they become those of the
