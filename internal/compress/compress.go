@@ -8,9 +8,9 @@
 // left out, and quotes only words of these lines. Lines are as a terminal shows them: without control sequences, a progress bar in its
 // last state, invalid UTF-8 as U+FFFD, events of "go test -json" as text.
 //
-// Four steps: clean lines (lines.go); recognise them, one file a tool (tool.go); keep what matters and fold lines that differ only in
-// numbers, hashes, times or paths, and drop those of signs alone (keep.go); choose what fits the budget (choose.go). Failing tests, errors, warnings and totals come
-// first; marks count those that do not fit.
+// Four steps: clean lines (lines.go); recognise them, one file a tool (tool.go); keep what matters, fold lines that differ only in
+// numbers, hashes, times or paths, and drop lines of signs alone (keep.go); choose what fits the budget (choose.go). Failing tests,
+// errors, warnings and totals come first; marks count those that do not fit.
 package compress
 
 import (
