@@ -113,19 +113,16 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 		q.IDs, out.Failed = resolve(out.Names, q.Names)
 	}
 	asOf := out.AsOf
-	if out.Recall, err = recall.Recall(ctx, index, w.Repo, q.Request); err != nil {
+	if out.Recall, err = withRecords(ctx, w, index, q.Request); err != nil {
 		return err
 	}
 	if q.Names != nil && q.Query != "" && out.Total < len(q.IDs) { // what was asked for by name is shown in any case
 		q.Query = ""
-		if out.Recall, err = recall.Recall(ctx, index, w.Repo, q.Request); err != nil {
+		if out.Recall, err = withRecords(ctx, w, index, q.Request); err != nil {
 			return err
 		}
 	}
 	out.AsOf = asOf
-	if err := addRecords(ctx, w, index, q.Request, &out.Recall); err != nil {
-		return err
-	}
 	if err := addNumbered(w, numbers, out); err != nil {
 		return err
 	}

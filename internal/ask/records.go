@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/curate"
@@ -23,41 +24,74 @@ import (
 // mostRecords is how many records an answer has at most where nobody says how many.
 const mostRecords = 100
 
-// addRecords puts records into the answer to a request. A past moment has none, and neither has what is asked of commits, people or agents.
-// Where they can't be read, and not they alone were asked for, it is told, and the answer is the one without them.
-func addRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request, answer *result.Recall) error {
-	err := recordsFor(ctx, w, index, req, answer)
-	if err == nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
-		return err
+// withRecords answers a request, with the records that fit it: what there is of them is looked at beside the rest. Where they can't be
+// read, and not they alone were asked for, it is told, and the answer is the one without them.
+func withRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request) (answer result.Recall, err error) {
+	if !mayHaveRecords(req) {
+		return recall.Recall(ctx, index, w.Repo, req)
 	}
-	w.Warn(err)
-	return nil
+	_, _ = w.Settings() // they are read from the repository, which belongs to one goroutine
+	var beside sync.WaitGroup
+	var x *recordindex.Index
+	var told []error
+	var failed error
+	beside.Go(func() { x, failed = openRecords(ctx, w, func(err error) { told = append(told, err) }) })
+	answer, err = recall.Recall(ctx, index, w.Repo, req)
+	beside.Wait()
+	for _, err := range told {
+		w.Warn(err)
+	}
+	if failed == nil {
+		if err == nil && len(x.All) > 0 {
+			failed = addRecords(ctx, w, index, req, x, &answer)
+		}
+		failed = errors.Join(failed, x.Close())
+	}
+	if failed == nil || err != nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
+		return answer, errors.Join(err, failed)
+	}
+	w.Warn(failed)
+	return answer, nil
 }
 
-func recordsFor(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request, answer *result.Recall) error {
+// mayHaveRecords reports whether records can be in an answer. A past moment has none, and neither has what is asked of commits, people
+// or agents.
+func mayHaveRecords(req recall.Request) bool {
 	only := req.Kind == recall.KindRecord
 	switch {
 	case req.Kind != "" && !only, req.Checkpoint != "", req.Commit != "", req.Author != "", req.Actor != "", req.Agent != "", req.Title != "", req.IDs != nil, len(req.Path) > 0,
 		!only && req.Query == "" && req.Purged != db.Only:
-		return nil
+		return false
 	}
+	return true
+}
+
+// openRecords reads what agents' shells printed since the last time, and opens the index of records. What panics is an error, as
+// nobody else could catch it.
+func openRecords(ctx context.Context, w *workspace.Workspace, warn func(error)) (x *recordindex.Index, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("records: internal error: %v", v)
+		}
+	}()
 	store, err := w.Records()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := curate.Overhear(ctx, w, curate.AtRecall); err != nil {
-		w.Warn(err)
+		warn(err)
 	}
-	x, err := recordindex.Open(ctx, store, w.RekalDir(), w.Warn)
-	if err != nil || len(x.All) == 0 {
-		return err
-	}
+	return recordindex.Open(ctx, store, w.RekalDir(), warn)
+}
+
+// addRecords puts records into an answer.
+func addRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request, x *recordindex.Index, answer *result.Recall) (err error) {
 	q := recordQuestion(req, answer)
 	if q.Without, err = db.PurgedIDs(ctx, index); err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
 	found, err := x.Ask(ctx, w.Repo, q)
-	if err = errors.Join(err, x.Close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
 	if sessionsTouch := len(answer.Filters.Files) > 0; len(req.Files) > 0 && found.Touched != sessionsTouch {

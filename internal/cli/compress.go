@@ -101,12 +101,13 @@ func (c *compressCommand) keep(ctx context.Context, app *App, r compress.Result,
 	if err != nil { // the result is there: who only wanted that needs no repository
 		return nil //nolint:nilerr // see above
 	}
-	defer w.Close()
+	keeper := curate.Prepare(ctx, w)
+	defer keeper.Close()
 	var status *int
 	if c.flags.Changed("exit") {
 		status = &c.exit
 	}
-	kept, secrets, err := curate.Prepare(ctx, w).Keep(ctx, recordOf(r, c.opt, c.command, status), raw.Reader())
+	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, c.command, status), raw.Reader())
 	if err != nil {
 		app.say(fmt.Sprintf("compress: nothing was kept: %v", err))
 		return nil

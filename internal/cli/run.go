@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -69,25 +70,30 @@ const memoryLimit = 28 << 20
 func (c *runCommand) run(ctx context.Context, app *App) error {
 	debug.SetMemoryLimit(memoryLimit)
 	ctx = context.WithoutCancel(ctx) // a signal is the command's
-	w, unkept := app.keeping()
-	var keeper curate.Keeper
-	if unkept == nil {
-		defer w.Close()
-		keeper = curate.Prepare(ctx, w)
-	}
+	keeping := app.keepingBeside(ctx)
 	stdout, _ := app.Stdout.(*os.File)
-	live := c.full || unkept != nil || stdout != nil && run.IsTerminal(stdout)
+	live := sync.OnceValue(func() bool {
+		if c.full || stdout != nil && run.IsTerminal(stdout) {
+			return true
+		}
+		_, unkept := keeping()
+		return unkept != nil
+	})
 	stdin, _ := app.Stdin.(*os.File)
 	stderr, _ := app.Stderr.(*os.File)
 	small, raw := &sheltered{c: compress.New(c.opt)}, &records.Spool{}
 	done := run.Run(run.Command{
 		Args: c.args, Dir: app.Dir, Env: app.Env, Stdin: stdin, Stdout: app.Stdout, Stderr: app.Stderr,
-		Show: func(s run.Stream) bool { return live || s == run.Err && stderr != nil && run.IsTerminal(stderr) },
+		Show: func(s run.Stream) bool { return live() || s == run.Err && stderr != nil && run.IsTerminal(stderr) },
 		Hear: func(p []byte) {
 			_, _ = raw.Write(p)
 			small.do(func(c *compress.Compressor) { _, _ = c.Write(p) })
 		},
 	})
+	keeper, unkept := keeping()
+	if unkept == nil {
+		defer keeper.Close()
+	}
 	if done.Failed != nil {
 		app.say(done.Failed.Error())
 		return exitError(done.Status)
@@ -101,10 +107,10 @@ func (c *runCommand) run(ctx context.Context, app *App) error {
 		var r compress.Result
 		if small.do(func(c *compress.Compressor) { r = c.Close() }); small.broken {
 			app.say("run: nothing was kept: the output could not be read")
-			printAll(app.Stdout, raw, r, live)
+			printAll(app.Stdout, raw, r, live())
 			return exitOf(done.Status)
 		}
-		c.keep(ctx, app, keeper, done.Status, r, raw, live)
+		c.keep(ctx, app, keeper, done.Status, r, raw, live())
 	}
 	return exitOf(done.Status)
 }
@@ -179,6 +185,19 @@ func (app *App) keeping() (*workspace.Workspace, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// keepingBeside does so, and prepares for what will have to be redacted, while the command starts. Who asks waits.
+func (app *App) keepingBeside(ctx context.Context) func() (curate.Keeper, error) {
+	ask := sync.OnceValues(func() (curate.Keeper, error) {
+		w, err := app.keeping()
+		if err != nil {
+			return curate.Keeper{}, err
+		}
+		return curate.Prepare(ctx, w), nil
+	})
+	go func() { _, _ = ask() }()
+	return ask
 }
 
 // unkept says once why nothing was kept. Who switched records off knows.

@@ -8,9 +8,9 @@ type cargo struct {
 	names bool // in the list of failures at the end
 }
 
-func (c *cargo) wants(text string, _ scanned) bool {
-	return c.open || c.names || begins(text, "tfew ")
-}
+func (*cargo) looks() looks { return looks{first: "tfew", inner: "CDFRUL"} }
+
+func (c *cargo) waits() bool { return c.open || c.names }
 
 func (c *cargo) line(text string, _ scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")

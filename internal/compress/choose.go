@@ -11,8 +11,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
-// longestShown is how much of a line is shown, in characters.
-const longestShown = 300
+// How much of a line is shown, in characters: of any, and of one that explains another.
+const (
+	longestShown  = 300
+	longestDetail = 160
+)
 
 // What is shown besides what matters: a share of the input's bytes, and never less than so many.
 const (
@@ -24,6 +27,7 @@ const (
 type piece struct {
 	seq   int
 	text  string
+	mute  int  // see entry
 	rank  int  // the smaller, the sooner
 	mark  bool // it stands behind the line with that seq
 	needs int  // seq of the line without which it makes no sense; -1 for none
@@ -100,7 +104,7 @@ func all(lines []string) (text string, shown int) {
 		return "", 0
 	}
 	for i := range lines {
-		lines[i] = cut(lines[i])
+		lines[i] = cut(lines[i], longestShown)
 	}
 	return strings.Join(lines, "\n") + "\n", len(lines)
 }
@@ -112,7 +116,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 		if intent.first(is) {
 			rank = 0
 		}
-		out = append(out, piece{seq: e.seq, text: cut(e.text), rank: rank, needs: -1, free: free})
+		out = append(out, piece{seq: e.seq, text: cut(e.text, longestShown), mute: e.mute, rank: rank, needs: -1, free: free})
 	}
 	for _, e := range k.totals {
 		add(e, total, rankTotal, false)
@@ -127,7 +131,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 				add(*m.heading, g.kind, rank, false)
 			}
 			for _, d := range m.details {
-				out = append(out, piece{seq: d.seq, text: cut(d.text), rank: detailRank(g.kind, d.depth), needs: m.seq, free: g.kind < fault || d.depth > 4})
+				out = append(out, piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: detailRank(g.kind, d.depth), needs: m.seq, free: g.kind < fault || d.depth > 4})
 			}
 		}
 		out = append(out, g.folded(intent)...)
@@ -163,14 +167,19 @@ func detailRank(of kind, depth int) int {
 	return rankDetail + depth
 }
 
-// outer are the first and last lines, the last first; fewer where there is something to say.
+// outer are the first and last lines, the last first; fewer where there is something to say. A total sums up what stands before it.
 func (k *keeper) outer(grave bool) (out []entry) {
-	head, tail := headLines, tailLines
+	head, tail, summed := headLines, tailLines, -1
 	if grave {
 		head, tail = 2, 3
 	}
+	if n := len(k.totals); grave && n > 0 {
+		head, summed = 0, k.totals[n-1].seq
+	}
 	for i := range min(tail, k.ends) {
-		out = append(out, k.tail[(k.ends-1-i)%tailLines])
+		if e := k.tail[(k.ends-1-i)%tailLines]; e.seq > summed {
+			out = append(out, e)
+		}
 	}
 	return append(out, k.head[:min(head, len(k.head))]...)
 }
@@ -234,16 +243,18 @@ func alike(a, b string, at func(s string, i int) byte) int {
 	return n
 }
 
-// choose takes pieces by rank while they fit: those that are free only up to so many bytes of all.
+// choose takes pieces by rank while they fit: those that are free only up to so many bytes of all, and those that explain
+// another one only where none says the same.
 func choose(pieces []piece, budget, free int) []piece {
 	slices.SortStableFunc(pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq))
 	})
-	taken := map[int]bool{}
+	taken, told := map[int]bool{}, map[string]bool{}
 	var out []piece
 	bytes := 0
 	for _, p := range pieces {
-		if !p.mark && taken[p.seq] || p.needs >= 0 && !taken[p.needs] || p.free && bytes+len(p.text) > free {
+		explains := p.needs >= 0 && !p.mark
+		if !p.mark && taken[p.seq] || p.needs >= 0 && !taken[p.needs] || p.free && bytes+len(p.text) > free || explains && told[p.text] {
 			continue
 		}
 		cost := tokens.Count(p.text) + 1 + 6 // a gap's mark
@@ -252,7 +263,7 @@ func choose(pieces []piece, budget, free int) []piece {
 		}
 		budget -= cost
 		bytes += len(p.text) + 1
-		taken[p.seq] = true
+		taken[p.seq], told[p.text] = true, true
 		out = append(out, p)
 	}
 	return out
@@ -268,7 +279,7 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 	next := 0
 	for _, p := range pieces {
 		if !p.mark {
-			k.gap(&b, next, p.seq)
+			k.gap(&b, next, p.seq, p.mute)
 			next = p.seq + 1
 			shown++
 		}
@@ -276,7 +287,7 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 		b.WriteByte('\n')
 	}
 	if len(pieces) > 0 || k.seq > 0 {
-		k.gap(&b, next, k.seq)
+		k.gap(&b, next, k.seq, k.mute)
 	}
 	return b.String(), shown
 }
@@ -291,9 +302,10 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// gap says how many lines are left out, and what most of them are like.
-func (k *keeper) gap(b *strings.Builder, from, to int) {
-	if to-from < 1 {
+// gap says how many lines are left out, and what most of them are like. Nothing is said of those that say nothing, where there are no
+// others: the last mute ones are such.
+func (k *keeper) gap(b *strings.Builder, from, to, mute int) {
+	if to-from <= mute {
 		return
 	}
 	b.WriteString("… " + Count(to-from, "line"))
@@ -304,13 +316,13 @@ func (k *keeper) gap(b *strings.Builder, from, to int) {
 			most.n = n
 		}
 	}
-	if 2*most.n > to-from {
-		fmt.Fprintf(b, " like %q", sample(most.text))
+	if like := sample(most.text); 2*most.n > to-from && like != "" {
+		fmt.Fprintf(b, " like %q", like)
 	}
 	b.WriteByte('\n')
 }
 
-// sample is the beginning of a line, up to what differs.
+// sample is the beginning of a line, up to what differs; "" where that is nothing but a bracket.
 func sample(text string) string {
 	var out []string
 	for i, w := range strings.Fields(text) {
@@ -323,14 +335,18 @@ func sample(text string) string {
 	if utf8.RuneCountInString(s) > 40 {
 		s = string([]rune(s)[:40])
 	}
+	if strings.Trim(s, "[(- ") == "" {
+		return ""
+	}
 	return s + " …"
 }
 
-func cut(text string) string {
-	if len(text) <= longestShown || utf8.RuneCountInString(text) <= longestShown {
+// cut leaves so many characters of a line.
+func cut(text string, longest int) string {
+	if len(text) <= longest || utf8.RuneCountInString(text) <= longest {
 		return text
 	}
-	return string([]rune(text)[:longestShown]) + "…"
+	return string([]rune(text)[:longest]) + "…"
 }
 
 // Count is a number of things as a person reads it: "1 line", "1,204 lines".

@@ -1,24 +1,30 @@
 package compress
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // compiler knows what names its place at the beginning of a line: gcc, clang, go build and vet, tsc, and others of
 // that form; and make, cmake and ninja, which run them.
 type compiler struct {
-	open bool // behind an error or warning
-	pack bool // behind "# package" of go build
+	open  bool // behind an error or warning
+	pack  bool // behind "# package" of go build
+	level int  // of the make that failed last: how many run it
 }
 
-func (c *compiler) wants(text string, s scanned) bool {
-	return c.open || c.pack || s.says&(saysPlace|saysError) != 0 || begins(text, "#mgnFCcM/[aIv ") || ends(text, ":.")
+func (*compiler) looks() looks {
+	return looks{first: "#mgnFCcM/[aIv", inner: "f", last: ":.", says: saysPlace | saysError}
 }
+
+func (c *compiler) waits() bool { return c.open || c.pack }
 
 func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	if text == "" {
 		return plain, false
 	}
-	if numbers, rest := place(strings.TrimPrefix(strings.TrimPrefix(text, "vet: "), "./")); numbers > 0 {
-		if is := c.placed(numbers, rest, s); is != plain {
+	if s.says&saysPlace != 0 {
+		if is := c.placed(text, s); is != plain {
 			c.open = is != detail || c.open
 			return is, true
 		}
@@ -28,7 +34,7 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		c.pack = true
 		return heading, true
 	case starts(text, "make: ***", "gmake: ***", "make[", "gmake["):
-		return makes(text), true
+		return c.makes(text), true
 	case starts(text, "make: ", "gmake: ", "ninja: build stopped"):
 		return total, true
 	case starts(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.says&saysError != 0 && strings.Contains(text, "undefined reference to "):
@@ -36,6 +42,8 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return fault, true
 	case strings.HasPrefix(text, "CMake Warning"):
 		return warning, true
+	case text == "Errors  Files":
+		return noise, true // tsc counts them again
 	case strings.HasPrefix(text, "Found ") && strings.Contains(text, " error"), strings.HasSuffix(text, " generated."):
 		return total, true
 	case text[len(text)-1] == ':' && strings.Contains(text, ": In function ") || strings.HasPrefix(text, "In file included from ") || strings.HasPrefix(text, "                 from "):
@@ -52,8 +60,12 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	return plain, false
 }
 
-// placed is what a line says behind its place.
-func (c *compiler) placed(numbers int, rest string, s scanned) kind {
+// placed is what a line says behind its place; plain where it has none.
+func (c *compiler) placed(text string, s scanned) kind {
+	numbers, rest := place(strings.TrimPrefix(strings.TrimPrefix(text, "vet: "), "./"))
+	if numbers == 0 {
+		return plain
+	}
 	rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(rest, " "), "- "), " ")
 	switch {
 	case starts(rest, "note:", "required from", "required by", "in instantiation"), strings.HasSuffix(rest, "required from here"):
@@ -72,10 +84,17 @@ func (c *compiler) placed(numbers int, rest string, s scanned) kind {
 	return plain
 }
 
-// makes is what make says of itself.
-func makes(text string) kind {
+// makes is what make says of itself. A make that failed because one that it ran did says nothing new; its status is 2.
+func (c *compiler) makes(text string) kind {
 	switch {
 	case strings.Contains(text, ": *** "):
+		level, before := 0, c.level
+		if _, rest, ok := strings.Cut(text, "make["); ok {
+			level, _ = strconv.Atoi(rest[:digits(rest)])
+		}
+		if c.level = level; 0 < level && level < before && strings.HasSuffix(text, "] Error 2") {
+			return noise
+		}
 		return fault
 	case strings.Contains(text, "Entering directory"), strings.Contains(text, "Leaving directory"), strings.Contains(text, "Nothing to be done"):
 		return noise

@@ -8,9 +8,9 @@
 // left out, and quotes only words of these lines. Lines are as a terminal shows them: without control sequences, a progress bar in its
 // last state, invalid UTF-8 as U+FFFD, events of "go test -json" as text.
 //
-// Four steps: clean lines (lines.go); recognise them, one file a tool (tool.go); keep what matters and fold lines that differ only in
-// numbers, hashes, times or paths (keep.go); choose what fits the budget (choose.go). Failing tests, errors, warnings and totals come
-// first; marks count those that do not fit.
+// Four steps: clean lines (lines.go); recognise them, one file a tool (tool.go); keep what matters, fold lines that differ only in
+// numbers, hashes, times or paths, and drop lines of signs alone (keep.go); choose what fits the budget (choose.go). Failing tests,
+// errors, warnings and totals come first; marks count those that do not fit.
 package compress
 
 import (
@@ -78,7 +78,7 @@ type Compressor struct {
 	opt   Options
 	lines lineReader
 	asked words
-	tools []tool
+	tools tools
 	like  like
 	keep  keeper
 }
@@ -91,9 +91,7 @@ func New(opt Options) *Compressor {
 	if opt.Intent == "" {
 		opt.Intent = Recall
 	}
-	c := &Compressor{opt: opt, tools: tools(), asked: askedWords(opt.Instruction)}
-	c.keep = newKeeper()
-	return c
+	return &Compressor{opt: opt, tools: newTools(), asked: askedWords(opt.Instruction), keep: newKeeper()}
 }
 
 // Write takes in a part of the output. It never fails.
@@ -102,35 +100,25 @@ func (c *Compressor) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line takes in one cleaned line.
+// line takes in one line.
 func (c *Compressor) line(text string) {
 	s := scan(text, &c.asked)
+	if s.odd {
+		if shown := clean(text); shown != text {
+			text, s = shown, scan(shown, &c.asked)
+		}
+	}
 	s.owner = c.lines.owner
 	if is, ok := c.like.known(s); ok {
 		c.keep.add(text, is, s)
 		return
 	}
-	is, by := c.ask(text, s)
+	is, by := c.tools.ask(text, s, &c.keep)
 	if by < 0 {
 		is = general(text, s)
 	}
 	c.like.note(s, is, by)
 	c.keep.add(text, is, s)
-}
-
-// ask asks the tools whose line it is, and tells which one said so; -1 for none.
-func (c *Compressor) ask(text string, s scanned) (is kind, by int) {
-	for i, t := range c.tools {
-		if !t.wants(text, s) {
-			continue
-		}
-		if is, ok := t.line(text, s, &c.keep); ok {
-			_, ofTests := t.(tester)
-			c.keep.tests = c.keep.tests || ofTests && (is == failure || is == total)
-			return is, i
-		}
-	}
-	return plain, -1
 }
 
 // like is lines of one shape that follow each other and say nothing. The third need not be asked of: whatever a tool waited for, it
@@ -160,7 +148,7 @@ func (l *like) note(s scanned, is kind, by int) {
 // Close ends the input.
 func (c *Compressor) Close() Result {
 	c.lines.end(c.line)
-	for _, t := range c.tools {
+	for _, t := range c.tools.all {
 		if e, ok := t.(ender); ok {
 			e.end(&c.keep)
 		}

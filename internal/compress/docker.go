@@ -8,9 +8,9 @@ type docker struct {
 	shown  bool // behind its place in the Dockerfile
 }
 
-func (d *docker) wants(text string, _ scanned) bool {
-	return d.failed || d.shown || begins(text, "EfTD S-#[R")
-}
+func (*docker) looks() looks { return looks{first: "EfTDS-#[R", inner: ">=-"} }
+
+func (d *docker) waits() bool { return d.failed || d.shown }
 
 func (d *docker) line(text string, s scanned, _ *keeper) (kind, bool) {
 	switch {

@@ -5,9 +5,9 @@ import "strings"
 // eslint knows the stylish form, in which a file's name stands above its findings.
 type eslint struct{ file bool }
 
-func (e *eslint) wants(text string, s scanned) bool {
-	return e.file || text != "" && (text[0] == 0xe2 || strings.IndexByte(text, ' ') < 0)
-}
+func (*eslint) looks() looks { return looks{first: "\xe2", single: true} }
+
+func (e *eslint) waits() bool { return e.file }
 
 func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {

@@ -5,9 +5,11 @@ import "strings"
 // gitTool knows what git prints.
 type gitTool struct{ patch bool }
 
-func (g *gitTool) wants(text string, _ scanned) bool {
-	return g.patch || begins(text, "dCfe whrRUAOHYn\t0123456789")
+func (*gitTool) looks() looks {
+	return looks{first: "dCfewhrRUAOHYn\t0123456789", inner: "!cd0123456789"}
 }
+
+func (g *gitTool) waits() bool { return g.patch }
 
 func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {

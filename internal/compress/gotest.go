@@ -23,9 +23,9 @@ const (
 	heldAll   = 5000
 )
 
-func (g *goTest) wants(text string, s scanned) bool {
-	return g.test != "" || g.open || s.owner != "" || begins(text, "= -oP?Fp")
-}
+func (*goTest) looks() looks { return looks{first: "=-oP?Fp", inner: "-"} }
+
+func (g *goTest) waits() bool { return g.test != "" || g.open }
 
 func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
@@ -100,7 +100,7 @@ func (g *goTest) hold(text string, s scanned, k *keeper) kind {
 	}
 	owner := g.owner(g.test, s.owner)
 	if g.n < heldAll && len(g.held[owner]) < heldLines {
-		g.held[owner] = append(g.held[owner], heldLine{entry{seq: k.seq, text: text}, s.shape})
+		g.held[owner] = append(g.held[owner], heldLine{kept(entry{seq: k.seq, text: text, says: s.wordy}), s.shape})
 		g.n++
 	}
 	return noise

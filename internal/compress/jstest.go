@@ -9,9 +9,9 @@ type jsTest struct {
 	at   bool // its place was seen
 }
 
-func (j *jsTest) wants(text string, _ scanned) bool {
-	return j.open || begins(text, " \xe2\xc3PFTSRD")
-}
+func (*jsTest) looks() looks { return looks{first: "\xe2\xc3PFTSRD", inner: "\xe2\xc3FTSD"} }
+
+func (j *jsTest) waits() bool { return j.open }
 
 func (j *jsTest) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
@@ -27,8 +27,8 @@ func (j *jsTest) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	case starts(bare, "Test Suites: ", "Tests: ", "Test Files ", "Tests  ", "Snapshots: "):
 		j.open = false
 		return total, true
-	case starts(text, "⎯⎯⎯⎯") && strings.Contains(text, " "), text == "Summary of all failing tests":
-		j.open = false
+	case starts(text, "⎯⎯⎯⎯"), text == "Summary of all failing tests":
+		j.open = j.open && !strings.Contains(text, " ") // a rule without a title stands between parts of a failure
 		return noise, true
 	case starts(text, "Time: ", "Ran all test suites"), starts(bare, "Start at ", "Duration "):
 		return plain, true

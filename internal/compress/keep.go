@@ -2,6 +2,7 @@ package compress
 
 import (
 	"strings"
+	"unicode"
 )
 
 // What is kept at most until the end, whatever the length of the input. A result has some 8 KB, so this is plenty.
@@ -22,7 +23,15 @@ const (
 type entry struct {
 	seq   int
 	text  string
-	depth int // of a detail: how far it stands behind its head
+	mute  int  // lines right before it that say nothing
+	says  bool // it is no such line
+	depth int  // of a detail: how far it stands behind its head
+}
+
+// kept is an entry whose text is its own; see block.
+func kept(e entry) entry {
+	e.text = strings.Clone(e.text)
+	return e
 }
 
 // group is lines of one kind and shape.
@@ -48,9 +57,15 @@ type run struct {
 	shape   uint64
 }
 
+func (r run) kept() run {
+	r.text = strings.Clone(r.text)
+	return r
+}
+
 // keeper holds what matters of the lines so far.
 type keeper struct {
 	seq     int // of the next line
+	mute    int // lines right before it that say nothing
 	bytes   int // kept
 	groups  []*group
 	byShape map[uint64]*group
@@ -71,11 +86,14 @@ func newKeeper() keeper { return keeper{byShape: map[uint64]*group{}} }
 
 // add takes in a line.
 func (k *keeper) add(text string, is kind, s scanned) {
-	e := entry{seq: k.seq, text: text}
+	e := entry{seq: k.seq, text: text, mute: k.mute, says: s.wordy && (!s.odd || says(text))}
 	k.seq++
+	if k.mute++; e.says {
+		k.mute = 0
+	}
 	k.follow(e, s)
 	if s.says&saysAsked != 0 && len(k.asked) < maxAsked && k.fits(text) {
-		k.asked = append(k.asked, e)
+		k.asked = append(k.asked, kept(e))
 	}
 	k.put(e, is, s.shape)
 }
@@ -89,10 +107,11 @@ func (k *keeper) put(e entry, is kind, shape uint64) {
 	case detail:
 		k.explain(e)
 	case heading:
-		k.heading, k.at = &e, nil
+		h := kept(e)
+		k.heading, k.at = &h, nil
 	case total:
 		k.at = nil
-		if k.totals = append(k.totals, e); len(k.totals) > maxTotals {
+		if k.totals = append(k.totals, kept(e)); len(k.totals) > maxTotals {
 			k.totals = append(k.totals[:1], k.totals[2:]...)
 		}
 	default:
@@ -104,13 +123,13 @@ func (k *keeper) put(e entry, is kind, shape uint64) {
 func (k *keeper) follow(e entry, s scanned) {
 	if e.text != "" {
 		if len(k.head) < headLines {
-			k.head = append(k.head, e)
+			k.head = append(k.head, kept(e))
 		}
 		k.tail[k.ends%tailLines] = e
 		k.ends++
 	}
 	if k.seq <= smallLines {
-		k.small = append(k.small, e.text)
+		k.small = append(k.small, strings.Clone(e.text))
 	}
 	if k.now.n > 0 && k.now.shape == s.shape {
 		k.now.n++
@@ -126,7 +145,7 @@ func (k *keeper) endRun() {
 		return
 	}
 	if len(k.runs) < maxRuns {
-		k.runs = append(k.runs, k.now)
+		k.runs = append(k.runs, k.now.kept())
 		return
 	}
 	least := 0
@@ -136,7 +155,7 @@ func (k *keeper) endRun() {
 		}
 	}
 	if k.runs[least].n < k.now.n {
-		k.runs[least] = k.now
+		k.runs[least] = k.now.kept()
 	}
 }
 
@@ -148,13 +167,27 @@ func (k *keeper) fits(text string) bool {
 	return true
 }
 
-// explain adds a detail to the head before it.
+// explain adds a detail to the head before it, unless it says nothing: an underline, a closing brace.
 func (k *keeper) explain(e entry) {
-	if k.at == nil || e.text == "" || len(k.at.details) == maxDetails || !k.fits(e.text) {
+	if k.at == nil || !e.says || len(k.at.details) == maxDetails || !k.fits(e.text) {
 		return
 	}
 	e.depth = len(k.at.details) + 1
-	k.at.details = append(k.at.details, e)
+	k.at.details = append(k.at.details, kept(e))
+}
+
+// says reports whether a line says something: one of signs, with a letter or digit among eight at most, does not.
+func says(text string) bool {
+	letters, signs := 0, 0
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r):
+			letters++
+		case r != ' ' && r != '\t':
+			signs++
+		}
+	}
+	return 7*letters > signs
 }
 
 // whole is how many lines of a group are kept as they are; of the rest stands what differs.
@@ -189,7 +222,7 @@ func (k *keeper) group(e entry, is kind, shape uint64) {
 	switch {
 	case g.texts[sum]: // it stands there
 	case len(g.members) < whole(is) && k.fits(e.text):
-		g.members = append(g.members, member{entry: e, heading: k.heading})
+		g.members = append(g.members, member{entry: kept(e), heading: k.heading})
 		k.at = &g.members[len(g.members)-1]
 		g.texts[sum] = true
 	default:
@@ -223,5 +256,5 @@ func difference(first, text string) string {
 			out = append(out, w)
 		}
 	}
-	return strings.Join(out, " ")
+	return strings.Clone(strings.Join(out, " ")) // of one word Join gives that
 }

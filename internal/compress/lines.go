@@ -24,24 +24,35 @@ type lineReader struct {
 func (r *lineReader) add(p []byte, line func(string)) {
 	r.bytes += int64(len(p))
 	for len(p) > 0 {
-		n := bytes.IndexByte(p, '\n')
+		part := p[:min(len(p), block)]
+		r.block(string(part), line)
+		p = p[len(part):]
+	}
+}
+
+// block is how many bytes become one text, of which the lines are parts. What is kept of a line for long is cloned, or it would keep
+// the block.
+const block = 64 << 10
+
+func (r *lineReader) block(text string, line func(string)) {
+	for len(text) > 0 {
+		n := strings.IndexByte(text, '\n')
 		if n < 0 {
-			r.hold(p)
+			r.hold(text)
 			return
 		}
 		if len(r.buf) == 0 && n <= longestLine {
-			r.emit(p[:n], line)
+			r.emit(text[:n], line)
 		} else {
-			r.hold(p[:n])
-			r.emit(r.buf, line)
-			r.buf = r.buf[:0]
+			r.hold(text[:n])
+			r.end(line)
 		}
-		p = p[n+1:]
+		text = text[n+1:]
 	}
 }
 
 // hold keeps a line's beginning. Of a progress bar that is drawn anew it is the beginning of what is drawn last.
-func (r *lineReader) hold(p []byte) {
+func (r *lineReader) hold(p string) {
 	r.buf = append(r.buf, p...)
 	if len(r.buf) <= longestLine {
 		return
@@ -62,20 +73,23 @@ func (r *lineReader) hold(p []byte) {
 // end hands over what has no line end.
 func (r *lineReader) end(line func(string)) {
 	if len(r.buf) > 0 {
-		r.emit(r.buf, line)
+		text := string(r.buf)
 		r.buf = r.buf[:0]
+		r.emit(text, line)
 	}
 }
 
-// emit hands over a line.
-func (r *lineReader) emit(raw []byte, line func(string)) {
-	text := clean(raw)
+// emit hands over a line: as it came but for white space at its end, unless it is an event.
+func (r *lineReader) emit(text string, line func(string)) {
 	r.owner = ""
+	if ends(text, "\r \t") {
+		text = strings.TrimRight(strings.TrimSuffix(text, "\r"), " \t")
+	}
 	if !strings.HasPrefix(text, `{"`) || !strings.Contains(text, `"Action":"`) {
 		line(text)
 		return
 	}
-	if out, owner, ok := event(text); ok {
+	if out, owner, ok := event(clean(text)); ok {
 		r.owner = owner
 		line(out)
 	}
@@ -84,10 +98,23 @@ func (r *lineReader) emit(raw []byte, line func(string)) {
 // event is the text that an event of "go test -json" carries. Events without one (start, run, pass) say what the
 // others say in their text.
 func event(text string) (out, owner string, ok bool) {
-	e := gjson.GetMany(text, "Action", "Output", "Package", "Test")
-	switch e[0].Str {
+	var action, output, pack, test string
+	gjson.Parse(text).ForEach(func(key, value gjson.Result) bool {
+		switch key.Str {
+		case "Action":
+			action = value.Str
+		case "Output":
+			output = value.Str
+		case "Package":
+			pack = value.Str
+		case "Test":
+			test = value.Str
+		}
+		return true
+	})
+	switch action {
 	case "output", "build-output":
-		return strings.TrimRight(clean([]byte(e[1].Str)), "\n"), e[2].Str + "/" + e[3].Str, true
+		return strings.TrimRight(clean(output), "\n"), pack + "/" + test, true
 	case "start", "run", "pass", "fail", "skip", "pause", "cont", "bench", "build-fail":
 		return "", "", false
 	}
@@ -95,12 +122,11 @@ func event(text string) (out, owner string, ok bool) {
 }
 
 // clean is a line as a terminal shows it.
-func clean(raw []byte) string {
-	raw = bytes.TrimSuffix(raw, []byte("\r"))
-	if bytes.IndexByte(raw, '\r') >= 0 {
-		raw = redrawn(raw)
+func clean(text string) string {
+	text = strings.TrimSuffix(text, "\r")
+	if strings.IndexByte(text, '\r') >= 0 {
+		text = redrawn(text)
 	}
-	text := string(raw)
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
@@ -108,10 +134,10 @@ func clean(raw []byte) string {
 }
 
 // redrawn is the last state of a line that returns to its beginning which has anything to see.
-func redrawn(raw []byte) []byte {
+func redrawn(raw string) string {
 	for {
-		i := bytes.LastIndexByte(raw, '\r')
-		if i < 0 || len(bytes.TrimSpace([]byte(session.Plain(string(raw[i+1:]))))) > 0 {
+		i := strings.LastIndexByte(raw, '\r')
+		if i < 0 || strings.TrimSpace(session.Plain(raw[i+1:])) != "" {
 			return raw[i+1:]
 		}
 		raw = raw[:i]

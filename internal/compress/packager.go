@@ -5,9 +5,11 @@ import "strings"
 // packager knows npm, yarn, pnpm, pip and apt.
 type packager struct{}
 
-func (packager) wants(text string, _ scanned) bool {
-	return begins(text, "nEd WwPGHIUS(CDRBacruse\xe2f0123456789")
+func (packager) looks() looks {
+	return looks{first: "nEdWwPGHIUS(CDRBacruse\xe2f0123456789", inner: "EWDU"}
 }
+
+func (packager) waits() bool { return false }
 
 func (packager) line(text string, s scanned, _ *keeper) (kind, bool) {
 	switch {

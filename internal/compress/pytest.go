@@ -8,9 +8,9 @@ type pytest struct {
 	said    bool // the first "E" line of this failure was seen
 }
 
-func (p *pytest) wants(text string, _ scanned) bool {
-	return p.section || begins(text, "=_FE!PSX") || ends(text, "]DLS")
-}
+func (*pytest) looks() looks { return looks{first: "=_FE!PSX", last: "]DLS"} }
+
+func (p *pytest) waits() bool { return p.section }
 
 func (p *pytest) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	if text == "" {

@@ -6,6 +6,9 @@ import "strings"
 type scanned struct {
 	shape uint64 // equal for lines that differ in words with digits or slashes only
 	says  signal
+	blank bool   // a space stands in it
+	wordy bool   // a letter or digit stands in it
+	odd   bool   // it may not be what a terminal shows: it has bytes that are no visible ASCII
 	owner string // see lineReader
 }
 
@@ -32,10 +35,11 @@ var trouble = map[string]signal{ //nolint:gochecknoglobals // a table
 	"no": saysZero, "without": saysZero, "0": saysZero,
 }
 
-// words are those of an instruction, by hash.
+// words are those of an instruction and those of trouble, by hash.
 type words struct {
-	hash map[uint64]string
-	some [256]bool // by the last byte of a hash: whether it may be one
+	hash  map[uint64]string
+	sizes [256]uint64 // by first letter: a bit for each size in bytes of such words; the last for all longer ones
+	asked bool        // the instruction has words
 }
 
 // common are words of an instruction that say nothing.
@@ -52,20 +56,23 @@ func askedWords(instruction string) (w words) {
 	}) {
 		if len(word) > 2 && !strings.Contains(common, " "+word+" ") {
 			w.put(word)
+			w.asked = true
 		}
 	}
 	return w
 }
 
 func (w *words) put(word string) {
-	h := hashOf(word)
-	w.hash[h] = word
-	w.some[byte(h)] = true
+	w.hash[hashOf(word)] = word
+	w.sizes[word[0]|0x20] |= 1 << min(len(word), 63)
 }
 
 // says is what a word means; the table decides, all else is what was asked for.
-func (w *words) says(h uint64, word string) signal {
-	known, ok := w.hash[h]
+func (w *words) says(word string) signal {
+	if w.sizes[word[0]|0x20]>>min(len(word), 63)&1 == 0 {
+		return 0
+	}
+	known, ok := w.hash[hashOf(word)]
 	if !ok || !strings.EqualFold(known, word) {
 		return 0
 	}
@@ -76,16 +83,32 @@ func (w *words) says(h uint64, word string) signal {
 }
 
 const (
-	hashStart = 14695981039346656037 // FNV-1a
+	hashStart = 14695981039346656037 // of FNV-1a
 	hashPrime = 1099511628211
 )
 
+// hashOf is FNV-1a of a word in any case.
 func hashOf(word string) uint64 {
 	h := uint64(hashStart)
 	for i := range len(word) {
 		h = (h ^ uint64(word[i]|0x20)) * hashPrime
 	}
 	return h
+}
+
+// mix takes a text into a hash, eight bytes at a time.
+func mix(h uint64, text string) uint64 {
+	for ; len(text) >= 8; text = text[8:] {
+		h = (h ^ (uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56)) * hashPrime
+		h ^= h >> 32
+	}
+	rest := uint64(len(text))
+	for i := range len(text) {
+		rest = rest<<8 | uint64(text[i])
+	}
+	h = (h ^ rest) * hashPrime
+	return h ^ h>>32
 }
 
 func wordByte(c byte) bool {
@@ -97,7 +120,8 @@ const (
 	isSpace = 1 << iota
 	isLetter
 	isDigit
-	isName // stands in names, and no letter
+	isName  // stands in names, and no letter
+	isSlash // and in paths
 )
 
 var classes = classTable() //nolint:gochecknoglobals // a table
@@ -111,7 +135,9 @@ func classTable() (t [256]uint8) {
 			t[i] = isDigit
 		case wordByte(c) && c != '_':
 			t[i] = isLetter
-		case strings.IndexByte("_/.\\-", c) >= 0:
+		case c == '/' || c == '\\':
+			t[i] = isName | isSlash
+		case c == '_' || c == '.' || c == '-':
 			t[i] = isName
 		}
 	}
@@ -123,17 +149,19 @@ func classTable() (t [256]uint8) {
 func scan(text string, asked *words) (s scanned) {
 	s.shape = hashStart
 	for i := 0; i < len(text); {
-		switch classes[text[i]] {
+		switch c := text[i]; classes[c] {
 		case isSpace:
 			for i < len(text) && classes[text[i]] == isSpace {
+				s.blank = s.blank || text[i] == ' '
 				i++
 			}
 			s.shape = (s.shape ^ ' ') * hashPrime
 		case 0:
-			if i > 0 && i+1 < len(text) && (text[i] == ':' || text[i] == '(') && classes[text[i+1]] == isDigit && classes[text[i-1]]&(isLetter|isDigit) != 0 {
+			if (c == ':' || c == '(') && i > 0 && i+1 < len(text) && classes[text[i+1]] == isDigit && classes[text[i-1]]&(isLetter|isDigit) != 0 {
 				s.says |= saysPlace
 			}
-			s.shape = (s.shape ^ uint64(text[i])) * hashPrime
+			s.odd = s.odd || c < ' ' || c == 0x7f
+			s.shape = (s.shape ^ uint64(c)) * hashPrime
 			i++
 		default:
 			i += s.name(text[i:], asked)
@@ -144,7 +172,7 @@ func scan(text string, asked *words) (s scanned) {
 
 // name takes in the name that text begins with, and tells its length.
 func (s *scanned) name(text string, asked *words) int {
-	h, sum, masked, plain := uint64(hashStart), s.shape, false, true
+	var kinds, bytes uint8
 	n := 0
 	for n < len(text) {
 		c := text[n]
@@ -152,38 +180,42 @@ func (s *scanned) name(text string, asked *words) int {
 		if kind&(isLetter|isDigit|isName) == 0 {
 			break
 		}
-		masked = masked || kind == isDigit || c == '/' || c == '\\'
-		plain = plain && kind != isName
-		h = (h ^ uint64(c|0x20)) * hashPrime
-		sum = (sum ^ uint64(c)) * hashPrime
+		kinds |= kind
+		bytes |= c
 		n++
 	}
-	if last := text[n-1]; last == 'r' && strings.HasSuffix(text[:n], "Error") || last == 'n' && strings.HasSuffix(text[:n], "Exception") {
+	text = text[:n]
+	s.odd = s.odd || bytes >= 0x80
+	s.wordy = s.wordy || kinds&(isLetter|isDigit) != 0
+	if kinds&(isDigit|isSlash) != 0 {
+		s.shape = (s.shape ^ '#') * hashPrime
+	} else {
+		s.shape = mix(s.shape, text)
+	}
+	if last := text[n-1]; last == 'r' && strings.HasSuffix(text, "Error") || last == 'n' && strings.HasSuffix(text, "Exception") {
 		s.says |= saysThrown
 	}
-	if masked {
-		sum = (s.shape ^ '#') * hashPrime
+	s.word(text, kinds&isName == 0, asked)
+	return n
+}
+
+// word looks for what a name says: all of it where it is plain, or but for the end of a sentence.
+func (s *scanned) word(text string, plain bool, asked *words) {
+	if end := text[len(text)-1]; !plain && (end == '.' || end == '-') {
+		text = text[:len(text)-1]
+		plain = text != "" && !strings.ContainsAny(text, "_/.\\-")
 	}
-	s.shape = sum
-	if end := text[n-1]; !plain && (end == '.' || end == '-') { // a sentence's end is no part of a name
-		plain, h = !strings.ContainsAny(text[:n-1], "_/.\\-"), hashOf(text[:n-1])
-		text = text[:n-1]
-	} else {
-		text = text[:n]
-	}
-	if plain && asked.some[byte(h)] {
-		s.says |= asked.says(h, text)
-	} else if len(asked.hash) > len(trouble) && !plain {
+	switch {
+	case plain:
+		s.says |= asked.says(text)
+	case asked.asked:
 		s.parts(text, asked)
 	}
-	return n
 }
 
 // parts looks for what was asked in the parts of a name.
 func (s *scanned) parts(name string, asked *words) {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune("_/.\\-", r) }) {
-		if h := hashOf(part); asked.some[byte(h)] {
-			s.says |= asked.says(h, part) & saysAsked
-		}
+		s.says |= asked.says(part) & saysAsked
 	}
 }

@@ -5,9 +5,9 @@ import "strings"
 // terraform knows plan and apply.
 type terraform struct{ open bool }
 
-func (t *terraform) wants(text string, _ scanned) bool {
-	return t.open || begins(text, "\xe2PADN ") || ends(text, ".]")
-}
+func (*terraform) looks() looks { return looks{first: "\xe2PADN", inner: "#", last: ".]"} }
+
+func (t *terraform) waits() bool { return t.open }
 
 func (t *terraform) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	if text == "" || !t.open && classes[text[0]] == isLetter && text[0] < 0x80 && text[len(text)-1] != '.' && text[len(text)-1] != ']' && !starts(text, "Plan: ", "Apply ", "Destroy ") {

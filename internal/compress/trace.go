@@ -19,9 +19,9 @@ const (
 	rust
 )
 
-func (t *trace) wants(text string, s scanned) bool {
-	return t.in != nowhere || s.says&saysThrown != 0 || begins(text, "T DpfrS[ugt")
-}
+func (*trace) looks() looks { return looks{first: "TDpfrS[ugt", inner: "+", says: saysThrown} }
+
+func (t *trace) waits() bool { return t.in != nowhere }
 
 func (t *trace) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {

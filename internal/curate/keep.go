@@ -39,7 +39,8 @@ type Keeper struct {
 	with func() *redact.Redactor
 }
 
-// Prepare prepares for what will have to be redacted, beside the caller: rules are read, and what this machine knows to be secret.
+// Prepare prepares for what will have to be redacted, beside the caller: rules are read, and what this machine knows to be secret. The
+// Keeper has the workspace from now on.
 func Prepare(ctx context.Context, w *workspace.Workspace) Keeper {
 	k := Keeper{w, sync.OnceValue(func() *redact.Redactor {
 		conf, _ := w.Settings()
@@ -49,6 +50,12 @@ func Prepare(ctx context.Context, w *workspace.Workspace) Keeper {
 	})}
 	go k.with()
 	return k
+}
+
+// Close releases the workspace, when nobody reads it any more.
+func (k Keeper) Close() {
+	k.with()
+	k.w.Close()
 }
 
 // Keep redacts what a command printed and stores it. Paths of r are as the command wrote them; they become those of the

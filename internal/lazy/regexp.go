@@ -9,11 +9,19 @@ import (
 
 // Regexp is a regular expression that is compiled at its first use. Several goroutines may use it. Its methods are those
 // of regexp.Regexp.
-type Regexp struct{ compiled func() *regexp.Regexp }
+type Regexp struct {
+	text string
+	once sync.Once
+	re   *regexp.Regexp
+}
 
-// Expr is the expression that text says. A text that is none panics at the first use, as regexp.MustCompile does.
-func Expr(text string) *Regexp {
-	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+// Expr is the expression that text says. A text that is none panics at the first use, as regexp.MustCompile does. A package's variable
+// that it is given to costs nothing at the start: the compiler lays it out.
+func Expr(text string) *Regexp { return &Regexp{text: text} }
+
+func (e *Regexp) compiled() *regexp.Regexp {
+	e.once.Do(func() { e.re = regexp.MustCompile(e.text) })
+	return e.re
 }
 
 // FindAllString is that of regexp.Regexp.

@@ -79,8 +79,8 @@ func (s *ruleset) within(v string) string {
 
 // in names the rule that finds something in a decoded text; "" for none.
 func (s *ruleset) in(text []byte) string {
-	found, err := s.scan(string(text), everywhere)
-	if err != nil || len(found) == 0 {
+	found := s.scan(string(text), everywhere)
+	if len(found) == 0 {
 		return ""
 	}
 	return found[0].rule

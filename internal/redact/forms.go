@@ -63,21 +63,18 @@ func (e *edits) outward(p span) span {
 // escapes undone (a rule that wants a quote or a word boundary before a secret does not see it
 // behind \" or \n, as in tool input or output that was quoted into a turn), with percent signs
 // decoded, without what disguises letters, and with what was split put together.
-func (s *ruleset) scanForms(t string) ([]span, error) {
+func (s *ruleset) scanForms(t string) []span {
 	var out []span
 	for f := range forms(t) {
 		for _, w := range f.parts() {
-			found, err := s.scan(f.text[w.lo:w.hi], func(v window) bool { return f.fresh(window{w.lo + v.lo, w.lo + v.hi}) })
-			if err != nil {
-				return nil, err
-			}
+			found := s.scan(f.text[w.lo:w.hi], func(v window) bool { return f.fresh(window{w.lo + v.lo, w.lo + v.hi}) })
 			for _, p := range append(found, s.scanEncoded(f.text[w.lo:w.hi])...) {
 				p.lo, p.hi = w.lo+p.lo, w.lo+p.hi
 				out = append(out, f.outward(p))
 			}
 		}
 	}
-	return s.unallowed(t, out), nil
+	return s.unallowed(t, out)
 }
 
 // form is a text as it reads with something undone.

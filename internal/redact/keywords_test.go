@@ -24,7 +24,8 @@ func TestKeywords(t *testing.T) {
 		var k keywords
 		var words []string
 		for n := range 12 {
-			words = append(words, strings.ToValidUTF8(strings.ReplaceAll(letters(1+random.IntN(5)), "\x00", "z"), "y"))
+			word := strings.ToValidUTF8(strings.ReplaceAll(letters(1+random.IntN(5)), "\x00", "z"), "y")
+			words = append(words, string(lower(word, false)))
 			k.add(n, words[n:])
 		}
 		text := lower(letters(random.IntN(40)), false)

@@ -4,10 +4,6 @@ import (
 	"regexp/syntax"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/viper"
-	"github.com/zricethezav/gitleaks/v8/config"
 )
 
 // TestLongKeywordInEveryMatch proves what windows rest on: each match of a rule with a
@@ -15,32 +11,24 @@ import (
 // the keywords' and looks for a way to the end on which no keyword was read.
 func TestLongKeywordInEveryMatch(t *testing.T) {
 	var s ruleset
-	if err := s.load(); err != nil {
-		t.Fatal(err)
-	}
+	s.load()
 	proved := 0
-	for i, raw := range s.raw.Rules {
-		if raw.Regex == "" {
-			continue
-		}
-		r, err := s.rule(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(r.Keywords) == 0 {
-			t.Errorf("%s: no keyword, so no text wakes it", raw.ID)
+	for i := range s.rules {
+		r := s.rule(i)
+		if len(r.keywords) == 0 {
+			t.Errorf("%s: no keyword, so no text wakes it", r.id)
 		}
 		if r.reach.endless {
 			continue
 		}
-		if !keywordInEveryMatch(t, raw.Regex, r.Keywords) {
-			t.Errorf("%s: a match without any of %q: name it in keywordElsewhere", raw.ID, r.Keywords)
+		if !keywordInEveryMatch(t, r.regex, r.keywords) {
+			t.Errorf("%s: a match without any of %q: name it in keywordElsewhere", r.id, r.keywords)
 		}
 		proved++
 	}
 	t.Logf("%d rules proved", proved)
 	if proved < 200 {
-		t.Errorf("only %d of %d rules have windows", proved, len(s.raw.Rules))
+		t.Errorf("only %d of %d rules have windows", proved, len(s.rules))
 	}
 }
 
@@ -148,115 +136,26 @@ func advance(keywords []string, read string, c rune) (next string, whole bool) {
 	return "", false
 }
 
-// TestRulesAreTheLibrarys holds the quick reading of the rules against the library's own.
-func TestRulesAreTheLibrarys(t *testing.T) {
-	v := viper.New()
-	v.SetConfigType("toml")
-	if err := v.ReadConfig(strings.NewReader(config.DefaultConfig)); err != nil {
-		t.Fatal(err)
-	}
-	var raw config.ViperConfig
-	if err := v.Unmarshal(&raw); err != nil {
-		t.Fatal(err)
-	}
-	want, err := raw.Translate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var s ruleset
-	if err := s.load(); err != nil {
-		t.Fatal(err)
-	}
-	got := 0
-	for i, raw := range s.raw.Rules {
-		if raw.Regex == "" {
-			continue
-		}
-		got++
-		r, err := s.rule(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := want.Rules[raw.ID]
-		if diff := cmp.Diff(ruleView(w), ruleView(r.Rule)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", raw.ID, diff)
-		}
-	}
-	if got != len(want.Rules)-1 {
-		t.Errorf("%d rules of %d: all but pkcs12-file are for text", got, len(want.Rules))
-	}
-	global, err := s.allowlists()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(listViews(want.Allowlists), listViews(global)); diff != "" {
-		t.Errorf("global allowlists (-want +got):\n%s", diff)
-	}
-	for _, k := range s.raw.Rules {
-		for _, w := range k.Keywords {
-			if strings.ContainsFunc(w, func(c rune) bool { return c > 127 }) {
-				t.Errorf("%s: keyword %q is not ASCII, which lower relies on", k.ID, w)
-			}
-		}
-	}
-}
-
-type ruleFields struct {
-	ID, Regex string
-	Entropy   float64
-	Group     int
-	Keywords  []string
-	Lists     []listFields
-}
-
-type listFields struct {
-	And                int
-	Target             string
-	Regexes, Paths     []string
-	StopWords, Commits int
-}
-
-func ruleView(r config.Rule) ruleFields {
-	return ruleFields{r.RuleID, r.Regex.String(), r.Entropy, r.SecretGroup, r.Keywords, listViews(r.Allowlists)}
-}
-
-func listViews(lists []*config.Allowlist) []listFields {
-	var out []listFields
-	for _, a := range lists {
-		v := listFields{And: int(a.MatchCondition), Target: a.RegexTarget, StopWords: len(a.StopWords), Commits: len(a.Commits)}
-		for _, re := range a.Regexes {
-			v.Regexes = append(v.Regexes, re.String())
-		}
-		for _, re := range a.Paths {
-			v.Paths = append(v.Paths, re.String())
-		}
-		out = append(out, v)
-	}
-	return out
-}
-
 // TestQuickLooksLoseNothing proves what the quick look at rules that assign rests on: the word
 // before the operator holds a keyword, and is short enough for the operator to be looked for.
 func TestQuickLooksLoseNothing(t *testing.T) {
 	var s ruleset
-	if err := s.load(); err != nil {
-		t.Fatal(err)
-	}
+	s.load()
 	proved := 0
-	for _, raw := range s.raw.Rules {
-		if !quickOf(raw.ID, raw.Regex).assigns {
+	for _, r := range gitleaks {
+		if !quickOf(r.id, r.regex).assigns {
 			continue
 		}
-		words, _, _ := strings.Cut(strings.TrimPrefix(raw.Regex, nameThenWord), operator)
+		words, _, _ := strings.Cut(strings.TrimPrefix(r.regex, nameThenWord), operator)
 		re, err := syntax.Parse("(?i)(?:"+words+")", syntax.Perl)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r := reachOf(re); r.endless || r.runs > 0 || r.bytes+23 > maxName {
-			t.Errorf("%s: the operator can stand %d bytes behind", raw.ID, r.bytes+23)
+		if far := reachOf(re); far.endless || far.runs > 0 || far.bytes+23 > maxName {
+			t.Errorf("%s: the operator can stand %d bytes behind", r.id, far.bytes+23)
 		}
-		if !keywordInEveryMatch(t, "(?i)(?:"+words+")", raw.Keywords) {
-			t.Errorf("%s: %q without any of %q", raw.ID, words, raw.Keywords)
+		if !keywordInEveryMatch(t, "(?i)(?:"+words+")", r.keywords) {
+			t.Errorf("%s: %q without any of %q", r.id, words, r.keywords)
 		}
 		proved++
 	}

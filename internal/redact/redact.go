@@ -4,7 +4,7 @@
 // was not redacted cannot reach the ledger. Turns, titles, branches, commands, paths, tool names and memories are redacted. IDs, hashes,
 // e-mail addresses and times stay.
 //
-// The rules are gitleaks v8.30.1's default ones (rules.go), detectors of our own (own.go), and values that the machine knows to be secret
+// The rules are gitleaks v8.30.1's default ones (gitleaks.go), detectors of our own (own.go), and values that the machine knows to be secret
 // (known.go). They see each text in several forms (forms.go). Each text except paths is first normalised. A title that begins a prompt is
 // made of the redacted prompt, so that the rules see one text. A found value is replaced by "[REDACTED:rule-id]" everywhere in the entry,
 // unless it is an ordinary word. Before the rules, <private>…</private> becomes "[private]", text that names an excluded path "[excluded]",
@@ -56,8 +56,8 @@ type Redactor struct {
 	exclude excluder
 }
 
-// New returns a Redactor with the rules alone. It costs nothing: the rules are read (about
-// 2 ms) at the first text, and each rule is compiled when a text first holds one of its
+// New returns a Redactor with the rules alone. It costs nothing: their keywords are indexed (about
+// 1 ms) at the first text, and each rule is compiled when a text first holds one of its
 // keywords.
 func New() *Redactor { return With(Settings{}) }
 
@@ -76,7 +76,7 @@ const Unsettled = "[REDACTED:unsettled]"
 
 // Apply returns e without its secrets, and what was replaced. Turns are then cut to
 // session.MaxTurn bytes and commands to session.CmdPrefix runes, never inside a
-// marker. It fails when ctx ends or the rules can't be read.
+// marker. It fails when ctx ends.
 func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, error) {
 	e = clone(e)
 	var rep Report

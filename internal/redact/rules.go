@@ -1,28 +1,24 @@
 package redact
 
 import (
-	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
-	"github.com/pelletier/go-toml/v2"
-	"github.com/zricethezav/gitleaks/v8/config"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// ruleset is gitleaks' default configuration, read once and compiled rule by rule.
+// ruleset is gitleaks' default rules (gitleaks.go) and the detectors of our own, by the keywords that wake them.
 //
 // Its own detector is not used: that compiles 222 rules (14 ms) behind viper (6 ms) for
 // texts that mostly need five, runs each rule over the whole text, honours a
 // "gitleaks:allow" comment that anybody can write, and gives lines and columns where
-// offsets are needed. The rules, their allowlists and their translation are the
-// library's; a test holds what is found here against the library's detector.
+// offsets are needed. The rules and their allowlists are the library's; tests hold gitleaks.go against
+// its configuration, and what is found here against its detector.
 type ruleset struct {
 	once     sync.Once
-	err      error
-	raw      config.ViperConfig
 	rules    []rule
 	keywords keywords        // users are indexes of the rules, then of the detectors
 	ids      map[string]bool // what may stand in a marker
@@ -33,74 +29,97 @@ type ruleset struct {
 	userAllow []*regexp.Regexp
 
 	allowOnce sync.Once
-	allow     []*config.Allowlist // global; for secrets of any rule
-	allowErr  error
+	allow     []excuse // for secrets of any rule
 }
 
+// source is a rule as gitleaks' configuration says it.
+type source struct {
+	id, regex string
+	group     int         // of regex, which is the secret; 0: the first that is not empty
+	entropy   float64     // which a secret has more of, in bits a byte; 0: any will do
+	keywords  []string    // lower case, ASCII
+	allow     []allowlist // each of which makes a finding none
+}
+
+// allowlist says which findings are none: regex matches, or one of the words stands in the secret. What asks for a path or a
+// commit is left out: there are none here.
+type allowlist struct {
+	target string   // what regex is asked of: "match", "line", or "" for the secret
+	regex  string   // "": none
+	words  []string // lower case
+}
+
+// rule is a source that is compiled when a text first wakes it.
 type rule struct {
-	once sync.Once
-	err  error
-	config.Rule
-	reach reach
-	quick quick
+	*source
+	quick    quick
+	once     sync.Once
+	compiled *regexp.Regexp
+	reach    reach
+	excuses  []excuse
 }
 
-// load reads the rules and indexes their keywords.
-func (s *ruleset) load() error {
-	s.once.Do(func() { s.err = s.read() })
-	return s.err
-}
-
-func (s *ruleset) read() error {
-	if err := toml.Unmarshal([]byte(config.DefaultConfig), &s.raw); err != nil {
-		return fmt.Errorf("read gitleaks' default rules: %w", err)
-	}
-	s.rules = make([]rule, len(s.raw.Rules))
-	s.ids = map[string]bool{"unsettled": true, KnownValue: true}
-	s.own = detectors()
-	for i, r := range s.raw.Rules {
-		if r.Regex == "" {
-			continue // names files by their path; there are no files here
+// load indexes the rules' keywords, and asks for what the machine knows to be secret.
+func (s *ruleset) load() {
+	s.once.Do(func() {
+		s.rules = make([]rule, len(gitleaks))
+		s.ids = map[string]bool{"unsettled": true, KnownValue: true}
+		s.own = detectors()
+		for i := range gitleaks {
+			r := &gitleaks[i]
+			s.ids[r.id] = true
+			s.rules[i].source, s.rules[i].quick = r, quickOf(r.id, r.regex)
+			s.keywords.add(i, r.keywords)
 		}
-		s.ids[r.ID] = true
-		s.rules[i].quick = quickOf(r.ID, r.Regex)
-		s.keywords.add(i, r.Keywords)
-	}
-	for i, d := range s.own {
-		s.ids[d.id] = true
-		s.keywords.add(len(s.rules)+i, d.keywords)
-	}
-	if s.secrets != nil {
-		s.known = newKnown(s.secrets())
-	}
-	return nil
+		for i, d := range s.own {
+			s.ids[d.id] = true
+			s.keywords.add(len(s.rules)+i, d.keywords)
+		}
+		if s.secrets != nil {
+			s.known = newKnown(s.secrets())
+		}
+	})
 }
 
 // rule returns the compiled rule i.
 //
 // The path patterns that five rules carry (php, tf, yaml, nuget.config) are not asked:
 // a conversation quotes such files without naming them.
-func (s *ruleset) rule(i int) (*rule, error) {
+func (s *ruleset) rule(i int) *rule {
 	r := &s.rules[i]
 	r.once.Do(func() {
-		raw := s.raw.Rules[i]
-		one := config.ViperConfig{Rules: s.raw.Rules[i : i+1]}
-		c, err := one.Translate()
+		re, err := syntax.Parse(r.regex, syntax.Perl)
 		if err != nil {
-			r.err = fmt.Errorf("compile rule %q: %w", raw.ID, err)
-			return
+			panic(err) // a test compiles all of them
 		}
-		re, err := syntax.Parse(raw.Regex, syntax.Perl)
-		if err != nil {
-			r.err = fmt.Errorf("parse rule %q: %w", raw.ID, err)
-			return
-		}
-		r.Rule, r.reach = c.Rules[raw.ID], reachOf(re)
-		if keywordElsewhere(raw.ID) {
+		r.compiled, r.excuses, r.reach = regexp.MustCompile(r.regex), excusesOf(r.allow), reachOf(re)
+		if keywordElsewhere(r.id) {
 			r.reach = unbounded
 		}
 	})
-	return r, r.err
+	return r
+}
+
+// excuse is an allowlist that can be asked.
+type excuse struct {
+	*allowlist
+	compiled *lazy.Regexp
+	words    keywords
+}
+
+func excusesOf(lists []allowlist) []excuse {
+	out := make([]excuse, len(lists))
+	for i := range lists {
+		out[i].allowlist, out[i].compiled = &lists[i], lazy.Expr(lists[i].regex)
+		out[i].words.add(0, lists[i].words)
+	}
+	return out
+}
+
+// allowed are the excuses for secrets of any rule.
+func (s *ruleset) allowed() []excuse {
+	s.allowOnce.Do(func() { s.allow = excusesOf(allowedAnywhere) })
+	return s.allow
 }
 
 // keywordElsewhere names the rules whose matches need not hold one of their keywords,
@@ -112,17 +131,6 @@ func keywordElsewhere(id string) bool {
 		return true
 	}
 	return false
-}
-
-// allowlists returns the global allowlists, without their paths.
-func (s *ruleset) allowlists() ([]*config.Allowlist, error) {
-	s.allowOnce.Do(func() {
-		//nolint:staticcheck // deprecated, but gitleaks 8's own default rules still use it
-		global := config.ViperConfig{AllowList: s.raw.AllowList, Allowlists: s.raw.Allowlists}
-		c, err := global.Translate()
-		s.allow, s.allowErr = c.Allowlists, err
-	})
-	return s.allow, s.allowErr
 }
 
 // reach bounds the matches of a regular expression: at most bytes bytes, and beside

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
-	"github.com/zricethezav/gitleaks/v8/config"
 )
 
 const (
@@ -35,13 +34,11 @@ type window struct{ lo, hi int }
 
 // scanAll looks for secrets in every text.
 func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) {
-	if err := r.rules.load(); err != nil {
-		return nil, err
-	}
+	r.rules.load()
 	spans := make([][]span, len(todo))
-	err := each(ctx, todo, func(i int) (err error) {
-		spans[i], err = r.rules.scanForms(*todo[i].at)
-		return err
+	err := each(ctx, todo, func(i int) error {
+		spans[i] = r.rules.scanForms(*todo[i].at)
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -59,36 +56,30 @@ func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) 
 // A rule looks only at windows around its keywords, wide enough for any of its matches
 // (see reach). A match that overlaps a window holds a keyword itself, so the window
 // holds all of it: the windows give exactly what the whole text would.
-func (s *ruleset) scan(t string, wanted func(window) bool) ([]span, error) {
+func (s *ruleset) scan(t string, wanted func(window) bool) []span {
 	out := s.known.scan(t, wanted)
 	exotic := isExotic(t)
 	hits := s.wake(t, exotic)
 	if len(hits) == 0 {
-		return out, nil
+		return out
 	}
 	for i := range s.rules {
 		at := hits[i]
 		if len(at) == 0 {
 			continue
 		}
-		r, err := s.rule(i)
-		if err != nil {
-			return nil, err
-		}
+		r := s.rule(i)
 		reach := r.reach
 		if exotic {
 			reach = unbounded
 		}
 		for _, w := range windows(t, at, reach) {
-			if !wanted(w) {
-				continue
-			}
-			if out, err = s.match(out, t, w, r); err != nil {
-				return nil, err
+			if wanted(w) {
+				out = s.match(out, t, w, r)
 			}
 		}
 	}
-	return s.detect(out, t, hits, wanted), nil
+	return s.detect(out, t, hits, wanted)
 }
 
 // detect appends what the detectors of our own find at their keywords.
@@ -228,25 +219,21 @@ func runeStart(t string, i int) int {
 
 // match appends what r finds in the window w of t. It follows detectRule of gitleaks
 // v8.30.1, but for "gitleaks:allow" comments, which are not heeded.
-func (s *ruleset) match(out []span, t string, w window, r *rule) ([]span, error) {
-	for _, m := range r.Regex.FindAllStringIndex(t[w.lo:w.hi], -1) {
+func (s *ruleset) match(out []span, t string, w window, r *rule) []span {
+	for _, m := range r.compiled.FindAllStringIndex(t[w.lo:w.hi], -1) {
 		lo, hi := trimNewlines(t, w.lo+m[0], w.lo+m[1])
 		a, b := secretIn(r, t[lo:hi])
 		c := candidate{secret: t[lo+a : lo+b], match: t[lo:hi], line: lineAround(t, lo, hi)}
-		if r.Entropy != 0 && entropy(c.secret) <= r.Entropy {
+		if r.entropy != 0 && entropy(c.secret) <= r.entropy {
 			continue
 		}
-		global, err := s.allowlists()
-		if err != nil {
-			return nil, err
-		}
-		if c.allowed(global) || c.allowed(r.Allowlists) || anywhere(r.RuleID) && lookOf(c.secret, true) < marked ||
-			strings.HasPrefix(r.RuleID, "generic") && (isSum(t, lo+a) || plainForm.MatchString(c.secret) || ofCodeItself(c.secret) || isTerm(t, lo+a, lo+b)) {
+		if c.allowed(s.allowed()) || c.allowed(r.excuses) || anywhere(r.id) && lookOf(c.secret, true) < marked ||
+			strings.HasPrefix(r.id, "generic") && (isSum(t, lo+a) || plainForm.MatchString(c.secret) || ofCodeItself(c.secret) || isTerm(t, lo+a, lo+b)) {
 			continue
 		}
-		out = append(out, span{lo: lo + a, hi: lo + b, rule: r.RuleID})
+		out = append(out, span{lo: lo + a, hi: lo + b, rule: r.id})
 	}
-	return out, nil
+	return out
 }
 
 // isSum reports whether what stands at i is a sum of a lock file, or within one: it may stand behind
@@ -306,9 +293,9 @@ func trimNewlines(t string, lo, hi int) (int, int) {
 // secretIn is where the secret stands within a match: the rule's group, else the first
 // group that is not empty, else all of it.
 func secretIn(r *rule, match string) (int, int) {
-	g := r.Regex.FindStringSubmatchIndex(match)
+	g := r.compiled.FindStringSubmatchIndex(match)
 	for i := 1; 2*i+1 < len(g); i++ {
-		wanted := r.SecretGroup == 0 || r.SecretGroup == i
+		wanted := r.group == 0 || r.group == i
 		if wanted && g[2*i] >= 0 && g[2*i] < g[2*i+1] {
 			return g[2*i], g[2*i+1]
 		}
@@ -329,29 +316,23 @@ type candidate struct{ secret, match, line string }
 
 // allowed follows checkFindingAllowed of gitleaks v8.30.1 for a text without a path or
 // a commit.
-func (c candidate) allowed(lists []*config.Allowlist) bool {
-	for _, a := range lists {
-		target := c.secret
-		switch a.RegexTarget {
-		case "match":
-			target = c.match
-		case "line":
-			target = c.line
-		}
-		pattern := a.RegexAllowed(target)
-		word, _ := a.ContainsStopWord(c.secret)
-		if a.MatchCondition != config.AllowlistMatchAnd {
-			if pattern || word {
-				return true
-			}
-			continue
-		}
-		if len(a.Commits) == 0 && len(a.Paths) == 0 &&
-			(pattern || len(a.Regexes) == 0) && (word || len(a.StopWords) == 0) {
-			return true
-		}
+func (c candidate) allowed(by []excuse) bool {
+	return slices.ContainsFunc(by, func(e excuse) bool { return e.holds(c) })
+}
+
+func (e excuse) holds(c candidate) bool {
+	of := c.secret
+	switch e.target {
+	case "match":
+		of = c.match
+	case "line":
+		of = c.line
 	}
-	return false
+	named := of != "" && e.regex != "" && e.compiled.MatchString(of)
+	if !named {
+		e.words.each(lower(c.secret, true), func(int, window) { named = true })
+	}
+	return named
 }
 
 // entropy is Shannon's, in bits a byte, as gitleaks reckons it.

@@ -41,7 +41,9 @@ func inTongues() []string {
 	var out []string
 	for _, w := range tongues() {
 		first, n := utf8.DecodeRuneInString(w)
-		out = append(out, w, string(unicode.ToUpper(first))+w[n:], strings.ToUpper(w))
+		for _, form := range []string{w, string(unicode.ToUpper(first)) + w[n:], strings.ToUpper(w)} {
+			out = append(out, string(lower(form, false)))
+		}
 	}
 	return out
 }

@@ -34,7 +34,8 @@ type Command struct {
 	Stdin  *os.File // nil: nothing
 	Stdout io.Writer
 	Stderr io.Writer
-	// Show says which streams go on to ours; what does not is only heard.
+	// Show says which streams go on to ours; what does not is only heard. It is asked once for each, when something comes first:
+	// the command starts meanwhile.
 	Show func(Stream) bool
 	Hear func([]byte) // all that is printed, in one order; called by one goroutine at a time
 }

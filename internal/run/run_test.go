@@ -374,3 +374,24 @@ func TestQuote(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestStartsBeforeItIsKnownWhatIsShown: the command runs while Show still thinks.
+func TestStartsBeforeItIsKnownWhatIsShown(t *testing.T) {
+	begun := filepath.Join(t.TempDir(), "begun")
+	var out bytes.Buffer
+	run.Run(run.Command{
+		Args: []string{"sh", "-c", "echo > '" + begun + "'; echo shown"}, Env: os.Environ(), Stdout: &out, Stderr: io.Discard,
+		Show: func(run.Stream) bool {
+			for range 500 {
+				if _, err := os.Stat(begun); err == nil {
+					return true
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			return false
+		},
+	})
+	if out.String() != "shown\n" {
+		t.Errorf("got %q: it was asked before the command began", out.String())
+	}
+}

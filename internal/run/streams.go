@@ -15,7 +15,8 @@ import (
 // end is one stream: what the command writes to, and what we read.
 type end struct {
 	child, ours *os.File
-	to          io.Writer // nil: it is only heard
+	to          io.Writer
+	shown       func() bool // false: it is only heard
 	pty         bool
 }
 
@@ -37,24 +38,22 @@ type streams struct {
 func open(c Command) (*streams, error) {
 	s := &streams{hear: c.Hear}
 	var err error
-	if s.out, err = s.end(c.Stdout, c.Show(Out)); err != nil {
+	if s.out, err = s.end(c, Out, c.Stdout); err != nil {
 		return nil, err
 	}
 	if same(c.Stdout, c.Stderr) {
 		s.err = s.out
 		return s, nil
 	}
-	if s.err, err = s.end(c.Stderr, c.Show(Err)); err != nil {
+	if s.err, err = s.end(c, Err, c.Stderr); err != nil {
 		s.out.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *streams) end(w io.Writer, show bool) (e end, err error) {
-	if show {
-		e.to = w
-	}
+func (s *streams) end(c Command, as Stream, w io.Writer) (e end, err error) {
+	e.to, e.shown = w, sync.OnceValue(func() bool { return c.Show(as) })
 	if f, ok := w.(*os.File); ok && IsTerminal(f) {
 		e.pty, s.terminal = true, f
 		if e.ours, e.child, err = pty.Open(); err == nil {
@@ -153,7 +152,7 @@ func (s *streams) take(e end, p []byte) bool {
 	}
 	s.listen(p)
 	s.latest = time.Now() //nolint:forbidigo // how long it is quiet is no matter of the caller's clock
-	if e.to == nil {
+	if !e.shown() {
 		return true
 	}
 	_, err := e.to.Write(p)
