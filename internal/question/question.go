@@ -1,7 +1,7 @@
 // Package question reads time in an English question: "what did we do on 13 February", "JWT since v1.2".
 //
 // In: the text, the time of the question, a lookup of tags. Out: the span, the other words to search for, and whether the latest is asked
-// for. It reads no clock and no repository. A part that it does not understand stays words. docs/search.md, "Time in a question", has the grammar.
+// for. It reads no clock and no repository. A part that it does not understand stays words. docs/recall.md, "Time in a question", has the grammar.
 package question
 
 import (
