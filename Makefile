@@ -9,7 +9,8 @@ BENCH ?= 11k 225k
 BENCHDIR ?= .build/bench
 DATA ?= ../shared/data
 
-version = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# A tag v0.1.0 is the version 0.1.0.
+version = $(or $(patsubst v%,%,$(shell git describe --tags --always --dirty 2>/dev/null)),unknown)
 
 # How to call go. Where there is a libgit2 of our own (make libgit2), it is linked, and the C++ library, too:
 # git-rekal then starts 20 ms sooner. Go's build cache does not see what pkg-config answers; it does see

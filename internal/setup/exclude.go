@@ -128,7 +128,9 @@ func is(want string) func(string) bool {
 	}
 }
 
-// ours reports whether a line of the block is one that we wrote.
+// ours reports whether a line of the block is one that we wrote, in this version or another: versions differ in
+// the folders that they put a skill in.
 func ours(line string) bool {
-	return slices.ContainsFunc(append(patterns(), blockBegin, blockEnd), func(p string) bool { return is(p)(line) })
+	return strings.HasSuffix(strings.TrimRight(line, "\r\n"), "/skills/rekal/") ||
+		slices.ContainsFunc(append(patterns(), blockBegin, blockEnd), func(p string) bool { return is(p)(line) })
 }

@@ -300,6 +300,13 @@ func TestLongRemoveAfterEdits(t *testing.T) {
 			},
 			want: files{".git/info/exclude": "*.log\nbuild"},
 		},
+		"block of a later version": {
+			edit: func(r *repo) {
+				path := r.at(".git/info/exclude")
+				r.write(path, strings.Replace(r.read(path), ".rekal/\n", ".rekal/\n.later/skills/rekal/\n", 1), 0o644)
+			},
+			want: files{".git/info/exclude": "*.log\nbuild"},
+		},
 		"newlines of the file changed": {
 			edit: func(r *repo) {
 				path := r.at(".git/info/exclude")

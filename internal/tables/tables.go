@@ -63,13 +63,15 @@ func Open(ctx context.Context, dir string, kind Kind, from *db.DB, slow func()) 
 const maxTries = 5
 
 // ErrMoved says that the index was made anew meanwhile: it must be opened again.
-var ErrMoved = errors.New("the index was made anew")
+var ErrMoved = errors.New("the index is being made anew: try again in a moment")
 
 // errBehind is a database of another state of the index.
 var errBehind = errors.New("database is behind")
 
+// remakable reports whether a database is made anew for an error. One that another program holds open for writing is, too: the new
+// file takes its place, and that program keeps the old one.
 func remakable(err error) bool {
-	for _, kind := range []error{errBehind, errCorrupt, errSchema, fs.ErrNotExist} {
+	for _, kind := range []error{errBehind, errCorrupt, errSchema, errLocked, fs.ErrNotExist} {
 		if errors.Is(err, kind) {
 			return true
 		}

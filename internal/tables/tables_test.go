@@ -1,11 +1,17 @@
 package tables_test
 
 import (
+	"bufio"
 	"errors"
+	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/tables"
@@ -39,6 +45,53 @@ func TestIndexThatMoved(t *testing.T) {
 		t.Errorf("error %v, want ErrMoved", err)
 	}
 	harness.Equal(t, "left", []string{"lock.tables"}, names(t, dir))
+}
+
+// A program that writes to the file holds nobody up: duckdb's own shell, or a version of git-rekal that kept its index there.
+func TestHeldByAnotherProgram(t *testing.T) {
+	if path := os.Getenv("HOLD"); path != "" {
+		hold(t, path)
+		return
+	}
+	dir := t.TempDir()
+	if err := openIn(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	holder := exec.Command(os.Args[0], "-test.run=^TestHeldByAnotherProgram$")
+	holder.Env = append(os.Environ(), "HOLD="+filepath.Join(dir, "data.db"))
+	stdin, err := holder.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := holder.StdoutPipe()
+	if err == nil {
+		err = holder.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = holder.Wait() }()
+	defer stdin.Close()
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "held\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	rows, err := selected(t.Context(), openIn(t, dir, "01KAB3F9AAAAAAAAAAAAAAAAA1"), "SELECT id FROM sessions")
+	if err != nil || len(rows) != 1 {
+		t.Errorf("%q, %v", rows, err)
+	}
+}
+
+// hold locks a file as DuckDB does, until the input ends.
+func hold(t *testing.T, path string) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err == nil {
+		err = unix.FcntlFlock(f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("held")
+	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
 // Forget removes what is ours, and leaves what is not.
