@@ -10,6 +10,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
+// When a capture, or an import, ties a session to a commit. An import ties a session to the commits whose lines it wrote. It also ties
+// it, inferred, to earlier commits of this user that were made while the session was open and touched a file that it edited (Plausible).
+
 // recent is how long an edit that no commit holds yet can tie its session to one.
 const recent = 7 * 24 * time.Hour
 

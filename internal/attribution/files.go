@@ -10,13 +10,20 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Whose a file of a checkpoint is: theirs who wrote lines of it; else theirs who edited it through a tool; where nobody did, theirs who
-// read it or named it in a command (a formatter or a `sed -i` may have changed it). Where nobody did that either,
-// it is inferred: of those who have another file of the commit, or else of those who make commits themselves. Who writes nothing
-// through tools may still be behind the commit (the user may type what it says): the tie is as firm, and no file is theirs.
-// A capture takes in all that is said at the time, also by an agent that edits something else while a
-// person commits: such a session has a file only where it is the only one, and its tie to the commit is
-// inferred, too.
+// Which sessions a file of a checkpoint belongs to. The first rule that names a session decides:
+//
+//  1. the sessions that wrote lines of it;
+//  2. those that edited it through a tool;
+//  3. those that read it or named it in a command: a formatter or a `sed -i` may have changed it;
+//  4. inferred: those that have another file of the commit;
+//  5. inferred: those that make commits themselves.
+//
+// So a session is not found by a file that only its neighbour in the same commit touched. A session that wrote nothing through tools
+// has no file that it neither read nor named. It may still be behind the commit, because the user may type what it says: its tie stays.
+//
+// A capture takes in all that is said at the time, also by an agent that edits something else while a person commits. Such a
+// session has a file of the commit only where it is the only session. Its tie is inferred in any case, unless its children changed
+// the files.
 
 // Named is what the calls of a session name.
 type Named struct {

@@ -1,7 +1,8 @@
 package attribution
 
 // What became of code commits. A ledger's rewrites say so of commits that it names itself, and of what it says
-// that these became; they tie nothing but the ledger's own sessions. Together they are a graph of the ledger's own,
+// that these became; they tie nothing but the ledger's own sessions. A tie by the word of somebody who did not make the commit
+// is inferred, and comes last; why leaves it out. Together they are a graph of the ledger's own,
 // in chains, forks and, where somebody means harm, rings. It is resolved once, so that no question
 // has to follow it: each rewrite that counts says which family of commits it belongs to and what its commit became
 // at last.

@@ -6,6 +6,14 @@ import (
 	"time"
 )
 
+// A transcript says which lines an edit added, and a commit's diff says which lines it brought. Match compares the two:
+//
+//   - Lines are compared by prints: hashes without white space.
+//   - A line that tells something, and stands in the file once, proves something. So does a run of three lines or more around one.
+//     A brace or a `return nil, err` goes with its neighbours.
+//   - The latest edit counts that stands there whole, with its context. Otherwise the longest run counts.
+//   - An edit of which a part was committed before is spent: what a person types later may read like the rest of it.
+
 // Brought is a file as a commit left it, with what the commit changed in it.
 type Brought struct {
 	Lines []Print      // of the whole file

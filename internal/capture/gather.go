@@ -16,6 +16,23 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
+// How a capture finds what is new:
+//
+//  1. Resume. The ledger says how many bytes of each transcript were read, and their SHA-256. The cache holds the state of the hash,
+//     and a sum of the last 4 KB before the cursor. When these bytes still stand, reading goes on there. Without the cache the
+//     bytes are hashed again. When they differ, the file was rewritten, and is read from its start. So is a file whose last turn was
+//     scrubbed: nothing tells that turn from the next. A document or a database is read whole when its time or size changed. (read.go)
+//  2. Decode (package transcript). Only whole records count; a torn last line waits. A record belongs to the repository whose work tree
+//     holds its working folder, the innermost one, as git tells it there. A folder in no repository (a temporary one, one that is
+//     gone) changes nothing. A part made in another repository is left out, and one turn stands for it. The cursor stays before
+//     that part until something made here follows: so the part causes no capture, and each read begins with it. A title that may
+//     speak of the part is not taken.
+//  3. Keep. Turns behind the cursor that are later than what is known are new. Everything else is compared with the ledger by the identity
+//     of turns: a rewritten file, rows of one session in another's file, a resumed copy. The text counts as well where only a piece of the
+//     session was read. A new session whose first turns are another session's is a fork.
+//  4. Tie what is new to code (plan.go), redact it, append it, and compare-and-swap the ref. When another process was first,
+//     all of it begins again. (capture.go)
+
 // gathered is one capture under way: what the ledger knows, and what the transcripts hold
 // beyond it.
 type gathered struct {

@@ -12,9 +12,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Commits that no hook saw: an agent, a graphical client or a person switched the hooks off. The reflogs tell them. A hook notes how
-// far it read, so what stands behind that was made without one, up to what HEAD is now. Each such commit is captured as its hook would
-// have done: with what had been said by then.
+// Commits that no hook saw. Gemini CLI switches hooks off, a graphical client may not run them, a binary may be missing. The reflogs tell such
+// commits. Each capture notes how far it read the reflogs of HEAD, in all worktrees. A later entry of `git commit`, cherry-pick, revert or
+// `git am` was made without a hook, unless HEAD is there now. It gets the checkpoint that its hook would have made, with `via` `import`: the
+// turns up to the second of the commit are parted from the rest.
+//
+// The bounds are those of lookFor; the next capture goes on. Merges and the picks of a rebase get no checkpoint, but their lines are told.
+// Without a cache, commits later than the last one that a checkpoint names count, within the last 64 KB of the reflog. Where nothing is new,
+// this costs a look at the size of a file. Where no reflog is kept, or its worktree was removed since, a commit has its lines and no checkpoint.
 
 // missed are commits of this clone that no hook saw since the last capture, the oldest first, but for what HEAD is now; and what was
 // amended without a hook. It notes how far that goes: what is more than the bound is left to the next capture.

@@ -12,6 +12,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
+// Which commits a capture ties sessions to. New sessions are tied to HEAD. A recent session without new turns is tied, too, if it edited
+// what this user's commit changed, before the commit and since the session's last one (attribution.Earlier). So is the session in whose
+// shell git runs, whatever it wrote (who.go). New text is not tied when all that the session edited was committed before: an agent that commits
+// by itself says its last words after its own hook has run (attribution.OnlyTalks).
+
 // How many commits a capture looks at, the newest, that came since the last one. What is more at a commit waits for a sync or a
 // checkpoint by hand, which look at all refs; what is more there, for init.
 const (

@@ -17,6 +17,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
+// Which commits are compared with the edits of sessions: a capture takes the new commits of HEAD. A pull (post-merge) and a rebase take
+// the commits that they brought. A sync, a checkpoint by hand and init take all branches, remote-tracking branches and tags. So a
+// squash merge on a server is tied in the author's clone, and the team gets that with the ledger. Binary files and files above 1 MB
+// are not compared. attribution.Match says how lines are compared.
+
 // Bounds of what is looked at in a commit; beyond them its lines are nobody's for certain.
 const (
 	maxChanges = 2000   // files

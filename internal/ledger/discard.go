@@ -14,6 +14,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
+// Segments and commits are removed one by one, after `git rev-list --all --reflog` has said that nothing leads to them. What else leads
+// there (a tag, a branch) is named. What lies in a pack is left to `git gc --prune=now`: that would also remove objects of
+// the user's own that nothing leads to.
+
 // Left is what of a former history is still in the repository.
 type Left struct {
 	Refs    []string // that lead to it; then nothing was removed

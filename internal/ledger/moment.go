@@ -13,6 +13,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
+// Without a named moment, a ledger's commit that is checked out as HEAD counts as named. Dates are read by git (`config --type=expiry-date`, the
+// only strict parser that it lends) after a look at their words: git would take `v1.2.0` for a day in 2000. A day without a time
+// means its end. A date before one's first commit asks the others' ledgers, and imports.
+
 // Moment is a past state of all ledgers: one's own at a commit, everybody else's as far as
 // they went at a time. It is a function of the ledgers alone, and of no reflog or fetch.
 type Moment struct {

@@ -16,6 +16,27 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
+// Scrub is the only thing that writes a ledger's history anew. docs/ledger-format.md has the format; this is why it is so:
+//
+//   - A turn keeps its place. Its transcript still lies where the agent keeps it, and capture tells what is new by time, role and
+//     order. So the scrubbed turn itself says that its text is not to be stored again. No list of scrubbed texts is needed, nor a hash.
+//   - Segments get other names, and `scrub` records name the old ones. A merge of the two histories would hold both, and so the
+//     text. Where one side says that it scrubbed what the other holds, the rest of the other is told again behind it, by a rule
+//     that gives everybody the same commits (retell.go).
+//   - A push replaces what a remote holds only if one's own tip stands for all of it, less what was scrubbed, and only in the
+//     place of the very commit that was seen there.
+//
+// The order: the ref by compare-and-swap, the remotes, the caches, the reflogs, the loose objects (discard.go). A capture at the same time wins
+// or loses the ref, and starts again. The caches of past moments and of capture are removed; the tables are made anew, because their
+// cursor is not behind the ledger any more.
+//
+// A process that dies anywhere has lost nothing. The same command again finds the former history in the reflog, and does the rest. So
+// it does after a remote could not be replaced: the `scrub` records name the segments that are gone, and a remote-tracking ref that still
+// holds one says which remote it is.
+//
+// Whoever may write to the remote can scrub there, too. So a user who takes in a scrub of their own ledger is told the SHA of its
+// former tip, which git keeps for a while.
+
 // PushedError is a scrub of what remotes are known to hold.
 type PushedError struct {
 	Remotes []string

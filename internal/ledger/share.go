@@ -11,6 +11,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
+// The network is `git push` and `git fetch`, run as the user's own git. A remote's ledgers arrive at the remote-tracking refs. Adopt takes them
+// in from there, and only ever adds, except for what was scrubbed. A push that is rejected fetches, merges and pushes again. A sync fetches
+// before it pushes: mostly, what it sends is merged already then.
+
 // trackingPrefix is where git notes what a remote's ledgers are. A plain `git fetch` of a clone
 // writes there, too, and prunes; what is taken in from there is kept elsewhere.
 func trackingPrefix(remote string) string { return "refs/remotes/" + remote + "/rekal/" }
@@ -311,7 +315,8 @@ func (l *Ledger) standsFor(ctx context.Context, old, tip git.OID) (bool, error) 
 	return err == nil && both == tip, nil //nolint:nilerr // the same
 }
 
-// Sent reports whether a remote is known to hold all of one's own ledger.
+// Sent reports whether a remote is known to hold all of one's own ledger. It goes by the remote-tracking ref, so a push of code
+// without new sessions costs no second connection.
 func (l *Ledger) Sent(remote string) (bool, error) {
 	tip, err := l.Tip()
 	return err == nil && tip == l.tracked(remote), err

@@ -15,6 +15,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
+// Other people's ledgers are read in steps. A recall takes 4 MB of what is new, a sync 128 MB; the rest waits for the next sync. A
+// rebuild goes as far as the tables went, and one step further. The cursor holds what was counted.
+
 // Limits of what other people's ledgers may cost, in bytes of their segments. The bounds say which part of a ledger
 // counts at all. What is new and within them is read in steps: a step that is not taken yet rests until the next one.
 type Limits struct {

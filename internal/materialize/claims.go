@@ -19,6 +19,10 @@ import (
 // dated as it can be, else to the first. What another author's ledger says of a session by that ID is a session
 // of its own, of that author, which began with the other one (forked_from). So is the rest of a session whose user
 // changed address. Memories share these IDs.
+//
+// The table claims says whose ledger names which ID. A catch-up reads the claims of all that is new before it writes anything. So the
+// name of each session follows from all claims, and not from the order in which they came. Where an ID in the tables changes
+// hands, the tables are made anew.
 
 // claim says that an author's ledger names an ID.
 type claim struct{ id, author string }

@@ -12,6 +12,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search"
 )
 
+// Vectors of an embedding model are made by one process at a time (`lock.embed`), in rounds: texts are read, the server is asked
+// without a lock, its answers are written. A rebuild takes them over.
+
 // embedFile is the lock of the one process that embeds.
 const embedFile = "lock.embed"
 

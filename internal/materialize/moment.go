@@ -25,6 +25,14 @@ import (
 // earlier commits of others brings these tables up, too, and one that brings only later ones
 // moves nothing but the cursors. A moment with imports reads the heads as they are today, and of
 // each later commit only what an import brought of the time before (early).
+//
+// init stores today what was said long ago. So a moment with imports reads each later commit of every ledger for what an import brought:
+// sessions without a checkpoint, checkpoints with `via` `import`, and `wrote` records. A session ends at its last turn before the moment. One
+// that began later is left out. A tie counts where its code commit is here and was made by then. What a hook captured later stays out
+// as a whole, and so do memories, marks and rewrites. (late, early)
+//
+// A moment's own tables hold the marks that were made by then: what was hidden then is hidden in its answers, even if it was restored since.
+// What is purged today is left out of the answers of any moment (recall.Request.Hidden).
 
 const (
 	pastDir = "at"

@@ -15,6 +15,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 )
 
+// A ledger that could not be read to its end keeps its cursor (`applied!tried`). It is tried again when it moves and at each CatchUp, and
+// not by each reader. A ledger that fails alone when it is applied rests (`applied!!tried`) until its ref moves; doctor names it. The others come
+// with the next catch-up. A ledger's segments count only if their checkpoint is by the ledger's own author. A ledger can't hide another
+// author's commits by pointing at them, nor add to another author's session.
+
 // reach is how far a ledger was read: every commit up to applied is in the tables, and tried is
 // the newest that was looked at. They differ where that could not be read, or is beyond the bounds.
 type reach struct {

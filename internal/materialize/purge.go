@@ -15,6 +15,12 @@ import (
 // the table purged, which everything that shows sessions or memories goes by, and
 // search leaves it out. The list is a
 // function of all marks that are there, so it does not matter in which order they came.
+//
+// A purged item is no hit, and no statistic of words counts it; only the semantic model was trained with it. So a restore
+// changes nothing but a list, and scores are what they were, to the bit. The marks that count are those in the ledger of the item's
+// author, and those in one's own (a branch of this clone). Of these the highest `n` wins, except for jumps; at a tie the purge
+// wins (session.Tally). The list is worked out behind each catch-up that finds marks, with the pairs of files that the items are counted in.
+// So the order in which marks and items arrive does not matter.
 
 // tallies are the marks that count, by the session or memory that they mark: one counts when its ledger is that of
 // the item's author, or one's own.

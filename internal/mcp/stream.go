@@ -14,6 +14,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// The server lives as long as its client. The SDK handles each call beside the protocol, so a catch-up that takes long holds up other
+// calls and no ping. Two things differ from the SDK: the end of the input waits for the answers to what was read before it, and `null` for
+// arguments means none.
+
 // stream is the transport: a message a line. The SDK's own ends the server at the first line that is no message,
 // and with it what other calls are waiting for, and drops at the end of the input what is not answered yet.
 type stream struct {

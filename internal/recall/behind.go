@@ -13,6 +13,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
+// Lines are followed into the commits that a commit was made of, where several sessions stand behind it, and for the 20 commits with the most
+// lines that no session is behind. Those are the commits that a rewrite names, those of a squash merge (squash.go), or what stood
+// before the commit that `git revert` names. A diff finds the line there, and `git blame` goes on from there, without what the commit
+// was built on. The commit of the branch that brought the line is asked in turn. So a brace also is its session's. What a branch's
+// commit without a session brought, or the person who merged, is nobody's. Where the commits of a squash are not here, a line belongs to one
+// of the sessions that have its file, and the answer says so (shared).
+
 // Bounds of the search for what commits were made of.
 const (
 	maxInferred = 20 // commits, those with the most lines, that are taken for squashes of others

@@ -16,9 +16,16 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// Freshness says how far a session is still true of the code: whether what its commits left in
-// their files stands there now, or, as of a past moment, in the code commit of its checkpoint.
-// It is told of the results that are shown, file by file, and is never a reason to fail.
+// Freshness says how far a session is still true of the code: whether the files that its commits left stand there now. As of a past
+// moment, the files are those of its checkpoint's code commit. That is the newest commit of one's own ledger, back from the moment, that is a
+// checkpoint. In a folder, and before one's own first commit, it is the last checkpoint of anybody. Freshness is told of the
+// results that are shown, file by file, and is never a reason to fail. What sessions left in their files stands in their facets, so a
+// recall asks the tables nothing more.
+//
+// A session's own rename does not make it stale: files of a session that are one file today say what the latest says. What an amend
+// or a rebase made of a commit does not count as what the session left, except where the session went on behind the new commit. To take the
+// new commit instead would be easier and wrong: an amend by hand brings what somebody else wrote, and a rebase what
+// others did to the same files. The session saw neither.
 
 // maxLedgers is how many commits of the ledger, back from a moment, are looked at for its checkpoint.
 const maxLedgers = 200

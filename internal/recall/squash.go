@@ -13,9 +13,22 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 )
 
-// A commit that was made on a server (a squash merge, a rebase merge, a cherry-pick) ran no
-// hook, so nothing says what it was made of. It is told by what the ledgers know of code
-// commits: their patch-ids, and the blobs that they left in their files.
+// A commit that was made on a server (a squash merge, a rebase merge, a cherry-pick) ran no hook. What it was made of is told from
+// the code commits of all ledgers, with their patch-ids and the blobs that they left in their files (code_commits and code_files in the
+// index), and from the objects that are here. Nothing of this is stored. A session that only this finds is inferred.
+//
+// Asked are commits of ledgers that share a file with the commit, are not reachable from its parent, do not contain it, and are not later:
+//
+//  1. The same patch-id: the commit is a copy of these and of nothing else. Otherwise:
+//  2. The same blob in a file. It did not stand there before (a revert brings back what did), stands in no other branch of the ledgers
+//     (a lock file or a licence does), and is not empty.
+//  3. The lines: two thirds of those that it added are among those that the commit brought into the same files; of such
+//     commits of its branch together at least three lines, or all that the commit brought. Only where its objects are here.
+//  4. What leads there: ancestors of commits matched so far. Where the objects are gone, earlier commits of the same author on a
+//     branch of that name, until two weeks before, or until one that had come into the history by itself. This does not hold for a
+//     commit whose author's time is not its committer's: that is a copy of one commit.
+//
+// By 2 to 4, three quarters of a commit's files must be in the commit in question, unless 4 goes by ancestry or by a blob as in 2.
 
 // Bounds of the search. It is work of a reader who waits.
 const (

@@ -22,6 +22,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search"
 )
 
+// Why asks git for the commits of a file's lines, and who stands behind these commits. White space does not count: an author who
+// indents a block anew did not write it. The sessions behind a commit, or behind what it was before an amend or a rebase, are those that
+// have the file there; where none has, all of them.
+
 // WhyRequest asks which sessions stand behind lines of a file.
 type WhyRequest struct {
 	Target string // PATH[:LINE[,LINE]], from the folder in which the repository was opened, or from its root

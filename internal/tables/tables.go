@@ -18,6 +18,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
+// data.db and index.db are made by the statement that finds them behind, under `.rekal/lock.tables`, from one state of the index. A
+// commit, a recall or a sync never makes them; `git rekal index` does. Sums and scores are computed in Go in a fixed order, because parallel
+// sums in SQL differ from run to run.
+
 // Kind is one of the two databases.
 type Kind string
 

@@ -13,7 +13,8 @@ import (
 // Sequencing reports whether git is in the middle of a rebase, of `git am`, or of a
 // cherry-pick or revert of several, in this worktree: it commits many times then for one act
 // of the user. The last pick or patch ends the sequence (a rebase ends with post-rewrite),
-// and a commit that the user makes while a sequence stands still is an act of its own. It is
+// and a commit that the user makes while a sequence stands still is an act of its own. Where a
+// sequence ends in another way (skip, abort), the next commit is the act. It is
 // meant to be asked from a hook that runs because of what HEAD is now.
 func Sequencing(r *git.Repo) bool {
 	switch {

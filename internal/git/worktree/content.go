@@ -28,7 +28,12 @@ const (
 
 // Content tells which blob stands in a file: in a commit, or in the working tree as it is now.
 // It looks only at the files that it is asked for, so that a large repository costs no more than a
-// small one.
+// small one: a status would cost the size of the repository.
+//
+// A file is read and hashed. Where the bytes differ from a commit's, and an attribute or a setting may convert them, the index is
+// asked first, which knows a file that is as git last saw it. Then git itself is asked, by one `git hash-object` for all files, which
+// runs no program of the user's: a file that such a filter makes counts by its bytes. Where git leaves ends of lines alone because the
+// index has such already, and in a moment it would not, the answer is Unread.
 type Content struct {
 	repo   *git.Repo
 	commit git.OID // the commit, or HEAD's; "" before the first

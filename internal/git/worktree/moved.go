@@ -34,8 +34,10 @@ func (c *Content) Gone(files []string) (out []string) {
 }
 
 // Moved tells what files that are not there any more are called now, by their former names: as
-// the index says of what did not change, or as one of the last commits did. Who is not named has no successor that is
-// known.
+// the index says, or as one of the last commits did. A file that is not named has no successor that is known.
+//
+// The renames that are in the index and not in HEAD come first, with changes of content. Then comes the commit that took the file away,
+// along first parents, for all such files at once; of each commit's tree only what differs from the one before is read.
 func (c *Content) Moved(files []string) map[string]string {
 	out, now := map[string]string{}, map[string]string{} // now: today's name → former one
 	for _, f := range files {

@@ -1,0 +1,203 @@
+// Package docs_test compares what the documents say of the code with the code: the rooms and their imports, the drawing, and
+// the files that CONTRIBUTING.md names.
+package docs_test
+
+import (
+	"flag"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/tests/harness"
+)
+
+var update = flag.Bool("update", false, "write the imports of docs/architecture.md anew")
+
+const module = "github.com/git-rekal/git-rekal/"
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(harness.Root(t), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// section is what stands below a heading, up to the next one.
+func section(t *testing.T, name, heading string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(read(t, name), "\n"+heading+"\n")
+	if !found {
+		t.Fatalf("%s has no %q", name, heading)
+	}
+	body, _, _ := strings.Cut(rest, "\n## ")
+	return body
+}
+
+// room is a package by its path below internal/, or below the module.
+func room(path string) string { return strings.TrimPrefix(path, "internal/") }
+
+var (
+	ruleFiles   = regexp.MustCompile(`files: \["\*\*/([a-z/-]+)/\*\.go"`)
+	ruleImport  = regexp.MustCompile(regexp.QuoteMeta(module) + `([a-z/]+?)(\$|/[,\s\]]|/$)`)
+	tableRoom   = regexp.MustCompile("(?m)^(\\| `([a-z/-]+)` \\| .+? \\|)(.*) \\|$")
+	arrow       = regexp.MustCompile(`^([a-z/]+) ──[^▶]*▶ `)
+	path        = regexp.MustCompile("`([^` ]*/[^` ]*|[^` ]+\\.go)`(?: \\(`([A-Za-z]+)`\\))?")
+	placeholder = regexp.MustCompile(`<[a-z]+>`)
+)
+
+// rules are the rooms of .golangci.yml, each with the rooms that it may import. "search/*" is all below search.
+func rules(t *testing.T) map[string][]string {
+	t.Helper()
+	out, name := map[string][]string{}, ""
+	for line := range strings.Lines(read(t, ".golangci.yml")) {
+		if m := ruleFiles.FindStringSubmatch(line); m != nil {
+			name = room(m[1])
+			out[name] = []string{}
+		}
+		for _, m := range ruleImport.FindAllStringSubmatch(line, -1) {
+			in := room(m[1])
+			if m[2] != "$" {
+				in += "/*"
+			}
+			out[name] = append(out[name], in)
+		}
+	}
+	for name := range out {
+		slices.Sort(out[name])
+	}
+	if len(out) < 30 {
+		t.Fatalf("%d rules found", len(out))
+	}
+	return out
+}
+
+// TestRooms: the table of rooms names each that lint knows, from the bottom up, with what lint lets it import. With -update the
+// imports are written anew; a new room needs its line.
+func TestRooms(t *testing.T) {
+	rules := rules(t)
+	if *update {
+		page := tableRoom.ReplaceAllStringFunc(read(t, "docs/architecture.md"), func(line string) string {
+			m := tableRoom.FindStringSubmatch(line)
+			if imports, known := rules[m[2]]; known {
+				return strings.TrimRight(m[1]+" "+strings.Join(imports, ", "), " ") + " |"
+			}
+			return line
+		})
+		if err := os.WriteFile(filepath.Join(harness.Root(t), "docs/architecture.md"), []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, order := map[string][]string{}, []string{}
+	for _, m := range tableRoom.FindAllStringSubmatch(section(t, "docs/architecture.md", "## The rooms"), -1) {
+		got[m[2]] = []string{}
+		if list := strings.TrimSpace(m[3]); list != "" {
+			got[m[2]] = strings.Split(list, ", ")
+		}
+		for _, in := range got[m[2]] {
+			if in != strings.TrimSuffix(in, "/*") {
+				continue
+			}
+			if !slices.Contains(order, in) {
+				t.Errorf("%s imports %s, which stands below it", m[2], in)
+			}
+		}
+		order = append(order, m[2])
+	}
+	harness.Equal(t, "rooms of docs/architecture.md, and .golangci.yml", rules, got)
+}
+
+// imports are the rooms that a room imports, but for its tests.
+func imports(t *testing.T, name string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(harness.Root(t), "internal", name, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d files, %v", name, len(files), err)
+	}
+	var out []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			if in, err := strconv.Unquote(spec.Path.Value); err == nil && strings.HasPrefix(in, module) {
+				out = append(out, room(strings.TrimPrefix(in, module)))
+			}
+		}
+	}
+	return out
+}
+
+// TestDrawing: of two rooms with an arrow between them, one imports the other.
+func TestDrawing(t *testing.T) {
+	seen := 0
+	for line := range strings.Lines(section(t, "docs/architecture.md", "## How a turn's text travels")) {
+		if !strings.HasPrefix(line, "    ") {
+			continue
+		}
+		rest := strings.TrimSpace(line)
+		for m := arrow.FindStringSubmatch(rest); m != nil; m = arrow.FindStringSubmatch(rest) {
+			rest = rest[len(m[0]):]
+			from, to := m[1], strings.Fields(rest)[0]
+			if !slices.Contains(imports(t, from), to) && !slices.Contains(imports(t, to), from) {
+				t.Errorf("%s ▶ %s: neither imports the other", from, to)
+			}
+			seen++
+		}
+	}
+	if want := strings.Count(section(t, "docs/architecture.md", "## How a turn's text travels"), "▶"); seen != want || seen < 10 {
+		t.Errorf("%d arrows were read, of %d", seen, want)
+	}
+}
+
+// TestPaths: each path that the pages name is there, and holds the name that stands in parentheses behind it. The files of
+// architecture.md lie in internal/.
+func TestPaths(t *testing.T) {
+	for _, c := range []struct{ page, heading, base string }{
+		{"CONTRIBUTING.md", "## Where a change goes", ""},
+		{"docs/architecture.md", "## The flows", "internal"},
+	} {
+		t.Run(c.page, func(t *testing.T) {
+			found := path.FindAllStringSubmatch(section(t, c.page, c.heading), -1)
+			if len(found) < 10 {
+				t.Errorf("%d paths", len(found))
+			}
+			folder := ""
+			for _, m := range found {
+				if !strings.Contains(m[1], "/") { // beside the one before
+					m[1] = folder + "/" + m[1]
+				}
+				folder = filepath.Dir(m[1])
+				if err := stands(filepath.Join(harness.Root(t), c.base), m[1], m[2]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// stands looks for a path, in which <x> stands for any name, and for a word in one of its files.
+func stands(base, name, word string) error {
+	files, err := filepath.Glob(filepath.Join(base, placeholder.ReplaceAllString(name, "*")))
+	if err != nil || len(files) == 0 {
+		return fmt.Errorf("%s is not there (%v)", name, err)
+	}
+	for _, file := range files {
+		if text, err := os.ReadFile(file); word == "" || err == nil && regexp.MustCompile(`\b`+word+`\b`).Match(text) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s has no %s", name, word)
+}
