@@ -20,7 +20,7 @@ import (
 // Notes are commits of the ledger that somebody makes on purpose, without a transcript: memories, and
 // marks that purge or restore.
 //
-// A note is written with the capture's state of the ledgers, its clock and its compare-and-swap, and no transcript. The state
+// To search, a memory is a session of one turn. A note is written with the capture's state of the ledgers, its clock and its compare-and-swap, and no transcript. The state
 // knows a sum of each memory, so a text that is there is not stored again, not even by several agents at once.
 
 // Note is a memory to be saved.

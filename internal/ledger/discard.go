@@ -16,7 +16,8 @@ import (
 
 // Segments and commits are removed one by one, after `git rev-list --all --reflog` has said that nothing leads to them. What else leads
 // there (a tag, a branch) is named. What lies in a pack is left to `git gc --prune=now`: that would also remove objects of
-// the user's own that nothing leads to.
+// the user's own that nothing leads to. Whoever reads the ledger meanwhile looks again when it has moved. git's commit-graph is written
+// anew afterwards.
 
 // Left is what of a former history is still in the repository.
 type Left struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// A name that matches counts for the names that its file had before and has had since. The table renames holds those that checkpoints
+// A pattern is matched with the table paths, each path once, and not with the tool calls. A name that matches counts for the names that its file had before and has had since. The table renames holds those that checkpoints
 // tell. Git is asked for others, in the commit that is checked out (as of a moment, in its code commit) and its last 256 first parents: what
 // became of names that are gone, and how names of today came about. An expression that matches more than 20 files of today, or a commit of
 // more than 20,000 files, asks git less. This took 3 to 5 ms where nothing was renamed, and 20 ms where a commit moved a folder.

@@ -28,7 +28,7 @@ func schemaOf(kind Kind) schema {
 }
 
 // The tables of the schema page, documented columns first. The page's PRIMARY KEY constraints hold but are not declared: with
-// declared keys the file of 600 small commits grew to forty times its size (measured).
+// declared keys the file of 600 commits of one session grew from 22 MB to 922 MB (DuckDB 1.4.1).
 const dataDDL = `
 CREATE TABLE sessions (
     id VARCHAR NOT NULL, parent_session_id VARCHAR, session_hash VARCHAR NOT NULL,
