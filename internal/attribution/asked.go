@@ -15,17 +15,18 @@ const (
 	Alleged // at what somebody who did not make the commit says that it was, or became
 )
 
-// Asked are the commits that a revision stands for: the commit itself, what it was before and became, and what it was made of.
-type Asked struct {
+// Revision is the set of commits that a revision stands for: the commit itself, those that it was before and became, and those that it was
+// made of.
+type Revision struct {
 	Start string // an OID, or the beginning of one that is not here
 	By    Maker
 	ties  map[Commit]Strength
 	own   bool // who made the commit says whose it is
 }
 
-// NewAsked is a commit with its family.
-func NewAsked(start string, by Maker, family []Commit) Asked {
-	a := Asked{Start: start, By: by, ties: map[Commit]Strength{}}
+// NewRevision is a commit with its family.
+func NewRevision(start string, by Maker, family []Commit) Revision {
+	a := Revision{Start: start, By: by, ties: map[Commit]Strength{}}
 	for _, c := range family {
 		if c.Email == "" || by.Is(c.Email) {
 			a.Add(Recorded, c)
@@ -37,7 +38,7 @@ func NewAsked(start string, by Maker, family []Commit) Asked {
 }
 
 // Add adds commits that are tied in a way, unless they are in a better one.
-func (a Asked) Add(s Strength, commits ...Commit) {
+func (a Revision) Add(s Strength, commits ...Commit) {
 	for _, c := range commits {
 		if was, ok := a.ties[c]; !ok || s < was {
 			a.ties[c] = s
@@ -46,7 +47,7 @@ func (a Asked) Add(s Strength, commits ...Commit) {
 }
 
 // Commits lists them.
-func (a Asked) Commits() (out []Commit) {
+func (a Revision) Commits() (out []Commit) {
 	for c := range a.ties {
 		out = append(out, c)
 	}
@@ -55,7 +56,7 @@ func (a Asked) Commits() (out []Commit) {
 
 // Judge takes in all ties that are known of the commit: whether who made it says anything. Of a commit that is not here those
 // may speak whose ledgers tie their own sessions to it, where any does.
-func (a *Asked) Judge(ties []Tie) {
+func (a *Revision) Judge(ties []Tie) {
 	direct := map[string]bool{}
 	for _, t := range ties {
 		if a.Is(t) {
@@ -71,10 +72,10 @@ func (a *Asked) Judge(ties []Tie) {
 }
 
 // Is reports whether a tie is to the commit itself.
-func (a Asked) Is(t Tie) bool { return strings.HasPrefix(t.SHA, a.Start) }
+func (a Revision) Is(t Tie) bool { return strings.HasPrefix(t.SHA, a.Start) }
 
 // Strength tells how a tie ties to what is asked for; ok is false where it does not.
-func (a Asked) Strength(t Tie) (s Strength, ok bool) {
+func (a Revision) Strength(t Tie) (s Strength, ok bool) {
 	s, ok = a.ties[Commit{SHA: t.SHA}]
 	if own, said := a.ties[Commit{t.Email, t.SHA}]; said && (!ok || own < s) {
 		s, ok = own, true
@@ -91,11 +92,11 @@ func (a Asked) Strength(t Tie) (s Strength, ok bool) {
 	return s, ok
 }
 
-// AskedAll are several commits that are asked for together: a range.
-type AskedAll []Asked
+// Revisions are those of a range, asked for together.
+type Revisions []Revision
 
 // Commits lists what they stand for.
-func (all AskedAll) Commits() []Commit {
+func (all Revisions) Commits() []Commit {
 	out := []Commit{}
 	for _, a := range all {
 		out = append(out, a.Commits()...)
@@ -104,19 +105,19 @@ func (all AskedAll) Commits() []Commit {
 }
 
 // Judge is that of each.
-func (all AskedAll) Judge(ties []Tie) {
+func (all Revisions) Judge(ties []Tie) {
 	for i := range all {
 		all[i].Judge(ties)
 	}
 }
 
 // Is reports whether a tie is to one of the commits themselves.
-func (all AskedAll) Is(t Tie) bool {
-	return slices.ContainsFunc(all, func(a Asked) bool { return a.Is(t) })
+func (all Revisions) Is(t Tie) bool {
+	return slices.ContainsFunc(all, func(a Revision) bool { return a.Is(t) })
 }
 
 // Strength is the best of all.
-func (all AskedAll) Strength(t Tie) (best Strength, ok bool) {
+func (all Revisions) Strength(t Tie) (best Strength, ok bool) {
 	for _, a := range all {
 		if s, ties := a.Strength(t); ties && (!ok || s < best) {
 			best, ok = s, true

@@ -11,7 +11,7 @@ import (
 )
 
 // When a capture, or an import, ties a session to a commit. An import ties a session to the commits whose lines it wrote. It also ties
-// it, inferred, to earlier commits of this user that were made while the session was open and touched a file that it edited (Plausible).
+// it, inferred, to earlier commits of this user that were made while the session was open and touched a file that it edited (TieImported).
 
 // recent is how long an edit that no commit holds yet can tie its session to one.
 const recent = 7 * 24 * time.Hour
@@ -19,8 +19,8 @@ const recent = 7 * 24 * time.Hour
 // afterLast is how long after a session's last turn a commit may still be its work.
 const afterLast = time.Hour
 
-// Worker is a session as a capture knows it.
-type Worker struct {
+// SessionState is what a capture knows of a session.
+type SessionState struct {
 	ID, Parent string
 	Last       time.Time            // of its last turn
 	Edited     bool                 // it edited a file
@@ -29,11 +29,11 @@ type Worker struct {
 }
 
 // Waits reports whether an edit of the session waits for a commit, which one that is made now can be.
-func (w Worker) Waits(now time.Time) bool {
+func (w SessionState) Waits(now time.Time) bool {
 	return w.Commits || len(w.Pending) > 0 && w.isRecent(now)
 }
 
-func (w Worker) isRecent(now time.Time) bool { return now.Sub(w.Last) <= recent }
+func (w SessionState) isRecent(now time.Time) bool { return now.Sub(w.Last) <= recent }
 
 // Committed are the files of a commit that was made at a moment, which git dates to the second.
 type Committed struct {
@@ -54,9 +54,9 @@ func (c Committed) touches(is func(path string) bool) bool {
 	return slices.ContainsFunc(c.Files, func(f session.File) bool { return is(f.Path) || f.OldPath != "" && is(f.OldPath) })
 }
 
-// Earlier ties to a commit the sessions of which nothing is new: those that wrote lines of it, whenever that was, the one that commits,
+// TieKnown ties the sessions of which nothing is new to a commit: those that wrote lines of it, whenever that was, the one that commits,
 // and the recent ones that edited one of its files before it was made.
-func Earlier(c Committed, workers []Worker, now time.Time) (links []session.Link) {
+func TieKnown(c Committed, workers []SessionState, now time.Time) (links []session.Link) {
 	for _, w := range workers {
 		waited := func(path string) bool {
 			at, ok := w.Pending[path]
@@ -72,7 +72,7 @@ func Earlier(c Committed, workers []Worker, now time.Time) (links []session.Link
 // OnlyTalks reports whether what is new of a session has nothing to do with a commit: the session, with what it spawned, has edited
 // something, nothing of that waits for a commit, and what is new neither edits nor commits (the last words of an agent that committed by
 // itself, which its hook can't have seen). A command that names a file of the commit may have edited it.
-func OnlyTalks(id string, c Committed, workers []Worker, fresh []session.Session) bool {
+func OnlyTalks(id string, c Committed, workers []SessionState, fresh []session.Session) bool {
 	if len(c.Files) == 0 || c.WroteIn(id) {
 		return false
 	}
@@ -98,7 +98,7 @@ func (c Committed) mayBeOf(call session.ToolCall) bool {
 }
 
 // familyOf is a session with those that it spawned, and theirs.
-func familyOf(id string, workers []Worker) map[string]bool {
+func familyOf(id string, workers []SessionState) map[string]bool {
 	family := map[string]bool{id: true}
 	for again := true; again; {
 		again = false
@@ -134,9 +134,9 @@ func Spans(sessions []session.Session) (out []Span) {
 	return out
 }
 
-// Plausible ties to a commit that no checkpoint saw the sessions that wrote lines of it, and those that were open and edited one of its
+// TieImported ties to a commit that no checkpoint saw the sessions that wrote lines of it, and those that were open and edited one of its
 // files, which is inferred.
-func Plausible(c Committed, spans []Span) (links []session.Link) {
+func TieImported(c Committed, spans []Span) (links []session.Link) {
 	for _, sp := range spans {
 		exact := c.WroteIn(sp.ID)
 		open := !c.Before(sp.From) && !c.At.After(sp.To)

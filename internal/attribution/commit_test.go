@@ -39,49 +39,49 @@ func committed(writers ...string) attribution.Committed {
 func TestEarlier(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		worker attribution.Worker
+		worker attribution.SessionState
 		in     attribution.Committed
 		want   string
 	}{
-		{"its edit waits", attribution.Worker{Pending: pending(10, "a.go")}, committed(), "w"},
-		{"by the former name", attribution.Worker{Pending: pending(10, "b.go")}, committed(), "w"},
-		{"of another file", attribution.Worker{Pending: pending(10, "c.go")}, committed(), ""},
-		{"made after the commit", attribution.Worker{Pending: pending(31, "a.go")}, committed(), ""},
-		{"long ago", attribution.Worker{Pending: pending(10, "a.go"), Last: at(0).AddDate(0, 0, -8)}, committed(), ""},
-		{"long ago, and its lines are there", attribution.Worker{Last: at(0).AddDate(0, 0, -8)}, committed("w"), "w"},
-		{"it commits", attribution.Worker{Commits: true}, committed(), "w"},
+		{"its edit waits", attribution.SessionState{Pending: pending(10, "a.go")}, committed(), "w"},
+		{"by the former name", attribution.SessionState{Pending: pending(10, "b.go")}, committed(), "w"},
+		{"of another file", attribution.SessionState{Pending: pending(10, "c.go")}, committed(), ""},
+		{"made after the commit", attribution.SessionState{Pending: pending(31, "a.go")}, committed(), ""},
+		{"long ago", attribution.SessionState{Pending: pending(10, "a.go"), Last: at(0).AddDate(0, 0, -8)}, committed(), ""},
+		{"long ago, and its lines are there", attribution.SessionState{Last: at(0).AddDate(0, 0, -8)}, committed("w"), "w"},
+		{"it commits", attribution.SessionState{Commits: true}, committed(), "w"},
 	} {
 		if c.worker.ID = "w"; c.worker.Last.IsZero() {
 			c.worker.Last = at(20)
 		}
-		harness.Equal(t, c.name, c.want, linked(attribution.Earlier(c.in, []attribution.Worker{c.worker}, at(40))))
+		harness.Equal(t, c.name, c.want, linked(attribution.TieKnown(c.in, []attribution.SessionState{c.worker}, at(40))))
 	}
 }
 
 func TestOnlyTalks(t *testing.T) {
-	done := attribution.Worker{ID: "w", Edited: true}
-	waits := attribution.Worker{ID: "w", Edited: true, Pending: pending(10, "c.go")}
-	sub := attribution.Worker{ID: "sub", Parent: "w", Edited: true, Pending: pending(10, "c.go")}
+	done := attribution.SessionState{ID: "w", Edited: true}
+	waits := attribution.SessionState{ID: "w", Edited: true, Pending: pending(10, "c.go")}
+	sub := attribution.SessionState{ID: "sub", Parent: "w", Edited: true, Pending: pending(10, "c.go")}
 	calls := func(c ...session.ToolCall) session.Session { return session.Session{ID: "w", ToolCalls: c} }
 	for _, c := range []struct {
 		name    string
 		in      attribution.Committed
-		workers []attribution.Worker
+		workers []attribution.SessionState
 		fresh   session.Session
 		want    bool
 	}{
-		{"all is committed", committed(), []attribution.Worker{done}, calls(), true},
-		{"it never edited", committed(), []attribution.Worker{{ID: "w"}}, calls(), false},
+		{"all is committed", committed(), []attribution.SessionState{done}, calls(), true},
+		{"it never edited", committed(), []attribution.SessionState{{ID: "w"}}, calls(), false},
 		{"new", committed(), nil, calls(), false},
-		{"an edit waits", committed(), []attribution.Worker{waits}, calls(), false},
-		{"a subagent's waits", committed(), []attribution.Worker{done, sub}, calls(), false},
-		{"it wrote in the commit", committed("w"), []attribution.Worker{done}, calls(), false},
-		{"it edits", committed(), []attribution.Worker{done}, calls(session.ToolCall{Tool: "Edit", Act: session.ActEdit, Path: "z"}), false},
-		{"an edit that failed", committed(), []attribution.Worker{done}, calls(session.ToolCall{Tool: "Edit", Act: session.ActEdit, Path: "z", Failed: true}), true},
-		{"it commits", committed(), []attribution.Worker{done}, calls(session.ToolCall{Tool: "Bash", Cmd: "git commit -m x"}), false},
-		{"a command names a file", committed(), []attribution.Worker{done}, calls(session.ToolCall{Tool: "Bash", Cmd: "gofmt -w a.go"}), false},
-		{"it reads", committed(), []attribution.Worker{done}, calls(session.ToolCall{Tool: "Read", Act: session.ActRead, Path: "a.go"}), true},
-		{"a commit without files", attribution.Committed{At: at(30)}, []attribution.Worker{done}, calls(), false},
+		{"an edit waits", committed(), []attribution.SessionState{waits}, calls(), false},
+		{"a subagent's waits", committed(), []attribution.SessionState{done, sub}, calls(), false},
+		{"it wrote in the commit", committed("w"), []attribution.SessionState{done}, calls(), false},
+		{"it edits", committed(), []attribution.SessionState{done}, calls(session.ToolCall{Tool: "Edit", Act: session.ActEdit, Path: "z"}), false},
+		{"an edit that failed", committed(), []attribution.SessionState{done}, calls(session.ToolCall{Tool: "Edit", Act: session.ActEdit, Path: "z", Failed: true}), true},
+		{"it commits", committed(), []attribution.SessionState{done}, calls(session.ToolCall{Tool: "Bash", Cmd: "git commit -m x"}), false},
+		{"a command names a file", committed(), []attribution.SessionState{done}, calls(session.ToolCall{Tool: "Bash", Cmd: "gofmt -w a.go"}), false},
+		{"it reads", committed(), []attribution.SessionState{done}, calls(session.ToolCall{Tool: "Read", Act: session.ActRead, Path: "a.go"}), true},
+		{"a commit without files", attribution.Committed{At: at(30)}, []attribution.SessionState{done}, calls(), false},
 	} {
 		harness.Equal(t, c.name, c.want, attribution.OnlyTalks("w", c.in, c.workers, []session.Session{c.fresh}))
 	}
@@ -109,6 +109,6 @@ func TestPlausible(t *testing.T) {
 		{"its lines are there", talk(-80, -40, "a.go"), committed("w"), "w"},
 		{"edited nothing", talk(10, 20), committed(), ""},
 	} {
-		harness.Equal(t, c.name, c.want, linked(attribution.Plausible(c.in, attribution.Spans([]session.Session{c.s}))))
+		harness.Equal(t, c.name, c.want, linked(attribution.TieImported(c.in, attribution.Spans([]session.Session{c.s}))))
 	}
 }

@@ -25,18 +25,18 @@ import (
 // session has a file of the commit only where it is the only session. Its tie is inferred in any case, unless its children changed
 // the files.
 
-// Named is what the calls of a session name.
-type Named struct {
+// Mentions is what the calls of a session name.
+type Mentions struct {
 	paths    map[string]bool
 	commands []string
 	words    map[string]bool // of the commands: file names with nothing odd in them
 }
 
-// NewNamed is what some calls name.
-func NewNamed() *Named { return &Named{paths: map[string]bool{}, words: map[string]bool{}} }
+// NewMentions is what some calls name.
+func NewMentions() *Mentions { return &Mentions{paths: map[string]bool{}, words: map[string]bool{}} }
 
 // Add adds what more calls name.
-func (n *Named) Add(calls []session.ToolCall) {
+func (n *Mentions) Add(calls []session.ToolCall) {
 	for _, c := range calls {
 		if path := c.Touched(); path != "" {
 			n.paths[path] = true
@@ -51,7 +51,7 @@ func (n *Named) Add(calls []session.ToolCall) {
 }
 
 // names reports whether a call named a file.
-func (n *Named) names(file string) bool {
+func (n *Mentions) names(file string) bool {
 	name := path.Base(file)
 	if strings.ContainsFunc(name, odd) || strings.HasSuffix(name, ".") {
 		return n.paths[file] || slices.ContainsFunc(n.commands, func(cmd string) bool { return strings.Contains(cmd, name) })
@@ -65,16 +65,16 @@ func odd(r rune) bool {
 }
 
 // commits reports whether a call made a commit.
-func (n *Named) commits() bool {
+func (n *Mentions) commits() bool {
 	return slices.ContainsFunc(n.commands, func(cmd string) bool { return strings.Contains(cmd, "git commit") })
 }
 
-// Work is what is known of the sessions of a checkpoint.
-type Work interface {
+// SessionWork is what is known of the sessions of a checkpoint.
+type SessionWork interface {
 	// Edited are the paths that a session has written to through its tools so far.
 	Edited(id string) map[string]bool
 	// Says asks what the calls of a session named so far.
-	Says(id string, what func(*Named) bool) (bool, error)
+	Says(id string, what func(*Mentions) bool) (bool, error)
 	// Parent is the session that spawned one; "" at the top.
 	Parent(id string) string
 }
@@ -92,7 +92,7 @@ const maxShared = 100_000
 
 // Files gives the files of a checkpoint to its sessions, and marks in it the ties that are inferred. Without files nothing tells who
 // made the commit: it is the tail of a session, or a talk. An error is that of the work.
-func Files(cp *session.Checkpoint, wrote []session.Wrote, work Work) ([]Share, error) {
+func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) ([]Share, error) {
 	switch pairs := len(cp.Files) * len(cp.Links); {
 	case cp.GitSHA == session.ZeroSHA && pairs == 0:
 		return nil, nil // there is nothing to be tied to
@@ -133,7 +133,7 @@ func Files(cp *session.Checkpoint, wrote []session.Wrote, work Work) ([]Share, e
 // giving is the work on one checkpoint.
 type giving struct {
 	cp      *session.Checkpoint
-	work    Work
+	work    SessionWork
 	writers map[string][]string // by path
 }
 
@@ -192,7 +192,7 @@ func (g giving) owners(f session.File) ([]string, error) {
 		return edited, nil
 	}
 	for _, l := range g.cp.Links {
-		named, err := g.work.Says(l.Session, func(n *Named) bool { return n.names(f.Path) || f.OldPath != "" && n.names(f.OldPath) })
+		named, err := g.work.Says(l.Session, func(n *Mentions) bool { return n.names(f.Path) || f.OldPath != "" && n.names(f.OldPath) })
 		if err != nil {
 			return nil, err
 		}
@@ -209,7 +209,7 @@ func (g giving) others(some map[string]bool) (out, talks []string, err error) {
 	for _, l := range g.cp.Links {
 		is := some[l.Session]
 		if len(some) == 0 {
-			if is, err = g.work.Says(l.Session, (*Named).commits); err != nil {
+			if is, err = g.work.Says(l.Session, (*Mentions).commits); err != nil {
 				return nil, nil, err
 			}
 		}

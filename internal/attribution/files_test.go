@@ -37,8 +37,8 @@ func (w work) Edited(id string) map[string]bool {
 	return out
 }
 
-func (w work) Says(id string, what func(*attribution.Named) bool) (bool, error) {
-	n := attribution.NewNamed()
+func (w work) Says(id string, what func(*attribution.Mentions) bool) (bool, error) {
+	n := attribution.NewMentions()
 	n.Add(w.calls(id))
 	return what(n), nil
 }

@@ -8,15 +8,17 @@ import (
 // Lineage is what amends and rebases made of code commits, as the ledgers say. Each ledger speaks for itself: its
 // rewrites lead from what it ties its sessions to, and to nobody else's.
 type Lineage struct {
-	Was, Is Ways                // to what a commit was before, and became
+	Was, Is RewriteMap          // to what a commit was before, and became
 	ledgers map[string][]string // commit → addresses of those who say something of it
 }
 
-// Ways lead from a commit to others, in one ledger.
-type Ways map[Commit][]string
+// RewriteMap leads from a commit to others, in one ledger.
+type RewriteMap map[Commit][]string
 
 // NewLineage is empty.
-func NewLineage() Lineage { return Lineage{Was: Ways{}, Is: Ways{}, ledgers: map[string][]string{}} }
+func NewLineage() Lineage {
+	return Lineage{Was: RewriteMap{}, Is: RewriteMap{}, ledgers: map[string][]string{}}
+}
 
 // Add adds rewrites; one that is there already stays once.
 func (l Lineage) Add(rewrites []Rewrite) {
@@ -48,7 +50,7 @@ func (l Lineage) Family(sha string) []Commit {
 }
 
 // From lists a commit, for any ledger, and where ways lead from it, by the word of who made it.
-func (l Lineage) From(sha string, by Maker, along ...Ways) []Commit {
+func (l Lineage) From(sha string, by Maker, along ...RewriteMap) []Commit {
 	out := []Commit{{SHA: sha}}
 	for _, email := range l.ledgers[sha] {
 		if by.Is(email) {
@@ -69,7 +71,7 @@ func (l Lineage) Before(sha string, by Maker) (out []string) {
 }
 
 // reached lists where ways of a ledger lead from a commit, which comes first.
-func reached(start Commit, along []Ways) []Commit {
+func reached(start Commit, along []RewriteMap) []Commit {
 	out, seen := []Commit{start}, map[string]bool{start.SHA: true}
 	for i := 0; i < len(out); i++ {
 		for _, w := range along {

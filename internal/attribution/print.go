@@ -2,13 +2,13 @@
 // function. capture, materialize and recall hand in what it needs.
 //
 //	Match                        who wrote the lines of a commit, by prints of lines, never the lines themselves
-//	Earlier, OnlyTalks           sessions to tie to a new commit
-//	Plausible                    sessions to tie to an old commit, at an import
+//	TieKnown, OnlyTalks          sessions to tie to a new commit
+//	TieImported                  sessions to tie to an old commit, at an import
 //	Files                        sessions that own the files of a checkpoint
-//	Makers, Possible, Owned      which statements of the ledgers count
-//	Asked                        how a session is tied to a commit that somebody asks for
+//	CredibleTies, CredibleLines  which statements of the ledgers count
+//	Revision                     how a session is tied to a commit that somebody asks for
 //	Resolve, Lineage             what amends and rebases made of commits
-//	OwnContent … OnTheWay        what a commit that no hook saw was made of
+//	MatchPatches, MatchAncestors what a commit that no hook saw was made of
 package attribution
 
 import "unicode"

@@ -16,12 +16,12 @@ type Part struct {
 	SamePatch     bool      // the commit in question is a copy of it
 	Arrived       bool      // what it left in a file came into the branch earlier
 	Here          bool
-	Again         Again
+	LineMatch     LineMatch
 	Matched       bool
 }
 
-// Again says how many of the telling lines that a part added stand in the commit in question. All zero where nobody looked.
-type Again struct {
+// LineMatch says how many of the telling lines that a part added stand in the commit in question. All zero where nobody looked.
+type LineMatch struct {
 	Added   int
 	Found   int
 	Brought int  // that the commit in question brought into the same files
@@ -42,9 +42,9 @@ const (
 	sameWork     = 14 * 24 * time.Hour // without a commit for so long, a branch's name is in new use
 )
 
-// Copies matches the parts with the same patch, and reports whether there are any: then the commit is a copy of them and of
+// MatchPatches matches the parts with the same patch, and reports whether there are any: then the commit is a copy of them and of
 // nothing else.
-func Copies(parts []*Part) (found bool) {
+func MatchPatches(parts []*Part) (found bool) {
 	for _, p := range parts {
 		p.Matched = p.SamePatch
 		found = found || p.Matched
@@ -52,10 +52,10 @@ func Copies(parts []*Part) (found bool) {
 	return found
 }
 
-// OwnContent keeps of the content that parts share with the commit in question what tells
+// KeepDistinctive keeps of the content that parts share with the commit in question what tells
 // something: it was not there before (a revert brings back what was), and only one person's
 // branch has it (a lock file or a licence is the same in many).
-func OwnContent(parts []*Part, stood func(p *Part, path string) bool) {
+func KeepDistinctive(parts []*Part, stood func(p *Part, path string) bool) {
 	lines := map[string]map[line]bool{}
 	for _, p := range parts {
 		p.Same = slices.DeleteFunc(p.Same, func(path string) bool { return stood(p, path) })
@@ -72,15 +72,15 @@ func OwnContent(parts []*Part, stood func(p *Part, path string) bool) {
 	}
 }
 
-// SameLines matches parts by the lines that they added: most of them must be
+// MatchLines matches parts by the lines that they added: most of them must be
 // among those that the commit in question brought into the same files, and that were not
 // there since. Few lines count where others of the branch are found again, too, or where they are
 // all that the commit in question brought.
-func SameLines(parts []*Part) {
+func MatchLines(parts []*Part) {
 	again := map[line]int{} // how many lines of a branch are found again
 	var likely []*Part
 	for _, p := range parts {
-		a := p.Again
+		a := p.LineMatch
 		if p.Matched || a.Found == 0 || 3*a.Found < 2*a.Added {
 			continue
 		}
@@ -96,10 +96,10 @@ func SameLines(parts []*Part) {
 	}
 }
 
-// OnTheWay matches what comes before a matched part: its ancestors where the objects are
+// MatchAncestors matches what comes before a matched part: its ancestors where the objects are
 // here, which leads tells, else earlier commits of the same branch by the same person. Parts up to one that
 // arrived earlier did so, too; those aside only tell that.
-func OnTheWay(parts, aside []*Part, leads func(from, to *Part) (bool, error)) error {
+func MatchAncestors(parts, aside []*Part, leads func(from, to *Part) (bool, error)) error {
 	done := map[line]time.Time{}
 	for _, p := range slices.Concat(parts, aside) {
 		if p.Arrived && p.When.After(done[p.line()]) {

@@ -18,8 +18,8 @@ type Tie struct {
 	Lines                    int       // how many of its lines the session wrote
 }
 
-// Written says which lines that a code commit brought into a file a session wrote, as the ledger of its author says.
-type Written struct {
+// LineRecord says which lines that a code commit brought into a file a session wrote, as the ledger of its author says.
+type LineRecord struct {
 	SHA, Path, Session string
 	Lines              session.Ranges
 	TS                 time.Time // of the session's last edit that is in it
@@ -39,9 +39,9 @@ func (m Maker) Is(email string) bool {
 	return !m.Here || strings.EqualFold(email, m.Committer) || strings.EqualFold(email, m.Author)
 }
 
-// Makers are the ties that those tell who made a commit. Where they say nothing, others may, which is inferred: they were at it, or so
+// CredibleTies are the ties that the makers of a commit tell. Where they tell none, others may, which is inferred: they were at it, or so
 // their ledgers say.
-func Makers(ties []Tie, by Maker) []Tie {
+func CredibleTies(ties []Tie, by Maker) []Tie {
 	made := slices.DeleteFunc(slices.Clone(ties), func(t Tie) bool { return !by.Is(t.Email) })
 	if len(made) > 0 {
 		return made
@@ -56,13 +56,13 @@ func Makers(ties []Tie, by Maker) []Tie {
 // maxWriters is how many records count of one file of a commit: nobody's many make an answer slow.
 const maxWriters = 200
 
-// Possible leaves out of what sessions wrote in a commit the edits that are later than it, and puts in front what those say who made
+// CredibleLines leaves out of what sessions wrote in a commit the edits that are later than it, and puts in front what those say who made
 // it: nobody else can take their lines.
-func Possible(all []Written, by Maker) []Written {
-	out := slices.DeleteFunc(slices.Clone(all), func(w Written) bool { return by.Here && w.TS.After(by.When.Add(time.Second)) })
-	slices.SortStableFunc(out, func(x, y Written) int { return order(!by.Is(x.Email), !by.Is(y.Email)) })
+func CredibleLines(all []LineRecord, by Maker) []LineRecord {
+	out := slices.DeleteFunc(slices.Clone(all), func(w LineRecord) bool { return by.Here && w.TS.After(by.When.Add(time.Second)) })
+	slices.SortStableFunc(out, func(x, y LineRecord) int { return order(!by.Is(x.Email), !by.Is(y.Email)) })
 	of := map[string]int{}
-	return slices.DeleteFunc(out, func(w Written) bool { of[w.Path]++; return of[w.Path] > maxWriters })
+	return slices.DeleteFunc(out, func(w LineRecord) bool { of[w.Path]++; return of[w.Path] > maxWriters })
 }
 
 // order puts false first.
@@ -77,8 +77,8 @@ func order(a, b bool) int {
 }
 
 // Writer is the session that wrote a line (from 1 on) of a file, by what is possible; "" where nobody says so.
-func Writer(possible []Written, path string, line int) string {
-	i := slices.IndexFunc(possible, func(w Written) bool { return w.Path == path && w.Lines.Has(line) })
+func Writer(possible []LineRecord, path string, line int) string {
+	i := slices.IndexFunc(possible, func(w LineRecord) bool { return w.Path == path && w.Lines.Has(line) })
 	if i < 0 {
 		return ""
 	}
@@ -93,29 +93,29 @@ type Claim struct {
 	Turn     int  // where the part begins that was captured at the commit; -1: not known
 }
 
-// FileOf is a file that a checkpoint gives a session.
-type FileOf struct{ Checkpoint, Session, Path string }
+// FileTie is a file that a checkpoint gives a session.
+type FileTie struct{ Checkpoint, Session, Path string }
 
-// Owned says of files of checkpoints whose they are, and of each whether that is inferred.
-type Owned struct {
-	files map[FileOf]bool
-	some  map[FileOf]bool // without a path: the session has a file of the checkpoint
+// FileOwners says of files of checkpoints whose they are, and of each whether that is inferred.
+type FileOwners struct {
+	files map[FileTie]bool
+	some  map[FileTie]bool // without a path: the session has a file of the checkpoint
 }
 
-// NewOwned is empty.
-func NewOwned() Owned { return Owned{map[FileOf]bool{}, map[FileOf]bool{}} }
+// NewFileOwners is empty.
+func NewFileOwners() FileOwners { return FileOwners{map[FileTie]bool{}, map[FileTie]bool{}} }
 
 // Add adds a file.
-func (o Owned) Add(f FileOf, inferred bool) {
+func (o FileOwners) Add(f FileTie, inferred bool) {
 	o.files[f] = inferred
 	f.Path = ""
 	o.some[f] = true
 }
 
 // Of are those of some sessions tied to commits whose a file is there.
-func (o Owned) Of(ties []Tie, path string) (out []Claim) {
+func (o FileOwners) Of(ties []Tie, path string) (out []Claim) {
 	for _, t := range ties {
-		if inferred, ok := o.files[FileOf{t.Checkpoint, t.Session, path}]; ok {
+		if inferred, ok := o.files[FileTie{t.Checkpoint, t.Session, path}]; ok {
 			t.Inferred = t.Inferred || inferred
 			out = claimed(out, t)
 		}
@@ -125,7 +125,7 @@ func (o Owned) Of(ties []Tie, path string) (out []Claim) {
 
 // OfOrAll are those whose a file is. Where it is nobody's they are, inferred, those who have another one; and where nobody has any
 // those who are tied to the commit for sure (a talk, of which the user typed what it said).
-func (o Owned) OfOrAll(ties []Tie, path string) []Claim {
+func (o FileOwners) OfOrAll(ties []Tie, path string) []Claim {
 	if out := o.Of(ties, path); len(out) > 0 {
 		return out
 	}
@@ -133,7 +133,7 @@ func (o Owned) OfOrAll(ties []Tie, path string) []Claim {
 	for _, t := range ties {
 		firm := !t.Inferred
 		t.Inferred = true
-		if o.some[FileOf{t.Checkpoint, t.Session, ""}] {
+		if o.some[FileTie{t.Checkpoint, t.Session, ""}] {
 			others = claimed(others, t)
 		} else if firm {
 			sure = claimed(sure, t)

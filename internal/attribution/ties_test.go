@@ -38,35 +38,35 @@ func TestMakers(t *testing.T) {
 		{"of what is not here", attribution.Maker{}, []attribution.Tie{tie("ann@x", "a"), tie("ben@x", "b")}, "a b"},
 		{"in another case", attribution.Maker{Here: true, Committer: "ANN@x"}, []attribution.Tie{tie("ann@x", "a")}, "a"},
 	} {
-		harness.Equal(t, c.name, c.want, ties(attribution.Makers(c.all, c.by)))
+		harness.Equal(t, c.name, c.want, ties(attribution.CredibleTies(c.all, c.by)))
 	}
 }
 
 func TestWriter(t *testing.T) {
-	wrote := func(email, id string, minute int, lines ...int) attribution.Written {
-		return attribution.Written{Session: id, Path: "a.go", Email: email, TS: at(minute), Lines: session.RangesOf(lines)}
+	wrote := func(email, id string, minute int, lines ...int) attribution.LineRecord {
+		return attribution.LineRecord{Session: id, Path: "a.go", Email: email, TS: at(minute), Lines: session.RangesOf(lines)}
 	}
 	for _, c := range []struct {
 		name string
-		all  []attribution.Written
+		all  []attribution.LineRecord
 		line int
 		want string
 	}{
-		{"the one", []attribution.Written{wrote("ann@x", "a", 10, 1, 2)}, 2, "a"},
-		{"nobody", []attribution.Written{wrote("ann@x", "a", 10, 1, 2)}, 3, ""},
-		{"the first that is told", []attribution.Written{wrote("ann@x", "a", 20, 1), wrote("ann@x", "b", 10, 1)}, 1, "a"},
-		{"who made it before others", []attribution.Written{wrote("ben@x", "b", 20, 1), wrote("ann@x", "a", 10, 1)}, 1, "a"},
-		{"others where she says nothing", []attribution.Written{wrote("ben@x", "b", 20, 1)}, 1, "b"},
-		{"an edit after the commit", []attribution.Written{wrote("ann@x", "a", 31, 1)}, 1, ""},
+		{"the one", []attribution.LineRecord{wrote("ann@x", "a", 10, 1, 2)}, 2, "a"},
+		{"nobody", []attribution.LineRecord{wrote("ann@x", "a", 10, 1, 2)}, 3, ""},
+		{"the first that is told", []attribution.LineRecord{wrote("ann@x", "a", 20, 1), wrote("ann@x", "b", 10, 1)}, 1, "a"},
+		{"who made it before others", []attribution.LineRecord{wrote("ben@x", "b", 20, 1), wrote("ann@x", "a", 10, 1)}, 1, "a"},
+		{"others where she says nothing", []attribution.LineRecord{wrote("ben@x", "b", 20, 1)}, 1, "b"},
+		{"an edit after the commit", []attribution.LineRecord{wrote("ann@x", "a", 31, 1)}, 1, ""},
 	} {
-		harness.Equal(t, c.name, c.want, attribution.Writer(attribution.Possible(c.all, anns), "a.go", c.line))
+		harness.Equal(t, c.name, c.want, attribution.Writer(attribution.CredibleLines(c.all, anns), "a.go", c.line))
 	}
 }
 
 func TestOwned(t *testing.T) {
-	o := attribution.NewOwned()
-	o.Add(attribution.FileOf{Checkpoint: "c-a", Session: "a", Path: "a.go"}, false)
-	o.Add(attribution.FileOf{Checkpoint: "c-b", Session: "b", Path: "b.go"}, true)
+	o := attribution.NewFileOwners()
+	o.Add(attribution.FileTie{Checkpoint: "c-a", Session: "a", Path: "a.go"}, false)
+	o.Add(attribution.FileTie{Checkpoint: "c-b", Session: "b", Path: "b.go"}, true)
 	told := func(all []attribution.Claim) string {
 		var out []string
 		for _, c := range all {
@@ -115,7 +115,7 @@ func TestAsked(t *testing.T) {
 		{"of one that is gone, who is tied to it", attribution.Maker{}, []attribution.Tie{at(old, tie("ann@x", "a"), 0), tie("ann@x", "a")}, "recorded"},
 		{"of one that is gone, others", attribution.Maker{}, []attribution.Tie{at(other, tie("ben@x", "b"), 0), tie("ann@x", "a")}, "alleged"},
 	} {
-		a := attribution.NewAsked(sha, c.by, family)
+		a := attribution.NewRevision(sha, c.by, family)
 		a.Judge(c.ties)
 		got := "none"
 		if s, ok := a.Strength(c.ties[0]); ok {
@@ -132,8 +132,8 @@ func TestSquash(t *testing.T) {
 		return p
 	}
 	same := func(paths ...string) func(*attribution.Part) { return func(p *attribution.Part) { p.Same = paths } }
-	again := func(a attribution.Again) func(*attribution.Part) {
-		return func(p *attribution.Part) { p.Again = a }
+	again := func(a attribution.LineMatch) func(*attribution.Part) {
+		return func(p *attribution.Part) { p.LineMatch = a }
 	}
 	gone := func(p *attribution.Part) { p.Here = false }
 	for _, c := range []struct {
@@ -145,11 +145,11 @@ func TestSquash(t *testing.T) {
 		{"of two branches", []*attribution.Part{part("b", 1, same("a")), part("c", 1, same("a"))}, []bool{false, false}},
 		{"that stood there before", []*attribution.Part{part("b", 1, same("stood"))}, []bool{false}},
 		{"much else is in it", []*attribution.Part{part("b", 1, func(p *attribution.Part) { p.Same, p.Files = []string{"a"}, 9 })}, []bool{false}},
-		{"most lines", []*attribution.Part{part("b", 1, again(attribution.Again{Added: 4, Found: 3, Brought: 9}))}, []bool{true}},
-		{"few lines", []*attribution.Part{part("b", 1, again(attribution.Again{Added: 9, Found: 3, Brought: 9}))}, []bool{false}},
-		{"two lines", []*attribution.Part{part("b", 1, again(attribution.Again{Added: 2, Found: 2, Brought: 9}))}, []bool{false}},
-		{"two lines, which are all", []*attribution.Part{part("b", 1, again(attribution.Again{Added: 2, Found: 2, Brought: 2, All: true}))}, []bool{true}},
-		{"two lines of each of two", []*attribution.Part{part("b", 1, again(attribution.Again{Added: 2, Found: 2, Brought: 9})), part("b", 2, again(attribution.Again{Added: 2, Found: 2, Brought: 9}))}, []bool{true, true}},
+		{"most lines", []*attribution.Part{part("b", 1, again(attribution.LineMatch{Added: 4, Found: 3, Brought: 9}))}, []bool{true}},
+		{"few lines", []*attribution.Part{part("b", 1, again(attribution.LineMatch{Added: 9, Found: 3, Brought: 9}))}, []bool{false}},
+		{"two lines", []*attribution.Part{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, Brought: 9}))}, []bool{false}},
+		{"two lines, which are all", []*attribution.Part{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, Brought: 2, All: true}))}, []bool{true}},
+		{"two lines of each of two", []*attribution.Part{part("b", 1, again(attribution.LineMatch{Added: 2, Found: 2, Brought: 9})), part("b", 2, again(attribution.LineMatch{Added: 2, Found: 2, Brought: 9}))}, []bool{true, true}},
 		{"on the way, gone", []*attribution.Part{part("b", 1, gone), part("b", 2, same("a"))}, []bool{true, true}},
 		{"on the way of another branch", []*attribution.Part{part("c", 1, gone), part("b", 2, same("a"))}, []bool{false, true}},
 		{"on the way, here and no ancestor", []*attribution.Part{part("b", 1, func(*attribution.Part) {}), part("b", 2, same("a"))}, []bool{false, true}},
@@ -157,9 +157,9 @@ func TestSquash(t *testing.T) {
 		{"what arrived earlier", []*attribution.Part{part("b", 1, func(p *attribution.Part) { p.Arrived, p.Here = true, false }), part("b", 2, same("a"))}, []bool{false, true}},
 		{"later than the end", []*attribution.Part{part("b", 3, gone), part("b", 2, same("a"))}, []bool{false, true}},
 	} {
-		attribution.OwnContent(c.parts, func(_ *attribution.Part, path string) bool { return path == "stood" })
-		attribution.SameLines(c.parts)
-		err := attribution.OnTheWay(c.parts, nil, func(from, _ *attribution.Part) (bool, error) { return from.Branch == "ancestor", nil })
+		attribution.KeepDistinctive(c.parts, func(_ *attribution.Part, path string) bool { return path == "stood" })
+		attribution.MatchLines(c.parts)
+		err := attribution.MatchAncestors(c.parts, nil, func(from, _ *attribution.Part) (bool, error) { return from.Branch == "ancestor", nil })
 		var got []bool
 		for _, p := range c.parts {
 			got = append(got, p.Matched)
@@ -168,7 +168,7 @@ func TestSquash(t *testing.T) {
 		harness.Equal(t, c.name+": error", nil, err)
 	}
 	copies := []*attribution.Part{part("b", 1, func(p *attribution.Part) { p.SamePatch = true }), part("b", 2, same("a"))}
-	if !attribution.Copies(copies) || !copies[0].Matched || copies[1].Matched {
+	if !attribution.MatchPatches(copies) || !copies[0].Matched || copies[1].Matched {
 		t.Error("a copy is a copy of that alone:", fmt.Sprint(*copies[0], *copies[1]))
 	}
 }

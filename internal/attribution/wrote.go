@@ -14,15 +14,15 @@ import (
 //   - The latest edit counts that stands there whole, with its context. Otherwise the longest run counts.
 //   - An edit of which a part was committed before is spent: what a person types later may read like the rest of it.
 
-// Brought is a file as a commit left it, with what the commit changed in it.
-type Brought struct {
+// CommittedFile is a file as a commit left it, with what the commit changed in it.
+type CommittedFile struct {
 	Lines []Print      // of the whole file
 	Added map[int]bool // indexes of those that the commit brought
 	Gone  []Print      // lines that it took away
 }
 
-// Wrote says which of the lines that a commit brought into a file one session wrote.
-type Wrote struct {
+// MatchedLines says which of the lines that a commit brought into a file one session wrote.
+type MatchedLines struct {
 	Session string
 	Lines   []int     // indexes, in order
 	Gone    int       // how many of the lines that vanished it took away
@@ -40,7 +40,7 @@ const maxPlaces = 64
 // Match says which sessions wrote the lines that a commit brought into a file, by the edits of the file that were made
 // before it. Where several edits hold a line, the latest counts of those that stand there whole, with all their context; else the one
 // with which it has most of its neighbours in common. Each line of an edit counts once. Sessions stand in the order of their IDs.
-func Match(f Brought, edits []Edit) []Wrote {
+func Match(f CommittedFile, edits []Edit) []MatchedLines {
 	edits = concerned(f, edits)
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Session, b.Session)) })
 	m := newMatch(f, edits)
@@ -58,7 +58,7 @@ func Match(f Brought, edits []Edit) []Wrote {
 
 // concerned leaves out edits that added, of lines that tell something, only what the commit did not bring: of a file that sessions
 // worked on for months, these are nearly all. Where one may claim what earlier ones wrote, all count.
-func concerned(f Brought, edits []Edit) []Edit {
+func concerned(f CommittedFile, edits []Edit) []Edit {
 	now := map[Print]bool{}
 	for i := range f.Added {
 		now[f.Lines[i]] = f.Added[i] || now[f.Lines[i]]
@@ -121,7 +121,7 @@ type place struct{ edit, line int }
 
 // match is the work of one comparison.
 type match struct {
-	file   Brought
+	file   CommittedFile
 	edits  []Edit
 	now    text              // the file
 	texts  []text            // what each edit left
@@ -133,7 +133,7 @@ type match struct {
 	took   map[int]int       // edit → lines of it that vanished
 }
 
-func newMatch(f Brought, edits []Edit) *match {
+func newMatch(f CommittedFile, edits []Edit) *match {
 	m := &match{file: f, edits: edits, places: map[Print][]place{}, often: map[Print]int{}, spent: map[int]bool{}, by: make([]int, len(f.Lines)), took: map[int]int{}}
 	for i, p := range f.Lines {
 		m.now.add(p, i)
@@ -296,13 +296,13 @@ func (m *match) gone(lines []Print) {
 }
 
 // wrote puts together what edits of one session have.
-func (m *match) wrote() (out []Wrote) {
-	all := map[string]*Wrote{}
-	of := func(edit int) *Wrote {
+func (m *match) wrote() (out []MatchedLines) {
+	all := map[string]*MatchedLines{}
+	of := func(edit int) *MatchedLines {
 		e := m.edits[edit]
 		w := all[e.Session]
 		if w == nil {
-			w = &Wrote{Session: e.Session}
+			w = &MatchedLines{Session: e.Session}
 			all[e.Session] = w
 		}
 		if e.At.After(w.At) {
@@ -322,6 +322,6 @@ func (m *match) wrote() (out []Wrote) {
 	for _, w := range all {
 		out = append(out, *w)
 	}
-	slices.SortFunc(out, func(a, b Wrote) int { return cmp.Compare(a.Session, b.Session) })
+	slices.SortFunc(out, func(a, b MatchedLines) int { return cmp.Compare(a.Session, b.Session) })
 	return out
 }

@@ -22,7 +22,7 @@ func edit(session string, minute int, diff ...string) attribution.Edit {
 }
 
 // brought reads a commit's diff of a whole file in the same form.
-func brought(diff ...string) (f attribution.Brought) {
+func brought(diff ...string) (f attribution.CommittedFile) {
 	f.Added = map[int]bool{}
 	for _, l := range diff {
 		p := attribution.PrintOf(l[1:])
@@ -49,7 +49,7 @@ func all(parts ...[]string) (out []string) {
 func TestMatch(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		file  attribution.Brought
+		file  attribution.CommittedFile
 		edits []attribution.Edit
 		want  map[string][]int // session → indexes of lines
 	}{
@@ -160,7 +160,7 @@ func TestMatchWhatWent(t *testing.T) {
 	got := attribution.Match(brought(" kept line", "-alpha one", "-beta two", "-}"), []attribution.Edit{
 		edit("a", 1, "-alpha one", "-}"), edit("b", 3, "-alpha one"),
 	})
-	harness.Equal(t, "wrote", []attribution.Wrote{{Session: "b", Gone: 1, At: at(3)}}, got)
+	harness.Equal(t, "wrote", []attribution.MatchedLines{{Session: "b", Gone: 1, At: at(3)}}, got)
 }
 
 // TestMatchManyLines: an edit of the largest size against a file of the largest size, all lines alike, ends soon.

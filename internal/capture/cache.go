@@ -73,16 +73,16 @@ func (st *state) code(c *coder) {
 		return
 	}
 	table(c, &st.Tips, word, word)
-	table(c, &st.Sessions, word, func(c *coder, k **known) {
+	table(c, &st.Sessions, word, func(c *coder, k **ledgerSession) {
 		if c.reads {
-			*k = &known{}
+			*k = &ledgerSession{}
 		}
 		(*k).code(c)
 	})
 	table(c, &st.Recorded, integer, flag)
 	table(c, &st.Rewrites, integer, integers)
 	integers(c, &st.Wrote)
-	list(c, &st.Looked, word)
+	list(c, &st.Examined, word)
 	table(c, &st.Memories, word, words)
 	table(c, &st.Marks, word, func(c *coder, t *session.Tally) { list(c, &t.Purges, integer); list(c, &t.Restores, integer) })
 	table(c, &st.Latest, word, word)
@@ -93,7 +93,7 @@ func (st *state) code(c *coder) {
 	table(c, &st.Reflogs, word, func(c *coder, m *history.ReflogMark) { integer(c, &m.Size); word(c, &m.Last) })
 }
 
-func (k *known) code(c *coder) {
+func (k *ledgerSession) code(c *coder) {
 	for _, s := range []*string{&k.ID, &k.Source, &k.NativeID, &k.Parent, &k.ForkedFrom, &k.ActorType, &k.Cursor, &k.Hash, &k.Title} {
 		word(c, s)
 	}

@@ -40,7 +40,7 @@ type Capturer struct {
 	Now      func() time.Time
 	Actor    string                // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
 	CI       bool                  // nobody sits at the keyboard
-	Without  Without               // what is not captured
+	Without  Excluded              // what is not captured
 	From     []string              // absolute: where the worktree was before; transcripts made there count, too
 	Progress func(done, total int) // called after each transcript that was read; what another agent has is added to total when its turn comes
 	Stated   Stated                // what an import's source says of code commits; nil: nothing
@@ -97,15 +97,15 @@ const tries = 50
 // constants). Rewrites are code commits that became others: those whose old commit the
 // ledger knows are recorded.
 func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewrite) (Outcome, error) {
-	return c.attempt(ctx, func(g *gathered) ([]session.Entry, error) { return g.checkpoint(ctx, via, rewrites) })
+	return c.attempt(ctx, func(g *collector) ([]session.Entry, error) { return g.checkpoint(ctx, via, rewrites) })
 }
 
 // Arrive looks for what sessions wrote in commits that came from elsewhere (a pull), and captures nothing.
 func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
 	quiet := *c
 	quiet.Agents = nil
-	return quiet.attempt(ctx, func(g *gathered) ([]session.Entry, error) {
-		wrote, err := g.written(ctx, look{most: lookedAtMerge})
+	return quiet.attempt(ctx, func(g *collector) ([]session.Entry, error) {
+		wrote, err := g.written(ctx, scope{most: lookedAtMerge})
 		return lines(wrote), err
 	})
 }
@@ -113,12 +113,12 @@ func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
 // Import captures everything that the agents recorded so far, and ties each session to
 // the commits that it plausibly made.
 func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
-	return c.attempt(ctx, func(g *gathered) ([]session.Entry, error) { return g.imported(ctx) })
+	return c.attempt(ctx, func(g *collector) ([]session.Entry, error) { return g.imported(ctx) })
 }
 
 // attempt captures in rounds: what a round keeps, and what it reads of one transcript, is bounded, and
 // so is the memory that it takes. Mostly there is one. What a round stored stays.
-func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) (Outcome, error) {
+func (c *Capturer) attempt(ctx context.Context, plan func(*collector) ([]session.Entry, error)) (Outcome, error) {
 	var all Outcome
 	pieces, reads := map[string]piece{}, 0
 	c.Round.Kept, c.Round.Piece = cmp.Or(c.Round.Kept, maxKept), cmp.Or(c.Round.Piece, maxPiece)
@@ -127,7 +127,7 @@ func (c *Capturer) attempt(ctx context.Context, plan func(*gathered) ([]session.
 		if err != nil {
 			return all, err
 		}
-		g := &gathered{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), known: map[string][]byte{}, reads: &reads}
+		g := &collector{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), known: map[string][]byte{}, reads: &reads}
 		err = g.once(ctx, plan)
 		switch {
 		case errors.Is(err, git.ErrMoved) || c.scrubbed(before, err):
@@ -202,7 +202,7 @@ func (o *Outcome) sessions(sources map[string]string) {
 	o.Sessions = len(o.ids)
 }
 
-func (g *gathered) once(ctx context.Context, plan func(*gathered) ([]session.Entry, error)) error {
+func (g *collector) once(ctx context.Context, plan func(*collector) ([]session.Entry, error)) error {
 	tips, st, now, err := g.stands(ctx)
 	if err != nil {
 		return err
@@ -269,7 +269,7 @@ func (c *Capturer) missing(others bool) error {
 }
 
 // store redacts and appends the drafts, then brings the cache to the new tip.
-func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []session.Entry) error {
+func (g *collector) store(ctx context.Context, tips map[string]git.OID, drafts []session.Entry) error {
 	if len(drafts) > 0 {
 		records, err := g.redacted(ctx, drafts)
 		if err != nil {
@@ -283,7 +283,7 @@ func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []
 			return nil // the ledger moved on; the next capture reads it again
 		}
 	}
-	if len(drafts) > 0 || g.read || g.looked != nil && !slices.Equal(g.looked, g.st.Looked) || g.reflogs != nil && !maps.Equal(g.reflogs, g.st.Reflogs) {
+	if len(drafts) > 0 || g.read || g.examined != nil && !slices.Equal(g.examined, g.st.Examined) || g.reflogs != nil && !maps.Equal(g.reflogs, g.st.Reflogs) {
 		g.remember()
 		if err := g.st.save(g.CacheDir); err != nil {
 			g.out.Warnings = append(g.out.Warnings, err)
@@ -292,7 +292,7 @@ func (g *gathered) store(ctx context.Context, tips map[string]git.OID, drafts []
 	return nil
 }
 
-func (g *gathered) redacted(ctx context.Context, drafts []session.Entry) ([]ledger.Record, error) {
+func (g *collector) redacted(ctx context.Context, drafts []session.Entry) ([]ledger.Record, error) {
 	var records []ledger.Record
 	when := g.now // no entry is earlier than the one before it: what it says of a session comes behind the session
 	for _, d := range drafts {
@@ -309,7 +309,7 @@ func (g *gathered) redacted(ctx context.Context, drafts []session.Entry) ([]ledg
 	return records, nil
 }
 
-func (g *gathered) count(e session.Entry, r redact.Report) {
+func (g *collector) count(e session.Entry, r redact.Report) {
 	for _, s := range e.Sessions {
 		g.out.sessions(map[string]string{s.ID: s.Source})
 		g.out.Turns += len(s.Turns)

@@ -178,8 +178,8 @@ func lineOf(e transcript.Edit) editLine {
 	return out
 }
 
-// edited is what one session of a reading did to files, by path.
-type edited struct {
+// sessionEdits is what one session of a reading did to files, by path.
+type sessionEdits struct {
 	nativeID string
 	files    map[string][]editLine
 }
@@ -191,7 +191,7 @@ func (r *reading) takeEdits() {
 		if len(s.Edits) == 0 {
 			continue
 		}
-		e := edited{nativeID: s.NativeID, files: map[string][]editLine{}}
+		e := sessionEdits{nativeID: s.NativeID, files: map[string][]editLine{}}
 		for _, ed := range s.Edits {
 			e.files[ed.Path] = append(e.files[ed.Path], lineOf(ed))
 		}
@@ -200,7 +200,7 @@ func (r *reading) takeEdits() {
 }
 
 // keepEdits stores what the readings tell of edits. It notes since when a commit may hold one that was not known.
-func (g *gathered) keepEdits() error {
+func (g *collector) keepEdits() error {
 	var errs []error
 	if g.edits.held == nil {
 		errs = append(errs, folder(g.edits.dir))

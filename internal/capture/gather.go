@@ -33,9 +33,9 @@ import (
 //  4. Tie what is new to code (plan.go), redact it, append it, and compare-and-swap the ref. When another process was first,
 //     all of it begins again. (capture.go)
 
-// gathered is one capture under way: what the ledger knows, and what the transcripts hold
+// collector is one capture under way: what the ledger knows, and what the transcripts hold
 // beyond it.
-type gathered struct {
+type collector struct {
 	*Capturer
 	st    *state
 	now   time.Time
@@ -44,21 +44,21 @@ type gathered struct {
 	done  []*reading
 	out   Outcome
 
-	edits   *edits
-	mine    map[string]bool               // addresses of this user, as an import finds them
-	news    time.Time                     // since when a commit may hold an edit that was not known
-	origins map[string]string             // of sessions that are forks, by their IDs; nil: not asked yet
-	looked  []git.OID                     // see state.Looked
-	reflogs map[string]history.ReflogMark // see state.Reflogs
-	kept    int                           // bytes of text in fresh
-	more    bool                          // something is left to another round
-	pieces  map[string]piece              // of transcripts that are read in several rounds
-	known   map[string][]byte             // see state.Known
-	reads   *int                          // transcripts that were read, in all rounds
+	edits    *edits
+	mine     map[string]bool               // addresses of this user, as an import finds them
+	news     time.Time                     // since when a commit may hold an edit that was not known
+	origins  map[string]string             // of sessions that are forks, by their IDs; nil: not asked yet
+	examined []git.OID                     // see state.Examined
+	reflogs  map[string]history.ReflogMark // see state.Reflogs
+	kept     int                           // bytes of text in fresh
+	more     bool                          // something is left to another round
+	pieces   map[string]piece              // of transcripts that are read in several rounds
+	known    map[string][]byte             // see state.Known
+	reads    *int                          // transcripts that were read, in all rounds
 }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.
-func (g *gathered) gather(ctx context.Context) error {
+func (g *collector) gather(ctx context.Context) error {
 	roots, err := g.Repo.Worktrees()
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (g *gathered) gather(ctx context.Context) error {
 	return nil
 }
 
-func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []string) error {
+func (g *collector) agent(ctx context.Context, agent transcript.Agent, roots []string) error {
 	changed, all, err := g.locate(ctx, agent, roots)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (g *gathered) agent(ctx context.Context, agent transcript.Agent, roots []st
 }
 
 // locate lists the transcripts of an agent, and those of them that changed.
-func (g *gathered) locate(ctx context.Context, agent transcript.Agent, roots []string) (changed, all []transcript.File, err error) {
+func (g *collector) locate(ctx context.Context, agent transcript.Agent, roots []string) (changed, all []transcript.File, err error) {
 	found, err := agent.Locate(ctx, transcript.Env{
 		Home: g.Home, Getenv: g.Getenv, Roots: roots, Searched: g.st.Searched, Search: g.Budget, Known: g.st.Known[agent.Name()], Now: g.Now(),
 	})
@@ -150,7 +150,7 @@ func (g *gathered) locate(ctx context.Context, agent transcript.Agent, roots []s
 
 // leaves reports whether a transcript is not read because of what is known of its session: where a later version knows how far it was read,
 // that one goes on; and of a transcript and what somebody made of one, the first one counts.
-func (g *gathered) leaves(source string, f transcript.File) bool {
+func (g *collector) leaves(source string, f transcript.File) bool {
 	k, fresh := g.st.Sessions[sessionKey(source, f.NativeID)], g.freshOf(source, f.NativeID)
 	switch {
 	case k != nil && f.Rendered:
@@ -162,12 +162,12 @@ func (g *gathered) leaves(source string, f transcript.File) bool {
 }
 
 // ready is the first of the readings whose subagent's parent is known, or is not to come; -1 where there is none.
-func (g *gathered) ready(waiting []*reading, next []transcript.File) int {
+func (g *collector) ready(waiting []*reading, next []transcript.File) int {
 	return slices.IndexFunc(waiting, func(r *reading) bool { return !g.waits(r, waiting, next) })
 }
 
 // waits reports whether the parent of a subagent is among those that are not taken yet: a file's name says nothing of the order.
-func (g *gathered) waits(r *reading, waiting []*reading, next []transcript.File) bool {
+func (g *collector) waits(r *reading, waiting []*reading, next []transcript.File) bool {
 	return slices.ContainsFunc(r.doc.Sessions, func(s transcript.Part) bool {
 		is := func(f transcript.File) bool { return f.NativeID == s.ParentNative && f.Path != r.file.Path }
 		return s.ParentNative != "" && g.idOf(r.agent, s.ParentNative) == "" &&
@@ -176,7 +176,7 @@ func (g *gathered) waits(r *reading, waiting []*reading, next []transcript.File)
 }
 
 // file takes a file's own session.
-func (g *gathered) file(ctx context.Context, r *reading) error {
+func (g *collector) file(ctx context.Context, r *reading) error {
 	if n := lost(r.doc.Skipped); n > 0 {
 		g.out.Skipped += n
 		g.out.SkippedIn = append(g.out.SkippedIn, r.file.Path)
@@ -191,7 +191,7 @@ func (g *gathered) file(ctx context.Context, r *reading) error {
 
 // strays takes what lies in other sessions' files. It comes behind what the sessions' own
 // files hold, as a session's beginning names it.
-func (g *gathered) strays(ctx context.Context, readings []*reading) error {
+func (g *collector) strays(ctx context.Context, readings []*reading) error {
 	for _, r := range readings {
 		if err := g.take(ctx, r, true); err != nil {
 			return err
@@ -201,7 +201,7 @@ func (g *gathered) strays(ctx context.Context, readings []*reading) error {
 }
 
 // take keeps what is new in one reading: of the file's own session, or of all others.
-func (g *gathered) take(ctx context.Context, r *reading, strays bool) error {
+func (g *collector) take(ctx context.Context, r *reading, strays bool) error {
 	for _, s := range r.doc.Sessions {
 		if strays == (s.NativeID == r.file.NativeID) {
 			continue
@@ -210,7 +210,7 @@ func (g *gathered) take(ctx context.Context, r *reading, strays bool) error {
 		if s.ActorType = g.actor(s.ActorType); s.ActorType == session.ActorAgent {
 			s.AgentID = cmp.Or(s.AgentID, s.Agent)
 		}
-		if err := g.keep(ctx, r, s); err != nil {
+		if err := g.addNew(ctx, r, s); err != nil {
 			return err
 		}
 	}
@@ -219,7 +219,7 @@ func (g *gathered) take(ctx context.Context, r *reading, strays bool) error {
 
 // affordable keeps the latest of the changed transcripts whose new bytes fit the budget, at
 // least one, in the order in which they came.
-func (g *gathered) affordable(source string, changed []transcript.File) []transcript.File {
+func (g *collector) affordable(source string, changed []transcript.File) []transcript.File {
 	if g.Budget == 0 {
 		return changed
 	}
@@ -242,7 +242,7 @@ func (g *gathered) affordable(source string, changed []transcript.File) []transc
 // lost is how many lines may have cost a turn: what is known to hold none does not count.
 func lost(c transcript.Counts) int { return c.Malformed + c.Oversized }
 
-func (g *gathered) actor(said string) string {
+func (g *collector) actor(said string) string {
 	switch {
 	case g.Actor != "":
 		return g.Actor
@@ -252,8 +252,8 @@ func (g *gathered) actor(said string) string {
 	return said
 }
 
-// keep adds what is new of a session to g.fresh.
-func (g *gathered) keep(ctx context.Context, r *reading, s transcript.Part) error {
+// addNew adds what is new of a session to g.fresh.
+func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) error {
 	k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]
 	fresh := g.freshOf(s.Source, s.NativeID)
 	if k == nil && fresh == nil {
@@ -315,7 +315,7 @@ func timed(read, whole session.Session) session.Session {
 // begin keeps a session that the ledger does not hold. Where its leading turns are
 // another session's, it is a fork, and only what follows is kept. One without a turn, or
 // with nothing but a copy, begins when its transcript goes on.
-func (g *gathered) begin(ctx context.Context, r *reading, s transcript.Part) error {
+func (g *collector) begin(ctx context.Context, r *reading, s transcript.Part) error {
 	if len(s.Turns) == 0 {
 		return nil
 	}
@@ -337,7 +337,7 @@ func (g *gathered) begin(ctx context.Context, r *reading, s transcript.Part) err
 	return nil
 }
 
-func (g *gathered) fork(ctx context.Context, s session.Session) (session.Session, error) {
+func (g *collector) fork(ctx context.Context, s session.Session) (session.Session, error) {
 	family, err := g.family(ctx, s.StartedAt)
 	if err != nil || len(family) == 0 {
 		return s, err
@@ -359,7 +359,7 @@ func (g *gathered) fork(ctx context.Context, s session.Session) (session.Session
 	return s, nil
 }
 
-func (g *gathered) withoutOrigin(ctx context.Context, whole, clean session.Session) (session.Session, error) {
+func (g *collector) withoutOrigin(ctx context.Context, whole, clean session.Session) (session.Session, error) {
 	family, err := g.family(ctx, whole.StartedAt)
 	if err != nil {
 		return clean, err
@@ -371,7 +371,7 @@ func (g *gathered) withoutOrigin(ctx context.Context, whole, clean session.Sessi
 
 // family reads the sessions whose first turn is of that time, from the ledger and from
 // this capture.
-func (g *gathered) family(ctx context.Context, first time.Time) ([]session.Session, error) {
+func (g *collector) family(ctx context.Context, first time.Time) ([]session.Session, error) {
 	var out []session.Session
 	for _, k := range g.st.family(first) {
 		whole, err := g.whole(ctx, k, g.freshOf(k.Source, k.NativeID))
@@ -394,7 +394,7 @@ func (g *gathered) family(ctx context.Context, first time.Time) ([]session.Sessi
 
 // whole is all that is known of a session: from the ledger, then from this capture, both
 // as the ledger holds it.
-func (g *gathered) whole(ctx context.Context, k *known, fresh *session.Session) (session.Session, error) {
+func (g *collector) whole(ctx context.Context, k *ledgerSession, fresh *session.Session) (session.Session, error) {
 	var whole session.Session
 	if k != nil {
 		var err error
@@ -413,7 +413,7 @@ func (g *gathered) whole(ctx context.Context, k *known, fresh *session.Session) 
 }
 
 // clean is a session as the ledger would hold it, to compare it with what it holds.
-func (g *gathered) clean(ctx context.Context, s session.Session) (session.Session, error) {
+func (g *collector) clean(ctx context.Context, s session.Session) (session.Session, error) {
 	e, _, err := g.Redactor.Apply(ctx, session.Entry{Sessions: []session.Session{s}})
 	if err != nil {
 		return s, fmt.Errorf("capture: %w", err)
@@ -422,7 +422,7 @@ func (g *gathered) clean(ctx context.Context, s session.Session) (session.Sessio
 }
 
 // add takes a session with new content into the capture.
-func (g *gathered) add(r *reading, s session.Session, k *known) {
+func (g *collector) add(r *reading, s session.Session, k *ledgerSession) {
 	if k != nil && k.Title == session.Scrubbed {
 		s.Title = ""
 	}
@@ -457,7 +457,7 @@ func weight(s session.Session) int {
 	return n
 }
 
-func (g *gathered) freshOf(source, nativeID string) *session.Session {
+func (g *collector) freshOf(source, nativeID string) *session.Session {
 	for _, s := range g.fresh {
 		if s.Source == source && s.NativeID == nativeID {
 			return s
@@ -467,7 +467,7 @@ func (g *gathered) freshOf(source, nativeID string) *session.Session {
 }
 
 // idOf is the ID of a session that is known by its native ID, "" when it is not.
-func (g *gathered) idOf(source, nativeID string) string {
+func (g *collector) idOf(source, nativeID string) string {
 	if nativeID == "" {
 		return ""
 	}

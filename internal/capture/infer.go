@@ -18,19 +18,19 @@ import (
 
 // imported plans the import: the sessions as they are, tied to nothing, then one checkpoint for each earlier commit that some
 // of them plausibly made, and what they wrote in any commit. Nothing is tied to HEAD just because the import happened there.
-func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
+func (g *collector) imported(ctx context.Context) ([]session.Entry, error) {
 	var drafts []session.Entry
 	if n := len(g.fresh); n > 0 {
 		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + session.Count(n, "session")})
 	}
 	spans := attribution.Spans(g.sessions())
-	commits, err := g.arrived(ctx, look{everywhere: true, again: true})
+	commits, err := g.arrived(ctx, scope{everywhere: true, again: true})
 	if err != nil {
 		return nil, err
 	}
 	g.reflogs = readTo(history.Reflogs(g.Repo, g.st.Reflogs), g.st.Reflogs, nil) // no commit is missed that stands there
 	slices.Reverse(commits)
-	seen := make([]seen, len(commits))
+	seen := make([]comparedCommit, len(commits))
 	for i, c := range commits {
 		seen[i].Commit = c
 		seen[i].changes, seen[i].wrote = g.wroteIn(c)
@@ -51,8 +51,8 @@ func (g *gathered) imported(ctx context.Context) ([]session.Entry, error) {
 	return append(drafts, lines(rest)...), nil
 }
 
-// seen is a commit with what it changed, and what sessions wrote in it.
-type seen struct {
+// comparedCommit is a commit with what it changed, and what sessions wrote in it.
+type comparedCommit struct {
 	git.Commit
 	changes []git.Change
 	wrote   []session.Wrote
@@ -60,7 +60,7 @@ type seen struct {
 
 // addresses are those of this user, in lower case: those that the mailmap says, and those of the authors of commits in which
 // lines of the transcripts are.
-func (g *gathered) addresses(ctx context.Context, commits []seen) map[string]bool {
+func (g *collector) addresses(ctx context.Context, commits []comparedCommit) map[string]bool {
 	own := strings.ToLower(g.Email)
 	mine, all := map[string]bool{own: true}, map[string]bool{own: true}
 	for _, c := range commits {
@@ -90,14 +90,14 @@ func lines(wrote []session.Wrote) []session.Entry {
 	return []session.Entry{{Wrote: wrote, Subject: "lines of " + session.Count(len(commits), "commit")}}
 }
 
-func (g *gathered) isMine(c git.Commit) bool {
+func (g *collector) isMine(c git.Commit) bool {
 	return slices.ContainsFunc([]string{c.Committer.Email, c.Author.Email}, func(email string) bool {
 		return strings.EqualFold(email, g.Email) || g.mine[strings.ToLower(email)]
 	})
 }
 
 // codeTips are HEAD's commit, and with everywhere those of all branches, here and as remotes were last seen, and tags.
-func (g *gathered) codeTips(everywhere bool) ([]git.OID, error) {
+func (g *collector) codeTips(everywhere bool) ([]git.OID, error) {
 	var tips []git.OID
 	if head, err := g.Repo.Head(); err == nil && head.OID != "" {
 		tips = append(tips, head.OID)
@@ -129,11 +129,11 @@ func (g *gathered) codeTips(everywhere bool) ([]git.OID, error) {
 
 // infer makes the checkpoint of a commit that some sessions made by the word of who kept them, or of this user's own that some plausibly
 // made where no checkpoint names it already. The entry is empty when there are none.
-func (g *gathered) infer(c seen, spans []attribution.Span) session.Entry {
+func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.Entry {
 	recorded := g.st.Recorded[shaKey(string(c.OID))]
 	links, said := g.stated(c.Commit)
 	if len(c.Parents) <= 1 && g.isMine(c.Commit) && !recorded {
-		for _, l := range attribution.Plausible(attribution.Committed{At: c.Committer.When, Files: files(c.changes), Wrote: c.wrote}, spans) {
+		for _, l := range attribution.TieImported(attribution.Committed{At: c.Committer.When, Files: files(c.changes), Wrote: c.wrote}, spans) {
 			if guessed := l.Inferred && said; !guessed && !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
 				links = append(links, l)
 			}
@@ -154,7 +154,7 @@ func (g *gathered) infer(c seen, spans []attribution.Span) session.Entry {
 }
 
 // stated ties a commit to sessions of this import, by the word of who kept them: where it is no older than what is new of them.
-func (g *gathered) stated(c git.Commit) (links []session.Link, said bool) {
+func (g *collector) stated(c git.Commit) (links []session.Link, said bool) {
 	if g.Stated == nil {
 		return nil, false
 	}

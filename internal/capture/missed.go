@@ -17,13 +17,13 @@ import (
 // `git am` was made without a hook, unless HEAD is there now. It gets the checkpoint that its hook would have made, with `via` `import`: the
 // turns up to the second of the commit are parted from the rest.
 //
-// The bounds are those of lookFor; the next capture goes on. Merges and the picks of a rebase get no checkpoint, but their lines are told.
+// The bounds are those of scopeOf; the next capture goes on. Merges and the picks of a rebase get no checkpoint, but their lines are told.
 // Without a cache, commits later than the last one that a checkpoint names count, within the last 64 KB of the reflog. Where nothing is new,
 // this costs a look at the size of a file. Where no reflog is kept, or its worktree was removed since, a commit has its lines and no checkpoint.
 
 // missed are commits of this clone that no hook saw since the last capture, the oldest first, but for what HEAD is now; and what was
 // amended without a hook. It notes how far that goes: what is more than the bound is left to the next capture.
-func (g *gathered) missed(head git.OID, via string) (out []history.Made, amends []session.Rewrite) {
+func (g *collector) missed(head git.OID, via string) (out []history.Made, amends []session.Rewrite) {
 	began := g.began()
 	logs := history.Reflogs(g.Repo, g.st.Reflogs)
 	for i := range logs {
@@ -39,14 +39,14 @@ func (g *gathered) missed(head git.OID, via string) (out []history.Made, amends 
 		}
 	}
 	slices.SortStableFunc(out, func(a, b history.Made) int { return a.When.Compare(b.When) })
-	most := min(len(out), lookFor(via).most)
+	most := min(len(out), scopeOf(via).most)
 	g.reflogs = readTo(logs, g.st.Reflogs, out[most:])
 	return out[:most], amends
 }
 
 // unknown are the commits of a reflog that no checkpoint names, without those that were amended right away. Where nothing tells how far
 // the reflog was read, it was up to the last commit that one names.
-func (g *gathered) unknown(log history.Reflog) (out []history.Made) {
+func (g *collector) unknown(log history.Reflog) (out []history.Made) {
 	for _, m := range log.Made {
 		if g.st.Recorded[shaKey(string(m.OID))] {
 			if !log.Follow {
@@ -81,7 +81,7 @@ func readTo(logs []history.Reflog, before map[string]history.ReflogMark, rest []
 }
 
 // past plans what the hooks of commits would have appended, and says where things stand then.
-func (g *gathered) past(ctx context.Context, missed []history.Made) (drafts []session.Entry, now *gathered, err error) {
+func (g *collector) past(ctx context.Context, missed []history.Made) (drafts []session.Entry, now *collector, err error) {
 	after := *g
 	now = &after
 	if len(missed) == 0 {
@@ -120,7 +120,7 @@ func (g *gathered) past(ctx context.Context, missed []history.Made) (drafts []se
 }
 
 // asOf is a capture at the time of a commit. It takes out of g what had been said by then.
-func (g *gathered) asOf(c git.Commit, wrote []session.Wrote) *gathered {
+func (g *collector) asOf(c git.Commit, wrote []session.Wrote) *collector {
 	then, by := *g, *g.Capturer
 	by.Getenv = func(string) string { return "" } // nobody knows in whose shell it was
 	then.Capturer, then.now, then.fresh = &by, c.Committer.When, nil
@@ -143,7 +143,7 @@ func (g *gathered) asOf(c git.Commit, wrote []session.Wrote) *gathered {
 }
 
 // ofKnown leaves out what sessions wrote of which the ledger does not say anything yet.
-func (g *gathered) ofKnown(wrote []session.Wrote) []session.Wrote {
+func (g *collector) ofKnown(wrote []session.Wrote) []session.Wrote {
 	known := map[string]bool{}
 	for _, k := range g.st.Sessions {
 		known[k.ID] = true

@@ -24,8 +24,8 @@ type Outputs struct {
 	dirty     bool // st says more than the file
 }
 
-// Heard is what one session printed, as far as one read tells.
-type Heard struct {
+// SessionOutputs is what one session printed, as far as one read tells.
+type SessionOutputs struct {
 	Source, NativeID string
 	Session          string // the ID that capture gives it
 	Branch           string
@@ -38,7 +38,7 @@ const searched = 2 << 20
 
 // Read gives what is new: of about budget bytes, the latest transcripts first, and tells whether there is more. It ends with
 // the error of each.
-func (o *Outputs) Read(ctx context.Context, budget int64, each func(Heard) error) (more bool, err error) {
+func (o *Outputs) Read(ctx context.Context, budget int64, each func(SessionOutputs) error) (more bool, err error) {
 	o.open()
 	roots, err := o.Repo.Worktrees()
 	if err != nil {
@@ -98,7 +98,7 @@ func (o *Outputs) changed(ctx context.Context, agent transcript.Agent, roots []s
 }
 
 // file reads one transcript to its end, a piece at a time, and tells how many bytes that were. One that can't be read gives nothing until it changes.
-func (o *Outputs) file(ctx context.Context, rd reader, f transcript.File, each func(Heard) error) (n int64, err error) {
+func (o *Outputs) file(ctx context.Context, rd reader, f transcript.File, each func(SessionOutputs) error) (n int64, err error) {
 	for last, more := (piece{}), true; more; {
 		r, err := rd.read(ctx, f, o.st.Sessions[f.Path], last)
 		if ctx.Err() != nil {
@@ -121,7 +121,7 @@ func (o *Outputs) file(ctx context.Context, rd reader, f transcript.File, each f
 
 // take gives the outputs of a reading's own session and of its subagents in the same file, and notes how far they were read. Rows of other
 // sessions are left to theirs.
-func (o *Outputs) take(r *reading, each func(Heard) error) error {
+func (o *Outputs) take(r *reading, each func(SessionOutputs) error) error {
 	for _, root := range r.doc.Others {
 		o.st.Others[root] = true
 	}
@@ -154,9 +154,9 @@ func (o *Outputs) take(r *reading, each func(Heard) error) error {
 const beside = "\x00"
 
 // hear gives what is new of a session's outputs, and returns what is known of it then.
-func (r *reading) hear(k *known, s transcript.Part, each func(Heard) error) (*known, error) {
+func (r *reading) hear(k *ledgerSession, s transcript.Part, each func(SessionOutputs) error) (*ledgerSession, error) {
 	if k == nil || r.offset == 0 && !r.file.Whole {
-		k = &known{Source: r.agent, NativeID: s.NativeID}
+		k = &ledgerSession{Source: r.agent, NativeID: s.NativeID}
 	}
 	next := *k
 	if r.file.Whole { // it is read from the start each time, and what was told is not told again
@@ -175,7 +175,7 @@ func (r *reading) hear(k *known, s transcript.Part, each func(Heard) error) (*kn
 		next.ID = session.NewID(next.First, r.agent, s.NativeID)
 	}
 	if len(s.Outputs) > 0 {
-		if err := each(Heard{r.agent, s.NativeID, next.ID, s.Branch, next.Turns, s.Outputs}); err != nil {
+		if err := each(SessionOutputs{r.agent, s.NativeID, next.ID, s.Branch, next.Turns, s.Outputs}); err != nil {
 			return nil, err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Which commits a capture ties sessions to. New sessions are tied to HEAD. A recent session without new turns is tied, too, if it edited
-// what this user's commit changed, before the commit and since the session's last one (attribution.Earlier). So is the session in whose
+// what this user's commit changed, before the commit and since the session's last one (attribution.TieKnown). So is the session in whose
 // shell git runs, whatever it wrote (who.go). New text is not tied when all that the session edited was committed before: an agent that commits
 // by itself says its last words after its own hook has run (attribution.OnlyTalks).
 
@@ -25,19 +25,19 @@ const (
 	lookedAtAll   = 1000
 )
 
-func lookFor(via string) look {
+func scopeOf(via string) scope {
 	switch via {
 	case session.ViaManual, session.ViaSync:
-		return look{everywhere: true, most: lookedAtAll}
+		return scope{everywhere: true, most: lookedAtAll}
 	case session.ViaMerge, session.ViaRewrite:
-		return look{most: lookedAtMerge}
+		return scope{most: lookedAtMerge}
 	}
-	return look{most: lookedAt}
+	return scope{most: lookedAt}
 }
 
 // checkpoint plans what one capture appends: the rewrites that concern the ledger, what the hooks of commits missed, a checkpoint of
 // HEAD, and what sessions wrote in the commits that arrived. Each may be missing.
-func (g *gathered) checkpoint(ctx context.Context, via string, rewrites []session.Rewrite) ([]session.Entry, error) {
+func (g *collector) checkpoint(ctx context.Context, via string, rewrites []session.Rewrite) ([]session.Entry, error) {
 	head, err := g.Repo.Head()
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (g *gathered) checkpoint(ctx context.Context, via string, rewrites []sessio
 			Subject:  fmt.Sprintf("rewrite %.7s to %.7s", known[0].Old, known[len(known)-1].New),
 		})
 	}
-	wrote, err := g.written(ctx, lookFor(via))
+	wrote, err := g.written(ctx, scopeOf(via))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (g *gathered) checkpoint(ctx context.Context, via string, rewrites []sessio
 
 // at plans a checkpoint of a commit, behind the sessions with something new that have nothing to do with it. What sessions wrote in the
 // commit is left where there is none.
-func (g *gathered) at(head git.Head, via string, wrote []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
+func (g *collector) at(head git.Head, via string, wrote []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
 	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now, Via: via}
 	cp.ActorType, cp.AgentID = g.doer()
 	subject := "before the first commit"
@@ -97,7 +97,7 @@ func (g *gathered) at(head git.Head, via string, wrote []session.Wrote) (drafts 
 }
 
 // written is what sessions wrote in the commits that arrived, the oldest first, as far as the ledgers do not say it.
-func (g *gathered) written(ctx context.Context, l look) (out []session.Wrote, err error) {
+func (g *collector) written(ctx context.Context, l scope) (out []session.Wrote, err error) {
 	commits, err := g.arrived(ctx, l)
 	if err != nil {
 		return nil, err
@@ -112,14 +112,14 @@ func (g *gathered) written(ctx context.Context, l look) (out []session.Wrote, er
 // tie gives a checkpoint the files of its code commit, and the sessions without new turns that wrote lines of it or edited them
 // earlier. A commit's files are recorded once; a later checkpoint of the same commit (the
 // tail of a session, captured by hand) adds only sessions.
-func (g *gathered) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote) (subject string, err error) {
+func (g *collector) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote) (subject string, err error) {
 	c, err := g.Repo.Commit(id)
 	if err != nil {
 		return "", err
 	}
 	subject = fmt.Sprintf("%.7s %s", id, c.Subject())
 	made, workers := g.madeBy(cp.Via, c), g.workers()
-	waited := g.isMine(c) && slices.ContainsFunc(workers, func(w attribution.Worker) bool { return w.Waits(g.now) })
+	waited := g.isMine(c) && slices.ContainsFunc(workers, func(w attribution.SessionState) bool { return w.Waits(g.now) })
 	if g.st.Recorded[shaKey(cp.GitSHA)] || !made && !waited {
 		return subject, nil
 	}
@@ -128,8 +128,8 @@ func (g *gathered) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote
 		return "", err
 	}
 	if g.isMine(c) {
-		idle := slices.DeleteFunc(workers, func(w attribution.Worker) bool { return g.isFresh(w.ID) })
-		cp.Links = attribution.Earlier(attribution.Committed{At: c.Committer.When, Files: files(changes), Wrote: wrote}, idle, g.now)
+		idle := slices.DeleteFunc(workers, func(w attribution.SessionState) bool { return g.isFresh(w.ID) })
+		cp.Links = attribution.TieKnown(attribution.Committed{At: c.Committer.When, Files: files(changes), Wrote: wrote}, idle, g.now)
 	}
 	if made || len(cp.Links) > 0 {
 		cp.Files, cp.PatchID = files(changes), history.PatchID(g.Repo, c)
@@ -138,7 +138,7 @@ func (g *gathered) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote
 }
 
 // parted takes apart the sessions of which only talk is new.
-func (g *gathered) parted(cp *session.Checkpoint, wrote []session.Wrote) (tied, apart []session.Session) {
+func (g *collector) parted(cp *session.Checkpoint, wrote []session.Wrote) (tied, apart []session.Session) {
 	all, workers, shells := g.sessions(), g.workers(), g.shells()
 	for _, s := range all {
 		if !slices.Contains(shells, s.NativeID) && attribution.OnlyTalks(s.ID, attribution.Committed{Files: cp.Files, Wrote: wrote}, workers, all) {
@@ -151,24 +151,24 @@ func (g *gathered) parted(cp *session.Checkpoint, wrote []session.Wrote) (tied, 
 }
 
 // workers are the sessions that the ledgers know.
-func (g *gathered) workers() []attribution.Worker {
-	shells, out := g.shells(), make([]attribution.Worker, 0, len(g.st.Sessions))
+func (g *collector) workers() []attribution.SessionState {
+	shells, out := g.shells(), make([]attribution.SessionState, 0, len(g.st.Sessions))
 	for _, k := range g.st.Sessions {
-		out = append(out, attribution.Worker{
+		out = append(out, attribution.SessionState{
 			ID: k.ID, Parent: k.Parent, Last: k.Last, Edited: k.Edited, Pending: k.Pending, Commits: slices.Contains(shells, k.NativeID),
 		})
 	}
 	return out
 }
 
-func (g *gathered) isFresh(id string) bool {
+func (g *collector) isFresh(id string) bool {
 	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return s.ID == id })
 }
 
 // madeBy reports whether a commit can be the work of the sessions with something new: it
 // is this user's own, and no older than the first of them. A hook that runs because of the
 // commit knows the former, and so does a reflog.
-func (g *gathered) madeBy(via string, c git.Commit) bool {
+func (g *collector) madeBy(via string, c git.Commit) bool {
 	switch via {
 	case session.ViaCommit, session.ViaMerge, session.ViaAm, session.ViaRewrite, session.ViaImport:
 	default:
@@ -181,7 +181,7 @@ func (g *gathered) madeBy(via string, c git.Commit) bool {
 
 // knownRewrites keeps the rewrites of commits that the ledger names, chains included, and
 // that it does not hold yet.
-func (g *gathered) knownRewrites(rewrites []session.Rewrite) (out []session.Rewrite) {
+func (g *collector) knownRewrites(rewrites []session.Rewrite) (out []session.Rewrite) {
 	var all []attribution.Rewrite
 	for _, r := range rewrites {
 		old, now := shaKey(r.Old), shaKey(r.New)
@@ -197,7 +197,7 @@ func (g *gathered) knownRewrites(rewrites []session.Rewrite) (out []session.Rewr
 
 // sessions are the sessions with something new, by the time of their start; a parent
 // starts before what it spawned.
-func (g *gathered) sessions() []session.Session {
+func (g *collector) sessions() []session.Session {
 	out := make([]session.Session, len(g.fresh))
 	for i, s := range g.fresh {
 		out[i] = *s

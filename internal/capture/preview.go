@@ -24,7 +24,7 @@ type Preview struct {
 type Part struct {
 	ID, Source, Title string // as they would be stored, or are
 	NativeID          string
-	Goes              bool // the ledger holds its beginning
+	Continues         bool // the ledger holds its beginning
 	Turns, ToolCalls  int
 }
 
@@ -46,7 +46,7 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	}
 	all := *c
 	all.Round = Round{Kept: noBound, Piece: noBound} // what no round stores, none goes on from
-	g := &gathered{Capturer: &all, st: st, now: now, edits: newEdits(c.CacheDir), known: map[string][]byte{}, reads: new(int)}
+	g := &collector{Capturer: &all, st: st, now: now, edits: newEdits(c.CacheDir), known: map[string][]byte{}, reads: new(int)}
 	g.edits.held = map[string][]editLine{}
 	if err := g.gather(ctx); err != nil {
 		return Preview{}, err
@@ -66,7 +66,7 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 // noBound is more than there is, and can be added to a size.
 const noBound = 1 << 60
 
-func (g *gathered) preview(ctx context.Context, drafts []session.Entry) (Preview, error) {
+func (g *collector) preview(ctx context.Context, drafts []session.Entry) (Preview, error) {
 	var out Preview
 	for _, d := range drafts {
 		clean, report, err := g.Redactor.Apply(ctx, d)
@@ -89,7 +89,7 @@ func (g *gathered) preview(ctx context.Context, drafts []session.Entry) (Preview
 		for _, s := range e.Sessions {
 			p := Part{ID: s.ID, Source: s.Source, NativeID: s.NativeID, Title: s.Title, Turns: len(s.Turns), ToolCalls: len(s.ToolCalls)}
 			if k := g.st.Sessions[sessionKey(s.Source, s.NativeID)]; k != nil {
-				p.Goes, p.Title = true, cmp.Or(s.Title, k.Title)
+				p.Continues, p.Title = true, cmp.Or(s.Title, k.Title)
 			}
 			out.Parts = append(out.Parts, p)
 		}

@@ -40,7 +40,7 @@ type reading struct {
 	resume []byte
 	tail   []byte
 	cut    bool // something of the file follows
-	edited []edited
+	edited []sessionEdits
 	err    error
 }
 
@@ -51,7 +51,7 @@ type piece struct{ from, size int64 }
 // readAll decodes transcripts side by side, and gives for each a function that waits for it, so that they
 // can be taken in order while the next ones are being read. Not more than readers are decoded and
 // not taken. A single one is decoded when it is asked for.
-func (g *gathered) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []func() *reading {
+func (g *collector) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []func() *reading {
 	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.Round.Piece, without: g.Without}
 	out := make([]func() *reading, len(files))
 	for i, f := range files {
@@ -109,12 +109,12 @@ type reader struct {
 	siblings []transcript.File
 	piece    int64 // see Round
 	outputs  bool  // see transcript.Options
-	without  Without
+	without  Excluded
 }
 
 // read decodes what follows the cursor of a transcript, or all of it when it is new or
 // was rewritten. A decoder that breaks on a file costs that file only.
-func (rd reader) read(ctx context.Context, f transcript.File, k *known, last piece) (r *reading, err error) {
+func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, last piece) (r *reading, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r, err = nil, fmt.Errorf("read transcript %q: internal error: %v", f.Path, v)
@@ -246,7 +246,7 @@ func block(offset int64) int64 { return offset - offset%sha256.BlockSize }
 
 // resume finds where to read on: at the cursor when the bytes before it still stand, else
 // at the start. The hash has taken in the whole blocks before that place.
-func resume(file io.ReaderAt, size int64, k *known) (digest, int64, error) {
+func resume(file io.ReaderAt, size int64, k *ledgerSession) (digest, int64, error) {
 	if k == nil || k.Bytes == 0 || size < k.Bytes || k.blurred() || k.Kept < k.Bytes {
 		return newDigest(), 0, nil
 	}
@@ -282,7 +282,7 @@ func resume(file io.ReaderAt, size int64, k *known) (digest, int64, error) {
 // blurred reports whether what follows the cursor may look like what stands before it: a turn that was
 // scrubbed has a time and no text, and one more of the same time would be taken for it. Who reads from
 // the start can count them.
-func (k *known) blurred() bool { return !k.Scrubbed.IsZero() && !k.Last.After(k.Scrubbed) }
+func (k *ledgerSession) blurred() bool { return !k.Scrubbed.IsZero() && !k.Last.After(k.Scrubbed) }
 
 // seal hashes what was consumed, and keeps what the next read needs.
 func (r *reading) seal(file io.ReaderAt, sum digest) error {
@@ -316,7 +316,7 @@ func tailSum(file io.ReaderAt, end int64) ([]byte, error) {
 // file's own, the read began at its cursor, and everything in it is later than what is
 // known. So is one that a subagent has in its parent's file, where it said something: its parent's cursor is no sign of
 // how far it was stored.
-func (r *reading) continues(k *known, s transcript.Part) bool {
+func (r *reading) continues(k *ledgerSession, s transcript.Part) bool {
 	own := s.NativeID == r.file.NativeID
 	if r.offset == 0 || !own && (s.ParentNative != r.file.NativeID || len(s.Turns) == 0) {
 		return false
@@ -331,7 +331,7 @@ func (r *reading) continues(k *known, s transcript.Part) bool {
 
 // remember notes how far each transcript was read. The cursor in the cache may be ahead of
 // the ledger's: bytes that hold nothing to store need not be read again.
-func (g *gathered) remember() {
+func (g *collector) remember() {
 	seen := map[string]bool{}
 	for _, r := range g.done {
 		seen[r.file.Path] = true
@@ -349,8 +349,8 @@ func (g *gathered) remember() {
 	}
 	g.st.forget(seen)
 	maps.Copy(g.st.Known, g.known)
-	if g.looked != nil {
-		g.st.Looked = g.looked
+	if g.examined != nil {
+		g.st.Examined = g.examined
 	}
 	if g.reflogs != nil {
 		g.st.Reflogs = g.reflogs
@@ -358,7 +358,7 @@ func (g *gathered) remember() {
 }
 
 // owns reports whether a reading is of the session's own transcript.
-func (k *known) owns(r *reading) bool {
+func (k *ledgerSession) owns(r *reading) bool {
 	for _, s := range r.doc.Sessions {
 		if s.NativeID == k.NativeID {
 			return true

@@ -144,7 +144,7 @@ func TestPreview(t *testing.T) {
 		t.Errorf("the cache: %v, %v", files, err)
 	}
 	harness.Equal(t, "sessions, turns, calls", [3]int{1, 2, 1}, [3]int{p.Sessions, p.Turns, p.ToolCalls})
-	if len(p.Parts) != 1 || p.Parts[0].Goes || len(p.Findings) == 0 || p.Bytes == 0 {
+	if len(p.Parts) != 1 || p.Parts[0].Continues || len(p.Findings) == 0 || p.Bytes == 0 {
 		t.Errorf("got %+v", p)
 	}
 	for _, f := range p.Findings {

@@ -23,11 +23,11 @@ import (
 // address has changed has two, and what one holds is not stored again in the other.
 type state struct {
 	Tips     map[string]git.OID            // of the ledgers on this machine, by ref
-	Sessions map[string]*known             // by sessionKey
+	Sessions map[string]*ledgerSession     // by sessionKey
 	Recorded map[uint64]bool               // code commits whose files a checkpoint holds, by their first 8 bytes
 	Rewrites map[uint64][]uint64           // code commits that others became: new → old, sorted; a squash has several
 	Wrote    []uint64                      // what they say of lines that sessions wrote, sorted; see wroteKey
-	Looked   []git.OID                     // commits that were looked at for such lines, with all behind them
+	Examined []git.OID                     // commits that were looked at for such lines, with all behind them
 	Memories map[string][]string           // IDs of memories, sorted, by what they say; see memoryKey
 	Marks    map[string]session.Tally      // by the ID of their session or memory
 	Latest   map[string]string             // session ID or key → path of the last segment that adds to it or links it
@@ -37,11 +37,11 @@ type state struct {
 	Known    map[string][]byte             // by the name of an agent; see transcript.Env
 	Reflogs  map[string]history.ReflogMark // how far reflogs were read, by path; see missed.go
 
-	byID map[string]*known // see named
+	byID map[string]*ledgerSession // see named
 }
 
-// known is one session as the ledger holds it.
-type known struct {
+// ledgerSession is one session as the ledger holds it.
+type ledgerSession struct {
 	ID, Source, NativeID, Parent, ForkedFrom, ActorType string
 
 	First    time.Time // the first turn's, copied history included
@@ -69,9 +69,9 @@ type stamp struct {
 }
 
 // named is the session with an ID; nil where there is none.
-func (st *state) named(id string) *known {
+func (st *state) named(id string) *ledgerSession {
 	if st.byID == nil {
-		st.byID = make(map[string]*known, len(st.Sessions))
+		st.byID = make(map[string]*ledgerSession, len(st.Sessions))
 		for _, k := range st.Sessions {
 			st.byID[k.ID] = k
 		}
@@ -81,7 +81,7 @@ func (st *state) named(id string) *known {
 
 func newState() *state {
 	return &state{
-		Sessions: map[string]*known{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
+		Sessions: map[string]*ledgerSession{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
 		Memories: map[string][]string{}, Marks: map[string]session.Tally{}, Latest: map[string]string{},
 		Files: map[string]stamp{}, Searched: map[string]int64{}, Others: map[string]bool{},
 		Known: map[string][]byte{},
@@ -133,7 +133,7 @@ func (st *state) unkeep() {
 	for _, k := range st.Sessions {
 		k.Kept = 0
 	}
-	st.Files, st.Looked = map[string]stamp{}, nil
+	st.Files, st.Examined = map[string]stamp{}, nil
 }
 
 // Forget removes the cache, the prints of edits, and what processes that died left of it.
@@ -251,7 +251,7 @@ func (st *state) plan(repo *git.Repo, e session.Entry) error {
 // clone is a state to plan with. What plan does not touch they share.
 func (st *state) clone() *state {
 	out := *st
-	out.Sessions, out.byID = make(map[string]*known, len(st.Sessions)), nil
+	out.Sessions, out.byID = make(map[string]*ledgerSession, len(st.Sessions)), nil
 	for key, k := range st.Sessions {
 		own := *k
 		own.Pending, own.Segments = maps.Clone(k.Pending), slices.Clip(k.Segments)
@@ -286,7 +286,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 	id := sessionKey(s.Source, s.NativeID)
 	k := st.Sessions[id]
 	if k == nil {
-		k = &known{
+		k = &ledgerSession{
 			ID: s.ID, Source: s.Source, NativeID: s.NativeID, ActorType: s.ActorType,
 			First: s.StartedAt, Turns: s.FirstTurn, Tools: s.FirstTool,
 		}
@@ -377,7 +377,7 @@ func (st *state) settle(e session.Entry, made time.Time) {
 }
 
 // whole reads a session back from its segments.
-func (k *known) whole(repo *git.Repo) (session.Session, error) {
+func (k *ledgerSession) whole(repo *git.Repo) (session.Session, error) {
 	var whole session.Session
 	for _, blob := range slices.Compact(slices.Clone(k.Segments)) {
 		parts, err := ledger.ReadSession(repo, blob, k.ID)
@@ -393,14 +393,14 @@ func (k *known) whole(repo *git.Repo) (session.Session, error) {
 
 // family is the sessions that share their beginning with a turn of that time: a session
 // and its forks.
-func (st *state) family(first time.Time) []*known {
-	var out []*known
+func (st *state) family(first time.Time) []*ledgerSession {
+	var out []*ledgerSession
 	for _, k := range st.Sessions {
 		if k.Parent == "" && k.First.Equal(first) {
 			out = append(out, k)
 		}
 	}
-	slices.SortFunc(out, func(a, b *known) int { return bytes.Compare([]byte(a.ID), []byte(b.ID)) })
+	slices.SortFunc(out, func(a, b *ledgerSession) int { return bytes.Compare([]byte(a.ID), []byte(b.ID)) })
 	return out
 }
 

@@ -48,7 +48,7 @@ func InAgent(getenv func(string) string) bool {
 
 // doer is who made the checkpoint: an agent, when nothing but automated runs stands behind it. Which agent that is says the one
 // whose shell this is, or else the first of the sessions.
-func (g *gathered) doer() (actor, agent string) {
+func (g *collector) doer() (actor, agent string) {
 	actor = session.ActorHuman
 	if g.CI || len(g.fresh) > 0 {
 		actor = session.ActorAgent

@@ -11,8 +11,8 @@ import (
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
 
-// Without is what is not captured, though transcripts hold it.
-type Without struct {
+// Excluded is what is not captured, though transcripts hold it.
+type Excluded struct {
 	Spans    []Span          // what was said meanwhile
 	Sessions []session.Named // these, what they spawned, and what is known to go on from them
 }
@@ -27,15 +27,15 @@ func (s Span) meets(a, b time.Time) bool {
 	return !b.Before(s.From) && (s.To.IsZero() || a.Before(s.To))
 }
 
-func (w Without) paused(t time.Time) bool {
+func (w Excluded) paused(t time.Time) bool {
 	return slices.ContainsFunc(w.Spans, func(s Span) bool { return s.has(t) })
 }
 
-func (w Without) touched(a, b time.Time) bool {
+func (w Excluded) touched(a, b time.Time) bool {
 	return slices.ContainsFunc(w.Spans, func(s Span) bool { return s.meets(a, b) })
 }
 
-func (w Without) forgot(source string, p transcript.Part) bool {
+func (w Excluded) forgot(source string, p transcript.Part) bool {
 	return slices.ContainsFunc(w.Sessions, func(n session.Named) bool {
 		return n.Source == source && n.NativeID != "" && slices.Contains([]string{p.NativeID, p.ParentNative, p.ForkNative}, n.NativeID)
 	})
@@ -43,7 +43,7 @@ func (w Without) forgot(source string, p transcript.Part) bool {
 
 // leave takes out of a read what is not captured: then it is as if the transcript had never held it. Last is the last turn that was read before; until
 // is when the transcript was written last.
-func (w Without) leave(source string, doc *transcript.Document, last, until time.Time) {
+func (w Excluded) leave(source string, doc *transcript.Document, last, until time.Time) {
 	if len(w.Spans)+len(w.Sessions) == 0 {
 		return
 	}
@@ -55,7 +55,7 @@ func (w Without) leave(source string, doc *transcript.Document, last, until time
 
 // silence takes the turns of a span out of a session, the calls behind them, and calls that may have been made in it: these have no time of their own, but
 // that of the turns around them.
-func (w Without) silence(p *transcript.Part, last, until time.Time) {
+func (w Excluded) silence(p *transcript.Part, last, until time.Time) {
 	if len(w.Spans) == 0 {
 		return
 	}
@@ -106,7 +106,7 @@ func (w Without) silence(p *transcript.Part, last, until time.Time) {
 }
 
 // entitle gives a session the title of what is left of it.
-func (w Without) entitle(p *transcript.Part) {
+func (w Excluded) entitle(p *transcript.Part) {
 	p.Title, p.TitleKind = "", transcript.TitleNone
 	if i := session.TitleTurn(p.Turns); i >= 0 {
 		p.Title, p.TitleKind = session.PromptTitle(p.Turns[i].Content), transcript.TitlePrompt

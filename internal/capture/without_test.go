@@ -32,21 +32,21 @@ func TestWithout(t *testing.T) {
 	}
 	pause := []Span{{at(10), at(20)}}
 	for name, test := range map[string]struct {
-		without     Without
+		without     Excluded
 		last, until time.Time
 		turns       []string
 		calls       map[string]int // to the turn behind which they stand
 		title       string
 	}{
-		"a pause":             {Without{Spans: pause}, time.Time{}, at(30), []string{"apples are round", "and red", "pears are green"}, map[string]int{"one": 0, "five": 2}, "apples are round"},
-		"one that still is":   {Without{Spans: []Span{{From: at(10)}}}, time.Time{}, at(30), []string{"apples are round", "and red"}, map[string]int{"one": 0}, "apples are round"},
-		"two":                 {Without{Spans: append(pause, Span{at(0), at(1)})}, time.Time{}, at(30), []string{"and red", "pears are green"}, map[string]int{"five": 1}, "and red"},
-		"one before":          {Without{Spans: []Span{{at(-9), at(-8)}}}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3, "five": 4}, "About bananas"},
-		"none":                {Without{}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3, "five": 4}, "About bananas"},
-		"written meanwhile":   {Without{Spans: []Span{{at(25), at(26)}}}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3}, "apples are round"},
-		"forgotten":           {Without{Sessions: []session.Named{{Source: "x", NativeID: "a"}}}, time.Time{}, at(30), nil, nil, ""},
-		"of another agent":    {Without{Sessions: []session.Named{{Source: "y", NativeID: "a"}}}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3, "five": 4}, "About bananas"},
-		"nothing but a pause": {Without{Spans: []Span{{at(-1), at(40)}}}, time.Time{}, at(30), nil, map[string]int{}, ""},
+		"a pause":             {Excluded{Spans: pause}, time.Time{}, at(30), []string{"apples are round", "and red", "pears are green"}, map[string]int{"one": 0, "five": 2}, "apples are round"},
+		"one that still is":   {Excluded{Spans: []Span{{From: at(10)}}}, time.Time{}, at(30), []string{"apples are round", "and red"}, map[string]int{"one": 0}, "apples are round"},
+		"two":                 {Excluded{Spans: append(pause, Span{at(0), at(1)})}, time.Time{}, at(30), []string{"and red", "pears are green"}, map[string]int{"five": 1}, "and red"},
+		"one before":          {Excluded{Spans: []Span{{at(-9), at(-8)}}}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3, "five": 4}, "About bananas"},
+		"none":                {Excluded{}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3, "five": 4}, "About bananas"},
+		"written meanwhile":   {Excluded{Spans: []Span{{at(25), at(26)}}}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3}, "apples are round"},
+		"forgotten":           {Excluded{Sessions: []session.Named{{Source: "x", NativeID: "a"}}}, time.Time{}, at(30), nil, nil, ""},
+		"of another agent":    {Excluded{Sessions: []session.Named{{Source: "y", NativeID: "a"}}}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3, "five": 4}, "About bananas"},
+		"nothing but a pause": {Excluded{Spans: []Span{{at(-1), at(40)}}}, time.Time{}, at(30), nil, map[string]int{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			part := all
@@ -94,7 +94,7 @@ func TestWithout(t *testing.T) {
 
 // TestWithoutGoesOn: calls at the beginning of a later read stand behind what was read before.
 func TestWithoutGoesOn(t *testing.T) {
-	pause := Without{Spans: []Span{{at(10), at(20)}}}
+	pause := Excluded{Spans: []Span{{at(10), at(20)}}}
 	for name, test := range map[string]struct {
 		last time.Time
 		kept int

@@ -30,7 +30,7 @@ const (
 
 // wroteIn says what a commit changed, and which of its lines the sessions wrote that were at work here. Of a commit whose objects are
 // not here (a partial clone), or damaged, nothing is told: it must not keep a session from being captured.
-func (g *gathered) wroteIn(c git.Commit) (changes []git.Change, out []session.Wrote) {
+func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.Wrote) {
 	changes, err := g.Repo.Changes(c.OID)
 	if err != nil || len(changes) > maxChanges {
 		return changes, nil
@@ -57,7 +57,7 @@ func (g *gathered) wroteIn(c git.Commit) (changes []git.Change, out []session.Wr
 }
 
 // brought is what a commit brought into a file: of a merge what none of its parents has.
-func (g *gathered) brought(c git.Commit, ch git.Change) (history.Lines, error) {
+func (g *collector) brought(c git.Commit, ch git.Change) (history.Lines, error) {
 	out, err := history.CompareBlobs(g.Repo, ch.Before, ch.OID)
 	for _, parent := range c.Parents[min(1, len(c.Parents)):] {
 		if err != nil {
@@ -80,7 +80,7 @@ func (g *gathered) brought(c git.Commit, ch git.Change) (history.Lines, error) {
 }
 
 // before are the edits that were made before a commit, each once: those that a fork copied are its origin's.
-func (g *gathered) before(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
+func (g *collector) before(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
 	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
 	at := map[uint64]int{}
 	for _, e := range all {
@@ -108,7 +108,7 @@ func printOf(e attribution.Edit) uint64 {
 }
 
 // forked reports whether a session is a fork of another one.
-func (g *gathered) forked(id, origin string) bool {
+func (g *collector) forked(id, origin string) bool {
 	if g.origins == nil {
 		g.origins = map[string]string{}
 		for _, k := range g.st.Sessions {
@@ -127,7 +127,7 @@ func (g *gathered) forked(id, origin string) bool {
 }
 
 func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attribution.Edit) (out []session.Wrote) {
-	f := attribution.Brought{Lines: attribution.Prints(lines.Text), Added: map[int]bool{}, Gone: attribution.Prints(lines.Gone)}
+	f := attribution.CommittedFile{Lines: attribution.Prints(lines.Text), Added: map[int]bool{}, Gone: attribution.Prints(lines.Gone)}
 	for _, i := range lines.Added {
 		f.Added[i] = true
 	}
@@ -167,8 +167,8 @@ func wroteKey(w session.Wrote) uint64 {
 	return h.Sum64()
 }
 
-// look says how far commits are looked at.
-type look struct {
+// scope says how far commits are looked at.
+type scope struct {
 	everywhere bool // at those of all refs; else at HEAD's
 	again      bool // also at those that were looked at before
 	most       int  // at how many, the newest; 0: all
@@ -176,12 +176,12 @@ type look struct {
 
 // arrived are the commits that were not looked at yet, and those in which an edit may be that was not known when they
 // were; the newest first. Older ones than the first session hold nothing of any.
-func (g *gathered) arrived(ctx context.Context, l look) ([]git.Commit, error) {
+func (g *collector) arrived(ctx context.Context, l scope) ([]git.Commit, error) {
 	tips, err := g.codeTips(l.everywhere)
 	if err != nil || len(tips) == 0 {
 		return nil, err
 	}
-	hide := g.st.Looked
+	hide := g.st.Examined
 	if l.again {
 		hide = nil
 	}
@@ -190,7 +190,7 @@ func (g *gathered) arrived(ctx context.Context, l look) ([]git.Commit, error) {
 		return nil, err
 	}
 	if all || l.everywhere {
-		g.looked = looked(g.st.Looked, tips, out, l.everywhere)
+		g.examined = examinedTips(g.st.Examined, tips, out, l.everywhere)
 	}
 	if !l.again && !g.news.IsZero() {
 		most := maxLate
@@ -210,8 +210,8 @@ func (g *gathered) arrived(ctx context.Context, l look) ([]git.Commit, error) {
 	return out, nil
 }
 
-// looked are tips behind which everything was looked at, once that holds of more. What is older than the first session is left out.
-func looked(before, tips []git.OID, commits []git.Commit, everywhere bool) []git.OID {
+// examinedTips are tips behind which everything was examined, once that holds of more. What is older than the first session is left out.
+func examinedTips(before, tips []git.OID, commits []git.Commit, everywhere bool) []git.OID {
 	behind, here := map[git.OID]bool{}, map[git.OID]bool{}
 	for _, c := range commits {
 		here[c.OID] = true
@@ -233,7 +233,7 @@ func looked(before, tips []git.OID, commits []git.Commit, everywhere bool) []git
 const maxLate = 2
 
 // since are the commits that tips lead to and hide does not, made at a moment or later. It says whether these are all.
-func (g *gathered) since(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {
+func (g *collector) since(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {
 	for c, err := range history.Newest(ctx, g.Repo, tips, hide) {
 		switch {
 		case errors.Is(err, git.ErrNotFound): // a gap in the history
@@ -251,7 +251,7 @@ func (g *gathered) since(ctx context.Context, tips, hide []git.OID, from time.Ti
 }
 
 // began is when the first of all sessions did.
-func (g *gathered) began() time.Time {
+func (g *collector) began() time.Time {
 	first := g.now
 	for _, k := range g.st.Sessions {
 		if k.First.Before(first) {

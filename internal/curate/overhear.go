@@ -76,7 +76,7 @@ func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more b
 	var made []records.Redacted
 	var with *redact.Redactor
 	from := w.Outputs(store)
-	more, err = from.Read(ctx, budget, func(h capture.Heard) error {
+	more, err = from.Read(ctx, budget, func(h capture.SessionOutputs) error {
 		for _, o := range h.Outputs {
 			if o.At.Before(store.Since()) {
 				continue
@@ -106,7 +106,7 @@ func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more b
 }
 
 // recordOf is the record of an output that is one: a long one, or of a command that failed.
-func recordOf(w *workspace.Workspace, h capture.Heard, o transcript.Output) (r records.Record, ok bool) {
+func recordOf(w *workspace.Workspace, h capture.SessionOutputs, o transcript.Output) (r records.Record, ok bool) {
 	if o.Text == "" || !o.Failed && strings.Count(strings.TrimRight(o.Text, "\n"), "\n") < longOutput || ours.MatchString(o.Command) {
 		return r, false
 	}

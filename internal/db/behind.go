@@ -46,14 +46,14 @@ func (d *DB) Commits(ctx context.Context, ids []string) (map[string][]attributio
 }
 
 // Owners reads whose the files of checkpoints are, of each whether that is inferred.
-func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[attribution.FileOf]bool, error) {
+func (d *DB) Owners(ctx context.Context, checkpoints []string) (map[attribution.FileTie]bool, error) {
 	rows, err := d.Query(ctx, `SELECT checkpoint, session, path, inferred FROM shares WHERE checkpoint IN (SELECT value FROM json_each(?))`, checkpoints)
 	if err != nil {
 		return nil, err
 	}
-	out := map[attribution.FileOf]bool{}
+	out := map[attribution.FileTie]bool{}
 	err = each(rows, func() error {
-		var f attribution.FileOf
+		var f attribution.FileTie
 		var inferred bool
 		err := rows.Scan(&f.Checkpoint, &f.Session, &f.Path, &inferred)
 		out[f] = inferred

@@ -11,7 +11,7 @@ import (
 const maxWrote = 20_000
 
 // Wrote reads what sessions, purged ones too, wrote in code commits, by the commits' OIDs; the latest edits come first.
-func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]attribution.Written, error) {
+func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]attribution.LineRecord, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}
@@ -20,9 +20,9 @@ func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]attribution
 	if err != nil {
 		return nil, err
 	}
-	out := map[string][]attribution.Written{}
+	out := map[string][]attribution.LineRecord{}
 	err = each(rows, func() error {
-		var w attribution.Written
+		var w attribution.LineRecord
 		var lines string
 		if err := rows.Scan(&w.SHA, &w.Path, &w.Session, &lines, moment{&w.TS}, &w.Email); err != nil {
 			return err

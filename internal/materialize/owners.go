@@ -11,13 +11,13 @@ import (
 
 // named is what the calls of a session name.
 type named struct {
-	*attribution.Named
+	*attribution.Mentions
 	loaded bool // what the tables hold of it is here
 }
 
 func (b *batch) namedBy(id string) *named {
 	if b.named[id] == nil {
-		b.named[id] = &named{Named: attribution.NewNamed()}
+		b.named[id] = &named{Mentions: attribution.NewMentions()}
 	}
 	return b.named[id]
 }
@@ -44,10 +44,10 @@ func (w work) Edited(id string) map[string]bool { return w.edited[id] }
 func (w work) Parent(id string) string { return w.rows[id].Parent }
 
 // Says reads what the tables hold of a session's calls where what is new does not say it already.
-func (w work) Says(id string, what func(*attribution.Named) bool) (bool, error) {
+func (w work) Says(id string, what func(*attribution.Mentions) bool) (bool, error) {
 	n := w.namedBy(id)
-	if n.loaded || what(n.Named) {
-		return what(n.Named), nil
+	if n.loaded || what(n.Mentions) {
+		return what(n.Mentions), nil
 	}
 	if err := w.ctx.Err(); err != nil {
 		return false, fmt.Errorf("materialize: %w", err)
@@ -58,5 +58,5 @@ func (w work) Says(id string, what func(*attribution.Named) bool) (bool, error) 
 	}
 	n.Add(calls)
 	n.loaded = true
-	return what(n.Named), nil
+	return what(n.Mentions), nil
 }

@@ -35,8 +35,8 @@ type behind struct {
 	lineage  // of the commits that brought the lines
 	index    *db.DB
 	rows     map[string][]attribution.Tie
-	owned    attribution.Owned
-	wrote    map[string][]attribution.Written
+	owned    attribution.FileOwners
+	wrote    map[string][]attribution.LineRecord
 	inferred int
 	traced   int
 	late     <-chan time.Time
@@ -44,8 +44,8 @@ type behind struct {
 
 func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
 	b := &behind{
-		index: index, rows: map[string][]attribution.Tie{}, owned: attribution.NewOwned(),
-		wrote: map[string][]attribution.Written{}, late: time.After(tracePatience),
+		index: index, rows: map[string][]attribution.Tie{}, owned: attribution.NewFileOwners(),
+		wrote: map[string][]attribution.LineRecord{}, late: time.After(tracePatience),
 	}
 	shas := make([]string, len(sources))
 	for i, s := range sources {
@@ -78,7 +78,7 @@ func (b *behind) ties(ctx context.Context, commits []attribution.Commit) (out []
 	}
 	var checkpoints []string
 	for _, sha := range unread {
-		b.rows[sha] = attribution.Makers(rows[sha], makerOf(b.repo, sha))
+		b.rows[sha] = attribution.CredibleTies(rows[sha], makerOf(b.repo, sha))
 		for _, r := range b.rows[sha] {
 			checkpoints = append(checkpoints, r.Checkpoint)
 		}

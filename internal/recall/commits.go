@@ -21,7 +21,7 @@ import (
 // tied says of hits behind commits where the part begins that was captured at them, and how they are tied to
 // those that are asked for. What first ties them to one decides: what is said later says nothing of it. Without a
 // query those come first that are recorded.
-func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.AskedAll, query string) error {
+func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Revisions, query string) error {
 	ids := make([]string, len(hits))
 	for i, h := range hits {
 		ids[i] = h.id
@@ -68,7 +68,7 @@ const (
 // was before and became after an amend or a rebase; and those that it was made of where no
 // hook saw it (a squash merge on a server), which is inferred. A SHA whose object is gone
 // matches as a prefix where a ledger knows it.
-func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.AskedAll, error) {
+func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.Revisions, error) {
 	starts, err := revisions(ctx, index, repo, rev)
 	if err != nil {
 		return nil, err
@@ -86,9 +86,9 @@ func families(ctx context.Context, index *db.DB, repo *git.Repo, starts []string
 	if err != nil {
 		return nil, err
 	}
-	out, late, looked := attribution.AskedAll{}, time.After(squashTime), 0
+	out, late, looked := attribution.Revisions{}, time.After(squashTime), 0
 	for _, start := range starts {
-		a := attribution.NewAsked(start, makerOf(repo, start), family.Family(start))
+		a := attribution.NewRevision(start, makerOf(repo, start), family.Family(start))
 		select {
 		case <-late:
 			looked = maxSquashes
@@ -106,7 +106,7 @@ func families(ctx context.Context, index *db.DB, repo *git.Repo, starts []string
 }
 
 // madeOf adds what a commit was made of by a squash merge or the like.
-func madeOf(ctx context.Context, index *db.DB, repo *git.Repo, a attribution.Asked) error {
+func madeOf(ctx context.Context, index *db.DB, repo *git.Repo, a attribution.Revision) error {
 	parts, _, err := squashed(ctx, index, repo, git.OID(a.Start))
 	if err != nil || len(parts) == 0 {
 		return err

@@ -34,7 +34,7 @@ func (l lineage) extend(ctx context.Context, index *db.DB, shas []string) error 
 }
 
 // made lists a commit, and where ways lead from it by the word of who made it: what others say of it explains no line.
-func (l lineage) made(sha string, along ...attribution.Ways) []attribution.Commit {
+func (l lineage) made(sha string, along ...attribution.RewriteMap) []attribution.Commit {
 	return l.From(sha, makerOf(l.repo, sha), along...)
 }
 

@@ -31,7 +31,7 @@ func (s *squash) findAgain() error {
 		}
 		read++
 		var err error
-		if k.Again, err = s.again(k, c, fresh); err != nil {
+		if k.LineMatch, err = s.again(k, c, fresh); err != nil {
 			return err
 		}
 	}
@@ -39,18 +39,18 @@ func (s *squash) findAgain() error {
 }
 
 // again counts the lines that a part added, and those of them that the commit in question brought.
-func (s *squash) again(k *known, c git.Commit, fresh map[string]lines) (a attribution.Again, err error) {
+func (s *squash) again(k *known, c git.Commit, fresh map[string]lines) (a attribution.LineMatch, err error) {
 	a.All = len(k.Paths) == len(s.keys)
 	for i, p := range k.Paths {
 		if k.Blobs[i] == s.keys[p] && !slices.Contains(k.Same, p) {
 			continue // the whole of it tells nothing, so its lines do not
 		}
 		if err := s.fresh(p, fresh); err != nil {
-			return attribution.Again{}, err
+			return attribution.LineMatch{}, err
 		}
 		own, err := s.added(c, p)
 		if err != nil {
-			return attribution.Again{}, err
+			return attribution.LineMatch{}, err
 		}
 		a.Brought += len(fresh[p])
 		for l := range own {

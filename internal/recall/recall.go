@@ -88,7 +88,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		open = search.OpenAll
 	}
 	var filter db.Filter
-	var rev attribution.AskedAll
+	var rev attribution.Revisions
 	var s *search.Searcher
 	err = beside( // git is asked for the names of files
 		func() (err error) {
@@ -158,7 +158,7 @@ func markPurged(ctx context.Context, index *db.DB, hits []result.Hit) error {
 }
 
 // filterOf also returns what --commit stands for, and whether --file was taken as a pathspec.
-func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of attribution.AskedAll, asPath bool, err error) {
+func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f db.Filter, of attribution.Revisions, asPath bool, err error) {
 	f = db.Filter{Actor: req.Actor, Agent: req.Agent, Kind: req.Kind, Purged: req.Purged, IDs: req.IDs, Title: req.Title}
 	if f.Paths, asPath, err = pathsAsked(ctx, index, repo, req); err != nil {
 		return f, of, false, err

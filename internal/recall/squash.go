@@ -115,7 +115,7 @@ func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (ou
 }
 
 func (s *squash) match(ctx context.Context) error {
-	if err := s.leaveReachable(ctx); err != nil || len(s.known) == 0 || attribution.Copies(parts(s.known)) {
+	if err := s.leaveReachable(ctx); err != nil || len(s.known) == 0 || attribution.MatchPatches(parts(s.known)) {
 		return err
 	}
 	return s.sameContent()
@@ -256,17 +256,17 @@ func (s *squash) sameContent() error {
 	if err := s.lookBack(); err != nil {
 		return err
 	}
-	attribution.OwnContent(parts(s.known), func(p *attribution.Part, path string) bool { return s.stood(path, s.blobs[path], p.When) })
+	attribution.KeepDistinctive(parts(s.known), func(p *attribution.Part, path string) bool { return s.stood(path, s.blobs[path], p.When) })
 	if err := s.findAgain(); err != nil {
 		return err
 	}
-	attribution.SameLines(parts(s.known))
+	attribution.MatchLines(parts(s.known))
 	// Whoever wrote a commit at another time than it was committed copied one commit, whose
 	// predecessors have copies of their own.
 	if d := s.rev.Committer.When.Sub(s.rev.Author.When); d.Abs() > time.Second {
 		return nil
 	}
-	return attribution.OnTheWay(parts(s.known), parts(s.aside), s.leads())
+	return attribution.MatchAncestors(parts(s.known), parts(s.aside), s.leads())
 }
 
 // lookBack reads what stood in the files since the first of the commits was made.

@@ -49,7 +49,7 @@ func Behind(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]Ti
 	return out, nil
 }
 
-func tiedTo(a attribution.Asked, ids []string, ties map[string][]attribution.Tie) (out []TiedSession) {
+func tiedTo(a attribution.Revision, ids []string, ties map[string][]attribution.Tie) (out []TiedSession) {
 	for _, id := range ids {
 		s, best := TiedSession{ID: id}, attribution.Alleged+1
 		for _, t := range ties[id] {

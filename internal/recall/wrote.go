@@ -15,7 +15,7 @@ func (b *behind) readWrote(ctx context.Context, shas []string) error {
 	})
 	wrote, err := b.index.Wrote(ctx, shas)
 	for _, sha := range shas {
-		b.wrote[sha] = attribution.Possible(wrote[sha], makerOf(b.repo, sha))
+		b.wrote[sha] = attribution.CredibleLines(wrote[sha], makerOf(b.repo, sha))
 	}
 	return err
 }
@@ -39,7 +39,7 @@ func (b *behind) written(ctx context.Context, s source, rest func(context.Contex
 		return out, nil
 	}
 	claims, err := rest(ctx, others)
-	known := slices.ContainsFunc(b.wrote[string(s.Commit)], func(w attribution.Written) bool { return w.Path == s.Path })
+	known := slices.ContainsFunc(b.wrote[string(s.Commit)], func(w attribution.LineRecord) bool { return w.Path == s.Path })
 	for i := range claims {
 		out[at[i]] = slices.Clone(claims[i])
 		for j := range out[at[i]] {

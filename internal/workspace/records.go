@@ -33,8 +33,8 @@ func (w *Workspace) Outputs(store records.Store) *capture.Outputs {
 }
 
 // without is what settings keep out of a capture.
-func without(c config.Config) capture.Without {
-	var out capture.Without
+func without(c config.Config) capture.Excluded {
+	var out capture.Excluded
 	for _, p := range c.Pauses {
 		out.Spans = append(out.Spans, capture.Span(p))
 	}
