@@ -136,7 +136,7 @@ func TestEntire(t *testing.T) {
 		"a\n\nEntire-Checkpoint: ffffffffffff": "[] false", "Entire-Checkpoint: aa00000000010": "[] false",
 	} {
 		made, said := s.Stated(git.Commit{Message: message})
-		slices.SortFunc(made, func(a, b session.Named) int { return strings.Compare(a.NativeID, b.NativeID) })
+		slices.SortFunc(made, func(a, b session.NativeRef) int { return strings.Compare(a.NativeID, b.NativeID) })
 		harness.Equal(t, message, want, fmt.Sprint(made, said))
 	}
 }

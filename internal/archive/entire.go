@@ -67,7 +67,7 @@ type entire struct {
 	trees       *git.Trees
 	checkpoints map[string]*checkpoint
 	sessions    map[string][]*folder // by Entire's name
-	names       map[string]session.Named
+	names       map[string]session.NativeRef
 	alone       sync.Mutex // reads the repository
 	Source
 }
@@ -77,7 +77,7 @@ type entire struct {
 func Entire(ctx context.Context, repo *git.Repo, own func(emails []string) (map[string]bool, error), everyone bool) (Source, error) {
 	trees := repo.Trees(maxTrees)
 	e := entire{
-		repo: repo, trees: trees, checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{}, names: map[string]session.Named{},
+		repo: repo, trees: trees, checkpoints: map[string]*checkpoint{}, sessions: map[string][]*folder{}, names: map[string]session.NativeRef{},
 		Source: Source{Name: "entire", Others: map[string]int{}, Unread: map[string]int{}},
 	}
 	if err := e.list(ctx); err != nil {
@@ -303,13 +303,13 @@ func (e *entire) take(name string, k kept) {
 		if longest = f.size; file.Timeless { // each tells when its last part was said
 			longest = -1
 		}
-		e.names[name] = session.Named{Source: agent.Name(), NativeID: file.NativeID}
+		e.names[name] = session.NativeRef{Source: agent.Name(), NativeID: file.NativeID}
 		k.add(agent, transcript.Copy{File: file, Text: f.text})
 	}
 }
 
 // stated are the sessions of the checkpoints that a commit's message names.
-func (e *entire) stated(c git.Commit) (out []session.Named, said bool) {
+func (e *entire) stated(c git.Commit) (out []session.NativeRef, said bool) {
 	for _, m := range entireName.FindAllStringSubmatch(c.Message, -1) {
 		cp := e.checkpoints[m[1]]
 		if cp == nil {

@@ -83,7 +83,7 @@ func checkedOut(w *workspace.Workspace, dir string) git.OID {
 	}
 	defer repo.Close()
 	head, err := repo.Head()
-	if err != nil || !sameFolder(repo.Layout().WorkTree, dir) || !ledger.Holds(w.Repo, head.OID) {
+	if err != nil || !sameFolder(repo.Layout().WorkTree, dir) || !ledger.HasCommit(w.Repo, head.OID) {
 		return ""
 	}
 	return head.OID

@@ -50,7 +50,7 @@ type Capturer struct {
 }
 
 // Stated tells which sessions made a code commit by the word of who kept them, and whether anything is said of it: then no other one is guessed.
-type Stated func(git.Commit) (made []session.Named, said bool)
+type Stated func(git.Commit) (made []session.NativeRef, said bool)
 
 // Round bounds what is in memory at once, in bytes. A zero is the usual bound.
 type Round struct {

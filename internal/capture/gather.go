@@ -259,7 +259,7 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	if k == nil && fresh == nil {
 		return g.begin(ctx, r, s)
 	}
-	if s.TitleKind == transcript.TitlePrompt && (fresh != nil || k.Title != "" && (session.Tells(k.Title) || !session.Tells(s.Title))) {
+	if s.TitleKind == transcript.TitlePrompt && (fresh != nil || k.Title != "" && (session.IsInformative(k.Title) || !session.IsInformative(s.Title))) {
 		s.Title = "" // the first prompt of this read, not of the session
 	}
 	if k != nil && fresh == nil && r.continues(k, s) {
@@ -279,7 +279,7 @@ func (g *collector) addNew(ctx context.Context, r *reading, s transcript.Part) e
 	case own && r.offset == 0:
 		view = session.Whole
 	case k != nil && (own || r.offset > 0): // what a subagent did in its parent's file goes on, too
-		view, clean = session.Again, number(clean, k.Turns, k.Tools)
+		view, clean = session.Continued, number(clean, k.Turns, k.Tools)
 	}
 	if r.file.Timeless && view == session.Whole {
 		clean = timed(clean, whole)
@@ -426,7 +426,7 @@ func (g *collector) add(r *reading, s session.Session, k *ledgerSession) {
 	if k != nil && k.Title == session.Scrubbed {
 		s.Title = ""
 	}
-	retitled := k != nil && s.Title != "" && !session.Alike(session.Shorten(s.Title, session.MaxTitle), k.Title)
+	retitled := k != nil && s.Title != "" && !session.SameBeforeRedaction(session.Shorten(s.Title, session.MaxTitle), k.Title)
 	if len(s.Turns) == 0 && len(s.ToolCalls) == 0 && !retitled {
 		return
 	}

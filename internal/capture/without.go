@@ -13,8 +13,8 @@ import (
 
 // Excluded is what is not captured, though transcripts hold it.
 type Excluded struct {
-	Spans    []Span          // what was said meanwhile
-	Sessions []session.Named // these, what they spawned, and what is known to go on from them
+	Spans    []Span              // what was said meanwhile
+	Sessions []session.NativeRef // these, what they spawned, and what is known to go on from them
 }
 
 // Span is From ≤ t < To; a zero To is still open.
@@ -36,7 +36,7 @@ func (w Excluded) touched(a, b time.Time) bool {
 }
 
 func (w Excluded) forgot(source string, p transcript.Part) bool {
-	return slices.ContainsFunc(w.Sessions, func(n session.Named) bool {
+	return slices.ContainsFunc(w.Sessions, func(n session.NativeRef) bool {
 		return n.Source == source && n.NativeID != "" && slices.Contains([]string{p.NativeID, p.ParentNative, p.ForkNative}, n.NativeID)
 	})
 }
@@ -114,7 +114,7 @@ func (w Excluded) entitle(p *transcript.Part) {
 }
 
 // Timeless names the sessions whose transcripts tell no times and were written since a moment: which of it was said before can't be told.
-func (c *Capturer) Timeless(ctx context.Context, since time.Time) (out []session.Named, err error) {
+func (c *Capturer) Timeless(ctx context.Context, since time.Time) (out []session.NativeRef, err error) {
 	roots, err := c.Repo.Worktrees()
 	if err != nil {
 		return nil, fmt.Errorf("capture: %w", err)
@@ -128,7 +128,7 @@ func (c *Capturer) Timeless(ctx context.Context, since time.Time) (out []session
 		}
 		for _, f := range found.Files {
 			if f.Timeless && !f.ModTime.Before(since) {
-				out = append(out, session.Named{Source: agent.Name(), NativeID: f.NativeID})
+				out = append(out, session.NativeRef{Source: agent.Name(), NativeID: f.NativeID})
 			}
 		}
 	}

@@ -44,8 +44,8 @@ func TestWithout(t *testing.T) {
 		"one before":          {Excluded{Spans: []Span{{at(-9), at(-8)}}}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3, "five": 4}, "About bananas"},
 		"none":                {Excluded{}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3, "five": 4}, "About bananas"},
 		"written meanwhile":   {Excluded{Spans: []Span{{at(25), at(26)}}}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3}, "apples are round"},
-		"forgotten":           {Excluded{Sessions: []session.Named{{Source: "x", NativeID: "a"}}}, time.Time{}, at(30), nil, nil, ""},
-		"of another agent":    {Excluded{Sessions: []session.Named{{Source: "y", NativeID: "a"}}}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3, "five": 4}, "About bananas"},
+		"forgotten":           {Excluded{Sessions: []session.NativeRef{{Source: "x", NativeID: "a"}}}, time.Time{}, at(30), nil, nil, ""},
+		"of another agent":    {Excluded{Sessions: []session.NativeRef{{Source: "y", NativeID: "a"}}}, time.Time{}, at(30), []string{"apples are round", "and red", "bananas", "more bananas", "pears are green"}, map[string]int{"one": 0, "may be of the pause": 1, "hush": 3, "five": 4}, "About bananas"},
 		"nothing but a pause": {Excluded{Spans: []Span{{at(-1), at(40)}}}, time.Time{}, at(30), nil, map[string]int{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

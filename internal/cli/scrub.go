@@ -174,7 +174,7 @@ func (c *scrubCommand) replace(ctx context.Context, app *App, author workspace.A
 }
 
 // tell says what is left to do.
-func (c *scrubCommand) tell(app *App, left ledger.Left, out ledger.Scrubbed) {
+func (c *scrubCommand) tell(app *App, left ledger.Leftovers, out ledger.Scrubbed) {
 	if len(left.Refs) > 0 {
 		app.hint(fmt.Sprintf("these still lead to what was scrubbed: %s; remove them, then run the same scrub again", strings.Join(left.Refs, ", ")))
 	}

@@ -126,7 +126,7 @@ func (s *scan) counting(ctx context.Context, h ledger.Head) (ledger.Health, int,
 	if h.Remote == "" {
 		return s.head(ctx, h)
 	}
-	got, err := ledger.DefaultBounds().At(s.Now()).Within(ctx, s.Repo, h.OID, ledger.Counted{}, ledger.NoLimit)
+	got, err := ledger.DefaultBounds().At(s.Now()).Within(ctx, s.Repo, h.OID, ledger.Cumulative{}, ledger.NoLimit)
 	var over *ledger.BoundsError
 	switch {
 	case errors.As(err, &over):

@@ -79,7 +79,7 @@ func (d *doctor) vanishing(ctx context.Context) {
 	if err != nil || !d.known || d.Ready() != nil {
 		return // told already
 	}
-	var new map[session.Named]bool
+	var new map[session.NativeRef]bool
 	for _, k := range Retention(d.Workspace) {
 		i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == k.Agent })
 		found, err := transcript.Agents()[i].Locate(ctx, transcript.Env{Home: d.Home, Getenv: d.Getenv, Roots: roots})
@@ -97,11 +97,11 @@ func (d *doctor) vanishing(ctx context.Context) {
 }
 
 // going tells of one agent.
-func (d *doctor) going(k Keeping, files []transcript.File, new map[session.Named]bool) {
+func (d *doctor) going(k Keeping, files []transcript.File, new map[session.NativeRef]bool) {
 	first, n := time.Time{}, 0
 	for _, f := range files {
 		goes := f.ModTime.AddDate(0, 0, k.Days)
-		if new[session.Named{Source: k.Agent, NativeID: f.NativeID}] && goes.Sub(d.Now()) < soon {
+		if new[session.NativeRef{Source: k.Agent, NativeID: f.NativeID}] && goes.Sub(d.Now()) < soon {
 			if n++; first.IsZero() || goes.Before(first) {
 				first = goes
 			}
@@ -116,11 +116,11 @@ func (d *doctor) going(k Keeping, files []transcript.File, new map[session.Named
 }
 
 // uncaptured are the sessions of which something is not in the ledger yet.
-func (d *doctor) uncaptured(ctx context.Context) (map[session.Named]bool, error) {
+func (d *doctor) uncaptured(ctx context.Context) (map[session.NativeRef]bool, error) {
 	preview, err := d.Previewer(d.author).Preview(ctx, session.ViaManual)
-	out := map[session.Named]bool{}
+	out := map[session.NativeRef]bool{}
 	for _, p := range preview.Parts {
-		out[session.Named{Source: p.Source, NativeID: p.NativeID}] = true
+		out[session.NativeRef{Source: p.Source, NativeID: p.NativeID}] = true
 	}
 	return out, err
 }

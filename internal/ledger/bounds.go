@@ -49,8 +49,8 @@ func (b Bounds) At(now time.Time) Bounds {
 // NoLimit is for Within.
 const NoLimit = math.MaxUint64
 
-// Counted is a commit of a ledger, and what comes to it, itself included.
-type Counted struct {
+// Cumulative is a commit of a ledger, with the sums of all that leads to it, itself included.
+type Cumulative struct {
 	OID    git.OID // "": nothing
 	Bytes  uint64  // of its segments
 	Excess uint64  // of these; see Bounds
@@ -67,7 +67,7 @@ func (e *BoundsError) Error() string { return e.What }
 // Within finds the newest commit, from the tip back along first parents, up to which a ledger is within the bounds
 // and within a limit of all its bytes. Where that is not the tip, a BoundsError comes with it. What is behind from was counted
 // before, and is not counted again. No limit leads back behind from.
-func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Counted, limit uint64) (Counted, error) {
+func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, error) {
 	c := count{Bounds: b, repo: repo, from: from, limit: limit, known: map[git.OID]uint64{}}
 	all, err := c.upTo(ctx, tip)
 	var over *BoundsError
@@ -88,13 +88,13 @@ func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Co
 type count struct {
 	Bounds
 	repo  *git.Repo
-	from  Counted
+	from  Cumulative
 	limit uint64
 	known map[git.OID]uint64 // the excess of segments
 }
 
 // last is the newest commit that is within the bounds: the further back, the less is behind one.
-func (c *count) last(ctx context.Context, tip git.OID) (last Counted, err error) {
+func (c *count) last(ctx context.Context, tip git.OID) (last Cumulative, err error) {
 	chain, err := c.chain(tip)
 	if err != nil {
 		return last, err
@@ -139,8 +139,8 @@ func (c *count) behind(old, id git.OID) bool {
 }
 
 // upTo counts what comes to a commit, until it is too much: then, or where something is malformed, it returns a BoundsError.
-func (c *count) upTo(ctx context.Context, id git.OID) (Counted, error) {
-	var sum Counted
+func (c *count) upTo(ctx context.Context, id git.OID) (Cumulative, error) {
+	var sum Cumulative
 	if c.behind(c.from.OID, id) {
 		sum = c.from
 	}
@@ -163,7 +163,7 @@ func (c *count) upTo(ctx context.Context, id git.OID) (Counted, error) {
 }
 
 // add counts an entry, or says why it is too much.
-func (c *count) add(sum *Counted, entry Commit) error {
+func (c *count) add(sum *Cumulative, entry Commit) error {
 	bytes := entry.bytes(c.repo)
 	switch sum.Bytes += bytes; {
 	case bytes > c.Entry:

@@ -35,7 +35,7 @@ func TestWithin(t *testing.T) {
 		tips = append(tips, add(t, l, sized(t, i+1, 20_000, morning.Add(time.Duration(i)*time.Second))))
 	}
 	r := s.repo()
-	ten, err := ledger.DefaultBounds().Within(t.Context(), r, tips[9], ledger.Counted{}, ledger.NoLimit)
+	ten, err := ledger.DefaultBounds().Within(t.Context(), r, tips[9], ledger.Cumulative{}, ledger.NoLimit)
 	if err != nil || ten.OID != tips[9] || ten.Bytes != ledger.Size(t.Context(), r, tips[9]) || ten.Excess > 0 {
 		t.Fatalf("%+v, %v; %d bytes", ten, err, ledger.Size(t.Context(), r, tips[9]))
 	}
@@ -55,7 +55,7 @@ func TestWithin(t *testing.T) {
 		{"a limit", usual, 7*one + one/2, 7, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := c.bounds.Within(t.Context(), r, tips[9], ledger.Counted{}, c.limit)
+			got, err := c.bounds.Within(t.Context(), r, tips[9], ledger.Cumulative{}, c.limit)
 			over := &ledger.BoundsError{}
 			if full := c.want == 10; errors.As(err, &over) == full || over.Later != c.later {
 				t.Fatal(err)
@@ -63,7 +63,7 @@ func TestWithin(t *testing.T) {
 			if c.want > 0 && got.OID != tips[c.want-1] || c.want == 0 && got.Bytes != 0 {
 				t.Errorf("%+v, want %d commits", got, c.want)
 			}
-			step := ledger.Counted{}
+			step := ledger.Cumulative{}
 			for _, tip := range tips {
 				step, err = c.bounds.Within(t.Context(), r, tip, step, c.limit)
 				if over := (*ledger.BoundsError)(nil); err != nil && !errors.As(err, &over) {
@@ -91,12 +91,12 @@ func TestWithinAMerge(t *testing.T) {
 	if err != nil || len(merge.Parents) != 2 {
 		t.Fatal(merge, err)
 	}
-	whole, err := ledger.DefaultBounds().Within(t.Context(), r, top, ledger.Counted{}, ledger.NoLimit)
+	whole, err := ledger.DefaultBounds().Within(t.Context(), r, top, ledger.Cumulative{}, ledger.NoLimit)
 	if err != nil || whole.Bytes != ledger.Size(t.Context(), r, top) {
 		t.Fatal(whole, err)
 	}
 	b := ledger.Bounds{Entry: 1 << 30, Ledger: whole.Bytes / 2, Excess: 1 << 30}
-	got, err := b.Within(t.Context(), r, top, ledger.Counted{}, ledger.NoLimit)
+	got, err := b.Within(t.Context(), r, top, ledger.Cumulative{}, ledger.NoLimit)
 	if over := (*ledger.BoundsError)(nil); !errors.As(err, &over) {
 		t.Fatal(got, err)
 	}
@@ -104,7 +104,7 @@ func TestWithinAMerge(t *testing.T) {
 		t.Errorf("%d bytes are behind it, %d counted, at most %d count", size, got.Bytes, b.Ledger)
 	}
 	for _, side := range merge.Parents {
-		step, err := b.Within(t.Context(), r, side, ledger.Counted{}, ledger.NoLimit)
+		step, err := b.Within(t.Context(), r, side, ledger.Cumulative{}, ledger.NoLimit)
 		if err == nil || errors.As(err, new(*ledger.BoundsError)) {
 			step, err = b.Within(t.Context(), r, top, step, ledger.NoLimit)
 		}

@@ -19,8 +19,8 @@ import (
 // the user's own that nothing leads to. Whoever reads the ledger meanwhile looks again when it has moved. git's commit-graph is written
 // anew afterwards.
 
-// Left is what of a former history is still in the repository.
-type Left struct {
+// Leftovers is the part of a former history that is still in the repository.
+type Leftovers struct {
 	Refs    []string // that lead to it; then nothing was removed
 	Objects int      // that nothing leads to and that lie in a pack
 }
@@ -29,20 +29,20 @@ type Left struct {
 // copies of the ledger here follow it, the reflogs are emptied, and the objects go that only the
 // former history had, but for trees, which hold names alone. It does nothing where nothing is left,
 // so an interrupted Scrub, or Discard, can be done again.
-func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Left, error) {
+func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Leftovers, error) {
 	tip, err := l.Tip()
 	if err != nil || tip == "" {
-		return Left{}, err
+		return Leftovers{}, err
 	}
 	logs := []string{l.ref}
 	copies, err := l.copies()
 	if err != nil {
-		return Left{}, err
+		return Leftovers{}, err
 	}
 	for _, ref := range copies {
 		if strings.HasPrefix(ref, remotePrefix) {
 			if _, _, err := take(ctx, l.repo, ref, tip); err != nil {
-				return Left{}, err
+				return Leftovers{}, err
 			}
 		}
 		logs = append(logs, ref)
@@ -50,24 +50,24 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Left, error) {
 	for _, ref := range logs {
 		ids, err := l.repo.Reflog(ref)
 		if err != nil {
-			return Left{}, err
+			return Leftovers{}, err
 		}
 		former = append(former, ids...)
 	}
 	former = append(former, l.begun()...)
 	dead, err := l.dead(ctx, tip, former)
 	if err != nil {
-		return Left{}, err
+		return Leftovers{}, err
 	}
 	if len(dead) == 0 {
-		return Left{}, l.finish()
+		return Leftovers{}, l.finish()
 	}
 	if err := l.begin(dead); err != nil {
-		return Left{}, err
+		return Leftovers{}, err
 	}
 	for _, ref := range logs {
 		if err := l.repo.ExpireReflog(ctx, ref); err != nil {
-			return Left{}, err
+			return Leftovers{}, err
 		}
 	}
 	left, err := l.discard(ctx, tip, dead)
@@ -153,19 +153,19 @@ func (l *Ledger) dead(ctx context.Context, tip git.OID, former []git.OID) ([]git
 	return out, nil
 }
 
-func (l *Ledger) discard(ctx context.Context, tip git.OID, dead []git.Commit) (left Left, err error) {
+func (l *Ledger) discard(ctx context.Context, tip git.OID, dead []git.Commit) (left Leftovers, err error) {
 	var ids []git.OID
 	for _, c := range dead {
 		ids = append(ids, c.OID)
 	}
 	reached, err := l.repo.Reachable(ctx, ids)
 	if err != nil {
-		return Left{}, err
+		return Leftovers{}, err
 	}
 	for _, id := range reached {
 		refs, err := l.repo.RefsTo(ctx, id)
 		if err != nil {
-			return Left{}, err
+			return Leftovers{}, err
 		}
 		if len(refs) == 0 {
 			refs = []string{"HEAD of a worktree, or a reflog, at " + string(id[:12])}
@@ -179,10 +179,10 @@ func (l *Ledger) discard(ctx context.Context, tip git.OID, dead []git.Commit) (l
 	}
 	blobs, err := l.only(tip, dead)
 	if err != nil {
-		return Left{}, err
+		return Leftovers{}, err
 	}
 	still, err := l.repo.Discard(ctx, append(blobs, ids...))
-	return Left{Objects: len(still)}, err
+	return Leftovers{Objects: len(still)}, err
 }
 
 // only lists the segments that commits added and a tip does not hold.

@@ -201,7 +201,7 @@ func (w *resolver) at(ctx context.Context, id git.OID) (Moment, error) {
 	if err != nil {
 		return Moment{}, fmt.Errorf("ledger: %w", err)
 	}
-	if Holds(w.repo, id) {
+	if HasCommit(w.repo, id) {
 		return w.before(ctx, c.Committer.When)
 	}
 	return w.code(ctx, c)
@@ -310,8 +310,8 @@ func AsOf(ctx context.Context, repo *git.Repo, tip git.OID, until time.Time) ([]
 	return out, nil
 }
 
-// Holds reports whether a repository holds a commit that is one of a ledger.
-func Holds(repo *git.Repo, id git.OID) bool {
+// HasCommit reports whether a repository holds a commit that is one of a ledger.
+func HasCommit(repo *git.Repo, id git.OID) bool {
 	c, err := repo.Commit(id)
 	return err == nil && checkFormat(repo, c) == nil
 }

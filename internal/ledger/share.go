@@ -93,8 +93,8 @@ func complete(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID)
 	return nil
 }
 
-// Taken says what Adopt took in.
-type Taken struct {
+// Adopted says what Adopt took in.
+type Adopted struct {
 	Ledgers  int       // refs that moved, one's own included
 	Own      git.OID   // the tip of one's own ledger, when it moved
 	Scrubbed []Dropped // ledgers of which something was given up, because their author scrubbed it
@@ -117,7 +117,7 @@ func (d Dropped) Rescue() string {
 // branch, the others' into refs/rekal/<remote>/. Nothing that is held is ever given up but for
 // what the ledger itself says was scrubbed: a ledger that was rewritten is merged. One that
 // can't be read is refused and costs only itself.
-func (l *Ledger) Adopt(ctx context.Context, remote string) (Taken, error) {
+func (l *Ledger) Adopt(ctx context.Context, remote string) (Adopted, error) {
 	return l.adopt(ctx, remote, "*")
 }
 
@@ -128,8 +128,8 @@ func (l *Ledger) Restore(ctx context.Context, remote string) (bool, error) {
 	return taken.Own != "", err
 }
 
-func (l *Ledger) adopt(ctx context.Context, remote, name string) (Taken, error) {
-	var out Taken
+func (l *Ledger) adopt(ctx context.Context, remote, name string) (Adopted, error) {
+	var out Adopted
 	prefix := trackingPrefix(remote)
 	tips, err := l.repo.Refs(prefix + name)
 	if err != nil {
@@ -175,7 +175,7 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Taken, error) 
 
 // dropped notes that a ref moved to where its old history is not behind it any more, and empties
 // the reflogs that would keep that.
-func (t *Taken) dropped(ctx context.Context, repo *git.Repo, d Dropped, now git.OID, tracking string) error {
+func (t *Adopted) dropped(ctx context.Context, repo *git.Repo, d Dropped, now git.OID, tracking string) error {
 	if d.Was == "" {
 		return nil
 	}
@@ -353,10 +353,10 @@ func (l *Ledger) sent(ctx context.Context, remote string, new bool, had, tip git
 }
 
 // pull merges what a remote holds of one's own ledger into the branch.
-func (l *Ledger) pull(ctx context.Context, remote string, attended git.Attended) (Taken, error) {
+func (l *Ledger) pull(ctx context.Context, remote string, attended git.Attended) (Adopted, error) {
 	name := strings.TrimPrefix(l.ref, localPrefix)
 	if err := fetch(ctx, l.repo, remote, name, attended); err != nil {
-		return Taken{}, err
+		return Adopted{}, err
 	}
 	taken, err := l.adopt(ctx, remote, name)
 	return taken, errors.Join(append(taken.Refused, err)...)

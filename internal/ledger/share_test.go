@@ -138,7 +138,7 @@ func TestLongPushFromTwoMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken, err := one.Adopt(t.Context(), "origin")
-	harness.Equal(t, "taken", ledger.Taken{Ledgers: 1, Own: tip(t, two)}, taken)
+	harness.Equal(t, "taken", ledger.Adopted{Ledgers: 1, Own: tip(t, two)}, taken)
 	if err != nil || tip(t, one) != tip(t, two) {
 		t.Errorf("%v: tips %s and %s", err, tip(t, one), tip(t, two))
 	}

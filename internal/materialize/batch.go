@@ -22,7 +22,7 @@ type batch struct {
 	whole    map[string]*session.Session // those that two machines captured, as they stand
 	changed  map[string]bool             // sessions whose row or facets change
 	edited   map[string]map[string]bool  // session → files that it has edited so far
-	named    map[string]*named           // session → what else its calls have named so far
+	named    map[string]*mentions        // session → what else its calls have named so far
 	memories map[string]db.MemoryRow     // those that the batch names
 	turnAt   map[db.TurnKey]time.Time    // times of turns that tool calls stand behind
 	parts    []session.Session           // what to append, in ledger order, numbered as it will stand
@@ -39,7 +39,7 @@ func newBatch(s *store, tx *db.Tx) *batch {
 	return &batch{
 		store: s, tx: tx,
 		rows: map[string]*db.SessionRow{}, whole: map[string]*session.Session{}, changed: map[string]bool{},
-		edited: map[string]map[string]bool{}, named: map[string]*named{}, turnAt: map[db.TurnKey]time.Time{},
+		edited: map[string]map[string]bool{}, named: map[string]*mentions{}, turnAt: map[db.TurnKey]time.Time{},
 	}
 }
 
@@ -156,7 +156,7 @@ func (b *batch) take(ctx context.Context, e entry) error {
 	for _, p := range b.indexed[before:] {
 		turns += len(p.Turns)
 	}
-	b.told = append(b.told, told{e.key, turns})
+	b.turnCounts = append(b.turnCounts, turnCount{e.key, turns})
 	if e.Checkpoint != nil {
 		if err := b.checkpoint(ctx, e, b.parts[parts:]); err != nil {
 			return err
@@ -181,7 +181,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	if b.memories[p.ID].ID != "" {
 		return nil // an ID is what its author first says that it is
 	}
-	p.Title = session.Telling(p.Title)
+	p.Title = session.Informative(p.Title)
 	row := b.rows[p.ID]
 	if row == nil {
 		row = b.newRow(e, p)

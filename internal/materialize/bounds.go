@@ -78,7 +78,7 @@ func (m *Materializer) within(ctx context.Context, p *plan, h ledger.Head) (to r
 	if limit < was.bytes {
 		limit = ledger.NoLimit
 	}
-	got, err := m.limits().At(m.Now()).Within(ctx, m.Repo, h.OID, ledger.Counted{OID: was.applied, Bytes: was.bytes, Excess: was.excess}, limit)
+	got, err := m.limits().At(m.Now()).Within(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes, Excess: was.excess}, limit)
 	if errors.As(err, &over) {
 		err = nil
 	}

@@ -30,20 +30,20 @@ type store struct {
 	warn  func(error)
 	tell  func(done, total int) // Materializer.Progress
 
-	unknown bool            // the file is still to be put in its place
-	fresh   bool            // the index was empty
-	purged  map[string]bool // what was purged before
-	grew    bool            // something that was purged before grew
-	trained string          // the entry that holds the last turn of the semantic model; "" for none
-	told    []told          // of fresh tables: how many turns each entry added, in their order
-	skipped map[string]*skipped
-	kept    map[string]entry // commits of a small plan, read to see whose IDs stand there
-	claims  *claims          // what everything is called
-	rewrote map[string]bool  // whose ledgers say what became of code commits
-	code    []string         // code commits of checkpoints
+	unknown    bool            // the file is still to be put in its place
+	fresh      bool            // the index was empty
+	purged     map[string]bool // what was purged before
+	grew       bool            // something that was purged before grew
+	trained    string          // the entry that holds the last turn of the semantic model; "" for none
+	turnCounts []turnCount     // of fresh tables: how many turns each entry added, in their order
+	skipped    map[string]*skipped
+	kept       map[string]entry // commits of a small plan, read to see whose IDs stand there
+	claims     *claims          // what everything is called
+	rewrote    map[string]bool  // whose ledgers say what became of code commits
+	code       []string         // code commits of checkpoints
 }
 
-type told struct {
+type turnCount struct {
 	key   string
 	turns int
 }
@@ -305,7 +305,7 @@ func (s *store) train(ctx context.Context, tx *db.Tx) (dim int, err error) {
 	}
 	if s.fresh {
 		turns := 0
-		for _, e := range s.told {
+		for _, e := range s.turnCounts {
 			if turns >= model.Turns {
 				break
 			}

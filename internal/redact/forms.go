@@ -275,7 +275,7 @@ func unhide(t string) (string, edits) {
 	var out []byte
 	done := 0
 	for i := session.FirstHidden(t); i < len(t); {
-		n := session.Unseen(t, i)
+		n := session.HiddenSize(t, i)
 		if n == 0 {
 			i++
 			continue

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Alike reports whether two texts can be one that was redacted by different rules, or with
+// SameBeforeRedaction reports whether two texts can be one that was redacted by different rules, or with
 // different values known to be secret: they agree up to the first place where either has
 // something taken out, and behind the last one. Beside a turn's time and role, or a call's
 // place and tool, that tells whether it is the same.
-func Alike(a, b string) bool {
+func SameBeforeRedaction(a, b string) bool {
 	if a == b {
 		return true
 	}
@@ -79,13 +79,15 @@ func sameCall(a, b ToolCall) bool {
 
 // likeCall reports whether two calls behind the same turn can be one. A command is cut behind
 // redaction, so its end says nothing.
-func likeCall(a, b ToolCall) bool { return Alike(a.Path, b.Path) && alikeCommands(a.Cmd, b.Cmd) }
+func likeCall(a, b ToolCall) bool {
+	return SameBeforeRedaction(a.Path, b.Path) && alikeCommands(a.Cmd, b.Cmd)
+}
 
 // bare is a call that was excluded, or that failed and was stored when no path of such was kept.
 func bare(c ToolCall) bool { return c.Path == "" && c.Cmd == "" }
 
 func alikeCommands(a, b string) bool {
-	if Alike(a, b) {
+	if SameBeforeRedaction(a, b) {
 		return true
 	}
 	ah, _, am := ends(a)

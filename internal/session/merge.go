@@ -25,8 +25,8 @@ const (
 	// Piece: the read began somewhere inside, so a turn is known only when its text is
 	// known at that time, too.
 	Piece
-	// Again: a Piece whose numbers go on where s ends, but which may repeat what s holds.
-	Again
+	// Continued: a Piece whose numbers go on where s ends, but which may repeat what s holds.
+	Continued
 )
 
 // Absorb appends to s the turns and tool calls of part that s does not hold, numbered
@@ -63,12 +63,12 @@ func (s *Session) endTool() int { return s.FirstTool + len(s.ToolCalls) }
 // reports false when s ends before part begins, or holds something else there.
 func (s *Session) overlap(part Session, view View) (turns, tools int, ok bool) {
 	from, fromTool := part.FirstTurn-s.FirstTurn, part.FirstTool-s.FirstTool
-	if view == Again || from < 0 || from > len(s.Turns) || fromTool < 0 || fromTool > len(s.ToolCalls) {
+	if view == Continued || from < 0 || from > len(s.Turns) || fromTool < 0 || fromTool > len(s.ToolCalls) {
 		return 0, 0, false
 	}
 	turns = min(len(part.Turns), len(s.Turns)-from)
 	for i, t := range part.Turns[:turns] {
-		if held := s.Turns[from+i]; key(held) != key(t) || view == Piece && !Alike(held.Content, t.Content) {
+		if held := s.Turns[from+i]; key(held) != key(t) || view == Piece && !SameBeforeRedaction(held.Content, t.Content) {
 			return 0, 0, false
 		}
 	}
@@ -139,7 +139,7 @@ func (s *Session) absorbTurns(part Session, view View) []int {
 
 func find(turns []Turn, candidates []int, t Turn, view View) int {
 	for n, i := range candidates {
-		if view == Whole || Alike(turns[i].Content, t.Content) {
+		if view == Whole || SameBeforeRedaction(turns[i].Content, t.Content) {
 			return n
 		}
 	}
@@ -205,7 +205,7 @@ func SharedPrefix(s Session, family []Session) (n int, holder string) {
 	for _, t := range s.Turns {
 		at := -1
 		for i, h := range held[key(t)] {
-			if Alike(h.Content, t.Content) {
+			if SameBeforeRedaction(h.Content, t.Content) {
 				at = i // the last one's, as its session is the nearest
 			}
 		}

@@ -149,7 +149,7 @@ func TestAbsorb(t *testing.T) {
 		{
 			name: "a read that goes on and repeats what is known",
 			have: script(0, 0, "h1:x", "a2:y"),
-			part: script(2, 0, "!Edit f", "a2:y", "a2:z"), view: session.Again,
+			part: script(2, 0, "!Edit f", "a2:y", "a2:z"), view: session.Continued,
 			want: script(0, 0, "h1:x", "a2:y", "!Edit f", "a2:z"), added: script(2, 0, "!Edit f", "a2:z"),
 		},
 		{
@@ -283,7 +283,7 @@ func TestRepeats(t *testing.T) {
 			if len(part) > next-end && words[end][0] == '!' {
 				part = words[end:next] // else the call would stand behind the repeated turn
 			}
-			got.Absorb(script(turns, tools, part...), session.Again)
+			got.Absorb(script(turns, tools, part...), session.Continued)
 			end = next
 		}
 		if diff := cmp.Diff(whole, got, cmpopts.EquateEmpty()); diff != "" {

@@ -19,7 +19,7 @@ func Plain(s string) string {
 	}
 	out := append(make([]byte, 0, len(s)), s[:i]...)
 	for i < len(s) {
-		switch n := Unseen(s, i); {
+		switch n := HiddenSize(s, i); {
 		case n > 0:
 			i += n
 			continue
@@ -33,9 +33,9 @@ func Plain(s string) string {
 	return string(out)
 }
 
-// Unseen is the size in bytes of what stands at s[i] and is not in the normal form; 0 for what is.
+// HiddenSize is the size in bytes of what stands at s[i] and is not in the normal form; 0 for what is.
 // A line end that is not "\n" counts only where one follows.
-func Unseen(s string, i int) int {
+func HiddenSize(s string, i int) int {
 	switch c := s[i]; {
 	case c == '\x1b':
 		return sequence(s[i:])

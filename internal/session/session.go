@@ -27,8 +27,8 @@ const (
 // Imported is the source of sessions that somebody else kept of agents that have no name here.
 const Imported = "specstory"
 
-// Named names a session as its agent does.
-type Named struct{ Source, NativeID string }
+// NativeRef names a session as its agent does.
+type NativeRef struct{ Source, NativeID string }
 
 // Agents are the names that a Session.Source may have, in the order of docs/agents.md.
 func Agents() []string {

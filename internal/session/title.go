@@ -23,19 +23,19 @@ func PromptTitle(prompt string) string {
 		return Shorten(line, maxPromptTitle)
 	}
 	title, most := line+" "+OneLine(next), maxPromptTitle
-	if told := Telling(title); told != title {
+	if told := Informative(title); told != title {
 		most = min(utf8.RuneCountInString(title)-utf8.RuneCountInString(told)+maxPromptTitle, MaxTitle)
 	}
 	return Shorten(title, most)
 }
 
-// Telling is the part of a title that tells what a session is about: "Dark mode" of "Implement the following plan: # Dark mode".
+// Informative is the part of a title that tells what a session is about: "Dark mode" of "Implement the following plan: # Dark mode".
 // A ledger keeps the whole, which is how the prompt begins.
-func Telling(title string) string {
+func Informative(title string) string {
 	announced, line, ok := strings.Cut(title, "#")
 	line = strings.TrimLeft(line, "#")
 	announced = strings.TrimSpace(announced)
-	if !ok || announced != "" && !strings.HasSuffix(announced, ":") || !strings.HasPrefix(line, " ") || !Tells(strings.TrimSpace(line)) {
+	if !ok || announced != "" && !strings.HasSuffix(announced, ":") || !strings.HasPrefix(line, " ") || !IsInformative(strings.TrimSpace(line)) {
 		return title
 	}
 	return strings.TrimSpace(line)
@@ -81,15 +81,15 @@ func TitleTurn(turns []Turn) int {
 		return -1
 	}
 	for i, t := range turns[first:min(len(turns), first+titleTurns)] {
-		if said(t) && Tells(PromptTitle(t.Content)) {
+		if said(t) && IsInformative(PromptTitle(t.Content)) {
 			return first + i
 		}
 	}
 	return first
 }
 
-// Tells reports whether a title says what a session is about: it is no command ("/review", "!git status") and has a word.
-func Tells(line string) bool {
+// IsInformative reports whether a title says what a session is about: it is no command ("/review", "!git status") and has a word.
+func IsInformative(line string) bool {
 	letters := 0
 	for _, r := range line {
 		if unicode.IsLetter(r) {

@@ -73,7 +73,9 @@ type material struct {
 
 func materialOf(s result.StorySession) (m material) {
 	all := prompts(s)
-	first := slices.IndexFunc(all, func(p prompt) bool { return session.Tells(session.PromptTitle(p.Content)) && !quoted(p.Content) })
+	first := slices.IndexFunc(all, func(p prompt) bool {
+		return session.IsInformative(session.PromptTitle(p.Content)) && !quoted(p.Content)
+	})
 	if first >= 0 {
 		m.opening = opening(s.Title, all[first].Content)
 		m.turned = ranked(turnings(all[first+1:]))

@@ -102,7 +102,7 @@ func (t *teller) isFile(text string) bool {
 func (t *teller) entitled(ctx context.Context, id string) (kind, title string, err error) {
 	titles, err := t.index.Facets(ctx, []string{id})
 	if f, ok := titles[id]; ok {
-		return f.Kind, session.Telling(f.Title), err
+		return f.Kind, session.Informative(f.Title), err
 	}
 	return db.KindSession, "", err
 }

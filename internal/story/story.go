@@ -350,7 +350,7 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 		return out, err
 	}
 	out = result.StorySession{
-		ID: id, Short: t.names.Short(id), Title: session.Telling(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Model: row.Model, Branch: row.Branch,
+		ID: id, Short: t.names.Short(id), Title: session.Informative(row.Title), Author: row.Email, Actor: row.ActorType, Source: row.Source, Model: row.Model, Branch: row.Branch,
 		Parent: row.Parent, StartedAt: result.Time(row.StartedAt), LastTurnAt: result.Time(row.LastTurnAt),
 		Turns: row.NextTurn - row.FirstTurn, ToolCalls: row.NextTool - row.FirstTool, Said: []result.Turn{},
 	}

@@ -34,7 +34,7 @@ func (w *Workspace) OnCode() error {
 
 func (w *Workspace) onLedger() string {
 	head, err := w.Repo.Head()
-	if err != nil || head.OID == "" || !ledger.Holds(w.Repo, head.OID) {
+	if err != nil || head.OID == "" || !ledger.HasCommit(w.Repo, head.OID) {
 		return ""
 	}
 	return string(head.OID)

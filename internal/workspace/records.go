@@ -40,7 +40,7 @@ func without(c config.Config) capture.Excluded {
 	}
 	for _, name := range c.Forgot {
 		source, id, _ := strings.Cut(name, "/")
-		out.Sessions = append(out.Sessions, session.Named{Source: source, NativeID: id})
+		out.Sessions = append(out.Sessions, session.NativeRef{Source: source, NativeID: id})
 	}
 	return out
 }
