@@ -232,7 +232,7 @@ const tries = 10
 // Sent says what a Push has done.
 type Sent struct {
 	Commits  int       // of the ledger that the remote did not have, as far as was known here
-	Scrubbed []Dropped // see Taken
+	Scrubbed []Dropped // see Adopted
 }
 
 // Unsent reports whether the ledger holds something that a remote does not have, as far as is known here.

@@ -25,7 +25,7 @@ import (
 type reach struct {
 	applied, tried git.OID
 	rests          bool   // applying it failed: it is not tried again before it moves
-	bytes, excess  uint64 // of somebody else's ledger up to applied; see ledger.Counted
+	bytes, excess  uint64 // of somebody else's ledger up to applied; see ledger.Cumulative
 }
 
 // at is the same with another commit that was looked at.
