@@ -191,8 +191,11 @@ func TestPaths(t *testing.T) {
 // stands looks for a path, in which <x> stands for any name, and for a word in one of its files.
 func stands(base, name, word string) error {
 	files, err := filepath.Glob(filepath.Join(base, placeholder.ReplaceAllString(name, "*")))
-	if err != nil || len(files) == 0 {
-		return fmt.Errorf("%s is not there (%v)", name, err)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("%s is not there", name)
 	}
 	for _, file := range files {
 		if text, err := os.ReadFile(file); word == "" || err == nil && regexp.MustCompile(`\b`+word+`\b`).Match(text) {
