@@ -77,7 +77,7 @@ func commits(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (att
 }
 
 // families are commits with what they were, became and were made of.
-func families(ctx context.Context, index *db.DB, repo *git.Repo, starts []string) (attribution.AskedAll, error) {
+func families(ctx context.Context, index *db.DB, repo *git.Repo, starts []string) (attribution.Revisions, error) {
 	family, err := readLineage(ctx, index, repo, starts)
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func narrow(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest, q
 }
 
 // upTo are the commits of a range, or a revision with all before it: of these the newest that a range may have, as what is logged is the newest.
-func upTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.AskedAll, error) {
+func upTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.Revisions, error) {
 	if strings.Contains(rev, "..") {
 		return commits(ctx, index, repo, rev)
 	}
