@@ -7,3 +7,9 @@ func (r *Repo) PlainConfig() (map[string][]string, bool) { return r.plainConfig(
 
 // AskConfig is what git says.
 func (r *Repo) AskConfig() (map[string][]string, error) { return r.askConfig(context.Background()) }
+
+// UsePlumbing has git itself answer, also where libgit2 could.
+func (r *Repo) UsePlumbing() {
+	r.store.close()
+	r.store = &plumbing{repo: r}
+}

@@ -200,6 +200,12 @@ func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, err
 		return errors.Is(err, ErrNotFound)
 	})
 	return func(yield func(Commit, error) bool) {
+		for _, id := range tips {
+			if err := r.here(id, kindCommit); err != nil {
+				yield(Commit{}, fmt.Errorf("git: walk: %w", err))
+				return
+			}
+		}
 		if len(tips) == 0 {
 			return
 		}

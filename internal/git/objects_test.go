@@ -236,7 +236,7 @@ func TestWalkInAShallowClone(t *testing.T) {
 
 func sorted(ids []git.OID) []git.OID { return slices.Sorted(slices.Values(ids)) }
 
-func parentsFirst(t *testing.T, r *git.Repo, ids []git.OID) {
+func parentsFirst(t testing.TB, r *git.Repo, ids []git.OID) {
 	t.Helper()
 	for i, id := range ids {
 		for _, parent := range repos.Must(r.Commit(id))(t).Parents {

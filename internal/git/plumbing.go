@@ -153,9 +153,6 @@ func (p *plumbing) object(id OID) (Kind, []byte, error) {
 var described = regexp.MustCompile(`-g[0-9a-f]{4,}$`)
 
 func (p *plumbing) ref(name string) (OID, error) {
-	if !ValidRef(name) { // but maybe a revision
-		return "", ErrNotFound
-	}
 	if a, err := p.ask("info", name); err == nil && !described.MatchString(name) {
 		return a.id, nil
 	}
@@ -264,7 +261,7 @@ func (p *plumbing) walk(ctx context.Context, tips, hide []OID) iter.Seq2[OID, er
 		for _, id := range hide {
 			fmt.Fprintf(&asked, "^%s\n", id)
 		}
-		cmd := alone(p.repo.Command(ctx, "rev-list", "--topo-order", "--reverse", "--stdin"))
+		cmd := alone(p.repo.Command(ctx, "rev-list", "--date-order", "--reverse", "--stdin"))
 		cmd.Stdin = strings.NewReader(asked.String())
 		out, err := output(ctx, cmd, verdict)
 		if err != nil {

@@ -18,7 +18,10 @@ import (
 
 // Ref reads the OID that a full ref name points at; ErrNotFound when there is none.
 func (r *Repo) Ref(name string) (OID, error) {
-	id, err := r.store.ref(name)
+	id, err := OID(""), ErrNotFound
+	if ValidRef(name) { // else it may be a revision
+		id, err = r.store.ref(name)
+	}
 	if err != nil {
 		return "", fmt.Errorf("git: ref %s: %w", name, err)
 	}
@@ -148,7 +151,7 @@ func (r *Repo) InTheWayAt(ctx context.Context, remote, name string, attended Att
 }
 
 func (r *Repo) exists(name string) bool {
-	_, err := r.store.ref(name)
+	_, err := r.Ref(name)
 	return err == nil
 }
 

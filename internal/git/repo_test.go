@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 }
 
 // draft writes a commit of one file and returns it.
-func draft(t *testing.T, r *git.Repo, text string, parents ...git.OID) git.OID {
+func draft(t testing.TB, r *git.Repo, text string, parents ...git.OID) git.OID {
 	t.Helper()
 	id, err := r.WriteCommit(git.Draft{Files: map[string][]byte{"f": []byte(text)}, Parents: parents, Message: text + "\n", Author: repos.Someone()})
 	if err != nil {

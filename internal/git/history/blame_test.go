@@ -30,7 +30,7 @@ func gitBlame(p *repos.Place, dir, commit string) []history.Origin {
 	for l := range strings.Lines(p.Git(dir, append(args, "--", moved)...)) {
 		f := strings.Fields(l)
 		switch {
-		case len(f) >= 3 && len(f[0]) == 40 && l[0] != '\t':
+		case len(f) >= 3 && git.IsOID(f[0]) && l[0] != '\t':
 			out = append(out, history.Origin{Commit: git.OID(f[0]), Line: repos.Must(strconv.Atoi(f[1]))(p.T)})
 		case strings.HasPrefix(l, "filename "):
 			out[len(out)-1].Path = strings.TrimSpace(strings.TrimPrefix(l, "filename "))

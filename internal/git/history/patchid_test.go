@@ -16,7 +16,7 @@ import (
 // patchID asks git itself.
 func patchID(p *repos.Place, dir, rev string) string {
 	p.T.Helper()
-	cmd := exec.CommandContext(p.T.Context(), "sh", "-c", "git diff-tree -p --root "+rev+" | git patch-id --stable")
+	cmd := exec.CommandContext(p.T.Context(), "sh", "-c", "git diff-tree -p --root "+rev+" | (cd / && git patch-id --stable)") // with SHA-1
 	cmd.Dir, cmd.Env = p.At(dir), p.Environ()
 	out, err := cmd.Output()
 	if err != nil {
