@@ -150,7 +150,7 @@ func storedRevisions(p *repos.Place, r *git.Repo) {
 		harness.Equal(p.T, rev, p.Rev("r", rev+"^{commit}"), repos.Must(r.Resolve(rev))(p.T))
 	}
 	harness.Equal(p.T, "by what it says", p.Rev("r", ":/two"), repos.Must(r.Resolve(":/two"))(p.T))
-	for _, rev := range []string{"none", "HEAD~99", "", "two\nlines", "0", string(none(r))} {
+	for _, rev := range []string{"none", "none@", "HEAD~1@", "HEAD~99", "", "two\nlines", "0", string(none(r))} {
 		_, err := r.Resolve(rev)
 		refuses(p.T, rev, git.ErrNotFound, err)
 	}

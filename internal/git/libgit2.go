@@ -184,17 +184,16 @@ func tooShort(rev string) bool {
 }
 
 func (l *library) resolve(rev string) (OID, error) {
+	if len(rev) > 1 && strings.HasSuffix(rev, "@") { // at which libgit2 before 1.6.5 may never end (CVE-2024-24575)
+		return l.ask(rev)
+	}
 	obj, err := l.r.RevparseSingle(rev)
 	if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
-		// Of several objects git takes the one that is a commit.
-		id, err := l.repo.Run(context.Background(), "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-		switch {
-		case err == nil:
-			return OID(strings.TrimSpace(id)), nil
-		case tooShort(rev): // which libgit2 calls ambiguous, too
-			return "", ErrNotFound
+		id, err := l.ask(rev) // of several objects git takes the one that is a commit
+		if err != nil && !tooShort(rev) {
+			err = ErrAmbiguous
 		}
-		return "", ErrAmbiguous
+		return id, err
 	}
 	if git2.IsErrorCode(err, git2.ErrorCodeInvalidSpec) {
 		return "", ErrNotFound
@@ -209,6 +208,15 @@ func (l *library) resolve(rev string) (OID, error) {
 	}
 	defer commit.Free()
 	return fromOid(commit.Id()), nil
+}
+
+// ask has git read a revision.
+func (l *library) ask(rev string) (OID, error) {
+	id, err := l.repo.Run(context.Background(), "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	return OID(strings.TrimSpace(id)), nil
 }
 
 func (l *library) withPrefix(digits string) (OID, error) {
