@@ -22,6 +22,9 @@ var (
 	sha256Names = Hash{Size: sha256.Size, sum: sha256.New} //nolint:gochecknoglobals // a constant
 )
 
+// SHA1 is what named them all until there was another one.
+func SHA1() Hash { return sha1Names }
+
 // Hash is what names this repository's objects.
 func (r *Repo) Hash() Hash { return r.hash }
 
@@ -65,6 +68,9 @@ func (r *Repo) choose() (err error) {
 		r.hash = sha256Names
 	default:
 		return fmt.Errorf("%w: extensions.objectformat is %s", ErrUnsupported, objects)
+	}
+	if version := r.Setting("core.repositoryformatversion"); (version == "" || version == "0") && objects+refs != "" { // which git refuses
+		return fmt.Errorf("%w: extensions in a repository of format 0: run \"git config core.repositoryFormatVersion 1\"", ErrUnsupported)
 	}
 	switch own := r.hash.Size == sha1Names.Size; strings.ToLower(refs) {
 	case "", "files":

@@ -166,6 +166,11 @@ func TestOpenFails(t *testing.T) {
 			p.Git("r", "config", "core.repositoryFormatVersion", "1")
 			p.Git("r", "config", "extensions.compatObjectFormat", "sha256")
 		}, "", git.ErrUnsupported},
+		{"an extension in a repository of the first format", func(_ *testing.T, p *repos.Place) {
+			p.Start("r")
+			p.Git("r", "config", "core.repositoryFormatVersion", "0")
+			p.Git("r", "config", "extensions.objectFormat", "sha256")
+		}, "", git.ErrUnsupported},
 		{"a format of the future", func(_ *testing.T, p *repos.Place) {
 			p.Start("r")
 			p.Write("r/.git/config", "[core]\n\trepositoryFormatVersion = 9\n")
@@ -193,12 +198,21 @@ func TestExtensions(t *testing.T) {
 			p.Start("r")
 			p.Git("r", "sparse-checkout", "set", "--cone", "a")
 		}},
+		{"sparse-checkout with SHA-256", "extensions.worktreeconfig", func(p *repos.Place) {
+			p.Start("r", "--object-format=sha256")
+			p.Git("r", "sparse-checkout", "set", "--cone", "a")
+		}},
 		{"partial clone", "extensions.partialclone", func(p *repos.Place) {
 			p.Start("origin")
 			p.Git("origin", "config", "uploadpack.allowFilter", "true")
 			p.Git(".", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+p.At("origin"), "r")
 			p.Git("r", "config", "core.repositoryFormatVersion", "1")
 			p.Git("r", "config", "extensions.partialClone", "origin") // as git before 2.24 wrote it
+		}},
+		{"partial clone with SHA-256", "extensions.objectformat", func(p *repos.Place) {
+			p.Start("origin", "--object-format=sha256")
+			p.Git("origin", "config", "uploadpack.allowFilter", "true")
+			p.Git(".", "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+p.At("origin"), "r")
 		}},
 		{"precious objects", "extensions.preciousobjects", func(p *repos.Place) {
 			p.Start("r")
@@ -248,6 +262,22 @@ func TestExtensionsOfLaterGits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A bare repository is git's to judge where the user is careful with these: it must be named.
+func TestBareRepository(t *testing.T) {
+	p := repos.New(t)
+	p.Git(".", "init", "-q", "--bare", "b.git")
+	p.Git(".", "config", "--global", "safe.bareRepository", "explicit")
+	_, err := git.Open(p.At("b.git"), p.Environ())
+	if err == nil || !strings.Contains(err.Error(), "safe.bareRepository") {
+		t.Errorf("found: %v", err)
+	}
+	r, err := git.Open(p.At("."), append(p.Environ(), "GIT_DIR="+p.At("b.git")))
+	if err != nil {
+		t.Fatalf("named: %v", err)
+	}
+	r.Close()
 }
 
 // A repository of another user is git's to judge.

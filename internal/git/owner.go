@@ -24,14 +24,14 @@ func (e *OwnerError) Error() string {
 }
 
 // checkOwner leaves it to git whether a repository of another user may be used: git knows
-// safe.directory in all its forms, sudo, and when not to ask. It is asked only where the owner
-// is another one. Until then nothing but configuration was read, and nothing of it was run.
+// safe.directory in all its forms, sudo, and when not to ask. It also knows
+// safe.bareRepository. It is asked only where the owner is another one, or a bare repository was found and not named. Until then nothing but configuration was read, and nothing of it was run.
 func (r *Repo) checkOwner() error {
 	mine := true
 	for _, path := range []string{r.layout.GitDir, r.layout.WorkTree, filepath.Join(r.layout.WorkTree, ".git")} {
 		mine = mine && owned(path)
 	}
-	if mine {
+	if bare := r.layout.WorkTree == "" && r.Variable("GIT_DIR") == ""; mine && !bare {
 		return nil
 	}
 	_, err := r.Run(context.Background(), "rev-parse", "--git-dir")

@@ -178,9 +178,9 @@ func (s *stand) state(l db.Left, moved string) string {
 	if s.now == nil || l.Blob == 0 {
 		return result.Unknown
 	}
-	blob := s.blob(l.Path, l)
+	path, blob := l.Path, s.blob(l.Path, l)
 	if blob == "" && moved != "" {
-		blob = s.blob(moved, l)
+		path, blob = moved, s.blob(moved, l)
 	}
 	switch {
 	case blob == worktree.Unread:
@@ -191,6 +191,8 @@ func (s *stand) state(l db.Left, moved string) string {
 		return result.Unknown
 	case blob == "":
 		return result.StaleDeleted
+	case db.KeyOf(string(s.now.Former(path))) == l.Blob:
+		return result.Fresh
 	}
 	return result.StaleChanged
 }

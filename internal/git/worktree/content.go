@@ -164,6 +164,18 @@ func (c *Content) stands(file string) blob {
 	return b
 }
 
+// Former is what the content of a file was called before its repository was converted to SHA-256; "" in one with SHA-1.
+func (c *Content) Former(file string) git.OID {
+	if c.repo.Hash().Size == git.SHA1().Size {
+		return ""
+	}
+	text, err := c.Text(file)
+	if err != nil {
+		return Unread
+	}
+	return git.SHA1().Blob(text)
+}
+
 // Text is what stands in a file. It returns ErrNotFound where nothing does.
 func (c *Content) Text(file string) ([]byte, error) {
 	if c.root != "" {
