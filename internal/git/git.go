@@ -85,8 +85,11 @@ func Init(dir string) (*Repo, error) {
 		return nil, fmt.Errorf("git: make %q: %w", dir, err)
 	}
 	r.Free()
-	return Open(dir, nil)
+	return OpenBare(dir)
 }
+
+// OpenBare opens a repository of ours by its name, as safe.bareRepository asks for.
+func OpenBare(dir string) (*Repo, error) { return Open(dir, []string{"GIT_DIR=."}) }
 
 // check finds out where things are, whether they may be read, and by whom.
 func (r *Repo) check() (err error) {

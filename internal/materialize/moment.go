@@ -82,7 +82,7 @@ func (m *Materializer) Folder(ctx context.Context, f *ledger.Folder) (*Materiali
 const unpackedDir = "ledger.git"
 
 func (m *Materializer) unpacked(ctx context.Context, f *ledger.Folder) (*git.Repo, error) {
-	repo, err := git.Open(m.path(unpackedDir), nil)
+	repo, err := git.OpenBare(m.path(unpackedDir))
 	if err == nil || !errors.Is(err, git.ErrNotRepository) {
 		return repo, err
 	}
@@ -100,7 +100,7 @@ func (m *Materializer) unpacked(ctx context.Context, f *ledger.Folder) (*git.Rep
 	if err != nil {
 		return nil, err
 	}
-	return git.Open(m.path(unpackedDir), nil)
+	return git.OpenBare(m.path(unpackedDir))
 }
 
 // momentName names the folder of a moment.
