@@ -48,7 +48,7 @@ func stores(t *testing.T, names ...string) {
 		open := kinds(t)[name]
 		for what, check := range map[string]func(p *repos.Place, r *git.Repo){
 			"objects": storedObjects, "refs": storedRefs, "swaps": storedSwaps, "revisions": storedRevisions, "prefixes": storedPrefixes,
-			"history": storedHistory, "HEAD": storedHead, "a commit": storedCommit, "differences": storedChanges,
+			"history": storedHistory, "HEAD": storedHead, "a commit": storedCommit, "differences": storedChanges, "reflogs": storedReflogs,
 		} {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				p := repos.New(t)
@@ -141,6 +141,23 @@ func storedSwaps(p *repos.Place, r *git.Repo) {
 		t.Fatal(err)
 	}
 	refuses(t, "a hook of the user's has no say", nil, swap(next, head))
+}
+
+func storedReflogs(p *repos.Place, r *git.Repo) {
+	t, head := p.T, p.Rev("r", "HEAD")
+	next := draft(t, r, "next", head)
+	const name = "refs/heads/rekal/a@b.c"
+	refuses(t, "made", nil, errors.Join(r.CompareAndSwap(background, name, "", head, "said"), r.CompareAndSwap(background, name, head, next, "more")))
+	harness.Equal(t, "what it leads to", []git.OID{head, next}, repos.Must(r.Reflog(name))(t))
+	log := repos.Must(r.OpenReflog("HEAD"))(t)
+	defer log.Close()
+	text := make([]byte, log.Size)
+	repos.Must(log.ReadAt(text, 0))(t)
+	if line := string(text); !strings.HasPrefix(line, strings.Repeat("0", len(head))+" "+string(head)+" ") || !strings.HasSuffix(line, "\tcommit (initial): one\n") {
+		t.Errorf("of HEAD: %q", line)
+	}
+	refuses(t, "emptied", nil, errors.Join(r.ExpireReflog(background, name), r.ExpireReflog(background, "refs/heads/none")))
+	harness.Equal(t, "then", 0, len(repos.Must(r.Reflog(name))(t)))
 }
 
 func storedRevisions(p *repos.Place, r *git.Repo) {

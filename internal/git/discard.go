@@ -12,40 +12,6 @@ import (
 	"strings"
 )
 
-// Reflog lists the commits that a ref's reflog names; those may not be here any more.
-func (r *Repo) Reflog(ref string) ([]OID, error) {
-	raw, err := os.ReadFile(filepath.Join(r.layout.CommonDir, "logs", filepath.FromSlash(ref)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("git: reflog of %s: %w", ref, err)
-	}
-	seen := map[OID]bool{}
-	var out []OID
-	for line := range strings.Lines(string(raw)) {
-		ids, _, _ := strings.Cut(line, "\t")
-		for _, id := range strings.Fields(ids)[:min(2, len(strings.Fields(ids)))] {
-			if IsOID(id) && strings.Trim(id, "0") != "" && !seen[OID(id)] {
-				seen[OID(id)] = true
-				out = append(out, OID(id))
-			}
-		}
-	}
-	return out, nil
-}
-
-// ExpireReflog empties a ref's reflog.
-func (r *Repo) ExpireReflog(ctx context.Context, ref string) error {
-	if _, err := os.Stat(filepath.Join(r.layout.CommonDir, "logs", filepath.FromSlash(ref))); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if _, err := r.Run(ctx, "reflog", "expire", "--expire=all", ref); err != nil {
-		return fmt.Errorf("git: empty the reflog of %s: %w", ref, err)
-	}
-	return nil
-}
-
 // Reachable tells which of some commits a ref, a worktree's HEAD or a reflog still leads to. It
 // walks through all of history, as nothing less can tell.
 func (r *Repo) Reachable(ctx context.Context, commits []OID) ([]OID, error) {

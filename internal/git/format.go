@@ -82,6 +82,7 @@ func (r *Repo) choose() (err error) {
 		if _, err := r.Run(context.Background(), "rev-parse", "--git-dir"); err != nil {
 			return fmt.Errorf("%w: extensions.refstorage is %s: %w", ErrUnsupported, refs, err)
 		}
+		r.table = true
 	}
 	r.store = &plumbing{repo: r}
 	return nil

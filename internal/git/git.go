@@ -54,6 +54,7 @@ type Repo struct {
 	r      *git2.Repository // found it, and reads its configuration
 	hash   Hash
 	store  store
+	table  bool // refs and their reflogs are in a reftable
 	layout Layout
 	dir    string
 	env    []string

@@ -46,18 +46,36 @@ func Reflogs(r *git.Repo, marks map[string]ReflogMark) (out []Reflog) {
 	linked, _ := filepath.Glob(filepath.Join(r.Layout().CommonDir, "worktrees", "*")) // the pattern is well-formed
 	for _, dir := range append([]string{r.Layout().CommonDir}, linked...) {
 		log := Reflog{Path: filepath.Join(dir, "logs", "HEAD")}
-		text, ok := log.read(marks[log.Path])
+		text, ok := log.read(r, headOf(r, dir), marks[log.Path])
 		if !ok {
 			continue
 		}
-		branch := "HEAD"
-		if head, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil {
-			branch = headBranch(string(head))
-		}
-		log.parse(text, branch)
+		log.parse(text, branchOf(r, dir))
 		out = append(out, log)
 	}
 	return out
+}
+
+// headOf is what a worktree's HEAD is called in all of them.
+func headOf(r *git.Repo, dir string) string {
+	if dir == r.Layout().CommonDir {
+		return "HEAD"
+	}
+	return "worktrees/" + filepath.Base(dir) + "/HEAD"
+}
+
+// branchOf is the branch that is checked out in a worktree; "HEAD" where that can't be told.
+func branchOf(r *git.Repo, dir string) string {
+	if dir == r.Layout().GitDir {
+		if head, err := r.Head(); err == nil {
+			return head.Branch
+		}
+	}
+	head, err := os.ReadFile(filepath.Join(dir, "HEAD"))
+	if err != nil {
+		return "HEAD"
+	}
+	return headBranch(string(head))
 }
 
 func headBranch(head string) string {
@@ -68,14 +86,14 @@ func headBranch(head string) string {
 }
 
 // read gives whole lines: those behind a mark where that still stands, else the last ones. It reports false where nothing is new.
-func (l *Reflog) read(mark ReflogMark) (text string, ok bool) {
-	f, err := os.Open(l.Path)
+func (l *Reflog) read(r *git.Repo, head string, mark ReflogMark) (text string, ok bool) {
+	f, err := r.OpenReflog(head)
 	if err != nil {
 		return "", false
 	}
 	defer f.Close()
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil || size == mark.Size {
+	size := f.Size
+	if size == mark.Size {
 		return "", false
 	}
 	l.Mark = mark

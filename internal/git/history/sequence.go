@@ -1,7 +1,6 @@
 package history
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -96,17 +95,13 @@ const reflogTail = 4 << 10
 // lastMove is the newest entry in HEAD's reflog: from where to where git moved HEAD last, and
 // how. All are "" where no reflog is kept.
 func lastMove(r *git.Repo) (old, new, how string) {
-	f, err := os.Open(filepath.Join(r.Layout().GitDir, "logs", "HEAD"))
+	log, err := r.OpenReflog(headOf(r, r.Layout().GitDir))
 	if err != nil {
 		return "", "", ""
 	}
-	defer f.Close()
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return "", "", ""
-	}
-	tail := make([]byte, min(size, reflogTail))
-	if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil {
+	defer log.Close()
+	tail := make([]byte, min(log.Size, reflogTail))
+	if _, err := log.ReadAt(tail, log.Size-int64(len(tail))); err != nil {
 		return "", "", ""
 	}
 	who, how, _ := strings.Cut(lastLine(string(tail)), "\t")

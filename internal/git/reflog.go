@@ -1,0 +1,118 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// tableReflog is how many entries of a reflog are read of a reftable, where each costs git a look at the commit.
+const tableReflog = 500
+
+// OpenReflog opens the reflog of a ref, or of another worktree's HEAD ("worktrees/NAME/HEAD"), with its size: lines of "OLD NEW Name
+// <address> 1700000000 +0100\tWHAT", the oldest first. Of a reftable it has the last entries, and no names. It returns ErrNotFound where there is
+// none. Close it.
+func (r *Repo) OpenReflog(ref string) (Reflog, error) {
+	if r.table {
+		text, err := r.askReflog(ref)
+		return Reflog{strings.NewReader(text), int64(len(text)), func() {}}, err
+	}
+	f, err := os.Open(r.reflogFile(ref))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Reflog{}, ErrNotFound
+	}
+	if err != nil {
+		return Reflog{}, err
+	}
+	size, err := f.Seek(0, io.SeekEnd)
+	return Reflog{f, size, func() { _ = f.Close() }}, err
+}
+
+// Reflog is an open reflog.
+type Reflog struct {
+	io.ReaderAt
+	Size  int64
+	Close func()
+}
+
+// reflogFile is where a reflog lies: that of a worktree's HEAD in its own folder.
+func (r *Repo) reflogFile(ref string) string {
+	dir, name := r.layout.CommonDir, ref
+	if other, ok := strings.CutPrefix(ref, "worktrees/"); ok {
+		worktree, _, _ := strings.Cut(other, "/")
+		dir, name = filepath.Join(dir, "worktrees", worktree), strings.TrimPrefix(other, worktree+"/")
+	}
+	return filepath.Join(dir, "logs", filepath.FromSlash(name))
+}
+
+// askReflog has git list a reflog.
+func (r *Repo) askReflog(ref string) (string, error) {
+	if ref == "HEAD" {
+		ref = "main-worktree/HEAD"
+	}
+	out, err := r.Run(context.Background(), "log", "-g", "-n", strconv.Itoa(tableReflog), "--date=raw", "--format=%H%x09%gd%x09%gs", ref, "--")
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	old, lines := strings.Repeat("0", 2*r.hash.Size), slices.Collect(strings.Lines(out))
+	var all strings.Builder
+	for _, line := range slices.Backward(lines) {
+		id, rest, _ := strings.Cut(line, "\t")
+		at, what, _ := strings.Cut(rest, "\t")
+		_, when, _ := strings.Cut(strings.TrimSuffix(at, "}"), "@{")
+		fmt.Fprintf(&all, "%s %s <> %s\t%s", old, id, when, what)
+		old = id
+	}
+	return all.String(), nil
+}
+
+// Reflog lists the commits that a ref's reflog names; those may not be here any more.
+func (r *Repo) Reflog(ref string) ([]OID, error) {
+	log, err := r.OpenReflog(ref)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git: reflog of %s: %w", ref, err)
+	}
+	defer log.Close()
+	raw, err := io.ReadAll(io.NewSectionReader(log, 0, log.Size))
+	if err != nil {
+		return nil, fmt.Errorf("git: reflog of %s: %w", ref, err)
+	}
+	seen := map[OID]bool{}
+	var out []OID
+	for line := range strings.Lines(string(raw)) {
+		ids, _, _ := strings.Cut(line, "\t")
+		for _, id := range strings.Fields(ids)[:min(2, len(strings.Fields(ids)))] {
+			if IsOID(id) && strings.Trim(id, "0") != "" && !seen[OID(id)] {
+				seen[OID(id)] = true
+				out = append(out, OID(id))
+			}
+		}
+	}
+	return out, nil
+}
+
+// ExpireReflog empties a ref's reflog.
+func (r *Repo) ExpireReflog(ctx context.Context, ref string) error {
+	if _, err := os.Stat(r.reflogFile(ref)); errors.Is(err, fs.ErrNotExist) && !r.table {
+		return nil
+	}
+	if r.table {
+		if _, err := r.Run(ctx, "reflog", "exists", ref); err != nil {
+			return ctx.Err()
+		}
+	}
+	if _, err := r.Run(ctx, "reflog", "expire", "--expire=all", ref); err != nil {
+		return fmt.Errorf("git: empty the reflog of %s: %w", ref, err)
+	}
+	return nil
+}
