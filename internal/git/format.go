@@ -84,8 +84,9 @@ func (r *Repo) choose() (err error) {
 		}
 		r.table = true
 	}
-	r.store = &plumbing{repo: r}
-	return nil
+	p := &plumbing{repo: r}
+	r.store = p
+	return p.start() // everything asks for something, and meanwhile it may begin
 }
 
 // history is who knows where a shallow clone ends: libgit2 1.5 does not.

@@ -94,20 +94,29 @@ func (l *library) ref(name string) (OID, error) {
 	return fromOid(ref.Target()), nil
 }
 
-func (l *library) refs(glob string) (map[string]OID, error) {
+func (l *library) refs(globs []string) (map[string]OID, error) {
+	refs := map[string]OID{}
+	for _, glob := range globs {
+		if err := l.list(glob, refs); err != nil {
+			return nil, err
+		}
+	}
+	return refs, nil
+}
+
+func (l *library) list(glob string, refs map[string]OID) error {
 	it, err := l.r.NewReferenceIteratorGlob(glob)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer it.Free()
-	refs := map[string]OID{}
 	for {
 		ref, err := it.Next()
 		if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
-			return refs, nil
+			return nil
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if ref.Type() == git2.ReferenceOid {
 			refs[ref.Name()] = fromOid(ref.Target())

@@ -157,7 +157,7 @@ func (p *plumbing) ref(name string) (OID, error) {
 		return a.id, nil
 	}
 	// There is no such ref, or its object is not here.
-	refs, err := p.list(name, name)
+	refs, err := p.list([]string{name}, "^"+regexp.QuoteMeta(name)+"$")
 	if err == nil && refs[name] == "" {
 		err = ErrNotFound
 	}
@@ -169,17 +169,22 @@ func (p *plumbing) run(ctx context.Context, args ...string) (string, error) {
 	return output(ctx, alone(p.repo.Command(ctx, args...)), verdict)
 }
 
-func (p *plumbing) refs(glob string) (map[string]OID, error) {
-	return p.list(glob[:strings.LastIndexByte(glob[:strings.IndexAny(glob+"*", "*?")], '/')+1], glob)
+func (p *plumbing) refs(globs []string) (map[string]OID, error) {
+	below, exprs := []string{}, []string{}
+	for _, glob := range globs {
+		below = append(below, glob[:strings.LastIndexByte(glob[:strings.IndexAny(glob+"*", "*?")], '/')+1])
+		exprs = append(exprs, strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(glob)))
+	}
+	return p.list(below, "^(?:"+strings.Join(exprs, "|")+")$")
 }
 
-// list asks for the refs below a folder, or for one, and takes those that a glob means, in which "*" may stand for several folders.
-func (p *plumbing) list(below, glob string) (map[string]OID, error) {
-	out, err := p.run(context.Background(), "for-each-ref", "--format=%(refname) %(objectname) %(symref)", below)
+// list asks for the refs below folders, or for some, and takes those that match.
+func (p *plumbing) list(below []string, expr string) (map[string]OID, error) {
+	matches, err := regexp.Compile(expr)
 	if err != nil {
 		return nil, err
 	}
-	matches, err := regexp.Compile("^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(glob)) + "$")
+	out, err := p.run(context.Background(), append([]string{"for-each-ref", "--format=%(refname) %(objectname) %(symref)"}, below...)...)
 	if err != nil {
 		return nil, err
 	}

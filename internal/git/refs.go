@@ -28,12 +28,12 @@ func (r *Repo) Ref(name string) (OID, error) {
 	return id, nil
 }
 
-// Refs maps every full ref name that matches the glob to its OID. Symbolic refs are
+// Refs maps every full ref name that matches one of the globs to its OID. Symbolic refs are
 // left out.
-func (r *Repo) Refs(glob string) (map[string]OID, error) {
-	refs, err := r.store.refs(glob)
+func (r *Repo) Refs(globs ...string) (map[string]OID, error) {
+	refs, err := r.store.refs(globs)
 	if err != nil {
-		return nil, fmt.Errorf("git: list %s: %w", glob, err)
+		return nil, fmt.Errorf("git: list %s: %w", strings.Join(globs, ", "), err)
 	}
 	return refs, nil
 }

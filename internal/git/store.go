@@ -26,7 +26,7 @@ type store interface {
 	object(id OID) (Kind, []byte, error)
 
 	ref(name string) (OID, error)
-	refs(glob string) (map[string]OID, error)
+	refs(globs []string) (map[string]OID, error)
 	// swap moves a ref if it is at old, or makes it if that is "": else ErrMoved.
 	swap(ctx context.Context, name string, old, new OID, reflog string) error
 	// drop removes a ref; ErrNotFound where there is none.

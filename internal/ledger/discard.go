@@ -112,17 +112,15 @@ func (l *Ledger) finish() error {
 
 // copies are the other refs here that may hold one's own ledger.
 func (l *Ledger) copies() ([]string, error) {
+	refs, err := l.repo.Refs("refs/remotes/*", remotePrefix+"*")
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
 	var out []string
-	for _, glob := range []string{"refs/remotes/*", remotePrefix + "*"} {
-		refs, err := l.repo.Refs(glob)
-		if err != nil {
-			return nil, fmt.Errorf("ledger: %w", err)
-		}
-		for ref := range refs {
-			name := strings.TrimPrefix(l.ref, localPrefix)
-			if strings.HasSuffix(ref, "/rekal/"+name) || strings.HasPrefix(ref, remotePrefix) && strings.HasSuffix(ref, "/"+name) {
-				out = append(out, ref)
-			}
+	name := strings.TrimPrefix(l.ref, localPrefix)
+	for ref := range refs {
+		if strings.HasSuffix(ref, "/rekal/"+name) || strings.HasPrefix(ref, remotePrefix) && strings.HasSuffix(ref, "/"+name) {
+			out = append(out, ref)
 		}
 	}
 	slices.Sort(out)

@@ -139,26 +139,25 @@ func Misnamed(repo *git.Repo) ([]string, error) {
 }
 
 func list(repo *git.Repo) (heads []Head, misnamed []string, err error) {
-	for _, prefix := range []string{localPrefix, remotePrefix} {
-		refs, err := repo.Refs(prefix + "*")
-		if err != nil {
-			return nil, nil, fmt.Errorf("ledger: %w", err)
+	refs, err := repo.Refs(localPrefix+"*", remotePrefix+"*")
+	if err != nil {
+		return nil, nil, fmt.Errorf("ledger: %w", err)
+	}
+	for _, ref := range slices.Sorted(maps.Keys(refs)) { // refs/heads/… before refs/rekal/…
+		h := Head{Ref: ref, OID: refs[ref]}
+		rest, local := strings.CutPrefix(ref, localPrefix)
+		if !local {
+			rest = strings.TrimPrefix(ref, remotePrefix)
+			// An escaped address holds no slash, but a remote's name may.
+			cut := max(strings.LastIndexByte(rest, '/'), 0)
+			h.Remote, rest = rest[:cut], strings.TrimPrefix(rest[cut:], "/")
 		}
-		for _, ref := range slices.Sorted(maps.Keys(refs)) {
-			rest := strings.TrimPrefix(ref, prefix)
-			h := Head{Ref: ref, OID: refs[ref]}
-			if prefix == remotePrefix {
-				// An escaped address holds no slash, but a remote's name may.
-				cut := max(strings.LastIndexByte(rest, '/'), 0)
-				h.Remote, rest = rest[:cut], strings.TrimPrefix(rest[cut:], "/")
-			}
-			if !named(rest) {
-				misnamed = append(misnamed, ref)
-				continue
-			}
-			h.Email = address(rest)
-			heads = append(heads, h)
+		if !named(rest) {
+			misnamed = append(misnamed, ref)
+			continue
 		}
+		h.Email = address(rest)
+		heads = append(heads, h)
 	}
 	return heads, misnamed, nil
 }
