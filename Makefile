@@ -65,7 +65,7 @@ test: setup
 
 test-long: libgit2
 	@$(memory) $(gotest) -timeout 30m -run '^TestLong' $(call packages,'func TestLong')
-	@GIT_DEFAULT_HASH=sha256 $(gotest) ./internal/git/worktree ./internal/git/history
+	@export GIT_DEFAULT_HASH=sha256; $(gotest) ./internal/git/worktree ./internal/git/history
 
 test-nightly: libgit2 torture team hook-managers fuzz
 	@export REKAL_ARRIVALS=10; $(gotest) -timeout 3h -run '^Test(Night|LongEveryArrival)' $(call packages,'func TestNight')
