@@ -14,7 +14,7 @@ import (
 // written is what templates write: the attributes of each element. What is not here came from somebody's text.
 var written = map[string]string{
 	"html": "lang", "head": "", "meta": "charset name content http-equiv", "title": "", "link": "rel type href", "script": "src defer", "body": "",
-	"a": "class href rel aria-current aria-label data-item", "header": "class", "div": "class id dir", "img": "src alt width height", "bdi": "class", "nav": "aria-label class",
+	"a": "class href rel title aria-current aria-label data-item", "header": "class", "div": "class id dir", "img": "src alt width height", "bdi": "class title", "nav": "aria-label class",
 	"ul": "class", "ol": "class start", "li": "class", "main": "id class tabindex", "footer": "class", "p": "class id role dir", "code": "", "kbd": "", "b": "", "i": "",
 	"h1": "class", "h2": "class id", "h3": "", "form": "role id action method class", "label": "class for", "select": "name", "option": "value selected",
 	"input":  "id name type value placeholder autocomplete spellcheck autofocus dir aria-describedby list",
