@@ -58,7 +58,7 @@ func kindOf(t git2.ObjectType) Kind { return Kind(strings.ToLower(t.String())) }
 // known is an error of libgit2's in our words.
 func known(err error) error {
 	if git2.IsErrorCode(err, git2.ErrorCodeNotFound) {
-		return fmt.Errorf("%w: %w", ErrNotFound, err)
+		return ErrNotFound // callers name what it is
 	}
 	return err
 }
