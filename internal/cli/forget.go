@@ -28,7 +28,7 @@ names them. IDs of later checkpoints change.
 It refuses in two cases:
 
   - A remote holds a part of it: "git rekal scrub" rewrites that, too.
-  - Another session was forked from one, and begins with a copy: name both.
+  - Another session was forked from it, and begins with its copy: name both.
 
 The transcript stays where the agent keeps it. Another clone may capture it. So may this one, if the session continues under another ID
 that does not name it.`,

@@ -32,7 +32,7 @@ never stored or captured twice.
 --entire takes your sessions from Entire's branch entire/checkpoints/v1 and refs/entire/checkpoints/. A commit that names a checkpoint
 (Entire-Checkpoint: …) is tied to its sessions. --everyone also takes other people's sessions, and stores them as yours.
 
---specstory takes .specstory/history/*.md. A known transcript of the same session counts instead.
+--specstory takes .specstory/history/*.md. It leaves out sessions whose transcript is stored.
 
 --file takes transcripts of the agents that "git rekal init" reads, also from another machine. More paths may follow. Work in another
 repository of this machine is left out.

@@ -81,7 +81,7 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
 	fs.Var((*once)(&c.req.Kind), "kind", "only `KIND`: session, memory or record (what a command printed)")
-	fs.StringArrayVar(&c.req.Files, "files", nil, "prefer results that touch a `PATH`; after the question, all words up to the next flag are paths")
+	fs.StringArrayVar(&c.req.Files, "files", nil, "only results that touch a `PATH`, if any do; after the question, all words up to the next flag are paths")
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "show all results in full, none by its title alone")
