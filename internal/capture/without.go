@@ -113,6 +113,9 @@ func (w Excluded) entitle(p *transcript.Part) {
 	}
 }
 
+// tick is how far a file's time may lag behind the clock: the kernel takes it at its ticks, of which there are 100 a second at least.
+const tick = 10 * time.Millisecond
+
 // Timeless names the sessions whose transcripts tell no times and were written since a moment: which of it was said before can't be told.
 func (c *Capturer) Timeless(ctx context.Context, since time.Time) (out []session.NativeRef, err error) {
 	roots, err := c.Repo.Worktrees()
@@ -127,7 +130,7 @@ func (c *Capturer) Timeless(ctx context.Context, since time.Time) (out []session
 			continue
 		}
 		for _, f := range found.Files {
-			if f.Timeless && !f.ModTime.Before(since) {
+			if f.Timeless && !f.ModTime.Before(since.Add(-tick)) {
 				out = append(out, session.NativeRef{Source: agent.Name(), NativeID: f.NativeID})
 			}
 		}
