@@ -70,6 +70,9 @@ func TestCompletionLine(t *testing.T) {
 	}
 }
 
+// bashCompletion is what git's own completion of bash needs, a package of its own.
+const bashCompletion = "/usr/share/bash-completion/bash_completion"
+
 // TestLongShells: real shells complete what is typed, for "git rekal" and for "git-rekal".
 func TestLongShells(t *testing.T) {
 	p := completed(t)
@@ -89,12 +92,15 @@ func TestLongShells(t *testing.T) {
 			if _, err := exec.LookPath(shell); err != nil {
 				t.Skipf("no %s here: its completion is not tried", shell)
 			}
+			if _, err := os.Stat(bashCompletion); shell == "bash" && err != nil {
+				t.Skipf("no %s here: its completion is not tried", bashCompletion)
+			}
 			cmd := exec.Command(shell, start.args...)
 			cmd.Dir, cmd.Env = p.At("repo"), append(p.Environ(), start.env, "TERM=xterm", "PS1=$ ")
 			s := openShell(t, cmd)
 			s.shows("$ ") // what is typed before is not completed
 			if shell == "bash" {
-				s.types(". /usr/share/bash-completion/bash_completion; . " + p.At("bash/completions/git-rekal") + "; echo re''ady\n")
+				s.types(". " + bashCompletion + "; . " + p.At("bash/completions/git-rekal") + "; echo re''ady\n")
 				s.shows("ready")
 			}
 			for typed, want := range map[string]string{
