@@ -202,7 +202,7 @@ func (e *IDError) Unwrap() error { return e.Err }
 // find completes an ID, and checks that there is something to mark.
 func (how marking) find(ctx context.Context, data *materialize.Reader, prefix string) (string, session.Marks, error) {
 	var marks session.Marks
-	names, err := data.Names(ctx)
+	names, err := data.Names(ctx, prefix)
 	if err != nil {
 		return "", marks, err
 	}
