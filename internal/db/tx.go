@@ -32,7 +32,7 @@ func values(args []any) []any {
 	out := make([]any, len(args))
 	for i, arg := range args {
 		switch v := arg.(type) {
-		case []string, []int64, [][2]string:
+		case []string, []int64, [][2]string, [][4]int64:
 			out[i] = listed(v)
 		case time.Time:
 			out[i] = micros(v)
