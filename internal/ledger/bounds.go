@@ -91,6 +91,8 @@ type count struct {
 	from  Cumulative
 	limit uint64
 	known map[git.OID]uint64 // the excess of segments
+
+	packer *flate.Writer
 }
 
 // last is the newest commit that is within the bounds: the further back, the less is behind one.
@@ -198,24 +200,33 @@ func (c *count) excess(blob git.OID) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	packed, err := pack(data)
 	all := uint64(len(data))
+	packed, err := c.pack(data, all)
 	c.known[blob] = all - min(all, c.Ratio*packed)
 	return c.known[blob], err
 }
 
-// pack counts the bytes that a segment is packed in.
-func pack(data []byte) (uint64, error) {
+// packStep is how many bytes are packed before one looks whether these are enough.
+const packStep = 64 << 10
+
+// pack counts the bytes that a segment is packed in, until there are so many that it has no excess: of an honest one that is a small part.
+func (c *count) pack(data []byte, all uint64) (uint64, error) {
 	var n counter
-	w, err := flate.NewWriter(&n, flate.BestSpeed)
-	if err == nil {
-		_, err = w.Write(data)
+	if c.packer == nil {
+		c.packer, _ = flate.NewWriter(nil, flate.BestSpeed) // it knows its levels
 	}
-	if err == nil {
-		err = w.Close()
+	c.packer.Reset(&n)
+	for len(data) > 0 && c.Ratio*uint64(n) < all {
+		step := data[:min(packStep, len(data))]
+		if _, err := c.packer.Write(step); err != nil {
+			return 0, fmt.Errorf("ledger: %w", err)
+		}
+		data = data[len(step):]
 	}
-	if err != nil {
-		return 0, fmt.Errorf("ledger: %w", err)
+	if len(data) == 0 {
+		if err := c.packer.Close(); err != nil {
+			return 0, fmt.Errorf("ledger: %w", err)
+		}
 	}
 	return uint64(n), nil
 }
