@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -120,9 +121,10 @@ func (t *Tx) insert(ctx context.Context, statement string, fill func(row func(ar
 	table, _, _ := strings.Cut(strings.TrimPrefix(statement, "INSERT INTO "), " ")
 	stmt, err := t.conn.PrepareContext(ctx, statement)
 	if err == nil {
+		here := context.WithoutCancel(ctx) // with another one the driver starts a goroutine for each row
 		err = fill(func(args ...any) error {
-			_, err := stmt.ExecContext(ctx, values(args)...)
-			return err
+			_, err := stmt.ExecContext(here, values(args)...)
+			return cmp.Or(err, ctx.Err())
 		})
 		err = errors.Join(err, stmt.Close())
 	}
