@@ -197,7 +197,7 @@ type projected struct {
 }
 
 // projectAll projects streams, each behind the windows that are there of it.
-func projectAll(model *semantic.Model, streams []*stream, before map[int][]semantic.Window) []*projected {
+func projectAll(model *semantic.Projector, streams []*stream, before map[int][]semantic.Window) []*projected {
 	out := make([]*projected, len(streams))
 	atOnce(len(streams), func(from, step int) {
 		for i := from; i < len(streams); i += step {
@@ -210,15 +210,15 @@ func projectAll(model *semantic.Model, streams []*stream, before map[int][]seman
 
 // project makes the vectors of the windows behind those that are there, and of the whole session:
 // the sum of its windows', made length 1.
-func (s *stream) project(model *semantic.Model, before []semantic.Window) *projected {
+func (s *stream) project(model *semantic.Projector, before []semantic.Window) *projected {
 	p := &projected{Stretch: semantic.Stretch{Session: s.session, From: len(before)}, sum: make([]float32, model.Dim)}
 	for _, w := range before {
 		w.AddTo(p.sum, 1)
 	}
-	n := len(s.stems)
+	n, places := len(s.stems), model.Places(s.stems)
 	for w := len(before); w < semantic.Count(n); w++ {
 		from, to := semantic.Span(w, n)
-		v := semantic.Quantise(model.Project(s.stems[from:to]))
+		v := semantic.Quantise(model.Project(places[from:to]))
 		v.AddTo(p.sum, 1)
 		p.Windows = append(p.Windows, semantic.Window{Turn: s.turns[from], Vector: v})
 	}
