@@ -76,7 +76,8 @@ type adder struct {
 	build    *lexical.Builder
 	texts    block.Writer // of the turns of build, by unit
 	analyzer *analysis.Analyzer
-	numbers  map[string]int // of the sessions that are there, by ID
+	words    []*analysis.Analyzer // of texts that are there; a goroutine each
+	numbers  map[string]int       // of the sessions that are there, by ID
 }
 
 func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {

@@ -48,7 +48,7 @@ type Token struct {
 	Term string
 	Kind Kind
 	Word string // of a Word: what it is the stem of, in lower case
-	ID   int    // the term's number among those of its Analyzer, from 0; of a Seeking one's, none
+	ID   int    // the term's number among those of its Analyzer, from 0, if New made that
 }
 
 // Kind says what a token is.
@@ -67,20 +67,26 @@ const (
 type Analyzer struct {
 	runs  map[string][]Token // what they give; nothing where only some words matter
 	words map[string]Token   // by lower-cased word
-	ids   map[string]int     // of terms
+	ids   map[string]int     // of terms; nil: nobody asks for them
+	bare  bool               // nothing is marked
 	only  *[256]bool         // the first bytes of words that matter; nil: all do
 	buf   []Token
 }
 
-// What is remembered of runs: so many, none longer. Most runs are words that come again and again.
+// What is remembered: so many runs, none longer, and so many words. Most of a text comes again and again.
 const (
-	maxRuns = 1 << 16
+	known   = 1 << 16
 	longRun = 64 // bytes
 )
 
 // New returns an Analyzer.
 func New() *Analyzer {
 	return &Analyzer{runs: make(map[string][]Token), words: make(map[string]Token), ids: make(map[string]int)}
+}
+
+// Words returns an Analyzer of words alone: what it gives has no marked terms, and no numbers.
+func Words() *Analyzer {
+	return &Analyzer{runs: make(map[string][]Token), words: make(map[string]Token), bare: true}
 }
 
 // Seeking returns an Analyzer for those who look for some terms and nothing else: of a word that can't be one of them the
@@ -117,9 +123,8 @@ func (a *Analyzer) Tokens(text string) []Token {
 
 // read emits the tokens of a run, which it may remember.
 func (a *Analyzer) read(s string, ascii bool) {
-	known, ok := a.runs[s]
-	if ok {
-		a.buf = append(a.buf, known...)
+	if had, ok := a.runs[s]; ok {
+		a.buf = append(a.buf, had...)
 		return
 	}
 	before := len(a.buf)
@@ -134,7 +139,7 @@ func (a *Analyzer) read(s string, ascii bool) {
 	if len(s) > longRun {
 		return
 	}
-	if len(a.runs) == maxRuns {
+	if len(a.runs) == known {
 		clear(a.runs)
 	}
 	a.runs[strings.Clone(s)] = slices.Clone(fresh) // the text must not live as long as what is remembered
@@ -142,7 +147,7 @@ func (a *Analyzer) read(s string, ascii bool) {
 
 func (a *Analyzer) id(term string) int {
 	id, ok := a.ids[term]
-	if !ok {
+	if !ok && a.ids != nil {
 		id = len(a.ids)
 		a.ids[term] = id
 	}
@@ -371,13 +376,16 @@ func (a *Analyzer) word(w string) {
 		if isStop(w) {
 			t = Token{Term: MarkStop + t.Term, Kind: Stop}
 		}
+		if len(a.words) == known {
+			clear(a.words)
+		}
 		a.words[w] = t
 	}
 	a.buf = append(a.buf, t)
 }
 
 func (a *Analyzer) mark(mark, s string, kind Kind) {
-	if len(s) <= maxMark {
+	if len(s) <= maxMark && !a.bare {
 		a.buf = append(a.buf, Token{Term: mark + strings.ToLower(s), Kind: kind})
 	}
 }
