@@ -87,7 +87,7 @@ func (w *RunWriter) flush(n int) {
 			return nil
 		})
 	}
-	w.waiting = slices.Clone(w.waiting[n:])
+	w.waiting = append(w.waiting[:0], w.waiting[n:]...)
 }
 
 // DropRun removes a run.
