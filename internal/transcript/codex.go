@@ -109,6 +109,6 @@ func (Codex) tells(rec gjson.Result) (File, bool) {
 	} else if rec.Get("type").Str != "session_meta" {
 		return File{}, false
 	}
-	id := idIn(meta.Get("id"))
+	id := nameIn(meta.Get("id"))
 	return File{NativeID: id}, id != ""
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strconv"
@@ -38,17 +39,7 @@ func (c Codex) Decode(ctx context.Context, r io.Reader, opt Options) (Document, 
 // line takes one record; it reports whether the line is one.
 func (d *codexDecoder) line(ln []byte) bool {
 	var kind, stamp, payload []byte
-	whole := fields(ln, func(key, value []byte) {
-		switch string(key) {
-		case "type":
-			kind = value
-		case "timestamp":
-			stamp = value
-		case "payload":
-			payload = value
-		}
-	})
-	if !whole {
+	if !members(ln, map[string]*[]byte{"type": &kind, "timestamp": &stamp, "payload": &payload}) {
 		return false
 	}
 	typ := text(kind)
@@ -112,18 +103,13 @@ func (d *codexDecoder) began(p gjson.Result) {
 	}
 	d.meta = true
 	s := d.part
-	if s.NativeID == "" {
-		s.NativeID = name(clean(p.Get("id").Str))
-	}
+	s.NativeID = cmp.Or(s.NativeID, nameIn(p.Get("id")))
 	d.clock(moment([]byte(p.Get("timestamp").Raw)))
-	d.version = name(clean(p.Get("cli_version").Str))
-	s.Branch = name(clean(p.Get("git.branch").Str))
+	d.version = nameIn(p.Get("cli_version"))
+	s.Branch = nameIn(p.Get("git.branch"))
 	source := p.Get("source")
-	s.ParentNative = name(clean(p.Get("parent_thread_id").Str))
-	if s.ParentNative == "" {
-		s.ParentNative = name(clean(source.Get("subagent.thread_spawn.parent_thread_id").Str))
-	}
-	s.ForkNative = name(clean(p.Get("forked_from_id").Str))
+	s.ParentNative = cmp.Or(nameIn(p.Get("parent_thread_id")), nameIn(source.Get("subagent.thread_spawn.parent_thread_id")))
+	s.ForkNative = nameIn(p.Get("forked_from_id"))
 	s.sub = s.ParentNative != "" || source.Get("subagent").Exists() || p.Get("thread_source").Str == "subagent"
 	if source.Str == "exec" {
 		s.ActorType = session.ActorAgent

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -68,19 +69,7 @@ func (c Copilot) Decode(ctx context.Context, r io.Reader, opt Options) (Document
 // line takes one event; it reports whether the line is one.
 func (d *copilotDecoder) line(ln []byte) bool {
 	var kind, stamp, data, agent []byte
-	whole := fields(ln, func(key, value []byte) {
-		switch string(key) {
-		case "type":
-			kind = value
-		case "timestamp":
-			stamp = value
-		case "data":
-			data = value
-		case "agentId":
-			agent = value
-		}
-	})
-	if !whole {
+	if !members(ln, map[string]*[]byte{"type": &kind, "timestamp": &stamp, "data": &data, "agentId": &agent}) {
 		return false
 	}
 	typ := text(kind)
@@ -110,10 +99,7 @@ func (d *copilotDecoder) line(ln []byte) bool {
 
 // partOf is the session that an event belongs to: the main one, or a subagent's. A subagent begins where its parent is.
 func (d *copilotDecoder) partOf(agent, call string) *part {
-	if agent == "" {
-		agent = call
-	}
-	if agent = name(clean(agent)); agent == "" {
+	if agent = name(clean(cmp.Or(agent, call))); agent == "" {
 		return d.main
 	}
 	_, known := d.parts[agent]
@@ -250,6 +236,6 @@ func (d *copilotDecoder) result(p *part, data gjson.Result) {
 }
 
 func (Copilot) tells(rec gjson.Result) (File, bool) {
-	id := idIn(rec.Get("data.sessionId"))
+	id := nameIn(rec.Get("data.sessionId"))
 	return File{NativeID: id}, id != "" && rec.Get("type").Str == "session.start"
 }

@@ -33,10 +33,10 @@ func (g Gemini) Decode(ctx context.Context, r io.Reader, opt Options) (Document,
 
 // line takes one record; it reports whether the line is one.
 func (d *geminiDecoder) line(ln []byte) bool {
-	if !fields(ln, func(_, _ []byte) {}) || !gjson.ValidBytes(ln) {
+	rec, ok := object(ln)
+	if !ok {
 		return false
 	}
-	rec := gjson.ParseBytes(ln)
 	set := rec.Get("$set")
 	switch {
 	case set.Exists():

@@ -41,10 +41,10 @@ func (o OpenCode) Decode(ctx context.Context, r io.Reader, opt Options) (Documen
 
 // line takes one row; it reports whether the line is one.
 func (d *openCodeDecoder) line(ln []byte) bool {
-	if !fields(ln, func(_, _ []byte) {}) || !gjson.ValidBytes(ln) {
+	row, ok := object(ln)
+	if !ok {
 		return false
 	}
-	row := gjson.ParseBytes(ln)
 	switch m := row.Get("message"); {
 	case m.Get("role").Str == session.RoleAssistant:
 		held := d.held
@@ -80,8 +80,8 @@ func (d *openCodeDecoder) row(row gjson.Result) bool {
 
 // about takes what is said of the session as a whole.
 func (d *openCodeDecoder) about(s gjson.Result) {
-	d.version = name(clean(s.Get("version").Str))
-	if d.part.ParentNative = name(clean(s.Get("parent").Str)); d.part.ParentNative != "" {
+	d.version = nameIn(s.Get("version"))
+	if d.part.ParentNative = nameIn(s.Get("parent")); d.part.ParentNative != "" {
 		d.part.sub = true
 	}
 	d.stand(d.part, clean(s.Get("directory").Str))

@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -145,11 +143,7 @@ func partRow(p gjson.Result, outputs bool) json.RawMessage {
 // documents are the JSON files of a folder in the order of their names, which is that of time.
 func documents(dir string) func(yield func(gjson.Result) bool) {
 	return func(yield func(gjson.Result) bool) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return // there are none
-		}
-		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+		entries, _ := os.ReadDir(dir) // where there is no folder there are none
 		for _, e := range entries {
 			if !strings.HasSuffix(e.Name(), ".json") {
 				continue
@@ -167,16 +161,17 @@ func readJSON(path string) (gjson.Result, error) {
 	if err != nil {
 		return gjson.Result{}, err
 	}
-	if !fields(bytes.TrimSpace(raw), func(_, _ []byte) {}) || !gjson.ValidBytes(raw) {
+	doc, ok := object(bytes.TrimSpace(raw))
+	if !ok {
 		return gjson.Result{}, fmt.Errorf("read %q: no JSON object", path)
 	}
-	return gjson.ParseBytes(raw), nil
+	return doc, nil
 }
 
 func (OpenCode) tells(rec gjson.Result) (File, bool) {
-	id := idIn(rec.Get("info.id"))
+	id := nameIn(rec.Get("info.id"))
 	if id == "" && rec.Get("directory").Exists() { // one of these files
-		id = idIn(rec.Get("id"))
+		id = nameIn(rec.Get("id"))
 	}
 	return File{NativeID: id}, strings.HasPrefix(id, "ses_")
 }

@@ -45,6 +45,23 @@ func fields(b []byte, visit func(key, value []byte)) bool {
 	return i < len(b) && b[i] == '}' && space(b, i+1) == len(b)
 }
 
+// members takes the members of such an object that are asked for by name, as raw values.
+func members(b []byte, into map[string]*[]byte) bool {
+	return fields(b, func(key, value []byte) {
+		if m := into[string(key)]; m != nil {
+			*m = value
+		}
+	})
+}
+
+// object parses the JSON object that is all of b.
+func object(b []byte) (gjson.Result, bool) {
+	if !fields(b, func(_, _ []byte) {}) || !gjson.ValidBytes(b) {
+		return gjson.Result{}, false
+	}
+	return gjson.ParseBytes(b), true
+}
+
 func space(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
 		i++
