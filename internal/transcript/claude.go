@@ -218,7 +218,7 @@ func (l *claudeLocator) visit(f File, from int64) (int64, error) {
 		if err != nil {
 			return done, err
 		}
-		for dir := range folders(ln.text) {
+		for dir := range textsOf(ln.text, `"cwd":`) {
 			if !bytes.Equal(dir, last) && l.places.stand(text(dir)) == inside {
 				return visited, nil
 			}
@@ -230,12 +230,12 @@ func (l *claudeLocator) visit(f File, from int64) (int64, error) {
 	}
 }
 
-// folders are the working folders that a line names, as raw JSON strings. It also takes those that a tool's
-// result may name: to decide is for Decode.
-func folders(line []byte) iter.Seq[[]byte] {
+// textsOf are the texts that members of a name have in a line, as raw JSON strings. It also takes those of what a tool's
+// result may hold: to decide is for Decode.
+func textsOf(line []byte, member string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for {
-			_, rest, ok := bytes.Cut(line, []byte(`"cwd":`))
+			_, rest, ok := bytes.Cut(line, []byte(member))
 			line = bytes.TrimLeft(rest, " ")
 			if !ok {
 				return

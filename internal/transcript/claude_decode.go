@@ -244,11 +244,8 @@ func (d *claudeDecoder) call(p *part, block gjson.Result) {
 	if u.act == session.ActRun {
 		u.cmd = input.Get("command").Str
 	}
-	if e, ok := asks(u.tool, input); ok {
-		if len(u.paths) > 0 {
-			e.Path = u.paths[0]
-		}
-		u.edits = []Edit{e}
+	if u.act == session.ActEdit {
+		u.edits = asksFor(u.paths, input, "content", "old_string", "new_string")
 	}
 	d.decoder.call(p, u)
 }

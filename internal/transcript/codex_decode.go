@@ -173,7 +173,7 @@ func (d *codexDecoder) completed(item gjson.Result) {
 	failed := item.Get("status").Str == "failed" || item.Get("status").Str == "declined"
 	switch item.Get("type").Str {
 	case "UserMessage":
-		d.asked(codexText(item.Get("content")))
+		d.asked(texts(item.Get("content")))
 	case "FileChange":
 		d.changed(item.Get("id").Str, !failed, item.Get("changes"))
 	case "CommandExecution", "McpToolCall", "CollabAgentToolCall":
@@ -217,9 +217,9 @@ func codexChange(c gjson.Result) (e Edit) {
 	}
 	switch kind {
 	case "add":
-		e.Hunks = []Hunk{{New: linesOf(clean(c.Get("content").Str))}}
+		e.Hunks = []Hunk{{New: linesOf(c.Get("content").Str)}}
 	case "delete":
-		e.Hunks = []Hunk{{Old: linesOf(clean(c.Get("content").Str))}}
+		e.Hunks = []Hunk{{Old: linesOf(c.Get("content").Str)}}
 	case "update":
 		e.Hunks = diffHunks(clean(c.Get("unified_diff").Str))
 	}
@@ -235,9 +235,9 @@ func (d *codexDecoder) item(p gjson.Result) {
 	case "message":
 		switch p.Get("role").Str {
 		case session.RoleAssistant:
-			d.said(d.part, codexText(p.Get("content")))
+			d.said(d.part, texts(p.Get("content")))
 		case "user":
-			d.heard(codexText(p.Get("content")))
+			d.heard(texts(p.Get("content")))
 		}
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
 		d.tool(kind, p)
@@ -279,20 +279,4 @@ func (d *codexDecoder) unheard() {
 		d.asked(s)
 		d.ts = now
 	}
-}
-
-// codexText joins the texts of a message's content.
-func codexText(content gjson.Result) string {
-	if content.Type == gjson.String {
-		return content.Str
-	}
-	var kept []string
-	content.ForEach(func(_, block gjson.Result) bool {
-		s := block.Get("text").Str
-		if s != "" && !strings.HasPrefix(s, "<image name=") && s != "</image>" {
-			kept = append(kept, s)
-		}
-		return true
-	})
-	return strings.Join(kept, "\n")
 }

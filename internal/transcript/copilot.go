@@ -38,7 +38,6 @@ func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{Path: filepath.Join(dir, entry, "events.jsonl"), NativeID: name(entry)}
 		},
 		made: func(head []byte) string { return clean(gjson.GetBytes(head, "data.context.cwd").Str) },
-		open: openPlain,
 	}
 	return s.locate(ctx, env, filepath.Join(home, "session-state"))
 }
@@ -188,7 +187,8 @@ func (d *copilotDecoder) tool(p *part, data gjson.Result) {
 	case u.tool == "str_replace_editor" && args.Get("command").Str == "view":
 		u.act, u.paths = session.ActRead, firstOf(args, "path")
 	case u.act == session.ActEdit:
-		u.paths, u.edits = firstOf(args, "path"), copilotEdit(args)
+		u.paths = firstOf(args, "path")
+		u.edits = asksFor(u.paths, args, "file_text", "old_str", "new_str")
 	case u.act == session.ActRead:
 		u.paths = firstOf(args, "path", "paths", "paths.0")
 	case u.act == session.ActRun:
@@ -201,17 +201,6 @@ func (d *copilotDecoder) tool(p *part, data gjson.Result) {
 		d.waits(u.id)
 	}
 	d.call(p, u)
-}
-
-// copilotEdit is what a call asks to be done to one file.
-func copilotEdit(args gjson.Result) []Edit {
-	e := Edit{Path: args.Get("path").Str}
-	if whole := args.Get("file_text"); whole.Type == gjson.String {
-		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(whole.Str))}}, true
-	} else {
-		e.Hunks = []Hunk{{linesOf(clean(args.Get("old_str").Str)), linesOf(clean(args.Get("new_str").Str))}}
-	}
-	return []Edit{e}
 }
 
 // result takes how a call ended. A command that was carried out is a success for Copilot, whatever its status.

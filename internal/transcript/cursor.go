@@ -212,29 +212,14 @@ func (d *cursorDecoder) tool(block gjson.Result) {
 			where = filepath.Dir(u.paths[0])
 		}
 	}
-	if u.act == session.ActEdit {
-		u.paths, u.edits = cursorEdit(u.paths, input)
+	if patch := input.Get("patch"); u.act == session.ActEdit && patch.Type == gjson.String {
+		u.paths, u.edits = patchedFiles(clean(patch.Str))
+	} else if u.act == session.ActEdit {
+		u.edits = asksFor(u.paths, input, "contents", "old_string", "new_string")
 	}
 	d.named(clean(where))
 	d.call(d.part, u)
 	d.done(d.part, u.id, false)
-}
-
-// cursorEdit is what a call asks to be done to a file.
-func cursorEdit(paths []string, input gjson.Result) ([]string, []Edit) {
-	if patch := input.Get("patch"); patch.Type == gjson.String {
-		return patchedFiles(clean(patch.Str))
-	}
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	e := Edit{Path: paths[0]}
-	if whole := input.Get("contents"); whole.Type == gjson.String {
-		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(whole.Str))}}, true
-	} else if h := (Hunk{linesOf(clean(input.Get("old_string").Str)), linesOf(clean(input.Get("new_string").Str))}); len(h.Old)+len(h.New) > 0 {
-		e.Hunks = []Hunk{h}
-	}
-	return paths, []Edit{e}
 }
 
 // named notes a folder that a call names.

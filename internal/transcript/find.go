@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,9 +62,6 @@ func isRegular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
-
-// openPlain opens a file as it is.
-func openPlain(path string) (io.ReadCloser, error) { return os.Open(path) }
 
 // homeFolder is the folder that a variable of the environment names, or else one below the user's home; "" where neither is absolute.
 func (e Env) homeFolder(variable string, below ...string) string {

@@ -169,22 +169,22 @@ const maxDocument = 64 << 20
 // Open gives a session as lines: a document as the CLI itself turns it into them, the session first and then each message.
 func (Gemini) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 	if strings.HasSuffix(opt.File.Path, ".jsonl") {
-		return openPlain(opt.File.Path)
+		return os.Open(opt.File.Path)
 	}
 	raw, err := readBounded(opt.File.Path, maxDocument)
 	if err != nil {
 		return nil, err
 	}
-	return io.NopCloser(bytes.NewReader(documentLines(raw, "messages"))), nil
+	return io.NopCloser(bytes.NewReader(documentLines(raw))), nil
 }
 
-// documentLines writes a JSON object as lines: its members but one, and then each element of that one. What is no
+// documentLines writes a JSON object as lines: its members but the messages, and then each of these. What is no
 // object, as one that is being written, is a line that is none.
-func documentLines(raw []byte, messages string) []byte {
+func documentLines(raw []byte) []byte {
 	var lines, list []byte
 	head := []byte("{")
 	whole := fields(bytes.TrimSpace(raw), func(key, value []byte) {
-		if string(key) == messages {
+		if string(key) == "messages" {
 			list = value
 			return
 		}
@@ -237,5 +237,5 @@ func (Gemini) lines(raw []byte) []byte {
 	if !gjson.ValidBytes(raw) {
 		return raw
 	}
-	return documentLines(raw, "messages")
+	return documentLines(raw)
 }

@@ -201,9 +201,6 @@ func records(raw []byte) func(yield func(gjson.Result) bool) {
 	}
 }
 
-// OpenCopy opens a file; a compressed one as it was.
-func OpenCopy(path string) (io.ReadCloser, error) { return openRollout(path) }
-
 // IsDatabase reports whether a file that begins so is a database.
 func IsDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 

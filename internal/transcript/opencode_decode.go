@@ -174,7 +174,7 @@ func (d *openCodeDecoder) tool(p gjson.Result) {
 		u.paths, u.edits = patchedFiles(clean(patch.Str))
 	case u.act == session.ActEdit:
 		u.paths = firstOf(input, "filePath", "path")
-		u.edits = openCodeEdit(u, input)
+		u.edits = asksFor(u.paths, input, "content", "oldString", "newString")
 	case u.act == session.ActRead:
 		u.paths = firstOf(input, "filePath", "path")
 	case u.act == session.ActRun:
@@ -201,24 +201,4 @@ func (d *openCodeDecoder) tool(p gjson.Result) {
 	}
 	delete(d.part.asked, u.id)
 	d.ts = now
-}
-
-// openCodeEdit is what a call asks to be done to one file.
-func openCodeEdit(u use, input gjson.Result) []Edit {
-	if len(u.paths) == 0 {
-		return nil
-	}
-	e := Edit{Path: u.paths[0]}
-	if whole := input.Get("content"); whole.Type == gjson.String {
-		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(whole.Str))}}, true
-		return []Edit{e}
-	}
-	parts := input.Get("edits").Array()
-	if len(parts) == 0 {
-		parts = []gjson.Result{input}
-	}
-	for _, in := range parts {
-		e.Hunks = append(e.Hunks, Hunk{linesOf(clean(in.Get("oldString").Str)), linesOf(clean(in.Get("newString").Str))})
-	}
-	return []Edit{e}
 }

@@ -37,7 +37,6 @@ func openCodeFiles(ctx context.Context, env Env, store string, has func(id strin
 			return File{Path: filepath.Join(dir, entry), NativeID: name(id), Whole: true}
 		},
 		made: openCodeFolder,
-		open: openPlain,
 	}
 	found, err := s.locate(ctx, env, filepath.Join(store, "session"))
 	for i := range found.Files {
@@ -48,12 +47,10 @@ func openCodeFiles(ctx context.Context, env Env, store string, has func(id strin
 
 // openCodeFolder is the folder that a line of a session's document names.
 func openCodeFolder(line []byte) string {
-	_, rest, ok := bytes.Cut(line, []byte(`"directory":`))
-	if rest = bytes.TrimLeft(rest, " "); !ok || len(rest) == 0 || rest[0] != '"' {
-		return ""
+	for dir := range textsOf(line, `"directory":`) {
+		return text(dir)
 	}
-	end := endOfString(rest, 0)
-	return text(rest[:max(end, 0)])
+	return ""
 }
 
 // follow finds when anything of a session was last written: a message, or a part of the last one.
@@ -113,7 +110,7 @@ func messageRow(m gjson.Result) *openCodeMessage {
 	}
 }
 
-// partRow is what is kept of a part, as a statement gives it of the database.
+// partRow is what is kept of a part, and no more: no whole files, nor outputs, unless somebody asks for those of commands.
 func partRow(p gjson.Result, outputs bool) json.RawMessage {
 	row := map[string]json.RawMessage{}
 	for key, path := range map[string]string{

@@ -140,6 +140,22 @@ func text(raw []byte) string {
 	return clean(gjson.ParseBytes(raw).String())
 }
 
+// texts joins the texts of a content: a text, or a list of them. What stands for an image is none.
+func texts(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.Str
+	}
+	var kept []string
+	content.ForEach(func(_, block gjson.Result) bool {
+		s := block.Str + block.Get("text").Str
+		if s != "" && !strings.HasPrefix(s, "<image name=") && s != "</image>" {
+			kept = append(kept, s)
+		}
+		return true
+	})
+	return strings.Join(kept, "\n")
+}
+
 // name makes text a tool's name, a branch or an ID as the ledger takes it: of bounded length,
 // valid, and without control characters, each of which becomes U+FFFD.
 func name(s string) string {

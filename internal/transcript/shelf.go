@@ -6,7 +6,6 @@ import (
 	"encoding/gob"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +29,6 @@ type shelving struct {
 	folder func(name string) bool      // whether an entry that is a folder holds more entries
 	file   func(dir, name string) File // what an entry stands for; without a path: nothing
 	made   func(head []byte) string    // the working folder that the first lines tell; "" when they don't
-	open   func(path string) (io.ReadCloser, error)
 }
 
 // shelves is one call of Locate.
@@ -164,7 +162,7 @@ func (l *shelves) folderIn(f File) (cwd string, told bool) {
 	if !isRegular(f.Path) {
 		return "", false
 	}
-	in, err := l.open(f.Path)
+	in, err := OpenCopy(f.Path)
 	if err != nil {
 		l.unreadable("read transcript", err)
 		return "", false
