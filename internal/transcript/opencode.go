@@ -303,14 +303,11 @@ const (
 	openCodeMessages = `SELECT id, time_created, data FROM message
 	WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) AND json_valid(data) ORDER BY time_created, id`
 
-	// Messages come first in the join (CROSS), so that rows come in their order without being sorted.
-	openCodeParts = `SELECT m.time_created, m.id, p.id, p.data FROM message m CROSS JOIN part p ON p.message_id = m.id
-	WHERE m.session_id = ?1 AND m.time_created >= ?2 AND (m.time_created, m.id, p.id) > (?2, ?3, ?4)
-	AND CASE WHEN octet_length(p.data) <= ?5 AND json_valid(p.data) THEN json_extract(p.data, '$.type') END IN ('text', 'tool', 'subtask', 'patch')
-	ORDER BY m.time_created, m.id, p.id`
+	openCodeParts = `SELECT id, data FROM part WHERE message_id = ?1 AND id > ?2
+	AND CASE WHEN octet_length(data) <= ?3 AND json_valid(data) THEN json_extract(data, '$.type') END IN ('text', 'tool', 'subtask', 'patch') ORDER BY id`
 )
 
-// openCodeLines writes the lines of a session.
+// openCodeLines writes the lines of a session: its messages, each with its parts behind it.
 func openCodeLines(ctx context.Context, db *rows, id string, outputs bool, out *bytes.Buffer) error {
 	_, err := db.each(ctx, func(scan func(...any) error) error {
 		var s openCodeSession
@@ -326,44 +323,22 @@ func openCodeLines(ctx context.Context, db *rows, id string, outputs bool, out *
 	if err != nil {
 		return err
 	}
-	return openCodeParted(ctx, db, id, outputs, messages, out)
-}
-
-// openCodeParted writes messages, each with its parts behind it. A message that came since they were listed is left out.
-func openCodeParted(ctx context.Context, db *rows, id string, outputs bool, messages []*openCodeMessage, out *bytes.Buffer) (err error) {
-	written, place := 0, make(map[string]int, len(messages))
-	for i, m := range messages {
-		place[m.ID] = i
-	}
-	upTo := func(n int) error {
-		for ; written < n; written++ {
-			if err := (openCodeRow{Message: messages[written]}).write(out); err != nil {
-				return err
-			}
+	for _, m := range messages {
+		err := openCodeRow{Message: m}.write(out)
+		for last, more := "", true; more && err == nil; {
+			more, err = db.each(ctx, func(scan func(...any) error) error {
+				var part []byte
+				if scan(&last, &part) != nil {
+					return nil
+				}
+				return openCodeRow{Part: partRow(part, outputs)}.write(out)
+			}, openCodeParts, m.ID, last, MaxLine)
 		}
-		return nil
-	}
-	at, message, last := int64(-1), "", ""
-	for more := true; more; {
-		more, err = db.each(ctx, func(scan func(...any) error) error {
-			var part []byte
-			if scan(&at, &message, &last, &part) != nil {
-				return nil
-			}
-			i, listed := place[message]
-			if !listed {
-				return nil
-			}
-			if err := upTo(i + 1); err != nil {
-				return err
-			}
-			return openCodeRow{Part: partRow(gjson.ParseBytes(part), outputs)}.write(out)
-		}, openCodeParts, id, at, message, last, MaxLine)
 		if err != nil {
 			return err
 		}
 	}
-	return upTo(len(messages))
+	return nil
 }
 
 // openCodeList lists the messages of a session in their order.
