@@ -219,6 +219,3 @@ func (f *Found) read(ctx context.Context, index *db.DB, repo *git.Repo, q Questi
 	}
 	return nil
 }
-
-// ErrNoItem is an ID that nothing has.
-var ErrNoItem = session.ErrNoID

@@ -52,7 +52,7 @@ type change struct {
 
 func session(r *request) (page, error) {
 	from := r.number("from", 0, listMost)
-	s, m, err := r.view.Item(r, recall.Page{ID: r.query.Get("id"), Offset: from, Limit: turnsShown, Full: true, Whole: true})
+	s, m, err := recall.Item(r, r.index, r.Repo, recall.Page{ID: r.query.Get("id"), Offset: from, Limit: turnsShown, Full: true, Whole: true})
 	if err != nil {
 		return page{}, err
 	}
@@ -127,7 +127,7 @@ func (r *request) changes(commits []result.Commit) ([]change, error) {
 		}
 		one := change{SHA: sha, Inferred: c.Inferred}
 		if diffs < diffsShown && !c.Missing {
-			commit, files, err := r.view.Commit(r, sha)
+			commit, files, err := r.patch(sha)
 			if err != nil {
 				return nil, err
 			}
@@ -156,7 +156,7 @@ type committed struct {
 }
 
 func commit(r *request) (page, error) {
-	c, files, err := r.view.Commit(r, r.query.Get("rev"))
+	c, files, err := r.patch(r.query.Get("rev"))
 	if err != nil {
 		return page{}, err
 	}
@@ -168,6 +168,20 @@ func commit(r *request) (page, error) {
 	}
 	out.Hits = hits(found.Recall, "")
 	return page{Template: "commit", Title: cmp.Or(c.Subject(), string(c.OID)), Here: "timeline", Body: out}, nil
+}
+
+// patch reads a commit that a revision names, and what it changed.
+func (r *request) patch(rev string) (git.Commit, []history.FilePatch, error) {
+	id, err := r.Repo.Resolve(rev)
+	if err != nil {
+		return git.Commit{}, nil, err
+	}
+	c, err := r.Repo.Commit(id)
+	if err != nil {
+		return git.Commit{}, nil, err
+	}
+	files, err := history.Patch(r, r.Repo, id)
+	return c, files, err
 }
 
 // diff is what a commit changed.

@@ -26,8 +26,10 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/recall"
+	nouns "github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -81,7 +83,7 @@ func (s *Site) makers() map[string]func(*request) (page, error) {
 type request struct {
 	context.Context
 	*workspace.Workspace
-	view  *ask.View
+	index *db.DB
 	query url.Values
 	links
 }
@@ -201,14 +203,14 @@ func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) 
 		return page{}, err
 	}
 	defer w.Close()
-	view, err := ask.Open(ctx, w)
+	index, err := ask.Open(ctx, w)
 	if err != nil {
 		return page{}, w.Gone(err)
 	}
 	l.people = w.People(ctx)
-	p, err = maker(&request{ctx, w, view, query, l})
+	p, err = maker(&request{ctx, w, index.DB, query, l})
 	p.links = l
-	return p, w.Gone(errors.Join(err, view.Close()))
+	return p, w.Gone(errors.Join(err, index.Close()))
 }
 
 func (s *Site) render(p page) ([]byte, error) {
@@ -227,7 +229,7 @@ func statusOf(err error) int {
 	var usage *recall.UsageError
 	var purged *recall.PurgedError
 	switch {
-	case errors.Is(err, ask.ErrNoItem), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
+	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
 		return http.StatusNotFound
 	case errors.As(err, &purged):
 		return http.StatusGone
