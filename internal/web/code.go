@@ -137,7 +137,7 @@ type reasons struct {
 	Earlier, Later string
 	Hits           []hit
 	Near           []db.Pair // with files that change with it
-	Why            string // why there are no lines
+	Why            string    // why there are no lines
 }
 
 // part is some lines that have the same sessions behind them.

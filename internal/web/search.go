@@ -148,11 +148,8 @@ func sessions(r *request) (page, error) {
 
 // list is a link to a part of the list of sessions. In an export the first one is the page that one begins with.
 func (l links) list(from int) string {
-	switch {
-	case from > 0:
-		return l.To("sessions", "from", from)
-	case l.Static:
+	if l.Static && from == 0 {
 		return l.To("")
 	}
-	return l.To("sessions")
+	return l.To("sessions", "from", from)
 }

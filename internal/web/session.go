@@ -62,24 +62,16 @@ func session(r *request) (page, error) {
 	out := told{Session: *s, Count: s.Turns, CommitsAll: len(s.Commits)}
 	out.Before, out.Turns = turns(s)
 	if from > 0 {
-		out.Earlier = r.part(s.ID, max(0, from-turnsShown))
+		out.Earlier = r.To("session", "id", s.ID, "from", max(0, from-turnsShown))
 	}
 	if s.Next != nil {
-		out.Later = r.part(s.ID, *s.Next)
+		out.Later = r.To("session", "id", s.ID, "from", *s.Next)
 	}
 	if out.Commits, err = r.changes(s.Commits); err != nil {
 		return page{}, err
 	}
 	out.MoreCommits = len(s.Commits) - len(out.Commits)
 	return page{Template: "session", Title: cmp.Or(s.Title, "Session "+s.ID), Here: "search", Body: out}, nil
-}
-
-// part is a link to the turns of a session from one on.
-func (l links) part(id string, from int) string {
-	if from == 0 {
-		return l.To("session", "id", id)
-	}
-	return l.To("session", "id", id, "from", from)
 }
 
 // turns puts each tool call behind its turn.

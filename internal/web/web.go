@@ -118,7 +118,7 @@ type links struct {
 // Who is the name of a person whose address is given, else the address.
 func (l links) Who(email string) string { return cmp.Or(l.people[strings.ToLower(email)], email) }
 
-// To is a link to a page, with keys and values of its query.
+// To is a link to a page, with keys and values of its query; "" and 0 are left out.
 func (l links) To(name string, pairs ...any) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -138,18 +138,14 @@ func text(v any) string {
 	case string:
 		return v
 	case int:
-		return strconv.Itoa(v)
+		return strings.TrimPrefix(strconv.Itoa(v), "0") // a page begins there anyway
 	}
 	return ""
 }
 
 // Turn is a link to a turn of a session.
 func (l links) Turn(id string, turn int) string {
-	from := turn / turnsShown * turnsShown
-	if from <= 0 {
-		return l.To("session", "id", id) + "#t" + strconv.Itoa(turn)
-	}
-	return l.To("session", "id", id, "from", from) + "#t" + strconv.Itoa(turn)
+	return l.To("session", "id", id, "from", max(0, turn/turnsShown*turnsShown)) + "#t" + strconv.Itoa(turn)
 }
 
 // scope is what a part of several pages is given: the page's links, and what the part shows.
