@@ -96,7 +96,7 @@ func (s shape) answer(ctx context.Context, app *App, w *workspace.Workspace, val
 
 // lay prints what is laid out, through the pager on a terminal.
 func (app *App) lay(ctx context.Context, w *workspace.Workspace, s shape, l lay, names session.Names) error {
-	conf, _ := config.Read(ctx, w.Repo, w.Env) // what is wrong with it, doctor says; git's part is there all the same
+	conf, _ := w.Settings() // doctor says what is wrong with them
 	given := app.given(s)
 	given.Config = conf.Git
 	screen := given.Screen()

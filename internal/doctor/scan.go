@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/audit"
-	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -23,8 +22,8 @@ const maxLeaks = 1000
 // Scan reads every ledger that is here, a segment at a time, checks that it can be read, and
 // applies today's redaction. It adds what it finds to out; progress hears how many segments were read.
 func Scan(ctx context.Context, w *workspace.Workspace, out *result.Doctor, progress func(segments int)) error {
-	conf, err := config.Read(ctx, w.Repo, w.Env)
-	if err != nil && conf.Git == nil { // what else is wrong with it, the settings' check says
+	conf, err := w.Settings()
+	if err != nil {
 		return err
 	}
 	conf.Exclude = nil // what the user leaves out from now on is no leak
