@@ -47,9 +47,9 @@ checkpoint's code commit. A blame stops after 20 seconds.
 }
 
 func (c *whyCommand) addFlags(fs *pflag.FlagSet) {
-	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state `REF`, as in recall")
+	fs.Func("checkpoint", "answer as of a past state `REF`, as in recall", once(&c.req.Checkpoint))
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
-	fs.VarP((*once)(&c.lines), "lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT")
+	fs.FuncP("lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT", once(&c.lines))
 	timeFlags(fs, &c.req.Times)
 	c.shape.addFlags(fs)
 	c.flags = fs
