@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -86,9 +87,9 @@ func (c *logCommand) run(ctx context.Context, app *App) error {
 		if err := c.sort(w.Repo, app.Dir); err != nil {
 			return err
 		}
-		past, err := asOf(ctx, w, m, new(string))
+		past, err := ask.AsOf(ctx, w, m, "")
 		if err != nil {
-			return err
+			return flagged(err)
 		}
 		data, err := past.Tables.Open(ctx)
 		if err != nil {
