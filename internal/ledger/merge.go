@@ -3,12 +3,12 @@ package ledger
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // mergeMessage is the same on every machine, as all of a merge is.
@@ -90,24 +90,18 @@ func beyond(trees *git.Trees, older, newer git.OID) ([]git.Entry, error) {
 
 // scrubs is the set of paths that the scrub records in some segments name.
 func scrubs(ctx context.Context, repo *git.Repo, files []git.Entry) (map[string]bool, error) {
-	named := map[string]bool{}
+	var segments []Commit
 	for _, f := range files {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("ledger: merge: %w", err)
+		if isSegment(f.Path) {
+			segments = append(segments, Commit{Segments: []Segment{{f.Path, f.OID}}})
 		}
-		if !isSegment(f.Path) {
-			continue
-		}
-		e, err := ReadSegment(repo, f.OID)
-		if errors.Is(err, ErrUnreadable) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
+	}
+	named := map[string]bool{}
+	err := said(ctx, repo, segments, func(_ Commit, e session.Entry) error {
 		for _, s := range e.Scrubs {
 			named[s.Segment] = true
 		}
-	}
-	return named, nil
+		return nil
+	})
+	return named, err
 }

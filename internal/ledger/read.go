@@ -229,6 +229,30 @@ func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
 	return readAs(repo, blob, segment.Decode)
 }
 
+// said hands on what each of some commits of a ledger says. A segment that can't be read counts as something unknown.
+func said(ctx context.Context, repo *git.Repo, commits []Commit, each func(Commit, session.Entry) error) error {
+	for _, c := range commits {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("ledger: %w", err)
+		}
+		var e session.Entry
+		for _, s := range c.Segments {
+			part, err := ReadSegment(repo, s.Blob)
+			if errors.Is(err, ErrUnreadable) { // what it holds can't be told apart
+				part, err = session.Entry{Unknown: 1}, nil
+			}
+			if err != nil {
+				return err
+			}
+			e.Join(part)
+		}
+		if err := each(c, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ReadSession reads the parts of one session that a segment holds, and fails as ReadSegment does.
 func ReadSession(repo *git.Repo, blob git.OID, id string) ([]session.Session, error) {
 	return readAs(repo, blob, func(data []byte) ([]session.Session, error) { return segment.DecodeSession(data, id) })
