@@ -39,7 +39,7 @@ func checkFormat(repo *git.Repo, tip git.Commit) error {
 	if err != nil {
 		return fmt.Errorf("ledger: commit %s: %w", tip.OID, err)
 	}
-	if want := fmt.Sprintf("%d\n", Format); got != want {
+	if got != formatText() {
 		return fmt.Errorf("ledger: commit %s: %w: %.20q", tip.OID, ErrFormat, got)
 	}
 	return nil
