@@ -82,7 +82,7 @@ type Segment struct {
 	Blob git.OID
 }
 
-// Since lists the commits that are reachable from tip and not from any of have, parents
+// Since lists the commits that are reachable from tip and not from any of have (where "" is none), parents
 // before children. It returns ErrFormat for a ledger of another format, git.ErrMalformed for
 // one that can't be read within the bounds, and git.ErrNotFound where a part of it is missing.
 //
