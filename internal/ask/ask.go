@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 
@@ -61,6 +62,10 @@ func (e *CheckpointError) Error() string { return fmt.Sprintf("checkpoint %q: %v
 // Unwrap returns the cause.
 func (e *CheckpointError) Unwrap() error { return e.Err }
 
+// lastGC has memory be collected at 40 MB for the first time, by when the process of nearly every question has ended. What brought the
+// index up before that may have needed more.
+const lastGC = 1000
+
 // Ask answers one question. Unless the process ends with it, nothing is left open.
 func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error) {
 	var out Found
@@ -80,6 +85,9 @@ func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error)
 	index, err := past.Tables.Open(ctx)
 	if err != nil {
 		return out, err
+	}
+	if q.Ends {
+		debug.SetGCPercent(lastGC)
 	}
 	err = answer(ctx, w, index.DB, q, &out)
 	out.AsOf = past.AsOf

@@ -118,18 +118,15 @@ func (s *Searcher) near(ctx context.Context, g *signal) error {
 			return err
 		}
 	}
-	wholes, err := g.windows.readWholes(g.wholes, len(s.index.Sessions))
-	if err != nil {
-		return err
-	}
-	g.near = make([]float64, len(wholes))
-	for n, w := range wholes {
-		g.near[n] = w.Dot(g.vector)
-		if w.Q != nil && !s.index.Dead(n) {
+	g.near = make([]float64, len(s.index.Sessions))
+	known := make([]bool, len(g.near))
+	err := g.windows.eachWhole(g.wholes, len(g.near), func(n int, v semantic.Vector) { g.near[n], known[n] = v.Dot(g.vector), true })
+	for n, is := range known {
+		if is && !s.index.Dead(n) {
 			g.known = append(g.known, n)
 		}
 	}
-	return nil
+	return err
 }
 
 // nearest finds the nearest window of each session.

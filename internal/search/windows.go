@@ -103,22 +103,21 @@ func (w *windows) wholes() []db.Span {
 	return out
 }
 
-// readWholes puts together the vectors of sessions, by number, from the bytes of wholes.
-func (w *windows) readWholes(data [][]byte, sessions int) ([]semantic.Vector, error) {
-	out := make([]semantic.Vector, sessions)
+// eachWhole walks the vectors of sessions, by number, in the bytes of wholes. The last one of a session counts.
+func (w *windows) eachWhole(data [][]byte, sessions int, f func(session int, v semantic.Vector)) error {
 	for _, run := range data {
 		all := semantic.NewWholes(w.dim, once(run))
 		for all.Next() {
 			if all.Session >= sessions {
-				return nil, block.ErrFormat
+				return block.ErrFormat
 			}
-			out[all.Session] = all.Vector
+			f(all.Session, all.Vector)
 		}
 		if err := all.Err(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // read reads the windows of sessions.

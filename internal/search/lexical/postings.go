@@ -97,6 +97,15 @@ func (c *cursor) next() bool {
 		return false
 	}
 	c.left--
+	if d := c.docs.Data; len(d) > 0 && d[0]&0x81 == 1 { // by far the most: once, in a unit close by
+		c.unit += uint32(d[0] >> 1)
+		c.tf, c.docs.Data = 1, d[1:]
+		c.unread++
+		if c.unit >= c.end {
+			c.left, c.bad = 0, true
+		}
+		return !c.bad
+	}
 	code := c.docs.Int()
 	c.unit += uint32(code >> 1)
 	c.tf = 1
