@@ -187,7 +187,7 @@ func (a *adder) modelOf(ctx context.Context, streams []*stream) (*semantic.Model
 		return nil, err
 	}
 	for _, d := range data {
-		if err := model.Unpack(d, func(t string) bool { return needed[t] }); err != nil {
+		if err := model.Unpack(d, func(t []byte) bool { return needed[string(t)] }); err != nil {
 			return nil, err
 		}
 	}

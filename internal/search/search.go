@@ -152,7 +152,7 @@ func (s *Searcher) fetch(ctx context.Context, q query.Query) (*fetched, error) {
 	}
 	m := s.state.Model
 	f := &fetched{lists: make(lexical.Lists), model: &semantic.Model{Dim: m.Dim, Terms: make(map[string]semantic.Vector)}}
-	want := func(t string) bool { return asked[t] }
+	want := func(t []byte) bool { return asked[string(t)] }
 	var spans []db.Span
 	var uses []func(data []byte) error // by span
 	for i, h := range s.heads.runs {

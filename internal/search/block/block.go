@@ -16,6 +16,7 @@ import (
 	"errors"
 	"slices"
 	"sort"
+	"unsafe"
 )
 
 // ErrFormat says that bytes are not what this package, or one that builds on it, wrote.
@@ -242,6 +243,12 @@ func (r *Reader) Bytes() []byte {
 	return b
 }
 
+// Text is Bytes as a text, which also copies nothing: nobody may write to Data from then on.
+func (r *Reader) Text() string {
+	b := r.Bytes()
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
 // Err is ErrFormat after a failure.
 func (r *Reader) Err() error {
 	if r.Bad {
@@ -272,13 +279,13 @@ func DecodeFence(data []byte) (Fence, error) {
 	return f, r.Err()
 }
 
-// Fence reads what AppendFence wrote.
+// Fence reads what AppendFence wrote, and keeps Data.
 func (r *Reader) Fence() Fence {
 	n := r.Count()
 	f := Fence{Keys: make([]string, n), Ends: make([]int64, n)}
 	end := int64(0)
 	for i := range n {
-		f.Keys[i] = string(r.Bytes())
+		f.Keys[i] = r.Text()
 		end += int64(r.Int())
 		f.Ends[i] = end
 	}

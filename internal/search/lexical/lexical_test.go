@@ -39,7 +39,7 @@ func lists(t *testing.T, b *lexical.Builder) lexical.Lists {
 	t.Helper()
 	data, _ := pack(b)
 	out := make(lexical.Lists)
-	err := lexical.Decode(&b.Header, data[:b.Fence.End()], func(string) bool { return true }, func(term string, l *lexical.List) {
+	err := lexical.Decode(&b.Header, data[:b.Fence.End()], func([]byte) bool { return true }, func(term string, l *lexical.List) {
 		out.Put(term, 0, 1, l)
 	})
 	if err != nil {
@@ -274,7 +274,7 @@ func TestDecodeSkipsOtherTerms(t *testing.T) {
 	data, _ := pack(b)
 	got := make(map[string]bool)
 	err := lexical.Decode(&b.Header, data[:b.Fence.End()],
-		func(term string) bool { return term == "beta" },
+		func(term []byte) bool { return string(term) == "beta" },
 		func(term string, _ *lexical.List) { got[term] = true })
 	if want := map[string]bool{"beta": true}; err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)

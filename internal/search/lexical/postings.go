@@ -183,18 +183,17 @@ func countNear(a, b []uint32, reach uint32) int {
 }
 
 // Decode reads from blocks of a run the postings of the terms that want accepts.
-func Decode(h *Header, data []byte, want func(term string) bool, f func(term string, l *List)) error {
+func Decode(h *Header, data []byte, want func(term []byte) bool, f func(term string, l *List)) error {
 	e := block.NewEntries(data)
 	for e.Next() {
-		term := string(e.Key)
-		if !want(term) {
+		if !want(e.Key) {
 			continue
 		}
 		l, err := decodeList(e.Value, h.Base, h.Base+h.Units())
 		if err != nil {
 			return err
 		}
-		f(term, l)
+		f(string(e.Key), l)
 	}
 	return e.Err()
 }

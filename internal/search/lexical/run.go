@@ -78,7 +78,7 @@ func DecodeHeader(data []byte) (*Header, error) {
 	h := &Header{Base: r.Int(), FirstSession: r.Int(), Vocabulary: int64(r.Int())}
 	h.Sessions = make([]string, r.Count())
 	for i := range h.Sessions {
-		h.Sessions[i] = string(r.Bytes())
+		h.Sessions[i] = r.Text()
 	}
 	h.Parts = make([]Part, r.Count())
 	units := 0

@@ -116,18 +116,17 @@ func (m *Model) Pack() (block.Fence, []byte) {
 }
 
 // Unpack adds the term vectors of blocks to m, those that want accepts.
-func (m *Model) Unpack(data []byte, want func(term string) bool) error {
+func (m *Model) Unpack(data []byte, want func(term []byte) bool) error {
 	e := block.NewEntries(data)
 	for e.Next() {
-		term := string(e.Key)
-		if !want(term) {
+		if !want(e.Key) {
 			continue
 		}
 		v, err := DecodeVector(e.Value, m.Dim)
 		if err != nil {
 			return err
 		}
-		m.Terms[term] = v
+		m.Terms[string(e.Key)] = v
 	}
 	return e.Err()
 }

@@ -136,7 +136,7 @@ func TestModelRoundTrip(t *testing.T) {
 		t.Fatalf("fence of %d for %d bytes", fence.End(), len(blocks))
 	}
 	got := &semantic.Model{Dim: want.Dim, Terms: make(map[string]semantic.Vector)}
-	if err := got.Unpack(blocks, func(string) bool { return true }); err != nil {
+	if err := got.Unpack(blocks, func([]byte) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
