@@ -62,9 +62,12 @@ func (e *CheckpointError) Error() string { return fmt.Sprintf("checkpoint %q: %v
 // Unwrap returns the cause.
 func (e *CheckpointError) Unwrap() error { return e.Err }
 
-// lastGC has memory be collected at 40 MB for the first time, by when the process of nearly every question has ended. What brought the
-// index up before that may have needed more.
-const lastGC = 1000
+// Memory is first collected at 40 MB, by when the process of nearly every question has ended, and then before it grows beyond lastMemory,
+// in bytes: 1.1 million turns need that. What brought the index up before may have needed more.
+const (
+	lastGC     = 1000
+	lastMemory = 64 << 20
+)
 
 // Ask answers one question. Unless the process ends with it, nothing is left open.
 func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error) {
@@ -88,6 +91,7 @@ func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error)
 	}
 	if q.Ends {
 		debug.SetGCPercent(lastGC)
+		debug.SetMemoryLimit(lastMemory)
 	}
 	err = answer(ctx, w, index.DB, q, &out)
 	out.AsOf = past.AsOf
