@@ -33,7 +33,7 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error
 func values(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
-		case []string, []int64, [][2]string:
+		case []string, []int64, [][2]string, [][4]int64:
 			args[i] = listed(v)
 		case time.Time:
 			args[i] = micros(v)

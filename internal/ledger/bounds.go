@@ -163,7 +163,7 @@ func (c *count) upTo(ctx context.Context, id git.OID) (Cumulative, error) {
 	if c.behind(c.from.OID, id) && c.packs == (c.from.Bytes > c.Excess) { // else its excess was not measured
 		sum = c.from
 	}
-	err := each(ctx, c.repo, id, known(sum.OID), func(at git.Commit, adds []Commit) error {
+	err := each(ctx, c.repo, id, []git.OID{sum.OID}, func(at git.Commit, adds []Commit) error {
 		if when := at.Committer.When; !c.Until.IsZero() && when.After(c.Until) {
 			return &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then", when.UTC().Format(time.DateOnly))}
 		}

@@ -39,7 +39,7 @@ func checkFormat(repo *git.Repo, tip git.Commit) error {
 	if err != nil {
 		return fmt.Errorf("ledger: commit %s: %w", tip.OID, err)
 	}
-	if want := fmt.Sprintf("%d\n", Format); got != want {
+	if got != formatText() {
 		return fmt.Errorf("ledger: commit %s: %w: %.20q", tip.OID, ErrFormat, got)
 	}
 	return nil
@@ -82,7 +82,7 @@ type Segment struct {
 	Blob git.OID
 }
 
-// Since lists the commits that are reachable from tip and not from any of have, parents
+// Since lists the commits that are reachable from tip and not from any of have (where "" is none), parents
 // before children. It returns ErrFormat for a ledger of another format, git.ErrMalformed for
 // one that can't be read within the bounds, and git.ErrNotFound where a part of it is missing.
 //
@@ -232,6 +232,30 @@ func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
 // DecodeSegment decodes what SegmentBytes read.
 func DecodeSegment(blob git.OID, data []byte) (session.Entry, error) {
 	return decodeAs(blob, data, segment.Decode)
+}
+
+// said hands on what each of some commits of a ledger says. A segment that can't be read counts as something unknown.
+func said(ctx context.Context, repo *git.Repo, commits []Commit, each func(Commit, session.Entry) error) error {
+	for _, c := range commits {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("ledger: %w", err)
+		}
+		var e session.Entry
+		for _, s := range c.Segments {
+			part, err := ReadSegment(repo, s.Blob)
+			if errors.Is(err, ErrUnreadable) { // what it holds can't be told apart
+				part, err = session.Entry{Unknown: 1}, nil
+			}
+			if err != nil {
+				return err
+			}
+			e.Join(part)
+		}
+		if err := each(c, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ReadSession reads the parts of one session that a segment holds, and fails as ReadSegment does.
