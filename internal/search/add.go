@@ -22,8 +22,8 @@ func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time)
 	return Start(ctx, tx, parts)(now)
 }
 
-// Start begins an Add, and reads the texts while the caller goes on with the transaction. What it returns does the rest. Who does not call that
-// leaves a goroutine behind until the texts are read.
+// Start begins an Add, and reads the texts while the caller goes on with the transaction. What it returns does the rest. A caller that fails
+// need not call it.
 func Start(ctx context.Context, tx *db.Tx, parts []session.Session) (finish func(now time.Time) error) {
 	if len(parts) == 0 {
 		return func(time.Time) error { return nil }
@@ -40,10 +40,14 @@ func Start(ctx context.Context, tx *db.Tx, parts []session.Session) (finish func
 	}()
 	return func(now time.Time) error {
 		<-done
-		if err := a.finish(ctx, added, now); err != nil {
-			return err
+		err := a.finish(ctx, added, now)
+		for err == nil && len(rest) > 0 {
+			if a, err = newAdder(ctx, tx); err == nil { // the one before is let go
+				added, rest = a.parts(rest)
+				err = a.finish(ctx, added, now)
+			}
 		}
-		return Add(ctx, tx, rest, now)
+		return err
 	}
 }
 

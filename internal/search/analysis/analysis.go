@@ -73,7 +73,7 @@ type Analyzer struct {
 	buf   []Token
 }
 
-// What is remembered: so many runs, none longer, and so many words. Most of a text comes again and again.
+// Most of a text comes again and again. So many runs, none longer, and so many words are remembered: then it begins anew.
 const (
 	known   = 1 << 16
 	longRun = 64 // bytes
@@ -199,7 +199,7 @@ func joiner(c byte) bool {
 	return false
 }
 
-// run emits the tokens of one joined run.
+// run reads a run.
 func (a *Analyzer) run(s string, ascii bool) {
 	if !ascii {
 		s = fold(s)
