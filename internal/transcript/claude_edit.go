@@ -33,17 +33,17 @@ func (d *claudeDecoder) results(p *part, content gjson.Result) {
 
 // patched reads what the result of an edit says. A file that was made has no patch, and all of it is new.
 func patched(said gjson.Result) (hunks []Hunk, ok bool) {
+	var lines []string
 	for _, h := range said.Get("structuredPatch").Array() {
-		var lines []string
+		lines = append(lines, "@@")
 		for _, l := range h.Get("lines").Array() {
 			lines = append(lines, l.Str)
 		}
-		hunks = append(hunks, hunkOf(lines))
 	}
-	if len(hunks) == 0 && said.Get("type").Str == "create" {
-		hunks = []Hunk{{New: linesOf(said.Get("content").Str)}}
+	if len(lines) == 0 && said.Get("type").Str == "create" {
+		return []Hunk{{New: linesOf(said.Get("content").Str)}}, said.Get("structuredPatch").IsArray()
 	}
-	return hunks, said.Get("structuredPatch").IsArray()
+	return hunksOf(lines), said.Get("structuredPatch").IsArray()
 }
 
 // claudeActs are the tools that touch files or run commands.

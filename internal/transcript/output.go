@@ -58,7 +58,7 @@ var claudeStatus = lazy.Expr(`^(?:Error: )?Exit code (\d{1,3})(?:\n|$)`)
 
 // claudeOutput takes apart what a result says of a command. What a person forbade has printed nothing.
 func claudeOutput(text string, failed bool) (*int, string) {
-	if failed && (strings.HasPrefix(text, "The user doesn't want to") || strings.HasPrefix(text, "<tool_use_error>") || strings.HasPrefix(text, "[Request interrupted")) {
+	if failed && begins(text, "The user doesn't want to", "<tool_use_error>", "[Request interrupted") {
 		return nil, ""
 	}
 	return status(claudeStatus, text, failed)
