@@ -130,7 +130,7 @@ func (l *claudeLocator) named(name string) bool {
 // subagents takes the transcripts of one session's subagents, and of those of its workflows.
 func (l *claudeLocator) subagents(dir, sid string) {
 	for _, e := range l.list(dir) {
-		if e.Name() == "workflows" {
+		if e.IsDir() && e.Name() == "workflows" && filepath.Base(dir) == "subagents" { // no deeper, as links may lead in circles
 			for _, run := range l.list(filepath.Join(dir, "workflows")) {
 				l.subagents(filepath.Join(dir, "workflows", run.Name()), sid)
 			}
