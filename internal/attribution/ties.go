@@ -93,26 +93,21 @@ type Claim struct {
 // FileTie is a file that a checkpoint gives a session.
 type FileTie struct{ Checkpoint, Session, Path string }
 
-// FileOwners says of files of checkpoints whose they are, and of each whether that is inferred.
-type FileOwners struct {
-	files map[FileTie]bool
-	some  map[FileTie]bool // without a path: the session has a file of the checkpoint
-}
-
-// NewFileOwners is empty.
-func NewFileOwners() FileOwners { return FileOwners{map[FileTie]bool{}, map[FileTie]bool{}} }
+// FileOwners says of files of checkpoints whose they are, and of each whether that is inferred. Without a path: the session has a file
+// of the checkpoint.
+type FileOwners map[FileTie]bool
 
 // Add adds a file.
 func (o FileOwners) Add(f FileTie, inferred bool) {
-	o.files[f] = inferred
+	o[f] = inferred
 	f.Path = ""
-	o.some[f] = true
+	o[f] = true
 }
 
 // Of are those of some sessions tied to commits whose a file is there.
 func (o FileOwners) Of(ties []Tie, path string) (out []Claim) {
 	for _, t := range ties {
-		if inferred, ok := o.files[FileTie{t.Checkpoint, t.Session, path}]; ok {
+		if inferred, ok := o[FileTie{t.Checkpoint, t.Session, path}]; ok {
 			t.Inferred = t.Inferred || inferred
 			out = claimed(out, t)
 		}
@@ -130,7 +125,7 @@ func (o FileOwners) OfOrAll(ties []Tie, path string) []Claim {
 	for _, t := range ties {
 		firm := !t.Inferred
 		t.Inferred = true
-		if o.some[FileTie{t.Checkpoint, t.Session, ""}] {
+		if o[FileTie{t.Checkpoint, t.Session, ""}] {
 			others = claimed(others, t)
 		} else if firm {
 			sure = claimed(sure, t)

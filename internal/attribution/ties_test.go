@@ -64,7 +64,7 @@ func TestWriter(t *testing.T) {
 }
 
 func TestOwned(t *testing.T) {
-	o := attribution.NewFileOwners()
+	o := attribution.FileOwners{}
 	o.Add(attribution.FileTie{Checkpoint: "c-a", Session: "a", Path: "a.go"}, false)
 	o.Add(attribution.FileTie{Checkpoint: "c-b", Session: "b", Path: "b.go"}, true)
 	told := func(all []attribution.Claim) string {

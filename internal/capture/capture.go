@@ -211,6 +211,9 @@ func (g *collector) once(ctx context.Context, plan func(*collector) ([]session.E
 		return err
 	}
 	g.st, g.now = st, now
+	if err := g.writable(tips); err != nil {
+		return err
+	}
 	if err := g.gather(ctx); err != nil {
 		return err
 	}
@@ -225,11 +228,6 @@ func (g *collector) once(ctx context.Context, plan func(*collector) ([]session.E
 func (c *Capturer) stands(ctx context.Context) (tips map[string]git.OID, st *state, now time.Time, err error) {
 	if tips, err = ledger.LocalTips(c.Repo); err != nil {
 		return nil, nil, now, err
-	}
-	if tips[c.Ledger.Ref()] == "" {
-		if err := c.missing(len(tips) > 0); err != nil {
-			return nil, nil, now, err
-		}
 	}
 	if st, err = load(ctx, c.Repo, c.CacheDir, tips, c.Ahead); err != nil {
 		return nil, nil, now, err
@@ -259,16 +257,19 @@ func (c *Capturer) after(tips map[string]git.OID) (time.Time, error) {
 	return now, nil
 }
 
-// missing says why the author's ledger can't be written to. Where the user's address has changed, and the ledger of the former one
+// writable says why the author's ledger can't be written to. Where the user's address has changed, and the ledger of the former one
 // is here, it is made with the first entry.
-func (c *Capturer) missing(others bool) error {
+func (c *Capturer) writable(tips map[string]git.OID) error {
+	if tips[c.Ledger.Ref()] != "" {
+		return nil
+	}
 	if tip, err := c.Ledger.Tip(); err != nil || tip != "" {
 		return errors.Join(fmt.Errorf("capture: %s: %w", c.Ledger.Ref(), ledger.ErrFormat), err)
 	}
-	if others {
-		return nil
+	if len(tips) == 0 {
+		return fmt.Errorf("capture: %w", ErrNoLedger)
 	}
-	return fmt.Errorf("capture: %w", ErrNoLedger)
+	return nil
 }
 
 // store redacts and appends the drafts, then brings the cache to the new tip.

@@ -165,8 +165,8 @@ func (c *Capturer) note(ctx context.Context, draft func(*state, time.Time) *sess
 			return err
 		}
 		e := draft(st, now)
-		if e == nil {
-			return nil
+		if err := c.writable(tips); err != nil || e == nil {
+			return err
 		}
 		clean, _, err := c.Redactor.Apply(ctx, *e)
 		if err != nil {

@@ -135,8 +135,7 @@ func (o *Outputs) take(r *reading, each func(SessionOutputs) error) error {
 		o.st.Sessions[key] = k
 	}
 	if k := o.st.Sessions[r.file.Path]; k != nil { // the cursor is the file's, also where only a subagent said something
-		k.Bytes, k.Kept = r.offset+r.doc.Bytes, r.offset+r.doc.Bytes
-		k.Hash, k.Resume, k.Tail = r.hash, r.resume, r.tail
+		k.goOnBehind(r)
 	}
 	return nil
 }

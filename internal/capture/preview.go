@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/git-rekal/git-rekal/internal/audit"
-	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/segment"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -32,20 +31,12 @@ type Part struct {
 // nothing at all: neither ledger nor cache. Where there is no ledger yet it is what an Import would
 // store.
 func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
-	tips, err := ledger.LocalTips(c.Repo)
-	if err != nil {
-		return Preview{}, err
-	}
-	st, err := load(ctx, c.Repo, c.CacheDir, tips, 0)
-	if err != nil {
-		return Preview{}, err
-	}
-	now, err := c.after(tips)
-	if err != nil {
-		return Preview{}, err
-	}
 	all := *c
-	all.Round = Round{Kept: noBound, Piece: noBound} // what no round stores, none goes on from
+	all.Ahead, all.Round = 0, Round{Kept: noBound, Piece: noBound} // what no round stores, none goes on from
+	tips, st, now, err := all.stands(ctx)
+	if err != nil {
+		return Preview{}, err
+	}
 	g := &collector{Capturer: &all, st: st, now: now, edits: newEdits(c.CacheDir), reads: new(int)}
 	g.edits.held = map[string][]editLine{}
 	if err := g.gather(ctx); err != nil {

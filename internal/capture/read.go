@@ -347,8 +347,7 @@ func (g *collector) remember() {
 		}
 		g.st.Files[r.file.Path] = stamp{Size: r.file.Size, ModTime: r.file.ModTime.UnixNano()}
 		if k := g.st.Sessions[sessionKey(r.agent, r.file.NativeID)]; k != nil && !r.file.Whole && k.owns(r) {
-			k.Bytes, k.Hash = r.offset+r.doc.Bytes, r.hash
-			k.Resume, k.Tail, k.Kept = r.resume, r.tail, k.Bytes
+			k.goOnBehind(r)
 		}
 	}
 	g.st.forget(seen)
@@ -358,6 +357,12 @@ func (g *collector) remember() {
 	if g.reflogs != nil {
 		g.st.Reflogs = g.reflogs
 	}
+}
+
+// goOnBehind moves the cursor behind a reading.
+func (k *ledgerSession) goOnBehind(r *reading) {
+	k.Bytes, k.Hash = r.offset+r.doc.Bytes, r.hash
+	k.Resume, k.Tail, k.Kept = r.resume, r.tail, k.Bytes
 }
 
 // owns reports whether a reading is of the session's own transcript.

@@ -101,22 +101,19 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	if maps.Equal(st.Tips, tips) {
 		return st, nil
 	}
-	if st.far(ctx, repo, tips, most) {
-		return nil, ErrBehind
-	}
-	if st.follow(ctx, repo, tips) != nil {
-		// The stamps of files go, too: what a lost tip had stored may be missing now.
-		fresh := newState()
-		fresh.Searched, fresh.Others, fresh.Known = st.Searched, st.Others, st.Known
-		if fresh.far(ctx, repo, tips, most) {
+	// Where the cache can't go on, the stamps of files go, too: what a lost tip had stored may be missing now.
+	fresh := newState()
+	fresh.Searched, fresh.Others, fresh.Known = st.Searched, st.Others, st.Known
+	var err error
+	for _, from := range []*state{st, fresh} {
+		if from.far(ctx, repo, tips, most) {
 			return nil, ErrBehind
 		}
-		if err := fresh.follow(ctx, repo, tips); err != nil {
-			return nil, fmt.Errorf("capture: %w", err)
+		if err = from.follow(ctx, repo, tips); err == nil {
+			return from, nil
 		}
-		return fresh, nil
 	}
-	return st, nil
+	return nil, fmt.Errorf("capture: %w", err)
 }
 
 // far reports whether more than most commits are to be read. What can't be read is for follow to tell.

@@ -44,7 +44,7 @@ type behind struct {
 
 func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
 	b := &behind{
-		index: index, rows: map[string][]attribution.Tie{}, owned: attribution.NewFileOwners(),
+		index: index, rows: map[string][]attribution.Tie{}, owned: attribution.FileOwners{},
 		wrote: map[string][]attribution.LineRecord{}, late: time.After(tracePatience),
 	}
 	shas := make([]string, len(sources))

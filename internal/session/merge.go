@@ -125,7 +125,8 @@ func (s *Session) absorbTurns(part Session, view View) []int {
 	at := make([]int, len(part.Turns))
 	for i, t := range part.Turns {
 		k := key(t)
-		if hit := find(s.Turns, known[k], t, view); hit >= 0 {
+		hit := slices.IndexFunc(known[k], func(i int) bool { return view == Whole || SameBeforeRedaction(s.Turns[i].Content, t.Content) })
+		if hit >= 0 {
 			at[i] = s.FirstTurn + known[k][hit]
 			known[k] = append(known[k][:hit:hit], known[k][hit+1:]...)
 			continue
@@ -135,15 +136,6 @@ func (s *Session) absorbTurns(part Session, view View) []int {
 		s.Turns = append(s.Turns, t)
 	}
 	return at
-}
-
-func find(turns []Turn, candidates []int, t Turn, view View) int {
-	for n, i := range candidates {
-		if view == Whole || SameBeforeRedaction(turns[i].Content, t.Content) {
-			return n
-		}
-	}
-	return -1
 }
 
 // scrubbed reports whether s holds a turn of that number, and nothing of what it said.

@@ -40,22 +40,16 @@ func (e *AmbiguousError) Error() string {
 
 // Names tells sessions and memories apart by the beginnings of their IDs, or of those that agents gave them.
 type Names struct {
-	ids, short []string
-	native     []native // in the order of their names
+	ids, native []named // in the order of their names
 }
 
-type native struct{ name, id string }
+// named is an ID by a name: its own one, or in lower case that which its agent gave.
+type named struct{ name, id, short string }
 
 // NewNames takes all IDs there are, in any order, each with the ID that its agent gave it; "" for none.
 func NewNames(all map[string]string) Names {
 	ids := slices.Sorted(maps.Keys(all))
-	n := Names{ids: ids, short: make([]string, len(ids))}
-	for _, id := range ids {
-		if name := all[id]; name != "" {
-			n.native = append(n.native, native{strings.ToLower(name), id})
-		}
-	}
-	slices.SortStableFunc(n.native, func(a, b native) int { return strings.Compare(a.name, b.name) })
+	n := Names{ids: make([]named, len(ids))}
 	for i, id := range ids {
 		most := shown
 		for _, j := range []int{i - 1, i + 1} {
@@ -63,8 +57,12 @@ func NewNames(all map[string]string) Names {
 				most = max(most, common(id, ids[j])+1)
 			}
 		}
-		n.short[i] = id[:min(most, len(id))]
+		n.ids[i] = named{id, id, id[:min(most, len(id))]}
+		if name := all[id]; name != "" {
+			n.native = append(n.native, named{strings.ToLower(name), id, n.ids[i].short})
+		}
 	}
+	slices.SortStableFunc(n.native, func(a, b named) int { return strings.Compare(a.name, b.name) })
 	return n
 }
 
@@ -76,44 +74,40 @@ func common(a, b string) int {
 	return n
 }
 
-// Find completes the beginning of an ID, in either case; of one that an agent gave where no other begins so. It returns ErrShortID, ErrNoID or an AmbiguousError where that does not
-// mean exactly one; each names the beginning.
+// place is where a name stands among others, or belongs.
+func place(all []named, name string) (int, bool) {
+	return slices.BinarySearchFunc(all, name, func(n named, name string) int { return strings.Compare(n.name, name) })
+}
+
+// beginning are those whose names begin so.
+func beginning(all []named, prefix string) []named {
+	from, _ := place(all, prefix)
+	to := from
+	for to < len(all) && strings.HasPrefix(all[to].name, prefix) {
+		to++
+	}
+	return all[from:to]
+}
+
+// Find completes the beginning of an ID, in either case; of one that an agent gave where no other begins so. It returns ErrShortID, ErrNoID or
+// an AmbiguousError where that does not mean exactly one; each names the beginning.
 func (n Names) Find(prefix string) (string, error) {
 	if len(prefix) < MinPrefix {
 		return "", fmt.Errorf("%q: %w", prefix, ErrShortID)
 	}
-	upper := strings.ToUpper(prefix)
-	from, _ := slices.BinarySearch(n.ids, upper)
-	to := from
-	for to < len(n.ids) && strings.HasPrefix(n.ids[to], upper) {
-		to++
+	found := beginning(n.ids, strings.ToUpper(prefix))
+	if len(found) == 0 {
+		found = beginning(n.native, strings.ToLower(prefix))
 	}
-	switch to - from {
-	case 0:
-		return n.ofAgent(prefix)
-	case 1:
-		return n.ids[from], nil
-	}
-	return "", &AmbiguousError{Prefix: prefix, IDs: n.short[from:min(to, from+toldIDs+1)]}
-}
-
-// ofAgent completes the beginning of an ID that an agent gave.
-func (n Names) ofAgent(prefix string) (string, error) {
-	lower := strings.ToLower(prefix)
-	from, _ := slices.BinarySearchFunc(n.native, lower, func(a native, name string) int { return strings.Compare(a.name, name) })
-	to := from
-	for to < len(n.native) && strings.HasPrefix(n.native[to].name, lower) && to-from <= toldIDs {
-		to++
-	}
-	switch to - from {
+	switch len(found) {
 	case 0:
 		return "", fmt.Errorf("%q: %w", prefix, ErrNoID)
 	case 1:
-		return n.native[from].id, nil
+		return found[0].id, nil
 	}
 	var ids []string
-	for _, a := range n.native[from:to] {
-		ids = append(ids, n.Short(a.id))
+	for _, f := range found[:min(len(found), toldIDs+1)] {
+		ids = append(ids, f.short)
 	}
 	return "", &AmbiguousError{Prefix: prefix, IDs: ids}
 }
@@ -123,8 +117,8 @@ func (n Names) Len() int { return len(n.ids) }
 
 // Short is the shortest beginning of an ID that means it alone.
 func (n Names) Short(id string) string {
-	if i, found := slices.BinarySearch(n.ids, id); found {
-		return n.short[i]
+	if i, found := place(n.ids, id); found {
+		return n.ids[i].short
 	}
 	return id
 }

@@ -130,7 +130,7 @@ func (l *claudeLocator) named(name string) bool {
 // subagents takes the transcripts of one session's subagents, and of those of its workflows.
 func (l *claudeLocator) subagents(dir, sid string) {
 	for _, e := range l.list(dir) {
-		if e.Name() == "workflows" {
+		if e.IsDir() && e.Name() == "workflows" && filepath.Base(dir) == "subagents" { // no deeper, as links may lead in circles
 			for _, run := range l.list(filepath.Join(dir, "workflows")) {
 				l.subagents(filepath.Join(dir, "workflows", run.Name()), sid)
 			}
@@ -161,12 +161,7 @@ func (l *claudeLocator) file(dir, entry, sid string) (f File, ok bool) {
 // compacts the conversation, suggests prompts and keeps notes in agents of their own,
 // whose files begin with a copy of the session.
 func internalAgent(id string) bool {
-	for _, p := range []string{"acompact-", "aprompt_suggestion-", "asession_memory-"} {
-		if strings.HasPrefix(id, p) {
-			return true
-		}
-	}
-	return false
+	return begins(id, "acompact-", "aprompt_suggestion-", "asession_memory-")
 }
 
 // search takes of the other files those in which a record was made here, with their subagents; the latest

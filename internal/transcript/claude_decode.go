@@ -155,9 +155,7 @@ func (d *claudeDecoder) user(p *part) {
 		return
 	}
 	if content.IsArray() {
-		p.failures(content)
-		d.result(p, content)
-		d.outputs(p, content)
+		d.results(p, content)
 	}
 	if is(r.meta) || is(r.compact) || is(r.visibleOnly) || !d.people() {
 		return
@@ -178,19 +176,6 @@ func (d *claudeDecoder) user(p *part) {
 // written by the agent that spawned it, and are kept as such.
 func (d *claudeDecoder) people() bool {
 	return d.opt.File.AgentID != "" || people(d.rec.origin, text(d.rec.promptSource))
-}
-
-// failures marks the calls whose result is an error.
-func (p *part) failures(content gjson.Result) {
-	content.ForEach(func(_, block gjson.Result) bool {
-		if block.Get("type").Str != "tool_result" || !block.Get("is_error").Bool() {
-			return true
-		}
-		for _, i := range p.calls[block.Get("tool_use_id").Str] {
-			p.ToolCalls[i].Failed = true
-		}
-		return true
-	})
 }
 
 func (d *claudeDecoder) assistant(p *part) {

@@ -8,47 +8,42 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// result takes what a call's result says that it did to a file. Claude Code says it exactly, in structuredPatch; where it
-// does not (a version that kept no results), what was asked for counts.
-func (d *claudeDecoder) result(p *part, content gjson.Result) {
+// results takes how calls ended: which failed, what commands printed, what was done to a file. Claude Code says that exactly, in
+// structuredPatch; where it does not (a version that kept no results), what was asked for counts.
+func (d *claudeDecoder) results(p *part, content gjson.Result) {
 	blocks := slices.DeleteFunc(content.Array(), func(b gjson.Result) bool { return b.Get("type").Str != "tool_result" })
 	said := gjson.ParseBytes(d.rec.toolResult)
 	for _, b := range blocks {
-		id := b.Get("tool_use_id").Str
-		asked := len(p.asked[id]) > 0
-		var e Edit
-		if asked {
-			e = p.asked[id][0]
-		}
-		delete(p.asked, id)
-		if b.Get("is_error").Bool() {
-			continue
+		id, failed := b.Get("tool_use_id").Str, b.Get("is_error").Bool()
+		if _, ok := p.heard.pending[id]; ok {
+			exit, text := claudeOutput(texts(b.Get("content")), failed)
+			d.printed(p, id, text, exit, failed)
 		}
 		if path := said.Get("filePath"); path.Type == gjson.String && len(blocks) == 1 {
-			e.Path = d.places.file(clean(path.Str), p.cwd)
+			at := d.places.file(clean(path.Str), p.cwd)
 			if hunks, ok := patched(said); ok {
-				e.Hunks, e.Whole = hunks, false
-			} else if !asked {
-				continue
+				p.asked[id] = []Edit{{Path: at, Hunks: hunks}}
+			} else if asked := p.asked[id]; len(asked) > 0 {
+				asked[0].Path = at
 			}
 		}
-		d.edited(p, e)
+		d.done(p, id, failed)
 	}
 }
 
 // patched reads what the result of an edit says. A file that was made has no patch, and all of it is new.
 func patched(said gjson.Result) (hunks []Hunk, ok bool) {
+	var lines []string
 	for _, h := range said.Get("structuredPatch").Array() {
-		var lines []string
+		lines = append(lines, "@@")
 		for _, l := range h.Get("lines").Array() {
 			lines = append(lines, l.Str)
 		}
-		hunks = append(hunks, hunkOf(lines))
 	}
-	if len(hunks) == 0 && said.Get("type").Str == "create" {
-		hunks = []Hunk{{New: linesOf(said.Get("content").Str)}}
+	if len(lines) == 0 && said.Get("type").Str == "create" {
+		return []Hunk{{New: linesOf(said.Get("content").Str)}}, said.Get("structuredPatch").IsArray()
 	}
-	return hunks, said.Get("structuredPatch").IsArray()
+	return hunksOf(lines), said.Get("structuredPatch").IsArray()
 }
 
 // claudeActs are the tools that touch files or run commands.

@@ -14,7 +14,7 @@ func insertedTags() [4]string {
 
 // machineText reports whether a text stands in a prompt's place although nobody typed it.
 func machineText(s string) bool {
-	for _, begin := range [...]string{
+	return begins(s,
 		"[Request interrupted by user",
 		"[SYSTEM NOTIFICATION",
 		"Operation stopped by hook",
@@ -30,12 +30,7 @@ func machineText(s string) bool {
 		"<agent-message",
 		"<cross-session-message",
 		"<user-prompt-submit-hook>",
-	} {
-		if strings.HasPrefix(s, begin) {
-			return true
-		}
-	}
-	return false
+	)
 }
 
 // typed is what a person typed of the text of a prompt; empty when that is nothing.

@@ -256,13 +256,9 @@ func (d *codexDecoder) heard(s string) {
 		d.stand(d.part, clean(cwd))
 		return
 	}
-	for _, begin := range [...]string{
-		"<environment_context>", "# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>", "<turn_aborted>",
-		"<skill>", "<subagent_notification>", "<user_shell_command>", "<permissions",
-	} {
-		if strings.HasPrefix(s, begin) {
-			return
-		}
+	if begins(s, "<environment_context>", "# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>", "<turn_aborted>",
+		"<skill>", "<subagent_notification>", "<user_shell_command>", "<permissions") {
+		return
 	}
 	d.prompt, d.promptAt = s, d.ts
 	d.waits(heardID)

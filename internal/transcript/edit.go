@@ -18,23 +18,23 @@ type Edit struct {
 // Hunk is a place in a file that was changed. Lines that both sides have are context.
 type Hunk struct{ Old, New []string }
 
-// hunkOf reads a hunk's lines as a unified diff has them. Others ("\ No newline at end of file") are left out.
-func hunkOf(lines []string) Hunk {
+// hunksOf reads lines as a unified diff has them, each hunk behind a line "@@". Others ("\ No newline at end of file") are left out.
+func hunksOf(lines []string) (out []Hunk) {
 	var h Hunk
-	for _, l := range lines {
-		if l == "" {
-			continue
-		}
-		switch text := strings.Clone(l[1:]); l[0] {
-		case ' ':
+	for _, l := range append(lines, "@@") {
+		text := strings.Clone(l[min(1, len(l)):])
+		switch {
+		case strings.HasPrefix(l, " "):
 			h.Old, h.New = append(h.Old, text), append(h.New, text)
-		case '-':
+		case strings.HasPrefix(l, "-"):
 			h.Old = append(h.Old, text)
-		case '+':
+		case strings.HasPrefix(l, "+"):
 			h.New = append(h.New, text)
+		case strings.HasPrefix(l, "@@") && len(h.Old)+len(h.New) > 0:
+			out, h = append(out, h), Hunk{}
 		}
 	}
-	return h
+	return out
 }
 
 // linesOf takes a text apart; the end of its last line is no line.

@@ -108,12 +108,7 @@ func geminiPrompt(m gjson.Result) string {
 		return true
 	})
 	s := strings.TrimSpace(without(strings.Join(kept, ""), "hook_context")) // what hooks say stands in the prompt's own text
-	for _, begin := range [...]string{"/", "?", "<session_context>", "<hook_context>", "<loaded_context>", "<state_snapshot>", "System: "} {
-		if strings.HasPrefix(s, begin) {
-			return ""
-		}
-	}
-	if brings {
+	if brings || begins(s, "/", "?", "<session_context>", "<hook_context>", "<loaded_context>", "<state_snapshot>", "System: ") {
 		return ""
 	}
 	return s

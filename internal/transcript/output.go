@@ -56,23 +56,12 @@ func (d *decoder) printed(p *part, id, text string, exit *int, failed bool) {
 // claudeStatus is what Claude Code puts before the output of a command that failed.
 var claudeStatus = lazy.Expr(`^(?:Error: )?Exit code (\d{1,3})(?:\n|$)`)
 
-// outputs takes the results of a record. What a person forbade has printed nothing.
-func (d *claudeDecoder) outputs(p *part, content gjson.Result) {
-	if len(p.heard.pending) == 0 {
-		return
+// claudeOutput takes apart what a result says of a command. What a person forbade has printed nothing.
+func claudeOutput(text string, failed bool) (*int, string) {
+	if failed && begins(text, "The user doesn't want to", "<tool_use_error>", "[Request interrupted") {
+		return nil, ""
 	}
-	content.ForEach(func(_, b gjson.Result) bool {
-		if b.Get("type").Str != "tool_result" {
-			return true
-		}
-		text, failed := texts(b.Get("content")), b.Get("is_error").Bool()
-		if failed && (strings.HasPrefix(text, "The user doesn't want to") || strings.HasPrefix(text, "<tool_use_error>") || strings.HasPrefix(text, "[Request interrupted")) {
-			text = ""
-		}
-		exit, text := status(claudeStatus, text, failed)
-		d.printed(p, b.Get("tool_use_id").Str, text, exit, failed)
-		return true
-	})
+	return status(claudeStatus, text, failed)
 }
 
 // codexStatus is the status among the lines that Codex puts before an output.

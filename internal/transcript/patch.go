@@ -21,37 +21,30 @@ const maxPatched = 1000
 // patchedFiles are the files that a patch changes, in its order, and what it does to them. A file that is moved stands
 // under both names, and what is done to it under the new one; of one that is deleted nobody says what it held.
 func patchedFiles(patch string) (paths []string, edits []Edit) {
-	var e *Edit
-	var hunk []string
-	close := func() {
-		if e != nil && len(hunk) > 0 {
-			if h := hunkOf(hunk); len(h.Old)+len(h.New) > 0 {
-				e.Hunks = append(e.Hunks, h)
-			}
+	var lines []string // of the last file
+	done := func() {
+		if last := len(edits) - 1; last >= 0 {
+			edits[last].Hunks = hunksOf(lines)
 		}
-		hunk = nil
+		lines = nil
 	}
 	for line := range strings.SplitSeq(patch, "\n") {
 		line = strings.TrimSuffix(line, "\r")
 		path, op := patchHeader(line)
+		if op != "" && len(paths) >= maxPatched {
+			break
+		}
 		switch {
-		case op == "" && strings.HasPrefix(line, "@@"):
-			close()
 		case op == "":
-			if e != nil {
-				hunk = append(hunk, line)
-			}
-		case len(paths) >= maxPatched:
-			return paths, edits
-		case op == "Move to" && e != nil:
-			paths, e.Path = append(paths, path), path
+			lines = append(lines, line)
+		case op == "Move to" && len(edits) > 0:
+			paths, edits[len(edits)-1].Path = append(paths, path), path
 		default:
-			close()
+			done()
 			paths, edits = append(paths, path), append(edits, Edit{Path: path})
-			e = &edits[len(edits)-1]
 		}
 	}
-	close()
+	done()
 	return paths, edits
 }
 
@@ -78,30 +71,23 @@ func shellPatch(cmd string) (patch string, ok bool) {
 }
 
 // diffHunks takes the hunks out of a unified diff of one file.
-func diffHunks(diff string) (out []Hunk) {
+func diffHunks(diff string) []Hunk {
 	var lines []string
 	inside := false
-	close := func() {
-		if h := hunkOf(lines); len(h.Old)+len(h.New) > 0 {
-			out = append(out, h)
-		}
-		lines = nil
-	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
 		switch {
 		case strings.HasPrefix(line, "@@"):
-			close()
 			inside = true
 		case strings.HasPrefix(line, "diff --git ") || strings.HasPrefix(line, "Index: "):
 			inside = false // the next file's
-		case inside && line == "":
-			lines = append(lines, " ") // some write an empty line of context without its mark
-		case inside:
+		case line == "":
+			line = " " // some write an empty line of context without its mark
+		}
+		if inside {
 			lines = append(lines, line)
 		}
 	}
-	close()
-	return out
+	return hunksOf(lines)
 }
 
 // exactly gives edits of a call the hunks of a diff that its result shows, which has whole lines and the context that the

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -154,6 +155,11 @@ func texts(content gjson.Result) string {
 		return true
 	})
 	return strings.Join(kept, "\n")
+}
+
+// begins reports whether a text begins with one of some others.
+func begins(s string, with ...string) bool {
+	return slices.ContainsFunc(with, func(begin string) bool { return strings.HasPrefix(s, begin) })
 }
 
 // name makes text a tool's name, a branch or an ID as the ledger takes it: of bounded length,

@@ -2,13 +2,12 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
+	"fmt"
 	"io"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -95,157 +94,113 @@ func whenTold(s string) time.Time {
 	return t.UTC()
 }
 
-// storyRow is a line of what lines makes.
-type storyRow struct {
-	Title string     `json:"title,omitempty"`
-	TS    *time.Time `json:"ts,omitempty"`
-	Role  string     `json:"role,omitempty"`
-	Model string     `json:"model,omitempty"`
-	Text  string     `json:"text,omitempty"`
-	Call  *storyCall `json:"call,omitempty"`
-}
-
-// Decode reads the rows of one session.
+// Decode takes a file apart, which is one session.
 func (s SpecStory) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	opt.Head = nil
+	raw, err := io.ReadAll(r)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return Document{}, fmt.Errorf("transcript: decode %q: %w", opt.File.Path, err)
+	}
 	d := storyDecoder{decoder: newDecoder(s.source, opt)}
 	d.part = d.session(opt.File.NativeID)
-	return d.read(ctx, r, d.line)
-}
-
-type storyDecoder struct {
-	decoder
-	part *part
-}
-
-// line takes one row; it reports whether the line is one.
-func (d *storyDecoder) line(ln []byte) bool {
-	if !gjson.ValidBytes(ln) {
-		return false
-	}
-	row := gjson.ParseBytes(ln)
-	d.clock(moment([]byte(row.Get("ts").Raw)))
-	d.model = row.Get("model").Str
-	switch call := row.Get("call"); {
-	case call.Exists():
-		d.tool(call)
-	case row.Get("role").Str == session.RoleHuman:
-		d.asks(d.part, typed(row.Get("text").Str))
-	case row.Get("role").Str == session.RoleAssistant:
-		d.said(d.part, row.Get("text").Str)
-	}
-	d.part.entitle(TitleAgent, clean(row.Get("title").Str))
-	return true
-}
-
-// storyReader takes a file apart.
-type storyReader struct {
-	out    bytes.Buffer
-	role   string // who speaks; "" before anybody does, and while a subagent does
-	model  string // of the agent's message
-	at     time.Time
-	text   []string
-	fence  string // that ends what was opened
-	hidden bool   // a thought
-	call   *storyCall
-}
-
-// lines makes rows of a file.
-func (SpecStory) lines(raw []byte) []byte {
-	var s storyReader
 	head := string(raw[:min(len(raw), maxMark)])
 	if m := storyMark.FindStringSubmatch(head); m != nil {
-		s.at = whenTold(m[3])
+		d.clock(whenTold(m[3]))
 	}
 	if m := storyTitle.FindStringSubmatch(head); m != nil {
-		if at := whenTold(m[1]); s.at.IsZero() {
-			s.at = at
+		if d.ts.IsZero() {
+			d.clock(whenTold(m[1]))
 		}
 		title := strings.TrimRight(storyTime.ReplaceAllString(strings.TrimSpace(m[1]), ""), " (")
-		s.put(storyRow{Title: strings.TrimPrefix(title, "Untitled")})
+		d.part.entitle(TitleAgent, clean(strings.TrimPrefix(title, "Untitled")))
 	}
 	for line := range strings.Lines(string(raw)) {
-		s.line(strings.TrimRight(line, "\r\n"))
+		d.line(strings.TrimRight(line, "\r\n"))
 	}
-	s.flush()
-	return s.out.Bytes()
+	d.flush()
+	return d.document(d.unfinished(int64(len(raw)))), nil
 }
 
-func (s *storyReader) put(row storyRow) {
-	row.Model = s.model
-	if !s.at.IsZero() {
-		row.TS = &s.at
-	}
-	_ = json.NewEncoder(&s.out).Encode(row) // a buffer takes everything, and nothing in it fails
+// storyDecoder is one call of Decode.
+type storyDecoder struct {
+	decoder
+	part   *part
+	role   string // who speaks; "" before anybody does, and while a subagent does
+	text   []string
+	fence  fence
+	hidden bool // a thought
+	use    *storyCall
 }
 
-func (s *storyReader) line(line string) {
+func (d *storyDecoder) line(line string) {
 	who := storySpeaker.FindStringSubmatch(line)
-	inCall := s.call != nil && !s.call.bare
+	inCall := d.use != nil && !d.use.bare
 	timed := who != nil && !whenTold(who[3]).IsZero() // nobody else writes that: what stands before was never closed
 	switch {
-	case who != nil && !s.hidden && (timed && (!inCall || s.fence == "") || !inCall && s.fence == ""):
-		s.flush()
-		s.speaks(who)
-	case s.call != nil && s.fence == "" && s.call.ends(line):
-		s.flush()
-	case s.call != nil:
-		s.fenced(line)
-		s.call.body = append(s.call.body, line)
-	case s.hidden || s.fence == "" && strings.HasPrefix(line, "<think>"):
-		s.hidden = !strings.Contains(line, "</think>")
-	case s.fence == "" && beginsCall(line) != nil:
-		s.flush()
-		s.call = beginsCall(line)
-	case s.role != "":
-		s.fenced(line)
-		s.text = append(s.text, line)
+	case who != nil && !d.hidden && (timed && (!inCall || d.fence == "") || !inCall && d.fence == ""):
+		d.flush()
+		d.speaks(who)
+	case d.use != nil && d.fence == "" && d.use.ends(line):
+		d.flush()
+	case d.use != nil:
+		d.fence.follow(line)
+		d.use.body = append(d.use.body, line)
+	case d.hidden || d.fence == "" && strings.HasPrefix(line, "<think>"):
+		d.hidden = !strings.Contains(line, "</think>")
+	case d.fence == "" && beginsCall(line) != nil:
+		d.flush()
+		d.use = beginsCall(line)
+	case d.role != "":
+		d.fence.follow(line)
+		d.text = append(d.text, line)
 	}
 }
 
-// fenced follows where code begins and ends, in which no line means anything.
-func (s *storyReader) fenced(line string) {
+// fence is what ends code that was opened, in which no line means anything; "" outside of code.
+type fence string
+
+// follow takes a line.
+func (f *fence) follow(line string) {
 	rest := strings.TrimLeft(line, " ")
 	mark := rest[:len(rest)-len(strings.TrimLeft(rest, "`"))]
 	switch {
 	case len(mark) < 3:
-	case s.fence == "":
-		s.fence = mark
-	case len(mark) >= len(s.fence) && strings.TrimSpace(rest) == mark:
-		s.fence = ""
+	case *f == "":
+		*f = fence(mark)
+	case len(mark) >= len(*f) && strings.TrimSpace(rest) == mark:
+		*f = ""
 	}
 }
 
-func (s *storyReader) speaks(who []string) {
-	s.role = session.RoleAssistant
+func (d *storyDecoder) speaks(who []string) {
+	d.role = session.RoleAssistant
 	if who[1] == "User" {
-		s.role = session.RoleHuman
+		d.role = session.RoleHuman
 	}
-	if at := whenTold(who[3]); !at.IsZero() {
-		s.at = at
-	}
-	s.model = ""
+	d.clock(whenTold(who[3]))
+	d.model = ""
 	if told := storyTime.FindStringIndex(who[3]); told != nil {
-		s.model = strings.TrimSpace(who[3][:told[0]])
+		d.model = strings.TrimSpace(who[3][:told[0]])
 	}
 	if who[2] != "" {
-		s.role = ""
+		d.role = ""
 	}
 }
 
 // flush gives what was read of a text or a call.
-func (s *storyReader) flush() {
-	said := strings.TrimSpace(strings.Join(s.text, "\n"))
+func (d *storyDecoder) flush() {
+	said := strings.TrimSpace(strings.Join(d.text, "\n"))
 	for before := ""; before != said; { // lines that part messages
 		before = said
 		said = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix("\n"+said+"\n", "\n---\n"), "\n---\n"))
 	}
-	if said != "" {
-		s.put(storyRow{Role: s.role, Text: said})
+	if d.role == session.RoleHuman {
+		d.asks(d.part, typed(said))
+	} else {
+		d.said(d.part, said)
 	}
-	if s.call != nil && s.role != "" {
-		s.call.settle()
-		s.put(storyRow{Call: s.call})
+	if d.use != nil && d.role != "" {
+		d.use.settle()
+		d.tool(d.use)
 	}
-	s.text, s.call, s.fence, s.hidden = nil, nil, "", false
+	d.text, d.use, d.fence, d.hidden = nil, nil, "", false
 }

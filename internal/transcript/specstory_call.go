@@ -5,29 +5,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // storyCall is a call of a tool as SpecStory writes it. Each agent's calls look otherwise: paths and commands are where a few forms say so.
 type storyCall struct {
-	Tool   string      `json:"tool"`
-	Act    string      `json:"act,omitempty"`
-	Cmd    string      `json:"cmd,omitempty"`
-	Files  []storyFile `json:"files,omitempty"`
-	Failed bool        `json:"failed,omitempty"`
-
-	bare bool // of 2025
-	body []string
+	use
+	files  []storyFile
+	failed bool
+	bare   bool // of 2025
+	body   []string
 }
 
 // storyFile is a file that a call names, and what it did to it.
 type storyFile struct {
-	Path  string `json:"path"`
-	Diff  string `json:"diff,omitempty"`
-	Whole string `json:"whole,omitempty"` // all that it holds
+	path, diff string
+	whole      string // all that it holds
 }
 
 var (
@@ -52,10 +46,10 @@ var storyPath = [...]*lazy.Regexp{
 func beginsCall(line string) *storyCall {
 	if m := storyOpen.FindStringSubmatch(line); m != nil {
 		act := map[string]string{"write": session.ActEdit, "read": session.ActRead, "search": session.ActRead, "shell": session.ActRun}[m[1]]
-		return &storyCall{Tool: m[2], Act: act, Failed: strings.Contains(m[3], `"rejected"`), body: []string{m[4]}}
+		return &storyCall{use: use{id: "call", tool: m[2], act: act}, failed: strings.Contains(m[3], `"rejected"`), body: []string{m[4]}}
 	}
 	if m := storyBare.FindStringSubmatch(line); m != nil {
-		return &storyCall{Tool: m[1], Act: bareActs[m[1]], bare: true}
+		return &storyCall{use: use{id: "call", tool: m[1], act: bareActs[m[1]]}, bare: true}
 	}
 	return nil
 }
@@ -79,16 +73,16 @@ func (c *storyCall) ends(line string) bool {
 
 // settle finds what the call did.
 func (c *storyCall) settle() {
-	var s storyReader // for its fences
+	var now fence
 	var lang string
 	var code, lines []string
 	for _, line := range c.body {
-		was := s.fence
-		s.fenced(line)
+		was := now
+		now.follow(line)
 		switch {
-		case was == "" && s.fence != "":
+		case was == "" && now != "":
 			lang, code = strings.Trim(line, "` "), nil
-		case was != "" && s.fence == "":
+		case was != "" && now == "":
 			c.code(lang, code)
 			if lang == "text" || lang == "" { // what the tool said
 				lines = append(lines, code...)
@@ -101,36 +95,36 @@ func (c *storyCall) settle() {
 		}
 	}
 	for _, line := range lines {
-		if len(c.Files) == 0 || c.Files[0].Path == "" {
+		if len(c.files) == 0 || c.files[0].path == "" {
 			c.names(line)
 		}
 	}
-	c.Files = slices.DeleteFunc(c.Files, func(f storyFile) bool { return f.Path == "" })
+	c.files = slices.DeleteFunc(c.files, func(f storyFile) bool { return f.path == "" })
 }
 
 // plain takes a line outside of code.
 func (c *storyCall) plain(line string) {
 	line = strings.TrimSuffix(strings.TrimPrefix(line, "<summary>"), "</summary>")
-	c.Failed = c.Failed || line == "**Error:**"
-	if m := storyCode.FindStringSubmatch(line); m != nil && c.Act == session.ActRun && c.Cmd == "" {
-		c.Cmd = m[1]
+	c.failed = c.failed || line == "**Error:**"
+	if m := storyCode.FindStringSubmatch(line); m != nil && c.act == session.ActRun && c.cmd == "" {
+		c.cmd = m[1]
 	}
-	if m := storyPath[1].FindStringSubmatch(line); m != nil || c.Act == session.ActEdit && storyPath[0].MatchString(line) {
+	if m := storyPath[1].FindStringSubmatch(line); m != nil || c.act == session.ActEdit && storyPath[0].MatchString(line) {
 		c.names(line)
 	}
 }
 
 // names takes a path that a line says.
 func (c *storyCall) names(line string) {
-	if c.Act != session.ActEdit && c.Act != session.ActRead {
+	if c.act != session.ActEdit && c.act != session.ActRead {
 		return
 	}
 	for _, form := range storyPath {
 		if m := form.FindStringSubmatch(line); m != nil {
-			if path := html.UnescapeString(strings.TrimSpace(m[1])); len(c.Files) > 0 && c.Files[0].Path == "" {
-				c.Files[0].Path = path
+			if path := html.UnescapeString(strings.TrimSpace(m[1])); len(c.files) > 0 && c.files[0].path == "" {
+				c.files[0].path = path
 			} else {
-				c.Files = append(c.Files, storyFile{Path: path})
+				c.files = append(c.files, storyFile{path: path})
 			}
 			return
 		}
@@ -140,35 +134,33 @@ func (c *storyCall) names(line string) {
 // code takes code: a command, a diff of the file that was named last, or all that a file holds, which is named behind it.
 func (c *storyCall) code(lang string, lines []string) {
 	text := strings.Join(lines, "\n")
-	switch last := len(c.Files) - 1; {
-	case c.Act == session.ActRun && c.Cmd == "" && (lang == "bash" || lang == "sh" || lang == "shell"):
-		c.Cmd = text
-	case c.Act == session.ActEdit && lang == "diff" && last >= 0:
-		c.Files[last].Diff += text + "\n"
-	case c.Act == session.ActEdit && lang != "diff" && last < 0 && strings.EqualFold(strings.TrimSuffix(c.Tool, "_file"), "write"):
-		c.Files = []storyFile{{Whole: text}}
+	switch last := len(c.files) - 1; {
+	case c.act == session.ActRun && c.cmd == "" && (lang == "bash" || lang == "sh" || lang == "shell"):
+		c.cmd = text
+	case c.act == session.ActEdit && lang == "diff" && last >= 0:
+		c.files[last].diff += text + "\n"
+	case c.act == session.ActEdit && lang != "diff" && last < 0 && strings.EqualFold(strings.TrimSuffix(c.tool, "_file"), "write"):
+		c.files = []storyFile{{whole: text}}
 	}
 }
 
 // tool takes a call.
-func (d *storyDecoder) tool(c gjson.Result) {
-	u := use{id: "call", tool: c.Get("tool").Str, act: c.Get("act").Str, cmd: c.Get("cmd").Str}
-	c.Get("files").ForEach(func(_, f gjson.Result) bool {
-		e := Edit{Path: f.Get("path").Str}
-		u.paths = append(u.paths, e.Path)
-		if diff := clean(f.Get("diff").Str); diff != "" {
+func (d *storyDecoder) tool(c *storyCall) {
+	for _, f := range c.files {
+		e := Edit{Path: f.path}
+		if diff := clean(f.diff); diff != "" {
 			if !strings.Contains("\n"+diff, "\n@@") { // of a new file
 				diff = "@@\n" + diff
 			}
 			e.Hunks = diffHunks(diff)
-		} else if whole := linesOf(clean(f.Get("whole").Str)); len(whole) > 0 {
+		} else if whole := linesOf(f.whole); len(whole) > 0 {
 			e.Hunks, e.Whole = []Hunk{{New: whole}}, true
 		}
-		if u.act == session.ActEdit {
-			u.edits = append(u.edits, e)
-		}
-		return true
-	})
-	d.call(d.part, u)
-	d.done(d.part, u.id, c.Get("failed").Bool())
+		c.paths, c.edits = append(c.paths, f.path), append(c.edits, e)
+	}
+	if c.act != session.ActEdit {
+		c.edits = nil
+	}
+	d.call(d.part, c.use)
+	d.done(d.part, c.id, c.failed)
 }
