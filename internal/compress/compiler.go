@@ -51,7 +51,7 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	case starts(text, "cc ", "gcc ", "g++ ", "c++ ", "clang ", "clang++ ", "/usr/bin/c", "ar ", "[") && isCommand(text):
 		c.open = false
 		return noise, true
-	case c.open && indented(text), c.open && digits(text) > 0:
+	case c.open && indented(text), c.open && digits(text) > 0 && s.says&saysSum == 0:
 		return detail, true
 	case c.open && (strings.ContainsAny(text, "{};(") && s.says == 0):
 		return detail, true // clang shows the line as it stands
@@ -74,6 +74,8 @@ func (c *compiler) placed(text string, s scanned) kind {
 		return warning
 	case starts(rest, "error", "fatal error", "undefined reference", "multiple definition"):
 		return fault
+	case numbers > 0 && len(rest) > 1 && strings.IndexByte("CIRW", rest[0]) >= 0 && (rest[1] == ':' || digits(rest[1:]) > 0):
+		return warning // the grades of pylint and rubocop below an error
 	case numbers == 2 && rest != "", c.pack && rest != "":
 		return fault
 	case s.says&saysError != 0 && s.says&saysZero == 0:

@@ -115,7 +115,7 @@ func (c *Compressor) line(text string) {
 	}
 	is, by := c.tools.ask(text, s, &c.keep)
 	if by < 0 {
-		is = general(text, s)
+		is = general(text, s, &c.keep)
 	}
 	c.like.note(s, is, by)
 	c.keep.add(text, is, s)

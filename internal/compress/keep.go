@@ -70,6 +70,7 @@ type keeper struct {
 	groups  []*group
 	byShape map[uint64]*group
 	at      *member // whose details follow; nil: nobody's
+	tied    bool    // the line before is at, or explains it
 	heading *entry
 	head    []entry
 	tail    [tailLines]entry // a ring
@@ -117,6 +118,7 @@ func (k *keeper) put(e entry, is kind, shape uint64) {
 	default:
 		k.group(e, is, shape)
 	}
+	k.tied = k.at != nil && is != noise
 }
 
 // follow keeps the beginning, the end, and runs of lines that are alike.

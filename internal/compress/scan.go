@@ -22,17 +22,42 @@ const (
 	saysAsked  // the instruction speaks of it
 	saysThrown // a word ends with Error or Exception
 	saysPlace  // a file's name stands before a number: "a.go:12", "a.ts(3,4)"
+	saysTests  // it speaks of tests as their sums do
+	saysSum    // of something else that is counted
 )
 
 // trouble are the words by which people and tools name it. Words that are parts of names (error_test.go) don't
 // count: they stand in a word with a dot, dash, slash or underscore.
 var trouble = map[string]signal{ //nolint:gochecknoglobals // a table
-	"error": saysError, "errors": saysError, "err": saysError, "failed": saysError, "failure": saysError, "failures": saysError, "fatal": saysError, "fail": saysError,
+	"error": saysError, "errors": saysError | saysSum, "err": saysError, "failed": saysError, "failure": saysError, "failures": saysError | saysTests, "fatal": saysError, "fail": saysError,
 	"exception": saysError, "panic": saysError, "denied": saysError, "refused": saysError, "unable": saysError, "killed": saysError, "undefined": saysError,
 	"cannot": saysError, "segmentation": saysError, "aborted": saysError, "abort": saysError, "timeout": saysError, "conflict": saysError, "unresolved": saysError,
 	"invalid": saysError, "rejected": saysError, "critical": saysError, "severe": saysError, "unreachable": saysError, "corrupt": saysError,
-	"warning": saysWarning, "warnings": saysWarning, "warn": saysWarning, "deprecated": saysWarning,
+	"warning": saysWarning, "warnings": saysWarning | saysSum, "warn": saysWarning, "deprecated": saysWarning,
+	"tests": saysTests, "passed": saysTests, "passing": saysTests, "failing": saysTests, "examples": saysTests, "assertions": saysTests, "runs": saysTests,
+	"problems": saysSum, "issues": saysSum, "offenses": saysSum, "vulnerabilities": saysSum,
 	"no": saysZero, "without": saysZero, "0": saysZero,
+}
+
+// sums reports whether a line gives a sum: near its beginning a number stands beside what is counted, as in "2 failing",
+// "Tests: 5", "There were 3 errors:".
+func sums(text string) bool {
+	before := ""
+	n := 0
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !wordByte(byte(min(r, 0x80))) }) {
+		number, noun := before, word
+		if digits(word) > 0 {
+			number, noun = word, before
+		}
+		if digits(number) > 0 && trouble[strings.ToLower(noun)]&(saysTests|saysSum) != 0 {
+			return true
+		}
+		if before = word; n == 4 {
+			return false
+		}
+		n++
+	}
+	return false
 }
 
 // words are those of an instruction and those of trouble, by hash.

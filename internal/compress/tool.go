@@ -56,7 +56,7 @@ type tools struct {
 }
 
 func newTools() (t tools) {
-	t.all = []tool{&goTest{}, &trace{}, &pytest{}, &jsTest{}, &cargo{}, &eslint{}, &docker{}, &terraform{}, &compiler{}, packager{}, &gitTool{}}
+	t.all = []tool{&goTest{}, &trace{}, &pytest{}, &suite{}, &cargo{}, &eslint{}, &docker{}, &terraform{}, &compiler{}, packager{}, &gitTool{}}
 	t.says = make([]uint16, 8)
 	for i, tool := range t.all {
 		l, bit := tool.looks(), uint16(1)<<i
@@ -126,14 +126,18 @@ func (t *tools) ask(text string, s scanned, k *keeper) (is kind, by int) {
 }
 
 // general is what a line is that no tool knows.
-func general(text string, s scanned) kind {
+func general(text string, s scanned, k *keeper) kind {
 	switch {
 	case text == "":
 		return noise
+	case s.says&(saysTests|saysSum) != 0 && sums(text):
+		return total
 	case s.says&saysError != 0 && s.says&saysZero == 0:
 		return trivial
 	case s.says&saysWarning != 0 && s.says&saysZero == 0:
 		return warning
+	case k.tied && indent(text) > indent(k.at.text):
+		return detail
 	}
 	return plain
 }
@@ -156,6 +160,9 @@ func starts(text string, prefixes ...string) bool {
 func ends(text, some string) bool {
 	return text != "" && strings.IndexByte(some, text[len(text)-1]) >= 0
 }
+
+// indent counts the spaces and tabs that text begins with.
+func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
 func indented(text string) bool { return text != "" && (text[0] == ' ' || text[0] == '\t') }
 
