@@ -134,7 +134,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 				out = append(out, piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: detailRank(g.kind, d.depth), needs: m.seq, free: g.kind < fault || d.depth > 4})
 			}
 		}
-		out = append(out, g.folded(intent)...)
+		out = append(out, g.rest(intent)...)
 	}
 	for _, e := range k.asked {
 		add(e, plain, rankAsked, true)
@@ -184,8 +184,8 @@ func (k *keeper) outer(grave bool) (out []entry) {
 	return append(out, k.head[:min(head, len(k.head))]...)
 }
 
-// folded are marks that say what else there is of the group's shape, in pieces of some items.
-func (g *group) folded(intent Intent) (out []piece) {
+// rest are marks that say what else there is of the group's shape, in pieces of some items.
+func (g *group) rest(intent Intent) (out []piece) {
 	if len(g.members) == 0 {
 		return nil
 	}
@@ -202,7 +202,14 @@ func (g *group) folded(intent Intent) (out []piece) {
 	}
 	const each = 16
 	for i := 0; i < len(g.extra); i += each {
-		part := g.extra[i:min(i+each, len(g.extra))]
+		var part []string
+		var under *entry
+		for _, e := range g.extra[i:min(i+each, len(g.extra))] {
+			if e.heading != nil && e.heading != under {
+				under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
+			}
+			part = append(part, e.differs)
+		}
 		text := "… " + Count(len(part), "line") + " like it: " + braced(part)
 		out = append(out, piece{seq: last, text: text, rank: rank, mark: true, needs: last})
 	}
@@ -302,6 +309,9 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
+// leastAlike is how many lines are worth saying what they are like.
+const leastAlike = 10
+
 // gap says how many lines are left out, and what most of them are like. Nothing is said of those that say nothing, where there are no
 // others: the last mute ones are such.
 func (k *keeper) gap(b *strings.Builder, from, to, mute int) {
@@ -316,7 +326,7 @@ func (k *keeper) gap(b *strings.Builder, from, to, mute int) {
 			most.n = n
 		}
 	}
-	if like := sample(most.text); 2*most.n > to-from && like != "" {
+	if like := sample(most.text); most.n >= leastAlike && 2*most.n > to-from && like != "" {
 		fmt.Fprintf(b, " like %q", like)
 	}
 	b.WriteByte('\n')
