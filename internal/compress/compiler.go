@@ -14,7 +14,7 @@ type compiler struct {
 }
 
 func (*compiler) looks() looks {
-	return looks{first: "#mgnFCcM/[aIv", inner: "f", last: ":.", says: saysPlace | saysError}
+	return looks{first: "#mgnFCDcM/[aIv", inner: "f>", last: ":.", says: saysPlace | saysError}
 }
 
 func (c *compiler) waits() bool { return c.open || c.pack }
@@ -40,6 +40,8 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	case starts(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.says&saysError != 0 && strings.Contains(text, "undefined reference to "):
 		c.open = true
 		return fault, true
+	case strings.HasPrefix(text, "Dockerfile:"), strings.HasPrefix(text, " > [") && ends(text, ":"):
+		return fault, true // docker build
 	case strings.HasPrefix(text, "CMake Warning"):
 		return warning, true
 	case text == "Errors  Files":
@@ -78,7 +80,7 @@ func (c *compiler) placed(text string, s scanned) kind {
 		return warning // the grades of pylint and rubocop below an error
 	case numbers == 2 && rest != "", c.pack && rest != "":
 		return fault
-	case s.says&saysError != 0 && s.says&saysZero == 0:
+	case s.says&saysThrown != 0, s.says&saysError != 0 && s.says&saysZero == 0:
 		return fault
 	case s.says&saysWarning != 0:
 		return warning

@@ -29,13 +29,13 @@ const (
 // trouble are the words by which people and tools name it. Words that are parts of names (error_test.go) don't
 // count: they stand in a word with a dot, dash, slash or underscore.
 var trouble = map[string]signal{ //nolint:gochecknoglobals // a table
-	"error": saysError, "errors": saysError | saysSum, "err": saysError, "failed": saysError, "failure": saysError, "failures": saysError | saysTests, "fatal": saysError, "fail": saysError,
+	"error": saysError, "errors": saysError | saysSum, "err": saysError, "failed": saysError | saysTests, "failure": saysError, "failures": saysError | saysTests, "fatal": saysError, "fail": saysError,
 	"exception": saysError, "panic": saysError, "denied": saysError, "refused": saysError, "unable": saysError, "killed": saysError, "undefined": saysError,
 	"cannot": saysError, "segmentation": saysError, "aborted": saysError, "abort": saysError, "timeout": saysError, "conflict": saysError, "unresolved": saysError,
 	"invalid": saysError, "rejected": saysError, "critical": saysError, "severe": saysError, "unreachable": saysError, "corrupt": saysError,
 	"warning": saysWarning, "warnings": saysWarning | saysSum, "warn": saysWarning, "deprecated": saysWarning,
 	"tests": saysTests, "passed": saysTests, "passing": saysTests, "failing": saysTests, "examples": saysTests, "assertions": saysTests, "runs": saysTests,
-	"problems": saysSum, "issues": saysSum, "offenses": saysSum, "vulnerabilities": saysSum,
+	"problems": saysSum, "issues": saysSum, "offenses": saysSum, "vulnerabilities": saysSum, "packages": saysSum, "upgraded": saysSum,
 	"no": saysZero, "without": saysZero, "0": saysZero,
 }
 
@@ -49,7 +49,7 @@ func sums(text string) bool {
 		if digits(word) > 0 {
 			number, noun = word, before
 		}
-		if digits(number) > 0 && trouble[strings.ToLower(noun)]&(saysTests|saysSum) != 0 {
+		if digits(number) > 0 && (trouble[strings.ToLower(noun)]&(saysTests|saysSum) != 0 || n == 1 && word == "failed") {
 			return true
 		}
 		if before = word; n == 4 {

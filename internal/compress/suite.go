@@ -2,26 +2,35 @@ package compress
 
 import "strings"
 
-// suite knows what runners of tests have in common: jest and vitest; mocha, phpunit, rspec and minitest, which number their failures;
+// suite knows what runners of tests have in common: pytest; jest and vitest; cargo; mocha, phpunit, rspec and minitest, which number their failures;
 // unittest and automake; and TAP.
 type suite struct {
 	on   bool // something was counted, or failed: a number before a bracket is that of a failure
 	open bool // behind the name of a failing test
 	said bool // its error was seen
 	at   bool // its place was seen
+	why  bool // the line before began with "E", as what pytest says of a failure
 }
 
 func (*suite) looks() looks {
-	return looks{first: "\xe2\xc3PFTSRDEno0123456789", inner: "\xe2\xc3FTSD0123456789no", says: saysTests | saysError}
+	return looks{first: "\xe2\xc3PFTSRDEnot0123456789", inner: "\xe2\xc3FTSD0123456789no", says: saysTests | saysError}
 }
 
-func (u *suite) waits() bool { return u.open }
+func (u *suite) waits() bool { return u.open || u.why }
 
 func (u *suite) line(text string, s scanned, _ *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
-	counts := u.on
+	counts, why := u.on, u.why
+	u.why = starts(text, "E  ")
 	u.on = u.on || s.says&(saysTests|saysError) != 0
 	switch {
+	case u.why && why:
+		return detail, true
+	case u.why:
+		return fault, true
+	case starts(text, "FAILED ", "ERROR ") && (strings.Contains(text, ".py") || strings.Contains(text, "::")),
+		starts(text, "test ") && strings.HasSuffix(text, " ... FAILED"):
+		return failure, true
 	case starts(bare, "✓ ", "√ ", "○ ", "↓ "), starts(text, "PASS "), starts(bare, "ok ") && digits(bare[3:]) > 0:
 		u.open = false
 		return noise, true

@@ -56,7 +56,7 @@ type tools struct {
 }
 
 func newTools() (t tools) {
-	t.all = []tool{&goTest{}, &trace{}, &pytest{}, &suite{}, &cargo{}, &eslint{}, &docker{}, &terraform{}, &compiler{}, packager{}, &gitTool{}}
+	t.all = []tool{&goTest{}, &trace{}, &suite{}, &eslint{}, terraform{}, &compiler{}, &gitTool{}}
 	t.says = make([]uint16, 8)
 	for i, tool := range t.all {
 		l, bit := tool.looks(), uint16(1)<<i
@@ -137,6 +137,9 @@ func general(text string, s scanned, k *keeper) kind {
 	case s.says&saysWarning != 0 && s.says&saysZero == 0:
 		return warning
 	case k.tied && indent(text) > indent(k.at.text):
+		if s.says&saysPlace != 0 && len(k.at.details) == 0 {
+			return sign // its place
+		}
 		return detail
 	}
 	return plain
