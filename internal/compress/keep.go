@@ -187,6 +187,14 @@ func (k *keeper) explain(e entry) {
 // says reports whether a line says something: one of signs, with a letter or digit among eight at most, does not.
 func says(text string) bool {
 	letters, signs := 0, 0
+	for i := range len(text) {
+		if kind := classes[text[i]]; kind == isLetter || kind == isDigit {
+			if letters++; 7*letters > len(text) {
+				return true // whatever the rest is
+			}
+		}
+	}
+	letters = 0
 	for _, r := range text {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r):

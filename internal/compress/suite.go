@@ -13,7 +13,7 @@ type suite struct {
 }
 
 func (*suite) looks() looks {
-	return looks{first: "\xe2\xc3PFTSRDEnot0123456789", inner: "\xe2\xc3FTSD0123456789no", says: saysTests | saysError}
+	return looks{first: "\xe2\xc3PFTEnot0123456789", inner: "\xe2\xc3FT0123456789no", says: saysTests | saysError}
 }
 
 func (u *suite) waits() bool { return u.open || u.why }
@@ -46,8 +46,6 @@ func (u *suite) line(text string, s scanned, _ *keeper) (kind, bool) {
 	case starts(text, "⎯⎯⎯⎯"), text == "Summary of all failing tests":
 		u.open = u.open && !strings.Contains(text, " ") // a rule without a title stands between parts of a failure
 		return noise, true
-	case starts(text, "Time: ", "Ran all test suites"), starts(bare, "Start at ", "Duration "):
-		return plain, true
 	case u.open && text != "":
 		return u.inside(bare, s), true
 	}
