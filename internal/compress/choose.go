@@ -186,13 +186,11 @@ func (k *keeper) outer(grave bool) (out []entry) {
 
 // rest are marks that say what else there is of the group's shape, in pieces of some items.
 func (g *group) rest(intent Intent) (out []piece) {
-	if len(g.members) == 0 {
-		return nil
-	}
-	last := g.members[len(g.members)-1].seq
 	if len(g.extra) == 0 {
 		return nil
 	}
+	final := g.members[len(g.members)-1]
+	last, under := final.seq, final.heading
 	rank := rankFolded
 	if g.kind < trivial {
 		rank = rankWarning + 1
@@ -203,7 +201,6 @@ func (g *group) rest(intent Intent) (out []piece) {
 	const each = 16
 	for i := 0; i < len(g.extra); i += each {
 		var part []string
-		var under *entry
 		for _, e := range g.extra[i:min(i+each, len(g.extra))] {
 			if e.heading != nil && e.heading != under {
 				under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
@@ -211,6 +208,7 @@ func (g *group) rest(intent Intent) (out []piece) {
 			part = append(part, e.differs)
 		}
 		text := "… " + Count(len(part), "line") + " like it: " + braced(part)
+		under = nil // each mark may stand without those before
 		out = append(out, piece{seq: last, text: text, rank: rank, mark: true, needs: last})
 	}
 	return out

@@ -46,8 +46,6 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return warning, true
 	case text == "Errors  Files":
 		return noise, true // tsc counts them again
-	case strings.HasPrefix(text, "Found ") && strings.Contains(text, " error"), strings.HasSuffix(text, " generated."):
-		return total, true
 	case text[len(text)-1] == ':' && strings.Contains(text, ": In function ") || strings.HasPrefix(text, "In file included from ") || strings.HasPrefix(text, "                 from "):
 		return plain, true
 	case starts(text, "cc ", "gcc ", "g++ ", "c++ ", "clang ", "clang++ ", "/usr/bin/c", "ar ", "[") && isCommand(text):

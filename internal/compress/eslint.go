@@ -13,9 +13,6 @@ func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "":
 		return noise, e.file
-	case starts(text, "✖ "):
-		e.file = false
-		return total, true
 	case !indented(text):
 		e.file = isFile(text) && !strings.ContainsAny(text, " :(")
 		return heading, e.file

@@ -20,7 +20,7 @@ func (u *suite) waits() bool { return u.open || u.why }
 
 func (u *suite) line(text string, s scanned, _ *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
-	counts, why := u.on, u.why
+	why := u.why
 	u.why = starts(text, "E  ")
 	u.on = u.on || s.says&(saysTests|saysError) != 0
 	switch {
@@ -37,7 +37,7 @@ func (u *suite) line(text string, s scanned, _ *keeper) (kind, bool) {
 	case starts(bare, "✕ ", "× ", "✗ "):
 		return warning, true // the block below says it again, with its path
 	case starts(bare, "● ") && !strings.HasPrefix(bare, "● Console"), starts(bare, "FAIL "), starts(bare, "❯ ") && strings.Contains(bare, "failed"),
-		starts(text, "FAIL: ", "ERROR: "), starts(bare, "not ok ") && !strings.Contains(bare, " # TODO"), counts && numbered(bare):
+		starts(text, "FAIL: ", "ERROR: "), starts(bare, "not ok ") && !strings.Contains(bare, " # TODO"), u.on && numbered(bare):
 		u.open, u.said, u.at = true, false, false
 		return failure, true
 	case s.says&saysTests != 0 && sums(text), starts(bare, "Test Suites: ", "Test Files "):
