@@ -72,7 +72,7 @@ func (i Intent) first(is kind) bool {
 // result chooses and prints.
 func (k *keeper) result(opt Options, size int64) Result {
 	k.endRun()
-	r := Result{Lines: k.seq, Bytes: size, Tests: k.tests}
+	r := Result{Lines: k.seq, Bytes: size}
 	for _, g := range k.groups {
 		switch g.kind {
 		case failure:
@@ -81,6 +81,7 @@ func (k *keeper) result(opt Options, size int64) Result {
 			r.Errors += g.n
 		}
 	}
+	r.Tests = k.tests || r.Failed > 0
 	if k.seq <= smallLines && size <= smallBytes {
 		r.Text, r.Shown = all(k.small)
 		if tokens.Count(r.Text) <= opt.Budget {
@@ -278,7 +279,7 @@ func choose(pieces []piece, budget, free int) []piece {
 func (k *keeper) print(chosen []piece) (text string, shown int) {
 	pieces := slices.Clone(chosen)
 	slices.SortStableFunc(pieces, func(a, b piece) int {
-		return cmp.Or(cmp.Compare(a.seq, b.seq), compareBool(a.mark, b.mark))
+		return cmp.Compare(a.seq, b.seq)
 	})
 	var b strings.Builder
 	next := 0
@@ -295,16 +296,6 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 		k.gap(&b, next, k.seq, k.mute)
 	}
 	return b.String(), shown
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // leastAlike is how many lines are worth saying what they are like.

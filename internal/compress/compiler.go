@@ -46,11 +46,6 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 		return warning, true
 	case text == "Errors  Files":
 		return noise, true // tsc counts them again
-	case text[len(text)-1] == ':' && strings.Contains(text, ": In function ") || strings.HasPrefix(text, "In file included from ") || strings.HasPrefix(text, "                 from "):
-		return plain, true
-	case starts(text, "cc ", "gcc ", "g++ ", "c++ ", "clang ", "clang++ ", "/usr/bin/c", "ar ", "[") && isCommand(text):
-		c.open = false
-		return noise, true
 	case c.open && indented(text), c.open && digits(text) > 0 && s.says&saysSum == 0:
 		return detail, true
 	case c.open && (strings.ContainsAny(text, "{};(") && s.says == 0):
@@ -102,13 +97,4 @@ func (c *compiler) makes(text string) kind {
 		return noise
 	}
 	return plain
-}
-
-// isCommand reports whether a line is a compiler's command, or a step of cmake or ninja.
-func isCommand(text string) bool {
-	if text[0] != '[' {
-		return strings.Contains(text, " -")
-	}
-	i := strings.IndexByte(text, ']')
-	return i > 0 && i < 12 && (strings.Contains(text[:i], "%") || strings.Contains(text[:i], "/"))
 }

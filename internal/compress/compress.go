@@ -148,11 +148,7 @@ func (l *like) note(s scanned, is kind, by int) {
 // Close ends the input.
 func (c *Compressor) Close() Result {
 	c.lines.end(c.line)
-	for _, t := range c.tools.all {
-		if e, ok := t.(ender); ok {
-			e.end(&c.keep)
-		}
-	}
+	c.tools.goTest.releaseAll(&c.keep)
 	return c.keep.result(c.opt, c.lines.bytes)
 }
 

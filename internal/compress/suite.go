@@ -18,7 +18,7 @@ func (*suite) looks() looks {
 
 func (u *suite) waits() bool { return u.open || u.why }
 
-func (u *suite) line(text string, s scanned, _ *keeper) (kind, bool) {
+func (u *suite) line(text string, s scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
 	why := u.why
 	u.why = starts(text, "E  ")
@@ -41,7 +41,7 @@ func (u *suite) line(text string, s scanned, _ *keeper) (kind, bool) {
 		u.open, u.said, u.at = true, false, false
 		return failure, true
 	case s.says&saysTests != 0 && sums(text), starts(bare, "Test Suites: ", "Test Files "):
-		u.open = false
+		u.open, k.tests = false, true
 		return total, true
 	case starts(text, "⎯⎯⎯⎯"), text == "Summary of all failing tests":
 		u.open = u.open && !strings.Contains(text, " ") // a rule without a title stands between parts of a failure
@@ -70,5 +70,3 @@ func (u *suite) inside(bare string, s scanned) kind {
 	}
 	return detail
 }
-
-func (*suite) tester() {}
