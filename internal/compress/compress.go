@@ -124,7 +124,8 @@ func (c *Compressor) line(text string) {
 // like is lines of one shape that follow each other and say nothing. The third need not be asked of: whatever a tool waited for, it
 // does not wait for that. goTest, the first of the tools, holds each line.
 type like struct {
-	scanned
+	shape uint64
+	says  signal
 	is    kind
 	by    int
 	times int
@@ -141,7 +142,7 @@ func (l *like) note(s scanned, is kind, by int) {
 	case l.times > 0 && l.shape == s.shape && l.says == s.says && l.is == is && l.by == by:
 		l.times++
 	default:
-		*l = like{s, is, by, 1}
+		*l = like{s.shape, s.says, is, by, 1}
 	}
 }
 
