@@ -72,7 +72,7 @@ func (i Intent) first(is kind) bool {
 // result chooses and prints.
 func (k *keeper) result(opt Options, size int64) Result {
 	k.endRun()
-	r := Result{Lines: k.seq, Bytes: size, Tests: k.tests}
+	r := Result{Lines: k.seq, Bytes: size}
 	for _, g := range k.groups {
 		switch g.kind {
 		case failure:
@@ -81,6 +81,7 @@ func (k *keeper) result(opt Options, size int64) Result {
 			r.Errors += g.n
 		}
 	}
+	r.Tests = k.tests || r.Failed > 0
 	if k.seq <= smallLines && size <= smallBytes {
 		r.Text, r.Shown = all(k.small)
 		if tokens.Count(r.Text) <= opt.Budget {
@@ -134,7 +135,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 				out = append(out, piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: detailRank(g.kind, d.depth), needs: m.seq, free: g.kind < fault || d.depth > 4})
 			}
 		}
-		out = append(out, g.folded(intent)...)
+		out = append(out, g.rest(intent)...)
 	}
 	for _, e := range k.asked {
 		add(e, plain, rankAsked, true)
@@ -184,15 +185,13 @@ func (k *keeper) outer(grave bool) (out []entry) {
 	return append(out, k.head[:min(head, len(k.head))]...)
 }
 
-// folded are marks that say what else there is of the group's shape, in pieces of some items.
-func (g *group) folded(intent Intent) (out []piece) {
-	if len(g.members) == 0 {
-		return nil
-	}
-	last := g.members[len(g.members)-1].seq
+// rest are marks that say what else there is of the group's shape, in pieces of some items.
+func (g *group) rest(intent Intent) (out []piece) {
 	if len(g.extra) == 0 {
 		return nil
 	}
+	final := g.members[len(g.members)-1]
+	last, under := final.seq, final.heading
 	rank := rankFolded
 	if g.kind < trivial {
 		rank = rankWarning + 1
@@ -202,8 +201,15 @@ func (g *group) folded(intent Intent) (out []piece) {
 	}
 	const each = 16
 	for i := 0; i < len(g.extra); i += each {
-		part := g.extra[i:min(i+each, len(g.extra))]
+		var part []string
+		for _, e := range g.extra[i:min(i+each, len(g.extra))] {
+			if e.heading != nil && e.heading != under {
+				under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
+			}
+			part = append(part, e.differs)
+		}
 		text := "… " + Count(len(part), "line") + " like it: " + braced(part)
+		under = nil // each mark may stand without those before
 		out = append(out, piece{seq: last, text: text, rank: rank, mark: true, needs: last})
 	}
 	return out
@@ -273,7 +279,7 @@ func choose(pieces []piece, budget, free int) []piece {
 func (k *keeper) print(chosen []piece) (text string, shown int) {
 	pieces := slices.Clone(chosen)
 	slices.SortStableFunc(pieces, func(a, b piece) int {
-		return cmp.Or(cmp.Compare(a.seq, b.seq), compareBool(a.mark, b.mark))
+		return cmp.Compare(a.seq, b.seq)
 	})
 	var b strings.Builder
 	next := 0
@@ -292,15 +298,8 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 	return b.String(), shown
 }
 
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
+// leastAlike is how many lines are worth saying what they are like.
+const leastAlike = 10
 
 // gap says how many lines are left out, and what most of them are like. Nothing is said of those that say nothing, where there are no
 // others: the last mute ones are such.
@@ -316,7 +315,7 @@ func (k *keeper) gap(b *strings.Builder, from, to, mute int) {
 			most.n = n
 		}
 	}
-	if like := sample(most.text); 2*most.n > to-from && like != "" {
+	if like := sample(most.text); most.n >= leastAlike && 2*most.n > to-from && like != "" {
 		fmt.Fprintf(b, " like %q", like)
 	}
 	b.WriteByte('\n')

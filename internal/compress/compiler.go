@@ -14,7 +14,7 @@ type compiler struct {
 }
 
 func (*compiler) looks() looks {
-	return looks{first: "#mgnFCcM/[aIv", inner: "f", last: ":.", says: saysPlace | saysError}
+	return looks{first: "#mgnFCDcM/[aIv", inner: "f>", last: ":.", says: saysPlace | saysError}
 }
 
 func (c *compiler) waits() bool { return c.open || c.pack }
@@ -40,18 +40,13 @@ func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	case starts(text, "FAILED: ", "CMake Error", "collect2: ", "ninja: error", "clang: error", "gcc: error", "g++: error", "cc1: "), s.says&saysError != 0 && strings.Contains(text, "undefined reference to "):
 		c.open = true
 		return fault, true
+	case strings.HasPrefix(text, "Dockerfile:"), strings.HasPrefix(text, " > [") && ends(text, ":"):
+		return fault, true // docker build
 	case strings.HasPrefix(text, "CMake Warning"):
 		return warning, true
 	case text == "Errors  Files":
 		return noise, true // tsc counts them again
-	case strings.HasPrefix(text, "Found ") && strings.Contains(text, " error"), strings.HasSuffix(text, " generated."):
-		return total, true
-	case text[len(text)-1] == ':' && strings.Contains(text, ": In function ") || strings.HasPrefix(text, "In file included from ") || strings.HasPrefix(text, "                 from "):
-		return plain, true
-	case starts(text, "cc ", "gcc ", "g++ ", "c++ ", "clang ", "clang++ ", "/usr/bin/c", "ar ", "[") && isCommand(text):
-		c.open = false
-		return noise, true
-	case c.open && indented(text), c.open && digits(text) > 0:
+	case c.open && indented(text), c.open && digits(text) > 0 && s.says&saysSum == 0:
 		return detail, true
 	case c.open && (strings.ContainsAny(text, "{};(") && s.says == 0):
 		return detail, true // clang shows the line as it stands
@@ -74,9 +69,11 @@ func (c *compiler) placed(text string, s scanned) kind {
 		return warning
 	case starts(rest, "error", "fatal error", "undefined reference", "multiple definition"):
 		return fault
+	case numbers > 0 && len(rest) > 1 && strings.IndexByte("CIRW", rest[0]) >= 0 && (rest[1] == ':' || digits(rest[1:]) > 0):
+		return warning // the grades of pylint and rubocop below an error
 	case numbers == 2 && rest != "", c.pack && rest != "":
 		return fault
-	case s.says&saysError != 0 && s.says&saysZero == 0:
+	case s.says&saysThrown != 0, s.says&saysError != 0 && s.says&saysZero == 0:
 		return fault
 	case s.says&saysWarning != 0:
 		return warning
@@ -100,13 +97,4 @@ func (c *compiler) makes(text string) kind {
 		return noise
 	}
 	return plain
-}
-
-// isCommand reports whether a line is a compiler's command, or a step of cmake or ninja.
-func isCommand(text string) bool {
-	if text[0] != '[' {
-		return strings.Contains(text, " -")
-	}
-	i := strings.IndexByte(text, ']')
-	return i > 0 && i < 12 && (strings.Contains(text[:i], "%") || strings.Contains(text[:i], "/"))
 }

@@ -115,7 +115,7 @@ func (c *Compressor) line(text string) {
 	}
 	is, by := c.tools.ask(text, s, &c.keep)
 	if by < 0 {
-		is = general(text, s)
+		is = general(text, s, &c.keep)
 	}
 	c.like.note(s, is, by)
 	c.keep.add(text, is, s)
@@ -124,7 +124,8 @@ func (c *Compressor) line(text string) {
 // like is lines of one shape that follow each other and say nothing. The third need not be asked of: whatever a tool waited for, it
 // does not wait for that. goTest, the first of the tools, holds each line.
 type like struct {
-	scanned
+	shape uint64
+	says  signal
 	is    kind
 	by    int
 	times int
@@ -141,18 +142,14 @@ func (l *like) note(s scanned, is kind, by int) {
 	case l.times > 0 && l.shape == s.shape && l.says == s.says && l.is == is && l.by == by:
 		l.times++
 	default:
-		*l = like{s, is, by, 1}
+		*l = like{s.shape, s.says, is, by, 1}
 	}
 }
 
 // Close ends the input.
 func (c *Compressor) Close() Result {
 	c.lines.end(c.line)
-	for _, t := range c.tools.all {
-		if e, ok := t.(ender); ok {
-			e.end(&c.keep)
-		}
-	}
+	c.tools.goTest.releaseAll(&c.keep)
 	return c.keep.result(c.opt, c.lines.bytes)
 }
 

@@ -368,6 +368,66 @@ func processor() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
+// TestRunners keeps which tests failed, where and why, and the sums, whatever ran them.
+func TestRunners(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"mocha": {
+			"  cart\n" + strings.Repeat("    ✓ adds an item\n", 80) + "    1) empties\n\n  80 passing (2s)\n  1 failing\n\n  1) cart\n       empties:\n     AssertionError: expected 3 to equal 0\n      at Context.<anonymous> (test/cart.js:41:12)\n",
+			[]string{"80 passing", "1 failing", "  1) cart", "empties:", "AssertionError: expected 3 to equal 0", "test/cart.js:41:12"},
+		},
+		"phpunit": {
+			"PHPUnit 9.6.7\n\n" + strings.Repeat("...............  15 / 900 (  1%)\n", 60) + "\nThere was 1 failure:\n\n1) Shop\\CartTest::testTotal\nFailed asserting that 3 matches expected 4.\n\n/app/tests/CartTest.php:17\n\nFAILURES!\nTests: 900, Assertions: 1200, Failures: 1.\n",
+			[]string{"1) Shop\\CartTest::testTotal", "Failed asserting that 3 matches expected 4.", "/app/tests/CartTest.php:17", "Tests: 900, Assertions: 1200, Failures: 1."},
+		},
+		"rspec": {
+			"Money\n" + strings.Repeat("  keeps cents\n", 90) + "\nFailures:\n\n  1) Money adds\n     Failure/Error: it { expect(a + b).to eq 5 }\n\n       expected: 5\n            got: -1\n     # ./spec/money_spec.rb:3:in `block'\n\n91 examples, 1 failure\n",
+			[]string{"  1) Money adds", "Failure/Error: it { expect(a + b).to eq 5 }", "./spec/money_spec.rb:3", "91 examples, 1 failure"},
+		},
+		"minitest": {
+			strings.Repeat("...\n", 300) + "Finished in 0.006824s, 7620.0178 runs/s.\n\n  1) Error:\nTestQueue#test_nil:\nNoMethodError: undefined method `size'\n    t.rb:54:in `test_nil'\n\n52 runs, 51 assertions, 0 failures, 1 errors, 0 skips\n",
+			[]string{"TestQueue#test_nil:", "NoMethodError: undefined method", "t.rb:54", "52 runs, 51 assertions"},
+		},
+		"unittest": {
+			strings.Repeat("test_ok (tests.A) ... ok\n", 90) + "\n======\nFAIL: test_total (tests.test_cart.Cart)\n------\nTraceback (most recent call last):\n  File \"tests/test_cart.py\", line 9, in test_total\n    self.assertEqual(3, 4)\nAssertionError: 3 != 4\n\n------\nRan 91 tests in 0.010s\n\nFAILED (failures=1)\n",
+			[]string{"FAIL: test_total (tests.test_cart.Cart)", "tests/test_cart.py\", line 9", "AssertionError: 3 != 4", "Ran 91 tests", "FAILED (failures=1)"},
+		},
+		"TAP": {
+			"1..99\n" + strings.Repeat("ok 7 lists files\n", 98) + "not ok 99 empties the cart\n# (in test file t.bats, line 12)\n#   `[ 1 -eq 2 ]' failed\n",
+			[]string{"not ok 99 empties the cart", "t.bats, line 12"},
+		},
+	} {
+		r := compress.Text(tt.text, compress.Options{})
+		for _, want := range tt.want {
+			if !strings.Contains(r.Text, want) {
+				t.Errorf("%s: %q is lost in\n%s", name, want, r.Text)
+			}
+		}
+		if r.Failed != 1 || len(r.Text) > 700 {
+			t.Errorf("%s: %d failed, %d bytes are left of\n%s", name, r.Failed, len(r.Text), r.Text)
+		}
+		honest(t, name, tt.text, r.Text)
+	}
+}
+
+// TestFoldsUnderHeadings names the file of what is folded once, and of each finding its place.
+func TestFoldsUnderHeadings(t *testing.T) {
+	var b strings.Builder
+	for _, file := range []string{"a.css", "b.css"} {
+		b.WriteString(file + "\n")
+		for i := range 9 {
+			fmt.Fprintf(&b, "  %d:9  ✖  Duplicate property\n", i+1)
+		}
+		b.WriteString("\n")
+	}
+	got := compress.Text(b.String(), compress.Options{}).Text
+	if want := "… 12 lines like it: 7:9; 8:9; 9:9; b.css 1:9; 2:9; 3:9; 4:9; 5:9; 6:9; 7:9; 8:9; 9:9\n"; !strings.Contains(got, want) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // TestForms holds what tools print that could not be run here, in the forms that their documentation and issues show.
 func TestForms(t *testing.T) {
 	filler := func(format string) string {

@@ -13,9 +13,6 @@ func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "":
 		return noise, e.file
-	case starts(text, "✖ "):
-		e.file = false
-		return total, true
 	case !indented(text):
 		e.file = isFile(text) && !strings.ContainsAny(text, " :(")
 		return heading, e.file
@@ -27,9 +24,9 @@ func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	}
 	bare = strings.TrimLeft(bare[n+1+digits(bare[n+1:]):], " ")
 	switch {
-	case strings.HasPrefix(bare, "error"):
+	case starts(bare, "error", "✖"):
 		return fault, true
-	case strings.HasPrefix(bare, "warning"):
+	case starts(bare, "warning", "⚠"):
 		return warning, true
 	}
 	return plain, false

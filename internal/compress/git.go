@@ -6,7 +6,7 @@ import "strings"
 type gitTool struct{ patch bool }
 
 func (*gitTool) looks() looks {
-	return looks{first: "dCfewhrRUAOHYn\t0123456789", inner: "!cd0123456789"}
+	return looks{first: "dCUAOHYn\t0123456789", inner: "0123456789"}
 }
 
 func (g *gitTool) waits() bool { return g.patch }
@@ -22,12 +22,6 @@ func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 		return noise, true
 	case g.patch && starts(text, "@@ ", "+", "-", " ", "\\ No newline"):
 		return plainOf(text), true
-	case starts(text, "CONFLICT (", "fatal: ", "error: ", " ! ["):
-		return fault, true
-	case starts(text, "warning: "):
-		return warning, true
-	case starts(text, "hint: ", "remote: Counting ", "remote: Compressing ", "remote: Enumerating ", "Receiving objects: ", "Resolving deltas: ", "Unpacking objects: ", " create mode ", " delete mode ", "Auto-merging "):
-		return noise, true
 	case starts(text, "Automatic merge failed", "On branch ", "HEAD detached ", "Your branch ", "no changes added ", "nothing to commit", "Changes to be committed", "Changes not staged", "Untracked files", "Unmerged paths"):
 		return total, true
 	case digits(strings.TrimLeft(text, " ")) > 0 && strings.Contains(text, " changed, "):

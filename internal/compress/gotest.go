@@ -129,7 +129,3 @@ func (g *goTest) releaseAll(k *keeper) {
 }
 
 func (g *goTest) reset() { g.test, g.held, g.n, g.open = "", nil, 0, false }
-
-func (g *goTest) end(k *keeper) { g.releaseAll(k) }
-
-func (*goTest) tester() {}

@@ -39,7 +39,7 @@ type group struct {
 	kind    kind
 	members []member
 	n       int      // lines, members and all
-	extra   []string // of the lines beyond the members: what differs from the first
+	extra   []folded // the lines beyond the members
 	texts   map[uint64]bool
 }
 
@@ -48,6 +48,12 @@ type member struct {
 	entry
 	heading *entry
 	details []entry
+}
+
+// folded is a line of which only what differs from the first of its group is kept.
+type folded struct {
+	heading *entry
+	differs string
 }
 
 // run is lines of one shape that follow each other.
@@ -70,6 +76,7 @@ type keeper struct {
 	groups  []*group
 	byShape map[uint64]*group
 	at      *member // whose details follow; nil: nobody's
+	tied    bool    // the line before is at, or explains it
 	heading *entry
 	head    []entry
 	tail    [tailLines]entry // a ring
@@ -117,6 +124,7 @@ func (k *keeper) put(e entry, is kind, shape uint64) {
 	default:
 		k.group(e, is, shape)
 	}
+	k.tied = k.at != nil && is != noise
 }
 
 // follow keeps the beginning, the end, and runs of lines that are alike.
@@ -179,6 +187,14 @@ func (k *keeper) explain(e entry) {
 // says reports whether a line says something: one of signs, with a letter or digit among eight at most, does not.
 func says(text string) bool {
 	letters, signs := 0, 0
+	for i := range len(text) {
+		if kind := classes[text[i]]; kind == isLetter || kind == isDigit {
+			if letters++; 7*letters > len(text) {
+				return true // whatever the rest is
+			}
+		}
+	}
+	letters = 0
 	for _, r := range text {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r):
@@ -236,18 +252,15 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 		return
 	}
 	differs := difference(g.members[0].text, text)
-	if k.heading != nil && k.heading != g.members[0].heading {
-		differs = strings.TrimSpace(k.heading.text) + " " + differs
-	}
 	if !k.fits(differs) {
 		k.bytes = maxBytes // there will hardly be room for another
 		return
 	}
 	g.texts[sum] = true
-	g.extra = append(g.extra, differs)
+	g.extra = append(g.extra, folded{k.heading, differs})
 }
 
-// difference is the words of text that are others than those of first.
+// difference is the words of text that are others than those of first; its first word where there are none, under another heading.
 func difference(first, text string) string {
 	had := strings.Fields(first)
 	var out []string
@@ -255,6 +268,9 @@ func difference(first, text string) string {
 		if i >= len(had) || had[i] != w {
 			out = append(out, w)
 		}
+	}
+	if len(out) == 0 {
+		out = strings.Fields(text)[:1]
 	}
 	return strings.Clone(strings.Join(out, " ")) // of one word Join gives that
 }

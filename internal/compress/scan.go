@@ -22,17 +22,42 @@ const (
 	saysAsked  // the instruction speaks of it
 	saysThrown // a word ends with Error or Exception
 	saysPlace  // a file's name stands before a number: "a.go:12", "a.ts(3,4)"
+	saysTests  // it speaks of tests as their sums do
+	saysSum    // of something else that is counted
 )
 
 // trouble are the words by which people and tools name it. Words that are parts of names (error_test.go) don't
 // count: they stand in a word with a dot, dash, slash or underscore.
 var trouble = map[string]signal{ //nolint:gochecknoglobals // a table
-	"error": saysError, "errors": saysError, "err": saysError, "failed": saysError, "failure": saysError, "failures": saysError, "fatal": saysError, "fail": saysError,
+	"error": saysError, "errors": saysError | saysSum, "err": saysError, "failed": saysError | saysTests, "failure": saysError, "failures": saysError | saysTests, "fatal": saysError, "fail": saysError,
 	"exception": saysError, "panic": saysError, "denied": saysError, "refused": saysError, "unable": saysError, "killed": saysError, "undefined": saysError,
 	"cannot": saysError, "segmentation": saysError, "aborted": saysError, "abort": saysError, "timeout": saysError, "conflict": saysError, "unresolved": saysError,
 	"invalid": saysError, "rejected": saysError, "critical": saysError, "severe": saysError, "unreachable": saysError, "corrupt": saysError,
-	"warning": saysWarning, "warnings": saysWarning, "warn": saysWarning, "deprecated": saysWarning,
+	"warning": saysWarning, "warnings": saysWarning | saysSum, "warn": saysWarning, "deprecated": saysWarning,
+	"tests": saysTests, "passed": saysTests, "passing": saysTests, "failing": saysTests, "examples": saysTests, "assertions": saysTests, "runs": saysTests,
+	"problems": saysSum, "issues": saysSum, "offenses": saysSum, "vulnerabilities": saysSum, "packages": saysSum, "upgraded": saysSum,
 	"no": saysZero, "without": saysZero, "0": saysZero,
+}
+
+// sums reports whether a line gives a sum: near its beginning a number stands beside what is counted, as in "2 failing",
+// "Tests: 5", "There were 3 errors:".
+func sums(text string) bool {
+	before := ""
+	n := 0
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !wordByte(byte(min(r, 0x80))) }) {
+		number, noun := before, word
+		if digits(word) > 0 {
+			number, noun = word, before
+		}
+		if digits(number) > 0 && (trouble[strings.ToLower(noun)]&(saysTests|saysSum) != 0 || n == 1 && word == "failed") {
+			return true
+		}
+		if before = word; n == 4 {
+			return false
+		}
+		n++
+	}
+	return false
 }
 
 // words are those of an instruction and those of trouble, by hash.
@@ -96,19 +121,31 @@ func hashOf(word string) uint64 {
 	return h
 }
 
-// mix takes a text into a hash, eight bytes at a time.
+// mix takes a text into a hash, eight bytes at a time; the last eight may overlap those before.
 func mix(h uint64, text string) uint64 {
-	for ; len(text) >= 8; text = text[8:] {
-		h = (h ^ (uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
-			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56)) * hashPrime
+	n := len(text)
+	for i := 0; i < n-8; i += 8 {
+		h = (h ^ eight(text[i:])) * hashPrime
 		h ^= h >> 32
 	}
-	rest := uint64(len(text))
-	for i := range len(text) {
-		rest = rest<<8 | uint64(text[i])
+	rest := uint64(n) << 24
+	switch {
+	case n >= 8:
+		rest = eight(text[n-8:])
+	case n >= 4:
+		rest = uint64(four(text)) | uint64(four(text[n-4:]))<<32
+	case n > 0:
+		rest |= uint64(text[0]) | uint64(text[n/2])<<8 | uint64(text[n-1])<<16
 	}
 	h = (h ^ rest) * hashPrime
 	return h ^ h>>32
+}
+
+func eight(text string) uint64 { return uint64(four(text)) | uint64(four(text[4:]))<<32 }
+
+func four(text string) uint32 {
+	_ = text[3]
+	return uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16 | uint32(text[3])<<24
 }
 
 func wordByte(c byte) bool {
@@ -122,6 +159,7 @@ const (
 	isDigit
 	isName  // stands in names, and no letter
 	isSlash // and in paths
+	isHigh  // no ASCII; counts as a letter
 )
 
 var classes = classTable() //nolint:gochecknoglobals // a table
@@ -133,6 +171,8 @@ func classTable() (t [256]uint8) {
 			t[i] = isSpace
 		case '0' <= c && c <= '9':
 			t[i] = isDigit
+		case c >= 0x80:
+			t[i] = isLetter | isHigh
 		case wordByte(c) && c != '_':
 			t[i] = isLetter
 		case c == '/' || c == '\\':
@@ -172,20 +212,18 @@ func scan(text string, asked *words) (s scanned) {
 
 // name takes in the name that text begins with, and tells its length.
 func (s *scanned) name(text string, asked *words) int {
-	var kinds, bytes uint8
+	var kinds uint8
 	n := 0
 	for n < len(text) {
-		c := text[n]
-		kind := classes[c]
-		if kind&(isLetter|isDigit|isName) == 0 {
+		kind := classes[text[n]]
+		if kind <= isSpace {
 			break
 		}
 		kinds |= kind
-		bytes |= c
 		n++
 	}
 	text = text[:n]
-	s.odd = s.odd || bytes >= 0x80
+	s.odd = s.odd || kinds&isHigh != 0
 	s.wordy = s.wordy || kinds&(isLetter|isDigit) != 0
 	if kinds&(isDigit|isSlash) != 0 {
 		s.shape = (s.shape ^ '#') * hashPrime

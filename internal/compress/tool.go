@@ -40,23 +40,19 @@ type looks struct {
 	single bool // it is one word
 }
 
-// ender is a tool that has something to say at the end.
-type ender interface{ end(k *keeper) }
-
-// tester is a tool whose sums are those of tests.
-type tester interface{ tester() }
-
 // tools are the recognisers, in the order in which they are asked: those that know a line by its whole form before
 // those that go by a word. A set of them has a bit for each.
 type tools struct {
 	all                []tool
+	goTest             *goTest     // the first of them
 	first, inner, last [256]uint16 // by a byte there
 	says               []uint16    // by number of a signal
 	single, waiting    uint16
 }
 
 func newTools() (t tools) {
-	t.all = []tool{&goTest{}, &trace{}, &pytest{}, &jsTest{}, &cargo{}, &eslint{}, &docker{}, &terraform{}, &compiler{}, packager{}, &gitTool{}}
+	t.goTest = &goTest{}
+	t.all = []tool{t.goTest, &trace{}, &suite{}, &eslint{}, terraform{}, &compiler{}, &gitTool{}}
 	t.says = make([]uint16, 8)
 	for i, tool := range t.all {
 		l, bit := tool.looks(), uint16(1)<<i
@@ -117,8 +113,6 @@ func (t *tools) ask(text string, s scanned, k *keeper) (is kind, by int) {
 			t.waiting |= 1 << i
 		}
 		if ok {
-			_, ofTests := t.all[i].(tester)
-			k.tests = k.tests || ofTests && (is == failure || is == total)
 			return is, i
 		}
 	}
@@ -126,14 +120,21 @@ func (t *tools) ask(text string, s scanned, k *keeper) (is kind, by int) {
 }
 
 // general is what a line is that no tool knows.
-func general(text string, s scanned) kind {
+func general(text string, s scanned, k *keeper) kind {
 	switch {
 	case text == "":
 		return noise
-	case s.says&saysError != 0 && s.says&saysZero == 0:
+	case s.says&(saysTests|saysSum) != 0 && sums(text):
+		return total
+	case s.says&saysError != 0 && (s.says&saysZero == 0 || starts(text, "error: ", "fatal: ")):
 		return trivial
-	case s.says&saysWarning != 0 && s.says&saysZero == 0:
+	case s.says&saysWarning != 0 && (s.says&saysZero == 0 || starts(text, "warning: ")):
 		return warning
+	case k.tied && indent(text) > indent(k.at.text):
+		if s.says&saysPlace != 0 && len(k.at.details) == 0 {
+			return sign // its place
+		}
+		return detail
 	}
 	return plain
 }
@@ -156,6 +157,9 @@ func starts(text string, prefixes ...string) bool {
 func ends(text, some string) bool {
 	return text != "" && strings.IndexByte(some, text[len(text)-1]) >= 0
 }
+
+// indent counts the spaces and tabs that text begins with.
+func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
 func indented(text string) bool { return text != "" && (text[0] == ' ' || text[0] == '\t') }
 
