@@ -285,11 +285,11 @@ func (w *scrubber) holders() error {
 		}
 		for path := range w.gone {
 			w.trees.Allow(commitBytes)
-			held, err := w.trees.Holds(c.Tree, path)
+			held, err := w.trees.At(c.Tree, path, git.TreeEntry.IsFile)
 			if err != nil {
 				return fmt.Errorf("ledger: scrub: %w", err)
 			}
-			if held {
+			if held != "" {
 				w.out.Remotes, w.out.Former = append(w.out.Remotes, remote), append(w.out.Former, tracked[remote])
 				break
 			}
