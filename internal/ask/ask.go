@@ -69,14 +69,11 @@ func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error)
 		return out, err
 	}
 	m.Progress = q.Progress
-	if q.Checkpoint == "" {
-		q.Checkpoint = w.Snapshot()
-	}
 	past, err := AsOf(ctx, w, m, q.Checkpoint)
 	if err != nil {
-		return out, &CheckpointError{q.Checkpoint, err}
+		return out, err
 	}
-	out.AsOf, q.Tip = past.AsOf, past.Tip
+	q.Checkpoint, q.Tip = past.Text, past.Tip
 	if !q.Purged {
 		q.Hidden = past.Hidden
 	}
@@ -85,6 +82,7 @@ func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error)
 		return out, err
 	}
 	err = answer(ctx, w, index.DB, q, &out)
+	out.AsOf = past.AsOf
 	if err == nil && q.Around > 0 {
 		err = out.read(ctx, index.DB, w.Repo, q)
 	}
@@ -112,7 +110,6 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 		numbers, q.Names = records.ParseIDs(q.Names)
 		q.IDs, out.Failed = resolve(out.Names, q.Names)
 	}
-	asOf := out.AsOf
 	if out.Recall, err = withRecords(ctx, w, index, q.Request); err != nil {
 		return err
 	}
@@ -122,7 +119,6 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 			return err
 		}
 	}
-	out.AsOf = asOf
 	if err := addNumbered(w, numbers, out); err != nil {
 		return err
 	}
@@ -219,6 +215,3 @@ func (f *Found) read(ctx context.Context, index *db.DB, repo *git.Repo, q Questi
 	}
 	return nil
 }
-
-// ErrNoItem is an ID that nothing has.
-var ErrNoItem = session.ErrNoID

@@ -128,7 +128,7 @@ func told(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine,
 		return "", []result.BriefLine{}, nil
 	}
 	conf, err := w.Settings()
-	if conf.Git == nil && err != nil {
+	if err != nil {
 		return "", nil, err
 	}
 	lines, err = brief.Clean(ctx, w.Redactor(conf), lines)

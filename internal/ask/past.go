@@ -16,27 +16,34 @@ import (
 
 // Past is what a question as of a moment needs.
 type Past struct {
+	Text   string                    // that names the moment; "" for today
 	Tables *materialize.Materializer // that are asked
 	AsOf   *result.AsOf              // nil for today, and for a folder, which is no moment
 	Tip    git.OID                   // of one's own ledger at that moment; "" where there is none
 	Hidden []string                  // what is purged today, in order, which the tables don't know
 }
 
-// AsOf finds the moment that text names, as tablesOf does; today for "".
+// AsOf finds the moment that text names, as tablesOf does; for "" the commit of a ledger that is checked out, else today. It returns a
+// CheckpointError.
 func AsOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (Past, error) {
+	if text == "" {
+		text = w.Snapshot()
+	}
 	if text == "" {
 		return Past{Tables: m}, nil
 	}
 	tables, moment, err := tablesOf(ctx, w, m, text)
 	if err != nil {
-		return Past{}, err
+		return Past{}, &CheckpointError{text, err}
 	}
-	out := Past{Tables: tables, Tip: moment.OID}
+	out := Past{Text: text, Tables: tables, Tip: moment.OID}
 	if moment.Ref != "" {
 		out.AsOf = &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}
 	}
-	out.Hidden, err = m.Purged(ctx)
-	return out, err
+	if out.Hidden, err = m.Purged(ctx); err != nil {
+		return Past{}, &CheckpointError{text, err}
+	}
+	return out, nil
 }
 
 // tablesOf finds the index of the past state of the ledgers that text names: see

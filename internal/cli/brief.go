@@ -15,7 +15,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -138,27 +137,3 @@ func (c *briefCommand) ask(ctx context.Context, app App) ([]byte, error) {
 	}
 	return ask.Answer(ctx, w, c.hook, e) // the process ends: it has no time to close anything
 }
-
-// briefFlag is the value of --brief of init: "start", or when else, with commas.
-type briefFlag setup.Brief
-
-func (f *briefFlag) Set(text string) error {
-	f.Start = true
-	for when := range strings.SplitSeq(text, ",") {
-		switch when {
-		case "start":
-		case "prompts":
-			f.Prompts = true
-		case "edits":
-			f.Edits = true
-		default:
-			return errors.New("neither prompts nor edits")
-		}
-	}
-	return nil
-}
-
-func (f *briefFlag) String() string { return "" }
-
-// Type is what the help calls the value.
-func (f *briefFlag) Type() string { return "string" }

@@ -51,22 +51,12 @@ func (c *compressCommand) addFlags(fs *pflag.FlagSet) {
 // compressFlags say what an output is read for.
 func compressFlags(fs *pflag.FlagSet, opt *compress.Options) {
 	fs.StringVarP(&opt.Instruction, "instruction", "i", "", "keep lines that mention `TEXT`: what you look for")
-	fs.Var((*intentFlag)(&opt.Intent), "intent", "what comes first if not everything fits: `WORD` is recall, errors, tests, build, diff or summary")
+	fs.Func("intent", "what comes first if not everything fits: `WORD` is recall, errors, tests, build, diff or summary", func(v string) (err error) {
+		opt.Intent, err = compress.ParseIntent(v)
+		return err
+	})
 	fs.IntVar(&opt.Budget, "budget", compress.Budget, "at most `N` tokens, 100 or more")
 }
-
-type intentFlag compress.Intent
-
-func (f *intentFlag) Set(v string) error {
-	i, err := compress.ParseIntent(v)
-	*f = intentFlag(i)
-	return err
-}
-
-func (f *intentFlag) String() string { return string(*f) }
-
-// Type is what the help calls the value.
-func (f *intentFlag) Type() string { return "string" }
 
 func checkBudget(opt compress.Options) error {
 	if opt.Budget < 100 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -49,41 +48,23 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	checks, err := doctor.Run(ctx, w)
+	found, err := doctor.Run(ctx, w)
 	if err != nil {
 		return err
 	}
 	shown := app.meter("reading ledgers")
-	more, scanned, err := doctor.Scan(ctx, w, func(segments int) { shown.step(segments, 0) })
+	err = doctor.Scan(ctx, w, &found, func(segments int) { shown.step(segments, 0) })
 	shown.end()
 	if err != nil {
 		return err
 	}
-	checks = append(checks, more...)
-	bad := slices.ContainsFunc(checks, func(c doctor.Check) bool { return c.Status == doctor.Wrong })
-	if found := doctorOf(checks, scanned, !bad); c.shape.json {
+	if c.shape.json {
 		err = result.Write(app.Stdout, found)
 	} else {
 		err = app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Doctor(l, found) }, session.Names{})
 	}
-	if err == nil && bad {
+	if err == nil && !found.OK {
 		err = errWrong
 	}
 	return err
-}
-
-func doctorOf(checks []doctor.Check, s doctor.Scanned, ok bool) result.Doctor {
-	out := result.Doctor{
-		Schema: result.Schema, OK: ok, Leaks: []result.Finding{}, More: s.More,
-		Scanned: result.Scanned{Ledgers: s.Ledgers, Segments: s.Segments, Bytes: s.Bytes},
-	}
-	for _, c := range checks {
-		out.Checks = append(out.Checks, result.Check{Name: c.Name, Status: string(c.Status), Says: c.Says, Fix: c.Fix})
-	}
-	for _, l := range s.Leaks {
-		f := findingOf(l.Finding)
-		f.Author, f.Scrub = l.Author, l.Scrub
-		out.Leaks = append(out.Leaks, f)
-	}
-	return out
 }

@@ -127,40 +127,6 @@ func (e entry) page() manual.Page {
 	return p
 }
 
-// gitRekal is the page of the program itself.
-func gitRekal() manual.Page {
-	body := `
-Git keeps what changed; git-rekal keeps why. Hooks capture the AI coding sessions behind each commit, redacted, on the append-only
-branch rekal/<email> beside the code. A search finds them again. Nothing leaves git and the machine.
-
-Without a command, git-rekal searches: see git-rekal-recall(1). A word that is also a command runs the command; "git rekal -- log"
-searches for "log".
-
-COMMANDS
-`
-	var others []string
-	for _, e := range explained() {
-		body += fmt.Sprintf("\n%s::\n%s\n", e.name, e.short)
-		others = append(others, e.name)
-	}
-	return manual.Page{
-		Usage: forms(), Short: "find the AI coding sessions behind the code",
-		Body: body + files, Exit: usualExit, Others: others,
-	}
-}
-
-const files = `
-FILES
-
-refs/heads/rekal/<email>::
-The ledger: everything captured. It is the only thing that cannot be rebuilt.
-
-refs/rekal/<remote>/<email>::
-Other people's ledgers. They keep what they have, whatever happens on the remote, except texts that their author scrubbed.
-
-.rekal/::
-Caches. Deleting them loses nothing.`
-
 // configTopic explains the settings.
 func configTopic() entry {
 	return entry{name: "config", short: "settings", long: `

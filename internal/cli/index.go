@@ -51,14 +51,11 @@ func (c *indexCommand) validate(args []string) error {
 
 func (c *indexCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		if c.at == "" {
-			c.at = w.Snapshot()
+		past, err := ask.AsOf(ctx, w, m, c.at)
+		if wrong := (*ask.CheckpointError)(nil); errors.As(err, &wrong) {
+			return fmt.Errorf("--at %q: %w", wrong.Text, wrong.Err)
 		}
-		if c.at != "" {
-			past, err := ask.AsOf(ctx, w, m, c.at)
-			if err != nil {
-				return fmt.Errorf("--at %q: %w", c.at, err)
-			}
+		if past.Text != "" {
 			return app.indexing(past.Tables, func() error { return past.Tables.Rebuild(ctx) })
 		}
 		if err := m.Forget(ctx); err != nil {

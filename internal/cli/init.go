@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -23,7 +24,7 @@ import (
 type initCommand struct {
 	remote string
 	mcp    bool
-	brief  briefFlag
+	brief  setup.Brief
 	point  bool
 	from   []string
 }
@@ -55,11 +56,28 @@ file or folder exists. Everything else in these files stays.
 
 func (c *initCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.mcp, "mcp", false, "also register the MCP server with the agents used here")
-	fs.Var(&c.brief, "brief", "also tell agents what was last done here: at the start of a session, and at `MOMENTS`: prompts, edits")
+	fs.Func("brief", "also tell agents what was last done here: at the start of a session, and at `MOMENTS`: prompts, edits", c.tell)
 	fs.Lookup("brief").NoOptDefVal = "start"
 	fs.BoolVar(&c.point, "pointer", false, "also add three lines to AGENTS.md, CLAUDE.md or GEMINI.md")
 	fs.StringArrayVar(&c.from, "from", nil, "also import sessions from `PATH`, a former folder of the repository")
 	fs.StringVar(&c.remote, "remote", "", "send the ledger to the remote `NAME` at each push (sets rekal.remote)")
+}
+
+// tell reads --brief: "start", or when else, with commas.
+func (c *initCommand) tell(moments string) error {
+	c.brief.Start = true
+	for when := range strings.SplitSeq(moments, ",") {
+		switch when {
+		case "start":
+		case "prompts":
+			c.brief.Prompts = true
+		case "edits":
+			c.brief.Edits = true
+		default:
+			return errors.New("neither prompts nor edits")
+		}
+	}
+	return nil
 }
 
 func (c *initCommand) validate(args []string) error { return noArgs(args) }
@@ -93,7 +111,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	layout.MCP, layout.Agents = c.mcp, w.AgentsHere(ctx)
-	layout.Brief, layout.Pointer = setup.Brief(c.brief), c.point
+	layout.Brief, layout.Pointer = c.brief, c.point
 	first := w.Ready() != nil
 	made, err := c.ledgers(ctx, app, w, author) // where there can be none, nothing else is made
 	if err != nil {

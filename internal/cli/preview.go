@@ -9,21 +9,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/audit"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/curate"
+	"github.com/git-rekal/git-rekal/internal/doctor"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // preview says what a checkpoint would store, and what is taken out of it; it stores nothing.
 func (c *checkpointCommand) preview(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	capturer := w.Previewer(author)
-	shown := app.meter("reading transcripts")
-	capturer.Progress = shown.step
+	far := app.meter("reading transcripts")
+	capturer.Progress = far.step
 	p, err := capturer.Preview(ctx, session.ViaManual)
-	shown.end()
+	far.end()
 	if err != nil {
 		return err
 	}
@@ -34,16 +35,15 @@ func (c *checkpointCommand) preview(ctx context.Context, app *App, w *workspace.
 	if err != nil {
 		return err
 	}
-	if c.json {
-		out := previewOf(p)
-		out.Records = kept
+	out := previewOf(p)
+	if out.Records = kept; c.json {
 		return result.Write(app.Stdout, out)
 	}
-	text := previewText(p)
+	shown := previewText(p, out.Findings)
 	if kept > 0 {
-		text += fmt.Sprintf("%s of what commands printed: kept in this clone, and never shared\n", session.Count(kept, "record"))
+		shown += fmt.Sprintf("%s of what commands printed: kept in this clone, and never shared\n", session.Count(kept, "record"))
 	}
-	_, err = io.WriteString(app.Stdout, text)
+	_, err = io.WriteString(app.Stdout, shown)
 	return err
 }
 
@@ -57,16 +57,7 @@ func previewOf(p capture.Preview) result.Preview {
 	}
 	for _, f := range p.Findings {
 		out.Redacted[f.Rule]++
-		out.Findings = append(out.Findings, findingOf(f))
-	}
-	return out
-}
-
-func findingOf(f audit.Finding) result.Finding {
-	out := result.Finding{Rule: f.Rule, Session: f.Session, In: f.In, Around: f.Around}
-	switch f.In {
-	case audit.InTurn, audit.InCommand, audit.InPath:
-		out.Turn = &f.Turn
+		out.Findings = append(out.Findings, doctor.Shape(f))
 	}
 	return out
 }
@@ -74,7 +65,7 @@ func findingOf(f audit.Finding) result.Finding {
 // shownSessions is how many sessions are listed for a person, so that what was redacted is seen.
 const shownSessions = 30
 
-func previewText(p capture.Preview) string {
+func previewText(p capture.Preview, findings []result.Finding) string {
 	if len(p.Parts) == 0 && p.Links == 0 {
 		return "nothing new to store\n"
 	}
@@ -90,12 +81,12 @@ func previewText(p capture.Preview) string {
 	for _, source := range slices.Sorted(maps.Keys(bySource(p.Parts))) {
 		writeSource(&b, source, bySource(p.Parts)[source], short)
 	}
-	if len(p.Findings) == 0 {
+	if len(findings) == 0 {
 		b.WriteString("\nnothing to redact\n")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "\nwould redact %s\n", session.Count(len(p.Findings), "place"))
-	writeFindings(&b, p.Findings, short)
+	fmt.Fprintf(&b, "\nwould redact %s\n", session.Count(len(findings), "place"))
+	writeFindings(&b, findings, short)
 	b.WriteString("\nA false alarm can be told by the text around it; \"<private>…</private>\" takes more out.\n")
 	return b.String()
 }
@@ -136,8 +127,8 @@ func shortParts(parts []capture.Part) session.Names {
 }
 
 // writeFindings lists findings by rule, the most frequent first.
-func writeFindings(b *strings.Builder, all []audit.Finding, short session.Names) {
-	rules := map[string][]audit.Finding{}
+func writeFindings(b *strings.Builder, all []result.Finding, short session.Names) {
+	rules := map[string][]result.Finding{}
 	for _, f := range all {
 		rules[f.Rule] = append(rules[f.Rule], f)
 	}
@@ -147,20 +138,10 @@ func writeFindings(b *strings.Builder, all []audit.Finding, short session.Names)
 	for _, rule := range order {
 		fmt.Fprintf(b, "\n  %s: %d\n", printable(rule), len(rules[rule]))
 		for _, f := range rules[rule] {
-			fmt.Fprintf(b, "    %s: %s\n", place(f, short.Short(f.Session)), printable(f.Around))
+			f.Session = short.Short(f.Session)
+			fmt.Fprintf(b, "    %s: %s\n", text.Place(f), printable(f.Around))
 		}
 	}
-}
-
-// place says where a finding is, for a person.
-func place(f audit.Finding, id string) string {
-	switch f.In {
-	case audit.InTurn:
-		return fmt.Sprintf("%s turn %d", id, f.Turn)
-	case audit.InCommand, audit.InPath:
-		return fmt.Sprintf("%s %s behind turn %d", id, f.In, f.Turn)
-	}
-	return strings.TrimSpace(id + " " + f.In)
 }
 
 func size(bytes int) string {

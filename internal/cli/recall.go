@@ -72,15 +72,15 @@ A date or a code revision also includes what was said by then and imported later
 }
 
 func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
-	fs.Var((*once)(&c.req.File), "file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one")
+	fs.Func("file", "sessions that edited or read a file whose path matches `REGEX`, or whose commits changed one", once(&c.req.File))
 	fs.StringArrayVar(&c.req.Path, "path", nil, "like --file, with git's `PATHSPEC`; may be given several times")
-	fs.Var((*once)(&c.req.Commit), "commit", "sessions behind a code commit `REV`, also before an amend or rebase, or squashed on a server")
-	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state `REF`: a checkpoint's SHA, HEAD~n, @{date}, a code revision or a folder")
+	fs.Func("commit", "sessions behind a code commit `REV`, also before an amend or rebase, or squashed on a server", once(&c.req.Commit))
+	fs.Func("checkpoint", "answer as of a past state `REF`: a checkpoint's SHA, HEAD~n, @{date}, a code revision or a folder", once(&c.req.Checkpoint))
 	authorFlag(fs, &c.req.Author)
-	fs.Var((*once)(&c.req.Actor), "actor", "sessions that `WHO` started: human or agent")
+	fs.Func("actor", "sessions that `WHO` started: human or agent", once(&c.req.Actor))
 	agentFlag(fs, &c.req.Agent)
 	timeFlags(fs, &c.req.Times)
-	fs.Var((*once)(&c.req.Kind), "kind", "only `KIND`: session, memory or record (what a command printed)")
+	fs.Func("kind", "only `KIND`: session, memory or record (what a command printed)", once(&c.req.Kind))
 	fs.StringArrayVar(&c.req.Files, "files", nil, "only results that touch a `PATH`, if any do; after the question, all words up to the next flag are paths")
 	fs.BoolVar(&c.purged, "purged", false, "purged items only")
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
@@ -91,39 +91,34 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 
 // authorFlag is the filter --author, which log has, too.
 func authorFlag(fs *pflag.FlagSet, name *string) {
-	fs.Var((*once)(name), "author", "by people whose name or e-mail address contains `TEXT`, in any case, by the mailmap")
+	fs.Func("author", "by people whose name or e-mail address contains `TEXT`, in any case, by the mailmap", once(name))
 }
 
 // agentFlag is the filter --agent, which log has, too.
 func agentFlag(fs *pflag.FlagSet, name *string) {
-	fs.Var((*once)(name), "agent", "sessions of the agent `NAME`: "+strings.Join(session.Agents(), ", "))
+	fs.Func("agent", "sessions of the agent `NAME`: "+strings.Join(session.Agents(), ", "), once(name))
 }
 
 // timeFlags are the filters --since and --until.
 func timeFlags(fs *pflag.FlagSet, t *recall.Times) {
-	fs.Var((*once)(&t.Since), "since", "from a `DATE` on: yesterday, 13 Feb, \"2 weeks ago\", or a revision such as v1.2")
-	fs.Var((*once)(&t.Until), "until", "up to a `DATE` or revision")
+	fs.Func("since", "from a `DATE` on: yesterday, 13 Feb, \"2 weeks ago\", or a revision such as v1.2", once(&t.Since))
+	fs.Func("until", "up to a `DATE` or revision", once(&t.Until))
 }
 
-// once is a filter that takes one value: a second one would silently replace the first,
+// once sets a filter that takes one value: a second one would silently replace the first,
 // where filters are ANDed.
-type once string
-
-func (o *once) Set(v string) error {
-	switch {
-	case *o != "":
-		return errors.New("the flag is given twice")
-	case v == "":
-		return errors.New("must not be empty")
+func once(filter *string) func(string) error {
+	return func(v string) error {
+		switch {
+		case *filter != "":
+			return errors.New("the flag is given twice")
+		case v == "":
+			return errors.New("must not be empty")
+		}
+		*filter = v
+		return nil
 	}
-	*o = once(v)
-	return nil
 }
-
-func (o *once) String() string { return string(*o) }
-
-// Type is what the help calls the value.
-func (o *once) Type() string { return "string" }
 
 func (c *recallCommand) validate(args []string) error {
 	c.words = args

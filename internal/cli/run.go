@@ -28,7 +28,7 @@ type runCommand struct {
 	args []string
 }
 
-// exitError is the status of a command that was run: there is nothing to say about it.
+// exitError is the status of a command that was run, which is ours, too: there is nothing to say about it.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -81,13 +81,22 @@ func (c *runCommand) run(ctx context.Context, app *App) error {
 	})
 	stdin, _ := app.Stdin.(*os.File)
 	stderr, _ := app.Stderr.(*os.File)
-	small, raw := &sheltered{c: compress.New(c.opt)}, &records.Spool{}
+	small, raw := compress.New(c.opt), &records.Spool{}
+	var broken error // the compressor may fail as it likes: the output is not its to lose
+	try := func(do func()) {
+		if broken == nil {
+			broken = guarded(func() error {
+				do()
+				return nil
+			})
+		}
+	}
 	done := run.Run(run.Command{
 		Args: c.args, Dir: app.Dir, Env: app.Env, Stdin: stdin, Stdout: app.Stdout, Stderr: app.Stderr,
 		Show: func(s run.Stream) bool { return live() || s == run.Err && stderr != nil && run.IsTerminal(stderr) },
 		Hear: func(p []byte) {
 			_, _ = raw.Write(p)
-			small.do(func(c *compress.Compressor) { _, _ = c.Write(p) })
+			try(func() { _, _ = small.Write(p) })
 		},
 	})
 	keeper, unkept := keeping()
@@ -105,40 +114,14 @@ func (c *runCommand) run(ctx context.Context, app *App) error {
 		app.unkept(unkept)
 	} else {
 		var r compress.Result
-		if small.do(func(c *compress.Compressor) { r = c.Close() }); small.broken {
+		if try(func() { r = small.Close() }); broken != nil {
 			app.say("run: nothing was kept: the output could not be read")
 			printAll(app.Stdout, raw, r, live())
-			return exitOf(done.Status)
+			return exitError(done.Status)
 		}
 		c.keep(ctx, app, keeper, done.Status, r, raw, live())
 	}
-	return exitOf(done.Status)
-}
-
-// sheltered is a compressor that may fail as it likes: the output is not its to lose.
-type sheltered struct {
-	c      *compress.Compressor
-	broken bool
-}
-
-func (g *sheltered) do(what func(*compress.Compressor)) {
-	if g.broken {
-		return
-	}
-	defer func() {
-		if recover() != nil {
-			g.broken = true
-		}
-	}()
-	what(g.c)
-}
-
-// exitOf is the error that makes us exit as the command did; nil for 0.
-func exitOf(n int) error {
-	if n == 0 {
-		return nil
-	}
-	return exitError(n)
+	return exitError(done.Status)
 }
 
 // keep stores what was printed, and prints what is left of it where nobody saw it.

@@ -24,13 +24,13 @@ import (
 // a pipe or a file what scripts and agents read.
 type shape struct {
 	json, text bool
-	color      color
+	color      string
 }
 
 func (s *shape) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.json, "json", false, "JSON, also on a terminal")
 	fs.BoolVar(&s.text, "text", false, "text for people, also into a pipe or a file")
-	s.color.addFlag(fs)
+	colorFlag(fs, &s.color)
 }
 
 func (s *shape) validate() error {
@@ -40,25 +40,16 @@ func (s *shape) validate() error {
 	return nil
 }
 
-// color is the value of --color.
-type color string
-
-func (c *color) addFlag(fs *pflag.FlagSet) {
-	fs.VarPF(c, "color", "", "colours in text: `WHEN` is always (also without a value), never or auto").NoOptDefVal = "always"
+func colorFlag(fs *pflag.FlagSet, color *string) {
+	fs.Func("color", "colours in text: `WHEN` is always (also without a value), never or auto", func(v string) error {
+		if v != "always" && v != "never" && v != "auto" {
+			return errors.New("neither always nor never nor auto")
+		}
+		*color = v
+		return nil
+	})
+	fs.Lookup("color").NoOptDefVal = "always"
 }
-
-func (c *color) Set(v string) error {
-	if v != "always" && v != "never" && v != "auto" {
-		return errors.New("neither always nor never nor auto")
-	}
-	*c = color(v)
-	return nil
-}
-
-func (c *color) String() string { return string(*c) }
-
-// Type is what the help calls the value.
-func (c *color) Type() string { return "string" }
 
 // given is what the process was given to print to.
 func (app *App) given(s shape) terminal.Given {
@@ -66,7 +57,7 @@ func (app *App) given(s shape) terminal.Given {
 	if capture.InAgent(app.Getenv) {
 		env = append(slices.Clip(env), "GIT_PAGER=cat")
 	}
-	return terminal.Given{Stdout: app.Stdout, Stderr: app.plainStderr(), Env: env, Color: string(s.color)}
+	return terminal.Given{Stdout: app.Stdout, Stderr: app.plainStderr(), Env: env, Color: s.color}
 }
 
 // watched reports whether a person sees stdout. Agents have terminals, too (Codex, Gemini CLI), and read as from a pipe.
@@ -96,7 +87,7 @@ func (s shape) answer(ctx context.Context, app *App, w *workspace.Workspace, val
 
 // lay prints what is laid out, through the pager on a terminal.
 func (app *App) lay(ctx context.Context, w *workspace.Workspace, s shape, l lay, names session.Names) error {
-	conf, _ := config.Read(ctx, w.Repo, w.Env) // what is wrong with it, doctor says; git's part is there all the same
+	conf, _ := w.Settings() // doctor says what is wrong with them
 	given := app.given(s)
 	given.Config = conf.Git
 	screen := given.Screen()

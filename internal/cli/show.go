@@ -24,7 +24,7 @@ import (
 type showCommand struct {
 	what                         string
 	raw, stat, prompts, md, json bool
-	color                        color
+	color                        string
 }
 
 func showEntry() entry {
@@ -66,7 +66,7 @@ func (c *showCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.prompts, "prompts", false, "only what people asked")
 	fs.BoolVar(&c.md, "md", false, "a page of Markdown: asked, decided, dropped, and the resulting commits")
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")
-	c.color.addFlag(fs)
+	colorFlag(fs, &c.color)
 }
 
 func (c *showCommand) validate(args []string) error {

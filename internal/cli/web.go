@@ -69,11 +69,11 @@ func (c *webCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	view, err := ask.Open(ctx, w) // what is wrong is said now, and what takes long is done before the first page
+	index, err := ask.Open(ctx, w) // what is wrong is said now, and what takes long is done before the first page
 	if err != nil {
 		return w.Gone(err)
 	}
-	if err := view.Close(); err != nil {
+	if err := index.Close(); err != nil {
 		return err
 	}
 	site, err := web.New(app.Process, w.Name(), explain)

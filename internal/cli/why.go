@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -46,9 +47,9 @@ checkpoint's code commit. A blame stops after 20 seconds.
 }
 
 func (c *whyCommand) addFlags(fs *pflag.FlagSet) {
-	fs.Var((*once)(&c.req.Checkpoint), "checkpoint", "answer as of a past state `REF`, as in recall")
+	fs.Func("checkpoint", "answer as of a past state `REF`, as in recall", once(&c.req.Checkpoint))
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: all)")
-	fs.VarP((*once)(&c.lines), "lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT")
+	fs.FuncP("lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT", once(&c.lines))
 	timeFlags(fs, &c.req.Times)
 	c.shape.addFlags(fs)
 	c.flags = fs
@@ -75,11 +76,11 @@ func (c *whyCommand) validate(args []string) error {
 
 func (c *whyCommand) run(ctx context.Context, app *App) error {
 	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
-		past, err := asOf(ctx, w, m, &c.req.Checkpoint)
+		past, err := ask.AsOf(ctx, w, m, c.req.Checkpoint)
 		if err != nil {
-			return err
+			return flagged(err)
 		}
-		c.req.Tip, c.req.Hidden = past.Tip, past.Hidden
+		c.req.Checkpoint, c.req.Tip, c.req.Hidden = past.Text, past.Tip, past.Hidden
 		index, err := past.Tables.Open(ctx)
 		if err != nil {
 			return err

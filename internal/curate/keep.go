@@ -1,6 +1,7 @@
 package curate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -24,13 +25,10 @@ func Keeps(w *workspace.Workspace) error {
 		return err
 	}
 	conf, err := w.Settings()
-	switch {
-	case err != nil && conf.Git == nil:
-		return err
-	case conf.Records.Off:
-		return ErrRecordsOff
+	if err == nil && conf.Records.Off {
+		err = ErrRecordsOff
 	}
-	return conf.CheckPaused()
+	return cmp.Or(err, conf.CheckPaused())
 }
 
 // Keeper keeps what one command printed.

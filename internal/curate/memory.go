@@ -75,33 +75,26 @@ func (m Marked) Total() int { return len(m.Done) + len(m.Failed) }
 // Purge hides sessions and memories, by their IDs or unique beginnings of these. It is one's
 // own ledger that says so: of what is one's own it counts everywhere, of the rest here.
 func Purge(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Marked, error) {
-	return mark(ctx, w, a, ids, marking{what: "purged", purged: true, write: (*capture.Capturer).Purge})
+	return mark(ctx, w, a, ids, true)
 }
 
 // Restore shows again what was purged.
 func Restore(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string) (Marked, error) {
-	return mark(ctx, w, a, ids, marking{what: "restored", write: (*capture.Capturer).Restore})
+	return mark(ctx, w, a, ids, false)
 }
 
-// marking is what tells a purge from a restore.
-type marking struct {
-	what   string
-	purged bool // whether things are purged afterwards
-	write  func(*capture.Capturer, context.Context, []session.Mark) error
-}
-
-func mark(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, how marking) (Marked, error) {
+func mark(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, purge bool) (Marked, error) {
 	numbers, ids := records.ParseIDs(ids)
-	out, err := markRecords(ctx, w, numbers, how)
+	out, err := markRecords(ctx, w, numbers, purge)
 	if err != nil || len(ids) == 0 {
 		return out, err
 	}
-	more, err := markItems(ctx, w, a, ids, how)
+	more, err := markItems(ctx, w, a, ids, purge)
 	return Marked{append(out.Done, more.Done...), append(out.Failed, more.Failed...), more.Others}, err
 }
 
 // markRecords marks records, in this clone alone: nobody else has them.
-func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, how marking) (out Marked, err error) {
+func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, purge bool) (out Marked, err error) {
 	if len(numbers) == 0 {
 		return out, nil
 	}
@@ -114,9 +107,8 @@ func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, how
 		switch r, err := store.Find(n); {
 		case err != nil:
 			out.Failed = append(out.Failed, err)
-		case r.Hidden == how.purged:
-			not := map[bool]string{true: "is purged already", false: "is not purged"}[how.purged]
-			out.Failed = append(out.Failed, fmt.Errorf("%d: %s", n, not))
+		case r.Hidden == purge:
+			out.Failed = append(out.Failed, fmt.Errorf("%d: %s", n, vain(purge)))
 		default:
 			marked = append(marked, n)
 			out.Done = append(out.Done, strconv.Itoa(n))
@@ -125,10 +117,18 @@ func markRecords(ctx context.Context, w *workspace.Workspace, numbers []int, how
 	if len(marked) == 0 {
 		return out, nil
 	}
-	return out, store.Hide(ctx, marked, how.purged)
+	return out, store.Hide(ctx, marked, purge)
 }
 
-func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, how marking) (Marked, error) {
+// vain says why there is nothing to do.
+func vain(purge bool) string {
+	if purge {
+		return "is purged already"
+	}
+	return "is not purged"
+}
+
+func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, ids []string, purge bool) (Marked, error) {
 	c, err := w.Capturer(ctx, a)
 	if err != nil {
 		return Marked{}, err
@@ -140,21 +140,25 @@ func markItems(ctx context.Context, w *workspace.Workspace, a workspace.Author, 
 	if err := w.Gone(m.KeepUp(ctx)); err != nil {
 		return Marked{}, err
 	}
-	out, marks, err := how.resolve(ctx, m, a, ids)
+	out, marks, err := resolve(ctx, m, a, ids, purge)
 	if err != nil || len(marks) == 0 {
 		return out, w.Gone(err)
 	}
-	if err := how.write(c, ctx, marks); err != nil {
+	write, done := c.Restore, "restored"
+	if purge {
+		write, done = c.Purge, "purged"
+	}
+	if err := write(ctx, marks); err != nil {
 		return Marked{}, err
 	}
 	if err := w.Gone(m.KeepUp(ctx)); err != nil {
-		w.Warn(fmt.Errorf("%s, but the index is behind the ledger: %w", how.what, err))
+		w.Warn(fmt.Errorf("%s, but the index is behind the ledger: %w", done, err))
 	}
 	return out, nil
 }
 
 // resolve finds what the IDs mean, and numbers the marks.
-func (how marking) resolve(ctx context.Context, m *materialize.Materializer, a workspace.Author, ids []string) (out Marked, marks []session.Mark, err error) {
+func resolve(ctx context.Context, m *materialize.Materializer, a workspace.Author, ids []string, purge bool) (out Marked, marks []session.Mark, err error) {
 	data, err := m.Open(ctx)
 	if err != nil {
 		return out, nil, err
@@ -162,18 +166,27 @@ func (how marking) resolve(ctx context.Context, m *materialize.Materializer, a w
 	defer func() { err = errors.Join(err, data.Close()) }()
 	seen := map[string]bool{}
 	for _, prefix := range ids {
-		id, said, err := how.find(ctx, data, prefix)
-		switch {
-		case errors.As(err, new(*IDError)):
-			out.Failed = append(out.Failed, err)
+		names, err := data.Names(ctx, prefix)
+		if err != nil {
+			return out, nil, err
+		}
+		id, unknown := names.Find(prefix)
+		if unknown != nil {
+			out.Failed = append(out.Failed, unknown)
 			continue
+		}
+		said, err := data.Marks(ctx, id)
+		switch {
 		case err != nil:
 			return out, nil, err
+		case said.Purged() == purge:
+			out.Failed = append(out.Failed, fmt.Errorf("%q: %s", prefix, vain(purge)))
+			continue
 		case seen[id]:
 			continue
 		}
 		seen[id] = true
-		for _, n := range said.Next(how.purged) {
+		for _, n := range said.Next(purge) {
 			marks = append(marks, session.Mark{ID: id, N: n})
 		}
 		out.Done = append(out.Done, id)
@@ -186,38 +199,4 @@ func (how marking) resolve(ctx context.Context, m *materialize.Materializer, a w
 		}
 	}
 	return out, marks, nil
-}
-
-// IDError is an ID that nothing can be done with.
-type IDError struct {
-	ID  string
-	Err error
-}
-
-func (e *IDError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *IDError) Unwrap() error { return e.Err }
-
-// find completes an ID, and checks that there is something to mark.
-func (how marking) find(ctx context.Context, data *materialize.Reader, prefix string) (string, session.Marks, error) {
-	var marks session.Marks
-	names, err := data.Names(ctx)
-	if err != nil {
-		return "", marks, err
-	}
-	id, err := names.Find(prefix)
-	if err != nil {
-		return "", marks, &IDError{prefix, err}
-	}
-	if marks, err = data.Marks(ctx, id); err != nil {
-		return "", marks, err
-	}
-	switch purged := marks.Purged(); {
-	case purged && how.purged:
-		err = &IDError{prefix, fmt.Errorf("%q: is purged already", prefix)}
-	case !purged && !how.purged:
-		err = &IDError{prefix, fmt.Errorf("%q: is not purged", prefix)}
-	}
-	return id, marks, err
 }

@@ -63,11 +63,8 @@ func OverhearAll(ctx context.Context, w *workspace.Workspace) error {
 // whether there are more. It is for those who ask: a commit must not wait for it.
 func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more bool, err error) {
 	conf, err := w.Settings()
-	if conf.Git == nil {
+	if err != nil || conf.Records.Off || conf.Records.Deaf {
 		return false, err
-	}
-	if conf.Records.Off || conf.Records.Deaf {
-		return false, nil
 	}
 	store, err := w.Records()
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/setup"
@@ -29,43 +30,34 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// Status is what a check came to.
-type Status string
-
-// The values of Status.
+// What a check came to: result.Check.Status.
 const (
-	Well  Status = "ok"
-	Note  Status = "note"  // nothing is broken, but the user may want to know
-	Wrong Status = "wrong" // something does not work, or leaks
+	Well  = "ok"
+	Note  = "note"  // nothing is broken, but the user may want to know
+	Wrong = "wrong" // something does not work, or leaks
 )
-
-// Check is one thing that Doctor looked at.
-type Check struct {
-	Name   string // one word, or two
-	Status Status
-	Says   string
-	Fix    string // the command that mends it, or what to do
-}
 
 // doctor is one Doctor under way.
 type doctor struct {
 	*workspace.Workspace
 	author workspace.Author
 	known  bool // whether git knows who the user is
-	out    []Check
+	out    result.Doctor
 }
 
-func (d *doctor) say(name string, s Status, fix, format string, a ...any) {
-	d.out = append(d.out, Check{Name: name, Status: s, Says: fmt.Sprintf(format, a...), Fix: fix})
+// say adds a check: one word, or two, as its name, and the command that mends it, or what to do.
+func (d *doctor) say(name, status, fix, format string, a ...any) {
+	d.out.Checks = append(d.out.Checks, result.Check{Name: name, Status: status, Says: fmt.Sprintf(format, a...), Fix: fix})
+	d.out.OK = d.out.OK && status != Wrong
 }
 
 // Run looks at what git-rekal is made of in this repository. It changes nothing. A check that
 // can't be made is wrong itself; only an end of ctx is an error. What the ledgers hold is Scan's.
-func Run(ctx context.Context, w *workspace.Workspace) ([]Check, error) {
-	d := &doctor{Workspace: w}
+func Run(ctx context.Context, w *workspace.Workspace) (result.Doctor, error) {
+	d := &doctor{Workspace: w, out: result.Doctor{Schema: result.Schema, OK: true, Leaks: []result.Finding{}}}
 	for _, check := range []func(context.Context){d.git, d.settings, d.setup, d.sharing, d.locks, d.caches, d.records, d.transcripts, d.vanishing, d.embedding} {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("doctor: %w", err)
+			return d.out, fmt.Errorf("doctor: %w", err)
 		}
 		check(ctx)
 	}

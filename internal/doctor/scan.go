@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/audit"
-	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -17,43 +16,27 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// Leak is something in a ledger that today's redaction would take out.
-type Leak struct {
-	audit.Finding
-	Ref    string // the ledger's
-	Author string
-	Own    bool
-	Scrub  string // what names it to Scrub, in one's own ledger
-}
-
 // maxLeaks bounds how many leaks are listed; the rest is counted.
 const maxLeaks = 1000
 
-// Scanned is what reading all ledgers showed.
-type Scanned struct {
-	Ledgers, Segments int
-	Bytes             int64
-	Leaks             []Leak
-	More              int // leaks beyond those listed
-}
-
 // Scan reads every ledger that is here, a segment at a time, checks that it can be read, and
-// applies today's redaction. progress hears how many segments were read.
-func Scan(ctx context.Context, w *workspace.Workspace, progress func(segments int)) ([]Check, Scanned, error) {
-	conf, err := config.Read(ctx, w.Repo, w.Env)
-	if err != nil && conf.Git == nil { // what else is wrong with it, the settings' check says
-		return nil, Scanned{}, err
+// applies today's redaction. It adds what it finds to out; progress hears how many segments were read.
+func Scan(ctx context.Context, w *workspace.Workspace, out *result.Doctor, progress func(segments int)) error {
+	conf, err := w.Settings()
+	if err != nil {
+		return err
 	}
 	conf.Exclude = nil // what the user leaves out from now on is no leak
-	s := scan{doctor: &doctor{Workspace: w}, redactor: w.Redactor(conf), seen: map[git.OID]bool{}, progress: progress}
+	s := scan{doctor: &doctor{Workspace: w, out: *out}, redactor: w.Redactor(conf), seen: map[git.OID]bool{}, progress: progress}
+	defer func() { *out = s.out }()
 	s.ownLedger(ctx)
 	heads, err := ledger.Heads(w.Repo)
 	if err != nil {
-		return nil, s.Scanned, err
+		return err
 	}
 	misnamed, err := ledger.Misnamed(w.Repo)
 	if err != nil {
-		return nil, s.Scanned, err
+		return err
 	}
 	for _, ref := range misnamed {
 		s.say("ledger", Note, "git update-ref -d "+quote(ref), "%s is left out: its name is not one that an address has", ref)
@@ -66,7 +49,7 @@ func Scan(ctx context.Context, w *workspace.Workspace, progress func(segments in
 	for _, h := range heads {
 		health, leaks, err := s.counting(ctx, h)
 		if ctx.Err() != nil {
-			return nil, s.Scanned, fmt.Errorf("doctor: %w", ctx.Err())
+			return fmt.Errorf("doctor: %w", ctx.Err())
 		}
 		switch ok := s.health(h, health, err, leaks); {
 		case ok && h.Ref == s.own:
@@ -78,13 +61,12 @@ func Scan(ctx context.Context, w *workspace.Workspace, progress func(segments in
 	if well > 0 {
 		s.say("ledger", Well, "", "%s of others: %s, %s, nothing to redact", session.Count(well, "ledger"), session.Count(sum.Commits, "commit"), session.Count(sum.Segments, "segment"))
 	}
-	return s.out, s.Scanned, nil
+	return nil
 }
 
 // scan is one Scan under way.
 type scan struct {
 	*doctor
-	Scanned
 	own      string // the ref of one's own ledger; "" where git does not know who that is
 	redactor *redact.Redactor
 	seen     map[git.OID]bool
@@ -150,7 +132,7 @@ func quote(ref string) string { return "'" + strings.ReplaceAll(ref, "'", `'\''`
 
 // head reads one ledger, and counts what is to be redacted in it.
 func (s *scan) head(ctx context.Context, h ledger.Head) (health ledger.Health, leaks int, err error) {
-	s.Ledgers++
+	s.out.Scanned.Ledgers++
 	health, err = ledger.Inspect(ctx, s.Repo, h, s.seen, func(c ledger.Commit, e session.Entry) error {
 		clean, _, err := s.redactor.Apply(ctx, e)
 		if err != nil {
@@ -161,24 +143,34 @@ func (s *scan) head(ctx context.Context, h ledger.Head) (health ledger.Health, l
 		for _, f := range found {
 			s.leak(h, c, f)
 		}
-		s.Segments++
-		s.progress(s.Segments)
+		s.out.Scanned.Segments++
+		s.progress(s.out.Scanned.Segments)
 		return nil
 	})
-	s.Bytes += health.Bytes
+	s.out.Scanned.Bytes += health.Bytes
 	return health, leaks, err
 }
 
 func (s *scan) leak(h ledger.Head, c ledger.Commit, f audit.Finding) {
-	if len(s.Leaks) == maxLeaks {
-		s.More++
+	if len(s.out.Leaks) == maxLeaks {
+		s.out.More++
 		return
 	}
-	l := Leak{Finding: f, Ref: h.Ref, Author: h.Email, Own: h.Ref == s.own}
-	if l.Own {
+	l := Shape(f)
+	if l.Author = h.Email; h.Ref == s.own {
 		l.Scrub = f.ID(string(c.OID))
 	}
-	s.Leaks = append(s.Leaks, l)
+	s.out.Leaks = append(s.out.Leaks, l)
+}
+
+// Shape is a finding as JSON.
+func Shape(f audit.Finding) result.Finding {
+	out := result.Finding{Rule: f.Rule, Session: f.Session, In: f.In, Around: f.Around}
+	switch f.In {
+	case audit.InTurn, audit.InCommand, audit.InPath:
+		out.Turn = &f.Turn
+	}
+	return out
 }
 
 // health says what is wrong with one ledger, and reports whether nothing is.

@@ -1,6 +1,7 @@
-// Package manual lays out a command's help from one text: for -h on a terminal, and as a manual page. So both say the same.
+// Package manual lays out a command's help for -h on a terminal. Manual pages are made of the same parts (Blocks, Options) by the tests of
+// package cli, so both say the same.
 //
-// In: a Page. Out: text of at most Width columns, or roff for man(7).
+// In: a Page. Out: text of at most Width columns.
 package manual
 
 import (
@@ -20,22 +21,21 @@ type Page struct {
 	Short string   // one line: what it is for
 	// Body holds blocks with an empty line between them. A block is a paragraph, which is filled; a sample, whose lines begin with
 	// two spaces and stay as they are; a definition, whose first line is a term and "::"; or a heading, a line in capitals.
-	Body   string
-	Flags  *pflag.FlagSet // nil: none
-	Exit   string         // what the exit status says
-	Others []string       // names of pages to see also
+	Body  string
+	Flags *pflag.FlagSet // nil: none
+	Exit  string         // what the exit status says
 }
 
-// option is a flag as both layouts show it.
-type option struct {
-	short string // "n", or ""
-	name  string
-	value string // " N", "[=WHEN]" where it may be left out, or ""
-	usage string // with the default, where there is one
+// Option is a flag as both layouts show it.
+type Option struct {
+	Short string // "n", or ""
+	Name  string
+	Value string // " N", "[=WHEN]" where it may be left out, or ""
+	Usage string // with the default, where there is one
 }
 
-// options are the flags that are not hidden, by name.
-func options(fs *pflag.FlagSet) (out []option) {
+// Options are the flags that are not hidden, by name.
+func Options(fs *pflag.FlagSet) (out []Option) {
 	if fs == nil {
 		return nil
 	}
@@ -54,41 +54,42 @@ func options(fs *pflag.FlagSet) (out []option) {
 		if !slices.Contains([]string{"", "0", "false", "[]"}, f.DefValue) {
 			usage += " (default: " + f.DefValue + ")"
 		}
-		out = append(out, option{f.Shorthand, f.Name, value, usage})
+		out = append(out, Option{f.Shorthand, f.Name, value, usage})
 	})
 	return out
 }
 
-// kind is what a block is.
-type kind int
+// Kind is what a block is.
+type Kind int
 
+// The kinds of blocks.
 const (
-	paragraph kind = iota
-	sample
-	definition
-	heading
+	Paragraph Kind = iota
+	Sample
+	Definition
+	Heading
 )
 
-// block is a part of a body.
-type block struct {
-	kind kind
-	term string // of a definition
-	text string // filled: one line; of a sample: its lines
+// Block is a part of a body.
+type Block struct {
+	Kind Kind
+	Term string // of a definition
+	Text string // filled: one line; of a sample: its lines
 }
 
-// blocks reads a body.
-func blocks(body string) (out []block) {
+// Blocks reads a body.
+func Blocks(body string) (out []Block) {
 	for _, raw := range strings.Split(strings.Trim(body, "\n"), "\n\n") {
 		lines := strings.Split(raw, "\n")
 		switch first := lines[0]; {
 		case strings.HasPrefix(first, "  "):
-			out = append(out, block{kind: sample, text: raw})
+			out = append(out, Block{Kind: Sample, Text: raw})
 		case strings.HasSuffix(first, "::"):
-			out = append(out, block{definition, strings.TrimSuffix(first, "::"), strings.Join(lines[1:], " ")})
+			out = append(out, Block{Definition, strings.TrimSuffix(first, "::"), strings.Join(lines[1:], " ")})
 		case len(lines) == 1 && first == strings.ToUpper(first):
-			out = append(out, block{kind: heading, text: first})
+			out = append(out, Block{Kind: Heading, Text: first})
 		default:
-			out = append(out, block{text: strings.Join(lines, " ")})
+			out = append(out, Block{Text: strings.Join(lines, " ")})
 		}
 	}
 	return out

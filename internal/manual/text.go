@@ -16,20 +16,20 @@ func Text(p Page, width int) string {
 		}
 		b.WriteString(fill(width, parts(form), lead, strings.Repeat(" ", min(len(lead), width/5))))
 	}
-	for i, bl := range blocks(p.Body) {
+	for i, bl := range Blocks(p.Body) {
 		if i > 0 || len(p.Usage) > 0 {
 			b.WriteByte('\n')
 		}
-		switch bl.kind {
-		case paragraph:
-			b.WriteString(fill(width, strings.Fields(bl.text), "", ""))
-		case definition:
-			b.WriteString(bl.term + "\n" + fill(width, strings.Fields(bl.text), "    ", "    "))
+		switch bl.Kind {
+		case Paragraph:
+			b.WriteString(fill(width, strings.Fields(bl.Text), "", ""))
+		case Definition:
+			b.WriteString(bl.Term + "\n" + fill(width, strings.Fields(bl.Text), "    ", "    "))
 		default:
-			b.WriteString(bl.text + "\n")
+			b.WriteString(bl.Text + "\n")
 		}
 	}
-	b.WriteString(flags(options(p.Flags), width))
+	b.WriteString(flags(Options(p.Flags), width))
 	if p.Exit != "" {
 		b.WriteString("\n" + fill(width, strings.Fields("Exit status: "+p.Exit), "", ""))
 	}
@@ -37,17 +37,17 @@ func Text(p Page, width int) string {
 }
 
 // flags lists options, what each does in a second column; in lines too short for two, below it.
-func flags(all []option, width int) string {
+func flags(all []Option, width int) string {
 	if len(all) == 0 {
 		return ""
 	}
 	column := 0
 	names := make([]string, len(all))
 	for i, o := range all {
-		if names[i] = "      --"; o.short != "" {
-			names[i] = "  -" + o.short + ", --"
+		if names[i] = "      --"; o.Short != "" {
+			names[i] = "  -" + o.Short + ", --"
 		}
-		names[i] += o.name + o.value
+		names[i] += o.Name + o.Value
 		column = max(column, utf8.RuneCountInString(names[i])+3)
 	}
 	out := "\n"
@@ -56,7 +56,7 @@ func flags(all []option, width int) string {
 		if column > width/2 {
 			column, first = 8, names[i]+"\n"+strings.Repeat(" ", 8)
 		}
-		out += fill(width, strings.Fields(o.usage), first, strings.Repeat(" ", column))
+		out += fill(width, strings.Fields(o.Usage), first, strings.Repeat(" ", column))
 	}
 	return out
 }

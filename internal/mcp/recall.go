@@ -260,4 +260,4 @@ func (in recallInput) nothing() string {
 }
 
 // unknown reports whether an error says no more than that nothing has that ID.
-func unknown(err error) bool { return errors.Is(err, ask.ErrNoItem) }
+func unknown(err error) bool { return errors.Is(err, session.ErrNoID) }

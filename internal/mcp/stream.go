@@ -57,9 +57,7 @@ type connection struct {
 	closed chan struct{}
 
 	writing sync.Mutex
-	mu      sync.Mutex
-	open    int           // what is not answered yet
-	none    chan struct{} // closed when everything is; nil: nobody waits
+	open    sync.WaitGroup // what is not answered yet
 }
 
 // listen reads lines until the input ends.
@@ -106,13 +104,13 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 			}
 			msg, refusal := message(line)
 			if req, ok := msg.(*jsonrpc.Request); refusal != "" || ok && req.IsCall() {
-				c.owe()
+				c.open.Add(1)
 			}
 			if refusal == "" {
 				return msg, nil
 			}
 			go func() {
-				defer c.answered()
+				defer c.open.Done()
 				_ = c.put([]byte(refusal))
 			}()
 		case <-c.closed:
@@ -141,7 +139,7 @@ func message(line []byte) (msg jsonrpc.Message, refusal string) {
 // Write sends a message. An error that the SDK gives no code is about a request that may not be made, or not now.
 func (c *connection) Write(_ context.Context, msg jsonrpc.Message) error {
 	if res, ok := msg.(*jsonrpc.Response); ok {
-		defer c.answered()
+		defer c.open.Done()
 		if res.Error != nil && !errors.As(res.Error, new(*jsonrpc.Error)) {
 			msg = &jsonrpc.Response{ID: res.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: res.Error.Error()}}
 		}
@@ -178,31 +176,13 @@ func (c *connection) watch(done <-chan struct{}) {
 	}
 }
 
-func (c *connection) owe() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.open++
-}
-
-func (c *connection) answered() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open--; c.open == 0 && c.none != nil {
-		close(c.none)
-		c.none = nil
-	}
-}
-
 // wait returns when everything is answered or nobody can answer any more.
 func (c *connection) wait(ctx context.Context) {
-	c.mu.Lock()
 	none := make(chan struct{})
-	if c.open == 0 {
+	go func() {
+		c.open.Wait()
 		close(none)
-	} else {
-		c.none = none
-	}
-	c.mu.Unlock()
+	}()
 	select {
 	case <-none:
 	case <-c.closed:

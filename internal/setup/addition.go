@@ -95,12 +95,9 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 		r.hint("%s is no file and was left alone", a.path)
 		return false, nil
 	}
-	text, err := os.ReadFile(path)
-	if absentIsFine(err) != nil {
-		return false, fmt.Errorf("setup: read %s: %w", a.path, err)
-	}
+	text, err := read(path)
 	if err != nil {
-		text = nil
+		return false, fmt.Errorf("setup: read %s: %w", a.path, err)
 	}
 	more, err := a.form.add(text)
 	if err != nil {
@@ -109,8 +106,6 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 	if text != nil && bytes.Equal(more, text) {
 		if _, wrong := a.form.named(text); wrong != "" {
 			r.hint("the %s in %s %s", a.what, a.path, wrong)
-		} else {
-			r.already("%s in %s", a.what, a.path)
 		}
 		return false, nil
 	}
@@ -137,9 +132,15 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 
 // remove takes what Install added out of a file, and the file where that made it.
 func (a addition) remove(l Layout, path string, r *Report) error {
-	text, err := l.ownFile(path)
+	if isLink(path) || isSpecial(path) {
+		return nil
+	}
+	text, err := read(path)
+	if err != nil {
+		return fmt.Errorf("setup: read %s: %w", l.show(path), err)
+	}
 	if text == nil {
-		return err
+		return nil
 	}
 	rest, ours := a.form.cut(text)
 	switch {
@@ -170,21 +171,6 @@ func (l Layout) linkOn(path string) string {
 		}
 	}
 	return ""
-}
-
-// ownFile reads a file that Install may have changed; nil for one that is not there, or that it leaves alone.
-func (l Layout) ownFile(path string) ([]byte, error) {
-	if isLink(path) || isSpecial(path) {
-		return nil, nil
-	}
-	text, err := os.ReadFile(path)
-	if absentIsFine(err) != nil {
-		return nil, fmt.Errorf("setup: read %s: %w", l.show(path), err)
-	}
-	if err != nil {
-		return nil, nil
-	}
-	return text, nil
 }
 
 // isSpecial reports whether something is there that is neither a file nor a folder nor a link.

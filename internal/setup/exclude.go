@@ -39,12 +39,11 @@ func installExclude(l Layout, r *Report) error {
 			l.show(l.Exclude), strings.Join(patterns(), " and "))
 		return nil
 	}
-	text, err := os.ReadFile(l.Exclude)
-	if absentIsFine(err) != nil {
+	text, err := read(l.Exclude)
+	if err != nil {
 		return fmt.Errorf("setup: read the exclude file: %w", err)
 	}
 	if strings.Contains(string(text), block()) {
-		r.already("exclude lines in %s", l.show(l.Exclude))
 		return nil
 	}
 	rest, _ := cutBlock(string(text)) // a damaged block is made anew
@@ -66,12 +65,9 @@ func removeExclude(l Layout, r *Report) error {
 	if err := sweep(l.Exclude); err != nil {
 		return fmt.Errorf("setup: clear half-written files: %w", err)
 	}
-	text, err := os.ReadFile(l.Exclude)
+	text, err := read(l.Exclude)
 	if err != nil {
-		if absentIsFine(err) != nil {
-			return fmt.Errorf("setup: read the exclude file: %w", err)
-		}
-		return nil
+		return fmt.Errorf("setup: read the exclude file: %w", err)
 	}
 	rest, found := cutBlock(string(text))
 	if !found {

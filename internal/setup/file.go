@@ -69,6 +69,15 @@ func sweep(path string) error {
 	return nil
 }
 
+// read is a file's content; nil where there is none.
+func read(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, absentIsFine(err)
+	}
+	return text, nil
+}
+
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

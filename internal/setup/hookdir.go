@@ -40,9 +40,6 @@ func installHooks(l Layout, r *Report) error {
 	if n := names[chained]; n != nil {
 		r.done("hooks %s in %s; yours run first, from the same names with %s", strings.Join(n, ", "), l.show(l.HooksDir), chainMark)
 	}
-	if n := names[kept]; n != nil {
-		r.already("hooks %s in %s", strings.Join(n, ", "), l.show(l.HooksDir))
-	}
 	hintLefthook(l, r)
 	return errors.Join(errs...)
 }
@@ -60,12 +57,10 @@ func hintHooks(l Layout, r *Report) {
 			lines = append(lines, fmt.Sprintf("    %s:  %s", l.show(path), callLine(name)))
 		}
 	}
-	if lines == nil {
-		r.already("hooks that call git-rekal in %s", l.show(dir))
-		return
+	if lines != nil {
+		r.hint("no hooks were written: %s; to record sessions add these lines, each at the end of its (executable) hook:\n%s",
+			l.whyNot(), strings.Join(lines, "\n"))
 	}
-	r.hint("no hooks were written: %s; to record sessions add these lines, each at the end of its (executable) hook:\n%s",
-		l.whyNot(), strings.Join(lines, "\n"))
 }
 
 // hooksOff says that commits made here are captured later. An agent that empties core.hooksPath for its git does so for ours, too.

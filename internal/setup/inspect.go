@@ -28,8 +28,8 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 		wrong("%s may be read by others than its owner: it holds conversations", l.show(l.RekalDir))
 	}
 	if !isLink(l.Exclude) {
-		text, err := os.ReadFile(l.Exclude)
-		if absentIsFine(err) != nil {
+		text, err := read(l.Exclude)
+		if err != nil {
 			return nil, fmt.Errorf("setup: read the exclude file: %w", err)
 		}
 		if !strings.Contains(string(text), block()) {

@@ -53,16 +53,11 @@ type Layout struct {
 
 // Report says what was done, a phrase an entry, for a person to read.
 type Report struct {
-	Done    []string // what was made or repaired; by Remove: what was taken away or restored
-	Already []string // what was as it should be
-	Hints   []string // what was left alone, and what the user may do about it
+	Done  []string // what was made or repaired; by Remove: what was taken away or restored
+	Hints []string // what was left alone, and what the user may do about it
 }
 
 func (r *Report) done(format string, a ...any) { r.Done = append(r.Done, fmt.Sprintf(format, a...)) }
-
-func (r *Report) already(format string, a ...any) {
-	r.Already = append(r.Already, fmt.Sprintf(format, a...))
-}
 
 func (r *Report) hint(format string, a ...any) { r.Hints = append(r.Hints, fmt.Sprintf(format, a...)) }
 
@@ -144,7 +139,6 @@ func installDir(l Layout, made *record, r *Report) error {
 			return fmt.Errorf("setup: make the folder private: %w", err)
 		}
 	}
-	r.already("folder %s", l.show(l.RekalDir))
 	return made.write()
 }
 

@@ -49,7 +49,6 @@ func installSkill(l Layout, root string, made *record, r *Report) error {
 	case absentIsFine(err) != nil:
 		return fmt.Errorf("setup: read the skill: %w", err)
 	case err == nil && string(text) == templates.Skill():
-		r.already("skill %s", l.show(path))
 		return nil
 	case exists(path) && (err != nil || !writes(made, path, text)):
 		r.hint("%s is not as git-rekal wrote it and was left alone; to have the current one, remove it and run `git rekal init`", l.show(path))
@@ -102,11 +101,11 @@ func removeSkill(l Layout, path string, r *Report) error {
 	if isLink(path) {
 		return nil // not made by us
 	}
-	text, err := os.ReadFile(path)
+	text, err := read(path)
 	if err != nil {
-		if absentIsFine(err) != nil {
-			return fmt.Errorf("setup: read the skill: %w", err)
-		}
+		return fmt.Errorf("setup: read the skill: %w", err)
+	}
+	if text == nil {
 		return nil
 	}
 	if !ourSkill(text) {

@@ -244,19 +244,17 @@ func (r *review) memories() {
 		return
 	}
 	r.WriteString("\n### Saved as memories meanwhile\n\n")
-	for i, m := range r.story.Memories {
-		if i == namedMost/2 {
-			fmt.Fprintf(r, "- and %d more\n", len(r.story.Memories)-i)
-			return
-		}
+	var lines []string
+	for _, m := range r.story.Memories {
 		text := clip(session.Beyond(m.Title, m.Content), 40)
 		if m.Title == "" || strings.HasPrefix(m.Content, m.Title) {
 			text = clip(m.Content, 45)
 		} else {
 			text = m.Title + ": " + text
 		}
-		fmt.Fprintf(r, "- %s\n", inert(text))
+		lines = append(lines, inert(text))
 	}
+	r.first(lines, namedMost/2)
 }
 
 // rest names the sessions for which there is no room.
@@ -265,13 +263,11 @@ func (r *review) rest() {
 		return
 	}
 	r.WriteString("\n### Other sessions\n\n")
-	for i, s := range r.named {
-		if i == namedMost {
-			fmt.Fprintf(r, "- and %d more\n", len(r.named)-i)
-			return
-		}
-		fmt.Fprintf(r, "- %s %s\n", s.Short, inert(session.Shorten(s.Title, 80)))
+	var lines []string
+	for _, s := range r.named {
+		lines = append(lines, s.Short+" "+inert(session.Shorten(s.Title, 80)))
 	}
+	r.first(lines, namedMost)
 }
 
 // silent names the commits behind which no session is known.

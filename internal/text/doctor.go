@@ -50,7 +50,7 @@ func (p *page) leaks(d result.Doctor) {
 			p.gap()
 			p.line("", "  ", sayf(plain, "in the ledger of %s:", l.Author))
 		}
-		p.line("  ", "    ", say(red, l.Rule), say(plain, ": "+place(l)+": "+l.Around))
+		p.line("  ", "    ", say(red, l.Rule), say(plain, ": "+Place(l)+": "+l.Around))
 		if l.Scrub != "" {
 			p.line("       -> ", "          ", say(cyan, "git rekal scrub "+l.Scrub))
 		}
@@ -65,8 +65,8 @@ func (p *page) leaks(d result.Doctor) {
 	}
 }
 
-// place says where a finding is.
-func place(f result.Finding) string {
+// Place says where a finding is, for a person.
+func Place(f result.Finding) string {
 	if f.Turn == nil {
 		return strings.TrimSpace(f.Session + " " + f.In)
 	}

@@ -203,13 +203,10 @@ func (p *page) parts(style style, parts ...string) (out []span) {
 // when is a time: on which day, at what hour, and how long ago.
 func (p *page) when(stamp string) string {
 	t, err := time.Parse(time.RFC3339, stamp)
-	if err != nil {
-		return stamp
+	if err != nil || p.Now.IsZero() {
+		return p.day(stamp)
 	}
-	if p.Now.IsZero() {
-		return t.Format("2006-01-02 15:04")
-	}
-	return t.In(p.Now.Location()).Format("2006-01-02 15:04") + " (" + ago(p.Now.Sub(t)) + ")"
+	return p.day(stamp) + " (" + ago(p.Now.Sub(t)) + ")"
 }
 
 // ago is a span of time in git's words and steps (date.c, show_date_relative).

@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
@@ -55,8 +57,8 @@ func timeline(r *request) (page, error) {
 	from := r.number("from", 0, eventsMost)
 	out := days{Form: f}
 	p := page{Template: "timeline", Title: "Timeline", Here: "timeline"}
-	all, err := r.view.Log(r, recall.LogRequest{
-		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Times: recall.Times{Since: f.Since, Until: f.Until},
+	all, err := recall.Log(r, r.index, r.Repo, recall.LogRequest{
+		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Times: recall.Times{Since: f.Since, Until: f.Until, Now: r.Now()},
 	})
 	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
@@ -75,11 +77,11 @@ func timeline(r *request) (page, error) {
 	}
 	zone := r.Now().Location()
 	for _, c := range shown {
-		out.add(event{Checkpoint: c, At: cmp.Or(c.LastTurnAt, c.TS), Subject: r.view.Subject(c.Commit), Tied: c.Commit != nouns.ZeroSHA},
+		out.add(event{Checkpoint: c, At: cmp.Or(c.LastTurnAt, c.TS), Subject: r.Subject(c.Commit), Tied: c.Commit != nouns.ZeroSHA},
 			func(stamp string) string { return shownTime(stamp, zone, "Monday, 2 January 2006") })
 	}
 	if !r.Static {
-		if out.Form.Authors, err = r.view.Authors(r); err != nil {
+		if out.Form.Authors, err = r.index.Authors(r); err != nil {
 			return p, err
 		}
 	}
@@ -105,27 +107,23 @@ func (d *days) add(e event, date func(string) string) {
 // touched is the page of all files.
 type touched struct {
 	Name  string // a part of the paths
-	Files []touchedFile
-	Most  int // sessions of the first one
+	Files []db.Touched
 	Cut   bool
-}
-
-type touchedFile struct {
-	Path     string
-	Sessions int
 }
 
 func files(r *request) (page, error) {
 	out := touched{Name: r.query.Get("name")}
-	rows, err := r.view.Touched(r, out.Name, filesShown+1)
-	if err != nil {
+	stands := func(string) bool { return false }
+	if tree, err := worktree.Open(r.Repo, ""); err == nil { // not before the first commit
+		defer tree.Close()
+		stands = func(path string) bool { return tree.Blob(path, nil) != "" }
+	}
+	var err error
+	if out.Files, err = r.index.Touched(r, out.Name, filesShown+1, stands); err != nil {
 		return page{}, err
 	}
-	if out.Cut = len(rows) > filesShown; out.Cut {
-		rows = rows[:filesShown]
-	}
-	for _, f := range rows {
-		out.Files, out.Most = append(out.Files, touchedFile(f)), max(out.Most, f.Sessions)
+	if out.Cut = len(out.Files) > filesShown; out.Cut {
+		out.Files = out.Files[:filesShown]
 	}
 	return page{Template: "files", Title: "Files", Here: "files", Body: out}, nil
 }
@@ -138,8 +136,8 @@ type reasons struct {
 	From, To       int
 	Earlier, Later string
 	Hits           []hit
-	Near           []near // files that change with it
-	Why            string // why there are no lines
+	Near           []db.Pair // with files that change with it
+	Why            string    // why there are no lines
 }
 
 // part is some lines that have the same sessions behind them.
@@ -157,27 +155,18 @@ type codeLine struct {
 	Text   string
 }
 
-// near is a file, and how many sessions changed it with another one.
-type near struct {
-	Path     string
-	Sessions int
-}
-
 // colors is how many sessions of a file are told apart by a color, besides by their titles.
 const colors = 6
 
 func file(r *request) (page, error) {
 	name := r.query.Get("path")
-	out := reasons{Path: name}
 	p := page{Template: "file", Title: name, Here: "files"}
-	pairs, err := r.view.Together(r, name, nearShown)
+	near, err := r.index.Together(r, name, nearShown)
 	if err != nil || name == "" {
-		return p, errors.Join(err, missing(name))
+		return p, cmp.Or(err, errNoFile)
 	}
-	for _, pair := range pairs {
-		out.Near = append(out.Near, near{pair.B, pair.Sessions})
-	}
-	text, err := r.view.Text(name)
+	out := reasons{Path: name, Near: near}
+	text, err := history.Text(r.Repo, name)
 	switch {
 	case errors.Is(err, git.ErrNotFound):
 		out.Why = "The commit that is checked out does not hold this file."
@@ -196,19 +185,14 @@ func file(r *request) (page, error) {
 		err = out.mention(r)
 	}
 	if err == nil && len(out.Hits)+len(out.Parts) == 0 {
-		err = missing("")
+		err = errNoFile
 	}
 	p.Body = out
 	return p, err
 }
 
-// missing is nil for a name that there is.
-func missing(name string) error {
-	if name == "" {
-		return fmt.Errorf("no file of that name, and no session that touched one: %w", git.ErrNotFound)
-	}
-	return nil
-}
+// errNoFile is a name of no file.
+var errNoFile = fmt.Errorf("no file of that name, and no session that touched one: %w", git.ErrNotFound)
 
 // mention finds the sessions that touched a file whose lines can't be asked for.
 func (f *reasons) mention(r *request) error {
@@ -230,7 +214,7 @@ func (f *reasons) explain(r *request, text []string) error {
 	if f.To < len(text) {
 		f.Later = r.To("file", "path", f.Path, "from", f.To+1)
 	}
-	why, err := r.view.Why(r, recall.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", f.Path, f.From, f.To)})
+	why, err := recall.Why(r, r.index, r.Repo, recall.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", f.Path, f.From, f.To), Times: recall.Times{Now: r.Now()}})
 	if err != nil {
 		return err
 	}
@@ -286,25 +270,8 @@ func within(ranges []result.Range, n int) bool {
 	return slices.ContainsFunc(ranges, func(r result.Range) bool { return r[0] <= n && n <= r[1] })
 }
 
-// joined is the page of files that change together.
-type joined struct {
-	Pairs []pairOf
-	Most  int
-}
-
-type pairOf struct {
-	A, B     string
-	Sessions int
-}
-
+// together is the page of files that change together.
 func together(r *request) (page, error) {
-	rows, err := r.view.Together(r, "", pairsShown)
-	if err != nil {
-		return page{}, err
-	}
-	out := joined{}
-	for _, p := range rows {
-		out.Pairs, out.Most = append(out.Pairs, pairOf(p)), max(out.Most, p.Sessions)
-	}
-	return page{Template: "together", Title: "Files that change together", Here: "together", Body: out}, nil
+	pairs, err := r.index.Together(r, "", pairsShown)
+	return page{Template: "together", Title: "Files that change together", Here: "together", Body: pairs}, err
 }

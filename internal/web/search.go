@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
@@ -60,7 +61,7 @@ func search(r *request) (page, error) {
 	}
 	all := 0
 	if f.Q == "" && !f.Filtered { // the first page must not look through everything there is
-		rows, total, err := r.view.List(r, 0, most)
+		rows, total, err := r.index.List(r, 0, most)
 		if err != nil {
 			return p, err
 		}
@@ -84,7 +85,7 @@ func search(r *request) (page, error) {
 		out.More = min(foundMost, most+2*foundShown)
 	}
 	if !p.Part {
-		if out.Form.Authors, err = r.view.Authors(r); err != nil {
+		if out.Form.Authors, err = r.index.Authors(r); err != nil {
 			return p, err
 		}
 	}
@@ -122,19 +123,19 @@ type listed struct {
 }
 
 type row struct {
-	ID, Kind, Title, Author, Source, At string
-	Turns, Files                        int
+	db.Listed
+	At string
 }
 
 func sessions(r *request) (page, error) {
 	from := r.number("from", 0, listMost)
-	rows, total, err := r.view.List(r, from, listShown)
+	rows, total, err := r.index.List(r, from, listShown)
 	if err != nil {
 		return page{}, err
 	}
 	out := listed{Total: total, First: from + 1, Last: from + len(rows)}
 	for _, l := range rows {
-		out.Rows = append(out.Rows, row{l.ID, l.Kind, l.Title, l.Email, l.Source, result.Time(l.At), l.Turns, l.Files})
+		out.Rows = append(out.Rows, row{l, result.Time(l.At)})
 	}
 	if from > 0 {
 		out.Newer = r.list(max(0, from-listShown))
@@ -147,11 +148,8 @@ func sessions(r *request) (page, error) {
 
 // list is a link to a part of the list of sessions. In an export the first one is the page that one begins with.
 func (l links) list(from int) string {
-	switch {
-	case from > 0:
-		return l.To("sessions", "from", from)
-	case l.Static:
+	if l.Static && from == 0 {
 		return l.To("")
 	}
-	return l.To("sessions")
+	return l.To("sessions", "from", from)
 }

@@ -52,7 +52,7 @@ type change struct {
 
 func session(r *request) (page, error) {
 	from := r.number("from", 0, listMost)
-	s, m, err := r.view.Item(r, recall.Page{ID: r.query.Get("id"), Offset: from, Limit: turnsShown, Full: true, Whole: true})
+	s, m, err := recall.Item(r, r.index, r.Repo, recall.Page{ID: r.query.Get("id"), Offset: from, Limit: turnsShown, Full: true, Whole: true})
 	if err != nil {
 		return page{}, err
 	}
@@ -62,24 +62,16 @@ func session(r *request) (page, error) {
 	out := told{Session: *s, Count: s.Turns, CommitsAll: len(s.Commits)}
 	out.Before, out.Turns = turns(s)
 	if from > 0 {
-		out.Earlier = r.part(s.ID, max(0, from-turnsShown))
+		out.Earlier = r.To("session", "id", s.ID, "from", max(0, from-turnsShown))
 	}
 	if s.Next != nil {
-		out.Later = r.part(s.ID, *s.Next)
+		out.Later = r.To("session", "id", s.ID, "from", *s.Next)
 	}
 	if out.Commits, err = r.changes(s.Commits); err != nil {
 		return page{}, err
 	}
 	out.MoreCommits = len(s.Commits) - len(out.Commits)
 	return page{Template: "session", Title: cmp.Or(s.Title, "Session "+s.ID), Here: "search", Body: out}, nil
-}
-
-// part is a link to the turns of a session from one on.
-func (l links) part(id string, from int) string {
-	if from == 0 {
-		return l.To("session", "id", id)
-	}
-	return l.To("session", "id", id, "from", from)
 }
 
 // turns puts each tool call behind its turn.
@@ -127,7 +119,7 @@ func (r *request) changes(commits []result.Commit) ([]change, error) {
 		}
 		one := change{SHA: sha, Inferred: c.Inferred}
 		if diffs < diffsShown && !c.Missing {
-			commit, files, err := r.view.Commit(r, sha)
+			commit, files, err := r.patch(sha)
 			if err != nil {
 				return nil, err
 			}
@@ -156,7 +148,7 @@ type committed struct {
 }
 
 func commit(r *request) (page, error) {
-	c, files, err := r.view.Commit(r, r.query.Get("rev"))
+	c, files, err := r.patch(r.query.Get("rev"))
 	if err != nil {
 		return page{}, err
 	}
@@ -168,6 +160,20 @@ func commit(r *request) (page, error) {
 	}
 	out.Hits = hits(found.Recall, "")
 	return page{Template: "commit", Title: cmp.Or(c.Subject(), string(c.OID)), Here: "timeline", Body: out}, nil
+}
+
+// patch reads a commit that a revision names, and what it changed.
+func (r *request) patch(rev string) (git.Commit, []history.FilePatch, error) {
+	id, err := r.Repo.Resolve(rev)
+	if err != nil {
+		return git.Commit{}, nil, err
+	}
+	c, err := r.Repo.Commit(id)
+	if err != nil {
+		return git.Commit{}, nil, err
+	}
+	files, err := history.Patch(r, r.Repo, id)
+	return c, files, err
 }
 
 // diff is what a commit changed.

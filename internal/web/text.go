@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -194,49 +195,12 @@ type piece struct {
 	Hit  bool
 }
 
-// marked parts a text at the words that begin as a word of the question does.
+// marked parts a text at what answers the question.
 func marked(content, question string) (out []piece) {
-	var asked []string
-	for _, w := range strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return !wordRune(r) }) {
-		if utf8.RuneCountInString(w) > 2 {
-			asked = append(asked, w)
-		}
+	at := 0
+	for _, m := range recall.Matches(content, question) {
+		out = append(out, piece{content[at:m[0]], false}, piece{content[m[0]:m[1]], true})
+		at = m[1]
 	}
-	add := func(text string, hit bool) {
-		if last := len(out) - 1; last >= 0 && out[last].Hit == hit {
-			out[last].Text += text
-		} else if text != "" {
-			out = append(out, piece{text, hit})
-		}
-	}
-	for len(content) > 0 {
-		end := strings.IndexFunc(content, func(r rune) bool { return !wordRune(r) })
-		if end < 0 {
-			end = len(content)
-		}
-		add(content[:end], begins(strings.ToLower(content[:end]), asked))
-		content = content[end:]
-		if end = strings.IndexFunc(content, wordRune); end < 0 {
-			end = len(content)
-		}
-		add(content[:end], false)
-		content = content[end:]
-	}
-	return out
-}
-
-func wordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// begins reports whether a word is one that was asked for, up to its ending.
-func begins(word string, asked []string) bool {
-	for _, a := range asked {
-		stem := a
-		if len(a) > 5 {
-			stem = strings.ToValidUTF8(a[:len(a)-2], "")
-		}
-		if strings.HasPrefix(word, stem) {
-			return true
-		}
-	}
-	return false
+	return append(out, piece{content[at:], false})
 }

@@ -26,8 +26,10 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/recall"
+	nouns "github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -81,7 +83,7 @@ func (s *Site) makers() map[string]func(*request) (page, error) {
 type request struct {
 	context.Context
 	*workspace.Workspace
-	view  *ask.View
+	index *db.DB
 	query url.Values
 	links
 }
@@ -116,7 +118,7 @@ type links struct {
 // Who is the name of a person whose address is given, else the address.
 func (l links) Who(email string) string { return cmp.Or(l.people[strings.ToLower(email)], email) }
 
-// To is a link to a page, with keys and values of its query.
+// To is a link to a page, with keys and values of its query; "" and 0 are left out.
 func (l links) To(name string, pairs ...any) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -136,18 +138,14 @@ func text(v any) string {
 	case string:
 		return v
 	case int:
-		return strconv.Itoa(v)
+		return strings.TrimPrefix(strconv.Itoa(v), "0") // a page begins there anyway
 	}
 	return ""
 }
 
 // Turn is a link to a turn of a session.
 func (l links) Turn(id string, turn int) string {
-	from := turn / turnsShown * turnsShown
-	if from <= 0 {
-		return l.To("session", "id", id) + "#t" + strconv.Itoa(turn)
-	}
-	return l.To("session", "id", id, "from", from) + "#t" + strconv.Itoa(turn)
+	return l.To("session", "id", id, "from", max(0, turn/turnsShown*turnsShown)) + "#t" + strconv.Itoa(turn)
 }
 
 // scope is what a part of several pages is given: the page's links, and what the part shows.
@@ -201,14 +199,14 @@ func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) 
 		return page{}, err
 	}
 	defer w.Close()
-	view, err := ask.Open(ctx, w)
+	index, err := ask.Open(ctx, w)
 	if err != nil {
 		return page{}, w.Gone(err)
 	}
 	l.people = w.People(ctx)
-	p, err = maker(&request{ctx, w, view, query, l})
+	p, err = maker(&request{ctx, w, index.DB, query, l})
 	p.links = l
-	return p, w.Gone(errors.Join(err, view.Close()))
+	return p, w.Gone(errors.Join(err, index.Close()))
 }
 
 func (s *Site) render(p page) ([]byte, error) {
@@ -227,7 +225,7 @@ func statusOf(err error) int {
 	var usage *recall.UsageError
 	var purged *recall.PurgedError
 	switch {
-	case errors.Is(err, ask.ErrNoItem), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
+	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
 		return http.StatusNotFound
 	case errors.As(err, &purged):
 		return http.StatusGone

@@ -41,6 +41,6 @@ func (w *Workspace) People(ctx context.Context) map[string]string {
 // hasMailmap reports whether git would find a mailmap (gitmailmap(5)).
 func (w *Workspace) hasMailmap() bool {
 	tree := w.Repo.Layout().WorkTree
-	conf, _ := w.settings()
+	conf, _ := w.Settings()
 	return tree == "" || exists(filepath.Join(tree, ".mailmap")) || len(conf.Git["mailmap.file"])+len(conf.Git["mailmap.blob"]) > 0
 }

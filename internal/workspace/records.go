@@ -14,13 +14,9 @@ import (
 // Records is where what commands printed is kept.
 func (w *Workspace) Records() (records.Store, error) {
 	conf, err := w.Settings()
-	s := records.Store{
+	return records.Store{
 		Dir: filepath.Join(w.Repo.Layout().CommonDir, "rekal", "records"), Now: w.Now, Days: conf.Records.Days, Size: conf.Records.Size,
-	}
-	if conf.Git == nil {
-		return s, err
-	}
-	return s, nil // what is wrong with a setting is told by who is about it
+	}, err
 }
 
 // Outputs reads what shells printed in this repository's transcripts.

@@ -72,8 +72,15 @@ func Open(p Process) (*Workspace, error) {
 	return &Workspace{Process: p, Repo: repo, settings: sync.OnceValues(settings)}, nil
 }
 
-// Settings are those of the process, as they were when somebody first asked.
-func (w *Workspace) Settings() (config.Config, error) { return w.settings() }
+// Settings are those of the process, as they were when somebody first asked. What is wrong with one of them is told by who is about it;
+// an error says that none can be read.
+func (w *Workspace) Settings() (config.Config, error) {
+	conf, err := w.settings()
+	if conf.Git != nil {
+		err = nil
+	}
+	return conf, err
+}
 
 // Close releases the repository.
 func (w *Workspace) Close() { w.Repo.Close() }
@@ -149,13 +156,10 @@ func (w *Workspace) Materializer(warn func(error)) *materialize.Materializer {
 	return &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: warn, Ignore: w.ignored}
 }
 
-// ignored are the ledgers that the user leaves out. What else is wrong with the settings is told elsewhere.
+// ignored are the ledgers that the user leaves out.
 func (w *Workspace) ignored() (ledger.Ignore, error) {
 	conf, err := w.Settings()
-	if conf.Git == nil {
-		return nil, err
-	}
-	return conf.Ignore, nil
+	return conf.Ignore, err
 }
 
 // Author is what belongs to the user who runs the process.
@@ -168,27 +172,22 @@ type Author struct {
 // Author asks git who the user is and what is configured, both at once: each is a process
 // of about 2 ms where git must be asked. Beside an error it returns what it found out nevertheless.
 func (w *Workspace) Author(ctx context.Context) (Author, error) {
-	type answer struct {
-		conf config.Config
-		err  error
-	}
-	asked := make(chan answer, 1)
-	go func() {
-		conf, err := config.Read(ctx, w.Repo, w.Env)
-		asked <- answer{conf, err}
-	}()
+	var conf config.Config
+	var wrong error
+	var beside sync.WaitGroup
+	beside.Go(func() { conf, wrong = config.Read(ctx, w.Repo, w.Env) })
 	who, err := w.Repo.Identity(ctx)
-	a := <-asked
+	beside.Wait()
 	if err != nil {
-		return Author{Config: a.conf}, errors.Join(a.err, err)
+		return Author{Config: conf}, errors.Join(wrong, err)
 	}
 	// A date that the user set for the code commit (GIT_COMMITTER_DATE) is not the ledger's.
 	who.When = w.Now().In(who.When.Location())
 	l, err := ledger.Own(w.Repo, who, w.Rand)
 	if err == nil {
-		l.Ignore = a.conf.Ignore
+		l.Ignore = conf.Ignore
 	}
-	return Author{Config: a.conf, Ledger: l, Email: strings.ToLower(who.Email)}, errors.Join(a.err, err)
+	return Author{Config: conf, Ledger: l, Email: strings.ToLower(who.Email)}, errors.Join(wrong, err)
 }
 
 // Remote chooses the remote to share with; see config.Config.RemoteFor.
