@@ -229,6 +229,8 @@ func (p *plumbing) drop(name string) error {
 	return err
 }
 
+// resolve finds the commit that a revision names; ErrAmbiguous where it names several objects and git can't choose. (libgit2 chooses
+// otherwise, and before 1.6.5 may never end: CVE-2024-24575.)
 func (p *plumbing) resolve(rev string) (OID, error) {
 	a, err := p.ask("info", rev)
 	if errors.Is(err, ErrAmbiguous) || err == nil && a.kind == "tag" { // of several objects git takes the one that is a commit

@@ -32,8 +32,6 @@ type store interface {
 	// drop removes a ref; ErrNotFound where there is none.
 	drop(name string) error
 
-	// resolve finds the commit that a revision names; ErrAmbiguous where it names several objects and git can't choose.
-	resolve(rev string) (OID, error)
 	// withPrefix finds the commit of which these are the first digits.
 	withPrefix(digits string) (OID, error)
 	walk(ctx context.Context, tips, hide []OID) iter.Seq2[OID, error]
