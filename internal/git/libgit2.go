@@ -178,15 +178,6 @@ func (l *library) move(name string, old OID, target *git2.Oid, reflog string) er
 	return err
 }
 
-func (l *library) drop(name string) error {
-	ref, err := l.r.References.Lookup(name)
-	if err != nil {
-		return known(err)
-	}
-	defer ref.Free()
-	return ref.Delete()
-}
-
 func (l *library) withPrefix(digits string) (OID, error) {
 	o, err := l.oid(OID(digits + strings.Repeat("0", max(0, 2*l.repo.hash.Size-len(digits)))))
 	if err != nil {

@@ -221,6 +221,7 @@ func (p *plumbing) swap(ctx context.Context, name string, old, new OID, reflog s
 	return err
 }
 
+// drop removes a ref; ErrNotFound where there is none.
 func (p *plumbing) drop(name string) error {
 	if _, err := p.ref(name); err != nil {
 		return err
