@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -222,22 +223,17 @@ func (l *library) walk(ctx context.Context, tips, hide []OID) iter.Seq2[OID, err
 }
 
 func (l *library) push(w *git2.RevWalk, tips, hide []OID) error {
-	for _, id := range tips {
+	for i, id := range slices.Concat(tips, hide) {
 		o, err := l.oid(id)
-		if err == nil {
-			err = known(w.Push(o))
-		}
-		if err != nil {
-			return fmt.Errorf("from %s: %w", id, err)
-		}
-	}
-	for _, id := range hide {
-		o, err := l.oid(id)
-		if err == nil {
+		switch {
+		case err != nil:
+		case i < len(tips):
+			err = w.Push(o)
+		default:
 			err = w.Hide(o)
 		}
 		if err != nil {
-			return fmt.Errorf("without %s: %w", id, known(err))
+			return fmt.Errorf("commit %s: %w", id, known(err))
 		}
 	}
 	return nil

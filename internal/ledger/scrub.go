@@ -300,16 +300,14 @@ func (w *scrubber) holders() error {
 
 // trackedTips is what each remote is known to hold of one's own ledger.
 func (l *Ledger) trackedTips() (map[string]git.OID, error) {
-	refs, err := l.repo.Refs("refs/remotes/*")
+	refs, err := l.repo.Refs(l.tracking("*"))
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
+	before, behind, _ := strings.Cut(l.tracking("*"), "*")
 	out := map[string]git.OID{}
 	for ref, id := range refs {
-		remote, own := strings.CutSuffix(strings.TrimPrefix(ref, "refs/remotes/"), "/rekal/"+strings.TrimPrefix(l.ref, localPrefix))
-		if own {
-			out[remote] = id
-		}
+		out[strings.TrimSuffix(strings.TrimPrefix(ref, before), behind)] = id
 	}
 	return out, nil
 }

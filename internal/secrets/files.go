@@ -68,7 +68,7 @@ func (c *collection) keyed(text string) {
 			name, v := m[1], plain(m[2])
 			name = name[strings.LastIndexAny(name, ":/.")+1:]
 			c.named(name, v)
-			if IsSecret(name) {
+			if isSecret(name) {
 				c.encoded(v)
 			}
 		}
