@@ -235,11 +235,9 @@ func (w *scrubber) replace(c Commit, parts [][]byte) error {
 		now = append(now, Segment{Path: name.path(i), Blob: id})
 	}
 	for _, s := range c.Segments {
-		w.instead[s.Path], now = now, nil
-		if now == nil {
-			now = []Segment{}
-		}
+		w.instead[s.Path] = nil
 	}
+	w.instead[c.Segments[0].Path] = now
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // stores are the files in the home folder in which tools keep what they log in with, and the
 // variable that says where else one is.
-func (s Source) stores(c *collection, at func(variable string, home ...string) string, xdg string, vars map[string]string) {
+func stores(c *collection, at func(variable string, home ...string) string, xdg string, vars map[string]string) {
 	for line := range strings.Lines(read(at("PGPASSFILE", ".pgpass"))) {
 		c.pgpass(line)
 	}

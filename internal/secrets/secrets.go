@@ -93,11 +93,8 @@ func (s Source) files(c *collection, vars map[string]string) {
 			}
 		}
 	}
-	xdg := at("", ".config")
-	if v := vars["XDG_CONFIG_HOME"]; v != "" {
-		xdg = v
-	}
-	s.stores(c, at, xdg, vars)
+	xdg := at("XDG_CONFIG_HOME", ".config")
+	stores(c, at, xdg, vars)
 	for _, f := range []string{at("", ".git-credentials"), filepath.Join(xdg, "git", "credentials")} {
 		for line := range strings.Lines(read(f)) {
 			c.credentials(line)
