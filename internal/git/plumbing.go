@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// plumbing is the store of repositories that libgit2 can't read: git itself, with one `git cat-file --batch-command` for as long as the
+// plumbing is the store of repositories that libgit2 can't read, and in others reads revisions: git itself, with one `git cat-file --batch-command` for as long as the
 // repository is open. That answers for objects and for names of objects, refs among them, in 75 µs, where a process takes 3 ms; a second
 // one, for sizes alone, would only be a second process. Refs are listed by one for-each-ref, and moved by one update-ref. A hook with nothing
 // new took 18.5 ms, where libgit2 took 12.2, and a recall 19.9, where libgit2 took 15.1.
