@@ -76,6 +76,7 @@ func (r *Repo) choose() (err error) {
 	switch own := r.hash.Size == sha1Names.Size; strings.ToLower(refs) {
 	case "", "files":
 		if own {
+			r.git.beside = true
 			r.store, err = newLibrary(r)
 			return err
 		}
