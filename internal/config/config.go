@@ -231,56 +231,63 @@ func Off(env []string) bool {
 }
 
 func parse(conf map[string]string, env []string) (Config, error) {
-	vars := map[string]string{}
+	r := reader{conf: conf, vars: map[string]string{}}
 	for _, kv := range env {
 		if k, v, ok := strings.Cut(kv, "="); ok {
-			vars[k] = v
+			r.vars[k] = v
 		}
 	}
-	value := func(key string) (string, bool) {
-		if v, ok := vars[variable(key)]; ok {
-			return v, true
-		}
-		v, ok := conf["rekal."+key]
-		return v, ok
+	c := Config{
+		Enabled: r.on("enabled"), Autopush: r.on("autopush"), Records: r.records(),
+		CI: r.vars["CI"] != "" && r.vars["CI"] != "false", Skip: r.vars["REKAL_SKIP"] != "" && r.vars["REKAL_SKIP"] != "0",
 	}
-	fault := func(key, v, what string) error {
-		_, fromEnv := vars[variable(key)]
-		return &Fault{Key: "rekal." + key, Value: v, Env: fromEnv, What: what}
-	}
-	var wrong error
-	c := Config{Enabled: true, Autopush: true, CI: vars["CI"] != "" && vars["CI"] != "false"}
-	for _, b := range []struct {
-		key  string
-		into *bool
-	}{{"enabled", &c.Enabled}, {"autopush", &c.Autopush}} {
-		v, ok := value(b.key)
-		if !ok {
-			continue
-		}
-		if *b.into, ok = parseBool(v); !ok {
-			wrong = errors.Join(wrong, fault(b.key, v, "is not a boolean"))
-		}
-	}
-	if v, ok := value("actor"); ok {
+	if v, ok := r.value("actor"); ok {
 		if v == "human" || v == "agent" {
 			c.Actor = v
 		} else {
-			wrong = errors.Join(wrong, fault("actor", v, `is neither "human" nor "agent"`))
+			r.fault("actor", v, `is neither "human" nor "agent"`)
 		}
 	}
-	c.Remote, _ = value("remote")
+	c.Remote, _ = r.value("remote")
 	c.Place = Plain(conf["rekal.url"])
 	c.Loud = c.Place != conf["rekal.url"]
-	c.Embed.URL = embedURL(value("embed.url"))
-	c.Embed.Model, _ = value("embed.model")
-	for _, err := range c.Records.read(value, fault) {
-		wrong = errors.Join(wrong, err)
-	}
-	c.Skip = vars["REKAL_SKIP"] != "" && vars["REKAL_SKIP"] != "0"
+	c.Embed.URL = embedURL(r.value("embed.url"))
+	c.Embed.Model, _ = r.value("embed.model")
 	c.remotes(conf)
-	c.Enabled = c.Enabled && wrong == nil
-	return c, wrong
+	c.Enabled = c.Enabled && r.wrong == nil
+	return c, r.wrong
+}
+
+// reader reads settings that have one value, and notes what says nothing sensible.
+type reader struct {
+	conf, vars map[string]string // of git, and of the environment
+	wrong      error
+}
+
+func (r *reader) value(key string) (string, bool) {
+	if v, ok := r.vars[variable(key)]; ok {
+		return v, true
+	}
+	v, ok := r.conf["rekal."+key]
+	return v, ok
+}
+
+func (r *reader) fault(key, v, what string) {
+	_, fromEnv := r.vars[variable(key)]
+	r.wrong = errors.Join(r.wrong, &Fault{Key: "rekal." + key, Value: v, Env: fromEnv, What: what})
+}
+
+// on is a boolean that is true where nobody said.
+func (r *reader) on(key string) bool {
+	v, ok := r.value(key)
+	if !ok {
+		return true
+	}
+	on, ok := parseBool(v)
+	if !ok {
+		r.fault(key, v, "is not a boolean")
+	}
+	return on
 }
 
 // embedURL is a URL, or "off" for what says that there is none.

@@ -13,34 +13,22 @@ type Records struct {
 	Size int64 // rekal.records.size: how many bytes at most; 0 where nobody said
 }
 
-// read takes the settings in; fault makes the error of a value that says nothing sensible.
-func (r *Records) read(value func(string) (string, bool), fault func(key, v, what string) error) []error {
-	var wrong []error
-	if v, ok := value("records"); ok {
-		on, good := parseBool(v)
-		if r.Off = !on; !good {
-			wrong = append(wrong, fault("records", v, "is not a boolean"))
-		}
-	}
-	if v, ok := value("records.transcripts"); ok {
-		on, good := parseBool(v)
-		if r.Deaf = !on && good; !good {
-			wrong = append(wrong, fault("records.transcripts", v, "is not a boolean"))
-		}
-	}
-	if v, ok := value("records.days"); ok {
+func (r *reader) records() Records {
+	out := Records{Off: !r.on("records"), Deaf: !r.on("records.transcripts")}
+	if v, ok := r.value("records.days"); ok {
 		n, err := strconv.Atoi(v)
-		if r.Days = n; err != nil || n < 1 {
-			r.Days = 0
-			wrong = append(wrong, fault("records.days", v, "is no number of days"))
+		if err == nil && n > 0 {
+			out.Days = n
+		} else {
+			r.fault("records.days", v, "is no number of days")
 		}
 	}
-	if v, ok := value("records.size"); ok {
-		if r.Size, ok = parseSize(v); !ok {
-			wrong = append(wrong, fault("records.size", v, "is no number of bytes, such as 64m"))
+	if v, ok := r.value("records.size"); ok {
+		if out.Size, ok = parseSize(v); !ok {
+			r.fault("records.size", v, "is no number of bytes, such as 64m")
 		}
 	}
-	return wrong
+	return out
 }
 
 // parseSize takes what git takes for a number of bytes, above 0.

@@ -57,7 +57,7 @@ type Options struct {
 	Now      func() time.Time
 }
 
-// Client speaks to one server. It may be used by several goroutines. Close it.
+// Client speaks to one server. It belongs to one goroutine. Close it.
 type Client struct {
 	base      string // without a slash at its end
 	shown     string // base as errors may show it
@@ -79,7 +79,7 @@ func New(opt Options) (*Client, error) {
 	c := &Client{model: opt.Model, now: opt.Now, patience: cmp.Or(opt.Patience, documentTime)}
 	u.Path, c.protocols = protocolsOf(strings.TrimRight(u.Path, "/"))
 	c.base, c.shown = u.String(), u.Redacted()
-	c.memory = &memory{path: opt.State, url: c.shown, model: opt.Model}
+	c.memory = remember(opt.State, c.shown, opt.Model)
 	c.http = &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 1},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 )
 
@@ -15,10 +14,7 @@ import (
 // It is read once, and written only when it changes. One that is missing or says something
 // of another server says nothing.
 type memory struct {
-	path, url, model string
-
-	mu    sync.Mutex
-	read  bool
+	path  string
 	disk  stateFile // as it was read or written
 	known stateFile
 }
@@ -30,34 +26,25 @@ type stateFile struct {
 	NotBefore time.Time `json:"not_before,omitzero"`
 }
 
-// load reads the file; mu is held.
-func (m *memory) load() {
-	if m.read {
-		return
+// remember reads the file.
+func remember(path, url, model string) *memory {
+	m := memory{path: path}
+	data, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(data, &m.known) != nil || m.known.URL != url || m.known.Model != model {
+		m.known = stateFile{URL: url, Model: model}
 	}
-	m.read = true
-	var s stateFile
-	if data, err := os.ReadFile(m.path); err == nil && json.Unmarshal(data, &s) == nil && s.URL == m.url && s.Model == m.model {
-		m.known = s
-	}
-	m.known.URL, m.known.Model = m.url, m.model
 	m.disk = m.known
+	return &m
 }
 
 // resting reports whether the server is to be left alone. A time that is too far off was
 // written by a clock that went wrong.
 func (m *memory) resting(now time.Time) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.load()
 	return now.Before(m.known.NotBefore) && !m.known.NotBefore.After(now.Add(Rest))
 }
 
 // protocol is the one that worked the last time.
 func (m *memory) protocol() (protocol, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.load()
 	for _, p := range []protocol{ollama(), openAI()} {
 		if p.name == m.known.Protocol {
 			return p, true
@@ -66,26 +53,15 @@ func (m *memory) protocol() (protocol, bool) {
 	return protocol{}, false
 }
 
-func (m *memory) use(p protocol) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.load()
-	m.known.Protocol = p.name
-}
+func (m *memory) use(p protocol) { m.known.Protocol = p.name }
 
 func (m *memory) answered() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.load()
 	m.known.NotBefore = time.Time{}
 	return m.save()
 }
 
 // failed lets the server rest. Perhaps it is another one now: the protocol is forgotten, too.
 func (m *memory) failed(now time.Time) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.load()
 	m.known.NotBefore, m.known.Protocol = now.Add(Rest).UTC().Truncate(time.Second), ""
 	return m.save()
 }

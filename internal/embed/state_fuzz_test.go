@@ -16,7 +16,7 @@ func FuzzState(f *testing.F) {
 			t.Fatal(err)
 		}
 		now := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
-		m := &memory{path: path, url: "u", model: "m"}
+		m := remember(path, "u", "m")
 		if m.resting(now) && m.resting(now.Add(2*Rest)) && m.resting(now.Add(1000*Rest)) {
 			t.Fatalf("%q: it rests for ever", data)
 		}
@@ -26,7 +26,7 @@ func FuzzState(f *testing.F) {
 		if err := m.failed(now); err != nil {
 			t.Fatal(err)
 		}
-		if again := (&memory{path: path, url: "u", model: "m"}); !again.resting(now) {
+		if !remember(path, "u", "m").resting(now) {
 			t.Fatalf("%q: a failure is not noted", data)
 		}
 	})

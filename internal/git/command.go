@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Identity is the committer as git itself resolves it (libgit2 ignores environment
@@ -30,29 +29,10 @@ func (r *Repo) Identity(ctx context.Context) (Signature, error) {
 	if err != nil {
 		return Signature{}, fmt.Errorf("git: ask for the identity: %w", err)
 	}
-	return parseIdent(strings.TrimSpace(out))
-}
-
-// parseIdent reads "Name <email> 1700000000 +0100".
-func parseIdent(s string) (Signature, error) {
-	lt, gt := strings.LastIndex(s, "<"), strings.LastIndex(s, ">")
-	if lt < 0 || gt < lt {
-		return Signature{}, fmt.Errorf("git: identity %q: %w", s, ErrNoIdentity)
+	sig := parseSignature(strings.TrimSpace(out))
+	if sig == (Signature{}) {
+		return sig, fmt.Errorf("git: identity %q: %w", out, ErrNoIdentity)
 	}
-	sig := Signature{Name: strings.TrimSpace(s[:lt]), Email: s[lt+1 : gt]}
-	f := strings.Fields(s[gt+1:])
-	if len(f) != 2 {
-		return Signature{}, fmt.Errorf("git: identity %q: no time", s)
-	}
-	sec, err := strconv.ParseInt(f[0], 10, 64)
-	if err != nil {
-		return Signature{}, fmt.Errorf("git: identity %q: time: %w", s, err)
-	}
-	zone, err := time.Parse("-0700", f[1])
-	if err != nil {
-		return Signature{}, fmt.Errorf("git: identity %q: zone: %w", s, err)
-	}
-	sig.When = time.Unix(sec, 0).In(zone.Location())
 	return sig, nil
 }
 

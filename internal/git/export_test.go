@@ -11,5 +11,6 @@ func (r *Repo) AskConfig() (map[string][]string, error) { return r.askConfig(con
 // UsePlumbing has git itself answer, also where libgit2 could.
 func (r *Repo) UsePlumbing() {
 	r.store.close()
-	r.store = &plumbing{repo: r}
+	r.git = &plumbing{repo: r}
+	r.store = r.git
 }

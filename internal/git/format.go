@@ -72,9 +72,11 @@ func (r *Repo) choose() (err error) {
 	if version := r.Setting("core.repositoryformatversion"); (version == "" || version == "0") && objects+refs != "" { // which git refuses
 		return fmt.Errorf("%w: extensions in a repository of format 0: run \"git config core.repositoryFormatVersion 1\"", ErrUnsupported)
 	}
+	r.git = &plumbing{repo: r}
 	switch own := r.hash.Size == sha1Names.Size; strings.ToLower(refs) {
 	case "", "files":
 		if own {
+			r.git.beside = true
 			r.store, err = newLibrary(r)
 			return err
 		}
@@ -84,15 +86,14 @@ func (r *Repo) choose() (err error) {
 		}
 		r.table = true
 	}
-	p := &plumbing{repo: r}
-	r.store = p
-	return p.start() // everything asks for something, and meanwhile it may begin
+	r.store = r.git
+	return r.git.start() // everything asks for something, and meanwhile it may begin
 }
 
 // history is who knows where a shallow clone ends: libgit2 1.5 does not.
 func (r *Repo) history() store {
 	if r.shallow() {
-		return &plumbing{repo: r}
+		return r.git
 	}
 	return r.store
 }

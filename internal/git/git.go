@@ -54,7 +54,8 @@ type Repo struct {
 	r      *git2.Repository // found it, and reads its configuration
 	hash   Hash
 	store  store
-	table  bool // refs and their reflogs are in a reftable
+	git    *plumbing // the store, or beside libgit2 for what that does not know
+	table  bool      // refs and their reflogs are in a reftable
 	layout Layout
 	dir    string
 	env    []string
@@ -177,6 +178,7 @@ func clean(path string) string {
 // Close releases the repository.
 func (r *Repo) Close() {
 	r.store.close()
+	r.git.close()
 	r.r.Free()
 }
 
@@ -232,7 +234,7 @@ func (r *Repo) headRef() (string, error) {
 
 // Resolve turns a revision as `git rev-parse` takes it into the commit that it names.
 func (r *Repo) Resolve(rev string) (OID, error) {
-	id, err := r.store.resolve(rev)
+	id, err := r.git.resolve(rev)
 	if err != nil {
 		return "", fmt.Errorf("git: resolve %q: %w", rev, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,56 +179,6 @@ func (l *library) move(name string, old OID, target *git2.Oid, reflog string) er
 	return err
 }
 
-func (l *library) drop(name string) error {
-	ref, err := l.r.References.Lookup(name)
-	if err != nil {
-		return known(err)
-	}
-	defer ref.Free()
-	return ref.Delete()
-}
-
-// tooShort reports whether a revision begins with fewer digits than name an object (git's minimum_abbrev, 4): "0", "a:1".
-func tooShort(rev string) bool {
-	return len(rev)-len(strings.TrimLeft(rev, "0123456789abcdefABCDEF")) < 4
-}
-
-func (l *library) resolve(rev string) (OID, error) {
-	if len(rev) > 1 && strings.HasSuffix(rev, "@") { // at which libgit2 before 1.6.5 may never end (CVE-2024-24575)
-		return l.ask(rev)
-	}
-	obj, err := l.r.RevparseSingle(rev)
-	if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
-		id, err := l.ask(rev) // of several objects git takes the one that is a commit
-		if err != nil && !tooShort(rev) {
-			err = ErrAmbiguous
-		}
-		return id, err
-	}
-	if git2.IsErrorCode(err, git2.ErrorCodeInvalidSpec) {
-		return "", ErrNotFound
-	}
-	if err != nil {
-		return "", known(err)
-	}
-	defer obj.Free()
-	commit, err := obj.Peel(git2.ObjectCommit)
-	if err != nil {
-		return "", errNoCommit
-	}
-	defer commit.Free()
-	return fromOid(commit.Id()), nil
-}
-
-// ask has git read a revision.
-func (l *library) ask(rev string) (OID, error) {
-	id, err := l.repo.Run(context.Background(), "rev-parse", "--verify", "--end-of-options", rev+"^{commit}")
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNotFound, err)
-	}
-	return OID(strings.TrimSpace(id)), nil
-}
-
 func (l *library) withPrefix(digits string) (OID, error) {
 	o, err := l.oid(OID(digits + strings.Repeat("0", max(0, 2*l.repo.hash.Size-len(digits)))))
 	if err != nil {
@@ -272,22 +223,17 @@ func (l *library) walk(ctx context.Context, tips, hide []OID) iter.Seq2[OID, err
 }
 
 func (l *library) push(w *git2.RevWalk, tips, hide []OID) error {
-	for _, id := range tips {
+	for i, id := range slices.Concat(tips, hide) {
 		o, err := l.oid(id)
-		if err == nil {
-			err = known(w.Push(o))
-		}
-		if err != nil {
-			return fmt.Errorf("from %s: %w", id, err)
-		}
-	}
-	for _, id := range hide {
-		o, err := l.oid(id)
-		if err == nil {
+		switch {
+		case err != nil:
+		case i < len(tips):
+			err = w.Push(o)
+		default:
 			err = w.Hide(o)
 		}
 		if err != nil {
-			return fmt.Errorf("without %s: %w", id, known(err))
+			return fmt.Errorf("commit %s: %w", id, known(err))
 		}
 	}
 	return nil

@@ -226,10 +226,10 @@ func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, err
 }
 
 // IsAncestor reports whether a commit is another one or reachable from it. One that is not
-// here is neither.
+// here is neither, and nothing is behind none.
 func (r *Repo) IsAncestor(old, new OID) (bool, error) {
-	if old == new {
-		return true, nil
+	if old == new || new == "" {
+		return old == new, nil
 	}
 	for _, id := range []OID{old, new} {
 		if _, err := r.Commit(id); errors.Is(err, ErrNotFound) {

@@ -157,7 +157,7 @@ func (r *Repo) exists(name string) bool {
 
 // DeleteRef removes a ref; one that is not there is no error.
 func (r *Repo) DeleteRef(name string) error {
-	err := r.store.drop(name)
+	err := r.git.drop(name)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}

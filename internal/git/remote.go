@@ -214,12 +214,7 @@ func (r *Repo) ReplaceConfig(ctx context.Context, key, old, value string) error 
 
 // DropConfig removes one value of a key that may have several; one that is not there is no error.
 func (r *Repo) DropConfig(ctx context.Context, key, value string) error {
-	err := r.configure(ctx, "--unset-all", key, "^"+regexp.QuoteMeta(value)+"$")
-	var exit *exec.ExitError
-	if err == nil || errors.As(err, &exit) && exit.ExitCode() == notThere {
-		return nil
-	}
-	return fmt.Errorf("git: unset %s: %w", key, err)
+	return r.unset(ctx, key, "^"+regexp.QuoteMeta(value)+"$")
 }
 
 // UnsetConfig removes a key from the repository's own configuration and returns what it said; one that
@@ -229,12 +224,16 @@ func (r *Repo) UnsetConfig(ctx context.Context, key string) (string, error) {
 	if err != nil {
 		return "", nil //nolint:nilerr // it is not set
 	}
-	err = r.configure(ctx, "--unset-all", key)
+	return strings.TrimSpace(was), r.unset(ctx, key)
+}
+
+func (r *Repo) unset(ctx context.Context, key string, value ...string) error {
+	err := r.configure(ctx, append([]string{"--unset-all", key}, value...)...)
 	var exit *exec.ExitError
-	if err == nil || errors.As(err, &exit) && exit.ExitCode() == notThere { // another process removed it meanwhile
-		return strings.TrimSpace(was), nil
+	if err == nil || errors.As(err, &exit) && exit.ExitCode() == notThere { // perhaps another process was first
+		return nil
 	}
-	return "", fmt.Errorf("git: unset %s: %w", key, err)
+	return fmt.Errorf("git: unset %s: %w", key, err)
 }
 
 // notThere is the exit status of "git config --unset-all" for a key that is not set.

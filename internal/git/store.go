@@ -29,11 +29,7 @@ type store interface {
 	refs(globs []string) (map[string]OID, error)
 	// swap moves a ref if it is at old, or makes it if that is "": else ErrMoved.
 	swap(ctx context.Context, name string, old, new OID, reflog string) error
-	// drop removes a ref; ErrNotFound where there is none.
-	drop(name string) error
 
-	// resolve finds the commit that a revision names; ErrAmbiguous where it names several objects and git can't choose.
-	resolve(rev string) (OID, error)
 	// withPrefix finds the commit of which these are the first digits.
 	withPrefix(digits string) (OID, error)
 	walk(ctx context.Context, tips, hide []OID) iter.Seq2[OID, error]

@@ -50,11 +50,11 @@ type Entry struct {
 // read within the bounds, are ErrMalformed; an object that is not here is ErrNotFound.
 func (t *Trees) Added(older, newer OID, folder string, depth, limit int) ([]Entry, error) {
 	t.now, t.last = map[OID]string{}, t.now
-	o, err := t.folder(older, folder)
+	o, err := t.child(older, folder, TreeEntry.IsDir)
 	if err != nil {
 		return nil, err
 	}
-	n, err := t.folder(newer, folder)
+	n, err := t.child(newer, folder, TreeEntry.IsDir)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ const anyDepth = -1
 // their path below the folder.
 func (t *Trees) Last(tree OID, folder string, depth int, pass func(path string) bool) (string, error) {
 	t.now, t.last = map[OID]string{}, t.now
-	top, err := t.folder(tree, folder)
+	top, err := t.child(tree, folder, TreeEntry.IsDir)
 	if err != nil {
 		return "", err
 	}
@@ -89,10 +89,7 @@ func (t *Trees) Last(tree OID, folder string, depth int, pass func(path string) 
 }
 
 func (t *Trees) lastBelow(tree OID, prefix string, depth int, pass func(string) bool) (string, error) {
-	all, err := t.entries(tree)
-	if err != nil {
-		return "", err
-	}
+	all := t.entries(tree)
 	var names []TreeEntry
 	for all.next() {
 		if e := all.entry; pass(prefix+e.Name) && (depth == 0 && e.IsFile() || depth > 0 && e.IsDir()) {
@@ -101,6 +98,7 @@ func (t *Trees) lastBelow(tree OID, prefix string, depth int, pass func(string) 
 	}
 	for i := len(names) - 1; i >= 0 && all.err == nil; i-- {
 		path := prefix + names[i].Name
+		var err error
 		if depth > 0 {
 			path, err = t.lastBelow(names[i].ID(), path+"/", depth-1, pass)
 		}
@@ -111,39 +109,25 @@ func (t *Trees) lastBelow(tree OID, prefix string, depth int, pass func(string) 
 	return "", all.err
 }
 
-// File is the blob of that name at the top of a tree, "" when there is none.
-func (t *Trees) File(tree OID, name string) (OID, error) {
-	return t.child(tree, name, TreeEntry.IsFile)
-}
-
-// Holds reports whether a file lies at a slash-separated path of a tree.
-func (t *Trees) Holds(tree OID, path string) (bool, error) {
+// At is the object at a slash-separated path of a tree, where its entry fits (TreeEntry.IsFile); "" where there is none.
+func (t *Trees) At(tree OID, path string, fits func(TreeEntry) bool) (OID, error) {
 	t.now, t.last = map[OID]string{}, t.now
-	for tree != "" {
+	for {
 		name, rest, below := strings.Cut(path, "/")
 		if !below {
-			blob, err := t.File(tree, name)
-			return blob != "", err
+			return t.child(tree, name, fits)
 		}
-		sub, err := t.folder(tree, name)
-		if err != nil {
-			return false, err
+		sub, err := t.child(tree, name, TreeEntry.IsDir)
+		if err != nil || sub == "" {
+			return "", err
 		}
 		tree, path = sub, rest
 	}
-	return false, nil
 }
 
-// folder is the tree of that name at the top of a tree, "" when there is none.
-func (t *Trees) folder(tree OID, name string) (OID, error) {
-	return t.child(tree, name, TreeEntry.IsDir)
-}
-
+// child is At for a name at the top of a tree.
 func (t *Trees) child(tree OID, name string, fits func(TreeEntry) bool) (OID, error) {
-	all, err := t.entries(tree)
-	if err != nil {
-		return "", err
-	}
+	all := t.entries(tree)
 	for all.next() {
 		if all.entry.Name == name && fits(all.entry) {
 			return all.entry.ID(), nil
@@ -163,15 +147,7 @@ func (d *difference) descend(older, newer OID, prefix string, depth int) error {
 	if older == newer {
 		return nil
 	}
-	o, err := d.trees.entries(older)
-	if err != nil {
-		return err
-	}
-	n, err := d.trees.entries(newer)
-	if err != nil {
-		return err
-	}
-	return pairs(o, n, func(before, after TreeEntry) error {
+	return pairs(d.trees.entries(older), d.trees.entries(newer), func(before, after TreeEntry) error {
 		if after.Name == "" {
 			return nil
 		}
@@ -194,26 +170,26 @@ func (d *difference) entry(before, e TreeEntry, prefix string, depth int) error 
 
 // entries reads a tree object; "" is the empty tree. A look at what was read before costs as
 // much: a tree that names one folder a thousand times must not be cheap.
-func (t *Trees) entries(id OID) (treeEntries, error) {
+func (t *Trees) entries(id OID) treeEntries {
 	if id == "" {
-		return treeEntries{}, nil
+		return treeEntries{}
 	}
 	raw, ok := t.now[id]
 	if !ok {
 		raw, ok = t.last[id]
 	}
+	var err error
 	if !ok {
-		var err error
-		if raw, err = t.read(id); err != nil {
-			return treeEntries{}, err
-		}
+		raw, err = t.read(id)
+	} else if len(raw) > t.left {
+		err = fmt.Errorf("git: tree %s: %w", id, ErrMalformed)
 	}
-	if len(raw) > t.left {
-		return treeEntries{}, fmt.Errorf("git: tree %s: %w", id, ErrMalformed)
+	if err != nil {
+		return treeEntries{err: err}
 	}
 	t.left -= len(raw)
 	t.now[id] = raw
-	return treeEntries{tree: id, size: t.repo.hash.Size, rest: raw}, nil
+	return treeEntries{tree: id, size: t.repo.hash.Size, rest: raw}
 }
 
 // Names lists what a tree holds, sorted.
@@ -228,15 +204,14 @@ func (t *Trees) Named(id OID) (map[string]TreeEntry, error) {
 	if ok {
 		return out, nil
 	}
-	all, err := t.entries(id)
-	if err != nil {
-		return nil, err
-	}
+	all := t.entries(id)
 	out = make(map[string]TreeEntry, len(all.rest)/40)
 	for all.next() {
 		out[all.entry.Name] = all.entry
 	}
-	t.named[id] = out
+	if all.err == nil {
+		t.named[id] = out
+	}
 	return out, all.err
 }
 
@@ -384,7 +359,7 @@ func (t *treeEntries) next() bool {
 // pairs hands on what stands under each name in two trees, in their order; the zero entry where one has none.
 func pairs(older, newer treeEntries, each func(before, after TreeEntry) error) error {
 	old, now := older.next(), newer.next()
-	for old || now {
+	for (old || now) && older.err == nil && newer.err == nil {
 		order := -1 // only in the older one
 		if !old {
 			order = 1

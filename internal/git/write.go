@@ -176,7 +176,7 @@ func (d dir) adds() bool {
 
 // writeTree writes the tree that a base becomes.
 func (r *Repo) writeTree(base OID, d dir) (OID, error) {
-	more := map[string]TreeEntry{}
+	var all []TreeEntry
 	old := map[string]TreeEntry{}
 	for e, err := range r.Tree(base) {
 		if err != nil {
@@ -184,49 +184,18 @@ func (r *Repo) writeTree(base OID, d dir) (OID, error) {
 		}
 		if _, changes := d[e.Name]; changes {
 			old[e.Name] = e
-		}
-	}
-	for name, v := range d {
-		switch v := v.(type) {
-		case OID:
-			more[name] = newEntry(modeFile, name, v)
-		case dir:
-			var below OID
-			if old[name].IsDir() {
-				below = old[name].ID()
-			}
-			if below == "" && !v.adds() {
-				continue
-			}
-			sub, err := r.writeTree(below, v)
-			if err != nil {
-				return "", err
-			}
-			more[name] = newEntry(modeDir, name, sub)
-		}
-	}
-	return r.amendTree(base, more)
-}
-
-// amendTree writes a tree with some entries more, or others, by their names; one without an object is left out.
-func (r *Repo) amendTree(base OID, more map[string]TreeEntry) (OID, error) {
-	var all []TreeEntry
-	for e, err := range r.Tree(base) {
-		if err != nil {
-			return "", err
-		}
-		if _, other := more[e.Name]; !other {
+		} else {
 			all = append(all, e)
 		}
 	}
-	for name, e := range more {
-		if e.oid == "" {
-			continue
+	for name, v := range d {
+		e, err := r.changed(name, old[name], v)
+		if err != nil {
+			return "", err
 		}
-		if !storable(name) {
-			return "", fmt.Errorf("git: tree entry %q: %w", name, ErrMalformed)
+		if e.oid != "" {
+			all = append(all, e)
 		}
-		all = append(all, e)
 	}
 	slices.SortFunc(all, compareEntries)
 	var raw strings.Builder
@@ -238,6 +207,32 @@ func (r *Repo) amendTree(base OID, more map[string]TreeEntry) (OID, error) {
 		return "", fmt.Errorf("git: write tree: %w", err)
 	}
 	return id, nil
+}
+
+// changed is the entry that stands in the place of an old one; the zero entry for none.
+func (r *Repo) changed(name string, old TreeEntry, to any) (TreeEntry, error) {
+	mode, id := modeFile, OID("")
+	switch to := to.(type) {
+	case OID:
+		id = to
+	case dir:
+		var base OID
+		if old.IsDir() {
+			base = old.ID()
+		}
+		if base == "" && !to.adds() {
+			return old, nil
+		}
+		tree, err := r.writeTree(base, to)
+		if err != nil {
+			return TreeEntry{}, err
+		}
+		mode, id = modeDir, tree
+	}
+	if id != "" && !storable(name) {
+		return TreeEntry{}, fmt.Errorf("git: tree entry %q: %w", name, ErrMalformed)
+	}
+	return newEntry(mode, name, id), nil
 }
 
 // storable reports whether a file in a working tree may have a name.

@@ -112,19 +112,11 @@ func (l *Ledger) finish() error {
 
 // copies are the other refs here that may hold one's own ledger.
 func (l *Ledger) copies() ([]string, error) {
-	refs, err := l.repo.Refs("refs/remotes/*", remotePrefix+"*")
+	refs, err := l.repo.Refs(l.tracking("*"), remotePrefix+"*/"+strings.TrimPrefix(l.ref, localPrefix))
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	var out []string
-	name := strings.TrimPrefix(l.ref, localPrefix)
-	for ref := range refs {
-		if strings.HasSuffix(ref, "/rekal/"+name) || strings.HasPrefix(ref, remotePrefix) && strings.HasSuffix(ref, "/"+name) {
-			out = append(out, ref)
-		}
-	}
-	slices.Sort(out)
-	return out, nil
+	return slices.Sorted(maps.Keys(refs)), nil
 }
 
 // dead are the commits that lead to former tips and not to today's.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -188,32 +187,20 @@ func (w *resolver) revision(text string) (git.OID, error) {
 
 // at is the moment of a commit, whatever that is one of.
 func (w *resolver) at(ctx context.Context, id git.OID) (Moment, error) {
-	if w.tip != "" {
-		own, err := w.repo.IsAncestor(id, w.tip)
-		if err != nil {
-			return Moment{}, fmt.Errorf("ledger: %w", err)
-		}
-		if own {
-			return w.own(id)
-		}
-	}
 	c, err := w.repo.Commit(id)
 	if err != nil {
 		return Moment{}, fmt.Errorf("ledger: %w", err)
 	}
-	if HasCommit(w.repo, id) {
+	own, err := w.repo.IsAncestor(id, w.tip)
+	switch {
+	case err != nil:
+		return Moment{}, fmt.Errorf("ledger: %w", err)
+	case own:
+		return Moment{Ref: w.ref, OID: id, Until: c.Committer.When}, nil
+	case checkFormat(w.repo, c) == nil:
 		return w.before(ctx, c.Committer.When)
 	}
 	return w.code(ctx, c)
-}
-
-// own is the moment of a commit of one's own ledger.
-func (w *resolver) own(id git.OID) (Moment, error) {
-	c, err := w.repo.Commit(id)
-	if err != nil {
-		return Moment{}, fmt.Errorf("ledger: %w", err)
-	}
-	return Moment{Ref: w.ref, OID: id, Until: c.Committer.When}, nil
 }
 
 // before is the moment of something else, at a time.
@@ -246,7 +233,8 @@ func (w *resolver) last(ctx context.Context, from git.OID, when time.Time) (git.
 	return "", nil
 }
 
-// code is the moment of a code commit.
+// code is the moment of a code commit: that of the first of its checkpoints which is in the ledger. What the tables say may be
+// behind it, or before a rewrite.
 func (w *resolver) code(ctx context.Context, c git.Commit) (Moment, error) {
 	if w.tip == "" {
 		return w.world(ctx, c.Committer.When)
@@ -255,26 +243,14 @@ func (w *resolver) code(ctx context.Context, c git.Commit) (Moment, error) {
 	if err != nil {
 		return Moment{}, err
 	}
-	id := w.first(tied[c.OID])
-	if id == "" {
-		return w.world(ctx, c.Committer.When)
+	for _, id := range tied[c.OID] {
+		if own, err := w.repo.IsAncestor(id, w.tip); err == nil && own {
+			m, err := w.at(ctx, id)
+			m.Imports = true
+			return m, err
+		}
 	}
-	m, err := w.own(id)
-	m.Imports = true
-	return m, err
-}
-
-// first is the first of some checkpoints that is in the ledger: what the tables say may be
-// behind it, or before a rewrite.
-func (w *resolver) first(checkpoints []git.OID) git.OID {
-	i := slices.IndexFunc(checkpoints, func(id git.OID) bool {
-		ok, err := w.repo.IsAncestor(id, w.tip)
-		return ok && err == nil
-	})
-	if i < 0 {
-		return ""
-	}
-	return checkpoints[i]
+	return w.world(ctx, c.Committer.When)
 }
 
 // maxTips is how many branches of one ledger are read as of a moment. Two machines make two, and each is walked by itself.

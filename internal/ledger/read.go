@@ -46,8 +46,7 @@ func checkFormat(repo *git.Repo, tip git.Commit) error {
 }
 
 func format(repo *git.Repo, tip git.Commit) (string, error) {
-	trees := repo.Trees(treeBytes)
-	blob, err := trees.File(tip.Tree, formatFile)
+	blob, err := repo.Trees(treeBytes).At(tip.Tree, formatFile, git.TreeEntry.IsFile)
 	if err != nil {
 		return "", err
 	}

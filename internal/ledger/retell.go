@@ -131,7 +131,7 @@ func retell(ctx context.Context, repo *git.Repo, trees *git.Trees, later, earlie
 	base, other := later, earlier
 	holds := func(c git.Commit) bool {
 		for path := range gone {
-			if held, err := trees.Holds(c.Tree, path); err != nil || held {
+			if held, err := trees.At(c.Tree, path, git.TreeEntry.IsFile); err != nil || held != "" {
 				return true
 			}
 			trees.Allow(commitBytes)
@@ -176,11 +176,11 @@ func again(repo *git.Repo, trees *git.Trees, tip git.OID, c Commit, by git.Signa
 	}
 	trees.Allow(commitBytes)
 	for _, s := range c.Segments {
-		held, err := trees.Holds(on.Tree, s.Path)
+		held, err := trees.At(on.Tree, s.Path, git.TreeEntry.IsFile)
 		if err != nil {
 			return "", err
 		}
-		if !held && !gone[s.Path] {
+		if held == "" && !gone[s.Path] {
 			d.Blobs[s.Path] = s.Blob
 		}
 	}

@@ -235,11 +235,9 @@ func (w *scrubber) replace(c Commit, parts [][]byte) error {
 		now = append(now, Segment{Path: name.path(i), Blob: id})
 	}
 	for _, s := range c.Segments {
-		w.instead[s.Path], now = now, nil
-		if now == nil {
-			now = []Segment{}
-		}
+		w.instead[s.Path] = nil
 	}
+	w.instead[c.Segments[0].Path] = now
 	return nil
 }
 
@@ -285,11 +283,11 @@ func (w *scrubber) holders() error {
 		}
 		for path := range w.gone {
 			w.trees.Allow(commitBytes)
-			held, err := w.trees.Holds(c.Tree, path)
+			held, err := w.trees.At(c.Tree, path, git.TreeEntry.IsFile)
 			if err != nil {
 				return fmt.Errorf("ledger: scrub: %w", err)
 			}
-			if held {
+			if held != "" {
 				w.out.Remotes, w.out.Former = append(w.out.Remotes, remote), append(w.out.Former, tracked[remote])
 				break
 			}
@@ -300,16 +298,14 @@ func (w *scrubber) holders() error {
 
 // trackedTips is what each remote is known to hold of one's own ledger.
 func (l *Ledger) trackedTips() (map[string]git.OID, error) {
-	refs, err := l.repo.Refs("refs/remotes/*")
+	refs, err := l.repo.Refs(l.tracking("*"))
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
+	before, behind, _ := strings.Cut(l.tracking("*"), "*")
 	out := map[string]git.OID{}
 	for ref, id := range refs {
-		remote, own := strings.CutSuffix(strings.TrimPrefix(ref, "refs/remotes/"), "/rekal/"+strings.TrimPrefix(l.ref, localPrefix))
-		if own {
-			out[remote] = id
-		}
+		out[strings.TrimSuffix(strings.TrimPrefix(ref, before), behind)] = id
 	}
 	return out, nil
 }

@@ -193,10 +193,8 @@ func take(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (was, no
 		if err != nil && !errors.Is(err, git.ErrNotFound) {
 			return "", "", err
 		}
-		if held != "" {
-			if behind, err := repo.IsAncestor(tip, held); err != nil || behind {
-				return held, held, err
-			}
+		if behind, err := repo.IsAncestor(tip, held); err != nil || behind {
+			return held, held, err
 		}
 		// What can't be read would make unreadable what is held.
 		if err := repo.Sound(ctx, tip, held); err != nil {
@@ -296,7 +294,7 @@ func (l *Ledger) standsFor(ctx context.Context, old, tip git.OID) (bool, error) 
 		return false, err
 	}
 	if _, err := l.repo.Commit(old); err != nil {
-		return false, nil //nolint:nilerr // what is not here any more was scrubbed by nobody; the push tells more
+		return false, nil //nolint:nilerr // what is not here was scrubbed by nobody; the push tells more
 	}
 	both, err := merge(ctx, l.repo, old, tip)
 	return err == nil && both == tip, nil //nolint:nilerr // the same

@@ -64,39 +64,35 @@ func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question) (Answer, er
 	if out.Total = len(found); q.Limit > 0 && len(found) > q.Limit {
 		found = found[:q.Limit]
 	}
-	fresh := newFreshness(repo)
-	defer fresh.close()
-	for _, f := range found {
-		if x.store.Load(&f.Record) != nil { // scrubbed just now
-			out.Total--
-			continue
-		}
-		hit := shape(f)
-		hit.Freshness = fresh.of(f.Record)
-		hit.Matched = f.matched(q.Words)
-		if len(found) == 1 {
-			hit.Snippet = f.Text
-		}
-		out.Hits = append(out.Hits, hit)
-	}
+	out.Hits = x.hits(repo, found, q.Words, len(found) == 1)
+	out.Total -= len(found) - len(out.Hits)
 	return out, nil
 }
 
 // Named are the records with some numbers, whole, in that order; what there is not is left out.
-func (x *Index) Named(repo *git.Repo, ids []int) (out []result.Hit) {
+func (x *Index) Named(repo *git.Repo, ids []int) []result.Hit {
+	var all []found
+	for _, id := range ids {
+		if i := slices.IndexFunc(x.All, func(r records.Record) bool { return r.ID == id }); i >= 0 {
+			all = append(all, found{Record: x.All[i]})
+		}
+	}
+	return x.hits(repo, all, "", true)
+}
+
+// hits shapes records as results, with their whole texts or what these begin with. One that was scrubbed just now is left out.
+func (x *Index) hits(repo *git.Repo, all []found, words string, whole bool) (out []result.Hit) {
 	fresh := newFreshness(repo)
 	defer fresh.close()
-	for _, id := range ids {
-		i := slices.IndexFunc(x.All, func(r records.Record) bool { return r.ID == id })
-		if i < 0 {
+	for _, f := range all {
+		if x.store.Load(&f.Record) != nil {
 			continue
 		}
-		r := x.All[i]
-		if x.store.Load(&r) != nil { // scrubbed just now
-			continue
+		hit := shape(f)
+		hit.Freshness, hit.Matched = fresh.of(f.Record), f.matched(words)
+		if whole {
+			hit.Snippet = f.Text
 		}
-		hit := shape(found{Record: r})
-		hit.Freshness, hit.Snippet = fresh.of(r), r.Text
 		out = append(out, hit)
 	}
 	return out
@@ -280,10 +276,7 @@ func newFreshness(repo *git.Repo) freshness {
 	if repo.Layout().WorkTree == "" {
 		return freshness{}
 	}
-	now, err := worktree.Open(repo, "")
-	if err != nil {
-		return freshness{}
-	}
+	now, _ := worktree.Open(repo, "") // nil where it can't be opened
 	return freshness{now}
 }
 

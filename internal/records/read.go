@@ -97,32 +97,27 @@ func (s Store) Raw(id int) ([]byte, error) {
 
 // Hide purges records, or shows them again.
 func (s Store) Hide(ctx context.Context, ids []int, hide bool) error {
-	calls, err := s.calls(ids)
-	if err != nil {
-		return fmt.Errorf("records: %w", err)
+	what := "show"
+	if hide {
+		what = "hide"
 	}
-	var text strings.Builder
-	for _, id := range ids {
-		what := "show"
-		if hide {
-			what = "hide"
+	return s.writing(ctx, func() error {
+		calls, err := s.calls(ids)
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(&text, "{%q:%d,\"of\":%q}\n", what, id, calls[id])
-	}
-	if err := s.writing(ctx, func() error { return s.append([]byte(text.String())) }); err != nil {
-		return fmt.Errorf("records: %w", err)
-	}
-	return nil
+		var text []byte
+		for _, id := range ids {
+			text = fmt.Appendf(text, "{%q:%d,\"of\":%q}\n", what, id, calls[id])
+		}
+		return s.append(text)
+	})
 }
 
 // Scrub takes records and their outputs out for good, and tells how many there were.
 func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
 	err = s.writing(ctx, func() error {
-		last, err := s.last() // before the files say less
-		if err != nil {
-			return err
-		}
-		if err := s.count(last); err != nil {
+		if _, err := s.number(nil); err != nil { // the last ID is noted before the files say less
 			return err
 		}
 		if err := s.forgo(ids); err != nil {
@@ -142,10 +137,7 @@ func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
 		}
 		return err
 	})
-	if err != nil {
-		return n, fmt.Errorf("records: %w", err)
-	}
-	return n, nil
+	return n, err
 }
 
 // rewrite leaves records out of a file.

@@ -45,51 +45,49 @@ var ErrNoRaw = errors.New("it is not kept any more")
 
 // Add stores a record and returns it with its ID. When it fails nothing was stored.
 func (s Store) Add(ctx context.Context, r Redacted) (Record, error) {
-	all, err := s.AddAll(ctx, []Redacted{r})
+	all := []Record{r.record}
+	err := s.writing(ctx, func() error {
+		lines, err := s.number(all)
+		if err != nil {
+			return err
+		}
+		if len(r.packed) > 0 {
+			if err := s.writeRaw(all[0].ID, r.packed); err != nil {
+				return err
+			}
+		}
+		if err := s.append(lines[0]); err != nil {
+			return err
+		}
+		if fresh, err := s.fresh(); fresh || all[0].ID%retainEach == 0 || err != nil {
+			_ = s.retain() // what can't be removed now can be later
+		}
+		return nil
+	})
 	if err != nil {
 		return Record{}, err
 	}
 	return all[0], nil
 }
 
-// AddAll stores records in their order: all or none.
-func (s Store) AddAll(ctx context.Context, all []Redacted) ([]Record, error) {
-	var out []Record
-	err := s.writing(ctx, func() error {
-		id, err := s.last()
-		if err != nil {
-			return err
-		}
-		if err := s.count(id + len(all)); err != nil {
-			return err
-		}
-		var text []byte
-		for i, r := range all {
-			r.record.ID = id + 1 + i
-			line, err := json.Marshal(r.record)
-			if err != nil {
-				return err
-			}
-			if len(r.packed) > 0 {
-				if err := s.writeRaw(r.record.ID, r.packed); err != nil {
-					return err
-				}
-			}
-			text = append(append(text, line...), '\n')
-			out = append(out, r.record)
-		}
-		if err := s.append(text); err != nil {
-			return err
-		}
-		if fresh, err := s.fresh(); fresh || id/retainEach != (id+len(all))/retainEach || err != nil {
-			_ = s.retain() // what can't be removed now can be later
-		}
-		return nil
-	})
+// number gives records the next IDs, and makes their lines.
+func (s Store) number(all []Record) (lines [][]byte, err error) {
+	id, err := s.last()
 	if err != nil {
-		return nil, fmt.Errorf("records: %w", err)
+		return nil, err
 	}
-	return out, nil
+	if err := s.count(id + len(all)); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		all[i].ID = id + 1 + i
+		line, err := json.Marshal(all[i])
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, append(line, '\n'))
+	}
+	return lines, nil
 }
 
 // retainEach is after how many records retention looks, besides when a file was begun.
@@ -107,14 +105,17 @@ func (s Store) fresh() (bool, error) {
 
 // writing does something as the only one who writes.
 func (s Store) writing(ctx context.Context, do func() error) error {
-	if err := os.MkdirAll(filepath.Join(s.Dir, "raw"), 0o700); err != nil {
-		return err
+	err := os.MkdirAll(filepath.Join(s.Dir, "raw"), 0o700)
+	if err == nil {
+		var l *lock.Lock
+		if l, err = lock.Acquire(ctx, filepath.Join(s.Dir, "lock"), lock.ToWrite, patience); err == nil {
+			err = errors.Join(do(), l.Release())
+		}
 	}
-	l, err := lock.Acquire(ctx, filepath.Join(s.Dir, "lock"), lock.ToWrite, patience)
 	if err != nil {
-		return err
+		return fmt.Errorf("records: %w", err)
 	}
-	return errors.Join(do(), l.Release())
+	return nil
 }
 
 // last is the ID that was given last: the counter's, or where that is gone, the largest that stands anywhere.

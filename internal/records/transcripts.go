@@ -3,12 +3,10 @@ package records
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -40,22 +38,14 @@ func (s Store) Derive(ctx context.Context, all []Redacted) (n int, err error) {
 		if err := os.MkdirAll(filepath.Join(s.Dir, transcripts), 0o700); err != nil {
 			return err
 		}
-		id, err := s.last()
+		lines, err := s.number(due)
 		if err != nil {
-			return err
-		}
-		if err := s.count(id + len(due)); err != nil {
 			return err
 		}
 		days := map[string][]byte{}
 		for i, r := range due {
-			r.ID = id + 1 + i
-			line, err := json.Marshal(r)
-			if err != nil {
-				return err
-			}
 			day := r.At.UTC().Format(time.DateOnly)
-			days[day] = append(append(days[day], line...), '\n')
+			days[day] = append(days[day], lines[i]...)
 		}
 		for day, text := range days {
 			if err := appendTo(filepath.Join(s.Dir, transcripts, day+".ndjson"), text); err != nil {
@@ -65,10 +55,7 @@ func (s Store) Derive(ctx context.Context, all []Redacted) (n int, err error) {
 		n = len(due)
 		return s.retainDerived()
 	})
-	if err != nil {
-		return 0, fmt.Errorf("records: %w", err)
-	}
-	return n, nil
+	return n, err
 }
 
 // due is what of some records is neither there nor scrubbed, nor too old, in the order of their times.
@@ -129,11 +116,11 @@ func (s Store) forgo(ids []int) error {
 	if err != nil || len(calls) == 0 {
 		return err
 	}
-	var text strings.Builder
+	var text []byte
 	for _, call := range calls {
-		fmt.Fprintf(&text, "{\"gone\":%q}\n", call)
+		text = fmt.Appendf(text, "{\"gone\":%q}\n", call)
 	}
-	return s.append([]byte(text.String()))
+	return s.append(text)
 }
 
 // Forget drops what was made of transcripts: it can be made again. Where there is nothing else, the folder goes.

@@ -11,7 +11,7 @@ import (
 
 // stores are the files in the home folder in which tools keep what they log in with, and the
 // variable that says where else one is.
-func (s Source) stores(c *collection, at func(variable string, home ...string) string, xdg string, vars map[string]string) {
+func stores(c *collection, at func(variable string, home ...string) string, xdg string, vars map[string]string) {
 	for line := range strings.Lines(read(at("PGPASSFILE", ".pgpass"))) {
 		c.pgpass(line)
 	}
@@ -68,7 +68,7 @@ func (c *collection) keyed(text string) {
 			name, v := m[1], plain(m[2])
 			name = name[strings.LastIndexAny(name, ":/.")+1:]
 			c.named(name, v)
-			if IsSecret(name) {
+			if isSecret(name) {
 				c.encoded(v)
 			}
 		}

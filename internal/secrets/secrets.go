@@ -10,7 +10,6 @@
 package secrets
 
 import (
-	"encoding/base64"
 	"io"
 	"net/url"
 	"os"
@@ -94,11 +93,8 @@ func (s Source) files(c *collection, vars map[string]string) {
 			}
 		}
 	}
-	xdg := at("", ".config")
-	if v := vars["XDG_CONFIG_HOME"]; v != "" {
-		xdg = v
-	}
-	s.stores(c, at, xdg, vars)
+	xdg := at("XDG_CONFIG_HOME", ".config")
+	stores(c, at, xdg, vars)
 	for _, f := range []string{at("", ".git-credentials"), filepath.Join(xdg, "git", "credentials")} {
 		for line := range strings.Lines(read(f)) {
 			c.credentials(line)
@@ -128,7 +124,7 @@ func (c *collection) add(v string) {
 // named takes the value of a variable whose name looks secret, and the password of a URL in
 // any.
 func (c *collection) named(name, v string) {
-	if IsSecret(name) {
+	if isSecret(name) {
 		c.add(v)
 	}
 	c.credentials(v)
@@ -179,15 +175,11 @@ func (c *collection) credentials(v string) {
 // config takes what git's configuration holds: URLs with passwords, headers, and keys that are
 // called secret.
 func (c *collection) config(key, v string) {
-	c.credentials(v)
 	name := key[strings.LastIndexByte(key, '.')+1:]
 	if strings.EqualFold(name, "extraheader") {
 		c.header(v)
-		return
 	}
-	if IsSecret(name) {
-		c.add(v)
-	}
+	c.named(name, v)
 }
 
 // header takes the value of an Authorization header or another one; of Basic, also the
@@ -201,10 +193,7 @@ func (c *collection) header(v string) {
 	last := fields[len(fields)-1]
 	c.add(last)
 	if len(fields) > 1 && strings.EqualFold(fields[0], "basic") {
-		if pair, err := base64.StdEncoding.DecodeString(last); err == nil {
-			_, password, _ := strings.Cut(string(pair), ":")
-			c.add(password)
-		}
+		c.encoded(last)
 	}
 }
 
@@ -219,8 +208,8 @@ func (c *collection) netrc(text string) {
 	}
 }
 
-// IsSecret reports whether a name says that its value is secret.
-func IsSecret(name string) bool {
+// isSecret reports whether a name says that its value is secret.
+func isSecret(name string) bool {
 	if name == "PWD" || name == "OLDPWD" || strings.HasPrefix(name, "GIT_CONFIG_KEY_") { // the name of a setting, as core.hooksPath
 		return false
 	}

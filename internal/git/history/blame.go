@@ -98,11 +98,9 @@ func BlameFile(ctx context.Context, r *git.Repo, commit git.OID, file string, fr
 	if first == 0 {
 		return out, nil
 	}
-	origins, err := blame(ctx, r, c.Commit(), base, first, last)
+	origins, err := blame(ctx, r, []string{string(c.Commit())}, base, [][2]int{{first, last}})
 	for i, line := range old {
-		if line > 0 && err == nil {
-			out.Origins[i] = origins[line-first]
-		}
+		out.Origins[i] = origins[line]
 	}
 	return out, err
 }
@@ -120,21 +118,29 @@ func span(lines []int) (first, last int) {
 
 // linesOf are the lines of a file.
 func linesOf(c *worktree.Content, file string) ([]string, error) {
-	text, err := c.Text(file)
+	text, err := blamable(c, file)
 	if err != nil {
 		return nil, err
-	}
-	if len(text) > maxBlamed {
-		return nil, fmt.Errorf("git: %q: %w", file, ErrTooLarge)
-	}
-	if bytes.IndexByte(text, 0) >= 0 {
-		return nil, fmt.Errorf("git: %q: %w", file, ErrBinary)
 	}
 	var out []string
 	for l := range strings.Lines(string(text)) {
 		out = append(out, strings.TrimRight(l, "\r\n"))
 	}
 	return out, nil
+}
+
+// blamable is the content of a file whose lines can be looked for.
+func blamable(c *worktree.Content, file string) ([]byte, error) {
+	text, err := c.Text(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > maxBlamed:
+		return nil, fmt.Errorf("git: %q: %w", file, ErrTooLarge)
+	case bytes.IndexByte(text, 0) >= 0:
+		return nil, fmt.Errorf("git: %q: %w", file, ErrBinary)
+	}
+	return text, nil
 }
 
 // committedLines tells which line of the commit each line of a file is; 0 for one that is not
@@ -207,18 +213,4 @@ func (h *hunk) parse(line string) bool {
 	}
 	h.new, err[2] = strconv.Atoi(at)
 	return errors.Join(err[:]...) == nil
-}
-
-// blame asks git for the origins of lines of a committed file. libgit2 has a blame of its own, which gives lines to other
-// commits than git does where a change can be told in several ways, and gives up where the history is cut.
-func blame(ctx context.Context, r *git.Repo, commit git.OID, file string, first, last int) ([]Origin, error) {
-	lines, err := blameByGit(ctx, r, []string{string(commit)}, file, [][2]int{{first, last}})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Origin, last-first+1)
-	for i := range out {
-		out[i] = lines[first+i]
-	}
-	return out, nil
 }

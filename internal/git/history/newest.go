@@ -1,11 +1,12 @@
 package history
 
 import (
-	"container/heap"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +22,7 @@ func Newest(ctx context.Context, r *git.Repo, tips, hide []git.OID) iter.Seq2[gi
 		w := newest{repo: r, seen: map[git.OID]*dated{}}
 		err := w.begin(tips, hide)
 		for err == nil && w.wanted > 0 {
-			c, _ := heap.Pop(&w).(*dated)
-			c.popped = true
+			c := w.pop()
 			if !c.hidden {
 				w.wanted--
 				if !yield(c.Commit, nil) {
@@ -39,7 +39,7 @@ func Newest(ctx context.Context, r *git.Repo, tips, hide []git.OID) iter.Seq2[gi
 	}
 }
 
-// newest is a queue of commits by their time.
+// newest is a queue of commits by their time, the newest last.
 type newest struct {
 	repo   *git.Repo
 	cuts   cuts
@@ -89,7 +89,7 @@ func (w *newest) add(id git.OID, hidden bool) error {
 			return err
 		}
 		w.seen[id] = &dated{Commit: c, n: len(w.seen), hidden: hidden}
-		heap.Push(w, w.seen[id])
+		w.push(w.seen[id])
 		if !hidden {
 			w.wanted++
 		}
@@ -104,36 +104,33 @@ func (w *newest) add(id git.OID, hidden bool) error {
 		default:
 			c.hidden = true
 			w.wanted--
-			heap.Init(w) // its place is another
+			slices.SortFunc(w.queue, sooner) // its place is another
 		}
 	}
 	return nil
 }
 
-// Len, Less, Swap, Push and Pop are heap.Interface.
-func (w *newest) Len() int { return len(w.queue) }
-
-func (w *newest) Less(i, j int) bool {
-	a, b := w.queue[i], w.queue[j]
-	order := a.Committer.When.Compare(b.Committer.When)
-	if order == 0 && a.hidden != b.hidden { // before one that it may hide
-		return a.hidden
-	}
-	return order > 0 || order == 0 && a.n < b.n
+func (w *newest) push(c *dated) {
+	at, _ := slices.BinarySearchFunc(w.queue, c, sooner)
+	w.queue = slices.Insert(w.queue, at, c)
 }
 
-func (w *newest) Swap(i, j int) { w.queue[i], w.queue[j] = w.queue[j], w.queue[i] }
-
-func (w *newest) Push(c any) {
-	if c, ok := c.(*dated); ok {
-		w.queue = append(w.queue, c)
-	}
-}
-
-func (w *newest) Pop() any {
+func (w *newest) pop() *dated {
 	last := w.queue[len(w.queue)-1]
 	w.queue = w.queue[:len(w.queue)-1]
+	last.popped = true
 	return last
+}
+
+// sooner is the order of the queue: of equal times a hidden commit, which may hide the other, comes last, else the first that was found.
+func sooner(a, b *dated) int {
+	switch order := a.Committer.When.Compare(b.Committer.When); {
+	case order != 0 || a.hidden == b.hidden:
+		return cmp.Or(order, cmp.Compare(b.n, a.n))
+	case a.hidden:
+		return 1
+	}
+	return -1
 }
 
 // Range lists the OIDs of the commits that "A..B" or "A...B" names, the newest first, at most so many.

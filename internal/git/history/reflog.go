@@ -71,15 +71,8 @@ func branchOf(r *git.Repo, dir string) string {
 			return head.Branch
 		}
 	}
-	head, err := os.ReadFile(filepath.Join(dir, "HEAD"))
-	if err != nil {
-		return "HEAD"
-	}
-	return headBranch(string(head))
-}
-
-func headBranch(head string) string {
-	if name, ok := strings.CutPrefix(strings.TrimSpace(head), "ref: refs/heads/"); ok {
+	head, _ := os.ReadFile(filepath.Join(dir, "HEAD"))
+	if name, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/"); ok {
 		return name
 	}
 	return "HEAD"
@@ -159,9 +152,9 @@ func (l *Reflog) leave(from int, branch string) (next int) {
 
 // logEntry is a line of a reflog: "OLD NEW Name <address> 1700000000 +0100\tcommit: Subject".
 type logEntry struct {
-	new  git.OID
-	what string
-	made Made
+	old, new git.OID
+	what     string
+	made     Made
 }
 
 func entryOf(line string) (e logEntry, ok bool) {
@@ -171,10 +164,10 @@ func entryOf(line string) (e logEntry, ok bool) {
 	if !git.IsOID(old) || !git.IsOID(now) {
 		return e, false
 	}
-	e.what, e.new = what, git.OID(now)
+	e.what, e.old, e.new = what, git.OID(old), git.OID(now)
 	e.made.OID = e.new
-	if strings.HasPrefix(what, "commit (amend)") {
-		e.made.Was = git.OID(old)
+	if e.amends() {
+		e.made.Was = e.old
 	}
 	if f := strings.Fields(who[strings.LastIndexByte(who, '>')+1:]); len(f) == 2 {
 		sec, err := strconv.ParseInt(f[0], 10, 64)
@@ -182,6 +175,8 @@ func entryOf(line string) (e logEntry, ok bool) {
 	}
 	return e, ok
 }
+
+func (e logEntry) amends() bool { return strings.HasPrefix(e.what, "commit (amend)") }
 
 // act is what made a commit; "" where HEAD only moved, and for the picks of a rebase, which are other commits made anew.
 func (e logEntry) act() string {

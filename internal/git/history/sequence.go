@@ -36,7 +36,7 @@ func resolving(r *git.Repo) bool {
 // committedByHand reports whether HEAD was moved by `git commit`, other than to finish a
 // pick. git says so in HEAD's reflog; where none is kept, nothing counts as made by hand.
 func committedByHand(r *git.Repo) bool {
-	_, _, move := lastMove(r)
+	move := lastMove(r).what
 	return strings.HasPrefix(move, "commit") && !strings.HasPrefix(move, "commit (cherry-pick)")
 }
 
@@ -46,8 +46,8 @@ func Rewritten(r *git.Repo, amend bool) string {
 	if !amend {
 		return text(r, "rebase-merge/rewritten-list") + text(r, "rebase-apply/rewritten")
 	}
-	if old, new, move := lastMove(r); strings.HasPrefix(move, "commit (amend)") {
-		return old + " " + new + "\n"
+	if move := lastMove(r); move.amends() {
+		return string(move.old) + " " + string(move.new) + "\n"
 	}
 	return ""
 }
@@ -92,25 +92,15 @@ func text(r *git.Repo, name string) string {
 // reflogTail is how much of the end of a reflog is read: more than its longest last line.
 const reflogTail = 4 << 10
 
-// lastMove is the newest entry in HEAD's reflog: from where to where git moved HEAD last, and
-// how. All are "" where no reflog is kept.
-func lastMove(r *git.Repo) (old, new, how string) {
+// lastMove is the newest entry in HEAD's reflog; the zero entry where none is kept.
+func lastMove(r *git.Repo) logEntry {
 	log, err := r.OpenReflog(headOf(r, r.Layout().GitDir))
 	if err != nil {
-		return "", "", ""
+		return logEntry{}
 	}
 	defer log.Close()
-	tail := make([]byte, min(log.Size, reflogTail))
-	if _, err := log.ReadAt(tail, log.Size-int64(len(tail))); err != nil {
-		return "", "", ""
-	}
-	who, how, _ := strings.Cut(lastLine(string(tail)), "\t")
-	old, who, _ = strings.Cut(who, " ")
-	new, _, _ = strings.Cut(who, " ")
-	return old, new, how
-}
-
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return s[strings.LastIndexByte(s, '\n')+1:]
+	n := min(log.Size, reflogTail)
+	tail := strings.TrimSpace(section(log, log.Size-n, n))
+	e, _ := entryOf(tail[strings.LastIndexByte(tail, '\n')+1:])
+	return e
 }

@@ -42,7 +42,7 @@ func Trace(ctx context.Context, r *git.Repo, commit git.OID, file string, lines 
 	if known != "" {
 		revs = append(revs, "^"+string(known))
 	}
-	origins, err := blameByGit(ctx, r, revs, file, asked)
+	origins, err := blame(ctx, r, revs, file, asked)
 	for i, n := range there {
 		out[i] = origins[n]
 	}
@@ -58,16 +58,10 @@ func matches(r *git.Repo, commit git.OID, file string, lines []int, in git.OID) 
 		if err != nil {
 			return out, err
 		}
-		texts[i], err = c.Text(file)
+		texts[i], err = blamable(c, file)
 		c.Close()
 		if err != nil {
 			return out, err
-		}
-		switch {
-		case len(texts[i]) > maxBlamed:
-			return out, fmt.Errorf("git: %q: %w", file, ErrTooLarge)
-		case bytes.IndexByte(texts[i], 0) >= 0:
-			return out, fmt.Errorf("git: %q: %w", file, ErrBinary)
 		}
 	}
 	all := make([]int, bytes.Count(texts[1], []byte("\n"))+1)
@@ -82,9 +76,10 @@ func matches(r *git.Repo, commit git.OID, file string, lines []int, in git.OID) 
 	return out, nil
 }
 
-// blameByGit asks git for the origins of the lines of some ranges of a file, from the first to the last. Lines
-// that came with what the revisions leave out have none.
-func blameByGit(ctx context.Context, r *git.Repo, revs []string, file string, ranges [][2]int) (map[int]Origin, error) {
+// blame asks git for the origins of the lines of some ranges of a file, from the first to the last. Lines
+// that came with what the revisions leave out have none. libgit2 has a blame of its own, which gives lines to other
+// commits than git does where a change can be told in several ways, and gives up where the history is cut.
+func blame(ctx context.Context, r *git.Repo, revs []string, file string, ranges [][2]int) (map[int]Origin, error) {
 	ctx, stop := context.WithTimeout(ctx, blamePatience)
 	defer stop()
 	root := cmp.Or(r.Layout().WorkTree, r.Layout().GitDir)

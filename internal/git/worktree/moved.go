@@ -161,27 +161,38 @@ func (f *folder) among(id git.OID) []string {
 	return out
 }
 
-// renamesOf tells what files that a commit took away against its first parent became. Contents are only compared where one is
-// not the same.
+// renamesOf tells what files that a commit took away against its first parent became.
 func (c *Content) renamesOf(made git.Commit, files []string, out map[string]string) {
 	changes, err := c.repo.CommitDiff(made)
 	if err != nil {
 		return
 	}
-	var gone, came []git.Entry
-	content, was := map[git.OID]string{}, map[string]git.OID{}
-	for _, ch := range slices.Backward(changes) {
+	var wanted, gone, came []git.Entry
+	for _, ch := range changes {
 		switch ch.Kind {
 		case "A":
-			came, content[ch.OID] = append(came, git.Entry{Path: ch.Path, OID: ch.OID}), ch.Path
+			came = append(came, git.Entry{Path: ch.Path, OID: ch.OID})
 		case "D":
-			gone, was[ch.Path] = append(gone, git.Entry{Path: ch.Path, OID: ch.Before}), ch.Before // each may be the one that moved
+			gone = append(gone, git.Entry{Path: ch.Path, OID: ch.Before}) // each may be the one that moved
 		}
 	}
-	alike := false
-	for _, f := range files {
-		if to := content[was[f]]; to != "" {
-			out[f] = to
+	for _, g := range gone {
+		if slices.Contains(files, g.Path) {
+			wanted = append(wanted, g)
+		}
+	}
+	c.pair(wanted, gone, came, out)
+}
+
+// pair tells what some of the files that went became of those that came. Contents are only compared where one is not the same.
+func (c *Content) pair(wanted, gone, came []git.Entry, out map[string]string) {
+	content, alike := map[git.OID]string{}, false
+	for _, e := range slices.Backward(came) {
+		content[e.OID] = e.Path
+	}
+	for _, f := range wanted {
+		if to := content[f.OID]; to != "" {
+			out[f.Path] = to
 		} else {
 			alike = true
 		}
@@ -189,9 +200,10 @@ func (c *Content) renamesOf(made git.Commit, files []string, out map[string]stri
 	if !alike || len(gone)+len(came) > maxSimilarSize {
 		return
 	}
-	for from, to := range c.repo.Renames(gone, came, maxSimilar) {
-		if slices.Contains(files, from) && out[from] == "" {
-			out[from] = to
+	moved := c.repo.Renames(gone, came, maxSimilar)
+	for _, f := range wanted {
+		if to := moved[f.Path]; to != "" && out[f.Path] == "" {
+			out[f.Path] = to
 		}
 	}
 }

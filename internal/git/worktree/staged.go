@@ -100,44 +100,20 @@ func (s *staging) leave(prefix string, was map[string]git.TreeEntry, seen map[st
 // that the index has no more, and of others those that are named, which the working tree has no more.
 func (c *Content) staged(files ...string) map[string]string {
 	s := c.staging()
-	out, content, alike := map[string]string{}, map[git.OID]string{}, false
-	for _, e := range slices.Backward(s.added) {
-		id := e.oid()
-		if e.more(indexIntended) {
-			id = c.Blob(string(e.name), nil)
-		}
-		if id != Unread {
-			content[id] = string(e.name)
-		}
-	}
-	gone := slices.Clone(s.gone)
+	gone, came := slices.Clone(s.gone), []git.Entry(nil)
 	for _, f := range files {
 		gone = append(gone, git.Entry{Path: f, OID: c.inTree(f)})
 	}
-	for _, g := range gone {
-		if to := content[g.OID]; to != "" {
-			out[g.Path] = to
-		} else {
-			alike = true
+	for _, e := range s.added {
+		id := e.oid()
+		if e.more(indexIntended) { // its content is nowhere yet
+			id = c.Blob(string(e.name), nil)
+		}
+		if id != "" && id != Unread {
+			came = append(came, git.Entry{Path: string(e.name), OID: id})
 		}
 	}
-	if alike && len(s.added) > 0 && len(s.added)+len(gone) <= maxSimilarSize {
-		c.stagedAlike(gone, s.added, out)
-	}
+	out := map[string]string{}
+	c.pair(gone, gone, came, out)
 	return out
-}
-
-// stagedAlike adds renames with a change of content.
-func (c *Content) stagedAlike(gone []git.Entry, added []indexEntry, out map[string]string) {
-	var came []git.Entry
-	for _, e := range added {
-		if !e.more(indexIntended) { // else its content is nowhere yet
-			came = append(came, git.Entry{Path: string(e.name), OID: e.oid()})
-		}
-	}
-	for from, to := range c.repo.Renames(gone, came, maxSimilar) {
-		if out[from] == "" {
-			out[from] = to
-		}
-	}
 }
