@@ -115,8 +115,13 @@ func (app *App) report(out capture.Outcome) {
 		app.Warn(w)
 	}
 	app.skipped(out)
-	if n := total(out.Redacted); n > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", session.Count(n, "secret")))
+	app.redacted(total(out.Redacted))
+}
+
+// redacted tells the user that something was taken out.
+func (app *App) redacted(secrets int) {
+	if secrets > 0 {
+		app.say(fmt.Sprintf("redacted %s before storing", session.Count(secrets, "secret")))
 	}
 }
 
