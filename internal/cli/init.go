@@ -110,7 +110,11 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	layout.MCP, layout.Agents = c.mcp, w.AgentsHere(ctx)
+	trees, err := w.Repo.Worktrees()
+	if err != nil {
+		return err
+	}
+	layout.MCP, layout.Agents = c.mcp, w.AgentsAt(ctx, trees)
 	layout.Brief, layout.Pointer = c.brief, c.point
 	first := w.Ready() != nil
 	made, err := c.ledgers(ctx, app, w, author) // where there can be none, nothing else is made
@@ -128,7 +132,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 {
 		report.Hints = append(report.Hints, unshared(author))
 	}
-	if trees, err := w.Repo.Worktrees(); err == nil && len(trees) == 0 {
+	if len(trees) == 0 {
 		report.Hints = append(report.Hints, `nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
 	}
 	if first { // later it is no news, and doctor tells what is about to go
@@ -258,12 +262,5 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 		app.hint(fmt.Sprintf(`left out %s of work in %s, outside this repository; "git rekal init --from PATH" imports from a former folder of it`,
 			session.Count(out.Apart[dir], "session"), printable(dir)))
 	}
-	m, err := w.Reader()
-	if err != nil {
-		return err
-	}
-	if err := app.indexing(m, func() error { return w.Gone(m.CatchUp(ctx)) }); err != nil {
-		return err
-	}
-	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
+	return app.catchUp(ctx, w, author)
 }

@@ -55,15 +55,7 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 	if unshared == nil {
 		unshared = c.share(ctx, app, w, author, remote)
 	}
-	m, err := w.Reader()
-	if err != nil {
-		return errors.Join(unshared, err)
-	}
-	err = app.indexing(m, func() error { return w.Gone(m.CatchUp(ctx)) })
-	if err == nil {
-		err = app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
-	}
-	return errors.Join(unshared, err)
+	return errors.Join(unshared, app.catchUp(ctx, w, author))
 }
 
 // share fetches first: then what is sent is already merged. Where neither works, there is no
