@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -82,9 +81,7 @@ func (c *importCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	for i, path := range c.Histories.Files {
-		if !filepath.IsAbs(path) {
-			c.Histories.Files[i] = filepath.Join(app.Dir, path)
-		}
+		c.Histories.Files[i] = app.Path(path)
 	}
 	var failed []error
 	shown := app.meter("reading transcripts")

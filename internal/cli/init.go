@@ -223,11 +223,9 @@ func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 // sources makes the paths of --from absolute. A folder that is gone may have been the repository's place, and may be misspelt.
 func (c *initCommand) sources(ctx context.Context, app *App, w *workspace.Workspace) error {
 	for i, dir := range c.from {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(app.Dir, dir)
-		}
-		c.from[i] = filepath.Clean(dir)
-		if _, err := os.Stat(dir); err != nil && len(w.AgentsAt(ctx, []string{c.from[i]})) == 0 {
+		dir = filepath.Clean(app.Path(dir))
+		c.from[i] = dir
+		if _, err := os.Stat(dir); err != nil && len(w.AgentsAt(ctx, []string{dir})) == 0 {
 			return &usageError{command: "init", err: fmt.Errorf("--from %q: no such folder, and none of %s has a session there; name the folder in which the repository was before",
 				c.from[i], strings.Join(session.Agents(), ", "))}
 		}

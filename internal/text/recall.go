@@ -18,9 +18,7 @@ func Recall(look Look, a result.Recall, said map[string]Exchange) string {
 	p := &page{Look: look}
 	p.asked(a)
 	for i, h := range a.Results {
-		if i > 0 || p.b.Len() > 0 {
-			p.gap()
-		}
+		p.gap()
 		p.hit(i+1, h, a.Why, said)
 	}
 	if len(a.More) > 0 {
