@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/pflag"
-
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -15,7 +13,7 @@ import (
 )
 
 // syncCommand shares with the team, both ways: `git rekal sync`.
-type syncCommand struct{ remote string }
+type syncCommand struct{ remoteArg }
 
 func syncEntry() entry {
 	return entry{
@@ -28,14 +26,6 @@ Without a network it does what it can, says what failed, and exits with 0. Witho
 		takes: takesRemote,
 		make:  func() command { return &syncCommand{} },
 	}
-}
-
-func (c *syncCommand) addFlags(*pflag.FlagSet) {}
-
-func (c *syncCommand) validate(args []string) error {
-	var err error
-	c.remote, err = oneRemote(args)
-	return err
 }
 
 func (c *syncCommand) run(ctx context.Context, app *App) error {

@@ -101,10 +101,7 @@ type page struct {
 
 // add takes lines in, all or none.
 func (p *page) add(lines ...string) bool {
-	cost := 0
-	for _, l := range lines {
-		cost += tokens.Count(l) + 1
-	}
+	cost := weigh(lines)
 	if cost > p.room {
 		p.cut = true
 		return false
