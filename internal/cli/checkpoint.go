@@ -70,7 +70,9 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	if err := app.indexing(m, func() error { return w.Gone(m.KeepUp(ctx)) }); err != nil {
 		return err
 	}
-	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: app.after(checkpointTime), Patience: checkpointTime})
+	end := app.Now().Add(checkpointTime)
+	enough := func() bool { return app.Now().After(end) }
+	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: enough, Patience: checkpointTime})
 }
 
 // checkpointTime is after how long a checkpoint asks for no more vectors: who calls it may wait for

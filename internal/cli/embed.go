@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/materialize"
@@ -28,10 +27,4 @@ func (app *App) catchUp(ctx context.Context, w *workspace.Workspace, author work
 		return err
 	}
 	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
-}
-
-// after tells when some time has passed.
-func (app *App) after(d time.Duration) func() bool {
-	end := app.Now().Add(d)
-	return func() bool { return app.Now().After(end) }
 }
