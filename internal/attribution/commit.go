@@ -35,15 +35,15 @@ func (w SessionState) Waits(now time.Time) bool {
 
 func (w SessionState) isRecent(now time.Time) bool { return now.Sub(w.Last) <= recent }
 
-// Committed are the files of a commit that was made at a moment, which git dates to the second.
+// Committed are the files of a commit that was made at a moment.
 type Committed struct {
 	At    time.Time
 	Files []session.File
 	Wrote []session.Wrote // what sessions wrote in it
 }
 
-// Before reports whether the commit was made before a moment.
-func (c Committed) Before(moment time.Time) bool { return c.At.Before(moment.Truncate(time.Second)) }
+// Before reports whether a commit was made before a moment: git dates it to the second.
+func Before(commit, moment time.Time) bool { return commit.Before(moment.Truncate(time.Second)) }
 
 // WroteIn reports whether a session wrote lines of the commit.
 func (c Committed) WroteIn(id string) bool {
@@ -60,7 +60,7 @@ func TieKnown(c Committed, workers []SessionState, now time.Time) (links []sessi
 	for _, w := range workers {
 		waited := func(path string) bool {
 			at, ok := w.Pending[path]
-			return ok && !c.Before(at)
+			return ok && !Before(c.At, at)
 		}
 		if c.WroteIn(w.ID) || w.Commits || w.isRecent(now) && c.touches(waited) {
 			links = append(links, session.Link{Session: w.ID})
@@ -139,7 +139,7 @@ func Spans(sessions []session.Session) (out []Span) {
 func TieImported(c Committed, spans []Span) (links []session.Link) {
 	for _, sp := range spans {
 		exact := c.WroteIn(sp.ID)
-		open := !c.Before(sp.From) && !c.At.After(sp.To)
+		open := !Before(c.At, sp.From) && !c.At.After(sp.To)
 		if exact || open && c.touches(func(path string) bool { return sp.edited[path] }) {
 			links = append(links, session.Link{Session: sp.ID, Inferred: !exact})
 		}

@@ -59,21 +59,18 @@ const maxWriters = 200
 // CredibleLines leaves out of what sessions wrote in a commit the edits that are later than it, and puts in front what those say who made
 // it: nobody else can take their lines.
 func CredibleLines(all []LineRecord, by Maker) []LineRecord {
-	out := slices.DeleteFunc(slices.Clone(all), func(w LineRecord) bool { return by.Here && w.TS.After(by.When.Add(time.Second)) })
-	slices.SortStableFunc(out, func(x, y LineRecord) int { return order(!by.Is(x.Email), !by.Is(y.Email)) })
-	of := map[string]int{}
-	return slices.DeleteFunc(out, func(w LineRecord) bool { of[w.Path]++; return of[w.Path] > maxWriters })
-}
-
-// order puts false first.
-func order(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
+	var makers, others []LineRecord
+	for _, w := range all {
+		switch {
+		case by.Here && w.TS.After(by.When.Add(time.Second)):
+		case by.Is(w.Email):
+			makers = append(makers, w)
+		default:
+			others = append(others, w)
+		}
 	}
-	return -1
+	of := map[string]int{}
+	return slices.DeleteFunc(append(makers, others...), func(w LineRecord) bool { of[w.Path]++; return of[w.Path] > maxWriters })
 }
 
 // Writer is the session that wrote a line (from 1 on) of a file, by what is possible; "" where nobody says so.

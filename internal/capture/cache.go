@@ -135,18 +135,12 @@ func integer[T ~int | ~int64 | ~uint64](c *coder, v *T) {
 		c.out = binary.AppendUvarint(c.out, uint64(*v))
 		return
 	}
-	var n uint64
-	for shift := 0; ; shift += 7 {
-		b := c.take(1)
-		if b == "" || shift > 63 {
-			c.bad = true
-			return
-		}
-		if n |= uint64(b[0]&0x7f) << shift; b[0] < 0x80 {
-			*v = T(n)
-			return
-		}
+	n, size := binary.Uvarint([]byte(c.text[:min(len(c.text), binary.MaxVarintLen64)]))
+	if size <= 0 {
+		c.bad = true
+		return
 	}
+	*v, c.text = T(n), c.text[size:]
 }
 
 func flag(c *coder, v *bool) {

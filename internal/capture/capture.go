@@ -122,26 +122,33 @@ func (c *Capturer) attempt(ctx context.Context, plan func(*collector) ([]session
 	var all Outcome
 	pieces, reads := map[string]piece{}, 0
 	c.Round.Kept, c.Round.Piece = cmp.Or(c.Round.Kept, maxKept), cmp.Or(c.Round.Piece, maxPiece)
-	for lost := 0; lost < tries; {
-		before, err := c.Ledger.Tip()
+	for more := true; more; {
+		var g *collector
+		err := c.race(func() error {
+			g = &collector{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), reads: &reads}
+			return g.once(ctx, plan)
+		})
 		if err != nil {
 			return all, err
 		}
-		g := &collector{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), known: map[string][]byte{}, reads: &reads}
-		err = g.once(ctx, plan)
-		switch {
-		case errors.Is(err, git.ErrMoved) || c.scrubbed(before, err):
-			lost++
-			continue
-		case err != nil:
-			return all, err
-		}
 		all.add(g.out)
-		if !g.more {
-			return all, nil
+		more = g.more
+	}
+	return all, nil
+}
+
+// race appends to the ledger, anew as long as others are first.
+func (c *Capturer) race(once func() error) error {
+	for range tries {
+		before, err := c.Ledger.Tip()
+		if err == nil {
+			err = once()
+		}
+		if !errors.Is(err, git.ErrMoved) && !c.scrubbed(before, err) {
+			return err
 		}
 	}
-	return all, fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
+	return fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
 }
 
 // scrubbed reports whether what was not to be found was taken away by a scrub at the same time.
@@ -170,22 +177,18 @@ func (o *Outcome) add(more Outcome) {
 		}
 	}
 	o.Warnings = append(o.Warnings, more.Warnings...)
-	for dir, n := range more.Apart {
-		o.apart(dir, n)
-	}
-	for rule, n := range more.Redacted {
-		if o.Redacted == nil {
-			o.Redacted = map[string]int{}
-		}
-		o.Redacted[rule] += n
-	}
+	sum(&o.Apart, more.Apart)
+	sum(&o.Redacted, more.Redacted)
 }
 
-func (o *Outcome) apart(dir string, n int) {
-	if o.Apart == nil {
-		o.Apart = map[string]int{}
+// sum adds counts to others, by what is counted.
+func sum(to *map[string]int, more map[string]int) {
+	for key, n := range more {
+		if *to == nil {
+			*to = map[string]int{}
+		}
+		(*to)[key] += n
 	}
-	o.Apart[dir] += n
 }
 
 // sessions counts some by their IDs, each once; with their sources, or nothing where that is not known.
@@ -319,10 +322,5 @@ func (g *collector) count(e session.Entry, r redact.Report) {
 		g.out.Checkpoints++
 		g.out.Links += len(e.Checkpoint.Links)
 	}
-	for rule, n := range r.Rules {
-		if g.out.Redacted == nil {
-			g.out.Redacted = map[string]int{}
-		}
-		g.out.Redacted[rule] += n
-	}
+	sum(&g.out.Redacted, r.Rules)
 }

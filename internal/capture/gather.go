@@ -47,13 +47,11 @@ type collector struct {
 	edits    *edits
 	mine     map[string]bool               // addresses of this user, as an import finds them
 	news     time.Time                     // since when a commit may hold an edit that was not known
-	origins  map[string]string             // of sessions that are forks, by their IDs; nil: not asked yet
 	examined []git.OID                     // see state.Examined
 	reflogs  map[string]history.ReflogMark // see state.Reflogs
 	kept     int                           // bytes of text in fresh
 	more     bool                          // something is left to another round
 	pieces   map[string]piece              // of transcripts that are read in several rounds
-	known    map[string][]byte             // see state.Known
 	reads    *int                          // transcripts that were read, in all rounds
 }
 
@@ -127,25 +125,35 @@ func (g *collector) agent(ctx context.Context, agent transcript.Agent, roots []s
 
 // locate lists the transcripts of an agent, and those of them that changed.
 func (g *collector) locate(ctx context.Context, agent transcript.Agent, roots []string) (changed, all []transcript.File, err error) {
-	found, err := agent.Locate(ctx, transcript.Env{
-		Home: g.Home, Getenv: g.Getenv, Roots: roots, Searched: g.st.Searched, Search: g.Budget, Known: g.st.Known[agent.Name()], Now: g.Now(),
-	})
+	found, news, err := g.find(ctx, agent, roots, g.st, g.Budget)
 	if err != nil {
-		return nil, nil, fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
+		return nil, nil, err
 	}
+	g.read = g.read || news
 	g.out.Warnings = append(g.out.Warnings, found.Unreadable...)
-	if found.Searched != nil && !maps.Equal(g.st.Searched, found.Searched) {
-		g.st.Searched, g.read = found.Searched, true
-	}
-	if !bytes.Equal(g.st.Known[agent.Name()], found.Known) {
-		g.known[agent.Name()], g.read = found.Known, true
-	}
 	for _, f := range found.Files {
 		if !g.st.unchanged(f.Path, f.Size, f.ModTime) && !g.leaves(agent.Name(), f) {
 			changed = append(changed, f)
 		}
 	}
 	return changed, found.Files, nil
+}
+
+// find lists all transcripts of an agent, and notes in a state what need not be looked at again; it reports whether that is new.
+func (c *Capturer) find(ctx context.Context, agent transcript.Agent, roots []string, st *state, search int64) (_ transcript.Found, news bool, err error) {
+	found, err := agent.Locate(ctx, transcript.Env{
+		Home: c.Home, Getenv: c.Getenv, Roots: roots, Searched: st.Searched, Search: search, Known: st.Known[agent.Name()], Now: c.Now(),
+	})
+	if err != nil {
+		return found, false, fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
+	}
+	if found.Searched != nil && !maps.Equal(st.Searched, found.Searched) {
+		st.Searched, news = found.Searched, true
+	}
+	if !bytes.Equal(st.Known[agent.Name()], found.Known) {
+		st.Known[agent.Name()], news = found.Known, true
+	}
+	return found, news, nil
 }
 
 // leaves reports whether a transcript is not read because of what is known of its session: where a later version knows how far it was read,
@@ -183,7 +191,7 @@ func (g *collector) file(ctx context.Context, r *reading) error {
 	}
 	if g.done = append(g.done, r); len(r.doc.Sessions) == 0 && r.offset == 0 {
 		for _, dir := range r.doc.Apart {
-			g.out.apart(dir, 1)
+			sum(&g.out.Apart, map[string]int{dir: 1})
 		}
 	}
 	return g.take(ctx, r, false)

@@ -160,7 +160,7 @@ func (g *collector) stated(c git.Commit) (links []session.Link, said bool) {
 	}
 	named, said := g.Stated(c)
 	for _, n := range named {
-		if s := g.freshOf(n.Source, n.NativeID); s != nil && !before(c.Committer.When, s.FirstTS()) {
+		if s := g.freshOf(n.Source, n.NativeID); s != nil && !attribution.Before(c.Committer.When, s.FirstTS()) {
 			links = append(links, session.Link{Session: s.ID})
 		}
 	}

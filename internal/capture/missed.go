@@ -144,9 +144,5 @@ func (g *collector) asOf(c git.Commit, wrote []session.Wrote) *collector {
 
 // ofKnown leaves out what sessions wrote of which the ledger does not say anything yet.
 func (g *collector) ofKnown(wrote []session.Wrote) []session.Wrote {
-	known := map[string]bool{}
-	for _, k := range g.st.Sessions {
-		known[k.ID] = true
-	}
-	return slices.DeleteFunc(wrote, func(w session.Wrote) bool { return !known[w.Session] && !g.isFresh(w.Session) })
+	return slices.DeleteFunc(wrote, func(w session.Wrote) bool { return g.st.named(w.Session) == nil && !g.isFresh(w.Session) })
 }

@@ -4,16 +4,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -113,9 +110,7 @@ func (c *Capturer) clean(ctx context.Context, n Note) (Saved, error) {
 			first, _, _ := strings.Cut(m.Content, "\n")
 			m.Title = session.Shorten(session.OneLine(first), firstLine)
 		}
-		for rule, n := range report.Rules {
-			out.Redacted[rule] += n
-		}
+		sum(&out.Redacted, report.Rules)
 		if m == out.Memory { // after three times: redaction leaves alone what it has made
 			break
 		}
@@ -164,40 +159,29 @@ func (c *Capturer) mark(ctx context.Context, what string, marks []session.Mark, 
 
 // note appends an entry that draft makes of what the ledgers hold, unless it makes none.
 func (c *Capturer) note(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
-	for range tries {
-		before, err := c.Ledger.Tip()
-		if err == nil {
-			err = c.noteOnce(ctx, draft)
-		}
-		if !errors.Is(err, git.ErrMoved) && !c.scrubbed(before, err) {
+	return c.race(func() error {
+		tips, st, now, err := c.stands(ctx)
+		if err != nil {
 			return err
 		}
-	}
-	return fmt.Errorf("capture: %w: gave up after %d tries", ErrBusy, tries)
-}
-
-func (c *Capturer) noteOnce(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
-	tips, st, now, err := c.stands(ctx)
-	if err != nil {
-		return err
-	}
-	e := draft(st, now)
-	if e == nil {
+		e := draft(st, now)
+		if e == nil {
+			return nil
+		}
+		clean, _, err := c.Redactor.Apply(ctx, *e)
+		if err != nil {
+			return fmt.Errorf("capture: %w", err)
+		}
+		tip, err := c.Ledger.Append(ctx, tips[c.Ledger.Ref()], []ledger.Record{{Entry: clean, TS: now}})
+		if err != nil {
+			return err
+		}
+		tips[c.Ledger.Ref()] = tip
+		if st.follow(ctx, c.Repo, tips) == nil {
+			_ = st.save(c.CacheDir) // the next capture reads the ledger where the cache is behind
+		}
 		return nil
-	}
-	var clean redact.Entry
-	if clean, _, err = c.Redactor.Apply(ctx, *e); err != nil {
-		return fmt.Errorf("capture: %w", err)
-	}
-	tip, err := c.Ledger.Append(ctx, tips[c.Ledger.Ref()], []ledger.Record{{Entry: clean, TS: now}})
-	if err != nil {
-		return err
-	}
-	tips[c.Ledger.Ref()] = tip
-	if st.follow(ctx, c.Repo, tips) == nil {
-		_ = st.save(c.CacheDir) // the next capture reads the ledger where the cache is behind
-	}
-	return nil
+	})
 }
 
 // memoryKey tells what memories say apart.

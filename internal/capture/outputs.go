@@ -1,11 +1,9 @@
 package capture
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,18 +76,11 @@ func (o *Outputs) open() {
 
 // changed lists the transcripts of an agent that were not read as they are now, the latest first.
 func (o *Outputs) changed(ctx context.Context, agent transcript.Agent, roots []string) ([]transcript.File, error) {
-	found, err := agent.Locate(ctx, transcript.Env{
-		Home: o.Home, Getenv: o.Getenv, Roots: roots, Searched: o.st.Searched, Search: searched, Known: o.st.Known[agent.Name()], Now: o.Now(),
-	})
+	found, news, err := o.find(ctx, agent, roots, o.st, searched)
 	if err != nil {
-		return nil, fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
+		return nil, err
 	}
-	if found.Searched != nil && !maps.Equal(o.st.Searched, found.Searched) {
-		o.st.Searched, o.dirty = found.Searched, true
-	}
-	if !bytes.Equal(o.st.Known[agent.Name()], found.Known) {
-		o.st.Known[agent.Name()], o.dirty = found.Known, true
-	}
+	o.dirty = o.dirty || news
 	files := slices.DeleteFunc(found.Files, func(f transcript.File) bool { return o.st.unchanged(f.Path, f.Size, f.ModTime) })
 	slices.SortStableFunc(files, func(a, b transcript.File) int {
 		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))

@@ -176,7 +176,7 @@ func (g *collector) madeBy(via string, c git.Commit) bool {
 			return false
 		}
 	}
-	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return !before(c.Committer.When, s.FirstTS()) })
+	return slices.ContainsFunc(g.fresh, func(s *session.Session) bool { return !attribution.Before(c.Committer.When, s.FirstTS()) })
 }
 
 // knownRewrites keeps the rewrites of commits that the ledger names, chains included, and

@@ -46,7 +46,7 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	}
 	all := *c
 	all.Round = Round{Kept: noBound, Piece: noBound} // what no round stores, none goes on from
-	g := &collector{Capturer: &all, st: st, now: now, edits: newEdits(c.CacheDir), known: map[string][]byte{}, reads: new(int)}
+	g := &collector{Capturer: &all, st: st, now: now, edits: newEdits(c.CacheDir), reads: new(int)}
 	g.edits.held = map[string][]editLine{}
 	if err := g.gather(ctx); err != nil {
 		return Preview{}, err

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -26,9 +27,6 @@ const tailSize = 4 << 10
 
 // maxReaders is how many transcripts are decoded at once, at most: each may hold a piece of one (see Round).
 const maxReaders = 8
-
-// readers is how many are decoded at once: more than cores, as one that is done keeps its place until those before it are taken.
-func readers(files int) int { return min(files, maxReaders, 2*runtime.GOMAXPROCS(0)) }
 
 // reading is what one transcript gave.
 type reading struct {
@@ -49,7 +47,7 @@ type reading struct {
 type piece struct{ from, size int64 }
 
 // readAll decodes transcripts side by side, and gives for each a function that waits for it, so that they
-// can be taken in order while the next ones are being read. Not more than readers are decoded and
+// can be taken in order while the next ones are being read. Not more than some are decoded and
 // not taken. A single one is decoded when it is asked for.
 func (g *collector) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []func() *reading {
 	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.Round.Piece, without: g.Without}
@@ -59,7 +57,7 @@ func (g *collector) readAll(ctx context.Context, agent transcript.Agent, files, 
 		out[i] = func() *reading {
 			r, err := rd.read(ctx, f, cursor, last)
 			if err != nil {
-				r = &reading{file: f, agent: agent.Name(), err: err}
+				r = &reading{err: err}
 			}
 			return r
 		}
@@ -67,13 +65,13 @@ func (g *collector) readAll(ctx context.Context, agent transcript.Agent, files, 
 	if len(files) < 2 {
 		return out
 	}
-	return ahead(ctx, out, func(i int) *reading { return &reading{file: files[i], agent: agent.Name(), err: ctx.Err()} })
+	return ahead(ctx, out)
 }
 
-// ahead starts reads before they are asked for, as many as readers says. It gives for each a function that waits for it, or says
-// that it was stopped.
-func ahead(ctx context.Context, reads []func() *reading, stopped func(i int) *reading) []func() *reading {
-	slots := make(chan struct{}, readers(len(reads)))
+// ahead starts reads before they are asked for: more at once than there are cores, as one that is done keeps its place until those before it
+// are taken. It gives for each a function that waits for it, or says that it was stopped.
+func ahead(ctx context.Context, reads []func() *reading) []func() *reading {
+	slots := make(chan struct{}, min(maxReaders, 2*runtime.GOMAXPROCS(0)))
 	ready := make([]chan *reading, len(reads))
 	out := make([]func() *reading, len(reads))
 	for i := range reads {
@@ -84,7 +82,7 @@ func ahead(ctx context.Context, reads []func() *reading, stopped func(i int) *re
 				<-slots
 				return r
 			case <-ctx.Done():
-				return stopped(i)
+				return &reading{err: ctx.Err()}
 			}
 		}
 	}
@@ -132,6 +130,11 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
+	now := last.next(offset, rd.piece)
+	cut := f.Size > offset+now.size
+	if cut {
+		f.Size = offset + now.size
+	}
 	opt := transcript.Options{File: f, Roots: rd.roots, Inside: offset > 0, Others: rd.others, Outputs: rd.outputs}
 	if k != nil {
 		opt.Last, opt.Apart = k.Last, k.Apart
@@ -143,27 +146,31 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 			return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 		}
 	}
-	now := last.next(offset, rd.piece)
-	cut := f.Size > offset+now.size
-	if cut {
-		f.Size = offset + now.size
-	}
 	// The size of the moment when it was found bounds the read, so that what is hashed and
 	// what is decoded are the same bytes.
-	doc, err := rd.agent.Decode(ctx, io.NewSectionReader(file, offset, f.Size-offset), opt)
-	if err != nil {
-		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
+	if r, err = rd.decode(ctx, io.NewSectionReader(file, offset, f.Size-offset), opt); err != nil {
+		return nil, err
 	}
-	known := time.Time{}
-	if offset > 0 {
-		known = opt.Last
-	}
-	rd.without.leave(rd.agent.Name(), &doc, known, f.ModTime)
-	r = &reading{file: f, agent: rd.agent.Name(), doc: doc, offset: offset, cut: cut}
-	r.takeEdits()
+	r.offset, r.cut = offset, cut
 	if err := r.seal(file, sum); err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
+	return r, nil
+}
+
+// decode reads what is new of a transcript, and leaves out what is not captured.
+func (rd reader) decode(ctx context.Context, in io.Reader, opt transcript.Options) (*reading, error) {
+	doc, err := rd.agent.Decode(ctx, in, opt)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript %q: %w", opt.File.Path, err)
+	}
+	known := opt.Last
+	if !opt.Inside {
+		known = time.Time{} // it is read from the start
+	}
+	rd.without.leave(rd.agent.Name(), &doc, known, opt.File.ModTime)
+	r := &reading{file: opt.File, agent: rd.agent.Name(), doc: doc}
+	r.takeEdits()
 	return r, nil
 }
 
@@ -180,14 +187,11 @@ func (rd reader) readWhole(ctx context.Context, f transcript.File) (*reading, er
 	}
 	defer in.Close()
 	sum := newDigest()
-	doc, err := rd.agent.Decode(ctx, io.TeeReader(in, sum), opt)
-	if err != nil {
-		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
+	r, err := rd.decode(ctx, io.TeeReader(in, sum), opt)
+	if err == nil {
+		r.hash = hex.EncodeToString(sum.Sum(nil))
 	}
-	rd.without.leave(rd.agent.Name(), &doc, time.Time{}, f.ModTime)
-	r := &reading{file: f, agent: rd.agent.Name(), doc: doc, hash: hex.EncodeToString(sum.Sum(nil))}
-	r.takeEdits()
-	return r, nil
+	return r, err
 }
 
 // cursorOf says in the ledger of when a transcript was that is no growing file. One of another form is a later version's.
@@ -348,7 +352,6 @@ func (g *collector) remember() {
 		}
 	}
 	g.st.forget(seen)
-	maps.Copy(g.st.Known, g.known)
 	if g.examined != nil {
 		g.st.Examined = g.examined
 	}
@@ -359,10 +362,5 @@ func (g *collector) remember() {
 
 // owns reports whether a reading is of the session's own transcript.
 func (k *ledgerSession) owns(r *reading) bool {
-	for _, s := range r.doc.Sessions {
-		if s.NativeID == k.NativeID {
-			return true
-		}
-	}
-	return r.offset > 0
+	return r.offset > 0 || slices.ContainsFunc(r.doc.Sessions, func(s transcript.Part) bool { return s.NativeID == k.NativeID })
 }

@@ -1,7 +1,7 @@
 package capture
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -352,9 +354,6 @@ func editTime(s session.Session, c session.ToolCall) time.Time {
 	return s.FirstTS()
 }
 
-// before reports whether something that git dates to the second was made before a moment.
-func before(commit, moment time.Time) bool { return commit.Before(moment.Truncate(time.Second)) }
-
 // settle takes the files of a checkpoint off what its sessions have pending, but for what
 // they edited after the code commit was made.
 func (st *state) settle(e session.Entry, made time.Time) {
@@ -371,7 +370,7 @@ func (st *state) settle(e session.Entry, made time.Time) {
 	}
 	for id := range linked {
 		if k := st.named(id); k != nil {
-			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !before(made, edited) })
+			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !attribution.Before(made, edited) })
 		}
 	}
 }
@@ -400,7 +399,7 @@ func (st *state) family(first time.Time) []*ledgerSession {
 			out = append(out, k)
 		}
 	}
-	slices.SortFunc(out, func(a, b *ledgerSession) int { return bytes.Compare([]byte(a.ID), []byte(b.ID)) })
+	slices.SortFunc(out, func(a, b *ledgerSession) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
 
@@ -421,17 +420,8 @@ func (st *state) forget(seen map[string]bool) {
 	}
 }
 
+// shaKey is the first 8 bytes of a commit's ID.
 func shaKey(sha string) uint64 {
-	var k uint64
-	for i := 0; i < 16 && i < len(sha); i++ {
-		k = k<<4 | uint64(nibble(sha[i]))
-	}
-	return k
-}
-
-func nibble(c byte) byte {
-	if c >= 'a' {
-		return c - 'a' + 10
-	}
-	return c - '0'
+	key, _ := strconv.ParseUint(sha[:min(16, len(sha))], 16, 64) // what is no ID is no commit's
+	return key
 }

@@ -20,20 +20,12 @@ type Excluded struct {
 // Span is From ≤ t < To; a zero To is still open.
 type Span struct{ From, To time.Time }
 
-func (s Span) has(t time.Time) bool { return !t.Before(s.From) && (s.To.IsZero() || t.Before(s.To)) }
-
-// meets reports whether a moment from a to b, inclusive, lies in the span.
-func (s Span) meets(a, b time.Time) bool {
-	return !b.Before(s.From) && (s.To.IsZero() || a.Before(s.To))
-}
-
-func (w Excluded) paused(t time.Time) bool {
-	return slices.ContainsFunc(w.Spans, func(s Span) bool { return s.has(t) })
-}
-
+// touched reports whether a moment from a to b, inclusive, lies in one of the spans.
 func (w Excluded) touched(a, b time.Time) bool {
-	return slices.ContainsFunc(w.Spans, func(s Span) bool { return s.meets(a, b) })
+	return slices.ContainsFunc(w.Spans, func(s Span) bool { return !b.Before(s.From) && (s.To.IsZero() || a.Before(s.To)) })
 }
+
+func (w Excluded) paused(t time.Time) bool { return w.touched(t, t) }
 
 func (w Excluded) forgot(source string, p transcript.Part) bool {
 	return slices.ContainsFunc(w.Sessions, func(n session.NativeRef) bool {
@@ -124,11 +116,8 @@ func (c *Capturer) Timeless(ctx context.Context, since time.Time) (out []session
 	}
 	var errs []error
 	for _, agent := range c.Agents {
-		found, err := agent.Locate(ctx, transcript.Env{Home: c.Home, Getenv: c.Getenv, Roots: roots, Now: c.Now()})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err))
-			continue
-		}
+		found, _, err := c.find(ctx, agent, roots, newState(), 0)
+		errs = append(errs, err)
 		for _, f := range found.Files {
 			if f.Timeless && !f.ModTime.Before(since.Add(-tick)) {
 				out = append(out, session.NativeRef{Source: agent.Name(), NativeID: f.NativeID})

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -82,7 +81,7 @@ func (g *collector) brought(c git.Commit, ch git.Change) (history.Lines, error) 
 // before are the edits that were made before a commit, each once: those that a fork copied are its origin's.
 func (g *collector) before(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
 	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
-	at := map[uint64]int{}
+	at := map[string]int{}
 	for _, e := range all {
 		if !e.At.Before(end) {
 			continue
@@ -97,33 +96,34 @@ func (g *collector) before(c git.Commit, all []attribution.Edit) (out []attribut
 	return out
 }
 
-func printOf(e attribution.Edit) uint64 {
+// printOf is what an edit did, and when.
+func printOf(e attribution.Edit) string {
 	b := binary.BigEndian.AppendUint64(nil, uint64(e.At.UnixMilli()))
 	for _, l := range e.Lines {
 		b = append(binary.BigEndian.AppendUint64(b, uint64(l.Print)), l.Kind)
 	}
-	h := fnv.New64a()
-	_, _ = h.Write(b) // a hash takes everything
-	return h.Sum64()
+	return string(b)
 }
 
 // forked reports whether a session is a fork of another one.
 func (g *collector) forked(id, origin string) bool {
-	if g.origins == nil {
-		g.origins = map[string]string{}
-		for _, k := range g.st.Sessions {
-			g.origins[k.ID] = k.ForkedFrom
-		}
-		for _, s := range g.fresh {
-			g.origins[s.ID] = cmp.Or(s.ForkedFrom, g.origins[s.ID])
-		}
-	}
 	for range maxNames {
-		if id = g.origins[id]; id == "" || id == origin {
+		if id = g.originOf(id); id == "" || id == origin {
 			break
 		}
 	}
 	return id == origin
+}
+
+// originOf is the session of which one is a fork; "" where it is none.
+func (g *collector) originOf(id string) string {
+	if i := slices.IndexFunc(g.fresh, func(s *session.Session) bool { return s.ID == id }); i >= 0 && g.fresh[i].ForkedFrom != "" {
+		return g.fresh[i].ForkedFrom
+	}
+	if k := g.st.named(id); k != nil {
+		return k.ForkedFrom
+	}
+	return ""
 }
 
 func wroteLines(c git.Commit, ch git.Change, lines history.Lines, edits []attribution.Edit) (out []session.Wrote) {

@@ -154,7 +154,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 // unshared says how a ledger is shared. After a clean, a remote may hold all of it.
 func unshared(author workspace.Author) string {
 	for _, remote := range author.Config.Remotes {
-		if !author.Ledger.Unsent(remote) {
+		if all, _ := author.Ledger.Sent(remote); all {
 			return fmt.Sprintf(`%s has all of your ledger; "git rekal sync" goes on sharing`, remote)
 		}
 	}

@@ -99,13 +99,23 @@ func (c *logCommand) run(ctx context.Context, app *App) error {
 		checkpoints, err := recall.Log(ctx, data.DB, w.Repo, c.req)
 		var names session.Names
 		if err == nil {
-			names, err = data.Names(ctx)
+			names, err = data.Names(ctx, shown(checkpoints)...)
 		}
 		if err := errors.Join(flagged(err), data.Close()); err != nil {
 			return err
 		}
 		return c.print(ctx, app, w, checkpoints, names)
 	})
+}
+
+// shown are the IDs of sessions.
+func shown(checkpoints []result.Checkpoint) (ids []string) {
+	for _, c := range checkpoints {
+		for _, s := range c.Sessions {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
 }
 
 // nothingYet is what a person is told who asks before there is an answer.

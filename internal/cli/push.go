@@ -62,7 +62,7 @@ func (c *pushCommand) run(ctx context.Context, app *App) error {
 
 // push sends the ledger, says so, and notes that the user agreed to this remote.
 func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspace.Author, remote string) error {
-	if author.Ledger.Unsent(remote) {
+	if all, _ := author.Ledger.Sent(remote); !all {
 		app.progress("sending the ledger to " + remote)
 	}
 	sent, err := author.Ledger.Push(ctx, remote, git.Attended(app.Terminal))

@@ -167,12 +167,12 @@ func resolve(ctx context.Context, m *materialize.Materializer, a workspace.Autho
 		return out, nil, err
 	}
 	defer func() { err = errors.Join(err, data.Close()) }()
-	names, err := data.Names(ctx)
-	if err != nil {
-		return out, nil, err
-	}
 	seen := map[string]bool{}
 	for _, prefix := range ids {
+		names, err := data.Names(ctx, prefix)
+		if err != nil {
+			return out, nil, err
+		}
 		id, unknown := names.Find(prefix)
 		if unknown != nil {
 			out.Failed = append(out.Failed, unknown)

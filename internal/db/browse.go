@@ -5,25 +5,35 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Names reads the IDs of all sessions and memories, purged or not.
-func (d *DB) Names(ctx context.Context) (session.Names, error) {
-	rows, err := d.Query(ctx, `SELECT id, native_id FROM sessions UNION ALL SELECT id, '' FROM memories`)
+// Names reads the IDs of sessions and memories, purged or not: those that begin as asked, or that an agent named so, with their neighbours in
+// order, from which they have to be told; all where nothing is asked.
+func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) {
+	var ids, natives []string
+	for _, a := range asked {
+		ids, natives = append(ids, a, strings.ToUpper(a)), append(natives, strings.ToLower(a))
+	}
+	rows, err := d.Query(ctx, `WITH found AS MATERIALIZED (SELECT session AS id FROM json_each(?2) a CROSS JOIN facets ON session >= a.value AND session < a.value || ?4
+			UNION SELECT s.id FROM json_each(?3) a CROSS JOIN sessions s ON lower(native_id) >= a.value AND lower(native_id) < a.value || ?4)
+		SELECT id, coalesce(native_id, '') FROM (SELECT id FROM found UNION SELECT (SELECT max(session) FROM facets WHERE session < id) FROM found
+			UNION SELECT (SELECT min(session) FROM facets WHERE session > id) FROM found UNION SELECT session FROM facets WHERE ?1)
+		LEFT JOIN sessions USING (id) WHERE id IS NOT NULL`, len(asked) == 0, ids, natives, string(utf8.MaxRune))
 	if err != nil {
 		return session.Names{}, err
 	}
-	ids := map[string]string{}
+	all := map[string]string{}
 	err = each(rows, func() error {
 		var id, native string
 		err := rows.Scan(&id, &native)
-		ids[id] = native
+		all[id] = native
 		return err
 	})
-	return session.NewNames(ids), err
+	return session.NewNames(all), err
 }
 
 // Beginning reads the titles of sessions and memories whose IDs begin so, purged or not, by ID; of more than limit those with the
@@ -205,6 +215,11 @@ func (q LogQuery) checkpoints(ctx context.Context, d *DB) ([]string, error) {
 	return out, err
 }
 
+// passes are the filters of a LogQuery but for its period.
+const passes = `AND (?1 = '' OR id IN (SELECT l.checkpoint FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session
+			WHERE s.source = ?1 AND s.id NOT IN (SELECT id FROM purged)))
+		AND (?5 OR email COLLATE NOCASE IN (SELECT value FROM json_each(?6))) AND (?7 OR id IN (SELECT value FROM json_each(?8)))`
+
 // Log reads the latest checkpoints, newest first, a row for each session of
 // each that is not purged. An import is as late as its sessions.
 func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
@@ -213,18 +228,16 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.Query(ctx, `WITH t AS (SELECT checkpoint, max(last_turn_at) AS took FROM checkpoints c JOIN checkpoint_sessions l ON l.checkpoint = c.id
-			JOIN sessions s ON s.id = l.session WHERE via = ?1 GROUP BY checkpoint),
-		c AS MATERIALIZED (SELECT checkpoints.*, took FROM checkpoints LEFT JOIN t ON t.checkpoint = id
-			WHERE (?2 = '' OR id IN (SELECT l.checkpoint FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session
-				WHERE s.source = ?2 AND s.id NOT IN (SELECT id FROM purged)))
-			AND coalesce(took, ts) >= ?4 AND coalesce(took, ts) < ?5 AND (?6 OR email COLLATE NOCASE IN (SELECT value FROM json_each(?7)))
-			AND (?8 OR id IN (SELECT value FROM json_each(?9))) ORDER BY coalesce(took, ts) DESC, id LIMIT ?3)
+	// Imports are told from the others, which the index checkpoints_when has in order.
+	rows, err := d.Query(ctx, `WITH t AS (SELECT *, (SELECT max(last_turn_at) FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session WHERE l.checkpoint = c.id) AS took
+			FROM checkpoints c WHERE via = '`+session.ViaImport+`'),
+		c AS MATERIALIZED (SELECT * FROM (SELECT *, NULL AS took, ts AS at FROM checkpoints WHERE via IS NOT '`+session.ViaImport+`' AND ts >= ?3 AND ts < ?4 `+passes+` ORDER BY ts DESC, id LIMIT ?2)
+			UNION ALL SELECT *, coalesce(took, ts) AS at FROM t WHERE at >= ?3 AND at < ?4 `+passes+` ORDER BY at DESC, id LIMIT ?2)
 		SELECT c.id, c.sha, c.branch, c.email, c.ts, c.took, c.actor_type, c.via, (SELECT count(*) FROM checkpoint_files f WHERE f.checkpoint = c.id),
 			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type, s.model,
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, 0)
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
-		LEFT JOIN sessions s ON s.id = l.session WHERE ?2 = '' OR s.source = ?2 ORDER BY coalesce(c.took, c.ts) DESC, c.id, s.started_at NULLS LAST, s.id`, session.ViaImport, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen)
+		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' OR s.source = ?1 ORDER BY c.at DESC, c.id, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen)
 	if err != nil {
 		return nil, err
 	}

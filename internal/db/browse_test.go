@@ -1,10 +1,16 @@
 package db_test
 
 import (
+	stdcmp "cmp"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -44,7 +50,7 @@ func sessions(t *testing.T, ids ...string) string {
 		rows = append(rows, db.SessionRow{Session: s, CapturedAt: noon, NextTurn: 3, NextTool: 2})
 	}
 	err = errors.Join(tx.ReplaceSessions(ctx, rows), tx.AppendTurns(ctx, parts),
-		tx.AppendTools(ctx, parts, func(session.Session, session.ToolCall) time.Time { return noon }), tx.Commit(ctx))
+		tx.AppendTools(ctx, parts, func(session.Session, session.ToolCall) time.Time { return noon }), tx.ReplaceFacets(ctx, rows), tx.Commit(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,5 +129,90 @@ func TestExchange(t *testing.T) {
 				t.Errorf("%q, %q, %v", asked, answered, err)
 			}
 		})
+	}
+}
+
+// TestNamesAsked checks that the IDs beside what is asked tell as much of it as all do.
+func TestNamesAsked(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	ids := []string{"lower"}
+	for range 300 {
+		ids = append(ids, fmt.Sprintf("01K%04b%02d%s", rng.IntN(16), rng.IntN(20), "AAAAAAAA"[:rng.IntN(8)]))
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	d := openData(t, sessions(t, ids...))
+	all, err := d.Names(t.Context())
+	if err != nil || all.Len() < 200 {
+		t.Fatalf("%d names, %v", all.Len(), err)
+	}
+	say := func(n session.Names, asked string) string {
+		id, err := n.Find(asked)
+		return fmt.Sprint(id, err)
+	}
+	for _, asked := range append(ids, "01K", "01K0101", "01k01", "01K1111199", "01K1", "n-01K00", "N-01k0101", "n-lower", "none", "", "~", "01K'") {
+		near, err := d.Names(t.Context(), asked, "01K0000")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(say(all, asked), say(near, asked)); diff != "" || all.Short(asked) != near.Short(asked) {
+			t.Errorf("%q: short %q and %q; (-all +near)\n%s", asked, all.Short(asked), near.Short(asked), diff)
+		}
+	}
+}
+
+// TestLogOrder compares the order and the choice of checkpoints, imports among them, with the rule.
+func TestLogOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	path := sessions(t)
+	d, err := db.Open(t.Context(), path, db.ReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	tx, err := d.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	var rows []db.SessionRow
+	var cps []session.Checkpoint
+	at := map[string]time.Time{} // by checkpoint
+	for i := range 40 {
+		id := fmt.Sprintf("%040d", i)
+		cp := session.Checkpoint{ID: id, GitSHA: id, UserEmail: "a@example.com", TS: noon.Add(time.Duration(rng.IntN(30)) * time.Minute), Via: []string{session.ViaCommit, session.ViaImport, ""}[i%3]}
+		at[id] = cp.TS
+		for n := range rng.IntN(3) {
+			row := db.SessionRow{Session: session.Session{ID: fmt.Sprint(i, n), Source: "codex"}, CapturedAt: noon, LastTurnAt: noon.Add(time.Duration(rng.IntN(30)) * time.Minute)}
+			cp.Links = append(cp.Links, session.Link{Session: row.ID})
+			if took := row.LastTurnAt; cp.Via == session.ViaImport && (n == 0 || took.After(at[id])) {
+				at[id] = took
+			}
+			rows = append(rows, row)
+		}
+		cps = append(cps, cp)
+	}
+	if err := errors.Join(tx.ReplaceSessions(t.Context(), rows), tx.AppendCheckpoints(t.Context(), cps), tx.Commit(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	for limit := 1; limit < 45; limit += 3 {
+		until := noon.Add(time.Duration(limit) * time.Minute)
+		var want, got []string
+		for _, cp := range cps {
+			if at[cp.ID].Before(until) {
+				want = append(want, cp.ID)
+			}
+		}
+		slices.SortFunc(want, func(a, b string) int { return stdcmp.Or(at[b].Compare(at[a]), stdcmp.Compare(a, b)) })
+		out, err := d.Log(t.Context(), db.LogQuery{Limit: limit, Period: db.Period{Until: until}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range out {
+			got = append(got, r.ID)
+		}
+		if diff := cmp.Diff(want[:min(limit, len(want))], slices.Compact(got)); diff != "" {
+			t.Errorf("the last %d (-want +got)\n%s", limit, diff)
+		}
 	}
 }

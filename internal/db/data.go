@@ -60,9 +60,11 @@ func (t *Tx) ReplaceSessions(ctx context.Context, rows []SessionRow) error {
 // AppendTurns adds the turns of parts, and of memories as sessions.
 func (t *Tx) AppendTurns(ctx context.Context, parts []session.Session) error {
 	return t.insert(ctx, into("turns", 5), func(row func(...any) error) error {
+		var text []byte
 		for _, s := range parts {
 			for _, u := range s.Turns {
-				if err := row(s.ID, u.Index, u.Role, packed(u.Content), u.TS); err != nil {
+				text = packed(text[:0], u.Content)
+				if err := row(s.ID, u.Index, u.Role, text, u.TS); err != nil {
 					return err
 				}
 			}

@@ -128,7 +128,7 @@ func settings(mode Mode) string {
 	all := fmt.Sprintf("PRAGMA mmap_size = %d; PRAGMA temp_store = MEMORY; ", mapped)
 	switch mode {
 	case ReadOnly:
-		return all + "PRAGMA query_only = 1; PRAGMA cell_size_check = 1; BEGIN; PRAGMA schema_version"
+		return all + "PRAGMA query_only = 1; BEGIN; PRAGMA schema_version"
 	case Fresh:
 		return all + fmt.Sprintf("PRAGMA page_size = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536", filePage)
 	}

@@ -28,11 +28,12 @@ var (
 // maxText is more than a turn ever has, in bytes.
 const maxText = 1 << 26
 
-func packed(s string) []byte {
+// packed is a text packed, in dst.
+func packed(dst []byte, s string) []byte {
 	if z, err := zipper(); len(s) >= smallest && err == nil {
-		return z.EncodeAll([]byte(s), []byte{zipped})
+		return z.EncodeAll([]byte(s), append(dst, zipped))
 	}
-	return append([]byte{plain}, s...)
+	return append(append(dst, plain), s...)
 }
 
 // packedText reads what packed wrote.

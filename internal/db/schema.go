@@ -2,7 +2,7 @@ package db
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, or of how text is tokenised raises it: the index is then made anew.
-const Version = 4
+const Version = 5
 
 // application marks an SQLite file as an index of git-rekal: "rekl".
 const application = 0x72656b6c
@@ -17,6 +17,7 @@ CREATE TABLE sessions (
     first_tool INTEGER NOT NULL, next_tool INTEGER NOT NULL, last_entry TEXT NOT NULL, model TEXT) WITHOUT ROWID;
 CREATE INDEX children ON sessions (parent);
 CREATE INDEX forks ON sessions (forked_from);
+CREATE INDEX natives ON sessions (lower(native_id));
 CREATE TABLE turns (
     session TEXT NOT NULL, i INTEGER NOT NULL, role TEXT NOT NULL, content BLOB NOT NULL, ts INTEGER);
 CREATE UNIQUE INDEX turn ON turns (session, i);
@@ -27,6 +28,8 @@ CREATE TABLE checkpoints (
     id TEXT PRIMARY KEY, sha TEXT NOT NULL, branch TEXT NOT NULL, email TEXT NOT NULL, ts INTEGER NOT NULL,
     actor_type TEXT NOT NULL, agent_id TEXT, patch_id TEXT, via TEXT) WITHOUT ROWID;
 CREATE INDEX checkpoints_of ON checkpoints (sha);
+CREATE INDEX checkpoints_when ON checkpoints (ts DESC, id);
+CREATE INDEX imports ON checkpoints (via) WHERE via = 'import';
 CREATE TABLE checkpoint_files (
     checkpoint TEXT NOT NULL, i INTEGER NOT NULL, path TEXT NOT NULL, change TEXT NOT NULL, old_path TEXT, blob TEXT,
     PRIMARY KEY (checkpoint, i)) WITHOUT ROWID;

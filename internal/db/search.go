@@ -1,7 +1,6 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +87,7 @@ func (w *RunWriter) flush(n int) {
 			return nil
 		})
 	}
-	w.waiting = slices.Clone(w.waiting[n:])
+	w.waiting = append(w.waiting[:0], w.waiting[n:]...)
 }
 
 // DropRun removes a run.
@@ -96,37 +95,8 @@ func (t *Tx) DropRun(ctx context.Context, id int) error {
 	return t.Exec(ctx, "DELETE FROM runs WHERE page BETWEEN ? AND ?", key(id, 0), key(id+1, 0)-1)
 }
 
-// pages is a range of a run's pages, both ends included.
-type pages struct {
-	run         int
-	first, last int64
-}
-
-// gap is how many pages that nobody asked for are read rather than to begin a new range.
-const gap = 2
-
 // maxRun is more than a run ever has, in bytes; damaged headers ask for anything.
 const maxRun = 1 << 36
-
-// ranges lists the pages that spans lie on, each once and in order, by run.
-func ranges(spans []Span) []pages {
-	var all []pages
-	for _, s := range spans {
-		if s.From < s.To && s.From >= 0 && s.To <= maxRun { // cut tells of the others
-			all = append(all, pages{s.Run, s.From / pageSize, (s.To - 1) / pageSize})
-		}
-	}
-	slices.SortFunc(all, func(a, b pages) int { return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.first, b.first)) })
-	var out []pages
-	for _, p := range all {
-		if last := len(out) - 1; last >= 0 && out[last].run == p.run && p.first <= out[last].last+gap {
-			out[last].last = max(out[last].last, p.last)
-			continue
-		}
-		out = append(out, p)
-	}
-	return out
-}
 
 // handed is bytes that the driver made for this row alone, so that they need not be copied.
 type handed []byte
@@ -142,53 +112,54 @@ func (h *handed) Scan(v any) error {
 }
 
 // ReadSpans reads spans of runs: their bytes in the order of spans, for reading only. A span that a run does not have is
-// ErrCorrupt.
+// ErrCorrupt. No more of a page is copied than a span has of it: new memory costs more than a copy.
 func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
-	read := make(map[int64][]byte)
-	for _, p := range ranges(spans) {
-		rows, err := q.Query(ctx, "SELECT page, data FROM runs WHERE page BETWEEN ? AND ?", key(p.run, p.first), key(p.run, p.last))
-		if err != nil {
-			return nil, err
+	asked := make([][4]int64, len(spans))
+	for i, s := range spans {
+		if s.From < 0 || s.To < s.From || s.To > maxRun {
+			return nil, s.missing()
 		}
-		err = each(rows, func() error {
-			var page int64
-			var data handed
-			if err := rows.Scan(&page, &data); err != nil {
-				return err
-			}
-			read[page] = data
-			return nil
-		})
-		if err != nil {
-			return nil, err
+		if s.From < s.To {
+			last := (s.To - 1) / pageSize
+			asked[i] = [4]int64{key(s.Run, s.From/pageSize), key(s.Run, last), s.From % pageSize, s.To - last*pageSize}
+		} else {
+			asked[i][0] = 1 // none is between 1 and 0
 		}
 	}
-	return cut(spans, read)
-}
-
-// cut puts spans together from pages. One that lies on one page is a part of it.
-func cut(spans []Span, read map[int64][]byte) ([][]byte, error) {
+	rows, err := q.Query(ctx, `SELECT span, substr(data, skip + 1, size - skip) FROM (SELECT span, data, iif(page = first, skip, 0) AS skip, iif(page = last, size, ?2) AS size FROM (
+		SELECT key AS span, value ->> 0 AS first, value ->> 1 AS last, value ->> 2 AS skip, value ->> 3 AS size FROM json_each(?1))
+		CROSS JOIN runs ON page BETWEEN first AND last)`, asked, pageSize)
+	if err != nil {
+		return nil, err
+	}
 	out := make([][]byte, len(spans))
-	for i, s := range spans {
-		if s.From < 0 || s.To < s.From || s.From < s.To && read[key(s.Run, (s.To-1)/pageSize)] == nil {
-			return nil, fmt.Errorf("db: run %d has no bytes %d to %d: %w", s.Run, s.From, s.To, ErrCorrupt)
+	err = each(rows, func() error {
+		var i int
+		var part handed
+		if err := rows.Scan(&i, &part); err != nil {
+			return err
 		}
-		for at := s.From; at < s.To; {
-			page, skip := read[key(s.Run, at/pageSize)], at%pageSize
-			if skip >= int64(len(page)) {
-				return nil, fmt.Errorf("db: run %d ends before byte %d: %w", s.Run, s.To, ErrCorrupt)
-			}
-			part := page[skip:min(int64(len(page)), skip+s.To-at)]
-			at += int64(len(part))
-			switch {
-			case out[i] == nil && at == s.To:
-				out[i] = slices.Clip(part)
-			case out[i] == nil:
-				out[i] = append(make([]byte, 0, s.To-s.From), part...)
-			default:
-				out[i] = append(out[i], part...)
-			}
+		switch size := spans[i].To - spans[i].From; {
+		case int64(len(part)) == size:
+			out[i] = part
+		case out[i] == nil:
+			out[i] = append(make([]byte, 0, min(size, flushed)), part...)
+		default:
+			out[i] = append(out[i], part...)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range spans {
+		if int64(len(out[i])) != s.To-s.From {
+			return nil, s.missing()
 		}
 	}
 	return out, nil
+}
+
+func (s Span) missing() error {
+	return fmt.Errorf("db: run %d has no bytes %d to %d: %w", s.Run, s.From, s.To, ErrCorrupt)
 }

@@ -39,7 +39,7 @@ func TestTogether(t *testing.T) {
 		for _, path := range []string{"/etc/passwd", "dir", "dir/edited.go", "dir/read.go"} {
 			touches = append(touches, db.Touch{Path: path, Session: id})
 		}
-		err = errors.Join(err, tx.Exec(ctx, `INSERT INTO facets (session, actor_type, source, captured_at, turns, tools, files, title, kind)
+		err = errors.Join(err, tx.Exec(ctx, `INSERT OR REPLACE INTO facets (session, actor_type, source, captured_at, turns, tools, files, title, kind)
 			VALUES (?, 'human', 'codex', ?, 3, 2, 2, ?, 'session')`, id, noon.UnixMicro()+int64(i), "title "+id[25:]))
 	}
 	err = errors.Join(err, tx.AppendShares(ctx, shares), tx.AddTouches(ctx, touches),

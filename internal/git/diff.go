@@ -72,41 +72,9 @@ func (d *treeDiff) folders(prefix string, older, newer OID) error {
 	if older == newer {
 		return nil
 	}
-	olds, err := d.list(older)
-	if err != nil {
-		return err
-	}
-	news, err := d.list(newer)
-	if err != nil {
-		return err
-	}
-	for len(olds)+len(news) > 0 && err == nil {
-		order := -1 // only in the older one
-		if len(olds) == 0 {
-			order = 1
-		} else if len(news) > 0 {
-			order = compareEntries(olds[0], news[0])
-		}
-		var before, after TreeEntry
-		if order <= 0 {
-			before, olds = olds[0], olds[1:]
-		}
-		if order >= 0 {
-			after, news = news[0], news[1:]
-		}
-		err = d.entry(prefix, before, after)
-	}
-	return err
-}
-
-func (d *treeDiff) list(tree OID) (out []TreeEntry, err error) {
-	for e, err := range d.repo.Tree(tree) {
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, e)
-	}
-	return out, nil
+	return pairs(d.repo.entries(older), d.repo.entries(newer), func(before, after TreeEntry) error {
+		return d.entry(prefix, before, after)
+	})
 }
 
 // entry compares what stands under one name; both are folders, or none is.

@@ -197,7 +197,7 @@ func (r *Repo) InHead(name string) (bool, error) {
 func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, error] {
 	hide = slices.DeleteFunc(slices.Clone(hide), func(id OID) bool { // a commit that is not here hides nothing
 		_, _, err := r.store.header(id)
-		return errors.Is(err, ErrNotFound)
+		return id == "" || errors.Is(err, ErrNotFound)
 	})
 	return func(yield func(Commit, error) bool) {
 		for _, id := range tips {

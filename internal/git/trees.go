@@ -171,20 +171,12 @@ func (d *difference) descend(older, newer OID, prefix string, depth int) error {
 	if err != nil {
 		return err
 	}
-	known := o.next()
-	for n.next() {
-		for known && compareEntries(o.entry, n.entry) < 0 {
-			known = o.next()
+	return pairs(o, n, func(before, after TreeEntry) error {
+		if after.Name == "" {
+			return nil
 		}
-		var before TreeEntry
-		if known && compareEntries(o.entry, n.entry) == 0 {
-			before = o.entry
-		}
-		if err := d.entry(before, n.entry, prefix, depth); err != nil {
-			return err
-		}
-	}
-	return errors.Join(o.err, n.err)
+		return d.entry(before, after, prefix, depth)
+	})
 }
 
 func (d *difference) entry(before, e TreeEntry, prefix string, depth int) error {
@@ -266,11 +258,7 @@ func (t *Trees) read(id OID) (string, error) {
 // Tree yields the entries of a tree of the user's own, however large; "" is the empty one. An error is the last that it yields.
 func (r *Repo) Tree(id OID) iter.Seq2[TreeEntry, error] {
 	return func(yield func(TreeEntry, error) bool) {
-		if id == "" {
-			return
-		}
-		raw, err := r.read(id, kindTree)
-		all := treeEntries{tree: id, size: r.hash.Size, rest: string(raw), err: err}
+		all := r.entries(id)
 		for all.next() {
 			if !yield(all.entry, nil) {
 				return
@@ -280,6 +268,15 @@ func (r *Repo) Tree(id OID) iter.Seq2[TreeEntry, error] {
 			yield(TreeEntry{}, all.err)
 		}
 	}
+}
+
+// entries reads a tree of the user's own; an error is in its walk.
+func (r *Repo) entries(id OID) treeEntries {
+	if id == "" {
+		return treeEntries{}
+	}
+	raw, err := r.read(id, kindTree)
+	return treeEntries{tree: id, size: r.hash.Size, rest: string(raw), err: err}
 }
 
 // At is the entry at a slash-separated path of a tree of the user's own; the zero one where there is none, or a tree on the way can't be
@@ -382,4 +379,30 @@ func (t *treeEntries) next() bool {
 	e.oid, t.rest = rest[:t.size], rest[t.size:]
 	t.entry = e
 	return true
+}
+
+// pairs hands on what stands under each name in two trees, in their order; the zero entry where one has none.
+func pairs(older, newer treeEntries, each func(before, after TreeEntry) error) error {
+	old, now := older.next(), newer.next()
+	for old || now {
+		order := -1 // only in the older one
+		if !old {
+			order = 1
+		} else if now {
+			order = compareEntries(older.entry, newer.entry)
+		}
+		var before, after TreeEntry
+		if order <= 0 {
+			before = older.entry
+			old = older.next()
+		}
+		if order >= 0 {
+			after = newer.entry
+			now = newer.next()
+		}
+		if err := each(before, after); err != nil {
+			return err
+		}
+	}
+	return errors.Join(older.err, newer.err)
 }

@@ -19,7 +19,8 @@ import (
 //
 // A ledger that is beyond them ends, for its readers, at the newest commit from the tip back along first parents
 // behind which everything is within. All of them are sums, so that this depends on the ledger alone, and not on when it
-// was fetched, in which order it is read, or in how many steps.
+// was fetched, in which order it is read, or in how many steps. A ledger that has no more bytes than its excess may have can't have too much of
+// it: nothing of that is packed to be measured, and its excess is told as 0.
 type Bounds struct {
 	Entry  uint64 // of one entry, which is read at once
 	Ledger uint64 // of all entries
@@ -68,7 +69,22 @@ func (e *BoundsError) Error() string { return e.What }
 // and within a limit of all its bytes. Where that is not the tip, a BoundsError comes with it. What is behind from was counted
 // before, and is not counted again. No limit leads back behind from.
 func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cumulative, limit uint64) (Cumulative, error) {
-	c := count{Bounds: b, repo: repo, from: from, limit: limit, known: map[git.OID]uint64{}}
+	c := count{Bounds: b, repo: repo, from: from, limit: limit, packs: from.Bytes > b.Excess, known: map[git.OID]uint64{}}
+	out, err := c.within(ctx, tip)
+	if errors.Is(err, errPacks) {
+		c.packs = true
+		out, err = c.within(ctx, tip)
+	}
+	if out.Bytes <= b.Excess {
+		out.Excess = 0
+	}
+	return out, err
+}
+
+// errPacks says that what segments are packed in has to be measured.
+var errPacks = errors.New("ledger: it may be packed too well")
+
+func (c *count) within(ctx context.Context, tip git.OID) (Cumulative, error) {
 	all, err := c.upTo(ctx, tip)
 	var over *BoundsError
 	if !errors.As(err, &over) {
@@ -78,8 +94,8 @@ func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cu
 	if err != nil {
 		return last, err
 	}
-	if over.Later && !c.behind(from.OID, last.OID) {
-		last = from
+	if over.Later && !c.behind(c.from.OID, last.OID) {
+		last = c.from
 	}
 	return last, over
 }
@@ -90,7 +106,10 @@ type count struct {
 	repo  *git.Repo
 	from  Cumulative
 	limit uint64
+	packs bool               // excess is measured
 	known map[git.OID]uint64 // the excess of segments
+
+	packer *flate.Writer
 }
 
 // last is the newest commit that is within the bounds: the further back, the less is behind one.
@@ -141,10 +160,10 @@ func (c *count) behind(old, id git.OID) bool {
 // upTo counts what comes to a commit, until it is too much: then, or where something is malformed, it returns a BoundsError.
 func (c *count) upTo(ctx context.Context, id git.OID) (Cumulative, error) {
 	var sum Cumulative
-	if c.behind(c.from.OID, id) {
+	if c.behind(c.from.OID, id) && c.packs == (c.from.Bytes > c.Excess) { // else its excess was not measured
 		sum = c.from
 	}
-	err := each(ctx, c.repo, id, known(sum.OID), func(at git.Commit, adds []Commit) error {
+	err := each(ctx, c.repo, id, []git.OID{sum.OID}, func(at git.Commit, adds []Commit) error {
 		if when := at.Committer.When; !c.Until.IsZero() && when.After(c.Until) {
 			return &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then", when.UTC().Format(time.DateOnly))}
 		}
@@ -172,6 +191,10 @@ func (c *count) add(sum *Cumulative, entry Commit) error {
 		return &BoundsError{What: fmt.Sprintf("more than %s in all", MB(c.Ledger))}
 	case sum.Bytes > c.limit:
 		return &BoundsError{What: "more is new than is read at once", Later: true}
+	case !c.packs && sum.Bytes > c.Excess:
+		return errPacks
+	case !c.packs:
+		return nil
 	}
 	for _, s := range entry.Segments {
 		excess, err := c.excess(s.Blob)
@@ -191,28 +214,29 @@ func (c *count) excess(blob git.OID) (uint64, error) {
 	if got, known := c.known[blob]; known {
 		return got, nil
 	}
-	data, err := readBlob(c.repo, blob)
+	data, err := SegmentBytes(c.repo, blob)
 	if errors.Is(err, ErrUnreadable) || errors.Is(err, git.ErrNotFound) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
 	}
-	packed, err := pack(data)
+	packed, err := c.pack(data)
 	all := uint64(len(data))
 	c.known[blob] = all - min(all, c.Ratio*packed)
 	return c.known[blob], err
 }
 
 // pack counts the bytes that a segment is packed in.
-func pack(data []byte) (uint64, error) {
+func (c *count) pack(data []byte) (uint64, error) {
 	var n counter
-	w, err := flate.NewWriter(&n, flate.BestSpeed)
-	if err == nil {
-		_, err = w.Write(data)
+	if c.packer == nil {
+		c.packer, _ = flate.NewWriter(nil, flate.BestSpeed) // it knows its levels
 	}
+	c.packer.Reset(&n)
+	_, err := c.packer.Write(data)
 	if err == nil {
-		err = w.Close()
+		err = c.packer.Close()
 	}
 	if err != nil {
 		return 0, fmt.Errorf("ledger: %w", err)

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -29,7 +30,7 @@ func InFolder(ctx context.Context, dir string) (*Folder, error) {
 	format, err := readFile(filepath.Join(dir, formatFile), maxFormat)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: no format file", ErrFormat)
-	} else if want := fmt.Sprintf("%d\n", Format); err == nil && string(format) != want {
+	} else if err == nil && string(format) != formatText() {
 		err = fmt.Errorf("%w: %.20q", ErrFormat, format)
 	}
 	if err != nil {
@@ -80,67 +81,56 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, limit+1))
 }
 
-// Into writes the ledger as a branch of one commit into a repository that holds nothing else.
-// Whose it is its checkpoints say; where there are none, nobody knows.
+// Into writes the ledger as a branch into a repository that holds nothing else. Whose it is its checkpoints say; where there are none,
+// nobody knows.
 func (f *Folder) Into(ctx context.Context, repo *git.Repo) error {
-	w := &folderWriter{repo: repo, files: map[string][]byte{formatFile: fmt.Appendf(nil, "%d\n", Format)}}
-	for _, rel := range f.segments {
-		text, err := readFile(filepath.Join(f.dir, filepath.FromSlash(rel)), segment.MaxRead)
-		if err == nil {
-			err = cmp.Or(ctx.Err(), w.add(Segment{Path: rel}, text))
-		}
-		if err != nil {
-			return fmt.Errorf("ledger: folder %q: %w", f.dir, err)
-		}
-	}
-	tip, err := w.flush()
-	if err != nil {
+	if err := f.into(ctx, repo); err != nil {
 		return fmt.Errorf("ledger: folder %q: %w", f.dir, err)
 	}
-	ref, err := RefName(w.email)
+	return nil
+}
+
+func (f *Folder) into(ctx context.Context, repo *git.Repo) error {
+	blobs, email := map[string]git.OID{}, ""
+	for _, rel := range f.segments {
+		text, err := readFile(filepath.Join(f.dir, filepath.FromSlash(rel)), segment.MaxRead)
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if blobs[rel], err = repo.WriteBlob(text); err != nil {
+			return err
+		}
+		if email != "" {
+			continue
+		}
+		if e, err := segment.Decode(text); err == nil && e.Checkpoint != nil {
+			email = e.Checkpoint.UserEmail
+		}
+	}
+	d := git.Draft{
+		Files: map[string][]byte{formatFile: []byte(formatText())}, Message: "rekal folder\n",
+		Author: git.Signature{Name: "git-rekal", Email: cmp.Or(email, "unknown"), When: time.Unix(0, 0)},
+	}
+	tip, err := repo.WriteCommit(d)
+	for some := range slices.Chunk(f.segments, maxParts) { // nobody reads more of one commit
+		var c git.Commit
+		if c, err = repo.Commit(tip); err != nil {
+			break
+		}
+		d = git.Draft{Base: c.Tree, Parents: []git.OID{tip}, Blobs: map[string]git.OID{}, Message: d.Message, Author: d.Author}
+		for _, rel := range some {
+			d.Blobs[rel], d.Author.When = blobs[rel], Segment{Path: rel}.Time()
+		}
+		if tip, err = repo.WriteCommit(d); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	ref, err := RefName(email)
 	if err != nil {
 		ref = localPrefix + "unknown"
 	}
 	return repo.CompareAndSwap(ctx, ref, "", tip, "rekal: folder")
-}
-
-// chunk is how many bytes of segments are written to git at once.
-const chunk = 16 << 20
-
-// folderWriter writes files into trees, some at once.
-type folderWriter struct {
-	repo  *git.Repo
-	tree  git.OID
-	files map[string][]byte
-	size  int
-	email string
-	when  time.Time // of the latest segment
-}
-
-func (w *folderWriter) add(s Segment, text []byte) error {
-	w.files[s.Path], w.when = text, s.Time()
-	if w.email == "" {
-		if e, err := segment.Decode(text); err == nil && e.Checkpoint != nil {
-			w.email = e.Checkpoint.UserEmail
-		}
-	}
-	if w.size += len(text); w.size < chunk {
-		return nil
-	}
-	_, err := w.flush()
-	return err
-}
-
-// flush makes a commit of all that was written.
-func (w *folderWriter) flush() (git.OID, error) {
-	id, err := w.repo.WriteCommit(git.Draft{
-		Base: w.tree, Files: w.files, Message: "rekal folder\n",
-		Author: git.Signature{Name: "git-rekal", Email: cmp.Or(w.email, "unknown"), When: w.when},
-	})
-	if err != nil {
-		return "", err
-	}
-	c, err := w.repo.Commit(id)
-	w.tree, w.files, w.size = c.Tree, map[string][]byte{}, 0
-	return id, err
 }

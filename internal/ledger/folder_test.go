@@ -62,6 +62,37 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// More segments than one commit may add are read as well.
+func TestLongFolder(t *testing.T) {
+	dir, want := t.TempDir(), []int(nil)
+	day := filepath.Join(dir, "segments", "2026", "11", "20")
+	if err := os.MkdirAll(day, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "format"), "1\n")
+	for n := range 1001 {
+		write(t, filepath.Join(day, name(n)), purge(n))
+		want = append(want, n)
+	}
+	f, err := ledger.InFolder(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, err := git.Init(filepath.Join(t.TempDir(), "into"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer repo.Close()
+	if err := f.Into(t.Context(), repo); err != nil {
+		t.Fatal(err)
+	}
+	heads, err := ledger.Heads(repo)
+	if err != nil || len(heads) != 1 {
+		t.Fatal(heads, err)
+	}
+	harness.Equal(t, "notes", want, notes(t, repo, since(t, repo, heads[0].OID)))
+}
+
 func TestNoLedgerInFolder(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"empty":             {},

@@ -2,8 +2,6 @@ package ledger
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -53,22 +51,14 @@ func (l *Ledger) Sessions(ctx context.Context) (map[string]session.Session, erro
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range commits {
-		for _, s := range c.Segments {
-			e, err := ReadSegment(l.repo, s.Blob)
-			if errors.Is(err, ErrUnreadable) {
-				continue
-			}
-			if err := errors.Join(err, ctx.Err()); err != nil {
-				return nil, fmt.Errorf("ledger: %w", err)
-			}
-			for _, part := range e.Sessions {
-				whole := out[part.ID]
-				part.Turns, part.ToolCalls = nil, nil
-				whole.Adopt(part)
-				out[part.ID] = whole
-			}
+	err = said(ctx, l.repo, commits, func(_ Commit, e session.Entry) error {
+		for _, part := range e.Sessions {
+			whole := out[part.ID]
+			part.Turns, part.ToolCalls = nil, nil
+			whole.Adopt(part)
+			out[part.ID] = whole
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }

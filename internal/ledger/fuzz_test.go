@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/segment"
 )
 
 // FuzzRefName: every address has a branch that git takes, and comes back from it; two addresses
@@ -94,13 +93,6 @@ func FuzzInFolder(f *testing.F) {
 			if !isSegment(rel) || len(folder.sum) != 32 {
 				t.Fatalf("%q counts as a segment: %+v", rel, folder)
 			}
-		}
-		w := &folderWriter{files: map[string][]byte{}}
-		if err := w.add(Segment{Path: name}, text); err != nil {
-			t.Fatal(err)
-		}
-		if e, err := segment.Decode(text); err == nil && e.Checkpoint != nil && w.email != e.Checkpoint.UserEmail {
-			t.Fatalf("%q speaks for %q", text, w.email)
 		}
 	})
 }

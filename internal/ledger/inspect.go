@@ -138,7 +138,7 @@ func (l *Ledger) Barred(ctx context.Context, remote string) error {
 		return err
 	}
 	if id := l.tracked(remote); id != "" {
-		_, err = Since(ctx, l.repo, id, known(tip)...)
+		_, err = Since(ctx, l.repo, id, tip)
 	}
 	if errors.Is(err, ErrFormat) || errors.Is(err, git.ErrMalformed) {
 		return err

@@ -36,6 +36,9 @@ const (
 	segmentDir = "segments/"
 )
 
+// formatText is what the format file holds.
+func formatText() string { return fmt.Sprintf("%d\n", Format) }
+
 // Ledger is one author's own log.
 type Ledger struct {
 	Ignore Ignore // other people's ledgers that Adopt leaves where they are
@@ -152,7 +155,7 @@ func (l *Ledger) base(tip git.OID) (git.OID, error) {
 	if tip == "" {
 		return l.repo.WriteCommit(git.Draft{
 			Files: map[string][]byte{
-				formatFile: fmt.Appendf(nil, "%d\n", Format),
+				formatFile: []byte(formatText()),
 				readmeFile: []byte(templates.LedgerReadme()),
 			},
 			Message: "rekal ledger\n",

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -46,7 +45,11 @@ func (l *Ledger) halfScrubbed(ctx context.Context, tip git.OID) ([]Target, error
 		if len(same) < 2 {
 			continue
 		}
-		entries, err := l.entries(ctx, same)
+		var entries []session.Entry
+		err := said(ctx, l.repo, same, func(_ Commit, e session.Entry) error {
+			entries = append(entries, e)
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -59,23 +62,6 @@ func (l *Ledger) halfScrubbed(ctx context.Context, tip git.OID) ([]Target, error
 					}
 				}
 			}
-		}
-	}
-	return out, nil
-}
-
-func (l *Ledger) entries(ctx context.Context, commits []Commit) ([]session.Entry, error) {
-	out := make([]session.Entry, len(commits))
-	for i, c := range commits {
-		for _, s := range c.Segments {
-			part, err := ReadSegment(l.repo, s.Blob)
-			if errors.Is(err, ErrUnreadable) {
-				continue
-			}
-			if err := errors.Join(err, ctx.Err()); err != nil {
-				return nil, fmt.Errorf("ledger: scrub: %w", err)
-			}
-			out[i].Join(part)
 		}
 	}
 	return out, nil

@@ -39,7 +39,7 @@ func checkFormat(repo *git.Repo, tip git.Commit) error {
 	if err != nil {
 		return fmt.Errorf("ledger: commit %s: %w", tip.OID, err)
 	}
-	if want := fmt.Sprintf("%d\n", Format); got != want {
+	if got != formatText() {
 		return fmt.Errorf("ledger: commit %s: %w: %.20q", tip.OID, ErrFormat, got)
 	}
 	return nil
@@ -82,7 +82,7 @@ type Segment struct {
 	Blob git.OID
 }
 
-// Since lists the commits that are reachable from tip and not from any of have, parents
+// Since lists the commits that are reachable from tip and not from any of have (where "" is none), parents
 // before children. It returns ErrFormat for a ledger of another format, git.ErrMalformed for
 // one that can't be read within the bounds, and git.ErrNotFound where a part of it is missing.
 //
@@ -229,23 +229,57 @@ func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
 	return readAs(repo, blob, segment.Decode)
 }
 
+// DecodeSegment decodes what SegmentBytes read.
+func DecodeSegment(blob git.OID, data []byte) (session.Entry, error) {
+	return decodeAs(blob, data, segment.Decode)
+}
+
+// said hands on what each of some commits of a ledger says. A segment that can't be read counts as something unknown.
+func said(ctx context.Context, repo *git.Repo, commits []Commit, each func(Commit, session.Entry) error) error {
+	for _, c := range commits {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("ledger: %w", err)
+		}
+		var e session.Entry
+		for _, s := range c.Segments {
+			part, err := ReadSegment(repo, s.Blob)
+			if errors.Is(err, ErrUnreadable) { // what it holds can't be told apart
+				part, err = session.Entry{Unknown: 1}, nil
+			}
+			if err != nil {
+				return err
+			}
+			e.Join(part)
+		}
+		if err := each(c, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ReadSession reads the parts of one session that a segment holds, and fails as ReadSegment does.
 func ReadSession(repo *git.Repo, blob git.OID, id string) ([]session.Session, error) {
 	return readAs(repo, blob, func(data []byte) ([]session.Session, error) { return segment.DecodeSession(data, id) })
 }
 
 func readAs[T any](repo *git.Repo, blob git.OID, decode func([]byte) (T, error)) (out T, err error) {
-	data, err := readBlob(repo, blob)
+	data, err := SegmentBytes(repo, blob)
 	if err != nil {
 		return out, err
 	}
+	return decodeAs(blob, data, decode)
+}
+
+func decodeAs[T any](blob git.OID, data []byte, decode func([]byte) (T, error)) (out T, err error) {
 	if out, err = decode(data); err != nil {
 		return out, fmt.Errorf("ledger: blob %.12s: %w: %w", blob, ErrUnreadable, err)
 	}
 	return out, nil
 }
 
-func readBlob(repo *git.Repo, blob git.OID) ([]byte, error) {
+// SegmentBytes and DecodeSegment are the halves of ReadSegment: the second one needs no repository.
+func SegmentBytes(repo *git.Repo, blob git.OID) ([]byte, error) {
 	size, err := repo.BlobSize(blob)
 	switch {
 	case errors.Is(err, git.ErrNotFound):

@@ -159,24 +159,8 @@ func (w *scrubber) read(ctx context.Context, tip git.OID) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range commits {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("ledger: scrub: %w", err)
-		}
-		var e session.Entry
-		for _, s := range c.Segments {
-			part, err := ReadSegment(w.Ledger.repo, s.Blob)
-			if errors.Is(err, ErrUnreadable) { // what it holds can't be told apart
-				part, err = session.Entry{Unknown: 1}, nil
-			}
-			if err != nil {
-				return err
-			}
-			e.Join(part)
-		}
-		if err := w.entry(ctx, c, e); err != nil {
-			return err
-		}
+	if err := said(ctx, w.Ledger.repo, commits, func(c Commit, e session.Entry) error { return w.entry(ctx, c, e) }); err != nil {
+		return err
 	}
 	for i, t := range w.Targets {
 		if !w.found[i] {

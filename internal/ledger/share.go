@@ -199,10 +199,10 @@ func take(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (was, no
 			}
 		}
 		// What can't be read would make unreadable what is held.
-		if err := repo.Sound(ctx, tip, known(held)...); err != nil {
+		if err := repo.Sound(ctx, tip, held); err != nil {
 			return "", "", err
 		}
-		if err := complete(ctx, repo, tip, known(held)...); err != nil {
+		if err := complete(ctx, repo, tip, held); err != nil {
 			return "", "", err
 		}
 		next := tip
@@ -219,13 +219,6 @@ func take(ctx context.Context, repo *git.Repo, ref string, tip git.OID) (was, no
 	return "", "", fmt.Errorf("%s: %w", ref, git.ErrMoved)
 }
 
-func known(held git.OID) []git.OID {
-	if held == "" {
-		return nil
-	}
-	return []git.OID{held}
-}
-
 // tries bounds how often something starts again because another process or machine was first.
 const tries = 10
 
@@ -233,12 +226,6 @@ const tries = 10
 type Sent struct {
 	Commits  int       // of the ledger that the remote did not have, as far as was known here
 	Scrubbed []Dropped // see Adopted
-}
-
-// Unsent reports whether the ledger holds something that a remote does not have, as far as is known here.
-func (l *Ledger) Unsent(remote string) bool {
-	tip, err := l.Tip()
-	return err != nil || tip != "" && tip != l.tracked(remote)
 }
 
 // Push sends one's own ledger to a remote, never by force, but over what was scrubbed since (then
@@ -315,11 +302,11 @@ func (l *Ledger) standsFor(ctx context.Context, old, tip git.OID) (bool, error) 
 	return err == nil && both == tip, nil //nolint:nilerr // the same
 }
 
-// Sent reports whether a remote is known to hold all of one's own ledger. It goes by the remote-tracking ref, so a push of code
+// Sent reports whether a remote is known to hold all of one's own ledger, if there is one. It goes by the remote-tracking ref, so a push of code
 // without new sessions costs no second connection.
 func (l *Ledger) Sent(remote string) (bool, error) {
 	tip, err := l.Tip()
-	return err == nil && tip == l.tracked(remote), err
+	return err == nil && (tip == "" || tip == l.tracked(remote)), err
 }
 
 // tracking is the ref that says what a remote holds of one's own ledger.
@@ -345,7 +332,7 @@ func (l *Ledger) sent(ctx context.Context, remote string, new bool, had, tip git
 	if !new {
 		return 0, nil
 	}
-	commits, err := Since(ctx, l.repo, tip, known(had)...)
+	commits, err := Since(ctx, l.repo, tip, had)
 	if err != nil {
 		return 0, err
 	}

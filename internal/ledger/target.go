@@ -239,22 +239,14 @@ func (l *Ledger) items(ctx context.Context, tip git.OID) (session.Names, error) 
 		return session.Names{}, err
 	}
 	ids := map[string]string{}
-	for _, c := range commits {
-		for _, s := range c.Segments {
-			e, err := ReadSegment(l.repo, s.Blob)
-			if errors.Is(err, ErrUnreadable) {
-				continue
-			}
-			if err := errors.Join(err, ctx.Err()); err != nil {
-				return session.Names{}, fmt.Errorf("ledger: scrub: %w", err)
-			}
-			for _, part := range e.Sessions {
-				ids[part.ID] = part.NativeID
-			}
-			for _, m := range e.Memories {
-				ids[m.ID] = ""
-			}
+	err = said(ctx, l.repo, commits, func(_ Commit, e session.Entry) error {
+		for _, part := range e.Sessions {
+			ids[part.ID] = part.NativeID
 		}
-	}
-	return session.NewNames(ids), nil
+		for _, m := range e.Memories {
+			ids[m.ID] = ""
+		}
+		return nil
+	})
+	return session.NewNames(ids), err
 }

@@ -324,6 +324,7 @@ func (b *batch) links(e entry) []session.Link {
 func (b *batch) flush(ctx context.Context) error {
 	rows := b.changedRows()
 	found := slices.DeleteFunc(slices.Clone(b.saved), isScrubbed)
+	add := search.Start(ctx, b.tx, b.indexed)
 	for _, step := range []func() error{
 		func() error { return b.tx.ReplaceSessions(ctx, rows) },
 		func() error { return b.tx.AppendTurns(ctx, b.indexed) },
@@ -339,7 +340,7 @@ func (b *batch) flush(ctx context.Context) error {
 		func() error { return b.tx.AppendCode(ctx, b.cps) },
 		func() error { return b.tx.AppendMemoryFacets(ctx, found) },
 		func() error { return b.tx.ReplaceFacets(ctx, rows) },
-		func() error { return search.Add(ctx, b.tx, b.indexed, b.now()) },
+		func() error { return add(b.now()) },
 	} {
 		if err := step(); err != nil {
 			return err

@@ -3,7 +3,6 @@ package materialize
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -178,33 +177,34 @@ type scanned struct {
 // scan reads which IDs stand in commits.
 func (s *store) scan(ctx context.Context, p *plan) (scanned, error) {
 	out, ids := scanned{said: map[claim]db.Claim{}, first: map[claim]string{}}, map[claim]bool{}
-	for _, c := range p.commits {
-		if err := ctx.Err(); err != nil {
-			return out, fmt.Errorf("materialize: %w", err)
-		}
-		e, err := s.read(c)
-		if err != nil {
-			return out, err
-		}
-		if p.bytes <= batchBytes && len(c.Segments) > 0 {
-			s.kept[c.key] = e
-		}
-		for cl, c := range e.claimed() {
-			if _, ok := out.first[cl]; !ok { // commits are in order
-				out.first[cl] = c.Entry
+	err := s.eachBatch(ctx, p.commits, func(entries []entry) error {
+		for _, e := range entries {
+			if p.bytes < batchBytes && len(e.Segments) > 0 { // it is one batch: nobody reads on meanwhile
+				s.kept[e.key] = e
 			}
-			if was, known := out.said[cl]; !known || firmer(c, was) {
-				out.said[cl] = c
-			}
+			out.add(e, ids)
 		}
-		for _, id := range e.mentioned() {
-			ids[claim{id, authorOf(e.email, "?")}] = true
-		}
-	}
+		return nil
+	})
 	for cl := range ids {
 		out.ids = append(out.ids, cl.id, session.OthersID(cl.id, cl.author))
 	}
-	return out, nil
+	return out, err
+}
+
+// add adds what an entry claims, and to ids what it speaks of.
+func (out *scanned) add(e entry, ids map[claim]bool) {
+	for cl, c := range e.claimed() {
+		if _, ok := out.first[cl]; !ok { // commits are in order
+			out.first[cl] = c.Entry
+		}
+		if was, known := out.said[cl]; !known || firmer(c, was) {
+			out.said[cl] = c
+		}
+	}
+	for _, id := range e.mentioned() {
+		ids[claim{id, authorOf(e.email, "?")}] = true
+	}
 }
 
 // readClaims reads the claims to some IDs, and those to contested ones.

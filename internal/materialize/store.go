@@ -110,18 +110,17 @@ func (e entry) mentioned() []string {
 	return ids
 }
 
-// eachBatch reads commits in batches, the next one while write works on one.
-func (s *store) eachBatch(ctx context.Context, commits []commit, write func([]entry) error) error {
+// eachBatch reads commits in batches: the bytes of the next one while use works on one.
+func (s *store) eachBatch(ctx context.Context, commits []commit, use func([]entry) error) error {
 	type batch struct {
-		n       int
-		entries []entry
-		err     error
+		read []raw
+		err  error
 	}
 	next := func(commits []commit) <-chan batch {
 		read := make(chan batch, 1)
 		go func() {
-			n, entries, err := s.next(ctx, commits)
-			read <- batch{n, entries, err}
+			all, err := s.next(ctx, commits)
+			read <- batch{all, err}
 		}()
 		return read
 	}
@@ -130,9 +129,13 @@ func (s *store) eachBatch(ctx context.Context, commits []commit, write func([]en
 		if b.err != nil {
 			return b.err
 		}
-		commits = commits[b.n:]
+		commits = commits[len(b.read):]
 		reading = next(commits)
-		if err := write(b.entries); err != nil {
+		entries := make([]entry, len(b.read))
+		for i, r := range b.read {
+			entries[i] = s.decode(r)
+		}
+		if err := use(entries); err != nil {
 			<-reading // the repository is the caller's again
 			return err
 		}
@@ -140,43 +143,54 @@ func (s *store) eachBatch(ctx context.Context, commits []commit, write func([]en
 	return nil
 }
 
-// next reads commits until they fill a batch, and says how many it took.
-func (s *store) next(ctx context.Context, commits []commit) (n int, entries []entry, err error) {
+// raw is the segments of a commit, as they stand in git.
+type raw struct {
+	commit
+	data   [][]byte
+	failed []error // by segment; nil: it is here
+}
+
+// next reads commits until they fill a batch.
+func (s *store) next(ctx context.Context, commits []commit) (out []raw, err error) {
 	size := uint64(0)
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
-			return 0, nil, fmt.Errorf("materialize: %w", err)
+			return nil, fmt.Errorf("materialize: %w", err)
 		}
-		e, err := s.read(c)
-		if err != nil {
-			return 0, nil, err
+		r := raw{commit: c}
+		if _, kept := s.kept[c.key]; !kept {
+			for _, seg := range c.Segments {
+				data, err := ledger.SegmentBytes(s.repo, seg.Blob)
+				if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
+					return nil, err
+				}
+				r.data, r.failed = append(r.data, data), append(r.failed, err)
+			}
 		}
-		s.skip(e)
-		entries = append(entries, e)
-		n++
+		out = append(out, r)
 		if size += c.bytes; size >= batchBytes {
 			break
 		}
 	}
-	return n, entries, nil
+	return out, nil
 }
 
 // errAuthor is a segment in somebody else's ledger.
 var errAuthor = errors.New("its checkpoint belongs in another ledger")
 
-// read joins the segments of a commit. One that can't be read is skipped.
-func (s *store) read(c commit) (entry, error) {
+// decode joins the segments of a commit. One that can't be read is skipped.
+func (s *store) decode(c raw) entry {
 	if e, ok := s.kept[c.key]; ok {
-		return e, nil
+		return e
 	}
-	out := entry{commit: c}
+	out := entry{commit: c.commit}
 	if len(c.Segments) > 0 {
 		out.at = c.Segments[0].Time()
 	}
-	for _, seg := range c.Segments {
-		e, err := ledger.ReadSegment(s.repo, seg.Blob)
-		if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
-			return out, err
+	for i, seg := range c.Segments {
+		e, err := session.Entry{}, c.failed[i]
+		if err == nil {
+			e, err = ledger.DecodeSegment(seg.Blob, c.data[i])
 		}
 		if cp := e.Checkpoint; err == nil && cp != nil && authorOf(cp.UserEmail, "") != authorOf(c.email, "?") {
 			err = fmt.Errorf("%w: it is by %q", errAuthor, cp.UserEmail)
@@ -194,7 +208,7 @@ func (s *store) read(c commit) (entry, error) {
 		out.Checkpoint.UserEmail = address(out.Checkpoint.UserEmail)
 	}
 	out.believe()
-	return out, nil
+	return out
 }
 
 // skip notes what could not be read.
@@ -242,6 +256,9 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 			if tx, err = s.db.Begin(ctx); err != nil {
 				return err
 			}
+		}
+		for _, e := range entries {
+			s.skip(e)
 		}
 		done += len(entries)
 		defer s.say(done, len(p.commits))

@@ -1,6 +1,7 @@
 package question
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,30 +38,19 @@ func (r reader) span(i int) (Span, int) {
 
 func (r reader) led(i int) (Span, int) {
 	switch lead := r.at(i); lead {
-	case "since", "after", "starting":
-		s, n := r.moment(i+1, true)
-		if n == 0 {
-			s, n = r.release(i + 1)
-		}
-		if n == 0 {
-			return Span{}, 0
-		}
-		if lead == "after" && !s.Until.IsZero() {
-			return Span{Since: s.Until}, 1 + n
-		}
-		return Span{Since: s.Since}, 1 + n
-	case "before", "until", "till":
-		s, n := r.moment(i+1, true)
-		if n == 0 {
-			s, n = r.release(i + 1)
-		}
+	case "since", "after", "starting", "before", "until", "till":
+		s, n := r.either(i + 1)
 		switch {
 		case n == 0:
 			return Span{}, 0
 		case lead == "before":
 			return Span{Until: s.Since}, 1 + n
+		case lead == "until" || lead == "till":
+			return Span{Until: s.Until}, 1 + n
+		case lead == "after" && !s.Until.IsZero():
+			return Span{Since: s.Until}, 1 + n
 		}
-		return Span{Until: s.Until}, 1 + n
+		return Span{Since: s.Since}, 1 + n
 	case "between", "from":
 		return r.range_(i+1, lead)
 	case "on", "in", "during", "over", "within", "of", "around", "at":
@@ -89,7 +79,7 @@ func (r reader) range_(i int, lead string) (Span, int) {
 			return Span{}, 0
 		}
 		if short {
-			from.Since = time.Date(to.Since.Year(), to.Since.Month(), day, 0, 0, 0, 0, r.Now.Location())
+			from.Since = r.midnight(to.Since.Year(), to.Since.Month(), day)
 		}
 		if to.Until.IsZero() {
 			to.Until = to.Since
@@ -101,6 +91,7 @@ func (r reader) range_(i int, lead string) (Span, int) {
 	return Span{}, 0
 }
 
+// either reads a time or a release, to which something leads.
 func (r reader) either(i int) (Span, int) {
 	if s, n := r.moment(i, true); n > 0 {
 		return s, n
@@ -127,7 +118,12 @@ func (r reader) moment(i int, led bool) (Span, int) {
 // day is a day of the calendar, n days from today.
 func (r reader) day(n int) Span {
 	y, m, d := r.Now.Date()
-	return Span{time.Date(y, m, d+n, 0, 0, 0, 0, r.Now.Location()), time.Date(y, m, d+n+1, 0, 0, 0, 0, r.Now.Location())}
+	return Span{r.midnight(y, m, d+n), r.midnight(y, m, d+n+1)}
+}
+
+// midnight is when a day begins.
+func (r reader) midnight(y int, m time.Month, d int) time.Time {
+	return time.Date(y, m, d, 0, 0, 0, 0, r.Now.Location())
 }
 
 // hours is part of a day, from one hour to another.
@@ -145,10 +141,8 @@ func (r reader) relative(i int, _ bool) (Span, int) {
 	case "tonight":
 		return r.day(0).hours(18, 30), 1
 	case "yesterday":
-		if s, ok := r.part(r.day(-1), i+1); ok {
-			return s, 2
-		}
-		return r.day(-1), 1
+		s, n := r.part(r.day(-1), i+1)
+		return s, 1 + n
 	case "day":
 		if r.at(i+1) == "before" && r.at(i+2) == "yesterday" {
 			return r.day(-2), 3
@@ -159,21 +153,13 @@ func (r reader) relative(i int, _ bool) (Span, int) {
 	return Span{}, 0
 }
 
-// part reads a part of a day.
-func (r reader) part(day Span, i int) (Span, bool) {
-	switch r.at(i) {
-	case "morning":
-		return day.hours(0, 12), true
-	case "noon":
-		return day.hours(11, 14), true
-	case "afternoon":
-		return day.hours(12, 18), true
-	case "evening":
-		return day.hours(17, 24), true
-	case "night":
-		return day.hours(18, 30), true
+// part reads a part of a day; where there is none, it is the day.
+func (r reader) part(day Span, i int) (Span, int) {
+	hours, ok := map[string][2]int{"morning": {0, 12}, "noon": {11, 14}, "afternoon": {12, 18}, "evening": {17, 24}, "night": {18, 30}}[r.at(i)]
+	if !ok {
+		return day, 0
 	}
-	return day, false
+	return day.hours(hours[0], hours[1]), 1
 }
 
 // lastUnits reads what stands behind "this", "last" and the like.
@@ -189,7 +175,7 @@ func (r reader) lastUnits(i int, which string) (Span, int) {
 	case r.at(i) == "night" && which == "last":
 		return r.day(-1).hours(18, 30), 2
 	case now && u == "":
-		if s, ok := r.part(r.day(0), i); ok {
+		if s, n := r.part(r.day(0), i); n > 0 {
 			return s, 2
 		}
 	case u == "" || strings.HasSuffix(r.at(i), "s"): // "the last days" have no number
@@ -236,10 +222,8 @@ func (r reader) count(i int) (n, used int) {
 	case "few":
 		return 3, 1
 	default:
-		for n, name := range strings.Fields("zero one two three four five six seven eight nine ten eleven twelve") {
-			if w == name {
-				return n, 1
-			}
+		if n := slices.Index(strings.Fields("zero one two three four five six seven eight nine ten eleven twelve"), w); n >= 0 {
+			return n, 1
 		}
 		if n, ok := number(w); ok {
 			return n, 1
@@ -263,14 +247,11 @@ func unitOf(w string) string {
 
 // back is n units before now; of days and longer, the beginning of that day.
 func (r reader) back(unit string, n int) time.Time {
+	if clock := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour}[unit]; clock > 0 {
+		return r.Now.Add(-time.Duration(n) * clock)
+	}
 	y, m, d := r.Now.Date()
 	switch unit {
-	case "second":
-		return r.Now.Add(-time.Duration(n) * time.Second)
-	case "minute":
-		return r.Now.Add(-time.Duration(n) * time.Minute)
-	case "hour":
-		return r.Now.Add(-time.Duration(n) * time.Hour)
 	case "day":
 		d -= n
 	case "week":
@@ -282,26 +263,29 @@ func (r reader) back(unit string, n int) time.Time {
 	case "year":
 		y -= n
 	}
-	return time.Date(y, m, d, 0, 0, 0, 0, r.Now.Location())
+	return r.midnight(y, m, d)
 }
 
 // calendar is the day, week (from Monday), month, quarter or year that lies n of them from the one of today.
 func (r reader) calendar(unit string, n int) Span {
 	y, m, d := r.Now.Date()
-	at := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, r.Now.Location()) }
 	switch unit {
 	case "week":
 		monday := d - (int(r.Now.Weekday())+6)%7 + 7*n
-		return Span{at(y, m, monday), at(y, m, monday+7)}
+		return Span{r.midnight(y, m, monday), r.midnight(y, m, monday+7)}
 	case "month":
-		return Span{at(y, m+time.Month(n), 1), at(y, m+time.Month(n+1), 1)}
+		return r.months(y, m+time.Month(n), 1)
 	case "quarter":
-		first := m - (m-1)%3 + time.Month(3*n)
-		return Span{at(y, first, 1), at(y, first+3, 1)}
+		return r.months(y, m-(m-1)%3+time.Month(3*n), 3)
 	case "year":
-		return Span{at(y+n, 1, 1), at(y+n+1, 1, 1)}
+		return r.months(y+n, 1, 12)
 	}
 	return r.day(n)
+}
+
+// months are some from one on.
+func (r reader) months(y int, m time.Month, n int) Span {
+	return Span{r.midnight(y, m, 1), r.midnight(y, m+time.Month(n), 1)}
 }
 
 const days = "sunday monday tuesday wednesday thursday friday saturday"
@@ -315,10 +299,8 @@ func (r reader) weekday(i int, led bool) (Span, int) {
 	for number, name := range strings.Fields(days) {
 		if w == name || led && (w == name[:3] || len(w) == 4 && strings.HasPrefix(name, w)) {
 			back := (int(r.Now.Weekday())-number+6)%7 + 1
-			if s, ok := r.part(r.day(-back), i+n); ok {
-				return s, n + 1
-			}
-			return r.day(-back), n
+			s, more := r.part(r.day(-back), i+n)
+			return s, n + more
 		}
 	}
 	return Span{}, 0
@@ -326,7 +308,6 @@ func (r reader) weekday(i int, led bool) (Span, int) {
 
 var (
 	isoDate  = lazy.Expr(`^(\d{4})[-/](\d{1,2})[-/](\d{1,2})$`)
-	isoMonth = lazy.Expr(`^(\d{4})-(\d{2})$`)
 	dotted   = lazy.Expr(`^(\d{1,2})\.(\d{1,2})\.(\d{4})$`)
 	monthDay = lazy.Expr(`^(\d{1,2})(?:st|nd|rd|th)?$`)
 	yearForm = lazy.Expr(`^20\d\d$`)
@@ -342,14 +323,11 @@ func (r reader) date(i int, led bool) (Span, int) {
 	if m := dotted.FindStringSubmatch(w); m != nil {
 		return r.on(m[3], m[2], m[1]), 1
 	}
-	if m := isoMonth.FindStringSubmatch(w); m != nil && led {
-		if month, _ := strconv.Atoi(m[2]); month >= 1 && month <= 12 {
-			return r.month(m[1], time.Month(month)), 1
-		}
+	if month, err := time.Parse("2006-01", w); err == nil && led {
+		return r.months(month.Year(), month.Month(), 1), 1
 	}
-	if led && yearForm.MatchString(w) {
-		y, _ := strconv.Atoi(w)
-		return Span{r.on(w, "1", "1").Since, r.on(strconv.Itoa(y+1), "1", "1").Since}, 1
+	if year, err := time.Parse("2006", w); err == nil && led && yearForm.MatchString(w) {
+		return r.months(year.Year(), 1, 12), 1
 	}
 	if d := monthDay.FindStringSubmatch(w); d != nil { // 13 February 2026, 13th of Feb
 		n := 1
@@ -401,13 +379,14 @@ func (r reader) on(year, month, day string) Span {
 	y, _ := strconv.Atoi(year)
 	m, _ := strconv.Atoi(month)
 	d, _ := strconv.Atoi(day)
-	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, r.Now.Location())
+	t := r.midnight(y, time.Month(m), d)
 	if t.Day() != d || int(t.Month()) != m {
 		return Span{Since: r.Now, Until: r.Now}
 	}
 	return Span{t, t.AddDate(0, 0, 1)}
 }
 
+// month is one of a year, or the last one of that name that has begun.
 func (r reader) month(year string, m time.Month) Span {
 	y, err := strconv.Atoi(year)
 	if err != nil {
@@ -415,14 +394,11 @@ func (r reader) month(year string, m time.Month) Span {
 			y--
 		}
 	}
-	t := time.Date(y, m, 1, 0, 0, 0, 0, r.Now.Location())
-	return Span{t, t.AddDate(0, 1, 0)}
+	return r.months(y, m, 1)
 }
 
-const months = "january february march april may june july august september october november december"
-
 func monthOf(w string) time.Month {
-	for i, name := range strings.Fields(months) {
+	for i, name := range strings.Fields("january february march april may june july august september october november december") {
 		if w == name || w == name[:3] || w == "sept" && i == 8 {
 			return time.Month(i + 1)
 		}

@@ -71,7 +71,7 @@ func namedByID(ctx context.Context, index *db.DB, question string) (map[string]b
 	if len(words) == 0 {
 		return out, nil, nil
 	}
-	names, err := index.Names(ctx)
+	names, err := index.Names(ctx, words...)
 	var known []string
 	for _, w := range words {
 		if id, err := names.Find(w); err == nil {

@@ -51,7 +51,7 @@ func (e *PurgedError) Error() string { return fmt.Sprintf("%q is purged", e.ID) 
 // Item reads what has an ID: a session, and with Full what surrounds it; or a
 // memory, of which the rest of the page says nothing. The other one is nil.
 func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Session, *result.Memory, error) {
-	names, err := index.Names(ctx)
+	names, err := index.Names(ctx, p.ID)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,38 +19,51 @@ import (
 //
 // After an error the transaction must be rolled back.
 func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time) error {
-	for len(parts) > 0 {
-		rest, err := add(ctx, tx, parts, now)
-		if err != nil {
-			return err
-		}
-		parts = rest
-	}
-	return nil
+	return Start(ctx, tx, parts)(now)
 }
 
-// add is Add of what fits into memory; the rest is left over.
-func add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time) (rest []session.Session, err error) {
+// Start begins an Add, and reads the texts while the caller goes on with the transaction. What it returns does the rest. Who does not call that
+// leaves a goroutine behind until the texts are read.
+func Start(ctx context.Context, tx *db.Tx, parts []session.Session) (finish func(now time.Time) error) {
+	if len(parts) == 0 {
+		return func(time.Time) error { return nil }
+	}
 	a, err := newAdder(ctx, tx)
 	if err != nil {
-		return nil, err
+		return func(time.Time) error { return err }
 	}
-	added, rest := a.parts(parts)
+	var added, rest []session.Session
+	done := make(chan struct{})
+	go func() {
+		added, rest = a.parts(parts)
+		close(done)
+	}()
+	return func(now time.Time) error {
+		<-done
+		if err := a.finish(ctx, added, now); err != nil {
+			return err
+		}
+		return Add(ctx, tx, rest, now)
+	}
+}
+
+// finish stores what was read of parts, as many as fit into memory.
+func (a *adder) finish(ctx context.Context, added []session.Session, now time.Time) error {
 	if a.build.Units() == 0 {
-		return rest, nil
+		return nil
 	}
 	if err := a.store(ctx); err != nil {
-		return nil, fmt.Errorf("search: add: %w", damaged(err))
+		return fmt.Errorf("search: add: %w", damaged(err))
 	}
 	for _, p := range added {
 		a.state.Turns += len(p.Turns)
 	}
 	if a.state.Model.Dim > 0 {
 		if err := a.foldIn(ctx, now); err != nil {
-			return nil, fmt.Errorf("search: model: %w", damaged(err))
+			return fmt.Errorf("search: model: %w", damaged(err))
 		}
 	}
-	return rest, writeState(ctx, tx, a.state)
+	return writeState(ctx, a.tx, a.state)
 }
 
 // adder is the work of one Add.
@@ -63,7 +76,8 @@ type adder struct {
 	build    *lexical.Builder
 	texts    block.Writer // of the turns of build, by unit
 	analyzer *analysis.Analyzer
-	numbers  map[string]int // of the sessions that are there, by ID
+	words    []*analysis.Analyzer // of texts that are there; a goroutine each
+	numbers  map[string]int       // of the sessions that are there, by ID
 }
 
 func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {

@@ -69,13 +69,13 @@ func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 	if err := a.storeTerms(ctx, model); err != nil {
 		return err
 	}
-	out := newWindowWriter(ctx, a.tx, a.state.newRun())
+	out, all := newWindowWriter(ctx, a.tx, a.state.newRun()), model.Projector()
 	for group := range slices.Chunk(a.all(), groupSize) {
 		streams, err := a.read(ctx, group)
 		if err != nil {
 			return err
 		}
-		done := projectAll(model, streams, nil)
+		done := projectAll(all, streams, nil)
 		for _, p := range done {
 			out.put(p)
 		}
@@ -165,7 +165,7 @@ func (a *adder) foldIn(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	done := projectAll(model, streams, before)
+	done := projectAll(model.Projector(), streams, before)
 	if err := a.storeVectors(ctx, done, ModelName, now); err != nil {
 		return err
 	}

@@ -17,12 +17,15 @@ import (
 // not have to fit into memory.
 const groupSize = 500
 
+// stemBytes is how many bytes of text there are for each stem, or a few more.
+const stemBytes = 8
+
 // stream is the stems of a session's turns, in their order.
 type stream struct {
 	session int
 	stems   []string
-	turns   []int // by stem: the index of its turn
-	ends    []int // by turn, counted from 0: how many stems there are up to it
+	turns   []int32 // by stem: the index of its turn
+	ends    []int   // by turn, counted from 0: how many stems there are up to it
 
 	texts []string // of the turns, until they are read
 	index []int    // of the turns
@@ -30,11 +33,16 @@ type stream struct {
 
 // analyse reads the texts.
 func (s *stream) analyse(a *analysis.Analyzer) {
+	size := 0
+	for _, text := range s.texts {
+		size += len(text)
+	}
+	s.stems, s.turns = slices.Grow(s.stems, size/stemBytes), slices.Grow(s.turns, size/stemBytes)
 	for i, text := range s.texts {
 		for _, t := range a.Tokens(text) {
 			if t.Kind == analysis.Word {
 				s.stems = append(s.stems, t.Term)
-				s.turns = append(s.turns, s.index[i])
+				s.turns = append(s.turns, int32(s.index[i]))
 			}
 		}
 		s.ends = append(s.ends, len(s.stems))
@@ -124,7 +132,7 @@ func (t texts) told(s *stream, unit, turns, turn int) []told {
 // readParts reads parts that fit into a batch together, or a single one.
 func (a *adder) readParts(ctx context.Context, parts []told) error {
 	if len(parts) == 1 {
-		return parts[0].read(source(ctx, a.tx, parts[0].span), func() { analyse(parts) })
+		return parts[0].read(source(ctx, a.tx, parts[0].span), func() { a.analyse(parts) })
 	}
 	spans := make([]db.Span, len(parts))
 	for i, p := range parts {
@@ -139,7 +147,7 @@ func (a *adder) readParts(ctx context.Context, parts []told) error {
 			return err
 		}
 	}
-	analyse(parts)
+	a.analyse(parts)
 	return nil
 }
 
@@ -174,17 +182,19 @@ func (t told) read(more func() ([]byte, error), full func()) error {
 }
 
 // analyse reads the texts of the streams of parts, which follow each other by stream.
-func analyse(parts []told) {
+func (a *adder) analyse(parts []told) {
 	var streams []*stream
 	for _, p := range parts {
 		if n := len(streams); n == 0 || streams[n-1] != p.stream {
 			streams = append(streams, p.stream)
 		}
 	}
+	for len(a.words) < runtime.GOMAXPROCS(0) {
+		a.words = append(a.words, analysis.Words())
+	}
 	atOnce(len(streams), func(from, step int) {
-		words := analysis.New()
 		for i := from; i < len(streams); i += step {
-			streams[i].analyse(words)
+			streams[i].analyse(a.words[from])
 		}
 	})
 }
@@ -197,7 +207,7 @@ type projected struct {
 }
 
 // projectAll projects streams, each behind the windows that are there of it.
-func projectAll(model *semantic.Model, streams []*stream, before map[int][]semantic.Window) []*projected {
+func projectAll(model *semantic.Projector, streams []*stream, before map[int][]semantic.Window) []*projected {
 	out := make([]*projected, len(streams))
 	atOnce(len(streams), func(from, step int) {
 		for i := from; i < len(streams); i += step {
@@ -210,17 +220,17 @@ func projectAll(model *semantic.Model, streams []*stream, before map[int][]seman
 
 // project makes the vectors of the windows behind those that are there, and of the whole session:
 // the sum of its windows', made length 1.
-func (s *stream) project(model *semantic.Model, before []semantic.Window) *projected {
+func (s *stream) project(model *semantic.Projector, before []semantic.Window) *projected {
 	p := &projected{Stretch: semantic.Stretch{Session: s.session, From: len(before)}, sum: make([]float32, model.Dim)}
 	for _, w := range before {
 		w.AddTo(p.sum, 1)
 	}
-	n := len(s.stems)
+	n, places := len(s.stems), model.Places(s.stems)
 	for w := len(before); w < semantic.Count(n); w++ {
 		from, to := semantic.Span(w, n)
-		v := semantic.Quantise(model.Project(s.stems[from:to]))
+		v := semantic.Quantise(model.Project(places[from:to]))
 		v.AddTo(p.sum, 1)
-		p.Windows = append(p.Windows, semantic.Window{Turn: s.turns[from], Vector: v})
+		p.Windows = append(p.Windows, semantic.Window{Turn: int(s.turns[from]), Vector: v})
 	}
 	semantic.Normalise(p.sum)
 	p.whole = semantic.Quantise(p.sum)

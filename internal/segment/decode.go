@@ -68,6 +68,14 @@ func (d *decoder) passes(kind string) bool {
 }
 
 func (d *decoder) line(b []byte) error {
+	if d.only == "" {
+		if l, ok := plainTurn(b); ok {
+			return d.turn(l)
+		}
+		if l, ok := plainTool(b); ok {
+			return d.tool(l)
+		}
+	}
 	kind, err := kindOf(b)
 	if err != nil {
 		return brief(err)

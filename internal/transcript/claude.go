@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -36,37 +35,24 @@ func (ClaudeCode) Name() string { return "claude-code" }
 // of the others those in which some record was made in one, because a session goes where its agent goes. How
 // far the others were searched is remembered, so that each byte is looked at once.
 func (ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
-	l := claudeLocator{
-		env:    env,
-		places: newPlaces(env.Roots),
-		own:    env.getenv("CLAUDE_CODE_PROJECT_DIR_NAME"),
-		found:  Found{Searched: make(map[string]int64)},
-	}
+	l := claudeLocator{finder: newFinder(env), own: env.getenv("CLAUDE_CODE_PROJECT_DIR_NAME")}
+	l.found.Searched = make(map[string]int64)
 	for _, root := range l.places.roots {
 		l.names = append(l.names, encodeFolder(root.spelling))
 	}
 	for _, store := range claudeStores(env) {
-		if err := l.store(ctx, store); err != nil {
-			return Found{}, err
+		for _, e := range l.list(store) {
+			if ctx.Err() == nil {
+				l.project(filepath.Join(store, e.Name()))
+			}
 		}
 	}
 	if err := l.search(ctx); err != nil {
-		return Found{}, err
+		return Found{}, fmt.Errorf("transcript: locate: %w", err)
 	}
-	slices.SortFunc(l.found.Files, func(a, b File) int {
-		if sub := btoi(a.AgentID != "") - btoi(b.AgentID != ""); sub != 0 {
-			return sub
-		}
-		return strings.Compare(a.Path, b.Path)
-	})
+	slices.SortFunc(l.found.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	subagentsLast(l.found.Files)
 	return l.found, nil
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // claudeStores are the folders that hold one folder a project, each once.
@@ -114,54 +100,17 @@ func encodeFolder(dir string) string {
 
 // claudeLocator is one call of Locate.
 type claudeLocator struct {
-	env    Env
-	places *places
+	finder
 	names  []string // encoded roots
 	own    string   // a folder name that the user chose
 	others []File   // in folders of other names
-	found  Found
-}
-
-// unreadable records what could not be read, unless it is merely not there.
-func (l *claudeLocator) unreadable(step string, err error) {
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotFolder) {
-		l.found.Unreadable = append(l.found.Unreadable, fmt.Errorf("transcript: %s: %w", step, err))
-	}
-}
-
-var errNotFolder = errors.New("not a directory")
-
-// list lists a folder. Something else in its place is not an error: agents keep other
-// files there too.
-func list(dir string) ([]os.DirEntry, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		if info, serr := os.Stat(dir); serr == nil && !info.IsDir() {
-			return nil, errNotFolder
-		}
-	}
-	return entries, err
-}
-
-func (l *claudeLocator) store(ctx context.Context, store string) error {
-	entries, err := list(store)
-	l.unreadable("list transcript store", err)
-	for _, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("transcript: locate: %w", err)
-		}
-		l.project(filepath.Join(store, e.Name()))
-	}
-	return nil
 }
 
 // project takes the files of one project's folder, or leaves them to be searched.
 func (l *claudeLocator) project(dir string) {
-	entries, err := list(dir)
-	l.unreadable("list project folder", err)
 	ours := l.named(filepath.Base(dir))
-	for _, e := range entries {
-		f, ok := l.file(dir, e, "")
+	for _, e := range l.list(dir) {
+		f, ok := l.file(dir, e.Name(), "")
 		switch {
 		case ours && e.IsDir():
 			l.subagents(filepath.Join(dir, e.Name(), "subagents"), e.Name())
@@ -178,54 +127,34 @@ func (l *claudeLocator) named(name string) bool {
 	return l.own != "" && name == l.own || len(name) < encodedLength && slices.Contains(l.names, name)
 }
 
-// subagents takes the transcripts of one session's subagents.
+// subagents takes the transcripts of one session's subagents, and of those of its workflows.
 func (l *claudeLocator) subagents(dir, sid string) {
-	entries, err := list(dir)
-	l.unreadable("list subagents", err)
-	for _, e := range entries {
-		if e.IsDir() && e.Name() == "workflows" {
-			l.workflows(filepath.Join(dir, "workflows"), sid)
-		} else if f, ok := l.file(dir, e, sid); ok && f.AgentID != "" {
+	for _, e := range l.list(dir) {
+		if e.Name() == "workflows" {
+			for _, run := range l.list(filepath.Join(dir, "workflows")) {
+				l.subagents(filepath.Join(dir, "workflows", run.Name()), sid)
+			}
+		} else if f, ok := l.file(dir, e.Name(), sid); ok && f.AgentID != "" {
 			l.found.Files = append(l.found.Files, f)
 		}
 	}
 }
 
-func (l *claudeLocator) workflows(dir, sid string) {
-	runs, err := list(dir)
-	l.unreadable("list workflows", err)
-	for _, run := range runs {
-		entries, err := list(filepath.Join(dir, run.Name()))
-		l.unreadable("list workflow", err)
-		for _, e := range entries {
-			if f, ok := l.file(filepath.Join(dir, run.Name()), e, sid); ok && f.AgentID != "" {
-				l.found.Files = append(l.found.Files, f)
-			}
-		}
-	}
-}
-
 // file describes one transcript; ok is false for any other file.
-func (l *claudeLocator) file(dir string, e os.DirEntry, sid string) (f File, ok bool) {
-	stem, ok := strings.CutSuffix(e.Name(), ".jsonl")
+func (l *claudeLocator) file(dir, entry, sid string) (f File, ok bool) {
+	stem, ok := strings.CutSuffix(entry, ".jsonl")
 	if !ok || stem == "" {
 		return File{}, false
 	}
 	stem = name(stem)
-	f = File{Path: filepath.Join(dir, e.Name()), NativeID: stem, Parent: name(sid)}
-	info, err := os.Stat(f.Path)
-	if err != nil {
-		l.unreadable("look at transcript", err)
-		return File{}, false
-	}
-	f.Size, f.ModTime = info.Size(), info.ModTime()
+	f = File{Path: filepath.Join(dir, entry), NativeID: stem, Parent: name(sid)}
 	if id, sub := strings.CutPrefix(stem, "agent-"); sub {
 		f.NativeID, f.AgentID = id, id
 		if sid != "" {
 			f.Meta = strings.TrimSuffix(f.Path, ".jsonl") + ".meta.json"
 		}
 	}
-	return f, info.Mode().IsRegular() && !internalAgent(f.AgentID)
+	return f, l.look(&f) && !internalAgent(f.AgentID)
 }
 
 // internalAgent reports whether an agent ID is one that Claude Code uses for itself: it
@@ -247,7 +176,7 @@ func (l *claudeLocator) search(ctx context.Context) error {
 	left := l.env.Search
 	for _, f := range l.others {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("transcript: locate: %w", err)
+			return err
 		}
 		from := l.env.Searched[f.Path]
 		if from > f.Size {
@@ -265,7 +194,7 @@ func (l *claudeLocator) search(ctx context.Context) error {
 			l.subagents(filepath.Join(strings.TrimSuffix(f.Path, ".jsonl"), "subagents"), f.NativeID)
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // visited stands for how far a file was searched in which a record made here was found.
@@ -289,7 +218,7 @@ func (l *claudeLocator) visit(f File, from int64) (int64, error) {
 		if err != nil {
 			return done, err
 		}
-		for dir := range folders(ln.text) {
+		for dir := range textsOf(ln.text, `"cwd":`) {
 			if !bytes.Equal(dir, last) && l.places.stand(text(dir)) == inside {
 				return visited, nil
 			}
@@ -301,12 +230,12 @@ func (l *claudeLocator) visit(f File, from int64) (int64, error) {
 	}
 }
 
-// folders are the working folders that a line names, as raw JSON strings. It also takes those that a tool's
-// result may name: to decide is for Decode.
-func folders(line []byte) iter.Seq[[]byte] {
+// textsOf are the texts that members of a name have in a line, as raw JSON strings. It also takes those of what a tool's
+// result may hold: to decide is for Decode.
+func textsOf(line []byte, member string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for {
-			_, rest, ok := bytes.Cut(line, []byte(`"cwd":`))
+			_, rest, ok := bytes.Cut(line, []byte(member))
 			line = bytes.TrimLeft(rest, " ")
 			if !ok {
 				return
@@ -322,8 +251,8 @@ func folders(line []byte) iter.Seq[[]byte] {
 }
 
 func (ClaudeCode) tells(rec gjson.Result) (File, bool) {
-	kind, agent := rec.Get("type").Str, idIn(rec.Get("agentId"))
-	f := File{NativeID: idIn(rec.Get("sessionId"))}
+	kind, agent := rec.Get("type").Str, nameIn(rec.Get("agentId"))
+	f := File{NativeID: nameIn(rec.Get("sessionId"))}
 	if f.NativeID == "" || kind != "user" && kind != "assistant" || !rec.Get("message.content").Exists() {
 		return File{}, false
 	}

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 
@@ -15,25 +16,25 @@ import (
 func (c ClaudeCode) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
 	opt.Head = nil // each record says where it was made
 	d := claudeDecoder{decoder: newDecoder(c.Name(), opt)}
+	d.members = d.rec.members()
 	return d.read(ctx, r, d.line)
 }
 
 // claudeDecoder is one call of Decode.
 type claudeDecoder struct {
 	decoder
-	rec claudeRecord
+	rec     claudeRecord
+	members map[string]*[]byte // of rec
 }
 
 // line takes one record; it reports whether the line is one.
 func (d *claudeDecoder) line(ln []byte) bool {
 	r := &d.rec
-	if !r.scan(ln) {
+	*r = claudeRecord{}
+	if !members(ln, d.members) {
 		return false
 	}
-	kind := text(r.kind)
-	if kind == "" {
-		kind = text(r.role)
-	}
+	kind := cmp.Or(text(r.kind), text(r.role))
 	switch kind {
 	case "progress", "file-history-snapshot", "file-history-delta", "system", "last-prompt",
 		"agent-name", "agent-color", "agent-setting", "mode", "permission-mode", "pr-link", "tag",
@@ -78,14 +79,9 @@ func (d *claudeDecoder) id() string {
 func (d *claudeDecoder) part() *part {
 	native := name(text(d.rec.session))
 	if d.opt.File.AgentID != "" {
-		if native = name(text(d.rec.agent)); native == "" {
-			native = d.opt.File.AgentID
-		}
+		native = cmp.Or(name(text(d.rec.agent)), d.opt.File.AgentID)
 	}
-	if native == "" {
-		native = d.opt.File.NativeID
-	}
-	return d.session(native)
+	return d.session(cmp.Or(native, d.opt.File.NativeID))
 }
 
 func (d *claudeDecoder) record(kind string, p *part) {
@@ -244,19 +240,12 @@ func (d *claudeDecoder) attachment(p *part) {
 func (d *claudeDecoder) call(p *part, block gjson.Result) {
 	input, u := block.Get("input"), use{id: block.Get("id").Str, tool: block.Get("name").Str}
 	u.act = claudeActs[name(clean(u.tool))]
-	for _, key := range []string{"file_path", "notebook_path", "path"} {
-		if v := input.Get(key); len(u.paths) == 0 && v.Type == gjson.String && v.Str != "" {
-			u.paths = []string{v.Str}
-		}
-	}
+	u.paths = firstOf(input, "file_path", "notebook_path", "path")
 	if u.act == session.ActRun {
 		u.cmd = input.Get("command").Str
 	}
-	if e, ok := asks(u.tool, input); ok {
-		if len(u.paths) > 0 {
-			e.Path = u.paths[0]
-		}
-		u.edits = []Edit{e}
+	if u.act == session.ActEdit {
+		u.edits = asksFor(u.paths, input, "content", "old_string", "new_string")
 	}
 	d.decoder.call(p, u)
 }

@@ -59,21 +59,3 @@ var claudeActs = map[string]string{
 	"Read": session.ActRead, "NotebookRead": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead,
 	"Bash": session.ActRun,
 }
-
-// asks is what a call asks to be done to a file.
-func asks(tool string, input gjson.Result) (e Edit, ok bool) {
-	replaces := func(in gjson.Result) Hunk {
-		return Hunk{linesOf(in.Get("old_string").Str), linesOf(in.Get("new_string").Str)}
-	}
-	switch tool {
-	case "Edit":
-		e.Hunks = []Hunk{replaces(input)}
-	case "MultiEdit":
-		for _, in := range input.Get("edits").Array() {
-			e.Hunks = append(e.Hunks, replaces(in))
-		}
-	case "Write":
-		e.Hunks, e.Whole = []Hunk{{New: linesOf(input.Get("content").Str)}}, true
-	}
-	return e, len(e.Hunks) > 0
-}

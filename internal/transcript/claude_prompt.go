@@ -139,7 +139,7 @@ func rejection(block gjson.Result) string {
 	if !block.Get("is_error").Bool() {
 		return ""
 	}
-	s := resultText(block.Get("content"))
+	s := texts(block.Get("content"))
 	if !strings.HasPrefix(s, "The user doesn't want to proceed") {
 		return ""
 	}
@@ -147,26 +147,19 @@ func rejection(block gjson.Result) string {
 	return typed(clean(said))
 }
 
-// resultText is the text of a tool's result: a string, or the first text block.
-func resultText(content gjson.Result) string {
-	if content.IsArray() {
-		return content.Get(`#(type=="text").text`).Str
-	}
-	return content.Str
-}
-
 // answers is what the user chose or wrote when the agent asked: each question with its
 // answer, since neither means much alone. raw is the record's toolUseResult.
 func answers(raw []byte) string {
-	result := gjson.GetManyBytes(raw, "questions", "answers", "annotations")
-	if !result[0].IsArray() || !result[1].IsObject() {
+	said := gjson.ParseBytes(raw)
+	if !said.Get("questions").IsArray() || !said.Get("answers").IsObject() {
 		return ""
 	}
+	notes := said.Get("annotations").Map() // beside the answers, by their questions
 	var kept []string
-	result[1].ForEach(func(q, a gjson.Result) bool {
+	said.Get("answers").ForEach(func(q, a gjson.Result) bool {
 		if answer := strings.TrimSpace(clean(a.String())); answer != "" {
-			s := "Q: " + strings.TrimSpace(clean(q.Str)) + "\nA: " + answer
-			if note := strings.TrimSpace(clean(noteOn(result[2], q.Str))); note != "" {
+			s := answered(clean(q.Str), answer)
+			if note := strings.TrimSpace(clean(notes[q.Str].Get("notes").Str)); note != "" {
 				s += "\n" + note
 			}
 			kept = append(kept, s)
@@ -174,15 +167,4 @@ func answers(raw []byte) string {
 		return true
 	})
 	return strings.Join(kept, "\n\n")
-}
-
-// noteOn is what the user wrote beside the answer to a question.
-func noteOn(annotations gjson.Result, question string) (note string) {
-	annotations.ForEach(func(q, a gjson.Result) bool {
-		if q.Str == question {
-			note = a.Get("notes").Str
-		}
-		return true
-	})
-	return note
 }

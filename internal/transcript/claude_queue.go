@@ -1,9 +1,8 @@
 package transcript
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -108,19 +107,7 @@ func (q *claudeQueue) open(version string) int64 {
 // queueOnly reports whether a version keeps prompts taken in mid-turn in the queue
 // records alone: those before 2.1.89.
 func queueOnly(version string) bool {
-	last := [3]int{2, 1, 88}
-	parts := strings.SplitN(version, ".", 3)
-	for i, want := range last {
-		if i >= len(parts) {
-			return false
-		}
-		n, err := strconv.Atoi(parts[i])
-		if err != nil || n > want {
-			return false
-		}
-		if n < want {
-			return true
-		}
-	}
-	return true
+	var v [3]int
+	_, err := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2])
+	return err == nil && slices.Compare(v[:], []int{2, 1, 89}) < 0
 }

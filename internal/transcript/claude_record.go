@@ -18,81 +18,17 @@ type claudeRecord struct {
 	operation, reason                           []byte
 }
 
-// scan fills the record; it reports whether the line is a whole one.
-func (r *claudeRecord) scan(line []byte) bool {
-	*r = claudeRecord{}
-	return fields(line, func(key, value []byte) {
-		if f := r.field(string(key)); f != nil {
-			*f = value
-		}
-	})
-}
-
-func (r *claudeRecord) field(key string) *[]byte {
-	switch key {
-	case "type":
-		return &r.kind
-	case "role":
-		return &r.role
-	case "uuid":
-		return &r.uuid
-	case "sessionId":
-		return &r.session
-	case "agentId":
-		return &r.agent
-	case "timestamp":
-		return &r.timestamp
-	case "cwd":
-		return &r.cwd
-	case "gitBranch":
-		return &r.branch
-	case "version":
-		return &r.version
-	case "entrypoint":
-		return &r.entrypoint
-	case "sessionKind":
-		return &r.runKind
-	case "promptSource":
-		return &r.promptSource
-	case "origin":
-		return &r.origin
+// members are where the members of a line go, by their names.
+func (r *claudeRecord) members() map[string]*[]byte {
+	return map[string]*[]byte{
+		"type": &r.kind, "role": &r.role, "uuid": &r.uuid, "sessionId": &r.session, "agentId": &r.agent, "timestamp": &r.timestamp,
+		"cwd": &r.cwd, "gitBranch": &r.branch, "version": &r.version, "entrypoint": &r.entrypoint, "sessionKind": &r.runKind,
+		"promptSource": &r.promptSource, "origin": &r.origin,
+		"isSidechain": &r.sidechain, "isMeta": &r.meta, "isCompactSummary": &r.compact, "isVisibleInTranscriptOnly": &r.visibleOnly,
+		"message": &r.message, "content": &r.content, "toolUseResult": &r.toolResult, "attachment": &r.attachment,
+		"summary": &r.summary, "leafUuid": &r.leaf, "customTitle": &r.customTitle, "aiTitle": &r.aiTitle,
+		"operation": &r.operation, "reason": &r.reason,
 	}
-	return r.body(key)
-}
-
-// body is the part of field that concerns the content.
-func (r *claudeRecord) body(key string) *[]byte {
-	switch key {
-	case "isSidechain":
-		return &r.sidechain
-	case "isMeta":
-		return &r.meta
-	case "isCompactSummary":
-		return &r.compact
-	case "isVisibleInTranscriptOnly":
-		return &r.visibleOnly
-	case "message":
-		return &r.message
-	case "content":
-		return &r.content
-	case "toolUseResult":
-		return &r.toolResult
-	case "attachment":
-		return &r.attachment
-	case "summary":
-		return &r.summary
-	case "leafUuid":
-		return &r.leaf
-	case "customTitle":
-		return &r.customTitle
-	case "aiTitle":
-		return &r.aiTitle
-	case "operation":
-		return &r.operation
-	case "reason":
-		return &r.reason
-	}
-	return nil
 }
 
 // is reports whether a raw value is the JSON word true.

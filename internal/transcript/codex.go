@@ -34,7 +34,6 @@ func (Codex) Locate(ctx context.Context, env Env) (Found, error) {
 		folder: func(name string) bool { return strings.Trim(name, "0123456789") == "" },
 		file:   codexFile,
 		made:   codexFolder,
-		open:   openRollout,
 	}
 	return s.locate(ctx, env, filepath.Join(home, "sessions"), filepath.Join(home, "archived_sessions"))
 }
@@ -62,17 +61,18 @@ func codexFolder(head []byte) string {
 		return clean(cwd.Str)
 	}
 	if gjson.GetBytes(head, "type").Str == "message" {
-		return element(codexText(gjson.GetBytes(head, "content")), "cwd")
+		return element(texts(gjson.GetBytes(head, "content")), "cwd")
 	}
 	return ""
 }
 
 // Open gives a compressed rollout as it was.
 func (Codex) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
-	return openRollout(opt.File.Path)
+	return OpenCopy(opt.File.Path)
 }
 
-func openRollout(path string) (io.ReadCloser, error) {
+// OpenCopy opens a file; a compressed one as it was.
+func OpenCopy(path string) (io.ReadCloser, error) {
 	file, err := os.Open(path)
 	if err != nil || !strings.HasSuffix(path, ".zst") {
 		return file, err
@@ -109,6 +109,6 @@ func (Codex) tells(rec gjson.Result) (File, bool) {
 	} else if rec.Get("type").Str != "session_meta" {
 		return File{}, false
 	}
-	id := idIn(meta.Get("id"))
+	id := nameIn(meta.Get("id"))
 	return File{NativeID: id}, id != ""
 }

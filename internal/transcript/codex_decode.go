@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strconv"
@@ -38,17 +39,7 @@ func (c Codex) Decode(ctx context.Context, r io.Reader, opt Options) (Document, 
 // line takes one record; it reports whether the line is one.
 func (d *codexDecoder) line(ln []byte) bool {
 	var kind, stamp, payload []byte
-	whole := fields(ln, func(key, value []byte) {
-		switch string(key) {
-		case "type":
-			kind = value
-		case "timestamp":
-			stamp = value
-		case "payload":
-			payload = value
-		}
-	})
-	if !whole {
+	if !members(ln, map[string]*[]byte{"type": &kind, "timestamp": &stamp, "payload": &payload}) {
 		return false
 	}
 	typ := text(kind)
@@ -112,18 +103,13 @@ func (d *codexDecoder) began(p gjson.Result) {
 	}
 	d.meta = true
 	s := d.part
-	if s.NativeID == "" {
-		s.NativeID = name(clean(p.Get("id").Str))
-	}
+	s.NativeID = cmp.Or(s.NativeID, nameIn(p.Get("id")))
 	d.clock(moment([]byte(p.Get("timestamp").Raw)))
-	d.version = name(clean(p.Get("cli_version").Str))
-	s.Branch = name(clean(p.Get("git.branch").Str))
+	d.version = nameIn(p.Get("cli_version"))
+	s.Branch = nameIn(p.Get("git.branch"))
 	source := p.Get("source")
-	s.ParentNative = name(clean(p.Get("parent_thread_id").Str))
-	if s.ParentNative == "" {
-		s.ParentNative = name(clean(source.Get("subagent.thread_spawn.parent_thread_id").Str))
-	}
-	s.ForkNative = name(clean(p.Get("forked_from_id").Str))
+	s.ParentNative = cmp.Or(nameIn(p.Get("parent_thread_id")), nameIn(source.Get("subagent.thread_spawn.parent_thread_id")))
+	s.ForkNative = nameIn(p.Get("forked_from_id"))
 	s.sub = s.ParentNative != "" || source.Get("subagent").Exists() || p.Get("thread_source").Str == "subagent"
 	if source.Str == "exec" {
 		s.ActorType = session.ActorAgent
@@ -187,7 +173,7 @@ func (d *codexDecoder) completed(item gjson.Result) {
 	failed := item.Get("status").Str == "failed" || item.Get("status").Str == "declined"
 	switch item.Get("type").Str {
 	case "UserMessage":
-		d.asked(codexText(item.Get("content")))
+		d.asked(texts(item.Get("content")))
 	case "FileChange":
 		d.changed(item.Get("id").Str, !failed, item.Get("changes"))
 	case "CommandExecution", "McpToolCall", "CollabAgentToolCall":
@@ -231,9 +217,9 @@ func codexChange(c gjson.Result) (e Edit) {
 	}
 	switch kind {
 	case "add":
-		e.Hunks = []Hunk{{New: linesOf(clean(c.Get("content").Str))}}
+		e.Hunks = []Hunk{{New: linesOf(c.Get("content").Str)}}
 	case "delete":
-		e.Hunks = []Hunk{{Old: linesOf(clean(c.Get("content").Str))}}
+		e.Hunks = []Hunk{{Old: linesOf(c.Get("content").Str)}}
 	case "update":
 		e.Hunks = diffHunks(clean(c.Get("unified_diff").Str))
 	}
@@ -249,9 +235,9 @@ func (d *codexDecoder) item(p gjson.Result) {
 	case "message":
 		switch p.Get("role").Str {
 		case session.RoleAssistant:
-			d.said(d.part, codexText(p.Get("content")))
+			d.said(d.part, texts(p.Get("content")))
 		case "user":
-			d.heard(codexText(p.Get("content")))
+			d.heard(texts(p.Get("content")))
 		}
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "image_generation_call":
 		d.tool(kind, p)
@@ -293,20 +279,4 @@ func (d *codexDecoder) unheard() {
 		d.asked(s)
 		d.ts = now
 	}
-}
-
-// codexText joins the texts of a message's content.
-func codexText(content gjson.Result) string {
-	if content.Type == gjson.String {
-		return content.Str
-	}
-	var kept []string
-	content.ForEach(func(_, block gjson.Result) bool {
-		s := block.Get("text").Str
-		if s != "" && !strings.HasPrefix(s, "<image name=") && s != "</image>" {
-			kept = append(kept, s)
-		}
-		return true
-	})
-	return strings.Join(kept, "\n")
 }

@@ -123,14 +123,13 @@ func codexAnswers(questions, answers gjson.Result) string {
 }
 
 // questionOf is the question with an ID.
-func questionOf(questions gjson.Result, id string) (question string) {
-	questions.ForEach(func(_, q gjson.Result) bool {
+func questionOf(questions gjson.Result, id string) string {
+	for _, q := range questions.Array() {
 		if q.Get("id").Str == id {
-			question = q.Get("question").Str
+			return q.Get("question").Str
 		}
-		return question == ""
-	})
-	return question
+	}
+	return ""
 }
 
 // answered is a question with its answer, since neither means much alone.

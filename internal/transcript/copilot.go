@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -37,7 +38,6 @@ func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{Path: filepath.Join(dir, entry, "events.jsonl"), NativeID: name(entry)}
 		},
 		made: func(head []byte) string { return clean(gjson.GetBytes(head, "data.context.cwd").Str) },
-		open: openPlain,
 	}
 	return s.locate(ctx, env, filepath.Join(home, "session-state"))
 }
@@ -68,19 +68,7 @@ func (c Copilot) Decode(ctx context.Context, r io.Reader, opt Options) (Document
 // line takes one event; it reports whether the line is one.
 func (d *copilotDecoder) line(ln []byte) bool {
 	var kind, stamp, data, agent []byte
-	whole := fields(ln, func(key, value []byte) {
-		switch string(key) {
-		case "type":
-			kind = value
-		case "timestamp":
-			stamp = value
-		case "data":
-			data = value
-		case "agentId":
-			agent = value
-		}
-	})
-	if !whole {
+	if !members(ln, map[string]*[]byte{"type": &kind, "timestamp": &stamp, "data": &data, "agentId": &agent}) {
 		return false
 	}
 	typ := text(kind)
@@ -110,10 +98,7 @@ func (d *copilotDecoder) line(ln []byte) bool {
 
 // partOf is the session that an event belongs to: the main one, or a subagent's. A subagent begins where its parent is.
 func (d *copilotDecoder) partOf(agent, call string) *part {
-	if agent == "" {
-		agent = call
-	}
-	if agent = name(clean(agent)); agent == "" {
+	if agent = name(clean(cmp.Or(agent, call))); agent == "" {
 		return d.main
 	}
 	_, known := d.parts[agent]
@@ -202,7 +187,8 @@ func (d *copilotDecoder) tool(p *part, data gjson.Result) {
 	case u.tool == "str_replace_editor" && args.Get("command").Str == "view":
 		u.act, u.paths = session.ActRead, firstOf(args, "path")
 	case u.act == session.ActEdit:
-		u.paths, u.edits = firstOf(args, "path"), copilotEdit(args)
+		u.paths = firstOf(args, "path")
+		u.edits = asksFor(u.paths, args, "file_text", "old_str", "new_str")
 	case u.act == session.ActRead:
 		u.paths = firstOf(args, "path", "paths", "paths.0")
 	case u.act == session.ActRun:
@@ -215,17 +201,6 @@ func (d *copilotDecoder) tool(p *part, data gjson.Result) {
 		d.waits(u.id)
 	}
 	d.call(p, u)
-}
-
-// copilotEdit is what a call asks to be done to one file.
-func copilotEdit(args gjson.Result) []Edit {
-	e := Edit{Path: args.Get("path").Str}
-	if whole := args.Get("file_text"); whole.Type == gjson.String {
-		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(whole.Str))}}, true
-	} else {
-		e.Hunks = []Hunk{{linesOf(clean(args.Get("old_str").Str)), linesOf(clean(args.Get("new_str").Str))}}
-	}
-	return []Edit{e}
 }
 
 // result takes how a call ended. A command that was carried out is a success for Copilot, whatever its status.
@@ -250,6 +225,6 @@ func (d *copilotDecoder) result(p *part, data gjson.Result) {
 }
 
 func (Copilot) tells(rec gjson.Result) (File, bool) {
-	id := idIn(rec.Get("data.sessionId"))
+	id := nameIn(rec.Get("data.sessionId"))
 	return File{NativeID: id}, id != "" && rec.Get("type").Str == "session.start"
 }

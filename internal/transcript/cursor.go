@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,23 +34,24 @@ func (Cursor) Locate(ctx context.Context, env Env) (Found, error) {
 		return Found{}, nil
 	}
 	store := filepath.Join(home, "projects")
-	l := shelves{places: newPlaces(env.Roots)}
-	entries, err := list(store)
-	l.unreadable("list projects", err)
-	for _, e := range entries {
+	l := cursorLocator{newFinder(env)}
+	for _, e := range l.list(store) {
 		if err := ctx.Err(); err != nil {
 			return Found{}, fmt.Errorf("transcript: locate: %w", err)
 		}
-		if cwd := l.cursorFolder(e.Name()); cwd != "" {
-			l.cursorSessions(filepath.Join(store, e.Name(), "agent-transcripts"), cwd)
+		if cwd := l.folder(e.Name()); cwd != "" {
+			l.sessions(filepath.Join(store, e.Name(), "agent-transcripts"), cwd)
 		}
 	}
-	slices.SortStableFunc(l.found.Files, func(a, b File) int { return btoi(a.AgentID != "") - btoi(b.AgentID != "") })
+	subagentsLast(l.found.Files)
 	return l.found, nil
 }
 
-// cursorFolder is the folder of the repository that a name stands for, "" when it is none: a worktree's root, or one below it.
-func (l *shelves) cursorFolder(name string) string {
+// cursorLocator is one call of Locate.
+type cursorLocator struct{ finder }
+
+// folder is the folder of the repository that a name stands for, "" when it is none: a worktree's root, or one below it.
+func (l *cursorLocator) folder(name string) string {
 	for _, root := range l.places.roots {
 		rest, ok := strings.CutPrefix(name, encodeFolder(strings.TrimLeft(root.spelling, "/")))
 		switch {
@@ -92,26 +92,25 @@ func unfold(dir, name string, depth int) string {
 	return ""
 }
 
-// cursorSessions takes the transcripts of one folder, and those of their subagents.
-func (l *shelves) cursorSessions(dir, cwd string) {
-	entries, err := list(dir)
-	l.unreadable("list transcripts", err)
-	for _, e := range entries {
+// sessions takes the transcripts of one folder, and those of their subagents.
+func (l *cursorLocator) sessions(dir, cwd string) {
+	for _, e := range l.list(dir) {
 		id, file := strings.CutSuffix(e.Name(), ".jsonl")
-		switch path := filepath.Join(dir, e.Name()); {
+		f := File{Path: filepath.Join(dir, e.Name()), NativeID: name(id), Cwd: cwd, Timeless: true}
+		switch {
 		case e.IsDir():
-			l.take(File{Path: filepath.Join(path, id+".jsonl"), NativeID: name(id), Cwd: cwd, Timeless: true})
-			l.cursorSubagents(filepath.Join(path, "subagents"), name(id), cwd)
+			subagents := filepath.Join(f.Path, "subagents")
+			f.Path = filepath.Join(f.Path, id+".jsonl")
+			l.take(f)
+			l.subagents(subagents, f.NativeID, cwd)
 		case file:
-			l.take(File{Path: path, NativeID: name(id), Cwd: cwd, Timeless: true})
+			l.take(f)
 		}
 	}
 }
 
-func (l *shelves) cursorSubagents(dir, parent, cwd string) {
-	entries, err := list(dir)
-	l.unreadable("list subagents", err)
-	for _, e := range entries {
+func (l *cursorLocator) subagents(dir, parent, cwd string) {
+	for _, e := range l.list(dir) {
 		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok {
 			l.take(File{Path: filepath.Join(dir, e.Name()), NativeID: name(id), AgentID: name(id), Parent: parent, Cwd: cwd, Timeless: true})
 		}
@@ -152,10 +151,10 @@ func (c Cursor) Decode(ctx context.Context, r io.Reader, opt Options) (Document,
 
 // line takes one record; it reports whether the line is one.
 func (d *cursorDecoder) line(ln []byte) bool {
-	if !fields(ln, func(_, _ []byte) {}) || !gjson.ValidBytes(ln) {
+	rec, ok := object(ln)
+	if !ok {
 		return false
 	}
-	rec := gjson.ParseBytes(ln)
 	content := rec.Get("message.content")
 	switch role := rec.Get("role").Str; role {
 	case "user":
@@ -213,29 +212,14 @@ func (d *cursorDecoder) tool(block gjson.Result) {
 			where = filepath.Dir(u.paths[0])
 		}
 	}
-	if u.act == session.ActEdit {
-		u.paths, u.edits = cursorEdit(u.paths, input)
+	if patch := input.Get("patch"); u.act == session.ActEdit && patch.Type == gjson.String {
+		u.paths, u.edits = patchedFiles(clean(patch.Str))
+	} else if u.act == session.ActEdit {
+		u.edits = asksFor(u.paths, input, "contents", "old_string", "new_string")
 	}
 	d.named(clean(where))
 	d.call(d.part, u)
 	d.done(d.part, u.id, false)
-}
-
-// cursorEdit is what a call asks to be done to a file.
-func cursorEdit(paths []string, input gjson.Result) ([]string, []Edit) {
-	if patch := input.Get("patch"); patch.Type == gjson.String {
-		return patchedFiles(clean(patch.Str))
-	}
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	e := Edit{Path: paths[0]}
-	if whole := input.Get("contents"); whole.Type == gjson.String {
-		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(whole.Str))}}, true
-	} else if h := (Hunk{linesOf(clean(input.Get("old_string").Str)), linesOf(clean(input.Get("new_string").Str))}); len(h.Old)+len(h.New) > 0 {
-		e.Hunks = []Hunk{h}
-	}
-	return paths, []Edit{e}
 }
 
 // named notes a folder that a call names.

@@ -10,7 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// The parts of an agent's own file: Locate finds the transcripts; shelving helps where those of all repositories lie side by side. Decode
+// The parts of an agent's own file: Locate finds the transcripts, with a finder; shelving helps where those of all repositories lie side by side. Decode
 // embeds decoder, and turns each record into asks, said, call and done; a table says what each tool does. tells recognises one
 // of its records, for `git rekal import`, and lines makes lines of an export. Open (an Opener) gives lines of what is no growing
 // file. Its sample in samples (compliance_test.go) must pass TestAgents, which all agents share.

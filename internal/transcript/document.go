@@ -10,8 +10,8 @@ import (
 // document closes a read that is done with its first bytes.
 func (d *decoder) document(done int64) Document {
 	for _, p := range d.order {
-		if p.begun {
-			d.settleLast(p)
+		if p.begun && queueOnly(d.version) { // no later record can repeat the prompts that were taken in last
+			d.settle(p)
 		}
 	}
 	for _, t := range d.titles {
@@ -33,13 +33,6 @@ func (d *decoder) document(done int64) Document {
 		}
 	}
 	return doc
-}
-
-// settleLast gives the prompts taken in last, where no later record can repeat them.
-func (d *decoder) settleLast(p *part) {
-	if queueOnly(d.version) {
-		d.settle(p)
-	}
 }
 
 // hold moves the end of the read back before what a later record decides: a turn of a

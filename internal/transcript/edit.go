@@ -3,6 +3,8 @@ package transcript
 import (
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // Edit is what one call did to a file, once it is known that it was done.
@@ -40,5 +42,24 @@ func linesOf(s string) []string {
 	if s == "" {
 		return nil
 	}
-	return strings.Split(strings.TrimSuffix(strings.Clone(s), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(strings.Clone(clean(s)), "\n"), "\n")
+}
+
+// asksFor is what the arguments of a call ask to be done to the file that it names: to hold a text, or a text in the place of another. They may
+// ask for several of these.
+func asksFor(paths []string, args gjson.Result, whole, old, now string) []Edit {
+	if len(paths) == 0 {
+		return nil
+	}
+	e := Edit{Path: paths[0]}
+	if all := args.Get(whole); all.Type == gjson.String {
+		e.Hunks, e.Whole = []Hunk{{New: linesOf(all.Str)}}, true
+		return []Edit{e}
+	}
+	for _, one := range append(args.Get("edits").Array(), args) {
+		if h := (Hunk{linesOf(one.Get(old).Str), linesOf(one.Get(now).Str)}); len(h.Old)+len(h.New) > 0 {
+			e.Hunks = append(e.Hunks, h)
+		}
+	}
+	return []Edit{e}
 }

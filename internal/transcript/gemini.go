@@ -6,10 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,10 +40,8 @@ type geminiKnown struct {
 
 // geminiLocator is one call of Locate.
 type geminiLocator struct {
-	env       Env
-	places    *places
+	finder
 	had, next geminiKnown
-	found     Found
 }
 
 // Locate lists the sessions of the projects that are folders of the repository.
@@ -54,15 +50,13 @@ func (Gemini) Locate(ctx context.Context, env Env) (Found, error) {
 	if home == "" {
 		return Found{}, nil
 	}
-	l := geminiLocator{env: env, places: newPlaces(env.Roots), next: geminiKnown{Roots: env.Roots, IDs: map[string]string{}}}
+	l := geminiLocator{finder: newFinder(env), next: geminiKnown{Roots: env.Roots, IDs: map[string]string{}}}
 	if json.Unmarshal(env.Known, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
 		l.had = geminiKnown{}
 	}
 	store := filepath.Join(home, ".gemini", "tmp")
-	entries, err := list(store)
-	l.unreadable("list projects", err)
 	folders := l.folders(filepath.Join(home, ".gemini", "projects.json"))
-	for _, e := range entries {
+	for _, e := range l.list(store) {
 		if err := ctx.Err(); err != nil {
 			return Found{}, fmt.Errorf("transcript: locate: %w", err)
 		}
@@ -77,11 +71,12 @@ func (Gemini) Locate(ctx context.Context, env Env) (Found, error) {
 	}
 	if len(l.next.Others)+len(l.next.IDs) > 0 {
 		slices.Sort(l.next.Others)
+		var err error
 		if l.found.Known, err = json.Marshal(l.next); err != nil {
 			return Found{}, fmt.Errorf("transcript: remember projects: %w", err)
 		}
 	}
-	slices.SortStableFunc(l.found.Files, func(a, b File) int { return btoi(a.AgentID != "") - btoi(b.AgentID != "") })
+	subagentsLast(l.found.Files)
 	return l.found, nil
 }
 
@@ -118,8 +113,7 @@ func (l *geminiLocator) ours(cwd string) bool {
 
 // chats takes the sessions of one project, and those of their subagents.
 func (l *geminiLocator) chats(dir, cwd string) {
-	entries, err := list(dir)
-	l.unreadable("list sessions", err)
+	entries := l.list(dir)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		stem, document := strings.CutSuffix(e.Name(), ".json")
@@ -127,8 +121,11 @@ func (l *geminiLocator) chats(dir, cwd string) {
 		case e.IsDir():
 			l.subagents(path, cwd, e.Name())
 		case document && !contains(entries, stem+".jsonl"), strings.HasSuffix(e.Name(), ".jsonl"):
-			if strings.HasPrefix(e.Name(), "session-") {
-				l.take(File{Path: path, NativeID: l.id(path), Cwd: cwd, Whole: true})
+			if !strings.HasPrefix(e.Name(), "session-") {
+				continue
+			}
+			if id := l.id(path); id != "" {
+				l.take(File{Path: path, NativeID: id, Cwd: cwd, Whole: true})
 			}
 		}
 	}
@@ -139,9 +136,7 @@ func contains(entries []os.DirEntry, name string) bool {
 }
 
 func (l *geminiLocator) subagents(dir, cwd, parent string) {
-	entries, err := list(dir)
-	l.unreadable("list subagents", err)
-	for _, e := range entries {
+	for _, e := range l.list(dir) {
 		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok && !e.IsDir() {
 			l.take(File{Path: filepath.Join(dir, e.Name()), NativeID: name(id), AgentID: name(id), Parent: name(parent), Cwd: cwd, Whole: true})
 		}
@@ -168,44 +163,28 @@ func (l *geminiLocator) id(path string) string {
 	return id
 }
 
-func (l *geminiLocator) take(f File) {
-	info, err := os.Stat(f.Path)
-	l.unreadable("look at session", err)
-	if err != nil || !info.Mode().IsRegular() || f.NativeID == "" {
-		return
-	}
-	f.Size, f.ModTime = info.Size(), info.ModTime()
-	l.found.Files = append(l.found.Files, f)
-}
-
-func (l *geminiLocator) unreadable(step string, err error) {
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotFolder) {
-		l.found.Unreadable = append(l.found.Unreadable, fmt.Errorf("transcript: %s: %w", step, err))
-	}
-}
-
 // maxDocument bounds a session that is one JSON document, in bytes. The largest of 117 real ones has 1 MB.
 const maxDocument = 64 << 20
 
 // Open gives a session as lines: a document as the CLI itself turns it into them, the session first and then each message.
 func (Gemini) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 	if strings.HasSuffix(opt.File.Path, ".jsonl") {
-		return openPlain(opt.File.Path)
+		return os.Open(opt.File.Path)
 	}
 	raw, err := readBounded(opt.File.Path, maxDocument)
 	if err != nil {
 		return nil, err
 	}
-	return io.NopCloser(bytes.NewReader(documentLines(raw, "messages"))), nil
+	return io.NopCloser(bytes.NewReader(documentLines(raw))), nil
 }
 
-// documentLines writes a JSON object as lines: its members but one, and then each element of that one. What is no
+// documentLines writes a JSON object as lines: its members but the messages, and then each of these. What is no
 // object, as one that is being written, is a line that is none.
-func documentLines(raw []byte, messages string) []byte {
+func documentLines(raw []byte) []byte {
 	var lines, list []byte
 	head := []byte("{")
 	whole := fields(bytes.TrimSpace(raw), func(key, value []byte) {
-		if string(key) == messages {
+		if string(key) == "messages" {
 			list = value
 			return
 		}
@@ -246,7 +225,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 }
 
 func (Gemini) tells(rec gjson.Result) (File, bool) {
-	f := File{NativeID: idIn(rec.Get("sessionId"))}
+	f := File{NativeID: nameIn(rec.Get("sessionId"))}
 	if rec.Get("kind").Str == "subagent" {
 		f.AgentID = f.NativeID
 	}
@@ -258,5 +237,5 @@ func (Gemini) lines(raw []byte) []byte {
 	if !gjson.ValidBytes(raw) {
 		return raw
 	}
-	return documentLines(raw, "messages")
+	return documentLines(raw)
 }

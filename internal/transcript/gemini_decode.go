@@ -33,10 +33,10 @@ func (g Gemini) Decode(ctx context.Context, r io.Reader, opt Options) (Document,
 
 // line takes one record; it reports whether the line is one.
 func (d *geminiDecoder) line(ln []byte) bool {
-	if !fields(ln, func(_, _ []byte) {}) || !gjson.ValidBytes(ln) {
+	rec, ok := object(ln)
+	if !ok {
 		return false
 	}
-	rec := gjson.ParseBytes(ln)
 	set := rec.Get("$set")
 	switch {
 	case set.Exists():
@@ -77,32 +77,13 @@ func (d *geminiDecoder) message(m gjson.Result) {
 		}
 	case "gemini":
 		if !again {
-			d.said(d.part, geminiText(m.Get("content")))
+			d.said(d.part, texts(m.Get("content")))
 		}
 		m.Get("toolCalls").ForEach(func(_, c gjson.Result) bool { d.tool(c); return true })
 	case "info", "error", "warning":
 	default:
 		d.skipped.unknown(kind)
 	}
-}
-
-// geminiText joins the texts of a content.
-func geminiText(content gjson.Result) string {
-	if content.Type == gjson.String {
-		return content.Str
-	}
-	var kept []string
-	content.ForEach(func(_, part gjson.Result) bool {
-		s := part.Str
-		if part.IsObject() {
-			s = part.Get("text").Str
-		}
-		if s != "" {
-			kept = append(kept, s)
-		}
-		return true
-	})
-	return strings.Join(kept, "\n")
 }
 
 // geminiPrompt is what a person typed of a message: nothing where it brings results of tools, is a command to the CLI
@@ -168,7 +149,10 @@ func (d *geminiDecoder) tool(c gjson.Result) {
 		u.paths = firstOf(args, "file_path", "absolute_path", "path", "dir_path", "include.0")
 	}
 	if u.act == session.ActEdit && len(u.paths) > 0 && status == "success" {
-		u.edits = geminiEdit(u, args, c.Get("resultDisplay.fileDiff").Str)
+		u.edits = asksFor(u.paths, args, "content", "old_string", "new_string")
+		if shown := diffHunks(clean(c.Get("resultDisplay.fileDiff").Str)); len(shown) > 0 {
+			u.edits[0].Hunks, u.edits[0].Whole = shown, false
+		}
 	}
 	d.call(d.part, u)
 	now := d.ts
@@ -178,17 +162,4 @@ func (d *geminiDecoder) tool(c gjson.Result) {
 		d.done(d.part, id, status != "success")
 	}
 	d.ts = now
-}
-
-// geminiEdit is what a call did to a file: what its result shows, else what it asks for.
-func geminiEdit(u use, args gjson.Result, diff string) []Edit {
-	e := Edit{Path: u.paths[0], Hunks: diffHunks(clean(diff))}
-	switch {
-	case len(e.Hunks) > 0:
-	case u.tool == "write_file":
-		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(args.Get("content").Str))}}, true
-	default:
-		e.Hunks = []Hunk{{linesOf(clean(args.Get("old_string").Str)), linesOf(clean(args.Get("new_string").Str))}}
-	}
-	return []Edit{e}
 }

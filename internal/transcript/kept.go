@@ -37,7 +37,7 @@ func (k Kept) Locate(context.Context, Env) (Found, error) {
 	for _, c := range k.Copies {
 		found.Files = append(found.Files, c.File)
 	}
-	slices.SortStableFunc(found.Files, func(a, b File) int { return btoi(a.AgentID != "") - btoi(b.AgentID != "") })
+	subagentsLast(found.Files)
 	return found, nil
 }
 
@@ -201,9 +201,6 @@ func records(raw []byte) func(yield func(gjson.Result) bool) {
 	}
 }
 
-// OpenCopy opens a file; a compressed one as it was.
-func OpenCopy(path string) (io.ReadCloser, error) { return openRollout(path) }
-
 // IsDatabase reports whether a file that begins so is a database.
 func IsDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 
@@ -213,5 +210,5 @@ func Database(ctx context.Context, path string, roots []string) ([]File, error) 
 	return db.Files, err
 }
 
-// idIn is an ID that a record says.
-func idIn(v gjson.Result) string { return name(clean(strings.Clone(v.Str))) }
+// nameIn is a name or an ID that a record says.
+func nameIn(v gjson.Result) string { return name(clean(strings.Clone(v.Str))) }

@@ -102,3 +102,11 @@ func (p *part) entitle(kind TitleKind, s string) {
 		p.title(kind, s)
 	}
 }
+
+// title sets a title unless the part has one of a higher kind. It is not shortened here: a cut before
+// redaction may leave the beginning of a secret, which no rule knows.
+func (p *Part) title(kind TitleKind, s string) {
+	if s = session.OneLine(session.Plain(s)); s != "" && kind >= p.TitleKind {
+		p.Title, p.TitleKind = s, kind
+	}
+}

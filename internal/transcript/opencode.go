@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // OpenCode reads the sessions of OpenCode, versions 0.1 to 1.18. From 1.2 on it keeps all of them in one SQLite database:
@@ -258,14 +261,10 @@ func (OpenCode) Open(ctx context.Context, opt Options) (io.ReadCloser, error) {
 		return openFiles(ctx, opt)
 	}
 	path, id := filepath.Split(opt.File.Path)
-	parts := openCodeParts
-	if opt.Outputs {
-		parts = openCodeOutputs
-	}
 	var lines bytes.Buffer
 	err := readDB(filepath.Clean(path), func(db *rows) error {
 		lines.Reset()
-		return openCodeLines(ctx, db, id, parts, &lines)
+		return openCodeLines(ctx, db, id, opt.Outputs, &lines)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("session %s: %w", id, err)
@@ -297,42 +296,19 @@ type openCodeMessage struct {
 	Model   string `json:"model,omitempty"`   // of an answer
 }
 
-// The statements give what is kept and no more: whole files are not read, nor outputs, unless somebody asks for those of commands.
-// What is no JSON gives no row.
+// What is no JSON gives no row, nor does a part that is longer than a line may be.
 const (
 	openCodeSessionRow = `SELECT id, coalesce(parent_id, ''), directory, title, version FROM session WHERE id = ?`
 
-	openCodeMessages = `SELECT id, time_created,
-	coalesce(json_extract(data, '$.time.created'), time_created),
-	coalesce(json_extract(data, '$.role'), ''),
-	json_type(data, '$.time.completed') IS NOT NULL OR json_type(data, '$.error') IS NOT NULL OR json_type(data, '$.finish') IS NOT NULL,
-	coalesce(json_type(data, '$.summary') = 'true', 0), coalesce(json_extract(data, '$.modelID'), '')
-	FROM message WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) AND json_valid(data) ORDER BY time_created, id`
+	openCodeMessages = `SELECT id, time_created, data FROM message
+	WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) AND json_valid(data) ORDER BY time_created, id`
 
-	// Messages come first in the join (CROSS), so that rows come in their order without being sorted.
-	openCodeParts   = openCodePart + `)` + openCodeOrder
-	openCodeOutputs = openCodePart + `,
-	'output', CASE WHEN json_extract(p.data, '$.tool') IN ('bash', 'shell') THEN json_extract(p.data, '$.state.output') END,
-	'exit', json_extract(p.data, '$.state.metadata.exit'))` + openCodeOrder
-
-	openCodePart = `SELECT m.time_created, m.id, p.id, json_object(
-	'type', json_extract(p.data, '$.type'), 'text', CASE WHEN json_extract(p.data, '$.type') = 'text' THEN json_extract(p.data, '$.text') END,
-	'synthetic', json_extract(p.data, '$.synthetic'), 'ignored', json_extract(p.data, '$.ignored'), 'command', json_extract(p.data, '$.command'),
-	'start', json_extract(p.data, '$.time.start'), 'end', json_extract(p.data, '$.time.end'),
-	'tool', json_extract(p.data, '$.tool'), 'callID', json_extract(p.data, '$.callID'),
-	'status', json_extract(p.data, '$.state.status'), 'input', json(p.data -> '$.state.input'),
-	'ended', json_extract(p.data, '$.state.time.end'), 'files', json(p.data -> '$.files'),
-	'diff', coalesce(json_extract(p.data, '$.state.metadata.diff'), json_extract(p.data, '$.state.metadata.filediff.patch'))`
-
-	openCodeOrder = `
-	FROM message m CROSS JOIN part p ON p.message_id = m.id
-	WHERE m.session_id = ?1 AND m.time_created >= ?2 AND (m.time_created, m.id, p.id) > (?2, ?3, ?4)
-	AND CASE WHEN octet_length(p.data) <= ?5 AND json_valid(p.data) THEN json_extract(p.data, '$.type') END IN ('text', 'tool', 'subtask', 'patch')
-	ORDER BY m.time_created, m.id, p.id`
+	openCodeParts = `SELECT id, data FROM part WHERE message_id = ?1 AND id > ?2
+	AND CASE WHEN octet_length(data) <= ?3 AND json_valid(data) THEN json_extract(data, '$.type') END IN ('text', 'tool', 'subtask', 'patch') ORDER BY id`
 )
 
-// openCodeLines writes the lines of a session.
-func openCodeLines(ctx context.Context, db *rows, id, parts string, out *bytes.Buffer) error {
+// openCodeLines writes the lines of a session: its messages, each with its parts behind it.
+func openCodeLines(ctx context.Context, db *rows, id string, outputs bool, out *bytes.Buffer) error {
 	_, err := db.each(ctx, func(scan func(...any) error) error {
 		var s openCodeSession
 		if err := scan(&s.ID, &s.Parent, &s.Directory, &s.Title, &s.Version); err != nil {
@@ -347,54 +323,33 @@ func openCodeLines(ctx context.Context, db *rows, id, parts string, out *bytes.B
 	if err != nil {
 		return err
 	}
-	return openCodeParted(ctx, db, id, parts, messages, out)
-}
-
-// openCodeParted writes messages, each with its parts behind it, as a statement gives them. A message that came since they were listed is left out.
-func openCodeParted(ctx context.Context, db *rows, id, parts string, messages []openCodeMessage, out *bytes.Buffer) (err error) {
-	written, place := 0, make(map[string]int, len(messages))
-	for i, m := range messages {
-		place[m.ID] = i
-	}
-	upTo := func(n int) error {
-		for ; written < n; written++ {
-			if err := (openCodeRow{Message: &messages[written]}).write(out); err != nil {
-				return err
-			}
+	for _, m := range messages {
+		err := openCodeRow{Message: m}.write(out)
+		for last, more := "", true; more && err == nil; {
+			more, err = db.each(ctx, func(scan func(...any) error) error {
+				var part []byte
+				if scan(&last, &part) != nil {
+					return nil
+				}
+				return openCodeRow{Part: partRow(part, outputs)}.write(out)
+			}, openCodeParts, m.ID, last, MaxLine)
 		}
-		return nil
-	}
-	at, message, last := int64(-1), "", ""
-	for more := true; more; {
-		more, err = db.each(ctx, func(scan func(...any) error) error {
-			var part []byte
-			if scan(&at, &message, &last, &part) != nil {
-				return nil
-			}
-			i, listed := place[message]
-			if !listed {
-				return nil
-			}
-			if err := upTo(i + 1); err != nil {
-				return err
-			}
-			return openCodeRow{Part: part}.write(out)
-		}, parts, id, at, message, last, MaxLine)
 		if err != nil {
 			return err
 		}
 	}
-	return upTo(len(messages))
+	return nil
 }
 
 // openCodeList lists the messages of a session in their order.
-func openCodeList(ctx context.Context, db *rows, id string) (out []openCodeMessage, err error) {
+func openCodeList(ctx context.Context, db *rows, id string) (out []*openCodeMessage, err error) {
 	at, last := int64(-1), ""
 	for more := true; more; {
 		more, err = db.each(ctx, func(scan func(...any) error) error {
-			var m openCodeMessage
-			if scan(&last, &at, &m.Created, &m.Role, &m.Done, &m.Summary, &m.Model) == nil {
-				m.ID = last
+			var data []byte
+			if scan(&last, &at, &data) == nil {
+				m := messageRow(gjson.ParseBytes(data))
+				m.ID, m.Created = last, cmp.Or(m.Created, at)
 				out = append(out, m)
 			}
 			return nil

@@ -41,10 +41,10 @@ func (o OpenCode) Decode(ctx context.Context, r io.Reader, opt Options) (Documen
 
 // line takes one row; it reports whether the line is one.
 func (d *openCodeDecoder) line(ln []byte) bool {
-	if !fields(ln, func(_, _ []byte) {}) || !gjson.ValidBytes(ln) {
+	row, ok := object(ln)
+	if !ok {
 		return false
 	}
-	row := gjson.ParseBytes(ln)
 	switch m := row.Get("message"); {
 	case m.Get("role").Str == session.RoleAssistant:
 		held := d.held
@@ -80,8 +80,8 @@ func (d *openCodeDecoder) row(row gjson.Result) bool {
 
 // about takes what is said of the session as a whole.
 func (d *openCodeDecoder) about(s gjson.Result) {
-	d.version = name(clean(s.Get("version").Str))
-	if d.part.ParentNative = name(clean(s.Get("parent").Str)); d.part.ParentNative != "" {
+	d.version = nameIn(s.Get("version"))
+	if d.part.ParentNative = nameIn(s.Get("parent")); d.part.ParentNative != "" {
 		d.part.sub = true
 	}
 	d.stand(d.part, clean(s.Get("directory").Str))
@@ -174,7 +174,7 @@ func (d *openCodeDecoder) tool(p gjson.Result) {
 		u.paths, u.edits = patchedFiles(clean(patch.Str))
 	case u.act == session.ActEdit:
 		u.paths = firstOf(input, "filePath", "path")
-		u.edits = openCodeEdit(u, input)
+		u.edits = asksFor(u.paths, input, "content", "oldString", "newString")
 	case u.act == session.ActRead:
 		u.paths = firstOf(input, "filePath", "path")
 	case u.act == session.ActRun:
@@ -201,24 +201,4 @@ func (d *openCodeDecoder) tool(p gjson.Result) {
 	}
 	delete(d.part.asked, u.id)
 	d.ts = now
-}
-
-// openCodeEdit is what a call asks to be done to one file.
-func openCodeEdit(u use, input gjson.Result) []Edit {
-	if len(u.paths) == 0 {
-		return nil
-	}
-	e := Edit{Path: u.paths[0]}
-	if whole := input.Get("content"); whole.Type == gjson.String {
-		e.Hunks, e.Whole = []Hunk{{New: linesOf(clean(whole.Str))}}, true
-		return []Edit{e}
-	}
-	parts := input.Get("edits").Array()
-	if len(parts) == 0 {
-		parts = []gjson.Result{input}
-	}
-	for _, in := range parts {
-		e.Hunks = append(e.Hunks, Hunk{linesOf(clean(in.Get("oldString").Str)), linesOf(clean(in.Get("newString").Str))})
-	}
-	return []Edit{e}
 }

@@ -2,13 +2,12 @@ package transcript
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +38,6 @@ func openCodeFiles(ctx context.Context, env Env, store string, has func(id strin
 			return File{Path: filepath.Join(dir, entry), NativeID: name(id), Whole: true}
 		},
 		made: openCodeFolder,
-		open: openPlain,
 	}
 	found, err := s.locate(ctx, env, filepath.Join(store, "session"))
 	for i := range found.Files {
@@ -50,12 +48,10 @@ func openCodeFiles(ctx context.Context, env Env, store string, has func(id strin
 
 // openCodeFolder is the folder that a line of a session's document names.
 func openCodeFolder(line []byte) string {
-	_, rest, ok := bytes.Cut(line, []byte(`"directory":`))
-	if rest = bytes.TrimLeft(rest, " "); !ok || len(rest) == 0 || rest[0] != '"' {
-		return ""
+	for dir := range textsOf(line, `"directory":`) {
+		return text(dir)
 	}
-	end := endOfString(rest, 0)
-	return text(rest[:max(end, 0)])
+	return ""
 }
 
 // follow finds when anything of a session was last written: a message, or a part of the last one.
@@ -94,7 +90,7 @@ func openFiles(ctx context.Context, opt Options) (io.ReadCloser, error) {
 			continue // it names no folder
 		}
 		for p := range documents(filepath.Join(store, "part", id)) {
-			err = errors.Join(err, openCodeRow{Part: partRow(p, opt.Outputs)}.write(&out))
+			err = errors.Join(err, openCodeRow{Part: partRow([]byte(p.Raw), opt.Outputs)}.write(&out))
 		}
 	}
 	return io.NopCloser(&out), err
@@ -115,26 +111,26 @@ func messageRow(m gjson.Result) *openCodeMessage {
 	}
 }
 
-// partRow is what is kept of a part, as a statement gives it of the database.
-func partRow(p gjson.Result, outputs bool) json.RawMessage {
-	row := map[string]json.RawMessage{}
-	for key, path := range map[string]string{
-		"type": "type", "synthetic": "synthetic", "ignored": "ignored", "command": "command", "start": "time.start", "end": "time.end",
-		"tool": "tool", "callID": "callID", "status": "state.status", "input": "state.input", "ended": "state.time.end", "files": "files", "diff": "state.metadata.diff",
-	} {
-		if v := p.Get(path); v.Exists() {
-			row[key] = json.RawMessage(v.Raw)
-		}
+// partRow is what is kept of a part, and no more: no whole files, nor outputs, unless somebody asks for those of commands.
+func partRow(part []byte, outputs bool) json.RawMessage {
+	p := among(part, "type", "text", "synthetic", "ignored", "command", "tool", "callID", "files", "time", "state")
+	state, when := among(p["state"], "status", "input", "output", "time", "metadata"), among(p["time"], "start", "end")
+	about := among(state["metadata"], "diff", "filediff", "exit")
+	row := map[string]json.RawMessage{
+		"type": p["type"], "synthetic": p["synthetic"], "ignored": p["ignored"], "command": p["command"], "files": p["files"],
+		"start": when["start"], "end": when["end"], "tool": p["tool"], "callID": p["callID"],
+		"status": state["status"], "input": state["input"], "ended": among(state["time"], "end")["end"], "diff": about["diff"],
 	}
-	if v := p.Get("state.metadata.filediff.patch"); row["diff"] == nil && v.Exists() {
-		row["diff"] = json.RawMessage(v.Raw)
+	if row["diff"] == nil {
+		row["diff"] = among(about["filediff"], "patch")["patch"]
 	}
-	if p.Get("type").Str == "text" {
-		row["text"] = json.RawMessage(p.Get("text").Raw)
+	if text(p["type"]) == "text" {
+		row["text"] = p["text"]
 	}
-	if out := p.Get("state.output"); outputs && out.Exists() && openCodeActs[p.Get("tool").Str] == session.ActRun {
-		row["output"], row["exit"] = json.RawMessage(out.Raw), json.RawMessage(cmp.Or(p.Get("state.metadata.exit").Raw, "null"))
+	if outputs && openCodeActs[text(p["tool"])] == session.ActRun {
+		row["output"], row["exit"] = state["output"], about["exit"]
 	}
+	maps.DeleteFunc(row, func(_ string, value json.RawMessage) bool { return value == nil })
 	raw, err := json.Marshal(row)
 	if err != nil {
 		return json.RawMessage("{}")
@@ -142,14 +138,21 @@ func partRow(p gjson.Result, outputs bool) json.RawMessage {
 	return raw
 }
 
+// among are those members of an object that have one of some names.
+func among(object []byte, names ...string) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	fields(object, func(key, value []byte) {
+		if i := slices.Index(names, string(key)); i >= 0 {
+			out[names[i]] = value
+		}
+	})
+	return out
+}
+
 // documents are the JSON files of a folder in the order of their names, which is that of time.
 func documents(dir string) func(yield func(gjson.Result) bool) {
 	return func(yield func(gjson.Result) bool) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return // there are none
-		}
-		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+		entries, _ := os.ReadDir(dir) // where there is no folder there are none
 		for _, e := range entries {
 			if !strings.HasSuffix(e.Name(), ".json") {
 				continue
@@ -167,16 +170,17 @@ func readJSON(path string) (gjson.Result, error) {
 	if err != nil {
 		return gjson.Result{}, err
 	}
-	if !fields(bytes.TrimSpace(raw), func(_, _ []byte) {}) || !gjson.ValidBytes(raw) {
+	doc, ok := object(bytes.TrimSpace(raw))
+	if !ok {
 		return gjson.Result{}, fmt.Errorf("read %q: no JSON object", path)
 	}
-	return gjson.ParseBytes(raw), nil
+	return doc, nil
 }
 
 func (OpenCode) tells(rec gjson.Result) (File, bool) {
-	id := idIn(rec.Get("info.id"))
+	id := nameIn(rec.Get("info.id"))
 	if id == "" && rec.Get("directory").Exists() { // one of these files
-		id = idIn(rec.Get("id"))
+		id = nameIn(rec.Get("id"))
 	}
 	return File{NativeID: id}, strings.HasPrefix(id, "ses_")
 }
@@ -192,7 +196,7 @@ func (OpenCode) lines(raw []byte) []byte {
 	doc.Get("messages").ForEach(func(_, m gjson.Result) bool {
 		err = openCodeRow{Message: messageRow(m.Get("info"))}.write(&out)
 		m.Get("parts").ForEach(func(_, p gjson.Result) bool {
-			err = openCodeRow{Part: partRow(p, false)}.write(&out)
+			err = openCodeRow{Part: partRow([]byte(p.Raw), false)}.write(&out)
 			return err == nil
 		})
 		return err == nil

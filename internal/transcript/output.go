@@ -65,7 +65,7 @@ func (d *claudeDecoder) outputs(p *part, content gjson.Result) {
 		if b.Get("type").Str != "tool_result" {
 			return true
 		}
-		text, failed := codexText(b.Get("content")), b.Get("is_error").Bool()
+		text, failed := texts(b.Get("content")), b.Get("is_error").Bool()
 		if failed && (strings.HasPrefix(text, "The user doesn't want to") || strings.HasPrefix(text, "<tool_use_error>") || strings.HasPrefix(text, "[Request interrupted")) {
 			text = ""
 		}
@@ -88,15 +88,12 @@ func (d *codexDecoder) printed(id string, out gjson.Result, given string) {
 	}
 	text := given
 	if out.IsArray() {
-		text = codexText(out)
+		text = texts(out)
 	}
 	var exit *int
 	if of := gjson.Parse(given); out.Type == gjson.String && strings.HasPrefix(given, "{") && gjson.Valid(given) && of.Get("output").Type == gjson.String {
 		text = of.Get("output").Str
-		if code := of.Get("metadata.exit_code"); code.Type == gjson.Number {
-			n := int(code.Int())
-			exit = &n
-		}
+		exit = exitOf(of.Get("metadata.exit_code"))
 	}
 	if i := strings.Index(text[:min(len(text), codexHead)], "Output:\n"); i >= 0 && (i == 0 || text[i-1] == '\n') {
 		exit, _ = status(codexStatus, text[:i], true)
@@ -149,16 +146,20 @@ var openCodeNotes = lazy.Expr(`(?s)^(?:\.\.\.output truncated\.\.\.\n\nFull outp
 
 // printed takes a command's output, with its status beside it.
 func (d *openCodeDecoder) printed(id string, p gjson.Result) {
-	var exit *int
-	if code := p.Get("exit"); code.Type == gjson.Number {
-		n := int(code.Int())
-		exit = &n
-	}
 	text := p.Get("output").Str
 	if text != "" {
 		text = openCodeNotes.ReplaceAllString(text, "")
 	}
-	d.decoder.printed(d.part, id, text, exit, p.Get("status").Str == "error")
+	d.decoder.printed(d.part, id, text, exitOf(p.Get("exit")), p.Get("status").Str == "error")
+}
+
+// exitOf is a status that a record says; nil where it says none.
+func exitOf(code gjson.Result) *int {
+	if code.Type != gjson.Number {
+		return nil
+	}
+	n := int(code.Int())
+	return &n
 }
 
 // number reads the number at a place in a text; nil where the place is none.

@@ -45,6 +45,23 @@ func fields(b []byte, visit func(key, value []byte)) bool {
 	return i < len(b) && b[i] == '}' && space(b, i+1) == len(b)
 }
 
+// members takes the members of such an object that are asked for by name, as raw values.
+func members(b []byte, into map[string]*[]byte) bool {
+	return fields(b, func(key, value []byte) {
+		if m := into[string(key)]; m != nil {
+			*m = value
+		}
+	})
+}
+
+// object parses the JSON object that is all of b.
+func object(b []byte) (gjson.Result, bool) {
+	if !fields(b, func(_, _ []byte) {}) || !gjson.ValidBytes(b) {
+		return gjson.Result{}, false
+	}
+	return gjson.ParseBytes(b), true
+}
+
 func space(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
 		i++
@@ -121,6 +138,22 @@ func text(raw []byte) string {
 		return clean(string(raw[1 : len(raw)-1]))
 	}
 	return clean(gjson.ParseBytes(raw).String())
+}
+
+// texts joins the texts of a content: a text, or a list of them. What stands for an image is none.
+func texts(content gjson.Result) string {
+	if content.Type == gjson.String {
+		return content.Str
+	}
+	var kept []string
+	content.ForEach(func(_, block gjson.Result) bool {
+		s := block.Str + block.Get("text").Str
+		if s != "" && !strings.HasPrefix(s, "<image name=") && s != "</image>" {
+			kept = append(kept, s)
+		}
+		return true
+	})
+	return strings.Join(kept, "\n")
 }
 
 // name makes text a tool's name, a branch or an ID as the ledger takes it: of bounded length,

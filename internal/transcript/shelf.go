@@ -3,13 +3,9 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +21,7 @@ type shelf struct {
 	Subs   []string // names of folders with more
 	Ours   []string // names of entries whose transcript was made here
 	Open   []string // names of entries of which that could not be told yet
-	Others []byte   // of other entries the hashes of their names, 8 bytes each, sorted
+	Others []uint64 // of other entries the hashes of their names, sorted
 }
 
 // shelving is how an agent lays its transcripts out.
@@ -33,19 +29,16 @@ type shelving struct {
 	folder func(name string) bool      // whether an entry that is a folder holds more entries
 	file   func(dir, name string) File // what an entry stands for; without a path: nothing
 	made   func(head []byte) string    // the working folder that the first lines tell; "" when they don't
-	open   func(path string) (io.ReadCloser, error)
 }
 
 // shelves is one call of Locate.
 type shelves struct {
+	finder
 	shelving
-	env    Env
-	places *places
-	known  map[string]shelf
-	next   []shelf
-	found  Found
-	news   bool  // something became known
-	left   int64 // how many bytes may still be read; see Env.Search
+	known map[string]shelf
+	next  []shelf
+	news  bool  // something became known
+	left  int64 // how many bytes may still be read; see Env.Search
 }
 
 // remembered is what Found.Known holds.
@@ -60,7 +53,7 @@ const settled = 2 * time.Second
 
 // locate looks through some folders and all that lie in them.
 func (s shelving) locate(ctx context.Context, env Env, dirs ...string) (Found, error) {
-	l := shelves{shelving: s, env: env, places: newPlaces(env.Roots), known: map[string]shelf{}, left: env.Search}
+	l := shelves{finder: newFinder(env), shelving: s, known: map[string]shelf{}, left: env.Search}
 	var had remembered
 	if gob.NewDecoder(bytes.NewReader(env.Known)).Decode(&had) == nil && slices.Equal(had.Roots, env.Roots) {
 		for _, k := range had.Shelves {
@@ -69,7 +62,7 @@ func (s shelving) locate(ctx context.Context, env Env, dirs ...string) (Found, e
 	}
 	for _, dir := range dirs {
 		if err := l.walk(ctx, dir, maxShelf); err != nil {
-			return Found{}, err
+			return Found{}, fmt.Errorf("transcript: locate: %w", err)
 		}
 	}
 	if l.found.Known = env.Known; l.news {
@@ -87,7 +80,7 @@ const maxShelf = 4
 
 func (l *shelves) walk(ctx context.Context, dir string, depth int) error {
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("transcript: locate: %w", err)
+		return err
 	}
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() || depth == 0 {
@@ -96,7 +89,7 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) error {
 	}
 	k, ok := l.known[dir]
 	if at := info.ModTime(); !ok || k.At != at.UnixNano() {
-		k, l.news = l.list(dir, k), true
+		k, l.news = l.listAnew(dir, k), true
 		if k.At = at.UnixNano(); l.env.Now.Sub(at) < settled {
 			k.At = 0
 		}
@@ -116,39 +109,35 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) error {
 	return nil
 }
 
-// list reads a folder anew. What was told of an entry stands.
-func (l *shelves) list(dir string, had shelf) shelf {
-	entries, err := list(dir)
-	l.unreadable("list transcripts", err)
-	k, others := shelf{Dir: dir}, unpack(had.Others)
-	var same []uint64
-	for _, e := range entries {
+// listAnew reads a folder anew. What was told of an entry stands.
+func (l *shelves) listAnew(dir string, had shelf) shelf {
+	k := shelf{Dir: dir}
+	for _, e := range l.list(dir) {
 		name := e.Name()
 		sum := hashOf(name)
-		_, other := slices.BinarySearch(others, sum)
+		_, other := slices.BinarySearch(had.Others, sum)
 		switch {
 		case e.IsDir() && l.folder(name):
 			k.Subs = append(k.Subs, name)
 		case other:
-			same = append(same, sum)
+			k.Others = append(k.Others, sum)
 		case slices.Contains(had.Ours, name):
 			k.Ours = append(k.Ours, name)
 		case l.file(dir, name).Path != "":
 			k.Open = append(k.Open, name)
 		}
 	}
-	k.Others = pack(same)
+	slices.Sort(k.Others)
 	return k
 }
 
 // decide looks into the transcripts of which nothing is known yet.
 func (l *shelves) decide(k *shelf) {
 	var open []string
-	others := unpack(k.Others)
 	for _, name := range k.Open {
 		cwd, told := "", false
 		if l.env.Search == 0 || l.left > 0 {
-			cwd, told = l.look(l.file(k.Dir, name))
+			cwd, told = l.folderIn(l.file(k.Dir, name))
 		}
 		switch {
 		case !told:
@@ -156,104 +145,45 @@ func (l *shelves) decide(k *shelf) {
 		case l.places.stand(cwd) == inside:
 			k.Ours = append(k.Ours, name)
 		default:
-			others = append(others, hashOf(name))
+			k.Others = append(k.Others, hashOf(name))
 		}
 	}
 	if len(open) < len(k.Open) {
-		k.Open, k.Others, l.news = open, pack(others), true
+		k.Open, l.news = open, true
+		slices.Sort(k.Others)
 	}
 }
 
 // headLines is how many lines are looked at for a working folder: the oldest of Codex name it in their third.
 const headLines = 8
 
-// look reads the first lines of a transcript. It is told when a folder was named, or that many lines name none.
-func (l *shelves) look(f File) (cwd string, told bool) {
+// folderIn reads the first lines of a transcript. It is told when a folder was named, or that many lines name none.
+func (l *shelves) folderIn(f File) (cwd string, told bool) {
 	if !isRegular(f.Path) {
 		return "", false
 	}
-	in, err := l.open(f.Path)
+	in, err := OpenCopy(f.Path)
 	if err != nil {
 		l.unreadable("read transcript", err)
 		return "", false
 	}
 	defer in.Close()
 	lines := newLineReader(in)
+	defer func() { l.left -= lines.offset }()
 	for range headLines {
 		ln, err := lines.next()
 		if err != nil {
-			l.left -= lines.offset
 			return "", false
 		}
 		if cwd := l.made(ln.text); cwd != "" {
-			l.left -= lines.offset
 			return cwd, true
 		}
 	}
-	l.left -= lines.offset
 	return "", true
-}
-
-// take adds a transcript that was made here, unless it is gone.
-func (l *shelves) take(f File) {
-	info, err := os.Stat(f.Path)
-	if err != nil {
-		l.unreadable("look at transcript", err)
-		return
-	}
-	if f.Size, f.ModTime = info.Size(), info.ModTime(); info.Mode().IsRegular() {
-		l.found.Files = append(l.found.Files, f)
-	}
-}
-
-// unreadable records what could not be read, unless it is merely not there.
-func (l *shelves) unreadable(step string, err error) {
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotFolder) {
-		l.found.Unreadable = append(l.found.Unreadable, fmt.Errorf("transcript: %s: %w", step, err))
-	}
-}
-
-// pack makes hashes what is remembered of them: 5,000 are decoded at each commit.
-func pack(sums []uint64) []byte {
-	slices.Sort(sums)
-	out := make([]byte, 0, 8*len(sums))
-	for _, s := range sums {
-		out = binary.BigEndian.AppendUint64(out, s)
-	}
-	return out
-}
-
-func unpack(b []byte) []uint64 {
-	out := make([]uint64, 0, len(b)/8)
-	for ; len(b) >= 8; b = b[8:] {
-		out = append(out, binary.BigEndian.Uint64(b))
-	}
-	return out
 }
 
 func hashOf(name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return h.Sum64()
-}
-
-// isRegular reports whether a path is a file's. What else is there may never open.
-func isRegular(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// openPlain opens a file as it is.
-func openPlain(path string) (io.ReadCloser, error) { return os.Open(path) }
-
-// homeFolder is the folder that a variable of the environment names, or else one below the user's home; "" where neither is absolute.
-func (e Env) homeFolder(variable string, below ...string) string {
-	dir := e.getenv(variable)
-	if dir == "" && e.Home != "" {
-		dir = filepath.Join(append([]string{e.Home}, below...)...)
-	}
-	if !filepath.IsAbs(dir) {
-		return ""
-	}
-	return filepath.Clean(dir)
 }

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 )
 
@@ -28,7 +29,8 @@ func main() {
 	what := flag.String("child", "", "do one thing in the repository that is named: recall, catch-up or index")
 	profile := flag.String("profile", "", "with -child: where to write a CPU profile")
 	flag.Parse()
-	ctx := context.Background()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) // as a command's
+	defer stop()
 	var err error
 	switch {
 	case *what != "":

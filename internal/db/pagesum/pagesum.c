@@ -9,11 +9,13 @@
 #define SUBPAGE_READ 0x8000 // of a device: that parts of pages may be read, which nobody could check
 #define PAGE_LEAST 512       // bytes of the smallest page; shorter reads are of the header
 #define SUM 8
+#define KNOWN (1 << 16) // pages that are remembered: those of 1 GB, the most that is mapped, at 16 KB
 
 typedef struct File {
 	sqlite3_file base;
-	int sums; // the header says that pages end with one
-} File;  // the file of the system follows
+	int sums;                       // the header says that pages end with one
+	unsigned char known[KNOWN / 8]; // by page, a bit: it was mapped and right since the last lock
+} File;                             // the file of the system follows
 
 #define SYSTEM(file) ((sqlite3_file *)&((File *)(file))[1])
 #define METHODS(file) SYSTEM(file)->pMethods
@@ -59,15 +61,22 @@ static int pWrite(sqlite3_file *f, const void *page, int bytes, sqlite3_int64 at
 	return METHODS(f)->xWrite(SYSTEM(f), page, bytes, at);
 }
 
+// SQLite fetches a page anew at each step through a tree, so it is looked at once.
 static int pFetch(sqlite3_file *f, sqlite3_int64 at, int bytes, void **page) {
 	int rc;
+	sqlite3_int64 n = bytes >= PAGE_LEAST ? at / bytes : KNOWN;
+	unsigned char none = 0, *known = n < KNOWN ? &((File *)f)->known[n / 8] : &none, bit = 1 << n % 8;
 	*page = 0;
 	if (METHODS(f)->iVersion < 3 || !METHODS(f)->xFetch)
 		return 0;
 	rc = METHODS(f)->xFetch(SYSTEM(f), at, bytes, page);
-	if (rc == 0 && *page && (rc = check((File *)f, *page, bytes, at)) != 0) {
+	if (rc != 0 || !*page || *known & bit)
+		return rc;
+	if ((rc = check((File *)f, *page, bytes, at)) != 0) {
 		METHODS(f)->xUnfetch(SYSTEM(f), at, *page);
 		*page = 0;
+	} else {
+		*known |= bit;
 	}
 	return rc;
 }
@@ -87,7 +96,13 @@ static int pControl(sqlite3_file *f, int op, void *arg) { return METHODS(f)->xFi
 static int pSector(sqlite3_file *f) { return METHODS(f)->xSectorSize(SYSTEM(f)); }
 static int pDevice(sqlite3_file *f) { return METHODS(f)->xDeviceCharacteristics(SYSTEM(f)) & ~SUBPAGE_READ; }
 static int pShmMap(sqlite3_file *f, int page, int size, int extend, void volatile **out) { return METHODS(f)->xShmMap(SYSTEM(f), page, size, extend, out); }
-static int pShmLock(sqlite3_file *f, int offset, int n, int flags) { return METHODS(f)->xShmLock(SYSTEM(f), offset, n, flags); }
+
+// Between two locks another process may write pages; while one is held it writes none that are read here.
+static int pShmLock(sqlite3_file *f, int offset, int n, int flags) {
+	memset(((File *)f)->known, 0, sizeof(((File *)f)->known));
+	return METHODS(f)->xShmLock(SYSTEM(f), offset, n, flags);
+}
+
 static void pShmBarrier(sqlite3_file *f) { METHODS(f)->xShmBarrier(SYSTEM(f)); }
 static int pShmUnmap(sqlite3_file *f, int remove) { return METHODS(f)->xShmUnmap(SYSTEM(f), remove); }
 

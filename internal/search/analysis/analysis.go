@@ -19,6 +19,7 @@
 package analysis
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,6 +48,7 @@ type Token struct {
 	Term string
 	Kind Kind
 	Word string // of a Word: what it is the stem of, in lower case
+	ID   int    // the term's number among those of its Analyzer, from 0, if New made that
 }
 
 // Kind says what a token is.
@@ -60,24 +62,37 @@ const (
 	Mark                // a whole identifier of several words, a hash, a run, or a name in it
 )
 
-// Analyzer analyses texts. It remembers the stems of words that it has seen; the zero
+// Analyzer analyses texts. It remembers the runs and the stems of words that it has seen; the zero
 // value is not usable, and one Analyzer serves one goroutine.
 type Analyzer struct {
-	words map[string]Token // by lower-cased word
-	only  *[256]bool       // the first bytes of words that matter; nil: all do
+	runs  map[string][]Token // what they give; nothing where only some words matter
+	words map[string]Token   // by lower-cased word
+	ids   map[string]int     // of terms; nil: nobody asks for them
+	bare  bool               // nothing is marked
+	only  *[256]bool         // the first bytes of words that matter; nil: all do
 	buf   []Token
 }
 
+// What is remembered: so many runs, none longer, and so many words. Most of a text comes again and again.
+const (
+	known   = 1 << 16
+	longRun = 64 // bytes
+)
+
 // New returns an Analyzer.
 func New() *Analyzer {
-	return &Analyzer{words: make(map[string]Token)}
+	return &Analyzer{runs: make(map[string][]Token), words: make(map[string]Token), ids: make(map[string]int)}
+}
+
+// Words returns an Analyzer of words alone: what it gives has no marked terms, and no numbers.
+func Words() *Analyzer {
+	return &Analyzer{runs: make(map[string][]Token), words: make(map[string]Token), bare: true}
 }
 
 // Seeking returns an Analyzer for those who look for some terms and nothing else: of a word that can't be one of them the
 // token is empty, because to stem all words of ten long texts takes as long as to find them. A stem begins as its word does.
 func Seeking(terms []string) *Analyzer {
-	a := New()
-	a.only = new([256]bool)
+	a := &Analyzer{words: make(map[string]Token), only: new([256]bool)}
 	for _, t := range terms {
 		if t = strings.TrimPrefix(t, MarkStop); t != "" {
 			a.only[t[0]] = true
@@ -99,11 +114,44 @@ func (a *Analyzer) Tokens(text string) []Token {
 		if n == 0 {
 			_, n = utf8.DecodeRuneInString(text[i:])
 		} else {
-			a.run(text[i:i+n], ascii)
+			a.read(text[i:i+n], ascii)
 		}
 		i += n
 	}
 	return a.buf
+}
+
+// read emits the tokens of a run, which it may remember.
+func (a *Analyzer) read(s string, ascii bool) {
+	if had, ok := a.runs[s]; ok {
+		a.buf = append(a.buf, had...)
+		return
+	}
+	before := len(a.buf)
+	a.run(s, ascii)
+	if a.only != nil {
+		return
+	}
+	fresh := a.buf[before:]
+	for i := range fresh {
+		fresh[i].ID = a.id(fresh[i].Term)
+	}
+	if len(s) > longRun {
+		return
+	}
+	if len(a.runs) == known {
+		clear(a.runs)
+	}
+	a.runs[strings.Clone(s)] = slices.Clone(fresh) // the text must not live as long as what is remembered
+}
+
+func (a *Analyzer) id(term string) int {
+	id, ok := a.ids[term]
+	if !ok && a.ids != nil {
+		id = len(a.ids)
+		a.ids[term] = id
+	}
+	return id
 }
 
 // runLen measures the run at the beginning of s, 0 for none: words with single joiners or
@@ -143,7 +191,13 @@ func wordRune(r rune) bool {
 // joiners stand between the identifiers of a run.
 const joiners = `./\-:@#`
 
-func joiner(c byte) bool { return strings.IndexByte(joiners, c) >= 0 }
+func joiner(c byte) bool {
+	switch c {
+	case '.', '/', '\\', '-', ':', '@', '#':
+		return true
+	}
+	return false
+}
 
 // run emits the tokens of one joined run.
 func (a *Analyzer) run(s string, ascii bool) {
@@ -322,13 +376,16 @@ func (a *Analyzer) word(w string) {
 		if isStop(w) {
 			t = Token{Term: MarkStop + t.Term, Kind: Stop}
 		}
+		if len(a.words) == known {
+			clear(a.words)
+		}
 		a.words[w] = t
 	}
 	a.buf = append(a.buf, t)
 }
 
 func (a *Analyzer) mark(mark, s string, kind Kind) {
-	if len(s) <= maxMark {
+	if len(s) <= maxMark && !a.bare {
 		a.buf = append(a.buf, Token{Term: mark + strings.ToLower(s), Kind: kind})
 	}
 }

@@ -100,6 +100,45 @@ func TestSeeking(t *testing.T) {
 	}
 }
 
+// words checks that who asks for words alone gets those of all tokens.
+func words(t *testing.T, text string) {
+	t.Helper()
+	var want []string
+	for _, tok := range analysis.New().Tokens(text) {
+		if tok.Kind == analysis.Word {
+			want = append(want, tok.Term)
+		}
+	}
+	var got []string
+	for _, tok := range analysis.Words().Tokens(text) {
+		if tok.Kind == analysis.Word {
+			got = append(got, tok.Term)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("words of %.80q (-want +got):\n%s", text, diff)
+	}
+}
+
+// TestNumbers: a term has one number, and no other term has it.
+func TestNumbers(t *testing.T) {
+	a, terms, ids := analysis.New(), map[int]string{}, map[string]int{}
+	for range 2 {
+		for _, tok := range a.Tokens("src/auth/jwt.go tested testing 数据库连接 the 3f2a91b getHTTPStatus " + strings.Repeat("x", 100)) {
+			if had, ok := terms[tok.ID]; ok && had != tok.Term {
+				t.Errorf("%d is %q and %q", tok.ID, had, tok.Term)
+			}
+			if had, ok := ids[tok.Term]; ok && had != tok.ID {
+				t.Errorf("%q is %d and %d", tok.Term, had, tok.ID)
+			}
+			terms[tok.ID], ids[tok.Term] = tok.Term, tok.ID
+		}
+	}
+	if len(terms) != len(ids) {
+		t.Errorf("%d numbers of %d terms", len(terms), len(ids))
+	}
+}
+
 func FuzzTokens(f *testing.F) {
 	for _, s := range []string{"", "getHTTPStatus404", "src/auth/jwt.go", "数据库 and ファイル", "--dry-run\xff\x00", "__A__b1C2", "é\u0301́", "ﬁ１２", "YYYy'ied", "̀a"} {
 		f.Add(s)
@@ -113,6 +152,7 @@ func FuzzTokens(f *testing.F) {
 		if len(s) < 200 {
 			seeks(t, s)
 		}
+		words(t, s)
 		for _, tok := range a.Tokens(s) {
 			if tok.Term == "" || !utf8.ValidString(tok.Term) || strings.ContainsAny(tok.Term, " \n\x00") {
 				t.Errorf("term %q of %q", tok.Term, s)

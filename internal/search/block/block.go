@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sort"
 )
 
@@ -82,6 +83,9 @@ func (w *Writer) Add(key string, value []byte) {
 func (w *Writer) Flush() {
 	if len(w.buf) > 0 {
 		w.Fence.Ends = append(w.Fence.Ends, w.Fence.End()+int64(len(w.buf)))
+		if cap(w.done)-len(w.done) < len(w.buf) {
+			w.done = slices.Grow(w.done, len(w.done)+len(w.buf)) // twice as much, where append would take a quarter more
+		}
 		w.done = append(w.done, w.buf...)
 		w.buf = w.buf[:0]
 	}

@@ -1,8 +1,8 @@
 package lexical
 
 import (
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/search/analysis"
 	"github.com/git-rekal/git-rekal/internal/search/block"
@@ -11,11 +11,13 @@ import (
 // Builder collects the units of a new run.
 type Builder struct {
 	Header
-	lists map[string]*building
+	lists []*building // by the number of the term; nil where it stands nowhere
+	terms int
 }
 
 // building is the postings of one term while units are being added.
 type building struct {
+	term      string
 	list      List
 	unit      uint32 // of the open posting
 	tf        int    // of the open posting; 0 when there is none
@@ -28,22 +30,15 @@ type building struct {
 // NewBuilder starts a run whose first unit has number base and whose first new session has
 // number firstSession.
 func NewBuilder(base, firstSession int) *Builder {
-	return &Builder{
-		Header: Header{Base: base, FirstSession: firstSession},
-		lists:  make(map[string]*building),
-	}
+	return &Builder{Header: Header{Base: base, FirstSession: firstSession}}
 }
 
-// Add adds a unit of a session, by its number, with its tokens.
+// Add adds a unit of a session, by its number, with its tokens, all of one Analyzer that New made.
 func (b *Builder) Add(session, turn int, kind Kind, tokens []analysis.Token) {
 	unit := uint32(b.Base + b.Units())
 	words, stems := 0, 0
 	for _, t := range tokens {
-		l := b.lists[t.Term]
-		if l == nil {
-			l = &building{}
-			b.lists[t.Term] = l
-		}
+		l := b.list(t)
 		if l.tf == 0 || l.unit != unit {
 			l.close()
 			l.unit, l.place, l.title = unit, 0, kind == Title
@@ -62,8 +57,21 @@ func (b *Builder) Add(session, turn int, kind Kind, tokens []analysis.Token) {
 	b.add(session, turn, kind, words, stems)
 }
 
+func (b *Builder) list(t analysis.Token) *building {
+	if more := t.ID + 1 - len(b.lists); more > 0 {
+		b.lists = append(b.lists, make([]*building, more)...)
+	}
+	l := b.lists[t.ID]
+	if l == nil {
+		l = &building{term: t.Term}
+		b.lists[t.ID] = l
+		b.terms++
+	}
+	return l
+}
+
 // Terms is how many different ones there are.
-func (b *Builder) Terms() int { return len(b.lists) }
+func (b *Builder) Terms() int { return b.terms }
 
 // Talked lists the sessions that turns were added to, by number.
 func (b *Builder) Talked() []int {
@@ -94,15 +102,16 @@ func (l *building) close() {
 	l.tf = 0
 }
 
-// Write calls put with the postings of each term, in the order of terms.
+// Write calls put with the postings of each term, in the order of terms. Nothing can be added behind it.
 func (b *Builder) Write(put func(term string, postings []byte)) {
 	var buf []byte
-	for _, term := range slices.Sorted(maps.Keys(b.lists)) {
-		l := b.lists[term]
+	b.lists = slices.DeleteFunc(b.lists, func(l *building) bool { return l == nil })
+	slices.SortFunc(b.lists, func(l, m *building) int { return strings.Compare(l.term, m.term) })
+	for _, l := range b.lists {
 		l.close()
 		l.list.docs, l.list.positions = l.docs, l.positions
 		buf = l.list.append(buf[:0], b.Base)
-		put(term, buf)
+		put(l.term, buf)
 	}
 }
 
