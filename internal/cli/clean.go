@@ -32,8 +32,8 @@ Removes hooks, skill, caches, the lines in info/exclude and rekal.remote, in all
 These stay:
 
   - a skill that was edited or committed, and a .rekal that git tracks
-  - the ledger branch, rekal.pause and rekal.forgot (without --ledger)
-  - records of what commands printed (without --records)
+  - the ledger branch, rekal.pause and rekal.forgot; --ledger removes these, too
+  - records of what commands printed; --records removes these, too
 
 --ledger is refused in a repository without a worktree, because its ledgers are everybody's.`,
 		make: func() command { return &cleanCommand{} },

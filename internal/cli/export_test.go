@@ -28,7 +28,7 @@ func Shorts() (out []string) {
 func gitRekal() (page manual.Page, others []string) {
 	body := `
 Git keeps what changed; git-rekal keeps why. Hooks capture the AI coding sessions behind each commit, redacted, on the append-only
-branch rekal/<email> beside the code. A search finds them again. Nothing leaves git and the machine.
+branch rekal/<email> beside the code. A search finds them again. Nothing is sent before you agree.
 
 Without a command, git-rekal searches: see git-rekal-recall(1). A word that is also a command runs the command; "git rekal -- log"
 searches for "log".

@@ -17,7 +17,7 @@ type helpCommand struct{ about entry }
 
 func helpEntry() entry {
 	return entry{
-		name: "help", usage: "help [COMMAND|TOPIC]", short: "explain one of these",
+		name: "help", usage: "help [COMMAND|TOPIC]", short: "explain a command",
 		long: `
 Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" for searching and filters, "config" for settings, "words" for terms.
 Without an argument it lists the commands. Packages and "make install" bring manual pages with the same text: "man git-rekal-COMMAND",

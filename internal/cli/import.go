@@ -48,7 +48,7 @@ func (c *importCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.Everyone, "everyone", false, "with --entire: everyone's sessions")
 	fs.BoolVar(&c.SpecStory, "specstory", false, "sessions that SpecStory kept in .specstory/history")
 	fs.StringArrayVar(&c.Histories.Files, "file", nil, "the `TRANSCRIPT` of a session; may be given several times")
-	fs.Func("agent", "with --file: the agent `NAME` wrote the transcripts, if they do not tell", once(&c.Agent))
+	fs.Func("agent", "with --file: the agent `NAME` wrote the transcripts, if their content does not show it", once(&c.Agent))
 }
 
 func (c *importCommand) validate(args []string) error {

@@ -87,7 +87,7 @@ func previewText(p capture.Preview, findings []result.Finding) string {
 	}
 	fmt.Fprintf(&b, "\nwould redact %s\n", session.Count(len(findings), "place"))
 	writeFindings(&b, findings, short)
-	b.WriteString("\nA false alarm can be told by the text around it; \"<private>…</private>\" takes more out.\n")
+	b.WriteString("\nTo store a text that is no secret: git config --add rekal.redact.allow REGEX\nTo leave out more of what you type: put it between <private> and </private>\n")
 	return b.String()
 }
 

@@ -91,7 +91,7 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 
 // authorFlag is the filter --author, which log has, too.
 func authorFlag(fs *pflag.FlagSet, name *string) {
-	fs.Func("author", "by people whose name or e-mail address contains `TEXT`, in any case, by the mailmap", once(name))
+	fs.Func("author", "by people whose name or e-mail address, as in the mailmap, contains `TEXT` in any case", once(name))
 }
 
 // agentFlag is the filter --agent, which log has, too.

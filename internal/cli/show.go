@@ -29,7 +29,7 @@ type showCommand struct {
 
 func showEntry() entry {
 	return entry{
-		name: "show", usage: "show [WHAT] [--stat|--prompts|--md|--json]\nshow N --raw", short: "read what stands behind it",
+		name: "show", usage: "show [WHAT] [--stat|--prompts|--md|--json]\nshow N --raw", short: "read a commit's sessions",
 		long: `
 Shows commits and their sessions, as "git show" does: prompts, answers, tool calls, and what changed. WHAT is one of:
 
