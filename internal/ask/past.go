@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -58,7 +57,8 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 	}
 	ties := func() (map[git.OID][]git.OID, error) { return ties(ctx, m, author.Email) }
 	moment, err := author.Ledger.Moment(ctx, text, ties)
-	if dir, ok := folderAt(w, text); ok && errors.Is(err, ledger.ErrNoMoment) {
+	dir := w.Path(text)
+	if info, none := os.Stat(dir); errors.Is(err, ledger.ErrNoMoment) && none == nil && info.IsDir() {
 		id := checkedOut(w, dir)
 		if id == "" {
 			past, err := inFolder(ctx, m, dir)
@@ -71,15 +71,6 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 	}
 	past, err := m.At(moment)
 	return past, moment, err
-}
-
-func folderAt(w *workspace.Workspace, text string) (dir string, ok bool) {
-	dir = text
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(w.Dir, dir)
-	}
-	info, err := os.Stat(dir)
-	return dir, err == nil && info.IsDir()
 }
 
 // checkedOut is the commit of a ledger that is here and checked out in a folder; "" for none.

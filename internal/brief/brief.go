@@ -101,7 +101,7 @@ func (s Source) onBranch(ctx context.Context, branch string, self []string) ([]r
 	if err != nil {
 		return nil, err
 	}
-	return s.lines(ctx, ids, func(result.BriefLine) (about, of string) { return AboutBranch, branch })
+	return s.lines(ctx, ids, AboutBranch, branch)
 }
 
 // fresh is what others did since the user's last session here.
@@ -117,7 +117,7 @@ func (s Source) fresh(ctx context.Context, self []string) ([]result.BriefLine, e
 	if err != nil {
 		return nil, err
 	}
-	return s.lines(ctx, ids, func(result.BriefLine) (about, of string) { return AboutNew, result.Time(last) })
+	return s.lines(ctx, ids, AboutNew, result.Time(last))
 }
 
 // failure is the last command that failed on a branch and was not run well since.
@@ -137,8 +137,8 @@ func (s Source) failure(branch string) []result.BriefLine {
 	return nil
 }
 
-// lines are sessions and memories as lines, in that order; about says why each is told.
-func (s Source) lines(ctx context.Context, ids []string, about func(result.BriefLine) (about, of string)) ([]result.BriefLine, error) {
+// lines are sessions and memories as lines, in that order; about and of say why they are told.
+func (s Source) lines(ctx context.Context, ids []string, about, of string) ([]result.BriefLine, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -153,13 +153,12 @@ func (s Source) lines(ctx context.Context, ids []string, about func(result.Brief
 			continue
 		}
 		l := result.BriefLine{
-			ID: id, Kind: f.Kind, Author: f.Email, At: result.Time(f.Latest), Source: f.Source, Title: f.Title,
+			About: about, Of: of, ID: id, Kind: f.Kind, Author: f.Email, At: result.Time(f.Latest), Source: f.Source, Title: f.Title,
 			Files: f.Shown[:min(len(f.Shown), shownFiles)], FilesTotal: f.Files,
 		}
 		if l.Kind == db.KindMemory {
 			l.Files = nil
 		}
-		l.About, l.Of = about(l)
 		out = append(out, l)
 	}
 	return out, nil

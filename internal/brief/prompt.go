@@ -3,6 +3,7 @@ package brief
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -77,10 +78,7 @@ func (s Source) sharing(ctx context.Context, about string, files, self []string,
 	if len(shares) == 0 {
 		return nil, nil
 	}
-	ids := make([]string, 0, len(shares))
-	for id := range shares {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(maps.Keys(shares))
 	facets, err := s.Index.Facets(ctx, ids)
 	if err != nil {
 		return nil, err

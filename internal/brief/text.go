@@ -81,7 +81,7 @@ func Clean(ctx context.Context, r *redact.Redactor, lines []result.BriefLine) ([
 	turns := clean.Entry().Sessions[0].Turns
 	for i := range lines {
 		l := &lines[i]
-		l.Title, l.Author = cut(plain(turns[2*i].Content)), plain(l.Author)
+		l.Title, l.Author = session.Shorten(plain(turns[2*i].Content), mostTitle), plain(l.Author)
 		if paths := strings.Split(turns[2*i+1].Content, "\n"); len(paths) == 1+len(l.Files) {
 			l.Of = plain(paths[0])
 			for j := range l.Files {
@@ -97,13 +97,6 @@ func Clean(ctx context.Context, r *redact.Redactor, lines []result.BriefLine) ([
 // plain is a text of others in one line that is shown as it is, and cannot hold a mark of ours.
 func plain(text string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("<", "‹", ">", "›").Replace(result.Printable(text))), " ")
-}
-
-func cut(text string) string {
-	if r := []rune(text); len(r) > mostTitle {
-		return string(r[:mostTitle-1]) + "…"
-	}
-	return text
 }
 
 // Text is what fits into a budget of tokens, as an agent is to read it, with times of a zone, and how many of the lines that are; "" for none.
@@ -129,7 +122,7 @@ func line(l result.BriefLine, zone *time.Location) string {
 	if l.Author != "" {
 		b.WriteString(l.Author + ", ")
 	}
-	fmt.Fprintf(&b, "%s) %s: %s", minute(l.At, zone), reason(l), l.Title)
+	fmt.Fprintf(&b, "%s) %s: %s", result.At(l.At, zone, "2006-01-02 15:04"), reason(l), l.Title)
 	if len(l.Files) > 0 {
 		b.WriteString(" [" + strings.Join(l.Files, ", "))
 		if more := l.FilesTotal - len(l.Files); more > 0 {
@@ -138,15 +131,6 @@ func line(l result.BriefLine, zone *time.Location) string {
 		b.WriteString("]")
 	}
 	return b.String()
-}
-
-// minute is a time as the other screens show it.
-func minute(stamp string, zone *time.Location) string {
-	at, err := time.Parse(time.RFC3339, stamp)
-	if err != nil {
-		return stamp
-	}
-	return at.In(zone).Format("2006-01-02 15:04")
 }
 
 // reason says why a line is told.

@@ -70,7 +70,9 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	if err := app.indexing(m, func() error { return w.Gone(m.KeepUp(ctx)) }); err != nil {
 		return err
 	}
-	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: app.after(checkpointTime), Patience: checkpointTime})
+	end := app.Now().Add(checkpointTime)
+	enough := func() bool { return app.Now().After(end) }
+	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: enough, Patience: checkpointTime})
 }
 
 // checkpointTime is after how long a checkpoint asks for no more vectors: who calls it may wait for
@@ -115,8 +117,13 @@ func (app *App) report(out capture.Outcome) {
 		app.Warn(w)
 	}
 	app.skipped(out)
-	if n := total(out.Redacted); n > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", session.Count(n, "secret")))
+	app.redacted(total(out.Redacted))
+}
+
+// redacted tells the user that something was taken out.
+func (app *App) redacted(secrets int) {
+	if secrets > 0 {
+		app.say(fmt.Sprintf("redacted %s before storing", session.Count(secrets, "secret")))
 	}
 }
 

@@ -207,13 +207,8 @@ const shownIDs = 50
 
 // ids are sessions and memories whose IDs begin so, in any case, the latest first.
 func (app *App) ids(ctx context.Context, begin string) (out []match) {
-	_ = app.read(func(_ *workspace.Workspace, m *materialize.Materializer) error {
-		index, err := m.Open(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = index.Close() }()
-		titles, err := index.Beginning(ctx, strings.ToUpper(begin), shownIDs+1)
+	app.looking(ctx, func(index *db.DB) {
+		titles, _ := index.Beginning(ctx, strings.ToUpper(begin), shownIDs+1)
 		names, ids := session.NewNames(titles), slices.Sorted(maps.Keys(titles))
 		if len(ids) > shownIDs {
 			ids = ids[1:] // how far an ID may be cut its neighbours decide
@@ -222,25 +217,30 @@ func (app *App) ids(ctx context.Context, begin string) (out []match) {
 			shown := id[:max(len(names.Short(id)), len(begin))]
 			out = append(out, match{begin + shown[len(begin):], titles[id]})
 		}
-		return err
 	})
 	return out
 }
 
-// purged are the sessions and memories that can be restored.
-func (app *App) purged(ctx context.Context) (out []match) {
+// looking looks into the index, where there is one: a completion tells no errors.
+func (app *App) looking(ctx context.Context, into func(*db.DB)) {
 	_ = app.read(func(_ *workspace.Workspace, m *materialize.Materializer) error {
 		index, err := m.Open(ctx)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = index.Close() }()
-		ids, err := db.PurgedIDs(ctx, index.DB)
+		into(index.DB)
+		return index.Close()
+	})
+}
+
+// purged are the sessions and memories that can be restored.
+func (app *App) purged(ctx context.Context) (out []match) {
+	app.looking(ctx, func(index *db.DB) {
+		ids, _ := db.PurgedIDs(ctx, index)
 		for _, id := range slices.Backward(ids) {
 			titles, _ := index.Beginning(ctx, id, 1) // without one it is restored as well
 			out = append(out, match{id, titles[id]})
 		}
-		return err
 	})
 	return out
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/compress"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/records"
-	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // compressCommand makes what another command printed small: `make 2>&1 | git rekal compress --intent build`.
@@ -102,9 +101,7 @@ func (c *compressCommand) keep(ctx context.Context, app *App, r compress.Result,
 		app.say(fmt.Sprintf("compress: nothing was kept: %v", err))
 		return nil
 	}
-	if secrets > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", session.Count(secrets, "secret")))
-	}
+	app.redacted(secrets)
 	fmt.Fprintln(app.Stderr, recordLine(kept, r))
 	return nil
 }

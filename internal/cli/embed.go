@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/materialize"
@@ -18,8 +17,14 @@ func (app *App) embed(ctx context.Context, w *workspace.Workspace, m *materializ
 	return w.Embed(ctx, m, conf, how)
 }
 
-// after tells when some time has passed.
-func (app *App) after(d time.Duration) func() bool {
-	end := app.Now().Add(d)
-	return func() bool { return app.Now().After(end) }
+// catchUp brings the index up to what a command stored, and makes the vectors of it.
+func (app *App) catchUp(ctx context.Context, w *workspace.Workspace, author workspace.Author) error {
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	if err := app.indexing(m, func() error { return w.Gone(m.CatchUp(ctx)) }); err != nil {
+		return err
+	}
+	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
 }

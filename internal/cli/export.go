@@ -110,10 +110,7 @@ func (c *exportCommand) lines(ctx context.Context, app *App, w *workspace.Worksp
 }
 
 func (c *exportCommand) files(ctx context.Context, app *App, w *workspace.Workspace, index *db.DB, authors []string) error {
-	dir := c.dir
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(app.Dir, dir)
-	}
+	dir := app.Path(c.dir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}

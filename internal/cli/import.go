@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
-	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // importCommand takes over what others kept: `git rekal import --entire --file ~/old/rollout.jsonl`.
@@ -83,9 +81,7 @@ func (c *importCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	for i, path := range c.Histories.Files {
-		if !filepath.IsAbs(path) {
-			c.Histories.Files[i] = filepath.Join(app.Dir, path)
-		}
+		c.Histories.Files[i] = app.Path(path)
 	}
 	var failed []error
 	shown := app.meter("reading transcripts")
@@ -99,20 +95,10 @@ func (c *importCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	m, err := w.Reader()
-	if err != nil {
+	if err := app.catchUp(ctx, w, author); err != nil {
 		return err
 	}
-	if err := app.indexing(m, func() error { return w.Gone(m.CatchUp(ctx)) }); err != nil {
-		return err
-	}
-	for i, err := range failed {
-		if i == len(failed)-1 {
-			return err // which is told like any other error
-		}
-		app.say(explain(err))
-	}
-	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
+	return app.last(failed)
 }
 
 // tellImport says in a line what came of a source, and in others what did not.

@@ -110,7 +110,11 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
-	layout.MCP, layout.Agents = c.mcp, w.AgentsHere(ctx)
+	trees, err := w.Repo.Worktrees()
+	if err != nil {
+		return err
+	}
+	layout.MCP, layout.Agents = c.mcp, w.AgentsAt(ctx, trees)
 	layout.Brief, layout.Pointer = c.brief, c.point
 	first := w.Ready() != nil
 	made, err := c.ledgers(ctx, app, w, author) // where there can be none, nothing else is made
@@ -128,7 +132,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	if author.Config.Remote == "" && c.remote == "" && len(author.Config.Remotes) > 0 {
 		report.Hints = append(report.Hints, unshared(author))
 	}
-	if trees, err := w.Repo.Worktrees(); err == nil && len(trees) == 0 {
+	if len(trees) == 0 {
 		report.Hints = append(report.Hints, `nothing is captured without a worktree: run "git rekal init" in the clones where people work`)
 	}
 	if first { // later it is no news, and doctor tells what is about to go
@@ -219,11 +223,9 @@ func (c *initCommand) ledgers(ctx context.Context, app *App, w *workspace.Worksp
 // sources makes the paths of --from absolute. A folder that is gone may have been the repository's place, and may be misspelt.
 func (c *initCommand) sources(ctx context.Context, app *App, w *workspace.Workspace) error {
 	for i, dir := range c.from {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(app.Dir, dir)
-		}
-		c.from[i] = filepath.Clean(dir)
-		if _, err := os.Stat(dir); err != nil && len(w.AgentsAt(ctx, []string{c.from[i]})) == 0 {
+		dir = filepath.Clean(app.Path(dir))
+		c.from[i] = dir
+		if _, err := os.Stat(dir); err != nil && len(w.AgentsAt(ctx, []string{dir})) == 0 {
 			return &usageError{command: "init", err: fmt.Errorf("--from %q: no such folder, and none of %s has a session there; name the folder in which the repository was before",
 				c.from[i], strings.Join(session.Agents(), ", "))}
 		}
@@ -258,12 +260,5 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 		app.hint(fmt.Sprintf(`left out %s of work in %s, outside this repository; "git rekal init --from PATH" imports from a former folder of it`,
 			session.Count(out.Apart[dir], "session"), printable(dir)))
 	}
-	m, err := w.Reader()
-	if err != nil {
-		return err
-	}
-	if err := app.indexing(m, func() error { return w.Gone(m.CatchUp(ctx)) }); err != nil {
-		return err
-	}
-	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
+	return app.catchUp(ctx, w, author)
 }

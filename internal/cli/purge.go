@@ -72,9 +72,14 @@ func (c *markCommand) run(ctx context.Context, app *App) error {
 	if len(out.Others) > 0 {
 		app.hint("somebody else wrote these, so it counts only here: " + strings.Join(out.Others, ", "))
 	}
-	for i, err := range out.Failed {
-		if i == len(out.Failed)-1 {
-			return err // which is told like any other error
+	return app.last(out.Failed)
+}
+
+// last tells of what failed, but for the last one: that is told like any other error.
+func (app *App) last(failed []error) error {
+	for i, err := range failed {
+		if i == len(failed)-1 {
+			return err
 		}
 		app.say(explain(err))
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // pushCommand sends the ledger: `git rekal push origin`.
-type pushCommand struct{ remote string }
+type pushCommand struct{ remoteArg }
 
 func pushEntry() entry {
 	return entry{
@@ -30,12 +30,20 @@ The remote is REMOTE, else rekal.remote, else that of the branch's upstream, els
 	}
 }
 
-func (c *pushCommand) addFlags(*pflag.FlagSet) {}
+// remoteArg is what push and sync take: nothing, or the name of a remote.
+type remoteArg struct{ remote string }
 
-func (c *pushCommand) validate(args []string) error {
-	var err error
-	c.remote, err = oneRemote(args)
-	return err
+func (c *remoteArg) addFlags(*pflag.FlagSet) {}
+
+func (c *remoteArg) validate(args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case args[0] == "":
+		return errors.New("the remote's name is empty")
+	}
+	c.remote = args[0]
+	return noArgs(args[1:])
 }
 
 func (c *pushCommand) run(ctx context.Context, app *App) error {
@@ -84,19 +92,6 @@ func (app *App) agree(ctx context.Context, w *workspace.Workspace, author worksp
 		app.hint(fmt.Sprintf(`from now on "git push" sends the ledger to %s, too; "git config rekal.autopush false" stops that`, remote))
 	}
 	return nil
-}
-
-// oneRemote takes at most one argument, the name of a remote.
-func oneRemote(args []string) (string, error) {
-	switch {
-	case len(args) == 0:
-		return "", nil
-	case len(args) > 1:
-		return "", &extraError{args[1]}
-	case args[0] == "":
-		return "", errors.New("the remote's name is empty")
-	}
-	return args[0], nil
 }
 
 // progress says on a terminal what is going on.

@@ -17,7 +17,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/run"
-	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -132,9 +131,7 @@ func (c *runCommand) keep(ctx context.Context, app *App, keeper curate.Keeper, s
 		printAll(app.Stdout, raw, r, seen)
 		return
 	}
-	if secrets > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", session.Count(secrets, "secret")))
-	}
+	app.redacted(secrets)
 	line := recordLine(kept, r)
 	if seen {
 		fmt.Fprintln(app.Stderr, line)
@@ -196,12 +193,11 @@ func (app *App) unkept(err error) {
 
 // recordOf is what is stored of an output.
 func recordOf(r compress.Result, opt compress.Options, command string, status *int) records.Record {
-	out := records.Record{
+	return records.Record{
 		Command: command, Instruction: opt.Instruction, Intent: string(opt.Intent), Exit: status,
 		Lines: r.Lines, Bytes: r.Bytes, Shown: r.Shown, Text: r.Text, Terms: r.Terms, Paths: r.Paths,
 		Failed: r.Failed, Errors: r.Errors, Tests: r.Tests,
 	}
-	return out
 }
 
 // recordLine tells of a record: "[42] exit 1, 18,204 lines → 31; git rekal show 42 --raw".

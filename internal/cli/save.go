@@ -13,7 +13,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -85,13 +84,11 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 			return &usageError{err: errors.New("the text is empty: give it as an argument, or on stdin"), command: "save"}
 		}
 	}
-	memory, redacted, err := curate.Save(ctx, w, author, c.note)
+	memory, secrets, err := curate.Save(ctx, w, author, c.note)
 	if err != nil {
 		return err
 	}
-	if n := total(redacted); n > 0 {
-		app.say(fmt.Sprintf("redacted %s before storing", session.Count(n, "secret")))
-	}
+	app.redacted(secrets)
 	return result.Write(app.Stdout, memory)
 }
 

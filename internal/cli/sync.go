@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/pflag"
-
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -15,7 +13,7 @@ import (
 )
 
 // syncCommand shares with the team, both ways: `git rekal sync`.
-type syncCommand struct{ remote string }
+type syncCommand struct{ remoteArg }
 
 func syncEntry() entry {
 	return entry{
@@ -28,14 +26,6 @@ Without a network it does what it can, says what failed, and exits with 0. Witho
 		takes: takesRemote,
 		make:  func() command { return &syncCommand{} },
 	}
-}
-
-func (c *syncCommand) addFlags(*pflag.FlagSet) {}
-
-func (c *syncCommand) validate(args []string) error {
-	var err error
-	c.remote, err = oneRemote(args)
-	return err
 }
 
 func (c *syncCommand) run(ctx context.Context, app *App) error {
@@ -55,15 +45,7 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 	if unshared == nil {
 		unshared = c.share(ctx, app, w, author, remote)
 	}
-	m, err := w.Reader()
-	if err != nil {
-		return errors.Join(unshared, err)
-	}
-	err = app.indexing(m, func() error { return w.Gone(m.CatchUp(ctx)) })
-	if err == nil {
-		err = app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{})
-	}
-	return errors.Join(unshared, err)
+	return errors.Join(unshared, app.catchUp(ctx, w, author))
 }
 
 // share fetches first: then what is sent is already merged. Where neither works, there is no

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"runtime/debug"
 
 	"github.com/spf13/pflag"
@@ -120,10 +119,7 @@ func (c *webCommand) tell(ctx context.Context, app *App, w *workspace.Workspace,
 
 // write exports the pages.
 func (c *webCommand) write(ctx context.Context, app *App, site *web.Site) error {
-	dir := c.export
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(app.Dir, dir)
-	}
+	dir := app.Path(c.export)
 	n, err := site.Export(ctx, dir, func(done, left int) {
 		if done%100 == 0 {
 			app.progress(fmt.Sprintf("%s written, at least %d left", session.Count(done, "page"), left))

@@ -23,15 +23,15 @@ import (
 )
 
 // Save stores a memory in the author's ledger, after redaction, and brings the tables up, so that it is
-// found at once. It also returns how many secrets were taken out, by rule.
-func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author, n capture.Note) (result.Memory, map[string]int, error) {
+// found at once. It also returns how many secrets were taken out.
+func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author, n capture.Note) (out result.Memory, secrets int, err error) {
 	c, err := w.Capturer(ctx, a)
 	if err != nil {
-		return result.Memory{}, nil, err
+		return out, 0, err
 	}
 	saved, err := c.Save(ctx, n)
 	if err != nil {
-		return result.Memory{}, nil, err
+		return out, 0, err
 	}
 	m, err := w.Reader()
 	if err == nil {
@@ -44,9 +44,12 @@ func Save(ctx context.Context, w *workspace.Workspace, a workspace.Author, n cap
 	if err != nil { // what is stored is stored
 		w.Warn(fmt.Errorf("saved, but the index is behind the ledger: %w", w.Gone(err)))
 	}
-	out := recall.MemoryOf(row)
+	for _, places := range saved.Redacted {
+		secrets += places
+	}
+	out = recall.MemoryOf(row)
 	out.Existing = saved.Existing
-	return out, saved.Redacted, nil
+	return out, secrets, nil
 }
 
 // readMemory completes a memory that is known by its ID, where the tables have it.

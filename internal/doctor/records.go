@@ -29,14 +29,14 @@ func (d *doctor) records(ctx context.Context) {
 	}
 	looked, leaks := 0, 0
 	for i := len(all) - 1; i >= 0 && ctx.Err() == nil; i-- { // the latest first
-		n, err := d.leaks(ctx, store, all[i], looked < maxOutputs)
+		places, size, err := d.leaks(ctx, store, all[i], looked < maxOutputs)
 		if err != nil {
 			d.say("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d can't be read: %v", all[i].ID, err)
 			continue
 		}
-		if looked += n.bytes; n.places > 0 {
+		if looked += size; places > 0 {
 			leaks++
-			d.say("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d holds %s that today's redaction takes out", all[i].ID, session.Count(n.places, "place"))
+			d.say("records", Wrong, fmt.Sprintf("git rekal scrub %d", all[i].ID), "record %d holds %s that today's redaction takes out", all[i].ID, session.Count(places, "place"))
 		}
 	}
 	switch {
@@ -47,24 +47,21 @@ func (d *doctor) records(ctx context.Context) {
 	}
 }
 
-// looked is what doctor saw of one record.
-type looked struct{ places, bytes int }
-
-func (d *doctor) leaks(ctx context.Context, store records.Store, r records.Record, output bool) (out looked, err error) {
+// leaks tells in how many places of a record there is one, and how many bytes of its output were looked at.
+func (d *doctor) leaks(ctx context.Context, store records.Store, r records.Record, output bool) (places, size int, err error) {
 	var raw io.Reader
 	if output {
 		text, err := store.Raw(r.ID)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return out, err
+			return 0, 0, err
 		}
-		out.bytes, raw = len(text), bytes.NewReader(text)
+		size, raw = len(text), bytes.NewReader(text)
 	}
 	if err := store.Load(&r); err != nil {
-		return out, err
+		return 0, size, err
 	}
 	conf := d.author.Config
 	conf.Exclude = nil // what the user leaves out from now on is no leak
 	clean, err := records.Redact(ctx, d.Redactor(conf), r, raw)
-	out.places = clean.Places()
-	return out, err
+	return clean.Places(), size, err
 }

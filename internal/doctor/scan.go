@@ -73,12 +73,6 @@ type scan struct {
 	progress func(int)
 }
 
-// others reports whether this machine has a ledger of another address.
-func (s *scan) others() bool {
-	own, err := ledger.LocalTips(s.Repo)
-	return err == nil && len(own) > 0
-}
-
 // ownLedger looks whether there is one, and whether it can be written to.
 func (s *scan) ownLedger(ctx context.Context) {
 	a, _ := s.Author(ctx) // the settings' check says what is wrong
@@ -87,11 +81,12 @@ func (s *scan) ownLedger(ctx context.Context) {
 	}
 	s.own = a.Ledger.Ref()
 	tip, err := a.Ledger.Check()
+	local, _ := ledger.LocalTips(s.Repo) // of other addresses, where there is no tip
 	switch {
 	case err != nil:
 		s.say("ledger", Wrong, "", "%v", err)
 	case tip != "" || s.Ready() != nil:
-	case s.others():
+	case len(local) > 0:
 		s.say("ledger", Note, "", "there is no %s yet: your address has changed, and the next session makes it", s.own)
 	default:
 		s.say("ledger", Wrong, reinstall, "there is no %s", s.own)

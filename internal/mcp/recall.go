@@ -164,13 +164,7 @@ func reasons(before string, failed []error) (lines []string) {
 }
 
 // short is a text of the caller's or of others in one line of ours.
-func short(s string) string {
-	const most = 200
-	if runes := []rune(result.Printable(s)); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return result.Printable(s)
-}
+func short(s string) string { return session.Shorten(result.Printable(s), 200) }
 
 // question is what is asked of the workspace. Where several are given, an ID counts before a title, and
 // that before a query; of an item that is asked for by ID, a query chooses the passage.

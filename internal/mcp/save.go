@@ -42,7 +42,7 @@ func (t *tools) save(ctx context.Context, req *sdk.CallToolRequest, in saveInput
 		if err != nil {
 			return "", err
 		}
-		memory, redacted, err := curate.Save(ctx, w, author, note)
+		memory, secrets, err := curate.Save(ctx, w, author, note)
 		if err != nil {
 			return "", err
 		}
@@ -50,19 +50,12 @@ func (t *tools) save(ctx context.Context, req *sdk.CallToolRequest, in saveInput
 		if memory.Existing {
 			text = fmt.Sprintf("Saved before, as memory %s | %s", memory.ID, short(memory.Title))
 		}
-		if secrets := total(redacted); secrets > 0 {
+		if secrets > 0 {
 			text += fmt.Sprintf("\nRedacted before storing: %d", secrets)
 		}
 		return text, nil
 	})
 	return out, nil, err
-}
-
-func total(redacted map[string]int) (n int) {
-	for _, places := range redacted {
-		n += places
-	}
-	return n
 }
 
 // client is what the client calls itself.

@@ -429,6 +429,15 @@ func Time(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
+// At is a time of a result in a zone; what is none stays as it is.
+func At(stamp string, zone *time.Location, layout string) string {
+	t, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		return stamp
+	}
+	return t.In(zone).Format(layout)
+}
+
 // Short abbreviates an OID as git does.
 func Short(oid string) string { return oid[:min(len(oid), 7)] }
 

@@ -110,25 +110,17 @@ func (h hookList) addEvent(text []byte, e event) ([]byte, error) {
 	at := hooks.Get(e.name)
 	switch {
 	case !hooks.Exists():
-		return h.put(text, bytes.IndexByte(plain, '{')+1, "\n  "+e.section())
+		return insert(text, plain, bytes.IndexByte(plain, '{')+1, "\n  "+e.section()), nil
 	case !hooks.IsObject():
 		return nil, fmt.Errorf("%q is no object", h.list)
 	case !at.Exists():
-		return h.put(text, hooks.Index+1, "\n    "+e.member())
+		return insert(text, plain, hooks.Index+1, "\n    "+e.member()), nil
 	case !at.IsArray():
 		return nil, fmt.Errorf("%q is no list", e.name)
 	case h.ours(plain, e) >= 0:
 		return text, nil
 	}
-	return h.put(text, at.Index+1, "\n      "+e.entry())
-}
-
-// put puts something behind the bracket that ends at a place.
-func (h hookList) put(text []byte, at int, what string) ([]byte, error) {
-	if next := bytes.TrimLeft(h.plain(text)[at:], " \t\r\n"); len(next) > 0 && next[0] != '}' && next[0] != ']' {
-		what += ","
-	}
-	return slices.Concat(text[:at], []byte(likeEnds(text, what)), text[at:]), nil
+	return insert(text, plain, at.Index+1, "\n      "+e.entry()), nil
 }
 
 // ours is which entry of an event is ours, as add writes it or with more around the command; -1 for none.

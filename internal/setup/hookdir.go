@@ -69,10 +69,10 @@ func (l Layout) hooksOff() string {
 		"the next one, or `git rekal checkpoint`, captures what is committed here", l.show(l.HooksDir))
 }
 
-// callDir is where a person's own hooks are. husky's are one level above the folder that
+// callDir is where the hooks are that call git-rekal: ours, or a person's own. husky's are one level above the folder that
 // git calls, which husky generates.
 func (l Layout) callDir() string {
-	if filepath.Base(l.HooksDir) == "_" {
+	if filepath.Base(l.HooksDir) == "_" && !l.inGit(l.HooksDir) {
 		return filepath.Dir(l.HooksDir)
 	}
 	return l.HooksDir

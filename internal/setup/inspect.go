@@ -40,7 +40,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 		out = append(out, Problem{What: l.hooksOff(), Fix: "git rekal checkpoint", Hint: true})
 	}
 	for _, name := range hooks.Names() {
-		if what := (hook{l.callDirIn(), name}).inspect(l, onPath); what != "" {
+		if what := (hook{l.callDir(), name}).inspect(l, onPath); what != "" {
 			out = append(out, Problem{What: what, Fix: l.byHand(name)})
 		}
 		if l.noHooks() {
@@ -80,14 +80,6 @@ func (l Layout) byHand(name string) string {
 func (l Layout) noHooks() bool {
 	info, err := os.Stat(l.HooksDir)
 	return err == nil && !info.IsDir()
-}
-
-// callDirIn is the folder in which hooks call git-rekal.
-func (l Layout) callDirIn() string {
-	if l.inGit(l.HooksDir) {
-		return l.HooksDir
-	}
-	return l.callDir()
 }
 
 // inspect says what keeps a hook from calling git-rekal; "" when nothing does.

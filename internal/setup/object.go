@@ -59,9 +59,9 @@ func likeEnds(other []byte, text string) string {
 	return text
 }
 
-// insert puts a member behind the brace that ends at a place, before whatever members there are.
+// insert puts a member or entry behind the bracket that ends at a place, before whatever there is.
 func insert(text, plain []byte, at int, member string) []byte {
-	if next := bytes.TrimLeft(plain[at:], " \t\r\n"); len(next) > 0 && next[0] != '}' {
+	if next := bytes.TrimLeft(plain[at:], " \t\r\n"); len(next) > 0 && next[0] != '}' && next[0] != ']' {
 		member += ","
 	}
 	return []byte(string(text[:at]) + likeEnds(text, member) + string(text[at:]))

@@ -2,7 +2,7 @@
 // commit changed.
 //
 // In: what was typed, an open and current index, the repository. Out: one result.Story, and from it, by pure functions, a page of Markdown for
-// reviewers (Review), a whole session as Markdown (Whole), or plain text (Text).
+// reviewers (Review), or a whole session as Markdown (Whole).
 //
 // Promises: no purged item is in a story; text of sessions stays text in Markdown, whatever markup, mention, link or HTML it holds; the same
 // index and repository give the same story. It calls no model and writes nothing.
@@ -62,11 +62,14 @@ func (t *teller) tell(ctx context.Context, text string) (err error) {
 	if err != nil {
 		return err
 	}
+	if slices.Contains(t.purged, what.id) {
+		return &recall.PurgedError{ID: what.id}
+	}
 	switch t.out.Kind = what.kind; what.kind {
 	case db.KindSession:
 		return t.session(ctx, what.id)
 	case db.KindMemory:
-		return t.memory(ctx, what.id)
+		return t.remember(ctx, what.id)
 	case result.ShowLines:
 		return t.lines(ctx, text)
 	}
@@ -75,9 +78,6 @@ func (t *teller) tell(ctx context.Context, text string) (err error) {
 
 // session tells a whole session, with its commits.
 func (t *teller) session(ctx context.Context, id string) error {
-	if slices.Contains(t.purged, id) {
-		return &recall.PurgedError{ID: id}
-	}
 	s, err := t.read(ctx, id, nil)
 	if err != nil {
 		return err
@@ -91,13 +91,6 @@ func (t *teller) session(ctx context.Context, id string) error {
 	}
 	slices.SortStableFunc(t.out.Commits, func(a, b result.StoryCommit) int { return strings.Compare(a.TS, b.TS) })
 	return t.count(ctx)
-}
-
-func (t *teller) memory(ctx context.Context, id string) error {
-	if slices.Contains(t.purged, id) {
-		return &recall.PurgedError{ID: id}
-	}
-	return t.remember(ctx, id)
 }
 
 func (t *teller) remember(ctx context.Context, id string) error {

@@ -61,20 +61,11 @@ func (t *teller) give(ctx context.Context, id string, give func(*result.StorySes
 
 // FileName is what a file of a session or memory is called: when it began, its ID, and its title in ASCII.
 func FileName(at, id, title string) string {
-	slug := strings.Trim(strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		}
-		return '-'
-	}, session.Shorten(title, 50)), "-")
-	for strings.Contains(slug, "--") {
-		slug = strings.ReplaceAll(slug, "--", "-")
-	}
+	words := strings.FieldsFunc(session.Shorten(title, 50), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	})
 	day, _, _ := strings.Cut(at, "T")
-	return strings.TrimRight(day+"-"+id+"-"+slug, "-") + ".md"
+	return strings.TrimRight(day+"-"+id+"-"+strings.ToLower(strings.Join(words, "-")), "-") + ".md"
 }
 
 // Whole is a session as Markdown: all that was said, each turn in a block that it can't end, and the calls behind it.

@@ -20,10 +20,8 @@ const noCommit = "0000000000000000000000000000000000000000"
 // of a commit's message, "" where it is not here.
 func Log(look Look, checkpoints []result.Checkpoint, subject func(sha string) string) string {
 	p := &page{Look: look}
-	for i, cp := range checkpoints {
-		if i > 0 {
-			p.gap()
-		}
+	for _, cp := range checkpoints {
+		p.gap()
 		p.checkpoint(cp, subject(cp.Commit))
 	}
 	return p.String()

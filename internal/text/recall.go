@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/result"
 )
@@ -19,9 +18,7 @@ func Recall(look Look, a result.Recall, said map[string]Exchange) string {
 	p := &page{Look: look}
 	p.asked(a)
 	for i, h := range a.Results {
-		if i > 0 || p.b.Len() > 0 {
-			p.gap()
-		}
+		p.gap()
 		p.hit(i+1, h, a.Why, said)
 	}
 	if len(a.More) > 0 {
@@ -76,14 +73,7 @@ func (p *page) span(w *result.When) string {
 
 // day is a time to the minute, without how long ago that was.
 func (p *page) day(stamp string) string {
-	t, err := time.Parse(time.RFC3339, stamp)
-	if err != nil {
-		return stamp
-	}
-	if !p.Now.IsZero() {
-		t = t.In(p.Now.Location())
-	}
-	return t.Format("2006-01-02 15:04")
+	return result.At(stamp, p.Now.Location(), "2006-01-02 15:04")
 }
 
 // hit shows one result.

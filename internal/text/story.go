@@ -28,9 +28,6 @@ func Story(look Look, s result.Story, v View) string {
 	if s.Why != nil {
 		p.say(yellow, fmt.Sprintf("lines %d,%d of %s", s.Why.From, s.Why.To, s.Why.Path))
 		p.unexplained(s.Why)
-		if len(s.Commits) > 0 {
-			p.gap()
-		}
 	}
 	told := map[string]bool{}
 	for _, c := range s.Commits {
@@ -72,13 +69,6 @@ func (p *storyPage) say(style style, text string) { p.line("", "  ", say(style, 
 // fact is a line such as "Author: Alice".
 func (p *storyPage) fact(name, text string) {
 	p.line(fmt.Sprintf("%-8s", name+":"), "        ", say(plain, text))
-}
-
-// gap is one empty line, but not at the top and not behind another one.
-func (p *storyPage) gap() {
-	if text := p.String(); text != "" && !strings.HasSuffix(text, "\n\n") {
-		p.page.gap()
-	}
 }
 
 func (p *storyPage) change(c result.StoryCommit) {

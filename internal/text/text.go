@@ -80,8 +80,12 @@ func (p *page) line(indent, rest string, spans ...span) {
 	}
 }
 
-// gap adds an empty line.
-func (p *page) gap() { p.b.WriteByte('\n') }
+// gap is one empty line, but not at the top and not behind another one.
+func (p *page) gap() {
+	if text := p.String(); text != "" && !strings.HasSuffix(text, "\n\n") {
+		p.b.WriteByte('\n')
+	}
+}
 
 func (p *page) paint(s span) {
 	if !p.Color || s.style == plain && s.link == "" {

@@ -78,7 +78,7 @@ func timeline(r *request) (page, error) {
 	zone := r.Now().Location()
 	for _, c := range shown {
 		out.add(event{Checkpoint: c, At: cmp.Or(c.LastTurnAt, c.TS), Subject: r.Subject(c.Commit), Tied: c.Commit != nouns.ZeroSHA},
-			func(stamp string) string { return shownTime(stamp, zone, "Monday, 2 January 2006") })
+			func(stamp string) string { return result.At(stamp, zone, "Monday, 2 January 2006") })
 	}
 	if !r.Static {
 		if out.Form.Authors, err = r.index.Authors(r); err != nil {

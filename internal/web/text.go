@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,14 +16,14 @@ import (
 func (s *Site) functions() template.FuncMap {
 	zone := s.process.Now().Location()
 	return template.FuncMap{
-		"when":   func(stamp string) string { return shownTime(stamp, zone, "2 Jan 2006, 15:04") },
-		"clock":  func(stamp string) string { return shownTime(stamp, zone, "15:04") },
+		"when":   func(stamp string) string { return result.At(stamp, zone, "2 Jan 2006, 15:04") },
+		"clock":  func(stamp string) string { return result.At(stamp, zone, "15:04") },
 		"count":  count,
 		"blocks": blocks,
 		"spans":  spans,
 		"folder": func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },
 		"base":   func(path string) string { return path[strings.LastIndexByte(path, '/')+1:] },
-		"short":  func(oid string) string { return oid[:min(len(oid), 7)] },
+		"short":  result.Short,
 		"of":     func(p page, v any) scope { return scope{p.links, v} },
 		"under":  func(s scope, v any) scope { return scope{s.links, v} },
 		"calls":  func(tools []result.Tool, names string) calls { return calls{tools, names} },
@@ -41,15 +40,6 @@ type calls struct {
 
 // pager are the links to the parts before and behind; "" for none.
 type pager struct{ Name, Back, BackText, On, OnText string }
-
-// shownTime is a time as people write it, in a zone.
-func shownTime(stamp string, zone *time.Location, layout string) string {
-	t, err := time.Parse(time.RFC3339, stamp)
-	if err != nil {
-		return stamp
-	}
-	return t.In(zone).Format(layout)
-}
 
 // count is "1 file", "2,100 files".
 func count(n int, what string) string {

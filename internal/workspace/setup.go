@@ -34,16 +34,8 @@ func (w *Workspace) Layout(ctx context.Context) (setup.Layout, error) {
 	}, nil
 }
 
-// AgentsHere are the names of the agents that have sessions of this repository. What can't be looked at is not there.
-func (w *Workspace) AgentsHere(ctx context.Context) (names []string) {
-	roots, err := w.Repo.Worktrees()
-	if err != nil {
-		return nil
-	}
-	return w.AgentsAt(ctx, roots)
-}
-
-// AgentsAt are the names of the agents that have sessions of some folders, which need not be there any more.
+// AgentsAt are the names of the agents that have sessions of some folders, which need not be there any more. What can't be looked at is
+// not there.
 func (w *Workspace) AgentsAt(ctx context.Context, roots []string) (names []string) {
 	for _, agent := range transcript.Agents() {
 		found, err := agent.Locate(ctx, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots})

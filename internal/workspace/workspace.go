@@ -51,6 +51,14 @@ func (p Process) Getenv(key string) string {
 	return ""
 }
 
+// Path is a path as the process means it.
+func (p Process) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.Dir, name)
+}
+
 // Workspace is one repository.
 type Workspace struct {
 	Process

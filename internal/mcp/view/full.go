@@ -8,6 +8,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
@@ -197,7 +198,7 @@ func (it Item) files() []string {
 	const most, weight = 20, 500
 	line := "files: "
 	for i, f := range it.Changed {
-		name := cut(plain(f.Path), 120)
+		name := session.Shorten(plain(f.Path), 120)
 		if f.Freshness != "" {
 			name += " (" + f.Freshness + ")"
 		}

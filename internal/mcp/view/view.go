@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
@@ -101,10 +101,7 @@ type page struct {
 
 // add takes lines in, all or none.
 func (p *page) add(lines ...string) bool {
-	cost := 0
-	for _, l := range lines {
-		cost += tokens.Count(l) + 1
-	}
+	cost := weigh(lines)
 	if cost > p.room {
 		p.cut = true
 		return false
@@ -185,7 +182,7 @@ func (a Answer) who(it Item) string {
 	if it.Author == "" || strings.EqualFold(it.Author, a.Own) {
 		return ""
 	}
-	return " | by " + cut(plain(it.Author), 80)
+	return " | by " + session.Shorten(plain(it.Author), 80)
 }
 
 // signs tell what an item is, how far to trust it and why it was found.
@@ -234,19 +231,19 @@ func (it Item) marks() (out string) {
 	return out
 }
 
-func (it Item) title() string { return cmp.Or(cut(plain(it.Title), 120), "untitled") }
+func (it Item) title() string { return cmp.Or(session.Shorten(plain(it.Title), 120), "untitled") }
 
 // agent is where it comes from: of a session its agent, with the model that spoke last.
 func (it Item) agent() string {
-	out := cut(plain(it.Source), 80)
+	out := session.Shorten(plain(it.Source), 80)
 	if it.Model != "" {
-		out += " (" + cut(plain(it.Model), 80) + ")"
+		out += " (" + session.Shorten(plain(it.Model), 80) + ")"
 	}
 	return out
 }
 
 // passage is "-" where the title says it all.
-func (it Item) passage(size int) string { return cmp.Or(cut(plain(it.Snippet), size), "-") }
+func (it Item) passage(size int) string { return cmp.Or(session.Shorten(plain(it.Snippet), size), "-") }
 
 // when a session last had a turn, or a memory was saved.
 func (it Item) when() string { return cmp.Or(it.LastTurnAt, it.CapturedAt) }
@@ -267,14 +264,6 @@ func (it Item) part(from, to int) string {
 func plain(s string) string {
 	s = strings.Join(strings.Fields(result.Printable(s)), " ")
 	return strings.ReplaceAll(s, "|", "¦")
-}
-
-// cut shortens a text to so many characters.
-func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
 }
 
 // Read takes in what was read of an item around a turn: a session or a memory; the other one is nil.
