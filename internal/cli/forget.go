@@ -30,8 +30,8 @@ It refuses in two cases:
   - A remote holds a part of it: "git rekal scrub" rewrites that, too.
   - Another session was forked from it, and begins with its copy: name both.
 
-The transcript stays where the agent keeps it. Another clone may capture it. So may this one, if the session continues under another ID
-that does not name it.`,
+The transcript stays where the agent keeps it. Another clone may capture it. So may this one, if the agent continues the session
+under another ID and the new transcript does not name the old ID.`,
 		takes: takesID,
 		make:  func() command { return &forgetCommand{} },
 	}

@@ -134,7 +134,7 @@ Settings are git's: "git config rekal.enabled false". Each is also an environmen
 "repeatable" may be set several times with "git config --add"; their variables add one value.
 
 rekal.enabled::
-Whether the hooks capture. Default true.
+Whether the hooks do anything. Commands ignore it. Default true.
 
 rekal.actor::
 "human" or "agent" for every session. By default the transcript decides, and CI is an agent.
@@ -206,7 +206,7 @@ tie::
 A session is tied to a commit if a checkpoint names both, or if it wrote lines of the commit.
 
 inferred::
-A tie that was concluded from time, files or content. No record says that the session changed what the commit did.
+A tie that was concluded from time, files or content. No record says that the session made the commit's changes.
 
 freshness::
 Whether the files of a session still are as its commits left them.

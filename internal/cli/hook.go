@@ -35,7 +35,7 @@ an amend or rebase rewrote (post-rewrite). At a push it also sends the ledger to
 
 func (c *hookCommand) addFlags(fs *pflag.FlagSet) {
 	fs.SetInterspersed(false)
-	fs.BoolVar(&c.call.Late, "late", false, "finish what the hook left, which nobody waits for")
+	fs.BoolVar(&c.call.Late, "late", false, "finish in the background what the hook left")
 }
 
 func (c *hookCommand) validate(args []string) error {

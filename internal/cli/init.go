@@ -41,9 +41,9 @@ All worktrees share hooks and caches. A worktree has the skill if init was run t
 
 --from names a former folder of the repository. Sessions from there are imported, too.
 
---mcp also registers the MCP server (see "git rekal help mcp") in .mcp.json, for Claude Code, Copilot CLI and VS Code. It also uses
-.codex/config.toml, .gemini/settings.json, opencode.json, .vscode/mcp.json and .cursor/mcp.json, if that agent has sessions here, or its
-file or folder exists. Everything else in these files stays.
+--mcp also registers the MCP server (see "git rekal help mcp") in .mcp.json, for Claude Code, Copilot CLI and VS Code. These files
+get an entry, too, each if its agent has sessions here, or if the file or its folder exists: .codex/config.toml, .gemini/settings.json,
+opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them stays.
 
 --brief tells agents what was last done here, at the start of a session and after a compaction (see "git rekal help brief").
 --brief=prompts also tells them at a prompt, --brief=edits before an edit. It adds a hook to .claude/settings.local.json. It also uses .codex/hooks.json, .gemini/settings.json and

@@ -24,8 +24,9 @@ func purgeEntry() entry {
 	return entry{
 		name: "purge", usage: "purge ID…", short: "hide what is wrong",
 		long: `
-Hides sessions and memories by their IDs. Recall, query --session and log no longer show them, today and as of any past moment. After the next
-sync your own are hidden from everybody. Somebody else's are hidden only in your clones.
+Hides sessions, memories and records by their IDs. Recall, query --session and log no longer show them, today and as of any past moment.
+After the next sync your own sessions and memories are hidden from everybody. Somebody else's are hidden only in your clones. Records are
+hidden in this clone.
 
 Nothing is lost: "git rekal --purged" lists hidden items, and "git rekal restore ID" brings them back. SQL still has them; the table purged
 holds their IDs. To take a secret out of the ledger for good, see "git rekal help scrub".
