@@ -31,6 +31,10 @@ func TestGiven(t *testing.T) {
 		`{:db/secret "QXr9vT2mLk8Zp4Wq7Nb3" :db/region :eu}`:    "QXr9vT2mLk8Zp4Wq7Nb3",
 		`bcrypt.hash('moorHuhn-4', 10)`:                         "moorHuhn-4",
 		`f"mysql://app:Mo7%vKp2@{host}/shop"`:                   "Mo7%vKp2",
+		// hashes
+		"ops:$2y$10$u41EFaBYkF0f9l2sGzcrBj7tyVz6C4wgc6tgLfupPXg31x89z2y4e":         "u41EFaBYkF0f9l2s",
+		"a2=\"$6$rJ9wq2Lm$I9xlW0n6FOcQXB73bTrqB4i8c8eKs6dQazhNPCfoOoAWvmTL3aQpK\"": "I9xlW0n6FOcQXB73",
+		"olcRootPW: {SSHA}Eg8SaqLL8Wrh/3DHSXvr85vuDgahXzs9":                        "Eg8SaqLL8Wrh",
 		// tools
 		"expdp system/M0or_Huhn schemas=HR":                               "M0or_Huhn",
 		"etcdctl --user root:moorHuhn4 get /x":                            "moorHuhn4",

@@ -111,6 +111,7 @@ func shapes() []shape {
 		{"webhook", []string{"/api/webhooks/", "webhookb2/"}, 0, lazy.Expr(`(?i)^(?:/api/webhooks/\d{15,21}/([\w-]{40,100})|webhookb2/([\w@-]{36,80}/IncomingWebhook/[\w-]+/[\w-]+))`), nil},
 		{"shared-signature", []string{"sig=", "signature="}, 1, lazy.Expr(`(?i)^[?&;"' -]sig(?:nature)?=([\w+/%=-]{20,512})`), drawnSign},
 		{"basic-credentials", []string{"basic "}, 0, lazy.Expr(`^(?i:basic) +([A-Za-z\d+/_-]{8,}={0,2})`), userAndPassword},
+		{"password-hash", []string{"$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$9$", "$y$", "$apr1$", "$argon2", "{ssha", "{sha", "{crypt}", "scram-sha-256$"}, 0, lazy.Expr(`(?i)^\$(?:\d[aby]?|y|apr1|argon2\w*)\$[\w$./,=+-]{16,}|^\{(?:s?sha\d*|(?:sha\d+-)?crypt)\}[\w$./=+-]{16,}|^scram-sha-256\$\d+:[\w$:./=+-]{32,}`), nil},
 		{"pgpass", []string{":5432:", ":*:"}, 0, lazy.Expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return lookOf(v, true) >= marked }},
 		{
 			"mnemonic",
