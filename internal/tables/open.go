@@ -47,13 +47,13 @@ type DB struct {
 // catalog is the name under which a file is attached; see attach.
 const catalog = "rekal"
 
-// settings of the engine. 192 MB keeps a process below its 250 MB; what needs more spills to disk. Extensions
-// are never fetched: DuckDB's core is all that is used. Who only reads has no business with more
-// than a gigabyte of disk.
+// settings of the engine. 192 MB keeps a process below its 250 MB; what needs more spills to disk. Tables of 1.7 million
+// turns could not be made with 128 MB. Extensions are never fetched: DuckDB's core is all that is used. A reader
+// has no business with more than a gigabyte of disk.
 func settings(mode mode) string {
 	first := "?threads=1&memory_limit=192MB&max_temp_directory_size=1GB"
 	if mode == readWrite {
-		first = "?threads=2&memory_limit=128MB"
+		first = "?threads=2&memory_limit=256MB"
 	}
 	return first + "&autoinstall_known_extensions=false&autoload_known_extensions=false"
 }
