@@ -18,10 +18,14 @@ func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) 
 	for _, a := range asked {
 		ids, natives = append(ids, a, strings.ToUpper(a)), append(natives, strings.ToLower(a))
 	}
-	rows, err := d.Query(ctx, `WITH found AS MATERIALIZED (SELECT session AS id FROM json_each(?2) a CROSS JOIN facets ON session >= a.value AND session < a.value || ?4
+	rows, err := d.Query(ctx, `WITH found AS MATERIALIZED (
+			SELECT s.id FROM json_each(?2) a CROSS JOIN sessions s ON s.id >= a.value AND s.id < a.value || ?4
+			UNION SELECT m.id FROM json_each(?2) a CROSS JOIN memories m ON m.id >= a.value AND m.id < a.value || ?4
 			UNION SELECT s.id FROM json_each(?3) a CROSS JOIN sessions s ON lower(native_id) >= a.value AND lower(native_id) < a.value || ?4)
-		SELECT id, coalesce(native_id, '') FROM (SELECT id FROM found UNION SELECT (SELECT max(session) FROM facets WHERE session < id) FROM found
-			UNION SELECT (SELECT min(session) FROM facets WHERE session > id) FROM found UNION SELECT session FROM facets WHERE ?1)
+		SELECT id, coalesce(native_id, '') FROM (SELECT id FROM found
+			UNION SELECT (SELECT max(id) FROM sessions WHERE id < f.id) FROM found f UNION SELECT (SELECT min(id) FROM sessions WHERE id > f.id) FROM found f
+			UNION SELECT (SELECT max(id) FROM memories WHERE id < f.id) FROM found f UNION SELECT (SELECT min(id) FROM memories WHERE id > f.id) FROM found f
+			UNION SELECT id FROM sessions WHERE ?1 UNION SELECT id FROM memories WHERE ?1)
 		LEFT JOIN sessions USING (id) WHERE id IS NOT NULL`, len(asked) == 0, ids, natives, string(utf8.MaxRune))
 	if err != nil {
 		return session.Names{}, err
