@@ -154,7 +154,7 @@ func TestNamesAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { d.Close() })
+	defer d.Close()
 	tx, err := d.Begin(t.Context())
 	if err == nil {
 		err = errors.Join(tx.AppendMemories(t.Context(), memories), tx.Commit(t.Context()))
