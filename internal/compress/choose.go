@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,16 +12,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
-// How much of a line is shown, in characters: of any, and of one that explains another.
+// How much of a line is shown, in characters: of any, and of one that explains another, or of any where not everything fits.
 const (
 	longestShown  = 300
 	longestDetail = 160
+	longestFolded = 80 // of what differs; its first word stays whole
 )
 
 // What is shown besides what matters: a share of the input's bytes, and never less than so many.
 const (
 	share      = 0.06
-	leastBytes = 500
+	leastBytes = 250
 )
 
 // piece is something that may stand in the result.
@@ -34,15 +36,12 @@ type piece struct {
 	free  bool
 }
 
-// reserve is what the last mark may weigh, in tokens.
-const reserve = 60
-
-// The ranks of the default order. What stands first of an intent is moved to rank 0.
+// The ranks of the default order. What stands first of an intent is moved to rank 0. Behind each of a finding stands that of what differs of
+// those folded.
 const (
-	rankTotal = 1 + iota
-	rankFailure
+	rankTotal   = 1
+	rankFailure = 2 + 2*iota
 	rankFault
-	rankFolded // what differs of folded failures and errors
 	rankTrivial
 	rankAsked
 	rankSign
@@ -88,12 +87,12 @@ func (k *keeper) result(opt Options, size int64) Result {
 			return r.named()
 		}
 	}
-	chosen := choose(k.pieces(opt.Intent), opt.Budget-reserve, max(leastBytes, int(share*float64(size))))
-	r.Text, r.Shown = k.print(chosen)
-	for len(chosen) > 0 && tokens.Count(r.Text) > opt.Budget { // marks between them weigh, too
-		chosen = chosen[:len(chosen)-1]
-		r.Text, r.Shown = k.print(chosen)
+	free := max(leastBytes, int(share*float64(size)))
+	chosen, left := k.choose(k.pieces(opt.Intent, false), opt.Budget, free)
+	if left < rankAsked {
+		chosen, _ = k.choose(k.pieces(opt.Intent, true), opt.Budget, free)
 	}
+	r.Text, r.Shown = k.print(chosen)
 	return r.named()
 }
 
@@ -110,14 +109,18 @@ func all(lines []string) (text string, shown int) {
 	return strings.Join(lines, "\n") + "\n", len(lines)
 }
 
-// pieces lists what may be shown.
-func (k *keeper) pieces(intent Intent) []piece {
+// pieces lists what may be shown; tight: of each group one line whole, and of each line its beginning.
+func (k *keeper) pieces(intent Intent, tight bool) []piece {
 	var out []piece
+	longest, most := longestShown, maxGroups
+	if tight {
+		longest, most = longestDetail, 1
+	}
 	add := func(e entry, is kind, rank int, free bool) {
 		if intent.first(is) {
 			rank = 0
 		}
-		out = append(out, piece{seq: e.seq, text: cut(e.text, longestShown), mute: e.mute, rank: rank, needs: -1, free: free})
+		out = append(out, piece{seq: e.seq, text: cut(e.text, longest), mute: e.mute, rank: rank, needs: -1, free: free})
 	}
 	for _, e := range k.totals {
 		add(e, total, rankTotal, false)
@@ -126,7 +129,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 	for _, g := range k.groups {
 		grave = grave || g.kind >= fault
 		rank := rankOf(g.kind)
-		for _, m := range g.members {
+		for _, m := range g.members[:min(most, len(g.members))] {
 			add(m.entry, g.kind, rank, false)
 			if m.heading != nil {
 				add(*m.heading, g.kind, rank, false)
@@ -135,12 +138,15 @@ func (k *keeper) pieces(intent Intent) []piece {
 				out = append(out, piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: detailRank(g.kind, d.depth), needs: m.seq, free: g.kind < fault || d.depth > 4})
 			}
 		}
-		out = append(out, g.rest(intent)...)
+		out = append(out, g.rest(intent, most)...)
 	}
 	for _, e := range k.asked {
 		add(e, plain, rankAsked, true)
 	}
 	for i, e := range k.outer(grave) {
+		if i == 0 && len(k.totals) == 0 && k.last <= detail { // what a tool says last is what came of it
+			add(e, plain, rankTotal, false)
+		}
 		add(e, plain, rankEnds+i/4, true)
 	}
 	return out
@@ -185,32 +191,33 @@ func (k *keeper) outer(grave bool) (out []entry) {
 	return append(out, k.head[:min(head, len(k.head))]...)
 }
 
-// rest are marks that say what else there is of the group's shape, in pieces of some items.
-func (g *group) rest(intent Intent) (out []piece) {
-	if len(g.extra) == 0 {
-		return nil
-	}
-	final := g.members[len(g.members)-1]
+// rest are marks that say what else there is of the group's form, in pieces of some items.
+func (g *group) rest(intent Intent, most int) (out []piece) {
+	whole := g.members[:min(most, len(g.members))]
+	final := whole[len(whole)-1]
 	last, under := final.seq, final.heading
-	rank := rankFolded
-	if g.kind < trivial {
-		rank = rankWarning + 1
+	var extra []folded
+	for _, m := range g.members[len(whole):] {
+		extra = append(extra, folded{m.heading, difference(g.members[0].text, m.text)})
 	}
+	extra = append(extra, g.extra...)
+	rank := rankOf(g.kind) + 1
 	if intent.first(g.kind) {
 		rank = 0
 	}
-	const each = 16
-	for i := 0; i < len(g.extra); i += each {
-		var part []string
-		for _, e := range g.extra[i:min(i+each, len(g.extra))] {
-			if e.heading != nil && e.heading != under {
-				under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
-			}
-			part = append(part, e.differs)
+	var part []string
+	size := 0
+	for i, e := range extra {
+		e.differs = cut(e.differs, max(longestFolded, strings.IndexByte(e.differs, ' ')))
+		size += len(e.differs)
+		if e.heading != nil && e.heading != under {
+			under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
 		}
-		text := "… " + Count(len(part), "line") + " like it: " + braced(part)
-		under = nil // each mark may stand without those before
-		out = append(out, piece{seq: last, text: text, rank: rank, mark: true, needs: last})
+		if part = append(part, e.differs); len(part) == 16 || size > 600 || i == len(extra)-1 {
+			text := "… " + Count(len(part), "line") + " like it: " + braced(part)
+			out = append(out, piece{seq: last, text: text, rank: rank, mark: true, needs: last})
+			part, size, under = nil, 0, nil // each mark may stand without those before
+		}
 	}
 	return out
 }
@@ -250,29 +257,36 @@ func alike(a, b string, at func(s string, i int) byte) int {
 }
 
 // choose takes pieces by rank while they fit: those that are free only up to so many bytes of all, and those that explain
-// another one only where none says the same.
-func choose(pieces []piece, budget, free int) []piece {
+// another one only where none says the same. It tells the rank of the first that does not fit.
+func (k *keeper) choose(pieces []piece, budget, free int) (out []piece, left int) {
 	slices.SortStableFunc(pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq))
 	})
 	taken, told := map[int]bool{}, map[string]bool{}
-	var out []piece
-	bytes := 0
+	room, bytes, left := budget, 0, rankDetail
 	for _, p := range pieces {
 		explains := p.needs >= 0 && !p.mark
 		if !p.mark && taken[p.seq] || p.needs >= 0 && !taken[p.needs] || p.free && bytes+len(p.text) > free || explains && told[p.text] {
 			continue
 		}
-		cost := tokens.Count(p.text) + 1 + 6 // a gap's mark
-		if cost > budget {
+		cost := tokens.Count(p.text) + 1
+		if cost > room {
+			left = min(left, p.rank)
 			continue
 		}
-		budget -= cost
+		room -= cost
 		bytes += len(p.text) + 1
 		taken[p.seq], told[p.text] = true, true
 		out = append(out, p)
 	}
-	return out
+	n := sort.Search(len(out), func(i int) bool { // marks between them weigh, too
+		text, _ := k.print(out[:i+1])
+		return tokens.Count(text) > budget
+	})
+	if n < len(out) {
+		left = min(left, out[n].rank)
+	}
+	return out[:n], left
 }
 
 // print puts the pieces in their order, with a mark for each gap.

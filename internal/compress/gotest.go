@@ -6,15 +6,9 @@ import "strings"
 // until that is known.
 type goTest struct {
 	test string // that is running, by name
-	held map[string][]heldLine
+	held map[string][]entry
 	n    int  // lines held
 	open bool // behind a failure
-}
-
-// heldLine is a line of a test whose result is not known yet.
-type heldLine struct {
-	entry
-	shape uint64
 }
 
 // What is held at most: lines of one test, and of all.
@@ -96,11 +90,11 @@ func (g *goTest) owner(test, event string) string {
 
 func (g *goTest) hold(text string, s scanned, k *keeper) kind {
 	if g.held == nil {
-		g.held = map[string][]heldLine{}
+		g.held = map[string][]entry{}
 	}
 	owner := g.owner(g.test, s.owner)
 	if g.n < heldAll && len(g.held[owner]) < heldLines {
-		g.held[owner] = append(g.held[owner], heldLine{kept(entry{seq: k.seq, text: text, says: s.wordy}), s.shape})
+		g.held[owner] = append(g.held[owner], kept(entry{seq: k.seq, text: text, says: s.wordy}))
 		g.n++
 	}
 	return noise
@@ -115,7 +109,7 @@ func (g *goTest) drop(test, event string) {
 // release hands over what a failing test logged.
 func (g *goTest) release(test, event string, k *keeper) {
 	for _, h := range g.held[g.owner(test, event)] {
-		k.put(h.entry, logged(strings.TrimLeft(h.text, " ")), h.shape)
+		k.put(h, logged(strings.TrimLeft(h.text, " ")))
 	}
 	g.drop(test, event)
 }

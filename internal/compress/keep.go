@@ -3,6 +3,7 @@ package compress
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // What is kept at most until the end, whatever the length of the input. A result has some 8 KB, so this is plenty.
@@ -34,7 +35,7 @@ func kept(e entry) entry {
 	return e
 }
 
-// group is lines of one kind and shape.
+// group is lines of one kind and form.
 type group struct {
 	kind    kind
 	members []member
@@ -72,9 +73,10 @@ func (r run) kept() run {
 type keeper struct {
 	seq     int // of the next line
 	mute    int // lines right before it that say nothing
+	last    kind // of the last line that says something
 	bytes   int // kept
 	groups  []*group
-	byShape map[uint64]*group
+	byForm  map[uint64]*group
 	at      *member // whose details follow; nil: nobody's
 	tied    bool    // the line before is at, or explains it
 	heading *entry
@@ -89,24 +91,24 @@ type keeper struct {
 	runs    []run // the longest
 }
 
-func newKeeper() keeper { return keeper{byShape: map[uint64]*group{}} }
+func newKeeper() keeper { return keeper{byForm: map[uint64]*group{}} }
 
 // add takes in a line.
 func (k *keeper) add(text string, is kind, s scanned) {
 	e := entry{seq: k.seq, text: text, mute: k.mute, says: s.wordy && (!s.odd || says(text))}
 	k.seq++
 	if k.mute++; e.says {
-		k.mute = 0
+		k.mute, k.last = 0, is
 	}
 	k.follow(e, s)
 	if s.says&saysAsked != 0 && len(k.asked) < maxAsked && k.fits(text) {
 		k.asked = append(k.asked, kept(e))
 	}
-	k.put(e, is, s.shape)
+	k.put(e, is)
 }
 
 // put files a line under its kind.
-func (k *keeper) put(e entry, is kind, shape uint64) {
+func (k *keeper) put(e entry, is kind) {
 	switch is {
 	case noise:
 	case plain:
@@ -122,7 +124,7 @@ func (k *keeper) put(e entry, is kind, shape uint64) {
 			k.totals = append(k.totals[:1], k.totals[2:]...)
 		}
 	default:
-		k.group(e, is, shape)
+		k.group(e, is)
 	}
 	k.tied = k.at != nil && is != noise
 }
@@ -217,17 +219,17 @@ func whole(is kind) int {
 	return 3
 }
 
-// group adds a line to those of its shape.
-func (k *keeper) group(e entry, is kind, shape uint64) {
-	key := (shape ^ uint64(is)) * hashPrime
-	g := k.byShape[key]
+// group adds a line to those of its form.
+func (k *keeper) group(e entry, is kind) {
+	key := (form(e.text) ^ uint64(is)) * hashPrime
+	g := k.byForm[key]
 	k.at = nil
 	if g == nil {
 		if len(k.groups) == maxGroups || !k.fits(e.text) {
 			return
 		}
 		g = &group{kind: is, texts: map[uint64]bool{}}
-		k.byShape[key] = g
+		k.byForm[key] = g
 		k.groups = append(k.groups, g)
 	}
 	g.n++
@@ -246,6 +248,40 @@ func (k *keeper) group(e entry, is kind, shape uint64) {
 	}
 }
 
+// fields are the words of a text. What stands in quotes is part of a word; an apostrophe is no quote.
+func fields(text string) (out []string) {
+	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
+		n := 0
+		for n < len(text) && text[n] != ' ' && text[n] != '\t' {
+			quote, size := utf8.DecodeRuneInString(text[n:])
+			if n += size; !strings.ContainsRune("'\"`‘“", quote) || n > size && wordByte(text[n-size-1]) {
+				continue
+			}
+			if quote > 0x80 {
+				quote++ // the one that closes
+			}
+			if end := strings.IndexRune(text[n:], quote); end >= 0 {
+				n += end + size
+			}
+		}
+		out = append(out, text[:n])
+		text = text[n:]
+	}
+	return out
+}
+
+// form is equal for findings of one kind: they differ in words with digits, slashes or quotes only.
+func form(text string) uint64 {
+	h := uint64(hashStart)
+	for _, w := range fields(text) {
+		if strings.ContainsAny(w, "0123456789/\\'\"`‘“") {
+			w = "#"
+		}
+		h = mix(h, w)
+	}
+	return h
+}
+
 // fold keeps of a line what differs from the first of its group.
 func (k *keeper) fold(g *group, text string, sum uint64) {
 	if len(g.texts) > maxGroups || k.bytes == maxBytes {
@@ -262,15 +298,15 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 
 // difference is the words of text that are others than those of first; its first word where there are none, under another heading.
 func difference(first, text string) string {
-	had := strings.Fields(first)
+	had, has := fields(first), fields(text)
 	var out []string
-	for i, w := range strings.Fields(text) {
+	for i, w := range has {
 		if i >= len(had) || had[i] != w {
 			out = append(out, w)
 		}
 	}
 	if len(out) == 0 {
-		out = strings.Fields(text)[:1]
+		out = has[:1]
 	}
 	return strings.Clone(strings.Join(out, " ")) // of one word Join gives that
 }
