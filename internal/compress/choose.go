@@ -16,7 +16,7 @@ import (
 const (
 	longestShown  = 300
 	longestDetail = 160
-	longestFolded = 80 // of what differs; its first word stays whole
+	longestQuoted = 30 // of what stands in quotes and differs
 )
 
 // What is shown besides what matters: a share of the input's bytes, and never less than so many.
@@ -88,9 +88,10 @@ func (k *keeper) result(opt Options, size int64) Result {
 		}
 	}
 	free := max(leastBytes, int(share*float64(size)))
-	chosen, left := k.choose(k.pieces(opt.Intent, false), opt.Budget, free)
+	chosen, left := k.choose(k.pieces(opt.Intent), opt.Budget, free)
 	if left < rankAsked {
-		chosen, _ = k.choose(k.pieces(opt.Intent, true), opt.Budget, free)
+		k.tight = true
+		chosen, _ = k.choose(k.pieces(opt.Intent), opt.Budget, free)
 	}
 	r.Text, r.Shown = k.print(chosen)
 	return r.named()
@@ -109,11 +110,11 @@ func all(lines []string) (text string, shown int) {
 	return strings.Join(lines, "\n") + "\n", len(lines)
 }
 
-// pieces lists what may be shown; tight: of each group one line whole, and of each line its beginning.
-func (k *keeper) pieces(intent Intent, tight bool) []piece {
+// pieces lists what may be shown; where it is tight, of each group one line whole, and of each line its beginning.
+func (k *keeper) pieces(intent Intent) []piece {
 	var out []piece
 	longest, most := longestShown, maxGroups
-	if tight {
+	if k.tight {
 		longest, most = longestDetail, 1
 	}
 	add := func(e entry, is kind, rank int, free bool) {
@@ -208,7 +209,7 @@ func (g *group) rest(intent Intent, most int) (out []piece) {
 	var part []string
 	size := 0
 	for i, e := range extra {
-		e.differs = cut(e.differs, max(longestFolded, strings.IndexByte(e.differs, ' ')))
+		e.differs = cut(e.differs, longestDetail)
 		size += len(e.differs)
 		if e.heading != nil && e.heading != under {
 			under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
@@ -289,7 +290,7 @@ func (k *keeper) choose(pieces []piece, budget, free int) (out []piece, left int
 	return out[:n], left
 }
 
-// print puts the pieces in their order, with a mark for each gap.
+// print puts the pieces in their order, with a mark for each gap; where it is tight, one for all.
 func (k *keeper) print(chosen []piece) (text string, shown int) {
 	pieces := slices.Clone(chosen)
 	slices.SortStableFunc(pieces, func(a, b piece) int {
@@ -299,8 +300,11 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 	next := 0
 	for _, p := range pieces {
 		if !p.mark {
-			k.gap(&b, next, p.seq, p.mute)
-			next = p.seq + 1
+			if !k.tight {
+				k.gap(&b, next, p.seq, p.mute)
+				next = p.seq
+			}
+			next++
 			shown++
 		}
 		b.WriteString(p.text)

@@ -3,7 +3,6 @@ package compress
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // What is kept at most until the end, whatever the length of the input. A result has some 8 KB, so this is plenty.
@@ -71,10 +70,10 @@ func (r run) kept() run {
 
 // keeper holds what matters of the lines so far.
 type keeper struct {
-	seq     int // of the next line
-	mute    int // lines right before it that say nothing
+	seq     int  // of the next line
+	mute    int  // lines right before it that say nothing
 	last    kind // of the last line that says something
-	bytes   int // kept
+	bytes   int  // kept
 	groups  []*group
 	byForm  map[uint64]*group
 	at      *member // whose details follow; nil: nobody's
@@ -87,6 +86,7 @@ type keeper struct {
 	asked   []entry
 	totals  []entry
 	tests   bool // a tool of tests gave a sum
+	tight   bool // not everything that matters fits
 	now     run
 	runs    []run // the longest
 }
@@ -233,9 +233,9 @@ func (k *keeper) group(e entry, is kind) {
 		k.groups = append(k.groups, g)
 	}
 	g.n++
-	sum := hashOf(e.text)
+	sum := mix(hashStart, e.text)
 	if k.heading != nil {
-		sum ^= hashOf(k.heading.text)
+		sum ^= mix(0, k.heading.text)
 	}
 	switch {
 	case g.texts[sum]: // it stands there
@@ -248,38 +248,53 @@ func (k *keeper) group(e entry, is kind) {
 	}
 }
 
-// fields are the words of a text. What stands in quotes is part of a word; an apostrophe is no quote.
+// word is how long the word is that text begins with, and whether it names something: it has a digit, a slash or quotes. What stands in
+// quotes is part of the word; an apostrophe is no quote.
+func word(text string) (n int, names bool) {
+	for n < len(text) && classes[text[n]] != isSpace {
+		c, closing := text[n], text[n:n+1]
+		n++
+		names = names || classes[c]&(isDigit|isSlash) != 0
+		switch {
+		case n > 1 && wordByte(text[n-2]):
+			continue
+		case c == '\'', c == '"', c == '`':
+		case strings.HasPrefix(text[n-1:], "‘"):
+			closing = "’"
+		case strings.HasPrefix(text[n-1:], "“"):
+			closing = "”"
+		default:
+			continue
+		}
+		if end := strings.Index(text[n:], closing); end >= 0 {
+			n, names = n+end+len(closing), true
+		}
+	}
+	return n, names
+}
+
+// form is equal for findings of one kind: they differ in words that name something only.
+func form(text string) uint64 {
+	h := uint64(hashStart)
+	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
+		n, names := word(text)
+		if !names {
+			h = mix(h, text[:n])
+		}
+		h *= hashPrime
+		text = text[n:]
+	}
+	return h
+}
+
+// fields are the words of a text.
 func fields(text string) (out []string) {
 	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
-		n := 0
-		for n < len(text) && text[n] != ' ' && text[n] != '\t' {
-			quote, size := utf8.DecodeRuneInString(text[n:])
-			if n += size; !strings.ContainsRune("'\"`‘“", quote) || n > size && wordByte(text[n-size-1]) {
-				continue
-			}
-			if quote > 0x80 {
-				quote++ // the one that closes
-			}
-			if end := strings.IndexRune(text[n:], quote); end >= 0 {
-				n += end + size
-			}
-		}
+		n, _ := word(text)
 		out = append(out, text[:n])
 		text = text[n:]
 	}
 	return out
-}
-
-// form is equal for findings of one kind: they differ in words with digits, slashes or quotes only.
-func form(text string) uint64 {
-	h := uint64(hashStart)
-	for _, w := range fields(text) {
-		if strings.ContainsAny(w, "0123456789/\\'\"`‘“") {
-			w = "#"
-		}
-		h = mix(h, w)
-	}
-	return h
 }
 
 // fold keeps of a line what differs from the first of its group.
@@ -302,6 +317,9 @@ func difference(first, text string) string {
 	var out []string
 	for i, w := range has {
 		if i >= len(had) || had[i] != w {
+			if strings.ContainsAny(w, "'\"`‘“") {
+				w = cut(w, longestQuoted)
+			}
 			out = append(out, w)
 		}
 	}
