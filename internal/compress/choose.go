@@ -16,7 +16,7 @@ import (
 const (
 	longestShown  = 300
 	longestDetail = 160
-	longestQuoted = 30 // of what stands in quotes and differs
+	longestQuoted = 30 // of what stands in quotes and differs, where not everything fits
 )
 
 // What is shown besides what matters: a share of the input's bytes, and never less than so many.
@@ -29,10 +29,10 @@ const (
 type piece struct {
 	seq   int
 	text  string
-	mute  int  // see entry
-	rank  int  // the smaller, the sooner
-	mark  bool // it stands behind the line with that seq
-	needs int  // seq of the line without which it makes no sense; -1 for none
+	mute  int      // see entry
+	rank  int      // the smaller, the sooner
+	mark  []string // of a mark, what it names; it stands behind the line with that seq
+	needs int      // seq of the line without which it makes no sense; -1 for none
 	free  bool
 }
 
@@ -113,9 +113,9 @@ func all(lines []string) (text string, shown int) {
 // pieces lists what may be shown; where it is tight, of each group one line whole, and of each line its beginning.
 func (k *keeper) pieces(intent Intent) []piece {
 	var out []piece
-	longest, most := longestShown, maxGroups
+	longest := longestShown
 	if k.tight {
-		longest, most = longestDetail, 1
+		longest = longestDetail
 	}
 	add := func(e entry, is kind, rank int, free bool) {
 		if intent.first(is) {
@@ -130,7 +130,11 @@ func (k *keeper) pieces(intent Intent) []piece {
 	for _, g := range k.groups {
 		grave = grave || g.kind >= fault
 		rank := rankOf(g.kind)
-		for _, m := range g.members[:min(most, len(g.members))] {
+		whole := len(g.members)
+		if k.tight || g.kind < fault && len(g.extra) > 0 {
+			whole = 1
+		}
+		for _, m := range g.members[:whole] {
 			add(m.entry, g.kind, rank, false)
 			if m.heading != nil {
 				add(*m.heading, g.kind, rank, false)
@@ -139,7 +143,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 				out = append(out, piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: detailRank(g.kind, d.depth), needs: m.seq, free: g.kind < fault || d.depth > 4})
 			}
 		}
-		out = append(out, g.rest(intent, most)...)
+		out = append(out, g.rest(intent, whole, k.tight)...)
 	}
 	for _, e := range k.asked {
 		add(e, plain, rankAsked, true)
@@ -192,14 +196,12 @@ func (k *keeper) outer(grave bool) (out []entry) {
 	return append(out, k.head[:min(head, len(k.head))]...)
 }
 
-// rest are marks that say what else there is of the group's form, in pieces of some items.
-func (g *group) rest(intent Intent, most int) (out []piece) {
-	whole := g.members[:min(most, len(g.members))]
-	final := whole[len(whole)-1]
-	last, under := final.seq, final.heading
+// rest are marks that name the lines of the group beyond so many, in pieces of some.
+func (g *group) rest(intent Intent, whole int, tight bool) (out []piece) {
+	final, first := g.members[whole-1], g.members[0].text
 	var extra []folded
-	for _, m := range g.members[len(whole):] {
-		extra = append(extra, folded{m.heading, difference(g.members[0].text, m.text)})
+	for _, m := range g.members[whole:] {
+		extra = append(extra, folded{m.heading, difference(first, m.text)})
 	}
 	extra = append(extra, g.extra...)
 	rank := rankOf(g.kind) + 1
@@ -207,20 +209,37 @@ func (g *group) rest(intent Intent, most int) (out []piece) {
 		rank = 0
 	}
 	var part []string
-	size := 0
+	size, under := 0, final.heading
 	for i, e := range extra {
+		if tight {
+			e.differs = clipped(e.differs)
+		}
 		e.differs = cut(e.differs, longestDetail)
 		size += len(e.differs)
 		if e.heading != nil && e.heading != under {
 			under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
 		}
 		if part = append(part, e.differs); len(part) == 16 || size > 600 || i == len(extra)-1 {
-			text := "… " + Count(len(part), "line") + " like it: " + braced(part)
-			out = append(out, piece{seq: last, text: text, rank: rank, mark: true, needs: last})
+			out = append(out, piece{seq: final.seq, text: likeIt(part), rank: rank, mark: part, needs: final.seq})
 			part, size, under = nil, 0, nil // each mark may stand without those before
 		}
 	}
 	return out
+}
+
+// clipped leaves of each quoted word its beginning.
+func clipped(text string) string {
+	words := fields(text)
+	for i, w := range words {
+		if strings.ContainsAny(w, "'\"`‘“") {
+			words[i] = cut(w, longestQuoted)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func likeIt(items []string) string {
+	return "… " + Count(len(items), "line") + " like it: " + braced(items)
 }
 
 // braced joins texts, with what they begin and end with alike said once: "src/{a, b}.ts".
@@ -266,13 +285,21 @@ func (k *keeper) choose(pieces []piece, budget, free int) (out []piece, left int
 	taken, told := map[int]bool{}, map[string]bool{}
 	room, bytes, left := budget, 0, rankDetail
 	for _, p := range pieces {
-		explains := p.needs >= 0 && !p.mark
-		if !p.mark && taken[p.seq] || p.needs >= 0 && !taken[p.needs] || p.free && bytes+len(p.text) > free || explains && told[p.text] {
+		explains := p.needs >= 0 && p.mark == nil
+		if p.mark == nil && taken[p.seq] || p.needs >= 0 && !taken[p.needs] || p.free && bytes+len(p.text) > free || explains && told[p.text] {
 			continue
 		}
 		cost := tokens.Count(p.text) + 1
-		if cost > room {
+		for cost > room {
 			left = min(left, p.rank)
+			if len(p.mark) < 2 {
+				break
+			}
+			p.mark = p.mark[:len(p.mark)/2]
+			p.text = likeIt(p.mark)
+			cost = tokens.Count(p.text) + 1
+		}
+		if cost > room {
 			continue
 		}
 		room -= cost
@@ -299,7 +326,7 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 	var b strings.Builder
 	next := 0
 	for _, p := range pieces {
-		if !p.mark {
+		if p.mark == nil {
 			if !k.tight {
 				k.gap(&b, next, p.seq, p.mute)
 				next = p.seq

@@ -317,9 +317,6 @@ func difference(first, text string) string {
 	var out []string
 	for i, w := range has {
 		if i >= len(had) || had[i] != w {
-			if strings.ContainsAny(w, "'\"`‘“") {
-				w = cut(w, longestQuoted)
-			}
 			out = append(out, w)
 		}
 	}
