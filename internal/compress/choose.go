@@ -51,21 +51,9 @@ const (
 	rankDetail
 )
 
-// first are the kinds that an intent puts before all others.
+// first reports whether an intent puts a kind before all others.
 func (i Intent) first(is kind) bool {
-	switch i {
-	case Errors:
-		return is == fault || is == trivial
-	case Tests:
-		return is == failure
-	case Build:
-		return is == fault || is == warning
-	case Diff:
-		return is == sign
-	case Summary:
-		return is == total
-	}
-	return false
+	return slices.Contains(map[Intent][]kind{Errors: {fault, trivial}, Tests: {failure}, Build: {fault, warning}, Diff: {sign}, Summary: {total}}[i], is)
 }
 
 // result chooses and prints.
@@ -82,8 +70,10 @@ func (k *keeper) result(opt Options, size int64) Result {
 	}
 	r.Tests = k.tests || r.Failed > 0
 	if k.seq <= smallLines && size <= smallBytes {
-		r.Text, r.Shown = all(k.small)
-		if tokens.Count(r.Text) <= opt.Budget {
+		if r.Text = strings.TrimRight(k.small, "\n"); r.Text != "" {
+			r.Text += "\n"
+		}
+		if r.Shown = strings.Count(r.Text, "\n"); tokens.Count(r.Text) <= opt.Budget {
 			return r.named()
 		}
 	}
@@ -95,19 +85,6 @@ func (k *keeper) result(opt Options, size int64) Result {
 	}
 	r.Text, r.Shown = k.print(chosen)
 	return r.named()
-}
-
-func all(lines []string) (text string, shown int) {
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	if len(lines) == 0 {
-		return "", 0
-	}
-	for i := range lines {
-		lines[i] = cut(lines[i], longestShown)
-	}
-	return strings.Join(lines, "\n") + "\n", len(lines)
 }
 
 // pieces lists what may be shown; where it is tight, of each group one line whole, and of each line its beginning.
@@ -158,17 +135,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 }
 
 func rankOf(is kind) int {
-	switch is {
-	case failure:
-		return rankFailure
-	case fault:
-		return rankFault
-	case trivial:
-		return rankTrivial
-	case sign:
-		return rankSign
-	}
-	return rankWarning
+	return map[kind]int{failure: rankFailure, fault: rankFault, trivial: rankTrivial, sign: rankSign, warning: rankWarning}[is]
 }
 
 // detailRank puts the first lines behind each failure before further ones of any.
@@ -229,13 +196,14 @@ func (g *group) rest(intent Intent, whole int, tight bool) (out []piece) {
 
 // clipped leaves of each quoted word its beginning.
 func clipped(text string) string {
-	words := fields(text)
-	for i, w := range words {
+	var out []string
+	for w := range words(text) {
 		if strings.ContainsAny(w, "'\"`‘“") {
-			words[i] = cut(w, longestQuoted)
+			w = cut(w, longestQuoted)
 		}
+		out = append(out, w)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(out, " ")
 }
 
 func likeIt(items []string) string {
@@ -246,17 +214,19 @@ func likeIt(items []string) string {
 func braced(items []string) string {
 	head, tail := items[0], items[0]
 	for _, s := range items {
-		head = head[:alike(head, s, func(s string, i int) byte { return s[i] })]
-		tail = tail[len(tail)-alike(tail, s, func(s string, i int) byte { return s[len(s)-1-i] }):]
+		for !strings.HasPrefix(s, head) {
+			head = head[:len(head)-1]
+		}
+		for !strings.HasSuffix(s, tail) {
+			tail = tail[1:]
+		}
 	}
 	short := len(slices.MinFunc(items, func(a, b string) int { return len(a) - len(b) }))
-	head = strings.ToValidUTF8(head, "")
-	tail = strings.TrimLeft(tail, "0123456789") // a number stays whole
+	head = strings.TrimRight(strings.ToValidUTF8(head, ""), "0123456789") // a number stays whole
+	tail = strings.TrimLeft(tail, "0123456789")
 	for len(tail) > 0 && (!utf8.RuneStart(tail[0]) || len(head)+len(tail) > short) {
-		_, n := utf8.DecodeRuneInString(tail)
-		tail = tail[n:]
+		tail = tail[1:]
 	}
-	head = strings.TrimRight(head, "0123456789")
 	if len(items) == 1 || len(head)+len(tail) < 4 {
 		return strings.Join(items, "; ")
 	}
@@ -265,15 +235,6 @@ func braced(items []string) string {
 		middle[i] = s[len(head) : len(s)-len(tail)]
 	}
 	return head + "{" + strings.Join(middle, ", ") + "}" + tail
-}
-
-// alike counts the bytes that two texts have in common, as at reads them.
-func alike(a, b string, at func(s string, i int) byte) int {
-	n := 0
-	for n < len(a) && n < len(b) && at(a, n) == at(b, n) {
-		n++
-	}
-	return n
 }
 
 // choose takes pieces by rank while they fit: those that are free only up to so many bytes of all, and those that explain

@@ -77,7 +77,7 @@ type Result struct {
 type Compressor struct {
 	opt   Options
 	lines lineReader
-	asked words
+	asked vocabulary
 	tools tools
 	like  like
 	keep  keeper

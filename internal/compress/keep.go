@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 )
@@ -82,7 +83,7 @@ type keeper struct {
 	head    []entry
 	tail    [tailLines]entry // a ring
 	ends    int              // lines that went through it
-	small   []string         // all lines, while there are few
+	small   string           // all lines, while there are few
 	asked   []entry
 	totals  []entry
 	tests   bool // a tool of tests gave a sum
@@ -139,7 +140,7 @@ func (k *keeper) follow(e entry, s scanned) {
 		k.ends++
 	}
 	if k.seq <= smallLines {
-		k.small = append(k.small, strings.Clone(e.text))
+		k.small += cut(e.text, longestShown) + "\n"
 	}
 	if k.now.n > 0 && k.now.shape == s.shape {
 		k.now.n++
@@ -273,28 +274,29 @@ func word(text string) (n int, names bool) {
 	return n, names
 }
 
+// words are those of a text, and whether each names something.
+func words(text string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
+			n, names := word(text)
+			if !yield(text[:n], names) {
+				return
+			}
+			text = text[n:]
+		}
+	}
+}
+
 // form is equal for findings of one kind: they differ in words that name something only.
 func form(text string) uint64 {
 	h := uint64(hashStart)
-	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
-		n, names := word(text)
+	for w, names := range words(text) {
 		if !names {
-			h = mix(h, text[:n])
+			h = mix(h, w)
 		}
 		h *= hashPrime
-		text = text[n:]
 	}
 	return h
-}
-
-// fields are the words of a text.
-func fields(text string) (out []string) {
-	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
-		n, _ := word(text)
-		out = append(out, text[:n])
-		text = text[n:]
-	}
-	return out
 }
 
 // fold keeps of a line what differs from the first of its group.
@@ -313,15 +315,16 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 
 // difference is the words of text that are others than those of first; its first word where there are none, under another heading.
 func difference(first, text string) string {
-	had, has := fields(first), fields(text)
+	next, stop := iter.Pull2(words(first))
+	defer stop()
 	var out []string
-	for i, w := range has {
-		if i >= len(had) || had[i] != w {
+	for w := range words(text) {
+		if had, _, _ := next(); had != w {
 			out = append(out, w)
 		}
 	}
 	if len(out) == 0 {
-		out = has[:1]
+		out = strings.Fields(text)[:1]
 	}
 	return strings.Clone(strings.Join(out, " ")) // of one word Join gives that
 }
