@@ -117,7 +117,11 @@ func (k *keeper) pieces(intent Intent) []piece {
 				add(*m.heading, g.kind, rank, false)
 			}
 			for _, d := range m.details {
-				out = append(out, piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: detailRank(g.kind, d.depth), needs: m.seq, free: g.kind < fault || d.depth > 4})
+				detail := piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: rankReason, needs: m.seq}
+				if g.kind < fault || d.depth > 4 { // the first lines behind each failure come before further ones of any
+					detail.rank, detail.free = rankDetail+d.depth, true
+				}
+				out = append(out, detail)
 			}
 		}
 		out = append(out, g.rest(intent, whole, k.tight)...)
@@ -136,14 +140,6 @@ func (k *keeper) pieces(intent Intent) []piece {
 
 func rankOf(is kind) int {
 	return map[kind]int{failure: rankFailure, fault: rankFault, trivial: rankTrivial, sign: rankSign, warning: rankWarning}[is]
-}
-
-// detailRank puts the first lines behind each failure before further ones of any.
-func detailRank(of kind, depth int) int {
-	if of >= fault && depth <= 4 {
-		return rankReason
-	}
-	return rankDetail + depth
 }
 
 // outer are the first and last lines, the last first; fewer where there is something to say. A total sums up what stands before it.
@@ -196,14 +192,13 @@ func (g *group) rest(intent Intent, whole int, tight bool) (out []piece) {
 
 // clipped leaves of each quoted word its beginning.
 func clipped(text string) string {
-	var out []string
-	for w := range words(text) {
+	all := words(text)
+	for i, w := range all {
 		if strings.ContainsAny(w, "'\"`‘“") {
-			w = cut(w, longestQuoted)
+			all[i] = cut(w, longestQuoted)
 		}
-		out = append(out, w)
 	}
-	return strings.Join(out, " ")
+	return strings.Join(all, " ")
 }
 
 func likeIt(items []string) string {

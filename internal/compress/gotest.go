@@ -1,6 +1,9 @@
 package compress
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // goTest knows "go test", with and without -v and -json. What a test logs stands before its result, so it is held
 // until that is known.
@@ -80,19 +83,11 @@ func name(bare string) string {
 	return name
 }
 
-// owner is by whom a line is held: the event's test, or the one that is running.
-func (g *goTest) owner(test, event string) string {
-	if event != "" {
-		return event
-	}
-	return test
-}
-
 func (g *goTest) hold(text string, s scanned, k *keeper) kind {
 	if g.held == nil {
 		g.held = map[string][]entry{}
 	}
-	owner := g.owner(g.test, s.owner)
+	owner := cmp.Or(s.owner, g.test)
 	if g.n < heldAll && len(g.held[owner]) < heldLines {
 		g.held[owner] = append(g.held[owner], kept(entry{seq: k.seq, text: text, says: s.wordy}))
 		g.n++
@@ -101,14 +96,14 @@ func (g *goTest) hold(text string, s scanned, k *keeper) kind {
 }
 
 func (g *goTest) drop(test, event string) {
-	owner := g.owner(test, event)
+	owner := cmp.Or(event, test)
 	g.n -= len(g.held[owner])
 	delete(g.held, owner)
 }
 
 // release hands over what a failing test logged.
 func (g *goTest) release(test, event string, k *keeper) {
-	for _, h := range g.held[g.owner(test, event)] {
+	for _, h := range g.held[cmp.Or(event, test)] {
 		k.put(h, logged(strings.TrimLeft(h.text, " ")))
 	}
 	g.drop(test, event)

@@ -1,7 +1,6 @@
 package compress
 
 import (
-	"iter"
 	"strings"
 	"unicode"
 )
@@ -274,27 +273,24 @@ func word(text string) (n int, names bool) {
 	return n, names
 }
 
-// words are those of a text, and whether each names something.
-func words(text string) iter.Seq2[string, bool] {
-	return func(yield func(string, bool) bool) {
-		for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
-			n, names := word(text)
-			if !yield(text[:n], names) {
-				return
-			}
-			text = text[n:]
-		}
+// words are those of a text.
+func words(text string) (out []string) {
+	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
+		n, _ := word(text)
+		out, text = append(out, text[:n]), text[n:]
 	}
+	return out
 }
 
 // form is equal for findings of one kind: they differ in words that name something only.
 func form(text string) uint64 {
 	h := uint64(hashStart)
-	for w, names := range words(text) {
+	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
+		n, names := word(text)
 		if !names {
-			h = mix(h, w)
+			h = mix(h, text[:n])
 		}
-		h *= hashPrime
+		h, text = h*hashPrime, text[n:]
 	}
 	return h
 }
@@ -315,11 +311,10 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 
 // difference is the words of text that are others than those of first; its first word where there are none, under another heading.
 func difference(first, text string) string {
-	next, stop := iter.Pull2(words(first))
-	defer stop()
+	had := words(first)
 	var out []string
-	for w := range words(text) {
-		if had, _, _ := next(); had != w {
+	for i, w := range words(text) {
+		if i >= len(had) || had[i] != w {
 			out = append(out, w)
 		}
 	}

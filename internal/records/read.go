@@ -142,7 +142,8 @@ func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
 
 // rewrite leaves records out of a file.
 func (s Store) rewrite(name string, ids []int) (gone int, err error) {
-	data, err := os.ReadFile(filepath.Join(s.Dir, name))
+	path := filepath.Join(s.Dir, name)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err
 	}
@@ -157,7 +158,7 @@ func (s Store) rewrite(name string, ids []int) (gone int, err error) {
 	if gone == 0 {
 		return 0, nil
 	}
-	return gone, s.replace(name, kept)
+	return gone, replace(path, kept)
 }
 
 // Remove takes away everything, and the folder.
