@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -51,9 +50,13 @@ const (
 	rankDetail
 )
 
-// first reports whether an intent puts a kind before all others.
-func (i Intent) first(is kind) bool {
-	return slices.Contains(map[Intent][]kind{Errors: {fault, trivial}, Tests: {failure}, Build: {fault, warning}, Diff: {sign}, Summary: {total}}[i], is)
+// ranks are those of kinds.
+func (i Intent) ranks() map[kind]int {
+	ranks := map[kind]int{total: rankTotal, failure: rankFailure, fault: rankFault, trivial: rankTrivial, sign: rankSign, warning: rankWarning}
+	for _, is := range map[Intent][]kind{Errors: {fault, trivial}, Tests: {failure}, Build: {fault, warning}, Diff: {sign}, Summary: {total}}[i] {
+		ranks[is] = 0
+	}
+	return ranks
 }
 
 // result chooses and prints.
@@ -78,43 +81,38 @@ func (k *keeper) result(opt Options, size int64) Result {
 		}
 	}
 	free := max(leastBytes, int(share*float64(size)))
-	chosen, left := k.choose(k.pieces(opt.Intent), opt.Budget, free)
-	if left < rankAsked {
+	if left := k.fit(&r, opt, free); left < rankAsked {
 		k.tight = true
-		chosen, _ = k.choose(k.pieces(opt.Intent), opt.Budget, free)
+		k.fit(&r, opt, free)
 	}
-	r.Text, r.Shown = k.print(chosen)
 	return r.named()
 }
 
 // pieces lists what may be shown; where it is tight, of each group one line whole, and of each line its beginning.
 func (k *keeper) pieces(intent Intent) []piece {
 	var out []piece
-	longest := longestShown
+	ranks, longest := intent.ranks(), longestShown
 	if k.tight {
 		longest = longestDetail
 	}
-	add := func(e entry, is kind, rank int, free bool) {
-		if intent.first(is) {
-			rank = 0
-		}
+	add := func(e entry, rank int, free bool) {
 		out = append(out, piece{seq: e.seq, text: cut(e.text, longest), mute: e.mute, rank: rank, needs: -1, free: free})
 	}
 	for _, e := range k.totals {
-		add(e, total, rankTotal, false)
+		add(e, ranks[total], false)
 	}
 	grave := false
 	for _, g := range k.groups {
 		grave = grave || g.kind >= fault
-		rank := rankOf(g.kind)
+		rank := ranks[g.kind]
 		whole := len(g.members)
 		if k.tight || g.kind < fault && len(g.extra) > 0 {
 			whole = 1
 		}
 		for _, m := range g.members[:whole] {
-			add(m.entry, g.kind, rank, false)
+			add(m.entry, rank, false)
 			if m.heading != nil {
-				add(*m.heading, g.kind, rank, false)
+				add(*m.heading, rank, false)
 			}
 			for _, d := range m.details {
 				detail := piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: rankReason, needs: m.seq}
@@ -124,22 +122,18 @@ func (k *keeper) pieces(intent Intent) []piece {
 				out = append(out, detail)
 			}
 		}
-		out = append(out, g.rest(intent, whole, k.tight)...)
+		out = append(out, g.rest(rank, whole, k.tight)...)
 	}
 	for _, e := range k.asked {
-		add(e, plain, rankAsked, true)
+		add(e, rankAsked, true)
 	}
 	for i, e := range k.outer(grave) {
 		if i == 0 && len(k.totals) == 0 && k.last <= detail { // what a tool says last is what came of it
-			add(e, plain, rankTotal, false)
+			add(e, rankTotal, false)
 		}
-		add(e, plain, rankEnds+i/4, true)
+		add(e, rankEnds+i/4, true)
 	}
 	return out
-}
-
-func rankOf(is kind) int {
-	return map[kind]int{failure: rankFailure, fault: rankFault, trivial: rankTrivial, sign: rankSign, warning: rankWarning}[is]
 }
 
 // outer are the first and last lines, the last first; fewer where there is something to say. A total sums up what stands before it.
@@ -160,17 +154,13 @@ func (k *keeper) outer(grave bool) (out []entry) {
 }
 
 // rest are marks that name the lines of the group beyond so many, in pieces of some.
-func (g *group) rest(intent Intent, whole int, tight bool) (out []piece) {
+func (g *group) rest(rank, whole int, tight bool) (out []piece) {
 	final, first := g.members[whole-1], g.members[0].text
 	var extra []folded
 	for _, m := range g.members[whole:] {
 		extra = append(extra, folded{m.heading, difference(first, m.text)})
 	}
 	extra = append(extra, g.extra...)
-	rank := rankOf(g.kind) + 1
-	if intent.first(g.kind) {
-		rank = 0
-	}
 	var part []string
 	size, under := 0, final.heading
 	for i, e := range extra {
@@ -183,7 +173,7 @@ func (g *group) rest(intent Intent, whole int, tight bool) (out []piece) {
 			under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
 		}
 		if part = append(part, e.differs); len(part) == 16 || size > 600 || i == len(extra)-1 {
-			out = append(out, piece{seq: final.seq, text: likeIt(part), rank: rank, mark: part, needs: final.seq})
+			out = append(out, piece{seq: final.seq, text: likeIt(part), rank: rank + 1, mark: part, needs: final.seq})
 			part, size, under = nil, 0, nil // each mark may stand without those before
 		}
 	}
@@ -232,30 +222,42 @@ func braced(items []string) string {
 	return head + "{" + strings.Join(middle, ", ") + "}" + tail
 }
 
-// choose takes pieces by rank while they fit: those that are free only up to so many bytes of all, and those that explain
-// another one only where none says the same. It tells the rank of the first that does not fit.
-func (k *keeper) choose(pieces []piece, budget, free int) (out []piece, left int) {
+// fit fills in what fits the budget, and tells the rank of the first that does not. Marks between what was chosen weigh, too.
+func (k *keeper) fit(r *Result, opt Options, free int) (left int) {
+	pieces := k.pieces(opt.Intent)
 	slices.SortStableFunc(pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq))
 	})
+	over, room := 1, opt.Budget
+	for over > 0 && room > 0 {
+		var chosen []piece
+		chosen, left = choose(pieces, room, free)
+		r.Text, r.Shown = k.print(chosen)
+		over = tokens.Count(r.Text) - opt.Budget
+		room -= over
+	}
+	return left
+}
+
+// choose takes pieces by rank while there is room: those that are free only up to so many bytes of all, and those that explain
+// another one only where none says the same. It tells the rank of the first for which there is none.
+func choose(pieces []piece, room, free int) (out []piece, left int) {
 	taken, told := map[int]bool{}, map[string]bool{}
-	room, bytes, left := budget, 0, rankDetail
+	bytes, left := 0, rankDetail
 	for _, p := range pieces {
 		explains := p.needs >= 0 && p.mark == nil
 		if p.mark == nil && taken[p.seq] || p.needs >= 0 && !taken[p.needs] || p.free && bytes+len(p.text) > free || explains && told[p.text] {
 			continue
 		}
 		cost := tokens.Count(p.text) + 1
-		for cost > room {
+		for cost > room && len(p.mark) > 1 { // the half of it may
 			left = min(left, p.rank)
-			if len(p.mark) < 2 {
-				break
-			}
 			p.mark = p.mark[:len(p.mark)/2]
 			p.text = likeIt(p.mark)
 			cost = tokens.Count(p.text) + 1
 		}
 		if cost > room {
+			left = min(left, p.rank)
 			continue
 		}
 		room -= cost
@@ -263,22 +265,13 @@ func (k *keeper) choose(pieces []piece, budget, free int) (out []piece, left int
 		taken[p.seq], told[p.text] = true, true
 		out = append(out, p)
 	}
-	n := sort.Search(len(out), func(i int) bool { // marks between them weigh, too
-		text, _ := k.print(out[:i+1])
-		return tokens.Count(text) > budget
-	})
-	if n < len(out) {
-		left = min(left, out[n].rank)
-	}
-	return out[:n], left
+	return out, left
 }
 
 // print puts the pieces in their order, with a mark for each gap; where it is tight, one for all.
 func (k *keeper) print(chosen []piece) (text string, shown int) {
 	pieces := slices.Clone(chosen)
-	slices.SortStableFunc(pieces, func(a, b piece) int {
-		return cmp.Compare(a.seq, b.seq)
-	})
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.seq, b.seq) })
 	var b strings.Builder
 	next := 0
 	for _, p := range pieces {

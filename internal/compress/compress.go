@@ -15,7 +15,7 @@ package compress
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 )
 
 // Intent says what comes first where not everything fits.
@@ -39,14 +39,10 @@ func ParseIntent(s string) (Intent, error) {
 	if s == "" {
 		return Recall, nil
 	}
-	var names []string
-	for _, i := range Intents() {
-		if string(i) == s {
-			return i, nil
-		}
-		names = append(names, string(i))
+	if !slices.Contains(Intents(), Intent(s)) {
+		return "", fmt.Errorf("%q: no intent; they are %q", s, Intents())
 	}
-	return "", fmt.Errorf("%q: no intent; they are %s", s, strings.Join(names, ", "))
+	return Intent(s), nil
 }
 
 // Budget is how many tokens a result has at most, unless Options say otherwise.

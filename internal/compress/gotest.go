@@ -34,11 +34,11 @@ func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 		}
 		return plain, false
 	case starts(bare, "--- PASS: ", "--- SKIP: ", "--- BENCH: "):
-		g.drop(name(bare), s.owner)
+		g.drop(cmp.Or(s.owner, name(bare)))
 		g.open = false
 		return noise, true
 	case strings.HasPrefix(bare, "--- FAIL: "):
-		g.release(name(bare), s.owner, k)
+		g.release(cmp.Or(s.owner, name(bare)), k)
 		g.open = true
 		return failure, true
 	case starts(text, "ok  \t"), text == "PASS", strings.HasPrefix(text, "?   \t"):
@@ -95,25 +95,22 @@ func (g *goTest) hold(text string, s scanned, k *keeper) kind {
 	return noise
 }
 
-func (g *goTest) drop(test, event string) {
-	owner := cmp.Or(event, test)
+func (g *goTest) drop(owner string) {
 	g.n -= len(g.held[owner])
 	delete(g.held, owner)
 }
 
 // release hands over what a failing test logged.
-func (g *goTest) release(test, event string, k *keeper) {
-	for _, h := range g.held[cmp.Or(event, test)] {
+func (g *goTest) release(owner string, k *keeper) {
+	for _, h := range g.held[owner] {
 		k.put(h, logged(strings.TrimLeft(h.text, " ")))
 	}
-	g.drop(test, event)
+	g.drop(owner)
 }
 
 // releaseAll hands over what tests logged that came to no result: one of them ended all.
 func (g *goTest) releaseAll(k *keeper) {
-	if g.test != "" {
-		g.release(g.test, "", k)
-	}
+	g.release(g.test, k)
 	g.reset()
 }
 

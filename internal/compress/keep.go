@@ -63,11 +63,6 @@ type run struct {
 	shape   uint64
 }
 
-func (r run) kept() run {
-	r.text = strings.Clone(r.text)
-	return r
-}
-
 // keeper holds what matters of the lines so far.
 type keeper struct {
 	seq     int  // of the next line
@@ -154,8 +149,9 @@ func (k *keeper) endRun() {
 	if k.now.n < 3 || k.now.text == "" {
 		return
 	}
+	k.now.text = strings.Clone(k.now.text)
 	if len(k.runs) < maxRuns {
-		k.runs = append(k.runs, k.now.kept())
+		k.runs = append(k.runs, k.now)
 		return
 	}
 	least := 0
@@ -165,7 +161,7 @@ func (k *keeper) endRun() {
 		}
 	}
 	if k.runs[least].n < k.now.n {
-		k.runs[least] = k.now.kept()
+		k.runs[least] = k.now
 	}
 }
 

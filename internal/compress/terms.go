@@ -2,6 +2,7 @@ package compress
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -13,20 +14,17 @@ const (
 
 // named fills in what the text names.
 func (r Result) named() Result {
-	terms, paths := map[string]bool{}, map[string]bool{}
 	for line := range strings.Lines(r.Text) {
 		if strings.HasPrefix(line, "… ") && !strings.Contains(line, "like it: ") {
 			continue
 		}
 		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`‘’“”()<>,;=|│", r) }) {
 			word = strings.Trim(word, ".:!?[]{}*")
-			if p := pathOf(word); p != "" && len(paths) < maxPaths {
-				if !paths[p] {
-					paths[p] = true
-					r.Paths = append(r.Paths, p)
-				}
-			} else if p == "" && isTerm(word) && !terms[word] && len(terms) < maxTerms {
-				terms[word] = true
+			p := pathOf(word)
+			if p != "" && len(r.Paths) < maxPaths && !slices.Contains(r.Paths, p) {
+				r.Paths = append(r.Paths, p)
+			}
+			if p == "" && len(r.Terms) < maxTerms && isTerm(word) && !slices.Contains(r.Terms, word) {
 				r.Terms = append(r.Terms, word)
 			}
 		}

@@ -97,10 +97,7 @@ func (s Store) Raw(id int) ([]byte, error) {
 
 // Hide purges records, or shows them again.
 func (s Store) Hide(ctx context.Context, ids []int, hide bool) error {
-	what := "show"
-	if hide {
-		what = "hide"
-	}
+	what := map[bool]string{true: "hide", false: "show"}[hide]
 	return s.writing(ctx, func() error {
 		calls, err := s.calls(ids)
 		if err != nil {
