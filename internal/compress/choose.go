@@ -72,7 +72,7 @@ func (k *keeper) result(opt Options, size int64) Result {
 		}
 	}
 	r.Tests = k.tests || r.Failed > 0
-	if k.seq <= smallLines && size <= smallBytes {
+	if k.seq <= smallLines && (size <= smallBytes || size <= smallFailed && r.Failed+r.Errors > 0) {
 		if r.Text = strings.TrimRight(k.small, "\n"); r.Text != "" {
 			r.Text += "\n"
 		}

@@ -7,16 +7,17 @@ import (
 
 // What is kept at most until the end, whatever the length of the input. A result has some 8 KB, so this is plenty.
 const (
-	maxGroups  = 2000
-	maxBytes   = 512 << 10 // of all lines together
-	maxDetails = 40        // lines that explain one head
-	maxRuns    = 64
-	headLines  = 5
-	tailLines  = 10
-	maxAsked   = 200 // lines that speak of the instruction
-	maxTotals  = 12
-	smallLines = 15
-	smallBytes = 600
+	maxGroups   = 2000
+	maxBytes    = 512 << 10 // of all lines together
+	maxDetails  = 40        // lines that explain one head
+	maxRuns     = 64
+	headLines   = 5
+	tailLines   = 10
+	maxAsked    = 200 // lines that speak of the instruction
+	maxTotals   = 12
+	smallLines  = 20 // an output of so many and so many bytes stays whole
+	smallBytes  = 600
+	smallFailed = 1000 // the same with failures and errors
 )
 
 // entry is a line that may be shown.
@@ -121,7 +122,7 @@ func (k *keeper) put(e entry, is kind) {
 	default:
 		k.group(e, is)
 	}
-	k.tied = k.at != nil && is != noise
+	k.tied = k.at != nil && (is != noise || k.tied && !e.says)
 }
 
 // follow keeps the beginning, the end, and runs of lines that are alike.
