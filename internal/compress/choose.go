@@ -128,7 +128,7 @@ func (k *keeper) pieces(intent Intent) []piece {
 		add(e, rankAsked, true)
 	}
 	for i, e := range k.outer(grave) {
-		if i == 0 && len(k.totals) == 0 && k.last <= detail { // what a tool says last is what came of it
+		if i == 0 && len(k.totals) == 0 { // what a tool says last is what came of it
 			add(e, rankTotal, false)
 		}
 		add(e, rankEnds+i/4, true)
@@ -228,9 +228,8 @@ func (k *keeper) fit(r *Result, opt Options, free int) (left int) {
 	slices.SortStableFunc(pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq))
 	})
-	over, room := 1, opt.Budget
+	over, room, chosen := 1, opt.Budget, pieces
 	for over > 0 && room > 0 {
-		var chosen []piece
 		chosen, left = choose(pieces, room, free)
 		r.Text, r.Shown = k.print(chosen)
 		over = tokens.Count(r.Text) - opt.Budget
@@ -245,8 +244,7 @@ func choose(pieces []piece, room, free int) (out []piece, left int) {
 	taken, told := map[int]bool{}, map[string]bool{}
 	bytes, left := 0, rankDetail
 	for _, p := range pieces {
-		explains := p.needs >= 0 && p.mark == nil
-		if p.mark == nil && taken[p.seq] || p.needs >= 0 && !taken[p.needs] || p.free && bytes+len(p.text) > free || explains && told[p.text] {
+		if p.mark == nil && taken[p.seq] || p.needs >= 0 && (!taken[p.needs] || p.mark == nil && told[p.text]) || p.free && bytes+len(p.text) > free {
 			continue
 		}
 		cost := tokens.Count(p.text) + 1
@@ -286,9 +284,7 @@ func (k *keeper) print(chosen []piece) (text string, shown int) {
 		b.WriteString(p.text)
 		b.WriteByte('\n')
 	}
-	if len(pieces) > 0 || k.seq > 0 {
-		k.gap(&b, next, k.seq, k.mute)
-	}
+	k.gap(&b, next, k.seq, k.mute)
 	return b.String(), shown
 }
 
@@ -324,10 +320,7 @@ func sample(text string) string {
 		}
 		out = append(out, w)
 	}
-	s := strings.Join(out, " ")
-	if utf8.RuneCountInString(s) > 40 {
-		s = string([]rune(s)[:40])
-	}
+	s := strings.TrimSuffix(cut(strings.Join(out, " "), 40), "…")
 	if strings.Trim(s, "[(- ") == "" {
 		return ""
 	}

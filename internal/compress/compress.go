@@ -9,8 +9,8 @@
 // last state, invalid UTF-8 as U+FFFD, events of "go test -json" as text.
 //
 // Four steps: clean lines (lines.go); recognise them, one file a tool (tool.go); keep what matters, fold lines that differ only in
-// numbers, hashes, times or paths, and drop lines of signs alone (keep.go); choose what fits the budget (choose.go). Failing tests,
-// errors, warnings and totals come first; marks count those that do not fit.
+// numbers, hashes, times, paths or quotes, and drop lines of signs alone (keep.go); choose what fits the budget (choose.go). Failing
+// tests, errors, warnings and totals come first. If they do not fit, one line of each kind is shown, and marks name its others.
 package compress
 
 import (

@@ -66,10 +66,9 @@ type run struct {
 
 // keeper holds what matters of the lines so far.
 type keeper struct {
-	seq     int  // of the next line
-	mute    int  // lines right before it that say nothing
-	last    kind // of the last line that says something
-	bytes   int  // kept
+	seq     int // of the next line
+	mute    int // lines right before it that say nothing
+	bytes   int // kept
 	groups  []*group
 	byForm  map[uint64]*group
 	at      *member // whose details follow; nil: nobody's
@@ -94,7 +93,7 @@ func (k *keeper) add(text string, is kind, s scanned) {
 	e := entry{seq: k.seq, text: text, mute: k.mute, says: s.wordy && (!s.odd || says(text))}
 	k.seq++
 	if k.mute++; e.says {
-		k.mute, k.last = 0, is
+		k.mute = 0
 	}
 	k.follow(e, s)
 	if s.says&saysAsked != 0 && len(k.asked) < maxAsked && k.fits(text) {
@@ -245,51 +244,52 @@ func (k *keeper) group(e entry, is kind) {
 	}
 }
 
-// word is how long the word is that text begins with, and whether it names something: it has a digit, a slash or quotes. What stands in
-// quotes is part of the word; an apostrophe is no quote.
-func word(text string) (n int, names bool) {
+// word is the first of a text, and whether it names something: it has a digit, a slash or quotes. What stands in quotes is part of the
+// word; an apostrophe is no quote.
+func word(text string) (first string, names bool, rest string) {
+	for text != "" && classes[text[0]] == isSpace {
+		text = text[1:]
+	}
+	n := 0
 	for n < len(text) && classes[text[n]] != isSpace {
 		c, closing := text[n], text[n:n+1]
 		n++
 		names = names || classes[c]&(isDigit|isSlash) != 0
 		switch {
-		case n > 1 && wordByte(text[n-2]):
+		case c != '\'' && c != '"' && c != '`' && c != 0xe2, n > 1 && wordByte(text[n-2]):
 			continue
-		case c == '\'', c == '"', c == '`':
 		case strings.HasPrefix(text[n-1:], "‘"):
 			closing = "’"
 		case strings.HasPrefix(text[n-1:], "“"):
 			closing = "”"
-		default:
+		case c == 0xe2:
 			continue
 		}
 		if end := strings.Index(text[n:], closing); end >= 0 {
 			n, names = n+end+len(closing), true
 		}
 	}
-	return n, names
-}
-
-// words are those of a text.
-func words(text string) (out []string) {
-	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
-		n, _ := word(text)
-		out, text = append(out, text[:n]), text[n:]
-	}
-	return out
+	return text[:n], names, text[n:]
 }
 
 // form is equal for findings of one kind: they differ in words that name something only.
 func form(text string) uint64 {
 	h := uint64(hashStart)
-	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
-		n, names := word(text)
+	for w, names, rest := word(text); w != ""; w, names, rest = word(rest) {
 		if !names {
-			h = mix(h, text[:n])
+			h = mix(h, w)
 		}
-		h, text = h*hashPrime, text[n:]
+		h *= hashPrime
 	}
 	return h
+}
+
+// words are those of a text.
+func words(text string) (out []string) {
+	for w, _, rest := word(text); w != ""; w, _, rest = word(rest) {
+		out = append(out, w)
+	}
+	return out
 }
 
 // fold keeps of a line what differs from the first of its group.

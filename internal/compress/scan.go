@@ -222,6 +222,9 @@ func (s *scanned) name(text string, asked *vocabulary) int {
 		kinds |= kind
 		n++
 	}
+	if n == 4 && text[:n] == "line" && len(text) > 5 && classes[text[5]] == isDigit {
+		s.says |= saysPlace // in words
+	}
 	text = text[:n]
 	s.odd = s.odd || kinds&isHigh != 0
 	s.wordy = s.wordy || kinds&(isLetter|isDigit) != 0
@@ -245,7 +248,9 @@ func (s *scanned) word(text string, plain bool, asked *vocabulary) {
 	}
 	switch {
 	case plain:
-		s.says |= asked.says(text)
+		if says := asked.says(text); says != saysZero || text == "0" || s.says&(saysError|saysWarning) == 0 { // not in "error: no such file"
+			s.says |= says
+		}
 	case asked.asked:
 		s.parts(text, asked)
 	}
