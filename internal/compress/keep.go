@@ -276,7 +276,7 @@ func word(text string) (first string, names bool, rest string) {
 func form(text string) uint64 {
 	h := uint64(hashStart)
 	for w, names, rest := word(text); w != ""; w, names, rest = word(rest) {
-		if !names {
+		if !names && (w[0] < 0x80 || says(w)) { // or it is a rule, of any length
 			h = mix(h, w)
 		}
 		h *= hashPrime
@@ -311,7 +311,7 @@ func difference(first, text string) string {
 	had := words(first)
 	var out []string
 	for i, w := range words(text) {
-		if i >= len(had) || had[i] != w {
+		if _, names, _ := word(w); (i >= len(had) || had[i] != w) && (names || says(w)) {
 			out = append(out, w)
 		}
 	}

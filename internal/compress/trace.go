@@ -19,7 +19,7 @@ const (
 	rust
 )
 
-func (*trace) looks() looks { return looks{first: "TDpfrS[ugt#", inner: "+#", says: saysThrown} }
+func (*trace) looks() looks { return looks{first: "TDFpfrS[ugt#", inner: "+#", says: saysThrown} }
 
 func (t *trace) waits() bool { return t.in != nowhere }
 
@@ -47,8 +47,8 @@ func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
 	case strings.HasPrefix(text, "thread '") && strings.Contains(text, " panicked at"):
 		t.in = rust
 		return fault, true
-	case s.says&saysPlace != 0 && strings.HasPrefix(strings.TrimLeft(text, " "), "#0 "):
-		return fault, true // of gdb, PHP and sanitizers
+	case s.says&saysPlace != 0 && (starts(text, "File \"") || starts(strings.TrimLeft(text, " "), "#0 ")):
+		return fault, true // of doctest; of gdb, PHP and sanitizers
 	case starts(text, "SUMMARY: "):
 		return total, true
 	case t.in != nowhere:
@@ -101,7 +101,7 @@ func isFrame(text string) bool {
 // isThrown reports whether a line names an exception at its beginning: "TypeError: x is not a function",
 // "java.lang.IllegalStateException: closed", "Exception in thread "main" …", "Uncaught Error: …".
 func isThrown(text string) bool {
-	text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimLeft(text, " "), "Uncaught "), "[")
+	text = strings.TrimPrefix(strings.TrimLeft(text, " [!]"), "Uncaught ")
 	if strings.HasPrefix(text, "Exception in thread ") {
 		return true
 	}
