@@ -167,7 +167,7 @@ func (g *group) rest(rank, whole int, tight bool) (out []piece) {
 		if tight {
 			e.differs = clipped(e.differs)
 		}
-		e.differs = cut(e.differs, longestDetail)
+		e.differs = cut(e.differs, longestShown)
 		size += len(e.differs)
 		if e.heading != nil && e.heading != under {
 			under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
