@@ -228,12 +228,11 @@ func (k *keeper) fit(r *Result, opt Options, free int) (left int) {
 	slices.SortStableFunc(pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq))
 	})
-	over, room, chosen := 1, opt.Budget, pieces
-	for over > 0 && room > 0 {
+	for over, room := 1, opt.Budget; over > 0 && room > 0; room -= over {
+		var chosen []piece
 		chosen, left = choose(pieces, room, free)
 		r.Text, r.Shown = k.print(chosen)
 		over = tokens.Count(r.Text) - opt.Budget
-		room -= over
 	}
 	return left
 }
