@@ -35,11 +35,11 @@ type piece struct {
 	free  bool
 }
 
-// The ranks of the default order. What stands first of an intent is moved to rank 0. Behind each of a finding stands that of what differs of
-// those folded.
+// The ranks of the default order. What stands first of an intent is moved to rank 0. Right behind each come the marks of what is folded, the
+// first of every kind of finding before the second of any.
 const (
 	rankTotal   = 1
-	rankFailure = 2 + 2*iota
+	rankFailure = 1000 * iota
 	rankFault
 	rankTrivial
 	rankAsked
@@ -173,7 +173,7 @@ func (g *group) rest(rank, whole int, tight bool) (out []piece) {
 			under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
 		}
 		if part = append(part, e.differs); len(part) == 16 || size > 600 || i == len(extra)-1 {
-			out = append(out, piece{seq: final.seq, text: likeIt(part), rank: rank + 1, mark: part, needs: final.seq})
+			out = append(out, piece{seq: final.seq, text: likeIt(part), rank: rank + 1 + len(out), mark: part, needs: final.seq})
 			part, size, under = nil, 0, nil // each mark may stand without those before
 		}
 	}
