@@ -11,38 +11,36 @@ import (
 	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
-// How much of a line is shown, in characters: of any, and of one that explains another.
+// How much of a line is shown, in characters: of any, and of one that explains another, or of any where not everything fits.
 const (
 	longestShown  = 300
 	longestDetail = 160
+	longestQuoted = 30 // of what stands in quotes and differs, where not everything fits
 )
 
 // What is shown besides what matters: a share of the input's bytes, and never less than so many.
 const (
 	share      = 0.06
-	leastBytes = 500
+	leastBytes = 250
 )
 
 // piece is something that may stand in the result.
 type piece struct {
 	seq   int
 	text  string
-	mute  int  // see entry
-	rank  int  // the smaller, the sooner
-	mark  bool // it stands behind the line with that seq
-	needs int  // seq of the line without which it makes no sense; -1 for none
+	mute  int      // see entry
+	rank  int      // the smaller, the sooner
+	mark  []string // of a mark, what it names; it stands behind the line with that seq
+	needs int      // seq of the line without which it makes no sense; -1 for none
 	free  bool
 }
 
-// reserve is what the last mark may weigh, in tokens.
-const reserve = 60
-
-// The ranks of the default order. What stands first of an intent is moved to rank 0.
+// The ranks of the default order. What stands first of an intent is moved to rank 0. Right behind each come the marks of what is folded, the
+// first of every kind of finding before the second of any.
 const (
-	rankTotal = 1 + iota
-	rankFailure
+	rankTotal   = 1
+	rankFailure = 1000 * iota
 	rankFault
-	rankFolded // what differs of folded failures and errors
 	rankTrivial
 	rankAsked
 	rankSign
@@ -52,21 +50,13 @@ const (
 	rankDetail
 )
 
-// first are the kinds that an intent puts before all others.
-func (i Intent) first(is kind) bool {
-	switch i {
-	case Errors:
-		return is == fault || is == trivial
-	case Tests:
-		return is == failure
-	case Build:
-		return is == fault || is == warning
-	case Diff:
-		return is == sign
-	case Summary:
-		return is == total
+// ranks are those of kinds.
+func (i Intent) ranks() map[kind]int {
+	ranks := map[kind]int{total: rankTotal, failure: rankFailure, fault: rankFault, trivial: rankTrivial, sign: rankSign, warning: rankWarning}
+	for _, is := range map[Intent][]kind{Errors: {fault, trivial}, Tests: {failure}, Build: {fault, warning}, Diff: {sign}, Summary: {total}}[i] {
+		ranks[is] = 0
 	}
-	return false
+	return ranks
 }
 
 // result chooses and prints.
@@ -82,90 +72,68 @@ func (k *keeper) result(opt Options, size int64) Result {
 		}
 	}
 	r.Tests = k.tests || r.Failed > 0
-	if k.seq <= smallLines && size <= smallBytes {
-		r.Text, r.Shown = all(k.small)
-		if tokens.Count(r.Text) <= opt.Budget {
+	if k.seq <= smallLines && (size <= smallBytes || size <= smallFailed && r.Failed+r.Errors > 0) {
+		if r.Text = strings.TrimRight(k.small, "\n"); r.Text != "" {
+			r.Text += "\n"
+		}
+		if r.Shown = strings.Count(r.Text, "\n"); tokens.Count(r.Text) <= opt.Budget {
 			return r.named()
 		}
 	}
-	chosen := choose(k.pieces(opt.Intent), opt.Budget-reserve, max(leastBytes, int(share*float64(size))))
-	r.Text, r.Shown = k.print(chosen)
-	for len(chosen) > 0 && tokens.Count(r.Text) > opt.Budget { // marks between them weigh, too
-		chosen = chosen[:len(chosen)-1]
-		r.Text, r.Shown = k.print(chosen)
+	free := max(leastBytes, int(share*float64(size)))
+	if left := k.fit(&r, opt, free); left < rankAsked {
+		k.tight = true
+		k.fit(&r, opt, free)
 	}
 	return r.named()
 }
 
-func all(lines []string) (text string, shown int) {
-	for len(lines) > 0 && lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	if len(lines) == 0 {
-		return "", 0
-	}
-	for i := range lines {
-		lines[i] = cut(lines[i], longestShown)
-	}
-	return strings.Join(lines, "\n") + "\n", len(lines)
-}
-
-// pieces lists what may be shown.
+// pieces lists what may be shown; where it is tight, of each group one line whole, and of each line its beginning.
 func (k *keeper) pieces(intent Intent) []piece {
 	var out []piece
-	add := func(e entry, is kind, rank int, free bool) {
-		if intent.first(is) {
-			rank = 0
-		}
-		out = append(out, piece{seq: e.seq, text: cut(e.text, longestShown), mute: e.mute, rank: rank, needs: -1, free: free})
+	ranks, longest := intent.ranks(), longestShown
+	if k.tight {
+		longest = longestDetail
+	}
+	add := func(e entry, rank int, free bool) {
+		out = append(out, piece{seq: e.seq, text: cut(e.text, longest), mute: e.mute, rank: rank, needs: -1, free: free})
 	}
 	for _, e := range k.totals {
-		add(e, total, rankTotal, false)
+		add(e, ranks[total], false)
 	}
 	grave := false
 	for _, g := range k.groups {
 		grave = grave || g.kind >= fault
-		rank := rankOf(g.kind)
-		for _, m := range g.members {
-			add(m.entry, g.kind, rank, false)
+		rank := ranks[g.kind]
+		whole := len(g.members)
+		if k.tight || g.kind < fault && len(g.extra) > 0 {
+			whole = 1
+		}
+		for _, m := range g.members[:whole] {
+			add(m.entry, rank, false)
 			if m.heading != nil {
-				add(*m.heading, g.kind, rank, false)
+				add(*m.heading, rank, false)
 			}
 			for _, d := range m.details {
-				out = append(out, piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: detailRank(g.kind, d.depth), needs: m.seq, free: g.kind < fault || d.depth > 4})
+				detail := piece{seq: d.seq, text: cut(d.text, longestDetail), mute: d.mute, rank: rankReason, needs: m.seq}
+				if g.kind < fault || d.depth > 4 { // the first lines behind each failure come before further ones of any
+					detail.rank, detail.free = rankDetail+d.depth, true
+				}
+				out = append(out, detail)
 			}
 		}
-		out = append(out, g.rest(intent)...)
+		out = append(out, g.rest(rank, whole, k.tight)...)
 	}
 	for _, e := range k.asked {
-		add(e, plain, rankAsked, true)
+		add(e, rankAsked, true)
 	}
 	for i, e := range k.outer(grave) {
-		add(e, plain, rankEnds+i/4, true)
+		if i == 0 && len(k.totals) == 0 { // what a tool says last is what came of it
+			add(e, rankTotal, false)
+		}
+		add(e, rankEnds+i/4, true)
 	}
 	return out
-}
-
-func rankOf(is kind) int {
-	switch is {
-	case failure:
-		return rankFailure
-	case fault:
-		return rankFault
-	case trivial:
-		return rankTrivial
-	case sign:
-		return rankSign
-	}
-	return rankWarning
-}
-
-// detailRank puts the first lines behind each failure before further ones of any.
-func detailRank(of kind, depth int) int {
-	if of >= fault && depth <= 4 {
-		return rankReason
-	}
-	return rankDetail + depth
 }
 
 // outer are the first and last lines, the last first; fewer where there is something to say. A total sums up what stands before it.
@@ -185,51 +153,65 @@ func (k *keeper) outer(grave bool) (out []entry) {
 	return append(out, k.head[:min(head, len(k.head))]...)
 }
 
-// rest are marks that say what else there is of the group's shape, in pieces of some items.
-func (g *group) rest(intent Intent) (out []piece) {
-	if len(g.extra) == 0 {
-		return nil
+// rest are marks that name the lines of the group beyond so many, in pieces of some.
+func (g *group) rest(rank, whole int, tight bool) (out []piece) {
+	final, first := g.members[whole-1], g.members[0].text
+	var extra []folded
+	for _, m := range g.members[whole:] {
+		extra = append(extra, folded{m.heading, difference(first, m.text)})
 	}
-	final := g.members[len(g.members)-1]
-	last, under := final.seq, final.heading
-	rank := rankFolded
-	if g.kind < trivial {
-		rank = rankWarning + 1
-	}
-	if intent.first(g.kind) {
-		rank = 0
-	}
-	const each = 16
-	for i := 0; i < len(g.extra); i += each {
-		var part []string
-		for _, e := range g.extra[i:min(i+each, len(g.extra))] {
-			if e.heading != nil && e.heading != under {
-				under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
-			}
-			part = append(part, e.differs)
+	extra = append(extra, g.extra...)
+	var part []string
+	size, under := 0, final.heading
+	for i, e := range extra {
+		if tight {
+			e.differs = clipped(e.differs)
 		}
-		text := "… " + Count(len(part), "line") + " like it: " + braced(part)
-		under = nil // each mark may stand without those before
-		out = append(out, piece{seq: last, text: text, rank: rank, mark: true, needs: last})
+		e.differs = cut(e.differs, longestShown)
+		size += len(e.differs)
+		if e.heading != nil && e.heading != under {
+			under, e.differs = e.heading, strings.TrimSpace(e.heading.text)+" "+e.differs
+		}
+		if part = append(part, e.differs); len(part) == 16 || size > 600 || i == len(extra)-1 {
+			out = append(out, piece{seq: final.seq, text: likeIt(part), rank: rank + 1 + len(out), mark: part, needs: final.seq})
+			part, size, under = nil, 0, nil // each mark may stand without those before
+		}
 	}
 	return out
+}
+
+// clipped leaves of each quoted word its beginning.
+func clipped(text string) string {
+	all := words(text)
+	for i, w := range all {
+		if strings.ContainsAny(w, "'\"`‘“") {
+			all[i] = cut(w, longestQuoted)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+func likeIt(items []string) string {
+	return "… " + Count(len(items), "line") + " like it: " + braced(items)
 }
 
 // braced joins texts, with what they begin and end with alike said once: "src/{a, b}.ts".
 func braced(items []string) string {
 	head, tail := items[0], items[0]
 	for _, s := range items {
-		head = head[:alike(head, s, func(s string, i int) byte { return s[i] })]
-		tail = tail[len(tail)-alike(tail, s, func(s string, i int) byte { return s[len(s)-1-i] }):]
+		for !strings.HasPrefix(s, head) {
+			head = head[:len(head)-1]
+		}
+		for !strings.HasSuffix(s, tail) {
+			tail = tail[1:]
+		}
 	}
 	short := len(slices.MinFunc(items, func(a, b string) int { return len(a) - len(b) }))
-	head = strings.ToValidUTF8(head, "")
-	tail = strings.TrimLeft(tail, "0123456789") // a number stays whole
+	head = strings.TrimRight(strings.ToValidUTF8(head, ""), "0123456789") // a number stays whole
+	tail = strings.TrimLeft(tail, "0123456789")
 	for len(tail) > 0 && (!utf8.RuneStart(tail[0]) || len(head)+len(tail) > short) {
-		_, n := utf8.DecodeRuneInString(tail)
-		tail = tail[n:]
+		tail = tail[1:]
 	}
-	head = strings.TrimRight(head, "0123456789")
 	if len(items) == 1 || len(head)+len(tail) < 4 {
 		return strings.Join(items, "; ")
 	}
@@ -240,61 +222,68 @@ func braced(items []string) string {
 	return head + "{" + strings.Join(middle, ", ") + "}" + tail
 }
 
-// alike counts the bytes that two texts have in common, as at reads them.
-func alike(a, b string, at func(s string, i int) byte) int {
-	n := 0
-	for n < len(a) && n < len(b) && at(a, n) == at(b, n) {
-		n++
-	}
-	return n
-}
-
-// choose takes pieces by rank while they fit: those that are free only up to so many bytes of all, and those that explain
-// another one only where none says the same.
-func choose(pieces []piece, budget, free int) []piece {
+// fit fills in what fits the budget, and tells the rank of the first that does not. Marks between what was chosen weigh, too.
+func (k *keeper) fit(r *Result, opt Options, free int) (left int) {
+	pieces := k.pieces(opt.Intent)
 	slices.SortStableFunc(pieces, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.seq, b.seq))
 	})
+	for over, room := 1, opt.Budget; over > 0 && room > 0; room -= over {
+		var chosen []piece
+		chosen, left = choose(pieces, room, free)
+		r.Text, r.Shown = k.print(chosen)
+		over = tokens.Count(r.Text) - opt.Budget
+	}
+	return left
+}
+
+// choose takes pieces by rank while there is room: those that are free only up to so many bytes of all, and those that explain
+// another one only where none says the same. It tells the rank of the first for which there is none.
+func choose(pieces []piece, room, free int) (out []piece, left int) {
 	taken, told := map[int]bool{}, map[string]bool{}
-	var out []piece
-	bytes := 0
+	bytes, left := 0, rankDetail
 	for _, p := range pieces {
-		explains := p.needs >= 0 && !p.mark
-		if !p.mark && taken[p.seq] || p.needs >= 0 && !taken[p.needs] || p.free && bytes+len(p.text) > free || explains && told[p.text] {
+		if p.mark == nil && taken[p.seq] || p.needs >= 0 && (!taken[p.needs] || p.mark == nil && told[p.text]) || p.free && bytes+len(p.text) > free {
 			continue
 		}
-		cost := tokens.Count(p.text) + 1 + 6 // a gap's mark
-		if cost > budget {
+		cost := tokens.Count(p.text) + 1
+		for cost > room && len(p.mark) > 1 { // the half of it may
+			left = min(left, p.rank)
+			p.mark = p.mark[:len(p.mark)/2]
+			p.text = likeIt(p.mark)
+			cost = tokens.Count(p.text) + 1
+		}
+		if cost > room {
+			left = min(left, p.rank)
 			continue
 		}
-		budget -= cost
+		room -= cost
 		bytes += len(p.text) + 1
 		taken[p.seq], told[p.text] = true, true
 		out = append(out, p)
 	}
-	return out
+	return out, left
 }
 
-// print puts the pieces in their order, with a mark for each gap.
+// print puts the pieces in their order, with a mark for each gap; where it is tight, one for all.
 func (k *keeper) print(chosen []piece) (text string, shown int) {
 	pieces := slices.Clone(chosen)
-	slices.SortStableFunc(pieces, func(a, b piece) int {
-		return cmp.Compare(a.seq, b.seq)
-	})
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.seq, b.seq) })
 	var b strings.Builder
 	next := 0
 	for _, p := range pieces {
-		if !p.mark {
-			k.gap(&b, next, p.seq, p.mute)
-			next = p.seq + 1
+		if p.mark == nil {
+			if !k.tight {
+				k.gap(&b, next, p.seq, p.mute)
+				next = p.seq
+			}
+			next++
 			shown++
 		}
 		b.WriteString(p.text)
 		b.WriteByte('\n')
 	}
-	if len(pieces) > 0 || k.seq > 0 {
-		k.gap(&b, next, k.seq, k.mute)
-	}
+	k.gap(&b, next, k.seq, k.mute)
 	return b.String(), shown
 }
 
@@ -330,10 +319,7 @@ func sample(text string) string {
 		}
 		out = append(out, w)
 	}
-	s := strings.Join(out, " ")
-	if utf8.RuneCountInString(s) > 40 {
-		s = string([]rune(s)[:40])
-	}
+	s := strings.TrimSuffix(cut(strings.Join(out, " "), 40), "…")
 	if strings.Trim(s, "[(- ") == "" {
 		return ""
 	}

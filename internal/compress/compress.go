@@ -9,13 +9,13 @@
 // last state, invalid UTF-8 as U+FFFD, events of "go test -json" as text.
 //
 // Four steps: clean lines (lines.go); recognise them, one file a tool (tool.go); keep what matters, fold lines that differ only in
-// numbers, hashes, times or paths, and drop lines of signs alone (keep.go); choose what fits the budget (choose.go). Failing tests,
-// errors, warnings and totals come first; marks count those that do not fit.
+// numbers, hashes, times, paths or quotes, and drop lines of signs alone (keep.go); choose what fits the budget (choose.go). Failing
+// tests, errors, warnings and totals come first. If they do not fit, one line of each kind is shown, and marks name its others.
 package compress
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 )
 
 // Intent says what comes first where not everything fits.
@@ -39,14 +39,10 @@ func ParseIntent(s string) (Intent, error) {
 	if s == "" {
 		return Recall, nil
 	}
-	var names []string
-	for _, i := range Intents() {
-		if string(i) == s {
-			return i, nil
-		}
-		names = append(names, string(i))
+	if !slices.Contains(Intents(), Intent(s)) {
+		return "", fmt.Errorf("%q: no intent; they are %q", s, Intents())
 	}
-	return "", fmt.Errorf("%q: no intent; they are %s", s, strings.Join(names, ", "))
+	return Intent(s), nil
 }
 
 // Budget is how many tokens a result has at most, unless Options say otherwise.
@@ -77,7 +73,7 @@ type Result struct {
 type Compressor struct {
 	opt   Options
 	lines lineReader
-	asked words
+	asked vocabulary
 	tools tools
 	like  like
 	keep  keeper

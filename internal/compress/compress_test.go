@@ -217,6 +217,56 @@ func TestFolds(t *testing.T) {
 	}
 }
 
+// TestTight names the place of each error where the lines do not fit: of each kind one line is whole, and one mark counts all that is
+// left out.
+func TestTight(t *testing.T) {
+	kinds := []string{
+		"Parameter 'p%d' implicitly has an 'any' type, because its declaration names none and nothing else tells it.",
+		"Type 'string | T%d' is not assignable to type 'number' in this position of the list that is given here.",
+		"Property 'q%d' does not exist on type 'Order', and neither on any of the types that it is made of.",
+	}
+	var b strings.Builder
+	var want []string
+	for i := range 40 {
+		for j, kind := range kinds {
+			place := fmt.Sprintf("src/m%d.ts(%d,%d):", j, 10*i+j, i)
+			want = append(want, place)
+			fmt.Fprintf(&b, "%s error TS%d: "+kind+"\n  what explains it\n", place, 2300+j, i)
+		}
+	}
+	r := compress.Text(b.String(), compress.Options{})
+	for _, w := range want {
+		if !keeps(r.Text, w) {
+			t.Errorf("%q is lost", w)
+		}
+	}
+	whole, gaps := 0, 0
+	for line := range strings.Lines(r.Text) {
+		switch {
+		case strings.HasPrefix(line, "src/"):
+			whole++
+		case !strings.Contains(line, "like it: ") && strings.HasPrefix(line, "… "):
+			gaps++
+		}
+	}
+	if n := tokens.Count(r.Text); whole != len(kinds) || gaps != 1 || n > compress.Budget {
+		t.Errorf("%d whole lines, %d marks, %d tokens in\n%s", whole, gaps, n, r.Text)
+	}
+	honest(t, "tight", b.String(), r.Text)
+}
+
+// TestShort keeps a short output that failed, and of the chatter of one that did not its beginning and end.
+func TestShort(t *testing.T) {
+	const line = "[ 10%] Building C object src/CMakeFiles/shop.dir/a.o\n"
+	chatter := strings.Repeat(line, 17)
+	if failed := chatter[:15*len(line)] + "\ncc: error: no input files\n"; compress.Text(failed, compress.Options{}).Text != failed {
+		t.Errorf("got\n%s", compress.Text(failed, compress.Options{}).Text)
+	}
+	if got := compress.Text(chatter, compress.Options{}).Text; len(got) > 320 {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // TestPieces gives the same whatever the pieces in which an output comes.
 func TestPieces(t *testing.T) {
 	long := strings.Repeat("drawn\r", 3000) + strings.Repeat("x", 17_000) + "\rdrawn anew\n" + strings.Repeat("y", 17_000) + "\nlast"
@@ -383,8 +433,8 @@ func TestRunners(t *testing.T) {
 			[]string{"1) Shop\\CartTest::testTotal", "Failed asserting that 3 matches expected 4.", "/app/tests/CartTest.php:17", "Tests: 900, Assertions: 1200, Failures: 1."},
 		},
 		"rspec": {
-			"Money\n" + strings.Repeat("  keeps cents\n", 90) + "\nFailures:\n\n  1) Money adds\n     Failure/Error: it { expect(a + b).to eq 5 }\n\n       expected: 5\n            got: -1\n     # ./spec/money_spec.rb:3:in `block'\n\n91 examples, 1 failure\n",
-			[]string{"  1) Money adds", "Failure/Error: it { expect(a + b).to eq 5 }", "./spec/money_spec.rb:3", "91 examples, 1 failure"},
+			"Money\n" + strings.Repeat("  keeps cents\n", 90) + "\nFailures:\n\n  1) Money adds\n     Failure/Error: it { expect(a + b).to eq 5 }\n\n       expected: 5\n            got: -1\n     # ./spec/money_spec.rb:3:in `block'\n\n91 examples, 1 failure\n\nFailed examples:\n\nrspec ./spec/money_spec.rb:3 # Money adds\n\nRandomized with seed 9\n",
+			[]string{"rspec ./spec/money_spec.rb:3 # Money adds", "  1) Money adds", "Failure/Error: it { expect(a + b).to eq 5 }", "./spec/money_spec.rb:3", "91 examples, 1 failure"},
 		},
 		"minitest": {
 			strings.Repeat("...\n", 300) + "Finished in 0.006824s, 7620.0178 runs/s.\n\n  1) Error:\nTestQueue#test_nil:\nNoMethodError: undefined method `size'\n    t.rb:54:in `test_nil'\n\n52 runs, 51 assertions, 0 failures, 1 errors, 0 skips\n",
@@ -463,6 +513,18 @@ func TestForms(t *testing.T) {
 		"pnpm": {
 			filler("Progress: resolved %d, reused 0, downloaded 0, added 0") + " WARN  deprecated glob@7.2.3\n ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@9\n",
 			[]string{"deprecated glob@7.2.3", "ERR_PNPM_NO_MATCHING_VERSION  No matching version found for left-pad@9"},
+		},
+		"a sanitizer": {
+			filler("row %d") + "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60\nREAD of size 4 at 0x60 thread T0\n    #0 0x55 in get /src/a.c:3\n    #1 0x56 in main /src/a.c:4\n\nSUMMARY: AddressSanitizer: heap-buffer-overflow /src/a.c:3 in get\n" + filler("  shadow %d"),
+			[]string{"ERROR: AddressSanitizer: heap-buffer-overflow", "#0 0x55 in get /src/a.c:3", "SUMMARY: AddressSanitizer"},
+		},
+		"jshint and a shell": {
+			filler("file %d is read") + "lib/a.js: line 12, col 3, Missing semicolon.\ndeploy.sh: line 4: rsyn: command not found\n" + filler("file %d is read"),
+			[]string{"lib/a.js: line 12, col 3, Missing semicolon.", "deploy.sh: line 4: rsyn: command not found"},
+		},
+		"esbuild": {
+			filler("asset %d.js") + "✘ [ERROR] Could not resolve \"left-pad\"\n\n    src/main.js:2:14:\n      2 │ import x from 'left-pad';\n\n" + filler("asset %d.js"),
+			[]string{"✘ [ERROR] Could not resolve", "    src/main.js:2:14:"},
 		},
 		"a panic of Rust": {
 			filler("row %d is read") + "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds: the len is 3 but the index is 9\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",

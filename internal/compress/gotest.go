@@ -1,20 +1,17 @@
 package compress
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // goTest knows "go test", with and without -v and -json. What a test logs stands before its result, so it is held
 // until that is known.
 type goTest struct {
 	test string // that is running, by name
-	held map[string][]heldLine
+	held map[string][]entry
 	n    int  // lines held
 	open bool // behind a failure
-}
-
-// heldLine is a line of a test whose result is not known yet.
-type heldLine struct {
-	entry
-	shape uint64
 }
 
 // What is held at most: lines of one test, and of all.
@@ -37,11 +34,11 @@ func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 		}
 		return plain, false
 	case starts(bare, "--- PASS: ", "--- SKIP: ", "--- BENCH: "):
-		g.drop(name(bare), s.owner)
+		g.drop(cmp.Or(s.owner, name(bare)))
 		g.open = false
 		return noise, true
 	case strings.HasPrefix(bare, "--- FAIL: "):
-		g.release(name(bare), s.owner, k)
+		g.release(cmp.Or(s.owner, name(bare)), k)
 		g.open = true
 		return failure, true
 	case starts(text, "ok  \t"), text == "PASS", strings.HasPrefix(text, "?   \t"):
@@ -86,45 +83,34 @@ func name(bare string) string {
 	return name
 }
 
-// owner is by whom a line is held: the event's test, or the one that is running.
-func (g *goTest) owner(test, event string) string {
-	if event != "" {
-		return event
-	}
-	return test
-}
-
 func (g *goTest) hold(text string, s scanned, k *keeper) kind {
 	if g.held == nil {
-		g.held = map[string][]heldLine{}
+		g.held = map[string][]entry{}
 	}
-	owner := g.owner(g.test, s.owner)
+	owner := cmp.Or(s.owner, g.test)
 	if g.n < heldAll && len(g.held[owner]) < heldLines {
-		g.held[owner] = append(g.held[owner], heldLine{kept(entry{seq: k.seq, text: text, says: s.wordy}), s.shape})
+		g.held[owner] = append(g.held[owner], kept(entry{seq: k.seq, text: text, says: s.wordy}))
 		g.n++
 	}
 	return noise
 }
 
-func (g *goTest) drop(test, event string) {
-	owner := g.owner(test, event)
+func (g *goTest) drop(owner string) {
 	g.n -= len(g.held[owner])
 	delete(g.held, owner)
 }
 
 // release hands over what a failing test logged.
-func (g *goTest) release(test, event string, k *keeper) {
-	for _, h := range g.held[g.owner(test, event)] {
-		k.put(h.entry, logged(strings.TrimLeft(h.text, " ")), h.shape)
+func (g *goTest) release(owner string, k *keeper) {
+	for _, h := range g.held[owner] {
+		k.put(h, logged(strings.TrimLeft(h.text, " ")))
 	}
-	g.drop(test, event)
+	g.drop(owner)
 }
 
 // releaseAll hands over what tests logged that came to no result: one of them ended all.
 func (g *goTest) releaseAll(k *keeper) {
-	if g.test != "" {
-		g.release(g.test, "", k)
-	}
+	g.release(g.test, k)
 	g.reset()
 }
 

@@ -7,16 +7,17 @@ import (
 
 // What is kept at most until the end, whatever the length of the input. A result has some 8 KB, so this is plenty.
 const (
-	maxGroups  = 2000
-	maxBytes   = 512 << 10 // of all lines together
-	maxDetails = 40        // lines that explain one head
-	maxRuns    = 64
-	headLines  = 5
-	tailLines  = 10
-	maxAsked   = 200 // lines that speak of the instruction
-	maxTotals  = 12
-	smallLines = 15
-	smallBytes = 600
+	maxGroups   = 2000
+	maxBytes    = 512 << 10 // of all lines together
+	maxDetails  = 40        // lines that explain one head
+	maxRuns     = 64
+	headLines   = 5
+	tailLines   = 10
+	maxAsked    = 200 // lines that speak of the instruction
+	maxTotals   = 12
+	smallLines  = 20 // an output of so many and so many bytes stays whole
+	smallBytes  = 600
+	smallFailed = 1000 // the same with failures and errors
 )
 
 // entry is a line that may be shown.
@@ -34,7 +35,7 @@ func kept(e entry) entry {
 	return e
 }
 
-// group is lines of one kind and shape.
+// group is lines of one kind and form.
 type group struct {
 	kind    kind
 	members []member
@@ -63,33 +64,29 @@ type run struct {
 	shape   uint64
 }
 
-func (r run) kept() run {
-	r.text = strings.Clone(r.text)
-	return r
-}
-
 // keeper holds what matters of the lines so far.
 type keeper struct {
 	seq     int // of the next line
 	mute    int // lines right before it that say nothing
 	bytes   int // kept
 	groups  []*group
-	byShape map[uint64]*group
+	byForm  map[uint64]*group
 	at      *member // whose details follow; nil: nobody's
 	tied    bool    // the line before is at, or explains it
 	heading *entry
 	head    []entry
 	tail    [tailLines]entry // a ring
 	ends    int              // lines that went through it
-	small   []string         // all lines, while there are few
+	small   string           // all lines, while there are few
 	asked   []entry
 	totals  []entry
 	tests   bool // a tool of tests gave a sum
+	tight   bool // not everything that matters fits
 	now     run
 	runs    []run // the longest
 }
 
-func newKeeper() keeper { return keeper{byShape: map[uint64]*group{}} }
+func newKeeper() keeper { return keeper{byForm: map[uint64]*group{}} }
 
 // add takes in a line.
 func (k *keeper) add(text string, is kind, s scanned) {
@@ -102,11 +99,11 @@ func (k *keeper) add(text string, is kind, s scanned) {
 	if s.says&saysAsked != 0 && len(k.asked) < maxAsked && k.fits(text) {
 		k.asked = append(k.asked, kept(e))
 	}
-	k.put(e, is, s.shape)
+	k.put(e, is)
 }
 
 // put files a line under its kind.
-func (k *keeper) put(e entry, is kind, shape uint64) {
+func (k *keeper) put(e entry, is kind) {
 	switch is {
 	case noise:
 	case plain:
@@ -122,9 +119,9 @@ func (k *keeper) put(e entry, is kind, shape uint64) {
 			k.totals = append(k.totals[:1], k.totals[2:]...)
 		}
 	default:
-		k.group(e, is, shape)
+		k.group(e, is)
 	}
-	k.tied = k.at != nil && is != noise
+	k.tied = k.at != nil && (is != noise || k.tied && !e.says)
 }
 
 // follow keeps the beginning, the end, and runs of lines that are alike.
@@ -137,7 +134,7 @@ func (k *keeper) follow(e entry, s scanned) {
 		k.ends++
 	}
 	if k.seq <= smallLines {
-		k.small = append(k.small, strings.Clone(e.text))
+		k.small += cut(e.text, longestShown) + "\n"
 	}
 	if k.now.n > 0 && k.now.shape == s.shape {
 		k.now.n++
@@ -152,8 +149,9 @@ func (k *keeper) endRun() {
 	if k.now.n < 3 || k.now.text == "" {
 		return
 	}
+	k.now.text = strings.Clone(k.now.text)
 	if len(k.runs) < maxRuns {
-		k.runs = append(k.runs, k.now.kept())
+		k.runs = append(k.runs, k.now)
 		return
 	}
 	least := 0
@@ -163,7 +161,7 @@ func (k *keeper) endRun() {
 		}
 	}
 	if k.runs[least].n < k.now.n {
-		k.runs[least] = k.now.kept()
+		k.runs[least] = k.now
 	}
 }
 
@@ -217,23 +215,23 @@ func whole(is kind) int {
 	return 3
 }
 
-// group adds a line to those of its shape.
-func (k *keeper) group(e entry, is kind, shape uint64) {
-	key := (shape ^ uint64(is)) * hashPrime
-	g := k.byShape[key]
+// group adds a line to those of its form.
+func (k *keeper) group(e entry, is kind) {
+	key := (form(e.text) ^ uint64(is)) * hashPrime
+	g := k.byForm[key]
 	k.at = nil
 	if g == nil {
 		if len(k.groups) == maxGroups || !k.fits(e.text) {
 			return
 		}
 		g = &group{kind: is, texts: map[uint64]bool{}}
-		k.byShape[key] = g
+		k.byForm[key] = g
 		k.groups = append(k.groups, g)
 	}
 	g.n++
-	sum := hashOf(e.text)
+	sum := mix(hashStart, e.text)
 	if k.heading != nil {
-		sum ^= hashOf(k.heading.text)
+		sum ^= mix(0, k.heading.text)
 	}
 	switch {
 	case g.texts[sum]: // it stands there
@@ -244,6 +242,54 @@ func (k *keeper) group(e entry, is kind, shape uint64) {
 	default:
 		k.fold(g, e.text, sum)
 	}
+}
+
+// word is the first of a text, and whether it names something: it has a digit, a slash or quotes. What stands in quotes is part of the
+// word; an apostrophe is no quote.
+func word(text string) (first string, names bool, rest string) {
+	for text != "" && classes[text[0]] == isSpace {
+		text = text[1:]
+	}
+	n := 0
+	for n < len(text) && classes[text[n]] != isSpace {
+		c, closing := text[n], text[n:n+1]
+		n++
+		names = names || classes[c]&(isDigit|isSlash) != 0
+		switch {
+		case c != '\'' && c != '"' && c != '`' && c != 0xe2, n > 1 && wordByte(text[n-2]):
+			continue
+		case strings.HasPrefix(text[n-1:], "‘"):
+			closing = "’"
+		case strings.HasPrefix(text[n-1:], "“"):
+			closing = "”"
+		case c == 0xe2:
+			continue
+		}
+		if end := strings.Index(text[n:], closing); end >= 0 {
+			n, names = n+end+len(closing), true
+		}
+	}
+	return text[:n], names, text[n:]
+}
+
+// form is equal for findings of one kind: they differ in words that name something only.
+func form(text string) uint64 {
+	h := uint64(hashStart)
+	for w, names, rest := word(text); w != ""; w, names, rest = word(rest) {
+		if !names && (w[0] < 0x80 || says(w)) { // or it is a rule, of any length
+			h = mix(h, w)
+		}
+		h *= hashPrime
+	}
+	return h
+}
+
+// words are those of a text.
+func words(text string) (out []string) {
+	for w, _, rest := word(text); w != ""; w, _, rest = word(rest) {
+		out = append(out, w)
+	}
+	return out
 }
 
 // fold keeps of a line what differs from the first of its group.
@@ -262,10 +308,10 @@ func (k *keeper) fold(g *group, text string, sum uint64) {
 
 // difference is the words of text that are others than those of first; its first word where there are none, under another heading.
 func difference(first, text string) string {
-	had := strings.Fields(first)
+	had := words(first)
 	var out []string
-	for i, w := range strings.Fields(text) {
-		if i >= len(had) || had[i] != w {
+	for i, w := range words(text) {
+		if _, names, _ := word(w); (i >= len(had) || had[i] != w) && (names || says(w)) {
 			out = append(out, w)
 		}
 	}

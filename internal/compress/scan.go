@@ -60,8 +60,8 @@ func sums(text string) bool {
 	return false
 }
 
-// words are those of an instruction and those of trouble, by hash.
-type words struct {
+// vocabulary is words: those of an instruction and those of trouble, by hash.
+type vocabulary struct {
 	hash  map[uint64]string
 	sizes [256]uint64 // by first letter: a bit for each size in bytes of such words; the last for all longer ones
 	asked bool        // the instruction has words
@@ -71,7 +71,7 @@ type words struct {
 const common = " the and for with only show from what which that this are was were all any not its into line lines output list print find give tell "
 
 // askedWords reads an instruction: its words of three letters and more.
-func askedWords(instruction string) (w words) {
+func askedWords(instruction string) (w vocabulary) {
 	w.hash = map[uint64]string{}
 	for word := range trouble {
 		w.put(word)
@@ -87,13 +87,13 @@ func askedWords(instruction string) (w words) {
 	return w
 }
 
-func (w *words) put(word string) {
+func (w *vocabulary) put(word string) {
 	w.hash[hashOf(word)] = word
 	w.sizes[word[0]|0x20] |= 1 << min(len(word), 63)
 }
 
 // says is what a word means; the table decides, all else is what was asked for.
-func (w *words) says(word string) signal {
+func (w *vocabulary) says(word string) signal {
 	if w.sizes[word[0]|0x20]>>min(len(word), 63)&1 == 0 {
 		return 0
 	}
@@ -186,7 +186,7 @@ func classTable() (t [256]uint8) {
 
 // scan reads a line once. The shape is a hash of its words and signs, in which a name with a digit or a slash, and
 // white space of any length, count as one sign each.
-func scan(text string, asked *words) (s scanned) {
+func scan(text string, asked *vocabulary) (s scanned) {
 	s.shape = hashStart
 	for i := 0; i < len(text); {
 		switch c := text[i]; classes[c] {
@@ -211,7 +211,7 @@ func scan(text string, asked *words) (s scanned) {
 }
 
 // name takes in the name that text begins with, and tells its length.
-func (s *scanned) name(text string, asked *words) int {
+func (s *scanned) name(text string, asked *vocabulary) int {
 	var kinds uint8
 	n := 0
 	for n < len(text) {
@@ -221,6 +221,9 @@ func (s *scanned) name(text string, asked *words) int {
 		}
 		kinds |= kind
 		n++
+	}
+	if n == 4 && text[:n] == "line" && len(text) > 5 && classes[text[5]] == isDigit {
+		s.says |= saysPlace // in words
 	}
 	text = text[:n]
 	s.odd = s.odd || kinds&isHigh != 0
@@ -238,21 +241,23 @@ func (s *scanned) name(text string, asked *words) int {
 }
 
 // word looks for what a name says: all of it where it is plain, or but for the end of a sentence.
-func (s *scanned) word(text string, plain bool, asked *words) {
+func (s *scanned) word(text string, plain bool, asked *vocabulary) {
 	if end := text[len(text)-1]; !plain && (end == '.' || end == '-') {
 		text = text[:len(text)-1]
 		plain = text != "" && !strings.ContainsAny(text, "_/.\\-")
 	}
 	switch {
 	case plain:
-		s.says |= asked.says(text)
+		if says := asked.says(text); says != saysZero || text == "0" || s.says&(saysError|saysWarning) == 0 { // not in "error: no such file"
+			s.says |= says
+		}
 	case asked.asked:
 		s.parts(text, asked)
 	}
 }
 
 // parts looks for what was asked in the parts of a name.
-func (s *scanned) parts(name string, asked *words) {
+func (s *scanned) parts(name string, asked *vocabulary) {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune("_/.\\-", r) }) {
 		s.says |= asked.says(part) & saysAsked
 	}

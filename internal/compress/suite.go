@@ -13,7 +13,7 @@ type suite struct {
 }
 
 func (*suite) looks() looks {
-	return looks{first: "\xe2\xc3PFTEnot0123456789", inner: "\xe2\xc3FT0123456789no", says: saysTests | saysError}
+	return looks{first: "\xe2\xc3PFTEnotr0123456789", inner: "\xe2\xc3FT0123456789no", says: saysTests | saysError}
 }
 
 func (u *suite) waits() bool { return u.open || u.why }
@@ -36,6 +36,8 @@ func (u *suite) line(text string, s scanned, k *keeper) (kind, bool) {
 		return noise, true
 	case starts(bare, "✕ ", "× ", "✗ "):
 		return warning, true // the block below says it again, with its path
+	case starts(text, "rspec ./"):
+		return fault, true
 	case starts(bare, "● ") && !strings.HasPrefix(bare, "● Console"), starts(bare, "FAIL "), starts(bare, "❯ ") && strings.Contains(bare, "failed"),
 		starts(text, "FAIL: ", "ERROR: "), starts(bare, "not ok ") && !strings.Contains(bare, " # TODO"), u.on && numbered(bare):
 		u.open, u.said, u.at = true, false, false
@@ -64,7 +66,7 @@ func (u *suite) inside(bare string, s scanned) kind {
 	case !u.said:
 		u.said = true
 		return fault
-	case !u.at && s.says&saysPlace != 0 && !strings.Contains(bare, "node_modules"):
+	case (!u.at || strings.HasPrefix(bare, "❯ ")) && s.says&saysPlace != 0 && !strings.Contains(bare, "node_modules"):
 		u.at = true
 		return fault
 	}

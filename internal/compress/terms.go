@@ -2,6 +2,7 @@ package compress
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -13,20 +14,17 @@ const (
 
 // named fills in what the text names.
 func (r Result) named() Result {
-	terms, paths := map[string]bool{}, map[string]bool{}
 	for line := range strings.Lines(r.Text) {
 		if strings.HasPrefix(line, "… ") && !strings.Contains(line, "like it: ") {
 			continue
 		}
 		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`‘’“”()<>,;=|│", r) }) {
 			word = strings.Trim(word, ".:!?[]{}*")
-			if p := pathOf(word); p != "" && len(paths) < maxPaths {
-				if !paths[p] {
-					paths[p] = true
-					r.Paths = append(r.Paths, p)
-				}
-			} else if p == "" && isTerm(word) && !terms[word] && len(terms) < maxTerms {
-				terms[word] = true
+			p := pathOf(word)
+			if p != "" && len(r.Paths) < maxPaths && !slices.Contains(r.Paths, p) {
+				r.Paths = append(r.Paths, p)
+			}
+			if p == "" && len(r.Terms) < maxTerms && isTerm(word) && !slices.Contains(r.Terms, word) {
 				r.Terms = append(r.Terms, word)
 			}
 		}
@@ -68,23 +66,14 @@ func isTerm(word string) bool {
 	if len(word) < 3 || len(word) > 120 || strings.Contains(word, "…") {
 		return false
 	}
-	letters, numbers, inner, small := false, false, false, false
+	var kinds uint8
+	inner := false // a capital behind a small letter, or a sign between others
 	for i := range len(word) {
 		c := word[i]
-		switch {
-		case 'a' <= c && c <= 'z':
-			letters, small = true, true
-		case 'A' <= c && c <= 'Z':
-			inner = inner || small
-			letters = true
-		case '0' <= c && c <= '9':
-			numbers = true
-		case c == '_' || c == ':' && i > 0 && i < len(word)-1:
-			inner = inner || i > 0
-		case c == '/' || c == '.' || c == '-' || c == '@':
-		default:
+		if kinds |= classes[c]; classes[c]&isHigh != 0 || classes[c] == 0 && c != ':' && c != '@' || c == '\\' {
 			return false
 		}
+		inner = inner || i > 0 && (c == '_' || c == ':' && i < len(word)-1 || 'A' <= c && c <= 'Z' && strings.ContainsAny(word[:i], "abcdefghijklmnopqrstuvwxyz"))
 	}
-	return letters && (inner || numbers && word[0] > '9')
+	return kinds&isLetter != 0 && (inner || kinds&isDigit != 0 && word[0] > '9')
 }

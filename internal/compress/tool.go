@@ -126,9 +126,9 @@ func general(text string, s scanned, k *keeper) kind {
 		return noise
 	case s.says&(saysTests|saysSum) != 0 && sums(text):
 		return total
-	case s.says&saysError != 0 && (s.says&saysZero == 0 || starts(text, "error: ", "fatal: ")):
+	case s.says&(saysError|saysZero) == saysError:
 		return trivial
-	case s.says&saysWarning != 0 && (s.says&saysZero == 0 || starts(text, "warning: ")):
+	case s.says&(saysWarning|saysZero) == saysWarning:
 		return warning
 	case k.tied && indent(text) > indent(k.at.text):
 		if s.says&saysPlace != 0 && len(k.at.details) == 0 {
@@ -192,6 +192,9 @@ func place(text string) (numbers int, rest string) {
 			}
 		}
 		return 0, ""
+	}
+	if after, ok := strings.CutPrefix(rest, ": line "); ok { // as jshint and shells say it
+		numbers, rest = 1, ":"+after
 	}
 	for numbers < 2 && len(rest) > 1 && rest[0] == ':' {
 		n := digits(rest[1:])

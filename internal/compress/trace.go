@@ -19,11 +19,11 @@ const (
 	rust
 )
 
-func (*trace) looks() looks { return looks{first: "TDpfrS[ugt", inner: "+", says: saysThrown} }
+func (*trace) looks() looks { return looks{first: "TDFpfrS[ugt#", inner: "+#", says: saysThrown} }
 
 func (t *trace) waits() bool { return t.in != nowhere }
 
-func (t *trace) line(text string, _ scanned, _ *keeper) (kind, bool) {
+func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "" && t.in != nowhere:
 		if t.in != golang && t.in != rust {
@@ -47,6 +47,10 @@ func (t *trace) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	case strings.HasPrefix(text, "thread '") && strings.Contains(text, " panicked at"):
 		t.in = rust
 		return fault, true
+	case s.says&saysPlace != 0 && (starts(text, "File \"") || starts(strings.TrimLeft(text, " "), "#0 ")):
+		return fault, true // of doctest; of gdb, PHP and sanitizers
+	case starts(text, "SUMMARY: "):
+		return total, true
 	case t.in != nowhere:
 		if is, ok := t.frame(text); ok {
 			return is, true
@@ -79,7 +83,7 @@ func (t *trace) frame(text string) (kind, bool) {
 		if starts(bare, "Caused by: ", "Suppressed: ") {
 			return fault, true
 		}
-		return detail, starts(bare, "at ", "... ") || indented(text) || strings.HasPrefix(text, "}")
+		return detail, starts(bare, "at ", "... ") || indented(text) && !strings.HasPrefix(bare, "❯ ") || strings.HasPrefix(text, "}")
 	case rust:
 		if starts(text, "---- ", "failures:", "test ", "running ", "error", "warning") {
 			return plain, false
@@ -97,7 +101,7 @@ func isFrame(text string) bool {
 // isThrown reports whether a line names an exception at its beginning: "TypeError: x is not a function",
 // "java.lang.IllegalStateException: closed", "Exception in thread "main" …", "Uncaught Error: …".
 func isThrown(text string) bool {
-	text = strings.TrimPrefix(strings.TrimPrefix(strings.TrimLeft(text, " "), "Uncaught "), "[")
+	text = strings.TrimPrefix(strings.TrimLeft(text, " [!]"), "Uncaught ")
 	if strings.HasPrefix(text, "Exception in thread ") {
 		return true
 	}

@@ -97,10 +97,7 @@ func (s Store) Raw(id int) ([]byte, error) {
 
 // Hide purges records, or shows them again.
 func (s Store) Hide(ctx context.Context, ids []int, hide bool) error {
-	what := "show"
-	if hide {
-		what = "hide"
-	}
+	what := map[bool]string{true: "hide", false: "show"}[hide]
 	return s.writing(ctx, func() error {
 		calls, err := s.calls(ids)
 		if err != nil {
@@ -142,7 +139,8 @@ func (s Store) Scrub(ctx context.Context, ids []int) (n int, err error) {
 
 // rewrite leaves records out of a file.
 func (s Store) rewrite(name string, ids []int) (gone int, err error) {
-	data, err := os.ReadFile(filepath.Join(s.Dir, name))
+	path := filepath.Join(s.Dir, name)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err
 	}
@@ -157,7 +155,7 @@ func (s Store) rewrite(name string, ids []int) (gone int, err error) {
 	if gone == 0 {
 		return 0, nil
 	}
-	return gone, s.replace(name, kept)
+	return gone, replace(path, kept)
 }
 
 // Remove takes away everything, and the folder.

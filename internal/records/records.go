@@ -201,8 +201,5 @@ func cutAt(raw []byte) int {
 }
 
 func lines(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(text, "\n")
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 }

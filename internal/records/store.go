@@ -52,7 +52,7 @@ func (s Store) Add(ctx context.Context, r Redacted) (Record, error) {
 			return err
 		}
 		if len(r.packed) > 0 {
-			if err := s.writeRaw(all[0].ID, r.packed); err != nil {
+			if err := replace(s.rawPath(all[0].ID), r.packed); err != nil {
 				return err
 			}
 		}
@@ -76,7 +76,8 @@ func (s Store) number(all []Record) (lines [][]byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.count(id + len(all)); err != nil {
+	// Noted before they are given: a process that dies leaves a gap, and no ID twice.
+	if err := replace(filepath.Join(s.Dir, "counter"), []byte(strconv.Itoa(id+len(all))+"\n")); err != nil {
 		return nil, err
 	}
 	for i := range all {
@@ -133,14 +134,8 @@ func (s Store) last() (int, error) {
 	return most, err
 }
 
-// count notes the ID that is given last, before it is: a process that dies leaves a gap, and no ID twice.
-func (s Store) count(id int) error {
-	return s.replace("counter", []byte(strconv.Itoa(id)+"\n"))
-}
-
 // replace writes a file anew, whole or not at all.
-func (s Store) replace(name string, data []byte) error {
-	path := filepath.Join(s.Dir, name)
+func replace(path string, data []byte) error {
 	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
 		return errors.Join(err, removed(path+".new"))
 	}
@@ -208,14 +203,6 @@ func (s Store) today() (string, error) {
 }
 
 func (s Store) rawPath(id int) string { return filepath.Join(s.Dir, "raw", strconv.Itoa(id)+".zst") }
-
-func (s Store) writeRaw(id int, packed []byte) error {
-	path := s.rawPath(id)
-	if err := os.WriteFile(path, packed, 0o600); err != nil {
-		return errors.Join(err, removed(path))
-	}
-	return nil
-}
 
 // line is one line of a file: a record, or a mark on one.
 type line struct {

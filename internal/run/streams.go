@@ -185,7 +185,8 @@ func (s *streams) listen(p []byte) {
 func (s *streams) drain() {
 	done := make(chan struct{})
 	go func() { s.readers.Wait(); close(done) }()
-	start, before := time.Now(), s.waited() //nolint:forbidigo // see take
+	_, before := s.state()
+	start := time.Now() //nolint:forbidigo // see take
 	tick := time.NewTicker(quiet / 5)
 	defer tick.Stop()
 	for {
@@ -194,15 +195,12 @@ func (s *streams) drain() {
 			s.stop()
 			return
 		case <-tick.C:
-			blocked := s.waited() - before
-			s.mutex.Lock()
-			since := s.latest
-			s.mutex.Unlock()
+			since, blocked := s.state()
 			if since.Before(start) {
 				since = start
 			}
 			now := time.Now() //nolint:forbidigo // see take
-			if now.Sub(since) >= quiet && !s.waiting() || now.Sub(start)-blocked >= last {
+			if now.Sub(since) >= quiet && !s.waiting() || now.Sub(start)-(blocked-before) >= last {
 				s.stop()
 				return
 			}
@@ -210,11 +208,11 @@ func (s *streams) drain() {
 	}
 }
 
-// waited is how long we were kept waiting so far.
-func (s *streams) waited() time.Duration {
+// state is when something came or was handed on, and how long we were kept waiting so far.
+func (s *streams) state() (latest time.Time, blocked time.Duration) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.blocked
+	return s.latest, s.blocked
 }
 
 // waiting reports whether something is there to be read.
