@@ -46,7 +46,7 @@ func TestDate(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", " ", "2", "-1", "12345678", "v1.2.0", "foo 3", "garbage", "never", "all", "false", "upstream", "2023-02-30", "2023-13-01",
-		"2023-02-01 dinner", "yesterday\nnow", "3 days ago; rm",
+		"2023-02-01 dinner", "2023-02-01 25:00", "2023-02-01 10:75", "yesterday\nnow", "3 days ago; rm",
 	} {
 		if got, err := repo.Date(t.Context(), text); !errors.Is(err, git.ErrDate) {
 			t.Errorf("%q: %v, %v", text, got, err)
