@@ -230,7 +230,7 @@ func statusOf(err error) int {
 		return http.StatusNotFound
 	case errors.As(err, &purged):
 		return http.StatusGone
-	case errors.As(err, &usage), errors.As(err, &several), errors.Is(err, git.ErrAmbiguous):
+	case errors.As(err, &usage), errors.As(err, &several):
 		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
