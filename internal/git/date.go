@@ -41,6 +41,7 @@ const endOfTime = 1 << 40
 var (
 	isoDay    = lazy.Expr(`^\d{4}-\d{2}-\d{2}`)
 	onlyDay   = lazy.Expr(`^\d{4}-\d{2}-\d{2}$`)
+	noClock   = lazy.Expr(`(?:^|[^:\d])(?:2[5-9]|[3-9]\d):\d|:[6-9]\d`)
 	position  = lazy.Expr(`^[-+]?\d{0,8}$`) // of a reflog; a Unix time has more digits
 	dateWords = lazy.Expr(`[A-Za-z]+`)
 )
@@ -48,7 +49,7 @@ var (
 // plainDate is a text for git, which takes anything with a digit for some date.
 func plainDate(text string) (spec string, ok bool) {
 	text = strings.TrimSpace(text)
-	if position.MatchString(text) || strings.ContainsFunc(text, isControl) {
+	if position.MatchString(text) || noClock.MatchString(text) || strings.ContainsFunc(text, isControl) {
 		return "", false
 	}
 	for _, w := range dateWords.FindAllString(text, -1) {

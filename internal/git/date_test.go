@@ -46,7 +46,7 @@ func TestDate(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", " ", "2", "-1", "12345678", "v1.2.0", "foo 3", "garbage", "never", "all", "false", "upstream", "2023-02-30", "2023-13-01",
-		"2023-02-01 dinner", "yesterday\nnow", "3 days ago; rm",
+		"2023-02-01 dinner", "2023-02-01 25:00", "2023-02-01 10:75", "yesterday\nnow", "3 days ago; rm",
 	} {
 		if got, err := repo.Date(t.Context(), text); !errors.Is(err, git.ErrDate) {
 			t.Errorf("%q: %v, %v", text, got, err)
@@ -67,6 +67,20 @@ func TestAbbreviated(t *testing.T) {
 			break
 		}
 	}
+	twins := map[string]string{} // two commits that begin alike
+	tree, twin := p.Git("repo", "rev-parse", "HEAD^{tree}"), ""
+	for i := 0; twin == ""; i++ {
+		text := fmt.Sprintf("tree %s\nauthor A <a@b.c> %d +0000\ncommitter A <a@b.c> 0 +0000\n\ntwin\n", tree, i)
+		start := fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "commit %d\x00%s", len(text), text)))[:4]
+		if other := twins[start]; other != "" {
+			twin = start
+			for _, text := range []string{text, other} {
+				p.Write("repo/text", text)
+				p.Git("repo", "hash-object", "-w", "-t", "commit", "text")
+			}
+		}
+		twins[start] = text
+	}
 	repo := p.Open("repo")
 	for _, c := range []struct {
 		prefix  string
@@ -78,6 +92,7 @@ func TestAbbreviated(t *testing.T) {
 		{string(plain), plain, nil, nil},
 		{string(shared[:4]), shared, nil, git.ErrAmbiguous},
 		{string(shared[:20]), shared, nil, nil},
+		{twin, "", git.ErrAmbiguous, git.ErrAmbiguous},
 		{"", "", git.ErrNotFound, git.ErrNotFound},
 		{"0", "", git.ErrNotFound, git.ErrNotFound},
 		{"a:1", "", git.ErrNotFound, git.ErrNotFound},

@@ -242,10 +242,13 @@ func (p *plumbing) drop(name string) error {
 // otherwise, and before 1.6.5 may never end: CVE-2024-24575.)
 func (p *plumbing) resolve(rev string) (OID, error) {
 	a, err := p.ask("info", rev)
-	if errors.Is(err, ErrAmbiguous) || err == nil && a.kind == "tag" { // of several objects git takes the one that is a commit
+	several := errors.Is(err, ErrAmbiguous)
+	if several || err == nil && a.kind == "tag" { // of several objects git takes the one that is a commit
 		a, err = p.ask("info", rev+"^{commit}")
 	}
 	switch {
+	case several && errors.Is(err, ErrNotFound):
+		return "", ErrAmbiguous
 	case err != nil:
 		return "", err
 	case a.kind != kindCommit:

@@ -38,6 +38,7 @@ const (
 	notJSON    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: a message is one line of JSON"}}`
 	notMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: a line is one message of JSON-RPC 2.0, and no batch"}}`
 	tooLong    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: longer than 16 MB"}}`
+	inUse      = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: the id of a call that is not answered yet"}}`
 )
 
 // Connect begins to read.
@@ -58,6 +59,7 @@ type connection struct {
 
 	writing sync.Mutex
 	open    sync.WaitGroup // what is not answered yet
+	asked   sync.Map       // the IDs of its calls; the SDK answers no second one with such an ID
 }
 
 // listen reads lines until the input ends.
@@ -103,7 +105,12 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 				return nil, io.EOF
 			}
 			msg, refusal := message(line)
-			if req, ok := msg.(*jsonrpc.Request); refusal != "" || ok && req.IsCall() {
+			if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
+				c.open.Add(1)
+				if _, twice := c.asked.LoadOrStore(req.ID, nil); twice {
+					refusal = inUse
+				}
+			} else if refusal != "" {
 				c.open.Add(1)
 			}
 			if refusal == "" {
@@ -140,6 +147,7 @@ func message(line []byte) (msg jsonrpc.Message, refusal string) {
 func (c *connection) Write(_ context.Context, msg jsonrpc.Message) error {
 	if res, ok := msg.(*jsonrpc.Response); ok {
 		defer c.open.Done()
+		c.asked.Delete(res.ID)
 		if res.Error != nil && !errors.As(res.Error, new(*jsonrpc.Error)) {
 			msg = &jsonrpc.Response{ID: res.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: res.Error.Error()}}
 		}

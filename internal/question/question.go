@@ -58,21 +58,24 @@ func Read(text string, c Clock) Question {
 const maxWords = 60
 
 // Since reads where a span that a user names begins, and Until where it ends: "yesterday", "13 Feb", "last week". They report false for
-// anything else.
+// anything else. Of a day that the calendar lacks the time is zero: "30 Feb".
 func Since(text string, c Clock) (time.Time, bool) {
 	s, ok := whole(text, c)
-	return s.Since, ok && !s.Since.IsZero()
+	return s.Since, ok
 }
 
 // Until is described at Since.
 func Until(text string, c Clock) (time.Time, bool) {
 	s, ok := whole(text, c)
-	return s.Until, ok && !s.Until.IsZero()
+	return s.Until, ok
 }
 
 func whole(text string, c Clock) (Span, bool) {
 	r := reader{Clock: c, words: split(text)}
 	s, n := r.moment(0, true)
+	if s.empty() {
+		s = Span{}
+	}
 	return s, n > 0 && n == len(r.words)
 }
 

@@ -93,7 +93,7 @@ func at(t time.Time) string {
 func TestWhatIsNoTime(t *testing.T) {
 	for _, text := range []string{
 		"", "JWT expiry", "a token expires in 7 days", "the job runs every Monday", "retry after 30 seconds", "test 3 may fail", "march through the list",
-		"since v9.9 it fails", "before the refactoring", "next week", "in 2048", "on 31 February", "tomorrow", `the "last week" filter`, "the `today` button",
+		"since v9.9 it fails", "before the refactoring", "next week", "in 2048", "on 31 February", "since 2026-02-30", "until 30 Feb", "tomorrow", `the "last week" filter`, "the `today` button",
 		"what is 2026-99-99", "port 2025", "the second argument", "last commit", "last 2 commits", "sunset", "mon ami", "an hour", "between tests and code", "from A to B",
 	} {
 		if q := question.Read(text, clock()); q.Read != "" || q.Words != text || q.When != (question.Span{}) {
@@ -135,6 +135,9 @@ func TestSinceAndUntil(t *testing.T) {
 	until, ok := question.Until("13 Feb", clock())
 	if !ok || at(until) != "02-14" {
 		t.Errorf("until 13 Feb: %v, %v", until, ok)
+	}
+	if none, ok := question.Since("30 Feb", clock()); !ok || at(none) != "-" {
+		t.Errorf("since 30 Feb: %v, %v", none, ok)
 	}
 	for _, text := range []string{"", "v1.2", "HEAD", "last week and so on", "2026"} {
 		if got, ok := question.Since(text, clock()); ok && text != "2026" {

@@ -93,7 +93,7 @@ func (r reader) range_(i int, lead string) (Span, int) {
 
 // either reads a time or a release, to which something leads.
 func (r reader) either(i int) (Span, int) {
-	if s, n := r.moment(i, true); n > 0 {
+	if s, n := r.moment(i, true); n > 0 && !s.empty() {
 		return s, n
 	}
 	return r.release(i)

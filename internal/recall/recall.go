@@ -269,7 +269,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	var became map[attribution.Commit]string
 	var states map[string]string
 	var shown []passage
-	// A third of the time that a recall takes: on several connections, at once.
+	// A third of the time that a recall takes: git looks at files, and texts are cut, while the index is read.
 	err := beside(
 		func() (err error) {
 			if facets, err = index.Facets(ctx, ids); err != nil {

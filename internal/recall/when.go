@@ -47,7 +47,9 @@ func (t Times) span(ctx context.Context, repo *git.Repo) (s question.Span, err e
 }
 
 func (t Times) moment(ctx context.Context, repo *git.Repo, text string, plain func(string, question.Clock) (time.Time, bool)) (time.Time, error) {
-	if at, ok := plain(text, t.clock(repo)); ok {
+	if at, ok := plain(text, t.clock(repo)); ok && at.IsZero() {
+		return at, errTime // git would take the next day that there is
+	} else if ok {
 		return at, nil
 	}
 	if at, ok := committed(repo, text); ok {

@@ -100,11 +100,11 @@ func (t *teller) isFile(text string) bool {
 
 // entitled is what an ID is of, and its title.
 func (t *teller) entitled(ctx context.Context, id string) (kind, title string, err error) {
-	titles, err := t.index.Facets(ctx, []string{id})
-	if f, ok := titles[id]; ok {
-		return f.Kind, session.Informative(f.Title), err
+	if m, ok, err := t.index.Memory(ctx, id); ok || err != nil {
+		return db.KindMemory, session.Informative(m.Title), err
 	}
-	return db.KindSession, "", err
+	s, err := t.index.Session(ctx, id)
+	return db.KindSession, session.Informative(s.Title), err
 }
 
 // ambiguous says what to type for each of the two.

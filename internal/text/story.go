@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,7 +138,7 @@ func (p *storyPage) session(s result.StorySession) {
 		return
 	}
 	p.say(yellow, "session "+s.ID)
-	p.fact("Title", s.Title)
+	p.fact("Title", cmp.Or(s.Title, "(no title)"))
 	p.fact("Author", p.author(s.Author, s.Actor))
 	p.fact("Agent", fmt.Sprintf("%s, %s, %s", agent(s.Source, s.Model), session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")))
 	p.line("Date:   ", "        ", p.began(s.StartedAt)...)
@@ -252,7 +253,7 @@ func shortened(line string) string {
 func (p *storyPage) memory(m result.Memory) {
 	p.gap()
 	p.say(yellow, "memory "+m.ID)
-	p.fact("Title", m.Title)
+	p.fact("Title", cmp.Or(m.Title, "(no title)"))
 	p.fact("Author", p.author(m.Author, ""))
 	p.line("Date:   ", "        ", p.began(m.CapturedAt)...)
 	p.gap()

@@ -166,7 +166,7 @@ func commit(r *request) (page, error) {
 func (r *request) patch(rev string) (git.Commit, []history.FilePatch, error) {
 	id, err := r.Repo.Resolve(rev)
 	if err != nil {
-		return git.Commit{}, nil, err
+		return git.Commit{}, nil, &recall.UsageError{Err: err}
 	}
 	c, err := r.Repo.Commit(id)
 	if err != nil {

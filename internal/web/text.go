@@ -192,5 +192,8 @@ func marked(content, question string) (out []piece) {
 		out = append(out, piece{content[at:m[0]], false}, piece{content[m[0]:m[1]], true})
 		at = m[1]
 	}
-	return append(out, piece{content[at:], false})
+	if at < len(content) {
+		out = append(out, piece{content[at:], false})
+	}
+	return out
 }

@@ -28,6 +28,7 @@ func TestParts(t *testing.T) {
 		})
 	}
 	harness.Equal(t, "marked", []piece{{"Why ", false}, {"Tokens", true}, {" of (", false}, {"jwt_check", true}, {")?", false}}, marked("Why Tokens of (jwt_check)?", `"token" is jwt_check`))
+	harness.Equal(t, "marked in nothing", []piece(nil), marked("", "token"))
 	harness.Equal(t, "spans", []piece{{"call ", false}, {"f(x)", true}, {" twice, ", false}, {"`not", false}}, spans("call `f(x)` twice, `not"))
 	harness.Equal(t, "visible", "a⟨U+202E⟩b⟨U+0007⟩\tשלום 👩‍💻", string(visible([]byte("a\u202eb\a\tשלום 👩‍💻"))))
 	for address, want := range map[string]string{"": "index.html", "timeline": "timeline.html", "session?from=30&id=01KJ": "session-30-01KJ.html"} {

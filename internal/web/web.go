@@ -224,12 +224,13 @@ func (s *Site) render(p page) ([]byte, error) {
 func statusOf(err error) int {
 	var usage *recall.UsageError
 	var purged *recall.PurgedError
+	var several *nouns.AmbiguousError
 	switch {
 	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
 		return http.StatusNotFound
 	case errors.As(err, &purged):
 		return http.StatusGone
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &several):
 		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError

@@ -112,6 +112,8 @@ func TestRefuses(t *testing.T) {
 		{name: "no page", path: u.Path + "nothing", status: 404},
 		{name: "no session", path: u.Path + "session?id=01ZZZZZZZZZZZZ", status: 404},
 		{name: "short ID", path: u.Path + "session?id=0", status: 400},
+		{name: "several sessions", path: u.Path + "session?id=01KJ", status: 400},
+		{name: "folder for a commit", path: u.Path + "commit?rev=HEAD:src", status: 400},
 		{name: "no commit", path: u.Path + "commit?rev=--output=x", status: 404},
 		{name: "file outside", path: u.Path + "file?path=../../.gitconfig", status: 404},
 		{name: "file of git", path: u.Path + "file?path=.git/config", status: 404},
