@@ -36,26 +36,12 @@ func leftOf(paths []string, blobs []int64) []Left {
 // CommitOf is the code commit of the first of these checkpoints that is tied to one, and with no
 // checkpoints that of the last one of all; "" for none.
 func (d *DB) CommitOf(ctx context.Context, checkpoints []string) (string, error) {
-	var sha string
 	if len(checkpoints) == 0 {
-		rows, err := d.Query(ctx, `SELECT sha FROM ties ORDER BY ts DESC, checkpoint LIMIT 1`)
-		if err != nil {
-			return "", err
-		}
-		err = each(rows, func() error { return rows.Scan(&sha) })
+		var sha string
+		err := ask(ctx, d, `SELECT sha FROM ties ORDER BY ts DESC, checkpoint LIMIT 1`).into(&sha)
 		return sha, err
 	}
-	rows, err := d.Query(ctx, `SELECT DISTINCT checkpoint, sha FROM ties WHERE checkpoint IN (SELECT value FROM json_each(?))`, checkpoints)
-	if err != nil {
-		return "", err
-	}
-	of := map[string]string{}
-	err = each(rows, func() error {
-		var id string
-		err := rows.Scan(&id, &sha)
-		of[id] = sha
-		return err
-	})
+	of, err := byKey[string, string](ask(ctx, d, `SELECT DISTINCT checkpoint, sha FROM ties WHERE checkpoint IN (SELECT value FROM json_each(?))`, checkpoints))
 	i := slices.IndexFunc(checkpoints, func(id string) bool { return of[id] != "" })
 	if i < 0 || err != nil {
 		return "", err

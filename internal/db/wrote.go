@@ -15,13 +15,9 @@ func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]attribution
 	if len(shas) == 0 {
 		return nil, nil
 	}
-	rows, err := d.Query(ctx, `SELECT sha, path, session, lines, ts, email FROM wrote
-		WHERE sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, sha, path, session, lines LIMIT ?`, shas, maxWrote)
-	if err != nil {
-		return nil, err
-	}
 	out := map[string][]attribution.LineRecord{}
-	err = each(rows, func() error {
+	err := ask(ctx, d, `SELECT sha, path, session, lines, ts, email FROM wrote
+		WHERE sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, sha, path, session, lines LIMIT ?`, shas, maxWrote).each(func(rows *Rows) error {
 		var w attribution.LineRecord
 		var lines string
 		if err := rows.Scan(&w.SHA, &w.Path, &w.Session, &lines, moment{&w.TS}, &w.Email); err != nil {
