@@ -207,9 +207,3 @@ func (t *Tx) SetCursor(ctx context.Context, cursor map[string]string) error {
 func Cursor(ctx context.Context, q Querier) (map[string]string, error) {
 	return byKey[string, string](ask(ctx, q, `SELECT ref, oid FROM cursor`))
 }
-
-// ScanTurn reads a row of session, i, role, content and ts of the turns.
-func ScanTurn(rows *Rows) (id string, t session.Turn, err error) {
-	err = rows.Scan(&id, &t.Index, &t.Role, packedText{&t.Content}, moment{&t.TS})
-	return id, t, err
-}

@@ -98,7 +98,7 @@ func stateOf(ctx context.Context, from *db.DB) (string, error) {
 }
 
 func opened(ctx context.Context, path string, kind Kind, state string) (*DB, error) {
-	d, err := open(ctx, path, readOnly, schemaOf(kind))
+	d, err := open(ctx, path, schemaOf(kind))
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func remake(ctx context.Context, path string, kind Kind, from *db.DB, state stri
 		return err
 	}
 	schema := schemaOf(kind)
-	d, err := open(ctx, path+fresh, readWrite, schema)
+	d, err := create(ctx, path+fresh, schema)
 	if err != nil {
 		return err
 	}
