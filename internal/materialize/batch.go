@@ -59,8 +59,23 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 // errRestart for an entry that belongs before what they hold of one of its sessions.
 func (b *batch) load(ctx context.Context, entries []entry) error {
 	b.rename(entries)
-	ids, err := b.loadRows(ctx, entries)
+	var ids []string
+	for _, e := range entries {
+		ids = append(ids, e.items()...)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	rows, err := b.tx.Sessions(ctx, ids)
 	if err != nil {
+		return err
+	}
+	for id, r := range rows {
+		b.rows[id] = &r
+	}
+	if b.memories, err = b.tx.Memories(ctx, ids); err != nil {
+		return err
+	}
+	if err := b.checkOrder(entries); err != nil {
 		return err
 	}
 	edited, err := b.tx.Edited(ctx, ids)
@@ -73,27 +88,6 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 		}
 	}
 	return b.loadTimes(ctx, entries)
-}
-
-// loadRows reads the rows of the sessions and memories that the entries name, and returns their IDs.
-func (b *batch) loadRows(ctx context.Context, entries []entry) ([]string, error) {
-	var ids []string
-	for _, e := range entries {
-		ids = append(ids, e.items()...)
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	rows, err := b.tx.Sessions(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	for id, r := range rows {
-		b.rows[id] = &r
-	}
-	if b.memories, err = b.tx.Memories(ctx, ids); err != nil {
-		return nil, err
-	}
-	return ids, b.checkOrder(entries)
 }
 
 // checkOrder returns errRestart when an entry came late: it is earlier than what the tables
@@ -340,7 +334,7 @@ func (b *batch) flush(ctx context.Context) error {
 		func() error { return b.tx.AppendCode(ctx, b.cps) },
 		func() error { return b.tx.AppendMemoryFacets(ctx, found) },
 		func() error { return b.tx.ReplaceFacets(ctx, rows) },
-		func() error { return add(b.now()) },
+		func() error { return add(b.Now()) },
 	} {
 		if err := step(); err != nil {
 			return err
