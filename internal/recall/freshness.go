@@ -209,15 +209,15 @@ func sum(states []string) string {
 
 // freshen says of a session that is shown in full, and of each of its files, how it stands.
 func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out *result.Session, files []db.SessionFile) error {
-	facets, err := index.Facets(ctx, []string{out.ID})
-	if err != nil {
+	if len(files) == 0 { // what its tools changed
+		facets, err := index.Facets(ctx, []string{out.ID})
+		if err != nil {
+			return err
+		}
+		states, err := look(ctx, index, repo, req, facets)
+		out.Freshness = cmp.Or(states[out.ID], result.Unverifiable)
 		return err
 	}
-	states, err := look(ctx, index, repo, req, facets)
-	if err != nil {
-		return err
-	}
-	out.Freshness = cmp.Or(states[out.ID], result.Unverifiable)
 	s, err := newStand(ctx, index, repo, req)
 	if err != nil {
 		return err
@@ -231,10 +231,7 @@ func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out
 		}
 	}
 	of := s.judge()[""]
-	if len(of) > 0 { // a result looks at some of them
-		out.Freshness = sum(of)
-	}
-	out.FilesTotal = len(last)
+	out.Freshness, out.FilesTotal = sum(of), len(last) // a result looks at some of them
 	for _, f := range files[:min(len(files), shownFiles)] {
 		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.Short(f.SHA), Freshness: of[last[f.Path]]})
 	}

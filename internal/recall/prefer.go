@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -24,16 +25,8 @@ func preferring(ctx context.Context, index *db.DB, files []string, hits []found)
 	if err != nil {
 		return nil, nil, err
 	}
-	touched := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		touched[id] = true
-	}
-	var kept []found
-	for _, h := range hits {
-		if touched[h.id] {
-			kept = append(kept, h)
-		}
-	}
+	touched := setOf(ids)
+	kept := slices.DeleteFunc(slices.Clone(hits), func(h found) bool { return !touched[h.id] })
 	if len(kept) == 0 {
 		return hits, nil, nil
 	}
