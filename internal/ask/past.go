@@ -59,7 +59,7 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 	moment, err := author.Ledger.Moment(ctx, text, ties)
 	dir := w.Path(text)
 	if info, none := os.Stat(dir); errors.Is(err, ledger.ErrNoMoment) && none == nil && info.IsDir() {
-		id := checkedOut(w, dir)
+		id := checkedOut(w, dir, info)
 		if id == "" {
 			past, err := inFolder(ctx, m, dir)
 			return past, ledger.Moment{}, err
@@ -74,26 +74,18 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 }
 
 // checkedOut is the commit of a ledger that is here and checked out in a folder; "" for none.
-func checkedOut(w *workspace.Workspace, dir string) git.OID {
+func checkedOut(w *workspace.Workspace, dir string, info os.FileInfo) git.OID {
 	repo, err := git.Open(dir, nil)
 	if err != nil {
 		return ""
 	}
 	defer repo.Close()
+	root, _ := os.Stat(repo.Layout().WorkTree) // nil is no folder
 	head, err := repo.Head()
-	if err != nil || !sameFolder(repo.Layout().WorkTree, dir) || !ledger.HasCommit(w.Repo, head.OID) {
+	if err != nil || !os.SameFile(root, info) || !ledger.HasCommit(w.Repo, head.OID) {
 		return ""
 	}
 	return head.OID
-}
-
-func sameFolder(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	two, err := os.Stat(b)
-	return err == nil && os.SameFile(one, two)
 }
 
 func inFolder(ctx context.Context, m *materialize.Materializer, dir string) (*materialize.Materializer, error) {
