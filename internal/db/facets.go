@@ -136,27 +136,22 @@ type leftAt struct {
 
 // facts reads the calls, files and ties of sessions.
 func (t *Tx) facts(ctx context.Context, ids []string, all map[string]*facts) error {
-	err := ask(ctx, t, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids).each(func(rows *Rows) error {
-		var id string
-		var n int
-		err := rows.Scan(&id, &n)
-		if f := all[id]; f != nil {
-			f.tools = n
-		}
-		return err
-	})
+	tools, err := byKey[string, int](ask(ctx, t, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
 	if err != nil {
 		return err
+	}
+	for id, n := range tools {
+		all[id].tools = n
 	}
 	err = ask(ctx, t, `SELECT session, path, min(i) FROM tool_calls WHERE path IS NOT NULL AND `+edited+`
 		AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path`, ids).each(func(rows *Rows) error {
 		var id, path string
 		var i int
-		err := rows.Scan(&id, &path, &i)
-		if f := all[id]; f != nil {
-			f.files[path] = i
+		if err := rows.Scan(&id, &path, &i); err != nil {
+			return err
 		}
-		return err
+		all[id].files[path] = i
+		return nil
 	})
 	if err != nil {
 		return err
@@ -189,9 +184,6 @@ func (t *Tx) tied(ctx context.Context, ids []string, all map[string]*facts) erro
 			return err
 		}
 		f := all[id]
-		if f == nil {
-			return nil
-		}
 		if _, had := f.files[path]; !had {
 			f.files[path] = afterAll
 		}

@@ -292,22 +292,18 @@ const maxNear = 2000
 
 // Related reads the files that other sessions touched together with those of a session,
 // the most frequent first, and in how many sessions that was with one of them, purged ones left out.
-func (d *DB) Related(ctx context.Context, id string, limit int) (paths []string, counts []int, err error) {
+func (d *DB) Related(ctx context.Context, id string, limit int) ([]Touched, error) {
 	own, err := d.touched(ctx, []string{id})
 	if err != nil || len(own[id]) == 0 {
-		return nil, nil, err
+		return nil, err
 	}
 	ids, err := column(ask(ctx, d, `SELECT DISTINCT t.session FROM paths p CROSS JOIN touches t ON t.path = p.id
 		WHERE p.path IN (SELECT value FROM json_each(?)) AND t.session NOT IN (SELECT id FROM purged) ORDER BY t.session DESC LIMIT ?`, own[id], maxNear))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	near, err := d.touched(ctx, ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	paths, counts = together(own[id], near, limit)
-	return paths, counts, nil
+	return together(own[id], near, limit), err
 }
 
 // touched reads the paths of the repository that the tools of sessions touched, each once, in the order of the first call.
@@ -319,7 +315,7 @@ func (d *DB) touched(ctx context.Context, ids []string) (map[string][]string, er
 
 // together counts for each file in how many sessions it stands beside one of some files, and keeps the most frequent ones: a pair
 // with the file of them with which it stands most often.
-func together(own []string, near map[string][]string, limit int) (paths []string, counts []int) {
+func together(own []string, near map[string][]string, limit int) (out []Touched) {
 	is := map[string]bool{}
 	for _, p := range own {
 		is[p] = true
@@ -339,9 +335,8 @@ func together(own []string, near map[string][]string, limit int) (paths []string
 	for pair, n := range pairs {
 		most[pair[1]] = max(most[pair[1]], n)
 	}
-	paths = first(most, limit, func(a, b string) int { return most[b] - most[a] })
-	for _, p := range paths {
-		counts = append(counts, most[p])
+	for _, p := range first(most, limit, func(a, b string) int { return most[b] - most[a] }) {
+		out = append(out, Touched{p, most[p]})
 	}
-	return paths, counts
+	return out
 }

@@ -47,29 +47,19 @@ func (d *DB) Rewrites(ctx context.Context, shas []string) ([]attribution.Rewrite
 	if len(shas) == 0 {
 		return nil, nil
 	}
-	begin, err := d.beginning(ctx, slices.DeleteFunc(slices.Clone(shas), whole))
-	if err != nil {
-		return nil, err
-	}
-	return all(ask(ctx, d, `WITH sha AS (SELECT value AS sha FROM json_each(?)),
+	starts := slices.DeleteFunc(slices.Clone(shas), whole)
+	return all(ask(ctx, d, `WITH start AS (SELECT value AS start, value || 'g' AS stop FROM json_each(?2)),
+		sha AS MATERIALIZED (SELECT value AS sha FROM json_each(?1) UNION SELECT old FROM start CROSS JOIN lineage ON old >= start AND old < stop
+			UNION SELECT new FROM start CROSS JOIN lineage ON new >= start AND new < stop),
 		asked AS MATERIALIZED (SELECT email, root FROM sha CROSS JOIN lineage ON old = sha UNION SELECT email, root FROM sha CROSS JOIN lineage ON new = sha),
 		sizes AS MATERIALIZED (SELECT email, root, (SELECT count(*) FROM lineage l WHERE l.email = asked.email AND l.root = asked.root) AS size FROM asked)
 		SELECT l.email, l.old, l.new FROM sizes CROSS JOIN lineage l ON l.email = sizes.email AND l.root = sizes.root
-		ORDER BY size, l.email, l.old, l.new LIMIT ?`, slices.Concat(shas, begin), maxRewrites),
+		ORDER BY size, l.email, l.old, l.new LIMIT ?3`, shas, starts, maxRewrites),
 		func(r *attribution.Rewrite) []any { return cells(&r.Email, &r.Old, &r.New) })
 }
 
 // whole reports whether a commit is not given by its beginning.
 func whole(sha string) bool { return len(sha) >= len(session.ZeroSHA) }
-
-// beginning reads the commits of rewrites that begin in one of some ways.
-func (d *DB) beginning(ctx context.Context, starts []string) ([]string, error) {
-	if len(starts) == 0 {
-		return nil, nil
-	}
-	return column(ask(ctx, d, `WITH start AS (SELECT value AS start, value || 'g' AS stop FROM json_each(?))
-		SELECT old FROM start CROSS JOIN lineage ON old >= start AND old < stop UNION SELECT new FROM start CROSS JOIN lineage ON new >= start AND new < stop`, starts))
-}
 
 // Became reads what code commits became at last; those that became nothing are left out.
 func (d *DB) Became(ctx context.Context, shas []string) (map[attribution.Commit]string, error) {

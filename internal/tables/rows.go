@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"database/sql/driver"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -13,18 +14,18 @@ import (
 
 // columns reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, M time, R time as RFC 3339 in UTC to the
 // millisecond, P packed text, L list of texts, K list of numbers, V vector.
-func columns(kinds string) func(*db.Rows) ([]any, error) {
-	return func(rows *db.Rows) ([]any, error) {
-		values, cells := make([]any, len(kinds)), make([]any, len(kinds))
-		for i := range values {
-			cells[i] = &values[i]
+func columns(kinds string) func(*db.Rows) ([]driver.Value, error) {
+	return func(rows *db.Rows) ([]driver.Value, error) {
+		read, cells, values := make([]any, len(kinds)), make([]any, len(kinds)), make([]driver.Value, len(kinds))
+		for i := range read {
+			cells[i] = &read[i]
 		}
 		if err := rows.Scan(cells...); err != nil {
 			return nil, err
 		}
 		for i, kind := range kinds {
 			var err error
-			if values[i], err = value(kind, values[i]); err != nil {
+			if values[i], err = value(kind, read[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -83,14 +84,14 @@ func vector(blob []byte) []float32 {
 }
 
 // identified reads rows that begin with what their ID is made of: an owner, an index and a time. The other columns are of these kinds.
-func identified(as, kinds string) func(*db.Rows) ([]any, error) {
+func identified(as, kinds string) func(*db.Rows) ([]driver.Value, error) {
 	read := columns("tiM" + kinds)
-	return func(rows *db.Rows) ([]any, error) {
+	return func(rows *db.Rows) ([]driver.Value, error) {
 		v, err := read(rows)
 		if err != nil {
 			return nil, err
 		}
-		return append([]any{rowID(v[0], v[1], v[2], as)}, v[3:]...), nil
+		return append([]driver.Value{rowID(v[0], v[1], v[2], as)}, v[3:]...), nil
 	}
 }
 

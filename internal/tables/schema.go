@@ -1,6 +1,10 @@
 package tables
 
-import "github.com/git-rekal/git-rekal/internal/db"
+import (
+	"database/sql/driver"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+)
 
 // schema is what a database file must hold.
 type schema struct {
@@ -14,7 +18,7 @@ type schema struct {
 // table is how one is filled: a query of the index gives its columns in their order, or what read makes of a row.
 type table struct {
 	name, query string
-	read        func(rows *db.Rows) ([]any, error)
+	read        func(rows *db.Rows) ([]driver.Value, error)
 }
 
 // version is that of both files. Any change of a table below raises it: the files are then made anew.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -75,12 +76,7 @@ var errBehind = errors.New("database is behind")
 // remakable reports whether a database is made anew for an error. One that another program holds open for writing is, too: the new
 // file takes its place, and that program keeps the old one.
 func remakable(err error) bool {
-	for _, kind := range []error{errBehind, errCorrupt, errSchema, errLocked, fs.ErrNotExist} {
-		if errors.Is(err, kind) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{errBehind, errCorrupt, errSchema, errLocked, fs.ErrNotExist}, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // stateOf tells states of the index apart.
@@ -186,16 +182,7 @@ func (d *DB) fill(ctx context.Context, schema schema, from *db.DB, state string)
 	}
 	defer conn.Close() // it goes back to where it came from
 	for _, t := range schema.tables {
-		err := fill(ctx, conn, t.name, func(row func(...any) error) error {
-			return from.Each(ctx, t.query, func(rows *db.Rows) error {
-				values, err := t.read(rows)
-				if err != nil {
-					return err
-				}
-				return row(values...)
-			})
-		})
-		if err != nil {
+		if err := fill(ctx, conn, t, from); err != nil {
 			return err
 		}
 	}

@@ -8,33 +8,33 @@ import (
 	"fmt"
 
 	duckdb "github.com/marcboeker/go-duckdb/v2"
+
+	"github.com/git-rekal/git-rekal/internal/db"
 )
 
-// fill bulk-inserts into a table: rows calls row once for each row with a value for every
-// column in the table's order (nil for NULL), about a microsecond each. The Go type must fit
+// fill bulk-inserts what the index says into a table, about a microsecond a row. The Go type must fit
 // the column: int32 or int64 for INTEGER, time.Time for TIMESTAMP, []float32 for FLOAT[].
-func fill(ctx context.Context, conn *sql.Conn, table string, rows func(row func(values ...any) error) error) error {
+func fill(ctx context.Context, conn *sql.Conn, t table, from *db.DB) error {
 	err := conn.Raw(func(dc any) error {
 		raw, ok := dc.(driver.Conn)
 		if !ok {
 			return fmt.Errorf("the driver's connection is a %T", dc)
 		}
-		appender, err := duckdb.NewAppender(raw, catalog, "", table)
+		appender, err := duckdb.NewAppender(raw, catalog, "", t.name)
 		if err != nil {
 			return err
 		}
-		var values []driver.Value
-		err = rows(func(row ...any) error {
-			values = values[:0]
-			for _, v := range row {
-				values = append(values, v)
+		err = from.Each(ctx, t.query, func(rows *db.Rows) error {
+			values, err := t.read(rows)
+			if err != nil {
+				return err
 			}
 			return errors.Join(appender.AppendRow(values...), ctx.Err())
 		})
 		return errors.Join(err, appender.Close())
 	})
 	if err != nil {
-		return fmt.Errorf("tables: fill %s: %w", table, classify(err))
+		return fmt.Errorf("tables: fill %s: %w", t.name, classify(err))
 	}
 	return nil
 }
