@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // ties reads those that a condition lets pass.
@@ -61,4 +62,28 @@ func (d *DB) KnowsCommit(ctx context.Context, start string) (known bool, err err
 		OR EXISTS (SELECT 1 FROM checkpoints WHERE sha >= ?1 AND sha < ?1 || 'g')
 		OR EXISTS (SELECT 1 FROM lineage WHERE old >= ?1 AND old < ?1 || 'g') OR EXISTS (SELECT 1 FROM lineage WHERE new >= ?1 AND new < ?1 || 'g')`, start).into(&known)
 	return known, err
+}
+
+// maxWrote is how many records are read of one question's commits, the latest first.
+const maxWrote = 20_000
+
+// Wrote reads what sessions, purged ones too, wrote in code commits, by the commits' OIDs; the latest edits come first.
+func (d *DB) Wrote(ctx context.Context, shas []string) (map[string][]attribution.LineRecord, error) {
+	if len(shas) == 0 {
+		return nil, nil
+	}
+	out := map[string][]attribution.LineRecord{}
+	err := ask(ctx, d, `SELECT sha, path, session, lines, ts, email FROM wrote
+		WHERE sha IN (SELECT value FROM json_each(?)) ORDER BY ts DESC, sha, path, session, lines LIMIT ?`, shas, maxWrote).each(func(rows *Rows) error {
+		var w attribution.LineRecord
+		var lines string
+		if err := rows.Scan(&w.SHA, &w.Path, &w.Session, &lines, moment{&w.TS}, &w.Email); err != nil {
+			return err
+		}
+		var err error
+		w.Lines, err = session.ParseRanges(lines)
+		out[w.SHA] = append(out[w.SHA], w)
+		return err
+	})
+	return out, err
 }

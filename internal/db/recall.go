@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -96,12 +98,8 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		ids := make([]int64, len(names))
-		for i, n := range names {
-			ids[i] = n.id
-		}
 		add(`session IN (SELECT session FROM touches WHERE path IN (
-			SELECT value FROM json_each(?) UNION ALL SELECT id FROM paths WHERE path IN (SELECT value FROM json_each(?))))`, ids, p.Names)
+			SELECT value FROM json_each(?) UNION ALL SELECT id FROM paths WHERE path IN (SELECT value FROM json_each(?))))`, slices.Collect(maps.Keys(names)), p.Names)
 	}
 	if f.Commits != nil {
 		cond, values := tiedTo(f.Commits)
@@ -148,24 +146,19 @@ func (d *DB) FirstTurns(ctx context.Context, ids []string, since time.Time) (map
 		WHERE session IN (SELECT value FROM json_each(?1)) AND ts >= ?2 GROUP BY session`, ids, since, session.RoleHuman))
 }
 
-// pathName is a path, and its number in the tables.
-type pathName struct {
-	id   int64
-	path string
-}
-
-// named reads the paths that a pattern matches.
-func (d *DB) named(ctx context.Context, p Paths) ([]pathName, error) {
+// named reads the paths that a pattern matches, by their numbers in the tables.
+func (d *DB) named(ctx context.Context, p Paths) (map[int64]string, error) {
 	matches, err := p.Matcher()
 	if err != nil {
 		return nil, err
 	}
-	var out []pathName
+	out := map[int64]string{}
 	err = ask(ctx, d, `SELECT id, path FROM paths WHERE instr(path, ?) > 0`, literal(p.Match)).each(func(rows *Rows) error {
-		var n pathName
-		err := rows.Scan(&n.id, &n.path)
-		if matches(n.path) {
-			out = append(out, n)
+		var id int64
+		var path string
+		err := rows.Scan(&id, &path)
+		if matches(path) {
+			out[id] = path
 		}
 		return err
 	})

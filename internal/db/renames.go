@@ -37,9 +37,9 @@ func (d *DB) PathsLike(ctx context.Context, p Paths, most int) (out []string, so
 	if err != nil {
 		return nil, false, err
 	}
-	for _, n := range names {
-		if n.path[0] != '/' && n.path[0] != '~' {
-			out = append(out, n.path)
+	for _, path := range names {
+		if path[0] != '/' && path[0] != '~' {
+			out = append(out, path)
 		}
 	}
 	slices.Sort(out)

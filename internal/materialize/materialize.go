@@ -34,7 +34,7 @@ type Materializer struct {
 	Warn func(error) // what was skipped, set aside or could not be brought up to date
 
 	Ignore func() (ledger.Ignore, error) // ledgers that are not read; nil: none. It is asked where there are others'
-	Limits Limits                        // the zero value: DefaultLimits
+	Limits Limits                        // the zero value: defaultLimits
 
 	Progress func(done, total int) // how many commits of ledgers were applied, behind each batch; nil: nobody looks
 

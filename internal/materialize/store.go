@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -309,4 +310,29 @@ func (s *store) report(p *plan) {
 		}
 		s.Warn(fmt.Errorf("skipped "+what, email, all[0]))
 	}
+}
+
+// follow brings what became of code commits up to the index: for the ledgers that said something of it, and
+// those that named something.
+func (s *store) follow(ctx context.Context, tx *db.Tx) error {
+	emails, err := tx.Rewriters(ctx, s.code, s.fresh)
+	if err != nil {
+		return err
+	}
+	for _, email := range emails {
+		s.rewrote[email] = true
+	}
+	for email := range s.rewrote {
+		all, err := tx.Rewrites(ctx, email)
+		if err != nil {
+			return err
+		}
+		if err := tx.ReplaceRewrites(ctx, email, attribution.Resolve(all)); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("materialize: %w", err)
+	}
+	return nil
 }
