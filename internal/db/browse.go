@@ -137,10 +137,6 @@ func (q LogQuery) checkpoints(ctx context.Context, d *DB) ([]string, error) {
 	if q.Commits == nil && q.Paths == nil {
 		return nil, nil
 	}
-	asked := make([][2]string, len(q.Commits))
-	for i, c := range q.Commits {
-		asked[i] = [2]string{c.SHA, c.Email}
-	}
 	matches := func(string) bool { return true }
 	if q.Paths != nil {
 		var err error
@@ -150,8 +146,8 @@ func (q LogQuery) checkpoints(ctx context.Context, d *DB) ([]string, error) {
 	}
 	out := []string{}
 	err := ask(ctx, d, `WITH own AS (SELECT id FROM checkpoints WHERE ?1 UNION
-			SELECT id FROM (SELECT value ->> 0 AS sha, value ->> 1 AS email FROM json_each(?2)) a CROSS JOIN checkpoints c ON c.sha = a.sha AND a.email IN ('', lower(c.email)))
-		SELECT id, coalesce(path, '') FROM own LEFT JOIN checkpoint_files ON checkpoint = id AND ?3 ORDER BY id`, q.Commits == nil, asked, q.Paths != nil).each(func(rows *Rows) error {
+			SELECT id FROM (SELECT value ->> 'SHA' AS sha, value ->> 'Email' AS email FROM json_each(?2)) a CROSS JOIN checkpoints c ON c.sha = a.sha AND a.email IN ('', lower(c.email)))
+		SELECT id, coalesce(path, '') FROM own LEFT JOIN checkpoint_files ON checkpoint = id AND ?3 ORDER BY id`, q.Commits == nil, q.Commits, q.Paths != nil).each(func(rows *Rows) error {
 		var id, path string
 		err := rows.Scan(&id, &path)
 		if (len(out) == 0 || out[len(out)-1] != id) && matches(path) {

@@ -36,13 +36,9 @@ func (t *Tx) Refer(ctx context.Context, claims []Claim) (bool, error) {
 	if len(claims) == 0 {
 		return false, nil
 	}
-	named := make([][2]string, len(claims))
-	for i, c := range claims {
-		named[i] = [2]string{c.ID, c.Email}
-	}
 	n := 0
-	err := ask(ctx, t, `WITH c AS MATERIALIZED (SELECT value ->> 0 AS id, value ->> 1 AS email FROM json_each(?))
+	err := ask(ctx, t, `WITH c AS MATERIALIZED (SELECT value ->> 'ID' AS id, value ->> 'Email' AS email FROM json_each(?))
 		SELECT count(*) FROM (SELECT 1 FROM c JOIN sessions s ON s.parent = c.id WHERE lower(s.email) = c.email
-			UNION ALL SELECT 1 FROM c JOIN sessions s ON s.forked_from = c.id WHERE lower(s.email) = c.email)`, named).into(&n)
+			UNION ALL SELECT 1 FROM c JOIN sessions s ON s.forked_from = c.id WHERE lower(s.email) = c.email)`, claims).into(&n)
 	return n > 0, err
 }

@@ -62,12 +62,17 @@ func (t *Tx) AppendTurns(ctx context.Context, parts []session.Session) error {
 	})
 }
 
-// AppendTools adds the tool calls of parts; times gives the time of each call, which is that of the turn before it.
-func (t *Tx) AppendTools(ctx context.Context, parts []session.Session, times func(s session.Session, c session.ToolCall) time.Time) error {
-	return t.insert(ctx, into("tool_calls", 9), func(row func(...any)) {
+// AppendTools adds the tool calls of parts, whose turns are there. A call has the time of the turn before it, or else that of its session's start.
+func (t *Tx) AppendTools(ctx context.Context, parts []session.Session) error {
+	return t.insert(ctx, `INSERT INTO tool_calls VALUES (?1, ?2, ?3, coalesce(?4, (SELECT ts FROM turns WHERE session = ?1 AND i = ?3), ?5),
+		?6, ?7, ?8, ?9, ?10)`, func(row func(...any)) {
 		for _, s := range parts {
 			for _, c := range s.ToolCalls {
-				row(s.ID, c.Index, c.Turn, times(s, c), c.Tool, opt(c.Act), opt(c.Path), opt(c.Cmd), c.Failed)
+				var at time.Time
+				if i := c.Turn - s.FirstTurn; i >= 0 && i < len(s.Turns) {
+					at = s.Turns[i].TS
+				}
+				row(s.ID, c.Index, c.Turn, at, s.StartedAt, c.Tool, opt(c.Act), opt(c.Path), opt(c.Cmd), c.Failed)
 			}
 		}
 	})
@@ -168,27 +173,6 @@ func (t *Tx) AppendNotes(ctx context.Context, e session.Entry, email, key string
 			row(w.GitSHA, opt(w.Blob), w.Session, w.Path, w.Lines.String(), w.Gone, w.TS, email)
 		}
 	})
-}
-
-// TurnKey names a turn.
-type TurnKey struct {
-	Session string
-	Index   int
-}
-
-// TurnTimes reads the times of turns; those that are not there are left out.
-func (t *Tx) TurnTimes(ctx context.Context, turns []TurnKey) (map[TurnKey]time.Time, error) {
-	out := map[TurnKey]time.Time{}
-	for _, k := range turns {
-		var ts time.Time
-		if err := ask(ctx, t, `SELECT ts FROM turns WHERE session = ? AND i = ?`, k.Session, k.Index).into(moment{&ts}); err != nil {
-			return nil, err
-		}
-		if !ts.IsZero() {
-			out[k] = ts
-		}
-	}
-	return out, nil
 }
 
 // SetCursor replaces how far each ledger, by ref, has been read.

@@ -190,16 +190,16 @@ func literal(pattern string) string {
 // tiedTo are the sessions that some ledgers tie to some code commits.
 func tiedTo(commits []attribution.Commit) (cond string, args []any) {
 	var starts []string
-	asked := [][2]string{}
+	var asked []attribution.Commit
 	for _, c := range commits {
 		if whole(c.SHA) {
-			asked = append(asked, [2]string{c.SHA, c.Email})
+			asked = append(asked, c)
 		} else {
 			starts = append(starts, c.SHA)
 		}
 	}
 	return `session IN (
-		SELECT t.session FROM (SELECT value ->> 0 AS sha, value ->> 1 AS email FROM json_each(?)) a CROSS JOIN ties t ON t.sha = a.sha AND a.email IN ('', t.email)
+		SELECT t.session FROM (SELECT value ->> 'SHA' AS sha, value ->> 'Email' AS email FROM json_each(?)) a CROSS JOIN ties t ON t.sha = a.sha AND a.email IN ('', t.email)
 		UNION SELECT t.session FROM (SELECT value AS start, value || 'g' AS stop FROM json_each(?)) s CROSS JOIN ties t ON t.sha >= start AND t.sha < stop)`,
 		[]any{asked, starts}
 }

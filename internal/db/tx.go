@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
 )
 
 // Rows is the answer to a query. Close it.
@@ -33,7 +35,7 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error
 func values(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
-		case []string, []int64, [][2]string, [][4]int64:
+		case []string, []int64, [][4]int64, []attribution.Commit, []Claim:
 			args[i] = listed(v)
 		case time.Time:
 			args[i] = micros(v)

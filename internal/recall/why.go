@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -294,10 +295,7 @@ func (w *why) ranked(ctx context.Context) ([]*explained, error) {
 			paths = append(paths, o.Path)
 		}
 	}
-	ids := make([]string, 0, len(w.explained))
-	for id := range w.explained {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(maps.Keys(w.explained))
 	edits, err := w.index.Edits(ctx, ids, paths)
 	if err != nil {
 		return nil, err
