@@ -17,15 +17,16 @@ type batch struct {
 	*store
 	tx *db.Tx
 
-	rows     map[string]*db.SessionRow   // sessions that the batch touches or links
-	whole    map[string]*session.Session // those that two machines captured, as they stand
-	changed  map[string]bool             // sessions whose row or facets change
-	edited   map[string]map[string]bool  // session → files that it has edited so far
-	named    map[string]*mentions        // session → what else its calls have named so far
-	memories map[string]db.MemoryRow     // those that the batch names
-	parts    []session.Session           // what to append, in ledger order, numbered as it will stand
-	saved    []db.MemoryRow              // memories to append
-	indexed  []session.Session           // parts, and memories as search takes them, in ledger order
+	rows     map[string]*db.SessionRow        // sessions that the batch touches or links
+	whole    map[string]*session.Session      // those that two machines captured, as they stand
+	changed  map[string]bool                  // sessions whose row or facets change
+	edited   map[string]map[string]bool       // session → files that it has edited so far
+	named    map[string]*attribution.Mentions // session → what else its calls have named so far
+	loaded   map[string]bool                  // sessions of which all that the tables hold is in named
+	memories map[string]db.MemoryRow          // those that the batch names
+	parts    []session.Session                // what to append, in ledger order, numbered as it will stand
+	saved    []db.MemoryRow                   // memories to append
+	indexed  []session.Session                // parts, and memories as search takes them, in ledger order
 	cps      []session.Checkpoint
 	ties     []attribution.Tie
 	files    []db.FileRow
@@ -37,7 +38,7 @@ func newBatch(s *store, tx *db.Tx) *batch {
 	return &batch{
 		store: s, tx: tx,
 		rows: map[string]*db.SessionRow{}, whole: map[string]*session.Session{}, changed: map[string]bool{},
-		edited: map[string]map[string]bool{}, named: map[string]*mentions{},
+		edited: map[string]map[string]bool{}, named: map[string]*attribution.Mentions{}, loaded: map[string]bool{},
 	}
 }
 
@@ -217,7 +218,7 @@ func (b *batch) newRow(e entry, p session.Session) *db.SessionRow {
 	}
 	row.FirstTurn, row.FirstTool = p.FirstTurn, p.FirstTool
 	b.rows[p.ID] = row
-	b.namedBy(p.ID).loaded = true // the tables hold nothing of it
+	b.loaded[p.ID] = true // the tables hold nothing of it
 	return row
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
@@ -91,31 +92,27 @@ func (e entry) mentioned() []string {
 
 // eachBatch reads commits in batches: the bytes of the next one while use works on one.
 func (s *store) eachBatch(ctx context.Context, commits []commit, use func([]entry) error) error {
-	type batch struct {
-		read []raw
-		err  error
+	var read []raw
+	var failed error
+	var beside sync.WaitGroup
+	start := func() {
+		rest := commits
+		beside.Go(func() { read, failed = s.next(ctx, rest) })
 	}
-	next := func(commits []commit) <-chan batch {
-		read := make(chan batch, 1)
-		go func() {
-			all, err := s.next(ctx, commits)
-			read <- batch{all, err}
-		}()
-		return read
-	}
-	for reading := next(commits); len(commits) > 0; {
-		b := <-reading
-		if b.err != nil {
-			return b.err
+	for start(); len(commits) > 0; {
+		beside.Wait()
+		if failed != nil {
+			return failed
 		}
-		commits = commits[len(b.read):]
-		reading = next(commits)
-		entries := make([]entry, len(b.read))
-		for i, r := range b.read {
+		entries := make([]entry, len(read))
+		batch := read
+		commits = commits[len(batch):]
+		start()
+		for i, r := range batch {
 			entries[i] = s.decode(r)
 		}
 		if err := use(entries); err != nil {
-			<-reading // the repository is the caller's again
+			beside.Wait() // the repository is the caller's again
 			return err
 		}
 	}
