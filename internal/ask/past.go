@@ -55,7 +55,7 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 	if err != nil {
 		return nil, ledger.Moment{}, err
 	}
-	ties := func() (map[git.OID][]git.OID, error) { return ties(ctx, m, author.Email) }
+	ties := func(code git.OID) ([]git.OID, error) { return ties(ctx, m, author.Email, code) }
 	moment, err := author.Ledger.Moment(ctx, text, ties)
 	dir := w.Path(text)
 	if info, none := os.Stat(dir); errors.Is(err, ledger.ErrNoMoment) && none == nil && info.IsDir() {
@@ -100,20 +100,14 @@ func inFolder(ctx context.Context, m *materialize.Materializer, dir string) (*ma
 	return m.Folder(ctx, f)
 }
 
-func ties(ctx context.Context, m *materialize.Materializer, email string) (map[git.OID][]git.OID, error) {
-	data, err := m.Open(ctx)
+func ties(ctx context.Context, m *materialize.Materializer, email string, code git.OID) (out []git.OID, err error) {
+	index, err := m.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := data.Ties(ctx, email)
-	if err := errors.Join(err, data.Close()); err != nil {
-		return nil, err
+	ids, err := index.Ties(ctx, email, string(code))
+	for _, id := range ids {
+		out = append(out, git.OID(id))
 	}
-	out := make(map[git.OID][]git.OID, len(rows))
-	for sha, checkpoints := range rows {
-		for _, id := range checkpoints {
-			out[git.OID(sha)] = append(out[git.OID(sha)], git.OID(id))
-		}
-	}
-	return out, nil
+	return out, errors.Join(err, index.Close())
 }

@@ -187,11 +187,10 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 		})
 }
 
-// Ties lists the checkpoints of one author by the code commit that each captured, the first
-// ones first. Those of imports captured none.
-func (d *DB) Ties(ctx context.Context, email string) (map[string][]string, error) {
-	return groups(ask(ctx, d, `SELECT sha, id FROM checkpoints WHERE email = ? AND via <> ? ORDER BY ts, id`,
-		strings.ToLower(email), session.ViaImport))
+// Ties lists the checkpoints of one author that captured a code commit, the first ones first. Those of imports captured none.
+func (d *DB) Ties(ctx context.Context, email, sha string) ([]string, error) {
+	return column(ask(ctx, d, `SELECT id FROM checkpoints WHERE sha = ? AND email = ? AND via <> ? ORDER BY ts, id`,
+		sha, strings.ToLower(email), session.ViaImport))
 }
 
 // Authors lists the addresses of those who have sessions, memories or checkpoints, in lower case and in order.

@@ -238,17 +238,3 @@ func fill(ctx context.Context, conn *sql.Conn, t table, from *db.DB) error {
 	}
 	return nil
 }
-
-// each calls scan for every row and closes the rows.
-func each(rows *sql.Rows, scan func() error) error {
-	defer rows.Close() // rows.Err says what went wrong
-	for rows.Next() {
-		if err := scan(); err != nil {
-			return fmt.Errorf("tables: read a row: %w", classify(err))
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("tables: read rows: %w", classify(err))
-	}
-	return nil
-}
