@@ -69,10 +69,7 @@ func (m *Materializer) within(ctx context.Context, p *plan, h ledger.Head) (to r
 	case was.rests && was.tried == h.OID && p.effort != everything:
 		return was, nil, nil
 	}
-	limit := was.bytes + m.step(p)
-	if limit < was.bytes {
-		limit = ledger.NoLimit
-	}
+	limit := was.bytes + min(m.step(p), ledger.NoLimit-was.bytes)
 	got, err := m.limits().At(m.Now()).Within(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes, Excess: was.excess}, limit)
 	if errors.As(err, &over) {
 		err = nil

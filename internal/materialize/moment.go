@@ -281,16 +281,13 @@ func forget(ctx context.Context, dir, but string, keep int) error {
 	used := map[string]time.Time{}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if !e.IsDir() { // none of ours: a .DS_Store
+		if !e.IsDir() || path == but { // none of ours: a .DS_Store
 			continue
 		}
 		if filepath.Ext(path) == gone { // of a process that died
 			if err := remove(path); err != nil {
 				return err
 			}
-			continue
-		}
-		if path == but {
 			continue
 		}
 		used[path] = time.Time{}
