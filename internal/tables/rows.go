@@ -16,16 +16,16 @@ import (
 // millisecond, P packed text, L list of texts, K list of numbers, V vector.
 func columns(kinds string) func(*db.Rows) ([]driver.Value, error) {
 	return func(rows *db.Rows) ([]driver.Value, error) {
-		read, cells, values := make([]any, len(kinds)), make([]any, len(kinds)), make([]driver.Value, len(kinds))
-		for i := range read {
-			cells[i] = &read[i]
+		values, cells := make([]driver.Value, len(kinds)), make([]any, len(kinds))
+		for i := range values {
+			cells[i] = (*any)(&values[i])
 		}
 		if err := rows.Scan(cells...); err != nil {
 			return nil, err
 		}
 		for i, kind := range kinds {
 			var err error
-			if values[i], err = value(kind, read[i]); err != nil {
+			if values[i], err = value(kind, values[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -83,15 +83,18 @@ func vector(blob []byte) []float32 {
 	return out
 }
 
-// identified reads rows that begin with what their ID is made of: an owner, an index and a time. The other columns are of these kinds.
+// identified reads rows with what their ID is made of: a time in its place, an owner behind that, and an index at the end, which is no column
+// of the table. The columns between the last two are of these kinds.
 func identified(as, kinds string) func(*db.Rows) ([]driver.Value, error) {
-	read := columns("tiM" + kinds)
+	read := columns("Mt" + kinds + "i")
 	return func(rows *db.Rows) ([]driver.Value, error) {
 		v, err := read(rows)
 		if err != nil {
 			return nil, err
 		}
-		return append([]driver.Value{rowID(v[0], v[1], v[2], as)}, v[3:]...), nil
+		last := len(v) - 1
+		v[0] = rowID(v[1], v[last], v[0], as)
+		return v[:last], nil
 	}
 }
 
