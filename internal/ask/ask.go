@@ -16,6 +16,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
@@ -102,6 +103,15 @@ func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error)
 		return out, err
 	}
 	return out, errors.Join(err, index.Close())
+}
+
+// Open opens the index for what pages for people are made from besides questions to Ask: brought up to the ledgers, in one state. Close it.
+func Open(ctx context.Context, w *workspace.Workspace) (*materialize.Reader, error) {
+	m, err := w.Reader()
+	if err != nil {
+		return nil, err
+	}
+	return m.Open(ctx)
 }
 
 // answer fills in what is found.

@@ -22,11 +22,7 @@ import (
 
 // Brief is what an agent should know that begins here: what fits into a budget of tokens, and the text of it.
 func Brief(ctx context.Context, w *workspace.Workspace, budget int) (out result.Brief, text string, err error) {
-	m, err := w.Reader()
-	if err != nil {
-		return out, "", err
-	}
-	index, err := m.Open(ctx)
+	index, err := Open(ctx, w)
 	if err != nil {
 		return out, "", err
 	}

@@ -55,11 +55,11 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 	if err != nil {
 		return nil, ledger.Moment{}, err
 	}
-	ties := func() (map[git.OID][]git.OID, error) { return ties(ctx, m, author.Email) }
+	ties := func(code git.OID) ([]git.OID, error) { return ties(ctx, m, author.Email, code) }
 	moment, err := author.Ledger.Moment(ctx, text, ties)
 	dir := w.Path(text)
 	if info, none := os.Stat(dir); errors.Is(err, ledger.ErrNoMoment) && none == nil && info.IsDir() {
-		id := checkedOut(w, dir)
+		id := checkedOut(w, dir, info)
 		if id == "" {
 			past, err := inFolder(ctx, m, dir)
 			return past, ledger.Moment{}, err
@@ -74,26 +74,18 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 }
 
 // checkedOut is the commit of a ledger that is here and checked out in a folder; "" for none.
-func checkedOut(w *workspace.Workspace, dir string) git.OID {
+func checkedOut(w *workspace.Workspace, dir string, info os.FileInfo) git.OID {
 	repo, err := git.Open(dir, nil)
 	if err != nil {
 		return ""
 	}
 	defer repo.Close()
+	root, _ := os.Stat(repo.Layout().WorkTree) // nil is no folder
 	head, err := repo.Head()
-	if err != nil || !sameFolder(repo.Layout().WorkTree, dir) || !ledger.HasCommit(w.Repo, head.OID) {
+	if err != nil || !os.SameFile(root, info) || !ledger.HasCommit(w.Repo, head.OID) {
 		return ""
 	}
 	return head.OID
-}
-
-func sameFolder(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	two, err := os.Stat(b)
-	return err == nil && os.SameFile(one, two)
 }
 
 func inFolder(ctx context.Context, m *materialize.Materializer, dir string) (*materialize.Materializer, error) {
@@ -108,20 +100,14 @@ func inFolder(ctx context.Context, m *materialize.Materializer, dir string) (*ma
 	return m.Folder(ctx, f)
 }
 
-func ties(ctx context.Context, m *materialize.Materializer, email string) (map[git.OID][]git.OID, error) {
-	data, err := m.Open(ctx)
+func ties(ctx context.Context, m *materialize.Materializer, email string, code git.OID) (out []git.OID, err error) {
+	index, err := m.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := data.Ties(ctx, email)
-	if err := errors.Join(err, data.Close()); err != nil {
-		return nil, err
+	ids, err := index.Ties(ctx, email, string(code))
+	for _, id := range ids {
+		out = append(out, git.OID(id))
 	}
-	out := make(map[git.OID][]git.OID, len(rows))
-	for sha, checkpoints := range rows {
-		for _, id := range checkpoints {
-			out[git.OID(sha)] = append(out[git.OID(sha)], git.OID(id))
-		}
-	}
-	return out, nil
+	return out, errors.Join(err, index.Close())
 }

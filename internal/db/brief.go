@@ -10,78 +10,45 @@ const living = `session NOT IN (SELECT id FROM purged)`
 
 // Same reads the IDs of a session that its agent calls by a name, and of those that it spawned; in order.
 func (d *DB) Same(ctx context.Context, native string) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE native_id = ?1
-		UNION SELECT id FROM sessions WHERE parent IN (SELECT id FROM sessions WHERE native_id = ?1) ORDER BY id`, native)
-	if err != nil {
-		return nil, err
-	}
-	return scanStrings(rows)
+	return column(ask(ctx, d, `SELECT id FROM sessions WHERE native_id = ?1
+		UNION SELECT id FROM sessions WHERE parent IN (SELECT id FROM sessions WHERE native_id = ?1) ORDER BY id`, native))
 }
 
 // OnBranch reads the sessions of a branch that no other one spawned, the latest first; those in without are left out.
 func (d *DB) OnBranch(ctx context.Context, branch string, without []string, limit int) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT session FROM facets f WHERE kind = ? AND coalesce(branch, (SELECT c.branch FROM checkpoints c WHERE c.id = f.checkpoint)) = ? AND parent IS NULL AND `+living+`
+	return column(ask(ctx, d, `SELECT session FROM facets f WHERE kind = ? AND coalesce(branch, (SELECT c.branch FROM checkpoints c WHERE c.id = f.checkpoint)) = ? AND parent IS NULL AND `+living+`
 		AND session NOT IN (SELECT value FROM json_each(?)) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?`,
-		KindSession, branch, without, limit)
-	if err != nil {
-		return nil, err
-	}
-	return scanStrings(rows)
+		KindSession, branch, without, limit))
 }
 
 // Editors reads which sessions wrote to some files with their tools, by path; and how many sessions there are.
 func (d *DB) Editors(ctx context.Context, paths []string) (by map[string][]string, sessions int, err error) {
-	rows, err := d.Query(ctx, `SELECT p.path, t.session FROM paths p JOIN touches t ON t.path = p.id
+	by, err = groups(ask(ctx, d, `SELECT p.path, t.session FROM paths p JOIN touches t ON t.path = p.id
 		WHERE p.path IN (SELECT value FROM json_each(?)) AND t.session NOT IN (SELECT id FROM purged)
 		AND EXISTS (SELECT 1 FROM tool_calls c WHERE c.session = t.session AND c.path = p.path AND `+edited+`)
-		ORDER BY p.path, t.session`, paths)
-	if err != nil {
-		return nil, 0, err
+		ORDER BY p.path, t.session`, paths))
+	if err == nil {
+		err = ask(ctx, d, `SELECT coalesce(max(sessions), 0) FROM index_state`).into(&sessions)
 	}
-	if by, err = pairs(rows); err != nil {
-		return nil, 0, err
-	}
-	rows, err = d.Query(ctx, `SELECT coalesce(max(sessions), 0) FROM index_state`)
-	if err != nil {
-		return nil, 0, err
-	}
-	return by, sessions, each(rows, func() error { return rows.Scan(&sessions) })
+	return by, sessions, err
 }
 
 // Noting reads the memories in whose title or text one of some words stands, the latest first.
 func (d *DB) Noting(ctx context.Context, words []string, limit int) ([]MemoryRow, error) {
-	rows, err := d.Query(ctx, `SELECT `+memoryColumns+` FROM memories WHERE id NOT IN (SELECT id FROM purged)
+	return memories(ctx, d, `id NOT IN (SELECT id FROM purged)
 		AND EXISTS (SELECT 1 FROM json_each(?) WHERE instr(coalesce(title, '') || ' ' || content, value) > 0)
 		ORDER BY ts DESC, id LIMIT ?`, words, limit)
-	if err != nil {
-		return nil, err
-	}
-	var out []MemoryRow
-	err = each(rows, func() error {
-		var m MemoryRow
-		err := rows.Scan(&m.ID, &m.Email, &m.Title, &m.Content, &m.Source, moment{&m.TS}, &m.ActorType, &m.Entry)
-		out = append(out, m)
-		return err
-	})
-	return out, err
 }
 
 // LastOf is when the latest session of an author took place, without some; the zero time where there is none.
 func (d *DB) LastOf(ctx context.Context, email string, without []string) (last time.Time, err error) {
-	rows, err := d.Query(ctx, `SELECT coalesce(last_turn_at, captured_at) FROM facets WHERE kind = ? AND email = ? AND session NOT IN (SELECT value FROM json_each(?))
-		ORDER BY coalesce(last_turn_at, captured_at) DESC LIMIT 1`, KindSession, email, without)
-	if err != nil {
-		return last, err
-	}
-	return last, each(rows, func() error { return rows.Scan(moment{&last}) })
+	err = ask(ctx, d, `SELECT coalesce(last_turn_at, captured_at) FROM facets WHERE kind = ? AND email = ? AND session NOT IN (SELECT value FROM json_each(?))
+		ORDER BY coalesce(last_turn_at, captured_at) DESC LIMIT 1`, KindSession, email, without).into(moment{&last})
+	return last, err
 }
 
 // NewFrom reads what others than an author said after a time: sessions that no other one spawned, and memories, the latest first.
 func (d *DB) NewFrom(ctx context.Context, email string, after time.Time, limit int) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT session FROM facets WHERE coalesce(last_turn_at, captured_at) > ? AND coalesce(email, '') <> ? AND parent IS NULL
-		AND `+living+` ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?`, after, email, limit)
-	if err != nil {
-		return nil, err
-	}
-	return scanStrings(rows)
+	return column(ask(ctx, d, `SELECT session FROM facets WHERE coalesce(last_turn_at, captured_at) > ? AND coalesce(email, '') <> ? AND parent IS NULL
+		AND `+living+` ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?`, after, email, limit))
 }

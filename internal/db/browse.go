@@ -18,7 +18,7 @@ func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) 
 	for _, a := range asked {
 		ids, natives = append(ids, a, strings.ToUpper(a)), append(natives, strings.ToLower(a))
 	}
-	rows, err := d.Query(ctx, `WITH found AS MATERIALIZED (
+	all, err := byKey[string, string](ask(ctx, d, `WITH found AS MATERIALIZED (
 			SELECT s.id FROM json_each(?2) a CROSS JOIN sessions s ON s.id >= a.value AND s.id < a.value || ?4
 			UNION SELECT m.id FROM json_each(?2) a CROSS JOIN memories m ON m.id >= a.value AND m.id < a.value || ?4
 			UNION SELECT s.id FROM json_each(?3) a CROSS JOIN sessions s ON lower(native_id) >= a.value AND lower(native_id) < a.value || ?4)
@@ -26,62 +26,29 @@ func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) 
 			UNION SELECT (SELECT max(id) FROM sessions WHERE id < f.id) FROM found f UNION SELECT (SELECT min(id) FROM sessions WHERE id > f.id) FROM found f
 			UNION SELECT (SELECT max(id) FROM memories WHERE id < f.id) FROM found f UNION SELECT (SELECT min(id) FROM memories WHERE id > f.id) FROM found f
 			UNION SELECT id FROM sessions WHERE ?1 UNION SELECT id FROM memories WHERE ?1)
-		LEFT JOIN sessions USING (id) WHERE id IS NOT NULL`, len(asked) == 0, ids, natives, string(utf8.MaxRune))
-	if err != nil {
-		return session.Names{}, err
-	}
-	all := map[string]string{}
-	err = each(rows, func() error {
-		var id, native string
-		err := rows.Scan(&id, &native)
-		all[id] = native
-		return err
-	})
+		LEFT JOIN sessions USING (id) WHERE id IS NOT NULL`, len(asked) == 0, ids, natives, string(utf8.MaxRune)))
 	return session.NewNames(all), err
 }
 
 // Beginning reads the titles of sessions and memories whose IDs begin so, purged or not, by ID; of more than limit those with the
 // greatest IDs, which are the latest.
 func (d *DB) Beginning(ctx context.Context, prefix string, limit int) (map[string]string, error) {
-	rows, err := d.Query(ctx, `SELECT session, title FROM facets WHERE session >= ? AND session < ? || '~' ORDER BY session DESC LIMIT ?`, prefix, prefix, limit)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	err = each(rows, func() error {
-		var id, title string
-		err := rows.Scan(&id, text{&title})
-		out[id] = title
-		return err
-	})
-	return out, err
+	return byKey[string, string](ask(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE session >= ? AND session < ? || '~' ORDER BY session DESC LIMIT ?`, prefix, prefix, limit))
 }
 
 // Session reads one session's row by its whole ID.
 func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
-	answer, err := d.Query(ctx, sessionRows+` WHERE id = ?`, id)
-	if err != nil {
-		return SessionRow{}, err
+	rows, err := sessions(ctx, d, `WHERE id = ?`, id)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("session %q: %w", id, session.ErrNoID)
 	}
-	rows, err := scanSessions(answer)
-	if err != nil {
-		return SessionRow{}, err
-	}
-	r, ok := rows[id]
-	if !ok {
-		return SessionRow{}, fmt.Errorf("session %q: %w", id, session.ErrNoID)
-	}
-	return r, nil
+	return rows[id], err
 }
 
 // Children reads the IDs of the sessions that a session spawned, without those that are purged.
 func (d *DB) Children(ctx context.Context, id string) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT id FROM sessions WHERE parent = ?
-		AND id NOT IN (SELECT id FROM purged) ORDER BY id`, id)
-	if err != nil {
-		return nil, err
-	}
-	return scanStrings(rows)
+	return column(ask(ctx, d, `SELECT id FROM sessions WHERE parent = ?
+		AND id NOT IN (SELECT id FROM purged) ORDER BY id`, id))
 }
 
 // Relative is a session that another one came of, or that came of it.
@@ -93,21 +60,11 @@ type Relative struct {
 // Family reads at most limit sessions that stand next to one: its parent, the one that it was forked
 // from, what it spawned, and what was forked from it. Those that are purged are left out.
 func (d *DB) Family(ctx context.Context, of SessionRow, limit int) ([]Relative, error) {
-	rows, err := d.Query(ctx, `SELECT id, name, coalesce(title, ''), next_turn - first_turn FROM (
+	return all(ask(ctx, d, `SELECT id, name, coalesce(title, ''), next_turn - first_turn FROM (
 			SELECT *, 1 AS rank, 'parent' AS name FROM sessions WHERE id = ?1 UNION ALL SELECT *, 2, 'origin' FROM sessions WHERE id = ?2
 			UNION ALL SELECT *, 3, 'child' FROM sessions WHERE parent = ?3 UNION ALL SELECT *, 4, 'fork' FROM sessions WHERE forked_from = ?3)
-		WHERE id NOT IN (SELECT id FROM purged) ORDER BY rank, id LIMIT ?4`, of.Parent, of.ForkedFrom, of.ID, limit)
-	if err != nil {
-		return nil, err
-	}
-	var out []Relative
-	err = each(rows, func() error {
-		var r Relative
-		err := rows.Scan(&r.ID, &r.As, &r.Title, &r.Turns)
-		out = append(out, r)
-		return err
-	})
-	return out, err
+		WHERE id NOT IN (SELECT id FROM purged) ORDER BY rank, id LIMIT ?4`, of.Parent, of.ForkedFrom, of.ID, limit),
+		func(r *Relative) []any { return cells(&r.ID, &r.As, &r.Title, &r.Turns) })
 }
 
 // Turns reads at most limit turns of a session from an index on; role "" is both.
@@ -146,20 +103,10 @@ type SessionFile struct {
 
 // SessionFiles reads the files of a session's commits, the latest first.
 func (d *DB) SessionFiles(ctx context.Context, id string) ([]SessionFile, error) {
-	rows, err := d.Query(ctx, `SELECT path, blob, change, sha FROM shares f
+	return all(ask(ctx, d, `SELECT path, blob, change, sha FROM shares f
 		JOIN ties c ON c.session = f.session AND c.checkpoint = f.checkpoint
-		WHERE f.session = ? ORDER BY c.ts DESC, f.checkpoint, path`, id)
-	if err != nil {
-		return nil, err
-	}
-	var out []SessionFile
-	err = each(rows, func() error {
-		var f SessionFile
-		err := rows.Scan(&f.Path, &f.Blob, &f.Change, &f.SHA)
-		out = append(out, f)
-		return err
-	})
-	return out, err
+		WHERE f.session = ? ORDER BY c.ts DESC, f.checkpoint, path`, id),
+		func(f *SessionFile) []any { return cells(&f.Path, &f.Blob, &f.Change, &f.SHA) })
 }
 
 // LogRow is a checkpoint with one of its sessions; Session is "" when it has none.
@@ -190,10 +137,6 @@ func (q LogQuery) checkpoints(ctx context.Context, d *DB) ([]string, error) {
 	if q.Commits == nil && q.Paths == nil {
 		return nil, nil
 	}
-	asked := make([][2]string, len(q.Commits))
-	for i, c := range q.Commits {
-		asked[i] = [2]string{c.SHA, c.Email}
-	}
 	matches := func(string) bool { return true }
 	if q.Paths != nil {
 		var err error
@@ -201,14 +144,10 @@ func (q LogQuery) checkpoints(ctx context.Context, d *DB) ([]string, error) {
 			return nil, err
 		}
 	}
-	rows, err := d.Query(ctx, `WITH own AS (SELECT id FROM checkpoints WHERE ?1 UNION
-			SELECT id FROM (SELECT value ->> 0 AS sha, value ->> 1 AS email FROM json_each(?2)) a CROSS JOIN checkpoints c ON c.sha = a.sha AND a.email IN ('', lower(c.email)))
-		SELECT id, coalesce(path, '') FROM own LEFT JOIN checkpoint_files ON checkpoint = id AND ?3 ORDER BY id`, q.Commits == nil, asked, q.Paths != nil)
-	if err != nil {
-		return nil, err
-	}
 	out := []string{}
-	err = each(rows, func() error {
+	err := ask(ctx, d, `WITH own AS (SELECT id FROM checkpoints WHERE ?1 UNION
+			SELECT id FROM (SELECT value ->> 'SHA' AS sha, value ->> 'Email' AS email FROM json_each(?2)) a CROSS JOIN checkpoints c ON c.sha = a.sha AND a.email IN ('', lower(c.email)))
+		SELECT id, coalesce(path, '') FROM own LEFT JOIN checkpoint_files ON checkpoint = id AND ?3 ORDER BY id`, q.Commits == nil, q.Commits, q.Paths != nil).each(func(rows *Rows) error {
 		var id, path string
 		err := rows.Scan(&id, &path)
 		if (len(out) == 0 || out[len(out)-1] != id) && matches(path) {
@@ -233,7 +172,7 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 		return nil, err
 	}
 	// Imports are told from the others, which the index checkpoints_when has in order.
-	rows, err := d.Query(ctx, `WITH t AS (SELECT *, (SELECT max(last_turn_at) FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session WHERE l.checkpoint = c.id) AS took
+	return all(ask(ctx, d, `WITH t AS (SELECT *, (SELECT max(last_turn_at) FROM checkpoint_sessions l JOIN sessions s ON s.id = l.session WHERE l.checkpoint = c.id) AS took
 			FROM checkpoints c WHERE via = '`+session.ViaImport+`'),
 		c AS MATERIALIZED (SELECT * FROM (SELECT *, NULL AS took, ts AS at FROM checkpoints WHERE via IS NOT '`+session.ViaImport+`' AND ts >= ?3 AND ts < ?4 `+passes+` ORDER BY ts DESC, id LIMIT ?2)
 			UNION ALL SELECT *, coalesce(took, ts) AS at FROM t WHERE at >= ?3 AND at < ?4 `+passes+` ORDER BY at DESC, id LIMIT ?2)
@@ -241,37 +180,20 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type, s.model,
 			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, 0)
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
-		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' OR s.source = ?1 ORDER BY c.at DESC, c.id, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen)
-	if err != nil {
-		return nil, err
-	}
-	var out []LogRow
-	err = each(rows, func() error {
-		var r LogRow
-		err := rows.Scan(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, moment{&r.TS}, moment{&r.Took}, &r.ActorType, text{&r.Via}, &r.FileCount,
-			text{&r.Session}, text{&r.Title}, moment{&r.Started}, moment{&r.Last}, text{&r.Source}, text{&r.Actor}, text{&r.Model}, &r.Turns, &r.Tools, &r.Inferred)
-		out = append(out, r)
-		return err
-	})
-	return out, err
+		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' OR s.source = ?1 ORDER BY c.at DESC, c.id, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen),
+		func(r *LogRow) []any {
+			return cells(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, moment{&r.TS}, moment{&r.Took}, &r.ActorType, text{&r.Via}, &r.FileCount,
+				text{&r.Session}, text{&r.Title}, moment{&r.Started}, moment{&r.Last}, text{&r.Source}, text{&r.Actor}, text{&r.Model}, &r.Turns, &r.Tools, &r.Inferred)
+		})
 }
 
-// Ties lists the checkpoints of one author by the code commit that each captured, the first
-// ones first. Those of imports captured none.
-func (d *DB) Ties(ctx context.Context, email string) (map[string][]string, error) {
-	rows, err := d.Query(ctx, `SELECT sha, id FROM checkpoints WHERE email = ? AND via <> ? ORDER BY ts, id`,
-		strings.ToLower(email), session.ViaImport)
-	if err != nil {
-		return nil, err
-	}
-	return pairs(rows)
+// Ties lists the checkpoints of one author that captured a code commit, the first ones first. Those of imports captured none.
+func (d *DB) Ties(ctx context.Context, email, sha string) ([]string, error) {
+	return column(ask(ctx, d, `SELECT id FROM checkpoints WHERE sha = ? AND email = ? AND via <> ? ORDER BY ts, id`,
+		sha, strings.ToLower(email), session.ViaImport))
 }
 
 // Authors lists the addresses of those who have sessions, memories or checkpoints, in lower case and in order.
 func (d *DB) Authors(ctx context.Context) ([]string, error) {
-	rows, err := d.Query(ctx, `SELECT lower(email) FROM facets WHERE email IS NOT NULL UNION SELECT lower(email) FROM checkpoints ORDER BY 1`)
-	if err != nil {
-		return nil, err
-	}
-	return scanStrings(rows)
+	return column(ask(ctx, d, `SELECT lower(email) FROM facets WHERE email IS NOT NULL UNION SELECT lower(email) FROM checkpoints ORDER BY 1`))
 }

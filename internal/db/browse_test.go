@@ -50,7 +50,7 @@ func sessions(t *testing.T, ids ...string) string {
 		rows = append(rows, db.SessionRow{Session: s, CapturedAt: noon, NextTurn: 3, NextTool: 2})
 	}
 	err = errors.Join(tx.ReplaceSessions(ctx, rows), tx.AppendTurns(ctx, parts),
-		tx.AppendTools(ctx, parts, func(session.Session, session.ToolCall) time.Time { return noon }), tx.ReplaceFacets(ctx, rows), tx.Commit(ctx))
+		tx.AppendTools(ctx, parts), tx.ReplaceFacets(ctx, rows), tx.Commit(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,30 +17,17 @@ const contested = `SELECT id FROM claims GROUP BY id HAVING count(*) > 1`
 
 // Claims reads who names some IDs, and who names those that more than one ledger names.
 func Claims(ctx context.Context, q Querier, ids []string) ([]Claim, error) {
-	rows, err := q.Query(ctx, `SELECT id, email, entry, credible FROM claims
-		WHERE id IN (SELECT value FROM json_each(?)) OR id IN (`+contested+`) ORDER BY id, email`, ids)
-	if err != nil {
-		return nil, err
-	}
-	var out []Claim
-	err = each(rows, func() error {
-		var c Claim
-		err := rows.Scan(&c.ID, &c.Email, &c.Entry, &c.Credible)
-		out = append(out, c)
-		return err
-	})
-	return out, err
+	return all(ask(ctx, q, `SELECT id, email, entry, credible FROM claims
+		WHERE id IN (SELECT value FROM json_each(?)) OR id IN (`+contested+`) ORDER BY id, email`, ids),
+		func(c *Claim) []any { return cells(&c.ID, &c.Email, &c.Entry, &c.Credible) })
 }
 
 // SetClaims writes claims in place of those that the same ledgers make to the same IDs.
 func (t *Tx) SetClaims(ctx context.Context, claims []Claim) error {
-	return t.insert(ctx, "INSERT INTO claims VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET entry = excluded.entry, credible = excluded.credible", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT INTO claims VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET entry = excluded.entry, credible = excluded.credible", func(row func(...any)) {
 		for _, c := range claims {
-			if err := row(c.ID, c.Email, c.Entry, c.Credible); err != nil {
-				return err
-			}
+			row(c.ID, c.Email, c.Entry, c.Credible)
 		}
-		return nil
 	})
 }
 
@@ -49,17 +36,9 @@ func (t *Tx) Refer(ctx context.Context, claims []Claim) (bool, error) {
 	if len(claims) == 0 {
 		return false, nil
 	}
-	named := make([][2]string, len(claims))
-	for i, c := range claims {
-		named[i] = [2]string{c.ID, c.Email}
-	}
-	rows, err := t.Query(ctx, `WITH c AS MATERIALIZED (SELECT value ->> 0 AS id, value ->> 1 AS email FROM json_each(?))
-		SELECT count(*) FROM (SELECT 1 FROM c JOIN sessions s ON s.parent = c.id WHERE lower(s.email) = c.email
-			UNION ALL SELECT 1 FROM c JOIN sessions s ON s.forked_from = c.id WHERE lower(s.email) = c.email)`, named)
-	if err != nil {
-		return false, err
-	}
 	n := 0
-	err = each(rows, func() error { return rows.Scan(&n) })
+	err := ask(ctx, t, `WITH c AS MATERIALIZED (SELECT value ->> 'ID' AS id, value ->> 'Email' AS email FROM json_each(?))
+		SELECT count(*) FROM (SELECT 1 FROM c JOIN sessions s ON s.parent = c.id WHERE lower(s.email) = c.email
+			UNION ALL SELECT 1 FROM c JOIN sessions s ON s.forked_from = c.id WHERE lower(s.email) = c.email)`, claims).into(&n)
 	return n > 0, err
 }

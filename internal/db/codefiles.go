@@ -13,29 +13,23 @@ import (
 // AppendCode adds the code commits of checkpoints with what they left in their files: what tells a squash merge that no hook saw. OIDs
 // and patch-ids that are only compared are Keys. ts is NULL where the checkpoint was made long after the commit.
 func (t *Tx) AppendCode(ctx context.Context, cps []session.Checkpoint) error {
-	err := t.insert(ctx, into("code_commits", 7), func(row func(...any) error) error {
+	err := t.insert(ctx, into("code_commits", 7), func(row func(...any)) {
 		for _, c := range cps {
 			if len(c.Files) == 0 {
 				continue
 			}
-			if err := row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, opt(c.Via), committed(c), int64(KeyOf(c.PatchID))); err != nil {
-				return err
-			}
+			row(int64(KeyOf(c.GitSHA)), c.GitSHA, c.UserEmail, c.GitBranch, opt(c.Via), committed(c), int64(KeyOf(c.PatchID)))
 		}
-		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return t.insert(ctx, "INSERT INTO code_files VALUES (?, ?, ?) ON CONFLICT DO NOTHING", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT INTO code_files VALUES (?, ?, ?) ON CONFLICT DO NOTHING", func(row func(...any)) {
 		for _, c := range cps {
 			for _, f := range c.Files {
-				if err := row(f.Path, int64(KeyOf(c.GitSHA)), int64(KeyOf(f.Blob))); err != nil {
-					return err
-				}
+				row(f.Path, int64(KeyOf(c.GitSHA)), int64(KeyOf(f.Blob)))
 			}
 		}
-		return nil
 	})
 }
 
@@ -96,19 +90,15 @@ func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error)
 	for p, b := range q.Files {
 		asked = append(asked, hit{p, int64(b)})
 	}
-	rows, err := d.Query(ctx, `WITH rev AS (SELECT value ->> 'path' AS path, value ->> 'blob' AS blob FROM json_each(?)),
+	var out []CodeCommit
+	at := map[int64]int{} // a commit that two ledgers know counts once
+	err := ask(ctx, d, `WITH rev AS (SELECT value ->> 'path' AS path, value ->> 'blob' AS blob FROM json_each(?)),
 		hit AS MATERIALIZED (SELECT key, max(f.blob <> 0 AND f.blob = rev.blob) AS same
 			FROM rev CROSS JOIN code_files f ON rev.path = f.path GROUP BY key)
 		SELECT c.key, sha, email, branch, ts, patch <> 0 AND patch = ? AS copy FROM hit CROSS JOIN code_commits c ON c.key = hit.key
 		WHERE sha <> ? AND (ts IS NULL OR ts <= CASE WHEN via = ? THEN ? ELSE ? END)
 		ORDER BY copy DESC, same DESC, ts DESC NULLS LAST, sha, email LIMIT ?`,
-		listed(asked), int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until, q.Until.Add(q.Slack), q.Limit)
-	if err != nil {
-		return nil, err
-	}
-	var out []CodeCommit
-	at := map[int64]int{} // a commit that two ledgers know counts once
-	err = each(rows, func() error {
+		listed(asked), int64(KeyOf(q.PatchID)), session.ZeroSHA, session.ViaMerge, q.Until, q.Until.Add(q.Slack), q.Limit).each(func(rows *Rows) error {
 		var c CodeCommit
 		var k int64
 		if err := rows.Scan(&k, &c.SHA, &c.Email, &c.Branch, moment{&c.TS}, &c.SamePatch); err != nil {
@@ -128,12 +118,8 @@ func (d *DB) CodeCommits(ctx context.Context, q CodeQuery) ([]CodeCommit, error)
 
 // codeFiles fills in what commits left in their files; at says by key where each stands.
 func (d *DB) codeFiles(ctx context.Context, asked map[string]Key, commits []CodeCommit, at map[int64]int) error {
-	rows, err := d.Query(ctx, `SELECT key, path, blob FROM code_files
-		WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key, path, blob`, slices.Collect(maps.Keys(at)))
-	if err != nil {
-		return err
-	}
-	return each(rows, func() error {
+	return ask(ctx, d, `SELECT key, path, blob FROM code_files
+		WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key, path, blob`, slices.Collect(maps.Keys(at))).each(func(rows *Rows) error {
 		var k int64
 		var path string
 		var blob Key

@@ -11,12 +11,8 @@ import (
 
 // Lagging lists the sessions and memories with another number of turns than was embedded, or all, those with the latest IDs first.
 func Lagging(ctx context.Context, q Querier, all bool) ([]string, error) {
-	rows, err := q.Query(ctx, `SELECT session FROM turns t GROUP BY session
-		HAVING ? OR count(*) IS NOT (SELECT e.turns FROM embedded e WHERE e.session = t.session) ORDER BY session DESC`, all)
-	if err != nil {
-		return nil, err
-	}
-	return scanStrings(rows)
+	return column(ask(ctx, q, `SELECT session FROM turns t GROUP BY session
+		HAVING ? OR count(*) IS NOT (SELECT e.turns FROM embedded e WHERE e.session = t.session) ORDER BY session DESC`, all))
 }
 
 // TurnsOf reads the turns of sessions and memories, in their order.
@@ -43,33 +39,18 @@ type Embedded struct {
 
 // Hashes reads the hashes of the passages of sessions that have vectors.
 func Hashes(ctx context.Context, q Querier, ids []string) (map[string][]byte, error) {
-	rows, err := q.Query(ctx, "SELECT session, hashes FROM embedded WHERE session IN (SELECT value FROM json_each(?))", ids)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string][]byte)
-	err = each(rows, func() error {
-		var id string
-		var data []byte
-		err := rows.Scan(&id, &data)
-		out[id] = data
-		return err
-	})
-	return out, err
+	return byKey[string, []byte](ask(ctx, q, "SELECT session, hashes FROM embedded WHERE session IN (SELECT value FROM json_each(?))", ids))
 }
 
 // ReplaceEmbedded notes what has vectors now.
 func (t *Tx) ReplaceEmbedded(ctx context.Context, rows []Embedded) error {
-	return t.insert(ctx, "INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)", func(row func(...any)) {
 		for _, e := range rows {
 			if e.Hashes == nil {
 				e.Hashes = []byte{}
 			}
-			if err := row(e.Session, e.Turns, e.Hashes); err != nil {
-				return err
-			}
+			row(e.Session, e.Turns, e.Hashes)
 		}
-		return nil
 	})
 }
 
@@ -84,17 +65,14 @@ type Embedding struct {
 
 // ReplaceEmbeddings writes the vectors of sessions under a model.
 func (t *Tx) ReplaceEmbeddings(ctx context.Context, model string, rows []Embedding, now time.Time) error {
-	return t.insert(ctx, "INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?, ?)", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT OR REPLACE INTO embeddings VALUES (?, ?, ?, ?)", func(row func(...any)) {
 		for _, e := range rows {
 			blob := make([]byte, 0, 4*len(e.Vector))
 			for _, x := range e.Vector {
 				blob = binary.LittleEndian.AppendUint32(blob, math.Float32bits(x))
 			}
-			if err := row(e.Session, model, blob, now); err != nil {
-				return err
-			}
+			row(e.Session, model, blob, now)
 		}
-		return nil
 	})
 }
 

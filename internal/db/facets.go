@@ -32,25 +32,19 @@ type FileRow struct {
 
 // AppendShares adds files that sessions' commits changed.
 func (t *Tx) AppendShares(ctx context.Context, files []FileRow) error {
-	return t.insert(ctx, into("shares", 6), func(row func(...any) error) error {
+	return t.insert(ctx, into("shares", 6), func(row func(...any)) {
 		for _, f := range files {
-			if err := row(f.Checkpoint, f.Session, f.Path, f.Change, int64(f.Blob), f.Inferred); err != nil {
-				return err
-			}
+			row(f.Checkpoint, f.Session, f.Path, f.Change, int64(f.Blob), f.Inferred)
 		}
-		return nil
 	})
 }
 
 // AppendTies ties sessions to the code commits of checkpoints.
 func (t *Tx) AppendTies(ctx context.Context, ties []attribution.Tie) error {
-	return t.insert(ctx, into("ties", 8), func(row func(...any) error) error {
+	return t.insert(ctx, into("ties", 8), func(row func(...any)) {
 		for _, c := range ties {
-			if err := row(c.Session, c.Checkpoint, c.SHA, c.Email, c.Inferred, c.TS, c.Turn, c.Lines); err != nil {
-				return err
-			}
+			row(c.Session, c.Checkpoint, c.SHA, c.Email, c.Inferred, c.TS, c.Turn, c.Lines)
 		}
-		return nil
 	})
 }
 
@@ -64,52 +58,32 @@ func (t *Tx) AddTouches(ctx context.Context, touches []Touch) error {
 	for _, touch := range touches {
 		paths[touch.Path] = true
 	}
-	err := t.insert(ctx, "INSERT INTO paths (path) VALUES (?) ON CONFLICT DO NOTHING", func(row func(...any) error) error {
+	err := t.insert(ctx, "INSERT INTO paths (path) VALUES (?) ON CONFLICT DO NOTHING", func(row func(...any)) {
 		for _, path := range slices.Sorted(maps.Keys(paths)) {
-			if err := row(path); err != nil {
-				return err
-			}
+			row(path)
 		}
-		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return t.insert(ctx, "INSERT INTO touches SELECT id, ? FROM paths WHERE path = ? ON CONFLICT DO NOTHING", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT INTO touches SELECT id, ? FROM paths WHERE path = ? ON CONFLICT DO NOTHING", func(row func(...any)) {
 		for _, touch := range touches {
-			if err := row(touch.Session, touch.Path); err != nil {
-				return err
-			}
+			row(touch.Session, touch.Path)
 		}
-		return nil
 	})
 }
 
 // Edited reads the paths that the tools of sessions wrote to, each once, in the order of the first call.
 func (t *Tx) Edited(ctx context.Context, ids []string) (map[string][]string, error) {
-	rows, err := t.Query(ctx, `SELECT session, path FROM tool_calls
+	return groups(ask(ctx, t, `SELECT session, path FROM tool_calls
 		WHERE path IS NOT NULL AND `+edited+` AND session IN (SELECT value FROM json_each(?))
-		GROUP BY session, path ORDER BY session, min(i)`, ids)
-	if err != nil {
-		return nil, err
-	}
-	return pairs(rows)
+		GROUP BY session, path ORDER BY session, min(i)`, ids))
 }
 
 // Named reads the paths that the tools of a session touched, and its commands.
 func (t *Tx) Named(ctx context.Context, id string) ([]session.ToolCall, error) {
-	rows, err := t.Query(ctx, `SELECT DISTINCT iif(failed, '', coalesce(path, '')), coalesce(cmd, '') FROM tool_calls WHERE session = ?`, id)
-	if err != nil {
-		return nil, err
-	}
-	var out []session.ToolCall
-	err = each(rows, func() error {
-		var c session.ToolCall
-		err := rows.Scan(&c.Path, &c.Cmd)
-		out = append(out, c)
-		return err
-	})
-	return out, err
+	return all(ask(ctx, t, `SELECT DISTINCT iif(failed, '', coalesce(path, '')), coalesce(cmd, '') FROM tool_calls WHERE session = ?`, id),
+		func(c *session.ToolCall) []any { return cells(&c.Path, &c.Cmd) })
 }
 
 // How many files and commits the facets name; the rest is counted. LeftFiles is of how many files they
@@ -130,18 +104,15 @@ func (t *Tx) ReplaceFacets(ctx context.Context, rows []SessionRow) error {
 	if err := t.facts(ctx, ids, all); err != nil {
 		return err
 	}
-	return t.insert(ctx, "INSERT OR REPLACE INTO facets VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT OR REPLACE INTO facets VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", func(row func(...any)) {
 		for _, r := range rows {
 			f := all[r.ID]
 			paths, blobs := f.leaves()
-			if err := row(r.ID, opt(r.Email), opt(r.Branch), r.ActorType, opt(r.AgentID), r.CapturedAt,
+			row(r.ID, opt(r.Email), opt(r.Branch), r.ActorType, opt(r.AgentID), r.CapturedAt,
 				r.NextTurn-r.FirstTurn, f.tools, len(f.files), opt(f.last.Checkpoint), opt(f.last.SHA),
 				opt(r.Title), r.Source, opt(r.Parent), r.StartedAt, r.LastTurnAt, listed(f.shown()), listed(f.shas()), KindSession,
-				listed(paths), listed(blobs), opt(r.Model)); err != nil {
-				return err
-			}
+				listed(paths), listed(blobs), opt(r.Model))
 		}
-		return nil
 	})
 }
 
@@ -165,34 +136,23 @@ type leftAt struct {
 
 // facts reads the calls, files and ties of sessions.
 func (t *Tx) facts(ctx context.Context, ids []string, all map[string]*facts) error {
-	rows, err := t.Query(ctx, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids)
-	if err == nil {
-		err = each(rows, func() error {
-			var id string
-			var n int
-			err := rows.Scan(&id, &n)
-			if f := all[id]; f != nil {
-				f.tools = n
-			}
-			return err
-		})
-	}
+	tools, err := byKey[string, int](ask(ctx, t, `SELECT session, count(*) FROM tool_calls WHERE session IN (SELECT value FROM json_each(?)) GROUP BY session`, ids))
 	if err != nil {
 		return err
 	}
-	rows, err = t.Query(ctx, `SELECT session, path, min(i) FROM tool_calls WHERE path IS NOT NULL AND `+edited+`
-		AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path`, ids)
-	if err == nil {
-		err = each(rows, func() error {
-			var id, path string
-			var i int
-			err := rows.Scan(&id, &path, &i)
-			if f := all[id]; f != nil {
-				f.files[path] = i
-			}
-			return err
-		})
+	for id, n := range tools {
+		all[id].tools = n
 	}
+	err = ask(ctx, t, `SELECT session, path, min(i) FROM tool_calls WHERE path IS NOT NULL AND `+edited+`
+		AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path`, ids).each(func(rows *Rows) error {
+		var id, path string
+		var i int
+		if err := rows.Scan(&id, &path, &i); err != nil {
+			return err
+		}
+		all[id].files[path] = i
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -201,18 +161,14 @@ func (t *Tx) facts(ctx context.Context, ids []string, all map[string]*facts) err
 
 // tied reads the ties of sessions, and the files that are theirs at them.
 func (t *Tx) tied(ctx context.Context, ids []string, all map[string]*facts) error {
-	rows, err := t.Query(ctx, `SELECT `+tieColumns+` FROM ties WHERE session IN (SELECT value FROM json_each(?))`, ids)
+	ties, err := ties(ctx, t, `session IN (SELECT value FROM json_each(?))`, ids)
 	if err != nil {
 		return err
 	}
 	type at struct{ session, checkpoint string }
 	when := map[at]time.Time{}
-	err = each(rows, func() error {
-		c, err := scanTie(rows)
+	for _, c := range ties {
 		f := all[c.Session]
-		if err != nil || f == nil {
-			return err
-		}
 		when[at{c.Session, c.Checkpoint}] = c.TS
 		if cmp.Or(c.TS.Compare(f.last.TS), cmp.Compare(c.Checkpoint, f.last.Checkpoint)) > 0 {
 			f.last = c
@@ -220,25 +176,14 @@ func (t *Tx) tied(ctx context.Context, ids []string, all map[string]*facts) erro
 		if c.SHA != session.ZeroSHA && !c.TS.Before(f.commits[c.SHA]) {
 			f.commits[c.SHA] = c.TS
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	rows, err = t.Query(ctx, `SELECT session, checkpoint, path, blob FROM shares WHERE session IN (SELECT value FROM json_each(?))`, ids)
-	if err != nil {
-		return err
-	}
-	return each(rows, func() error {
+	return ask(ctx, t, `SELECT session, checkpoint, path, blob FROM shares WHERE session IN (SELECT value FROM json_each(?))`, ids).each(func(rows *Rows) error {
 		var id, path string
 		var l leftAt
 		if err := rows.Scan(&id, &l.checkpoint, &path, &l.blob); err != nil {
 			return err
 		}
 		f := all[id]
-		if f == nil {
-			return nil
-		}
 		if _, had := f.files[path]; !had {
 			f.files[path] = afterAll
 		}
@@ -288,10 +233,6 @@ func (t *Tx) ReplaceIndexState(ctx context.Context, dim int, trained string, now
 
 // Trained reads what ReplaceIndexState wrote; "" where it wrote nothing yet.
 func (t *Tx) Trained(ctx context.Context) (entry string, err error) {
-	rows, err := t.Query(ctx, `SELECT coalesce(trained, '') FROM index_state`)
-	if err != nil {
-		return "", err
-	}
-	err = each(rows, func() error { return rows.Scan(&entry) })
+	err = ask(ctx, t, `SELECT coalesce(trained, '') FROM index_state`).into(&entry)
 	return entry, err
 }

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -35,30 +34,11 @@ func leftOf(paths []string, blobs []int64) []Left {
 
 // CommitOf is the code commit of the first of these checkpoints that is tied to one, and with no
 // checkpoints that of the last one of all; "" for none.
-func (d *DB) CommitOf(ctx context.Context, checkpoints []string) (string, error) {
-	var sha string
+func (d *DB) CommitOf(ctx context.Context, checkpoints []string) (sha string, err error) {
 	if len(checkpoints) == 0 {
-		rows, err := d.Query(ctx, `SELECT sha FROM ties ORDER BY ts DESC, checkpoint LIMIT 1`)
-		if err != nil {
-			return "", err
-		}
-		err = each(rows, func() error { return rows.Scan(&sha) })
-		return sha, err
+		err = ask(ctx, d, `SELECT sha FROM ties ORDER BY ts DESC, checkpoint LIMIT 1`).into(&sha)
+	} else {
+		err = ask(ctx, d, `SELECT sha FROM json_each(?) a CROSS JOIN ties t ON t.checkpoint = a.value ORDER BY a.key LIMIT 1`, checkpoints).into(&sha)
 	}
-	rows, err := d.Query(ctx, `SELECT DISTINCT checkpoint, sha FROM ties WHERE checkpoint IN (SELECT value FROM json_each(?))`, checkpoints)
-	if err != nil {
-		return "", err
-	}
-	of := map[string]string{}
-	err = each(rows, func() error {
-		var id string
-		err := rows.Scan(&id, &sha)
-		of[id] = sha
-		return err
-	})
-	i := slices.IndexFunc(checkpoints, func(id string) bool { return of[id] != "" })
-	if i < 0 || err != nil {
-		return "", err
-	}
-	return of[checkpoints[i]], nil
+	return sha, err
 }

@@ -86,7 +86,7 @@ func Open(ctx context.Context, path string, mode Mode) (*DB, error) {
 func open(ctx context.Context, path string, mode Mode, fresh bool, immutable string) (*DB, error) {
 	d := &DB{sql: sql.OpenDB(connector{source(path, mode, immutable), mode}), mode: mode, path: path}
 	d.sql.SetMaxOpenConns(1) // who writes sees what it wrote, and who reads one state
-	if err := d.check(ctx, path, fresh); err != nil {
+	if err := d.check(ctx, fresh); err != nil {
 		return nil, errors.Join(classify(err), d.sql.Close())
 	}
 	return d, nil
@@ -203,12 +203,12 @@ func hasLog(path string) bool {
 }
 
 // check creates the schema of a fresh file.
-func (d *DB) check(ctx context.Context, path string, fresh bool) (err error) {
+func (d *DB) check(ctx context.Context, fresh bool) (err error) {
 	if fresh {
 		_, err := d.sql.ExecContext(ctx, fmt.Sprintf("BEGIN; %s; PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", schema, application, Version))
 		return err
 	}
-	if d.file, err = os.Stat(path); err == nil {
+	if d.file, err = os.Stat(d.path); err == nil {
 		err = d.sql.PingContext(ctx) // connects
 	}
 	return err

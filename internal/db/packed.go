@@ -42,21 +42,29 @@ type packedText struct{ s *string }
 // Scan implements sql.Scanner.
 func (p packedText) Scan(v any) error {
 	b, ok := v.([]byte)
-	if !ok || len(b) == 0 {
+	if !ok {
 		return fmt.Errorf("%w: a text is a %T", ErrCorrupt, v)
 	}
+	text, err := Unpack(b)
+	*p.s = text
+	return err
+}
+
+// Unpack is the text that a column of packed texts holds.
+func Unpack(b []byte) (string, error) {
+	if len(b) == 0 {
+		return "", fmt.Errorf("%w: a text of no bytes", ErrCorrupt)
+	}
 	if b[0] == plain {
-		*p.s = string(b[1:])
-		return nil
+		return string(b[1:]), nil
 	}
 	z, err := unzipper()
 	if err != nil {
-		return err
+		return "", err
 	}
 	text, err := z.DecodeAll(b[1:], nil)
 	if err != nil {
-		return fmt.Errorf("%w: a text: %w", ErrCorrupt, err)
+		return "", fmt.Errorf("%w: a text: %w", ErrCorrupt, err)
 	}
-	*p.s = string(text)
-	return nil
+	return string(text), nil
 }

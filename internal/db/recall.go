@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -96,12 +98,8 @@ func (d *DB) where(ctx context.Context, f Filter) (string, []any, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		ids := make([]int64, len(names))
-		for i, n := range names {
-			ids[i] = n.id
-		}
 		add(`session IN (SELECT session FROM touches WHERE path IN (
-			SELECT value FROM json_each(?) UNION ALL SELECT id FROM paths WHERE path IN (SELECT value FROM json_each(?))))`, ids, p.Names)
+			SELECT value FROM json_each(?) UNION ALL SELECT id FROM paths WHERE path IN (SELECT value FROM json_each(?))))`, slices.Collect(maps.Keys(names)), p.Names)
 	}
 	if f.Commits != nil {
 		cond, values := tiedTo(f.Commits)
@@ -144,44 +142,23 @@ const within = `CASE WHEN started_at IS NULL THEN coalesce(last_turn_at, capture
 
 // FirstTurns reads of sessions the index of the first turn from a time on, one of a human where there is one.
 func (d *DB) FirstTurns(ctx context.Context, ids []string, since time.Time) (map[string]int, error) {
-	rows, err := d.Query(ctx, `SELECT session, coalesce(min(iif(role = ?3, i, NULL)), min(i)) FROM turns
-		WHERE session IN (SELECT value FROM json_each(?1)) AND ts >= ?2 GROUP BY session`, ids, since, session.RoleHuman)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]int{}
-	err = each(rows, func() error {
-		var id string
-		var turn int
-		err := rows.Scan(&id, &turn)
-		out[id] = turn
-		return err
-	})
-	return out, err
+	return byKey[string, int](ask(ctx, d, `SELECT session, coalesce(min(iif(role = ?3, i, NULL)), min(i)) FROM turns
+		WHERE session IN (SELECT value FROM json_each(?1)) AND ts >= ?2 GROUP BY session`, ids, since, session.RoleHuman))
 }
 
-// pathName is a path, and its number in the tables.
-type pathName struct {
-	id   int64
-	path string
-}
-
-// named reads the paths that a pattern matches.
-func (d *DB) named(ctx context.Context, p Paths) ([]pathName, error) {
+// named reads the paths that a pattern matches, by their numbers in the tables.
+func (d *DB) named(ctx context.Context, p Paths) (map[int64]string, error) {
 	matches, err := p.Matcher()
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.Query(ctx, `SELECT id, path FROM paths WHERE instr(path, ?) > 0`, literal(p.Match))
-	if err != nil {
-		return nil, err
-	}
-	var out []pathName
-	err = each(rows, func() error {
-		var n pathName
-		err := rows.Scan(&n.id, &n.path)
-		if matches(n.path) {
-			out = append(out, n)
+	out := map[int64]string{}
+	err = ask(ctx, d, `SELECT id, path FROM paths WHERE instr(path, ?) > 0`, literal(p.Match)).each(func(rows *Rows) error {
+		var id int64
+		var path string
+		err := rows.Scan(&id, &path)
+		if matches(path) {
+			out[id] = path
 		}
 		return err
 	})
@@ -213,16 +190,16 @@ func literal(pattern string) string {
 // tiedTo are the sessions that some ledgers tie to some code commits.
 func tiedTo(commits []attribution.Commit) (cond string, args []any) {
 	var starts []string
-	asked := [][2]string{}
+	var asked []attribution.Commit
 	for _, c := range commits {
 		if whole(c.SHA) {
-			asked = append(asked, [2]string{c.SHA, c.Email})
+			asked = append(asked, c)
 		} else {
 			starts = append(starts, c.SHA)
 		}
 	}
 	return `session IN (
-		SELECT t.session FROM (SELECT value ->> 0 AS sha, value ->> 1 AS email FROM json_each(?)) a CROSS JOIN ties t ON t.sha = a.sha AND a.email IN ('', t.email)
+		SELECT t.session FROM (SELECT value ->> 'SHA' AS sha, value ->> 'Email' AS email FROM json_each(?)) a CROSS JOIN ties t ON t.sha = a.sha AND a.email IN ('', t.email)
 		UNION SELECT t.session FROM (SELECT value AS start, value || 'g' AS stop FROM json_each(?)) s CROSS JOIN ties t ON t.sha >= start AND t.sha < stop)`,
 		[]any{asked, starts}
 }
@@ -233,14 +210,10 @@ func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := d.Query(ctx, `SELECT session, title FROM facets WHERE `+cond+`
-		ORDER BY coalesce(last_turn_at, captured_at) DESC, session`, args...)
-	if err != nil {
-		return nil, err
-	}
 	part := strings.ToLower(f.Title)
 	var out []string
-	err = each(rows, func() error {
+	err = ask(ctx, d, `SELECT session, title FROM facets WHERE `+cond+`
+		ORDER BY coalesce(last_turn_at, captured_at) DESC, session`, args...).each(func(rows *Rows) error {
 		var id, title string
 		err := rows.Scan(&id, text{&title})
 		if strings.Contains(strings.ToLower(title), part) {
@@ -253,14 +226,10 @@ func (d *DB) Matching(ctx context.Context, f Filter) ([]string, error) {
 
 // Facets reads the facets of sessions, by ID.
 func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error) {
-	rows, err := d.Query(ctx, `SELECT session, email, branch, actor_type, agent_id, title, source, parent, captured_at, started_at,
-		coalesce(last_turn_at, captured_at), turns, tools, files, checkpoint, shown, commits, kind, left_paths, left_blobs, model
-		FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids)
-	if err != nil {
-		return nil, err
-	}
 	out := map[string]Facet{}
-	err = each(rows, func() error {
+	err := ask(ctx, d, `SELECT session, email, branch, actor_type, agent_id, title, source, parent, captured_at, started_at,
+		coalesce(last_turn_at, captured_at), turns, tools, files, checkpoint, shown, commits, kind, left_paths, left_blobs, model
+		FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids).each(func(rows *Rows) error {
 		var f Facet
 		var paths []string
 		var blobs []int64
@@ -278,18 +247,7 @@ func (d *DB) Facets(ctx context.Context, ids []string) (map[string]Facet, error)
 
 // Titles reads the titles of sessions and memories, by ID.
 func (d *DB) Titles(ctx context.Context, ids []string) (map[string]string, error) {
-	rows, err := d.Query(ctx, `SELECT session, title FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]string, len(ids))
-	err = each(rows, func() error {
-		var id, title string
-		err := rows.Scan(&id, text{&title})
-		out[id] = title
-		return err
-	})
-	return out, err
+	return byKey[string, string](ask(ctx, d, `SELECT session, coalesce(title, '') FROM facets WHERE session IN (SELECT value FROM json_each(?))`, ids))
 }
 
 // Calls is what a session's tool calls named, in the order in which it came up.
@@ -297,13 +255,9 @@ type Calls struct{ Paths, Commands []string }
 
 // Calls reads what the tool calls of sessions named, each once, by session.
 func (d *DB) Calls(ctx context.Context, ids []string) (map[string]Calls, error) {
-	rows, err := d.Query(ctx, `SELECT session, iif(failed, NULL, path), cmd FROM tool_calls
-		WHERE session IN (SELECT value FROM json_each(?)) ORDER BY session, i`, ids)
-	if err != nil {
-		return nil, err
-	}
 	out, had := map[string]Calls{}, map[[3]string]bool{}
-	err = each(rows, func() error {
+	err := ask(ctx, d, `SELECT session, iif(failed, NULL, path), cmd FROM tool_calls
+		WHERE session IN (SELECT value FROM json_each(?)) ORDER BY session, i`, ids).each(func(rows *Rows) error {
 		var id, path, cmd string
 		if err := rows.Scan(&id, text{&path}, text{&cmd}); err != nil {
 			return err
@@ -331,42 +285,30 @@ const maxNear = 2000
 
 // Related reads the files that other sessions touched together with those of a session,
 // the most frequent first, and in how many sessions that was with one of them, purged ones left out.
-func (d *DB) Related(ctx context.Context, id string, limit int) (paths []string, counts []int, err error) {
+func (d *DB) Related(ctx context.Context, id string, limit int) ([]Touched, error) {
 	own, err := d.touched(ctx, []string{id})
 	if err != nil || len(own[id]) == 0 {
-		return nil, nil, err
+		return nil, err
 	}
-	rows, err := d.Query(ctx, `SELECT DISTINCT t.session FROM paths p CROSS JOIN touches t ON t.path = p.id
-		WHERE p.path IN (SELECT value FROM json_each(?)) AND t.session NOT IN (SELECT id FROM purged) ORDER BY t.session DESC LIMIT ?`, own[id], maxNear)
+	ids, err := column(ask(ctx, d, `SELECT DISTINCT t.session FROM paths p CROSS JOIN touches t ON t.path = p.id
+		WHERE p.path IN (SELECT value FROM json_each(?)) AND t.session NOT IN (SELECT id FROM purged) ORDER BY t.session DESC LIMIT ?`, own[id], maxNear))
 	if err != nil {
-		return nil, nil, err
-	}
-	ids, err := scanStrings(rows)
-	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	near, err := d.touched(ctx, ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	paths, counts = together(own[id], near, limit)
-	return paths, counts, nil
+	return together(own[id], near, limit), err
 }
 
 // touched reads the paths of the repository that the tools of sessions touched, each once, in the order of the first call.
 func (d *DB) touched(ctx context.Context, ids []string) (map[string][]string, error) {
-	rows, err := d.Query(ctx, `SELECT session, path FROM (
+	return groups(ask(ctx, d, `SELECT session, path FROM (
 			SELECT session, path, min(i) AS n FROM tool_calls WHERE `+relative+` AND session IN (SELECT value FROM json_each(?)) GROUP BY session, path)
-		ORDER BY session, n`, ids)
-	if err != nil {
-		return nil, err
-	}
-	return pairs(rows)
+		ORDER BY session, n`, ids))
 }
 
 // together counts for each file in how many sessions it stands beside one of some files, and keeps the most frequent ones: a pair
 // with the file of them with which it stands most often.
-func together(own []string, near map[string][]string, limit int) (paths []string, counts []int) {
+func together(own []string, near map[string][]string, limit int) (out []Touched) {
 	is := map[string]bool{}
 	for _, p := range own {
 		is[p] = true
@@ -386,9 +328,8 @@ func together(own []string, near map[string][]string, limit int) (paths []string
 	for pair, n := range pairs {
 		most[pair[1]] = max(most[pair[1]], n)
 	}
-	paths = first(most, limit, func(a, b string) int { return most[b] - most[a] })
-	for _, p := range paths {
-		counts = append(counts, most[p])
+	for _, p := range first(most, limit, func(a, b string) int { return most[b] - most[a] }) {
+		out = append(out, Touched{p, most[p]})
 	}
-	return paths, counts
+	return out
 }

@@ -23,11 +23,7 @@ func missing(column, table, other, key string) string {
 // Broken counts the rows that refer to none, by what is wrong, and looks at the whole file for damage. Nothing
 // is where the tables are as they should be.
 func (d *DB) Broken(ctx context.Context) (map[string]int, error) {
-	rows, err := d.Query(ctx, "PRAGMA integrity_check(1)")
-	if err != nil {
-		return nil, err
-	}
-	told, err := scanStrings(rows)
+	told, err := column(ask(ctx, d, "PRAGMA integrity_check(1)"))
 	if err == nil && (len(told) != 1 || told[0] != "ok") {
 		err = fmt.Errorf("db: %w: %q", ErrCorrupt, told)
 	}
@@ -35,11 +31,11 @@ func (d *DB) Broken(ctx context.Context) (map[string]int, error) {
 	for what, query := range references {
 		var n int
 		if err == nil {
-			err = d.sql.QueryRowContext(ctx, query).Scan(&n)
+			err = ask(ctx, d, query).into(&n)
 		}
 		if n > 0 {
 			out[what] = n
 		}
 	}
-	return out, classify(err)
+	return out, err
 }

@@ -12,35 +12,22 @@ type Rename struct{ Old, New string }
 
 // AddRenames keeps the renames of checkpoints.
 func (t *Tx) AddRenames(ctx context.Context, cps []session.Checkpoint) error {
-	return t.insert(ctx, "INSERT INTO renames VALUES (?, ?) ON CONFLICT DO NOTHING", func(row func(...any) error) error {
+	return t.insert(ctx, "INSERT INTO renames VALUES (?, ?) ON CONFLICT DO NOTHING", func(row func(...any)) {
 		for _, cp := range cps {
 			for _, f := range cp.Files {
 				if f.OldPath == "" {
 					continue
 				}
-				if err := row(f.OldPath, f.Path); err != nil {
-					return err
-				}
+				row(f.OldPath, f.Path)
 			}
 		}
-		return nil
 	})
 }
 
 // Renames reads the renames that ledgers know. They are few beside the names of files, so a reader takes them all.
 func (d *DB) Renames(ctx context.Context) ([]Rename, error) {
-	rows, err := d.Query(ctx, `SELECT old, new FROM renames`)
-	if err != nil {
-		return nil, err
-	}
-	var out []Rename
-	err = each(rows, func() error {
-		var r Rename
-		err := rows.Scan(&r.Old, &r.New)
-		out = append(out, r)
-		return err
-	})
-	return out, err
+	return all(ask(ctx, d, `SELECT old, new FROM renames`),
+		func(r *Rename) []any { return cells(&r.Old, &r.New) })
 }
 
 // PathsLike reads the paths of the repository that sessions touched and a pattern matches; none where there are more than so many. Some
@@ -50,9 +37,9 @@ func (d *DB) PathsLike(ctx context.Context, p Paths, most int) (out []string, so
 	if err != nil {
 		return nil, false, err
 	}
-	for _, n := range names {
-		if n.path[0] != '/' && n.path[0] != '~' {
-			out = append(out, n.path)
+	for _, path := range names {
+		if path[0] != '/' && path[0] != '~' {
+			out = append(out, path)
 		}
 	}
 	slices.Sort(out)

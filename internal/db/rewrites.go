@@ -11,27 +11,17 @@ import (
 // Rewriters reads the addresses of those whose ledgers say of one of some code commits that it
 // became another; of any, where all is set.
 func (t *Tx) Rewriters(ctx context.Context, olds []string, all bool) ([]string, error) {
-	rows, err := t.Query(ctx, `SELECT DISTINCT email FROM rewrites WHERE ? OR old IN (SELECT value FROM json_each(?)) ORDER BY email`, all, olds)
-	if err != nil {
-		return nil, err
-	}
-	return scanStrings(rows)
+	return column(ask(ctx, t, `SELECT DISTINCT email FROM rewrites WHERE ? OR old IN (SELECT value FROM json_each(?)) ORDER BY email`, all, olds))
 }
 
 // Rewrites reads what the ledger of an author says of rewrites, in its order.
 func (t *Tx) Rewrites(ctx context.Context, email string) ([]attribution.Rewrite, error) {
-	rows, err := t.Query(ctx, `SELECT old, new, EXISTS (SELECT 1 FROM checkpoints WHERE sha = old AND lower(email) = ?)
-		FROM rewrites WHERE email = ? AND old <> ? AND new <> ? ORDER BY entry, n`, email, email, session.ZeroSHA, session.ZeroSHA)
-	if err != nil {
-		return nil, err
+	out, err := all(ask(ctx, t, `SELECT old, new, EXISTS (SELECT 1 FROM checkpoints WHERE sha = old AND lower(email) = ?)
+		FROM rewrites WHERE email = ? AND old <> ? AND new <> ? ORDER BY entry, n`, email, email, session.ZeroSHA, session.ZeroSHA),
+		func(r *attribution.Rewrite) []any { return cells(&r.Old, &r.New, &r.Named) })
+	for i := range out {
+		out[i].Email = email
 	}
-	var out []attribution.Rewrite
-	err = each(rows, func() error {
-		r := attribution.Rewrite{Email: email}
-		err := rows.Scan(&r.Old, &r.New, &r.Named)
-		out = append(out, r)
-		return err
-	})
 	return out, err
 }
 
@@ -40,13 +30,10 @@ func (t *Tx) ReplaceRewrites(ctx context.Context, email string, rewrites []attri
 	if err := t.Exec(ctx, `DELETE FROM lineage WHERE email = ?`, email); err != nil {
 		return err
 	}
-	return t.insert(ctx, into("lineage", 5), func(row func(...any) error) error {
+	return t.insert(ctx, into("lineage", 5), func(row func(...any)) {
 		for _, r := range rewrites {
-			if err := row(r.Email, r.Old, r.New, r.Root, r.Last); err != nil {
-				return err
-			}
+			row(r.Email, r.Old, r.New, r.Root, r.Last)
 		}
-		return nil
 	})
 }
 
@@ -60,55 +47,27 @@ func (d *DB) Rewrites(ctx context.Context, shas []string) ([]attribution.Rewrite
 	if len(shas) == 0 {
 		return nil, nil
 	}
-	begin, err := d.beginning(ctx, slices.DeleteFunc(slices.Clone(shas), whole))
-	if err != nil {
-		return nil, err
-	}
-	rows, err := d.Query(ctx, `WITH sha AS (SELECT value AS sha FROM json_each(?)),
+	starts := slices.DeleteFunc(slices.Clone(shas), whole)
+	return all(ask(ctx, d, `WITH start AS (SELECT value AS start, value || 'g' AS stop FROM json_each(?2)),
+		sha AS MATERIALIZED (SELECT value AS sha FROM json_each(?1) UNION SELECT old FROM start CROSS JOIN lineage ON old >= start AND old < stop
+			UNION SELECT new FROM start CROSS JOIN lineage ON new >= start AND new < stop),
 		asked AS MATERIALIZED (SELECT email, root FROM sha CROSS JOIN lineage ON old = sha UNION SELECT email, root FROM sha CROSS JOIN lineage ON new = sha),
 		sizes AS MATERIALIZED (SELECT email, root, (SELECT count(*) FROM lineage l WHERE l.email = asked.email AND l.root = asked.root) AS size FROM asked)
 		SELECT l.email, l.old, l.new FROM sizes CROSS JOIN lineage l ON l.email = sizes.email AND l.root = sizes.root
-		ORDER BY size, l.email, l.old, l.new LIMIT ?`, slices.Concat(shas, begin), maxRewrites)
-	if err != nil {
-		return nil, err
-	}
-	var out []attribution.Rewrite
-	err = each(rows, func() error {
-		var r attribution.Rewrite
-		err := rows.Scan(&r.Email, &r.Old, &r.New)
-		out = append(out, r)
-		return err
-	})
-	return out, err
+		ORDER BY size, l.email, l.old, l.new LIMIT ?3`, shas, starts, maxRewrites),
+		func(r *attribution.Rewrite) []any { return cells(&r.Email, &r.Old, &r.New) })
 }
 
 // whole reports whether a commit is not given by its beginning.
 func whole(sha string) bool { return len(sha) >= len(session.ZeroSHA) }
-
-// beginning reads the commits of rewrites that begin in one of some ways.
-func (d *DB) beginning(ctx context.Context, starts []string) ([]string, error) {
-	if len(starts) == 0 {
-		return nil, nil
-	}
-	rows, err := d.Query(ctx, `WITH start AS (SELECT value AS start, value || 'g' AS stop FROM json_each(?))
-		SELECT old FROM start CROSS JOIN lineage ON old >= start AND old < stop UNION SELECT new FROM start CROSS JOIN lineage ON new >= start AND new < stop`, starts)
-	if err != nil {
-		return nil, err
-	}
-	return scanStrings(rows)
-}
 
 // Became reads what code commits became at last; those that became nothing are left out.
 func (d *DB) Became(ctx context.Context, shas []string) (map[attribution.Commit]string, error) {
 	if len(shas) == 0 {
 		return nil, nil
 	}
-	rows, err := d.Query(ctx, `SELECT email, old, last FROM lineage WHERE old IN (SELECT value FROM json_each(?))`, shas)
-	if err != nil {
-		return nil, err
-	}
 	out := map[attribution.Commit]string{}
-	err = each(rows, func() error {
+	err := ask(ctx, d, `SELECT email, old, last FROM lineage WHERE old IN (SELECT value FROM json_each(?))`, shas).each(func(rows *Rows) error {
 		var c attribution.Commit
 		var last string
 		err := rows.Scan(&c.Email, &c.SHA, &last)

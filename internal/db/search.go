@@ -22,11 +22,7 @@ type Span struct {
 
 // SearchState returns the text that WriteSearchState stored, "" when there is none.
 func SearchState(ctx context.Context, q Querier) (state string, err error) {
-	rows, err := q.Query(ctx, "SELECT state FROM search_state")
-	if err != nil {
-		return "", err
-	}
-	err = each(rows, func() error { return rows.Scan(&state) })
+	err = ask(ctx, q, "SELECT state FROM search_state").into(&state)
 	return state, err
 }
 
@@ -77,14 +73,11 @@ func (w *RunWriter) Close() error {
 // flush writes the first n bytes that wait.
 func (w *RunWriter) flush(n int) {
 	if w.err == nil {
-		w.err = w.tx.insert(w.ctx, into("runs", 2), func(row func(...any) error) error {
+		w.err = w.tx.insert(w.ctx, into("runs", 2), func(row func(...any)) {
 			for page := range slices.Chunk(w.waiting[:n], pageSize) {
-				if err := row(key(w.run, w.written), page); err != nil {
-					return err
-				}
+				row(key(w.run, w.written), page)
 				w.written++
 			}
-			return nil
 		})
 	}
 	w.waiting = append(w.waiting[:0], w.waiting[n:]...)
@@ -126,14 +119,10 @@ func ReadSpans(ctx context.Context, q Querier, spans []Span) ([][]byte, error) {
 			asked[i][0] = 1 // none is between 1 and 0
 		}
 	}
-	rows, err := q.Query(ctx, `SELECT span, substr(data, skip + 1, size - skip) FROM (SELECT span, data, iif(page = first, skip, 0) AS skip, iif(page = last, size, ?2) AS size FROM (
-		SELECT key AS span, value ->> 0 AS first, value ->> 1 AS last, value ->> 2 AS skip, value ->> 3 AS size FROM json_each(?1))
-		CROSS JOIN runs ON page BETWEEN first AND last)`, asked, pageSize)
-	if err != nil {
-		return nil, err
-	}
 	out := make([][]byte, len(spans))
-	err = each(rows, func() error {
+	err := ask(ctx, q, `SELECT span, substr(data, skip + 1, size - skip) FROM (SELECT span, data, iif(page = first, skip, 0) AS skip, iif(page = last, size, ?2) AS size FROM (
+		SELECT key AS span, value ->> 0 AS first, value ->> 1 AS last, value ->> 2 AS skip, value ->> 3 AS size FROM json_each(?1))
+		CROSS JOIN runs ON page BETWEEN first AND last)`, asked, pageSize).each(func(rows *Rows) error {
 		var i int
 		var part handed
 		if err := rows.Scan(&i, &part); err != nil {

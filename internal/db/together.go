@@ -19,18 +19,12 @@ type Listed struct {
 
 // List reads sessions and memories that are not purged, the latest first: at most limit behind the first skip, and how many there are.
 func (d *DB) List(ctx context.Context, skip, limit int) (out []Listed, total int, err error) {
-	rows, err := d.Query(ctx, `SELECT session, kind, title, email, source, coalesce(started_at, last_turn_at, captured_at), coalesce(turns, 0), coalesce(files, 0),
+	out, err = all(ask(ctx, d, `SELECT session, kind, title, email, source, coalesce(started_at, last_turn_at, captured_at), coalesce(turns, 0), coalesce(files, 0),
 			(SELECT count(*) FROM facets WHERE session NOT IN (SELECT id FROM purged))
-		FROM facets WHERE session NOT IN (SELECT id FROM purged) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ? OFFSET ?`, limit, skip)
-	if err != nil {
-		return nil, 0, err
-	}
-	err = each(rows, func() error {
-		var l Listed
-		err := rows.Scan(&l.ID, &l.Kind, text{&l.Title}, text{&l.Email}, text{&l.Source}, moment{&l.At}, &l.Turns, &l.Files, &total)
-		out = append(out, l)
-		return err
-	})
+		FROM facets WHERE session NOT IN (SELECT id FROM purged) ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ? OFFSET ?`, limit, skip),
+		func(l *Listed) []any {
+			return cells(&l.ID, &l.Kind, text{&l.Title}, text{&l.Email}, text{&l.Source}, moment{&l.At}, &l.Turns, &l.Files, &total)
+		})
 	return out, total, err
 }
 
@@ -43,16 +37,12 @@ type Touched struct {
 // Touched reads the files of the repository whose path holds a text, those that most sessions touched first, at most limit. Tools also read
 // folders: a path is a file where a session edited it, a commit of one changed it, or stands says so, which is asked about the others.
 func (d *DB) Touched(ctx context.Context, part string, limit int, stands func(path string) bool) (out []Touched, err error) {
-	rows, err := d.Query(ctx, `SELECT p.id, p.path, count(*) AS n FROM paths p CROSS JOIN touches t ON t.path = p.id
-		WHERE instr(lower(p.path), lower(?)) > 0 AND `+strings.ReplaceAll(inside, "path", "p.path")+`
-			AND t.session NOT IN (SELECT id FROM purged)
-		GROUP BY p.id ORDER BY n DESC, p.path`, part)
-	if err != nil {
-		return nil, err
-	}
 	var ids []int64
 	var all []Touched
-	err = each(rows, func() error {
+	err = ask(ctx, d, `SELECT p.id, p.path, count(*) AS n FROM paths p CROSS JOIN touches t ON t.path = p.id
+		WHERE instr(lower(p.path), lower(?)) > 0 AND `+strings.ReplaceAll(inside, "path", "p.path")+`
+			AND t.session NOT IN (SELECT id FROM purged)
+		GROUP BY p.id ORDER BY n DESC, p.path`, part).each(func(rows *Rows) error {
 		var id int64
 		var t Touched
 		err := rows.Scan(&id, &t.Path, &t.Sessions)
@@ -70,14 +60,11 @@ func (d *DB) Touched(ctx context.Context, part string, limit int, stands func(pa
 
 // changed reports whether a session edited a path, or a commit of one changed it.
 func (d *DB) changed(ctx context.Context, path int64) (out bool, err error) {
-	rows, err := d.Query(ctx, `SELECT EXISTS (SELECT 1 FROM paths p CROSS JOIN touches t ON t.path = p.id CROSS JOIN shares s
+	err = ask(ctx, d, `SELECT EXISTS (SELECT 1 FROM paths p CROSS JOIN touches t ON t.path = p.id CROSS JOIN shares s
 			ON s.session = t.session AND s.path = p.path WHERE p.id = ?1)
 		OR EXISTS (SELECT 1 FROM paths p CROSS JOIN touches t ON t.path = p.id CROSS JOIN tool_calls c
-			ON c.session = t.session AND c.path = p.path AND c.act = ?2 AND NOT c.failed WHERE p.id = ?1)`, path, session.ActEdit)
-	if err != nil {
-		return false, err
-	}
-	return out, each(rows, func() error { return rows.Scan(&out) })
+			ON c.session = t.session AND c.path = p.path AND c.act = ?2 AND NOT c.failed WHERE p.id = ?1)`, path, session.ActEdit).into(&out)
+	return out, err
 }
 
 // inside is of paths of the repository.
@@ -93,14 +80,10 @@ type Pair struct {
 // alone; "" for all. The most frequent pairs come first, and none that stands alone. Of a session that changed more than MaxTogether files, those
 // that come first by name count. What is purged does not.
 func (d *DB) Together(ctx context.Context, path string, limit int) ([]Pair, error) {
-	rows, err := d.Query(ctx, `SELECT DISTINCT session, path FROM shares WHERE session IN (
+	files, err := groups(ask(ctx, d, `SELECT DISTINCT session, path FROM shares WHERE session IN (
 			SELECT session FROM facets WHERE session NOT IN (SELECT id FROM purged) AND (?1 = '' OR session IN (
 				SELECT t.session FROM paths p CROSS JOIN touches t ON t.path = p.id WHERE p.path = ?1))
-			ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?2) ORDER BY session, path`, path, maxNear)
-	if err != nil {
-		return nil, err
-	}
-	files, err := pairs(rows)
+			ORDER BY coalesce(last_turn_at, captured_at) DESC, session LIMIT ?2) ORDER BY session, path`, path, maxNear))
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
 )
 
 // Rows is the answer to a query. Close it.
@@ -33,7 +35,7 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error
 func values(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
-		case []string, []int64, [][2]string, [][4]int64:
+		case []string, []int64, [][4]int64, []attribution.Commit, []Claim:
 			args[i] = listed(v)
 		case time.Time:
 			args[i] = micros(v)
@@ -113,9 +115,9 @@ func (t *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, error
 	return rows, nil
 }
 
-// insert runs a statement for each row: fill calls row with the statement's values. An error leaves the transaction unusable but for
-// Rollback.
-func (t *Tx) insert(ctx context.Context, statement string, fill func(row func(args ...any) error) error) error {
+// insert runs a statement for each row: fill calls row with the statement's values, which does nothing behind an error. An error leaves the
+// transaction unusable but for Rollback.
+func (t *Tx) insert(ctx context.Context, statement string, fill func(row func(args ...any))) error {
 	table, _, _ := strings.Cut(strings.TrimPrefix(statement, "INSERT INTO "), " ")
 	// By the driver's own statement: database/sql takes as long as SQLite for a row.
 	err := t.conn.Raw(func(conn any) error {
@@ -127,7 +129,13 @@ func (t *Tx) insert(ctx context.Context, statement string, fill func(row func(ar
 		if err != nil {
 			return err
 		}
-		return errors.Join(fill(rows(ctx, stmt)), stmt.Close())
+		run := rows(ctx, stmt)
+		fill(func(args ...any) {
+			if err == nil {
+				err = run(args...)
+			}
+		})
+		return errors.Join(err, stmt.Close())
 	})
 	if err != nil {
 		return fmt.Errorf("db: add to %s: %w", table, classify(err))
@@ -162,38 +170,78 @@ func into(table string, n int) string {
 	return "INSERT INTO " + table + " VALUES (?" + strings.Repeat(",?", n-1) + ")"
 }
 
-// each calls scan for every row and closes the rows.
-func each(rows *sql.Rows, scan func() error) error {
-	defer rows.Close() // rows.Err says what went wrong
-	for rows.Next() {
-		if err := scan(); err != nil {
+// answer is what a query gave, or why it gave nothing.
+type answer struct {
+	rows *Rows
+	err  error
+}
+
+func ask(ctx context.Context, q Querier, query string, args ...any) answer {
+	rows, err := q.Query(ctx, query, args...)
+	return answer{rows, err}
+}
+
+// each calls scan for every row, and closes them.
+func (a answer) each(scan func(rows *Rows) error) error {
+	if a.err != nil {
+		return a.err
+	}
+	defer a.rows.Close() // rows.Err says what went wrong
+	for a.rows.Next() {
+		if err := scan(a.rows); err != nil {
 			return fmt.Errorf("db: read a row: %w", classify(err))
 		}
 	}
-	if err := rows.Err(); err != nil {
+	if err := a.rows.Err(); err != nil {
 		return fmt.Errorf("db: read rows: %w", classify(err))
 	}
 	return nil
 }
 
-func scanStrings(rows *sql.Rows) ([]string, error) {
-	var out []string
-	err := each(rows, func() error {
-		var s string
-		err := rows.Scan(&s)
-		out = append(out, s)
+// into reads the only row, if there is one.
+func (a answer) into(cells ...any) error {
+	return a.each(func(rows *Rows) error { return rows.Scan(cells...) })
+}
+
+// all reads every row into a value of its own, of which places gives one for each column.
+func all[T any](a answer, places func(*T) []any) ([]T, error) {
+	var out []T
+	err := a.each(func(rows *Rows) error {
+		var one T
+		err := rows.Scan(places(&one)...)
+		out = append(out, one)
 		return err
 	})
 	return out, err
 }
 
-// pairs reads rows of two texts: values by key.
-func pairs(rows *sql.Rows) (map[string][]string, error) {
+func cells(places ...any) []any { return places }
+
+// column reads rows of one text.
+func column(a answer) ([]string, error) {
+	return all(a, func(s *string) []any { return cells(s) })
+}
+
+// byKey reads rows of a key and a value.
+func byKey[K comparable, V any](a answer) (map[K]V, error) {
+	out := map[K]V{}
+	err := a.each(func(rows *Rows) error {
+		var key K
+		var value V
+		err := rows.Scan(&key, &value)
+		out[key] = value
+		return err
+	})
+	return out, err
+}
+
+// groups reads rows of two texts: values by key.
+func groups(a answer) (map[string][]string, error) {
 	out := map[string][]string{}
-	err := each(rows, func() error {
-		var id, v string
-		err := rows.Scan(&id, &v)
-		out[id] = append(out[id], v)
+	err := a.each(func(rows *Rows) error {
+		var key, value string
+		err := rows.Scan(&key, &value)
+		out[key] = append(out[key], value)
 		return err
 	})
 	return out, err
@@ -263,9 +311,5 @@ func (l list[T]) Scan(v any) error {
 
 // Each calls scan for every row that a query gives.
 func (d *DB) Each(ctx context.Context, query string, scan func(*Rows) error) error {
-	rows, err := d.Query(ctx, query)
-	if err != nil {
-		return err
-	}
-	return each(rows, func() error { return scan(rows) })
+	return ask(ctx, d, query).each(scan)
 }

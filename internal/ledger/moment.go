@@ -31,9 +31,9 @@ type Moment struct {
 // ErrNoMoment is text that names no moment: no such commit, revision or date, or several.
 var ErrNoMoment = errors.New("no such checkpoint or revision")
 
-// Ties lists, for each code commit that checkpoints of one's own ledger captured, these
-// checkpoints, the first ones first. Those of an import captured nothing at the time.
-type Ties func() (map[git.OID][]git.OID, error)
+// Ties lists the checkpoints of one's own ledger that captured a code commit, the first ones first. Those of an import captured nothing at
+// the time.
+type Ties func(code git.OID) ([]git.OID, error)
 
 // Moment finds the moment that text names. What it begins with is one of these, the first that
 // fits; @{DATE} and ~N, ^N, ^{…} may follow, which mean what they mean to git, but for the
@@ -239,11 +239,11 @@ func (w *resolver) code(ctx context.Context, c git.Commit) (Moment, error) {
 	if w.tip == "" {
 		return w.world(ctx, c.Committer.When)
 	}
-	tied, err := w.ties()
+	tied, err := w.ties(c.OID)
 	if err != nil {
 		return Moment{}, err
 	}
-	for _, id := range tied[c.OID] {
+	for _, id := range tied {
 		if own, err := w.repo.IsAncestor(id, w.tip); err == nil && own {
 			m, err := w.at(ctx, id)
 			m.Imports = true

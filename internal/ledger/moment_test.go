@@ -40,7 +40,7 @@ func (s *store) codes(n int, parents ...git.OID) git.OID {
 }
 
 func tiesOf(m map[git.OID][]git.OID) ledger.Ties {
-	return func() (map[git.OID][]git.OID, error) { return m, nil }
+	return func(code git.OID) ([]git.OID, error) { return m[code], nil }
 }
 
 func TestMoment(t *testing.T) {

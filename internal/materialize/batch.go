@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -18,16 +17,16 @@ type batch struct {
 	*store
 	tx *db.Tx
 
-	rows     map[string]*db.SessionRow   // sessions that the batch touches or links
-	whole    map[string]*session.Session // those that two machines captured, as they stand
-	changed  map[string]bool             // sessions whose row or facets change
-	edited   map[string]map[string]bool  // session → files that it has edited so far
-	named    map[string]*mentions        // session → what else its calls have named so far
-	memories map[string]db.MemoryRow     // those that the batch names
-	turnAt   map[db.TurnKey]time.Time    // times of turns that tool calls stand behind
-	parts    []session.Session           // what to append, in ledger order, numbered as it will stand
-	saved    []db.MemoryRow              // memories to append
-	indexed  []session.Session           // parts, and memories as search takes them, in ledger order
+	rows     map[string]*db.SessionRow        // sessions that the batch touches or links
+	whole    map[string]*session.Session      // those that two machines captured, as they stand
+	changed  map[string]bool                  // sessions whose row or facets change
+	edited   map[string]map[string]bool       // session → files that it has edited so far
+	named    map[string]*attribution.Mentions // session → what else its calls have named so far
+	loaded   map[string]bool                  // sessions of which all that the tables hold is in named
+	memories map[string]db.MemoryRow          // those that the batch names
+	parts    []session.Session                // what to append, in ledger order, numbered as it will stand
+	saved    []db.MemoryRow                   // memories to append
+	indexed  []session.Session                // parts, and memories as search takes them, in ledger order
 	cps      []session.Checkpoint
 	ties     []attribution.Tie
 	files    []db.FileRow
@@ -39,7 +38,7 @@ func newBatch(s *store, tx *db.Tx) *batch {
 	return &batch{
 		store: s, tx: tx,
 		rows: map[string]*db.SessionRow{}, whole: map[string]*session.Session{}, changed: map[string]bool{},
-		edited: map[string]map[string]bool{}, named: map[string]*mentions{}, turnAt: map[db.TurnKey]time.Time{},
+		edited: map[string]map[string]bool{}, named: map[string]*attribution.Mentions{}, loaded: map[string]bool{},
 	}
 }
 
@@ -59,8 +58,23 @@ func (b *batch) write(ctx context.Context, entries []entry) error {
 // errRestart for an entry that belongs before what they hold of one of its sessions.
 func (b *batch) load(ctx context.Context, entries []entry) error {
 	b.rename(entries)
-	ids, err := b.loadRows(ctx, entries)
+	var ids []string
+	for _, e := range entries {
+		ids = append(ids, e.items()...)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	rows, err := b.tx.Sessions(ctx, ids)
 	if err != nil {
+		return err
+	}
+	for id, r := range rows {
+		b.rows[id] = &r
+	}
+	if b.memories, err = b.tx.Memories(ctx, ids); err != nil {
+		return err
+	}
+	if err := b.checkOrder(entries); err != nil {
 		return err
 	}
 	edited, err := b.tx.Edited(ctx, ids)
@@ -72,28 +86,7 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 			b.edit(id, p)
 		}
 	}
-	return b.loadTimes(ctx, entries)
-}
-
-// loadRows reads the rows of the sessions and memories that the entries name, and returns their IDs.
-func (b *batch) loadRows(ctx context.Context, entries []entry) ([]string, error) {
-	var ids []string
-	for _, e := range entries {
-		ids = append(ids, e.items()...)
-	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	rows, err := b.tx.Sessions(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	for id, r := range rows {
-		b.rows[id] = &r
-	}
-	if b.memories, err = b.tx.Memories(ctx, ids); err != nil {
-		return nil, err
-	}
-	return ids, b.checkOrder(entries)
+	return nil
 }
 
 // checkOrder returns errRestart when an entry came late: it is earlier than what the tables
@@ -115,23 +108,6 @@ func (b *batch) checkOrder(entries []entry) error {
 		}
 	}
 	return nil
-}
-
-// loadTimes reads the times of earlier turns that new tool calls stand behind.
-func (b *batch) loadTimes(ctx context.Context, entries []entry) error {
-	var earlier []db.TurnKey
-	for _, e := range entries {
-		for _, p := range e.Sessions {
-			for _, c := range p.ToolCalls {
-				if c.Turn < p.FirstTurn {
-					earlier = append(earlier, db.TurnKey{Session: p.ID, Index: c.Turn})
-				}
-			}
-		}
-	}
-	var err error
-	b.turnAt, err = b.tx.TurnTimes(ctx, earlier)
-	return err
 }
 
 func (b *batch) edit(id, path string) {
@@ -204,9 +180,6 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	}
 	b.changed[p.ID], b.grew = true, b.grew || b.purged[p.ID]
 	b.parts, b.indexed = append(b.parts, p), append(b.indexed, p)
-	for _, t := range p.Turns {
-		b.turnAt[db.TurnKey{Session: p.ID, Index: t.Index}] = t.TS
-	}
 	for _, c := range p.ToolCalls {
 		if path := c.Edited(); path != "" {
 			b.edit(p.ID, path)
@@ -245,7 +218,7 @@ func (b *batch) newRow(e entry, p session.Session) *db.SessionRow {
 	}
 	row.FirstTurn, row.FirstTool = p.FirstTurn, p.FirstTool
 	b.rows[p.ID] = row
-	b.namedBy(p.ID).loaded = true // the tables hold nothing of it
+	b.loaded[p.ID] = true // the tables hold nothing of it
 	return row
 }
 
@@ -259,9 +232,6 @@ func (b *batch) loadWhole(ctx context.Context, row *db.SessionRow) error {
 		if p.ID == row.ID {
 			whole.Turns, whole.ToolCalls = append(whole.Turns, p.Turns...), append(whole.ToolCalls, p.ToolCalls...)
 		}
-	}
-	for _, t := range whole.Turns {
-		b.turnAt[db.TurnKey{Session: row.ID, Index: t.Index}] = t.TS
 	}
 	b.whole[row.ID] = whole
 	return nil
@@ -328,7 +298,7 @@ func (b *batch) flush(ctx context.Context) error {
 	for _, step := range []func() error{
 		func() error { return b.tx.ReplaceSessions(ctx, rows) },
 		func() error { return b.tx.AppendTurns(ctx, b.indexed) },
-		func() error { return b.tx.AppendTools(ctx, b.parts, b.timeOf) },
+		func() error { return b.tx.AppendTools(ctx, b.parts) },
 		func() error { return b.tx.AppendMemories(ctx, b.saved) },
 		func() error { return b.tx.AppendDangling(ctx, b.dangling) },
 		func() error { return b.tx.AppendCheckpoints(ctx, b.cps) },
@@ -340,7 +310,7 @@ func (b *batch) flush(ctx context.Context) error {
 		func() error { return b.tx.AppendCode(ctx, b.cps) },
 		func() error { return b.tx.AppendMemoryFacets(ctx, found) },
 		func() error { return b.tx.ReplaceFacets(ctx, rows) },
-		func() error { return add(b.now()) },
+		func() error { return add(b.Now()) },
 	} {
 		if err := step(); err != nil {
 			return err
@@ -380,16 +350,4 @@ func (b *batch) changedRows() []db.SessionRow {
 		out = append(out, *b.rows[id])
 	}
 	return out
-}
-
-// timeOf gives a tool call the time of the turn before it; the session's start where there
-// is none.
-func (b *batch) timeOf(s session.Session, c session.ToolCall) time.Time {
-	if i := c.Turn - s.FirstTurn; i >= 0 && i < len(s.Turns) {
-		return s.Turns[i].TS
-	}
-	if ts, ok := b.turnAt[db.TurnKey{Session: s.ID, Index: c.Turn}]; ok {
-		return ts
-	}
-	return s.StartedAt
 }

@@ -26,18 +26,13 @@ type Limits struct {
 	Recall uint64 // the same where somebody waits for an answer
 }
 
-// DefaultLimits are for text that is all new words: it takes a second and more a MB, so that a recall is held up for seconds at worst
+// defaultLimits are for text that is all new words: it takes a second and more a MB, so that a recall is held up for seconds at worst
 // and a sync for two or three minutes. A team's sync brings a few MB.
-func DefaultLimits() Limits {
+func defaultLimits() Limits {
 	return Limits{Bounds: ledger.DefaultBounds(), Step: 128 << 20, Recall: 4 << 20}
 }
 
-func (m *Materializer) limits() Limits {
-	if m.Limits == (Limits{}) {
-		return DefaultLimits()
-	}
-	return m.Limits
-}
+func (m *Materializer) limits() Limits { return cmp.Or(m.Limits, defaultLimits()) }
 
 // fair is a ledger's part of what is read at once that no other ledger takes away, however many there are.
 const fair = 64
@@ -74,10 +69,7 @@ func (m *Materializer) within(ctx context.Context, p *plan, h ledger.Head) (to r
 	case was.rests && was.tried == h.OID && p.effort != everything:
 		return was, nil, nil
 	}
-	limit := was.bytes + m.step(p)
-	if limit < was.bytes {
-		limit = ledger.NoLimit
-	}
+	limit := was.bytes + min(m.step(p), ledger.NoLimit-was.bytes)
 	got, err := m.limits().At(m.Now()).Within(ctx, m.Repo, h.OID, ledger.Cumulative{OID: was.applied, Bytes: was.bytes, Excess: was.excess}, limit)
 	if errors.As(err, &over) {
 		err = nil

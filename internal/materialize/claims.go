@@ -70,11 +70,7 @@ func (c *claims) better(a, b claim, own cursor) bool {
 	if mine := has(own, a.author); mine != has(own, b.author) {
 		return mine
 	}
-	x, y := c.said[a], c.said[b]
-	if x.Credible != y.Credible {
-		return x.Credible
-	}
-	return cmp.Or(cmp.Compare(x.Entry, y.Entry), cmp.Compare(a.author, b.author)) < 0
+	return firmer(c.said[a], c.said[b])
 }
 
 func has(own cursor, author string) bool {

@@ -36,7 +36,7 @@ func (m *Materializer) Inspect(ctx context.Context) (State, error) {
 	if err != nil {
 		return out, err
 	}
-	r, err := m.peek(ctx)
+	r, err := m.Peek(ctx)
 	if rebuildable(err) || errors.Is(err, fs.ErrPermission) {
 		out.Err = err
 		return out, ctx.Err()

@@ -31,7 +31,7 @@ func (l ledgers) plan(have cursor, off map[string]bool) *plan {
 		p.authors[ref], p.tips[ref], p.cursor[ref] = author, git.OID(email), have[ref]
 		if r := have[ref]; !off[ref] && !r.rests && r.applied != git.OID(email) {
 			p.cursor[ref] = reach{applied: git.OID(email), tried: git.OID(email), bytes: bytes}
-			p.commits = append(p.commits, commit{Commit: ledger.Commit{OID: git.OID(email)}, email: email, author: author, bytes: bytes})
+			p.commits = append(p.commits, commit{Commit: ledger.Commit{OID: git.OID(email)}, email: email, bytes: bytes})
 		}
 	}
 	return p

@@ -17,7 +17,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
 // The files below .rekal/. One that is being made ends in fresh.
@@ -35,7 +34,7 @@ type Materializer struct {
 	Warn func(error) // what was skipped, set aside or could not be brought up to date
 
 	Ignore func() (ledger.Ignore, error) // ledgers that are not read; nil: none. It is asked where there are others'
-	Limits Limits                        // the zero value: DefaultLimits
+	Limits Limits                        // the zero value: defaultLimits
 
 	Progress func(done, total int) // how many commits of ledgers were applied, behind each batch; nil: nobody looks
 
@@ -53,7 +52,7 @@ func (m *Materializer) KeepUp(ctx context.Context) error { return m.catchUp(ctx,
 func (m *Materializer) catchUp(ctx context.Context, effort effort) error {
 	return m.alone(ctx, func(heads []ledger.Head) error {
 		err := m.advance(ctx, heads, nil, effort)
-		if errors.Is(err, errMoved) { // impossible while nobody else writes
+		if errors.Is(err, errMoved) { // somebody deleted it meanwhile
 			err = m.rebuild(ctx, heads, nil, effort)
 		}
 		return err
@@ -75,11 +74,8 @@ func (m *Materializer) alone(ctx context.Context, do func([]ledger.Head) error) 
 	if err != nil {
 		return err
 	}
-	held, err := lock.Acquire(ctx, m.path(writerFile), lock.ToWrite, patience)
-	if err == nil {
-		err = m.withHeads(do)
-	}
-	return errors.Join(err, held.Release(), used.Release())
+	err = m.turn(ctx, patience, func() error { return m.withHeads(do) })
+	return errors.Join(err, used.Release())
 }
 
 // withHeads does something with the ledgers as they are, and again where one of them moved meanwhile

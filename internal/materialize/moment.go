@@ -71,11 +71,11 @@ func (m *Materializer) Folder(ctx context.Context, f *ledger.Folder) (*Materiali
 	if err != nil {
 		return nil, err
 	}
-	held, err := lock.Acquire(ctx, past.path(writerFile), lock.ToWrite, patience)
-	if err == nil {
+	err = past.turn(ctx, patience, func() (err error) {
 		past.Repo, err = past.unpacked(ctx, f)
-	}
-	return past, errors.Join(err, held.Release(), used.Release())
+		return err
+	})
+	return past, errors.Join(err, used.Release())
 }
 
 // unpackedDir is the repository that holds what lay in a folder.
@@ -199,9 +199,9 @@ func (m *Materializer) late(ctx context.Context, h ledger.Head, known []git.OID)
 
 // early is what an import brought, in an entry later than the moment, of what had been said and committed by then.
 func (s *store) early(e session.Entry) session.Entry {
-	end := s.until.Add(time.Second) // git leaves out milliseconds
+	end := s.moment.Until.Add(time.Second) // git leaves out milliseconds
 	made := func(sha string) bool {
-		c, err := s.repo.Commit(git.OID(sha))
+		c, err := s.Repo.Commit(git.OID(sha))
 		return err == nil && c.Committer.When.Before(end)
 	}
 	if cp := e.Checkpoint; cp != nil && (cp.Via != session.ViaImport || !made(cp.GitSHA)) {
@@ -281,16 +281,13 @@ func forget(ctx context.Context, dir, but string, keep int) error {
 	used := map[string]time.Time{}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if !e.IsDir() { // none of ours: a .DS_Store
+		if !e.IsDir() || path == but { // none of ours: a .DS_Store
 			continue
 		}
 		if filepath.Ext(path) == gone { // of a process that died
 			if err := remove(path); err != nil {
 				return err
 			}
-			continue
-		}
-		if path == but {
 			continue
 		}
 		used[path] = time.Time{}
@@ -320,21 +317,16 @@ func forgetOne(ctx context.Context, dir string) error {
 		writers, err = lock.Acquire(ctx, filepath.Join(dir, writerFile), lock.ToWrite, 0)
 	}
 	if err == nil {
-		err = removeWhole(dir)
+		err = remove(dir + gone)
+	}
+	if err == nil {
+		err = os.Rename(dir, dir+gone) // in one step: who comes meanwhile makes a new one
+	}
+	if err == nil {
+		err = remove(dir + gone)
 	}
 	if errors.Is(err, lock.ErrBusy) || errors.Is(err, fs.ErrNotExist) { // in use, or gone
 		err = nil
 	}
 	return errors.Join(err, writers.Release(), users.Release())
-}
-
-// removeWhole takes a folder out of the way in one step: who comes meanwhile makes a new one.
-func removeWhole(dir string) error {
-	if err := remove(dir + gone); err != nil {
-		return err
-	}
-	if err := os.Rename(dir, dir+gone); err != nil {
-		return fmt.Errorf("materialize: %w", err)
-	}
-	return remove(dir + gone)
 }

@@ -9,15 +9,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// mentions is what the calls of a session name.
-type mentions struct {
-	*attribution.Mentions
-	loaded bool // what the tables hold of it is here
-}
-
-func (b *batch) namedBy(id string) *mentions {
+// namedBy is what the calls of a session name.
+func (b *batch) namedBy(id string) *attribution.Mentions {
 	if b.named[id] == nil {
-		b.named[id] = &mentions{Mentions: attribution.NewMentions()}
+		b.named[id] = attribution.NewMentions()
 	}
 	return b.named[id]
 }
@@ -46,8 +41,8 @@ func (w batchWork) Parent(id string) string { return w.rows[id].Parent }
 // Says reads what the tables hold of a session's calls where what is new does not say it already.
 func (w batchWork) Says(id string, what func(*attribution.Mentions) bool) (bool, error) {
 	n := w.namedBy(id)
-	if n.loaded || what(n.Mentions) {
-		return what(n.Mentions), nil
+	if w.loaded[id] || what(n) {
+		return what(n), nil
 	}
 	if err := w.ctx.Err(); err != nil {
 		return false, fmt.Errorf("materialize: %w", err)
@@ -57,6 +52,6 @@ func (w batchWork) Says(id string, what func(*attribution.Mentions) bool) (bool,
 		return false, err
 	}
 	n.Add(calls)
-	n.loaded = true
-	return what(n.Mentions), nil
+	w.loaded[id] = true
+	return what(n), nil
 }

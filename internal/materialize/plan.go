@@ -95,17 +95,16 @@ func (c cursor) current(heads []ledger.Head) bool {
 // commit is one ledger commit to apply, with its author.
 type commit struct {
 	ledger.Commit
-	email  string
-	author string // see authorOf
-	bytes  uint64 // of the segments
-	late   bool   // it is later than the moment: only what it imports counts
+	email string
+	bytes uint64 // of the segments
+	late  bool   // it is later than the moment: only what it imports counts
 	// key orders all commits of all ledgers: by the name of the first segment, which begins with
 	// its time, then by the commit itself.
 	key string
 }
 
 func newCommit(c ledger.Commit, h ledger.Head) commit {
-	out := commit{Commit: c, email: h.Email, author: authorOf(h.Email, h.Ref)}
+	out := commit{Commit: c, email: h.Email}
 	if len(c.Segments) > 0 {
 		name, _, _ := strings.Cut(path.Base(c.Segments[0].Path), ".ndjson")
 		id, part, _ := strings.Cut(name, ".")
@@ -187,11 +186,10 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 	old := p.have[h.Ref].applied
 	to, over, err := m.within(ctx, p, h)
 	var commits []commit
-	var bytes uint64
 	if err == nil && to.applied != "" {
 		end := h
 		end.OID = to.applied
-		commits, bytes, err = m.missing(ctx, end, known)
+		commits, err = m.missing(ctx, end, known)
 	}
 	if err == nil && old != "" {
 		if ok, err := m.Repo.IsAncestor(old, to.applied); err != nil || !ok || slices.ContainsFunc(commits, anew) {
@@ -204,7 +202,9 @@ func (m *Materializer) head(ctx context.Context, p *plan, h ledger.Head, known [
 	case errors.Is(err, git.ErrNotFound) && m.gone(ctx, h, known):
 		return errRestart
 	case err == nil:
-		p.commits, p.bytes = append(p.commits, commits...), p.bytes+bytes
+		for _, c := range commits {
+			p.commits, p.bytes = append(p.commits, c), p.bytes+c.bytes
+		}
 		p.added += to.bytes - min(to.bytes, p.was[h.Ref].bytes)
 		p.cursor[h.Ref] = to
 		if over != nil {
@@ -235,31 +235,31 @@ func anew(c commit) bool { return c.Root && len(c.Segments) > 0 }
 
 // missing lists a ledger's commits beyond those that are known, each of whose segments is
 // there: in a partial clone some may not be.
-func (m *Materializer) missing(ctx context.Context, h ledger.Head, known []git.OID) (out []commit, bytes uint64, err error) {
+func (m *Materializer) missing(ctx context.Context, h ledger.Head, known []git.OID) (out []commit, err error) {
 	commits, err := m.since(ctx, h, known)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	late, err := m.late(ctx, h, known)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
-			return nil, 0, fmt.Errorf("materialize: %w", err)
+			return nil, fmt.Errorf("materialize: %w", err)
 		}
 		one := newCommit(c, h)
 		one.late = late(c)
 		for _, s := range c.Segments {
 			size, err := m.Repo.BlobSize(s.Blob)
 			if err != nil {
-				return nil, 0, fmt.Errorf("%s: %w", s.Path, err)
+				return nil, fmt.Errorf("%s: %w", s.Path, err)
 			}
 			one.bytes += size
 		}
-		out, bytes = append(out, one), bytes+one.bytes
+		out = append(out, one)
 	}
-	return out, bytes, err
+	return out, err
 }
 
 // nothing reports whether the tables are what they should be.

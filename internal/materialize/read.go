@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -47,9 +48,12 @@ var errMoved = errors.New("materialize: the index moved")
 // only where there is none.
 func (m *Materializer) openCurrent(ctx context.Context) (*Reader, error) {
 	for moves := 0; ; moves++ {
-		listed := m.listed() // beside the file
-		r, err := m.peek(ctx)
-		heads, failed := listed()
+		var heads []ledger.Head
+		var failed error
+		var beside sync.WaitGroup
+		beside.Go(func() { heads, failed = m.heads() }) // it may take a process that asks git for the settings
+		r, err := m.Peek(ctx)
+		beside.Wait()
 		if failed != nil {
 			if err == nil {
 				failed = errors.Join(failed, r.Close())
@@ -91,27 +95,13 @@ func (m *Materializer) turn(ctx context.Context, wait time.Duration, do func() e
 	return errors.Join(do(), held.Release())
 }
 
-// listed lists the heads meanwhile, which may take a process that asks git for the settings.
-func (m *Materializer) listed() func() ([]ledger.Head, error) {
-	type answer struct {
-		heads []ledger.Head
-		err   error
-	}
-	done := make(chan answer, 1)
-	go func() {
-		heads, err := m.heads()
-		done <- answer{heads, err}
-	}()
-	return func() ([]ledger.Head, error) { a := <-done; return a.heads, a.err }
-}
-
 // asItIs is the index in the state that there is after an attempt to bring it up. Where that failed, it has what is missing if that
 // is little.
 func (m *Materializer) asItIs(ctx context.Context, heads []ledger.Head, failed error) (*Reader, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, errors.Join(failed, fmt.Errorf("materialize: %w", err))
 	}
-	r, err := m.peek(ctx)
+	r, err := m.Peek(ctx)
 	if failed == nil || err == nil && r.cursor.current(heads) { // somebody else has brought it up meanwhile
 		return r, err
 	}
@@ -160,8 +150,8 @@ func (m *Materializer) apart(ctx context.Context, r *Reader, heads []ledger.Head
 	return &Reader{d, p.cursor}, nil
 }
 
-// peek opens the index as it is.
-func (m *Materializer) peek(ctx context.Context) (*Reader, error) {
+// Peek opens the index as it is, and neither locks, makes nor changes anything. It is fs.ErrNotExist where there is none.
+func (m *Materializer) Peek(ctx context.Context) (*Reader, error) {
 	d, err := db.Open(ctx, m.path(indexFile), db.ReadOnly)
 	if err != nil {
 		return nil, err
@@ -177,9 +167,6 @@ func (m *Materializer) peek(ctx context.Context) (*Reader, error) {
 func rebuildable(err error) bool {
 	return errors.Is(err, errRestart) || errors.Is(err, db.ErrCorrupt) || errors.Is(err, db.ErrSchema) || errors.Is(err, fs.ErrNotExist)
 }
-
-// Peek opens the index as it is, and neither locks, makes nor changes anything: for those who can't wait. It is fs.ErrNotExist where there is none.
-func (m *Materializer) Peek(ctx context.Context) (*Reader, error) { return m.peek(ctx) }
 
 // Current reports whether an index that was opened has all that the ledgers say.
 func (m *Materializer) Current(r *Reader) bool {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -23,24 +25,20 @@ const batchBytes = 8 << 20
 
 // store is the index, open for writing.
 type store struct {
-	db    *db.DB
-	repo  *git.Repo
-	until time.Time // of a past moment
-	now   func() time.Time
-	warn  func(error)
-	tell  func(done, total int) // Materializer.Progress
+	*Materializer
+	db *db.DB
 
-	unknown    bool            // the file is still to be put in its place
-	fresh      bool            // the index was empty
-	purged     map[string]bool // what was purged before
-	grew       bool            // something that was purged before grew
-	trained    string          // the entry that holds the last turn of the semantic model; "" for none
-	turnCounts []turnCount     // of fresh tables: how many turns each entry added, in their order
-	skipped    map[string]*skipped
-	kept       map[string]entry // commits of a small plan, read to see whose IDs stand there
-	claims     *claims          // what everything is called
-	rewrote    map[string]bool  // whose ledgers say what became of code commits
-	code       []string         // code commits of checkpoints
+	unknown    bool               // the file is still to be put in its place
+	fresh      bool               // the index was empty
+	purged     map[string]bool    // what was purged before
+	grew       bool               // something that was purged before grew
+	trained    string             // the entry that holds the last turn of the semantic model; "" for none
+	turnCounts []turnCount        // of fresh tables: how many turns each entry added, in their order
+	skipped    map[string][]error // by author: segments that could not be taken
+	kept       map[string]entry   // commits of a small plan, read to see whose IDs stand there
+	claims     *claims            // what everything is called
+	rewrote    map[string]bool    // whose ledgers say what became of code commits
+	code       []string           // code commits of checkpoints
 }
 
 type turnCount struct {
@@ -48,21 +46,9 @@ type turnCount struct {
 	turns int
 }
 
-// skipped is what could not be taken from a ledger.
-type skipped struct {
-	segments int
-	first    error
-}
-
 // storeIn is the index in an open file.
 func (m *Materializer) storeIn(d *db.DB) *store {
-	s := &store{
-		db: d, repo: m.Repo, now: m.Now, warn: m.Warn, tell: m.Progress, skipped: map[string]*skipped{}, kept: map[string]entry{}, rewrote: map[string]bool{},
-	}
-	if m.moment != nil {
-		s.until = m.moment.Until
-	}
-	return s
+	return &store{Materializer: m, db: d, skipped: map[string][]error{}, kept: map[string]entry{}, rewrote: map[string]bool{}}
 }
 
 // entry is one commit, read.
@@ -75,8 +61,8 @@ type entry struct {
 	linked, written []string
 }
 
-// sessions are the IDs of those that the commit adds to, links or tells lines of; some may stand twice.
-func (e entry) sessions() []string {
+// items are the IDs of all that the commit speaks of, besides marks; some may stand twice.
+func (e entry) items() []string {
 	var ids []string
 	for _, p := range e.Sessions {
 		ids = append(ids, p.ID)
@@ -89,12 +75,6 @@ func (e entry) sessions() []string {
 	for _, w := range e.Wrote {
 		ids = append(ids, w.Session)
 	}
-	return ids
-}
-
-// items are the IDs of all that the commit speaks of, besides marks.
-func (e entry) items() []string {
-	ids := e.sessions()
 	for _, m := range e.Memories {
 		ids = append(ids, m.ID)
 	}
@@ -112,31 +92,27 @@ func (e entry) mentioned() []string {
 
 // eachBatch reads commits in batches: the bytes of the next one while use works on one.
 func (s *store) eachBatch(ctx context.Context, commits []commit, use func([]entry) error) error {
-	type batch struct {
-		read []raw
-		err  error
+	var read []raw
+	var failed error
+	var beside sync.WaitGroup
+	start := func() {
+		rest := commits
+		beside.Go(func() { read, failed = s.next(ctx, rest) })
 	}
-	next := func(commits []commit) <-chan batch {
-		read := make(chan batch, 1)
-		go func() {
-			all, err := s.next(ctx, commits)
-			read <- batch{all, err}
-		}()
-		return read
-	}
-	for reading := next(commits); len(commits) > 0; {
-		b := <-reading
-		if b.err != nil {
-			return b.err
+	for start(); len(commits) > 0; {
+		beside.Wait()
+		if failed != nil {
+			return failed
 		}
-		commits = commits[len(b.read):]
-		reading = next(commits)
-		entries := make([]entry, len(b.read))
-		for i, r := range b.read {
+		entries := make([]entry, len(read))
+		batch := read
+		commits = commits[len(batch):]
+		start()
+		for i, r := range batch {
 			entries[i] = s.decode(r)
 		}
 		if err := use(entries); err != nil {
-			<-reading // the repository is the caller's again
+			beside.Wait() // the repository is the caller's again
 			return err
 		}
 	}
@@ -160,7 +136,7 @@ func (s *store) next(ctx context.Context, commits []commit) (out []raw, err erro
 		r := raw{commit: c}
 		if _, kept := s.kept[c.key]; !kept {
 			for _, seg := range c.Segments {
-				data, err := ledger.SegmentBytes(s.repo, seg.Blob)
+				data, err := ledger.SegmentBytes(s.Repo, seg.Blob)
 				if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
 					return nil, err
 				}
@@ -211,16 +187,6 @@ func (s *store) decode(c raw) entry {
 	return out
 }
 
-// skip notes what could not be read.
-func (s *store) skip(e entry) {
-	for _, err := range e.unread {
-		if s.skipped[e.email] == nil {
-			s.skipped[e.email] = &skipped{first: err}
-		}
-		s.skipped[e.email].segments++
-	}
-}
-
 // apply writes a plan in batches: into a file that is in use everything in one transaction, so that a catch-up that dies has done
 // nothing. A file that nobody knows yet takes a transaction for some batches at a time, because what is written and not committed
 // lies in memory.
@@ -258,11 +224,17 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 			}
 		}
 		for _, e := range entries {
-			s.skip(e)
+			if len(e.unread) > 0 {
+				s.skipped[e.email] = append(s.skipped[e.email], e.unread...)
+			}
 		}
-		done += len(entries)
-		defer s.say(done, len(p.commits))
-		return newBatch(s, tx).write(ctx, entries)
+		if err := newBatch(s, tx).write(ctx, entries); err != nil {
+			return err
+		}
+		if done += len(entries); s.Progress != nil {
+			s.Progress(done, len(p.commits))
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -278,13 +250,6 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	}
 	s.report(p)
 	return nil
-}
-
-// say says how far it is.
-func (s *store) say(done, total int) {
-	if s.tell != nil {
-		s.tell(done, total)
-	}
 }
 
 // commitEvery is how many batches a transaction on a file that nobody knows yet takes.
@@ -304,7 +269,7 @@ func (s *store) finish(ctx context.Context, tx *db.Tx, at cursor) error {
 	if err != nil {
 		return err
 	}
-	return tx.ReplaceIndexState(ctx, dim, s.trained, s.now())
+	return tx.ReplaceIndexState(ctx, dim, s.trained, s.Now())
 }
 
 // train trains the semantic model, and tells the dimension of its vectors. It is a model of the
@@ -312,7 +277,7 @@ func (s *store) finish(ctx context.Context, tx *db.Tx, at cursor) error {
 // due, they are made anew.
 func (s *store) train(ctx context.Context, tx *db.Tx) (dim int, err error) {
 	if s.fresh {
-		if err := search.Train(ctx, tx, s.now()); err != nil {
+		if err := search.Train(ctx, tx, s.Now()); err != nil {
 			return 0, err
 		}
 	}
@@ -334,14 +299,37 @@ func (s *store) train(ctx context.Context, tx *db.Tx) (dim int, err error) {
 
 // report warns of what the plan and the store left out, a line each ledger.
 func (s *store) report(p *plan) {
-	for _, err := range p.failed {
-		s.warn(err)
-	}
+	s.warnAll(p.failed)
 	for _, email := range slices.Sorted(maps.Keys(s.skipped)) {
-		what, skip := "a segment in the ledger of %q: %w", s.skipped[email]
-		if skip.segments > 1 {
-			what = fmt.Sprintf("%d segments", skip.segments) + " in the ledger of %q: the first: %w"
+		what, all := "a segment in the ledger of %q: %w", s.skipped[email]
+		if len(all) > 1 {
+			what = fmt.Sprintf("%d segments", len(all)) + " in the ledger of %q: the first: %w"
 		}
-		s.warn(fmt.Errorf("skipped "+what, email, skip.first))
+		s.Warn(fmt.Errorf("skipped "+what, email, all[0]))
 	}
+}
+
+// follow brings what became of code commits up to the index: for the ledgers that said something of it, and
+// those that named something.
+func (s *store) follow(ctx context.Context, tx *db.Tx) error {
+	emails, err := tx.Rewriters(ctx, s.code, s.fresh)
+	if err != nil {
+		return err
+	}
+	for _, email := range emails {
+		s.rewrote[email] = true
+	}
+	for email := range s.rewrote {
+		all, err := tx.Rewrites(ctx, email)
+		if err != nil {
+			return err
+		}
+		if err := tx.ReplaceRewrites(ctx, email, attribution.Resolve(all)); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("materialize: %w", err)
+	}
+	return nil
 }

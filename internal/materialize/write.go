@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,7 +30,13 @@ func (m *Materializer) advance(ctx context.Context, heads []ledger.Head, have cu
 		have, err = m.stands(ctx)
 	}
 	if err == nil {
-		err = m.tryAdvance(ctx, heads, have, effort)
+		err = m.bring(ctx, heads, have, have, effort, func(p *plan) error {
+			if p.nothing() {
+				m.warnAll(p.failed)
+				return nil
+			}
+			return m.apply(ctx, p, indexFile, db.ReadWrite)
+		})
 	}
 	if !rebuildable(err) {
 		return err
@@ -44,28 +49,16 @@ func (m *Materializer) advance(ctx context.Context, heads []ledger.Head, have cu
 
 // stands looks where the index stands.
 func (m *Materializer) stands(ctx context.Context) (cursor, error) {
-	r, err := m.peek(ctx)
+	r, err := m.Peek(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return r.cursor, r.Close()
 }
 
-func (m *Materializer) tryAdvance(ctx context.Context, heads []ledger.Head, have cursor, effort effort) error {
-	off, err := m.without(ctx, func(off map[string]bool) (*plan, error) {
-		return m.plan(ctx, heads, have, have, effort, off)
-	}, func(p *plan) error {
-		if p.nothing() {
-			m.warnAll(p.failed)
-			return nil
-		}
-		return m.apply(ctx, p, indexFile, db.ReadWrite)
-	})
-	return m.goOn(ctx, heads, effort, off, err)
-}
-
-// goOn takes what was put off, where nobody waits for an answer.
-func (m *Materializer) goOn(ctx context.Context, heads []ledger.Head, effort effort, off bool, err error) error {
+// bring writes what heads hold beyond have, and then what was put off, unless somebody waits for an answer.
+func (m *Materializer) bring(ctx context.Context, heads []ledger.Head, have, was cursor, effort effort, write func(*plan) error) error {
+	off, err := m.without(ctx, func(off map[string]bool) (*plan, error) { return m.plan(ctx, heads, have, was, effort, off) }, write)
 	if err != nil || !off || effort == reading {
 		return err
 	}
@@ -80,10 +73,7 @@ func (m *Materializer) warnAll(errs []error) {
 
 // rebuild makes the index anew. The one that was there went as far as was, where that is known.
 func (m *Materializer) rebuild(ctx context.Context, heads []ledger.Head, was cursor, effort effort) error {
-	off, err := m.without(ctx, func(off map[string]bool) (*plan, error) {
-		return m.plan(ctx, heads, cursor{}, was, effort, off)
-	}, func(p *plan) error { return m.replace(ctx, p) })
-	return m.goOn(ctx, heads, effort, off, err)
+	return m.bring(ctx, heads, cursor{}, was, effort, func(p *plan) error { return m.replace(ctx, p) })
 }
 
 // replace applies a plan to a file beside the old one, and puts it in its place. Who reads the old one goes on with it.
@@ -139,7 +129,7 @@ func (m *Materializer) sweep() error {
 }
 
 func remove(path string) error {
-	if err := os.RemoveAll(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.RemoveAll(path); err != nil {
 		return fmt.Errorf("materialize: %w", err)
 	}
 	return nil

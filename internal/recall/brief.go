@@ -37,11 +37,7 @@ func mention(ctx context.Context, index *db.DB, hits []found) ([]result.Mention,
 	if len(hits) == 0 {
 		return nil, nil
 	}
-	ids := make([]string, len(hits))
-	for i, h := range hits {
-		ids[i] = h.id
-	}
-	titles, err := index.Titles(ctx, ids)
+	titles, err := index.Titles(ctx, idsOf(hits))
 	out := make([]result.Mention, len(hits))
 	for i, h := range hits {
 		out[i] = result.Mention{ID: h.id, Score: rounded(h.score), Title: titles[h.id]}

@@ -22,11 +22,7 @@ import (
 // those that are asked for. What first ties them to one decides: what is said later says nothing of it. Without a
 // query those come first that are recorded.
 func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Revisions, query string) error {
-	ids := make([]string, len(hits))
-	for i, h := range hits {
-		ids[i] = h.id
-	}
-	ties, err := index.Commits(ctx, ids)
+	ties, err := index.Commits(ctx, idsOf(hits))
 	asked.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
 	for i, h := range hits {
 		first := map[string]attribution.Strength{}

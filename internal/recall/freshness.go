@@ -33,25 +33,20 @@ const maxLedgers = 200
 // worst orders what a session's files say: the first that one of them is, the session is.
 var worst = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, result.Fresh} //nolint:gochecknoglobals // a table
 
-// stand is what sessions left in their files, and what stands there now.
-type stand struct {
-	now  *worktree.Content    // nil where it is not here
-	left map[string][]db.Left // by session, the latest first
-}
-
 // look compares the files of sessions that are shown.
 func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets map[string]db.Facet) (map[string]string, error) {
-	s, err := newStand(ctx, index, repo, req)
+	now, err := standing(ctx, index, repo, req)
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer now.Close()
+	left := map[string][]db.Left{}
 	for id, f := range facets {
-		if s.left[id] = f.Left; len(f.Left) == 0 {
-			s.left[id] = edited(repo, f)
+		if left[id] = f.Left; len(f.Left) == 0 {
+			left[id] = edited(repo, f)
 		}
 	}
-	states := s.judge()
+	states := judge(now, left)
 	out := make(map[string]string, len(facets))
 	for id, f := range facets {
 		out[id] = sum(states[id])
@@ -62,20 +57,9 @@ func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets
 	return out, nil
 }
 
-func newStand(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*stand, error) {
-	now, err := standing(ctx, index, repo, req)
-	return &stand{now: now, left: map[string][]db.Left{}}, err
-}
-
-func (s *stand) close() {
-	if s.now != nil {
-		s.now.Close()
-	}
-}
-
 // blob is what stands in a file, in which a session left something.
-func (s *stand) blob(path string, l db.Left) git.OID {
-	return s.now.Blob(path, func(id git.OID) bool { return db.KeyOf(string(id)) == l.Blob })
+func blob(now *worktree.Content, path string, l db.Left) git.OID {
+	return now.Blob(path, func(id git.OID) bool { return db.KeyOf(string(id)) == l.Blob })
 }
 
 // standing is what the files are compared with; nil where that is not here.
@@ -137,61 +121,61 @@ func edited(repo *git.Repo, f db.Facet) []db.Left {
 }
 
 // judge compares what sessions left with what stands there, by session, file by file.
-func (s *stand) judge() map[string][]string {
+func judge(now *worktree.Content, left map[string][]db.Left) map[string][]string {
 	moved := map[string]string{}
-	if s.now != nil {
+	if now != nil {
 		var gone []string
-		for _, id := range slices.Backward(slices.Sorted(maps.Keys(s.left))) { // the latest: so much is read, and no more
-			for _, l := range s.left[id] {
-				if l.Blob != 0 && l.Blob != db.LeftNothing && s.blob(l.Path, l) == "" {
+		for _, id := range slices.Backward(slices.Sorted(maps.Keys(left))) { // the latest: so much is read, and no more
+			for _, l := range left[id] {
+				if l.Blob != 0 && l.Blob != db.LeftNothing && blob(now, l.Path, l) == "" {
 					gone = append(gone, l.Path)
 				}
 			}
 		}
 		if len(gone) > 0 {
-			moved = s.now.Moved(gone)
+			moved = now.Moved(gone)
 		}
 	}
-	out := make(map[string][]string, len(s.left))
-	for id, files := range s.left {
+	out := make(map[string][]string, len(left))
+	for id, files := range left {
 		later := map[string]string{} // by where a file is now: what a session left since, which may have moved it itself
 		for _, l := range files {    // the latest first
 			to := moved[l.Path]
 			if l.Blob == db.LeftNothing { // what went there is another file
 				to = ""
 			}
-			state, ok := later[to]
+			is, ok := later[to]
 			if !ok {
-				state = s.state(l, to)
+				is = state(now, l, to)
 			}
 			if l.Blob != db.LeftNothing {
-				later[cmp.Or(to, l.Path)] = state
+				later[cmp.Or(to, l.Path)] = is
 			}
-			out[id] = append(out[id], state)
+			out[id] = append(out[id], is)
 		}
 	}
 	return out
 }
 
 // state compares one file; moved is where it went, if it did.
-func (s *stand) state(l db.Left, moved string) string {
-	if s.now == nil || l.Blob == 0 {
+func state(now *worktree.Content, l db.Left, moved string) string {
+	if now == nil || l.Blob == 0 {
 		return result.Unknown
 	}
-	path, blob := l.Path, s.blob(l.Path, l)
-	if blob == "" && moved != "" {
-		path, blob = moved, s.blob(moved, l)
+	path, stands := l.Path, blob(now, l.Path, l)
+	if stands == "" && moved != "" {
+		path, stands = moved, blob(now, moved, l)
 	}
 	switch {
-	case blob == worktree.Unread:
+	case stands == worktree.Unread:
 		return result.Unknown
-	case blob == "" && l.Blob == db.LeftNothing, blob != "" && db.KeyOf(string(blob)) == l.Blob:
+	case stands == "" && l.Blob == db.LeftNothing, stands != "" && db.KeyOf(string(stands)) == l.Blob:
 		return result.Fresh
-	case blob == "" && strings.ContainsRune(l.Path, utf8.RuneError): // its name can't be written down
+	case stands == "" && strings.ContainsRune(l.Path, utf8.RuneError): // its name can't be written down
 		return result.Unknown
-	case blob == "":
+	case stands == "":
 		return result.StaleDeleted
-	case db.KeyOf(string(s.now.Former(path))) == l.Blob:
+	case db.KeyOf(string(now.Former(path))) == l.Blob:
 		return result.Fresh
 	}
 	return result.StaleChanged
@@ -209,32 +193,30 @@ func sum(states []string) string {
 
 // freshen says of a session that is shown in full, and of each of its files, how it stands.
 func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out *result.Session, files []db.SessionFile) error {
-	facets, err := index.Facets(ctx, []string{out.ID})
+	if len(files) == 0 { // what its tools changed
+		facets, err := index.Facets(ctx, []string{out.ID})
+		if err != nil {
+			return err
+		}
+		states, err := look(ctx, index, repo, req, facets)
+		out.Freshness = cmp.Or(states[out.ID], result.Unverifiable)
+		return err
+	}
+	now, err := standing(ctx, index, repo, req)
 	if err != nil {
 		return err
 	}
-	states, err := look(ctx, index, repo, req, facets)
-	if err != nil {
-		return err
-	}
-	out.Freshness = cmp.Or(states[out.ID], result.Unverifiable)
-	s, err := newStand(ctx, index, repo, req)
-	if err != nil {
-		return err
-	}
-	defer s.close()
+	defer now.Close()
+	var left []db.Left
 	last := map[string]int{} // by path, the file of the latest commit, which comes first
 	for _, f := range files {
 		if _, ok := last[f.Path]; !ok {
 			last[f.Path] = len(last)
-			s.left[""] = append(s.left[""], f.Left)
+			left = append(left, f.Left)
 		}
 	}
-	of := s.judge()[""]
-	if len(of) > 0 { // a result looks at some of them
-		out.Freshness = sum(of)
-	}
-	out.FilesTotal = len(last)
+	of := judge(now, map[string][]db.Left{out.ID: left})[out.ID]
+	out.Freshness, out.FilesTotal = sum(of), len(last) // a result looks at some of them
 	for _, f := range files[:min(len(files), shownFiles)] {
 		out.Files = append(out.Files, result.File{Path: f.Path, Change: f.Change, Commit: result.Short(f.SHA), Freshness: of[last[f.Path]]})
 	}

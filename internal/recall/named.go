@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,9 +49,7 @@ func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (
 		commits = append(commits, slices.DeleteFunc(l.Family(sha), func(c attribution.Commit) bool { return c.Email != "" && !by.Is(c.Email) })...)
 	}
 	ids, err := index.Matching(ctx, db.Filter{Commits: commits})
-	for _, id := range ids {
-		out[id] = true
-	}
+	maps.Copy(out, setOf(ids))
 	return out, known, err
 }
 

@@ -3,7 +3,10 @@ package recall
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"regexp/syntax"
+	"slices"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -50,4 +53,28 @@ func fileAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (
 	p.Match = pattern.String()
 	some, err = otherNames(ctx, index, repo, req, &p)
 	return p, some, err
+}
+
+// preferring keeps of what was found what touched one of the files; all of it, and no files, where
+// nothing did. A file is a path from the repository's root, a folder, or the end of a path.
+func preferring(ctx context.Context, index *db.DB, files []string, hits []found) ([]found, []string, error) {
+	var names []string
+	for _, f := range files {
+		if f = strings.Trim(strings.TrimPrefix(f, "./"), "/"); f != "" {
+			names = append(names, regexp.QuoteMeta(f))
+		}
+	}
+	if len(names) == 0 || len(hits) == 0 {
+		return hits, nil, nil
+	}
+	ids, err := index.Matching(ctx, db.Filter{Paths: []db.Paths{{Match: "(^|/)(" + strings.Join(names, "|") + ")(/|$)"}}, Purged: db.With})
+	if err != nil {
+		return nil, nil, err
+	}
+	touched := setOf(ids)
+	kept := slices.DeleteFunc(slices.Clone(hits), func(h found) bool { return !touched[h.id] })
+	if len(kept) == 0 {
+		return hits, nil, nil
+	}
+	return kept, files, nil
 }

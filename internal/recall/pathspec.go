@@ -32,22 +32,13 @@ func parsePathspec(text string) (p pathspec, err error) {
 			return p, errPathspec
 		}
 		p.body = body
+		known := map[string]*bool{"top": &p.top, "icase": &p.icase, "literal": &p.literal, "glob": &p.glob, "exclude": &p.except, "": new(bool)}
 		for word := range strings.SplitSeq(words, ",") {
-			switch strings.TrimSpace(word) {
-			case "top":
-				p.top = true
-			case "icase":
-				p.icase = true
-			case "literal":
-				p.literal = true
-			case "glob":
-				p.glob = true
-			case "exclude":
-				p.except = true
-			case "":
-			default:
+			says := known[strings.TrimSpace(word)]
+			if says == nil {
 				return p, errPathspec
 			}
+			*says = true
 		}
 		return p, nil
 	}

@@ -103,7 +103,10 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if err != nil {
 		return out, err
 	}
-	req.Query, out.When, out.Order, out.Unknown = a.Words, a.When, a.order(), a.unknown
+	req.Query, out.When, out.Unknown = a.Words, a.When, a.unknown
+	if a.Latest {
+		out.Order = result.Latest
+	}
 	if req.Commit != "" && len(hits) > 0 {
 		if err := tied(ctx, index, hits, rev, req.Query); err != nil {
 			return out, err
@@ -222,12 +225,12 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return listed(req.Hidden, id) })
 		if req.Query == "" {
-			return unranked(ids), nil, nil
+			for _, id := range ids {
+				hits = append(hits, found{id: id, turn: search.First})
+			}
+			return hits, nil, nil
 		}
-		set := make(map[string]bool, len(ids))
-		for _, id := range ids {
-			set[id] = true
-		}
+		set := setOf(ids)
 		allow = func(id string) bool { return set[id] }
 	}
 	made, known, err := named(ctx, index, repo, req.Query)
@@ -251,20 +254,25 @@ func listed(ids []string, id string) bool {
 	return found
 }
 
-func unranked(ids []string) []found {
-	out := make([]found, len(ids))
-	for i, id := range ids {
-		out[i] = found{id: id, turn: search.First}
+// setOf is a list as a set.
+func setOf(ids []string) map[string]bool {
+	out := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out
+}
+
+func idsOf(hits []found) []string {
+	out := make([]string, len(hits))
+	for i, h := range hits {
+		out[i] = h.id
 	}
 	return out
 }
 
 // show fills in what a result says of each session.
 func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, hits []found) ([]result.Hit, error) {
-	ids := make([]string, len(hits))
-	for i, h := range hits {
-		ids[i] = h.id
-	}
 	var facets map[string]db.Facet
 	var became map[attribution.Commit]string
 	var states map[string]string
@@ -272,7 +280,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	// A third of the time that a recall takes: git looks at files, and texts are cut, while the index is read.
 	err := beside(
 		func() (err error) {
-			if facets, err = index.Facets(ctx, ids); err != nil {
+			if facets, err = index.Facets(ctx, idsOf(hits)); err != nil {
 				return err
 			}
 			return beside(

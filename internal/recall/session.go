@@ -209,12 +209,9 @@ func fill(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *result
 	if err := freshen(ctx, index, repo, Request{Checkpoint: p.Checkpoint, Tip: p.Tip}, out, files); err != nil {
 		return err
 	}
-	related, counts, err := index.Related(ctx, out.ID, shownRelated)
-	if err != nil {
-		return err
+	related, err := index.Related(ctx, out.ID, shownRelated)
+	for _, r := range related {
+		out.Related = append(out.Related, result.Related(r))
 	}
-	for i, p := range related {
-		out.Related = append(out.Related, result.Related{Path: p, Sessions: counts[i]})
-	}
-	return nil
+	return err
 }

@@ -122,26 +122,12 @@ func understand(ctx context.Context, repo *git.Repo, req Request) (asked, error)
 		a.Question.When = span
 	}
 	if flags || a.Read != "" {
-		a.When = &result.When{Since: stamp(a.Question.When.Since), Until: stamp(a.Question.When.Until), Read: a.Read}
+		a.When = &result.When{Since: result.Time(a.Question.When.Since), Until: result.Time(a.Question.When.Until), Read: a.Read}
 	}
 	if a.Latest {
 		a.Words = ""
 	}
 	return a, nil
-}
-
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return result.Time(t)
-}
-
-func (a *asked) order() string {
-	if a.Latest {
-		return result.Latest
-	}
-	return ""
 }
 
 // answers finds what answers a request.
@@ -190,20 +176,13 @@ func (a *asked) latest(ctx context.Context, index *db.DB, repo *git.Repo, hits [
 		if err != nil {
 			return err
 		}
-		mine := map[string]bool{}
-		for _, id := range ids {
-			mine[id] = true
-		}
+		mine := setOf(ids)
 		slices.SortStableFunc(hits, func(x, y found) int { return compareBool(!mine[x.id], !mine[y.id]) })
 	}
 	if a.Question.When.Since.IsZero() {
 		return nil
 	}
-	ids := make([]string, 0, maxLooked)
-	for _, h := range hits[:min(len(hits), maxLooked)] {
-		ids = append(ids, h.id)
-	}
-	first, err := index.FirstTurns(ctx, ids, a.Question.When.Since)
+	first, err := index.FirstTurns(ctx, idsOf(hits[:min(len(hits), maxLooked)]), a.Question.When.Since)
 	for i, h := range hits {
 		if turn, ok := first[h.id]; ok {
 			hits[i].turn = turn

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/question"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Why asks git for the commits of a file's lines, and who stands behind these commits. White space does not count: an author who
@@ -56,7 +58,7 @@ func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (res
 	}
 	if req.Since != "" || req.Until != "" {
 		out.Filters.Since, out.Filters.Until = req.Since, req.Until
-		out.When = &result.When{Since: stamp(span.Since), Until: stamp(span.Until)}
+		out.When = &result.When{Since: result.Time(span.Since), Until: result.Time(span.Until)}
 	}
 	commit := git.OID("")
 	if req.Checkpoint != "" {
@@ -293,10 +295,7 @@ func (w *why) ranked(ctx context.Context) ([]*explained, error) {
 			paths = append(paths, o.Path)
 		}
 	}
-	ids := make([]string, 0, len(w.explained))
-	for id := range w.explained {
-		ids = append(ids, id)
-	}
+	ids := slices.Collect(maps.Keys(w.explained))
 	edits, err := w.index.Edits(ctx, ids, paths)
 	if err != nil {
 		return nil, err
@@ -391,15 +390,9 @@ func (w *why) describe() *result.Why {
 }
 
 // ranges are lines, which are in order, as the user counts them.
-func (w *why) ranges(lines []int) []result.Range {
-	var out []result.Range
-	for _, l := range lines {
-		n := l + w.blame.From
-		if last := len(out) - 1; last >= 0 && out[last][1] == n-1 {
-			out[last][1] = n
-		} else {
-			out = append(out, result.Range{n, n})
-		}
+func (w *why) ranges(lines []int) (out []result.Range) {
+	for _, r := range session.RangesOf(lines) {
+		out = append(out, result.Range{r[0] + w.blame.From, r[1] + w.blame.From})
 	}
 	return out
 }

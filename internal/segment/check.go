@@ -1,10 +1,8 @@
 package segment
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -87,24 +85,4 @@ func checkActor(a string) error {
 		return fmt.Errorf("actor_type %.100q", a)
 	}
 	return nil
-}
-
-func parseTime(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(timeLayout, s)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("time %.100q", s)
-	}
-	return t, nil
-}
-
-// needTime is parseTime where the format demands a time.
-func needTime(s string) (time.Time, error) {
-	t, err := parseTime(s)
-	if err == nil && t.IsZero() {
-		err = errors.New("no time")
-	}
-	return t, err
 }

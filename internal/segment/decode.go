@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -42,7 +43,7 @@ func decode(data []byte, only string) (session.Entry, error) {
 		if !ok {
 			return session.Entry{}, fmt.Errorf("segment: line %d: no newline at its end", n)
 		}
-		if err := d.line(line); err != nil {
+		if err := cmp.Or(d.line(line), d.err); err != nil {
 			return session.Entry{}, fmt.Errorf("segment: line %d: %w", n, err)
 		}
 		data = rest
@@ -53,6 +54,7 @@ func decode(data []byte, only string) (session.Entry, error) {
 type decoder struct {
 	e    session.Entry
 	only string // the session that is asked for; empty: all that there is
+	err  error  // of a time
 }
 
 // passes reports whether nobody asks for a record of some kind.
@@ -134,6 +136,26 @@ func kindOf(b []byte) (string, error) {
 	return kind.T, err
 }
 
+// time reads one, or none.
+func (d *decoder) time(s string) (t time.Time) {
+	if s != "" {
+		var err error
+		if t, err = time.Parse(timeLayout, s); err != nil {
+			d.err = fmt.Errorf("time %.100q", s)
+		}
+	}
+	return t
+}
+
+// needTime is time where the format demands one.
+func (d *decoder) needTime(s string) time.Time {
+	t := d.time(s)
+	if t.IsZero() {
+		d.err = cmp.Or(d.err, errors.New("no time"))
+	}
+	return t
+}
+
 // read decodes a record, and counts it where it has a key that is not known.
 func read[T any](d *decoder, b []byte, use func(T) error) error {
 	v, err := parse[T](b, true)
@@ -167,22 +189,18 @@ func (d *decoder) checkpoint(l checkpointLine) error {
 	if d.e.Checkpoint != nil {
 		return errors.New("a second checkpoint")
 	}
-	ts, err := needTime(l.TS)
-	if err != nil {
-		return err
-	}
 	if !sha.MatchString(l.GitSHA) {
 		return fmt.Errorf("git_sha %.100q", l.GitSHA)
 	}
 	if l.UserEmail == "" || !word.MatchString(l.Via) {
 		return fmt.Errorf("user_email %.100q, via %.100q", l.UserEmail, l.Via)
 	}
-	err = checkNames(field{"git_branch", l.GitBranch}, field{"user_email", l.UserEmail}, field{"agent_id", l.AgentID}, field{"patch_id", l.PatchID})
+	err := checkNames(field{"git_branch", l.GitBranch}, field{"user_email", l.UserEmail}, field{"agent_id", l.AgentID}, field{"patch_id", l.PatchID})
 	if err != nil {
 		return err
 	}
 	d.e.Checkpoint = &session.Checkpoint{
-		GitSHA: l.GitSHA, GitBranch: l.GitBranch, UserEmail: l.UserEmail, TS: ts,
+		GitSHA: l.GitSHA, GitBranch: l.GitBranch, UserEmail: l.UserEmail, TS: d.needTime(l.TS),
 		ActorType: l.ActorType, AgentID: l.AgentID, PatchID: l.PatchID, Via: l.Via,
 	}
 	return checkActor(l.ActorType)
@@ -223,14 +241,10 @@ func (d *decoder) session(l sessionLine) error {
 			return err
 		}
 	}
-	start, err := parseTime(l.StartedAt)
-	if err != nil {
-		return err
-	}
 	if l.Source == "" || l.NativeID == "" || l.Bytes < 0 || !checkIndex(l.FirstTurn) || !checkIndex(l.FirstTool) {
 		return fmt.Errorf("session %s: source, native_id, bytes, first_turn or first_tool", l.ID)
 	}
-	err = cmp.Or(
+	err := cmp.Or(
 		checkText("title", l.Title, maxLine),
 		checkText("cursor", l.Cursor, maxNext),
 		checkNames(
@@ -243,7 +257,7 @@ func (d *decoder) session(l sessionLine) error {
 	}
 	d.e.Sessions = append(d.e.Sessions, session.Session{
 		ID: l.ID, Source: l.Source, NativeID: l.NativeID, Parent: l.Parent, ForkedFrom: l.ForkedFrom,
-		ActorType: l.ActorType, AgentID: l.AgentID, Model: l.Model, Branch: l.Branch, Title: l.Title, StartedAt: start,
+		ActorType: l.ActorType, AgentID: l.AgentID, Model: l.Model, Branch: l.Branch, Title: l.Title, StartedAt: d.time(l.StartedAt),
 		Hash: l.Hash, Bytes: l.Bytes, Cursor: l.Cursor, FirstTurn: l.FirstTurn, FirstTool: l.FirstTool,
 	})
 	return checkActor(l.ActorType)
@@ -261,10 +275,6 @@ func (d *decoder) turn(l turnLine) error {
 	if err != nil {
 		return err
 	}
-	ts, err := parseTime(l.TS)
-	if err != nil {
-		return err
-	}
 	if !word.MatchString(l.Role) {
 		return fmt.Errorf("role %.100q", l.Role)
 	}
@@ -274,7 +284,7 @@ func (d *decoder) turn(l turnLine) error {
 	if want := s.FirstTurn + len(s.Turns); l.I != want || !checkIndex(l.I) {
 		return fmt.Errorf("turn %d where %d follows", l.I, want)
 	}
-	s.Turns = append(s.Turns, session.Turn{Index: l.I, Role: l.Role, TS: ts, Content: l.Content})
+	s.Turns = append(s.Turns, session.Turn{Index: l.I, Role: l.Role, TS: d.time(l.TS), Content: l.Content})
 	return nil
 }
 
@@ -308,29 +318,21 @@ func implied(tool string) string {
 }
 
 func (d *decoder) memory(l memoryLine) error {
-	ts, err := parseTime(l.TS)
-	if err != nil {
-		return err
-	}
-	err = cmp.Or(checkText("title", l.Title, maxLine), checkText("content", l.Content, maxText), checkNames(field{"source", l.Source}, field{"actor_type", l.ActorType}))
+	err := cmp.Or(checkText("title", l.Title, maxLine), checkText("content", l.Content, maxText), checkNames(field{"source", l.Source}, field{"actor_type", l.ActorType}))
 	if err != nil {
 		return err
 	}
 	d.e.Memories = append(d.e.Memories, session.Memory{
-		ID: l.ID, Title: l.Title, Content: l.Content, Source: l.Source, TS: ts, ActorType: l.ActorType,
+		ID: l.ID, Title: l.Title, Content: l.Content, Source: l.Source, TS: d.time(l.TS), ActorType: l.ActorType,
 	})
 	return checkID(l.ID)
 }
 
 func (d *decoder) mark(l markLine) error {
-	ts, err := parseTime(l.TS)
-	if err != nil {
-		return err
-	}
 	if !checkIndex(l.N) {
 		return fmt.Errorf("n %d", l.N)
 	}
-	m := session.Mark{ID: l.ID, N: l.N, TS: ts}
+	m := session.Mark{ID: l.ID, N: l.N, TS: d.time(l.TS)}
 	if l.T == "purge" {
 		d.e.Purges = append(d.e.Purges, m)
 	} else {
@@ -340,22 +342,14 @@ func (d *decoder) mark(l markLine) error {
 }
 
 func (d *decoder) rewrite(l rewriteLine) error {
-	ts, err := parseTime(l.TS)
-	if err != nil {
-		return err
-	}
 	if !sha.MatchString(l.Old) || !sha.MatchString(l.New) {
 		return fmt.Errorf("rewrite of %.100q to %.100q", l.Old, l.New)
 	}
-	d.e.Rewrites = append(d.e.Rewrites, session.Rewrite{Old: l.Old, New: l.New, TS: ts})
+	d.e.Rewrites = append(d.e.Rewrites, session.Rewrite{Old: l.Old, New: l.New, TS: d.time(l.TS)})
 	return nil
 }
 
 func (d *decoder) wrote(l wroteLine) error {
-	ts, err := needTime(l.TS)
-	if err != nil {
-		return err
-	}
 	if !sha.MatchString(l.GitSHA) || l.Blob != "" && !sha.MatchString(l.Blob) || l.Gone < 0 || l.Gone > session.MaxLine {
 		return fmt.Errorf("git_sha %.100q, blob %.100q, gone %d", l.GitSHA, l.Blob, l.Gone)
 	}
@@ -364,23 +358,19 @@ func (d *decoder) wrote(l wroteLine) error {
 	}
 	lines, err := session.ParseRanges(l.Lines)
 	d.e.Wrote = append(d.e.Wrote, session.Wrote{
-		GitSHA: l.GitSHA, Blob: l.Blob, Session: l.Session, Path: l.Path, Lines: lines, Gone: l.Gone, TS: ts,
+		GitSHA: l.GitSHA, Blob: l.Blob, Session: l.Session, Path: l.Path, Lines: lines, Gone: l.Gone, TS: d.needTime(l.TS),
 	})
 	return err
 }
 
 func (d *decoder) scrub(l scrubLine) error {
-	ts, err := parseTime(l.TS)
-	if err != nil {
-		return err
-	}
 	if l.Segment == "" {
 		return errors.New("a scrub without a segment")
 	}
 	if err := checkNames(field{"segment", l.Segment}); err != nil {
 		return err
 	}
-	d.e.Scrubs = append(d.e.Scrubs, session.Scrub{Segment: l.Segment, TS: ts})
+	d.e.Scrubs = append(d.e.Scrubs, session.Scrub{Segment: l.Segment, TS: d.time(l.TS)})
 	return nil
 }
 

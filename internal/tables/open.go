@@ -22,20 +22,11 @@ import (
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 )
 
-// mode says what a database is opened for.
-type mode int
-
-const (
-	readOnly  mode = iota // the file must exist
-	readWrite             // it does not exist yet
-)
-
 // What a caller decides on.
 var (
 	errCorrupt = errors.New("database is damaged")
 	errSchema  = errors.New("database has another schema")
 	errLocked  = errors.New("database is in use by another process")
-	errRoom    = errors.New("database needs more memory")
 )
 
 // DB is one open database file. Close it.
@@ -50,13 +41,11 @@ const catalog = "rekal"
 // settings of the engine. 192 MB keeps a process below its 250 MB; what needs more spills to disk. Tables of 1.7 million
 // turns could not be made with 128 MB. Extensions are never fetched: DuckDB's core is all that is used. A reader
 // has no business with more than a gigabyte of disk.
-func settings(mode mode) string {
-	first := "?threads=1&memory_limit=192MB&max_temp_directory_size=1GB"
-	if mode == readWrite {
-		first = "?threads=2&memory_limit=256MB"
-	}
-	return first + "&autoinstall_known_extensions=false&autoload_known_extensions=false"
-}
+const (
+	toRead   = "threads=1&memory_limit=192MB&max_temp_directory_size=1GB"
+	toMake   = "threads=2&memory_limit=256MB"
+	settings = "&autoinstall_known_extensions=false&autoload_known_extensions=false"
+)
 
 // layout of new files. With small row groups 225,000 turns were written for 1.3 s of processor time instead of 7.
 // The storage version is the first that knows zstd.
@@ -69,43 +58,45 @@ const unused = "fsst,dict_fsst,alp,alprd,chimp,patas"
 // fileHeaders is how many bytes stand before the blocks of a file.
 const fileHeaders = 3 * 4096
 
-// open opens the database file at path, about 7 ms. The error is fs.ErrNotExist (readOnly),
-// fs.ErrPermission, errLocked, errCorrupt or errSchema where the cause is one of those.
-//
-// The file is attached to a database in memory, because a path in a data source name may not
-// hold '?' or '%'. Afterwards the engine can open no other file, and
-// no setting can be changed.
-func open(ctx context.Context, path string, mode mode, schema schema) (*DB, error) {
-	fresh, err := precheck(path, mode)
+// open opens the database file at path for reading, about 7 ms. The error is fs.ErrNotExist, fs.ErrPermission, errLocked, errCorrupt or
+// errSchema where the cause is one of those.
+func open(ctx context.Context, path string, schema schema) (*DB, error) {
+	file, err := os.Open(path) // what the operating system has to say, in its own words, before DuckDB does
 	if err != nil {
 		return nil, fmt.Errorf("tables: open %q: %w", path, err)
 	}
-	connector, err := duckdb.NewConnector(":memory:"+settings(mode), attach(path, mode))
+	defer file.Close() // nothing was written
+	return connect(path, toRead, "READ_ONLY", func(d *DB) error { return d.check(ctx, path, schema) })
+}
+
+// create makes a database file at a path where none is.
+func create(ctx context.Context, path string, schema schema) (*DB, error) {
+	return connect(path, toMake, layout, func(d *DB) error {
+		if err := d.sql.PingContext(ctx); err != nil {
+			return classify(err)
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			return err
+		}
+		_, err := d.sql.ExecContext(ctx, fmt.Sprintf(
+			"BEGIN; %s; CREATE TABLE meta (kind VARCHAR NOT NULL, version INTEGER NOT NULL); INSERT INTO meta VALUES ('%s', %d); COMMIT",
+			schema.ddl, schema.kind, schema.version))
+		return classify(err)
+	})
+}
+
+// connect attaches a file to a database in memory, because a path in a data source name may not hold '?' or '%'. Afterwards the engine can
+// open no other file, and no setting can be changed.
+func connect(path, limits, options string, begin func(*DB) error) (*DB, error) {
+	connector, err := duckdb.NewConnector(":memory:?"+limits+settings, attach(path, options))
 	if err != nil {
 		return nil, fmt.Errorf("tables: open %q: %w", path, err)
 	}
 	d := &DB{sql: sql.OpenDB(connector)}
-	if err := d.check(ctx, path, fresh, schema); err != nil {
+	if err := begin(d); err != nil {
 		return nil, fmt.Errorf("tables: open %q: %w", path, errors.Join(err, d.Close()))
 	}
 	return d, nil
-}
-
-// precheck finds what the operating system has to say, in its own words, before DuckDB
-// does; fresh says that there is no file yet.
-func precheck(path string, mode mode) (fresh bool, err error) {
-	flag := os.O_RDONLY
-	if mode == readWrite {
-		flag = os.O_RDWR
-	}
-	f, err := os.OpenFile(path, flag, 0)
-	if errors.Is(err, fs.ErrNotExist) && mode == readWrite {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return false, f.Close()
 }
 
 // attach is what a new connection does: the first one attaches the file, all use it. Every
@@ -113,11 +104,7 @@ func precheck(path string, mode mode) (fresh bool, err error) {
 // bytes, and no second file to keep private. What does not fit into memory is spilled beside
 // the file, never into the working directory, and into a folder of its own: two engines
 // that spill into one folder overwrite each other's files.
-func attach(path string, mode mode) func(driver.ExecerContext) error {
-	options := layout
-	if mode == readOnly {
-		options = "READ_ONLY"
-	}
+func attach(path, options string) func(driver.ExecerContext) error {
 	first := fmt.Sprintf("ATTACH '%s' AS %s (%s); USE %s; SET wal_autocheckpoint = '1B'; SET temp_directory = '%s'; SET disabled_compression_methods = '%s'; SET enable_external_access = false; SET lock_configuration = true",
 		quote(path), catalog, options, catalog, quote(spillDir(path, os.Getpid())), unused)
 	return func(conn driver.ExecerContext) error {
@@ -142,20 +129,8 @@ const spillPrefix = "tmp."
 // quote is text for a string literal.
 func quote(s string) string { return strings.ReplaceAll(s, "'", "''") }
 
-// check connects, creates the schema of a fresh file, and compares that of an old one.
-func (d *DB) check(ctx context.Context, path string, fresh bool, schema schema) error {
-	if fresh {
-		if err := d.sql.PingContext(ctx); err != nil {
-			return classify(err)
-		}
-		if err := os.Chmod(path, 0o600); err != nil {
-			return err
-		}
-		_, err := d.sql.ExecContext(ctx, fmt.Sprintf(
-			"BEGIN; %s; CREATE TABLE meta (kind VARCHAR NOT NULL, version INTEGER NOT NULL); INSERT INTO meta VALUES ('%s', %d); COMMIT",
-			schema.ddl, schema.kind, schema.version))
-		return classify(err)
-	}
+// check compares the schema of a file.
+func (d *DB) check(ctx context.Context, path string, schema schema) error {
 	var kind string
 	var version int
 	var blocks int64
@@ -189,7 +164,7 @@ func classify(err error) error {
 	}
 	if e.Type == duckdb.ErrorTypeOutOfMemory || strings.Contains(e.Msg, "failed to pin block") || strings.Contains(e.Msg, "could not allocate block") {
 		first, _, _ := strings.Cut(e.Msg, "\n")
-		return fmt.Errorf("%w: %s", errRoom, first)
+		return fmt.Errorf("database needs more memory: %s", first)
 	}
 	switch e.Type {
 	case duckdb.ErrorTypeCatalog, duckdb.ErrorTypeBinder:

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"database/sql/driver"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -11,13 +12,13 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// columns reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, M time, L list of texts, K list of
-// numbers, V vector.
-func columns(kinds string) func(*db.Rows) ([]any, error) {
-	return func(rows *db.Rows) ([]any, error) {
-		values, cells := make([]any, len(kinds)), make([]any, len(kinds))
+// columns reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, M time, R time as RFC 3339 in UTC to the
+// millisecond, P packed text, L list of texts, K list of numbers, V vector.
+func columns(kinds string) func(*db.Rows) ([]driver.Value, error) {
+	return func(rows *db.Rows) ([]driver.Value, error) {
+		values, cells := make([]driver.Value, len(kinds)), make([]any, len(kinds))
 		for i := range values {
-			cells[i] = &values[i]
+			cells[i] = (*any)(&values[i])
 		}
 		if err := rows.Scan(cells...); err != nil {
 			return nil, err
@@ -45,6 +46,8 @@ func value(kind rune, v any) (any, error) {
 			return v != 0, nil
 		case 'M':
 			return time.UnixMicro(v).UTC(), nil
+		case 'R':
+			return time.UnixMicro(v).UTC().Format("2006-01-02T15:04:05.000Z"), nil
 		}
 		return v, nil
 	case string:
@@ -56,7 +59,10 @@ func value(kind rune, v any) (any, error) {
 		}
 		return v, nil
 	case []byte:
-		if kind == 'V' {
+		switch kind {
+		case 'P':
+			return db.Unpack(v)
+		case 'V':
 			return vector(v), nil
 		}
 	}
@@ -77,48 +83,19 @@ func vector(blob []byte) []float32 {
 	return out
 }
 
-// moments gives a turn's time as such, texts as RFC 3339 in UTC to the millisecond.
-func moments(t time.Time) any { return t }
-func texts(t time.Time) any   { return t.Format("2006-01-02T15:04:05.000Z") }
-
-// turn reads a turn, and gives it an ID.
-func turn(when func(time.Time) any) func(*db.Rows) ([]any, error) {
-	return func(rows *db.Rows) ([]any, error) {
-		id, t, err := db.ScanTurn(rows)
-		if err != nil {
-			return nil, err
-		}
-		var ts any
-		if !t.TS.IsZero() {
-			ts = when(t.TS)
-		}
-		return []any{session.RowID(t.TS, id, "turn", t.Index), id, int32(t.Index), t.Role, t.Content, ts}, nil
-	}
-}
-
-// call reads a tool call, and gives it an ID. The index leaves out behind which turn it stands.
-func call(short bool) func(*db.Rows) ([]any, error) {
-	read := columns("titttibtM")
-	return func(rows *db.Rows) ([]any, error) {
+// identified reads rows with what their ID is made of: a time in its place, an owner behind that, and an index at the end, which is no column
+// of the table. The columns between the last two are of these kinds.
+func identified(as, kinds string) func(*db.Rows) ([]driver.Value, error) {
+	read := columns("Mt" + kinds + "i")
+	return func(rows *db.Rows) ([]driver.Value, error) {
 		v, err := read(rows)
 		if err != nil {
 			return nil, err
 		}
-		id := rowID(v[0], v[1], v[8], "tool")
-		if short {
-			return []any{id, v[0], v[1], v[2], v[3], v[4], v[7]}, nil
-		}
-		return append([]any{id}, v[:8]...), nil
+		last := len(v) - 1
+		v[0] = rowID(v[1], v[last], v[0], as)
+		return v[:last], nil
 	}
-}
-
-// file reads a file of a checkpoint, and gives it an ID.
-func file(rows *db.Rows) ([]any, error) {
-	v, err := columns("tittttM")(rows)
-	if err != nil {
-		return nil, err
-	}
-	return []any{rowID(v[0], v[1], v[6], "file"), v[0], v[2], v[3], v[4], v[5]}, nil
 }
 
 // rowID is session.RowID of columns as they were read; one that is NULL is its type's zero.

@@ -1,6 +1,10 @@
 package tables
 
-import "github.com/git-rekal/git-rekal/internal/db"
+import (
+	"database/sql/driver"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+)
 
 // schema is what a database file must hold.
 type schema struct {
@@ -14,7 +18,7 @@ type schema struct {
 // table is how one is filled: a query of the index gives its columns in their order, or what read makes of a row.
 type table struct {
 	name, query string
-	read        func(rows *db.Rows) ([]any, error)
+	read        func(rows *db.Rows) ([]driver.Value, error)
 }
 
 // version is that of both files. Any change of a table below raises it: the files are then made anew.
@@ -118,10 +122,10 @@ var (
 	dataTables = []table{
 		{"sessions", `SELECT id, parent, hash, captured_at, actor_type, agent_id, email, branch, source, native_id, forked_from, title,
 			started_at, last_turn_at, first_turn, next_turn, first_tool, next_tool, last_entry, model FROM sessions ORDER BY id`, columns("tttMtttttttt" + "MMiiiitt")},
-		{"turns", `SELECT session, i, role, content, ts FROM turns WHERE session IN (SELECT id FROM sessions) ORDER BY rowid`, turn(moments)},
-		{"tool_calls", `SELECT session, i, tool, path, cmd, turn, failed, act, ts FROM tool_calls ORDER BY session, i`, call(false)},
+		{"turns", `SELECT ts, session, i, role, content, ts, i FROM turns WHERE session IN (SELECT id FROM sessions) ORDER BY rowid`, identified("turn", "itPM")},
+		{"tool_calls", `SELECT ts, session, i, tool, path, cmd, turn, failed, act, i FROM tool_calls ORDER BY session, i`, identified("tool", "itttibt")},
 		{"checkpoints", `SELECT id, sha, branch, email, ts, actor_type, agent_id, patch_id, via FROM checkpoints ORDER BY ts, id`, columns("ttttMtttt")},
-		{"files_touched", `SELECT c.id, f.i, f.path, f.change, f.old_path, f.blob, c.ts FROM checkpoint_files f JOIN checkpoints c ON c.id = f.checkpoint ORDER BY c.ts, c.id, f.i`, file},
+		{"files_touched", `SELECT c.ts, c.id, f.path, f.change, f.old_path, f.blob, f.i FROM checkpoint_files f JOIN checkpoints c ON c.id = f.checkpoint ORDER BY c.ts, c.id, f.i`, identified("file", "tttt")},
 		{"checkpoint_sessions", `SELECT checkpoint, session, inferred FROM checkpoint_sessions ORDER BY checkpoint, n`, columns("ttb")},
 		{"memories", `SELECT id, email, title, content, source, ts, actor_type, entry FROM memories ORDER BY id`, columns("tttttMtt")},
 		{"marks", `SELECT id, kind, n, ts, email FROM marks ORDER BY rowid`, columns("ttiMt")},
@@ -131,8 +135,8 @@ var (
 		{"ledger_cursor", `SELECT ref, oid FROM cursor ORDER BY ref`, columns("tt")},
 	}
 	indexTables = []table{
-		{"turns_ft", `SELECT session, i, role, content, ts FROM turns ORDER BY rowid`, turn(texts)},
-		{"tool_calls_index", `SELECT session, i, tool, iif(failed, NULL, path), cmd, turn, failed, act, ts FROM tool_calls ORDER BY session, i`, call(true)},
+		{"turns_ft", `SELECT ts, session, i, role, content, ts, i FROM turns ORDER BY rowid`, identified("turn", "itPR")},
+		{"tool_calls_index", `SELECT ts, session, i, tool, iif(failed, NULL, path), cmd, act, i FROM tool_calls ORDER BY session, i`, identified("tool", "itttt")},
 		{"files_index", `SELECT checkpoint, session, path, change, blob, inferred FROM shares ORDER BY rowid`, columns("ttttIb")},
 		{"session_facets", `SELECT session, email, branch, actor_type, agent_id, captured_at, turns, tools, files, checkpoint, sha, title, source, parent,
 			started_at, last_turn_at, shown, commits, kind, left_paths, left_blobs FROM facets ORDER BY session`, columns("tttttMiiittttt" + "MMLLtLK")},

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -131,17 +132,22 @@ func (d *DB) selectRows(ctx context.Context, statement string, emit func(Row) er
 	for i := range values {
 		cells[i] = &values[i]
 	}
-	return each(rows, func() error {
-		if err := errors.Join(rows.Scan(cells...), ctx.Err()); err != nil {
-			return err
-		}
+	defer rows.Close() // rows.Err says what went wrong
+	for err == nil && rows.Next() {
+		err = errors.Join(rows.Scan(cells...), ctx.Err())
 		for i, v := range values {
 			if d, ok := v.(duckdb.Decimal); ok { // what a literal like 1.5 is
 				values[i] = json.Number(d.String())
 			}
 		}
-		return emit(Row{Columns: columns, Values: values})
-	})
+		if err == nil {
+			err = emit(Row{Columns: columns, Values: values})
+		}
+	}
+	if err = cmp.Or(err, rows.Err()); err != nil {
+		return fmt.Errorf("tables: read rows: %w", classify(err))
+	}
+	return nil
 }
 
 // withoutWrapper takes the excerpt of our own statement off an error of the engine.

@@ -49,7 +49,7 @@ func index(tb testing.TB, ids ...string) *db.DB {
 		rows = append(rows, db.SessionRow{Session: s, CapturedAt: noon, NextTurn: 3, NextTool: 2})
 	}
 	err = errors.Join(tx.ReplaceSessions(ctx, rows), tx.AppendTurns(ctx, parts),
-		tx.AppendTools(ctx, parts, func(session.Session, session.ToolCall) time.Time { return noon }), tx.Commit(ctx))
+		tx.AppendTools(ctx, parts), tx.Commit(ctx))
 	if err != nil {
 		tb.Fatal(err)
 	}

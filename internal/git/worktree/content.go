@@ -100,7 +100,7 @@ func (c *Content) open() error {
 
 // Close releases it.
 func (c *Content) Close() {
-	if c.filter != nil {
+	if c != nil && c.filter != nil {
 		c.filter.close()
 	}
 }
