@@ -16,6 +16,8 @@ const (
 	// foldsToASCII are the letters outside ASCII whose lower or upper case is in it:
 	// long s, the Kelvin sign, I with a dot.
 	foldsToASCII = "\u017f\u212a\u0130"
+	// margin is how far from a keyword a match reaches, in bytes, but for what has no white space.
+	margin = 256
 	// longRun is how far a window follows a stretch without white space, in bytes,
 	// before it takes in the whole text. It bounds the work on texts that are one
 	// long word full of keywords.
@@ -53,9 +55,8 @@ func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) 
 // scan returns what the rules find in the wanted windows of t, in the order of the
 // rules.
 //
-// A rule looks only at windows around its keywords, wide enough for any of its matches
-// (see reach). A match that overlaps a window holds a keyword itself, so the window
-// holds all of it: the windows give exactly what the whole text would.
+// A rule looks only at windows around its keywords, wide enough for any of its matches. A match that overlaps a window holds
+// a keyword itself, so the window holds all of it: the windows give exactly what the whole text would.
 func (s *ruleset) scan(t string, wanted func(window) bool) []span {
 	out := s.known.scan(t, wanted)
 	exotic := isExotic(t)
@@ -69,11 +70,11 @@ func (s *ruleset) scan(t string, wanted func(window) bool) []span {
 			continue
 		}
 		r := s.rule(i)
-		reach := r.reach
-		if exotic {
-			reach = unbounded
+		wide := []window{{0, len(t)}}
+		if !exotic && !looksAtAll(r.id) {
+			wide = windows(t, at)
 		}
-		for _, w := range windows(t, at, reach) {
+		for _, w := range wide {
 			if wanted(w) {
 				out = s.match(out, t, w, r)
 			}
@@ -151,25 +152,17 @@ func lower(t string, exotic bool) []byte {
 	return b
 }
 
-// windows are the parts of t, in order and apart, that hold every match of a rule with
-// the given reach around the keywords at hits.
-func windows(t string, hits []window, r reach) []window {
-	all := []window{{0, len(t)}}
-	if r.endless {
-		return all
-	}
-	margin := r.bytes + utf8.UTFMax // one rune more, for assertions such as \b
+// windows are the parts of t, in order and apart, around the keywords at hits: so much on each side that they hold every match of a
+// rule, and what stands there without white space, however long it is.
+func windows(t string, hits []window) []window {
 	out := make([]window, 0, len(hits))
 	for _, h := range hits {
 		lo, hi := h.lo-margin, h.hi+margin
-		for range r.runs {
-			a, b := before(t, lo), after(t, hi)
-			if lo-a >= longRun || b-hi >= longRun {
-				return all
-			}
-			lo, hi = a-margin, b+margin
+		a, b := before(t, lo), after(t, hi)
+		if lo-a >= longRun || b-hi >= longRun {
+			return []window{{0, len(t)}}
 		}
-		out = append(out, window{runeStart(t, lo), runeStart(t, hi)})
+		out = append(out, window{runeStart(t, a-utf8.UTFMax), runeStart(t, b+utf8.UTFMax)}) // one rune more, for assertions such as \b
 	}
 	return merge(out)
 }
