@@ -45,6 +45,7 @@ func TestGiven(t *testing.T) {
 		"Password ~~0ldMoor-Huhn~~ → N3wMoor-Huhn":                        "N3wMoor-Huhn",
 		"My recovery codes: 4e8b1-66ac0, d11fe-4b7c9, 80eed-1c3d5":        "d11fe-4b7c9",
 		"the pin for the panel is 7 3 0 9":                                "7 3 0 9",
+		"api_\u212aey = \"QXr9vT2mLk8Zp4Wq7Nb3\"":                         "QXr9vT2mLk8Zp4Wq7Nb3",
 		// sentences
 		"the root password of that box is now moorhuhnsuppe.":       "moorhuhnsuppe",
 		"They all use the same password, namely Moorhuhn!Braten.":   "Moorhuhn!Braten",

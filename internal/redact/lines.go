@@ -23,12 +23,7 @@ func inSentence(t string, lo, hi int) bool {
 }
 
 // inCode are the signs that sentences don't have.
-var inCode = func() (set [256]bool) { //nolint:gochecknoglobals // read-only
-	for _, c := range []byte("={}[]<>|\\\t;") {
-		set[c] = true
-	}
-	return set
-}()
+var inCode = bytesIn("={}[]<>|\\\t;") //nolint:gochecknoglobals // read-only
 
 // lineOf is the line around a part of a text, as far as a name reaches.
 func lineOf(t string, lo, hi int) window {

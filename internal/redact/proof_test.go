@@ -215,11 +215,11 @@ func spaceless(re *syntax.Regexp) bool {
 }
 
 // widest is the longest UTF-8 form within a class. The letters that fold to ASCII are
-// passed over: texts that hold one are never cut into windows.
+// passed over: they are made plain before.
 func widest(class []rune) int {
 	n := 1
 	for i := 0; i+1 < len(class); i += 2 {
-		if class[i] == class[i+1] && strings.ContainsRune(foldsToASCII, class[i]) {
+		if class[i] == class[i+1] && strings.ContainsRune("\u017f\u212a", class[i]) {
 			continue
 		}
 		n = max(n, utf8.RuneLen(class[i+1]))

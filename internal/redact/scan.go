@@ -13,9 +13,6 @@ import (
 
 const (
 	spaces = "\t\n\v\f\r "
-	// foldsToASCII are the letters outside ASCII whose lower or upper case is in it:
-	// long s, the Kelvin sign, I with a dot.
-	foldsToASCII = "\u017f\u212a\u0130"
 	// margin is how far from a keyword a match reaches, in bytes, but for what has no white space.
 	margin = 256
 	// longRun is how far a window follows a stretch without white space, in bytes,
@@ -59,8 +56,7 @@ func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) 
 // a keyword itself, so the window holds all of it: the windows give exactly what the whole text would.
 func (s *ruleset) scan(t string, wanted func(window) bool) []span {
 	out := s.known.scan(t, wanted)
-	exotic := isExotic(t)
-	hits := s.wake(t, exotic)
+	hits := s.wake(t)
 	if len(hits) == 0 {
 		return out
 	}
@@ -71,7 +67,7 @@ func (s *ruleset) scan(t string, wanted func(window) bool) []span {
 		}
 		r := s.rule(i)
 		wide := []window{{0, len(t)}}
-		if !exotic && !looksAtAll(r.id) {
+		if !looksAtAll(r.id) {
 			wide = windows(t, at)
 		}
 		for _, w := range wide {
@@ -111,38 +107,22 @@ func inMarker(t string, i int) bool {
 	return strings.LastIndex(before, "[REDACTED:") > strings.LastIndexByte(before, ']')
 }
 
-func isExotic(t string) bool {
-	return strings.Contains(t, "\u017f") || strings.Contains(t, "\u212a") || strings.Contains(t, "\u0130")
-}
-
-// wake returns, by rule, where its keywords stand in t. Rules that are woken by letters which
-// only fold to ASCII see no windows, so lost offsets do them no harm; detectors need theirs.
-func (s *ruleset) wake(t string, exotic bool) map[int][]window {
+// wake returns, by rule, where its keywords stand in t.
+func (s *ruleset) wake(t string) map[int][]window {
 	hits := map[int][]window{}
-	add := func(low []byte, wanted func(user int) bool) {
-		s.keywords.each(low, func(n int, at window) {
-			for _, i := range s.keywords.users[n] {
-				if wanted(i) && (i >= len(s.rules) || exotic || s.rules[i].quick.passes(low, at)) {
-					hits[i] = append(hits[i], at)
-				}
+	low := lower(t)
+	s.keywords.each(low, func(n int, at window) {
+		for _, i := range s.keywords.users[n] {
+			if i >= len(s.rules) || s.rules[i].quick.passes(low, at) {
+				hits[i] = append(hits[i], at)
 			}
-		})
-	}
-	if !exotic {
-		add(lower(t, false), func(int) bool { return true })
-		return hits
-	}
-	add(lower(t, true), func(user int) bool { return user < len(s.rules) })
-	add(lower(t, false), func(user int) bool { return user >= len(s.rules) })
+		}
+	})
 	return hits
 }
 
-// lower is t in lower case. ASCII text, and nearly all other, keeps its offsets; where
-// a letter outside ASCII becomes one inside, offsets are lost but no keyword is.
-func lower(t string, exotic bool) []byte {
-	if exotic {
-		return []byte(strings.ToLower(t))
-	}
+// lower is t with the letters of ASCII in lower case. Others that fold to them are made plain before (see narrow).
+func lower(t string) []byte {
 	b := []byte(t)
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {
@@ -323,7 +303,7 @@ func (e excuse) holds(c candidate) bool {
 	}
 	named := of != "" && e.regex != "" && e.compiled.MatchString(of)
 	if !named {
-		e.words.each(lower(c.secret, true), func(int, window) { named = true })
+		e.words.each(lower(c.secret), func(int, window) { named = true })
 	}
 	return named
 }
