@@ -30,7 +30,7 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 		return false
 	case strings.Contains(o.v, " "):
 		return quoted && (w.kind == password && t >= said || (w.kind == verb || w.kind == token && strings.ContainsAny(o.v, digitSet)) && t == sure) &&
-			(phrase(o.v) || w.words == 0 && (w.flag || w.phrase && t >= given && strings.Count(o.v, " ") > 1) && phraseForm.MatchString(o.v) && !aboutItself(o.v) && !asks.MatchString(o.v))
+			(phrase(o.v) || w.words == 0 && (w.flag || w.tight || w.phrase && t >= given && strings.Count(o.v, " ") > 1) && phraseForm.MatchString(o.v) && !aboutItself(o.v) && !asks.MatchString(o.v))
 	}
 	return len(o.v) >= minGiven && o.look >= least[w.kind][t] && (quoted || w.tight || w.flag || !isTerm(w.t, lo, hi))
 }

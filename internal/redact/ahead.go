@@ -67,7 +67,7 @@ const backwords = `is|was|are|as|to|for|when|als|comme|como|come|som|jako|ca|к�
 // asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
 func (n name) asValue(t string) (lo, hi int) {
 	rest := t[n.end:min(len(t), n.end+maxReach)]
-	if !strings.Contains(rest, "alue") && !strings.Contains(rest, "efault") && !strings.Contains(rest, "set;") {
+	if !strings.Contains(rest, "alue") && !strings.Contains(rest, "VALUE") && !strings.Contains(rest, "efault") && !strings.Contains(rest, "set;") {
 		return 0, 0
 	}
 	m := valueKey.FindStringIndex(rest)
@@ -89,4 +89,4 @@ func (n name) asValue(t string) (lo, hi int) {
 	return lo, hi
 }
 
-var valueKey = lazy.Expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<value>|set; \} =)`)
+var valueKey = lazy.Expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<value>|set; \} =|\bvalue (?:is )?)`)

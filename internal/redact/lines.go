@@ -98,6 +98,9 @@ func nextLine(t string, i int, n name) (int, int) {
 	return lo, hi
 }
 
+// prompt stands before a command, whose output follows.
+var prompt = lazy.Expr(`^[^\n]{0,40}[$#%>] `)
+
 // userLine is one with a user's name alone.
 var userLine = lazy.Expr(`^>?[ \t]*\n[ \t]*[\w.@-]{2,40}`)
 

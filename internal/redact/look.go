@@ -90,7 +90,7 @@ func pathLike(v string, delimited bool) bool {
 		return true
 	}
 	if strings.Contains(v, "/") {
-		return !delimited || !mixed(v) || v[0] == '/' || strings.Count(v, "/") > 2 || fileName.MatchString(v)
+		return !delimited || strings.ToLower(v) == v || v[0] == '/' || strings.Count(v, "/") > 2 || fileName.MatchString(v)
 	}
 	return absolute.MatchString(v) || strings.Count(v, `\`) > 1
 }
@@ -160,6 +160,6 @@ func phrase(v string) bool {
 }
 
 var (
-	phraseForm  = lazy.Expr(`^[\pL\d]+(?: [\pL\d!-]+)+$`)
+	phraseForm  = lazy.Expr(`^[\pL\d]+(?: [\pL\d!&#-]+)+$`)
 	messageWord = lazy.Expr(`(?i)\b(?:the|an?|of|if|by|as|be|it|this|that|new|old|used?|has|no|set|get|can|will|when|should|characters?|chars|must|least|most|than|enter|your|please|invalid|wrong|not|is|are|to|for|and|or|with|from|in|on|at|days?|hours?|minutes?|seconds?|times?|expire[ds]?|required|failed|error|login|user|bits?|bytes?)\b`)
 )

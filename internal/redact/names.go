@@ -45,9 +45,17 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		if (n.kind == verb || n.kind == token) && ofAccount(t, n) {
 			n.kind = password
 		}
+		if n.kind == key && ofNetwork.MatchString(t[max(0, n.lo-maxReach):n.lo]) {
+			n.kind, n.weak = password, false
+		}
 		n.spoken = n.foreign || !n.flag && inSentence(t, n.lo, n.end)
 		if lo, hi := n.behind(t); lo < hi {
 			return withRest(t, window{lo, hi})
+		}
+		if line := lineOf(t, n.lo, n.end); prompt.MatchString(t[line.lo:n.lo]) {
+			if lo, hi := nextLine(t, line.hi, n); lo < hi {
+				return []window{{lo, hi}}
+			}
 		}
 		if n.weak {
 			return nil
@@ -64,6 +72,9 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		return beside(t, n)
 	}
 }
+
+// ofNetwork makes a key one that people think up.
+var ofNetwork = lazy.Expr(`(?i)\b(?:wi-?fi|wlan|wpa|ssid)[^\n]*$`)
 
 // withRest is a value, and those that are listed with it or take its place: codes of one form, "old → new". A title has
 // a space where a line's end parted the halves of a long one.
@@ -155,10 +166,8 @@ func meant(word, before string, glued, upper bool) (k kind, weak, ok bool) {
 		return verb, false, true
 	case "passw", "pw", "pwd", "psk":
 		return password, glued, !partOfWord(before + word)
-	case "password", "passwords", "passwd", "passphrase", "passphrases", "passcode", "securestring":
+	case "password", "passwords", "passwd", "passphrase", "passphrases", "passcode", "securestring", "identified by", "identified with":
 		return password, false, true
-	case "identified by", "identified with":
-		return verb, false, true
 	case " pat", "_pat":
 		return token, !upper, true
 	case "appid", "authtok", "authtoken":

@@ -27,7 +27,7 @@ var least = [...][5]look{ //nolint:gochecknoglobals // read-only
 	key:      {never, drawn, drawn, drawn, drawn},
 	numeral:  {never, odd, odd, marked, marked},
 	verb:     {never, odd, odd, odd, marked},
-	occasion: {odd, marked, odd, odd, odd},
+	occasion: {marked, marked, odd, odd, odd},
 }
 
 const (
@@ -62,7 +62,7 @@ func (n name) behind(t string) (lo, hi int) {
 		w.i = skip(t, w.i, "\"'`)]")
 	}
 	w.quoted = strings.ContainsAny(t[n.end:w.i], "\"'`")
-	if m := attributes.FindString(t[w.i:min(len(t), w.i+80)]); n.lo > 0 && t[n.lo-1] == '<' {
+	if m := attributes.FindString(t[w.i:min(len(t), w.i+maxReach)]); n.lo > 0 && t[n.lo-1] == '<' {
 		w.i += len(m)
 		w.tie, w.tight = given, true
 	}
@@ -96,7 +96,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 		return 0, 0, !w.sign(k)
 	}
 	switch {
-	case c == '\n':
+	case c == '\n' && (w.kind != occasion || w.depth == 0 || strings.IndexByte("(,", w.t[w.i-1]) < 0):
 		return w.newline()
 	case (c == '&' || c == '!') && w.signed && w.words == 0 && yamlTag.MatchString(w.t[w.i:]):
 		w.i += strings.IndexByte(w.t[w.i:], ' ')
@@ -114,6 +114,8 @@ func (w *walk) step() (lo, hi int, done bool) {
 	case c == '\'' && isLetter(w.t[w.i-1]) && w.i+1 < len(w.t) && isLetter(w.t[w.i+1]) && (!w.signed || isLetter(w.t[w.i-2])): // an apostrophe
 	case quoteAt(w.t, w.i), strings.IndexByte("q%~", c) >= 0 && rawString.MatchString(w.t[w.i:min(len(w.t), w.i+4)]):
 		return w.literal()
+	case byteList.MatchString(w.t[w.i:min(len(w.t), w.i+maxReach)]) && w.kind < verb && w.signed:
+		return w.i, w.i + len(byteList.FindString(w.t[w.i:min(len(w.t), w.i+4*maxReach)])), true
 	case c == '{' && w.depth > 0: // an object among arguments
 		w.i += max(0, strings.IndexByte(w.t[w.i:min(len(w.t), w.i+maxReach)], '}'))
 	case c == '\\' && texCommand.MatchString(w.t[w.i:min(len(w.t), w.i+20)]):
@@ -365,6 +367,8 @@ func (w *walk) skipWord(v string) {
 }
 
 var (
+	// byteList is the bytes of a key as code writes them.
+	byteList = lazy.Expr(`^[\[{](?:\s*(?:0[xX][\da-fA-F]{2}|\d{1,3}),){4,}[^\n\]}]*[\]}]`)
 	// yamlTag is one of YAML, or an anchor.
 	yamlTag = lazy.Expr(`^[!&][a-z_][a-z_\d-]* `)
 	// escape ends a value in the text of a string.
@@ -393,7 +397,7 @@ func sign(t string, i int) int {
 	if alnumeric(t[i]) {
 		return i
 	}
-	for _, s := range []string{"<-", "- ", "→", "–", "—", "：", "＝", "＞"} {
+	for _, s := range []string{"....", "<-", "- ", "→", "–", "—", "：", "＝", "＞"} {
 		if strings.HasPrefix(t[i:], s) {
 			return i + len(s)
 		}

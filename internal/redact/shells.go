@@ -38,7 +38,7 @@ signtool, schtasks: /p /rp
 snmp-server community, nickserv identify, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, mc alias, bw login, bw unlock, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
 snyk auth, wandb login, cargo login, vault login, vault kv put, vault kv patch, vault write, composer config, grafana-cli admin, grafana cli: *
 requirepass, masterauth, rootpw: *
-user, send, input text, login, signin, auth, rotate, encrypted with, decrypted with, unlock it with, unlock with, authtoken, add-authtoken, auth:token, setapikey, unlock, nuget push, service install, secrets set: ?
+user, pass, send, input text, login, signin, auth, rotate, encrypted with, decrypted with, unlock it with, unlock with, authtoken, add-authtoken, auth:token, setapikey, unlock, nuget push, service install, secrets set: ?
 -p, -w, -a, -k, -t, -pw: ?
 `
 
@@ -71,11 +71,11 @@ func command(all map[string][]usage) func(t string, at window) []window {
 		for _, u := range all[strings.ToLower(t[at.lo:at.hi])] {
 			for i := range args {
 				a, least := u.secret(t, at, args, i)
-				if a.lo >= a.hi || t[a.lo] == '@' {
+				if a.lo >= a.hi || t[a.lo] == '@' || t[a.lo] == '*' {
 					continue
 				}
 				v, quoted := t[a.lo:a.hi], quoteAt(t, a.lo-1)
-				if l := lookOf(judged(v), true); l >= least && (least < odd || !isSumForm(v)) || quoted && least <= marked && phrase(v) {
+				if l := lookOf(judged(v), true); l >= least && (least < odd || !isSumForm(v)) || quoted && least <= marked && phraseForm.MatchString(v) && !aboutItself(v) {
 					out = append(out, a)
 				}
 			}
