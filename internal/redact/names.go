@@ -45,9 +45,6 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		if (n.kind == verb || n.kind == token) && ofAccount(t, n) {
 			n.kind = password
 		}
-		if n.kind == key && ofNetwork.MatchString(t[max(0, n.lo-maxReach):n.lo]) {
-			n.kind, n.weak = password, false
-		}
 		n.spoken = n.foreign || !n.flag && inSentence(t, n.lo, n.end)
 		if lo, hi := n.behind(t); lo < hi {
 			return withRest(t, window{lo, hi})
@@ -72,9 +69,6 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		return beside(t, n)
 	}
 }
-
-// ofNetwork makes a key one that people think up.
-var ofNetwork = lazy.Expr(`(?i)\b(?:wi-?fi|wlan|wpa|ssid)[^\n]*$`)
 
 // withRest is a value, and those that are listed with it or take its place: codes of one form, "old → new". A title has
 // a space where a line's end parted the halves of a long one.

@@ -114,8 +114,6 @@ func (w *walk) step() (lo, hi int, done bool) {
 	case c == '\'' && isLetter(w.t[w.i-1]) && w.i+1 < len(w.t) && isLetter(w.t[w.i+1]) && (!w.signed || isLetter(w.t[w.i-2])): // an apostrophe
 	case quoteAt(w.t, w.i), strings.IndexByte("q%~", c) >= 0 && rawString.MatchString(w.t[w.i:min(len(w.t), w.i+4)]):
 		return w.literal()
-	case byteList.MatchString(w.t[w.i:min(len(w.t), w.i+maxReach)]) && w.kind < verb && w.signed:
-		return w.i, w.i + len(byteList.FindString(w.t[w.i:min(len(w.t), w.i+4*maxReach)])), true
 	case c == '{' && w.depth > 0: // an object among arguments
 		w.i += max(0, strings.IndexByte(w.t[w.i:min(len(w.t), w.i+maxReach)], '}'))
 	case c == '\\' && texCommand.MatchString(w.t[w.i:min(len(w.t), w.i+20)]):
@@ -367,8 +365,6 @@ func (w *walk) skipWord(v string) {
 }
 
 var (
-	// byteList is the bytes of a key as code writes them.
-	byteList = lazy.Expr(`^[\[{](?:\s*(?:0[xX][\da-fA-F]{2}|\d{1,3}),){4,}[^\n\]}]*[\]}]`)
 	// yamlTag is one of YAML, or an anchor.
 	yamlTag = lazy.Expr(`^[!&][a-z_][a-z_\d-]* `)
 	// escape ends a value in the text of a string.

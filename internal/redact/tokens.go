@@ -116,7 +116,6 @@ func shapes() []shape {
 		{"wifi-code", []string{"wifi:"}, 0, lazy.Expr(`(?i)^wifi:(?:[^\n]*;)?P:((?:\\.|[^;\\\n])+)`), nil},
 		{"smtp-login", []string{"ugfzc3dvcmq6"}, 0, lazy.Expr(`(?i)^ugfzc3dvcmq6\s+(?:\w:\s*)?([\w+/]{8,}={0,2})`), nil},
 		{"sasl-password", []string{"]:"}, 0, lazy.Expr("^\\]:\\d+\\s+[^\\s:]+@[^\\s:]+:([^\\s\"'`]{6,})"), nil},
-		{"erlang-cookie", []string{"cookie"}, 0, lazy.Expr(`^cookie\W[^\n]{0,12}?\b([A-Z]{20})\b`), nil},
 		{"twilio-auth-token", []string{"\"ac", "'ac"}, 0, lazy.Expr(`^["']AC[\da-f]{32}["'], *["']([\da-f]{32})["']`), nil},
 		{"ethereum-key", []string{"accounts"}, 0, lazy.Expr(`^accounts["']?\s*[:=]\s*\[\s*["'](?:0x)?([\da-f]{64})["']`), nil},
 		{
