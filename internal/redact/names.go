@@ -160,8 +160,10 @@ func meant(word, before string, glued, upper bool) (k kind, weak, ok bool) {
 		return verb, false, true
 	case "passw", "pw", "pwd", "psk":
 		return password, glued, !partOfWord(before + word)
-	case "password", "passwords", "passwd", "passphrase", "passphrases", "passcode", "securestring", "identified by", "identified with":
+	case "password", "passwords", "passwd", "passphrase", "passphrases", "passcode", "securestring":
 		return password, false, true
+	case "identified by", "identified with":
+		return verb, false, true
 	case " pat", "_pat":
 		return token, !upper, true
 	case "appid", "authtok", "authtoken":
@@ -218,9 +220,6 @@ func wordBefore(t string, i int) string {
 	}
 	lo := i
 	for lo > 0 && i-lo < 16 && isLetter(t[lo-1]) && (lo == i || isLower(t[lo]) || !isLower(t[lo-1])) {
-		if lo < i && !isLower(t[lo]) && isLower(t[lo-1]) {
-			break
-		}
 		lo--
 	}
 	return strings.ToLower(t[lo:i])

@@ -96,9 +96,6 @@ func wrapped(t string, done, i int) int {
 		j++
 	}
 	a, b := tokenBefore(t, done, i), tokenAfter(t, j)
-	if strings.Count(b, "/") > 2 && Wordy(b) { // a path
-		return 0
-	}
 	if a == "" || strings.Trim(b, digitSet) == "" || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[j+len(b):]) || beginsLine(b, t[j+len(b):]) {
 		return 0
 	}

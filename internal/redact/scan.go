@@ -201,7 +201,7 @@ func (s *ruleset) match(out []span, t string, w window, r *rule) []span {
 			continue
 		}
 		if c.allowed(s.allowed()) || c.allowed(r.excuses) || anywhere(r.id) && lookOf(c.secret, true) < marked ||
-			strings.HasPrefix(r.id, "generic") && (isSum(t, lo+a) || plainForm.MatchString(c.secret) || ofCodeItself(c.secret) || isTerm(t, lo+a, lo+b)) {
+			strings.HasPrefix(r.id, "generic") && (isSum(t, lo+a) || plainForm.MatchString(c.secret) || ofCodeItself(c.secret)) {
 			continue
 		}
 		out = append(out, span{lo: lo + a, hi: lo + b, rule: r.id})

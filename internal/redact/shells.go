@@ -106,7 +106,7 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 		return a, odd
 	case u.flag == "" && (i > 0 || !alnumeric(v[0])):
 		return window{}, never
-	case !strings.HasPrefix(v, u.flag) && !cluster(v, u.flag):
+	case !strings.HasPrefix(v, u.flag):
 		return window{}, never
 	case len(v) > len(u.flag) && v[:len(u.flag)] == u.flag && v != u.flag+"=":
 		a.lo += len(u.flag)
@@ -142,11 +142,6 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 
 // userFlag is a flag for a user's name in the same command.
 var userFlag = lazy.Expr(`\s(?:-[uUlnD]|--?user(?:name)?|-login)[ =][^\n|;]*$`)
-
-// cluster reports whether a word is flags of one letter, of which the last is the flag.
-func cluster(word, flag string) bool {
-	return len(flag) == 2 && len(word) > 2 && len(word) < 8 && flag[0] == '-' && word[0] == '-' && word[len(word)-1] == flag[1] && letters(word[1:])
-}
 
 // maxArguments is how many arguments of a command are looked at.
 const maxArguments = 24
