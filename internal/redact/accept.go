@@ -72,7 +72,7 @@ func (w *walk) granted(o offer) bool {
 		return o.look == marked && strings.HasSuffix(strings.TrimRight(w.t[:o.lo], "\"'`"), " / ")
 	}
 	if o.look == marked && o.tie == near && w.kind == password && w.spoken && !o.quoted {
-		return !w.comma && mixed(o.v) && letterOrDigit(o.v) && !isSumForm(o.v) && unsaid(o.v) && endsWord(w.t, o.hi)
+		return !w.comma && mixed(o.v)
 	}
 	if o.look != word || w.kind != password || o.tie < said || w.words > 2 {
 		return false

@@ -43,7 +43,7 @@ func lookOf(v string, delimited bool) look {
 		return plain
 	case delimited && len(v) >= 16 && !Wordy(v) && entropy(v) > 3.5 && !strings.ContainsAny(v, "<>{}\n") && !strings.HasSuffix(v, "("):
 		return drawn
-	case !strings.ContainsFunc(v, unicode.IsLetter) || strings.ContainsFunc(v, isCaseless) || !delimited && expression(v):
+	case !strings.ContainsFunc(v, unicode.IsLetter) || !delimited && expression(v):
 		return plain
 	case random(v) && !strings.Contains(v, "://"):
 		return drawn
@@ -62,8 +62,6 @@ func lookOf(v string, delimited bool) look {
 	return l
 }
 
-func isCaseless(r rune) bool { return r >= caseless && unicode.IsLetter(r) }
-
 // numberLook is the look of a number. Routers come with passwords of 16 to 20 digits.
 func numberLook(v string) look {
 	switch n := len(v); {
@@ -77,7 +75,7 @@ func numberLook(v string) look {
 
 // expression reports whether v is one of code, a list, or rules of a form ("required|min:8").
 func expression(v string) bool {
-	return strings.ContainsAny(v, codeSigns) || strings.Contains(v, "::") || alternatives(v) || sumOf.MatchString(v) ||
+	return strings.ContainsAny(v, codeSigns) || strings.Contains(v, "::") || sumOf.MatchString(v) ||
 		Wordy(v) && strings.ContainsAny(v[:1], "@&*-.:,=") || strings.Contains(v, ",") && strings.Contains(v, "=")
 }
 

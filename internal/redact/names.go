@@ -155,11 +155,11 @@ func meant(word, before string, glued, upper bool) (k kind, weak, ok bool) {
 	switch word {
 	case "pass":
 		if glued {
-			return verb, true, !partOfWord(before + word)
+			return verb, true, true
 		}
 		return verb, false, true
 	case "passw", "pw", "pwd", "psk":
-		return password, glued, !partOfWord(before + word)
+		return password, glued, true
 	case "password", "passwords", "passwd", "passphrase", "passphrases", "passcode", "securestring":
 		return password, false, true
 	case "identified by", "identified with":
@@ -201,16 +201,6 @@ func isFlag(before string) bool {
 	before = before[max(0, len(before)-60):]
 	word := before[strings.LastIndexAny(before, " \t\n\"'")+1:]
 	return strings.HasPrefix(word, "-") && !strings.ContainsAny(word, "/=")
-}
-
-// partOfWord reports whether a name of a few letters only ends a word that is none.
-func partOfWord(w string) bool {
-	for _, end := range []string{"bypass", "compass", "surpass", "trespass", "underpass", "overpass"} {
-		if strings.HasSuffix(w, end) {
-			return true
-		}
-	}
-	return false
 }
 
 // wordBefore is the word that ends at i, or before one sign there: "api" of "API_KEY", "apikey" and "api key".

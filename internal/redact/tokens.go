@@ -74,7 +74,7 @@ func prefixed(t string, at window) (int, int) {
 		lo--
 	}
 	prefix := strings.ToLower(t[lo:at.lo])
-	if !isLetter(t[lo]) || lo > 0 && (encodes[t[lo-1]] || t[lo-1] == '=' || t[lo-1] == '.') || !forKeys.MatchString(prefix) && (run-at.hi < minDrawn || !mixed(t[at.hi:run]) && (len(encodedRun(t, at.hi)) < 48 || isSumForm(encodedRun(t, at.hi))) || len(prefix) > 16) {
+	if !isLetter(t[lo]) || lo > 0 && (encodes[t[lo-1]] || t[lo-1] == '=' || t[lo-1] == '.') || !forKeys.MatchString(prefix) && (run-at.hi < minDrawn || !mixed(t[at.hi:run]) || len(prefix) > 16) {
 		return 0, 0
 	}
 	return tokenAt(t, lo, at.hi, minHinted)
@@ -159,13 +159,4 @@ func group(m []int) (int, int) {
 		}
 	}
 	return m[0], m[1]
-}
-
-// encodedRun is the letters and digits at i.
-func encodedRun(t string, i int) string {
-	end := i
-	for end < len(t) && alnumeric(t[end]) {
-		end++
-	}
-	return t[i:end]
 }
