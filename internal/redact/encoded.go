@@ -79,7 +79,7 @@ func (s *ruleset) within(v string) string {
 
 // in names the rule that finds something in a decoded text; "" for none.
 func (s *ruleset) in(text []byte) string {
-	found := s.scan(string(text), everywhere)
+	found := s.scan(string(text))
 	if len(found) == 0 {
 		return ""
 	}

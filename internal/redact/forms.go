@@ -77,15 +77,6 @@ func (e *edits) add(at, bytes int) {
 	e.at, e.gone = append(e.at, at), append(e.gone, n+bytes)
 }
 
-func everywhere(window) bool { return true }
-
-// anyIn reports whether there was an edit in w. Elsewhere the form outside had the same
-// bytes, and was looked at.
-func (e *edits) anyIn(w window) bool {
-	i := sort.SearchInts(e.at, w.lo)
-	return i < len(e.at) && e.at[i] < w.hi
-}
-
 func (e *edits) before(i int) int {
 	if i == 0 {
 		return 0
@@ -112,8 +103,8 @@ func (s *ruleset) scanForms(t string) []span {
 	var out []span
 	for f := range forms(t) {
 		for _, w := range f.parts() {
-			found := s.scan(f.text[w.lo:w.hi], func(v window) bool { return f.fresh(window{w.lo + v.lo, w.lo + v.hi}) })
-			for _, p := range append(found, s.scanEncoded(f.text[w.lo:w.hi])...) {
+			part := f.text[w.lo:w.hi]
+			for _, p := range append(s.scan(part), s.scanEncoded(part)...) {
 				p.lo, p.hi = w.lo+p.lo, w.lo+p.hi
 				out = append(out, f.outward(p))
 			}
@@ -146,11 +137,6 @@ func forms(t string) iter.Seq[form] {
 			}
 		}
 	}
-}
-
-// fresh reports whether something in w reads otherwise than in the form before.
-func (f form) fresh(w window) bool {
-	return len(f.done) == 0 || f.done[len(f.done)-1].anyIn(w)
 }
 
 // parts are the lines that read otherwise than in the form before, with as much around them as a detector looks

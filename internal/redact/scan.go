@@ -49,13 +49,12 @@ func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) 
 	return f, nil
 }
 
-// scan returns what the rules find in the wanted windows of t, in the order of the
-// rules.
+// scan returns what the rules find in t, in the order of the rules.
 //
 // A rule looks only at windows around its keywords, wide enough for any of its matches. A match that overlaps a window holds
 // a keyword itself, so the window holds all of it: the windows give exactly what the whole text would.
-func (s *ruleset) scan(t string, wanted func(window) bool) []span {
-	out := s.known.scan(t, wanted)
+func (s *ruleset) scan(t string) []span {
+	out := s.known.scan(t)
 	hits := s.wake(t)
 	if len(hits) == 0 {
 		return out
@@ -71,16 +70,14 @@ func (s *ruleset) scan(t string, wanted func(window) bool) []span {
 			wide = windows(t, at)
 		}
 		for _, w := range wide {
-			if wanted(w) {
-				out = s.match(out, t, w, r)
-			}
+			out = s.match(out, t, w, r)
 		}
 	}
-	return s.detect(out, t, hits, wanted)
+	return s.detect(out, t, hits)
 }
 
 // detect appends what the detectors of our own find at their keywords.
-func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted func(window) bool) []span {
+func (s *ruleset) detect(out []span, t string, hits map[int][]window) []span {
 	for i, d := range s.own {
 		broad := strings.HasPrefix(d.id, "generic")
 		for _, at := range hits[len(s.rules)+i] {
@@ -88,7 +85,7 @@ func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted fun
 				continue
 			}
 			for _, f := range d.find(t, at) {
-				if broad && isSum(t, f.lo) || inBlob(t, at) || !wanted(window{min(f.lo, at.lo) - 1, max(f.hi, at.hi) + 1}) {
+				if broad && isSum(t, f.lo) || inBlob(t, at) {
 					continue
 				}
 				out = append(out, span{lo: f.lo, hi: f.hi, rule: d.id})
