@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -35,26 +36,11 @@ var (
 	marker     = lazy.Expr(`\[REDACTED:([a-z0-9-]+)\]`)
 )
 
-// saysPrivate reports whether the word stands in s, in any case. It looks for the letter that is rare.
-func saysPrivate(s string) bool {
-	const word, rare = "private", 3
-	for at := 0; ; at++ {
-		n := strings.IndexAny(s[at:], "vV")
-		if n < 0 {
-			return false
-		}
-		at += n
-		if from := at - rare; from >= 0 && from+len(word) <= len(s) && strings.EqualFold(s[from:from+len(word)], word) {
-			return true
-		}
-	}
-}
-
 // dropPrivate replaces each <private>…</private>, in any case, nested ones as one. An
 // unclosed one reaches to the end, and one that was not opened, as its beginning stands in
 // another record, from the start.
 func dropPrivate(s string) string {
-	if !saysPrivate(s) { // the expression below takes a third of the time of all rules
+	if !bytes.Contains(lower(s), []byte("private")) { // the expression below takes a third of the time of all rules
 		return s
 	}
 	tags := privateTag.FindAllStringSubmatchIndex(s, -1)

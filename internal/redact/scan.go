@@ -191,7 +191,8 @@ func runeStart(t string, i int) int {
 // v8.30.1, but for "gitleaks:allow" comments, which are not heeded.
 func (s *ruleset) match(out []span, t string, w window, r *rule) []span {
 	for _, m := range r.compiled.FindAllStringIndex(t[w.lo:w.hi], -1) {
-		lo, hi := trimNewlines(t, w.lo+m[0], w.lo+m[1])
+		lo := skip(t, w.lo+m[0], "\n")
+		hi := lo + len(strings.TrimRight(t[lo:max(lo, w.lo+m[1])], "\n"))
 		a, b := secretIn(r, t[lo:hi])
 		c := candidate{secret: t[lo+a : lo+b], match: t[lo:hi], line: lineAround(t, lo, hi)}
 		if r.entropy != 0 && entropy(c.secret) <= r.entropy {
@@ -249,16 +250,6 @@ var sum = lazy.Expr("(?i)(?:h1|md5|sha\\d{1,3})[:=-][ `\"'\\\\]*")
 // anywhere names a rule that gitleaks asks of .tf files alone, and that takes any string that is
 // given to a password. Here no file is known, so words that code gives to one are left.
 func anywhere(rule string) bool { return rule == "hashicorp-tf-password" }
-
-func trimNewlines(t string, lo, hi int) (int, int) {
-	for lo < hi && t[lo] == '\n' {
-		lo++
-	}
-	for lo < hi && t[hi-1] == '\n' {
-		hi--
-	}
-	return lo, hi
-}
 
 // secretIn is where the secret stands within a match: the rule's group, else the first
 // group that is not empty, else all of it.
