@@ -382,7 +382,7 @@ func sign(t string, i int) int {
 	if alnumeric(t[i]) {
 		return i
 	}
-	for _, s := range []string{"....", "<-", "- ", "→", "–", "—", "：", "＝", "＞"} {
+	for _, s := range []string{"<-", "- ", "→", "–", "—", "：", "＝", "＞"} {
 		if strings.HasPrefix(t[i:], s) {
 			return i + len(s)
 		}
