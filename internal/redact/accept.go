@@ -30,7 +30,7 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 		return false
 	case strings.Contains(o.v, " "):
 		return quoted && (w.kind == password && t >= said || (w.kind == verb || w.kind == token && strings.ContainsAny(o.v, digitSet)) && t == sure) &&
-			(phrase(o.v) || w.words == 0 && (w.flag || w.phrase && t >= given && strings.Count(o.v, " ") > 1) && phraseForm.MatchString(o.v) && !aboutItself(o.v) && !asks.MatchString(o.v))
+			(phrase(o.v) || w.words == 0 && (w.flag || w.tight || w.phrase && t >= given && strings.Count(o.v, " ") > 1) && phraseForm.MatchString(o.v) && !asks.MatchString(o.v))
 	}
 	return len(o.v) >= minGiven && o.look >= least[w.kind][t] && (quoted || w.tight || w.flag || !isTerm(w.t, lo, hi))
 }
@@ -72,7 +72,7 @@ func (w *walk) granted(o offer) bool {
 		return o.look == marked && strings.HasSuffix(strings.TrimRight(w.t[:o.lo], "\"'`"), " / ")
 	}
 	if o.look == marked && o.tie == near && w.kind == password && w.spoken && !o.quoted {
-		return !w.comma && mixed(o.v) && letterOrDigit(o.v) && !isSumForm(o.v) && unsaid(o.v) && endsWord(w.t, o.hi)
+		return !w.comma && mixed(o.v)
 	}
 	if o.look != word || w.kind != password || o.tie < said || w.words > 2 {
 		return false
@@ -97,8 +97,7 @@ func (w *walk) mentions(o offer) bool {
 	switch {
 	case w.weak && o.tie < given && (o.tie != handed || !o.quoted || w.words > 1) && (o.tie != said || o.look < drawn):
 	case o.tie == near && (!prose(w.t[w.end:o.lo]) || !endsWord(w.t, o.hi) || !unsaid(o.v)):
-	case o.tie == handed && o.look < odd && w.kind == password && !unsaid(o.v):
-	case o.tie <= said && constant.MatchString(o.v) && (o.look < odd || w.kind != numeral), w.kind == numeral && !strings.ContainsAny(o.v, digitSet):
+	case o.tie <= said && constant.MatchString(o.v) && (o.look < odd || w.kind != numeral):
 	case (w.kind == key || w.kind == numeral) && (prefixedSum.MatchString(o.v) || isSumForm(o.v) && (len(o.v) < 32 || w.kind == numeral)):
 	case isSumForm(o.v) && (o.tie == near || o.tie == said && w.comma || !o.quoted && w.kind == occasion), w.loose && o.tie == said && !unsaid(o.v):
 	default:
@@ -112,13 +111,13 @@ func (w *walk) isCode(o offer) bool {
 	chain := dotted.MatchString(o.v)
 	switch rest := w.t[o.hi:min(len(w.t), o.hi+100)]; {
 	case rest != "" && strings.IndexByte("([{", rest[0]) >= 0:
-	case (chain || symbol.MatchString(o.v)) && typed.MatchString(w.t[max(0, o.lo-1):o.lo]) && !strings.HasPrefix(rest, "*"):
-	case isIndex(w.t, o.lo-1) && !strings.HasPrefix(rest, "]"):
+	case (chain || symbol.MatchString(o.v)) && typed.MatchString(w.t[max(0, o.lo-1):o.lo]):
+	case isIndex(w.t, o.lo-1):
 	case o.tie < given && ofCodeItself(o.v), w.depth > 0 && symbol.MatchString(o.v) && parameter.MatchString(rest): // another name, a type
 	case w.t[max(0, o.lo-1)] == '[' && regexClass.MatchString(rest):
 	case w.tie == handed && chain, w.depth > 0 && (chain || w.t[w.end] == '('), (w.kind == verb || w.kind == token && o.tie == near) && chain:
 	case !w.flag && assignment.MatchString(o.v), quoteAt(w.t, o.hi) && symbol.MatchString(strings.TrimSuffix(o.v, "=")) && strings.HasSuffix(o.v, "="):
-	case o.tie >= given && !w.tight && !w.flag && chain && (!madeUp.MatchString(o.v) || aboutItself(o.v)):
+	case o.tie >= given && !w.tight && !w.flag && chain && !madeUp.MatchString(o.v):
 	case o.tie >= given && o.look <= marked && !w.clear(o):
 	default:
 		return false
@@ -128,7 +127,7 @@ func (w *walk) isCode(o offer) bool {
 
 // ofCodeItself reports whether v is a name of code that tells about secrets, or a constant.
 func ofCodeItself(v string) bool {
-	return symbol.MatchString(v) && (aboutItself(v) || strings.Contains(v, "_") && constant.MatchString(v)) && Wordy(v)
+	return symbol.MatchString(v) && aboutItself(v) && Wordy(v)
 }
 
 // clear reports whether words behind a sign end as a value does, and are no name of code.
@@ -159,7 +158,7 @@ func signBefore(t string, i int) byte {
 
 // alone reports whether a value ends its line and is no name of code.
 func alone(t string, lo, hi int) bool {
-	return (hi == len(t) || t[hi] == '\n') && !strings.ContainsAny(t[lo:hi], "_.") && signBefore(t, lo) != '='
+	return (hi == len(t) || t[hi] == '\n') && !strings.ContainsAny(t[lo:hi], "_.")
 }
 
 // prose reports whether a text has none of the signs of code.
@@ -192,14 +191,14 @@ var (
 	clauseEnd = lazy.Expr("^[\"'`*]*(?:$|\n|[.!?]+(?:\\W|$)|, | [(;]| [–—] )")
 	// describing is how words end that tell about something, and some that have no such ending.
 	describing = lazy.Expr(`(?i)(?:ed|ing|ly|able|ible|al|ous|ive|ary|ory|ent|ant|less|ful|ic|en|wise|self|where|thing|one|words?|ion|ment|ness|ity|ism|ers?|ors?|ss|text|time|ever|fault|erent|orrect|alid|base|side|ine|ates?|ies|ers|its|ons|ents|ages|ings|ults?|ase)$`)
+	// assignment is a part of code that gives something to a name.
+	assignment = lazy.Expr(`^[A-Za-z_][\w.]*=[^=]`)
 	// typed stands before a type: the signs of a pointer and of a list.
 	typed = lazy.Expr(`[*\]]`)
 	// parameter is the name of one, behind its type.
 	parameter = lazy.Expr(`^ (?:\*|\w+[,)])`)
-	// assignment is a part of code that gives something to a name.
-	assignment = lazy.Expr(`^[A-Za-z_][\w.]*=[^=]`)
-	// regexClass ends a class of a regular expression.
-	regexClass = lazy.Expr(`^\][{+*]`)
 	// prefixedSum is a hash behind words, as caches are called.
 	prefixedSum = lazy.Expr(`^[a-z\d_]+-(?:[a-z\d_]+-)*[0-9a-f]{32,}$`)
+	// regexClass ends a class of a regular expression.
+	regexClass = lazy.Expr(`^\][{+*]`)
 )

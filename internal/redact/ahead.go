@@ -23,7 +23,7 @@ func (n name) ahead(t string) (int, int) {
 		v := t[a:b]
 		between := t[b:n.lo]
 		glued := b < hi // another script follows
-		if strings.ContainsAny(between, "=:") && n.lo-hi < 40 || strings.HasSuffix(v, ".") || strings.HasSuffix(v, ":") || strings.HasSuffix(v, "=") || strings.Contains(between, ". ") {
+		if strings.ContainsAny(between, "=:") && n.lo-hi < 40 || strings.HasSuffix(v, ":") || strings.HasSuffix(v, "=") || strings.Contains(between, ". ") {
 			break
 		}
 		l := lookOf(v, false)
@@ -39,7 +39,7 @@ func (n name) ahead(t string) (int, int) {
 			hi = lo
 			continue
 		}
-		if l >= max(odd, least[n.kind][tie]) && !isSumForm(v) || tie == said && n.kind == password && (l >= marked || l == word && joined(v)) {
+		if l >= max(odd, least[n.kind][tie]) || tie == said && n.kind == password && (l >= marked || l == word && joined(v)) {
 			return a, b
 		}
 		hi = lo
@@ -67,7 +67,7 @@ const backwords = `is|was|are|as|to|for|when|als|comme|como|come|som|jako|ca|к�
 // asValue is the value of a name that is itself a value: {"name": "DB_PASSWORD", "value": "…"}.
 func (n name) asValue(t string) (lo, hi int) {
 	rest := t[n.end:min(len(t), n.end+maxReach)]
-	if !strings.Contains(rest, "alue") && !strings.Contains(rest, "efault") && !strings.Contains(rest, "set;") {
+	if !strings.Contains(rest, "alue") && !strings.Contains(rest, "VALUE") && !strings.Contains(rest, "efault") {
 		return 0, 0
 	}
 	m := valueKey.FindStringIndex(rest)
@@ -78,9 +78,6 @@ func (n name) asValue(t string) (lo, hi int) {
 	for w.i < len(t) && w.t[w.i] == ' ' {
 		w.i++
 	}
-	if w.i == len(t) {
-		return 0, 0
-	}
 	if t[w.i-1] == '>' {
 		lo, hi, _ = w.element()
 		return lo, hi
@@ -89,4 +86,4 @@ func (n name) asValue(t string) (lo, hi int) {
 	return lo, hi
 }
 
-var valueKey = lazy.Expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<value>|set; \} =)`)
+var valueKey = lazy.Expr(`(?i)(?:\b\w{0,12}(?:value|default)["']?\s*[:=]|--value|<value>|set; \} =|\bvalue (?:is )?)`)

@@ -18,18 +18,7 @@ func each(ctx context.Context, all []text, do func(i int) error) error {
 	for _, t := range all {
 		size += len(*t.at)
 	}
-	if workers := min(runtime.GOMAXPROCS(0), len(all), 1+size/perCore); workers > 1 {
-		return share(ctx, workers, len(all), do)
-	}
-	for i := range all {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := do(i); err != nil {
-			return err
-		}
-	}
-	return nil
+	return share(ctx, min(runtime.GOMAXPROCS(0), len(all), 1+size/perCore), len(all), do)
 }
 
 // share hands out n pieces of work one by one, as their sizes differ. What panics is an error, as nobody else could catch it.

@@ -79,7 +79,7 @@ func (s *ruleset) within(v string) string {
 
 // in names the rule that finds something in a decoded text; "" for none.
 func (s *ruleset) in(text []byte) string {
-	found := s.scan(string(text), everywhere)
+	found := s.scan(string(text))
 	if len(found) == 0 {
 		return ""
 	}
@@ -96,12 +96,7 @@ func readable(b []byte) bool {
 }
 
 // passwordSigns are those that stand in passwords, and within words of nothing else.
-var passwordSigns = func() (set [256]bool) { //nolint:gochecknoglobals // read-only
-	for _, c := range []byte("!#%&^~$@?+") {
-		set[c] = true
-	}
-	return set
-}()
+var passwordSigns = bytesIn("!#%&^~$@?+") //nolint:gochecknoglobals // read-only
 
 // maxMadeUp is the longest password that is known by its looks, in bytes.
 const maxMadeUp = 32

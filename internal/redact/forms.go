@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/hex"
 	"html"
 	"iter"
 	"regexp"
@@ -13,9 +14,53 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// layer turns a text into another form of it: as it reads with something undone. It returns
-// the form and the edits that led there; no edits when it says nothing new.
-type layer func(string) (string, edits)
+// layer makes another form of a text: as it reads with something undone.
+type layer struct {
+	begins  [256]bool // the bytes with which something to be undone begins
+	between bool      // see edits
+	// at is what so many bytes at t[i] stand for; a size of 0 for nothing to be undone. The form so far is out, and the last edit ended at
+	// done.
+	at func(t string, out []byte, done, i int) (plain string, size int)
+}
+
+// undo returns the form of t, and the edits that led there; no edits when it says nothing new.
+func (l *layer) undo(t string) (string, edits) {
+	e := edits{between: l.between}
+	var out []byte
+	copied, done := 0, 0
+	for i := 0; i < len(t); {
+		if !l.begins[t[i]] {
+			i++
+			continue
+		}
+		if out == nil {
+			out = make([]byte, 0, len(t))
+		}
+		out = append(out, t[copied:i]...)
+		copied = i
+		plain, size := l.at(t, out, done, i)
+		if gone := size - len(plain); gone > 0 {
+			e.add(len(out), gone)
+			out = append(out, plain...)
+			copied, done = i+size, i+size
+		}
+		i += max(1, size)
+	}
+	return string(append(out, t[copied:]...)), e
+}
+
+// layers are what is undone, the outermost first. Escapes are undone twice: JSON, and JSON inside a JSON string.
+var layers = func() []*layer { //nolint:gochecknoglobals // read-only
+	escape := &layer{begins: bytesIn("\\&^"), at: unescaped}
+	percent := &layer{begins: bytesIn("%"), at: unpercent}
+	return []*layer{
+		escape, escape,
+		{begins: bytesWhere(func(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c >= 0x7f }), at: unhide},
+		{begins: bytesWhere(func(c byte) bool { return c >= utf8.RuneSelf }), at: narrow},
+		percent, percent,
+		{begins: bytesIn(" \\\n\"'`"), between: true, at: rejoin},
+	}
+}()
 
 // edits say where bytes were taken away: before the byte at[i] of the form, gone[i] bytes in
 // all up to there.
@@ -30,15 +75,6 @@ func (e *edits) add(at, bytes int) {
 		n = e.gone[len(e.gone)-1]
 	}
 	e.at, e.gone = append(e.at, at), append(e.gone, n+bytes)
-}
-
-func everywhere(window) bool { return true }
-
-// anyIn reports whether there was an edit in w. Elsewhere the form outside had the same
-// bytes, and was looked at.
-func (e *edits) anyIn(w window) bool {
-	i := sort.SearchInts(e.at, w.lo)
-	return i < len(e.at) && e.at[i] < w.hi
 }
 
 func (e *edits) before(i int) int {
@@ -67,8 +103,8 @@ func (s *ruleset) scanForms(t string) []span {
 	var out []span
 	for f := range forms(t) {
 		for _, w := range f.parts() {
-			found := s.scan(f.text[w.lo:w.hi], func(v window) bool { return f.fresh(window{w.lo + v.lo, w.lo + v.hi}) })
-			for _, p := range append(found, s.scanEncoded(f.text[w.lo:w.hi])...) {
+			part := f.text[w.lo:w.hi]
+			for _, p := range append(s.scan(part), s.scanEncoded(part)...) {
 				p.lo, p.hi = w.lo+p.lo, w.lo+p.hi
 				out = append(out, f.outward(p))
 			}
@@ -90,9 +126,8 @@ func forms(t string) iter.Seq[form] {
 		if !yield(f) {
 			return
 		}
-		// unescape twice: JSON, and JSON inside a JSON string.
-		for _, undo := range []layer{unescape, unescape, unhide, narrow, unpercent, unpercent, rejoin} {
-			inner, e := undo(f.text)
+		for _, l := range layers {
+			inner, e := l.undo(f.text)
 			if len(e.at) == 0 {
 				continue
 			}
@@ -102,11 +137,6 @@ func forms(t string) iter.Seq[form] {
 			}
 		}
 	}
-}
-
-// fresh reports whether something in w reads otherwise than in the form before.
-func (f form) fresh(w window) bool {
-	return len(f.done) == 0 || f.done[len(f.done)-1].anyIn(w)
 }
 
 // parts are the lines that read otherwise than in the form before, with as much around them as a detector looks
@@ -150,44 +180,16 @@ func (s *ruleset) unallowed(t string, found []span) []span {
 	})
 }
 
-// unescape undoes the escapes that JSON and shells share, and the entities of HTML. Others are left alone.
-func unescape(t string) (string, edits) {
-	i := strings.IndexAny(t, escapes)
-	if i < 0 {
-		return t, edits{}
-	}
-	var e edits
-	out := append(make([]byte, 0, len(t)), t[:i]...)
-	for i < len(t) {
-		n := strings.IndexAny(t[i:], escapes)
-		if n < 0 {
-			break
-		}
-		out = append(out, t[i:i+n]...)
-		i += n
-		plain, size := unescaped(t[i:])
-		if size > len(plain) {
-			e.add(len(out), size-len(plain))
-		}
-		out = append(out, plain...)
-		i += size
-	}
-	return string(append(out, t[i:]...)), e
-}
-
-// escapes are the bytes with which one begins.
-const escapes = "\\&^"
-
-// unescaped is what the escape at the start of t stands for, and its size; the first byte when it is none.
-func unescaped(t string) (string, int) {
+// unescaped undoes the escapes that JSON and shells share, and the entities of HTML. Others are left alone.
+func unescaped(t string, _ []byte, _, i int) (string, int) {
+	t = t[i:]
 	switch {
 	case t[0] == '&':
 		return entityAt(t)
 	case strings.HasPrefix(t, "^["): // as terminals show it
 		return "\x1b", len("^[")
-	}
-	if len(t) < 2 {
-		return t, 1
+	case len(t) < 2:
+		return "", 0
 	}
 	switch t[1] {
 	case '"', '\'', '\\', '/', '`', '=', '#', '_', '*', '!', ':', '&', '$', '@':
@@ -209,17 +211,13 @@ func unescaped(t string) (string, int) {
 	case 'u':
 		return coded(t, 4)
 	}
-	return t[:1], 1
+	return "", 0
 }
 
-// entityAt is what the entity of HTML at the start of t stands for, and its size; the first byte when it
-// is none.
+// entityAt is what the entity of HTML at the start of t stands for, and its size.
 func entityAt(t string) (string, int) {
 	n := len(entity.FindString(t[:min(len(t), maxEntity)]))
-	if plain := html.UnescapeString(t[:n]); len(plain) < n {
-		return plain, n
-	}
-	return t[:1], 1
+	return html.UnescapeString(t[:n]), n
 }
 
 // maxEntity is the size of the longest entity that is undone: "&thetasym;".
@@ -233,84 +231,30 @@ func coded(t string, digits int) (string, int) {
 			return string(rune(r)), 2 + digits
 		}
 	}
-	return t[:1], 1
-}
-
-func unhex(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
+	return "", 0
 }
 
 // unpercent decodes %xx, but for controls.
-func unpercent(t string) (string, edits) {
-	var e edits
-	if strings.IndexByte(t, '%') < 0 {
-		return t, e
+func unpercent(t string, _ []byte, _, i int) (string, int) {
+	b, err := hex.DecodeString(t[i+1 : min(i+3, len(t))])
+	if err != nil || len(b) == 0 || b[0] < ' ' {
+		return "", 0
 	}
-	out := make([]byte, 0, len(t))
-	for i := 0; i < len(t); i++ {
-		if t[i] == '%' && i+2 < len(t) {
-			if hi, lo := unhex(t[i+1]), unhex(t[i+2]); hi >= 2 && lo >= 0 {
-				e.add(len(out), 2)
-				out = append(out, byte(hi<<4|lo))
-				i += 2
-				continue
-			}
-		}
-		out = append(out, t[i])
-	}
-	return string(out), e
+	return string(b), 3
 }
 
 // unhide takes away what nobody sees, which an escape may have stood for.
-func unhide(t string) (string, edits) {
-	var e edits
-	var out []byte
-	done := 0
-	for i := session.FirstHidden(t); i < len(t); {
-		n := session.HiddenSize(t, i)
-		if n == 0 {
-			i++
-			continue
-		}
-		out = append(out, t[done:i]...)
-		e.add(len(out), n)
-		i += n
-		done = i
-	}
-	return string(append(out, t[done:]...)), e
-}
+func unhide(t string, _ []byte, _, i int) (string, int) { return "", session.HiddenSize(t, i) }
 
 // narrow makes plain what looks like a sign of ASCII: letters of full width, lines of boxes, spaces of any
 // width, pictures (which part words as spaces do), and letters of other scripts within a Latin word.
-func narrow(t string) (string, edits) {
-	var e edits
-	i := 0
-	for i < len(t) && t[i] < utf8.RuneSelf {
-		i++
+func narrow(t string, out []byte, _, i int) (string, int) {
+	r, n := utf8.DecodeRuneInString(t[i:])
+	c := plainOf(r, len(out) > 0 && isLetter(out[len(out)-1]))
+	if c == 0 || c == ' ' && spaced(t, i, n) {
+		return t[i : i+n], n
 	}
-	if i == len(t) {
-		return t, e
-	}
-	out := append(make([]byte, 0, len(t)), t[:i]...)
-	for i < len(t) {
-		r, n := utf8.DecodeRuneInString(t[i:])
-		if c := plainOf(r, len(out) > 0 && isLetter(out[len(out)-1])); c == ' ' && spaced(t, i, n) || c == 0 {
-			out = append(out, t[i:i+n]...)
-		} else {
-			e.add(len(out), n-1)
-			out = append(out, c)
-		}
-		i += n
-	}
-	return string(out), e
+	return string(rune(c)), n
 }
 
 // spaced reports whether a picture stands alone: then it parts nothing that is not parted.
@@ -323,6 +267,10 @@ func plainOf(r rune, inLatin bool) byte {
 	switch {
 	case r < 0xa0:
 		return 0
+	case r == 0x17f: // ſ, which is an s to expressions that fold case
+		return 's'
+	case r == 0x212a: // the Kelvin sign
+		return 'K'
 	case r >= 0xff01 && r <= 0xff5e:
 		return byte(r - 0xff01 + '!')
 	case r == 0xa0, r >= 0x2000 && r <= 0x200a, r == 0x202f, r == 0x3000, r >= 0x2600 && r <= 0x27bf, r >= 0x1f300 && r <= 0x1faff, r == 0xfe0f:

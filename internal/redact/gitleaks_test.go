@@ -48,7 +48,7 @@ func TestRulesCompile(t *testing.T) {
 		}
 	}
 	for _, w := range s.keywords.all {
-		if string(lower(w, false)) != w {
+		if string(lower(w)) != w {
 			t.Errorf("keyword %q is not in lower case, as texts are", w)
 		}
 	}

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
@@ -15,17 +14,17 @@ type homes struct {
 }
 
 const (
-	// beginsPath may stand before a path. A "~" or a letter is not among them, so what was
-	// replaced is not replaced again.
-	beginsPath = "(^|file://|[\\s\"'`=:(,\\[<>|;&{@])"
-	endsPath   = "(/|\\\\|$|[\\s\"'`:,;)\\]}<>|&*])"
-	userName   = `([A-Za-z0-9_][\w.-]{0,31}?)`
+	endsPath = "(?:/|\\\\|$|[\\s\"'`:,;)\\]}<>|&*])"
+	userName = `([A-Za-z0-9_][\w.-]{0,31}?)`
 )
 
-var (
-	unixHome    = lazy.Expr(beginsPath + `(?:/home|(?:/mnt)?(?:/[a-z])?/Users|/var/home|/export/home|/usr/home)/` + userName + endsPath)
-	windowsHome = lazy.Expr(beginsPath + `[A-Za-z]:[\\/]{1,4}Users[\\/]{1,4}` + userName + endsPath)
-)
+// people are the ways in which systems write a home: a literal, on which the search is quick, with a name behind it, and what stands
+// before that.
+var people = []struct{ home, root *lazy.Regexp }{ //nolint:gochecknoglobals // read-only
+	{lazy.Expr(`Users[\\/]{1,4}` + userName + endsPath), lazy.Expr(`[A-Za-z]:[\\/]{1,4}$`)},
+	{lazy.Expr("/home/" + userName + endsPath), lazy.Expr(`(?:/var|/export|/usr)?$`)},
+	{lazy.Expr("/Users/" + userName + endsPath), lazy.Expr(`(?:/mnt)?(?:/[a-z])?$`)},
+}
 
 func newHomes(own string) homes {
 	own = strings.TrimRight(own, `/\`)
@@ -43,44 +42,26 @@ func (h homes) replace(s string) string {
 		s = replaceAll(s, h.path, beginsOwn, endsOwn)
 		s = replaceAll(s, h.name, beginsEncoded, endsEncoded)
 	}
-	s = peopleAround(s, "/home/", unixHome)
-	s = peopleAround(s, "/Users/", unixHome)
-	if strings.Contains(s, `:\`) || strings.Contains(s, ":/Users") {
-		s = peopleAround(s, "Users", windowsHome)
+	for _, p := range people {
+		s = replacePeople(s, p.home, p.root)
 	}
 	return s
 }
 
-// peopleAround replaces people's homes around a word that each holds. The expression sees no more of
-// the text than one can take up: over all of it, it would take longer than all rules.
-func peopleAround(s, word string, re *lazy.Regexp) string {
-	const back, ahead = 24, 48
+// replacePeople puts "~" for each home of somebody. A "~" or a letter does not begin a path, so what was replaced is not replaced
+// again.
+func replacePeople(s string, home, root *lazy.Regexp) string {
+	const longestRoot = 16
 	var out strings.Builder
 	done := 0
-	for i := strings.Index(s, word); i >= 0; {
-		from := max(done, i-back)
-		end := runeStart(s, min(len(s), i+len(word)+ahead))
-		for from > done && !utf8.RuneStart(s[from]) {
-			from--
+	for _, m := range home.FindAllStringSubmatchIndex(s, -1) {
+		from := max(done, m[0]-longestRoot)
+		r := root.FindStringIndex(s[from:m[0]])
+		if r == nil || !beginsOwn(s[:from+r[0]]) || !isPerson(s[m[2]:m[3]]) {
+			continue
 		}
-		next := i + len(word)
-		for _, m := range re.FindAllStringSubmatchIndex(s[from:end], -1) {
-			lo, hi := from+m[3], from+m[len(m)-2]
-			if begins := m[2] < m[3] || from == 0; lo > i || hi < next || !begins || hi == end && end < len(s) || !isPerson(s[from+m[4]:from+m[5]]) {
-				continue
-			}
-			out.WriteString(s[done:lo] + "~")
-			done, next = hi, max(hi, next)
-			break
-		}
-		n := strings.Index(s[next:], word)
-		if n < 0 {
-			break
-		}
-		i = next + n
-	}
-	if done == 0 {
-		return s
+		out.WriteString(s[done:from+r[0]] + "~")
+		done = m[3]
 	}
 	return out.String() + s[done:]
 }
@@ -93,7 +74,7 @@ const (
 
 func beginsEncoded(before string) bool { return strings.HasSuffix(before, "/") }
 
-// beginsOwn reports whether a path may follow, as beginsPath says.
+// beginsOwn reports whether a path may follow.
 func beginsOwn(before string) bool {
 	return before == "" || strings.HasSuffix(before, "file://") || strings.IndexByte(" \t\n\f\r\"'`=:(,[<>|;&{@", before[len(before)-1]) >= 0
 }

@@ -25,10 +25,10 @@ func TestKeywords(t *testing.T) {
 		var words []string
 		for n := range 12 {
 			word := strings.ToValidUTF8(strings.ReplaceAll(letters(1+random.IntN(5)), "\x00", "z"), "y")
-			words = append(words, string(lower(word, false)))
+			words = append(words, string(lower(word)))
 			k.add(n, words[n:])
 		}
-		text := lower(letters(random.IntN(40)), false)
+		text := lower(letters(random.IntN(40)))
 		var got, want []string
 		k.each(text, func(n int, at window) { got = append(got, fmt.Sprint(at, k.all[n])) })
 		for _, w := range k.all {

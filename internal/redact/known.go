@@ -37,10 +37,10 @@ func inBase64Of(v string) []string {
 	return out
 }
 
-func (k known) scan(t string, wanted func(window) bool) []span {
+func (k known) scan(t string) []span {
 	var out []span
 	k.forms.each(t, func(lo, hi int) {
-		if w := (window{lo, hi}); wanted(w) && !insideNumber(t, w) {
+		if w := (window{lo, hi}); !insideNumber(t, w) {
 			out = append(out, span{lo: lo, hi: hi, rule: KnownValue})
 		}
 	})

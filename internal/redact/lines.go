@@ -23,12 +23,7 @@ func inSentence(t string, lo, hi int) bool {
 }
 
 // inCode are the signs that sentences don't have.
-var inCode = func() (set [256]bool) { //nolint:gochecknoglobals // read-only
-	for _, c := range []byte("={}[]<>|\\\t;") {
-		set[c] = true
-	}
-	return set
-}()
+var inCode = bytesIn("={}[]<>|\\\t;") //nolint:gochecknoglobals // read-only
 
 // lineOf is the line around a part of a text, as far as a name reaches.
 func lineOf(t string, lo, hi int) window {
@@ -47,9 +42,6 @@ func ofAccount(t string, n name) bool {
 		return false
 	}
 	before := t[max(0, n.lo-maxReach):n.lo]
-	if i := strings.LastIndex(before, "\n\n"); i >= 0 {
-		before = before[i:]
-	}
 	m := accountName.FindAllStringSubmatch(before, -1)
 	return m != nil && m[len(m)-1][1][0] == t[sign]
 }
@@ -70,7 +62,7 @@ func beside(t string, n name) []window {
 			continue
 		}
 		if v := t[lo:hi]; (lookOf(v, true) >= odd || mixed(v) && lookOf(v, true) == marked) &&
-			!isSumForm(v) && !ofCodeItself(v) && unsaid(v) && hi-lo <= maxMadeUp {
+			!isSumForm(v) && unsaid(v) && hi-lo <= maxMadeUp {
 			out = append(out, window{lo, hi})
 		}
 		i = hi
@@ -97,11 +89,14 @@ func nextLine(t string, i int, n name) (int, int) {
 	lo, hi := i+m[2], i+m[3]
 	lo += len(userBefore.FindString(t[lo:hi]))
 	v := t[lo:hi]
-	if strings.ContainsAny(v, "(,:=") || ofCodeItself(v) || lookOf(v, false) < max(least[n.kind][given], marked) {
+	if strings.ContainsAny(v, "(,:=") || lookOf(v, false) < max(least[n.kind][given], marked) {
 		return 0, 0
 	}
 	return lo, hi
 }
+
+// prompt stands before a command, whose output follows.
+var prompt = lazy.Expr(`^(?:[^\n]{0,40}[$%>]|\S[^\n]{0,40}#) `)
 
 // userLine is one with a user's name alone.
 var userLine = lazy.Expr(`^>?[ \t]*\n[ \t]*[\w.@-]{2,40}`)

@@ -39,11 +39,11 @@ func lookOf(v string, delimited bool) look {
 		return plain
 	case strings.Trim(v, digitSet) == "":
 		return numberLook(v)
-	case strings.HasPrefix(v, "http") && strings.Contains(v, "://") && !hasRandomPart(v), regexForm.MatchString(v), (v[0] == '.' || v[0] == '#') && Wordy(v) && !strings.ContainsAny(v[1:], strongSigns):
+	case (v[0] == '.' || v[0] == '#') && Wordy(v) && !strings.ContainsAny(v[1:], strongSigns):
 		return plain
 	case delimited && len(v) >= 16 && !Wordy(v) && entropy(v) > 3.5 && !strings.ContainsAny(v, "<>{}\n") && !strings.HasSuffix(v, "("):
 		return drawn
-	case !strings.ContainsFunc(v, unicode.IsLetter) || strings.ContainsFunc(v, isCaseless) || !delimited && expression(v):
+	case !strings.ContainsFunc(v, unicode.IsLetter) || !delimited && expression(v):
 		return plain
 	case random(v) && !strings.Contains(v, "://"):
 		return drawn
@@ -52,7 +52,7 @@ func lookOf(v string, delimited bool) look {
 	}
 	l := makeup(v)
 	switch {
-	case strings.ContainsAny(v, "_-") && strings.ToUpper(v) == v && aboutItself(v) && Wordy(v), l < odd && (Wordy(v) && aboutItself(v) || !delimited && dotted.MatchString(v) && !strings.ContainsAny(v, digitSet)):
+	case l < odd && (Wordy(v) && aboutItself(v) || !delimited && dotted.MatchString(v) && !strings.ContainsAny(v, digitSet)):
 		return plain
 	case len(v) < minValue && l > word:
 		return l - 1
@@ -62,13 +62,9 @@ func lookOf(v string, delimited bool) look {
 	return l
 }
 
-func isCaseless(r rune) bool { return r >= caseless && unicode.IsLetter(r) }
-
 // numberLook is the look of a number. Routers come with passwords of 16 to 20 digits.
 func numberLook(v string) look {
 	switch n := len(v); {
-	case n >= 16 && strings.HasPrefix(v, "12345678"): // counted, as in examples
-		return plain
 	case n >= 16:
 		return odd
 	case n >= 6:
@@ -79,18 +75,18 @@ func numberLook(v string) look {
 
 // expression reports whether v is one of code, a list, or rules of a form ("required|min:8").
 func expression(v string) bool {
-	return strings.ContainsAny(v, codeSigns) || strings.Contains(v, "::") || strings.Contains(v, "->") || alternatives(v) || sumOf.MatchString(v) ||
+	return strings.ContainsAny(v, codeSigns) || strings.Contains(v, "::") || sumOf.MatchString(v) ||
 		Wordy(v) && strings.ContainsAny(v[:1], "@&*-.:,=") || strings.Contains(v, ",") && strings.Contains(v, "=")
 }
 
 // pathLike reports whether v is a path, an address, or the name of a thing in a cloud. As an argument, words of
 // mixed case with a digit may hold a slash or two.
 func pathLike(v string, delimited bool) bool {
-	if before, _, found := strings.Cut(v, "|"); found && constants[before] || v[0] == '@' || strings.HasPrefix(v, "arn:") || strings.HasPrefix(v, "http") {
+	if before, _, found := strings.Cut(v, "|"); found && constants[before] || v[0] == '@' || strings.HasPrefix(v, "http") {
 		return true
 	}
 	if strings.Contains(v, "/") {
-		return !delimited || !mixed(v) || v[0] == '/' || strings.Count(v, "/") > 2 || fileName.MatchString(v)
+		return !delimited || strings.ToLower(v) == v || strings.ToUpper(v) == v || v[0] == '/' || strings.Count(v, "/") > 2 || fileName.MatchString(v)
 	}
 	return absolute.MatchString(v) || strings.Count(v, `\`) > 1
 }
@@ -125,8 +121,6 @@ func turns(v string) int {
 var (
 	// callForm is a call, an index or an expression.
 	callForm = lazy.Expr(`^[\w.:>-]*[(\[{].*[)\]};,]$|^[&*!@#?~]|[({\[]$|\w\.\w+\.`)
-	// regexForm is a regular expression.
-	regexForm = lazy.Expr(`\[\^?(?:0-9|a-z|A-Z)|\(\?[:i<=!]`)
 	// sumOf is a name with something added to it, or added to a string.
 	sumOf = lazy.Expr(`^(?:[A-Za-z_][\w.]*[+*]\d{1,3}|\d+[+*][A-Za-z_][\w.]*|\+[A-Za-z_][\w.]*)$`)
 	// dotted is a chain of names, or a file.
@@ -160,6 +154,6 @@ func phrase(v string) bool {
 }
 
 var (
-	phraseForm  = lazy.Expr(`^[\pL\d]+(?: [\pL\d!-]+)+$`)
+	phraseForm  = lazy.Expr(`^[\pL\d]+(?: [\pL\d!&#-]+)+$`)
 	messageWord = lazy.Expr(`(?i)\b(?:the|an?|of|if|by|as|be|it|this|that|new|old|used?|has|no|set|get|can|will|when|should|characters?|chars|must|least|most|than|enter|your|please|invalid|wrong|not|is|are|to|for|and|or|with|from|in|on|at|days?|hours?|minutes?|seconds?|times?|expire[ds]?|required|failed|error|login|user|bits?|bytes?)\b`)
 )

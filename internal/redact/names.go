@@ -49,6 +49,11 @@ func named(find func(t string, at window) (name, bool)) func(t string, at window
 		if lo, hi := n.behind(t); lo < hi {
 			return withRest(t, window{lo, hi})
 		}
+		if line := lineOf(t, n.lo, n.end); prompt.MatchString(t[line.lo:n.lo]) {
+			if lo, hi := nextLine(t, line.hi, n); lo < hi {
+				return []window{{lo, hi}}
+			}
+		}
 		if n.weak {
 			return nil
 		}
@@ -150,11 +155,11 @@ func meant(word, before string, glued, upper bool) (k kind, weak, ok bool) {
 	switch word {
 	case "pass":
 		if glued {
-			return verb, true, !partOfWord(before + word)
+			return verb, true, true
 		}
 		return verb, false, true
 	case "passw", "pw", "pwd", "psk":
-		return password, glued, !partOfWord(before + word)
+		return password, glued, true
 	case "password", "passwords", "passwd", "passphrase", "passphrases", "passcode", "securestring":
 		return password, false, true
 	case "identified by", "identified with":
@@ -198,16 +203,6 @@ func isFlag(before string) bool {
 	return strings.HasPrefix(word, "-") && !strings.ContainsAny(word, "/=")
 }
 
-// partOfWord reports whether a name of a few letters only ends a word that is none.
-func partOfWord(w string) bool {
-	for _, end := range []string{"bypass", "compass", "surpass", "trespass", "underpass", "overpass"} {
-		if strings.HasSuffix(w, end) {
-			return true
-		}
-	}
-	return false
-}
-
 // wordBefore is the word that ends at i, or before one sign there: "api" of "API_KEY", "apikey" and "api key".
 func wordBefore(t string, i int) string {
 	if i > 0 && strings.IndexByte("_- .", t[i-1]) >= 0 {
@@ -215,9 +210,6 @@ func wordBefore(t string, i int) string {
 	}
 	lo := i
 	for lo > 0 && i-lo < 16 && isLetter(t[lo-1]) && (lo == i || isLower(t[lo]) || !isLower(t[lo-1])) {
-		if lo < i && !isLower(t[lo]) && isLower(t[lo-1]) {
-			break
-		}
 		lo--
 	}
 	return strings.ToLower(t[lo:i])

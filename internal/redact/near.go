@@ -62,7 +62,7 @@ func (n name) behind(t string) (lo, hi int) {
 		w.i = skip(t, w.i, "\"'`)]")
 	}
 	w.quoted = strings.ContainsAny(t[n.end:w.i], "\"'`")
-	if m := attributes.FindString(t[w.i:min(len(t), w.i+80)]); n.lo > 0 && t[n.lo-1] == '<' {
+	if m := attributes.FindString(t[w.i:min(len(t), w.i+maxReach)]); n.lo > 0 && t[n.lo-1] == '<' {
 		w.i += len(m)
 		w.tie, w.tight = given, true
 	}
@@ -96,7 +96,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 		return 0, 0, !w.sign(k)
 	}
 	switch {
-	case c == '\n':
+	case c == '\n' && (w.kind != occasion || w.depth == 0 || strings.IndexByte("(,", w.t[w.i-1]) < 0):
 		return w.newline()
 	case (c == '&' || c == '!') && w.signed && w.words == 0 && yamlTag.MatchString(w.t[w.i:]):
 		w.i += strings.IndexByte(w.t[w.i:], ' ')
@@ -116,8 +116,6 @@ func (w *walk) step() (lo, hi int, done bool) {
 		return w.literal()
 	case c == '{' && w.depth > 0: // an object among arguments
 		w.i += max(0, strings.IndexByte(w.t[w.i:min(len(w.t), w.i+maxReach)], '}'))
-	case c == '\\' && texCommand.MatchString(w.t[w.i:min(len(w.t), w.i+20)]):
-		w.i += strings.IndexAny(w.t[w.i:], "{|+!")
 	case c == '>' && w.words == 0 && quoteAt(w.t, w.i-1): // an attribute has named it
 		w.i, w.tie, w.tight = w.i+1, given, true
 		return w.element()
@@ -125,8 +123,6 @@ func (w *walk) step() (lo, hi int, done bool) {
 		return 0, 0, true
 	case c == '/' && w.i+1 < len(w.t) && w.t[w.i-1] == ' ' && w.t[w.i+1] == ' ': // "bob / …"
 		w.tie = sure
-	case strings.HasPrefix(w.t[w.i:], "}{"): // the next argument of TeX
-		w.i, w.tie = w.i+1, given
 	case strings.IndexByte(".!?", c) >= 0 && w.t[w.i-1] > ' ' && (w.i+1 == len(w.t) || w.t[w.i+1] <= ' '):
 		if c == '?' {
 			w.tie = max(w.tie, said)
@@ -137,8 +133,6 @@ func (w *walk) step() (lo, hi int, done bool) {
 		w.tie = max(w.tie, handed)
 	case c == '|' && w.words == 0, c == '\t' && w.words == 0:
 		w.tie = max(w.tie, given)
-	case c == '{' && w.t[w.i-1] == ')': // the body of a function
-		return 0, 0, true
 	case c == '(' || c == '[' || c == '{':
 		if c != '(' || w.t[w.i-1] != ' ' || w.signed || w.words < 2 { // no aside
 			w.depth++
@@ -257,7 +251,7 @@ func (w *walk) token() (lo, hi int, done bool) {
 		w.i++
 		return 0, 0, false
 	}
-	if quoteAt(w.t, hi) && hi-lo <= 2 && !copulas[w.t[lo:hi]] || w.flag && w.words == 0 && hi-lo == 2 && w.t[lo] == '-' { // b"…", "--totp -b …"
+	if quoteAt(w.t, hi) && hi-lo <= 2 && !copulas[w.t[lo:hi]] { // b"…"
 		w.i = hi
 		return 0, 0, false
 	}
@@ -369,8 +363,6 @@ var (
 	yamlTag = lazy.Expr(`^[!&][a-z_][a-z_\d-]* `)
 	// escape ends a value in the text of a string.
 	escape = lazy.Expr(`\\(?:[nrt]|u[\da-f]{4})`)
-	// texCommand is one of TeX that takes an argument.
-	texCommand = lazy.Expr(`^\\[a-z]{2,}[{|+!]`)
 	// spacedDigits are those of a number as it is spoken, or in pairs.
 	spacedDigits = lazy.Expr(`^(?:\d(?: \d){3,7}|\d\d(?:-\d\d){2,3})\b`)
 	// fourByFour is a password that Google makes for programs, and words are those of a passphrase.
@@ -382,9 +374,6 @@ var (
 func sign(t string, i int) int {
 	j := skip(t, i, "?|+~<-:")
 	if k := skip(t, j, "=:>"); j-i <= 2 && k > j && k-j <= 3 && !strings.HasPrefix(t[j:], "://") && t[i] != '<' && t[i:k] != ">" {
-		if strings.HasPrefix(t[k-1:], ":-") { // the default of a shell
-			k++
-		}
 		return k
 	}
 	if t[i] == ':' && !strings.HasPrefix(t[i:], "://") {

@@ -8,49 +8,18 @@ import (
 
 // rejoin puts together what was split: strings that code adds up ("a" + "b"), strings side by
 // side, what a shell continues on the next line, and what an editor or a terminal wrapped.
-func rejoin(t string) (string, edits) {
-	e := edits{between: true}
-	var out []byte
-	done := 0
-	for i := 0; i < len(t); {
-		size := 0
-		if c := t[i]; c == ' ' {
-			size = spelled(t, i)
-		} else if c == '\n' || c == '"' || c == '\'' || c == '`' {
-			size = seam(t, done, i)
-		}
-		if size == 0 {
-			i++
-			continue
-		}
-		from := i
-		if t[i] == '\n' && i > 0 && t[i-1] == '\\' {
-			from--
-			size++
-		}
-		if out == nil {
-			out = make([]byte, 0, len(t))
-		}
-		out = append(out, t[done:from]...)
-		e.add(len(out), size)
-		done = from + size
-		i = done
+func rejoin(t string, _ []byte, done, i int) (string, int) {
+	switch c := t[i]; {
+	case c == ' ':
+		return "", spelled(t, i)
+	case c == '\\':
+		return "", continued(t, i)
+	case c == '\n' && (i == 0 || t[i-1] != '\\'):
+		return "", wrapped(t, done, i)
+	case c != '\n' && i > 0 && inToken(t[i-1]):
+		return "", added(t, i)
 	}
-	if out == nil {
-		return t, edits{}
-	}
-	return string(append(out, t[done:]...)), e
-}
-
-// seam is how many bytes at i only keep two pieces apart; 0 when they are two things.
-func seam(t string, done, i int) int {
-	if t[i] == '\n' {
-		return wrapped(t, done, i)
-	}
-	if i == 0 || !inToken(t[i-1]) {
-		return 0
-	}
-	return added(t, i)
+	return "", 0
 }
 
 // minSpelled is how many letters that stand alone are a word spelled out: "p a s s w o r d".
@@ -104,27 +73,29 @@ func aSign(t string, i int) bool {
 	return i >= 0 && i+2 < len(t) && quoteAt(t, i) && t[i+2] == t[i]
 }
 
-// wrapped is the size of a line's end within a token: a shell's continuation, or a break in
-// something that is not two words. What follows must end its line or the token, and not be a
-// key of its own ("name = …", "name: …", "call(…").
-func wrapped(t string, done, i int) int {
-	j := i + 1
-	if i > 0 && t[i-1] == '\\' {
-		if i > 1 && t[i-2] == '=' {
-			j = skip(t, j, " \t")
-		}
-		if i > 1 && j < len(t) && inToken(t[i-2]) && inToken(t[j]) {
-			return j - i
-		}
+// continued is the size of a shell's continuation within a token.
+func continued(t string, i int) int {
+	j := i + 2
+	if i == 0 || j >= len(t) || t[i+1] != '\n' {
 		return 0
 	}
+	if t[i-1] == '=' {
+		j = skip(t, j, " \t")
+	}
+	if j < len(t) && inToken(t[i-1]) && inToken(t[j]) {
+		return j - i
+	}
+	return 0
+}
+
+// wrapped is the size of a line's end within a token: a break in something that is not two words. What follows must end its line
+// or the token, and not be a key of its own ("name = …", "name: …", "call(…").
+func wrapped(t string, done, i int) int {
+	j := i + 1
 	for j < len(t) && j-i <= 12 && strings.IndexByte(" \t>|", t[j]) >= 0 {
 		j++
 	}
 	a, b := tokenBefore(t, done, i), tokenAfter(t, j)
-	if strings.Count(b, "/") > 2 && Wordy(b) { // a path
-		return 0
-	}
 	if a == "" || strings.Trim(b, digitSet) == "" || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[j+len(b):]) || beginsLine(b, t[j+len(b):]) {
 		return 0
 	}
@@ -183,9 +154,17 @@ func inToken(c byte) bool { return tokens[c] }
 var tokens = bytesOf("-_+/=.!#%^*~$@&:") //nolint:gochecknoglobals // read-only
 
 // bytesOf is the set of letters, digits and the given signs.
-func bytesOf(signs string) (set [256]bool) {
+func bytesOf(signs string) [256]bool {
+	return bytesWhere(func(c byte) bool { return alnumeric(c) || strings.IndexByte(signs, c) >= 0 })
+}
+
+func bytesIn(signs string) [256]bool {
+	return bytesWhere(func(c byte) bool { return strings.IndexByte(signs, c) >= 0 })
+}
+
+func bytesWhere(is func(c byte) bool) (set [256]bool) {
 	for c := range 256 {
-		set[c] = alnumeric(byte(c)) || strings.IndexByte(signs, byte(c)) >= 0
+		set[c] = is(byte(c))
 	}
 	return set
 }

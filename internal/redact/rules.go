@@ -2,10 +2,7 @@ package redact
 
 import (
 	"regexp"
-	"regexp/syntax"
-	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
@@ -55,7 +52,6 @@ type rule struct {
 	quick    quick
 	once     sync.Once
 	compiled *regexp.Regexp
-	reach    reach
 	excuses  []excuse
 }
 
@@ -88,14 +84,7 @@ func (s *ruleset) load() {
 func (s *ruleset) rule(i int) *rule {
 	r := &s.rules[i]
 	r.once.Do(func() {
-		re, err := syntax.Parse(r.regex, syntax.Perl)
-		if err != nil {
-			panic(err) // a test compiles all of them
-		}
-		r.compiled, r.excuses, r.reach = regexp.MustCompile(r.regex), excusesOf(r.allow), reachOf(re)
-		if keywordElsewhere(r.id) {
-			r.reach = unbounded
-		}
+		r.compiled, r.excuses = regexp.MustCompile(r.regex), excusesOf(r.allow) // a test compiles all of them
 	})
 	return r
 }
@@ -122,110 +111,14 @@ func (s *ruleset) allowed() []excuse {
 	return s.allow
 }
 
-// keywordElsewhere names the rules whose matches need not hold one of their keywords,
-// which may stand anywhere in the text. A test proves the others.
-func keywordElsewhere(id string) bool {
+// looksAtAll names the rules whose matches may be long and hold spaces, or need not hold one of their keywords. A test proves
+// the others.
+func looksAtAll(id string) bool {
 	switch id {
 	case "airtable-personnal-access-token", "facebook-access-token", "sidekiq-sensitive-url",
-		"slack-config-access-token", "slack-webhook-url", "sourcegraph-access-token":
+		"slack-config-access-token", "slack-webhook-url", "sourcegraph-access-token",
+		"curl-auth-header", "curl-auth-user", "freemius-secret-key", "jwt-base64", "kubernetes-secret-yaml", "nuget-config-password", "private-key":
 		return true
 	}
 	return false
-}
-
-// reach bounds the matches of a regular expression: at most bytes bytes, and beside
-// them at most runs stretches of any length that hold no ASCII white space.
-type reach struct {
-	bytes, runs int
-	endless     bool // no such bound
-}
-
-var unbounded = reach{endless: true} //nolint:gochecknoglobals // read-only
-
-func reachOf(re *syntax.Regexp) reach {
-	switch re.Op {
-	case syntax.OpLiteral:
-		return reach{bytes: len(string(re.Rune))}
-	case syntax.OpCharClass:
-		return reach{bytes: widest(re.Rune)}
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return reach{bytes: utf8.UTFMax}
-	case syntax.OpCapture, syntax.OpQuest:
-		return reachOf(re.Sub[0])
-	case syntax.OpStar, syntax.OpPlus:
-		return endlessOf(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Max < 0 {
-			return endlessOf(re.Sub[0])
-		}
-		r := reachOf(re.Sub[0])
-		return reach{r.bytes * re.Max, r.runs * re.Max, r.endless}
-	case syntax.OpConcat, syntax.OpAlternate:
-		return reachOfAll(re)
-	}
-	return reach{} // assertions and the empty match
-}
-
-func reachOfAll(re *syntax.Regexp) reach {
-	var sum, most reach
-	for _, sub := range re.Sub {
-		r := reachOf(sub)
-		if r.endless {
-			return unbounded
-		}
-		sum.bytes, sum.runs = sum.bytes+r.bytes, sum.runs+r.runs
-		most.bytes, most.runs = max(most.bytes, r.bytes), max(most.runs, r.runs)
-	}
-	if re.Op == syntax.OpConcat {
-		return sum
-	}
-	return most
-}
-
-// endlessOf is the reach of re repeated without end.
-func endlessOf(re *syntax.Regexp) reach {
-	if spaceless(re) {
-		return reach{runs: 1}
-	}
-	return unbounded
-}
-
-func spaceless(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return false
-	case syntax.OpLiteral:
-		return !strings.ContainsAny(string(re.Rune), spaces)
-	case syntax.OpCharClass:
-		return !strings.ContainsFunc(spaces, func(r rune) bool { return inClass(re.Rune, r) })
-	}
-	for _, sub := range re.Sub {
-		if !spaceless(sub) {
-			return false
-		}
-	}
-	return true
-}
-
-// inClass reports whether a character class, a list of ranges, holds r.
-func inClass(class []rune, r rune) bool {
-	for i := 0; i+1 < len(class); i += 2 {
-		if class[i] <= r && r <= class[i+1] {
-			return true
-		}
-	}
-	return false
-}
-
-// widest is the longest UTF-8 form within a class. The letters that fold to ASCII are
-// passed over: texts that hold one are never cut into windows.
-func widest(class []rune) int {
-	n := 1
-	for i := 0; i+1 < len(class); i += 2 {
-		if class[i] == class[i+1] && strings.ContainsRune(foldsToASCII, class[i]) {
-			continue
-		}
-		n = max(n, utf8.RuneLen(class[i+1]))
-	}
-	return n
 }

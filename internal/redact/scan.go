@@ -13,9 +13,8 @@ import (
 
 const (
 	spaces = "\t\n\v\f\r "
-	// foldsToASCII are the letters outside ASCII whose lower or upper case is in it:
-	// long s, the Kelvin sign, I with a dot.
-	foldsToASCII = "\u017f\u212a\u0130"
+	// margin is how far from a keyword a match reaches, in bytes, but for what has no white space.
+	margin = 256
 	// longRun is how far a window follows a stretch without white space, in bytes,
 	// before it takes in the whole text. It bounds the work on texts that are one
 	// long word full of keywords.
@@ -50,16 +49,13 @@ func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) 
 	return f, nil
 }
 
-// scan returns what the rules find in the wanted windows of t, in the order of the
-// rules.
+// scan returns what the rules find in t, in the order of the rules.
 //
-// A rule looks only at windows around its keywords, wide enough for any of its matches
-// (see reach). A match that overlaps a window holds a keyword itself, so the window
-// holds all of it: the windows give exactly what the whole text would.
-func (s *ruleset) scan(t string, wanted func(window) bool) []span {
-	out := s.known.scan(t, wanted)
-	exotic := isExotic(t)
-	hits := s.wake(t, exotic)
+// A rule looks only at windows around its keywords, wide enough for any of its matches. A match that overlaps a window holds
+// a keyword itself, so the window holds all of it: the windows give exactly what the whole text would.
+func (s *ruleset) scan(t string) []span {
+	out := s.known.scan(t)
+	hits := s.wake(t)
 	if len(hits) == 0 {
 		return out
 	}
@@ -69,21 +65,19 @@ func (s *ruleset) scan(t string, wanted func(window) bool) []span {
 			continue
 		}
 		r := s.rule(i)
-		reach := r.reach
-		if exotic {
-			reach = unbounded
+		wide := []window{{0, len(t)}}
+		if !looksAtAll(r.id) {
+			wide = windows(t, at)
 		}
-		for _, w := range windows(t, at, reach) {
-			if wanted(w) {
-				out = s.match(out, t, w, r)
-			}
+		for _, w := range wide {
+			out = s.match(out, t, w, r)
 		}
 	}
-	return s.detect(out, t, hits, wanted)
+	return s.detect(out, t, hits)
 }
 
 // detect appends what the detectors of our own find at their keywords.
-func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted func(window) bool) []span {
+func (s *ruleset) detect(out []span, t string, hits map[int][]window) []span {
 	for i, d := range s.own {
 		broad := strings.HasPrefix(d.id, "generic")
 		for _, at := range hits[len(s.rules)+i] {
@@ -91,7 +85,7 @@ func (s *ruleset) detect(out []span, t string, hits map[int][]window, wanted fun
 				continue
 			}
 			for _, f := range d.find(t, at) {
-				if broad && isSum(t, f.lo) || inBlob(t, at) || !wanted(window{min(f.lo, at.lo) - 1, max(f.hi, at.hi) + 1}) {
+				if broad && isSum(t, f.lo) || inBlob(t, at) {
 					continue
 				}
 				out = append(out, span{lo: f.lo, hi: f.hi, rule: d.id})
@@ -110,38 +104,22 @@ func inMarker(t string, i int) bool {
 	return strings.LastIndex(before, "[REDACTED:") > strings.LastIndexByte(before, ']')
 }
 
-func isExotic(t string) bool {
-	return strings.Contains(t, "\u017f") || strings.Contains(t, "\u212a") || strings.Contains(t, "\u0130")
-}
-
-// wake returns, by rule, where its keywords stand in t. Rules that are woken by letters which
-// only fold to ASCII see no windows, so lost offsets do them no harm; detectors need theirs.
-func (s *ruleset) wake(t string, exotic bool) map[int][]window {
+// wake returns, by rule, where its keywords stand in t.
+func (s *ruleset) wake(t string) map[int][]window {
 	hits := map[int][]window{}
-	add := func(low []byte, wanted func(user int) bool) {
-		s.keywords.each(low, func(n int, at window) {
-			for _, i := range s.keywords.users[n] {
-				if wanted(i) && (i >= len(s.rules) || exotic || s.rules[i].quick.passes(low, at)) {
-					hits[i] = append(hits[i], at)
-				}
+	low := lower(t)
+	s.keywords.each(low, func(n int, at window) {
+		for _, i := range s.keywords.users[n] {
+			if i >= len(s.rules) || s.rules[i].quick.passes(low, at) {
+				hits[i] = append(hits[i], at)
 			}
-		})
-	}
-	if !exotic {
-		add(lower(t, false), func(int) bool { return true })
-		return hits
-	}
-	add(lower(t, true), func(user int) bool { return user < len(s.rules) })
-	add(lower(t, false), func(user int) bool { return user >= len(s.rules) })
+		}
+	})
 	return hits
 }
 
-// lower is t in lower case. ASCII text, and nearly all other, keeps its offsets; where
-// a letter outside ASCII becomes one inside, offsets are lost but no keyword is.
-func lower(t string, exotic bool) []byte {
-	if exotic {
-		return []byte(strings.ToLower(t))
-	}
+// lower is t with the letters of ASCII in lower case. Others that fold to them are made plain before (see narrow).
+func lower(t string) []byte {
 	b := []byte(t)
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {
@@ -151,25 +129,17 @@ func lower(t string, exotic bool) []byte {
 	return b
 }
 
-// windows are the parts of t, in order and apart, that hold every match of a rule with
-// the given reach around the keywords at hits.
-func windows(t string, hits []window, r reach) []window {
-	all := []window{{0, len(t)}}
-	if r.endless {
-		return all
-	}
-	margin := r.bytes + utf8.UTFMax // one rune more, for assertions such as \b
+// windows are the parts of t, in order and apart, around the keywords at hits: so much on each side that they hold every match of a
+// rule, and what stands there without white space, however long it is.
+func windows(t string, hits []window) []window {
 	out := make([]window, 0, len(hits))
 	for _, h := range hits {
 		lo, hi := h.lo-margin, h.hi+margin
-		for range r.runs {
-			a, b := before(t, lo), after(t, hi)
-			if lo-a >= longRun || b-hi >= longRun {
-				return all
-			}
-			lo, hi = a-margin, b+margin
+		a, b := before(t, lo), after(t, hi)
+		if lo-a >= longRun || b-hi >= longRun {
+			return []window{{0, len(t)}}
 		}
-		out = append(out, window{runeStart(t, lo), runeStart(t, hi)})
+		out = append(out, window{runeStart(t, a-utf8.UTFMax), runeStart(t, b+utf8.UTFMax)}) // one rune more, for assertions such as \b
 	}
 	return merge(out)
 }
@@ -221,14 +191,15 @@ func runeStart(t string, i int) int {
 // v8.30.1, but for "gitleaks:allow" comments, which are not heeded.
 func (s *ruleset) match(out []span, t string, w window, r *rule) []span {
 	for _, m := range r.compiled.FindAllStringIndex(t[w.lo:w.hi], -1) {
-		lo, hi := trimNewlines(t, w.lo+m[0], w.lo+m[1])
+		lo := skip(t, w.lo+m[0], "\n")
+		hi := lo + len(strings.TrimRight(t[lo:max(lo, w.lo+m[1])], "\n"))
 		a, b := secretIn(r, t[lo:hi])
 		c := candidate{secret: t[lo+a : lo+b], match: t[lo:hi], line: lineAround(t, lo, hi)}
 		if r.entropy != 0 && entropy(c.secret) <= r.entropy {
 			continue
 		}
 		if c.allowed(s.allowed()) || c.allowed(r.excuses) || anywhere(r.id) && lookOf(c.secret, true) < marked ||
-			strings.HasPrefix(r.id, "generic") && (isSum(t, lo+a) || plainForm.MatchString(c.secret) || ofCodeItself(c.secret) || isTerm(t, lo+a, lo+b)) {
+			strings.HasPrefix(r.id, "generic") && (isSum(t, lo+a) || plainForm.MatchString(c.secret) || ofCodeItself(c.secret)) {
 			continue
 		}
 		out = append(out, span{lo: lo + a, hi: lo + b, rule: r.id})
@@ -280,16 +251,6 @@ var sum = lazy.Expr("(?i)(?:h1|md5|sha\\d{1,3})[:=-][ `\"'\\\\]*")
 // given to a password. Here no file is known, so words that code gives to one are left.
 func anywhere(rule string) bool { return rule == "hashicorp-tf-password" }
 
-func trimNewlines(t string, lo, hi int) (int, int) {
-	for lo < hi && t[lo] == '\n' {
-		lo++
-	}
-	for lo < hi && t[hi-1] == '\n' {
-		hi--
-	}
-	return lo, hi
-}
-
 // secretIn is where the secret stands within a match: the rule's group, else the first
 // group that is not empty, else all of it.
 func secretIn(r *rule, match string) (int, int) {
@@ -330,7 +291,7 @@ func (e excuse) holds(c candidate) bool {
 	}
 	named := of != "" && e.regex != "" && e.compiled.MatchString(of)
 	if !named {
-		e.words.each(lower(c.secret, true), func(int, window) { named = true })
+		e.words.each(lower(c.secret), func(int, window) { named = true })
 	}
 	return named
 }

@@ -38,7 +38,7 @@ signtool, schtasks: /p /rp
 snmp-server community, nickserv identify, createuser, htpasswd, mosquitto_passwd, rabbitmqctl, wpa_passphrase, pdftk, mkpasswd, mc alias, bw login, bw unlock, cf auth, api-key store, operator unseal, poetry config, net use, net user, ansible-vault encrypt_string: *
 snyk auth, wandb login, cargo login, vault login, vault kv put, vault kv patch, vault write, composer config, grafana-cli admin, grafana cli: *
 requirepass, masterauth, rootpw: *
-user, send, input text, login, signin, auth, rotate, encrypted with, decrypted with, unlock it with, unlock with, authtoken, add-authtoken, auth:token, setapikey, unlock, nuget push, service install, secrets set: ?
+user, pass, send, input text, login, signin, auth, rotate, encrypted with, decrypted with, unlock it with, unlock with, authtoken, add-authtoken, auth:token, setapikey, unlock, nuget push, service install, secrets set: ?
 -p, -w, -a, -k, -t, -pw: ?
 `
 
@@ -71,11 +71,11 @@ func command(all map[string][]usage) func(t string, at window) []window {
 		for _, u := range all[strings.ToLower(t[at.lo:at.hi])] {
 			for i := range args {
 				a, least := u.secret(t, at, args, i)
-				if a.lo >= a.hi || t[a.lo] == '@' {
+				if a.lo >= a.hi || t[a.lo] == '@' || t[a.lo] == '*' {
 					continue
 				}
 				v, quoted := t[a.lo:a.hi], quoteAt(t, a.lo-1)
-				if l := lookOf(judged(v), true); l >= least && (least < odd || !isSumForm(v)) || quoted && least <= marked && phrase(v) {
+				if l := lookOf(judged(v), true); l >= least && (least < odd || !isSumForm(v)) || quoted && least <= marked && phraseForm.MatchString(v) && !aboutItself(v) {
 					out = append(out, a)
 				}
 			}
@@ -106,7 +106,7 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 		return a, odd
 	case u.flag == "" && (i > 0 || !alnumeric(v[0])):
 		return window{}, never
-	case !strings.HasPrefix(v, u.flag) && !cluster(v, u.flag):
+	case !strings.HasPrefix(v, u.flag):
 		return window{}, never
 	case len(v) > len(u.flag) && v[:len(u.flag)] == u.flag && v != u.flag+"=":
 		a.lo += len(u.flag)
@@ -142,11 +142,6 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 
 // userFlag is a flag for a user's name in the same command.
 var userFlag = lazy.Expr(`\s(?:-[uUlnD]|--?user(?:name)?|-login)[ =][^\n|;]*$`)
-
-// cluster reports whether a word is flags of one letter, of which the last is the flag.
-func cluster(word, flag string) bool {
-	return len(flag) == 2 && len(word) > 2 && len(word) < 8 && flag[0] == '-' && word[0] == '-' && word[len(word)-1] == flag[1] && letters(word[1:])
-}
 
 // maxArguments is how many arguments of a command are looked at.
 const maxArguments = 24

@@ -53,11 +53,7 @@ func judged(v string) string {
 // tells reports whether the first piece of a value is a secret by itself.
 func tells(v string) bool {
 	l := lookOf(v, false)
-	return l >= odd || l == marked && twoDigits.MatchString(v) && letterOrDigit(v)
-}
-
-func letterOrDigit(v string) bool {
-	return !strings.ContainsFunc(v, func(r rune) bool { return kindOf(r) == 0 })
+	return l >= odd || l == marked && twoDigits.MatchString(v)
 }
 
 // firstPiece is where the judged part of a value without quotes ends. That part is looked for
@@ -67,16 +63,6 @@ func firstPiece(t string, lo, hi int) int {
 		return hi
 	}
 	return lo + len(judged(t[lo:hi]))
-}
-
-// alternatives reports whether v holds signs that keep statements or alternatives apart, and is
-// some of them rather than one value.
-func alternatives(v string) bool {
-	if !strings.ContainsAny(v, ";|") {
-		return false
-	}
-	n := strings.IndexAny(v, separators)
-	return n == 0 || strings.ContainsAny(v, spaces) || listed(v[:n], v)
 }
 
 // separator is the size of the separators at the start of t: one, two, or one that HTML wrote out.

@@ -74,7 +74,7 @@ func prefixed(t string, at window) (int, int) {
 		lo--
 	}
 	prefix := strings.ToLower(t[lo:at.lo])
-	if !isLetter(t[lo]) || lo > 0 && (encodes[t[lo-1]] || t[lo-1] == '=' || t[lo-1] == '.') || !forKeys.MatchString(prefix) && (run-at.hi < minDrawn || !mixed(t[at.hi:run]) && (len(encodedRun(t, at.hi)) < 48 || isSumForm(encodedRun(t, at.hi))) || len(prefix) > 16) {
+	if !isLetter(t[lo]) || lo > 0 && (encodes[t[lo-1]] || t[lo-1] == '=' || t[lo-1] == '.') || !forKeys.MatchString(prefix) && (run-at.hi < minDrawn || !mixed(t[at.hi:run]) || len(prefix) > 16) {
 		return 0, 0
 	}
 	return tokenAt(t, lo, at.hi, minHinted)
@@ -113,11 +113,16 @@ func shapes() []shape {
 		{"basic-credentials", []string{"basic "}, 0, lazy.Expr(`^(?i:basic) +([A-Za-z\d+/_-]{8,}={0,2})`), userAndPassword},
 		{"password-hash", []string{"$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$9$", "$y$", "$apr1$", "$argon2", "{ssha", "{sha", "{crypt}", "scram-sha-256$"}, 0, lazy.Expr(`(?i)^\$(?:\d[aby]?|y|apr1|argon2\w*)\$[\w$./,=+-]{16,}|^\{(?:s?sha\d*|(?:sha\d+-)?crypt)\}[\w$./=+-]{16,}|^scram-sha-256\$\d+:[\w$:./=+-]{32,}`), nil},
 		{"pgpass", []string{":5432:", ":*:"}, 0, lazy.Expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return lookOf(v, true) >= marked }},
+		{"wifi-code", []string{"wifi:"}, 0, lazy.Expr(`(?i)^wifi:(?:[^\n]*;)?P:((?:\\.|[^;\\\n])+)`), nil},
+		{"smtp-login", []string{"ugfzc3dvcmq6"}, 0, lazy.Expr(`(?i)^ugfzc3dvcmq6\s+(?:\w:\s*)?([\w+/]{8,}={0,2})`), nil},
+		{"sasl-password", []string{"]:"}, 0, lazy.Expr("^\\]:\\d+\\s+[^\\s:]+@[^\\s:]+:([^\\s\"'`]{6,})"), nil},
+		{"twilio-auth-token", []string{"\"ac", "'ac"}, 0, lazy.Expr(`^["']AC[\da-f]{32}["'], *["']([\da-f]{32})["']`), nil},
+		{"ethereum-key", []string{"accounts"}, 0, lazy.Expr(`^accounts["']?\s*[:=]\s*\[\s*["'](?:0x)?([\da-f]{64})["']`), nil},
 		{
 			"mnemonic",
 			[]string{"mnemonic", "phrase", "seed"},
 			0, // BIP 39: twelve to twenty-four words of three to eight letters
-			lazy.Expr("(?i)^(?:mnemonic|phrase|seed)[\\w ]{0,16}[\\s:=\"'`]+((?-i:[a-z]{3,8}[ ,\n]+){11,23}(?-i:[a-z]{3,8}))"),
+			lazy.Expr("(?i)^(?:mnemonic|phrase|seed)[\\w ().,]{0,60}[\\s:=\"'`]+((?-i:[a-z]{3,8}[ ,\n]+){11,23}(?-i:[a-z]{3,8}))"),
 			func(v string) bool { return !messageWord.MatchString(v) },
 		},
 	}
@@ -154,13 +159,4 @@ func group(m []int) (int, int) {
 		}
 	}
 	return m[0], m[1]
-}
-
-// encodedRun is the letters and digits at i.
-func encodedRun(t string, i int) string {
-	end := i
-	for end < len(t) && alnumeric(t[end]) {
-		end++
-	}
-	return t[i:end]
 }

@@ -42,7 +42,7 @@ func inTongues() []string {
 	for _, w := range tongues() {
 		first, n := utf8.DecodeRuneInString(w)
 		for _, form := range []string{w, string(unicode.ToUpper(first)) + w[n:], strings.ToUpper(w)} {
-			out = append(out, string(lower(form, false)))
+			out = append(out, string(lower(form)))
 		}
 	}
 	return out

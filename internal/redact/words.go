@@ -231,7 +231,7 @@ func random(v string) bool {
 
 // hasRandomPart reports whether a path or URL holds a part that looks drawn by lot.
 func hasRandomPart(v string) bool {
-	if random(v) && !strings.Contains(v, "://") && v[0] != '~' && v[0] != '.' && strings.Count(v, "/") < 5 && entropy(v) > 4 {
+	if random(v) && !strings.Contains(v, "://") && entropy(v) > 4 {
 		return true
 	}
 	for _, p := range strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(`/\?&=:@;,#`, r) }) {
