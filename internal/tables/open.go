@@ -38,8 +38,8 @@ type DB struct {
 // catalog is the name under which a file is attached; see attach.
 const catalog = "rekal"
 
-// settings of the engine. 192 MB keeps a process below its 250 MB; what needs more spills to disk. Tables of 1.7 million
-// turns could not be made with 128 MB. Extensions are never fetched: DuckDB's core is all that is used. A reader
+// settings of the engine. 192 MB keeps a process below its 250 MB; what needs more spills to disk. Tables of 4 million turns
+// are made with 256 MB, and could not be with 128. Extensions are never fetched: DuckDB's core is all that is used. A reader
 // has no business with more than a gigabyte of disk.
 const (
 	toRead   = "threads=1&memory_limit=192MB&max_temp_directory_size=1GB"
