@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -167,17 +168,50 @@ func (t *Tx) Whole(ctx context.Context, s *session.Session) (err error) {
 }
 
 func turns(ctx context.Context, q Querier, where string, args ...any) (out []session.Turn, err error) {
+	err = eachTurn(ctx, q, func(u session.Turn) { out = append(out, u) }, where, args...)
+	return out, err
+}
+
+func eachTurn(ctx context.Context, q Querier, use func(session.Turn), where string, args ...any) error {
 	rows, err := q.Query(ctx, `SELECT i, role, ts, content FROM turns `+where, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = each(rows, func() error {
+	return each(rows, func() error {
 		var u session.Turn
 		err := rows.Scan(&u.Index, &u.Role, moment{&u.TS}, packedText{&u.Content})
-		out = append(out, u)
+		if err == nil {
+			use(u)
+		}
 		return err
 	})
-	return out, err
+}
+
+// EachTurn reads the turns of a session or memory one by one, in their order: they need not fit into memory together.
+func EachTurn(ctx context.Context, q Querier, id string, use func(session.Turn)) error {
+	return eachTurn(ctx, q, use, `WHERE session = ? ORDER BY i`, id)
+}
+
+// First asks Said for the first turn of a session, whichever that is.
+const First = math.MinInt
+
+// Said reads a turn of each session or memory, by its index or First. One that has no such turn is missing.
+func Said(ctx context.Context, q Querier, wanted map[string]int) (map[string]session.Turn, error) {
+	out := make(map[string]session.Turn, len(wanted))
+	for id, from := range wanted {
+		to := from
+		if from == First {
+			to = math.MaxInt
+		}
+		found, err := turns(ctx, q, `WHERE session = ? AND i BETWEEN ? AND ? ORDER BY i LIMIT 1`, id, from, to)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 {
+			out[id] = found[0]
+		}
+	}
+	return out, nil
 }
 
 func tools(ctx context.Context, q Querier, where string, args ...any) (out []session.ToolCall, err error) {

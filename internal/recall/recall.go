@@ -129,7 +129,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	for i := range hits {
 		hits[i].snippet = cmp.Or(req.Snippet, snippetSize)
 	}
-	if out.Results, err = show(ctx, index, repo, s, req, hits); err != nil {
+	if out.Results, err = show(ctx, index, repo, req, hits); err != nil {
 		return out, err
 	}
 	if req.Query != "" {
@@ -197,7 +197,7 @@ type found struct {
 	id      string
 	score   float64
 	matched []string
-	turn    int      // search.First: the first one, whichever that is; -1: no turn of its own
+	turn    int      // db.First: the first one, whichever that is; -1: no turn of its own
 	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	read    []string // what misspelt words of the query were read as
 	weak    bool
@@ -254,13 +254,13 @@ func listed(ids []string, id string) bool {
 func unranked(ids []string) []found {
 	out := make([]found, len(ids))
 	for i, id := range ids {
-		out[i] = found{id: id, turn: search.First}
+		out[i] = found{id: id, turn: db.First}
 	}
 	return out
 }
 
 // show fills in what a result says of each session.
-func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, hits []found) ([]result.Hit, error) {
+func show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []found) ([]result.Hit, error) {
 	ids := make([]string, len(hits))
 	for i, h := range hits {
 		ids[i] = h.id
@@ -280,7 +280,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 				func() (err error) { states, err = look(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
-			shown, err = passages(ctx, index, s, hits)
+			shown, err = passages(ctx, index, hits)
 			return err
 		})
 	if err != nil {

@@ -136,7 +136,10 @@ func (x *Index) write(ctx context.Context, path string, behind, n int, now time.
 			}
 		}
 	}
-	if err = search.Add(ctx, tx, parts, now); err == nil && behind == 0 {
+	if err = tx.AppendTurns(ctx, parts); err == nil {
+		err = search.Add(ctx, tx, parts, now)
+	}
+	if err == nil && behind == 0 {
 		err = search.Train(ctx, tx, now)
 	}
 	model, err2 := search.ReadModel(ctx, tx)

@@ -7,12 +7,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/block"
 )
 
-// The index is stored in runs (see db) of four sorts. A question reads the headers with one statement, and what it needs of the rest
+// The index is stored in runs (see db) of three sorts. A question reads the headers with one statement, and what it needs of the rest
 // with another.
 //
 //   - Postings: sorted blocks of about 8 KB, with the units of each term, how often it stands there, and its positions among
 //     stems, from which pairs are counted. Then the sorted stems, with which misspelt words are compared. Then a lexical.Header.
-//   - Texts of the turns, by unit, in blocks of 16 KB: see texts.
 //   - Windows of each session, then a vector a session, then a windowHeader.
 //   - Passages: like windows, 772 bytes each with nomic-embed-text's 768 dimensions. The table embedded has a hash of each, by which a
 //     rebuilt index takes vectors over.

@@ -82,7 +82,6 @@ func writeState(ctx context.Context, tx *db.Tx, st state) error {
 // headers is what every use of an index reads first.
 type headers struct {
 	runs    []*lexical.Header // the oldest first
-	texts   []texts           // of their turns
 	terms   block.Fence       // of the model's terms
 	windows windows
 	// embedded is the passages of an embedding model.
@@ -112,15 +111,10 @@ func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
 
 // decodeHeaders takes the headers in the order in which readHeaders asks for them.
 func decodeHeaders(st state, data [][]byte) (h *headers, err error) {
-	h = &headers{runs: make([]*lexical.Header, len(st.Runs)), texts: make([]texts, len(st.Runs))}
+	h = &headers{runs: make([]*lexical.Header, len(st.Runs))}
 	for i := range st.Runs {
-		r := block.Reader{Data: data[i]}
-		if h.runs[i], err = lexical.DecodeHeader(r.Bytes()); err != nil {
+		if h.runs[i], err = lexical.DecodeHeader(data[i]); err != nil {
 			return nil, err
-		}
-		h.texts[i] = readTexts(&r)
-		if r.Bad || len(r.Data) > 0 {
-			return nil, block.ErrFormat
 		}
 	}
 	data = data[len(h.runs):]

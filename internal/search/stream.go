@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -9,8 +8,8 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/analysis"
-	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // groupSize is how many sessions are read at a time where all pass through, so that they do
@@ -64,131 +63,27 @@ const textBatch = 8 << 20
 // read reads sessions, by their numbers, in the same order.
 func (a *adder) read(ctx context.Context, numbers []int) ([]*stream, error) {
 	out := make([]*stream, len(numbers))
-	byNumber := make(map[int]*stream, len(numbers))
+	from, size := 0, 0 // the first stream with texts, and how much text there is
 	for i, n := range numbers {
-		out[i] = &stream{session: n}
-		byNumber[n] = out[i]
-	}
-	parts := a.now.told(byNumber)
-	for len(parts) > 0 {
-		n, size := 1, parts[0].bytes()
-		for n < len(parts) && size+parts[n].bytes() <= textBatch {
-			size += parts[n].bytes()
-			n++
-		}
-		if err := a.readParts(ctx, parts[:n]); err != nil {
+		s := &stream{session: n}
+		out[i] = s
+		err := db.EachTurn(ctx, a.tx, a.id(n), func(t session.Turn) {
+			s.texts, s.index = append(s.texts, t.Content), append(s.index, t.Index)
+			if size += len(t.Content); size > textBatch {
+				a.analyse(out[from : i+1])
+				from, size = i, 0
+			}
+		})
+		if err != nil {
 			return nil, err
 		}
-		parts = parts[n:]
 	}
+	a.analyse(out[from:])
 	return out, nil
 }
 
-// told is turns of a session that lie together in a run.
-type told struct {
-	stream      *stream
-	span        db.Span
-	unit, turns int // the first turn's unit, and how many there are
-	turn        int // the index of the first
-}
-
-func (t told) bytes() int64 { return t.span.To - t.span.From }
-
-// told lists what there is of sessions, by session and in the order of the turns.
-func (h *headers) told(wanted map[int]*stream) []told {
-	var out []told
-	for r, run := range h.runs {
-		unit := run.Base
-		for _, p := range run.Parts {
-			if s := wanted[int(p.Session)]; s != nil && p.Kind.Turn() {
-				out = append(out, h.texts[r].told(s, unit, int(p.Units), int(p.Turn))...)
-			}
-			unit += int(p.Units)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b told) int {
-		return cmp.Or(cmp.Compare(a.stream.session, b.stream.session), cmp.Compare(a.turn, b.turn))
-	})
-	return out
-}
-
-// told lists where the texts of turns are, a part for each run of texts.
-func (t texts) told(s *stream, unit, turns, turn int) []told {
-	var out []told
-	for i := max(0, t.at(unit)); i < len(t) && turns > 0; i++ {
-		n := turns
-		if i+1 < len(t) {
-			next, _ := unitOf([]byte(t[i+1].fence.Keys[0]))
-			n = min(n, next-unit)
-		}
-		span := t[i : i+1].span(unit)
-		span.To = t[i : i+1].span(unit + n - 1).To
-		out = append(out, told{s, span, unit, n, turn})
-		unit, turns, turn = unit+n, turns-n, turn+n
-	}
-	return out
-}
-
-// readParts reads parts that fit into a batch together, or a single one.
-func (a *adder) readParts(ctx context.Context, parts []told) error {
-	if len(parts) == 1 {
-		return parts[0].read(source(ctx, a.tx, parts[0].span), func() { a.analyse(parts) })
-	}
-	spans := make([]db.Span, len(parts))
-	for i, p := range parts {
-		spans[i] = p.span
-	}
-	data, err := db.ReadSpans(ctx, a.tx, spans)
-	if err != nil {
-		return err
-	}
-	for i, p := range parts {
-		if err := p.read(once(data[i]), func() {}); err != nil {
-			return err
-		}
-	}
-	a.analyse(parts)
-	return nil
-}
-
-// read adds the texts to the stream. It calls full where these are a batch, and at the end.
-func (t told) read(more func() ([]byte, error), full func()) error {
-	size, found := 0, 0
-	entries := block.NextEntries(more)
-	for entries.Next() {
-		unit, ok := unitOf(entries.Key)
-		if !ok {
-			return block.ErrFormat
-		}
-		if unit < t.unit || unit >= t.unit+t.turns {
-			continue
-		}
-		turn, err := decodeText(entries.Value, t.turn+unit-t.unit)
-		if err != nil {
-			return err
-		}
-		t.stream.texts, t.stream.index = append(t.stream.texts, turn.Content), append(t.stream.index, turn.Index)
-		found++
-		if size += len(turn.Content); size > textBatch {
-			full()
-			size = 0
-		}
-	}
-	full()
-	if found != t.turns && entries.Err() == nil {
-		return block.ErrFormat
-	}
-	return entries.Err()
-}
-
-// analyse reads the texts of the streams of parts, which follow each other by stream.
-func (a *adder) analyse(parts []told) {
-	var streams []*stream
-	for _, p := range parts {
-		if n := len(streams); n == 0 || streams[n-1] != p.stream {
-			streams = append(streams, p.stream)
-		}
-	}
+// analyse reads the texts of streams.
+func (a *adder) analyse(streams []*stream) {
 	for len(a.words) < runtime.GOMAXPROCS(0) {
 		a.words = append(a.words, analysis.Words())
 	}

@@ -11,7 +11,6 @@
 package block
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -22,8 +21,7 @@ import (
 // ErrFormat says that bytes are not what this package, or one that builds on it, wrote.
 var ErrFormat = errors.New("search: malformed block")
 
-// target is the size in bytes beyond which a block is closed, where a Writer has none of its own: a
-// question reads one block for each of its terms, so larger ones read more than they need, and
+// target is the size in bytes beyond which a block is closed: a question reads one block for each of its terms, so larger ones read more than they need, and
 // smaller ones make the fence, which every question reads, longer.
 const target = 8 << 10
 
@@ -56,8 +54,7 @@ func (f *Fence) End() int64 {
 
 // Writer packs entries. The zero value is ready.
 type Writer struct {
-	Fence  Fence
-	Target int // the size in bytes beyond which a block is closed; 0: 8 KB
+	Fence Fence
 
 	done []byte // closed blocks
 	buf  []byte
@@ -75,7 +72,7 @@ func (w *Writer) Add(key string, value []byte) {
 	w.buf = AppendBytes(w.buf, []byte(key[n:]))
 	w.buf = AppendBytes(w.buf, value)
 	w.last = key
-	if len(w.buf) >= cmp.Or(w.Target, target) {
+	if len(w.buf) >= target {
 		w.Flush()
 	}
 }
