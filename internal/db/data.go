@@ -168,28 +168,34 @@ func (t *Tx) Whole(ctx context.Context, s *session.Session) (err error) {
 }
 
 func turns(ctx context.Context, q Querier, where string, args ...any) (out []session.Turn, err error) {
-	err = eachTurn(ctx, q, func(u session.Turn) { out = append(out, u) }, where, args...)
+	rows, err := q.Query(ctx, `SELECT i, role, ts, content FROM turns `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	err = each(rows, func() error {
+		var u session.Turn
+		err := rows.Scan(&u.Index, &u.Role, moment{&u.TS}, packedText{&u.Content})
+		out = append(out, u)
+		return err
+	})
 	return out, err
 }
 
-func eachTurn(ctx context.Context, q Querier, use func(session.Turn), where string, args ...any) error {
-	rows, err := q.Query(ctx, `SELECT i, role, ts, content FROM turns `+where, args...)
+// EachText gives the indexes and texts of a session's or memory's turns, in their order, one by one: they need not fit into memory together.
+func EachText(ctx context.Context, q Querier, id string, use func(index int, text string)) error {
+	rows, err := q.Query(ctx, `SELECT i, content FROM turns WHERE session = ? ORDER BY i`, id)
 	if err != nil {
 		return err
 	}
 	return each(rows, func() error {
-		var u session.Turn
-		err := rows.Scan(&u.Index, &u.Role, moment{&u.TS}, packedText{&u.Content})
+		var index int
+		var text string
+		err := rows.Scan(&index, packedText{&text})
 		if err == nil {
-			use(u)
+			use(index, text)
 		}
 		return err
 	})
-}
-
-// EachTurn reads the turns of a session or memory one by one, in their order: they need not fit into memory together.
-func EachTurn(ctx context.Context, q Querier, id string, use func(session.Turn)) error {
-	return eachTurn(ctx, q, use, `WHERE session = ? ORDER BY i`, id)
 }
 
 // First asks Said for the first turn of a session, whichever that is.

@@ -9,7 +9,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/analysis"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
-	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // groupSize is how many sessions are read at a time where all pass through, so that they do
@@ -67,9 +66,9 @@ func (a *adder) read(ctx context.Context, numbers []int) ([]*stream, error) {
 	for i, n := range numbers {
 		s := &stream{session: n}
 		out[i] = s
-		err := db.EachTurn(ctx, a.tx, a.id(n), func(t session.Turn) {
-			s.texts, s.index = append(s.texts, t.Content), append(s.index, t.Index)
-			if size += len(t.Content); size > textBatch {
+		err := db.EachText(ctx, a.tx, a.id(n), func(index int, text string) {
+			s.texts, s.index = append(s.texts, text), append(s.index, index)
+			if size += len(text); size > textBatch {
 				a.analyse(out[from : i+1])
 				from, size = i, 0
 			}
