@@ -245,23 +245,17 @@ func (a *adder) stretches(ctx context.Context, done []quantised) (out []*project
 			out = append(out, e.project(n, before[n].Windows[:e.have]))
 		}
 	}
-	slices.SortFunc(out, func(a, b *projected) int { return a.Session - b.Session })
+	slices.SortFunc(out, func(a, b *projected) int { return a.session - b.session })
 	return out, rows, nil
 }
 
-// project makes a stretch of new vectors, and the sum of all.
+// project puts the new vectors behind those that are there.
 func (e *quantised) project(number int, before []semantic.Window) *projected {
-	p := &projected{Stretch: semantic.Stretch{Session: number, From: e.have}, sum: make([]float32, len(e.vectors[0].Q))}
-	for _, w := range before {
-		w.AddTo(p.sum, 1)
-	}
+	var fresh []semantic.Window
 	for i, v := range e.vectors {
-		v.AddTo(p.sum, 1)
-		p.Windows = append(p.Windows, semantic.Window{Turn: e.all[e.have+i].Turn, Vector: v})
+		fresh = append(fresh, semantic.Window{Turn: e.all[e.have+i].Turn, Vector: v})
 	}
-	semantic.Normalise(p.sum)
-	p.whole = semantic.Quantise(p.sum)
-	return p
+	return project(number, len(e.vectors[0].Q), before, fresh)
 }
 
 // storeEmbedded notes what has vectors now. A session is done when all its passages have one.

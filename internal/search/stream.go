@@ -93,13 +93,6 @@ func (a *adder) analyse(streams []*stream) {
 	})
 }
 
-// projected is the windows of a session that are new, and its vector as a whole.
-type projected struct {
-	semantic.Stretch
-	whole semantic.Vector
-	sum   []float32 // whole, before it was rounded
-}
-
 // projectAll projects streams, each behind the windows that are there of it.
 func projectAll(model *semantic.Projector, streams []*stream, before map[int][]semantic.Window) []*projected {
 	out := make([]*projected, len(streams))
@@ -108,27 +101,20 @@ func projectAll(model *semantic.Projector, streams []*stream, before map[int][]s
 			out[i] = streams[i].project(model, before[streams[i].session])
 		}
 	})
-	slices.SortFunc(out, func(a, b *projected) int { return a.Session - b.Session })
+	slices.SortFunc(out, func(a, b *projected) int { return a.session - b.session })
 	return out
 }
 
-// project makes the vectors of the windows behind those that are there, and of the whole session:
-// the sum of its windows', made length 1.
+// project makes the vectors of the windows behind those that are there.
 func (s *stream) project(model *semantic.Projector, before []semantic.Window) *projected {
-	p := &projected{Stretch: semantic.Stretch{Session: s.session, From: len(before)}, sum: make([]float32, model.Dim)}
-	for _, w := range before {
-		w.AddTo(p.sum, 1)
-	}
+	var fresh []semantic.Window
 	n, places := len(s.stems), model.Places(s.stems)
 	for w := len(before); w < semantic.Count(n); w++ {
 		from, to := semantic.Span(w, n)
 		v := semantic.Quantise(model.Project(places[from:to]))
-		v.AddTo(p.sum, 1)
-		p.Windows = append(p.Windows, semantic.Window{Turn: int(s.turns[from]), Vector: v})
+		fresh = append(fresh, semantic.Window{Turn: int(s.turns[from]), Vector: v})
 	}
-	semantic.Normalise(p.sum)
-	p.whole = semantic.Quantise(p.sum)
-	return p
+	return project(s.session, model.Dim, before, fresh)
 }
 
 // atOnce shares n pieces of work among the processors: do does every step-th, from one on.
