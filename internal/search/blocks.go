@@ -37,7 +37,7 @@ func kept(runs []runInfo, size int) int {
 const piece = 1 << 20
 
 // source reads a span of a run piece by piece.
-func source(ctx context.Context, r reader, s db.Span) func() ([]byte, error) {
+func source(ctx context.Context, r db.Querier, s db.Span) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		part := db.Span{Run: s.Run, From: s.From, To: min(s.From+piece, s.To)}
 		s.From = part.To

@@ -22,7 +22,7 @@ type Model struct {
 }
 
 // ReadModel reads how the model stands.
-func ReadModel(ctx context.Context, r reader) (Model, error) {
+func ReadModel(ctx context.Context, r db.Querier) (Model, error) {
 	st, err := readState(ctx, r)
 	return Model{Dim: st.Model.Dim, Turns: st.Model.Turns, Due: st.due() > st.Model.Turns}, err
 }

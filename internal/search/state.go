@@ -45,10 +45,7 @@ func (s *state) newRun() int {
 	return s.NextRun - 1
 }
 
-// reader is what db.DB and db.Tx have in common.
-type reader interface{ db.Querier }
-
-func readState(ctx context.Context, r reader) (state, error) {
+func readState(ctx context.Context, r db.Querier) (state, error) {
 	var st state
 	text, err := db.SearchState(ctx, r)
 	if err != nil {
@@ -88,7 +85,7 @@ type headers struct {
 	embedded windows
 }
 
-func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
+func readHeaders(ctx context.Context, r db.Querier, st state) (*headers, error) {
 	var spans []db.Span
 	for _, runs := range [][]runInfo{st.Runs, st.Model.Windows, st.Embedded.Windows} {
 		for _, run := range runs {

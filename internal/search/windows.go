@@ -84,7 +84,7 @@ func (w *windows) eachWhole(data [][]byte, sessions int, f func(session int, v s
 }
 
 // read reads the windows of sessions.
-func (w *windows) read(ctx context.Context, r reader, wanted map[int]bool) (map[int]semantic.Stretch, error) {
+func (w *windows) read(ctx context.Context, r db.Querier, wanted map[int]bool) (map[int]semantic.Stretch, error) {
 	keys := make(map[string]bool, len(wanted))
 	for session := range wanted {
 		keys[sessionKey(session)] = true
