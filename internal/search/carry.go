@@ -48,7 +48,7 @@ func (s *Searcher) carry(ctx context.Context, tx *db.Tx, ids []string, numbers m
 
 // vectors is what is known of sessions as they are in the new index.
 func (s *Searcher) vectors(ctx context.Context, tx *db.Tx, ids []string, numbers map[string]int) ([]quantised, error) {
-	hashes, err := readHashes(ctx, s.db, ids)
+	hashes, err := db.Hashes(ctx, s.db, ids)
 	if err != nil || len(hashes) == 0 {
 		return nil, err
 	}

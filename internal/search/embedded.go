@@ -81,9 +81,9 @@ func pendings(ctx context.Context, r db.Querier, ids []string, counts bool) ([]P
 	if err != nil {
 		return nil, err
 	}
-	var have map[string][]uint64
+	var have map[string][]byte
 	if counts {
-		if have, err = readHashes(ctx, r, ids); err != nil {
+		if have, err = db.Hashes(ctx, r, ids); err != nil {
 			return nil, err
 		}
 	}
@@ -95,33 +95,21 @@ func pendings(ctx context.Context, r db.Querier, ids []string, counts bool) ([]P
 }
 
 // pending cuts a session into passages, the first of which may have vectors: those under the
-// same hashes.
-func pending(id string, turns []session.Turn, have []uint64) Pending {
+// same hashes, of 8 bytes each.
+func pending(id string, turns []session.Turn, have []byte) Pending {
 	var texts []string
 	var index []int
 	for _, t := range turns {
 		texts, index = append(texts, t.Content), append(index, t.Index)
 	}
 	p := Pending{Session: id, turns: len(turns), all: passages.Of(texts, index)}
-	for p.have < min(len(have), len(p.all)) && have[p.have] == p.all[p.have].Hash() {
+	for p.have < min(len(have)/8, len(p.all)) && binary.LittleEndian.Uint64(have[8*p.have:]) == p.all[p.have].Hash() {
 		p.have++
 	}
 	for _, x := range p.all[p.have:] {
 		p.Texts = append(p.Texts, x.Text)
 	}
 	return p
-}
-
-// readHashes reads the hashes of the passages of sessions that have vectors.
-func readHashes(ctx context.Context, r db.Querier, ids []string) (map[string][]uint64, error) {
-	all, err := db.Hashes(ctx, r, ids)
-	out := make(map[string][]uint64)
-	for id, data := range all {
-		for ; len(data) >= 8; data = data[8:] {
-			out[id] = append(out[id], binary.LittleEndian.Uint64(data))
-		}
-	}
-	return out, err
 }
 
 // Embed stores the vectors of a model. Those of another model, or of other dimensions, go. A
