@@ -60,8 +60,8 @@ func misspelt(word, stem string) lexical.Misspelt {
 func (s *Searcher) similar(ctx context.Context, words []lexical.Misspelt) ([]lexical.Guess, error) {
 	var spans []db.Span
 	for i, h := range s.heads.runs {
-		from := h.Fence.End()
-		spans = append(spans, db.Span{Run: s.state.Runs[i].ID, From: from, To: from + h.Vocabulary})
+		run := s.state.Runs[i]
+		spans = append(spans, db.Span{Run: run.ID, From: h.Fence.End(), To: run.Head})
 	}
 	vocabularies, err := db.ReadSpans(ctx, s.db, spans)
 	speller := lexical.NewSpeller(words)
