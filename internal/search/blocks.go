@@ -12,7 +12,7 @@ import (
 //
 //   - Postings: sorted blocks of about 8 KB, with the units of each term, how often it stands there, and its positions among
 //     stems, from which pairs are counted. Then the sorted stems, with which misspelt words are compared. Then a lexical.Header.
-//   - Windows of each session, then a vector a session, then a windowHeader.
+//   - Windows of each session in blocks, then a vector a session, then the fence of the first.
 //   - Passages: like windows, 772 bytes each with nomic-embed-text's 768 dimensions. The table embedded has a hash of each, by which a
 //     rebuilt index takes vectors over.
 //

@@ -2,13 +2,11 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/analysis"
-	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
@@ -64,9 +62,8 @@ func (s *Searcher) similar(ctx context.Context, words []lexical.Misspelt) ([]lex
 		spans = append(spans, db.Span{Run: run.ID, From: h.Fence.End(), To: run.Head})
 	}
 	vocabularies, err := db.ReadSpans(ctx, s.db, spans)
-	speller := lexical.NewSpeller(words)
-	for _, v := range vocabularies {
-		err = errors.Join(err, speller.Look(block.NewEntries(v)))
+	if err != nil {
+		return nil, err
 	}
-	return speller.Guesses(), err
+	return lexical.Similar(words, vocabularies)
 }

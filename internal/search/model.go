@@ -205,9 +205,6 @@ func (a *adder) before(ctx context.Context, numbers []int) (map[int][]semantic.W
 			wanted[n] = true
 		}
 	}
-	if len(wanted) == 0 {
-		return nil, nil
-	}
 	stretches, err := a.heads.windows.read(ctx, a.tx, wanted)
 	if err != nil {
 		return nil, err
