@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -179,45 +178,6 @@ func turns(ctx context.Context, q Querier, where string, args ...any) (out []ses
 		return err
 	})
 	return out, err
-}
-
-// EachText gives the indexes and texts of a session's or memory's turns, in their order, one by one: they need not fit into memory together.
-func EachText(ctx context.Context, q Querier, id string, use func(index int, text string)) error {
-	rows, err := q.Query(ctx, `SELECT i, content FROM turns WHERE session = ? ORDER BY i`, id)
-	if err != nil {
-		return err
-	}
-	return each(rows, func() error {
-		var index int
-		var text string
-		err := rows.Scan(&index, packedText{&text})
-		if err == nil {
-			use(index, text)
-		}
-		return err
-	})
-}
-
-// First asks Said for the first turn of a session, whichever that is.
-const First = math.MinInt
-
-// Said reads a turn of each session or memory, by its index or First. One that has no such turn is missing.
-func Said(ctx context.Context, q Querier, wanted map[string]int) (map[string]session.Turn, error) {
-	out := make(map[string]session.Turn, len(wanted))
-	for id, from := range wanted {
-		to := from
-		if from == First {
-			to = math.MaxInt
-		}
-		found, err := turns(ctx, q, `WHERE session = ? AND i BETWEEN ? AND ? ORDER BY i LIMIT 1`, id, from, to)
-		if err != nil {
-			return nil, err
-		}
-		if len(found) > 0 {
-			out[id] = found[0]
-		}
-	}
-	return out, nil
 }
 
 func tools(ctx context.Context, q Querier, where string, args ...any) (out []session.ToolCall, err error) {
