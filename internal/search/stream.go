@@ -59,7 +59,7 @@ func (s *stream) after(n int) int {
 // textBatch is how much text is read at a time, in bytes, so that it does not have to fit into memory.
 const textBatch = 8 << 20
 
-// read reads sessions, by their numbers, in the same order.
+// read reads sessions by their numbers, which ascend, in that order.
 func (a *adder) read(ctx context.Context, numbers []int) ([]*stream, error) {
 	out := make([]*stream, len(numbers))
 	from, size := 0, 0 // the first stream with texts, and how much text there is
@@ -93,7 +93,7 @@ func (a *adder) analyse(streams []*stream) {
 	})
 }
 
-// projectAll projects streams, each behind the windows that are there of it.
+// projectAll projects streams, in their order, each behind the windows that are there of it.
 func projectAll(model *semantic.Projector, streams []*stream, before map[int][]semantic.Window) []*projected {
 	out := make([]*projected, len(streams))
 	atOnce(len(streams), func(from, step int) {
@@ -101,7 +101,6 @@ func projectAll(model *semantic.Projector, streams []*stream, before map[int][]s
 			out[i] = streams[i].project(model, before[streams[i].session])
 		}
 	})
-	slices.SortFunc(out, func(a, b *projected) int { return a.session - b.session })
 	return out
 }
 
