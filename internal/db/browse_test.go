@@ -111,6 +111,35 @@ func TestReadOneSession(t *testing.T) {
 	harness.Equal(t, "tools before the second turn", []session.ToolCall{{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"}}, tools)
 }
 
+func TestSaid(t *testing.T) {
+	const id = "01KAB3F9AAAAAAAAAAAAAAAAA1"
+	d := openData(t, sessions(t, id))
+	for _, c := range []struct {
+		name string
+		id   string
+		turn int
+		want map[string]int
+	}{
+		{"a turn", id, 1, map[string]int{id: 1}},
+		{"the first", id, db.First, map[string]int{id: 0}},
+		{"before all", id, -1, map[string]int{}},
+		{"behind all", id, 3, map[string]int{}},
+		{"of nobody", "nobody", db.First, map[string]int{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			turns, err := db.Said(t.Context(), d, map[string]int{c.id: c.turn})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]int{}
+			for id, u := range turns {
+				got[id] = u.Index
+			}
+			harness.Equal(t, "turns", c.want, got)
+		})
+	}
+}
+
 func TestExchange(t *testing.T) {
 	d := openData(t, sessions(t, "01KAB3F9AAAAAAAAAAAAAAAAA1"))
 	for _, c := range []struct {

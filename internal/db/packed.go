@@ -7,8 +7,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Texts of turns stand in the tables for those who read a whole session, and for SQL; what a recall shows of one stands in runs. So they
-// are packed: a byte that says how, and the text.
+// Texts of turns are most of an index. So they are packed: a byte that says how, and the text.
 const (
 	plain    = 0
 	zipped   = 1

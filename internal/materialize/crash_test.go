@@ -105,7 +105,7 @@ func TestLongFullDisk(t *testing.T) {
 		{"in place", 100_000, 0},
 		{"in place, nearly", 100_000, 40 << 10},
 		{"aside", 1_000_000, 0},
-		{"aside, nearly", 1_000_000, 2 << 20},
+		{"aside, nearly", 1_000_000, 1500 << 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w.warnings = nil

@@ -15,7 +15,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/lazy"
-	"github.com/git-rekal/git-rekal/internal/search"
 )
 
 // tied says of hits behind commits where the part begins that was captured at them, and how they are tied to
@@ -35,7 +34,7 @@ func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Rev
 			if asked.Is(t) {
 				hits[i].lines = max(hits[i].lines, t.Lines)
 			}
-			if h.turn == search.First && t.Turn >= 0 {
+			if h.turn == db.First && t.Turn >= 0 {
 				hits[i].turn = t.Turn
 			}
 		}

@@ -25,17 +25,17 @@ func (p passage) snippet(query, title string, h found) string {
 }
 
 // passages reads what answers best of each hit.
-func passages(ctx context.Context, index *db.DB, s *search.Searcher, hits []found) ([]passage, error) {
+func passages(ctx context.Context, index *db.DB, hits []found) ([]passage, error) {
 	wanted := make(map[string]int, len(hits))
 	for _, h := range hits {
 		switch {
 		case h.titled():
-			wanted[h.id] = search.First
+			wanted[h.id] = db.First
 		case h.turn != -1:
 			wanted[h.id] = h.turn
 		}
 	}
-	turns, err := said(ctx, s, wanted)
+	turns, err := said(ctx, index, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func passages(ctx context.Context, index *db.DB, s *search.Searcher, hits []foun
 }
 
 // said reads a turn of each session; in the place of one that stands for a part elsewhere, the next one.
-func said(ctx context.Context, s *search.Searcher, wanted map[string]int) (map[string]session.Turn, error) {
-	turns, err := s.Turns(ctx, wanted)
+func said(ctx context.Context, index *db.DB, wanted map[string]int) (map[string]session.Turn, error) {
+	turns, err := db.Said(ctx, index, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func said(ctx context.Context, s *search.Searcher, wanted map[string]int) (map[s
 	if len(next) == 0 {
 		return turns, nil
 	}
-	behind, err := s.Turns(ctx, next)
+	behind, err := db.Said(ctx, index, next)
 	maps.Copy(turns, behind)
 	return turns, err
 }

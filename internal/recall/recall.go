@@ -132,7 +132,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	for i := range hits {
 		hits[i].snippet = cmp.Or(req.Snippet, snippetSize)
 	}
-	if out.Results, err = show(ctx, index, repo, s, req, hits); err != nil {
+	if out.Results, err = show(ctx, index, repo, req, hits); err != nil {
 		return out, err
 	}
 	if req.Query != "" {
@@ -200,7 +200,7 @@ type found struct {
 	id      string
 	score   float64
 	matched []string
-	turn    int      // search.First: the first one, whichever that is; -1: no turn of its own
+	turn    int      // db.First: the first one, whichever that is; -1: no turn of its own
 	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
 	read    []string // what misspelt words of the query were read as
 	weak    bool
@@ -226,7 +226,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		ids = slices.DeleteFunc(ids, func(id string) bool { return listed(req.Hidden, id) })
 		if req.Query == "" {
 			for _, id := range ids {
-				hits = append(hits, found{id: id, turn: search.First})
+				hits = append(hits, found{id: id, turn: db.First})
 			}
 			return hits, nil, nil
 		}
@@ -272,7 +272,7 @@ func idsOf(hits []found) []string {
 }
 
 // show fills in what a result says of each session.
-func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, hits []found) ([]result.Hit, error) {
+func show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []found) ([]result.Hit, error) {
 	var facets map[string]db.Facet
 	var became map[attribution.Commit]string
 	var states map[string]string
@@ -288,7 +288,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 				func() (err error) { states, err = look(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
-			shown, err = passages(ctx, index, s, hits)
+			shown, err = passages(ctx, index, hits)
 			return err
 		})
 	if err != nil {

@@ -198,7 +198,7 @@ type explained struct {
 	commits  []string // the one with the most lines first
 	inferred bool     // by none but inferred commits
 	edits    int      // of the file, by its tools
-	turn     int      // where the part begins that was captured at the first of commits; search.First: not known
+	turn     int      // where the part begins that was captured at the first of commits; db.First: not known
 }
 
 // sources groups lines by the commit that they come from, the one with the most lines first.
@@ -264,7 +264,7 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 func (w *why) give(c attribution.Claim, line int, commit git.OID, several int) {
 	e := w.explained[c.Session]
 	if e == nil {
-		e = &explained{id: c.Session, inferred: true, turn: search.First}
+		e = &explained{id: c.Session, inferred: true, turn: db.First}
 		if c.Turn >= 0 {
 			e.turn = c.Turn
 		}
@@ -364,7 +364,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 			hits[i].turn, hits[i].read = h.Turn, h.Read
 		}
 	}
-	out, err := show(ctx, w.index, w.repo, s, Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
+	out, err := show(ctx, w.index, w.repo, Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
 	for i := range out {
 		e := ranked[i]
 		out[i].Score = rounded(hits[i].score)

@@ -82,14 +82,18 @@ func (x *Index) Named(repo *git.Repo, ids []int) []result.Hit {
 
 // hits shapes records as results, with their whole texts or what these begin with. One that was scrubbed just now is left out.
 func (x *Index) hits(repo *git.Repo, all []found, words string, whole bool) (out []result.Hit) {
-	fresh := newFreshness(repo)
-	defer fresh.close()
+	var now *worktree.Content // nil where it can't be opened
+	if repo.Layout().WorkTree != "" {
+		if now, _ = worktree.Open(repo, ""); now != nil {
+			defer now.Close()
+		}
+	}
 	for _, f := range all {
 		if x.store.Load(&f.Record) != nil {
 			continue
 		}
 		hit := shape(f)
-		hit.Freshness, hit.Matched = fresh.of(f.Record), f.matched(words)
+		hit.Freshness, hit.Matched = freshness(now, f.Record), f.matched(words)
 		if whole {
 			hit.Snippet = f.Text
 		}
@@ -269,31 +273,14 @@ func beginning(text string) string {
 	return cut + "…"
 }
 
-// freshness compares what lay in files when a command had ended with what lies there now.
-type freshness struct{ now *worktree.Content }
-
-func newFreshness(repo *git.Repo) freshness {
-	if repo.Layout().WorkTree == "" {
-		return freshness{}
-	}
-	now, _ := worktree.Open(repo, "") // nil where it can't be opened
-	return freshness{now}
-}
-
-func (f freshness) close() {
-	if f.now != nil {
-		f.now.Close()
-	}
-}
-
-// of is the worst that a file of a record says.
-func (f freshness) of(r records.Record) string {
-	if f.now == nil {
+// freshness is the worst that a file of a record says: what lay there when the command had ended, beside what lies there now.
+func freshness(tree *worktree.Content, r records.Record) string {
+	if tree == nil {
 		return result.Unknown
 	}
 	state := result.Unverifiable
 	for path, then := range r.Files {
-		switch now := f.now.Blob(path, func(id git.OID) bool { return string(id) == then }); {
+		switch now := tree.Blob(path, func(id git.OID) bool { return string(id) == then }); {
 		case now == "":
 			return result.StaleDeleted
 		case now == worktree.Unread:

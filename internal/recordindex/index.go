@@ -109,10 +109,9 @@ func cursor(ctx context.Context, path string) (last, n int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	text := ""
-	err = d.Each(ctx, "SELECT oid FROM cursor WHERE ref = 'records'", func(rows *db.Rows) error { return rows.Scan(&text) })
+	at, err := db.Cursor(ctx, d)
 	if err == nil {
-		_, err = fmt.Sscanf(text, "%d %d", &last, &n)
+		_, err = fmt.Sscanf(at["records"], "%d %d", &last, &n)
 	}
 	return last, n, errors.Join(err, d.Close())
 }
@@ -136,13 +135,15 @@ func (x *Index) write(ctx context.Context, path string, behind, n int, now time.
 			}
 		}
 	}
-	if err = search.Add(ctx, tx, parts, now); err == nil && behind == 0 {
+	if err = tx.AppendTurns(ctx, parts); err == nil {
+		err = search.Add(ctx, tx, parts, now)
+	}
+	if err == nil && behind == 0 {
 		err = search.Train(ctx, tx, now)
 	}
 	model, err2 := search.ReadModel(ctx, tx)
 	if err = errors.Join(err, err2); err == nil {
-		err = tx.Exec(ctx, "INSERT INTO cursor VALUES ('records', ?) ON CONFLICT (ref) DO UPDATE SET oid = excluded.oid",
-			fmt.Sprintf("%d %d", x.All[len(x.All)-1].ID, n+len(parts)))
+		err = tx.SetCursor(ctx, map[string]string{"records": fmt.Sprintf("%d %d", x.All[len(x.All)-1].ID, n+len(parts))})
 	}
 	if err != nil {
 		return false, errors.Join(err, tx.Rollback())

@@ -14,7 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Add makes parts findable, in ledger order. A part may continue a session that is already
+// Add makes parts findable, in ledger order, whose turns stand in their table. A part may continue a session that is already
 // there. Where there is a model, it makes vectors of them, with now as their time. It never trains a model: that is Train's.
 //
 // After an error the transaction must be rolled back.
@@ -22,8 +22,8 @@ func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time)
 	return Start(ctx, tx, parts)(now)
 }
 
-// Start begins an Add, and reads the texts while the caller goes on with the transaction. What it returns does the rest. A caller that fails
-// need not call it.
+// Start begins an Add, and reads the texts while the caller goes on with the transaction. What it returns does the rest, once the turns stand in
+// their table. A caller that fails need not call it.
 func Start(ctx context.Context, tx *db.Tx, parts []session.Session) (finish func(now time.Time) error) {
 	if len(parts) == 0 {
 		return func(time.Time) error { return nil }
@@ -75,17 +75,15 @@ type adder struct {
 	tx       *db.Tx
 	state    state
 	heads    *headers       // as they were
-	now      *headers       // those of postings and texts as they are
 	index    *lexical.Index // as it was
 	build    *lexical.Builder
-	texts    block.Writer // of the turns of build, by unit
 	analyzer *analysis.Analyzer
 	words    []*analysis.Analyzer // of texts that are there; a goroutine each
 	numbers  map[string]int       // of the sessions that are there, by ID
 }
 
 func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
-	a := &adder{tx: tx, analyzer: analysis.New(), numbers: make(map[string]int), texts: block.Writer{Target: textBlock}}
+	a := &adder{tx: tx, analyzer: analysis.New(), numbers: make(map[string]int)}
 	var err error
 	if a.state, err = readState(ctx, tx); err != nil {
 		return nil, err
@@ -93,7 +91,6 @@ func newAdder(ctx context.Context, tx *db.Tx) (*adder, error) {
 	if a.heads, err = readHeaders(ctx, tx, a.state); err != nil {
 		return nil, err
 	}
-	a.now = a.heads
 	if a.index, err = lexical.NewIndex(a.heads.runs, nil); err != nil {
 		return nil, fmt.Errorf("search: add: %w", damaged(err))
 	}
@@ -149,13 +146,10 @@ func (a *adder) part(p session.Session) (first session.Session, left *session.Se
 
 // turns adds a unit for each turn, and tells for how many.
 func (a *adder) turns(n int, p session.Session) int {
-	var text []byte
 	for i, t := range p.Turns {
 		if a.build.Terms() > maxTerms {
 			return i
 		}
-		text = appendText(text[:0], t)
-		a.texts.Add(textKey(a.build.Base+a.build.Units()), text)
 		kind, said := lexical.Content, t.Content
 		if p.Memory {
 			kind, said = lexical.Memory, memoryText(p.Title, t.Content)
@@ -216,8 +210,8 @@ func distinct(texts []string) string {
 	return strings.Join(texts, "\n")
 }
 
-// store writes the new texts, and the new postings as one run, merged with the runs before it that
-// are not much larger, and drops those.
+// store writes the new postings as one run, merged with the runs before it that are not much
+// larger, and drops those.
 func (a *adder) store(ctx context.Context) error {
 	keep := kept(a.state.Runs, a.build.Units())
 	id := a.state.newRun()
@@ -232,17 +226,9 @@ func (a *adder) store(ctx context.Context) error {
 	}
 	rest, header := w.Finish()
 	out.Write(rest)
-	told, err := a.storeTexts(ctx, keep)
+	run, err := closeRun(out, id, w.Header.Units(), header)
 	if err != nil {
 		return err
-	}
-	run, err := closeRun(out, id, w.Header.Units(), told.append(block.AppendBytes(nil, header)))
-	if err != nil {
-		return err
-	}
-	a.now = &headers{
-		runs:  append(slices.Clone(a.heads.runs[:keep]), w.Header),
-		texts: append(slices.Clone(a.heads.texts[:keep]), told),
 	}
 	a.state.Runs, err = replaceRuns(ctx, a.tx, a.state.Runs, keep, run)
 	return err

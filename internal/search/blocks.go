@@ -7,13 +7,12 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/block"
 )
 
-// The index is stored in runs (see db) of four sorts. A question reads the headers with one statement, and what it needs of the rest
+// The index is stored in runs (see db) of three sorts. A question reads the headers with one statement, and what it needs of the rest
 // with another.
 //
 //   - Postings: sorted blocks of about 8 KB, with the units of each term, how often it stands there, and its positions among
 //     stems, from which pairs are counted. Then the sorted stems, with which misspelt words are compared. Then a lexical.Header.
-//   - Texts of the turns, by unit, in blocks of 16 KB: see texts.
-//   - Windows of each session, then a vector a session, then a windowHeader.
+//   - Windows of each session in blocks, then a vector a session, then the fence of the first.
 //   - Passages: like windows, 772 bytes each with nomic-embed-text's 768 dimensions. The table embedded has a hash of each, by which a
 //     rebuilt index takes vectors over.
 //
@@ -38,7 +37,7 @@ func kept(runs []runInfo, size int) int {
 const piece = 1 << 20
 
 // source reads a span of a run piece by piece.
-func source(ctx context.Context, r reader, s db.Span) func() ([]byte, error) {
+func source(ctx context.Context, r db.Querier, s db.Span) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		part := db.Span{Run: s.Run, From: s.From, To: min(s.From+piece, s.To)}
 		s.From = part.To

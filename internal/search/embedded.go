@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/passages"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // embedInfo is the vectors of an embedding model and where their runs are. There is one model
@@ -38,7 +39,7 @@ type Embedded struct {
 }
 
 // Embeds reports whether passages have vectors of an embedding model.
-func Embeds(ctx context.Context, r reader) (bool, error) {
+func Embeds(ctx context.Context, r db.Querier) (bool, error) {
 	st, err := readState(ctx, r)
 	return st.Embedded.Dim > 0, err
 }
@@ -49,7 +50,7 @@ var errDimensions = errors.New("search: vectors of different dimensions")
 // Unembedded returns sessions of which passages lack the vectors of a model, those with the
 // latest IDs first: as many as have most passages to embed between them, or a few more. Left is
 // how many such sessions there are in all.
-func Unembedded(ctx context.Context, r reader, model string, most int) (batch []Pending, left int, err error) {
+func Unembedded(ctx context.Context, r db.Querier, model string, most int) (batch []Pending, left int, err error) {
 	st, err := readState(ctx, r)
 	if err != nil {
 		return nil, 0, err
@@ -75,68 +76,40 @@ func Unembedded(ctx context.Context, r reader, model string, most int) (batch []
 }
 
 // pendings reads what is to be embedded of sessions, in their order.
-func pendings(ctx context.Context, r reader, ids []string, counts bool) ([]Pending, error) {
-	texts, err := readTurns(ctx, r, ids)
+func pendings(ctx context.Context, r db.Querier, ids []string, counts bool) ([]Pending, error) {
+	turns, err := db.TurnsOf(ctx, r, ids)
 	if err != nil {
 		return nil, err
 	}
-	var have map[string][]uint64
+	var have map[string][]byte
 	if counts {
-		if have, err = readHashes(ctx, r, ids); err != nil {
+		if have, err = db.Hashes(ctx, r, ids); err != nil {
 			return nil, err
 		}
 	}
 	out := make([]Pending, len(ids))
 	for i, id := range ids {
-		out[i] = pending(id, texts[id], have[id])
+		out[i] = pending(id, turns[id], have[id])
 	}
 	return out, nil
 }
 
 // pending cuts a session into passages, the first of which may have vectors: those under the
-// same hashes.
-func pending(id string, t *turns, have []uint64) Pending {
-	p := Pending{Session: id}
-	if t != nil {
-		p.turns, p.all = len(t.texts), passages.Of(t.texts, t.index)
+// same hashes, of 8 bytes each.
+func pending(id string, turns []session.Turn, have []byte) Pending {
+	var texts []string
+	var index []int
+	for _, t := range turns {
+		texts, index = append(texts, t.Content), append(index, t.Index)
 	}
-	for p.have < min(len(have), len(p.all)) && have[p.have] == p.all[p.have].Hash() {
+	p := Pending{Session: id, turns: len(turns), all: passages.Of(texts, index)}
+	for p.have < min(len(have)/8, len(p.all)) && binary.LittleEndian.Uint64(have[8*p.have:]) == p.all[p.have].Hash() {
 		p.have++
 	}
 	for _, x := range p.all[p.have:] {
 		p.Texts = append(p.Texts, x.Text)
 	}
 	return p
-}
-
-// turns is the texts of a session's turns and their indexes.
-type turns struct {
-	texts []string
-	index []int
-}
-
-func readTurns(ctx context.Context, r reader, ids []string) (map[string]*turns, error) {
-	all, err := db.TurnsOf(ctx, r, ids)
-	out := make(map[string]*turns, len(ids))
-	for id, those := range all {
-		out[id] = &turns{}
-		for _, t := range those {
-			out[id].texts, out[id].index = append(out[id].texts, t.Content), append(out[id].index, t.Index)
-		}
-	}
-	return out, err
-}
-
-// readHashes reads the hashes of the passages of sessions that have vectors.
-func readHashes(ctx context.Context, r reader, ids []string) (map[string][]uint64, error) {
-	all, err := db.Hashes(ctx, r, ids)
-	out := make(map[string][]uint64)
-	for id, data := range all {
-		for ; len(data) >= 8; data = data[8:] {
-			out[id] = append(out[id], binary.LittleEndian.Uint64(data))
-		}
-	}
-	return out, err
 }
 
 // Embed stores the vectors of a model. Those of another model, or of other dimensions, go. A
@@ -245,23 +218,17 @@ func (a *adder) stretches(ctx context.Context, done []quantised) (out []*project
 			out = append(out, e.project(n, before[n].Windows[:e.have]))
 		}
 	}
-	slices.SortFunc(out, func(a, b *projected) int { return a.Session - b.Session })
+	slices.SortFunc(out, func(a, b *projected) int { return a.session - b.session })
 	return out, rows, nil
 }
 
-// project makes a stretch of new vectors, and the sum of all.
+// project puts the new vectors behind those that are there.
 func (e *quantised) project(number int, before []semantic.Window) *projected {
-	p := &projected{Stretch: semantic.Stretch{Session: number, From: e.have}, sum: make([]float32, len(e.vectors[0].Q))}
-	for _, w := range before {
-		w.AddTo(p.sum, 1)
-	}
+	var fresh []semantic.Window
 	for i, v := range e.vectors {
-		v.AddTo(p.sum, 1)
-		p.Windows = append(p.Windows, semantic.Window{Turn: e.all[e.have+i].Turn, Vector: v})
+		fresh = append(fresh, semantic.Window{Turn: e.all[e.have+i].Turn, Vector: v})
 	}
-	semantic.Normalise(p.sum)
-	p.whole = semantic.Quantise(p.sum)
-	return p
+	return project(number, len(e.vectors[0].Q), before, fresh)
 }
 
 // storeEmbedded notes what has vectors now. A session is done when all its passages have one.

@@ -2,13 +2,11 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/analysis"
-	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/lexical"
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
@@ -60,13 +58,12 @@ func misspelt(word, stem string) lexical.Misspelt {
 func (s *Searcher) similar(ctx context.Context, words []lexical.Misspelt) ([]lexical.Guess, error) {
 	var spans []db.Span
 	for i, h := range s.heads.runs {
-		from := h.Fence.End()
-		spans = append(spans, db.Span{Run: s.state.Runs[i].ID, From: from, To: from + h.Vocabulary})
+		run := s.state.Runs[i]
+		spans = append(spans, db.Span{Run: run.ID, From: h.Fence.End(), To: run.Head})
 	}
 	vocabularies, err := db.ReadSpans(ctx, s.db, spans)
-	speller := lexical.NewSpeller(words)
-	for _, v := range vocabularies {
-		err = errors.Join(err, speller.Look(block.NewEntries(v)))
+	if err != nil {
+		return nil, err
 	}
-	return speller.Guesses(), err
+	return lexical.Similar(words, vocabularies)
 }

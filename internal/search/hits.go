@@ -15,19 +15,22 @@ const named = 1.0
 // sessions have one of the words.
 func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, opt Options) []Hit {
 	matches := scored.Matches
-	isNamed := func(n int) bool { return opt.Named != nil && opt.Named(s.index.Sessions[n]) }
 	var found []candidate
 	for n, id := range s.index.Sessions {
 		if s.index.Dead(n) || opt.Allow != nil && !opt.Allow(id) {
 			continue
 		}
-		if score := scoreOf(matches[n], near.of(n), isNamed(n)); score > 0 {
+		if opt.Named != nil && opt.Named(id) {
+			matches[n].Score += named
+			matches[n].Exact = true
+		}
+		if score := scoreOf(matches[n], near.of(n)); score > 0 {
 			found = append(found, candidate{n, score})
 		}
 	}
 	weak := false
 	if !opt.Weak {
-		found, weak = s.strong(q, found, scored, opt.Short, isNamed)
+		found, weak = s.strong(q, found, scored, opt.Short)
 	}
 	slices.SortFunc(found, s.compare)
 	if opt.K > 0 && len(found) > opt.K {
@@ -35,34 +38,23 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 	}
 	out := make([]Hit, len(found))
 	for i, c := range found {
-		out[i] = hitOf(s.index.Sessions[c.n], matches[c.n], near.of(c.n), isNamed(c.n))
+		out[i] = hitOf(s.index.Sessions[c.n], matches[c.n], near.of(c.n))
 		out[i].Score, out[i].Read, out[i].Weak = c.score, q.Read, weak
 	}
 	return out
 }
 
-// words is the part of a score that words have.
-func words(m lexical.Match, isNamed bool) (score float64) {
-	if m.Found {
-		score = m.Score
-	}
-	if isNamed {
-		score += named
-	}
-	return score
-}
-
 // scoreOf is what a session is ordered by; 0 when nothing was found in it.
-func scoreOf(m lexical.Match, near closeness, isNamed bool) float64 {
+func scoreOf(m lexical.Match, near closeness) float64 {
 	if near.embedded {
-		return fusion.Embedded(words(m, isNamed), near.lsa.cosine, near.passage.cosine)
+		return fusion.Embedded(m.Score, near.lsa.cosine, near.passage.cosine)
 	}
-	return fusion.Score(words(m, isNamed), near.lsa.cosine)
+	return fusion.Score(m.Score, near.lsa.cosine)
 }
 
 // hitOf makes a hit of what was found in a session, but for its score.
-func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
-	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: words(m, isNamed), Semantic: near.lsa.cosine, Embedding: near.passage.cosine, Memory: m.Kinds[lexical.Memory]}
+func hitOf(id string, m lexical.Match, near closeness) Hit {
+	h := Hit{Session: id, Turn: -1, Passage: MatchedContent, Lexical: m.Score, Semantic: near.lsa.cosine, Embedding: near.passage.cosine, Memory: m.Kinds[lexical.Memory]}
 	if m.Found {
 		h.Turn = m.Turn
 	}
@@ -76,7 +68,6 @@ func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
 	case h.Turn < 0 && fusion.Means(h.Semantic):
 		h.Turn = near.lsa.turn
 	}
-	m.Exact = m.Exact || isNamed
 	h.Matched = reasons(m, max(h.Semantic, h.Embedding))
 	return h
 }
@@ -84,12 +75,12 @@ func hitOf(id string, m lexical.Match, near closeness, isNamed bool) Hit {
 // strong leaves the strong ones of what was found: or the best one, which is weak, when there are
 // none. All that hold what a question of nothing but names is about are strong. Memories hide no session: these
 // are measured by the best of theirs.
-func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Scored, short bool, isNamed func(n int) bool) (strong []candidate, weak bool) {
+func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Scored, short bool) (strong []candidate, weak bool) {
 	if len(found) == 0 {
 		return nil, false
 	}
 	best := slices.MinFunc(found, s.compare)
-	isHeld := func(c candidate) bool { return scored.Matches[c.n].Exact || isNamed(c.n) }
+	isHeld := func(c candidate) bool { return scored.Matches[c.n].Exact }
 	isMemory := func(c candidate) bool { return scored.Matches[c.n].Kinds[lexical.Memory] }
 	unheld := q.Anchors && !slices.ContainsFunc(found, isHeld)
 	if q.Weak() || unheld || !short && !isHeld(best) && !s.answers(q, best, scored) || !fusion.Strong(best.score, best.score) {

@@ -130,7 +130,7 @@ func (s *Searcher) near(ctx context.Context, g *signal) error {
 }
 
 // nearest finds the nearest window of each session.
-func nearest(ctx context.Context, r reader, g *signal, wanted map[int]bool) (map[int]meaning, error) {
+func nearest(ctx context.Context, r db.Querier, g *signal, wanted map[int]bool) (map[int]meaning, error) {
 	stretches, err := g.windows.read(ctx, r, wanted)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ type Model struct {
 }
 
 // ReadModel reads how the model stands.
-func ReadModel(ctx context.Context, r reader) (Model, error) {
+func ReadModel(ctx context.Context, r db.Querier) (Model, error) {
 	st, err := readState(ctx, r)
 	return Model{Dim: st.Model.Dim, Turns: st.Model.Turns, Due: st.due() > st.Model.Turns}, err
 }
@@ -69,7 +69,8 @@ func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 	if err := a.storeTerms(ctx, model); err != nil {
 		return err
 	}
-	out, all := newWindowWriter(ctx, a.tx, a.state.newRun()), model.Projector()
+	id := a.state.newRun()
+	out, w, all := a.tx.NewRun(ctx, id), &windowWriter{}, model.Projector()
 	for group := range slices.Chunk(a.all(), groupSize) {
 		streams, err := a.read(ctx, group)
 		if err != nil {
@@ -77,13 +78,14 @@ func (a *adder) train(ctx context.Context, threshold int, now time.Time) error {
 		}
 		done := projectAll(all, streams, nil)
 		for _, p := range done {
-			out.put(p)
+			w.put(p)
 		}
+		out.Write(w.stretches.Take())
 		if err := a.storeVectors(ctx, done, ModelName, now); err != nil {
 			return err
 		}
 	}
-	run, err := out.finish()
+	run, err := w.finish(out, id)
 	a.state.Model.Windows = []runInfo{run}
 	return err
 }
@@ -203,9 +205,6 @@ func (a *adder) before(ctx context.Context, numbers []int) (map[int][]semantic.W
 			wanted[n] = true
 		}
 	}
-	if len(wanted) == 0 {
-		return nil, nil
-	}
 	stretches, err := a.heads.windows.read(ctx, a.tx, wanted)
 	if err != nil {
 		return nil, err
@@ -224,16 +223,17 @@ func (a *adder) before(ctx context.Context, numbers []int) (map[int][]semantic.W
 // storeWindows writes new windows as one run, merged with the runs before it that are not much
 // larger, and drops those.
 func (a *adder) storeWindows(ctx context.Context, have *windows, runs *[]runInfo, done []*projected) error {
-	size := 0
+	w := &windowWriter{}
 	for _, p := range done {
-		size += len(p.Windows)
+		w.put(p)
 	}
-	keep := kept(*runs, size)
-	out := newWindowWriter(ctx, a.tx, a.state.newRun())
-	if err := have.merge(ctx, a.tx, keep, done, out.put); err != nil {
+	keep, id := kept(*runs, w.size), a.state.newRun()
+	out := a.tx.NewRun(ctx, id)
+	w, err := have.merge(ctx, a.tx, keep, w, out)
+	if err != nil {
 		return err
 	}
-	run, err := out.finish()
+	run, err := w.finish(out, id)
 	if err == nil {
 		*runs, err = replaceRuns(ctx, a.tx, *runs, keep, run)
 	}
@@ -244,7 +244,7 @@ func (a *adder) storeWindows(ctx context.Context, have *windows, runs *[]runInfo
 func (a *adder) storeVectors(ctx context.Context, done []*projected, model string, now time.Time) error {
 	rows := make([]db.Embedding, len(done))
 	for i, p := range done {
-		rows[i] = db.Embedding{Session: a.id(p.Session), Vector: p.sum}
+		rows[i] = db.Embedding{Session: a.id(p.session), Vector: p.sum}
 	}
 	return a.tx.ReplaceEmbeddings(ctx, model, rows, now)
 }

@@ -81,29 +81,26 @@ type Searcher struct {
 
 // Open reads what every search needs. An empty index is no error.
 func Open(ctx context.Context, d *db.DB) (*Searcher, error) {
-	st, err := readState(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	return open(ctx, d, st)
+	return open(ctx, d, false)
 }
 
 // OpenAll is Open for those who want to see hidden sessions, too: here they are like the others.
 func OpenAll(ctx context.Context, d *db.DB) (*Searcher, error) {
-	st, err := readState(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	st.Hidden = nil
-	return open(ctx, d, st)
+	return open(ctx, d, true)
 }
 
-func open(ctx context.Context, d *db.DB, st state) (s *Searcher, err error) {
-	s = &Searcher{db: d, state: st}
-	if s.heads, err = readHeaders(ctx, d, st); err != nil {
+func open(ctx context.Context, d *db.DB, all bool) (s *Searcher, err error) {
+	s = &Searcher{db: d}
+	if s.state, err = readState(ctx, d); err != nil {
 		return nil, err
 	}
-	if s.index, err = lexical.NewIndex(s.heads.runs, st.Hidden); err != nil {
+	if all {
+		s.state.Hidden = nil
+	}
+	if s.heads, err = readHeaders(ctx, d, s.state); err != nil {
+		return nil, err
+	}
+	if s.index, err = lexical.NewIndex(s.heads.runs, s.state.Hidden); err != nil {
 		return nil, fmt.Errorf("search: open: %w", damaged(err))
 	}
 	return s, nil

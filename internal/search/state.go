@@ -45,10 +45,7 @@ func (s *state) newRun() int {
 	return s.NextRun - 1
 }
 
-// reader is what db.DB and db.Tx have in common.
-type reader interface{ db.Querier }
-
-func readState(ctx context.Context, r reader) (state, error) {
+func readState(ctx context.Context, r db.Querier) (state, error) {
 	var st state
 	text, err := db.SearchState(ctx, r)
 	if err != nil {
@@ -82,14 +79,13 @@ func writeState(ctx context.Context, tx *db.Tx, st state) error {
 // headers is what every use of an index reads first.
 type headers struct {
 	runs    []*lexical.Header // the oldest first
-	texts   []texts           // of their turns
 	terms   block.Fence       // of the model's terms
 	windows windows
 	// embedded is the passages of an embedding model.
 	embedded windows
 }
 
-func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
+func readHeaders(ctx context.Context, r db.Querier, st state) (*headers, error) {
 	var spans []db.Span
 	for _, runs := range [][]runInfo{st.Runs, st.Model.Windows, st.Embedded.Windows} {
 		for _, run := range runs {
@@ -112,15 +108,10 @@ func readHeaders(ctx context.Context, r reader, st state) (*headers, error) {
 
 // decodeHeaders takes the headers in the order in which readHeaders asks for them.
 func decodeHeaders(st state, data [][]byte) (h *headers, err error) {
-	h = &headers{runs: make([]*lexical.Header, len(st.Runs)), texts: make([]texts, len(st.Runs))}
+	h = &headers{runs: make([]*lexical.Header, len(st.Runs))}
 	for i := range st.Runs {
-		r := block.Reader{Data: data[i]}
-		if h.runs[i], err = lexical.DecodeHeader(r.Bytes()); err != nil {
+		if h.runs[i], err = lexical.DecodeHeader(data[i]); err != nil {
 			return nil, err
-		}
-		h.texts[i] = readTexts(&r)
-		if r.Bad || len(r.Data) > 0 {
-			return nil, block.ErrFormat
 		}
 	}
 	data = data[len(h.runs):]

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/search/analysis"
-	"github.com/git-rekal/git-rekal/internal/search/block"
 	"github.com/git-rekal/git-rekal/internal/search/semantic"
 )
 
@@ -61,134 +59,30 @@ func (s *stream) after(n int) int {
 // textBatch is how much text is read at a time, in bytes, so that it does not have to fit into memory.
 const textBatch = 8 << 20
 
-// read reads sessions, by their numbers, in the same order.
+// read reads sessions by their numbers, which ascend, in that order.
 func (a *adder) read(ctx context.Context, numbers []int) ([]*stream, error) {
 	out := make([]*stream, len(numbers))
-	byNumber := make(map[int]*stream, len(numbers))
+	from, size := 0, 0 // the first stream with texts, and how much text there is
 	for i, n := range numbers {
-		out[i] = &stream{session: n}
-		byNumber[n] = out[i]
-	}
-	parts := a.now.told(byNumber)
-	for len(parts) > 0 {
-		n, size := 1, parts[0].bytes()
-		for n < len(parts) && size+parts[n].bytes() <= textBatch {
-			size += parts[n].bytes()
-			n++
-		}
-		if err := a.readParts(ctx, parts[:n]); err != nil {
+		s := &stream{session: n}
+		out[i] = s
+		err := db.EachText(ctx, a.tx, a.id(n), func(index int, text string) {
+			s.texts, s.index = append(s.texts, text), append(s.index, index)
+			if size += len(text); size > textBatch {
+				a.analyse(out[from : i+1])
+				from, size = i, 0
+			}
+		})
+		if err != nil {
 			return nil, err
 		}
-		parts = parts[n:]
 	}
+	a.analyse(out[from:])
 	return out, nil
 }
 
-// told is turns of a session that lie together in a run.
-type told struct {
-	stream      *stream
-	span        db.Span
-	unit, turns int // the first turn's unit, and how many there are
-	turn        int // the index of the first
-}
-
-func (t told) bytes() int64 { return t.span.To - t.span.From }
-
-// told lists what there is of sessions, by session and in the order of the turns.
-func (h *headers) told(wanted map[int]*stream) []told {
-	var out []told
-	for r, run := range h.runs {
-		unit := run.Base
-		for _, p := range run.Parts {
-			if s := wanted[int(p.Session)]; s != nil && p.Kind.Turn() {
-				out = append(out, h.texts[r].told(s, unit, int(p.Units), int(p.Turn))...)
-			}
-			unit += int(p.Units)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b told) int {
-		return cmp.Or(cmp.Compare(a.stream.session, b.stream.session), cmp.Compare(a.turn, b.turn))
-	})
-	return out
-}
-
-// told lists where the texts of turns are, a part for each run of texts.
-func (t texts) told(s *stream, unit, turns, turn int) []told {
-	var out []told
-	for i := max(0, t.at(unit)); i < len(t) && turns > 0; i++ {
-		n := turns
-		if i+1 < len(t) {
-			next, _ := unitOf([]byte(t[i+1].fence.Keys[0]))
-			n = min(n, next-unit)
-		}
-		span := t[i : i+1].span(unit)
-		span.To = t[i : i+1].span(unit + n - 1).To
-		out = append(out, told{s, span, unit, n, turn})
-		unit, turns, turn = unit+n, turns-n, turn+n
-	}
-	return out
-}
-
-// readParts reads parts that fit into a batch together, or a single one.
-func (a *adder) readParts(ctx context.Context, parts []told) error {
-	if len(parts) == 1 {
-		return parts[0].read(source(ctx, a.tx, parts[0].span), func() { a.analyse(parts) })
-	}
-	spans := make([]db.Span, len(parts))
-	for i, p := range parts {
-		spans[i] = p.span
-	}
-	data, err := db.ReadSpans(ctx, a.tx, spans)
-	if err != nil {
-		return err
-	}
-	for i, p := range parts {
-		if err := p.read(once(data[i]), func() {}); err != nil {
-			return err
-		}
-	}
-	a.analyse(parts)
-	return nil
-}
-
-// read adds the texts to the stream. It calls full where these are a batch, and at the end.
-func (t told) read(more func() ([]byte, error), full func()) error {
-	size, found := 0, 0
-	entries := block.NextEntries(more)
-	for entries.Next() {
-		unit, ok := unitOf(entries.Key)
-		if !ok {
-			return block.ErrFormat
-		}
-		if unit < t.unit || unit >= t.unit+t.turns {
-			continue
-		}
-		turn, err := decodeText(entries.Value, t.turn+unit-t.unit)
-		if err != nil {
-			return err
-		}
-		t.stream.texts, t.stream.index = append(t.stream.texts, turn.Content), append(t.stream.index, turn.Index)
-		found++
-		if size += len(turn.Content); size > textBatch {
-			full()
-			size = 0
-		}
-	}
-	full()
-	if found != t.turns && entries.Err() == nil {
-		return block.ErrFormat
-	}
-	return entries.Err()
-}
-
-// analyse reads the texts of the streams of parts, which follow each other by stream.
-func (a *adder) analyse(parts []told) {
-	var streams []*stream
-	for _, p := range parts {
-		if n := len(streams); n == 0 || streams[n-1] != p.stream {
-			streams = append(streams, p.stream)
-		}
-	}
+// analyse reads the texts of streams.
+func (a *adder) analyse(streams []*stream) {
 	for len(a.words) < runtime.GOMAXPROCS(0) {
 		a.words = append(a.words, analysis.Words())
 	}
@@ -199,14 +93,7 @@ func (a *adder) analyse(parts []told) {
 	})
 }
 
-// projected is the windows of a session that are new, and its vector as a whole.
-type projected struct {
-	semantic.Stretch
-	whole semantic.Vector
-	sum   []float32 // whole, before it was rounded
-}
-
-// projectAll projects streams, each behind the windows that are there of it.
+// projectAll projects streams, in their order, each behind the windows that are there of it.
 func projectAll(model *semantic.Projector, streams []*stream, before map[int][]semantic.Window) []*projected {
 	out := make([]*projected, len(streams))
 	atOnce(len(streams), func(from, step int) {
@@ -214,27 +101,19 @@ func projectAll(model *semantic.Projector, streams []*stream, before map[int][]s
 			out[i] = streams[i].project(model, before[streams[i].session])
 		}
 	})
-	slices.SortFunc(out, func(a, b *projected) int { return a.Session - b.Session })
 	return out
 }
 
-// project makes the vectors of the windows behind those that are there, and of the whole session:
-// the sum of its windows', made length 1.
+// project makes the vectors of the windows behind those that are there.
 func (s *stream) project(model *semantic.Projector, before []semantic.Window) *projected {
-	p := &projected{Stretch: semantic.Stretch{Session: s.session, From: len(before)}, sum: make([]float32, model.Dim)}
-	for _, w := range before {
-		w.AddTo(p.sum, 1)
-	}
+	var fresh []semantic.Window
 	n, places := len(s.stems), model.Places(s.stems)
 	for w := len(before); w < semantic.Count(n); w++ {
 		from, to := semantic.Span(w, n)
 		v := semantic.Quantise(model.Project(places[from:to]))
-		v.AddTo(p.sum, 1)
-		p.Windows = append(p.Windows, semantic.Window{Turn: int(s.turns[from]), Vector: v})
+		fresh = append(fresh, semantic.Window{Turn: int(s.turns[from]), Vector: v})
 	}
-	semantic.Normalise(p.sum)
-	p.whole = semantic.Quantise(p.sum)
-	return p
+	return project(s.session, model.Dim, before, fresh)
 }
 
 // atOnce shares n pieces of work among the processors: do does every step-th, from one on.

@@ -144,12 +144,24 @@ func (r *review) about(s result.StorySession) string {
 }
 
 func (r *review) list(head string, items []string) {
-	if len(items) == 0 {
-		return
+	lines := make([]string, len(items))
+	for i, item := range items {
+		lines[i] = inert(item)
 	}
-	r.WriteString(head)
-	for _, item := range items {
-		fmt.Fprintf(r, "- %s\n", inert(item))
+	r.lines(head, lines, len(lines))
+}
+
+// lines lists the first lines below a heading, and says how many there are more; without lines it is nothing.
+func (r *review) lines(head string, lines []string, most int) {
+	if len(lines) > 0 {
+		r.WriteString(head)
+	}
+	for i, l := range lines {
+		if i == most {
+			fmt.Fprintf(r, "- and %d more\n", len(lines)-i)
+			return
+		}
+		fmt.Fprintf(r, "- %s\n", l)
 	}
 }
 
@@ -208,22 +220,7 @@ func (r *review) commits(s result.StorySession) {
 		}
 		lines = append(lines, text)
 	}
-	if len(lines) == 0 {
-		return
-	}
-	r.WriteString("\n**Came of it:**\n")
-	r.first(lines, commitsMost)
-}
-
-// first lists the first lines, and says how many there are more.
-func (r *review) first(lines []string, most int) {
-	for i, l := range lines {
-		if i == most {
-			fmt.Fprintf(r, "- and %d more\n", len(lines)-i)
-			return
-		}
-		fmt.Fprintf(r, "- %s\n", l)
-	}
+	r.lines("\n**Came of it:**\n", lines, commitsMost)
 }
 
 // commitLine is "70ee311 Read expires_at as UTC (2 files, +12 −3)"; the host makes a link of its beginning.
@@ -240,10 +237,6 @@ func commitLine(c result.StoryCommit) string {
 
 // memories are what was saved on purpose.
 func (r *review) memories() {
-	if len(r.story.Memories) == 0 {
-		return
-	}
-	r.WriteString("\n### Saved as memories meanwhile\n\n")
 	var lines []string
 	for _, m := range r.story.Memories {
 		text := clip(session.Beyond(m.Title, m.Content), 40)
@@ -254,20 +247,16 @@ func (r *review) memories() {
 		}
 		lines = append(lines, inert(text))
 	}
-	r.first(lines, namedMost/2)
+	r.lines("\n### Saved as memories meanwhile\n\n", lines, namedMost/2)
 }
 
 // rest names the sessions for which there is no room.
 func (r *review) rest() {
-	if len(r.named) == 0 {
-		return
-	}
-	r.WriteString("\n### Other sessions\n\n")
 	var lines []string
 	for _, s := range r.named {
 		lines = append(lines, s.Short+" "+inert(session.Shorten(s.Title, 80)))
 	}
-	r.first(lines, namedMost)
+	r.lines("\n### Other sessions\n\n", lines, namedMost)
 }
 
 // silent names the commits behind which no session is known.
@@ -278,11 +267,7 @@ func (r *review) silent() {
 			lines = append(lines, commitLine(c))
 		}
 	}
-	if len(lines) == 0 || r.story.Kind == "session" {
-		return
-	}
-	r.WriteString("\n### Without a session\n\n")
-	r.first(lines, namedMost)
+	r.lines("\n### Without a session\n\n", lines, namedMost)
 }
 
 func memoriesPage(s result.Story) string {

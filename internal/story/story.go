@@ -215,8 +215,7 @@ func (t *teller) lines(ctx context.Context, target string) error {
 		return err
 	}
 	t.out.Why = answer.Why
-	var order []string
-	commits := map[string]*recall.Tied{}
+	var tied []recall.Tied
 	for _, hit := range answer.Results {
 		ties, err := t.index.Commits(ctx, []string{hit.ID})
 		if err != nil {
@@ -227,23 +226,18 @@ func (t *teller) lines(ctx context.Context, target string) error {
 			if err != nil {
 				continue
 			}
-			if commits[short] == nil {
-				commits[short] = &recall.Tied{Commit: string(id)}
-				order = append(order, short)
+			at := slices.IndexFunc(tied, func(c recall.Tied) bool { return c.Commit == string(id) })
+			if at < 0 {
+				at, tied = len(tied), append(tied, recall.Tied{Commit: string(id)})
 			}
-			at := commits[short]
 			s := recall.TiedSession{ID: hit.ID, Inferred: hit.Inferred, Ties: ties[hit.ID]}
 			for _, tie := range ties[hit.ID] {
 				if tie.SHA == string(id) {
 					s.Ties = append(s.Ties[:0:0], tie)
 				}
 			}
-			at.Sessions = append(at.Sessions, s)
+			tied[at].Sessions = append(tied[at].Sessions, s)
 		}
-	}
-	var tied []recall.Tied
-	for _, short := range order {
-		tied = append(tied, *commits[short])
 	}
 	return t.behind(ctx, tied)
 }

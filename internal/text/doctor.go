@@ -8,19 +8,14 @@ import (
 )
 
 // mark is how a check's status is shown.
-type mark struct {
-	sign, word string
-	style      style
-}
-
-func markOf(status string) mark {
+func mark(status string) (sign string, look style) {
 	switch status {
 	case "ok":
-		return mark{"✓", status, green}
+		return "✓", green
 	case "note":
-		return mark{"!", status, yellow}
+		return "!", yellow
 	}
-	return mark{"✗", status, red}
+	return "✗", red
 }
 
 // Doctor is what doctor found. A Look without a width is a contract: scripts read it.
@@ -28,12 +23,12 @@ func Doctor(look Look, d result.Doctor) string {
 	p := &page{Look: look}
 	signs := p.UTF8 && p.Width > 0
 	for _, c := range d.Checks {
-		m := markOf(c.Status)
-		head, in := fmt.Sprintf("%-6s", m.word), "       "
+		sign, look := mark(c.Status)
+		head, in := fmt.Sprintf("%-6s", c.Status), "       "
 		if signs {
-			head, in = m.sign, "  "
+			head, in = sign, "  "
 		}
-		p.line("", in, say(m.style, head), say(plain, " "), say(bold, c.Name), say(plain, ": "+c.Says))
+		p.line("", in, say(look, head), say(plain, " "), say(bold, c.Name), say(plain, ": "+c.Says))
 		if c.Fix != "" && c.Status != "ok" {
 			p.line(in+"-> ", in+"   ", say(cyan, c.Fix))
 		}

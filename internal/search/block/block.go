@@ -11,7 +11,6 @@
 package block
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -22,8 +21,7 @@ import (
 // ErrFormat says that bytes are not what this package, or one that builds on it, wrote.
 var ErrFormat = errors.New("search: malformed block")
 
-// target is the size in bytes beyond which a block is closed, where a Writer has none of its own: a
-// question reads one block for each of its terms, so larger ones read more than they need, and
+// target is the size in bytes beyond which a block is closed: a question reads one block for each of its terms, so larger ones read more than they need, and
 // smaller ones make the fence, which every question reads, longer.
 const target = 8 << 10
 
@@ -56,8 +54,7 @@ func (f *Fence) End() int64 {
 
 // Writer packs entries. The zero value is ready.
 type Writer struct {
-	Fence  Fence
-	Target int // the size in bytes beyond which a block is closed; 0: 8 KB
+	Fence Fence
 
 	done []byte // closed blocks
 	buf  []byte
@@ -75,7 +72,7 @@ func (w *Writer) Add(key string, value []byte) {
 	w.buf = AppendBytes(w.buf, []byte(key[n:]))
 	w.buf = AppendBytes(w.buf, value)
 	w.last = key
-	if len(w.buf) >= cmp.Or(w.Target, target) {
+	if len(w.buf) >= target {
 		w.Flush()
 	}
 }
@@ -116,75 +113,82 @@ type Entries struct {
 	Key   []byte // valid until the next call of Next
 	Value []byte // part of what was given
 
-	Stream
-}
-
-// NewEntries walks blocks.
-func NewEntries(blocks []byte) *Entries {
-	return &Entries{Stream: Stream{r: Reader{Data: blocks}}}
-}
-
-// NextEntries walks the blocks that more returns, piece by piece; see Stream.
-func NextEntries(more func() ([]byte, error)) *Entries {
-	return &Entries{Stream: Stream{more: more}}
-}
-
-// Next moves on, and reports whether there is an entry.
-func (e *Entries) Next() bool {
-	return e.Record(func(r *Reader) {
-		n := r.Int()
-		suffix := r.Bytes()
-		e.Value = r.Bytes()
-		if r.Bad || n > len(e.Key) {
-			r.Bad = true
-			return
-		}
-		// A block's first key shares nothing.
-		e.Key = append(e.Key[:n], suffix...)
-	})
-}
-
-// Stream reads records from bytes that come in pieces, cut anywhere.
-type Stream struct {
 	r    Reader
 	more func() ([]byte, error) // the next piece; nothing at the end
 	err  error
 }
 
-// NewStream reads what more returns, call by call, until it returns nothing.
-func NewStream(more func() ([]byte, error)) Stream { return Stream{more: more} }
+// NewEntries walks blocks.
+func NewEntries(blocks []byte) *Entries {
+	return &Entries{r: Reader{Data: blocks}, more: func() ([]byte, error) { return nil, nil }}
+}
 
-// Record reads the next record, and reports whether there is one. What read does must depend on the
-// bytes alone: it is called again with more of them where they were too few.
-func (s *Stream) Record(read func(*Reader)) bool {
-	for s.err == nil {
-		if len(s.r.Data) > 0 {
-			r := s.r
-			if read(&r); !r.Bad {
-				s.r = r
-				return true
-			}
+// NextEntries walks the blocks that more returns, call by call, until it returns nothing. They may be cut anywhere.
+func NextEntries(more func() ([]byte, error)) *Entries { return &Entries{more: more} }
+
+// Next moves on, and reports whether there is an entry.
+func (e *Entries) Next() bool {
+	for e.err == nil {
+		r := e.r
+		n, suffix, value := r.Int(), r.Bytes(), r.Bytes()
+		if !r.Bad && n <= len(e.Key) { // a block's first key shares nothing
+			e.r, e.Key, e.Value = r, append(e.Key[:n], suffix...), value
+			return true
 		}
 		var next []byte
-		if s.more != nil {
-			next, s.err = s.more()
-		}
-		if len(next) == 0 {
-			s.r.Bad = len(s.r.Data) > 0
+		if next, e.err = e.more(); len(next) == 0 {
+			e.r.Bad = len(e.r.Data) > 0
 			return false
 		}
 		// What was read keeps the old bytes.
-		s.r.Data = append(s.r.Data[:len(s.r.Data):len(s.r.Data)], next...)
+		e.r.Data = append(e.r.Data[:len(e.r.Data):len(e.r.Data)], next...)
 	}
 	return false
 }
 
 // Err says what ended a walk before its time: ErrFormat, or more's error.
-func (s *Stream) Err() error {
-	if s.err != nil {
-		return s.err
+func (e *Entries) Err() error {
+	if e.err != nil {
+		return e.err
 	}
-	return s.r.Err()
+	return e.r.Err()
+}
+
+// Merge walks several at once, in the order of keys. Values are what each has under a key: nil for nothing.
+func Merge(walks []*Entries, use func(key string, values [][]byte) error) error {
+	live := make([]bool, len(walks))
+	for i, e := range walks {
+		live[i] = e.Next()
+	}
+	values := make([][]byte, len(walks))
+	for {
+		least := -1
+		for i, e := range walks {
+			if live[i] && (least < 0 || string(e.Key) < string(walks[least].Key)) {
+				least = i
+			}
+		}
+		if least < 0 {
+			break
+		}
+		key := string(walks[least].Key)
+		for i, e := range walks {
+			values[i] = nil
+			if live[i] && string(e.Key) == key {
+				values[i] = e.Value
+				live[i] = e.Next()
+			}
+		}
+		if err := use(key, values); err != nil {
+			return err
+		}
+	}
+	for _, e := range walks {
+		if err := e.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // AppendBytes appends b with its length before it.

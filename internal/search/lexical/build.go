@@ -119,41 +119,24 @@ func (b *Builder) Write(put func(term string, postings []byte)) {
 // of each: it returns the header, and calls put for each term.
 func Merge(headers []*Header, entries []*block.Entries, put func(term string, postings []byte)) (*Header, error) {
 	var buf []byte
-	var err error
-	live := make([]bool, len(entries))
-	for i, e := range entries {
-		live[i] = e.Next()
-	}
-	for {
-		least := -1
-		for i, e := range entries {
-			if live[i] && (least < 0 || string(e.Key) < string(entries[least].Key)) {
-				least = i
-			}
-		}
-		if least < 0 {
-			break
-		}
-		term := string(entries[least].Key)
+	err := block.Merge(entries, func(term string, values [][]byte) error {
 		var joined List
-		for i, e := range entries {
-			if !live[i] || string(e.Key) != term {
+		for i, v := range values {
+			if v == nil {
 				continue
 			}
-			next, err := decodeList(e.Value, headers[i].Base, headers[i].Base+headers[i].Units())
+			next, err := decodeList(v, headers[i].Base, headers[i].Base+headers[i].Units())
 			if err != nil {
-				return nil, err
+				return err
 			}
 			joined.join(next)
-			live[i] = e.Next()
 		}
 		buf = joined.append(buf[:0], headers[0].Base)
 		put(term, buf)
-	}
-	for _, e := range entries {
-		if err = e.Err(); err != nil {
-			return nil, err
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return joinHeaders(headers), nil
 }

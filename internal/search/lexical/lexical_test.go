@@ -50,7 +50,7 @@ func lists(t *testing.T, b *lexical.Builder) lexical.Lists {
 
 func TestHeaderRoundTrip(t *testing.T) {
 	want := &lexical.Header{
-		Base: 7, FirstSession: 3, Sessions: []string{"a", "b"}, Fence: block.Fence{Keys: []string{"", "x"}, Ends: []int64{3, 9}}, Vocabulary: 2,
+		Base: 7, FirstSession: 3, Sessions: []string{"a", "b"}, Fence: block.Fence{Keys: []string{"", "x"}, Ends: []int64{3, 9}},
 		Parts: []lexical.Part{
 			{Session: 3, Turn: 0, Units: 2, Words: 305, Stems: 2},
 			{Session: 3, Turn: -1, Units: 1, Words: 1, Kind: lexical.Paths},

@@ -47,7 +47,6 @@ type Header struct {
 	Words        []byte   // a norm a unit
 	Stems        []byte   // as Words
 	Fence        block.Fence
-	Vocabulary   int64 // how many bytes of stems follow the postings
 }
 
 // Units is how many there are.
@@ -55,7 +54,7 @@ func (h *Header) Units() int { return len(h.Words) }
 
 // Append appends h's bytes to dst.
 func (h *Header) Append(dst []byte) []byte {
-	for _, n := range []int{h.Base, h.FirstSession, int(h.Vocabulary), len(h.Sessions)} {
+	for _, n := range []int{h.Base, h.FirstSession, len(h.Sessions)} {
 		dst = block.AppendInt(dst, n)
 	}
 	for _, s := range h.Sessions {
@@ -75,7 +74,7 @@ func (h *Header) Append(dst []byte) []byte {
 // DecodeHeader reads what Append wrote, and keeps data; the error is block.ErrFormat.
 func DecodeHeader(data []byte) (*Header, error) {
 	r := block.Reader{Data: data}
-	h := &Header{Base: r.Int(), FirstSession: r.Int(), Vocabulary: int64(r.Int())}
+	h := &Header{Base: r.Int(), FirstSession: r.Int()}
 	h.Sessions = make([]string, r.Count())
 	for i := range h.Sessions {
 		h.Sessions[i] = r.Text()
@@ -146,7 +145,6 @@ func (w *Writer) Take() []byte { return w.terms.Take() }
 func (w *Writer) Finish() (rest, header []byte) {
 	w.terms.Flush()
 	w.vocabulary.Flush()
-	stems := w.vocabulary.Take()
-	w.Header.Fence, w.Header.Vocabulary = w.terms.Fence, int64(len(stems))
-	return append(w.terms.Take(), stems...), w.Header.Append(nil)
+	w.Header.Fence = w.terms.Fence
+	return append(w.terms.Take(), w.vocabulary.Take()...), w.Header.Append(nil)
 }

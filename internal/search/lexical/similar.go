@@ -40,49 +40,35 @@ func Swapped(w string) (out []string) {
 	return out
 }
 
-// Speller looks for the stems that are most like some words.
-type Speller struct{ words []*word }
-
-// NewSpeller begins to look.
-func NewSpeller(words []Misspelt) *Speller {
-	s := &Speller{}
-	for _, m := range words {
-		w := &word{Guess: Guess{Word: m.Stem}, typed: utf8.RuneCountInString(m.Word), fixed: m.Fixed, runes: []rune(m.Stem), letters: letters([]byte(m.Stem))}
-		if len(w.runes) < minSimilar {
-			continue
+// Similar finds the stems in vocabularies that words are most like: of equals, the first in order.
+func Similar(misspelt []Misspelt, vocabularies [][]byte) ([]Guess, error) {
+	var words []*word
+	for _, m := range misspelt {
+		if w := newWord(m); len(w.runes) >= minSimilar {
+			words = append(words, w)
 		}
-		for stem := range m.Fixed {
-			w.firsts |= letters([]byte(stem[:1]))
-		}
-		eachGram(w.runes, func(g gram) { w.grams = append(w.grams, g) })
-		w.used = make([]bool, len(w.grams))
-		s.words = append(s.words, w)
 	}
-	return s
-}
-
-// Look looks through a vocabulary.
-func (s *Speller) Look(vocabulary *block.Entries) error {
-	for vocabulary.Next() {
-		for _, w := range s.words {
-			v := w.similarity(vocabulary.Key)
-			if v >= minSimilarity && (v > w.Similarity || v == w.Similarity && string(vocabulary.Key) < w.Stem) {
-				w.Stem, w.Similarity = string(vocabulary.Key), v
+	for _, vocabulary := range vocabularies {
+		stems := block.NewEntries(vocabulary)
+		for stems.Next() {
+			for _, w := range words {
+				v := w.similarity(stems.Key)
+				if v >= minSimilarity && (v > w.Similarity || v == w.Similarity && string(stems.Key) < w.Stem) {
+					w.Stem, w.Similarity = string(stems.Key), v
+				}
 			}
 		}
+		if err := stems.Err(); err != nil {
+			return nil, err
+		}
 	}
-	return vocabulary.Err()
-}
-
-// Guesses returns what was found: of equals, the first in order.
-func (s *Speller) Guesses() []Guess {
 	var out []Guess
-	for _, w := range s.words {
+	for _, w := range words {
 		if w.Similarity > 0 {
 			out = append(out, w.Guess)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // word compares itself with stems.
@@ -97,6 +83,16 @@ type word struct {
 	used    []bool   // by gram: whether the stem at hand has it
 	rows    [3][]int // of the table of distances
 	stem    []rune
+}
+
+func newWord(m Misspelt) *word {
+	w := &word{Guess: Guess{Word: m.Stem}, typed: utf8.RuneCountInString(m.Word), fixed: m.Fixed, runes: []rune(m.Stem), letters: letters([]byte(m.Stem))}
+	for stem := range m.Fixed {
+		w.firsts |= letters([]byte(stem[:1]))
+	}
+	eachGram(w.runes, func(g gram) { w.grams = append(w.grams, g) })
+	w.used = make([]bool, len(w.grams))
+	return w
 }
 
 // similarity is the larger of two measures, both 1 for the same word: how many groups of three

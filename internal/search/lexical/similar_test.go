@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSpeller(t *testing.T) {
+func TestSimilar(t *testing.T) {
 	var w block.Writer
 	for _, stem := range []string{"auth", "checkpoint", "command", "commit", "commut", "cryptic", "log", "login", "session", "настройк"} {
 		w.Add(stem, nil)
@@ -32,12 +32,12 @@ func TestSpeller(t *testing.T) {
 		{"like nothing", "kubernet", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := lexical.NewSpeller([]lexical.Misspelt{{Word: tt.word, Stem: tt.word}})
-			if err := s.Look(block.NewEntries(vocabulary)); err != nil {
+			guesses, err := lexical.Similar([]lexical.Misspelt{{Word: tt.word, Stem: tt.word}}, [][]byte{vocabulary})
+			if err != nil {
 				t.Fatal(err)
 			}
 			got := ""
-			for _, g := range s.Guesses() {
+			for _, g := range guesses {
 				if got = g.Stem; g.Word != tt.word || g.Similarity <= 0 || g.Similarity >= 1 {
 					t.Errorf("guess %+v", g)
 				}
@@ -50,7 +50,7 @@ func TestSpeller(t *testing.T) {
 }
 
 // A slip in an ending keeps it from being cut off. The stem that was meant may be much shorter than the word.
-func TestSpellerFixesEndings(t *testing.T) {
+func TestSimilarFixesEndings(t *testing.T) {
 	var w block.Writer
 	for _, stem := range []string{"lag", "log", "long", "valid", "valor"} {
 		w.Add(stem, nil)
@@ -58,11 +58,11 @@ func TestSpellerFixesEndings(t *testing.T) {
 	w.Flush()
 	vocabulary := w.Take()
 	for word, stem := range map[string]string{"loggnig": "log", "validaiton": "valid"} {
-		s := lexical.NewSpeller([]lexical.Misspelt{{Word: word, Stem: word, Fixed: map[string]bool{stem: true}}})
-		if err := s.Look(block.NewEntries(vocabulary)); err != nil {
+		got, err := lexical.Similar([]lexical.Misspelt{{Word: word, Stem: word, Fixed: map[string]bool{stem: true}}}, [][]byte{vocabulary})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Guesses(); len(got) != 1 || got[0].Stem != stem || got[0].Similarity < 0.8 {
+		if len(got) != 1 || got[0].Stem != stem || got[0].Similarity < 0.8 {
 			t.Errorf("%s: guesses %+v", word, got)
 		}
 	}
@@ -71,7 +71,7 @@ func TestSpellerFixesEndings(t *testing.T) {
 	}
 }
 
-func BenchmarkSpeller(b *testing.B) {
+func BenchmarkSimilar(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	stems := make(map[string]bool)
 	for len(stems) < 100_000 {
@@ -96,7 +96,7 @@ func BenchmarkSpeller(b *testing.B) {
 		words = append(words, m)
 	}
 	for b.Loop() {
-		if err := lexical.NewSpeller(words).Look(block.NewEntries(vocabulary)); err != nil {
+		if _, err := lexical.Similar(words, [][]byte{vocabulary}); err != nil {
 			b.Fatal(err)
 		}
 	}

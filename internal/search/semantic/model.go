@@ -100,14 +100,9 @@ func dampen(tf int) float64 {
 
 // Pack returns the term vectors as blocks, and their fence.
 func (m *Model) Pack() (block.Fence, []byte) {
-	terms := make([]string, 0, len(m.Terms))
-	for t := range m.Terms {
-		terms = append(terms, t)
-	}
-	slices.Sort(terms)
 	var w block.Writer
 	var buf []byte
-	for _, t := range terms {
+	for _, t := range slices.Sorted(maps.Keys(m.Terms)) {
 		buf = m.Terms[t].Append(buf[:0])
 		w.Add(t, buf)
 	}

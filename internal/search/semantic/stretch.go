@@ -10,7 +10,6 @@ import (
 // windows from the first that changed are written again: what an older stretch says of windows
 // from From on is void.
 type Stretch struct {
-	Session int // its number
 	From    int // the number of Windows[0]
 	Windows []Window
 }
@@ -23,70 +22,34 @@ type Window struct {
 
 // Append appends s's bytes.
 func (s Stretch) Append(dst []byte) []byte {
-	for _, n := range []int{s.Session, s.From, len(s.Windows)} {
-		dst = block.AppendInt(dst, n)
-	}
+	dst = block.AppendInt(dst, s.From)
 	for _, w := range s.Windows {
 		dst = w.Vector.Append(block.AppendInt(dst, w.Turn))
 	}
 	return dst
 }
 
+// DecodeStretch reads what Append wrote for vectors of dim dimensions. It keeps data.
+func DecodeStretch(data []byte, dim int) (Stretch, error) {
+	r := block.Reader{Data: data}
+	s := Stretch{From: r.Int()}
+	for !r.Bad && len(r.Data) > 0 {
+		s.Windows = append(s.Windows, Window{r.Int(), readVector(&r, dim)})
+	}
+	if r.Bad {
+		return Stretch{}, block.ErrFormat
+	}
+	return s, nil
+}
+
 // Join is the windows of a session as two stretches tell them, next being the newer. Nothing lies
-// between them.
+// between them; the first may be empty.
 func (s Stretch) Join(next Stretch) Stretch {
+	if len(s.Windows) == 0 {
+		return next
+	}
 	keep := max(0, min(next.From-s.From, len(s.Windows)))
-	return Stretch{s.Session, min(s.From, next.From), append(slices.Clip(s.Windows[:keep]), next.Windows...)}
-}
-
-// Stretches walks stretches that follow each other.
-type Stretches struct {
-	Stretch
-	block.Stream
-	dim int
-}
-
-// NewStretches walks the bytes that more returns, call by call, until it returns none.
-func NewStretches(dim int, more func() ([]byte, error)) *Stretches {
-	return &Stretches{Stream: block.NewStream(more), dim: dim}
-}
-
-// Next moves on, and reports whether there is a stretch. It keeps the bytes.
-func (s *Stretches) Next() bool {
-	return s.Record(func(r *block.Reader) {
-		s.Stretch = Stretch{Session: r.Int(), From: r.Int(), Windows: make([]Window, r.Count())}
-		for i := range s.Windows {
-			s.Windows[i] = Window{r.Int(), readVector(r, s.dim)}
-		}
-	})
-}
-
-// Whole is the vector of a session as a whole.
-type Whole struct {
-	Session int // its number
-	Vector
-}
-
-// Append appends w's bytes.
-func (w Whole) Append(dst []byte) []byte {
-	return w.Vector.Append(block.AppendInt(dst, w.Session))
-}
-
-// Wholes walks the vectors of sessions, one after the other.
-type Wholes struct {
-	Whole
-	block.Stream
-	dim int
-}
-
-// NewWholes walks the bytes that more returns, call by call, until it returns none.
-func NewWholes(dim int, more func() ([]byte, error)) *Wholes {
-	return &Wholes{Stream: block.NewStream(more), dim: dim}
-}
-
-// Next moves on, and reports whether there is a vector. It keeps the bytes.
-func (w *Wholes) Next() bool {
-	return w.Record(func(r *block.Reader) { w.Whole = Whole{r.Int(), readVector(r, w.dim)} })
+	return Stretch{min(s.From, next.From), append(slices.Clip(s.Windows[:keep]), next.Windows...)}
 }
 
 // readVector takes a vector of dim dimensions off r.

@@ -50,12 +50,11 @@ func (q Vector) Dot(v []float32) float64 {
 	return float64(q.Scale) * float64(a+b+c+d)
 }
 
-// AddTo adds weight·q to v.
-func (q Vector) AddTo(v []float32, weight float32) {
-	weight *= q.Scale
+// AddTo adds q to v.
+func (q Vector) AddTo(v []float32) {
 	v = v[:len(q.Q)]
 	for i, x := range q.Q {
-		v[i] += weight * float32(int8(x))
+		v[i] += q.Scale * float32(int8(x))
 	}
 }
 
