@@ -36,14 +36,21 @@ func TestTwice(t *testing.T) {
 	if line, err := lines.ReadString('\n'); err != nil || line != inUse+"\n" {
 		t.Fatalf("answered by %q, %v", line, err)
 	}
+	call, ok := msg.(*jsonrpc.Request)
+	if !ok {
+		t.Fatalf("read %T", msg)
+	}
+	wrote := make(chan error, 1)
 	go func() {
-		_ = c.Write(t.Context(), &jsonrpc.Response{ID: msg.(*jsonrpc.Request).ID, Result: []byte("{}")})
-		_ = client.Close()
+		wrote <- errors.Join(c.Write(t.Context(), &jsonrpc.Response{ID: call.ID, Result: []byte("{}")}), client.Close())
 	}()
 	if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, `"id":"a"`) {
 		t.Errorf("answered by %q, %v", line, err)
 	}
 	if err := <-ended; !errors.Is(err, io.EOF) {
 		t.Errorf("it ends by %v", err)
+	}
+	if err := <-wrote; err != nil {
+		t.Error(err)
 	}
 }

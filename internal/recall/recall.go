@@ -119,15 +119,8 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 	if len(hits) == 0 {
 		return out, nil
 	}
-	switch {
-	case req.Limit > 0:
-		hits = hits[:min(len(hits), req.Limit)]
-	case req.Brief:
-		n := best(hits)
-		if out.More, err = mention(ctx, index, hits[n:]); err != nil {
-			return out, err
-		}
-		hits = hits[:n]
+	if hits, out.More, err = limited(ctx, index, req, hits); err != nil {
+		return out, err
 	}
 	for i := range hits {
 		hits[i].snippet = cmp.Or(req.Snippet, snippetSize)
@@ -142,6 +135,19 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		err = markPurged(ctx, index, out.Results)
 	}
 	return out, err
+}
+
+// limited are the hits that are shown whole, and what is only mentioned of the others.
+func limited(ctx context.Context, index *db.DB, req Request, hits []found) (shown []found, more []result.Mention, err error) {
+	switch {
+	case req.Limit > 0:
+		return hits[:min(len(hits), req.Limit)], nil, nil
+	case req.Brief:
+		n := best(hits)
+		more, err = mention(ctx, index, hits[n:])
+		return hits[:n], more, err
+	}
+	return hits, nil, nil
 }
 
 // filtersOf repeats the filters of a request.
