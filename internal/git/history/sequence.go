@@ -82,10 +82,7 @@ func picks(r *git.Repo, name string) int {
 }
 
 func text(r *git.Repo, name string) string {
-	b, err := os.ReadFile(filepath.Join(r.Layout().GitDir, name))
-	if err != nil {
-		return ""
-	}
+	b, _ := os.ReadFile(filepath.Join(r.Layout().GitDir, name)) // mostly there is none
 	return string(b)
 }
 
