@@ -219,12 +219,12 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 // hear takes in what an entry says beside the content of sessions.
 func (st *state) hear(repo *git.Repo, all session.Entry) {
 	for _, r := range all.Rewrites {
-		old := st.Rewrites[shaKey(r.New)]
-		if i, found := slices.BinarySearch(old, shaKey(r.Old)); !found {
-			st.Rewrites[shaKey(r.New)] = slices.Insert(old, i, shaKey(r.Old))
-		}
+		now := shaKey(r.New)
+		st.Rewrites[now] = put(st.Rewrites[now], shaKey(r.Old))
 	}
-	st.say(all.Wrote)
+	for _, w := range all.Wrote {
+		st.Wrote = put(st.Wrote, wroteKey(w))
+	}
 	st.applyNotes(all)
 	if cp := all.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch == session.Scrubbed) {
 		st.Recorded[shaKey(cp.GitSHA)] = true
@@ -234,6 +234,14 @@ func (st *state) hear(repo *git.Repo, all session.Entry) {
 		}
 		st.settle(all, made)
 	}
+}
+
+// put adds to a sorted list what is not there.
+func put[T cmp.Ordered](sorted []T, v T) []T {
+	if i, found := slices.BinarySearch(sorted, v); !found {
+		return slices.Insert(sorted, i, v)
+	}
+	return sorted
 }
 
 // plan takes in an entry that is yet to be appended.
