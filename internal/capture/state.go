@@ -95,8 +95,11 @@ func sessionKey(source, nativeID string) string { return source + "\x00" + nativ
 // load reads the cache, and brings it to the tips of the ledgers on this machine, by ref: over most commits, if that is not 0.
 func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID, most int) (*state, error) {
 	st := readCache(filepath.Join(dir, cacheFile))
-	if newEdits(dir).lost() {
-		st.unkeep()
+	if newEdits(dir).lost() { // transcripts are read for them again
+		for _, k := range st.Sessions {
+			k.Kept = 0
+		}
+		st.Files, st.Examined = map[string]stamp{}, nil
 	}
 	if maps.Equal(st.Tips, tips) {
 		return st, nil
@@ -125,14 +128,6 @@ func (st *state) far(ctx context.Context, repo *git.Repo, tips map[string]git.OI
 		}
 	}
 	return false
-}
-
-// unkeep forgets that edits were kept, so that transcripts are read for them again.
-func (st *state) unkeep() {
-	for _, k := range st.Sessions {
-		k.Kept = 0
-	}
-	st.Files, st.Examined = map[string]stamp{}, nil
 }
 
 // Forget removes the cache, the prints of edits, and what processes that died left of it.
