@@ -28,7 +28,7 @@ const maxFamily = 4096
 // of the ledger: of several that a commit became, the last one counts as what it is now.
 func Resolve(all []Rewrite) []Rewrite {
 	var out []Rewrite
-	families, now := newFamilies(), map[string]string{}
+	families, now := families{up: map[string]string{}, size: map[string]int{}, least: map[string]string{}}, map[string]string{}
 	for _, r := range Counting(all) {
 		if families.join(r.Old, r.New) {
 			out = append(out, r)
@@ -78,10 +78,6 @@ type families struct {
 	up    map[string]string // commit → one of its family that is nearer to the root
 	size  map[string]int    // root → how many there are
 	least map[string]string // root → the least of them, which names the family whatever the order was
-}
-
-func newFamilies() *families {
-	return &families{up: map[string]string{}, size: map[string]int{}, least: map[string]string{}}
 }
 
 // of is the root of a commit's family.

@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -168,19 +167,8 @@ func (c *Capturer) note(ctx context.Context, draft func(*state, time.Time) *sess
 		if err := c.writable(tips); err != nil || e == nil {
 			return err
 		}
-		clean, _, err := c.Redactor.Apply(ctx, *e)
-		if err != nil {
-			return fmt.Errorf("capture: %w", err)
-		}
-		tip, err := c.Ledger.Append(ctx, tips[c.Ledger.Ref()], []ledger.Record{{Entry: clean, TS: now}})
-		if err != nil {
-			return err
-		}
-		tips[c.Ledger.Ref()] = tip
-		if st.follow(ctx, c.Repo, tips) == nil {
-			_ = st.save(c.CacheDir) // the next capture reads the ledger where the cache is behind
-		}
-		return nil
+		g := &collector{Capturer: c, st: st, now: now}
+		return g.store(ctx, tips, []session.Entry{*e})
 	})
 }
 
@@ -203,10 +191,8 @@ func (st *state) holds(m session.Memory) string {
 // applyNotes adds the memories and marks of an entry.
 func (st *state) applyNotes(e session.Entry) {
 	for _, m := range e.Memories {
-		ids := st.Memories[memoryKey(m)]
-		if i, found := slices.BinarySearch(ids, m.ID); !found {
-			st.Memories[memoryKey(m)] = slices.Insert(ids, i, m.ID)
-		}
+		key := memoryKey(m)
+		st.Memories[key] = put(st.Memories[key], m.ID)
 	}
 	for i, m := range slices.Concat(e.Purges, e.Restores) {
 		t := st.Marks[m.ID]

@@ -208,11 +208,8 @@ const rendered = "rendered "
 
 // isForeign reports whether only a later version knows how far a session was read.
 func isForeign(cursor string) bool {
-	if cursor == "" {
-		return false
-	}
 	_, err := time.Parse(time.RFC3339Nano, cursor)
-	return err != nil
+	return cursor != "" && err != nil
 }
 
 // headOf is the first record of a file, which was read before; nil for one that is longer than any that is read.

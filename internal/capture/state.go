@@ -95,8 +95,11 @@ func sessionKey(source, nativeID string) string { return source + "\x00" + nativ
 // load reads the cache, and brings it to the tips of the ledgers on this machine, by ref: over most commits, if that is not 0.
 func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.OID, most int) (*state, error) {
 	st := readCache(filepath.Join(dir, cacheFile))
-	if newEdits(dir).lost() {
-		st.unkeep()
+	if newEdits(dir).lost() { // transcripts are read for them again
+		for _, k := range st.Sessions {
+			k.Kept = 0
+		}
+		st.Files, st.Examined = map[string]stamp{}, nil
 	}
 	if maps.Equal(st.Tips, tips) {
 		return st, nil
@@ -125,14 +128,6 @@ func (st *state) far(ctx context.Context, repo *git.Repo, tips map[string]git.OI
 		}
 	}
 	return false
-}
-
-// unkeep forgets that edits were kept, so that transcripts are read for them again.
-func (st *state) unkeep() {
-	for _, k := range st.Sessions {
-		k.Kept = 0
-	}
-	st.Files, st.Examined = map[string]stamp{}, nil
 }
 
 // Forget removes the cache, the prints of edits, and what processes that died left of it.
@@ -219,12 +214,12 @@ func (st *state) apply(repo *git.Repo, c ledger.Commit) error {
 // hear takes in what an entry says beside the content of sessions.
 func (st *state) hear(repo *git.Repo, all session.Entry) {
 	for _, r := range all.Rewrites {
-		old := st.Rewrites[shaKey(r.New)]
-		if i, found := slices.BinarySearch(old, shaKey(r.Old)); !found {
-			st.Rewrites[shaKey(r.New)] = slices.Insert(old, i, shaKey(r.Old))
-		}
+		now := shaKey(r.New)
+		st.Rewrites[now] = put(st.Rewrites[now], shaKey(r.Old))
 	}
-	st.say(all.Wrote)
+	for _, w := range all.Wrote {
+		st.Wrote = put(st.Wrote, wroteKey(w))
+	}
 	st.applyNotes(all)
 	if cp := all.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch == session.Scrubbed) {
 		st.Recorded[shaKey(cp.GitSHA)] = true
@@ -234,6 +229,14 @@ func (st *state) hear(repo *git.Repo, all session.Entry) {
 		}
 		st.settle(all, made)
 	}
+}
+
+// put adds to a sorted list what is not there.
+func put[T cmp.Ordered](sorted []T, v T) []T {
+	if i, found := slices.BinarySearch(sorted, v); !found {
+		return slices.Insert(sorted, i, v)
+	}
+	return sorted
 }
 
 // plan takes in an entry that is yet to be appended.

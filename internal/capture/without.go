@@ -36,9 +36,6 @@ func (w Excluded) forgot(source string, p transcript.Part) bool {
 // leave takes out of a read what is not captured: then it is as if the transcript had never held it. Last is the last turn that was read before; until
 // is when the transcript was written last.
 func (w Excluded) leave(source string, doc *transcript.Document, last, until time.Time) {
-	if len(w.Spans)+len(w.Sessions) == 0 {
-		return
-	}
 	doc.Sessions = slices.DeleteFunc(doc.Sessions, func(p transcript.Part) bool { return w.forgot(source, p) })
 	for i := range doc.Sessions {
 		w.silence(&doc.Sessions[i], last, until)

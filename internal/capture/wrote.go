@@ -151,15 +151,6 @@ func (st *state) unsaid(all []session.Wrote) []session.Wrote {
 	})
 }
 
-func (st *state) say(all []session.Wrote) {
-	for _, w := range all {
-		key := wroteKey(w)
-		if i, said := slices.BinarySearch(st.Wrote, key); !said {
-			st.Wrote = slices.Insert(st.Wrote, i, key)
-		}
-	}
-}
-
 // wroteKey is a record as a number.
 func wroteKey(w session.Wrote) uint64 {
 	h := fnv.New64a()

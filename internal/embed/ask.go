@@ -22,7 +22,7 @@ func (c *Client) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	for _, p := range try {
 		var vectors [][]float32
 		if vectors, err = c.askBy(ctx, p, texts); err == nil {
-			c.memory.use(p)
+			c.memory.known.Protocol = p.name
 			return vectors, nil
 		}
 		var refusal *refusal

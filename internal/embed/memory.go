@@ -53,8 +53,6 @@ func (m *memory) protocol() (protocol, bool) {
 	return protocol{}, false
 }
 
-func (m *memory) use(p protocol) { m.known.Protocol = p.name }
-
 func (m *memory) answered() error {
 	m.known.NotBefore = time.Time{}
 	return m.save()

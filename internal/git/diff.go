@@ -53,46 +53,36 @@ func (r *Repo) CommitDiff(c Commit) ([]Change, error) {
 
 // Diff lists the files that differ between two trees, in the order of their paths. It reads only folders in which the two differ.
 func (r *Repo) Diff(older, newer OID) ([]Change, error) {
-	d := treeDiff{repo: r, out: []Change{}}
-	if err := d.folders("", older, newer); err != nil {
+	out := []Change{}
+	if err := r.diffFolders("", older, newer, &out); err != nil {
 		return nil, fmt.Errorf("git: diff: %w", err)
 	}
-	slices.SortFunc(d.out, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
-	return d.out, nil
+	slices.SortFunc(out, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
+	return out, nil
 }
 
-// treeDiff is one Diff under way.
-type treeDiff struct {
-	repo *Repo
-	out  []Change
-}
-
-// folders compares two of them, which trees list in one order.
-func (d *treeDiff) folders(prefix string, older, newer OID) error {
+// diffFolders compares two folders, which trees list in one order: under one name both have a folder, or none has.
+func (r *Repo) diffFolders(prefix string, older, newer OID, out *[]Change) error {
 	if older == newer {
 		return nil
 	}
-	return pairs(d.repo.entries(older), d.repo.entries(newer), func(before, after TreeEntry) error {
-		return d.entry(prefix, before, after)
-	})
-}
-
-// entry compares what stands under one name; both are folders, or none is.
-func (d *treeDiff) entry(prefix string, before, after TreeEntry) error {
-	if before.IsDir() || after.IsDir() {
-		return d.folders(prefix+cmp.Or(before.Name, after.Name)+"/", before.ID(), after.ID())
-	}
-	c := Change{Path: prefix + cmp.Or(before.Name, after.Name), Kind: "M", OID: after.ID(), Before: before.ID(), Modes: [2]string{before.Mode, after.Mode}}
-	switch {
-	case before == after:
+	return pairs(r.entries(older), r.entries(newer), func(before, after TreeEntry) error {
+		path := prefix + cmp.Or(before.Name, after.Name)
+		if before.IsDir() || after.IsDir() {
+			return r.diffFolders(path+"/", before.ID(), after.ID(), out)
+		}
+		c := Change{Path: path, Kind: "M", OID: after.ID(), Before: before.ID(), Modes: [2]string{before.Mode, after.Mode}}
+		switch {
+		case before == after:
+			return nil
+		case before.Name == "":
+			c.Kind = "A"
+		case after.Name == "":
+			c.Kind = "D"
+		}
+		*out = append(*out, c)
 		return nil
-	case before.Name == "":
-		c.Kind = "A"
-	case after.Name == "":
-		c.Kind = "D"
-	}
-	d.out = append(d.out, c)
-	return nil
+	})
 }
 
 // follow makes one change of a file that went and of one that came in its place. A blob that is not here (a partial clone) is no rename.

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -19,23 +18,15 @@ func (r *Repo) Reachable(ctx context.Context, commits []OID) ([]OID, error) {
 	for _, id := range commits {
 		wanted[id] = true
 	}
-	cmd := r.Command(ctx, "rev-list", "--all", "--reflog")
-	pipe, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
+	reached, err := r.Run(ctx, "rev-list", "--all", "--reflog")
 	if err != nil {
 		return nil, fmt.Errorf("git: list what is reachable: %w", err)
 	}
 	var out []OID
-	lines := bufio.NewScanner(pipe)
-	for lines.Scan() {
-		if id := OID(lines.Text()); wanted[id] {
-			out = append(out, id)
+	for id := range strings.FieldsSeq(reached) {
+		if wanted[OID(id)] {
+			out = append(out, OID(id))
 		}
-	}
-	if err := errors.Join(lines.Err(), cmd.Wait(), ctx.Err()); err != nil {
-		return nil, fmt.Errorf("git: list what is reachable: %w", err)
 	}
 	return out, nil
 }

@@ -48,11 +48,8 @@ func (p *plumbing) start() error {
 	c := &catFile{cmd: alone(p.repo.Command(context.Background(), "cat-file", mode))}
 	c.cmd.Stderr = &c.errors
 	in, err := c.cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := c.cmd.StdoutPipe()
-	if err == nil {
+	out, err2 := c.cmd.StdoutPipe()
+	if err = errors.Join(err, err2); err == nil {
 		err = c.cmd.Start()
 	}
 	if err != nil {

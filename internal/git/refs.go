@@ -120,7 +120,7 @@ func (r *Repo) unlock(ctx context.Context, path string) bool {
 // keeps refs as files, so a/b and a/b/c can't both be.
 func (r *Repo) InTheWay(name string) string {
 	for up := path.Dir(name); strings.Count(up, "/") > 1; up = path.Dir(up) {
-		if r.exists(up) {
+		if _, err := r.Ref(up); err == nil {
 			return up
 		}
 	}
@@ -148,11 +148,6 @@ func (r *Repo) InTheWayAt(ctx context.Context, remote, name string, attended Att
 		}
 	}
 	return "", nil
-}
-
-func (r *Repo) exists(name string) bool {
-	_, err := r.Ref(name)
-	return err == nil
 }
 
 // DeleteRef removes a ref; one that is not there is no error.

@@ -190,26 +190,17 @@ func verdict(stderr string) string {
 
 // SetConfig writes one key into the repository's own configuration.
 func (r *Repo) SetConfig(ctx context.Context, key, value string) error {
-	if err := r.configure(ctx, key, value); err != nil {
-		return fmt.Errorf("git: set %s: %w", key, err)
-	}
-	return nil
+	return r.configure(ctx, "set", key, key, value)
 }
 
 // AddConfig adds a value to a key of the repository's own configuration that may have several.
 func (r *Repo) AddConfig(ctx context.Context, key, value string) error {
-	if err := r.configure(ctx, "--add", key, value); err != nil {
-		return fmt.Errorf("git: add to %s: %w", key, err)
-	}
-	return nil
+	return r.configure(ctx, "add to", key, "--add", key, value)
 }
 
 // ReplaceConfig puts a value in the place of another one of a key that may have several, in the repository's own configuration.
 func (r *Repo) ReplaceConfig(ctx context.Context, key, old, value string) error {
-	if err := r.configure(ctx, "--replace-all", key, value, "^"+regexp.QuoteMeta(old)+"$"); err != nil {
-		return fmt.Errorf("git: set %s: %w", key, err)
-	}
-	return nil
+	return r.configure(ctx, "set", key, "--replace-all", key, value, "^"+regexp.QuoteMeta(old)+"$")
 }
 
 // DropConfig removes one value of a key that may have several; one that is not there is no error.
@@ -228,12 +219,12 @@ func (r *Repo) UnsetConfig(ctx context.Context, key string) (string, error) {
 }
 
 func (r *Repo) unset(ctx context.Context, key string, value ...string) error {
-	err := r.configure(ctx, append([]string{"--unset-all", key}, value...)...)
+	err := r.configure(ctx, "unset", key, append([]string{"--unset-all", key}, value...)...)
 	var exit *exec.ExitError
-	if err == nil || errors.As(err, &exit) && exit.ExitCode() == notThere { // perhaps another process was first
+	if errors.As(err, &exit) && exit.ExitCode() == notThere { // perhaps another process was first
 		return nil
 	}
-	return fmt.Errorf("git: unset %s: %w", key, err)
+	return err
 }
 
 // notThere is the exit status of "git config --unset-all" for a key that is not set.
@@ -241,7 +232,7 @@ const notThere = 5
 
 // configure changes the repository's own configuration. Of several that do so at once, git
 // fails all but one, where it waits for the locks of refs; these here wait for each other.
-func (r *Repo) configure(ctx context.Context, args ...string) error {
+func (r *Repo) configure(ctx context.Context, act, key string, args ...string) error {
 	err := whenFree(ctx, func() error {
 		_, err := r.Run(ctx, append([]string{"config", "--local"}, args...)...)
 		if err != nil && strings.Contains(err.Error(), "could not lock config file") && strings.Contains(err.Error(), "File exists") {
@@ -250,7 +241,10 @@ func (r *Repo) configure(ctx context.Context, args ...string) error {
 		return err
 	})
 	if errors.Is(err, errLocked) {
-		return fmt.Errorf("%w: where no other git runs, remove %s", err, filepath.Join(r.layout.CommonDir, "config.lock"))
+		err = fmt.Errorf("%w: where no other git runs, remove %s", err, filepath.Join(r.layout.CommonDir, "config.lock"))
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("git: %s %s: %w", act, key, err)
+	}
+	return nil
 }

@@ -5,20 +5,15 @@ import (
 	"path/filepath"
 )
 
-// shallowFile lists the commits at which a shallow clone was cut. All worktrees share it;
+// shallow reports whether there is a list of commits at which a shallow clone was cut. All worktrees share it;
 // libgit2 1.5 looks for it in each one's own directory.
-func (r *Repo) shallowFile() string { return filepath.Join(r.layout.CommonDir, "shallow") }
-
 func (r *Repo) shallow() bool {
-	info, err := os.Stat(r.shallowFile())
+	info, err := os.Stat(filepath.Join(r.layout.CommonDir, "shallow"))
 	return err == nil && info.Size() > 0
 }
 
 // Cut reports whether objects may be missing here: in a shallow clone, or in one that leaves
 // out blobs until they are asked for.
 func (r *Repo) Cut() bool {
-	if r.shallow() {
-		return true
-	}
-	return r.sets(`^remote\..*\.promisor$`)
+	return r.shallow() || r.sets(`^remote\..*\.promisor$`)
 }

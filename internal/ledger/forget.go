@@ -47,11 +47,7 @@ func (l *Ledger) Sessions(ctx context.Context) (map[string]session.Session, erro
 	if err != nil || tip == "" {
 		return out, err
 	}
-	commits, err := Since(ctx, l.repo, tip)
-	if err != nil {
-		return nil, err
-	}
-	err = said(ctx, l.repo, commits, func(_ Commit, e session.Entry) error {
+	err = all(ctx, l.repo, tip, func(_ Commit, e session.Entry) error {
 		for _, part := range e.Sessions {
 			whole := out[part.ID]
 			part.Turns, part.ToolCalls = nil, nil

@@ -95,8 +95,7 @@ func (l *Ledger) Astray() ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	trees := l.repo.Trees(treeBytes)
-	names, err := trees.Names(c.Tree)
+	names, err := l.repo.Trees(treeBytes).Names(c.Tree)
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}

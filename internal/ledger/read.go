@@ -111,8 +111,7 @@ func each(ctx context.Context, repo *git.Repo, tip git.OID, have []git.OID, visi
 	if err := checkFormat(repo, head); err != nil {
 		return err
 	}
-	trees := repo.Trees(treeBytes)
-	rd := reader{repo: repo, trees: trees, seen: map[string]bool{}}
+	rd := reader{repo: repo, trees: repo.Trees(treeBytes), seen: map[string]bool{}}
 	for c, err := range repo.Walk(ctx, []git.OID{tip}, have) {
 		if err != nil {
 			return fmt.Errorf("ledger: %w", err)
@@ -138,7 +137,7 @@ type reader struct {
 // read lists what one commit adds. A merge is the union of what its parents already said.
 func (r *reader) read(c git.Commit) ([]Commit, error) {
 	r.trees.Allow(commitBytes)
-	before, cut, err := r.before(c)
+	before, cut, err := before(r.repo, c)
 	if err != nil {
 		return nil, err
 	}
@@ -167,10 +166,10 @@ func (r *reader) read(c git.Commit) ([]Commit, error) {
 }
 
 // before is the tree that a commit's own is compared with, its first parent's that is here,
-// and whether there is a parent that is not. The walk has made sure that it was cut off.
-func (r *reader) before(c git.Commit) (tree git.OID, cut bool, err error) {
+// and whether there is a parent that is not. A walk has made sure that it was cut off.
+func before(repo *git.Repo, c git.Commit) (tree git.OID, cut bool, err error) {
 	for _, id := range c.Parents {
-		p, err := r.repo.Commit(id)
+		p, err := repo.Commit(id)
 		switch {
 		case errors.Is(err, git.ErrNotFound):
 			cut = true
@@ -214,8 +213,7 @@ func Newest(repo *git.Repo, tip git.OID, limit time.Time) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)
 	}
-	trees := repo.Trees(treeBytes)
-	last, err := trees.Last(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, until(limit))
+	last, err := repo.Trees(treeBytes).Last(c.Tree, strings.TrimSuffix(segmentDir, "/"), dayDepth, until(limit))
 	if err != nil {
 		return time.Time{}, fmt.Errorf("ledger: %w", err)
 	}
@@ -255,6 +253,15 @@ func said(ctx context.Context, repo *git.Repo, commits []Commit, each func(Commi
 		}
 	}
 	return nil
+}
+
+// all is said of all that leads to a tip.
+func all(ctx context.Context, repo *git.Repo, tip git.OID, each func(Commit, session.Entry) error) error {
+	commits, err := Since(ctx, repo, tip)
+	if err != nil {
+		return err
+	}
+	return said(ctx, repo, commits, each)
 }
 
 // ReadSession reads the parts of one session that a segment holds, and fails as ReadSegment does.

@@ -81,20 +81,11 @@ func (w *rewriter) commit(c git.Commit) error {
 // holds is which of the paths a commit holds: those of its parents, and those that it adds. It
 // also says whether its parents are here.
 func (w *rewriter) holds(c git.Commit) (held map[string]bool, whole bool, err error) {
-	before := git.OID("")
-	whole = true
+	before, cut, err := before(w.repo, c)
+	if err != nil {
+		return nil, false, err
+	}
 	for _, id := range c.Parents {
-		p, err := w.repo.Commit(id)
-		if errors.Is(err, git.ErrNotFound) {
-			whole = false
-			continue
-		}
-		if err != nil {
-			return nil, false, err
-		}
-		if before == "" {
-			before = p.Tree
-		}
 		held = both(held, w.held[id])
 	}
 	w.trees.Allow(commitBytes)
@@ -108,7 +99,7 @@ func (w *rewriter) holds(c git.Commit) (held map[string]bool, whole bool, err er
 			own[f.Path] = true
 		}
 	}
-	return both(held, own), whole, nil
+	return both(held, own), !cut, nil
 }
 
 // both is the union of two sets; neither is changed.

@@ -155,11 +155,8 @@ type scrubber struct {
 // read finds the entries that hold a target, and writes the segments that are to stand in their
 // place.
 func (w *scrubber) read(ctx context.Context, tip git.OID) error {
-	commits, err := Since(ctx, w.Ledger.repo, tip)
+	err := all(ctx, w.Ledger.repo, tip, func(c Commit, e session.Entry) error { return w.entry(ctx, c, e) })
 	if err != nil {
-		return err
-	}
-	if err := said(ctx, w.Ledger.repo, commits, func(c Commit, e session.Entry) error { return w.entry(ctx, c, e) }); err != nil {
 		return err
 	}
 	for i, t := range w.Targets {

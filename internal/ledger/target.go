@@ -234,12 +234,8 @@ func (l *Ledger) complete(t Target, tip git.OID, items session.Names) (Target, e
 
 // items are the IDs of the sessions and memories in one's own ledger.
 func (l *Ledger) items(ctx context.Context, tip git.OID) (session.Names, error) {
-	commits, err := Since(ctx, l.repo, tip)
-	if err != nil {
-		return session.Names{}, err
-	}
 	ids := map[string]string{}
-	err = said(ctx, l.repo, commits, func(_ Commit, e session.Entry) error {
+	err := all(ctx, l.repo, tip, func(_ Commit, e session.Entry) error {
 		for _, part := range e.Sessions {
 			ids[part.ID] = part.NativeID
 		}

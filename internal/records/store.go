@@ -149,9 +149,6 @@ func removed(path string) error {
 	return nil
 }
 
-// fileSize is when a day goes on in another file: what is dropped is dropped by the file.
-func (s Store) fileSize() int64 { return cmp.Or(s.Size, Size) / 8 }
-
 // append puts lines behind those of today. What a full disk left of them is taken away again.
 func (s Store) append(text []byte) error {
 	path, err := s.today()
@@ -191,7 +188,8 @@ func (s Store) today() (string, error) {
 	}
 	if len(files) > 0 && files[len(files)-1][:10] >= day {
 		last := files[len(files)-1]
-		if info, err := os.Stat(filepath.Join(s.Dir, last)); err == nil && info.Size() < s.fileSize() {
+		full := cmp.Or(s.Size, Size) / 8 // what is dropped is dropped by the file
+		if info, err := os.Stat(filepath.Join(s.Dir, last)); err == nil && info.Size() < full {
 			return filepath.Join(s.Dir, last), nil
 		}
 		day, n = last[:10], number(last)+1

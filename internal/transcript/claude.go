@@ -154,14 +154,9 @@ func (l *claudeLocator) file(dir, entry, sid string) (f File, ok bool) {
 			f.Meta = strings.TrimSuffix(f.Path, ".jsonl") + ".meta.json"
 		}
 	}
-	return f, l.look(&f) && !internalAgent(f.AgentID)
-}
-
-// internalAgent reports whether an agent ID is one that Claude Code uses for itself: it
-// compacts the conversation, suggests prompts and keeps notes in agents of their own,
-// whose files begin with a copy of the session.
-func internalAgent(id string) bool {
-	return begins(id, "acompact-", "aprompt_suggestion-", "asession_memory-")
+	// Claude Code compacts the conversation, suggests prompts and keeps notes in agents of their own,
+	// whose files begin with a copy of the session.
+	return f, l.look(&f) && !begins(f.AgentID, "acompact-", "aprompt_suggestion-", "asession_memory-")
 }
 
 // search takes of the other files those in which a record was made here, with their subagents; the latest

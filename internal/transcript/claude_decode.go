@@ -188,7 +188,7 @@ func (d *claudeDecoder) assistant(p *part) {
 	case content.Type == gjson.String:
 		d.said(p, content.Str)
 	default:
-		content.ForEach(func(_, block gjson.Result) bool {
+		for _, block := range content.Array() {
 			switch block.Get("type").Str {
 			case "text":
 				d.goesOn()
@@ -196,8 +196,7 @@ func (d *claudeDecoder) assistant(p *part) {
 			case "tool_use":
 				d.call(p, block)
 			}
-			return true
-		})
+		}
 	}
 }
 

@@ -7,11 +7,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// insertedTags name elements that Claude Code and its editors put into a prompt.
-func insertedTags() [4]string {
-	return [...]string{"system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics"}
-}
-
 // machineText reports whether a text stands in a prompt's place although nobody typed it.
 func machineText(s string) bool {
 	return begins(s,
@@ -39,7 +34,8 @@ func machineText(s string) bool {
 // prompt ("!git status") and a line for the agent's memory ("#use tabs") are kept in
 // the form in which they were typed; the output of the former is not.
 func typed(s string) string {
-	for _, tag := range insertedTags() {
+	// What Claude Code and its editors put into a prompt.
+	for _, tag := range [...]string{"system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics"} {
 		s = without(s, tag)
 	}
 	s = strings.TrimSpace(s)
@@ -112,7 +108,7 @@ func prompts(content gjson.Result) string {
 	}
 	var kept []string
 	if content.IsArray() {
-		content.ForEach(func(_, block gjson.Result) bool {
+		for _, block := range content.Array() {
 			s := ""
 			switch block.Get("type").Str {
 			case "text":
@@ -123,8 +119,7 @@ func prompts(content gjson.Result) string {
 			if s != "" && !slices.Contains(kept, s) {
 				kept = append(kept, s)
 			}
-			return true
-		})
+		}
 	}
 	return strings.Join(kept, "\n\n")
 }

@@ -91,19 +91,15 @@ func (d *codexDecoder) output(id string, out gjson.Result) {
 	if out.Type != gjson.String {
 		given = out.Raw
 	}
+	calls := d.part.calls[id]
 	switch {
-	case d.isEdit(id):
+	case len(calls) > 0 && d.part.ToolCalls[calls[0]].Act == session.ActEdit:
 		d.done(d.part, id, !strings.Contains(given, "Success. Updated the following files"))
 	case gjson.Valid(given) && gjson.Get(given, "answers").IsObject():
 		d.asks(d.part, codexAnswers(d.questions, gjson.Get(given, "answers")))
 	}
 	d.printed(id, out, given)
 	delete(d.open, id)
-}
-
-func (d *codexDecoder) isEdit(id string) bool {
-	calls := d.part.calls[id]
-	return len(calls) > 0 && d.part.ToolCalls[calls[0]].Act == session.ActEdit
 }
 
 // codexAnswers is what a person chose when the agent asked: each question with its answer.

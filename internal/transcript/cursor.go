@@ -102,17 +102,9 @@ func (l *cursorLocator) sessions(dir, cwd string) {
 			subagents := filepath.Join(f.Path, "subagents")
 			f.Path = filepath.Join(f.Path, id+".jsonl")
 			l.take(f)
-			l.subagents(subagents, f.NativeID, cwd)
+			l.takeSubagents(subagents, File{Parent: f.NativeID, Cwd: cwd, Timeless: true})
 		case file:
 			l.take(f)
-		}
-	}
-}
-
-func (l *cursorLocator) subagents(dir, parent, cwd string) {
-	for _, e := range l.list(dir) {
-		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok {
-			l.take(File{Path: filepath.Join(dir, e.Name()), NativeID: name(id), AgentID: name(id), Parent: parent, Cwd: cwd, Timeless: true})
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -49,6 +50,16 @@ func (l *finder) look(f *File) bool {
 func (l *finder) take(f File) {
 	if l.look(&f) {
 		l.found.Files = append(l.found.Files, f)
+	}
+}
+
+// takeSubagents takes the transcripts in a folder of subagents, of which like says the rest.
+func (l *finder) takeSubagents(dir string, like File) {
+	for _, e := range l.list(dir) {
+		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok {
+			like.Path, like.NativeID, like.AgentID = filepath.Join(dir, e.Name()), name(id), name(id)
+			l.take(like)
+		}
 	}
 }
 

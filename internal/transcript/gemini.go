@@ -119,7 +119,7 @@ func (l *geminiLocator) chats(dir, cwd string) {
 		stem, document := strings.CutSuffix(e.Name(), ".json")
 		switch {
 		case e.IsDir():
-			l.subagents(path, cwd, e.Name())
+			l.takeSubagents(path, File{Parent: name(e.Name()), Cwd: cwd, Whole: true})
 		case document && !contains(entries, stem+".jsonl"), strings.HasSuffix(e.Name(), ".jsonl"):
 			if !strings.HasPrefix(e.Name(), "session-") {
 				continue
@@ -133,14 +133,6 @@ func (l *geminiLocator) chats(dir, cwd string) {
 
 func contains(entries []os.DirEntry, name string) bool {
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == name })
-}
-
-func (l *geminiLocator) subagents(dir, cwd, parent string) {
-	for _, e := range l.list(dir) {
-		if id, ok := strings.CutSuffix(e.Name(), ".jsonl"); ok && !e.IsDir() {
-			l.take(File{Path: filepath.Join(dir, e.Name()), NativeID: name(id), AgentID: name(id), Parent: name(parent), Cwd: cwd, Whole: true})
-		}
-	}
 }
 
 // id is the session's ID, of which the file's name has a part. It stands at the beginning, and never changes.

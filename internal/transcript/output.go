@@ -58,10 +58,13 @@ var claudeStatus = lazy.Expr(`^(?:Error: )?Exit code (\d{1,3})(?:\n|$)`)
 
 // claudeOutput takes apart what a result says of a command. What a person forbade has printed nothing.
 func claudeOutput(text string, failed bool) (*int, string) {
-	if failed && begins(text, "The user doesn't want to", "<tool_use_error>", "[Request interrupted") {
+	switch {
+	case !failed:
+		return nil, text
+	case begins(text, "The user doesn't want to", "<tool_use_error>", "[Request interrupted"):
 		return nil, ""
 	}
-	return status(claudeStatus, text, failed)
+	return status(claudeStatus, text)
 }
 
 // codexStatus is the status among the lines that Codex puts before an output.
@@ -85,7 +88,7 @@ func (d *codexDecoder) printed(id string, out gjson.Result, given string) {
 		exit = exitOf(of.Get("metadata.exit_code"))
 	}
 	if i := strings.Index(text[:min(len(text), codexHead)], "Output:\n"); i >= 0 && (i == 0 || text[i-1] == '\n') {
-		exit, _ = status(codexStatus, text[:i], true)
+		exit, _ = status(codexStatus, text[:i])
 		text = text[i+len("Output:\n"):]
 	}
 	d.decoder.printed(d.part, id, text, exit, false)
@@ -97,8 +100,8 @@ var copilotEnd = lazy.Expr(`(?:^|\n)<(?:(?:shellId: [^\n>]* completed|exited) wi
 // printed takes a command's output: before a line about its end.
 func (d *copilotDecoder) printed(p *part, id string, data gjson.Result) {
 	text, exit := strings.TrimRight(data.Get("result.content").Str, "\n"), (*int)(nil)
-	if m := copilotEnd.FindStringSubmatchIndex(text); m != nil {
-		exit, text = number(text, m[2:4]), text[:m[0]]
+	if m := copilotEnd.FindStringSubmatch(text); m != nil {
+		exit, text = number(m[1]), strings.TrimSuffix(text, m[0])
 	}
 	d.decoder.printed(p, id, text, exit, !data.Get("success").Bool())
 }
@@ -117,10 +120,10 @@ func (d *geminiDecoder) printed(id string, call gjson.Result) {
 	}
 	text, exit := "", (*int)(nil)
 	told := call.Get("result.0.functionResponse.response.output").Str
-	if m := geminiResult.FindStringSubmatchIndex(told); m != nil {
-		text = told[m[2]:m[3]]
-		if about := told[m[4]:m[5]]; geminiExit.MatchString(about) {
-			exit = number(about, geminiExit.FindStringSubmatchIndex(about)[2:4])
+	if m := geminiResult.FindStringSubmatch(told); m != nil {
+		text = m[1]
+		if about := geminiExit.FindStringSubmatch(m[2]); about != nil {
+			exit = number(about[1])
 		}
 	}
 	if text == "(empty)" {
@@ -151,12 +154,9 @@ func exitOf(code gjson.Result) *int {
 	return &n
 }
 
-// number reads the number at a place in a text; nil where the place is none.
-func number(text string, at []int) *int {
-	if at[0] < 0 {
-		return nil
-	}
-	n, err := strconv.Atoi(text[at[0]:at[1]])
+// number reads a number; nil where a text is none.
+func number(text string) *int {
+	n, err := strconv.Atoi(text)
 	if err != nil {
 		return nil
 	}
@@ -164,13 +164,10 @@ func number(text string, at []int) *int {
 }
 
 // status reads the status that stands before an output, and returns it with what stands behind.
-func status(expr *lazy.Regexp, text string, said bool) (*int, string) {
-	if !said {
-		return nil, text
-	}
+func status(expr *lazy.Regexp, text string) (*int, string) {
 	m := expr.FindStringSubmatchIndex(text)
 	if m == nil {
 		return nil, text
 	}
-	return number(text, m[2:4]), text[m[1]:]
+	return number(text[m[2]:m[3]]), text[m[1]:]
 }

@@ -89,7 +89,7 @@ func (p *places) look(dir string) whereabouts {
 		return nowhere
 	}
 	for d := p.resolve(filepath.Clean(dir)); ; d = filepath.Dir(d) {
-		if p.isRoot(d) {
+		if slices.ContainsFunc(p.roots, func(r place) bool { return r.spelling == d }) {
 			return inside
 		}
 		if repo := repositoryAt(d); repo != "" {
@@ -99,8 +99,10 @@ func (p *places) look(dir string) whereabouts {
 			p.seen = append(p.seen, d)
 			return outside
 		}
-		if p.past[d] && isGone(d) {
-			return outside
+		if p.past[d] {
+			if _, err := os.Lstat(d); errors.Is(err, fs.ErrNotExist) {
+				return outside
+			}
 		}
 		if d == filepath.Dir(d) {
 			break
@@ -110,15 +112,6 @@ func (p *places) look(dir string) whereabouts {
 		return inside
 	}
 	return nowhere
-}
-
-func isGone(dir string) bool {
-	_, err := os.Lstat(dir)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
-func (p *places) isRoot(dir string) bool {
-	return slices.ContainsFunc(p.roots, func(r place) bool { return r.spelling == dir })
 }
 
 // isOurs reports whether a repository is the one of the worktrees: one of them may have been moved, or be
@@ -156,11 +149,7 @@ func repositoryAt(root string) string {
 
 // readLink reads a file that names a path. What else is there may never end.
 func readLink(path string) (string, bool) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLink {
-		return "", false
-	}
-	text, err := os.ReadFile(path)
+	text, err := readBounded(path, maxLink)
 	return strings.TrimRight(string(text), "\r\n"), err == nil
 }
 

@@ -112,22 +112,16 @@ func endOfValue(b []byte, i int) int {
 				i++
 				continue
 			}
-			return endOfScalar(b, i)
+			if n := bytes.IndexAny(b[i:], ",}] \t\r\n"); n > 0 { // a number or word
+				return i + n
+			}
+			return -1
 		}
 		if depth == 0 {
 			return i
 		}
 	}
 	return -1
-}
-
-// endOfScalar is the offset behind the number or word at b[i], or -1 when there is none.
-func endOfScalar(b []byte, i int) int {
-	n := bytes.IndexAny(b[i:], ",}] \t\r\n")
-	if n <= 0 {
-		return -1
-	}
-	return i + n
 }
 
 // text is the string that a raw JSON value holds; empty for any other value.

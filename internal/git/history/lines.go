@@ -49,7 +49,8 @@ func CompareBlobs(r *git.Repo, before, now git.OID) (Lines, error) {
 	return out, nil
 }
 
-func textOf(r *git.Repo, id git.OID) ([]byte, error) {
+// atMost reads a blob of at most so many bytes, else it returns ErrTooLarge; "" is an empty one.
+func atMost(r *git.Repo, id git.OID, most uint64) ([]byte, error) {
 	if id == "" {
 		return nil, nil
 	}
@@ -57,10 +58,14 @@ func textOf(r *git.Repo, id git.OID) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size > maxLines {
+	if size > most {
 		return nil, ErrTooLarge
 	}
-	text, err := r.Blob(id)
+	return r.Blob(id)
+}
+
+func textOf(r *git.Repo, id git.OID) ([]byte, error) {
+	text, err := atMost(r, id, maxLines)
 	if err == nil && bytes.IndexByte(text, 0) >= 0 {
 		err = ErrBinary
 	}

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -23,9 +24,7 @@ func Mailmap(ctx context.Context, r *git.Repo, addresses []string) (map[string]P
 		}
 	}
 	out := map[string]Person{}
-	for len(asked) > 0 {
-		some := asked[:min(len(asked), mapped)]
-		asked = asked[len(some):]
+	for some := range slices.Chunk(asked, mapped) {
 		args := []string{"check-mailmap"}
 		for _, a := range some {
 			args = append(args, "<"+a+">")

@@ -89,7 +89,8 @@ func (w *newest) add(id git.OID, hidden bool) error {
 			return err
 		}
 		w.seen[id] = &dated{Commit: c, n: len(w.seen), hidden: hidden}
-		w.push(w.seen[id])
+		at, _ := slices.BinarySearchFunc(w.queue, w.seen[id], sooner)
+		w.queue = slices.Insert(w.queue, at, w.seen[id])
 		if !hidden {
 			w.wanted++
 		}
@@ -108,11 +109,6 @@ func (w *newest) add(id git.OID, hidden bool) error {
 		}
 	}
 	return nil
-}
-
-func (w *newest) push(c *dated) {
-	at, _ := slices.BinarySearchFunc(w.queue, c, sooner)
-	w.queue = slices.Insert(w.queue, at, c)
 }
 
 func (w *newest) pop() *dated {

@@ -46,29 +46,17 @@ func Patch(ctx context.Context, r *git.Repo, id git.OID) ([]FilePatch, error) {
 	return out, nil
 }
 
-// patch compares the lines of one file. What can't be compared is left: the list of files is worth having without it.
+// patch compares the lines of one file. What can't be compared is left (also a submodule): the list of files is worth having without it.
 func patch(r *git.Repo, p *FilePatch) {
-	before, one := patchable(r, p.Before)
-	after, two := patchable(r, p.OID)
-	p.Left = !one || !two
+	before, one := atMost(r, p.Before, maxPatched)
+	after, two := atMost(r, p.OID, maxPatched)
+	p.Left = one != nil || two != nil
 	p.Binary = bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0
 	if p.Left || p.Binary {
 		return
 	}
 	text, err := git.Hunks(before, after, usual, git.SpacesCount)
 	p.Text, p.Left = text, err != nil
-}
-
-// patchable reads a file's content to be compared; empty for no file, false for one that is large or not here (also a submodule).
-func patchable(r *git.Repo, id git.OID) ([]byte, bool) {
-	if id == "" {
-		return nil, true
-	}
-	if size, err := r.BlobSize(id); err != nil || size > maxPatched {
-		return nil, false
-	}
-	text, err := r.Blob(id)
-	return text, err == nil
 }
 
 // Text is the lines of a file, as it stands in the working tree, or in a bare repository in HEAD, that the commit which is checked out holds:

@@ -90,18 +90,11 @@ func patchOf(r *git.Repo, c git.Change, left *int) (string, bool) {
 
 // side is one side of a patch.
 func side(r *git.Repo, id git.OID, mode string, left *int) ([]byte, bool) {
-	switch {
-	case id == "":
-		return nil, true
-	case mode == repository:
+	if mode == repository {
 		return []byte("Subproject commit " + string(id) + "\n"), true
 	}
-	size, err := r.BlobSize(id)
-	if err != nil || size > uint64(*left) {
-		return nil, false
-	}
-	*left -= int(size)
-	text, err := r.Blob(id)
+	text, err := atMost(r, id, uint64(*left))
+	*left -= len(text)
 	return text, err == nil
 }
 

@@ -18,7 +18,8 @@ import (
 func Sequencing(r *git.Repo) bool {
 	switch {
 	case has(r, "rebase-merge"):
-		return resolving(r) || !committedByHand(r)
+		conflict := has(r, "rebase-merge/stopped-sha") && !has(r, "rebase-merge/amend") // else it stands still because it was told to
+		return conflict || !committedByHand(r)
 	case has(r, "rebase-apply/rebasing"):
 		return !committedByHand(r)
 	case has(r, "rebase-apply"):
@@ -26,11 +27,6 @@ func Sequencing(r *git.Repo) bool {
 	}
 	// The list still holds the pick that was just made.
 	return picks(r, "sequencer/todo") > 1 && !committedByHand(r)
-}
-
-// resolving is a rebase that stands still for a conflict, and not because it was told to.
-func resolving(r *git.Repo) bool {
-	return has(r, "rebase-merge/stopped-sha") && !has(r, "rebase-merge/amend")
 }
 
 // committedByHand reports whether HEAD was moved by `git commit`, other than to finish a
@@ -82,10 +78,7 @@ func picks(r *git.Repo, name string) int {
 }
 
 func text(r *git.Repo, name string) string {
-	b, err := os.ReadFile(filepath.Join(r.Layout().GitDir, name))
-	if err != nil {
-		return ""
-	}
+	b, _ := os.ReadFile(filepath.Join(r.Layout().GitDir, name)) // mostly there is none
 	return string(b)
 }
 

@@ -71,15 +71,11 @@ func Open(r *git.Repo, commit git.OID) (*Content, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.commit = head.OID
+		c.commit, c.root = head.OID, r.Layout().WorkTree
 	}
 	if err := c.open(); err != nil {
 		return nil, err
 	}
-	if commit != "" || r.Layout().WorkTree == "" {
-		return c, nil
-	}
-	c.root = r.Layout().WorkTree
 	return c, nil
 }
 

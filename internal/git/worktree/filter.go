@@ -37,11 +37,8 @@ func (c *Content) newFilter() *filter {
 	cmd := c.repo.Command(context.Background(), append(args, "hash-object", "--stdin-paths")...)
 	cmd.Dir = c.root
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		return &filter{}
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil || cmd.Start() != nil {
+	out, err2 := cmd.StdoutPipe()
+	if err != nil || err2 != nil || cmd.Start() != nil {
 		return &filter{}
 	}
 	return &filter{in, bufio.NewReader(out), func() { _, _ = cmd.Process.Kill(), cmd.Wait() }}
