@@ -22,7 +22,7 @@ type compressCommand struct {
 	flags   *pflag.FlagSet
 }
 
-func compressEntry() entry {
+func (*compressCommand) about() entry {
 	return entry{
 		name: "compress", usage: "compress [-i TEXT] [--intent WORD] [--command TEXT] [--exit N]", short: "make an output small",
 		long: `
@@ -36,7 +36,6 @@ In a repository that is set up, the output is kept as a record, as by "git rekal
 
   go test ./... 2>&1 | git rekal compress
   git rekal compress -i "why does the login fail" < server.log`,
-		make: func() command { return &compressCommand{} },
 	}
 }
 

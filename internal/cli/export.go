@@ -28,7 +28,7 @@ type exportCommand struct {
 	flags *pflag.FlagSet
 }
 
-func exportEntry() entry {
+func (*exportCommand) about() entry {
 	return entry{
 		name: "export", usage: "export [--mine] [--md DIR]", short: "write out all sessions",
 		long: `
@@ -39,7 +39,6 @@ With --md it writes Markdown instead, a file for each session and memory, withou
 
   git rekal export > backup.jsonl
   git rekal export --mine --md ~/sessions`,
-		make: func() command { return &exportCommand{} },
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 // helpCommand explains a command or a topic: `git rekal help why`.
-type helpCommand struct{ about entry }
+type helpCommand struct{ wanted entry }
 
-func helpEntry() entry {
+func (*helpCommand) about() entry {
 	return entry{
 		name: "help", usage: "help [COMMAND|TOPIC]", short: "explain a command",
 		long: `
@@ -23,7 +23,6 @@ Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" for sea
 Without an argument it lists the commands. Packages and "make install" bring manual pages with the same text: "man git-rekal-COMMAND",
 "git rekal --help".`,
 		takes: takesPage,
-		make:  func() command { return &helpCommand{} },
 	}
 }
 
@@ -35,14 +34,14 @@ func (c *helpCommand) validate(args []string) error {
 	}
 	for _, e := range explained() {
 		if e.name == args[0] {
-			c.about = e
+			c.wanted = e
 			return noArgs(args[1:])
 		}
 	}
 	return fmt.Errorf("%q is no command and no topic", args[0])
 }
 
-func (c *helpCommand) run(_ context.Context, app *App) error { return app.help(c.about) }
+func (c *helpCommand) run(_ context.Context, app *App) error { return app.help(c.wanted) }
 
 // help prints the page of a command, or the overview, through the pager on a terminal.
 func (app *App) help(about entry) error {
@@ -115,12 +114,12 @@ func forms() []string { return []string{"[FILTER…] [QUESTION]", "COMMAND [ARGU
 // page is what there is to say of a command.
 func (e entry) page() manual.Page {
 	p := manual.Page{Name: e.name, Short: e.short, Body: e.long}
-	if e.make == nil {
+	if e.command == nil {
 		return p
 	}
 	p.Usage = strings.Split(e.usage, "\n")
 	p.Flags = pflag.NewFlagSet(e.name, pflag.ContinueOnError)
-	e.make().addFlags(p.Flags)
+	e.addFlags(p.Flags)
 	if p.Exit = e.exit; p.Exit == "" {
 		p.Exit = usualExit
 	}

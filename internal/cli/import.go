@@ -20,7 +20,7 @@ type importCommand struct {
 	curate.Histories
 }
 
-func importEntry() entry {
+func (*importCommand) about() entry {
 	return entry{
 		name: "import", usage: "import [--entire [--everyone]] [--specstory] [--file TRANSCRIPT…] [--agent NAME]", short: "take over kept sessions",
 		long: `
@@ -39,7 +39,6 @@ Prints one line of JSON for each source.
 
   git rekal import --entire --specstory
   git rekal import --file ~/backup/.codex/sessions/*/*/*/*.jsonl`,
-		make: func() command { return &importCommand{} },
 	}
 }
 

@@ -21,7 +21,7 @@ type indexCommand struct {
 	flags *pflag.FlagSet
 }
 
-func indexEntry() entry {
+func (*indexCommand) about() entry {
 	return entry{
 		name: "index", usage: "index [--at REF|DIR]", short: "rebuild the caches",
 		long: `
@@ -33,7 +33,6 @@ every command updates them. If a commit of a ledger is checked out, it builds th
   git rekal index --at '@{2026-02-01}'
   git worktree add ../then rekal/alice@example.com~20
   git rekal index --at ../then`,
-		make: func() command { return &indexCommand{} },
 	}
 }
 

@@ -26,7 +26,7 @@ type logCommand struct {
 	flags   *pflag.FlagSet
 }
 
-func logEntry() entry {
+func (*logCommand) about() entry {
 	return entry{
 		name: "log", usage: "log [-n N] [--oneline] [FILTER…] [REV|A..B] [[--] PATH…]", short: "list checkpoints",
 		long: `
@@ -40,7 +40,6 @@ and only these sessions. --json prints one object a line.
   git rekal log --oneline main..topic
   git rekal log --author alice --since "2 weeks ago" -- src/auth`,
 		takes: takesRange,
-		make:  func() command { return &logCommand{} },
 	}
 }
 

@@ -30,7 +30,7 @@ type queryCommand struct {
 	flags  *pflag.FlagSet
 }
 
-func queryEntry() entry {
+func (*queryCommand) about() entry {
 	return entry{
 		name: "query", usage: `query --session ID [--full] [--offset N] [--limit N] [--role R]
 query "SELECT …" [--index] [--timeout D]`,
@@ -49,7 +49,6 @@ files_touched, checkpoint_sessions, memories, and purged (the IDs of hidden item
 index.db. The statement reads no files and no network. It stops after --timeout, above 16 MB of answer, or if it needs too much memory.
 
   git rekal query "SELECT source, count(*) FROM sessions GROUP BY 1"`,
-		make: func() command { return &queryCommand{} },
 	}
 }
 

@@ -27,7 +27,7 @@ type recallCommand struct {
 	flags  *pflag.FlagSet
 }
 
-func recallEntry() entry {
+func (*recallCommand) about() entry {
 	return entry{
 		usage: "[FILTER…] [QUESTION]", short: "search (needs no name)",
 		long: `
@@ -67,7 +67,6 @@ PATH::
 A folder in which a ledger is checked out or unpacked.
 
 A date or a code revision also includes what was said by then and imported later.`,
-		make: func() command { return &recallCommand{} },
 	}
 }
 

@@ -32,7 +32,7 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-func runEntry() entry {
+func (*runCommand) about() entry {
 	return entry{
 		name: "run", usage: "run [-i TEXT] [--intent WORD] [--full] [--] COMMAND [ARG…]", short: "run a command, keep output",
 		long: `
@@ -45,7 +45,6 @@ Runs COMMAND with your stdin and signals, and keeps its output, redacted, in thi
 
 Outside a repository that is set up, COMMAND runs as usual, and nothing is kept.`,
 		exit: "the status of COMMAND; as in a shell 126 or 127 if it cannot run, 128+n if signal n ended it.",
-		make: func() command { return &runCommand{} },
 	}
 }
 

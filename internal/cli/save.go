@@ -23,7 +23,7 @@ type saveCommand struct {
 	flags  *pflag.FlagSet
 }
 
-func saveEntry() entry {
+func (*saveCommand) about() entry {
 	return entry{
 		name: "save", usage: "save [--title T] [--source S] [--record N] [TEXT|-]", short: "save what was learned",
 		long: `
@@ -35,7 +35,6 @@ The same text under the same title is not stored again. The answer then names th
   git rekal save --title "Leeway of tokens" "30 s, because clocks differ."
   git rekal save --title "Release steps" - < notes.md
   git rekal save --record 42 --title "How the first migration failed"`,
-		make: func() command { return &saveCommand{} },
 	}
 }
 

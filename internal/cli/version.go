@@ -16,12 +16,11 @@ import (
 // versionCommand says what this is: `git rekal version`.
 type versionCommand struct{ json bool }
 
-func versionEntry() entry {
+func (*versionCommand) about() entry {
 	return entry{
 		name: "version", usage: "version [--json]", short: "show versions",
 		long: `
 Shows the version of git-rekal, of its libraries, and of the ledger format that it reads and writes.`,
-		make: func() command { return &versionCommand{} },
 	}
 }
 

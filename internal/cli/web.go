@@ -23,7 +23,7 @@ type webCommand struct {
 	flags  *pflag.FlagSet
 }
 
-func webEntry() entry {
+func (*webCommand) about() entry {
 	return entry{
 		name: "web", usage: "web [--port N] [--no-open]\nweb --export DIR", short: "sessions in a browser",
 		long: `
@@ -39,7 +39,6 @@ To read one commit or session in the terminal, use "git rekal show".
   git rekal web
   git rekal web --no-open --port 8080
   git rekal web --export ../sessions`,
-		make: func() command { return &webCommand{} },
 	}
 }
 

@@ -25,7 +25,7 @@ type whyCommand struct {
 	flags *pflag.FlagSet
 }
 
-func whyEntry() entry {
+func (*whyCommand) about() entry {
 	return entry{
 		name: "why", usage: "why PATH[:LINE[,LINE]] [-L RANGE] [FILTER…]",
 		short: "sessions behind lines",
@@ -42,7 +42,6 @@ checkpoint's code commit. A blame stops after 20 seconds.
   git rekal why src/auth/jwt.go:40,52 -n 3
   git rekal why -L 40,+13 src/auth/jwt.go
   git rekal why --checkpoint v1.2.0 src/auth/jwt.go`,
-		make: func() command { return &whyCommand{} },
 	}
 }
 
