@@ -17,6 +17,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/run"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -206,6 +207,6 @@ func recordLine(kept records.Record, r compress.Result) string {
 	if kept.Exit != nil {
 		fmt.Fprintf(&b, " exit %d,", *kept.Exit)
 	}
-	fmt.Fprintf(&b, " %s → %s; git rekal show %d --raw", compress.Count(r.Lines, "line"), compress.Thousands(r.Shown), kept.ID)
+	fmt.Fprintf(&b, " %s → %s; git rekal show %d --raw", session.Counted(r.Lines, "line"), session.Thousands(r.Shown), kept.ID)
 	return b.String()
 }
