@@ -53,7 +53,7 @@ func (c *briefCommand) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.hook, "hook", "", "answer a hook of the agent `NAME`: "+strings.Join(brief.Agents(), ", "))
 }
 
-func (c *briefCommand) validate(args []string) error {
+func (c *briefCommand) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case c.hook != "": // a hook never fails
 		return nil

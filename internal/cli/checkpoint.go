@@ -35,7 +35,7 @@ func (c *checkpointCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.json, "json", false, "with --dry-run: JSON on one line")
 }
 
-func (c *checkpointCommand) validate(args []string) error {
+func (c *checkpointCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if c.json && !c.dryRun {
 		return errors.New("--json goes with --dry-run")
 	}

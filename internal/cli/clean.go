@@ -44,7 +44,7 @@ func (c *cleanCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.records, "records", false, "also remove the records of what commands printed, for good")
 }
 
-func (c *cleanCommand) validate(args []string) error { return noArgs(args) }
+func (c *cleanCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(app.Process)

@@ -37,7 +37,7 @@ type App struct {
 type command interface {
 	about() entry
 	addFlags(fs *pflag.FlagSet)
-	validate(args []string) error
+	validate(fs *pflag.FlagSet, args []string) error
 	run(ctx context.Context, app *App) error
 }
 
@@ -136,7 +136,7 @@ func parse(e entry, args []string) error {
 		}
 		return usage
 	}
-	if err := e.validate(rest); err != nil {
+	if err := e.validate(fs, rest); err != nil {
 		return &usageError{err: err, command: e.name}
 	}
 	return nil

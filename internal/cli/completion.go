@@ -51,7 +51,7 @@ func (c *completionCommand) addFlags(fs *pflag.FlagSet) {
 	_ = fs.MarkHidden("line")
 }
 
-func (c *completionCommand) validate(args []string) error {
+func (c *completionCommand) validate(_ *pflag.FlagSet, args []string) error {
 	c.words = args
 	switch {
 	case c.line:

@@ -15,7 +15,7 @@ import (
 )
 
 // doctorCommand says what is wrong, and what mends it: `git rekal doctor`.
-type doctorCommand struct{ shape shape }
+type doctorCommand struct{ shape }
 
 // errWrong is the exit status of a doctor that found something; the result says what.
 var errWrong = errors.New("something is wrong: see above")
@@ -33,11 +33,7 @@ takes a secret out of your own ledger. Other authors have to do it in theirs.`,
 	}
 }
 
-func (c *doctorCommand) addFlags(fs *pflag.FlagSet) {
-	c.shape.addFlags(fs)
-}
-
-func (c *doctorCommand) validate(args []string) error {
+func (c *doctorCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return cmp.Or(noArgs(args), c.shape.validate())
 }
 

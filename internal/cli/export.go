@@ -24,8 +24,6 @@ import (
 type exportCommand struct {
 	dir  string
 	mine bool
-
-	flags *pflag.FlagSet
 }
 
 func (*exportCommand) about() entry {
@@ -45,11 +43,10 @@ With --md it writes Markdown instead, a file for each session and memory, withou
 func (c *exportCommand) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made if needed")
 	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
-	c.flags = fs
 }
 
-func (c *exportCommand) validate(args []string) error {
-	if c.flags.Changed("md") && c.dir == "" {
+func (c *exportCommand) validate(fs *pflag.FlagSet, args []string) error {
+	if fs.Changed("md") && c.dir == "" {
 		return errors.New("--md needs a folder")
 	}
 	return noArgs(args)

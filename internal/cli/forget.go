@@ -38,7 +38,7 @@ under another ID and the new transcript does not name the old ID.`,
 
 func (c *forgetCommand) addFlags(*pflag.FlagSet) {}
 
-func (c *forgetCommand) validate(args []string) error {
+func (c *forgetCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the ID of a session")
 	}

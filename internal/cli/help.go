@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ Without an argument it lists the commands. Packages and "make install" bring man
 
 func (c *helpCommand) addFlags(*pflag.FlagSet) {}
 
-func (c *helpCommand) validate(args []string) error {
+func (c *helpCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -54,11 +53,7 @@ func (app *App) help(about entry) error {
 	if about.name != "" {
 		page = manual.Text(about.page(), width)
 	}
-	if given.Shown() {
-		return screen.Print(page)
-	}
-	_, err := io.WriteString(app.Stdout, page)
-	return err
+	return screen.Print(page)
 }
 
 // recallTopic is the name under which a search is explained: as a command it has none.

@@ -37,7 +37,7 @@ func (c *hookCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.call.Late, "late", false, "finish in the background what the hook left")
 }
 
-func (c *hookCommand) validate(args []string) error {
+func (c *hookCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("which hook?")
 	}

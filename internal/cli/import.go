@@ -50,7 +50,7 @@ func (c *importCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Func("agent", "with --file: the agent `NAME` wrote the transcripts, if their content does not show it", once(&c.Agent))
 }
 
-func (c *importCommand) validate(args []string) error {
+func (c *importCommand) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case len(c.Histories.Files) == 0 && len(args) > 0:
 		return &extraError{args[0]}

@@ -79,7 +79,7 @@ func (c *initCommand) tell(moments string) error {
 	return nil
 }
 
-func (c *initCommand) validate(args []string) error { return noArgs(args) }
+func (c *initCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *initCommand) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(app.Process)

@@ -23,7 +23,7 @@ with the agents used here.`,
 
 func (c *mcpCommand) addFlags(*pflag.FlagSet) {}
 
-func (c *mcpCommand) validate(args []string) error { return noArgs(args) }
+func (c *mcpCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *mcpCommand) run(ctx context.Context, app *App) error {
 	server := &mcp.Server{Process: app.Process, Version: app.Version, Explain: explainTool}

@@ -37,7 +37,7 @@ tells no times, so a Cursor session at work during the pause is captured no furt
 
 func (c *pauseCommand) addFlags(*pflag.FlagSet) {}
 
-func (c *pauseCommand) validate(args []string) error { return noArgs(args) }
+func (c *pauseCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *pauseCommand) run(ctx context.Context, app *App) error {
 	w, author, err := app.open(ctx)

@@ -44,7 +44,7 @@ A unique prefix of an ID is enough, at least 4 characters.`,
 
 func (c *markCommand) addFlags(*pflag.FlagSet) {}
 
-func (c *markCommand) validate(args []string) error {
+func (c *markCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the ID of a session or memory")
 	}

@@ -34,7 +34,7 @@ type remoteArg struct{ remote string }
 
 func (c *remoteArg) addFlags(*pflag.FlagSet) {}
 
-func (c *remoteArg) validate(args []string) error {
+func (c *remoteArg) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case len(args) == 0:
 		return nil

@@ -55,7 +55,7 @@ func (c *runCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.full, "full", false, "print everything, also into a pipe or a file")
 }
 
-func (c *runCommand) validate(args []string) error {
+func (c *runCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the command to run")
 	}

@@ -20,7 +20,6 @@ import (
 type saveCommand struct {
 	note   capture.Note
 	record int
-	flags  *pflag.FlagSet
 }
 
 func (*saveCommand) about() entry {
@@ -42,14 +41,16 @@ func (c *saveCommand) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.note.Title, "title", "", "the title `LINE`, at most 200 characters; it weighs more than the text (default: the text's first line)")
 	fs.StringVar(&c.note.Source, "source", "manual", "`WHO` it is from, a person or a tool")
 	fs.IntVar(&c.record, "record", 0, "save what a command printed: record number `N`")
-	c.flags = fs
 }
 
 // validate leaves an empty text to be read from stdin.
-func (c *saveCommand) validate(args []string) error {
-	if c.flags.Changed("record") {
+func (c *saveCommand) validate(fs *pflag.FlagSet, args []string) error {
+	if fs.Changed("record") {
 		if c.record < 1 {
 			return errors.New("--record needs the number of a record")
+		}
+		if !fs.Changed("source") {
+			c.note.Source = "record"
 		}
 		return noArgs(args)
 	}
@@ -104,9 +105,6 @@ func (c *saveCommand) from(w *workspace.Workspace) error {
 	c.note.Content = recordText(r, r.At.UTC().Format("2006-01-02 15:04:05Z"))
 	if c.note.Title == "" {
 		c.note.Title = cmp.Or(r.Command, r.Instruction)
-	}
-	if !c.flags.Changed("source") {
-		c.note.Source = "record"
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (c *scrubCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.pushed, "pushed", false, "also rewrite the branch on the remote")
 }
 
-func (c *scrubCommand) validate(args []string) error {
+func (c *scrubCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the ID of a session or memory, or a checkpoint")
 	}

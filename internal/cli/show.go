@@ -68,7 +68,7 @@ func (c *showCommand) addFlags(fs *pflag.FlagSet) {
 	colorFlag(fs, &c.color)
 }
 
-func (c *showCommand) validate(args []string) error {
+func (c *showCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) > 1 {
 		return &extraError{args[1]}
 	}

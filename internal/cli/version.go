@@ -28,7 +28,7 @@ func (c *versionCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")
 }
 
-func (c *versionCommand) validate(args []string) error { return noArgs(args) }
+func (c *versionCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *versionCommand) run(ctx context.Context, app *App) error {
 	engine, err := tables.EngineVersion(ctx)
