@@ -31,12 +31,8 @@ const (
 	AboutLines   = "lines"   // it wrote the lines that are about to be edited
 )
 
-// How many lines of a kind the brief at a start has at most.
-const (
-	mostChanged = 3
-	mostNotes   = 3
-	mostNew     = 3
-)
+// mostOfKind is how many lines of a kind the brief at a start has at most.
+const mostOfKind = 3
 
 // failedFor is how long a failure is worth a line.
 const failedFor = 14 * 24 * time.Hour
@@ -61,8 +57,8 @@ func (s Source) Start(ctx context.Context, branch string, changed []string) ([]r
 	var out []result.BriefLine
 	for _, part := range []func() ([]result.BriefLine, error){
 		func() ([]result.BriefLine, error) { return s.onBranch(ctx, branch, self) },
-		func() ([]result.BriefLine, error) { return s.sharing(ctx, AboutChanged, changed, self, mostChanged) },
-		func() ([]result.BriefLine, error) { return s.notes(ctx, changed, mostNotes) },
+		func() ([]result.BriefLine, error) { return s.sharing(ctx, AboutChanged, changed, self, mostOfKind) },
+		func() ([]result.BriefLine, error) { return s.notes(ctx, changed, mostOfKind) },
 		func() ([]result.BriefLine, error) { return s.failure(branch), nil },
 		func() ([]result.BriefLine, error) { return s.fresh(ctx, self) },
 	} {
@@ -113,7 +109,7 @@ func (s Source) fresh(ctx context.Context, self []string) ([]result.BriefLine, e
 	if err != nil || last.IsZero() {
 		return nil, err
 	}
-	ids, err := s.Index.NewFrom(ctx, s.Own, last, mostNew)
+	ids, err := s.Index.NewFrom(ctx, s.Own, last, mostOfKind)
 	if err != nil {
 		return nil, err
 	}

@@ -93,11 +93,6 @@ func (e Event) Answer(agent, text string) ([]byte, error) {
 	return json.Marshal(map[string]specific{"hookSpecificOutput": {e.Name, text}})
 }
 
-// boundaries stand in transcripts of Claude Code and Copilot CLI behind what a compaction took out of the context.
-func boundaries() []string {
-	return []string{`"compact_boundary"`, `"session.compaction_complete"`}
-}
-
 // Told returns Source.Seen for the end of a transcript: what stands there since the last compaction, an answer of recall or what a brief told, the
 // session has seen. So it has what was added to this very prompt.
 func (e Event) Told(transcript []byte) func(name string) bool {
@@ -107,7 +102,8 @@ func (e Event) Told(transcript []byte) func(name string) bool {
 	if e.Resumed {
 		transcript = kept(transcript)
 	}
-	for _, mark := range boundaries() {
+	// They stand in transcripts of Claude Code and Copilot CLI behind what a compaction took out of the context.
+	for _, mark := range []string{`"compact_boundary"`, `"session.compaction_complete"`} {
 		transcript = transcript[max(0, bytes.LastIndex(transcript, []byte(mark))):]
 	}
 	return func(name string) bool {

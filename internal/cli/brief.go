@@ -25,7 +25,7 @@ type briefCommand struct {
 	hook       string
 }
 
-func briefEntry() entry {
+func (*briefCommand) about() entry {
 	return entry{
 		name: "brief", usage: "brief [--budget N] [--json|--text]", short: "brief an agent that begins",
 		long: `
@@ -43,7 +43,6 @@ If there is nothing to say, nothing is printed. People and agents wrote the text
 
 "git rekal init --brief" installs hooks, so that agents read it by themselves. The hooks call --hook AGENT. It reads the agent's JSON on
 stdin, prints an answer or nothing within 200 ms, and always exits with 0.`,
-		make: func() command { return &briefCommand{} },
 	}
 }
 
@@ -54,7 +53,7 @@ func (c *briefCommand) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.hook, "hook", "", "answer a hook of the agent `NAME`: "+strings.Join(brief.Agents(), ", "))
 }
 
-func (c *briefCommand) validate(args []string) error {
+func (c *briefCommand) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case c.hook != "": // a hook never fails
 		return nil

@@ -18,7 +18,7 @@ import (
 // `git rekal checkpoint --dry-run`.
 type checkpointCommand struct{ dryRun, json bool }
 
-func checkpointEntry() entry {
+func (*checkpointCommand) about() entry {
 	return entry{
 		name: "checkpoint", usage: "checkpoint [--dry-run [--json]]", short: "capture what is new now",
 		long: `
@@ -27,7 +27,6 @@ do the same at every commit.
 
 --dry-run writes nothing. It lists the sessions, turns, tool calls and files that would be stored, by agent. It also lists what would
 be redacted, by rule, with the text around each place and never the secret. Before "git rekal init" it shows what init would import.`,
-		make: func() command { return &checkpointCommand{} },
 	}
 }
 
@@ -36,7 +35,7 @@ func (c *checkpointCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.json, "json", false, "with --dry-run: JSON on one line")
 }
 
-func (c *checkpointCommand) validate(args []string) error {
+func (c *checkpointCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if c.json && !c.dryRun {
 		return errors.New("--json goes with --dry-run")
 	}

@@ -23,7 +23,7 @@ type cleanCommand struct {
 // errShared is a repository whose ledgers other people pushed.
 var errShared = errors.New("--ledger: this repository has no worktree, so its ledgers are everybody's; nothing was removed")
 
-func cleanEntry() entry {
+func (*cleanCommand) about() entry {
 	return entry{
 		name: "clean", usage: "clean [--ledger] [--records]", short: "remove what init made",
 		long: `
@@ -36,7 +36,6 @@ These stay:
   - records of what commands printed; --records removes these, too
 
 --ledger is refused in a repository without a worktree, because its ledgers are everybody's.`,
-		make: func() command { return &cleanCommand{} },
 	}
 }
 
@@ -45,7 +44,7 @@ func (c *cleanCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.records, "records", false, "also remove the records of what commands printed, for good")
 }
 
-func (c *cleanCommand) validate(args []string) error { return noArgs(args) }
+func (c *cleanCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(app.Process)

@@ -33,40 +33,50 @@ type App struct {
 	Ends     bool // the process ends behind the command
 }
 
-// command is what each command file makes.
+// command is what each command file holds.
 type command interface {
+	about() entry
 	addFlags(fs *pflag.FlagSet)
-	validate(args []string) error
+	validate(fs *pflag.FlagSet, args []string) error
 	run(ctx context.Context, app *App) error
 }
 
 // entry is one line of the command table. What it says is laid out by package manual, which tells how long may be written.
 type entry struct {
-	name  string // "" for recall
-	usage string // behind "git rekal ", a form a line
-	short string // at most 26 columns
-	long  string
-	takes string         // what its arguments are, of those that a shell completes
-	exit  string         // what the exit status says; "" for usualExit
-	make  func() command // nil for a topic of the help alone
+	name    string // "" for recall
+	usage   string // behind "git rekal ", a form a line
+	short   string // at most 26 columns
+	long    string
+	takes   string // what its arguments are, of those that a shell completes
+	exit    string // what the exit status says; "" for usualExit
+	command        // nil for a topic of the help alone
 }
 
 // table lists the commands in the order of the help: what finds and shows, keeps, shares, and sets up. Subcommands win over a
 // query of the same name.
-func table() []entry {
-	return []entry{
-		recallEntry(), whyEntry(), briefEntry(), showEntry(), logEntry(), queryEntry(), webEntry(),
-		runEntry(), compressEntry(), saveEntry(), purgeEntry(), restoreEntry(), scrubEntry(), forgetEntry(),
-		syncEntry(), pushEntry(), importEntry(), exportEntry(),
-		initEntry(), cleanEntry(), checkpointEntry(), pauseEntry(), resumeEntry(), indexEntry(), doctorEntry(), mcpEntry(), completionEntry(), helpEntry(), versionEntry(), hookEntry(),
+func table() (out []entry) {
+	for _, c := range []command{
+		&recallCommand{}, &whyCommand{}, &briefCommand{}, &showCommand{}, &logCommand{}, &queryCommand{}, &webCommand{},
+		&runCommand{}, &compressCommand{}, &saveCommand{}, &markCommand{}, &markCommand{restore: true}, &scrubCommand{}, &forgetCommand{},
+		&syncCommand{}, &pushCommand{}, &importCommand{}, &exportCommand{},
+		&initCommand{}, &cleanCommand{}, &checkpointCommand{}, &pauseCommand{}, &pauseCommand{resume: true}, &indexCommand{}, &doctorCommand{},
+		&mcpCommand{}, &completionCommand{}, &helpCommand{}, &versionCommand{}, &hookCommand{},
+	} {
+		e := c.about()
+		e.command = c
+		out = append(out, e)
 	}
+	return out
 }
 
 // Main runs the program with the arguments behind its name, and returns the exit status.
 func Main(ctx context.Context, app *App, args []string) int {
 	app.Warn = func(err error) { app.say(told(err)) }
 	e, rest := choose(args)
-	err := app.execute(ctx, e, rest)
+	err := parse(e, rest)
+	if err == nil {
+		err = e.run(ctx, app)
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -88,34 +98,27 @@ func Main(ctx context.Context, app *App, args []string) int {
 // choose finds the command that the first argument names; without one it is recall.
 func choose(args []string) (entry, []string) {
 	all := table()
-	if len(args) > 0 {
-		switch args[0] {
-		case "--version":
-			args = append([]string{"version"}, args[1:]...)
-		}
-		for _, e := range all {
-			if e.name != "" && e.name == args[0] {
-				return e, args[1:]
-			}
+	if len(args) == 0 {
+		return all[0], args
+	}
+	name := args[0]
+	if name == "--version" {
+		name = "version"
+	}
+	for _, e := range all {
+		if e.name != "" && e.name == name {
+			return e, args[1:]
 		}
 	}
 	return all[0], args
 }
 
-func (app *App) execute(ctx context.Context, e entry, args []string) error {
-	c := e.make()
-	if err := parse(c, e, args); err != nil {
-		return err
-	}
-	return c.run(ctx, app)
-}
-
 // parse fills in a command.
-func parse(c command, e entry, args []string) error {
+func parse(e entry, args []string) error {
 	fs := pflag.NewFlagSet(e.name, pflag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	c.addFlags(fs)
+	e.addFlags(fs)
 	args = habits(fs, args)
 	rest, err := args, error(nil)
 	if e.name == "" {
@@ -133,7 +136,7 @@ func parse(c command, e entry, args []string) error {
 		}
 		return usage
 	}
-	if err := c.validate(rest); err != nil {
+	if err := e.validate(fs, rest); err != nil {
 		return &usageError{err: err, command: e.name}
 	}
 	return nil

@@ -29,7 +29,7 @@ type completionCommand struct {
 	words []string
 }
 
-func completionEntry() entry {
+func (*completionCommand) about() entry {
 	return entry{
 		name: "completion", usage: "completion bash|zsh|fish", short: "complete in your shell",
 		long: `
@@ -43,7 +43,6 @@ completes "git-rekal", and "git rekal" if the shell completes git.
 
   git rekal completion fish > ~/.config/fish/conf.d/git-rekal.fish`,
 		takes: takesShell,
-		make:  func() command { return &completionCommand{} },
 	}
 }
 
@@ -52,7 +51,7 @@ func (c *completionCommand) addFlags(fs *pflag.FlagSet) {
 	_ = fs.MarkHidden("line")
 }
 
-func (c *completionCommand) validate(args []string) error {
+func (c *completionCommand) validate(_ *pflag.FlagSet, args []string) error {
 	c.words = args
 	switch {
 	case c.line:
@@ -90,7 +89,7 @@ func (app *App) complete(ctx context.Context, words []string) []match {
 		e, args = choose(words)
 	}
 	fs := pflag.NewFlagSet(e.name, pflag.ContinueOnError)
-	e.make().addFlags(fs)
+	e.addFlags(fs)
 	word, before := words[len(words)-1], args[:max(0, len(args)-1)]
 	var out []match
 	switch {

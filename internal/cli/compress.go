@@ -19,10 +19,10 @@ type compressCommand struct {
 	opt     compress.Options
 	command string
 	exit    int
-	flags   *pflag.FlagSet
+	status  *int // the exit status where it was given
 }
 
-func compressEntry() entry {
+func (*compressCommand) about() entry {
 	return entry{
 		name: "compress", usage: "compress [-i TEXT] [--intent WORD] [--command TEXT] [--exit N]", short: "make an output small",
 		long: `
@@ -36,7 +36,6 @@ In a repository that is set up, the output is kept as a record, as by "git rekal
 
   go test ./... 2>&1 | git rekal compress
   git rekal compress -i "why does the login fail" < server.log`,
-		make: func() command { return &compressCommand{} },
 	}
 }
 
@@ -44,7 +43,6 @@ func (c *compressCommand) addFlags(fs *pflag.FlagSet) {
 	compressFlags(fs, &c.opt)
 	fs.StringVar(&c.command, "command", "", "the command `LINE` that printed it, for a later recall")
 	fs.IntVar(&c.exit, "exit", 0, "its exit status was `N`")
-	c.flags = fs
 }
 
 // compressFlags say what an output is read for.
@@ -64,9 +62,12 @@ func checkBudget(opt compress.Options) error {
 	return nil
 }
 
-func (c *compressCommand) validate(args []string) error {
+func (c *compressCommand) validate(fs *pflag.FlagSet, args []string) error {
 	if err := noArgs(args); err != nil {
 		return err
+	}
+	if fs.Changed("exit") {
+		c.status = &c.exit
 	}
 	return checkBudget(c.opt)
 }
@@ -92,11 +93,7 @@ func (c *compressCommand) keep(ctx context.Context, app *App, r compress.Result,
 	}
 	keeper := curate.Prepare(ctx, w)
 	defer keeper.Close()
-	var status *int
-	if c.flags.Changed("exit") {
-		status = &c.exit
-	}
-	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, c.command, status), raw.Reader())
+	kept, secrets, err := keeper.Keep(ctx, recordOf(r, c.opt, c.command, c.status), raw.Reader())
 	if err != nil {
 		app.say(fmt.Sprintf("compress: nothing was kept: %v", err))
 		return nil

@@ -15,12 +15,12 @@ import (
 )
 
 // doctorCommand says what is wrong, and what mends it: `git rekal doctor`.
-type doctorCommand struct{ shape shape }
+type doctorCommand struct{ shape }
 
 // errWrong is the exit status of a doctor that found something; the result says what.
 var errWrong = errors.New("something is wrong: see above")
 
-func doctorEntry() entry {
+func (*doctorCommand) about() entry {
 	return entry{
 		name: "doctor", usage: "doctor [--json]", short: "find what is wrong",
 		long: `
@@ -30,15 +30,10 @@ what is wrong, and what mends it. It changes nothing.
 It also applies today's redaction to every ledger here. Each finding has its place and the text around it, never the secret. "git rekal scrub ID"
 takes a secret out of your own ledger. Other authors have to do it in theirs.`,
 		exit: "0 nothing is wrong (notes do not count), 1 something is, 2 wrong usage.",
-		make: func() command { return &doctorCommand{} },
 	}
 }
 
-func (c *doctorCommand) addFlags(fs *pflag.FlagSet) {
-	c.shape.addFlags(fs)
-}
-
-func (c *doctorCommand) validate(args []string) error {
+func (c *doctorCommand) validate(_ *pflag.FlagSet, args []string) error {
 	return cmp.Or(noArgs(args), c.shape.validate())
 }
 

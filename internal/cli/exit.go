@@ -36,16 +36,11 @@ const (
 const usualExit = "0 done (also with an empty result), 1 failed, 2 wrong usage."
 
 func status(err error) int {
-	var usage *usageError
-	var request *recall.UsageError
-	var note *capture.NoteError
-	if errors.Is(err, recall.ErrNoRevision) {
+	switch {
+	case errors.Is(err, recall.ErrNoRevision):
 		return exitFail
-	}
-	if errors.As(err, &note) {
-		return exitUsage
-	}
-	if errors.As(err, &usage) || errors.As(err, &request) || errors.Is(err, config.ErrUnknownRemote) || errors.Is(err, ledger.ErrNoMoment) {
+	case errors.As(err, new(*usageError)), errors.As(err, new(*recall.UsageError)), errors.As(err, new(*capture.NoteError)),
+		errors.Is(err, config.ErrUnknownRemote), errors.Is(err, ledger.ErrNoMoment):
 		return exitUsage
 	}
 	return exitFail
@@ -145,7 +140,6 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 // hintOf is what to do about an error that says more than its kind.
 func hintOf(err error) string {
 	var usage *usageError
-	var ambiguous *session.AmbiguousError
 	var owner *git.OwnerError
 	var over *ledger.BoundsError
 	var blocked *ledger.BlockedError
@@ -192,7 +186,7 @@ func hintOf(err error) string {
 		return fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, tree.Dir)
 	case errors.As(err, &purged):
 		return fmt.Sprintf(`"git rekal restore %s" shows it again`, purged.ID)
-	case errors.As(err, &ambiguous):
+	case errors.As(err, new(*session.AmbiguousError)):
 		return "give more of the ID"
 	}
 	return ""

@@ -24,11 +24,9 @@ import (
 type exportCommand struct {
 	dir  string
 	mine bool
-
-	flags *pflag.FlagSet
 }
 
-func exportEntry() entry {
+func (*exportCommand) about() entry {
 	return entry{
 		name: "export", usage: "export [--mine] [--md DIR]", short: "write out all sessions",
 		long: `
@@ -39,18 +37,16 @@ With --md it writes Markdown instead, a file for each session and memory, withou
 
   git rekal export > backup.jsonl
   git rekal export --mine --md ~/sessions`,
-		make: func() command { return &exportCommand{} },
 	}
 }
 
 func (c *exportCommand) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.dir, "md", "", "write Markdown files into `DIR`, which is made if needed")
 	fs.BoolVar(&c.mine, "mine", false, "only your own sessions and memories")
-	c.flags = fs
 }
 
-func (c *exportCommand) validate(args []string) error {
-	if c.flags.Changed("md") && c.dir == "" {
+func (c *exportCommand) validate(fs *pflag.FlagSet, args []string) error {
+	if fs.Changed("md") && c.dir == "" {
 		return errors.New("--md needs a folder")
 	}
 	return noArgs(args)

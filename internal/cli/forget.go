@@ -17,7 +17,7 @@ import (
 // forgetCommand takes sessions out that nobody else has: `git rekal forget 01KAB3F9`.
 type forgetCommand struct{ ids []string }
 
-func forgetEntry() entry {
+func (*forgetCommand) about() entry {
 	return entry{
 		name: "forget", usage: "forget SESSION…", short: "drop an unshared session",
 		long: `
@@ -33,13 +33,12 @@ It refuses in two cases:
 The transcript stays where the agent keeps it. Another clone may capture it. So may this one, if the agent continues the session
 under another ID and the new transcript does not name the old ID.`,
 		takes: takesID,
-		make:  func() command { return &forgetCommand{} },
 	}
 }
 
 func (c *forgetCommand) addFlags(*pflag.FlagSet) {}
 
-func (c *forgetCommand) validate(args []string) error {
+func (c *forgetCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the ID of a session")
 	}

@@ -14,7 +14,7 @@ func FuzzArguments(f *testing.F) {
 			args = strings.Split(line, "\x00")
 		}
 		e, rest := choose(args)
-		err := parse(e.make(), e, rest)
+		err := parse(e, rest)
 		if err == nil {
 			return
 		}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -13,9 +12,9 @@ import (
 )
 
 // helpCommand explains a command or a topic: `git rekal help why`.
-type helpCommand struct{ about entry }
+type helpCommand struct{ wanted entry }
 
-func helpEntry() entry {
+func (*helpCommand) about() entry {
 	return entry{
 		name: "help", usage: "help [COMMAND|TOPIC]", short: "explain a command",
 		long: `
@@ -23,26 +22,25 @@ Explains a command, as "git rekal COMMAND -h" does, or a topic: "recall" for sea
 Without an argument it lists the commands. Packages and "make install" bring manual pages with the same text: "man git-rekal-COMMAND",
 "git rekal --help".`,
 		takes: takesPage,
-		make:  func() command { return &helpCommand{} },
 	}
 }
 
 func (c *helpCommand) addFlags(*pflag.FlagSet) {}
 
-func (c *helpCommand) validate(args []string) error {
+func (c *helpCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	for _, e := range explained() {
 		if e.name == args[0] {
-			c.about = e
+			c.wanted = e
 			return noArgs(args[1:])
 		}
 	}
 	return fmt.Errorf("%q is no command and no topic", args[0])
 }
 
-func (c *helpCommand) run(_ context.Context, app *App) error { return app.help(c.about) }
+func (c *helpCommand) run(_ context.Context, app *App) error { return app.help(c.wanted) }
 
 // help prints the page of a command, or the overview, through the pager on a terminal.
 func (app *App) help(about entry) error {
@@ -55,11 +53,7 @@ func (app *App) help(about entry) error {
 	if about.name != "" {
 		page = manual.Text(about.page(), width)
 	}
-	if given.Shown() {
-		return screen.Print(page)
-	}
-	_, err := io.WriteString(app.Stdout, page)
-	return err
+	return screen.Print(page)
 }
 
 // recallTopic is the name under which a search is explained: as a command it has none.
@@ -115,12 +109,12 @@ func forms() []string { return []string{"[FILTER…] [QUESTION]", "COMMAND [ARGU
 // page is what there is to say of a command.
 func (e entry) page() manual.Page {
 	p := manual.Page{Name: e.name, Short: e.short, Body: e.long}
-	if e.make == nil {
+	if e.command == nil {
 		return p
 	}
 	p.Usage = strings.Split(e.usage, "\n")
 	p.Flags = pflag.NewFlagSet(e.name, pflag.ContinueOnError)
-	e.make().addFlags(p.Flags)
+	e.addFlags(p.Flags)
 	if p.Exit = e.exit; p.Exit == "" {
 		p.Exit = usualExit
 	}

@@ -22,14 +22,13 @@ type hookCommand struct {
 
 const hookName = "hook"
 
-func hookEntry() entry {
+func (*hookCommand) about() entry {
 	return entry{
 		name: hookName, usage: "hook NAME [ARG…]", short: "for the installed hooks",
 		long: `
 Captures what is new at a commit (post-commit), merge (post-merge), "git am" (post-applypatch) or push (pre-push). It notes which commits
 an amend or rebase rewrote (post-rewrite). At a push it also sends the ledger to rekal.remote (pre-push).`,
 		exit: "always 0, so that git goes on.",
-		make: func() command { return &hookCommand{} },
 	}
 }
 
@@ -38,7 +37,7 @@ func (c *hookCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.call.Late, "late", false, "finish in the background what the hook left")
 }
 
-func (c *hookCommand) validate(args []string) error {
+func (c *hookCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("which hook?")
 	}

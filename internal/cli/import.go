@@ -20,7 +20,7 @@ type importCommand struct {
 	curate.Histories
 }
 
-func importEntry() entry {
+func (*importCommand) about() entry {
 	return entry{
 		name: "import", usage: "import [--entire [--everyone]] [--specstory] [--file TRANSCRIPT…] [--agent NAME]", short: "take over kept sessions",
 		long: `
@@ -39,7 +39,6 @@ Prints one line of JSON for each source.
 
   git rekal import --entire --specstory
   git rekal import --file ~/backup/.codex/sessions/*/*/*/*.jsonl`,
-		make: func() command { return &importCommand{} },
 	}
 }
 
@@ -51,7 +50,7 @@ func (c *importCommand) addFlags(fs *pflag.FlagSet) {
 	fs.Func("agent", "with --file: the agent `NAME` wrote the transcripts, if their content does not show it", once(&c.Agent))
 }
 
-func (c *importCommand) validate(args []string) error {
+func (c *importCommand) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case len(c.Histories.Files) == 0 && len(args) > 0:
 		return &extraError{args[0]}

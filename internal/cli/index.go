@@ -17,11 +17,10 @@ import (
 // indexCommand rebuilds the caches: `git rekal index`, or those of a past state:
 // `git rekal index --at HEAD~3`.
 type indexCommand struct {
-	at    string
-	flags *pflag.FlagSet
+	at string
 }
 
-func indexEntry() entry {
+func (*indexCommand) about() entry {
 	return entry{
 		name: "index", usage: "index [--at REF|DIR]", short: "rebuild the caches",
 		long: `
@@ -33,17 +32,15 @@ every command updates them. If a commit of a ledger is checked out, it builds th
   git rekal index --at '@{2026-02-01}'
   git worktree add ../then rekal/alice@example.com~20
   git rekal index --at ../then`,
-		make: func() command { return &indexCommand{} },
 	}
 }
 
 func (c *indexCommand) addFlags(fs *pflag.FlagSet) {
-	c.flags = fs
 	fs.StringVar(&c.at, "at", "", "build the caches of the past state `REF`, which may be a folder")
 }
 
-func (c *indexCommand) validate(args []string) error {
-	if c.at == "" && c.flags.Changed("at") {
+func (c *indexCommand) validate(fs *pflag.FlagSet, args []string) error {
+	if c.at == "" && fs.Changed("at") {
 		return errors.New("--at must not be empty")
 	}
 	return noArgs(args)

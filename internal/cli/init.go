@@ -29,7 +29,7 @@ type initCommand struct {
 	from   []string
 }
 
-func initEntry() entry {
+func (*initCommand) about() entry {
 	return entry{
 		name: "init", usage: "init [--mcp] [--brief[=MOMENTS]] [--pointer] [--remote NAME] [--from PATH]…", short: "set up, import sessions",
 		long: `
@@ -50,7 +50,6 @@ opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them st
 .github/hooks/git-rekal.json (Copilot CLI), if these agents are used here.
 
 --pointer adds three lines to existing AGENTS.md, CLAUDE.md and GEMINI.md. If there is none, it makes AGENTS.md.`,
-		make: func() command { return &initCommand{} },
 	}
 }
 
@@ -80,7 +79,7 @@ func (c *initCommand) tell(moments string) error {
 	return nil
 }
 
-func (c *initCommand) validate(args []string) error { return noArgs(args) }
+func (c *initCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *initCommand) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(app.Process)

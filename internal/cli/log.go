@@ -23,10 +23,10 @@ type logCommand struct {
 	oneline bool
 	shape   shape
 	words   []string // before "--": a revision or range, then paths
-	flags   *pflag.FlagSet
+	dashed  bool     // whether "--" was given
 }
 
-func logEntry() entry {
+func (*logCommand) about() entry {
 	return entry{
 		name: "log", usage: "log [-n N] [--oneline] [FILTER…] [REV|A..B] [[--] PATH…]", short: "list checkpoints",
 		long: `
@@ -40,7 +40,6 @@ and only these sessions. --json prints one object a line.
   git rekal log --oneline main..topic
   git rekal log --author alice --since "2 weeks ago" -- src/auth`,
 		takes: takesRange,
-		make:  func() command { return &logCommand{} },
 	}
 }
 
@@ -51,17 +50,17 @@ func (c *logCommand) addFlags(fs *pflag.FlagSet) {
 	timeFlags(fs, &c.req.Times)
 	fs.BoolVar(&c.oneline, "oneline", false, "one line for each checkpoint")
 	c.shape.addFlags(fs)
-	c.flags = fs
 }
 
-func (c *logCommand) validate(args []string) error {
+func (c *logCommand) validate(fs *pflag.FlagSet, args []string) error {
 	if c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
 	}
 	if c.oneline && c.shape.json {
 		return errors.New("give either --json or --oneline, not both")
 	}
-	if dash := c.flags.ArgsLenAtDash(); dash >= 0 {
+	if dash := fs.ArgsLenAtDash(); dash >= 0 {
+		c.dashed = true
 		args, c.req.Paths = args[:dash], args[dash:]
 	}
 	c.words = args
@@ -70,7 +69,7 @@ func (c *logCommand) validate(args []string) error {
 
 // sort puts the words where they belong. Before "--" no path stands, and no revision has to be told from one.
 func (c *logCommand) sort(repo *git.Repo, dir string) error {
-	if c.flags.ArgsLenAtDash() >= 0 {
+	if c.dashed {
 		if len(c.words) > 1 {
 			return &usageError{err: &extraError{c.words[1]}, command: "log"}
 		}

@@ -11,20 +11,19 @@ import (
 // mcpCommand serves agents: `git rekal mcp`, which `git rekal init --mcp` registers.
 type mcpCommand struct{}
 
-func mcpEntry() entry {
+func (*mcpCommand) about() entry {
 	return entry{
 		name: "mcp", usage: "mcp", short: "serve agents over MCP",
 		long: `
 Serves the Model Context Protocol on stdin and stdout, with two tools: recall and save_memory. An agent starts it in any folder of the
 repository. Several may run at once; none keeps anything open between calls. It ends with its input. "git rekal init --mcp" registers it
 with the agents used here.`,
-		make: func() command { return &mcpCommand{} },
 	}
 }
 
 func (c *mcpCommand) addFlags(*pflag.FlagSet) {}
 
-func (c *mcpCommand) validate(args []string) error { return noArgs(args) }
+func (c *mcpCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *mcpCommand) run(ctx context.Context, app *App) error {
 	server := &mcp.Server{Process: app.Process, Version: app.Version, Explain: explainTool}

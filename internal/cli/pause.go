@@ -14,7 +14,14 @@ import (
 // pauseCommand has this clone capture nothing for a while, or ends that: `git rekal pause`, `git rekal resume`.
 type pauseCommand struct{ resume bool }
 
-func pauseEntry() entry {
+func (c *pauseCommand) about() entry {
+	if c.resume {
+		return entry{
+			name: "resume", usage: "resume", short: "end a pause",
+			long: `
+Ends a pause. What is said from now on is captured again. Text from the pause stays out.`,
+		}
+	}
 	return entry{
 		name: "pause", usage: "pause", short: "capture nothing for now",
 		long: `
@@ -25,22 +32,12 @@ Turns count by their times, tool calls by the turns around them. A call between 
 tells no times, so a Cursor session at work during the pause is captured no further. Later turns may repeat what was said.
 
 "git config --get-all rekal.pause" lists all pauses. Keep them, because a transcript may be read again.`,
-		make: func() command { return &pauseCommand{} },
-	}
-}
-
-func resumeEntry() entry {
-	return entry{
-		name: "resume", usage: "resume", short: "end a pause",
-		long: `
-Ends a pause. What is said from now on is captured again. Text from the pause stays out.`,
-		make: func() command { return &pauseCommand{resume: true} },
 	}
 }
 
 func (c *pauseCommand) addFlags(*pflag.FlagSet) {}
 
-func (c *pauseCommand) validate(args []string) error { return noArgs(args) }
+func (c *pauseCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *pauseCommand) run(ctx context.Context, app *App) error {
 	w, author, err := app.open(ctx)

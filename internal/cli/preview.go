@@ -77,9 +77,9 @@ func previewText(p capture.Preview, findings []result.Finding) string {
 	if p.Skipped > 0 {
 		fmt.Fprintf(&b, "would skip %s that can't be read\n", session.Count(p.Skipped, "line"))
 	}
-	short := shortParts(p.Parts)
-	for _, source := range slices.Sorted(maps.Keys(bySource(p.Parts))) {
-		writeSource(&b, source, bySource(p.Parts)[source], short)
+	short, sources := shortParts(p.Parts), grouped(p.Parts, func(p capture.Part) string { return p.Source })
+	for _, source := range slices.Sorted(maps.Keys(sources)) {
+		writeSource(&b, source, sources[source], short)
 	}
 	if len(findings) == 0 {
 		b.WriteString("\nnothing to redact\n")
@@ -91,10 +91,10 @@ func previewText(p capture.Preview, findings []result.Finding) string {
 	return b.String()
 }
 
-func bySource(parts []capture.Part) map[string][]capture.Part {
-	out := map[string][]capture.Part{}
-	for _, p := range parts {
-		out[p.Source] = append(out[p.Source], p)
+func grouped[T any](all []T, by func(T) string) map[string][]T {
+	out := map[string][]T{}
+	for _, one := range all {
+		out[by(one)] = append(out[by(one)], one)
 	}
 	return out
 }
@@ -128,10 +128,7 @@ func shortParts(parts []capture.Part) session.Names {
 
 // writeFindings lists findings by rule, the most frequent first.
 func writeFindings(b *strings.Builder, all []result.Finding, short session.Names) {
-	rules := map[string][]result.Finding{}
-	for _, f := range all {
-		rules[f.Rule] = append(rules[f.Rule], f)
-	}
+	rules := grouped(all, func(f result.Finding) string { return f.Rule })
 	order := slices.SortedFunc(maps.Keys(rules), func(x, y string) int {
 		return cmp.Or(len(rules[y])-len(rules[x]), strings.Compare(x, y))
 	})

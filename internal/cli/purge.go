@@ -9,18 +9,24 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/curate"
-	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // markCommand hides sessions and memories or shows them again: `git rekal purge 01KAB3F9Q2`,
 // `git rekal restore 01KAB3F9Q2`.
 type markCommand struct {
-	done string // "Purged"
-	mark func(context.Context, *workspace.Workspace, workspace.Author, []string) (curate.Marked, error)
-	ids  []string
+	restore bool
+	ids     []string
 }
 
-func purgeEntry() entry {
+func (c *markCommand) about() entry {
+	if c.restore {
+		return entry{
+			name: "restore", usage: "restore ID…", short: "show what was purged",
+			long: `
+Shows purged items again, as they were. "git rekal --purged" lists them. A unique prefix of an ID is enough, at least 4 characters.`,
+			takes: takesPurged,
+		}
+	}
 	return entry{
 		name: "purge", usage: "purge ID…", short: "hide what is wrong",
 		long: `
@@ -33,23 +39,12 @@ holds their IDs. To take a secret out of the ledger for good, see "git rekal hel
 
 A unique prefix of an ID is enough, at least 4 characters.`,
 		takes: takesID,
-		make:  func() command { return &markCommand{done: "Purged", mark: curate.Purge} },
-	}
-}
-
-func restoreEntry() entry {
-	return entry{
-		name: "restore", usage: "restore ID…", short: "show what was purged",
-		long: `
-Shows purged items again, as they were. "git rekal --purged" lists them. A unique prefix of an ID is enough, at least 4 characters.`,
-		takes: takesPurged,
-		make:  func() command { return &markCommand{done: "Restored", mark: curate.Restore} },
 	}
 }
 
 func (c *markCommand) addFlags(*pflag.FlagSet) {}
 
-func (c *markCommand) validate(args []string) error {
+func (c *markCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the ID of a session or memory")
 	}
@@ -63,12 +58,16 @@ func (c *markCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	out, err := c.mark(ctx, w, author, c.ids)
+	mark, done := curate.Purge, "Purged"
+	if c.restore {
+		mark, done = curate.Restore, "Restored"
+	}
+	out, err := mark(ctx, w, author, c.ids)
 	if err != nil {
 		return err
 	}
 	if len(out.Done) > 0 || len(out.Failed) == 0 {
-		fmt.Fprintf(app.Stdout, "%s %d/%d memories.\n", c.done, len(out.Done), out.Total())
+		fmt.Fprintf(app.Stdout, "%s %d/%d memories.\n", done, len(out.Done), out.Total())
 	}
 	if len(out.Others) > 0 {
 		app.hint("somebody else wrote these, so it counts only here: " + strings.Join(out.Others, ", "))

@@ -16,7 +16,7 @@ import (
 // pushCommand sends the ledger: `git rekal push origin`.
 type pushCommand struct{ remoteArg }
 
-func pushEntry() entry {
+func (*pushCommand) about() entry {
 	return entry{
 		name: "push", usage: "push [REMOTE]", short: "send your ledger",
 		long: `
@@ -26,7 +26,6 @@ merged first. A push is forced only to remove scrubbed text. It prints nothing i
 The remote is REMOTE, else rekal.remote, else that of the branch's upstream, else origin. The first push sets rekal.remote. From then on
 "git push" sends the ledger there, too, unless rekal.autopush is false.`,
 		takes: takesRemote,
-		make:  func() command { return &pushCommand{} },
 	}
 }
 
@@ -35,7 +34,7 @@ type remoteArg struct{ remote string }
 
 func (c *remoteArg) addFlags(*pflag.FlagSet) {}
 
-func (c *remoteArg) validate(args []string) error {
+func (c *remoteArg) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
 	case len(args) == 0:
 		return nil

@@ -27,10 +27,9 @@ type queryCommand struct {
 	limits tables.Limits
 	page   recall.Page
 	shape  shape
-	flags  *pflag.FlagSet
 }
 
-func queryEntry() entry {
+func (*queryCommand) about() entry {
 	return entry{
 		name: "query", usage: `query --session ID [--full] [--offset N] [--limit N] [--role R]
 query "SELECT …" [--index] [--timeout D]`,
@@ -49,7 +48,6 @@ files_touched, checkpoint_sessions, memories, and purged (the IDs of hidden item
 index.db. The statement reads no files and no network. It stops after --timeout, above 16 MB of answer, or if it needs too much memory.
 
   git rekal query "SELECT source, count(*) FROM sessions GROUP BY 1"`,
-		make: func() command { return &queryCommand{} },
 	}
 }
 
@@ -63,26 +61,25 @@ func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.page.Role, "role", "", "only turns of `WHO`: human or assistant")
 	fs.BoolVar(&c.page.Full, "full", false, "with tool calls, files, commits, related files and related sessions")
 	c.shape.addFlags(fs)
-	c.flags = fs
 }
 
 // idForm is what a whole ID, or a beginning of one that is no word, looks like, or one that an agent gave.
 var idForm = lazy.Expr(`^(?:0[0-9A-Za-z]{7,25}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$`)
 
-func (c *queryCommand) validate(args []string) error {
+func (c *queryCommand) validate(fs *pflag.FlagSet, args []string) error {
 	c.sql = strings.TrimSpace(strings.Join(args, " "))
 	switch {
 	case c.page.ID == "" && c.sql == "":
 		return errors.New("give a SELECT or --session ID")
 	case c.page.ID != "" && c.sql != "":
 		return errors.New("give either a SELECT or --session, not both")
-	case c.flags.Changed("limit") && c.page.Limit < 1:
+	case fs.Changed("limit") && c.page.Limit < 1:
 		return errors.New("--limit must be at least 1")
 	case c.page.Offset < 0:
 		return errors.New("--offset must not be negative")
 	case c.page.ID != "" && c.index:
 		return errors.New("--index goes with a SELECT")
-	case c.page.ID != "" && c.flags.Changed("timeout"):
+	case c.page.ID != "" && fs.Changed("timeout"):
 		return errors.New("--timeout goes with a SELECT")
 	case c.limits.Time <= 0:
 		return errors.New("--timeout must be positive")
@@ -96,7 +93,7 @@ func (c *queryCommand) validate(args []string) error {
 	}
 	if c.page.ID == "" {
 		for _, name := range []string{"offset", "limit", "role", "full", "text", "color"} {
-			if c.flags.Changed(name) {
+			if fs.Changed(name) {
 				return fmt.Errorf("--%s goes with --session", name)
 			}
 		}

@@ -24,10 +24,9 @@ type recallCommand struct {
 	purged bool
 	full   bool
 	shape  shape
-	flags  *pflag.FlagSet
 }
 
-func recallEntry() entry {
+func (*recallCommand) about() entry {
 	return entry{
 		usage: "[FILTER…] [QUESTION]", short: "search (needs no name)",
 		long: `
@@ -67,7 +66,6 @@ PATH::
 A folder in which a ledger is checked out or unpacked.
 
 A date or a code revision also includes what was said by then and imported later.`,
-		make: func() command { return &recallCommand{} },
 	}
 }
 
@@ -86,7 +84,6 @@ func (c *recallCommand) addFlags(fs *pflag.FlagSet) {
 	fs.IntVarP(&c.req.Limit, "limit", "n", 0, "at most `N` results (default: the best, and the titles of the others)")
 	fs.BoolVar(&c.full, "full", false, "show all results in full, none by its title alone")
 	c.shape.addFlags(fs)
-	c.flags = fs
 }
 
 // authorFlag is the filter --author, which log has, too.
@@ -120,10 +117,10 @@ func once(filter *string) func(string) error {
 	}
 }
 
-func (c *recallCommand) validate(args []string) error {
+func (c *recallCommand) validate(fs *pflag.FlagSet, args []string) error {
 	c.words = args
 	c.req.Query = strings.TrimSpace(strings.Join(args, " "))
-	if c.flags.Changed("limit") && c.req.Limit < 1 {
+	if fs.Changed("limit") && c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
 	}
 	if c.purged {

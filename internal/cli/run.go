@@ -17,6 +17,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/run"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -32,7 +33,7 @@ type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-func runEntry() entry {
+func (*runCommand) about() entry {
 	return entry{
 		name: "run", usage: "run [-i TEXT] [--intent WORD] [--full] [--] COMMAND [ARG…]", short: "run a command, keep output",
 		long: `
@@ -45,7 +46,6 @@ Runs COMMAND with your stdin and signals, and keeps its output, redacted, in thi
 
 Outside a repository that is set up, COMMAND runs as usual, and nothing is kept.`,
 		exit: "the status of COMMAND; as in a shell 126 or 127 if it cannot run, 128+n if signal n ended it.",
-		make: func() command { return &runCommand{} },
 	}
 }
 
@@ -55,7 +55,7 @@ func (c *runCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.full, "full", false, "print everything, also into a pipe or a file")
 }
 
-func (c *runCommand) validate(args []string) error {
+func (c *runCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the command to run")
 	}
@@ -207,6 +207,6 @@ func recordLine(kept records.Record, r compress.Result) string {
 	if kept.Exit != nil {
 		fmt.Fprintf(&b, " exit %d,", *kept.Exit)
 	}
-	fmt.Fprintf(&b, " %s → %s; git rekal show %d --raw", compress.Count(r.Lines, "line"), compress.Thousands(r.Shown), kept.ID)
+	fmt.Fprintf(&b, " %s → %s; git rekal show %d --raw", session.Counted(r.Lines, "line"), session.Thousands(r.Shown), kept.ID)
 	return b.String()
 }

@@ -20,10 +20,9 @@ import (
 type saveCommand struct {
 	note   capture.Note
 	record int
-	flags  *pflag.FlagSet
 }
 
-func saveEntry() entry {
+func (*saveCommand) about() entry {
 	return entry{
 		name: "save", usage: "save [--title T] [--source S] [--record N] [TEXT|-]", short: "save what was learned",
 		long: `
@@ -35,7 +34,6 @@ The same text under the same title is not stored again. The answer then names th
   git rekal save --title "Leeway of tokens" "30 s, because clocks differ."
   git rekal save --title "Release steps" - < notes.md
   git rekal save --record 42 --title "How the first migration failed"`,
-		make: func() command { return &saveCommand{} },
 	}
 }
 
@@ -43,14 +41,16 @@ func (c *saveCommand) addFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.note.Title, "title", "", "the title `LINE`, at most 200 characters; it weighs more than the text (default: the text's first line)")
 	fs.StringVar(&c.note.Source, "source", "manual", "`WHO` it is from, a person or a tool")
 	fs.IntVar(&c.record, "record", 0, "save what a command printed: record number `N`")
-	c.flags = fs
 }
 
 // validate leaves an empty text to be read from stdin.
-func (c *saveCommand) validate(args []string) error {
-	if c.flags.Changed("record") {
+func (c *saveCommand) validate(fs *pflag.FlagSet, args []string) error {
+	if fs.Changed("record") {
 		if c.record < 1 {
 			return errors.New("--record needs the number of a record")
+		}
+		if !fs.Changed("source") {
+			c.note.Source = "record"
 		}
 		return noArgs(args)
 	}
@@ -105,9 +105,6 @@ func (c *saveCommand) from(w *workspace.Workspace) error {
 	c.note.Content = recordText(r, r.At.UTC().Format("2006-01-02 15:04:05Z"))
 	if c.note.Title == "" {
 		c.note.Title = cmp.Or(r.Command, r.Instruction)
-	}
-	if !c.flags.Changed("source") {
-		c.note.Source = "record"
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type scrubCommand struct {
 	records []int
 }
 
-func scrubEntry() entry {
+func (*scrubCommand) about() entry {
 	return entry{
 		name: "scrub", usage: "scrub [--pushed] ID…", short: "remove a leak for good",
 		long: `
@@ -60,7 +60,6 @@ Other people keep what they fetched until their next "git rekal sync" takes it o
 --prune=now" ("git gc" alone keeps them for two weeks). A server keeps its own until it collects them. Copies, logs and backups keep
 the text. So change a secret that was pushed.`,
 		takes: takesID,
-		make:  func() command { return &scrubCommand{} },
 	}
 }
 
@@ -68,7 +67,7 @@ func (c *scrubCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.pushed, "pushed", false, "also rewrite the branch on the remote")
 }
 
-func (c *scrubCommand) validate(args []string) error {
+func (c *scrubCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) == 0 {
 		return errors.New("give the ID of a session or memory, or a checkpoint")
 	}

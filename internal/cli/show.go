@@ -27,7 +27,7 @@ type showCommand struct {
 	color                        string
 }
 
-func showEntry() entry {
+func (*showCommand) about() entry {
 	return entry{
 		name: "show", usage: "show [WHAT] [--stat|--prompts|--md|--json]\nshow N --raw", short: "read a commit's sessions",
 		long: `
@@ -56,7 +56,6 @@ and last 4. The raw output is kept for 7 days, the record for 90.
   git rekal show --prompts 01KJW4MN
   git rekal show 42 --raw | grep timeout`,
 		takes: takesID,
-		make:  func() command { return &showCommand{} },
 	}
 }
 
@@ -69,7 +68,7 @@ func (c *showCommand) addFlags(fs *pflag.FlagSet) {
 	colorFlag(fs, &c.color)
 }
 
-func (c *showCommand) validate(args []string) error {
+func (c *showCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if len(args) > 1 {
 		return &extraError{args[1]}
 	}

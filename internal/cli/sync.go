@@ -15,7 +15,7 @@ import (
 // syncCommand shares with the team, both ways: `git rekal sync`.
 type syncCommand struct{ remoteArg }
 
-func syncEntry() entry {
+func (*syncCommand) about() entry {
 	return entry{
 		name: "sync", usage: "sync [REMOTE]", short: "exchange with the team",
 		long: `
@@ -24,7 +24,6 @@ ledger that was rewritten on the remote is merged, so you lose nothing.
 
 Without a network it does what it can, says what failed, and exits with 0. Without any remote it captures and indexes, and fails.`,
 		takes: takesRemote,
-		make:  func() command { return &syncCommand{} },
 	}
 }
 

@@ -16,12 +16,11 @@ import (
 // versionCommand says what this is: `git rekal version`.
 type versionCommand struct{ json bool }
 
-func versionEntry() entry {
+func (*versionCommand) about() entry {
 	return entry{
 		name: "version", usage: "version [--json]", short: "show versions",
 		long: `
 Shows the version of git-rekal, of its libraries, and of the ledger format that it reads and writes.`,
-		make: func() command { return &versionCommand{} },
 	}
 }
 
@@ -29,7 +28,7 @@ func (c *versionCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.json, "json", false, "JSON on one line")
 }
 
-func (c *versionCommand) validate(args []string) error { return noArgs(args) }
+func (c *versionCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *versionCommand) run(ctx context.Context, app *App) error {
 	engine, err := tables.EngineVersion(ctx)

@@ -20,10 +20,9 @@ type webCommand struct {
 	port   int
 	noOpen bool
 	export string
-	flags  *pflag.FlagSet
 }
 
-func webEntry() entry {
+func (*webCommand) about() entry {
 	return entry{
 		name: "web", usage: "web [--port N] [--no-open]\nweb --export DIR", short: "sessions in a browser",
 		long: `
@@ -39,7 +38,6 @@ To read one commit or session in the terminal, use "git rekal show".
   git rekal web
   git rekal web --no-open --port 8080
   git rekal web --export ../sessions`,
-		make: func() command { return &webCommand{} },
 	}
 }
 
@@ -47,14 +45,13 @@ func (c *webCommand) addFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&c.port, "port", 0, "listen on port `N` of 127.0.0.1 (default: a free one)")
 	fs.BoolVar(&c.noOpen, "no-open", false, "open no browser")
 	fs.StringVar(&c.export, "export", "", "write the pages into the empty or new folder `DIR`")
-	c.flags = fs
 }
 
-func (c *webCommand) validate(args []string) error {
+func (c *webCommand) validate(fs *pflag.FlagSet, args []string) error {
 	switch {
 	case c.port < 0 || c.port > 65535:
 		return errors.New("--port must be from 0 to 65535")
-	case c.flags.Changed("export") && c.export == "":
+	case fs.Changed("export") && c.export == "":
 		return errors.New("--export must not be empty")
 	case c.export != "" && (c.noOpen || c.port != 0):
 		return errors.New("--export goes with neither --port nor --no-open")

@@ -22,10 +22,9 @@ type whyCommand struct {
 	req   recall.WhyRequest
 	lines string // "10,20" as in "git blame -L 10,20"
 	shape shape
-	flags *pflag.FlagSet
 }
 
-func whyEntry() entry {
+func (*whyCommand) about() entry {
 	return entry{
 		name: "why", usage: "why PATH[:LINE[,LINE]] [-L RANGE] [FILTER…]",
 		short: "sessions behind lines",
@@ -42,7 +41,6 @@ checkpoint's code commit. A blame stops after 20 seconds.
   git rekal why src/auth/jwt.go:40,52 -n 3
   git rekal why -L 40,+13 src/auth/jwt.go
   git rekal why --checkpoint v1.2.0 src/auth/jwt.go`,
-		make: func() command { return &whyCommand{} },
 	}
 }
 
@@ -52,10 +50,9 @@ func (c *whyCommand) addFlags(fs *pflag.FlagSet) {
 	fs.FuncP("lines", "L", "the lines `RANGE`, as in git blame: LINE, FIRST,LAST or FIRST,+COUNT", once(&c.lines))
 	timeFlags(fs, &c.req.Times)
 	c.shape.addFlags(fs)
-	c.flags = fs
 }
 
-func (c *whyCommand) validate(args []string) error {
+func (c *whyCommand) validate(fs *pflag.FlagSet, args []string) error {
 	switch {
 	case len(args) == 0 || args[0] == "":
 		return errors.New("give a file, as PATH or PATH:LINE or PATH:FIRST,LAST")
@@ -63,10 +60,8 @@ func (c *whyCommand) validate(args []string) error {
 		return &extraError{args[1]}
 	case strings.ContainsFunc(c.lines, func(r rune) bool { return !strings.ContainsRune("0123456789,+-", r) }):
 		return fmt.Errorf("-L %q: lines are LINE, FIRST,LAST or FIRST,+COUNT", c.lines)
-	case c.flags.Changed("limit") && c.req.Limit < 1:
+	case fs.Changed("limit") && c.req.Limit < 1:
 		return errors.New("-n must be at least 1")
-	case c.flags.Changed("checkpoint") && c.req.Checkpoint == "":
-		return errors.New("--checkpoint must not be empty")
 	}
 	if c.req.Target = args[0]; c.lines != "" {
 		c.req.Target += ":" + c.lines

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tokens"
 )
 
@@ -192,7 +192,7 @@ func clipped(text string) string {
 }
 
 func likeIt(items []string) string {
-	return "… " + Count(len(items), "line") + " like it: " + braced(items)
+	return "… " + session.Counted(len(items), "line") + " like it: " + braced(items)
 }
 
 // braced joins texts, with what they begin and end with alike said once: "src/{a, b}.ts".
@@ -296,7 +296,7 @@ func (k *keeper) gap(b *strings.Builder, from, to, mute int) {
 	if to-from <= mute {
 		return
 	}
-	b.WriteString("… " + Count(to-from, "line"))
+	b.WriteString("… " + session.Counted(to-from, "line"))
 	var most run
 	for _, r := range k.runs {
 		if n := min(to, r.from+r.n) - max(from, r.from); n > most.n {
@@ -332,21 +332,4 @@ func cut(text string, longest int) string {
 		return text
 	}
 	return string([]rune(text)[:longest]) + "…"
-}
-
-// Count is a number of things as a person reads it: "1 line", "1,204 lines".
-func Count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return Thousands(n) + " " + noun
-}
-
-// Thousands is a number as a person reads it: 18,204.
-func Thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -203,19 +203,17 @@ func (d *doctor) sharing(ctx context.Context) {
 		return
 	}
 	behind, err := d.author.Ledger.Behind()
-	if err != nil {
+	all, unknown := d.author.Ledger.Sent(conf.Remote)
+	switch {
+	case err != nil:
 		d.say("sharing", Wrong, "", "%v", err)
-		return
-	}
-	if slices.Contains(behind, conf.Remote) {
+	case slices.Contains(behind, conf.Remote):
 		d.say("sharing", Note, "git rekal sync", "%q holds something of your ledger that is not here", conf.Remote)
-		return
-	}
-	if all, err := d.author.Ledger.Sent(conf.Remote); err == nil && !all {
+	case unknown == nil && !all:
 		d.say("sharing", Note, "git rekal push", "something of your ledger was not sent to %q yet", conf.Remote)
-		return
+	default:
+		d.say("sharing", Well, "", "%q holds all of your ledger, as far as is known here", conf.Remote)
 	}
-	d.say("sharing", Well, "", "%q holds all of your ledger, as far as is known here", conf.Remote)
 }
 
 // barred tells of another branch in the ledger's place or in its way, and how to give it another name there; where a

@@ -169,7 +169,7 @@ func Shape(f audit.Finding) result.Finding {
 }
 
 // health says what is wrong with one ledger, and reports whether nothing is.
-func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks int) (well bool) {
+func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks int) bool {
 	fix, scrub := fmt.Sprintf("ask %s", h.Email), fmt.Sprintf("ask %s to scrub it", h.Email)
 	if h.Remote == "" {
 		fix, scrub = "", "git rekal scrub ID, as listed below"
@@ -178,21 +178,17 @@ func (d *doctor) health(h ledger.Head, health ledger.Health, err error, leaks in
 		d.say("ledger", Wrong, fix, "%s can't be read: %v", h.Ref, err)
 		return false
 	}
-	well = true
 	if n := len(health.Unreadable); n > 0 {
-		well = false
 		d.say("ledger", Wrong, fix, "%s: %s can't be read, the first: %v", h.Ref, session.Count(n, "segment"), health.Unreadable[0])
 	}
 	if health.Foreign > 0 {
-		well = false
 		d.say("ledger", Wrong, fix, "%s: %s by somebody else, which does not count", h.Ref, session.Count(health.Foreign, "checkpoint"))
 	}
 	if health.Unknown > 0 {
 		d.say("ledger", Note, "update git-rekal", "%s: %s of a later version, of which unknown parts are ignored", h.Ref, session.Count(health.Unknown, "record"))
 	}
 	if leaks > 0 {
-		well = false
 		d.say("ledger", Wrong, scrub, "%s: %s that today's rules redact", h.Ref, session.Count(leaks, "place"))
 	}
-	return well
+	return len(health.Unreadable) == 0 && health.Foreign == 0 && leaks == 0
 }

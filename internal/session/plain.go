@@ -140,3 +140,17 @@ func Count(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun
 }
+
+// Counted is Count as a person reads large numbers: "1 line", "1,204 lines".
+func Counted(n int, noun string) string {
+	return Thousands(n) + strings.TrimPrefix(Count(n, noun), strconv.Itoa(n))
+}
+
+// Thousands is a number as a person reads it: 18,204.
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -3,7 +3,6 @@ package setup
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -258,10 +257,8 @@ func same(a, b string) bool {
 func moveAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		aside := fmt.Sprintf("%s.%d", path, n)
-		if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+		if !exists(aside) {
 			return aside, os.Rename(path, aside)
-		} else if err != nil {
-			return "", err
 		}
 	}
 }

@@ -14,6 +14,7 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -109,13 +110,10 @@ func (l Layout) check() error {
 	if filepath.Base(l.RekalDir) != ".rekal" {
 		return fmt.Errorf("setup: folder %q is not named .rekal", l.RekalDir)
 	}
-	for _, p := range []string{l.GitDir, l.CommonDir, l.HooksDir, l.Exclude, l.RekalDir} {
+	for _, p := range []string{l.GitDir, l.CommonDir, l.HooksDir, l.Exclude, l.RekalDir, cmp.Or(l.WorkTree, "/")} {
 		if !filepath.IsAbs(p) {
 			return fmt.Errorf("setup: path %q is not absolute", p)
 		}
-	}
-	if l.WorkTree != "" && !filepath.IsAbs(l.WorkTree) {
-		return fmt.Errorf("setup: path %q is not absolute", l.WorkTree)
 	}
 	return nil
 }

@@ -51,11 +51,17 @@ func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string) (resul
 	return t.out, err
 }
 
-func (t *teller) tell(ctx context.Context, text string) (err error) {
-	if t.names, err = t.index.Names(ctx); err != nil {
-		return err
+// know reads what IDs there are, and which are hidden.
+func (t *teller) know(ctx context.Context) (err error) {
+	t.names, err = t.index.Names(ctx)
+	if err == nil {
+		t.purged, err = db.PurgedIDs(ctx, t.index)
 	}
-	if t.purged, err = db.PurgedIDs(ctx, t.index); err != nil {
+	return err
+}
+
+func (t *teller) tell(ctx context.Context, text string) error {
+	if err := t.know(ctx); err != nil {
 		return err
 	}
 	what, err := t.find(ctx, text)

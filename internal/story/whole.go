@@ -18,11 +18,7 @@ import (
 // out. One of the two it gives is nil.
 func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors []string, give func(*result.StorySession, *result.Memory) error) error {
 	t := &teller{index: index, repo: repo}
-	var err error
-	if t.names, err = index.Names(ctx); err != nil {
-		return err
-	}
-	if t.purged, err = db.PurgedIDs(ctx, index); err != nil {
+	if err := t.know(ctx); err != nil {
 		return err
 	}
 	ids, err := index.Matching(ctx, db.Filter{Authors: authors})

@@ -13,9 +13,6 @@ import (
 // maxLogged is how many sessions of a checkpoint are shown.
 const maxLogged = 20
 
-// noCommit is the OID of a checkpoint before the first commit.
-const noCommit = "0000000000000000000000000000000000000000"
-
 // Log is checkpoints, as git log shows commits. A Look without a width is a contract: scripts read it. subject is the first line
 // of a commit's message, "" where it is not here.
 func Log(look Look, checkpoints []result.Checkpoint, subject func(sha string) string) string {
@@ -32,7 +29,7 @@ func Oneline(look Look, checkpoints []result.Checkpoint, subject func(sha string
 	p := &page{Look: look}
 	for _, cp := range checkpoints {
 		sha := p.commit(result.Short(cp.Commit))
-		if cp.Commit == noCommit {
+		if cp.Commit == session.ZeroSHA {
 			sha = say(plain, "-------")
 		}
 		day, _, _ := strings.Cut(p.day(cmp.Or(cp.LastTurnAt, cp.TS)), " ")
@@ -108,7 +105,7 @@ func (p *page) checkpoint(cp result.Checkpoint, subject string) {
 
 // code is the commit of a checkpoint. Of one that was imported, the branch may not be known.
 func (p *page) code(cp result.Checkpoint, subject string) []span {
-	if cp.Commit == noCommit {
+	if cp.Commit == session.ZeroSHA {
 		return []span{{text: "before the first commit"}}
 	}
 	rest := ""

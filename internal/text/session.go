@@ -72,12 +72,11 @@ func (p *page) tools(calls []result.Tool, turn int) (rest []result.Tool) {
 			if c.Failed {
 				what = strings.TrimSpace(what + " (failed)")
 			}
+			between := " "
 			if i > 0 {
-				what = ", " + what
-			} else {
-				what = " " + what
+				between = ", "
 			}
-			spans = append(spans, say(plain, what))
+			spans = append(spans, say(plain, between+what))
 		}
 		p.line("  > ", "    ", spans...)
 		calls = calls[n:]

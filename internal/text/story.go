@@ -145,8 +145,7 @@ func (p *storyPage) session(s result.StorySession) {
 	if s.Part && len(s.Said) > 0 {
 		p.say(dim, fmt.Sprintf("turns %d to %d; the whole: git rekal show %s", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn, s.Short))
 	}
-	calls := slices.Clone(s.Tools)
-	calls = p.calls(calls, -1)
+	calls := p.calls(s.Tools, -1)
 	for _, t := range s.Said {
 		p.turn(t)
 		calls = p.calls(calls, t.Turn)

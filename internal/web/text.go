@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
+	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
 
 // functions are what templates call.
@@ -18,7 +19,7 @@ func (s *Site) functions() template.FuncMap {
 	return template.FuncMap{
 		"when":   func(stamp string) string { return result.At(stamp, zone, "2 Jan 2006, 15:04") },
 		"clock":  func(stamp string) string { return result.At(stamp, zone, "15:04") },
-		"count":  count,
+		"count":  nouns.Counted,
 		"blocks": blocks,
 		"spans":  spans,
 		"folder": func(path string) string { return path[:strings.LastIndexByte(path, '/')+1] },
@@ -40,21 +41,6 @@ type calls struct {
 
 // pager are the links to the parts before and behind; "" for none.
 type pager struct{ Name, Back, BackText, On, OnText string }
-
-// count is "1 file", "2,100 files".
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return grouped(n) + " " + what
-}
-
-func grouped(n int) string {
-	if n >= 1000 {
-		return grouped(n/1000) + "," + fmt.Sprintf("%03d", n%1000)
-	}
-	return fmt.Sprint(n)
-}
 
 // visible shows what reorders or hides text beside it, which html/template leaves as it is: each character as its number. No template has any.
 func visible(html []byte) []byte {

@@ -222,15 +222,12 @@ func (s *Site) render(p page) ([]byte, error) {
 }
 
 func statusOf(err error) int {
-	var usage *recall.UsageError
-	var purged *recall.PurgedError
-	var several *nouns.AmbiguousError
 	switch {
 	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
 		return http.StatusNotFound
-	case errors.As(err, &purged):
+	case errors.As(err, new(*recall.PurgedError)):
 		return http.StatusGone
-	case errors.As(err, &usage), errors.As(err, &several):
+	case errors.As(err, new(*recall.UsageError)), errors.As(err, new(*nouns.AmbiguousError)):
 		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError
