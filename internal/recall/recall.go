@@ -95,7 +95,12 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 			filter, rev, out.Filters.FileAsPath, err = filterOf(ctx, index, repo, req)
 			return err
 		},
-		func() (err error) { s, err = open(ctx, index); return err })
+		func() (err error) {
+			if req.Query != "" { // a list searches nothing
+				s, err = open(ctx, index)
+			}
+			return err
+		})
 	if err != nil {
 		return out, err
 	}

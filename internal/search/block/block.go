@@ -21,8 +21,9 @@ import (
 // ErrFormat says that bytes are not what this package, or one that builds on it, wrote.
 var ErrFormat = errors.New("search: malformed block")
 
-// target is the size in bytes beyond which a block is closed: a question reads one block for each of its terms, so larger ones read more than they need, and
-// smaller ones make the fence, which every question reads, longer.
+// target is the size in bytes beyond which a block is closed: a question reads one block for each of
+// its terms, so larger ones read more than they need, and smaller ones make the fence, which every
+// question reads, longer.
 const target = 8 << 10
 
 // Fence says where which key is: the first key of each block, in order, and where the block
