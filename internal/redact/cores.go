@@ -13,7 +13,7 @@ const perCore = 64 << 10
 
 // each does something with every text, by its number, in any order: on all cores where there is much text. It returns an
 // error of do, or why ctx ended; then some texts are left.
-func each(ctx context.Context, all []text, do func(i int) error) error {
+func each(ctx context.Context, all []*text, do func(i int) error) error {
 	size := 0
 	for _, t := range all {
 		size += len(*t.at)

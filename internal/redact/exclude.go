@@ -96,16 +96,20 @@ func (x excluder) names(s string) bool {
 // drop takes out of e what concerns an excluded path, and returns how many texts, calls and
 // files those were: files of a commit are gone; a call keeps nothing but its tool, and a text
 // becomes Excluded, so that turns and calls keep their numbers.
-func (x excluder) drop(e *session.Entry) int {
+func (x excluder) drop(e *session.Entry, rep *Report) int {
 	if len(x.globs) == 0 {
 		return 0
 	}
 	n := 0
+	excluded := func(p place) {
+		n++
+		rep.Marks = append(rep.Marks, p.mark("excluded", "rekal.exclude", Excluded, ""))
+	}
 	if c := e.Checkpoint; c != nil {
 		kept := c.Files[:0]
 		for _, f := range c.Files {
 			if x.names(f.Path) || x.names(f.OldPath) {
-				n++
+				excluded(place{"", InFile, -1})
 				continue
 			}
 			kept = append(kept, f)
@@ -114,20 +118,26 @@ func (x excluder) drop(e *session.Entry) int {
 	}
 	wrote := len(e.Wrote)
 	e.Wrote = slices.DeleteFunc(e.Wrote, func(w session.Wrote) bool { return x.names(w.Path) })
-	n += wrote - len(e.Wrote)
+	for range wrote - len(e.Wrote) {
+		excluded(place{"", InFile, -1})
+	}
 	for i := range e.Sessions {
 		for j := range e.Sessions[i].ToolCalls {
 			c := &e.Sessions[i].ToolCalls[j]
 			if x.names(c.Path) || x.names(c.Cmd) {
+				in := InPath
+				if c.Path == "" {
+					in = InCommand
+				}
 				c.Path, c.Cmd = "", ""
-				n++
+				excluded(place{e.Sessions[i].ID, in, c.Turn})
 			}
 		}
 	}
 	for _, t := range texts(e) {
 		if x.names(*t.at) {
 			*t.at = Excluded
-			n++
+			excluded(t.place)
 		}
 	}
 	return n

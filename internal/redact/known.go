@@ -41,7 +41,7 @@ func (k known) scan(t string) []span {
 	var out []span
 	k.forms.each(t, func(lo, hi int) {
 		if w := (window{lo, hi}); !insideNumber(t, w) {
-			out = append(out, span{lo: lo, hi: hi, rule: KnownValue})
+			out = append(out, span{lo: lo, hi: hi, rule: KnownValue, trigger: "known value"})
 		}
 	})
 	return out

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -39,36 +40,44 @@ var (
 // dropPrivate replaces each <private>…</private>, in any case, nested ones as one. An
 // unclosed one reaches to the end, and one that was not opened, as its beginning stands in
 // another record, from the start.
-func dropPrivate(s string) string {
+//
+// It returns where the passages were, too.
+func dropPrivate(s string) (string, []window) {
 	if !bytes.Contains(lower(s), []byte("private")) { // the expression below takes a third of the time of all rules
-		return s
+		return s, nil
 	}
 	tags := privateTag.FindAllStringSubmatchIndex(s, -1)
 	if len(tags) == 0 {
-		return s
+		return s, nil
 	}
 	var out strings.Builder
+	var at []window
+	put := func(before string) {
+		out.WriteString(before + Private)
+		at = append(at, window{out.Len() - len(Private), out.Len()})
+	}
 	depth, done := 0, 0
 	for _, t := range tags {
 		closing := t[2] < t[3]
 		switch {
 		case !closing:
 			if depth++; depth == 1 {
-				out.WriteString(s[done:t[0]] + Private)
+				put(s[done:t[0]])
 			}
 		case depth > 0:
 			depth--
 			done = t[1]
 		default:
 			out.Reset()
-			out.WriteString(Private)
+			at = nil
+			put("")
 			done = t[1]
 		}
 	}
 	if depth == 0 {
 		out.WriteString(s[done:])
 	}
-	return out.String()
+	return out.String(), at
 }
 
 // findings is what one scan of an entry brought to light.
@@ -76,9 +85,10 @@ type findings struct {
 	spans  map[*string][]span
 	values map[string]string // found secret to the rule that names it
 	ids    map[string]bool   // of rules; what may stand in a marker
+	memory Remembered
 }
 
-func (f *findings) add(t text, spans []span) {
+func (f *findings) add(t *text, spans []span) {
 	if len(spans) == 0 {
 		return
 	}
@@ -105,11 +115,57 @@ func preferred(a, b string) bool {
 	return a < b
 }
 
+// weigh drops what the repository publishes, and has the rest remembered.
+func (f *findings) weigh(ctx context.Context, r *Redactor) error {
+	names := slices.Sorted(maps.Keys(f.values))
+	if r.public != nil {
+		candidates := slices.DeleteFunc(slices.Clone(names), func(v string) bool { return !strings.HasPrefix(f.values[v], "generic") })
+		if err := f.publish(ctx, r, candidates); err != nil {
+			return err
+		}
+	}
+	if r.memory == nil {
+		return nil
+	}
+	var values []Value
+	for _, v := range names {
+		if rule, left := f.values[v]; left && rule != KnownValue {
+			values = append(values, Value{v, rule, Ordinary(v)})
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	return r.memory.Add(values)
+}
+
+// publish drops those of the candidates that the repository publishes.
+func (f *findings) publish(ctx context.Context, r *Redactor, candidates []string) error {
+	if len(candidates) == 0 {
+		return nil
+	}
+	known, err := r.public(ctx, candidates)
+	if err != nil {
+		return err
+	}
+	gone := map[string]bool{}
+	for i, v := range candidates {
+		if known[i] {
+			gone[v] = true
+			delete(f.values, v)
+		}
+	}
+	for at, spans := range f.spans {
+		f.spans[at] = slices.DeleteFunc(spans, func(s span) bool { return strings.HasPrefix(s.rule, "generic") && gone[(*at)[s.lo:s.hi]] })
+	}
+	return nil
+}
+
 // replace puts markers into every text that holds a found value, and returns which
 // texts changed.
-func (f *findings) replace(ctx context.Context, all []text, rep *Report) (changed []bool, err error) {
+func (f *findings) replace(ctx context.Context, all []*text, rep *Report) (changed []bool, err error) {
 	changed = make([]bool, len(all))
-	if len(f.values) == 0 {
+	if len(f.values) == 0 && f.memory == nil {
 		return changed, nil
 	}
 	elsewhere := f.finder()
@@ -119,6 +175,13 @@ func (f *findings) replace(ctx context.Context, all []text, rep *Report) (change
 		found := slices.Concat(f.spans[t.at], elsewhere(*t.at))
 		if t.title {
 			found = append(found, f.tail(*t.at)...)
+		}
+		if f.memory != nil {
+			for form := range forms(*t.at) {
+				for _, s := range f.memory.Find(form.text) {
+					found = append(found, form.outward(span{lo: s.Lo, hi: s.Hi, rule: s.Rule, trigger: "remembered"}))
+				}
+			}
 		}
 		spans[i] = f.settleSpans(*t.at, found)
 		return nil
@@ -130,7 +193,7 @@ func (f *findings) replace(ctx context.Context, all []text, rep *Report) (change
 		if len(spans[i]) == 0 {
 			continue
 		}
-		*t.at = mask(*t.at, spans[i])
+		t.mask(spans[i])
 		changed[i] = true
 		for _, s := range spans[i] {
 			rep.count(s.rule)
@@ -152,7 +215,7 @@ func (f *findings) finder() func(string) []span {
 		var out []span
 		for form := range forms(s) {
 			all.each(form.text, func(lo, hi int) {
-				out = append(out, form.outward(span{lo: lo, hi: hi, rule: f.values[form.text[lo:hi]]}))
+				out = append(out, form.outward(span{lo: lo, hi: hi, rule: f.values[form.text[lo:hi]], trigger: "found elsewhere"}))
 			})
 		}
 		return out
@@ -169,7 +232,7 @@ func (f *findings) tail(title string) []span {
 		}
 		for n := min(len(v), len(title)); n >= minTail; n-- {
 			if strings.HasSuffix(title, v[:n]) {
-				out = append(out, span{lo: len(title) - n, hi: len(title), rule: rule})
+				out = append(out, span{lo: len(title) - n, hi: len(title), rule: rule, trigger: "found elsewhere"})
 				break
 			}
 		}
@@ -200,7 +263,7 @@ func (f *findings) settleSpans(s string, spans []span) []span {
 			continue
 		}
 		if preferred(p.rule, out[n].rule) {
-			out[n].rule = p.rule
+			out[n].rule, out[n].trigger = p.rule, p.trigger
 		}
 		out[n].lo, out[n].hi = min(out[n].lo, p.lo), max(out[n].hi, p.hi)
 	}
@@ -232,15 +295,32 @@ func aroundMarkers(p span, markers []window) (span, bool) {
 	return p, true
 }
 
-func mask(s string, spans []span) string {
+// mask puts markers in the place of spans, which are in order and apart.
+func (t *text) mask(spans []span) {
+	s := *t.at
 	var out strings.Builder
+	var marks []mark
 	done := 0
-	for _, p := range spans {
-		fmt.Fprintf(&out, "%s[REDACTED:%s]", s[done:p.lo], p.rule)
-		done = p.hi
+	keep := func(to int) { // and the marks there
+		for len(t.marks) > 0 && t.marks[0].hi <= to {
+			m := t.marks[0]
+			if t.marks = t.marks[1:]; m.lo >= done {
+				m.lo, m.hi = m.lo-done+out.Len(), m.hi-done+out.Len()
+				marks = append(marks, m)
+			}
+		}
+		out.WriteString(s[done:to])
 	}
-	out.WriteString(s[done:])
-	return out.String()
+	for _, p := range spans {
+		keep(p.lo)
+		m := mark{p}
+		m.value, m.lo = s[p.lo:p.hi], out.Len()
+		fmt.Fprintf(&out, "[REDACTED:%s]", p.rule)
+		m.hi, done = out.Len(), p.hi
+		marks = append(marks, m)
+	}
+	keep(len(s))
+	*t.at, t.marks = out.String(), marks
 }
 
 // cutCommand keeps the first session.CmdPrefix runes. A marker that does not fit is

@@ -33,12 +33,13 @@ type Entry struct{ entry session.Entry }
 // Entry returns the redacted entry. Its slices are shared: read them only.
 func (e Entry) Entry() session.Entry { return e.entry }
 
-// Report says what one Apply replaced. It holds no value of a secret.
+// Report says what one Apply replaced.
 type Report struct {
-	Rules   map[string]int // places replaced, by gitleaks rule ID; nil when there were none
+	Rules   map[string]int // places replaced, by rule; nil when there were none
 	Private int            // texts from which <private> passages were dropped
 	// Excluded counts the texts, tool calls and files that named a path of rekal.exclude.
 	Excluded int
+	Marks    []Mark // every place, in the order of the entry
 }
 
 // Settings are what the user and the machine add to the rules. The zero value adds nothing.
@@ -47,6 +48,30 @@ type Settings struct {
 	Allow   []*regexp.Regexp // a finding that one of these matches is none
 	Exclude []string         // globs of paths of which nothing is stored; see docs/redaction.md
 	Home    string           // the user's home folder, which becomes "~"
+	// Remembered holds the values that were found earlier in this clone. nil: none.
+	Remembered Remembered
+	// Published reports which candidates the repository itself publishes: as a whole word in a committed file of HEAD, or as the name of
+	// a path, a branch or an author. Each scan asks once, and only about what generic rules found. nil: none are.
+	Published func(ctx context.Context, candidates []string) ([]bool, error)
+}
+
+// Remembered finds values that an earlier Apply found, without knowing them. It is safe for concurrent use.
+type Remembered interface {
+	Find(text string) []Span  // the places in text where such a value stands
+	Add(values []Value) error // what one scan of an entry found
+}
+
+// Span is a part of a text, in bytes.
+type Span struct {
+	Lo, Hi int
+	Rule   string
+}
+
+// Value is a secret that was found, and the rule that found it.
+type Value struct {
+	Text, Rule string
+	// OnlyWhereNamed says that the value is short or an ordinary word: it is a secret only where a text calls it one.
+	OnlyWhereNamed bool
 }
 
 // Redactor finds and replaces secrets. Make one with New or With and share it.
@@ -54,6 +79,8 @@ type Redactor struct {
 	rules   ruleset
 	homes   homes
 	exclude excluder
+	memory  Remembered
+	public  func(ctx context.Context, candidates []string) ([]bool, error)
 }
 
 // New returns a Redactor with the rules alone. It costs nothing: their keywords are indexed (about
@@ -63,7 +90,7 @@ func New() *Redactor { return With(Settings{}) }
 
 // With returns a Redactor with settings.
 func With(s Settings) *Redactor {
-	return &Redactor{rules: ruleset{secrets: s.Known, userAllow: s.Allow}, homes: newHomes(s.Home), exclude: newExcluder(s.Exclude)}
+	return &Redactor{rules: ruleset{secrets: s.Known, userAllow: s.Allow}, homes: newHomes(s.Home), exclude: newExcluder(s.Exclude), memory: s.Remembered, public: s.Published}
 }
 
 // maxRounds is how often an entry is scanned before its unsettled texts are given up.
@@ -80,7 +107,7 @@ const Unsettled = "[REDACTED:unsettled]"
 func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, error) {
 	e = clone(e)
 	var rep Report
-	rep.Excluded = r.exclude.drop(&e)
+	rep.Excluded = r.exclude.drop(&e, &rep)
 	made := madeTitles(&e)
 	all := texts(&e)
 	var private atomic.Int64
@@ -97,29 +124,36 @@ func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, e
 	if err := r.settle(ctx, all, all, &rep); err != nil {
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
 	}
-	titles := made.again(&rep)
+	titles := made.again(all, &rep)
 	if err := r.settle(ctx, titles, append(all, titles...), &rep); err != nil {
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
+	}
+	for _, t := range append(all, titles...) {
+		rep.Marks = append(rep.Marks, t.report()...)
 	}
 	return Entry{entry: e}, rep, nil
 }
 
 // normalise brings a text into its normal form, without what is private and whose home it was in. It reports whether something
 // private was there.
-func (r *Redactor) normalise(t text) (private bool) {
+func (r *Redactor) normalise(t *text) (private bool) {
 	clean := strings.ToValidUTF8(*t.at, "\uFFFD")
 	if !t.path {
 		clean = session.Plain(clean)
 	}
-	visible := dropPrivate(clean)
-	*t.at = r.homes.replace(visible)
+	clean = r.homes.replace(clean)
+	visible, at := dropPrivate(clean)
+	*t.at = visible
+	for _, w := range at {
+		t.marks = append(t.marks, mark{span: span{lo: w.lo, hi: w.hi, rule: "private", trigger: "<private>"}})
+	}
 	return visible != clean
 }
 
 // madeTitle is a title that is the beginning of a prompt, which is in the same entry.
 type madeTitle struct {
 	title, prompt *string
-	was           string
+	was, session  string
 }
 
 type titles []madeTitle
@@ -134,23 +168,29 @@ func madeTitles(e *session.Entry) titles {
 		if s.Title == "" || n < 0 || s.Title != session.PromptTitle(s.Turns[n].Content) {
 			continue
 		}
-		out = append(out, madeTitle{&s.Title, &s.Turns[n].Content, s.Title})
+		out = append(out, madeTitle{&s.Title, &s.Turns[n].Content, s.Title, s.ID})
 		s.Title = ""
 	}
 	return out
 }
 
-// again makes them of what redaction left of the prompts. What that took out of a title counts as a place.
-func (all titles) again(rep *Report) []text {
-	var out []text
+// again makes them of what redaction left of the prompts. A mark of the prompt that stands in its title is one of the title, too.
+func (all titles) again(of []*text, rep *Report) []*text {
+	var out []*text
 	for _, m := range all {
 		*m.title = session.PromptTitle(*m.prompt)
-		for _, found := range marker.FindAllStringSubmatch(*m.title, -1) {
-			if !strings.Contains(m.was, found[0]) {
-				rep.count(found[1])
+		t := &text{at: m.title, cut: whole, place: place{m.session, InTitle, -1}}
+		i := slices.IndexFunc(of, func(p *text) bool { return p.at == m.prompt })
+		for _, at := range marker.FindAllStringIndex(*m.title, -1) {
+			if i < 0 || len(of[i].marks) <= len(t.marks) || strings.Contains(m.was, (*m.title)[at[0]:at[1]]) {
+				continue
 			}
+			found := of[i].marks[len(t.marks)]
+			found.lo, found.hi = at[0], at[1]
+			t.marks = append(t.marks, found)
+			rep.count(found.rule)
 		}
-		out = append(out, text{at: m.title, cut: whole})
+		out = append(out, t)
 	}
 	return out
 }
@@ -158,7 +198,7 @@ func (all titles) again(rep *Report) []text {
 // settle replaces in all texts what stands in those to do, and cuts, until another scan finds
 // nothing more: a replacement or a cut can bring a value to the end of a text, where a rule accepts it that did not
 // before. Each round takes away bytes that are not markers, so it ends.
-func (r *Redactor) settle(ctx context.Context, todo, all []text, rep *Report) error {
+func (r *Redactor) settle(ctx context.Context, todo, all []*text, rep *Report) error {
 	for round := 0; len(todo) > 0; round++ {
 		if round == maxRounds {
 			giveUp(todo, rep)
@@ -168,12 +208,16 @@ func (r *Redactor) settle(ctx context.Context, todo, all []text, rep *Report) er
 		if err != nil {
 			return err
 		}
+		if err := found.weigh(ctx, r); err != nil {
+			return err
+		}
 		changed, err := found.replace(ctx, all, rep)
 		if err != nil {
 			return err
 		}
 		for i, t := range all {
 			if short := t.cut(*t.at); short != *t.at {
+				t.marks = slices.DeleteFunc(t.marks, func(m mark) bool { return m.hi > len(short) })
 				*t.at = short
 				changed[i] = true
 			}
@@ -188,8 +232,9 @@ func (r *Redactor) settle(ctx context.Context, todo, all []text, rep *Report) er
 	return nil
 }
 
-func giveUp(todo []text, rep *Report) {
+func giveUp(todo []*text, rep *Report) {
 	for _, t := range todo {
+		t.marks = []mark{{span{lo: 0, hi: len(Unsettled), rule: "unsettled", value: *t.at}}}
 		*t.at = Unsettled
 		rep.count("unsettled")
 	}
@@ -209,6 +254,8 @@ type text struct {
 	// title marks a text that may itself be the cut beginning of another one.
 	title bool
 	path  bool // names a file, so its bytes say which
+	place place
+	marks []mark // what was replaced so far, in order, where it stands now
 }
 
 func whole(s string) string { return s }
@@ -216,51 +263,46 @@ func whole(s string) string { return s }
 func cutTitle(s string) string { return session.Shorten(session.OneLine(s), session.MaxTitle) }
 
 // texts lists every text of e, in a fixed order.
-func texts(e *session.Entry) []text {
-	var out []text
-	put := func(t text) {
-		if *t.at != "" {
-			out = append(out, t)
+func texts(e *session.Entry) []*text {
+	var out []*text
+	put := func(p place, t text) {
+		if t.place = p; *t.at != "" {
+			out = append(out, &t)
 		}
 	}
-	add := func(cut func(string) string, at ...*string) {
-		for _, p := range at {
-			put(text{at: p, cut: cut})
-		}
-	}
-	addPaths := func(at ...*string) {
-		for _, p := range at {
-			put(text{at: p, cut: whole, path: true})
-		}
-	}
-	add(whole, &e.Subject)
+	add := func(p place, at *string) { put(p, text{at: at, cut: whole}) }
+	addPath := func(p place, at *string) { put(p, text{at: at, cut: whole, path: true}) }
+	add(place{"", InSubject, -1}, &e.Subject)
 	if c := e.Checkpoint; c != nil {
-		add(whole, &c.GitBranch)
+		add(place{"", InBranch, -1}, &c.GitBranch)
 		for i := range c.Files {
-			addPaths(&c.Files[i].Path, &c.Files[i].OldPath)
+			addPath(place{"", InFile, -1}, &c.Files[i].Path)
+			addPath(place{"", InFile, -1}, &c.Files[i].OldPath)
 		}
 	}
 	for i := range e.Sessions {
 		s := &e.Sessions[i]
-		add(whole, &s.Branch, &s.Model)
-		put(text{at: &s.Title, cut: cutTitle, title: true})
+		add(place{s.ID, InBranch, -1}, &s.Branch)
+		add(place{s.ID, InModel, -1}, &s.Model)
+		put(place{s.ID, InTitle, -1}, text{at: &s.Title, cut: cutTitle, title: true})
 		for j := range s.Turns {
-			add(cutTurn, &s.Turns[j].Content)
+			put(place{s.ID, InTurn, s.Turns[j].Index}, text{at: &s.Turns[j].Content, cut: cutTurn})
 		}
 		for j := range s.ToolCalls {
 			c := &s.ToolCalls[j]
-			add(whole, &c.Tool)
-			addPaths(&c.Path)
-			add(cutCommand, &c.Cmd)
+			add(place{s.ID, InPath, c.Turn}, &c.Tool)
+			addPath(place{s.ID, InPath, c.Turn}, &c.Path)
+			put(place{s.ID, InCommand, c.Turn}, text{at: &c.Cmd, cut: cutCommand})
 		}
 	}
 	for i := range e.Wrote {
-		addPaths(&e.Wrote[i].Path)
+		addPath(place{"", InFile, -1}, &e.Wrote[i].Path)
 	}
 	for i := range e.Memories {
 		m := &e.Memories[i]
-		put(text{at: &m.Title, cut: cutTitle, title: true}) // an agent may have cut it from the content
-		add(whole, &m.Content, &m.Source)
+		put(place{"", InMemory, -1}, text{at: &m.Title, cut: cutTitle, title: true}) // an agent may have cut it from the content
+		add(place{"", InMemory, -1}, &m.Content)
+		add(place{"", InMemory, -1}, &m.Source)
 	}
 	return out
 }

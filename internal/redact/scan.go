@@ -26,13 +26,15 @@ type span struct {
 	lo, hi int
 	rule   string
 	value  string // as it reads with everything undone; "": as it stands
+	// trigger is what made the rule look: a name, a prefix.
+	trigger string
 }
 
 // window is a part of a text that a rule has to look at.
 type window struct{ lo, hi int }
 
 // scanAll looks for secrets in every text.
-func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) {
+func (r *Redactor) scanAll(ctx context.Context, todo []*text) (*findings, error) {
 	r.rules.load()
 	spans := make([][]span, len(todo))
 	err := each(ctx, todo, func(i int) error {
@@ -42,7 +44,7 @@ func (r *Redactor) scanAll(ctx context.Context, todo []text) (*findings, error) 
 	if err != nil {
 		return nil, err
 	}
-	f := &findings{spans: map[*string][]span{}, values: map[string]string{}, ids: r.rules.ids}
+	f := &findings{spans: map[*string][]span{}, values: map[string]string{}, ids: r.rules.ids, memory: r.memory}
 	for i, t := range todo {
 		f.add(t, spans[i])
 	}
@@ -88,9 +90,9 @@ func (s *ruleset) detect(out []span, t string, hits map[int][]window) []span {
 				if broad && isSum(t, f.lo) || inBlob(t, at) {
 					continue
 				}
-				out = append(out, span{lo: f.lo, hi: f.hi, rule: d.id})
+				out = append(out, span{lo: f.lo, hi: f.hi, rule: d.id, trigger: t[at.lo:at.hi]})
 				if n := firstPiece(t, f.lo, f.hi); n < f.hi && broad {
-					out = append(out, span{lo: f.lo, hi: n, rule: d.id})
+					out = append(out, span{lo: f.lo, hi: n, rule: d.id, trigger: t[at.lo:at.hi]})
 				}
 			}
 		}
@@ -202,7 +204,7 @@ func (s *ruleset) match(out []span, t string, w window, r *rule) []span {
 			strings.HasPrefix(r.id, "generic") && (isSum(t, lo+a) || plainForm.MatchString(c.secret) || ofCodeItself(c.secret)) {
 			continue
 		}
-		out = append(out, span{lo: lo + a, hi: lo + b, rule: r.id})
+		out = append(out, span{lo: lo + a, hi: lo + b, rule: r.id, trigger: r.id})
 	}
 	return out
 }

@@ -1,0 +1,110 @@
+package redact_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// notes is a Remembered in memory.
+type notes struct{ values []redact.Value }
+
+func (n *notes) Find(text string) []redact.Span {
+	var out []redact.Span
+	for _, v := range n.values {
+		for at := 0; !v.OnlyWhereNamed; {
+			i := strings.Index(text[at:], v.Text)
+			if i < 0 {
+				break
+			}
+			out = append(out, redact.Span{Lo: at + i, Hi: at + i + len(v.Text), Rule: v.Rule})
+			at += i + len(v.Text)
+		}
+	}
+	return out
+}
+
+func (n *notes) Add(values []redact.Value) error {
+	n.values = append(n.values, values...)
+	return nil
+}
+
+// TestRemembered: what one entry calls a secret is replaced in a later one that does not.
+func TestRemembered(t *testing.T) {
+	n := &notes{}
+	r := redact.With(redact.Settings{Remembered: n})
+	applyText(t, r, "the password is Vexing-Otter-91 now; PASSWORD=umbrella make")
+	want := []redact.Value{{Text: "Vexing-Otter-91", Rule: "generic-secret"}, {Text: "umbrella", Rule: "generic-secret", OnlyWhereNamed: true}}
+	if diff := cmp.Diff(want, n.values); diff != "" {
+		t.Errorf("remembered (-want +got):\n%s", diff)
+	}
+	e, rep := apply(t, r, entryOf("ssh ann@host, then Vexing-Otter-91, under an umbrella", `{"say": "Vexing\u002dOtter-91"}`))
+	if got, want := e.Sessions[0].Turns[0].Content, "ssh ann@host, then [REDACTED:generic-secret], under an umbrella"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := e.Sessions[0].Turns[1].Content, `{"say": "[REDACTED:generic-secret]"}`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if len(rep.Marks) != 2 || rep.Marks[0].Trigger != "remembered" {
+		t.Errorf("marks: %+v", rep.Marks)
+	}
+}
+
+// TestPublished: what the repository itself publishes stays, but for values of a known format.
+func TestPublished(t *testing.T) {
+	var asked []string
+	everything := func(_ context.Context, candidates []string) ([]bool, error) {
+		asked = append(asked, candidates...)
+		out := make([]bool, len(candidates))
+		for i := range out {
+			out[i] = true
+		}
+		return out, nil
+	}
+	s := samples(1)[1]
+	r := redact.With(redact.Settings{Published: everything, Known: func() []string { return []string{"zebra-quartz-lantern"} }})
+	got := applyText(t, r, "password: Vexing-Otter-91, "+s.text+" zebra-quartz-lantern")
+	if want := "password: Vexing-Otter-91, " + strings.ReplaceAll(s.text, s.secret, "[REDACTED:"+s.rule+"]") + " [REDACTED:known-value]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if diff := cmp.Diff([]string{"Vexing-Otter-91"}, slices.Compact(asked)); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	fails := redact.With(redact.Settings{Published: func(context.Context, []string) ([]bool, error) { return nil, errors.New("no git") }})
+	if _, _, err := fails.Apply(t.Context(), entryOf("password: Vexing-Otter-91")); err == nil || !strings.Contains(err.Error(), "no git") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+// TestMarks: each place is reported where it stands, with what made the rule look, and its value in memory only.
+func TestMarks(t *testing.T) {
+	s := samples(1)[1]
+	e := entryOf("use "+s.secret+" for it", "nothing", "<private>mine</private> and\nDB_PASSWORD=Vexing-Otter-91 make", "look at legal/nda.md")
+	e.Sessions[0].Title = session.PromptTitle(e.Sessions[0].Turns[0].Content)
+	e.Sessions[0].ToolCalls = []session.ToolCall{{Turn: 2, Tool: "Bash", Cmd: "echo Vexing-Otter-91"}, {Turn: 3, Tool: "Read", Path: "legal/nda.md"}}
+	_, rep := apply(t, redact.With(redact.Settings{Exclude: []string{"legal/"}}), e)
+	token := "[REDACTED:" + s.rule + "]"
+	want := []redact.Mark{
+		{Rule: "excluded", Session: "01", In: redact.InPath, Turn: 3, Trigger: "rekal.exclude", Around: "[excluded]"},
+		{Rule: "excluded", Session: "01", In: redact.InTurn, Turn: 3, Trigger: "rekal.exclude", Around: "[excluded]"},
+		{Rule: s.rule, Session: "01", In: redact.InTurn, Turn: 0, Trigger: s.rule, Around: "use " + token + " for it", Value: s.secret},
+		{Rule: "private", Session: "01", In: redact.InTurn, Turn: 2, Trigger: "<private>", Around: "[private] and DB_PASSWORD=[REDACTED:gen…"},
+		{Rule: "generic-api-key", Session: "01", In: redact.InTurn, Turn: 2, Trigger: "generic-api-key", Around: "[private] and DB_PASSWORD=[REDACTED:generic-api-key] make", Value: "Vexing-Otter-91"},
+		{Rule: "generic-api-key", Session: "01", In: redact.InCommand, Turn: 2, Trigger: "found elsewhere", Around: "echo [REDACTED:generic-api-key]", Value: "Vexing-Otter-91"},
+		{Rule: s.rule, Session: "01", In: redact.InTitle, Turn: -1, Trigger: s.rule, Around: "use " + token + " for it", Value: s.secret},
+	}
+	if diff := cmp.Diff(want, rep.Marks); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if dump, err := json.Marshal(rep.Marks); err != nil || strings.Contains(string(dump), "Vexing") || strings.Contains(string(dump), s.secret) {
+		t.Errorf("%v: a value is in the JSON: %s", err, dump)
+	}
+}
