@@ -214,7 +214,7 @@ func (c *count) excess(blob git.OID) (uint64, error) {
 	if got, known := c.known[blob]; known {
 		return got, nil
 	}
-	data, err := SegmentBytes(c.repo, blob)
+	data, err := segmentBytes(c.repo, blob)
 	if errors.Is(err, ErrUnreadable) || errors.Is(err, git.ErrNotFound) {
 		return 0, nil
 	}

@@ -226,11 +226,6 @@ func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
 	return readAs(repo, blob, segment.Decode)
 }
 
-// DecodeSegment decodes what SegmentBytes read.
-func DecodeSegment(blob git.OID, data []byte) (session.Entry, error) {
-	return decodeAs(blob, data, segment.Decode)
-}
-
 // said hands on what each of some commits of a ledger says. A segment that can't be read counts as something unknown.
 func said(ctx context.Context, repo *git.Repo, commits []Commit, each func(Commit, session.Entry) error) error {
 	for _, c := range commits {
@@ -270,22 +265,17 @@ func ReadSession(repo *git.Repo, blob git.OID, id string) ([]session.Session, er
 }
 
 func readAs[T any](repo *git.Repo, blob git.OID, decode func([]byte) (T, error)) (out T, err error) {
-	data, err := SegmentBytes(repo, blob)
+	data, err := segmentBytes(repo, blob)
 	if err != nil {
 		return out, err
 	}
-	return decodeAs(blob, data, decode)
-}
-
-func decodeAs[T any](blob git.OID, data []byte, decode func([]byte) (T, error)) (out T, err error) {
 	if out, err = decode(data); err != nil {
 		return out, fmt.Errorf("ledger: blob %.12s: %w: %w", blob, ErrUnreadable, err)
 	}
 	return out, nil
 }
 
-// SegmentBytes and DecodeSegment are the halves of ReadSegment: the second one needs no repository.
-func SegmentBytes(repo *git.Repo, blob git.OID) ([]byte, error) {
+func segmentBytes(repo *git.Repo, blob git.OID) ([]byte, error) {
 	size, err := repo.BlobSize(blob)
 	switch {
 	case errors.Is(err, git.ErrNotFound):

@@ -242,6 +242,34 @@ func TestMomentHasWhatWasImportedLater(t *testing.T) {
 	w.noWarnings()
 }
 
+// What one batch was read for is looked up while the next one is read. Where git itself answers, both ask one process.
+func TestLongMomentOfManyBatchesWithSHA256(t *testing.T) {
+	p := harness.New(t)
+	p.Init(p.Root, "--object-format=sha256")
+	w := openWorld(t, p.Root)
+	early := w.code(4)
+	w.append(alice, 60, entryOf(nil, chat("began later", 30, "human about hooks", "assistant well")))
+	long := "human " + strings.Repeat("a word of many that were said ", session.MaxTurn/32)
+	const commits, looks = 5, 500
+	for i := range commits {
+		s := chat(fmt.Sprint("imported ", i), 1, long, long, long, long)
+		e := entryOf(nil, s)
+		for n := range looks {
+			e.Wrote = append(e.Wrote, session.Wrote{
+				GitSHA: early, Blob: strings.Repeat("ab", 32), Session: s.ID, Path: fmt.Sprint(n, ".go"), Lines: session.Ranges{{1, 2}}, TS: later(2),
+			})
+		}
+		w.dated(bob, later(70+i), later(70+i), e)
+	}
+	past, err := w.materializer().At(ledger.Moment{Ref: here, Until: later(5), Imports: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.Equal(t, "then", []string{fmt.Sprintf(`{"sessions":%d,"wrote":%d}`, commits, commits*looks)},
+		w.data(past, `SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM wrote) AS wrote`))
+	w.noWarnings()
+}
+
 // then asks for moments, more than are kept.
 func then(ctx context.Context, dir string, seed int) error {
 	return inRounds(dir, 3*rounds, func(_ *git.Repo, m *materialize.Materializer, round int) error {

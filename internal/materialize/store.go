@@ -90,11 +90,12 @@ func (e entry) mentioned() []string {
 	return ids
 }
 
-// eachBatch reads commits in batches: the bytes of the next one while use works on one.
+// eachBatch reads commits in batches: the next one while use works on one. Use must leave the repository alone, which belongs to the reader.
 func (s *store) eachBatch(ctx context.Context, commits []commit, use func([]entry) error) error {
-	var read []raw
+	var read []entry
 	var failed error
 	var beside sync.WaitGroup
+	defer beside.Wait() // then the repository is the caller's again
 	start := func() {
 		rest := commits
 		beside.Go(func() { read, failed = s.next(ctx, rest) })
@@ -104,46 +105,28 @@ func (s *store) eachBatch(ctx context.Context, commits []commit, use func([]entr
 		if failed != nil {
 			return failed
 		}
-		entries := make([]entry, len(read))
 		batch := read
 		commits = commits[len(batch):]
 		start()
-		for i, r := range batch {
-			entries[i] = s.decode(r)
-		}
-		if err := use(entries); err != nil {
-			beside.Wait() // the repository is the caller's again
+		if err := use(batch); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// raw is the segments of a commit, as they stand in git.
-type raw struct {
-	commit
-	data   [][]byte
-	failed []error // by segment; nil: it is here
-}
-
 // next reads commits until they fill a batch.
-func (s *store) next(ctx context.Context, commits []commit) (out []raw, err error) {
+func (s *store) next(ctx context.Context, commits []commit) (out []entry, err error) {
 	size := uint64(0)
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("materialize: %w", err)
 		}
-		r := raw{commit: c}
-		if _, kept := s.kept[c.key]; !kept {
-			for _, seg := range c.Segments {
-				data, err := ledger.SegmentBytes(s.Repo, seg.Blob)
-				if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
-					return nil, err
-				}
-				r.data, r.failed = append(r.data, data), append(r.failed, err)
-			}
+		e, err := s.read(c)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, r)
+		out = append(out, e)
 		if size += c.bytes; size >= batchBytes {
 			break
 		}
@@ -154,19 +137,19 @@ func (s *store) next(ctx context.Context, commits []commit) (out []raw, err erro
 // errAuthor is a segment in somebody else's ledger.
 var errAuthor = errors.New("its checkpoint belongs in another ledger")
 
-// decode joins the segments of a commit. One that can't be read is skipped.
-func (s *store) decode(c raw) entry {
+// read joins the segments of a commit. One that can't be read is skipped.
+func (s *store) read(c commit) (entry, error) {
 	if e, ok := s.kept[c.key]; ok {
-		return e
+		return e, nil
 	}
-	out := entry{commit: c.commit}
+	out := entry{commit: c}
 	if len(c.Segments) > 0 {
 		out.at = c.Segments[0].Time()
 	}
-	for i, seg := range c.Segments {
-		e, err := session.Entry{}, c.failed[i]
-		if err == nil {
-			e, err = ledger.DecodeSegment(seg.Blob, c.data[i])
+	for _, seg := range c.Segments {
+		e, err := ledger.ReadSegment(s.Repo, seg.Blob)
+		if errors.Is(err, git.ErrNotFound) { // it was there when the plan was made
+			return entry{}, err
 		}
 		if cp := e.Checkpoint; err == nil && cp != nil && authorOf(cp.UserEmail, "") != authorOf(c.email, "?") {
 			err = fmt.Errorf("%w: it is by %q", errAuthor, cp.UserEmail)
@@ -184,7 +167,7 @@ func (s *store) decode(c raw) entry {
 		out.Checkpoint.UserEmail = address(out.Checkpoint.UserEmail)
 	}
 	out.believe()
-	return out
+	return out, nil
 }
 
 // apply writes a plan in batches: into a file that is in use everything in one transaction, so that a catch-up that dies has done
