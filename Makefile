@@ -135,7 +135,7 @@ agents: build
 web-check: setup
 	@$(env) .ci/web-check.sh
 
-# A real embedding server, built from the module proxy: takes minutes, and is no test.
+# A real embedding server, built from the module proxy, with MODEL=FILE.gguf: takes minutes, and is no test.
 ollama: build
 	@.ci/ollama.sh bin
 

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// embedder is an embedding server of a script: it speaks HTTP as real ones do, and its model
+// embedder is an embedding server of a script: it speaks OpenAI's protocol as real ones do, and its model
 // knows that some words mean the same.
 type embedder struct {
 	address string // of the script's server, also while it is down
@@ -28,9 +28,8 @@ type embedder struct {
 	gone  chan struct{} // ends what hangs
 }
 
-// serveEmbeddings MODE: from now on the script's embedding server, whose address is $EMBED, speaks
-// as Ollama's (ollama) or OpenAI's (openai), never answers (hang), answers with an error
-// (broken), or is not there (down).
+// serveEmbeddings MODE: from now on the script's embedding server, whose address is $EMBED, answers (up), never
+// answers (hang), answers with an error (broken), or is not there (down).
 func serveEmbeddings(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: embedder MODE")
@@ -130,21 +129,15 @@ func (e *embedder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for i, text := range q.Input {
 		vectors[i] = meaningOf(text)
 	}
-	var answer any
-	switch {
-	case r.URL.Path == "/api/embed" && mode != "openai":
-		answer = map[string]any{"embeddings": vectors}
-	case r.URL.Path == "/v1/embeddings" && mode == "openai":
-		data := []any{}
-		for i, v := range vectors {
-			data = append(data, map[string]any{"index": i, "embedding": v})
-		}
-		answer = map[string]any{"data": data}
-	default:
+	if r.URL.Path != "/v1/embeddings" {
 		http.NotFound(w, r)
 		return
 	}
-	_ = json.NewEncoder(w).Encode(answer) // perhaps nobody listens any more
+	data := []any{}
+	for i, v := range vectors {
+		data = append(data, map[string]any{"index": i, "embedding": v})
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"data": data}) // perhaps nobody listens any more
 }
 
 // meaningOf is a vector of 256 dimensions in which texts are near that share words, or words that

@@ -167,7 +167,7 @@ rekal.records.transcripts::
 Whether records are also made of what agents' shells printed. Default true.
 
 rekal.embed.url::
-An embedding server with Ollama's or OpenAI's protocol, or "off". Default http://127.0.0.1:11434, used if something answers there.
+An embedding server with OpenAI's protocol (Ollama, llama.cpp), or "off". Default http://127.0.0.1:11434, used if something answers there.
 
 rekal.embed.model::
 Its model. Default nomic-embed-text.

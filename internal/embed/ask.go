@@ -11,38 +11,16 @@ import (
 	"net/url"
 )
 
-// ask sends texts and returns their vectors, by the protocol that worked the last time, or by
-// the first that works. What isn't Ollama's own error is not taken for the last word.
-func (c *Client) ask(ctx context.Context, texts []string) ([][]float32, error) {
-	try := c.protocols
-	if p, ok := c.memory.protocol(); ok && len(try) > 1 {
-		try = []protocol{p}
-	}
-	var err error
-	for _, p := range try {
-		var vectors [][]float32
-		if vectors, err = c.askBy(ctx, p, texts); err == nil {
-			c.memory.known.Protocol = p.name
-			return vectors, nil
-		}
-		var refusal *refusal
-		answered := errors.As(err, &refusal) || errors.Is(err, errForeign)
-		if !answered || refusal != nil && refusal.ollama {
-			break
-		}
-	}
-	return nil, err
-}
-
 // maxFloat is how many bytes a number of an answer takes at most, with the blanks around it.
 const maxFloat = 32
 
-func (c *Client) askBy(ctx context.Context, p protocol, texts []string) ([][]float32, error) {
-	body, err := json.Marshal(p.request(c.model, texts))
+// ask sends texts and returns their vectors, one for each text.
+func (c *Client) ask(ctx context.Context, texts []string) ([][]float32, error) {
+	body, err := json.Marshal(request{Model: c.model, Input: texts})
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.do(ctx, http.MethodPost, p.path, body, 64<<10+len(texts)*maxDimensions*maxFloat)
+	answer, err := c.do(ctx, http.MethodPost, "/v1/embeddings", body, 64<<10+len(texts)*maxDimensions*maxFloat)
 	if err != nil {
 		return nil, err
 	}

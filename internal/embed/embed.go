@@ -1,5 +1,5 @@
-// Package embed asks an embedding server what texts mean: text in, vectors out. The server speaks Ollama's protocol or OpenAI's (llama.cpp,
-// LM Studio, vLLM).
+// Package embed asks an embedding server what texts mean: text in, vectors out. The server speaks OpenAI's protocol, as Ollama,
+// llama.cpp, LM Studio and vLLM do.
 //
 // Text goes only to the given URL, without a proxy or redirects. Hand in only redacted text and the user's own question.
 //
@@ -49,7 +49,7 @@ var (
 
 // Options say which server, which model, and where the client remembers how it went.
 type Options struct {
-	URL   string // a server, or the whole address of a protocol: ".../api/embed", ".../v1/embeddings"
+	URL   string // a server, with or without the protocol's path: "http://127.0.0.1:11434", ".../v1/embeddings"
 	Model string
 	State string // path of the state file
 	// Patience is how long vectors of documents may take, a batch; 0: a minute.
@@ -59,14 +59,13 @@ type Options struct {
 
 // Client speaks to one server. It belongs to one goroutine. Close it.
 type Client struct {
-	base      string // without a slash at its end
-	shown     string // base as errors may show it
-	protocols []protocol
-	model     string
-	memory    *memory
-	now       func() time.Time
-	http      *http.Client
-	patience  time.Duration
+	base     string // without a slash at its end
+	shown    string // base as errors may show it
+	model    string
+	memory   *memory
+	now      func() time.Time
+	http     *http.Client
+	patience time.Duration
 }
 
 // New returns a client. It speaks to nobody yet.
@@ -77,7 +76,7 @@ func New(opt Options) (*Client, error) {
 		return nil, fmt.Errorf("embed: %q is no http address of a server", opt.URL[strings.LastIndexByte(opt.URL, '@')+1:])
 	}
 	c := &Client{model: opt.Model, now: opt.Now, patience: cmp.Or(opt.Patience, documentTime)}
-	u.Path, c.protocols = protocolsOf(strings.TrimRight(u.Path, "/"))
+	u.Path = serverPath(u.Path)
 	c.base, c.shown = u.String(), u.Redacted()
 	c.memory = remember(opt.State, c.shown, opt.Model)
 	c.http = &http.Client{

@@ -28,53 +28,28 @@ func TestMain(m *testing.M) {
 
 type handlers = map[string]func(http.ResponseWriter, asked)
 
-// Each kind of server is found by what it answers, and asked alone from then on.
-func TestQueryFindsProtocol(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		serves handlers
-		path   string   // of the URL
-		first  []string // the paths that the first question asks
-		second []string // and another process's question
-	}{
-		{"Ollama", handlers{"/api/embed": ollama, "/v1/embeddings": openAI}, "", []string{"/api/embed"}, []string{"/api/embed"}},
-		{"an old Ollama without the path", handlers{"/v1/embeddings": openAI}, "/", []string{"/api/embed", "/v1/embeddings"}, []string{"/v1/embeddings"}},
-		{
-			"llama.cpp",
-			handlers{"/v1/embeddings": openAI, "/api/embed": says(404, `{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}`)},
-			"",
-			[]string{"/api/embed", "/v1/embeddings"},
-			[]string{"/v1/embeddings"},
-		},
-		{
-			"LM Studio, which answers everything",
-			handlers{"/v1/embeddings": openAI, "/api/embed": says(200, `{"error":"Unexpected endpoint or method. (POST /api/embed)"}`)},
-			"",
-			[]string{"/api/embed", "/v1/embeddings"},
-			[]string{"/v1/embeddings"},
-		},
-		{"the URL says which: OpenAI's", handlers{"/api/embed": ollama, "/v1/embeddings": openAI}, "/v1", []string{"/v1/embeddings"}, []string{"/v1/embeddings"}},
-		{"the URL says which, in full", handlers{"/api/embed": ollama, "/v1/embeddings": openAI}, "/v1/embeddings/", []string{"/v1/embeddings"}, []string{"/v1/embeddings"}},
-		{"the URL says which: Ollama's", handlers{"/api/embed": ollama}, "/api/embed", []string{"/api/embed"}, []string{"/api/embed"}},
-		{"behind a path", handlers{"/ai/v1/embeddings": openAI}, "/ai", []string{"/ai/api/embed", "/ai/v1/embeddings"}, []string{"/ai/v1/embeddings"}},
+// A URL names the server, with or without the path of a protocol.
+func TestQueryAsksPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"":                  "/v1/embeddings",
+		"/":                 "/v1/embeddings",
+		"/v1":               "/v1/embeddings",
+		"/v1/embeddings/":   "/v1/embeddings",
+		"/api/embed":        "/v1/embeddings",
+		"/ai":               "/ai/v1/embeddings",
+		"/ai/v1/embeddings": "/ai/v1/embeddings",
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s, dir := serve(t, tt.serves), t.TempDir()
-			for _, want := range [][]string{tt.first, tt.second} {
-				got, err := client(t, s.URL+tt.path, "m", dir, &clock{noon}).Query(t.Context(), "why?")
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff([]float32{4, 1}, got); diff != "" {
-					t.Errorf("vector (-want +got):\n%s", diff)
-				}
-				var paths []string
-				for _, a := range s.requests() {
-					paths = append(paths, a.Path)
-				}
-				if diff := cmp.Diff(want, paths); diff != "" {
-					t.Errorf("asked (-want +got):\n%s", diff)
-				}
+		t.Run(path, func(t *testing.T) {
+			s := serve(t, handlers{want: openAI})
+			got, err := client(t, s.URL+path, "m", t.TempDir(), &clock{noon}).Query(t.Context(), "why?")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]float32{4, 1}, got); diff != "" {
+				t.Errorf("vector (-want +got):\n%s", diff)
+			}
+			if got := s.requests(); len(got) != 1 || got[0].Path != want {
+				t.Errorf("asked %v, want %s", got, want)
 			}
 		})
 	}
@@ -88,7 +63,7 @@ func TestPrefixes(t *testing.T) {
 		"mxbai-embed-large":                    {"q", "d"},
 	} {
 		t.Run(model, func(t *testing.T) {
-			s := serve(t, handlers{"/api/embed": ollama})
+			s := serve(t, handlers{"/v1/embeddings": openAI})
 			c := client(t, s.URL, model, t.TempDir(), &clock{noon})
 			_, err1 := c.Query(t.Context(), "q")
 			_, err2 := c.Documents(t.Context(), []string{"d"})
@@ -97,8 +72,8 @@ func TestPrefixes(t *testing.T) {
 			}
 			got := s.requests()
 			wants := []asked{
-				{Path: "/api/embed", Model: model, Input: []string{want[0]}, KeepAlive: "30m"},
-				{Path: "/api/embed", Model: model, Input: []string{want[1]}, KeepAlive: "30m"},
+				{Path: "/v1/embeddings", Model: model, Input: []string{want[0]}},
+				{Path: "/v1/embeddings", Model: model, Input: []string{want[1]}},
 			}
 			if diff := cmp.Diff(wants, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -124,17 +99,13 @@ func TestName(t *testing.T) {
 }
 
 func TestDocuments(t *testing.T) {
-	for name, h := range map[string]handlers{"ollama": {"/api/embed": ollama}, "openai": {"/v1/embeddings": openAI}} {
-		t.Run(name, func(t *testing.T) {
-			s := serve(t, h)
-			got, err := client(t, s.URL, "m", t.TempDir(), &clock{noon}).Documents(t.Context(), []string{"a", "bbb", "cc"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([][]float32{{1, 1}, {3, 1}, {2, 1}}, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	s := serve(t, handlers{"/v1/embeddings": openAI})
+	got, err := client(t, s.URL, "m", t.TempDir(), &clock{noon}).Documents(t.Context(), []string{"a", "bbb", "cc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]float32{{1, 1}, {3, 1}, {2, 1}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -170,9 +141,9 @@ func TestDocumentsRefused(t *testing.T) {
 				return
 			}
 		}
-		ollama(w, a)
+		openAI(w, a)
 	}
-	c := client(t, serve(t, handlers{"/api/embed": picky}).URL, "m", t.TempDir(), &clock{noon})
+	c := client(t, serve(t, handlers{"/v1/embeddings": picky}).URL, "m", t.TempDir(), &clock{noon})
 	got, err := c.Documents(t.Context(), []string{"bad text", "a", "bb"})
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +158,7 @@ func TestDocumentsRefused(t *testing.T) {
 
 // What is no answer is an error in one line that names server and cause.
 func TestBadAnswers(t *testing.T) {
-	huge := `{"embeddings":[[` + strings.Repeat("0.1,", 1<<20) + `1]]}`
+	huge := `{"data":[{"embedding":[` + strings.Repeat("0.1,", 1<<20) + `1]}]}`
 	for _, tt := range []struct {
 		name   string
 		status int
@@ -198,21 +169,21 @@ func TestBadAnswers(t *testing.T) {
 		{"an error of many lines", 503, `{"error":"a\nb"}`, `503 Service Unavailable: "a\nb"`},
 		{"an error without words", 502, "<html>", "502 Bad Gateway"},
 		{"not JSON", 200, "hello", "the answer is no embedding"},
-		{"half of it", 200, `{"embeddings":[[1,2`, "the answer is no embedding"},
+		{"half of it", 200, `{"data":[{"embedding":[1,2`, "the answer is no embedding"},
 		{"another JSON", 200, `{"ok":true}`, "the answer is no embedding"},
-		{"too few", 200, `{"embeddings":[]}`, "not one vector for each text: 0 for 1"},
-		{"too many", 200, `{"embeddings":[[1],[2]]}`, "not one vector for each text: 2 for 1"},
-		{"no dimensions", 200, `{"embeddings":[[]]}`, "a vector that is none"},
-		{"null", 200, `{"embeddings":[null]}`, "a vector that is none"},
-		{"not finite", 200, `{"embeddings":[[1e39]]}`, "the answer is no embedding"},
-		{"not a number", 200, `{"embeddings":[["NaN"]]}`, "the answer is no embedding"},
-		{"too many dimensions", 200, `{"embeddings":[[` + strings.Repeat("0,", 8192) + `1]]}`, "a vector that is none"},
+		{"too few", 200, `{"data":[]}`, "not one vector for each text: 0 for 1"},
+		{"too many", 200, `{"data":[{"embedding":[1]},{"embedding":[2]}]}`, "not one vector for each text: 2 for 1"},
+		{"no dimensions", 200, `{"data":[{"embedding":[]}]}`, "a vector that is none"},
+		{"null", 200, `{"data":[{"embedding":null}]}`, "a vector that is none"},
+		{"not finite", 200, `{"data":[{"embedding":[1e39]}]}`, "the answer is no embedding"},
+		{"not a number", 200, `{"data":[{"embedding":["NaN"]}]}`, "the answer is no embedding"},
+		{"too many dimensions", 200, `{"data":[{"embedding":[` + strings.Repeat("0,", 8192) + `1]}]}`, "a vector that is none"},
 		{"an index that is none", 200, `{"data":[{"index":7,"embedding":[1]}]}`, "not one vector for each text"},
 		{"too large", 200, huge, "the answer is too large"},
 		{"elsewhere", 307, "", "307 Temporary Redirect"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := serve(t, handlers{"/api/embed": says(tt.status, tt.body), "/v1/embeddings": says(tt.status, tt.body)})
+			s := serve(t, handlers{"/v1/embeddings": says(tt.status, tt.body)})
 			_, err := client(t, s.URL, "m", t.TempDir(), &clock{noon}).Documents(t.Context(), []string{"q"})
 			if err == nil || !strings.HasPrefix(err.Error(), "embed: "+s.URL+": ") || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v, want %s", err, tt.want)
@@ -220,7 +191,7 @@ func TestBadAnswers(t *testing.T) {
 		})
 	}
 	t.Run("vectors of two lengths", func(t *testing.T) {
-		s := serve(t, handlers{"/api/embed": says(200, `{"embeddings":[[1,2],[1]]}`)})
+		s := serve(t, handlers{"/v1/embeddings": says(200, `{"data":[{"embedding":[1,2]},{"embedding":[1]}]}`)})
 		_, err := client(t, s.URL, "m", t.TempDir(), &clock{noon}).Documents(t.Context(), []string{"a", "b"})
 		if err == nil || !strings.Contains(err.Error(), "a vector that is none") {
 			t.Errorf("error %v", err)
@@ -232,7 +203,7 @@ func TestBadAnswers(t *testing.T) {
 // rested.
 func TestHangingServer(t *testing.T) {
 	hang := make(chan struct{})
-	s := serve(t, handlers{"/api/embed": func(http.ResponseWriter, asked) { <-hang }})
+	s := serve(t, handlers{"/v1/embeddings": func(http.ResponseWriter, asked) { <-hang }})
 	t.Cleanup(func() { close(hang) }) // before the server closes
 	dir, c := t.TempDir(), &clock{noon}
 	if _, err := client(t, s.URL, "m", dir, c).Query(t.Context(), "q"); !errors.Is(err, context.DeadlineExceeded) {
@@ -264,8 +235,8 @@ func TestHangingServer(t *testing.T) {
 
 // The rest is that of one server and one model, and has an end, whatever clocks do.
 func TestRestEnds(t *testing.T) {
-	s := serve(t, handlers{"/api/embed": ollama})
-	broken := serve(t, handlers{"/api/embed": says(500, "")})
+	s := serve(t, handlers{"/v1/embeddings": openAI})
+	broken := serve(t, handlers{"/v1/embeddings": says(500, "")})
 	for _, tt := range []struct {
 		name  string
 		url   string
@@ -328,7 +299,7 @@ func TestAbsent(t *testing.T) {
 // A caller who gives up says nothing of the server.
 func TestCancelled(t *testing.T) {
 	hang := make(chan struct{})
-	s := serve(t, handlers{"/api/embed": func(http.ResponseWriter, asked) { <-hang }})
+	s := serve(t, handlers{"/v1/embeddings": func(http.ResponseWriter, asked) { <-hang }})
 	t.Cleanup(func() { close(hang) })
 	c := client(t, s.URL, "m", t.TempDir(), &clock{noon})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -343,9 +314,9 @@ func TestCancelled(t *testing.T) {
 
 // A server that dies in the middle of an answer is an error at once.
 func TestServerDies(t *testing.T) {
-	s := serve(t, handlers{"/api/embed": func(w http.ResponseWriter, _ asked) {
+	s := serve(t, handlers{"/v1/embeddings": func(w http.ResponseWriter, _ asked) {
 		w.Header().Set("Content-Length", "1000")
-		fmt.Fprint(w, `{"embeddings":[[0.1,`)
+		fmt.Fprint(w, `{"data":[{"embedding":[0.1,`)
 		panic(http.ErrAbortHandler)
 	}})
 	c := client(t, s.URL, "m", t.TempDir(), &clock{noon})
@@ -356,13 +327,13 @@ func TestServerDies(t *testing.T) {
 
 // Text goes to the server that is named and nowhere else.
 func TestNowhereElse(t *testing.T) {
-	spy := serve(t, handlers{"/api/embed": ollama, "/v1/embeddings": openAI})
+	spy := serve(t, handlers{"/v1/embeddings": openAI})
 	t.Run("redirect", func(t *testing.T) {
 		away := func(w http.ResponseWriter, a asked) {
 			w.Header().Set("Location", spy.URL+a.Path)
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		}
-		s := serve(t, handlers{"/": away, "/api/embed": away, "/v1/embeddings": away})
+		s := serve(t, handlers{"/": away, "/v1/embeddings": away})
 		c := client(t, s.URL, "m", t.TempDir(), &clock{noon})
 		if _, err := c.Query(t.Context(), "secret"); err == nil {
 			t.Error("no error")
@@ -384,7 +355,7 @@ func TestNowhereElse(t *testing.T) {
 
 // A password of the URL is used, not shown.
 func TestPassword(t *testing.T) {
-	s := serve(t, handlers{"/api/embed": says(401, "")})
+	s := serve(t, handlers{"/v1/embeddings": says(401, "")})
 	dir := t.TempDir()
 	_, err := client(t, strings.Replace(s.URL, "//", "//me:hunter2@", 1), "m", dir, &clock{noon}).Query(t.Context(), "q")
 	state, readErr := os.ReadFile(filepath.Join(dir, "embed.json"))
@@ -396,7 +367,7 @@ func TestPassword(t *testing.T) {
 // A server that hangs over documents costs what the caller is ready to wait, and then rests.
 func TestPatience(t *testing.T) {
 	release := make(chan struct{})
-	s := serve(t, handlers{"/api/embed": func(http.ResponseWriter, asked) { <-release }})
+	s := serve(t, handlers{"/v1/embeddings": func(http.ResponseWriter, asked) { <-release }})
 	defer close(release)
 	c, err := embed.New(embed.Options{
 		URL: s.URL, Model: "m", State: filepath.Join(t.TempDir(), "embed.json"), Patience: 50 * time.Millisecond,

@@ -9,7 +9,7 @@ import (
 
 // memory is what the state file says of one server and model:
 //
-//	{"url":"http://127.0.0.1:11434","model":"nomic-embed-text","protocol":"ollama","not_before":"2026-11-20T10:00:00Z"}
+//	{"url":"http://127.0.0.1:11434","model":"nomic-embed-text","not_before":"2026-11-20T10:00:00Z"}
 //
 // It is read once, and written only when it changes. One that is missing or says something
 // of another server says nothing.
@@ -22,7 +22,6 @@ type memory struct {
 type stateFile struct {
 	URL       string    `json:"url"`
 	Model     string    `json:"model"`
-	Protocol  string    `json:"protocol,omitempty"`
 	NotBefore time.Time `json:"not_before,omitzero"`
 }
 
@@ -43,24 +42,14 @@ func (m *memory) resting(now time.Time) bool {
 	return now.Before(m.known.NotBefore) && !m.known.NotBefore.After(now.Add(Rest))
 }
 
-// protocol is the one that worked the last time.
-func (m *memory) protocol() (protocol, bool) {
-	for _, p := range []protocol{ollama(), openAI()} {
-		if p.name == m.known.Protocol {
-			return p, true
-		}
-	}
-	return protocol{}, false
-}
-
 func (m *memory) answered() error {
 	m.known.NotBefore = time.Time{}
 	return m.save()
 }
 
-// failed lets the server rest. Perhaps it is another one now: the protocol is forgotten, too.
+// failed lets the server rest.
 func (m *memory) failed(now time.Time) error {
-	m.known.NotBefore, m.known.Protocol = now.Add(Rest).UTC().Truncate(time.Second), ""
+	m.known.NotBefore = now.Add(Rest).UTC().Truncate(time.Second)
 	return m.save()
 }
 

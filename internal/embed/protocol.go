@@ -10,48 +10,25 @@ import (
 	"strings"
 )
 
-// protocol is one way to ask. Both take {"model":…,"input":[…]}.
-type protocol struct {
-	name string
-	path string
-}
-
-// The protocols, in the order in which they are tried.
-func ollama() protocol { return protocol{"ollama", "/api/embed"} }
-func openAI() protocol { return protocol{"openai", "/v1/embeddings"} }
-
-// protocolsOf splits the path of a URL into that of the server and the protocols to try: one
-// where the path names it.
-func protocolsOf(path string) (base string, try []protocol) {
-	for suffix, p := range map[string]protocol{"/api/embed": ollama(), "/api": ollama(), "/v1/embeddings": openAI(), "/v1": openAI()} {
+// serverPath is the path of a server, where a URL's path may also name the protocol: ".../v1/embeddings", or
+// Ollama's older ".../api/embed", beside which Ollama serves the first one, too.
+func serverPath(path string) string {
+	path = strings.TrimRight(path, "/")
+	for _, suffix := range []string{"/v1/embeddings", "/v1", "/api/embed", "/api"} {
 		if base, ok := strings.CutSuffix(path, suffix); ok {
-			return base, []protocol{p}
+			return base
 		}
 	}
-	return path, []protocol{ollama(), openAI()}
+	return path
 }
 
-// request is the body of a question in either protocol. Ollama forgets a model that was idle
-// for five minutes; half an hour lets the questions that follow be answered in time. Others
-// pass over what they don't know.
 type request struct {
-	Model     string   `json:"model"`
-	Input     []string `json:"input"`
-	KeepAlive string   `json:"keep_alive,omitempty"`
+	Model string   `json:"model"`
+	Input []string `json:"input"`
 }
 
-func (p protocol) request(model string, texts []string) request {
-	r := request{Model: model, Input: texts}
-	if p == ollama() {
-		r.KeepAlive = "30m"
-	}
-	return r
-}
-
-// reply is an answer in either protocol.
 type reply struct {
-	Embeddings [][]float32 `json:"embeddings"`
-	Data       []struct {
+	Data []struct {
 		Index     *int      `json:"index"`
 		Embedding []float32 `json:"embedding"`
 	} `json:"data"`
@@ -74,24 +51,21 @@ func decode(body []byte, n int) ([][]float32, error) {
 	if err := json.Unmarshal(body, &r); err != nil {
 		return nil, fmt.Errorf("%w: %w", errForeign, err)
 	}
-	vectors := r.Embeddings
-	if vectors == nil && r.Data != nil {
-		vectors = make([][]float32, len(r.Data))
-		for i, d := range r.Data {
-			if d.Index != nil {
-				i = *d.Index
-			}
-			if i < 0 || i >= len(vectors) {
-				return nil, errCount
-			}
-			vectors[i] = d.Embedding
-		}
-	}
-	switch {
-	case vectors == nil:
+	if r.Data == nil {
 		return nil, errForeign
-	case len(vectors) != n:
-		return nil, fmt.Errorf("%w: %d for %d", errCount, len(vectors), n)
+	}
+	if len(r.Data) != n {
+		return nil, fmt.Errorf("%w: %d for %d", errCount, len(r.Data), n)
+	}
+	vectors := make([][]float32, n)
+	for i, d := range r.Data {
+		if d.Index != nil {
+			i = *d.Index
+		}
+		if i < 0 || i >= n {
+			return nil, errCount
+		}
+		vectors[i] = d.Embedding
 	}
 	return vectors, uniform(vectors)
 }
@@ -114,7 +88,6 @@ func uniform(vectors [][]float32) error {
 type refusal struct {
 	status  int
 	message string // the server's own words; "" when it has none that are understood
-	ollama  bool   // it is told as Ollama tells errors
 }
 
 func (r *refusal) Error() string {
@@ -144,9 +117,7 @@ func refused(status int, body []byte) *refusal {
 	var inner struct {
 		Message string `json:"message"`
 	}
-	if json.Unmarshal(r.Error, &out.message) == nil {
-		out.ollama = out.message != ""
-	} else if json.Unmarshal(r.Error, &inner) == nil {
+	if json.Unmarshal(r.Error, &out.message) != nil && json.Unmarshal(r.Error, &inner) == nil {
 		out.message = inner.Message
 	}
 	out.message = cut(out.message, maxMessage)

@@ -22,10 +22,9 @@ type server struct {
 }
 
 type asked struct {
-	Path      string   `json:"-"`
-	Model     string   `json:"model"`
-	Input     []string `json:"input"`
-	KeepAlive string   `json:"keep_alive"`
+	Path  string   `json:"-"`
+	Model string   `json:"model"`
+	Input []string `json:"input"`
 }
 
 // serve starts a server with a handler for each path; others are not found, as Ollama says it.
@@ -60,14 +59,6 @@ func (s *server) requests() []asked {
 
 // vectorOf is a text's vector: its length in bytes, and 1.
 func vectorOf(text string) []float32 { return []float32{float32(len(text)), 1} }
-
-func ollama(w http.ResponseWriter, a asked) {
-	vectors := [][]float32{}
-	for _, text := range a.Input {
-		vectors = append(vectors, vectorOf(text))
-	}
-	reply(w, http.StatusOK, map[string]any{"model": a.Model, "embeddings": vectors, "total_duration": 1})
-}
 
 // openAI answers in another order than it was asked, which the protocol allows.
 func openAI(w http.ResponseWriter, a asked) {
