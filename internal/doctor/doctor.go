@@ -241,10 +241,10 @@ func (d *doctor) barred(remote string, why error) {
 const staleLock = 10 * time.Second
 
 func (d *doctor) locks(context.Context) {
-	stale := 0
-	for _, below := range []string{"refs/heads/rekal", "refs/rekal", "refs/remotes"} {
-		_ = filepath.WalkDir(filepath.Join(d.Repo.Layout().CommonDir, below), func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".lock") || !strings.Contains(path, "rekal") {
+	stale, common := 0, d.Repo.Layout().CommonDir
+	for _, below := range []string{"refs/heads/rekal", "refs/rekal", "refs/remotes", "logs/refs"} {
+		_ = filepath.WalkDir(filepath.Join(common, below), func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".lock") || !strings.Contains(strings.TrimPrefix(path, common), "rekal") {
 				return nil //nolint:nilerr // what can't be listed holds no lock of ours
 			}
 			if info, err := e.Info(); err == nil && d.Now().Sub(info.ModTime()) > staleLock {

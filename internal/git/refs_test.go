@@ -198,6 +198,24 @@ func TestLongStaleLock(t *testing.T) {
 	harness.Equal(t, "left over", []string(nil), left)
 }
 
+// What a process left that died while it emptied a reflog blocks git for ever, but not us.
+func TestStaleLockOfReflog(t *testing.T) {
+	const ref = "refs/heads/rekal/a@b.c"
+	p := repos.New(t)
+	p.Start("r")
+	r := p.Open("r")
+	if err := r.CompareAndSwap(t.Context(), ref, "", draft(t, r, "1"), "test"); err != nil {
+		t.Fatal(err)
+	}
+	p.Write("r/.git/"+ref+".lock", "")
+	p.Write("r/.git/logs/"+ref+".lock", "")
+	if err := r.ExpireReflog(t.Context(), ref); err != nil {
+		t.Fatal(err)
+	}
+	harness.Equal(t, "the reflog", 0, len(repos.Must(r.Reflog(ref))(t)))
+	p.Git("r", "gc", "--prune=now", "-q") // no lock is in its way, either
+}
+
 func TestRefs(t *testing.T) {
 	p := repos.New(t)
 	p.Start("r")
