@@ -86,12 +86,18 @@ func (c *scrubCommand) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *scrubCommand) run(ctx context.Context, app *App) error {
-	if len(c.records) > 0 {
-		if err := c.scrubRecords(ctx, app); err != nil || len(c.targets) == 0 {
-			return err
-		}
+	if len(c.targets) > 0 {
+		return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.scrub(ctx, app, w, author) })
 	}
-	return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.scrub(ctx, app, w, author) })
+	w, err := workspace.Open(app.Process)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := curate.WereRecords(w, c.records); err != nil {
+		return err
+	}
+	return c.scrubRecords(ctx, app, w)
 }
 
 // rewriting opens what a command needs that writes a part of the ledger anew, and keeps other such commands out meanwhile.
@@ -108,28 +114,35 @@ func (app *App) rewriting(ctx context.Context, do func(*workspace.Workspace, wor
 	return errors.Join(do(w, author), release())
 }
 
-func (c *scrubCommand) scrubRecords(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
+func (c *scrubCommand) scrubRecords(ctx context.Context, app *App, w *workspace.Workspace) error {
+	if len(c.records) == 0 {
+		return nil
+	}
+	n, err := curate.ScrubRecords(ctx, w, c.records)
 	if err != nil {
 		return err
 	}
-	defer w.Close()
-	n, err := curate.ScrubRecords(ctx, w, c.records)
-	if n > 0 {
+	if n == 0 {
+		fmt.Fprintln(app.Stdout, "nothing of it is left among the records")
+	} else {
 		fmt.Fprintf(app.Stdout, "scrubbed %s\n", session.Count(n, "record"))
 	}
-	return err
+	return nil
 }
 
 func (c *scrubCommand) scrub(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
+	if err := curate.WereRecords(w, c.records); err != nil { // what is wrong with one ID leaves all of them alone
+		return err
+	}
 	out, err := curate.Scrub(ctx, w, author, c.targets, c.pushed)
 	if err != nil {
 		return err
 	}
 	// From here on the ledger is clean; each step is done although another one fails.
+	err = c.scrubRecords(ctx, app, w)
 	holding, kept := c.replace(ctx, app, author, out)
 	app.progress("making the caches anew")
-	err = errors.Join(kept, curate.ForgetCaches(ctx, w))
+	err = errors.Join(err, kept, curate.ForgetCaches(ctx, w))
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
 	if out.Tip == out.Old {
 		fmt.Fprintln(app.Stdout, "nothing of it is left in the ledger")

@@ -8,16 +8,20 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// ScrubRecords takes records and their outputs out for good, and tells how many there were.
+// WereRecords returns records.ErrNone for a number that no record ever had.
+func WereRecords(w *workspace.Workspace, numbers []int) error {
+	store, err := w.Records()
+	if err == nil {
+		err = store.Given(numbers)
+	}
+	return err
+}
+
+// ScrubRecords takes records and their outputs out for good, and tells how many were still there.
 func ScrubRecords(ctx context.Context, w *workspace.Workspace, numbers []int) (int, error) {
 	store, err := w.Records()
 	if err != nil {
 		return 0, err
-	}
-	for _, n := range numbers {
-		if _, err := store.Find(n); err != nil {
-			return 0, err
-		}
 	}
 	n, err := store.Scrub(ctx, numbers)
 	return n, errors.Join(err, recordindex.Forget(w.RekalDir()))

@@ -55,6 +55,18 @@ func (s Store) Find(id int) (Record, error) {
 	return Record{}, fmt.Errorf("%d: %w", id, ErrNone)
 }
 
+// Given returns ErrNone for a number that no record ever had.
+func (s Store) Given(ids []int) error {
+	last, err := s.last()
+	if err != nil {
+		return fmt.Errorf("records: %w", err)
+	}
+	if i := slices.IndexFunc(ids, func(id int) bool { return id > last }); i >= 0 {
+		return fmt.Errorf("%d: %w", ids[i], ErrNone)
+	}
+	return nil
+}
+
 // ParseID reads the number of a record, as "42" or "[42]". IDs of sessions and memories begin with a zero.
 func ParseID(text string) (id int, ok bool) {
 	if n := len(text); n > 2 && text[0] == '[' && text[n-1] == ']' {
