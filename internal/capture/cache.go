@@ -20,7 +20,7 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with what state.code writes; a cache of another version is dropped.
-const cacheVersion = 13
+const cacheVersion = 14
 
 // sumSize is the checksum's in front of the cache, in bytes.
 const sumSize = 4
@@ -100,6 +100,7 @@ func (k *ledgerSession) code(c *coder) {
 	for _, t := range []*time.Time{&k.First, &k.Last, &k.Scrubbed} {
 		moment(c, t)
 	}
+	list(c, &k.Silent, moment)
 	integer(c, &k.Turns)
 	integer(c, &k.Tools)
 	flag(c, &k.Apart)

@@ -3,6 +3,7 @@ package capture_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,6 +106,58 @@ func TestScrubbedTurnStaysOut(t *testing.T) {
 	whole := w.held().sessions[sidA]
 	harness.Equal(t, "turns", []string{"use " + leak + " on tuesday", session.Scrubbed, "fine", "more"},
 		[]string{whole.Turns[0].Content, whole.Turns[1].Content, whole.Turns[2].Content, whole.Turns[3].Content})
+}
+
+// Which lines it wrote, and where, is told of nothing that was scrubbed: not when a cache is made anew, nor by a later commit, nor of a fork.
+func TestScrubbedPathStaysOut(t *testing.T) {
+	story := slices.Concat([]string{ask(sidA, 0, "plan it")}, edit(sidA, 1, leak+".go", added(first)...),
+		[]string{ask(sidA, 5, "and")}, edit(sidA, 6, "b.go", added(secondly)...))
+	zero := 0
+	for _, tt := range []struct {
+		name string
+		turn *int
+		more func(w *world)
+		want []string
+	}{
+		{name: "all of it"},
+		{name: "its cache is lost", more: func(w *world) { w.forget() }},
+		{name: "a fork copies it, and it is gone", more: func(w *world) {
+			w.add(sidB, append(slices.Clone(story), ask(sidB, 9, "another way"))...)
+			w.capture()
+			w.forget()
+			if err := os.Remove(w.transcript(sidA)); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{name: "one turn", turn: &zero, want: []string{"two b.go 1-3 " + sidA}},
+		{name: "it goes on", more: func(w *world) {
+			w.add(sidA, append([]string{ask(sidA, 12, "more")}, edit(sidA, 13, "c.go", added(first)...)...)...)
+			w.commit(15, "more", "c.go", first)
+		}, want: []string{"more c.go 1-3 " + sidA}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.add(sidA, story...)
+			w.capture()
+			repo := w.open()
+			defer repo.Close()
+			_, err := w.own(repo).Scrub(t.Context(), ledger.Scrub{
+				Targets: []ledger.Target{{Session: w.held().sessions[sidA].ID, Turn: tt.turn}}, Redactor: harness.Redactor(),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.commit(10, "one", leak+".go", first)
+			w.commit(11, "two", "b.go", secondly)
+			if tt.more != nil {
+				tt.more(w)
+			}
+			w.capture()
+			w.forget()
+			w.capture()
+			w.lines(tt.want...)
+		})
+	}
 }
 
 // What is said in the very millisecond of a turn that was scrubbed is not taken for that.

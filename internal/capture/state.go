@@ -46,10 +46,11 @@ type state struct {
 type ledgerSession struct {
 	ID, Source, NativeID, Parent, ForkedFrom, ActorType string
 
-	First    time.Time // the first turn's, copied history included
-	Last     time.Time // the last turn's
-	Scrubbed time.Time // the last one's that was scrubbed
-	Turns    int       // how many turns there are: the index of the next one
+	First    time.Time   // the first turn's, copied history included
+	Last     time.Time   // the last turn's
+	Scrubbed time.Time   // the last one's that was scrubbed
+	Silent   []time.Time // in pairs: from one to the other it said what was scrubbed; the last may have no end
+	Turns    int         // how many turns there are: the index of the next one
 	Tools    int
 	Apart    bool   // a part of it was left out, which was made in another repository
 	Bytes    int64  // cursor: how much of the transcript was read
@@ -256,7 +257,7 @@ func (st *state) clone() *state {
 	out.Sessions, out.byID = make(map[string]*ledgerSession, len(st.Sessions)), nil
 	for key, k := range st.Sessions {
 		own := *k
-		own.Pending, own.Segments = maps.Clone(k.Pending), slices.Clip(k.Segments)
+		own.Pending, own.Segments, own.Silent = maps.Clone(k.Pending), slices.Clip(k.Segments), slices.Clip(k.Silent)
 		out.Sessions[key] = &own
 	}
 	out.Recorded, out.Wrote = maps.Clone(st.Recorded), slices.Clone(st.Wrote)
@@ -324,6 +325,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		if t.Content == session.Scrubbed && t.TS.After(k.Scrubbed) {
 			k.Scrubbed = t.TS
 		}
+		k.silence(t)
 		k.Apart = k.Apart || t.Content == session.Elsewhere
 	}
 	if s.Cursor != "" {
@@ -343,6 +345,29 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		k.Pending[c.Path] = editTime(s, c)
 	}
 	return nil
+}
+
+// silence notes a turn that was scrubbed, and the next one that was not.
+func (k *ledgerSession) silence(t session.Turn) {
+	n := len(k.Silent)
+	switch scrubbed, open := t.Content == session.Scrubbed, n%2 == 1; {
+	case scrubbed && !open && t.Index == 0: // what was called before the first turn went with it
+		k.Silent = append(k.Silent, time.Time{})
+	case scrubbed && !open:
+		k.Silent = append(k.Silent, t.TS)
+	case !scrubbed && open && t.TS.After(k.Silent[n-1]):
+		k.Silent = append(k.Silent, t.TS)
+	}
+}
+
+// silent reports whether what the session did at a time was scrubbed.
+func (k *ledgerSession) silent(at time.Time) bool {
+	for pair := range slices.Chunk(k.Silent, 2) {
+		if !at.Before(pair[0]) && (len(pair) == 1 || at.Before(pair[1])) {
+			return true
+		}
+	}
+	return false
 }
 
 // editTime is when a tool call was made, as far as turns tell: not before the last turn

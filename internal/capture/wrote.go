@@ -49,7 +49,7 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 		}
 		lines, err := g.brought(c, ch)
 		if err == nil && len(lines.Added) <= maxAdded {
-			out = append(out, wroteLines(c, ch, lines, edits)...)
+			out = append(out, slices.DeleteFunc(wroteLines(c, ch, lines, edits), func(w session.Wrote) bool { return w.Session == "" })...)
 		}
 	}
 	return changes, out
@@ -78,7 +78,8 @@ func (g *collector) brought(c git.Commit, ch git.Change) (history.Lines, error) 
 	return out, err
 }
 
-// before are the edits that were made before a commit, each once: those that a fork copied are its origin's.
+// before are the edits that were made before a commit, each once: those that a fork copied are its origin's, and those that were scrubbed
+// nobody's. A record of these would bring back the path.
 func (g *collector) before(c git.Commit, all []attribution.Edit) (out []attribution.Edit) {
 	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
 	at := map[string]int{}
@@ -93,7 +94,26 @@ func (g *collector) before(c git.Commit, all []attribution.Edit) (out []attribut
 			out[i] = e
 		}
 	}
+	for i := range out {
+		if g.scrubbed(out[i]) {
+			out[i].Session = ""
+		}
+	}
 	return out
+}
+
+// scrubbed reports whether an edit is of what its session, or one that this is a fork of, said before it was scrubbed.
+func (g *collector) scrubbed(e attribution.Edit) bool {
+	id := e.Session
+	for range maxNames {
+		if k := g.st.named(id); k != nil && k.silent(e.At) {
+			return true
+		}
+		if id = g.originOf(id); id == "" {
+			break
+		}
+	}
+	return false
 }
 
 // printOf is what an edit did, and when.
