@@ -163,6 +163,9 @@ func (s *store) read(c commit) (entry, error) {
 	if c.late {
 		out.Entry = s.early(out.Entry)
 	}
+	for i := range out.Sessions {
+		out.Sessions[i].Respeak()
+	}
 	if out.Checkpoint != nil {
 		out.Checkpoint.UserEmail = address(out.Checkpoint.UserEmail)
 	}

@@ -73,6 +73,19 @@ func (w *world) story() (parent, child session.Session, commits []git.OID) {
 	return parent, child, commits
 }
 
+// TestNotices: what an older version stored as a person's words is the agent's, and gives no title.
+func TestNotices(t *testing.T) {
+	w := newWorld(t)
+	notice := `{"task_id":"b1f","tool_use_id":"toolu_1","description":"Run the tests","task_type":"local_bash"}`
+	s := chat("noticed", 0, "human "+notice, "human fix the clock", "assistant done")
+	s.Title = notice
+	w.append(alice, 10, session.Entry{Sessions: []session.Session{s}})
+	got := w.data(w.materializer(), "SELECT role, left(content, 9) AS said FROM turns ORDER BY turn_index")
+	want := []string{`{"role":"assistant","said":"{\"task_id"}`, `{"role":"human","said":"fix the c"}`, `{"role":"assistant","said":"done"}`}
+	harness.Equal(t, "turns", want, got)
+	harness.Equal(t, "title", []string{`{"title":"fix the clock"}`}, w.index(w.materializer(), "SELECT title FROM session_facets"))
+}
+
 func TestDataTables(t *testing.T) {
 	w := newWorld(t)
 	parent, child, cps := w.story()

@@ -99,7 +99,7 @@ func (d *claudeDecoder) record(kind string, p *part) {
 	case "summary":
 		d.titles = append(d.titles, leafTitle{text(r.leaf), text(r.summary)})
 	case "queue-operation":
-		p.queue.apply(text(r.operation), typed(text(r.content)), text(r.reason), d.ts, d.start, p.where)
+		p.queue.apply(text(r.operation), session.Typed(text(r.content)), text(r.reason), d.ts, d.start, p.where)
 	case "user":
 		d.user(p)
 	case "assistant":
@@ -216,7 +216,7 @@ func (d *claudeDecoder) attachment(p *part) {
 		return
 	}
 	if mode == "bash" {
-		s = prefixed("!", s)
+		s = session.Marked("!", s)
 	}
 	d.turn(p, session.RoleHuman, s)
 }

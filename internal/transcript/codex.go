@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Codex reads the rollouts of OpenAI's Codex (CLI, desktop application, editors), versions 0.20 to 0.169:
@@ -61,7 +63,7 @@ func codexFolder(head []byte) string {
 		return clean(cwd.Str)
 	}
 	if gjson.GetBytes(head, "type").Str == "message" {
-		return element(texts(gjson.GetBytes(head, "content")), "cwd")
+		return session.Element(texts(gjson.GetBytes(head, "content")), "cwd")
 	}
 	return ""
 }

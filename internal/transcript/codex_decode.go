@@ -183,11 +183,8 @@ func (d *codexDecoder) completed(item gjson.Result) {
 	}
 }
 
-// asked takes a prompt. The editors put what they know in front of what the person wrote.
+// asked takes a prompt.
 func (d *codexDecoder) asked(s string) {
-	if _, own, ok := strings.Cut(s, "## My request for Codex:"); ok {
-		s = own
-	}
 	d.goesOn()
 	d.asks(d.part, s)
 }
@@ -252,12 +249,11 @@ func (d *codexDecoder) heard(s string) {
 	if s = strings.TrimSpace(s); d.events || s == "" {
 		return
 	}
-	if cwd := element(s, "cwd"); cwd != "" && strings.HasPrefix(s, "<environment_context>") {
+	if cwd := session.Element(s, "cwd"); cwd != "" && strings.HasPrefix(s, "<environment_context>") {
 		d.stand(d.part, clean(cwd))
 		return
 	}
-	if begins(s, "<environment_context>", "# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>", "<turn_aborted>",
-		"<skill>", "<subagent_notification>", "<user_shell_command>", "<permissions") {
+	if session.Typed(s) == "" {
 		return
 	}
 	d.prompt, d.promptAt = s, d.ts

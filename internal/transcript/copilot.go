@@ -158,7 +158,7 @@ func (d *copilotDecoder) prompt(p *part, data gjson.Result) {
 	if strings.TrimSpace(s) == "" {
 		s = data.Get("transformedContent").Str
 		for _, tag := range [...]string{"current_datetime", "reminder", "system_reminder"} {
-			s = without(s, tag)
+			s = session.WithoutElement(s, tag)
 		}
 	}
 	d.asks(p, s)

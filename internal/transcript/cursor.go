@@ -173,7 +173,7 @@ func (d *cursorDecoder) line(ln []byte) bool {
 func cursorPrompt(content gjson.Result) string {
 	var kept []string
 	content.ForEach(func(_, block gjson.Result) bool {
-		if s := element(block.Get("text").Str, "user_query"); s != "" {
+		if s := session.Element(block.Get("text").Str, "user_query"); s != "" {
 			kept = append(kept, s)
 		}
 		return true

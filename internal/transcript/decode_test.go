@@ -174,6 +174,7 @@ func TestClaudeQueue(t *testing.T) {
 		{"deleted", []string{newer(say(1, "A")), enqueue, queue("remove", 4, `"reason":"deleted"`), newer(say(5, "B"))}, never},
 		{"back into the input line", []string{say(1, "A"), enqueue, queue("popAll", 3, `"content":"and the tests"`), say(5, "B")}, never},
 		{"a command", []string{say(1, "A"), queue("enqueue", 2, `"content":"/help"`), queue("remove", 3, ""), say(5, "B")}, never},
+		{"a notice of a task", []string{say(1, "A"), queue("enqueue", 2, `"content":"{\"task_id\":\"b1f\",\"tool_use_id\":\"toolu_1\",\"description\":\"Run the tests\",\"task_type\":\"local_bash\"}"`), queue("remove", 3, ""), say(5, "B")}, never},
 		{"the oldest first", []string{say(1, "A"), enqueue, queue("enqueue", 3, `"content":"second"`), queue("remove", 4, ""), say(5, "B"), queue("dequeue", 6, ""), user(6, `"second"`)}, append(once[:3:3], "human: second")},
 		{"a remove that this read did not see enqueued", []string{newer(say(1, "A")), absorbed, newer(say(5, "B"))}, never},
 	}

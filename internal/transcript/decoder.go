@@ -137,9 +137,9 @@ func (d *decoder) said(p *part, s string) {
 	}
 }
 
-// asks adds what a person said.
+// asks adds what a person typed of a prompt.
 func (d *decoder) asks(p *part, s string) {
-	if s = strings.TrimSpace(clean(s)); s != "" {
+	if s = session.Typed(clean(s)); s != "" {
 		d.turn(p, session.RoleHuman, s)
 	}
 }

@@ -107,8 +107,8 @@ func geminiPrompt(m gjson.Result) string {
 		kept = append(kept, s)
 		return true
 	})
-	s := strings.TrimSpace(without(strings.Join(kept, ""), "hook_context")) // what hooks say stands in the prompt's own text
-	if brings || begins(s, "/", "?", "<session_context>", "<hook_context>", "<loaded_context>", "<state_snapshot>", "System: ") {
+	s := strings.TrimSpace(session.WithoutElement(strings.Join(kept, ""), "hook_context")) // what hooks say stands in the prompt's own text
+	if brings || begins(s, "/", "?", "System: ") {
 		return ""
 	}
 	return s

@@ -77,13 +77,15 @@ func TestRealTranscripts(t *testing.T) {
 			}
 		}
 	}
+	if typed != 583 { // 569 in records of their own, 14 in the queue alone
+		t.Errorf("%d human prompts; want 583", typed)
+	}
 	if said != 2148 || calls != 4532 || malformed != 1 {
 		t.Errorf("%d assistant texts, %d tool calls, %d malformed lines; want 2148, 4532, 1", said, calls, malformed)
 	}
 	if outputs != 1378 || failed != 121 || exits != 91 {
 		t.Errorf("%d outputs, %d of them failed, %d with a status; want 1378, 121, 91", outputs, failed, exits)
 	}
-	t.Logf("%d human prompts", typed)
 }
 
 // Nine sessions as they stood at successive commits: read as they grew, they tell what

@@ -194,7 +194,7 @@ func (d *storyDecoder) flush() {
 		said = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix("\n"+said+"\n", "\n---\n"), "\n---\n"))
 	}
 	if d.role == session.RoleHuman {
-		d.asks(d.part, typed(said))
+		d.asks(d.part, said)
 	} else {
 		d.said(d.part, said)
 	}

@@ -38,6 +38,7 @@ type told struct {
 type turn struct {
 	result.Turn
 	Human bool
+	Who   string // Person, Agent, or Prompt where an agent or a program asked
 	Tools []result.Tool
 	Names string // of the tools, each once, with how often
 }
@@ -82,7 +83,14 @@ func turns(s *result.Session) (before []result.Tool, out []turn) {
 	}
 	for _, t := range s.Page {
 		t.Cut(turnBytes)
-		out = append(out, turn{Turn: t, Human: t.Role == "human", Tools: by[t.Turn], Names: names(by[t.Turn])})
+		human, who := t.Role == "human", "Agent"
+		switch {
+		case human && s.Actor == "agent":
+			who = "Prompt"
+		case human:
+			who = "Person"
+		}
+		out = append(out, turn{Turn: t, Human: human, Who: who, Tools: by[t.Turn], Names: names(by[t.Turn])})
 		delete(by, t.Turn)
 	}
 	return by[-1], out
