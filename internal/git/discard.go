@@ -1,6 +1,8 @@
 package git
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,33 +13,112 @@ import (
 	"strings"
 )
 
-// Reachable tells which of some commits a ref, a worktree's HEAD or a reflog still leads to. It
-// walks through all of history, as nothing less can tell.
-func (r *Repo) Reachable(ctx context.Context, commits []OID) ([]OID, error) {
-	wanted := map[OID]bool{}
-	for _, id := range commits {
-		wanted[id] = true
+// Reachable tells which of some objects a ref, a HEAD, a reflog or the index of any worktree leads to. It walks through all of history,
+// as nothing less can tell: 300,000 objects take 2 s, and .2 s with a bitmap. What is not here leads nowhere.
+func (r *Repo) Reachable(ctx context.Context, ids []OID) ([]OID, error) {
+	tips, err := r.worktreeRefs(ctx)
+	if err != nil {
+		return nil, err
 	}
-	reached, err := r.Run(ctx, "rev-list", "--all", "--reflog")
+	reached, err := r.listed(ctx, ids, tips, "rev-list", "--objects", "--no-object-names", "--missing=allow-any", "--use-bitmap-index",
+		"--all", "--reflog", "--indexed-objects", "--stdin")
 	if err != nil {
 		return nil, fmt.Errorf("git: list what is reachable: %w", err)
 	}
-	var out []OID
-	for id := range strings.FieldsSeq(reached) {
-		if wanted[OID(id)] {
-			out = append(out, OID(id))
+	return reached, nil
+}
+
+// listed are those of some objects which a git lists, in its order. It holds no list in memory: there may be millions.
+func (r *Repo) listed(ctx context.Context, ids []OID, input string, args ...string) (out []OID, err error) {
+	wanted := map[OID]bool{}
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	cmd := alone(r.Command(ctx, args...))
+	var said bytes.Buffer
+	cmd.Stdin, cmd.Stderr = strings.NewReader(input), &said
+	list, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(list)
+	for lines.Scan() {
+		if id := OID(lines.Text()); wanted[id] {
+			out = append(out, id)
+			delete(wanted, id)
 		}
+	}
+	if err := errors.Join(ctx.Err(), lines.Err(), cmd.Wait()); err != nil {
+		return nil, fmt.Errorf("%s: %w", lastLine(said.String()), err)
 	}
 	return out, nil
 }
 
-// RefsTo names the refs that lead to a commit.
-func (r *Repo) RefsTo(ctx context.Context, id OID) ([]string, error) {
-	out, err := r.Run(ctx, "for-each-ref", "--format=%(refname)", "--contains="+string(id))
-	if err != nil {
-		return nil, fmt.Errorf("git: find the refs to %s: %w", id, err)
+// worktreeRefs lists what refs name that belong to one worktree, as those of a bisect do: seen from another one, they are not among
+// all refs.
+func (r *Repo) worktreeRefs(ctx context.Context) (ids string, err error) {
+	dirs, err := filepath.Glob(filepath.Join(r.layout.CommonDir, "worktrees", "*"))
+	for _, dir := range append(dirs, r.layout.CommonDir) {
+		refs := ""
+		if err == nil {
+			refs, err = r.Run(ctx, "--git-dir="+dir, "for-each-ref", "--format=%(objectname)", "refs/bisect", "refs/worktree", "refs/rewritten")
+		}
+		ids += refs
 	}
-	return strings.Fields(out), nil
+	if err != nil {
+		return "", fmt.Errorf("git: list the refs of worktrees: %w", err)
+	}
+	return ids, nil
+}
+
+// Holders names the refs in whose history some objects are that Reachable told of. Where there are none, it says what else may lead there.
+func (r *Repo) Holders(ctx context.Context, ids []OID) ([]string, error) {
+	var commits, others []OID
+	for _, id := range ids {
+		kind, _, err := r.store.header(id)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("git: object %s: %w", id, err)
+		case kind == kindCommit:
+			commits = append(commits, id)
+		default:
+			others = append(others, id)
+		}
+	}
+	changes, err := r.about(ctx, "--find-object=", others, "-c", "log.showRoot=true", "log", "--all", "--reflog", "-m", "--no-show-signature", "--format=%H")
+	if err != nil {
+		return nil, fmt.Errorf("git: find the commits with %s: %w", ids[0], err)
+	}
+	for _, id := range changes {
+		commits = append(commits, OID(id))
+	}
+	refs, err := r.about(ctx, "--contains=", commits, "for-each-ref", "--format=%(refname)")
+	if err != nil {
+		return nil, fmt.Errorf("git: find the refs to %s: %w", ids[0], err)
+	}
+	if len(refs) == 0 {
+		refs = []string{"a HEAD, reflog or index of a worktree, or a tag of no commit, with " + string(ids[0][:12])}
+	}
+	return refs, nil
+}
+
+// maxAsked is how many objects are asked for in one command line.
+const maxAsked = 1000
+
+// about runs git with an option for each of some objects: the last ones of Reachable, since what has an old commit may have the later ones. Of
+// none there is nothing to tell.
+func (r *Repo) about(ctx context.Context, option string, ids []OID, args ...string) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	for _, id := range ids[max(0, len(ids)-maxAsked):] {
+		args = append(args, option+string(id))
+	}
+	out, err := r.Run(ctx, args...)
+	return strings.Fields(out), err
 }
 
 // CheckedOut is the folder of a worktree that has a branch checked out, "" when there is none.
@@ -60,7 +141,7 @@ func (r *Repo) CheckedOut(ctx context.Context, ref string) (string, error) {
 }
 
 // Discard removes objects of this repository that nothing leads to, as the caller has made sure,
-// and lists those that are still here: in a pack, or in a repository that this one borrows
+// and lists those that are still here, readable or not: in a pack, or in a repository that this one borrows
 // from. Only `git gc --prune=now` takes them out of a pack.
 func (r *Repo) Discard(ctx context.Context, ids []OID) (left []OID, err error) {
 	for _, id := range ids {
@@ -74,13 +155,11 @@ func (r *Repo) Discard(ctx context.Context, ids []OID) (left []OID, err error) {
 	if err := r.regraph(ctx); err != nil {
 		return nil, err
 	}
-	fresh, err := Open(r.dir, r.env) // this one remembers what it has read
+	left, err = r.listed(ctx, ids, "", "cat-file", "--batch-check=%(objectname)", "--batch-all-objects", "--unordered") // also what can't be read
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("git: list all objects: %w", err)
 	}
-	defer fresh.Close()
-	missing := fresh.Missing(ids)
-	return slices.DeleteFunc(slices.Clone(ids), func(id OID) bool { return missing[id] }), nil
+	return left, nil
 }
 
 // regraph brings git's commit-graph, where there is one, to what is reachable. A graph that names a

@@ -2,6 +2,7 @@ package git_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -42,7 +43,7 @@ func TestDiscard(t *testing.T) {
 	harness.Equal(t, "reachable", []git.OID{first}, repos.Must(r.Reachable(t.Context(), []git.OID{second, first}))(t))
 
 	p.Git("r", "tag", "kept", string(second))
-	harness.Equal(t, "refs", []string{"refs/tags/kept"}, repos.Must(r.RefsTo(t.Context(), second))(t))
+	harness.Equal(t, "refs", []string{"refs/tags/kept"}, repos.Must(r.Holders(t.Context(), []git.OID{second}))(t))
 	harness.Equal(t, "reachable by a tag", []git.OID{second}, repos.Must(r.Reachable(t.Context(), []git.OID{second}))(t))
 	p.Git("r", "worktree", "add", "-q", "--detach", "../w", string(second))
 	p.Git("r", "tag", "-d", "kept")
@@ -65,6 +66,30 @@ func TestDiscard(t *testing.T) {
 	if _, err := r.Discard(t.Context(), []git.OID{"../../HEAD"}); err == nil {
 		t.Error("a path passed as an ID")
 	}
+}
+
+// What can't be read is still here.
+func TestDiscardUnreadable(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		t.Run(format, func(t *testing.T) {
+			p := repos.New(t)
+			p.Start("r", "--object-format="+format)
+			r := p.Open("r")
+			id := draft(t, r, "unreadable")
+			p.Write("lent/"+string(id[:2])+"/"+string(id[2:]), "no object")
+			p.Write("r/.git/objects/info/alternates", p.At("lent")+"\n")
+			harness.Equal(t, "left", []git.OID{id}, repos.Must(r.Discard(t.Context(), []git.OID{id}))(t))
+		})
+	}
+}
+
+// An object that can't be read is not one that was never here.
+func TestMissing(t *testing.T) {
+	p := repos.New(t)
+	p.Start("r")
+	p.Write("r/.git/objects/aa/"+strings.Repeat("a", 38), "no object")
+	unreadable, never := git.OID(strings.Repeat("a", 40)), git.OID(strings.Repeat("b", 40))
+	harness.Equal(t, "missing", map[git.OID]bool{never: true}, p.Open("r").Missing([]git.OID{unreadable, never, p.Rev("r", "HEAD")}))
 }
 
 func TestCheckedOut(t *testing.T) {

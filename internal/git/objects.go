@@ -161,11 +161,11 @@ func (r *Repo) BlobSize(id OID) (uint64, error) {
 	return size, nil
 }
 
-// Missing tells which of some objects are not in this clone.
+// Missing tells which of some objects are not in this clone. One that can't be read is here.
 func (r *Repo) Missing(ids []OID) map[OID]bool {
 	out := map[OID]bool{}
 	for _, id := range ids {
-		if _, _, err := r.store.header(id); err != nil {
+		if _, _, err := r.store.header(id); errors.Is(err, ErrNotFound) {
 			out[id] = true
 		}
 	}

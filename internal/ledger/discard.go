@@ -14,15 +14,15 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 )
 
-// Segments and commits are removed one by one, after `git rev-list --all --reflog` has said that nothing leads to them. What else leads
-// there (a tag, a branch) is named. What lies in a pack is left to `git gc --prune=now`: that would also remove objects of
-// the user's own that nothing leads to. Whoever reads the ledger meanwhile looks again when it has moved. git's commit-graph is written
-// anew afterwards.
+// Segments and commits are removed one by one, after `git rev-list --objects` has said that nothing leads to them: a branch may have the
+// ledger's tree and none of its commits. What leads to others is named, and they stay. What lies in a pack is left to `git gc --prune=now`: that
+// would also remove objects of the user's own that nothing leads to. Whoever reads the ledger meanwhile looks again when it has moved. git's
+// commit-graph is written anew afterwards.
 
 // Leftovers is the part of a former history that is still in the repository.
 type Leftovers struct {
-	Refs    []string // that lead to it; then nothing was removed
-	Objects int      // that nothing leads to and that lie in a pack
+	Refs    []string // that lead to a part of it, or what else does
+	Objects int      // that nothing leads to, and that lie in a pack
 }
 
 // Discard removes from the repository what one's own ledger held and does not hold any more: other
@@ -54,15 +54,23 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Leftovers, err
 		}
 		former = append(former, ids...)
 	}
-	former = append(former, l.begun()...)
+	begun := l.begun()
+	former = append(former, begun...)
 	dead, err := l.dead(ctx, tip, former)
 	if err != nil {
 		return Leftovers{}, err
 	}
-	if len(dead) == 0 {
+	gone, err := l.only(tip, dead, begun)
+	if err != nil {
+		return Leftovers{}, err
+	}
+	for _, c := range dead {
+		gone = append(gone, c.OID)
+	}
+	if len(gone) == 0 {
 		return Leftovers{}, l.finish()
 	}
-	if err := l.begin(dead); err != nil {
+	if err := l.begin(gone); err != nil {
 		return Leftovers{}, err
 	}
 	for _, ref := range logs {
@@ -70,17 +78,17 @@ func (l *Ledger) Discard(ctx context.Context, former ...git.OID) (Leftovers, err
 			return Leftovers{}, err
 		}
 	}
-	left, err := l.discard(ctx, tip, dead)
+	left, err := l.discard(ctx, gone)
 	if err == nil && len(left.Refs) == 0 {
 		err = l.finish()
 	}
 	return left, err
 }
 
-// notes is the file that names the commits which are to go, until they are gone: the reflogs that tell them are emptied before.
+// notes is the file that names the objects which are to go, until they are gone: the reflogs that tell of them are emptied before.
 func (l *Ledger) notes() string { return filepath.Join(l.repo.Layout().CommonDir, "rekal-discard") }
 
-// begun are the commits that an interrupted Discard left.
+// begun are the objects that an earlier Discard left.
 func (l *Ledger) begun() (ids []git.OID) {
 	text, _ := os.ReadFile(l.notes()) // mostly there is none
 	for id := range strings.FieldsSeq(string(text)) {
@@ -89,15 +97,15 @@ func (l *Ledger) begun() (ids []git.OID) {
 	return ids
 }
 
-// begin adds commits; what was written half is no commit.
-func (l *Ledger) begin(dead []git.Commit) error {
+// begin adds objects; what was written half is none.
+func (l *Ledger) begin(gone []git.OID) error {
 	f, err := os.OpenFile(l.notes(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("ledger: note what is to go: %w", err)
 	}
 	text := "\n"
-	for _, c := range dead {
-		text += string(c.OID) + "\n"
+	for _, id := range gone {
+		text += string(id) + "\n"
 	}
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
@@ -143,40 +151,28 @@ func (l *Ledger) dead(ctx context.Context, tip git.OID, former []git.OID) ([]git
 	return out, nil
 }
 
-func (l *Ledger) discard(ctx context.Context, tip git.OID, dead []git.Commit) (left Leftovers, err error) {
-	var ids []git.OID
-	for _, c := range dead {
-		ids = append(ids, c.OID)
-	}
-	reached, err := l.repo.Reachable(ctx, ids)
+func (l *Ledger) discard(ctx context.Context, gone []git.OID) (left Leftovers, err error) {
+	reached, err := l.repo.Reachable(ctx, gone)
 	if err != nil {
 		return Leftovers{}, err
 	}
+	kept := map[git.OID]bool{}
 	for _, id := range reached {
-		refs, err := l.repo.RefsTo(ctx, id)
-		if err != nil {
-			return Leftovers{}, err
-		}
-		if len(refs) == 0 {
-			refs = []string{"HEAD of a worktree, or a reflog, at " + string(id[:12])}
-		}
-		left.Refs = append(left.Refs, refs...)
+		kept[id] = true
 	}
 	if len(reached) > 0 {
-		slices.Sort(left.Refs)
-		left.Refs = slices.Compact(left.Refs)
-		return left, nil
+		if left.Refs, err = l.repo.Holders(ctx, reached); err != nil {
+			return Leftovers{}, err
+		}
 	}
-	blobs, err := l.only(tip, dead)
-	if err != nil {
-		return Leftovers{}, err
-	}
-	still, err := l.repo.Discard(ctx, append(blobs, ids...))
-	return Leftovers{Objects: len(still)}, err
+	gone = slices.DeleteFunc(gone, func(id git.OID) bool { return kept[id] })
+	still, err := l.repo.Discard(ctx, gone)
+	left.Objects = len(still)
+	return left, err
 }
 
-// only lists the segments that commits added and a tip does not hold.
-func (l *Ledger) only(tip git.OID, commits []git.Commit) ([]git.OID, error) {
+// only lists the segments that commits added, or that an earlier Discard left, and that a tip does not hold.
+func (l *Ledger) only(tip git.OID, commits []git.Commit, begun []git.OID) ([]git.OID, error) {
 	trees := l.repo.Trees(treeBytes)
 	now, err := l.repo.Commit(tip)
 	if err != nil {
@@ -187,6 +183,11 @@ func (l *Ledger) only(tip git.OID, commits []git.Commit) ([]git.OID, error) {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
 	blobs := map[git.OID]bool{}
+	for _, id := range begun {
+		if _, err := l.repo.BlobSize(id); err == nil {
+			blobs[id] = true
+		}
+	}
 	for _, c := range commits {
 		trees.Allow(commitBytes)
 		before := git.OID("")

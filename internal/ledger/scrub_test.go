@@ -422,3 +422,102 @@ func TestDiscardLeaves(t *testing.T) {
 		t.Error("the text is still there")
 	}
 }
+
+// An object stays as long as anything of any worktree leads to it, and that is named. Once nothing does, it goes, though the commits
+// that told of it are gone.
+func TestDiscardLeavesObjects(t *testing.T) {
+	const reached = "a HEAD, reflog or index of a worktree, or a tag of no commit, with "
+	for _, tt := range []struct {
+		name  string
+		hold  func(s *store, w func(args ...string) string, tree, blob string)
+		let   func(s *store, w func(args ...string) string)
+		named string
+	}{
+		{
+			"a branch with the ledger's tree",
+			func(s *store, _ func(...string) string, tree, _ string) {
+				s.git("branch", "copy", s.git("commit-tree", "-m", "copy", tree))
+			},
+			func(s *store, _ func(...string) string) { s.git("branch", "-D", "copy") }, "refs/heads/copy",
+		},
+		{
+			"a branch that no longer has it",
+			func(s *store, _ func(...string) string, tree, _ string) {
+				copied := s.git("commit-tree", "-m", "copy", tree)
+				s.git("branch", "later", s.git("commit-tree", "-m", "later", "-p", copied, s.git("rev-parse", "code^{tree}")))
+			},
+			func(s *store, _ func(...string) string) { s.git("branch", "-D", "later") }, "refs/heads/later",
+		},
+		{
+			"a tag of a tree",
+			func(s *store, _ func(...string) string, tree, _ string) { s.git("tag", "tree", tree) },
+			func(s *store, _ func(...string) string) { s.git("tag", "-d", "tree") }, reached,
+		},
+		{
+			"another worktree's index",
+			func(_ *store, w func(...string) string, _, blob string) {
+				w("update-index", "--add", "--cacheinfo", "100644,"+blob+",x")
+			},
+			func(_ *store, w func(...string) string) { w("reset", "-q", "--hard") }, reached,
+		},
+		{
+			"another worktree's stash",
+			func(_ *store, w func(...string) string, _, blob string) {
+				w("update-index", "--add", "--cacheinfo", "100644,"+blob+",x")
+				w("checkout", "x")
+				w("stash", "-q")
+			},
+			func(_ *store, w func(...string) string) { w("stash", "drop", "-q") }, "refs/stash",
+		},
+		{
+			"another worktree's reflog",
+			func(s *store, w func(...string) string, tree, _ string) {
+				w("checkout", "-q", "--detach", s.git("commit-tree", "-m", "copy", tree))
+				w("checkout", "-q", "code")
+			},
+			func(_ *store, w func(...string) string) { w("reflog", "expire", "--expire=all", "HEAD") }, reached,
+		},
+		{
+			"another worktree's bisect",
+			func(s *store, w func(...string) string, tree, _ string) {
+				w("update-ref", "refs/bisect/bad", s.git("commit-tree", "-m", "copy", tree))
+			},
+			func(_ *store, w func(...string) string) { w("update-ref", "-d", "refs/bisect/bad") }, reached,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStore(t)
+			s.git("branch", "code", s.git("commit-tree", "-m", "code", s.git("mktree", "--missing")))
+			s.git("worktree", "add", "-q", "../w", "code")
+			w := func(args ...string) string { return s.Git("w", args...) }
+			l := s.own()
+			old := add(t, l, talk(t, leaky, 0, morning))
+			blob := string(since(t, s.repo(), old)[1].Segments[0].Blob)
+			tt.hold(s, w, s.git("rev-parse", string(old)+"^{tree}"), blob)
+			out, err := scrub(t, l, false, leaky)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second time only notes tell what is to go
+				left, err := s.own().Discard(t.Context(), out.Old)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, name := range left.Refs {
+					left.Refs[i], _, _ = strings.Cut(name, blob[:12])
+				}
+				harness.Equal(t, "left", ledger.Leftovers{Refs: []string{tt.named}}, left)
+				s.fsck()
+				w("fsck", "--full", "--no-progress", "--no-dangling")
+			}
+			tt.let(s, w)
+			if left, err := s.own().Discard(t.Context(), out.Old); err != nil || len(left.Refs)+left.Objects > 0 {
+				t.Errorf("in the end: %+v, %v", left, err)
+			}
+			s.fsck()
+			if strings.Contains(s.objects(s.all()), secret+" for") {
+				t.Error("the text is still there")
+			}
+		})
+	}
+}
