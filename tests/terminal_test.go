@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
@@ -44,5 +46,55 @@ func TestTerminal(t *testing.T) {
 		if got := strings.ReplaceAll(string(out), "\r\n", "\n"); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %q", tt.line, got)
 		}
+	}
+}
+
+// TestTerminalProgress: init says how far it is until it is done, also behind the transcripts, and into a file it does not. What it waits
+// for is a git that does not answer, so the bar is seen however fast the machine is.
+func TestTerminalProgress(t *testing.T) {
+	p := harness.New(t)
+	p.Init("repo")
+	p.Commit("repo", "first", "a.txt", "a\n")
+	said, err := chat("one", "10:00 human why a?\n10:01 assistant Because.\n", p.At("repo"), time.Now().UTC().Format(time.RFC3339), -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Write("home/.claude/projects/"+strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(p.At("repo"))+"/one.jsonl", said)
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := p.At("gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Write("bin/git", "#!/bin/sh\ncase \" $* \" in *' check-mailmap '*) read line <"+gate+";; esac\nexec "+git+" \"$@\"\n")
+	if err := os.Chmod(p.At("bin/git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p = p.With("TERM=xterm", "PATH="+p.At("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, harness.Binary(t)+"/git-rekal", "init")
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // git, too, which waits at the gate
+	cmd.Dir, cmd.Env = p.At("repo"), p.Environ()
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	var out strings.Builder
+	for waits := true; err == nil; {
+		some, n := make([]byte, 4096), 0
+		n, err = tty.Read(some) // at the end of a terminal it fails
+		if out.Write(some[:n]); waits && strings.Contains(out.String(), "comparing commits [") {
+			waits = false
+			if err := os.WriteFile(gate, []byte("go on\n"), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "imported 1 session") {
+		t.Errorf("%v: %q", err, out.String())
 	}
 }

@@ -38,19 +38,35 @@ type Capturer struct {
 	Email    string              // the checkpoint's user
 	CacheDir string              // .rekal
 	Now      func() time.Time
-	Actor    string                // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
-	CI       bool                  // nobody sits at the keyboard
-	Without  Excluded              // what is not captured
-	From     []string              // absolute: where the worktree was before; transcripts made there count, too
-	Progress func(done, total int) // called after each transcript that was read; what another agent has is added to total when its turn comes
-	Stated   Stated                // what an import's source says of code commits; nil: nothing
-	Budget   int64                 // how many new bytes of transcripts to read at most, the latest files first; 0: all
-	Round    Round                 // how much is in memory at once
-	Ahead    int                   // how many commits of the ledgers on this machine, unknown to the cache, are read: beyond, ErrBehind; 0: all
+	Actor    string   // session.ActorHuman or ActorAgent for every session; "" lets the transcript decide
+	CI       bool     // nobody sits at the keyboard
+	Without  Excluded // what is not captured
+	From     []string // absolute: where the worktree was before; transcripts made there count, too
+	Progress Progress // nil: nobody looks
+	Stated   Stated   // what an import's source says of code commits; nil: nothing
+	Budget   int64    // how many new bytes of transcripts to read at most, the latest files first; 0: all
+	Round    Round    // how much is in memory at once
+	Ahead    int      // how many commits of the ledgers on this machine, unknown to the cache, are read: beyond, ErrBehind; 0: all
 }
 
 // Stated tells which sessions made a code commit by the word of who kept them, and whether anything is said of it: then no other one is guessed.
 type Stated func(git.Commit) (made []session.NativeRef, said bool)
+
+// Progress is told how far one of a capture's steps is. What another agent has is added to the transcripts when its turn comes.
+type Progress func(step string, done, total int)
+
+// The steps of a capture that may take long, in their order.
+const (
+	Reading   = "reading transcripts"
+	Comparing = "comparing commits"
+	Storing   = "storing"
+)
+
+func (p Progress) tell(step string, done, total int) {
+	if p != nil {
+		p(step, done, total)
+	}
+}
 
 // Round bounds what is in memory at once, in bytes. A zero is the usual bound.
 type Round struct {
@@ -299,7 +315,8 @@ func (g *collector) store(ctx context.Context, tips map[string]git.OID, drafts [
 func (g *collector) redacted(ctx context.Context, drafts []session.Entry) ([]ledger.Record, error) {
 	var records []ledger.Record
 	when := g.now // no entry is earlier than the one before it: what it says of a session comes behind the session
-	for _, d := range drafts {
+	for i, d := range drafts {
+		g.Progress.tell(Storing, i, len(drafts))
 		entry, report, err := g.Redactor.Apply(ctx, d)
 		if err != nil {
 			return nil, fmt.Errorf("capture: %w", err)

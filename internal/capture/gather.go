@@ -107,9 +107,8 @@ func (g *collector) agent(ctx context.Context, agent transcript.Agent, roots []s
 			}
 			taken, waiting = append(taken, waiting[next]), slices.Delete(waiting, next, next+1)
 		}
-		if *g.reads++; g.Progress != nil {
-			g.Progress(*g.reads, *g.reads+len(changed)-i-1)
-		}
+		*g.reads++
+		g.Progress.tell(Reading, *g.reads, *g.reads+len(changed)-i-1)
 	}
 	for _, r := range waiting { // their parents can't be read, or they name each other
 		if err := g.file(ctx, r); err != nil {

@@ -32,6 +32,7 @@ func (g *collector) imported(ctx context.Context) ([]session.Entry, error) {
 	slices.Reverse(commits)
 	seen := make([]comparedCommit, len(commits))
 	for i, c := range commits {
+		g.Progress.tell(Comparing, i, len(commits))
 		seen[i].Commit = c
 		seen[i].changes, seen[i].wrote = g.wroteIn(c)
 	}

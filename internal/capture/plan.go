@@ -102,7 +102,8 @@ func (g *collector) written(ctx context.Context, l scope) (out []session.Wrote, 
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range slices.Backward(commits) {
+	for i, c := range slices.Backward(commits) {
+		g.Progress.tell(Comparing, len(commits)-1-i, len(commits))
 		_, wrote := g.wroteIn(c)
 		out = append(out, g.st.unsaid(wrote)...)
 	}

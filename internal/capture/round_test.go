@@ -38,7 +38,11 @@ func TestRounds(t *testing.T) {
 			rounds := 0
 			out := w.try(func(cp *capture.Capturer) (capture.Outcome, error) {
 				cp.Round = c.round
-				cp.Progress = func(int, int) { rounds++ }
+				cp.Progress = func(step string, _, _ int) {
+					if step == capture.Reading {
+						rounds++
+					}
+				}
 				return cp.Run(t.Context(), w.via, nil)
 			})
 			if out.Sessions != 2 || out.Turns != 41 || out.ToolCalls != 40 || len(out.Warnings) > 0 || (rounds > 2) != (c.round.Piece > 0) {

@@ -96,8 +96,8 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 	if err != nil {
 		return err
 	}
-	shown := app.meter("reading transcripts")
-	capturer.Progress = shown.step
+	shown := app.meter(capture.Reading)
+	capturer.Progress = shown.stage
 	out, err := capturer.Run(ctx, via, nil)
 	shown.end()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -83,8 +84,8 @@ func (c *importCommand) run(ctx context.Context, app *App) error {
 		c.Histories.Files[i] = app.Path(path)
 	}
 	var failed []error
-	shown := app.meter("reading transcripts")
-	c.Histories.Progress = shown.step
+	shown := app.meter(capture.Reading)
+	c.Histories.Progress = shown.stage
 	err = curate.Import(ctx, w, author, c.Histories, func(in curate.Imported) error {
 		failed = append(failed, in.Found.Failed...)
 		app.tellImport(in)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/doctor"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -241,8 +242,8 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 		return err
 	}
 	capturer.From = c.from
-	shown := app.meter("reading transcripts")
-	capturer.Progress = shown.step
+	shown := app.meter(capture.Reading)
+	capturer.Progress = shown.stage
 	out, err := capturer.Import(ctx)
 	shown.end()
 	if err != nil {

@@ -64,6 +64,16 @@ func (m *meter) step(at, of int) {
 	}
 }
 
+// stage is step for what has several stages, each with a bar of its own.
+func (m *meter) stage(what string, at, of int) {
+	m.mu.Lock()
+	if what != m.what {
+		m.what, m.elapsed = what, 0
+	}
+	m.mu.Unlock()
+	m.step(at, of)
+}
+
 // end takes the line away.
 func (m *meter) end() {
 	if m.out == nil {

@@ -21,8 +21,8 @@ import (
 // preview says what a checkpoint would store, and what is taken out of it; it stores nothing.
 func (c *checkpointCommand) preview(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author) error {
 	capturer := w.Previewer(author)
-	far := app.meter("reading transcripts")
-	capturer.Progress = far.step
+	far := app.meter(capture.Reading)
+	capturer.Progress = far.stage
 	p, err := capturer.Preview(ctx, session.ViaManual)
 	far.end()
 	if err != nil {

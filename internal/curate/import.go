@@ -17,7 +17,7 @@ type Histories struct {
 	Files            []string // transcripts
 	Agent            string   // who wrote the files; "" where they say it
 
-	Progress func(done, total int) // transcripts that were read; nil: nobody looks
+	Progress capture.Progress // nil: nobody looks
 }
 
 // Imported is what one import stored, and what it did not.

@@ -36,7 +36,7 @@ type Materializer struct {
 	Ignore func() (ledger.Ignore, error) // ledgers that are not read; nil: none. It is asked where there are others'
 	Limits Limits                        // the zero value: defaultLimits
 
-	Progress func(done, total int) // how many commits of ledgers were applied, behind each batch; nil: nobody looks
+	Progress func(done, total int) // how many commits of ledgers were applied; it begins with none; nil: nobody looks
 
 	past   bool           // Dir is one of those below at/, made when it is needed
 	moment *ledger.Moment // nil: all that the repository holds

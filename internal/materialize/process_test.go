@@ -306,3 +306,18 @@ func (w *world) setModes(dir string, folder, files os.FileMode) {
 		w.t.Fatal(err)
 	}
 }
+
+// TestProgress: all is done only once others see it, so a bar stands while the end of a long catch-up is at work.
+func TestProgress(t *testing.T) {
+	w := newWorld(t)
+	m := w.materializer()
+	w.append(alice, 0, entryOf(nil, chat("first", 0, "human hello")))
+	w.catchUp(m)
+	w.append(alice, 2, entryOf(nil, chat("second", 1, "human hello again")))
+	var told []string
+	m.Progress = func(done, total int) {
+		told = append(told, fmt.Sprintf("%d of %d: %d sessions", done, total, len(w.dump(m)["sessions"])))
+	}
+	w.catchUp(m)
+	harness.Equal(t, "progress", []string{"0 of 1: 1 sessions", "1 of 1: 2 sessions"}, told)
+}

@@ -200,6 +200,7 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 		return err
 	}
 	batches, done := 0, 0
+	s.tell(done, p)
 	err = s.eachBatch(ctx, p.commits, func(entries []entry) error {
 		if batches++; s.unknown && batches%commitEvery == 0 {
 			if err := tx.Commit(ctx); err != nil {
@@ -217,8 +218,8 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 		if err := newBatch(s, tx).write(ctx, entries); err != nil {
 			return err
 		}
-		if done += len(entries); s.Progress != nil {
-			s.Progress(done, len(p.commits))
+		if done += len(entries); done < len(p.commits) { // all of it is done behind what finish does
+			s.tell(done, p)
 		}
 		return nil
 	})
@@ -234,8 +235,16 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	if err := tx.Commit(ctx); err != nil {
 		return err
 	}
+	s.tell(done, p)
 	s.report(p)
 	return nil
+}
+
+// tell says how many commits of a plan are applied.
+func (s *store) tell(done int, p *plan) {
+	if s.Progress != nil {
+		s.Progress(done, len(p.commits))
+	}
 }
 
 // commitEvery is how many batches a transaction on a file that nobody knows yet takes.
