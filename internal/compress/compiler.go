@@ -13,12 +13,6 @@ type compiler struct {
 	level int  // of the make that failed last: how many run it
 }
 
-func (*compiler) looks() looks {
-	return looks{first: "#mgnFCDcM/[aIv", inner: "f>", last: ":.", says: saysPlace | saysError}
-}
-
-func (c *compiler) waits() bool { return c.open || c.pack }
-
 func (c *compiler) line(text string, s scanned, _ *keeper) (kind, bool) {
 	if text == "" {
 		return plain, false

@@ -71,12 +71,13 @@ type Result struct {
 
 // Compressor takes in one output. It is no Writer for several goroutines.
 type Compressor struct {
-	opt   Options
-	lines lineReader
-	asked vocabulary
-	tools tools
-	like  like
-	keep  keeper
+	opt    Options
+	lines  lineReader
+	asked  vocabulary
+	goTest *goTest // the first of the tools
+	tools  []tool
+	like   like
+	keep   keeper
 }
 
 // New returns a Compressor.
@@ -87,7 +88,8 @@ func New(opt Options) *Compressor {
 	if opt.Intent == "" {
 		opt.Intent = Recall
 	}
-	return &Compressor{opt: opt, tools: newTools(), asked: askedWords(opt.Instruction), keep: newKeeper()}
+	first := &goTest{}
+	return &Compressor{opt: opt, goTest: first, tools: newTools(first), asked: askedWords(opt.Instruction), keep: newKeeper()}
 }
 
 // Write takes in a part of the output. It never fails.
@@ -109,12 +111,19 @@ func (c *Compressor) line(text string) {
 		c.keep.add(text, is, s)
 		return
 	}
-	is, by := c.tools.ask(text, s, &c.keep)
-	if by < 0 {
-		is = general(text, s, &c.keep)
-	}
+	is, by := c.ask(text, s)
 	c.like.note(s, is, by)
 	c.keep.add(text, is, s)
+}
+
+// ask asks the tools whose line it is, and tells which one said so; -1 for none.
+func (c *Compressor) ask(text string, s scanned) (is kind, by int) {
+	for i, t := range c.tools {
+		if is, ok := t.line(text, s, &c.keep); ok {
+			return is, i
+		}
+	}
+	return general(text, s, &c.keep), -1
 }
 
 // like is lines of one shape that follow each other and say nothing. The third need not be asked of: whatever a tool waited for, it
@@ -145,7 +154,7 @@ func (l *like) note(s scanned, is kind, by int) {
 // Close ends the input.
 func (c *Compressor) Close() Result {
 	c.lines.end(c.line)
-	c.tools.goTest.releaseAll(&c.keep)
+	c.goTest.releaseAll(&c.keep)
 	return c.keep.result(c.opt, c.lines.bytes)
 }
 

@@ -5,10 +5,6 @@ import "strings"
 // eslint knows the stylish form, in which a file's name stands above its findings.
 type eslint struct{ file bool }
 
-func (*eslint) looks() looks { return looks{first: "\xe2", single: true} }
-
-func (e *eslint) waits() bool { return e.file }
-
 func (e *eslint) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "":

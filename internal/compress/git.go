@@ -5,12 +5,6 @@ import "strings"
 // gitTool knows what git prints.
 type gitTool struct{ patch bool }
 
-func (*gitTool) looks() looks {
-	return looks{first: "dCUAOHYn\t0123456789", inner: "0123456789"}
-}
-
-func (g *gitTool) waits() bool { return g.patch }
-
 func (g *gitTool) line(text string, _ scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "":

@@ -20,10 +20,6 @@ const (
 	heldAll   = 5000
 )
 
-func (*goTest) looks() looks { return looks{first: "=-oP?Fp", inner: "-"} }
-
-func (g *goTest) waits() bool { return g.test != "" || g.open }
-
 func (g *goTest) line(text string, s scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
 	switch {

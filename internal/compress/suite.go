@@ -12,12 +12,6 @@ type suite struct {
 	why  bool // the line before began with "E", as what pytest says of a failure
 }
 
-func (*suite) looks() looks {
-	return looks{first: "\xe2\xc3PFTEnotr0123456789", inner: "\xe2\xc3FT0123456789no", says: saysTests | saysError}
-}
-
-func (u *suite) waits() bool { return u.open || u.why }
-
 func (u *suite) line(text string, s scanned, k *keeper) (kind, bool) {
 	bare := strings.TrimLeft(text, " ")
 	why := u.why

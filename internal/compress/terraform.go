@@ -5,10 +5,6 @@ import "strings"
 // terraform knows plan and apply.
 type terraform struct{}
 
-func (terraform) looks() looks { return looks{first: "\xe2PADN", inner: "#"} }
-
-func (terraform) waits() bool { return false }
-
 func (terraform) line(text string, s scanned, k *keeper) (kind, bool) {
 	switch {
 	case strings.HasPrefix(text, "│ ") && k.tied && s.says&saysError == 0:

@@ -1,9 +1,6 @@
 package compress
 
-import (
-	"math/bits"
-	"strings"
-)
+import "strings"
 
 // kind is what a line is worth. Beyond plain, the higher the more.
 type kind uint8
@@ -24,99 +21,13 @@ const (
 // tool recognises the lines of one tool. It says what a line is, and reports false where the line is none of its own.
 // It may hand earlier lines to the keeper that only now turn out to matter.
 type tool interface {
-	// looks says by what a line of its own is known at a look.
-	looks() looks
-	// waits reports whether each next line is its own, or ends what it waits for.
-	waits() bool
 	line(text string, s scanned, k *keeper) (kind, bool)
 }
 
-// looks are the ends of lines and what they say, of which each tells that a line may be a tool's.
-type looks struct {
-	first  string // bytes with which it begins, spaces left out
-	inner  string // behind spaces that it begins with
-	last   string // bytes with which it ends
-	says   signal
-	single bool // it is one word
-}
-
-// tools are the recognisers, in the order in which they are asked: those that know a line by its whole form before
-// those that go by a word. A set of them has a bit for each.
-type tools struct {
-	all                []tool
-	goTest             *goTest     // the first of them
-	first, inner, last [256]uint16 // by a byte there
-	says               []uint16    // by number of a signal
-	single, waiting    uint16
-}
-
-func newTools() (t tools) {
-	t.goTest = &goTest{}
-	t.all = []tool{t.goTest, &trace{}, &suite{}, &eslint{}, terraform{}, &compiler{}, &gitTool{}}
-	t.says = make([]uint16, 8)
-	for i, tool := range t.all {
-		l, bit := tool.looks(), uint16(1)<<i
-		mark(&t.first, l.first, bit)
-		mark(&t.inner, l.inner, bit)
-		mark(&t.last, l.last, bit)
-		for j := range t.says {
-			if l.says>>j&1 != 0 {
-				t.says[j] |= bit
-			}
-		}
-		if l.single {
-			t.single |= bit
-		}
-	}
-	return t
-}
-
-func mark(at *[256]uint16, bytes string, bit uint16) {
-	for i := range len(bytes) {
-		at[bytes[i]] |= bit
-	}
-}
-
-// who may know a line.
-func (t *tools) who(text string, s scanned) uint16 {
-	may := t.waiting
-	if s.owner != "" {
-		may |= 1 // goTest, the first
-	}
-	if text == "" {
-		return may
-	}
-	if text[0] == ' ' {
-		i := 0
-		for i < len(text)-1 && text[i] == ' ' {
-			i++
-		}
-		may |= t.inner[text[i]]
-	} else {
-		may |= t.first[text[0]]
-	}
-	if may |= t.last[text[len(text)-1]]; !s.blank {
-		may |= t.single
-	}
-	for rest := s.says; rest != 0; rest &= rest - 1 {
-		may |= t.says[bits.TrailingZeros8(uint8(rest))]
-	}
-	return may
-}
-
-// ask asks the tools whose line it is, and tells which one said so; -1 for none.
-func (t *tools) ask(text string, s scanned, k *keeper) (is kind, by int) {
-	for may := t.who(text, s); may != 0; may &= may - 1 {
-		i := bits.TrailingZeros16(may)
-		is, ok := t.all[i].line(text, s, k)
-		if t.waiting &^= 1 << i; t.all[i].waits() {
-			t.waiting |= 1 << i
-		}
-		if ok {
-			return is, i
-		}
-	}
-	return plain, -1
+// newTools are the recognisers, in the order in which they are asked: those that know a line by its whole form before
+// those that go by a word.
+func newTools(first *goTest) []tool {
+	return []tool{first, &trace{}, &suite{}, &eslint{}, terraform{}, &compiler{}, &gitTool{}}
 }
 
 // general is what a line is that no tool knows.

@@ -19,10 +19,6 @@ const (
 	rust
 )
 
-func (*trace) looks() looks { return looks{first: "TDFpfrS[ugt#", inner: "+#", says: saysThrown} }
-
-func (t *trace) waits() bool { return t.in != nowhere }
-
 func (t *trace) line(text string, s scanned, _ *keeper) (kind, bool) {
 	switch {
 	case text == "" && t.in != nowhere:
