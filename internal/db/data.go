@@ -65,14 +65,14 @@ func (t *Tx) AppendTurns(ctx context.Context, parts []session.Session) error {
 // AppendTools adds the tool calls of parts, whose turns are there. A call has the time of the turn before it, or else that of its session's start.
 func (t *Tx) AppendTools(ctx context.Context, parts []session.Session) error {
 	return t.insert(ctx, `INSERT INTO tool_calls VALUES (?1, ?2, ?3, coalesce(?4, (SELECT ts FROM turns WHERE session = ?1 AND i = ?3), ?5),
-		?6, ?7, ?8, ?9, ?10)`, func(row func(...any)) {
+		?6, ?7, ?8, ?9, ?10, ?11)`, func(row func(...any)) {
 		for _, s := range parts {
 			for _, c := range s.ToolCalls {
 				var at time.Time
 				if i := c.Turn - s.FirstTurn; i >= 0 && i < len(s.Turns) {
 					at = s.Turns[i].TS
 				}
-				row(s.ID, c.Index, c.Turn, at, s.StartedAt, c.Tool, opt(c.Act), opt(c.Path), opt(c.Cmd), c.Failed)
+				row(s.ID, c.Index, c.Turn, at, s.StartedAt, c.Tool, opt(c.Act), opt(c.Path), opt(c.Cmd), c.Failed, c.Exit)
 			}
 		}
 	})
@@ -140,9 +140,9 @@ func turns(ctx context.Context, q Querier, where string, args ...any) ([]session
 }
 
 func tools(ctx context.Context, q Querier, where string, args ...any) ([]session.ToolCall, error) {
-	return all(ask(ctx, q, `SELECT i, turn, tool, act, path, cmd, failed FROM tool_calls `+where, args...),
+	return all(ask(ctx, q, `SELECT i, turn, tool, act, path, cmd, failed, exit FROM tool_calls `+where, args...),
 		func(c *session.ToolCall) []any {
-			return cells(&c.Index, &c.Turn, &c.Tool, text{&c.Act}, text{&c.Path}, text{&c.Cmd}, &c.Failed)
+			return cells(&c.Index, &c.Turn, &c.Tool, text{&c.Act}, text{&c.Path}, text{&c.Cmd}, &c.Failed, &c.Exit)
 		})
 }
 

@@ -23,7 +23,7 @@ CREATE TABLE turns (
 CREATE UNIQUE INDEX turn ON turns (session, i);
 CREATE TABLE tool_calls (
     session TEXT NOT NULL, i INTEGER NOT NULL, turn INTEGER NOT NULL, ts INTEGER, tool TEXT NOT NULL, act TEXT, path TEXT, cmd TEXT,
-    failed INTEGER NOT NULL, PRIMARY KEY (session, i)) WITHOUT ROWID;
+    failed INTEGER NOT NULL, exit INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session, i)) WITHOUT ROWID;
 CREATE TABLE checkpoints (
     id TEXT PRIMARY KEY, sha TEXT NOT NULL, branch TEXT NOT NULL, email TEXT NOT NULL, ts INTEGER NOT NULL,
     actor_type TEXT NOT NULL, agent_id TEXT, patch_id TEXT, via TEXT) WITHOUT ROWID;

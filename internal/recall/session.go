@@ -193,7 +193,7 @@ func fill(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *result
 		return err
 	}
 	for _, c := range tools {
-		out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed})
+		out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed, Exit: c.Exit})
 	}
 	commits, err := index.Commits(ctx, []string{out.ID})
 	if err != nil {

@@ -258,6 +258,7 @@ type Tool struct {
 	Path   string `json:"path,omitempty"`
 	Cmd    string `json:"cmd,omitempty"` // the first 100 characters
 	Failed bool   `json:"failed,omitempty"`
+	Exit   int    `json:"exit,omitempty"` // of its command, where known and not 0
 }
 
 // File is a file of a session's commits.

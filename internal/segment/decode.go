@@ -303,7 +303,7 @@ func (d *decoder) tool(l toolLine) error {
 	if err != nil {
 		return err
 	}
-	s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: l.I, Turn: l.Turn, Tool: l.Tool, Act: cmp.Or(l.Act, implied(l.Tool)), Path: l.Path, Cmd: l.Cmd, Failed: l.Failed})
+	s.ToolCalls = append(s.ToolCalls, session.ToolCall{Index: l.I, Turn: l.Turn, Tool: l.Tool, Act: cmp.Or(l.Act, implied(l.Tool)), Path: l.Path, Cmd: l.Cmd, Failed: l.Failed, Exit: l.Exit})
 	return nil
 }
 

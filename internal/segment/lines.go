@@ -66,6 +66,7 @@ type toolLine struct {
 	Path   string `json:"path,omitempty"`
 	Cmd    string `json:"cmd,omitempty"`
 	Failed bool   `json:"failed,omitempty"`
+	Exit   int    `json:"exit,omitempty"`
 }
 
 type memoryLine struct {

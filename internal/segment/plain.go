@@ -30,6 +30,9 @@ func plainTool(b []byte) (l toolLine, ok bool) {
 	l.Turn, l.Tool = p.number(), p.text(`,"tool":`)
 	l.Act, l.Path, l.Cmd = p.optional(`,"act":`), p.optional(`,"path":`), p.optional(`,"cmd":`)
 	l.Failed = p.has(`,"failed":true`)
+	if p.has(`,"exit":`) {
+		l.Exit = p.number()
+	}
 	return l, p.end()
 }
 

@@ -18,6 +18,7 @@ func TestPlain(t *testing.T) {
 		{"escapes", `{"t":"turn","i":0,"role":"human","content":"\"a\\\/b\"\n\t\r\b\f<é\u00e9\ud83d\ude00\ud83d>"}`, true},
 		{"a call", `{"t":"tool","i":1,"turn":-1,"tool":"Read"}`, true},
 		{"all of a call", `{"t":"tool","i":1,"turn":12,"tool":"Bash","act":"run","path":"a\tb","cmd":"c","failed":true}`, true},
+		{"a call with a status", `{"t":"tool","i":1,"turn":12,"tool":"Bash","cmd":"c","failed":true,"exit":-1}`, true},
 		{"another order", `{"t":"turn","role":"human","i":2,"content":"x"}`, false},
 		{"an unknown key", `{"t":"turn","i":2,"role":"human","content":"x","x":1}`, false},
 		{"a key twice", `{"t":"turn","i":2,"role":"human","content":"x","content":"y"}`, false},

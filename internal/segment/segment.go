@@ -164,7 +164,7 @@ func (w *writer) session(s session.Session) {
 			if act == implied(t.Tool) {
 				act = ""
 			}
-			w.under(head, toolLine{"tool", t.Index, t.Turn, t.Tool, act, t.Path, t.Cmd, t.Failed})
+			w.under(head, toolLine{"tool", t.Index, t.Turn, t.Tool, act, t.Path, t.Cmd, t.Failed, t.Exit})
 			tools = tools[1:]
 			head.FirstTool = t.Index + 1
 		}

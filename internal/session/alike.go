@@ -66,9 +66,9 @@ type callKey struct {
 
 func keyOf(c ToolCall) callKey { return callKey{c.Turn, c.Tool} }
 
-// identity is what tells a call from others. Whether it failed is known later than the call.
+// identity is what tells a call from others. How it ended is known later than the call.
 func (c ToolCall) identity() ToolCall {
-	c.Index, c.Act, c.Failed = 0, "", false
+	c.Index, c.Act, c.Failed, c.Exit = 0, "", false, 0
 	return c
 }
 

@@ -77,6 +77,7 @@ type ToolCall struct {
 	Path   string // git-root-relative with forward slashes; absolute outside the repository; empty for none
 	Cmd    string // at most CmdPrefix characters of a shell command
 	Failed bool   // its result is an error: it neither read nor changed what Path names
+	Exit   int    // the status with which its command ended, where that is known and not 0
 }
 
 // What a tool call does. A tool that its decoder does not know does none of these.

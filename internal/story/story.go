@@ -367,7 +367,7 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 	}
 	for _, c := range tools {
 		if c.Turn >= from && c.Turn < to || c.Turn < row.FirstTurn && from <= row.FirstTurn {
-			out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed})
+			out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed, Exit: c.Exit})
 		}
 	}
 	out.Part = len(out.Said) < len(turns)

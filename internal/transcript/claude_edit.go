@@ -15,7 +15,7 @@ func (d *claudeDecoder) results(p *part, content gjson.Result) {
 	said := gjson.ParseBytes(d.rec.toolResult)
 	for _, b := range blocks {
 		id, failed := b.Get("tool_use_id").Str, b.Get("is_error").Bool()
-		if _, ok := p.heard.pending[id]; ok {
+		if _, ok := p.heard.pending[id]; ok || failed {
 			exit, text := claudeOutput(texts(b.Get("content")), failed)
 			d.printed(p, id, text, exit, failed)
 		}

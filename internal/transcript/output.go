@@ -41,8 +41,17 @@ func (d *decoder) runs(p *part, id string, c session.ToolCall) {
 	d.waits(id)
 }
 
-// printed takes the output of such a command.
+// ran reports whether a call ran a command.
+func (p *part) ran(id string) bool {
+	calls := p.calls[id]
+	return len(calls) > 0 && p.ToolCalls[calls[0]].Act == session.ActRun
+}
+
+// printed takes how a command ended, and its output where that is asked for.
 func (d *decoder) printed(p *part, id, text string, exit *int, failed bool) {
+	if exit != nil && p.ran(id) {
+		p.ToolCalls[p.calls[id][0]].Exit = *exit
+	}
 	o, ok := p.heard.pending[id]
 	if !ok {
 		return
@@ -75,7 +84,7 @@ const codexHead = 512
 
 // printed takes a command's output: behind lines about it, or (in older versions) in an object.
 func (d *codexDecoder) printed(id string, out gjson.Result, given string) {
-	if _, ok := d.part.heard.pending[id]; !ok {
+	if !d.part.ran(id) {
 		return
 	}
 	text := given
@@ -103,6 +112,9 @@ func (d *copilotDecoder) printed(p *part, id string, data gjson.Result) {
 	if m := copilotEnd.FindStringSubmatch(text); m != nil {
 		exit, text = number(m[1]), strings.TrimSuffix(text, m[0])
 	}
+	if exit == nil {
+		exit = exitOf(data.Get("shellExecution.exitCode"))
+	}
 	d.decoder.printed(p, id, text, exit, !data.Get("success").Bool())
 }
 
@@ -115,7 +127,7 @@ var geminiExit = lazy.Expr(`\nExit Code: (-?\d{1,10})`)
 
 // printed takes a command's output.
 func (d *geminiDecoder) printed(id string, call gjson.Result) {
-	if _, ok := d.part.heard.pending[id]; !ok {
+	if !d.part.ran(id) {
 		return
 	}
 	text, exit := "", (*int)(nil)

@@ -90,8 +90,14 @@ func TestOutputs(t *testing.T) {
 			if diff := cmp.Diff([]string{"make " + tt.want}, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if opt.Outputs = false; len(outputsOf(read(t, tt.agent, []byte(tt.raw), opt))) > 0 {
+			opt.Outputs = false
+			unasked := read(t, tt.agent, []byte(tt.raw), opt)
+			if len(outputsOf(unasked)) > 0 {
 				t.Error("outputs that nobody asked for")
+			}
+			words := strings.Fields(tt.want)
+			if exit := fmt.Sprint(unasked.Sessions[0].ToolCalls[0].Exit); exit != strings.Trim(words[len(words)-2], "-") && (exit != "0" || words[len(words)-2] != "-") {
+				t.Errorf("the call ended with %s; want %q", exit, tt.want)
 			}
 			if _, ok := tt.agent.(transcript.Opener); ok && tt.agent != (transcript.Codex{}) {
 				return // it is always read from the start
