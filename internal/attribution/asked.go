@@ -81,9 +81,12 @@ func (a Revision) Strength(t Tie) (s Strength, ok bool) {
 		s, ok = own, true
 	}
 	if a.Is(t) {
-		// A checkpoint of somebody else's commit; who wrote its lines has a part in it all the same (a squash merge on a server).
-		if s, ok = Recorded, true; !a.By.Is(t.Email) && (a.own || t.Lines == 0) {
+		switch s, ok = Recorded, true; {
+		case a.By.Is(t.Email):
+		case a.own || t.Lines == 0: // a checkpoint of somebody else's commit
 			s = Alleged
+		default: // who wrote its lines has a part in it all the same (a squash merge on a server), or so they say
+			s = Inferred
 		}
 	}
 	if s == Recorded && t.Inferred {

@@ -56,10 +56,9 @@ func CredibleTies(ties []Tie, by Maker) []Tie {
 // maxWriters is how many records count of one file of a commit: nobody's many make an answer slow.
 const maxWriters = 200
 
-// CredibleLines leaves out of what sessions wrote in a commit the edits that are later than it, and puts in front what those say who made
-// it: nobody else can take their lines.
-func CredibleLines(all []LineRecord, by Maker) []LineRecord {
-	var makers, others []LineRecord
+// CredibleLines are the records of what sessions wrote in a commit, without edits that are later than it: those of who made it, and what
+// others say, which is a guess.
+func CredibleLines(all []LineRecord, by Maker) (makers, others []LineRecord) {
 	for _, w := range all {
 		switch {
 		case by.Here && w.TS.After(by.When.Add(time.Second)):
@@ -70,7 +69,8 @@ func CredibleLines(all []LineRecord, by Maker) []LineRecord {
 		}
 	}
 	of := map[string]int{}
-	return slices.DeleteFunc(append(makers, others...), func(w LineRecord) bool { of[w.Path]++; return of[w.Path] > maxWriters })
+	tooMany := func(w LineRecord) bool { of[w.Path]++; return of[w.Path] > maxWriters }
+	return slices.DeleteFunc(makers, tooMany), slices.DeleteFunc(others, tooMany)
 }
 
 // Writer is the session that wrote a line (from 1 on) of a file, by what is possible; "" where nobody says so.
@@ -87,6 +87,7 @@ type Claim struct {
 	Session  string
 	Inferred bool
 	Exact    bool // it wrote the line
+	Others   bool // somebody who did not make the commit says that it wrote the line
 	Turn     int  // where the part begins that was captured at the commit; -1: not known
 }
 

@@ -36,7 +36,7 @@ type behind struct {
 	index    *db.DB
 	rows     map[string][]attribution.Tie
 	owned    attribution.FileOwners
-	wrote    map[string][]attribution.LineRecord
+	wrote    map[string]lineRecords
 	inferred int
 	traced   int
 	late     <-chan time.Time
@@ -45,7 +45,7 @@ type behind struct {
 func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
 	b := &behind{
 		index: index, rows: map[string][]attribution.Tie{}, owned: attribution.FileOwners{},
-		wrote: map[string][]attribution.LineRecord{}, late: time.After(tracePatience),
+		wrote: map[string]lineRecords{}, late: time.After(tracePatience),
 	}
 	shas := make([]string, len(sources))
 	for i, s := range sources {
@@ -313,6 +313,9 @@ func (b *behind) trace(ctx context.Context, s source, tips []git.OID, known git.
 	return t, nil
 }
 
+// lineRecords say who wrote lines of a commit: those of who made it, and those of others.
+type lineRecords struct{ makers, others []attribution.LineRecord }
+
 // readWrote reads what sessions wrote in commits.
 func (b *behind) readWrote(ctx context.Context, shas []string) error {
 	shas = slices.DeleteFunc(slices.Clone(shas), func(sha string) bool {
@@ -321,21 +324,23 @@ func (b *behind) readWrote(ctx context.Context, shas []string) error {
 	})
 	wrote, err := b.index.Wrote(ctx, shas)
 	for _, sha := range shas {
-		b.wrote[sha] = attribution.CredibleLines(wrote[sha], makerOf(b.repo, sha))
+		makers, others := attribution.CredibleLines(wrote[sha], makerOf(b.repo, sha))
+		b.wrote[sha] = lineRecords{makers, others}
 	}
 	return err
 }
 
-// written gives lines to those who wrote them, and asks for the rest. Where it is known who wrote the others of a file, that is a
-// guess: a formatter, a command or a person may have written these.
+// written gives lines to those who wrote them as who made the commit says, and asks for the rest. Where it is known who wrote the others of
+// a file, that is a guess: a formatter, a command or a person may have written these. Beside a guess stands who wrote them as others say.
 func (b *behind) written(ctx context.Context, s source, rest func(context.Context, source) ([][]attribution.Claim, error)) ([][]attribution.Claim, error) {
 	if err := b.readWrote(ctx, []string{string(s.Commit)}); err != nil {
 		return nil, err
 	}
+	wrote := b.wrote[string(s.Commit)]
 	out, others := make([][]attribution.Claim, len(s.lines)), source{Origin: s.Origin}
 	var at []int
 	for i, line := range s.at {
-		if w := attribution.Writer(b.wrote[string(s.Commit)], s.Path, line); w != "" {
+		if w := attribution.Writer(wrote.makers, s.Path, line); w != "" {
 			out[i] = []attribution.Claim{{Session: w, Exact: true, Turn: -1}}
 			continue
 		}
@@ -345,12 +350,17 @@ func (b *behind) written(ctx context.Context, s source, rest func(context.Contex
 		return out, nil
 	}
 	claims, err := rest(ctx, others)
-	known := slices.ContainsFunc(b.wrote[string(s.Commit)], func(w attribution.LineRecord) bool { return w.Path == s.Path })
+	known := slices.ContainsFunc(wrote.makers, func(w attribution.LineRecord) bool { return w.Path == s.Path })
 	for i := range claims {
-		out[at[i]] = slices.Clone(claims[i])
-		for j := range out[at[i]] {
-			out[at[i]][j].Inferred = out[at[i]][j].Inferred || known
+		of, sure := slices.Clone(claims[i]), false
+		for j := range of {
+			of[j].Inferred = of[j].Inferred || known
+			sure = sure || !of[j].Inferred
 		}
+		if w := attribution.Writer(wrote.others, s.Path, others.at[i]); w != "" && !sure && !slices.ContainsFunc(of, func(c attribution.Claim) bool { return c.Session == w }) {
+			of = append(of, attribution.Claim{Session: w, Inferred: true, Others: true, Turn: -1})
+		}
+		out[at[i]] = of
 	}
 	return out, err
 }

@@ -197,6 +197,7 @@ type explained struct {
 	weight   float64  // the lines, of those that are shared its part
 	commits  []string // the one with the most lines first
 	inferred bool     // by none but inferred commits
+	others   bool     // by the word of none but those who made none of the commits
 	edits    int      // of the file, by its tools
 	turn     int      // where the part begins that was captured at the first of commits; db.First: not known
 }
@@ -264,7 +265,7 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 func (w *why) give(c attribution.Claim, line int, commit git.OID, several int) {
 	e := w.explained[c.Session]
 	if e == nil {
-		e = &explained{id: c.Session, inferred: true, turn: db.First}
+		e = &explained{id: c.Session, inferred: true, others: true, turn: db.First}
 		if c.Turn >= 0 {
 			e.turn = c.Turn
 		}
@@ -277,14 +278,14 @@ func (w *why) give(c attribution.Claim, line int, commit git.OID, several int) {
 	if several > 1 {
 		e.shared = append(e.shared, line)
 	}
-	e.inferred = e.inferred && c.Inferred
+	e.inferred, e.others = e.inferred && c.Inferred, e.others && c.Others
 	if short := result.Short(string(commit)); !slices.Contains(e.commits, short) {
 		e.commits = append(e.commits, short)
 	}
 }
 
-// ranked orders the sessions: who explains most, then whom a hook saw, then who wrote to the file
-// most often, then the latest.
+// ranked orders the sessions: who explains most, then whom a hook saw, then of whom the makers of the commits tell, then who wrote to the
+// file most often, then the latest.
 func (w *why) ranked(ctx context.Context) ([]*explained, error) {
 	if len(w.explained) == 0 {
 		return nil, nil
@@ -310,7 +311,7 @@ func (w *why) ranked(ctx context.Context) ([]*explained, error) {
 		out = append(out, e)
 	}
 	slices.SortFunc(out, func(a, b *explained) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), compareBool(a.inferred, b.inferred),
+		return cmp.Or(cmp.Compare(b.weight, a.weight), compareBool(a.inferred, b.inferred), compareBool(a.others, b.others),
 			cmp.Compare(b.edits, a.edits), strings.Compare(b.id, a.id))
 	})
 	return out, nil

@@ -77,6 +77,62 @@ func TestWhyOfFixup(t *testing.T) {
 	harness.Equal(t, "nobody's", []result.Source{{Commit: p.git("rev-parse", "--short=7", "HEAD~1"), Ranges: []result.Range{{1, 1}}}}, out.Why.Unexplained)
 }
 
+// What somebody else's ledger says of a commit's lines is a guess at most, and says nothing against what its author knows.
+func TestWhyByOthers(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		hers func(cp *session.Checkpoint) session.Entry
+		want string
+	}{
+		{"hers wrote it", func(cp *session.Checkpoint) session.Entry {
+			return session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("hers", 0, "human go", "Edit src/jwt.go")}, Wrote: []session.Wrote{
+				{GitSHA: cp.GitSHA, Blob: cp.Files[0].Blob, Session: chat("hers", 0).ID, Path: "src/jwt.go", Lines: session.RangesOf([]int{1}), TS: at(1)},
+			}}
+		}, "hers [[1 2]] exact [[1 1]], his? [[2 2]] by bob@example.com"},
+		{"hers edited it", func(cp *session.Checkpoint) session.Entry {
+			return session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("hers", 0, "human go", "Edit src/jwt.go")}}
+		}, "hers [[1 2]]"},
+		{"hers had another file", func(cp *session.Checkpoint) session.Entry {
+			return session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("hers", 0, "human go", "Edit docs/token.md")}}
+		}, "hers? [[1 2]], his? [[1 2]] by bob@example.com"},
+		{"nobody's", func(*session.Checkpoint) session.Entry { return session.Entry{} }, "his? [[1 2]] by bob@example.com"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.clock = 5
+			cp := p.committed("one", "src/jwt.go", first+second, "docs/token.md", third)
+			sha, file := cp.GitSHA, cp.Files[slices.IndexFunc(cp.Files, func(f session.File) bool { return f.Path == "src/jwt.go" })]
+			cp.Files = []session.File{file, cp.Files[0]}
+			p.append(alice, 10, tt.hers(cp))
+			p.append(bob, 20, session.Entry{Sessions: []session.Session{chat("his", 0, "human go", "Edit src/jwt.go")}, Wrote: []session.Wrote{
+				{GitSHA: sha, Blob: file.Blob, Session: chat("his", 0).ID, Path: "src/jwt.go", Lines: session.RangesOf([]int{1, 2}), TS: at(2)},
+			}})
+			p.open()
+			var got []string
+			for _, h := range p.why("src/jwt.go").Results {
+				text := p.names[h.ID]
+				if h.Inferred {
+					text += "?"
+				}
+				text += fmt.Sprint(" ", h.Explains.Ranges)
+				if len(h.Explains.Exact) > 0 {
+					text += fmt.Sprint(" exact ", h.Explains.Exact)
+				}
+				if text[:3] == "his" {
+					text += " by " + h.Author
+				}
+				got = append(got, text)
+			}
+			harness.Equal(t, "why", tt.want, strings.Join(got, ", "))
+			for _, h := range p.recall(recall.Request{Commit: sha}).Results {
+				if p.names[h.ID] == "his" && !h.Inferred {
+					t.Error("his is recorded at her commit")
+				}
+			}
+		})
+	}
+}
+
 // A squash merge on a server is followed, and says that it is inferred.
 func TestWhyOfSquash(t *testing.T) {
 	p := newPlace(t)
