@@ -71,6 +71,10 @@ func (e *edits) add(path string, lines []editLine) error {
 		return fmt.Errorf("capture: edits: %w", err)
 	}
 	var more bytes.Buffer
+	if len(had) > 0 && had[len(had)-1] != '\n' { // torn: what follows is a line of its own
+		more.WriteByte('\n')
+	}
+	torn := more.Len()
 	for _, l := range lines {
 		text, err := json.Marshal(l)
 		if err != nil {
@@ -80,7 +84,7 @@ func (e *edits) add(path string, lines []editLine) error {
 			fmt.Fprintf(&more, "%s\n", text)
 		}
 	}
-	if more.Len() == 0 {
+	if more.Len() == torn {
 		return nil
 	}
 	clear(e.known)
@@ -199,28 +203,42 @@ func (r *reading) takeEdits() {
 	}
 }
 
-// keepEdits stores what the readings tell of edits. It notes since when a commit may hold one that was not known.
-func (g *collector) keepEdits() error {
-	var errs []error
+// keepEdits stores what the readings tell of edits. Where that fails, this and the following transcripts are to be read again for them. It
+// notes since when a commit may hold an edit that was not known.
+func (g *collector) keepEdits() {
+	var failed error
 	if g.edits.held == nil {
-		errs = append(errs, folder(g.edits.dir))
+		failed = folder(g.edits.dir) // without it nothing is known to be kept
 	}
 	for _, r := range g.done {
-		for _, s := range r.edited {
-			id := g.idOf(r.agent, s.nativeID)
-			if id == "" {
-				continue
-			}
-			for path, lines := range s.files {
-				for i := range lines {
-					lines[i].Session = id
-					if at := time.UnixMilli(lines[i].At); g.news.IsZero() || at.Before(g.news) {
-						g.news = at
-					}
+		if failed == nil {
+			failed = g.keep(r)
+		}
+		r.unkept = r.unkept || failed != nil
+		g.unkept = g.unkept || r.unkept
+	}
+	if failed != nil {
+		g.out.Warnings = append(g.out.Warnings, failed)
+	}
+}
+
+func (g *collector) keep(r *reading) error {
+	for _, s := range r.edited {
+		id := g.idOf(r.agent, s.nativeID)
+		if id == "" {
+			continue
+		}
+		for path, lines := range s.files {
+			for i := range lines {
+				lines[i].Session = id
+				if at := time.UnixMilli(lines[i].At); g.news.IsZero() || at.Before(g.news) {
+					g.news = at
 				}
-				errs = append(errs, g.edits.add(path, lines))
+			}
+			if err := g.edits.add(path, lines); err != nil {
+				return err
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return nil
 }

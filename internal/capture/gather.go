@@ -47,6 +47,7 @@ type collector struct {
 	edits    *edits
 	mine     map[string]bool               // addresses of this user, as an import finds them
 	news     time.Time                     // since when a commit may hold an edit that was not known
+	unkept   bool                          // some edits could not be kept
 	examined []git.OID                     // see state.Examined
 	reflogs  map[string]history.ReflogMark // see state.Reflogs
 	kept     int                           // bytes of text in fresh
@@ -67,9 +68,7 @@ func (g *collector) gather(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := g.keepEdits(); err != nil {
-		g.out.Warnings = append(g.out.Warnings, err)
-	}
+	g.keepEdits()
 	return nil
 }
 

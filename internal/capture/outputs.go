@@ -104,7 +104,7 @@ func (o *Outputs) file(ctx context.Context, rd reader, f transcript.File, each f
 		if err := o.take(r, each); err != nil {
 			return n, err
 		}
-		last, more = piece{r.offset, r.file.Size - r.offset}, r.cut
+		last, more = piece{from: r.offset, size: r.file.Size - r.offset}, r.cut
 	}
 	o.st.Files[f.Path], o.dirty = stamp{Size: f.Size, ModTime: f.ModTime.UnixNano()}, true
 	return n, nil

@@ -39,12 +39,16 @@ type reading struct {
 	tail   []byte
 	cut    bool // something of the file follows
 	edited []sessionEdits
+	unkept bool // its edits could not be kept, or those of what an earlier round read
 	err    error
 }
 
 // piece is what a round read of a transcript that is longer. Where the cursor is no further
 // afterwards (a line that is longer than all of it, or no turn yet), the next one is twice as long.
-type piece struct{ from, size int64 }
+type piece struct {
+	from, size int64
+	unkept     bool // its edits could not be kept: the next round goes on, and the next capture reads it again
+}
 
 // readAll decodes transcripts side by side, and gives for each a function that waits for it, so that they
 // can be taken in order while the next ones are being read. Not more than some are decoded and
@@ -126,7 +130,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 		return nil, fmt.Errorf("read transcript: %w", err)
 	}
 	defer file.Close()
-	sum, offset, err := resume(file, f.Size, k)
+	sum, offset, err := resume(file, f.Size, k, last.unkept)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
@@ -151,7 +155,7 @@ func (rd reader) read(ctx context.Context, f transcript.File, k *ledgerSession, 
 	if r, err = rd.decode(ctx, io.NewSectionReader(file, offset, f.Size-offset), opt); err != nil {
 		return nil, err
 	}
-	r.offset, r.cut = offset, cut
+	r.offset, r.cut, r.unkept = offset, cut, last.unkept
 	if err := r.seal(file, sum); err != nil {
 		return nil, fmt.Errorf("read transcript %q: %w", f.Path, err)
 	}
@@ -225,9 +229,9 @@ func headOf(file io.ReaderAt, offset int64) ([]byte, error) {
 // next is what to read from an offset on, behind what the last round read.
 func (p piece) next(offset, usual int64) piece {
 	if p.size > 0 && p.from == offset {
-		return piece{offset, 2 * p.size}
+		return piece{from: offset, size: 2 * p.size}
 	}
-	return piece{offset, usual}
+	return piece{from: offset, size: usual}
 }
 
 // digest is a SHA-256 whose state can be stored.
@@ -246,9 +250,9 @@ func newDigest() digest {
 func block(offset int64) int64 { return offset - offset%sha256.BlockSize }
 
 // resume finds where to read on: at the cursor when the bytes before it still stand, else
-// at the start. The hash has taken in the whole blocks before that place.
-func resume(file io.ReaderAt, size int64, k *ledgerSession) (digest, int64, error) {
-	if k == nil || k.Bytes == 0 || size < k.Bytes || k.blurred() || k.Kept < k.Bytes {
+// at the start. The hash has taken in the whole blocks before that place. Edits of what is before it are to be kept, or else given up.
+func resume(file io.ReaderAt, size int64, k *ledgerSession, unkept bool) (digest, int64, error) {
+	if k == nil || k.Bytes == 0 || size < k.Bytes || k.blurred() || k.Kept < k.Bytes && !unkept {
 		return newDigest(), 0, nil
 	}
 	if len(k.Resume) > 0 {
@@ -337,10 +341,14 @@ func (g *collector) remember() {
 	for _, r := range g.done {
 		seen[r.file.Path] = true
 		if r.cut {
-			g.pieces[r.file.Path] = piece{r.offset, r.file.Size - r.offset}
+			g.pieces[r.file.Path] = piece{r.offset, r.file.Size - r.offset, r.unkept}
 		}
 		for _, root := range r.doc.Others {
 			g.st.Others[root] = true
+		}
+		if r.unkept { // the cursor waits
+			delete(g.st.Files, r.file.Path)
+			continue
 		}
 		g.st.Files[r.file.Path] = stamp{Size: r.file.Size, ModTime: r.file.ModTime.UnixNano()}
 		if k := g.st.Sessions[sessionKey(r.agent, r.file.NativeID)]; k != nil && !r.file.Whole && k.owns(r) {
@@ -348,7 +356,7 @@ func (g *collector) remember() {
 		}
 	}
 	g.st.forget(seen)
-	if g.examined != nil {
+	if g.examined != nil && !g.unkept {
 		g.st.Examined = g.examined
 	}
 	if g.reflogs != nil {

@@ -40,6 +40,7 @@ func (g *collector) wroteIn(c git.Commit) (changes []git.Change, out []session.W
 		}
 		if ch.OldPath != "" {
 			if err := g.edits.add(ch.Path, []editLine{{Was: ch.OldPath}}); err != nil {
+				g.unkept = true
 				g.out.Warnings = append(g.out.Warnings, err)
 			}
 		}
