@@ -107,6 +107,9 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 	if out.Tip != "" {
 		fmt.Fprintf(app.Stdout, "checkpoint %s: %s\n", result.Short(string(out.Tip)), counted(out))
 	}
+	if via == session.ViaManual {
+		app.acted("captured what is new", "checkpoint")
+	}
 	return nil
 }
 

@@ -73,6 +73,9 @@ func table() (out []entry) {
 func Main(ctx context.Context, app *App, args []string) int {
 	app.Warn = func(err error) { app.say(told(err)) }
 	e, rest := choose(args)
+	if e.name == "why" && app.asksWhy(rest) {
+		e, rest = table()[0], args
+	}
 	err := parse(e, rest)
 	if err == nil {
 		err = e.run(ctx, app)

@@ -77,6 +77,7 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
+		app.acted("rebuilt the caches", "index")
 		return app.embed(ctx, w, m, conf.Embed, workspace.Embedding{Insist: true})
 	})
 }

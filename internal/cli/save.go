@@ -20,6 +20,7 @@ import (
 type saveCommand struct {
 	note   capture.Note
 	record int
+	words  string // where they are several arguments, and may have been meant as a search
 }
 
 func (*saveCommand) about() entry {
@@ -60,6 +61,9 @@ func (c *saveCommand) validate(fs *pflag.FlagSet, args []string) error {
 	if c.note.Content = strings.Join(args, " "); strings.TrimSpace(c.note.Content) == "" {
 		return errors.New("the text is empty")
 	}
+	if len(args) > 1 && len(args) < 10 && fs.NFlag() == 0 {
+		c.words = strings.Join(args, " ")
+	}
 	return nil
 }
 
@@ -89,6 +93,9 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	app.redacted(secrets)
+	if c.words != "" {
+		app.acted(fmt.Sprintf(`saved a memory, which "git rekal purge %s" hides`, memory.ID), "save "+c.words)
+	}
 	return result.Write(app.Stdout, memory)
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -58,6 +59,13 @@ func (app *App) given(s shape) terminal.Given {
 		env = append(slices.Clip(env), "GIT_PAGER=cat")
 	}
 	return terminal.Given{Stdout: app.Stdout, Stderr: app.plainStderr(), Env: env, Color: s.color}
+}
+
+// acted tells who may have meant to search for words that are a command what the command did. Scripts mean it.
+func (app *App) acted(what, words string) {
+	if app.Terminal || capture.InAgent(app.Getenv) {
+		app.hint(fmt.Sprintf(`%s; to search for the words, write "git rekal -- %s"`, what, words))
+	}
 }
 
 // watched reports whether a person sees stdout. Agents have terminals, too (Codex, Gemini CLI), and read as from a pipe.

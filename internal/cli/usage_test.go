@@ -103,3 +103,56 @@ func TestSlips(t *testing.T) {
 		t.Errorf("a question in quotes: %q", d.stderr)
 	}
 }
+
+// Several words behind "why" that are no paths are a search, with all flags of one, and "why" is among its words.
+func TestWhyInWords(t *testing.T) {
+	d := ready(t)
+	d.write("repo/a b.txt", "1\n")
+	for _, args := range [][]string{
+		{"why", "does", "the", "token", "expire"},
+		{"why", "does the token expire"},
+		{"why", "-n", "1", "README", "expires", "--actor=human"},
+		{"why", "README", "is", "--full", "token"},
+		{"why", "is", "the", "token", "--file", "README"},
+	} {
+		want := d.must(append([]string{"--"}, strings.Fields("why does the token expire")...)...)
+		got := d.must(args...)
+		if strings.HasPrefix(args[1], "does") && got != want || !strings.HasPrefix(got, `{"schema":1,"query":"why `) {
+			t.Errorf("%q: %s", args, got)
+		}
+	}
+	for _, args := range [][]string{{"why", "README", "a b.txt"}, {"why", "README", "src/gone.go"}, {"why", "README", "40"}} {
+		d.fails(2, fmt.Sprintf("unexpected argument %q", args[2]), args...)
+	}
+	d.fails(2, `why "old notes.txt": no such file`, "why", "old notes.txt")
+	if got := d.must("why", "a b.txt:1"); !strings.Contains(got, `"why":`) {
+		t.Error(got)
+	}
+}
+
+// Who typed a word that is also a command, and may have searched for it, is told what was done; a script is not.
+func TestActed(t *testing.T) {
+	d := ready(t)
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"checkpoint"}, `git-rekal: hint: captured what is new; to search for the words, write "git rekal -- checkpoint"`},
+		{[]string{"index"}, `git-rekal: hint: rebuilt the caches; to search for the words, write "git rekal -- index"`},
+		{[]string{"save", "button", "broken"}, ` hides; to search for the words, write "git rekal -- save button broken"`},
+		{[]string{"save", "--title=Button", "button", "broke"}, ""},
+		{[]string{"save", "button breaks"}, ""},
+	} {
+		d.must(c.args...)
+		d.person = true
+		if status := d.run(c.args...); status != 0 || !strings.HasSuffix(d.stderr, c.says+strings.Repeat("\n", min(1, len(c.says)))) {
+			t.Errorf("%q: %d, %q", c.args, status, d.stderr)
+		}
+		d.person = false
+	}
+	agent := *d
+	agent.Place = d.With("CLAUDECODE=1")
+	if agent.run("checkpoint"); !strings.Contains(agent.stderr, "captured what is new") {
+		t.Errorf("an agent is told %q", agent.stderr)
+	}
+}

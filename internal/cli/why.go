@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -37,11 +39,31 @@ LINE,LINE may also be FIRST-LAST or FIRST,+COUNT. Without lines it is about the 
 repository's root. A file whose name ends in a colon and a number is found by that name. --checkpoint uses the file of that
 checkpoint's code commit. A blame stops after 20 seconds.
 
+Several words that are no path are a question: "git rekal why is the token refreshed twice" is a search.
+
   git rekal why src/auth/jwt.go:42
   git rekal why src/auth/jwt.go:40,52 -n 3
   git rekal why -L 40,+13 src/auth/jwt.go
   git rekal why --checkpoint v1.2.0 src/auth/jwt.go`,
 	}
+}
+
+// asksWhy reports whether what stands behind "why" is a question in words: several of which not each one is a path, or lines of one.
+func (app *App) asksWhy(args []string) bool {
+	fs := pflag.NewFlagSet("why", pflag.ContinueOnError)
+	(&whyCommand{}).addFlags(fs)
+	err := fs.Parse(habits(fs, args))
+	said := fs.Args()
+	if err != nil { // it may have flags that a search alone has
+		fs = pflag.NewFlagSet("", pflag.ContinueOnError)
+		(&recallCommand{}).addFlags(fs)
+		said, err = words(fs, habits(fs, args))
+	}
+	return err == nil && len(strings.Fields(strings.Join(said, " "))) > 1 && slices.ContainsFunc(said, func(arg string) bool {
+		path, last := strings.TrimRight(arg, "0123456789,+-:"), arg[strings.LastIndexByte(arg, ' ')+1:]
+		_, missing := os.Lstat(app.Path(path))
+		return path != "" && missing != nil && !operand.MatchString(last)
+	})
 }
 
 func (c *whyCommand) addFlags(fs *pflag.FlagSet) {
