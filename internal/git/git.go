@@ -56,6 +56,7 @@ type Repo struct {
 	store  store
 	git    *plumbing // the store, or beside libgit2 for what that does not know
 	table  bool      // refs and their reflogs are in a reftable
+	shared shared    // with whom, by core.sharedRepository
 	layout Layout
 	dir    string
 	env    []string
@@ -101,6 +102,7 @@ func (r *Repo) check() (err error) {
 	if err := r.checkOwner(); err != nil {
 		return err
 	}
+	r.shared = sharedAs(r.Setting("core.sharedrepository"))
 	if err := r.choose(); err != nil {
 		return fmt.Errorf("git: open %q: %w", r.dir, err)
 	}

@@ -50,7 +50,11 @@ const (
 // ErrMoved when the ref is not at old any more. A lock file that a dead process left is
 // removed.
 func (r *Repo) CompareAndSwap(ctx context.Context, name string, old, new OID, reflog string) error {
-	swap := func() error { return r.store.swap(ctx, name, old, new, reflog) }
+	by := r.store
+	if r.shared.bits != 0 { // which libgit2 does not know
+		by = r.git
+	}
+	swap := func() error { return by.swap(ctx, name, old, new, reflog) }
 	err := whenFree(ctx, swap)
 	if errors.Is(err, errLocked) && r.unlock(ctx, r.lockFile(name)) {
 		err = whenFree(ctx, swap)

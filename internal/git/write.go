@@ -2,8 +2,10 @@ package git
 
 import (
 	"compress/zlib"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,10 +23,14 @@ func (r *Repo) write(kind Kind, content []byte) (OID, error) {
 	if unix.Utimes(path, nil) == nil {
 		return id, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	err := os.Mkdir(filepath.Dir(path), 0o777)
+	if err == nil {
+		err = r.shared.adjust(filepath.Dir(path))
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "tmp_obj_")
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), "tmp_obj_"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o444)
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +39,7 @@ func (r *Repo) write(kind Kind, content []byte) (OID, error) {
 	if err == nil {
 		_, err = z.Write(content)
 	}
-	if err = errors.Join(err, z.Close(), f.Chmod(0o444), f.Close()); err == nil {
+	if err = errors.Join(err, z.Close(), f.Close(), r.shared.adjust(f.Name())); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
