@@ -164,32 +164,41 @@ func precheck(path string, mode Mode) (fresh bool, err error) {
 	}
 	info, err := f.Stat()
 	if fresh = err == nil && mode != ReadOnly && info.Size() == 0; err == nil && !fresh {
-		err = checkHeader(f, info.Size(), hasLog(path))
+		err = checkHeader(f, path)
 	}
 	return fresh, errors.Join(err, f.Close())
 }
 
-// checkHeader compares the schema of a file. The numbers are where SQLite's file format has them, since the file was made, and
-// its length what it was when it was last written to, unless a log stands beside it.
-func checkHeader(f io.ReaderAt, size int64, logged bool) error {
-	if size == 0 {
-		return fmt.Errorf("%w: none", ErrSchema)
-	}
+// checkHeader compares the schema and length of a file. The numbers are where SQLite's file format has them, since the file was made. A
+// writer puts the log's pages into the file, then empties the log: the header is read first and the length asked last, so that neither
+// is taken for a damaged file.
+func checkHeader(f interface {
+	io.ReaderAt
+	Stat() (fs.FileInfo, error)
+}, path string,
+) error {
 	var head [100]byte
-	if _, err := f.ReadAt(head[:], 0); err != nil && !errors.Is(err, io.EOF) {
+	n, err := f.ReadAt(head[:], 0)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
 		return err
-	}
-	if size < int64(len(head)) || string(head[:16]) != "SQLite format 3\x00" {
+	case n == 0:
+		return fmt.Errorf("%w: none", ErrSchema)
+	case n < len(head) || string(head[:16]) != "SQLite format 3\x00":
 		return fmt.Errorf("%w: it is no database", ErrCorrupt)
 	}
 	number := func(at int) int64 { return int64(binary.BigEndian.Uint32(head[at:])) }
 	if id, version := number(68), number(60); id != application || version != Version {
 		return fmt.Errorf("%w: %x version %d, not version %d", ErrSchema, id, version, Version)
 	}
-	if want := number(28) * int64(binary.BigEndian.Uint16(head[16:])); size < want && !logged {
-		return fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, size, want)
+	if hasLog(path) {
+		return nil
 	}
-	return nil
+	info, err := f.Stat()
+	if want := number(28) * int64(binary.BigEndian.Uint16(head[16:])); err == nil && info.Size() < want {
+		err = fmt.Errorf("%w: it has %d bytes of %d", ErrCorrupt, info.Size(), want)
+	}
+	return err
 }
 
 func isReadOnlyFolder(err error) bool {
