@@ -292,9 +292,13 @@ func (b *batch) links(e entry) []session.Link {
 
 // flush writes what was taken.
 func (b *batch) flush(ctx context.Context) error {
+	return search.AddBeside(ctx, b.tx, b.indexed, b.Now(), func() error { return b.append(ctx) })
+}
+
+// append writes the rows of all tables but those of search.
+func (b *batch) append(ctx context.Context) error {
 	rows := b.changedRows()
 	found := slices.DeleteFunc(slices.Clone(b.saved), isScrubbed)
-	add := search.Start(ctx, b.tx, b.indexed)
 	for _, step := range []func() error{
 		func() error { return b.tx.ReplaceSessions(ctx, rows) },
 		func() error { return b.tx.AppendTurns(ctx, b.indexed) },
@@ -310,7 +314,6 @@ func (b *batch) flush(ctx context.Context) error {
 		func() error { return b.tx.AppendCode(ctx, b.cps) },
 		func() error { return b.tx.AppendMemoryFacets(ctx, found) },
 		func() error { return b.tx.ReplaceFacets(ctx, rows) },
-		func() error { return add(b.Now()) },
 	} {
 		if err := step(); err != nil {
 			return err

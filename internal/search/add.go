@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -19,40 +20,45 @@ import (
 //
 // After an error the transaction must be rolled back.
 func Add(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time) error {
-	return Start(ctx, tx, parts)(now)
+	return AddBeside(ctx, tx, parts, now, func() error { return nil })
 }
 
-// Start begins an Add, and reads the texts while the caller goes on with the transaction. What it returns does the rest, once the turns stand in
-// their table. A caller that fails need not call it.
-func Start(ctx context.Context, tx *db.Tx, parts []session.Session) (finish func(now time.Time) error) {
+// AddBeside is Add that reads the texts while store puts the turns into their table. When store fails, its error is returned as soon as the
+// reading has ended.
+func AddBeside(ctx context.Context, tx *db.Tx, parts []session.Session, now time.Time, store func() error) error {
 	if len(parts) == 0 {
-		return func(time.Time) error { return nil }
+		return store()
 	}
 	a, err := newAdder(ctx, tx)
 	if err != nil {
-		return func(time.Time) error { return err }
-	}
-	var added, rest []session.Session
-	done := make(chan struct{})
-	go func() {
-		added, rest = a.parts(parts)
-		close(done)
-	}()
-	return func(now time.Time) error {
-		<-done
-		err := a.finish(ctx, added, now)
-		for err == nil && len(rest) > 0 {
-			if a, err = newAdder(ctx, tx); err == nil { // the one before is let go
-				added, rest = a.parts(rest)
-				err = a.finish(ctx, added, now)
-			}
-		}
 		return err
 	}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	var added, rest []session.Session
+	var read sync.WaitGroup
+	read.Go(func() { added, rest = a.parts(reading, parts) })
+	if err = store(); err != nil {
+		stop()
+	}
+	read.Wait()
+	if err == nil {
+		err = a.finish(ctx, added, now)
+	}
+	for err == nil && len(rest) > 0 {
+		if a, err = newAdder(ctx, tx); err == nil { // the one before is let go
+			added, rest = a.parts(ctx, rest)
+			err = a.finish(ctx, added, now)
+		}
+	}
+	return err
 }
 
 // finish stores what was read of parts, as many as fit into memory.
 func (a *adder) finish(ctx context.Context, added []session.Session, now time.Time) error {
+	if err := ctx.Err(); err != nil { // then not all was read
+		return fmt.Errorf("search: add: %w", err)
+	}
 	if a.build.Units() == 0 {
 		return nil
 	}
@@ -108,10 +114,10 @@ const (
 	maxCalls = 1 << 20 // bytes
 )
 
-// parts adds units until there are enough. Where that is within a part, the rest of it is left over.
-func (a *adder) parts(parts []session.Session) (added, rest []session.Session) {
+// parts adds units until there are enough, or ctx ends. Where that is within a part, the rest of it is left over.
+func (a *adder) parts(ctx context.Context, parts []session.Session) (added, rest []session.Session) {
 	for i, p := range parts {
-		first, left := a.part(p)
+		first, left := a.part(ctx, p)
 		added = append(added, first)
 		if left != nil {
 			return added, append([]session.Session{*left}, parts[i+1:]...)
@@ -122,7 +128,7 @@ func (a *adder) parts(parts []session.Session) (added, rest []session.Session) {
 
 // part adds the units of one part: its turns, then what its tool calls wrote, read and ran, then its title. It tells what it
 // took, and what is left.
-func (a *adder) part(p session.Session) (first session.Session, left *session.Session) {
+func (a *adder) part(ctx context.Context, p session.Session) (first session.Session, left *session.Session) {
 	number, ok := a.numbers[p.ID]
 	if !ok {
 		number = len(a.index.Sessions) + len(a.build.Sessions)
@@ -130,7 +136,7 @@ func (a *adder) part(p session.Session) (first session.Session, left *session.Se
 		a.build.Sessions = append(a.build.Sessions, p.ID)
 	}
 	first, rest := p, p
-	n := a.turns(number, p)
+	n := a.turns(ctx, number, p)
 	first.Turns, rest.Turns = p.Turns[:n], p.Turns[n:]
 	n = 0
 	if len(rest.Turns) == 0 {
@@ -145,9 +151,9 @@ func (a *adder) part(p session.Session) (first session.Session, left *session.Se
 }
 
 // turns adds a unit for each turn, and tells for how many.
-func (a *adder) turns(n int, p session.Session) int {
+func (a *adder) turns(ctx context.Context, n int, p session.Session) int {
 	for i, t := range p.Turns {
-		if a.build.Terms() > maxTerms {
+		if a.build.Terms() > maxTerms || ctx.Err() != nil {
 			return i
 		}
 		kind, said := lexical.Content, t.Content
