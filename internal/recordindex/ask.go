@@ -124,8 +124,11 @@ func (x *Index) rank(ctx context.Context, q Question, passing map[int]records.Re
 			return all, nil
 		}
 	}
-	if q.Words == "" || x.db == nil {
+	if q.Words == "" {
 		return latest(passing, anything), nil
+	}
+	if x.db == nil {
+		return nil, x.err
 	}
 	s, err := search.Open(ctx, x.db)
 	if err != nil {
@@ -162,20 +165,12 @@ func again(all []found) (out []found) {
 			out[i] = f
 		}
 	}
-	slices.SortStableFunc(out, func(a, b found) int {
-		if min(a.score, b.score) > level*max(a.score, b.score) {
-			return cmp.Compare(b.ID, a.ID)
-		}
-		return cmp.Compare(b.score, a.score)
-	})
+	slices.SortFunc(out, func(a, b found) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.ID, a.ID)) })
 	return out
 }
 
-// How alike scores are: of a later run of the same command, and of what counts as level.
-const (
-	nearly = 0.6
-	level  = 0.999
-)
+// nearly is how good a later run of the same command is, at least, beside the best.
+const nearly = 0.6
 
 // latest lists what is wanted, the latest first.
 func latest(passing map[int]records.Record, wanted func(records.Record) bool) (out []found) {

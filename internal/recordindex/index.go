@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +28,8 @@ import (
 type Index struct {
 	All   []records.Record // in their order, without texts
 	store records.Store
-	db    *db.DB // nil: there is nothing to search
+	db    *db.DB // nil where it can't be opened
+	err   error  // why db is nil
 }
 
 // New is an Index that is never searched.
@@ -36,13 +38,15 @@ func New(store records.Store) (*Index, error) {
 	return &Index{All: all, store: store}, err
 }
 
-// file is the index within its folder, and patience how long somebody else may bring it up.
+// file is the index within its folder, version that of what sessionOf makes, and patience how long somebody else may bring it up.
 const (
 	file     = "records.db"
+	version  = 2
 	patience = 2 * time.Second
 )
 
-// Open reads the records and brings the index in dir up to them. What went wrong with the latter is told through warn.
+// Open reads the records and brings the index in dir up to them. What went wrong with the latter is told through warn. Where it can't be
+// opened, questions with words fail.
 func Open(ctx context.Context, store records.Store, dir string, warn func(error)) (*Index, error) {
 	x, err := New(store)
 	if err != nil || len(x.All) == 0 {
@@ -52,9 +56,7 @@ func Open(ctx context.Context, store records.Store, dir string, warn func(error)
 	if err := x.catchUp(ctx, path, store.Now); err != nil {
 		warn(fmt.Errorf("records: the index is behind: %w", err))
 	}
-	if x.db, err = db.Open(ctx, path, db.ReadOnly); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		warn(fmt.Errorf("records: %w", err))
-	}
+	x.db, x.err = db.Open(ctx, path, db.ReadOnly)
 	return x, nil
 }
 
@@ -103,7 +105,7 @@ func (x *Index) catchUp(ctx context.Context, path string, now func() time.Time) 
 	return errors.Join(err, hold.Release())
 }
 
-// cursor is the last record in the index, and how many it has.
+// cursor is the last record in the index, and how many it has. An index of another version is an error.
 func cursor(ctx context.Context, path string) (last, n int, err error) {
 	d, err := db.Open(ctx, path, db.ReadOnly)
 	if err != nil {
@@ -111,7 +113,10 @@ func cursor(ctx context.Context, path string) (last, n int, err error) {
 	}
 	at, err := db.Cursor(ctx, d)
 	if err == nil {
-		_, err = fmt.Sscanf(at["records"], "%d %d", &last, &n)
+		of := 0
+		if _, err = fmt.Sscanf(at["records"], "%d %d %d", &of, &last, &n); err == nil && of != version {
+			err = db.ErrSchema
+		}
 	}
 	return last, n, errors.Join(err, d.Close())
 }
@@ -143,7 +148,7 @@ func (x *Index) write(ctx context.Context, path string, behind, n int, now time.
 	}
 	model, err2 := search.ReadModel(ctx, tx)
 	if err = errors.Join(err, err2); err == nil {
-		err = tx.SetCursor(ctx, map[string]string{"records": fmt.Sprintf("%d %d", x.All[len(x.All)-1].ID, n+len(parts))})
+		err = tx.SetCursor(ctx, map[string]string{"records": fmt.Sprint(version, x.All[len(x.All)-1].ID, n+len(parts))})
 	}
 	if err != nil {
 		return false, errors.Join(err, tx.Rollback())
@@ -159,18 +164,21 @@ func number(key string) int {
 	return n
 }
 
-// sessionOf is a record as search knows things: a text that says once what it is about, what it names as files that were
-// changed (which weigh most), and a command.
+// sessionOf is a record as search knows things. What its text says, the rest does not say again: a listing of files would be about each of
+// them.
 func sessionOf(r records.Record) session.Session {
+	unsaid := func(all []string) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return strings.Contains(r.Text, s) })
+	}
 	s := session.Session{
-		ID: key(r.ID), Memory: true, Title: strings.Join(append([]string{r.Instruction}, r.Terms...), "\n"),
+		ID: key(r.ID), Memory: true, Title: strings.Join(append([]string{r.Instruction}, unsaid(r.Terms)...), "\n"),
 		Turns: []session.Turn{{Content: r.Text}},
 	}
 	if r.Command != "" {
-		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Cmd: r.Command})
+		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Act: session.ActRun, Cmd: r.Command})
 	}
-	for _, p := range r.Paths {
-		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Act: session.ActEdit, Path: p})
+	for _, p := range unsaid(r.Paths) {
+		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Act: session.ActRead, Path: p})
 	}
 	return s
 }

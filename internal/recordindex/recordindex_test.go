@@ -141,6 +141,55 @@ func TestRebuilt(t *testing.T) {
 	}
 }
 
+// TestNoIndex asks where the index can't be opened: no record answers words then, and the latest are still listed.
+func TestNoIndex(t *testing.T) {
+	w := newWorld(t)
+	w.add(records.Record{Command: "ls", Text: "main.go\n"})
+	if err := os.MkdirAll(filepath.Join(w.dir, "records.db", "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	warned := 0
+	x, err := recordindex.Open(t.Context(), w.store, w.dir, func(error) { warned++ })
+	if err != nil || warned != 1 {
+		t.Fatalf("%v, %d warnings", err, warned)
+	}
+	if a, err := x.Ask(t.Context(), w.repo, recordindex.Question{Words: "token"}); err == nil {
+		t.Errorf("answered with %+v", a)
+	}
+	if a, err := x.Ask(t.Context(), w.repo, recordindex.Question{}); err != nil || len(a.Hits) != 1 || x.Close() != nil {
+		t.Errorf("the latest: %+v, %v", a, err)
+	}
+}
+
+// TestListing holds that a listing of files is not about each of them more than what was said about one.
+func TestListing(t *testing.T) {
+	w := newWorld(t)
+	listed := "config.go\nmain.go\nparse.go\nreadme.md\n"
+	w.add(records.Record{Command: "ls", Text: listed, Paths: strings.Fields(listed)})
+	named := w.add(records.Record{Command: "make", Text: "config.go:3: unknown key\nread the config again\ngo on\n", Paths: []string{"config.go"}})
+	unnamed := w.add(records.Record{Command: "make", Dir: "b", Text: "parse.go:1: error\n", Paths: []string{"b/parse.go"}})
+	if got := w.ids(recordindex.Question{Words: "config"}); got[0] != named {
+		t.Errorf("config: %v", got)
+	}
+	if got := w.ids(recordindex.Question{Words: "b/parse.go"}); got[0] != unnamed {
+		t.Errorf("a path that the output does not name whole: %v", got)
+	}
+	if h := w.ask(recordindex.Question{Words: "readme"}).Hits; len(h) != 1 || h[0].Score > 1.3 {
+		t.Errorf("one name of a listing scores as much as what was said twice: %+v", h)
+	}
+}
+
+// TestOrder holds that results come by score, also where scores are nearly equal, and of equal ones the latest first.
+func TestOrder(t *testing.T) {
+	w := newWorld(t)
+	for i := range 6 {
+		w.add(records.Record{Command: fmt.Sprint("run ", i), Text: "zone crashed" + strings.Repeat(" again", 1000+i/2*2) + "\n"})
+	}
+	if diff := cmp.Diff([]int{2, 1, 4, 3, 6, 5}, w.ids(recordindex.Question{Words: "zone"})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestLatestOfAKind(t *testing.T) {
 	w := newWorld(t)
 	old := w.add(records.Record{Command: "go test ./...", Exit: exit(1), Tests: true, Failed: 2, Text: "--- FAIL: TestOld (0.00s)\n"})
