@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +19,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
-
-// mostRecords is how many records an answer has at most where nobody says how many.
-const mostRecords = 100
 
 // withRecords answers a request, with the records that fit it: what there is of them is looked at beside the rest. Where they can't be
 // read, and not they alone were asked for, it is told, and the answer is the one without them.
@@ -102,7 +98,7 @@ func addRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req r
 		}
 	}
 	recordindex.Merge(answer, found, req.Limit)
-	if req.Brief && req.Limit == 0 {
+	if q.Brief {
 		recordindex.Brief(answer)
 	}
 	return nil
@@ -110,7 +106,9 @@ func addRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req r
 
 // recordQuestion is what a request asks of records, with the time that was read of it.
 func recordQuestion(req recall.Request, answer *result.Recall) recordindex.Question {
-	q := recordindex.Question{Words: req.Query, Files: req.Files, Hidden: req.Purged == db.Only, Limit: cmp.Or(req.Limit, mostRecords)}
+	q := recordindex.Question{
+		Words: req.Query, Files: req.Files, Hidden: req.Purged == db.Only, Limit: req.Limit, Brief: req.Brief && req.Limit == 0, Snippet: req.Snippet,
+	}
 	if when := answer.When; when != nil {
 		q.Since, q.Until, q.Timed = timeOf(when.Since), timeOf(when.Until), true
 		q.Words = strings.TrimSpace(strings.Replace(q.Words, when.Read, " ", 1))

@@ -364,13 +364,24 @@ func TestIntents(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	r := compress.Text("FAILED tests/test_auth.py::test_login - TypeError: x\nsrc/a.ts(3,4): error TS2322: no fmt.Printf\n  at main.go:12\n", compress.Options{})
-	if diff := cmp.Diff([]string{"tests/test_auth.py", "src/a.ts", "main.go"}, r.Paths); diff != "" {
-		t.Errorf("paths (-want +got):\n%s", diff)
-	}
-	for _, want := range []string{"TypeError", "TS2322"} {
-		if !slices.Contains(r.Terms, want) {
-			t.Errorf("%q is not among %q", want, r.Terms)
+	for _, tt := range []struct {
+		text         string
+		paths, terms []string
+	}{
+		{"FAILED tests/test_auth.py::test_login - TypeError: x", []string{"tests/test_auth.py"}, []string{"tests/test_auth.py::test_login", "TypeError"}},
+		{"src/a.ts(3,4): error TS2322: no fmt.Printf\n  at main.go:12", []string{"src/a.ts", "main.go"}, []string{"TS2322", "fmt.Printf"}},
+		{"tests/test_a.py::TestX::test_y[param] PASSED [ 12%]", []string{"tests/test_a.py"}, []string{"tests/test_a.py::TestX::test_y[param]"}},
+		{"ERROR [tests/test_a.py::test_y[two words]]", []string{"tests/test_a.py"}, []string{"tests/test_a.py::test_y"}},
+		{"error[E0308]: mismatched types\n  --> src/main.rs:2:5", []string{"src/main.rs"}, []string{"E0308"}},
+		{"warning[unused_mut] in [INFO] test_z[a-1]", nil, []string{"unused_mut", "test_z", "a-1"}},
+		{"TOKEN=[REDACTED:github-pat] and x[REDACTED:aws-key-2]y", nil, nil},
+	} {
+		r := compress.Text(tt.text+"\n", compress.Options{})
+		if diff := cmp.Diff(tt.paths, r.Paths); diff != "" {
+			t.Errorf("%q: paths (-want +got):\n%s", tt.text, diff)
+		}
+		if diff := cmp.Diff(tt.terms, r.Terms); diff != "" {
+			t.Errorf("%q: terms (-want +got):\n%s", tt.text, diff)
 		}
 	}
 }

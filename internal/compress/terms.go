@@ -19,17 +19,48 @@ func (r Result) named() Result {
 			continue
 		}
 		for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`‘’“”()<>,;=|│", r) }) {
-			word = strings.Trim(word, ".:!?[]{}*")
+			word = unwrap(word)
 			p := pathOf(word)
 			if p != "" && len(r.Paths) < maxPaths && !slices.Contains(r.Paths, p) {
 				r.Paths = append(r.Paths, p)
 			}
-			if p == "" && len(r.Terms) < maxTerms && isTerm(word) && !slices.Contains(r.Terms, word) {
-				r.Terms = append(r.Terms, word)
+			for _, t := range termsOf(word, p) {
+				if len(r.Terms) < maxTerms && !slices.Contains(r.Terms, t) {
+					r.Terms = append(r.Terms, t)
+				}
 			}
 		}
 	}
 	return r
+}
+
+// unwrap is a word without the signs around it, and without brackets that have no counterpart in it.
+func unwrap(word string) string {
+	word = strings.TrimLeft(strings.Trim(word, ".:!?{}*"), "[")
+	open, end := strings.IndexByte(word, '['), strings.IndexByte(word, ']')
+	switch {
+	case end >= 0 && open < 0:
+		word = word[:end]
+	case open >= 0 && end < open:
+		word = word[:open]
+	}
+	return word
+}
+
+// termsOf are the names in a word: of one that begins with a path the ID of a test of pytest, of "error[E0308]" the code.
+func termsOf(word, path string) (out []string) {
+	switch {
+	case strings.Contains(word, "…"):
+	case path != "" && strings.Contains(word, "::"):
+		return []string{word}
+	case path == "":
+		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r == '[' || r == ']' }) {
+			if isTerm(part) {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
 }
 
 // pathOf is the file that a word names, without a line number or a test behind it; "" where it names none.
@@ -60,10 +91,13 @@ func fileName(word string) bool {
 
 const extensions = ".go .py .js .mjs .cjs .ts .tsx .jsx .rs .c .cc .cpp .h .hpp .java .kt .rb .php .cs .swift .json .yaml .yml .toml .xml .html .css .scss .md .txt .log .sh .sql .proto .tf .lock .mod .sum .csv .ini .cfg .conf .vue .o .so .a .jar .gradle .mk .cmake "
 
+// redacted begins what stands for a secret, without its bracket.
+const redacted = "REDACTED:"
+
 // isTerm reports whether a word is a name and no ordinary word: it has a capital behind a small letter, an underscore, or
 // letters beside digits.
 func isTerm(word string) bool {
-	if len(word) < 3 || len(word) > 120 || strings.Contains(word, "…") {
+	if len(word) < 3 || len(word) > 120 || strings.Contains(word, "…") || strings.HasPrefix(word, redacted) {
 		return false
 	}
 	var kinds uint8

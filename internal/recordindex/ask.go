@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
@@ -33,6 +32,8 @@ type Question struct {
 	Hidden       bool     // what is purged, and nothing else
 	Without      []string // sessions whose commands don't count
 	Limit        int      // 0: all
+	Brief        bool     // those behind the first ten are but mentioned
+	Snippet      int      // how many characters a snippet has, on one line; 0: whole lines, or all of an only answer
 }
 
 // Answer is what records say.
@@ -64,7 +65,7 @@ func (x *Index) Ask(ctx context.Context, repo *git.Repo, q Question) (Answer, er
 	if out.Total = len(found); q.Limit > 0 && len(found) > q.Limit {
 		found = found[:q.Limit]
 	}
-	out.Hits = x.hits(repo, found, q.Words, len(found) == 1)
+	out.Hits = x.hits(repo, found, q)
 	out.Total -= len(found) - len(out.Hits)
 	return out, nil
 }
@@ -77,29 +78,44 @@ func (x *Index) Named(repo *git.Repo, ids []int) []result.Hit {
 			all = append(all, found{Record: x.All[i]})
 		}
 	}
-	return x.hits(repo, all, "", true)
+	return x.hits(repo, all, Question{Snippet: allText})
 }
 
-// hits shapes records as results, with their whole texts or what these begin with. One that was scrubbed just now is left out.
-func (x *Index) hits(repo *git.Repo, all []found, words string, whole bool) (out []result.Hit) {
+// allText is a Question.Snippet that leaves nothing out.
+const allText = -1
+
+// hits shapes records as results, with a passage of their texts. One that was scrubbed just now is left out.
+func (x *Index) hits(repo *git.Repo, all []found, q Question) (out []result.Hit) {
 	var now *worktree.Content // nil where it can't be opened
 	if repo.Layout().WorkTree != "" {
 		if now, _ = worktree.Open(repo, ""); now != nil {
 			defer now.Close()
 		}
 	}
-	for _, f := range all {
-		if x.store.Load(&f.Record) != nil {
+	for i, f := range all {
+		mentioned := q.Brief && i >= first
+		if (!mentioned || f.Command+f.Instruction == "") && x.store.Load(&f.Record) != nil {
 			continue
 		}
 		hit := shape(f)
-		hit.Freshness, hit.Matched = freshness(now, f.Record), f.matched(words)
-		if whole {
-			hit.Snippet = f.Text
+		if !mentioned {
+			hit.Freshness, hit.Matched, hit.Snippet = freshness(now, f.Record), f.matched(q.Words), f.snippet(q, len(all) == 1)
 		}
 		out = append(out, hit)
 	}
 	return out
+}
+
+// snippet is what of a record answers a question.
+func (f found) snippet(q Question, alone bool) string {
+	asked := strings.Join(append([]string{q.Words}, f.read...), " ")
+	switch {
+	case q.Snippet > 0:
+		return search.Snippet(f.Text, asked, q.Snippet)
+	case alone || q.Snippet == allText:
+		return f.Text
+	}
+	return search.Lines(f.Text, asked, maxText)
 }
 
 // passes reports whether the filters let a record pass.
@@ -111,9 +127,10 @@ func (q Question) passes(r records.Record) bool {
 // found is a record with why.
 type found struct {
 	records.Record
-	score    float64
-	weak     bool
-	semantic bool
+	score   float64
+	weak    bool
+	reasons []string // search.Hit.Matched
+	read    []string // what misspelt words of the question were read as
 }
 
 // rank finds what answers, the best first.
@@ -134,7 +151,7 @@ func (x *Index) rank(ctx context.Context, q Question, passing map[int]records.Re
 	if err != nil {
 		return nil, fmt.Errorf("records: %w", err)
 	}
-	answer, err := s.Search(ctx, q.Words, search.Options{K: 200, Short: true, Allow: func(key string) bool {
+	answer, err := s.Search(ctx, q.Words, search.Options{Short: true, Allow: func(key string) bool {
 		_, ok := passing[number(key)]
 		return ok
 	}})
@@ -144,7 +161,7 @@ func (x *Index) rank(ctx context.Context, q Question, passing map[int]records.Re
 	var all []found
 	out.Unknown = answer.Unknown
 	for _, h := range answer.Hits {
-		all = append(all, found{passing[number(h.Session)], h.Score, h.Weak, slices.Contains(h.Matched, search.MatchedSemantic)})
+		all = append(all, found{passing[number(h.Session)], h.Score, h.Weak, h.Matched, h.Read})
 	}
 	return again(all), nil
 }
@@ -208,24 +225,26 @@ func Touches(path string, files []string) bool {
 	})
 }
 
-// matched names the parts of a record that share a word with a question.
+// matched names the parts of a record that share a word with a question, and what else speaks for it.
 func (f found) matched(words string) (out []string) {
 	if words == "" || f.score == 0 {
 		return nil
 	}
+	words = strings.Join(append([]string{words}, f.read...), " ")
 	for _, part := range []struct{ name, text string }{
 		{search.MatchedContent, f.Text},
 		{"instruction", f.Instruction},
 		{search.MatchedCommand, f.Command},
 		{search.MatchedFiles, strings.Join(f.Paths, "\n")},
-		{search.MatchedTerms, strings.Join(f.Terms, "\n")},
 	} {
 		if part.text != "" && search.Shares(part.text, words) {
 			out = append(out, part.name)
 		}
 	}
-	if f.semantic {
-		out = append(out, search.MatchedSemantic)
+	for _, reason := range f.reasons {
+		if reason == search.MatchedTerms || reason == search.MatchedNgram || reason == search.MatchedSemantic {
+			out = append(out, reason)
+		}
 	}
 	return out
 }
@@ -235,7 +254,7 @@ func shape(f found) result.Hit {
 	r := f.Record
 	hit := result.Hit{
 		ID: strconv.Itoa(r.ID), Kind: Kind, Score: math.Round(f.score*1e4) / 1e4, Weak: f.weak,
-		Title: title(r), Snippet: beginning(r.Text), Instruction: r.Instruction, Command: r.Command, Exit: r.Exit,
+		Title: title(r), Instruction: r.Instruction, Command: r.Command, Exit: r.Exit,
 		Branch: r.Branch, CapturedAt: result.Time(r.At), Files: r.Paths[:min(len(r.Paths), 5)], FilesTotal: len(r.Paths), Purged: r.Hidden,
 	}
 	if from := r.From; from != nil {
@@ -254,18 +273,6 @@ func title(r records.Record) string {
 		return string(line[:119]) + "…"
 	}
 	return string(line)
-}
-
-// beginning is the first lines of a text, within maxText characters.
-func beginning(text string) string {
-	if utf8.RuneCountInString(text) <= maxText {
-		return text
-	}
-	cut := string([]rune(text)[:maxText])
-	if i := strings.LastIndexByte(cut, '\n'); i > 0 {
-		cut = cut[:i+1]
-	}
-	return cut + "…"
 }
 
 // freshness is the worst that a file of a record says: what lay there when the command had ended, beside what lies there now.

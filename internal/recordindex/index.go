@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -164,21 +163,20 @@ func number(key string) int {
 	return n
 }
 
-// sessionOf is a record as search knows things. What its text says, the rest does not say again: a listing of files would be about each of
+// sessionOf is a record as search knows things. A path that its text holds is not added again: a listing of files would be about each of
 // them.
 func sessionOf(r records.Record) session.Session {
-	unsaid := func(all []string) []string {
-		return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return strings.Contains(r.Text, s) })
-	}
 	s := session.Session{
-		ID: key(r.ID), Memory: true, Title: strings.Join(append([]string{r.Instruction}, unsaid(r.Terms)...), "\n"),
+		ID: key(r.ID), Memory: true, Title: strings.Join(append([]string{r.Instruction}, r.Terms...), "\n"),
 		Turns: []session.Turn{{Content: r.Text}},
 	}
 	if r.Command != "" {
 		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Act: session.ActRun, Cmd: r.Command})
 	}
-	for _, p := range unsaid(r.Paths) {
-		s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Act: session.ActRead, Path: p})
+	for _, p := range r.Paths {
+		if !strings.Contains(r.Text, p) {
+			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "shell", Act: session.ActRead, Path: p})
+		}
 	}
 	return s
 }

@@ -190,6 +190,62 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestAll holds that no record is left out where nobody says how many, and that one that is but mentioned is not read.
+func TestAll(t *testing.T) {
+	w := newWorld(t)
+	for i := range 234 {
+		w.add(records.Record{Command: fmt.Sprint("deploy ", i), Text: fmt.Sprintf("zone %d crashed\n", i)})
+	}
+	for name, q := range map[string]recordindex.Question{"listed": {}, "found": {Words: "crashed"}, "brief": {Words: "crashed", Brief: true}} {
+		a, texts := w.ask(q), 0
+		for _, h := range a.Hits {
+			if h.Snippet != "" {
+				texts++
+			}
+		}
+		want := 234
+		if q.Brief {
+			want = 10
+		}
+		if len(a.Hits) != 234 || a.Total != 234 || texts != want || a.Hits[233].Title == "" {
+			t.Errorf("%s: %d of %d, %d with a text", name, len(a.Hits), a.Total, texts)
+		}
+	}
+}
+
+// TestPassage holds that a record shows where it answers, in whole lines or in one, and names why.
+func TestPassage(t *testing.T) {
+	w := newWorld(t)
+	w.add(records.Record{Command: "make", Instruction: "the linker", Terms: []string{"link_zone"}, Text: strings.Repeat("nothing of note happened in this step\n", 60) +
+		"zone seven: the kitten crashed\nbeside link_zone\n" + strings.Repeat("nothing of note happened in that step\n", 60)})
+	w.add(records.Record{Command: "other", Text: "fine\n"})
+	for _, tt := range []struct {
+		q       recordindex.Question
+		lines   bool
+		matched []string
+	}{
+		{recordindex.Question{Words: "kitten"}, true, []string{"content"}},
+		{recordindex.Question{Words: "kitten", Snippet: 100}, false, []string{"content"}},
+		{recordindex.Question{Words: "kittne", Snippet: 100}, false, []string{"content", "ngram"}},
+		{recordindex.Question{Words: "kitten linker", Snippet: 100}, false, []string{"content", "instruction"}},
+		{recordindex.Question{Words: "kitten link_zone", Snippet: 100}, false, []string{"content", "terms"}},
+	} {
+		h := w.ask(tt.q).Hits[0]
+		if !tt.lines && (len(h.Snippet) > 110 || strings.Contains(h.Snippet, "\n")) || !strings.Contains(h.Snippet, "kitten crashed") {
+			t.Errorf("%q: %q", tt.q.Words, h.Snippet)
+		}
+		if diff := cmp.Diff(tt.matched, h.Matched); diff != "" {
+			t.Errorf("%q: matched (-want +got):\n%s", tt.q.Words, diff)
+		}
+	}
+	w.add(records.Record{Command: "third", Text: "a kitten again\n"})
+	for _, h := range w.ask(recordindex.Question{Words: "kitten"}).Hits {
+		if h.Command == "make" && (!strings.Contains(h.Snippet, "step\nzone seven: the kitten crashed\nbeside") || len([]rune(h.Snippet)) > 1200 || !strings.HasPrefix(h.Snippet, "…\n")) {
+			t.Errorf("%q", h.Snippet)
+		}
+	}
+}
+
 func TestLatestOfAKind(t *testing.T) {
 	w := newWorld(t)
 	old := w.add(records.Record{Command: "go test ./...", Exit: exit(1), Tests: true, Failed: 2, Text: "--- FAIL: TestOld (0.00s)\n"})

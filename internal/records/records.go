@@ -28,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,7 +116,7 @@ func Redact(ctx context.Context, with *redact.Redactor, r Record, raw io.Reader)
 		return Redacted{}, err
 	}
 	r.Command, r.Instruction, r.Text, r.Dir, r.Branch = clean[0], clean[1], clean[2], clean[3], clean[4]
-	r.Terms, r.Paths = lines(clean[5]), lines(clean[6])
+	r.Terms, r.Paths = names(clean[5]), names(clean[6])
 	kept := map[string]string{}
 	for _, p := range r.Paths {
 		if blob, ok := r.Files[p]; ok {
@@ -200,6 +201,9 @@ func cutAt(raw []byte) int {
 	return len(raw)
 }
 
-func lines(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+// names are the lines of a text from which redaction took nothing: what it leaves is no name.
+func names(text string) []string {
+	return slices.DeleteFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), func(name string) bool {
+		return strings.Contains(name, "[REDACTED:") || strings.Contains(name, redact.Private) || strings.Contains(name, redact.Excluded)
+	})
 }

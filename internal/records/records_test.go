@@ -136,6 +136,20 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// TestNames holds that what redaction leaves of a name is none.
+func TestNames(t *testing.T) {
+	token := "ghp_" + "R2d2c3poLukeLeiaHanChewieYodaObi1Wan"[:36]
+	clean, err := records.Redact(t.Context(), plain(), records.Record{
+		Text: "got " + token + "\n", Terms: []string{token, "link_zone", "<private>x_y</private>"}, Paths: []string{"a.go", "keys/" + token + ".pem"},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := clean.Record(); !slices.Equal(r.Terms, []string{"link_zone"}) || !slices.Equal(r.Paths, []string{"a.go"}) {
+		t.Errorf("%q, %q", r.Terms, r.Paths)
+	}
+}
+
 // others starts processes that add records, and returns what they announce.
 func others(t *testing.T, dir string, times int, env ...string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()

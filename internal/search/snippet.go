@@ -34,6 +34,20 @@ func Snippet(content, question string, limit int) string {
 	return cut(out, limit, to < len(words))
 }
 
+// Lines is Snippet in whole lines, as they are: of a text that is longer than limit characters.
+func Lines(content, question string, limit int) string {
+	if utf8.RuneCountInString(content) <= limit {
+		return content
+	}
+	lines := slices.Collect(strings.Lines(content))
+	from, to := passage(weigh(lines, query.Parse(question)), limit-2)
+	out := strings.Join(lines[from:to], "")
+	if from > 0 {
+		out = "…\n" + out
+	}
+	return cut(out, limit, to < len(lines))
+}
+
 // cut shortens s to limit characters, with an ellipsis if anything is, or was, left out.
 func cut(s string, limit int, more bool) string {
 	if n := utf8.RuneCountInString(s); n > limit || n == limit && more {

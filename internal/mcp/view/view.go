@@ -32,9 +32,12 @@ const (
 	FullBudget = 4000 // of one item in full
 )
 
-// Snippet is how many characters a line shows of the passage that matched.
+// Snippet is how many characters a line shows of the passage that matched; 0 where texts are shown.
 func (d Detail) Snippet() int {
-	if d == Timeline {
+	switch d {
+	case Full:
+		return 0
+	case Timeline:
 		return 150
 	}
 	return 100
