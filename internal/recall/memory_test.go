@@ -62,6 +62,11 @@ func TestMemoriesAmongSessions(t *testing.T) {
 			harness.Equal(t, "found", c.want, got)
 		})
 	}
+	for query, want := range map[string][]string{
+		"leeway": {"title"}, "clocks": {"content"}, "leeway of clocks": {"content", "title"}, "leewya": {"title", "ngram"},
+	} {
+		harness.Equal(t, query+" matched", want, p.recall(recall.Request{Query: query}).Results[0].Matched)
+	}
 	hit := p.recall(recall.Request{Query: "leeway"}).Results[0]
 	hit.Score, hit.Matched, hit.Weak = 0, nil, false
 	harness.Equal(t, "a hit", result.Hit{

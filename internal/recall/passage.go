@@ -3,7 +3,6 @@ package recall
 import (
 	"context"
 	"maps"
-	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -20,8 +19,7 @@ type passage struct {
 
 // snippet cuts out of a passage what a result shows beside its title.
 func (p passage) snippet(query, title string, h found) string {
-	asked := strings.Join(append([]string{query}, h.read...), " ")
-	return search.Snippet(session.Beyond(title, p.text), asked, h.snippet)
+	return search.Snippet(session.Beyond(title, p.text), h.asked(query), h.snippet)
 }
 
 // passages reads what answers best of each hit.

@@ -224,6 +224,9 @@ type found struct {
 // titled reports whether nothing but the title answers.
 func (f found) titled() bool { return f.turn == -1 && f.passage == search.MatchedContent }
 
+// asked is a query, with what misspelt words of it were read as.
+func (f found) asked(query string) string { return strings.Join(append([]string{query}, f.read...), " ") }
+
 // find ranks what passes the filter; without a query, the latest come first. Unknown are words of the query that stand nowhere.
 func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []found, unknown []string, err error) {
 	var allow func(string) bool
@@ -314,6 +317,9 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
 			out[i].Snippet = shown[i].snippet(req.Query, out[i].Title, h)
+			if !search.Shares(shown[i].text, h.asked(req.Query)) { // its title alone has the words: both are one unit
+				out[i].Matched = slices.DeleteFunc(out[i].Matched, func(m string) bool { return m == search.MatchedContent })
+			}
 		case !h.titled():
 			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet(req.Query, out[i].Title, h)
 		}
