@@ -225,7 +225,9 @@ type found struct {
 func (f found) titled() bool { return f.turn == -1 && f.passage == search.MatchedContent }
 
 // asked is a query, with what misspelt words of it were read as.
-func (f found) asked(query string) string { return strings.Join(append([]string{query}, f.read...), " ") }
+func (f found) asked(query string) string {
+	return strings.Join(append([]string{query}, f.read...), " ")
+}
 
 // find ranks what passes the filter; without a query, the latest come first. Unknown are words of the query that stand nowhere.
 func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []found, unknown []string, err error) {
