@@ -1,0 +1,225 @@
+// Package published tells what a repository publishes by itself: whatever stands in its committed files, or is the name of a path, a
+// branch of a remote, or an author. Its ledger is pushed where the code is pushed, so none of that is a secret of the ledger.
+//
+// In: candidates, as redaction finds them. Out: for each one the place where it stands as a whole word, "" for none. It reads HEAD's tree and the
+// newest commits. In a large tree it keeps which word stands in which files, of one tree, in a cache of the repository
+// (words.go). A place is always looked at before it is told, so a stale cache makes nothing public.
+//
+// Promises: no git is started; what can't be read, is binary or larger than maxFile publishes nothing; who is in a hurry gets ErrLater
+// instead of waiting until a large tree is read. A Check is safe for concurrent use.
+package published
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// ErrLater says that a large tree must be read first, for which a hook has no time.
+var ErrLater = errors.New("the words of a large repository are not known yet")
+
+// The bounds of what is read.
+const (
+	maxFile    = 1 << 20 // bytes of a file
+	maxFiles   = 200_000 // files of a tree, in their order
+	maxCommits = 200     // the newest, for their authors
+
+	fewFiles  = 100   // are read each time
+	someFiles = 2_000 // are read once by who is in a hurry
+)
+
+// hurry is how long those have at most who are in a hurry.
+const hurry = 10 * time.Second
+
+// Check asks one repository. Every field but Dir is needed.
+type Check struct {
+	Repo *git.Repo
+	Dir  string           // of the cache; "": nothing is kept
+	Now  func() time.Time // to tell how much time a ctx leaves
+
+	mu    sync.Mutex
+	known map[string]string // places by candidate
+	tree  *tree             // as of the first question
+}
+
+// Published reports which candidates are public.
+func (c *Check) Published(ctx context.Context, candidates []string) ([]bool, error) {
+	places, err := c.Places(ctx, candidates)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]bool, len(places))
+	for i, p := range places {
+		out[i] = p != ""
+	}
+	return out, nil
+}
+
+// Places tells where each candidate stands; "" where it does not.
+func (c *Check) Places(ctx context.Context, candidates []string) ([]string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var asked []string
+	for _, v := range candidates {
+		if _, ok := c.known[v]; !ok && !slices.Contains(asked, v) {
+			asked = append(asked, v)
+		}
+	}
+	if len(asked) > 0 {
+		if err := c.ask(ctx, asked); err != nil {
+			return nil, fmt.Errorf("published: %w", err)
+		}
+	}
+	out := make([]string, len(candidates))
+	for i, v := range candidates {
+		out[i] = c.known[v]
+	}
+	return out, nil
+}
+
+// Prepare reads a large tree, so that nobody has to wait for it later.
+func (c *Check) Prepare(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.open(ctx); err != nil {
+		return fmt.Errorf("published: %w", err)
+	}
+	return nil
+}
+
+func (c *Check) ask(ctx context.Context, candidates []string) error {
+	if err := c.open(ctx); err != nil {
+		return err
+	}
+	if c.known == nil {
+		c.known = map[string]string{}
+	}
+	for _, v := range candidates {
+		at, err := c.place(ctx, v)
+		if err != nil {
+			return err
+		}
+		c.known[v] = at
+	}
+	return nil
+}
+
+func (c *Check) place(ctx context.Context, v string) (string, error) {
+	if err := ctx.Err(); err != nil || c.tree == nil {
+		return "", err
+	}
+	if at := c.tree.named(v); at != "" {
+		return at, nil
+	}
+	return c.tree.holder(v), nil
+}
+
+// open reads HEAD once.
+func (c *Check) open(ctx context.Context) error {
+	if c.tree != nil {
+		return nil
+	}
+	head, err := c.Repo.Head()
+	if err != nil || head.OID == "" {
+		return err
+	}
+	commit, err := c.Repo.Commit(head.OID)
+	if err != nil {
+		return err
+	}
+	t := &tree{repo: c.Repo, root: commit.Tree}
+	if err := t.read(ctx, c.Dir, c.hurried(ctx)); err != nil {
+		return err
+	}
+	if err := t.people(ctx, head.OID); err != nil {
+		return err
+	}
+	c.tree = t
+	return nil
+}
+
+func (c *Check) hurried(ctx context.Context) bool {
+	end, ok := ctx.Deadline()
+	return ok && end.Sub(c.Now()) < hurry
+}
+
+// people are the authors of the newest commits, and the branches of remotes.
+func (t *tree) people(ctx context.Context, head git.OID) error {
+	n := 0
+	for next, seen := []git.OID{head}, map[git.OID]bool{head: true}; len(next) > 0 && n < maxCommits && ctx.Err() == nil; n++ {
+		commit, err := t.repo.Commit(next[0])
+		next = next[1:]
+		if err != nil {
+			continue // beyond the cut of a shallow clone
+		}
+		for _, by := range []git.Signature{commit.Author, commit.Committer} {
+			if who := by.Name + " <" + by.Email + ">"; !slices.Contains(t.authors, who) {
+				t.authors = append(t.authors, who)
+			}
+		}
+		for _, p := range commit.Parents {
+			if !seen[p] {
+				seen[p] = true
+				next = append(next, p)
+			}
+		}
+	}
+	refs, err := t.repo.Refs("refs/remotes/*")
+	if err != nil {
+		return err
+	}
+	for ref := range refs {
+		_, branch, _ := strings.Cut(strings.TrimPrefix(ref, "refs/remotes/"), "/")
+		if !strings.HasPrefix(branch, "rekal/") {
+			t.branches = append(t.branches, branch)
+		}
+	}
+	return ctx.Err()
+}
+
+// named is the branch or author that has a name. A branch of this clone alone is not published.
+func (t *tree) named(v string) string {
+	for _, b := range t.branches {
+		if b == v || slices.Contains(strings.Split(b, "/"), v) {
+			return "branch " + b
+		}
+	}
+	for _, a := range t.authors {
+		if hasWord(a, v) {
+			return "author " + a
+		}
+	}
+	return ""
+}
+
+// stands reports whether a candidate stands in a file, or in its name.
+func (t *tree) stands(f git.Entry, v string) bool {
+	return hasWord(f.Path, v) || path.Base(f.Path) == v || hasWord(t.text(f.OID), v)
+}
+
+// hasWord reports whether v stands in a text with no letter, digit or underscore before it and behind it. A byte of a character beyond ASCII
+// counts as a letter.
+func hasWord(text, v string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], v)
+		if i < 0 || v == "" {
+			return false
+		}
+		lo, hi := from+i, from+i+len(v)
+		if (lo == 0 || !isWord(text[lo-1])) && (hi == len(text) || !isWord(text[hi])) {
+			return true
+		}
+		from = lo + 1
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}

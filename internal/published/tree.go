@@ -1,0 +1,169 @@
+package published
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// tree is what HEAD's tree holds, as far as it was asked for.
+type tree struct {
+	repo     *git.Repo
+	root     git.OID
+	fresh    []git.Entry // files that the words do not know
+	words    *words      // of an earlier tree, or of this one; nil: of none
+	texts    map[git.OID]string
+	authors  []string
+	branches []string
+}
+
+// read finds out which files are to be looked at, and reads their words where they are many.
+func (t *tree) read(ctx context.Context, dir string, hurried bool) (err error) {
+	t.words = openWords(dir, t.repo.Hash().Size)
+	base := git.OID("")
+	if t.words != nil {
+		base = t.words.tree
+	}
+	if t.fresh, err = t.since(ctx, base); err != nil && t.words != nil { // that tree is gone
+		t.words = nil
+		t.fresh, err = t.since(ctx, "")
+	}
+	if err != nil || len(t.fresh) <= fewFiles || t.words != nil && hurried && len(t.fresh) <= someFiles {
+		return err
+	}
+	all := t.fresh
+	if t.words != nil {
+		if all, err = t.since(ctx, ""); err != nil {
+			return err
+		}
+	}
+	if hurried && len(all) > someFiles {
+		return ErrLater
+	}
+	t.words, err = t.index(ctx, all)
+	if err == nil {
+		t.fresh = nil
+		t.words.save(dir)
+	}
+	return err
+}
+
+// since lists the files that a tree has, and another one has not or has otherwise.
+func (t *tree) since(ctx context.Context, base git.OID) (out []git.Entry, err error) {
+	err = t.differ(ctx, base, t.root, "", &out)
+	return out, err
+}
+
+func (t *tree) differ(ctx context.Context, older, newer git.OID, prefix string, out *[]git.Entry) error {
+	if older == newer || len(*out) >= maxFiles {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	was := map[string]git.TreeEntry{}
+	for e, err := range t.repo.Tree(older) {
+		if err != nil {
+			return err
+		}
+		was[e.Name] = e
+	}
+	for e, err := range t.repo.Tree(newer) {
+		switch {
+		case err != nil:
+			return err
+		case was[e.Name] == e:
+		case e.IsDir():
+			before := git.OID("")
+			if w := was[e.Name]; w.IsDir() {
+				before = w.ID()
+			}
+			if err := t.differ(ctx, before, e.ID(), prefix+e.Name+"/", out); err != nil {
+				return err
+			}
+		case e.IsFile():
+			*out = append(*out, git.Entry{Path: prefix + e.Name, OID: e.ID()})
+		}
+	}
+	return nil
+}
+
+// holder is the file in which a candidate stands; "" for none.
+func (t *tree) holder(v string) string {
+	for _, f := range t.fresh {
+		if t.stands(f, v) {
+			return f.Path
+		}
+	}
+	if t.words == nil {
+		return ""
+	}
+	for _, name := range t.words.files(v) {
+		f := git.Entry{Path: name, OID: t.repo.At(t.root, name).ID()}
+		if f.OID != "" && t.stands(f, v) {
+			return name
+		}
+	}
+	return ""
+}
+
+// text is what a file holds; "" for a binary or large one. What is read is kept while there is little of it.
+func (t *tree) text(id git.OID) string {
+	if text, ok := t.texts[id]; ok {
+		return text
+	}
+	text := textOf(t.repo, id)
+	if t.texts == nil {
+		t.texts = map[git.OID]string{}
+	}
+	if len(t.texts) < someFiles && len(text) < 64<<10 {
+		t.texts[id] = text
+	}
+	return text
+}
+
+func textOf(repo *git.Repo, id git.OID) string {
+	if size, err := repo.BlobSize(id); err != nil || size > maxFile {
+		return ""
+	}
+	raw, err := repo.Blob(id)
+	if err != nil || bytes.IndexByte(raw[:min(len(raw), 8000)], 0) >= 0 { // as git tells a binary file
+		return ""
+	}
+	return string(raw)
+}
+
+// tokens yields the words of a text that the cache knows: runs of letters, digits and underscores.
+func tokens(text string, yield func(string)) {
+	for i := 0; i < len(text); {
+		if !isWord(text[i]) {
+			i++
+			continue
+		}
+		j := i
+		for j < len(text) && isWord(text[j]) {
+			j++
+		}
+		if n := j - i; n >= minToken && n <= maxToken {
+			yield(text[i:j])
+		}
+		i = j
+	}
+}
+
+// tokensOf are the different words of a candidate, the longest first.
+func tokensOf(v string) (out []string) {
+	tokens(v, func(token string) {
+		if !slices.Contains(out, token) {
+			out = append(out, token)
+		}
+	})
+	slices.SortStableFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}
+
+// printable is a path that the cache can hold.
+func printable(name string) bool { return !strings.ContainsAny(name, "\n\x00") }

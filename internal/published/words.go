@@ -1,0 +1,217 @@
+package published
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// words say in which files of a tree a word stands. The cache is one file:
+//
+//	rekal-words 1 <tree> <rows> <files> <bytes of names>\n
+//	rows      8 bytes each, little endian, sorted: 32 bits of the word's hash, then the file's number in the low 32
+//	offsets   4 bytes for each file: where its path begins among the names
+//	names     paths, each ended by a newline
+//
+// Of a word that stands in many files, maxHolders are kept.
+type words struct {
+	tree        git.OID
+	rows, names int
+	count       int // of files
+	from        io.ReaderAt
+	data        []byte // all of it, where it was just made
+	head        int64  // bytes of the first line
+}
+
+const (
+	wordsFile  = "words"
+	wordsHead  = "rekal-words 1 "
+	maxHead    = 200
+	maxHolders = 16
+	// minToken and maxToken are how long a word is that is kept, in bytes.
+	minToken, maxToken = 3, 200
+)
+
+// index reads the words of files.
+func (t *tree) index(ctx context.Context, files []git.Entry) (*words, error) {
+	files = slices.DeleteFunc(slices.Clone(files), func(f git.Entry) bool { return !printable(f.Path) })
+	var rows []uint64
+	type holders struct{ last, n int32 } // the number of the last one and one more, how many
+	of := map[uint32]holders{}
+	for n, f := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		take := func(token string) {
+			h := hashOf(token)
+			if was := of[h]; was.n < maxHolders && was.last <= int32(n) {
+				of[h] = holders{int32(n) + 1, was.n + 1}
+				rows = append(rows, uint64(h)<<32|uint64(n))
+			}
+		}
+		tokens(f.Path, take)
+		tokens(textOf(t.repo, f.OID), take)
+	}
+	slices.Sort(rows)
+	return pack(t.root, rows, files), nil
+}
+
+// pack lays the words of a tree out as the cache holds them.
+func pack(tree git.OID, rows []uint64, files []git.Entry) *words {
+	var names, offsets []byte
+	for _, f := range files {
+		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(names)))
+		names = append(append(names, f.Path...), '\n')
+	}
+	head := fmt.Sprintf("%s%s %d %d %d\n", wordsHead, tree, len(rows), len(files), len(names))
+	data := []byte(head)
+	for _, r := range rows {
+		data = binary.LittleEndian.AppendUint64(data, r)
+	}
+	data = append(append(data, offsets...), names...)
+	return &words{tree: tree, rows: len(rows), names: len(names), count: len(files), from: bytes.NewReader(data), data: data, head: int64(len(head))}
+}
+
+// hashOf is FNV-1a.
+func hashOf(token string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(token) {
+		h = (h ^ uint32(token[i])) * 16777619
+	}
+	return h
+}
+
+// save keeps the words for later processes. Who can't write reads them again.
+func (w *words) save(dir string) {
+	if _, err := os.Stat(dir); dir == "" || err != nil {
+		return
+	}
+	next, err := os.CreateTemp(dir, wordsFile+".*")
+	if err != nil {
+		return
+	}
+	_, err = next.Write(w.data)
+	if err = errors.Join(err, next.Close()); err == nil {
+		err = os.Rename(next.Name(), filepath.Join(dir, wordsFile))
+	}
+	if err != nil {
+		_ = os.Remove(next.Name()) // a cache
+	}
+}
+
+// openWords is nil where there is no cache, or one that can't be read. The file is closed with its collection.
+func openWords(dir string, oid int) *words {
+	if dir == "" {
+		return nil
+	}
+	f, err := os.Open(filepath.Join(dir, wordsFile))
+	if err != nil {
+		return nil
+	}
+	info, err := f.Stat()
+	if err == nil {
+		if w := readHead(f, info.Size(), oid); w != nil {
+			return w
+		}
+	}
+	_ = f.Close()
+	return nil
+}
+
+// readHead is nil where a file is no cache, or a part of one.
+func readHead(from io.ReaderAt, size int64, oid int) *words {
+	begin := make([]byte, maxHead)
+	n, err := from.ReadAt(begin, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil
+	}
+	line, _, ended := strings.Cut(string(begin[:n]), "\n")
+	fields := strings.Fields(strings.TrimPrefix(line, wordsHead))
+	if !ended || !strings.HasPrefix(line, wordsHead) || len(fields) != 4 || !git.IsOID(fields[0]) || len(fields[0]) != 2*oid {
+		return nil
+	}
+	var counts [3]int
+	for i := range counts {
+		if counts[i], err = strconv.Atoi(fields[i+1]); err != nil || counts[i] < 0 || int64(counts[i]) > size {
+			return nil
+		}
+	}
+	w := &words{tree: git.OID(fields[0]), rows: counts[0], count: counts[1], names: counts[2], from: from, head: int64(len(line) + 1)}
+	if w.head+int64(8*w.rows+4*w.count+w.names) != size {
+		return nil
+	}
+	return w
+}
+
+// files are those in which a candidate may stand: those of its rarest word, or where all its words are in many files, those that are
+// known of any.
+func (w *words) files(v string) (paths []string) {
+	var least []uint32
+	var all []uint32
+	for _, token := range tokensOf(v) {
+		holders := w.holders(hashOf(token))
+		if len(holders) == 0 {
+			return nil
+		}
+		if least == nil || len(holders) < len(least) {
+			least = holders
+		}
+		all = append(all, holders...)
+	}
+	if len(least) < maxHolders {
+		all = least
+	}
+	for _, n := range all {
+		if name := w.name(n); name != "" && !slices.Contains(paths, name) {
+			paths = append(paths, name)
+		}
+	}
+	return paths
+}
+
+// holders are the numbers of the files that hold a word.
+func (w *words) holders(h uint32) (out []uint32) {
+	at := sort.Search(w.rows, func(i int) bool { return w.row(i) >= uint64(h)<<32 })
+	for ; at < w.rows && len(out) < maxHolders; at++ {
+		r := w.row(at)
+		if uint32(r>>32) != h {
+			break
+		}
+		out = append(out, uint32(r))
+	}
+	return out
+}
+
+func (w *words) row(i int) uint64 { return binary.LittleEndian.Uint64(w.bytes(w.head+int64(8*i), 8)) }
+
+// name is the path of a file; "" for a number that no file has.
+func (w *words) name(n uint32) string {
+	if int(n) >= w.count {
+		return ""
+	}
+	offsets := w.head + int64(8*w.rows)
+	at := int64(binary.LittleEndian.Uint32(w.bytes(offsets+4*int64(n), 4)))
+	name, _, _ := strings.Cut(string(w.bytes(offsets+int64(4*w.count)+at, maxName)), "\n")
+	return name
+}
+
+// maxName is how long a path is that is read back, in bytes.
+const maxName = 4096
+
+// bytes are those at a place, and zeros beyond the end.
+func (w *words) bytes(at int64, n int) []byte {
+	out := make([]byte, n)
+	_, _ = w.from.ReadAt(out, at) // what can't be read is nobody's name
+	return out
+}
