@@ -127,7 +127,7 @@ func told(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine,
 	if err != nil {
 		return "", nil, err
 	}
-	lines, err = brief.Clean(ctx, w.Redactor(conf), lines)
+	lines, err = brief.Clean(ctx, w.Redactor(conf, workspace.ToShow), lines)
 	if err != nil {
 		return "", nil, fmt.Errorf("brief: %w", err)
 	}

@@ -137,11 +137,12 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 func (c *Capturer) attempt(ctx context.Context, plan func(*collector) ([]session.Entry, error)) (Outcome, error) {
 	var all Outcome
 	pieces, reads := map[string]piece{}, 0
+	learned := c.Budget > 0 // a hook has no time for it
 	c.Round.Kept, c.Round.Piece = cmp.Or(c.Round.Kept, maxKept), cmp.Or(c.Round.Piece, maxPiece)
 	for more := true; more; {
 		var g *collector
 		err := c.race(func() error {
-			g = &collector{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), reads: &reads}
+			g = &collector{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), reads: &reads, learned: &learned}
 			return g.once(ctx, plan)
 		})
 		if err != nil {
@@ -233,6 +234,12 @@ func (g *collector) once(ctx context.Context, plan func(*collector) ([]session.E
 	if err := g.gather(ctx); err != nil {
 		return err
 	}
+	if g.more && !*g.learned {
+		if err := g.learn(ctx); err != nil {
+			return err
+		}
+		*g.learned = true
+	}
 	drafts, err := plan(g)
 	if err != nil {
 		return err
@@ -313,21 +320,48 @@ func (g *collector) store(ctx context.Context, tips map[string]git.OID, drafts [
 }
 
 func (g *collector) redacted(ctx context.Context, drafts []session.Entry) ([]ledger.Record, error) {
+	entries, err := g.redactAll(ctx, drafts, func(i int, r redact.Report) { g.count(drafts[i], r) })
+	if err != nil {
+		return nil, err
+	}
 	var records []ledger.Record
 	when := g.now // no entry is earlier than the one before it: what it says of a session comes behind the session
 	for i, d := range drafts {
-		g.Progress.tell(Storing, i, len(drafts))
-		entry, report, err := g.Redactor.Apply(ctx, d)
-		if err != nil {
-			return nil, fmt.Errorf("capture: %w", err)
-		}
-		g.count(d, report)
 		if d.Checkpoint != nil && d.Checkpoint.TS.After(when) {
 			when = d.Checkpoint.TS
 		}
-		records = append(records, ledger.Record{Entry: entry, TS: when})
+		records = append(records, ledger.Record{Entry: entries[i], TS: when})
 	}
 	return records, nil
+}
+
+// redactAll redacts entries that are stored together, and tells of each what was replaced. What a later one calls a secret is taken out of
+// the earlier ones, too.
+func (g *collector) redactAll(ctx context.Context, drafts []session.Entry, tell func(int, redact.Report)) ([]redact.Entry, error) {
+	entries, reports := make([]redact.Entry, len(drafts)), make([]redact.Report, len(drafts))
+	apply := func(drafts []session.Entry) (found int, err error) {
+		for i, d := range drafts {
+			g.Progress.tell(Storing, i, len(entries))
+			if entries[i], reports[i], err = g.Redactor.Apply(ctx, d); err != nil {
+				return 0, fmt.Errorf("capture: %w", err)
+			}
+			if len(reports[i].Rules) > 0 {
+				found = i
+			}
+		}
+		return found, nil
+	}
+	found, err := apply(drafts)
+	if err == nil {
+		_, err = apply(drafts[:found])
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range reports {
+		tell(i, r)
+	}
+	return entries, nil
 }
 
 func (g *collector) count(e session.Entry, r redact.Report) {

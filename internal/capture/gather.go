@@ -54,6 +54,7 @@ type collector struct {
 	more     bool                          // something is left to another round
 	pieces   map[string]piece              // of transcripts that are read in several rounds
 	reads    *int                          // transcripts that were read, in all rounds
+	learned  *bool                         // whether redaction knows what all rounds call a secret
 }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.
@@ -69,6 +70,55 @@ func (g *collector) gather(ctx context.Context) error {
 		}
 	}
 	g.keepEdits()
+	return nil
+}
+
+// learn shows redaction all that is to be stored in several rounds, before the first one is: what session 40 calls a secret must not stand
+// in session 1. Nothing but one piece of a transcript is in memory.
+func (g *collector) learn(ctx context.Context) error {
+	roots, err := g.Repo.Worktrees()
+	if err != nil {
+		return err
+	}
+	roots = append(roots, g.From...)
+	for _, agent := range g.Agents {
+		found, _, err := g.find(ctx, agent, roots, g.st, g.Budget)
+		if err != nil {
+			return err
+		}
+		rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: found.Files, piece: g.Round.Piece, without: g.Without}
+		for _, f := range found.Files {
+			if g.st.unchanged(f.Path, f.Size, f.ModTime) || g.leaves(agent.Name(), f) {
+				continue
+			}
+			if err := g.learnFrom(ctx, rd, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g *collector) learnFrom(ctx context.Context, rd reader, f transcript.File) error {
+	cursor := &ledgerSession{}
+	if k := g.st.Sessions[sessionKey(rd.agent.Name(), f.NativeID)]; k != nil {
+		*cursor = *k
+	}
+	for last, more := (piece{}), true; more; {
+		r, err := rd.read(ctx, f, cursor, last)
+		if err != nil {
+			return ctx.Err() // who stores it tells what is wrong with it
+		}
+		var e session.Entry
+		for _, s := range r.doc.Sessions {
+			e.Sessions = append(e.Sessions, s.Session)
+		}
+		if _, _, err := g.Redactor.Apply(ctx, e); err != nil {
+			return fmt.Errorf("capture: %w", err)
+		}
+		last, more = piece{from: r.offset, size: r.file.Size - r.offset}, r.cut
+		cursor.goOnBehind(r)
+	}
 	return nil
 }
 

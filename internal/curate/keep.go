@@ -42,7 +42,7 @@ type Keeper struct {
 func Prepare(ctx context.Context, w *workspace.Workspace) Keeper {
 	k := Keeper{w, sync.OnceValue(func() *redact.Redactor {
 		conf, _ := w.Settings()
-		r := w.Redactor(conf)
+		r := w.Redactor(conf, workspace.ToStore)
 		_, _, _ = r.Apply(ctx, session.Entry{Subject: "token"}) // it is only warmed up
 		return r
 	})}

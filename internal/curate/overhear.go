@@ -83,7 +83,7 @@ func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more b
 				continue
 			}
 			if with == nil {
-				with = w.Redactor(conf)
+				with = w.Redactor(conf, workspace.ToStore)
 			}
 			clean, err := records.Redact(ctx, with, r, nil)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
 // maxOutputs is how many bytes of outputs doctor looks at: redaction takes a second for ten million.
@@ -62,6 +63,6 @@ func (d *doctor) leaks(ctx context.Context, store records.Store, r records.Recor
 	}
 	conf := d.author.Config
 	conf.Exclude = nil // what the user leaves out from now on is no leak
-	clean, err := records.Redact(ctx, d.Redactor(conf), r, raw)
+	clean, err := records.Redact(ctx, d.Redactor(conf, workspace.ToShow), r, raw)
 	return clean.Places(), size, err
 }

@@ -27,7 +27,7 @@ func Scan(ctx context.Context, w *workspace.Workspace, out *result.Doctor, progr
 		return err
 	}
 	conf.Exclude = nil // what the user leaves out from now on is no leak
-	s := scan{doctor: &doctor{Workspace: w, out: *out}, redactor: w.Redactor(conf), seen: map[git.OID]bool{}, progress: progress}
+	s := scan{doctor: &doctor{Workspace: w, out: *out}, redactor: w.Redactor(conf, workspace.ToShow), seen: map[git.OID]bool{}, progress: progress}
 	defer func() { *out = s.out }()
 	s.ownLedger(ctx)
 	heads, err := ledger.Heads(w.Repo)

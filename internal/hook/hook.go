@@ -99,7 +99,7 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 		input = history.Rewritten(w.Repo, slices.Contains(c.Args, "amend"))
 	}
 	err = errors.Join(err, c.capture(within, w, author, via, input))
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil || errors.Is(err, capture.ErrBehind) {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil || errors.Is(err, capture.ErrBehind) || errors.Is(err, workspace.ErrLater) {
 		if err = errTooMuch; !c.Late && c.leave(p, input) == nil {
 			err = nil
 		}

@@ -38,10 +38,11 @@ const (
 // hurry is how long those have at most who are in a hurry.
 const hurry = 10 * time.Second
 
-// Check asks one repository. Every field but Dir is needed.
+// Check asks one repository.
 type Check struct {
 	Repo *git.Repo
-	Dir  string           // of the cache; "": nothing is kept
+	Dir  string           // of the cache
+	Keep bool             // what is read of a large tree is kept there for later processes
 	Now  func() time.Time // to tell how much time a ctx leaves
 
 	mu    sync.Mutex
@@ -141,7 +142,9 @@ func (c *Check) open(ctx context.Context) error {
 	if err := t.people(ctx, head.OID); err != nil {
 		return err
 	}
-	c.tree = t
+	if c.tree = t; c.Keep {
+		t.words.save(c.Dir)
+	}
 	return nil
 }
 

@@ -18,19 +18,19 @@ import (
 )
 
 // check asks a repository, as a new process does.
-func check(t testing.TB, p *harness.Place, dir string) *published.Check {
+func check(t testing.TB, p *harness.Place) *published.Check {
 	t.Helper()
-	repo, err := git.Open(p.At(dir), p.Environ())
+	repo, err := git.Open(p.At("repo"), p.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(repo.Close)
-	return &published.Check{Repo: repo, Dir: p.At("cache"), Now: time.Now}
+	return &published.Check{Repo: repo, Dir: p.At("cache"), Keep: true, Now: time.Now}
 }
 
 func places(t testing.TB, p *harness.Place, candidates ...string) []string {
 	t.Helper()
-	out, err := check(t, p, "repo").Places(t.Context(), candidates)
+	out, err := check(t, p).Places(t.Context(), candidates)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestPlaces(t *testing.T) {
 			if diff := cmp.Diff(want, places(t, p, candidates...)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if err := check(t, p, "repo").Prepare(t.Context()); err != nil {
+			if err := check(t, p).Prepare(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -122,13 +122,13 @@ func TestHurry(t *testing.T) {
 	many(p, 2100)
 	soon, stop := context.WithTimeout(t.Context(), 9*time.Second)
 	defer stop()
-	if _, err := check(t, p, "repo").Published(soon, []string{"AES-256-CTR"}); !errors.Is(err, published.ErrLater) {
+	if _, err := check(t, p).Published(soon, []string{"AES-256-CTR"}); !errors.Is(err, published.ErrLater) {
 		t.Errorf("error: %v", err)
 	}
-	if err := check(t, p, "repo").Prepare(t.Context()); err != nil {
+	if err := check(t, p).Prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := check(t, p, "repo").Published(soon, []string{"AES-256-CTR", "Vexing-Otter"}); err != nil || !cmp.Equal(got, []bool{true, false}) {
+	if got, err := check(t, p).Published(soon, []string{"AES-256-CTR", "Vexing-Otter"}); err != nil || !cmp.Equal(got, []bool{true, false}) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -46,7 +46,6 @@ func (t *tree) read(ctx context.Context, dir string, hurried bool) (err error) {
 	t.words, err = t.index(ctx, all)
 	if err == nil {
 		t.fresh = nil
-		t.words.save(dir)
 	}
 	return err
 }

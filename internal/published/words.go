@@ -92,9 +92,9 @@ func hashOf(token string) uint32 {
 	return h
 }
 
-// save keeps the words for later processes. Who can't write reads them again.
+// save keeps words that were just made for later processes. Who can't write reads them again.
 func (w *words) save(dir string) {
-	if _, err := os.Stat(dir); dir == "" || err != nil {
+	if w == nil || w.data == nil {
 		return
 	}
 	next, err := os.CreateTemp(dir, wordsFile+".*")
@@ -112,9 +112,6 @@ func (w *words) save(dir string) {
 
 // openWords is nil where there is no cache, or one that can't be read. The file is closed with its collection.
 func openWords(dir string, oid int) *words {
-	if dir == "" {
-		return nil
-	}
 	f, err := os.Open(filepath.Join(dir, wordsFile))
 	if err != nil {
 		return nil

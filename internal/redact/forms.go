@@ -172,12 +172,11 @@ func (f form) outward(p span) span {
 
 // unallowed leaves out what the user allows.
 func (s *ruleset) unallowed(t string, found []span) []span {
-	if len(s.userAllow) == 0 {
-		return found
-	}
-	return slices.DeleteFunc(found, func(p span) bool {
-		return slices.ContainsFunc(s.userAllow, func(re *regexp.Regexp) bool { return re.MatchString(t[p.lo:p.hi]) })
-	})
+	return slices.DeleteFunc(found, func(p span) bool { return s.allows(t[p.lo:p.hi]) })
+}
+
+func (s *ruleset) allows(value string) bool {
+	return slices.ContainsFunc(s.userAllow, func(re *regexp.Regexp) bool { return re.MatchString(value) })
 }
 
 // unescaped undoes the escapes that JSON and shells share, and the entities of HTML. Others are left alone.

@@ -86,6 +86,8 @@ type findings struct {
 	values map[string]string // found secret to the rule that names it
 	ids    map[string]bool   // of rules; what may stand in a marker
 	memory Remembered
+	public map[string]bool // what the repository publishes, of all rounds
+	allow  func(value string) bool
 }
 
 func (f *findings) add(t *text, spans []span) {
@@ -148,15 +150,14 @@ func (f *findings) publish(ctx context.Context, r *Redactor, candidates []string
 	if err != nil {
 		return err
 	}
-	gone := map[string]bool{}
 	for i, v := range candidates {
 		if known[i] {
-			gone[v] = true
+			f.public[v] = true
 			delete(f.values, v)
 		}
 	}
 	for at, spans := range f.spans {
-		f.spans[at] = slices.DeleteFunc(spans, func(s span) bool { return strings.HasPrefix(s.rule, "generic") && gone[(*at)[s.lo:s.hi]] })
+		f.spans[at] = slices.DeleteFunc(spans, func(s span) bool { return strings.HasPrefix(s.rule, "generic") && f.public[(*at)[s.lo:s.hi]] })
 	}
 	return nil
 }
@@ -179,6 +180,9 @@ func (f *findings) replace(ctx context.Context, all []*text, rep *Report) (chang
 		if f.memory != nil {
 			for form := range forms(*t.at) {
 				for _, s := range f.memory.Find(form.text) {
+					if v := form.text[s.Lo:s.Hi]; f.public[v] || f.allow(v) {
+						continue
+					}
 					found = append(found, form.outward(span{lo: s.Lo, hi: s.Hi, rule: s.Rule, trigger: "remembered"}))
 				}
 			}

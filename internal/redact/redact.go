@@ -90,7 +90,7 @@ func New() *Redactor { return With(Settings{}) }
 
 // With returns a Redactor with settings.
 func With(s Settings) *Redactor {
-	return &Redactor{rules: ruleset{secrets: s.Known, userAllow: s.Allow}, homes: newHomes(s.Home), exclude: newExcluder(s.Exclude), memory: s.Remembered, public: s.Published}
+	return &Redactor{rules: ruleset{secrets: s.Known, memory: s.Remembered, userAllow: s.Allow}, homes: newHomes(s.Home), exclude: newExcluder(s.Exclude), memory: s.Remembered, public: s.Published}
 }
 
 // maxRounds is how often an entry is scanned before its unsettled texts are given up.
@@ -121,11 +121,12 @@ func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, e
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
 	}
 	rep.Private = int(private.Load())
-	if err := r.settle(ctx, all, all, &rep); err != nil {
+	public := map[string]bool{} // what the repository publishes of what was found
+	if err := r.settle(ctx, all, all, public, &rep); err != nil {
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
 	}
 	titles := made.again(all, &rep)
-	if err := r.settle(ctx, titles, append(all, titles...), &rep); err != nil {
+	if err := r.settle(ctx, titles, append(all, titles...), public, &rep); err != nil {
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
 	}
 	for _, t := range append(all, titles...) {
@@ -198,13 +199,13 @@ func (all titles) again(of []*text, rep *Report) []*text {
 // settle replaces in all texts what stands in those to do, and cuts, until another scan finds
 // nothing more: a replacement or a cut can bring a value to the end of a text, where a rule accepts it that did not
 // before. Each round takes away bytes that are not markers, so it ends.
-func (r *Redactor) settle(ctx context.Context, todo, all []*text, rep *Report) error {
+func (r *Redactor) settle(ctx context.Context, todo, all []*text, public map[string]bool, rep *Report) error {
 	for round := 0; len(todo) > 0; round++ {
 		if round == maxRounds {
 			giveUp(todo, rep)
 			return nil
 		}
-		found, err := r.scanAll(ctx, todo)
+		found, err := r.scanAll(ctx, todo, public)
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,7 @@ type ruleset struct {
 
 	secrets   func() []string // asked once
 	known     known
+	memory    Remembered
 	userAllow []*regexp.Regexp
 
 	allowOnce sync.Once

@@ -34,7 +34,7 @@ type span struct {
 type window struct{ lo, hi int }
 
 // scanAll looks for secrets in every text.
-func (r *Redactor) scanAll(ctx context.Context, todo []*text) (*findings, error) {
+func (r *Redactor) scanAll(ctx context.Context, todo []*text, public map[string]bool) (*findings, error) {
 	r.rules.load()
 	spans := make([][]span, len(todo))
 	err := each(ctx, todo, func(i int) error {
@@ -44,7 +44,7 @@ func (r *Redactor) scanAll(ctx context.Context, todo []*text) (*findings, error)
 	if err != nil {
 		return nil, err
 	}
-	f := &findings{spans: map[*string][]span{}, values: map[string]string{}, ids: r.rules.ids, memory: r.memory}
+	f := &findings{spans: map[*string][]span{}, values: map[string]string{}, ids: r.rules.ids, memory: r.memory, public: public, allow: r.rules.allows}
 	for i, t := range todo {
 		f.add(t, spans[i])
 	}
@@ -57,6 +57,11 @@ func (r *Redactor) scanAll(ctx context.Context, todo []*text) (*findings, error)
 // a keyword itself, so the window holds all of it: the windows give exactly what the whole text would.
 func (s *ruleset) scan(t string) []span {
 	out := s.known.scan(t)
+	if s.memory != nil {
+		for _, p := range s.memory.Find(t) {
+			out = append(out, span{lo: p.Lo, hi: p.Hi, rule: p.Rule, trigger: "remembered"})
+		}
+	}
 	hits := s.wake(t)
 	if len(hits) == 0 {
 		return out

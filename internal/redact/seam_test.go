@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,30 @@ func TestPublished(t *testing.T) {
 	fails := redact.With(redact.Settings{Published: func(context.Context, []string) ([]bool, error) { return nil, errors.New("no git") }})
 	if _, _, err := fails.Apply(t.Context(), entryOf("password: Vexing-Otter-91")); err == nil || !strings.Contains(err.Error(), "no git") {
 		t.Errorf("error: %v", err)
+	}
+}
+
+// TestRememberedIsPublished: what was remembered stays once the repository publishes it, or the user allows it.
+func TestRememberedIsPublished(t *testing.T) {
+	text := "look at HistoryOfVexing9, then password: Umbrella-Tower-88"
+	want := "look at HistoryOfVexing9, then password: [REDACTED:generic-secret]"
+	published := func(_ context.Context, candidates []string) ([]bool, error) {
+		out := make([]bool, len(candidates))
+		for i, v := range candidates {
+			out[i] = v == "HistoryOfVexing9"
+		}
+		return out, nil
+	}
+	for name, s := range map[string]redact.Settings{"published": {Published: published}, "allowed": {Allow: []*regexp.Regexp{regexp.MustCompile("^HistoryOf")}}} {
+		t.Run(name, func(t *testing.T) {
+			s.Remembered = &notes{values: []redact.Value{{Text: "HistoryOfVexing9", Rule: "generic-secret"}}}
+			e := entryOf(text)
+			e.Sessions[0].Title = session.PromptTitle(text)
+			got, _ := apply(t, redact.With(s), e)
+			if diff := cmp.Diff([]string{want, want}, []string{got.Sessions[0].Turns[0].Content, got.Sessions[0].Title}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -57,9 +57,9 @@ type Store struct {
 	keep Writing
 	rand io.Reader
 
-	load  sync.Once
-	err   error // of load
-	mu    sync.RWMutex
+	load   sync.Once
+	err    error // of load
+	mu     sync.RWMutex
 	prints table
 }
 
@@ -107,7 +107,7 @@ func (s *Store) Add(values []redact.Value) error {
 			continue
 		}
 		for _, form := range forms(v.Text) {
-			if p := s.prints.print(form, v.Rule); s.prints.add(p) {
+			if p := s.prints.fingerprint(form, v.Rule); s.prints.add(p) {
 				lines = append(lines, p.line()...)
 			}
 		}
@@ -291,7 +291,7 @@ func (t *table) headOf(text string, i int) uint32 {
 	return uint32((b ^ t.xor) * t.mul >> (64 - headBits))
 }
 
-func (t *table) print(text, rule string) fingerprint {
+func (t *table) fingerprint(text, rule string) fingerprint {
 	return fingerprint{t.headOf(text, 0), len(text), t.mac(text), rule}
 }
 

@@ -24,7 +24,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/published"
 	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/remembered"
 	"github.com/git-rekal/git-rekal/internal/secrets"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -247,22 +249,31 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 	case err != nil:
 		w.Warn(fmt.Errorf("the capture cache can't be written: %w", err))
 	}
-	return w.Previewer(a), nil
+	c := w.Previewer(a)
+	c.Redactor = w.Redactor(a.Config, ToStore)
+	return c, nil
 }
 
 // Previewer is a Capturer for nothing but Preview: it makes neither ledger nor folder, and works
 // where init was not run.
 func (w *Workspace) Previewer(a Author) *capture.Capturer {
 	return &capture.Capturer{
-		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.Redactor(a.Config), Agents: transcript.Agents(),
+		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.Redactor(a.Config, ToShow), Agents: transcript.Agents(),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI, Without: without(a.Config),
 	}
 }
 
-// Redactor takes out what the rules, the user and this machine know to be secret. Nothing is
-// read before the first text comes.
-func (w *Workspace) Redactor(c config.Config) *redact.Redactor {
+// What a text is redacted for: what is found in one that is to be stored is remembered; of what others wrote, or what is only shown,
+// nothing is kept.
+const (
+	ToStore = remembered.ToKeep
+	ToShow  = remembered.ToRead
+)
+
+// Redactor takes out what the rules, the user and this machine know to be secret, what was taken out here once, and nothing that the
+// repository publishes. Nothing is read before the first text comes.
+func (w *Workspace) Redactor(c config.Config, purpose remembered.Writing) *redact.Redactor {
 	known := func() []string {
 		roots, err := w.Repo.Worktrees()
 		if here := w.Repo.Layout().WorkTree; err == nil && here != "" {
@@ -270,7 +281,23 @@ func (w *Workspace) Redactor(c config.Config) *redact.Redactor {
 		}
 		return secrets.Source{Env: w.Env, Home: w.Home, Roots: roots, Git: c.Git}.Gather()
 	}
-	return redact.With(redact.Settings{Known: known, Allow: c.Allow, Exclude: c.Exclude, Home: w.Home})
+	return redact.With(redact.Settings{
+		Known: known, Allow: c.Allow, Exclude: c.Exclude, Home: w.Home,
+		Remembered: w.Remembered(purpose), Published: w.Published(purpose).Published,
+	})
+}
+
+// Remembered are the fingerprints of what was taken out here once.
+func (w *Workspace) Remembered(purpose remembered.Writing) *remembered.Store {
+	return remembered.Open(w.Repo.Layout().CommonDir, purpose, w.Rand)
+}
+
+// ErrLater is a redaction that needs more time than a hook has: see published.ErrLater.
+var ErrLater = published.ErrLater
+
+// Published tells what the repository says to everybody.
+func (w *Workspace) Published(purpose remembered.Writing) *published.Check {
+	return &published.Check{Repo: w.Repo, Dir: w.RekalDir(), Keep: bool(purpose), Now: w.Now}
 }
 
 // ledger makes the author's ledger where there is none: somebody deleted the branch. What remotes are known to hold of it is taken
