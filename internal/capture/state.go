@@ -120,6 +120,19 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	return nil, fmt.Errorf("capture: %w", err)
 }
 
+// Follow brings the cache to what the ledgers on this machine hold: a hook that finds much in them leaves its capture to another process.
+func Follow(ctx context.Context, repo *git.Repo, dir string) error {
+	tips, err := ledger.LocalTips(repo)
+	if err != nil || maps.Equal(readCache(filepath.Join(dir, cacheFile)).Tips, tips) {
+		return err
+	}
+	st, err := load(ctx, repo, dir, tips, 0)
+	if err != nil {
+		return err
+	}
+	return st.save(dir)
+}
+
 // far reports whether more than most commits are to be read. What can't be read is for follow to tell.
 func (st *state) far(ctx context.Context, repo *git.Repo, tips map[string]git.OID, most int) bool {
 	n := 0

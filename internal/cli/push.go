@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -56,7 +57,11 @@ func (c *pushCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	app.paused(author.Config)
-	return app.push(ctx, w, author, remote)
+	err = app.push(ctx, w, author, remote)
+	if w.Ready() == nil { // else there is no cache
+		err = errors.Join(err, capture.Follow(ctx, w.Repo, w.RekalDir()))
+	}
+	return err
 }
 
 // push sends the ledger, says so, and notes that the user agreed to this remote.

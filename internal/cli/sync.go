@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
@@ -44,7 +45,7 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 	if unshared == nil {
 		unshared = c.share(ctx, app, w, author, remote)
 	}
-	return errors.Join(unshared, app.catchUp(ctx, w, author))
+	return errors.Join(unshared, capture.Follow(ctx, w.Repo, w.RekalDir()), app.catchUp(ctx, w, author))
 }
 
 // share fetches first: then what is sent is already merged. Where neither works, there is no

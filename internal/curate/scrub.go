@@ -2,6 +2,7 @@ package curate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -109,14 +110,14 @@ func scrubRecordsOf(ctx context.Context, w *workspace.Workspace, is func(records
 }
 
 // ForgetCaches makes the caches forget what a ledger does not hold any more: those of past moments go,
-// capture's too, and the tables are brought up, which makes them anew.
+// capture's is made anew, and so are the tables.
 func ForgetCaches(ctx context.Context, w *workspace.Workspace) error {
 	m, err := w.Reader()
 	if err != nil {
 		return err
 	}
-	if err := capture.Forget(w.RekalDir()); err != nil {
-		return err
+	if err := errors.Join(capture.Forget(w.RekalDir()), capture.Follow(ctx, w.Repo, w.RekalDir())); err != nil {
+		return w.Gone(err)
 	}
 	if err := m.Forget(ctx); err != nil {
 		return w.Gone(err)

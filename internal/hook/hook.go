@@ -106,6 +106,7 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	}
 	if c.Name == prePush && !c.Late {
 		err = errors.Join(err, c.send(whole, w, author, input))
+		_ = capture.Follow(whole, w.Repo, w.RekalDir()) // the remote's part of the ledger may have come; without time for it, the next capture does it
 	}
 	return err
 }
