@@ -74,6 +74,7 @@ func TestWrongUsage(t *testing.T) {
 		{"--actor robot", "robot"},
 		{"--agent robot", "claude-code, codex"},
 		{"log --agent robot", "claude-code, codex"},
+		{"import --agent robot", "claude-code, codex"},
 		{"init here", `"here"`},
 		{"init --force", "--force"},
 		{"clean all", `"all"`},

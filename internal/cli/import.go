@@ -53,6 +53,8 @@ func (c *importCommand) addFlags(fs *pflag.FlagSet) {
 
 func (c *importCommand) validate(_ *pflag.FlagSet, args []string) error {
 	switch {
+	case c.Agent != "" && !slices.Contains(session.Agents(), c.Agent):
+		return fmt.Errorf("--agent %q: unknown agent; known are %s", c.Agent, strings.Join(session.Agents(), ", "))
 	case len(c.Histories.Files) == 0 && len(args) > 0:
 		return &extraError{args[0]}
 	case !c.Entire && !c.SpecStory && len(c.Histories.Files) == 0:
@@ -61,8 +63,6 @@ func (c *importCommand) validate(_ *pflag.FlagSet, args []string) error {
 		return errors.New("--everyone goes with --entire")
 	case c.Agent != "" && len(c.Histories.Files) == 0:
 		return errors.New("--agent goes with --file")
-	case c.Agent != "" && !slices.Contains(session.Agents(), c.Agent):
-		return fmt.Errorf("--agent %q: unknown agent; known are %s", c.Agent, strings.Join(session.Agents(), ", "))
 	}
 	c.Histories.Files = append(c.Histories.Files, args...)
 	return nil

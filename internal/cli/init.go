@@ -47,8 +47,8 @@ get an entry, too, each if its agent has sessions here, or if the file or its fo
 opencode.json, .vscode/mcp.json and .cursor/mcp.json. Everything else in them stays.
 
 --brief tells agents what was last done here, at the start of a session and after a compaction (see "git rekal help brief").
---brief=prompts also tells them at a prompt, --brief=edits before an edit. It adds a hook to .claude/settings.local.json. It also uses .codex/hooks.json, .gemini/settings.json and
-.github/hooks/git-rekal.json (Copilot CLI), if these agents are used here.
+--brief=prompts also tells them at a prompt, --brief=edits before an edit. It adds a hook to .claude/settings.local.json, .codex/hooks.json,
+.gemini/settings.json and .github/hooks/git-rekal.json (Copilot CLI).
 
 --pointer adds three lines to existing AGENTS.md, CLAUDE.md and GEMINI.md. If there is none, it makes AGENTS.md.`,
 	}

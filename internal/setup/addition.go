@@ -29,9 +29,10 @@ type form interface {
 }
 
 // additionsAt are those that are known of a path.
-func additionsAt(path string) (out []addition) {
-	everything := Layout{Agents: []string{"codex", "gemini-cli", "copilot-cli"}}
-	all := everything.briefs(Brief{true, true, true})
+func additionsAt(path string) (all []addition) {
+	for _, f := range briefFiles() {
+		all = append(all, f.addition(Brief{true, true, true}))
+	}
 	for _, p := range pointers() {
 		all = append(all, pointerIn(p))
 	}
@@ -54,7 +55,9 @@ func (l Layout) asked() (all []addition) {
 		}
 	}
 	if l.Brief != (Brief{}) {
-		all = append(all, l.briefs(l.Brief)...)
+		for _, f := range briefFiles() {
+			all = append(all, f.addition(l.Brief))
+		}
 	}
 	if l.Pointer {
 		all = append(all, l.pointed()...)
@@ -130,8 +133,8 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 	return true, nil
 }
 
-// remove takes what Install added out of a file, and the file where that made it.
-func (a addition) remove(l Layout, path string, r *Report) error {
+// removeAdded takes all that Install added out of a file that others write, too, and the file where Install made it.
+func removeAdded(l Layout, path string, r *Report) error {
 	if isLink(path) || isSpecial(path) {
 		return nil
 	}
@@ -139,27 +142,46 @@ func (a addition) remove(l Layout, path string, r *Report) error {
 	if err != nil {
 		return fmt.Errorf("setup: read %s: %w", l.show(path), err)
 	}
-	if text == nil {
-		return nil
+	all := additionsAt(path)
+	rest, gone := cutAll(text, all)
+	if string(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(bom)))) == "{}" { // what was added first may have made the file, and is cut last
+		slices.Reverse(all)
+		if before, also := cutAll(text, all); isBlank(before) {
+			rest, gone = before, also
+		}
 	}
-	rest, ours := a.form.cut(text)
 	switch {
-	case !ours:
+	case len(gone) == 0:
 	case rest == nil:
 		err = os.Remove(path)
 	default:
 		err = writeFile(path, rest, 0o666)
 	}
 	if err != nil {
-		return fmt.Errorf("setup: take the %s out of %s: %w", a.what, l.show(path), err)
+		return fmt.Errorf("setup: take the %s out of %s: %w", gone[0].what, l.show(path), err)
 	}
-	if ours {
+	for _, a := range gone {
 		r.done("%s in %s", a.what, l.show(path))
 	}
-	if still, _ := a.form.named(rest); still {
-		r.hint("the %s in %s was edited and stays", a.what, l.show(path))
+	for _, a := range all {
+		if still, _ := a.form.named(rest); still {
+			r.hint("the %s in %s was edited and stays", a.what, l.show(path))
+		}
 	}
 	return nil
+}
+
+// cutAll takes additions out of a text, one after another, and tells which were there; nil is no file.
+func cutAll(text []byte, all []addition) (rest []byte, gone []addition) {
+	for _, a := range all {
+		if text == nil {
+			break
+		}
+		if rest, ours := a.form.cut(text); ours {
+			text, gone = rest, append(gone, a)
+		}
+	}
+	return text, gone
 }
 
 // linkOn is the first link on the way to a path below the worktree; "" where there is none.

@@ -7,8 +7,10 @@ import (
 
 // FuzzAddition: whatever stands in a file, adding ours leaves all that was there, or an error; and taking it out again brings back every byte.
 func FuzzAddition(f *testing.F) {
-	all := Layout{Agents: []string{"codex", "gemini-cli", "copilot-cli"}}.briefs(Brief{true, true, true})
-	all = append(all, pointerIn("AGENTS.md"))
+	all := []addition{pointerIn("AGENTS.md")}
+	for _, b := range briefFiles() {
+		all = append(all, b.addition(Brief{true, true, true}))
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, a := range all {
 			if is, _ := a.form.named([]byte(text)); is {

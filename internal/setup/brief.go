@@ -23,35 +23,51 @@ const (
 	briefByHand = "mend it, and run `git rekal init --brief` again"
 )
 
-// briefs are the files in which agents look for hooks, with those that are asked for; as of November 2026, each tried with the real program
-// (docs/brief.md). What else is known takes no context from a hook, or could not be tried.
-func (l Layout) briefs(b Brief) []addition {
-	with := func(agent, matcher, prompt, edit string, timeout int) (out []event) {
-		command := "git-rekal brief --hook " + agent + " || exit 0" // 2, which a git-rekal says that is too old, would deny something
-		for _, e := range []struct {
-			is            bool
-			name, matcher string
-		}{{b.Start, "SessionStart", matcher}, {b.Prompts, prompt, ""}, {b.Edits, "PreToolUse", edit}} {
-			if e.is && e.name != "" && (e.name != "PreToolUse" || edit != "") {
-				out = append(out, event{e.name, e.matcher, command, timeout})
-			}
-		}
-		return out
-	}
+// briefFile is a file in which an agent looks for hooks, and how its events are called there. It knows them whether or not the agent was
+// used here before.
+type briefFile struct {
+	agent, path           string
+	comments              bool
+	matcher, prompt, edit string // of its start; of events, "" for none that takes a context
+	timeout               int    // in the agent's unit
+}
+
+// briefFiles are those that are known as of November 2026, each tried with the real program (docs/brief.md). What else is known takes no
+// context from a hook, or could not be tried.
+func briefFiles() []briefFile {
 	const begins = "startup|resume|clear|compact"
-	all := []addition{
-		{".claude/settings.local.json", briefWhat, briefByHand, hookList{object{list: "hooks"}, with("claude-code", begins, "UserPromptSubmit", "Edit|MultiEdit", 5)}},
+	return []briefFile{
+		{"claude-code", ".claude/settings.local.json", false, begins, "UserPromptSubmit", "Edit|MultiEdit", 5},
+		{"codex", ".codex/hooks.json", false, begins, "UserPromptSubmit", "", 5},
+		{"gemini-cli", ".gemini/settings.json", true, "", "BeforeAgent", "", 5000},
+		{"copilot-cli", ".github/hooks/git-rekal.json", false, "", "UserPromptSubmit", "", 5},
 	}
-	if l.uses("codex", ".codex") {
-		all = append(all, addition{".codex/hooks.json", briefWhat, briefByHand, hookList{object{list: "hooks"}, with("codex", begins, "UserPromptSubmit", "", 5)}})
+}
+
+// Briefed are the agents with a brief in their files of a worktree, by their names as sources.
+func Briefed(worktree string) (agents []string) {
+	for _, f := range briefFiles() {
+		if is, _ := f.addition(Brief{}).form.named([]byte(readText(filepath.Join(worktree, filepath.FromSlash(f.path))))); is {
+			agents = append(agents, f.agent)
+		}
 	}
-	if l.uses("gemini-cli", ".gemini") {
-		all = append(all, addition{".gemini/settings.json", briefWhat, briefByHand, hookList{object{list: "hooks", comments: true}, with("gemini-cli", "", "BeforeAgent", "", 5000)}})
+	return agents
+}
+
+// addition is a file with the hooks that are asked for.
+func (f briefFile) addition(b Brief) addition {
+	command := "git-rekal brief --hook " + f.agent + " || exit 0" // 2, which a git-rekal says that is too old, would deny something
+	var events []event
+	if b.Start {
+		events = append(events, event{"SessionStart", f.matcher, command, f.timeout})
 	}
-	if l.uses("copilot-cli", ".github/hooks", ".github/copilot-instructions.md") {
-		all = append(all, addition{".github/hooks/git-rekal.json", briefWhat, briefByHand, hookList{object{list: "hooks"}, with("copilot-cli", "", "UserPromptSubmit", "", 5)}})
+	if b.Prompts {
+		events = append(events, event{f.prompt, "", command, f.timeout})
 	}
-	return all
+	if b.Edits && f.edit != "" {
+		events = append(events, event{"PreToolUse", f.edit, command, f.timeout})
+	}
+	return addition{f.path, briefWhat, briefByHand, hookList{object{list: "hooks", comments: f.comments}, events}}
 }
 
 // event is a hook of ours: when it is called, and what.
@@ -89,8 +105,11 @@ type hookList struct {
 }
 
 func (h hookList) add(text []byte) (out []byte, err error) {
-	if text == nil {
+	switch {
+	case text == nil:
 		return filled(h.events), nil
+	case isBlank(text): // without the newline it is known from one of ours
+		return append(bytes.Clone(text), likeEnds(text, string(bytes.TrimSuffix(filled(h.events), []byte("\n"))))...), nil
 	}
 	out = text
 	for _, e := range slices.Backward(h.events) { // each goes before the others
@@ -148,17 +167,25 @@ func (h hookList) cut(text []byte) (rest []byte, ours bool) {
 				rest, ours = next, true
 			}
 		}
-		if h.isFilled(rest) {
-			return nil, true
+		if before, ok := h.cutFilled(rest); ok {
+			return before, true
 		}
 	}
 	return rest, ours
 }
 
-// isFilled reports whether a text is what add made of no file, whichever events were asked for.
-func (h hookList) isFilled(text []byte) bool {
+// cutFilled gives what was there before a text with nothing else but what add made, whichever events were asked for: nil for no file.
+func (h hookList) cutFilled(text []byte) (before []byte, ok bool) {
 	there := slices.DeleteFunc(slices.Clone(h.events), func(e event) bool { return h.ours(h.plain(text), e) < 0 })
-	return len(there) > 0 && bytes.Equal(text, filled(there))
+	if len(there) == 0 {
+		return nil, false
+	}
+	for _, before := range [][]byte{nil, text[:max(0, bytes.IndexByte(text, '{'))]} {
+		if again, err := (hookList{h.object, there}).add(before); err == nil && bytes.Equal(again, text) {
+			return before, true
+		}
+	}
+	return nil, false
 }
 
 // cutAdded takes out of a text what addEvent put there.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/setup"
+	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 const absent = "\x00"
@@ -14,6 +15,9 @@ const absent = "\x00"
 func TestBriefAndPointer(t *testing.T) {
 	for _, tt := range []struct{ name, path, before string }{
 		{"no file", ".claude/settings.local.json", absent},
+		{"an empty file", ".claude/settings.local.json", ""},
+		{"an empty line", ".claude/settings.local.json", "\r\n"},
+		{"an empty file of Gemini's", ".gemini/settings.json", "\ufeff\n"},
 		{"an empty object", ".claude/settings.local.json", "{}"},
 		{"an empty object in two lines", ".claude/settings.local.json", "{\n}"},
 		{"an empty object in three lines", ".claude/settings.local.json", "{\n\n}\n"},
@@ -23,6 +27,7 @@ func TestBriefAndPointer(t *testing.T) {
 		{"codex", ".codex/hooks.json", "{\"hooks\": {}}\n"},
 		{"comments", ".gemini/settings.json", "// mine\n{\n  \"hooks\": {/* none */}, // yet\n}\n"},
 		{"no file of hooks for Copilot", ".github/hooks/git-rekal.json", absent},
+		{"no file of Gemini's", ".gemini/settings.json", absent},
 		{"an edited one", ".github/hooks/git-rekal.json", "{\"version\": 1, \"hooks\": {}}\n"},
 		{"no pointer file", "AGENTS.md", absent},
 		{"a text", "CLAUDE.md", "# Rules\n\nUse tabs.\n"},
@@ -40,7 +45,7 @@ func TestBriefAndPointer(t *testing.T) {
 					r.write(r.at(tt.path), tt.before, 0o640)
 				}
 				l := r.layout()
-				l.Agents, l.Brief, l.Pointer = []string{"codex", "gemini-cli", "copilot-cli"}, setup.Brief{Start: true, Prompts: true, Edits: true}, true
+				l.Brief, l.Pointer = setup.Brief{Start: true, Prompts: true, Edits: true}, true
 				first := installed(t, l, r.at(tt.path))
 				if !strings.Contains(first, "rekal") || tt.before != absent && len(first) <= len(tt.before) {
 					t.Fatalf("init made %q", first)
@@ -120,4 +125,19 @@ func TestBriefRefused(t *testing.T) {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
+}
+
+// TestBriefForEach: each agent's hooks are written where none of them was used before, and all is gone with clean.
+func TestBriefForEach(t *testing.T) {
+	r := newRepo(t, "work")
+	before := r.snapshot()
+	l := r.layout()
+	if got := setup.Briefed(l.WorkTree); got != nil {
+		t.Errorf("before init: %q", got)
+	}
+	l.Brief = setup.Brief{Start: true}
+	install(t, l)
+	harness.Equal(t, "agents", []string{"claude-code", "codex", "gemini-cli", "copilot-cli"}, setup.Briefed(l.WorkTree))
+	remove(t, l)
+	harness.Equal(t, "tree after clean", before, r.snapshot())
 }

@@ -54,7 +54,7 @@ func Inspect(l Layout, onPath bool) ([]Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, root := range l.skillRoots() {
+	for _, root := range skillRoots() {
 		if p := inspectSkill(l, root, made); p != nil {
 			out = append(out, *p)
 		}

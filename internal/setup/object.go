@@ -32,7 +32,7 @@ func (o object) add(text []byte) ([]byte, error) {
 	if text == nil {
 		return []byte("{\n  " + o.section() + "\n}\n"), nil
 	}
-	if len(bytes.Trim(bytes.TrimPrefix(text, []byte(bom)), " \t\r\n")) == 0 {
+	if isBlank(text) {
 		return append(bytes.Clone(text), likeEnds(text, o.filled())...), nil
 	}
 	plain := o.plain(text)
@@ -49,6 +49,11 @@ func (o object) add(text []byte) ([]byte, error) {
 		return text, nil
 	}
 	return insert(text, plain, servers.Index+1, "\n    "+o.entry()), nil
+}
+
+// isBlank reports whether a text says nothing.
+func isBlank(text []byte) bool {
+	return len(bytes.Trim(bytes.TrimPrefix(text, []byte(bom)), " \t\r\n")) == 0
 }
 
 // likeEnds gives a text of ours the line ends of another one.

@@ -70,7 +70,7 @@ func candidates(l Layout) []string {
 		paths = append(paths, l.HooksDir)
 	}
 	if l.WorkTree != "" {
-		for _, root := range l.skillRoots() {
+		for _, root := range skillRoots() {
 			skills := filepath.Join(l.WorkTree, root, "skills")
 			dir := filepath.Join(skills, "rekal")
 			paths = append(paths, filepath.Dir(skills), skills, dir, filepath.Join(dir, skillFile))
@@ -144,16 +144,6 @@ func (r *record) remove(rep *Report) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// removeAdded takes all that is ours out of a file that others write, too.
-func removeAdded(l Layout, path string, rep *Report) error {
-	for _, a := range additionsAt(path) {
-		if err := a.remove(l, path, rep); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // removeEmpty removes an empty folder or file; anything else stays. A link stays too: we

@@ -14,14 +14,9 @@ import (
 
 const skillFile = "SKILL.md"
 
-// skillRoots are the folders in whose skills/ the agents look that are used here. Claude Code, Copilot CLI, OpenCode and Cursor read the
-// first, Codex and Gemini CLI the second.
-func (l Layout) skillRoots() []string {
-	if l.uses("codex", ".codex") || l.uses("gemini-cli", ".gemini") || exists(filepath.Join(l.WorkTree, ".agents")) {
-		return []string{".claude", ".agents"}
-	}
-	return []string{".claude"}
-}
+// skillRoots are the folders in whose skills/ agents look. Claude Code, Copilot CLI, OpenCode and Cursor read the first, Codex and
+// Gemini CLI the second. Both are written: an agent that is tried later looks there, too, and leaves no sign in a repository before.
+func skillRoots() []string { return []string{".claude", ".agents"} }
 
 // installSkills writes the skill where agents read one.
 func installSkills(l Layout, made *record, r *Report) error {
@@ -29,7 +24,7 @@ func installSkills(l Layout, made *record, r *Report) error {
 		return nil // a bare repository has no place for it; each worktree's init makes its own
 	}
 	var errs []error
-	for _, root := range l.skillRoots() {
+	for _, root := range skillRoots() {
 		errs = append(errs, installSkill(l, root, made, r))
 	}
 	return errors.Join(errs...)

@@ -21,12 +21,14 @@ func TestInstallSays(t *testing.T) {
 		"hooks post-commit, post-merge, post-applypatch, post-rewrite in .git/hooks",
 		"hooks pre-push in .git/hooks; yours run first, from the same names with .pre-rekal",
 		"skill .claude/skills/rekal/SKILL.md",
+		"skill .agents/skills/rekal/SKILL.md",
 	}}
 	harness.Equal(t, "first report", want, install(t, r.layout()))
 	harness.Equal(t, "second report", setup.Report{}, install(t, r.layout()))
 	want = setup.Report{Done: []string{
 		"hooks post-commit, post-merge, post-applypatch, post-rewrite, pre-push in .git/hooks",
 		"exclude lines in .git/info/exclude",
+		"skill .agents/skills/rekal/SKILL.md",
 		"skill .claude/skills/rekal/SKILL.md",
 		"folder .rekal",
 	}}

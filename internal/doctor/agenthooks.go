@@ -1,0 +1,101 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/setup"
+)
+
+// agentHooks tells of agents that were asked to get a brief (git rekal init --brief) and run no hooks: by the settings of the user, of the
+// project, or of who manages the machine, as of November 2026. Settings on a server or in macOS's preferences are not looked at.
+func (d *doctor) agentHooks(context.Context) {
+	if d.Ready() != nil {
+		return
+	}
+	for _, agent := range setup.Briefed(d.Repo.Layout().WorkTree) {
+		for _, s := range hookSwitches(agent, d.Home, d.Getenv) {
+			if file := s.off(func(path string) string { return strings.Join(settingsOf(d.Workspace, path), "") }); file != "" {
+				d.say("hooks", Note, "mend "+file+", or ask who manages it", "%s runs no hooks, so it gets no brief: %s is %t in %s", agent, s.key, s.when, file)
+			}
+		}
+	}
+}
+
+// hookSwitch is a setting that keeps an agent from running the hooks of a project.
+type hookSwitch struct {
+	key   string
+	when  bool     // with which value it does
+	files []string // where it may be set; the last one that sets it counts
+}
+
+// hookSwitches are those of an agent.
+func hookSwitches(agent, home string, getenv func(string) string) []hookSwitch {
+	below := func(variable, folder, file string) string {
+		return filepath.Join(cmp.Or(getenv(variable), filepath.Join(home, folder)), file)
+	}
+	switch agent {
+	case "claude-code":
+		managed := []string{"/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json"}
+		own := []string{below("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), ".claude/settings.json", ".claude/settings.local.json"}
+		return []hookSwitch{{"disableAllHooks", true, slices.Concat(own, managed)}, {"allowManagedHooksOnly", true, managed}}
+	case "codex":
+		managed := "/etc/codex/requirements.toml"
+		all := []string{below("CODEX_HOME", ".codex", "config.toml"), ".codex/config.toml", managed}
+		return []hookSwitch{{"features.hooks", false, all}, {"features.codex_hooks", false, all}, {"allow_managed_hooks_only", true, []string{managed}}}
+	case "gemini-cli":
+		system := []string{"/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json"}
+		if path := getenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH"); path != "" {
+			system = []string{path}
+		}
+		own := []string{filepath.Join(cmp.Or(getenv("GEMINI_CLI_HOME"), home), ".gemini", "settings.json"), ".gemini/settings.json"}
+		return []hookSwitch{{"hooksConfig.enabled", false, append(own, system...)}}
+	case "copilot-cli":
+		return []hookSwitch{{"disableAllHooks", true, []string{
+			below("COPILOT_HOME", ".copilot", "settings.json"), ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".github/hooks/git-rekal.json",
+		}}}
+	}
+	return nil
+}
+
+// off names the file that switches hooks off; "" for none.
+func (s hookSwitch) off(read func(path string) string) (file string) {
+	for _, path := range s.files {
+		text, set, on := read(path), false, false
+		if strings.HasSuffix(path, ".toml") {
+			set, on = tomlBool(text, s.key)
+		} else if v := gjson.Get(text, s.key); v.IsBool() {
+			set, on = true, v.Bool()
+		}
+		switch {
+		case set && on == s.when:
+			file = path
+		case set:
+			file = ""
+		}
+	}
+	return file
+}
+
+// tomlBool looks a boolean up as people write one: in its table, or by its dotted name.
+func tomlBool(text, key string) (set, on bool) {
+	table := ""
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			table = strings.Trim(line, "[] ") + "."
+			continue
+		}
+		name, value, _ := strings.Cut(line, "=")
+		if value = strings.TrimSpace(value); table+strings.TrimSpace(name) == key && (value == "true" || value == "false") {
+			set, on = true, value == "true"
+		}
+	}
+	return set, on
+}
