@@ -61,12 +61,15 @@ type StorySession struct {
 	Turns      int      `json:"turns"`      // in all
 	ToolCalls  int      `json:"tool_calls"` // in all
 	Part       bool     `json:"part,omitempty"`
+	Purpose    string   `json:"purpose,omitempty"` // what its first prompt is for: of a plan, what stands under "Context" or "Why"
 	Said       []Turn   `json:"said"`              // prompts and answers, of a part those behind the commits
 	Tools      []Tool   `json:"tools,omitempty"`   // behind these turns
 	Commits    []string `json:"commits,omitempty"` // OIDs behind which it stands, as they are today
 	Left       []string `json:"left,omitempty"`    // paths that it edited and none of its commits changed
 	Lines      int      `json:"lines,omitempty"`   // of the commits, that it is known to have written
 	Spawned    []string `json:"spawned,omitempty"` // IDs of sessions that it spawned
+
+	PurposeTurn int `json:"-"` // the turn that Purpose is of
 }
 
 // Record is what a command printed: of `git rekal show N --json` and of `git rekal export`.

@@ -25,11 +25,11 @@ func (p *part) take(s recall.TiedSession) {
 
 // bounds are the first turn of a part and the one behind its last: what was said since the commit before, up to these. It begins with a
 // prompt, and goes on to the next one behind: an agent's last words come after its commit. A nil part is all of a session.
-func (p *part) bounds(repo *git.Repo, ties []attribution.Tie, turns []session.Turn) (from, to int) {
+func (p *part) bounds(made func(attribution.Tie) time.Time, ties []attribution.Tie, turns []session.Turn) (from, to int) {
 	if p == nil || len(turns) == 0 {
 		return 0, math.MaxInt
 	}
-	at := func(t attribution.Tie) int { return endOf(repo, t, ties, turns) }
+	at := func(t attribution.Tie) int { return endOf(made, t, ties, turns) }
 	from, to = -1, 0
 	for _, t := range p.asked {
 		end, start := at(t), 0
@@ -51,7 +51,7 @@ func (p *part) bounds(repo *git.Repo, ties []attribution.Tie, turns []session.Tu
 
 // endOf is the index of the first prompt that came behind a commit. It is told by where the next part was captured that begins elsewhere, else by
 // the time at which the commit was made.
-func endOf(repo *git.Repo, t attribution.Tie, ties []attribution.Tie, turns []session.Turn) int {
+func endOf(made func(attribution.Tie) time.Time, t attribution.Tie, ties []attribution.Tie, turns []session.Turn) int {
 	behind := math.MaxInt
 	if t.Turn >= 0 && alone(t, ties) {
 		for _, other := range ties {
@@ -60,8 +60,8 @@ func endOf(repo *git.Repo, t attribution.Tie, ties []attribution.Tie, turns []se
 			}
 		}
 	} else {
-		made := madeAt(repo, t)
-		if i := slices.IndexFunc(turns, func(u session.Turn) bool { return u.TS.After(made) }); i > 0 {
+		end := made(t)
+		if i := slices.IndexFunc(turns, func(u session.Turn) bool { return u.TS.After(end) }); i > 0 {
 			behind = turns[i].Index
 		}
 	}
@@ -78,13 +78,27 @@ func alone(t attribution.Tie, ties []attribution.Tie) bool {
 	return !slices.ContainsFunc(ties, func(o attribution.Tie) bool { return o.Turn == t.Turn && o.SHA != t.SHA })
 }
 
-// madeAt is when the commit of a tie was made; where it is not here, when it was captured.
-func madeAt(repo *git.Repo, t attribution.Tie) time.Time {
-	c, err := repo.Commit(git.OID(t.SHA))
-	if err != nil {
-		return t.TS
+// made tells when the work for the commits of ties was done: when they were first made, which a rebase keeps, or at the session's last edit in
+// them, which an amend took in. Of a commit that is not here it is when that was captured.
+func (t *teller) made(ctx context.Context, ties []attribution.Tie) (func(attribution.Tie) time.Time, error) {
+	var shas []string
+	for _, tie := range ties {
+		shas = append(shas, tie.SHA)
 	}
-	return c.Committer.When
+	wrote, err := t.index.Wrote(ctx, shas)
+	return func(tie attribution.Tie) time.Time {
+		c, err := t.repo.Commit(git.OID(tie.SHA))
+		if err != nil {
+			return tie.TS
+		}
+		end := c.Author.When
+		for _, w := range wrote[tie.SHA] {
+			if w.Session == tie.Session && w.TS.After(end) && !w.TS.After(c.Committer.When) {
+				end = w.TS
+			}
+		}
+		return end
+	}, err
 }
 
 // today are the commits of ties as amends and rebases left them, the latest first.

@@ -7,16 +7,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// A review is under two pages: at most so many words where sessions are few, of which each that is told has at least so many. Others are named.
+// A review is under two pages: so many words where sessions are few, and of each session that is told at least so many are quoted. Others are named.
 const (
-	reviewWords  = 1000
-	sessionWords = 80
-	namedMost    = 20
-	commitsMost  = 12 // of one session
+	reviewWords = 1000
+	quotedMost  = 300
+	quotedLeast = 70
+	toldMost    = 12
+	namedMost   = 20
+	commitsMost = 12 // of one session
+	failedMost  = 3
 )
 
 // review is one page under way.
@@ -24,36 +28,41 @@ type review struct {
 	strings.Builder
 	story result.Story
 	told  []result.StorySession // at length
-	read  []material            // of these
 	named []result.StorySession
+
+	failed map[string][]string // by session: the commands that failed when last run
 }
 
-// Review is a page of Markdown for who reviews the commits: of each session what was asked, decided, tried and dropped, and which commits came of it. It
-// chooses sentences and never writes one of its own about the work. Two pages are 1,000 words: of five sessions it has fewer.
+// Review is a page of Markdown for who reviews the commits: of each session what was asked, the agent's last words, the commands that failed when they
+// were last run, and the commits behind which it stands. It quotes, and never says itself what was decided, tried or done. Two pages are 1,000 words.
 func Review(s result.Story) string {
 	if s.Kind == "memory" {
 		return memoriesPage(s)
 	}
-	r := &review{story: s}
-	r.choose()
-	for _, one := range r.told {
-		r.read = append(r.read, materialOf(one))
-	}
-	text := ""
-	for words := reviewWords; words > 0; words -= reviewWords / 20 {
-		if text = r.page(words); count(text) <= reviewWords {
-			break
+	failed := map[string][]string{}
+	for _, one := range s.Sessions {
+		for _, c := range failures(one.Tools) {
+			cmd := strings.ReplaceAll(session.OneLine(result.Printable(c.Cmd)), "`", "'")
+			failed[one.ID] = append(failed[one.ID], fmt.Sprintf("`%s` ended with status %d", cmd, c.Exit))
 		}
 	}
-	return text
+	for most := toldMost; ; most-- {
+		r := &review{story: s, failed: failed}
+		r.choose(most)
+		for words := quotedMost; words >= quotedLeast; words = words * 4 / 5 {
+			if text := r.page(words); count(text) <= reviewWords || most == 1 && words*4/5 < quotedLeast {
+				return text
+			}
+		}
+	}
 }
 
-// page has about so many words of what was said, and besides what frames them.
+// page quotes about so many words of each session.
 func (r *review) page(words int) string {
 	r.Reset()
 	r.head()
 	for i, one := range r.told {
-		r.session(i, one, r.read[i].choose(min(words/len(r.told), 3*sessionWords+60)))
+		r.session(i, one, words)
 	}
 	r.memories()
 	r.rest()
@@ -61,33 +70,24 @@ func (r *review) page(words int) string {
 	return r.String()
 }
 
-// choose parts the sessions that are told at length from those that are named: subagents are told with who spawned them; of the others those that wrote most
-// lines come before.
-func (r *review) choose() {
-	here := map[string]bool{}
+// choose parts the sessions that are told at length from those that are named: subagents are told with who spawned them. Of the others those come before
+// whose tie is not inferred, then those that wrote most lines. What is inferred is only named where something is known.
+func (r *review) choose(most int) {
+	var all []result.StorySession
 	for _, s := range r.story.Sessions {
-		here[s.ID] = true
-	}
-	var top []result.StorySession
-	for _, s := range r.story.Sessions {
-		if !here[s.Parent] {
-			top = append(top, s)
+		if !slices.ContainsFunc(r.story.Sessions, func(o result.StorySession) bool { return o.ID == s.Parent }) {
+			all = append(all, s)
 		}
 	}
-	most := reviewWords / sessionWords
-	if len(top) <= most {
-		r.told = top
-		return
-	}
-	ranked := slices.Clone(top)
+	ranked := slices.Clone(all)
 	slices.SortStableFunc(ranked, func(a, b result.StorySession) int {
-		return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(len(b.Said), len(a.Said)))
+		return cmp.Or(cmp.Compare(r.known(b), r.known(a)), cmp.Compare(b.Lines, a.Lines), cmp.Compare(len(b.Said), len(a.Said)))
 	})
 	chosen := map[string]bool{}
-	for _, s := range ranked[:most] {
-		chosen[s.ID] = true
+	for _, s := range ranked[:min(most, len(ranked))] {
+		chosen[s.ID] = r.known(s) >= min(1, r.known(ranked[0]))
 	}
-	for _, s := range top {
+	for _, s := range all {
 		if chosen[s.ID] {
 			r.told = append(r.told, s)
 		} else {
@@ -96,8 +96,21 @@ func (r *review) choose() {
 	}
 }
 
+// known is behind how many commits of the story a session is known to stand, rather than inferred.
+func (r *review) known(s result.StorySession) (n int) {
+	if r.story.Kind == db.KindSession {
+		return 1
+	}
+	for _, c := range r.story.Commits {
+		if slices.Contains(c.Sessions, s.ID) && !slices.Contains(c.Inferred, s.ID) {
+			n++
+		}
+	}
+	return min(n, 1)
+}
+
 func (r *review) head() {
-	fmt.Fprintf(r, "## What was asked and decided: %s\n\n", inert(cmp.Or(r.story.Branch, r.story.Show)))
+	fmt.Fprintf(r, "## The sessions behind %s\n\n", inert(cmp.Or(r.story.Branch, r.story.Show)))
 	files, added, deleted := map[string]bool{}, 0, 0
 	for _, c := range r.story.Commits {
 		for _, f := range c.Files {
@@ -109,46 +122,85 @@ func (r *review) head() {
 		fmt.Fprintf(r, "Lines %d to %d of %s. ", why.From, why.To, inert(why.Path))
 	}
 	r.WriteString(session.Count(len(r.told)+len(r.named), "session"))
-	if n := len(r.story.Commits); n > 0 {
-		fmt.Fprintf(r, " in %s (%s, +%d −%d)", session.Count(n, "commit"), session.Count(len(files), "file"), added, deleted)
-	}
 	if n := len(r.story.Sessions) - len(r.told) - len(r.named); n > 0 {
-		fmt.Fprintf(r, ", and %s that they spawned", session.Count(n, "session"))
+		fmt.Fprintf(r, ", and %d that they spawned", n)
 	}
-	r.WriteString(".\n")
+	if n := len(r.story.Commits); n > 0 {
+		fmt.Fprintf(r, "; %s (%s, +%d −%d)", session.Count(n, "commit"), session.Count(len(files), "file"), added, deleted)
+	}
+	r.WriteString(". All below is quoted or counted; nothing is judged.\n")
 }
 
-func (r *review) session(n int, s result.StorySession, d digest) {
+func (r *review) session(n int, s result.StorySession, words int) {
 	fmt.Fprintf(r, "\n### %d. %s\n\n", n+1, cmp.Or(inert(session.Shorten(s.Title, 100)), "(no title)"))
-	fmt.Fprintf(r, "%s\n", r.about(s))
-	r.list("\n**Asked:**\n", d.asked)
-	r.list("\n**Decided, and why:**\n", d.decided)
-	r.list("\n**Tried and dropped:**\n", slices.Concat(d.dropped, r.undone(s)))
-	if d.outcome != "" {
-		fmt.Fprintf(r, "\n**Result, as the agent put it:** %s\n", inert(d.outcome))
+	fmt.Fprintf(r, "%s\n", about(s))
+	if s.Purpose != "" {
+		fmt.Fprintf(r, "\n**Asked first:**\n\n%s", quote(s.Purpose, words*4/10))
 	}
+	asked, head := prompts(s.Said), "\n**Asked then:**\n\n"
+	if len(asked) > 0 && asked[0].Turn == s.PurposeTurn {
+		asked = asked[1:]
+	}
+	if s.Part {
+		head = "\n**Asked in this part:**\n\n"
+	}
+	r.lines(head, chosen(asked, s.Tools, words*3/10), len(asked))
+	if last := lastWords(s.Said); last != "" {
+		fmt.Fprintf(r, "\n**The agent's last words:**\n\n%s", quote(last, words*3/10))
+	}
+	r.lines("\n**Failed when last run here:**\n\n", r.failed[s.ID], failedMost)
+	r.lines("\n**Files:**\n\n", r.files(s), len(s.Left)+len(r.story.Undone))
 	r.commits(s)
 }
 
 // about is who had a session, with which agent, when, and how long it was.
-func (r *review) about(s result.StorySession) string {
+func about(s result.StorySession) string {
 	about := []string{s.Short, inert(s.Author), inert(s.Source)}
 	if at, err := time.Parse(time.RFC3339, s.StartedAt); err == nil {
 		about = append(about, at.Format("2 Jan 2006"))
 	}
 	about = append(about, fmt.Sprintf("%s, %s", session.Count(s.Turns, "turn"), session.Count(s.ToolCalls, "tool call")))
-	if s.Part {
-		about = append(about, "the part behind these commits")
+	if s.Part && len(s.Said) > 0 {
+		about = append(about, fmt.Sprintf("of these, turns %d to %d", s.Said[0].Turn, s.Said[len(s.Said)-1].Turn))
 	}
 	return strings.Join(slices.DeleteFunc(about, func(s string) bool { return s == "" }), " · ")
 }
 
-func (r *review) list(head string, items []string) {
-	lines := make([]string, len(items))
-	for i, item := range items {
-		lines[i] = inert(item)
+// promptWords is how many words of a prompt are told beside the first.
+const promptWords = 30
+
+// chosen are prompts of about so many words in all, in their order: those behind which most files were edited, then the longest; and how many there are
+// more.
+func chosen(asked []result.Turn, calls []result.Tool, words int) (out []string) {
+	edits := make([]int, len(asked))
+	for _, c := range calls {
+		i, _ := slices.BinarySearchFunc(asked, c.Turn+1, func(t result.Turn, turn int) int { return cmp.Compare(t.Turn, turn) })
+		if i > 0 && c.Path != "" {
+			edits[i-1]++
+		}
 	}
-	r.lines(head, lines, len(lines))
+	texts := make([]string, len(asked))
+	order := make([]int, len(asked))
+	for i, t := range asked {
+		texts[i], order[i] = clip(bullet.ReplaceAllString(session.Purpose(t.Content), ""), promptWords), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(min(1, edits[b]), min(1, edits[a])), cmp.Compare(count(texts[b]), count(texts[a])))
+	})
+	n := 0
+	for n < len(order) && (n == 0 || words >= count(texts[order[n]])) {
+		words -= count(texts[order[n]])
+		n++
+	}
+	order = order[:n]
+	slices.Sort(order)
+	for _, i := range order {
+		out = append(out, inert(texts[i]))
+	}
+	if more := len(asked) - n; more > 0 && n > 0 {
+		out = append(out, "and "+session.Count(more, "other prompt"))
+	}
+	return out
 }
 
 // lines lists the first lines below a heading, and says how many there are more; without lines it is nothing.
@@ -165,13 +217,13 @@ func (r *review) lines(head string, lines []string, most int) {
 	}
 }
 
-// pathsMost is how many paths are named of those that came to nothing.
+// pathsMost is how many paths are named of a sort; of how many commits at most paths are named.
 const pathsMost = 5
 
-// undone are what a session edited and no commit of its holds, and what the commits changed and changed back.
-func (r *review) undone(s result.StorySession) (out []string) {
+// files are what a session edited and no commit of its holds, and what its commits changed and changed back.
+func (r *review) files(s result.StorySession) (out []string) {
 	if len(s.Left) > 0 {
-		out = append(out, "Edited, and in none of its commits: "+paths(s.Left)+".")
+		out = append(out, "Edited, and changed by no commit that is tied to it: "+paths(s.Left))
 	}
 	var back []string
 	for _, path := range r.story.Undone {
@@ -180,15 +232,9 @@ func (r *review) undone(s result.StorySession) (out []string) {
 		}
 	}
 	if len(back) > 0 {
-		out = append(out, "Committed, and taken back by a later commit: "+paths(back)+".")
+		out = append(out, "Changed, and at the end as before these commits: "+paths(back))
 	}
-	var reverts []string
-	for _, c := range r.story.Commits {
-		if slices.Contains(c.Sessions, s.ID) && strings.HasPrefix(c.Subject, "Revert ") {
-			reverts = append(reverts, c.Subject)
-		}
-	}
-	return append(out, reverts...)
+	return out
 }
 
 func changes(c result.StoryCommit, path string) bool {
@@ -198,7 +244,7 @@ func changes(c result.StoryCommit, path string) bool {
 func paths(all []string) string {
 	var out []string
 	for _, p := range all[:min(len(all), pathsMost)] {
-		out = append(out, "`"+strings.ReplaceAll(p, "`", "'")+"`")
+		out = append(out, "`"+strings.ReplaceAll(result.Printable(p), "`", "'")+"`")
 	}
 	text := strings.Join(out, ", ")
 	if n := len(all) - pathsMost; n > 0 {
@@ -218,9 +264,16 @@ func (r *review) commits(s result.StorySession) {
 		if slices.Contains(c.Inferred, s.ID) {
 			text += ", inferred"
 		}
+		var changed []string
+		for _, f := range c.Files {
+			changed = append(changed, f.Path)
+		}
+		if len(changed) > 0 && len(r.story.Commits) <= pathsMost {
+			text += ": " + paths(changed)
+		}
 		lines = append(lines, text)
 	}
-	r.lines("\n**Came of it:**\n", lines, commitsMost)
+	r.lines("\n**Commits:**\n\n", lines, commitsMost)
 }
 
 // commitLine is "70ee311 Read expires_at as UTC (2 files, +12 −3)"; the host makes a link of its beginning.
@@ -254,7 +307,11 @@ func (r *review) memories() {
 func (r *review) rest() {
 	var lines []string
 	for _, s := range r.named {
-		lines = append(lines, s.Short+" "+inert(session.Shorten(s.Title, 80)))
+		text := s.Short + " " + inert(session.Shorten(s.Title, 80))
+		if r.known(s) == 0 {
+			text += ", inferred"
+		}
+		lines = append(lines, text)
 	}
 	r.lines("\n### Other sessions\n\n", lines, namedMost)
 }

@@ -356,10 +356,15 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 	if out.Commits, err = t.today(ctx, ties[id]); err != nil {
 		return out, err
 	}
-	if out.Left, err = t.left(ctx, id, tools); err != nil {
+	if out.Left, err = t.left(ctx, id, out.Commits, tools); err != nil {
 		return out, err
 	}
-	from, to := p.bounds(t.repo, ties[id], turns)
+	out.Purpose, out.PurposeTurn = purpose(turns)
+	made, err := t.made(ctx, ties[id])
+	if err != nil {
+		return out, err
+	}
+	from, to := p.bounds(made, ties[id], turns)
 	for _, u := range turns {
 		if u.Index >= from && u.Index < to {
 			out.Said = append(out.Said, result.Turn{Turn: u.Index, Role: u.Role, TS: result.Time(u.TS), Content: u.Content})
@@ -374,8 +379,20 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 	return out, nil
 }
 
-// left are the paths that a session edited and none of its commits changed.
-func (t *teller) left(ctx context.Context, id string, tools []session.ToolCall) (out []string, err error) {
+// purpose is what the first prompt of a session is for that says something, and which turn that is; -1 for none.
+func purpose(turns []session.Turn) (string, int) {
+	asked := slices.DeleteFunc(slices.Clone(turns), func(u session.Turn) bool {
+		return u.Role != session.RoleHuman || u.Content == session.Scrubbed || u.Content == session.Elsewhere
+	})
+	i := session.TitleTurn(asked)
+	if i < 0 {
+		return "", -1
+	}
+	return session.Purpose(asked[i].Content), asked[i].Index
+}
+
+// left are the paths that a session edited and none of its commits changed, as they are and as they were.
+func (t *teller) left(ctx context.Context, id string, commits []string, tools []session.ToolCall) (out []string, err error) {
 	files, err := t.index.SessionFiles(ctx, id)
 	if err != nil {
 		return nil, err
@@ -384,19 +401,17 @@ func (t *teller) left(ctx context.Context, id string, tools []session.ToolCall) 
 	for _, f := range files {
 		changed[f.Path] = true
 	}
-	for _, c := range t.out.Commits {
-		if slices.Contains(c.Sessions, id) {
-			changes, err := t.repo.Changes(git.OID(c.Commit))
-			if err != nil && !errors.Is(err, git.ErrNotFound) {
-				return nil, err
-			}
-			for _, f := range changes {
-				changed[f.Path], changed[f.OldPath] = true, true
-			}
+	for _, sha := range commits {
+		changes, err := t.repo.Changes(git.OID(sha))
+		if err != nil && !errors.Is(err, git.ErrNotFound) {
+			return nil, err
+		}
+		for _, f := range changes {
+			changed[f.Path], changed[f.OldPath] = true, true
 		}
 	}
 	for _, c := range tools {
-		if p := c.Edited(); session.InTree(p) && p[0] != '~' && !changed[p] {
+		if p := c.Edited(); session.InTree(p) && p[0] != '~' && !changed[p] && !strings.Contains(p, "[REDACTED:") {
 			changed[p] = true
 			out = append(out, p)
 		}

@@ -74,7 +74,7 @@ func Whole(s result.StorySession) string {
 		fmt.Fprintf(&b, "\nCommits: %s.\n", strings.Join(shorts(s.Commits), ", "))
 	}
 	if len(s.Left) > 0 {
-		fmt.Fprintf(&b, "\nEdited, and in none of its commits: %s.\n", inert(paths(s.Left)))
+		fmt.Fprintf(&b, "\nEdited, and changed by no commit that is tied to it: %s.\n", inert(paths(s.Left)))
 	}
 	calls := callsOf(&b, s.Tools, -1)
 	for _, t := range s.Said {

@@ -152,7 +152,7 @@ func (p *storyPage) session(s result.StorySession) {
 	}
 	if len(s.Left) > 0 {
 		p.gap()
-		p.say(dim, "edited, and in none of its commits: "+strings.Join(s.Left, ", "))
+		p.say(dim, "edited, and changed by no commit that is tied to it: "+strings.Join(s.Left, ", "))
 	}
 }
 
