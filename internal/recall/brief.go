@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -30,6 +31,55 @@ func best(hits []found) int {
 		n++
 	}
 	return n
+}
+
+// part is how much of what is shown one author has, where others answer, too: three of ten.
+const part = 0.3
+
+// amongAuthors puts in front what is shown of the hits that answer a query, and tells how many these are, at most n: not all of one author who
+// wrote much. What others said takes the place of all that an author has beyond a part. The room that is left then goes to that again, but not to
+// memories of a brief answer: anybody can write thousands. Both parts keep their order.
+func amongAuthors(ctx context.Context, index *db.DB, hits []found, n int, brief bool) ([]found, int, error) {
+	most := max(3, int(part*float64(n)))
+	if n == len(hits) || n <= most {
+		return hits, n, nil
+	}
+	beyond, _, err := beyondPart(ctx, index, hits[:n], most) // mostly nobody has more, and the others need not be looked at
+	if err != nil || !slices.Contains(beyond, true) {
+		return hits, n, err
+	}
+	beyond, authors, err := beyondPart(ctx, index, hits, most)
+	if err != nil {
+		return nil, 0, err
+	}
+	first, room := make([]bool, len(hits)), n
+	for _, again := range []bool{false, true} {
+		for i, h := range hits {
+			if room > 0 && beyond[i] == again && (!again || !brief || !h.memory || authors == 1) {
+				first[i], room = true, room-1
+			}
+		}
+	}
+	var out, rest []found
+	for i, h := range hits {
+		if first[i] {
+			out = append(out, h)
+		} else {
+			rest = append(rest, h)
+		}
+	}
+	return append(out, rest...), len(out), nil
+}
+
+// beyondPart says of each hit whether its author has so many before it, and how many authors there are.
+func beyondPart(ctx context.Context, index *db.DB, hits []found, most int) (beyond []bool, authors int, err error) {
+	by, err := db.Authors(ctx, index, idsOf(hits))
+	had := map[string]int{}
+	for _, h := range hits {
+		had[by[h.id]]++
+		beyond = append(beyond, had[by[h.id]] > most)
+	}
+	return beyond, len(had), err
 }
 
 // mention names hits by their titles.

@@ -1,6 +1,7 @@
 package recall_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -68,4 +69,57 @@ func idsOf(all []session.Session) (ids []string) {
 		ids = append(ids, s.ID)
 	}
 	return ids
+}
+
+// Who wrote much has three of ten results where others answer, too, and all of them where nobody does.
+func TestAmongAuthors(t *testing.T) {
+	p := newPlace(t)
+	var flood session.Entry
+	for i := range 40 {
+		m := session.Memory{Title: fmt.Sprint("kangaroo ", i), Content: fmt.Sprint("kangaroo kangaroo note ", i), Source: "manual", TS: at(20), ActorType: session.ActorHuman}
+		m.ID = session.NewMemoryID(at(20), bob, m.Title, m.Content)
+		flood.Memories, p.names[m.ID] = append(flood.Memories, m), "flood"
+	}
+	p.append(bob, 30, flood)
+	talks := session.Entry{}
+	for _, name := range []string{"hop", "gate"} {
+		talks.Sessions = append(talks.Sessions, chat(name, 0, "human why does the kangaroo need a "+name+" so early in the day", "assistant it is rested"))
+	}
+	p.append(alice, 31, talks)
+	p.open()
+	for _, c := range []struct {
+		name      string
+		req       recall.Request
+		hers, his int
+		more      bool
+	}{
+		{"brief", recall.Request{Query: "kangaroo", Brief: true}, 2, 3, true},
+		{"brief, and nobody else", recall.Request{Query: "kangaroo", Brief: true, Author: bob}, 0, 10, true},
+		{"ten", recall.Request{Query: "kangaroo", Limit: 10}, 2, 8, false},
+		{"five", recall.Request{Query: "kangaroo", Limit: 5}, 2, 3, false},
+		{"three", recall.Request{Query: "kangaroo", Limit: 3}, 0, 3, false},
+		{"his", recall.Request{Query: "kangaroo", Limit: 10, Author: bob}, 0, 10, false},
+		{"all", recall.Request{Query: "kangaroo"}, 2, 40, false},
+	} {
+		out := p.recall(c.req)
+		hers := 0
+		for _, h := range out.Results {
+			if h.Author == alice {
+				hers++
+			}
+		}
+		harness.Equal(t, c.name, [2]int{c.hers, c.his}, [2]int{hers, len(out.Results) - hers})
+		harness.Equal(t, c.name+": more", c.more, len(out.More) > 0)
+		harness.Equal(t, c.name+": in the order of scores", true, slices.IsSortedFunc(out.Results, func(a, b result.Hit) int { return cmp.Compare(b.Score, a.Score) }))
+		seen := map[string]bool{}
+		for _, h := range out.Results {
+			seen[h.ID] = true
+		}
+		for _, m := range out.More {
+			seen[m.ID] = true
+		}
+		if c.name == "brief" && len(seen) != 42 {
+			t.Errorf("%d are named", len(seen))
+		}
+	}
 }

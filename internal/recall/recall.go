@@ -144,15 +144,22 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 
 // limited are the hits that are shown whole, and what is only mentioned of the others.
 func limited(ctx context.Context, index *db.DB, req Request, hits []found) (shown []found, more []result.Mention, err error) {
+	n, brief := len(hits), req.Brief && req.Limit == 0
 	switch {
 	case req.Limit > 0:
-		return hits[:min(len(hits), req.Limit)], nil, nil
-	case req.Brief:
-		n := best(hits)
-		more, err = mention(ctx, index, hits[n:])
-		return hits[:n], more, err
+		n = min(n, req.Limit)
+	case brief:
+		n = best(hits)
 	}
-	return hits, nil, nil
+	if req.Query != "" {
+		if hits, n, err = amongAuthors(ctx, index, hits, n, brief); err != nil {
+			return nil, nil, err
+		}
+	}
+	if brief {
+		more, err = mention(ctx, index, hits[n:])
+	}
+	return hits[:n], more, err
 }
 
 // filtersOf repeats the filters of a request.
