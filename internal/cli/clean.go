@@ -87,7 +87,7 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	if err := c.outputs(app, w); err != nil {
 		return err
 	}
-	if err := c.ledgers(app, w); err != nil || !c.ledger {
+	if err := c.ledgers(ctx, app, w); err != nil || !c.ledger {
 		return err
 	}
 	return c.keptOut(ctx, app, w)
@@ -115,7 +115,7 @@ func (c *cleanCommand) outputs(app *App, w *workspace.Workspace) error {
 	return nil
 }
 
-func (c *cleanCommand) ledgers(app *App, w *workspace.Workspace) error {
+func (c *cleanCommand) ledgers(ctx context.Context, app *App, w *workspace.Workspace) error {
 	heads, err := ledger.Heads(w.Repo)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (c *cleanCommand) ledgers(app *App, w *workspace.Workspace) error {
 			fmt.Fprintf(app.Stdout, "left: the ledger %s (\"git rekal clean --ledger\" removes it)\n", printable(shortRef(h.Ref)))
 			continue
 		}
-		if err := w.Repo.DeleteRef(h.Ref); err != nil {
+		if err := w.Repo.DeleteRef(ctx, h.Ref); err != nil {
 			return err
 		}
 		fmt.Fprintf(app.Stdout, "removed: the ledger %s (was %s)\n", printable(shortRef(h.Ref)), h.OID)

@@ -237,24 +237,24 @@ func (d *doctor) barred(remote string, why error) {
 	d.say("sharing", Wrong, fix, "nothing can be sent to %q: %s", remote, says)
 }
 
-// staleLock is how long nobody holds a ref's lock file.
-const staleLock = 10 * time.Second
+// oldLock is longer than git holds a lock file, but where a hook keeps it from going on.
+const oldLock = 10 * time.Second
 
 func (d *doctor) locks(context.Context) {
-	stale, common := 0, d.Repo.Layout().CommonDir
+	old, common := 0, d.Repo.Layout().CommonDir
 	for _, below := range []string{"refs/heads/rekal", "refs/rekal", "refs/remotes", "logs/refs"} {
 		_ = filepath.WalkDir(filepath.Join(common, below), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".lock") || !strings.Contains(strings.TrimPrefix(path, common), "rekal") {
 				return nil //nolint:nilerr // what can't be listed holds no lock of ours
 			}
-			if info, err := e.Info(); err == nil && d.Now().Sub(info.ModTime()) > staleLock {
-				stale++
-				d.say("locks", Wrong, fmt.Sprintf("rm %q", path), "a dead process left %s", filepath.Base(path))
+			if info, err := e.Info(); err == nil && d.Now().Sub(info.ModTime()) > oldLock {
+				old++
+				d.say("locks", Wrong, fmt.Sprintf("rm %q", path), "if no git runs here, a dead process left %s", filepath.Base(path))
 			}
 			return nil
 		})
 	}
-	if stale == 0 {
+	if old == 0 {
 		d.say("locks", Well, "", "none is left over")
 	}
 }

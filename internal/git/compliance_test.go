@@ -110,7 +110,7 @@ func storedRefs(p *repos.Place, r *git.Repo) {
 		_, err := r.Ref(name)
 		refuses(t, name, git.ErrNotFound, err)
 	}
-	if err := errors.Join(r.DeleteRef("refs/heads/rekal/a@b.c"), r.DeleteRef("refs/heads/none")); err != nil {
+	if err := errors.Join(r.DeleteRef(t.Context(), "refs/heads/rekal/a@b.c"), r.DeleteRef(t.Context(), "refs/heads/none")); err != nil {
 		t.Error(err)
 	}
 	_, err := r.Ref("refs/heads/rekal/a@b.c")

@@ -257,6 +257,9 @@ func TestExtensionsOfLaterGits(t *testing.T) {
 			harness.Equal(t, "HEAD", git.Head{OID: head, Branch: "w"}, repos.Must(r.Head())(t))
 			harness.Equal(t, "worktrees", []string{p.At("r"), p.At("w")}, repos.Must(r.Worktrees())(t))
 			id := draft(t, r, "written", head)
+			if _, old := p.Try("w", "rev-parse", "HEAD"); old != nil {
+				return // git moves refs, and this one does not know the extension
+			}
 			if err := r.CompareAndSwap(background, "refs/heads/new", "", id, "test"); err != nil {
 				t.Error(err)
 			}

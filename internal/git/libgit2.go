@@ -3,17 +3,12 @@ package git
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	git2 "github.com/libgit2/git2go/v34"
-
-	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
 // library is the store of repositories that libgit2 1.5 can read: SHA-1, with refs in files.
@@ -124,59 +119,6 @@ func (l *library) list(glob string, refs map[string]OID) error {
 		}
 		ref.Free()
 	}
-}
-
-// creating is how long a process that creates a ref waits for others that do, each of which takes a millisecond.
-const creating = 5 * time.Second
-
-func (l *library) swap(ctx context.Context, name string, old, new OID, reflog string) error {
-	target, err := l.oid(new)
-	if err != nil {
-		return err
-	}
-	if old == "" {
-		err = l.create(ctx, name, target, reflog)
-	} else {
-		err = l.move(name, old, target, reflog)
-	}
-	switch {
-	case git2.IsErrorCode(err, git2.ErrorCodeModified), git2.IsErrorCode(err, git2.ErrorCodeExists), errors.Is(err, ErrNotFound):
-		return ErrMoved
-	case git2.IsErrorCode(err, git2.ErrorCodeLocked), err != nil && strings.Contains(err.Error(), "failed to lock file"):
-		return fmt.Errorf("%w: %w", errLocked, err)
-	}
-	return err
-}
-
-// create holds a lock of ours: libgit2 looks whether a ref is there before it holds git's, so that of two that create it, both would.
-func (l *library) create(ctx context.Context, name string, target *git2.Oid, reflog string) error {
-	held, err := lock.Acquire(ctx, filepath.Join(l.repo.layout.CommonDir, "rekal-create.lock"), lock.ToWrite, creating)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = held.Remove() }() // who comes next makes it anew
-	ref, err := l.r.References.Create(name, target, false, reflog)
-	if err == nil {
-		ref.Free()
-	}
-	return err
-}
-
-func (l *library) move(name string, old OID, target *git2.Oid, reflog string) error {
-	ref, err := l.r.References.Lookup(name)
-	if err != nil {
-		return known(err)
-	}
-	defer ref.Free()
-	if fromOid(ref.Target()) != old {
-		return ErrMoved
-	}
-	// libgit2 compares the ref's value with the one just looked up, under its lock.
-	moved, err := ref.SetTarget(target, reflog)
-	if err == nil {
-		moved.Free()
-	}
-	return err
 }
 
 func (l *library) withPrefix(digits string) (OID, error) {

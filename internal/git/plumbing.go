@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -202,37 +201,6 @@ func (p *plumbing) list(below []string, expr string) (map[string]OID, error) {
 		}
 	}
 	return refs, nil
-}
-
-func (p *plumbing) swap(ctx context.Context, name string, old, new OID, reflog string) error {
-	if err := p.repo.hash.fits(new); err != nil {
-		return err
-	}
-	if old == "" {
-		old = OID(strings.Repeat("0", 2*p.repo.hash.Size))
-	}
-	// Nobody's hook has a say, and whoever calls waits for locks.
-	_, err := p.run(ctx, "-c", "core.hooksPath="+os.DevNull, "-c", "core.filesRefLockTimeout=0", "update-ref", "-m", reflog, name, string(new), string(old))
-	if err == nil {
-		return nil
-	}
-	for part, means := range map[string]error{
-		"but expected": ErrMoved, "reference already exists": ErrMoved, "unable to resolve reference": ErrMoved, "File exists": errLocked, "cannot lock references": errLocked,
-	} {
-		if strings.Contains(err.Error(), part) {
-			return fmt.Errorf("%w: %w", means, err)
-		}
-	}
-	return err
-}
-
-// drop removes a ref; ErrNotFound where there is none.
-func (p *plumbing) drop(name string) error {
-	if _, err := p.ref(name); err != nil {
-		return err
-	}
-	_, err := p.run(context.Background(), "-c", "core.hooksPath="+os.DevNull, "update-ref", "--no-deref", "-d", name)
-	return err
 }
 
 // resolve finds the commit that a revision names; ErrAmbiguous where it names several objects and git can't choose. (libgit2 chooses

@@ -101,7 +101,7 @@ func (r *Repo) Reflog(ref string) ([]OID, error) {
 	return out, nil
 }
 
-// ExpireReflog empties a ref's reflog. A lock file of the ref or of the reflog that a dead process left is removed.
+// ExpireReflog empties a ref's reflog.
 func (r *Repo) ExpireReflog(ctx context.Context, ref string) error {
 	if _, err := os.Stat(r.reflogFile(ref)); errors.Is(err, fs.ErrNotExist) && !r.table {
 		return nil
@@ -111,17 +111,7 @@ func (r *Repo) ExpireReflog(ctx context.Context, ref string) error {
 			return ctx.Err()
 		}
 	}
-	expire := func() error {
-		_, err := output(ctx, r.Command(ctx, "reflog", "expire", "--expire=all", ref), verdict)
-		return err
-	}
-	err := expire()
-	for _, held := range []string{r.lockFile(ref), r.reflogFile(ref) + ".lock"} { // git takes them in this order
-		if err != nil && r.unlock(ctx, held) {
-			err = expire()
-		}
-	}
-	if err != nil {
+	if err := r.change(ctx, "reflog", "expire", "--expire=all", ref); err != nil {
 		return fmt.Errorf("git: empty the reflog of %s: %w", ref, err)
 	}
 	return nil

@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/lock"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // Ref reads the OID that a full ref name points at; ErrNotFound when there is none.
@@ -47,26 +48,70 @@ const (
 )
 
 // CompareAndSwap moves a ref from old to new, or creates it when old is "". It returns
-// ErrMoved when the ref is not at old any more. A lock file that a dead process left is
-// removed.
+// ErrMoved when the ref is not at old any more. A lock file in the way stays, as nobody can tell whether its owner lives; the error names it.
 func (r *Repo) CompareAndSwap(ctx context.Context, name string, old, new OID, reflog string) error {
-	by := r.store
-	if r.shared.bits != 0 { // which libgit2 does not know
-		by = r.git
-	}
-	swap := func() error { return by.swap(ctx, name, old, new, reflog) }
-	err := whenFree(ctx, swap)
-	if errors.Is(err, errLocked) && r.unlock(ctx, r.lockFile(name)) {
-		err = whenFree(ctx, swap)
-	}
-	if err != nil {
+	if err := whenFree(ctx, func() error { return r.swap(ctx, name, old, new, reflog) }); err != nil {
 		return fmt.Errorf("git: move %s: %w", name, err)
 	}
 	return nil
 }
 
+func (r *Repo) swap(ctx context.Context, name string, old, new OID, reflog string) error {
+	if err := r.hash.fits(new); err != nil {
+		return err
+	}
+	if old == "" {
+		old = OID(strings.Repeat("0", 2*r.hash.Size))
+	}
+	err := r.change(ctx, "-c", "core.filesRefLockTimeout=0", "update-ref", "-m", reflog, name, string(new), string(old)) // whenFree waits for locks
+	if err == nil {
+		return nil
+	}
+	for _, part := range []string{"but expected", "reference already exists", "unable to resolve reference"} {
+		if strings.Contains(err.Error(), part) {
+			return fmt.Errorf("%w: %w", ErrMoved, err)
+		}
+	}
+	return err
+}
+
+// change runs a git that changes refs or configuration, in which nobody's hook has a say. It is errLocked where another process holds a lock
+// file.
+func (r *Repo) change(ctx context.Context, args ...string) error {
+	cmd := alone(r.Command(ctx, append([]string{"-c", "core.hooksPath=" + os.DevNull}, args...)...))
+	outliving(cmd)
+	_, err := output(ctx, cmd, verdict)
+	return locked(err)
+}
+
+// outliving lets a git outlive this process if that is killed: what is cut off in the middle of a change would leave locks behind. Asked to
+// stop, git removes its locks.
+func outliving(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // helpers such as ssh, too
+	cmd.WaitDelay = grace
+}
+
 // errLocked is a lock file in the way.
 var errLocked = errors.New("locked by another process")
+
+// lockInTheWay is how git says so of refs; of configuration it says less.
+var lockInTheWay = lazy.Expr(`Unable to create '(.+\.lock)': File exists|cannot lock references|could not lock config file .*: File exists`)
+
+// locked makes git's error of a lock file one that says what to do.
+func locked(err error) error {
+	if err == nil {
+		return nil
+	}
+	way := lockInTheWay.FindStringSubmatch(err.Error())
+	switch {
+	case way == nil:
+		return err
+	case way[1] == "":
+		return fmt.Errorf("%w: %w", errLocked, err)
+	}
+	return fmt.Errorf("%w: where no other git runs, remove %s: %w", errLocked, way[1], err)
+}
 
 // whenFree does what takes a lock file, and again while another process holds that.
 func whenFree(ctx context.Context, do func() error) error {
@@ -81,43 +126,6 @@ func whenFree(ctx context.Context, do func() error) error {
 		time.Sleep(lockPause)
 	}
 	return err
-}
-
-// lockFile is the file that git and libgit2 hold while they move a ref.
-func (r *Repo) lockFile(ref string) string {
-	return filepath.Join(r.layout.CommonDir, filepath.FromSlash(ref)+".lock")
-}
-
-// sameFile reports whether a path still names the file that it did, untouched.
-func sameFile(path string, before os.FileInfo) bool {
-	now, err := os.Stat(path)
-	return err == nil && os.SameFile(now, before) && now.ModTime().Equal(before.ModTime())
-}
-
-// staleAfter is how long a ref's lock file must stand untouched to count as a dead
-// process's: git and libgit2 hold it for the time of a rename.
-const staleAfter = time.Second
-
-// unlock removes a ref's lock file that nobody moves, and reports whether the way is free.
-// Of several processes that see it, one removes it: the lock is for that alone.
-func (r *Repo) unlock(ctx context.Context, path string) bool {
-	before, err := os.Stat(path)
-	if err != nil {
-		return errors.Is(err, fs.ErrNotExist)
-	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(staleAfter):
-	}
-	held, err := lock.Acquire(ctx, filepath.Join(r.layout.CommonDir, "rekal-refs.lock"), lock.ToWrite, staleAfter)
-	if err != nil {
-		return false
-	}
-	if sameFile(path, before) {
-		err = os.Remove(path)
-	}
-	return errors.Join(err, held.Remove()) == nil
 }
 
 // InTheWay is a ref whose name keeps another one from being made, "" when there is none: git
@@ -155,10 +163,13 @@ func (r *Repo) InTheWayAt(ctx context.Context, remote, name string, attended Att
 }
 
 // DeleteRef removes a ref; one that is not there is no error.
-func (r *Repo) DeleteRef(name string) error {
-	err := r.git.drop(name)
+func (r *Repo) DeleteRef(ctx context.Context, name string) error {
+	_, err := r.Ref(name)
 	if errors.Is(err, ErrNotFound) {
 		return nil
+	}
+	if err == nil {
+		err = r.change(ctx, "update-ref", "--no-deref", "-d", name)
 	}
 	if err != nil {
 		return fmt.Errorf("git: delete %s: %w", name, err)

@@ -1,14 +1,13 @@
 package git_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -151,69 +150,119 @@ func TestLongProcessesLoseNoUpdate(t *testing.T) {
 	p.Fsck("r")
 }
 
-// TestLongStaleLock: what a process that died left behind blocks git for ever, but not us; a
-// lock that somebody works on stays.
-func TestLongStaleLock(t *testing.T) {
-	p := repos.New(t)
-	p.Start("r")
-	id := draft(t, p.Open("r"), "1")
-	lockFile := p.At("r/.git/refs/heads/locked.lock")
-	p.Write("r/.git/refs/heads/locked.lock", "")
-	alive, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for n := time.Unix(1, 0); alive.Err() == nil; n = n.Add(time.Second) {
-			if err := os.Chtimes(lockFile, n, n); err != nil {
+// TestLockOfALiveGit: nobody can tell whether a lock file's owner still lives, so it is never taken away, however long that takes. Who is in
+// need of the ref is told which file is in the way.
+func TestLockOfALiveGit(t *testing.T) {
+	const ref = "refs/heads/rekal/a@b.c"
+	for name, try := range map[string]func(*repos.Place, *git.Repo) error{
+		"move": func(p *repos.Place, r *git.Repo) error {
+			return r.CompareAndSwap(t.Context(), ref, p.Rev("r", ref), p.Rev("r", "HEAD~1"), "test")
+		},
+		"create": func(p *repos.Place, r *git.Repo) error {
+			return r.CompareAndSwap(t.Context(), ref, "", p.Rev("r", "HEAD~1"), "test")
+		},
+		"empty its reflog": func(_ *repos.Place, r *git.Repo) error { return r.ExpireReflog(t.Context(), ref) },
+		"delete":           func(_ *repos.Place, r *git.Repo) error { return r.DeleteRef(t.Context(), ref) },
+		"fetch": func(p *repos.Place, r *git.Repo) error {
+			return r.Fetch(t.Context(), p.At("r"), []string{"+refs/heads/main:" + ref}, false, false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := repos.New(t)
+			p.Start("r")
+			p.Add("r", "two", "file", "2\n")
+			if name != "create" {
+				p.Git("r", "update-ref", "--create-reflog", ref, "HEAD~1")
+			}
+			held, release := p.At("held"), p.At("release")
+			if err := syscall.Mkfifo(release, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p.Write("r/.git/hooks/reference-transaction", fmt.Sprintf("#!/bin/sh\n[ \"$1\" != prepared ] || [ -e %[1]s ] || { : >%[1]s; read x <%[2]s; }\n", held, release))
+			if err := os.Chmod(p.At("r/.git/hooks/reference-transaction"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error)
+			go func() {
+				out, err := p.Try("r", "update-ref", ref, "HEAD")
+				done <- errors.Join(err, errors.New(out))
+			}()
+			for _, err := os.Stat(held); err != nil; _, err = os.Stat(held) {
+				time.Sleep(time.Millisecond)
+			}
+			lock := p.At("r/.git/" + ref + ".lock")
+			if err := try(p, p.Open("r")); err == nil || errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "remove "+lock) {
+				t.Errorf("error %v; want one that names %s", err, lock)
+			}
+			if _, err := os.Stat(lock); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
-	err := p.Open("r").CompareAndSwap(t.Context(), "refs/heads/locked", "", id, "test")
-	if err == nil || errors.Is(err, git.ErrMoved) || !strings.Contains(err.Error(), "refs/heads/locked") {
-		t.Errorf("while somebody works on it: error %v", err)
+			if err := os.WriteFile(release, []byte("go on\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-done; err.Error() != "" {
+				t.Errorf("git update-ref: %v", err)
+			}
+			harness.Equal(t, "the ref", p.Rev("r", "HEAD"), p.Rev("r", ref))
+		})
 	}
-	stop()
-	<-done
-	errs := make([]error, 4)
-	var wg sync.WaitGroup
-	for i := range errs {
-		r := p.Open("r")
-		wg.Go(func() { errs[i] = r.CompareAndSwap(t.Context(), "refs/heads/locked", "", id, "test") })
-	}
-	wg.Wait()
-	won := 0
-	for _, err := range errs {
-		if err == nil {
-			won++
-		} else if !errors.Is(err, git.ErrMoved) {
-			t.Error(err)
-		}
-	}
-	if won != 1 {
-		t.Errorf("%d of %d won", won, len(errs))
-	}
-	left := repos.Must(filepath.Glob(p.At("r/.git/*.lock")))(t)
-	harness.Equal(t, "left over", []string(nil), left)
 }
 
-// What a process left that died while it emptied a reflog blocks git for ever, but not us.
-func TestStaleLockOfReflog(t *testing.T) {
+// TestLockIsNamed: what a process left that died while it emptied a reflog blocks git, and us; the error names it.
+func TestLockIsNamed(t *testing.T) {
 	const ref = "refs/heads/rekal/a@b.c"
+	for _, left := range []string{ref, "logs/" + ref} {
+		p := repos.New(t)
+		p.Start("r")
+		p.Git("r", "update-ref", "--create-reflog", ref, "HEAD")
+		p.Write("r/.git/"+left+".lock", "")
+		err := p.Open("r").ExpireReflog(t.Context(), ref)
+		if err == nil || !strings.Contains(err.Error(), "remove "+p.At("r/.git/"+left+".lock")) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v; want it to say what to remove", err)
+		}
+	}
+}
+
+// TestKillLeavesNoLock: a process that is killed with all that it started, in the middle of a change, leaves nothing that blocks others.
+func TestKillLeavesNoLock(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := repos.New(t)
 	p.Start("r")
+	held, release := p.At("held"), p.At("release")
+	if err := syscall.Mkfifo(release, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.Write("bin/git", fmt.Sprintf("#!/bin/sh\ncase $* in *update-ref*) : >%s; read x <%s;; esac\nexec %s \"$@\"\n", held, release, repos.Must(exec.LookPath("git"))(t)))
+	if err := os.Chmod(p.At("bin/git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.Git("r", "update-ref", contested, string(draft(t, p.Open("r"), "0")))
+	cmd := exec.CommandContext(t.Context(), exe)
+	cmd.Dir, cmd.SysProcAttr = p.At("r"), &syscall.SysProcAttr{Setpgid: true}
+	cmd.Env = append(p.Environ(), roleVar+"=rival", "COUNT=1", "NAME=killed", "PATH="+p.At("bin")+":"+os.Getenv("PATH"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := os.Stat(held); err != nil; _, err = os.Stat(held) {
+		time.Sleep(time.Millisecond)
+	}
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed, and says so
+	if err := os.WriteFile(release, []byte("go on\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for p.Git("r", "log", "-1", "--format=%s", contested) != "killed 0" {
+		time.Sleep(time.Millisecond)
+	}
 	r := p.Open("r")
-	if err := r.CompareAndSwap(t.Context(), ref, "", draft(t, r, "1"), "test"); err != nil {
-		t.Fatal(err)
+	if err := r.CompareAndSwap(t.Context(), contested, p.Rev("r", contested), draft(t, r, "next"), "test"); err != nil {
+		t.Error(err)
 	}
-	p.Write("r/.git/"+ref+".lock", "")
-	p.Write("r/.git/logs/"+ref+".lock", "")
-	if err := r.ExpireReflog(t.Context(), ref); err != nil {
-		t.Fatal(err)
-	}
-	harness.Equal(t, "the reflog", 0, len(repos.Must(r.Reflog(ref))(t)))
-	p.Git("r", "gc", "--prune=now", "-q") // no lock is in its way, either
 }
 
 func TestRefs(t *testing.T) {
@@ -240,7 +289,7 @@ func TestDeleteRef(t *testing.T) {
 	r := p.Open("r")
 	p.Git("r", "update-ref", "refs/rekal/x", "HEAD")
 	for range 2 { // the second time it is not there any more
-		if err := r.DeleteRef("refs/rekal/x"); err != nil {
+		if err := r.DeleteRef(t.Context(), "refs/rekal/x"); err != nil {
 			t.Error(err)
 		}
 		if _, err := r.Ref("refs/rekal/x"); !errors.Is(err, git.ErrNotFound) {

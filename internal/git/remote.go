@@ -93,36 +93,10 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whol
 			args = append(args, "--depth=2147483647") // git's own "infinite"
 		}
 	}
-	args = append(append(args, remote), refspecs...)
-	for tries := 0; ; tries++ {
-		_, _, err := r.network(ctx, attended, args...)
-		if err == nil {
-			return nil
-		}
-		if tries < fetchTries && strings.Contains(err.Error(), "cannot lock ref") && r.unlockTargets(ctx, refspecs) {
-			continue
-		}
-		return fmt.Errorf("git: fetch from %q: %w", remote, err)
+	if _, _, err := r.network(ctx, attended, append(append(args, remote), refspecs...)...); err != nil {
+		return fmt.Errorf("git: fetch from %q: %w", remote, locked(err))
 	}
-}
-
-const fetchTries = 3
-
-// unlockTargets removes the stale locks of the refs that refspecs write to.
-func (r *Repo) unlockTargets(ctx context.Context, refspecs []string) bool {
-	for _, spec := range refspecs {
-		_, to, _ := strings.Cut(spec, ":")
-		locks, err := filepath.Glob(filepath.Join(r.layout.CommonDir, filepath.FromSlash(to)+".lock"))
-		if err != nil {
-			return false
-		}
-		for _, lock := range locks {
-			if !r.unlock(ctx, lock) {
-				return false
-			}
-		}
-	}
-	return true
+	return nil
 }
 
 // grace is how long a git that was told to stop has to remove its locks.
@@ -136,16 +110,11 @@ func (r *Repo) network(ctx context.Context, attended Attended, args ...string) (
 	cmd.Env = append(slices.Clone(r.env), "GIT_PAGER=cat", "LC_ALL=C", "REKAL_SKIP=1")
 	if !attended {
 		cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GCM_INTERACTIVE=never")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		outliving(cmd)
+	} else {
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+		cmd.WaitDelay = grace
 	}
-	cmd.Cancel = func() error {
-		target := cmd.Process.Pid
-		if !attended {
-			target = -target // helpers such as ssh, too
-		}
-		return syscall.Kill(target, syscall.SIGTERM)
-	}
-	cmd.WaitDelay = grace
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
@@ -233,13 +202,7 @@ const notThere = 5
 // configure changes the repository's own configuration. Of several that do so at once, git
 // fails all but one, where it waits for the locks of refs; these here wait for each other.
 func (r *Repo) configure(ctx context.Context, act, key string, args ...string) error {
-	err := whenFree(ctx, func() error {
-		_, err := r.Run(ctx, append([]string{"config", "--local"}, args...)...)
-		if err != nil && strings.Contains(err.Error(), "could not lock config file") && strings.Contains(err.Error(), "File exists") {
-			return fmt.Errorf("%w: %w", errLocked, err)
-		}
-		return err
-	})
+	err := whenFree(ctx, func() error { return r.change(ctx, append([]string{"config", "--local"}, args...)...) })
 	if errors.Is(err, errLocked) {
 		err = fmt.Errorf("%w: where no other git runs, remove %s", err, filepath.Join(r.layout.CommonDir, "config.lock"))
 	}

@@ -16,7 +16,7 @@ const (
 )
 
 // store answers for a repository's objects, refs and history. There are two: libgit2, and git's own plumbing for repositories that
-// libgit2 can't read. Objects are written by neither, as a loose one is the same file for both.
+// libgit2 can't read. Objects are written by neither, as a loose one is the same file for both; refs are moved by git.
 //
 // An object, a ref or a revision that is not here is ErrNotFound.
 type store interface {
@@ -27,8 +27,6 @@ type store interface {
 
 	ref(name string) (OID, error)
 	refs(globs []string) (map[string]OID, error)
-	// swap moves a ref if it is at old, or makes it if that is "": else ErrMoved.
-	swap(ctx context.Context, name string, old, new OID, reflog string) error
 
 	// withPrefix finds the commit of which these are the first digits.
 	withPrefix(digits string) (OID, error)

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -76,11 +77,18 @@ func TestPush(t *testing.T) {
 	if sent := push(t, l); sent != 1 {
 		t.Errorf("one more: %d sent", sent)
 	}
-	// A lock that a dead process left on the remote-tracking ref keeps nobody from pushing.
+	// A lock that a dead process left on the remote-tracking ref keeps nobody from pushing. Without it the next push notes what is there.
 	add(t, l, note(t, 4, morning))
-	write(t, filepath.Join(clones[0].dir, ".git", filepath.FromSlash(tracking)+".lock"), "")
+	locked := filepath.Join(clones[0].dir, ".git", filepath.FromSlash(tracking)+".lock")
+	write(t, locked, "")
 	if sent := push(t, l); sent != 1 {
 		t.Errorf("past a stale lock: %d sent", sent)
+	}
+	if err := os.Remove(locked); err != nil {
+		t.Fatal(err)
+	}
+	if sent := push(t, l); sent != 0 {
+		t.Errorf("without the lock: %d sent", sent)
 	}
 	if ok, err := l.Sent("origin"); !ok || err != nil {
 		t.Errorf("Sent: %v, %v", ok, err)
