@@ -22,7 +22,7 @@ type Tie struct {
 type LineRecord struct {
 	SHA, Path, Session string
 	Lines              session.Ranges
-	TS                 time.Time // of the session's last edit that is in it
+	TS                 time.Time // of the edit; in older records of the session's last one that is in it
 	Email              string
 }
 
@@ -54,7 +54,7 @@ func CredibleTies(ties []Tie, by Maker) []Tie {
 }
 
 // maxWriters is how many records count of one file of a commit: nobody's many make an answer slow.
-const maxWriters = 200
+const maxWriters = 1000
 
 // CredibleLines are the records of what sessions wrote in a commit, without edits that are later than it: those of who made it, and what
 // others say, which is a guess.
@@ -73,22 +73,23 @@ func CredibleLines(all []LineRecord, by Maker) (makers, others []LineRecord) {
 	return slices.DeleteFunc(makers, tooMany), slices.DeleteFunc(others, tooMany)
 }
 
-// Writer is the session that wrote a line (from 1 on) of a file, by what is possible; "" where nobody says so.
-func Writer(possible []LineRecord, path string, line int) string {
+// Writer is the session that wrote a line (from 1 on) of a file, by what is possible, and when; "" where nobody says so.
+func Writer(possible []LineRecord, path string, line int) (string, time.Time) {
 	i := slices.IndexFunc(possible, func(w LineRecord) bool { return w.Path == path && w.Lines.Has(line) })
 	if i < 0 {
-		return ""
+		return "", time.Time{}
 	}
-	return possible[i].Session
+	return possible[i].Session, possible[i].TS
 }
 
 // Claim says that a session brought a line; one of several that are behind a line did.
 type Claim struct {
 	Session  string
 	Inferred bool
-	Exact    bool // it wrote the line
-	Others   bool // somebody who did not make the commit says that it wrote the line
-	Turn     int  // where the part begins that was captured at the commit; -1: not known
+	Exact    bool      // it wrote the line
+	At       time.Time // when it did; zero: not known
+	Others   bool      // somebody who did not make the commit says that it wrote the line
+	Turn     int       // where the part begins that was captured at the commit; -1: not known
 }
 
 // FileTie is a file that a checkpoint gives a session.

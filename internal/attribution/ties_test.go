@@ -60,8 +60,8 @@ func TestWriter(t *testing.T) {
 		{"an edit after the commit", []attribution.LineRecord{wrote("ann@x", "a", 31, 1)}, 1, ""},
 	} {
 		makers, others := attribution.CredibleLines(c.all, anns)
-		got := attribution.Writer(makers, "a.go", c.line)
-		if w := attribution.Writer(others, "a.go", c.line); got == "" && w != "" {
+		got, _ := attribution.Writer(makers, "a.go", c.line)
+		if w, _ := attribution.Writer(others, "a.go", c.line); got == "" && w != "" {
 			got = w + "?"
 		}
 		harness.Equal(t, c.name, c.want, got)

@@ -21,12 +21,12 @@ type CommittedFile struct {
 	Gone  []Print      // lines that it took away
 }
 
-// MatchedLines says which of the lines that a commit brought into a file one session wrote.
+// MatchedLines says which of the lines that a commit brought into a file one session wrote at one time.
 type MatchedLines struct {
 	Session string
 	Lines   []int     // indexes, in order
 	Gone    int       // how many of the lines that vanished it took away
-	At      time.Time // of the latest edit of these
+	At      time.Time // of the edit
 }
 
 // Each file has a closing brace, and many have `return nil, err` ten times: such a line goes with its neighbours. What proves
@@ -39,7 +39,7 @@ const maxPlaces = 64
 
 // Match says which sessions wrote the lines that a commit brought into a file, by the edits of the file that were made
 // before it. Where several edits hold a line, the latest counts of those that stand there whole, with all their context; else the one
-// with which it has most of its neighbours in common. Each line of an edit counts once. Sessions stand in the order of their IDs.
+// with which it has most of its neighbours in common. Each line of an edit counts once. They stand in the order of the sessions' IDs and of time.
 func Match(f CommittedFile, edits []Edit) []MatchedLines {
 	edits = concerned(f, edits)
 	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Session, b.Session)) })
@@ -295,20 +295,20 @@ func (m *match) gone(lines []Print) {
 	}
 }
 
-// wrote puts together what edits of one session have.
+// wrote puts together what edits of one session have that were made at once: a prompt is behind each.
 func (m *match) wrote() (out []MatchedLines) {
-	all := map[string]*MatchedLines{}
+	type made struct {
+		session string
+		at      int64
+	}
+	all := map[made]*MatchedLines{}
 	of := func(edit int) *MatchedLines {
 		e := m.edits[edit]
-		w := all[e.Session]
-		if w == nil {
-			w = &MatchedLines{Session: e.Session}
-			all[e.Session] = w
+		key := made{e.Session, e.At.UnixMilli()}
+		if all[key] == nil {
+			all[key] = &MatchedLines{Session: e.Session, At: e.At}
 		}
-		if e.At.After(w.At) {
-			w.At = e.At
-		}
-		return w
+		return all[key]
 	}
 	for i, edit := range m.by {
 		if edit > 0 {
@@ -322,6 +322,6 @@ func (m *match) wrote() (out []MatchedLines) {
 	for _, w := range all {
 		out = append(out, *w)
 	}
-	slices.SortFunc(out, func(a, b MatchedLines) int { return cmp.Compare(a.Session, b.Session) })
+	slices.SortFunc(out, func(a, b MatchedLines) int { return cmp.Or(cmp.Compare(a.Session, b.Session), a.At.Compare(b.At)) })
 	return out
 }

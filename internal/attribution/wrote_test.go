@@ -1,6 +1,7 @@
 package attribution_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,7 +145,7 @@ func TestMatch(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := map[string][]int{}
 			for _, w := range attribution.Match(c.file, c.edits) {
-				got[w.Session] = w.Lines
+				got[w.Session] = slices.Sorted(slices.Values(append(got[w.Session], w.Lines...)))
 			}
 			harness.Equal(t, "lines", c.want, got)
 		})
@@ -161,6 +162,12 @@ func TestMatchWhatWent(t *testing.T) {
 		edit("a", 1, "-alpha one", "-}"), edit("b", 3, "-alpha one"),
 	})
 	harness.Equal(t, "wrote", []attribution.MatchedLines{{Session: "b", Gone: 1, At: at(3)}}, got)
+}
+
+// TestMatchTimes: lines that a session wrote at two times are told apart, as two prompts led to them.
+func TestMatchTimes(t *testing.T) {
+	got := attribution.Match(brought("+alpha one", "+beta two"), []attribution.Edit{edit("a", 1, "+alpha one"), edit("a", 3, "+beta two")})
+	harness.Equal(t, "wrote", []attribution.MatchedLines{{Session: "a", Lines: []int{0}, At: at(1)}, {Session: "a", Lines: []int{1}, At: at(3)}}, got)
 }
 
 // TestMatchManyLines: an edit of the largest size against a file of the largest size, all lines alike, ends soon.

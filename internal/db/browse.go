@@ -72,6 +72,19 @@ func (d *DB) Turns(ctx context.Context, id string, from, limit int, role string)
 	return turns(ctx, d, `WHERE session = ?1 AND i >= ?2 AND (?3 = '' OR role = ?3) ORDER BY i LIMIT ?4`, id, from, role, limit)
 }
 
+// PromptBefore is the last turn before a time in which a person asked for something; -1 for none.
+func (d *DB) PromptBefore(ctx context.Context, id string, at time.Time) (turn int, err error) {
+	err = ask(ctx, d, `SELECT coalesce(max(i), -1) FROM turns WHERE session = ? AND role = ? AND ts <= ?`, id, session.RoleHuman, at).into(&turn)
+	return turn, err
+}
+
+// PromptOfEdit is the turn in which a person asked for the last edit of one of some files that a session made before a time; -1 for none.
+func (d *DB) PromptOfEdit(ctx context.Context, id string, paths []string, before time.Time) (turn int, err error) {
+	err = ask(ctx, d, `SELECT coalesce(max(i), -1) FROM turns WHERE session = ?1 AND role = ?2 AND i <= (SELECT max(turn) FROM tool_calls
+		WHERE session = ?1 AND `+edited+` AND path IN (SELECT value FROM json_each(?3)) AND ts <= ?4)`, id, session.RoleHuman, paths, before).into(&turn)
+	return turn, err
+}
+
 // Exchange reads the prompt that a turn of a session belongs to, and the last that was answered to it; "" for either that is not there.
 func (d *DB) Exchange(ctx context.Context, id string, turn int) (asked, answered string, err error) {
 	prompt, err := turns(ctx, d, `WHERE session = ?1 AND i <= ?2 AND role = ?3 ORDER BY i DESC LIMIT 1`, id, turn, session.RoleHuman)

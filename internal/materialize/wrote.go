@@ -1,6 +1,7 @@
 package materialize
 
 import (
+	"slices"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
@@ -21,6 +22,9 @@ func (b *batch) wrote(e entry) {
 		here = append(here, w)
 		b.changed[w.Session], b.rows[w.Session].LastEntry = true, e.key
 		at, known := ties[wroteIn{w.Session, w.GitSHA}]
+		again := slices.ContainsFunc(here[:len(here)-1], func(o session.Wrote) bool {
+			return o.Session == w.Session && o.GitSHA == w.GitSHA && o.Path == w.Path
+		})
 		if !known {
 			at = len(b.ties)
 			ties[wroteIn{w.Session, w.GitSHA}] = at
@@ -31,7 +35,7 @@ func (b *batch) wrote(e entry) {
 			})
 		}
 		b.ties[at].Lines = min(b.ties[at].Lines+w.Lines.Count(), session.MaxLine)
-		if at >= start {
+		if at >= start && !again {
 			b.files = append(b.files, db.FileRow{
 				Checkpoint: b.ties[at].Checkpoint, Session: w.Session, Path: w.Path, Change: "M", Blob: db.KeyOf(w.Blob),
 			})

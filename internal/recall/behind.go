@@ -340,8 +340,8 @@ func (b *behind) written(ctx context.Context, s source, rest func(context.Contex
 	out, others := make([][]attribution.Claim, len(s.lines)), source{Origin: s.Origin}
 	var at []int
 	for i, line := range s.at {
-		if w := attribution.Writer(wrote.makers, s.Path, line); w != "" {
-			out[i] = []attribution.Claim{{Session: w, Exact: true, Turn: -1}}
+		if w, at := attribution.Writer(wrote.makers, s.Path, line); w != "" {
+			out[i] = []attribution.Claim{{Session: w, Exact: true, At: at, Turn: -1}}
 			continue
 		}
 		at, others.lines, others.at = append(at, i), append(others.lines, s.lines[i]), append(others.at, line)
@@ -357,8 +357,13 @@ func (b *behind) written(ctx context.Context, s source, rest func(context.Contex
 			of[j].Inferred = of[j].Inferred || known
 			sure = sure || !of[j].Inferred
 		}
-		if w := attribution.Writer(wrote.others, s.Path, others.at[i]); w != "" && !sure && !slices.ContainsFunc(of, func(c attribution.Claim) bool { return c.Session == w }) {
-			of = append(of, attribution.Claim{Session: w, Inferred: true, Others: true, Turn: -1})
+		if w, when := attribution.Writer(wrote.others, s.Path, others.at[i]); w != "" {
+			j := slices.IndexFunc(of, func(c attribution.Claim) bool { return c.Session == w })
+			if j >= 0 {
+				of[j].At = when
+			} else if !sure {
+				of = append(of, attribution.Claim{Session: w, Inferred: true, Others: true, At: when, Turn: -1})
+			}
 		}
 		out[at[i]] = of
 	}

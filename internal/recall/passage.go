@@ -19,6 +19,9 @@ type passage struct {
 
 // snippet cuts out of a passage what a result shows beside its title.
 func (p passage) snippet(query, title string, h found) string {
+	if h.question {
+		return search.Snippet(session.Purpose(p.text), "", h.snippet)
+	}
 	return search.Snippet(session.Beyond(title, p.text), h.asked(query), h.snippet)
 }
 
@@ -80,6 +83,7 @@ func Said(ctx context.Context, index *db.DB, h result.Hit) (asked, answered stri
 		return "", "", nil
 	}
 	asked, answered, err = index.Exchange(ctx, h.ID, *h.Turn)
+	asked = session.Purpose(asked)
 	for _, text := range []*string{&asked, &answered} {
 		if *text == session.Elsewhere {
 			*text = ""

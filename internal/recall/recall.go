@@ -215,17 +215,18 @@ func checkAgent(name string) error {
 
 // found is one session or memory with why it was found.
 type found struct {
-	id      string
-	score   float64
-	matched []string
-	turn    int      // db.First: the first one, whichever that is; -1: no turn of its own
-	passage string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
-	read    []string // what misspelt words of the query were read as
-	weak    bool
-	memory  bool
-	tie     attribution.Strength // how --commit or why tie it; Recorded where nobody asks
-	lines   int                  // how many of the lines that --commit brought it wrote
-	snippet int                  // how many characters are shown of it
+	id       string
+	score    float64
+	matched  []string
+	turn     int      // db.First: the first one, whichever that is; -1: no turn of its own
+	passage  string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
+	read     []string // what misspelt words of the query were read as
+	weak     bool
+	memory   bool
+	tie      attribution.Strength // how --commit or why tie it; Recorded where nobody asks
+	lines    int                  // how many of the lines that --commit brought it wrote
+	question bool                 // turn is the prompt that led to the lines of why
+	snippet  int                  // how many characters are shown of it
 }
 
 // titled reports whether nothing but the title answers.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -192,14 +193,15 @@ type source struct {
 type explained struct {
 	id       string
 	lines    []int
-	exact    []int    // of them, those that it is known to have written
-	shared   []int    // of them, those that one of several brought
-	weight   float64  // the lines, of those that are shared its part
-	commits  []string // the one with the most lines first
-	inferred bool     // by none but inferred commits
-	others   bool     // by the word of none but those who made none of the commits
-	edits    int      // of the file, by its tools
-	turn     int      // where the part begins that was captured at the first of commits; db.First: not known
+	exact    []int             // of them, those that it is known to have written
+	shared   []int             // of them, those that one of several brought
+	weight   float64           // the lines, of those that are shared its part
+	commits  []string          // the one with the most lines first
+	inferred bool              // by none but inferred commits
+	others   bool              // by the word of none but those who made none of the commits
+	edits    int               // of the file, by its tools
+	asked    map[time.Time]int // how many lines it wrote at which time, as anybody says
+	turn     int               // where the part begins that was captured at the first of commits; db.First: not known
 }
 
 // sources groups lines by the commit that they come from, the one with the most lines first.
@@ -265,7 +267,7 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 func (w *why) give(c attribution.Claim, line int, commit git.OID, several int) {
 	e := w.explained[c.Session]
 	if e == nil {
-		e = &explained{id: c.Session, inferred: true, others: true, turn: db.First}
+		e = &explained{id: c.Session, asked: map[time.Time]int{}, inferred: true, others: true, turn: db.First}
 		if c.Turn >= 0 {
 			e.turn = c.Turn
 		}
@@ -274,6 +276,9 @@ func (w *why) give(c attribution.Claim, line int, commit git.OID, several int) {
 	e.lines, e.weight = append(e.lines, line), e.weight+1/float64(several)
 	if c.Exact {
 		e.exact = append(e.exact, line)
+	}
+	if !c.At.IsZero() {
+		e.asked[c.At]++
 	}
 	if several > 1 {
 		e.shared = append(e.shared, line)
@@ -338,28 +343,74 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// show makes the results, each with the passage that is nearest to the lines.
-func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]result.Hit, error) {
+// question is the prompt that led to what a session wrote: the last one before the edit that most of the lines are of, or else before its last edit
+// of the file that the commit may hold. Where its tie is a guess, that is its first prompt. It is -1 where none is known.
+func (w *why) question(ctx context.Context, e *explained) (int, error) {
+	var at time.Time
+	for t, n := range e.asked {
+		if c := cmp.Compare(n, e.asked[at]); c > 0 || c == 0 && t.After(at) {
+			at = t
+		}
+	}
+	if !at.IsZero() {
+		return w.index.PromptBefore(ctx, e.id, at)
+	}
+	if e.inferred {
+		_, turn, err := w.began(ctx, e.id)
+		return turn, err
+	}
+	var paths []string
+	for _, o := range w.blame.Origins {
+		paths = append(paths, o.Path)
+	}
+	id, err := w.repo.CommitByPrefix(e.commits[0])
+	if err != nil {
+		return -1, nil //nolint:nilerr // it was just there; somebody else removed it
+	}
+	c, err := w.repo.Commit(id)
+	if err != nil {
+		return -1, nil //nolint:nilerr // as above
+	}
+	return w.index.PromptOfEdit(ctx, e.id, append(paths, w.file), c.Committer.When)
+}
+
+// near finds the passages of sessions that are nearest to the lines, by session.
+func (w *why) near(ctx context.Context, query string) (map[string]search.Hit, error) {
 	s, err := search.Open(ctx, w.index)
 	if err != nil {
 		return nil, err
 	}
-	query := strings.Join(w.blame.Text, " ")
-	query = strings.ToValidUTF8(query[:min(len(query), askedBytes)], "")
-	allow := func(id string) bool { return w.explained[id] != nil }
-	near, err := s.Search(ctx, query, search.Options{Allow: allow, Weak: true})
-	if err != nil {
-		return nil, err
-	}
+	near, err := s.Search(ctx, query, search.Options{Allow: func(id string) bool { return w.explained[id] != nil }, Weak: true})
 	passages := make(map[string]search.Hit, len(near.Hits))
 	for _, h := range near.Hits {
 		passages[h.Session] = h
 	}
+	return passages, err
+}
+
+// show makes the results, each with the prompt that led to the lines, or else with the passage that is nearest to them.
+func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]result.Hit, error) {
+	query := strings.Join(w.blame.Text, " ")
+	query = strings.ToValidUTF8(query[:min(len(query), askedBytes)], "")
+	var passages map[string]search.Hit
 	hits := make([]found, len(ranked))
 	for i, e := range ranked {
 		hits[i] = found{id: e.id, score: e.weight / float64(len(w.blame.Origins)), turn: e.turn, snippet: snippetSize}
 		if e.inferred {
 			hits[i].tie = attribution.Inferred
+		}
+		turn, err := w.question(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		if turn >= 0 {
+			hits[i].turn, hits[i].question = turn, true
+			continue
+		}
+		if passages == nil {
+			if passages, err = w.near(ctx, query); err != nil {
+				return nil, err
+			}
 		}
 		if h, ok := passages[e.id]; ok && h.Turn >= 0 { // paths and commands would say nothing new
 			hits[i].turn, hits[i].read = h.Turn, h.Read
@@ -370,9 +421,34 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 		e := ranked[i]
 		out[i].Score = rounded(hits[i].score)
 		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact), Shared: w.ranges(e.shared), Commits: e.commits}
+		if err == nil && out[i].Turn != nil {
+			out[i].Explains.Purpose, err = w.purpose(ctx, e.id, *out[i].Turn)
+		}
 	}
 	return out, err
 }
+
+// purpose is what the first prompt of a session is for, unless it is the one that is shown.
+func (w *why) purpose(ctx context.Context, id string, shown int) (string, error) {
+	text, turn, err := w.began(ctx, id)
+	if turn == shown {
+		return "", err
+	}
+	return session.Shorten(session.OneLine(text), purposeSize), err
+}
+
+// began is what the first prompt of a session is for, and which turn that is.
+func (w *why) began(ctx context.Context, id string) (string, int, error) {
+	turns, err := w.index.Turns(ctx, id, 0, titleTurns, session.RoleHuman)
+	text, turn := session.PurposeOf(turns)
+	return text, turn, err
+}
+
+// How many prompts are looked at for the one that says what a session is for, and how many characters of it are shown.
+const (
+	titleTurns  = 8
+	purposeSize = 400
+)
 
 // describe says what was asked, and what nobody explains.
 func (w *why) describe() *result.Why {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -436,4 +437,38 @@ func TestTalkHasNoFiles(t *testing.T) {
 	if len(why.Results) != 1 || !why.Results[0].Inferred {
 		t.Errorf("not inferred: %+v", why.Results)
 	}
+}
+
+// TestWhyAsks: a line shows the prompt before the edit that wrote it, of a plan its reason, and what the session began with. What was asked later,
+// though it reads like the line, does not.
+func TestWhyAsks(t *testing.T) {
+	p := newPlace(t)
+	p.clock = 5
+	cp := p.committed("one", "src/jwt.go", first+second+third, "docs/token.md", first)
+	plan := "Implement the following plan:\n\n# Zones\n\n## Context\n\nServers differ.\n\n## Steps\n\n1. Edit it"
+	s := chat("s", 0, "human "+plan, "Edit src/jwt.go", "assistant Done.", "human the last one, too", "Edit src/jwt.go", "assistant It is there.",
+		"human "+third, "Edit docs/token.md")
+	wrote := func(line, second int) session.Wrote {
+		return session.Wrote{
+			GitSHA: cp.GitSHA, Session: s.ID, Path: "src/jwt.go", Lines: session.RangesOf([]int{line}), TS: at(0).Add(time.Duration(second) * time.Second),
+		}
+	}
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{s}, Wrote: []session.Wrote{wrote(1, 1), wrote(3, 4)}})
+	p.open()
+	for line, want := range map[string]string{
+		"1": "0 human Servers differ.",
+		"3": "2 human the last one, too (Servers differ.)",
+		"2": "0 human Servers differ.", // whose it is is a guess
+	} {
+		h := p.why("src/jwt.go:" + line).Results[0]
+		got := fmt.Sprint(*h.Turn, " ", h.Role, " ", h.Snippet)
+		if h.Explains.Purpose != "" {
+			got += " (" + h.Explains.Purpose + ")"
+		}
+		harness.Equal(t, "line "+line, want, got)
+	}
+	docs := p.why("docs/token.md").Results[0]
+	harness.Equal(t, "by its last edit of the file", "4 (Servers differ.)", fmt.Sprint(*docs.Turn, " (", docs.Explains.Purpose, ")"))
+	asked, answered, err := recall.Said(t.Context(), p.index, p.why("src/jwt.go:1").Results[0])
+	harness.Equal(t, "said", "Servers differ. Done. <nil>", fmt.Sprint(asked, " ", answered, " ", err))
 }

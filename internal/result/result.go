@@ -104,6 +104,7 @@ type Explains struct {
 	Exact   []Range  `json:"exact,omitempty"`   // of them those that it wrote, compared line by line; of the others the rules of ties say it
 	Shared  []Range  `json:"shared,omitempty"`  // of them those that one of several sessions brought: which is not known
 	Commits []string `json:"commits,omitempty"` // that brought them, abbreviated, the one with the most lines first
+	Purpose string   `json:"purpose,omitempty"` // what the session's first prompt is for, where the hit's turn is another one
 }
 
 // Hit is one session or memory that was found.

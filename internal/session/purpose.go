@@ -34,6 +34,18 @@ func Purpose(prompt string) string {
 	return parts[at].text
 }
 
+// PurposeOf is what the first prompt of some turns is for that says something, and its index; -1 for none.
+func PurposeOf(turns []Turn) (string, int) {
+	asked := slices.DeleteFunc(slices.Clone(turns), func(t Turn) bool {
+		return t.Role != RoleHuman || t.Content == Scrubbed || t.Content == Elsewhere
+	})
+	i := TitleTurn(asked)
+	if i < 0 {
+		return "", -1
+	}
+	return Purpose(asked[i].Content), asked[i].Index
+}
+
 // section is what stands under a heading.
 type section struct {
 	text   string

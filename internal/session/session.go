@@ -212,7 +212,7 @@ type Wrote struct {
 	Path    string    // git-root-relative, as the commit leaves it
 	Lines   Ranges    // of the blob; none where the session only took lines away
 	Gone    int       // how many of the lines that vanished the session took away
-	TS      time.Time // of the session's last edit that is in it
+	TS      time.Time // of the edit; in older records of the session's last one that is in it
 }
 
 // Entry is what one ledger commit says. Checkpoint is nil for memories, purges,

@@ -359,7 +359,7 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 	if out.Left, err = t.left(ctx, id, out.Commits, tools); err != nil {
 		return out, err
 	}
-	out.Purpose, out.PurposeTurn = purpose(turns)
+	out.Purpose, out.PurposeTurn = session.PurposeOf(turns)
 	made, err := t.made(ctx, ties[id])
 	if err != nil {
 		return out, err
@@ -377,18 +377,6 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 	}
 	out.Part = len(out.Said) < len(turns)
 	return out, nil
-}
-
-// purpose is what the first prompt of a session is for that says something, and which turn that is; -1 for none.
-func purpose(turns []session.Turn) (string, int) {
-	asked := slices.DeleteFunc(slices.Clone(turns), func(u session.Turn) bool {
-		return u.Role != session.RoleHuman || u.Content == session.Scrubbed || u.Content == session.Elsewhere
-	})
-	i := session.TitleTurn(asked)
-	if i < 0 {
-		return "", -1
-	}
-	return session.Purpose(asked[i].Content), asked[i].Index
 }
 
 // left are the paths that a session edited and none of its commits changed, as they are and as they were.

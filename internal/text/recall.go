@@ -148,7 +148,11 @@ func (p *page) commits(h result.Hit) []span {
 
 // passage is what was said: of a line the prompt and the answer, of others what answers the question best.
 func (p *page) passage(in string, h result.Hit, said Exchange) {
-	for _, part := range []struct{ who, text string }{{"Asked: ", said.Asked}, {"Answered: ", said.Answered}} {
+	began := ""
+	if h.Explains != nil && said != (Exchange{}) {
+		began = h.Explains.Purpose
+	}
+	for _, part := range []struct{ who, text string }{{"Began with: ", began}, {"Asked: ", said.Asked}, {"Answered: ", said.Answered}} {
 		if part.text != "" {
 			p.line(in, in+"  ", append([]span{{text: part.who, style: cyan}}, p.matched(part.text)...)...)
 		}
