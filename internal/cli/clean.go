@@ -34,6 +34,7 @@ These stay:
   - a skill that was edited or committed, and a .rekal that git tracks
   - the ledger branch, rekal.pause and rekal.forgot; --ledger removes these, too
   - records of what commands printed; --records removes these, too
+  - fingerprints of the secrets that were taken out, in .git/rekal/remembered, so that they are none of a later import
 
 --ledger is refused in a repository without a worktree, because its ledgers are everybody's.`,
 	}
@@ -86,6 +87,9 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	}
 	if err := c.outputs(app, w); err != nil {
 		return err
+	}
+	if file := w.RememberedFile(); file != "" { // also where the ledger goes: its transcripts may be captured again
+		fmt.Fprintf(app.Stdout, "left: fingerprints of what was taken out, in %s (remove the file to forget them)\n", printable(file))
 	}
 	if err := c.ledgers(ctx, app, w); err != nil || !c.ledger {
 		return err

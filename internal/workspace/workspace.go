@@ -292,6 +292,14 @@ func (w *Workspace) Remembered(purpose remembered.Writing) *remembered.Store {
 	return remembered.Open(w.Repo.Layout().CommonDir, purpose, w.Rand)
 }
 
+// RememberedFile is where they lie; "" where there are none.
+func (w *Workspace) RememberedFile() string {
+	if file := remembered.Path(w.Repo.Layout().CommonDir); exists(file) {
+		return file
+	}
+	return ""
+}
+
 // ErrLater is a redaction that needs more time than a hook has: see published.ErrLater.
 var ErrLater = published.ErrLater
 
