@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/git-rekal/git-rekal/internal/audit"
+	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/segment"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -16,7 +16,7 @@ type Preview struct {
 	Files    int    // of code commits, that checkpoints would list
 	Bytes    int    // of the segments
 	Parts    []Part // what is new of each session, in the ledger's order
-	Findings []audit.Finding
+	Findings []redact.Mark // what was taken out
 }
 
 // Part is what is new of a session.
@@ -59,12 +59,14 @@ const noBound = 1 << 60
 
 func (g *collector) preview(ctx context.Context, drafts []session.Entry) (Preview, error) {
 	var out Preview
-	for _, d := range drafts {
-		clean, report, err := g.Redactor.Apply(ctx, d)
-		if err != nil {
-			return Preview{}, fmt.Errorf("capture: %w", err)
-		}
-		g.count(d, report)
+	all, err := g.redactAll(ctx, drafts, func(i int, r redact.Report) {
+		g.count(drafts[i], r)
+		out.Findings = append(out.Findings, r.Marks...)
+	})
+	if err != nil {
+		return Preview{}, err
+	}
+	for _, clean := range all {
 		parts, err := segment.Encode(clean)
 		if err != nil {
 			return Preview{}, fmt.Errorf("capture: %w", err)
@@ -73,7 +75,6 @@ func (g *collector) preview(ctx context.Context, drafts []session.Entry) (Previe
 			out.Bytes += len(p)
 		}
 		e := clean.Entry()
-		out.Findings = append(out.Findings, audit.Findings(d, e)...)
 		if e.Checkpoint != nil {
 			out.Files += len(e.Checkpoint.Files)
 		}

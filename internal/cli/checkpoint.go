@@ -16,28 +16,33 @@ import (
 
 // checkpointCommand captures now: `git rekal checkpoint`, or says what that would store:
 // `git rekal checkpoint --dry-run`.
-type checkpointCommand struct{ dryRun, json bool }
+type checkpointCommand struct{ dryRun, show, json bool }
 
 func (*checkpointCommand) about() entry {
 	return entry{
-		name: "checkpoint", usage: "checkpoint [--dry-run [--json]]", short: "capture what is new now",
+		name: "checkpoint", usage: "checkpoint [--dry-run [--show|--json]]", short: "capture what is new now",
 		long: `
 Captures what coding agents recorded since the last checkpoint, and ties it to HEAD. It prints nothing if there is nothing new. The hooks
 do the same at every commit.
 
 --dry-run writes nothing. It lists the sessions, turns, tool calls and files that would be stored, by agent. It also lists what would
-be redacted, by rule, with the text around each place and never the secret. Before "git rekal init" it shows what init would import.`,
+be redacted, by rule, with what made the rule look and the text around each place. --show also prints what stands there, on a terminal only.
+Before "git rekal init" it shows what init would import.`,
 	}
 }
 
 func (c *checkpointCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.dryRun, "dry-run", false, "store nothing; show what would be stored and redacted")
+	fs.BoolVar(&c.show, "show", false, "with --dry-run: print what would be redacted, on a terminal only")
 	fs.BoolVar(&c.json, "json", false, "with --dry-run: JSON on one line")
 }
 
 func (c *checkpointCommand) validate(_ *pflag.FlagSet, args []string) error {
-	if c.json && !c.dryRun {
-		return errors.New("--json goes with --dry-run")
+	switch {
+	case (c.json || c.show) && !c.dryRun:
+		return errors.New("--json and --show go with --dry-run")
+	case c.json && c.show:
+		return errShowJSON
 	}
 	return noArgs(args)
 }
@@ -56,6 +61,9 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	if c.dryRun {
+		if err := app.mayShow(c.show); err != nil {
+			return err
+		}
 		return c.preview(ctx, app, w, author)
 	}
 	if err := app.captureNow(ctx, w, author, session.ViaManual); err != nil {
@@ -72,6 +80,20 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	end := app.Now().Add(checkpointTime)
 	enough := func() bool { return app.Now().After(end) }
 	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: enough, Patience: checkpointTime})
+}
+
+// What --show is refused for.
+var (
+	errShowJSON  = errors.New("--show goes without --json: JSON never holds a secret")
+	errShowWhere = errors.New("--show prints secrets, so stdout must be a terminal in front of a person: nothing was done")
+)
+
+// mayShow returns why no secret may be printed, where one is asked for.
+func (app *App) mayShow(asked bool) error {
+	if asked && !app.watched(shape{}) {
+		return errShowWhere
+	}
+	return nil
 }
 
 // checkpointTime is after how long a checkpoint asks for no more vectors: who calls it may wait for

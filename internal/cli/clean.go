@@ -34,7 +34,7 @@ These stay:
   - a skill that was edited or committed, and a .rekal that git tracks
   - the ledger branch, rekal.pause and rekal.forgot; --ledger removes these, too
   - records of what commands printed; --records removes these, too
-  - fingerprints of the secrets that were taken out, in .git/rekal/remembered, so that they are none of a later import
+  - .git/rekal/remembered, the fingerprints of secrets that were taken out
 
 --ledger is refused in a repository without a worktree, because its ledgers are everybody's.`,
 	}

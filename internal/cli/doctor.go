@@ -15,29 +15,44 @@ import (
 )
 
 // doctorCommand says what is wrong, and what mends it: `git rekal doctor`.
-type doctorCommand struct{ shape }
+type doctorCommand struct {
+	shape
+	show bool
+}
 
 // errWrong is the exit status of a doctor that found something; the result says what.
 var errWrong = errors.New("something is wrong: see above")
 
 func (*doctorCommand) about() entry {
 	return entry{
-		name: "doctor", usage: "doctor [--json]", short: "find what is wrong",
+		name: "doctor", usage: "doctor [--show|--json]", short: "find what is wrong",
 		long: `
 Checks git, the settings, hooks and skill, sharing, stale locks, the caches, the agents' transcripts and the embedding server. It says
 what is wrong, and what mends it. It changes nothing.
 
-It also applies today's redaction to every ledger here. Each finding has its place and the text around it, never the secret. "git rekal scrub ID"
-takes a secret out of your own ledger. Other authors have to do it in theirs.`,
+It also applies today's redaction to every ledger here, with all that was taken out in this clone since. Each finding has its commit and
+place, what made the rule look, and the text around it. --show also prints what stands there, on a terminal only. "git rekal scrub ID" takes
+a secret out of your own ledger. Other authors have to do it in theirs.`,
 		exit: "0 nothing is wrong (notes do not count), 1 something is, 2 wrong usage.",
 	}
 }
 
+func (c *doctorCommand) addFlags(fs *pflag.FlagSet) {
+	c.shape.addFlags(fs)
+	fs.BoolVar(&c.show, "show", false, "print what would be redacted, on a terminal only")
+}
+
 func (c *doctorCommand) validate(_ *pflag.FlagSet, args []string) error {
+	if c.show && c.json {
+		return errShowJSON
+	}
 	return cmp.Or(noArgs(args), c.shape.validate())
 }
 
 func (c *doctorCommand) run(ctx context.Context, app *App) error {
+	if err := app.mayShow(c.show); err != nil {
+		return err
+	}
 	w, err := workspace.Open(app.Process)
 	if err != nil {
 		return err
@@ -56,7 +71,7 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 	if c.shape.json {
 		err = result.Write(app.Stdout, found)
 	} else {
-		err = app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Doctor(l, found) }, session.Names{})
+		err = app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Doctor(l, found, c.show) }, session.Names{})
 	}
 	if err == nil && !found.OK {
 		err = errWrong

@@ -39,7 +39,7 @@ func (c *checkpointCommand) preview(ctx context.Context, app *App, w *workspace.
 	if out.Records = kept; c.json {
 		return result.Write(app.Stdout, out)
 	}
-	shown := previewText(p, out.Findings)
+	shown := previewText(p, out.Findings, c.show)
 	if kept > 0 {
 		shown += fmt.Sprintf("%s of what commands printed: kept in this clone, and never shared\n", session.Count(kept, "record"))
 	}
@@ -65,7 +65,7 @@ func previewOf(p capture.Preview) result.Preview {
 // shownSessions is how many sessions are listed for a person, so that what was redacted is seen.
 const shownSessions = 30
 
-func previewText(p capture.Preview, findings []result.Finding) string {
+func previewText(p capture.Preview, findings []result.Finding, values bool) string {
 	if len(p.Parts) == 0 && p.Links == 0 {
 		return "nothing new to store\n"
 	}
@@ -86,7 +86,7 @@ func previewText(p capture.Preview, findings []result.Finding) string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "\nwould redact %s\n", session.Count(len(findings), "place"))
-	writeFindings(&b, findings, short)
+	writeFindings(&b, findings, short, values)
 	b.WriteString("\nTo store a text that is no secret: git config --add rekal.redact.allow REGEX\nTo leave out more of what you type: put it between <private> and </private>\n")
 	return b.String()
 }
@@ -126,8 +126,8 @@ func shortParts(parts []capture.Part) session.Names {
 	return session.NewNames(ids)
 }
 
-// writeFindings lists findings by rule, the most frequent first.
-func writeFindings(b *strings.Builder, all []result.Finding, short session.Names) {
+// writeFindings lists findings by rule, the most frequent first; with values, also what stands there.
+func writeFindings(b *strings.Builder, all []result.Finding, short session.Names, values bool) {
 	rules := grouped(all, func(f result.Finding) string { return f.Rule })
 	order := slices.SortedFunc(maps.Keys(rules), func(x, y string) int {
 		return cmp.Or(len(rules[y])-len(rules[x]), strings.Compare(x, y))
@@ -136,7 +136,10 @@ func writeFindings(b *strings.Builder, all []result.Finding, short session.Names
 		fmt.Fprintf(b, "\n  %s: %d\n", printable(rule), len(rules[rule]))
 		for _, f := range rules[rule] {
 			f.Session = short.Short(f.Session)
-			fmt.Fprintf(b, "    %s: %s\n", text.Place(f), printable(f.Around))
+			fmt.Fprintf(b, "    %s%s: %s\n", text.Place(f), printable(text.Cause(f)), printable(f.Around))
+			if values && f.Value != "" {
+				fmt.Fprintf(b, "      = %s\n", printable(f.Value))
+			}
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/audit"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/redact"
@@ -129,14 +128,13 @@ func quote(ref string) string { return "'" + strings.ReplaceAll(ref, "'", `'\''`
 func (s *scan) head(ctx context.Context, h ledger.Head) (health ledger.Health, leaks int, err error) {
 	s.out.Scanned.Ledgers++
 	health, err = ledger.Inspect(ctx, s.Repo, h, s.seen, func(c ledger.Commit, e session.Entry) error {
-		clean, _, err := s.redactor.Apply(ctx, e)
+		_, report, err := s.redactor.Apply(ctx, e)
 		if err != nil {
 			return err
 		}
-		found := audit.Findings(e, clean.Entry())
-		leaks += len(found)
-		for _, f := range found {
-			s.leak(h, c, f)
+		leaks += len(report.Marks)
+		for _, m := range report.Marks {
+			s.leak(h, c, m)
 		}
 		s.out.Scanned.Segments++
 		s.progress(s.out.Scanned.Segments)
@@ -146,24 +144,24 @@ func (s *scan) head(ctx context.Context, h ledger.Head) (health ledger.Health, l
 	return health, leaks, err
 }
 
-func (s *scan) leak(h ledger.Head, c ledger.Commit, f audit.Finding) {
+func (s *scan) leak(h ledger.Head, c ledger.Commit, m redact.Mark) {
 	if len(s.out.Leaks) == maxLeaks {
 		s.out.More++
 		return
 	}
-	l := Shape(f)
-	if l.Author = h.Email; h.Ref == s.own {
-		l.Scrub = f.ID(string(c.OID))
+	l := Shape(m)
+	if l.Author, l.Commit = h.Email, string(c.OID); h.Ref == s.own {
+		l.Scrub = m.ID(string(c.OID))
 	}
 	s.out.Leaks = append(s.out.Leaks, l)
 }
 
-// Shape is a finding as JSON.
-func Shape(f audit.Finding) result.Finding {
-	out := result.Finding{Rule: f.Rule, Session: f.Session, In: f.In, Around: f.Around}
-	switch f.In {
-	case audit.InTurn, audit.InCommand, audit.InPath:
-		out.Turn = &f.Turn
+// Shape is a mark as JSON.
+func Shape(m redact.Mark) result.Finding {
+	out := result.Finding{Rule: m.Rule, Trigger: m.Trigger, Session: m.Session, In: m.In, Around: m.Around, Value: m.Value}
+	switch m.In {
+	case redact.InTurn, redact.InCommand, redact.InPath:
+		out.Turn = &m.Turn
 	}
 	return out
 }

@@ -344,13 +344,16 @@ type PreviewSession struct {
 // Finding is a place that redaction takes out, or would: it never holds what stood there.
 type Finding struct {
 	Rule    string `json:"rule"`
+	Trigger string `json:"trigger,omitempty"` // what made the rule look: a name, a prefix, "remembered", "known value"
 	Session string `json:"session,omitempty"`
 	In      string `json:"in"`             // turn, title, command, path, branch, file, subject or memory
 	Turn    *int   `json:"turn,omitempty"` // the turn, or the one before the tool call; -1: before the first
 	Around  string `json:"around"`         // the redacted text around it, on one line
+	Value   string `json:"-"`              // what stood there; for a person's terminal alone
 
 	// With doctor:
 	Author string `json:"author,omitempty"` // whose ledger holds it
+	Commit string `json:"commit,omitempty"` // of that ledger
 	Scrub  string `json:"scrub,omitempty"`  // what "git rekal scrub" takes, in one's own ledger
 }
 

@@ -18,8 +18,8 @@ func mark(status string) (sign string, look style) {
 	return "✗", red
 }
 
-// Doctor is what doctor found. A Look without a width is a contract: scripts read it.
-func Doctor(look Look, d result.Doctor) string {
+// Doctor is what doctor found; with values, also what stands there. A Look without a width is a contract: scripts read it.
+func Doctor(look Look, d result.Doctor, values bool) string {
 	p := &page{Look: look}
 	signs := p.UTF8 && p.Width > 0
 	for _, c := range d.Checks {
@@ -33,19 +33,22 @@ func Doctor(look Look, d result.Doctor) string {
 			p.line(in+"-> ", in+"   ", say(cyan, c.Fix))
 		}
 	}
-	p.leaks(d)
+	p.leaks(d, values)
 	return p.String()
 }
 
 // leaks are what today's redaction would take out, by ledger.
-func (p *page) leaks(d result.Doctor) {
+func (p *page) leaks(d result.Doctor, values bool) {
 	others := false
 	for i, l := range d.Leaks {
 		if i == 0 || l.Author != d.Leaks[i-1].Author {
 			p.gap()
 			p.line("", "  ", sayf(plain, "in the ledger of %s:", l.Author))
 		}
-		p.line("  ", "    ", say(red, l.Rule), say(plain, ": "+Place(l)+": "+l.Around))
+		p.line("  ", "    ", say(red, l.Rule), say(plain, ": "+Place(l)+Cause(l)+": "+l.Around))
+		if values && l.Value != "" {
+			p.line("     = ", "       ", say(yellow, l.Value))
+		}
 		if l.Scrub != "" {
 			p.line("       -> ", "          ", say(cyan, "git rekal scrub "+l.Scrub))
 		}
@@ -58,6 +61,21 @@ func (p *page) leaks(d result.Doctor) {
 		p.gap()
 		p.line("", "", span{text: `Only its author can scrub a ledger; your next "git rekal sync" takes that over.`})
 	}
+}
+
+// Cause says what made the rule look, behind the place; and the commit of the ledger, where one holds it.
+func Cause(f result.Finding) string {
+	var about []string
+	if f.Commit != "" {
+		about = append(about, "commit "+result.Short(f.Commit))
+	}
+	if f.Trigger != "" && f.Trigger != f.Rule {
+		about = append(about, fmt.Sprintf("by %q", strings.TrimSpace(f.Trigger)))
+	}
+	if len(about) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(about, ", ") + ")"
 }
 
 // Place says where a finding is, for a person.

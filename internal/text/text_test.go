@@ -74,7 +74,7 @@ func all(look text.Look, s string) map[string]string {
 		"memory":  text.Memory(look, filled[result.Memory](s)),
 		"log":     text.Log(look, checkpoints, subject),
 		"oneline": text.Oneline(look, checkpoints, subject),
-		"doctor":  text.Doctor(look, filled[result.Doctor](s)),
+		"doctor":  text.Doctor(look, filled[result.Doctor](s), true),
 	}
 }
 
@@ -282,7 +282,7 @@ Only its author can scrub a ledger; your next "git rekal sync" takes that over.
 		look text.Look
 		want string
 	}{{text.Look{}, words}, {text.Look{Width: 80}, words}, {text.Look{Width: 80, UTF8: true}, signs}} {
-		if diff := cmp.Diff(tt.want+leaks, text.Doctor(tt.look, d)); diff != "" {
+		if diff := cmp.Diff(tt.want+leaks, text.Doctor(tt.look, d, false)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", tt.look, diff)
 		}
 	}
