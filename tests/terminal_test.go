@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -46,6 +47,79 @@ func TestTerminal(t *testing.T) {
 		if got := strings.ReplaceAll(string(out), "\r\n", "\n"); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %q", tt.line, got)
 		}
+	}
+}
+
+// TestTerminalShow: a person on a terminal is shown what would be taken out, and what is in the ledger already; nobody else is.
+func TestTerminalShow(t *testing.T) {
+	const secret = "Vexing-Otter-91"
+	p := harness.New(t).With("TERM=xterm", "GIT_PAGER=cat", "NO_COLOR=1")
+	p.Env = append(p.Env, "PATH="+harness.Binary(t)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p.Init("repo")
+	p.Commit("repo", "first", "a.txt", "a\n")
+	said := func(name, text string) {
+		raw, err := chat(name, text, p.At("repo"), time.Now().UTC().Format(time.RFC3339), -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Write("home/.claude/projects/"+strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(p.At("repo"))+"/"+name+".jsonl", raw)
+	}
+	try := func(line string, onTerminal bool) string {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
+		cmd.Dir, cmd.Env = p.At("repo"), p.Environ()
+		if !onTerminal {
+			out, _ := cmd.CombinedOutput()
+			return string(out)
+		}
+		tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 200})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tty.Close()
+		out, err := io.ReadAll(tty)
+		if err != nil && !errors.Is(err, syscall.EIO) { // the end of a terminal
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		return strings.ReplaceAll(string(out), "\r\n", "\n")
+	}
+	said("one", "10:00 human I typed "+secret+"\n10:01 assistant Good.\n")
+	p.Git("repo", "rekal", "init")
+	said("two", "11:00 human the password is "+secret+" now\n")
+	preview, doctor := "git rekal checkpoint --dry-run", "git rekal doctor"
+	shown := regexp.MustCompile(`(?m)^    \S+ turn 0 \(by ".+"\): the password is \[REDACTED:[a-z-]+\] now\n      = Vexing-Otter-91$`)
+	if got := try(preview+" --show", true); !shown.MatchString(got) {
+		t.Errorf("on a terminal:\n%s", got)
+	}
+	p.Git("repo", "rekal", "checkpoint")
+	leak := regexp.MustCompile(`(?m)^  generic-[a-z]+: (\S+) turn 0 \(commit [0-9a-f]{7,}, by "remembered"\): I typed \[REDACTED:generic-[a-z]+\]\n +  = Vexing-Otter-91\n +-> git rekal scrub (\S+:0)$`)
+	got := try(doctor+" --show", true)
+	if !leak.MatchString(got) {
+		t.Fatalf("on a terminal:\n%s", got)
+	}
+	refused := "--show prints secrets, so stdout must be a terminal in front of a person: nothing was done"
+	for _, tt := range []struct {
+		line     string
+		terminal bool
+		want     string
+	}{
+		{preview, true, "nothing new"},
+		{doctor, true, "-> git rekal scrub"},
+		{doctor + " --json", true, `"trigger":"remembered"`},
+		{preview + " --show", false, refused},
+		{preview + " --show | cat", true, refused},
+		{doctor + " --show | cat", true, refused},
+		{"CODEX_THREAD_ID=1 " + doctor + " --show", true, refused},
+		{doctor + " --show --json", true, "--show goes without --json"},
+		{"git rekal checkpoint --show", true, "go with --dry-run"},
+	} {
+		if got := try(tt.line, tt.terminal); !strings.Contains(got, tt.want) || strings.Contains(got, secret) {
+			t.Errorf("%s:\n%s", tt.line, got)
+		}
+	}
+	p.Git("repo", "rekal", "scrub", leak.FindStringSubmatch(got)[2])
+	if out, err := p.Try("repo", "rekal", "doctor"); err != nil {
+		t.Errorf("after scrub: %v\n%s", err, out)
 	}
 }
 

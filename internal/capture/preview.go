@@ -12,10 +12,10 @@ import (
 
 // Preview is what a Run would store.
 type Preview struct {
-	Outcome         // without a tip
-	Files    int    // of code commits, that checkpoints would list
-	Bytes    int    // of the segments
-	Parts    []Part // what is new of each session, in the ledger's order
+	Outcome                // without a tip
+	Files    int           // of code commits, that checkpoints would list
+	Bytes    int           // of the segments
+	Parts    []Part        // what is new of each session, in the ledger's order
 	Findings []redact.Mark // what was taken out
 }
 
