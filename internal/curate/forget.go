@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -64,10 +62,7 @@ func forgetHeard(w *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Remove(store.Progress()); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return store.DropProgress("")
 }
 
 // toForget are the sessions that IDs mean, and those that these spawned.

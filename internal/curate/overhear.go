@@ -99,7 +99,7 @@ func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more b
 	if _, err := store.Derive(ctx, made); err != nil {
 		return false, err
 	}
-	return more, from.Done()
+	return more, errors.Join(from.Done(), store.DropProgress(from.File))
 }
 
 // recordOf is the record of an output that is one: a long one, or of a command that failed.

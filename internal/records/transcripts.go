@@ -3,10 +3,13 @@ package records
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -16,8 +19,31 @@ const transcripts = "transcripts"
 // share is which part of the size those may take that were made of transcripts, beside the others: one of so many.
 const share = 4
 
-// Progress is the file in which it stands how far transcripts were read. It goes when the records go that were made of them.
-func (s Store) Progress() string { return filepath.Join(s.Dir, transcripts, "progress") }
+// Progress is the file in which it stands how far transcripts were read, within the bounds of today: within others they are read anew, because
+// what was too old or too much is none. It goes when the records go that were made of them.
+func (s Store) Progress() string {
+	return filepath.Join(s.Dir, transcripts, fmt.Sprintf("%s-%d-%d", progress, cmp.Or(s.Days, Days), cmp.Or(s.Size, Size)))
+}
+
+// progress begins the name of such a file.
+const progress = "progress"
+
+// DropProgress removes those files but one.
+func (s Store) DropProgress(but string) error {
+	dir := filepath.Join(s.Dir, transcripts)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("records: %w", err)
+	}
+	err = nil
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if strings.HasPrefix(e.Name(), progress) && filepath.Ext(path) == "" && path != but { // one with a dot is being written
+			err = errors.Join(err, removed(path))
+		}
+	}
+	return err
+}
 
 // Since is the time before which nothing is kept.
 func (s Store) Since() time.Time {
