@@ -56,7 +56,7 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 		return nil, ledger.Moment{}, err
 	}
 	ties := func(code git.OID) ([]git.OID, error) { return ties(ctx, m, author.Email, code) }
-	moment, err := author.Ledger.Moment(ctx, text, ties)
+	moment, err := author.Ledger.Moment(ctx, text, w.Now(), ties)
 	dir := w.Path(text)
 	if info, none := os.Stat(dir); errors.Is(err, ledger.ErrNoMoment) && none == nil && info.IsDir() {
 		id := checkedOut(w, dir, info)
@@ -64,7 +64,7 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 			past, err := inFolder(ctx, m, dir)
 			return past, ledger.Moment{}, err
 		}
-		moment, err = author.Ledger.Moment(ctx, string(id), ties)
+		moment, err = author.Ledger.Moment(ctx, string(id), w.Now(), ties)
 	}
 	if err != nil {
 		return nil, ledger.Moment{}, err

@@ -57,7 +57,7 @@ SHA, HEAD~3::
 A checkpoint of your ledger.
 
 @{yesterday}, @{3 days ago}, @{2026-02-01}::
-The last checkpoint by then. A day without a time means its end.
+The last checkpoint by then. A day or week without a time means its end.
 
 v1.2.0::
 A revision of the code: the checkpoint that captured it, else the last one before.

@@ -6,27 +6,6 @@ import (
 	"testing"
 )
 
-// FuzzPlainDate: of what is asked for as a date, git is given one line of words that it knows.
-func FuzzPlainDate(f *testing.F) {
-	f.Fuzz(func(t *testing.T, text string) {
-		spec, ok := plainDate(text)
-		if !ok {
-			if spec != "" {
-				t.Fatalf("%q is no date, but %q", text, spec)
-			}
-			return
-		}
-		if strings.ContainsFunc(spec, isControl) || strings.TrimSpace(spec) == "" {
-			t.Fatalf("%q is given to git as %q", text, spec)
-		}
-		for _, w := range dateWords.FindAllString(spec, -1) {
-			if !isDateWord(strings.ToLower(w)) {
-				t.Fatalf("%q is given to git as %q", text, spec)
-			}
-		}
-	})
-}
-
 // FuzzParseIdent: what git says of who somebody is, comes back as it was.
 func FuzzParseIdent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ident string) {

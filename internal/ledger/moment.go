@@ -10,11 +10,11 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/question"
 )
 
-// Without a named moment, a ledger's commit that is checked out as HEAD counts as named. Dates are read by git (`config --type=expiry-date`, the
-// only strict parser that it lends) after a look at their words: git would take `v1.2.0` for a day in 2000. A day without a time
-// means its end. A date before one's first commit asks the others' ledgers, and imports.
+// Without a named moment, a ledger's commit that is checked out as HEAD counts as named. Dates are
+// read as everywhere (package question). A day without a time means its end. A date before one's first commit asks the others' ledgers, and imports.
 
 // Moment is a past state of all ledgers: one's own at a commit, everybody else's as far as
 // they went at a time. It is a function of the ledgers alone, and of no reflog or fetch.
@@ -44,13 +44,13 @@ type Ties func(code git.OID) ([]git.OID, error)
 //   - a commit of somebody else's ledger: when it was made;
 //   - any other revision is one of code: the first checkpoint that captured it, else when it was made.
 //
-// A moment before one's own first commit is one with nothing of one's own.
-func (l *Ledger) Moment(ctx context.Context, text string, ties Ties) (Moment, error) {
+// A moment before one's own first commit is one with nothing of one's own. Dates are those of now, in its time zone.
+func (l *Ledger) Moment(ctx context.Context, text string, now time.Time, ties Ties) (Moment, error) {
 	tip, err := l.Tip()
 	if err != nil {
 		return Moment{}, err
 	}
-	w := &resolver{Ledger: l, tip: tip, ties: ties}
+	w := &resolver{Ledger: l, tip: tip, now: now, ties: ties}
 	return w.resolve(ctx, text)
 }
 
@@ -58,6 +58,7 @@ func (l *Ledger) Moment(ctx context.Context, text string, ties Ties) (Moment, er
 type resolver struct {
 	*Ledger
 	tip  git.OID
+	now  time.Time
 	ties Ties
 }
 
@@ -108,8 +109,8 @@ func (w *resolver) onward(ctx context.Context, id git.OID, way string, err error
 
 // dated goes back from a commit to what was there at a date.
 func (w *resolver) dated(ctx context.Context, from git.OID, date, way string) (Moment, error) {
-	when, err := w.repo.Date(ctx, date)
-	if err != nil {
+	when, ok := question.At(date, question.Clock{Now: w.now})
+	if !ok {
 		return Moment{}, fmt.Errorf("%w: %q is no date", ErrNoMoment, date)
 	}
 	if from == w.tip && way == "" {

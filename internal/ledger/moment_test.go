@@ -107,7 +107,7 @@ func TestMoment(t *testing.T) {
 		{"v0", world(0, -100)},
 	} {
 		t.Run(c.text, func(t *testing.T) {
-			got, err := s.own().Moment(t.Context(), c.text, tiesOf(checkpoints))
+			got, err := s.own().Moment(t.Context(), c.text, minute(60), tiesOf(checkpoints))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func TestMoment(t *testing.T) {
 		"@{2}", "@{-1}", "@{yesterdya}", "@{}", "@{never}", "v0@{1999-12-31}", "@{" + unix(5) + "}~1", "./", "/tmp", "HEAD@{now", "a b",
 	} {
 		t.Run("not "+text, func(t *testing.T) {
-			got, err := s.own().Moment(t.Context(), text, tiesOf(checkpoints))
+			got, err := s.own().Moment(t.Context(), text, minute(60), tiesOf(checkpoints))
 			if !errors.Is(err, ledger.ErrNoMoment) {
 				t.Errorf("%+v, %v, want ErrNoMoment", got, err)
 			}
@@ -136,14 +136,14 @@ func TestMomentWithoutALedger(t *testing.T) {
 	for text, want := range map[string]ledger.Moment{
 		string(his): {Ref: ref, Until: minute(25)}, string(code): {Ref: ref, Until: minute(30), Imports: true},
 	} {
-		got, err := s.own().Moment(t.Context(), text, nil)
+		got, err := s.own().Moment(t.Context(), text, minute(60), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got.Until = got.Until.UTC()
 		harness.Equal(t, text, want, got)
 	}
-	if _, err := s.own().Moment(t.Context(), "HEAD", nil); !errors.Is(err, ledger.ErrNoMoment) {
+	if _, err := s.own().Moment(t.Context(), "HEAD", minute(60), nil); !errors.Is(err, ledger.ErrNoMoment) {
 		t.Errorf("HEAD: %v", err)
 	}
 }

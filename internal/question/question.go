@@ -57,26 +57,42 @@ func Read(text string, c Clock) Question {
 // maxWords is how long a question is that somebody typed; beyond it is pasted text, whose dates are not what is asked for.
 const maxWords = 60
 
-// Since reads where a span that a user names begins, and Until where it ends: "yesterday", "13 Feb", "last week". They report false for
-// anything else. Of a day that the calendar lacks the time is zero: "30 Feb".
+// Since reads where a time that a user names begins: "yesterday", "13 Feb", "last week", "2026-02-13 14:30", "now". It reports false for anything
+// else.
 func Since(text string, c Clock) (time.Time, bool) {
-	s, ok := whole(text, c)
+	s, ok := exactly(text, c)
 	return s.Since, ok
 }
 
-// Until is described at Since.
+// Until is the time behind the end of what Since reads, or the moment itself where that is one.
 func Until(text string, c Clock) (time.Time, bool) {
-	s, ok := whole(text, c)
+	s, ok := exactly(text, c)
 	return s.Until, ok
 }
 
-func whole(text string, c Clock) (Span, bool) {
-	r := reader{Clock: c, words: split(text)}
-	s, n := r.moment(0, true)
-	if s.empty() {
-		s = Span{}
+// At is the last second of what Since reads.
+func At(text string, c Clock) (time.Time, bool) {
+	s, ok := exactly(text, c)
+	if ok && s.Until.After(s.Since) {
+		return s.Until.Add(-time.Second), true
 	}
-	return s, n > 0 && n == len(r.words)
+	return s.Since, ok
+}
+
+// exactly reads a text that is a time and nothing else. Where it names a moment, the span is empty.
+func exactly(text string, c Clock) (Span, bool) {
+	if t, ok := written(strings.TrimSpace(text), c.Now.Location()); ok {
+		return Span{t, t}, true
+	}
+	r := reader{Clock: c, words: split(text)}
+	if len(r.words) == 1 && strings.HasSuffix(r.at(0), ".ago") { // as git takes it
+		r.words = split(strings.ReplaceAll(text, ".", " "))
+	}
+	if t, ok := r.instant(); ok {
+		return Span{t, t}, true
+	}
+	s, n := r.moment(0, true)
+	return s, n > 0 && n == len(r.words) && !s.empty()
 }
 
 func (s Span) and(o Span) Span {

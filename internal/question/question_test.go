@@ -127,21 +127,52 @@ func TestTheLatest(t *testing.T) {
 	}
 }
 
-func TestSinceAndUntil(t *testing.T) {
-	since, ok := question.Since("last week", clock())
-	if !ok || at(since) != "03-02" {
-		t.Errorf("since last week: %v, %v", since, ok)
+// TestExactly reads what flags and @{…} name: where it begins, where it ends, and its last second.
+func TestExactly(t *testing.T) {
+	for text, want := range map[string]string{
+		"now":                            "03-12T15:30 03-12T15:30 03-12T15:30",
+		"today":                          "03-12 03-13 03-12T23:59:59",
+		"yesterday":                      "03-11 03-12 03-11T23:59:59",
+		" Yesterday ":                    "03-11 03-12 03-11T23:59:59",
+		"friday":                         "03-06 03-07 03-06T23:59:59",
+		"last monday":                    "03-09 03-10 03-09T23:59:59",
+		"Nov 20":                         "2025-11-20 2025-11-21 2025-11-20T23:59:59",
+		"13 Feb":                         "02-13 02-14 02-13T23:59:59",
+		"2026-02-13":                     "02-13 02-14 02-13T23:59:59",
+		"3 days ago":                     "03-09 03-10 03-09T23:59:59",
+		"3.days.ago":                     "03-09 03-10 03-09T23:59:59",
+		"two weeks ago":                  "02-23 03-02 03-01T23:59:59",
+		"last week":                      "03-02 03-09 03-08T23:59:59",
+		"Feb 2026":                       "02-01 03-01 02-28T23:59:59",
+		"2025":                           "2025-01-01 01-01 2025-12-31T23:59:59",
+		"2 hours ago":                    "03-12T13:30 03-12T13:30 03-12T13:30",
+		"a minute ago":                   "03-12T15:29 03-12T15:29 03-12T15:29",
+		"yesterday 14:30":                "03-11T14:30 03-11T14:30 03-11T14:30",
+		"noon yesterday":                 "03-11T12:00 03-11T12:00 03-11T12:00",
+		"09:05":                          "03-12T09:05 03-12T09:05 03-12T09:05",
+		"friday 5pm":                     "03-06T17:00 03-06T17:00 03-06T17:00",
+		"12am today":                     "03-12 03-12 03-12",
+		"2026-02-13 14:30":               "02-13T14:30 02-13T14:30 02-13T14:30",
+		"2026-02-13 14:30:05":            "02-13T14:30:05 02-13T14:30:05 02-13T14:30:05",
+		"Feb 13 2026 10:00":              "02-13T10:00 02-13T10:00 02-13T10:00",
+		"2026-02-13T14:30:00Z":           "02-13T16:30 02-13T16:30 02-13T16:30",
+		"2026-02-13 14:30:00 +0000":      "02-13T16:30 02-13T16:30 02-13T16:30",
+		"Fri Feb 13 14:30:00 2026 +0000": "02-13T16:30 02-13T16:30 02-13T16:30",
+		"1770993000":                     "02-13T16:30 02-13T16:30 02-13T16:30",
+	} {
+		since, ok := question.Since(text, clock())
+		until, ok2 := question.Until(text, clock())
+		last, ok3 := question.At(text, clock())
+		if got := at(since.In(zone)) + " " + at(until.In(zone)) + " " + at(last.In(zone)); !ok || !ok2 || !ok3 || got != want {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
+		}
 	}
-	until, ok := question.Until("13 Feb", clock())
-	if !ok || at(until) != "02-14" {
-		t.Errorf("until 13 Feb: %v, %v", until, ok)
-	}
-	if none, ok := question.Since("30 Feb", clock()); !ok || at(none) != "-" {
-		t.Errorf("since 30 Feb: %v, %v", none, ok)
-	}
-	for _, text := range []string{"", "v1.2", "HEAD", "last week and so on", "2026"} {
-		if got, ok := question.Since(text, clock()); ok && text != "2026" {
-			t.Errorf("since %q: %v", text, got)
+	for _, text := range []string{
+		"", " ", "2", "-1", "12345678", "v1.2", "HEAD", "last week and so on", "30 Feb", "2026-02-30", "2026-02-30 10:00", "2026-13-01", "tomorrow", "never", "all", "upstream",
+		"2026-02-13 dinner", "2026-02-13 25:00", "2026-02-13 10:75", "13pm", "last week 10:00", "10:00 11:00", "3 days ago; rm", "the release", "since yesterday",
+	} {
+		if got, ok := question.At(text, clock()); ok {
+			t.Errorf("%q: %v", text, got)
 		}
 	}
 }
@@ -154,6 +185,10 @@ func FuzzRead(f *testing.F) {
 		}
 		if q.Read == "" && q.When != (question.Span{}) {
 			t.Errorf("%q: a span that was read of nothing", text)
+		}
+		since, ok := question.Since(text, clock())
+		if until, _ := question.Until(text, clock()); ok && (since.IsZero() || until.Before(since)) {
+			t.Errorf("%q: from %v to %v", text, since, until)
 		}
 	})
 }

@@ -197,13 +197,15 @@ func (r reader) ago(i int, _ bool) (Span, int) {
 	if used == 0 || u == "" || r.at(i+used+1) != "ago" {
 		return Span{}, 0
 	}
-	switch u {
-	case "second", "minute", "hour": // about then
+	if isShort(u) { // about then
 		d := r.Now.Sub(r.back(u, n))
 		return Span{r.Now.Add(-d * 3 / 2), r.Now.Add(-d / 2)}, used + 2
 	}
 	return r.calendar(u, -n), used + 2
 }
+
+// isShort reports whether a unit is shorter than a day.
+func isShort(unit string) bool { return unit == "second" || unit == "minute" || unit == "hour" }
 
 // count reads a number in digits or words, and how many words it is.
 func (r reader) count(i int) (n, used int) {

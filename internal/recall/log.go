@@ -30,7 +30,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 	if err := checkAgent(req.Agent); err != nil {
 		return nil, err
 	}
-	span, err := req.span(ctx, repo)
+	span, err := req.span(repo)
 	if err != nil {
 		return nil, err
 	}

@@ -190,7 +190,7 @@ func (r *replay) past(m *materialize.Materializer, text string) *materialize.Mat
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	moment, err := l.Moment(r.T.Context(), text, nil)
+	moment, err := l.Moment(r.T.Context(), text, at(1000), nil)
 	if err != nil {
 		r.T.Fatal(err)
 	}

@@ -29,14 +29,14 @@ func (t Times) clock(repo *git.Repo) question.Clock {
 }
 
 // span is what Since and Until name.
-func (t Times) span(ctx context.Context, repo *git.Repo) (s question.Span, err error) {
+func (t Times) span(repo *git.Repo) (s question.Span, err error) {
 	if t.Since != "" {
-		if s.Since, err = t.moment(ctx, repo, t.Since, question.Since); err != nil {
+		if s.Since, err = t.moment(repo, t.Since, question.Since); err != nil {
 			return s, &UsageError{fmt.Errorf("%q: %w", t.Since, err), "since"}
 		}
 	}
 	if t.Until != "" {
-		if s.Until, err = t.moment(ctx, repo, t.Until, question.Until); err != nil {
+		if s.Until, err = t.moment(repo, t.Until, question.Until); err != nil {
 			return s, &UsageError{fmt.Errorf("%q: %w", t.Until, err), "until"}
 		}
 	}
@@ -46,20 +46,15 @@ func (t Times) span(ctx context.Context, repo *git.Repo) (s question.Span, err e
 	return s, nil
 }
 
-func (t Times) moment(ctx context.Context, repo *git.Repo, text string, plain func(string, question.Clock) (time.Time, bool)) (time.Time, error) {
-	if at, ok := plain(text, t.clock(repo)); ok && at.IsZero() {
-		return at, errTime // git would take the next day that there is
-	} else if ok {
-		return at, nil
+func (t Times) moment(repo *git.Repo, text string, read func(string, question.Clock) (time.Time, bool)) (time.Time, error) {
+	at, ok := read(text, t.clock(repo))
+	if !ok {
+		at, ok = committed(repo, text)
 	}
-	if at, ok := committed(repo, text); ok {
-		return at, nil
+	if !ok {
+		return at, errTime
 	}
-	at, err := repo.Date(ctx, text)
-	if errors.Is(err, git.ErrDate) {
-		err = errTime
-	}
-	return at, err
+	return at, nil
 }
 
 // committed is when the commit of a revision was made.
@@ -107,7 +102,7 @@ type asked struct {
 // understand reads the times of a request. Those of flags count before those in the question.
 func understand(ctx context.Context, repo *git.Repo, req Request) (asked, error) {
 	a := asked{Request: req, Question: question.Question{Words: req.Query}}
-	span, err := req.Times.span(ctx, repo)
+	span, err := req.Times.span(repo)
 	if err != nil {
 		return a, err
 	}

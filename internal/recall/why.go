@@ -53,7 +53,7 @@ const askedBytes = 1000
 // sessions stand behind these, those that explain most lines first.
 func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (result.Recall, error) {
 	out := result.Recall{Schema: result.Schema, Results: []result.Hit{}, Filters: result.Filters{Checkpoint: req.Checkpoint}}
-	span, err := req.span(ctx, repo)
+	span, err := req.span(repo)
 	if err != nil {
 		return out, err
 	}

@@ -6,53 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/tests/harness"
 	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
-
-func TestDate(t *testing.T) {
-	p := repos.New(t)
-	p.Start("repo")
-	p.Env = []string{"TZ=UTC", "GIT_TEST_DATE_NOW=1700000000"} // Tuesday, 2023-11-14T22:13:20Z
-	repo := p.Open("repo")
-	for _, c := range []struct{ text, want string }{
-		{"yesterday", "2023-11-13T22:13:20Z"},
-		{"3 days ago", "2023-11-11T22:13:20Z"},
-		{"3.days.ago", "2023-11-11T22:13:20Z"},
-		{"two weeks ago", "2023-10-31T22:13:20Z"},
-		{"last monday", "2023-11-13T22:13:20Z"},
-		{"noon yesterday", "2023-11-13T12:00:00Z"},
-		{"2023-02-01", "2023-02-01T23:59:59Z"},
-		{"2023-02-01 14:30", "2023-02-01T14:30:00Z"},
-		{"2023-02-01T14:30:00Z", "2023-02-01T14:30:00Z"},
-		{"2023-02-01 14:30:00 +0200", "2023-02-01T12:30:00Z"},
-		{"Feb 1 2023 10:00", "2023-02-01T10:00:00Z"},
-		{"1690000000", "2023-07-22T04:26:40Z"},
-		{" yesterday ", "2023-11-13T22:13:20Z"},
-	} {
-		t.Run(c.text, func(t *testing.T) {
-			got, err := repo.Date(t.Context(), c.text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			harness.Equal(t, "date", c.want, got.Format(time.RFC3339))
-		})
-	}
-	if got, err := repo.Date(t.Context(), "now"); err != nil || got.Year() < 3000 {
-		t.Errorf("now: %v, %v", got, err)
-	}
-	for _, text := range []string{
-		"", " ", "2", "-1", "12345678", "v1.2.0", "foo 3", "garbage", "never", "all", "false", "upstream", "2023-02-30", "2023-13-01",
-		"2023-02-01 dinner", "2023-02-01 25:00", "2023-02-01 10:75", "yesterday\nnow", "3 days ago; rm",
-	} {
-		if got, err := repo.Date(t.Context(), text); !errors.Is(err, git.ErrDate) {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-}
 
 // A SHA is abbreviated as git takes it: of several objects that begin so, the commit counts.
 func TestAbbreviated(t *testing.T) {
