@@ -79,7 +79,7 @@ const snippetSize = 240
 // Recall answers a request from the index.
 func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
 	out := result.Recall{Schema: result.Schema, Query: req.Query, Results: []result.Hit{}, Filters: filtersOf(req)}
-	a, err := understand(ctx, repo, req)
+	a, err := understand(repo, req)
 	if err != nil {
 		return out, err
 	}

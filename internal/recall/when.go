@@ -100,7 +100,7 @@ type asked struct {
 }
 
 // understand reads the times of a request. Those of flags count before those in the question.
-func understand(ctx context.Context, repo *git.Repo, req Request) (asked, error) {
+func understand(repo *git.Repo, req Request) (asked, error) {
 	a := asked{Request: req, Question: question.Question{Words: req.Query}}
 	span, err := req.Times.span(repo)
 	if err != nil {
