@@ -28,6 +28,7 @@ func TestTerminal(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{`git rekal leeway`, "1. \x1b[1mLeeway\x1b[m\n   "},
 		{`git rekal --json leeway`, `{"schema":1,"query":"leeway"`},
+		{`git rekal checkpoint`, "git-rekal: hint: captured what is new; to search instead:\ngit-rekal: hint: \"git rekal -- checkpoint\"\n"},
 		{`git rekal leeway | cat`, `{"schema":1,"query":"leeway"`},
 		{`GIT_PAGER='head -n 1' git rekal leeway && echo well`, "1. \x1b[1mLeeway\x1b[m\nwell\n"},
 	} {

@@ -127,7 +127,7 @@ func (app *App) captureNow(ctx context.Context, w *workspace.Workspace, author w
 	}
 	app.report(out)
 	if out.Tip != "" {
-		fmt.Fprintf(app.Stdout, "checkpoint %s: %s\n", result.Short(string(out.Tip)), counted(out))
+		app.tell("checkpoint %s: %s", result.Short(string(out.Tip)), counted(out))
 	}
 	if via == session.ViaManual {
 		app.acted("captured what is new", "checkpoint")

@@ -69,7 +69,7 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	for _, line := range report.Done {
-		fmt.Fprintf(app.Stdout, "removed: %s\n", printable(line))
+		app.tell("removed: %s", line)
 	}
 	for _, hint := range report.Hints {
 		app.hint(hint)
@@ -77,7 +77,7 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 	// Whoever sets the repository up again agrees again to share.
 	remote, err := w.Unshare(ctx)
 	if remote != "" {
-		fmt.Fprintf(app.Stdout, "removed: rekal.remote (was %s)\n", printable(remote))
+		app.tell("removed: rekal.remote (was %s)", remote)
 	}
 	if err != nil {
 		return err
@@ -109,13 +109,13 @@ func (c *cleanCommand) outputs(app *App, w *workspace.Workspace) error {
 	case err != nil || n == 0 && !c.records:
 		return err
 	case !c.records:
-		fmt.Fprintf(app.Stdout, "left: %s of what commands printed (\"git rekal clean --records\" removes them)\n", session.Count(n, "record"))
+		app.tell(`left: %s of what commands printed ("git rekal clean --records" removes them)`, session.Count(n, "record"))
 		return nil
 	}
 	if err := curate.RemoveRecords(w); err != nil {
 		return err
 	}
-	fmt.Fprintf(app.Stdout, "removed: %s of what commands printed\n", session.Count(n, "record"))
+	app.tell("removed: %s of what commands printed", session.Count(n, "record"))
 	return nil
 }
 
@@ -126,17 +126,17 @@ func (c *cleanCommand) ledgers(ctx context.Context, app *App, w *workspace.Works
 	}
 	for _, h := range heads {
 		if c.shared {
-			fmt.Fprintf(app.Stdout, "left: the ledger %s\n", printable(shortRef(h.Ref)))
+			app.tell("left: the ledger %s", shortRef(h.Ref))
 			continue
 		}
 		if !c.ledger {
-			fmt.Fprintf(app.Stdout, "left: the ledger %s (\"git rekal clean --ledger\" removes it)\n", printable(shortRef(h.Ref)))
+			app.tell(`left: the ledger %s ("git rekal clean --ledger" removes it)`, shortRef(h.Ref))
 			continue
 		}
 		if err := w.Repo.DeleteRef(ctx, h.Ref); err != nil {
 			return err
 		}
-		fmt.Fprintf(app.Stdout, "removed: the ledger %s (was %s)\n", printable(shortRef(h.Ref)), h.OID)
+		app.tell("removed: the ledger %s (was %s)", shortRef(h.Ref), h.OID)
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (c *cleanCommand) ledgers(ctx context.Context, app *App, w *workspace.Works
 func (c *cleanCommand) keptOut(ctx context.Context, app *App, w *workspace.Workspace) error {
 	keys, err := curate.Admit(ctx, w)
 	for _, key := range keys {
-		fmt.Fprintf(app.Stdout, "removed: %s; \"git rekal init\" captures what it kept out\n", key)
+		app.tell(`removed: %s; "git rekal init" captures what it kept out`, key)
 	}
 	return err
 }

@@ -19,6 +19,8 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/terminal"
+	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -181,21 +183,41 @@ func (app *App) read(use func(*workspace.Workspace, *materialize.Materializer) e
 	return w.Gone(use(w, m))
 }
 
+// said is before each line on stderr.
+const said = "git-rekal: "
+
+// tell prints a line of what a command did.
+func (app *App) tell(format string, a ...any) {
+	columns := 0
+	if app.watched(shape{}) {
+		columns = app.given(shape{}).Screen().Width
+	}
+	fmt.Fprint(app.Stdout, text.Message(columns, "", "    ", printable(fmt.Sprintf(format, a...))))
+}
+
 // say prints one line for the user.
 func (app *App) say(line string) {
-	fmt.Fprintf(app.Stderr, "git-rekal: %s\n", printable(line))
+	fmt.Fprint(app.Stderr, text.Message(app.columns(), said, said, printable(line)))
+}
+
+// columns is how wide the terminal is on which the user is told something; 0 for no terminal.
+func (app *App) columns() int {
+	if !app.Terminal {
+		return 0
+	}
+	return terminal.Given{Stdout: app.plainStderr(), Env: app.Env}.Screen().Width
 }
 
 // at is a time as people are told it, in their zone.
 func (app *App) at(t time.Time) string { return t.In(app.Now().Location()).Format("2006-01-02 15:04") }
 
 // hint prints what the user may do about something; a hint may have several lines.
-func (app *App) hint(text string) {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		lines[i] = printable(lines[i])
+func (app *App) hint(hint string) {
+	prefix := said + "hint: "
+	for line := range strings.SplitSeq(hint, "\n") {
+		fmt.Fprint(app.Stderr, text.Message(app.columns(), prefix, prefix, printable(line)))
+		prefix = ""
 	}
-	fmt.Fprintf(app.Stderr, "git-rekal: hint: %s\n", strings.Join(lines, "\n"))
 }
 
 // printable makes text from elsewhere safe to show on a terminal, and one line.

@@ -124,6 +124,6 @@ func (c *exportCommand) files(ctx context.Context, app *App, w *workspace.Worksp
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	fmt.Fprintf(app.Stdout, "wrote %s into %s\n", session.Count(n, "file"), printable(c.dir))
+	app.tell("wrote %s into %s", session.Count(n, "file"), c.dir)
 	return nil
 }

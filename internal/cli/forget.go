@@ -66,7 +66,7 @@ func (c *forgetCommand) forget(ctx context.Context, app *App, w *workspace.Works
 	app.progress("making the caches anew")
 	err = curate.ForgetCaches(ctx, w)
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
-	fmt.Fprintf(app.Stdout, "forgot %s: rewrote %s of %s\n", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+	app.tell("forgot %s: rewrote %s of %s", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	(&scrubCommand{}).tell(app, left, ledger.Scrubbed{})
 	return errors.Join(err, undone)
 }

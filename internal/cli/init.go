@@ -123,7 +123,7 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 	}
 	report, err := w.Install(ctx, layout)
 	for _, line := range append(report.Done, made...) {
-		fmt.Fprintln(app.Stdout, printable(line))
+		app.tell("%s", line)
 	}
 	// What is wrong with the set-up keeps no session out.
 	if err := cmp.Or(err, c.importSessions(ctx, app, w, author)); err != nil {
@@ -251,9 +251,9 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 	}
 	app.report(out)
 	if out.Sessions > 0 {
-		fmt.Fprintf(app.Stdout, "imported %s%s\n", counted(out), tied(out.Checkpoints))
+		app.tell("imported %s%s", counted(out), tied(out.Checkpoints))
 		for _, agent := range slices.Sorted(maps.Keys(out.Agents)) {
-			fmt.Fprintf(app.Stdout, "    %s: %s\n", printable(agent), session.Count(out.Agents[agent], "session"))
+			app.tell("    %s: %s", agent, session.Count(out.Agents[agent], "session"))
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(out.Apart)) {

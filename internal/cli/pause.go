@@ -51,15 +51,15 @@ func (c *pauseCommand) run(ctx context.Context, app *App) error {
 		case err != nil:
 			return err
 		case !was:
-			fmt.Fprintln(app.Stdout, "there was no pause")
+			app.tell("there was no pause")
 		default:
-			fmt.Fprintf(app.Stdout, "resumed; what was said since %s stays out\n", app.at(since))
+			app.tell("resumed; what was said since %s stays out", app.at(since))
 		}
 		return nil
 	}
 	err = curate.Pause(ctx, w, author.Config)
 	if lasts := (*config.PausedError)(nil); errors.As(err, &lasts) {
-		fmt.Fprintf(app.Stdout, "paused already, since %s\n", app.at(lasts.Since))
+		app.tell("paused already, since %s", app.at(lasts.Since))
 		return nil
 	}
 	if err == nil {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -67,7 +66,7 @@ func (c *markCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	if len(out.Done) > 0 || len(out.Failed) == 0 {
-		fmt.Fprintf(app.Stdout, "%s %d/%d memories.\n", done, len(out.Done), out.Total())
+		app.tell("%s %d of %d", done, len(out.Done), out.Total())
 	}
 	if len(out.Others) > 0 {
 		app.hint("somebody else wrote these, so it counts only here: " + strings.Join(out.Others, ", "))

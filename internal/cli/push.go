@@ -74,7 +74,7 @@ func (app *App) push(ctx context.Context, w *workspace.Workspace, author workspa
 		return err
 	}
 	if sent.Commits > 0 {
-		fmt.Fprintf(app.Stdout, "sent to %s: %s of %s\n", printable(remote), session.Count(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+		app.tell("sent to %s: %s of %s", remote, session.Count(sent.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
 	return app.agree(ctx, w, author, remote)
 }

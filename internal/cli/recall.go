@@ -141,7 +141,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 	if app.Ends { // and has no time to collect what it leaves anyway
 		debug.SetGCPercent(400)
 	}
-	c.req.Brief = !c.full
+	c.req.Brief, c.req.Stale = !c.full, c.shape.reads(app)
 	// The system takes back memory and files at once, but not while a person reads in a pager.
 	reads := c.shape.reads(app)
 	shown := app.meter("indexing")
@@ -155,7 +155,7 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 	if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
 		app.hint("nothing touched what --files names: this is the answer without it")
 	}
-	if hint := meant(c.words); hint != "" {
+	if hint := meant(c.words, answer); hint != "" {
 		app.hint(hint)
 	}
 	if idForm.MatchString(c.req.Query) && (answer.Total == 0 || answer.Results[0].Weak) {

@@ -64,7 +64,7 @@ func (app *App) given(s shape) terminal.Given {
 // acted tells who may have meant to search for words that are a command what the command did. Scripts mean it.
 func (app *App) acted(what, words string) {
 	if app.Terminal || capture.InAgent(app.Getenv) {
-		app.hint(fmt.Sprintf(`%s; to search for the words, write "git rekal -- %s"`, what, words))
+		app.hint(fmt.Sprintf(`%s; to search instead: "git rekal -- %s"`, what, words))
 	}
 }
 

@@ -123,9 +123,9 @@ func (c *scrubCommand) scrubRecords(ctx context.Context, app *App, w *workspace.
 		return err
 	}
 	if n == 0 {
-		fmt.Fprintln(app.Stdout, "nothing of it is left among the records")
+		app.tell("nothing of it is left among the records")
 	} else {
-		fmt.Fprintf(app.Stdout, "scrubbed %s\n", session.Count(n, "record"))
+		app.tell("scrubbed %s", session.Count(n, "record"))
 	}
 	return nil
 }
@@ -145,9 +145,9 @@ func (c *scrubCommand) scrub(ctx context.Context, app *App, w *workspace.Workspa
 	err = errors.Join(err, kept, curate.ForgetCaches(ctx, w))
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
 	if out.Tip == out.Old {
-		fmt.Fprintln(app.Stdout, "nothing of it is left in the ledger")
+		app.tell("nothing of it is left in the ledger")
 	} else {
-		fmt.Fprintf(app.Stdout, "scrubbed %s: rewrote %s of %s\n", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
+		app.tell("scrubbed %s: rewrote %s of %s", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
 	}
 	left.Refs = slices.DeleteFunc(left.Refs, func(ref string) bool {
 		// They stay until the remote is replaced.
@@ -180,7 +180,7 @@ func (c *scrubCommand) replace(ctx context.Context, app *App, author workspace.A
 			errs = append(errs, fmt.Errorf(`%q still holds it (when that is mended, run the same scrub again): %w`, remote, err))
 			continue
 		}
-		fmt.Fprintf(app.Stdout, "replaced the ledger on %s\n", printable(remote))
+		app.tell("replaced the ledger on %s", remote)
 	}
 	return holding, errors.Join(errs...)
 }

@@ -22,9 +22,9 @@ import (
 
 // showCommand tells what stands behind a commit, a range, a session or a line, and prints records: `git rekal show main..topic --md`.
 type showCommand struct {
-	what                         string
-	raw, stat, prompts, md, json bool
-	color                        string
+	what                   string
+	raw, stat, prompts, md bool
+	shape                  shape
 }
 
 func (*showCommand) about() entry {
@@ -64,8 +64,7 @@ func (c *showCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.stat, "stat", false, "what each commit changed, and one line a session")
 	fs.BoolVar(&c.prompts, "prompts", false, "only what people asked")
 	fs.BoolVar(&c.md, "md", false, "a page of Markdown: asked, decided, dropped, and the resulting commits")
-	fs.BoolVar(&c.json, "json", false, "JSON on one line")
-	colorFlag(fs, &c.color)
+	c.shape.addFlags(fs)
 }
 
 func (c *showCommand) validate(_ *pflag.FlagSet, args []string) error {
@@ -79,7 +78,7 @@ func (c *showCommand) validate(_ *pflag.FlagSet, args []string) error {
 		}
 	}
 	n := 0
-	for _, on := range []bool{c.raw, c.stat, c.prompts, c.md, c.json} {
+	for _, on := range []bool{c.raw, c.stat, c.prompts, c.md, c.shape.json} {
 		if on {
 			n++
 		}
@@ -87,7 +86,7 @@ func (c *showCommand) validate(_ *pflag.FlagSet, args []string) error {
 	if n > 1 {
 		return errors.New("--raw, --stat, --prompts, --md and --json do not go together")
 	}
-	return nil
+	return c.shape.validate()
 }
 
 func (c *showCommand) run(ctx context.Context, app *App) error {
@@ -121,7 +120,7 @@ const shortestRev = 4
 func (c *showCommand) print(ctx context.Context, app *App, w *workspace.Workspace, told result.Story) error {
 	view := text.Full
 	switch {
-	case c.json:
+	case c.shape.json:
 		return result.Write(app.Stdout, told)
 	case c.md:
 		_, err := io.WriteString(app.Stdout, story.Review(told))
@@ -131,7 +130,7 @@ func (c *showCommand) print(ctx context.Context, app *App, w *workspace.Workspac
 	case c.prompts:
 		view = text.Prompts
 	}
-	return app.layPlain(ctx, w, shape{color: c.color}, func(l text.Look) string { return text.Story(l, told, view) }, session.Names{})
+	return app.layPlain(ctx, w, c.shape, func(l text.Look) string { return text.Story(l, told, view) }, session.Names{})
 }
 
 // record prints a record of what a command printed.
@@ -149,7 +148,7 @@ func (c *showCommand) record(app *App, id int) error {
 	switch {
 	case err != nil:
 		return err
-	case c.json:
+	case c.shape.json:
 		return result.Write(app.Stdout, recordShape(r))
 	case !c.raw:
 		_, err = io.WriteString(app.Stdout, recordText(r, app.at(r.At)))

@@ -67,7 +67,7 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 		return err
 	}
 	if taken.Ledgers > 0 {
-		fmt.Fprintf(app.Stdout, "fetched from %s: %s with something new\n", printable(remote), session.Count(taken.Ledgers, "ledger"))
+		app.tell("fetched from %s: %s with something new", remote, session.Count(taken.Ledgers, "ledger"))
 	}
 	unsent := app.push(ctx, w, author, remote)
 	switch {
@@ -87,7 +87,7 @@ func (app *App) dropped(ctx context.Context, w *workspace.Workspace, scrubbed []
 		return nil
 	}
 	for _, d := range scrubbed {
-		fmt.Fprintf(app.Stdout, "its author scrubbed something, which is gone here, too: %s\n", printable(shortRef(d.Ref)))
+		app.tell("its author scrubbed something, which is gone here, too: %s", shortRef(d.Ref))
 		if d.Own {
 			app.hint(d.Rescue())
 		}

@@ -99,6 +99,12 @@ func TestSlips(t *testing.T) {
 			}
 		}
 	}
+	for word, want := range map[string]string{"logo": "", "lgo": "git rekal log"} {
+		d.must("save", "The logo is blue.")
+		if d.run(word); (d.stderr != "") != (want != "") || !strings.Contains(d.stderr, want) {
+			t.Errorf("%q says %q", word, d.stderr)
+		}
+	}
 	if d.run("list README.md"); d.stderr != "" {
 		t.Errorf("a question in quotes: %q", d.stderr)
 	}
@@ -133,13 +139,14 @@ func TestWhyInWords(t *testing.T) {
 // Who typed a word that is also a command, and may have searched for it, is told what was done; a script is not.
 func TestActed(t *testing.T) {
 	d := ready(t)
+	d.Place = d.With("COLUMNS=150")
 	for _, c := range []struct {
 		args []string
 		says string
 	}{
-		{[]string{"checkpoint"}, `git-rekal: hint: captured what is new; to search for the words, write "git rekal -- checkpoint"`},
-		{[]string{"index"}, `git-rekal: hint: rebuilt the caches; to search for the words, write "git rekal -- index"`},
-		{[]string{"save", "button", "broken"}, ` hides; to search for the words, write "git rekal -- save button broken"`},
+		{[]string{"checkpoint"}, `git-rekal: hint: captured what is new; to search instead: "git rekal -- checkpoint"`},
+		{[]string{"index"}, `git-rekal: hint: rebuilt the caches; to search instead: "git rekal -- index"`},
+		{[]string{"save", "button", "broken"}, ` hides; to search instead: "git rekal -- save button broken"`},
 		{[]string{"save", "--title=Button", "button", "broke"}, ""},
 		{[]string{"save", "button breaks"}, ""},
 	} {

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/result"
 )
 
 // words parses the arguments of a recall, of which one that can't be a flag is part of the question: "--- FAIL: TestX (0.0s)".
@@ -109,16 +111,24 @@ func takesValue(fs *pflag.FlagSet, arg string) bool {
 }
 
 // meant is what the arguments of a search may have been meant as: a command that was misspelt, or that another tool has by this name,
-// alone or before what only commands take. "" for words to search for.
-func meant(args []string) string {
+// alone or before what only commands take. "" for words to search for, and for a slip of a command's name that is the very word that
+// somebody said.
+func meant(args []string, found result.Recall) string {
 	if len(args) == 0 || len(args) > 1 && slices.ContainsFunc(args[1:], func(arg string) bool { return !operand.MatchString(arg) }) {
 		return ""
 	}
 	name := commandFor(args[0])
-	if name == "" {
+	said := slices.ContainsFunc(found.Results, func(h result.Hit) bool { return hasWord(h.Title+" "+h.Snippet, args[0]) })
+	if name == "" || said && slips(args[0], name) {
 		return ""
 	}
 	return fmt.Sprintf(`searched for %q; to run a command: "git rekal %s"`, strings.Join(args, " "), name)
+}
+
+// hasWord reports whether a text has a word, in any case.
+func hasWord(text, word string) bool {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.Contains(words, strings.ToLower(word))
 }
 
 // operand is what looks like an ID, a revision, a range, a path, or lines of one.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Freshness says how far a session is still true of the code: whether the files that its commits left stand there now. As of a past
@@ -33,11 +35,11 @@ const maxLedgers = 200
 // worst orders what a session's files say: the first that one of them is, the session is.
 var worst = []string{result.StaleDeleted, result.StaleChanged, result.Unknown, result.Fresh} //nolint:gochecknoglobals // a table
 
-// look compares the files of sessions that are shown.
-func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets map[string]db.Facet) (map[string]string, error) {
+// look compares the files of sessions that are shown, and tells which are no longer as they were left.
+func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets map[string]db.Facet) (out map[string]string, stale map[string][]result.File, err error) {
 	now, err := standing(ctx, index, repo, req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer now.Close()
 	left := map[string][]db.Left{}
@@ -47,14 +49,34 @@ func look(ctx context.Context, index *db.DB, repo *git.Repo, req Request, facets
 		}
 	}
 	states := judge(now, left)
-	out := make(map[string]string, len(facets))
+	out, stale = make(map[string]string, len(facets)), map[string][]result.File{}
 	for id, f := range facets {
+		for i, is := range states[id] {
+			if is == result.StaleChanged || is == result.StaleDeleted {
+				stale[id] = append(stale[id], result.File{Path: left[id][i].Path, Freshness: is})
+			}
+		}
 		out[id] = sum(states[id])
 		if out[id] == result.Fresh && len(f.Left) == db.LeftFiles && f.Files > db.LeftFiles {
 			out[id] = result.Unknown // nobody looked at the rest
 		}
 	}
-	return out, nil
+	return out, stale, nil
+}
+
+// ofPassage are those that a passage names, or that the agent read or changed just behind it: most sessions left some file that changed
+// since, which says little of most passages.
+func ofPassage(ctx context.Context, index *db.DB, h result.Hit, stale []result.File) (out []result.File, err error) {
+	if len(stale) == 0 || h.Turn == nil {
+		return nil, nil
+	}
+	calls, err := index.Tools(ctx, h.ID, *h.Turn, *h.Turn)
+	for _, f := range stale {
+		if strings.Contains(h.Snippet, path.Base(f.Path)) || slices.ContainsFunc(calls, func(c session.ToolCall) bool { return c.Path == f.Path }) {
+			out = append(out, f)
+		}
+	}
+	return out, err
 }
 
 // blob is what stands in a file, in which a session left something.
@@ -198,7 +220,7 @@ func freshen(ctx context.Context, index *db.DB, repo *git.Repo, req Request, out
 		if err != nil {
 			return err
 		}
-		states, err := look(ctx, index, repo, req, facets)
+		states, _, err := look(ctx, index, repo, req, facets)
 		out.Freshness = cmp.Or(states[out.ID], result.Unverifiable)
 		return err
 	}

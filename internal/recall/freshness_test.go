@@ -140,6 +140,28 @@ func TestFreshnessByTree(t *testing.T) {
 	harness.Equal(t, "changed", "late stale_changed, lost unknown", p.states(recall.Request{}))
 }
 
+// Only a file of the passage is told to have changed: one that it names, or that was read or edited just behind it.
+func TestStaleOfPassage(t *testing.T) {
+	p := newPlace(t)
+	cp := p.committed("one", "src/jwt.go", "one\n", "src/clock.go", "one\n", "src/other.go", "one\n")
+	p.append(alice, 10, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat(
+		"all", 0, "human where do tokens begin?", "Edit src/other.go", "assistant The zebra is in clock.go.", "Read src/jwt.go", "assistant Done.", "Edit src/clock.go",
+	)}})
+	p.open()
+	told := func(query string) (out string) {
+		for _, f := range p.recall(recall.Request{Query: query, Stale: true}).Results[0].Stale {
+			out += f.Path + " " + f.Freshness + " "
+		}
+		return out
+	}
+	harness.Equal(t, "as committed", "", told("zebra"))
+	p.write("src/jwt.go", "two\n")
+	p.write("src/other.go", "two\n")
+	p.git("rm", "-qf", "src/clock.go")
+	harness.Equal(t, "behind an answer", "src/clock.go stale_deleted src/jwt.go stale_changed ", told("zebra"))
+	harness.Equal(t, "behind a prompt", "src/other.go stale_changed ", told("begin"))
+}
+
 // Full names the state of each file.
 func TestFreshnessInFull(t *testing.T) {
 	p := files(t)

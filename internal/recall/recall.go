@@ -33,6 +33,7 @@ type Request struct {
 	Limit  int      // 0: all
 	Brief  bool     // the best in Results, the others in More; a Limit has no More
 	Path   []string // pathspecs: a session touched a path that they name together
+	Stale  bool     // also which files of the passages are no longer as the sessions left them
 	Times
 
 	// What only the MCP server asks for.
@@ -300,6 +301,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 	var facets map[string]db.Facet
 	var became map[attribution.Commit]string
 	var states map[string]string
+	var stale map[string][]result.File
 	var shown []passage
 	// A third of the time that a recall takes: git looks at files, and texts are cut, while the index is read.
 	err := beside(
@@ -309,7 +311,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 			}
 			return beside(
 				func() (err error) { became, err = index.Became(ctx, commitsOf(facets)); return err },
-				func() (err error) { states, err = look(ctx, index, repo, req, facets); return err })
+				func() (err error) { states, stale, err = look(ctx, index, repo, req, facets); return err })
 		},
 		func() (err error) {
 			shown, err = passages(ctx, index, hits)
@@ -332,6 +334,11 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 			}
 		case !h.titled():
 			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet(req.Query, out[i].Title, h)
+		}
+		if req.Stale {
+			if out[i].Stale, err = ofPassage(ctx, index, out[i], stale[h.id]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil

@@ -135,6 +135,7 @@ type Hit struct {
 	ToolCalls  *int     `json:"tool_calls,omitempty"` // of a session
 	Files      []string `json:"files,omitempty"`      // the first few that it changed
 	FilesTotal int      `json:"files_total,omitempty"`
+	Stale      []File   `json:"-"`                // of a session, for people: files of the passage that changed since, or are gone
 	Purged     bool     `json:"purged,omitempty"` // only where purged ones were asked for
 
 	// Of a record, whose snippet is what mattered of the output:

@@ -73,6 +73,18 @@ func fold(spans []span, room int) [][]span {
 	return append(f.lines, f.line)
 }
 
+// Message lays out a line to the user: the first line of it behind a prefix, the others behind rest. What stands between quotes, as a command to copy, is not broken
+// where it fits into a line. Columns of 0 are without end.
+func Message(columns int, prefix, rest, line string) string {
+	p := page{Look: Look{Width: columns}}
+	var spans []span
+	for i, part := range strings.SplitAfter(line, `"`) {
+		spans = append(spans, span{text: part, whole: i%2 == 1})
+	}
+	p.line(prefix, rest, spans...)
+	return p.String()
+}
+
 // of is another text in the same style.
 func (s span) of(text string) span { return span{text: text, style: s.style, link: s.link} }
 

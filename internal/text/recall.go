@@ -183,7 +183,7 @@ func files(h result.Hit) (out []span) {
 
 // notes are what to mind about a result.
 func notes(h result.Hit, why bool) []string {
-	changed := map[string]string{result.StaleChanged: "files changed since", result.StaleDeleted: "files gone since"}[h.Freshness]
+	changed, gone := since("changed", h.Stale, result.StaleChanged), since("gone", h.Stale, result.StaleDeleted)
 	weak, inferred, purged := "", "", ""
 	if h.Weak {
 		weak = "weak: little speaks for it"
@@ -194,5 +194,23 @@ func notes(h result.Hit, why bool) []string {
 	if h.Purged {
 		purged = "purged"
 	}
-	return []string{weak, inferred, changed, purged}
+	return []string{weak, inferred, changed, gone, purged}
+}
+
+// since names the files that became something since a session left them; "" for none.
+func since(what string, files []result.File, freshness string) string {
+	var paths []string
+	for _, f := range files {
+		if f.Freshness == freshness {
+			paths = append(paths, f.Path)
+		}
+	}
+	const most = 2
+	switch n := len(paths); {
+	case n == 0:
+		return ""
+	case n > most+1:
+		paths = append(paths[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return what + " since: " + strings.Join(paths, " ")
 }

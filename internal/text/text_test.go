@@ -180,6 +180,24 @@ git rekal query --session
 	}
 }
 
+// TestMessage: a message is broken between words, and a command in quotes nowhere if a line holds it.
+func TestMessage(t *testing.T) {
+	for _, tt := range []struct {
+		columns          int
+		rest, line, want string
+	}{
+		{0, "> ", `share it: "git rekal sync" sends the ledger`, "> share it: \"git rekal sync\" sends the ledger\n"},
+		{22, "> ", `share it: "git rekal sync"; it sends the ledger`, "> share it:\n> \"git rekal sync\"; it\n> sends the ledger\n"},
+		{22, "    ", `"a command that is too long for a line"`, "> \"a command that is\n    too long for a\n    line\"\n"},
+		{22, "> ", `x "unbalanced`, "> x \"unbalanced\n"},
+		{22, "> ", "", ">\n"},
+	} {
+		if got := text.Message(tt.columns, "> ", tt.rest, tt.line); got != tt.want {
+			t.Errorf("%q in %d columns: %q, want %q", tt.line, tt.columns, got, tt.want)
+		}
+	}
+}
+
 func TestRecall(t *testing.T) {
 	one := 1
 	a := result.Recall{
@@ -187,7 +205,10 @@ func TestRecall(t *testing.T) {
 		Results: []result.Hit{
 			{ID: "01A", Kind: "memory", Title: "Leeway", Snippet: "30 s", Author: "bob@example.com", Actor: "agent", Weak: true, CapturedAt: "2026-03-19T10:00:00Z", Freshness: result.StaleDeleted},
 			{ID: "42", Kind: "record", Title: "go test", Snippet: "FAIL x\n    x_test.go:3", Exit: &one, CapturedAt: "2025-01-19T10:00:00Z", Files: []string{"x_test.go"}, FilesTotal: 3},
-			{ID: "01B", Kind: "session", Commits: []string{"1234567", "89abcde"}, Missing: []string{"89abcde"}, CapturedAt: "2026-03-20T10:00:00Z", LastTurnAt: "2026-03-20T09:59:50Z", Source: "codex", Model: "gpt-5.4", Branch: "main", Purged: true},
+			{
+				ID: "01B", Kind: "session", Commits: []string{"1234567", "89abcde"}, Missing: []string{"89abcde"}, CapturedAt: "2026-03-20T10:00:00Z", LastTurnAt: "2026-03-20T09:59:50Z", Source: "codex", Model: "gpt-5.4", Branch: "main", Purged: true,
+				Stale: []result.File{{Path: "a", Freshness: result.StaleChanged}, {Path: "b", Freshness: result.StaleDeleted}, {Path: "c", Freshness: result.StaleChanged}, {Path: "d", Freshness: result.StaleChanged}, {Path: "e", Freshness: result.StaleChanged}},
+			},
 		},
 		More: []result.Mention{{ID: "01C", Title: "Something else"}},
 	}
@@ -197,7 +218,7 @@ No session mentions: frob.
 1. Leeway
    2026-03-19 10:00 (24 hours ago), bob@example.com (agent), memory
    30 s
-   weak: little speaks for it, files gone since
+   weak: little speaks for it
    git rekal show 01A
 
 2. $ go test
@@ -210,7 +231,7 @@ No session mentions: frob.
 3. (no title)
    2026-03-20 09:59 (10 seconds ago), codex (gpt-5.4), main
    commits 1234567 89abcde (not here)
-   purged
+   changed since: a c and 2 more, gone since: b, purged
    git rekal show 01B
 
 And 1 more:

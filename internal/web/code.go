@@ -196,7 +196,7 @@ var errNoFile = fmt.Errorf("no file of that name, and no session that touched on
 
 // mention finds the sessions that touched a file whose lines can't be asked for.
 func (f *reasons) mention(r *request) error {
-	found, err := ask.Ask(r, r.Workspace, ask.Question{Long: true, Request: recall.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown}})
+	found, err := ask.Ask(r, r.Workspace, ask.Question{Long: true, Request: recall.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown, Stale: true}})
 	f.Hits = hits(found.Recall, "")
 	return err
 }

@@ -51,7 +51,7 @@ func search(r *request) (page, error) {
 	out := searched{Form: readForm(r)}
 	f := out.Form
 	most := max(1, r.number("n", foundShown, foundMost))
-	req := recall.Request{Query: f.Q, Author: f.Author, Agent: f.Agent, Kind: f.Kind, Limit: most, Times: recall.Times{Since: f.Since, Until: f.Until}}
+	req := recall.Request{Query: f.Q, Author: f.Author, Agent: f.Agent, Kind: f.Kind, Limit: most, Stale: true, Times: recall.Times{Since: f.Since, Until: f.Until}}
 	if f.Path != "" {
 		req.Path = []string{f.Path}
 	}

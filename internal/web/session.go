@@ -162,7 +162,7 @@ func commit(r *request) (page, error) {
 	}
 	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	out := committed{Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When), Diff: compare(files, &bounds{1000, 10_000})}
-	found, err := ask.Ask(r, r.Workspace, ask.Question{Long: true, Request: recall.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600}})
+	found, err := ask.Ask(r, r.Workspace, ask.Question{Long: true, Request: recall.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600, Stale: true}})
 	if err != nil {
 		return page{}, err
 	}
