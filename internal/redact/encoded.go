@@ -1,128 +1,96 @@
 package redact
 
-import (
-	"encoding/base64"
-	"encoding/hex"
-	"strings"
+import "strings"
 
-	"github.com/git-rekal/git-rekal/internal/lazy"
+const (
+	// minEncoded is the shortest base64 in which the rules look for secrets, and minEncodedValue the one in which known values are
+	// looked for, in bytes.
+	minEncoded      = 24
+	minEncodedValue = 11
 )
 
-// minEncoded is the shortest base64 that is looked into, in bytes.
-const minEncoded = 24
-
-// scanEncoded looks at runs of what base64 is written in. It finds tokens with a prefix, and base64 of
-// texts that hold a secret, of which it takes the whole.
-func (s *ruleset) scanEncoded(t string) []span {
-	var out []span
-	for i := 0; i < len(t); {
-		if passwordSigns[t[i]] && i > 0 {
-			if lo, hi := madeUpAt(t, i); lo < hi {
-				out = append(out, span{lo: lo, hi: hi, rule: "generic-secret"})
-			}
-		}
-		if !encodes[t[i]] {
-			i++
-			continue
-		}
-		j := i
-		for j < len(t) && encodes[t[j]] {
-			j++
-		}
-		for k := i; j-i > minHinted && k < j; k++ {
-			if t[k] != '_' && t[k] != '-' {
-				continue
-			}
-			if lo, hi := prefixed(t, window{k, k + 1}); lo < hi {
-				out = append(out, span{lo: lo, hi: hi, rule: "vendor-token"})
-			}
-		}
-		if j-i >= minEncoded {
-			if rule := s.within(t[i:j]); rule != "" {
-				out = append(out, span{lo: i, hi: j, rule: rule})
-			}
-		}
-		i = j
-	}
-	return out
-}
-
-// encodes are the bytes of both alphabets.
-var encodes = bytesOf("+/-_") //nolint:gochecknoglobals // read-only
-
-// within names the rule that finds something in the text that v encodes; "" when it encodes
-// no text, or nothing is found.
-func (s *ruleset) within(v string) string {
-	enc := base64.RawStdEncoding
-	if strings.ContainsAny(v, "-_") {
-		enc = base64.RawURLEncoding
-	}
-	var head [minEncoded / 4 * 3]byte
-	if plain, err := hex.DecodeString(v); err == nil && readable(plain) {
-		return s.in(plain)
-	}
-	if n, err := enc.Decode(head[:], []byte(v[:minEncoded])); err != nil || !readable(head[:n]) {
-		return ""
-	}
-	if strings.HasPrefix(string(head[:]), pemBegin) {
-		if text, _ := enc.DecodeString(v[:min(len(v), 64)/4*4]); strings.Contains(string(text), "PRIVATE KEY") {
-			return "private-key"
-		}
-	}
-	v = v[:len(v)/4*4+[]int{0, 0, 2, 3}[len(v)%4]]
-	text, err := enc.DecodeString(v)
-	if err != nil || !readable(text) {
-		return ""
-	}
-	return s.in(text)
-}
-
-// in names the rule that finds something in a decoded text; "" for none.
-func (s *ruleset) in(text []byte) string {
-	found := s.scan(string(text))
-	if len(found) == 0 {
-		return ""
-	}
-	return found[0].rule
-}
-
+// readable wants text that can be read: the rules look for nothing else.
 func readable(b []byte) bool {
 	for _, c := range b {
 		if (c < ' ' || c > '~') && c != '\n' && c != '\t' && c != '\r' {
 			return false
 		}
 	}
-	return true
+	return len(b) >= minEncoded/4*3
 }
 
-// passwordSigns are those that stand in passwords, and within words of nothing else.
-var passwordSigns = bytesIn("!#%&^~$@?+") //nolint:gochecknoglobals // read-only
+// anything wants all that a text encodes: values are looked for wherever they begin.
+func anything([]byte) bool { return true }
 
-// maxMadeUp is the longest password that is known by its looks, in bytes.
-const maxMadeUp = 32
-
-// madeUpAt is a password that nothing names, around the sign at i: words with capitals, a digit and such a sign
-// within ("Nutmeg&Clove2"). Nothing else is written so, but for sums, versions, anchors and addresses.
-func madeUpAt(t string, i int) (lo, hi int) {
-	if !alnumeric(t[i-1]) || i+1 == len(t) || !alnumeric(t[i+1]) {
-		return 0, 0
+// decode is what runs of base64 and of hexadecimal digits in a reading stand for, one behind the other. A run may begin with what is no part
+// of the encoding, such as a path. So it is decoded from each of its first four places on, and what is wanted of that is kept.
+func decode(of reading, wanted func([]byte) bool) reading {
+	t := of.text
+	out := make([]byte, 0, len(t)/2)
+	r := reading{done: of.done, runs: []window{}}
+	keep := func(from int, run window) {
+		if from == len(out) {
+			return
+		}
+		if !wanted(out[from:]) {
+			out = out[:from]
+			return
+		}
+		out = append(out, '\n')
+		r.runs, r.ends = append(r.runs, run), append(r.ends, len(out))
 	}
-	part := func(c byte) bool { return alnumeric(c) || passwordSigns[c] || c == '-' || c == '.' || c == '_' }
-	for lo = i; lo > 0 && i-lo <= maxMadeUp && part(t[lo-1]); lo-- {
+	for i := 0; i < len(t); i++ {
+		if sextets[t[i]] < 0 {
+			continue
+		}
+		run := window{i, i}
+		onlyHex := true
+		for ; i < len(t) && sextets[t[i]] >= 0; i++ {
+			onlyHex = onlyHex && nibble(t[i]) >= 0
+		}
+		if run.hi = i; run.hi-run.lo < minEncodedValue {
+			continue
+		}
+		for shift := range 4 {
+			from := len(out)
+			out = appendBase64(out, t[run.lo+shift:run.hi])
+			keep(from, run)
+		}
+		for shift := 0; shift < 2 && onlyHex; shift++ {
+			from := len(out)
+			for j := run.lo + shift; j+1 < run.hi; j += 2 {
+				out = append(out, byte(nibble(t[j])<<4|nibble(t[j+1])))
+			}
+			keep(from, run)
+		}
 	}
-	for hi = i; hi < len(t) && hi-i <= maxMadeUp && part(t[hi]); hi++ {
-	}
-	v := strings.TrimRight(t[lo:hi], ".?")
-	hi = lo + len(v)
-	if strings.ContainsAny(v[:1], "-.%") || strings.Contains(v, "%") || len(v) < minValue || len(v) > maxMadeUp || !mixed(v) || placeholder(v) || random(v) && turns(v) > 5 || strings.Contains(v, "&") && (lo > 0 && t[lo-1] == '=' || hi < len(t) && t[hi] == ';') || notMadeUp.MatchString(v) ||
-		lo > 0 && strings.IndexByte(" \t\n\"'`:=,>", t[lo-1]) < 0 || operand.MatchString(t[hi:min(len(t), hi+3)]) || !endsWord(t, hi) && strings.IndexByte("\"'`,;)<", t[hi]) < 0 {
-		return 0, 0
-	}
-	return lo, hi
+	r.text = string(out)
+	return r
 }
 
-// operand stands behind a part of an expression.
-var operand = lazy.Expr(`^ [=!>|&+*?%^/{]`)
+// appendBase64 decodes either alphabet.
+func appendBase64(out []byte, v string) []byte {
+	for ; len(v) >= 4; v = v[4:] {
+		n := uint32(sextets[v[0]])<<18 | uint32(sextets[v[1]])<<12 | uint32(sextets[v[2]])<<6 | uint32(sextets[v[3]])
+		out = append(out, byte(n>>16), byte(n>>8), byte(n))
+	}
+	if len(v) > 1 {
+		out = append(out, byte(sextets[v[0]])<<2|byte(sextets[v[1]])>>4)
+	}
+	if len(v) > 2 {
+		out = append(out, byte(sextets[v[1]])<<4|byte(sextets[v[2]])>>2)
+	}
+	return out
+}
 
-// notMadeUp is arithmetic, a version, an address, an anchor, an escape, a variable, code.
-var notMadeUp = lazy.Expr(`[+*$#@^&~]\pL?\d+(?:\D|$)|#[\da-f]{6}|#[a-z]+-\d|\.\pL{2,5}#|(?:^|\D)\d+[+*^]|@v?\d|@[A-Za-z-]+\.[A-Za-z]|%[\dA-Fa-f]{2}|%\d*[a-z]|[!?&+]{2}|\?\.|[!?]\.|#(?:define|if|else|end|undef|include|pragma)|(?i:utf-?8|^rfc|^https?)|^[$@#&!?]|\.[a-z]+\?|&[a-z]+=|[!?]\d$`)
+// sextets are what the letters of base64 stand for; -1 for other bytes.
+var sextets = func() (out [256]int8) { //nolint:gochecknoglobals // read-only
+	for c := range out {
+		out[c] = int8(strings.IndexByte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", byte(c)))
+	}
+	out['-'], out['_'] = 62, 63
+	return out
+}()
+
+// nibble is what a hexadecimal digit stands for; -1 for other letters of base64.
+func nibble(c byte) int { return strings.IndexByte("0123456789abcdef", c|0x20) }

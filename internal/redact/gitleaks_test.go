@@ -47,8 +47,8 @@ func TestRulesCompile(t *testing.T) {
 			e.compiled.MatchString("")
 		}
 	}
-	for _, w := range s.keywords.all {
-		if string(lower(w)) != w {
+	for _, w := range s.keywords.words {
+		if lower(w) != w {
 			t.Errorf("keyword %q is not in lower case, as texts are", w)
 		}
 	}

@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"encoding/base64"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -20,140 +22,252 @@ const (
 )
 
 const (
-	// strongSigns are those that passwords have and names don't; codeSigns those of code.
+	// strongSigns are those that passwords have and names don't; exprSigns those of code.
 	strongSigns = "!#$%^&*+~@?"
-	codeSigns   = "()[]{}<>`\""
+	exprSigns   = "()[]{}<>`\""
 	// longestValue is the size of a value at most, in bytes.
-	longestValue = 4096
+	longestValue = 1024
 )
 
 // lookOf grades a value. What is delimited, by quotes or as an argument, is no expression.
 func lookOf(v string, delimited bool) look {
-	switch {
-	case len(v) >= 4 && letters(v) && v[1:] == strings.ToLower(v[1:]): // most are
-		if constants[strings.ToLower(v)] || aboutItself(v) {
+	if len(v) < 4 || len(v) > longestValue {
+		return plain
+	}
+	if letters(v) && lower(v[1:]) == v[1:] { // most are
+		if low := lower(v); constants[low] || tellsOfSecrets[low] {
 			return plain
 		}
 		return word
-	case len(v) < 4 || len(v) > longestValue || placeholder(v) || plainForm.MatchString(v) || strings.ContainsAny(v, " \t"):
-		return plain
-	case strings.Trim(v, digitSet) == "":
-		return numberLook(v)
-	case (v[0] == '.' || v[0] == '#') && Wordy(v) && !strings.ContainsAny(v[1:], strongSigns):
-		return plain
-	case delimited && len(v) >= 16 && !Wordy(v) && entropy(v) > 3.5 && !strings.ContainsAny(v, "<>{}\n") && !strings.HasSuffix(v, "("):
-		return drawn
-	case !strings.ContainsFunc(v, unicode.IsLetter) || !delimited && expression(v):
-		return plain
-	case random(v) && !strings.Contains(v, "://"):
-		return drawn
-	case pathLike(v, delimited) || strings.ContainsAny(v, codeSigns) && (callForm.MatchString(v) || !delimited && !strings.ContainsAny(v, digitSet)):
+	}
+	if before, _, found := strings.Cut(v, "|"); found && constants[lower(before)] {
 		return plain
 	}
-	l := makeup(v)
+	if strings.HasPrefix(v, "---") || strings.IndexByte(v, ' ') >= 0 || placeholder(v) || plainForm(v) {
+		return plain
+	}
+	p := profileOf(v)
 	switch {
-	case l < odd && (Wordy(v) && aboutItself(v) || !delimited && dotted.MatchString(v) && !strings.ContainsAny(v, digitSet)):
+	case p.letters == 0 && p.digits == len(v):
+		if len(v) >= 16 { // routers come with such passwords
+			return odd
+		} else if len(v) >= 6 {
+			return marked
+		}
+		return word
+	case (v[0] == '.' || v[0] == '#') && p.wordy() && !strings.ContainsAny(v[1:], strongSigns):
+		return plain
+	case p.letters == 0 && (p.digits == 0 || !delimited || !strings.ContainsAny(v, strongSigns)), !delimited && expression(v, p):
+		return plain
+	case isPath(v, delimited, p):
+		return plain
+	case delimited && len(v) >= 16 && !p.wordy() && !strings.ContainsAny(v, "<>{}\n") && !strings.HasSuffix(v, "(") && entropy(v) > 3.5, p.random(v) && !strings.Contains(v, "://"):
+		return drawn
+	case strings.ContainsAny(v, exprSigns) && (isCall(v) || !delimited && p.digits == 0):
+		return plain
+	}
+	l := p.makeup(v)
+	switch {
+	case l < odd && (p.wordy() && p.about || !delimited && p.digits == 0 && isChain(v)):
 		return plain
 	case len(v) < minValue && l > word:
 		return l - 1
-	case l == odd && fileName.MatchString(v):
+	case l == odd && isFile(v):
 		return marked
 	}
 	return l
 }
 
-// numberLook is the look of a number. Routers come with passwords of 16 to 20 digits.
-func numberLook(v string) look {
-	switch n := len(v); {
-	case n >= 16:
-		return odd
-	case n >= 6:
-		return marked
-	}
-	return word
-}
-
 // expression reports whether v is one of code, a list, or rules of a form ("required|min:8").
-func expression(v string) bool {
-	return strings.ContainsAny(v, codeSigns) || strings.Contains(v, "::") || sumOf.MatchString(v) ||
-		Wordy(v) && strings.ContainsAny(v[:1], "@&*-.:,=") || strings.Contains(v, ",") && strings.Contains(v, "=")
-}
-
-// pathLike reports whether v is a path, an address, or the name of a thing in a cloud. As an argument, words of
-// mixed case with a digit may hold a slash or two.
-func pathLike(v string, delimited bool) bool {
-	if before, _, found := strings.Cut(v, "|"); found && constants[before] || v[0] == '@' || strings.HasPrefix(v, "http") {
+func expression(v string, p profile) bool {
+	if n := strings.IndexAny(v, "+*"); n > 0 && isName(v[:n]) && strings.Trim(v[n+1:], digitSet) == "" { // a sum
 		return true
 	}
-	if strings.Contains(v, "/") {
-		return !delimited || strings.ToLower(v) == v || strings.ToUpper(v) == v || v[0] == '/' || strings.Count(v, "/") > 2 || fileName.MatchString(v)
+	return strings.ContainsAny(v, exprSigns) || strings.Contains(v, "::") || strings.ContainsAny(v[:1], "@&*-.:,=+") && p.wordy() ||
+		strings.Contains(v, ",") && strings.Contains(v, "=") || strings.Contains(v, "|") && p.wordy() || strings.Contains(v, "&&") || strings.Contains(v, "||")
+}
+
+// isCall reports whether v is a call, an index or an expression.
+func isCall(v string) bool {
+	open := strings.IndexAny(v, "([{")
+	return open >= 0 && strings.IndexByte(")]};,([{", v[len(v)-1]) >= 0 && (open == 0 || isChain(v[:open]) || isName(v[:open])) || strings.IndexByte("&*!@#?~", v[0]) >= 0 && isName(v[1:])
+}
+
+// isPath reports whether v is a path, an address, or the name of a thing in a cloud. As an argument, words of
+// mixed case with a digit may hold a slash or two.
+func isPath(v string, delimited bool, p profile) bool {
+	if v[0] == '@' || strings.HasPrefix(v, "http") {
+		return true
 	}
-	return absolute.MatchString(v) || strings.Count(v, `\`) > 1
+	if n := strings.IndexByte(v, '/'); n >= 0 {
+		if p.random(v) && !hasWordPart(v) && !isFile(v) {
+			return false
+		}
+		return !delimited || lower(v) == v || strings.ToUpper(v) == v || n == 0 || strings.Count(v, "/") > 2 || isFile(v) || hasWordPart(v)
+	}
+	return strings.HasPrefix(v, `\`) || strings.Count(v, `\`) > 1 || len(v) > 2 && v[1] == ':' && v[2] == '\\'
+}
+
+// hasWordPart reports whether a part of a path is a word, as folders are called.
+func hasWordPart(v string) bool {
+	for p := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == '/' || r == '.' || r == '-' }) {
+		if len(p) > 3 && lower(p) == p && letters(p) && isWord(p) {
+			return true
+		}
+	}
+	return false
 }
 
 // makeup is the look of letters with other things among them.
-func makeup(v string) look {
-	low, digits := strings.ToLower(v), strings.ContainsAny(v, digitSet)
+func (p profile) makeup(v string) look {
+	low, up, digits := strings.ToLower(v), strings.ToUpper(v), p.digits > 0
 	strong := strings.ContainsAny(strings.TrimRight(v, "!?"), strongSigns) || digits && strings.HasSuffix(v, "!")
-	switch {
-	case digits && strong, low != v && signInWords.MatchString(v), low != v && (digitInWord.MatchString(v) || madeUp.MatchString(v)), digits && !Wordy(v), turns(v) > 3 && !Wordy(v), turns(v) > 2 && twoDigits.MatchString(v), numberThenSign.MatchString(v):
+	switch n := p.turns; {
+	case digits && (strong || !p.wordy() || strings.ContainsAny(v[len(v)-1:], "-_") && isDigit(v[len(v)-2])), n > 3 && !p.wordy(), n > 2 && twoDigits(v), low != v && (strong && signInWords.MatchString(v) || digits && (digitInWord(v) || madeUp(v))):
 		return odd
-	case digits, strong, turns(v) > 1, turns(v) == 1 && isUpper(v[len(v)-1]), low[1:] != v[1:] && strings.ToUpper(v) != v, strings.Count(v, "-") > 2, low != v && wordsWithSigns.MatchString(v):
+	case digits, strong, n > 1, n == 1 && isUpper(v[len(v)-1]), low[1:] != v[1:] && up != v, strings.Count(v, "-") > 2, low != v && signsInWords(v):
 		return marked
 	}
 	return word
 }
 
-// turns is how often the case of letters changes in v.
-func turns(v string) int {
-	n, last := 0, 0
-	for _, r := range v {
-		if k := kindOf(r); k == letterLow || k == letterUp {
-			if last != 0 && k != last {
-				n++
-			}
-			last = k
+// signInWords is a sign that only passwords have between words.
+var signInWords = lazy.Expr(`^\pL{2,}[!#$%^&*+~@?]\pL{2,}[!?]?$`)
+
+// signsInWords reports whether v is words with signs between them.
+func signsInWords(v string) bool {
+	return strings.IndexFunc(v, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("-_.!#+", r) }) < 0 && strings.ContainsAny(v, "-_.!#+")
+}
+
+func twoDigits(v string) bool {
+	for i := 1; i < len(v); i++ {
+		if isDigit(v[i]) && isDigit(v[i-1]) {
+			return true
 		}
 	}
-	return n
+	return false
 }
 
-var (
-	// callForm is a call, an index or an expression.
-	callForm = lazy.Expr(`^[\w.:>-]*[(\[{].*[)\]};,]$|^[&*!@#?~]|[({\[]$|\w\.\w+\.`)
-	// sumOf is a name with something added to it, or added to a string.
-	sumOf = lazy.Expr(`^(?:[A-Za-z_][\w.]*[+*]\d{1,3}|\d+[+*][A-Za-z_][\w.]*|\+[A-Za-z_][\w.]*)$`)
-	// dotted is a chain of names, or a file.
-	dotted = lazy.Expr(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)
-	// madeUp is words with signs between them and a number behind or before, as people make passwords.
-	madeUp         = lazy.Expr(`^(?:\pL*\p{Ll}\pL*[-_.+!]+)+(?:\pL*\p{Ll}\pL*[-_.]?)?\d{1,4}!?$|^\d{1,4}(?:[-_.+!]\pL*\p{Ll}\pL*)+$`)
-	wordsWithSigns = lazy.Expr(`^\pL+(?:[-_.!#+]+\pL+)+[!#]?$`)
-	// signInWords is a sign that only passwords have between words.
-	signInWords = lazy.Expr(`^\pL{2,}[!#$%^&*+~@?]\pL{2,}[!?]?$`)
-	twoDigits   = lazy.Expr(`\d\d`)
-	// numberThenSign ends no name.
-	numberThenSign = lazy.Expr(`^\pL[\pL_.-]{2,}\d{2,}[-_%#*]$`)
-	// digitInWord is a digit that stands for the letter that it looks like.
-	digitInWord = lazy.Expr(`(?:\p{Ll}|^\p{Lu})[013457]\p{Ll}`)
-	// sumForm is a hash or an ID, which gives no access where nothing says so.
-	sumForm = lazy.Expr(`^(?:0x)?(?:[0-9a-f-]{7,}|[0-9A-F-]{7,})$`)
-)
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isSumForm reports whether a value may be mentioned without being a secret.
-func isSumForm(v string) bool { return sumForm.MatchString(v) }
+// digitInWord reports whether a digit stands for the letter that it looks like.
+func digitInWord(v string) bool {
+	for i := 1; i+1 < len(v); i++ {
+		if strings.IndexByte("013457", v[i]) >= 0 && isLower(v[i+1]) && (isLower(v[i-1]) || i == 1 && isUpper(v[0])) {
+			return true
+		}
+	}
+	return false
+}
 
-// constants are values of code and forms.
-var constants = setOf("true false null none nil undefined yes no on off required optional confirmed nullable string number boolean text hidden prompt stdin options option flag flags argument arguments parameter encrypted masked plain enabled disabled") //nolint:gochecknoglobals // read-only
+// madeUp reports whether v is words with signs between them and a number behind or before, as people make passwords.
+func madeUp(v string) bool { return madeUpForm.MatchString(v) }
 
-// phrase reports whether several words are a password: they have no capitals or a digit, and none of them
-// is one that messages have.
-func phrase(v string) bool {
+var madeUpForm = lazy.Expr(`^(?:\pL*\p{Ll}\pL*[-_.+!]+)+(?:\pL*\p{Ll}\pL*[-_.]?)?\d{1,4}!?$|^\d{1,4}(?:[-_.+!]\pL*\p{Ll}\pL*)+$`)
+
+// isName reports whether v is a name of code.
+func isName(v string) bool {
+	for i := range len(v) {
+		if !isWordByte(v[i]) {
+			return false
+		}
+	}
+	return v != "" && !isDigit(v[0])
+}
+
+// isChain reports whether v is names of code with points between them, or a file.
+func isChain(v string) bool {
+	n := 0
+	for p := range strings.SplitSeq(v, ".") {
+		if n++; !isName(p) {
+			return false
+		}
+	}
+	return n > 1
+}
+
+// isConstant reports whether v is a name of code in capitals, or a number with letters before ("PROJ-123", "AES-256-CTR").
+func isConstant(v string) bool {
+	return strings.ToUpper(v) == v && (strings.Contains(v, "_") && isName(v) || constantParts(v))
+}
+
+func constantParts(v string) bool {
+	parts := strings.FieldsFunc(v, func(r rune) bool { return r == '-' || r == '_' })
+	for _, p := range parts {
+		if len(p) > 8 || strings.Trim(p, digitSet) != "" && strings.Trim(p, digitSet) != strings.TrimRight(p, digitSet) {
+			return false
+		}
+	}
+	return len(parts) > 1 && letters(parts[0]) || len(parts) == 1 && len(v) < 12 && strings.ContainsAny(v, digitSet)
+}
+
+// isFile reports whether v ends as the names of files do.
+func isFile(v string) bool {
+	v = strings.TrimRight(v, digitSet)
+	v = strings.TrimSuffix(v, ":")
+	n := strings.LastIndexByte(v, '.')
+	return n > 0 && len(v)-n > 1 && len(v)-n <= 5 && letters(v[n+1:]) && lower(v[n+1:]) == v[n+1:]
+}
+
+// isSumForm reports whether a value is a hash or an ID, which gives no access where nothing says so.
+func isSumForm(v string) bool {
+	v = strings.TrimPrefix(v, "0x")
+	for i := range len(v) {
+		if nibbles[v[i]] == 0 && v[i] != '-' {
+			return false
+		}
+	}
+	return len(v) > 6 && (lower(v) == v || strings.ToUpper(v) == v)
+}
+
+var nibbles = func() (out [256]byte) { //nolint:gochecknoglobals // read-only
+	for i := range len("0123456789abcdefABCDEF") {
+		out["0123456789abcdefABCDEF"[i]] = 1
+	}
+	return out
+}()
+
+// isUUID reports whether v begins with one.
+func isUUID(v string) bool {
+	return len(v) >= 36 && isSumForm(v[:36]) && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-'
+}
+
+// prefixedSum reports whether v is a hash behind words, as caches are called.
+func prefixedSum(v string) bool {
+	n := strings.LastIndexByte(strings.TrimRight(v, "-"), '-')
+	return n > 0 && n+8 < len(v) && isSumForm(v[n+1:]) && letters(v[:1])
+}
+
+// isPIN reports whether v is a number of four to eight digits.
+func isPIN(v string) bool {
+	v = strings.TrimSuffix(v, "#")
+	return len(v) >= 4 && len(v) <= 8 && strings.Trim(v, digitSet) == ""
+}
+
+// compound reports whether v is put together of several words, as names are.
+func compound(v string) bool { return strings.ContainsAny(v, "-_") || profileOf(v).turns > 1 }
+
+// isPhrase reports whether v is several words of which a passphrase is made: none of them one that forms and messages say.
+func isPhrase(v string) bool {
 	n := strings.Count(v, " ")
-	return n > 0 && n < 10 && len(v) >= minValue && (n > 1 && strings.ToLower(v) == v || strings.ContainsAny(v, digitSet)) && !placeholder(v) &&
-		phraseForm.MatchString(v) && !messageWord.MatchString(v) && !aboutItself(v)
+	return n > 0 && n < 10 && (n > 1 && strings.ToLower(v) == v || strings.ContainsAny(v, digitSet)) && isText(v) && !aboutItself(v)
+}
+
+// isText reports whether v is words that may be a passphrase where it is called one.
+func isText(v string) bool {
+	return len(v) >= minValue && !placeholder(v) && wordsForm.MatchString(v) && !slices.ContainsFunc(strings.Fields(lower(v)), func(w string) bool { return messageWords[w] })
 }
 
 var (
-	phraseForm  = lazy.Expr(`^[\pL\d]+(?: [\pL\d!&#-]+)+$`)
-	messageWord = lazy.Expr(`(?i)\b(?:the|an?|of|if|by|as|be|it|this|that|new|old|used?|has|no|set|get|can|will|when|should|characters?|chars|must|least|most|than|enter|your|please|invalid|wrong|not|is|are|to|for|and|or|with|from|in|on|at|days?|hours?|minutes?|seconds?|times?|expire[ds]?|required|failed|error|login|user|bits?|bytes?)\b`)
+	wordsForm = lazy.Expr(`^[\pL\d]+(?: [\pL\d!&#-]+)+$`)
+	// messageWords are what forms and programs say to people.
+	messageWords = setOf("the a an of if by as be it this that new old use used has no set get a can will when should character characters chars must least most than enter your please invalid wrong not is are to for and or with from in on at day days hour hours minute minutes second seconds time times expire expires expired required failed error login user bit bits byte bytes") //nolint:gochecknoglobals // read-only
+	// constants are values of code and forms.
+	constants = setOf("true false null none nil undefined yes no on off required optional confirmed nullable string number boolean text hidden prompt stdin options option flag flags argument arguments parameter encrypted masked plain enabled disabled include same-origin changeme") //nolint:gochecknoglobals // read-only
 )
+
+// userAndPassword reports whether v is base64 of the two, as HTTP wants it.
+func userAndPassword(v string) bool {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v, "="))
+	return len(v) >= 8 && err == nil && strings.IndexByte(string(plain), ':') > 0 && readable(append(plain, "                  "...))
+}

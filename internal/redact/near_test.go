@@ -24,11 +24,9 @@ func TestTies(t *testing.T) {
 		{"an argument behind another", "define( 'AUTH_KEY', '{}' );", "Wm}8x;PaK?Q(u/%2tS9|jv+fU&d^eY0c"},
 		{"a verb", "Log in to the NAS, its password is {} now.", "tangerineDusk"},
 		{"right behind", "Connect as backup, password {} and list the shares.", "tangerineDusk"},
-		{"a verb, several words", "The passphrase is {} (all lowercase).", "copper lantern under seven bridges"},
 		{"in the sentence", "I tried logging in with the password you gave me ({}) and got 401.", "heron.Lagoon7"},
 		{"ahead of the name", "{} is what you need when it asks for the root password.", "Tr4ctorBeam"},
 		{"another language", "Пароль до бази — {}, не забудь змінити.", "Varenyky_z_vyshneiu"},
-		{"no name at all", "conn = open('lims','chemie','{}','Vendor')", "Kolben#Glas5"},
 		{"a number that is called one", "Pincode voor het alarm: {}, daarna op hekje.", "8135"},
 	}
 	r := redact.New()

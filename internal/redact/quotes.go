@@ -2,82 +2,177 @@ package redact
 
 import (
 	"strings"
-
-	"github.com/git-rekal/git-rekal/internal/lazy"
+	"unicode/utf8"
 )
 
 // quotedAt is the content of the string that begins at i, and whether it ends on its line.
 func quotedAt(t string, i int) (lo, hi int, closed bool) {
+	if i >= len(t) {
+		return i, i, false
+	}
 	if lo, hi := raw(t, i); lo < hi {
 		return lo, hi, true
 	}
-	for j := i + 1; j < len(t) && t[j] != '\n' && j-i < 4096; j++ {
-		if t[j] == t[i] {
-			return i + 1, j, j > i+1
+	if quoteAt(t, i) {
+		line := t[i+1 : min(len(t), i+longestValue)]
+		if n := strings.IndexByte(line, '\n'); n >= 0 {
+			line = line[:n]
+		}
+		if n := strings.IndexByte(line, t[i]); n > 0 {
+			return i + 1, i + 1 + n, true
 		}
 	}
 	return i, i, false
 }
 
-// value is what stands at i: in quotes, or up to white space and what ends a value in code.
-func value(t string, i int) (lo, hi int, quoted bool) {
-	if i < len(t) && (quoteAt(t, i) || strings.IndexByte("q%", t[i]) >= 0) {
-		if lo, hi, closed := quotedAt(t, i); closed {
-			return lo, hi, strings.IndexByte(t[lo:hi], ' ') < 0
-		}
-		i += skip(t[i:i+1], 0, "\"'`")
-	}
-	return i, grow(t, i, pieceEnd(t, i), pieceEnd), false
-}
-
 // raw is a string in three quotes, or in Perl's and Ruby's own, that begins at i.
 func raw(t string, i int) (int, int) {
-	if i >= len(t) || strings.IndexByte("'\"q%~", t[i]) < 0 {
-		return 0, 0
+	for _, open := range []string{"'''", `"""`, "q{", "q(", "q[", "qq{", "qq(", "%q(", "%q{", "%Q(", "%Q{", "~s(", "~s{", "~S("} {
+		if t[i] == open[0] && strings.HasPrefix(t[i:], open) {
+			end := open
+			if n := strings.IndexByte("{([", open[len(open)-1]); n >= 0 {
+				end = "})]"[n : n+1]
+			}
+			i += len(open)
+			return i, i + strings.Index(t[i:min(len(t), i+maxReach)], end)
+		}
 	}
-	open := rawString.FindString(t[i:min(len(t), i+4)])
-	end := open
-	if n := strings.IndexAny(open, "{([|<"); n >= 0 {
-		end = "})]|>"[strings.IndexByte("{([|<", open[n]):][:1]
-	}
-	i += len(open)
-	return i, i + strings.Index(t[i:min(len(t), i+maxReach)], end)
+	return 0, 0
 }
 
-var rawString = lazy.Expr("^(?:'''|\"\"\"|(?:qq?|%[qQ]|~[sS])[{(\\[|<])")
-
-// isIndex reports whether the byte at i opens an index, and not a list.
-func isIndex(t string, i int) bool {
-	return i > 0 && t[i] == '[' && (alnumeric(t[i-1]) || strings.IndexByte("_)]", t[i-1]) >= 0)
-}
-
-// maxTags is how many tags stand between a name and its value.
-const maxTags = 2
-
-// skipTags passes over tags of HTML or XML, and white space between them.
+// skipTags passes over at most two tags of HTML or XML, and white space between them.
 func skipTags(t string, i int) int {
-	for n := 0; n < maxTags && i < len(t) && t[i] == '<'; n++ {
-		m := tag.FindStringIndex(t[i:min(len(t), i+80)])
-		if m == nil {
+	for n := 0; n < 2 && i+1 < len(t) && t[i] == '<'; n++ {
+		size := strings.IndexByte(t[i:min(len(t), i+80)], '>')
+		switch {
+		case strings.HasPrefix(t[i:], "<![CDATA["):
+			i += len("<![CDATA[")
+		case size > 0 && (isLetter(t[i+1]) || t[i+1] == '/') && !strings.ContainsAny(t[i+1:i+size], "<\n"):
+			i = skip(t, i+size+1, " \t\n")
+		default:
 			return i
 		}
-		i += m[1]
 	}
 	return i
 }
 
-// attributes are the rest of a tag.
-var attributes = lazy.Expr(`^[^<>\n]*>`)
-
-var tag = lazy.Expr(`^(?:<!\[CDATA\[|</?[a-zA-Z][^<>\n]{0,60}>\s*)`)
-
 func quoteAt(t string, i int) bool {
-	return i >= 0 && i < len(t) && strings.IndexByte("\"'`", t[i]) >= 0
+	return i >= 0 && i < len(t) && (t[i] == '"' || t[i] == '\'' || t[i] == '`')
 }
 
 func skip(t string, i int, set string) int {
-	for i < len(t) && strings.IndexByte(set, t[i]) >= 0 {
-		i++
+next:
+	for ; i < len(t); i++ {
+		for j := range len(set) {
+			if set[j] == t[i] {
+				continue next
+			}
+		}
+		break
 	}
 	return i
 }
+
+// userBefore is the size of a user's name and a colon at the start of v; 0 when there are none.
+func userBefore(v string) int {
+	n := strings.IndexByte(v[:min(len(v), 33)], ':')
+	if n < 1 || !isLower(v[0]) || strings.HasPrefix(v[n:], "://") {
+		return 0
+	}
+	for i := range n {
+		if !isWordByte(v[i]) && v[i] != '.' && v[i] != '-' {
+			return 0
+		}
+	}
+	return n + 1
+}
+
+const (
+	opening = " \t\"'`*“„«‘‚「『（("
+	closers = "\"'`“”„»’‘」』（）。、，；！？"
+)
+
+// bare is the value at i, in whatever quotes. One that begins in ASCII ends where another
+// script begins: particles are written right behind.
+func (s *scanner) bare(i int) (lo, hi int) {
+	t := s.t
+	for i < len(t) {
+		if t[i] < utf8.RuneSelf && strings.IndexByte(" \t\"'`*(", t[i]) < 0 {
+			break
+		}
+		r, size := utf8.DecodeRuneInString(t[i:])
+		if !strings.ContainsRune(opening, r) {
+			break
+		}
+		i += size
+	}
+	hi = s.valueEnd(i, i < len(t) && t[i] < utf8.RuneSelf)
+	for i < hi && hi < len(t) && strings.IndexByte(separators, t[hi]) >= 0 && hi-i < longestValue { // which passwords hold, too
+		next := s.valueEnd(hi+1, true)
+		if next == hi+1 || t[hi+1] == '\\' || !belongs(t[i:hi], t[hi:min(len(t), next+2)], next-hi) {
+			break
+		}
+		hi = next
+	}
+	if strings.HasSuffix(t[i:hi], "...") { // what is left out
+		return i, i
+	}
+	return i, i + len(strings.TrimRight(t[i:hi], ".:*?"))
+}
+
+// separators end values in queries, lists, tables and shells, and stand in passwords alike.
+const separators = ",;&|"
+
+// belongs reports whether what follows a separator is a part of the value before it: it is no name that is given something, no list, and no
+// expression of names.
+func belongs(v, rest string, n int) bool {
+	piece := rest[1:n]
+	if k := strings.IndexAny(piece, "=:"); k > 0 && isName(piece[:k]) || strings.IndexByte(";,", rest[0]) >= 0 && !strings.ContainsAny(piece, digitSet+strongSigns) {
+		return false
+	}
+	if n > 1 && strings.IndexByte(separators, rest[1]) >= 0 || entity.MatchString(rest) || strings.ContainsAny(piece, "=\\") || strings.HasPrefix(rest[n:], "=") || strings.HasPrefix(rest[n:], ":") ||
+		placeholder(v) || isChain(piece) || isChain(v) || plainForm(piece) || plainForm(v) || !alnumeric(piece[0]) && strings.IndexByte(strongSigns, piece[0]) < 0 {
+		return false
+	}
+	if l := lookOf(v, false); l >= odd || l == marked && twoDigits(v) {
+		return true
+	}
+	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v)
+	return !names && strings.ContainsAny(v+piece, digitSet) && (rest[0] != ',' || lookOf(v+piece, false) >= odd && lower(v+piece) != v+piece)
+}
+
+// valueEnd is the end of what stands at i up to white space, a separator or what closes it; i when that is too long for a value.
+func (s *scanner) valueEnd(i int, ascii bool) int {
+	t, from, run := s.t, i, &s.runs[0]
+	if ascii {
+		run = &s.runs[1]
+	}
+	if run.lo <= i && i < run.hi { // all that begins within a run ends with it
+		i = run.hi
+	} else {
+		for i < len(t) {
+			c := t[i]
+			if c >= utf8.RuneSelf {
+				r, size := utf8.DecodeRuneInString(t[i:])
+				if ascii && r >= caseless || strings.ContainsRune(closers, r) {
+					break
+				}
+				i += size
+				continue
+			}
+			last := i+1 == len(t)
+			if c == '\\' && !last && strings.IndexByte("nrt", t[i+1]) >= 0 || valueStops[c] && (c != ')' || last || !alnumeric(t[i+1])) {
+				break
+			}
+			i++
+		}
+		s.work += i - from
+		*run = window{from, i}
+	}
+	if i-from > longestValue {
+		return from
+	}
+	return i
+}
+
+var valueStops = bytesIn(" \t\r\n\"'`<>)]}" + separators) //nolint:gochecknoglobals // read-only

@@ -4,8 +4,8 @@
 // was not redacted cannot reach the ledger. Turns, titles, branches, commands, paths, tool names and memories are redacted. IDs, hashes,
 // e-mail addresses and times stay.
 //
-// The rules are gitleaks v8.30.1's default ones (gitleaks.go), detectors of our own (own.go), and values that the machine knows to be secret
-// (known.go). They see each text in several forms (forms.go). Each text except paths is first normalised. A title that begins a prompt is
+// The rules are gitleaks v8.30.1's default ones (gitleaks.go), detectors of our own (formats.go), and values that the machine knows to be
+// secret, or that were found before. They see each text in several readings (forms.go). Each text except paths is first normalised. A title that begins a prompt is
 // made of the redacted prompt, so that the rules see one text. A found value is replaced by "[REDACTED:rule-id]" everywhere in the entry,
 // unless it is an ordinary word. Before the rules, <private>…</private> becomes "[private]", text that names an excluded path "[excluded]",
 // and a home folder "~".
@@ -97,10 +97,6 @@ func With(s Settings) *Redactor {
 // Nearly all entries need one scan, those with findings two.
 const maxRounds = 10
 
-// Unsettled replaces a text in which every scan brought something new to light, which
-// only a text built to do so can.
-const Unsettled = "[REDACTED:unsettled]"
-
 // Apply returns e without its secrets, and what was replaced. Turns are then cut to
 // session.MaxTurn bytes and commands to session.CmdPrefix runes, never inside a
 // marker. It fails when ctx ends.
@@ -182,7 +178,7 @@ func (all titles) again(of []*text, rep *Report) []*text {
 		*m.title = session.PromptTitle(*m.prompt)
 		t := &text{at: m.title, cut: whole, place: place{m.session, InTitle, -1}}
 		i := slices.IndexFunc(of, func(p *text) bool { return p.at == m.prompt })
-		for _, at := range marker.FindAllStringIndex(*m.title, -1) {
+		for _, at := range markerForm.FindAllStringIndex(*m.title, -1) {
 			if i < 0 || len(of[i].marks) <= len(t.marks) || strings.Contains(m.was, (*m.title)[at[0]:at[1]]) {
 				continue
 			}
@@ -209,7 +205,7 @@ func (r *Redactor) settle(ctx context.Context, todo, all []*text, public map[str
 		if err != nil {
 			return err
 		}
-		if err := found.weigh(ctx, r); err != nil {
+		if err := found.weigh(ctx); err != nil {
 			return err
 		}
 		changed, err := found.replace(ctx, all, rep)

@@ -3,6 +3,7 @@ package redact
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Where a mark is.
@@ -69,15 +70,17 @@ func (p place) mark(rule, trigger, around, value string) Mark {
 const shown = 30
 
 func around(text string, lo, hi int) string {
-	before, after := []rune(flat(text[max(0, lo-8*shown):lo], true)), []rune(flat(text[hi:min(len(text), hi+8*shown)], false))
+	before, after := flat(text[max(0, lo-4*shown):lo], true), flat(text[hi:min(len(text), hi+4*shown)], false)
 	head, tail := "", ""
-	if len(before) > shown {
-		before, head = before[len(before)-shown:], "…"
+	for n := utf8.RuneCountInString(before); n > shown; n-- {
+		_, size := utf8.DecodeRuneInString(before)
+		before, head = before[size:], "…"
 	}
-	if len(after) > shown {
-		after, tail = after[:shown], "…"
+	for n := utf8.RuneCountInString(after); n > shown; n-- {
+		_, size := utf8.DecodeLastRuneInString(after)
+		after, tail = after[:len(after)-size], "…"
 	}
-	return head + string(before) + text[lo:hi] + string(after) + tail
+	return head + before + text[lo:hi] + after + tail
 }
 
 // flat is text on one line; a space stays at the end where the marker is, and what was cut inside a character is dropped.

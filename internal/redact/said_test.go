@@ -45,7 +45,7 @@ func (d draw) drawn(way string) (text, secret string) {
 	return strings.ReplaceAll(text, "{}", secret), secret
 }
 
-// TestSaid: of all ways in which secrets are said, redaction finds 97 % and more.
+// TestSaid: of all ways in which secrets are said, redaction finds 95 % and more.
 func TestSaid(t *testing.T) {
 	r := redact.New()
 	ways := said(t)
@@ -66,7 +66,7 @@ func TestSaid(t *testing.T) {
 	for i := range all {
 		share := 100 * float64(found[i]) / float64(all[i])
 		t.Logf("half %d: %d of %d (%.1f %%)", i, found[i], all[i], share)
-		if share < 97 {
+		if share < 95 {
 			t.Errorf("half %d: %.1f %%", i, share)
 		}
 	}

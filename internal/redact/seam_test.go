@@ -122,8 +122,8 @@ func TestMarks(t *testing.T) {
 		{Rule: "excluded", Session: "01", In: redact.InTurn, Turn: 3, Trigger: "rekal.exclude", Around: "[excluded]"},
 		{Rule: s.rule, Session: "01", In: redact.InTurn, Turn: 0, Trigger: s.rule, Around: "use " + token + " for it", Value: s.secret},
 		{Rule: "private", Session: "01", In: redact.InTurn, Turn: 2, Trigger: "<private>", Around: "[private] and DB_PASSWORD=[REDACTED:gen…"},
-		{Rule: "generic-api-key", Session: "01", In: redact.InTurn, Turn: 2, Trigger: "generic-api-key", Around: "[private] and DB_PASSWORD=[REDACTED:generic-api-key] make", Value: "Vexing-Otter-91"},
-		{Rule: "generic-api-key", Session: "01", In: redact.InCommand, Turn: 2, Trigger: "found elsewhere", Around: "echo [REDACTED:generic-api-key]", Value: "Vexing-Otter-91"},
+		{Rule: "generic-secret", Session: "01", In: redact.InTurn, Turn: 2, Trigger: "PASS", Around: "[private] and DB_PASSWORD=[REDACTED:generic-secret] make", Value: "Vexing-Otter-91"},
+		{Rule: "generic-secret", Session: "01", In: redact.InCommand, Turn: 2, Trigger: "found elsewhere", Around: "echo [REDACTED:generic-secret]", Value: "Vexing-Otter-91"},
 		{Rule: s.rule, Session: "01", In: redact.InTitle, Turn: -1, Trigger: s.rule, Around: "use " + token + " for it", Value: s.secret},
 	}
 	if diff := cmp.Diff(want, rep.Marks); diff != "" {

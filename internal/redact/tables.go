@@ -2,93 +2,112 @@ package redact
 
 import (
 	"strings"
-
-	"github.com/git-rekal/git-rekal/internal/lazy"
+	"unicode"
 )
 
-// maxRows is how many rows of a table are looked at.
+// maxRows is how many rows of a table, and how many values in a list, are looked at.
 const maxRows = 20
-
-var (
-	// header is a row of names.
-	header = lazy.Expr(`^[|\s]*["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30}(?:["'` + "`" + `]?(?:\s*\|\s*|\t|;|,| {2,}|, )["'` + "`" + `]?[\pL_*#][\pL_* #-]{0,30})*["'` + "`" + `]?[|\s]*$`)
-	// separates are what stands between cells, the most telling first.
-	separates = []*lazy.Regexp{lazy.Expr(`\|`), lazy.Expr(`\t`), lazy.Expr(`;`), lazy.Expr(`,`), lazy.Expr(` {2,}`)}
-	line      = lazy.Expr(`\n[^\n]*`)
-	tuple     = lazy.Expr(`\([^()\n]*\)`)
-	values    = lazy.Expr(`(?i)^\)\s*values\b`)
-)
 
 // below finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and
 // INSERT INTO.
-func below(t string, n name) []window {
-	from := max(0, n.lo-maxReach)
-	from += strings.LastIndexAny(t[from:n.lo], "\n(") + 1
-	size := strings.IndexAny(t[n.end:min(len(t), n.end+maxReach)], "\n)")
-	if size < 0 || !header.MatchString(t[from:n.end+size]) {
-		return nil
+func (s *scanner) below(n name) {
+	line := lineOf(s.t, n.lo, n.end, maxReach)
+	if at := strings.LastIndexByte(s.t[line.lo:n.lo], '('); at >= 0 {
+		line.lo += at + 1
 	}
-	above := t[max(0, from-1-maxReach):max(0, from-1)]
-	above = above[strings.LastIndexByte(above, '\n')+1:]
-	head, end, rows := t[from:n.end+size], n.end+size, line
-	rest := t[end:min(len(t), end+8*maxReach)]
-	if values.MatchString(rest) {
-		rows = tuple
-	} else if rest[0] == ')' {
-		return nil
+	if at := strings.IndexByte(s.t[n.end:line.hi], ')'); at >= 0 {
+		line.hi = n.end + at
 	}
-	for _, sep := range separates {
-		if !sep.MatchString(strings.TrimSpace(head)) {
+	head := s.t[line.lo:line.hi]
+	sep := separatorOf(head)
+	if sep == "" || !isHeader(head, sep) || line.hi >= len(s.t) {
+		return
+	}
+	above := lineOf(s.t, max(0, line.lo-1), max(0, line.lo-1), maxReach)
+	k, size := len(cells(s.t, window{line.lo, n.lo}, sep))-1, len(cells(s.t, line, sep))
+	if over := s.t[above.lo:above.hi]; above.hi < line.lo && len(cells(s.t, above, sep)) == size && isHeader(over, sep) { // a row among others
+		return
+	}
+	tuples := s.t[line.hi] == ')'
+	if tuples && !strings.HasPrefix(strings.TrimLeft(s.low[line.hi+1:min(len(s.t), line.hi+20)], " \n"), "values") {
+		return
+	}
+	end := min(len(s.t), line.hi+8*maxReach)
+	for row, at := 0, line.hi+1; row < maxRows && at < end; row++ {
+		next := lineOf(s.t, at, at, 2*maxReach)
+		next.lo = at
+		if tuples {
+			open := strings.IndexByte(s.t[at:end], '(')
+			if open < 0 {
+				return
+			}
+			shut := strings.IndexAny(s.t[at+open:end], ")\n")
+			if shut < 0 {
+				return
+			}
+			next = window{at + open + 1, at + open + shut}
+		}
+		at = next.hi + 1
+		s.work += at - next.lo
+		all := cells(s.t, next, sep)
+		if len(all) != size {
+			if strings.TrimSpace(s.t[next.lo:next.hi]) == "" || row > 2 {
+				return
+			}
 			continue
 		}
-		k, size := len(cells(head[:n.lo-from], sep))-1, len(cells(head, sep))
-		if size > 1 && size == len(cells(above, sep)) && header.MatchString(above) { // a row among others
-			return nil
+		c := all[k]
+		v := s.t[c.lo:c.hi]
+		want := least[n.kind][given]
+		if quoteAt(s.t, c.lo-1) && quoteAt(s.t, c.hi) {
+			want = least[n.kind][sure]
 		}
-		var out []window
-		for _, m := range rows.FindAllStringIndex(rest, maxRows) {
-			row := window{end + m[0], end + m[1]}
-			if all := cells(t[row.lo:row.hi], sep); len(all) == size {
-				c := window{row.lo + all[k].lo, row.lo + all[k].hi}
-				v := t[c.lo:c.hi]
-				field := identifier.MatchString(v) && sep == separates[len(separates)-1] // of a type, in columns of spaces
-				if !field && lookOf(v, true) >= max(marked, least[n.kind][n.tieOf(t, c)]) || n.kind == password && phrase(v) {
-					out = append(out, c)
-				}
-			}
+		field := isName(v) && sep == "  " && !strings.ContainsAny(v, digitSet) // of a type, in columns of spaces
+		if v != "" && (!field && lookOf(v, true) >= max(marked, want) || n.kind == password && isPhrase(v)) {
+			s.found(c.lo, c.hi, "generic-secret", n.at)
 		}
-		return out
 	}
-	return nil
 }
 
-// tieOf is how a cell ties: one in quotes as a string does.
-func (n name) tieOf(t string, c window) tie {
-	if quoteAt(t, c.lo-1) && quoteAt(t, c.hi) {
-		return sure
+// separatorOf is what stands between the cells of a row, the most telling first; "" when nothing does.
+func separatorOf(row string) string {
+	row = strings.TrimSpace(row)
+	for _, sep := range []string{"|", "\t", ";", ",", "  "} {
+		if strings.Contains(row, sep) {
+			return sep
+		}
 	}
-	return given
+	return ""
 }
 
-// inTable reports whether the line around i is a row of Markdown.
-func inTable(t string, i int) bool {
-	before := t[max(0, i-maxReach):i]
-	return strings.HasPrefix(strings.TrimLeft(before[strings.LastIndexByte(before, '\n')+1:], " \t"), "|")
+// isHeader reports whether a row holds nothing but names.
+func isHeader(row, sep string) bool {
+	return len(row) < 2*maxReach && strings.IndexFunc(strings.ReplaceAll(row, sep, " "), func(r rune) bool {
+		return !unicode.IsLetter(r) && !strings.ContainsRune(" _*#-\"'`", r)
+	}) < 0
 }
 
 // cells are those of a row, without what stands around their values.
-func cells(row string, sep *lazy.Regexp) []window {
-	const around = " \t\n()\"'`*"
+func cells(t string, row window, sep string) []window {
+	const around = " \t()\"'`*"
 	var out []window
-	lo := 0
-	for _, m := range append(sep.FindAllStringIndex(row, -1), []int{len(row), len(row)}) {
-		if strings.Count(row[lo:m[0]], `"`)%2 == 1 && m[0] < len(row) { // within quotes
+	lo, inQuotes := row.lo, false
+	add := func(hi int) {
+		a := skip(t[:hi], lo, around)
+		out = append(out, window{a, max(a, lo+len(strings.TrimRight(t[lo:hi], around)))})
+	}
+	for i := row.lo; i < row.hi; i++ {
+		if t[i] == '"' {
+			inQuotes = !inQuotes
+		}
+		if inQuotes || !strings.HasPrefix(t[i:row.hi], sep) {
 			continue
 		}
-		c := row[lo:m[0]]
-		a := lo + skipped(c, around)
-		out = append(out, window{a, max(a, lo+len(strings.TrimRight(c, around)))})
-		lo = m[1]
+		add(i)
+		for lo = i + len(sep); sep == "  " && lo < row.hi && t[lo] == ' '; lo++ {
+		}
+		i = lo - 1
 	}
+	add(row.hi)
 	return out
 }

@@ -13,8 +13,8 @@ import (
 // tongues are the words, in lower case, without endings.
 func tongues() []string {
 	return []string{
-		"p4ssw0rd", "passw0rd", "p@ssword", "p@ssw0rd", "pa$$word", "pa55word", "p4ssword", "s3cret", "recovery code", "backup code", "access code", "unlock code", "pairing code", "door code", // English, in two words
-		"\"assword", "alarm code", "alarm_code", "door_code", "access_code", "passwrod", "pasword", "passowrd", "pssword", "wifi key", "wi-fi key", "wlan key", "wpa key", "wlan-schlüssel", "wifi-schlüssel", "netzwerkschlüssel", "wifi-sleutel", "passwort", "kennwort", "passwört", "kennwört", "zugangscode", "geheimnis", "api-schlüssel", "api schlüssel", "zugriffsschlüssel", "geheimer schlüssel", // German
+		"passwrod", "pasword", "passowrd", // English
+		"wifi key", "wi-fi key", "wlan key", "wpa key", "wlan-schlüssel", "wifi-schlüssel", "netzwerkschlüssel", "wifi-sleutel", "passwort", "kennwort", "passwört", "kennwört", "zugangscode", "geheimnis", "api-schlüssel", "api schlüssel", "zugriffsschlüssel", "geheimer schlüssel", // German
 		"wachtwoord", "toegangscode", "api-sleutel", "api sleutel", // Dutch
 		"lösenord", "losenord", "adgangskode", "passord", "adgangsord", "salasana", "api-nyckel", "api-nøkkel", "api-nøgle", "api-avain", // the North
 		"mot de passe", "mots de passe", "mot de pass", "mdp", "phrase secrète", "phrase de passe", "clé secrète", "clé api", "clé d'api", "clé d'accès", "clé d’accès", "clef api", "jeton", // French
@@ -42,16 +42,11 @@ func inTongues() []string {
 	for _, w := range tongues() {
 		first, n := utf8.DecodeRuneInString(w)
 		for _, form := range []string{w, string(unicode.ToUpper(first)) + w[n:], strings.ToUpper(w)} {
-			out = append(out, string(lower(form)))
+			out = append(out, lower(form))
 		}
 	}
 	return out
 }
-
-const (
-	opening = " \t\"'`*“„«‘‚「『（("
-	closers = "\"'`“”„»’‘」』（）。、，；！？"
-)
 
 // standsAlone reports whether a word is one, and not the end of another. Long words of languages that
 // put words together may be ("Datenbankpasswort"), and scripts without letters' case have no spaces.
@@ -75,28 +70,3 @@ const shortName = 4
 // caseless is where scripts begin that have no capitals: Hebrew, Arabic, Thai, Chinese. Articles stand right
 // before a word there, or no spaces.
 const caseless = '\u0590'
-
-// bare is the value at i, in whatever quotes. One that begins in ASCII ends where another
-// script begins: particles are written right behind.
-func bare(t string, i int) (lo, hi int) {
-	i += skipped(t[i:], opening)
-	plain := i < len(t) && t[i] < utf8.RuneSelf
-	end := func(t string, j int) int {
-		stop := pieceEnd(t, j)
-		n := strings.IndexFunc(t[j:stop], func(r rune) bool { return strings.ContainsRune(closers, r) || plain && r >= caseless })
-		if n >= 0 {
-			return j + n
-		}
-		return stop
-	}
-	hi = grow(t, i, end(t, i), end)
-	if strings.HasSuffix(t[i:hi], "...") { // what is left out
-		return i, i
-	}
-	return i, i + len(strings.TrimRight(t[i:hi], ".:*?"))
-}
-
-// skipped is how many bytes at the start of t are of set.
-func skipped(t, set string) int {
-	return len(t) - len(strings.TrimLeft(t, set))
-}

@@ -2,7 +2,9 @@ package redact
 
 import (
 	"strings"
+	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/git-rekal/git-rekal/internal/lazy"
 )
@@ -13,9 +15,11 @@ import (
 func Ordinary(v string) bool {
 	v = strings.TrimSpace(v)
 	switch {
+	case len(v) > longestValue:
+		return false
 	case len(v) >= minValue && letters(v):
 		return placeholder(v) || isWord(v)
-	case len(v) < minValue, placeholder(v), plainForm.MatchString(v):
+	case len(v) < minValue, placeholder(v), plainForm(v):
 		return true
 	case strings.Contains(v, "://"), absolute.MatchString(v):
 		return !hasRandomPart(v)
@@ -41,14 +45,21 @@ var (
 	pathForm = lazy.Expr(`^[\w.@ /\\-]+$`)
 )
 
-// plainForm is an e-mail address, a version, a number with points, a date, an address of the
-// network, or a host with a port.
-var plainForm = lazy.Expr(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,10}|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+(?:[a-z]{2}|com|org|net|edu|gov|info|dev|app|cloud|local|internal|lan|test)(?::\d+)?|[a-z]+:\d+|#[\da-fA-F]{3,8}|[\w./-]+@v?\d+(?:\.\d+)+|//.*|-?0[xX][\da-fA-F_]{1,16}[uUlL]*|\d+[uUlL]+|\d+m[\d.]+s|[a-z][a-z\d_-]*-\d{4}-?\d\d-?\d\d)$`)
+// plainForm reports whether v is an e-mail address, a version, a number with points, a date, an address of the network, or a host with a
+// port.
+func plainForm(v string) bool {
+	return strings.ContainsAny(v, ".:@#/_-,") && plainForms.MatchString(v) || isDigit(v[0]) && numberForms.MatchString(v)
+}
+
+var (
+	plainForms  = lazy.Expr(`^(?:[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,10}|v?\d+(?:[.:/_-]\d+)+|\d+(?:[.,]\d+)+[a-zA-Z%]{0,2}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?|(?:[a-z][a-z-]*\.)+(?:[a-z]{2}|com|org|net|edu|gov|info|dev|app|cloud|local|internal|lan|test)(?::\d+)?|[a-z]+:\d+|#[\da-fA-F]{3,8}|[\w./-]+@v?\d+(?:\.\d+)+|//.*|[a-z][a-z\d_-]*-\d{4}-?\d\d-?\d\d)$`)
+	numberForms = lazy.Expr(`^(?:0[xX][\da-fA-F_]{1,16}[uUlL]*|\d+[uUlL]+|\d+m[\d.]+s)$`)
+)
 
 // placeholder reports whether v stands for a value: a variable, a gap to be filled, a mask.
 func placeholder(v string) bool {
 	switch {
-	case strings.HasPrefix(v, "[REDACTED:"), strings.HasPrefix(v, Private), strings.HasPrefix(v, Excluded):
+	case isMarker(v):
 		return true
 	case constants[strings.ToLower(v)]:
 		return true
@@ -59,42 +70,46 @@ func placeholder(v string) bool {
 	case strings.Trim(v, v[:1]) == "" || strings.Trim(strings.ToLower(v), "x*.-_ ") == "":
 		return true
 	}
-	low := strings.ToLower(v)
-	for _, w := range []string{"example", "placeholder", "changeme", "change-me", "change_me", "xxxx", "****", "your-", "your_", "dummy", "redacted"} {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
+	sample := false
+	samples().each(lower(v), func(int, int) { sample = true })
+	return sample
 }
+
+// samples are what stands in samples of values.
+var samples = sync.OnceValue(func() *searcher { //nolint:gochecknoglobals // read-only
+	return newSearcher(strings.Fields("example placeholder changeme change-me change_me xxxx **** your- your_ dummy redacted"), keywordHead)
+})
 
 // pieces are the runs of letters of one kind of case and the runs of digits in v: "apiKey2" has
 // three.
-func pieces(v string) []string {
-	var out []string
-	start, kind := 0, 0
-	runes := []rune(v)
+func pieces(v string) (out []string) {
+	eachPiece(v, func(p string, _ int) { out = append(out, p) })
+	return out
+}
+
+func eachPiece(v string, found func(p string, kind int)) {
+	start, kind, last := 0, 0, 0
 	flush := func(end int) {
 		if kind != 0 && end > start {
-			out = append(out, string(runes[start:end]))
+			found(v[start:end], kind)
 		}
 	}
-	for i, r := range runes {
+	for i, r := range v {
 		k := kindOf(r)
 		switch {
 		case k == kind && k != 0:
-		case k == letterLow && kind == letterUp && i-start == 1: // "Key"
+		case k == letterLow && kind == letterUp && last == start: // "Key"
 			kind = letterLow
 		case k == letterLow && kind == letterUp: // "APIKey"
-			flush(i - 1)
-			start, kind = i-1, letterLow
+			flush(last)
+			start, kind = last, letterLow
 		default:
 			flush(i)
 			start, kind = i, k
 		}
+		last = i
 	}
-	flush(len(runes))
-	return out
+	flush(len(v))
 }
 
 const (
@@ -105,6 +120,8 @@ const (
 
 func kindOf(r rune) int {
 	switch {
+	case r < utf8.RuneSelf:
+		return int(kinds[r])
 	case unicode.IsDigit(r):
 		return digit
 	case unicode.IsUpper(r):
@@ -115,34 +132,121 @@ func kindOf(r rune) int {
 	return 0
 }
 
+var kinds = func() (out [utf8.RuneSelf]byte) { //nolint:gochecknoglobals // read-only
+	for i := range 26 {
+		out['a'+i], out['A'+i] = letterLow, letterUp
+	}
+	for i := range 10 {
+		out['0'+i] = digit
+	}
+	return out
+}()
+
+// profile is what a value is put together of.
+type profile struct {
+	letters, digits int
+	spoken          int  // letters in words of three and more that can be spoken
+	inWords         int  // letters in words of four and more
+	turns           int  // how often the case of letters changes
+	longNumber      bool // of more than five digits
+	about           bool // a piece is a word of a name or a sample, not of a secret
+}
+
+// profileOf looks at the first 256 bytes of v, which say enough.
+func profileOf(v string) (p profile) {
+	eachPiece(v[:runeStart(v, min(len(v), 256))], func(w string, kind int) {
+		if kind == digit {
+			p.digits += len(w)
+			p.longNumber = p.longNumber || len(w) > 5
+			return
+		}
+		p.letters += len(w)
+		if len(w) > 2 && isWord(w) {
+			if strings.ContainsAny(w, "aeiouyAEIOUY") {
+				p.spoken += len(w)
+			}
+			if len(w) > 3 {
+				p.inWords += len(w)
+			}
+		}
+		p.about = p.about || len(w) < 12 && tellsOfSecrets[lower(w)]
+	})
+	last := 0
+	for _, r := range v[:runeStart(v, min(len(v), 256))] {
+		if k := kindOf(r); k == letterLow || k == letterUp {
+			if last != 0 && k != last {
+				p.turns++
+			}
+			last = k
+		}
+	}
+	return p
+}
+
+// wordy reports whether a value is put together from words and short numbers: of its letters, three fifths are in words that can be spoken.
+func (p profile) wordy() bool { return !p.longNumber && 5*p.spoken >= 3*p.letters }
+
+// random reports whether a value looks drawn by lot: long, of letters and digits, and not made of words.
+func (p profile) random(v string) bool {
+	return p.letters+p.digits >= 16 && p.letters > 2 && p.digits > 1 && 2*p.inWords < p.letters && entropy(v) > 3
+}
+
+// Wordy reports whether v is put together from words and short numbers, as names in code are.
+func Wordy(v string) bool { return profileOf(v).wordy() }
+
+func random(v string) bool { return profileOf(v).random(v) }
+
+func aboutItself(v string) bool { return profileOf(v).about }
+
+var tellsOfSecrets = setOf( //nolint:gochecknoglobals // read-only
+	"password passwd pass pwd passphrase secret secrets token tokens key keys api auth credential credentials test tests testing fake mock sample default " +
+		"env config value string str type bytes hidden null none nil undefined sha md base utf int uint float aes rsa hmac ed hs rs es ecdsa " +
+		"bcrypt argon oauth private public arm amd http https ascii hex")
+
 // isWord reports whether v is one word: letters of one case, perhaps with a capital, each
 // next to one that English puts there. What is made of other letters is taken for a word.
 func isWord(v string) bool {
-	letters := strings.ToLower(v)
-	if v != letters && v != strings.ToUpper(v) && v[1:] != letters[1:] {
-		return false
-	}
-	odd, still := 0, 0
-	for i, r := range letters {
-		if !unicode.IsLetter(r) {
+	odd, still, last, upper := 0, 0, rune(0), 0
+	for i, r := range v {
+		k := kindOf(r)
+		if k == 0 || k == digit {
 			return false
 		}
-		if strings.ContainsRune("bcdfghjklmnpqrstvwxz", r) {
-			still++
-		} else {
-			still = 0
+		if k == letterUp {
+			if upper++; upper == 1 && i > 0 {
+				return false
+			}
+			r = unicode.ToLower(r)
+		} else if upper > 1 {
+			return false
+		}
+		if r >= 'a' && r <= 'z' {
+			if still++; vowels>>(r-'a')&1 == 1 {
+				still = 0
+			}
+			if last >= 'a' && last <= 'z' && pairOf[last-'a']>>(r-'a')&1 == 0 {
+				odd++
+			}
 		}
 		if still > 5 {
 			return false
 		}
-		if i > 0 && r < 0x80 && letters[i-1] < 0x80 && !pair(letters[i-1], letters[i]) {
-			odd++
-		}
+		last = r
 	}
-	return odd == 0 || odd == 1 && len(letters) > 8
+	return odd == 0 || odd == 1 && len(v) > 8
 }
 
-func pair(a, b byte) bool { return strings.IndexByte(pairs[a-'a'], b) >= 0 }
+const vowels = 1 | 1<<('e'-'a') | 1<<('i'-'a') | 1<<('o'-'a') | 1<<('u'-'a') | 1<<('y'-'a')
+
+// pairOf is pairs in bits.
+var pairOf = func() (out [26]uint32) { //nolint:gochecknoglobals // read-only
+	for a, all := range pairs {
+		for i := range len(all) {
+			out[a] |= 1 << (all[i] - 'a')
+		}
+	}
+	return out
+}()
 
 // pairs are, for each letter, those that follow it in English: in at least four of the words
 // that the comments of Go's standard library use four times or more.
@@ -175,58 +279,6 @@ var pairs = [26]string{
 	"acehimpty",
 	"ceilmnopstwz",
 	"aeioz",
-}
-
-// Wordy reports whether v is put together from words and short numbers, as names in code are:
-// of its letters, three fifths are in words that can be spoken.
-func Wordy(v string) bool {
-	letters, spoken := 0, 0
-	for _, p := range pieces(v) {
-		if kindOf(rune(p[0])) == digit {
-			if len(p) > 5 {
-				return false
-			}
-			continue
-		}
-		letters += len(p)
-		if len(p) > 2 && isWord(p) && strings.ContainsAny(p, "aeiouyAEIOUY") {
-			spoken += len(p)
-		}
-	}
-	return 5*spoken >= 3*letters
-}
-
-// aboutItself reports whether a piece of v is a word of a name or a sample, not of a secret.
-func aboutItself(v string) bool {
-	for _, p := range pieces(v) {
-		switch strings.ToLower(p) {
-		case "password", "passwd", "pass", "pwd", "passphrase", "secret", "secrets", "token", "tokens", "key", "keys", "api",
-			"auth", "credential", "credentials", "test", "tests", "testing", "fake", "mock", "sample", "default",
-			"env", "config", "value", "string", "str", "type", "bytes", "hidden", "null", "none", "nil", "undefined",
-			"sha", "md", "base", "utf", "int", "uint", "float", "aes", "rsa", "hmac", "ed", "hs", "rs", "es", "ecdsa",
-			"bcrypt", "argon", "oauth", "private", "public", "arm", "amd", "http", "https", "ascii", "hex":
-			return true
-		}
-	}
-	return false
-}
-
-// random reports whether v looks drawn by lot: long, of letters and digits, and not made of
-// words.
-func random(v string) bool {
-	letters, digits, inWords := 0, 0, 0
-	for _, p := range pieces(v) {
-		switch {
-		case kindOf(rune(p[0])) == digit:
-			digits += len(p)
-		default:
-			letters += len(p)
-			if len(p) > 3 && isWord(p) {
-				inWords += len(p)
-			}
-		}
-	}
-	return letters+digits >= 16 && letters > 2 && digits > 1 && 2*inWords < letters && entropy(v) > 3
 }
 
 // hasRandomPart reports whether a path or URL holds a part that looks drawn by lot.

@@ -49,7 +49,7 @@ func All(seed uint64) []Sample {
 		in("slack-bot-token", "xo"+"xb-"+pick(12, digits)+"-"+pick(12, digits)+"-"+pick(24, alnum), "bot: ", " (ask Ann)"),
 		in("private-key", key, "this is the key:\n", "\nkeep it"),
 		in("jwt", jwt, "Cookie: session=", "; path=/"),
-		in("generic-api-key", pick(32, hex), "my_service_api_key = \"", "\""),
+		in("generic-secret", pick(32, hex), "my_service_api_key = \"", "\""),
 		in("gcp-api-key", "AI"+"za"+pick(35, alnum), "maps uses ", " there"),
 		in("stripe-access-token", "sk_"+"live_"+pick(24, alnum), "charge with ", " please"),
 		in("npm-access-token", "np"+"m_"+pick(36, strings.ToLower(alnum)), "//registry/:_authToken=", "\n"),

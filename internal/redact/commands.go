@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -61,26 +62,25 @@ func commands() map[string][]usage {
 }
 
 // command finds what commands take as secrets.
-func command(all map[string][]usage) func(t string, at window) []window {
-	return func(t string, at window) []window {
-		if at.hi >= len(t) || t[at.hi] != ' ' && t[at.hi] != '\t' || at.lo > 0 && (alnumeric(t[at.lo-1]) || strings.IndexByte("_-.", t[at.lo-1]) >= 0) {
-			return nil
+func command(all map[string][]usage) func(s *scanner, at window) {
+	return func(s *scanner, at window) {
+		t := s.t
+		if at.hi >= len(t) || t[at.hi] != ' ' && t[at.hi] != '\t' || at.lo > 0 && (isWordByte(t[at.lo-1]) || t[at.lo-1] == '-' || t[at.lo-1] == '.') {
+			return
 		}
-		args := arguments(t, at.hi)
-		var out []window
-		for _, u := range all[strings.ToLower(t[at.lo:at.hi])] {
+		args := s.arguments(at.hi)
+		for _, u := range all[s.low[at.lo:at.hi]] {
 			for i := range args {
-				a, least := u.secret(t, at, args, i)
+				a, want := u.secret(t, at, args, i)
 				if a.lo >= a.hi || t[a.lo] == '@' || t[a.lo] == '*' {
 					continue
 				}
-				v, quoted := t[a.lo:a.hi], quoteAt(t, a.lo-1)
-				if l := lookOf(judged(v), true); l >= least && (least < odd || !isSumForm(v)) || quoted && least <= marked && phraseForm.MatchString(v) && !aboutItself(v) {
-					out = append(out, a)
+				v := t[a.lo:a.hi]
+				if l := lookOf(v, true); l >= want && (want < odd || !isSumForm(v) && !isConstant(v)) || quoteAt(t, a.lo-1) && want <= marked && isText(v) {
+					s.found(a.lo, a.hi, "generic-command", at)
 				}
 			}
 		}
-		return out
 	}
 }
 
@@ -96,21 +96,15 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 		}
 		return a, marked
 	case u.flag == "?":
-		if i > 2 || i > 0 && t[at.lo] == '-' {
+		if i > 2 || i > 0 && t[at.lo] == '-' || i > 0 && isName(t[at.lo:at.hi]) {
 			return window{}, never
 		}
-		word := t[at.lo:at.hi]
-		if protocol := letters(word) && strings.ToUpper(word) == word; lookOf(v, true) == marked && (protocol && i < 2 && !constant.MatchString(v) || userFlag.MatchString(t[max(0, at.lo-maxReach):at.lo])) {
-			return a, marked
-		}
 		return a, odd
-	case u.flag == "" && (i > 0 || !alnumeric(v[0])):
+	case u.flag == "" && (i > 0 || !alnumeric(v[0])), !strings.HasPrefix(v, u.flag):
 		return window{}, never
-	case !strings.HasPrefix(v, u.flag):
-		return window{}, never
-	case len(v) > len(u.flag) && v[:len(u.flag)] == u.flag && v != u.flag+"=":
+	case len(v) > len(u.flag) && v != u.flag+"=":
 		a.lo += len(u.flag)
-		a.lo += skipped(t[a.lo:a.hi], "=")
+		a.lo = skip(t[:a.hi], a.lo, "=")
 	case i+1 < len(args):
 		a = args[i+1]
 		if u.sign == "^" && (a.lo < 2 || !quoteAt(t, a.lo-1) || t[a.lo-2] == ' ') { // a base's name
@@ -127,9 +121,6 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 	if n < 0 {
 		return window{}, never
 	}
-	if u.sign == "=" { // a cookie
-		a.hi = a.lo + n + 1 + strings.IndexByte(t[a.lo+n+1:a.hi]+";", ';')
-	}
 	if u.flag == "" {
 		a.lo += n + 1
 		return a, marked
@@ -140,92 +131,82 @@ func (u usage) secret(t string, at window, args []window, i int) (window, look) 
 	return a, word
 }
 
-// userFlag is a flag for a user's name in the same command.
-var userFlag = lazy.Expr(`\s(?:-[uUlnD]|--?user(?:name)?|-login)[ =][^\n|;]*$`)
-
-// maxArguments is how many arguments of a command are looked at.
-const maxArguments = 24
-
 // arguments are those of the command at i, up to its end. A part in quotes is an argument.
-func arguments(t string, i int) []window {
+func (s *scanner) arguments(i int) []window {
+	const most, reach = 24, 1 << 10
+	if n, found := slices.BinarySearchFunc(s.args, i, func(a window, i int) int { return cmp.Compare(a.hi, i) }); found { // of a command within a command
+		return s.args[n+1:]
+	}
+	t := s.t
 	var out []window
-	for len(out) < maxArguments {
+	for from := i; len(out) < most && i-from < reach; {
 		for i = skip(t, i, " \t"); strings.HasPrefix(t[i:], "\\\n"); {
 			i = skip(t, i+2, " \t")
 		}
 		if i >= len(t) || strings.IndexByte("\r\n|;&<>()", t[i]) >= 0 {
 			break
 		}
-		lo, hi, _ := value(t, i)
+		lo, hi, closed := quotedAt(t, i)
+		if !closed {
+			lo = skip(t, i, "\"'`")
+			_, hi = s.bare(lo)
+			hi = max(hi, s.valueEnd(lo, true))
+		}
 		if lo < hi {
 			out = append(out, window{lo, hi})
 		}
-		if hi < len(t) && strings.IndexByte("\"'`", t[hi]) >= 0 && (lo > i || hi == i) {
+		if quoteAt(t, hi) && (lo > i || hi == i) {
 			hi++
 		}
+		s.work += max(1, hi-i)
 		i = max(hi, i+1)
 	}
+	s.args = out
 	return out
 }
 
 // piped finds what echo or a here-string hands to a command that reads a secret.
-func piped(t string, at window) []window {
-	var args []window
-	rest := ""
+func piped(s *scanner, at window) {
+	t := s.t
+	args := s.arguments(at.hi)
+	if len(args) == 0 {
+		return
+	}
+	rest := lineRest(t, args[len(args)-1].hi)
 	if t[at.lo] == '<' {
-		args, rest = arguments(t, at.hi), t[max(0, at.lo-maxReach):at.lo]
-		rest = rest[strings.LastIndexByte(rest, '\n')+1:]
-		args = args[:min(1, len(args))]
-	} else {
-		args = arguments(t, at.hi)
-		if len(args) == 0 {
-			return nil
+		args = args[:1]
+		rest = t[lineOf(t, at.lo, at.lo, maxReach).lo:at.lo]
+	} else if !strings.HasPrefix(strings.TrimLeft(rest, "\"'` "), "|") {
+		rest = t[max(0, at.lo-40):at.lo] // an argument that names a secret may hold the command for it
+		if n := strings.LastIndexAny(rest, "=\n"); n >= 0 {
+			rest = rest[:n+1]
 		}
-		end := args[len(args)-1].hi
-		rest = t[end:min(len(t), end+maxReach)]
-		rest, _, _ = strings.Cut(rest, "\n")
-		if m := pipe.FindStringIndex(rest); m == nil {
-			rest = asked.FindString(t[max(0, at.lo-40):at.lo])
+		if !strings.HasSuffix(strings.TrimRight(rest, "\"'<($`"), "=") {
+			return
 		}
 	}
+	s.work += len(rest)
 	if !reader.MatchString(rest) {
-		return nil
+		return
 	}
-	var out []window
 	for _, a := range args {
-		v := t[a.lo:a.hi]
-		if n := strings.Index(v, `\n`); n >= 0 {
+		if n := strings.Index(t[a.lo:a.hi], `\n`); n >= 0 {
 			a.hi = a.lo + n
 		}
-		if n := userBefore.FindStringIndex(t[a.lo:a.hi]); n != nil {
-			a.lo += n[1]
+		a.lo += userBefore(t[a.lo:a.hi])
+		v := t[a.lo:a.hi]
+		if len(v) < 4 || v[0] == '-' || placeholder(v) {
+			continue
 		}
-		if v = t[a.lo:a.hi]; len(v) >= 4 && !placeholder(v) && (!isWord(v) && lookOf(v, true) > plain && !strings.HasPrefix(v, "-") && !strings.Contains(v, " ") || len(v) >= minValue && stdin.MatchString(rest) && (lookOf(v, true) >= word || phraseForm.MatchString(v)) || phrase(v)) {
-			out = append(out, a)
+		l := lookOf(v, true)
+		if !isWord(v) && l > plain || len(v) >= minValue && stdin.MatchString(rest) && (l >= word || isText(v)) || isPhrase(v) {
+			s.found(a.lo, a.hi, "generic-command", at)
 		}
 	}
-	return out
 }
 
 var (
-	pipe = lazy.Expr("^[\"'`]?\\s*\\|")
-	// asked is an argument that names a secret, and holds the command for it.
-	asked      = lazy.Expr(`(?:passw\w*|passphrase|token|secret)[\w-]*[= ]["'<($` + "`" + `]*$`)
-	userBefore = lazy.Expr(`^[a-z][\w.-]{0,31}:`)
-	// stdin is what makes a command read nothing but a secret there.
-	stdin = lazy.Expr(`stdin|chpasswd|sudo -S|secrets? create|luks|cryptsetup`)
-	// reader is a command that reads a secret.
+	// stdin is what makes a command read nothing but a secret there, and reader a command that reads one.
+	stdin  = lazy.Expr(`stdin|chpasswd|sudo -S|secrets? create|luks|cryptsetup`)
 	reader = lazy.Expr(`(?i)\b(?:sudo -S|su|pass|kinit|chpasswd|smbpasswd|cryptsetup|gpg|-passin|login|auth|[\w-]*passw\w*|passphrase|[\w-]*token|secrets?|credentials?)\b`)
 )
-
-// passArgument is the value behind what says that it is one, in arguments and in files of users.
-func passArgument(t string, at window) (int, int) {
-	lo, hi, quoted := value(t, at.hi)
-	if t[at.hi-1] == '}' { // a field of a file of users
-		hi = lo + strings.IndexByte(t[lo:hi]+":", ':')
-	}
-	if at.lo > 0 && alnumeric(t[at.lo]) && alnumeric(t[at.lo-1]) || lookOf(judged(t[lo:hi]), quoted) < marked {
-		return 0, 0
-	}
-	return lo, hi
-}

@@ -1,0 +1,389 @@
+package redact
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
+)
+
+// detectors are the rules of our own, for what gitleaks' rules leave.
+func detectors() []detector {
+	tools := commands()
+	all := []detector{
+		{"generic-secret", englishNames(), named(english)},
+		{"generic-secret", inTongues(), named(foreignName)},
+		{"generic-login", slices.Concat(spokenFor, called, ofPasswords), named(occasionName)},
+		{"generic-command", slices.Sorted(maps.Keys(tools)), command(tools)},
+		{"generic-command", []string{"echo ", "printf ", "yes ", "<<<"}, piped},
+		{"generic-command", []string{"genkey", "pwgen", "openssl rand", "base64 -d", "base64 --decode", "base64decode", "pass show", "op read"}, printed},
+		{"generic-cookie", []string{"cookie", "phpsessid", "jsessionid", "sessionid", "session_id", "session-id", "_session", "sess=", "sid="}, cookies},
+		{"webhook", []string{"hook", "/integration", "/trigger", "/with/key/", "hc-ping.com/", "/bot"}, webhook},
+		{"shared-signature", []string{"sig=", "signature="}, signature},
+		{"url-password", []string{"://"}, userinfo},
+		{"private-key", []string{"private key", "private-lines:", "ls0tls1crudjti"}, privateKey},
+		{"private-key", []string{`"kty"`}, jwk},
+		{"mnemonic", []string{"mnemonic", "phrase", "seed"}, mnemonic},
+		{"vendor-token", vendorPrefixes(), vendorToken},
+	}
+	for _, s := range shapes() {
+		all = append(all, detector{s.rule, s.keywords, s.find})
+	}
+	return all
+}
+
+// vendorPrefixes begin tokens, as their makers document them, where what follows is not told by its looks
+// alone (prefixed).
+func vendorPrefixes() []string {
+	return strings.Fields("pplx- r8_ tvly- fo1_ gldt- glrt- glptt- glsoat- glcbt- glagent- glimt- glft- xoxb- xoxp- xoxa- xoxr- xapp- pypi- rubygems_ gocspx- aiza ya29. 1//0 ntn_ sbp_ rnd_ " +
+		"shpss_ shpca_ shppa_ hvs. hvb. dop_v1_ doo_v1_ dor_v1_ phx_ sntrys_ sntryu_ glc_ atatt3 atta bkua_ rpa_ sgp_ lsv2_ age-secret-key-1 waka_ pul- akia asia sg. sq0 ops_ dp.pt. dp.st. dapi eyj " +
+		"xkeysib- rdme_ ubsa_ fio-u- pscale_oauth_ nrak- nrii- nrjs- nrsp- sl. fc- e2b_ hrku- mlsn. squ_ sqp_ sqa_ pmak- xaat- cio bkct_ ltai xprv yprv zprv cfpat- pk_ eaac fw_ ck_ cs_ sdk- csb_ " +
+		"akcp ey- tfp_ ezak eztk flwseck pnu_ oauth: pat pat- gsk_ xai- dckr_oat_ sk- sk_ rk_ key- secret_ ghp_ gho_ ghu_ ghs_ ghr_ glpat- glsa_ figd_ hf_ npm_ nfp_ tskey- napi_ re_ whsec_")
+}
+
+const (
+	// minDrawn is how many letters of both cases and digits in a row, behind a prefix, are a token, and minHinted how many behind one that
+	// says so.
+	minDrawn  = 30
+	minHinted = 16
+)
+
+// vendorToken is a token by its maker's prefix: what follows looks drawn by lot.
+func vendorToken(s *scanner, at window) {
+	t := s.t
+	if at.lo > 0 && isWordByte(t[at.lo-1]) || at.hi >= len(t) || !alnumeric(t[at.hi]) {
+		return
+	}
+	if alnumeric(t[at.hi-1]) && strings.ContainsAny(t[at.hi:min(len(t), at.hi+minHinted/2)], "-_") {
+		return // a word that begins so
+	}
+	lo, hi := s.tokenAt(at.lo, at.hi)
+	s.found(lo, hi, "vendor-token", at)
+}
+
+// tokenAt is what begins at lo and looks drawn by lot from the given place on.
+func (s *scanner) tokenAt(lo, body int) (int, int) {
+	t, end := s.t, body
+	for end < len(t) && end-body < 4*longestValue && (isWordByte(t[end]) || t[end] == '-' || t[end] == '.' && end+1 < len(t) && alnumeric(t[end+1])) {
+		end++
+	}
+	s.work += end - body
+	rest := t[body:end]
+	if isFile(rest) {
+		n := strings.LastIndexByte(rest, '.')
+		rest, end = rest[:n], body+n
+	}
+	head := rest[:min(len(rest), longestValue)]
+	p := profileOf(head)
+	if len(rest) < minHinted || placeholder(head) || !p.random(head) && (p.wordy() || p.turns < 6 || !mixed(head)) || isSum(t, lo) || isSnake(head) || inLongRun(t, lo) {
+		return 0, 0
+	}
+	return lo, end
+}
+
+// inLongRun reports whether what begins at i stands within a run of base64, as images are written: it begins so by chance.
+func inLongRun(t string, i int) bool {
+	const least = 80
+	from := i
+	for from > 0 && i-from < least && (inBase64(t[from-1]) || t[from-1] == '-' || t[from-1] == '_') {
+		from--
+	}
+	return i-from >= least
+}
+
+// isSnake reports whether v is words with "_" between them, as names of code are.
+func isSnake(v string) bool {
+	return strings.Contains(v, "_") && !strings.ContainsFunc(v, func(r rune) bool { return r == '-' || r == '.' }) && (lower(v) == v || strings.ToUpper(v) == v) && Wordy(v)
+}
+
+// prefixed looks at what is written in letters, digits, "_" and "-": it finds tokens behind a prefix that nobody has to know: a word in small
+// letters, "_" or "-", and what looks drawn by lot. Fewer letters suffice where the prefix ends in a word for keys ("acme_pat_", "lin_api_").
+func (s *scanner) prefixed() {
+	t := s.t
+	for i := 0; i < len(t); i++ {
+		if !isLower(t[i]) || i > 0 && (isWordByte(t[i-1]) || strings.IndexByte("-+/=.", t[i-1]) >= 0) {
+			continue
+		}
+		lo, sign := i, 0
+		for i < len(t) && (isLower(t[i]) || i > lo && (isDigit(t[i]) || t[i] == '_' || t[i] == '-')) {
+			if t[i] == '_' || t[i] == '-' {
+				sign = i
+			}
+			i++
+		}
+		if sign == 0 || sign-lo > 24 {
+			continue
+		}
+		end := sign + 1
+		for end < len(t) && alnumeric(t[end]) {
+			end++
+		}
+		s.work += end - lo
+		body := t[sign+1 : end]
+		if len(body) >= minHinted && (forKeys(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && mixed(body)) {
+			from, to := s.tokenAt(lo, sign+1)
+			s.found(from, to, "vendor-token", window{lo, sign})
+		}
+		i = max(i, end-1)
+	}
+}
+
+// forKeys reports whether a prefix ends in a word for keys.
+func forKeys(prefix string) bool {
+	return slices.ContainsFunc([]string{"sk", "pk", "pat", "key", "api", "tok", "tkn", "token", "secret", "live", "pw", "oat"}, func(w string) bool { return strings.HasSuffix(prefix, w) })
+}
+
+// mixed reports whether there are letters of both cases and digits.
+func mixed(v string) bool {
+	return v != strings.ToLower(v) && v != strings.ToUpper(v) && strings.ContainsAny(v, digitSet)
+}
+
+// inAddress are the bytes of URLs, of headers of cookies, and of what they hold.
+var inAddress = bytesIn(alnumSet + "-._~:/?#[]@!$&*+=%|") //nolint:gochecknoglobals // read-only
+
+// gives reports whether a part of an address, a query or a cookie gives access: it is drawn by lot, or a hash or an ID.
+func gives(v string) bool {
+	v = strings.TrimRight(v, "=")
+	return len(v) >= minHinted && !placeholder(v) && (random(v) || isUUID(v) || len(v) >= 32 && isSumForm(v) || strings.Count(v, ".") == 2 && strings.HasPrefix(v, "ey") || lookOf(v, true) >= drawn && !strings.ContainsAny(v, "/:"))
+}
+
+// webhook finds the parts of an address that let anybody post to it: those drawn by lot, behind a word that says so.
+func webhook(s *scanner, at window) {
+	lo := at.lo
+	for lo > 0 && at.lo-lo < 2*maxReach && inAddress[s.t[lo-1]] {
+		lo--
+	}
+	hi := at.hi
+	for hi < len(s.t) && hi-at.hi < 4*maxReach && inAddress[s.t[hi]] && s.t[hi] != '?' {
+		hi++
+	}
+	s.work += hi - lo
+	if !strings.Contains(s.t[lo:at.lo], "://") || at.lo < s.key {
+		return
+	}
+	s.key = hi
+	for i := at.hi; i < hi; {
+		n := strings.IndexByte(s.t[i:hi]+"/", '/')
+		part := s.t[i : i+n]
+		if id := strings.Trim(part, digitSet) == "" || strings.HasPrefix(part, "T0") && len(part) < 14; !id && gives(part) {
+			s.found(i, i+len(strings.TrimRight(s.t[i:hi], ".:!")), "webhook", at)
+			return
+		}
+		i += n + 1
+	}
+}
+
+// signature is what signs an address.
+func signature(s *scanner, at window) {
+	lo := at.hi
+	hi := lo
+	for hi < len(s.t) && hi-lo < 4*longestValue && (isWordByte(s.t[hi]) || strings.IndexByte("+/%=~-", s.t[hi]) >= 0) {
+		hi++
+	}
+	s.work += hi - lo
+	inQuery := at.lo > 0 && strings.IndexByte("?&;-", s.t[at.lo-1]) >= 0
+	if v := s.t[lo:hi]; len(v) >= 20 && (gives(v) && inQuery || random(v) && !isSumForm(v) && (at.lo == 0 || !isLetter(s.t[at.lo-1]))) {
+		s.found(lo, hi, "shared-signature", at)
+	}
+}
+
+// cookies finds what stands behind the names of sessions, in headers, files and code. Outside of cookies, programs give such names to hashes
+// and UUIDs that give no access.
+func cookies(s *scanner, at window) {
+	if at.lo < s.cookie {
+		return
+	}
+	word := s.low[at.lo:at.hi]
+	header := word == "cookie" || strings.HasSuffix(word, "sessid") || word == "jsessionid"
+	end := at.hi
+	for end < len(s.t) && end-at.hi < 4*longestValue && s.t[end] != '\n' && (header || end-at.hi < 40 || s.t[end] > ' ') {
+		end++
+	}
+	s.work += end - at.lo
+	if header {
+		s.cookie = end
+	}
+	for i := at.hi; i < end; {
+		n := strings.IndexAny(s.t[i:end], "=\t:,")
+		if n < 0 {
+			return
+		}
+		if i += n; s.t[i] == ':' || s.t[i] == ',' {
+			if i = skip(s.t[:end], i+1, " "); !quoteAt(s.t, i) {
+				continue
+			}
+			i--
+		}
+		lo := skip(s.t[:end], i+1, " \"'`")
+		hi := lo
+		for hi < end && inAddress[s.t[hi]] {
+			hi++
+		}
+		v := strings.TrimPrefix(s.t[lo:hi], "s%3A")
+		if gives(v) && !strings.ContainsAny(v, "=?") && (header || !isSumForm(v[max(0, len(v)-20):])) {
+			s.found(lo, hi, "generic-cookie", at)
+		}
+		if i = max(lo, i+1); !header {
+			return
+		}
+	}
+}
+
+// userinfo is the password before the host of a URL, or a token in its place.
+func userinfo(s *scanner, at window) {
+	lo, hi, colon := at.hi, 0, -1
+	for i := lo; i < len(s.t) && i-lo < 512 && !addressStops[s.t[i]]; i++ {
+		switch c := s.t[i]; {
+		case c == '@':
+			hi = i
+		case c == ':' && colon < 0:
+			colon = i
+		case c == '/' && (hi > 0 || colon < 0 || s.t[i-1] == '/'): // of the path
+			i = len(s.t)
+		}
+		s.work++
+	}
+	if hi == 0 || hi+1 >= len(s.t) || !alnumeric(s.t[hi+1]) && strings.IndexByte("[/{$<%", s.t[hi+1]) < 0 {
+		return
+	}
+	user, v := "", s.t[lo:hi]
+	if colon >= 0 && colon < hi {
+		user, v = s.t[lo:colon], s.t[colon+1:hi]
+	} else if !random(v) && (len(v) < minHinted || lookOf(v, true) < odd) {
+		return
+	}
+	if len(v) < 4 || placeholder(v) || isWord(v) && (aboutItself(v) || strings.EqualFold(v, user)) || strings.ContainsAny(v, "{}()[]</") || strings.Contains(user, "/") {
+		return
+	}
+	s.found(hi-len(v), hi, "url-password", at)
+}
+
+var addressStops = bytesIn(" \t\r\n\"'<>`\\") //nolint:gochecknoglobals // read-only
+
+// accounts finds the password before the host of a DSN without a scheme (NAME:PASSWORD@tcp(…)), or of Oracle's NAME/PASSWORD@host.
+func (s *scanner) accounts() {
+	for hi := strings.IndexByte(s.t, '@'); hi >= 0 && hi+1 < len(s.t); {
+		lo := hi
+		for lo > 0 && hi-lo < maxReach && !addressStops[s.t[lo-1]] && s.t[lo-1] != '@' {
+			lo--
+		}
+		s.work += hi - lo
+		if colon := strings.LastIndexAny(s.t[lo:hi], ":/"); colon > 0 && (alnumeric(s.t[hi+1]) || s.t[hi+1] == '{' || s.t[hi+1] == '[') && !strings.Contains(s.t[lo:hi], "://") {
+			at := lo + colon + 1
+			v := s.t[at:hi]
+			l := lookOf(v, true)
+			if isUser(s.t[lo:at-1], s.t[at-1]) && (l >= odd || l >= marked && strings.ContainsAny(v, digitSet)) && !strings.HasPrefix(s.t[hi:], "@sha256") && !strings.HasPrefix(s.t[hi:], "@v") {
+				s.found(at, hi, "url-password", window{at - 1, hi + 1})
+			}
+		}
+		next := strings.IndexByte(s.t[hi+1:], '@')
+		if next < 0 {
+			return
+		}
+		hi += 1 + next
+	}
+}
+
+// isUser reports whether what stands before a sign and a password ends in a user's name.
+func isUser(v string, sign byte) bool {
+	n := strings.LastIndexAny(v, "=:/")
+	name := v[n+1:]
+	return len(name) > 0 && len(name) < 32 && isLetter(name[0]) && isName(strings.NewReplacer("-", "_", ".", "_").Replace(name)) && (n < 0 || sign == ':' || v[n] != '/')
+}
+
+// mnemonic is a wallet's seed as BIP 39 writes it: twelve to twenty-four words of three to eight letters.
+func mnemonic(s *scanner, at window) {
+	n, lo, i := 0, at.hi, at.hi
+	for end := min(len(s.t), at.hi+4*maxReach); i < end && n < 24 && (n > 0 || i-at.hi < 60); {
+		word := i
+		for i < end && isLower(s.t[i]) {
+			i++
+		}
+		if size := i - word; size < 3 || size > 8 || n > 0 && messageWords[s.t[word:i]] {
+			if n >= 12 {
+				i = word
+				break
+			}
+			n = -1
+		}
+		if n++; n == 1 {
+			lo = word
+		}
+		if n == 0 {
+			i = max(i, word+1)
+		} else if next := skip(s.t, i, " ,\n"); next > i {
+			i = next
+		} else if n < 12 {
+			n = 0
+			i++
+		} else {
+			break
+		}
+	}
+	s.work += i - at.hi
+	if n >= 12 {
+		s.found(lo, lo+len(strings.TrimRight(s.t[lo:i], " ,\n")), "mnemonic", at)
+	}
+}
+
+// shape is what a token looks like where its maker put no prefix before it.
+type shape struct {
+	rule     string
+	keywords []string
+	around   bool // it stands somewhere around the keyword
+	back     int  // so many bytes before the keyword it may begin
+	form     *lazy.Regexp
+	can      func(string) bool // nil: anything of the form
+}
+
+func shapes() []*shape {
+	return []*shape{
+		{"numbered-token", []string{":aa", "0/1", "1/1", "2/1"}, false, 12, lazy.Expr(`\d{8,12}:AA[\w-]{32,36}|^[012]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}`), nil},
+		{"discord-bot-token", []string{"discord", "bot.run", "client.login"}, true, maxReach, lazy.Expr(`\b[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}`), random},
+		{"aws-secret-key", []string{"akia", "asia"}, true, 0, lazy.Expr(`[^\w/+=-]([A-Za-z0-9/+]{40})(?:[^\w/+=-]|$)`), mixed},
+		{"basic-credentials", []string{"basic ", "auth\"", "_auth"}, false, 0, lazy.Expr(`^(?i:basic|auth"|_auth)[ =:"']+([A-Za-z\d+/_-]{8,}={0,2})`), userAndPassword},
+		{"password-hash", []string{"$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$8$", "$9$", "$y$", "$apr1$", "$argon2", "{ssha", "{sha", "{crypt}", "scram-sha-256$"}, false, 0, lazy.Expr(`(?i)^\$(?:\d[aby]?|y|apr1|argon2\w*)\$[\w$./,=+-]{16,}|^\{(?:s?sha\d*|(?:sha\d+-)?crypt)\}[\w$./=+-]{16,}|^scram-sha-256\$\d+:[\w$:./=+-]{32,}`), nil},
+		{"pgpass", []string{":5432:", ":*:"}, false, 0, lazy.Expr("^:(?:5432|\\*):[^:\\s]+:[^:\\s]+:([^\\s\"'`]{4,})"), func(v string) bool { return lookOf(v, true) >= marked }},
+		{"wifi-code", []string{"wifi:"}, false, 0, lazy.Expr(`(?i)^wifi:(?:[^\n]*;)?P:((?:\\.|[^;\\\n])+)`), nil},
+		{"smtp-login", []string{"ugfzc3dvcmq6"}, false, 0, lazy.Expr(`(?i)^ugfzc3dvcmq6\s+(?:\w:\s*)?([\w+/]{8,}={0,2})`), nil},
+		{"sasl-password", []string{"]:"}, false, 0, lazy.Expr("^\\]:\\d+\\s+[^\\s:]+@[^\\s:]+:([^\\s\"'`]{6,})"), nil},
+		{"twilio-auth-token", []string{"\"ac", "'ac"}, false, 0, lazy.Expr(`^["']AC[\da-f]{32}["'], *["']([\da-f]{32})["']`), nil},
+		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, false, 0, lazy.Expr(`(?i)^[a-z_ -]+\b[^\n]{0,40}?["'\s:=(\[](?:0x)?([\da-f]{64}|[\da-z+/]{43}=)(?:[^\w+/=]|$)`), nil},
+		{"bitcoin-key", []string{"wif", "importprivkey", "private key", "sweep", "swept", "wallet", "bitcoin"}, true, maxReach, lazy.Expr(`\b(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})\b`), mixed},
+	}
+}
+
+// find is the shape behind a keyword, or, once all keywords are known, around it.
+func (f *shape) find(s *scanner, at window) {
+	const reach = 240 // behind the keyword, in bytes
+	from, to := max(0, at.lo-f.back), min(len(s.t), at.hi+reach)
+	if !f.around {
+		f.look(s, from, to, at)
+		return
+	}
+	s.later(f.rule, window{from, to}, func(lo, hi int) { f.look(s, lo, hi, at) })
+}
+
+func (f *shape) look(s *scanner, from, to int, at window) {
+	s.work += to - from
+	for from < to {
+		m := f.form.FindStringSubmatchIndex(s.t[from:to])
+		if m == nil {
+			return
+		}
+		lo, hi := from+m[0], from+m[1]
+		for i := 2; i+1 < len(m); i += 2 {
+			if m[i] >= 0 {
+				lo, hi = from+m[i], from+m[i+1]
+				break
+			}
+		}
+		if f.can == nil || f.can(s.t[lo:hi]) {
+			s.found(lo, hi, f.rule, at)
+		}
+		if from = max(hi, from+1); !f.around {
+			return
+		}
+	}
+}

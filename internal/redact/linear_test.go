@@ -1,0 +1,103 @@
+package redact_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/redact"
+)
+
+// dense are texts full of names and values, of about n bytes.
+func dense(n int) map[string]string {
+	d := draw{rand.New(rand.NewPCG(1, 1))}
+	fill := func(next func(i int) string) string {
+		var b strings.Builder
+		for i := 0; b.Len() < n; i++ {
+			b.WriteString(next(i))
+		}
+		return b.String()
+	}
+	always := func(s string) func(int) string { return func(int) string { return s } }
+	return map[string]string{
+		"users in JSON": fill(func(i int) string {
+			return fmt.Sprintf(`{"id":%d,"name":"user%d","password":"%s","token":"%s","email":"u%d@acme.dev"},`, i, i, d.password(), d.of(32, alnum), i)
+		}),
+		"users in JSON, one a line": fill(func(i int) string {
+			return fmt.Sprintf("{\"id\": %d, \"password\": \"%s\", \"token\": \"%s\"},\n", i, d.password(), d.of(32, hex))
+		}),
+		"users in JSON in JSON": fill(func(i int) string {
+			return fmt.Sprintf(`{\"id\":%d,\"password\":\"%s\",\"token\":\"%s\"},\n`, i, d.password(), d.of(32, alnum))
+		}),
+		"settings":     fill(func(i int) string { return fmt.Sprintf("SERVICE_%d_PASSWORD=%s\n", i, d.password()) }),
+		"password=":    fill(always("password=")),
+		"names":        fill(always("keytoken")),
+		"names, apart": fill(always("password token ")),
+		"two letters":  fill(always("pw ")),
+		"a flag":       fill(always("-p ")),
+		"at":           fill(always("a@b ")),
+		"a word":       fill(always("ab ")),
+		"quotes":       fill(always(`"password" `)),
+		"brackets":     fill(always("password(")),
+		"begin":        fill(always("-----BEGIN PRIVATE KEY-----\n")),
+		"end":          fill(always("-----END PRIVATE KEY-----\n")),
+		"key words":    fill(always("private key ")),
+		"one run":      fill(always(d.of(60, alnum+"_-"))),
+		"colons":       fill(always("a:")),
+		"slashes":      fill(always("://")),
+		"hooks":        fill(always("https://hook/")),
+		"cookies":      fill(always("cookie: sid=a; ")),
+		"commands":     fill(always("mysql -p echo ")),
+		"escapes":      fill(always(`\"password\" `)),
+		"percent":      fill(always(`%70assword%3D`)),
+		"kty":          fill(always(`{"kty":"`)),
+		"table":        fill(always("| password | token |\n")),
+		"commas":       fill(always("password,")),
+		"akia":         fill(always("akia ")),
+		"discord":      fill(always("discord.M")),
+		"phrase":       fill(always("seed phrase ")),
+		"all keywords": fill(func(i int) string { return keywords[i%len(keywords)] + []string{"=", " ", ": ", "-"}[i%4] }),
+		"one value":    "password: Xk9xKZjPEO6DvM4q\n" + fill(always("Xk9xKZjPEO6DvM4q ")),
+		"like values":  fill(func(i int) string { return "password='" + strings.Repeat("a1", 4+i%100) + fmt.Sprint(i) + "' " }),
+	}
+}
+
+// keywords are words that wake rules.
+var keywords = strings.Fields("password token secret key auth adafruit algolia atlassian bitbucket codecov cohere confluent datadog dropbox facebook fastly finnhub flickr gitter grafana heroku " +
+	"hubspot intercom jfrog kraken kubernetes linkedin lob mailchimp mailgun mapbox mattermost meraki netlify okta plaid sendbird sentry shippo snyk sonar square sumo telegram travis trello twitch twitter zendesk yandex")
+
+// TestLinear: the work on a text is in proportion to its size, whatever stands in it.
+func TestLinear(t *testing.T) {
+	const n = 100_000
+	one, two := dense(n), dense(2*n)
+	for name := range one {
+		t.Run(name, func(t *testing.T) {
+			work := func(text string) int64 {
+				r := redact.New()
+				applyText(t, r, text)
+				return r.Work()
+			}
+			a, b := work(one[name]), work(two[name])
+			t.Logf("%.1f bytes of work a byte", float64(b)/(2*n))
+			if float64(b) > 2.2*float64(a) || b > 100*2*n {
+				t.Errorf("work of %d for %d bytes, %d for twice as many", a, n, b)
+			}
+		})
+	}
+}
+
+func BenchmarkDense(b *testing.B) {
+	for name, text := range dense(1_000_000) {
+		b.Run(name, func(b *testing.B) {
+			r := redact.New()
+			applyText(b, r, text[:1000])
+			before, n := userTime(b), 0
+			for b.Loop() {
+				applyText(b, r, text)
+				n++
+			}
+			b.ReportMetric(float64(len(text)*n)/1e6/(userTime(b)-before).Seconds(), "MB/user-s")
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package redact
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// What stands in the place of something that was taken out. None is empty, so that a turn of which nothing is left keeps its place and
+// identity, and that what stood on both sides can't join to something new.
+const (
+	Private  = "[private]"  // for a passage in <private>…</private>
+	Excluded = "[excluded]" // for a text that names a path of rekal.exclude
+	// Unsettled replaces a text in which every scan brought something new to light, which only a text built to do so can.
+	Unsettled = "[REDACTED:unsettled]"
+
+	markerStart, markerEnd = "[REDACTED:", "]"
+)
+
+var markerForm = lazy.Expr(`\[(?:REDACTED:([a-z0-9-]+)|private|excluded)\]`)
+
+// markerFor is the marker of a rule.
+func markerFor(rule string) string { return markerStart + rule + markerEnd }
+
+// markers are where a text holds markers of known rules.
+func markers(s string, rules map[string]bool) []window {
+	if !strings.Contains(s, markerStart) {
+		return nil
+	}
+	var out []window
+	for _, m := range markerForm.FindAllStringSubmatchIndex(s, -1) {
+		if m[2] >= 0 && rules[s[m[2]:m[3]]] {
+			out = append(out, window{m[0], m[1]})
+		}
+	}
+	return out
+}
+
+// isMarker reports whether a text begins with a marker.
+func isMarker(v string) bool {
+	return strings.HasPrefix(v, markerStart) || strings.HasPrefix(v, Private) || strings.HasPrefix(v, Excluded)
+}
+
+// beforeMarker is i, or the start of the marker that i lies in.
+func beforeMarker(s string, i int) int {
+	open := strings.LastIndexByte(s[:i], '[')
+	if open < 0 {
+		return i
+	}
+	if m := markerForm.FindStringIndex(s[open:min(len(s), open+80)]); m != nil && m[0] == 0 && open+m[1] > i {
+		return open
+	}
+	return i
+}
+
+// cutCommand keeps the first session.CmdPrefix runes. A marker that does not fit is left out whole.
+func cutCommand(s string) string {
+	n := 0
+	for i := range s {
+		if n == session.CmdPrefix {
+			return s[:beforeMarker(s, i)]
+		}
+		n++
+	}
+	return s
+}
+
+// cutTurn keeps at most session.MaxTurn bytes: whole runes, then a line that says how many bytes of the redacted turn are missing. A
+// marker that does not fit is left out whole.
+func cutTurn(s string) string {
+	if len(s) <= session.MaxTurn {
+		return s
+	}
+	note := func(missing int) string { return fmt.Sprintf("\n[cut: %d bytes]", missing) }
+	keep := session.MaxTurn - len(note(len(s)))
+	for !utf8.RuneStart(s[keep]) {
+		keep--
+	}
+	keep = beforeMarker(s, keep)
+	return s[:keep] + note(len(s)-keep)
+}
+
+// privateTag is a tag of <private>, also as HTML, URLs, JSON and shells write it.
+var privateTag = lazy.Expr(`(?i)(?:<|&(?:amp;)*lt;|&#0*60;|&#x0*3c;|%3c|\\u003c|\\x3c)\s*(\\*/|&#0*47;|&#x0*2f;|%2f|\\u002f|)\s*private(?:\s[^<>]*?)?\s*\\*(?:>|&(?:amp;)*gt;|&#0*62;|&#x0*3e;|%3e|\\u003e|\\x3e)`)
+
+// dropPrivate replaces each <private>…</private>, in any case, nested ones as one. An unclosed one reaches to the end, and one that was
+// not opened, as its beginning stands in another record, from the start. It returns where the passages were, too.
+func dropPrivate(s string) (string, []window) {
+	folded := foldTags(s, nil)
+	if !strings.Contains(folded, "private") {
+		return s, nil
+	}
+	at := func(i int) int { return i }
+	if len(folded) != len(s) { // what looks like a sign of ASCII is longer
+		where := make([]int, 0, len(s)+1)
+		foldTags(s, func(i int) { where = append(where, i) })
+		where = append(where, len(s))
+		at = func(i int) int { return where[i] }
+	}
+	var out strings.Builder
+	var passages []window
+	put := func(before string) {
+		out.WriteString(before + Private)
+		passages = append(passages, window{out.Len() - len(Private), out.Len()})
+	}
+	depth, done := 0, 0
+	for _, t := range privateTag.FindAllStringSubmatchIndex(folded, -1) {
+		lo, hi := at(t[0]), at(t[1])
+		switch closing := t[2] < t[3]; {
+		case !closing:
+			if depth++; depth == 1 {
+				put(s[done:lo])
+			}
+		case depth > 0:
+			depth--
+			done = hi
+		default:
+			out.Reset()
+			passages = nil
+			put("")
+			done = hi
+		}
+	}
+	if len(passages) == 0 {
+		return s, nil
+	}
+	if depth == 0 {
+		out.WriteString(s[done:])
+	}
+	return out.String(), passages
+}
+
+// foldTags is a text in small letters, with the letters and signs of a tag for those that look like them. It calls from with the place in
+// the text of each byte.
+func foldTags(s string, from func(i int)) string {
+	if from == nil && strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return lower(s)
+	}
+	out := make([]byte, 0, len(s))
+	for i, r := range s {
+		n := len(out)
+		switch {
+		case r < utf8.RuneSelf:
+			out = append(out, byte(r))
+		case r >= 0xff01 && r <= 0xff5e: // full width
+			out = append(out, byte(r-0xff01+'!'))
+		case r < 0x600 || r >= 0x1d00 && r < 0x3010:
+			if like := strings.IndexRune(alikeTags, r); like >= 0 {
+				out = append(out, likeTags[utf8.RuneCountInString(alikeTags[:like])])
+				break
+			}
+			fallthrough
+		default:
+			out = utf8.AppendRune(out, r)
+		}
+		for ; n < len(out); n++ {
+			if out[n] = lowerByte(out[n]); from != nil {
+				from(i)
+			}
+		}
+	}
+	return string(out)
+}
+
+// alikeTags are signs and letters of other scripts that look like those of a tag, which likeTags has in the same place.
+const (
+	alikeTags = "‹⟨〈›⟩〉⁄∕рРΡρгᴦіІΙιӏɪıνѵᴠаАΑαɑтТΤτᴛеЕΕεҽ"
+	likeTags  = "<<<>>>//pppprriiiiiiivvvaaaaattttteeeee"
+)

@@ -1,0 +1,232 @@
+package redact
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const (
+	// minValue is the shortest value, in bytes, that is replaced wherever it stands; shorter ones only where a rule found them.
+	minValue = 8
+	// minTail is the shortest beginning of a value, in bytes, that is replaced at the end of a title, which may be the cut beginning of a
+	// prompt.
+	minTail = 6
+)
+
+// findings is what one scan of an entry brought to light.
+type findings struct {
+	*Redactor
+	spans  map[*text][]span
+	values map[string]string // found secret to the rule that names it
+	// published are the values that the repository itself publishes, of all scans.
+	published map[string]bool
+}
+
+func (f *findings) add(t *text, spans []span) {
+	f.spans[t] = spans
+	for _, s := range spans {
+		for _, v := range []string{(*t.at)[s.lo:s.hi], s.value} {
+			if had, ok := f.values[v]; v != "" && (!ok || preferred(s.rule, had)) {
+				f.values[v] = s.rule
+			}
+		}
+	}
+}
+
+// generic reports whether a rule goes by what a text calls a value, and not by the value's form.
+func generic(rule string) bool { return strings.HasPrefix(rule, "generic") }
+
+// preferred reports whether rule a names a value better than b: a specific rule before a broad one, then by name.
+func preferred(a, b string) bool {
+	broad := func(rule string) int {
+		if generic(rule) || rule == "vendor-token" {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(broad(a)-broad(b), cmp.Compare(a, b)) < 0
+}
+
+// weigh drops what the repository publishes, and has the rest remembered.
+func (f *findings) weigh(ctx context.Context) error {
+	values := slices.Sorted(maps.Keys(f.values))
+	if f.public != nil {
+		if err := f.dropPublished(ctx, slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !generic(f.values[v]) })); err != nil {
+			return err
+		}
+	}
+	if f.memory == nil {
+		return nil
+	}
+	var found []Value
+	for _, v := range values {
+		if rule, left := f.values[v]; left && rule != KnownValue {
+			found = append(found, Value{v, rule, Ordinary(v)})
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return f.memory.Add(found)
+}
+
+func (f *findings) dropPublished(ctx context.Context, candidates []string) error {
+	if len(candidates) == 0 {
+		return nil
+	}
+	known, err := f.public(ctx, candidates)
+	if err != nil {
+		return err
+	}
+	for i, v := range candidates {
+		if known[i] {
+			f.published[v] = true
+			delete(f.values, v)
+		}
+	}
+	for t, spans := range f.spans {
+		f.spans[t] = slices.DeleteFunc(spans, func(s span) bool { return generic(s.rule) && (f.published[(*t.at)[s.lo:s.hi]] || f.published[s.value]) })
+	}
+	return nil
+}
+
+// replace puts markers into every text that holds a found value, and returns which texts changed.
+func (f *findings) replace(ctx context.Context, all []*text, rep *Report) (changed []bool, err error) {
+	changed = make([]bool, len(all))
+	if len(f.values) == 0 {
+		return changed, nil
+	}
+	elsewhere := f.finder()
+	spans := make([][]span, len(all))
+	err = each(ctx, all, func(i int) error {
+		t := all[i]
+		found := append(slices.Clone(f.spans[t]), elsewhere(t)...)
+		spans[i] = joined(found, markers(*t.at, f.rules.ids))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range all {
+		if len(spans[i]) == 0 {
+			continue
+		}
+		t.mask(spans[i])
+		changed[i] = true
+		for _, s := range spans[i] {
+			rep.count(s.rule)
+		}
+	}
+	return changed, nil
+}
+
+// finder returns a function that finds the values in a text, however they are written there, and at the end of a title also the beginning
+// of one.
+func (f *findings) finder() func(t *text) []span {
+	rules := maps.Clone(f.values)
+	maps.DeleteFunc(rules, func(v, _ string) bool { return Ordinary(v) })
+	all := newSearcher(slices.Collect(maps.Keys(rules)), minValue)
+	return func(t *text) (out []span) {
+		if len(rules) == 0 {
+			return nil
+		}
+		for r := range readings(*t.at, anything) {
+			all.each(r.text, func(w, at int) {
+				v := all.words[w]
+				out = append(out, r.outward(span{lo: at, hi: at + len(v), rule: rules[v], trigger: "found elsewhere"}))
+			})
+		}
+		if t.title {
+			out = append(out, tail(*t.at, all.words, rules)...)
+		}
+		return out
+	}
+}
+
+// tail finds the beginning of a value at the end of a title.
+func tail(title string, values []string, rules map[string]string) []span {
+	title = strings.TrimRight(title, ".… ")
+	for at := max(0, len(title)-longestValue); at+minTail <= len(title); at++ {
+		rest := title[at:]
+		i, is := slices.BinarySearch(values, rest)
+		if is {
+			i++ // a longer one
+		}
+		if i < len(values) && strings.HasPrefix(values[i], rest) {
+			return []span{{lo: at, hi: len(title), rule: rules[values[i]], trigger: "found elsewhere"}}
+		}
+	}
+	return nil
+}
+
+// joined puts spans that overlap together, each named by the rule that says most, and keeps markers whole: a span within one is nothing
+// new, one that reaches beyond takes it in.
+func joined(spans []span, markers []window) []span {
+	slices.SortFunc(spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(b.hi, a.hi), cmp.Compare(a.rule, b.rule))
+	})
+	var out []span
+	for _, p := range spans {
+		p, fresh := aroundMarkers(p, markers)
+		if !fresh {
+			continue
+		}
+		n := len(out) - 1
+		if n < 0 || p.lo >= out[n].hi {
+			out = append(out, p)
+			continue
+		}
+		if preferred(p.rule, out[n].rule) {
+			out[n].rule, out[n].trigger = p.rule, p.trigger
+		}
+		out[n].lo, out[n].hi = min(out[n].lo, p.lo), max(out[n].hi, p.hi)
+	}
+	return out
+}
+
+// aroundMarkers widens p so that it cuts no marker; markers are in order. It reports false when p lies within one.
+func aroundMarkers(p span, markers []window) (span, bool) {
+	first, _ := slices.BinarySearchFunc(markers, p.lo, func(m window, lo int) int { return cmp.Compare(m.hi, lo+1) })
+	for _, m := range markers[first:] {
+		if m.lo >= p.hi {
+			break
+		}
+		if m.lo <= p.lo && p.hi <= m.hi {
+			return p, false
+		}
+		p.lo, p.hi = min(p.lo, m.lo), max(p.hi, m.hi)
+	}
+	return p, true
+}
+
+// mask puts markers in the place of spans, which are in order and apart, and moves the marks that are left.
+func (t *text) mask(spans []span) {
+	s := *t.at
+	var out strings.Builder
+	out.Grow(len(s) + 16*len(spans))
+	marks := make([]mark, 0, len(t.marks)+len(spans))
+	done := 0
+	keep := func(to int) {
+		for len(t.marks) > 0 && t.marks[0].hi <= to {
+			m := t.marks[0]
+			if t.marks = t.marks[1:]; m.lo >= done {
+				m.lo, m.hi = m.lo-done+out.Len(), m.hi-done+out.Len()
+				marks = append(marks, m)
+			}
+		}
+		out.WriteString(s[done:to])
+	}
+	for _, p := range spans {
+		keep(p.lo)
+		m := mark{p}
+		m.value, m.lo = s[p.lo:p.hi], out.Len()
+		out.WriteString(markerFor(p.rule))
+		m.hi, done = out.Len(), p.hi
+		marks = append(marks, m)
+	}
+	keep(len(s))
+	*t.at, t.marks = out.String(), marks
+}
