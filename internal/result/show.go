@@ -12,12 +12,10 @@ type Story struct {
 	Schema   int            `json:"schema"`
 	Show     string         `json:"show"` // what was asked for
 	Kind     string         `json:"kind"` // commit, range, lines, session, memory
-	Branch   string         `json:"-"`    // of a range: the branch at its end, as it was typed; "" for another end
 	Why      *Why           `json:"why,omitempty"`
 	Commits  []StoryCommit  `json:"commits"`            // the oldest first
 	Sessions []StorySession `json:"sessions"`           // in the order in which they began; of lines, who explains most first
 	Memories []Memory       `json:"memories,omitempty"` // of a range: those that were saved during its sessions
-	Undone   []string       `json:"undone,omitempty"`   // of a range: paths that its commits changed and that stand at its end as they did before
 	Cut      bool           `json:"cut,omitempty"`      // a shallow clone ends in the range; commits there are left out
 }
 

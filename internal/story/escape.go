@@ -12,7 +12,7 @@ const apart = "&#8203;"
 
 // What a host makes links of in plain text: mentions, issues, addresses, commits.
 var (
-	links   = lazy.Expr(`(?i)@|#|://|www\.|\bGH-|(?:mailto|xmpp|javascript|data|tel):|\b[0-9a-f]{7,64}\b`)
+	links   = lazy.Expr(`(?i)@|#|://|www\.|\bGH-|(?:mailto|xmpp|javascript|data|tel):|\b[0-9a-f]{7,64}`)
 	special = strings.NewReplacer( //nolint:gochecknoglobals // a table
 		`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "~", `\~`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "$", "&#36;", "`", "\\`", "^", `\^`, "!", `\!`)
 )
@@ -43,9 +43,9 @@ func plain(text string) string {
 	var b strings.Builder
 	done := 0
 	for _, m := range links.FindAllStringIndex(text, -1) {
-		for _, cut := range cuts(text[m[0]:m[1]]) {
-			b.WriteString(special.Replace(text[done:m[0]+cut]) + apart)
-			done = m[0] + cut
+		for at := m[0] + 1; at < max(m[1], m[0]+2); at += shortSHA {
+			b.WriteString(special.Replace(text[done:at]) + apart)
+			done = at
 		}
 	}
 	b.WriteString(special.Replace(text[done:]))
@@ -54,23 +54,6 @@ func plain(text string) string {
 
 // shortSHA is how many digits of a commit a host makes no link of.
 const shortSHA = 6
-
-// cuts are where what would be a link is to be parted.
-func cuts(found string) (out []int) {
-	lower := strings.ToLower(found)
-	switch colon := strings.IndexByte(found, ':'); {
-	case strings.HasPrefix(lower, "www"):
-		return []int{3}
-	case strings.HasPrefix(lower, "gh-"):
-		return []int{2}
-	case colon >= 0:
-		return []int{colon + 1}
-	}
-	for at := 1; at < max(len(found), 2); at += shortSHA {
-		out = append(out, at)
-	}
-	return out
-}
 
 // openers begin a block where they begin a line.
 var openers = lazy.Expr(`^(?:[#+=:-]|\d{1,9}[.)])`)

@@ -64,7 +64,7 @@ func TestReviewQuotes(t *testing.T) {
 
 ### 1. Dark mode
 
-A · 0 turns, 0 tool calls
+A · at no known time · 0 turns, 0 tool calls
 
 **Asked first:**
 

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
@@ -129,54 +130,7 @@ func (t *teller) commits(ctx context.Context, rev string) error {
 	if t.out.Kind != result.ShowRange {
 		return nil
 	}
-	t.out.Branch = t.branchAt(rev)
-	return errors.Join(t.undone(), t.saved(ctx))
-}
-
-// branchAt is the branch at the end of a range; "" where another revision stands there.
-func (t *teller) branchAt(rev string) string {
-	name := rev[strings.LastIndex(rev, "..")+len(".."):]
-	for _, folder := range []string{"refs/heads/", "refs/remotes/"} {
-		if _, err := t.repo.Ref(folder + name); name != "" && err == nil {
-			return name
-		}
-	}
-	return ""
-}
-
-// undone finds what the commits of a range changed and changed back: what they added and removed, and blobs that are what they were.
-func (t *teller) undone() error {
-	first, last := map[string]git.OID{}, map[string]git.OID{}
-	var order []string
-	change := func(path string, before, after git.OID) {
-		if _, known := first[path]; !known {
-			first[path], order = before, append(order, path)
-		}
-		last[path] = after
-	}
-	for _, c := range t.out.Commits {
-		if c.Missing || c.Merge {
-			continue
-		}
-		changes, err := t.repo.Changes(git.OID(c.Commit))
-		if err != nil {
-			return err
-		}
-		for _, f := range changes {
-			if f.OldPath != "" {
-				change(f.OldPath, f.Before, "")
-				change(f.Path, "", f.OID)
-			} else {
-				change(f.Path, f.Before, f.OID)
-			}
-		}
-	}
-	for _, path := range order {
-		if first[path] == last[path] {
-			t.out.Undone = append(t.out.Undone, path)
-		}
-	}
-	return nil
+	return t.saved(ctx)
 }
 
 // behind tells commits, and of the sessions behind them the parts that led to these.
@@ -236,13 +190,8 @@ func (t *teller) lines(ctx context.Context, target string) error {
 			if at < 0 {
 				at, tied = len(tied), append(tied, recall.Tied{Commit: string(id)})
 			}
-			s := recall.TiedSession{ID: hit.ID, Inferred: hit.Inferred, Ties: ties[hit.ID]}
-			for _, tie := range ties[hit.ID] {
-				if tie.SHA == string(id) {
-					s.Ties = append(s.Ties[:0:0], tie)
-				}
-			}
-			tied[at].Sessions = append(tied[at].Sessions, s)
+			here := slices.DeleteFunc(slices.Clone(ties[hit.ID]), func(tie attribution.Tie) bool { return tie.SHA != string(id) })
+			tied[at].Sessions = append(tied[at].Sessions, recall.TiedSession{ID: hit.ID, Inferred: hit.Inferred, Ties: here})
 		}
 	}
 	return t.behind(ctx, tied)
@@ -292,7 +241,6 @@ const afterwards = time.Hour
 
 // saved adds the memories that somebody saved during a session of theirs that is told.
 func (t *teller) saved(ctx context.Context) error {
-	var rows []db.MemoryRow
 	for _, s := range t.out.Sessions {
 		from, errFrom := time.Parse(time.RFC3339, s.StartedAt)
 		to, errTo := time.Parse(time.RFC3339, s.LastTurnAt)
@@ -302,25 +250,18 @@ func (t *teller) saved(ctx context.Context) error {
 		ids, err := t.index.Matching(ctx, db.Filter{
 			Kind: db.KindMemory, Authors: []string{strings.ToLower(s.Author)}, Period: db.Period{Since: from, Until: to.Add(afterwards)},
 		})
+		for _, id := range ids {
+			if !slices.ContainsFunc(t.out.Memories, func(m result.Memory) bool { return m.ID == id }) {
+				err = errors.Join(err, t.remember(ctx, id))
+			}
+		}
 		if err != nil {
 			return err
 		}
-		for _, id := range ids {
-			row, ok, err := t.index.Memory(ctx, id)
-			if err != nil {
-				return err
-			}
-			if ok && !slices.ContainsFunc(rows, func(had db.MemoryRow) bool { return had.ID == id }) {
-				rows = append(rows, row)
-			}
-		}
 	}
-	slices.SortFunc(rows, func(a, b db.MemoryRow) int { return cmp.Or(a.TS.Compare(b.TS), strings.Compare(a.ID, b.ID)) })
-	for _, row := range rows {
-		m := recall.MemoryOf(row)
-		m.Content = row.Content
-		t.out.Memories = append(t.out.Memories, m)
-	}
+	slices.SortFunc(t.out.Memories, func(a, b result.Memory) int {
+		return cmp.Or(strings.Compare(a.CapturedAt, b.CapturedAt), strings.Compare(a.ID, b.ID))
+	})
 	return nil
 }
 
