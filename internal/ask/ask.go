@@ -73,6 +73,9 @@ const (
 // Ask answers one question. Unless the process ends with it, nothing is left open.
 func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error) {
 	var out Found
+	if len(q.Query) > recall.MaxQuery { // a copy of it would be made many times
+		return out, &recall.UsageError{Err: fmt.Errorf("the question has %d KB, and at most %d KB are searched: give the words that matter", len(q.Query)>>10, recall.MaxQuery>>10)}
+	}
 	m, err := w.Reader()
 	if err != nil {
 		return out, err

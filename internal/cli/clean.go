@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -89,7 +88,7 @@ func (c *cleanCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	if file := w.RememberedFile(); file != "" { // also where the ledger goes: its transcripts may be captured again
-		fmt.Fprintf(app.Stdout, "left: fingerprints of what was taken out, in %s (remove the file to forget them)\n", printable(file))
+		app.tell("left: fingerprints of what was taken out, in %s (remove the file to forget them)", file)
 	}
 	if err := c.ledgers(ctx, app, w); err != nil || !c.ledger {
 		return err

@@ -166,6 +166,9 @@ How long records are kept (90 days), and how much of them (64m). Raw outputs are
 rekal.records.transcripts::
 Whether records are also made of what agents' shells printed. Default true.
 
+rekal.mcp.write::
+Whether agents may save memories, purge and restore through "git rekal mcp". Default true.
+
 rekal.embed.url::
 An embedding server with OpenAI's protocol (Ollama, llama.cpp), or "off". Default http://127.0.0.1:11434, used if something answers there.
 

@@ -17,7 +17,9 @@ func (*mcpCommand) about() entry {
 		long: `
 Serves the Model Context Protocol on stdin and stdout, with two tools: recall and save_memory. An agent starts it in any folder of the
 repository. Several may run at once; none keeps anything open between calls. It ends with its input. "git rekal init --mcp" registers it
-with the agents used here.`,
+with the agents used here.
+
+"git config rekal.mcp.write false" lets agents only read: nothing is saved, purged or restored.`,
 	}
 }
 

@@ -42,6 +42,7 @@ func TestNextStep(t *testing.T) {
 		{2, `the text is empty: give it as an argument, or on stdin: see "git rekal save -h"`, []string{"save"}},
 		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"push"}},
 		{1, `no remote to share the ledger with: add one with "git remote add origin URL"`, []string{"sync"}},
+		{2, `the question has 300 KB, and at most 256 KB are searched: give the words that matter`, []string{strings.Repeat("word ", 60<<10) + "end"}},
 	} {
 		d.fails(c.status, c.says, c.args...)
 	}

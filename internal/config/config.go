@@ -31,6 +31,7 @@ type Config struct {
 	CI       bool   // CI is set in the environment: nobody sits at the keyboard
 	Embed    Embed  // the embedding server
 	Records  Records
+	MCPReads bool // rekal.mcp.write is false: the MCP server only reads
 
 	Allow   []*regexp.Regexp // rekal.redact.allow: findings of redaction that are none
 	Exclude []string         // rekal.exclude: globs of paths of which nothing is stored
@@ -238,7 +239,7 @@ func parse(conf map[string]string, env []string) (Config, error) {
 		}
 	}
 	c := Config{
-		Enabled: r.on("enabled"), Autopush: r.on("autopush"), Records: r.records(),
+		Enabled: r.on("enabled"), Autopush: r.on("autopush"), Records: r.records(), MCPReads: !r.on("mcp.write"),
 		CI: r.vars["CI"] != "" && r.vars["CI"] != "false", Skip: r.vars["REKAL_SKIP"] != "" && r.vars["REKAL_SKIP"] != "0",
 	}
 	if v, ok := r.value("actor"); ok {

@@ -59,6 +59,8 @@ func TestRead(t *testing.T) {
 		{name: "off, in other letters", conf: "[Rekal]\nEnabled = OFF\n", want: config.Config{Autopush: true}},
 		{name: "off, by an empty value", conf: "[rekal]\nenabled =\n", want: config.Config{Autopush: true}},
 		{name: "on, by a bare key", conf: "[rekal]\nenabled\n", want: config.Config{Enabled: true, Autopush: true}},
+		{name: "agents only read", conf: "[rekal \"mcp\"]\n\twrite = false\n", want: config.Config{Enabled: true, Autopush: true, MCPReads: true}},
+		{name: "agents may write again", conf: "[rekal \"mcp\"]\n\twrite = false\n", env: []string{"REKAL_MCP_WRITE=1"}, want: config.Config{Enabled: true, Autopush: true}},
 		{name: "the last value counts", conf: "[rekal]\nenabled = 0\nenabled = 1\n", want: config.Config{Enabled: true, Autopush: true}},
 		{name: "not a boolean", conf: "[rekal]\nenabled = maybe\n", err: `config: rekal.enabled: "maybe" is not a boolean`},
 		{name: "an actor", conf: "[rekal]\nactor = agent\n", want: config.Config{Enabled: true, Autopush: true, Actor: "agent"}},

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -286,5 +287,69 @@ func TestRecords(t *testing.T) {
 	c.says("recall", map[string]any{"action": "restore", "ids": []string{"1"}}, "Restored 1/1 memories.")
 	if text, failed := c.call("recall", map[string]any{"id": "7"}); !failed || !strings.Contains(text, "no such record") {
 		t.Errorf("an unknown number: %v, %s", failed, text)
+	}
+}
+
+// TestLongQuestion: what is too long to be searched is refused by its ID, names the bound, and costs little memory; what fits is answered.
+func TestLongQuestion(t *testing.T) {
+	w := told(t)
+	ask := func(id, bytes int) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"recall","arguments":{"query":"leeway %s"}}}`+"\n", id, strings.Repeat("word ", bytes/5))
+	}
+	const begin = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+`
+	out := serve(t, w.process(), begin+ask(2, 250<<10)+ask(3, 300<<10))
+	for _, want := range []string{`"id":2,"result":{"content":[{"type":"text","text":"[1] `, "the question has 300 KB, and at most 256 KB are searched: give the words that matter"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s in %.2000s", want, out)
+		}
+	}
+	var before, after runtime.MemStats
+	requests := begin + ask(4, 15<<20)
+	runtime.ReadMemStats(&before)
+	out = serve(t, w.process(), requests)
+	runtime.ReadMemStats(&after)
+	if !strings.Contains(out, `"id":4,"result":{"isError":true,"content":[{"type":"text","text":"A call has at most 2 MB: a question 256 KB`) {
+		t.Errorf("a question of 15 MB: %.500s", out)
+	}
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 200 {
+		t.Errorf("a question of 15 MB took %d MB of memory", used)
+	}
+}
+
+// TestReadsOnly: with rekal.mcp.write false nothing to save or purge is offered, and it is refused where the setting came later.
+func TestReadsOnly(t *testing.T) {
+	w := told(t)
+	before := w.client()
+	id := strings.Fields(before.says("recall", map[string]any{"title": "Leeway"}))[1]
+	w.Git(w.dir, "config", "rekal.mcp.write", "false")
+	for tool, args := range map[string]map[string]any{"save_memory": {"content": "more"}, "recall": {"action": "purge", "id": id}} {
+		if text, failed := before.call(tool, args); !failed || !strings.Contains(text, "Refused: ") || !strings.Contains(text, "rekal.mcp.write") {
+			t.Errorf("%s: %v, %s", tool, failed, text)
+		}
+	}
+	if text, failed := before.call("recall", map[string]any{"action": "restore", "id": id}); !failed || !strings.Contains(text, "Refused: ") {
+		t.Errorf("restore: %v, %s", failed, text)
+	}
+	c := w.client()
+	offered, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(offered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := c.InitializeResult().Instructions + string(text)
+	if len(offered.Tools) != 1 || strings.Contains(about, "purge") && !strings.Contains(about, "include_purged") || strings.Contains(about, "save_memory") || strings.Contains(about, `"restore"`) {
+		t.Errorf("offered: %s", about)
+	}
+	c.says("recall", map[string]any{"query": "leeway", "action": "view"}, "30 s")
+	if text, failed := c.call("recall", map[string]any{"action": "purge", "id": id}); !failed {
+		t.Errorf("purge: %s", text)
+	}
+	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "save_memory", Arguments: map[string]any{"content": "more"}}); err == nil {
+		t.Error("save_memory is there")
 	}
 }

@@ -35,7 +35,7 @@ func saveTool() *sdk.Tool {
 func (t *tools) save(ctx context.Context, req *sdk.CallToolRequest, in saveInput) (*sdk.CallToolResult, any, error) {
 	note := capture.Note{Title: in.Title, Content: in.Content, Source: cmp.Or(in.Source, client(req))}
 	out, err := t.do(ctx, func(ctx context.Context, w *workspace.Workspace) (string, error) {
-		if err := w.Ready(); err != nil {
+		if err := cmp.Or(w.Ready(), mayWrite(w)); err != nil {
 			return "", err
 		}
 		author, err := w.Author(ctx)

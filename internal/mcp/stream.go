@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -29,8 +30,12 @@ type stream struct {
 // patience is how long, at the end, a client may take to read an answer.
 const patience = time.Second
 
-// maxLine is how long a line may be: a memory has 64 KB at most, and may say more of itself than it is let to.
-const maxLine = 16 << 20
+// How long a line may be that is read, and one that is served. A question has 256 KB at most, a memory 64 KB, and each byte may be
+// written as six. A longer call gets an error of its tool, which a model reads, and is copied no more.
+const (
+	maxLine   = 16 << 20
+	maxServed = 2 << 20
+)
 
 // What is answered to a line that is no message, as JSON-RPC 2.0 has it. A batch is none: MCP knows them in one
 // version only (2025-03-26).
@@ -38,6 +43,7 @@ const (
 	notJSON    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: a message is one line of JSON"}}`
 	notMessage = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: a line is one message of JSON-RPC 2.0, and no batch"}}`
 	tooLong    = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: longer than 16 MB"}}`
+	tooMuch    = `{"jsonrpc":"2.0","id":%s,"result":{"isError":true,"content":[{"type":"text","text":"A call has at most 2 MB: a question 256 KB, a memory 64 KB."}]}}`
 	inUse      = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid Request: the id of a call that is not answered yet"}}`
 )
 
@@ -139,6 +145,13 @@ func message(line []byte) (msg jsonrpc.Message, refusal string) {
 	msg, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
 		return nil, notMessage
+	}
+	if req, ok := msg.(*jsonrpc.Request); ok && req.Method == "tools/call" && len(line) > maxServed {
+		id, err := json.Marshal(req.ID.Raw())
+		if err != nil {
+			return nil, notMessage
+		}
+		return nil, fmt.Sprintf(tooMuch, id)
 	}
 	return msg, ""
 }

@@ -21,6 +21,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
+// MaxQuery is how many bytes a question may have. Of one that has more than package query reads, beginning and end count.
+const MaxQuery = 256 << 10
+
 // Request is one question. Filters are ANDed; the zero value asks for the latest sessions.
 type Request struct {
 	Query  string
