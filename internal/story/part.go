@@ -23,19 +23,31 @@ func (p *part) take(s recall.TiedSession) {
 	p.asked, p.lines = append(p.asked, s.Ties...), p.lines+s.Lines
 }
 
-// bounds are the first turn of a part and the one behind its last: what was said since the commit before, up to these. It begins with a
-// prompt, and goes on to the next one behind: an agent's last words come after its commit. A nil part is all of a session.
-func (p *part) bounds(made func(attribution.Tie) time.Time, ties []attribution.Tie, turns []session.Turn) (from, to int) {
+// work is when a session did what a commit holds: from its first edit that is known to be in it, which is zero for none.
+type work func(attribution.Tie) (first, end time.Time)
+
+// bounds are the first turn of a part and the one behind its last: what was said since the commit before, or since an earlier edit that the commit
+// holds, up to these. It begins with a prompt, and goes on to the next one behind: an agent's last words come after its commit. A nil part is all of a
+// session.
+func (p *part) bounds(done work, ties []attribution.Tie, turns []session.Turn) (from, to int) {
 	if p == nil || len(turns) == 0 {
 		return 0, math.MaxInt
 	}
-	at := func(t attribution.Tie) int { return endOf(made, t, ties, turns) }
+	at := func(t attribution.Tie) int { return endOf(done, t, ties, turns) }
 	from, to = -1, 0
 	for _, t := range p.asked {
 		end, start := at(t), 0
 		for _, other := range ties {
 			if e := at(other); e < end && !slices.Contains(p.asked, other) {
 				start = max(start, e)
+			}
+		}
+		if first, _ := done(t); !first.IsZero() {
+			for _, u := range slices.Backward(turns) {
+				if u.Role == session.RoleHuman && !u.TS.After(first) {
+					start = min(start, u.Index)
+					break
+				}
 			}
 		}
 		if from < 0 || start < from {
@@ -51,7 +63,7 @@ func (p *part) bounds(made func(attribution.Tie) time.Time, ties []attribution.T
 
 // endOf is the index of the first prompt that came behind a commit. It is told by where the next part was captured that begins elsewhere, else by
 // the time at which the commit was made.
-func endOf(made func(attribution.Tie) time.Time, t attribution.Tie, ties []attribution.Tie, turns []session.Turn) int {
+func endOf(done work, t attribution.Tie, ties []attribution.Tie, turns []session.Turn) int {
 	behind := math.MaxInt
 	if t.Turn >= 0 && alone(t, ties) {
 		for _, other := range ties {
@@ -60,7 +72,7 @@ func endOf(made func(attribution.Tie) time.Time, t attribution.Tie, ties []attri
 			}
 		}
 	} else {
-		end := made(t)
+		_, end := done(t)
 		if i := slices.IndexFunc(turns, func(u session.Turn) bool { return u.TS.After(end) }); i > 0 {
 			behind = turns[i].Index
 		}
@@ -78,26 +90,28 @@ func alone(t attribution.Tie, ties []attribution.Tie) bool {
 	return !slices.ContainsFunc(ties, func(o attribution.Tie) bool { return o.Turn == t.Turn && o.SHA != t.SHA })
 }
 
-// made tells when the work for the commits of ties was done: when they were first made, which a rebase keeps, or at the session's last edit in
-// them, which an amend took in. Of a commit that is not here it is when that was captured.
-func (t *teller) made(ctx context.Context, ties []attribution.Tie) (func(attribution.Tie) time.Time, error) {
+// done tells when the work for the commits of ties was done. It ended when they were first made, which a rebase keeps, or with the session's last edit
+// in them, which an amend took in. Of a commit that is not here it ended when that was captured.
+func (t *teller) done(ctx context.Context, ties []attribution.Tie) (work, error) {
 	var shas []string
 	for _, tie := range ties {
 		shas = append(shas, tie.SHA)
 	}
 	wrote, err := t.index.Wrote(ctx, shas)
-	return func(tie attribution.Tie) time.Time {
+	return func(tie attribution.Tie) (first, end time.Time) {
 		c, err := t.repo.Commit(git.OID(tie.SHA))
 		if err != nil {
-			return tie.TS
+			return first, tie.TS
 		}
-		end := c.Author.When
-		for _, w := range wrote[tie.SHA] {
-			if w.Session == tie.Session && w.TS.After(end) && !w.TS.After(c.Committer.When) {
-				end = w.TS
+		end = c.Author.When
+		for _, w := range wrote[tie.SHA] { // the latest first
+			if w.Session == tie.Session {
+				if first = w.TS; w.TS.After(end) && !w.TS.After(c.Committer.When) {
+					end = w.TS
+				}
 			}
 		}
-		return end
+		return first, end
 	}, err
 }
 

@@ -301,11 +301,11 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 		return out, err
 	}
 	out.Purpose, out.PurposeTurn = session.PurposeOf(turns)
-	made, err := t.made(ctx, ties[id])
+	done, err := t.done(ctx, ties[id])
 	if err != nil {
 		return out, err
 	}
-	from, to := p.bounds(made, ties[id], turns)
+	from, to := p.bounds(done, ties[id], turns)
 	for _, u := range turns {
 		if u.Index >= from && u.Index < to {
 			out.Said = append(out.Said, result.Turn{Turn: u.Index, Role: u.Role, TS: result.Time(u.TS), Content: u.Content})
