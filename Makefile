@@ -88,7 +88,7 @@ bench: libgit2 build
 	@$(env) go build -o .build/bench/bench ./tests/bench
 	@.build/bench/bench -bin bin -dir '$(BENCHDIR)' -data '$(DATA)' $(BENCH)
 
-# What years of sessions cost: SCALE='10000-sessions 100000-sessions' (docs/scale.md).
+# What years of sessions cost: SCALE='10000-sessions 100000-sessions' (docs/lab/scale.md).
 scale: libgit2 build
 	@$(env) go build -o .build/bench/bench ./tests/bench
 	@.build/bench/bench -scale -rounds 1 -bin bin -dir '$(BENCHDIR)' -data '$(DATA)' $(or $(SCALE),10000-sessions)

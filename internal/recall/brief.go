@@ -10,7 +10,7 @@ import (
 
 // A brief answer shows at most shown results, and of those that a query ranks the ones with at least share of the best
 // session's score. On 276 real sessions the median answer has 5 KB then, and 96 of 100 relevant
-// sessions among the first ten are shown (docs/search.md).
+// sessions among the first ten are shown (docs/lab/search.md).
 const (
 	shown = 10
 	share = 0.6

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// scale measures what a ledger costs that has grown for years: docs/scale.md.
+// scale measures what a ledger costs that has grown for years: docs/lab/scale.md.
 func (s *scratch) scale(ctx context.Context) error {
 	if err := s.copy(ctx); err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestOwnSets(t *testing.T) {
 	})
 }
 
-// TestLongDevSets keeps the figures of docs/search.md from falling, on the shared dev sets.
+// TestLongDevSets keeps the figures of docs/lab/search.md from falling, on the shared dev sets.
 func TestLongDevSets(t *testing.T) {
 	checkSets(t, harness.Data(t, "ranking"), []set{
 		{"subjects", "", 0.645},

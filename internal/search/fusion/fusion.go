@@ -3,7 +3,7 @@ package fusion
 
 import "math"
 
-// weight is that of the cosine beside the lexical score: flat from 0.1 to 0.5 (docs/search.md).
+// weight is that of the cosine beside the lexical score: flat from 0.1 to 0.5 (docs/lab/search.md).
 // A cosine of floor and more is a reason to name, and enough for a session that shares no
 // word with the question: one to thirty of 276 real sessions reach it on typical questions.
 const (
@@ -13,7 +13,7 @@ const (
 
 // A result is strong when its score is at least share of the best one's, and the best one's at
 // least enough. Of the relevant among the first ten, 97.6 % and more stay on each set of real
-// queries (docs/search.md).
+// queries (docs/lab/search.md).
 const (
 	share  = 0.4
 	enough = 0.45
@@ -21,7 +21,7 @@ const (
 
 // A session in which no two words of a question stand together has to score more: by chance alone, the best of many sessions
 // scores more than the best of few. Measured on 30 to 276 sessions; there is no reason to go on beyond. Words
-// that stand nowhere carry a question when they have so much of its words' weight (docs/search.md).
+// that stand nowhere carry a question when they have so much of its words' weight (docs/lab/search.md).
 const (
 	scattered = 0.85 // of measured sessions and more
 	perNeper  = 0.11 // less for every e-th part of them

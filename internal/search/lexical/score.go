@@ -9,7 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
 
-// The weights of the recipe (docs/search.md): a session's score is a sum over its best units,
+// The weights of the recipe (docs/lab/search.md): a session's score is a sum over its best units,
 // the session as a whole, and its best units by neighbouring words. Session and pairs weigh
 // more than in recipe R, because whole forms add to the units alone. k1 and b are BM25's
 // (Robertson and Zaragoza, 2009, section 3.5): how soon repetition saturates, and how much
@@ -149,7 +149,7 @@ func normTable(average, k1, b float64) *[256]float32 {
 }
 
 // A term that so large a share of the units hold, and so many, is not looked at where a question
-// has rarer ones: it takes long to read and moves nothing (docs/search.md).
+// has rarer ones: it takes long to read and moves nothing (docs/lab/search.md).
 const (
 	commonShare = 0.3
 	commonUnits = 20_000

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// How a model is trained. The figures behind each are in docs/search.md.
+// How a model is trained. The figures behind each are in docs/lab/search.md.
 const (
 	dimensions = 128 // at most, fewer where there are few windows; 64 to 300 rank the same
 	minWindows = 3   // windows that must hold a term: a word in one place is in two windows

@@ -8,7 +8,7 @@ import (
 )
 
 // Vector is a vector of int8 with one scale: 4 + dim bytes where float32 takes 4·dim. It ranks
-// as well (docs/search.md).
+// as well (docs/lab/search.md).
 type Vector struct {
 	Scale float32
 	Q     []byte // int8 as it is stored, so that reading copies nothing

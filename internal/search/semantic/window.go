@@ -9,7 +9,7 @@
 package semantic
 
 // Size is a window's length in words and Step the distance between two windows. The unit
-// decides: per session, LSA ranked worse than words alone, per window better (docs/search.md).
+// decides: per session, LSA ranked worse than words alone, per window better (docs/lab/search.md).
 const (
 	Size = 100
 	Step = 50
