@@ -131,7 +131,7 @@ hook-managers: build
 agents: build
 	@$(env) AGENTS='$(AGENTS)' .ci/agents.sh bin
 
-# The pages of `git rekal web` in a real Chromium, with axe-core from npm; writes the pictures of docs/web. Is no test.
+# The pages of `git rekal web` in a real Chromium, with axe-core from npm; writes their pictures. Is no test.
 web-check: setup
 	@$(env) .ci/web-check.sh
 

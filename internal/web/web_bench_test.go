@@ -15,7 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// BenchmarkPages asks a server for pages of the repository in WEB_REPO, such as that of `make scale` and of the session WEB_SESSION (docs/web.md has figures).
+// BenchmarkPages asks a server for pages of the repository in WEB_REPO, such as that of `make scale` and of the session WEB_SESSION (docs/lab/web.md has figures).
 func BenchmarkPages(b *testing.B) {
 	dir := os.Getenv("WEB_REPO")
 	if dir == "" {

@@ -284,7 +284,7 @@ func TestLongExport(t *testing.T) {
 	}
 }
 
-// TestLongScreenshots writes the pictures of docs/web.md into the folder SHOTS.
+// TestLongScreenshots writes pictures of the pages into the folder SHOTS.
 func TestLongScreenshots(t *testing.T) {
 	b := chromium(t)
 	into := os.Getenv("SHOTS")
