@@ -100,21 +100,32 @@ func (g *collector) learn(ctx context.Context) error {
 }
 
 func (g *collector) learnFrom(ctx context.Context, rd reader, f transcript.File) error {
-	cursor := &ledgerSession{}
-	if k := g.st.Sessions[sessionKey(rd.agent.Name(), f.NativeID)]; k != nil {
-		*cursor = *k
-	}
-	for last, more := (piece{}), true; more; {
-		r, err := rd.read(ctx, f, cursor, last)
-		if err != nil {
-			return ctx.Err() // who stores it tells what is wrong with it
-		}
+	return readThrough(ctx, rd, f, g.st.Sessions[sessionKey(rd.agent.Name(), f.NativeID)], func(r *reading) error {
 		var e session.Entry
 		for _, s := range r.doc.Sessions {
 			e.Sessions = append(e.Sessions, s.Session)
 		}
 		if _, _, err := g.Redactor.Apply(ctx, e); err != nil {
 			return fmt.Errorf("capture: %w", err)
+		}
+		return nil
+	})
+}
+
+// readThrough reads a transcript from a cursor to its end, a piece at a time; nil is its start. What can't be read is left to who stores it,
+// and tells of it.
+func readThrough(ctx context.Context, rd reader, f transcript.File, from *ledgerSession, each func(*reading) error) error {
+	cursor := &ledgerSession{}
+	if from != nil {
+		*cursor = *from
+	}
+	for last, more := (piece{}), true; more; {
+		r, err := rd.read(ctx, f, cursor, last)
+		if err != nil {
+			return ctx.Err()
+		}
+		if err := each(r); err != nil {
+			return err
 		}
 		last, more = piece{from: r.offset, size: r.file.Size - r.offset}, r.cut
 		cursor.goOnBehind(r)

@@ -59,7 +59,7 @@ type entry struct {
 func table() (out []entry) {
 	for _, c := range []command{
 		&recallCommand{}, &whyCommand{}, &briefCommand{}, &showCommand{}, &logCommand{}, &queryCommand{}, &webCommand{},
-		&runCommand{}, &compressCommand{}, &saveCommand{}, &markCommand{}, &markCommand{restore: true}, &scrubCommand{}, &forgetCommand{},
+		&runCommand{}, &compressCommand{}, &saveCommand{}, &markCommand{}, &markCommand{restore: true}, &scrubCommand{}, &redactCommand{}, &forgetCommand{},
 		&syncCommand{}, &pushCommand{}, &importCommand{}, &exportCommand{},
 		&initCommand{}, &cleanCommand{}, &checkpointCommand{}, &pauseCommand{}, &pauseCommand{resume: true}, &indexCommand{}, &doctorCommand{},
 		&mcpCommand{}, &completionCommand{}, &helpCommand{}, &versionCommand{}, &hookCommand{},

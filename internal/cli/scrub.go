@@ -139,16 +139,20 @@ func (c *scrubCommand) scrub(ctx context.Context, app *App, w *workspace.Workspa
 		return err
 	}
 	// From here on the ledger is clean; each step is done although another one fails.
-	err = c.scrubRecords(ctx, app, w)
+	said := "nothing of it is left in the ledger"
+	if out.Tip != out.Old {
+		said = fmt.Sprintf("scrubbed %s: rewrote %s of %s", scrubbed(out), session.Count(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
+	}
+	return errors.Join(c.scrubRecords(ctx, app, w), c.finish(ctx, app, w, author, out, said))
+}
+
+// finish does and says what is left when a part of the ledger was written anew.
+func (c *scrubCommand) finish(ctx context.Context, app *App, w *workspace.Workspace, author workspace.Author, out ledger.Scrubbed, said string) error {
 	holding, kept := c.replace(ctx, app, author, out)
 	app.progress("making the caches anew")
-	err = errors.Join(err, kept, curate.ForgetCaches(ctx, w))
+	err := errors.Join(kept, curate.ForgetCaches(ctx, w))
 	left, undone := author.Ledger.Discard(ctx, out.Former...)
-	if out.Tip == out.Old {
-		app.tell("nothing of it is left in the ledger")
-	} else {
-		app.tell("scrubbed %s: rewrote %s of %s", scrubbed(out), session.Count(out.Commits, "commit"), printable(shortRef(author.Ledger.Ref())))
-	}
+	app.tell("%s", said)
 	left.Refs = slices.DeleteFunc(left.Refs, func(ref string) bool {
 		// They stay until the remote is replaced.
 		return slices.ContainsFunc(holding, func(remote string) bool { return strings.HasPrefix(ref, "refs/remotes/"+remote+"/") })

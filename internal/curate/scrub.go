@@ -12,6 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/records"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -58,6 +59,32 @@ func scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, s le
 		return out, err
 	}
 	return out, scrubOverheard(ctx, w, s.Targets)
+}
+
+// RedactAgain brings the author's own ledger to what today's redaction makes of it: what it takes out now goes, and where the transcript is
+// still there, what was taken out by mistake comes back. What is left to do is as after Scrub.
+func RedactAgain(ctx context.Context, w *workspace.Workspace, a workspace.Author, pushed bool) (ledger.Scrubbed, error) {
+	if err := unchecked(ctx, w, a); err != nil {
+		return ledger.Scrubbed{}, err
+	}
+	c, err := w.Capturer(ctx, a)
+	if err != nil {
+		return ledger.Scrubbed{}, err
+	}
+	sessions, err := c.Again(ctx)
+	if err != nil {
+		return ledger.Scrubbed{}, err
+	}
+	out, err := a.Ledger.Scrub(ctx, ledger.Scrub{Redactor: c.Redactor, Pushed: pushed, Retell: func(e *session.Entry) (n int) {
+		for i := range e.Sessions {
+			n += sessions[e.Sessions[i].ID].Apply(&e.Sessions[i])
+		}
+		return n
+	}})
+	if err != nil {
+		return out, err
+	}
+	return out, ForgetOverheard(w)
 }
 
 // unchecked returns a CheckedOutError where a worktree holds the files of the author's ledger.

@@ -55,7 +55,7 @@ func (d *doctor) say(name, status, fix, format string, a ...any) {
 // can't be made is wrong itself; only an end of ctx is an error. What the ledgers hold is Scan's.
 func Run(ctx context.Context, w *workspace.Workspace) (result.Doctor, error) {
 	d := &doctor{Workspace: w, out: result.Doctor{Schema: result.Schema, OK: true, Leaks: []result.Finding{}}}
-	for _, check := range []func(context.Context){d.git, d.settings, d.setup, d.agentHooks, d.sharing, d.locks, d.caches, d.records, d.transcripts, d.vanishing, d.embedding} {
+	for _, check := range []func(context.Context){d.git, d.settings, d.setup, d.agentHooks, d.sharing, d.locks, d.caches, d.records, d.transcripts, d.vanishing, d.embedding, d.tree} {
 		if err := ctx.Err(); err != nil {
 			return d.out, fmt.Errorf("doctor: %w", err)
 		}

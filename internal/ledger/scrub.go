@@ -61,6 +61,9 @@ type Scrub struct {
 	Redactor *redact.Redactor // what is written anew goes through it once more
 	Pushed   bool             // also where remotes hold it
 	Forget   bool             // the targets are sessions, and nothing is left in their place
+	// Retell changes what an entry says of sessions, and counts the texts that it changed. Then the redactor is applied to every entry,
+	// and one in which it takes something out changes, too. nil: only Targets count.
+	Retell func(e *session.Entry) int
 }
 
 // Scrubbed says what a Scrub has done.
@@ -70,6 +73,8 @@ type Scrubbed struct {
 	Turns    int       // whose text was
 	Calls    int       // tool calls whose path or command was
 	Memories int       // whose text was
+	Retold   int       // texts that Retell changed
+	Places   int       // what the redactor took out of the rest
 	Commits  int       // of the ledger, whose segments were replaced
 	Remotes  []string  // that are known to hold what was taken out, now or by an earlier scrub
 	Former   []git.OID // the tips that lead to what is gone: here, and as Remotes were last seen
@@ -190,6 +195,15 @@ func (w *scrubber) entry(ctx context.Context, c Commit, e session.Entry) error {
 		hit, did := take()
 		w.found[i] = w.found[i] || hit
 		changed = changed || did
+	}
+	if w.Retell != nil && says(e) {
+		n := w.Retell(&e)
+		_, report, err := w.Redactor.Apply(ctx, e)
+		if err != nil {
+			return fmt.Errorf("ledger: scrub: %w", err)
+		}
+		w.out.Retold, w.out.Places = w.out.Retold+n, w.out.Places+len(report.Marks)
+		changed = changed || n+len(report.Marks) > 0
 	}
 	for _, s := range e.Sessions {
 		if slices.ContainsFunc(w.Targets, func(t Target) bool { return t.Session != "" && (s.Parent == t.Session || s.ForkedFrom == t.Session) }) {

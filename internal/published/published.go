@@ -95,6 +95,22 @@ func (c *Check) Prepare(ctx context.Context) error {
 	return nil
 }
 
+// Each shows the paths and texts of HEAD's files, as far as they are read.
+func (c *Check) Each(ctx context.Context, show func(path, text string)) error {
+	root, _, err := c.head()
+	if err != nil || root == "" {
+		return err
+	}
+	files, err := (&tree{repo: c.Repo, root: root}).since(ctx, "")
+	for _, f := range files {
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		show(f.Path, textOf(c.Repo, f.OID))
+	}
+	return err
+}
+
 func (c *Check) ask(ctx context.Context, candidates []string) error {
 	if err := c.open(ctx); err != nil {
 		return err
@@ -127,25 +143,31 @@ func (c *Check) open(ctx context.Context) error {
 	if c.tree != nil {
 		return nil
 	}
-	head, err := c.Repo.Head()
-	if err != nil || head.OID == "" {
+	root, commit, err := c.head()
+	if err != nil || root == "" {
 		return err
 	}
-	commit, err := c.Repo.Commit(head.OID)
-	if err != nil {
-		return err
-	}
-	t := &tree{repo: c.Repo, root: commit.Tree}
+	t := &tree{repo: c.Repo, root: root}
 	if err := t.read(ctx, c.Dir, c.hurried(ctx)); err != nil {
 		return err
 	}
-	if err := t.people(ctx, head.OID); err != nil {
+	if err := t.people(ctx, commit); err != nil {
 		return err
 	}
 	if c.tree = t; c.Keep {
 		t.words.save(c.Dir)
 	}
 	return nil
+}
+
+// head is HEAD's commit and its tree; nothing where there is none.
+func (c *Check) head() (root, commit git.OID, err error) {
+	head, err := c.Repo.Head()
+	if err != nil || head.OID == "" {
+		return "", "", err
+	}
+	at, err := c.Repo.Commit(head.OID)
+	return at.Tree, head.OID, err
 }
 
 func (c *Check) hurried(ctx context.Context) bool {

@@ -32,6 +32,31 @@ func SameBeforeRedaction(a, b string) bool {
 	return ah[:n] == bh[:n] && at[len(at)-m:] == bt[len(bt)-m:]
 }
 
+// OtherwiseRedacted reports whether two texts are one from which redaction took different things. The names of the rules do not count.
+func OtherwiseRedacted(a, b string) bool {
+	return a != b && SameBeforeRedaction(a, b) && unnamed(a) != unnamed(b)
+}
+
+// unnamed is a text without the rules' names in its markers.
+func unnamed(s string) string {
+	var out strings.Builder
+	for {
+		i := strings.Index(s, marker)
+		if i < 0 {
+			return out.String() + s
+		}
+		out.WriteString(s[:i+len(marker)])
+		s = s[i+len(marker):]
+		s = s[strings.IndexByte(s, ']')+1:]
+	}
+}
+
+// HasMark reports whether redaction took something out of a text.
+func HasMark(s string) bool {
+	_, _, marked := ends(s)
+	return marked
+}
+
 // marks are what redaction leaves where it took something out: see internal/redact.
 const (
 	marker   = "[REDACTED:"
@@ -82,6 +107,9 @@ func sameCall(a, b ToolCall) bool {
 func likeCall(a, b ToolCall) bool {
 	return SameBeforeRedaction(a.Path, b.Path) && alikeCommands(a.Cmd, b.Cmd)
 }
+
+// Like reports whether another call behind the same turn can be this one under other rules.
+func (c ToolCall) Like(d ToolCall) bool { return likeCall(c, d) }
 
 // bare is a call that was excluded, or that failed and was stored when no path of such was kept.
 func bare(c ToolCall) bool { return c.Path == "" && c.Cmd == "" }

@@ -274,17 +274,19 @@ const (
 // Redactor takes out what the rules, the user and this machine know to be secret, what was taken out here once, and nothing that the
 // repository publishes. Nothing is read before the first text comes.
 func (w *Workspace) Redactor(c config.Config, purpose remembered.Writing) *redact.Redactor {
-	known := func() []string {
-		roots, err := w.Repo.Worktrees()
-		if here := w.Repo.Layout().WorkTree; err == nil && here != "" {
-			roots = append([]string{here}, slices.DeleteFunc(roots, func(r string) bool { return r == here })...)
-		}
-		return secrets.Source{Env: w.Env, Home: w.Home, Roots: roots, Git: c.Git}.Gather()
-	}
 	return redact.With(redact.Settings{
-		Known: known, Allow: c.Allow, Exclude: c.Exclude, Home: w.Home,
+		Known: func() []string { return w.Known(c) }, Allow: c.Allow, Exclude: c.Exclude, Home: w.Home,
 		Remembered: w.Remembered(purpose), Published: w.Published(purpose).Published,
 	})
+}
+
+// Known are the values that this machine keeps as secrets.
+func (w *Workspace) Known(c config.Config) []string {
+	roots, err := w.Repo.Worktrees()
+	if here := w.Repo.Layout().WorkTree; err == nil && here != "" {
+		roots = append([]string{here}, slices.DeleteFunc(roots, func(r string) bool { return r == here })...)
+	}
+	return secrets.Source{Env: w.Env, Home: w.Home, Roots: roots, Git: c.Git}.Gather()
 }
 
 // Remembered are the fingerprints of what was taken out here once.

@@ -1,0 +1,203 @@
+package capture
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/transcript"
+)
+
+// Retold is what today's redaction leaves of a session's transcript, where the ledger holds it otherwise.
+type Retold struct {
+	Title string                   // "": as it is
+	Turns map[int]string           // by index
+	Calls map[int]session.ToolCall // by index; only path and command count
+}
+
+// Again reads the transcripts that are still there of sessions in which something was taken out, and tells what would be stored of them
+// now, by session ID. A turn or call is the stored one where capture takes it for the same, and where both agree around what was
+// taken out. What was scrubbed stays so.
+func (c *Capturer) Again(ctx context.Context) (map[string]Retold, error) {
+	_, st, now, err := c.stands(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g := &collector{Capturer: c, st: st, now: now}
+	marked, err := g.marked(ctx)
+	if err != nil || len(marked) == 0 {
+		return nil, err
+	}
+	roots, err := c.Repo.Worktrees()
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	out := map[string]Retold{}
+	for _, agent := range c.Agents {
+		found, _, err := c.find(ctx, agent, append(roots, c.From...), st, 0)
+		if err != nil {
+			return nil, err
+		}
+		rd := reader{agent: agent, roots: roots, others: maps.Clone(st.Others), siblings: found.Files, piece: maxPiece, without: c.Without}
+		for _, f := range found.Files {
+			if err := g.retell(ctx, rd, f, marked, out); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// marked are the stored sessions in which something was taken out, by their key.
+func (g *collector) marked(ctx context.Context) (map[string]session.Session, error) {
+	out := map[string]session.Session{}
+	for key, k := range g.st.Sessions {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		whole, err := k.whole(g.Repo)
+		if err != nil {
+			return nil, fmt.Errorf("capture: read session %s back: %w", k.ID, err)
+		}
+		if whole.Title = k.Title; slices.ContainsFunc(textsOf(whole), session.HasMark) {
+			out[key] = whole
+		}
+	}
+	return out, nil
+}
+
+func textsOf(s session.Session) []string {
+	out := []string{s.Title}
+	for _, t := range s.Turns {
+		out = append(out, t.Content)
+	}
+	for _, c := range s.ToolCalls {
+		out = append(out, c.Path, c.Cmd)
+	}
+	return out
+}
+
+// retell reads one transcript, and compares the marked sessions in it. One that can't be read changes nothing.
+func (g *collector) retell(ctx context.Context, rd reader, f transcript.File, marked map[string]session.Session, out map[string]Retold) error {
+	raw := map[string]session.Session{}
+	err := readThrough(ctx, rd, f, nil, func(r *reading) error {
+		for _, part := range r.doc.Sessions {
+			key := sessionKey(r.agent, part.NativeID)
+			if _, ok := marked[key]; !ok {
+				continue
+			}
+			s := raw[key]
+			next := number(part.Session, len(s.Turns), len(s.ToolCalls))
+			s.Turns, s.ToolCalls = append(s.Turns, next.Turns...), append(s.ToolCalls, next.ToolCalls...)
+			if s.Title = part.Title; part.TitleKind == transcript.TitlePrompt && r.offset > 0 {
+				s.Title = "" // of this piece, not of the session
+			}
+			raw[key] = s
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for key, s := range raw {
+		stored := marked[key]
+		clean, err := g.clean(ctx, s)
+		if err != nil {
+			return err
+		}
+		if f.Timeless {
+			clean = timed(clean, stored)
+		}
+		was, ok := out[stored.ID]
+		if !ok {
+			was = Retold{Turns: map[int]string{}, Calls: map[int]session.ToolCall{}}
+		}
+		was.compare(stored, clean)
+		out[stored.ID] = was
+	}
+	return nil
+}
+
+// compare notes what a session reads like now.
+func (r *Retold) compare(stored, now session.Session) {
+	if stored.Title != session.Scrubbed && now.Title != "" && session.OtherwiseRedacted(stored.Title, now.Title) {
+		r.Title = now.Title
+	}
+	placed := map[turnPlace]session.Turn{}
+	for p, t := range turnPlaces(stored.Turns) {
+		placed[p] = t
+	}
+	at := map[int]int{-1: stored.FirstTurn - 1} // where each turn of now stands
+	for p, t := range turnPlaces(now.Turns) {
+		is, ok := placed[p]
+		if !ok {
+			continue
+		}
+		if at[t.Index] = is.Index; is.Content != session.Scrubbed && session.OtherwiseRedacted(is.Content, t.Content) {
+			r.Turns[is.Index] = t.Content
+		}
+	}
+	calls := map[string][]session.ToolCall{}
+	for _, c := range now.ToolCalls {
+		if turn, ok := at[c.Turn]; ok {
+			key := fmt.Sprint(turn, " ", c.Tool)
+			calls[key] = append(calls[key], c)
+		}
+	}
+	behind := map[string]int{}
+	for _, c := range stored.ToolCalls {
+		key := fmt.Sprint(c.Turn, " ", c.Tool)
+		n := behind[key]
+		behind[key]++
+		if n >= len(calls[key]) || c.Path == "" && c.Cmd == "" {
+			continue
+		}
+		if is := calls[key][n]; c.Like(is) && (session.OtherwiseRedacted(c.Path, is.Path) || session.OtherwiseRedacted(c.Cmd, is.Cmd)) {
+			r.Calls[c.Index] = is
+		}
+	}
+}
+
+// turnPlace is what tells a turn from others: see docs/ledger-format.md.
+type turnPlace struct {
+	at   int64
+	role string
+	n    int // among those of that time and role
+}
+
+func turnPlaces(turns []session.Turn) map[turnPlace]session.Turn {
+	out := map[turnPlace]session.Turn{}
+	for _, t := range turns {
+		p := turnPlace{at: t.TS.UnixMilli(), role: t.Role}
+		for ; ; p.n++ {
+			if _, taken := out[p]; !taken {
+				break
+			}
+		}
+		out[p] = t
+	}
+	return out
+}
+
+// Apply puts what is told anew into an entry of the ledger, and counts the texts that changed.
+func (r Retold) Apply(s *session.Session) (n int) {
+	if r.Title != "" && s.Title != "" && session.OtherwiseRedacted(s.Title, r.Title) {
+		s.Title = r.Title
+		n++
+	}
+	for i := range s.Turns {
+		if now, ok := r.Turns[s.Turns[i].Index]; ok {
+			s.Turns[i].Content = now
+			n++
+		}
+	}
+	for i := range s.ToolCalls {
+		if now, ok := r.Calls[s.ToolCalls[i].Index]; ok {
+			s.ToolCalls[i].Path, s.ToolCalls[i].Cmd = now.Path, now.Cmd
+			n++
+		}
+	}
+	return n
+}

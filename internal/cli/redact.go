@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/curate"
+	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// redactCommand applies today's redaction to what is stored: `git rekal redact --again`.
+type redactCommand struct{ again, pushed bool }
+
+func (*redactCommand) about() entry {
+	return entry{
+		name: "redact", usage: "redact --again [--pushed]", short: "redact what is stored",
+		long: `
+Brings your own ledger to what today's rules, settings and known values make of it. What they take out now is replaced by a marker, as in a
+new text. What was taken out by mistake comes back if the agent's transcript is still there, after
+
+    git config --add rekal.redact.allow REGEX
+
+Turns, titles, commands and paths of sessions come back. Memories, branches and what was scrubbed stay as they are.
+
+It rewrites the ledger as "git rekal scrub" does, from the first commit that changes. If a remote is known to hold such a commit, nothing is
+done without --pushed. With it, the remote's branch is replaced, unless somebody moved it meanwhile. IDs of later checkpoints change.
+
+"git rekal doctor" says beforehand what would be taken out.`,
+	}
+}
+
+func (c *redactCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.again, "again", false, "rewrite your own ledger with today's redaction")
+	fs.BoolVar(&c.pushed, "pushed", false, "also rewrite the branch on the remote")
+}
+
+func (c *redactCommand) validate(_ *pflag.FlagSet, args []string) error {
+	if !c.again {
+		return errors.New("new text is redacted before it is stored; --again rewrites what is stored")
+	}
+	return noArgs(args)
+}
+
+func (c *redactCommand) run(ctx context.Context, app *App) error {
+	return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error {
+		if err := author.Config.Fault(); err != nil {
+			return err
+		}
+		app.progress("reading transcripts and the ledger")
+		out, err := curate.RedactAgain(ctx, w, author, c.pushed)
+		if err != nil {
+			return err
+		}
+		said := "the ledger is as today's redaction makes it"
+		if out.Tip != out.Old {
+			said = fmt.Sprintf("redacted again: %s changed as in the transcript, %s taken out: rewrote %s of %s",
+				session.Count(out.Retold, "text"), session.Count(out.Places, "place"), session.Count(out.Commits, "commit"), shortRef(author.Ledger.Ref()))
+		}
+		return (&scrubCommand{}).finish(ctx, app, w, author, out, said)
+	})
+}
