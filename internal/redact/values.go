@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 const (
@@ -28,7 +30,8 @@ type findings struct {
 func (f *findings) add(t *text, spans []span) {
 	f.spans[t] = spans
 	for _, s := range spans {
-		for _, v := range []string{(*t.at)[s.lo:s.hi], s.value} {
+		raw := (*t.at)[s.lo:s.hi]
+		for _, v := range []string{raw, s.value, session.OneLine(raw)} { // a title has on one line what was wrapped
 			if had, ok := f.values[v]; v != "" && (!ok || preferred(s.rule, had)) {
 				f.values[v] = s.rule
 			}
