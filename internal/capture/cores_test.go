@@ -22,7 +22,7 @@ func TestCoresWriteTheSameLedger(t *testing.T) {
 		for i := range 1 + n%4*12 {
 			text := fmt.Sprintf("prompt %d of %d: %s", i, n, strings.Repeat("why is it so ", 100))
 			if i%9 == n%9 {
-				text += fmt.Sprintf("\npassword: Nutmeg%d&Clove%d", n, i)
+				text += fmt.Sprintf("\npassword: Nutmeg%d-Clove%d", n, i)
 			}
 			records = append(records, ask(id, 100*n+2*i, text), use(id, 100*n+2*i+1, "Edit", fmt.Sprintf("f%d.go", n%3)))
 		}
