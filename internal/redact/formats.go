@@ -24,6 +24,7 @@ func detectors() []detector {
 		{"url-password", []string{"://"}, userinfo},
 		{"private-key", []string{"private key", "private-lines:", "ls0tls1crudjti"}, privateKey},
 		{"private-key", []string{`"kty"`}, jwk},
+		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, rawKey},
 		{"mnemonic", []string{"mnemonic", "phrase", "seed"}, mnemonic},
 		{"vendor-token", vendorPrefixes(), vendorToken},
 	}
@@ -295,6 +296,9 @@ func isUser(v string, sign byte) bool {
 // mnemonic is a wallet's seed as BIP 39 writes it: twelve to twenty-four words of three to eight letters.
 func mnemonic(s *scanner, at window) {
 	n, lo, i := 0, at.hi, at.hi
+	if at.lo < s.seed {
+		return
+	}
 	for end := min(len(s.t), at.hi+4*maxReach); i < end && n < 24 && (n > 0 || i-at.hi < 60); {
 		word := i
 		for i < end && isLower(s.t[i]) {
@@ -322,7 +326,7 @@ func mnemonic(s *scanner, at window) {
 		}
 	}
 	s.work += i - at.hi
-	if n >= 12 {
+	if s.seed = i; n >= 12 {
 		s.found(lo, lo+len(strings.TrimRight(s.t[lo:i], " ,\n")), "mnemonic", at)
 	}
 }
@@ -349,7 +353,6 @@ func shapes() []*shape {
 		{"smtp-login", []string{"ugfzc3dvcmq6"}, false, 0, lazy.Expr(`(?i)^ugfzc3dvcmq6\s+(?:\w:\s*)?([\w+/]{8,}={0,2})`), nil},
 		{"sasl-password", []string{"]:"}, false, 0, lazy.Expr("^\\]:\\d+\\s+[^\\s:]+@[^\\s:]+:([^\\s\"'`]{6,})"), nil},
 		{"twilio-auth-token", []string{"\"ac", "'ac"}, false, 0, lazy.Expr(`^["']AC[\da-f]{32}["'], *["']([\da-f]{32})["']`), nil},
-		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, false, 0, lazy.Expr(`(?i)^[a-z_ -]+\b[^\n]{0,40}?["'\s:=(\[](?:0x)?([\da-f]{64}|[\da-z+/]{43}=)(?:[^\w+/=]|$)`), nil},
 		{"bitcoin-key", []string{"wif", "importprivkey", "private key", "sweep", "swept", "wallet", "bitcoin"}, true, maxReach, lazy.Expr(`\b(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KL][1-9A-HJ-NP-Za-km-z]{51})\b`), mixed},
 	}
 }

@@ -155,3 +155,20 @@ func jwk(s *scanner, at window) {
 		}
 	}
 }
+
+// rawKey is a key of 32 bytes in hexadecimal digits or base64, in the line of its name.
+func rawKey(s *scanner, at window) {
+	for i, end := at.hi, min(len(s.t), at.hi+80); i < end && s.t[i] != '\n'; i++ {
+		lo := skip(s.t, i, "0x")
+		hi := lo
+		for hi < len(s.t) && hi-lo <= 64 && inBase64(s.t[hi]) {
+			hi++
+		}
+		s.work += hi - i + 1
+		if v := s.t[lo:hi]; len(v) == 64 && isSumForm(v) || len(v) == 44 && v[43] == '=' && mixed(v) {
+			s.found(lo, hi, "private-key", at)
+			return
+		}
+		i = max(i, hi)
+	}
+}

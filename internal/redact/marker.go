@@ -26,18 +26,26 @@ var markerForm = lazy.Expr(`\[(?:REDACTED:([a-z0-9-]+)|private|excluded)\]`)
 func markerFor(rule string) string { return markerStart + rule + markerEnd }
 
 // markers are where a text holds markers of known rules.
-func markers(s string, rules map[string]bool) []window {
-	if !strings.Contains(s, markerStart) {
-		return nil
-	}
-	var out []window
-	for _, m := range markerForm.FindAllStringSubmatchIndex(s, -1) {
-		if m[2] >= 0 && rules[s[m[2]:m[3]]] {
-			out = append(out, window{m[0], m[1]})
+func markers(s string, rules map[string]bool) (out []window) {
+	for i := strings.Index(s, markerStart); i >= 0; {
+		name := i + len(markerStart)
+		end := strings.Index(s[name:min(len(s), name+longestRule)], markerEnd)
+		next := name
+		if end >= 0 && rules[s[name:name+end]] {
+			next = name + end + len(markerEnd)
+			out = append(out, window{i, next})
 		}
+		n := strings.Index(s[next:], markerStart)
+		if n < 0 {
+			return out
+		}
+		i = next + n
 	}
 	return out
 }
+
+// longestRule is more than the size of a rule's name, in bytes.
+const longestRule = 60
 
 // isMarker reports whether a text begins with a marker.
 func isMarker(v string) bool {

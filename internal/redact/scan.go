@@ -32,6 +32,8 @@ type scanner struct {
 	done     map[int]int // by rule: the end of the last match
 	key      int         // the end of the last private key or webhook
 	cookie   int         // the end of the last header of cookies
+	line     window      // from a name to its end
+	seed     int         // the end of the last words of a wallet
 	lastName int         // the end of the last name
 	args     []window    // of the last command
 	runs     [2]window   // the last values without quotes; the second began in ASCII
@@ -162,12 +164,11 @@ func lower(t string) string {
 	if i == len(t) {
 		return t
 	}
-	var b strings.Builder
-	b.Grow(len(t))
-	for b.WriteString(t[:i]); i < len(t); i++ {
-		b.WriteByte(lowerByte(t[i]))
+	b := []byte(t)
+	for ; i < len(b); i++ {
+		b[i] = lowerByte(b[i])
 	}
-	return b.String()
+	return string(b)
 }
 
 func lowerByte(c byte) byte {
@@ -206,16 +207,19 @@ func isSum(t string, i int) bool {
 	return sumAt(t, i) || sumAt(t, from)
 }
 
-// sumAt reports whether the name of a kind of sum ends at i, or i stands within that.
+// sumAt reports whether the name of a kind of sum, and a sign, end at i or begin there.
 func sumAt(t string, i int) bool {
-	from := max(0, i-16)
-	before := strings.TrimRight(lower(t[from:min(len(t), i+8)]), " `\"'\\")
+	if n := strings.IndexAny(t[i:min(len(t), i+8)], ":=-"); n > 0 {
+		i += n + 1
+	}
+	before := strings.TrimRight(t[max(0, i-16):i], " `\"'\\")
+	if before == "" || strings.IndexByte(":=-", before[len(before)-1]) < 0 {
+		return false
+	}
+	before = lower(before[:len(before)-1])
 	for _, kind := range []string{"h1", "md5", "sha1", "sha256", "sha384", "sha512"} {
-		if n := strings.LastIndex(before, kind); n >= 0 {
-			sign := from + n + len(kind)
-			if sign < len(t) && strings.IndexByte(":=-", t[sign]) >= 0 && from+n <= i && skip(t, sign+1, " `\"'\\") >= i {
-				return true
-			}
+		if strings.HasSuffix(before, kind) {
+			return true
 		}
 	}
 	return false

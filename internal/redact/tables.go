@@ -11,6 +11,15 @@ const maxRows = 20
 // below finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and
 // INSERT INTO.
 func (s *scanner) below(n name) {
+	if n.lo >= s.line.hi {
+		s.line = window{n.lo, len(s.t)}
+		if end := strings.IndexByte(s.t[n.lo:], '\n'); end >= 0 {
+			s.line.hi = n.lo + end
+		}
+	}
+	if s.line.hi-n.end > maxReach || s.line.hi == len(s.t) { // no header
+		return
+	}
 	line := lineOf(s.t, n.lo, n.end, maxReach)
 	if at := strings.LastIndexByte(s.t[line.lo:n.lo], '('); at >= 0 {
 		line.lo += at + 1

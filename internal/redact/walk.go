@@ -33,8 +33,9 @@ var least = [...][5]look{ //nolint:gochecknoglobals // read-only
 const (
 	// maxReach is how far from its name a value stands at most, in bytes; maxWords is how many words may
 	// stand between.
-	maxReach = 160
-	maxWords = 9
+	maxReach   = 160
+	maxWords   = 9
+	maxStrings = 6 // likewise
 	// minGiven is the size of a value that is given to a name, in bytes; numbers may be shorter.
 	minGiven = 6
 )
@@ -105,16 +106,17 @@ func alike(a, b string) bool {
 type walk struct {
 	name
 	*scanner
-	i      int
-	tie    tie
-	words  int  // between the name and i
-	signed bool // a sign has given a value
-	tight  bool // without a space before or behind it
-	comma  bool // a comma was passed
-	quoted bool // a quote was passed right behind the name
-	loose  bool // a short word ties that may be a preposition
-	about  bool // the last word tells what the name is about: "the key commit: …"
-	depth  int  // of brackets
+	i       int
+	tie     tie
+	words   int  // between the name and i
+	strings int  // in quotes, likewise
+	signed  bool // a sign has given a value
+	tight   bool // without a space before or behind it
+	comma   bool // a comma was passed
+	quoted  bool // a quote was passed right behind the name
+	loose   bool // a short word ties that may be a preposition
+	about   bool // the last word tells what the name is about: "the key commit: …"
+	depth   int  // of brackets
 }
 
 // behind is the value behind a name.
@@ -279,7 +281,8 @@ func (w *walk) literal(lo, hi int, closed bool) (int, int, bool) {
 	if w.i = hi + 1; w.words == 0 && w.signed {
 		w.words++
 	}
-	return 0, 0, false
+	w.strings++
+	return 0, 0, w.strings == maxStrings
 }
 
 // schemes stand before credentials in one string.
@@ -308,9 +311,9 @@ func (w *walk) token() (lo, hi int, done bool) {
 		return 0, 0, false
 	}
 	lo, hi = w.bare(w.i)
-	if hi <= lo {
+	if hi <= lo { // a sign, or something longer than a value
 		w.i++
-		return 0, 0, false
+		return 0, 0, lo < len(w.t) && alnumeric(w.t[lo])
 	}
 	if quoteAt(w.t, hi) && hi-lo <= 2 && !copulas[w.t[lo:hi]] { // b"…"
 		w.i = hi
@@ -374,6 +377,8 @@ func (w *walk) skipWord(v string) {
 	case w.tie >= said && w.tie < sure:
 		w.tie = near
 		w.words++
+	case w.words == 0 && low == w.low[w.at.lo:w.at.hi] && w.tie < said: // the next one
+		w.words = maxWords
 	case isSecretName[low]: // which has a value of its own
 		w.words += 3
 	default:

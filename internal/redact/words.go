@@ -17,16 +17,14 @@ func Ordinary(v string) bool {
 	switch {
 	case len(v) > longestValue:
 		return false
-	case len(v) >= minValue && letters(v):
-		return placeholder(v) || isWord(v)
-	case len(v) < minValue, placeholder(v), plainForm(v):
+	case len(v) < minValue, isWord(v), placeholder(v), plainForm(v):
 		return true
+	case !strings.ContainsAny(v, `/\\`):
+		return false
 	case strings.Contains(v, "://"), absolute.MatchString(v):
 		return !hasRandomPart(v)
-	case strings.ContainsAny(v, `/\`):
-		return pathForm.MatchString(v) && Wordy(v)
 	}
-	return isWord(v)
+	return pathForm.MatchString(v) && Wordy(v)
 }
 
 // letters reports whether v is letters of ASCII alone.
@@ -65,8 +63,6 @@ func placeholder(v string) bool {
 		return true
 	case v[0] == '<' || v[0] == '$' || v[0] == '{' || v[0] == '%' && (len(v) == 2 || strings.HasSuffix(v, "%")):
 		return true
-	case strings.Contains(v, "${") || strings.Contains(v, "{{") || strings.Contains(v, "$(") || strings.Contains(v, "...") || strings.Contains(v, "…"):
-		return true
 	case strings.Trim(v, v[:1]) == "" || strings.Trim(strings.ToLower(v), "x*.-_ ") == "":
 		return true
 	}
@@ -77,7 +73,7 @@ func placeholder(v string) bool {
 
 // samples are what stands in samples of values.
 var samples = sync.OnceValue(func() *searcher { //nolint:gochecknoglobals // read-only
-	return newSearcher(strings.Fields("example placeholder changeme change-me change_me xxxx **** your- your_ dummy redacted"), keywordHead)
+	return newSearcher(strings.Fields("${ {{ $( ... … example placeholder changeme change-me change_me xxxx **** your- your_ dummy redacted"), keywordHead)
 })
 
 // pieces are the runs of letters of one kind of case and the runs of digits in v: "apiKey2" has
