@@ -8,7 +8,7 @@ import (
 // takes reports whether what stands there is the value of the name.
 func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 	v := w.t[lo:hi]
-	if len(v) < 4 || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) || w.about && t < sure {
+	if len(v) < 4 || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) || w.about && t < sure {
 		return false
 	}
 	if n := strings.IndexAny(v, "=("); n > 0 && !quoted && !w.flag && isName(v[:n]) && strings.Trim(v[n:], "=") != "" { // the next assignment, a call
@@ -40,11 +40,14 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 // mentions reports whether a value is only mentioned near a name: a hash, an ID, a constant, a path.
 func (w *walk) mentions(v string, l look, lo, hi int, t tie, quoted bool) bool {
 	digits := strings.ContainsAny(v, digitSet)
+	if code := strings.TrimLeft(v, "*&"); quoted && (w.kind != password || w.words > 0 && !digits) && (isChain(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
+		return true // a name of code, as messages quote it
+	}
 	switch {
 	case w.weak && t < given && (t != handed || !quoted || w.words > 1) && (t != said || l < drawn):
 	case t == near && (!prose(w.t[w.end:lo]) || !endsWord(w.t, hi) || !unsaid(v)):
 	case (t <= said || w.kind != password && w.kind != numeral && t < sure) && isConstant(v):
-	case w.kind == key && (isSumForm(v) && len(v) < 64 || prefixedSum(v) || strings.ContainsAny(v, "/.") && (hasWordPart(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:]))):
+	case w.kind == key && (isSumForm(v) || prefixedSum(v) || strings.ContainsAny(v, "/.") && (hasWordPart(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:]))):
 	case w.kind == numeral && isSumForm(v) && !strings.Contains(v, "-"), w.loose && t == said && !unsaid(v):
 	case isSumForm(v) && (t == near || t == said && w.comma || !quoted && w.kind == occasion):
 	case w.kind != password && w.kind != numeral && digits && strings.Trim(v, digitSet) == "" && len(v) < 16:
@@ -63,7 +66,7 @@ func (w *walk) isCode(v string, l look, lo, hi int, t tie) bool {
 	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && quoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted):
 	case lo > 1 && w.t[lo-1] == '[' && (isWordByte(w.t[lo-2]) || w.t[lo-2] == ')' || w.t[lo-2] == ']'): // an index
 	case (name || dotted) && Wordy(v) && t < sure && (aboutItself(v) || w.depth > 0): // tells about secrets, or is a parameter
-	case dotted && (w.depth > 0 || t >= given && !w.tight && !w.flag || w.kind == verb || w.kind == token && t == near) && !madeUp(v):
+	case dotted && (w.depth > 0 || t >= given && !w.tight && !w.flag || w.kind == verb || w.kind == occasion || w.kind == token && t == near) && !madeUp(v):
 	case t >= given && l <= marked && !w.tight && !w.flag && w.kind == password && twoDigits(v) && madeUp(v) && !aboutItself(v) && w.setsInLine(lo):
 		return !w.endsValue(hi)
 	case t >= given && l <= marked && !w.tight && !w.flag:

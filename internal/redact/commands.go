@@ -193,6 +193,9 @@ func piped(s *scanner, at window) {
 		if n := strings.Index(t[a.lo:a.hi], `\n`); n >= 0 {
 			a.hi = a.lo + n
 		}
+		if n := strings.IndexByte(t[a.lo:a.hi], '='); n > 0 && isName(t[a.lo:a.lo+n]) {
+			a.lo += n + 1
+		}
 		a.lo += userBefore(t[a.lo:a.hi])
 		v := t[a.lo:a.hi]
 		if len(v) < 4 || v[0] == '-' || placeholder(v) {

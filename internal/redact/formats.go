@@ -122,7 +122,7 @@ func (s *scanner) prefixed() {
 		}
 		s.work += end - lo
 		body := t[sign+1 : end]
-		if len(body) >= minHinted && (forKeys(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && mixed(body)) {
+		if len(body) >= minHinted && (forKeys(t[lo:sign]) || len(body) >= minDrawn && sign-lo <= 16 && profileOf(body).turns > 3) {
 			from, to := s.tokenAt(lo, sign+1)
 			s.found(from, to, "vendor-token", window{lo, sign})
 		}

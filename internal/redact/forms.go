@@ -220,7 +220,7 @@ func rejoin(t string, done, i int) (string, int) {
 		return "", continued(t, i)
 	case c == '\n':
 		return "", wrapped(t, done, i)
-	case i > 0 && inToken(t[i-1]):
+	case c != '`' && i > 0 && inToken(t[i-1]):
 		return "", added(t, i)
 	}
 	return "", 0
@@ -279,7 +279,7 @@ func wrapped(t string, done, i int) int {
 	}
 	a, b := t[from:i], t[j:to]
 	n := strings.IndexByte(b, '=')
-	if n > 0 && isName(b[:n]) && strings.Trim(b[n:], "=") != "" || strings.Trim(b, digitSet) == "" || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[to:]) || beginsLine(b, t[to:]) {
+	if isSumForm(b) && !isSumForm(a) || b != "" && b[0] == '.' || n > 0 && isName(b[:n]) && strings.Trim(b[n:], "=") != "" || strings.Trim(b, digitSet) == "" || !oneToken(a, b) || strings.HasSuffix(b, ":") || isKey(t[to:]) || beginsLine(b, t[to:]) {
 		return 0
 	}
 	return j - i

@@ -55,7 +55,7 @@ func lookOf(v string, delimited bool) look {
 			return marked
 		}
 		return word
-	case (v[0] == '.' || v[0] == '#') && p.wordy() && !strings.ContainsAny(v[1:], strongSigns):
+	case v[0] == '#' && isName(v[1:]), v[0] == '.' && p.wordy() && !strings.ContainsAny(v[1:], strongSigns):
 		return plain
 	case p.letters == 0 && (p.digits == 0 || !delimited || !strings.ContainsAny(v, strongSigns)), !delimited && expression(v, p):
 		return plain

@@ -17,7 +17,7 @@ func (s *scanner) below(n name) {
 			s.line.hi = n.lo + end
 		}
 	}
-	if s.line.hi-n.end > maxReach || s.line.hi == len(s.t) { // no header
+	if s.line.hi-n.end > 2*maxReach { // no header
 		return
 	}
 	line := lineOf(s.t, n.lo, n.end, maxReach)

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -41,11 +42,10 @@ func inTongues() []string {
 	var out []string
 	for _, w := range tongues() {
 		first, n := utf8.DecodeRuneInString(w)
-		for _, form := range []string{w, string(unicode.ToUpper(first)) + w[n:], strings.ToUpper(w)} {
-			out = append(out, lower(form))
-		}
+		out = append(out, lower(w), lower(string(unicode.ToUpper(first))+w[n:]), lower(strings.ToUpper(w)))
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // standsAlone reports whether a word is one, and not the end of another. Long words of languages that

@@ -191,7 +191,7 @@ func (w *walk) step() (lo, hi int, done bool) {
 		w.i += strings.IndexByte(w.t[w.i:], ' ')
 	case c == ';' || c == '}':
 		return 0, 0, true
-	case c == '/' && strings.HasPrefix(w.t[w.i:], "/ ") && w.t[w.i-1] == ' ': // "bob / …"
+	case c == '/' && strings.HasPrefix(w.t[w.i:], "/ ") && w.t[w.i-1] == ' ' && (w.kind == password || w.kind == occasion): // "bob / …"
 		w.tie = sure
 	case strings.IndexByte(".!?", c) >= 0 && w.t[w.i-1] > ' ' && (w.i+1 == len(w.t) || w.t[w.i+1] <= ' '):
 		if c != '?' {
@@ -419,7 +419,7 @@ func (s *scanner) ahead(n name) (int, int) {
 	for hi := n.lo; hi > from; {
 		hi = from + len(strings.TrimRight(s.t[from:hi], " \t\"'`*“”»«)(,[]."))
 		lo := from + strings.LastIndexAny(s.t[from:hi], " \t\"'`(") + 1
-		if lo >= hi || hi == n.lo {
+		if lo >= hi || hi == n.lo && !n.foreign {
 			break
 		}
 		a, b := s.bare(lo)
