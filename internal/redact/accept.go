@@ -39,7 +39,7 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 
 // mentions reports whether a value is only mentioned near a name: a hash, an ID, a constant, a path.
 func (w *walk) mentions(v string, l look, lo, hi int, t tie, quoted bool) bool {
-	digits := strings.ContainsAny(v, digitSet)
+	digits := hasDigit(v)
 	if code := strings.TrimLeft(v, "*&"); quoted && (w.kind != password || w.words > 0 && !digits) && (isChain(code) || isName(code) && (!digits || w.t[lo-1] == '`' && Wordy(code))) {
 		return true // a name of code, as messages quote it
 	}
@@ -61,7 +61,7 @@ func (w *walk) mentions(v string, l look, lo, hi int, t tie, quoted bool) bool {
 func (w *walk) isCode(v string, l look, lo, hi int, t tie) bool {
 	rest := w.t[hi:min(len(w.t), hi+40)]
 	name, dotted := isName(v), isChain(v)
-	digits := strings.ContainsAny(v, digitSet)
+	digits := hasDigit(v)
 	switch {
 	case v[0] == '+' && (isName(v[1:]) || isChain(v[1:])), strings.HasSuffix(v, "=") && quoteAt(w.t, hi), len(rest) > 1 && rest[0] == ']' && strings.IndexByte("{+*", rest[1]) >= 0, rest != "" && strings.IndexByte("([{", rest[0]) >= 0 || lo > 0 && strings.IndexByte("*]", w.t[lo-1]) >= 0 && (name || dotted):
 	case lo > 1 && w.t[lo-1] == '[' && (isWordByte(w.t[lo-2]) || w.t[lo-2] == ')' || w.t[lo-2] == ']'): // an index
@@ -129,5 +129,5 @@ func endsWord(t string, i int) bool {
 // unsaid reports whether a value that nothing gives to a name stands in no sentence of another kind: it has a
 // digit, and is no constant of code.
 func unsaid(v string) bool {
-	return (strings.ContainsAny(v, digitSet) || strings.ContainsAny(v, strongSigns) && signInWords.MatchString(v)) && !isConstant(v)
+	return (hasDigit(v) || strings.ContainsAny(v, strongSigns) && signInWords.MatchString(v)) && !isConstant(v)
 }

@@ -137,7 +137,7 @@ func forKeys(prefix string) bool {
 
 // mixed reports whether there are letters of both cases and digits.
 func mixed(v string) bool {
-	return v != strings.ToLower(v) && v != strings.ToUpper(v) && strings.ContainsAny(v, digitSet)
+	return v != strings.ToLower(v) && v != strings.ToUpper(v) && hasDigit(v)
 }
 
 // inAddress are the bytes of URLs, of headers of cookies, and of what they hold.
@@ -274,7 +274,7 @@ func (s *scanner) accounts() {
 			at := lo + colon + 1
 			v := s.t[at:hi]
 			l := lookOf(v, true)
-			if isUser(s.t[lo:at-1], s.t[at-1]) && (l >= odd || l >= marked && strings.ContainsAny(v, digitSet)) && !strings.HasPrefix(s.t[hi:], "@sha256") && !strings.HasPrefix(s.t[hi:], "@v") {
+			if isUser(s.t[lo:at-1], s.t[at-1]) && (l >= odd || l >= marked && hasDigit(v)) && !strings.HasPrefix(s.t[hi:], "@sha256") && !strings.HasPrefix(s.t[hi:], "@v") {
 				s.found(at, hi, "url-password", window{at - 1, hi + 1})
 			}
 		}

@@ -292,7 +292,7 @@ func oneToken(a, b string) bool {
 		return false
 	}
 	whole := last + b
-	return len(whole) >= minValue && strings.ContainsAny(whole, digitSet) && (!isWord(last) || !isWord(b))
+	return len(whole) >= minValue && hasDigit(whole) && (!isWord(last) || !isWord(b))
 }
 
 // isKey reports whether what follows a token makes it the left side of something.
@@ -308,7 +308,7 @@ func isKey(rest string) bool {
 // beginsLine reports whether b is a word or a name of code, and more follows in its line.
 func beginsLine(b, rest string) bool {
 	rest = strings.TrimLeft(rest[:min(len(rest), 20)], " \t")
-	return isName(strings.TrimLeft(b, "#$@")) && Wordy(b) && (!strings.ContainsAny(b, digitSet) || strings.Contains(b, "_")) &&
+	return isName(strings.TrimLeft(b, "#$@")) && Wordy(b) && (!hasDigit(b) || strings.Contains(b, "_")) &&
 		rest != "" && rest[0] != '\n'
 }
 

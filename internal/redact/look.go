@@ -148,6 +148,16 @@ func twoDigits(v string) bool {
 	return false
 }
 
+// hasDigit reports whether v holds a digit.
+func hasDigit(v string) bool {
+	for i := range len(v) {
+		if isDigit(v[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // digitInWord reports whether a digit stands for the letter that it looks like.
@@ -198,7 +208,7 @@ func constantParts(v string) bool {
 			return false
 		}
 	}
-	return len(parts) > 1 && letters(parts[0]) || len(parts) == 1 && len(v) < 12 && strings.ContainsAny(v, digitSet)
+	return len(parts) > 1 && letters(parts[0]) || len(parts) == 1 && len(v) < 12 && hasDigit(v)
 }
 
 // isFile reports whether v ends as the names of files do.
@@ -250,7 +260,7 @@ func compound(v string) bool { return strings.ContainsAny(v, "-_") || profileOf(
 // isPhrase reports whether v is several words of which a passphrase is made: none of them one that forms and messages say.
 func isPhrase(v string) bool {
 	n := strings.Count(v, " ")
-	return n > 0 && n < 10 && (n > 1 && strings.ToLower(v) == v || strings.ContainsAny(v, digitSet)) && isText(v) && !aboutItself(v)
+	return n > 0 && n < 10 && (n > 1 && strings.ToLower(v) == v || hasDigit(v)) && isText(v) && !aboutItself(v)
 }
 
 // isText reports whether v is words that may be a passphrase where it is called one.

@@ -138,7 +138,7 @@ func belongs(v, rest string, n int) bool {
 		return true
 	}
 	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v)
-	return !names && strings.ContainsAny(v+piece, digitSet) && (rest[0] != ',' || lookOf(v+piece, false) >= odd && lower(v+piece) != v+piece)
+	return !names && hasDigit(v+piece) && (rest[0] != ',' || lookOf(v+piece, false) >= odd && lower(v+piece) != v+piece)
 }
 
 // valueEnd is the end of what stands at i up to white space, a separator or what closes it; i when that is too long for a value.

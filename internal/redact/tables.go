@@ -11,112 +11,99 @@ const maxRows = 20
 // below finds the values in a table's column that a name heads: in CSV, Markdown, columns of spaces, and
 // INSERT INTO.
 func (s *scanner) below(n name) {
+	head, sep := s.header(n)
+	if sep == "" {
+		return
+	}
+	end := min(len(s.t), head.hi+8*maxReach)
+	tuples := head.hi < end && s.t[head.hi] == ')'
+	if tuples && !strings.HasPrefix(strings.TrimLeft(s.low[head.hi+1:end], " \n"), "values") {
+		return
+	}
+	k, size := len(cells(s.t, window{head.lo, n.lo}, sep))-1, len(cells(s.t, head, sep))
+	for row, at := 0, head.hi+1; row < maxRows && at < end; row++ {
+		next := window{at, lineOf(s.t, at, at, 2*maxReach).hi}
+		if tuples {
+			next.lo = at + strings.IndexByte(s.t[at:end], '(') + 1
+			next.hi = next.lo + strings.IndexByte(s.t[next.lo:end], ')')
+			if next.lo == at || next.hi < next.lo {
+				return
+			}
+		}
+		s.work += next.hi - at
+		at = next.hi + 1
+		all := cells(s.t, next, sep)
+		if len(all) == size {
+			s.cell(n, all[k], sep)
+		} else if row > 2 || strings.TrimSpace(s.t[next.lo:next.hi]) == "" {
+			return
+		}
+	}
+}
+
+// cell notes a cell that looks like a value of the name.
+func (s *scanner) cell(n name, c window, sep string) {
+	v, want := s.t[c.lo:c.hi], least[n.kind][given]
+	if quoteAt(s.t, c.lo-1) && quoteAt(s.t, c.hi) {
+		want = least[n.kind][sure]
+	}
+	field := sep == "  " && isName(v) && !hasDigit(v) // of a type
+	if !field && lookOf(v, true) >= max(marked, want) || n.kind == password && isPhrase(v) {
+		s.found(c.lo, c.hi, "generic-secret", n.at)
+	}
+}
+
+// header is the row of names in which one stands, and what parts its cells; "" for no header.
+func (s *scanner) header(n name) (row window, sep string) {
 	if n.lo >= s.line.hi {
 		s.line = window{n.lo, len(s.t)}
 		if end := strings.IndexByte(s.t[n.lo:], '\n'); end >= 0 {
 			s.line.hi = n.lo + end
 		}
 	}
-	if s.line.hi-n.end > 2*maxReach { // no header
-		return
+	if s.line.hi-n.end > 2*maxReach {
+		return row, ""
 	}
-	line := lineOf(s.t, n.lo, n.end, maxReach)
-	if at := strings.LastIndexByte(s.t[line.lo:n.lo], '('); at >= 0 {
-		line.lo += at + 1
+	row = lineOf(s.t, n.lo, n.end, maxReach)
+	row.lo += strings.LastIndexByte(s.t[row.lo:n.lo], '(') + 1
+	if at := strings.IndexByte(s.t[n.end:row.hi], ')'); at >= 0 {
+		row.hi = n.end + at
 	}
-	if at := strings.IndexByte(s.t[n.end:line.hi], ')'); at >= 0 {
-		line.hi = n.end + at
-	}
-	head := s.t[line.lo:line.hi]
-	sep := separatorOf(head)
-	if sep == "" || !isHeader(head, sep) || line.hi >= len(s.t) {
-		return
-	}
-	above := lineOf(s.t, max(0, line.lo-1), max(0, line.lo-1), maxReach)
-	k, size := len(cells(s.t, window{line.lo, n.lo}, sep))-1, len(cells(s.t, line, sep))
-	if over := s.t[above.lo:above.hi]; above.hi < line.lo && len(cells(s.t, above, sep)) == size && isHeader(over, sep) { // a row among others
-		return
-	}
-	tuples := s.t[line.hi] == ')'
-	if tuples && !strings.HasPrefix(strings.TrimLeft(s.low[line.hi+1:min(len(s.t), line.hi+20)], " \n"), "values") {
-		return
-	}
-	end := min(len(s.t), line.hi+8*maxReach)
-	for row, at := 0, line.hi+1; row < maxRows && at < end; row++ {
-		next := lineOf(s.t, at, at, 2*maxReach)
-		next.lo = at
-		if tuples {
-			open := strings.IndexByte(s.t[at:end], '(')
-			if open < 0 {
-				return
-			}
-			shut := strings.IndexAny(s.t[at+open:end], ")\n")
-			if shut < 0 {
-				return
-			}
-			next = window{at + open + 1, at + open + shut}
-		}
-		at = next.hi + 1
-		s.work += at - next.lo
-		all := cells(s.t, next, sep)
-		if len(all) != size {
-			if strings.TrimSpace(s.t[next.lo:next.hi]) == "" || row > 2 {
-				return
-			}
-			continue
-		}
-		c := all[k]
-		v := s.t[c.lo:c.hi]
-		want := least[n.kind][given]
-		if quoteAt(s.t, c.lo-1) && quoteAt(s.t, c.hi) {
-			want = least[n.kind][sure]
-		}
-		field := isName(v) && sep == "  " && !strings.ContainsAny(v, digitSet) // of a type, in columns of spaces
-		if v != "" && (!field && lookOf(v, true) >= max(marked, want) || n.kind == password && isPhrase(v)) {
-			s.found(c.lo, c.hi, "generic-secret", n.at)
+	text := strings.TrimSpace(s.t[row.lo:row.hi])
+	for _, sep = range []string{"|", "\t", ";", ",", "  ", ""} {
+		if strings.Contains(text, sep) {
+			break
 		}
 	}
-}
-
-// separatorOf is what stands between the cells of a row, the most telling first; "" when nothing does.
-func separatorOf(row string) string {
-	row = strings.TrimSpace(row)
-	for _, sep := range []string{"|", "\t", ";", ",", "  "} {
-		if strings.Contains(row, sep) {
-			return sep
-		}
+	above := lineOf(s.t, max(0, row.lo-1), max(0, row.lo-1), maxReach)
+	if !isHeader(text) || sep != "" && above.hi < row.lo && isHeader(s.t[above.lo:above.hi]) && len(cells(s.t, above, sep)) == len(cells(s.t, row, sep)) { // a row among others
+		return row, ""
 	}
-	return ""
+	return row, sep
 }
 
 // isHeader reports whether a row holds nothing but names.
-func isHeader(row, sep string) bool {
-	return len(row) < 2*maxReach && strings.IndexFunc(strings.ReplaceAll(row, sep, " "), func(r rune) bool {
-		return !unicode.IsLetter(r) && !strings.ContainsRune(" _*#-\"'`", r)
-	}) < 0
+func isHeader(row string) bool {
+	return row != "" && strings.IndexFunc(row, func(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune(" _*#-\"'`|\t;,", r) }) < 0
 }
 
 // cells are those of a row, without what stands around their values.
-func cells(t string, row window, sep string) []window {
+func cells(t string, row window, sep string) (out []window) {
 	const around = " \t()\"'`*"
-	var out []window
 	lo, inQuotes := row.lo, false
-	add := func(hi int) {
-		a := skip(t[:hi], lo, around)
-		out = append(out, window{a, max(a, lo+len(strings.TrimRight(t[lo:hi], around)))})
-	}
-	for i := row.lo; i < row.hi; i++ {
-		if t[i] == '"' {
+	for i := row.lo; i <= row.hi; i++ {
+		if i < row.hi && t[i] == '"' {
 			inQuotes = !inQuotes
 		}
-		if inQuotes || !strings.HasPrefix(t[i:row.hi], sep) {
+		if i < row.hi && (inQuotes || !strings.HasPrefix(t[i:row.hi], sep)) {
 			continue
 		}
-		add(i)
-		for lo = i + len(sep); sep == "  " && lo < row.hi && t[lo] == ' '; lo++ {
+		a := skip(t[:i], lo, around)
+		out = append(out, window{a, max(a, lo+len(strings.TrimRight(t[lo:i], around)))})
+		if lo = i + len(sep); sep == "  " {
+			lo = skip(t[:row.hi], lo, " ")
 		}
-		i = lo - 1
+		i = max(i, lo-1)
 	}
-	add(row.hi)
 	return out
 }

@@ -90,7 +90,7 @@ func alike(a, b string) bool {
 	if strings.Trim(a, digitSet) == "" && strings.Trim(b, digitSet) == "" {
 		return len(a)-len(b) < 3 && len(b)-len(a) < 3
 	}
-	if len(a) != len(b) || !strings.ContainsAny(a, digitSet) || !strings.ContainsAny(b, digitSet) {
+	if len(a) != len(b) || !hasDigit(a) || !hasDigit(b) {
 		return false
 	}
 	for i := range len(a) {
@@ -331,7 +331,7 @@ func (w *walk) token() (lo, hi int, done bool) {
 	switch {
 	case t == given && w.tight:
 		t = sure
-	case t == near && w.words == 0 && !w.comma && (w.end-w.lo > 3 || strings.ContainsAny(w.t[lo:hi], digitSet)):
+	case t == near && w.words == 0 && !w.comma && (w.end-w.lo > 3 || hasDigit(w.t[lo:hi])):
 		t = said
 	}
 	if w.takes(lo, hi, t, false) {
@@ -350,7 +350,7 @@ func (w *walk) token() (lo, hi int, done bool) {
 		w.i, w.tie = hi, said
 		return 0, 0, false
 	}
-	if n := strings.IndexAny(v, "=:"); n > 0 && v[0] != '$' && !strings.HasPrefix(v[n:], "://") && !w.signed && !strings.ContainsAny(v[:n], digitSet) {
+	if n := strings.IndexAny(v, "=:"); n > 0 && v[0] != '$' && !strings.HasPrefix(v[n:], "://") && !w.signed && !hasDigit(v[:n]) {
 		hi = lo + n
 		v = w.t[lo:hi]
 	}
