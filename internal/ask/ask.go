@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -144,7 +143,7 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 			return err
 		}
 	}
-	if err := addNumbered(w, numbers, out); err != nil {
+	if err := addNumbered(ctx, w, index, q, numbers, out); err != nil {
 		return err
 	}
 	if q.Names != nil && !q.Purged {
@@ -165,7 +164,7 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 }
 
 // addNumbered puts the records that were asked for by number in front.
-func addNumbered(w *workspace.Workspace, numbers []int, out *Found) error {
+func addNumbered(ctx context.Context, w *workspace.Workspace, index *db.DB, q Question, numbers []int, out *Found) error {
 	if len(numbers) == 0 {
 		return nil
 	}
@@ -177,12 +176,24 @@ func addNumbered(w *workspace.Workspace, numbers []int, out *Found) error {
 	if err != nil {
 		return err
 	}
-	hits := x.Named(w.Repo, numbers)
-	for _, n := range numbers {
-		if !slices.ContainsFunc(hits, func(h result.Hit) bool { return h.ID == strconv.Itoa(n) }) {
-			out.Failed = append(out.Failed, fmt.Errorf("%d: %w", n, records.ErrNone))
+	var purged []string
+	if !q.Purged {
+		if purged, err = db.PurgedIDs(ctx, index); err != nil {
+			return err
 		}
 	}
+	var shown []int
+	for _, n := range numbers {
+		err := fmt.Errorf("%d: %w", n, records.ErrNone)
+		if i := slices.IndexFunc(x.All, func(r records.Record) bool { return r.ID == n }); i >= 0 {
+			if err = hiddenRecord(x.All[i], purged); err == nil || q.Purged {
+				shown = append(shown, n)
+				continue
+			}
+		}
+		out.Failed = append(out.Failed, err)
+	}
+	hits := x.Named(w.Repo, shown)
 	out.Results, out.Total = append(hits, out.Results...), out.Total+len(hits)
 	return nil
 }

@@ -1,11 +1,13 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -128,6 +130,31 @@ func timeOf(text string) time.Time {
 	return t
 }
 
+// Record finds a record by its number. It returns a PurgedError for one that is hidden, and for one of a purged session.
+func Record(ctx context.Context, w *workspace.Workspace, store records.Store, id int) (records.Record, error) {
+	r, err := store.Find(id)
+	if err != nil || r.From == nil || w.Ready() != nil { // nobody has purged a session
+		return r, cmp.Or(err, hiddenRecord(r, nil))
+	}
+	index, err := Open(ctx, w)
+	if err != nil {
+		return r, err
+	}
+	purged, err := db.PurgedIDs(ctx, index.DB)
+	return r, cmp.Or(err, index.Close(), hiddenRecord(r, purged))
+}
+
+// hiddenRecord says which purge hides a record; nil where none does.
+func hiddenRecord(r records.Record, purged []string) error {
+	switch {
+	case r.Hidden:
+		return &recall.PurgedError{ID: strconv.Itoa(r.ID)}
+	case r.From != nil && slices.Contains(purged, r.From.Session):
+		return fmt.Errorf("record %d: the session %w", r.ID, &recall.PurgedError{ID: r.From.Session})
+	}
+	return nil
+}
+
 // ShownRecords are the records that a recall may show, the oldest first: neither those that are hidden, nor those of commands in a session that is purged.
 func ShownRecords(ctx context.Context, w *workspace.Workspace, index *db.DB) ([]records.Record, error) {
 	store, err := w.Records()
@@ -145,9 +172,7 @@ func ShownRecords(ctx context.Context, w *workspace.Workspace, index *db.DB) ([]
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(r records.Record) bool {
-		return r.Hidden || r.From != nil && slices.Contains(purged, r.From.Session)
-	})
+	all = slices.DeleteFunc(all, func(r records.Record) bool { return hiddenRecord(r, purged) != nil })
 	for i := range all {
 		if err := store.Load(&all[i]); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -74,7 +75,7 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 	}
 	defer w.Close()
 	if c.record > 0 {
-		if err := c.from(w); err != nil {
+		if err := c.from(ctx, w); err != nil {
 			return err
 		}
 	}
@@ -100,12 +101,12 @@ func (c *saveCommand) run(ctx context.Context, app *App) error {
 }
 
 // from makes the memory of a record.
-func (c *saveCommand) from(w *workspace.Workspace) error {
+func (c *saveCommand) from(ctx context.Context, w *workspace.Workspace) error {
 	store, err := w.Records()
 	if err != nil {
 		return err
 	}
-	r, err := store.Find(c.record)
+	r, err := ask.Record(ctx, w, store, c.record)
 	if err != nil {
 		return err
 	}

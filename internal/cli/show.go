@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/records"
@@ -91,7 +92,7 @@ func (c *showCommand) validate(_ *pflag.FlagSet, args []string) error {
 
 func (c *showCommand) run(ctx context.Context, app *App) error {
 	if id, ok := records.ParseID(c.what); ok {
-		if err := c.record(app, id); !errors.Is(err, records.ErrNone) || c.raw || len(c.what) < shortestRev {
+		if err := c.record(ctx, app, id); !errors.Is(err, records.ErrNone) || c.raw || len(c.what) < shortestRev {
 			return err
 		}
 	}
@@ -134,7 +135,7 @@ func (c *showCommand) print(ctx context.Context, app *App, w *workspace.Workspac
 }
 
 // record prints a record of what a command printed.
-func (c *showCommand) record(app *App, id int) error {
+func (c *showCommand) record(ctx context.Context, app *App, id int) error {
 	w, err := workspace.Open(app.Process)
 	if err != nil {
 		return err
@@ -144,7 +145,7 @@ func (c *showCommand) record(app *App, id int) error {
 	if err != nil {
 		return err
 	}
-	r, err := store.Find(id)
+	r, err := ask.Record(ctx, w, store, id)
 	switch {
 	case err != nil:
 		return err

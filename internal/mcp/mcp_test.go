@@ -284,6 +284,10 @@ func TestRecords(t *testing.T) {
 	if text, _ := c.call("recall", map[string]any{"query": "undefined leeway", "kind": "record"}); strings.Contains(text, "jwt.go") {
 		t.Errorf("purged, and found: %s", text)
 	}
+	if text, failed := c.call("recall", map[string]any{"id": "1", "detail": "full"}); !failed || !strings.Contains(text, "include_purged shows it") || strings.Contains(text, "jwt.go") {
+		t.Errorf("purged, and shown: %v, %s", failed, text)
+	}
+	c.says("recall", map[string]any{"id": "1", "detail": "full", "include_purged": true}, "src/auth/jwt.go:7:2")
 	c.says("recall", map[string]any{"action": "restore", "ids": []string{"1"}}, "Restored 1/1 memories.")
 	if text, failed := c.call("recall", map[string]any{"id": "7"}); !failed || !strings.Contains(text, "no such record") {
 		t.Errorf("an unknown number: %v, %s", failed, text)
