@@ -67,7 +67,7 @@ func plain(err error) string { return steps.ReplaceAllString(err.Error(), "$1") 
 
 // told is a warning, with what to do where there is something.
 func told(err error) string {
-	if over := (*ledger.BoundsError)(nil); errors.As(err, &over) {
+	if over := (*ledger.BoundsError)(nil); errors.As(err, &over) || errors.Is(err, workspace.ErrTracked) {
 		return explain(err)
 	}
 	return plain(err)

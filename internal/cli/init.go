@@ -88,8 +88,8 @@ func (c *initCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	if err := w.Untracked(); err != nil {
-		return err
+	if err := w.Displaced(); err != nil {
+		app.Warn(err)
 	}
 	author, err := w.Author(ctx)
 	if err != nil {

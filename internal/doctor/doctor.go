@@ -142,9 +142,8 @@ func (d *doctor) identity(ctx context.Context) {
 const reinstall = "git rekal init"
 
 func (d *doctor) setup(ctx context.Context) {
-	if d.Untracked() != nil {
-		d.say("setup", Wrong, `git rm -r --cached .rekal, commit, delete the folder, and then git rekal init`, "%v", workspace.ErrTracked)
-		return
+	if err := d.Displaced(); err != nil {
+		d.say("setup", Note, `git rm -r --cached .rekal, commit, and delete the folder`, "%v", err)
 	}
 	if d.Ready() != nil {
 		d.say("setup", Wrong, reinstall, "git-rekal is not set up in this repository")

@@ -211,6 +211,33 @@ func (r *Repo) Head() (Head, error) {
 	return h, err
 }
 
+// mainHead is the commit that is checked out in the main worktree; "" before the first one.
+func (r *Repo) mainHead() (OID, error) {
+	if r.layout.GitDir == r.layout.CommonDir {
+		head, err := r.Head()
+		return head.OID, err
+	}
+	text, err := os.ReadFile(filepath.Join(r.layout.CommonDir, "HEAD"))
+	if err != nil {
+		return "", fmt.Errorf("git: read HEAD of the main worktree: %w", err)
+	}
+	ref, symbolic := strings.CutPrefix(string(text), "ref:")
+	switch ref = strings.TrimSpace(ref); {
+	case !symbolic:
+		return OID(ref), nil
+	case ref == reftableHead:
+		return r.Resolve("main-worktree/HEAD")
+	}
+	id, err := r.Ref(ref)
+	if errors.Is(err, ErrNotFound) {
+		return "", nil
+	}
+	return id, err
+}
+
+// reftableHead is what HEAD names in its file where the refs stand elsewhere.
+const reftableHead = "refs/heads/.invalid"
+
 // headRef is the ref that HEAD names; "" where it is detached. It stands in a file, but in a repository with reftable, where that names
 // one that can't be.
 func (r *Repo) headRef() (string, error) {
@@ -223,7 +250,7 @@ func (r *Repo) headRef() (string, error) {
 	switch {
 	case !symbolic:
 		return "", nil
-	case ref != "refs/heads/.invalid":
+	case ref != reftableHead:
 		return ref, nil
 	}
 	ref, err = r.Run(context.Background(), "symbolic-ref", "--quiet", "HEAD")

@@ -172,14 +172,13 @@ func (r *Repo) Missing(ids []OID) map[OID]bool {
 	return out
 }
 
-// InHead reports whether the commit that is checked out has an entry of a name in its root, in
-// any case.
-func (r *Repo) InHead(name string) (bool, error) {
-	head, err := r.Head()
-	if err != nil || head.OID == "" {
+// InMainHead reports whether the commit that is checked out in the main worktree has an entry of a name in its root, in any case.
+func (r *Repo) InMainHead(name string) (bool, error) {
+	head, err := r.mainHead()
+	if err != nil || head == "" {
 		return false, err
 	}
-	c, err := r.Commit(head.OID)
+	c, err := r.Commit(head)
 	if err != nil {
 		return false, err
 	}

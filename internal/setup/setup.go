@@ -178,7 +178,7 @@ func removeCaches(l Layout) (others bool, err error) {
 		return false, fmt.Errorf("setup: look at the folder: %w", err)
 	}
 	for _, e := range entries {
-		if !ourCache(e.Name()) {
+		if !OurCache(e.Name()) {
 			others = true
 		} else if err := removeCache(filepath.Join(l.RekalDir, e.Name())); err != nil {
 			return others, fmt.Errorf("setup: remove the caches: %w", err)
@@ -204,10 +204,10 @@ func removeCache(path string) error {
 	return err
 }
 
-// ourCache reports whether a name below .rekal is one that git-rekal uses: the index, the databases for
+// OurCache reports whether a name below .rekal is one that git-rekal uses: the index, the databases for
 // SQL (with what lies beside them), those of past moments, the locks, the capture
 // cache, what is known of the embedding server, spilled data, and the record of what was made.
-func ourCache(name string) bool {
+func OurCache(name string) bool {
 	for _, own := range []string{"recall.db", "records.db", "data.db", "index.db", "lock", "capture.cache", "edits", "embed.json", "made", "tmp", "at"} {
 		if name == own || strings.HasPrefix(name, own+".") || strings.HasPrefix(name, own+"-") {
 			return true

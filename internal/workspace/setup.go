@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
@@ -48,12 +49,9 @@ func (w *Workspace) AgentsAt(ctx context.Context, roots []string) (names []strin
 
 // Install sets the repository up, while no other process does so or undoes it.
 func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
-	if err := w.Untracked(); err != nil {
-		return report, err
-	}
 	err = w.alone(ctx, func() error {
 		report, err = setup.Install(l)
-		return err
+		return errors.Join(err, w.leaveOther(ctx))
 	})
 	return report, err
 }
@@ -78,18 +76,18 @@ func (w *Workspace) Uninstall(ctx context.Context, l setup.Layout) (report setup
 			return err
 		}
 		report, err = setup.Remove(l)
-		return errors.Join(err, free())
+		return errors.Join(err, w.leaveOther(ctx), free())
 	})
+	if w.displaced {
+		report.Hints = append(report.Hints, rekalDir+" stays, because git tracks files there that are not git-rekal's")
+	}
 	return report, err
 }
 
 // tracks reports whether the commit that is checked out, or the index, holds something in a folder.
 func (w *Workspace) tracks(ctx context.Context, dir string) (bool, error) {
-	if w.Repo.Layout().MainTree == "" {
+	if w.Repo.Layout().MainTree == "" || w.displaced {
 		return false, nil
-	}
-	if w.Untracked() != nil {
-		return true, nil
 	}
 	return worktree.Tracked(ctx, w.Repo, dir)
 }
@@ -144,7 +142,7 @@ func (w *Workspace) holdCaches(ctx context.Context) (free func() error, err erro
 // folder makes the folder of the caches where somebody deleted it, but not behind the back of
 // a clean that runs at the same time.
 func (w *Workspace) folder(ctx context.Context) error {
-	if exists(w.RekalDir()) {
+	if exists(w.RekalDir()) && (w.displaced || w.Repo.Layout().MainTree == "" || !exists(w.otherDir())) {
 		return nil
 	}
 	return w.alone(ctx, func() error {
@@ -154,6 +152,47 @@ func (w *Workspace) folder(ctx context.Context) error {
 		if err := os.Mkdir(w.RekalDir(), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("workspace: %w", err)
 		}
-		return nil
+		if w.displaced {
+			w.Warn(w.Displaced())
+		}
+		return w.leaveOther(ctx)
 	})
+}
+
+// otherDir is where the caches do not lie now, and may have lain before a commit with a .rekal was checked out, or went.
+func (w *Workspace) otherDir() string {
+	l := w.Repo.Layout()
+	if w.displaced {
+		return filepath.Join(l.MainTree, rekalDir)
+	}
+	return filepath.Join(l.CommonDir, rekalDir)
+}
+
+// leaveOther removes the caches from there: nobody would take out of them what a scrub takes out. What git tracks stays.
+func (w *Workspace) leaveOther(ctx context.Context) error {
+	dir := w.otherDir()
+	if info, err := os.Lstat(dir); w.Repo.Layout().MainTree == "" || err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // what can't be looked at is not there
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if !setup.OurCache(e.Name()) {
+			continue
+		}
+		if w.displaced {
+			if tracked, unknown := worktree.Tracked(ctx, w.Repo, path); tracked || unknown != nil {
+				err = errors.Join(err, unknown)
+				continue
+			}
+		}
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	if err != nil {
+		return fmt.Errorf("workspace: leave %s: %w", dir, err)
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("workspace: leave %s: %w", dir, err)
+	}
+	return nil
 }

@@ -66,7 +66,8 @@ type Workspace struct {
 	Process
 	Repo *git.Repo
 
-	settings func() (config.Config, error) // as they were when somebody first asked
+	displaced bool                          // see Displaced
+	settings  func() (config.Config, error) // as they were when somebody first asked
 }
 
 // ErrNotInitialised is a repository in which init was not run.
@@ -79,7 +80,12 @@ func Open(p Process) (*Workspace, error) {
 		return nil, err
 	}
 	settings := func() (config.Config, error) { return config.Read(context.Background(), repo, p.Env) }
-	return &Workspace{Process: p, Repo: repo, settings: sync.OnceValues(settings)}, nil
+	tracked, err := false, error(nil)
+	if repo.Layout().MainTree != "" {
+		tracked, err = repo.InMainHead(rekalDir)
+	}
+	// A HEAD that can't be read is told by those who need it.
+	return &Workspace{Process: p, Repo: repo, displaced: tracked && err == nil, settings: sync.OnceValues(settings)}, nil
 }
 
 // Settings are those of the process, as they were when somebody first asked. What is wrong with one of them is told by who is about it;
@@ -95,11 +101,11 @@ func (w *Workspace) Settings() (config.Config, error) {
 // Close releases the repository.
 func (w *Workspace) Close() { w.Repo.Close() }
 
-// RekalDir is where the caches lie: in the main worktree's root, shared by all linked
-// worktrees, or in the git directory of a bare layout.
+// RekalDir is where the caches lie: in the main worktree's root, shared by all linked worktrees, or in the git directory of a bare
+// layout. There they lie, too, where the main worktree's commit holds a folder of their name.
 func (w *Workspace) RekalDir() string {
 	l := w.Repo.Layout()
-	if l.MainTree != "" {
+	if l.MainTree != "" && !w.displaced {
 		return filepath.Join(l.MainTree, rekalDir)
 	}
 	return filepath.Join(l.CommonDir, rekalDir)
@@ -107,17 +113,17 @@ func (w *Workspace) RekalDir() string {
 
 const rekalDir = ".rekal"
 
-// ErrTracked is a repository that brings a .rekal of its own. Caches are believed, and files in
-// that folder are written to, so it must not be what somebody committed.
+// ErrTracked is a repository that brings a .rekal of its own. Caches are believed, and files in that folder are written to, so what
+// somebody committed is not used.
 var ErrTracked = errors.New("the checked-out commit holds .rekal, which is for git-rekal alone")
 
 // Ready returns ErrNotInitialised unless init has been run here: a deleted .rekal/ is rebuilt,
-// but not after `git rekal clean`. It returns ErrTracked where the caches may be anybody's.
+// but not after `git rekal clean`.
 func (w *Workspace) Ready() error {
 	if !exists(w.RekalDir()) && !setup.Excluded(w.exclude()) {
 		return ErrNotInitialised
 	}
-	return w.Untracked()
+	return nil
 }
 
 // Gone is an error of what uses the caches, as it is to be told: where they are missing because of a
@@ -129,15 +135,12 @@ func (w *Workspace) Gone(err error) error {
 	return cmp.Or(w.Ready(), err)
 }
 
-// Untracked returns ErrTracked where the commit that is checked out holds .rekal.
-func (w *Workspace) Untracked() error {
-	if w.Repo.Layout().MainTree == "" {
+// Displaced says where the caches lie as long as their folder is somebody else's; nil where it is not. It is an ErrTracked.
+func (w *Workspace) Displaced() error {
+	if !w.displaced {
 		return nil
 	}
-	if in, err := w.Repo.InHead(rekalDir); err == nil && in {
-		return ErrTracked
-	}
-	return nil // a HEAD that can't be read is reported by those who need it
+	return fmt.Errorf("%w; so the caches lie in %s", ErrTracked, w.RekalDir())
 }
 
 func exists(path string) bool {
