@@ -22,7 +22,11 @@ func (p passage) snippet(query, title string, h found) string {
 	if h.question {
 		return search.Snippet(session.Purpose(p.text), "", h.snippet)
 	}
-	return search.Snippet(session.Beyond(title, p.text), h.asked(query), h.snippet)
+	text := p.text
+	if query == "" && p.role == session.RoleHuman {
+		text = session.Purpose(text)
+	}
+	return search.Snippet(session.Beyond(title, text), h.asked(query), h.snippet)
 }
 
 // passages reads what answers best of each hit.
