@@ -120,7 +120,7 @@ func line(l result.BriefLine, zone *time.Location) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "- %s (", name(l))
 	if l.Author != "" {
-		b.WriteString(l.Author + ", ")
+		b.WriteString(result.People{}.Name(l.Author) + ", ")
 	}
 	fmt.Fprintf(&b, "%s) %s: %s", result.At(l.At, zone, "2006-01-02 15:04"), reason(l), l.Title)
 	if len(l.Files) > 0 {

@@ -7,7 +7,6 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -23,7 +22,7 @@ type Look struct {
 	UTF8    bool                       // marks beyond ASCII
 	Now     time.Time                  // in the reader's zone; zero: no "3 days ago"
 	Short   func(id string) string     // an ID as it is shown; nil: whole
-	People  map[string]string          // names by their addresses in lower case; of others the address is shown
+	People  result.People              // who they are; of others the address is shown
 	Commit  func(sha string) string    // where a browser finds a commit, "" for nowhere; nil: nowhere
 	Matches func(text string) [][2]int // what of a text answers the question: ranges of bytes, in order; nil: nothing
 }
@@ -134,18 +133,11 @@ func (p *page) id(id string) string {
 	return id
 }
 
-// person is whose something is: a name where one is known.
-func (p *page) person(email, actor string) string {
-	return by(cmp.Or(p.People[strings.ToLower(email)], email), actor)
-}
+// person is whose something is.
+func (p *page) person(email, actor string) string { return by(p.People.Name(email), actor) }
 
-// author is person as git names one, with the address.
-func (p *page) author(email, actor string) string {
-	if name := p.People[strings.ToLower(email)]; name != "" {
-		email = name + " <" + email + ">"
-	}
-	return by(email, actor)
-}
+// author is person with the address in any case.
+func (p *page) author(email, actor string) string { return by(p.People.Full(email), actor) }
 
 // by says whether an agent acted without a person.
 func by(name, actor string) string {

@@ -10,7 +10,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -29,6 +28,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -112,11 +112,11 @@ type page struct {
 type links struct {
 	Static bool                        // pages are files: nothing can be searched for
 	to     func(address string) string // an address as a link says it
-	people map[string]string           // names by their addresses in lower case
+	people result.People
 }
 
-// Who is the name of a person whose address is given, else the address.
-func (l links) Who(email string) string { return cmp.Or(l.people[strings.ToLower(email)], email) }
+// Who is a person whose address is given.
+func (l links) Who(email string) string { return l.people.Name(email) }
 
 // To is a link to a page, with keys and values of its query; "" and 0 are left out.
 func (l links) To(name string, pairs ...any) string {

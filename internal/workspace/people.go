@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path/filepath"
@@ -9,33 +10,34 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// People are the names of those whose ledgers are here, by their addresses in lower case: as the last commits of the ledgers have them, or
-// as the mailmap does. git is asked about a mailmap only where there is one. Who has no name is not among them.
-func (w *Workspace) People(ctx context.Context) map[string]string {
+// People are those whose ledgers are here, with their names as the last commits of the ledgers have them, or as the mailmap does. git is
+// asked about a mailmap only where there is one.
+func (w *Workspace) People(ctx context.Context) result.People {
 	heads, err := ledger.Heads(w.Repo)
 	if err != nil {
-		return nil // an address does as well
+		return result.People{} // an address does as well
 	}
-	names := map[string]string{}
+	names, proper := map[string]string{}, map[string]string{}
 	for _, h := range heads {
 		c, err := w.Repo.Commit(h.OID)
 		email := strings.ToLower(h.Email)
-		if err == nil && strings.EqualFold(c.Author.Email, h.Email) && names[email] == "" { // one's own branch counts first
-			names[email] = strings.TrimSpace(c.Author.Name)
-		}
-	}
-	if w.hasMailmap() {
-		proper, _ := history.Mailmap(ctx, w.Repo, slices.Sorted(maps.Keys(names)))
-		for email, p := range proper {
-			if p.Name != "" {
-				names[email] = p.Name
+		if names[email] == "" { // one's own branch counts first
+			names[email] = ""
+			if err == nil && strings.EqualFold(c.Author.Email, h.Email) {
+				names[email] = strings.TrimSpace(c.Author.Name)
 			}
 		}
 	}
-	maps.DeleteFunc(names, func(_, name string) bool { return name == "" })
-	return names
+	if w.hasMailmap() {
+		mapped, _ := history.Mailmap(ctx, w.Repo, slices.Sorted(maps.Keys(names)))
+		for email, p := range mapped {
+			names[email], proper[email] = cmp.Or(p.Name, names[email]), p.Email
+		}
+	}
+	return result.NewPeople(names, proper)
 }
 
 // hasMailmap reports whether git would find a mailmap (gitmailmap(5)).

@@ -185,7 +185,8 @@ func (a Answer) who(it Item) string {
 	if it.Author == "" || strings.EqualFold(it.Author, a.Own) {
 		return ""
 	}
-	return " | by " + session.Shorten(plain(it.Author), 80)
+	known := result.NewPeople(map[string]string{strings.ToLower(a.Own): ""}, nil)
+	return " | by " + session.Shorten(plain(known.Name(it.Author)), 80)
 }
 
 // signs tell what an item is, how far to trust it and why it was found.
