@@ -3,33 +3,29 @@ package attribution
 import (
 	"slices"
 	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Strength is how a session is tied to a commit that is asked for; the least is the best.
-type Strength int
-
-// The ways in which a session may be tied.
-const (
-	Recorded Strength = iota // at the commit, or at what its author made it of
-	Inferred
-	Alleged // at what somebody who did not make the commit says that it was, or became
-)
+// Alleged is weaker than each kind of tie: at what somebody who did not make the commit says that it was, or became. Its word is that of an
+// inferred one.
+const Alleged = session.TieInferred + 1
 
 // Revision is the set of commits that a revision stands for: the commit itself, those that it was before and became, and those that it was
 // made of.
 type Revision struct {
 	Start string // an OID, or the beginning of one that is not here
 	By    Maker
-	ties  map[Commit]Strength
-	own   bool // who made the commit says whose it is
+	ties  map[Commit]session.TieKind // as a tie to it counts at most
+	own   bool                       // who made the commit says whose it is
 }
 
 // NewRevision is a commit with its family.
 func NewRevision(start string, by Maker, family []Commit) Revision {
-	a := Revision{Start: start, By: by, ties: map[Commit]Strength{}}
+	a := Revision{Start: start, By: by, ties: map[Commit]session.TieKind{}}
 	for _, c := range family {
 		if c.Email == "" || by.Is(c.Email) {
-			a.Add(Recorded, c)
+			a.Add(session.TieWrote, c)
 		} else {
 			a.Add(Alleged, c)
 		}
@@ -37,8 +33,8 @@ func NewRevision(start string, by Maker, family []Commit) Revision {
 	return a
 }
 
-// Add adds commits that are tied in a way, unless they are in a better one.
-func (a Revision) Add(s Strength, commits ...Commit) {
+// Add adds commits to which a tie counts as a kind at most, unless they are there with a better one.
+func (a Revision) Add(s session.TieKind, commits ...Commit) {
 	for _, c := range commits {
 		if was, ok := a.ties[c]; !ok || s < was {
 			a.ties[c] = s
@@ -74,25 +70,22 @@ func (a *Revision) Judge(ties []Tie) {
 // Is reports whether a tie is to the commit itself.
 func (a Revision) Is(t Tie) bool { return strings.HasPrefix(t.SHA, a.Start) }
 
-// Strength tells how a tie ties to what is asked for; ok is false where it does not.
-func (a Revision) Strength(t Tie) (s Strength, ok bool) {
+// Kind tells how a tie ties to what is asked for; ok is false where it does not.
+func (a Revision) Kind(t Tie) (s session.TieKind, ok bool) {
 	s, ok = a.ties[Commit{SHA: t.SHA}]
 	if own, said := a.ties[Commit{t.Email, t.SHA}]; said && (!ok || own < s) {
 		s, ok = own, true
 	}
 	if a.Is(t) {
-		switch s, ok = Recorded, true; {
-		case a.By.Is(t.Email):
+		switch s, ok = session.TieWrote, true; {
+		case a.By.knows(t):
 		case a.own || t.Lines == 0: // a checkpoint of somebody else's commit
 			s = Alleged
 		default: // who wrote its lines has a part in it all the same (a squash merge on a server), or so they say
-			s = Inferred
+			s = session.TieInferred
 		}
 	}
-	if s == Recorded && t.Inferred {
-		s = Inferred
-	}
-	return s, ok
+	return max(s, t.Kind), ok
 }
 
 // Revisions are those of a range, asked for together.
@@ -119,10 +112,10 @@ func (all Revisions) Is(t Tie) bool {
 	return slices.ContainsFunc(all, func(a Revision) bool { return a.Is(t) })
 }
 
-// Strength is the best of all.
-func (all Revisions) Strength(t Tie) (best Strength, ok bool) {
+// Kind is the best of all.
+func (all Revisions) Kind(t Tie) (best session.TieKind, ok bool) {
 	for _, a := range all {
-		if s, ties := a.Strength(t); ties && (!ok || s < best) {
+		if s, ties := a.Kind(t); ties && (!ok || s < best) {
 			best, ok = s, true
 		}
 	}

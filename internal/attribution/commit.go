@@ -2,52 +2,58 @@ package attribution
 
 import (
 	"cmp"
-	"path"
 	"slices"
-	"strings"
+	"sort"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// When a capture, or an import, ties a session to a commit. An import ties a session to the commits whose lines it wrote. It also ties
-// it, inferred, to earlier commits of this user that were made while the session was open and touched a file that it edited (TieImported).
+// A session is tied to a commit in one of four ways (session.TieKind). This is the table of the rules; docs/ties.md explains them.
+//
+//	wrote     Lines that the commit brought are its, by Match.                                           a hook, an import, a later capture
+//	edited    It wrote to a file of the commit through a tool, and no commit before took that.           a hook
+//	talked    It was in use between the commit before and this one, or git runs in its shell.            a hook
+//	inferred  It alone was in use within the hour before a commit of which no lines are any session's.   an import
+//	inferred  What the commit was made of, or became, is tied to it by content or by the word of others. a reader
+//
+// What a subagent did counts for the session that spawned it. Where no rule holds, there is no tie: nobody guesses.
 
 // recent is how long an edit that no commit holds yet can tie its session to one.
 const recent = 7 * 24 * time.Hour
 
-// afterLast is how long after a session's last turn a commit may still be its work.
-const afterLast = time.Hour
+// inUse is how long after a turn its session still is in use, to an import.
+const inUse = time.Hour
 
 // SessionState is what a capture knows of a session.
 type SessionState struct {
-	ID, Parent string
-	Last       time.Time            // of its last turn
-	Edited     bool                 // it edited a file
-	Pending    map[string]time.Time // files it edited, and when, that no checkpoint linked to it holds
-	Commits    bool                 // git runs in its shell
+	ID      string
+	Last    time.Time            // of its last turn
+	Said    bool                 // something of it is in the ledger that was not there at the last commit to which it is tied
+	Pending map[string]time.Time // files it edited, and when, that no checkpoint linked to it holds
+	Commits bool                 // git runs in its shell
 }
 
-// Waits reports whether an edit of the session waits for a commit, which one that is made now can be.
+// Waits reports whether something of the session waits for a commit, which one that is made now can be.
 func (w SessionState) Waits(now time.Time) bool {
-	return w.Commits || len(w.Pending) > 0 && w.isRecent(now)
+	return w.Commits || (w.Said || len(w.Pending) > 0) && w.isRecent(now)
 }
 
 func (w SessionState) isRecent(now time.Time) bool { return now.Sub(w.Last) <= recent }
 
 // Committed are the files of a commit that was made at a moment.
 type Committed struct {
-	At    time.Time
-	Files []session.File
-	Wrote []session.Wrote // what sessions wrote in it
+	At, Since time.Time // Since: when the commit before it was made
+	Files     []session.File
+	Wrote     []session.Wrote // what sessions wrote in it
 }
 
 // Before reports whether a commit was made before a moment: git dates it to the second.
 func Before(commit, moment time.Time) bool { return commit.Before(moment.Truncate(time.Second)) }
 
-// WroteIn reports whether a session wrote lines of the commit.
+// WroteIn reports whether lines that the commit brought are a session's. Lines that it took away say less: others did so before.
 func (c Committed) WroteIn(id string) bool {
-	return slices.ContainsFunc(c.Wrote, func(w session.Wrote) bool { return w.Session == id })
+	return slices.ContainsFunc(c.Wrote, func(w session.Wrote) bool { return w.Session == id && len(w.Lines) > 0 })
 }
 
 func (c Committed) touches(is func(path string) bool) bool {
@@ -55,93 +61,53 @@ func (c Committed) touches(is func(path string) bool) bool {
 }
 
 // TieKnown ties the sessions of which nothing is new to a commit: those that wrote lines of it, whenever that was, the one that commits,
-// and the recent ones that edited one of its files before it was made.
+// those in use since the commit before, and the recent ones that edited one of its files before it was made.
 func TieKnown(c Committed, workers []SessionState, now time.Time) (links []session.Link) {
 	for _, w := range workers {
 		waited := func(path string) bool {
 			at, ok := w.Pending[path]
 			return ok && !Before(c.At, at)
 		}
-		if c.WroteIn(w.ID) || w.Commits || w.isRecent(now) && c.touches(waited) {
+		used := w.Said && Before(c.Since, w.Last) && !Before(c.At, w.Last)
+		if c.WroteIn(w.ID) || w.Commits || used || w.isRecent(now) && c.touches(waited) {
 			links = append(links, session.Link{Session: w.ID})
 		}
 	}
 	return inOrder(links)
 }
 
-// OnlyTalks reports whether what is new of a session has nothing to do with a commit: the session, with what it spawned, has edited
-// something, nothing of that waits for a commit, and what is new neither edits nor commits (the last words of an agent that committed by
-// itself, which its hook can't have seen). A command that names a file of the commit may have edited it.
-func OnlyTalks(id string, c Committed, workers []SessionState, fresh []session.Session) bool {
-	if len(c.Files) == 0 || c.WroteIn(id) {
-		return false
-	}
-	family := familyOf(id, workers)
-	edited := false
-	for _, w := range workers {
-		if family[w.ID] {
-			if len(w.Pending) > 0 || w.Commits {
-				return false
-			}
-			edited = edited || w.Edited
-		}
-	}
-	return edited && !slices.ContainsFunc(fresh, func(s session.Session) bool {
-		return (family[s.ID] || family[s.Parent]) && slices.ContainsFunc(s.ToolCalls, c.mayBeOf)
-	})
-}
-
-// mayBeOf reports whether a call may have had a part in the commit.
-func (c Committed) mayBeOf(call session.ToolCall) bool {
-	return call.Act == session.ActEdit && !call.Failed || strings.Contains(call.Cmd, "git commit") ||
-		slices.ContainsFunc(c.Files, func(f session.File) bool { return strings.Contains(call.Cmd, path.Base(f.Path)) })
-}
-
-// familyOf is a session with those that it spawned, and theirs.
-func familyOf(id string, workers []SessionState) map[string]bool {
-	family := map[string]bool{id: true}
-	for again := true; again; {
-		again = false
-		for _, w := range workers {
-			if !family[w.ID] && family[w.Parent] {
-				family[w.ID], again = true, true
-			}
-		}
-	}
-	return family
-}
-
-// Span is a session with the time in which it can have made commits.
+// Span is when a session was in use, to the second.
 type Span struct {
-	ID       string
-	From, To time.Time
-	edited   map[string]bool
+	ID, Top string      // Top: the session that spawned it, at the top; ID where none did
+	Turns   []time.Time // those of its turns, in order, of one that this import read
+	From    time.Time   // of another one: it may have been in use from here
+	To      time.Time   // to here
 }
 
-// Spans are those of the sessions that edited something.
-func Spans(sessions []session.Session) (out []Span) {
-	for _, s := range sessions {
-		sp := Span{s.ID, s.FirstTS(), s.LastTS().Add(afterLast), map[string]bool{}}
-		for _, c := range s.ToolCalls {
-			if path := c.Edited(); path != "" {
-				sp.edited[path] = true
-			}
+// at reports whether it was in use when a commit was made.
+func (s Span) at(commit time.Time) bool {
+	from, to := s.From, s.To
+	if i := sort.Search(len(s.Turns), func(i int) bool { return Before(commit, s.Turns[i]) }); len(s.Turns) > 0 {
+		from, to = s.Turns[0], s.Turns[max(i-1, 0)]
+	}
+	return !Before(commit, from) && commit.Sub(to) <= inUse
+}
+
+// TieImported ties to a commit that no checkpoint saw the sessions that wrote lines of it. Where none did, it is inferred of the one
+// that alone was in use.
+func TieImported(c Committed, spans []Span) (links []session.Link) {
+	alone := map[string]bool{}
+	for _, s := range spans {
+		if c.WroteIn(s.ID) {
+			links = append(links, session.Link{Session: s.ID})
 		}
-		if len(sp.edited) > 0 && len(s.Turns) > 0 {
-			out = append(out, sp)
+		if s.at(c.At) {
+			alone[s.Top] = alone[s.Top] || len(s.Turns) > 0
 		}
 	}
-	return out
-}
-
-// TieImported ties to a commit that no checkpoint saw the sessions that wrote lines of it, and those that were open and edited one of its
-// files, which is inferred.
-func TieImported(c Committed, spans []Span) (links []session.Link) {
-	for _, sp := range spans {
-		exact := c.WroteIn(sp.ID)
-		open := !Before(c.At, sp.From) && !c.At.After(sp.To)
-		if exact || open && c.touches(func(path string) bool { return sp.edited[path] }) {
-			links = append(links, session.Link{Session: sp.ID, Inferred: !exact})
+	for top, known := range alone {
+		if len(links) == 0 && len(alone) == 1 && known {
+			return []session.Link{{Session: top, Inferred: true, Tie: session.TieInferred}}
 		}
 	}
 	return inOrder(links)

@@ -29,14 +29,16 @@ func pending(minute int, paths ...string) map[string]time.Time {
 
 // committed is a commit of a.go, which was b.go, at half past, in which some wrote.
 func committed(writers ...string) attribution.Committed {
-	c := attribution.Committed{At: at(30), Files: []session.File{{Path: "a.go", OldPath: "b.go"}}}
+	c := attribution.Committed{At: at(30), Since: at(15), Files: []session.File{{Path: "a.go", OldPath: "b.go"}}}
 	for _, id := range writers {
-		c.Wrote = append(c.Wrote, session.Wrote{Session: id, Path: "a.go"})
+		c.Wrote = append(c.Wrote, session.Wrote{Session: id, Path: "a.go", Lines: session.RangesOf([]int{1})})
 	}
 	return c
 }
 
 func TestEarlier(t *testing.T) {
+	gone := committed("w")
+	gone.Wrote[0].Lines, gone.Wrote[0].Gone = nil, 3
 	for _, c := range []struct {
 		name   string
 		worker attribution.SessionState
@@ -49,7 +51,12 @@ func TestEarlier(t *testing.T) {
 		{"made after the commit", attribution.SessionState{Pending: pending(31, "a.go")}, committed(), ""},
 		{"long ago", attribution.SessionState{Pending: pending(10, "a.go"), Last: at(0).AddDate(0, 0, -8)}, committed(), ""},
 		{"long ago, and its lines are there", attribution.SessionState{Last: at(0).AddDate(0, 0, -8)}, committed("w"), "w"},
+		{"it took lines away", attribution.SessionState{}, gone, ""},
 		{"it commits", attribution.SessionState{Commits: true}, committed(), "w"},
+		{"in use since the commit before", attribution.SessionState{Said: true}, committed(), "w"},
+		{"in use, and tied since", attribution.SessionState{}, committed(), ""},
+		{"in use before the commit before", attribution.SessionState{Said: true, Last: at(10)}, committed(), ""},
+		{"in use after it", attribution.SessionState{Said: true, Last: at(31)}, committed(), ""},
 	} {
 		if c.worker.ID = "w"; c.worker.Last.IsZero() {
 			c.worker.Last = at(20)
@@ -58,57 +65,33 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-func TestOnlyTalks(t *testing.T) {
-	done := attribution.SessionState{ID: "w", Edited: true}
-	waits := attribution.SessionState{ID: "w", Edited: true, Pending: pending(10, "c.go")}
-	sub := attribution.SessionState{ID: "sub", Parent: "w", Edited: true, Pending: pending(10, "c.go")}
-	calls := func(c ...session.ToolCall) session.Session { return session.Session{ID: "w", ToolCalls: c} }
-	for _, c := range []struct {
-		name    string
-		in      attribution.Committed
-		workers []attribution.SessionState
-		fresh   session.Session
-		want    bool
-	}{
-		{"all is committed", committed(), []attribution.SessionState{done}, calls(), true},
-		{"it never edited", committed(), []attribution.SessionState{{ID: "w"}}, calls(), false},
-		{"new", committed(), nil, calls(), false},
-		{"an edit waits", committed(), []attribution.SessionState{waits}, calls(), false},
-		{"a subagent's waits", committed(), []attribution.SessionState{done, sub}, calls(), false},
-		{"it wrote in the commit", committed("w"), []attribution.SessionState{done}, calls(), false},
-		{"it edits", committed(), []attribution.SessionState{done}, calls(session.ToolCall{Tool: "Edit", Act: session.ActEdit, Path: "z"}), false},
-		{"an edit that failed", committed(), []attribution.SessionState{done}, calls(session.ToolCall{Tool: "Edit", Act: session.ActEdit, Path: "z", Failed: true}), true},
-		{"it commits", committed(), []attribution.SessionState{done}, calls(session.ToolCall{Tool: "Bash", Cmd: "git commit -m x"}), false},
-		{"a command names a file", committed(), []attribution.SessionState{done}, calls(session.ToolCall{Tool: "Bash", Cmd: "gofmt -w a.go"}), false},
-		{"it reads", committed(), []attribution.SessionState{done}, calls(session.ToolCall{Tool: "Read", Act: session.ActRead, Path: "a.go"}), true},
-		{"a commit without files", attribution.Committed{At: at(30)}, []attribution.SessionState{done}, calls(), false},
-	} {
-		harness.Equal(t, c.name, c.want, attribution.OnlyTalks("w", c.in, c.workers, []session.Session{c.fresh}))
-	}
-}
-
-func TestPlausible(t *testing.T) {
-	talk := func(first, last int, edits ...string) session.Session {
-		s := session.Session{ID: "w", Turns: []session.Turn{{TS: at(first)}, {TS: at(last)}}}
-		for _, p := range edits {
-			s.ToolCalls = append(s.ToolCalls, session.ToolCall{Tool: "Edit", Act: session.ActEdit, Path: p})
+// A commit no lines of which are any session's is tied to the one that alone had something said within the hour before.
+func TestImported(t *testing.T) {
+	talk := func(id string, minutes ...int) attribution.Span {
+		s := attribution.Span{ID: id, Top: strings.TrimRight(id, "+")}
+		for _, m := range minutes {
+			s.Turns = append(s.Turns, at(m))
 		}
 		return s
 	}
+	stored := attribution.Span{ID: "s", Top: "s", From: at(-80), To: at(-20)}
 	for _, c := range []struct {
-		name string
-		s    session.Session
-		in   attribution.Committed
-		want string
+		name  string
+		in    attribution.Committed
+		spans []attribution.Span
+		want  string
 	}{
-		{"open, and edited it", talk(10, 20, "a.go"), committed(), "w?"},
-		{"edited what was renamed", talk(10, 20, "b.go"), committed(), "w?"},
-		{"edited another", talk(10, 20, "c.go"), committed(), ""},
-		{"began later", talk(31, 40, "a.go"), committed(), ""},
-		{"ended long before", talk(-80, -40, "a.go"), committed(), ""},
-		{"its lines are there", talk(-80, -40, "a.go"), committed("w"), "w"},
-		{"edited nothing", talk(10, 20), committed(), ""},
+		{"alone", committed(), []attribution.Span{talk("w", 10, 20)}, "w?"},
+		{"said later", committed(), []attribution.Span{talk("w", 31, 40)}, ""},
+		{"said before and later, long apart", committed(), []attribution.Span{talk("w", -80, -31, 40)}, ""},
+		{"an hour ago", committed(), []attribution.Span{talk("w", -80, -30)}, "w?"},
+		{"two", committed(), []attribution.Span{talk("v", 20), talk("w", 10)}, ""},
+		{"one and its subagent", committed(), []attribution.Span{talk("w", 10), talk("w+", 20)}, "w?"},
+		{"beside a stored one", committed(), []attribution.Span{talk("w", 10), stored}, ""},
+		{"a stored one", committed(), []attribution.Span{stored}, ""},
+		{"its lines are there", committed("w"), []attribution.Span{talk("v", 10), talk("w", -80, -31)}, "w"},
+		{"the lines of two", committed("w", "v"), []attribution.Span{talk("v", 10), talk("w", 10)}, "v w"},
 	} {
-		harness.Equal(t, c.name, c.want, linked(attribution.TieImported(c.in, attribution.Spans([]session.Session{c.s}))))
+		harness.Equal(t, c.name, c.want, linked(attribution.TieImported(c.in, c.spans)))
 	}
 }

@@ -2,7 +2,6 @@ package attribution
 
 import (
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,17 +12,13 @@ import (
 // Which sessions a file of a checkpoint belongs to. The first rule that names a session decides:
 //
 //  1. the sessions that wrote lines of it;
-//  2. those that edited it through a tool;
+//  2. those that edited it through a tool, which no commit before took;
 //  3. those that read it or named it in a command: a formatter or a `sed -i` may have changed it;
 //  4. inferred: those that have another file of the commit;
 //  5. inferred: those that make commits themselves.
 //
-// So a session is not found by a file that only its neighbour in the same commit touched. A session that wrote nothing through tools
-// has no file that it neither read nor named. It may still be behind the commit, because the user may type what it says: its tie stays.
-//
-// A capture takes in all that is said at the time, also by an agent that edits something else while a person commits. Such a
-// session has a file of the commit only where it is the only session. Its tie is inferred in any case, unless its children changed
-// the files.
+// So a session is not found by a file that only its neighbour in the same commit touched. A session that talked and has no file may
+// still be behind the commit, because the user may type what it says: its tie stays.
 
 // Mentions is what the calls of a session name.
 type Mentions struct {
@@ -71,12 +66,10 @@ func (n *Mentions) commits() bool {
 
 // SessionWork is what is known of the sessions of a checkpoint.
 type SessionWork interface {
-	// Edited are the paths that a session has written to through its tools so far.
+	// Edited are the paths that a session has written to through its tools, which no commit took to which it is tied.
 	Edited(id string) map[string]bool
 	// Says asks what the calls of a session named so far.
 	Says(id string, what func(*Mentions) bool) (bool, error)
-	// Parent is the session that spawned one; "" at the top.
-	Parent(id string) string
 }
 
 // Share says that a file of a checkpoint is a session's.
@@ -90,19 +83,23 @@ type Share struct {
 // behind 50 sessions. Beyond it such files are nobody's.
 const maxShared = 100_000
 
-// Files gives the files of a checkpoint to its sessions, and marks in it the ties that are inferred. Without files nothing tells who
-// made the commit: it is the tail of a session, or a talk. An error is that of the work.
+// Files gives the files of a checkpoint to its sessions, and says in its links by which rule each is tied to the commit (see the table
+// in commit.go): 0 where none does, of what was captured without a commit. It leaves out what an import of version 0.1.0 guessed. An error is
+// that of the work.
 func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) ([]Share, error) {
-	switch pairs := len(cp.Files) * len(cp.Links); {
-	case cp.GitSHA == session.ZeroSHA && pairs == 0:
-		return nil, nil // there is nothing to be tied to
-	case pairs == 0, pairs > 10*maxShared: // nobody has that many; asking each about each would take minutes
-		for i := range cp.Links {
-			cp.Links[i].Inferred = true
+	g := giving{cp, work, map[string][]string{}}
+	for _, w := range wrote {
+		if w.GitSHA == cp.GitSHA && len(w.Lines) > 0 {
+			g.wrote[w.Path] = append(g.wrote[w.Path], w.Session)
 		}
+	}
+	for i, l := range cp.Links {
+		cp.Links[i].Tie = g.kind(l)
+	}
+	cp.Links = slices.DeleteFunc(cp.Links, func(l session.Link) bool { return l.Inferred && l.Tie == 0 })
+	if pairs := len(cp.Files) * len(cp.Links); pairs > 10*maxShared { // nobody has that many; asking each about each would take minutes
 		return nil, nil
 	}
-	g := giving{cp, work, writersOf(cp, wrote)}
 	owners, some := make([][]string, len(cp.Files)), map[string]bool{}
 	for i, f := range cp.Files {
 		var err error
@@ -113,28 +110,31 @@ func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) ([]S
 			some[id] = true
 		}
 	}
-	rest, talks, err := g.others(some)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range slices.Concat(rest, talks) {
-		some[id] = true
-	}
-	g.withParents(some)
-	for i, l := range cp.Links {
-		cp.Links[i].Inferred = l.Inferred || !some[l.Session]
-	}
-	if len(rest)+len(talks) == 0 && len(cp.Links) == 1 { // nobody else was at work
-		rest = []string{cp.Links[0].Session}
-	}
-	return g.share(owners, rest), nil
+	rest, err := g.others(some)
+	return g.share(owners, rest), err
 }
 
 // giving is the work on one checkpoint.
 type giving struct {
-	cp      *session.Checkpoint
-	work    SessionWork
-	writers map[string][]string // by path
+	cp    *session.Checkpoint
+	work  SessionWork
+	wrote map[string][]string // by path: the sessions that wrote lines of it
+}
+
+// kind is the rule by which a session is tied to the commit; 0 where none is.
+func (g giving) kind(l session.Link) session.TieKind {
+	edited := g.work.Edited(l.Session)
+	switch {
+	case slices.ContainsFunc(g.cp.Files, func(f session.File) bool { return slices.Contains(g.wrote[f.Path], l.Session) }):
+		return session.TieWrote
+	case l.Inferred:
+		return l.Tie
+	case slices.ContainsFunc(g.cp.Files, func(f session.File) bool { return edited[f.Path] || edited[f.OldPath] }):
+		return session.TieEdited
+	case len(g.cp.Files) == 0 && slices.Contains([]string{session.ViaPush, session.ViaSync, session.ViaManual, session.ViaMerge}, g.cp.Via):
+		return 0 // it was made before, or by others
+	}
+	return session.TieTalked
 }
 
 // share gives each file to its owners, or else to the rest.
@@ -154,32 +154,12 @@ func (g giving) share(owners [][]string, rest []string) (out []Share) {
 	return out
 }
 
-// writersOf are those of the sessions of a checkpoint that wrote lines of its files, by path.
-func writersOf(cp *session.Checkpoint, wrote []session.Wrote) map[string][]string {
-	out := map[string][]string{}
-	for _, w := range wrote {
-		if w.GitSHA == cp.GitSHA && slices.ContainsFunc(cp.Links, func(l session.Link) bool { return l.Session == w.Session }) {
-			out[w.Path] = append(out[w.Path], w.Session)
-		}
-	}
-	return out
-}
-
-// withParents adds those of the sessions that had others of them do it.
-func (g giving) withParents(ids map[string]bool) {
-	for again := true; again; {
-		again = false
-		for _, l := range g.cp.Links {
-			if parent := g.work.Parent(l.Session); parent != "" && ids[l.Session] && !ids[parent] {
-				ids[parent], again = true, true
-			}
-		}
-	}
-}
-
 // owners are those of the sessions that wrote in a file or named it.
 func (g giving) owners(f session.File) ([]string, error) {
-	if writers := g.writers[f.Path]; len(writers) > 0 {
+	writers := slices.DeleteFunc(slices.Clone(g.wrote[f.Path]), func(id string) bool {
+		return !slices.ContainsFunc(g.cp.Links, func(l session.Link) bool { return l.Session == id })
+	})
+	if len(writers) > 0 {
 		return writers, nil
 	}
 	var edited, touched []string
@@ -203,32 +183,19 @@ func (g giving) owners(f session.File) ([]string, error) {
 	return touched, nil
 }
 
-// others are those whose a file is that none of the sessions named, where some files are theirs; and, where no file is anybody's,
-// those who wrote nothing.
-func (g giving) others(some map[string]bool) (out, talks []string, err error) {
+// others are those whose a file is that none of the sessions named, where some files are theirs; and those who commit, where no file is
+// anybody's.
+func (g giving) others(some map[string]bool) (out []string, err error) {
 	for _, l := range g.cp.Links {
 		is := some[l.Session]
 		if len(some) == 0 {
 			if is, err = g.work.Says(l.Session, (*Mentions).commits); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
-		switch {
-		case is:
+		if is {
 			out = append(out, l.Session)
-		case len(some) == 0 && !writes(g.work.Edited(l.Session)):
-			talks = append(talks, l.Session)
 		}
 	}
-	return out, talks, nil
-}
-
-// writes reports whether one of the paths that a session wrote to is of the repository.
-func writes(edited map[string]bool) bool {
-	for path := range edited {
-		if filepath.IsLocal(path) && path[0] != '~' {
-			return true
-		}
-	}
-	return false
+	return out, nil
 }

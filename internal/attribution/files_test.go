@@ -43,15 +43,6 @@ func (w work) Says(id string, what func(*attribution.Mentions) bool) (bool, erro
 	return what(n), nil
 }
 
-// Parent: "ann/ben" is ann's subagent.
-func (w work) Parent(id string) string {
-	parent, _, sub := strings.Cut(id, "/")
-	if !sub {
-		return ""
-	}
-	return parent
-}
-
 const sha = "1111111111111111111111111111111111111111"
 
 // Of the sessions of one checkpoint a file is theirs who wrote in it, else theirs who edited it, else theirs who read it or
@@ -63,28 +54,28 @@ func TestFiles(t *testing.T) {
 		says  work
 		wrote string // "ann src/a.go"
 		want  string // "ann src/a.go", with ? where it is inferred
-		ties  string // those that are not inferred
+		ties  string // with + where it edited, ~ where it talked
 	}{
-		{"one edited it", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann"},
-		{"two edited it", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Edit src/a.go"}, "", "ann src/a.go, ben src/a.go", "ann ben"},
-		{"two edited it, and one's lines are there", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Edit src/a.go"}, "ben src/a.go", "ben src/a.go", "ben"},
-		{"one edited and one read it", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Read src/a.go"}, "", "ann src/a.go", "ann"},
-		{"one read it", "M src/a.go", work{"ann": "Read src/a.go", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann"},
-		{"one named it", "M src/a.go", work{"ann": "Read src/c.go", "ben": "Bash sed -i s/x/y/ src/a.go"}, "", "ben src/a.go", "ben"},
-		{"one read and one named it", "M src/a.go", work{"ann": "Read src/a.go", "ben": "Bash cd src && gofmt -w a.go"}, "", "ann src/a.go, ben src/a.go", "ann ben"},
-		{"a name with odd signs", "M app/[id].tsx", work{"ann": "Bash npx prettier -w 'app/[id].tsx'", "ben": "Bash cat id.tsx"}, "", "ann app/[id].tsx", "ann"},
-		{"at the end of a sentence", "M .env.sample", work{"ann": "Bash echo see .env.sample...", "ben": "Bash cat x.env.sample"}, "", "ann .env.sample", "ann"},
-		{"one named another", "M src/a.go", work{"ann": "Edit x; Bash cat src/aa.go a.go.orig .a.go a.gox", "ben": "Edit y; Bash cat b"}, "", "", ""},
-		{"a file beside one's own", "M src/a.go, M src/gen.go", work{"ann": "Edit src/a.go", "ben": "Edit src/b.go"}, "", "ann src/a.go, ann src/gen.go?", "ann"},
-		{"who commits by itself", "M src/a.go", work{"ann": "Edit src/b.go; Bash git add -A && git commit -m x", "ben": "Edit src/c.go"}, "", "ann src/a.go?", "ann"},
-		{"two talks", "M src/a.go", work{"ann": "Read docs/monads.md", "ben": "Bash make"}, "", "", "ann ben"},
-		{"no file of this repository", "M src/a.go", work{"ann": "Edit ~/.claude/plans/a.md; Bash make"}, "", "", "ann"},
-		{"one edited what was renamed", "R src/old.go src/a.go", work{"ann": "Edit src/old.go", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann"},
-		{"one moved it", "R src/old.go src/a.go", work{"ann": "Bash git mv src/old.go x", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann"},
-		{"alone", "M src/a.go", work{"ann": "Edit src/b.go"}, "", "ann src/a.go?", ""},
-		{"both at something else", "M src/a.go", work{"ann": "Edit src/b.go", "ben": "Edit src/c.go"}, "", "", ""},
-		{"a subagent's", "M src/a.go", work{"ann": "Bash make", "ann/sub": "Edit src/a.go", "ben": "Bash ls"}, "", "ann/sub src/a.go", "ann ann/sub"},
-		{"without files", "", work{"ann": "Edit src/a.go"}, "", "", ""},
+		{"one edited it", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann+ ben~"},
+		{"two edited it", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Edit src/a.go"}, "", "ann src/a.go, ben src/a.go", "ann+ ben+"},
+		{"two edited it, and one's lines are there", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Edit src/a.go"}, "ben src/a.go", "ben src/a.go", "ann+ ben"},
+		{"one edited and one read it", "M src/a.go", work{"ann": "Edit src/a.go", "ben": "Read src/a.go"}, "", "ann src/a.go", "ann+ ben~"},
+		{"one read it", "M src/a.go", work{"ann": "Read src/a.go", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann~ ben~"},
+		{"one named it", "M src/a.go", work{"ann": "Read src/c.go", "ben": "Bash sed -i s/x/y/ src/a.go"}, "", "ben src/a.go", "ann~ ben~"},
+		{"one read and one named it", "M src/a.go", work{"ann": "Read src/a.go", "ben": "Bash cd src && gofmt -w a.go"}, "", "ann src/a.go, ben src/a.go", "ann~ ben~"},
+		{"a name with odd signs", "M app/[id].tsx", work{"ann": "Bash npx prettier -w 'app/[id].tsx'", "ben": "Bash cat id.tsx"}, "", "ann app/[id].tsx", "ann~ ben~"},
+		{"at the end of a sentence", "M .env.sample", work{"ann": "Bash echo see .env.sample...", "ben": "Bash cat x.env.sample"}, "", "ann .env.sample", "ann~ ben~"},
+		{"one named another", "M src/a.go", work{"ann": "Edit x; Bash cat src/aa.go a.go.orig .a.go a.gox", "ben": "Edit y; Bash cat b"}, "", "", "ann~ ben~"},
+		{"a file beside one's own", "M src/a.go, M src/gen.go", work{"ann": "Edit src/a.go", "ben": "Edit src/b.go"}, "", "ann src/a.go, ann src/gen.go?", "ann+ ben~"},
+		{"who commits by itself", "M src/a.go", work{"ann": "Edit src/b.go; Bash git add -A && git commit -m x", "ben": "Edit src/c.go"}, "", "ann src/a.go?", "ann~ ben~"},
+		{"two talks", "M src/a.go", work{"ann": "Read docs/monads.md", "ben": "Bash make"}, "", "", "ann~ ben~"},
+		{"no file of this repository", "M src/a.go", work{"ann": "Edit ~/.claude/plans/a.md; Bash make"}, "", "", "ann~"},
+		{"one edited what was renamed", "R src/old.go src/a.go", work{"ann": "Edit src/old.go", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann+ ben~"},
+		{"one moved it", "R src/old.go src/a.go", work{"ann": "Bash git mv src/old.go x", "ben": "Edit src/b.go"}, "", "ann src/a.go", "ann~ ben~"},
+		{"alone", "M src/a.go", work{"ann": "Edit src/b.go"}, "", "", "ann~"},
+		{"both at something else", "M src/a.go", work{"ann": "Edit src/b.go", "ben": "Edit src/c.go"}, "", "", "ann~ ben~"},
+		{"a subagent's", "M src/a.go", work{"ann": "Bash make", "ann/sub": "Edit src/a.go", "ben": "Bash ls"}, "", "ann/sub src/a.go", "ann~ ann/sub+ ben~"},
+		{"without files", "", work{"ann": "Edit src/a.go"}, "", "", "ann~"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cp := &session.Checkpoint{GitSHA: sha}
@@ -101,30 +92,55 @@ func TestFiles(t *testing.T) {
 			slices.SortFunc(cp.Links, func(a, b session.Link) int { return strings.Compare(a.Session, b.Session) })
 			var wrote []session.Wrote
 			if who, path, ok := strings.Cut(c.wrote, " "); ok {
-				wrote = []session.Wrote{{GitSHA: sha, Session: who, Path: path}}
+				wrote = []session.Wrote{{GitSHA: sha, Session: who, Path: path, Lines: session.RangesOf([]int{1})}}
 			}
 			shares, err := attribution.Files(cp, wrote, c.says)
-			var got, firm []string
+			var got, tied []string
 			for _, s := range shares {
 				got = append(got, s.Session+" "+s.File.Path+map[bool]string{true: "?"}[s.Inferred])
 			}
 			for _, l := range cp.Links {
-				if !l.Inferred {
-					firm = append(firm, l.Session)
-				}
+				tied = append(tied, l.Session+marks[l.Tie])
 			}
 			harness.Equal(t, "files", c.want, strings.Join(got, ", "))
-			harness.Equal(t, "firm ties", c.ties, strings.Join(firm, " "))
+			harness.Equal(t, "ties", c.ties, strings.Join(tied, " "))
 			harness.Equal(t, "error", nil, err)
 		})
 	}
 }
 
-// A commit before the first one has nothing that could be inferred of it.
-func TestFilesBeforeTheFirstCommit(t *testing.T) {
-	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, Links: []session.Link{{Session: "ann"}}}
-	shares, err := attribution.Files(cp, nil, work{"ann": "Edit a"})
-	if len(shares) > 0 || err != nil || cp.Links[0].Inferred {
-		t.Errorf("%v, %v, %v", shares, cp.Links, err)
+// TestKinds: which rule ties a session to the commit of a checkpoint, where files do not tell.
+func TestKinds(t *testing.T) {
+	file := []session.File{{Change: "M", Path: "src/a.go"}}
+	for _, c := range []struct {
+		name, sha, via string
+		files          []session.File
+		wrote          session.Wrote
+		link           session.Link
+		want           string // "-" where the link is left out
+	}{
+		{"lines", sha, session.ViaCommit, file, session.Wrote{GitSHA: sha, Lines: session.RangesOf([]int{3})}, session.Link{}, "wrote"},
+		{"lines of another commit", sha, session.ViaCommit, file, session.Wrote{GitSHA: session.ZeroSHA, Lines: session.RangesOf([]int{3})}, session.Link{}, "talked"},
+		{"lines taken away", sha, session.ViaCommit, file, session.Wrote{GitSHA: sha, Gone: 2}, session.Link{}, "talked"},
+		{"an empty commit", sha, session.ViaCommit, nil, session.Wrote{}, session.Link{}, "talked"},
+		{"a push", sha, session.ViaPush, nil, session.Wrote{}, session.Link{}, ""},
+		{"a sync", sha, session.ViaSync, nil, session.Wrote{}, session.Link{}, ""},
+		{"by hand", sha, session.ViaManual, nil, session.Wrote{}, session.Link{}, ""},
+		{"by hand, of a commit that no hook saw", sha, session.ViaManual, file, session.Wrote{}, session.Link{}, "talked"},
+		{"a guess of an import", sha, session.ViaImport, file, session.Wrote{}, session.Link{Inferred: true, Tie: session.TieInferred}, "inferred"},
+		{"a guess of version 0.1.0", sha, session.ViaImport, file, session.Wrote{}, session.Link{Inferred: true}, "-"},
+		{"and lines", sha, session.ViaImport, file, session.Wrote{GitSHA: sha, Lines: session.RangesOf([]int{3})}, session.Link{Inferred: true}, "wrote"},
+		{"what another tool says", sha, session.ViaImport, file, session.Wrote{}, session.Link{}, "talked"},
+		{"before the first commit", session.ZeroSHA, session.ViaCommit, nil, session.Wrote{}, session.Link{}, "talked"},
+	} {
+		c.link.Session, c.wrote.Session, c.wrote.Path = "ann", "ann", "src/a.go"
+		cp := &session.Checkpoint{GitSHA: c.sha, Via: c.via, Files: c.files, Links: []session.Link{c.link}}
+		_, err := attribution.Files(cp, []session.Wrote{c.wrote}, work{"ann": "Read src/a.go"})
+		got := "-"
+		for _, l := range cp.Links {
+			got = l.Tie.String()
+		}
+		harness.Equal(t, c.name, c.want, got)
+		harness.Equal(t, c.name+": error", nil, err)
 	}
 }

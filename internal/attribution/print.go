@@ -2,9 +2,9 @@
 // function. capture, materialize and recall hand in what it needs.
 //
 //	Match                        who wrote the lines of a commit, by prints of lines, never the lines themselves
-//	TieKnown, OnlyTalks          sessions to tie to a new commit
+//	TieKnown                     sessions to tie to a new commit
 //	TieImported                  sessions to tie to an old commit, at an import
-//	Files                        sessions that own the files of a checkpoint
+//	Files                        by which rule sessions are tied, and who owns the files of a checkpoint
 //	CredibleTies, CredibleLines  which statements of the ledgers count
 //	Revision                     how a session is tied to a commit that somebody asks for
 //	Resolve, Lineage             what amends and rebases made of commits

@@ -11,8 +11,8 @@ import (
 // Tie ties a session to a code commit.
 type Tie struct {
 	Session, Checkpoint, SHA string
-	Email                    string    // of the ledger that says so, in lower case
-	Inferred                 bool      // nothing recorded says that the session changed what the commit did
+	Email                    string // of the ledger that says so, in lower case
+	Kind                     session.TieKind
 	TS                       time.Time // of the checkpoint
 	Turn                     int       // where the part of the session begins that was captured at it; -1 for none
 	Lines                    int       // how many of its lines the session wrote
@@ -32,6 +32,7 @@ type Maker struct {
 	Here              bool // the commit is in this clone
 	Author, Committer string
 	When              time.Time // it was committed
+	Own               []string  // of the ledgers of this clone, in lower case: what these say of lines was compared here
 }
 
 // Is reports whether somebody made the commit; of one that is not here, everybody may have.
@@ -39,16 +40,24 @@ func (m Maker) Is(email string) bool {
 	return !m.Here || strings.EqualFold(email, m.Committer) || strings.EqualFold(email, m.Author)
 }
 
-// CredibleTies are the ties that the makers of a commit tell. Where they tell none, others may, which is inferred: they were at it, or so
+// Compared reports whether somebody is believed what sessions wrote in the commit.
+func (m Maker) Compared(email string) bool {
+	return m.Is(email) || slices.Contains(m.Own, strings.ToLower(email))
+}
+
+// knows reports whether a tie counts as it is: who made the commit tells it, or it is by lines that were compared here.
+func (m Maker) knows(t Tie) bool { return m.Is(t.Email) || t.Lines > 0 && m.Compared(t.Email) }
+
+// CredibleTies are the ties that the makers of a commit tell, and those by lines that were compared here. Where they tell none, others may, which is inferred: they were at it, or so
 // their ledgers say.
 func CredibleTies(ties []Tie, by Maker) []Tie {
-	made := slices.DeleteFunc(slices.Clone(ties), func(t Tie) bool { return !by.Is(t.Email) })
+	made := slices.DeleteFunc(slices.Clone(ties), func(t Tie) bool { return !by.knows(t) })
 	if len(made) > 0 {
 		return made
 	}
 	others := slices.Clone(ties)
 	for i := range others {
-		others[i].Inferred = true
+		others[i].Kind = session.TieInferred
 	}
 	return others
 }
@@ -56,13 +65,13 @@ func CredibleTies(ties []Tie, by Maker) []Tie {
 // maxWriters is how many records count of one file of a commit: nobody's many make an answer slow.
 const maxWriters = 1000
 
-// CredibleLines are the records of what sessions wrote in a commit, without edits that are later than it: those of who made it, and what
-// others say, which is a guess.
+// CredibleLines are the records of what sessions wrote in a commit, without edits that are later than it: those of who made it or of this
+// clone's own ledgers, and what others say, which is a guess.
 func CredibleLines(all []LineRecord, by Maker) (makers, others []LineRecord) {
 	for _, w := range all {
 		switch {
 		case by.Here && w.TS.After(by.When.Add(time.Second)):
-		case by.Is(w.Email):
+		case by.Compared(w.Email):
 			makers = append(makers, w)
 		default:
 			others = append(others, w)
@@ -84,12 +93,11 @@ func Writer(possible []LineRecord, path string, line int) (string, time.Time) {
 
 // Claim says that a session brought a line; one of several that are behind a line did.
 type Claim struct {
-	Session  string
-	Inferred bool
-	Exact    bool      // it wrote the line
-	At       time.Time // when it did; zero: not known
-	Others   bool      // somebody who did not make the commit says that it wrote the line
-	Turn     int       // where the part begins that was captured at the commit; -1: not known
+	Session string
+	Kind    session.TieKind
+	Exact   bool      // it wrote the line
+	At      time.Time // when it did; zero: not known
+	Turn    int       // where the part begins that was captured at the commit; -1: not known
 }
 
 // FileTie is a file that a checkpoint gives a session.
@@ -110,7 +118,9 @@ func (o FileOwners) Add(f FileTie, inferred bool) {
 func (o FileOwners) Of(ties []Tie, path string) (out []Claim) {
 	for _, t := range ties {
 		if inferred, ok := o[FileTie{t.Checkpoint, t.Session, path}]; ok {
-			t.Inferred = t.Inferred || inferred
+			if inferred {
+				t.Kind = session.TieInferred
+			}
 			out = claimed(out, t)
 		}
 	}
@@ -118,37 +128,37 @@ func (o FileOwners) Of(ties []Tie, path string) (out []Claim) {
 }
 
 // OfOrAll are those whose a file is. Where it is nobody's they are, inferred, those who have another one; and where nobody has any
-// those who are tied to the commit for sure (a talk, of which the user typed what it said).
+// those who were at work at the commit (a talk, of which the user typed what it said).
 func (o FileOwners) OfOrAll(ties []Tie, path string) []Claim {
 	if out := o.Of(ties, path); len(out) > 0 {
 		return out
 	}
-	var others, sure []Claim
+	var others, talks []Claim
 	for _, t := range ties {
-		firm := !t.Inferred
-		t.Inferred = true
 		if o[FileTie{t.Checkpoint, t.Session, ""}] {
+			t.Kind = session.TieInferred
 			others = claimed(others, t)
-		} else if firm {
-			sure = claimed(sure, t)
+		} else if t.Kind < session.TieInferred {
+			t.Kind = session.TieTalked
+			talks = claimed(talks, t)
 		}
 	}
 	if len(others) > 0 {
 		return others
 	}
-	return sure
+	return talks
 }
 
-// claimed adds what a tie says: none but an import makes it inferred.
+// claimed adds what a tie says: of several of a session the strongest counts.
 func claimed(to []Claim, t Tie) []Claim {
 	for i := range to {
 		if to[i].Session == t.Session {
-			to[i].Inferred = to[i].Inferred && t.Inferred
+			to[i].Kind = min(to[i].Kind, t.Kind)
 			if to[i].Turn < 0 || t.Turn >= 0 && t.Turn < to[i].Turn {
 				to[i].Turn = t.Turn
 			}
 			return to
 		}
 	}
-	return append(to, Claim{Session: t.Session, Inferred: t.Inferred, Turn: t.Turn})
+	return append(to, Claim{Session: t.Session, Kind: t.Kind, Turn: t.Turn})
 }

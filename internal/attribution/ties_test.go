@@ -12,21 +12,33 @@ import (
 
 var anns = attribution.Maker{Here: true, Author: "ann@x", Committer: "ann@x", When: at(30)}
 
-// tie is one that a ledger tells: "ann", or "ann?" where it is inferred.
+// marks stand behind a session for how it is tied: nothing where it wrote.
+var marks = map[session.TieKind]string{session.TieEdited: "+", session.TieTalked: "~", session.TieInferred: "?", attribution.Alleged: "!"}
+
+// tie is one that a ledger tells: "ann", "ann+", "ann~" or "ann?".
 func tie(email, id string) attribution.Tie {
-	name, inferred := strings.CutSuffix(id, "?")
-	return attribution.Tie{Session: name, Checkpoint: "c-" + name, SHA: sha, Email: email, Inferred: inferred, Turn: -1}
+	out := attribution.Tie{Session: id, SHA: sha, Email: email, Kind: session.TieWrote, Turn: -1}
+	for kind, mark := range marks {
+		if name, is := strings.CutSuffix(id, mark); is {
+			out.Session, out.Kind = name, kind
+		}
+	}
+	out.Checkpoint = "c-" + out.Session
+	return out
 }
 
 func ties(all []attribution.Tie) string {
 	var out []string
 	for _, t := range all {
-		out = append(out, t.Session+map[bool]string{true: "?"}[t.Inferred])
+		out = append(out, t.Session+marks[t.Kind])
 	}
 	return strings.Join(out, " ")
 }
 
 func TestMakers(t *testing.T) {
+	bens := anns // in ben's clone
+	bens.Own = []string{"ben@x"}
+	lined := func(t attribution.Tie) attribution.Tie { t.Lines = 3; return t }
 	for _, c := range []struct {
 		name string
 		by   attribution.Maker
@@ -36,6 +48,9 @@ func TestMakers(t *testing.T) {
 		{"hers alone", anns, []attribution.Tie{tie("ann@x", "a"), tie("ben@x", "b")}, "a"},
 		{"nobody's who made it", anns, []attribution.Tie{tie("ben@x", "b")}, "b?"},
 		{"of what is not here", attribution.Maker{}, []attribution.Tie{tie("ann@x", "a"), tie("ben@x", "b")}, "a b"},
+		{"nobody's who made it, of an own ledger", bens, []attribution.Tie{tie("ben@x", "b")}, "b?"},
+		{"nobody's who made it, by lines of an own ledger", bens, []attribution.Tie{lined(tie("ben@x", "b"))}, "b"},
+		{"nobody's who made it, by lines", anns, []attribution.Tie{lined(tie("ben@x", "b"))}, "b?"},
 		{"in another case", attribution.Maker{Here: true, Committer: "ANN@x"}, []attribution.Tie{tie("ann@x", "a")}, "a"},
 	} {
 		harness.Equal(t, c.name, c.want, ties(attribution.CredibleTies(c.all, c.by)))
@@ -75,7 +90,7 @@ func TestOwned(t *testing.T) {
 	told := func(all []attribution.Claim) string {
 		var out []string
 		for _, c := range all {
-			out = append(out, c.Session+map[bool]string{true: "?"}[c.Inferred])
+			out = append(out, c.Session+marks[c.Kind])
 		}
 		return strings.Join(out, " ")
 	}
@@ -88,7 +103,8 @@ func TestOwned(t *testing.T) {
 		{"hers", "a.go", three, "a", "a"},
 		{"by guess", "b.go", three, "b?", "b?"},
 		{"nobody's: theirs who have another", "c.go", three, "", "a? b?"},
-		{"nobody has any: theirs who are tied for sure", "c.go", []attribution.Tie{tie("x", "talk"), tie("x", "import?")}, "", "talk?"},
+		{"nobody has any: theirs who were at work", "c.go", []attribution.Tie{tie("x", "talk~"), tie("x", "import?")}, "", "talk~"},
+		{"a talk that named it", "a.go", []attribution.Tie{tie("x", "a~")}, "a~", "a~"},
 		{"tied twice", "a.go", []attribution.Tie{tie("x", "a?"), tie("x", "a")}, "a", "a"},
 	} {
 		harness.Equal(t, c.name, c.want, told(o.Of(c.ties, c.path)))
@@ -109,22 +125,23 @@ func TestAsked(t *testing.T) {
 		ties []attribution.Tie // the first is asked about
 		want string
 	}{
-		{"her own", anns, []attribution.Tie{tie("ann@x", "a")}, "recorded"},
+		{"her own", anns, []attribution.Tie{tie("ann@x", "a")}, "wrote"},
+		{"her talk", anns, []attribution.Tie{tie("ann@x", "a~")}, "talked"},
 		{"imported", anns, []attribution.Tie{tie("ann@x", "a?")}, "inferred"},
-		{"what it was before", anns, []attribution.Tie{at(old, tie("ann@x", "a"), 0)}, "recorded"},
+		{"what it was before", anns, []attribution.Tie{at(old, tie("ann@x", "a"), 0)}, "wrote"},
 		{"what others say that it was", anns, []attribution.Tie{at(other, tie("ben@x", "b"), 0)}, "alleged"},
 		{"somebody else's checkpoint of it", anns, []attribution.Tie{tie("ben@x", "b")}, "alleged"},
 		{"whose lines are in it", anns, []attribution.Tie{at(sha, tie("ben@x", "b"), 3)}, "inferred"},
 		{"whose lines are in it, and she says whose it is", anns, []attribution.Tie{at(sha, tie("ben@x", "b"), 3), tie("ann@x", "a")}, "alleged"},
 		{"of another one", anns, []attribution.Tie{at(strings.Repeat("9", 40), tie("ann@x", "a"), 0)}, "none"},
-		{"of one that is gone, who is tied to it", attribution.Maker{}, []attribution.Tie{at(old, tie("ann@x", "a"), 0), tie("ann@x", "a")}, "recorded"},
+		{"of one that is gone, who is tied to it", attribution.Maker{}, []attribution.Tie{at(old, tie("ann@x", "a"), 0), tie("ann@x", "a")}, "wrote"},
 		{"of one that is gone, others", attribution.Maker{}, []attribution.Tie{at(other, tie("ben@x", "b"), 0), tie("ann@x", "a")}, "alleged"},
 	} {
 		a := attribution.NewRevision(sha, c.by, family)
 		a.Judge(c.ties)
 		got := "none"
-		if s, ok := a.Strength(c.ties[0]); ok {
-			got = []string{"recorded", "inferred", "alleged"}[s]
+		if s, ok := a.Kind(c.ties[0]); ok {
+			got = []string{"", "wrote", "edited", "talked", "inferred", "alleged"}[s]
 		}
 		harness.Equal(t, c.name, c.want, got)
 	}

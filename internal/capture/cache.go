@@ -20,7 +20,7 @@ import (
 const cacheFile = "capture.cache"
 
 // cacheVersion changes with what state.code writes; a cache of another version is dropped.
-const cacheVersion = 14
+const cacheVersion = 15
 
 // sumSize is the checksum's in front of the cache, in bytes.
 const sumSize = 4
@@ -106,7 +106,7 @@ func (k *ledgerSession) code(c *coder) {
 	flag(c, &k.Apart)
 	integer(c, &k.Bytes)
 	integer(c, &k.Kept)
-	flag(c, &k.Edited)
+	flag(c, &k.Said)
 	data(c, &k.Resume)
 	data(c, &k.Tail)
 	list(c, &k.Segments, word)

@@ -136,13 +136,13 @@ func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
 // so is the memory that it takes. Mostly there is one. What a round stored stays.
 func (c *Capturer) attempt(ctx context.Context, plan func(*collector) ([]session.Entry, error)) (Outcome, error) {
 	var all Outcome
-	pieces, reads := map[string]piece{}, 0
+	pieces, reads, said := map[string]piece{}, 0, map[string][]time.Time{}
 	learned := c.Budget > 0 // a hook has no time for it
 	c.Round.Kept, c.Round.Piece = cmp.Or(c.Round.Kept, maxKept), cmp.Or(c.Round.Piece, maxPiece)
 	for more := true; more; {
 		var g *collector
 		err := c.race(func() error {
-			g = &collector{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), reads: &reads, learned: &learned}
+			g = &collector{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), reads: &reads, learned: &learned, said: said}
 			return g.once(ctx, plan)
 		})
 		if err != nil {

@@ -29,7 +29,7 @@ func TestCoresWriteTheSameLedger(t *testing.T) {
 		w.add(id, records...)
 	}
 	for n := range 3 {
-		w.commit(1000+n, "a commit", fmt.Sprintf("f%d.go", n), "text\n")
+		w.commit(50+n, "of the first session, alone", fmt.Sprintf("f%d.go", n), "text\n")
 	}
 	ledgerOf := func(procs, kept int) git.OID {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))

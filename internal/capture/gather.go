@@ -55,6 +55,7 @@ type collector struct {
 	pieces   map[string]piece              // of transcripts that are read in several rounds
 	reads    *int                          // transcripts that were read, in all rounds
 	learned  *bool                         // whether redaction knows what all rounds call a secret
+	said     map[string][]time.Time        // by session: when turns were said that an import read, in all rounds
 }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.

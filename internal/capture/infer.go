@@ -12,18 +12,17 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
-	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// imported plans the import: the sessions as they are, tied to nothing, then one checkpoint for each earlier commit that some
-// of them plausibly made, and what they wrote in any commit. Nothing is tied to HEAD just because the import happened there.
+// imported plans the import: the sessions as they are, tied to nothing, then one checkpoint for each earlier commit behind which some
+// of them stand (attribution.TieImported), and what they wrote in any commit. Nothing is tied to HEAD just because the import happened there.
 func (g *collector) imported(ctx context.Context) ([]session.Entry, error) {
 	var drafts []session.Entry
 	if n := len(g.fresh); n > 0 {
 		drafts = append(drafts, session.Entry{Sessions: g.sessions(), Subject: "import of " + session.Count(n, "session")})
 	}
-	spans := attribution.Spans(g.sessions())
+	spans := g.spans()
 	commits, err := g.arrived(ctx, scope{everywhere: true, again: true})
 	if err != nil {
 		return nil, err
@@ -97,45 +96,46 @@ func (g *collector) isMine(c git.Commit) bool {
 	})
 }
 
-// codeTips are HEAD's commit, and with everywhere those of all branches, here and as remotes were last seen, and tags.
-func (g *collector) codeTips(everywhere bool) ([]git.OID, error) {
-	var tips []git.OID
-	if head, err := g.Repo.Head(); err == nil && head.OID != "" {
-		tips = append(tips, head.OID)
-	}
-	for _, glob := range []string{"refs/heads/*", "refs/remotes/*", "refs/tags/*"} {
-		if !everywhere {
-			break
-		}
-		refs, err := g.Repo.Refs(glob)
-		if err != nil {
-			return nil, err
-		}
-		for name, id := range refs {
-			if ledger.IsLedger(name) || strings.HasPrefix(name, "refs/heads/entire/") || // what Entire keeps
-				strings.Contains(name, "/entire/checkpoints/") || strings.HasPrefix(name, "refs/remotes/") && strings.Contains(name, "/rekal/") {
-				continue
-			}
-			if _, err := g.Repo.Commit(id); err != nil {
-				if id, err = g.Repo.Resolve(name + "^{commit}"); err != nil {
-					continue // of a tree, or of what is not here
-				}
-			}
-			tips = append(tips, id)
+// spans are when sessions were in use: those of this import so far, by their turns, and those that the ledgers know.
+func (g *collector) spans() (out []attribution.Span) {
+	parents := map[string]string{}
+	for _, s := range g.fresh {
+		parents[s.ID] = s.Parent
+		for _, t := range s.Turns {
+			g.said[s.ID] = append(g.said[s.ID], t.TS)
 		}
 	}
-	slices.Sort(tips)
-	return slices.Compact(tips), nil
+	for id, turns := range g.said {
+		slices.SortFunc(turns, time.Time.Compare)
+		out = append(out, attribution.Span{ID: id, Turns: turns})
+	}
+	for _, k := range g.st.Sessions {
+		parents[k.ID] = k.Parent
+		if len(g.said[k.ID]) == 0 {
+			out = append(out, attribution.Span{ID: k.ID, From: k.First, To: k.Last})
+		}
+	}
+	for i := range out {
+		out[i].Top = out[i].ID
+		for n := 0; parents[out[i].Top] != "" && n < maxNames; n++ { // who means harm names them in a ring
+			out[i].Top = parents[out[i].Top]
+		}
+	}
+	return out
 }
 
-// infer makes the checkpoint of a commit that some sessions made by the word of who kept them, or of this user's own that some plausibly
-// made where no checkpoint names it already. The entry is empty when there are none.
+// knowsTies is the version that knows what a link's tie is.
+const knowsTies = "0.2.0"
+
+// infer makes the checkpoint of a commit that some sessions made by the word of who kept them, or of this user's own, where no checkpoint
+// names it already. The entry is empty when there are none.
 func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.Entry {
 	recorded := g.st.Recorded[shaKey(string(c.OID))]
 	links, said := g.stated(c.Commit)
 	if len(c.Parents) <= 1 && g.isMine(c.Commit) && !recorded {
 		for _, l := range attribution.TieImported(attribution.Committed{At: c.Committer.When, Files: files(c.changes), Wrote: c.wrote}, spans) {
-			if guessed := l.Inferred && said; !guessed && !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
+			// Before the last round other sessions are still to be read.
+			if guessed := l.Inferred && (said || g.more); !guessed && !slices.ContainsFunc(links, func(s session.Link) bool { return s.Session == l.Session }) {
 				links = append(links, l)
 			}
 		}
@@ -151,7 +151,11 @@ func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.En
 	if cp.ActorType, cp.AgentID = g.doer(); !recorded {
 		cp.PatchID, cp.Files = history.PatchID(g.Repo, c.Commit), files(c.changes)
 	}
-	return session.Entry{Checkpoint: cp, Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject())}
+	e := session.Entry{Checkpoint: cp, Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject())}
+	if links[0].Inferred {
+		e.Needs = knowsTies
+	}
+	return e
 }
 
 // stated ties a commit to sessions of this import, by the word of who kept them: where it is no older than what is new of them.

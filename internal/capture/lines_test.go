@@ -283,7 +283,7 @@ func TestUnreadableCommit(t *testing.T) {
 	w.tells(sidA, "0 human: why", "Edit a.go")
 }
 
-// TestLastWords: an agent that commits by itself says its last words behind its hook; they are no tie to the next commit.
+// TestLastWords: an agent that commits by itself says its last words behind its hook; they are a talk to the next commit.
 func TestLastWords(t *testing.T) {
 	w := newWorld(t)
 	w.add(sidA, append([]string{ask(sidA, 0, "why")}, edit(sidA, 1, "a.go", added(first)...)...)...)
@@ -293,7 +293,7 @@ func TestLastWords(t *testing.T) {
 	w.add(sidB, append([]string{ask(sidB, 12, "and")}, edit(sidB, 13, "b.go", added(secondly)...)...)...)
 	w.commit(20, "of B", "b.go", secondly)
 	w.capture()
-	w.ties("of A commit: "+sidA+"; Aa.go", "of B commit: "+sidB+"; Ab.go")
+	w.ties("of A commit: "+sidA+"; Aa.go", "of B commit: "+sidA+" "+sidB+"; Ab.go")
 	w.tells(sidA, "0 human: why", "Edit a.go", "1 assistant: Done.")
 }
 

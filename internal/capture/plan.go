@@ -12,10 +12,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Which commits a capture ties sessions to. New sessions are tied to HEAD. A recent session without new turns is tied, too, if it edited
-// what this user's commit changed, before the commit and since the session's last one (attribution.TieKnown). So is the session in whose
-// shell git runs, whatever it wrote (who.go). New text is not tied when all that the session edited was committed before: an agent that commits
-// by itself says its last words after its own hook has run (attribution.OnlyTalks).
+// Which commits a capture ties sessions to. Sessions with something new are tied to HEAD. Others are tied, too, if they edited what this
+// user's commit changed, before the commit and since the session's last one, or were in use since the commit before
+// (attribution.TieKnown). So is the session in whose shell git runs (who.go). attribution/commit.go has the table of the rules; which one
+// holds is not stored, but told of what the ledger says.
 
 // How many commits a capture looks at, the newest, that came since the last one. What is more at a commit waits for a sync or a
 // checkpoint by hand, which look at all refs; what is more there, for init.
@@ -73,27 +73,21 @@ func (g *collector) checkpoint(ctx context.Context, via string, rewrites []sessi
 	return slices.Concat(drafts, past, entries, lines(now.st.unsaid(append(others, rest...)))), nil
 }
 
-// at plans a checkpoint of a commit, behind the sessions with something new that have nothing to do with it. What sessions wrote in the
-// commit is left where there is none.
+// at plans a checkpoint of a commit. What sessions wrote in the commit is left where there is none.
 func (g *collector) at(head git.Head, via string, wrote []session.Wrote) (drafts []session.Entry, rest []session.Wrote, err error) {
 	cp := &session.Checkpoint{GitSHA: session.ZeroSHA, GitBranch: head.Branch, UserEmail: g.Email, TS: g.now, Via: via}
 	cp.ActorType, cp.AgentID = g.doer()
 	subject := "before the first commit"
-	tied := g.sessions()
 	if head.OID != "" {
 		cp.GitSHA = string(head.OID)
 		if subject, err = g.tie(cp, head.OID, wrote); err != nil {
 			return nil, nil, err
 		}
-		var apart []session.Session
-		if tied, apart = g.parted(cp, wrote); len(apart) > 0 {
-			drafts = append(drafts, session.Entry{Sessions: apart, Subject: session.Count(len(apart), "session") + ", tied to no commit"})
-		}
 	}
-	if len(tied)+len(cp.Links) == 0 {
-		return drafts, wrote, nil
+	if len(g.fresh)+len(cp.Links) == 0 {
+		return nil, wrote, nil
 	}
-	return append(drafts, session.Entry{Checkpoint: cp, Sessions: tied, Wrote: g.st.unsaid(wrote), Subject: subject}), nil, nil
+	return []session.Entry{{Checkpoint: cp, Sessions: g.sessions(), Wrote: g.st.unsaid(wrote), Subject: subject}}, nil, nil
 }
 
 // written is what sessions wrote in the commits that arrived, the oldest first, as far as the ledgers do not say it.
@@ -110,8 +104,7 @@ func (g *collector) written(ctx context.Context, l scope) (out []session.Wrote, 
 	return out, ctx.Err()
 }
 
-// tie gives a checkpoint the files of its code commit, and the sessions without new turns that wrote lines of it or edited them
-// earlier. A commit's files are recorded once; a later checkpoint of the same commit (the
+// tie gives a checkpoint the files of its code commit, and the sessions without new turns that stand behind it. A commit's files are recorded once; a later checkpoint of the same commit (the
 // tail of a session, captured by hand) adds only sessions.
 func (g *collector) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrote) (subject string, err error) {
 	c, err := g.Repo.Commit(id)
@@ -130,7 +123,13 @@ func (g *collector) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrot
 	}
 	if g.isMine(c) {
 		idle := slices.DeleteFunc(workers, func(w attribution.SessionState) bool { return g.isFresh(w.ID) })
-		cp.Links = attribution.TieKnown(attribution.Committed{At: c.Committer.When, Files: files(changes), Wrote: wrote}, idle, g.now)
+		in := attribution.Committed{At: c.Committer.When, Files: files(changes), Wrote: wrote}
+		if len(c.Parents) > 0 {
+			if before, err := g.Repo.Commit(c.Parents[0]); err == nil { // a shallow clone may end here
+				in.Since = before.Committer.When
+			}
+		}
+		cp.Links = attribution.TieKnown(in, idle, g.now)
 	}
 	if made || len(cp.Links) > 0 {
 		cp.Files, cp.PatchID = files(changes), history.PatchID(g.Repo, c)
@@ -138,25 +137,12 @@ func (g *collector) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrot
 	return subject, nil
 }
 
-// parted takes apart the sessions of which only talk is new.
-func (g *collector) parted(cp *session.Checkpoint, wrote []session.Wrote) (tied, apart []session.Session) {
-	all, workers, shells := g.sessions(), g.workers(), g.shells()
-	for _, s := range all {
-		if !slices.Contains(shells, s.NativeID) && attribution.OnlyTalks(s.ID, attribution.Committed{Files: cp.Files, Wrote: wrote}, workers, all) {
-			apart = append(apart, s)
-		} else {
-			tied = append(tied, s)
-		}
-	}
-	return tied, apart
-}
-
 // workers are the sessions that the ledgers know.
 func (g *collector) workers() []attribution.SessionState {
 	shells, out := g.shells(), make([]attribution.SessionState, 0, len(g.st.Sessions))
 	for _, k := range g.st.Sessions {
 		out = append(out, attribution.SessionState{
-			ID: k.ID, Parent: k.Parent, Last: k.Last, Edited: k.Edited, Pending: k.Pending, Commits: slices.Contains(shells, k.NativeID),
+			ID: k.ID, Last: k.Last, Said: k.Said, Pending: k.Pending, Commits: slices.Contains(shells, k.NativeID),
 		})
 	}
 	return out
@@ -168,10 +154,10 @@ func (g *collector) isFresh(id string) bool {
 
 // madeBy reports whether a commit can be the work of the sessions with something new: it
 // is this user's own, and no older than the first of them. A hook that runs because of the
-// commit knows the former, and so does a reflog.
+// commit knows the former, and so does a reflog; a merge may be a pull of what others made.
 func (g *collector) madeBy(via string, c git.Commit) bool {
 	switch via {
-	case session.ViaCommit, session.ViaMerge, session.ViaAm, session.ViaRewrite, session.ViaImport:
+	case session.ViaCommit, session.ViaAm, session.ViaRewrite, session.ViaImport:
 	default:
 		if !g.isMine(c) {
 			return false

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/segment"
@@ -37,7 +38,7 @@ func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	g := &collector{Capturer: &all, st: st, now: now, edits: newEdits(c.CacheDir), reads: new(int)}
+	g := &collector{Capturer: &all, st: st, now: now, edits: newEdits(c.CacheDir), reads: new(int), said: map[string][]time.Time{}}
 	g.edits.held = map[string][]editLine{}
 	if err := g.gather(ctx); err != nil {
 		return Preview{}, err

@@ -55,7 +55,7 @@ type ledgerSession struct {
 	Apart    bool   // a part of it was left out, which was made in another repository
 	Bytes    int64  // cursor: how much of the transcript was read
 	Kept     int64  // of how much of it the edits are kept; see edits
-	Edited   bool   // it edited a file
+	Said     bool   // see attribution.SessionState
 	Cursor   string // see session.Session
 	Hash     string
 	Title    string
@@ -341,6 +341,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		k.silence(t)
 		k.Apart = k.Apart || t.Content == session.Elsewhere
 	}
+	k.Said = k.Said || len(s.Turns) > 0
 	if s.Cursor != "" {
 		k.Cursor = s.Cursor
 	}
@@ -352,7 +353,7 @@ func (st *state) applySession(repo *git.Repo, s session.Session, blob git.OID) e
 		if c.Edited() == "" {
 			continue
 		}
-		if k.Edited = true; k.Pending == nil {
+		if k.Pending == nil {
 			k.Pending = map[string]time.Time{}
 		}
 		k.Pending[c.Path] = editTime(s, c)
@@ -392,7 +393,7 @@ func editTime(s session.Session, c session.ToolCall) time.Time {
 	return s.FirstTS()
 }
 
-// settle takes the files of a checkpoint off what its sessions have pending, but for what
+// settle notes that sessions are tied to the commit of a checkpoint, and takes its files off what they have pending, but for what
 // they edited after the code commit was made.
 func (st *state) settle(e session.Entry, made time.Time) {
 	held := map[string]bool{}
@@ -408,6 +409,7 @@ func (st *state) settle(e session.Entry, made time.Time) {
 	}
 	for id := range linked {
 		if k := st.named(id); k != nil {
+			k.Said = false
 			maps.DeleteFunc(k.Pending, func(p string, edited time.Time) bool { return held[p] && !attribution.Before(made, edited) })
 		}
 	}

@@ -86,14 +86,30 @@ func TestTies(t *testing.T) {
 			want: []string{"before all sessions commit: " + sidA + "; "},
 		},
 		{
-			name: "what is only read waits for nothing",
+			name: "what was said and stored since the commit before, and is tied once",
 			story: func(w *world) {
 				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Read", "a.go"))
+				w.via = session.ViaSync
 				w.capture()
+				w.via = session.ViaCommit
 				w.commit(20, "fix", "a.go", "1")
 				w.capture()
+				w.commit(30, "again", "a.go", "2")
+				w.capture()
 			},
-			want: []string{"before all sessions commit: " + sidA + "; "},
+			want: []string{"before all sessions sync: " + sidA + "; ", "fix commit: (" + sidA + "); Aa.go"},
+		},
+		{
+			name: "a session that edited, and only talks about the next commit",
+			story: func(w *world) {
+				w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"))
+				w.commit(10, "fix", "a.go", "1")
+				w.capture()
+				w.add(sidA, ask(sidA, 12, "and now"), say(sidA, 13, "type this"))
+				w.commit(20, "by hand", "b.go", "1")
+				w.capture()
+			},
+			want: []string{"fix commit: " + sidA + "; Aa.go", "by hand commit: " + sidA + "; Ab.go"},
 		},
 		{
 			name: "the tail that comes after the commit",
@@ -181,31 +197,31 @@ func TestRewrites(t *testing.T) {
 	}
 }
 
-// TestImport ties sessions to the commits that they plausibly made, and to no others.
+// TestImport ties a commit of which no session wrote lines to the one that alone was in use, which is inferred, and no other.
 func TestImport(t *testing.T) {
 	w := newWorld(t)
 	w.add(sidA, ask(sidA, 0, "why"), use(sidA, 1, "Edit", "a.go"), say(sidA, 60, "done"))
-	w.add(sidB, ask(sidB, 0, "what"), use(sidB, 2, "Read", "a.go"), say(sidB, 60, "read"))
-	w.add(sidC, ask(sidC, 30, "how"), use(sidC, 31, "Write", "a.go"), use(sidC, 31, "Write", "c.go"), say(sidC, 40, "written"))
+	w.add(sidB, ask(sidB, 30, "what"), use(sidB, 31, "Read", "a.go"), say(sidB, 7000, "read"))
 	w.commit(-10, "before", "a.go", "0")
-	w.commit(10, "by A", "a.go", "1")
-	w.commit(20, "of another file", "x", "1")
+	w.commit(10, "beside A", "x", "1")
 	w.git("checkout", "-q", "-b", "side")
-	w.commit(50, "by A and C, on a side branch", "a.go", "2", "c.go", "1")
+	w.commit(50, "beside A and B", "a.go", "2")
 	w.git("checkout", "-q", "main")
 	w.Env = append(slices.Clone(someone), "GIT_AUTHOR_EMAIL=x@y.z", "GIT_COMMITTER_EMAIL=x@y.z")
-	w.commit(55, "by somebody else", "a.go", "8")
+	w.commit(15, "by somebody else", "a.go", "8")
 	w.Env = someone
-	w.commit(3600, "by A within the hour", "a.go", "3")
+	w.commit(3640, "within an hour of A's last word", "a.go", "3")
 	w.commit(3900, "too late", "a.go", "4")
+	for _, shadow := range []string{"refs/heads/entire/2b7f1c0", "refs/remotes/origin/entire/2b7f1c0-e3b0c4"} { // of another tool
+		w.git("update-ref", shadow, w.git("commit-tree", "-m", "a shadow", "-p", "HEAD", w.git("mktree")))
+	}
+	w.commit(7001, "beside B", "a.go", "5")
 	w.at(7200)
 	run := func(c *capture.Capturer) (capture.Outcome, error) { return c.Import(t.Context()) }
 	out := w.try(run)
-	stored(t, out, 3, 6, 4)
+	stored(t, out, 2, 4, 2)
 	w.ties(
-		"by A import: ("+sidA+"?); Ma.go",
-		"by A and C, on a side branch import: ("+sidA+"?) ("+sidC+"?); Ma.go Ac.go",
-		"by A within the hour import: ("+sidA+"?) ("+sidC+"?); Ma.go",
+		"beside A import: ("+sidA+"?); Ax", "within an hour of A's last word import: ("+sidA+"?); Ma.go", "beside B import: ("+sidB+"?); Ma.go",
 	)
 	if again := w.try(run); again.Tip != "" {
 		t.Errorf("imported again: %+v", again)

@@ -189,8 +189,12 @@ type scope struct {
 // arrived are the commits that were not looked at yet, and those in which an edit may be that was not known when they
 // were; the newest first. Older ones than the first session hold nothing of any.
 func (g *collector) arrived(ctx context.Context, l scope) ([]git.Commit, error) {
-	tips, err := g.codeTips(l.everywhere)
-	if err != nil || len(tips) == 0 {
+	head, err := g.Repo.Head()
+	tips := []git.OID{head.OID}
+	if l.everywhere {
+		tips, err = history.Tips(g.Repo)
+	}
+	if err != nil || len(tips) == 0 || tips[0] == "" {
 		return nil, err
 	}
 	hide := g.st.Examined

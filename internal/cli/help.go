@@ -200,10 +200,8 @@ record::
 What one command printed, made small. It stays in this clone.
 
 tie::
-A session is tied to a commit if a checkpoint names both, or if it wrote lines of the commit.
-
-inferred::
-A tie that was concluded from time, files or content. No record says that the session made the commit's changes.
+How a session stands behind a commit. It wrote lines of it, edited its files, talked between the commit before and this one, or that is
+inferred from times, names or content alone.
 
 freshness::
 Whether the files of a session still are as its commits left them.

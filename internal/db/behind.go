@@ -9,9 +9,9 @@ import (
 
 // ties reads those that a condition lets pass.
 func ties(ctx context.Context, q Querier, where string, args ...any) ([]attribution.Tie, error) {
-	return all(ask(ctx, q, `SELECT session, checkpoint, sha, email, inferred, ts, turn, lines FROM ties WHERE `+where, args...),
+	return all(ask(ctx, q, `SELECT session, checkpoint, sha, email, tie, ts, turn, lines FROM ties WHERE `+where, args...),
 		func(t *attribution.Tie) []any {
-			return cells(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, &t.Inferred, moment{&t.TS}, &t.Turn, &t.Lines)
+			return cells(&t.Session, &t.Checkpoint, &t.SHA, &t.Email, (*int)(&t.Kind), moment{&t.TS}, &t.Turn, &t.Lines)
 		})
 }
 

@@ -132,7 +132,7 @@ type LogRow struct {
 	Source, Actor  string
 	Model          string
 	Turns, Tools   int
-	Inferred       bool
+	Tie            session.TieKind
 }
 
 // LogQuery says which checkpoints are asked for.
@@ -177,7 +177,7 @@ const passes = `AND (?1 = '' OR id IN (SELECT l.checkpoint FROM checkpoint_sessi
 		AND (?5 OR email COLLATE NOCASE IN (SELECT value FROM json_each(?6))) AND (?7 OR id IN (SELECT value FROM json_each(?8)))`
 
 // Log reads the latest checkpoints, newest first, a row for each session of
-// each that is not purged. An import is as late as its sessions.
+// each that is not purged: the strongest tie first. An import is as late as its sessions.
 func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 	since, until := q.sides()
 	chosen, err := q.checkpoints(ctx, d)
@@ -191,12 +191,12 @@ func (d *DB) Log(ctx context.Context, q LogQuery) ([]LogRow, error) {
 			UNION ALL SELECT *, coalesce(took, ts) AS at FROM t WHERE at >= ?3 AND at < ?4 `+passes+` ORDER BY at DESC, id LIMIT ?2)
 		SELECT c.id, c.sha, c.branch, c.email, c.ts, c.took, c.actor_type, c.via, (SELECT count(*) FROM checkpoint_files f WHERE f.checkpoint = c.id),
 			s.id, s.title, s.started_at, s.last_turn_at, s.source, s.actor_type, s.model,
-			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce(inferred, 0)
+			coalesce(next_turn - first_turn, 0), coalesce(next_tool - first_tool, 0), coalesce((SELECT min(tie) FROM ties t WHERE t.session = s.id AND t.sha = c.sha), 0) AS tie
 		FROM c LEFT JOIN checkpoint_sessions l ON l.checkpoint = c.id AND l.session NOT IN (SELECT id FROM purged)
-		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' OR s.source = ?1 ORDER BY c.at DESC, c.id, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen),
+		LEFT JOIN sessions s ON s.id = l.session WHERE ?1 = '' OR s.source = ?1 ORDER BY c.at DESC, c.id, tie = 0, tie, s.started_at NULLS LAST, s.id`, q.Agent, q.Limit, since, until, q.Authors == nil, q.Authors, chosen == nil, chosen),
 		func(r *LogRow) []any {
 			return cells(&r.ID, &r.GitSHA, &r.GitBranch, &r.UserEmail, moment{&r.TS}, moment{&r.Took}, &r.ActorType, text{&r.Via}, &r.FileCount,
-				text{&r.Session}, text{&r.Title}, moment{&r.Started}, moment{&r.Last}, text{&r.Source}, text{&r.Actor}, text{&r.Model}, &r.Turns, &r.Tools, &r.Inferred)
+				text{&r.Session}, text{&r.Title}, moment{&r.Started}, moment{&r.Last}, text{&r.Source}, text{&r.Actor}, text{&r.Model}, &r.Turns, &r.Tools, (*int)(&r.Tie))
 		})
 }
 

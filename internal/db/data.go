@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -98,10 +100,10 @@ func (t *Tx) AppendCheckpoints(ctx context.Context, cps []session.Checkpoint) er
 	if err != nil {
 		return err
 	}
-	return t.insert(ctx, into("checkpoint_sessions", 4), func(row func(...any)) {
+	return t.insert(ctx, into("checkpoint_sessions", 3), func(row func(...any)) {
 		for _, c := range cps {
 			for i, l := range c.Links {
-				row(c.ID, i, l.Session, l.Inferred)
+				row(c.ID, i, l.Session)
 			}
 		}
 	})
@@ -185,6 +187,21 @@ func (t *Tx) SetCursor(ctx context.Context, cursor map[string]string) error {
 			row(ref, oid)
 		}
 	})
+}
+
+// ownLedgers is how the refs of the ledgers begin that this clone writes; the address follows.
+const ownLedgers = "refs/heads/rekal/"
+
+// Own reads the addresses of the ledgers that this clone writes, in lower case.
+func (d *DB) Own(ctx context.Context) ([]string, error) {
+	refs, err := column(ask(ctx, d, `SELECT ref FROM cursor WHERE substr(ref, 1, ?) = ? ORDER BY ref`, len(ownLedgers), ownLedgers))
+	for i, ref := range refs {
+		address, bad := url.PathUnescape(strings.TrimPrefix(ref, ownLedgers))
+		if bad == nil { // another spelling is of no ledger
+			refs[i] = strings.ToLower(address)
+		}
+	}
+	return refs, err
 }
 
 // Cursor reads how far each ledger, by ref, has been read.

@@ -43,7 +43,7 @@ func (t *Tx) AppendShares(ctx context.Context, files []FileRow) error {
 func (t *Tx) AppendTies(ctx context.Context, ties []attribution.Tie) error {
 	return t.insert(ctx, into("ties", 8), func(row func(...any)) {
 		for _, c := range ties {
-			row(c.Session, c.Checkpoint, c.SHA, c.Email, c.Inferred, c.TS, c.Turn, c.Lines)
+			row(c.Session, c.Checkpoint, c.SHA, c.Email, int(c.Kind), c.TS, c.Turn, c.Lines)
 		}
 	})
 }
@@ -73,11 +73,24 @@ func (t *Tx) AddTouches(ctx context.Context, touches []Touch) error {
 	})
 }
 
-// Edited reads the paths that the tools of sessions wrote to, each once, in the order of the first call.
-func (t *Tx) Edited(ctx context.Context, ids []string) (map[string][]string, error) {
-	return groups(ask(ctx, t, `SELECT session, path FROM tool_calls
-		WHERE path IS NOT NULL AND `+edited+` AND session IN (SELECT value FROM json_each(?))
-		GROUP BY session, path ORDER BY session, min(i)`, ids))
+// Pending reads the paths that the tools of sessions wrote to, which no commit took to which they are tied.
+func (t *Tx) Pending(ctx context.Context, ids []string) (map[string][]string, error) {
+	return groups(ask(ctx, t, `SELECT session, path FROM pending WHERE session IN (SELECT value FROM json_each(?)) ORDER BY session, path`, ids))
+}
+
+// ReplacePending writes what Pending reads of some sessions.
+func (t *Tx) ReplacePending(ctx context.Context, paths map[string]map[string]bool) error {
+	ids := slices.Sorted(maps.Keys(paths))
+	if err := t.Exec(ctx, `DELETE FROM pending WHERE session IN (SELECT value FROM json_each(?))`, listed(ids)); err != nil {
+		return err
+	}
+	return t.insert(ctx, into("pending", 2), func(row func(...any)) {
+		for _, id := range ids {
+			for _, path := range slices.Sorted(maps.Keys(paths[id])) {
+				row(id, path)
+			}
+		}
+	})
 }
 
 // Named reads the paths that the tools of a session touched, and its commands.

@@ -2,7 +2,7 @@ package db
 
 // Version is the schema version of the index. Any change of a table below, of a blob that
 // search keeps in one, of how text is tokenised, or of who is taken to speak raises it: the index is then made anew.
-const Version = 7
+const Version = 8
 
 // application marks an SQLite file as an index of git-rekal: "rekl".
 const application = 0x72656b6c
@@ -34,7 +34,7 @@ CREATE TABLE checkpoint_files (
     checkpoint TEXT NOT NULL, i INTEGER NOT NULL, path TEXT NOT NULL, change TEXT NOT NULL, old_path TEXT, blob TEXT,
     PRIMARY KEY (checkpoint, i)) WITHOUT ROWID;
 CREATE TABLE checkpoint_sessions (
-    checkpoint TEXT NOT NULL, n INTEGER NOT NULL, session TEXT NOT NULL, inferred INTEGER NOT NULL,
+    checkpoint TEXT NOT NULL, n INTEGER NOT NULL, session TEXT NOT NULL,
     PRIMARY KEY (checkpoint, n)) WITHOUT ROWID;
 CREATE TABLE memories (
     id TEXT PRIMARY KEY, email TEXT NOT NULL, title TEXT, content TEXT NOT NULL, source TEXT, ts INTEGER NOT NULL,
@@ -62,12 +62,13 @@ CREATE TABLE facets (
     last_turn_at INTEGER, shown TEXT, commits TEXT, kind TEXT NOT NULL, left_paths TEXT, left_blobs TEXT, model TEXT) WITHOUT ROWID;
 CREATE INDEX latest ON facets (coalesce(last_turn_at, captured_at) DESC, session);
 CREATE TABLE ties (
-    session TEXT NOT NULL, checkpoint TEXT NOT NULL, sha TEXT NOT NULL, email TEXT NOT NULL, inferred INTEGER NOT NULL,
+    session TEXT NOT NULL, checkpoint TEXT NOT NULL, sha TEXT NOT NULL, email TEXT NOT NULL, tie INTEGER NOT NULL,
     ts INTEGER NOT NULL, turn INTEGER NOT NULL, lines INTEGER NOT NULL);
 CREATE INDEX ties_of ON ties (session);
 CREATE INDEX ties_to ON ties (sha);
 CREATE INDEX ties_at ON ties (checkpoint);
 CREATE INDEX ties_when ON ties (ts);
+CREATE TABLE pending (session TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY (session, path)) WITHOUT ROWID;
 CREATE TABLE shares (
     checkpoint TEXT NOT NULL, session TEXT NOT NULL, path TEXT NOT NULL, change TEXT NOT NULL, blob INTEGER NOT NULL,
     inferred INTEGER NOT NULL);

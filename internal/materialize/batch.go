@@ -20,7 +20,7 @@ type batch struct {
 	rows     map[string]*db.SessionRow        // sessions that the batch touches or links
 	whole    map[string]*session.Session      // those that two machines captured, as they stand
 	changed  map[string]bool                  // sessions whose row or facets change
-	edited   map[string]map[string]bool       // session → files that it has edited so far
+	pending  map[string]map[string]bool       // session → files that it edited, which no commit took to which it is tied
 	named    map[string]*attribution.Mentions // session → what else its calls have named so far
 	loaded   map[string]bool                  // sessions of which all that the tables hold is in named
 	memories map[string]db.MemoryRow          // those that the batch names
@@ -38,7 +38,7 @@ func newBatch(s *store, tx *db.Tx) *batch {
 	return &batch{
 		store: s, tx: tx,
 		rows: map[string]*db.SessionRow{}, whole: map[string]*session.Session{}, changed: map[string]bool{},
-		edited: map[string]map[string]bool{}, named: map[string]*attribution.Mentions{}, loaded: map[string]bool{},
+		pending: map[string]map[string]bool{}, named: map[string]*attribution.Mentions{}, loaded: map[string]bool{},
 	}
 }
 
@@ -60,33 +60,37 @@ func (b *batch) load(ctx context.Context, entries []entry) error {
 	b.rename(entries)
 	var ids []string
 	for _, e := range entries {
-		ids = append(ids, e.items()...)
+		ids = append(ids, e.mentioned()...)
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	rows, err := b.tx.Sessions(ctx, ids)
-	if err != nil {
-		return err
+	for unread, n := ids, 0; len(unread) > 0 && n <= maxSpawned; n++ {
+		rows, err := b.tx.Sessions(ctx, unread)
+		if err != nil {
+			return err
+		}
+		unread = nil
+		for id, r := range rows {
+			b.rows[id] = &r
+			if r.Parent != "" && b.rows[r.Parent] == nil {
+				unread = append(unread, r.Parent)
+			}
+		}
 	}
-	for id, r := range rows {
-		b.rows[id] = &r
-	}
+	var err error
 	if b.memories, err = b.tx.Memories(ctx, ids); err != nil {
 		return err
 	}
 	if err := b.checkOrder(entries); err != nil {
 		return err
 	}
-	edited, err := b.tx.Edited(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for id, paths := range edited {
+	pending, err := b.tx.Pending(ctx, ids)
+	for id, paths := range pending {
 		for _, p := range paths {
 			b.edit(id, p)
 		}
 	}
-	return nil
+	return err
 }
 
 // checkOrder returns errRestart when an entry came late: it is earlier than what the tables
@@ -111,15 +115,15 @@ func (b *batch) checkOrder(entries []entry) error {
 }
 
 func (b *batch) edit(id, path string) {
-	if b.edited[id] == nil {
-		b.edited[id] = map[string]bool{}
+	if b.pending[id] == nil {
+		b.pending[id] = map[string]bool{}
 	}
-	b.edited[id][path] = true
+	b.pending[id][path] = true
 }
 
 // take adds what one commit says.
 func (b *batch) take(ctx context.Context, e entry) error {
-	before, parts := len(b.indexed), len(b.parts)
+	before, parts, ties := len(b.indexed), len(b.parts), len(b.ties)
 	for _, p := range e.Sessions {
 		if err := b.part(ctx, e, p); err != nil {
 			return err
@@ -144,6 +148,7 @@ func (b *batch) take(ctx context.Context, e entry) error {
 	if len(e.Purges)+len(e.Restores)+len(e.Rewrites)+len(e.Wrote) > 0 {
 		b.wrote(e)
 	}
+	b.spawners(e, ties)
 	return nil
 }
 
@@ -181,7 +186,7 @@ func (b *batch) part(ctx context.Context, e entry, p session.Session) error {
 	b.changed[p.ID], b.grew = true, b.grew || b.purged[p.ID]
 	b.parts, b.indexed = append(b.parts, p), append(b.indexed, p)
 	for _, c := range p.ToolCalls {
-		if path := c.Edited(); path != "" {
+		if path := c.Edited(); path != "" && e.Checkpoint != nil { // an import is behind the commits that took its edits
 			b.edit(p.ID, path)
 		}
 	}
@@ -244,16 +249,27 @@ func (b *batch) checkpoint(ctx context.Context, e entry, parts []session.Session
 	cp.ID = string(e.OID)
 	cp.Links = b.links(e)
 	b.code = append(b.code, cp.GitSHA)
+	guessed := len(cp.Links) > 0
 	err := b.give(ctx, &cp, e.Wrote)
+	if guessed && len(cp.Links) == 0 {
+		return err
+	}
 	b.cps = append(b.cps, cp)
 	for _, l := range cp.Links {
+		if l.Tie == 0 {
+			continue
+		}
 		turn := -1
 		if i := slices.IndexFunc(parts, func(p session.Session) bool { return p.ID == l.Session }); i >= 0 {
 			turn = begins(parts[i])
 		}
 		b.ties = append(b.ties, attribution.Tie{
-			Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Email: address(e.email), Inferred: l.Inferred, TS: cp.TS, Turn: turn,
+			Session: l.Session, Checkpoint: cp.ID, SHA: cp.GitSHA, Email: address(e.email), Kind: l.Tie, TS: cp.TS, Turn: turn,
 		})
+		for _, f := range cp.Files {
+			delete(b.pending[l.Session], f.Path)
+			delete(b.pending[l.Session], f.OldPath)
+		}
 	}
 	return err
 }
@@ -303,6 +319,7 @@ func (b *batch) append(ctx context.Context) error {
 		func() error { return b.tx.ReplaceSessions(ctx, rows) },
 		func() error { return b.tx.AppendTurns(ctx, b.indexed) },
 		func() error { return b.tx.AppendTools(ctx, b.parts) },
+		func() error { return b.tx.ReplacePending(ctx, b.pending) },
 		func() error { return b.tx.AppendMemories(ctx, b.saved) },
 		func() error { return b.tx.AppendDangling(ctx, b.dangling) },
 		func() error { return b.tx.AppendCheckpoints(ctx, b.cps) },

@@ -74,7 +74,7 @@ func (w *world) keyed(m *materialize.Materializer) {
 		func(sha string) (out []string, err error) {
 			ties, err := r.Behind(ctx, []string{sha})
 			for _, tie := range ties[sha] {
-				out = append(out, fmt.Sprint(tie.Session, tie.Checkpoint, " ", tie.Inferred, " ", tie.Turn, " ", tie.Lines))
+				out = append(out, fmt.Sprint(tie.Session, tie.Checkpoint, " ", tie.Kind, " ", tie.Turn, " ", tie.Lines))
 			}
 			return out, err
 		})

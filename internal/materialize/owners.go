@@ -17,7 +17,7 @@ func (b *batch) namedBy(id string) *attribution.Mentions {
 	return b.named[id]
 }
 
-// give gives the files of a checkpoint to its sessions, and marks the ties that are inferred.
+// give gives the files of a checkpoint to its sessions, and says how they are tied to it.
 func (b *batch) give(ctx context.Context, cp *session.Checkpoint, wrote []session.Wrote) error {
 	shares, err := attribution.Files(cp, wrote, batchWork{ctx, b})
 	for _, s := range shares {
@@ -34,9 +34,7 @@ type batchWork struct {
 	*batch
 }
 
-func (w batchWork) Edited(id string) map[string]bool { return w.edited[id] }
-
-func (w batchWork) Parent(id string) string { return w.rows[id].Parent }
+func (w batchWork) Edited(id string) map[string]bool { return w.pending[id] }
 
 // Says reads what the tables hold of a session's calls where what is new does not say it already.
 func (w batchWork) Says(id string, what func(*attribution.Mentions) bool) (bool, error) {

@@ -22,7 +22,7 @@ func TestWhoseFilesAre(t *testing.T) {
 		{"one named it", "M src/a.go", map[string]string{"ann": "Read src/c.go", "ben": "Bash sed -i s/x/y/ src/a.go"}, "ben"},
 		{"nobody knows", "M src/a.go", map[string]string{"ann": "Edit src/b.go", "ben": "Bash make"}, ""},
 		{"who commits by itself", "M src/a.go", map[string]string{"ann": "Edit src/b.go; Bash git add -A && git commit -m x"}, "ann?"},
-		{"alone", "M src/a.go", map[string]string{"ann": "Edit src/b.go"}, "ann?"},
+		{"alone", "M src/a.go", map[string]string{"ann": "Edit src/b.go"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -58,13 +58,17 @@ func TestWhoseFilesAre(t *testing.T) {
 	}
 }
 
-// TestTalkBehindACommit: a checkpoint without the files of its commit is the tail of a session, or a talk; nothing says that it made
-// the commit. Before the first commit there is nothing to be made.
+// TestTalkBehindACommit: who has no file of the commit talked. What was stored at a push is tied to nothing.
 func TestTalkBehindACommit(t *testing.T) {
 	w := newWorld(t)
 	s := chat("talk", 0, "human what do you think of it", "assistant it is fine")
 	w.append(alice, 10, entryOf(commit("0", alice), until(s, 1, 0)))
 	w.append(alice, 20, entryOf(commit("1", alice), from(s, 1, 0)))
-	harness.Equal(t, "ties", []string{`{"sha":"0","inferred":false}`, `{"sha":"1","inferred":true}`},
-		w.index(w.materializer(), `SELECT git_sha[1] AS sha, inferred FROM session_commits ORDER BY ALL`))
+	pushed := commit("1", alice)
+	pushed.Via = session.ViaPush
+	w.append(alice, 30, entryOf(pushed, chat("later", 25, "human and now")))
+	harness.Equal(t, "ties", []string{`{"sha":"0","inferred":true,"tie":"talked"}`, `{"sha":"1","inferred":true,"tie":"talked"}`},
+		w.index(w.materializer(), `SELECT git_sha[1] AS sha, inferred, tie FROM session_commits ORDER BY ALL`))
+	harness.Equal(t, "stored beside no commit", []string{`{"inferred":true,"tie":null}`},
+		w.data(w.materializer(), `SELECT inferred, tie FROM checkpoint_sessions WHERE tie IS NULL`))
 }

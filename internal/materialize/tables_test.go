@@ -62,7 +62,7 @@ func (w *world) story() (parent, child session.Session, commits []git.OID) {
 		w.append(alice, 20, entryOf(commit("1", alice, "M src/jwt.go", "A README"), from(parent, 2, 2))),
 	)
 	link := commit("2", alice, "D src/jwt.go", "R old.go new.go")
-	link.Links = []session.Link{{Session: parent.ID, Inferred: true}}
+	link.Links = []session.Link{{Session: parent.ID, Inferred: true, Tie: session.TieInferred}}
 	commits = append(commits, w.append(alice, 30, entryOf(link)))
 	w.append(alice, 40, session.Entry{
 		Memories: []session.Memory{{ID: session.NewID(later(40), "", "memory"), Title: "t", Content: "remember UTC", Source: "agent", TS: later(40), ActorType: session.ActorAgent}},
@@ -136,11 +136,11 @@ func TestDataTables(t *testing.T) {
 			obj(`"id":%q,"checkpoint_id":%q,"file_path":"src/jwt.go","change_type":"D"`, file(2, 30, 0), cps[2]),
 			obj(`"id":%q,"checkpoint_id":%q,"file_path":"new.go","change_type":"R"`, file(2, 30, 1), cps[2]),
 		}},
-		{"checkpoint_sessions", `SELECT checkpoint_id, session_id, inferred FROM checkpoint_sessions JOIN checkpoints ON id = checkpoint_id ORDER BY ts, session_id`, []string{
-			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":false`, cps[0], parent.ID),
-			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":false`, cps[0], child.ID),
-			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":false`, cps[1], parent.ID),
-			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":true`, cps[2], parent.ID),
+		{"checkpoint_sessions", `SELECT checkpoint_id, session_id, inferred, tie FROM checkpoint_sessions JOIN checkpoints ON id = checkpoint_id ORDER BY ts, session_id`, []string{
+			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":true,"tie":"talked"`, cps[0], parent.ID),
+			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":true,"tie":"talked"`, cps[0], child.ID),
+			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":false,"tie":"edited"`, cps[1], parent.ID),
+			obj(`"checkpoint_id":%q,"session_id":%q,"inferred":true,"tie":"inferred"`, cps[2], parent.ID),
 		}},
 		{"memories", `SELECT content, source, user_email FROM memories`, []string{obj(`"content":"remember UTC","source":"agent","user_email":%q`, alice)}},
 		{"marks", `SELECT kind, n FROM marks ORDER BY n`, []string{`{"kind":"purge","n":1}`, `{"kind":"restore","n":2}`}},

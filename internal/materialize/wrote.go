@@ -21,6 +21,9 @@ func (b *batch) wrote(e entry) {
 		}
 		here = append(here, w)
 		b.changed[w.Session], b.rows[w.Session].LastEntry = true, e.key
+		if len(w.Lines) == 0 { // lines that it took away: others did so before
+			continue
+		}
 		at, known := ties[wroteIn{w.Session, w.GitSHA}]
 		again := slices.ContainsFunc(here[:len(here)-1], func(o session.Wrote) bool {
 			return o.Session == w.Session && o.GitSHA == w.GitSHA && o.Path == w.Path
@@ -34,6 +37,7 @@ func (b *batch) wrote(e entry) {
 				TS: e.at.Add(time.Duration(at-start) * time.Millisecond), Turn: -1,
 			})
 		}
+		b.ties[at].Kind = session.TieWrote
 		b.ties[at].Lines = min(b.ties[at].Lines+w.Lines.Count(), session.MaxLine)
 		if at >= start && !again {
 			b.files = append(b.files, db.FileRow{
@@ -43,6 +47,31 @@ func (b *batch) wrote(e entry) {
 	}
 	e.Wrote = here
 	b.notes = append(b.notes, e)
+}
+
+// maxSpawned is how many sessions that spawned one another are followed.
+const maxSpawned = 16
+
+// spawners ties the sessions that spawned those that wrote or edited something of an entry's commits, as these are tied.
+func (b *batch) spawners(e entry, start int) {
+	at := map[wroteIn]int{}
+	for i, t := range b.ties[start:] {
+		at[wroteIn{t.Session, t.SHA}] = start + i
+	}
+	for _, t := range slices.Clone(b.ties[start:]) {
+		for id, n := b.rows[t.Session].Parent, 0; b.rows[id] != nil && n < maxSpawned && !t.Kind.Weak(); id, n = b.rows[id].Parent, n+1 {
+			of := wroteIn{id, t.SHA}
+			i, known := at[of]
+			if !known {
+				i, at[of] = len(b.ties), len(b.ties)
+				b.ties = append(b.ties, attribution.Tie{
+					Session: id, Checkpoint: t.Checkpoint, SHA: t.SHA, Email: t.Email, Kind: t.Kind, TS: t.TS, Turn: -1,
+				})
+				b.changed[id], b.rows[id].LastEntry = true, max(b.rows[id].LastEntry, e.key)
+			}
+			b.ties[i].Kind = min(b.ties[i].Kind, t.Kind)
+		}
+	}
 }
 
 // wroteIn is a session and a code commit.

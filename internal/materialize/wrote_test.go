@@ -21,10 +21,10 @@ func TestWrote(t *testing.T) {
 	w.append(bob, 30, session.Entry{Wrote: []session.Wrote{wrote(b.ID, "2", "src/z.go", 1, 29)}})
 	m := w.materializer()
 	harness.Equal(t, "ties", []string{
-		`{"s":"claude-code/reader","sha":"1","inferred":true,"lines":0}`,
-		`{"s":"claude-code/writer","sha":"1","inferred":false,"lines":1}`,
-		`{"s":"claude-code/writer","sha":"2","inferred":false,"lines":2}`,
-	}, named(a, b, w.index(m, `SELECT session_id AS s, git_sha[1] AS sha, inferred, lines FROM session_commits ORDER BY sha, lines`)))
+		`{"s":"claude-code/reader","sha":"1","inferred":false,"tie":"edited","lines":0}`,
+		`{"s":"claude-code/writer","sha":"1","inferred":false,"tie":"wrote","lines":1}`,
+		`{"s":"claude-code/writer","sha":"2","inferred":false,"tie":"wrote","lines":2}`,
+	}, named(a, b, w.index(m, `SELECT session_id AS s, git_sha[1] AS sha, inferred, tie, lines FROM session_commits ORDER BY sha, lines`)))
 	harness.Equal(t, "files", []string{
 		`{"s":"claude-code/writer","path":"src/a.go"}`, `{"s":"claude-code/writer","path":"src/y.go"}`, `{"s":"claude-code/writer","path":"src/z.go"}`,
 	}, named(a, b, w.index(m, `SELECT session_id AS s, file_path AS path FROM files_index ORDER BY ALL`)))

@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Lines are followed into the commits that a commit was made of, where several sessions stand behind it, and for the 20 commits with the most
@@ -78,7 +79,7 @@ func (b *behind) ties(ctx context.Context, commits []attribution.Commit) (out []
 	}
 	var checkpoints []string
 	for _, sha := range unread {
-		b.rows[sha] = attribution.CredibleTies(rows[sha], makerOf(b.repo, sha))
+		b.rows[sha] = attribution.CredibleTies(rows[sha], b.maker(sha))
 		for _, r := range b.rows[sha] {
 			checkpoints = append(checkpoints, r.Checkpoint)
 		}
@@ -125,7 +126,7 @@ func (b *behind) told(ctx context.Context, s source) ([][]attribution.Claim, err
 func (b *behind) seen(ctx context.Context, s source, rows []attribution.Tie, depth int) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
 	rest := b.owned.OfOrAll(rows, s.Path)
-	before := b.Before(sha, makerOf(b.repo, sha))
+	before := b.Before(sha, b.maker(sha))
 	if len(rest) < 2 || depth == maxDepth || len(before) == 0 {
 		return slices.Repeat([][]attribution.Claim{rest}, len(s.lines)), nil
 	}
@@ -236,7 +237,7 @@ func (t traced) guesses(rest []attribution.Claim) [][]attribution.Claim {
 	for i := range out {
 		out[i] = slices.Clone(out[i])
 		for j := range out[i] {
-			out[i][j].Inferred = true
+			out[i][j].Kind = max(out[i][j].Kind, session.TieInferred)
 		}
 	}
 	return out
@@ -324,7 +325,7 @@ func (b *behind) readWrote(ctx context.Context, shas []string) error {
 	})
 	wrote, err := b.index.Wrote(ctx, shas)
 	for _, sha := range shas {
-		makers, others := attribution.CredibleLines(wrote[sha], makerOf(b.repo, sha))
+		makers, others := attribution.CredibleLines(wrote[sha], b.maker(sha))
 		b.wrote[sha] = lineRecords{makers, others}
 	}
 	return err
@@ -341,7 +342,7 @@ func (b *behind) written(ctx context.Context, s source, rest func(context.Contex
 	var at []int
 	for i, line := range s.at {
 		if w, at := attribution.Writer(wrote.makers, s.Path, line); w != "" {
-			out[i] = []attribution.Claim{{Session: w, Exact: true, At: at, Turn: -1}}
+			out[i] = []attribution.Claim{{Session: w, Kind: session.TieWrote, Exact: true, At: at, Turn: -1}}
 			continue
 		}
 		at, others.lines, others.at = append(at, i), append(others.lines, s.lines[i]), append(others.at, line)
@@ -354,15 +355,17 @@ func (b *behind) written(ctx context.Context, s source, rest func(context.Contex
 	for i := range claims {
 		of, sure := slices.Clone(claims[i]), false
 		for j := range of {
-			of[j].Inferred = of[j].Inferred || known
-			sure = sure || !of[j].Inferred
+			if known {
+				of[j].Kind = max(of[j].Kind, session.TieInferred)
+			}
+			sure = sure || !of[j].Kind.Weak()
 		}
 		if w, when := attribution.Writer(wrote.others, s.Path, others.at[i]); w != "" {
 			j := slices.IndexFunc(of, func(c attribution.Claim) bool { return c.Session == w })
 			if j >= 0 {
 				of[j].At = when
 			} else if !sure {
-				of = append(of, attribution.Claim{Session: w, Inferred: true, Others: true, At: when, Turn: -1})
+				of = append(of, attribution.Claim{Session: w, Kind: attribution.Alleged, At: when, Turn: -1})
 			}
 		}
 		out[at[i]] = of

@@ -15,22 +15,23 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // tied says of hits behind commits where the part begins that was captured at them, and how they are tied to
 // those that are asked for. What first ties them to one decides: what is said later says nothing of it. Without a
-// query those come first that are recorded.
+// query the strongest come first.
 func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Revisions, query string) error {
 	ties, err := index.Commits(ctx, idsOf(hits))
 	asked.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
 	for i, h := range hits {
-		first := map[string]attribution.Strength{}
+		first := map[string]session.TieKind{}
 		for _, t := range ties[h.id] { // the latest first
-			strength, ok := asked.Strength(t)
+			kind, ok := asked.Kind(t)
 			if !ok {
 				continue
 			}
-			first[t.SHA] = strength
+			first[t.SHA] = kind
 			if asked.Is(t) {
 				hits[i].lines = max(hits[i].lines, t.Lines)
 			}
@@ -39,8 +40,8 @@ func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Rev
 			}
 		}
 		hits[i].tie = attribution.Alleged
-		for _, strength := range first {
-			hits[i].tie = min(hits[i].tie, strength)
+		for _, kind := range first {
+			hits[i].tie = min(hits[i].tie, kind)
 		}
 	}
 	if query == "" {
@@ -83,7 +84,7 @@ func families(ctx context.Context, index *db.DB, repo *git.Repo, starts []string
 	}
 	out, late, looked := attribution.Revisions{}, time.After(squashTime), 0
 	for _, start := range starts {
-		a := attribution.NewRevision(start, makerOf(repo, start), family.Family(start))
+		a := attribution.NewRevision(start, family.maker(start), family.Family(start))
 		select {
 		case <-late:
 			looked = maxSquashes
@@ -108,7 +109,7 @@ func madeOf(ctx context.Context, index *db.DB, repo *git.Repo, a attribution.Rev
 	}
 	family, err := readLineage(ctx, index, repo, parts)
 	for _, p := range parts {
-		a.Add(attribution.Inferred, family.made(p, family.Was, family.Is)...)
+		a.Add(session.TieInferred, family.made(p, family.Was, family.Is)...)
 	}
 	return err
 }

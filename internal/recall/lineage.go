@@ -13,12 +13,17 @@ import (
 type lineage struct {
 	attribution.Lineage
 	repo  *git.Repo
+	own   []string        // see attribution.Maker
 	asked map[string]bool // commits of which all that is said is here
 }
 
 // readLineage reads what leads to and from some commits, or beginnings of commits.
 func readLineage(ctx context.Context, index *db.DB, repo *git.Repo, shas []string) (lineage, error) {
-	l := lineage{attribution.NewLineage(), repo, map[string]bool{}}
+	own, err := index.Own(ctx)
+	if err != nil {
+		return lineage{}, err
+	}
+	l := lineage{attribution.NewLineage(), repo, own, map[string]bool{}}
 	return l, l.extend(ctx, index, shas)
 }
 
@@ -35,16 +40,16 @@ func (l lineage) extend(ctx context.Context, index *db.DB, shas []string) error 
 
 // made lists a commit, and where ways lead from it by the word of who made it: what others say of it explains no line.
 func (l lineage) made(sha string, along ...attribution.RewriteMap) []attribution.Commit {
-	return l.From(sha, makerOf(l.repo, sha), along...)
+	return l.From(sha, l.maker(sha), along...)
 }
 
-// makerOf is who made a commit, as far as it is here.
-func makerOf(repo *git.Repo, sha string) attribution.Maker {
-	c, err := repo.Commit(git.OID(sha))
+// maker is who made a commit, as far as it is here.
+func (l lineage) maker(sha string) attribution.Maker {
+	c, err := l.repo.Commit(git.OID(sha))
 	if err != nil {
 		return attribution.Maker{}
 	}
-	return attribution.Maker{Here: true, Author: c.Author.Email, Committer: c.Committer.Email, When: c.Committer.When}
+	return attribution.Maker{Here: true, Author: c.Author.Email, Committer: c.Committer.Email, When: c.Committer.When, Own: l.own}
 }
 
 // shasOf lists commits, each once.

@@ -53,7 +53,7 @@ func desk(t *testing.T) (p *place, head, before string) {
 	imported := chat("imported", 1, "human long ago")
 	p.append(alice, 11, session.Entry{Sessions: []session.Session{imported}})
 	cp = checkpoint(head, "a.go")
-	cp.Links = []session.Link{{Session: imported.ID, Inferred: true}}
+	cp.Links = []session.Link{{Session: imported.ID, Inferred: true, Tie: session.TieInferred}}
 	p.append(alice, 20, session.Entry{Checkpoint: cp, Sessions: []session.Session{chat("second", 11, "human amend it", "Edit a.go")}})
 	p.append(alice, 21, rewrites(before, head))
 	return p, head, before

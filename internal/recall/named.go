@@ -45,7 +45,7 @@ func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (
 	}
 	var commits []attribution.Commit
 	for _, sha := range words {
-		by := makerOf(repo, sha)
+		by := l.maker(sha)
 		commits = append(commits, slices.DeleteFunc(l.Family(sha), func(c attribution.Commit) bool { return c.Email != "" && !by.Is(c.Email) })...)
 	}
 	ids, err := index.Matching(ctx, db.Filter{Commits: commits})

@@ -16,6 +16,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -227,10 +228,10 @@ type found struct {
 	read     []string // what misspelt words of the query were read as
 	weak     bool
 	memory   bool
-	tie      attribution.Strength // how --commit or why tie it; Recorded where nobody asks
-	lines    int                  // how many of the lines that --commit brought it wrote
-	question bool                 // turn is the prompt that led to the lines of why
-	snippet  int                  // how many characters are shown of it
+	tie      session.TieKind // how --commit or why tie it; 0 where nobody asks
+	lines    int             // how many of the lines that --commit brought it wrote
+	question bool            // turn is the prompt that led to the lines of why
+	snippet  int             // how many characters are shown of it
 }
 
 // titled reports whether nothing but the title answers.
@@ -323,11 +324,16 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 	if err != nil {
 		return nil, err
 	}
-	missing := repo.Missing(living(facets, became, hits[:min(len(hits), maxLooked)]))
+	now := living(facets, became, hits[:min(len(hits), maxLooked)])
+	missing := repo.Missing(now)
+	lost, err := history.Unreached(ctx, repo, now)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
 		out[i] = shape(facets[h.id], h)
-		out[i].Commits, out[i].Missing = behindHere(became, facets[h.id], missing)
+		out[i].Commits, out[i].Missing = behindHere(became, facets[h.id], missing, lost)
 		out[i].Freshness = cmp.Or(states[h.id], result.Unverifiable)
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
@@ -386,10 +392,13 @@ func now(became map[attribution.Commit]string, f db.Facet, sha string) string {
 	return cmp.Or(became[attribution.Commit{Email: strings.ToLower(f.Email), SHA: sha}], sha)
 }
 
-// behindHere are the commits behind a session, those in front that this clone has, and the others.
-func behindHere(became map[attribution.Commit]string, f db.Facet, missing map[git.OID]bool) (all, elsewhere []string) {
+// behindHere are the commits behind a session, those in front that this clone has, and the others; none that no branch leads to.
+func behindHere(became map[attribution.Commit]string, f db.Facet, missing, lost map[git.OID]bool) (all, elsewhere []string) {
 	for _, sha := range f.Commits {
 		sha := now(became, f, sha)
+		if lost[git.OID(sha)] {
+			continue
+		}
 		in := &all
 		if missing[git.OID(sha)] {
 			in = &elsewhere
@@ -406,7 +415,7 @@ func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
 func shape(f db.Facet, h found) result.Hit {
 	out := result.Hit{
-		ID: h.id, Kind: f.Kind, Score: rounded(h.score), Matched: h.matched, Weak: h.weak, Inferred: h.tie > attribution.Recorded, Title: f.Title,
+		ID: h.id, Kind: f.Kind, Score: rounded(h.score), Matched: h.matched, Weak: h.weak, Tie: h.tie.String(), Inferred: h.tie.Weak(), Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Model: f.Model, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,

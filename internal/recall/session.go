@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -157,8 +158,9 @@ func describe(row db.SessionRow) result.Session {
 	}
 }
 
-// behindOf lists commits, with what amends and rebases made of them at last: those that this clone has, then the others.
-func behindOf(ctx context.Context, index *db.DB, repo *git.Repo, commits []attribution.Tie) ([]result.Commit, error) {
+// CommitsOf lists the commits of a session, with what amends and rebases made of them at last: those that this clone has, then the others. It leaves out
+// those that no branch, tag or HEAD leads to.
+func CommitsOf(ctx context.Context, index *db.DB, repo *git.Repo, commits []attribution.Tie) ([]result.Commit, error) {
 	shas, now := make([]string, len(commits)), make([]git.OID, len(commits))
 	for i, c := range commits {
 		shas[i] = c.SHA
@@ -167,18 +169,27 @@ func behindOf(ctx context.Context, index *db.DB, repo *git.Repo, commits []attri
 	if err != nil {
 		return nil, err
 	}
-	out := make([]result.Commit, len(commits))
+	out, best := make([]result.Commit, len(commits)), map[git.OID]session.TieKind{}
 	for i, c := range commits {
-		out[i] = result.Commit{Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS), Inferred: c.Inferred}
+		out[i] = result.Commit{Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS)}
 		if sha := became[attribution.Commit{Email: c.Email, SHA: c.SHA}]; sha != c.SHA {
 			out[i].Became = sha
 		}
 		now[i] = git.OID(cmp.Or(out[i].Became, c.SHA))
+		if was, ok := best[now[i]]; !ok || c.Kind < was {
+			best[now[i]] = c.Kind
+		}
 	}
 	missing := repo.Missing(now)
+	lost, err := history.Unreached(ctx, repo, now)
+	if err != nil {
+		return nil, err
+	}
 	for i := range out {
 		out[i].Missing = missing[now[i]] && now[i] != session.ZeroSHA
+		out[i].Tie, out[i].Inferred = best[now[i]].String(), best[now[i]].Weak()
 	}
+	out = slices.DeleteFunc(out, func(c result.Commit) bool { return lost[git.OID(cmp.Or(c.Became, c.Commit))] })
 	here := slices.DeleteFunc(slices.Clone(out), func(c result.Commit) bool { return c.Missing })
 	return append(here, slices.DeleteFunc(out, func(c result.Commit) bool { return !c.Missing })...), nil
 }
@@ -199,7 +210,7 @@ func fill(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *result
 	if err != nil {
 		return err
 	}
-	if out.Commits, err = behindOf(ctx, index, repo, commits[out.ID]); err != nil {
+	if out.Commits, err = CommitsOf(ctx, index, repo, commits[out.ID]); err != nil {
 		return err
 	}
 	files, err := index.SessionFiles(ctx, out.ID)

@@ -49,7 +49,7 @@ func golden(t *testing.T) (p *place, parent, child session.Session, sha string) 
 	other := chat("other", 2, "human what else", "Edit src/clock.go", "Edit src/zone.go")
 	p.append(alice, 10, session.Entry{Checkpoint: checkpoint(sha, "src/jwt.go"), Sessions: []session.Session{parent, child}})
 	link := checkpoint(session.ZeroSHA)
-	link.Links = []session.Link{{Session: parent.ID, Inferred: true}}
+	link.Links = []session.Link{{Session: parent.ID, Inferred: true, Tie: session.TieInferred}}
 	p.append(alice, 20, session.Entry{Checkpoint: link})
 	p.append(alice, 30, session.Entry{Sessions: []session.Session{other}})
 	p.open()
@@ -177,12 +177,14 @@ func TestSessionGolden(t *testing.T) {
       "commit": "0000000000000000000000000000000000000000",
       "checkpoint": "CHECKPOINT",
       "ts": "2026-03-04T10:20:00Z",
+      "tie": "inferred",
       "inferred": true
     },
     {
       "commit": %q,
       "checkpoint": "CHECKPOINT",
-      "ts": "2026-03-04T10:10:00Z"
+      "ts": "2026-03-04T10:10:00Z",
+      "tie": "edited"
     }
   ],
   "related": [
@@ -229,6 +231,7 @@ func TestLogGolden(t *testing.T) {
         "actor": "human",
         "turns": 4,
         "tool_calls": 4,
+        "tie": "inferred",
         "inferred": true
       }
     ]
@@ -251,7 +254,8 @@ func TestLogGolden(t *testing.T) {
         "source": "claude-code",
         "actor": "human",
         "turns": 4,
-        "tool_calls": 4
+        "tool_calls": 4,
+        "tie": "edited"
       },
       {
         "id": %[3]q,
@@ -262,6 +266,7 @@ func TestLogGolden(t *testing.T) {
         "actor": "agent",
         "turns": 2,
         "tool_calls": 1,
+        "tie": "talked",
         "inferred": true
       }
     ]

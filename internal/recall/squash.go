@@ -241,7 +241,7 @@ func (s *squash) find() (tips []git.OID, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if at.Email == "" || makerOf(s.repo, at.SHA).Is(at.Email) {
+			if at.Email == "" || s.lineage.maker(at.SHA).Is(at.Email) {
 				k.here = append(k.here, c)
 				tips = append(tips, c.OID)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Tied is a code commit with the sessions behind it.
@@ -20,14 +21,14 @@ type Tied struct {
 
 // TiedSession stands behind a commit.
 type TiedSession struct {
-	ID       string
-	Inferred bool              // nothing recorded says that it changed what the commit did
-	Lines    int               // of the commit, that it wrote
-	Ties     []attribution.Tie // by which it stands there: to the commit, to what it was before, or to what it was made of
+	ID    string
+	Kind  session.TieKind
+	Lines int               // of the commit, that it wrote
+	Ties  []attribution.Tie // by which it stands there: to the commit, to what it was before, or to what it was made of
 }
 
-// Behind lists the commits that a revision or range names, the newest first, each with the sessions behind it: who wrote most of its lines comes
-// first. It is as --commit of a recall, commit by commit, without what is purged.
+// Behind lists the commits that a revision or range names, the newest first, each with the sessions behind it: the strongest tie comes first, and then who
+// wrote most of its lines. It is as --commit of a recall, commit by commit, without what is purged.
 func Behind(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]Tied, error) {
 	all, err := commits(ctx, index, repo, rev)
 	if err != nil {
@@ -51,23 +52,22 @@ func Behind(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]Ti
 
 func tiedTo(a attribution.Revision, ids []string, ties map[string][]attribution.Tie) (out []TiedSession) {
 	for _, id := range ids {
-		s, best := TiedSession{ID: id}, attribution.Alleged+1
+		s := TiedSession{ID: id, Kind: attribution.Alleged}
 		for _, t := range ties[id] {
-			strength, ok := a.Strength(t)
+			kind, ok := a.Kind(t)
 			if !ok {
 				continue
 			}
-			best = min(best, strength)
+			s.Kind = min(s.Kind, kind)
 			s.Ties = append(s.Ties, t)
 			s.Lines = max(s.Lines, t.Lines)
 		}
 		if len(s.Ties) > 0 {
-			s.Inferred = best != attribution.Recorded
 			out = append(out, s)
 		}
 	}
 	slices.SortStableFunc(out, func(x, y TiedSession) int {
-		return cmp.Or(compareBool(x.Inferred, y.Inferred), cmp.Compare(y.Lines, x.Lines), strings.Compare(x.ID, y.ID))
+		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(y.Lines, x.Lines), strings.Compare(x.ID, y.ID))
 	})
 	return out
 }

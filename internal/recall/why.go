@@ -191,17 +191,16 @@ type source struct {
 
 // explained is what a session explains.
 type explained struct {
-	id       string
-	lines    []int
-	exact    []int             // of them, those that it is known to have written
-	shared   []int             // of them, those that one of several brought
-	weight   float64           // the lines, of those that are shared its part
-	commits  []string          // the one with the most lines first
-	inferred bool              // by none but inferred commits
-	others   bool              // by the word of none but those who made none of the commits
-	edits    int               // of the file, by its tools
-	asked    map[time.Time]int // how many lines it wrote at which time, as anybody says
-	turn     int               // where the part begins that was captured at the first of commits; db.First: not known
+	id      string
+	lines   []int
+	exact   []int             // of them, those that it is known to have written
+	shared  []int             // of them, those that one of several brought
+	weight  float64           // the lines, of those that are shared its part
+	commits []string          // the one with the most lines first
+	kind    session.TieKind   // the strongest of its lines
+	edits   int               // of the file, by its tools
+	asked   map[time.Time]int // how many lines it wrote at which time, as anybody says
+	turn    int               // where the part begins that was captured at the first of commits; db.First: not known
 }
 
 // sources groups lines by the commit that they come from, the one with the most lines first.
@@ -267,7 +266,7 @@ func (w *why) explain(ctx context.Context, hidden []string) error {
 func (w *why) give(c attribution.Claim, line int, commit git.OID, several int) {
 	e := w.explained[c.Session]
 	if e == nil {
-		e = &explained{id: c.Session, asked: map[time.Time]int{}, inferred: true, others: true, turn: db.First}
+		e = &explained{id: c.Session, asked: map[time.Time]int{}, kind: c.Kind, turn: db.First}
 		if c.Turn >= 0 {
 			e.turn = c.Turn
 		}
@@ -283,14 +282,13 @@ func (w *why) give(c attribution.Claim, line int, commit git.OID, several int) {
 	if several > 1 {
 		e.shared = append(e.shared, line)
 	}
-	e.inferred, e.others = e.inferred && c.Inferred, e.others && c.Others
+	e.kind = min(e.kind, c.Kind)
 	if short := result.Short(string(commit)); !slices.Contains(e.commits, short) {
 		e.commits = append(e.commits, short)
 	}
 }
 
-// ranked orders the sessions: who explains most, then whom a hook saw, then of whom the makers of the commits tell, then who wrote to the
-// file most often, then the latest.
+// ranked orders the sessions: who explains most, then by the strongest tie, then who wrote to the file most often, then the latest.
 func (w *why) ranked(ctx context.Context) ([]*explained, error) {
 	if len(w.explained) == 0 {
 		return nil, nil
@@ -316,7 +314,7 @@ func (w *why) ranked(ctx context.Context) ([]*explained, error) {
 		out = append(out, e)
 	}
 	slices.SortFunc(out, func(a, b *explained) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), compareBool(a.inferred, b.inferred), compareBool(a.others, b.others),
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.kind, b.kind),
 			cmp.Compare(b.edits, a.edits), strings.Compare(b.id, a.id))
 	})
 	return out, nil
@@ -344,7 +342,8 @@ func compareBool(a, b bool) int {
 }
 
 // question is the prompt that led to what a session wrote: the last one before the edit that most of the lines are of, or else before its last edit
-// of the file that the commit may hold. Where its tie is a guess, that is its first prompt. It is -1 where none is known.
+// of the file that the commit may hold. Where it only talked, that is the first prompt of what was
+// captured at the commit; where its tie is a guess, its first prompt. It is -1 where none is known.
 func (w *why) question(ctx context.Context, e *explained) (int, error) {
 	var at time.Time
 	for t, n := range e.asked {
@@ -355,7 +354,10 @@ func (w *why) question(ctx context.Context, e *explained) (int, error) {
 	if !at.IsZero() {
 		return w.index.PromptBefore(ctx, e.id, at)
 	}
-	if e.inferred {
+	if e.kind == session.TieTalked && e.turn >= 0 {
+		return e.turn, nil
+	}
+	if e.kind.Weak() {
 		_, turn, err := w.began(ctx, e.id)
 		return turn, err
 	}
@@ -395,10 +397,7 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 	var passages map[string]search.Hit
 	hits := make([]found, len(ranked))
 	for i, e := range ranked {
-		hits[i] = found{id: e.id, score: e.weight / float64(len(w.blame.Origins)), turn: e.turn, snippet: snippetSize}
-		if e.inferred {
-			hits[i].tie = attribution.Inferred
-		}
+		hits[i] = found{id: e.id, score: e.weight / float64(len(w.blame.Origins)), turn: e.turn, snippet: snippetSize, tie: e.kind}
 		turn, err := w.question(ctx, e)
 		if err != nil {
 			return nil, err

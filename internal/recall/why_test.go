@@ -108,6 +108,8 @@ func TestWhyByOthers(t *testing.T) {
 			p.append(bob, 20, session.Entry{Sessions: []session.Session{chat("his", 0, "human go", "Edit src/jwt.go")}, Wrote: []session.Wrote{
 				{GitSHA: sha, Blob: file.Blob, Session: chat("his", 0).ID, Path: "src/jwt.go", Lines: session.RangesOf([]int{1, 2}), TS: at(2)},
 			}})
+			p.git("update-ref", "refs/rekal/origin/bob@example.com", "refs/heads/rekal/bob@example.com") // as a sync brings it
+			p.git("update-ref", "-d", "refs/heads/rekal/bob@example.com")
 			p.open()
 			var got []string
 			for _, h := range p.why("src/jwt.go").Results {
@@ -344,7 +346,7 @@ func TestInferredByAnImport(t *testing.T) {
 	p.append(alice, 10, session.Entry{Checkpoint: one, Sessions: []session.Session{seen}})
 	p.append(alice, 20, session.Entry{Sessions: []session.Session{guessed}})
 	link := checkpoint(one.GitSHA, "src/jwt.go")
-	link.Links = []session.Link{{Session: guessed.ID, Inferred: true}}
+	link.Links = []session.Link{{Session: guessed.ID, Inferred: true, Tie: session.TieInferred}}
 	p.append(alice, 30, session.Entry{Checkpoint: link})
 	p.open()
 	inferred := map[string]string{}

@@ -115,7 +115,8 @@ type Hit struct {
 	Matched    []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
 	Weak       bool     `json:"weak,omitempty"`      // little speaks for it: it is the best that there is
 	Freshness  string   `json:"freshness,omitempty"` // Fresh, …: whether its files still are as it left them
-	Inferred   bool     `json:"inferred,omitempty"`  // nothing recorded ties it to --commit, or to the lines
+	Tie        string   `json:"tie,omitempty"`       // how --commit, or the commits of the lines, are tied to it: wrote, edited, talked or inferred
+	Inferred   bool     `json:"inferred,omitempty"`  // the tie is talked or inferred
 	Title      string   `json:"title,omitempty"`
 	Snippet    string   `json:"snippet,omitempty"` // at most about 240 characters, on one line
 	Turn       *int     `json:"turn,omitempty"`    // index of the best turn; what query --offset takes
@@ -278,7 +279,8 @@ type Commit struct {
 	Checkpoint string `json:"checkpoint"`
 	TS         string `json:"ts"`
 	Became     string `json:"became,omitempty"`   // the commit after amends and rebases
-	Inferred   bool   `json:"inferred,omitempty"` // nothing recorded says that it changed what the commit did
+	Tie        string `json:"tie,omitempty"`      // as of a Hit
+	Inferred   bool   `json:"inferred,omitempty"` // as of a Hit
 	Missing    bool   `json:"missing,omitempty"`  // what it is now is not in this clone
 }
 
@@ -313,6 +315,7 @@ type LogSession struct {
 	Actor      string `json:"actor"`
 	Turns      int    `json:"turns"`
 	Tools      int    `json:"tool_calls"`
+	Tie        string `json:"tie,omitempty"` // as of a Hit; none where the checkpoint is of no commit that was made then
 	Inferred   bool   `json:"inferred,omitempty"`
 }
 

@@ -29,9 +29,11 @@ type StoryCommit struct {
 	TS       string     `json:"ts"` // of the author
 	Merge    bool       `json:"merge,omitempty"`
 	Files    []Diffstat `json:"files,omitempty"`    // against the first parent; none of a merge
-	Sessions []string   `json:"sessions,omitempty"` // IDs of those behind it
-	Inferred []string   `json:"inferred,omitempty"` // of them, those that nothing recorded ties to it
-	Missing  bool       `json:"missing,omitempty"`  // it is not in this clone: no more is known of it
+	Sessions []string   `json:"sessions,omitempty"` // IDs of those behind it, the strongest tie first
+	Inferred []string   `json:"inferred,omitempty"` // of them, those whose tie is talked or inferred
+
+	Ties    map[string]string `json:"ties,omitempty"`    // how each is tied: wrote, edited, talked or inferred
+	Missing bool              `json:"missing,omitempty"` // it is not in this clone: no more is known of it
 }
 
 // Diffstat is how much of a file a commit changed.

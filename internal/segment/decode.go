@@ -231,7 +231,11 @@ func (d *decoder) link(l linkLine) error {
 	if err := checkID(l.Session); err != nil {
 		return err
 	}
-	d.e.Checkpoint.Links = append(d.e.Checkpoint.Links, session.Link{Session: l.Session, Inferred: l.Inferred})
+	tie, known := session.ParseTie(l.Tie)
+	if l.Tie != "" && !known {
+		d.e.Unknown++
+	}
+	d.e.Checkpoint.Links = append(d.e.Checkpoint.Links, session.Link{Session: l.Session, Inferred: l.Inferred, Tie: tie})
 	return nil
 }
 

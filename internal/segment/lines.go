@@ -27,6 +27,7 @@ type linkLine struct {
 	T        string `json:"t"`
 	Session  string `json:"session"`
 	Inferred bool   `json:"inferred,omitempty"`
+	Tie      string `json:"tie,omitempty"`
 }
 
 type sessionLine struct {

@@ -141,7 +141,7 @@ func (w *writer) checkpoint(cp session.Checkpoint) {
 		w.under(head, fileLine{"file", f.Path, f.OldPath, f.Change, f.Blob})
 	}
 	for _, l := range cp.Links {
-		w.under(head, linkLine{"link", l.Session, l.Inferred})
+		w.under(head, linkLine{"link", l.Session, l.Inferred, l.Tie.String()})
 	}
 }
 

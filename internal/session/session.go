@@ -161,7 +161,8 @@ type File struct {
 // Link ties a session to a checkpoint that adds no turns of it.
 type Link struct {
 	Session  string
-	Inferred bool // matched by time and files at import, not seen at the commit
+	Inferred bool    // a guess of an import, not seen at the commit
+	Tie      TieKind // by which rule; of a guess without it, which version 0.1.0 made, nothing is believed
 }
 
 // Memory is a note that an agent or a person saved on purpose.

@@ -116,17 +116,15 @@ func (t *teller) done(ctx context.Context, ties []attribution.Tie) (work, error)
 }
 
 // today are the commits of ties as amends and rebases left them, the latest first.
-func (t *teller) today(ctx context.Context, ties []attribution.Tie) (out []string, err error) {
-	var shas []string
-	for _, tie := range ties {
-		shas = append(shas, tie.SHA)
-	}
-	became, err := t.index.Became(ctx, shas)
-	for _, tie := range ties {
-		sha := cmp.Or(became[attribution.Commit{Email: tie.Email, SHA: tie.SHA}], tie.SHA)
+func (t *teller) today(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
+	all, err := recall.CommitsOf(ctx, t.index, t.repo, ties)
+	kinds = map[string]string{}
+	for _, c := range all {
+		sha := cmp.Or(c.Became, c.Commit)
 		if sha != session.ZeroSHA && !slices.Contains(out, sha) {
 			out = append(out, sha)
+			kinds[sha] = c.Tie
 		}
 	}
-	return out, err
+	return out, kinds, err
 }

@@ -63,13 +63,13 @@ func (r *review) page(words int) {
 	r.rest()
 }
 
-// choose parts the sessions that are told at length from those that are named: subagents are told with who spawned them. What is only inferred is named
-// beside what is known; of many sessions those are told that wrote most lines.
+// choose parts the sessions that are told at length from those that are named: subagents are told with who spawned them. Who talked,
+// or is inferred, is named beside who wrote or edited; of many sessions those are told whose tie is stronger, then those that wrote most lines.
 func (r *review) choose() {
 	var all, known []result.StorySession
 	for _, s := range r.story.Sessions {
 		if !slices.ContainsFunc(r.story.Sessions, func(o result.StorySession) bool { return o.ID == s.Parent }) {
-			if all = append(all, s); !r.inferred(s) {
+			if all = append(all, s); !r.tie(s).Weak() {
 				known = append(known, s)
 			}
 		}
@@ -78,7 +78,7 @@ func (r *review) choose() {
 		known = slices.Clone(all)
 	}
 	slices.SortStableFunc(known, func(a, b result.StorySession) int {
-		return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(len(b.Said), len(a.Said)))
+		return cmp.Or(cmp.Compare(r.tie(a), r.tie(b)), cmp.Compare(b.Lines, a.Lines), cmp.Compare(len(b.Said), len(a.Said)))
 	})
 	known = known[:min(len(known), toldMost)]
 	for _, s := range all {
@@ -90,11 +90,14 @@ func (r *review) choose() {
 	}
 }
 
-// inferred reports whether each tie of a session to the commits is.
-func (r *review) inferred(s result.StorySession) bool {
-	return r.story.Kind != db.KindSession && !slices.ContainsFunc(r.story.Commits, func(c result.StoryCommit) bool {
-		return slices.Contains(c.Sessions, s.ID) && !slices.Contains(c.Inferred, s.ID)
-	})
+// tie is the strongest by which a session stands behind a commit of the story; 0 where it stands behind none.
+func (r *review) tie(s result.StorySession) (best session.TieKind) {
+	for _, c := range r.story.Commits {
+		if kind, ok := session.ParseTie(c.Ties[s.ID]); ok && (best == 0 || kind < best) {
+			best = kind
+		}
+	}
+	return best
 }
 
 func (r *review) head() {
@@ -205,10 +208,7 @@ func (r *review) commits(s result.StorySession) {
 		if !slices.Contains(c.Sessions, s.ID) {
 			continue
 		}
-		text := commitLine(c)
-		if slices.Contains(c.Inferred, s.ID) {
-			text += ", inferred"
-		}
+		text := commitLine(c) + ", " + c.Ties[s.ID]
 		var changed []string
 		for _, f := range c.Files {
 			changed = append(changed, f.Path)
@@ -251,8 +251,8 @@ func (r *review) rest() {
 	}
 	for _, s := range r.named {
 		text := s.Short + " " + inert(session.Shorten(s.Title, 80))
-		if r.inferred(s) {
-			text += ", inferred"
+		if tie := r.tie(s); tie.Weak() {
+			text += ", " + tie.String()
 		}
 		others = append(others, text)
 	}

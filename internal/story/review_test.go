@@ -56,7 +56,7 @@ func TestReviewQuotes(t *testing.T) {
 	guess := result.StorySession{ID: "B", Short: "B", Title: "Elsewhere", Said: said("p: what else", "a: nothing"), Purpose: "what else"}
 	s := result.Story{
 		Kind: "commit", Show: "HEAD", Sessions: []result.StorySession{sure, guess},
-		Commits: []result.StoryCommit{{Commit: "0123456789", Subject: "Dark mode", Sessions: []string{"A", "B"}, Inferred: []string{"B"}, Files: []result.Diffstat{{Path: "a.css", Added: 1}}}},
+		Commits: []result.StoryCommit{{Commit: "0123456789", Subject: "Dark mode", Sessions: []string{"A", "B"}, Ties: map[string]string{"A": "wrote", "B": "talked"}, Files: []result.Diffstat{{Path: "a.css", Added: 1}}}},
 	}
 	want := `## The sessions behind HEAD
 
@@ -85,17 +85,17 @@ A · at no known time · 0 turns, 0 tool calls
 
 **Commits:**
 
-- 0123456 Dark mode (1 file, +1 −0): ` + "`a.css`" + `
+- 0123456 Dark mode (1 file, +1 −0), wrote: ` + "`a.css`" + `
 
 ### Other sessions
 
-- B Elsewhere, inferred
+- B Elsewhere, talked
 `
 	if diff := cmp.Diff(want, Review(s)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	s.Commits[0].Inferred = []string{"A", "B"}
-	if page := Review(s); !strings.Contains(page, "### 2. Elsewhere") || strings.Count(page, "(1 file, +1 −0), inferred") != 2 {
+	s.Commits[0].Ties["A"] = "inferred"
+	if page := Review(s); !strings.Contains(page, "### 2. Elsewhere") || strings.Count(page, "(1 file, +1 −0), talked") != 1 || strings.Count(page, "(1 file, +1 −0), inferred") != 1 {
 		t.Errorf("where nothing is known:\n%s", page)
 	}
 }

@@ -90,10 +90,18 @@ func (t *teller) session(ctx context.Context, id string) error {
 		return err
 	}
 	t.out.Sessions = append(t.out.Sessions, s)
+	ties, err := t.index.Commits(ctx, []string{id})
+	if err != nil {
+		return err
+	}
+	_, kinds, err := t.today(ctx, ties[id])
+	if err != nil {
+		return err
+	}
 	for _, sha := range slices.Backward(s.Commits) {
 		c, ok := t.commit(sha)
 		c.Missing = !ok
-		c.Sessions = []string{id}
+		c.Sessions, c.Ties = []string{id}, map[string]string{id: kinds[sha]}
 		t.out.Commits = append(t.out.Commits, c)
 	}
 	slices.SortStableFunc(t.out.Commits, func(a, b result.StoryCommit) int { return strings.Compare(a.TS, b.TS) })
@@ -143,12 +151,13 @@ func (t *teller) behind(ctx context.Context, tied []recall.Tied) error {
 			t.out.Cut = true
 			continue
 		}
-		c.Missing = !ok
+		c.Missing, c.Ties = !ok, map[string]string{}
 		for _, s := range at.Sessions {
 			c.Sessions = append(c.Sessions, s.ID)
-			if s.Inferred {
+			if s.Kind.Weak() {
 				c.Inferred = append(c.Inferred, s.ID)
 			}
+			c.Ties[s.ID] = s.Kind.String()
 			if parts[s.ID] == nil {
 				parts[s.ID] = &part{}
 				ids = append(ids, s.ID)
@@ -191,7 +200,17 @@ func (t *teller) lines(ctx context.Context, target string) error {
 				at, tied = len(tied), append(tied, recall.Tied{Commit: string(id)})
 			}
 			here := slices.DeleteFunc(slices.Clone(ties[hit.ID]), func(tie attribution.Tie) bool { return tie.SHA != string(id) })
-			tied[at].Sessions = append(tied[at].Sessions, recall.TiedSession{ID: hit.ID, Inferred: hit.Inferred, Ties: here})
+			s := recall.TiedSession{ID: hit.ID, Kind: session.TieInferred, Ties: here}
+			behind, err := recall.Behind(ctx, t.index, t.repo, string(id))
+			if err != nil {
+				return err
+			}
+			for _, of := range behind[0].Sessions {
+				if of.ID == hit.ID {
+					s.Kind = of.Kind
+				}
+			}
+			tied[at].Sessions = append(tied[at].Sessions, s)
 		}
 	}
 	return t.behind(ctx, tied)
@@ -294,7 +313,7 @@ func (t *teller) read(ctx context.Context, id string, p *part) (out result.Story
 	if out.Spawned, err = t.index.Children(ctx, id); err != nil {
 		return out, err
 	}
-	if out.Commits, err = t.today(ctx, ties[id]); err != nil {
+	if out.Commits, _, err = t.today(ctx, ties[id]); err != nil {
 		return out, err
 	}
 	if out.Left, err = t.left(ctx, id, out.Commits, tools); err != nil {

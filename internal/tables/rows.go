@@ -12,7 +12,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// columns reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, M time, R time as RFC 3339 in UTC to the
+// columns reads rows whose columns are of these kinds: t text, i number of 32 bits, I of 64, b truth, T the kind of a tie, M time, R time as RFC 3339 in UTC to the
 // millisecond, P packed text, L list of texts, K list of numbers, V vector.
 func columns(kinds string) func(*db.Rows) ([]driver.Value, error) {
 	return func(rows *db.Rows) ([]driver.Value, error) {
@@ -44,6 +44,8 @@ func value(kind rune, v any) (any, error) {
 			return int32(v), nil
 		case 'b':
 			return v != 0, nil
+		case 'T':
+			return session.TieKind(v).String(), nil
 		case 'M':
 			return time.UnixMicro(v).UTC(), nil
 		case 'R':

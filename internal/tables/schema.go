@@ -22,7 +22,7 @@ type table struct {
 }
 
 // version is that of both files. Any change of a table below raises it: the files are then made anew.
-const version = 21
+const version = 22
 
 func schemaOf(kind Kind) schema {
 	if kind == Index {
@@ -57,7 +57,7 @@ CREATE TABLE files_touched (
     id VARCHAR NOT NULL, checkpoint_id VARCHAR NOT NULL, file_path VARCHAR NOT NULL,
     change_type VARCHAR NOT NULL, old_path VARCHAR, blob VARCHAR);
 CREATE TABLE checkpoint_sessions (
-    checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, inferred BOOLEAN NOT NULL);
+    checkpoint_id VARCHAR NOT NULL, session_id VARCHAR NOT NULL, inferred BOOLEAN NOT NULL, tie VARCHAR);
 CREATE TABLE memories (
     id VARCHAR NOT NULL, user_email VARCHAR NOT NULL, title VARCHAR, content VARCHAR NOT NULL,
     source VARCHAR, ts TIMESTAMP NOT NULL, actor_type VARCHAR NOT NULL, entry VARCHAR NOT NULL);
@@ -101,7 +101,8 @@ CREATE TABLE index_state (
     trained_to VARCHAR);
 CREATE TABLE session_commits (
     session_id VARCHAR NOT NULL, checkpoint_id VARCHAR NOT NULL, git_sha VARCHAR NOT NULL,
-    user_email VARCHAR NOT NULL, inferred BOOLEAN NOT NULL, ts TIMESTAMP NOT NULL, turn INTEGER NOT NULL, lines INTEGER NOT NULL);
+    user_email VARCHAR NOT NULL, inferred BOOLEAN NOT NULL, ts TIMESTAMP NOT NULL, turn INTEGER NOT NULL, lines INTEGER NOT NULL,
+    tie VARCHAR NOT NULL);
 CREATE TABLE rewrites_index (
     user_email VARCHAR NOT NULL, old_sha VARCHAR NOT NULL, new_sha VARCHAR NOT NULL,
     root_sha VARCHAR NOT NULL, last_sha VARCHAR NOT NULL);
@@ -130,7 +131,8 @@ var (
 		{"tool_calls", `SELECT ts, session, i, tool, path, cmd, turn, failed, act, i FROM tool_calls ORDER BY session, i`, identified("tool", "itttibt")},
 		{"checkpoints", `SELECT id, sha, branch, email, ts, actor_type, agent_id, patch_id, via FROM checkpoints ORDER BY ts, id`, columns("ttttMtttt")},
 		{"files_touched", `SELECT c.ts, c.id, f.path, f.change, f.old_path, f.blob, f.i FROM checkpoint_files f JOIN checkpoints c ON c.id = f.checkpoint ORDER BY c.ts, c.id, f.i`, identified("file", "tttt")},
-		{"checkpoint_sessions", `SELECT checkpoint, session, inferred FROM checkpoint_sessions ORDER BY checkpoint, n`, columns("ttb")},
+		{"checkpoint_sessions", `SELECT checkpoint, session, coalesce(tie, 9) >= 3, tie FROM (SELECT l.*, (SELECT min(tie) FROM ties t
+			WHERE t.session = l.session AND t.sha = c.sha) AS tie FROM checkpoint_sessions l JOIN checkpoints c ON c.id = l.checkpoint) ORDER BY checkpoint, n`, columns("ttbT")},
 		{"memories", `SELECT id, email, title, content, source, ts, actor_type, entry FROM memories ORDER BY id`, columns("tttttMtt")},
 		{"marks", `SELECT id, kind, n, ts, email FROM marks ORDER BY rowid`, columns("ttiMt")},
 		{"rewrites", `SELECT old, new, ts, email, entry, n FROM rewrites ORDER BY rowid`, columns("ttMtti")},
@@ -146,7 +148,7 @@ var (
 			started_at, last_turn_at, shown, commits, kind, left_paths, left_blobs FROM facets ORDER BY session`, columns("tttttMiiittttt" + "MMLLtLK")},
 		{"session_embeddings", `SELECT session, embedding, model, generated_at FROM embeddings ORDER BY session, model`, columns("tVtM")},
 		{"index_state", `SELECT sessions, turns, dim, indexed_at, trained FROM index_state`, columns("iiiMt")},
-		{"session_commits", `SELECT session, checkpoint, sha, email, inferred, ts, turn, lines FROM ties ORDER BY rowid`, columns("ttttbMii")},
+		{"session_commits", `SELECT session, checkpoint, sha, email, tie >= 3, ts, turn, lines, tie FROM ties ORDER BY rowid`, columns("ttttbMiiT")},
 		{"rewrites_index", `SELECT email, old, new, root, last FROM lineage ORDER BY rowid`, columns("ttttt")},
 		{"purged", `SELECT id FROM purged ORDER BY id`, columns("t")},
 		{"ledger_cursor", `SELECT ref, oid FROM cursor ORDER BY ref`, columns("tt")},

@@ -96,8 +96,8 @@ func (p *page) checkpoint(cp result.Checkpoint, subject string) {
 		}
 		p.line("    ", "        ", say(cyan, p.id(s.ID)), say(plain, "  "), say(bold, s.Title))
 		note := ""
-		if s.Inferred {
-			note = ", inferred"
+		if s.Tie != "" {
+			note = ", " + s.Tie
 		}
 		p.line("        ", "        ", sayf(plain, "%s, %s, %s%s", s.Source, session.Count(s.Turns, "turn"), session.Count(s.Tools, "tool call"), note))
 	}

@@ -181,20 +181,26 @@ func files(h result.Hit) (out []span) {
 	return out
 }
 
+// ties are what is said of how a result is tied to the commit that was asked for.
+var ties = map[string]string{ //nolint:gochecknoglobals // a table
+	"wrote": "wrote lines of the commit", "edited": "edited files of the commit", "talked": "talked: nothing says that it changed what the commit did",
+	"inferred": "inferred: nothing recorded ties it to the commit",
+}
+
 // notes are what to mind about a result.
 func notes(h result.Hit, why bool) []string {
 	changed, gone := since("changed", h.Stale, result.StaleChanged), since("gone", h.Stale, result.StaleDeleted)
-	weak, inferred, purged := "", "", ""
+	weak, tie, purged := "", "", ""
 	if h.Weak {
 		weak = "weak: little speaks for it"
 	}
-	if h.Inferred && !why {
-		inferred = "inferred: nothing recorded ties it to the commit"
+	if !why {
+		tie = ties[h.Tie]
 	}
 	if h.Purged {
 		purged = "purged"
 	}
-	return []string{weak, inferred, changed, gone, purged}
+	return []string{weak, tie, changed, gone, purged}
 }
 
 // since names the files that became something since a session left them; "" for none.

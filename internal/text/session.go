@@ -88,10 +88,7 @@ func (p *page) tools(calls []result.Tool, turn int) (rest []result.Tool) {
 func (p *page) around(s result.Session) {
 	p.list("Commits", len(s.Commits), 0, func(i int) []span {
 		c := s.Commits[i]
-		out := []span{p.commit(result.Short(cmp.Or(c.Became, c.Commit))), {text: " "}, whole(plain, p.when(c.TS))}
-		if c.Inferred {
-			out = append(out, span{text: " inferred"})
-		}
+		out := []span{p.commit(result.Short(cmp.Or(c.Became, c.Commit))), {text: " "}, whole(plain, p.when(c.TS)), say(plain, " "+c.Tie)}
 		if c.Missing {
 			out[0] = say(plain, result.Short(cmp.Or(c.Became, c.Commit)))
 			out = append(out, span{text: " not here"})

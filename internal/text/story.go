@@ -96,11 +96,7 @@ func (p *storyPage) behind(c result.StoryCommit, id string) string {
 	if i < 0 {
 		return id
 	}
-	text := p.story.Sessions[i].Short + "  " + p.story.Sessions[i].Title
-	if slices.Contains(c.Inferred, id) {
-		text += " (inferred)"
-	}
-	return text
+	return p.story.Sessions[i].Short + "  " + p.story.Sessions[i].Title + " (" + c.Ties[id] + ")"
 }
 
 // stat is a diffstat as git's, without the bars.

@@ -17,7 +17,7 @@ func told() result.Story {
 	return result.Story{
 		Kind: "commit",
 		Commits: []result.StoryCommit{{
-			Commit: "70ee311aa", Subject: "Read \x1b[31mUTC", Author: "Alice", Email: "a@b.c", TS: "2026-03-04T10:08:40Z", Sessions: []string{"S1"},
+			Commit: "70ee311aa", Subject: "Read \x1b[31mUTC", Author: "Alice", Email: "a@b.c", TS: "2026-03-04T10:08:40Z", Sessions: []string{"S1"}, Ties: map[string]string{"S1": "wrote"},
 			Files: []result.Diffstat{{Path: "jwt.go", Added: 3, Deleted: 1}, {Path: "new.go", OldPath: "old.go"}, {Path: "x.png", Binary: true}},
 		}},
 		Sessions: []result.StorySession{{
@@ -33,7 +33,7 @@ func TestStory(t *testing.T) {
 	want := `commit 70ee311aa
 Author: Alice <a@b.c>
 Date:   Wed Mar 4 10:08:40 2026 +0000
-Behind: S1  Fix expiry
+Behind: S1  Fix expiry (wrote)
 
     Read �[31mUTC
 

@@ -247,8 +247,8 @@ And 1 more:
 }
 
 func TestWhy(t *testing.T) {
-	hit := func(inferred bool, ranges, exact, shared []result.Range) result.Hit {
-		return result.Hit{Kind: "session", Title: "t", Inferred: inferred, Explains: &result.Explains{Ranges: ranges, Exact: exact, Shared: shared}}
+	hit := func(tie string, ranges, exact, shared []result.Range) result.Hit {
+		return result.Hit{Kind: "session", Title: "t", Tie: tie, Explains: &result.Explains{Ranges: ranges, Exact: exact, Shared: shared}}
 	}
 	a, b := result.Range{1, 4}, result.Range{7, 7}
 	look := text.Look{Width: 90}
@@ -257,12 +257,12 @@ func TestWhy(t *testing.T) {
 		hit  result.Hit
 		want string
 	}{
-		{"all is exact", hit(false, []result.Range{a, b}, []result.Range{a, b}, nil), "wrote lines 1-4, 7 (compared line by line)"},
-		{"some is", hit(false, []result.Range{a, b}, []result.Range{b}, nil), "wrote line 7 (compared line by line); a guess by its commit: no session is known to have written lines 1-4"},
-		{"within others", hit(false, []result.Range{a, b}, []result.Range{{2, 2}, {4, 4}, b}, nil), "wrote lines 2, 4, 7 (compared line by line); a guess by its commit: no session is known to have written lines 1, 3"},
-		{"none is", hit(false, []result.Range{b}, nil, nil), "a guess by its commit: no session is known to have written line 7"},
-		{"it may be another's", hit(false, []result.Range{a}, nil, []result.Range{{2, 3}}), "a guess by its commit: no session is known to have written lines 1-4; 2-3 may be another session's"},
-		{"it is inferred", hit(true, []result.Range{b}, nil, nil), "a guess (inferred): no session is known to have written line 7"},
+		{"all is exact", hit("wrote", []result.Range{a, b}, []result.Range{a, b}, nil), "wrote lines 1-4, 7 (compared line by line)"},
+		{"some is", hit("wrote", []result.Range{a, b}, []result.Range{b}, nil), "wrote line 7 (compared line by line); a guess by its commit: no session is known to have written lines 1-4"},
+		{"within others", hit("wrote", []result.Range{a, b}, []result.Range{{2, 2}, {4, 4}, b}, nil), "wrote lines 2, 4, 7 (compared line by line); a guess by its commit: no session is known to have written lines 1, 3"},
+		{"none is", hit("edited", []result.Range{b}, nil, nil), "a guess by its commit (edited): no session is known to have written line 7"},
+		{"it may be another's", hit("talked", []result.Range{a}, nil, []result.Range{{2, 3}}), "a guess by its commit (talked): no session is known to have written lines 1-4; 2-3 may be another session's"},
+		{"it is inferred", hit("inferred", []result.Range{b}, nil, nil), "a guess by its commit (inferred): no session is known to have written line 7"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := text.Recall(text.Look{Width: 200}, result.Recall{Why: &result.Why{Path: "a.go", From: 1, To: 9}, Results: []result.Hit{tt.hit}}, nil)

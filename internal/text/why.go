@@ -36,8 +36,8 @@ func explains(h result.Hit) span {
 	}
 	if rest := without(e.Ranges, e.Exact); len(rest) > 0 {
 		guess := "a guess by its commit"
-		if h.Inferred {
-			guess = "a guess (inferred)"
+		if len(e.Exact) == 0 {
+			guess += " (" + h.Tie + ")"
 		}
 		look = yellow
 		out = append(out, guess+": no session is known to have written "+spoken(rest))

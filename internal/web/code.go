@@ -244,14 +244,14 @@ func (f *reasons) behind(why result.Recall, n int) (*hit, part) {
 		if e == nil || !within(e.Ranges, n) {
 			continue
 		}
-		p := part{Hit: &f.Hits[i], Color: i%colors + 1, Note: "tied to their commit"}
+		p := part{Hit: &f.Hits[i], Color: i%colors + 1}
 		switch {
 		case within(e.Exact, n):
 			p.Note, p.Exact = "wrote these lines", true
 		case within(e.Shared, n):
 			p.Note = "one of several sessions"
-		case f.Hits[i].Inferred:
-			p.Note = "inferred"
+		default:
+			p.Note = f.Hits[i].Tie + ", and is tied to the commit of these lines"
 		}
 		return p.Hit, p
 	}

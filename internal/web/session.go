@@ -45,10 +45,10 @@ type turn struct {
 
 // change is a commit of a session, with its diff where that is shown.
 type change struct {
-	SHA      string
-	Commit   *git.Commit // nil: not here
-	Inferred bool
-	Diff     *diff
+	SHA    string
+	Commit *git.Commit // nil: not here
+	Tie    string
+	Diff   *diff
 }
 
 func session(r *request) (page, error) {
@@ -125,7 +125,7 @@ func (r *request) changes(commits []result.Commit) ([]change, error) {
 		if len(out) == commitsShown {
 			break
 		}
-		one := change{SHA: sha, Inferred: c.Inferred}
+		one := change{SHA: sha, Tie: c.Tie}
 		if diffs < diffsShown && !c.Missing {
 			commit, files, err := r.patch(sha)
 			if err != nil {

@@ -108,14 +108,16 @@ func TestSquashOnServer(t *testing.T) {
 	a.git("rekal", "sync")
 	b.update()
 	b.git("rekal", "sync")
-	for _, who := range []*author{a, b} {
-		who.exactly(k, expiry)
-		who.exactly(nil, header)
+	a.exactly(k, expiry)
+	a.exactly(nil, header)
+	b.exactly(nil, expiry+"\n"+header) // which b merged, and only a's ledger tells whose it is
+	if got := b.behind("HEAD"); !slices.Equal(got, []string{k.id}) {
+		t.Errorf("behind the squash stand %v in b's clone, not %s", b.called(got), k.name)
 	}
 }
 
-// TestLastWordIsNoTie: what a session says behind its commit does not tie it to the next one.
-func TestLastWordIsNoTie(t *testing.T) {
+// TestLastWordIsATalk: what a session says behind its commit is a talk at the next one, and stands behind who wrote that.
+func TestLastWordIsATalk(t *testing.T) {
 	for _, next := range []string{"a session", "a person"} {
 		t.Run(next, func(t *testing.T) {
 			a, _ := tell(t, false)
@@ -134,12 +136,15 @@ func TestLastWordIsNoTie(t *testing.T) {
 				a.types(n, a.after(n, "const leeway", more).of(a.work[n].text.lines()))
 			}
 			a.commit("Another thing", nil)
-			got := a.behind("HEAD")
-			if slices.Contains(got, k.id) {
-				t.Errorf("behind the next commit stands the session that only said a last word: %v", a.called(got))
+			want, kinds := []string{k.id}, `["talked"]`
+			if other != nil {
+				want, kinds = []string{other.id, k.id}, `["wrote","talked"]`
 			}
-			if other != nil && !slices.Equal(got, []string{other.id}) {
-				t.Errorf("behind the next commit stand %v, not %s", a.called(got), other.name)
+			if got := a.behind("HEAD"); !slices.Equal(got, want) {
+				t.Errorf("behind the next commit stand %v, not %v", a.called(got), a.called(want))
+			}
+			if got := gjson.GetBytes(a.asks("--commit", "HEAD"), "results.#.tie").Raw; got != kinds {
+				t.Errorf("they are tied as %s, not %s", got, kinds)
 			}
 			a.exactly(k, expiry)
 			a.exactly(other, strings.TrimPrefix(more, "\n"))

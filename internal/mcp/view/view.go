@@ -227,7 +227,7 @@ func (it Item) marks() (out string) {
 	for _, mark := range []struct {
 		is   bool
 		name string
-	}{{it.Weak, "weak"}, {it.Inferred, "inferred"}, {it.Purged, "purged"}} {
+	}{{it.Weak, "weak"}, {it.Tie != "", it.Tie}, {it.Purged, "purged"}} {
 		if mark.is {
 			out += " | " + mark.name
 		}
