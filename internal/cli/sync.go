@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/curate"
@@ -69,6 +70,9 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 	if taken.Ledgers > 0 {
 		app.tell("fetched from %s: %s with something new", remote, session.Count(taken.Ledgers, "ledger"))
 	}
+	if author.Config.Remote == "" && unfetched == nil {
+		app.mirrored(ctx, w, remote)
+	}
 	unsent := app.push(ctx, w, author, remote)
 	switch {
 	case unfetched != nil && unsent != nil && ctx.Err() == nil:
@@ -78,6 +82,25 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 		app.say(fmt.Sprintf(`not everything was fetched: %v: if a branch is in the way, run "git remote prune %s"`, unfetched, remote))
 	}
 	return unsent
+}
+
+// mirrored tells, with the first sync, that a remote holds ledgers where no sync looks for them.
+func (app *App) mirrored(ctx context.Context, w *workspace.Workspace, remote string) {
+	people, err := ledger.Mirrored(ctx, w.Repo, remote, git.Attended(app.Terminal))
+	if err != nil || len(people) == 0 {
+		return // the fetch said what is wrong with the network
+	}
+	app.hint(fmt.Sprintf(`%s was pushed with --mirror, and holds %s of others as that clone knew them, which no sync fetches (%s); "git fetch %s 'refs/rekal/*:refs/rekal/*'" gets them`,
+		remote, session.Count(len(people), "ledger"), few(people), remote))
+}
+
+// few are the first of some names, and how many more there are.
+func few(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // dropped tells of ledgers whose authors scrubbed something that was here, and takes it out of the

@@ -145,21 +145,30 @@ func (r *Repo) InTheWay(name string) string {
 
 // InTheWayAt is InTheWay on a remote, which is asked.
 func (r *Repo) InTheWayAt(ctx context.Context, remote, name string, attended Attended) (string, error) {
-	args := []string{"ls-remote", "--refs", remote, name + "/*"}
+	args := []string{name + "/*"}
 	for up := path.Dir(name); strings.Count(up, "/") > 1; up = path.Dir(up) {
 		args = append(args, up)
 	}
-	out, _, err := r.network(ctx, attended, args...)
-	if err != nil {
-		return "", fmt.Errorf("git: list refs of %q: %w", remote, err)
-	}
-	for line := range strings.Lines(out) {
-		_, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
+	refs, err := r.RefsAt(ctx, remote, attended, args...)
+	for _, ref := range refs {
 		if strings.HasPrefix(ref, name+"/") || slices.Contains(args, ref) { // git looks at the ends of names
 			return ref, nil
 		}
 	}
-	return "", nil
+	return "", err
+}
+
+// RefsAt lists a remote's refs that match some patterns, as git-ls-remote(1) does: from any slash of a name on.
+func (r *Repo) RefsAt(ctx context.Context, remote string, attended Attended, patterns ...string) (refs []string, err error) {
+	out, _, err := r.network(ctx, attended, append([]string{"ls-remote", "--refs", remote}, patterns...)...)
+	if err != nil {
+		return nil, fmt.Errorf("git: list refs of %q: %w", remote, err)
+	}
+	for line := range strings.Lines(out) {
+		_, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		refs = append(refs, ref)
+	}
+	return refs, nil
 }
 
 // DeleteRef removes a ref; one that is not there is no error.

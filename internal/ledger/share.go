@@ -46,6 +46,25 @@ func fetch(ctx context.Context, repo *git.Repo, remote, name string, attended gi
 	return nil
 }
 
+// Mirrored are the addresses of people whose ledgers a remote holds only as another clone knew them, because that was pushed with --mirror:
+// no sync fetches them. Those of whom something is here are left out.
+func Mirrored(ctx context.Context, repo *git.Repo, remote string, attended git.Attended) (people []string, err error) {
+	refs, err := repo.RefsAt(ctx, remote, attended, remotePrefix+"*")
+	if err != nil {
+		return nil, fmt.Errorf("ledger: %w", err)
+	}
+	heads, err := Heads(repo)
+	for _, ref := range refs {
+		rest, ok := strings.CutPrefix(ref, remotePrefix)
+		_, name, _ := strings.Cut(rest, "/")
+		if who := address(name); ok && named(name) && !slices.Contains(people, who) &&
+			!slices.ContainsFunc(heads, func(h Head) bool { return strings.EqualFold(h.Email, who) }) {
+			people = append(people, who)
+		}
+	}
+	return people, err
+}
+
 // incomplete lists, as refspecs, the fetched ledgers of which something is not here.
 func incomplete(ctx context.Context, repo *git.Repo, remote, name string) ([]string, error) {
 	heads, err := Heads(repo)
