@@ -113,10 +113,10 @@ func (s *ruleset) scan(t string) []span {
 			return
 		}
 		for _, u := range s.users[w] {
-			if u.i < len(s.rules) {
-				c.wake(s.rule(u.i), u.i, window{at, at + u.size})
+			if u.i < len(gitleaks) {
+				c.wake(&gitleaks[u.i], u.i, window{at, at + u.size})
 			} else {
-				s.own[u.i-len(s.rules)].find(c, window{at, at + u.size})
+				s.own[u.i-len(gitleaks)].find(c, window{at, at + u.size})
 			}
 		}
 	})
@@ -176,6 +176,20 @@ func lowerByte(c byte) byte {
 		return c + 'a' - 'A'
 	}
 	return c
+}
+
+// merge joins windows that touch.
+func merge(in []window) []window {
+	slices.SortFunc(in, func(a, b window) int { return a.lo - b.lo })
+	out := in[:0]
+	for _, w := range in {
+		if n := len(out); n > 0 && w.lo <= out[n-1].hi {
+			out[n-1].hi = max(out[n-1].hi, w.hi)
+		} else {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // runeStart is the nearest start of a rune at or before i, within t.

@@ -248,34 +248,9 @@ var pairOf = func() (out [26]uint32) { //nolint:gochecknoglobals // read-only
 // that the comments of Go's standard library use four times or more.
 //
 //nolint:gochecknoglobals // read-only
-var pairs = [26]string{
-	"bcdfghiklmnprstuvwxyz",
-	"abcdegijlnoprstuvy",
-	"acdeghiklmnopqrstuvwy",
-	"acdefgijlmnoprstuvwy",
-	"abcdefghijklmnopqrstuvwxyz",
-	"acdefgilmoprstuy",
-	"acefghilmnoprstuy",
-	"adefilmorstuy",
-	"abcdefgklmnoprstvxz",
-	"aeosu",
-	"adefgilmnopsty",
-	"abcdefgiklnoprstuvy",
-	"abcdefiklmnopstuy",
-	"abcdefghijklmnopqrstuvwyz",
-	"abcdefgiklmnoprstuvwxy",
-	"acdefghiklmoprstuvy",
-	"u",
-	"abcdefghiklmnoprstuvwy",
-	"abcdefghiklmnopqrstuwy",
-	"acdefghilmnoprstuvwxyz",
-	"abcdefgilmnoprstxz",
-	"aeios",
-	"adehilmnoprs",
-	"acehimpty",
-	"ceilmnopstwz",
-	"aeioz",
-}
+var pairs = strings.Fields("bcdfghiklmnprstuvwxyz abcdegijlnoprstuvy acdeghiklmnopqrstuvwy acdefgijlmnoprstuvwy abcdefghijklmnopqrstuvwxyz acdefgilmoprstuy acefghilmnoprstuy adefilmorstuy abcdefgklmnoprstvxz " +
+	"aeosu adefgilmnopsty abcdefgiklnoprstuvy abcdefiklmnopstuy abcdefghijklmnopqrstuvwyz abcdefgiklmnoprstuvwxy acdefghiklmoprstuvy u abcdefghiklmnoprstuvwy " +
+	"abcdefghiklmnopqrstuwy acdefghilmnoprstuvwxyz abcdefgilmnoprstxz aeios adehilmnoprs acehimpty ceilmnopstwz aeioz")
 
 // hasRandomPart reports whether a path or URL holds a part that looks drawn by lot.
 func hasRandomPart(v string) bool {
