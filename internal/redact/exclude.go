@@ -93,54 +93,48 @@ func (x excluder) names(s string) bool {
 	return false
 }
 
-// drop takes out of e what concerns an excluded path, and returns how many texts, calls and
-// files those were: files of a commit are gone; a call keeps nothing but its tool, and a text
-// becomes Excluded, so that turns and calls keep their numbers.
-func (x excluder) drop(e *session.Entry, rep *Report) int {
+// drop takes out of e what concerns an excluded path, and returns a mark for each text, call and file that was: files of a commit are gone;
+// a call keeps nothing but its tool, and a text becomes Excluded, so that turns and calls keep their numbers.
+func (x excluder) drop(e *session.Entry) (out []Mark) {
 	if len(x.globs) == 0 {
-		return 0
+		return nil
 	}
-	n := 0
-	excluded := func(p place) {
-		n++
-		rep.Marks = append(rep.Marks, p.mark("excluded", "rekal.exclude", Excluded, ""))
-	}
-	if c := e.Checkpoint; c != nil {
-		kept := c.Files[:0]
-		for _, f := range c.Files {
-			if x.names(f.Path) || x.names(f.OldPath) {
-				excluded(place{"", InFile, -1})
-				continue
-			}
-			kept = append(kept, f)
+	excluded := func(p place, paths ...string) bool {
+		if !slices.ContainsFunc(paths, x.names) {
+			return false
 		}
-		c.Files = kept
+		out = append(out, p.mark("excluded", "rekal.exclude", Excluded, ""))
+		return true
 	}
-	wrote := len(e.Wrote)
-	e.Wrote = slices.DeleteFunc(e.Wrote, func(w session.Wrote) bool { return x.names(w.Path) })
-	for range wrote - len(e.Wrote) {
-		excluded(place{"", InFile, -1})
+	file := place{"", InFile, -1}
+	if c := e.Checkpoint; c != nil {
+		c.Files = slices.DeleteFunc(c.Files, func(f session.File) bool { return excluded(file, f.Path, f.OldPath) })
 	}
+	e.Wrote = slices.DeleteFunc(e.Wrote, func(w session.Wrote) bool { return excluded(file, w.Path) })
 	for i := range e.Sessions {
 		for j := range e.Sessions[i].ToolCalls {
 			c := &e.Sessions[i].ToolCalls[j]
-			if x.names(c.Path) || x.names(c.Cmd) {
-				in := InPath
-				if c.Path == "" {
-					in = InCommand
-				}
+			in := InPath
+			if c.Path == "" {
+				in = InCommand
+			}
+			if excluded(place{e.Sessions[i].ID, in, c.Turn}, c.Path, c.Cmd) {
 				c.Path, c.Cmd = "", ""
-				excluded(place{e.Sessions[i].ID, in, c.Turn})
 			}
 		}
 	}
-	for _, t := range texts(e) {
-		if x.names(*t.at) {
-			*t.at = Excluded
-			excluded(t.place)
+	all, made := texts(e)
+	for _, m := range made { // with the prompt that it begins
+		if excluded(place{m.session, InTitle, -1}, *m.prompt.at) {
+			*m.title = Excluded
 		}
 	}
-	return n
+	for _, t := range all {
+		if excluded(t.place, *t.at) {
+			*t.at = Excluded
+		}
+	}
+	return out
 }
 
 // ExcludeLines replaces each line of a text that names an excluded path: of the output of a command the rest may stay.

@@ -21,7 +21,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -102,206 +101,177 @@ const maxRounds = 10
 // marker. It fails when ctx ends.
 func (r *Redactor) Apply(ctx context.Context, e session.Entry) (Entry, Report, error) {
 	e = clone(e)
-	var rep Report
-	rep.Excluded = r.exclude.drop(&e, &rep)
-	made := madeTitles(&e)
-	all := texts(&e)
-	var private atomic.Int64
-	err := each(ctx, all, func(i int) error {
-		if r.normalise(all[i]) {
-			private.Add(1)
+	rep := Report{Marks: r.exclude.drop(&e)}
+	rep.Excluded = len(rep.Marks)
+	all, made := texts(&e)
+	published := map[string]bool{} // of what was found
+	err := each(ctx, all, func(i int) error { r.normalise(all[i]); return nil })
+	if err == nil {
+		err = r.settle(ctx, all, all, published)
+	}
+	if err == nil {
+		titles := make([]*text, len(made))
+		for i, m := range made {
+			titles[i] = m.again()
 		}
-		return nil
-	})
+		all = append(all, titles...)
+		err = r.settle(ctx, titles, all, published)
+	}
 	if err != nil {
 		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
 	}
-	rep.Private = int(private.Load())
-	public := map[string]bool{} // what the repository publishes of what was found
-	if err := r.settle(ctx, all, all, public, &rep); err != nil {
-		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
-	}
-	titles := made.again(all, &rep)
-	if err := r.settle(ctx, titles, append(all, titles...), public, &rep); err != nil {
-		return Entry{}, Report{}, fmt.Errorf("redact: %w", err)
-	}
-	for _, t := range append(all, titles...) {
-		rep.Marks = append(rep.Marks, t.report()...)
+	for _, t := range all {
+		t.report(&rep)
 	}
 	return Entry{entry: e}, rep, nil
 }
 
-// normalise brings a text into its normal form, without what is private and whose home it was in. It reports whether something
-// private was there.
-func (r *Redactor) normalise(t *text) (private bool) {
+// normalise brings a text into its normal form, without what is private and whose home it was in.
+func (r *Redactor) normalise(t *text) {
 	clean := strings.ToValidUTF8(*t.at, "\uFFFD")
 	if !t.path {
 		clean = session.Plain(clean)
 	}
-	clean = r.homes.replace(clean)
-	visible, at := dropPrivate(clean)
+	visible, at := dropPrivate(r.homes.replace(clean))
 	*t.at = visible
 	for _, w := range at {
-		t.marks = append(t.marks, mark{span: span{lo: w.lo, hi: w.hi, rule: "private", trigger: "<private>"}})
+		t.marks = append(t.marks, span{lo: w.lo, hi: w.hi, rule: "private", trigger: "<private>"})
 	}
-	return visible != clean
-}
-
-// madeTitle is a title that is the beginning of a prompt, which is in the same entry.
-type madeTitle struct {
-	title, prompt *string
-	was, session  string
-}
-
-type titles []madeTitle
-
-// madeTitles takes away the titles that are made of a prompt. What is cut off a secret, no rule
-// knows, so such a title is not redacted by itself.
-func madeTitles(e *session.Entry) titles {
-	var out titles
-	for i := range e.Sessions {
-		s := &e.Sessions[i]
-		n := session.TitleTurn(s.Turns)
-		if s.Title == "" || n < 0 || s.Title != session.PromptTitle(s.Turns[n].Content) {
-			continue
-		}
-		out = append(out, madeTitle{&s.Title, &s.Turns[n].Content, s.Title, s.ID})
-		s.Title = ""
-	}
-	return out
-}
-
-// again makes them of what redaction left of the prompts. A mark of the prompt that stands in its title is one of the title, too.
-func (all titles) again(of []*text, rep *Report) []*text {
-	var out []*text
-	for _, m := range all {
-		*m.title = session.PromptTitle(*m.prompt)
-		t := &text{at: m.title, cut: whole, place: place{m.session, InTitle, -1}}
-		i := slices.IndexFunc(of, func(p *text) bool { return p.at == m.prompt })
-		for _, at := range markerForm.FindAllStringIndex(*m.title, -1) {
-			if i < 0 || len(of[i].marks) <= len(t.marks) || strings.Contains(m.was, (*m.title)[at[0]:at[1]]) {
-				continue
-			}
-			found := of[i].marks[len(t.marks)]
-			found.lo, found.hi = at[0], at[1]
-			t.marks = append(t.marks, found)
-			rep.count(found.rule)
-		}
-		out = append(out, t)
-	}
-	return out
 }
 
 // settle replaces in all texts what stands in those to do, and cuts, until another scan finds
 // nothing more: a replacement or a cut can bring a value to the end of a text, where a rule accepts it that did not
 // before. Each round takes away bytes that are not markers, so it ends.
-func (r *Redactor) settle(ctx context.Context, todo, all []*text, public map[string]bool, rep *Report) error {
+func (r *Redactor) settle(ctx context.Context, todo, all []*text, published map[string]bool) error {
 	for round := 0; len(todo) > 0; round++ {
 		if round == maxRounds {
-			giveUp(todo, rep)
+			for _, t := range todo {
+				t.marks = []span{{lo: 0, hi: len(Unsettled), rule: "unsettled", value: *t.at}}
+				*t.at = Unsettled
+			}
 			return nil
 		}
-		found, err := r.scanAll(ctx, todo, public)
+		found, err := r.scanAll(ctx, todo, published)
+		if err == nil {
+			err = found.weigh(ctx)
+		}
+		if err == nil {
+			err = found.replace(ctx, all)
+		}
 		if err != nil {
 			return err
-		}
-		if err := found.weigh(ctx); err != nil {
-			return err
-		}
-		changed, err := found.replace(ctx, all, rep)
-		if err != nil {
-			return err
-		}
-		for i, t := range all {
-			if short := t.cut(*t.at); short != *t.at {
-				t.marks = slices.DeleteFunc(t.marks, func(m mark) bool { return m.hi > len(short) })
-				*t.at = short
-				changed[i] = true
-			}
 		}
 		todo = nil
-		for i, t := range all {
-			if changed[i] {
+		for _, t := range all {
+			if short := t.cut(*t.at); short != *t.at {
+				t.marks = slices.DeleteFunc(t.marks, func(m span) bool { return m.hi > len(short) })
+				*t.at, t.changed = short, true
+			}
+			if t.changed {
 				todo = append(todo, t)
 			}
+			t.changed = false
 		}
 	}
 	return nil
 }
 
-func giveUp(todo []*text, rep *Report) {
-	for _, t := range todo {
-		t.marks = []mark{{span{lo: 0, hi: len(Unsettled), rule: "unsettled", value: *t.at}}}
-		*t.at = Unsettled
-		rep.count("unsettled")
-	}
-}
-
-func (r *Report) count(rule string) {
-	if r.Rules == nil {
-		r.Rules = map[string]int{}
-	}
-	r.Rules[rule]++
-}
-
 // text is one string of an entry that may hold a secret.
 type text struct {
-	at  *string
-	cut func(string) string // to the length that is kept; applied after redaction
-	// title marks a text that may itself be the cut beginning of another one.
-	title bool
-	path  bool // names a file, so its bytes say which
-	place place
-	marks []mark // what was replaced so far, in order, where it stands now
+	at      *string
+	cut     func(string) string // to the length that is kept; applied after redaction
+	title   bool                // may itself be the cut beginning of another text
+	path    bool                // names a file, so its bytes say which
+	changed bool                // in this round
+	place   place
+	marks   []span // what was replaced so far, in order, where it stands now
 }
 
-func whole(s string) string { return s }
-
-func cutTitle(s string) string { return session.Shorten(session.OneLine(s), session.MaxTitle) }
-
-// texts lists every text of e, in a fixed order.
-func texts(e *session.Entry) []*text {
-	var out []*text
-	put := func(p place, t text) {
-		if t.place = p; *t.at != "" {
+// texts lists every text of e, in a fixed order, but for titles that are made of a prompt.
+func texts(e *session.Entry) (out []*text, made []madeTitle) {
+	whole := func(s string) string { return s }
+	cutTitle := func(s string) string { return session.Shorten(session.OneLine(s), session.MaxTitle) }
+	var at place
+	put := func(t text) {
+		if t.place = at; *t.at != "" {
 			out = append(out, &t)
 		}
 	}
-	add := func(p place, at *string) { put(p, text{at: at, cut: whole}) }
-	addPath := func(p place, at *string) { put(p, text{at: at, cut: whole, path: true}) }
-	add(place{"", InSubject, -1}, &e.Subject)
+	add := func(in string, all ...*string) {
+		at.in = in
+		for _, s := range all {
+			put(text{at: s, cut: whole, path: in == InFile})
+		}
+	}
+	at.turn = -1
+	add(InSubject, &e.Subject)
 	if c := e.Checkpoint; c != nil {
-		add(place{"", InBranch, -1}, &c.GitBranch)
+		add(InBranch, &c.GitBranch)
 		for i := range c.Files {
-			addPath(place{"", InFile, -1}, &c.Files[i].Path)
-			addPath(place{"", InFile, -1}, &c.Files[i].OldPath)
+			add(InFile, &c.Files[i].Path, &c.Files[i].OldPath)
 		}
 	}
 	for i := range e.Sessions {
 		s := &e.Sessions[i]
-		add(place{s.ID, InBranch, -1}, &s.Branch)
-		add(place{s.ID, InModel, -1}, &s.Model)
-		put(place{s.ID, InTitle, -1}, text{at: &s.Title, cut: cutTitle, title: true})
+		at = place{session: s.ID, turn: -1}
+		add(InBranch, &s.Branch)
+		add(InModel, &s.Model)
+		prompt := session.TitleTurn(s.Turns)
+		isMade := s.Title != "" && prompt >= 0 && s.Title == session.PromptTitle(s.Turns[prompt].Content)
+		if at.in = InTitle; !isMade {
+			put(text{at: &s.Title, cut: cutTitle, title: true})
+		}
 		for j := range s.Turns {
-			put(place{s.ID, InTurn, s.Turns[j].Index}, text{at: &s.Turns[j].Content, cut: cutTurn})
+			at.in, at.turn = InTurn, s.Turns[j].Index
+			put(text{at: &s.Turns[j].Content, cut: cutTurn})
+			if isMade && j == prompt {
+				made = append(made, madeTitle{&s.Title, out[len(out)-1], s.ID})
+			}
 		}
 		for j := range s.ToolCalls {
 			c := &s.ToolCalls[j]
-			add(place{s.ID, InPath, c.Turn}, &c.Tool)
-			addPath(place{s.ID, InPath, c.Turn}, &c.Path)
-			put(place{s.ID, InCommand, c.Turn}, text{at: &c.Cmd, cut: cutCommand})
+			at.turn = c.Turn
+			add(InPath, &c.Tool)
+			put(text{at: &c.Path, cut: whole, path: true})
+			at.in = InCommand
+			put(text{at: &c.Cmd, cut: cutCommand})
 		}
 	}
+	at = place{turn: -1}
 	for i := range e.Wrote {
-		addPath(place{"", InFile, -1}, &e.Wrote[i].Path)
+		add(InFile, &e.Wrote[i].Path)
 	}
 	for i := range e.Memories {
 		m := &e.Memories[i]
-		put(place{"", InMemory, -1}, text{at: &m.Title, cut: cutTitle, title: true}) // an agent may have cut it from the content
-		add(place{"", InMemory, -1}, &m.Content)
-		add(place{"", InMemory, -1}, &m.Source)
+		at.in = InMemory
+		put(text{at: &m.Title, cut: cutTitle, title: true}) // an agent may have cut it from the content
+		add(InMemory, &m.Content, &m.Source)
 	}
-	return out
+	return out, made
+}
+
+// madeTitle is a title that is the beginning of a prompt in the same entry. What is cut off a secret, no rule knows, so it is not redacted
+// by itself.
+type madeTitle struct {
+	title   *string
+	prompt  *text
+	session string
+}
+
+// again makes the title of what redaction left of the prompt. A mark of the prompt that stands in its title is one of the title, too.
+func (m madeTitle) again() *text {
+	*m.title = session.PromptTitle(*m.prompt.at)
+	t := &text{at: m.title, cut: func(s string) string { return s }, place: place{m.session, InTitle, -1}}
+	markers := markerForm.FindAllStringIndex(*m.title, -1)
+	for _, p := range m.prompt.marks {
+		n := len(markerForm.FindAllStringIndex((*m.prompt.at)[:p.lo], -1))
+		if n >= len(markers) {
+			break
+		}
+		p.lo, p.hi = markers[n][0], markers[n][1]
+		t.marks = append(t.marks, p)
+	}
+	return t
 }
 
 // clone copies what texts points into, so that the caller's entry stays as it is.

@@ -50,16 +50,21 @@ func (m Mark) ID(checkpoint string) string {
 	return fmt.Sprintf("%s:%d", m.Session, m.Turn)
 }
 
-// mark is a place that was replaced, and where its marker stands in the text as it is now.
-type mark struct{ span }
-
-// report are the marks of a text that is done.
-func (t *text) report() []Mark {
-	var out []Mark
+// report adds the marks of a text that is done.
+func (t *text) report(rep *Report) {
+	private := 0
 	for _, m := range t.marks {
-		out = append(out, t.place.mark(m.rule, m.trigger, around(*t.at, m.lo, m.hi), m.value))
+		rep.Marks = append(rep.Marks, t.place.mark(m.rule, m.trigger, around(*t.at, m.lo, m.hi), m.value))
+		if m.rule == "private" {
+			private = 1
+			continue
+		}
+		if rep.Rules == nil {
+			rep.Rules = map[string]int{}
+		}
+		rep.Rules[m.rule]++
 	}
-	return out
+	rep.Private += private
 }
 
 func (p place) mark(rule, trigger, around, value string) Mark {

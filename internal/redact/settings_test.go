@@ -104,6 +104,8 @@ func TestHomes(t *testing.T) {
 		{`C:\Users\bob\src\a.go`, `~\src\a.go`},
 		{`"C:\\Users\\bob\\src"`, `"~\\src"`},
 		{"file:///home/bob/x.html", "file://~/x.html"},
+		{"/mnt/e/Users/bob/src and /f/Users/bob", "~/src and ~"},
+		{"/var/home/bob/x", "~/x"},
 		{"WORKDIR /home/node/app", "WORKDIR /home/node/app"},
 		{"https://acme.dev/home/start/x", "https://acme.dev/home/start/x"},
 		{"internal/home/bob/x.go", "internal/home/bob/x.go"},
@@ -149,6 +151,19 @@ func TestExclude(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" || rep.Excluded != 4 {
 		t.Errorf("%d excluded (-want +got):\n%s", rep.Excluded, diff)
+	}
+}
+
+// TestExcludedPrompt: a title that is made of a prompt goes with it, whether or not it names the path itself.
+func TestExcludedPrompt(t *testing.T) {
+	r := redact.With(redact.Settings{Exclude: []string{"legal/"}})
+	for _, prompt := range []string{"look at legal/nda.md", strings.Repeat("the draft ", 20) + "is in legal/nda.md"} {
+		e := entryOf(prompt)
+		e.Sessions[0].Title = session.PromptTitle(prompt)
+		got, rep := apply(t, r, e)
+		if s := got.Sessions[0]; s.Title != redact.Excluded || s.Turns[0].Content != redact.Excluded || rep.Excluded != 2 {
+			t.Errorf("%d excluded: title %q, turn %q", rep.Excluded, s.Title, s.Turns[0].Content)
+		}
 	}
 }
 

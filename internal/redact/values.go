@@ -96,34 +96,20 @@ func (f *findings) dropPublished(ctx context.Context, candidates []string) error
 	return nil
 }
 
-// replace puts markers into every text that holds a found value, and returns which texts changed.
-func (f *findings) replace(ctx context.Context, all []*text, rep *Report) (changed []bool, err error) {
-	changed = make([]bool, len(all))
+// replace puts markers into every text that holds a found value.
+func (f *findings) replace(ctx context.Context, all []*text) error {
 	if len(f.values) == 0 {
-		return changed, nil
+		return nil
 	}
 	elsewhere := f.finder()
-	spans := make([][]span, len(all))
-	err = each(ctx, all, func(i int) error {
+	return each(ctx, all, func(i int) error {
 		t := all[i]
-		found := append(slices.Clone(f.spans[t]), elsewhere(t)...)
-		spans[i] = joined(found, markers(*t.at, f.rules.ids))
+		spans := joined(append(slices.Clone(f.spans[t]), elsewhere(t)...), markers(*t.at, f.rules.ids))
+		if t.changed = len(spans) > 0; t.changed {
+			t.mask(spans)
+		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	for i, t := range all {
-		if len(spans[i]) == 0 {
-			continue
-		}
-		t.mask(spans[i])
-		changed[i] = true
-		for _, s := range spans[i] {
-			rep.count(s.rule)
-		}
-	}
-	return changed, nil
 }
 
 // finder returns a function that finds the values in a text, however they are written there, and at the end of a title also the beginning
@@ -207,29 +193,25 @@ func aroundMarkers(p span, markers []window) (span, bool) {
 
 // mask puts markers in the place of spans, which are in order and apart, and moves the marks that are left.
 func (t *text) mask(spans []span) {
-	s := *t.at
+	s, marks := *t.at, make([]span, 0, len(t.marks)+len(spans))
 	var out strings.Builder
 	out.Grow(len(s) + 16*len(spans))
-	marks := make([]mark, 0, len(t.marks)+len(spans))
 	done := 0
-	keep := func(to int) {
-		for len(t.marks) > 0 && t.marks[0].hi <= to {
-			m := t.marks[0]
-			if t.marks = t.marks[1:]; m.lo >= done {
+	for _, p := range append(spans, span{lo: len(s), hi: len(s)}) {
+		for ; len(t.marks) > 0 && t.marks[0].hi <= p.lo; t.marks = t.marks[1:] {
+			if m := t.marks[0]; m.lo >= done {
 				m.lo, m.hi = m.lo-done+out.Len(), m.hi-done+out.Len()
 				marks = append(marks, m)
 			}
 		}
-		out.WriteString(s[done:to])
+		out.WriteString(s[done:p.lo])
+		if p.lo < p.hi {
+			p.value = s[p.lo:p.hi]
+			done, p.lo = p.hi, out.Len()
+			out.WriteString(markerFor(p.rule))
+			p.hi = out.Len()
+			marks = append(marks, p)
+		}
 	}
-	for _, p := range spans {
-		keep(p.lo)
-		m := mark{p}
-		m.value, m.lo = s[p.lo:p.hi], out.Len()
-		out.WriteString(markerFor(p.rule))
-		m.hi, done = out.Len(), p.hi
-		marks = append(marks, m)
-	}
-	keep(len(s))
 	*t.at, t.marks = out.String(), marks
 }
