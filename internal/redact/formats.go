@@ -21,7 +21,6 @@ func detectors() []detector {
 		{"generic-cookie", []string{"cookie", "phpsessid", "jsessionid", "sessionid", "session_id", "session-id", "_session", "sess=", "sid="}, cookies},
 		{"webhook", []string{"hook", "/integration", "/trigger", "/with/key/", "hc-ping.com/", "/bot"}, webhook},
 		{"shared-signature", []string{"sig=", "signature="}, signature},
-		{"url-password", []string{"://"}, userinfo},
 		{"private-key", []string{"private key", "private-lines:", "ls0tls1crudjti"}, privateKey},
 		{"private-key", []string{`"kty"`}, jwk},
 		{"private-key", []string{"private key", "privatekey", "private-key", "private_key", "privkey", "hex seed", "accounts", "wallet("}, rawKey},
@@ -231,51 +230,19 @@ func cookies(s *scanner, at window) {
 	}
 }
 
-// userinfo is the password before the host of a URL, or a token in its place.
-func userinfo(s *scanner, at window) {
-	lo, hi, colon := at.hi, 0, -1
-	for i := lo; i < len(s.t) && i-lo < 512 && !addressStops[s.t[i]]; i++ {
-		switch c := s.t[i]; {
-		case c == '@':
-			hi = i
-		case c == ':' && colon < 0:
-			colon = i
-		case c == '/' && (hi > 0 || colon < 0 || s.t[i-1] == '/'): // of the path
-			i = len(s.t)
-		}
-		s.work++
-	}
-	if hi == 0 || hi+1 >= len(s.t) || !alnumeric(s.t[hi+1]) && strings.IndexByte("[/{$<%", s.t[hi+1]) < 0 {
-		return
-	}
-	user, v := "", s.t[lo:hi]
-	if colon >= 0 && colon < hi {
-		user, v = s.t[lo:colon], s.t[colon+1:hi]
-	} else if !random(v) && (len(v) < minHinted || lookOf(v, true) < odd) {
-		return
-	}
-	if len(v) < 4 || placeholder(v) || isWord(v) && (aboutItself(v) || strings.EqualFold(v, user)) || strings.ContainsAny(v, "{}()[]</") || strings.Contains(user, "/") {
-		return
-	}
-	s.found(hi-len(v), hi, "url-password", at)
-}
-
-var addressStops = bytesIn(" \t\r\n\"'<>`\\") //nolint:gochecknoglobals // read-only
-
-// accounts finds the password before the host of a DSN without a scheme (NAME:PASSWORD@tcp(…)), or of Oracle's NAME/PASSWORD@host.
+// accounts finds passwords before the "@" of a host: in URLs, where a token may take the place of a name and a password, in DSNs without a
+// scheme (NAME:PASSWORD@tcp(…)), and in Oracle's NAME/PASSWORD@host.
 func (s *scanner) accounts() {
+	const longest = 128
 	for hi := strings.IndexByte(s.t, '@'); hi >= 0 && hi+1 < len(s.t); {
 		lo := hi
-		for lo > 0 && hi-lo < maxReach && !addressStops[s.t[lo-1]] && s.t[lo-1] != '@' {
+		for lo > 0 && hi-lo < longest && !addressStops[s.t[lo-1]] {
 			lo--
 		}
 		s.work += hi - lo
-		if colon := strings.LastIndexAny(s.t[lo:hi], ":/"); colon > 0 && (alnumeric(s.t[hi+1]) || s.t[hi+1] == '{' || s.t[hi+1] == '[') && !strings.Contains(s.t[lo:hi], "://") {
-			at := lo + colon + 1
-			v := s.t[at:hi]
-			l := lookOf(v, true)
-			if isUser(s.t[lo:at-1], s.t[at-1]) && (l >= odd || l >= marked && hasDigit(v)) && !strings.HasPrefix(s.t[hi:], "@sha256") && !strings.HasPrefix(s.t[hi:], "@v") {
-				s.found(at, hi, "url-password", window{at - 1, hi + 1})
+		if alnumeric(s.t[hi+1]) || strings.IndexByte("[/{$<%", s.t[hi+1]) >= 0 {
+			if v := passwordIn(s.t[lo:hi], s.t[hi:min(len(s.t), hi+8)]); v > 0 {
+				s.found(hi-v, hi, "url-password", window{hi, hi + 1})
 			}
 		}
 		next := strings.IndexByte(s.t[hi+1:], '@')
@@ -286,12 +253,37 @@ func (s *scanner) accounts() {
 	}
 }
 
-// isUser reports whether what stands before a sign and a password ends in a user's name.
-func isUser(v string, sign byte) bool {
-	n := strings.LastIndexAny(v, "=:/")
-	name := v[n+1:]
-	return len(name) > 0 && len(name) < 32 && isLetter(name[0]) && isName(strings.NewReplacer("-", "_", ".", "_").Replace(name)) && (n < 0 || sign == ':' || v[n] != '/')
+// passwordIn is the size of the password at the end of what stands before a host; 0 for none.
+func passwordIn(before, host string) int {
+	scheme := strings.LastIndex(before, "://")
+	sign := strings.LastIndexAny(before, ":/")
+	if scheme >= 0 {
+		before = before[scheme+len("://"):]
+		sign = strings.IndexByte(before, ':')
+	}
+	user, v := before[:max(0, sign)], before[sign+1:]
+	switch l := lookOf(v, true); {
+	case len(v) < 4 || placeholder(v) || strings.ContainsAny(v, "{}()[]</"):
+		return 0
+	case scheme >= 0 && sign < 0:
+		if !random(v) && (len(v) < minHinted || l < odd) {
+			return 0
+		}
+	case scheme >= 0:
+		if isWord(v) && (aboutItself(v) || strings.EqualFold(v, user)) || strings.Contains(user, "/") {
+			return 0
+		}
+	default:
+		n := strings.LastIndexAny(user, "=:/@")
+		name := strings.NewReplacer("-", "_", ".", "_").Replace(user[n+1:])
+		if !isName(name) || len(name) > 31 || n >= 0 && user[n] == '/' && before[sign] == '/' || l < marked || l == marked && !hasDigit(v) || strings.HasPrefix(host, "@sha256") || strings.HasPrefix(host, "@v") {
+			return 0
+		}
+	}
+	return len(v)
 }
+
+var addressStops = bytesIn(" \t\r\n\"'<>`\\") //nolint:gochecknoglobals // read-only
 
 // mnemonic is a wallet's seed as BIP 39 writes it: twelve to twenty-four words of three to eight letters.
 func mnemonic(s *scanner, at window) {

@@ -80,12 +80,39 @@ func TestLinear(t *testing.T) {
 			}
 			a, b := work(one[name]), work(two[name])
 			t.Logf("%.1f bytes of work a byte", float64(b)/(2*n))
-			if float64(b) > 2.2*float64(a) || b > 100*2*n {
+			if float64(b) > 2.2*float64(a) || b > mostWork*2*n {
 				t.Errorf("work of %d for %d bytes, %d for twice as many", a, n, b)
 			}
 		})
 	}
 }
+
+// FuzzWork looks for a piece of text that makes more work than in proportion, wherever it is repeated.
+func FuzzWork(f *testing.F) {
+	for _, text := range dense(40) {
+		f.Add(text, " ")
+	}
+	r := redact.New()
+	f.Fuzz(func(t *testing.T, piece, between string) {
+		if piece = strings.ToValidUTF8(piece, ""); len(piece) == 0 || len(piece)+len(between) > 2000 {
+			return
+		}
+		work := func(size int) (bytes, work int64) {
+			text := strings.Repeat(piece+between, 1+size/(len(piece)+len(between)))
+			before := r.Work()
+			applyText(t, r, text)
+			return int64(len(text)), r.Work() - before
+		}
+		one, a := work(2_000)
+		two, b := work(8_000)
+		if b > mostWork*two || b*one > 2*a*two+mostWork*one*1000 {
+			t.Errorf("%q and %q: work of %d for %d bytes, %d for %d", piece, between, a, one, b, two)
+		}
+	})
+}
+
+// mostWork is how often a byte is looked at, at most, on average over a text.
+const mostWork = 120
 
 func BenchmarkDense(b *testing.B) {
 	for name, text := range dense(1_000_000) {

@@ -51,7 +51,7 @@ type detector struct {
 // load indexes the rules' keywords, and asks for what the machine knows to be secret.
 func (s *ruleset) load() {
 	s.once.Do(func() {
-		s.ids, s.own = map[string]bool{"unsettled": true, KnownValue: true}, detectors()
+		s.ids, s.own = map[string]bool{"unsettled": true, "url-password": true, KnownValue: true}, detectors()
 		users := map[string][]user{}
 		wakes := func(i int, rule string, keywords []string) {
 			s.ids[rule] = true
