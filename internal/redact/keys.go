@@ -63,6 +63,7 @@ func (s *scanner) keyEnd(i int) int {
 		for i = skip(t, i, betweenLines); strings.HasPrefix(t[max(0, i-1):], `\n`); {
 			i = skip(t, i+1, betweenLines)
 		}
+		i = skipLineNumber(t, i)
 		run := i
 		for i < len(t) && inBase64(t[i]) {
 			i++
@@ -90,6 +91,19 @@ func (s *scanner) keyEnd(i int) int {
 		}
 	}
 	return end
+}
+
+// skipLineNumber is where a line begins that a viewer printed behind its number, as "    12\tMIIE…": i when there is no number.
+func skipLineNumber(t string, i int) int {
+	const digits = 6
+	n := skip(t, i, digitSet)
+	if n == i || n-i > digits {
+		return i
+	}
+	if n = skip(t, n, " "); n == len(t) || !strings.HasPrefix(t[n:], "→") && strings.IndexByte("\t:|", t[n]) < 0 {
+		return i
+	}
+	return skip(t, n, betweenLines+":→")
 }
 
 // keyStart is where the lines of a key begin that end at i; i when there are none.
