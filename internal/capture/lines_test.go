@@ -374,3 +374,17 @@ func TestFrom(t *testing.T) {
 	}
 	w.lines("mine a.go 1-3 " + sidA)
 }
+
+// TestLinesWithoutTime: an edit before the first moment that a transcript tells is nobody's lines; a record without a time could not be read
+// again, and all that was stored with it.
+func TestLinesWithoutTime(t *testing.T) {
+	w := newWorld(t)
+	for _, line := range append([]string{ask(sidA, 0, "write it")}, edit(sidA, 1, "a.go", added(first)...)...) {
+		w.add(sidA, strings.ReplaceAll(line, `"timestamp":"20`, `"timestamp":"20-02-31 20`))
+	}
+	w.add(sidA, say(sidA, 3, "Here it is."))
+	w.commit(4, "one", "a.go", first)
+	w.at(5)
+	w.try(func(c *capture.Capturer) (capture.Outcome, error) { return c.Import(t.Context()) })
+	w.lines()
+}

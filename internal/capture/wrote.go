@@ -85,7 +85,7 @@ func (g *collector) before(c git.Commit, all []attribution.Edit) (out []attribut
 	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
 	at := map[string]int{}
 	for _, e := range all {
-		if !e.At.Before(end) {
+		if !e.At.Before(end) || e.At.IsZero() { // nobody knows when: no record can say it
 			continue
 		}
 		key := printOf(e)
