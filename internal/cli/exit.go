@@ -158,6 +158,8 @@ func hintOf(err error) string {
 		return fmt.Sprintf("if you trust it, run %q", owner.Advice)
 	case errors.As(err, new(*ledger.LaterError)):
 		return "nothing was changed; update git-rekal, then do it again"
+	case errors.As(err, &over) && over.Own:
+		return `if another machine of yours wrote it, "git rekal sync --unbounded" takes it in, else "git rekal doctor" says how to remove it`
 	case errors.As(err, &over) && over.Later:
 		return `"git rekal sync" goes on with it, "git rekal index" reads it at once`
 	case errors.As(err, &over):

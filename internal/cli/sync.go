@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -15,18 +17,28 @@ import (
 )
 
 // syncCommand shares with the team, both ways: `git rekal sync`.
-type syncCommand struct{ remoteArg }
+type syncCommand struct {
+	remoteArg
+	unbounded bool
+}
 
 func (*syncCommand) about() entry {
 	return entry{
-		name: "sync", usage: "sync [REMOTE]", short: "exchange with the team",
+		name: "sync", usage: "sync [--unbounded] [REMOTE]", short: "exchange with the team",
 		long: `
 Captures what is new, fetches every ledger of the remote, sends yours, and updates the index. "git rekal help push" says which remote. A
 ledger that was rewritten on the remote is merged, so you lose nothing.
 
+What the remote holds of your own ledger, and you did not make here, is read within bounds: anybody who may push there can add to it.
+--unbounded takes in all of it.
+
 Without a network it does what it can, says what failed, and exits with 0. Without any remote it captures and indexes, and fails.`,
 		takes: takesRemote,
 	}
+}
+
+func (c *syncCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.unbounded, "unbounded", false, "take in all that the remote holds of your own ledger")
 }
 
 func (c *syncCommand) run(ctx context.Context, app *App) error {
@@ -35,6 +47,7 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
+	author.Ledger.Unbounded = c.unbounded
 	remote, noRemote := w.Remote(author, c.remote)
 	if noRemote != nil && c.remote != "" {
 		return noRemote
@@ -59,7 +72,9 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 	}
 	taken, err := author.Ledger.Adopt(ctx, remote) // also of what was fetched before
 	for _, refused := range taken.Refused {
-		app.say(explain(refused))
+		if over := (*ledger.BoundsError)(nil); !errors.As(refused, &over) || !over.Own { // what push says, too
+			app.say(explain(refused))
+		}
 	}
 	if err != nil {
 		return err

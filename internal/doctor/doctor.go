@@ -230,6 +230,10 @@ func (d *doctor) barred(remote string, why error) {
 	}
 	fix := fmt.Sprintf(`rename it there: git push %s %s %s, and git fetch --prune %[1]s, and git rekal sync`,
 		remote, quote("refs/remotes/"+remote+"/"+branch+":refs/heads/NAME"), quote(":refs/heads/"+branch))
+	if over := (*ledger.BoundsError)(nil); errors.As(why, &over) {
+		says = fmt.Sprintf("more is added to %s there than is read unasked: %v", branch, why)
+		fix = fmt.Sprintf("git rekal sync --unbounded, if another machine of yours wrote it; else git push --force %s %s", remote, quote(branch))
+	}
 	if errors.Is(why, ledger.ErrFormat) {
 		fix += "; or, if a newer git-rekal wrote it, update this one"
 	}

@@ -61,9 +61,15 @@ type Cumulative struct {
 type BoundsError struct {
 	What  string
 	Later bool // it is within the bounds, and too much at once
+	Own   bool // it is what a remote holds of one's own: it may be taken in all the same
+
+	cause error
 }
 
 func (e *BoundsError) Error() string { return e.What }
+
+// Unwrap returns what is wrong besides sizes.
+func (e *BoundsError) Unwrap() error { return e.cause }
 
 // Within finds the newest commit, from the tip back along first parents, up to which a ledger is within the bounds
 // and within a limit of all its bytes. Where that is not the tip, a BoundsError comes with it. What is behind from was counted
@@ -79,6 +85,13 @@ func (b Bounds) Within(ctx context.Context, repo *git.Repo, tip git.OID, from Cu
 		out.Excess = 0
 	}
 	return out, err
+}
+
+// Beyond returns a BoundsError where what a ledger holds that is not behind another commit is not within the bounds.
+func (b Bounds) Beyond(ctx context.Context, repo *git.Repo, held, tip git.OID) error {
+	c := count{Bounds: b, repo: repo, held: held, limit: NoLimit, packs: true, known: map[git.OID]uint64{}}
+	_, err := c.upTo(ctx, tip)
+	return err
 }
 
 // errPacks says that what segments are packed in has to be measured.
@@ -105,6 +118,7 @@ type count struct {
 	Bounds
 	repo  *git.Repo
 	from  Cumulative
+	held  git.OID // what is behind it is not counted
 	limit uint64
 	packs bool               // excess is measured
 	known map[git.OID]uint64 // the excess of segments
@@ -163,7 +177,7 @@ func (c *count) upTo(ctx context.Context, id git.OID) (Cumulative, error) {
 	if c.behind(c.from.OID, id) && c.packs == (c.from.Bytes > c.Excess) { // else its excess was not measured
 		sum = c.from
 	}
-	err := each(ctx, c.repo, id, []git.OID{sum.OID}, func(at git.Commit, adds []Commit) error {
+	err := each(ctx, c.repo, id, []git.OID{sum.OID, c.held}, func(at git.Commit, adds []Commit) error {
 		if when := at.Committer.When; !c.Until.IsZero() && when.After(c.Until) {
 			return &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then", when.UTC().Format(time.DateOnly))}
 		}
@@ -175,7 +189,7 @@ func (c *count) upTo(ctx context.Context, id git.OID) (Cumulative, error) {
 		return nil
 	})
 	if errors.Is(err, git.ErrMalformed) {
-		err = &BoundsError{What: err.Error()}
+		err = &BoundsError{What: err.Error(), cause: err}
 	}
 	sum.OID = id
 	return sum, err

@@ -115,6 +115,67 @@ func TestWithinAMerge(t *testing.T) {
 	}
 }
 
+// What somebody adds to one's own ledger on a remote is taken in within the bounds, however often; all of it where its owner says so, and from
+// then on what another machine adds to that.
+func TestOwnFromElsewhere(t *testing.T) {
+	remote, clones := machines(t, 2)
+	one, two := clones[0].own(), clones[1].own()
+	add(t, one, note(t, 1, morning))
+	push(t, one)
+	const large = 15 << 20
+	at, files := tip(t, one), []string{}
+	for i := range 5 {
+		files = append(files, entry("blob", name(i), remote.blob(strings.Repeat(fmt.Sprint(i), large))))
+		at = remote.commit(remote.root(remote.day(files...)), at)
+	}
+	remote.git("update-ref", one.Ref(), string(at))
+	adopt := func(c *store, l *ledger.Ledger) (over *ledger.BoundsError, bytes uint64) {
+		t.Helper()
+		if err := ledger.Fetch(t.Context(), c.repo(), "origin", false); err != nil {
+			t.Fatal(err)
+		}
+		taken, err := l.Adopt(t.Context(), "origin")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, refused := range taken.Refused {
+			if !errors.As(refused, &over) || !over.Own || !errors.Is(refused, ledger.ErrRefused) {
+				t.Error(refused)
+			}
+		}
+		return over, ledger.Size(t.Context(), c.repo(), tip(t, l))
+	}
+	for range 3 {
+		over, bytes := adopt(clones[0], one)
+		if over == nil || bytes < large || bytes > 3*large {
+			t.Errorf("%v, and the branch has %d bytes", over, bytes)
+		}
+	}
+	add(t, one, note(t, 2, morning.Add(time.Second)))
+	if _, err := one.Push(t.Context(), "origin", false); !errors.Is(err, ledger.ErrRefused) {
+		t.Error(err)
+	}
+	if err := one.Barred(t.Context(), "origin"); !errors.As(err, new(*ledger.BoundsError)) {
+		t.Error(err)
+	}
+	for i, l := range []*ledger.Ledger{one, two} {
+		if over, _ := adopt(clones[i], l); over == nil {
+			t.Error("it was taken in")
+		}
+		l.Unbounded = true
+		if over, bytes := adopt(clones[i], l); over != nil || bytes < 5*large {
+			t.Errorf("%v, and the branch has %d bytes", over, bytes)
+		}
+		l.Unbounded = false
+		push(t, l)
+	}
+	add(t, two, note(t, 3, morning.Add(2*time.Second)))
+	push(t, two)
+	if over, _ := adopt(clones[0], one); over != nil || tip(t, one) != tip(t, two) {
+		t.Error(over)
+	}
+}
+
 // A branch of the remote that keeps one's ledger from being sent is named, by push at once and by Barred from what was fetched.
 func TestInTheWayOnTheRemote(t *testing.T) {
 	for _, by := range []string{"rekal", "rekal/a@example.com/x", "rekal/a@example.com/deep/er"} {

@@ -126,7 +126,7 @@ func (l *Ledger) Behind() ([]string, error) {
 }
 
 // Barred says why nothing can be sent to a remote, as it was last seen: another branch is in the way (a BlockedError), or what
-// stands there under the name of one's own ledger can't be taken in (ErrFormat, git.ErrMalformed).
+// stands there under the name of one's own ledger can't be taken in (ErrFormat, git.ErrMalformed, a BoundsError).
 func (l *Ledger) Barred(ctx context.Context, remote string) error {
 	tracking := l.tracking(remote)
 	if by := l.repo.InTheWay(tracking); by != "" {
@@ -137,9 +137,11 @@ func (l *Ledger) Barred(ctx context.Context, remote string) error {
 		return err
 	}
 	if id := l.tracked(remote); id != "" {
-		_, err = Since(ctx, l.repo, id, tip)
+		if _, err = Since(ctx, l.repo, id, tip); err == nil {
+			_, err = l.within(ctx, id)
+		}
 	}
-	if errors.Is(err, ErrFormat) || errors.Is(err, git.ErrMalformed) {
+	if errors.Is(err, ErrFormat) || errors.Is(err, git.ErrMalformed) || errors.As(err, new(*BoundsError)) {
 		return err
 	}
 	return nil // what is not here says nothing

@@ -41,7 +41,8 @@ func formatText() string { return fmt.Sprintf("%d\n", Format) }
 
 // Ledger is one author's own log.
 type Ledger struct {
-	Ignore Ignore // other people's ledgers that Adopt leaves where they are
+	Ignore    Ignore // other people's ledgers that Adopt leaves where they are
+	Unbounded bool   // Adopt takes in all that a remote holds of one's own; else what is within the bounds for other people's
 
 	repo *git.Repo
 	ref  string

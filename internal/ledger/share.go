@@ -170,8 +170,18 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Adopted, error
 		} else if l.Ignore.Has(Head{Ref: to, Email: address(name), Remote: remote}) {
 			continue
 		}
-		was, tip, err := take(ctx, l.repo, to, tips[from])
-		if own && err == nil && was != "" && was != tip && tip != tips[from] {
+		there := tips[from]
+		if own {
+			var beyond error
+			if there, beyond = l.within(ctx, there); beyond != nil {
+				out.Refused = append(out.Refused, fmt.Errorf("ledger: %s: %w: %w", from, ErrRefused, beyond))
+			}
+			if there == "" {
+				continue
+			}
+		}
+		was, tip, err := take(ctx, l.repo, to, there)
+		if own && err == nil && was != "" && was != tip && tip != there {
 			tip, err = l.mend(ctx, tip)
 		}
 		switch {
@@ -190,6 +200,35 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Adopted, error
 		}
 	}
 	return out, nil
+}
+
+// within is how much of what a remote holds of one's own ledger is taken in: whoever may push there can add to it. It is read within the bounds
+// for other people's. Where what is here is beyond them already, its owner made or took in as much, and what is not here is counted by itself.
+func (l *Ledger) within(ctx context.Context, tip git.OID) (git.OID, error) {
+	held, err := l.Tip()
+	if behind, _ := l.repo.IsAncestor(tip, held); behind || l.Unbounded || err != nil {
+		return tip, nil //nolint:nilerr // what is wrong with it, take says
+	}
+	var over *BoundsError
+	exceeds := func(err error) bool { return errors.As(err, &over) && !errors.Is(err, git.ErrMalformed) }
+	b := DefaultBounds()
+	end, err := b.Within(ctx, l.repo, tip, Cumulative{}, NoLimit)
+	if !exceeds(err) {
+		return tip, nil //nolint:nilerr // the same
+	}
+	if held != "" {
+		if _, err := b.Within(ctx, l.repo, held, Cumulative{}, NoLimit); exceeds(err) {
+			if err := b.Beyond(ctx, l.repo, held, tip); !exceeds(err) {
+				return tip, nil //nolint:nilerr // the same
+			}
+			end.OID = held
+		}
+	}
+	what := "its beginning"
+	if end.OID != "" {
+		what = fmt.Sprintf("commit %.12s", end.OID)
+	}
+	return end.OID, &BoundsError{What: fmt.Sprintf("what is behind %s: %s", what, over.What), Own: true}
 }
 
 // dropped notes that a ref moved to where its old history is not behind it any more, and empties
