@@ -87,16 +87,17 @@ const maxShared = 100_000
 // in commit.go): 0 where none does, of what was captured without a commit. It leaves out what an import of version 0.1.0 guessed. An error is
 // that of the work.
 func Files(cp *session.Checkpoint, wrote []session.Wrote, work SessionWork) ([]Share, error) {
-	g := giving{cp, work, map[string][]string{}}
+	g := giving{cp, work, map[string][]string{}, map[string]bool{}}
 	for _, w := range wrote {
 		if w.GitSHA == cp.GitSHA && len(w.Lines) > 0 {
 			g.wrote[w.Path] = append(g.wrote[w.Path], w.Session)
 		}
+		g.took[w.Session] = g.took[w.Session] || w.GitSHA == cp.GitSHA && len(w.Lines) == 0
 	}
 	for i, l := range cp.Links {
 		cp.Links[i].Tie = g.kind(l)
 	}
-	cp.Links = slices.DeleteFunc(cp.Links, func(l session.Link) bool { return l.Inferred && l.Tie == 0 })
+	cp.Links = slices.DeleteFunc(cp.Links, func(l session.Link) bool { return l.Tie == 0 && (l.Inferred || cp.Via == session.ViaImport) })
 	if pairs := len(cp.Files) * len(cp.Links); pairs > 10*maxShared { // nobody has that many; asking each about each would take minutes
 		return nil, nil
 	}
@@ -119,6 +120,7 @@ type giving struct {
 	cp    *session.Checkpoint
 	work  SessionWork
 	wrote map[string][]string // by path: the sessions that wrote lines of it
+	took  map[string]bool     // sessions that took lines of a file away
 }
 
 // kind is the rule by which a session is tied to the commit; 0 where none is.
@@ -127,12 +129,14 @@ func (g giving) kind(l session.Link) session.TieKind {
 	switch {
 	case slices.ContainsFunc(g.cp.Files, func(f session.File) bool { return slices.Contains(g.wrote[f.Path], l.Session) }):
 		return session.TieWrote
-	case l.Inferred:
+	case l.Inferred, l.Tie != 0:
 		return l.Tie
 	case slices.ContainsFunc(g.cp.Files, func(f session.File) bool { return edited[f.Path] || edited[f.OldPath] }):
 		return session.TieEdited
 	case len(g.cp.Files) == 0 && slices.Contains([]string{session.ViaPush, session.ViaSync, session.ViaManual, session.ViaMerge}, g.cp.Via):
 		return 0 // it was made before, or by others
+	case g.cp.Via == session.ViaImport && g.took[l.Session]:
+		return 0 // version 0.1.0 took that for a tie
 	}
 	return session.TieTalked
 }

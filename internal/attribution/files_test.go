@@ -130,7 +130,9 @@ func TestKinds(t *testing.T) {
 		{"a guess of an import", sha, session.ViaImport, file, session.Wrote{}, session.Link{Inferred: true, Tie: session.TieInferred}, "inferred"},
 		{"a guess of version 0.1.0", sha, session.ViaImport, file, session.Wrote{}, session.Link{Inferred: true}, "-"},
 		{"and lines", sha, session.ViaImport, file, session.Wrote{GitSHA: sha, Lines: session.RangesOf([]int{3})}, session.Link{Inferred: true}, "wrote"},
-		{"what another tool says", sha, session.ViaImport, file, session.Wrote{}, session.Link{}, "talked"},
+		{"what another tool says", sha, session.ViaImport, file, session.Wrote{GitSHA: sha, Gone: 2}, session.Link{Tie: session.TieTalked}, "talked"},
+		{"what another tool said to version 0.1.0", sha, session.ViaImport, file, session.Wrote{}, session.Link{}, "talked"},
+		{"lines taken away, to version 0.1.0", sha, session.ViaImport, file, session.Wrote{GitSHA: sha, Gone: 2}, session.Link{}, "-"},
 		{"before the first commit", session.ZeroSHA, session.ViaCommit, nil, session.Wrote{}, session.Link{}, "talked"},
 	} {
 		c.link.Session, c.wrote.Session, c.wrote.Path = "ann", "ann", "src/a.go"

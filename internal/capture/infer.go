@@ -152,7 +152,7 @@ func (g *collector) infer(c comparedCommit, spans []attribution.Span) session.En
 		cp.PatchID, cp.Files = history.PatchID(g.Repo, c.Commit), files(c.changes)
 	}
 	e := session.Entry{Checkpoint: cp, Subject: fmt.Sprintf("%.7s %s", c.OID, c.Subject())}
-	if links[0].Inferred {
+	if slices.ContainsFunc(links, func(l session.Link) bool { return l.Tie != 0 }) {
 		e.Needs = knowsTies
 	}
 	return e
@@ -166,7 +166,7 @@ func (g *collector) stated(c git.Commit) (links []session.Link, said bool) {
 	named, said := g.Stated(c)
 	for _, n := range named {
 		if s := g.freshOf(n.Source, n.NativeID); s != nil && !attribution.Before(c.Committer.When, s.FirstTS()) {
-			links = append(links, session.Link{Session: s.ID})
+			links = append(links, session.Link{Session: s.ID, Tie: session.TieTalked})
 		}
 	}
 	slices.SortFunc(links, func(a, b session.Link) int { return cmp.Compare(a.Session, b.Session) })
