@@ -60,7 +60,7 @@ func rollout(id string, prompts ...string) string {
 
 func (p *place) open() *git.Repo {
 	p.T.Helper()
-	repo, err := git.Open(p.At("repo"), p.Environ())
+	repo, err := git.Open(p.T.Context(), p.At("repo"), p.Environ())
 	if err != nil {
 		p.T.Fatal(err)
 	}

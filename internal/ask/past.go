@@ -59,7 +59,7 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 	moment, err := author.Ledger.Moment(ctx, text, w.Now(), ties)
 	dir := w.Path(text)
 	if info, none := os.Stat(dir); errors.Is(err, ledger.ErrNoMoment) && none == nil && info.IsDir() {
-		id := checkedOut(w, dir, info)
+		id := checkedOut(ctx, w, dir, info)
 		if id == "" {
 			past, err := inFolder(ctx, m, dir)
 			return past, ledger.Moment{}, err
@@ -74,8 +74,8 @@ func tablesOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materi
 }
 
 // checkedOut is the commit of a ledger that is here and checked out in a folder; "" for none.
-func checkedOut(w *workspace.Workspace, dir string, info os.FileInfo) git.OID {
-	repo, err := git.Open(dir, nil)
+func checkedOut(ctx context.Context, w *workspace.Workspace, dir string, info os.FileInfo) git.OID {
+	repo, err := git.Open(ctx, dir, nil)
 	if err != nil {
 		return ""
 	}

@@ -241,7 +241,7 @@ func (g *collector) once(ctx context.Context, plan func(*collector) ([]session.E
 		*g.learned = true
 	}
 	drafts, err := plan(g)
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil { // what could not be read in time may be missing without an error
 		return err
 	}
 	return g.store(ctx, tips, drafts)

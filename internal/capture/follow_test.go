@@ -39,7 +39,7 @@ func newMachines(t *testing.T) *machines {
 	m := &machines{t: t, dir: t.TempDir(), now: noon, told: map[string]int{}}
 	m.git("init", "-q")
 	var err error
-	if m.repo, err = git.Open(m.dir, nil); err != nil {
+	if m.repo, err = git.Open(t.Context(), m.dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.repo.Close)

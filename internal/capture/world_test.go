@@ -173,7 +173,7 @@ func byAgent(id, record string) string {
 
 func (w *world) open() *git.Repo {
 	w.T.Helper()
-	repo, err := git.Open(w.repo(), w.Environ())
+	repo, err := git.Open(w.T.Context(), w.repo(), w.Environ())
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func (w *world) own(repo *git.Repo) *ledger.Ledger {
 
 // capturer is what a process has that knows nothing but the files.
 func (w *world) capturer() (*capture.Capturer, func(), error) {
-	repo, err := git.Open(w.repo(), w.Environ())
+	repo, err := git.Open(context.Background(), w.repo(), w.Environ())
 	if err != nil {
 		return nil, nil, err
 	}

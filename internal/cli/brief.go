@@ -70,7 +70,7 @@ func (c *briefCommand) run(ctx context.Context, app *App) error {
 		c.answer(ctx, app)
 		return nil
 	}
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (c *briefCommand) ask(ctx context.Context, app App) ([]byte, error) {
 	if app.Warn = func(error) {}; e.Dir != "" {
 		app.Dir = e.Dir
 	}
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return nil, err
 	}

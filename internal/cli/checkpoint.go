@@ -48,7 +48,7 @@ func (c *checkpointCommand) validate(_ *pflag.FlagSet, args []string) error {
 }
 
 func (c *checkpointCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (c *cleanCommand) addFlags(fs *pflag.FlagSet) {
 func (c *cleanCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *cleanCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func parse(e entry, args []string) error {
 // open is what every command that shares goes through: a repository that is set up, and its
 // user. Close the workspace.
 func (app *App) open(ctx context.Context) (*workspace.Workspace, workspace.Author, error) {
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return nil, workspace.Author{}, err
 	}
@@ -167,8 +167,8 @@ func (app *App) open(ctx context.Context) (*workspace.Workspace, workspace.Autho
 
 // read is what every command that reads goes through: it opens the repository, and what
 // brings its tables up to date before it opens them.
-func (app *App) read(use func(*workspace.Workspace, *materialize.Materializer) error) error {
-	w, err := workspace.Open(app.Process)
+func (app *App) read(ctx context.Context, use func(*workspace.Workspace, *materialize.Materializer) error) error {
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}

@@ -163,14 +163,14 @@ func (app *App) values(ctx context.Context, what, begin string) []match {
 		return app.purged(ctx)
 	case takesRange:
 		from, _, ok := strings.Cut(begin, "..")
-		for _, name := range app.revisions() {
+		for _, name := range app.revisions(ctx) {
 			if ok {
 				name = from + ".." + name
 			}
 			words = append(words, name)
 		}
 	case takesRevision, "checkpoint", "since", "until":
-		words = app.revisions()
+		words = app.revisions(ctx)
 	case takesRemote:
 		words = app.remotes(ctx)
 	case takesShell:
@@ -222,7 +222,7 @@ func (app *App) ids(ctx context.Context, begin string) (out []match) {
 
 // looking looks into the index, where there is one: a completion tells no errors.
 func (app *App) looking(ctx context.Context, into func(*db.DB)) {
-	_ = app.read(func(_ *workspace.Workspace, m *materialize.Materializer) error {
+	_ = app.read(ctx, func(_ *workspace.Workspace, m *materialize.Materializer) error {
 		index, err := m.Open(ctx)
 		if err != nil {
 			return err
@@ -245,8 +245,8 @@ func (app *App) purged(ctx context.Context) (out []match) {
 }
 
 // revisions are the names that a repository's commits have.
-func (app *App) revisions() []string {
-	w, err := workspace.Open(app.Process)
+func (app *App) revisions(ctx context.Context) []string {
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return nil
 	}

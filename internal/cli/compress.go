@@ -87,7 +87,7 @@ func (c *compressCommand) run(ctx context.Context, app *App) error {
 
 // keep stores what was read, where records are kept.
 func (c *compressCommand) keep(ctx context.Context, app *App, r compress.Result, raw *records.Spool) error {
-	w, err := app.keeping()
+	w, err := app.keeping(ctx)
 	if err != nil { // the result is there: who only wanted that needs no repository
 		return nil //nolint:nilerr // see above
 	}

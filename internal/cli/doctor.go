@@ -53,7 +53,7 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 	if err := app.mayShow(c.show); err != nil {
 		return err
 	}
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (c *exportCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *exportCommand) run(ctx context.Context, app *App) error {
-	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
 		var authors []string
 		if c.mine {
 			who, err := w.Repo.Identity(ctx)

@@ -47,7 +47,7 @@ func (c *indexCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *indexCommand) run(ctx context.Context, app *App) error {
-	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
 		past, err := ask.AsOf(ctx, w, m, c.at)
 		if wrong := (*ask.CheckpointError)(nil); errors.As(err, &wrong) {
 			return fmt.Errorf("--at %q: %w", wrong.Text, wrong.Err)

@@ -83,7 +83,7 @@ func (c *initCommand) tell(moments string) error {
 func (c *initCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *initCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}

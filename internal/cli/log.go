@@ -82,7 +82,7 @@ func (c *logCommand) sort(repo *git.Repo, dir string) error {
 }
 
 func (c *logCommand) run(ctx context.Context, app *App) error {
-	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
 		if err := c.sort(w.Repo, app.Dir); err != nil {
 			return err
 		}

@@ -102,7 +102,7 @@ func (c *queryCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *queryCommand) run(ctx context.Context, app *App) error {
-	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
 		if c.page.ID != "" {
 			return c.session(ctx, app, w, m)
 		}

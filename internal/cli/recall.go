@@ -133,7 +133,7 @@ func (c *recallCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *recallCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}

@@ -155,8 +155,8 @@ func printAll(out io.Writer, raw *records.Spool, r compress.Result, seen bool) {
 }
 
 // keeping opens the repository in which records are kept; an error says why none are.
-func (app *App) keeping() (*workspace.Workspace, error) {
-	w, err := workspace.Open(app.Process)
+func (app *App) keeping(ctx context.Context) (*workspace.Workspace, error) {
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (app *App) keeping() (*workspace.Workspace, error) {
 // keepingBeside does so, and prepares for what will have to be redacted, while the command starts. Who asks waits.
 func (app *App) keepingBeside(ctx context.Context) func() (curate.Keeper, error) {
 	ask := sync.OnceValues(func() (curate.Keeper, error) {
-		w, err := app.keeping()
+		w, err := app.keeping(ctx)
 		if err != nil {
 			return curate.Keeper{}, err
 		}

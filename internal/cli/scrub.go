@@ -89,7 +89,7 @@ func (c *scrubCommand) run(ctx context.Context, app *App) error {
 	if len(c.targets) > 0 {
 		return app.rewriting(ctx, func(w *workspace.Workspace, author workspace.Author) error { return c.scrub(ctx, app, w, author) })
 	}
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}

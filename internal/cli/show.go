@@ -99,7 +99,7 @@ func (c *showCommand) run(ctx context.Context, app *App) error {
 	if c.raw {
 		return &usageError{err: fmt.Errorf("--raw: %q is no number of a record", c.what), command: "show"}
 	}
-	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
 		index, err := m.Open(ctx)
 		if err != nil {
 			return err
@@ -136,7 +136,7 @@ func (c *showCommand) print(ctx context.Context, app *App, w *workspace.Workspac
 
 // record prints a record of what a command printed.
 func (c *showCommand) record(ctx context.Context, app *App, id int) error {
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (c *webCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *webCommand) run(ctx context.Context, app *App) error {
-	w, err := workspace.Open(app.Process)
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}

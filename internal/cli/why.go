@@ -92,7 +92,7 @@ func (c *whyCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *whyCommand) run(ctx context.Context, app *App) error {
-	return app.read(func(w *workspace.Workspace, m *materialize.Materializer) error {
+	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
 		past, err := ask.AsOf(ctx, w, m, c.req.Checkpoint)
 		if err != nil {
 			return flagged(err)

@@ -34,7 +34,7 @@ func repo(t *testing.T, text string) (*git.Repo, []string) {
 
 func open(t *testing.T, dir string, env []string) *git.Repo {
 	t.Helper()
-	r, err := git.Open(dir, env)
+	r, err := git.Open(t.Context(), dir, env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func Import(ctx context.Context, w *workspace.Workspace, a workspace.Author, h H
 		return err
 	}
 	capturer.Progress = h.Progress
-	repo, err := git.Open(w.Dir, w.Env)
+	repo, err := git.Open(ctx, w.Dir, w.Env)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -154,7 +155,48 @@ func (r *Repo) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = r.dir
 	cmd.Env = append(slices.Clone(r.env), "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "LC_ALL=C")
+	cmd.WaitDelay = grace // what it started may hold its streams
 	return cmd
+}
+
+// Talk is a git that is asked in lines, and answers in lines.
+type Talk struct {
+	In     io.Writer
+	Out    *bufio.Reader
+	cmd    *exec.Cmd
+	hangUp func()
+	ended  func() bool
+	said   bytes.Buffer
+}
+
+// Talk starts a Command. It ends with what the repository was opened with: then nobody waits for an answer any more. End it.
+func (r *Repo) Talk(cmd *exec.Cmd) (*Talk, error) {
+	t := &Talk{cmd: cmd}
+	cmd.Stderr = &t.said
+	in, err := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	if err = errors.Join(err, err2); err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.In, t.Out = in, bufio.NewReaderSize(out, 64<<10)
+	t.hangUp = func() { _ = in.Close() }
+	t.ended = context.AfterFunc(r.ctx, func() { _, _ = in.Close(), out.Close() })
+	return t, nil
+}
+
+// End hears git's last words.
+func (t *Talk) End() error {
+	t.hangUp()
+	_, _ = io.Copy(io.Discard, t.Out)
+	err := t.cmd.Wait()
+	t.ended()
+	if said := lastLine(t.said.String()); said != "" {
+		return errors.New(said)
+	}
+	return err
 }
 
 // Run is what git prints.

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
@@ -81,7 +80,7 @@ func (r *Repo) choose() (err error) {
 			return err
 		}
 	default: // which not every git knows
-		if _, err := r.Run(context.Background(), "rev-parse", "--git-dir"); err != nil {
+		if _, err := r.Run(r.ctx, "rev-parse", "--git-dir"); err != nil {
 			return fmt.Errorf("%w: extensions.refstorage is %s: %w", ErrUnsupported, refs, err)
 		}
 		r.table = true

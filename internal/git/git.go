@@ -51,6 +51,7 @@ type Layout struct {
 
 // Repo is an open repository.
 type Repo struct {
+	ctx    context.Context  // ends every process that is started for it
 	r      *git2.Repository // found it, and reads its configuration
 	hash   Hash
 	store  store
@@ -63,9 +64,10 @@ type Repo struct {
 }
 
 // Open finds the repository that dir lies in, as git would: GIT_DIR and its companions
-// count when env sets them. It returns ErrNotRepository outside of one, ErrUnsupported for
+// count when env sets them. With ctx end all processes that are started for it, as a hook's time is bounded; nothing that
+// needs one is answered afterwards. It returns ErrNotRepository outside of one, ErrUnsupported for
 // formats or extensions that can't be read, and an OwnerError where git refuses.
-func Open(dir string, env []string) (*Repo, error) {
+func Open(ctx context.Context, dir string, env []string) (*Repo, error) {
 	if err := prepare(); err != nil {
 		return nil, fmt.Errorf("git: %w", err)
 	}
@@ -73,7 +75,7 @@ func Open(dir string, env []string) (*Repo, error) {
 	if err != nil {
 		return nil, openError(dir, err)
 	}
-	repo := &Repo{r: r, dir: dir, env: env}
+	repo := &Repo{ctx: ctx, r: r, dir: dir, env: env}
 	if err := repo.check(); err != nil {
 		r.Free()
 		return nil, err
@@ -82,17 +84,19 @@ func Open(dir string, env []string) (*Repo, error) {
 }
 
 // Init makes a bare repository in a folder that does not exist, and opens it.
-func Init(dir string) (*Repo, error) {
+func Init(ctx context.Context, dir string) (*Repo, error) {
 	r, err := git2.InitRepository(dir, true)
 	if err != nil {
 		return nil, fmt.Errorf("git: make %q: %w", dir, err)
 	}
 	r.Free()
-	return OpenBare(dir)
+	return OpenBare(ctx, dir)
 }
 
 // OpenBare opens a repository of ours by its name, as safe.bareRepository asks for.
-func OpenBare(dir string) (*Repo, error) { return Open(dir, []string{"GIT_DIR=."}) }
+func OpenBare(ctx context.Context, dir string) (*Repo, error) {
+	return Open(ctx, dir, []string{"GIT_DIR=."})
+}
 
 // check finds out where things are, whether they may be read, and by whom.
 func (r *Repo) check() (err error) {
@@ -184,6 +188,9 @@ func (r *Repo) Close() {
 	r.r.Free()
 }
 
+// Context is what the repository was opened with.
+func (r *Repo) Context() context.Context { return r.ctx }
+
 // Layout says where the repository keeps things.
 func (r *Repo) Layout() Layout { return r.layout }
 
@@ -253,7 +260,7 @@ func (r *Repo) headRef() (string, error) {
 	case ref != reftableHead:
 		return ref, nil
 	}
-	ref, err = r.Run(context.Background(), "symbolic-ref", "--quiet", "HEAD")
+	ref, err = r.Run(r.ctx, "symbolic-ref", "--quiet", "HEAD")
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return "", nil

@@ -179,7 +179,7 @@ func TestOpenFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := repos.New(t)
 			tt.make(t, p)
-			r, err := git.Open(p.At("r"), append(p.Environ(), tt.env))
+			r, err := git.Open(t.Context(), p.At("r"), append(p.Environ(), tt.env))
 			if r != nil || !errors.Is(err, tt.want) || !strings.HasPrefix(err.Error(), "git: open ") {
 				t.Errorf("Open: %v, want %v", err, tt.want)
 			}
@@ -272,11 +272,11 @@ func TestBareRepository(t *testing.T) {
 	p := repos.New(t)
 	p.Git(".", "init", "-q", "--bare", "b.git")
 	p.Git(".", "config", "--global", "safe.bareRepository", "explicit")
-	_, err := git.Open(p.At("b.git"), p.Environ())
+	_, err := git.Open(t.Context(), p.At("b.git"), p.Environ())
 	if err == nil || !strings.Contains(err.Error(), "safe.bareRepository") {
 		t.Errorf("found: %v", err)
 	}
-	r, err := git.Open(p.At("."), append(p.Environ(), "GIT_DIR="+p.At("b.git")))
+	r, err := git.Open(t.Context(), p.At("."), append(p.Environ(), "GIT_DIR="+p.At("b.git")))
 	if err != nil {
 		t.Fatalf("named: %v", err)
 	}
@@ -314,7 +314,7 @@ func TestOwner(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := git.Open(p.At("r"), append(p.Environ(), tt.env))
+			r, err := git.Open(t.Context(), p.At("r"), append(p.Environ(), tt.env))
 			if err == nil {
 				r.Close()
 			}

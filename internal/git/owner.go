@@ -1,7 +1,6 @@
 package git
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -34,7 +33,7 @@ func (r *Repo) checkOwner() error {
 	if bare := r.layout.WorkTree == "" && r.Variable("GIT_DIR") == ""; mine && !bare {
 		return nil
 	}
-	_, err := r.Run(context.Background(), "rev-parse", "--git-dir")
+	_, err := r.Run(r.ctx, "rev-parse", "--git-dir")
 	var refused *exec.ExitError
 	switch {
 	case err == nil:

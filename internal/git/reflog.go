@@ -57,7 +57,7 @@ func (r *Repo) askReflog(ref string) (string, error) {
 	if ref == "HEAD" {
 		ref = "main-worktree/HEAD"
 	}
-	out, err := r.Run(context.Background(), "log", "-g", "-n", strconv.Itoa(tableReflog), "--date=raw", "--format=%H%x09%gd%x09%gs", ref, "--")
+	out, err := r.Run(r.ctx, "log", "-g", "-n", strconv.Itoa(tableReflog), "--date=raw", "--format=%H%x09%gd%x09%gs", ref, "--")
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNotFound, err)
 	}

@@ -36,7 +36,7 @@ func draft(t testing.TB, r *git.Repo, text string, parents ...git.OID) git.OID {
 // rival is another process that adds commits to a ref, as many as $COUNT says, each on top
 // of the tip that it sees, again when another was faster.
 func rival() int {
-	r, err := git.Open(".", os.Environ())
+	r, err := git.Open(context.Background(), ".", os.Environ())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -51,7 +51,7 @@ func TestPlainConfig(t *testing.T) {
 			if tt.env != "" {
 				env = append(env, tt.env)
 			}
-			r := repos.Must(git.Open(p.At("r"), env))(t)
+			r := repos.Must(git.Open(t.Context(), p.At("r"), env))(t)
 			defer r.Close()
 			got, plain := r.PlainConfig()
 			if plain != tt.plain {

@@ -63,17 +63,29 @@ const sendBudget = 5 * time.Second
 // Run does what the hook is for: it captures, and beside a push it sends what was captured. It returns workspace.ErrNotInitialised
 // where init was not run.
 func (c Call) Run(ctx context.Context, p workspace.Process) error {
-	wait, push := budget, sendBudget
-	if c.Late {
-		wait, push = lateBudget, lateBudget
+	wait, all := budget, budget
+	switch {
+	case c.Late:
+		wait, all = lateBudget, lateBudget
+	case c.Name == prePush:
+		all = sendBudget
 	}
-	whole, stop := context.WithTimeout(ctx, push)
+	whole, stop := context.WithTimeout(ctx, all)
 	defer stop()
 	within, cancel := context.WithTimeout(whole, wait)
 	defer cancel()
-	w, err := workspace.Open(p)
+	leave := func(input string, err error) error {
+		if (!errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) && !errors.Is(err, capture.ErrBehind) && !errors.Is(err, workspace.ErrLater) {
+			return err
+		}
+		if !c.Late && c.leave(p, input) == nil {
+			return nil
+		}
+		return errTooMuch
+	}
+	w, err := workspace.Open(whole, p) // what it starts ends with git's patience
 	if err != nil {
-		return err
+		return leave("", err)
 	}
 	defer w.Close()
 	if err := w.Ready(); err != nil {
@@ -81,7 +93,7 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	}
 	author, err := w.Author(within)
 	if err != nil || !author.Config.Enabled || author.Config.Skip {
-		return err
+		return leave("", err)
 	}
 	via, ok, err := c.reason(w, author)
 	if err != nil || !ok {
@@ -98,12 +110,7 @@ func (c Call) Run(ctx context.Context, p workspace.Process) error {
 	if input == "" && c.Name == postRewrite {
 		input = history.Rewritten(w.Repo, slices.Contains(c.Args, "amend"))
 	}
-	err = errors.Join(err, c.capture(within, w, author, via, input))
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil || errors.Is(err, capture.ErrBehind) || errors.Is(err, workspace.ErrLater) {
-		if err = errTooMuch; !c.Late && c.leave(p, input) == nil {
-			err = nil
-		}
-	}
+	err = leave(input, errors.Join(err, c.capture(within, w, author, via, input)))
 	if c.Name == prePush && !c.Late {
 		err = errors.Join(err, c.send(whole, w, author, input))
 		_ = capture.Follow(whole, w.Repo, w.RekalDir()) // the remote's part of the ledger may have come; without time for it, the next capture does it

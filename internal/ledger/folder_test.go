@@ -43,7 +43,7 @@ func TestFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.Equal(t, "sum beside other files", sum, f.Sum())
-	repo, err := git.Init(filepath.Join(t.TempDir(), "into"))
+	repo, err := git.Init(t.Context(), filepath.Join(t.TempDir(), "into"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestLongFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repo, err := git.Init(filepath.Join(t.TempDir(), "into"))
+	repo, err := git.Init(t.Context(), filepath.Join(t.TempDir(), "into"))
 	if err != nil {
 		t.Fatal(err)
 	}

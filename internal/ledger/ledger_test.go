@@ -50,7 +50,7 @@ func (s *store) git(args ...string) string {
 
 func (s *store) repo() *git.Repo {
 	s.T.Helper()
-	r, err := git.Open(s.dir, s.Environ())
+	r, err := git.Open(s.T.Context(), s.dir, s.Environ())
 	if err != nil {
 		s.T.Fatal(err)
 	}

@@ -289,7 +289,7 @@ func TestLongCrowd(t *testing.T) {
 
 // tell is a checkpoint: it appends a session and brings the tables up.
 func tell(ctx context.Context, dir string, n int) error {
-	repo, err := git.Open(dir, environ(dir))
+	repo, err := git.Open(ctx, dir, environ(dir))
 	if err != nil {
 		return err
 	}

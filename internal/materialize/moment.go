@@ -82,14 +82,14 @@ func (m *Materializer) Folder(ctx context.Context, f *ledger.Folder) (*Materiali
 const unpackedDir = "ledger.git"
 
 func (m *Materializer) unpacked(ctx context.Context, f *ledger.Folder) (*git.Repo, error) {
-	repo, err := git.OpenBare(m.path(unpackedDir))
+	repo, err := git.OpenBare(ctx, m.path(unpackedDir))
 	if err == nil || !errors.Is(err, git.ErrNotRepository) {
 		return repo, err
 	}
 	if err := remove(m.path(unpackedDir + fresh)); err != nil {
 		return nil, err
 	}
-	if repo, err = git.Init(m.path(unpackedDir + fresh)); err != nil {
+	if repo, err = git.Init(ctx, m.path(unpackedDir+fresh)); err != nil {
 		return nil, err
 	}
 	err = f.Into(ctx, repo)
@@ -100,7 +100,7 @@ func (m *Materializer) unpacked(ctx context.Context, f *ledger.Folder) (*git.Rep
 	if err != nil {
 		return nil, err
 	}
-	return git.OpenBare(m.path(unpackedDir))
+	return git.OpenBare(ctx, m.path(unpackedDir))
 }
 
 // momentName names the folder of a moment.

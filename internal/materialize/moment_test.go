@@ -272,7 +272,7 @@ func TestLongMomentOfManyBatchesWithSHA256(t *testing.T) {
 
 // then asks for moments, more than are kept.
 func then(ctx context.Context, dir string, seed int) error {
-	return inRounds(dir, 3*rounds, func(_ *git.Repo, m *materialize.Materializer, round int) error {
+	return inRounds(ctx, dir, 3*rounds, func(_ *git.Repo, m *materialize.Materializer, round int) error {
 		n := 1 + (seed*5+round*(1+seed%3))%8
 		had, err := sessionsThen(ctx, m, n)
 		if err == nil && had != 9-n {

@@ -50,8 +50,8 @@ var roles = map[string]func(ctx context.Context, dir string, n int) error{
 const rounds = 4
 
 // inRounds opens the repository as a process of its own would.
-func inRounds(dir string, n int, step func(repo *git.Repo, m *materialize.Materializer, round int) error) error {
-	repo, err := git.Open(dir, environ(dir))
+func inRounds(ctx context.Context, dir string, n int, step func(repo *git.Repo, m *materialize.Materializer, round int) error) error {
+	repo, err := git.Open(ctx, dir, environ(dir))
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func writer(n int) string { return fmt.Sprintf("writer%d@example.com", n) }
 
 // write appends a session at a time to a ledger of its own, and catches up.
 func write(ctx context.Context, dir string, n int) error {
-	return inRounds(dir, rounds, func(repo *git.Repo, m *materialize.Materializer, round int) error {
+	return inRounds(ctx, dir, rounds, func(repo *git.Repo, m *materialize.Materializer, round int) error {
 		l, err := ledger.Own(repo, git.Signature{Name: "W", Email: writer(n), When: dawn}, rand.NewChaCha8([32]byte{byte(n), byte(round)}))
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func write(ctx context.Context, dir string, n int) error {
 
 // read opens the index and finds it to agree with itself.
 func read(ctx context.Context, dir string, _ int) error {
-	return inRounds(dir, 2*rounds, func(_ *git.Repo, m *materialize.Materializer, _ int) error {
+	return inRounds(ctx, dir, 2*rounds, func(_ *git.Repo, m *materialize.Materializer, _ int) error {
 		r, err := m.Open(ctx)
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func read(ctx context.Context, dir string, _ int) error {
 }
 
 func rebuild(ctx context.Context, dir string, _ int) error {
-	return inRounds(dir, 2, func(_ *git.Repo, m *materialize.Materializer, _ int) error { return m.Rebuild(ctx) })
+	return inRounds(ctx, dir, 2, func(_ *git.Repo, m *materialize.Materializer, _ int) error { return m.Rebuild(ctx) })
 }
 
 func count(ctx context.Context, d *db.DB, query string) (n int, err error) {
@@ -192,7 +192,7 @@ func play(t *testing.T, role string, as *syscall.SysProcAttr, args ...string) (s
 // look reads the number of sessions with whatever may be written, and prints it with the
 // warnings.
 func look(ctx context.Context, dir string, _ int) error {
-	repo, err := git.Open(dir, environ(dir))
+	repo, err := git.Open(ctx, dir, environ(dir))
 	if err != nil {
 		return err
 	}

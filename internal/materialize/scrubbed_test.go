@@ -63,7 +63,7 @@ func TestLongScrubsBesideCatchUps(t *testing.T) {
 			running = false
 		default:
 		}
-		repo, err := git.Open(w.dir, environ(w.dir))
+		repo, err := git.Open(t.Context(), w.dir, environ(w.dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestLongScrubsBesideCatchUps(t *testing.T) {
 
 // scrub takes one turn of one of alice's sessions out of her ledger, as a process of its own would.
 func (w *world) scrub(native string, turn int) error {
-	repo, err := git.Open(w.dir, environ(w.dir))
+	repo, err := git.Open(w.t.Context(), w.dir, environ(w.dir))
 	if err != nil {
 		return err
 	}

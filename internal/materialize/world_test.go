@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 
 func openWorld(t *testing.T, dir string) *world {
 	t.Helper()
-	repo, err := git.Open(dir, environ(dir))
+	repo, err := git.Open(t.Context(), dir, environ(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // build makes the server with its tools.
 func (s *Server) build(ctx context.Context) *sdk.Server {
 	writes, save := true, saveInstruction
-	if w, err := workspace.Open(s.Process); err == nil { // else each call says what is wrong
+	if w, err := workspace.Open(ctx, s.Process); err == nil { // else each call says what is wrong
 		writes = mayWrite(w) == nil
 		w.Close()
 	}
@@ -133,7 +133,7 @@ func (t *tools) do(ctx context.Context, call func(context.Context, *workspace.Wo
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	w, err := workspace.Open(t.Process)
+	w, err := workspace.Open(ctx, t.Process)
 	if err != nil {
 		return nil, t.failed(err)
 	}

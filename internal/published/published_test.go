@@ -20,7 +20,7 @@ import (
 // check asks a repository, as a new process does.
 func check(t testing.TB, p *harness.Place) *published.Check {
 	t.Helper()
-	repo, err := git.Open(p.At("repo"), p.Environ())
+	repo, err := git.Open(t.Context(), p.At("repo"), p.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func newPlace(t *testing.T) *place {
 
 func (p *place) reopen() {
 	p.T.Helper()
-	repo, err := git.Open(p.dir, p.env())
+	repo, err := git.Open(p.T.Context(), p.dir, p.env())
 	if err != nil {
 		p.T.Fatal(err)
 	}

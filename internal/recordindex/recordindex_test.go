@@ -42,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	p := harness.New(t)
 	p.Init("repo")
-	repo, err := git.Open(p.At("repo"), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.Home()})
+	repo, err := git.Open(t.Context(), p.At("repo"), []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.Home()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,7 +194,7 @@ func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) 
 	if maker == nil {
 		return page{}, errNoPage
 	}
-	w, err := workspace.Open(s.process)
+	w, err := workspace.Open(ctx, s.process)
 	if err != nil {
 		return page{}, err
 	}

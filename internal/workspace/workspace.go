@@ -73,13 +73,13 @@ type Workspace struct {
 // ErrNotInitialised is a repository in which init was not run.
 var ErrNotInitialised = errors.New("git-rekal is not set up in this repository")
 
-// Open finds the repository that the process runs in.
-func Open(p Process) (*Workspace, error) {
-	repo, err := git.Open(p.Dir, p.Env)
+// Open finds the repository that the process runs in; see git.Open for what ends with ctx.
+func Open(ctx context.Context, p Process) (*Workspace, error) {
+	repo, err := git.Open(ctx, p.Dir, p.Env)
 	if err != nil {
 		return nil, err
 	}
-	settings := func() (config.Config, error) { return config.Read(context.Background(), repo, p.Env) }
+	settings := func() (config.Config, error) { return config.Read(ctx, repo, p.Env) }
 	tracked, err := false, error(nil)
 	if repo.Layout().MainTree != "" {
 		tracked, err = repo.InMainHead(rekalDir)
@@ -158,7 +158,7 @@ func (w *Workspace) Reader() (*materialize.Materializer, error) {
 	if err := w.Ready(); err != nil {
 		return nil, err
 	}
-	if err := w.folder(context.Background()); err != nil {
+	if err := w.folder(w.Repo.Context()); err != nil {
 		return nil, err
 	}
 	return w.Materializer(w.Warn), nil

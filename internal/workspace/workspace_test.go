@@ -42,7 +42,7 @@ func (p *place) git(dir string, args ...string) {
 
 func (p *place) open(dir string, env ...string) *workspace.Workspace {
 	p.T.Helper()
-	w, err := workspace.Open(workspace.Process{
+	w, err := workspace.Open(p.T.Context(), workspace.Process{
 		Dir: filepath.Join(p.home, dir), Env: append(p.Environ(), env...), Home: p.home, Exe: "/bin/git-rekal",
 		Now: func() time.Time { return now }, Rand: rand.NewChaCha8([32]byte{1}),
 		Warn: func(err error) { p.T.Errorf("warned: %v", err) },
@@ -90,7 +90,7 @@ func TestRekalDir(t *testing.T) {
 			t.Errorf("%s: %s, want %s", dir, got, want)
 		}
 	}
-	if _, err := workspace.Open(workspace.Process{Dir: p.home, Env: p.Environ()}); !errors.Is(err, git.ErrNotRepository) {
+	if _, err := workspace.Open(p.T.Context(), workspace.Process{Dir: p.home, Env: p.Environ()}); !errors.Is(err, git.ErrNotRepository) {
 		t.Errorf("outside of a repository: %v", err)
 	}
 }

@@ -32,7 +32,7 @@ func child(ctx context.Context, dir, what, text, profile string) (err error) {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	repo, err := git.Open(dir, nil)
+	repo, err := git.Open(ctx, dir, nil)
 	if err != nil {
 		return err
 	}

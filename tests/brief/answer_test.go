@@ -103,7 +103,7 @@ func (p project) answerTo(agent string, event map[string]string, input ...any) [
 	if !ok {
 		return nil
 	}
-	w, err := workspace.Open(workspace.Process{
+	w, err := workspace.Open(p.T.Context(), workspace.Process{
 		Dir: p.At("project"), Env: p.Environ(), Home: p.Home(), Now: time.Now, Rand: rand.Reader, Warn: func(err error) { p.T.Error(err) },
 	})
 	if err != nil {

@@ -49,7 +49,7 @@ func newReplay(t *testing.T, sessions []session.Session) *replay {
 	t.Helper()
 	p := harness.New(t)
 	p.Init("project")
-	repo, err := git.Open(p.At("project"), p.Environ())
+	repo, err := git.Open(t.Context(), p.At("project"), p.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}

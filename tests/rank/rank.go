@@ -126,7 +126,7 @@ func rankGroup(ctx context.Context, docs []document, qs []question) (out []resul
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	repo, err := newRepository(dir)
+	repo, err := newRepository(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +157,11 @@ func rankGroup(ctx context.Context, docs []document, qs []question) (out []resul
 	return out, nil
 }
 
-func newRepository(dir string) (*git.Repo, error) {
+func newRepository(ctx context.Context, dir string) (*git.Repo, error) {
 	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("git init: %w: %s", err, out)
 	}
-	return git.Open(dir, nil)
+	return git.Open(ctx, dir, nil)
 }
 
 // keep appends docs to the ledger of the repository, through redaction and segments, and

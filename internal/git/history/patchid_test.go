@@ -202,7 +202,7 @@ func TestPatchIDIsStable(t *testing.T) {
 }
 
 func BenchmarkPatchID(b *testing.B) {
-	repo, err := git.Open(".", os.Environ())
+	repo, err := git.Open(b.Context(), ".", os.Environ())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -209,7 +209,7 @@ var background = context.Background()
 // reportState is the "hook": it appends its name to $LOG, and whether it has to do with an act
 // of the user or with a step of a sequence.
 func reportState() int {
-	r, err := git.Open(".", os.Environ())
+	r, err := git.Open(background, ".", os.Environ())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -319,7 +319,7 @@ func (c *Content) inFile(file string) blob {
 // for any other folder.
 func (c *Content) submodule(dir string) git.OID {
 	if _, err := os.Lstat(filepath.Join(c.at(dir), ".git")); err == nil {
-		if sub, err := git.Open(c.at(dir), []string{"GIT_DIR=" + filepath.Join(c.at(dir), ".git"), "PATH=" + c.repo.Variable("PATH"), "HOME=" + c.repo.Variable("HOME")}); err == nil {
+		if sub, err := git.Open(c.repo.Context(), c.at(dir), []string{"GIT_DIR=" + filepath.Join(c.at(dir), ".git"), "PATH=" + c.repo.Variable("PATH"), "HOME=" + c.repo.Variable("HOME")}); err == nil {
 			defer sub.Close()
 			if head, err := sub.Head(); err == nil && head.OID != "" {
 				return head.OID

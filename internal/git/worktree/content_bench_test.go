@@ -57,7 +57,7 @@ func BenchmarkContent(b *testing.B) {
 func lookAt(b *testing.B, p *repos.Place, files []string) {
 	for b.Loop() {
 		b.StopTimer()
-		repo := repos.Must(git.Open(p.At("r"), p.Environ()))(b)
+		repo := repos.Must(git.Open(b.Context(), p.At("r"), p.Environ()))(b)
 		b.StartTimer()
 		c := repos.Must(worktree.Open(repo, ""))(b)
 		var gone []string

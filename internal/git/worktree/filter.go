@@ -1,8 +1,6 @@
 package worktree
 
 import (
-	"bufio"
-	"context"
 	"io"
 	"strings"
 
@@ -12,15 +10,14 @@ import (
 // filter asks git what it would store of files: ends of lines, "$Id$", other encodings. Which of these
 // a file has is for git's attributes to say, and libgit2 reads its whole index first.
 type filter struct {
-	in   io.WriteCloser
-	out  *bufio.Reader
-	stop func()
+	talk *git.Talk // nil: there is none to ask
 }
 
 // newFilter starts one git for all files, in which programs of the user's have nothing to do, whichever
 // attributes a file has.
 func (c *Content) newFilter() *filter {
-	conf, err := c.repo.Config(context.Background())
+	ctx := c.repo.Context()
+	conf, err := c.repo.Config(ctx)
 	if err != nil {
 		return &filter{}
 	}
@@ -34,35 +31,31 @@ func (c *Content) newFilter() *filter {
 		}
 		args = append(args, "-c", key+"=")
 	}
-	cmd := c.repo.Command(context.Background(), append(args, "hash-object", "--stdin-paths")...)
+	cmd := c.repo.Command(ctx, append(args, "hash-object", "--stdin-paths")...)
 	cmd.Dir = c.root
-	in, err := cmd.StdinPipe()
-	out, err2 := cmd.StdoutPipe()
-	if err != nil || err2 != nil || cmd.Start() != nil {
-		return &filter{}
-	}
-	return &filter{in, bufio.NewReader(out), func() { _, _ = cmd.Process.Kill(), cmd.Wait() }}
+	talk, _ := c.repo.Talk(cmd) // what can't be asked says nothing
+	return &filter{talk}
 }
 
 // blob is what git would store of a file.
 func (f *filter) blob(file string) git.OID {
-	if f.out == nil {
+	if f.talk == nil {
 		return Unread
 	}
-	if _, err := io.WriteString(f.in, git.Quote(file)+"\n"); err != nil {
+	if _, err := io.WriteString(f.talk.In, git.Quote(file)+"\n"); err != nil {
 		return Unread
 	}
-	line, err := f.out.ReadString('\n')
+	line, err := f.talk.Out.ReadString('\n')
 	if id := git.OID(strings.TrimSpace(line)); err == nil && git.IsOID(string(id)) {
 		return id
 	}
 	f.close()
-	*f = filter{}
 	return Unread
 }
 
 func (f *filter) close() {
-	if f.out != nil {
-		f.stop()
+	if f.talk != nil {
+		_ = f.talk.End()
+		f.talk = nil
 	}
 }

@@ -42,7 +42,7 @@ func (p *Place) Rev(dir, rev string) git.OID {
 // Open opens a repository until the test ends.
 func (p *Place) Open(dir string) *git.Repo {
 	p.T.Helper()
-	r, err := git.Open(p.At(dir), p.Environ())
+	r, err := git.Open(p.T.Context(), p.At(dir), p.Environ())
 	if err != nil {
 		p.T.Fatal(err)
 	}
