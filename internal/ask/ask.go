@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
@@ -124,7 +125,7 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 			return err
 		}
 	}
-	q.Request.Embed, q.Now = w.Question, w.Now()
+	q.Request.Embed, q.Now = once(w.Question), w.Now()
 	q.Files = belowRoot(w, q.Files)
 	if q.Purged {
 		q.Request.Purged = db.With
@@ -161,6 +162,21 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 		slices.SortStableFunc(out.Results, func(x, y result.Hit) int { return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs, y.ID) })
 	}
 	return nil
+}
+
+// once asks for the vector of a question once, for sessions and for records.
+func once(embed func(context.Context, string, string) []float32) func(context.Context, string, string) []float32 {
+	var mu sync.Mutex
+	known := map[[2]string][]float32{}
+	return func(ctx context.Context, model, text string) []float32 {
+		mu.Lock()
+		defer mu.Unlock()
+		key := [2]string{model, text}
+		if _, ok := known[key]; !ok {
+			known[key] = embed(ctx, model, text)
+		}
+		return slices.Clone(known[key]) // who gets it normalises it
+	}
 }
 
 // addNumbered puts the records that were asked for by number in front.

@@ -109,7 +109,7 @@ func addRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req r
 // recordQuestion is what a request asks of records, with the time that was read of it.
 func recordQuestion(req recall.Request, answer *result.Recall) recordindex.Question {
 	q := recordindex.Question{
-		Words: req.Query, Files: req.Files, Hidden: req.Purged == db.Only, Limit: req.Limit, Brief: req.Brief && req.Limit == 0, Snippet: req.Snippet,
+		Words: req.Query, Files: req.Files, Hidden: req.Purged == db.Only, Limit: req.Limit, Brief: req.Brief && req.Limit == 0, Snippet: req.Snippet, Embed: req.Embed,
 	}
 	if when := answer.When; when != nil {
 		q.Since, q.Until, q.Timed = timeOf(when.Since), timeOf(when.Until), true

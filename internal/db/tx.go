@@ -62,6 +62,24 @@ type Tx struct {
 	done bool
 }
 
+// Change writes into the file at path in one transaction.
+func Change(ctx context.Context, path string, mode Mode, do func(context.Context, *Tx) error) (err error) {
+	d, err := Open(ctx, path, mode)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	tx, err := d.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // what failed is reported; the file is unchanged
+	if err := do(ctx, tx); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
 // Begin starts a transaction that writes.
 func (d *DB) Begin(ctx context.Context) (*Tx, error) {
 	conn, err := d.sql.Conn(ctx)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -38,8 +38,8 @@ func (s *teller) vectors(_ context.Context, texts []string) ([][]float32, error)
 	return out, nil
 }
 
-func (s *teller) embedder() materialize.Embedder {
-	return materialize.Embedder{Model: "m", Batch: 2, Vectors: s.vectors}
+func (s *teller) embedder() search.Embedder {
+	return search.Embedder{Model: "m", Batch: 2, Vectors: s.vectors}
 }
 
 const (

@@ -34,6 +34,9 @@ type Question struct {
 	Limit        int      // 0: all
 	Brief        bool     // those behind the first ten are but mentioned
 	Snippet      int      // how many characters a snippet has, on one line; 0: whole lines, or all of an only answer
+
+	// Embed is search.Options.Embed.
+	Embed func(ctx context.Context, model, text string) []float32
 }
 
 // Answer is what records say.
@@ -151,7 +154,7 @@ func (x *Index) rank(ctx context.Context, q Question, passing map[int]records.Re
 	if err != nil {
 		return nil, fmt.Errorf("records: %w", err)
 	}
-	answer, err := s.Search(ctx, q.Words, search.Options{Short: true, Allow: func(key string) bool {
+	answer, err := s.Search(ctx, q.Words, search.Options{Short: true, Embed: q.Embed, Allow: func(key string) bool {
 		_, ok := passing[number(key)]
 		return ok
 	}})

@@ -10,6 +10,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/embed"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/search"
 )
 
@@ -37,7 +38,7 @@ func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c co
 		}
 		ready = true
 	}
-	err = m.Embed(ctx, materialize.Embedder{
+	e := search.Embedder{
 		Model: embed.Name(model), Batch: embed.Batch, Enough: how.Enough,
 		Vectors: func(ctx context.Context, texts []string) (vectors [][]float32, err error) {
 			if !ready {
@@ -53,7 +54,10 @@ func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c co
 				how.Progress(done, total)
 			}
 		},
-	})
+	}
+	if err = m.Embed(ctx, e); err == nil && failed == nil {
+		err = w.embedRecords(ctx, e)
+	}
 	if failed == nil || ctx.Err() != nil {
 		return err
 	}
@@ -61,6 +65,16 @@ func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c co
 		w.Warn(fmt.Errorf("some sessions have no vectors yet, a later sync makes them: %w", failed))
 	}
 	return nil
+}
+
+// embedRecords makes the vectors of records, which are few beside sessions: no progress of theirs is shown.
+func (w *Workspace) embedRecords(ctx context.Context, e search.Embedder) error {
+	store, err := w.Records()
+	if err != nil {
+		return err
+	}
+	e.Progress = nil
+	return recordindex.Embed(ctx, store, w.RekalDir(), e)
 }
 
 // Question returns the vector that a model makes of a question; none where no server answers in
