@@ -236,12 +236,12 @@ func first[T any](of map[string]T, most int, compare func(a, b string) int) []st
 
 // ReplaceIndexState writes how large the index is, without what is purged. Trained is the entry that holds the
 // last turn that the semantic model was trained on; "" without a model.
-func (t *Tx) ReplaceIndexState(ctx context.Context, dim int, trained string, now time.Time) error {
+func (t *Tx) ReplaceIndexState(ctx context.Context, trained string, now time.Time) error {
 	if err := t.Exec(ctx, `DELETE FROM index_state`); err != nil {
 		return err
 	}
-	return t.Exec(ctx, `INSERT INTO index_state SELECT coalesce(sum(turns), 0), count(*), ?, ?, ? FROM facets
-		WHERE kind = ? AND session NOT IN (SELECT id FROM purged)`, dim, now, opt(trained), KindSession)
+	return t.Exec(ctx, `INSERT INTO index_state SELECT coalesce(sum(turns), 0), count(*), ?, ? FROM facets
+		WHERE kind = ? AND session NOT IN (SELECT id FROM purged)`, now, opt(trained), KindSession)
 }
 
 // Trained reads what ReplaceIndexState wrote; "" where it wrote nothing yet.

@@ -82,7 +82,7 @@ CREATE TABLE code_commits (
 CREATE INDEX code_commit ON code_commits (key);
 CREATE TABLE code_files (path TEXT NOT NULL, key INTEGER NOT NULL, blob INTEGER NOT NULL, PRIMARY KEY (path, key, blob)) WITHOUT ROWID;
 CREATE INDEX code_files_of ON code_files (key);
-CREATE TABLE index_state (turns INTEGER, sessions INTEGER, dim INTEGER, indexed_at INTEGER, trained TEXT);
+CREATE TABLE index_state (turns INTEGER, sessions INTEGER, indexed_at INTEGER, trained TEXT);
 CREATE TABLE search_state (state TEXT NOT NULL);
 CREATE TABLE embedded (session TEXT PRIMARY KEY, turns INTEGER NOT NULL, hashes BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE embeddings (

@@ -260,20 +260,19 @@ func (s *store) finish(ctx context.Context, tx *db.Tx, at cursor) error {
 	if err := s.follow(ctx, tx); err != nil {
 		return err
 	}
-	dim, err := s.train(ctx, tx)
-	if err != nil {
+	if err := s.train(ctx, tx); err != nil {
 		return err
 	}
-	return tx.ReplaceIndexState(ctx, dim, s.trained, s.Now())
+	return tx.ReplaceIndexState(ctx, s.trained, s.Now())
 }
 
-// train trains the semantic model, and tells the dimension of its vectors. It is a model of the
+// train trains the semantic model. It is a model of the
 // first turns in the order of the ledgers, which tables that grew do not know: when one is
 // due, they are made anew.
-func (s *store) train(ctx context.Context, tx *db.Tx) (dim int, err error) {
+func (s *store) train(ctx context.Context, tx *db.Tx) error {
 	if s.fresh {
 		if err := search.Train(ctx, tx, s.Now()); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	model, err := search.ReadModel(ctx, tx)
@@ -289,7 +288,7 @@ func (s *store) train(ctx context.Context, tx *db.Tx) (dim int, err error) {
 			turns, s.trained = turns+e.turns, e.key
 		}
 	}
-	return model.Dim, err
+	return err
 }
 
 // report warns of what the plan and the store left out, a line each ledger.

@@ -16,7 +16,6 @@ const ModelName = "lsa-v1"
 
 // Model says where the semantic model stands.
 type Model struct {
-	Dim   int  // of its vectors; 0 while there is no model
 	Turns int  // it was made for so many, the first that were added; 0 while there is none
 	Due   bool // so much was added since that Train would train another
 }
@@ -24,7 +23,7 @@ type Model struct {
 // ReadModel reads how the model stands.
 func ReadModel(ctx context.Context, r db.Querier) (Model, error) {
 	st, err := readState(ctx, r)
-	return Model{Dim: st.Model.Dim, Turns: st.Model.Turns, Due: st.due() > st.Model.Turns}, err
+	return Model{Turns: st.Model.Turns, Due: st.due() > st.Model.Turns}, err
 }
 
 // late is which part of all turns, the latest of them, a model is not trained on: one in so

@@ -147,7 +147,7 @@ var (
 		{"session_facets", `SELECT session, email, branch, actor_type, agent_id, captured_at, turns, tools, files, checkpoint, sha, title, source, parent,
 			started_at, last_turn_at, shown, commits, kind, left_paths, left_blobs FROM facets ORDER BY session`, columns("tttttMiiittttt" + "MMLLtLK")},
 		{"session_embeddings", `SELECT session, embedding, model, generated_at FROM embeddings ORDER BY session, model`, columns("tVtM")},
-		{"index_state", `SELECT sessions, turns, dim, indexed_at, trained FROM index_state`, columns("iiiMt")},
+		{"index_state", `SELECT sessions, turns, (SELECT coalesce(max(length(embedding)), 0) / 4 FROM embeddings), indexed_at, trained FROM index_state`, columns("iiiMt")},
 		{"session_commits", `SELECT session, checkpoint, sha, email, tie >= 3, ts, turn, lines, tie FROM ties ORDER BY rowid`, columns("ttttbMiiT")},
 		{"rewrites_index", `SELECT email, old, new, root, last FROM lineage ORDER BY rowid`, columns("ttttt")},
 		{"purged", `SELECT id FROM purged ORDER BY id`, columns("t")},
