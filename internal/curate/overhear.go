@@ -70,8 +70,7 @@ func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more b
 	if err != nil {
 		return false, err
 	}
-	var made []records.Redacted
-	var with *redact.Redactor
+	var heard []records.Record
 	from := w.Outputs(store)
 	more, err = from.Read(ctx, budget, func(h capture.SessionOutputs) error {
 		for _, o := range h.Outputs {
@@ -79,20 +78,16 @@ func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more b
 				continue
 			}
 			r, ok := recordOf(w, h, o)
-			if !ok {
-				continue
+			if ok {
+				heard = append(heard, r)
 			}
-			if with == nil {
-				with = w.Redactor(conf, workspace.ToStore)
-			}
-			clean, err := records.Redact(ctx, with, r, nil)
-			if err != nil {
-				return err
-			}
-			made = append(made, clean)
 		}
 		return nil
 	})
+	var made []records.Redacted
+	if err == nil && len(heard) > 0 {
+		made, err = redacted(ctx, w.Redactor(conf, workspace.ToStore), heard)
+	}
 	if err != nil {
 		return false, fmt.Errorf("records of transcripts: %w", err)
 	}
@@ -100,6 +95,26 @@ func Overhear(ctx context.Context, w *workspace.Workspace, budget int64) (more b
 		return false, err
 	}
 	return more, errors.Join(from.Done(), store.DropProgress(from.File))
+}
+
+// redacted redacts records of one reading. What a later one calls a secret is taken out of the earlier ones, too.
+func redacted(ctx context.Context, with *redact.Redactor, heard []records.Record) ([]records.Redacted, error) {
+	out := make([]records.Redacted, len(heard))
+	left := len(heard)
+	for range 2 {
+		found := 0
+		for i, r := range heard[:left] {
+			var err error
+			if out[i], err = records.Redact(ctx, with, r, nil); err != nil {
+				return nil, err
+			}
+			if out[i].Places() > 0 {
+				found = i
+			}
+		}
+		left = found
+	}
+	return out, nil
 }
 
 // recordOf is the record of an output that is one: a long one, or of a command that failed.

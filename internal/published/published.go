@@ -32,7 +32,7 @@ const (
 	maxCommits = 200     // the newest, for their authors
 
 	fewFiles  = 100   // are read each time
-	someFiles = 2_000 // are read once by who is in a hurry
+	someFiles = 1_000 // are read at most by who is in a hurry
 )
 
 // hurry is how long those have at most who are in a hurry.

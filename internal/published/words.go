@@ -49,15 +49,21 @@ func (t *tree) index(ctx context.Context, files []git.Entry) (*words, error) {
 	var rows []uint64
 	type holders struct{ last, n int32 } // the number of the last one and one more, how many
 	of := map[uint32]holders{}
+	full := make([]uint32, 1<<18) // hashes of words that need not be looked up, which most are
 	for n, f := range files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		take := func(token string) {
 			h := hashOf(token)
+			if full[h%uint32(len(full))] == h {
+				return
+			}
 			if was := of[h]; was.n < maxHolders && was.last <= int32(n) {
 				of[h] = holders{int32(n) + 1, was.n + 1}
 				rows = append(rows, uint64(h)<<32|uint64(n))
+			} else if was.n == maxHolders {
+				full[h%uint32(len(full))] = h
 			}
 		}
 		tokens(f.Path, take)

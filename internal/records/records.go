@@ -106,6 +106,13 @@ const chunk = 512 << 10
 // Redact takes secrets out of a record and of its output; a nil output is none. What is a secret in one text of the record
 // is one in all of them.
 func Redact(ctx context.Context, with *redact.Redactor, r Record, raw io.Reader) (Redacted, error) {
+	var out Redacted
+	if raw != nil { // first: what it calls a secret may stand in the text without its name
+		var err error
+		if out.packed, out.places, err = pack(ctx, with, raw); err != nil {
+			return Redacted{}, err
+		}
+	}
 	var texts []session.Memory
 	parts := []string{r.Command, r.Instruction, r.Text, r.Dir, r.Branch, strings.Join(r.Terms, "\n"), strings.Join(r.Paths, "\n")}
 	for _, text := range parts {
@@ -124,12 +131,8 @@ func Redact(ctx context.Context, with *redact.Redactor, r Record, raw io.Reader)
 		}
 	}
 	r.Files = kept
-	out := Redacted{record: r, places: places}
-	if raw != nil {
-		out.packed, places, err = pack(ctx, with, raw)
-		out.places = max(out.places, places) // the text is a part of it
-	}
-	return out, err
+	out.record, out.places = r, max(out.places, places) // the text is a part of the output
+	return out, nil
 }
 
 // pack redacts an output and compresses it, a chunk at a time; an empty one is nil.

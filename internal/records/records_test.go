@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
+	"github.com/git-rekal/git-rekal/internal/remembered"
 )
 
 // TestMain is also the process that others kill: with REKAL_ADD it adds records to that folder, and says each ID
@@ -347,5 +349,18 @@ func TestExcluded(t *testing.T) {
 	}
 	if raw, err := s.Raw(r.ID); string(raw) != "one\n[excluded]\ntwo\n" {
 		t.Errorf("%q, %v", raw, err)
+	}
+}
+
+// TestRedactRemembers: what the output calls a secret is none of the text, in which only the value is left.
+func TestRedactRemembers(t *testing.T) {
+	with := redact.With(redact.Settings{Remembered: remembered.Open(t.TempDir(), remembered.ToKeep, rand.Reader)})
+	raw := "the password is Vexing-Otter-91 here\n" + strings.Repeat("more\n", 10)
+	r, err := records.Redact(t.Context(), with, records.Record{Command: "sh x", Text: "see Vexing-Otter-91"}, strings.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Record().Text; got != "see [REDACTED:generic-secret]" {
+		t.Errorf("%q", got)
 	}
 }

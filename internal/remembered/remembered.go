@@ -197,7 +197,7 @@ func (s *Store) writing(do func() error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(), held.Release())
+	return errors.Join(do(), held.Remove())
 }
 
 // replace writes the file anew, completely or not at all.
