@@ -18,9 +18,15 @@ import (
 // process captures what the hook left.
 func TestLongHookEnds(t *testing.T) {
 	for _, tt := range []struct{ format, hook, blocked string }{
-		{"sha256", "post-commit", "cat-file"}, {"sha256", "post-commit", "for-each-ref"}, {"sha256", "post-commit", "config"},
-		{"sha256", "post-commit", "update-ref"}, {"sha256", "post-rewrite amend", "cat-file"}, {"sha256", "pre-push origin .", "cat-file"},
-		{"sha1", "post-commit", "config"}, {"sha1", "post-commit", "var"}, {"sha1", "post-commit", "update-ref"},
+		{"sha256", "post-commit", "cat-file"},
+		{"sha256", "post-commit", "for-each-ref"},
+		{"sha256", "post-commit", "config"},
+		{"sha256", "post-commit", "update-ref"},
+		{"sha256", "post-rewrite amend", "cat-file"},
+		{"sha256", "pre-push origin .", "cat-file"},
+		{"sha1", "post-commit", "config"},
+		{"sha1", "post-commit", "var"},
+		{"sha1", "post-commit", "update-ref"},
 	} {
 		t.Run(strings.Join([]string{tt.format, tt.hook, tt.blocked}, " "), func(t *testing.T) {
 			t.Parallel()
