@@ -8,7 +8,7 @@ import (
 // takes reports whether what stands there is the value of the name.
 func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 	v := w.t[lo:hi]
-	if len(v) < 4 || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) || w.about && t < sure {
+	if len(v) < 4 || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && lookOf(v, true) < drawn || w.about && t < sure {
 		return false
 	}
 	if n := strings.IndexAny(v, "=("); n > 0 && !quoted && !w.flag && isName(v[:n]) && strings.Trim(v[n:], "=") != "" { // the next assignment, a call
