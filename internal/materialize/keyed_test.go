@@ -70,11 +70,11 @@ func (w *world) keyed(m *materialize.Materializer) {
 			}
 			return out, err
 		})
-	ask("sessions of a commit", w.pairs(m, tables.Index, `SELECT git_sha, concat(session_id, checkpoint_id, ' ', inferred, ' ', turn, ' ', lines) FROM session_commits`),
+	ask("sessions of a commit", w.pairs(m, tables.Index, `SELECT git_sha, concat(session_id, checkpoint_id, ' ', tie, ' ', inferred, ' ', turn, ' ', lines) FROM session_commits`),
 		func(sha string) (out []string, err error) {
 			ties, err := r.Behind(ctx, []string{sha})
 			for _, tie := range ties[sha] {
-				out = append(out, fmt.Sprint(tie.Session, tie.Checkpoint, " ", tie.Kind, " ", tie.Turn, " ", tie.Lines))
+				out = append(out, fmt.Sprint(tie.Session, tie.Checkpoint, " ", tie.Kind, " ", tie.Kind.Weak(), " ", tie.Turn, " ", tie.Lines))
 			}
 			return out, err
 		})

@@ -291,8 +291,8 @@ func TestWhyOfAmended(t *testing.T) {
 	harness.Equal(t, "lines", "one [[1 7]], two [[8 14]]", byID(s, "f.go"))
 }
 
-// Agents that edit something else when a person commits are not behind what that changed; where there is but
-// one, it may be, which is inferred.
+// Agents that edit something else when a person commits are not behind what the commit changed. They talked meanwhile: why names
+// them as that, and no filter for the file finds them.
 func TestLongCommittedMeanwhile(t *testing.T) {
 	p := newPlace(t)
 	hand := p.committed("by hand", "docs/hand.md", first)
@@ -302,7 +302,7 @@ func TestLongCommittedMeanwhile(t *testing.T) {
 	p.append(alice, 20, session.Entry{Checkpoint: checkpoint(hand.GitSHA), Sessions: []session.Session{more}})
 	p.open()
 	for _, out := range []result.Recall{p.why("docs/hand.md"), p.recall(recall.Request{Commit: hand.GitSHA})} {
-		if len(out.Results) != 1 || !out.Results[0].Inferred {
+		if len(out.Results) != 1 || !out.Results[0].Inferred || out.Results[0].Tie != "talked" {
 			t.Errorf("one: %+v", out.Results)
 		}
 	}
@@ -311,10 +311,16 @@ func TestLongCommittedMeanwhile(t *testing.T) {
 		chat("painter", 20, "human paint it", "Edit paint.go"), chat("tester", 21, "human test it", "Edit paint_test.go"),
 	}})
 	p.open()
-	harness.Equal(t, "why", "", p.found(p.why("docs/more.md")))
+	why := p.why("docs/more.md")
+	harness.Equal(t, "why", "tester painter", p.found(why))
+	for _, r := range why.Results {
+		if r.Tie != "talked" || !r.Inferred {
+			t.Errorf("why: %+v", r)
+		}
+	}
 	harness.Equal(t, "file", "", p.found(p.recall(recall.Request{File: "docs/more.md"})))
 	out := p.recall(recall.Request{Commit: two.GitSHA})
-	if len(out.Results) != 2 || !out.Results[0].Inferred || !out.Results[1].Inferred {
+	if len(out.Results) != 2 || !out.Results[0].Inferred || !out.Results[1].Inferred || out.Results[0].Tie != "talked" || out.Results[1].Tie != "talked" {
 		t.Errorf("behind the commit: %+v", out.Results)
 	}
 }

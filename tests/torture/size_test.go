@@ -67,7 +67,8 @@ func TestLongSizes(t *testing.T) {
 	}
 }
 
-// TestLongLargeQuestion asks with all the words that a command line can hold.
+// TestLongLargeQuestion asks with nearly all the words that a question may have, then with a megabyte, which
+// is refused in one line that says what to do: both within bounds.
 func TestLongLargeQuestion(t *testing.T) {
 	w := newWorld(t, 1)
 	r := w.machine("home", "alice@example.com").repo()
@@ -77,11 +78,21 @@ func TestLongLargeQuestion(t *testing.T) {
 	for i := range 10 { // one argument holds 128 KB
 		args = append(args, strings.Repeat(fmt.Sprintf("beginning%d why ", i), 7000)[:100_000])
 	}
-	r.bounded(args...)
-	res, err := r.run(append([]string{args[0], "query"}, args[1:]...)...)
-	w.fatal(err)
-	if res.code != 2 || strings.Count(res.stderr, "\n") != 1 || res.memory > most {
-		t.Errorf("SQL of a megabyte: %v, %d MB", res, res.memory>>20)
+	large := []string{args[0], args[1], args[2], args[3][:250<<10-200_002]} // 250 KB, with the spaces between them
+	r.bounded(large...)
+	r.refused(2, "the question has 976 KB, and at most 256 KB are searched: give the words that matter", args...)
+	r.refused(1, "give one SELECT", append([]string{args[0], "query"}, large[1:]...)...)
+	r.refused(2, "the statement has 1000009 bytes; at most 262144 are allowed", append([]string{args[0], "query"}, args[1:]...)...)
+}
+
+// refused runs a command that must end with a status, say why in one line, and not take more memory than it may.
+func (c *clone) refused(code int, says string, args ...string) {
+	c.t.Helper()
+	res, err := c.run(args...)
+	c.fatal(err)
+	c.t.Logf("%.60s: %v, %d MB: %.200s", strings.Join(args, " "), res.took, res.memory>>20, res.stderr)
+	if res.code != code || res.out != "" || strings.Count(res.stderr, "\n") != 1 || !strings.Contains(res.stderr, says) || res.memory > most {
+		c.t.Errorf("want %d, %q, in %d MB: %v", code, says, res.memory>>20, res)
 	}
 }
 
