@@ -275,8 +275,9 @@ func TestLongFilesTogether(t *testing.T) {
 		many = append(many, fmt.Sprintf("Read f%03d.go", i))
 	}
 	w.append(alice, 10,
-		entryOf(nil, chat("one", 0, "human do", "Edit b.go", "Read a.go", "Read a.go", "Read /etc/passwd", "Read ~/x", "Bash ls")),
-		entryOf(nil, chat("two", 1, "human do", "Edit a.go", "Edit b.go", "Edit c.go")))
+		entryOf(nil, chat("one", 0, "human do", "Edit b.go", "Read a.go", "Read a.go", "Read /etc/passwd", "Read ~/x", "Bash ls", "Grep lib")),
+		entryOf(nil, chat("two", 1, "human do", "Edit a.go", "Edit b.go", "Edit c.go", "Grep lib")),
+		entryOf(nil, chat("other", 2, "human do", "Read lib/d.go")))
 	m := w.materializer()
 	harness.Equal(t, "pairs", []string{
 		`{"file_a":"a.go","file_b":"b.go","session_count":2}`,

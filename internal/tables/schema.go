@@ -110,12 +110,18 @@ CREATE TABLE purged (id VARCHAR NOT NULL);
 CREATE TABLE ledger_cursor (ref VARCHAR NOT NULL, oid VARCHAR NOT NULL);
 `
 
-// together counts for each two files in how many sessions they stand among the first 50 that tools touched (db.MaxTogether). Numbers stand
-// for sessions and paths meanwhile: with the texts, 256 MB were too few for 100,000 sessions.
+// together counts for each two files in how many sessions they stand among the first 50 that tools touched (db.MaxTogether). A path below
+// which another one is known is a folder. Numbers stand for sessions and paths meanwhile: with the texts, 256 MB were too few for 100,000
+// sessions.
 const together = `
-INSERT INTO file_cooccurrence WITH f AS (
+INSERT INTO file_cooccurrence WITH parts AS (
+    SELECT string_split(path, '/') AS p FROM tool_calls_index WHERE path IS NOT NULL
+    UNION SELECT string_split(file_path, '/') FROM files_index),
+folders AS (SELECT DISTINCT array_to_string(p[1:i], '/') AS path FROM (SELECT p, unnest(range(1, len(p))) AS i FROM parts)),
+f AS (
     SELECT session_id, path FROM tool_calls_index
     WHERE path IS NOT NULL AND path <> '.' AND left(path, 1) NOT IN ('/', '~') AND session_id NOT IN (SELECT id FROM purged)
+        AND path NOT IN (SELECT path FROM folders)
     GROUP BY session_id, path QUALIFY row_number() OVER (PARTITION BY session_id ORDER BY min(call_order)) <= 50),
 numbered AS (SELECT dense_rank() OVER (ORDER BY session_id) AS s, dense_rank() OVER (ORDER BY path) AS p, path FROM f),
 pairs AS (SELECT a.p AS a, b.p AS b, count(*) AS n FROM numbered a JOIN numbered b ON a.s = b.s AND a.p < b.p GROUP BY a.p, b.p),
