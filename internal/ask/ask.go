@@ -9,9 +9,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/git-rekal/git-rekal/internal/db"
@@ -51,6 +53,9 @@ type Text struct {
 	Memory  *result.Memory
 	Turn    int // around which it was read
 }
+
+// errLeftOut is why something with a known ID is not among the results.
+var errLeftOut = errors.New("its text was scrubbed, or a filter leaves it out")
 
 // CheckpointError is a moment that can't be asked about.
 type CheckpointError struct {
@@ -147,18 +152,20 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 	if err := addNumbered(ctx, w, index, q, numbers, out); err != nil {
 		return err
 	}
-	if q.Names != nil && !q.Purged {
+	if q.Names != nil {
 		purged, err := db.PurgedIDs(ctx, index)
 		if err != nil {
 			return err
 		}
 		for _, id := range q.IDs {
-			if slices.Contains(purged, id) || slices.Contains(q.Hidden, id) {
+			switch {
+			case slices.ContainsFunc(out.Results, func(h result.Hit) bool { return h.ID == id }):
+			case !q.Purged && (slices.Contains(purged, id) || slices.Contains(q.Hidden, id)):
 				out.Failed = append(out.Failed, &recall.PurgedError{ID: out.Names.Short(id)})
+			default:
+				out.Failed = append(out.Failed, fmt.Errorf("%s: %w", out.Names.Short(id), errLeftOut))
 			}
 		}
-	}
-	if q.Names != nil {
 		slices.SortStableFunc(out.Results, func(x, y result.Hit) int { return slices.Index(q.IDs, x.ID) - slices.Index(q.IDs, y.ID) })
 	}
 	return nil
@@ -228,7 +235,8 @@ func resolve(names session.Names, asked []string) (ids []string, failed []error)
 	return ids, failed
 }
 
-// belowRoot makes paths of this worktree relative to its root.
+// belowRoot makes paths of this worktree relative to its root: absolute ones, and those that say where they begin ("./x", "../x"). Others
+// may be the end of a path.
 func belowRoot(w *workspace.Workspace, paths []string) []string {
 	root := w.Repo.Layout().WorkTree
 	out := make([]string, len(paths))
@@ -236,7 +244,13 @@ func belowRoot(w *workspace.Workspace, paths []string) []string {
 		if rel, err := filepath.Rel(root, p); err == nil && filepath.IsAbs(p) && root != "" && filepath.IsLocal(rel) {
 			p = rel
 		}
-		out[i] = filepath.ToSlash(p)
+		p = filepath.ToSlash(p)
+		if first, _, _ := strings.Cut(p, "/"); first == "." || first == ".." {
+			if inside, ok := w.Repo.Inside(path.Join(p, "x")); ok { // the root itself is nothing inside
+				p = path.Dir(inside)
+			}
+		}
+		out[i] = p
 	}
 	return out
 }

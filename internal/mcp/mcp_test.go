@@ -84,7 +84,7 @@ func exchanges() map[string][]exchange {
 	}
 	return map[string][]exchange{
 		"views": recall(`{}`, `{"detail":"timeline"}`, `{"detail":"full"}`, `{"query":"token expiry clock"}`, `{"query":"token expiry clock","detail":"timeline","limit":1}`,
-			`{"id":"$JWT","detail":"full"}`, `{"id":"$JWT","detail":"full","query":"fix it"}`, `{"id":"$JWT","detail":"full","turn":0}`, `{"ids":["$LEEWAY","$JWT","01XXXXXXXX"]}`,
+			`{"id":"$JWT","detail":"full"}`, `{"id":"$JWT","detail":"full","query":"fix it"}`, `{"id":"$JWT","detail":"full","turn":0}`, `{"ids":["$LEEWAY","$JWT","01XXXXXXXX"]}`, `{"ids":["$LEEWAY","$JWT"],"kind":"memory"}`,
 			`{"id":"$LEEWAY","detail":"full"}`, `{"query":"","id":null,"ids":null,"title":"JWT","action":"","detail":null,"limit":null,"turn":null}`),
 		"titles": recall(`{"title":"jwt EXP"}`, `{"title":"%"}`, `{"title":"_"}`, `{"title":"of","query":"the build"}`),
 		"filters": recall(`{"file":"^Makefile$"}`, `{"commit":"HEAD"}`, `{"author":"ALICE@example.com","limit":1}`, `{"actor":"agent"}`, `{"agent":"claude-code","limit":1}`, `{"agent":"codex"}`, `{"checkpoint":"HEAD~1"}`,

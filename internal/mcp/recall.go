@@ -24,7 +24,7 @@ import (
 // recallInput is what the tool takes.
 type recallInput struct {
 	Query         string      `json:"query,omitempty" jsonschema:"what to search for: words, identifiers, paths, error codes"`
-	ID            string      `json:"id,omitempty" jsonschema:"one item by its ID or a unique beginning of it (at least 8 characters); of a record its number"`
+	ID            string      `json:"id,omitempty" jsonschema:"one item by its ID or a unique beginning of it (at least 4 characters); of a record its number"`
 	Title         string      `json:"title,omitempty" jsonschema:"items whose title holds this text, in any case; then query does not count"`
 	Action        string      `json:"action,omitempty" jsonschema:"view shows; purge hides and restore shows again what id or ids name"`
 	IDs           []string    `json:"ids,omitempty" jsonschema:"items to act on or show, by their IDs from a search before"`
