@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -122,6 +123,9 @@ func (c *recallCommand) validate(fs *pflag.FlagSet, args []string) error {
 	c.req.Query = strings.TrimSpace(strings.Join(args, " "))
 	if fs.Changed("limit") && c.req.Limit < 1 {
 		return errors.New("-n must be at least 1")
+	}
+	if slices.Contains(c.req.Files, "") {
+		return errors.New("--files needs a path")
 	}
 	if c.purged {
 		c.req.Purged = db.Only

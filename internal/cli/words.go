@@ -72,6 +72,9 @@ func eachFile(fs *pflag.FlagSet, args []string) (out []string) {
 		case arg == "--":
 			return append(out, args[i:]...)
 		case arg == "--files" && asked:
+			if i+1 == len(args) || strings.HasPrefix(args[i+1], "-") && !noFlag(args[i+1]) {
+				out = append(out, "--files=") // is refused
+			}
 			for i+1 < len(args) && (!strings.HasPrefix(args[i+1], "-") || noFlag(args[i+1])) {
 				i++
 				out = append(out, "--files="+args[i])
