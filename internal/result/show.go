@@ -1,5 +1,7 @@
 package result
 
+import "fmt"
+
 // The kinds of what `git rekal show` shows; a memory's and a session's are those of their own shapes.
 const (
 	ShowCommit = "commit"
@@ -43,6 +45,29 @@ type Diffstat struct {
 	Added   int    `json:"added"`              // lines
 	Deleted int    `json:"deleted"`            // lines
 	Binary  bool   `json:"binary,omitempty"`   // then lines are not counted
+
+	Uncounted bool `json:"uncounted,omitempty"` // lines are not counted: a version of the file is not in this clone
+}
+
+// Sum is what files changed in all: "2 files, +12 −3".
+func Sum(files []Diffstat) string {
+	paths, added, deleted, uncounted := map[string]bool{}, 0, 0, 0
+	for _, f := range files {
+		paths[f.Path] = true
+		added, deleted = added+f.Added, deleted+f.Deleted
+		if f.Uncounted {
+			uncounted++
+		}
+	}
+	noun := "files"
+	if len(paths) == 1 {
+		noun = "file"
+	}
+	text := fmt.Sprintf("%d %s, +%d −%d", len(paths), noun, added, deleted)
+	if uncounted > 0 {
+		text += fmt.Sprintf(", %d not counted: not in this clone", uncounted)
+	}
+	return text
 }
 
 // StorySession is a session of a Story, or the part of it that led to the commits.

@@ -114,7 +114,7 @@ func (r *review) head() {
 		fmt.Fprintf(r, ", and %d that they spawned", n)
 	}
 	if n := len(r.story.Commits); n > 0 {
-		fmt.Fprintf(r, "; %s (%s)", session.Count(n, "commit"), sum(files))
+		fmt.Fprintf(r, "; %s (%s)", session.Count(n, "commit"), result.Sum(files))
 	}
 	r.WriteString(". All below is quoted or counted; nothing is judged.\n")
 }
@@ -226,17 +226,7 @@ func commitLine(c result.StoryCommit) string {
 	if c.Missing {
 		return result.Short(c.Commit) + " (not in this clone)"
 	}
-	return fmt.Sprintf("%s %s (%s)", result.Short(c.Commit), inert(session.Shorten(c.Subject, 80)), sum(c.Files))
-}
-
-// sum is "2 files, +12 −3".
-func sum(files []result.Diffstat) string {
-	paths, added, deleted := map[string]bool{}, 0, 0
-	for _, f := range files {
-		paths[f.Path] = true
-		added, deleted = added+f.Added, deleted+f.Deleted
-	}
-	return fmt.Sprintf("%s, +%d −%d", session.Count(len(paths), "file"), added, deleted)
+	return fmt.Sprintf("%s %s (%s)", result.Short(c.Commit), inert(session.Shorten(c.Subject, 80)), result.Sum(c.Files))
 }
 
 // rest are what was saved on purpose, the sessions for which there is no room, and the commits behind which none is known.

@@ -101,21 +101,23 @@ func (p *storyPage) behind(c result.StoryCommit, id string) string {
 
 // stat is a diffstat as git's, without the bars.
 func (p *storyPage) stat(files []result.Diffstat) {
-	wide, added, deleted := 0, 0, 0
+	wide := 0
 	for _, f := range files {
 		wide = min(max(wide, width(result.Printable(nameOf(f)))), 60)
-		added, deleted = added+f.Added, deleted+f.Deleted
 	}
 	for _, f := range files {
 		change := fmt.Sprintf("+%d −%d", f.Added, f.Deleted)
 		if f.Binary {
 			change = "binary"
 		}
+		if f.Uncounted {
+			change = "not in this clone"
+		}
 		name := result.Printable(nameOf(f))
 		p.line(" ", "   ", say(plain, name+strings.Repeat(" ", max(0, wide-width(name)))+" | "+change))
 	}
 	if len(files) > 0 {
-		p.line(" ", " ", sayf(dim, "%s, +%d −%d", session.Count(len(files), "file"), added, deleted))
+		p.line(" ", " ", say(dim, result.Sum(files)))
 	}
 }
 

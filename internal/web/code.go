@@ -180,8 +180,11 @@ func file(r *request) (page, error) {
 		out.Why = "This file is empty."
 	}
 	if out.Why == "" {
-		err = out.explain(r, text)
-	} else {
+		if err := out.explain(r, text); err != nil && r.Err() == nil { // git may lack a part of the history, or take too long for it
+			out.Why = fmt.Sprintf("Where its lines come from can't be told: %v.", err)
+		}
+	}
+	if out.Why != "" {
 		err = out.mention(r)
 	}
 	if err == nil && len(out.Hits)+len(out.Parts) == 0 {

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -19,7 +21,7 @@ const staticPolicy = "default-src 'none'; style-src 'self' file:; img-src 'self'
 
 // Export writes the pages as files that link to each other, beginning with index.html, the list of all sessions; search needs a server. The folder must be
 // empty or new. Progress is told after each page: how many are written, and how many are known to be left. It returns how many pages
-// there are.
+// there are. A page that can't be made says so in its place, and its error is returned when all others are written.
 func (s *Site) Export(ctx context.Context, dir string, progress func(done, left int)) (int, error) {
 	if err := prepare(dir); err != nil {
 		return 0, err
@@ -40,17 +42,31 @@ func (s *Site) Export(ctx context.Context, dir string, progress func(done, left 
 		return fileName(address)
 	}}
 	done := 0
+	var failed error
 	for ; len(queue) > 0; queue = queue[1:] {
 		if err := ctx.Err(); err != nil {
 			return done, err
 		}
-		if err := s.exportPage(ctx, dir, queue[0], l); err != nil {
+		err := s.exportPage(ctx, dir, queue[0], l)
+		if broken := (*pageError)(nil); errors.As(err, &broken) {
+			failed = cmp.Or(failed, err)
+		} else if err != nil {
 			return done, err
 		}
 		done++
 		progress(done, len(queue)-1)
 	}
-	return done, nil
+	return done, failed
+}
+
+// pageError is why a page says only that it can't be shown.
+type pageError struct {
+	address string
+	cause   error
+}
+
+func (e *pageError) Error() string {
+	return fmt.Sprintf("the page %q can't be made, the others stand: %v", e.address, e.cause)
 }
 
 // prepare makes the folder, with what the pages need.
@@ -85,12 +101,15 @@ func (s *Site) exportPage(ctx context.Context, dir, address string, l links) err
 	if err != nil {
 		return err
 	}
-	html, status := s.make(ctx, name, q, l)
+	html, failed := s.make(ctx, name, q, l)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if status == http.StatusInternalServerError {
-		return fmt.Errorf("web: the page %q can't be made", address)
+	if err := os.WriteFile(filepath.Join(dir, fileName(address)), html, 0o666); err != nil {
+		return err
 	}
-	return os.WriteFile(filepath.Join(dir, fileName(address)), html, 0o666)
+	if failed != nil && statusOf(failed) == http.StatusInternalServerError {
+		return &pageError{address, failed}
+	}
+	return nil
 }

@@ -187,7 +187,9 @@ func (v *Server) answer(w http.ResponseWriter, r *http.Request, name string) {
 			return
 		}
 	} else {
-		body, status = v.site.make(r.Context(), name, r.URL.Query(), served())
+		var err error
+		body, err = v.site.make(r.Context(), name, r.URL.Query(), served())
+		status = statusOf(err)
 	}
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)

@@ -168,19 +168,17 @@ func served() links {
 var errNoPage = errors.New("there is no such page")
 
 // make makes a page: its HTML and the status of HTTP. An error becomes a page that tells it.
-func (s *Site) make(ctx context.Context, name string, query url.Values, l links) ([]byte, int) {
-	p, err := s.ask(ctx, name, query, l)
-	status := http.StatusOK
-	if err != nil {
-		status = statusOf(err)
-		p = page{Template: "error", Title: "Not shown", Body: s.explain(err)}
+func (s *Site) make(ctx context.Context, name string, query url.Values, l links) ([]byte, error) {
+	p, failed := s.ask(ctx, name, query, l)
+	if failed != nil {
+		p = page{Template: "error", Title: "Not shown", Body: s.explain(failed)}
 	}
 	p.Static, p.to, p.Repo = l.Static, l.to, s.name
 	html, err := s.render(p)
 	if err != nil {
-		return []byte("git-rekal: this page can't be shown: " + template.HTMLEscapeString(s.explain(err))), http.StatusInternalServerError
+		return []byte("git-rekal: this page can't be shown: " + template.HTMLEscapeString(s.explain(err))), err
 	}
-	return html, status
+	return html, failed
 }
 
 // ask makes what a page shows, with the repository open for it.
@@ -223,6 +221,8 @@ func (s *Site) render(p page) ([]byte, error) {
 
 func statusOf(err error) int {
 	switch {
+	case err == nil:
+		return http.StatusOK
 	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
 		return http.StatusNotFound
 	case errors.As(err, new(*recall.PurgedError)):
