@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/doctor"
+	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -17,7 +19,7 @@ import (
 // doctorCommand says what is wrong, and what mends it: `git rekal doctor`.
 type doctorCommand struct {
 	shape
-	show bool
+	show, index bool
 }
 
 // errWrong is the exit status of a doctor that found something; the result says what.
@@ -25,20 +27,23 @@ var errWrong = errors.New("something is wrong: see above")
 
 func (*doctorCommand) about() entry {
 	return entry{
-		name: "doctor", usage: "doctor [--show|--json]", short: "find what is wrong",
+		name: "doctor", usage: "doctor [--index] [--show|--json]", short: "find what is wrong",
 		long: `
 Checks git, the settings, hooks and skill, sharing, stale locks, the caches, the agents' transcripts and the embedding server. It says
 what is wrong, and what mends it. It changes nothing.
 
 It also applies today's redaction to every ledger here, with all that was taken out in this clone since. Each finding has its commit and
 place, what made the rule look, and the text around it. --show also prints what stands there, on a terminal only. "git rekal scrub ID" takes
-a secret out of your own ledger. Other authors have to do it in theirs.`,
+a secret out of your own ledger. Other authors have to do it in theirs.
+
+--index also looks at each key and reference in the tables of "git rekal query", which are brought up to date for it.`,
 		exit: "0 nothing is wrong (notes do not count), 1 something is, 2 wrong usage.",
 	}
 }
 
 func (c *doctorCommand) addFlags(fs *pflag.FlagSet) {
 	c.shape.addFlags(fs)
+	fs.BoolVar(&c.index, "index", false, "check all keys of the tables for SQL, too")
 	fs.BoolVar(&c.show, "show", false, "print what would be redacted, on a terminal only")
 }
 
@@ -68,6 +73,11 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return err
 	}
+	if c.index && w.Ready() == nil {
+		if err := c.keys(ctx, app, &found); err != nil {
+			return err
+		}
+	}
 	if c.shape.json {
 		err = result.Write(app.Stdout, found)
 	} else {
@@ -77,4 +87,22 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 		err = errWrong
 	}
 	return err
+}
+
+// keys checks the databases of SQL.
+func (c *doctorCommand) keys(ctx context.Context, app *App, found *result.Doctor) error {
+	return app.read(ctx, func(_ *workspace.Workspace, m *materialize.Materializer) error {
+		for _, kind := range []tables.Kind{tables.Data, tables.Index} {
+			d, err := app.tables(ctx, m, kind)
+			if err != nil {
+				return err
+			}
+			broken, checked, err := d.Broken(ctx, kind)
+			if err := errors.Join(err, d.Close()); err != nil {
+				return err
+			}
+			doctor.Keys(found, string(kind), broken, checked)
+		}
+		return nil
+	})
 }

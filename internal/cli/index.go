@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -61,8 +62,8 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 		if err := app.indexing(m, func() error { return m.Rebuild(ctx) }); err != nil {
 			return err
 		}
-		for _, ofIndex := range []bool{false, true} {
-			d, err := app.tables(ctx, m, ofIndex)
+		for _, kind := range []tables.Kind{tables.Data, tables.Index} {
+			d, err := app.tables(ctx, m, kind)
 			if err != nil {
 				return err
 			}

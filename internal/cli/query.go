@@ -139,7 +139,11 @@ var errAnswer = errors.New("query: the answer has more than 16 MB")
 
 // selectRows collects the rows before it prints them: no lock is held while writing.
 func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.Materializer) error {
-	d, err := app.tables(ctx, m, c.index)
+	kind := tables.Data
+	if c.index {
+		kind = tables.Index
+	}
+	d, err := app.tables(ctx, m, kind)
 	if err != nil {
 		return err
 	}
@@ -158,23 +162,19 @@ func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.
 }
 
 // tables opens a database for SQL, as the index is now; again where that was made anew meanwhile.
-func (app *App) tables(ctx context.Context, m *materialize.Materializer, ofIndex bool) (d *tables.DB, err error) {
+func (app *App) tables(ctx context.Context, m *materialize.Materializer, kind tables.Kind) (d *tables.DB, err error) {
 	for range 5 {
-		if d, err = app.tablesOnce(ctx, m, ofIndex); !errors.Is(err, tables.ErrMoved) {
+		if d, err = app.tablesOnce(ctx, m, kind); !errors.Is(err, tables.ErrMoved) {
 			break
 		}
 	}
 	return d, err
 }
 
-func (app *App) tablesOnce(ctx context.Context, m *materialize.Materializer, ofIndex bool) (*tables.DB, error) {
+func (app *App) tablesOnce(ctx context.Context, m *materialize.Materializer, kind tables.Kind) (*tables.DB, error) {
 	index, err := m.Open(ctx)
 	if err != nil {
 		return nil, err
-	}
-	kind := tables.Data
-	if ofIndex {
-		kind = tables.Index
 	}
 	d, err := tables.Open(ctx, m.Dir, kind, index.DB, func() { app.progress("making the tables for SQL") })
 	return d, errors.Join(err, index.Close())

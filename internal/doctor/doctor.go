@@ -51,6 +51,17 @@ func (d *doctor) say(name, status, fix, format string, a ...any) {
 	d.out.OK = d.out.OK && status != Wrong
 }
 
+// Keys adds what was found of the keys and references of a database for SQL.
+func Keys(out *result.Doctor, database string, broken []string, checked int) {
+	d := &doctor{out: *out}
+	if len(broken) == 0 {
+		d.say("keys", Well, "", "%s: all %d keys and references hold", database, checked)
+	} else {
+		d.say("keys", Wrong, "git rekal index", "%s: %s", database, strings.Join(broken, "; "))
+	}
+	*out = d.out
+}
+
 // Run looks at what git-rekal is made of in this repository. It changes nothing. A check that
 // can't be made is wrong itself; only an end of ctx is an error. What the ledgers hold is Scan's.
 func Run(ctx context.Context, w *workspace.Workspace) (result.Doctor, error) {

@@ -31,8 +31,7 @@ func schemaOf(kind Kind) schema {
 	return schema{kind: "data", version: version, ddl: dataDDL, tables: dataTables}
 }
 
-// The tables of the schema page, documented columns first. The page's PRIMARY KEY constraints hold but are not declared: with
-// declared keys the file of 600 commits of one session grew from 22 MB to 922 MB (DuckDB 1.4.1).
+// The tables of the schema page, documented columns first. Its keys are not declared: see Broken.
 const dataDDL = `
 CREATE TABLE sessions (
     id VARCHAR NOT NULL, parent_session_id VARCHAR, session_hash VARCHAR NOT NULL,

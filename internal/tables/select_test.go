@@ -276,3 +276,34 @@ func TestSelectLeavesNothing(t *testing.T) {
 	}
 	harness.Equal(t, "files", before, snapshot(t, dir))
 }
+
+// Keys and references are no constraints of the engine: each is asked for. Here tool calls are of a session that is not there.
+func TestBrokenKeys(t *testing.T) {
+	broken := func(from *db.DB) []string {
+		t.Helper()
+		d, err := tables.Open(t.Context(), t.TempDir(), tables.Data, from, func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		lines, checked, err := d.Broken(t.Context(), tables.Data)
+		if err != nil || checked != 15 {
+			t.Errorf("checked %d, error %v", checked, err)
+		}
+		return lines
+	}
+	from := index(t, "01A", "01B")
+	harness.Equal(t, "broken", nil, broken(from))
+	tx, err := from.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	lost := session.Session{ID: "01C", ToolCalls: []session.ToolCall{{Index: 0, Turn: -1, Tool: "Read", Path: "a.go"}}}
+	if err := errors.Join(tx.AppendTools(t.Context(), []session.Session{lost, lost}), tx.Commit(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	harness.Equal(t, "broken", []string{
+		"tool_calls(id) is no key: 1 row", "tool_calls(session_id, call_order) is no key: 1 row", "tool_calls.session_id is not in sessions: 2 rows",
+	}, broken(from))
+}

@@ -1,0 +1,81 @@
+package tables
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// The schema page's keys hold, and are not declared: with PRIMARY KEY and REFERENCES data.db of 225,000 turns took 3.6 seconds to make
+// instead of 2.4, and 115 MB instead of 52 (DuckDB 1.4.1). Broken asks for all of them.
+
+// key is columns of a table whose values stand there once.
+type key struct{ table, columns string }
+
+// reference is a column whose values stand in another table as its "id".
+type reference struct{ table, column, of string }
+
+//nolint:gochecknoglobals // tables
+var (
+	keysOf = map[Kind][]key{
+		Data: {
+			{"sessions", "id"},
+			{"turns", "id"},
+			{"turns", "session_id, turn_index"},
+			{"tool_calls", "id"},
+			{"tool_calls", "session_id, call_order"},
+			{"checkpoints", "id"},
+			{"files_touched", "id"},
+			{"checkpoint_sessions", "checkpoint_id, session_id"},
+			{"memories", "id"},
+			{"purged", "id"},
+		},
+		Index: {
+			{"turns_ft", "id"},
+			{"tool_calls_index", "id"},
+			{"session_facets", "session_id"},
+			{"session_embeddings", "session_id, model"},
+			{"file_cooccurrence", "file_a, file_b"},
+			{"purged", "id"},
+		},
+	}
+	referencesOf = map[Kind][]reference{
+		Data: {
+			{"turns", "session_id", "sessions"},
+			{"tool_calls", "session_id", "sessions"},
+			{"files_touched", "checkpoint_id", "checkpoints"},
+			{"checkpoint_sessions", "checkpoint_id", "checkpoints"},
+			{"checkpoint_sessions", "session_id", "sessions"},
+		},
+	}
+)
+
+// Broken says, in a line each, which keys and references of a database do not hold, and how many were looked at.
+func (d *DB) Broken(ctx context.Context, kind Kind) (lines []string, checked int, err error) {
+	ask := func(what, rows string) error {
+		checked++
+		var n int
+		if err := d.sql.QueryRowContext(ctx, "SELECT count(*) FROM ("+rows+")").Scan(&n); err != nil {
+			return fmt.Errorf("tables: check %s of %s: %w", what, kind, classify(err))
+		}
+		if n > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %s", what, session.Counted(n, "row")))
+		}
+		return nil
+	}
+	for _, k := range keysOf[kind] {
+		rows := fmt.Sprintf("SELECT 1 FROM %s GROUP BY %s HAVING count(*) > 1 OR bool_or((%s) IS NULL)", k.table, k.columns, strings.ReplaceAll(k.columns, ", ", ") IS NULL OR ("))
+		if err := ask(fmt.Sprintf("%s(%s) is no key", k.table, k.columns), rows); err != nil {
+			return nil, checked, err
+		}
+	}
+	for _, r := range referencesOf[kind] {
+		rows := fmt.Sprintf("SELECT 1 FROM %s AS t ANTI JOIN %s AS of ON t.%s = of.id", r.table, r.of, r.column)
+		if err := ask(fmt.Sprintf("%s.%s is not in %s", r.table, r.column, r.of), rows); err != nil {
+			return nil, checked, err
+		}
+	}
+	return lines, checked, nil
+}
