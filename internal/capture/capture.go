@@ -259,15 +259,11 @@ func (c *Capturer) stands(ctx context.Context) (tips map[string]git.OID, st *sta
 	return tips, st, now, err
 }
 
-// future is how far a clock may have gone back. What is later than that was written by a
-// clock that was wrong, or by somebody who means harm, and is not followed.
-const future = 366 * 24 * time.Hour
-
 // after is the time of this capture: now, but later than everything that the ledgers on
 // this machine hold, because readers take segments by time and a clock may go back.
 func (c *Capturer) after(tips map[string]git.OID) (time.Time, error) {
 	now := c.Now().UTC().Truncate(time.Millisecond)
-	limit := now.Add(future)
+	limit := now.Add(ledger.MaxAhead)
 	for _, tip := range tips {
 		last, err := ledger.Newest(c.Repo, tip, limit)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -55,6 +56,9 @@ func (c *syncCommand) run(ctx context.Context, app *App) error {
 	if err := app.captureNow(ctx, w, author, session.ViaSync); err != nil {
 		return err
 	}
+	if err := app.follow(ctx, author); err != nil {
+		return err
+	}
 	unshared := noRemote
 	if unshared == nil {
 		unshared = c.share(ctx, app, w, author, remote)
@@ -82,6 +86,9 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 	if err := app.dropped(ctx, w, taken.Scrubbed); err != nil {
 		return err
 	}
+	if err := app.follow(ctx, author); err != nil {
+		return err
+	}
 	if taken.Ledgers > 0 {
 		app.tell("fetched from %s: %s with something new", remote, session.Count(taken.Ledgers, "ledger"))
 	}
@@ -97,6 +104,16 @@ func (c *syncCommand) share(ctx context.Context, app *App, w *workspace.Workspac
 		app.say(fmt.Sprintf(`not everything was fetched: %v: if a branch is in the way, run "git remote prune %s"`, unfetched, remote))
 	}
 	return unsent
+}
+
+// follow mends a ledger whose newest commit is dated in the future.
+func (app *App) follow(ctx context.Context, author workspace.Author) error {
+	ahead, err := author.Ledger.Follow(ctx, app.Now())
+	if err == nil && !ahead.IsZero() {
+		app.tell("the newest commit of your ledger was dated %s: one with today's date follows it now, so that others read it; check the clocks of your machines",
+			ahead.Format(time.DateOnly))
+	}
+	return err
 }
 
 // mirrored tells, with the first sync, that a remote holds ledgers where no sync looks for them.

@@ -196,6 +196,9 @@ func (d *doctor) sharing(ctx context.Context) {
 	if !d.known {
 		return
 	}
+	if ahead, err := d.author.Ledger.Ahead(d.Now()); err == nil && !ahead.IsZero() {
+		d.say("clock", Wrong, "git rekal sync", "the newest commit of your ledger is dated %s: others don't read it before another one follows", ahead.Format(time.DateOnly))
+	}
 	conf := d.author.Config
 	switch {
 	case conf.Remote == "":

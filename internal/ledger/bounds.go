@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -27,7 +28,9 @@ type Bounds struct {
 	Ratio  uint64 // what a segment has beyond so many times what it is packed in is its excess
 	Excess uint64 // of all segments
 
-	Until time.Time // what was committed later is not read before that comes; zero: no bound
+	// Until is the latest date that is believed; zero: any. A commit with a later one, by a wrong clock or on purpose, is read as soon as one
+	// builds on it whose date is believed, and then counts as made just before that one; at a tip it waits.
+	Until time.Time
 }
 
 // DefaultBounds are far above honest ledgers. A capture stops at 12 MB of new text and may go beyond them by one
@@ -40,6 +43,10 @@ func DefaultBounds() Bounds {
 // Leeway is by how much clocks may differ: that of an agent and that of a capture, and the same one before
 // and after it was put right.
 const Leeway = 24 * time.Hour
+
+// MaxAhead is how far a clock may have gone back: by so much the time of a segment may be later than its commit. What is later than that was
+// written by a clock that was wrong, or by somebody who means harm, and is not followed.
+const MaxAhead = 366 * 24 * time.Hour
 
 // At are the bounds for who reads at a time.
 func (b Bounds) At(now time.Time) Bounds {
@@ -98,12 +105,23 @@ func (b Bounds) Beyond(ctx context.Context, repo *git.Repo, held, tip git.OID) e
 var errPacks = errors.New("ledger: it may be packed too well")
 
 func (c *count) within(ctx context.Context, tip git.OID) (Cumulative, error) {
-	all, err := c.upTo(ctx, tip)
-	var over *BoundsError
-	if !errors.As(err, &over) {
+	chain, err := c.chain(tip)
+	if err != nil {
+		return Cumulative{}, err
+	}
+	chain, over := c.believed(chain)
+	if len(chain) == 0 {
+		return Cumulative{}, over
+	}
+	all, err := c.upTo(ctx, chain[0].OID)
+	beyond := errors.As(err, &over)
+	if err == nil && over != nil {
+		return all, over
+	}
+	if !beyond {
 		return all, err
 	}
-	last, err := c.last(ctx, tip)
+	last, err := c.last(ctx, chain)
 	if err != nil {
 		return last, err
 	}
@@ -126,14 +144,29 @@ type count struct {
 	packer *flate.Writer
 }
 
-// last is the newest commit that is within the bounds: the further back, the less is behind one.
-func (c *count) last(ctx context.Context, tip git.OID) (last Cumulative, err error) {
-	chain, err := c.chain(tip)
-	if err != nil {
-		return last, err
+// believed leaves out the first commits of a chain, on which none builds whose date is believed, and says so.
+func (c *count) believed(chain []git.Commit) ([]git.Commit, *BoundsError) {
+	n := slices.IndexFunc(chain, func(at git.Commit) bool { return !c.future(at) })
+	if n == 0 || len(chain) == 0 {
+		return chain, nil
 	}
+	over := &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then, or until its author commits more", chain[0].Committer.When.UTC().Format(time.DateOnly))}
+	if n < 0 {
+		return nil, over
+	}
+	return chain[n:], over
+}
+
+// future reports whether a commit has a date that is not believed.
+func (b Bounds) future(c git.Commit) bool {
+	return !b.Until.IsZero() && c.Committer.When.After(b.Until)
+}
+
+// last is the newest commit of a chain that is within the bounds: the further back, the less is behind one. Its date is believed.
+func (c *count) last(ctx context.Context, chain []git.Commit) (last Cumulative, err error) {
+	chain = slices.DeleteFunc(chain, c.future)
 	sort.Search(len(chain), func(i int) bool {
-		got, e := c.upTo(ctx, chain[i])
+		got, e := c.upTo(ctx, chain[i].OID)
 		over := errors.As(e, new(*BoundsError))
 		if e == nil {
 			last = got
@@ -146,7 +179,7 @@ func (c *count) last(ctx context.Context, tip git.OID) (last Cumulative, err err
 }
 
 // chain are the commits from a tip back along first parents, as far as they are here, or to where it was counted.
-func (c *count) chain(tip git.OID) (out []git.OID, err error) {
+func (c *count) chain(tip git.OID) (out []git.Commit, err error) {
 	for id := tip; ; {
 		at, err := c.repo.Commit(id)
 		if errors.Is(err, git.ErrNotFound) { // it is cut off
@@ -155,7 +188,7 @@ func (c *count) chain(tip git.OID) (out []git.OID, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("ledger: %w", err)
 		}
-		out = append(out, id)
+		out = append(out, at)
 		if len(at.Parents) == 0 || id == c.from.OID {
 			return out, nil
 		}
@@ -177,10 +210,7 @@ func (c *count) upTo(ctx context.Context, id git.OID) (Cumulative, error) {
 	if c.behind(c.from.OID, id) && c.packs == (c.from.Bytes > c.Excess) { // else its excess was not measured
 		sum = c.from
 	}
-	err := each(ctx, c.repo, id, []git.OID{sum.OID, c.held}, func(at git.Commit, adds []Commit) error {
-		if when := at.Committer.When; !c.Until.IsZero() && when.After(c.Until) {
-			return &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then", when.UTC().Format(time.DateOnly))}
-		}
+	err := each(ctx, c.repo, id, []git.OID{sum.OID, c.held}, func(_ git.Commit, adds []Commit) error {
 		for _, entry := range adds {
 			if err := c.add(&sum, entry); err != nil {
 				return err

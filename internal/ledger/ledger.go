@@ -150,6 +150,48 @@ func (l *Ledger) Append(ctx context.Context, tip git.OID, records []Record) (git
 	return next, nil
 }
 
+// Ahead is the date of the ledger's newest commit where that is in the future, by a wrong clock or because somebody pushed such a commit:
+// others don't read it before a commit with a believable date follows. The zero time where it is not.
+func (l *Ledger) Ahead(now time.Time) (time.Time, error) {
+	tip, err := l.Tip()
+	if err != nil || tip == "" {
+		return time.Time{}, err
+	}
+	c, err := l.repo.Commit(tip)
+	if err != nil || !(Bounds{}.At(now)).future(c) {
+		return time.Time{}, err
+	}
+	return c.Committer.When, nil
+}
+
+// Follow puts an empty commit with the date of now behind one with a date in the future, and returns that date: see Ahead.
+func (l *Ledger) Follow(ctx context.Context, now time.Time) (time.Time, error) {
+	for range tries {
+		ahead, err := l.Ahead(now)
+		if err != nil || ahead.IsZero() {
+			return ahead, err
+		}
+		tip, err := l.Check()
+		if err != nil {
+			return ahead, err
+		}
+		c, err := l.repo.Commit(tip)
+		if err != nil {
+			return ahead, fmt.Errorf("ledger: %w", err)
+		}
+		who := l.who
+		who.When = now
+		next, err := l.repo.WriteCommit(git.Draft{Base: c.Tree, Parents: []git.OID{tip}, Message: "rekal date\n", Author: who})
+		if err == nil {
+			err = l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: date")
+		}
+		if !errors.Is(err, git.ErrMoved) {
+			return ahead, err
+		}
+	}
+	return time.Time{}, fmt.Errorf("ledger: %s: %w", l.ref, git.ErrMoved)
+}
+
 // base is the commit to build on: the tip, after a check that this program may write to
 // it, or a new root.
 func (l *Ledger) base(tip git.OID) (git.OID, error) {

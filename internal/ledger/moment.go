@@ -197,11 +197,25 @@ func (w *resolver) at(ctx context.Context, id git.OID) (Moment, error) {
 	case err != nil:
 		return Moment{}, fmt.Errorf("ledger: %w", err)
 	case own:
-		return Moment{Ref: w.ref, OID: id, Until: c.Committer.When}, nil
+		when, err := w.made(ctx, c)
+		return Moment{Ref: w.ref, OID: id, Until: when}, err
 	case checkFormat(w.repo, c) == nil:
 		return w.before(ctx, c.Committer.When)
 	}
 	return w.code(ctx, c)
+}
+
+// made is when a commit of one's own ledger counts as made: see Bounds.Until.
+func (w *resolver) made(ctx context.Context, c git.Commit) (time.Time, error) {
+	b := Bounds{}.At(w.now)
+	if !b.future(c) {
+		return c.Committer.When, nil
+	}
+	commits, err := b.Since(ctx, w.repo, w.tip, c.Parents...)
+	if err != nil || len(commits) == 0 {
+		return c.Committer.When, err
+	}
+	return commits[0].When, nil // parents come before children
 }
 
 // before is the moment of something else, at a time.

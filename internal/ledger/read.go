@@ -91,13 +91,39 @@ type Segment struct {
 // In a shallow clone the history begins at commits whose parents are not here. Such a one adds
 // all segments of its tree.
 func Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) ([]Commit, error) {
+	return Bounds{}.Since(ctx, repo, tip, have...)
+}
+
+// Since is the function of that name, with the dates that are believed: see Bounds.Until.
+func (b Bounds) Since(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) ([]Commit, error) {
 	var out []Commit
-	err := each(ctx, repo, tip, have, func(_ git.Commit, adds []Commit) error {
+	var read []git.Commit // what was visited, and …
+	var begins []int      // … where each begins in out
+	err := each(ctx, repo, tip, have, func(c git.Commit, adds []Commit) error {
+		read, begins = append(read, c), append(begins, len(out))
 		out = append(out, adds...)
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	built := map[git.OID]time.Time{} // by parent: when the first was made that builds on it
+	for i, c := range slices.Backward(read) {
+		when := c.Committer.When
+		if b.future(c) {
+			when = b.Until.Add(-Leeway)
+			if next, ok := built[c.OID]; ok {
+				when = next.Add(-time.Millisecond) // a run of such commits keeps its order
+			}
+			for k := begins[i]; k < len(out) && (i+1 == len(begins) || k < begins[i+1]); k++ {
+				out[k].When = when
+			}
+		}
+		for _, p := range c.Parents {
+			if had, ok := built[p]; !ok || when.Before(had) {
+				built[p] = when
+			}
+		}
 	}
 	return out, nil
 }

@@ -81,9 +81,6 @@ type Scrubbed struct {
 	Kin      []string  // sessions that were spawned by or forked from those, and may say the same
 }
 
-// future is how far behind the clock a segment's time may be and still be followed; as in capture.
-const future = 366 * 24 * time.Hour
-
 // LaterError is an entry that can't be written anew: a later version wrote something in it that this one does not know,
 // or it can't be read.
 type LaterError struct{ Needs string } // the version that knows it, where that is told
@@ -255,7 +252,7 @@ func (w *scrubber) replace(c Commit, parts [][]byte) error {
 // note adds the commit that names what is gone.
 func (w *scrubber) note(ctx context.Context, old, next git.OID) (git.OID, error) {
 	now := w.who.When.UTC().Truncate(time.Millisecond)
-	last, err := Newest(w.Ledger.repo, old, now.Add(future))
+	last, err := Newest(w.Ledger.repo, old, now.Add(MaxAhead))
 	if err != nil {
 		return "", err
 	}

@@ -282,6 +282,34 @@ func TestCommitsOfTheFuture(t *testing.T) {
 	harness.Equal(t, "read when it has come", []string{`{"id":"before"}`, `{"id":"late"}`}, there())
 }
 
+// A date in the future, by a wrong clock or by anybody's one commit, holds up only what nobody built on: what comes later counts, in its
+// order, as of a moment, too, and each reader has the same tables.
+func TestCommitsBehindTheFuture(t *testing.T) {
+	w := team(t)
+	future := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
+	m := w.materializer()
+	turns := func(m *materialize.Materializer) []string {
+		return w.data(m, `SELECT content AS c FROM turns t JOIN sessions s ON s.id = t.session_id WHERE native_id = 'long' ORDER BY turn_index`)
+	}
+	w.point(bobs, w.again(w.raw(bobs, map[string]string{segmentAt(10): said("long", 20, "one")}), later(20)))
+	harness.Equal(t, "before", []string{`{"c":"one"}`}, turns(m))
+	name := "segments/2099/01/01/" + session.NewID(future, "a", "segment") + ".ndjson"
+	w.point(bobs, w.again(w.raw(bobs, map[string]string{name: said("long", 20, "one", "two")}), future))
+	harness.Equal(t, "at the tip", []string{`{"c":"one"}`}, turns(m))
+	w.warnings = nil
+	w.point(bobs, w.again(w.raw(bobs, map[string]string{segmentAt(40): said("long", 20, "one", "two", "three")}), later(40)))
+	all := []string{`{"c":"one"}`, `{"c":"two"}`, `{"c":"three"}`}
+	harness.Equal(t, "behind it", all, turns(m))
+	w.point(bobs, w.again(w.raw(bobs, map[string]string{segmentAt(50): said("other", 50, "more")}), later(50)))
+	same(t, "rebuilt", w.rebuilt(), w.catchUp(m))
+	w.noWarnings()
+	past, err := m.At(ledger.Moment{Ref: "refs/heads/rekal/nobody", Until: later(45)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.Equal(t, "as of a moment", all, turns(past))
+}
+
 // A day ahead is a clock's business, and stands as it is.
 func TestTimesWithinADay(t *testing.T) {
 	w := team(t)

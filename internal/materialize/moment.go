@@ -167,7 +167,7 @@ func (m *Materializer) since(ctx context.Context, h ledger.Head, known []git.OID
 	tips, err := m.counting(ctx, h.Ref, h.OID)
 	var out []ledger.Commit
 	for _, tip := range tips {
-		more, err := ledger.Since(ctx, m.Repo, tip, known...)
+		more, err := m.limits().At(m.Now()).Since(ctx, m.Repo, tip, known...)
 		if err != nil {
 			return nil, err
 		}

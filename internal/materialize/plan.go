@@ -13,6 +13,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
+	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // A ledger that could not be read to its end keeps its cursor (`applied!tried`). It is tried again when it moves and at each CatchUp, and
@@ -108,6 +109,9 @@ func newCommit(c ledger.Commit, h ledger.Head) commit {
 	if len(c.Segments) > 0 {
 		name, _, _ := strings.Cut(path.Base(c.Segments[0].Path), ".ndjson")
 		id, part, _ := strings.Cut(name, ".")
+		if made := c.Segments[0].Time(); made.After(c.When.Add(ledger.MaxAhead)) { // by a wrong clock: all that comes later would stand before it
+			id = session.NewID(c.When, h.Email, string(c.OID))
+		}
 		out.key = fmt.Sprintf("%s.%6s %s %s", id, part, c.OID, h.Email)
 	}
 	return out
