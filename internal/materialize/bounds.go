@@ -15,7 +15,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/lock"
 )
 
-// Other people's ledgers are read in steps. A recall takes 4 MB of what is new, a sync 128 MB; the rest waits for the next sync. A
+// Other people's ledgers are read in steps. A recall takes 4 MB of what is new, a sync 64 MB; the rest waits for the next sync. A
 // rebuild goes as far as the tables went, and one step further. The cursor holds what was counted.
 
 // Limits of what other people's ledgers may cost, in bytes of their segments. The bounds say which part of a ledger
@@ -26,10 +26,10 @@ type Limits struct {
 	Recall uint64 // the same where somebody waits for an answer
 }
 
-// defaultLimits are for text that is all new words: it takes a second and more a MB, so that a recall is held up for seconds at worst
-// and a sync for two or three minutes. A team's sync brings a few MB.
+// defaultLimits are for text that is all new words, which takes most of a second a MB and 20 times its bytes of memory: so a recall is held
+// up for seconds at worst and a sync for a minute. A team's sync brings a few MB.
 func defaultLimits() Limits {
-	return Limits{Bounds: ledger.DefaultBounds(), Step: 128 << 20, Recall: 4 << 20}
+	return Limits{Bounds: ledger.DefaultBounds(), Step: 64 << 20, Recall: 4 << 20}
 }
 
 func (m *Materializer) limits() Limits { return cmp.Or(m.Limits, defaultLimits()) }

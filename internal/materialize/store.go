@@ -1,6 +1,8 @@
 package materialize
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -193,6 +195,9 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	if s.trained, err = tx.Trained(ctx); err != nil {
 		return err
 	}
+	if due, err := s.modelDue(ctx, tx, p); err != nil || due {
+		return cmp.Or(err, errRestart)
+	}
 	if err := s.loadPurged(ctx, tx); err != nil {
 		return err
 	}
@@ -240,6 +245,28 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	return nil
 }
 
+// modelDue reports whether the semantic model will be due behind a large plan, which is then read once, into an index made anew, and not
+// twice. It counts the records of turns without reading them.
+func (s *store) modelDue(ctx context.Context, tx *db.Tx, p *plan) (bool, error) {
+	const large = 4 << 20
+	if s.fresh || p.bytes < large {
+		return false, nil
+	}
+	turns := 0
+	for _, c := range p.commits {
+		for _, seg := range c.Segments {
+			if data, err := s.Repo.Blob(seg.Blob); err == nil { // what can't be read is told when it is applied
+				turns += bytes.Count(data, []byte(`"t":"turn"`))
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return false, fmt.Errorf("materialize: %w", err)
+		}
+	}
+	model, err := search.ReadModel(ctx, tx, turns)
+	return model.Due, err
+}
+
 // tell says how many commits of a plan are applied.
 func (s *store) tell(done int, p *plan) {
 	if s.Progress != nil {
@@ -275,7 +302,7 @@ func (s *store) train(ctx context.Context, tx *db.Tx) error {
 			return err
 		}
 	}
-	model, err := search.ReadModel(ctx, tx)
+	model, err := search.ReadModel(ctx, tx, 0)
 	if err == nil && model.Due {
 		err = errRestart
 	}

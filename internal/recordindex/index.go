@@ -225,7 +225,7 @@ func (x *Index) write(ctx context.Context, path string, mode db.Mode, behind, n 
 		if err != nil {
 			return err
 		}
-		model, err := search.ReadModel(ctx, tx)
+		model, err := search.ReadModel(ctx, tx, 0)
 		due = model.Due
 		return errors.Join(err, tx.SetCursor(ctx, map[string]string{"records": fmt.Sprint(version, x.last(), n+len(parts))}))
 	})

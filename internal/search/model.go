@@ -20,9 +20,10 @@ type Model struct {
 	Due   bool // so much was added since that Train would train another
 }
 
-// ReadModel reads how the model stands.
-func ReadModel(ctx context.Context, r db.Querier) (Model, error) {
+// ReadModel reads how the model stands, or would stand with so many turns more.
+func ReadModel(ctx context.Context, r db.Querier, more int) (Model, error) {
 	st, err := readState(ctx, r)
+	st.Turns += more
 	return Model{Turns: st.Model.Turns, Due: st.due() > st.Model.Turns}, err
 }
 
