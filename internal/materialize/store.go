@@ -184,24 +184,7 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 		return err
 	}
 	defer func() { tx.Rollback() }() // what failed is reported; what was not committed is undone
-	at, err := readCursor(ctx, tx)
-	if err == nil && !maps.Equal(at, p.have) {
-		err = errMoved
-	}
-	if err != nil {
-		return err
-	}
-	s.fresh = len(p.have) == 0
-	if s.trained, err = tx.Trained(ctx); err != nil {
-		return err
-	}
-	if due, err := s.modelDue(ctx, tx, p); err != nil || due {
-		return cmp.Or(err, errRestart)
-	}
-	if err := s.loadPurged(ctx, tx); err != nil {
-		return err
-	}
-	if err := s.claim(ctx, tx, p); err != nil {
+	if err := s.begin(ctx, tx, p); err != nil {
 		return err
 	}
 	batches, done := 0, 0
@@ -243,6 +226,28 @@ func (s *store) apply(ctx context.Context, p *plan) error {
 	s.tell(done, p)
 	s.report(p)
 	return nil
+}
+
+// begin reads what a plan is applied to. It returns errMoved where that is not what was planned for, and errRestart where it is to be made anew.
+func (s *store) begin(ctx context.Context, tx *db.Tx, p *plan) error {
+	at, err := readCursor(ctx, tx)
+	if err == nil && !maps.Equal(at, p.have) {
+		err = errMoved
+	}
+	if err != nil {
+		return err
+	}
+	s.fresh = len(p.have) == 0
+	if s.trained, err = tx.Trained(ctx); err != nil {
+		return err
+	}
+	if due, err := s.modelDue(ctx, tx, p); err != nil || due {
+		return cmp.Or(err, errRestart)
+	}
+	if err := s.loadPurged(ctx, tx); err != nil {
+		return err
+	}
+	return s.claim(ctx, tx, p)
 }
 
 // modelDue reports whether the semantic model will be due behind a large plan, which is then read once, into an index made anew, and not
