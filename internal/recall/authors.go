@@ -48,7 +48,9 @@ func authorsLike(ctx context.Context, index *db.DB, repo *git.Repo, part string)
 func ledgerNames(ctx context.Context, index *db.DB, repo *git.Repo) (map[string][]string, error) {
 	cursor, err := db.Cursor(ctx, index)
 	out := map[string][]string{}
-	for _, oid := range slices.Sorted(maps.Values(cursor)) {
+	for _, at := range slices.Sorted(maps.Values(cursor)) {
+		oid, _, _ := strings.Cut(at, " ") // what was counted of it stands behind
+		oid, _, _ = strings.Cut(oid, "!")
 		if c, err := repo.Commit(git.OID(oid)); err == nil { // of a folder no commit is here
 			email := strings.ToLower(c.Author.Email)
 			out[email] = append(out[email], strings.ToLower(c.Author.Name))
