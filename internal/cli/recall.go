@@ -46,7 +46,8 @@ Several words need no quotes. A word that is also a command runs the command: "g
 time: "retries since v1.2", "what did we do last week".
 
 Freshness says how far to trust a result: fresh (its files are as its commits left them), stale_changed, stale_deleted, unverifiable (it
-changed none) or unknown. If nothing answers well, the nearest result comes alone, marked "weak".
+changed none) or unknown. If nothing answers well, the nearest result comes, marked "weak", with the titles of the
+next five.
 
 --file matches all former and present names of a file. Filters by files or commits leave memories out.
 

@@ -219,7 +219,7 @@ func (in recallInput) show(found ask.Found, own string, now time.Time) (string, 
 		a.Notes = append(a.Notes, "Nobody spoke of: "+short(strings.Join(found.Unknown, ", ")))
 	}
 	if found.Results[0].Weak {
-		a.Notes = append(a.Notes, "Little speaks for it: it is the best that there is.")
+		a.Notes = append(a.Notes, "Nothing answers this well: these are the nearest.")
 	}
 	for i, h := range found.Results {
 		item := view.Item{Hit: h, Short: found.Names.Short(h.ID)}

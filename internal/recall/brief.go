@@ -16,9 +16,12 @@ const (
 	share = 0.6
 )
 
-// best is how many of the hits, which are in order and not none, a brief answer shows. A memory, which says in one place what
+// best is how many of the hits, which are in order and not none, a brief answer shows: one where all are weak. A memory, which says in one place what
 // a session says in many, hides no session.
 func best(hits []found) int {
+	if hits[0].weak {
+		return 1
+	}
 	top := hits[0].score
 	for _, h := range hits {
 		if !h.memory {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -399,12 +400,23 @@ func TestSnippetOfMisspelt(t *testing.T) {
 	}
 }
 
-// TestWeak checks that one weak result comes where nothing is strong, and says so.
+// TestWeak checks that where nothing is strong, one weak result comes and says so, with the titles of the next ones; and with a limit, or
+// without an end, all of these are results.
 func TestWeak(t *testing.T) {
 	p := team(t)
-	out := p.recall(recall.Request{Query: "which kubernetes annotations of the ingress need a token"})
-	if len(out.Results) != 1 || out.Total != 1 || !out.Results[0].Weak {
-		t.Errorf("%+v, want one weak result", out)
+	const query = "which kubernetes annotations of the ingress need a token"
+	for _, tt := range []struct {
+		req           recall.Request
+		results, more int
+	}{
+		{recall.Request{Query: query, Brief: true}, 1, 2},
+		{recall.Request{Query: query, Brief: true, Limit: 2}, 2, 0},
+		{recall.Request{Query: query}, 3, 0},
+	} {
+		out := p.recall(tt.req)
+		if len(out.Results) != tt.results || len(out.More) != tt.more || out.Total != 3 || slices.ContainsFunc(out.Results, func(h result.Hit) bool { return !h.Weak }) {
+			t.Errorf("%+v: %+v, want %d weak results, and %d more", tt.req, out, tt.results, tt.more)
+		}
 	}
 	if out := p.recall(recall.Request{Query: "token"}); out.Results[0].Weak {
 		t.Errorf("%+v is weak", out.Results[0])

@@ -14,12 +14,12 @@ const first = 10
 // it to limit results (0: all).
 func Merge(answer *result.Recall, of Answer, limit int) {
 	sessions, records := answer.Results, of.Hits
-	switch { // one weak answer, and none beside strong ones
-	case len(records) == 0 || len(sessions) == 0:
-	case records[0].Weak && (!sessions[0].Weak || sessions[0].Score >= records[0].Score):
+	switch { // a weak answer has one record at most, and none stands beside a strong one
+	case len(records) == 0 || len(sessions) == 0 || records[0].Weak && sessions[0].Weak:
+	case records[0].Weak:
 		records, of = nil, Answer{}
 	case sessions[0].Weak:
-		sessions, answer.Total = nil, 0
+		sessions, answer.More, answer.Total = nil, nil, 0
 	}
 	if len(records) > 0 {
 		answer.Unknown = slices.DeleteFunc(answer.Unknown, func(word string) bool { return !slices.Contains(of.Unknown, word) })
@@ -48,16 +48,19 @@ func Merge(answer *result.Recall, of Answer, limit int) {
 	answer.Results = out
 }
 
-// Brief leaves of the results the best, and of records a third where there are others; it names the rest by their titles.
+// Brief leaves of the results the best, one where all are weak, and of records a third where there are others; it names the rest by their titles.
 func Brief(answer *result.Recall) {
-	room := first
+	room, most := first, first
+	if len(answer.Results) > 0 && answer.Results[0].Weak {
+		most = 1
+	}
 	if slices.ContainsFunc(answer.Results, func(h result.Hit) bool { return h.Kind != Kind }) {
 		room = first / 3
 	}
 	var kept []result.Hit
 	for _, h := range answer.Results {
 		isRecord := h.Kind == Kind
-		if isRecord && room == 0 || len(kept) == first {
+		if isRecord && room == 0 || len(kept) == most {
 			answer.More = append(answer.More, result.Mention{ID: h.ID, Score: h.Score, Title: h.Title})
 			continue
 		}

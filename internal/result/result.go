@@ -113,7 +113,7 @@ type Hit struct {
 	Kind       string   `json:"kind"`                // "session", "memory" or "record"
 	Score      float64  `json:"score,omitempty"`     // higher is better; comparable within one answer
 	Matched    []string `json:"matched,omitempty"`   // content, title, files, command, terms, ngram, semantic
-	Weak       bool     `json:"weak,omitempty"`      // little speaks for it: it is the best that there is
+	Weak       bool     `json:"weak,omitempty"`      // little speaks for it, and nothing answers better
 	Freshness  string   `json:"freshness,omitempty"` // Fresh, …: whether its files still are as it left them
 	Tie        string   `json:"tie,omitempty"`       // how --commit, or the commits of the lines, are tied to it: wrote, edited, talked or inferred
 	Inferred   bool     `json:"inferred,omitempty"`  // the tie is talked or inferred

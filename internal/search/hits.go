@@ -8,6 +8,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
 
+// runnersUp is how many come behind the best one where none is strong.
+const runnersUp = 5
+
 // named is what it is worth to be named: about as much as to hold all words of the question.
 const named = 1.0
 
@@ -33,6 +36,11 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 		found, weak = s.strong(q, found, scored, opt.Short)
 	}
 	slices.SortFunc(found, s.compare)
+	if weak && !opt.Short {
+		found = found[:min(len(found), 1+runnersUp)]
+	} else if weak {
+		found = found[:1]
+	}
 	if opt.K > 0 && len(found) > opt.K {
 		found = found[:opt.K]
 	}
@@ -72,8 +80,7 @@ func hitOf(id string, m lexical.Match, near closeness) Hit {
 	return h
 }
 
-// strong leaves the strong ones of what was found: or the best one, which is weak, when there are
-// none. All that hold what a question of nothing but names is about are strong. Memories hide no session: these
+// strong leaves the strong ones of what was found. Where there are none, all are weak, and stay. All that hold what a question of nothing but names is about are strong. Memories hide no session: these
 // are measured by the best of theirs.
 func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Scored, short bool) (strong []candidate, weak bool) {
 	if len(found) == 0 {
@@ -84,7 +91,7 @@ func (s *Searcher) strong(q query.Query, found []candidate, scored lexical.Score
 	isMemory := func(c candidate) bool { return scored.Matches[c.n].Kinds[lexical.Memory] }
 	unheld := q.Anchors && !slices.ContainsFunc(found, isHeld)
 	if q.Weak() || unheld || !short && !isHeld(best) && !s.answers(q, best, scored) || !fusion.Strong(best.score, best.score) {
-		return []candidate{best}, true
+		return found, true
 	}
 	bestSession := 0.0
 	for _, c := range found {

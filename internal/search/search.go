@@ -39,7 +39,7 @@ const (
 type Options struct {
 	K     int                         // at most so many hits; 0 for all
 	Allow func(sessionID string) bool // which sessions may be hits; nil for all
-	Weak  bool                        // all hits, and not only the strong ones or the best weak one
+	Weak  bool                        // all hits, and not only the strong ones, or the best weak ones
 	Short bool                        // texts are short and few: a hit is not weak for words that stand nowhere, or apart
 	Named func(sessionID string) bool // sessions that the question names, by a commit that they made; nil for none
 
@@ -60,7 +60,7 @@ type Hit struct {
 	Passage   string   // what answers best: MatchedContent (see Turn), MatchedFiles or MatchedCommand
 	Matched   []string // why, in the order of the constants above
 	Read      []string // what misspelt words of the question were read as
-	Weak      bool     // little speaks for it
+	Weak      bool     // little speaks for it, nor for any other
 	Memory    bool     // it is a memory
 }
 

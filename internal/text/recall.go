@@ -48,6 +48,8 @@ func (p *page) asked(a result.Recall) {
 		p.line("", "", sayf(yellow, "No session mentions: %s.", strings.Join(a.Unknown, ", ")))
 	}
 	switch {
+	case len(a.Results) > 0 && a.Results[0].Weak:
+		p.line("", "", sayf(yellow, "Nothing answers this well. Nearest:"))
 	case len(a.Results) > 0:
 	case a.Why != nil:
 		p.line("", "", span{text: "No session explains these lines."})
@@ -190,17 +192,14 @@ var ties = map[string]string{ //nolint:gochecknoglobals // a table
 // notes are what to mind about a result.
 func notes(h result.Hit, why bool) []string {
 	changed, gone := since("changed", h.Stale, result.StaleChanged), since("gone", h.Stale, result.StaleDeleted)
-	weak, tie, purged := "", "", ""
-	if h.Weak {
-		weak = "weak: little speaks for it"
-	}
+	tie, purged := "", ""
 	if !why {
 		tie = ties[h.Tie]
 	}
 	if h.Purged {
 		purged = "purged"
 	}
-	return []string{weak, tie, changed, gone, purged}
+	return []string{tie, changed, gone, purged}
 }
 
 // since names the files that became something since a session left them; "" for none.

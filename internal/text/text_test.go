@@ -214,11 +214,11 @@ func TestRecall(t *testing.T) {
 	}
 	const want = `from 2026-03-09 00:00 until 2026-03-16 00:00 ("last week")
 No session mentions: frob.
+Nothing answers this well. Nearest:
 
 1. Leeway
    2026-03-19 10:00 (24 hours ago), bob@example.com (agent), memory
    30 s
-   weak: little speaks for it
    git rekal show 01A
 
 2. $ go test

@@ -174,7 +174,7 @@ func turnLines(t result.Turn) []string {
 // ours is how the lines begin that the server writes itself: heads, signs, files, turns, marks of a cut,
 // notes, the footer, and the items and dates of the other views.
 var ours = lazy.Expr(`^(---|\[turn|\[no turn|\[\.\.\.|files: |(by .*\| )?(session|memory)( \||$)|\d+ result\(s\)|` +
-	`Not found: |No result touched |Little speaks for it|\[\d+\] .* \| |(\d\d:\d\d|-) \| .* \| |\d{4}-\d\d-\d\d$)`)
+	`Not found: |No result touched |Nothing answers this well|\[\d+\] .* \| |(\d\d:\d\d|-) \| .* \| |\d{4}-\d\d-\d\d$)`)
 
 // shown is a text in lines that hold nothing hidden, none of which looks like one of ours.
 func shown(s string) []string {
