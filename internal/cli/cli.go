@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/terminal"
@@ -181,6 +182,17 @@ func (app *App) read(ctx context.Context, use func(*workspace.Workspace, *materi
 	defer shown.end()
 	shown.quiet, m.Progress = true, shown.step
 	return w.Gone(use(w, m))
+}
+
+// asks is read of the index as of what a text names, or for "" as it is now, or was at the commit of a ledger that is checked out.
+func (app *App) asks(ctx context.Context, checkpoint string, use func(*workspace.Workspace, *ask.Moment) error) error {
+	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
+		at, err := ask.At(ctx, w, m, checkpoint)
+		if err != nil {
+			return flagged(err)
+		}
+		return errors.Join(use(w, at), at.Close())
+	})
 }
 
 // said is before each line on stderr.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/doctor"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/tables"
@@ -91,9 +91,9 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 
 // keys checks the databases of SQL.
 func (c *doctorCommand) keys(ctx context.Context, app *App, found *result.Doctor) error {
-	return app.read(ctx, func(_ *workspace.Workspace, m *materialize.Materializer) error {
+	return app.asks(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error {
 		for _, kind := range []tables.Kind{tables.Data, tables.Index} {
-			d, err := app.tables(ctx, m, kind)
+			d, err := app.tables(ctx, at, kind)
 			if err != nil {
 				return err
 			}

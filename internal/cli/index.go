@@ -62,14 +62,8 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 		if err := app.indexing(m, func() error { return m.Rebuild(ctx) }); err != nil {
 			return err
 		}
-		for _, kind := range []tables.Kind{tables.Data, tables.Index} {
-			d, err := app.tables(ctx, m, kind)
-			if err != nil {
-				return err
-			}
-			if err := d.Close(); err != nil {
-				return err
-			}
+		if err := app.makeTables(ctx, w, m); err != nil {
+			return err
 		}
 		if err := curate.OverhearAll(ctx, w); err != nil {
 			return err
@@ -81,4 +75,22 @@ func (c *indexCommand) run(ctx context.Context, app *App) error {
 		app.acted("rebuilt the caches", "index")
 		return app.embed(ctx, w, m, conf.Embed, workspace.Embedding{Insist: true})
 	})
+}
+
+// makeTables makes the databases for SQL, so that nobody waits for that.
+func (app *App) makeTables(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer) error {
+	at, err := ask.At(ctx, w, m, "")
+	if err != nil {
+		return err
+	}
+	for _, kind := range []tables.Kind{tables.Data, tables.Index} {
+		d, err := app.tables(ctx, at, kind)
+		if err == nil {
+			err = d.Close()
+		}
+		if err != nil {
+			return errors.Join(err, at.Close())
+		}
+	}
+	return at.Close()
 }

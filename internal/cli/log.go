@@ -9,7 +9,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -82,25 +81,16 @@ func (c *logCommand) sort(repo *git.Repo, dir string) error {
 }
 
 func (c *logCommand) run(ctx context.Context, app *App) error {
-	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
+	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		if err := c.sort(w.Repo, app.Dir); err != nil {
 			return err
 		}
-		past, err := ask.AsOf(ctx, w, m, "")
+		checkpoints, err := at.Log(ctx, c.req)
 		if err != nil {
 			return flagged(err)
 		}
-		data, err := past.Tables.Open(ctx)
+		names, err := at.Names(ctx, shown(checkpoints)...)
 		if err != nil {
-			return err
-		}
-		c.req.Now = w.Now()
-		checkpoints, err := recall.Log(ctx, data.DB, w.Repo, c.req)
-		var names session.Names
-		if err == nil {
-			names, err = data.Names(ctx, shown(checkpoints)...)
-		}
-		if err := errors.Join(flagged(err), data.Close()); err != nil {
 			return err
 		}
 		return c.print(ctx, app, w, checkpoints, names)

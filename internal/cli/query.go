@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/lazy"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -102,22 +102,21 @@ func (c *queryCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *queryCommand) run(ctx context.Context, app *App) error {
-	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
+	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		if c.page.ID != "" {
-			return c.session(ctx, app, w, m)
+			return c.session(ctx, app, w, at)
 		}
-		return c.selectRows(ctx, app, m)
+		return c.selectRows(ctx, app, at)
 	})
 }
 
-func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Workspace, m *materialize.Materializer) error {
-	index, err := m.Open(ctx)
+func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) error {
+	answer, memory, err := at.Item(ctx, c.page)
 	if err != nil {
 		return err
 	}
-	answer, memory, err := recall.Item(ctx, index.DB, w.Repo, c.page)
-	names, err2 := c.shape.names(ctx, app, index.DB)
-	if err := errors.Join(err, err2, index.Close()); err != nil {
+	names, err := c.shape.names(ctx, app, at.DB)
+	if err != nil {
 		return err
 	}
 	if memory != nil {
@@ -138,12 +137,12 @@ const (
 var errAnswer = errors.New("query: the answer has more than 16 MB")
 
 // selectRows collects the rows before it prints them: no lock is held while writing.
-func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.Materializer) error {
+func (c *queryCommand) selectRows(ctx context.Context, app *App, at *ask.Moment) error {
 	kind := tables.Data
 	if c.index {
 		kind = tables.Index
 	}
-	d, err := app.tables(ctx, m, kind)
+	d, err := app.tables(ctx, at, kind)
 	if err != nil {
 		return err
 	}
@@ -161,21 +160,7 @@ func (c *queryCommand) selectRows(ctx context.Context, app *App, m *materialize.
 	return err
 }
 
-// tables opens a database for SQL, as the index is now; again where that was made anew meanwhile.
-func (app *App) tables(ctx context.Context, m *materialize.Materializer, kind tables.Kind) (d *tables.DB, err error) {
-	for range 5 {
-		if d, err = app.tablesOnce(ctx, m, kind); !errors.Is(err, tables.ErrMoved) {
-			break
-		}
-	}
-	return d, err
-}
-
-func (app *App) tablesOnce(ctx context.Context, m *materialize.Materializer, kind tables.Kind) (*tables.DB, error) {
-	index, err := m.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d, err := tables.Open(ctx, m.Dir, kind, index.DB, func() { app.progress("making the tables for SQL") })
-	return d, errors.Join(err, index.Close())
+// tables opens a database for SQL.
+func (app *App) tables(ctx context.Context, at *ask.Moment, kind tables.Kind) (*tables.DB, error) {
+	return at.SQL(ctx, kind, func() { app.progress("making the tables for SQL") })
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/curate"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -99,13 +98,9 @@ func (c *showCommand) run(ctx context.Context, app *App) error {
 	if c.raw {
 		return &usageError{err: fmt.Errorf("--raw: %q is no number of a record", c.what), command: "show"}
 	}
-	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
-		index, err := m.Open(ctx)
+	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+		told, err := at.Story(ctx, c.what)
 		if err != nil {
-			return err
-		}
-		told, err := story.Read(ctx, index.DB, w.Repo, c.what)
-		if err := errors.Join(err, index.Close()); err != nil {
 			return err
 		}
 		if told.Cut {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/text"
@@ -92,27 +91,19 @@ func (c *whyCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *whyCommand) run(ctx context.Context, app *App) error {
-	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
-		past, err := ask.AsOf(ctx, w, m, c.req.Checkpoint)
-		if err != nil {
-			return flagged(err)
-		}
-		c.req.Checkpoint, c.req.Tip, c.req.Hidden = past.Text, past.Tip, past.Hidden
-		index, err := past.Tables.Open(ctx)
+	return app.asks(ctx, c.req.Checkpoint, func(w *workspace.Workspace, at *ask.Moment) error {
+		answer, err := at.Why(ctx, c.req)
 		if err != nil {
 			return err
 		}
-		c.req.Now = w.Now()
-		answer, err := recall.Why(ctx, index.DB, w.Repo, c.req)
-		names, err2 := c.shape.names(ctx, app, index.DB)
+		names, err := c.shape.names(ctx, app, at.DB)
 		said := map[string]text.Exchange{}
 		if err == nil && c.shape.reads(app) {
-			err = exchanges(ctx, index.DB, answer.Results, said)
+			err = exchanges(ctx, at.DB, answer.Results, said)
 		}
-		if err := errors.Join(err, err2, index.Close()); err != nil {
+		if err != nil {
 			return err
 		}
-		answer.AsOf = past.AsOf
 		return c.shape.answer(ctx, app, w, answer, func(l text.Look) string { return text.Recall(l, answer, said) }, names)
 	})
 }

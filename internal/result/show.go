@@ -12,8 +12,9 @@ const (
 // Story is the answer of `git rekal show`: commits, and what was said behind them.
 type Story struct {
 	Schema   int            `json:"schema"`
-	Show     string         `json:"show"` // what was asked for
-	Kind     string         `json:"kind"` // commit, range, lines, session, memory
+	AsOf     *AsOf          `json:"as_of,omitempty"` // where a commit of a ledger is checked out
+	Show     string         `json:"show"`            // what was asked for
+	Kind     string         `json:"kind"`            // commit, range, lines, session, memory
 	Why      *Why           `json:"why,omitempty"`
 	Commits  []StoryCommit  `json:"commits"`            // the oldest first
 	Sessions []StorySession `json:"sessions"`           // in the order in which they began; of lines, who explains most first

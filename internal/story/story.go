@@ -43,9 +43,9 @@ type teller struct {
 }
 
 // Read tells the story of what text names; see find. It returns an AmbiguousError, ErrNothing, a recall.PurgedError, or what recall returns for
-// revisions and lines.
-func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string) (result.Story, error) {
-	t := &teller{index: index, repo: repo, out: result.Story{
+// revisions and lines. Hidden is what is purged besides what the index says.
+func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string, hidden []string) (result.Story, error) {
+	t := &teller{index: index, repo: repo, purged: hidden, out: result.Story{
 		Schema: result.Schema, Show: text, Commits: []result.StoryCommit{}, Sessions: []result.StorySession{},
 	}}
 	err := t.tell(ctx, text)
@@ -56,7 +56,9 @@ func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string) (resul
 func (t *teller) know(ctx context.Context) (err error) {
 	t.names, err = t.index.Names(ctx)
 	if err == nil {
-		t.purged, err = db.PurgedIDs(ctx, t.index)
+		var purged []string
+		purged, err = db.PurgedIDs(ctx, t.index)
+		t.purged = append(purged, t.purged...)
 	}
 	return err
 }

@@ -1,0 +1,91 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/story"
+	"github.com/git-rekal/git-rekal/internal/tables"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// Moment is the index, open to be asked: as it is now, or was at a past moment. What is purged today is hidden in both. Close it.
+type Moment struct {
+	Past
+	*materialize.Reader
+	w *workspace.Workspace
+}
+
+// At opens what AsOf finds.
+func At(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (*Moment, error) {
+	past, err := AsOf(ctx, w, m, text)
+	if err != nil {
+		return nil, err
+	}
+	index, err := past.Tables.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Moment{past, index, w}, nil
+}
+
+// Why says which sessions stand behind lines: see recall.Why.
+func (m *Moment) Why(ctx context.Context, req recall.WhyRequest) (result.Recall, error) {
+	req.Checkpoint, req.Tip, req.Hidden, req.Now = m.Text, m.Tip, m.Hidden, m.w.Now()
+	out, err := recall.Why(ctx, m.DB, m.w.Repo, req)
+	out.AsOf = m.AsOf
+	return out, err
+}
+
+// Log lists checkpoints: see recall.Log.
+func (m *Moment) Log(ctx context.Context, req recall.LogRequest) ([]result.Checkpoint, error) {
+	req.Now = m.w.Now()
+	return recall.Log(ctx, m.DB, m.w.Repo, req)
+}
+
+// Item reads a page of a session, or a memory: see recall.Item.
+func (m *Moment) Item(ctx context.Context, page recall.Page) (*result.Session, *result.Memory, error) {
+	page.Checkpoint, page.Tip = m.Text, m.Tip
+	s, memory, err := recall.Item(ctx, m.DB, m.w.Repo, page)
+	id := ""
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case memory != nil:
+		id = memory.ID
+	default:
+		id = s.ID
+	}
+	if !page.Purged && slices.Contains(m.Hidden, id) {
+		return nil, nil, &recall.PurgedError{ID: id}
+	}
+	return s, memory, nil
+}
+
+// Story tells what stands behind a commit, a range, a session or lines: see story.Read.
+func (m *Moment) Story(ctx context.Context, what string) (result.Story, error) {
+	out, err := story.Read(ctx, m.DB, m.w.Repo, what, m.Hidden)
+	out.AsOf = m.AsOf
+	return out, err
+}
+
+// SQL opens a database for SQL, as the index is now; again where that was made anew meanwhile. Slow is called where it takes long.
+func (m *Moment) SQL(ctx context.Context, kind tables.Kind, slow func()) (*tables.DB, error) {
+	d, err := tables.Open(ctx, m.Tables.Dir, kind, m.DB, slow)
+	for tries := 1; errors.Is(err, tables.ErrMoved) && tries < 5; tries++ {
+		index, opened := m.Tables.Open(ctx)
+		if opened != nil {
+			return nil, opened
+		}
+		if err := m.Close(); err != nil {
+			return nil, errors.Join(err, index.Close())
+		}
+		m.Reader = index
+		d, err = tables.Open(ctx, m.Tables.Dir, kind, m.DB, slow)
+	}
+	return d, err
+}
