@@ -7,6 +7,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/tables"
@@ -71,6 +72,19 @@ func (m *Moment) Story(ctx context.Context, what string) (result.Story, error) {
 	out, err := story.Read(ctx, m.DB, m.w.Repo, what, m.Hidden)
 	out.AsOf = m.AsOf
 	return out, err
+}
+
+// Each gives every session and memory of some authors, or of all with nil: see story.Each.
+func (m *Moment) Each(ctx context.Context, authors []string, give func(*result.StorySession, *result.Memory) error) error {
+	return story.Each(ctx, m.DB, m.w.Repo, authors, m.Hidden, give)
+}
+
+// Records are the records that a recall would show; a past moment has none.
+func (m *Moment) Records(ctx context.Context) ([]records.Record, error) {
+	if m.Text != "" {
+		return nil, nil
+	}
+	return shownRecords(ctx, m.w, m.DB)
 }
 
 // SQL opens a database for SQL, as the index is now; again where that was made anew meanwhile. Slow is called where it takes long.

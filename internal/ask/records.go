@@ -155,8 +155,8 @@ func hiddenRecord(r records.Record, purged []string) error {
 	return nil
 }
 
-// ShownRecords are the records that a recall may show, the oldest first: neither those that are hidden, nor those of commands in a session that is purged.
-func ShownRecords(ctx context.Context, w *workspace.Workspace, index *db.DB) ([]records.Record, error) {
+// shownRecords are the records that a recall may show, the oldest first: neither those that are hidden, nor those of commands in a session that is purged.
+func shownRecords(ctx context.Context, w *workspace.Workspace, index *db.DB) ([]records.Record, error) {
 	store, err := w.Records()
 	if err != nil {
 		return nil, err

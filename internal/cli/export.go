@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/story"
@@ -53,7 +51,7 @@ func (c *exportCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *exportCommand) run(ctx context.Context, app *App) error {
-	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
+	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
 		var authors []string
 		if c.mine {
 			who, err := w.Repo.Identity(ctx)
@@ -62,16 +60,10 @@ func (c *exportCommand) run(ctx context.Context, app *App) error {
 			}
 			authors = []string{strings.ToLower(who.Email)}
 		}
-		index, err := m.Open(ctx)
-		if err != nil {
-			return err
-		}
 		if c.dir != "" {
-			err = c.files(ctx, app, w, index.DB, authors)
-		} else {
-			err = c.lines(ctx, app, w, index.DB, authors)
+			return c.files(ctx, app, at, authors)
 		}
-		return errors.Join(err, index.Close())
+		return c.lines(ctx, app, at, authors)
 	})
 }
 
@@ -82,18 +74,18 @@ type exported struct {
 	result.StorySession
 }
 
-func (c *exportCommand) lines(ctx context.Context, app *App, w *workspace.Workspace, index *db.DB, authors []string) error {
+func (c *exportCommand) lines(ctx context.Context, app *App, at *ask.Moment, authors []string) error {
 	out := bufio.NewWriter(app.Stdout)
-	err := story.Each(ctx, index, w.Repo, authors, func(s *result.StorySession, m *result.Memory) error {
+	err := at.Each(ctx, authors, func(s *result.StorySession, m *result.Memory) error {
 		if m != nil {
 			return result.Write(out, m)
 		}
-		return result.Write(out, exported{result.Schema, db.KindSession, *s})
+		return result.Write(out, exported{result.Schema, "session", *s})
 	})
 	if err != nil {
 		return err
 	}
-	records, err := ask.ShownRecords(ctx, w, index)
+	records, err := at.Records(ctx)
 	if err != nil {
 		return err
 	}
@@ -105,13 +97,13 @@ func (c *exportCommand) lines(ctx context.Context, app *App, w *workspace.Worksp
 	return out.Flush()
 }
 
-func (c *exportCommand) files(ctx context.Context, app *App, w *workspace.Workspace, index *db.DB, authors []string) error {
+func (c *exportCommand) files(ctx context.Context, app *App, at *ask.Moment, authors []string) error {
 	dir := app.Path(c.dir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
 	n := 0
-	err := story.Each(ctx, index, w.Repo, authors, func(s *result.StorySession, m *result.Memory) error {
+	err := at.Each(ctx, authors, func(s *result.StorySession, m *result.Memory) error {
 		name, text := "", ""
 		if m != nil {
 			name, text = story.FileName(m.CapturedAt, m.ID, m.Title), story.Note(*m)

@@ -15,9 +15,9 @@ import (
 )
 
 // Each gives every session and memory that a recall would show, the oldest first: of some authors, in lower case, or of all with nil. What was scrubbed is left
-// out. One of the two it gives is nil.
-func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors []string, give func(*result.StorySession, *result.Memory) error) error {
-	t := &teller{index: index, repo: repo}
+// out, and so is what is hidden. One of the two it gives is nil.
+func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors, hidden []string, give func(*result.StorySession, *result.Memory) error) error {
+	t := &teller{index: index, repo: repo, purged: hidden}
 	if err := t.know(ctx); err != nil {
 		return err
 	}
@@ -25,6 +25,7 @@ func Each(ctx context.Context, index *db.DB, repo *git.Repo, authors []string, g
 	if err != nil {
 		return err
 	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(hidden, id) })
 	for _, id := range slices.Backward(ids) {
 		if err := t.give(ctx, id, give); err != nil {
 			return err
