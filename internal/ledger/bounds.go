@@ -105,23 +105,16 @@ func (b Bounds) Beyond(ctx context.Context, repo *git.Repo, held, tip git.OID) e
 var errPacks = errors.New("ledger: it may be packed too well")
 
 func (c *count) within(ctx context.Context, tip git.OID) (Cumulative, error) {
-	chain, err := c.chain(tip)
-	if err != nil {
-		return Cumulative{}, err
+	tip, waits, err := c.believed(tip)
+	if err != nil || tip == "" {
+		return Cumulative{}, errors.Join(err, waits)
 	}
-	chain, over := c.believed(chain)
-	if len(chain) == 0 {
-		return Cumulative{}, over
+	all, err := c.upTo(ctx, tip)
+	var over *BoundsError
+	if !errors.As(err, &over) {
+		return all, errors.Join(err, waits)
 	}
-	all, err := c.upTo(ctx, chain[0].OID)
-	beyond := errors.As(err, &over)
-	if err == nil && over != nil {
-		return all, over
-	}
-	if !beyond {
-		return all, err
-	}
-	last, err := c.last(ctx, chain)
+	last, err := c.last(ctx, tip)
 	if err != nil {
 		return last, err
 	}
@@ -144,17 +137,28 @@ type count struct {
 	packer *flate.Writer
 }
 
-// believed leaves out the first commits of a chain, on which none builds whose date is believed, and says so.
-func (c *count) believed(chain []git.Commit) ([]git.Commit, *BoundsError) {
-	n := slices.IndexFunc(chain, func(at git.Commit) bool { return !c.future(at) })
-	if n == 0 || len(chain) == 0 {
-		return chain, nil
+// believed is the newest commit, from the tip back along first parents, whose date is believed; "" where there is none. Where that is not the tip,
+// it says what waits.
+func (c *count) believed(tip git.OID) (id git.OID, waits error, err error) {
+	for id = tip; ; {
+		at, err := c.repo.Commit(id)
+		if errors.Is(err, git.ErrNotFound) && id != tip { // it is cut off
+			return "", waits, nil
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("ledger: %w", err)
+		}
+		if !c.future(at) {
+			return id, waits, nil
+		}
+		if waits == nil {
+			waits = &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then, or until its author commits more", at.Committer.When.UTC().Format(time.DateOnly))}
+		}
+		if len(at.Parents) == 0 {
+			return "", waits, nil
+		}
+		id = at.Parents[0]
 	}
-	over := &BoundsError{What: fmt.Sprintf("what was committed on %s waits until then, or until its author commits more", chain[0].Committer.When.UTC().Format(time.DateOnly))}
-	if n < 0 {
-		return nil, over
-	}
-	return chain[n:], over
 }
 
 // future reports whether a commit has a date that is not believed.
@@ -163,7 +167,11 @@ func (b Bounds) future(c git.Commit) bool {
 }
 
 // last is the newest commit of a chain that is within the bounds: the further back, the less is behind one. Its date is believed.
-func (c *count) last(ctx context.Context, chain []git.Commit) (last Cumulative, err error) {
+func (c *count) last(ctx context.Context, tip git.OID) (last Cumulative, err error) {
+	chain, err := c.chain(tip)
+	if err != nil {
+		return last, err
+	}
 	chain = slices.DeleteFunc(chain, c.future)
 	sort.Search(len(chain), func(i int) bool {
 		got, e := c.upTo(ctx, chain[i].OID)
