@@ -3,12 +3,17 @@ package redact
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // takes reports whether what stands there is the value of the name.
 func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 	v := w.t[lo:hi]
 	if len(v) < 4 || quoteAt(v, 0) || strings.Contains(v, "\n") || quoted && isKey(w.t[min(len(w.t), hi+1):]) && lookOf(v, true) < drawn || w.about && t < sure {
+		return false
+	}
+	if !quoted && strings.HasPrefix(v, "--") && Wordy(v) { // a flag
 		return false
 	}
 	if n := strings.IndexAny(v, "=("); n > 0 && !quoted && !w.flag && isName(v[:n]) && strings.Trim(v[n:], "=") != "" { // the next assignment, a call
@@ -29,6 +34,8 @@ func (w *walk) takes(lo, hi int, t tie, quoted bool) bool {
 		return (hi == len(w.t) || w.t[hi] == '\n') && !strings.ContainsAny(v, "_.") && w.setsInLine(lo)
 	case quoted && w.kind == password && w.words == 0 && t >= said && l == word && strings.Count(v, "-")+strings.Count(v, ".") > 1:
 		return true
+	case t >= said && (w.kind == token || w.kind == key) && twoDigits(v) && madeUp(v) && w.handsOver():
+		return true
 	case w.kind == occasion && userAndPassword(v):
 		return t >= said
 	case w.kind == occasion && l == marked && t == sure && !w.signed && !quoted: // "bob / …"
@@ -48,14 +55,20 @@ func (w *walk) mentions(v string, l look, lo, hi int, t tie, quoted bool) bool {
 	case t == near && (!prose(w.t[w.end:lo]) || !endsWord(w.t, hi) || !unsaid(v)):
 	case (t <= said || w.kind != password && w.kind != numeral && t < sure) && isConstant(v):
 	case w.kind == key && (isSumForm(v) || prefixedSum(v) || strings.ContainsAny(v, "/.") && (hasWordPart(v) || isUUID(v[strings.LastIndexAny(v, "/.")+1:]))):
+	case w.kind != password && !quoted && strings.ContainsAny(v, separators) && Wordy(v): // a list
 	case w.kind == numeral && isSumForm(v) && !strings.Contains(v, "-"), w.loose && t == said && !unsaid(v):
-	case isSumForm(v) && (t == near || t == said && w.comma || !quoted && w.kind == occasion):
+	case isSumForm(v) && (t == near || t == said && (w.comma || w.words > 0) || !quoted && w.kind == occasion):
 	case w.kind != password && w.kind != numeral && digits && strings.Trim(v, digitSet) == "" && len(v) < 16:
 	default:
 		return false
 	}
 	return true
 }
+
+// handsOver reports whether a sentence gives somebody its writer's own key: "my api key is …", "here's the key: …".
+func (w *walk) handsOver() bool { return handover.MatchString(w.t[max(0, w.lo-24):w.lo]) }
+
+var handover = lazy.Expr(`(?i)\b(?:my|our|here(?:'s|’s| is| are)(?: (?:the|a|your))?(?: new)?)(?: \w+)? $`)
 
 // isCode reports whether a value without quotes is a name or an expression of code.
 func (w *walk) isCode(v string, l look, lo, hi int, t tie) bool {

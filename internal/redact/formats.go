@@ -253,7 +253,8 @@ func (s *scanner) accounts() {
 	}
 }
 
-// passwordIn is the size of the password at the end of what stands before a host; 0 for none.
+// passwordIn is the size of the password at the end of what stands before a host, or of the token that stands there with a word as its
+// password or none; 0 for neither.
 func passwordIn(before, host string) int {
 	scheme := strings.LastIndex(before, "://")
 	sign := strings.LastIndexAny(before, ":/")
@@ -263,6 +264,8 @@ func passwordIn(before, host string) int {
 	}
 	user, v := before[:max(0, sign)], before[sign+1:]
 	switch l := lookOf(v, true); {
+	case scheme >= 0 && (random(user) || len(user) >= 32 && isSumForm(user)) && (v == "" || Wordy(v)): // a token, where others have their name
+		return len(before)
 	case len(v) < 4 || placeholder(v) || strings.ContainsAny(v, "{}()[]</"):
 		return 0
 	case scheme >= 0 && sign < 0:

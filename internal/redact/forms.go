@@ -244,13 +244,13 @@ func added(t string, i int) int {
 	return 0
 }
 
-// continued is the size of a shell's continuation within a token.
+// continued is the size of a shell's continuation, within a token or between two.
 func continued(t string, i int) int {
 	j := i + 2
-	if i == 0 || j >= len(t) || t[i+1] != '\n' || !inToken(t[i-1]) {
+	if i == 0 || j >= len(t) || t[i+1] != '\n' || !inToken(t[i-1]) && t[i-1] != ' ' {
 		return 0
 	}
-	if t[i-1] == '=' {
+	if t[i-1] == '=' || t[i-1] == ' ' {
 		j = skip(t, j, " \t")
 	}
 	if j < len(t) && inToken(t[j]) {

@@ -80,11 +80,11 @@ func lookOf(v string, delimited bool) look {
 
 // expression reports whether v is one of code, a list, or rules of a form ("required|min:8").
 func expression(v string, p profile) bool {
-	if n := strings.IndexAny(v, "+*"); n > 0 && isName(v[:n]) && strings.Trim(v[n+1:], digitSet) == "" { // a sum
+	if n := strings.IndexAny(v, "+*"); n > 0 && n+1 < len(v) && isName(v[:n]) && strings.Trim(v[n+1:], digitSet) == "" { // a sum
 		return true
 	}
 	return strings.ContainsAny(v, exprSigns) || strings.Contains(v, "::") || strings.ContainsAny(v[:1], "@&*-.:,=+") && p.wordy() ||
-		strings.Contains(v, ",") && strings.Contains(v, "=") || strings.Contains(v, "|") && p.wordy() || strings.Contains(v, "&&") || strings.Contains(v, "||")
+		strings.Contains(v, ",") && strings.Contains(v, "=") || strings.Contains(v, "|") && p.wordy() && !mixed(v) || strings.Contains(v, "&&") || strings.Contains(v, "||")
 }
 
 // isCall reports whether v is a call, an index or an expression.

@@ -117,7 +117,11 @@ func (s *scanner) bare(i int) (lo, hi int) {
 	if strings.HasSuffix(t[i:hi], "...") { // what is left out
 		return i, i
 	}
-	return i, i + len(strings.TrimRight(t[i:hi], ".:*?"))
+	around := ".:?"
+	if i > 0 && t[i-1] == '*' { // emphasis
+		around += "*"
+	}
+	return i, i + len(strings.TrimRight(t[i:hi], around))
 }
 
 // separators end values in queries, lists, tables and shells, and stand in passwords alike.
@@ -135,6 +139,9 @@ func belongs(v, rest string, n int) bool {
 		return false
 	}
 	if l := lookOf(v, false); l >= odd || l == marked && twoDigits(v) {
+		return true
+	}
+	if mixed(v) && mixed(piece) { // "Nutmeg3&Clove12"
 		return true
 	}
 	names := Wordy(v) && (Wordy(piece) || isName(v)) || isConstant(v)

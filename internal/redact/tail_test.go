@@ -12,6 +12,11 @@ import (
 func TestSignsInPasswords(t *testing.T) {
 	tests := []struct{ frame, secret string }{
 		{"secret={}", "Zk9#mQ&7pL2x"},
+		{"password: {}", "Nutmeg3&Clove12"},
+		{"the password is {}", "Nutmeg3,Clove12"},
+		{"PASSWORD={}", "Nutmeg3|Clove12"},
+		{"pw: {}", "Nutmeg3;Clove12"},
+		{"the password is {} by the way", "Nutmeg31*"},
 		{"password: {}", "Tr0u,b4dor3x99"},
 		{"PASSWORD={}", "ab$cd&ef%12"},
 		{"mysql -u root -p{}", "S3cr&tPw9"},
