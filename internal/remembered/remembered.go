@@ -164,7 +164,8 @@ func (s *Store) begin() error {
 	})
 }
 
-// append adds lines behind the others. A torn one before them is ended. Where the file has become too large, its older half goes.
+// append adds lines behind the others. A torn one before them is ended. Where the file has become too large, its
+// newest half is kept.
 func (s *Store) append(lines []byte) error {
 	return s.writing(func() error {
 		text, err := os.ReadFile(s.path)
@@ -173,8 +174,9 @@ func (s *Store) append(lines []byte) error {
 		}
 		if len(text)+len(lines) > Limit {
 			first, rest, _ := bytes.Cut(text, []byte("\n"))
-			_, rest, _ = bytes.Cut(rest[len(rest)/2:], []byte("\n"))
-			return s.replace(bytes.Join([][]byte{first, append(rest, lines...)}, []byte("\n")))
+			rest = append(rest, lines...)
+			_, rest, _ = bytes.Cut(rest[len(rest)-Limit/2:], []byte("\n"))
+			return s.replace(bytes.Join([][]byte{first, rest}, []byte("\n")))
 		}
 		if text[len(text)-1] != '\n' {
 			lines = append([]byte("\n"), lines...)

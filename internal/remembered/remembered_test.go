@@ -150,14 +150,21 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// TestLimit: the file does not grow beyond its limit, and what came last is there.
+// TestLimit: the file does not grow beyond its limit, and what came last is there, whether values come in parts or at once.
 func TestLimit(t *testing.T) {
+	for _, part := range []int{500, 12000} {
+		t.Run(fmt.Sprint(part), func(t *testing.T) { testLimit(t, part) })
+	}
+}
+
+func testLimit(t *testing.T, part int) {
+	t.Helper()
 	dir := t.TempDir()
 	s := open(dir)
 	var values []redact.Value
 	for i := range 12000 {
 		values = append(values, redact.Value{Text: fmt.Sprintf("Vexing-Otter-%d", i), Rule: "generic-secret"})
-		if len(values) == 500 {
+		if len(values) == part {
 			if err := s.Add(values); err != nil {
 				t.Fatal(err)
 			}
