@@ -11,7 +11,7 @@ import (
 // commit commits files by their numbers, or all, and returns what the model has of it.
 func (a *author) commit(message string, numbers []int, env ...string) {
 	a.T.Helper()
-	a.settle()
+	a.tick()
 	t, add := a.work, []string{"add", "-A"}
 	var parents []*commit
 	if a.head != nil {
@@ -83,7 +83,7 @@ func (a *author) commits() {
 }
 
 func (a *author) amend() {
-	a.settle()
+	a.tick()
 	a.git("add", "-A")
 	a.git("commit", "-q", "--allow-empty", "--amend", "--no-edit")
 	a.at(a.made(a.git("rev-parse", "HEAD"), a.work, a.head.parents...))
@@ -111,7 +111,7 @@ func (a *author) applies(base, theirs tree, args ...string) {
 	if !ok || t.equal(a.head.tree) {
 		return
 	}
-	a.settle()
+	a.tick()
 	if !a.try(args...) || !lies(a.dir, t) {
 		a.back(args[0])
 		return
@@ -188,7 +188,7 @@ func (a *author) rebases(args ...string) bool {
 	if !linear || len(trees) == 0 {
 		return false
 	}
-	a.settle()
+	a.tick()
 	if a.try(args...) && lies(a.dir, trees[len(trees)-1]) {
 		if c := a.chain(onto, a.git("rev-list", "--reverse", onto.sha+"..HEAD"), trees); c != nil {
 			a.to(c)
@@ -206,7 +206,7 @@ func (a *author) merges(c *commit, args ...string) bool {
 	if !ok {
 		return false
 	}
-	a.settle()
+	a.tick()
 	if !a.try(args...) || !lies(a.dir, t) {
 		a.back("merge")
 		return false

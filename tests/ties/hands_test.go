@@ -105,6 +105,16 @@ func (a *author) chats(k *talk) {
 	a.notes(0, "%s chats", k.name)
 }
 
+// advises is a talk about a change that a person then types: the session says the lines, and edits nothing.
+func (a *author) advises(k *talk) {
+	n, f := a.some()
+	c := a.idea(f)
+	a.prompts(k, "how do I "+verbs[a.rng.IntN(len(verbs))]+" "+f.path+"?")
+	a.says(k, "Like so:\n\n```\n"+strings.Join(c.lines, "\n")+"\n```")
+	a.notes(n, "%s advises on %s", k.name, f.path)
+	a.types(n, c.of(f.text.lines()))
+}
+
 // one is a session to work with: one of three at most that go on, or a new one.
 func (a *author) one() *talk {
 	if i := a.rng.IntN(3); i < len(a.talks) {
@@ -120,9 +130,14 @@ func (a *author) one() *talk {
 // acts does one thing to files, drawn by weight.
 func (a *author) acts() {
 	k := a.one()
-	spaces := 2
-	if a.kind == "formatter" {
+	spaces, advice := 2, 0
+	switch a.kind {
+	case "formatter":
 		spaces = 12
+	case "talk":
+		advice = 12
+	case "all":
+		advice = 1
 	}
 	type act struct {
 		weight int
@@ -142,6 +157,7 @@ func (a *author) acts() {
 		{1, a.rewraps},
 		{1, a.sed},
 		{2, a.chats},
+		{advice, a.advises},
 	}
 	total := 0
 	for _, x := range acts {

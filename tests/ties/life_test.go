@@ -7,7 +7,7 @@ import (
 
 // kinds are what histories are about. In "all" everything happens.
 var kinds = []string{
-	"plain", "some files", "amend", "rebase", "rebase-merge", "squash-merge", "merge", "cherry-pick", "revert", "mv", "formatter", "all",
+	"plain", "some files", "amend", "rebase", "rebase-merge", "squash-merge", "merge", "cherry-pick", "revert", "mv", "formatter", "talk", "all",
 }
 
 // often draws whether a thing happens, that is what a history may be about.

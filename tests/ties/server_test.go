@@ -14,7 +14,7 @@ func (a *author) mergesThere(way string, t topic) {
 	if a.rng.IntN(4) == 0 {
 		by = a.authors[a.rng.IntN(2)] // who pressed the button
 	}
-	a.settle()
+	a.tick()
 	desk := a.hub.With("PATH="+os.Getenv("PATH"), "GIT_COMMITTER_NAME=GitHub", "GIT_COMMITTER_EMAIL=noreply@github.com", "GIT_COMMITTER_DATE="+a.date())
 	desk.Git("desk", "checkout", "-q", "--detach", "main")
 	var c *commit

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // TestLongTies draws a history of some kinds, TestNightTies of all kinds as many as there is time for.
 func TestLongTies(t *testing.T) {
-	judges(t, 1, 1, "plain", "rebase", "rebase-merge", "squash-merge", "cherry-pick", "all")
+	judges(t, 1, 1, "plain", "rebase", "rebase-merge", "squash-merge", "cherry-pick", "talk", "all")
 }
 func TestNightTies(t *testing.T) { judges(t, 3, 20, kinds...) }
 

@@ -128,14 +128,6 @@ func (h *history) tick() {
 	}
 }
 
-// settle lets the second end: git's times are whole ones, and a commit is younger than what it holds.
-func (h *history) settle() {
-	if !h.late {
-		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
-	}
-	h.tick()
-}
-
 // note says for a report what happened: to a file, by its number, or to all where that is 0.
 type note struct {
 	file int
@@ -220,8 +212,11 @@ func lies(dir string, t tree) bool {
 	return true
 }
 
-// made numbers a commit.
+// made numbers a commit. Its second ends: what is written next is younger.
 func (h *history) made(sha string, t tree, parents ...*commit) *commit {
+	if !h.late {
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+	}
 	h.count++
 	return &commit{sha: sha, n: h.count, parents: parents, tree: t}
 }
