@@ -194,6 +194,9 @@ func piped(s *scanner, at window) {
 			a.hi = a.lo + n
 		}
 		if n := strings.IndexByte(t[a.lo:a.hi], '='); n > 0 && isName(t[a.lo:a.lo+n]) {
+			if AboutSecret(t[a.lo : a.lo+n]) { // "host=" is what git's helpers read
+				continue
+			}
 			a.lo += n + 1
 		}
 		a.lo += userBefore(t[a.lo:a.hi])

@@ -68,7 +68,7 @@ func lookOf(v string, delimited bool) look {
 	}
 	l := p.makeup(v)
 	switch {
-	case l < odd && (p.wordy() && p.about || !delimited && p.digits == 0 && isChain(v)):
+	case l < odd && (p.wordy() && p.about || !delimited && p.digits == 0 && isChain(v)), p.about && p.digits == 0 && 2*p.spoken > p.letters && isName(v):
 		return plain
 	case len(v) < minValue && l > word:
 		return l - 1

@@ -50,6 +50,7 @@ func TestMentionsSurvive(t *testing.T) {
 		"pass `repoRoot` to the checker", "type State struct{ pass *analysis.Pass; lastToken int }", `{"login":"EntityProcess","id":12345678}`,
 		"passwordRef:\n  existingSecret: grafana-admin", "vault kv get -field=password kv/prod/db", "mysql -u root -p production < schema.sql",
 		"Token: \"#ABB2BF\",", "cache restored from key: mise-v0-linux-x64", "rsync --password-file=/etc/rsync.pw backup@nas::data /mnt",
+		"calls LookupDBCredential → lookupEntireDBToken → fetch", `printf 'host=localhost:8080\nusername=me\n\n' | git credential fill`,
 		"3*time.Second+Offset1 before the README.md#L12 of pkg@1.2.3", "password=${DB_PASSWORD}", "'password' => ['required', 'confirmed']",
 	} {
 		if got := applyText(t, r, s); got != s {
