@@ -260,9 +260,5 @@ func (c *initCommand) importSessions(ctx context.Context, app *App, w *workspace
 		app.hint(fmt.Sprintf(`left out %s of work in %s, outside this repository; "git rekal init --from PATH" imports from a former folder of it`,
 			session.Count(out.Apart[dir], "session"), printable(dir)))
 	}
-	app.progress("reading the words of HEAD")
-	if err := w.Published(workspace.ToStore).Prepare(ctx); err != nil { // no commit shall wait for it
-		app.Warn(err)
-	}
 	return app.catchUp(ctx, w, author)
 }

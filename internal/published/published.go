@@ -85,16 +85,6 @@ func (c *Check) Places(ctx context.Context, candidates []string) ([]string, erro
 	return out, nil
 }
 
-// Prepare reads a large tree, so that nobody has to wait for it later.
-func (c *Check) Prepare(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.open(ctx); err != nil {
-		return fmt.Errorf("published: %w", err)
-	}
-	return nil
-}
-
 // Each shows the paths and texts of HEAD's files, as far as they are read.
 func (c *Check) Each(ctx context.Context, show func(path, text string)) error {
 	root, _, err := c.head()
