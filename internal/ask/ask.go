@@ -81,6 +81,11 @@ func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error)
 	if len(q.Query) > recall.MaxQuery { // a copy of it would be made many times
 		return out, &recall.UsageError{Err: fmt.Errorf("the question has %d KB, and at most %d KB are searched: give the words that matter", len(q.Query)>>10, recall.MaxQuery>>10)}
 	}
+	if ref := session.RefIn(q.Query); q.Names == nil && strings.EqualFold(q.Query, ref.String()) { // a link and nothing else
+		if q.Names, q.Query = []string{ref.ID}, ""; ref.Turn >= 0 {
+			q.Turn = &ref.Turn
+		}
+	}
 	m, err := w.Reader()
 	if err != nil {
 		return out, err

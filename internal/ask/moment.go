@@ -1,8 +1,10 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/materialize"
@@ -72,6 +74,49 @@ func (m *Moment) Story(ctx context.Context, what string) (result.Story, error) {
 	out, err := story.Read(ctx, m.DB, m.w.Repo, what, m.Hidden)
 	out.AsOf = m.AsOf
 	return out, err
+}
+
+// How many tokens a hand-over has without a wish, at least, and at most.
+const (
+	HandoffBudget = story.HandoffBudget
+	HandoffLeast  = story.HandoffLeast
+	HandoffMost   = story.HandoffMost
+)
+
+// HandoffError is what can't be handed over.
+type HandoffError struct{ Text string }
+
+func (e *HandoffError) Error() string { return fmt.Sprintf("%q is no session", e.Text) }
+
+// Session is a session by its ID or a link, with its last turn as its page, and its files as they stand today; a HandoffError where that is
+// something else.
+func (m *Moment) Session(ctx context.Context, id string) (*result.Session, error) {
+	s, _, err := m.Item(ctx, recall.Page{ID: id, Limit: 1, Full: true})
+	if err == nil && s == nil {
+		err = &HandoffError{id}
+	}
+	if err != nil || s.Turns < 2 {
+		return s, err
+	}
+	last, _, err := m.Item(ctx, recall.Page{ID: s.ID, Offset: s.Turns - 1, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	s.Page = last.Page
+	return s, nil
+}
+
+// Handoff is a page for the agent that goes on with a session: see story.Handoff. Budget 0 is HandoffBudget.
+func (m *Moment) Handoff(ctx context.Context, id string, budget int) (string, error) {
+	s, err := m.Session(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	told, err := m.Story(ctx, s.ID)
+	if err != nil {
+		return "", err
+	}
+	return story.Handoff(told.Sessions[0], *s, told.Commits, cmp.Or(budget, HandoffBudget)), nil
 }
 
 // Each gives every session and memory of some authors, or of all with nil: see story.Each.

@@ -59,10 +59,10 @@ type entry struct {
 // query of the same name.
 func table() (out []entry) {
 	for _, c := range []command{
-		&recallCommand{}, &whyCommand{}, &briefCommand{}, &showCommand{}, &logCommand{}, &queryCommand{}, &webCommand{},
+		&recallCommand{}, &whyCommand{}, &briefCommand{}, &showCommand{}, &logCommand{}, &queryCommand{}, &webCommand{}, &resumeCommand{}, &handoffCommand{}, &linkCommand{},
 		&runCommand{}, &compressCommand{}, &saveCommand{}, &markCommand{}, &markCommand{restore: true}, &scrubCommand{}, &redactCommand{}, &forgetCommand{},
 		&syncCommand{}, &pushCommand{}, &importCommand{}, &exportCommand{},
-		&initCommand{}, &cleanCommand{}, &checkpointCommand{}, &pauseCommand{}, &pauseCommand{resume: true}, &indexCommand{}, &doctorCommand{},
+		&initCommand{}, &cleanCommand{}, &checkpointCommand{}, &pauseCommand{}, &indexCommand{}, &doctorCommand{},
 		&mcpCommand{}, &completionCommand{}, &helpCommand{}, &versionCommand{}, &hookCommand{},
 	} {
 		e := c.about()

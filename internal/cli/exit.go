@@ -9,12 +9,14 @@ import (
 	"syscall"
 
 	"github.com/git-rekal/git-rekal/internal/archive"
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/launch"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
@@ -149,6 +151,7 @@ func hintOf(err error) string {
 	var forked *curate.ForkedError
 	var purged *recall.PurgedError
 	var fault *config.Fault
+	var away *awayError
 	switch {
 	case errors.As(err, &fault):
 		return fault.Mend()
@@ -188,6 +191,12 @@ func hintOf(err error) string {
 		return fmt.Sprintf(`run "git -C %s switch --detach" on another commit, or remove that worktree`, tree.Dir)
 	case errors.As(err, &purged):
 		return fmt.Sprintf(`"git rekal restore %s" shows it again`, purged.ID)
+	case errors.As(err, &away):
+		return fmt.Sprintf(`"git rekal handoff %s --to AGENT" hands it over`, away.id)
+	case errors.As(err, new(*launch.NotInstalledError)):
+		return `install it, or take another one: "git rekal handoff SESSION --to AGENT"`
+	case errors.As(err, new(*ask.HandoffError)):
+		return `"git rekal --kind session -n 5" lists sessions`
 	case errors.As(err, new(*session.AmbiguousError)):
 		return "give more of the ID"
 	}

@@ -11,17 +11,10 @@ import (
 	"github.com/git-rekal/git-rekal/internal/curate"
 )
 
-// pauseCommand has this clone capture nothing for a while, or ends that: `git rekal pause`, `git rekal resume`.
-type pauseCommand struct{ resume bool }
+// pauseCommand has this clone capture nothing for a while: `git rekal pause`. resumeCommand ends that.
+type pauseCommand struct{}
 
-func (c *pauseCommand) about() entry {
-	if c.resume {
-		return entry{
-			name: "resume", usage: "resume", short: "end a pause",
-			long: `
-Ends a pause. What is said from now on is captured again. Text from the pause stays out.`,
-		}
-	}
+func (*pauseCommand) about() entry {
 	return entry{
 		name: "pause", usage: "pause", short: "capture nothing for now",
 		long: `
@@ -45,18 +38,6 @@ func (c *pauseCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	if c.resume {
-		since, was, err := curate.Resume(ctx, w, author)
-		switch {
-		case err != nil:
-			return err
-		case !was:
-			app.tell("there was no pause")
-		default:
-			app.tell("resumed; what was said since %s stays out", app.at(since))
-		}
-		return nil
-	}
 	err = curate.Pause(ctx, w, author.Config)
 	if lasts := (*config.PausedError)(nil); errors.As(err, &lasts) {
 		app.tell("paused already, since %s", app.at(lasts.Since))

@@ -156,6 +156,9 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 	if err != nil {
 		return w.Gone(flagged(err))
 	}
+	if len(found.Failed) > 0 { // of a link
+		return found.Failed[0]
+	}
 	answer := found.Recall
 	if len(c.req.Files) > 0 && len(answer.Filters.Files) == 0 && len(answer.Results) > 0 {
 		app.hint("nothing touched what --files names: this is the answer without it")

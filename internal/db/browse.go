@@ -16,6 +16,7 @@ import (
 func (d *DB) Names(ctx context.Context, asked ...string) (session.Names, error) {
 	var ids, natives []string
 	for _, a := range asked {
+		a = session.RefIn(a).ID
 		ids, natives = append(ids, a, strings.ToUpper(a)), append(natives, strings.ToLower(a))
 	}
 	all, err := byKey[string, string](ask(ctx, d, `WITH found AS MATERIALIZED (

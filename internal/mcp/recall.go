@@ -28,7 +28,8 @@ type recallInput struct {
 	Title         string      `json:"title,omitempty" jsonschema:"items whose title holds this text, in any case; then query does not count"`
 	Action        string      `json:"action,omitempty" jsonschema:"view shows; purge hides and restore shows again what id or ids name"`
 	IDs           []string    `json:"ids,omitempty" jsonschema:"items to act on or show, by their IDs from a search before"`
-	Detail        view.Detail `json:"detail,omitempty" jsonschema:"compact: a line each; timeline: lines by date; full: the texts, best of one item"`
+	Detail        view.Detail `json:"detail,omitempty" jsonschema:"compact: a line each; timeline: lines by date; full: the texts, best of one item; handoff: of one session what who goes on with it needs"`
+	Budget        int         `json:"budget,omitempty" jsonschema:"of a handoff: at most about so many tokens"`
 	Limit         int         `json:"limit,omitempty" jsonschema:"at most so many results"`
 	IncludePurged bool        `json:"include_purged,omitempty" jsonschema:"also what is purged, to restore it"`
 	Files         []string    `json:"files,omitempty" jsonschema:"of the results those that touched one of these files or folders; all, where none did"`
@@ -51,14 +52,18 @@ const (
 	actionRestore = "restore"
 )
 
+// handoff is a Detail of one session alone.
+const handoff view.Detail = "handoff"
+
 const maxLimit = 50
 
 func recallTool(writes bool) *sdk.Tool {
 	schema := schemaOf[recallInput]()
 	p := schema.Properties
 	p["action"].Enum, p["action"].Default = []any{actionView, actionPurge, actionRestore}, []byte(`"view"`)
-	p["detail"].Enum, p["detail"].Default = []any{view.Compact, view.Timeline, view.Full}, []byte(`"compact"`)
+	p["detail"].Enum, p["detail"].Default = []any{view.Compact, view.Timeline, view.Full, handoff}, []byte(`"compact"`)
 	p["limit"].Minimum, p["limit"].Maximum, p["limit"].Default = jsonschema.Ptr(1.0), jsonschema.Ptr(float64(maxLimit)), []byte("10")
+	p["budget"].Minimum, p["budget"].Maximum = jsonschema.Ptr(float64(ask.HandoffLeast)), jsonschema.Ptr(float64(ask.HandoffMost))
 	p["turn"].Minimum = jsonschema.Ptr(0.0)
 	p["turn"].Type, p["turn"].Types = "integer", nil
 	p["ids"].Type, p["ids"].Types, p["ids"].MaxItems = "array", nil, jsonschema.Ptr(maxLimit)
@@ -86,6 +91,9 @@ func recallTool(writes bool) *sdk.Tool {
 func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInput) (*sdk.CallToolResult, any, error) {
 	in.Query, in.ID, in.Title = strings.TrimSpace(in.Query), strings.TrimSpace(in.ID), strings.TrimSpace(in.Title)
 	in.Action, in.Detail, in.Limit = cmp.Or(in.Action, actionView), cmp.Or(in.Detail, view.Compact), cmp.Or(in.Limit, 10)
+	if ref := session.RefIn(in.ID); in.Turn == nil && ref.Turn >= 0 && in.Detail != handoff {
+		in.Turn = &ref.Turn
+	}
 	if in.Turn != nil { // which only that view shows
 		in.Detail = view.Full
 	}
@@ -98,6 +106,9 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 				return "", err
 			}
 			return in.mark(ctx, w)
+		}
+		if in.Detail == handoff {
+			return in.handOver(ctx, w)
 		}
 		found, err := ask.Ask(ctx, w, in.question())
 		if err != nil {
@@ -117,12 +128,28 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 func (in recallInput) check() error {
 	search := in.Query != "" || in.Title != ""
 	switch acts := in.Action != actionView; {
+	case in.Detail == handoff && (in.ID == "" || acts):
+		return answer("detail handoff takes the id of one session.")
 	case len(in.IDs) > 0 && (search || in.ID != ""), acts && in.ID != "" && search:
 		return answer("Provide either a search query or IDs to act on, not both.")
 	case acts && len(in.IDs) == 0 && in.ID == "":
 		return answer(fmt.Sprintf("Provide ids array or id to specify which memories to %s.", in.Action))
 	}
 	return nil
+}
+
+// handOver is the page for who goes on with a session.
+func (in recallInput) handOver(ctx context.Context, w *workspace.Workspace) (string, error) {
+	m, err := w.Reader()
+	if err != nil {
+		return "", err
+	}
+	at, err := ask.At(ctx, w, m, in.Checkpoint)
+	if err != nil {
+		return "", err
+	}
+	page, err := at.Handoff(ctx, in.ID, in.Budget)
+	return page, errors.Join(err, at.Close())
 }
 
 // mark purges or restores.

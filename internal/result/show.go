@@ -37,6 +37,17 @@ type StoryCommit struct {
 
 	Ties    map[string]string `json:"ties,omitempty"`    // how each is tied: wrote, edited, talked or inferred
 	Missing bool              `json:"missing,omitempty"` // it is not in this clone: no more is known of it
+	Links   []string          `json:"links,omitempty"`   // IDs of the sessions and memories to which its message links
+}
+
+// Link is a stable name: of `git rekal link --json`.
+type Link struct {
+	Schema int    `json:"schema"`
+	Link   string `json:"link"` // rekal:ID, rekal:ID#TURN
+	Kind   string `json:"kind"` // session, memory, checkpoint
+	ID     string `json:"id"`
+	Turn   *int   `json:"turn,omitempty"`
+	URL    string `json:"url,omitempty"` // of the ledger's commit, where a known host has it
 }
 
 // Diffstat is how much of a file a commit changed.

@@ -89,9 +89,10 @@ func beginning(all []named, prefix string) []named {
 	return all[from:to]
 }
 
-// Find completes the beginning of an ID, in either case; of one that an agent gave where no other begins so. It returns ErrShortID, ErrNoID or
+// Find completes the beginning of an ID, in either case, or of one in a link; of one that an agent gave where no other begins so. It returns ErrShortID, ErrNoID or
 // an AmbiguousError where that does not mean exactly one; each names the beginning.
 func (n Names) Find(prefix string) (string, error) {
+	prefix = RefIn(prefix).ID
 	if len(prefix) < MinPrefix {
 		return "", fmt.Errorf("%q: %w", prefix, ErrShortID)
 	}

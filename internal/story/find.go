@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,11 @@ func (e *AmbiguousError) Error() string {
 }
 
 // named is what a text names.
-type named struct{ kind, id string }
+type named struct {
+	kind, id string
+	rev      string // the commit; "" where the text is a revision or a range itself
+	turn     int    // of a session the one that a link names; -1 for none
+}
 
 // line is what may be a line of a file.
 var line = lazy.Expr(`(?s)^.+:\d+(?:,\d+)?$`)
@@ -47,6 +52,8 @@ func (t *teller) find(ctx context.Context, text string) (named, error) {
 	if strings.Contains(text, "..") && !line.MatchString(text) && !t.isFile(text) {
 		return named{kind: result.ShowRange}, nil
 	}
+	ref := session.RefIn(text)
+	text = ref.ID
 	id, noID := t.names.Find(text)
 	sha, isRev := t.revision(ctx, text)
 	several := (*session.AmbiguousError)(nil)
@@ -54,10 +61,15 @@ func (t *teller) find(ctx context.Context, text string) (named, error) {
 	case isRev && noID == nil:
 		return named{}, t.ambiguous(ctx, text, sha, id)
 	case isRev:
-		return named{kind: result.ShowCommit}, nil
+		rev := ""
+		if text == ref.ID && ref.String() != text {
+			rev = text
+		}
+		code, err := t.index.CommitOf(ctx, []string{sha}) // a checkpoint stands for the commit that it captured
+		return named{kind: result.ShowCommit, rev: cmp.Or(code, rev)}, err
 	case noID == nil:
 		kind, _, err := t.entitled(ctx, id)
-		return named{kind, id}, err
+		return named{kind: kind, id: id, turn: ref.Turn}, err
 	case errors.As(noID, &several):
 		return named{}, noID
 	case line.MatchString(text) || t.isFile(text):

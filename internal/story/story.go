@@ -76,20 +76,25 @@ func (t *teller) tell(ctx context.Context, text string) error {
 	}
 	switch t.out.Kind = what.kind; what.kind {
 	case db.KindSession:
-		return t.session(ctx, what.id)
+		return t.session(ctx, what.id, what.turn)
 	case db.KindMemory:
 		return t.remember(ctx, what.id)
 	case result.ShowLines:
 		return t.lines(ctx, text)
 	}
-	return t.commits(ctx, text)
+	return t.commits(ctx, cmp.Or(what.rev, text))
 }
 
-// session tells a whole session, with its commits.
-func (t *teller) session(ctx context.Context, id string) error {
+// session tells a whole session, with its commits; or with a turn from that one to the next prompt.
+func (t *teller) session(ctx context.Context, id string, turn int) error {
 	s, err := t.read(ctx, id, nil)
 	if err != nil {
 		return err
+	}
+	if turn >= 0 {
+		if err := from(&s, turn); err != nil {
+			return err
+		}
 	}
 	t.out.Sessions = append(t.out.Sessions, s)
 	ties, err := t.index.Commits(ctx, []string{id})
@@ -108,6 +113,23 @@ func (t *teller) session(ctx context.Context, id string) error {
 	}
 	slices.SortStableFunc(t.out.Commits, func(a, b result.StoryCommit) int { return strings.Compare(a.TS, b.TS) })
 	return t.count(ctx)
+}
+
+// from leaves of a session a turn, and what follows it up to the next prompt.
+func from(s *result.StorySession, turn int) error {
+	if turn >= s.Turns {
+		return &recall.UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, s.Short, session.Count(s.Turns, "turn"), s.Turns-1)}
+	}
+	end := math.MaxInt
+	for _, u := range s.Said {
+		if u.Turn > turn && u.Role == session.RoleHuman {
+			end = min(end, u.Turn)
+		}
+	}
+	s.Said = slices.DeleteFunc(s.Said, func(u result.Turn) bool { return u.Turn < turn || u.Turn >= end })
+	s.Tools = slices.DeleteFunc(s.Tools, func(c result.Tool) bool { return c.Turn < turn || c.Turn >= end })
+	s.Part = true
+	return nil
 }
 
 func (t *teller) remember(ctx context.Context, id string) error {
@@ -226,9 +248,21 @@ func (t *teller) commit(sha string) (result.StoryCommit, bool) {
 	}
 	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	return result.StoryCommit{
+		Links:  t.linked(c.Message),
 		Commit: sha, Subject: c.Subject(), Body: strings.TrimSpace(body), Author: c.Author.Name, Email: c.Author.Email,
 		TS: result.Time(c.Author.When), Merge: len(c.Parents) > 1,
 	}, true
+}
+
+// linked are the IDs of what a text links to.
+func (t *teller) linked(text string) (ids []string) {
+	for _, ref := range session.Refs(text) {
+		id, err := t.names.Find(ref.ID)
+		if err == nil && !slices.Contains(ids, id) && !slices.Contains(t.purged, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // isCut reports whether a shallow clone ends at a commit: what it changed can't be told.

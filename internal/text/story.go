@@ -84,6 +84,9 @@ func (p *storyPage) change(c result.StoryCommit) {
 	for _, id := range c.Sessions {
 		p.fact("Behind", p.behind(c, id))
 	}
+	for _, id := range c.Links {
+		p.fact("Links", "rekal:"+id)
+	}
 	p.gap()
 	p.block(plain, "    ", c.Subject+"\n\n"+c.Body)
 	p.gap()

@@ -174,6 +174,9 @@ func (p *part) add(role, s string, ts time.Time, offset int64) {
 	if p.first < 0 {
 		p.first = offset
 	}
+	if role == session.RoleHuman {
+		s = session.WithoutHandoff(s)
+	}
 	p.Turns = append(p.Turns, session.Turn{Index: len(p.Turns), Role: role, TS: ts, Content: strings.Clone(s)}) // cloned: s may be a piece of a large record
 	p.at.turns = append(p.at.turns, offset)
 }

@@ -19,7 +19,7 @@ func (d *decoder) document(done int64) Document {
 			p.title(TitleSummary, t.text)
 		}
 	}
-	doc := Document{Bytes: d.hold(done), Skipped: d.skipped, Others: d.places.seen}
+	doc := Document{Bytes: d.hold(done), Skipped: d.skipped, Others: d.places.seen, Dirs: map[string]string{}}
 	for _, p := range d.order {
 		if !p.begun {
 			if p.from != "" {
@@ -29,6 +29,7 @@ func (d *decoder) document(done int64) Document {
 		}
 		d.finish(p)
 		if len(p.Turns)+len(p.ToolCalls)+len(p.Edits) > 0 || p.TitleKind != TitleNone {
+			doc.Dirs[p.NativeID] = p.from
 			doc.Sessions = append(doc.Sessions, p.Part)
 		}
 	}

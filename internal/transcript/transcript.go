@@ -168,8 +168,9 @@ type Document struct {
 	// before a part in another repository that nothing made in this one follows yet.
 	Bytes   int64
 	Skipped Counts
-	Others  []string // roots of other repositories in which something was said; some may stand there twice
-	Apart   []string // the folders in which sessions were begun of which nothing was made in this repository
+	Others  []string          // roots of other repositories in which something was said; some may stand there twice
+	Dirs    map[string]string // by native ID of its sessions: the folder in which the agent works, as this read names it first
+	Apart   []string          // the folders in which sessions were begun of which nothing was made in this repository
 }
 
 // Counts is what one read left out and did not expect.

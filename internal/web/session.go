@@ -11,6 +11,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
+	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Bounds of what a page shows of a session and its commits.
@@ -53,6 +54,9 @@ type change struct {
 
 func session(r *request) (page, error) {
 	from := r.number("from", 0, listMost)
+	if ref := nouns.RefIn(r.query.Get("id")); ref.Turn >= 0 && from == 0 {
+		from = ref.Turn
+	}
 	s, m, err := recall.Item(r, r.index, r.Repo, recall.Page{ID: r.query.Get("id"), Offset: from, Limit: turnsShown, Full: true, Whole: true})
 	if err != nil {
 		return page{}, err

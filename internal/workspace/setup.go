@@ -47,6 +47,24 @@ func (w *Workspace) AgentsAt(ctx context.Context, roots []string) (names []strin
 	return names
 }
 
+// Held is a session whose transcript its agent still has on this machine.
+type Held struct{ Dir string } // where the agent worked when it began; "" where the transcript does not say so
+
+// Held looks for the transcript of a session; nil where its agent has none any more.
+func (w *Workspace) Held(ctx context.Context, source, nativeID string) (*Held, error) {
+	roots, err := w.Repo.Worktrees()
+	if err != nil {
+		return nil, err
+	}
+	files, err := transcript.Held(ctx, source, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots})
+	f, ok := files[nativeID]
+	if err != nil || !ok {
+		return nil, err
+	}
+	dir, err := transcript.Folder(ctx, source, f, roots)
+	return &Held{dir}, err
+}
+
 // Install sets the repository up, while no other process does so or undoes it.
 func (w *Workspace) Install(ctx context.Context, l setup.Layout) (report setup.Report, err error) {
 	err = w.alone(ctx, func() error {

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/launch"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// handoffCommand gives a session to whoever goes on with it: `git rekal handoff 01KJW4MN --to codex`.
+type handoffCommand struct {
+	id     string
+	to     string
+	budget int
+	more   []string // arguments for the agent
+}
+
+func (*handoffCommand) about() entry {
+	return entry{
+		name: "handoff", usage: "handoff SESSION [--to AGENT] [--budget N] [-- ARG…]", short: "hand a session over",
+		long: `
+Prints what an agent needs to go on with a session, as Markdown: what was asked, the agent's last answers, the commands that failed when last
+run, its commits, and its files as they stand today. All is quoted or counted. The session may be anybody's, of any agent and any machine.
+
+With --to, it starts that agent with the page as its first prompt. AGENT is ` + strings.Join(launch.Agents(), ", ") + `. What stands behind "--"
+goes to its program.
+
+  git rekal handoff 01KJW4MN
+  git rekal handoff 01KJW4MN --to codex
+  git rekal handoff 01KJW4MN --to claude-code -- --model opus`,
+		takes: takesID,
+	}
+}
+
+func (c *handoffCommand) addFlags(fs *pflag.FlagSet) {
+	fs.Func("to", "start `AGENT` with it", once(&c.to))
+	fs.IntVar(&c.budget, "budget", ask.HandoffBudget, "at most about `N` tokens")
+}
+
+func (c *handoffCommand) validate(fs *pflag.FlagSet, args []string) error {
+	if dash := fs.ArgsLenAtDash(); dash >= 0 {
+		args, c.more = args[:dash], args[dash:]
+	}
+	switch {
+	case len(args) == 0 || args[0] == "":
+		return errors.New("give the session to hand over")
+	case len(args) > 1:
+		return &extraError{args[1]}
+	case c.budget < ask.HandoffLeast || c.budget > ask.HandoffMost:
+		return fmt.Errorf("--budget %d: it must be from %d to %d", c.budget, ask.HandoffLeast, ask.HandoffMost)
+	case c.to == "" && len(c.more) > 0:
+		return errors.New(`what stands behind "--" is for the agent that --to names`)
+	}
+	c.id = args[0]
+	if c.to != "" {
+		_, err := launch.Begin(c.to, "", nil)
+		return err
+	}
+	return nil
+}
+
+func (c *handoffCommand) run(ctx context.Context, app *App) error {
+	var page, root string
+	err := app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) (err error) {
+		root = w.Repo.Layout().WorkTree
+		page, err = at.Handoff(ctx, c.id, c.budget)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.to == "" {
+		_, err := io.WriteString(app.Stdout, page)
+		return err
+	}
+	command, err := launch.Begin(c.to, page, c.more)
+	if err != nil {
+		return err
+	}
+	command.Dir = root
+	return command.Start(app.Env)
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// linkCommand names a session for others: `git rekal link 01KJW4MN:8`.
+type linkCommand struct {
+	what string
+	json bool
+}
+
+func (*linkCommand) about() entry {
+	return entry{
+		name: "link", usage: "link SESSION[:TURN]|CHECKPOINT [--json]", short: "a stable name of a session",
+		long: `
+Prints a name that stays the same wherever the ledger goes: rekal:ID for a session or memory, rekal:ID#TURN for a turn, rekal:SHA for a checkpoint. Put it
+into an issue, a commit's message or a prompt. Every command, the agents' server and the pages take it where they take an ID, and "git rekal
+show" names the sessions to which a commit's message links.
+
+Where the ledger was pushed to a known host, a second line has the address of the ledger's commit there. A scrub gives checkpoints other names;
+those of sessions and memories stay.
+
+  git rekal link 01KJW4MN
+  git rekal link 01KJW4MN:8
+  git rekal show rekal:01KJW4MN48AJBF1NFJ2X4RZ873#8`,
+		takes: takesID,
+	}
+}
+
+func (c *linkCommand) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&c.json, "json", false, "JSON on one line")
+}
+
+func (c *linkCommand) validate(_ *pflag.FlagSet, args []string) error {
+	switch {
+	case len(args) == 0 || args[0] == "":
+		return errors.New("give a session, a memory or a checkpoint")
+	case len(args) > 1:
+		return &extraError{args[1]}
+	}
+	c.what = args[0]
+	return nil
+}
+
+func (c *linkCommand) run(ctx context.Context, app *App) error {
+	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
+		conf, err := w.Settings()
+		if err != nil {
+			return err
+		}
+		link, err := at.Link(ctx, c.what, func(remote string) []string { return remoteURLs(conf, remote) })
+		if err != nil {
+			return err
+		}
+		if c.json {
+			return result.Write(app.Stdout, link)
+		}
+		fmt.Fprintln(app.Stdout, link.Link)
+		if link.URL != "" {
+			fmt.Fprintln(app.Stdout, link.URL)
+		}
+		return nil
+	})
+}
+
+func remoteURLs(conf config.Config, remote string) []string { return conf.Git["remote."+remote+".url"] }

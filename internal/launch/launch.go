@@ -1,0 +1,161 @@
+// Package launch knows how coding agents are started: to go on with a session of theirs, or with a first prompt.
+//
+// In: the name of an agent as a session's source, the agent's own ID of the session, a text. Out: a command, as a line to copy or in the place of this
+// process. The options are those of the versions that `make agents` runs; Cursor's are those of its documentation.
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// agent says how one is started.
+type agent struct {
+	source, program string
+	resume          string // the option that the ID of a session stands behind; with "=" at its end right behind it
+	command         string // or the subcommand
+	prompt          string // the option that the first prompt of a conversation stands behind; "" where it stands alone
+}
+
+func agents() []agent {
+	return []agent{
+		{source: "claude-code", program: "claude", resume: "--resume"},
+		{source: "codex", program: "codex", command: "resume"},
+		{source: "copilot-cli", program: "copilot", resume: "--resume=", prompt: "-i"},
+		{source: "gemini-cli", program: "gemini", resume: "--resume", prompt: "-i"},
+		{source: "opencode", program: "opencode", resume: "--session", prompt: "--prompt"},
+		{source: "cursor", program: "cursor-agent", resume: "--resume="},
+	}
+}
+
+// Agents are those that can be started, by the names that sessions have as their source.
+func Agents() (names []string) {
+	for _, a := range agents() {
+		names = append(names, a.source)
+	}
+	return names
+}
+
+// ErrNoAgent is a source that no program goes on with.
+var ErrNoAgent = errors.New("no program that can be started is known for it")
+
+// NotInstalledError is an agent whose program is not on PATH.
+type NotInstalledError struct{ Program string }
+
+func (e *NotInstalledError) Error() string { return fmt.Sprintf("%s is not on PATH", e.Program) }
+
+// Command is what is run.
+type Command struct {
+	Dir  string   // where; "" where that does not matter
+	Args []string // the program first
+}
+
+// Resume is how the agent of a session goes on with it. hint is said to it at once; "" for nothing.
+func Resume(source, nativeID, hint string, more []string) (Command, error) {
+	a, err := find(source)
+	if err != nil {
+		return Command{}, err
+	}
+	args := []string{a.program}
+	switch {
+	case a.command != "":
+		args = append(args, a.command, nativeID)
+	case strings.HasSuffix(a.resume, "="):
+		args = append(args, a.resume+nativeID)
+	default:
+		args = append(args, a.resume, nativeID)
+	}
+	return Command{Args: a.say(append(args, more...), hint)}, nil
+}
+
+// Begin is how an agent begins a session with a prompt.
+func Begin(source, prompt string, more []string) (Command, error) {
+	a, err := find(source)
+	if err != nil {
+		return Command{}, err
+	}
+	return Command{Args: a.say(append([]string{a.program}, more...), prompt)}, nil
+}
+
+func find(source string) (agent, error) {
+	all := agents()
+	i := slices.IndexFunc(all, func(a agent) bool { return a.source == source || a.program == source })
+	if i < 0 {
+		return agent{}, fmt.Errorf("%q: %w", source, ErrNoAgent)
+	}
+	return all[i], nil
+}
+
+func (a agent) say(args []string, prompt string) []string {
+	if prompt == "" {
+		return args
+	}
+	if a.prompt != "" {
+		args = append(args, a.prompt)
+	}
+	return append(args, prompt)
+}
+
+// plain are arguments that a shell takes as they are.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,@%+"
+
+// Line is the command as a shell of POSIX takes it.
+func (c Command) Line() string {
+	var words []string
+	for _, a := range c.Args {
+		if a == "" || strings.Trim(a, plain) != "" {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		words = append(words, a)
+	}
+	line := strings.Join(words, " ")
+	if c.Dir != "" {
+		line = "cd " + Command{Args: []string{c.Dir}}.Line() + " && " + line
+	}
+	return line
+}
+
+// Start puts the command in the place of this process, with its environment. It returns only with an error: a NotInstalledError, or what the system says.
+func (c Command) Start(env []string) error {
+	program := c.path(env)
+	if program == "" {
+		return &NotInstalledError{c.Args[0]}
+	}
+	if c.Dir != "" {
+		if err := os.Chdir(c.Dir); err != nil {
+			return fmt.Errorf("launch: %w", err)
+		}
+		env = append(slices.Clone(env), "PWD="+c.Dir)
+	}
+	if err := syscall.Exec(program, c.Args, env); err != nil {
+		return fmt.Errorf("launch: %s: %w", program, err)
+	}
+	return nil
+}
+
+// path is where the program is on PATH; "" where it is not.
+func (c Command) path(env []string) string {
+	for _, v := range slices.Backward(env) {
+		list, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, dir := range filepath.SplitList(list) {
+			name := filepath.Join(dir, c.Args[0])
+			if !filepath.IsAbs(name) {
+				continue // as exec does, and a repository must not choose the program
+			}
+			if found, err := exec.LookPath(name); err == nil {
+				return found
+			}
+		}
+		break
+	}
+	return ""
+}

@@ -1,0 +1,41 @@
+package launch_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/git-rekal/git-rekal/internal/launch"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+func TestCommands(t *testing.T) {
+	more := []string{"--model", "o 3"}
+	for _, tt := range []struct{ source, resume, begin string }{
+		{"claude-code", "claude --resume id --model 'o 3' 'it'\\''s'", "claude --model 'o 3' 'it'\\''s'"},
+		{"codex", "codex resume id --model 'o 3' 'it'\\''s'", "codex --model 'o 3' 'it'\\''s'"},
+		{"copilot-cli", "copilot --resume=id --model 'o 3' -i 'it'\\''s'", "copilot --model 'o 3' -i 'it'\\''s'"},
+		{"gemini-cli", "gemini --resume id --model 'o 3' -i 'it'\\''s'", "gemini --model 'o 3' -i 'it'\\''s'"},
+		{"opencode", "opencode --session id --model 'o 3' --prompt 'it'\\''s'", "opencode --model 'o 3' --prompt 'it'\\''s'"},
+		{"cursor", "cursor-agent --resume=id --model 'o 3' 'it'\\''s'", "cursor-agent --model 'o 3' 'it'\\''s'"},
+	} {
+		resume, err := launch.Resume(tt.source, "id", "it's", more)
+		if got := resume.Line(); err != nil || got != tt.resume {
+			t.Errorf("%s: %s, %v, want %s", tt.source, got, err, tt.resume)
+		}
+		begin, err := launch.Begin(tt.source, "it's", more)
+		if got := begin.Line(); err != nil || got != tt.begin {
+			t.Errorf("%s: %s, %v, want %s", tt.source, got, err, tt.begin)
+		}
+	}
+	if _, err := launch.Resume(session.Imported, "id", "", nil); !errors.Is(err, launch.ErrNoAgent) {
+		t.Errorf("error: %v", err)
+	}
+	command, _ := launch.Resume("codex", "id", "", nil)
+	command.Dir = "/a b"
+	if got, want := command.Line(), "cd '/a b' && codex resume id"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if err, missing := command.Start([]string{"PATH=.:" + t.TempDir()}), (*launch.NotInstalledError)(nil); !errors.As(err, &missing) {
+		t.Errorf("error: %v", err)
+	}
+}
