@@ -15,8 +15,10 @@ type program struct {
 	files  func(h home, url string) map[string]string // of the home folder
 	run    func(prompt string) []string
 	resume func(prompt string) []string // the last session of this folder
-	hooks  bool                         // the git that it runs runs hooks
-	told   bool                         // a hook tells it of what was before
+	more   func(prompt string) []string // behind what `git rekal resume` runs, to answer one prompt and end; nil: by is another command, which does
+	by     func(id, prompt string) []string
+	hooks  bool // the git that it runs runs hooks
+	told   bool // a hook tells it of what was before
 }
 
 // home is where an agent runs.
@@ -37,6 +39,7 @@ func programs() []program {
 			},
 			run:    func(p string) []string { return []string{"--dangerously-skip-permissions", "-p", p} },
 			resume: func(p string) []string { return []string{"--dangerously-skip-permissions", "--continue", "-p", p} },
+			more:   func(p string) []string { return []string{"--dangerously-skip-permissions", "-p", p} },
 		},
 		{
 			name: "codex", bin: "codex", folder: ".codex", speak: codexTools, hooks: true, told: true,
@@ -55,6 +58,9 @@ func programs() []program {
 			resume: func(p string) []string {
 				return []string{"exec", "--dangerously-bypass-approvals-and-sandbox", "resume", "--last", p}
 			},
+			by: func(id, p string) []string {
+				return []string{"exec", "--dangerously-bypass-approvals-and-sandbox", "resume", id, p}
+			},
 		},
 		{
 			name: "gemini-cli", bin: "gemini", folder: ".gemini", speak: geminiTools, told: true,
@@ -67,6 +73,7 @@ func programs() []program {
 			},
 			run:    func(p string) []string { return []string{"-y", "-m", "gemini-2.5-flash", "-p", p} },
 			resume: func(p string) []string { return []string{"-y", "-m", "gemini-2.5-flash", "-r", "latest", "-p", p} },
+			more:   func(p string) []string { return []string{"-y", "-m", "gemini-2.5-flash", "-p", p} },
 		},
 		{
 			name: "opencode", bin: "opencode", folder: ".opencode", speak: opencodeTools, hooks: true,
@@ -80,6 +87,7 @@ func programs() []program {
 			},
 			run:    func(p string) []string { return []string{"run", p} },
 			resume: func(p string) []string { return []string{"run", "--continue", p} },
+			by:     func(id, p string) []string { return []string{"run", "--session", id, p} },
 		},
 		{
 			name: "copilot-cli", bin: "copilot", folder: ".github/hooks", speak: copilotTools, hooks: true, told: true,
@@ -93,6 +101,7 @@ func programs() []program {
 			files:  func(home, string) map[string]string { return nil },
 			run:    func(p string) []string { return []string{"--allow-all", "-p", p} },
 			resume: func(p string) []string { return []string{"--allow-all", "--continue", "-p", p} },
+			more:   func(p string) []string { return []string{"--allow-all", "-p", p} },
 		},
 	}
 }

@@ -36,7 +36,15 @@ func (s *stage) play() row {
 		name string
 		play func() (string, error)
 	}{
-		{"commit", s.commits}, {"resumed", s.resumes}, {"recall", s.finds}, {"worktree", s.inWorktree}, {"subdirectory", s.below}, {"once", s.once}, {"brief", s.briefed},
+		{"commit", s.commits},
+		{"resumed", s.resumes},
+		{"recall", s.finds},
+		{"worktree", s.inWorktree},
+		{"subdirectory", s.below},
+		{"once", s.once},
+		{"brief", s.briefed},
+		{"by id", s.byID},
+		{"handed over", s.handsOver},
 	}
 	for _, scene := range scenes {
 		r.scenes = append(r.scenes, scene.name)
@@ -254,9 +262,14 @@ func (s *stage) pointedOut() error {
 
 // asks has the agent answer a prompt, and says how long that took.
 func (s *stage) asks(dir string, how func(string) []string, t turn) (string, error) {
+	return s.answers(t, func() (string, error) { return s.agent(dir, how(t.prompt)...) })
+}
+
+// answers has what runs the agent get the answer of a turn.
+func (s *stage) answers(t turn, run func() (string, error)) (string, error) {
 	s.model.script(s.speak, []turn{t})
 	began := time.Now()
-	out, err := s.agent(dir, how(t.prompt)...)
+	out, err := run()
 	if err != nil {
 		return "", err
 	}
@@ -336,7 +349,7 @@ func (s *stage) exec(dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	cmd.Env = append([]string{
-		"PATH=" + s.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME=" + s.dir, "LANG=C.UTF-8", "TERM=dumb",
+		"PATH=" + strings.Join([]string{s.bin, filepath.Join(s.npm, ".bin"), os.Getenv("PATH")}, string(os.PathListSeparator)), "HOME=" + s.dir, "LANG=C.UTF-8", "TERM=dumb",
 		"GIT_CONFIG_NOSYSTEM=1", "REKAL_EMBED_URL=off",
 	}, s.env(s.url)...)
 	var out, trouble bytes.Buffer
