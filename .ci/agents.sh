@@ -1,12 +1,12 @@
 #!/bin/sh
 # Coding agents as they come from npm, run without a network against a scripted model: tests/agents has what is looked at.
 # `make agents` runs it; it is no part of `make test`. AGENTS='codex gemini-cli' takes a part. The first time needs
-# the network, and 1.4 GB in .build/agents.
+# the network, and 2 GB in .build/agents.
 set -eu
 bin=$(cd "${1:?usage: agents.sh FOLDER-OF-GIT-REKAL}" && pwd)
 cd "$(dirname "$0")/.."
 dir=.build/agents
-packages='@anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 @github/copilot@1.0.102'
+packages='@anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 @github/copilot@1.0.102 @qwen-code/qwen-code@0.24.4 @mariozechner/pi-coding-agent@0.73.1 cline@3.0.65'
 
 command -v npm >/dev/null || {
 	echo 'agents: npm is missing: apt-get install nodejs npm' >&2

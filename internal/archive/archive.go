@@ -125,7 +125,7 @@ func (k kept) file(ctx context.Context, path, agent string, roots []string) erro
 	if transcript.IsDatabase(raw) {
 		files, err := transcript.Database(ctx, path, roots)
 		for _, f := range files {
-			k.add(transcript.OpenCode{}, transcript.Copy{File: f})
+			k.add(transcript.OfDatabase(path), transcript.Copy{File: f})
 		}
 		return err
 	}

@@ -15,7 +15,7 @@ const maxAgent = 128
 
 // shells are the native IDs of the sessions in whose shells git runs.
 func (c *Capturer) shells() (ids []string) {
-	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "COPILOT_AGENT_SESSION_ID"} {
+	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "COPILOT_AGENT_SESSION_ID", "QWEN_CODE_SESSION_ID"} {
 		if id := c.Getenv(name); id != "" {
 			ids = append(ids, id)
 		}
@@ -26,7 +26,7 @@ func (c *Capturer) shells() (ids []string) {
 // agentHere is the agent in whose shell git runs; "" where none is known.
 func (c *Capturer) agentHere() string {
 	for _, v := range [...]struct{ name, agent string }{
-		{"CLAUDECODE", "claude-code"}, {"GEMINI_CLI", "gemini-cli"}, {"OPENCODE", "opencode"}, {"COPILOT_CLI", "copilot-cli"},
+		{"CLAUDECODE", "claude-code"}, {"GEMINI_CLI", "gemini-cli"}, {"KILO", "kilo"}, {"OPENCODE", "opencode"}, {"COPILOT_CLI", "copilot-cli"},
 	} {
 		if c.Getenv(v.name) != "" {
 			return v.agent

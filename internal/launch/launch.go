@@ -1,7 +1,8 @@
 // Package launch knows how coding agents are started: to go on with a session of theirs, or with a first prompt.
 //
 // In: the name of an agent as a session's source, the agent's own ID of the session, a text. Out: a command, as a line to copy or in the place of this
-// process. The options are those of the versions that `make agents` runs; Cursor's are those of its documentation.
+// process. The options are those of the versions that `make agents` runs; Cursor's, Kilo's and Droid's
+// are those of their documentation.
 package launch
 
 import (
@@ -31,6 +32,11 @@ func agents() []agent {
 		{source: "gemini-cli", program: "gemini", resume: "--resume", prompt: "-i"},
 		{source: "opencode", program: "opencode", resume: "--session", prompt: "--prompt"},
 		{source: "cursor", program: "cursor-agent", resume: "--resume="},
+		{source: "kilo", program: "kilo", resume: "--session", prompt: "--prompt"},
+		{source: "pi", program: "pi", resume: "--session"},
+		{source: "qwen-code", program: "qwen", resume: "--resume", prompt: "-i"},
+		{source: "droid", program: "droid", resume: "--resume"},
+		{source: "cline", program: "cline", resume: "--id", prompt: "-i"},
 	}
 }
 

@@ -36,6 +36,9 @@ func configs() []config {
 		{".gemini/settings.json", "gemini-cli", []string{".gemini"}, object{"mcpServers", stdio, true}},
 		{"opencode.json", "opencode", []string{"opencode.json", ".opencode"}, opencode()},
 		{"opencode.jsonc", "", []string{"opencode.jsonc"}, opencode()},
+		{".qwen/settings.json", "qwen-code", []string{".qwen"}, object{"mcpServers", stdio, true}},
+		{".factory/mcp.json", "droid", []string{".factory"}, object{"mcpServers", append([]string{`"type": "stdio"`}, stdio...), true}},
+		{"kilo.json", "kilo", []string{"kilo.json", ".kilo"}, opencode()},
 		{".vscode/mcp.json", "", []string{".vscode"}, object{"servers", append([]string{`"type": "stdio"`}, stdio...), true}},
 		{".cursor/mcp.json", "cursor", []string{".cursor"}, object{
 			"mcpServers", []string{`"command": "git"`, `"args": ["-C", "${workspaceFolder}", "rekal", "mcp"]`}, true,

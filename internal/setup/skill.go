@@ -14,8 +14,8 @@ import (
 
 const skillFile = "SKILL.md"
 
-// skillRoots are the folders in whose skills/ agents look. Claude Code, Copilot CLI, OpenCode and Cursor read the first, Codex and
-// Gemini CLI the second. Both are written: an agent that is tried later looks there, too, and leaves no sign in a repository before.
+// skillRoots are the folders in whose skills/ agents look. Claude Code, Copilot CLI, OpenCode and Cursor read the first, Codex,
+// Gemini CLI, Pi, Kilo and Cline the second. Both are written: an agent that is tried later looks there, too, and leaves no sign in a repository before.
 func skillRoots() []string { return []string{".claude", ".agents"} }
 
 // installSkills writes the skill where agents read one.

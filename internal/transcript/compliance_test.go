@@ -46,6 +46,11 @@ func samples() map[string]sample {
 		"gemini-cli":  geminiSample(),
 		"opencode":    openCodeSample(),
 		"cursor":      cursorSample(),
+		"kilo":        openCodeSample(),
+		"pi":          piSample(),
+		"qwen-code":   qwenSample(),
+		"droid":       droidSample(),
+		"cline":       clineSample(),
 	}
 }
 
@@ -213,6 +218,109 @@ func cursorSample() sample {
 			`{"type":"turn_ended","status":"ok"}`,
 			message("user", `{"type":"text","text":"<user_info>linux</user_info>"}`),
 			message("assistant", `{"type":"text","text":"Done."}`),
+		},
+	}
+}
+
+// piSample is a session with an edit, one that failed, and a command of the person.
+func piSample() sample {
+	message := func(sec int, body string) string {
+		return fmt.Sprintf(`{"type":"message","id":"m%d","parentId":null,"timestamp":"2026-11-20T09:00:%02d.000Z","message":%s}`, sec, sec, body)
+	}
+	result := func(sec int, id, more string) string {
+		return message(sec, fmt.Sprintf(`{"role":"toolResult","toolCallId":%q,"toolName":"x",%s}`, id, more))
+	}
+	return sample{
+		head:  true,
+		model: "glm-5",
+		opt:   transcript.Options{File: transcript.File{NativeID: "01a2"}, Roots: []string{root}},
+		lines: []string{
+			`{"type":"session","version":3,"id":"01a2","timestamp":"2026-11-20T09:00:00.000Z","cwd":"/work/shop"}`,
+			`{"type":"model_change","id":"x","timestamp":"2026-11-20T09:00:00.000Z","modelId":"glm-4"}`,
+			message(1, `{"role":"user","content":[{"type":"text","text":"fix the \"cart\" ümläut"}]}`),
+			`not a record`,
+			message(2, `{"role":"assistant","model":"glm-5","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"On it."},{"type":"toolCall","id":"c1","name":"edit","arguments":{"path":"/work/shop/cart.go","edits":[{"oldText":"one","newText":"two"}]}},{"type":"toolCall","id":"c2","name":"bash","arguments":{"command":"go test"}}]}`),
+			result(3, "c1", `"content":[{"type":"text","text":"ok"}],"details":{"diff":"  1 a\n- 2 one\n+ 2 two\n    ..."},"isError":false`),
+			result(3, "c2", `"content":[{"type":"text","text":"no\n\nCommand exited with code 1"}],"isError":true`),
+			message(4, `{"role":"assistant","model":"glm-5","content":[{"type":"toolCall","id":"c3","name":"write","arguments":{"path":"no.go","content":"x"}}]}`),
+			result(5, "c3", `"content":[],"isError":true`),
+			message(6, `{"role":"bashExecution","command":"ls","output":"cart.go"}`),
+			`{"type":"compaction","id":"y","timestamp":"2026-11-20T09:00:07.000Z","summary":"what happened so far"}`,
+			message(8, `{"role":"assistant","model":"glm-5","content":[{"type":"text","text":"Done."}]}`),
+		},
+	}
+}
+
+// qwenSample is a session with an edit, one that failed, and what the program notes for itself.
+func qwenSample() sample {
+	rec := func(sec int, kind, more string) string {
+		return fmt.Sprintf(`{"uuid":"u%d","sessionId":"s1","timestamp":"2026-11-20T09:00:%02d.000Z","type":%q,"cwd":"/work/shop","version":"0.24.4","gitBranch":"main",%s}`, sec, sec, kind, more)
+	}
+	parts := func(role, list string) string { return fmt.Sprintf(`"message":{"role":%q,"parts":[%s]}`, role, list) }
+	result := func(sec int, id, status, shown string) string {
+		return rec(sec, "tool_result", parts("user", `{"functionResponse":{"id":"`+id+`"}}`)+`,"toolCallResult":{"callId":"`+id+`","status":"`+status+`","resultDisplay":`+shown+`}`)
+	}
+	return sample{
+		model: "qwen3-coder",
+		opt:   transcript.Options{File: transcript.File{NativeID: "s1"}, Roots: []string{root}},
+		lines: []string{
+			rec(1, "user", `"provenance":"real_user",`+parts("user", `{"text":"fix the \"cart\" ümläut"},{"text":"\n--- Content from referenced files ---"},{"text":"package"}`)),
+			rec(1, "user", `"provenance":"system","subtype":"notification",`+parts("user", `{"text":"a helper is done"}`)),
+			`not a record`,
+			rec(2, "system", `"provenance":"system","subtype":"ui_telemetry","systemPayload":{}`),
+			rec(2, "assistant", `"model":"qwen3-coder",`+parts("model", `{"text":"thinking","thought":true},{"text":"On it."},{"functionCall":{"id":"c1","name":"edit","args":{"file_path":"/work/shop/cart.go","old_string":"one","new_string":"two"}}},{"functionCall":{"id":"c2","name":"run_shell_command","args":{"command":"go test"}}}`)),
+			result(3, "c1", "success", `{"fileDiff":"Index: cart.go\n--- cart.go\n+++ cart.go\n@@ -1 +1 @@\n-one\n+two\n"}`),
+			result(3, "c2", "success", `{"type":"shell_result","exitCode":1,"output":"no"}`),
+			rec(4, "assistant", `"model":"qwen3-coder",`+parts("model", `{"functionCall":{"id":"c3","name":"write_file","args":{"file_path":"no.go","content":"x"}}}`)),
+			result(5, "c3", "error", `"not read"`),
+			rec(6, "assistant", `"model":"qwen3-coder",`+parts("model", `{"text":"Done."}`)),
+		},
+	}
+}
+
+// droidSample is a session with what the program puts before a prompt, an edit, and one that failed.
+func droidSample() sample {
+	message := func(sec int, role, more, blocks string) string {
+		return fmt.Sprintf(`{"type":"message","id":"m%d","timestamp":"2026-11-20T09:00:%02d.000Z","message":{"role":%q%s,"content":[%s]}}`, sec, sec, role, more, blocks)
+	}
+	const model = `,"modelId":"custom:glm-5"`
+	return sample{
+		head:  true,
+		model: "glm-5",
+		opt:   transcript.Options{File: transcript.File{NativeID: "d1"}, Roots: []string{root}},
+		lines: []string{
+			`{"type":"session_start","id":"d1","title":"fix","version":2,"cwd":"/work/shop"}`,
+			message(1, "user", `,"visibility":"llm_only"`, `{"type":"text","text":"<system-reminder>tools</system-reminder>"}`),
+			message(1, "user", "", `{"type":"text","text":"<system-reminder>today</system-reminder>"},{"type":"text","text":"fix the \"cart\" ümläut"}`),
+			`not a record`,
+			message(2, "assistant", model, `{"type":"thinking","thinking":"hm"},{"type":"text","text":"On it."},{"type":"tool_use","id":"c1","name":"Edit","input":{"file_path":"/work/shop/cart.go","old_str":"one","new_str":"two"}},{"type":"tool_use","id":"c2","name":"Execute","input":{"command":"go test"}}`),
+			message(3, "user", "", `{"type":"tool_result","tool_use_id":"c1","is_error":false,"content":"{\"success\":true,\"diffLines\":[{\"type\":\"removed\",\"content\":\"one\"},{\"type\":\"added\",\"content\":\"two\"}]}"},{"type":"tool_result","tool_use_id":"c2","is_error":true,"content":"Error: Command failed (exit code: 1)\nno"}`),
+			message(4, "assistant", model, `{"type":"tool_use","id":"c3","name":"Create","input":{"file_path":"no.go","content":"x"}}`),
+			message(5, "user", "", `{"type":"tool_result","tool_use_id":"c3","is_error":true,"content":"Error: no"}`),
+			message(6, "assistant", model, `{"type":"text","text":"Done."}`),
+			`{"type":"agent_turn_outcome","reason":"completed"}`,
+		},
+	}
+}
+
+// clineSample is a session with an edit, one that failed, and what the program puts around a prompt.
+func clineSample() sample {
+	message := func(sec int, role, blocks string) string {
+		return fmt.Sprintf(`{"id":"m%d","role":%q,"content":[%s],"ts":%d,"modelInfo":{"id":"glm-5"}}`, sec, role, blocks, time.Date(2026, 11, 20, 9, 0, sec, 0, time.UTC).UnixMilli())
+	}
+	return sample{
+		model: "glm-5",
+		opt:   transcript.Options{File: transcript.File{NativeID: "17_x", Cwd: root, Whole: true}, Roots: []string{root}},
+		lines: []string{
+			`{"version":1,"session_id":"17_x","started_at":"2026-11-20T09:00:00.000Z","cwd":"/work/shop","metadata":{"git":{"branch":"main"}}}`,
+			`{"version":1,"sessionId":"17_x","agent":"lead","system_prompt":"You are"}`,
+			message(1, "user", `{"type":"text","text":"<user_input mode=\"act\">fix the \"cart\" ümläut</user_input>"}`),
+			`not a record`,
+			message(2, "assistant", `{"type":"text","text":"On it."},{"type":"tool_use","id":"c1","name":"editor","input":{"path":"/work/shop/cart.go","old_text":"one","new_text":"two"}},{"type":"tool_use","id":"c2","name":"run_commands","input":{"commands":["go test"]}},{"type":"tool_use","id":"c4","name":"read_files","input":{"files":[{"path":"/work/shop/a.go"},{"path":"/work/shop/b.go"}]}}`),
+			message(3, "user", `{"type":"tool_result","tool_use_id":"c1","content":"{\"result\":\"Edited cart.go\\n`+"```diff"+`\\n-1: one\\n+1: two\\n`+"```"+`\",\"success\":true}"},{"type":"tool_result","tool_use_id":"c2","content":[{"query":"go test","result":"[Command exited with code 1]\n\nno","success":false}]}`),
+			message(4, "assistant", `{"type":"tool_use","id":"c3","name":"editor","input":{"path":"no.go","new_text":"x"}}`),
+			message(5, "user", `{"type":"tool_result","tool_use_id":"c3","content":"{\"error\":\"no\",\"success\":false}"}`),
+			message(6, "assistant", `{"type":"text","text":"Done."}`),
 		},
 	}
 }

@@ -181,6 +181,63 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
+// TestGeneratedCounts reads what programs wrote of which nobody listed what is to be found: prompts, texts, calls, failures, edits and sessions were
+// counted independently.
+func TestGeneratedCounts(t *testing.T) {
+	roots := []string{"/home/dev/project", "/home/dev/project-wt"}
+	type counts struct{ Sessions, Subagents, Prompts, Texts, Calls, Failed, Edits, Outputs int }
+	for _, c := range []struct {
+		folder, at string // at: where it stood below the home
+		agent      transcript.Agent
+		want       counts
+	}{
+		{"pi-0.73.1", ".pi/agent", transcript.Pi{}, counts{7, 0, 8, 19, 18, 2, 8, 7}},
+		{"qwen-code-0.24.4", ".qwen", transcript.Qwen{}, counts{8, 1, 9, 24, 23, 4, 7, 9}},
+		{"droid-0.225.2", ".factory", transcript.Droid{}, counts{9, 0, 9, 23, 24, 9, 9, 10}},
+		{"cline-3.0.65", ".cline/data", transcript.Cline{}, counts{8, 1, 8, 20, 19, 2, 7, 7}},
+		{"kilo-7.7.9", ".local/share/kilo", transcript.Kilo{}, counts{7, 0, 8, 21, 22, 2, 8, 8}}, // with what sed changed as a call
+	} {
+		t.Run(c.folder, func(t *testing.T) {
+			data, home := harness.Data(t, "agents-generated/"+c.folder), t.TempDir()
+			if err := os.MkdirAll(filepath.Dir(filepath.Join(home, c.at)), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			linked(t, data, home, c.at)
+			found, err := c.agent.Locate(context.Background(), transcript.Env{Home: home, Roots: roots})
+			if err != nil || len(found.Unreadable) > 0 {
+				t.Fatal(err, found.Unreadable)
+			}
+			var got counts
+			for _, f := range found.Files {
+				doc := readWith(t, c.agent, transcript.Options{File: f, Roots: roots, Outputs: true})
+				if c.agent.Name() != "cline" { // a branch stands in another file
+					importsAlike(t, c.agent, f, readFile(t, c.agent, f, roots))
+				}
+				if doc.Skipped.Malformed+doc.Skipped.Oversized+doc.Skipped.Empty+len(doc.Skipped.Unknown) > 0 {
+					t.Errorf("%s: skipped %+v", f.Path, doc.Skipped)
+				}
+				for _, s := range doc.Sessions {
+					w := says(s)
+					got.Sessions, got.Prompts, got.Texts, got.Calls = got.Sessions+1, got.Prompts+len(w.Prompts), got.Texts+len(w.Texts), got.Calls+len(w.Calls)
+					got.Edits, got.Outputs = got.Edits+len(s.Edits), got.Outputs+len(s.Outputs)
+					for _, call := range w.Calls {
+						if call.Failed {
+							got.Failed++
+						}
+					}
+					if s.ParentNative != "" {
+						got.Subagents++
+					}
+					if s.NativeID != f.NativeID || s.Model != "scripted" && s.ParentNative == "" {
+						t.Errorf("%s: the session is %q, the model %q", f.NativeID, s.NativeID, s.Model)
+					}
+				}
+			}
+			harness.Equal(t, "counts", c.want, got)
+		})
+	}
+}
+
 func claudeHome(_, data string) map[string]string {
 	return map[string]string{"CLAUDE_CONFIG_DIR": data}
 }

@@ -201,6 +201,14 @@ func records(raw []byte) func(yield func(gjson.Result) bool) {
 	}
 }
 
+// OfDatabase is the agent whose database a file is, by the file's name.
+func OfDatabase(path string) Agent {
+	if strings.HasPrefix(filepath.Base(path), kilo.name) {
+		return Kilo{}
+	}
+	return OpenCode{}
+}
+
 // IsDatabase reports whether a file that begins so is a database.
 func IsDatabase(head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) }
 

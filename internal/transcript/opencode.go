@@ -26,7 +26,19 @@ import (
 type OpenCode struct{}
 
 // Name is the source of the sessions.
-func (OpenCode) Name() string { return "opencode" }
+func (OpenCode) Name() string { return openCode.name }
+
+// openCodeKind is OpenCode, or a program that was made of it and keeps its sessions as it does.
+type openCodeKind struct {
+	name     string // of the source, and of the folder and the database
+	variable string // names another database; "" for none
+}
+
+//nolint:gochecknoglobals // two constants
+var (
+	openCode = openCodeKind{"opencode", "OPENCODE_DB"}
+	kilo     = openCodeKind{"kilo", ""}
+)
 
 // openCodeKnown is what Found.Known holds.
 type openCodeKnown struct {
@@ -47,13 +59,15 @@ type openCodeDB struct {
 }
 
 // Locate lists the sessions whose folder is one of the repository. A database that has not changed is not opened.
-func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) {
+func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) { return openCode.locate(ctx, env) }
+
+func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
 	had, next := openCodeKnown{}, openCodeKnown{Roots: env.Roots}
 	if json.Unmarshal(env.Known, &had) != nil || !slices.Equal(had.Roots, env.Roots) {
 		had = openCodeKnown{}
 	}
 	var found Found
-	for _, path := range openCodeStores(env) {
+	for _, path := range o.stores(env) {
 		stamp, changed := stampOf(path)
 		if stamp == "" {
 			continue
@@ -79,7 +93,7 @@ func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) {
 		}
 		next.DBs = append(next.DBs, db)
 	}
-	if data := openCodeData(env); data != "" {
+	if data := o.data(env); data != "" {
 		env.Known = had.Shelves
 		has := func(id string) bool {
 			return slices.ContainsFunc(found.Files, func(f File) bool { return f.NativeID == id })
@@ -100,26 +114,26 @@ func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) {
 	return found, nil
 }
 
-// openCodeData is the folder in which OpenCode keeps its data; "" where there is no home.
-func openCodeData(env Env) string {
+// data is the folder in which the program keeps its data; "" where there is no home.
+func (o openCodeKind) data(env Env) string {
 	data := env.homeFolder("XDG_DATA_HOME", ".local", "share")
 	if data == "" {
 		return ""
 	}
-	return filepath.Join(data, "opencode")
+	return filepath.Join(data, o.name)
 }
 
-// openCodeStores are the databases that there may be.
-func openCodeStores(env Env) []string {
-	data := openCodeData(env)
+// stores are the databases that there may be.
+func (o openCodeKind) stores(env Env) []string {
+	data := o.data(env)
 	if data == "" {
 		return nil
 	}
-	stores := []string{filepath.Join(data, "opencode.db")}
-	if channels, err := filepath.Glob(filepath.Join(data, "opencode-*.db")); err == nil {
+	stores := []string{filepath.Join(data, o.name+".db")}
+	if channels, err := filepath.Glob(filepath.Join(data, o.name+"-*.db")); err == nil {
 		stores = append(stores, channels...)
 	}
-	if own := env.getenv("OPENCODE_DB"); own != "" && own != ":memory:" {
+	if own := env.getenv(o.variable); own != "" && own != ":memory:" {
 		if !filepath.IsAbs(own) {
 			own = filepath.Join(data, own)
 		}
@@ -257,6 +271,10 @@ const maxSession = 256 << 20
 
 // Open gives a session's rows as lines.
 func (OpenCode) Open(ctx context.Context, opt Options) (io.ReadCloser, error) {
+	return openOpenCode(ctx, opt)
+}
+
+func openOpenCode(ctx context.Context, opt Options) (io.ReadCloser, error) {
 	if strings.HasSuffix(opt.File.Path, ".json") {
 		return openFiles(ctx, opt)
 	}

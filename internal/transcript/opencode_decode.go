@@ -27,8 +27,12 @@ type openCodeDecoder struct {
 }
 
 // Decode reads the rows of one session, as Open gives them.
-func (o OpenCode) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := openCodeDecoder{decoder: newDecoder(o.Name(), opt), over: true}
+func (OpenCode) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	return openCode.decode(ctx, r, opt)
+}
+
+func (o openCodeKind) decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	d := openCodeDecoder{decoder: newDecoder(o.name, opt), over: true}
 	d.step.named = map[string]bool{}
 	d.part = d.session(opt.File.NativeID)
 	end, err := d.records(ctx, r, d.line)

@@ -19,6 +19,7 @@ type program struct {
 	by     func(id, prompt string) []string
 	hooks  bool // the git that it runs runs hooks
 	told   bool // a hook tells it of what was before
+	shell  bool // it knows no MCP servers: it asks in its shell
 }
 
 // home is where an agent runs.
@@ -102,6 +103,43 @@ func programs() []program {
 			run:    func(p string) []string { return []string{"--allow-all", "-p", p} },
 			resume: func(p string) []string { return []string{"--allow-all", "--continue", "-p", p} },
 			more:   func(p string) []string { return []string{"--allow-all", "-p", p} },
+		},
+		{
+			name: "qwen-code", bin: "qwen", folder: ".qwen", speak: qwenTools, hooks: true,
+			env: func(url string) []string {
+				return []string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=scripted", "NO_COLOR=1"}
+			},
+			files: func(home, string) map[string]string {
+				return map[string]string{".qwen/settings.json": `{"security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": false}},
+					"privacy": {"usageStatisticsEnabled": false}, "general": {"enableAutoUpdate": false, "disableAutoUpdate": true}}`}
+			},
+			run:    func(p string) []string { return []string{"-y", "-p", p} },
+			resume: func(p string) []string { return []string{"-y", "--continue", "-p", p} },
+			more:   func(p string) []string { return []string{"-y", "-p", p} },
+		},
+		{
+			name: "pi", bin: "pi", folder: ".pi", speak: piTools, hooks: true, shell: true,
+			env: func(string) []string { return []string{"PI_OFFLINE=1", "NO_COLOR=1"} },
+			files: func(_ home, url string) map[string]string {
+				return map[string]string{".pi/agent/models.json": fmt.Sprintf(`{"providers": {"local": {"baseUrl": %q, "api": "openai-completions", "apiKey": "none",
+					"models": [{"id": "scripted"}]}}}`, url+"/v1")}
+			},
+			run: func(p string) []string { return []string{"--provider", "local", "--model", "scripted", "-p", p} },
+			resume: func(p string) []string {
+				return []string{"--provider", "local", "--model", "scripted", "--continue", "-p", p}
+			},
+			more: func(p string) []string { return []string{"--provider", "local", "--model", "scripted", "-p", p} },
+		},
+		{
+			name: "cline", bin: "cline", folder: ".cline", speak: clineTools, hooks: true, shell: true,
+			env: func(string) []string { return []string{"NO_COLOR=1", "CLINE_NO_AUTO_UPDATE=1"} },
+			files: func(_ home, url string) map[string]string {
+				return map[string]string{".cline/data/settings/providers.json": fmt.Sprintf(`{"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": {
+					"openai-compatible": {"settings": {"provider": "openai-compatible", "apiKey": "none", "model": "scripted", "baseUrl": %q},
+					"updatedAt": "2026-11-24T00:00:00.000Z", "tokenSource": "manual"}}}`, url+"/v1")}
+			},
+			run:  func(p string) []string { return []string{"--json", p} },
+			more: func(p string) []string { return []string{"--json", p} },
 		},
 	}
 }

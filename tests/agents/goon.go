@@ -55,6 +55,20 @@ func (s *stage) byID() (string, error) {
 	return saw + ", in the same session", nil
 }
 
+// byName are the arguments with which the agent goes on with the first session.
+func (s *stage) byName() []string {
+	id, err := s.greeting()
+	if err != nil {
+		return nil
+	}
+	line, err := s.git(s.repo, "rekal", "resume", "--no-hint", "--print", id)
+	_, args, _ := strings.Cut(strings.TrimSpace(line), " && "+s.bin0())
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(args)
+}
+
 // bin0 is how the program is called.
 func (s *stage) bin0() string { return s.program.bin + " " }
 

@@ -102,6 +102,35 @@ func opencodeTools(s step, tools []string) call {
 	return recalls(s, tools)
 }
 
+func qwenTools(s step, tools []string) call {
+	if s.run != "" {
+		return call{name: "run_shell_command", args: map[string]any{"command": s.run, "description": "Commit", "is_background": false}}
+	}
+	return geminiTools(s, tools)
+}
+
+func piTools(s step, _ []string) call {
+	if s.write != "" {
+		return call{name: "write", args: map[string]any{"path": s.write, "content": s.text}}
+	}
+	return call{name: "bash", args: map[string]any{"command": s.shell()}}
+}
+
+func clineTools(s step, _ []string) call {
+	if s.write != "" {
+		return call{name: "editor", args: map[string]any{"path": s.write, "new_text": s.text}}
+	}
+	return call{name: "run_commands", args: map[string]any{"commands": []string{s.shell()}}}
+}
+
+// shell is the command of a step, or one that looks for words.
+func (s step) shell() string {
+	if s.recall != "" {
+		return "git rekal '" + s.recall + "' -n 3"
+	}
+	return s.run
+}
+
 func copilotTools(s step, tools []string) call {
 	switch {
 	case s.write != "":

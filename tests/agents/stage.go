@@ -137,6 +137,9 @@ func (s *stage) commits() (string, error) {
 
 // resumes: the same session goes on.
 func (s *stage) resumes() (string, error) {
+	if s.resume == nil { // it goes on with a session that it is told
+		s.resume = func(prompt string) []string { return append(s.byName(), s.more(prompt)...) }
+	}
 	saw, err := s.asks(s.repo, s.resume, writes("Now add a farewell in bye.py, and commit that, too.", s.repo, "bye.py", "bye"))
 	if err != nil {
 		return "", err

@@ -1,0 +1,260 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Cline reads the sessions of Cline's CLI, version 3.0:
+//
+//	<data>/sessions/<session ID>/<session ID>.json            where and when it began
+//	<data>/sessions/<session ID>/<session ID>.messages.json
+//	<data>/sessions/<session ID>/<agent ID>.messages.json     of its subagents
+//
+// where <data> is ${CLINE_DATA_DIR:-~/.cline/data}; $CLINE_SESSION_DATA_DIR names another folder of sessions. A document is written anew as a whole. Those of Cline's editor extension are other ones.
+type Cline struct{}
+
+// Name is the source of the sessions.
+func (Cline) Name() string { return "cline" }
+
+// clineMessages is how the name of a document with messages ends.
+const clineMessages = ".messages.json"
+
+// clineKnown is what Found.Known holds: in which folders the sessions of other repositories were begun, which never changes.
+type clineKnown struct {
+	Roots  []string
+	Others map[string]bool // IDs
+}
+
+// Locate lists the sessions whose folder is one of the repository.
+func (Cline) Locate(ctx context.Context, env Env) (Found, error) {
+	dir := env.homeFolder("CLINE_SESSION_DATA_DIR")
+	if data := env.homeFolder("CLINE_DATA_DIR", ".cline", "data"); env.getenv("CLINE_SESSION_DATA_DIR") == "" && data != "" {
+		dir = filepath.Join(data, "sessions")
+	}
+	if dir == "" || dir == env.Home {
+		return Found{}, nil
+	}
+	had, next := clineKnown{}, clineKnown{Roots: env.Roots, Others: map[string]bool{}}
+	if json.Unmarshal(env.Known, &had) != nil || !slices.Equal(had.Roots, env.Roots) {
+		had = clineKnown{}
+	}
+	l := newFinder(env)
+	for _, e := range l.list(dir) {
+		if err := ctx.Err(); err != nil {
+			return Found{}, fmt.Errorf("transcript: locate: %w", err)
+		}
+		id := e.Name()
+		if !e.IsDir() || had.Others[id] {
+			next.Others[id] = had.Others[id]
+			continue
+		}
+		raw, err := readBounded(filepath.Join(dir, id, id+".json"), maxDocument)
+		cwd := clean(gjson.GetBytes(raw, "cwd").Str)
+		switch {
+		case err != nil || cwd == "": // it has only begun
+			continue
+		case l.places.stand(cwd) != inside:
+			next.Others[id] = true
+			continue
+		}
+		for _, doc := range l.list(filepath.Join(dir, id)) {
+			stem, ok := strings.CutSuffix(doc.Name(), clineMessages)
+			f := File{Path: filepath.Join(dir, id, doc.Name()), NativeID: name(stem), Cwd: cwd, Whole: true}
+			if stem != id {
+				f.AgentID, f.Parent = f.NativeID, name(id)
+			}
+			if ok {
+				l.take(f)
+			}
+		}
+	}
+	subagentsLast(l.found.Files)
+	if len(next.Others) > 0 {
+		var err error
+		if l.found.Known, err = json.Marshal(next); err != nil {
+			return Found{}, fmt.Errorf("transcript: remember sessions: %w", err)
+		}
+	}
+	return l.found, nil
+}
+
+// Open gives a session as lines: what is said of the document, and then each message.
+func (Cline) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
+	raw, err := readBounded(opt.File.Path, maxDocument)
+	if err != nil {
+		return nil, err
+	}
+	about, err := os.ReadFile(strings.TrimSuffix(opt.File.Path, clineMessages) + ".json")
+	if !gjson.ValidBytes(about) || err != nil || opt.File.AgentID != "" {
+		about = nil
+	}
+	return io.NopCloser(bytes.NewReader(append(appendLine(nil, about), documentLines(raw)...))), nil
+}
+
+// clineDecoder is one call of Decode.
+type clineDecoder struct {
+	decoder
+	part *part
+}
+
+// Decode reads the messages of one session, as Open gives them.
+func (c Cline) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	d := clineDecoder{decoder: newDecoder(c.Name(), opt)}
+	if d.part = d.session(opt.File.NativeID); opt.File.AgentID != "" {
+		d.part.ParentNative = opt.File.Parent
+	}
+	d.stand(d.part, opt.File.Cwd)
+	return d.read(ctx, r, d.line)
+}
+
+// line takes one record; it reports whether the line is one.
+func (d *clineDecoder) line(ln []byte) bool {
+	rec, ok := object(ln)
+	if !ok {
+		return false
+	}
+	switch role := rec.Get("role").Str; {
+	case role == "user" || role == "assistant":
+		d.clock(moment([]byte(rec.Get("ts").Raw)))
+		d.message(role, rec)
+	case rec.Get("session_id").Exists():
+		d.clock(moment([]byte(rec.Get("started_at").Raw)))
+		d.stand(d.part, clean(rec.Get("cwd").Str))
+		if branch := rec.Get("metadata.git.branch").Str; branch != "" && d.part.where == inside {
+			d.part.Branch = name(clean(branch))
+		}
+	case rec.Get("sessionId").Exists() || rec.Get("version").Exists():
+	default:
+		d.skipped.unknown(role)
+	}
+	return true
+}
+
+func (d *clineDecoder) message(role string, m gjson.Result) {
+	d.model = m.Get("modelInfo.id").Str
+	var typed []string
+	blocks := m.Get("content")
+	if blocks.Type == gjson.String {
+		typed = append(typed, blocks.Str)
+	}
+	blocks.ForEach(func(_, b gjson.Result) bool {
+		switch kind := b.Get("type").Str; {
+		case kind == "tool_result":
+			d.result(b)
+		case kind == "text" && role == "user":
+			typed = append(typed, b.Get("text").Str)
+		case kind == "text":
+			d.said(d.part, b.Get("text").Str)
+		case kind == "tool_use":
+			d.tool(b)
+		}
+		return true
+	})
+	if s := clineTyped(strings.Join(typed, "\n")); role == "user" && s != "" {
+		d.goesOn()
+		d.asks(d.part, s)
+	}
+}
+
+// clineInput is what a person typed, among what the program adds.
+var clineInput = lazy.Expr(`(?s)<user_input(?: [^>]*)?>(.*?)</user_input>`)
+
+func clineTyped(s string) string {
+	if m := clineInput.FindStringSubmatch(s); m != nil {
+		return strings.TrimSpace(m[1])
+	}
+	return strings.TrimSpace(s)
+}
+
+// clineActs are the tools that touch files or run commands.
+//
+//nolint:gochecknoglobals // a table
+var clineActs = map[string]string{
+	"editor": session.ActEdit, "apply_patch": session.ActEdit,
+	"read_files": session.ActRead, "search_codebase": session.ActRead,
+	"run_commands": session.ActRun,
+}
+
+func (d *clineDecoder) tool(b gjson.Result) {
+	u, in := use{id: b.Get("id").Str, tool: b.Get("name").Str}, b.Get("input")
+	switch u.act = clineActs[u.tool]; u.act {
+	case session.ActRun:
+		var all []string
+		in.Get("commands").ForEach(func(_, c gjson.Result) bool { all = append(all, c.Str+c.Get("command").Str); return true })
+		u.cmd = strings.Join(all, "\n")
+	case session.ActRead:
+		in.Get("files").ForEach(func(_, f gjson.Result) bool { u.paths = append(u.paths, f.Str+f.Get("path").Str); return true })
+	case session.ActEdit:
+		if u.tool == "apply_patch" {
+			u.paths, u.edits = patchedFiles(clean(in.Get("input").Str + in.Get("patch").Str))
+			break
+		}
+		u.paths = firstOf(in, "path")
+		if u.edits = asksFor(u.paths, in, "content", "old_text", "new_text"); len(u.edits) > 0 && !in.Get("old_text").Exists() && !in.Get("insert_line").Exists() {
+			u.edits[0].Whole = true // it writes the file
+		}
+	}
+	d.call(d.part, u)
+}
+
+// clineNumbered is a line of the diff behind an edit.
+var clineNumbered = lazy.Expr(`^([+-])\d+: ?(.*)$`)
+
+// clineStatus is what Cline puts before the output of a command that failed.
+var clineStatus = lazy.Expr(`^\[Command exited with code (\d{1,3})\]\n+`)
+
+func (d *clineDecoder) result(b gjson.Result) {
+	id, content, failed := b.Get("tool_use_id").Str, b.Get("content"), b.Get("is_error").Bool()
+	if content.Type == gjson.String && gjson.Valid(content.Str) {
+		content = gjson.Parse(content.Str)
+	}
+	var out []string
+	for _, one := range content.Array() {
+		failed = failed || one.Get("success").Type == gjson.False
+		out = append(out, one.Get("result").Str)
+	}
+	text := strings.Join(out, "\n")
+	var lines []string
+	for l := range strings.SplitSeq(clean(text), "\n") {
+		if m := clineNumbered.FindStringSubmatch(l); m != nil {
+			lines = append(lines, m[1]+m[2])
+		} else {
+			lines = append(lines, "@@")
+		}
+	}
+	if edits, hunks := d.part.asked[id], hunksOf(lines); len(edits) == 1 && len(hunks) > 0 {
+		edits[0].Hunks, edits[0].Whole = hunks, false
+	}
+	exit, text := status(clineStatus, text)
+	d.printed(d.part, id, text, exit, failed)
+	d.done(d.part, id, failed)
+}
+
+func (Cline) tells(rec gjson.Result) (File, bool) {
+	f := File{NativeID: nameIn(rec.Get("sessionId"))}
+	if parent := nameIn(rec.Get("origin.parentThreadId")); parent != "" {
+		_, agent, _ := strings.Cut(f.NativeID, "__")
+		f.NativeID, f.AgentID, f.Parent = agent, agent, parent
+	}
+	return f, f.NativeID != "" && rec.Get("messages").IsArray() && rec.Get("origin").Exists()
+}
+
+func (Cline) lines(raw []byte) []byte {
+	if !gjson.ValidBytes(raw) {
+		return raw
+	}
+	return documentLines(raw)
+}
