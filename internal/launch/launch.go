@@ -22,6 +22,7 @@ type agent struct {
 	resume          string // the option that the ID of a session stands behind; with "=" at its end right behind it
 	command         string // or the subcommand
 	prompt          string // the option that the first prompt of a conversation stands behind; "" where it stands alone
+	deaf            bool   // it takes no prompt with a session to go on with
 }
 
 func agents() []agent {
@@ -36,7 +37,7 @@ func agents() []agent {
 		{source: "pi", program: "pi", resume: "--session"},
 		{source: "qwen-code", program: "qwen", resume: "--resume", prompt: "-i"},
 		{source: "droid", program: "droid", resume: "--resume"},
-		{source: "cline", program: "cline", resume: "--id", prompt: "-i"},
+		{source: "cline", program: "cline", resume: "--id", prompt: "-i", deaf: true},
 	}
 }
 
@@ -62,7 +63,7 @@ type Command struct {
 	Args []string // the program first
 }
 
-// Resume is how the agent of a session goes on with it. hint is said to it at once; "" for nothing.
+// Resume is how the agent of a session goes on with it. hint is said to it at once, if it takes one; "" for nothing.
 func Resume(source, nativeID, hint string, more []string) (Command, error) {
 	a, err := find(source)
 	if err != nil {
@@ -76,6 +77,9 @@ func Resume(source, nativeID, hint string, more []string) (Command, error) {
 		args = append(args, a.resume+nativeID)
 	default:
 		args = append(args, a.resume, nativeID)
+	}
+	if a.deaf {
+		hint = ""
 	}
 	return Command{Args: a.say(append(args, more...), hint)}, nil
 }

@@ -17,6 +17,11 @@ func TestCommands(t *testing.T) {
 		{"gemini-cli", "gemini --resume id --model 'o 3' -i 'it'\\''s'", "gemini --model 'o 3' -i 'it'\\''s'"},
 		{"opencode", "opencode --session id --model 'o 3' --prompt 'it'\\''s'", "opencode --model 'o 3' --prompt 'it'\\''s'"},
 		{"cursor", "cursor-agent --resume=id --model 'o 3' 'it'\\''s'", "cursor-agent --model 'o 3' 'it'\\''s'"},
+		{"kilo", "kilo --session id --model 'o 3' --prompt 'it'\\''s'", "kilo --model 'o 3' --prompt 'it'\\''s'"},
+		{"pi", "pi --session id --model 'o 3' 'it'\\''s'", "pi --model 'o 3' 'it'\\''s'"},
+		{"qwen-code", "qwen --resume id --model 'o 3' -i 'it'\\''s'", "qwen --model 'o 3' -i 'it'\\''s'"},
+		{"droid", "droid --resume id --model 'o 3' 'it'\\''s'", "droid --model 'o 3' 'it'\\''s'"},
+		{"cline", "cline --id id --model 'o 3'", "cline --model 'o 3' -i 'it'\\''s'"},
 	} {
 		resume, err := launch.Resume(tt.source, "id", "it's", more)
 		if got := resume.Line(); err != nil || got != tt.resume {

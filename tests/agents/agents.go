@@ -14,7 +14,7 @@ type program struct {
 	env    func(url string) []string
 	files  func(h home, url string) map[string]string // of the home folder
 	run    func(prompt string) []string
-	resume func(prompt string) []string // the last session of this folder
+	resume func(prompt string) []string // the last session of this folder; nil: it does so in a terminal alone
 	more   func(prompt string) []string // behind what `git rekal resume` runs, to answer one prompt and end; nil: by is another command, which does
 	by     func(id, prompt string) []string
 	hooks  bool // the git that it runs runs hooks
@@ -138,8 +138,7 @@ func programs() []program {
 					"openai-compatible": {"settings": {"provider": "openai-compatible", "apiKey": "none", "model": "scripted", "baseUrl": %q},
 					"updatedAt": "2026-11-24T00:00:00.000Z", "tokenSource": "manual"}}}`, url+"/v1")}
 			},
-			run:  func(p string) []string { return []string{"--json", p} },
-			more: func(p string) []string { return []string{"--json", p} },
+			run: func(p string) []string { return []string{"--json", p} }, // it goes on with a session in a terminal alone
 		},
 	}
 }
