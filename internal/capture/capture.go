@@ -113,6 +113,9 @@ const tries = 50
 // constants). Rewrites are code commits that became others: those whose old commit the
 // ledger knows are recorded.
 func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewrite) (Outcome, error) {
+	if via == session.ViaCommit {
+		c.await(ctx)
+	}
 	return c.attempt(ctx, func(g *collector) ([]session.Entry, error) { return g.checkpoint(ctx, via, rewrites) })
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Commits that no hook saw. Gemini CLI switches hooks off, a graphical client may not run them, a binary may be missing. The reflogs tell such
 // commits. Each capture notes how far it read the reflogs of HEAD, in all worktrees. A later entry of `git commit`, cherry-pick, revert or
-// `git am` was made without a hook, unless HEAD is there now. It gets the checkpoint that its hook would have made, with `via` `import`: the
+// `git am` was made without a hook, unless HEAD is there now. So counts a commit whose session had not come (await.go). It gets the checkpoint that its hook would have made, with `via` `import`: the
 // turns up to the second of the commit are parted from the rest.
 //
 // The bounds are those of scopeOf; the next capture goes on. Merges and the picks of a rebase get no checkpoint, but their lines are told.
@@ -26,12 +26,16 @@ import (
 func (g *collector) missed(head git.OID, via string) (out []history.Made, amends []session.Rewrite) {
 	began := g.began()
 	logs := history.Reflogs(g.Repo, g.st.Reflogs)
+	var left []history.Made // the commit whose session has not come
 	for i := range logs {
 		logs[i].Made = g.unknown(logs[i])
 		for _, m := range logs[i].Made {
 			told := m.OID == head && (via == session.ViaCommit || via == session.ViaRewrite) // by the hook that runs
 			if m.Was != "" && !told {
 				amends = append(amends, session.Rewrite{Old: string(m.Was), New: string(m.OID)})
+			}
+			if m.OID == head && via == session.ViaCommit && g.awaits() {
+				left = append(left, m)
 			}
 			if m.OID != head && !m.When.Before(began) {
 				out = append(out, m)
@@ -40,7 +44,7 @@ func (g *collector) missed(head git.OID, via string) (out []history.Made, amends
 	}
 	slices.SortStableFunc(out, func(a, b history.Made) int { return a.When.Compare(b.When) })
 	most := min(len(out), scopeOf(via).most)
-	g.reflogs = readTo(logs, g.st.Reflogs, out[most:])
+	g.reflogs = readTo(logs, g.st.Reflogs, append(left, out[most:]...))
 	return out[:most], amends
 }
 

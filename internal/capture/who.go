@@ -13,9 +13,12 @@ const maxAgent = 128
 // Coding agents set these in the shells in which they run commands, so that a hook can tell in whose it runs (seen in
 // November 2026).
 
+// copilotShell is Copilot's.
+const copilotShell = "COPILOT_AGENT_SESSION_ID"
+
 // shells are the native IDs of the sessions in whose shells git runs.
 func (c *Capturer) shells() (ids []string) {
-	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "COPILOT_AGENT_SESSION_ID", "QWEN_CODE_SESSION_ID"} {
+	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", copilotShell, "QWEN_CODE_SESSION_ID"} {
 		if id := c.Getenv(name); id != "" {
 			ids = append(ids, id)
 		}

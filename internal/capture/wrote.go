@@ -209,9 +209,11 @@ func (g *collector) arrived(ctx context.Context, l scope) ([]git.Commit, error) 
 		g.examined = examinedTips(g.st.Examined, tips, out, l.everywhere)
 	}
 	if !l.again && !g.news.IsZero() {
-		most := maxLate
+		most := lookedAt
 		if l.everywhere {
 			most = l.most
+		} else {
+			tips = history.Heads(g.Repo)
 		}
 		late, _, err := g.since(ctx, tips, nil, g.news.Truncate(time.Second), most)
 		if err != nil {
@@ -243,10 +245,6 @@ func examinedTips(before, tips []git.OID, commits []git.Commit, everywhere bool)
 	slices.Sort(all)
 	return slices.DeleteFunc(slices.Compact(all), func(id git.OID) bool { return behind[id] })
 }
-
-// maxLate is in how many commits an edit is looked for that was not known when they were made: an agent writes it down within
-// seconds.
-const maxLate = 2
 
 // since are the commits that tips lead to and hide does not, made at a moment or later. It says whether these are all.
 func (g *collector) since(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {

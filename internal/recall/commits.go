@@ -19,8 +19,8 @@ import (
 )
 
 // tied says of hits behind commits where the part begins that was captured at them, and how they are tied to
-// those that are asked for. What first ties them to one decides: what is said later says nothing of it. Without a
-// query the strongest come first.
+// those that are asked for. What first ties them to one decides: what is said later says nothing of it, but lines that are found later are
+// known to be theirs. Without a query the strongest come first.
 func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Revisions, query string) error {
 	ties, err := index.Commits(ctx, idsOf(hits))
 	asked.Judge(slices.Concat(slices.Collect(maps.Values(ties))...))
@@ -31,7 +31,9 @@ func tied(ctx context.Context, index *db.DB, hits []found, asked attribution.Rev
 			if !ok {
 				continue
 			}
-			first[t.SHA] = kind
+			if first[t.SHA] != session.TieWrote {
+				first[t.SHA] = kind
+			}
 			if asked.Is(t) {
 				hits[i].lines = max(hits[i].lines, t.Lines)
 			}

@@ -1,9 +1,11 @@
 package transcript
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -49,6 +51,34 @@ func (Copilot) Running(env Env, id string) string {
 		return ""
 	}
 	return filepath.Join(home, "session-state", id, "events.jsonl")
+}
+
+// tailed is how much of the end of a running session's file is looked at for a call that is open, in bytes.
+const tailed = 256 << 10
+
+// Runs reports whether the file of a running session holds a call that has not ended: in whose shell git runs, has one. Copilot writes what happened in
+// batches, so that the call may not be there yet, nor what came before it.
+func (Copilot) Runs(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	raw, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-tailed), tailed))
+	open := map[string]bool{}
+	for l := range bytes.Lines(raw) {
+		switch id := gjson.GetBytes(l, "data.toolCallId").Str; gjson.GetBytes(l, "type").Str {
+		case "tool.execution_start":
+			open[id] = true
+		case "tool.execution_complete":
+			delete(open, id)
+		}
+	}
+	return err == nil && len(open) > 0
 }
 
 // copilotDecoder is one call of Decode.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,6 +63,22 @@ func headOf(r *git.Repo, dir string) string {
 		return "HEAD"
 	}
 	return "worktrees/" + filepath.Base(dir) + "/HEAD"
+}
+
+// Heads are the commits that are checked out in the worktrees, this one's first.
+func Heads(r *git.Repo) (out []git.OID) {
+	if head, err := r.Head(); err == nil && head.OID != "" {
+		out = append(out, head.OID)
+	}
+	linked, _ := filepath.Glob(filepath.Join(r.Layout().CommonDir, "worktrees", "*")) // the pattern is well-formed
+	for _, dir := range append([]string{r.Layout().CommonDir}, linked...) {
+		text, _ := os.ReadFile(filepath.Join(dir, "HEAD"))
+		id, err := r.Resolve(strings.TrimPrefix(strings.TrimSpace(string(text)), "ref: "))
+		if err == nil && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // branchOf is the branch that is checked out in a worktree; "HEAD" where that can't be told.
