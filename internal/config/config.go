@@ -37,6 +37,7 @@ type Config struct {
 	Exclude []string         // rekal.exclude: globs of paths of which nothing is stored
 	Ignore  []string         // rekal.ignore: globs of refs and addresses of ledgers that are not read
 	Pauses  []Pause          // rekal.pause: when this clone captured nothing
+	Agents  []string         // rekal.agent: programs that list and print sessions, git-rekal-agent-NAME
 	Forgot  []string         // rekal.forgot: sessions that are not captured again, as "agent/ID"
 	Faults  []*Fault         // values of these that say nothing sensible, and do not count
 
@@ -128,6 +129,7 @@ func Read(ctx context.Context, repo *git.Repo, env []string) (Config, error) {
 	c.several(all, env, "redact.allow", c.allow)
 	c.several(all, env, "exclude", c.exclude)
 	c.several(all, env, "ignore", c.ignore)
+	c.several(all, nil, "agent", c.agent)
 	c.several(all, nil, "pause", c.pause)
 	c.several(all, nil, "forgot", c.forget)
 	return c, err

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // Pause is a time in which this clone captured nothing; To is zero where it still lasts.
@@ -66,5 +68,17 @@ func (c *Config) forget(v string) (wrong string) {
 		return "is no session, AGENT/ID"
 	}
 	c.Forgot = append(c.Forgot, v)
+	return ""
+}
+
+// agentName is what the agent of a user's own program may be called.
+var agentName = lazy.Expr(`^[a-z][a-z0-9-]{0,31}$`)
+
+// agent takes the name of a user's own program.
+func (c *Config) agent(v string) (wrong string) {
+	if !agentName.MatchString(v) {
+		return "is no name of small letters, digits and -"
+	}
+	c.Agents = append(c.Agents, v)
 	return ""
 }

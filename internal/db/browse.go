@@ -46,6 +46,12 @@ func (d *DB) Session(ctx context.Context, id string) (SessionRow, error) {
 	return rows[id], err
 }
 
+// HasSource reports whether an agent of that name has a session here.
+func (d *DB) HasSource(ctx context.Context, name string) (bool, error) {
+	ids, err := column(ask(ctx, d, `SELECT id FROM sessions WHERE source = ? LIMIT 1`, name))
+	return len(ids) > 0, err
+}
+
 // Children reads the IDs of the sessions that a session spawned, without those that are purged.
 func (d *DB) Children(ctx context.Context, id string) ([]string, error) {
 	return column(ask(ctx, d, `SELECT id FROM sessions WHERE parent = ?

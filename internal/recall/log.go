@@ -27,7 +27,7 @@ type LogRequest struct {
 
 // Log reads the latest checkpoints, newest first.
 func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]result.Checkpoint, error) {
-	if err := checkAgent(req.Agent); err != nil {
+	if err := checkAgent(ctx, index, req.Agent); err != nil {
 		return nil, err
 	}
 	span, err := req.span(repo)

@@ -197,7 +197,7 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 	if req.Actor != "" && req.Actor != session.ActorHuman && req.Actor != session.ActorAgent {
 		return f, of, asPath, &UsageError{fmt.Errorf(`%q: neither "human" nor "agent"`, req.Actor), "actor"}
 	}
-	if err := checkAgent(req.Agent); err != nil {
+	if err := checkAgent(ctx, index, req.Agent); err != nil {
 		return f, of, asPath, err
 	}
 	if kinds := []string{"", db.KindSession, db.KindMemory, KindRecord}; !slices.Contains(kinds, req.Kind) {
@@ -210,12 +210,16 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 	return f, of, asPath, err
 }
 
-// checkAgent refuses a name that no session can have as its source.
-func checkAgent(name string) error {
-	if known := session.Agents(); name != "" && !slices.Contains(known, name) {
-		return &UsageError{fmt.Errorf("%q: unknown agent; known are %s", name, strings.Join(known, ", ")), "agent"}
+// checkAgent refuses a name that no session has as its source, and that is none of an agent that is read.
+func checkAgent(ctx context.Context, index *db.DB, name string) error {
+	known := session.Agents()
+	if name == "" || slices.Contains(known, name) {
+		return nil
 	}
-	return nil
+	if ok, err := index.HasSource(ctx, name); ok || err != nil {
+		return err
+	}
+	return &UsageError{fmt.Errorf("%q: unknown agent; known are %s", name, strings.Join(known, ", ")), "agent"}
 }
 
 // found is one session or memory with why it was found.

@@ -157,6 +157,10 @@ func Recognise(path string, raw []byte, agent, id string) (Agent, File, bool) {
 		}
 		return s, f, true
 	}
+	if n, f, ok := neutral(raw); ok && (agent == "" || agent == n.Source) {
+		f.Path = path
+		return n, f, true
+	}
 	agents := slices.DeleteFunc(Agents(), func(a Agent) bool { return agent != "" && a.Name() != agent })
 	for rec := range records(raw) {
 		for _, a := range agents {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
+	"github.com/git-rekal/git-rekal/internal/external"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
@@ -28,6 +29,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/remembered"
 	"github.com/git-rekal/git-rekal/internal/secrets"
+	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/setup"
 	"github.com/git-rekal/git-rekal/internal/transcript"
 )
@@ -261,10 +263,27 @@ func (w *Workspace) Capturer(ctx context.Context, a Author) (*capture.Capturer, 
 // where init was not run.
 func (w *Workspace) Previewer(a Author) *capture.Capturer {
 	return &capture.Capturer{
-		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.Redactor(a.Config, ToShow), Agents: transcript.Agents(),
+		Repo: w.Repo, Ledger: a.Ledger, Redactor: w.Redactor(a.Config, ToShow), Agents: w.Agents(a.Config),
 		Home: w.Home, Getenv: w.Getenv, Email: a.Email, CacheDir: w.RekalDir(), Now: w.Now,
 		Actor: a.Config.Actor, CI: a.Config.CI, Without: without(a.Config),
 	}
+}
+
+// Agents are those whose sessions are captured: the ones that are read here, and the user's own programs. One that is missing is warned of.
+func (w *Workspace) Agents(c config.Config) []transcript.Agent {
+	all := transcript.Agents()
+	for _, name := range c.Agents {
+		a, err := external.Find(name, w.Env)
+		if slices.Contains(session.Agents(), name) {
+			err = fmt.Errorf("rekal.agent %q: its sessions are read already", name)
+		}
+		if err != nil {
+			w.Warn(err)
+			continue
+		}
+		all = append(all, a)
+	}
+	return all
 }
 
 // What a text is redacted for: what is found in one that is to be stored is remembered; of what others wrote, or what is only shown,

@@ -1,0 +1,112 @@
+package transcript
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Neutral reads sessions in the form of docs/agents.md, "The neutral form", in which anybody can give those of an agent that has no file here: to
+// `git rekal import --file`, or by a program (package external).
+//
+//	{"session":{"agent":"aider","id":"4f1c","cwd":"/home/dev/shop","branch":"main","title":"Fix the cart"}}
+//	{"turn":{"role":"human","ts":"2026-03-04T10:00:00Z","content":"fix the cart"}}
+//	{"call":{"id":"1","tool":"edit","act":"edit","path":"cart.go","ts":"2026-03-04T10:00:05Z","edits":[{"old":"one","new":"two"}]}}
+//	{"turn":{"role":"assistant","ts":"2026-03-04T10:00:09Z","model":"glm-5","content":"Done."}}
+type Neutral struct{ Source string } // of the sessions
+
+// neutralName is what an agent without a file here may be called.
+var neutralName = lazy.Expr(`^[a-z][a-z0-9-]{0,31}$`)
+
+// IsNeutralName reports whether an agent without a file here may be called so.
+func IsNeutralName(name string) bool { return neutralName.MatchString(name) }
+
+// Name is the source of the sessions.
+func (n Neutral) Name() string { return n.Source }
+
+// Locate finds nothing: who has the sessions gives them.
+func (Neutral) Locate(context.Context, Env) (Found, error) { return Found{}, nil }
+
+// neutralDecoder is one call of Decode.
+type neutralDecoder struct {
+	decoder
+	part *part
+}
+
+// Decode reads one session.
+func (n Neutral) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	d := neutralDecoder{decoder: newDecoder(n.Source, opt)}
+	d.part = d.session(opt.File.NativeID)
+	d.stand(d.part, opt.File.Cwd)
+	return d.read(ctx, r, d.line)
+}
+
+// line takes one record; it reports whether the line is one.
+func (d *neutralDecoder) line(ln []byte) bool {
+	rec, ok := object(ln)
+	if !ok {
+		return false
+	}
+	about, turn, call := rec.Get("session"), rec.Get("turn"), rec.Get("call")
+	switch {
+	case about.IsObject():
+		d.about(about)
+	case turn.IsObject():
+		d.clock(moment([]byte(turn.Get("ts").Raw)))
+		d.model = turn.Get("model").Str
+		if turn.Get("role").Str == session.RoleHuman {
+			d.asks(d.part, turn.Get("content").Str)
+		} else {
+			d.said(d.part, turn.Get("content").Str)
+		}
+	case call.IsObject():
+		d.clock(moment([]byte(call.Get("ts").Raw)))
+		d.takes(call)
+	default:
+		d.skipped.unknown("record")
+	}
+	return true
+}
+
+func (d *neutralDecoder) about(s gjson.Result) {
+	d.stand(d.part, clean(s.Get("cwd").Str))
+	if branch := s.Get("branch").Str; branch != "" && d.part.where == inside {
+		d.part.Branch = name(clean(branch))
+	}
+	if d.part.ParentNative = nameIn(s.Get("parent")); d.part.ParentNative != "" {
+		d.part.sub = true
+	}
+	d.part.entitle(TitleAgent, clean(s.Get("title").Str))
+}
+
+// takes takes a call, which has ended.
+func (d *neutralDecoder) takes(c gjson.Result) {
+	u := use{id: "call", tool: c.Get("tool").Str, cmd: c.Get("cmd").Str}
+	for _, act := range []string{session.ActEdit, session.ActRead, session.ActRun} {
+		if c.Get("act").Str == act {
+			u.act = act
+		}
+	}
+	if u.paths = firstOf(c, "path"); u.act == session.ActEdit {
+		u.edits = asksFor(u.paths, c, "content", "old", "new")
+	}
+	d.call(d.part, u)
+	exit := exitOf(c.Get("exit"))
+	d.printed(d.part, u.id, c.Get("output").Str, exit, c.Get("failed").Bool())
+	d.done(d.part, u.id, c.Get("failed").Bool() || exit != nil && *exit != 0)
+}
+
+// neutral tells whether a text is in this form, and of which session.
+func neutral(raw []byte) (Neutral, File, bool) {
+	for rec := range records(raw) {
+		s := rec.Get("session")
+		n, f := Neutral{strings.Clone(s.Get("agent").Str)}, File{NativeID: nameIn(s.Get("id")), Whole: true}
+		return n, f, s.IsObject() && f.NativeID != "" && IsNeutralName(n.Source)
+	}
+	return Neutral{}, File{}, false
+}
