@@ -161,7 +161,7 @@ func (c geminiScribe) edit(w *world, sec int, path string, behind, added []strin
 	}}})
 }
 
-type openCodeScribe struct{ id string }
+type openCodeScribe struct{ name, id string }
 
 // statement is one of SQL with its arguments.
 type statement struct {
@@ -174,11 +174,11 @@ func run(text string, args ...any) statement { return statement{text, args} }
 func (c openCodeScribe) native() string { return c.id }
 func (c openCodeScribe) do(w *world, statements ...statement) {
 	w.T.Helper()
-	dir := filepath.Join(w.Home(), ".local", "share", "opencode")
+	dir := filepath.Join(w.Home(), ".local", "share", c.name)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		w.T.Fatal(err)
 	}
-	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "opencode.db")+"?_journal_mode=WAL")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, c.name+".db")+"?_journal_mode=WAL")
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -256,6 +256,151 @@ func (c cursorScribe) edit(w *world, sec int, path string, behind, added []strin
 	}})
 }
 
+type piScribe struct{ id string }
+
+func (c piScribe) native() string { return c.id }
+func (c piScribe) put(w *world, lines ...any) {
+	for _, l := range lines {
+		w.appendTo(".pi/agent/sessions/--repo--/2026-11-20T09-00-00-000Z_"+c.id+".jsonl", quoted(l))
+	}
+}
+
+func (c piScribe) message(sec int, m map[string]any) any {
+	return map[string]any{"type": "message", "timestamp": stampOf(sec), "message": m}
+}
+
+func (c piScribe) begin(w *world, sec int) {
+	c.put(w, map[string]any{"type": "session", "version": 3, "id": c.id, "timestamp": stampOf(sec), "cwd": w.repo()})
+}
+
+func (c piScribe) ask(w *world, sec int, text string) {
+	c.put(w, c.message(sec, map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": text}}}))
+}
+
+func (c piScribe) say(w *world, sec int, text string) {
+	c.put(w, c.message(sec, map[string]any{"role": "assistant", "model": "gpt-5.4", "content": []any{map[string]any{"type": "text", "text": text}}}))
+}
+
+func (c piScribe) edit(w *world, sec int, path string, behind, added []string) {
+	id, diff := fmt.Sprint("c", sec), ""
+	for i, l := range behind {
+		diff += fmt.Sprintf("  %d %s\n", i+1, l)
+	}
+	for i, l := range added {
+		diff += fmt.Sprintf("+ %d %s\n", i+1, l)
+	}
+	c.put(w, c.message(sec, map[string]any{"role": "assistant", "model": "gpt-5.4", "content": []any{map[string]any{"type": "toolCall", "id": id, "name": "edit", "arguments": map[string]any{
+		"path": filepath.Join(w.repo(), path), "edits": []any{map[string]any{"oldText": "part of a line", "newText": "part"}},
+	}}}}), c.message(sec, map[string]any{"role": "toolResult", "toolCallId": id, "toolName": "edit", "isError": false, "details": map[string]any{"diff": diff}}))
+}
+
+type qwenScribe struct{ id string }
+
+func (c qwenScribe) native() string { return c.id }
+func (c qwenScribe) put(w *world, sec int, kind string, more map[string]any) {
+	rec := map[string]any{"uuid": fmt.Sprint("u", sec, kind), "sessionId": c.id, "timestamp": stampOf(sec), "type": kind, "cwd": w.repo(), "version": "0.24.4"}
+	for k, v := range more {
+		rec[k] = v
+	}
+	w.appendTo(".qwen/projects/-repo/chats/"+c.id+".jsonl", quoted(rec))
+}
+
+func (c qwenScribe) parts(part map[string]any) map[string]any {
+	return map[string]any{"parts": []any{part}}
+}
+
+func (c qwenScribe) begin(*world, int) {}
+
+func (c qwenScribe) ask(w *world, sec int, text string) {
+	c.put(w, sec, "user", map[string]any{"provenance": "real_user", "message": c.parts(map[string]any{"text": text})})
+}
+
+func (c qwenScribe) say(w *world, sec int, text string) {
+	c.put(w, sec, "assistant", map[string]any{"model": "gpt-5.4", "message": c.parts(map[string]any{"text": text})})
+}
+
+func (c qwenScribe) edit(w *world, sec int, path string, behind, added []string) {
+	id := fmt.Sprint("c", sec)
+	c.put(w, sec, "assistant", map[string]any{"model": "gpt-5.4", "message": c.parts(map[string]any{"functionCall": map[string]any{
+		"id": id, "name": "edit", "args": map[string]any{"file_path": filepath.Join(w.repo(), path), "old_string": "part of a line", "new_string": "part"},
+	}})})
+	c.put(w, sec, "tool_result", map[string]any{"toolCallResult": map[string]any{"callId": id, "status": "success", "resultDisplay": map[string]any{"fileDiff": diffOf(behind, added)}}})
+}
+
+type droidScribe struct{ id string }
+
+func (c droidScribe) native() string { return c.id }
+func (c droidScribe) put(w *world, sec int, role string, block map[string]any) {
+	w.appendTo(".factory/sessions/-repo/"+c.id+".jsonl", quoted(map[string]any{"type": "message", "timestamp": stampOf(sec), "message": map[string]any{
+		"role": role, "modelId": "custom:gpt-5.4", "content": []any{block},
+	}}))
+}
+
+func (c droidScribe) begin(w *world, _ int) {
+	w.appendTo(".factory/sessions/-repo/"+c.id+".jsonl", quoted(map[string]any{"type": "session_start", "id": c.id, "title": "write two functions", "cwd": w.repo()}))
+}
+
+func (c droidScribe) ask(w *world, sec int, text string) {
+	c.put(w, sec, "user", map[string]any{"type": "text", "text": text})
+}
+
+func (c droidScribe) say(w *world, sec int, text string) {
+	c.put(w, sec, "assistant", map[string]any{"type": "text", "text": text})
+}
+
+func (c droidScribe) edit(w *world, sec int, path string, behind, added []string) {
+	var lines []any
+	for _, l := range behind {
+		lines = append(lines, map[string]any{"type": "unchanged", "content": l})
+	}
+	for _, l := range added {
+		lines = append(lines, map[string]any{"type": "added", "content": l})
+	}
+	id := fmt.Sprint("c", sec)
+	c.put(w, sec, "assistant", map[string]any{"type": "tool_use", "id": id, "name": "Edit", "input": map[string]any{
+		"file_path": filepath.Join(w.repo(), path), "old_str": "part of a line", "new_str": "part",
+	}})
+	c.put(w, sec, "user", map[string]any{"type": "tool_result", "tool_use_id": id, "is_error": false, "content": quoted(map[string]any{"success": true, "diffLines": lines})})
+}
+
+// clineScribe writes a document anew.
+type clineScribe struct {
+	id       string
+	messages *[]any
+}
+
+func (c clineScribe) native() string { return c.id }
+func (c clineScribe) put(w *world, sec int, role string, block map[string]any) {
+	*c.messages = append(*c.messages, map[string]any{
+		"id": fmt.Sprint("m", len(*c.messages)), "role": role, "content": []any{block}, "ts": second(sec).UnixMilli(), "modelInfo": map[string]any{"id": "gpt-5.4"},
+	})
+	w.Write(filepath.Join(w.Home(), ".cline/data/sessions", c.id, c.id+".messages.json"), quoted(map[string]any{"version": 1, "sessionId": c.id, "origin": map[string]any{}, "messages": *c.messages}))
+}
+
+func (c clineScribe) begin(w *world, sec int) {
+	w.Write(filepath.Join(w.Home(), ".cline/data/sessions", c.id, c.id+".json"), quoted(map[string]any{"version": 1, "session_id": c.id, "started_at": stampOf(sec), "cwd": w.repo()}))
+}
+
+func (c clineScribe) ask(w *world, sec int, text string) {
+	c.put(w, sec, "user", map[string]any{"type": "text", "text": `<user_input mode="act">` + text + `</user_input>`})
+}
+
+func (c clineScribe) say(w *world, sec int, text string) {
+	c.put(w, sec, "assistant", map[string]any{"type": "text", "text": text})
+}
+
+func (c clineScribe) edit(w *world, sec int, path string, _, added []string) {
+	diff := ""
+	for i, l := range added {
+		diff += fmt.Sprintf("+%d: %s\n", i+1, l)
+	}
+	id := fmt.Sprint("c", sec)
+	c.put(w, sec, "assistant", map[string]any{"type": "tool_use", "id": id, "name": "editor", "input": map[string]any{
+		"path": filepath.Join(w.repo(), path), "old_text": "part of a line", "new_text": "part",
+	}})
+	c.put(w, sec, "user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": quoted(map[string]any{"success": true, "result": "Edited\n```diff\n" + diff + "```"})})
+}
+
 // scribes are those of all agents but Claude Code, by source.
 func scribes() map[string]scribe {
 	return map[string]scribe{
@@ -263,8 +408,13 @@ func scribes() map[string]scribe {
 		"copilot-cli":           copilotScribe{"70b173ed-7b83-485a-b71a-5adb0591db07"},
 		"gemini-cli":            geminiScribe{"970c70a7-5c8e-4fd8-a146-707379eae099", false, new([]any)},
 		"gemini-cli, documents": geminiScribe{"d0ed8c54-d24e-4ca5-b7ff-2f2b943c0d2d", true, new([]any)},
-		"opencode":              openCodeScribe{"ses_277daa810ffePOBsdfS6gm8uA2"},
+		"opencode":              openCodeScribe{"opencode", "ses_277daa810ffePOBsdfS6gm8uA2"},
 		"cursor":                cursorScribe{"3f0d0c1e-0000-4000-8000-000000000000"},
+		"kilo":                  openCodeScribe{"kilo", "ses_377daa810ffePOBsdfS6gm8uA2"},
+		"pi":                    piScribe{"01a20a05-6cc3-71f4-ae80-8c396b5dee6f"},
+		"qwen-code":             qwenScribe{"7b845927-2905-4d9a-958c-46b86292b745"},
+		"droid":                 droidScribe{"85f88063-7ee9-43e3-97c6-398fe4fbc479"},
+		"cline":                 clineScribe{"1795464772276_etj86", new([]any)},
 	}
 }
 
@@ -333,13 +483,13 @@ func TestAgentsTogether(t *testing.T) {
 	}
 	w.commit(sec, "all", files...)
 	w.at(sec)
-	stored(t, w.capture(), 6, 6, 6)
-	if n := len(w.held().wrote); n != 6 {
-		t.Errorf("the lines of %d files are told, want 6", n)
+	stored(t, w.capture(), len(scribes()), len(scribes()), len(scribes()))
+	if n := len(w.held().wrote); n != len(scribes()) {
+		t.Errorf("the lines of %d files are told, want len(scribes())", n)
 	}
 	w.at(sec + 1)
 	stored(t, w.capture(), 0, 0, 0)
-	harness.Equal(t, "sessions", 6, len(w.held().sessions))
+	harness.Equal(t, "sessions", len(scribes()), len(w.held().sessions))
 }
 
 // TestLongRealAgentsGrow replays real sessions of Codex and Copilot, with what its subagents did, commit by commit, and loses the cache
