@@ -30,6 +30,8 @@ type resumeCommand struct {
 	what                    string
 	print, worktree, silent bool
 	more                    []string // arguments for the agent
+
+	held map[string]map[string]workspace.Held // by agent and its ID of the session, as far as it was looked for
 }
 
 func (*resumeCommand) about() entry {
@@ -80,11 +82,11 @@ func (c *resumeCommand) run(ctx context.Context, app *App) error {
 	}
 	var command launch.Command
 	err := app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
-		s, held, err := c.choose(ctx, app, w, at)
+		chosen, err := c.choose(ctx, app, w, at)
 		if err != nil {
 			return err
 		}
-		command, err = c.command(ctx, app, w, s, held)
+		command, err = c.command(ctx, app, w, chosen)
 		return err
 	})
 	if err != nil {
@@ -127,7 +129,7 @@ var errNothingHere = errors.New(`no session that answers has a transcript on thi
 // candidate is a session that can be gone on with.
 type candidate struct {
 	*result.Session
-	held *workspace.Held
+	held workspace.Held
 }
 
 func (c candidate) line() string {
@@ -144,58 +146,64 @@ func last(s *result.Session) string {
 }
 
 // choose finds the session, with its transcript.
-func (c *resumeCommand) choose(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) (*result.Session, *workspace.Held, error) {
+func (c *resumeCommand) choose(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) (candidate, error) {
 	if s, err := at.Session(ctx, c.what); err == nil {
-		held, err := holds(ctx, w, s)
-		return s, held, err
+		return c.holds(ctx, w, s)
 	} else if c.what != "" && (!strings.Contains(c.what, " ") && !errors.Is(err, session.ErrNoID) && !errors.As(err, new(*recall.UsageError)) || len(session.Refs(c.what)) > 0) {
-		return nil, nil, err
+		return candidate{}, err
 	}
 	found, err := ask.Ask(ctx, w, ask.Question{Request: recall.Request{Query: c.what, Kind: "session", Limit: offered}, Long: true})
 	if err != nil {
-		return nil, nil, err
+		return candidate{}, err
 	}
 	var all []candidate
 	for _, h := range found.Results {
 		s, err := at.Session(ctx, h.ID)
 		if err != nil {
-			return nil, nil, err
+			return candidate{}, err
 		}
-		if held, err := holds(ctx, w, s); err == nil {
-			all = append(all, candidate{s, held})
+		if one, err := c.holds(ctx, w, s); err == nil {
+			all = append(all, one)
 		}
 	}
 	switch len(all) {
 	case 0:
-		return nil, nil, errNothingHere
+		return candidate{}, errNothingHere
 	case 1:
 		if c.what != "" {
-			return all[0].Session, all[0].held, nil
+			return all[0], nil
 		}
 	}
 	i, err := app.pick(ctx, w, all)
 	if err != nil {
-		return nil, nil, err
+		return candidate{}, err
 	}
-	return all[i].Session, all[i].held, nil
+	return all[i], nil
 }
 
 // holds looks for a session's transcript; an awayError says why it can't be gone on with.
-func holds(ctx context.Context, w *workspace.Workspace, s *result.Session) (*workspace.Held, error) {
+func (c *resumeCommand) holds(ctx context.Context, w *workspace.Workspace, s *result.Session) (candidate, error) {
 	if s.Parent != "" {
-		return nil, fmt.Errorf("session %s: an agent of %s is no session of its own: resume that one", s.ID, s.Parent)
+		return candidate{}, fmt.Errorf("session %s: an agent of %s is no session of its own: resume that one", s.ID, s.Parent)
 	}
 	if _, err := launch.Resume(s.Source, s.NativeID, "", nil); err != nil {
-		return nil, &awayError{s.ID, err.Error()}
+		return candidate{}, &awayError{s.ID, err.Error()}
 	}
-	held, err := w.Held(ctx, s.Source, s.NativeID)
-	switch {
-	case err != nil:
-		return nil, err
-	case held == nil:
-		return nil, &awayError{s.ID, fmt.Sprintf("%s has no transcript of it on this machine", s.Source)}
+	if c.held[s.Source] == nil {
+		held, err := w.Held(ctx, s.Source)
+		if err != nil {
+			return candidate{}, err
+		}
+		if c.held == nil {
+			c.held = map[string]map[string]workspace.Held{}
+		}
+		c.held[s.Source] = held
 	}
-	return held, nil
+	held, ok := c.held[s.Source][s.NativeID]
+	if !ok {
+		return candidate{}, &awayError{s.ID, fmt.Sprintf("%s has no transcript of it on this machine", s.Source)}
+	}
+	return candidate{s, held}, nil
 }
 
 // pick lets a person choose one of several: in the program that rekal.chooser names, or by a number.
@@ -237,7 +245,8 @@ func (app *App) pick(ctx context.Context, w *workspace.Workspace, all []candidat
 }
 
 // command makes the command, and says on stderr where the session stood.
-func (c *resumeCommand) command(ctx context.Context, app *App, w *workspace.Workspace, s *result.Session, held *workspace.Held) (launch.Command, error) {
+func (c *resumeCommand) command(ctx context.Context, app *App, w *workspace.Workspace, chosen candidate) (launch.Command, error) {
+	s := chosen.Session
 	stood := ""
 	if len(s.Commits) > 0 {
 		stood = cmp.Or(s.Commits[0].Became, s.Commits[0].Commit)
@@ -255,7 +264,9 @@ func (c *resumeCommand) command(ctx context.Context, app *App, w *workspace.Work
 	if err != nil {
 		return command, err
 	}
-	command.Dir = held.Dir
+	if command.Dir, err = chosen.held.Dir(ctx); err != nil {
+		return command, err
+	}
 	at := fmt.Sprintf("resume: %q", session.Shorten(s.Title, 60))
 	if s.Branch != "" {
 		at += ", on the branch " + s.Branch

@@ -48,21 +48,36 @@ func (w *Workspace) AgentsAt(ctx context.Context, roots []string) (names []strin
 }
 
 // Held is a session whose transcript its agent still has on this machine.
-type Held struct{ Dir string } // where the agent worked when it began; "" where the transcript does not say so
+type Held struct {
+	w      *Workspace
+	source string
+	file   transcript.File
+}
 
-// Held looks for the transcript of a session; nil where its agent has none any more.
-func (w *Workspace) Held(ctx context.Context, source, nativeID string) (*Held, error) {
+// searched bounds how many bytes of other folders' transcripts are searched for sessions of this repository.
+const searched = 64 << 20
+
+// Held are the sessions that an agent still has here, by the IDs that it gave them.
+func (w *Workspace) Held(ctx context.Context, source string) (map[string]Held, error) {
 	roots, err := w.Repo.Worktrees()
 	if err != nil {
 		return nil, err
 	}
-	files, err := transcript.Held(ctx, source, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots})
-	f, ok := files[nativeID]
-	if err != nil || !ok {
-		return nil, err
+	files, err := transcript.Held(ctx, source, transcript.Env{Home: w.Home, Getenv: w.Getenv, Roots: roots, Search: searched})
+	out := map[string]Held{}
+	for id, f := range files {
+		out[id] = Held{w, source, f}
 	}
-	dir, err := transcript.Folder(ctx, source, f, roots)
-	return &Held{dir}, err
+	return out, err
+}
+
+// Dir is where the agent worked when the session began; "" where the transcript does not say so.
+func (h Held) Dir(ctx context.Context) (string, error) {
+	roots, err := h.w.Repo.Worktrees()
+	if err != nil {
+		return "", err
+	}
+	return transcript.Folder(ctx, h.source, h.file, roots)
 }
 
 // Install sets the repository up, while no other process does so or undoes it.
