@@ -105,6 +105,20 @@ func programs() []program {
 			more:   func(p string) []string { return []string{"--allow-all", "-p", p} },
 		},
 		{
+			name: "kilo", bin: "kilo", folder: ".kilo", speak: opencodeTools, hooks: true,
+			env: func(string) []string {
+				return []string{"KILO_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
+			},
+			files: func(_ home, url string) map[string]string {
+				return map[string]string{".config/kilo/kilo.json": fmt.Sprintf(`{"model": "local/scripted", "small_model": "local/scripted",
+					"permission": "allow", "autoupdate": false, "share": "disabled", "provider": {"local": {"npm": "@ai-sdk/openai-compatible",
+					"options": {"baseURL": %q, "apiKey": "none"}, "models": {"scripted": {"tool_call": true}}}}}`, url+"/v1")}
+			},
+			run:    func(p string) []string { return []string{"run", "--auto", p} },
+			resume: func(p string) []string { return []string{"run", "--auto", "--continue", p} },
+			by:     func(id, p string) []string { return []string{"run", "--auto", "--session", id, p} },
+		},
+		{
 			name: "qwen-code", bin: "qwen", folder: ".qwen", speak: qwenTools, hooks: true,
 			env: func(url string) []string {
 				return []string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=scripted", "NO_COLOR=1"}

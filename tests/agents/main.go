@@ -3,7 +3,7 @@
 // through the MCP tool, of one in a linked worktree and one in a subdirectory. `make agents` installs and runs them; it is no
 // part of `make test`.
 //
-//	agents [-v] -bin FOLDER-OF-GIT-REKAL -npm FOLDER-OF-NODE_MODULES [AGENT…]
+//	agents [-v] [-latency 1s] -bin FOLDER-OF-GIT-REKAL -npm FOLDER-OF-NODE_MODULES [AGENT…]
 //
 // It exits with 1 where something is not as it should be.
 package main
@@ -24,9 +24,10 @@ import (
 func main() {
 	bin := flag.String("bin", "bin", "the folder of git-rekal")
 	npm := flag.String("npm", ".build/agents/node_modules", "where the agents are installed")
+	latency := flag.Duration("latency", 0, "how long the model takes for each answer")
 	verbose := flag.Bool("v", false, "print what the agents print, and keep the folders")
 	flag.Parse()
-	ok, err := run(*bin, *npm, *verbose, flag.Args())
+	ok, err := run(*bin, *npm, *latency, *verbose, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "agents:", err)
 	}
@@ -35,7 +36,7 @@ func main() {
 	}
 }
 
-func run(bin, npm string, verbose bool, only []string) (ok bool, err error) {
+func run(bin, npm string, latency time.Duration, verbose bool, only []string) (ok bool, err error) {
 	work, err := os.MkdirTemp("", "rekal-agents")
 	if err != nil {
 		return false, err
@@ -55,7 +56,7 @@ func run(bin, npm string, verbose bool, only []string) (ok bool, err error) {
 		return false, err
 	}
 	defer on.Close()
-	m := &model{log: log}
+	m := &model{log: log, latency: latency}
 	server := &http.Server{Handler: m, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(on) }()
 	var rows []row

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -17,6 +18,7 @@ import (
 // model answers as the models of four makers do, by a script: it finds the prompt that it was asked last, counts the results of tools
 // that came since, and makes the next call.
 type model struct {
+	latency time.Duration // before each answer
 	mu      sync.Mutex
 	turns   []turn
 	speak   dialect
@@ -125,6 +127,7 @@ func finder(tools []string) string {
 }
 
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	time.Sleep(m.latency)
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
