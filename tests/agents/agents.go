@@ -119,6 +119,17 @@ func programs() []program {
 			by:     func(id, p string) []string { return []string{"run", "--auto", "--session", id, p} },
 		},
 		{
+			name: "droid", bin: "droid", folder: ".factory", speak: droidTools, hooks: true,
+			env: func(string) []string {
+				return []string{"FACTORY_API_KEY=fk-none", "FACTORY_DROID_AUTO_UPDATE_ENABLED=false", "NO_COLOR=1"}
+			},
+			files: func(_ home, url string) map[string]string {
+				return map[string]string{".factory/settings.json": fmt.Sprintf(`{"enableDroidShield": false, "customModels": [{"model": "scripted", "id": "custom:scripted",
+					"displayName": "scripted", "baseUrl": %q, "apiKey": "none", "provider": "generic-chat-completion-api", "maxOutputTokens": 4000}]}`, url+"/v1")}
+			},
+			run: func(p string) []string { return []string{"exec", "--auto", "high", "-m", "custom:scripted", p} },
+		},
+		{
 			name: "qwen-code", bin: "qwen", folder: ".qwen", speak: qwenTools, hooks: true,
 			env: func(url string) []string {
 				return []string{"OPENAI_API_KEY=none", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=scripted", "NO_COLOR=1"}

@@ -107,7 +107,7 @@ func (m *model) answer(items []item, tools []string) answer {
 	c := m.speak(now.steps[done], tools)
 	c.id = "call_" + a.id
 	if search := finder(tools); now.steps[done].recall != "" && search != "" && !searched {
-		c = call{id: c.id + searching, name: search, args: map[string]any{"query": "select:mcp__git-rekal__recall", "limit": 8}}
+		c = call{id: c.id + searching, name: search, args: map[string]any{"query": "select:" + c.name, "limit": 8}}
 		if search == "tool_search" {
 			c.args["query"] = "git-rekal recall"
 		}

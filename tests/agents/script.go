@@ -109,6 +109,16 @@ func qwenTools(s step, tools []string) call {
 	return geminiTools(s, tools)
 }
 
+func droidTools(s step, tools []string) call {
+	switch {
+	case s.write != "":
+		return call{name: "Create", args: map[string]any{"file_path": s.write, "content": s.text}}
+	case s.run != "":
+		return call{name: "Execute", args: map[string]any{"command": s.run, "summary": "Commit", "timeout": 60, "riskLevel": "low", "riskLevelReason": "local"}}
+	}
+	return call{name: "git-rekal___recall", args: recalls(s, tools).args}
+}
+
 func piTools(s step, _ []string) call {
 	if s.write != "" {
 		return call{name: "write", args: map[string]any{"path": s.write, "content": s.text}}
