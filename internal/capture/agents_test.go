@@ -401,6 +401,40 @@ func (c clineScribe) edit(w *world, sec int, path string, _, added []string) {
 	c.put(w, sec, "user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": quoted(map[string]any{"success": true, "result": "Edited\n```diff\n" + diff + "```"})})
 }
 
+// continueScribe writes a document anew, without times.
+type continueScribe struct {
+	id      string
+	history *[]any
+}
+
+func (c continueScribe) native() string { return c.id }
+func (c continueScribe) put(w *world, m, calls any) {
+	*c.history = append(*c.history, map[string]any{"message": m, "toolCallStates": calls})
+	w.Write(filepath.Join(w.Home(), ".continue/sessions", c.id+".json"), quoted(map[string]any{"sessionId": c.id, "workspaceDirectory": w.repo(), "history": *c.history}))
+}
+
+func (c continueScribe) begin(w *world, sec int) {
+	w.Write(filepath.Join(w.Home(), ".continue/sessions/sessions.json"), quoted([]any{map[string]any{
+		"sessionId": c.id, "dateCreated": fmt.Sprint(second(sec).UnixMilli()), "workspaceDirectory": w.repo(),
+	}}))
+}
+
+func (c continueScribe) ask(w *world, _ int, text string) {
+	c.put(w, map[string]any{"role": "user", "content": text}, nil)
+}
+
+func (c continueScribe) say(w *world, _ int, text string) {
+	c.put(w, map[string]any{"role": "assistant", "content": text}, nil)
+}
+
+func (c continueScribe) edit(w *world, sec int, path string, behind, added []string) {
+	c.put(w, map[string]any{"role": "assistant", "content": ""}, []any{map[string]any{
+		"toolCallId": fmt.Sprint("c", sec), "status": "done", "toolCall": map[string]any{"function": map[string]any{"name": "Edit"}}, "parsedArgs": map[string]any{
+			"filepath": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n"),
+		},
+	}})
+}
+
 // scribes are those of all agents but Claude Code, by source.
 func scribes() map[string]scribe {
 	return map[string]scribe{
@@ -414,6 +448,7 @@ func scribes() map[string]scribe {
 		"pi":                    piScribe{"01a20a05-6cc3-71f4-ae80-8c396b5dee6f"},
 		"qwen-code":             qwenScribe{"7b845927-2905-4d9a-958c-46b86292b745"},
 		"droid":                 droidScribe{"85f88063-7ee9-43e3-97c6-398fe4fbc479"},
+		"continue":              continueScribe{"77686df7-9bd2-4929-a360-7d5af5227502", new([]any)},
 		"cline":                 clineScribe{"1795464772276_etj86", new([]any)},
 	}
 }
@@ -456,7 +491,7 @@ func TestAgents(t *testing.T) {
 			if got := w.held().sessions[id]; !strings.HasPrefix(name, got.Source) || got.ActorType != session.ActorHuman || got.Title != "write two functions" {
 				t.Errorf("source %q, actor %q, title %q", got.Source, got.ActorType, got.Title)
 			}
-			if want, got := grown.Model, w.held().sessions[id].Model; got != want || (got == "gpt-5.4") == (name == "cursor") {
+			if want, got := grown.Model, w.held().sessions[id].Model; got != want || (got == "gpt-5.4") == (name == "cursor" || name == "continue") {
 				t.Errorf("the model is %q, and %q as the session grew", got, want)
 			}
 		})

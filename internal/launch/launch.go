@@ -38,6 +38,7 @@ func agents() []agent {
 		{source: "qwen-code", program: "qwen", resume: "--resume", prompt: "-i"},
 		{source: "droid", program: "droid", resume: "--resume"},
 		{source: "cline", program: "cline", resume: "--id", prompt: "-i", deaf: true},
+		{source: "continue", program: "cn", resume: "--fork"},
 	}
 }
 

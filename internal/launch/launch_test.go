@@ -21,6 +21,7 @@ func TestCommands(t *testing.T) {
 		{"pi", "pi --session id --model 'o 3' 'it'\\''s'", "pi --model 'o 3' 'it'\\''s'"},
 		{"qwen-code", "qwen --resume id --model 'o 3' -i 'it'\\''s'", "qwen --model 'o 3' -i 'it'\\''s'"},
 		{"droid", "droid --resume id --model 'o 3' 'it'\\''s'", "droid --model 'o 3' 'it'\\''s'"},
+		{"continue", "cn --fork id --model 'o 3' 'it'\\''s'", "cn --model 'o 3' 'it'\\''s'"},
 		{"cline", "cline --id id --model 'o 3'", "cline --model 'o 3' -i 'it'\\''s'"},
 	} {
 		resume, err := launch.Resume(tt.source, "id", "it's", more)

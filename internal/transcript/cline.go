@@ -101,7 +101,7 @@ func (Cline) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 	if !gjson.ValidBytes(about) || err != nil || opt.File.AgentID != "" {
 		about = nil
 	}
-	return io.NopCloser(bytes.NewReader(append(appendLine(nil, about), documentLines(raw)...))), nil
+	return io.NopCloser(bytes.NewReader(append(appendLine(nil, about), documentLines(raw, "messages")...))), nil
 }
 
 // clineDecoder is one call of Decode.
@@ -256,5 +256,5 @@ func (Cline) lines(raw []byte) []byte {
 	if !gjson.ValidBytes(raw) {
 		return raw
 	}
-	return documentLines(raw)
+	return documentLines(raw, "messages")
 }

@@ -51,6 +51,7 @@ func samples() map[string]sample {
 		"qwen-code":   qwenSample(),
 		"droid":       droidSample(),
 		"cline":       clineSample(),
+		"continue":    continueSample(),
 	}
 }
 
@@ -321,6 +322,25 @@ func clineSample() sample {
 			message(4, "assistant", `{"type":"tool_use","id":"c3","name":"editor","input":{"path":"no.go","new_text":"x"}}`),
 			message(5, "user", `{"type":"tool_result","tool_use_id":"c3","content":"{\"error\":\"no\",\"success\":false}"}`),
 			message(6, "assistant", `{"type":"text","text":"Done."}`),
+		},
+	}
+}
+
+// continueSample is a session with an edit, one that failed, and a command.
+func continueSample() sample {
+	call := func(id, name, status, args string) string {
+		return fmt.Sprintf(`{"toolCallId":%q,"toolCall":{"function":{"name":%q}},"status":%q,"parsedArgs":%s,"output":[{"content":"no"}]}`, id, name, status, args)
+	}
+	return sample{
+		opt: transcript.Options{File: transcript.File{NativeID: "77", Cwd: root, Whole: true}, Roots: []string{root}},
+		lines: []string{
+			fmt.Sprintf(`{"sessionId":"77","title":"Untitled Session","dateCreated":"%d","workspaceDirectory":"/work/shop","messageCount":4}`, time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC).UnixMilli()),
+			`{"sessionId":"77","title":"Untitled Session","workspaceDirectory":"/work/shop","usage":{}}`,
+			`{"message":{"role":"user","content":"fix the \"cart\" ümläut"},"contextItems":[]}`,
+			`not a record`,
+			`{"message":{"role":"assistant","content":"On it."},"toolCallStates":[` + call("c1", "Edit", "done", `{"filepath":"/work/shop/cart.go","old_string":"one","new_string":"two"}`) + "," + call("c2", "Bash", "done", `{"command":"go test"}`) + `]}`,
+			`{"message":{"role":"assistant","content":""},"toolCallStates":[` + call("c3", "Write", "errored", `{"filepath":"no.go","content":"x"}`) + "," + call("c4", "Bash", "calling", `{"command":"sleep 9"}`) + `]}`,
+			`{"message":{"role":"assistant","content":"Done."}}`,
 		},
 	}
 }

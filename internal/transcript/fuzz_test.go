@@ -25,10 +25,11 @@ func FuzzGemini(f *testing.F)   { fuzzAgents(f, "FuzzGemini", transcript.Gemini{
 func FuzzOpenCode(f *testing.F) { fuzzAgents(f, "FuzzOpenCode", transcript.OpenCode{}) }
 func FuzzCursor(f *testing.F)   { fuzzAgents(f, "FuzzCursor", transcript.Cursor{}) }
 
-func FuzzPi(f *testing.F)    { fuzzAgents(f, "FuzzPi", transcript.Pi{}) }
-func FuzzQwen(f *testing.F)  { fuzzAgents(f, "FuzzQwen", transcript.Qwen{}) }
-func FuzzDroid(f *testing.F) { fuzzAgents(f, "FuzzDroid", transcript.Droid{}) }
-func FuzzCline(f *testing.F) { fuzzAgents(f, "FuzzCline", transcript.Cline{}) }
+func FuzzPi(f *testing.F)       { fuzzAgents(f, "FuzzPi", transcript.Pi{}) }
+func FuzzQwen(f *testing.F)     { fuzzAgents(f, "FuzzQwen", transcript.Qwen{}) }
+func FuzzDroid(f *testing.F)    { fuzzAgents(f, "FuzzDroid", transcript.Droid{}) }
+func FuzzContinue(f *testing.F) { fuzzAgents(f, "FuzzContinue", transcript.Continue{}) }
+func FuzzCline(f *testing.F)    { fuzzAgents(f, "FuzzCline", transcript.Cline{}) }
 
 func fuzzAgents(f *testing.F, target string, agents ...transcript.Agent) {
 	if seeds, err := filepath.Glob("testdata/fuzz/" + target + "/*"); err != nil || len(seeds) == 0 {

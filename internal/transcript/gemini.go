@@ -167,16 +167,16 @@ func (Gemini) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return io.NopCloser(bytes.NewReader(documentLines(raw))), nil
+	return io.NopCloser(bytes.NewReader(documentLines(raw, "messages"))), nil
 }
 
-// documentLines writes a JSON object as lines: its members but the messages, and then each of these. What is no
+// documentLines writes a JSON object as lines: its members but a list, and then each of its values. What is no
 // object, as one that is being written, is a line that is none.
-func documentLines(raw []byte) []byte {
+func documentLines(raw []byte, named string) []byte {
 	var lines, list []byte
 	head := []byte("{")
 	whole := fields(bytes.TrimSpace(raw), func(key, value []byte) {
-		if string(key) == "messages" {
+		if string(key) == named {
 			list = value
 			return
 		}
@@ -229,5 +229,5 @@ func (Gemini) lines(raw []byte) []byte {
 	if !gjson.ValidBytes(raw) {
 		return raw
 	}
-	return documentLines(raw)
+	return documentLines(raw, "messages")
 }

@@ -17,9 +17,10 @@ type program struct {
 	resume func(prompt string) []string // the last session of this folder; nil: it does so in a terminal alone
 	more   func(prompt string) []string // behind what `git rekal resume` runs, to answer one prompt and end; nil: by is another command, which does
 	by     func(id, prompt string) []string
-	hooks  bool // the git that it runs runs hooks
+	hooks  bool // the git that it runs runs hooks, which find its session
 	told   bool // a hook tells it of what was before
 	shell  bool // it knows no MCP servers: it asks in its shell
+	late   bool // it writes a session when its turn is over: behind the hook, which makes no checkpoint then
 }
 
 // home is where an agent runs.
@@ -128,6 +129,16 @@ func programs() []program {
 					"displayName": "scripted", "baseUrl": %q, "apiKey": "none", "provider": "generic-chat-completion-api", "maxOutputTokens": 4000}]}`, url+"/v1")}
 			},
 			run: func(p string) []string { return []string{"exec", "--auto", "high", "-m", "custom:scripted", p} },
+		},
+		{
+			name: "continue", bin: "cn", folder: ".continue", speak: continueTools, shell: true, late: true,
+			env: func(string) []string { return []string{"CONTINUE_TELEMETRY_ENABLED=0", "NO_COLOR=1", "CI=1"} },
+			files: func(_ home, url string) map[string]string {
+				return map[string]string{".continue/config.yaml": fmt.Sprintf("name: local\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: scripted\n    provider: openai\n"+
+					"    model: scripted\n    apiBase: %s/v1\n    apiKey: none\n    roles: [chat]\n    capabilities: [tool_use]\n", url)}
+			},
+			run:    func(p string) []string { return []string{"--auto", "-p", p} },
+			resume: func(p string) []string { return []string{"--auto", "--resume", "-p", p} },
 		},
 		{
 			name: "qwen-code", bin: "qwen", folder: ".qwen", speak: qwenTools, hooks: true,

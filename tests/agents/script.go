@@ -119,26 +119,25 @@ func droidTools(s step, tools []string) call {
 	return call{name: "git-rekal___recall", args: recalls(s, tools).args}
 }
 
+func continueTools(s step, _ []string) call {
+	if s.write != "" {
+		return call{name: "Write", args: map[string]any{"filepath": s.write, "content": s.text}}
+	}
+	return call{name: "Bash", args: map[string]any{"command": s.run}}
+}
+
 func piTools(s step, _ []string) call {
 	if s.write != "" {
 		return call{name: "write", args: map[string]any{"path": s.write, "content": s.text}}
 	}
-	return call{name: "bash", args: map[string]any{"command": s.shell()}}
+	return call{name: "bash", args: map[string]any{"command": s.run}}
 }
 
 func clineTools(s step, _ []string) call {
 	if s.write != "" {
 		return call{name: "editor", args: map[string]any{"path": s.write, "new_text": s.text}}
 	}
-	return call{name: "run_commands", args: map[string]any{"commands": []string{s.shell()}}}
-}
-
-// shell is the command of a step, or one that looks for words.
-func (s step) shell() string {
-	if s.recall != "" {
-		return "git rekal '" + s.recall + "' -n 3"
-	}
-	return s.run
+	return call{name: "run_commands", args: map[string]any{"commands": []string{s.run}}}
 }
 
 func copilotTools(s step, tools []string) call {

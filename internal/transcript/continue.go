@@ -1,0 +1,164 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// Continue reads the sessions of Continue's CLI, version 1.5:
+//
+//	<home>/sessions/sessions.json          which session was begun when, in which folder
+//	<home>/sessions/<session ID>.json
+//
+// where <home> is ${CONTINUE_GLOBAL_DIR:-~/.continue}. A document is written anew as a whole. It holds no times: its turns have that at which the
+// session began, a millisecond apart.
+type Continue struct{}
+
+// Name is the source of the sessions.
+func (Continue) Name() string { return "continue" }
+
+// Locate lists the sessions whose folder is one of the repository.
+func (Continue) Locate(ctx context.Context, env Env) (Found, error) {
+	home := env.homeFolder("CONTINUE_GLOBAL_DIR", ".continue")
+	if home == "" {
+		return Found{}, nil
+	}
+	l := newFinder(env)
+	dir := filepath.Join(home, "sessions")
+	raw, err := readBounded(filepath.Join(dir, "sessions.json"), maxDocument)
+	l.unreadable("list transcripts", err)
+	gjson.ParseBytes(raw).ForEach(func(_, s gjson.Result) bool {
+		id, cwd := nameIn(s.Get("sessionId")), clean(s.Get("workspaceDirectory").Str)
+		if id != "" && id == filepath.Base(id) && l.places.stand(cwd) == inside {
+			l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, Whole: true})
+		}
+		return true
+	})
+	if err := ctx.Err(); err != nil {
+		return Found{}, fmt.Errorf("transcript: locate: %w", err)
+	}
+	return l.found, nil
+}
+
+// Open gives a session as lines: when it began, what is said of the document, and then each message.
+func (c Continue) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
+	raw, err := readBounded(opt.File.Path, maxDocument)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := readBounded(filepath.Join(filepath.Dir(opt.File.Path), "sessions.json"), maxDocument)
+	var began []byte
+	gjson.ParseBytes(all).ForEach(func(_, s gjson.Result) bool {
+		if nameIn(s.Get("sessionId")) == opt.File.NativeID {
+			began = appendLine(nil, []byte(s.Raw))
+		}
+		return began == nil
+	})
+	return io.NopCloser(bytes.NewReader(append(began, c.lines(raw)...))), nil
+}
+
+// continueDecoder is one call of Decode.
+type continueDecoder struct {
+	decoder
+	part *part
+}
+
+// Decode reads the messages of one session, as Open gives them.
+func (c Continue) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
+	d := continueDecoder{decoder: newDecoder(c.Name(), opt)}
+	d.part = d.session(opt.File.NativeID)
+	d.stand(d.part, opt.File.Cwd)
+	d.ts = opt.File.ModTime.UTC().Truncate(time.Millisecond)
+	return d.read(ctx, r, d.line)
+}
+
+// line takes one record; it reports whether the line is one.
+func (d *continueDecoder) line(ln []byte) bool {
+	rec, ok := object(ln)
+	if !ok {
+		return false
+	}
+	m := rec.Get("message")
+	switch {
+	case m.IsObject():
+		d.ts = d.ts.Add(time.Millisecond)
+		d.message(m, rec.Get("toolCallStates"))
+	case rec.Get("sessionId").Exists():
+		d.clock(moment([]byte(rec.Get("dateCreated").Raw)))
+		d.stand(d.part, clean(rec.Get("workspaceDirectory").Str))
+		if title := clean(rec.Get("title").Str); title != "Untitled Session" && title != "New Session" {
+			d.part.entitle(TitleAgent, title)
+		}
+	default:
+		d.skipped.unknown("record")
+	}
+	return true
+}
+
+func (d *continueDecoder) message(m, calls gjson.Result) {
+	switch role := m.Get("role").Str; role {
+	case "user":
+		d.asks(d.part, texts(m.Get("content")))
+	case "assistant", "thinking":
+		if role == "assistant" {
+			d.said(d.part, texts(m.Get("content")))
+		}
+		calls.ForEach(func(_, c gjson.Result) bool { d.tool(c); return true })
+	case "system", "tool":
+	default:
+		d.skipped.unknown(role)
+	}
+}
+
+// continueActs are the tools that touch files or run commands.
+//
+//nolint:gochecknoglobals // a table
+var continueActs = map[string]string{
+	"Write": session.ActEdit, "Edit": session.ActEdit, "MultiEdit": session.ActEdit,
+	"Read": session.ActRead, "List": session.ActRead, "Search": session.ActRead,
+	"Bash": session.ActRun,
+}
+
+// tool takes a call, with its result. One that has not ended is left out: the next read knows both.
+func (d *continueDecoder) tool(c gjson.Result) {
+	state := c.Get("status").Str
+	if state != "done" && state != "errored" && state != "canceled" {
+		return
+	}
+	u, args := use{id: c.Get("toolCallId").Str, tool: c.Get("toolCall.function.name").Str}, c.Get("parsedArgs")
+	switch u.act = continueActs[u.tool]; u.act {
+	case session.ActRun:
+		u.cmd = args.Get("command").Str
+	case session.ActRead:
+		u.paths = firstOf(args, "filepath", "dirpath", "path")
+	case session.ActEdit:
+		u.paths = firstOf(args, "filepath", "file_path")
+		u.edits = asksFor(u.paths, args, "content", "old_string", "new_string")
+	}
+	d.call(d.part, u)
+	var out []string
+	c.Get("output").ForEach(func(_, o gjson.Result) bool { out = append(out, o.Get("content").Str); return true })
+	d.printed(d.part, u.id, strings.Join(out, "\n"), nil, state != "done")
+	d.done(d.part, u.id, state != "done")
+}
+
+func (Continue) tells(rec gjson.Result) (File, bool) {
+	id := nameIn(rec.Get("sessionId"))
+	return File{NativeID: id}, id != "" && rec.Get("history").IsArray() && rec.Get("workspaceDirectory").Exists()
+}
+
+func (Continue) lines(raw []byte) []byte {
+	if !gjson.ValidBytes(raw) {
+		return raw
+	}
+	return documentLines(raw, "history")
+}
