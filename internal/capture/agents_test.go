@@ -408,9 +408,13 @@ type continueScribe struct {
 }
 
 func (c continueScribe) native() string { return c.id }
-func (c continueScribe) put(w *world, m, calls any) {
+func (c continueScribe) put(w *world, sec int, m, calls any) {
 	*c.history = append(*c.history, map[string]any{"message": m, "toolCallStates": calls})
-	w.Write(filepath.Join(w.Home(), ".continue/sessions", c.id+".json"), quoted(map[string]any{"sessionId": c.id, "workspaceDirectory": w.repo(), "history": *c.history}))
+	path := filepath.Join(w.Home(), ".continue/sessions", c.id+".json")
+	w.Write(path, quoted(map[string]any{"sessionId": c.id, "workspaceDirectory": w.repo(), "history": *c.history}))
+	if err := os.Chtimes(path, second(sec), second(sec)); err != nil {
+		w.T.Fatal(err)
+	}
 }
 
 func (c continueScribe) begin(w *world, sec int) {
@@ -419,16 +423,16 @@ func (c continueScribe) begin(w *world, sec int) {
 	}}))
 }
 
-func (c continueScribe) ask(w *world, _ int, text string) {
-	c.put(w, map[string]any{"role": "user", "content": text}, nil)
+func (c continueScribe) ask(w *world, sec int, text string) {
+	c.put(w, sec, map[string]any{"role": "user", "content": text}, nil)
 }
 
-func (c continueScribe) say(w *world, _ int, text string) {
-	c.put(w, map[string]any{"role": "assistant", "content": text}, nil)
+func (c continueScribe) say(w *world, sec int, text string) {
+	c.put(w, sec, map[string]any{"role": "assistant", "content": text}, nil)
 }
 
 func (c continueScribe) edit(w *world, sec int, path string, behind, added []string) {
-	c.put(w, map[string]any{"role": "assistant", "content": ""}, []any{map[string]any{
+	c.put(w, sec, map[string]any{"role": "assistant", "content": ""}, []any{map[string]any{
 		"toolCallId": fmt.Sprint("c", sec), "status": "done", "toolCall": map[string]any{"function": map[string]any{"name": "Edit"}}, "parsedArgs": map[string]any{
 			"filepath": filepath.Join(w.repo(), path), "old_string": strings.Join(behind, "\n"), "new_string": strings.Join(append(behind, added...), "\n"),
 		},

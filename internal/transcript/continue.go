@@ -39,7 +39,7 @@ func (Continue) Locate(ctx context.Context, env Env) (Found, error) {
 	gjson.ParseBytes(raw).ForEach(func(_, s gjson.Result) bool {
 		id, cwd := nameIn(s.Get("sessionId")), clean(s.Get("workspaceDirectory").Str)
 		if id != "" && id == filepath.Base(id) && l.places.stand(cwd) == inside {
-			l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, Whole: true})
+			l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, Whole: true, Timeless: true})
 		}
 		return true
 	})
@@ -153,7 +153,7 @@ func (d *continueDecoder) tool(c gjson.Result) {
 
 func (Continue) tells(rec gjson.Result) (File, bool) {
 	id := nameIn(rec.Get("sessionId"))
-	return File{NativeID: id}, id != "" && rec.Get("history").IsArray() && rec.Get("workspaceDirectory").Exists()
+	return File{NativeID: id, Timeless: true}, id != "" && rec.Get("history").IsArray() && rec.Get("workspaceDirectory").Exists()
 }
 
 func (Continue) lines(raw []byte) []byte {
