@@ -67,17 +67,12 @@ func (s *stage) handsOver() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	page, err := s.git(s.linked, "rekal", "handoff", id)
-	if err != nil {
+	if s.page, err = s.git(s.linked, "rekal", "handoff", id); err != nil {
 		return "", err
 	}
-	t := turn{prompt: "What follows was recorded by git-rekal", word: "I go on."} // OpenCode's command puts a prompt into quotes
-	saw, err := s.answers(t, func() (string, error) { return s.agent(s.repo, s.run(page)...) })
+	saw, err := s.takes(s.page)
 	if err != nil {
 		return "", err
-	}
-	if !s.model.heard("## What was asked") {
-		return "", errors.New("the model did not get the page")
 	}
 	if err := s.caught(); err != nil {
 		return "", err
@@ -87,4 +82,14 @@ func (s *stage) handsOver() (string, error) {
 		return "", errors.Join(err, fmt.Errorf("the page's link stands in %d turns, want 1", n))
 	}
 	return saw + ", and the ledger has a link to the session", nil
+}
+
+// takes begins a session with a page.
+func (s *stage) takes(page string) (string, error) {
+	t := turn{prompt: "What follows was recorded by git-rekal", word: "I go on."} // OpenCode's command puts a prompt into quotes
+	saw, err := s.answers(t, func() (string, error) { return s.agent(s.repo, s.run(page)...) })
+	if err == nil && !s.model.heard("## What was asked") {
+		err = errors.New("the model did not get the page")
+	}
+	return saw, err
 }

@@ -60,6 +60,7 @@ func run(bin, npm string, latency time.Duration, verbose bool, only []string) (o
 	server := &http.Server{Handler: m, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(on) }()
 	var rows []row
+	var stages []*stage
 	for _, p := range programs() {
 		if len(only) > 0 && !slices.Contains(only, p.name) {
 			continue
@@ -71,9 +72,27 @@ func run(bin, npm string, latency time.Duration, verbose bool, only []string) (o
 		if s.npm, err = filepath.Abs(npm); err != nil {
 			return false, err
 		}
-		rows = append(rows, s.play())
+		rows, stages = append(rows, s.play()), append(stages, s)
 	}
-	return table(rows), nil
+	return table(rows) && across(stages), nil
+}
+
+// across hands each agent's session over to each other agent.
+func across(stages []*stage) bool {
+	ok := true
+	for _, to := range stages {
+		for _, from := range stages {
+			if from == to || from.page == "" {
+				continue
+			}
+			saw, err := to.takes(from.page)
+			if err != nil {
+				saw, ok = "FAILED: "+err.Error(), false
+			}
+			fmt.Printf("from %s to %s: %s\n", from.name, to.name, saw)
+		}
+	}
+	return ok
 }
 
 // row is what came of an agent's scenes, by their names; "" is as it should be.

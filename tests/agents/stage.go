@@ -23,6 +23,7 @@ type stage struct {
 	root     string
 	bin, npm string
 	verbose  bool
+	page     string // with which its first session is handed over
 }
 
 // patience is how long an agent may take for one prompt.
