@@ -325,7 +325,7 @@ func (s *stage) tied(saw, rev, path, dir string) (string, error) {
 	if dir == s.linked {
 		want = "topic"
 	}
-	if is := gjson.Get(out, "git_branch").String(); is != want && !(s.late && is == "") {
+	if is := gjson.Get(out, "git_branch").String(); is != want && (!s.late || is != "") {
 		return "", fmt.Errorf("the checkpoint of %s is on %q, want %q", sha, is, want)
 	}
 	if out, err = s.git(dir, "rekal", "why", path+":2"); err != nil {
