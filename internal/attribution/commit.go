@@ -9,7 +9,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// A session is tied to a commit in one of four ways (session.TieKind). This is the table of the rules; docs/ties.md explains them.
+// A session is tied to a commit in one of four ways (session.TieKind). This is the table of the rules; docs/show.md explains them.
 //
 //	wrote     Lines that the commit brought are its, by Match.                                           a hook, an import, a later capture
 //	edited    It wrote to a file of the commit through a tool, and no commit before took that.           a hook

@@ -18,7 +18,7 @@ import (
 const mostAtPrompt = 2
 
 // least is the share of the files that a session changes which another one must have changed to be told, each file weighed by how few
-// sessions changed it. Chosen on half of 60 real sessions (docs/brief.md).
+// sessions changed it. Chosen on half of 60 real sessions (docs/lab/agents.md).
 const least = 0.2
 
 // Prompt is what is strong for a prompt, at most two lines. Changed are the files that the running session has changed.

@@ -32,7 +32,7 @@ type briefFile struct {
 	timeout               int    // in the agent's unit
 }
 
-// briefFiles are those that are known as of November 2026, each tried with the real program (docs/brief.md). What else is known takes no
+// briefFiles are those that are known as of November 2026, each tried with the real program (docs/agents.md). What else is known takes no
 // context from a hook, or could not be tried.
 func briefFiles() []briefFile {
 	const begins = "startup|resume|clear|compact"

@@ -38,7 +38,7 @@ func transcripts(t *testing.T) (out []session.Session) {
 	return out
 }
 
-// TestNightReplay replays 60 real sessions. The figures are those of docs/brief.md; the floors are what ships by them.
+// TestNightReplay replays 60 real sessions. The figures are those of docs/lab/agents.md; the floors are what ships by them.
 func TestNightReplay(t *testing.T) {
 	all := newReplay(t, transcripts(t)).prompts(func(int) bool { return true })
 	if len(all) < 500 {

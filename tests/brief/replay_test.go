@@ -211,7 +211,7 @@ func one(id string) []string {
 	return []string{id}
 }
 
-// report prints the figures of docs/brief.md.
+// report prints the figures of docs/lab/agents.md.
 func report(t *testing.T, name string, all []asked) (told, strong score) {
 	t.Helper()
 	chance, n := 0.0, 0
