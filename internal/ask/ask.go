@@ -1,8 +1,8 @@
 // Package ask answers questions of one repository: the one road to an answer for the command line, the agents' server, the pages
 // and the brief.
 //
-// In: a workspace and a question. Out: values of package result. It finds the moment that is asked about, opens its index, asks
-// recall, and puts records among the results. It writes nothing to the ledger.
+// In: a workspace and a question. Out: values of package result. Open is the step before a question: it finds the moment that is asked about,
+// and brings caches and records up. What a Moment answers after that reads only. Nothing here writes to the ledger.
 package ask
 
 import (
@@ -11,14 +11,12 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/records"
@@ -30,13 +28,12 @@ import (
 // Question is a recall with what its reader asks for besides.
 type Question struct {
 	recall.Request
-	Names    []string              // IDs or their beginnings; nil: anything
-	Purged   bool                  // also what is purged
-	Around   int                   // turns to read on either side of the one that matched; 0: no texts
-	Turn     *int                  // read around this one; nil: around the one that matched
-	Long     bool                  // IDs are shown whole: Found has no Names, which takes all IDs there are
-	Progress func(done, total int) // of bringing the index up, in commits of ledgers; nil: nobody looks
-	Ends     bool                  // the process ends with the answer: the system closes the index, which is faster
+	Names  []string // IDs or their beginnings; nil: anything
+	Purged bool     // also what is purged
+	Around int      // turns to read on either side of the one that matched; 0: no texts
+	Turn   *int     // read around this one; nil: around the one that matched
+	Long   bool     // IDs are shown whole: Found has no Names, which takes all IDs there are
+	Quick  bool     // no embedding server is asked, which may take seconds
 }
 
 // Found is the answer to a Question.
@@ -45,6 +42,7 @@ type Found struct {
 	Names  session.Names // of all IDs, to shorten them; none where Long asked so
 	Failed []error       // names that mean nothing, or several things, or what is purged and was not asked for
 	Texts  []Text        // of each result; empty where none were asked for
+	Notice string        // see Past
 }
 
 // Text is what was read of one result: the other one is nil.
@@ -57,26 +55,8 @@ type Text struct {
 // errLeftOut is why something with a known ID is not among the results.
 var errLeftOut = errors.New("its text was scrubbed, or a filter leaves it out")
 
-// CheckpointError is a moment that can't be asked about.
-type CheckpointError struct {
-	Text string
-	Err  error
-}
-
-func (e *CheckpointError) Error() string { return fmt.Sprintf("checkpoint %q: %v", e.Text, e.Err) }
-
-// Unwrap returns the cause.
-func (e *CheckpointError) Unwrap() error { return e.Err }
-
-// Memory is first collected at 40 MB, by when the process of nearly every question has ended, and then before it grows beyond lastMemory,
-// in bytes: 1.1 million turns need that. What brought the index up before may have needed more.
-const (
-	lastGC     = 1000
-	lastMemory = 64 << 20
-)
-
-// Ask answers one question. Unless the process ends with it, nothing is left open.
-func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error) {
+// Recall answers a question.
+func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 	var out Found
 	if len(q.Query) > recall.MaxQuery { // a copy of it would be made many times
 		return out, &recall.UsageError{Err: fmt.Errorf("the question has %d KB, and at most %d KB are searched: give the words that matter", len(q.Query)>>10, recall.MaxQuery>>10)}
@@ -86,57 +66,31 @@ func Ask(ctx context.Context, w *workspace.Workspace, q Question) (Found, error)
 			q.Turn = &ref.Turn
 		}
 	}
-	m, err := w.Reader()
-	if err != nil {
-		return out, err
-	}
-	m.Progress = q.Progress
-	past, err := AsOf(ctx, w, m, q.Checkpoint)
-	if err != nil {
-		return out, err
-	}
-	q.Checkpoint, q.Tip = past.Text, past.Tip
+	q.Checkpoint, q.Tip = m.Text, m.Tip
 	if !q.Purged {
-		q.Hidden = past.Hidden
+		q.Hidden = append(q.Hidden, m.Hidden...)
+		slices.Sort(q.Hidden)
 	}
-	index, err := past.Tables.Open(ctx)
-	if err != nil {
-		return out, err
-	}
-	if q.Ends {
-		debug.SetGCPercent(lastGC)
-		debug.SetMemoryLimit(lastMemory)
-	}
-	err = answer(ctx, w, index.DB, q, &out)
-	out.AsOf = past.AsOf
+	err := m.answer(ctx, q, &out)
+	out.AsOf, out.Notice = m.AsOf, m.Notice
 	if err == nil && q.Around > 0 {
-		err = out.read(ctx, index.DB, w.Repo, q)
+		err = out.read(ctx, m.DB, m.w.Repo, q)
 	}
-	if q.Ends {
-		return out, err
-	}
-	return out, errors.Join(err, index.Close())
-}
-
-// Open opens the index for what pages for people are made from besides questions to Ask: brought up to the ledgers, in one state. Close it.
-func Open(ctx context.Context, w *workspace.Workspace) (*materialize.Reader, error) {
-	m, err := w.Reader()
-	if err != nil {
-		return nil, err
-	}
-	return m.Open(ctx)
+	return out, err
 }
 
 // answer fills in what is found.
-func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Question, out *Found) error {
-	var err error
+func (m *Moment) answer(ctx context.Context, q Question, out *Found) (err error) {
+	index := m.DB
 	if !q.Long || q.Names != nil {
 		if out.Names, err = index.Names(ctx); err != nil {
 			return err
 		}
 	}
-	q.Request.Embed, q.Now = once(w.Question), w.Now()
-	q.Files = belowRoot(w, q.Files)
+	if q.Now = m.w.Now(); !q.Quick {
+		q.Request.Embed = once(m.w.Question)
+	}
+	q.Files = belowRoot(m.w, q.Files)
 	if q.Purged {
 		q.Request.Purged = db.With
 	}
@@ -145,16 +99,16 @@ func answer(ctx context.Context, w *workspace.Workspace, index *db.DB, q Questio
 		numbers, q.Names = records.ParseIDs(q.Names)
 		q.IDs, out.Failed = resolve(out.Names, q.Names)
 	}
-	if out.Recall, err = withRecords(ctx, w, index, q.Request); err != nil {
+	if out.Recall, err = m.withRecords(ctx, q.Request); err != nil {
 		return err
 	}
 	if q.Names != nil && q.Query != "" && out.Total < len(q.IDs) { // what was asked for by name is shown in any case
 		q.Query = ""
-		if out.Recall, err = withRecords(ctx, w, index, q.Request); err != nil {
+		if out.Recall, err = m.withRecords(ctx, q.Request); err != nil {
 			return err
 		}
 	}
-	if err := addNumbered(ctx, w, index, q, numbers, out); err != nil {
+	if err := m.addNumbered(ctx, q, numbers, out); err != nil {
 		return err
 	}
 	if q.Names != nil {
@@ -192,11 +146,11 @@ func once(embed func(context.Context, string, string) []float32) func(context.Co
 }
 
 // addNumbered puts the records that were asked for by number in front.
-func addNumbered(ctx context.Context, w *workspace.Workspace, index *db.DB, q Question, numbers []int, out *Found) error {
+func (m *Moment) addNumbered(ctx context.Context, q Question, numbers []int, out *Found) error {
 	if len(numbers) == 0 {
 		return nil
 	}
-	store, err := w.Records()
+	store, err := m.w.Records()
 	if err != nil {
 		return err
 	}
@@ -206,7 +160,7 @@ func addNumbered(ctx context.Context, w *workspace.Workspace, index *db.DB, q Qu
 	}
 	var purged []string
 	if !q.Purged {
-		if purged, err = db.PurgedIDs(ctx, index); err != nil {
+		if purged, err = db.PurgedIDs(ctx, m.DB); err != nil {
 			return err
 		}
 	}
@@ -221,7 +175,7 @@ func addNumbered(ctx context.Context, w *workspace.Workspace, index *db.DB, q Qu
 		}
 		out.Failed = append(out.Failed, err)
 	}
-	hits := x.Named(w.Repo, shown)
+	hits := x.Named(m.w.Repo, shown)
 	out.Results, out.Total = append(hits, out.Results...), out.Total+len(hits)
 	return nil
 }

@@ -7,34 +7,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/recall"
-	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
+	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/tables"
-	"github.com/git-rekal/git-rekal/internal/workspace"
 )
-
-// Moment is the index, open to be asked: as it is now, or was at a past moment. What is purged today is hidden in both. Close it.
-type Moment struct {
-	Past
-	*materialize.Reader
-	w *workspace.Workspace
-}
-
-// At opens what AsOf finds.
-func At(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (*Moment, error) {
-	past, err := AsOf(ctx, w, m, text)
-	if err != nil {
-		return nil, err
-	}
-	index, err := past.Tables.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &Moment{past, index, w}, nil
-}
 
 // Why says which sessions stand behind lines: see recall.Why.
 func (m *Moment) Why(ctx context.Context, req recall.WhyRequest) (result.Recall, error) {
@@ -43,6 +23,19 @@ func (m *Moment) Why(ctx context.Context, req recall.WhyRequest) (result.Recall,
 	out.AsOf = m.AsOf
 	return out, err
 }
+
+// Exchange is what was asked where a result stands, and what was answered in the end: see recall.Said.
+func (m *Moment) Exchange(ctx context.Context, h result.Hit) (asked, answered string, err error) {
+	return recall.Said(ctx, m.DB, h)
+}
+
+// Operands tells a revision or range from paths below the current folder: see recall.Operands.
+func (m *Moment) Operands(words []string) (rev string, paths []string, err error) {
+	return recall.Operands(m.w.Repo, m.w.Dir, words)
+}
+
+// Matches finds what of a text answers a question: ranges of bytes, in order.
+func Matches(text, question string) [][2]int { return search.Matches(text, question) }
 
 // Log lists checkpoints: see recall.Log.
 func (m *Moment) Log(ctx context.Context, req recall.LogRequest) ([]result.Checkpoint, error) {
@@ -124,27 +117,42 @@ func (m *Moment) Each(ctx context.Context, authors []string, give func(*result.S
 	return story.Each(ctx, m.DB, m.w.Repo, authors, m.Hidden, give)
 }
 
-// Records are the records that a recall would show; a past moment has none.
-func (m *Moment) Records(ctx context.Context) ([]records.Record, error) {
-	if m.Text != "" {
-		return nil, nil
-	}
-	return shownRecords(ctx, m.w, m.DB)
-}
-
 // SQL opens a database for SQL, as the index is now; again where that was made anew meanwhile. Slow is called where it takes long.
-func (m *Moment) SQL(ctx context.Context, kind tables.Kind, slow func()) (*tables.DB, error) {
+func (m *Moment) SQL(ctx context.Context, kind TablesKind, slow func()) (*tables.DB, error) {
 	d, err := tables.Open(ctx, m.Tables.Dir, kind, m.DB, slow)
 	for tries := 1; errors.Is(err, tables.ErrMoved) && tries < 5; tries++ {
 		index, opened := m.Tables.Open(ctx)
 		if opened != nil {
 			return nil, opened
 		}
-		if err := m.Close(); err != nil {
+		if err := m.Reader.Close(); err != nil {
 			return nil, errors.Join(err, index.Close())
 		}
 		m.Reader = index
 		d, err = tables.Open(ctx, m.Tables.Dir, kind, m.DB, slow)
 	}
 	return d, err
+}
+
+// Lines are those of a file, as history.Text reads it, now or as it was in the moment's code commit.
+func (m *Moment) Lines(ctx context.Context, file string) ([]string, error) {
+	commit, err := m.codeCommit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return history.Text(m.w.Repo, commit, file)
+}
+
+// TouchedFiles are the files that sessions touched and whose paths contain a part: those first that most of them did. Each says whether it
+// stands there.
+func (m *Moment) TouchedFiles(ctx context.Context, part string, limit int) ([]Touched, error) {
+	stands := func(string) bool { return false }
+	commit, err := m.codeCommit(ctx)
+	if err == nil {
+		if tree, err := worktree.Open(m.w.Repo, commit); err == nil { // not before the first commit
+			defer tree.Close()
+			stands = func(path string) bool { return tree.Blob(path, nil) != "" }
+		}
+	}
+	return m.Touched(ctx, part, limit, stands)
 }

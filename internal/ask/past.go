@@ -13,29 +13,42 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
+// CheckpointError is a moment that can't be asked about.
+type CheckpointError struct {
+	Text string
+	Err  error
+}
+
+func (e *CheckpointError) Error() string { return fmt.Sprintf("checkpoint %q: %v", e.Text, e.Err) }
+
+// Unwrap returns the cause.
+func (e *CheckpointError) Unwrap() error { return e.Err }
+
 // Past is what a question as of a moment needs.
 type Past struct {
 	Text   string                    // that names the moment; "" for today
+	Notice string                    // what a user is to be told who did not name it; "" for one that was named, and for today
 	Tables *materialize.Materializer // that are asked
 	AsOf   *result.AsOf              // nil for today, and for a folder, which is no moment
 	Tip    git.OID                   // of one's own ledger at that moment; "" where there is none
 	Hidden []string                  // what is purged today, in order, which the tables don't know
 }
 
-// AsOf finds the moment that text names, as tablesOf does; for "" the commit of a ledger that is checked out, else today. It returns a
+// asOf finds the moment that text names, as tablesOf does; for "" the commit of a ledger that is checked out, else today. It returns a
 // CheckpointError.
-func AsOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (Past, error) {
+func asOf(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer, text string) (Past, error) {
+	notice := ""
 	if text == "" {
-		text = w.Snapshot()
-	}
-	if text == "" {
-		return Past{Tables: m}, nil
+		if text = w.Snapshot(); text == "" {
+			return Past{Tables: m}, nil
+		}
+		notice = fmt.Sprintf("HEAD is %s of a ledger, so this is as of then", result.Short(text))
 	}
 	tables, moment, err := tablesOf(ctx, w, m, text)
 	if err != nil {
 		return Past{}, &CheckpointError{text, err}
 	}
-	out := Past{Text: text, Tables: tables, Tip: moment.OID}
+	out := Past{Text: text, Notice: notice, Tables: tables, Tip: moment.OID}
 	if moment.Ref != "" {
 		out.AsOf = &result.AsOf{Checkpoint: string(moment.OID), Until: result.Time(moment.Until)}
 	}

@@ -3,16 +3,13 @@ package ask
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/question"
 	"github.com/git-rekal/git-rekal/internal/recall"
@@ -22,33 +19,21 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// withRecords answers a request, with the records that fit it: what there is of them is looked at beside the rest. Where they can't be
-// read, and not they alone were asked for, it is told, and the answer is the one without them.
-func withRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request) (answer result.Recall, err error) {
-	if !mayHaveRecords(req) {
-		return recall.Recall(ctx, index, w.Repo, req)
+// withRecords answers a request, with the records that fit it. Where they can't be read, and not they alone were asked for, that is told, and
+// the answer is the one without them.
+func (m *Moment) withRecords(ctx context.Context, req recall.Request) (answer result.Recall, err error) {
+	answer, err = recall.Recall(ctx, m.DB, m.w.Repo, req)
+	if err != nil || !mayHaveRecords(req) {
+		return answer, err
 	}
-	_, _ = w.Settings() // they are read from the repository, which belongs to one goroutine
-	var beside sync.WaitGroup
-	var x *recordindex.Index
-	var told []error
-	var failed error
-	beside.Go(func() { x, failed = openRecords(ctx, w, func(err error) { told = append(told, err) }) })
-	answer, err = recall.Recall(ctx, index, w.Repo, req)
-	beside.Wait()
-	for _, err := range told {
-		w.Warn(err)
+	failed := m.failed
+	if failed == nil && m.records != nil && len(m.records.All) > 0 {
+		failed = m.addRecords(ctx, req, &answer)
 	}
-	if failed == nil {
-		if err == nil && len(x.All) > 0 {
-			failed = addRecords(ctx, w, index, req, x, &answer)
-		}
-		failed = errors.Join(failed, x.Close())
+	if failed == nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
+		return answer, failed
 	}
-	if failed == nil || err != nil || req.Kind == recall.KindRecord || ctx.Err() != nil {
-		return answer, errors.Join(err, failed)
-	}
-	w.Warn(failed)
+	m.w.Warn(failed)
 	return answer, nil
 }
 
@@ -64,31 +49,13 @@ func mayHaveRecords(req recall.Request) bool {
 	return true
 }
 
-// openRecords reads what agents' shells printed since the last time, and opens the index of records. What panics is an error, as
-// nobody else could catch it.
-func openRecords(ctx context.Context, w *workspace.Workspace, warn func(error)) (x *recordindex.Index, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("records: internal error: %v", v)
-		}
-	}()
-	store, err := w.Records()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := curate.Overhear(ctx, w, curate.AtRecall); err != nil {
-		warn(err)
-	}
-	return recordindex.Open(ctx, store, w.RekalDir(), warn)
-}
-
 // addRecords puts records into an answer.
-func addRecords(ctx context.Context, w *workspace.Workspace, index *db.DB, req recall.Request, x *recordindex.Index, answer *result.Recall) (err error) {
+func (m *Moment) addRecords(ctx context.Context, req recall.Request, answer *result.Recall) (err error) {
 	q := recordQuestion(req, answer)
-	if q.Without, err = db.PurgedIDs(ctx, index); err != nil {
+	if q.Without, err = db.PurgedIDs(ctx, m.DB); err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
-	found, err := x.Ask(ctx, w.Repo, q)
+	found, err := m.records.Ask(ctx, m.w.Repo, q)
 	if err != nil {
 		return fmt.Errorf("records: %w", err)
 	}
@@ -136,12 +103,12 @@ func Record(ctx context.Context, w *workspace.Workspace, store records.Store, id
 	if err != nil || r.From == nil || w.Ready() != nil { // nobody has purged a session
 		return r, cmp.Or(err, hiddenRecord(r, nil))
 	}
-	index, err := Open(ctx, w)
+	m, err := w.Reader()
 	if err != nil {
 		return r, err
 	}
-	purged, err := db.PurgedIDs(ctx, index.DB)
-	return r, cmp.Or(err, index.Close(), hiddenRecord(r, purged))
+	purged, err := m.Purged(ctx)
+	return r, cmp.Or(err, hiddenRecord(r, purged))
 }
 
 // hiddenRecord says which purge hides a record; nil where none does.
@@ -155,16 +122,17 @@ func hiddenRecord(r records.Record, purged []string) error {
 	return nil
 }
 
-// shownRecords are the records that a recall may show, the oldest first: neither those that are hidden, nor those of commands in a session that is purged.
-func shownRecords(ctx context.Context, w *workspace.Workspace, index *db.DB) ([]records.Record, error) {
-	store, err := w.Records()
+// Records are the records that a recall may show, the oldest first: neither those that are hidden, nor those of commands in a session that is
+// purged. A past moment has none.
+func (m *Moment) Records(ctx context.Context) ([]records.Record, error) {
+	if m.Text != "" {
+		return nil, nil
+	}
+	store, err := m.w.Records()
 	if err != nil {
 		return nil, err
 	}
-	if err := curate.OverhearAll(ctx, w); err != nil {
-		return nil, err
-	}
-	purged, err := db.PurgedIDs(ctx, index)
+	purged, err := db.PurgedIDs(ctx, m.DB)
 	if err != nil {
 		return nil, err
 	}

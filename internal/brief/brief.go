@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -39,7 +39,7 @@ const failedFor = 14 * 24 * time.Hour
 
 // Source is what lines are made of.
 type Source struct {
-	Index   *db.DB
+	Index   *ask.Moment
 	Repo    *git.Repo
 	Now     time.Time
 	Own     string                 // the user's address, in lower case; "" when git does not know it
@@ -152,7 +152,7 @@ func (s Source) lines(ctx context.Context, ids []string, about, of string) ([]re
 			About: about, Of: of, ID: id, Kind: f.Kind, Author: f.Email, At: result.Time(f.Latest), Source: f.Source, Title: f.Title,
 			Files: f.Shown[:min(len(f.Shown), shownFiles)], FilesTotal: f.Files,
 		}
-		if l.Kind == db.KindMemory {
+		if l.Kind == ask.KindMemory {
 			l.Files = nil
 		}
 		out = append(out, l)
@@ -177,7 +177,7 @@ func (s Source) notes(ctx context.Context, files []string, most int) ([]result.B
 		if of < 0 {
 			continue
 		}
-		l := result.BriefLine{About: AboutMemory, Of: words[of], ID: m.ID, Kind: db.KindMemory, Author: m.Email, At: result.Time(m.TS), Source: m.Source, Title: noteText(m)}
+		l := result.BriefLine{About: AboutMemory, Of: words[of], ID: m.ID, Kind: ask.KindMemory, Author: m.Email, At: result.Time(m.TS), Source: m.Source, Title: noteText(m)}
 		if out = append(out, l); len(out) == most {
 			break
 		}
@@ -186,7 +186,7 @@ func (s Source) notes(ctx context.Context, files []string, most int) ([]result.B
 }
 
 // noteText is what a line says of a memory: its title, and its text where that says more.
-func noteText(m db.MemoryRow) string {
+func noteText(m ask.MemoryRow) string {
 	if m.Title == "" || strings.HasPrefix(m.Content, m.Title) {
 		return m.Content
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -29,8 +29,8 @@ func (s Source) Edit(ctx context.Context, file, old string) ([]result.BriefLine,
 	if err != nil {
 		return nil, err
 	}
-	answer, err := recall.Why(ctx, s.Index, s.Repo, recall.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", file, from, to), Limit: 1})
-	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) || errors.Is(err, git.ErrNotFound) { // not committed, binary, too large
+	answer, err := s.Index.Why(ctx, ask.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", file, from, to), Limit: 1})
+	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) || errors.Is(err, git.ErrNotFound) { // not committed, binary, too large
 		return nil, nil
 	}
 	if err != nil || len(answer.Results) == 0 {

@@ -8,10 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/search"
 )
 
 // mostAtPrompt is how many lines a prompt gets at most.
@@ -48,15 +46,14 @@ func (s Source) named(ctx context.Context, prompt string, self []string, session
 	if strings.HasPrefix(prompt, "/") || strings.TrimSpace(prompt) == "" {
 		return nil, nil
 	}
-	req := recall.Request{Query: prompt, Hidden: self, Limit: mostAtPrompt, Times: recall.Times{Now: s.Now}}
-	found, err := recall.Recall(ctx, s.Index, s.Repo, req)
+	found, err := s.Index.Recall(ctx, ask.Question{Request: ask.Request{Query: prompt, Hidden: self, Limit: mostAtPrompt}, Long: true, Quick: true})
 	if err != nil || found.Order != "" {
 		return nil, err
 	}
 	var out []result.BriefLine
 	for i, h := range found.Results {
-		whole := slices.Contains(h.Matched, search.MatchedTerms)
-		strong := whole && (h.Kind == db.KindMemory || sessions && i == 0 && slices.Contains(h.Matched, search.MatchedFiles))
+		whole := slices.Contains(h.Matched, ask.MatchedTerms)
+		strong := whole && (h.Kind == ask.KindMemory || sessions && i == 0 && slices.Contains(h.Matched, ask.MatchedFiles))
 		if !h.Weak && strong && h.Freshness != result.StaleDeleted {
 			out = append(out, hitLine(h, AboutPrompt, ""))
 		}
@@ -86,7 +83,7 @@ func (s Source) sharing(ctx context.Context, about string, files, self []string,
 	slices.SortFunc(ids, func(a, b string) int {
 		return cmp.Or(cmp.Compare(shares[b], shares[a]), facets[b].Latest.Compare(facets[a].Latest), cmp.Compare(a, b))
 	})
-	found, err := recall.Recall(ctx, s.Index, s.Repo, recall.Request{IDs: ids[:min(len(ids), 2*most)]})
+	found, err := s.Index.Recall(ctx, ask.Question{Request: ask.Request{IDs: ids[:min(len(ids), 2*most)]}, Long: true, Quick: true})
 	if err != nil {
 		return nil, err
 	}

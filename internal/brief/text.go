@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -39,14 +38,14 @@ func hitLine(h result.Hit, about, of string) result.BriefLine {
 		About: about, Of: of, ID: h.ID, Kind: h.Kind, Author: h.Author, Source: h.Source, Title: h.Title, Freshness: h.Freshness,
 		At: h.LastTurnAt, Files: h.Files[:min(len(h.Files), shownFiles)], FilesTotal: h.FilesTotal,
 	}
-	if h.Kind == db.KindMemory {
+	if h.Kind == ask.KindMemory {
 		l.At, l.Title = h.CapturedAt, strings.TrimPrefix(h.Title+": "+h.Snippet, ": ")
 	}
 	return l
 }
 
 func recordLine(r records.Record) result.BriefLine {
-	l := result.BriefLine{About: AboutFailed, Of: r.Branch, ID: strconv.Itoa(r.ID), Kind: recall.KindRecord, At: result.Time(r.At), Title: r.Command}
+	l := result.BriefLine{About: AboutFailed, Of: r.Branch, ID: strconv.Itoa(r.ID), Kind: ask.KindRecord, At: result.Time(r.At), Title: r.Command}
 	switch {
 	case r.Failed > 0:
 		l.Title += fmt.Sprintf(" (%d failed)", r.Failed)
@@ -58,7 +57,7 @@ func recordLine(r records.Record) result.BriefLine {
 
 // name is what a line is called by: what Source.Seen looks for.
 func name(l result.BriefLine) string {
-	if l.Kind == recall.KindRecord {
+	if l.Kind == ask.KindRecord {
 		return "record " + l.ID
 	}
 	return l.ID[:min(len(l.ID), shortID)]
@@ -147,7 +146,7 @@ func reason(l result.BriefLine) string {
 	case AboutNew:
 		return "new since you were here"
 	case AboutPrompt:
-		if l.Kind == db.KindMemory {
+		if l.Kind == ask.KindMemory {
 			return "note on this"
 		}
 		return "about what you ask"

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/result"
@@ -75,7 +74,7 @@ func (c *briefCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	out, text, err := ask.Brief(ctx, w, c.budget)
+	out, text, err := brief.ForStart(ctx, w, c.budget)
 	if err != nil {
 		return w.Gone(err)
 	}
@@ -134,5 +133,5 @@ func (c *briefCommand) ask(ctx context.Context, app App) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ask.Answer(ctx, w, c.hook, e) // the process ends: it has no time to close anything
+	return brief.ForHook(ctx, w, c.hook, e) // the process ends: it has no time to close anything
 }

@@ -69,17 +69,14 @@ func (c *checkpointCommand) run(ctx context.Context, app *App) error {
 	if err := app.captureNow(ctx, w, author, session.ViaManual); err != nil {
 		return err
 	}
-	m, err := w.Reader()
-	if err != nil {
-		return err
-	}
 	// Unlike those who read, it waits for others that are at work: what it captured is found afterwards.
-	if err := app.indexing(m, func() error { return w.Gone(m.KeepUp(ctx)) }); err != nil {
+	err = app.indexing(false, func(progress func(done, total int)) error { return w.KeepUp(ctx, progress) })
+	if err != nil {
 		return err
 	}
 	end := app.Now().Add(checkpointTime)
 	enough := func() bool { return app.Now().After(end) }
-	return app.embed(ctx, w, m, author.Config.Embed, workspace.Embedding{Enough: enough, Patience: checkpointTime})
+	return app.embed(ctx, w, author.Config.Embed, workspace.Embedding{Enough: enough, Patience: checkpointTime})
 }
 
 // What --show is refused for.

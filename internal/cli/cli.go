@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/terminal"
 	"github.com/git-rekal/git-rekal/internal/text"
@@ -166,33 +165,29 @@ func (app *App) open(ctx context.Context) (*workspace.Workspace, workspace.Autho
 	return w, author, nil
 }
 
-// read is what every command that reads goes through: it opens the repository, and what
-// brings its tables up to date before it opens them.
-func (app *App) read(ctx context.Context, use func(*workspace.Workspace, *materialize.Materializer) error) error {
+// asks is what every command that reads goes through: it opens the repository, and the index as of what a text names, or for "" as it is now,
+// or was at the commit of a ledger that is checked out.
+func (app *App) asks(ctx context.Context, checkpoint string, use func(*workspace.Workspace, *ask.Moment) error) error {
 	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	m, err := w.Reader()
-	if err != nil {
-		return err
-	}
-	shown := app.meter("indexing")
-	defer shown.end()
-	shown.quiet, m.Progress = true, shown.step
-	return w.Gone(use(w, m))
-}
-
-// asks is read of the index as of what a text names, or for "" as it is now, or was at the commit of a ledger that is checked out.
-func (app *App) asks(ctx context.Context, checkpoint string, use func(*workspace.Workspace, *ask.Moment) error) error {
-	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
-		at, err := ask.At(ctx, w, m, checkpoint)
+	return w.Gone(app.indexing(true, func(progress func(done, total int)) error {
+		at, err := ask.Open(ctx, w, ask.Opening{At: checkpoint, Progress: progress})
 		if err != nil {
 			return flagged(err)
 		}
+		app.notice(at)
 		return errors.Join(use(w, at), at.Close())
-	})
+	}))
+}
+
+// notice tells that an answer is as of a moment that nobody named.
+func (app *App) notice(at *ask.Moment) {
+	if at.Notice != "" {
+		app.say(at.Notice)
+	}
 }
 
 // said is before each line on stderr.

@@ -11,11 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/compress"
-	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/materialize"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -182,7 +180,7 @@ func (app *App) values(ctx context.Context, what, begin string) []match {
 	case "role":
 		words = []string{session.RoleHuman, session.RoleAssistant}
 	case "kind":
-		words = []string{db.KindSession, db.KindMemory, recall.KindRecord}
+		words = []string{ask.KindSession, ask.KindMemory, ask.KindRecord}
 	case "color":
 		words = []string{"always", "auto", "never"}
 	case "brief":
@@ -206,8 +204,8 @@ const shownIDs = 50
 
 // ids are sessions and memories whose IDs begin so, in any case, the latest first.
 func (app *App) ids(ctx context.Context, begin string) (out []match) {
-	app.looking(ctx, func(index *db.DB) {
-		titles, _ := index.Beginning(ctx, strings.ToUpper(begin), shownIDs+1)
+	app.looking(ctx, func(at *ask.Moment) {
+		titles, _ := at.Beginning(ctx, strings.ToUpper(begin), shownIDs+1)
 		names, ids := session.NewNames(titles), slices.Sorted(maps.Keys(titles))
 		if len(ids) > shownIDs {
 			ids = ids[1:] // how far an ID may be cut its neighbours decide
@@ -221,23 +219,24 @@ func (app *App) ids(ctx context.Context, begin string) (out []match) {
 }
 
 // looking looks into the index, where there is one: a completion tells no errors.
-func (app *App) looking(ctx context.Context, into func(*db.DB)) {
-	_ = app.read(ctx, func(_ *workspace.Workspace, m *materialize.Materializer) error {
-		index, err := m.Open(ctx)
-		if err != nil {
-			return err
-		}
-		into(index.DB)
-		return index.Close()
-	})
+func (app *App) looking(ctx context.Context, into func(*ask.Moment)) {
+	w, err := workspace.Open(ctx, app.Process)
+	if err != nil {
+		return
+	}
+	defer w.Close()
+	if at, err := ask.Open(ctx, w, ask.Opening{}); err == nil {
+		into(at)
+		_ = at.Close()
+	}
 }
 
 // purged are the sessions and memories that can be restored.
 func (app *App) purged(ctx context.Context) (out []match) {
-	app.looking(ctx, func(index *db.DB) {
-		ids, _ := db.PurgedIDs(ctx, index)
+	app.looking(ctx, func(at *ask.Moment) {
+		ids, _ := at.PurgedIDs(ctx)
 		for _, id := range slices.Backward(ids) {
-			titles, _ := index.Beginning(ctx, id, 1) // without one it is restored as well
+			titles, _ := at.Beginning(ctx, id, 1) // without one it is restored as well
 			out = append(out, match{id, titles[id]})
 		}
 	})

@@ -11,7 +11,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/doctor"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
-	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -92,8 +91,8 @@ func (c *doctorCommand) run(ctx context.Context, app *App) error {
 // keys checks the databases of SQL.
 func (c *doctorCommand) keys(ctx context.Context, app *App, found *result.Doctor) error {
 	return app.asks(ctx, "", func(_ *workspace.Workspace, at *ask.Moment) error {
-		for _, kind := range []tables.Kind{tables.Data, tables.Index} {
-			d, err := app.tables(ctx, at, kind)
+		for _, kind := range []ask.TablesKind{ask.DataTables, ask.IndexTables} {
+			d, err := at.SQL(ctx, kind, app.makingTables)
 			if err != nil {
 				return err
 			}

@@ -13,18 +13,14 @@ import (
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/curate"
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/launch"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/lock"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/records"
 	"github.com/git-rekal/git-rekal/internal/session"
-	"github.com/git-rekal/git-rekal/internal/story"
-	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -39,9 +35,9 @@ const usualExit = "0 done (also with an empty result), 1 failed, 2 wrong usage."
 
 func status(err error) int {
 	switch {
-	case errors.Is(err, recall.ErrNoRevision):
+	case errors.Is(err, ask.ErrNoRevision):
 		return exitFail
-	case errors.As(err, new(*usageError)), errors.As(err, new(*recall.UsageError)), errors.As(err, new(*capture.NoteError)),
+	case errors.As(err, new(*usageError)), errors.As(err, new(*ask.UsageError)), errors.As(err, new(*capture.NoteError)),
 		errors.Is(err, config.ErrUnknownRemote), errors.Is(err, ledger.ErrNoMoment):
 		return exitUsage
 	}
@@ -94,7 +90,7 @@ type kind struct {
 var toolKinds = []kind{ //nolint:gochecknoglobals // a table
 	{git.ErrNotRepository, "the server has to be started inside a git repository"},
 	{ledger.ErrNoMoment, "give a revision of the code, HEAD~n, or a date as @{2026-02-01} or @{3 days ago}"},
-	{recall.ErrNoRevision, "give a branch, a tag or a SHA of the code; a checkpoint's SHA goes into checkpoint"},
+	{ask.ErrNoRevision, "give a branch, a tag or a SHA of the code; a checkpoint's SHA goes into checkpoint"},
 	{session.ErrNoID, "IDs are in the answers of recall"},
 	{records.ErrNone, "numbers of records are in the answers of recall"},
 }
@@ -114,13 +110,13 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{archive.ErrNoTranscript, "say which agent wrote it, with --agent NAME"},
 	{lock.ErrBusy, "try again in a moment"},
 	{capture.ErrBusy, "try again in a moment"},
-	{db.ErrLocked, "try again in a moment"},
-	{db.ErrCorrupt, `run "git rekal index"`},
-	{db.ErrRoom, "the ledgers hold very long turns; nothing is lost, and recall answers from the state before"},
+	{ask.ErrIndexLocked, "try again in a moment"},
+	{ask.ErrIndexCorrupt, `run "git rekal index"`},
+	{ask.ErrIndexRoom, "the ledgers hold very long turns; nothing is lost, and recall answers from the state before"},
 	{records.ErrNone, `numbers are in the answers of recall: "git rekal --kind record -n 5" lists the latest`},
 	{records.ErrNoRaw, "the raw output is kept for 7 days, the record for 90; without --raw you see what mattered"},
-	{tables.ErrTime, "ask for less, or give it more with --timeout"},
-	{tables.ErrMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
+	{ask.ErrSQLTime, "ask for less, or give it more with --timeout"},
+	{ask.ErrSQLMemory, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{errAnswer, "ask for less: fewer columns, a WHERE, a LIMIT"},
 	{history.ErrTooLong, "the file is long and changed often; ask for fewer lines, as PATH:FIRST,LAST"},
 	{syscall.EADDRINUSE, "give another port, or none for a free one"},
@@ -128,14 +124,14 @@ var kinds = []kind{ //nolint:gochecknoglobals // a table
 	{config.ErrNoRemote, `add one with "git remote add origin URL", or name one`},
 	{config.ErrUnknownRemote, `"git remote" lists them, "git config rekal.remote NAME" chooses one`},
 	{ledger.ErrNoMoment, `give a checkpoint ("git rekal log" lists them), a revision of the code, or a date as '@{2026-02-01}' or '@{3 days ago}'`},
-	{recall.ErrFolder, `name one of its files; "git rekal --path PATH" finds the sessions of a folder`},
-	{recall.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
-	{story.ErrNothing, `give a commit, a range, PATH:LINE, or an ID from an answer of recall; "git rekal -n 5" lists the latest`},
-	{recall.ErrNoRevision, `give a branch, a tag or a SHA of the code; a checkpoint's SHA goes with --checkpoint`},
-	{recall.ErrOperand, `write paths that are gone behind "--"; to search for words, write "git rekal -- log …"`},
+	{ask.ErrFolder, `name one of its files; "git rekal --path PATH" finds the sessions of a folder`},
+	{ask.ErrNoFile, `paths are from here or from the repository's root, lines PATH:LINE or PATH:FIRST,LAST; to search for words, write "git rekal -- why …"`},
+	{ask.ErrNothingNamed, `give a commit, a range, PATH:LINE, or an ID from an answer of recall; "git rekal -n 5" lists the latest`},
+	{ask.ErrNoRevision, `give a branch, a tag or a SHA of the code; a checkpoint's SHA goes with --checkpoint`},
+	{ask.ErrOperand, `write paths that are gone behind "--"; to search for words, write "git rekal -- log …"`},
 	{session.ErrNoID, `IDs are in the answers of recall; "git rekal -n 5" lists the latest, "git rekal sync" fetches the team's`},
-	{tables.ErrName, `this lists tables and columns, with --index those of index.db: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
-	{tables.ErrStatement, `give one SELECT`},
+	{ask.ErrSQLName, `this lists tables and columns, with --index those of index.db: git rekal query "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"`},
+	{ask.ErrSQLStatement, `give one SELECT`},
 	{ledger.ErrCut, `run "git fetch --unshallow" first`},
 }
 
@@ -149,7 +145,7 @@ func hintOf(err error) string {
 	var target *ledger.TargetError
 	var tree *curate.CheckedOutError
 	var forked *curate.ForkedError
-	var purged *recall.PurgedError
+	var purged *ask.PurgedError
 	var fault *config.Fault
 	var away *awayError
 	switch {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
+	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/story"
@@ -63,7 +64,7 @@ func (c *exportCommand) run(ctx context.Context, app *App) error {
 		if c.dir != "" {
 			return c.files(ctx, app, at, authors)
 		}
-		return c.lines(ctx, app, at, authors)
+		return c.lines(ctx, app, w, at, authors)
 	})
 }
 
@@ -74,7 +75,7 @@ type exported struct {
 	result.StorySession
 }
 
-func (c *exportCommand) lines(ctx context.Context, app *App, at *ask.Moment, authors []string) error {
+func (c *exportCommand) lines(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment, authors []string) error {
 	out := bufio.NewWriter(app.Stdout)
 	err := at.Each(ctx, authors, func(s *result.StorySession, m *result.Memory) error {
 		if m != nil {
@@ -83,6 +84,9 @@ func (c *exportCommand) lines(ctx context.Context, app *App, at *ask.Moment, aut
 		return result.Write(out, exported{result.Schema, "session", *s})
 	})
 	if err != nil {
+		return err
+	}
+	if err := curate.OverhearAll(ctx, w); err != nil {
 		return err
 	}
 	records, err := at.Records(ctx)

@@ -9,9 +9,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/config"
-	"github.com/git-rekal/git-rekal/internal/curate"
-	"github.com/git-rekal/git-rekal/internal/materialize"
-	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
@@ -48,49 +45,26 @@ func (c *indexCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 func (c *indexCommand) run(ctx context.Context, app *App) error {
-	return app.read(ctx, func(w *workspace.Workspace, m *materialize.Materializer) error {
-		past, err := ask.AsOf(ctx, w, m, c.at)
-		if wrong := (*ask.CheckpointError)(nil); errors.As(err, &wrong) {
-			return fmt.Errorf("--at %q: %w", wrong.Text, wrong.Err)
-		}
-		if past.Text != "" {
-			return app.indexing(past.Tables, func() error { return past.Tables.Rebuild(ctx) })
-		}
-		if err := m.Forget(ctx); err != nil {
-			return err
-		}
-		if err := app.indexing(m, func() error { return m.Rebuild(ctx) }); err != nil {
-			return err
-		}
-		if err := app.makeTables(ctx, w, m); err != nil {
-			return err
-		}
-		if err := curate.OverhearAll(ctx, w); err != nil {
-			return err
-		}
-		conf, err := config.Read(ctx, w.Repo, w.Env)
-		if err != nil {
-			return err
-		}
-		app.acted("rebuilt the caches", "index")
-		return app.embed(ctx, w, m, conf.Embed, workspace.Embedding{Insist: true})
-	})
-}
-
-// makeTables makes the databases for SQL, so that nobody waits for that.
-func (app *App) makeTables(ctx context.Context, w *workspace.Workspace, m *materialize.Materializer) error {
-	at, err := ask.At(ctx, w, m, "")
+	w, err := workspace.Open(ctx, app.Process)
 	if err != nil {
 		return err
 	}
-	for _, kind := range []tables.Kind{tables.Data, tables.Index} {
-		d, err := app.tables(ctx, at, kind)
-		if err == nil {
-			err = d.Close()
-		}
-		if err != nil {
-			return errors.Join(err, at.Close())
-		}
+	defer w.Close()
+	today := false
+	err = app.indexing(false, func(progress func(done, total int)) (err error) {
+		today, err = ask.Rebuild(ctx, w, c.at, progress, app.makingTables)
+		return err
+	})
+	if wrong := (*ask.CheckpointError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("--at %q: %w", wrong.Text, wrong.Err)
 	}
-	return at.Close()
+	if err != nil || !today {
+		return w.Gone(err)
+	}
+	conf, err := config.Read(ctx, w.Repo, w.Env)
+	if err != nil {
+		return err
+	}
+	app.acted("rebuilt the caches", "index")
+	return w.Gone(app.embed(ctx, w, conf.Embed, workspace.Embedding{Insist: true}))
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/text"
@@ -18,7 +16,7 @@ import (
 
 // logCommand shows checkpoints: `git rekal log -n 5`.
 type logCommand struct {
-	req     recall.LogRequest
+	req     ask.LogRequest
 	oneline bool
 	shape   shape
 	words   []string // before "--": a revision or range, then paths
@@ -67,7 +65,7 @@ func (c *logCommand) validate(fs *pflag.FlagSet, args []string) error {
 }
 
 // sort puts the words where they belong. Before "--" no path stands, and no revision has to be told from one.
-func (c *logCommand) sort(repo *git.Repo, dir string) error {
+func (c *logCommand) sort(at *ask.Moment) error {
 	if c.dashed {
 		if len(c.words) > 1 {
 			return &usageError{err: &extraError{c.words[1]}, command: "log"}
@@ -75,14 +73,14 @@ func (c *logCommand) sort(repo *git.Repo, dir string) error {
 		c.req.Range = strings.Join(c.words, "")
 		return nil
 	}
-	rev, paths, err := recall.Operands(repo, dir, c.words)
+	rev, paths, err := at.Operands(c.words)
 	c.req.Range, c.req.Paths = rev, paths
 	return err
 }
 
 func (c *logCommand) run(ctx context.Context, app *App) error {
 	return app.asks(ctx, "", func(w *workspace.Workspace, at *ask.Moment) error {
-		if err := c.sort(w.Repo, app.Dir); err != nil {
+		if err := c.sort(at); err != nil {
 			return err
 		}
 		checkpoints, err := at.Log(ctx, c.req)

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
-
-	"github.com/git-rekal/git-rekal/internal/materialize"
 )
 
 // When a meter is first seen, and how often it is written anew.
@@ -157,10 +155,10 @@ func (m *meter) line(text string) {
 	m.occupied = width
 }
 
-// indexing does something to the index that may take long.
-func (app *App) indexing(m *materialize.Materializer, do func() error) error {
+// indexing does something to the index that may take long. Quiet shows nothing until it is known how much there is to do.
+func (app *App) indexing(quiet bool, do func(progress func(done, total int)) error) error {
 	shown := app.meter("indexing")
 	defer shown.end()
-	m.Progress = shown.step
-	return do()
+	shown.quiet = quiet
+	return do(shown.step)
 }

@@ -11,10 +11,8 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/lazy"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
-	"github.com/git-rekal/git-rekal/internal/tables"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
@@ -24,8 +22,8 @@ import (
 type queryCommand struct {
 	sql    string
 	index  bool
-	limits tables.Limits
-	page   recall.Page
+	limits ask.Limits
+	page   ask.Page
 	shape  shape
 }
 
@@ -53,7 +51,7 @@ index.db. The statement reads no files and no network. It stops after --timeout,
 
 func (c *queryCommand) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.index, "index", false, "run the SQL on index.db")
-	c.limits = tables.QueryLimits()
+	c.limits = ask.QueryLimits()
 	fs.DurationVar(&c.limits.Time, "timeout", c.limits.Time, "stop the SQL after `TIME`, such as 10s or 2m")
 	fs.StringVar(&c.page.ID, "session", "", "the session or memory with this `ID`")
 	fs.IntVar(&c.page.Offset, "offset", 0, "start at turn `N`")
@@ -115,7 +113,7 @@ func (c *queryCommand) session(ctx context.Context, app *App, w *workspace.Works
 	if err != nil {
 		return err
 	}
-	names, err := c.shape.names(ctx, app, at.DB)
+	names, err := c.shape.names(ctx, app, at)
 	if err != nil {
 		return err
 	}
@@ -138,16 +136,16 @@ var errAnswer = errors.New("query: the answer has more than 16 MB")
 
 // selectRows collects the rows before it prints them: no lock is held while writing.
 func (c *queryCommand) selectRows(ctx context.Context, app *App, at *ask.Moment) error {
-	kind := tables.Data
+	kind := ask.DataTables
 	if c.index {
-		kind = tables.Index
+		kind = ask.IndexTables
 	}
-	d, err := app.tables(ctx, at, kind)
+	d, err := at.SQL(ctx, kind, app.makingTables)
 	if err != nil {
 		return err
 	}
 	var out strings.Builder
-	err = d.Select(ctx, c.sql, c.limits, func(r tables.Row) error {
+	err = d.Select(ctx, c.sql, c.limits, func(r ask.Row) error {
 		if out.Len() > maxAnswer {
 			return errAnswer
 		}
@@ -160,7 +158,5 @@ func (c *queryCommand) selectRows(ctx context.Context, app *App, at *ask.Moment)
 	return err
 }
 
-// tables opens a database for SQL.
-func (app *App) tables(ctx context.Context, at *ask.Moment, kind tables.Kind) (*tables.DB, error) {
-	return at.SQL(ctx, kind, func() { app.progress("making the tables for SQL") })
-}
+// makingTables says why SQL waits.
+func (app *App) makingTables() { app.progress("making the tables for SQL") }

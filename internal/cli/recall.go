@@ -11,8 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -20,7 +18,7 @@ import (
 
 // recallCommand answers `git rekal --file '^src/auth/' "JWT expiry"`.
 type recallCommand struct {
-	req    recall.Request
+	req    ask.Request
 	words  []string // as they were given
 	purged bool
 	full   bool
@@ -99,7 +97,7 @@ func agentFlag(fs *pflag.FlagSet, name *string) {
 }
 
 // timeFlags are the filters --since and --until.
-func timeFlags(fs *pflag.FlagSet, t *recall.Times) {
+func timeFlags(fs *pflag.FlagSet, t *ask.Times) {
 	fs.Func("since", "from a `DATE` on: yesterday, 13 Feb, \"2 weeks ago\", or a revision such as v1.2", once(&t.Since))
 	fs.Func("until", "up to a `DATE` or revision", once(&t.Until))
 }
@@ -129,13 +127,20 @@ func (c *recallCommand) validate(fs *pflag.FlagSet, args []string) error {
 		return errors.New("--files needs a path")
 	}
 	if c.purged {
-		c.req.Purged = db.Only
+		c.req.Purged = ask.PurgedOnly
 	}
 	if c.purged && c.req.Checkpoint != "" {
 		return errors.New("--purged does not go with --checkpoint: it lists what is hidden today")
 	}
 	return c.shape.validate()
 }
+
+// Memory is first collected at 40 MB, by when the process of nearly every question has ended, and then before it grows beyond lastMemory,
+// in bytes: 1.1 million turns need that. What brought the index up before may have needed more.
+const (
+	lastGC     = 1000
+	lastMemory = 64 << 20
+)
 
 func (c *recallCommand) run(ctx context.Context, app *App) error {
 	w, err := workspace.Open(ctx, app.Process)
@@ -149,10 +154,24 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 	c.req.Brief, c.req.Stale = !c.full, c.shape.reads(app)
 	// The system takes back memory and files at once, but not while a person reads in a pager.
 	reads := c.shape.reads(app)
-	shown := app.meter("indexing")
-	defer shown.end()
-	shown.quiet = true
-	found, err := ask.Ask(ctx, w, ask.Question{Request: c.req, Long: !reads, Ends: app.Ends && !reads, Progress: shown.step})
+	var found ask.Found
+	err = app.indexing(true, func(progress func(done, total int)) error {
+		at, err := ask.Open(ctx, w, ask.Opening{At: c.req.Checkpoint, Records: true, Progress: progress})
+		if err != nil {
+			return err
+		}
+		app.notice(at)
+		ends := app.Ends && !reads
+		if ends {
+			debug.SetGCPercent(lastGC)
+			debug.SetMemoryLimit(lastMemory)
+		}
+		found, err = at.Recall(ctx, ask.Question{Request: c.req, Long: !reads})
+		if ends {
+			return err
+		}
+		return errors.Join(err, at.Close())
+	})
 	if err != nil {
 		return w.Gone(flagged(err))
 	}
@@ -173,14 +192,14 @@ func (c *recallCommand) run(ctx context.Context, app *App) error {
 		app.hint(nothingYet)
 	}
 	return c.shape.answer(ctx, app, w, answer, func(l text.Look) string {
-		l.Matches = matches(recall.Matches, answer)
+		l.Matches = matches(ask.Matches, answer)
 		return text.Recall(l, answer, nil)
 	}, found.Names)
 }
 
 // flagged names a filter that can't be answered as its flag.
 func flagged(err error) error {
-	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" || errors.As(err, new(*ask.CheckpointError)) {
+	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) && usage.Filter != "" || errors.As(err, new(*ask.CheckpointError)) {
 		return fmt.Errorf("--%w", err)
 	}
 	return err

@@ -18,7 +18,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/launch"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/run"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -149,10 +148,10 @@ func last(s *result.Session) string {
 func (c *resumeCommand) choose(ctx context.Context, app *App, w *workspace.Workspace, at *ask.Moment) (candidate, error) {
 	if s, err := at.Session(ctx, c.what); err == nil {
 		return c.holds(ctx, w, s)
-	} else if c.what != "" && (!strings.Contains(c.what, " ") && !errors.Is(err, session.ErrNoID) && !errors.As(err, new(*recall.UsageError)) || len(session.Refs(c.what)) > 0) {
+	} else if c.what != "" && (!strings.Contains(c.what, " ") && !errors.Is(err, session.ErrNoID) && !errors.As(err, new(*ask.UsageError)) || len(session.Refs(c.what)) > 0) {
 		return candidate{}, err
 	}
-	found, err := ask.Ask(ctx, w, ask.Question{Request: recall.Request{Query: c.what, Kind: "session", Limit: offered}, Long: true})
+	found, err := at.Recall(ctx, ask.Question{Request: ask.Request{Query: c.what, Kind: "session", Limit: offered}, Long: true})
 	if err != nil {
 		return candidate{}, err
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/capture"
 	"github.com/git-rekal/git-rekal/internal/config"
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/forge"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -75,11 +75,11 @@ func (app *App) watched(s shape) bool { return app.given(s).Shown() && !capture.
 func (s shape) reads(app *App) bool { return s.text || !s.json && app.watched(s) }
 
 // names are all IDs, of which a person is shown no more than is needed.
-func (s shape) names(ctx context.Context, app *App, index *db.DB) (session.Names, error) {
+func (s shape) names(ctx context.Context, app *App, at *ask.Moment) (session.Names, error) {
 	if !s.reads(app) {
 		return session.Names{}, nil
 	}
-	return index.Names(ctx)
+	return at.Names(ctx)
 }
 
 // lay is what lays an answer out.

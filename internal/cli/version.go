@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/result"
-	"github.com/git-rekal/git-rekal/internal/tables"
 )
 
 // versionCommand says what this is: `git rekal version`.
@@ -31,7 +31,7 @@ func (c *versionCommand) addFlags(fs *pflag.FlagSet) {
 func (c *versionCommand) validate(_ *pflag.FlagSet, args []string) error { return noArgs(args) }
 
 func (c *versionCommand) run(ctx context.Context, app *App) error {
-	engine, err := tables.EngineVersion(ctx)
+	engine, err := ask.EngineVersion(ctx)
 	if err != nil {
 		return err
 	}

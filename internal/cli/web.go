@@ -65,10 +65,11 @@ func (c *webCommand) run(ctx context.Context, app *App) error {
 		return err
 	}
 	defer w.Close()
-	index, err := ask.Open(ctx, w) // what is wrong is said now, and what takes long is done before the first page
+	index, err := ask.Open(ctx, w, ask.Opening{}) // what is wrong is said now, and what takes long is done before the first page
 	if err != nil {
 		return w.Gone(err)
 	}
+	app.notice(index)
 	if err := index.Close(); err != nil {
 		return err
 	}

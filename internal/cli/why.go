@@ -11,8 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/text"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -20,7 +18,7 @@ import (
 
 // whyCommand tells where lines come from: `git rekal why src/jwt.go:40,52`.
 type whyCommand struct {
-	req   recall.WhyRequest
+	req   ask.WhyRequest
 	lines string // "10,20" as in "git blame -L 10,20"
 	shape shape
 }
@@ -96,10 +94,10 @@ func (c *whyCommand) run(ctx context.Context, app *App) error {
 		if err != nil {
 			return err
 		}
-		names, err := c.shape.names(ctx, app, at.DB)
+		names, err := c.shape.names(ctx, app, at)
 		said := map[string]text.Exchange{}
 		if err == nil && c.shape.reads(app) {
-			err = exchanges(ctx, at.DB, answer.Results, said)
+			err = exchanges(ctx, at, answer.Results, said)
 		}
 		if err != nil {
 			return err
@@ -109,9 +107,9 @@ func (c *whyCommand) run(ctx context.Context, app *App) error {
 }
 
 // exchanges reads what was asked and answered in the sessions behind lines.
-func exchanges(ctx context.Context, index *db.DB, hits []result.Hit, into map[string]text.Exchange) error {
+func exchanges(ctx context.Context, at *ask.Moment, hits []result.Hit, into map[string]text.Exchange) error {
 	for _, h := range hits {
-		asked, answered, err := recall.Said(ctx, index, h)
+		asked, answered, err := at.Exchange(ctx, h)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/curate"
 	"github.com/git-rekal/git-rekal/internal/mcp/view"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -68,7 +67,7 @@ func recallTool(writes bool) *sdk.Tool {
 	p["turn"].Type, p["turn"].Types = "integer", nil
 	p["ids"].Type, p["ids"].Types, p["ids"].MaxItems = "array", nil, jsonschema.Ptr(maxLimit)
 	p["files"].Type, p["files"].Types, p["files"].MaxItems = "array", nil, jsonschema.Ptr(maxLimit)
-	p["kind"].Enum = []any{"session", "memory", recall.KindRecord}
+	p["kind"].Enum = []any{"session", "memory", ask.KindRecord}
 	p["actor"].Enum = []any{"human", "agent"}
 	for _, name := range session.Agents() {
 		p["agent"].Enum = append(p["agent"].Enum, name)
@@ -110,8 +109,12 @@ func (t *tools) recall(ctx context.Context, _ *sdk.CallToolRequest, in recallInp
 		if in.Detail == handoff {
 			return in.handOver(ctx, w)
 		}
-		found, err := ask.Ask(ctx, w, in.question())
+		at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint, Records: true})
 		if err != nil {
+			return "", err
+		}
+		found, err := at.Recall(ctx, in.question())
+		if err = errors.Join(err, at.Close()); err != nil {
 			return "", err
 		}
 		own := ""
@@ -140,11 +143,7 @@ func (in recallInput) check() error {
 
 // handOver is the page for who goes on with a session.
 func (in recallInput) handOver(ctx context.Context, w *workspace.Workspace) (string, error) {
-	m, err := w.Reader()
-	if err != nil {
-		return "", err
-	}
-	at, err := ask.At(ctx, w, m, in.Checkpoint)
+	at, err := ask.Open(ctx, w, ask.Opening{At: in.Checkpoint})
 	if err != nil {
 		return "", err
 	}
@@ -191,7 +190,7 @@ func reasons(before string, failed []error) (lines []string) {
 			return append(lines, fmt.Sprintf("%s%d more", before, len(failed)-i))
 		}
 		line := before + short(err.Error())
-		if errors.As(err, new(*recall.PurgedError)) {
+		if errors.As(err, new(*ask.PurgedError)) {
 			line += ": include_purged shows it, action restore brings it back"
 		}
 		lines = append(lines, line)
@@ -206,10 +205,10 @@ func short(s string) string { return session.Shorten(result.Printable(s), 200) }
 // that before a query; of an item that is asked for by ID, a query chooses the passage.
 func (in recallInput) question() ask.Question {
 	q := ask.Question{
-		Request: recall.Request{
+		Request: ask.Request{
 			Title: in.Title, Kind: in.Kind, Limit: in.Limit, Files: in.Files, Snippet: in.Detail.Snippet(),
 			File: in.File, Commit: in.Commit, Checkpoint: in.Checkpoint, Author: in.Author, Actor: in.Actor, Agent: in.Agent,
-			Times: recall.Times{Since: in.Since, Until: in.Until},
+			Times: ask.Times{Since: in.Since, Until: in.Until},
 		},
 		Purged: in.IncludePurged, Turn: in.Turn,
 	}
@@ -237,7 +236,10 @@ func (in recallInput) show(found ask.Found, own string, now time.Time) (string, 
 		return "", answer(strings.Join(lines, "\n"))
 	}
 	a := view.Answer{Detail: in.Detail, Total: found.Total, One: in.ID != "" || len(in.IDs) == 1, Own: own}
-	a.Notes = reasons("Not found: ", found.Failed)
+	if found.Notice != "" {
+		a.Notes = append(a.Notes, found.Notice+".")
+	}
+	a.Notes = append(a.Notes, reasons("Not found: ", found.Failed)...)
 	if len(in.Files) > 0 && len(found.Filters.Files) == 0 {
 		a.Notes = append(a.Notes, "No result touched the files asked for: these are all.")
 	}
@@ -250,7 +252,7 @@ func (in recallInput) show(found ask.Found, own string, now time.Time) (string, 
 	}
 	for i, h := range found.Results {
 		item := view.Item{Hit: h, Short: found.Names.Short(h.ID)}
-		if h.Kind == recall.KindRecord {
+		if h.Kind == ask.KindRecord {
 			item.Text = h.Snippet
 			if at, err := time.Parse(time.RFC3339, h.CapturedAt); err == nil {
 				item.Age = view.Ago(now.Sub(at))

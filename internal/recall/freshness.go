@@ -89,7 +89,7 @@ func standing(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*
 	commit := git.OID("")
 	if req.Checkpoint != "" {
 		var err error
-		if commit, err = codeOf(ctx, index, repo, req.Tip); err != nil || commit == "" {
+		if commit, err = CodeOf(ctx, index, repo, req.Tip); err != nil || commit == "" {
 			return nil, err
 		}
 	}
@@ -100,9 +100,9 @@ func standing(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*
 	return now, nil
 }
 
-// codeOf is the code commit of the moment whose tables these are: of the newest commit of one's own
+// CodeOf is the code commit of the moment whose tables these are: of the newest commit of one's own
 // ledger that is a checkpoint, and where there is none, of the last checkpoint of anybody.
-func codeOf(ctx context.Context, index *db.DB, repo *git.Repo, tip git.OID) (git.OID, error) {
+func CodeOf(ctx context.Context, index *db.DB, repo *git.Repo, tip git.OID) (git.OID, error) {
 	var checkpoints []string
 	if tip != "" {
 		for c, err := range history.Newest(ctx, repo, []git.OID{tip}, nil) {

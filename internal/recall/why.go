@@ -63,7 +63,7 @@ func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (res
 	}
 	commit := git.OID("")
 	if req.Checkpoint != "" {
-		if commit, err = codeOf(ctx, index, repo, req.Tip); err != nil {
+		if commit, err = CodeOf(ctx, index, repo, req.Tip); err != nil {
 			return out, err
 		}
 		if _, err := repo.Commit(commit); commit == "" || err != nil {

@@ -7,11 +7,8 @@ import (
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
-	"github.com/git-rekal/git-rekal/internal/git/worktree"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -57,10 +54,10 @@ func timeline(r *request) (page, error) {
 	from := r.number("from", 0, eventsMost)
 	out := days{Form: f}
 	p := page{Template: "timeline", Title: "Timeline", Here: "timeline"}
-	all, err := recall.Log(r, r.index, r.Repo, recall.LogRequest{
-		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Times: recall.Times{Since: f.Since, Until: f.Until, Now: r.Now()},
+	all, err := r.at.Log(r, ask.LogRequest{
+		Limit: from + eventsShown + 1, Agent: f.Agent, Author: f.Author, Times: ask.Times{Since: f.Since, Until: f.Until},
 	})
-	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) {
+	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
 	} else if err != nil {
 		return p, err
@@ -81,7 +78,7 @@ func timeline(r *request) (page, error) {
 			func(stamp string) string { return result.At(stamp, zone, "Monday, 2 January 2006") })
 	}
 	if !r.Static {
-		if out.Form.Authors, err = r.index.Authors(r); err != nil {
+		if out.Form.Authors, err = r.at.Authors(r); err != nil {
 			return p, err
 		}
 	}
@@ -107,19 +104,14 @@ func (d *days) add(e event, date func(string) string) {
 // touched is the page of all files.
 type touched struct {
 	Name  string // a part of the paths
-	Files []db.Touched
+	Files []ask.Touched
 	Cut   bool
 }
 
 func files(r *request) (page, error) {
 	out := touched{Name: r.query.Get("name")}
-	stands := func(string) bool { return false }
-	if tree, err := worktree.Open(r.Repo, ""); err == nil { // not before the first commit
-		defer tree.Close()
-		stands = func(path string) bool { return tree.Blob(path, nil) != "" }
-	}
 	var err error
-	if out.Files, err = r.index.Touched(r, out.Name, filesShown+1, stands); err != nil {
+	if out.Files, err = r.at.TouchedFiles(r, out.Name, filesShown+1); err != nil {
 		return page{}, err
 	}
 	if out.Cut = len(out.Files) > filesShown; out.Cut {
@@ -136,8 +128,8 @@ type reasons struct {
 	From, To       int
 	Earlier, Later string
 	Hits           []hit
-	Near           []db.Pair // with files that change with it
-	Why            string    // why there are no lines
+	Near           []ask.Pair // with files that change with it
+	Why            string     // why there are no lines
 }
 
 // part is some lines that have the same sessions behind them.
@@ -161,12 +153,12 @@ const colors = 6
 func file(r *request) (page, error) {
 	name := r.query.Get("path")
 	p := page{Template: "file", Title: name, Here: "files"}
-	near, err := r.index.Together(r, name, nearShown)
+	near, err := r.at.Together(r, name, nearShown)
 	if err != nil || name == "" {
 		return p, cmp.Or(err, errNoFile)
 	}
 	out := reasons{Path: name, Near: near}
-	text, err := history.Text(r.Repo, name)
+	text, err := r.at.Lines(r, name)
 	switch {
 	case errors.Is(err, git.ErrNotFound):
 		out.Why = "The commit that is checked out does not hold this file."
@@ -199,7 +191,7 @@ var errNoFile = fmt.Errorf("no file of that name, and no session that touched on
 
 // mention finds the sessions that touched a file whose lines can't be asked for.
 func (f *reasons) mention(r *request) error {
-	found, err := ask.Ask(r, r.Workspace, ask.Question{Long: true, Request: recall.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown, Stale: true}})
+	found, err := r.at.Recall(r, ask.Question{Long: true, Request: ask.Request{Path: []string{":(top,literal)" + f.Path}, Limit: foundShown, Stale: true}})
 	f.Hits = hits(found.Recall, "")
 	return err
 }
@@ -217,7 +209,7 @@ func (f *reasons) explain(r *request, text []string) error {
 	if f.To < len(text) {
 		f.Later = r.To("file", "path", f.Path, "from", f.To+1)
 	}
-	why, err := recall.Why(r, r.index, r.Repo, recall.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", f.Path, f.From, f.To), Times: recall.Times{Now: r.Now()}})
+	why, err := r.at.Why(r, ask.WhyRequest{Target: fmt.Sprintf("%s:%d,%d", f.Path, f.From, f.To)})
 	if err != nil {
 		return err
 	}
@@ -275,6 +267,6 @@ func within(ranges []result.Range, n int) bool {
 
 // together is the page of files that change together.
 func together(r *request) (page, error) {
-	pairs, err := r.index.Together(r, "", pairsShown)
+	pairs, err := r.at.Together(r, "", pairsShown)
 	return page{Template: "together", Title: "Files that change together", Here: "together", Body: pairs}, err
 }

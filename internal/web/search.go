@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/db"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -51,7 +49,7 @@ func search(r *request) (page, error) {
 	out := searched{Form: readForm(r)}
 	f := out.Form
 	most := max(1, r.number("n", foundShown, foundMost))
-	req := recall.Request{Query: f.Q, Author: f.Author, Agent: f.Agent, Kind: f.Kind, Limit: most, Stale: true, Times: recall.Times{Since: f.Since, Until: f.Until}}
+	req := ask.Request{Query: f.Q, Author: f.Author, Agent: f.Agent, Kind: f.Kind, Limit: most, Stale: true, Times: ask.Times{Since: f.Since, Until: f.Until}}
 	if f.Path != "" {
 		req.Path = []string{f.Path}
 	}
@@ -61,7 +59,7 @@ func search(r *request) (page, error) {
 	}
 	all := 0
 	if f.Q == "" && !f.Filtered { // the first page must not look through everything there is
-		rows, total, err := r.index.List(r, 0, most)
+		rows, total, err := r.at.List(r, 0, most)
 		if err != nil {
 			return p, err
 		}
@@ -70,8 +68,8 @@ func search(r *request) (page, error) {
 			req.IDs = append(req.IDs, l.ID)
 		}
 	}
-	found, err := ask.Ask(r, r.Workspace, ask.Question{Long: true, Request: req})
-	if usage := (*recall.UsageError)(nil); errors.As(err, &usage) {
+	found, err := r.at.Recall(r, ask.Question{Long: true, Request: req})
+	if usage := (*ask.UsageError)(nil); errors.As(err, &usage) {
 		out.Failed = usage.Error()
 	} else if err != nil {
 		return p, err
@@ -85,7 +83,7 @@ func search(r *request) (page, error) {
 		out.More = min(foundMost, most+2*foundShown)
 	}
 	if !p.Part {
-		if out.Form.Authors, err = r.index.Authors(r); err != nil {
+		if out.Form.Authors, err = r.at.Authors(r); err != nil {
 			return p, err
 		}
 	}
@@ -97,7 +95,7 @@ func readForm(r *request) form {
 	get := func(key string) string { return strings.TrimSpace(r.query.Get(key)) }
 	f := form{
 		Q: get("q"), Author: get("author"), Agent: get("agent"), Since: get("since"), Until: get("until"), Path: get("path"), Kind: get("kind"),
-		Agents: nouns.Agents(), Kinds: []string{"session", "memory", recall.KindRecord},
+		Agents: nouns.Agents(), Kinds: []string{"session", "memory", ask.KindRecord},
 	}
 	f.Filtered = f.Author+f.Agent+f.Since+f.Until+f.Path+f.Kind != ""
 	return f
@@ -123,13 +121,13 @@ type listed struct {
 }
 
 type row struct {
-	db.Listed
+	ask.Listed
 	At string
 }
 
 func sessions(r *request) (page, error) {
 	from := r.number("from", 0, listMost)
-	rows, total, err := r.index.List(r, from, listShown)
+	rows, total, err := r.at.List(r, from, listShown)
 	if err != nil {
 		return page{}, err
 	}

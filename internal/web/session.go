@@ -9,7 +9,6 @@ import (
 	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -57,7 +56,7 @@ func session(r *request) (page, error) {
 	if ref := nouns.RefIn(r.query.Get("id")); ref.Turn >= 0 && from == 0 {
 		from = ref.Turn
 	}
-	s, m, err := recall.Item(r, r.index, r.Repo, recall.Page{ID: r.query.Get("id"), Offset: from, Limit: turnsShown, Full: true, Whole: true})
+	s, m, err := r.at.Item(r, ask.Page{ID: r.query.Get("id"), Offset: from, Limit: turnsShown, Full: true, Whole: true})
 	if err != nil {
 		return page{}, err
 	}
@@ -166,7 +165,7 @@ func commit(r *request) (page, error) {
 	}
 	_, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	out := committed{Commit: c, SHA: string(c.OID), Body: strings.TrimSpace(body), At: result.Time(c.Author.When), Diff: compare(files, &bounds{1000, 10_000})}
-	found, err := ask.Ask(r, r.Workspace, ask.Question{Long: true, Request: recall.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600, Stale: true}})
+	found, err := r.at.Recall(r, ask.Question{Long: true, Request: ask.Request{Commit: string(c.OID), Limit: foundShown, Snippet: 600, Stale: true}})
 	if err != nil {
 		return page{}, err
 	}
@@ -178,7 +177,7 @@ func commit(r *request) (page, error) {
 func (r *request) patch(rev string) (git.Commit, []history.FilePatch, error) {
 	id, err := r.Repo.Resolve(rev)
 	if err != nil {
-		return git.Commit{}, nil, &recall.UsageError{Err: err}
+		return git.Commit{}, nil, &ask.UsageError{Err: err}
 	}
 	c, err := r.Repo.Commit(id)
 	if err != nil {

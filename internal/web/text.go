@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 )
@@ -174,7 +174,7 @@ type piece struct {
 // marked parts a text at what answers the question.
 func marked(content, question string) (out []piece) {
 	at := 0
-	for _, m := range recall.Matches(content, question) {
+	for _, m := range ask.Matches(content, question) {
 		out = append(out, piece{content[at:m[0]], false}, piece{content[m[0]:m[1]], true})
 		at = m[1]
 	}

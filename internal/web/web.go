@@ -3,7 +3,7 @@
 // In: addresses of pages, such as "session?id=01KJW4MN". Out: HTML, made by html/template from the values that the command line prints as
 // JSON (package result). All pages lie in one folder with relative links, so served and exported pages are the same.
 //
-// It reads through workspace alone, writes nothing to the repository, and loads nothing from elsewhere: style, script and icon are its
+// It asks package ask alone, writes nothing to the repository, and loads nothing from elsewhere: style, script and icon are its
 // own. Texts of sessions, commits, paths and names never become markup. Nothing stays open between requests, and several may run at once.
 // guard.go says who is answered.
 package web
@@ -25,9 +25,7 @@ import (
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/ask"
-	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	nouns "github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/workspace"
@@ -83,7 +81,7 @@ func (s *Site) makers() map[string]func(*request) (page, error) {
 type request struct {
 	context.Context
 	*workspace.Workspace
-	index *db.DB
+	at    *ask.Moment
 	query url.Values
 	links
 }
@@ -105,7 +103,8 @@ type page struct {
 	Repo     string
 	Here     string // the page of the navigation that it belongs to
 	Body     any
-	Part     bool // only what changes as one types
+	Part     bool   // only what changes as one types
+	Notice   string // that all is as of a past moment; "" for now
 }
 
 // links makes the addresses of other pages.
@@ -197,14 +196,14 @@ func (s *Site) ask(ctx context.Context, name string, query url.Values, l links) 
 		return page{}, err
 	}
 	defer w.Close()
-	index, err := ask.Open(ctx, w)
+	at, err := ask.Open(ctx, w, ask.Opening{Records: name == ""})
 	if err != nil {
 		return page{}, w.Gone(err)
 	}
 	l.people = w.People(ctx)
-	p, err = maker(&request{ctx, w, index.DB, query, l})
-	p.links = l
-	return p, w.Gone(errors.Join(err, index.Close()))
+	p, err = maker(&request{ctx, w, at, query, l})
+	p.links, p.Notice = l, at.Notice
+	return p, w.Gone(errors.Join(err, at.Close()))
 }
 
 func (s *Site) render(p page) ([]byte, error) {
@@ -223,11 +222,11 @@ func statusOf(err error) int {
 	switch {
 	case err == nil:
 		return http.StatusOK
-	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, recall.ErrNoFile), errors.Is(err, errNoPage):
+	case errors.Is(err, nouns.ErrNoID), errors.Is(err, git.ErrNotFound), errors.Is(err, ask.ErrNoFile), errors.Is(err, errNoPage):
 		return http.StatusNotFound
-	case errors.As(err, new(*recall.PurgedError)):
+	case errors.As(err, new(*ask.PurgedError)):
 		return http.StatusGone
-	case errors.As(err, new(*recall.UsageError)), errors.As(err, new(*nouns.AmbiguousError)):
+	case errors.As(err, new(*ask.UsageError)), errors.As(err, new(*nouns.AmbiguousError)):
 		return http.StatusBadRequest
 	}
 	return http.StatusInternalServerError

@@ -9,7 +9,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/config"
 	"github.com/git-rekal/git-rekal/internal/embed"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/recordindex"
 	"github.com/git-rekal/git-rekal/internal/search"
 )
@@ -24,7 +23,7 @@ type Embedding struct {
 
 // Embed fills in the vectors that an embedding server makes. Where there is none, nothing happens;
 // of one that the user named it is told when it does not answer.
-func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c config.Embed, how Embedding) error {
+func (w *Workspace) Embed(ctx context.Context, c config.Embed, how Embedding) error {
 	client, model, err := w.Embedder(c, how.Patience)
 	if err != nil || client == nil {
 		return err
@@ -54,6 +53,10 @@ func (w *Workspace) Embed(ctx context.Context, m *materialize.Materializer, c co
 				how.Progress(done, total)
 			}
 		},
+	}
+	m, err := w.Reader()
+	if err != nil {
+		return err
 	}
 	if err = m.Embed(ctx, e); err == nil && failed == nil {
 		err = w.embedRecords(ctx, e)

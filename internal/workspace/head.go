@@ -2,23 +2,21 @@ package workspace
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/result"
 )
 
-// Snapshot is the commit of a ledger that is checked out where the user is, which it says; "" where code is.
+// Snapshot is the commit of a ledger that is checked out where the user is; "" where code is.
 func (w *Workspace) Snapshot() string {
-	id := w.onLedger()
-	if id != "" {
-		w.Warn(fmt.Errorf("HEAD is %s of a ledger, so this is as of then", result.Short(id)))
+	head, err := w.Repo.Head()
+	if err != nil || head.OID == "" || !ledger.HasCommit(w.Repo, head.OID) {
+		return ""
 	}
-	return id
+	return string(head.OID)
 }
 
 // ErrOnLedger is a HEAD that is a commit of a ledger, where only code can be captured behind.
@@ -26,18 +24,10 @@ var ErrOnLedger = errors.New("HEAD is a commit of a ledger, not of code: nothing
 
 // OnCode returns ErrOnLedger unless code is checked out.
 func (w *Workspace) OnCode() error {
-	if w.onLedger() != "" {
+	if w.Snapshot() != "" {
 		return ErrOnLedger
 	}
 	return nil
-}
-
-func (w *Workspace) onLedger() string {
-	head, err := w.Repo.Head()
-	if err != nil || head.OID == "" || !ledger.HasCommit(w.Repo, head.OID) {
-		return ""
-	}
-	return string(head.OID)
 }
 
 // Name is what people call the repository: the folder of its main worktree, or of a bare repository.

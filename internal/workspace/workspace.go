@@ -166,6 +166,26 @@ func (w *Workspace) Reader() (*materialize.Materializer, error) {
 	return w.Materializer(w.Warn), nil
 }
 
+// CatchUp brings the index up: see materialize.Materializer.CatchUp.
+func (w *Workspace) CatchUp(ctx context.Context, progress func(done, total int)) error {
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	m.Progress = progress
+	return w.Gone(m.CatchUp(ctx))
+}
+
+// KeepUp brings the index up where somebody waits: see materialize.Materializer.KeepUp.
+func (w *Workspace) KeepUp(ctx context.Context, progress func(done, total int)) error {
+	m, err := w.Reader()
+	if err != nil {
+		return err
+	}
+	m.Progress = progress
+	return w.Gone(m.KeepUp(ctx))
+}
+
 // Materializer is a Reader that tells warn what it would tell the user, and asks for nothing that init makes.
 func (w *Workspace) Materializer(warn func(error)) *materialize.Materializer {
 	return &materialize.Materializer{Repo: w.Repo, Dir: w.RekalDir(), Now: w.Now, Warn: warn, Ignore: w.ignored}

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/lock"
 	"github.com/git-rekal/git-rekal/internal/tokens"
@@ -110,7 +109,7 @@ func (p project) answerTo(agent string, event map[string]string, input ...any) [
 		p.T.Fatal(err)
 	}
 	defer w.Close()
-	out, err := ask.Answer(context.Background(), w, agent, e)
+	out, err := brief.ForHook(context.Background(), w, agent, e)
 	if err != nil {
 		p.T.Fatal(err)
 	}

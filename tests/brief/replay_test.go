@@ -11,12 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/brief"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
-	"github.com/git-rekal/git-rekal/internal/materialize"
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/workspace"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
@@ -26,7 +27,7 @@ type replay struct {
 	sessions []session.Session // in the order in which they began
 	repo     *git.Repo
 	tip      git.OID
-	tables   *materialize.Materializer
+	place    *workspace.Workspace
 	redactor *redact.Redactor
 	turns    map[string]int // by session: how many of its turns are in the ledger
 	calls    map[string]int
@@ -49,18 +50,19 @@ func newReplay(t *testing.T, sessions []session.Session) *replay {
 	t.Helper()
 	p := harness.New(t)
 	p.Init("project")
-	repo, err := git.Open(t.Context(), p.At("project"), p.Environ())
+	w, err := workspace.Open(t.Context(), workspace.Process{
+		Dir: p.At("project"), Env: p.Environ(), Home: p.Home(), Now: time.Now, Rand: rand.Reader, Warn: func(err error) { t.Error(err) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(repo.Close)
+	t.Cleanup(w.Close)
 	p.Write("project/.rekal/made", "")
 	slices.SortFunc(sessions, func(a, b session.Session) int {
 		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return &replay{
-		t: t, sessions: sessions, repo: repo, redactor: redact.New(), turns: map[string]int{}, calls: map[string]int{},
-		tables: &materialize.Materializer{Repo: repo, Dir: p.At("project/.rekal"), Now: time.Now, Warn: func(err error) { t.Error(err) }},
+		t: t, sessions: sessions, repo: w.Repo, place: w, redactor: redact.New(), turns: map[string]int{}, calls: map[string]int{},
 	}
 }
 
@@ -151,7 +153,8 @@ func (r *replay) judge(a *asked) {
 // ask asks what the hook at a prompt asks, twice: of what is strong, and of what is told of it.
 func (r *replay) ask(a *asked, told map[string]bool) {
 	ctx := context.Background()
-	index, err := r.tables.Open(ctx)
+	r.place.Now = func() time.Time { return a.when }
+	index, err := ask.Open(ctx, r.place, ask.Opening{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -162,7 +165,7 @@ func (r *replay) ask(a *asked, told map[string]bool) {
 			changed = append(changed, p)
 		}
 	}
-	source := brief.Source{Index: index.DB, Repo: r.repo, Now: a.when, Native: a.session.NativeID}
+	source := brief.Source{Index: index, Repo: r.repo, Now: a.when, Native: a.session.NativeID}
 	strong, err := source.Prompt(ctx, a.session.Turns[a.turn].Content, changed)
 	if err != nil {
 		r.t.Fatal(err)

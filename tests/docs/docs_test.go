@@ -140,6 +140,18 @@ func imports(t *testing.T, name string) []string {
 	return out
 }
 
+// TestDoors: whoever answers a user asks package ask alone, and so a past moment is a past moment everywhere.
+func TestDoors(t *testing.T) {
+	behind := []string{"db", "db/pagesum", "materialize", "recall", "recordindex", "tables", "why"}
+	for _, name := range []string{"brief", "cli", "mcp", "mcp/view", "web"} {
+		for _, in := range imports(t, name) {
+			if slices.Contains(behind, in) || in == "search" || strings.HasPrefix(in, "search/") {
+				t.Errorf("%s imports %s, which only ask does", name, in)
+			}
+		}
+	}
+}
+
 // TestDrawing: of two rooms with an arrow between them, one imports the other.
 func TestDrawing(t *testing.T) {
 	seen := 0

@@ -1,4 +1,4 @@
-package ask
+package brief
 
 import (
 	"bytes"
@@ -9,10 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/git-rekal/git-rekal/internal/brief"
-	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/ask"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -20,27 +18,30 @@ import (
 	"github.com/git-rekal/git-rekal/internal/workspace"
 )
 
-// Brief is what an agent should know that begins here: what fits into a budget of tokens, and the text of it.
-func Brief(ctx context.Context, w *workspace.Workspace, budget int) (out result.Brief, text string, err error) {
-	index, err := Open(ctx, w)
+// ForStart is what an agent should know that begins here: what fits into a budget of tokens, and the text of it.
+func ForStart(ctx context.Context, w *workspace.Workspace, budget int) (out result.Brief, text string, err error) {
+	index, err := ask.Open(ctx, w, ask.Opening{})
 	if err != nil {
 		return out, "", err
 	}
-	s := briefSource(ctx, w, index.DB)
+	if index.Notice != "" {
+		w.Warn(errors.New(index.Notice))
+	}
+	s := newSource(ctx, w, index)
 	lines, branch, err := start(ctx, w, s)
 	if err == nil {
 		text, lines, err = told(ctx, w, lines, budget)
 	}
-	out = result.Brief{Schema: result.Schema, Branch: branch, Lines: lines, Tokens: brief.Tokens(text)}
+	out = result.Brief{Schema: result.Schema, Branch: branch, Lines: lines, Tokens: Tokens(text)}
 	return out, text, errors.Join(err, index.Close())
 }
 
-// Answer is what a hook answers to an event of an agent; nil for nothing.
-func Answer(ctx context.Context, w *workspace.Workspace, agent string, e brief.Event) ([]byte, error) {
+// ForHook is what a hook answers to an event of an agent; nil for nothing.
+func ForHook(ctx context.Context, w *workspace.Workspace, agent string, e Event) ([]byte, error) {
 	if _, err := os.Stat(w.RekalDir()); err != nil || w.Ready() != nil {
 		return nil, nil
 	}
-	index, err := glance(ctx, w)
+	index, err := ask.Glance(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -51,19 +52,19 @@ func Answer(ctx context.Context, w *workspace.Workspace, agent string, e brief.E
 	if err != nil { // not written yet, or none
 		tail = nil
 	}
-	s := briefSource(ctx, w, index)
+	s := newSource(ctx, w, index)
 	s.Native, s.Seen = e.Session, e.Told(tail)
-	budget := brief.PromptBudget
+	budget := PromptBudget
 	var lines []result.BriefLine
 	switch e.Moment {
-	case brief.AtStart:
-		budget = brief.StartBudget
+	case AtStart:
+		budget = StartBudget
 		lines, _, err = start(ctx, w, s)
-	case brief.AtPrompt:
+	case AtPrompt:
 		lines, err = s.Prompt(ctx, e.Prompt, edited(ctx, w, agent, e, tail))
-	case brief.BeforeEdit:
+	case BeforeEdit:
 		lines, err = s.Edit(ctx, e.File, e.Old)
-	case brief.Never:
+	case Never:
 	}
 	if err != nil {
 		return nil, err
@@ -75,29 +76,8 @@ func Answer(ctx context.Context, w *workspace.Workspace, agent string, e brief.E
 	return e.Answer(agent, text)
 }
 
-// caughtUp is how long a hook waits for the index to be brought up; then it takes the one that is there.
-const caughtUp = 80 * time.Millisecond
-
-// glance opens the index for one answer of a process that ends then. Where there is none, it makes none: that may take minutes.
-func glance(ctx context.Context, w *workspace.Workspace) (*db.DB, error) {
-	m := w.Materializer(func(error) {})
-	old, err := m.Peek(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if m.Current(old) {
-		return old.DB, nil
-	}
-	soon, cancel := context.WithTimeout(ctx, caughtUp)
-	defer cancel()
-	if now, err := m.Open(soon); err == nil {
-		return now.DB, old.Close()
-	}
-	return old.DB, nil
-}
-
-func briefSource(ctx context.Context, w *workspace.Workspace, index *db.DB) brief.Source {
-	s := brief.Source{Index: index, Repo: w.Repo, Now: w.Now()}
+func newSource(ctx context.Context, w *workspace.Workspace, index *ask.Moment) Source {
+	s := Source{Index: index, Repo: w.Repo, Now: w.Now()}
 	if who, err := w.Repo.Identity(ctx); err == nil {
 		s.Own = strings.ToLower(who.Email)
 	}
@@ -107,7 +87,7 @@ func briefSource(ctx context.Context, w *workspace.Workspace, index *db.DB) brie
 	return s
 }
 
-func start(ctx context.Context, w *workspace.Workspace, s brief.Source) (lines []result.BriefLine, branch string, err error) {
+func start(ctx context.Context, w *workspace.Workspace, s Source) (lines []result.BriefLine, branch string, err error) {
 	if head, err := w.Repo.Head(); err == nil {
 		branch = head.Branch
 	}
@@ -127,11 +107,11 @@ func told(ctx context.Context, w *workspace.Workspace, lines []result.BriefLine,
 	if err != nil {
 		return "", nil, err
 	}
-	lines, err = brief.Clean(ctx, w.Redactor(conf, workspace.ToShow), lines)
+	lines, err = Clean(ctx, w.Redactor(conf, workspace.ToShow), lines)
 	if err != nil {
 		return "", nil, fmt.Errorf("brief: %w", err)
 	}
-	text, fit := brief.Text(lines, budget, w.Now().Location())
+	text, fit := Text(lines, budget, w.Now().Location())
 	return text, lines[:fit], nil
 }
 
@@ -161,7 +141,7 @@ func end(path string) ([]byte, error) {
 }
 
 // edited are the files that a running session has changed, as its transcript tells.
-func edited(ctx context.Context, w *workspace.Workspace, name string, e brief.Event, tail []byte) (files []string) {
+func edited(ctx context.Context, w *workspace.Workspace, name string, e Event, tail []byte) (files []string) {
 	i := slices.IndexFunc(transcript.Agents(), func(a transcript.Agent) bool { return a.Name() == name })
 	roots, err := w.Repo.Worktrees()
 	if i < 0 || err != nil || len(tail) == 0 {

@@ -1,0 +1,175 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/git-rekal/git-rekal/internal/curate"
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/recordindex"
+	"github.com/git-rekal/git-rekal/internal/workspace"
+)
+
+// Moment is the index, open to be asked: as it is now, or was at a past moment. What is purged today is hidden in both. Close it, unless
+// the process ends, which is faster.
+type Moment struct {
+	Past
+	*materialize.Reader
+	w       *workspace.Workspace
+	records *recordindex.Index // nil where they are not asked for, or can't be read
+	failed  error              // why they can't be read
+}
+
+// Opening says what is opened.
+type Opening struct {
+	At       string                // names a past moment; "" for the commit of a ledger that is checked out, else for now
+	Records  bool                  // also what commands printed, for Recall
+	Progress func(done, total int) // of bringing the index up, in commits of ledgers; nil: nobody looks
+}
+
+// Open brings the index up to the ledgers, the records up to what agents' shells printed, and opens them. It is the only step of a question that
+// writes, and it writes caches and records.
+func Open(ctx context.Context, w *workspace.Workspace, o Opening) (*Moment, error) {
+	m, err := w.Reader()
+	if err != nil {
+		return nil, err
+	}
+	m.Progress = o.Progress
+	past, err := asOf(ctx, w, m, o.At)
+	if err != nil {
+		return nil, err
+	}
+	out := &Moment{Past: past, w: w}
+	var beside sync.WaitGroup
+	var warnings []error
+	if o.Records && past.Text == "" {
+		_, _ = w.Settings() // they are read from the repository, which belongs to one goroutine
+		beside.Go(func() {
+			out.records, out.failed = openRecords(ctx, w, func(err error) { warnings = append(warnings, err) })
+		})
+	}
+	out.Reader, err = past.Tables.Open(ctx)
+	beside.Wait()
+	for _, warning := range warnings {
+		w.Warn(warning)
+	}
+	if err != nil {
+		return nil, errors.Join(err, out.closeRecords())
+	}
+	return out, nil
+}
+
+// Close gives back what Open opened.
+func (m *Moment) Close() error { return errors.Join(m.closeRecords(), m.Reader.Close()) }
+
+func (m *Moment) closeRecords() error {
+	if m.records == nil {
+		return nil
+	}
+	return m.records.Close()
+}
+
+// openRecords reads what agents' shells printed since the last time, and opens the index of records. What panics is an error, as
+// nobody else could catch it.
+func openRecords(ctx context.Context, w *workspace.Workspace, warn func(error)) (x *recordindex.Index, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("records: internal error: %v", v)
+		}
+	}()
+	store, err := w.Records()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := curate.Overhear(ctx, w, curate.AtRecall); err != nil {
+		warn(err)
+	}
+	return recordindex.Open(ctx, store, w.RekalDir(), warn)
+}
+
+// glanceTime is how long Glance waits for the index to be brought up; then it takes the one that is there.
+const glanceTime = 80 * time.Millisecond
+
+// Glance opens today's index for one answer of a process that must end soon. Where there is none, it makes none: that may take minutes.
+func Glance(ctx context.Context, w *workspace.Workspace) (*Moment, error) {
+	m := w.Materializer(func(error) {})
+	old, err := m.Peek(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at := &Moment{Past: Past{Tables: m}, Reader: old, w: w}
+	if m.Current(old) {
+		return at, nil
+	}
+	soon, cancel := context.WithTimeout(ctx, glanceTime)
+	defer cancel()
+	if now, err := m.Open(soon); err == nil {
+		at.Reader = now
+		return at, old.Close()
+	}
+	return at, nil
+}
+
+// Rebuild makes the caches anew from the ledgers: those of the moment that at names, or all of today's, and their tables for SQL. It tells
+// whether they are today's. Making is called before tables are made, which takes long.
+func Rebuild(ctx context.Context, w *workspace.Workspace, at string, progress func(done, total int), making func()) (today bool, err error) {
+	m, err := w.Reader()
+	if err != nil {
+		return false, err
+	}
+	m.Progress = progress
+	past, err := asOf(ctx, w, m, at)
+	if err != nil {
+		return false, err
+	}
+	if past.Notice != "" {
+		w.Warn(errors.New(past.Notice))
+	}
+	if past.Text != "" {
+		return false, past.Tables.Rebuild(ctx)
+	}
+	if err := m.Forget(ctx); err != nil {
+		return true, err
+	}
+	if err := m.Rebuild(ctx); err != nil {
+		return true, err
+	}
+	index, err := Open(ctx, w, Opening{})
+	if err != nil {
+		return true, err
+	}
+	for _, kind := range []TablesKind{DataTables, IndexTables} {
+		d, err := index.SQL(ctx, kind, making)
+		if err == nil {
+			err = d.Close()
+		}
+		if err != nil {
+			return true, errors.Join(err, index.Close())
+		}
+	}
+	if err := index.Close(); err != nil {
+		return true, err
+	}
+	return true, curate.OverhearAll(ctx, w)
+}
+
+// codeCommit is the code commit of a past moment; "" for what stands in the worktree now.
+func (m *Moment) codeCommit(ctx context.Context) (git.OID, error) {
+	if m.Text == "" {
+		return "", nil
+	}
+	commit, err := recall.CodeOf(ctx, m.DB, m.w.Repo, m.Tip)
+	if err == nil && commit == "" {
+		err = fmt.Errorf("the code of %q: %w", m.Text, git.ErrNotFound)
+	}
+	return commit, err
+}
+
+// PurgedIDs are the sessions and memories that can be restored, in order.
+func (m *Moment) PurgedIDs(ctx context.Context) ([]string, error) { return db.PurgedIDs(ctx, m.DB) }

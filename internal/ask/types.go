@@ -1,0 +1,72 @@
+package ask
+
+import (
+	"context"
+
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/search"
+	"github.com/git-rekal/git-rekal/internal/story"
+	"github.com/git-rekal/git-rekal/internal/tables"
+)
+
+// What questions and answers are made of. The rooms behind this one say what each means.
+type (
+	Request    = recall.Request
+	Times      = recall.Times
+	WhyRequest = recall.WhyRequest
+	LogRequest = recall.LogRequest
+	Page       = recall.Page
+
+	Listed    = db.Listed
+	Touched   = db.Touched
+	Pair      = db.Pair
+	MemoryRow = db.MemoryRow
+
+	TablesKind = tables.Kind
+	Limits     = tables.Limits
+	Row        = tables.Row
+
+	UsageError  = recall.UsageError
+	PurgedError = recall.PurgedError
+)
+
+// Words that requests and answers use.
+const (
+	KindSession = db.KindSession
+	KindMemory  = db.KindMemory
+	KindRecord  = recall.KindRecord
+
+	PurgedOnly = db.Only
+
+	DataTables  = tables.Data
+	IndexTables = tables.Index
+
+	MatchedTerms = search.MatchedTerms
+	MatchedFiles = search.MatchedFiles
+)
+
+// Why there is no answer.
+var (
+	ErrNoRevision = recall.ErrNoRevision
+	ErrNoFile     = recall.ErrNoFile
+	ErrFolder     = recall.ErrFolder
+	ErrOperand    = recall.ErrOperand
+
+	ErrIndexLocked  = db.ErrLocked
+	ErrIndexCorrupt = db.ErrCorrupt
+	ErrIndexRoom    = db.ErrRoom
+
+	ErrSQLTime      = tables.ErrTime
+	ErrSQLMemory    = tables.ErrMemory
+	ErrSQLName      = tables.ErrName
+	ErrSQLStatement = tables.ErrStatement
+
+	ErrNothingNamed = story.ErrNothing
+)
+
+// QueryLimits bounds a statement: see tables.QueryLimits.
+func QueryLimits() Limits { return tables.QueryLimits() }
+
+// EngineVersion is that of the engine for SQL.
+func EngineVersion(ctx context.Context) (string, error) { return tables.EngineVersion(ctx) }
