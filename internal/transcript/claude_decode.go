@@ -222,14 +222,9 @@ func (d *claudeDecoder) attachment(p *part) {
 }
 
 func (d *claudeDecoder) call(p *part, block gjson.Result) {
-	input, u := block.Get("input"), use{id: block.Get("id").Str, tool: block.Get("name").Str}
-	u.act = claudeActs[name(clean(u.tool))]
-	u.paths = firstOf(input, "file_path", "notebook_path", "path")
-	if u.act == session.ActRun {
-		u.cmd = input.Get("command").Str
-	}
-	if u.act == session.ActEdit {
-		u.edits = asksFor(u.paths, input, "content", "old_string", "new_string")
+	u := claudeTools.use(block.Get("id").Str, name(clean(block.Get("name").Str)), block.Get("input"))
+	if u.act != session.ActEdit {
+		u.paths = firstOf(block.Get("input"), claudeTools.paths...)
 	}
 	d.decoder.call(p, u)
 }

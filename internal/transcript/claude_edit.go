@@ -46,11 +46,15 @@ func patched(said gjson.Result) (hunks []Hunk, ok bool) {
 	return hunksOf(lines), said.Get("structuredPatch").IsArray()
 }
 
-// claudeActs are the tools that touch files or run commands.
+// claudeTools are the tools that touch files or run commands.
 //
 //nolint:gochecknoglobals // a table
-var claudeActs = map[string]string{
-	"Edit": session.ActEdit, "MultiEdit": session.ActEdit, "Write": session.ActEdit, "NotebookEdit": session.ActEdit,
-	"Read": session.ActRead, "NotebookRead": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead,
-	"Bash": session.ActRun,
+var claudeTools = toolForms{
+	acts: map[string]string{
+		"Edit": session.ActEdit, "MultiEdit": session.ActEdit, "Write": session.ActEdit, "NotebookEdit": session.ActEdit,
+		"Read": session.ActRead, "NotebookRead": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead,
+		"Bash": session.ActRun,
+	},
+	paths:   []string{"file_path", "notebook_path", "path"},
+	content: "content", old: "old_string", now: "new_string",
 }

@@ -105,67 +105,31 @@ func (Cline) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 }
 
 // clineDecoder is one call of Decode.
-type clineDecoder struct {
-	decoder
-	part *part
-}
+type clineDecoder struct{ decoder }
 
 // Decode reads the messages of one session, as Open gives them.
 func (c Cline) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := clineDecoder{decoder: newDecoder(c.Name(), opt)}
-	if d.part = d.session(opt.File.NativeID); opt.File.AgentID != "" {
-		d.part.ParentNative = opt.File.Parent
-	}
-	d.stand(d.part, opt.File.Cwd)
-	return d.read(ctx, r, d.line)
+	d := clineDecoder{newFileDecoder(c.Name(), opt)}
+	return d.readObjects(ctx, r, d.record)
 }
 
-// line takes one record; it reports whether the line is one.
-func (d *clineDecoder) line(ln []byte) bool {
-	rec, ok := object(ln)
-	if !ok {
-		return false
-	}
+func (d *clineDecoder) record(rec gjson.Result) {
 	switch role := rec.Get("role").Str; {
 	case role == "user" || role == "assistant":
 		d.clock(moment([]byte(rec.Get("ts").Raw)))
-		d.message(role, rec)
+		d.model = rec.Get("modelInfo.id").Str
+		typed := clineTyped(d.blocks(role, rec.Get("content"), d.tool, d.result))
+		if role == "user" && typed != "" {
+			d.goesOn()
+			d.asks(d.part, typed)
+		}
 	case rec.Get("session_id").Exists():
 		d.clock(moment([]byte(rec.Get("started_at").Raw)))
 		d.stand(d.part, clean(rec.Get("cwd").Str))
-		if branch := rec.Get("metadata.git.branch").Str; branch != "" && d.part.where == inside {
-			d.part.Branch = name(clean(branch))
-		}
+		d.part.branch(rec.Get("metadata.git.branch"))
 	case rec.Get("sessionId").Exists() || rec.Get("version").Exists():
 	default:
 		d.skipped.unknown(role)
-	}
-	return true
-}
-
-func (d *clineDecoder) message(role string, m gjson.Result) {
-	d.model = m.Get("modelInfo.id").Str
-	var typed []string
-	blocks := m.Get("content")
-	if blocks.Type == gjson.String {
-		typed = append(typed, blocks.Str)
-	}
-	blocks.ForEach(func(_, b gjson.Result) bool {
-		switch kind := b.Get("type").Str; {
-		case kind == "tool_result":
-			d.result(b)
-		case kind == "text" && role == "user":
-			typed = append(typed, b.Get("text").Str)
-		case kind == "text":
-			d.said(d.part, b.Get("text").Str)
-		case kind == "tool_use":
-			d.tool(b)
-		}
-		return true
-	})
-	if s := clineTyped(strings.Join(typed, "\n")); role == "user" && s != "" {
-		d.goesOn()
-		d.asks(d.part, s)
 	}
 }
 
@@ -179,33 +143,27 @@ func clineTyped(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// clineActs are the tools that touch files or run commands.
+// clineTools are the tools that touch files or run commands.
 //
 //nolint:gochecknoglobals // a table
-var clineActs = map[string]string{
-	"editor": session.ActEdit, "apply_patch": session.ActEdit,
-	"read_files": session.ActRead, "search_codebase": session.ActRead,
-	"run_commands": session.ActRun,
+var clineTools = toolForms{
+	acts: map[string]string{
+		"editor": session.ActEdit, "apply_patch": session.ActEdit,
+		"read_files": session.ActRead, "search_codebase": session.ActRead,
+		"run_commands": session.ActRun,
+	},
+	paths:   []string{"path"},
+	content: "content", old: "old_text", now: "new_text",
 }
 
 func (d *clineDecoder) tool(b gjson.Result) {
-	u, in := use{id: b.Get("id").Str, tool: b.Get("name").Str}, b.Get("input")
-	switch u.act = clineActs[u.tool]; u.act {
-	case session.ActRun:
-		var all []string
-		in.Get("commands").ForEach(func(_, c gjson.Result) bool { all = append(all, c.Str+c.Get("command").Str); return true })
-		u.cmd = strings.Join(all, "\n")
-	case session.ActRead:
+	in := b.Get("input")
+	u := clineTools.use(b.Get("id").Str, b.Get("name").Str, in)
+	switch {
+	case u.act == session.ActRead:
 		in.Get("files").ForEach(func(_, f gjson.Result) bool { u.paths = append(u.paths, f.Str+f.Get("path").Str); return true })
-	case session.ActEdit:
-		if u.tool == "apply_patch" {
-			u.paths, u.edits = patchedFiles(clean(in.Get("input").Str + in.Get("patch").Str))
-			break
-		}
-		u.paths = firstOf(in, "path")
-		if u.edits = asksFor(u.paths, in, "content", "old_text", "new_text"); len(u.edits) > 0 && !in.Get("old_text").Exists() && !in.Get("insert_line").Exists() {
-			u.edits[0].Whole = true // it writes the file
-		}
+	case in.Get("new_text").Exists() && !in.Get("old_text").Exists() && !in.Get("insert_line").Exists() && len(u.edits) == 1:
+		u.edits[0].Whole = true // it writes the file
 	}
 	d.call(d.part, u)
 }
@@ -227,20 +185,9 @@ func (d *clineDecoder) result(b gjson.Result) {
 		out = append(out, one.Get("result").Str)
 	}
 	text := strings.Join(out, "\n")
-	var lines []string
-	for l := range strings.SplitSeq(clean(text), "\n") {
-		if m := clineNumbered.FindStringSubmatch(l); m != nil {
-			lines = append(lines, m[1]+m[2])
-		} else {
-			lines = append(lines, "@@")
-		}
-	}
-	if edits, hunks := d.part.asked[id], hunksOf(lines); len(edits) == 1 && len(hunks) > 0 {
-		edits[0].Hunks, edits[0].Whole = hunks, false
-	}
-	exit, text := status(clineStatus, text)
-	d.printed(d.part, id, text, exit, failed)
-	d.done(d.part, id, failed)
+	d.part.shows(id, numberedHunks(text, clineNumbered))
+	exit, text := status(text, clineStatus)
+	d.ended(d.part, id, text, exit, failed)
 }
 
 func (Cline) tells(rec gjson.Result) (File, bool) {

@@ -19,7 +19,6 @@ import (
 // the items as if a person had said it.
 type codexDecoder struct {
 	decoder
-	part      *part
 	meta      bool      // the session's own record was seen; a later one is another session's, or repeats it
 	born      time.Time // when the session was made, by its ID; zero: it is no copy of another
 	copied    bool      // what stands here was copied from another session
@@ -31,8 +30,7 @@ type codexDecoder struct {
 
 // Decode reads the records of one rollout, which is one session.
 func (c Codex) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := codexDecoder{decoder: newDecoder(c.Name(), opt)}
-	d.part = d.session(opt.File.NativeID)
+	d := codexDecoder{decoder: newFileDecoder(c.Name(), opt)}
 	return d.read(ctx, r, d.line)
 }
 

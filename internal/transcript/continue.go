@@ -67,26 +67,16 @@ func (c Continue) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 }
 
 // continueDecoder is one call of Decode.
-type continueDecoder struct {
-	decoder
-	part *part
-}
+type continueDecoder struct{ decoder }
 
 // Decode reads the messages of one session, as Open gives them.
 func (c Continue) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := continueDecoder{decoder: newDecoder(c.Name(), opt)}
-	d.part = d.session(opt.File.NativeID)
-	d.stand(d.part, opt.File.Cwd)
+	d := continueDecoder{newFileDecoder(c.Name(), opt)}
 	d.ts = opt.File.ModTime.UTC().Truncate(time.Millisecond)
-	return d.read(ctx, r, d.line)
+	return d.readObjects(ctx, r, d.record)
 }
 
-// line takes one record; it reports whether the line is one.
-func (d *continueDecoder) line(ln []byte) bool {
-	rec, ok := object(ln)
-	if !ok {
-		return false
-	}
+func (d *continueDecoder) record(rec gjson.Result) {
 	m := rec.Get("message")
 	switch {
 	case m.IsObject():
@@ -101,7 +91,6 @@ func (d *continueDecoder) line(ln []byte) bool {
 	default:
 		d.skipped.unknown("record")
 	}
-	return true
 }
 
 func (d *continueDecoder) message(m, calls gjson.Result) {
@@ -119,13 +108,17 @@ func (d *continueDecoder) message(m, calls gjson.Result) {
 	}
 }
 
-// continueActs are the tools that touch files or run commands.
+// continueTools are the tools that touch files or run commands.
 //
 //nolint:gochecknoglobals // a table
-var continueActs = map[string]string{
-	"Write": session.ActEdit, "Edit": session.ActEdit, "MultiEdit": session.ActEdit,
-	"Read": session.ActRead, "List": session.ActRead, "Search": session.ActRead,
-	"Bash": session.ActRun,
+var continueTools = toolForms{
+	acts: map[string]string{
+		"Write": session.ActEdit, "Edit": session.ActEdit, "MultiEdit": session.ActEdit,
+		"Read": session.ActRead, "List": session.ActRead, "Search": session.ActRead,
+		"Bash": session.ActRun,
+	},
+	paths:   []string{"filepath", "file_path", "dirpath", "path"},
+	content: "content", old: "old_string", now: "new_string",
 }
 
 // tool takes a call, with its result. One that has not ended is left out: the next read knows both.
@@ -134,21 +127,11 @@ func (d *continueDecoder) tool(c gjson.Result) {
 	if state != "done" && state != "errored" && state != "canceled" {
 		return
 	}
-	u, args := use{id: c.Get("toolCallId").Str, tool: c.Get("toolCall.function.name").Str}, c.Get("parsedArgs")
-	switch u.act = continueActs[u.tool]; u.act {
-	case session.ActRun:
-		u.cmd = args.Get("command").Str
-	case session.ActRead:
-		u.paths = firstOf(args, "filepath", "dirpath", "path")
-	case session.ActEdit:
-		u.paths = firstOf(args, "filepath", "file_path")
-		u.edits = asksFor(u.paths, args, "content", "old_string", "new_string")
-	}
-	d.call(d.part, u)
+	id := c.Get("toolCallId").Str
+	d.call(d.part, continueTools.use(id, c.Get("toolCall.function.name").Str, c.Get("parsedArgs")))
 	var out []string
 	c.Get("output").ForEach(func(_, o gjson.Result) bool { out = append(out, o.Get("content").Str); return true })
-	d.printed(d.part, u.id, strings.Join(out, "\n"), nil, state != "done")
-	d.done(d.part, u.id, state != "done")
+	d.ended(d.part, id, strings.Join(out, "\n"), nil, state != "done")
 }
 
 func (Continue) tells(rec gjson.Result) (File, bool) {

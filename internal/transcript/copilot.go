@@ -84,14 +84,12 @@ func (Copilot) Runs(path string) bool {
 // copilotDecoder is one call of Decode.
 type copilotDecoder struct {
 	decoder
-	main      *part
 	questions map[string]string // ID of a call -> what it asks the person
 }
 
 // Decode reads the events of one session and of its subagents, each of which is a session of its own.
 func (c Copilot) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := copilotDecoder{decoder: newDecoder(c.Name(), opt), questions: map[string]string{}}
-	d.main = d.session(opt.File.NativeID)
+	d := copilotDecoder{decoder: newFileDecoder(c.Name(), opt), questions: map[string]string{}}
 	return d.read(ctx, r, d.line)
 }
 
@@ -129,13 +127,13 @@ func (d *copilotDecoder) line(ln []byte) bool {
 // partOf is the session that an event belongs to: the main one, or a subagent's. A subagent begins where its parent is.
 func (d *copilotDecoder) partOf(agent, call string) *part {
 	if agent = name(clean(cmp.Or(agent, call))); agent == "" {
-		return d.main
+		return d.part
 	}
 	_, known := d.parts[agent]
 	p := d.session(agent)
 	if !known {
-		p.sub, p.ParentNative, p.Branch = true, d.main.NativeID, d.main.Branch
-		d.stand(p, d.main.cwd)
+		p.sub, p.ParentNative, p.Branch = true, d.part.NativeID, d.part.Branch
+		d.stand(p, d.part.cwd)
 	}
 	return p
 }
@@ -169,10 +167,8 @@ func (d *copilotDecoder) context(data gjson.Result) {
 	if !at.Exists() {
 		at = data
 	}
-	d.stand(d.main, clean(at.Get("cwd").Str))
-	if branch := at.Get("branch").Str; branch != "" && d.main.where == inside {
-		d.main.Branch = name(clean(branch))
-	}
+	d.stand(d.part, clean(at.Get("cwd").Str))
+	d.part.branch(at.Get("branch"))
 }
 
 // prompt takes what a person typed, or what an agent asked its subagent. Skills, notes of the program and summaries name
@@ -194,41 +190,34 @@ func (d *copilotDecoder) prompt(p *part, data gjson.Result) {
 	d.asks(p, s)
 }
 
-// copilotActs are the tools that touch files or run commands.
+// copilotTools are the tools that touch files or run commands.
 //
 //nolint:gochecknoglobals // a table
-var copilotActs = map[string]string{
-	"edit": session.ActEdit, "create": session.ActEdit, "apply_patch": session.ActEdit, "str_replace_editor": session.ActEdit,
-	"view": session.ActRead, "grep": session.ActRead, "rg": session.ActRead, "glob": session.ActRead,
-	"bash": session.ActRun, "powershell": session.ActRun,
+var copilotTools = toolForms{
+	acts: map[string]string{
+		"edit": session.ActEdit, "create": session.ActEdit, "apply_patch": session.ActEdit, "str_replace_editor": session.ActEdit,
+		"view": session.ActRead, "grep": session.ActRead, "rg": session.ActRead, "glob": session.ActRead,
+		"bash": session.ActRun, "powershell": session.ActRun,
+	},
+	paths:   []string{"path", "paths", "paths.0"},
+	content: "file_text", old: "old_str", now: "new_str",
+	resultTells: true,
 }
 
 // tool takes a call when it is carried out: what the model asked for may have been refused before.
 func (d *copilotDecoder) tool(p *part, data gjson.Result) {
-	u := use{id: data.Get("toolCallId").Str, tool: data.Get("toolName").Str}
-	args := data.Get("arguments")
+	id, tool, args := data.Get("toolCallId").Str, data.Get("toolName").Str, data.Get("arguments")
 	if args.Type == gjson.String && gjson.Valid(args.Str) {
 		args = gjson.Parse(args.Str)
 	}
-	u.act = copilotActs[u.tool]
+	u := copilotTools.use(id, tool, args)
 	switch {
-	case u.tool == "apply_patch":
-		u.paths, u.edits = patchedFiles(clean(args.Str + args.Get("input").Str))
-	case u.tool == "str_replace_editor" && args.Get("command").Str == "view":
-		u.act, u.paths = session.ActRead, firstOf(args, "path")
-	case u.act == session.ActEdit:
-		u.paths = firstOf(args, "path")
-		u.edits = asksFor(u.paths, args, "file_text", "old_str", "new_str")
-	case u.act == session.ActRead:
-		u.paths = firstOf(args, "path", "paths", "paths.0")
-	case u.act == session.ActRun:
-		u.cmd = args.Get("command").Str
-	case u.tool == "ask_user":
-		d.questions[strings.Clone(u.id)] = strings.Clone(args.Get("question").Str)
-		d.waits(u.id)
-	}
-	if u.act == session.ActEdit {
-		d.waits(u.id)
+	case tool == "str_replace_editor" && args.Get("command").Str == "view":
+		u = copilotTools.use(id, "view", args)
+		u.tool = tool
+	case tool == "ask_user":
+		d.questions[strings.Clone(id)] = strings.Clone(args.Get("question").Str)
+		u.waits = true
 	}
 	d.call(p, u)
 }

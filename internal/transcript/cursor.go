@@ -112,7 +112,6 @@ func (l *cursorLocator) sessions(dir, cwd string) {
 // cursorDecoder is one call of Decode.
 type cursorDecoder struct {
 	decoder
-	part     *part
 	here     bool   // a path of the repository was named
 	stranger string // a folder of another one that was named
 }
@@ -122,14 +121,12 @@ func (c Cursor) Decode(ctx context.Context, r io.Reader, opt Options) (Document,
 	opt.Head = nil // records have nothing in common
 	d := cursorDecoder{decoder: newDecoder(c.Name(), opt)}
 	d.part = d.session(opt.File.NativeID)
-	if d.part.cwd = opt.File.Cwd; opt.File.AgentID != "" {
-		d.part.ParentNative = opt.File.Parent
-	}
+	d.part.cwd = opt.File.Cwd
 	// What was read before is older: else what is said a second time would be taken for what was said then.
 	if d.ts = opt.File.ModTime.UTC().Truncate(time.Millisecond); !opt.Last.IsZero() && !d.ts.After(opt.Last) {
 		d.ts = opt.Last.Add(time.Millisecond)
 	}
-	done, err := d.records(ctx, r, d.line)
+	done, err := d.records(ctx, r, objects(d.record))
 	if err != nil {
 		return Document{}, err
 	}
@@ -141,12 +138,7 @@ func (c Cursor) Decode(ctx context.Context, r io.Reader, opt Options) (Document,
 	return d.document(done), nil
 }
 
-// line takes one record; it reports whether the line is one.
-func (d *cursorDecoder) line(ln []byte) bool {
-	rec, ok := object(ln)
-	if !ok {
-		return false
-	}
+func (d *cursorDecoder) record(rec gjson.Result) {
 	content := rec.Get("message.content")
 	switch role := rec.Get("role").Str; role {
 	case "user":
@@ -166,7 +158,6 @@ func (d *cursorDecoder) line(ln []byte) bool {
 			d.skipped.unknown(kind)
 		}
 	}
-	return true
 }
 
 // cursorPrompt is what a person typed: the element of a text that says so. What stands around it was put there.
@@ -181,33 +172,26 @@ func cursorPrompt(content gjson.Result) string {
 	return strings.Join(kept, "\n\n")
 }
 
-// cursorActs are the tools that touch files or run commands.
+// cursorTools are the tools that touch files or run commands.
 //
 //nolint:gochecknoglobals // a table
-var cursorActs = map[string]string{
-	"Write": session.ActEdit, "StrReplace": session.ActEdit, "Delete": session.ActEdit, "EditNotebook": session.ActEdit,
-	"MultiStrReplace": session.ActEdit, "ApplyPatch": session.ActEdit,
-	"Read": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead, "SemanticSearch": session.ActRead,
-	"Shell": session.ActRun,
+var cursorTools = toolForms{
+	acts: map[string]string{
+		"Write": session.ActEdit, "StrReplace": session.ActEdit, "Delete": session.ActEdit, "EditNotebook": session.ActEdit,
+		"MultiStrReplace": session.ActEdit, "ApplyPatch": session.ActEdit,
+		"Read": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead, "SemanticSearch": session.ActRead,
+		"Shell": session.ActRun,
+	},
+	paths:   []string{"path", "file_path", "target_notebook", "target_directory"},
+	content: "contents", old: "old_string", now: "new_string",
 }
 
 func (d *cursorDecoder) tool(block gjson.Result) {
-	input, u := block.Get("input"), use{id: "call", tool: block.Get("name").Str}
-	u.act = cursorActs[u.tool]
+	input := block.Get("input")
+	u := cursorTools.use("call", block.Get("name").Str, input)
 	where := input.Get("working_directory").Str
-	switch u.act {
-	case session.ActRun:
-		u.cmd = input.Get("command").Str
-	case session.ActEdit, session.ActRead:
-		u.paths = firstOf(input, "path", "file_path", "target_notebook", "target_directory")
-		if len(u.paths) > 0 && filepath.IsAbs(u.paths[0]) {
-			where = filepath.Dir(u.paths[0])
-		}
-	}
-	if patch := input.Get("patch"); u.act == session.ActEdit && patch.Type == gjson.String {
-		u.paths, u.edits = patchedFiles(clean(patch.Str))
-	} else if u.act == session.ActEdit {
-		u.edits = asksFor(u.paths, input, "contents", "old_string", "new_string")
+	if path := firstOf(input, cursorTools.paths...); u.act != "" && len(path) > 0 && filepath.IsAbs(path[0]) {
+		where = filepath.Dir(path[0])
 	}
 	d.named(clean(where))
 	d.call(d.part, u)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -21,6 +23,7 @@ type decoder struct {
 	opt     Options
 	source  string
 	places  *places
+	part    *part // of the file's own session; nil for an agent whose records say whose they are
 	order   []*part
 	parts   map[string]*part
 	seen    map[string]*part // by the ID of a record of this read; nil where another's work stands before it
@@ -69,6 +72,30 @@ func newDecoder(source string, opt Options) decoder {
 	}
 	d.places.past = opt.Others
 	return d
+}
+
+// newFileDecoder decodes a file that is one session's.
+func newFileDecoder(source string, opt Options) decoder {
+	d := newDecoder(source, opt)
+	d.part = d.session(opt.File.NativeID)
+	d.stand(d.part, opt.File.Cwd)
+	return d
+}
+
+// readObjects gives visit each line that is a JSON object, and closes the read.
+func (d *decoder) readObjects(ctx context.Context, r io.Reader, visit func(gjson.Result)) (Document, error) {
+	return d.read(ctx, r, objects(visit))
+}
+
+// objects takes the lines that are JSON objects.
+func objects(visit func(gjson.Result)) func([]byte) bool {
+	return func(ln []byte) bool {
+		rec, ok := object(ln)
+		if ok {
+			visit(rec)
+		}
+		return ok
+	}
 }
 
 // read gives visit each line, and closes the read.
@@ -123,6 +150,13 @@ func (d *decoder) stand(p *part, cwd string) {
 	}
 }
 
+// branch takes the branch that a record names.
+func (p *part) branch(v gjson.Result) {
+	if p.where == inside && v.Str != "" {
+		p.Branch = nameIn(v)
+	}
+}
+
 // clock takes a record's time; what has none takes that of the record before it.
 func (d *decoder) clock(t time.Time) {
 	if !t.IsZero() {
@@ -135,6 +169,28 @@ func (d *decoder) said(p *part, s string) {
 	if s = strings.TrimSpace(clean(s)); s != "" {
 		d.turn(p, session.RoleAssistant, s)
 	}
+}
+
+// blocks takes a message as the API of Claude has it: a text, or blocks that are texts, calls and results. It returns what a person's texts say.
+func (d *decoder) blocks(role string, content gjson.Result, tool, result func(gjson.Result)) string {
+	if content.Type == gjson.String {
+		return content.Str
+	}
+	var typed []string
+	content.ForEach(func(_, b gjson.Result) bool {
+		switch kind := b.Get("type").Str; {
+		case kind == "tool_result":
+			result(b)
+		case kind == "text" && role == "user":
+			typed = append(typed, b.Get("text").Str)
+		case kind == "text":
+			d.said(d.part, b.Get("text").Str)
+		case kind == "tool_use" || kind == "toolCall":
+			tool(b)
+		}
+		return true
+	})
+	return strings.Join(typed, "\n")
 }
 
 // asks adds what a person typed of a prompt.
@@ -189,11 +245,15 @@ type use struct {
 	paths []string // as the agent wrote them; one call of the session stands for each
 	cmd   string
 	edits []Edit // what it asks for, with paths as the agent wrote them; it is done when the result says so
+	waits bool   // a read that ends before its result ends before the call: the next one knows both
 }
 
 // call adds a tool call. What it asks to be edited waits for done.
 func (d *decoder) call(p *part, u use) {
 	d.settle(p)
+	if u.waits {
+		d.waits(u.id)
+	}
 	if !p.keeps(p.where, session.RoleAssistant, d.ts) {
 		return
 	}
@@ -224,6 +284,12 @@ func (d *decoder) call(p *part, u use) {
 	d.emitted(p, d.start)
 }
 
+// ended takes the result of a call, and what it printed.
+func (d *decoder) ended(p *part, id, text string, exit *int, failed bool) {
+	d.printed(p, id, text, exit, failed)
+	d.done(p, id, failed)
+}
+
 // done takes the result of a call: what it asked for was done, or it failed.
 func (d *decoder) done(p *part, id string, failed bool) {
 	delete(d.open, id)
@@ -249,8 +315,7 @@ func (d *decoder) edited(p *part, e Edit) {
 	p.Edits, p.at.edits = append(p.Edits, e), append(p.at.edits, d.start)
 }
 
-// waits notes that nobody knows yet whether the edit that was called just now was made. A read that ends before its
-// result is there ends before the call: the next one knows both.
+// waits notes that nobody knows yet what came of the call of this record.
 func (d *decoder) waits(id string) { d.open[strings.Clone(id)] = d.start }
 
 // goesOn forgets edits without a result, now that the conversation went on without one.

@@ -40,27 +40,18 @@ func (Droid) Locate(ctx context.Context, env Env) (Found, error) {
 }
 
 // droidDecoder is one call of Decode.
-type droidDecoder struct {
-	decoder
-	part *part
-}
+type droidDecoder struct{ decoder }
 
 // Decode reads the records of one session.
 func (a Droid) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := droidDecoder{decoder: newDecoder(a.Name(), opt)}
-	d.part = d.session(opt.File.NativeID)
-	return d.read(ctx, r, d.line)
+	d := droidDecoder{newFileDecoder(a.Name(), opt)}
+	return d.readObjects(ctx, r, d.record)
 }
 
-// line takes one record; it reports whether the line is one.
-func (d *droidDecoder) line(ln []byte) bool {
-	rec, ok := object(ln)
-	if !ok {
-		return false
-	}
+func (d *droidDecoder) record(rec gjson.Result) {
 	kind := rec.Get("type").Str
 	if d.start < 0 && kind != "session_start" {
-		return true
+		return
 	}
 	d.clock(moment([]byte(rec.Get("timestamp").Raw)))
 	switch kind {
@@ -75,61 +66,35 @@ func (d *droidDecoder) line(ln []byte) bool {
 	default:
 		d.skipped.unknown(kind)
 	}
-	return true
 }
 
 func (d *droidDecoder) message(m gjson.Result) {
 	d.model = strings.TrimPrefix(m.Get("modelId").Str, "custom:")
-	role, typed := m.Get("role").Str, []string(nil)
-	blocks := m.Get("content")
-	if blocks.Type == gjson.String {
-		typed = append(typed, blocks.Str)
-	}
-	blocks.ForEach(func(_, b gjson.Result) bool {
-		switch kind := b.Get("type").Str; {
-		case kind == "tool_result":
-			d.result(b)
-		case kind == "text" && role == "user":
-			typed = append(typed, b.Get("text").Str)
-		case kind == "text":
-			d.said(d.part, b.Get("text").Str)
-		case kind == "tool_use":
-			d.tool(b)
-		}
-		return true
-	})
-	if s := session.WithoutElement(strings.Join(typed, "\n"), "system-reminder"); role == "user" && m.Get("visibility").Str != "llm_only" && strings.TrimSpace(s) != "" {
+	role := m.Get("role").Str
+	typed := d.blocks(role, m.Get("content"), d.tool, d.result)
+	typed = session.WithoutElement(typed, "system-reminder")
+	if role == "user" && m.Get("visibility").Str != "llm_only" && strings.TrimSpace(typed) != "" {
 		d.goesOn()
-		d.asks(d.part, s)
+		d.asks(d.part, typed)
 	}
 }
 
-// droidActs are the tools that touch files or run commands.
+// droidTools are the tools that touch files or run commands.
 //
 //nolint:gochecknoglobals // a table
-var droidActs = map[string]string{
-	"Edit": session.ActEdit, "MultiEdit": session.ActEdit, "Create": session.ActEdit, "ApplyPatch": session.ActEdit,
-	"Read": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead,
-	"Execute": session.ActRun,
+var droidTools = toolForms{
+	acts: map[string]string{
+		"Edit": session.ActEdit, "MultiEdit": session.ActEdit, "Create": session.ActEdit, "ApplyPatch": session.ActEdit,
+		"Read": session.ActRead, "Grep": session.ActRead, "Glob": session.ActRead, "LS": session.ActRead,
+		"Execute": session.ActRun,
+	},
+	paths:   []string{"file_path", "path", "folder", "directory_path"},
+	content: "content", old: "old_str", now: "new_str",
+	resultTells: true,
 }
 
 func (d *droidDecoder) tool(b gjson.Result) {
-	u, in := use{id: b.Get("id").Str, tool: b.Get("name").Str}, b.Get("input")
-	switch u.act = droidActs[u.tool]; u.act {
-	case session.ActRun:
-		u.cmd = in.Get("command").Str
-	case session.ActRead:
-		u.paths = firstOf(in, "file_path", "path", "folder", "directory_path")
-	case session.ActEdit:
-		if u.tool == "ApplyPatch" {
-			u.paths, u.edits = patchedFiles(clean(in.Get("input").Str + in.Get("patch").Str))
-		} else {
-			u.paths = firstOf(in, "file_path")
-			u.edits = asksFor(u.paths, in, "content", "old_str", "new_str")
-		}
-		d.waits(u.id)
-	}
-	d.call(d.part, u)
+	d.call(d.part, droidTools.use(b.Get("id").Str, b.Get("name").Str, b.Get("input")))
 }
 
 // droidEnd is the line behind an output, and droidFailed the one before that of a command that failed.
@@ -138,30 +103,30 @@ var (
 	droidFailed = lazy.Expr(`^Error: Command failed \(exit code: (-?\d{1,10})\)(?:\n|$)`)
 )
 
+// droidSigns are what stands before the lines of a diff in a list of lines.
+//
+//nolint:gochecknoglobals // a table
+var droidSigns = map[string]string{"unchanged": " ", "added": "+", "removed": "-"}
+
 func (d *droidDecoder) result(b gjson.Result) {
 	id, text, failed := b.Get("tool_use_id").Str, texts(b.Get("content")), b.Get("is_error").Bool()
-	if edits := d.part.asked[id]; len(edits) == 1 && strings.HasPrefix(text, "{") && gjson.Valid(text) {
+	if len(d.part.asked[id]) == 1 && strings.HasPrefix(text, "{") && gjson.Valid(text) {
 		var lines []string
 		gjson.Get(text, "diffLines").ForEach(func(_, l gjson.Result) bool {
-			if sign := map[string]string{"unchanged": " ", "added": "+", "removed": "-"}[l.Get("type").Str]; sign != "" {
+			if sign := droidSigns[l.Get("type").Str]; sign != "" {
 				lines = append(lines, sign+clean(l.Get("content").Str))
 			} else {
 				lines = append(lines, "@@")
 			}
 			return true
 		})
-		if hunks := hunksOf(lines); len(hunks) > 0 {
-			edits[0].Hunks, edits[0].Whole = hunks, false
-		}
+		d.part.shows(id, hunksOf(lines))
 	}
-	exit := (*int)(nil)
-	if m := droidEnd.FindStringSubmatch(text); m != nil {
-		exit, text = number(m[1]), strings.TrimSuffix(text, m[0])
-	} else if failed {
-		exit, text = status(droidFailed, text)
+	exit, text := status(text, droidEnd)
+	if exit == nil && failed {
+		exit, text = status(text, droidFailed)
 	}
-	d.printed(d.part, id, text, exit, failed)
-	d.done(d.part, id, failed)
+	d.ended(d.part, id, text, exit, failed)
 }
 
 func (Droid) tells(rec gjson.Result) (File, bool) {

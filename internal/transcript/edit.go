@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
+	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
 // Edit is what one call did to a file, once it is known that it was done.
@@ -37,6 +37,19 @@ func hunksOf(lines []string) (out []Hunk) {
 	return out
 }
 
+// numberedHunks reads a diff whose lines have numbers: of each, an expression finds sign and text. Other lines part the hunks.
+func numberedHunks(diff string, expr *lazy.Regexp) []Hunk {
+	var lines []string
+	for l := range strings.SplitSeq(clean(diff), "\n") {
+		if m := expr.FindStringSubmatch(l); m != nil {
+			lines = append(lines, m[1]+m[2])
+		} else {
+			lines = append(lines, "@@")
+		}
+	}
+	return hunksOf(lines)
+}
+
 // linesOf takes a text apart; the end of its last line is no line.
 func linesOf(s string) []string {
 	if s == "" {
@@ -45,21 +58,9 @@ func linesOf(s string) []string {
 	return strings.Split(strings.TrimSuffix(strings.Clone(clean(s)), "\n"), "\n")
 }
 
-// asksFor is what the arguments of a call ask to be done to the file that it names: to hold a text, or a text in the place of another. They may
-// ask for several of these.
-func asksFor(paths []string, args gjson.Result, whole, old, now string) []Edit {
-	if len(paths) == 0 {
-		return nil
+// shows gives a call that edits one file the hunks that its result shows, which has the context that the call may lack.
+func (p *part) shows(id string, hunks []Hunk) {
+	if edits := p.asked[id]; len(edits) == 1 && len(hunks) > 0 {
+		edits[0].Hunks, edits[0].Whole = hunks, false
 	}
-	e := Edit{Path: paths[0]}
-	if all := args.Get(whole); all.Type == gjson.String {
-		e.Hunks, e.Whole = []Hunk{{New: linesOf(all.Str)}}, true
-		return []Edit{e}
-	}
-	for _, one := range append(args.Get("edits").Array(), args) {
-		if h := (Hunk{linesOf(one.Get(old).Str), linesOf(one.Get(now).Str)}); len(h.Old)+len(h.New) > 0 {
-			e.Hunks = append(e.Hunks, h)
-		}
-	}
-	return []Edit{e}
 }

@@ -17,7 +17,6 @@ import (
 // only where no message stood before it, and of a message only its first text.
 type geminiDecoder struct {
 	decoder
-	part  *part
 	heard map[string]bool // IDs of messages
 	calls map[string]bool // IDs of calls
 	began bool            // a message stood by itself
@@ -25,18 +24,11 @@ type geminiDecoder struct {
 
 // Decode reads the records of one session.
 func (g Gemini) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := geminiDecoder{decoder: newDecoder(g.Name(), opt), heard: map[string]bool{}, calls: map[string]bool{}}
-	d.part = d.session(opt.File.NativeID)
-	d.stand(d.part, opt.File.Cwd)
-	return d.read(ctx, r, d.line)
+	d := geminiDecoder{decoder: newFileDecoder(g.Name(), opt), heard: map[string]bool{}, calls: map[string]bool{}}
+	return d.readObjects(ctx, r, d.record)
 }
 
-// line takes one record; it reports whether the line is one.
-func (d *geminiDecoder) line(ln []byte) bool {
-	rec, ok := object(ln)
-	if !ok {
-		return false
-	}
+func (d *geminiDecoder) record(rec gjson.Result) {
 	set := rec.Get("$set")
 	switch {
 	case set.Exists():
@@ -53,7 +45,6 @@ func (d *geminiDecoder) line(ln []byte) bool {
 	default:
 		d.skipped.unknown(text([]byte(rec.Get("type").Raw)))
 	}
-	return true
 }
 
 // about takes what is said of the session as a whole.
@@ -86,19 +77,26 @@ func (d *geminiDecoder) message(m gjson.Result) {
 	}
 }
 
-// geminiPrompt is what a person typed of a message: nothing where it brings results of tools, is a command to the CLI
-// itself, or was written by it. The contents of the files that the person named stand behind a part that says so.
+// geminiPrompt is what a person typed of a message: nothing where it brings results of tools, or was written by the CLI.
 func geminiPrompt(m gjson.Result) string {
 	content := m.Get("content")
 	if shown := m.Get("displayContent"); shown.Exists() && shown.Type != gjson.Null {
 		content = shown
 	}
-	brings := false
+	s := geminiTyped(content)
+	if content.Get("#.functionResponse|0").Exists() || strings.HasPrefix(s, "System: ") {
+		return ""
+	}
+	return s
+}
+
+// geminiTyped is what a person typed of a message's parts: nothing where it is a command to the CLI itself. The contents of the files that the
+// person named stand behind a part that says so.
+func geminiTyped(parts gjson.Result) string {
 	var kept []string
-	content.ForEach(func(_, part gjson.Result) bool {
+	parts.ForEach(func(_, part gjson.Result) bool {
 		s := part.Str
 		if part.IsObject() {
-			brings = brings || part.Get("functionResponse").Exists()
 			s = part.Get("text").Str
 		}
 		if strings.HasPrefix(strings.TrimSpace(s), "--- Content from referenced files ---") {
@@ -108,20 +106,24 @@ func geminiPrompt(m gjson.Result) string {
 		return true
 	})
 	s := strings.TrimSpace(session.WithoutElement(strings.Join(kept, ""), "hook_context")) // what hooks say stands in the prompt's own text
-	if brings || begins(s, "/", "?", "System: ") {
+	if begins(s, "/", "?") {
 		return ""
 	}
 	return s
 }
 
-// geminiActs are the tools that touch files or run commands.
+// geminiTools are the tools that touch files or run commands.
 //
 //nolint:gochecknoglobals // a table
-var geminiActs = map[string]string{
-	"write_file": session.ActEdit, "replace": session.ActEdit,
-	"read_file": session.ActRead, "read_many_files": session.ActRead, "list_directory": session.ActRead, "glob": session.ActRead,
-	"grep_search": session.ActRead, "search_file_content": session.ActRead,
-	"run_shell_command": session.ActRun,
+var geminiTools = toolForms{
+	acts: map[string]string{
+		"write_file": session.ActEdit, "replace": session.ActEdit, "edit": session.ActEdit,
+		"read_file": session.ActRead, "read_many_files": session.ActRead, "list_directory": session.ActRead, "glob": session.ActRead,
+		"grep_search": session.ActRead, "search_file_content": session.ActRead,
+		"run_shell_command": session.ActRun,
+	},
+	paths:   []string{"file_path", "absolute_path", "path", "dir_path", "include.0", "paths.0"},
+	content: "content", old: "old_string", now: "new_string",
 }
 
 // tool takes a call, with its result.
@@ -134,27 +136,13 @@ func (d *geminiDecoder) tool(c gjson.Result) {
 		id = "#" + strconv.Itoa(len(d.part.ToolCalls))
 	}
 	d.calls[strings.Clone(id)] = true
-	args, status := c.Get("args"), c.Get("status").Str
-	u := use{id: id, tool: c.Get("name").Str}
-	u.act = geminiActs[u.tool]
-	switch u.act {
-	case session.ActRun:
-		u.cmd = args.Get("command").Str
-	case session.ActEdit, session.ActRead:
-		u.paths = firstOf(args, "file_path", "absolute_path", "path", "dir_path", "include.0")
-	}
-	if u.act == session.ActEdit && len(u.paths) > 0 && status == "success" {
-		u.edits = asksFor(u.paths, args, "content", "old_string", "new_string")
-		if shown := diffHunks(clean(c.Get("resultDisplay.fileDiff").Str)); len(shown) > 0 {
-			u.edits[0].Hunks, u.edits[0].Whole = shown, false
-		}
-	}
-	d.call(d.part, u)
+	d.call(d.part, geminiTools.use(id, c.Get("name").Str, c.Get("args")))
 	now := d.ts
 	d.clock(moment([]byte(c.Get("timestamp").Raw)))
-	if status == "success" || status == "error" || status == "cancelled" {
-		d.printed(id, c)
-		d.done(d.part, id, status != "success")
+	if status := c.Get("status").Str; status == "success" || status == "error" || status == "cancelled" {
+		d.part.shows(id, diffHunks(clean(c.Get("resultDisplay.fileDiff").Str)))
+		exit, text := d.output(id, c)
+		d.ended(d.part, id, text, exit, status != "success")
 	}
 	d.ts = now
 }

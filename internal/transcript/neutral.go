@@ -33,25 +33,15 @@ func (n Neutral) Name() string { return n.Source }
 func (Neutral) Locate(context.Context, Env) (Found, error) { return Found{}, nil }
 
 // neutralDecoder is one call of Decode.
-type neutralDecoder struct {
-	decoder
-	part *part
-}
+type neutralDecoder struct{ decoder }
 
 // Decode reads one session.
 func (n Neutral) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := neutralDecoder{decoder: newDecoder(n.Source, opt)}
-	d.part = d.session(opt.File.NativeID)
-	d.stand(d.part, opt.File.Cwd)
-	return d.read(ctx, r, d.line)
+	d := neutralDecoder{newFileDecoder(n.Source, opt)}
+	return d.readObjects(ctx, r, d.record)
 }
 
-// line takes one record; it reports whether the line is one.
-func (d *neutralDecoder) line(ln []byte) bool {
-	rec, ok := object(ln)
-	if !ok {
-		return false
-	}
+func (d *neutralDecoder) record(rec gjson.Result) {
 	about, turn, call := rec.Get("session"), rec.Get("turn"), rec.Get("call")
 	switch {
 	case about.IsObject():
@@ -66,39 +56,37 @@ func (d *neutralDecoder) line(ln []byte) bool {
 		}
 	case call.IsObject():
 		d.clock(moment([]byte(call.Get("ts").Raw)))
-		d.takes(call)
+		d.tool(call)
 	default:
 		d.skipped.unknown("record")
 	}
-	return true
 }
 
 func (d *neutralDecoder) about(s gjson.Result) {
 	d.stand(d.part, clean(s.Get("cwd").Str))
-	if branch := s.Get("branch").Str; branch != "" && d.part.where == inside {
-		d.part.Branch = name(clean(branch))
-	}
+	d.part.branch(s.Get("branch"))
 	if d.part.ParentNative = nameIn(s.Get("parent")); d.part.ParentNative != "" {
 		d.part.sub = true
 	}
 	d.part.entitle(TitleAgent, clean(s.Get("title").Str))
 }
 
-// takes takes a call, which has ended.
-func (d *neutralDecoder) takes(c gjson.Result) {
-	u := use{id: "call", tool: c.Get("tool").Str, cmd: c.Get("cmd").Str}
-	for _, act := range []string{session.ActEdit, session.ActRead, session.ActRun} {
-		if c.Get("act").Str == act {
-			u.act = act
-		}
-	}
-	if u.paths = firstOf(c, "path"); u.act == session.ActEdit {
-		u.edits = asksFor(u.paths, c, "content", "old", "new")
-	}
+// neutralTools take what is done for the tool: what the tool is called says nothing.
+//
+//nolint:gochecknoglobals // a table
+var neutralTools = toolForms{
+	acts:    map[string]string{session.ActEdit: session.ActEdit, session.ActRead: session.ActRead, session.ActRun: session.ActRun},
+	paths:   []string{"path"},
+	content: "content", old: "old", now: "new",
+}
+
+// tool takes a call, which has ended.
+func (d *neutralDecoder) tool(c gjson.Result) {
+	u := neutralTools.use("call", c.Get("act").Str, c)
+	u.tool, u.cmd, u.paths = c.Get("tool").Str, c.Get("cmd").Str, firstOf(c, "path")
 	d.call(d.part, u)
 	exit := exitOf(c.Get("exit"))
-	d.printed(d.part, u.id, c.Get("output").Str, exit, c.Get("failed").Bool())
-	d.done(d.part, u.id, c.Get("failed").Bool() || exit != nil && *exit != 0)
+	d.ended(d.part, u.id, c.Get("output").Str, exit, c.Get("failed").Bool() || exit != nil && *exit != 0)
 }
 
 // neutral tells whether a text is in this form, and of which session.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -14,7 +15,6 @@ import (
 // and all that follows, so that it stands in its order when it is done.
 type openCodeDecoder struct {
 	decoder
-	part   *part
 	role   string // of the message
 	skip   bool   // the message is no part of the conversation
 	over   bool   // nothing is added to the last answer
@@ -32,9 +32,8 @@ func (OpenCode) Decode(ctx context.Context, r io.Reader, opt Options) (Document,
 }
 
 func (o openCodeKind) decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := openCodeDecoder{decoder: newDecoder(o.name, opt), over: true}
+	d := openCodeDecoder{decoder: newFileDecoder(o.name, opt), over: true}
 	d.step.named = map[string]bool{}
-	d.part = d.session(opt.File.NativeID)
 	end, err := d.records(ctx, r, d.line)
 	if err != nil {
 		return Document{}, err
@@ -156,34 +155,22 @@ func (d *openCodeDecoder) patched(p gjson.Result) {
 	}
 }
 
-// openCodeActs are the tools that touch files or run commands.
+// openCodeTools are the tools that touch files or run commands.
 //
 //nolint:gochecknoglobals // a table
-var openCodeActs = map[string]string{
-	"edit": session.ActEdit, "write": session.ActEdit, "multiedit": session.ActEdit, "apply_patch": session.ActEdit, "patch": session.ActEdit,
-	"read": session.ActRead, "grep": session.ActRead, "glob": session.ActRead, "list": session.ActRead,
-	"bash": session.ActRun, "shell": session.ActRun,
+var openCodeTools = toolForms{
+	acts: map[string]string{
+		"edit": session.ActEdit, "write": session.ActEdit, "multiedit": session.ActEdit, "apply_patch": session.ActEdit, "patch": session.ActEdit,
+		"read": session.ActRead, "grep": session.ActRead, "glob": session.ActRead, "list": session.ActRead,
+		"bash": session.ActRun, "shell": session.ActRun,
+	},
+	paths:   []string{"filePath", "path"},
+	content: "content", old: "oldString", now: "newString",
 }
 
 // tool takes a call, with its result where it has one.
 func (d *openCodeDecoder) tool(p gjson.Result) {
-	u := use{id: p.Get("callID").Str, tool: p.Get("tool").Str}
-	if u.id == "" {
-		u.id = "?"
-	}
-	u.act = openCodeActs[u.tool]
-	input, status := p.Get("input"), p.Get("status").Str
-	switch patch := input.Get("patchText"); {
-	case patch.Type == gjson.String:
-		u.paths, u.edits = patchedFiles(clean(patch.Str))
-	case u.act == session.ActEdit:
-		u.paths = firstOf(input, "filePath", "path")
-		u.edits = asksFor(u.paths, input, "content", "oldString", "newString")
-	case u.act == session.ActRead:
-		u.paths = firstOf(input, "filePath", "path")
-	case u.act == session.ActRun:
-		u.cmd = input.Get("command").Str
-	}
+	u := openCodeTools.use(cmp.Or(p.Get("callID").Str, "?"), p.Get("tool").Str, p.Get("input"))
 	d.call(d.part, u)
 	d.step.ran, d.step.others = d.step.ran || u.act == session.ActRun, d.step.others || u.tool == "task"
 	if u.act == session.ActEdit {
@@ -193,15 +180,9 @@ func (d *openCodeDecoder) tool(p gjson.Result) {
 	}
 	now := d.ts
 	d.clock(moment([]byte(p.Get("ended").Raw)))
-	if status == "completed" || status == "error" {
-		d.printed(u.id, p)
-	}
-	switch status {
-	case "completed":
+	if status := p.Get("status").Str; status == "completed" || status == "error" {
 		d.part.exactly(u.id, p.Get("diff").Str)
-		d.done(d.part, u.id, false)
-	case "error":
-		d.done(d.part, u.id, true)
+		d.ended(d.part, u.id, openCodeNotes.ReplaceAllString(p.Get("output").Str, ""), exitOf(p.Get("exit")), status == "error")
 	}
 	delete(d.part.asked, u.id)
 	d.ts = now

@@ -127,7 +127,7 @@ func partRow(part []byte, outputs bool) json.RawMessage {
 	if text(p["type"]) == "text" {
 		row["text"] = p["text"]
 	}
-	if outputs && openCodeActs[text(p["tool"])] == session.ActRun {
+	if outputs && openCodeTools.acts[text(p["tool"])] == session.ActRun {
 		row["output"], row["exit"] = state["output"], about["exit"]
 	}
 	maps.DeleteFunc(row, func(_ string, value json.RawMessage) bool { return value == nil })

@@ -73,7 +73,7 @@ func claudeOutput(text string, failed bool) (*int, string) {
 	case begins(text, "The user doesn't want to", "<tool_use_error>", "[Request interrupted"):
 		return nil, ""
 	}
-	return status(claudeStatus, text)
+	return status(text, claudeStatus)
 }
 
 // codexStatus is the status among the lines that Codex puts before an output.
@@ -97,7 +97,7 @@ func (d *codexDecoder) printed(id string, out gjson.Result, given string) {
 		exit = exitOf(of.Get("metadata.exit_code"))
 	}
 	if i := strings.Index(text[:min(len(text), codexHead)], "Output:\n"); i >= 0 && (i == 0 || text[i-1] == '\n') {
-		exit, _ = status(codexStatus, text[:i])
+		exit, _ = status(text[:i], codexStatus)
 		text = text[i+len("Output:\n"):]
 	}
 	d.decoder.printed(d.part, id, text, exit, false)
@@ -108,10 +108,7 @@ var copilotEnd = lazy.Expr(`(?:^|\n)<(?:(?:shellId: [^\n>]* completed|exited) wi
 
 // printed takes a command's output: before a line about its end.
 func (d *copilotDecoder) printed(p *part, id string, data gjson.Result) {
-	text, exit := strings.TrimRight(data.Get("result.content").Str, "\n"), (*int)(nil)
-	if m := copilotEnd.FindStringSubmatch(text); m != nil {
-		exit, text = number(m[1]), strings.TrimSuffix(text, m[0])
-	}
+	exit, text := status(strings.TrimRight(data.Get("result.content").Str, "\n"), copilotEnd)
 	if exit == nil {
 		exit = exitOf(data.Get("shellExecution.exitCode"))
 	}
@@ -125,12 +122,11 @@ var geminiResult = lazy.Expr(`(?s)(?:^|\n)(?:Output|Stdout): (.*?)((?:\n(?:Stder
 // geminiExit is the status among these lines.
 var geminiExit = lazy.Expr(`\nExit Code: (-?\d{1,10})`)
 
-// printed takes a command's output.
-func (d *geminiDecoder) printed(id string, call gjson.Result) {
+// output is what a command printed.
+func (d *geminiDecoder) output(id string, call gjson.Result) (exit *int, text string) {
 	if !d.part.ran(id) {
-		return
+		return nil, ""
 	}
-	text, exit := "", (*int)(nil)
 	told := call.Get("result.0.functionResponse.response.output").Str
 	if m := geminiResult.FindStringSubmatch(told); m != nil {
 		text = m[1]
@@ -141,21 +137,12 @@ func (d *geminiDecoder) printed(id string, call gjson.Result) {
 	if text == "(empty)" {
 		text = ""
 	}
-	d.decoder.printed(d.part, id, text, exit, call.Get("status").Str != "success")
+	return exit, text
 }
 
 // openCodeNotes is what OpenCode puts around an output that it cut or ended.
 var openCodeNotes = lazy.Expr(`(?s)^(?:\.\.\.output truncated\.\.\.\n\nFull output saved to: [^\n]*\n\n|\(no output\)$)|` +
 	`\n\n(?:<(?:bash|shell)_metadata>.*|The tool call succeeded but the output was truncated\. Full output saved to: [^\n]*\n[^\n]*)$`)
-
-// printed takes a command's output, with its status beside it.
-func (d *openCodeDecoder) printed(id string, p gjson.Result) {
-	text := p.Get("output").Str
-	if text != "" {
-		text = openCodeNotes.ReplaceAllString(text, "")
-	}
-	d.decoder.printed(d.part, id, text, exitOf(p.Get("exit")), p.Get("status").Str == "error")
-}
 
 // exitOf is a status that a record says; nil where it says none.
 func exitOf(code gjson.Result) *int {
@@ -175,11 +162,14 @@ func number(text string) *int {
 	return &n
 }
 
-// status reads the status that stands before an output, and returns it with what stands behind.
-func status(expr *lazy.Regexp, text string) (*int, string) {
+// status takes the status that an expression finds out of what a command printed.
+func status(text string, expr *lazy.Regexp) (exit *int, rest string) {
 	m := expr.FindStringSubmatchIndex(text)
 	if m == nil {
 		return nil, text
 	}
-	return number(text[m[2]:m[3]]), text[m[1]:]
+	if m[2] >= 0 {
+		exit = number(text[m[2]:m[3]])
+	}
+	return exit, text[:m[0]] + text[m[1]:]
 }

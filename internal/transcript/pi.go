@@ -44,27 +44,18 @@ func (Pi) Locate(ctx context.Context, env Env) (Found, error) {
 }
 
 // piDecoder is one call of Decode.
-type piDecoder struct {
-	decoder
-	part *part
-}
+type piDecoder struct{ decoder }
 
 // Decode reads the records of one session.
 func (p Pi) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
-	d := piDecoder{decoder: newDecoder(p.Name(), opt)}
-	d.part = d.session(opt.File.NativeID)
-	return d.read(ctx, r, d.line)
+	d := piDecoder{newFileDecoder(p.Name(), opt)}
+	return d.readObjects(ctx, r, d.record)
 }
 
-// line takes one record; it reports whether the line is one.
-func (d *piDecoder) line(ln []byte) bool {
-	rec, ok := object(ln)
-	if !ok {
-		return false
-	}
+func (d *piDecoder) record(rec gjson.Result) {
 	kind := rec.Get("type").Str
 	if d.start < 0 && kind != "session" {
-		return true
+		return
 	}
 	d.clock(moment([]byte(rec.Get("timestamp").Raw)))
 	switch kind {
@@ -80,7 +71,6 @@ func (d *piDecoder) line(ln []byte) bool {
 	default:
 		d.skipped.unknown(kind)
 	}
-	return true
 }
 
 func (d *piDecoder) message(m gjson.Result) {
@@ -93,15 +83,7 @@ func (d *piDecoder) message(m gjson.Result) {
 		d.goesOn()
 		d.asks(d.part, "!"+m.Get("command").Str)
 	case "assistant":
-		m.Get("content").ForEach(func(_, b gjson.Result) bool {
-			switch b.Get("type").Str {
-			case "text":
-				d.said(d.part, b.Get("text").Str)
-			case "toolCall":
-				d.tool(b)
-			}
-			return true
-		})
+		d.blocks(role, m.Get("content"), d.tool, d.result)
 	case "toolResult":
 		d.result(m)
 	case "branchSummary", "compactionSummary", "custom":
@@ -110,60 +92,41 @@ func (d *piDecoder) message(m gjson.Result) {
 	}
 }
 
-// piActs are the tools that touch files or run commands.
+// piTools are the tools that touch files or run commands.
 //
 //nolint:gochecknoglobals // a table
-var piActs = map[string]string{
-	"edit": session.ActEdit, "write": session.ActEdit,
-	"read": session.ActRead, "grep": session.ActRead, "find": session.ActRead, "ls": session.ActRead,
-	"bash": session.ActRun,
+var piTools = toolForms{
+	acts: map[string]string{
+		"edit": session.ActEdit, "write": session.ActEdit,
+		"read": session.ActRead, "grep": session.ActRead, "find": session.ActRead, "ls": session.ActRead,
+		"bash": session.ActRun,
+	},
+	paths:   []string{"path"},
+	content: "content", old: "oldText", now: "newText",
+	resultTells: true,
 }
 
 func (d *piDecoder) tool(b gjson.Result) {
-	u, args := use{id: b.Get("id").Str, tool: b.Get("name").Str}, b.Get("arguments")
-	switch u.act = piActs[u.tool]; u.act {
-	case session.ActRun:
-		u.cmd = args.Get("command").Str
-	case session.ActRead:
-		u.paths = firstOf(args, "path")
-	case session.ActEdit:
-		u.paths = firstOf(args, "path")
-		u.edits = asksFor(u.paths, args, "content", "oldText", "newText")
-		d.waits(u.id)
-	}
-	d.call(d.part, u)
+	d.call(d.part, piTools.use(b.Get("id").Str, b.Get("name").Str, b.Get("arguments")))
 }
 
-// piNumbered is a line of the diffs that Pi shows: its sign and its number, or what stands for lines that are left out.
-var piNumbered = lazy.Expr(`^([ +-])\s*(?:\d+ (.*)|\.\.\.)$`)
+// piNumbered is a line of the diffs that Pi shows: its sign, its number and its text. What has none stands for lines that are left out.
+var piNumbered = lazy.Expr(`^([ +-])\s*\d+ (.*)$`)
 
 // piStatus is the line that Pi puts behind the output of a command that failed.
 var piStatus = lazy.Expr(`(?:^|\n)\n?Command exited with code (\d{1,3})$`)
 
 func (d *piDecoder) result(m gjson.Result) {
 	id, failed := m.Get("toolCallId").Str, m.Get("isError").Bool()
-	var lines []string
-	for l := range strings.SplitSeq(clean(m.Get("details.diff").Str), "\n") {
-		switch part := piNumbered.FindStringSubmatch(l); {
-		case part == nil:
-		case strings.HasSuffix(l, "...") && part[2] == "":
-			lines = append(lines, "@@")
-		default:
-			lines = append(lines, part[1]+part[2])
-		}
-	}
-	if edits, hunks := d.part.asked[id], hunksOf(lines); len(edits) == 1 && len(hunks) > 0 {
-		edits[0].Hunks, edits[0].Whole = hunks, false
-	}
+	d.part.shows(id, numberedHunks(m.Get("details.diff").Str, piNumbered))
 	text, exit := texts(m.Get("content")), (*int)(nil)
-	if part := piStatus.FindStringSubmatch(text); part != nil && failed {
-		exit, text = number(part[1]), strings.TrimSuffix(text, part[0])
+	if failed {
+		exit, text = status(text, piStatus)
 	}
 	if text == "(no output)" {
 		text = ""
 	}
-	d.printed(d.part, id, text, exit, failed)
-	d.done(d.part, id, failed)
+	d.ended(d.part, id, text, exit, failed)
 }
 
 func (Pi) tells(rec gjson.Result) (File, bool) {

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
-
-	"github.com/git-rekal/git-rekal/internal/session"
 )
 
 // Qwen reads the sessions of Qwen Code, version 0.24:
@@ -49,44 +47,32 @@ func (Qwen) Locate(ctx context.Context, env Env) (Found, error) {
 }
 
 // qwenDecoder is one call of Decode.
-type qwenDecoder struct {
-	decoder
-	part *part
-}
+type qwenDecoder struct{ decoder }
 
 // Decode reads the records of one session.
 func (q Qwen) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
 	opt.Head = nil // each record says where it was made
-	d := qwenDecoder{decoder: newDecoder(q.Name(), opt)}
-	if d.part = d.session(opt.File.NativeID); opt.File.AgentID != "" {
-		d.part.ParentNative = opt.File.Parent
-	}
-	return d.read(ctx, r, d.line)
+	d := qwenDecoder{newFileDecoder(q.Name(), opt)}
+	return d.readObjects(ctx, r, d.record)
 }
 
-// line takes one record; it reports whether the line is one.
-func (d *qwenDecoder) line(ln []byte) bool {
-	rec, ok := object(ln)
-	if !ok {
-		return false
-	}
+func (d *qwenDecoder) record(rec gjson.Result) {
 	d.clock(moment([]byte(rec.Get("timestamp").Raw)))
 	d.version = nameIn(rec.Get("version"))
 	d.stand(d.part, clean(rec.Get("cwd").Str))
-	if branch := rec.Get("gitBranch").Str; branch != "" && d.part.where == inside {
-		d.part.Branch = name(clean(branch))
-	}
+	d.part.branch(rec.Get("gitBranch"))
 	d.model = rec.Get("model").Str
 	parts := rec.Get("message.parts")
 	switch kind := rec.Get("type").Str; kind {
 	case "user":
 		if from := rec.Get("provenance").Str; (from == "" || from == "real_user") && !rec.Get("subtype").Exists() {
-			d.prompt(parts)
+			d.goesOn()
+			d.asks(d.part, geminiTyped(parts))
 		}
 	case "assistant":
 		parts.ForEach(func(_, p gjson.Result) bool {
 			if call := p.Get("functionCall"); call.Exists() {
-				d.tool(call)
+				d.call(d.part, qwenTools.use(call.Get("id").Str, call.Get("name").Str, call.Get("args")))
 			} else if !p.Get("thought").Bool() {
 				d.said(d.part, p.Get("text").Str)
 			}
@@ -101,42 +87,15 @@ func (d *qwenDecoder) line(ln []byte) bool {
 	default:
 		d.skipped.unknown(kind)
 	}
-	return true
 }
 
-// prompt takes what was typed. The contents of files that it names stand behind a part that says so.
-func (d *qwenDecoder) prompt(parts gjson.Result) {
-	var kept []string
-	parts.ForEach(func(_, p gjson.Result) bool {
-		s := p.Get("text").Str
-		if strings.HasPrefix(strings.TrimSpace(s), "--- Content from referenced files ---") {
-			return false
-		}
-		kept = append(kept, s)
-		return true
-	})
-	d.goesOn()
-	if s := strings.TrimSpace(session.WithoutElement(strings.Join(kept, ""), "hook_context")); !begins(s, "/", "?") {
-		d.asks(d.part, s)
-	}
-}
-
-func (d *qwenDecoder) tool(call gjson.Result) {
-	u, args := use{id: call.Get("id").Str, tool: call.Get("name").Str}, call.Get("args")
-	if u.act = geminiActs[u.tool]; u.tool == "edit" {
-		u.act = session.ActEdit
-	}
-	switch u.act {
-	case session.ActRun:
-		u.cmd = args.Get("command").Str
-	case session.ActRead:
-		u.paths = firstOf(args, "file_path", "absolute_path", "path", "paths.0")
-	case session.ActEdit:
-		u.paths = firstOf(args, "file_path")
-		u.edits = asksFor(u.paths, args, "content", "old_string", "new_string")
-		d.waits(u.id)
-	}
-	d.call(d.part, u)
+// qwenTools are those of Gemini; a result tells here what was edited.
+//
+//nolint:gochecknoglobals // a table
+var qwenTools = toolForms{
+	acts: geminiTools.acts, paths: geminiTools.paths,
+	content: geminiTools.content, old: geminiTools.old, now: geminiTools.now,
+	resultTells: true,
 }
 
 func (d *qwenDecoder) result(r, parts gjson.Result) {
@@ -145,12 +104,9 @@ func (d *qwenDecoder) result(r, parts gjson.Result) {
 		id = parts.Get("0.functionResponse.id").Str
 	}
 	failed := r.Get("status").Exists() && r.Get("status").Str != "success" || parts.Get("0.functionResponse.response.error").Exists()
-	if edits, hunks := d.part.asked[id], diffHunks(clean(shown.Get("fileDiff").Str)); len(edits) == 1 && len(hunks) > 0 {
-		edits[0].Hunks, edits[0].Whole = hunks, false
-	}
+	d.part.shows(id, diffHunks(clean(shown.Get("fileDiff").Str)))
 	exit := exitOf(shown.Get("exitCode"))
-	d.printed(d.part, id, shown.Get("output").Str, exit, failed)
-	d.done(d.part, id, failed || exit != nil && *exit != 0)
+	d.ended(d.part, id, shown.Get("output").Str, exit, failed || exit != nil && *exit != 0)
 }
 
 func (Qwen) tells(rec gjson.Result) (File, bool) {
