@@ -1,8 +1,10 @@
 package segment
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -13,17 +15,16 @@ import (
 // What a field may hold. What capture writes is far inside the lengths, which are in bytes:
 // they are there so that a hostile segment can't bring a novel where a name belongs.
 const (
-	maxName  = 8 << 10  // an address, a branch, an ID, a tool
-	maxLine  = 16 << 10 // a path, a title, a command
-	maxText  = 2 * session.MaxTurn
-	maxNext  = 4 << 10 // a cursor
-	maxIndex = 1 << 28 // numbers of turns and tool calls
+	maxWord   = 32
+	maxName   = 8 << 10  // an address, a branch, an ID, a tool
+	maxLine   = 16 << 10 // a path, a title, a command
+	maxText   = 2 * session.MaxTurn
+	maxCursor = 4 << 10
+	maxIndex  = 1 << 28 // numbers of turns and tool calls
 )
 
 var (
-	sha = lazy.Expr(`^[0-9a-f]{40}([0-9a-f]{24})?$`) // SHA-1 or SHA-256
-	// Words of an enumeration, of which a later version may know more; one that is not known does no harm.
-	word   = lazy.Expr(`^[a-z][a-z-]{0,31}$`)
+	sha    = lazy.Expr(`^[0-9a-f]{40}([0-9a-f]{24})?$`) // SHA-1 or SHA-256
 	change = lazy.Expr(`^[A-Z]$`)
 )
 
@@ -71,6 +72,30 @@ func checkToolPath(path string) error {
 	return checkPath(path)
 }
 
+// checkOID takes the ID of a git object.
+func checkOID(key, id string) error {
+	if !sha.MatchString(id) {
+		return fmt.Errorf("%s %.100q", key, id)
+	}
+	return nil
+}
+
+// checkBlob takes the ID of a file's content, or none for a file that is gone.
+func checkBlob(id string) error {
+	if id == "" {
+		return nil
+	}
+	return checkOID("blob", id)
+}
+
+// checkTime refuses no time.
+func checkTime(t time.Time) error {
+	if t.IsZero() {
+		return errors.New("no time")
+	}
+	return nil
+}
+
 func checkIndex(i int) bool { return i >= 0 && i <= maxIndex }
 
 func checkID(id string) error {
@@ -80,8 +105,13 @@ func checkID(id string) error {
 	return nil
 }
 
+// isWord takes a word of an enumeration, of which a later version may know more; one that is not known does no harm.
+func isWord(s string) bool {
+	return s != "" && len(s) <= maxWord && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
+}
+
 func checkActor(a string) error {
-	if !word.MatchString(a) {
+	if !isWord(a) {
 		return fmt.Errorf("actor_type %.100q", a)
 	}
 	return nil

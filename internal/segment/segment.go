@@ -16,11 +16,12 @@ package segment
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -33,9 +34,6 @@ const Version = 1
 // MaxSize is the size in bytes above which a commit's records go on in another file
 // (ledger format, version 1).
 const MaxSize = 8 << 20
-
-// timeLayout is RFC 3339 in UTC, to the millisecond.
-const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // ErrUnknown is an entry of which Decode left something out: written again, that would be lost.
 var ErrUnknown = errors.New("it says more than this version knows")
@@ -55,29 +53,14 @@ func encode(e session.Entry, size int) ([][]byte, error) {
 	for _, s := range e.Sessions {
 		w.session(s)
 	}
-	for _, m := range e.Memories {
-		w.line(memoryLine{
-			T: "memory", ID: m.ID, Title: m.Title, Content: m.Content, Source: m.Source,
-			TS: stamp(m.TS), ActorType: m.ActorType,
-		})
-	}
-	for _, m := range e.Purges {
-		w.line(markLine{"purge", m.ID, m.N, stamp(m.TS)})
-	}
-	for _, m := range e.Restores {
-		w.line(markLine{"restore", m.ID, m.N, stamp(m.TS)})
-	}
-	for _, r := range e.Rewrites {
-		w.line(rewriteLine{"rewrite", r.Old, r.New, stamp(r.TS)})
-	}
-	for _, r := range e.Wrote {
-		w.line(wroteLine{"wrote", r.GitSHA, r.Blob, r.Session, r.Path, r.Lines.String(), r.Gone, stamp(r.TS)})
-	}
-	for _, s := range e.Scrubs {
-		w.line(scrubLine{"scrub", s.Segment, stamp(s.TS)})
-	}
+	writeAll(w, "memory", e.Memories)
+	writeAll(w, "purge", e.Purges)
+	writeAll(w, "restore", e.Restores)
+	writeAll(w, "rewrite", e.Rewrites)
+	writeAll(w, "wrote", e.Wrote)
+	writeAll(w, "scrub", e.Scrubs)
 	if e.Needs != "" {
-		w.line(needsLine{"needs", e.Needs})
+		write(w, "needs", needs{e.Needs})
 	}
 	return w.finish()
 }
@@ -99,49 +82,51 @@ func (w *writer) finish() ([][]byte, error) {
 	return w.done, nil
 }
 
-// line appends one record and reports whether it opened a new file.
-func (w *writer) line(v any) bool {
+// write appends one record and reports whether it opened a new file.
+func write[T any](w *writer, kind string, fields T) (opened bool) {
 	start := w.buf.Len()
-	enc := json.NewEncoder(&w.buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	if err := json.MarshalWrite(&w.buf, record[T]{Kind: kind, Fields: fields}, format, jsontext.AllowInvalidUTF8(true)); err != nil {
 		w.err = err
 		return false
 	}
+	w.buf.WriteByte('\n')
 	if start == 0 || w.buf.Len() <= w.size {
 		return false
 	}
-	rec := bytes.Clone(w.buf.Bytes()[start:])
+	moved := bytes.Clone(w.buf.Bytes()[start:])
 	w.done = append(w.done, bytes.Clone(w.buf.Bytes()[:start]))
 	w.buf.Reset()
-	w.buf.Write(rec)
+	w.buf.Write(moved)
 	return true
 }
 
-// under appends a record that belongs to a head above it. Where it opens a new file, the
-// head is repeated there.
-func (w *writer) under(head, rec any) {
-	if w.line(rec) {
-		moved := bytes.Clone(w.buf.Bytes())
-		w.buf.Reset()
-		w.line(head)
-		w.buf.Write(moved)
+func writeAll[T any](w *writer, kind string, all []T) {
+	for _, fields := range all {
+		write(w, kind, fields)
 	}
+}
+
+// repeat puts a head before the record that opened a new file.
+func repeat[T any](w *writer, kind string, head T) {
+	moved := bytes.Clone(w.buf.Bytes())
+	w.buf.Reset()
+	write(w, kind, head)
+	w.buf.Write(moved)
 }
 
 // checkpoint writes a checkpoint's line, its files and its links. Where a file is full, the
 // next one repeats the checkpoint's line.
 func (w *writer) checkpoint(cp session.Checkpoint) {
-	head := checkpointLine{
-		T: "checkpoint", GitSHA: cp.GitSHA, GitBranch: cp.GitBranch, UserEmail: cp.UserEmail,
-		TS: stamp(cp.TS), ActorType: cp.ActorType, AgentID: cp.AgentID, PatchID: cp.PatchID, Via: cp.Via,
-	}
-	w.line(head)
+	write(w, "checkpoint", cp)
 	for _, f := range cp.Files {
-		w.under(head, fileLine{"file", f.Path, f.OldPath, f.Change, f.Blob})
+		if write(w, "file", f) {
+			repeat(w, "checkpoint", cp)
+		}
 	}
 	for _, l := range cp.Links {
-		w.under(head, linkLine{"link", l.Session, l.Inferred, l.Tie.String()})
+		if write(w, "link", l) {
+			repeat(w, "checkpoint", cp)
+		}
 	}
 }
 
@@ -149,38 +134,29 @@ func (w *writer) checkpoint(cp session.Checkpoint) {
 // after it. Where a file is full, the next one repeats the session's line with the
 // indexes at which it goes on.
 func (w *writer) session(s session.Session) {
-	head := sessionLine{
-		T: "session", ID: s.ID, Source: s.Source, NativeID: s.NativeID, Parent: s.Parent,
-		ForkedFrom: s.ForkedFrom, ActorType: s.ActorType, AgentID: s.AgentID, Model: s.Model, Branch: s.Branch, Title: s.Title,
-		StartedAt: stamp(s.StartedAt), Hash: s.Hash, Cursor: s.Cursor, Bytes: s.Bytes, FirstTurn: s.FirstTurn, FirstTool: s.FirstTool,
-	}
-	w.line(head)
+	write(w, "session", s)
 	tools := s.ToolCalls
 	toolsBefore := func(turn int) {
 		for len(tools) > 0 && tools[0].Turn < turn {
 			t := tools[0]
-			head.FirstTool = t.Index
-			act := t.Act
-			if act == implied(t.Tool) {
-				act = ""
+			if t.Act == impliedAct(t.Tool) {
+				t.Act = ""
 			}
-			w.under(head, toolLine{"tool", t.Index, t.Turn, t.Tool, act, t.Path, t.Cmd, t.Failed, t.Exit})
+			s.FirstTool = t.Index
+			if write(w, "tool", t) {
+				repeat(w, "session", s)
+			}
 			tools = tools[1:]
-			head.FirstTool = t.Index + 1
+			s.FirstTool = t.Index + 1
 		}
 	}
 	for _, t := range s.Turns {
 		toolsBefore(t.Index)
-		head.FirstTurn = t.Index
-		w.under(head, turnLine{"turn", t.Index, t.Role, stamp(t.TS), t.Content})
-		head.FirstTurn = t.Index + 1
+		s.FirstTurn = t.Index
+		if write(w, "turn", t) {
+			repeat(w, "session", s)
+		}
+		s.FirstTurn = t.Index + 1
 	}
 	toolsBefore(math.MaxInt)
-}
-
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(timeLayout)
 }

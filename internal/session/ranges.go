@@ -65,6 +65,15 @@ func ParseRanges(s string) (Ranges, error) {
 	return out, nil
 }
 
+// MarshalText is String.
+func (r Ranges) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText is ParseRanges.
+func (r *Ranges) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRanges(string(text))
+	return err
+}
+
 // Has reports whether a line is among them.
 func (r Ranges) Has(line int) bool {
 	for _, p := range r {

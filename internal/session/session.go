@@ -2,7 +2,7 @@
 // code. Every other package speaks in these types.
 //
 // It owns identity (id.go): a session, turn or tool call has the same ID on every machine, because the ID is computed from what the agent
-// wrote. It owns no format, touches no file, and imports nothing of the project.
+// wrote. Its field tags are the keys of the ledger's records (package segment). It touches no file, and imports nothing of the project.
 package session
 
 import (
@@ -39,45 +39,45 @@ func Agents() []string {
 // commit adds: then Turns and ToolCalls hold only what is new, and FirstTurn and
 // FirstTool say how many came before.
 type Session struct {
-	ID         string    // ULID; see NewID. Empty until the first turn's time is known.
-	Source     string    // the agent: "claude-code"
-	NativeID   string    // the agent's own ID of the session
-	Parent     string    // ID of the session that spawned this one; empty at the top
-	ForkedFrom string    // ID of the session whose leading turns this one copied
-	ActorType  string    // ActorHuman or ActorAgent
-	AgentID    string    // the agent's ID of a subagent; of another automated run which agent it is ("claude-code/2.1.39"); empty for a person
-	Model      string    // the language model that spoke last in this part, as the agent names it; empty where nothing says
-	Branch     string    // git branch named in the transcript; "HEAD" when detached
-	Title      string    // one line; an explicit title, else the first prompt's beginning
-	StartedAt  time.Time // UTC, the first turn's time
-	Hash       string    // hex SHA-256 of the first Bytes of the transcript
-	Bytes      int64     // how many bytes of the transcript have been read; 0: no cursor
-	Cursor     string    // how far a transcript that is no growing file was read; only its agent's reader knows what it says
-	FirstTurn  int       // index of Turns[0] within the session
-	FirstTool  int       // index of ToolCalls[0] within the session
-	Turns      []Turn
-	ToolCalls  []ToolCall
-	Memory     bool // it is a memory, as AsSession makes one
+	ID         string     `json:"id"`                    // ULID; see NewID. Empty until the first turn's time is known.
+	Source     string     `json:"source"`                // the agent: "claude-code"
+	NativeID   string     `json:"native_id"`             // the agent's own ID of the session
+	Parent     string     `json:"parent,omitzero"`       // ID of the session that spawned this one; empty at the top
+	ForkedFrom string     `json:"forked_from,omitzero"`  // ID of the session whose leading turns this one copied
+	ActorType  string     `json:"actor_type"`            // ActorHuman or ActorAgent
+	AgentID    string     `json:"agent_id,omitzero"`     // the agent's ID of a subagent; of another automated run which agent it is ("claude-code/2.1.39"); empty for a person
+	Model      string     `json:"model,omitzero"`        // the language model that spoke last in this part, as the agent names it; empty where nothing says
+	Branch     string     `json:"branch,omitzero"`       // git branch named in the transcript; "HEAD" when detached
+	Title      string     `json:"title,omitzero"`        // one line; an explicit title, else the first prompt's beginning
+	StartedAt  time.Time  `json:"started_at,omitzero"`   // UTC, the first turn's time
+	Hash       string     `json:"session_hash,omitzero"` // hex SHA-256 of the first Bytes of the transcript
+	Cursor     string     `json:"cursor,omitzero"`       // how far a transcript that is no growing file was read; only its agent's reader knows what it says
+	Bytes      int64      `json:"bytes"`                 // how many bytes of the transcript have been read; 0: no cursor
+	FirstTurn  int        `json:"first_turn"`            // index of Turns[0] within the session
+	FirstTool  int        `json:"first_tool"`            // index of ToolCalls[0] within the session
+	Turns      []Turn     `json:"-"`
+	ToolCalls  []ToolCall `json:"-"`
+	Memory     bool       `json:"-"` // it is a memory, as AsSession makes one
 }
 
 // Turn is one human prompt or one block of assistant text.
 type Turn struct {
-	Index   int       // 0-based within the session
-	Role    string    // RoleHuman or RoleAssistant
-	TS      time.Time // UTC, to the millisecond
-	Content string    // UTF-8; never tool output, thinking or system prompts
+	Index   int       `json:"i"`           // 0-based within the session
+	Role    string    `json:"role"`        // RoleHuman or RoleAssistant
+	TS      time.Time `json:"ts,omitzero"` // UTC, to the millisecond
+	Content string    `json:"content"`     // UTF-8; never tool output, thinking or system prompts
 }
 
 // ToolCall is one tool invocation, without its input's bulk or its output.
 type ToolCall struct {
-	Index  int    // 0-based within the session
-	Turn   int    // index of the last turn before the call; -1 when there was none
-	Tool   string // "Edit", "Bash", …: the agent's own name
-	Act    string // what it does, as its agent's decoder knows: ActEdit, ActRead or ActRun; empty for anything else
-	Path   string // git-root-relative with forward slashes; absolute outside the repository; empty for none
-	Cmd    string // at most CmdPrefix characters of a shell command
-	Failed bool   // its result is an error: it neither read nor changed what Path names
-	Exit   int    // the status with which its command ended, where that is known and not 0
+	Index  int    `json:"i"`               // 0-based within the session
+	Turn   int    `json:"turn"`            // index of the last turn before the call; -1 when there was none
+	Tool   string `json:"tool"`            // "Edit", "Bash", …: the agent's own name
+	Act    string `json:"act,omitzero"`    // what it does, as its agent's decoder knows: ActEdit, ActRead or ActRun; empty for anything else
+	Path   string `json:"path,omitzero"`   // git-root-relative with forward slashes; absolute outside the repository; empty for none
+	Cmd    string `json:"cmd,omitzero"`    // at most CmdPrefix characters of a shell command
+	Failed bool   `json:"failed,omitzero"` // its result is an error: it neither read nor changed what Path names
+	Exit   int    `json:"exit,omitzero"`   // the status with which its command ended, where that is known and not 0
 }
 
 // What a tool call does. A tool that its decoder does not know does none of these.
@@ -122,17 +122,17 @@ const MaxTurn = 1 << 20
 
 // Checkpoint is one moment at which sessions were captured, tied to a code commit.
 type Checkpoint struct {
-	ID        string // hex OID of the ledger commit; empty until it is written
-	GitSHA    string // the code commit; ZeroSHA before the first one
-	GitBranch string // "HEAD" when detached
-	UserEmail string
-	TS        time.Time // UTC, to the millisecond
-	ActorType string
-	AgentID   string
-	PatchID   string // git patch-id of the code commit, when it is known
-	Via       string // one of the Via constants
-	Files     []File
-	Links     []Link
+	ID        string    `json:"-"`                   // hex OID of the ledger commit; empty until it is written
+	GitSHA    string    `json:"git_sha"`             // the code commit; ZeroSHA before the first one
+	GitBranch string    `json:"git_branch,omitzero"` // "HEAD" when detached
+	UserEmail string    `json:"user_email,omitzero"`
+	TS        time.Time `json:"ts"` // UTC, to the millisecond
+	ActorType string    `json:"actor_type"`
+	AgentID   string    `json:"agent_id,omitzero"`
+	PatchID   string    `json:"patch_id,omitzero"` // git patch-id of the code commit, when it is known
+	Via       string    `json:"via"`               // one of the Via constants
+	Files     []File    `json:"-"`
+	Links     []Link    `json:"-"`
 }
 
 // ZeroSHA stands for the code commit of a checkpoint made before the first commit.
@@ -152,24 +152,27 @@ const (
 
 // File is one file that the code commit of a checkpoint changed.
 type File struct {
-	Path    string // git-root-relative; the new path of a rename
-	OldPath string // the former path of a rename, else empty
-	Change  string // "A", "M", "D" or "R"
-	Blob    string // hex OID after the change; empty for a deletion
+	Path    string `json:"path"`              // git-root-relative; the new path of a rename
+	OldPath string `json:"old_path,omitzero"` // the former path of a rename, else empty
+	Change  string `json:"change"`            // "A", "M", "D" or "R"
+	Blob    string `json:"blob,omitzero"`     // hex OID after the change; empty for a deletion
 }
 
 // Link ties a session to a checkpoint that adds no turns of it.
 type Link struct {
-	Session  string
-	Inferred bool    // a guess of an import, not seen at the commit
-	Tie      TieKind // by which rule; of a guess without it, which version 0.1.0 made, nothing is believed
+	Session  string  `json:"session"`
+	Inferred bool    `json:"inferred,omitzero"` // a guess of an import, not seen at the commit
+	Tie      TieKind `json:"tie,omitzero"`      // by which rule; of a guess without it, which version 0.1.0 made, nothing is believed
 }
 
 // Memory is a note that an agent or a person saved on purpose.
 type Memory struct {
-	ID, Title, Content, Source string
-	TS                         time.Time
-	ActorType                  string
+	ID        string    `json:"id"`
+	Title     string    `json:"title,omitzero"`
+	Content   string    `json:"content"`
+	Source    string    `json:"source,omitzero"`
+	TS        time.Time `json:"ts"`
+	ActorType string    `json:"actor_type,omitzero"`
 }
 
 // AsSession is a memory as those take it who look for words: a session of one turn.
@@ -184,9 +187,9 @@ func (m Memory) AsSession() Session {
 // Mark hides (purge) or shows again (restore) a session or memory. Which of several decides is
 // Tally's business.
 type Mark struct {
-	ID string
-	N  int // from 1 to MaxMark
-	TS time.Time
+	ID string    `json:"id"`
+	N  int       `json:"n"` // from 1 to MaxMark
+	TS time.Time `json:"ts"`
 }
 
 // MaxMark is the highest number of a mark that readers take.
@@ -194,26 +197,27 @@ const MaxMark = 1 << 28
 
 // Rewrite says that one code commit became another (amend, rebase).
 type Rewrite struct {
-	Old, New string
-	TS       time.Time
+	Old string    `json:"old"`
+	New string    `json:"new"`
+	TS  time.Time `json:"ts"`
 }
 
 // Scrub says that a segment was removed on purpose and must not come back by a merge.
 type Scrub struct {
-	Segment string
-	TS      time.Time
+	Segment string    `json:"segment"`
+	TS      time.Time `json:"ts"`
 }
 
 // Wrote says which of the lines that a code commit brought into a file one session wrote. It may speak of any commit: of a
 // squash merge on a server, no checkpoint does.
 type Wrote struct {
-	GitSHA  string
-	Blob    string    // hex OID of the file after the commit; empty for one that is deleted
-	Session string    // ID
-	Path    string    // git-root-relative, as the commit leaves it
-	Lines   Ranges    // of the blob; none where the session only took lines away
-	Gone    int       // how many of the lines that vanished the session took away
-	TS      time.Time // of the edit; in older records of the session's last one that is in it
+	GitSHA  string    `json:"git_sha"`
+	Blob    string    `json:"blob,omitzero"`  // hex OID of the file after the commit; empty for one that is deleted
+	Session string    `json:"session"`        // ID
+	Path    string    `json:"path"`           // git-root-relative, as the commit leaves it
+	Lines   Ranges    `json:"lines,omitzero"` // of the blob; none where the session only took lines away
+	Gone    int       `json:"gone"`           // how many of the lines that vanished the session took away
+	TS      time.Time `json:"ts"`             // of the edit; in older records of the session's last one that is in it
 }
 
 // Entry is what one ledger commit says. Checkpoint is nil for memories, purges,

@@ -3,6 +3,9 @@ package session
 // TieKind says how it is known that a session stands behind a code commit. The strongest comes first; attribution has the rules.
 type TieKind int
 
+// TieUnknown is a kind that a later version knows.
+const TieUnknown TieKind = -1
+
 // The kinds of ties, in one vocabulary for the ledger, SQL, JSON, screens and pages.
 const (
 	TieWrote    TieKind = iota + 1 // lines that the commit brought are its
@@ -34,3 +37,15 @@ func ParseTie(word string) (k TieKind, ok bool) {
 
 // Weak reports whether nothing says that the session changed what the commit did.
 func (k TieKind) Weak() bool { return k >= TieTalked }
+
+// MarshalText is String.
+func (k TieKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads a word; one that is not known is TieUnknown.
+func (k *TieKind) UnmarshalText(word []byte) error {
+	kind, known := ParseTie(string(word))
+	if *k = kind; !known && len(word) > 0 {
+		*k = TieUnknown
+	}
+	return nil
+}
