@@ -1,12 +1,9 @@
 package templates_test
 
 import (
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -25,25 +22,45 @@ func TestSkillFrontmatter(t *testing.T) {
 	}
 }
 
-// Whatever skill main ever had, somebody may have installed.
-func TestFormerSkills(t *testing.T) {
-	git := func(args ...string) (string, error) {
-		out, err := exec.CommandContext(t.Context(), "git", args...).Output()
-		return string(out), err
-	}
-	commits, err := git("rev-list", "--first-parent", "HEAD", "--", "SKILL.md")
-	if err != nil || commits == "" {
-		t.Skip("no history here")
-	}
-	for _, c := range strings.Fields(commits) {
-		text, err := git("show", c+":./SKILL.md")
-		if err != nil {
-			continue // a clone that was cut off
+// A text that git-rekal wrote is known by its sum; one that was edited is not.
+func TestUnedited(t *testing.T) {
+	hook := templates.Hook("post-commit", "'/it'\\''s/x'")
+	for name, c := range map[string]struct {
+		text string
+		want bool
+	}{
+		"skill":          {templates.Skill(), true},
+		"skill, edited":  {strings.Replace(templates.Skill(), "name: rekal", "name: recall", 1), false},
+		"hook":           {hook, true},
+		"hook, edited":   {strings.Replace(hook, "exit", "return", 1), false},
+		"hook, extended": {hook + "\n", false},
+		"another's":      {"#!/bin/sh\n", false},
+		"cut off":        {hook[:strings.Index(hook, "sum ")+20], false},
+		"empty":          {"", false},
+	} {
+		if got := templates.Unedited(c.text); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
-		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
-		if text != templates.Skill() && !slices.Contains(templates.FormerSkills(), sum) {
-			t.Errorf("FormerSkills lacks the skill of commit %.7s: %q", c, sum)
-		}
+	}
+}
+
+// Setup finds the binary's line by its beginning, and sh must read every script.
+func TestHooks(t *testing.T) {
+	for _, name := range templates.HookNames() {
+		t.Run(name, func(t *testing.T) {
+			text := templates.Hook(name, "'/x'")
+			if !strings.HasPrefix(text, "#!/bin/sh\n") || !strings.HasSuffix(text, "\n") || strings.Contains(text, "{{") {
+				t.Error("not a script of whole lines for sh")
+			}
+			if strings.Count(text, "\n"+templates.BinaryLine+"'/x'\n") != 1 {
+				t.Error("the line of the binary is not there exactly once")
+			}
+			c := exec.CommandContext(t.Context(), "sh", "-n")
+			c.Stdin = strings.NewReader(text)
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Errorf("sh -n: %v\n%s", err, out)
+			}
+		})
 	}
 }
 

@@ -10,59 +10,37 @@ import (
 	"strings"
 )
 
+// serverName is what our server is called in every configuration, and serverWhat what a Report calls it.
+const (
+	serverName = "git-rekal"
+	serverWhat = "MCP server"
+)
+
 // addition is something of ours in a file of a worktree that others write, too. It is added where the user asks for it.
 type addition struct {
-	path   string // slash-separated, below the worktree
-	what   string // "MCP server", "brief" or "pointer"
-	byHand string // what the user may do where it can't be added
-	form   form
+	path      string // slash-separated, below the worktree
+	what      string // "MCP server", "brief" or "pointer"
+	byHand    string // what the user may do where it can't be added
+	hint      string // what the user should know once it is there
+	hintIfNew string // the same where the file was not there before
+	sections  []section
 }
 
-// form is how a file is written. add and cut leave every byte that is not ours.
-type form interface {
-	// add adds ours; where it is there, the text stays as it is. nil is a file that is not there.
-	add(text []byte) ([]byte, error)
-	// cut undoes add; ours is whether it was there, as add writes it. nil is a file that was not there.
-	cut(text []byte) (rest []byte, ours bool)
-	// named reports whether a text has something by our name, and what is wrong with that; "" where it does what ours does.
-	named(text []byte) (is bool, wrong string)
+// section is one stretch of an addition: a server, a hook, a few lines. What it adds to a text is one piece, and every other byte stays.
+// Install notes the piece, so that Remove takes out the same bytes. Where somebody has written them anew since, cut finds what they say.
+type section interface {
+	// missing is what is to be put into a text; nil if it is there already. An empty text may be a file that is not there.
+	missing(text []byte) (*piece, error)
+	// cut takes the section out of a text, however it is written; gone is false where it is not there, or was edited.
+	cut(text []byte) (rest []byte, gone bool)
+	// has reports whether a text has something by our name, and what is wrong with that; "" where it does what ours does.
+	has(text []byte) (is bool, wrong string)
 }
 
-// additionsAt are those that are known of a path.
-func additionsAt(path string) (all []addition) {
-	for _, f := range briefFiles() {
-		all = append(all, f.addition(Brief{true, true, true}))
-	}
-	for _, p := range pointers() {
-		all = append(all, pointerIn(p))
-	}
-	for _, c := range configs() {
-		all = append(all, c.addition())
-	}
-	return slices.DeleteFunc(all, func(a addition) bool { return !hasTail(path, a.path) })
-}
-
-// hasTail reports whether a path ends with a slash-separated one.
-func hasTail(path, tail string) bool {
-	return strings.HasSuffix(filepath.ToSlash(path), "/"+tail)
-}
-
-// asked are the additions that the user asks for, in the files of the agents that are used here.
-func (l Layout) asked() (all []addition) {
-	if l.MCP {
-		for _, c := range l.wanted() {
-			all = append(all, c.addition())
-		}
-	}
-	if l.Brief != (Brief{}) {
-		for _, f := range briefFiles() {
-			all = append(all, f.addition(l.Brief))
-		}
-	}
-	if l.Pointer {
-		all = append(all, l.pointed()...)
-	}
-	return all
+// piece is a text that Install puts into a file, and the offset where it does so.
+type piece struct {
+	At   int    `json:"at"`
+	Text string `json:"text"`
 }
 
 // installAdditions adds what was asked for, and leaves every other byte of the files.
@@ -102,17 +80,17 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 	if err != nil {
 		return false, fmt.Errorf("setup: read %s: %w", a.path, err)
 	}
-	more, err := a.form.add(text)
+	more, pieces, err := a.addTo(text)
 	if err != nil {
 		return false, fmt.Errorf("setup: %s was left alone: %w: %s", a.path, err, a.byHand)
 	}
-	if text != nil && bytes.Equal(more, text) {
-		if _, wrong := a.form.named(text); wrong != "" {
+	if len(pieces) == 0 {
+		if _, wrong := a.has(text); wrong != "" {
 			r.hint("the %s in %s %s", a.what, a.path, wrong)
 		}
 		return false, nil
 	}
-	if err := made.noteFile(path); err != nil {
+	if err := made.noteAddition(path, pieces); err != nil {
 		return false, err
 	}
 	err = os.MkdirAll(filepath.Dir(path), 0o777)
@@ -123,65 +101,130 @@ func (a addition) install(l Layout, made *record, r *Report) (wrote bool, err er
 		return false, fmt.Errorf("setup: write %s: %w", a.path, err)
 	}
 	r.done("%s in %s", a.what, a.path)
-	switch {
-	case a.what != briefWhat:
-	case strings.HasPrefix(a.path, ".codex/"):
-		r.hint("Codex runs hooks of a project only when you trust them: /hooks shows them")
-	case strings.HasPrefix(a.path, ".claude/") && text == nil:
-		r.hint("%s is for you alone: don't commit it", a.path)
+	if a.hint != "" {
+		r.hint("%s", a.hint)
+	}
+	if a.hintIfNew != "" && text == nil {
+		r.hint("%s", a.hintIfNew)
 	}
 	return true, nil
 }
 
-// removeAdded takes all that Install added out of a file that others write, too, and the file where Install made it.
-func removeAdded(l Layout, path string, r *Report) error {
+// addTo puts all sections into a text that lacks them, one after another.
+func (a addition) addTo(text []byte) (more []byte, pieces []piece, err error) {
+	more = text
+	for _, s := range a.sections {
+		p, err := s.missing(more)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p != nil {
+			more = slices.Concat(more[:p.At], []byte(p.Text), more[p.At:])
+			pieces = append(pieces, *p)
+		}
+	}
+	return more, pieces, nil
+}
+
+func (a addition) has(text []byte) (is bool, wrong string) {
+	for _, s := range a.sections {
+		if is, wrong = s.has(text); is {
+			break
+		}
+	}
+	return is, wrong
+}
+
+// removeAdditions takes all that Install added out of a file that others write, too; and the file, if Install made it and nothing else
+// is in it.
+func removeAdditions(l Layout, path string, made *record, r *Report) error {
 	if isLink(path) || isSpecial(path) {
 		return nil
+	}
+	if err := sweep(path); err != nil {
+		return fmt.Errorf("setup: clear half-written files: %w", err)
 	}
 	text, err := read(path)
 	if err != nil {
 		return fmt.Errorf("setup: read %s: %w", l.show(path), err)
 	}
-	all := additionsAt(path)
-	rest, gone := cutAll(text, all)
-	if string(bytes.TrimSpace(bytes.TrimPrefix(rest, []byte(bom)))) == "{}" { // what was added first may have made the file, and is cut last
-		slices.Reverse(all)
-		if before, also := cutAll(text, all); isBlank(before) {
-			rest, gone = before, also
+	all := additionsTo(path)
+	rest := text
+	for _, p := range slices.Backward(made.pieces[path]) {
+		rest = p.cutFrom(rest, all)
+	}
+	for _, a := range all {
+		for _, s := range a.sections {
+			rest, _ = s.cut(rest)
 		}
 	}
 	switch {
-	case len(gone) == 0:
-	case rest == nil:
+	case bytes.Equal(rest, text):
+	case made.has(path) && saysNothing(rest):
 		err = os.Remove(path)
 	default:
 		err = writeFile(path, rest, 0o666)
 	}
 	if err != nil {
-		return fmt.Errorf("setup: take the %s out of %s: %w", gone[0].what, l.show(path), err)
-	}
-	for _, a := range gone {
-		r.done("%s in %s", a.what, l.show(path))
+		return fmt.Errorf("setup: take git-rekal out of %s: %w", l.show(path), err)
 	}
 	for _, a := range all {
-		if still, _ := a.form.named(rest); still {
+		was, _ := a.has(text)
+		still, _ := a.has(rest)
+		switch {
+		case still:
 			r.hint("the %s in %s was edited and stays", a.what, l.show(path))
+		case was:
+			r.done("%s in %s", a.what, l.show(path))
 		}
 	}
 	return nil
 }
 
-// cutAll takes additions out of a text, one after another, and tells which were there; nil is no file.
-func cutAll(text []byte, all []addition) (rest []byte, gone []addition) {
-	for _, a := range all {
-		if text == nil {
-			break
-		}
-		if rest, ours := a.form.cut(text); ours {
-			text, gone = rest, append(gone, a)
+// cutFrom takes the bytes that Install once put into a text out again: from where they were put, else, as somebody edited the text since,
+// from where adding them would put them now.
+func (p piece) cutFrom(text []byte, all []addition) []byte {
+	if rest, ok := p.cutAt(p.At, text, all); ok {
+		return rest
+	}
+	for at := range text {
+		if rest, ok := p.cutAt(at, text, all); ok {
+			return rest
 		}
 	}
-	return text, gone
+	return text
+}
+
+func (p piece) cutAt(at int, text []byte, all []addition) (rest []byte, ok bool) {
+	if at < 0 || at > len(text) || !bytes.HasPrefix(text[at:], []byte(p.Text)) {
+		return nil, false
+	}
+	rest = slices.Concat(text[:at], text[at+len(p.Text):])
+	for _, a := range all {
+		for _, s := range a.sections {
+			if again, err := s.missing(rest); err == nil && again != nil && *again == (piece{at, p.Text}) {
+				return rest, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// saysNothing reports whether a file holds nothing, or an empty object.
+func saysNothing(text []byte) bool {
+	return isBlank(text) || string(bytes.TrimSpace(bytes.TrimPrefix(text, []byte(bom)))) == "{}"
+}
+
+func isBlank(text []byte) bool {
+	return len(bytes.Trim(bytes.TrimPrefix(text, []byte(bom)), " \t\r\n")) == 0
+}
+
+// withLineEndsOf gives a text of ours the line ends of another one.
+func withLineEndsOf(other []byte, text string) string {
+	if bytes.Contains(other, []byte("\r\n")) {
+		return strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text
 }
 
 // linkOn is the first link on the way to a path below the worktree; "" where there is none.

@@ -2,30 +2,93 @@ package setup
 
 import (
 	"bytes"
+	"encoding/json"
+	"reflect"
 	"testing"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/tailscale/hujson"
 )
 
-// FuzzAddition: whatever stands in a file, adding ours leaves all that was there, or an error; and taking it out again brings back every byte.
+// FuzzAddition: whatever stands in a file, adding ours leaves all that was there, or an error. Taking out the pieces brings back every byte;
+// and where they can't be found any more, cut takes out what they say.
 func FuzzAddition(f *testing.F) {
-	all := []addition{pointerIn("AGENTS.md")}
-	for _, b := range briefFiles() {
-		all = append(all, b.addition(Brief{true, true, true}))
+	all := []addition{pointerAddition("AGENTS.md")}
+	for _, file := range agentFiles() {
+		if file.hooks != nil {
+			all = append(all, file.hookAddition(Brief{true, true, true}))
+		}
+		if file.server != nil {
+			all = append(all, file.serverAddition())
+		}
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, a := range all {
-			if is, _ := a.form.named([]byte(text)); is {
+			if is, _ := a.has([]byte(text)); is {
 				continue
 			}
-			more, err := a.form.add([]byte(text))
+			more, pieces, err := a.addTo([]byte(text))
 			if err != nil {
 				continue
 			}
-			if again, err := a.form.add(more); err != nil || !bytes.Equal(again, more) {
-				t.Fatalf("%s: added twice to %q: %q, %v", a.path, text, again, err)
+			if is, wrong := a.has(more); !is || wrong != "" {
+				t.Fatalf("%s: %q became %q: %s", a.path, text, more, wrong)
 			}
-			if rest, ours := a.form.cut(more); !ours || rest == nil || string(rest) != text {
+			if _, again, err := a.addTo(more); err != nil || again != nil {
+				t.Fatalf("%s: added twice to %q: %v, %v", a.path, text, again, err)
+			}
+			rest := more
+			for i := range pieces {
+				rest = pieces[len(pieces)-1-i].cutFrom(rest, []addition{a})
+			}
+			if string(rest) != text {
 				t.Fatalf("%s: %q came back as %q from %q", a.path, text, rest, more)
 			}
+			for _, s := range a.sections {
+				var gone bool
+				if more, gone = s.cut(more); !gone {
+					t.Fatalf("%s: nothing of ours in %q", a.path, more)
+				}
+			}
+			if is, _ := a.has(more); is {
+				t.Fatalf("%s: %q left %q", a.path, text, more)
+			}
+			sameValues(t, a, []byte(text), more)
 		}
 	})
+}
+
+// sameValues holds that no value outside of what a section may empty was changed.
+func sameValues(t *testing.T, a addition, before, after []byte) {
+	t.Helper()
+	if isBlank(before) {
+		return
+	}
+	was, is := values(t, a, before), values(t, a, after)
+	for key, value := range was {
+		if _, parent := value.(map[string]any); !parent && !reflect.DeepEqual(value, is[key]) {
+			t.Fatalf("%s: %q became %q", a.path, before, after)
+		}
+	}
+}
+
+// values is what a configuration says; nothing for a text that is none.
+func values(t *testing.T, a addition, text []byte) (out map[string]any) {
+	t.Helper()
+	var err error
+	switch s := a.sections[0].(type) {
+	case jsonValue:
+		text, err = hujson.Standardize(bytes.Clone(withoutBOM(text)))
+		if err == nil {
+			err = json.Unmarshal(text, &out)
+		}
+	case codexServer:
+		err = toml.Unmarshal(text, &out)
+	default:
+		_ = s
+	}
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return out
 }

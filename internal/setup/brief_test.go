@@ -88,7 +88,7 @@ func TestBriefEdited(t *testing.T) {
 		{"alone", `{"a":1,"hooks":{"SessionStart":[` + ours + `]}}`, `{"a":1}`},
 		{"beside another event", `{"hooks":{"SessionStart":[` + ours + `],"Stop":[]}}`, `{"hooks":{"Stop":[]}}`},
 		{"behind another hook", `{"hooks":{"SessionStart":[{"hooks":[]}, ` + ours + ` ]}}`, `{"hooks":{"SessionStart":[{"hooks":[]} ]}}`},
-		{"before another hook", `{"hooks":{"SessionStart":[` + ours + `, {"hooks":[]}]}}`, `{"hooks":{"SessionStart":[{"hooks":[]}]}}`},
+		{"before another hook", `{"hooks":{"SessionStart":[` + ours + `, {"hooks":[]}]}}`, `{"hooks":{"SessionStart":[ {"hooks":[]}]}}`},
 		{"another matcher", `{"hooks":{"SessionStart":[` + strings.Replace(ours, "|clear", "", 1) + `]}}`, "same"},
 		{"broken", `{"hooks":{`, "same"},
 	} {

@@ -26,15 +26,15 @@ func TestConfigs(t *testing.T) {
 		{"Codex with comments", ".codex/config.toml", "# mine\nmodel = \"x\" # why\n\n[mcp_servers.a]\ncommand = 'a'\n", "# mine\nmodel = \"x\" # why\n\n[mcp_servers.a]\ncommand = 'a'\n\n" + codexTable},
 		{"Codex without a last newline", ".codex/config.toml", "model = \"x\"", "model = \"x\"\n" + codexTable},
 		{"Codex with CRLF", ".codex/config.toml", "model = \"x\"\r\n", "model = \"x\"\r\n\r\n" + crlf(codexTable)},
-		{"Codex, empty", ".codex/config.toml", "", "\n" + codexTable},
+		{"Codex, empty", ".codex/config.toml", "", codexTable},
 		{"Gemini with comments", ".gemini/settings.json", "// mine\n{\n  \"ui\": {\"theme\": \"x\"}, // why\n  /* {\"mcpServers\": */ \"mcpServers\": {\n    // a\n    \"a\": {\"command\": \"a\",},\n  },\n}", "// mine\n{\n  \"ui\": {\"theme\": \"x\"}, // why\n  /* {\"mcpServers\": */ \"mcpServers\": {\n    " + entryLines + ",\n    // a\n    \"a\": {\"command\": \"a\",},\n  },\n}"},
 		{"Gemini with CRLF", ".gemini/settings.json", "{\r\n  \"ui\": {}\r\n}\r\n", "{\r\n  \"mcpServers\": {\r\n    " + crlf(entryLines) + "\r\n  },\r\n  \"ui\": {}\r\n}\r\n"},
-		{"Gemini, empty", ".gemini/settings.json", "", "{\"mcpServers\": {" + entryLines + "}}"},
+		{"Gemini, empty", ".gemini/settings.json", "", "{\n  \"mcpServers\": {\n    " + entryLines + "\n  }\n}\n"},
 		{"OpenCode", "opencode.json", "{\"$schema\": \"https://opencode.ai/config.json\"}\n", "{\n  \"mcp\": {\n    \"git-rekal\": {\n      \"type\": \"local\",\n      \"command\": [\"git-rekal\", \"mcp\"]\n    }\n  },\"$schema\": \"https://opencode.ai/config.json\"}\n"},
 		{"OpenCode with comments", "opencode.jsonc", "{\n  \"mcp\": {}, // none\n}\n", "{\n  \"mcp\": {\n    \"git-rekal\": {\n      \"type\": \"local\",\n      \"command\": [\"git-rekal\", \"mcp\"]\n    }}, // none\n}\n"},
 		{"VS Code", ".vscode/mcp.json", "{\n\t\"servers\": {},\n\t\"inputs\": []\n}\n", "{\n\t\"servers\": {\n    \"git-rekal\": {\n      \"type\": \"stdio\",\n      \"command\": \"git-rekal\",\n      \"args\": [\"mcp\"]\n    }},\n\t\"inputs\": []\n}\n"},
 		{"Cursor", ".cursor/mcp.json", "{\"mcpServers\":{}}", "{\"mcpServers\":{\n    \"git-rekal\": {\n      \"command\": \"git\",\n      \"args\": [\"-C\", \"${workspaceFolder}\", \"rekal\", \"mcp\"]\n    }}}"},
-		{"Claude, empty", ".mcp.json", "", "{\"mcpServers\": {" + entryLines + "}}"},
+		{"Claude, empty", ".mcp.json", "", "{\n  \"mcpServers\": {\n    " + entryLines + "\n  }\n}\n"},
 		{"Claude with CRLF and a byte order mark", ".mcp.json", "\ufeff{}\r\n", "\ufeff{\r\n  \"mcpServers\": {\r\n    " + crlf(entryLines) + "\r\n  }}\r\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestConfigsLeftAlone(t *testing.T) {
 		{"broken TOML", ".codex/config.toml", "a = \n", "not valid TOML, in line 1"},
 		{"an inline table", ".codex/config.toml", "mcp_servers = { a = { command = \"a\" } }\n", `"mcp_servers" takes no further table`},
 		{"another server of our name", ".codex/config.toml", "[mcp_servers.git-rekal]\ncommand = \"sh\"\nargs = [\"-c\", \"x\"]\n", "runs something else and was left alone"},
-		{"broken JSON", ".gemini/settings.json", "{\n  \"a\": 1\n", "not valid JSON from line"},
+		{"broken JSON", ".gemini/settings.json", "{\n  \"a\": 1\n", "not valid JSON: line 3"},
 		{"another server in JSON", ".gemini/settings.json", `{"mcpServers":{"git-rekal":{"httpUrl":"https://example.com"}}}`, "runs something else and was left alone"},
 		{"a server in OpenCode that is ours by another path", "opencode.json", `{"mcp":{"git-rekal":{"type":"local","command":["/opt/git-rekal","mcp"]}}}`, ""},
 		{"a comment that never ends", ".vscode/mcp.json", "{} /* x", "not valid JSON"},
@@ -129,7 +129,7 @@ func TestConfigEdited(t *testing.T) {
 		{"a table behind ours", ".codex/config.toml", "a = 1\n\n" + codexTable + "\n[b]\n", "a = 1\n\n[b]\n"},
 		{"a key in ours", ".codex/config.toml", codexTable + "enabled = false\n", codexTable + "enabled = false\n"},
 		{"comments beside ours", ".gemini/settings.json", "{\"mcpServers\": {\n // ours\n \"git-rekal\": {\"command\": \"git-rekal\", \"args\": [\"mcp\"]}, // why\n \"b\": {}}}", "{\"mcpServers\": {\n // ours\n // why\n \"b\": {}}}"},
-		{"behind another one", ".gemini/settings.json", "{\"mcpServers\": {\"a\": {}, // a\n \"git-rekal\": {\"args\": [\"mcp\"], \"command\": \"git-rekal\"}, // why\n}}", "{\"mcpServers\": {\"a\": {} // a\n, // why\n}}"},
+		{"behind another one", ".gemini/settings.json", "{\"mcpServers\": {\"a\": {}, // a\n \"git-rekal\": {\"args\": [\"mcp\"], \"command\": \"git-rekal\"}, // why\n}}", "{\"mcpServers\": {\"a\": {} // a\n // why\n}}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRepo(t, "work")

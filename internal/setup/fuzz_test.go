@@ -6,22 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/git-rekal/git-rekal/hooks"
+	"github.com/git-rekal/git-rekal/templates"
 )
 
 // FuzzOurScript: a hook is ours only when it is what we wrote, whatever binary it names; what is
 // somebody else's is never taken for it.
 func FuzzOurScript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, binary string) {
-		for _, name := range hooks.Names() {
-			ours := render(name, binary)
-			if !ourScript(ours, name, hooks.Former()) {
+		for _, name := range templates.HookNames() {
+			ours := templates.Hook(name, quote(binary))
+			if !templates.Unedited(ours) {
 				t.Fatalf("our own %s with %q is not ours", name, binary)
 			}
-			if strings.Count(ours, "\n") != strings.Count(render(name, "/x"), "\n") {
+			if strings.Count(ours, "\n") != strings.Count(templates.Hook(name, quote("/x")), "\n") {
 				t.Fatalf("%q takes more than its line", binary)
 			}
-			if text != "" && ourScript(ours+text, name, hooks.Former()) || ourScript(text, name, nil) && !strings.Contains(text, hooks.BinaryPrefix) {
+			if text != "" && templates.Unedited(ours+text) || templates.Unedited(text) && !strings.Contains(text, templates.BinaryLine) {
 				t.Fatalf("%q counts as our %s", text, name)
 			}
 			_, _, _ = calls(text, name), namesItself(text), isLefthook(text)

@@ -9,14 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/hooks"
+	"github.com/git-rekal/git-rekal/templates"
 )
 
 // chainMark ends the name under which a hook that we found stands beside ours.
 const chainMark = ".pre-rekal"
 
 // hook is one hook of one hooks folder. Its file is in one of these states: absent, ours
-// (the text of this release or a former one), or foreign. The foreign hook that ours
+// (as any version wrote it), or foreign. The foreign hook that ours
 // runs first is beside it with chainMark.
 type hook struct{ dir, name string }
 
@@ -41,7 +41,7 @@ func (h hook) install(l Layout, r *Report) (outcome, error) {
 	if err := h.dropCopies(slot); err != nil {
 		return left, fmt.Errorf("setup: remove a stray copy of our hook: %w", err)
 	}
-	script := render(h.name, l.Binary)
+	script := templates.Hook(h.name, quote(l.Binary))
 	did := made
 	switch {
 	case !exists(slot):
@@ -177,24 +177,8 @@ func (h hook) restore(slot string, l Layout, r *Report) (bool, error) {
 	return false, nil
 }
 
-// ours reports whether a file, not a link to one, holds our script for this hook.
-func (h hook) ours(path string) bool {
-	return !isLink(path) && ourScript(readText(path), h.name, hooks.Former())
-}
-
-// ourScript compares without the path of the binary, which differs from user to user.
-func ourScript(text, name string, former []string) bool {
-	before, rest, found := strings.Cut(text, "\n"+hooks.BinaryPrefix)
-	_, after, whole := strings.Cut(rest, "\n")
-	if !found || !whole {
-		return false
-	}
-	return known(before+"\n"+hooks.BinaryPrefix+hooks.BinaryMarker+"\n"+after, hooks.Script(name), former)
-}
-
-func render(name, binary string) string {
-	return strings.Replace(hooks.Script(name), hooks.BinaryMarker, quote(binary), 1)
-}
+// ours reports whether a file, not a link to one, holds a script of ours that nobody edited.
+func (h hook) ours(path string) bool { return !isLink(path) && templates.Unedited(readText(path)) }
 
 // quote makes a path one word of sh. A path with control characters, a newline above all,
 // would not stay on its line: it becomes the empty word, that is, no fallback.

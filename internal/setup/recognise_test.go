@@ -1,44 +1,6 @@
 package setup
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-	"strings"
-	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/git-rekal/git-rekal/hooks"
-)
-
-// Until there are former texts, this is the one way to test that they are recognised.
-func TestFormerTexts(t *testing.T) {
-	const old = "#!/bin/sh\n" + hooks.BinaryPrefix + hooks.BinaryMarker + "\nold\n"
-	sum := sha256.Sum256([]byte(old))
-	former := []string{hex.EncodeToString(sum[:])}
-	for name, c := range map[string]struct {
-		text string
-		want bool
-	}{
-		"current":         {render("post-commit", "/bin/x"), true},
-		"another's":       {render("post-merge", "/bin/x"), false},
-		"former":          {strings.Replace(old, hooks.BinaryMarker, "'/it'\\''s/x'", 1), true},
-		"former, edited":  {strings.Replace(old, "old", "new", 1), false},
-		"foreign":         {"#!/bin/sh\n", false},
-		"cut off":         {"#!/bin/sh\n" + hooks.BinaryPrefix, false},
-		"empty":           {"", false},
-		"current, edited": {render("post-commit", "/bin/x") + "\n", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, ourScript(c.text, "post-commit", former)); diff != "" {
-				t.Errorf("ourScript (-want +got):\n%s", diff)
-			}
-		})
-	}
-	if !known(old, "current", former) || known(old+"x", "current", former) {
-		t.Error("known does not go by the sum")
-	}
-}
+import "testing"
 
 func TestNamesItself(t *testing.T) {
 	for text, want := range map[string]bool{

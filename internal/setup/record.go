@@ -1,58 +1,89 @@
 package setup
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/git-rekal/git-rekal/internal/lazy"
 )
 
-// record is the list of folders and files that were not there before Install, parents
-// before children. It lies in .rekal/made, one path a line, relative to .rekal so that a
-// repository can be moved:
+// record is the list of folders and files that were not there before Install, parents before children, and of the pieces that Install put into
+// files that others write, too. It lies in .rekal/made, one path a line, relative to .rekal so that a repository can be moved; a piece stands
+// behind its file's path, as JSON:
 //
 //	../.git/hooks
-//	../.claude
-//	../.claude/skills
+//	../.gemini
+//	../.gemini/settings.json
+//	../.gemini/settings.json	{"at":1,"text":"\n  \"mcpServers\": …"}
 //
 // It is written before anything is made, so it may name more than there is, never less. What Install
 // makes nowhere is not taken from it.
 type record struct {
 	layout Layout
 	paths  []string
+	pieces map[string][]piece // of each file, in the order in which they were added
 }
-
-// toolPath are the paths that Install makes for the skill, and the folders of configurations, in whichever worktree.
-var toolPath = lazy.Expr(`/(\.(claude|agents)(/skills(/rekal(/` + skillFile + `)?)?)?|\.codex|\.gemini|\.vscode|\.cursor|\.github(/hooks)?)$`)
 
 // readRecord reads the list. If it is lost while other parts of us are there, all that
 // Install could have made counts as made.
 func readRecord(l Layout) (*record, error) {
-	r := &record{layout: l}
+	r := &record{layout: l, pieces: map[string][]piece{}}
 	text, err := os.ReadFile(r.file())
 	if absentIsFine(err) != nil {
 		return nil, fmt.Errorf("setup: read what was made: %w", err)
 	}
 	could := candidates(l)
-	if l.WorkTree != "" {
-		for _, c := range configs() {
-			could = append(could, filepath.Join(l.WorkTree, filepath.FromSlash(c.path)))
-		}
-	}
 	for line := range strings.Lines(string(text)) {
-		path := filepath.Join(l.RekalDir, filepath.FromSlash(strings.TrimSuffix(line, "\n")))
-		if slices.Contains(could, path) || toolPath.MatchString(filepath.ToSlash(path)) || len(additionsAt(path)) > 0 {
+		name, quoted, isPiece := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		path := filepath.Join(l.RekalDir, filepath.FromSlash(name))
+		var p piece
+		switch {
+		case isPiece:
+			if json.Unmarshal([]byte(quoted), &p) == nil && strings.Contains(p.Text, serverName) && len(additionsTo(path)) > 0 {
+				r.pieces[path] = append(r.pieces[path], p)
+			}
+		case slices.Contains(could, path) || inAnyWorktree(path):
 			r.paths = append(r.paths, path)
 		}
 	}
 	if err != nil && installed(l) {
 		r.paths = could
+		for _, path := range worktreePaths() {
+			if p := filepath.Join(l.WorkTree, path); l.WorkTree != "" && !r.has(p) {
+				r.paths = append(r.paths, p)
+			}
+		}
 	}
 	return r, nil
+}
+
+// worktreePaths are all that Install makes in a worktree, slash-separated, and the folders above.
+func worktreePaths() (all []string) {
+	files := pointerFiles()
+	for _, root := range skillRoots() {
+		files = append(files, root+"/skills/rekal/"+skillFile)
+	}
+	for _, f := range agentFiles() {
+		files = append(files, f.path)
+	}
+	for _, path := range files {
+		for i, c := range path {
+			if c == '/' {
+				all = append(all, path[:i])
+			}
+		}
+		all = append(all, path)
+	}
+	return all
+}
+
+// inAnyWorktree reports whether Install makes such a path, in whichever worktree.
+func inAnyWorktree(path string) bool {
+	return slices.ContainsFunc(worktreePaths(), func(tail string) bool { return strings.HasSuffix(filepath.ToSlash(path), "/"+tail) })
 }
 
 // installed reports whether anything outside .rekal shows that Install was here.
@@ -83,15 +114,13 @@ func (r *record) file() string { return filepath.Join(r.layout.RekalDir, "made")
 
 func (r *record) has(path string) bool { return slices.Contains(r.paths, path) }
 
-// noteFile adds a file that is about to be made or written to, and the folders above it that are missing.
-func (r *record) noteFile(path string) error {
+// noteAddition adds the pieces that are about to be put into a file, and the file and the folders above it that are missing.
+func (r *record) noteAddition(path string, pieces []piece) error {
 	at := len(r.paths)
-	for dir := filepath.Dir(path); !exists(dir) && !r.has(dir); dir = filepath.Dir(dir) {
-		r.paths = slices.Insert(r.paths, at, dir) // parents first
+	for missing := path; !exists(missing) && !r.has(missing); missing = filepath.Dir(missing) {
+		r.paths = slices.Insert(r.paths, at, missing) // parents first
 	}
-	if !r.has(path) {
-		r.paths = append(r.paths, path)
-	}
+	r.pieces[path] = append(r.pieces[path], pieces...)
 	return r.write()
 }
 
@@ -111,12 +140,23 @@ func (r *record) plan() error {
 
 func (r *record) write() error {
 	var b strings.Builder
-	for _, p := range r.paths {
-		rel, err := filepath.Rel(r.layout.RekalDir, p)
-		if err != nil || strings.Contains(rel, "\n") {
-			continue // can't be listed; at worst an empty folder stays
+	list := func(path, behind string) {
+		rel, err := filepath.Rel(r.layout.RekalDir, path)
+		if err == nil && !strings.ContainsAny(rel, "\n\t") { // else it can't be listed; at worst an empty folder stays
+			b.WriteString(filepath.ToSlash(rel) + behind + "\n")
 		}
-		b.WriteString(filepath.ToSlash(rel) + "\n")
+	}
+	for _, path := range r.paths {
+		list(path, "")
+	}
+	for _, path := range slices.Sorted(maps.Keys(r.pieces)) {
+		for _, p := range r.pieces[path] {
+			quoted, err := json.Marshal(p)
+			if err != nil {
+				return fmt.Errorf("setup: note what was added: %w", err)
+			}
+			list(path, "\t"+string(quoted))
+		}
 	}
 	if old, err := os.ReadFile(r.file()); err == nil && string(old) == b.String() {
 		return nil
@@ -127,9 +167,12 @@ func (r *record) write() error {
 	return nil
 }
 
-// remove deletes the listed skills that nobody edited, then what has become empty.
+// remove takes out the pieces, deletes the listed skills that nobody edited, then what has become empty.
 func (r *record) remove(rep *Report) error {
 	var errs []error
+	for _, path := range slices.Sorted(maps.Keys(r.pieces)) {
+		errs = append(errs, removeAdditions(r.layout, path, r, rep))
+	}
 	for _, p := range slices.Backward(r.paths) {
 		if err := sweep(p); err != nil {
 			errs = append(errs, fmt.Errorf("setup: clear half-written files: %w", err))
@@ -137,8 +180,8 @@ func (r *record) remove(rep *Report) error {
 		switch {
 		case filepath.Base(p) == skillFile:
 			errs = append(errs, removeSkill(r.layout, p, rep))
-		case len(additionsAt(p)) > 0:
-			errs = append(errs, removeAdded(r.layout, p, rep))
+		case r.pieces[p] == nil && len(additionsTo(p)) > 0:
+			errs = append(errs, removeAdditions(r.layout, p, r, rep))
 		default:
 			errs = append(errs, removeEmpty(p))
 		}

@@ -95,7 +95,7 @@ func TestServerEdited(t *testing.T) {
 // TestLongServerRefused: what is no object is left alone, in words of our own, and the rest is installed.
 func TestLongServerRefused(t *testing.T) {
 	for text, why := range map[string]string{
-		"{": "not valid JSON from line 1 on", "{\n  \"a\": 1,\n}\n": "not valid JSON from line 3 on", "// a comment\n{}": "not valid JSON from line 1 on",
+		"{": "not valid JSON: line 1, column 2: parsing value: unexpected EOF", "{\n  \"a\": 1,\n}\n": "not valid JSON: it has comments, or a comma behind the last member", "// a comment\n{}": "not valid JSON: it has comments, or a comma behind the last member",
 		"[]": "not a JSON object", "null": "not a JSON object", `"x"`: "not a JSON object", "7": "not a JSON object",
 		`{"mcpServers":[]}`: `"mcpServers" is no object`, `{"mcpServers":{},"mcpServers":{}}`: `it has "mcpServers" 2 times`,
 	} {

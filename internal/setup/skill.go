@@ -1,13 +1,10 @@
 package setup
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/git-rekal/git-rekal/templates"
 )
@@ -66,7 +63,9 @@ func (l Layout) skillDir(root string) (dir, link string) {
 }
 
 // writes reports whether Install writes over a skill that is there: one that it made and nobody edited.
-func writes(made *record, path string, text []byte) bool { return made.has(path) && ourSkill(text) }
+func writes(made *record, path string, text []byte) bool {
+	return made.has(path) && templates.Unedited(string(text))
+}
 
 // inspectSkill says what keeps agents from the current skill; nil where nothing does.
 func inspectSkill(l Layout, root string, made *record) *Problem {
@@ -103,7 +102,7 @@ func removeSkill(l Layout, path string, r *Report) error {
 	if text == nil {
 		return nil
 	}
-	if !ourSkill(text) {
+	if !templates.Unedited(string(text)) {
 		r.hint("%s was edited and stays", l.show(path))
 		return nil
 	}
@@ -116,17 +115,4 @@ func removeSkill(l Layout, path string, r *Report) error {
 	}
 	r.done("skill %s", l.show(path))
 	return nil
-}
-
-func ourSkill(text []byte) bool {
-	return known(string(text), templates.Skill(), templates.FormerSkills())
-}
-
-// known reports whether a text is the current one or one of the former, given by sum.
-func known(text, current string, former []string) bool {
-	if text == current {
-		return true
-	}
-	sum := sha256.Sum256([]byte(text))
-	return slices.Contains(former, hex.EncodeToString(sum[:]))
 }

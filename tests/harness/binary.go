@@ -74,7 +74,7 @@ var built = struct {
 // look looks at all that a program is built from, so that `go test` forgets what it knows when that changes.
 func look(t testing.TB, root, pkg string) {
 	t.Helper()
-	for _, name := range []string{pkg, "internal", "hooks", "templates", "go.mod", "go.sum"} {
+	for _, name := range []string{pkg, "internal", "templates", "go.mod", "go.sum"} {
 		err := filepath.WalkDir(filepath.Join(root, name), func(path string, _ fs.DirEntry, err error) error {
 			if err == nil {
 				_, err = os.Stat(path)

@@ -58,7 +58,7 @@ func TestLongTokensOfTexts(t *testing.T) {
 	read(t, texts,
 		source+"net/http/server.go", source+"encoding/json/*.go", source+"strconv/*.go", source+"crypto/sha256/*.go",
 		source+"go/parser/*.go", source+"runtime/*_amd64.s", source+"../LICENSE", "../../internal/mcp/view/*.go", "../../*.md",
-		"../../docs/*.md", "../../docs/man/*.1", "../../.golangci.yml", "../../hooks/*")
+		"../../docs/*.md", "../../docs/man/*.1", "../../.golangci.yml", "../../templates/*.sh")
 	compare(t, texts)
 }
 
