@@ -59,7 +59,7 @@ var errLeftOut = errors.New("its text was scrubbed, or a filter leaves it out")
 func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 	var out Found
 	if len(q.Query) > recall.MaxQuery { // a copy of it would be made many times
-		return out, &recall.UsageError{Err: fmt.Errorf("the question has %d KB, and at most %d KB are searched: give the words that matter", len(q.Query)>>10, recall.MaxQuery>>10)}
+		return out, &UsageError{Err: fmt.Errorf("the question has %d KB, and at most %d KB are searched: give the words that matter", len(q.Query)>>10, recall.MaxQuery>>10)}
 	}
 	if ref := session.RefIn(q.Query); q.Names == nil && strings.EqualFold(q.Query, ref.String()) { // a link and nothing else
 		if q.Names, q.Query = []string{ref.ID}, ""; ref.Turn >= 0 {

@@ -5,78 +5,75 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/forge"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/recall"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
-// Link makes the stable name of what a text names: a session or memory by the beginning of its ID, a turn of one ("ID:8", or a link), a checkpoint,
+// Link makes the stable name of what a word names: a session or memory by the beginning of its ID, a turn of one ("ID:8", or a link), a checkpoint,
 // or a code commit, which stands for the last checkpoint of it. urls are those of a remote.
-func (m *Moment) Link(ctx context.Context, text string, urls func(remote string) []string) (result.Link, error) {
-	ref := session.RefIn(text)
-	if id, turn, ok := strings.Cut(ref.ID, ":"); ok {
-		n, err := strconv.Atoi(turn)
-		if err != nil || n < 0 {
-			return result.Link{}, &recall.UsageError{Err: fmt.Errorf("%q: the turn is a number from 0 on", text)}
-		}
-		ref = session.Ref{ID: id, Turn: n}
+func (m *Moment) Link(ctx context.Context, word string, urls func(remote string) []string) (result.Link, error) {
+	out := result.Link{Schema: result.Schema}
+	ref, err := name.Parse(word)
+	if err != nil {
+		return out, err
 	}
-	out := result.Link{Schema: result.Schema, Kind: db.KindSession}
-	s, memory, err := m.Item(ctx, recall.Page{ID: ref.ID, Limit: 1})
-	var at []attribution.Tie
+	what, err := m.find(ctx, ref.ID)
+	if err != nil {
+		return out, err
+	}
+	var ties []attribution.Tie
+	switch out.Kind, out.ID = what.Kind, what.ID; what.Kind {
+	case db.KindSession:
+		if ties, err = m.tiesOf(ctx, what.ID, ref.Turn); err != nil {
+			return out, err
+		}
+	case result.ShowCommit:
+		out.Kind, out.ID = "checkpoint", m.checkpoint(ctx, what.OID)
+		ties = []attribution.Tie{{Checkpoint: out.ID}}
+	}
 	switch {
-	case err != nil:
-		sha, known := m.checkpoint(ctx, ref.ID)
-		if !known {
-			return out, err
-		}
-		ref.ID, out.Kind = sha, "checkpoint"
-		at = []attribution.Tie{{Checkpoint: sha}}
-	case memory != nil:
-		ref.ID, out.Kind = memory.ID, db.KindMemory
-	case ref.Turn >= s.Turns:
-		return out, &recall.UsageError{Err: fmt.Errorf("%q: the session has %s, 0 to %d", text, session.Count(s.Turns, "turn"), s.Turns-1)}
-	default:
-		ref.ID = s.ID
-		ties, err := m.Commits(ctx, []string{s.ID})
-		if err != nil {
-			return out, err
-		}
-		at = ties[s.ID]
-	}
-	if ref.Turn >= 0 && out.Kind != db.KindSession {
-		return out, &recall.UsageError{Err: fmt.Errorf("%q: a %s has no turns", text, out.Kind)}
-	}
-	out.Link, out.ID = ref.String(), ref.ID
-	if ref.Turn >= 0 {
+	case out.ID == "":
+		return out, fmt.Errorf("%q is neither a session, nor a memory, nor a checkpoint: %w", word, session.ErrNoID)
+	case ref.Turn >= 0 && out.Kind != db.KindSession:
+		return out, &UsageError{Err: fmt.Errorf("%q: a %s has no turns", word, out.Kind)}
+	case ref.Turn >= 0:
 		out.Turn = &ref.Turn
 	}
-	out.URL, err = m.address(at, urls)
+	out.Link = session.Ref{ID: out.ID, Turn: ref.Turn}.String()
+	out.URL, err = m.address(ties, urls)
 	return out, err
 }
 
-// checkpoint is the ledger's commit that a text names, or the last one that captured the code commit that it names.
-func (m *Moment) checkpoint(ctx context.Context, text string) (sha string, ok bool) {
-	id, err := m.w.Repo.Resolve(text)
+// tiesOf are the ties of a session, which must have a turn; -1 for none.
+func (m *Moment) tiesOf(ctx context.Context, id string, turn int) ([]attribution.Tie, error) {
+	s, err := m.DB.Session(ctx, id)
+	if n := s.NextTurn - s.FirstTurn; err == nil && turn >= n {
+		err = &UsageError{Err: fmt.Errorf("turn %d: the session has %s, 0 to %d", turn, session.Count(n, "turn"), n-1)}
+	}
 	if err != nil {
-		return "", false
+		return nil, err
 	}
-	if code, err := m.CommitOf(ctx, []string{string(id)}); err == nil && code != "" {
-		return string(id), true
+	ties, err := m.Commits(ctx, []string{id})
+	return ties[id], err
+}
+
+// checkpoint is the ledger's commit with an OID, or the last one that captured the code commit with it; "" for none.
+func (m *Moment) checkpoint(ctx context.Context, oid string) string {
+	if code, err := m.CommitOf(ctx, []string{oid}); err == nil && code != "" {
+		return oid
 	}
-	behind, err := m.Behind(ctx, []string{string(id)})
-	ties := behind[string(id)]
-	if err != nil || len(ties) == 0 {
-		return "", false
+	behind, err := m.Behind(ctx, []string{oid})
+	if ties := behind[oid]; err == nil && len(ties) > 0 {
+		return slices.MaxFunc(ties, func(a, b attribution.Tie) int { return cmp.Compare(a.TS.UnixNano(), b.TS.UnixNano()) }).Checkpoint
 	}
-	return slices.MaxFunc(ties, func(a, b attribution.Tie) int { return cmp.Compare(a.TS.UnixNano(), b.TS.UnixNano()) }).Checkpoint, true
+	return ""
 }
 
 // address is the page of the first of these checkpoints that a remote on a known host has; "" for none.

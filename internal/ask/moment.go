@@ -9,17 +9,19 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/tables"
+	"github.com/git-rekal/git-rekal/internal/why"
 )
 
-// Why says which sessions stand behind lines: see recall.Why.
-func (m *Moment) Why(ctx context.Context, req recall.WhyRequest) (result.Recall, error) {
+// Why says which sessions stand behind lines: see why.Lines.
+func (m *Moment) Why(ctx context.Context, req WhyRequest) (result.Recall, error) {
 	req.Checkpoint, req.Tip, req.Hidden, req.Now = m.Text, m.Tip, m.Hidden, m.w.Now()
-	out, err := recall.Why(ctx, m.DB, m.w.Repo, req)
+	out, err := why.Lines(ctx, m.DB, m.w.Repo, req)
 	out.AsOf = m.AsOf
 	return out, err
 }
@@ -155,4 +157,22 @@ func (m *Moment) TouchedFiles(ctx context.Context, part string, limit int) ([]To
 		}
 	}
 	return m.Touched(ctx, part, limit, stands)
+}
+
+// find tells what a word names that is not purged: see name.Resolver.
+func (m *Moment) find(ctx context.Context, word string) (name.Thing, error) {
+	names, err := m.Names(ctx)
+	if err != nil {
+		return name.Thing{}, err
+	}
+	purged, err := m.PurgedIDs(ctx)
+	if err != nil {
+		return name.Thing{}, err
+	}
+	purged = append(purged, m.Hidden...)
+	what, err := name.Resolver{Index: m.DB, Repo: m.w.Repo, Names: names, Purged: purged}.Find(ctx, word)
+	if err == nil && slices.Contains(purged, what.ID) {
+		err = &PurgedError{ID: what.ID}
+	}
+	return what, err
 }

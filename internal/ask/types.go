@@ -4,17 +4,18 @@ import (
 	"context"
 
 	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/search"
-	"github.com/git-rekal/git-rekal/internal/story"
 	"github.com/git-rekal/git-rekal/internal/tables"
+	"github.com/git-rekal/git-rekal/internal/why"
 )
 
 // What questions and answers are made of. The rooms behind this one say what each means.
 type (
 	Request    = recall.Request
 	Times      = recall.Times
-	WhyRequest = recall.WhyRequest
+	WhyRequest = why.Request
 	LogRequest = recall.LogRequest
 	Page       = recall.Page
 
@@ -27,7 +28,7 @@ type (
 	Limits     = tables.Limits
 	Row        = tables.Row
 
-	UsageError  = recall.UsageError
+	UsageError  = name.UsageError
 	PurgedError = recall.PurgedError
 )
 
@@ -48,9 +49,9 @@ const (
 
 // Why there is no answer.
 var (
-	ErrNoRevision = recall.ErrNoRevision
-	ErrNoFile     = recall.ErrNoFile
-	ErrFolder     = recall.ErrFolder
+	ErrNoRevision = name.ErrNoRevision
+	ErrNoFile     = why.ErrNoFile
+	ErrFolder     = why.ErrFolder
 	ErrOperand    = recall.ErrOperand
 
 	ErrIndexLocked  = db.ErrLocked
@@ -62,7 +63,7 @@ var (
 	ErrSQLName      = tables.ErrName
 	ErrSQLStatement = tables.ErrStatement
 
-	ErrNothingNamed = story.ErrNothing
+	ErrNothingNamed = name.ErrNothing
 )
 
 // QueryLimits bounds a statement: see tables.QueryLimits.

@@ -18,19 +18,19 @@ const (
 
 // best is how many of the hits, which are in order and not none, a brief answer shows: one where all are weak. A memory, which says in one place what
 // a session says in many, hides no session.
-func best(hits []found) int {
+func best(hits []Found) int {
 	if hits[0].weak {
 		return 1
 	}
-	top := hits[0].score
+	top := hits[0].Score
 	for _, h := range hits {
 		if !h.memory {
-			top = h.score
+			top = h.Score
 			break
 		}
 	}
 	n := 1
-	for n < min(len(hits), shown) && hits[n].score >= share*top {
+	for n < min(len(hits), shown) && hits[n].Score >= share*top {
 		n++
 	}
 	return n
@@ -42,7 +42,7 @@ const part = 0.3
 // amongAuthors puts in front what is shown of the hits that answer a query, and tells how many these are, at most n: not all of one author who
 // wrote much. What others said takes the place of all that an author has beyond a part. The room that is left then goes to that again, but not to
 // memories of a brief answer: anybody can write thousands. Both parts keep their order.
-func amongAuthors(ctx context.Context, index *db.DB, hits []found, n int, brief bool) ([]found, int, error) {
+func amongAuthors(ctx context.Context, index *db.DB, hits []Found, n int, brief bool) ([]Found, int, error) {
 	most := max(3, int(part*float64(n)))
 	if n == len(hits) || n <= most {
 		return hits, n, nil
@@ -63,7 +63,7 @@ func amongAuthors(ctx context.Context, index *db.DB, hits []found, n int, brief 
 			}
 		}
 	}
-	var out, rest []found
+	var out, rest []Found
 	for i, h := range hits {
 		if first[i] {
 			out = append(out, h)
@@ -75,25 +75,25 @@ func amongAuthors(ctx context.Context, index *db.DB, hits []found, n int, brief 
 }
 
 // beyondPart says of each hit whether its author has so many before it, and how many authors there are.
-func beyondPart(ctx context.Context, index *db.DB, hits []found, most int) (beyond []bool, authors int, err error) {
+func beyondPart(ctx context.Context, index *db.DB, hits []Found, most int) (beyond []bool, authors int, err error) {
 	by, err := db.Authors(ctx, index, idsOf(hits))
 	had := map[string]int{}
 	for _, h := range hits {
-		had[by[h.id]]++
-		beyond = append(beyond, had[by[h.id]] > most)
+		had[by[h.ID]]++
+		beyond = append(beyond, had[by[h.ID]] > most)
 	}
 	return beyond, len(had), err
 }
 
 // mention names hits by their titles.
-func mention(ctx context.Context, index *db.DB, hits []found) ([]result.Mention, error) {
+func mention(ctx context.Context, index *db.DB, hits []Found) ([]result.Mention, error) {
 	if len(hits) == 0 {
 		return nil, nil
 	}
 	titles, err := index.Titles(ctx, idsOf(hits))
 	out := make([]result.Mention, len(hits))
 	for i, h := range hits {
-		out[i] = result.Mention{ID: h.id, Score: rounded(h.score), Title: titles[h.id]}
+		out[i] = result.Mention{ID: h.ID, Score: rounded(h.Score), Title: titles[h.ID]}
 	}
 	return out, err
 }

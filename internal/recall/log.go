@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 )
 
@@ -30,7 +30,7 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 	if err := checkAgent(ctx, index, req.Agent); err != nil {
 		return nil, err
 	}
-	span, err := req.span(repo)
+	span, err := req.Span(repo)
 	if err != nil {
 		return nil, err
 	}
@@ -70,29 +70,17 @@ func Log(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest) ([]r
 func narrow(ctx context.Context, index *db.DB, repo *git.Repo, req LogRequest, q *db.LogQuery) error {
 	err := error(nil)
 	if req.Range != "" {
-		asked, failed := upTo(ctx, index, repo, req.Range)
+		asked, failed := commits.UpTo(ctx, index, repo, req.Range)
 		q.Commits, err = asked.Commits(), failed
 	}
 	if len(req.Paths) > 0 && err == nil {
 		paths, failed := pathsOf(repo, req.Paths)
 		q.Paths, err = &paths, failed
 	}
-	if usage := (*UsageError)(nil); errors.As(err, &usage) {
+	if usage := (*name.UsageError)(nil); errors.As(err, &usage) {
 		usage.Filter = ""
 	}
 	return err
-}
-
-// upTo are the commits of a range, or a revision with all before it: of these the newest that a range may have, as what is logged is the newest.
-func upTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attribution.Revisions, error) {
-	if strings.Contains(rev, "..") {
-		return commits(ctx, index, repo, rev)
-	}
-	starts, err := history.Range(ctx, repo, rev, maxRange)
-	if err != nil { // gone, and a ledger may know it
-		return commits(ctx, index, repo, rev)
-	}
-	return families(ctx, index, repo, starts)
 }
 
 // ErrOperand is a word that is neither a revision nor a file.
@@ -103,20 +91,20 @@ var ErrOperand = errors.New("neither a revision nor a file here")
 func Operands(repo *git.Repo, dir string, words []string) (rev string, paths []string, err error) {
 	for i, word := range words {
 		_, noFile := os.Lstat(filepath.Join(dir, word))
-		_, unknown := resolve(repo, word)
+		_, unknown := name.Commit(repo, word)
 		file := noFile == nil || filepath.IsAbs(word)
-		likeOne := strings.Contains(word, "..") && !strings.Contains(word, "../") || abbreviated.MatchString(word) // of one that is gone
+		likeOne := strings.Contains(word, "..") && !strings.Contains(word, "../") || name.LikeCommit(word) // of one that is gone
 		switch named := unknown == nil || !file && likeOne; {
 		case named && file:
-			return "", nil, &UsageError{Err: fmt.Errorf("%q is a revision and a file: write -- behind it or before it", word)}
+			return "", nil, &name.UsageError{Err: fmt.Errorf("%q is a revision and a file: write -- behind it or before it", word)}
 		case named && i > 0:
-			return "", nil, &UsageError{Err: fmt.Errorf("%q: one revision or one range A..B comes first", word)}
+			return "", nil, &name.UsageError{Err: fmt.Errorf("%q: one revision or one range A..B comes first", word)}
 		case named:
 			rev = word
 		case file || strings.ContainsAny(word, "*?[") || strings.HasPrefix(word, ":"):
 			paths = append(paths, word)
 		default:
-			return "", nil, &UsageError{Err: fmt.Errorf("%q is %w", word, ErrOperand)}
+			return "", nil, &name.UsageError{Err: fmt.Errorf("%q is %w", word, ErrOperand)}
 		}
 	}
 	return rev, paths, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -165,7 +166,7 @@ func (r *replay) ask(m *materialize.Materializer) []result.Recall {
 	var out []result.Recall
 	for _, req := range requests {
 		answer, err := recall.Recall(r.T.Context(), index.DB, r.repo, req)
-		if err != nil && !errors.Is(err, recall.ErrNoRevision) { // which is an answer, too: nobody knew it then
+		if err != nil && !errors.Is(err, name.ErrNoRevision) { // which is an answer, too: nobody knew it then
 			r.T.Fatal(err)
 		}
 		out = append(out, answer)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/lazy"
@@ -39,16 +39,11 @@ func named(ctx context.Context, index *db.DB, repo *git.Repo, question string) (
 			words[i] = string(id)
 		} // what git does not know may still be the beginning of a commit that is gone
 	}
-	l, err := readLineage(ctx, index, repo, words)
+	family, err := commits.Family(ctx, index, repo, words)
 	if err != nil {
 		return nil, nil, err
 	}
-	var commits []attribution.Commit
-	for _, sha := range words {
-		by := l.maker(sha)
-		commits = append(commits, slices.DeleteFunc(l.Family(sha), func(c attribution.Commit) bool { return c.Email != "" && !by.Is(c.Email) })...)
-	}
-	ids, err := index.Matching(ctx, db.Filter{Commits: commits})
+	ids, err := index.Matching(ctx, db.Filter{Commits: family})
 	maps.Copy(out, setOf(ids))
 	return out, known, err
 }
@@ -82,13 +77,13 @@ func namedByID(ctx context.Context, index *db.DB, question string) (map[string]b
 
 // calls is the text of the tool calls that earned a hit its rank, by session: their paths, or
 // their commands.
-func calls(ctx context.Context, index *db.DB, hits []found) (map[string]string, error) {
+func calls(ctx context.Context, index *db.DB, hits []Found) (map[string]string, error) {
 	paths := make(map[string]bool) // by session: paths, not commands
 	var ids []string
 	for _, h := range hits {
 		if h.passage == search.MatchedFiles || h.passage == search.MatchedCommand {
-			paths[h.id] = h.passage == search.MatchedFiles
-			ids = append(ids, h.id)
+			paths[h.ID] = h.passage == search.MatchedFiles
+			ids = append(ids, h.ID)
 		}
 	}
 	if len(ids) == 0 {

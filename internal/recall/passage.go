@@ -18,26 +18,26 @@ type passage struct {
 }
 
 // snippet cuts out of a passage what a result shows beside its title.
-func (p passage) snippet(query, title string, h found) string {
-	if h.question {
-		return search.Snippet(session.Purpose(p.text), "", h.snippet)
+func (p passage) snippet(query, title string, h Found) string {
+	if h.Question {
+		return search.Snippet(session.Purpose(p.text), "", h.Snippet)
 	}
 	text := p.text
 	if query == "" && p.role == session.RoleHuman {
 		text = session.Purpose(text)
 	}
-	return search.Snippet(session.Beyond(title, text), h.asked(query), h.snippet)
+	return search.Snippet(session.Beyond(title, text), h.asked(query), h.Snippet)
 }
 
 // passages reads what answers best of each hit.
-func passages(ctx context.Context, index *db.DB, hits []found) ([]passage, error) {
+func passages(ctx context.Context, index *db.DB, hits []Found) ([]passage, error) {
 	wanted := make(map[string]int, len(hits))
 	for _, h := range hits {
 		switch {
 		case h.titled():
-			wanted[h.id] = db.First
-		case h.turn != -1:
-			wanted[h.id] = h.turn
+			wanted[h.ID] = db.First
+		case h.Turn != -1:
+			wanted[h.ID] = h.Turn
 		}
 	}
 	turns, err := said(ctx, index, wanted)
@@ -50,8 +50,8 @@ func passages(ctx context.Context, index *db.DB, hits []found) ([]passage, error
 	}
 	out := make([]passage, len(hits))
 	for i, h := range hits {
-		out[i].text = ran[h.id]
-		if t, ok := turns[h.id]; ok {
+		out[i].text = ran[h.ID]
+		if t, ok := turns[h.ID]; ok {
 			out[i] = passage{&t.Index, t.Role, t.Content}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/name"
 )
 
 // pathsAsked are the paths of --file and of --path, also by their other names. What --file names is an expression; where that matches
@@ -48,7 +49,7 @@ func fileAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (
 	// How Go writes a pattern down: the literal in it shows.
 	pattern, err := syntax.Parse(req.File, syntax.Perl)
 	if err != nil {
-		return p, false, &UsageError{fmt.Errorf("%q: %w", req.File, err), "file"}
+		return p, false, name.WrongFilter("file", fmt.Errorf("%q: %w", req.File, err))
 	}
 	p.Match = pattern.String()
 	some, err = otherNames(ctx, index, repo, req, &p)
@@ -57,7 +58,7 @@ func fileAsked(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (
 
 // preferring keeps of what was found what touched one of the files; all of it, and no files, where
 // nothing did. A file is a path from the repository's root, a folder, or the end of a path.
-func preferring(ctx context.Context, index *db.DB, files []string, hits []found) ([]found, []string, error) {
+func preferring(ctx context.Context, index *db.DB, files []string, hits []Found) ([]Found, []string, error) {
 	var names []string
 	for _, f := range files {
 		if f = strings.Trim(strings.TrimPrefix(f, "./"), "/"); f != "" {
@@ -72,7 +73,7 @@ func preferring(ctx context.Context, index *db.DB, files []string, hits []found)
 		return nil, nil, err
 	}
 	touched := setOf(ids)
-	kept := slices.DeleteFunc(slices.Clone(hits), func(h found) bool { return !touched[h.id] })
+	kept := slices.DeleteFunc(slices.Clone(hits), func(h Found) bool { return !touched[h.ID] })
 	if len(kept) == 0 {
 		return hits, nil, nil
 	}

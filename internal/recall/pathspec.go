@@ -9,6 +9,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/name"
 )
 
 // pathspec is one of git's, taken apart (gitglossary(7), "pathspec").
@@ -153,7 +154,7 @@ func pathsOf(repo *git.Repo, specs []string) (out db.Paths, err error) {
 			pattern, err = p.pattern(repo)
 		}
 		if err != nil {
-			return out, &UsageError{fmt.Errorf("%q: %w", text, err), "path"}
+			return out, name.WrongFilter("path", fmt.Errorf("%q: %w", text, err))
 		}
 		if pattern = "(?:" + pattern + ")"; p.except {
 			except = append(except, pattern)

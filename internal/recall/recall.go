@@ -7,16 +7,17 @@ package recall
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -44,7 +45,7 @@ type Request struct {
 	IDs     []string // nothing but these, whole; nil: all
 	Title   string   // a part of the title, in any case
 	Files   []string // paths, or ends or beginnings of paths: of the results that touched one, where there are any
-	Snippet int      // how many characters a snippet has; 0: snippetSize
+	Snippet int      // how many characters a snippet has; 0: SnippetSize
 
 	Purged db.Purged // what to do with what is purged
 	Hidden []string  // what is purged today, in order, where the tables are those of a past moment
@@ -59,27 +60,8 @@ type Request struct {
 // KindRecord is the kind of what other rooms know: records of what commands printed.
 const KindRecord = "record"
 
-// ErrNoRevision is a revision of the code that there is not.
-var ErrNoRevision = errors.New("no such revision")
-
-// UsageError is a request that can't be answered because of what it says.
-type UsageError struct {
-	Err    error
-	Filter string // the filter that says it, which its reader may write otherwise; "" for another part
-}
-
-func (e *UsageError) Error() string {
-	if e.Filter != "" {
-		return e.Filter + " " + e.Err.Error()
-	}
-	return e.Err.Error()
-}
-
-// Unwrap returns the cause.
-func (e *UsageError) Unwrap() error { return e.Err }
-
-// snippetSize is how much of the best passage a result shows, in characters.
-const snippetSize = 240
+// SnippetSize is how much of the best passage a result shows, in characters.
+const SnippetSize = 240
 
 // Recall answers a request from the index.
 func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
@@ -133,9 +115,9 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 		return out, err
 	}
 	for i := range hits {
-		hits[i].snippet = cmp.Or(req.Snippet, snippetSize)
+		hits[i].Snippet = cmp.Or(req.Snippet, SnippetSize)
 	}
-	if out.Results, err = show(ctx, index, repo, req, hits); err != nil {
+	if out.Results, err = Show(ctx, index, repo, req, hits); err != nil {
 		return out, err
 	}
 	if req.Query != "" {
@@ -148,7 +130,7 @@ func Recall(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (res
 }
 
 // limited are the hits that are shown whole, and what is only mentioned of the others.
-func limited(ctx context.Context, index *db.DB, req Request, hits []found) (shown []found, more []result.Mention, err error) {
+func limited(ctx context.Context, index *db.DB, req Request, hits []Found) (shown []Found, more []result.Mention, err error) {
 	n, brief := len(hits), req.Brief && req.Limit == 0
 	switch {
 	case req.Limit > 0:
@@ -195,59 +177,60 @@ func filterOf(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (f
 		}
 	}
 	if req.Actor != "" && req.Actor != session.ActorHuman && req.Actor != session.ActorAgent {
-		return f, of, asPath, &UsageError{fmt.Errorf(`%q: neither "human" nor "agent"`, req.Actor), "actor"}
+		return f, of, asPath, name.WrongFilter("actor", fmt.Errorf(`%q: neither "human" nor "agent"`, req.Actor))
 	}
 	if err := checkAgent(ctx, index, req.Agent); err != nil {
 		return f, of, asPath, err
 	}
 	if kinds := []string{"", db.KindSession, db.KindMemory, KindRecord}; !slices.Contains(kinds, req.Kind) {
-		return f, of, asPath, &UsageError{fmt.Errorf(`%q: neither "session" nor "memory" nor "record"`, req.Kind), "kind"}
+		return f, of, asPath, name.WrongFilter("kind", fmt.Errorf(`%q: neither "session" nor "memory" nor "record"`, req.Kind))
 	}
 	if req.Commit != "" {
-		of, err = commits(ctx, index, repo, req.Commit)
+		of, err = commits.Named(ctx, index, repo, req.Commit)
 		f.Commits = of.Commits()
 	}
 	return f, of, asPath, err
 }
 
 // checkAgent refuses a name that no session has as its source, and that is none of an agent that is read.
-func checkAgent(ctx context.Context, index *db.DB, name string) error {
+func checkAgent(ctx context.Context, index *db.DB, agent string) error {
 	known := session.Agents()
-	if name == "" || slices.Contains(known, name) {
+	if agent == "" || slices.Contains(known, agent) {
 		return nil
 	}
-	if ok, err := index.HasSource(ctx, name); ok || err != nil {
+	if ok, err := index.HasSource(ctx, agent); ok || err != nil {
 		return err
 	}
-	return &UsageError{fmt.Errorf("%q: unknown agent; known are %s", name, strings.Join(known, ", ")), "agent"}
+	return name.WrongFilter("agent", fmt.Errorf("%q: unknown agent; known are %s", agent, strings.Join(known, ", ")))
 }
 
-// found is one session or memory with why it was found.
-type found struct {
-	id       string
-	score    float64
-	matched  []string
-	turn     int      // db.First: the first one, whichever that is; -1: no turn of its own
-	passage  string   // what else the snippet is from: search.MatchedFiles or MatchedCommand
-	read     []string // what misspelt words of the query were read as
-	weak     bool
-	memory   bool
-	tie      session.TieKind // how --commit or why tie it; 0 where nobody asks
-	lines    int             // how many of the lines that --commit brought it wrote
-	question bool            // turn is the prompt that led to the lines of why
-	snippet  int             // how many characters are shown of it
+// Found is one session or memory with why it was found.
+type Found struct {
+	ID       string
+	Score    float64
+	Turn     int             // db.First: the first one, whichever that is; -1: no turn of its own
+	Question bool            // Turn is the prompt that led to the lines of package why
+	Read     []string        // what misspelt words of the query were read as
+	Tie      session.TieKind // how --commit or why tie it; 0 where nobody asks
+	Snippet  int             // how many characters are shown of it
+
+	matched []string
+	passage string // what else the snippet is from: search.MatchedFiles or MatchedCommand
+	weak    bool
+	memory  bool
+	lines   int // how many of the lines that --commit brought it wrote
 }
 
 // titled reports whether nothing but the title answers.
-func (f found) titled() bool { return f.turn == -1 && f.passage == search.MatchedContent }
+func (f Found) titled() bool { return f.Turn == -1 && f.passage == search.MatchedContent }
 
 // asked is a query, with what misspelt words of it were read as.
-func (f found) asked(query string) string {
-	return strings.Join(append([]string{query}, f.read...), " ")
+func (f Found) asked(query string) string {
+	return strings.Join(append([]string{query}, f.Read...), " ")
 }
 
 // find ranks what passes the filter; without a query, the latest come first. Unknown are words of the query that stand nowhere.
-func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []found, unknown []string, err error) {
+func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, req Request, filter db.Filter) (hits []Found, unknown []string, err error) {
 	var allow func(string) bool
 	filtered := filter.Paths != nil || filter.Commits != nil || filter.Authors != nil || filter.Actor != "" || filter.Agent != "" || filter.Kind != "" ||
 		filter.IDs != nil || filter.Title != "" || filter.Period != (db.Period{}) || filter.Purged == db.Only || len(req.Hidden) > 0
@@ -259,7 +242,7 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		ids = slices.DeleteFunc(ids, func(id string) bool { return listed(req.Hidden, id) })
 		if req.Query == "" {
 			for _, id := range ids {
-				hits = append(hits, found{id: id, turn: db.First})
+				hits = append(hits, Found{ID: id, Turn: db.First})
 			}
 			return hits, nil, nil
 		}
@@ -274,9 +257,9 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 	if err != nil {
 		return nil, nil, err
 	}
-	out := make([]found, len(answer.Hits))
+	out := make([]Found, len(answer.Hits))
 	for i, h := range answer.Hits {
-		out[i] = found{id: h.Session, score: h.Score, matched: h.Matched, turn: h.Turn, passage: h.Passage, read: h.Read, weak: h.Weak, memory: h.Memory}
+		out[i] = Found{ID: h.Session, Score: h.Score, matched: h.Matched, Turn: h.Turn, passage: h.Passage, Read: h.Read, weak: h.Weak, memory: h.Memory}
 	}
 	return out, besideIDs(answer.Unknown, req.Query, known), nil
 }
@@ -296,16 +279,16 @@ func setOf(ids []string) map[string]bool {
 	return out
 }
 
-func idsOf(hits []found) []string {
+func idsOf(hits []Found) []string {
 	out := make([]string, len(hits))
 	for i, h := range hits {
-		out[i] = h.id
+		out[i] = h.ID
 	}
 	return out
 }
 
-// show fills in what a result says of each session.
-func show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []found) ([]result.Hit, error) {
+// Show fills in what a result says of each session.
+func Show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits []Found) ([]result.Hit, error) {
 	var facets map[string]db.Facet
 	var became map[attribution.Commit]string
 	var states map[string]string
@@ -336,9 +319,9 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 	}
 	out := make([]result.Hit, len(hits))
 	for i, h := range hits {
-		out[i] = shape(facets[h.id], h)
-		out[i].Commits, out[i].Missing = behindHere(became, facets[h.id], missing, lost)
-		out[i].Freshness = cmp.Or(states[h.id], result.Unverifiable)
+		out[i] = shape(facets[h.ID], h)
+		out[i].Commits, out[i].Missing = behindHere(became, facets[h.ID], missing, lost)
+		out[i].Freshness = cmp.Or(states[h.ID], result.Unverifiable)
 		switch {
 		case out[i].Kind == db.KindMemory: // has no turns to ask for
 			out[i].Snippet = shown[i].snippet(req.Query, out[i].Title, h)
@@ -349,7 +332,7 @@ func show(ctx context.Context, index *db.DB, repo *git.Repo, req Request, hits [
 			out[i].Turn, out[i].Role, out[i].Snippet = shown[i].turn, shown[i].role, shown[i].snippet(req.Query, out[i].Title, h)
 		}
 		if req.Stale {
-			if out[i].Stale, err = ofPassage(ctx, index, out[i], stale[h.id]); err != nil {
+			if out[i].Stale, err = ofPassage(ctx, index, out[i], stale[h.ID]); err != nil {
 				return nil, err
 			}
 		}
@@ -382,10 +365,10 @@ func beside(steps ...func() error) error {
 const maxLooked = 100
 
 // living are the commits behind results, as they are now.
-func living(facets map[string]db.Facet, became map[attribution.Commit]string, hits []found) (out []git.OID) {
+func living(facets map[string]db.Facet, became map[attribution.Commit]string, hits []Found) (out []git.OID) {
 	for _, h := range hits {
-		for _, sha := range facets[h.id].Commits {
-			out = append(out, git.OID(now(became, facets[h.id], sha)))
+		for _, sha := range facets[h.ID].Commits {
+			out = append(out, git.OID(now(became, facets[h.ID], sha)))
 		}
 	}
 	return out
@@ -417,9 +400,9 @@ func behindHere(became map[attribution.Commit]string, f db.Facet, missing, lost 
 // rounded is a score as it is shown.
 func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
-func shape(f db.Facet, h found) result.Hit {
+func shape(f db.Facet, h Found) result.Hit {
 	out := result.Hit{
-		ID: h.id, Kind: f.Kind, Score: rounded(h.score), Matched: h.matched, Weak: h.weak, Tie: h.tie.String(), Inferred: h.tie.Weak(), Title: f.Title,
+		ID: h.ID, Kind: f.Kind, Score: rounded(h.Score), Matched: h.matched, Weak: h.weak, Tie: h.Tie.String(), Inferred: h.Tie.Weak(), Title: f.Title,
 		Author: f.Email, Actor: f.ActorType, Source: f.Source, Model: f.Model, Branch: f.Branch,
 		CapturedAt: result.Time(f.CapturedAt), Checkpoint: result.Short(f.Checkpoint),
 		Files: f.Shown, FilesTotal: f.Files,

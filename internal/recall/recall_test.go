@@ -17,6 +17,7 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/ledger"
 	"github.com/git-rekal/git-rekal/internal/materialize"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -318,14 +319,14 @@ func TestUsageErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := recall.Recall(t.Context(), p.index, p.repo, c.req)
-			var usage *recall.UsageError
+			var usage *name.UsageError
 			if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.names) {
 				t.Errorf("error %v, want a UsageError that holds %s", err, c.names)
 			}
 		})
 	}
 	_, err := p.session(recall.Page{ID: "01K"})
-	var usage *recall.UsageError
+	var usage *name.UsageError
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), `"01K"`) {
 		t.Errorf("a short ID: %v", err)
 	}

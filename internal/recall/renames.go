@@ -7,6 +7,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/name"
 )
 
 // A pattern is matched with the table paths, each path once, and not with the tool calls. A name that matches counts for the names that its file had before and has had since. The table renames holds those that checkpoints
@@ -29,7 +30,7 @@ func (n names) add(old, now string) {
 func otherNames(ctx context.Context, index *db.DB, repo *git.Repo, req Request, p *db.Paths) (some bool, err error) {
 	matches, err := p.Matcher()
 	if err != nil {
-		return false, &UsageError{err, "file"}
+		return false, name.WrongFilter("file", err)
 	}
 	renames, err := index.Renames(ctx)
 	if err != nil {

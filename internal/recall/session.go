@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
-	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
@@ -59,7 +58,7 @@ func Item(ctx context.Context, index *db.DB, repo *git.Repo, p Page) (*result.Se
 	id, err := names.Find(p.ID)
 	switch {
 	case errors.Is(err, session.ErrShortID):
-		return nil, nil, &UsageError{Err: fmt.Errorf("session %w", err)}
+		return nil, nil, &name.UsageError{Err: fmt.Errorf("session %w", err)}
 	case errors.Is(err, session.ErrNoID):
 		return nil, nil, fmt.Errorf("session %w", err)
 	case err != nil:
@@ -158,42 +157,6 @@ func describe(row db.SessionRow) result.Session {
 	}
 }
 
-// CommitsOf lists the commits of a session, with what amends and rebases made of them at last: those that this clone has, then the others. It leaves out
-// those that no branch, tag or HEAD leads to.
-func CommitsOf(ctx context.Context, index *db.DB, repo *git.Repo, commits []attribution.Tie) ([]result.Commit, error) {
-	shas, now := make([]string, len(commits)), make([]git.OID, len(commits))
-	for i, c := range commits {
-		shas[i] = c.SHA
-	}
-	became, err := index.Became(ctx, shas)
-	if err != nil {
-		return nil, err
-	}
-	out, best := make([]result.Commit, len(commits)), map[git.OID]session.TieKind{}
-	for i, c := range commits {
-		out[i] = result.Commit{Commit: c.SHA, Checkpoint: c.Checkpoint, TS: result.Time(c.TS)}
-		if sha := became[attribution.Commit{Email: c.Email, SHA: c.SHA}]; sha != c.SHA {
-			out[i].Became = sha
-		}
-		now[i] = git.OID(cmp.Or(out[i].Became, c.SHA))
-		if was, ok := best[now[i]]; !ok || c.Kind < was {
-			best[now[i]] = c.Kind
-		}
-	}
-	missing := repo.Missing(now)
-	lost, err := history.Unreached(ctx, repo, now)
-	if err != nil {
-		return nil, err
-	}
-	for i := range out {
-		out[i].Missing = missing[now[i]] && now[i] != session.ZeroSHA
-		out[i].Tie, out[i].Inferred = best[now[i]].String(), best[now[i]].Weak()
-	}
-	out = slices.DeleteFunc(out, func(c result.Commit) bool { return lost[git.OID(cmp.Or(c.Became, c.Commit))] })
-	here := slices.DeleteFunc(slices.Clone(out), func(c result.Commit) bool { return c.Missing })
-	return append(here, slices.DeleteFunc(out, func(c result.Commit) bool { return !c.Missing })...), nil
-}
-
 func fill(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *result.Session, to int) error {
 	from := p.Offset
 	if from == 0 {
@@ -206,11 +169,11 @@ func fill(ctx context.Context, index *db.DB, repo *git.Repo, p Page, out *result
 	for _, c := range tools {
 		out.Tools = append(out.Tools, result.Tool{Turn: c.Turn, Tool: c.Tool, Path: c.Path, Cmd: c.Cmd, Failed: c.Failed, Exit: c.Exit})
 	}
-	commits, err := index.Commits(ctx, []string{out.ID})
+	ties, err := index.Commits(ctx, []string{out.ID})
 	if err != nil {
 		return err
 	}
-	if out.Commits, err = CommitsOf(ctx, index, repo, commits[out.ID]); err != nil {
+	if out.Commits, err = commits.Shown(ctx, index, repo, ties[out.ID]); err != nil {
 		return err
 	}
 	files, err := index.SessionFiles(ctx, out.ID)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/question"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
@@ -28,20 +29,20 @@ func (t Times) clock(repo *git.Repo) question.Clock {
 	return question.Clock{Now: t.Now, Tag: func(name string) (time.Time, bool) { return tagged(repo, name) }}
 }
 
-// span is what Since and Until name.
-func (t Times) span(repo *git.Repo) (s question.Span, err error) {
+// Span is what Since and Until name.
+func (t Times) Span(repo *git.Repo) (s question.Span, err error) {
 	if t.Since != "" {
 		if s.Since, err = t.moment(repo, t.Since, question.Since); err != nil {
-			return s, &UsageError{fmt.Errorf("%q: %w", t.Since, err), "since"}
+			return s, name.WrongFilter("since", fmt.Errorf("%q: %w", t.Since, err))
 		}
 	}
 	if t.Until != "" {
 		if s.Until, err = t.moment(repo, t.Until, question.Until); err != nil {
-			return s, &UsageError{fmt.Errorf("%q: %w", t.Until, err), "until"}
+			return s, name.WrongFilter("until", fmt.Errorf("%q: %w", t.Until, err))
 		}
 	}
 	if t.Since != "" && t.Until != "" && !s.Since.Before(s.Until) {
-		return s, &UsageError{fmt.Errorf("%q begins behind the end, %q", t.Since, t.Until), "since"}
+		return s, name.WrongFilter("since", fmt.Errorf("%q begins behind the end, %q", t.Since, t.Until))
 	}
 	return s, nil
 }
@@ -59,7 +60,7 @@ func (t Times) moment(repo *git.Repo, text string, read func(string, question.Cl
 
 // committed is when the commit of a revision was made.
 func committed(repo *git.Repo, rev string) (time.Time, bool) {
-	id, err := resolve(repo, rev)
+	id, err := name.Commit(repo, rev)
 	if err != nil {
 		return time.Time{}, false
 	}
@@ -102,7 +103,7 @@ type asked struct {
 // understand reads the times of a request. Those of flags count before those in the question.
 func understand(repo *git.Repo, req Request) (asked, error) {
 	a := asked{Request: req, Question: question.Question{Words: req.Query}}
-	span, err := req.Times.span(repo)
+	span, err := req.Times.Span(repo)
 	if err != nil {
 		return a, err
 	}
@@ -126,7 +127,7 @@ func understand(repo *git.Repo, req Request) (asked, error) {
 }
 
 // answers finds what answers a request.
-func (a *asked) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]found, error) {
+func (a *asked) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
 	if a.Kind == KindRecord {
 		return nil, nil
 	}
@@ -139,7 +140,7 @@ func (a *asked) answers(ctx context.Context, index *db.DB, repo *git.Repo, s *se
 
 // then finds what answers of the time that is asked for. Where that leaves nothing, or nothing but what is weak, and a question says so and
 // not a flag, it is answered without it.
-func (a *asked) then(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]found, error) {
+func (a *asked) then(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher, filter db.Filter) ([]Found, error) {
 	req := a.Request
 	req.Query = a.Words
 	filter.Period = db.Period(a.Question.When)
@@ -161,7 +162,7 @@ func (a *asked) then(ctx context.Context, index *db.DB, repo *git.Repo, s *searc
 }
 
 // latest puts one's own work first where that was asked for, and says of each session where what took place then begins.
-func (a *asked) latest(ctx context.Context, index *db.DB, repo *git.Repo, hits []found) error {
+func (a *asked) latest(ctx context.Context, index *db.DB, repo *git.Repo, hits []Found) error {
 	if a.Own {
 		who, err := repo.Identity(ctx)
 		if err != nil && !errors.Is(err, git.ErrNoIdentity) {
@@ -172,16 +173,27 @@ func (a *asked) latest(ctx context.Context, index *db.DB, repo *git.Repo, hits [
 			return err
 		}
 		mine := setOf(ids)
-		slices.SortStableFunc(hits, func(x, y found) int { return compareBool(!mine[x.id], !mine[y.id]) })
+		slices.SortStableFunc(hits, func(x, y Found) int { return compareBool(!mine[x.ID], !mine[y.ID]) })
 	}
 	if a.Question.When.Since.IsZero() {
 		return nil
 	}
 	first, err := index.FirstTurns(ctx, idsOf(hits[:min(len(hits), maxLooked)]), a.Question.When.Since)
 	for i, h := range hits {
-		if turn, ok := first[h.id]; ok {
-			hits[i].turn = turn
+		if turn, ok := first[h.ID]; ok {
+			hits[i].Turn = turn
 		}
 	}
 	return err
+}
+
+// compareBool puts false first.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }

@@ -8,15 +8,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/why"
 	"github.com/git-rekal/git-rekal/tests/harness"
 )
 
 func (p *place) why(target string) result.Recall {
 	p.T.Helper()
-	out, err := recall.Why(p.T.Context(), p.index, p.repo, recall.WhyRequest{Target: target})
+	out, err := why.Lines(p.T.Context(), p.index, p.repo, why.Request{Target: target})
 	if err != nil {
 		p.T.Fatal(err)
 	}
@@ -366,8 +368,8 @@ func TestInferredByAnImport(t *testing.T) {
 
 func TestWhyPastThatIsNotHere(t *testing.T) {
 	p := files(t)
-	_, err := recall.Why(t.Context(), p.index, p.repo, recall.WhyRequest{Target: "src/jwt.go", Checkpoint: "x", Tip: "0123456789012345678901234567890123456789"})
-	var usage *recall.UsageError
+	_, err := why.Lines(t.Context(), p.index, p.repo, why.Request{Target: "src/jwt.go", Checkpoint: "x", Tip: "0123456789012345678901234567890123456789"})
+	var usage *name.UsageError
 	if err == nil || errors.As(err, &usage) || !strings.Contains(err.Error(), `--checkpoint "x"`) {
 		t.Errorf("error %v", err)
 	}
@@ -383,19 +385,19 @@ func TestLongWhyOfPurged(t *testing.T) {
 	p.append(alice, 11, session.Entry{Checkpoint: checkpoint(cp.GitSHA), Sessions: []session.Session{chat("talk", 11, "human talk about it")}})
 	p.open()
 	harness.Equal(t, "before", "jwt [[1 2]]", p.explained("src/jwt.go"))
-	nobody := func(name string, req recall.WhyRequest) {
+	nobody := func(name string, req why.Request) {
 		t.Helper()
-		out, err := recall.Why(t.Context(), p.index, p.repo, req)
+		out, err := why.Lines(t.Context(), p.index, p.repo, req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		harness.Equal(t, name, 0, len(out.Results))
 		harness.Equal(t, name+": unexplained", []result.Source{{Commit: cp.GitSHA[:7], Ranges: []result.Range{{1, 2}}}}, out.Why.Unexplained)
 	}
-	nobody("in the tables of a moment", recall.WhyRequest{Target: "src/jwt.go", Hidden: []string{jwt.ID}})
+	nobody("in the tables of a moment", why.Request{Target: "src/jwt.go", Hidden: []string{jwt.ID}})
 	p.append(alice, 12, session.Entry{Purges: []session.Mark{{ID: jwt.ID, N: 1, TS: at(12)}}})
 	p.open()
-	nobody("today", recall.WhyRequest{Target: "src/jwt.go"})
+	nobody("today", why.Request{Target: "src/jwt.go"})
 	harness.Equal(t, "others", "docs [[1 1]]", p.explained("docs/token.md"))
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/session"
 )
 
@@ -19,7 +19,7 @@ type part struct {
 	lines int // of these, that it wrote
 }
 
-func (p *part) take(s recall.TiedSession) {
+func (p *part) take(s commits.TiedSession) {
 	p.asked, p.lines = append(p.asked, s.Ties...), p.lines+s.Lines
 }
 
@@ -117,7 +117,7 @@ func (t *teller) done(ctx context.Context, ties []attribution.Tie) (work, error)
 
 // today are the commits of ties as amends and rebases left them, the latest first.
 func (t *teller) today(ctx context.Context, ties []attribution.Tie) (out []string, kinds map[string]string, err error) {
-	all, err := recall.CommitsOf(ctx, t.index, t.repo, ties)
+	all, err := commits.Shown(ctx, t.index, t.repo, ties)
 	kinds = map[string]string{}
 	for _, c := range all {
 		sha := cmp.Or(c.Became, c.Commit)

@@ -19,12 +19,15 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
+	"github.com/git-rekal/git-rekal/internal/why"
 )
 
 // maxCommits is how many commits a range may have: what is longer is no review.
@@ -42,7 +45,7 @@ type teller struct {
 	out    result.Story
 }
 
-// Read tells the story of what text names; see find. It returns an AmbiguousError, ErrNothing, a recall.PurgedError, or what recall returns for
+// Read tells the story of what text names; see name.Resolver. It returns the errors of that, a recall.PurgedError, or what recall returns for
 // revisions and lines. Hidden is what is purged besides what the index says.
 func Read(ctx context.Context, index *db.DB, repo *git.Repo, text string, hidden []string) (result.Story, error) {
 	t := &teller{index: index, repo: repo, purged: hidden, out: result.Story{
@@ -67,22 +70,22 @@ func (t *teller) tell(ctx context.Context, text string) error {
 	if err := t.know(ctx); err != nil {
 		return err
 	}
-	what, err := t.find(ctx, text)
+	what, err := name.Resolver{Index: t.index, Repo: t.repo, Names: t.names, Purged: t.purged}.Find(ctx, text)
 	if err != nil {
 		return err
 	}
-	if slices.Contains(t.purged, what.id) {
-		return &recall.PurgedError{ID: what.id}
+	if slices.Contains(t.purged, what.ID) {
+		return &recall.PurgedError{ID: what.ID}
 	}
-	switch t.out.Kind = what.kind; what.kind {
+	switch t.out.Kind = what.Kind; what.Kind {
 	case db.KindSession:
-		return t.session(ctx, what.id, what.turn)
+		return t.session(ctx, what.ID, what.Turn)
 	case db.KindMemory:
-		return t.remember(ctx, what.id)
+		return t.remember(ctx, what.ID)
 	case result.ShowLines:
 		return t.lines(ctx, text)
 	}
-	return t.commits(ctx, cmp.Or(what.rev, text))
+	return t.commits(ctx, what.Rev)
 }
 
 // session tells a whole session, with its commits; or with a turn from that one to the next prompt.
@@ -118,7 +121,7 @@ func (t *teller) session(ctx context.Context, id string, turn int) error {
 // from leaves of a session a turn, and what follows it up to the next prompt.
 func from(s *result.StorySession, turn int) error {
 	if turn >= s.Turns {
-		return &recall.UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, s.Short, session.Count(s.Turns, "turn"), s.Turns-1)}
+		return &name.UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, s.Short, session.Count(s.Turns, "turn"), s.Turns-1)}
 	}
 	end := math.MaxInt
 	for _, u := range s.Said {
@@ -145,12 +148,12 @@ func (t *teller) remember(ctx context.Context, id string) error {
 
 // commits tells a commit or a range.
 func (t *teller) commits(ctx context.Context, rev string) error {
-	tied, err := recall.Behind(ctx, t.index, t.repo, rev)
+	tied, err := commits.Behind(ctx, t.index, t.repo, rev)
 	if err != nil {
 		return err
 	}
 	if len(tied) > maxCommits {
-		return &recall.UsageError{Err: fmt.Errorf("%q names %d commits; at most %d are told at once", rev, len(tied), maxCommits)}
+		return &name.UsageError{Err: fmt.Errorf("%q names %d commits; at most %d are told at once", rev, len(tied), maxCommits)}
 	}
 	slices.Reverse(tied)
 	if err := t.behind(ctx, tied); err != nil {
@@ -166,7 +169,7 @@ func (t *teller) commits(ctx context.Context, rev string) error {
 }
 
 // behind tells commits, and of the sessions behind them the parts that led to these.
-func (t *teller) behind(ctx context.Context, tied []recall.Tied) error {
+func (t *teller) behind(ctx context.Context, tied []commits.Tied) error {
 	parts := map[string]*part{}
 	var ids []string
 	for _, at := range tied {
@@ -203,12 +206,12 @@ func (t *teller) behind(ctx context.Context, tied []recall.Tied) error {
 
 // lines tells who is behind lines of a file, with their commits.
 func (t *teller) lines(ctx context.Context, target string) error {
-	answer, err := recall.Why(ctx, t.index, t.repo, recall.WhyRequest{Target: target, Limit: maxLineSessions})
+	answer, err := why.Lines(ctx, t.index, t.repo, why.Request{Target: target, Limit: maxLineSessions})
 	if err != nil {
 		return err
 	}
 	t.out.Why = answer.Why
-	var tied []recall.Tied
+	var tied []commits.Tied
 	for _, hit := range answer.Results {
 		ties, err := t.index.Commits(ctx, []string{hit.ID})
 		if err != nil {
@@ -219,13 +222,13 @@ func (t *teller) lines(ctx context.Context, target string) error {
 			if err != nil {
 				continue
 			}
-			at := slices.IndexFunc(tied, func(c recall.Tied) bool { return c.Commit == string(id) })
+			at := slices.IndexFunc(tied, func(c commits.Tied) bool { return c.Commit == string(id) })
 			if at < 0 {
-				at, tied = len(tied), append(tied, recall.Tied{Commit: string(id)})
+				at, tied = len(tied), append(tied, commits.Tied{Commit: string(id)})
 			}
 			here := slices.DeleteFunc(slices.Clone(ties[hit.ID]), func(tie attribution.Tie) bool { return tie.SHA != string(id) })
-			s := recall.TiedSession{ID: hit.ID, Kind: session.TieInferred, Ties: here}
-			behind, err := recall.Behind(ctx, t.index, t.repo, string(id))
+			s := commits.TiedSession{ID: hit.ID, Kind: session.TieInferred, Ties: here}
+			behind, err := commits.Behind(ctx, t.index, t.repo, string(id))
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,8 @@
-package recall
+// Package why tells which sessions stand behind lines of a file.
+//
+// In: a file and lines, an open index, the repository. Out: a result.Recall, in which the session that explains most lines comes first. It asks git for
+// the commits of the lines, and package commits who stands behind these. It reads only.
+package why
 
 import (
 	"cmp"
@@ -19,7 +23,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/lazy"
+	"github.com/git-rekal/git-rekal/internal/name"
 	"github.com/git-rekal/git-rekal/internal/question"
+	"github.com/git-rekal/git-rekal/internal/recall"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/search"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -29,15 +35,15 @@ import (
 // indents a block anew did not write it. The sessions behind a commit, or behind what it was before an amend or a rebase, are those that
 // have the file there; where none has, all of them.
 
-// WhyRequest asks which sessions stand behind lines of a file.
-type WhyRequest struct {
-	Target string // PATH[:LINE[,LINE]], from the folder in which the repository was opened, or from its root
-	Limit  int    // 0: all
-	Times         // of the sessions that are results
+// Request asks which sessions stand behind lines of a file.
+type Request struct {
+	Target       string // PATH[:LINE[,LINE]], from the folder in which the repository was opened, or from its root
+	Limit        int    // 0: all
+	recall.Times        // of the sessions that are results
 
-	Checkpoint string   // as in Request: then the file as it was there
-	Tip        git.OID  // as in Request
-	Hidden     []string // as in Request
+	Checkpoint string   // as in recall.Request: then the file as it was there
+	Tip        git.OID  // as in recall.Request
+	Hidden     []string // as in recall.Request
 }
 
 // ErrNoFile is a path at which no file is.
@@ -49,11 +55,11 @@ var ErrFolder = errors.New("it is a folder")
 // askedBytes is how much of the lines asked about chooses the passage that a result shows.
 const askedBytes = 1000
 
-// Why answers from the index and the history of the code: which commits brought the lines, and which
+// Lines answers from the index and the history of the code: which commits brought the lines, and which
 // sessions stand behind these, those that explain most lines first.
-func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (result.Recall, error) {
+func Lines(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (result.Recall, error) {
 	out := result.Recall{Schema: result.Schema, Results: []result.Hit{}, Filters: result.Filters{Checkpoint: req.Checkpoint}}
-	span, err := req.span(repo)
+	span, err := req.Span(repo)
 	if err != nil {
 		return out, err
 	}
@@ -63,7 +69,7 @@ func Why(ctx context.Context, index *db.DB, repo *git.Repo, req WhyRequest) (res
 	}
 	commit := git.OID("")
 	if req.Checkpoint != "" {
-		if commit, err = CodeOf(ctx, index, repo, req.Tip); err != nil {
+		if commit, err = recall.CodeOf(ctx, index, repo, req.Tip); err != nil {
 			return out, err
 		}
 		if _, err := repo.Commit(commit); commit == "" || err != nil {
@@ -109,7 +115,7 @@ var lineLike = lazy.Expr(`(?s)^.+:[-+,]?\d[-+,\d]*$`)
 // blame reads the target and asks git. A file by the whole name counts first: names may hold a colon.
 func blame(ctx context.Context, repo *git.Repo, commit git.OID, text string) (target, error) {
 	fail := func(err error) (target, error) {
-		return target{}, &UsageError{Err: fmt.Errorf("why %q: %w", text, err)}
+		return target{}, &name.UsageError{Err: fmt.Errorf("why %q: %w", text, err)}
 	}
 	name, from, to := text, 0, 0
 	if lineLike.MatchString(text) && !stands(repo, commit, text) {
@@ -330,17 +336,6 @@ func (w *why) during(ctx context.Context, span question.Span, ranked []*explaine
 	return slices.DeleteFunc(ranked, func(e *explained) bool { return !slices.Contains(then, e.id) }), err
 }
 
-// compareBool puts false first.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
 // question is the prompt that led to what a session wrote: the last one before the edit that most of the lines are of, or else before its last edit
 // of the file that the commit may hold. Where it only talked, that is the first prompt of what was
 // captured at the commit; where its tie is a guess, its first prompt. It is -1 where none is known.
@@ -391,19 +386,19 @@ func (w *why) near(ctx context.Context, query string) (map[string]search.Hit, er
 }
 
 // show makes the results, each with the prompt that led to the lines, or else with the passage that is nearest to them.
-func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]result.Hit, error) {
+func (w *why) show(ctx context.Context, req Request, ranked []*explained) ([]result.Hit, error) {
 	query := strings.Join(w.blame.Text, " ")
 	query = strings.ToValidUTF8(query[:min(len(query), askedBytes)], "")
 	var passages map[string]search.Hit
-	hits := make([]found, len(ranked))
+	hits := make([]recall.Found, len(ranked))
 	for i, e := range ranked {
-		hits[i] = found{id: e.id, score: e.weight / float64(len(w.blame.Origins)), turn: e.turn, snippet: snippetSize, tie: e.kind}
+		hits[i] = recall.Found{ID: e.id, Score: e.weight / float64(len(w.blame.Origins)), Turn: e.turn, Snippet: recall.SnippetSize, Tie: e.kind}
 		turn, err := w.question(ctx, e)
 		if err != nil {
 			return nil, err
 		}
 		if turn >= 0 {
-			hits[i].turn, hits[i].question = turn, true
+			hits[i].Turn, hits[i].Question = turn, true
 			continue
 		}
 		if passages == nil {
@@ -412,13 +407,12 @@ func (w *why) show(ctx context.Context, req WhyRequest, ranked []*explained) ([]
 			}
 		}
 		if h, ok := passages[e.id]; ok && h.Turn >= 0 { // paths and commands would say nothing new
-			hits[i].turn, hits[i].read = h.Turn, h.Read
+			hits[i].Turn, hits[i].Read = h.Turn, h.Read
 		}
 	}
-	out, err := show(ctx, w.index, w.repo, Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
+	out, err := recall.Show(ctx, w.index, w.repo, recall.Request{Query: query, Checkpoint: req.Checkpoint, Tip: req.Tip}, hits)
 	for i := range out {
 		e := ranked[i]
-		out[i].Score = rounded(hits[i].score)
 		out[i].Explains = &result.Explains{Lines: len(e.lines), Ranges: w.ranges(e.lines), Exact: w.ranges(e.exact), Shared: w.ranges(e.shared), Commits: e.commits}
 		if err == nil && out[i].Turn != nil {
 			out[i].Explains.Purpose, err = w.purpose(ctx, e.id, *out[i].Turn)

@@ -1,4 +1,4 @@
-package recall
+package commits
 
 import (
 	"cmp"
@@ -30,7 +30,7 @@ type TiedSession struct {
 // Behind lists the commits that a revision or range names, the newest first, each with the sessions behind it: the strongest tie comes first, and then who
 // wrote most of its lines. It is as --commit of a recall, commit by commit, without what is purged.
 func Behind(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([]Tied, error) {
-	all, err := commits(ctx, index, repo, rev)
+	all, err := Named(ctx, index, repo, rev)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package recall
+package commits
 
 import (
 	"context"
@@ -86,14 +86,14 @@ type squash struct {
 	known   []*known // those that may be part of it
 	aside   []*known // those that only tell what else their branches did
 	past    map[string][]history.Stay
-	lineage lineage // of those that are known
+	lineage Lineage // of those that are known
 }
 
-// squashed are the OIDs of the code commits of ledgers that a commit is made of, as far as it
+// MadeOf are the OIDs of the code commits of ledgers that a commit is made of, as far as it
 // can be told: those with its patch, or else those whose content it brought into its branch.
 // Where objects are missing or damaged (a partial clone) nothing is told; it is no reason not
 // to say what stands in the tables.
-func squashed(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out []string, copied bool, err error) {
+func MadeOf(ctx context.Context, index *db.DB, repo *git.Repo, id git.OID) (out []string, copied bool, err error) {
 	s, err := newSquash(repo, id)
 	if err != nil || s == nil {
 		return nil, false, nil
@@ -161,7 +161,7 @@ func (s *squash) read(ctx context.Context, index *db.DB) error {
 	for i, k := range s.known {
 		shas[i] = k.SHA
 	}
-	s.lineage, err = readLineage(ctx, index, s.repo, shas)
+	s.lineage, err = ReadLineage(ctx, index, s.repo, shas)
 	return err
 }
 
@@ -229,7 +229,7 @@ func (s *squash) whole(ctx context.Context, tips []git.OID) map[git.OID]bool {
 func (s *squash) find() (tips []git.OID, err error) {
 	gone := map[string]bool{}
 	for _, k := range s.known {
-		became := s.lineage.made(k.SHA, s.lineage.Is)
+		became := s.lineage.Made(k.SHA, s.lineage.Is)
 		for _, at := range became[:min(len(became), maxBecame)] {
 			if gone[at.SHA] {
 				continue
@@ -241,7 +241,7 @@ func (s *squash) find() (tips []git.OID, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if at.Email == "" || s.lineage.maker(at.SHA).Is(at.Email) {
+			if at.Email == "" || s.lineage.Maker(at.SHA).Is(at.Email) {
 				k.here = append(k.here, c)
 				tips = append(tips, c.OID)
 			}

@@ -1,4 +1,4 @@
-package recall
+package why
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/commits"
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/git/history"
@@ -33,19 +34,20 @@ const (
 
 // behind tells which sessions stand behind the lines of commits.
 type behind struct {
-	lineage  // of the commits that brought the lines
-	index    *db.DB
-	rows     map[string][]attribution.Tie
-	owned    attribution.FileOwners
-	wrote    map[string]lineRecords
-	inferred int
-	traced   int
-	late     <-chan time.Time
+	commits.Lineage // of the commits that brought the lines
+	index           *db.DB
+	repo            *git.Repo
+	rows            map[string][]attribution.Tie
+	owned           attribution.FileOwners
+	wrote           map[string]lineRecords
+	inferred        int
+	traced          int
+	late            <-chan time.Time
 }
 
 func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []source) (*behind, error) {
 	b := &behind{
-		index: index, rows: map[string][]attribution.Tie{}, owned: attribution.FileOwners{},
+		index: index, repo: repo, rows: map[string][]attribution.Tie{}, owned: attribution.FileOwners{},
 		wrote: map[string]lineRecords{}, late: time.After(tracePatience),
 	}
 	shas := make([]string, len(sources))
@@ -53,12 +55,12 @@ func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []sour
 		shas[i] = string(s.Commit)
 	}
 	var err error
-	if b.lineage, err = readLineage(ctx, index, repo, shas); err != nil {
+	if b.Lineage, err = commits.ReadLineage(ctx, index, repo, shas); err != nil {
 		return nil, err
 	}
 	var all []attribution.Commit
 	for _, sha := range shas {
-		all = append(all, b.made(sha, b.Was, b.Is)...)
+		all = append(all, b.Made(sha, b.Was, b.Is)...)
 	}
 	_, err = b.ties(ctx, all)
 	if err == nil {
@@ -68,8 +70,8 @@ func newBehind(ctx context.Context, index *db.DB, repo *git.Repo, sources []sour
 }
 
 // ties reads which sessions are tied to commits, and whose the files of their checkpoints are.
-func (b *behind) ties(ctx context.Context, commits []attribution.Commit) (out []attribution.Tie, err error) {
-	unread := slices.DeleteFunc(shasOf(commits), func(sha string) bool {
+func (b *behind) ties(ctx context.Context, all []attribution.Commit) (out []attribution.Tie, err error) {
+	unread := slices.DeleteFunc(commits.SHAs(all), func(sha string) bool {
 		_, ok := b.rows[sha]
 		return ok
 	})
@@ -79,7 +81,7 @@ func (b *behind) ties(ctx context.Context, commits []attribution.Commit) (out []
 	}
 	var checkpoints []string
 	for _, sha := range unread {
-		b.rows[sha] = attribution.CredibleTies(rows[sha], b.maker(sha))
+		b.rows[sha] = attribution.CredibleTies(rows[sha], b.Maker(sha))
 		for _, r := range b.rows[sha] {
 			checkpoints = append(checkpoints, r.Checkpoint)
 		}
@@ -90,7 +92,7 @@ func (b *behind) ties(ctx context.Context, commits []attribution.Commit) (out []
 		b.owned.Add(f, inferred)
 	}
 	had := map[attribution.Tie]bool{}
-	for _, c := range commits {
+	for _, c := range all {
 		for _, r := range b.rows[c.SHA] {
 			if !had[r] && (c.Email == "" || c.Email == r.Email) {
 				had[r], out = true, append(out, r)
@@ -108,7 +110,7 @@ func (b *behind) whose(ctx context.Context, s source) ([][]attribution.Claim, er
 // told is whose the lines are of which nobody says who wrote them.
 func (b *behind) told(ctx context.Context, s source) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
-	rows, err := b.ties(ctx, b.made(sha, b.Was, b.Is))
+	rows, err := b.ties(ctx, b.Made(sha, b.Was, b.Is))
 	switch {
 	case err != nil:
 		return nil, err
@@ -126,7 +128,7 @@ func (b *behind) told(ctx context.Context, s source) ([][]attribution.Claim, err
 func (b *behind) seen(ctx context.Context, s source, rows []attribution.Tie, depth int) ([][]attribution.Claim, error) {
 	sha := string(s.Commit)
 	rest := b.owned.OfOrAll(rows, s.Path)
-	before := b.Before(sha, b.maker(sha))
+	before := b.Before(sha, b.Maker(sha))
 	if len(rest) < 2 || depth == maxDepth || len(before) == 0 {
 		return slices.Repeat([][]attribution.Claim{rest}, len(s.lines)), nil
 	}
@@ -140,11 +142,11 @@ func (b *behind) seen(ctx context.Context, s source, rows []attribution.Tie, dep
 // unseen is whose the lines of a commit are that was made elsewhere, as far as can be told. What is in none
 // of the commits that it was made of is nobody's, unless some of these are not here.
 func (b *behind) unseen(ctx context.Context, s source) ([][]attribution.Claim, error) {
-	parts, copied, err := squashed(ctx, b.index, b.repo, s.Commit)
+	parts, copied, err := commits.MadeOf(ctx, b.index, b.repo, s.Commit)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.extend(ctx, b.index, parts); err != nil {
+	if err := b.Extend(ctx, b.index, parts); err != nil {
 		return nil, err
 	}
 	if len(parts) == 0 {
@@ -154,7 +156,7 @@ func (b *behind) unseen(ctx context.Context, s source) ([][]attribution.Claim, e
 	var all, gone []attribution.Commit
 	var here []string
 	for _, p := range parts {
-		was, is := b.made(p, b.Was), shasOf(b.made(p, b.Is))
+		was, is := b.Made(p, b.Was), commits.SHAs(b.Made(p, b.Is))
 		all = append(all, was...)
 		if len(b.tips(is)) > 0 {
 			here = append(here, is...)
@@ -246,10 +248,10 @@ func (t traced) guesses(rest []attribution.Claim) [][]attribution.Claim {
 // deeper tells whose the lines of a part of a commit are.
 func (b *behind) deeper(depth int) func(context.Context, source) ([][]attribution.Claim, error) {
 	return func(ctx context.Context, s source) ([][]attribution.Claim, error) {
-		if err := b.extend(ctx, b.index, []string{string(s.Commit)}); err != nil {
+		if err := b.Extend(ctx, b.index, []string{string(s.Commit)}); err != nil {
 			return nil, err
 		}
-		rows, err := b.ties(ctx, b.made(string(s.Commit), b.Was))
+		rows, err := b.ties(ctx, b.Made(string(s.Commit), b.Was))
 		if err != nil {
 			return nil, err
 		}
@@ -325,7 +327,7 @@ func (b *behind) readWrote(ctx context.Context, shas []string) error {
 	})
 	wrote, err := b.index.Wrote(ctx, shas)
 	for _, sha := range shas {
-		makers, others := attribution.CredibleLines(wrote[sha], b.maker(sha))
+		makers, others := attribution.CredibleLines(wrote[sha], b.Maker(sha))
 		b.wrote[sha] = lineRecords{makers, others}
 	}
 	return err

@@ -1,0 +1,76 @@
+package commits
+
+import (
+	"context"
+	"slices"
+
+	"github.com/git-rekal/git-rekal/internal/attribution"
+	"github.com/git-rekal/git-rekal/internal/db"
+	"github.com/git-rekal/git-rekal/internal/git"
+)
+
+// Lineage reads what amends and rebases made of code commits as it is asked for.
+type Lineage struct {
+	attribution.Lineage
+	repo  *git.Repo
+	own   []string        // see attribution.Maker
+	asked map[string]bool // commits of which all that is said is here
+}
+
+// ReadLineage reads what leads to and from some commits, or beginnings of commits.
+func ReadLineage(ctx context.Context, index *db.DB, repo *git.Repo, shas []string) (Lineage, error) {
+	own, err := index.Own(ctx)
+	if err != nil {
+		return Lineage{}, err
+	}
+	l := Lineage{attribution.NewLineage(), repo, own, map[string]bool{}}
+	return l, l.Extend(ctx, index, shas)
+}
+
+// Extend reads what leads to and from more commits.
+func (l Lineage) Extend(ctx context.Context, index *db.DB, shas []string) error {
+	shas = slices.DeleteFunc(slices.Clone(shas), func(sha string) bool { return l.asked[sha] })
+	for _, sha := range shas {
+		l.asked[sha] = true
+	}
+	rewrites, err := index.Rewrites(ctx, shas)
+	l.Add(rewrites)
+	return err
+}
+
+// Made lists a commit, and where ways lead from it by the word of who made it: what others say of it explains no line.
+func (l Lineage) Made(sha string, along ...attribution.RewriteMap) []attribution.Commit {
+	return l.From(sha, l.Maker(sha), along...)
+}
+
+// Maker is who made a commit, as far as it is here.
+func (l Lineage) Maker(sha string) attribution.Maker {
+	c, err := l.repo.Commit(git.OID(sha))
+	if err != nil {
+		return attribution.Maker{}
+	}
+	return attribution.Maker{Here: true, Author: c.Author.Email, Committer: c.Committer.Email, When: c.Committer.When, Own: l.own}
+}
+
+// SHAs lists commits, each once.
+func SHAs(commits []attribution.Commit) []string {
+	var out []string
+	for _, c := range commits {
+		out = append(out, c.SHA)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Family are some commits, or beginnings of commits, and what they were before and became after an amend or a rebase, by the word of who made them.
+func Family(ctx context.Context, index *db.DB, repo *git.Repo, shas []string) (out []attribution.Commit, err error) {
+	l, err := ReadLineage(ctx, index, repo, shas)
+	if err != nil {
+		return nil, err
+	}
+	for _, sha := range shas {
+		by := l.Maker(sha)
+		out = append(out, slices.DeleteFunc(l.Family(sha), func(c attribution.Commit) bool { return c.Email != "" && !by.Is(c.Email) })...)
+	}
+	return out, nil
+}
