@@ -24,7 +24,7 @@ func FuzzCache(f *testing.F) {
 			t.Fatal(err)
 		}
 		st := readCache(path)
-		if st.Sessions == nil || st.Recorded == nil || st.Rewrites == nil || st.Latest == nil || st.Files == nil || st.Searched == nil {
+		if st.Sessions == nil || st.Recorded == nil || st.Rewrites == nil || st.Latest == nil || st.Files == nil || st.Known == nil || st.Memories == nil || st.Marks == nil || st.Others == nil {
 			t.Fatalf("%+v", st)
 		}
 		for id, k := range st.Sessions {

@@ -202,13 +202,10 @@ func (g *collector) locate(ctx context.Context, agent transcript.Agent, roots []
 // find lists all transcripts of an agent, and notes in a state what need not be looked at again; it reports whether that is new.
 func (c *Capturer) find(ctx context.Context, agent transcript.Agent, roots []string, st *state, search int64) (_ transcript.Found, news bool, err error) {
 	found, err := agent.Locate(ctx, transcript.Env{
-		Home: c.Home, Getenv: c.Getenv, Roots: roots, Searched: st.Searched, Search: search, Known: st.Known[agent.Name()], Now: c.Now(),
+		Home: c.Home, Getenv: c.Getenv, Roots: roots, Search: search, Known: st.Known[agent.Name()], Now: c.Now(),
 	})
 	if err != nil {
 		return found, false, fmt.Errorf("capture: locate transcripts of %s: %w", agent.Name(), err)
-	}
-	if found.Searched != nil && !maps.Equal(st.Searched, found.Searched) {
-		st.Searched, news = found.Searched, true
 	}
 	if !bytes.Equal(st.Known[agent.Name()], found.Known) {
 		st.Known[agent.Name()], news = found.Known, true

@@ -70,7 +70,7 @@ func (o *Outputs) Read(ctx context.Context, budget int64, each func(SessionOutpu
 func (o *Outputs) open() {
 	if o.st = readCache(o.File); len(o.st.Files) == 0 {
 		known := readCache(filepath.Join(o.CacheDir, cacheFile))
-		o.st.Searched, o.st.Known, o.st.Others = known.Searched, known.Known, known.Others
+		o.st.Known, o.st.Others = known.Known, known.Others
 	}
 }
 

@@ -34,7 +34,6 @@ type state struct {
 	Marks    map[string]session.Tally      // by the ID of their session or memory
 	Latest   map[string]string             // session ID or key → path of the last segment that adds to it or links it
 	Files    map[string]stamp              // transcripts that were read to this size and time
-	Searched map[string]int64              // see transcript.Env
 	Others   map[string]bool               // see transcript.Options
 	Known    map[string][]byte             // by the name of an agent; see transcript.Env
 	Reflogs  map[string]history.ReflogMark // how far reflogs were read, by path; see missed.go
@@ -44,6 +43,8 @@ type state struct {
 
 // ledgerSession is one session as the ledger holds it.
 type ledgerSession struct {
+	_ struct{} `cbor:",toarray"` // no names in the cache, which would be half of it
+
 	ID, Source, NativeID, Parent, ForkedFrom, ActorType string
 
 	First    time.Time   // the first turn's, copied history included
@@ -86,7 +87,7 @@ func newState() *state {
 	return &state{
 		Sessions: map[string]*ledgerSession{}, Recorded: map[uint64]bool{}, Rewrites: map[uint64][]uint64{},
 		Memories: map[string][]string{}, Marks: map[string]session.Tally{}, Latest: map[string]string{},
-		Files: map[string]stamp{}, Searched: map[string]int64{}, Others: map[string]bool{},
+		Files: map[string]stamp{}, Others: map[string]bool{},
 		Known: map[string][]byte{},
 	}
 }
@@ -107,7 +108,7 @@ func load(ctx context.Context, repo *git.Repo, dir string, tips map[string]git.O
 	}
 	// Where the cache can't go on, the stamps of files go, too: what a lost tip had stored may be missing now.
 	fresh := newState()
-	fresh.Searched, fresh.Others, fresh.Known = st.Searched, st.Others, st.Known
+	fresh.Others, fresh.Known = st.Others, st.Known
 	var err error
 	for _, from := range []*state{st, fresh} {
 		if from.far(ctx, repo, tips, most) {

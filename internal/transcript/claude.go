@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -36,7 +35,6 @@ func (ClaudeCode) Name() string { return "claude-code" }
 // far the others were searched is remembered, so that each byte is looked at once.
 func (ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
 	l := claudeLocator{finder: newFinder(env), own: env.getenv("CLAUDE_CODE_PROJECT_DIR_NAME")}
-	l.found.Searched = make(map[string]int64)
 	for _, root := range l.places.roots {
 		l.names = append(l.names, encodeFolder(root.spelling))
 	}
@@ -47,12 +45,9 @@ func (ClaudeCode) Locate(ctx context.Context, env Env) (Found, error) {
 			}
 		}
 	}
-	if err := l.search(ctx); err != nil {
-		return Found{}, fmt.Errorf("transcript: locate: %w", err)
-	}
+	l.search(ctx)
 	slices.SortFunc(l.found.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	subagentsLast(l.found.Files)
-	return l.found, nil
+	return l.done(ctx)
 }
 
 // claudeStores are the folders that hold one folder a project, each once.
@@ -161,14 +156,14 @@ func (l *claudeLocator) file(dir, entry, sid string) (f File, ok bool) {
 
 // search takes of the other files those in which a record was made here, with their subagents; the latest
 // first, as long as there is something left to spend.
-func (l *claudeLocator) search(ctx context.Context) error {
+func (l *claudeLocator) search(ctx context.Context) {
 	slices.SortStableFunc(l.others, func(a, b File) int { return b.ModTime.Compare(a.ModTime) })
 	left := l.env.Search
 	for _, f := range l.others {
-		if err := ctx.Err(); err != nil {
-			return err
+		if ctx.Err() != nil {
+			return
 		}
-		from := l.env.Searched[f.Path]
+		from := l.had.Searched[f.Path]
 		if from > f.Size {
 			from = 0 // it was written anew
 		}
@@ -178,13 +173,12 @@ func (l *claudeLocator) search(ctx context.Context) error {
 			l.unreadable("read transcript", err)
 			from = done
 		}
-		l.found.Searched[f.Path] = from
+		l.next.Searched[f.Path] = from
 		if from == visited {
 			l.found.Files = append(l.found.Files, f)
 			l.subagents(filepath.Join(strings.TrimSuffix(f.Path, ".jsonl"), "subagents"), f.NativeID)
 		}
 	}
-	return ctx.Err()
 }
 
 // visited stands for how far a file was searched in which a record made here was found.

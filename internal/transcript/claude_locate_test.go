@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -77,13 +78,29 @@ func (h *home) again(searched map[string]int64, roots ...string) transcript.Foun
 	if roots == nil {
 		roots = []string{h.repo}
 	}
+	known, err := cbor.Marshal(storeMemory{searched})
+	if err != nil {
+		h.t.Fatal(err)
+	}
 	found, err := transcript.ClaudeCode{}.Locate(context.Background(), transcript.Env{
-		Home: h.dir, Getenv: func(k string) string { return h.env[k] }, Roots: roots, Searched: searched,
+		Home: h.dir, Getenv: func(k string) string { return h.env[k] }, Roots: roots, Known: known,
 	})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return found
+}
+
+// storeMemory is what Found.Known holds of Claude Code's store.
+type storeMemory struct{ Searched map[string]int64 }
+
+func searched(t *testing.T, f transcript.Found) map[string]int64 {
+	t.Helper()
+	var m storeMemory
+	if err := cbor.Unmarshal(f.Known, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m.Searched
 }
 
 func paths(f transcript.Found) []string {
@@ -254,32 +271,32 @@ func TestLocateSearched(t *testing.T) {
 		}
 		return info.Size()
 	}
-	searched := func(got transcript.Found, want int64, files ...string) map[string]int64 {
+	looked := func(got transcript.Found, want int64, files ...string) map[string]int64 {
 		t.Helper()
-		if diff := cmp.Diff(map[string]int64{theirs: want}, got.Searched) + cmp.Diff(files, paths(got)); diff != "" {
+		if diff := cmp.Diff(map[string]int64{theirs: want}, searched(t, got)) + cmp.Diff(files, paths(got)); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		return got.Searched
+		return searched(t, got)
 	}
-	searched(h.locate(), size())
+	looked(h.locate(), size())
 	here := record(h.repo)
 	h.write(theirs, here+strings.Repeat(" ", max(0, int(size())-len(here))))
-	searched(h.again(map[string]int64{theirs: size()}), size()) // it was searched: it is not looked at
+	looked(h.again(map[string]int64{theirs: size()}), size()) // it was searched: it is not looked at
 	h.write(theirs, record("/elsewhere"))
-	seen := searched(h.locate(), size())
+	seen := looked(h.locate(), size())
 
 	whole := size()
 	add(strings.TrimSpace(record("/elsewhere"))[:9]) // torn
-	seen = searched(h.again(seen), whole)
+	seen = looked(h.again(seen), whole)
 	add(strings.TrimSpace(record("/elsewhere"))[9:] + "\n")
-	seen = searched(h.again(seen), size())
+	seen = looked(h.again(seen), size())
 	add(record(h.repo + "/api"))
-	seen = searched(h.again(seen), -1, theirs, child)
+	seen = looked(h.again(seen), -1, theirs, child)
 	add(record("/elsewhere"))
-	searched(h.again(seen), -1, theirs, child)
+	looked(h.again(seen), -1, theirs, child)
 
 	h.write(theirs, record("/elsewhere"))
-	searched(h.again(map[string]int64{theirs: 1 << 20}), size()) // written anew
+	looked(h.again(map[string]int64{theirs: 1 << 20}), size()) // written anew
 }
 
 // TestLocateSpends: the latest files are searched first, and what is too much waits.
@@ -299,7 +316,7 @@ func TestLocateSpends(t *testing.T) {
 		if diff := cmp.Diff(want, paths(found)); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		env.Searched = found.Searched
+		env.Known = found.Known
 	}
 }
 

@@ -3,12 +3,9 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -32,63 +29,45 @@ func (Cline) Name() string { return "cline" }
 // clineMessages is how the name of a document with messages ends.
 const clineMessages = ".messages.json"
 
-// clineKnown is what Found.Known holds: in which folders the sessions of other repositories were begun, which never changes.
-type clineKnown struct {
-	Roots  []string
-	Others map[string]bool // IDs
-}
-
 // Locate lists the sessions whose folder is one of the repository.
 func (Cline) Locate(ctx context.Context, env Env) (Found, error) {
-	dir := env.homeFolder("CLINE_SESSION_DATA_DIR")
-	if data := env.homeFolder("CLINE_DATA_DIR", ".cline", "data"); env.getenv("CLINE_SESSION_DATA_DIR") == "" && data != "" {
-		dir = filepath.Join(data, "sessions")
-	}
-	if dir == "" || dir == env.Home {
-		return Found{}, nil
-	}
-	had, next := clineKnown{}, clineKnown{Roots: env.Roots, Others: map[string]bool{}}
-	if json.Unmarshal(env.Known, &had) != nil || !slices.Equal(had.Roots, env.Roots) {
-		had = clineKnown{}
-	}
 	l := newFinder(env)
-	for _, e := range l.list(dir) {
-		if err := ctx.Err(); err != nil {
-			return Found{}, fmt.Errorf("transcript: locate: %w", err)
-		}
-		id := e.Name()
-		if !e.IsDir() || had.Others[id] {
-			next.Others[id] = had.Others[id]
-			continue
-		}
-		raw, err := readBounded(filepath.Join(dir, id, id+".json"), maxDocument)
-		cwd := clean(gjson.GetBytes(raw, "cwd").Str)
-		switch {
-		case err != nil || cwd == "": // it has only begun
-			continue
-		case l.places.stand(cwd) != inside:
-			next.Others[id] = true
-			continue
-		}
-		for _, doc := range l.list(filepath.Join(dir, id)) {
-			stem, ok := strings.CutSuffix(doc.Name(), clineMessages)
-			f := File{Path: filepath.Join(dir, id, doc.Name()), NativeID: name(stem), Cwd: cwd, Whole: true}
-			if stem != id {
-				f.AgentID, f.Parent = f.NativeID, name(id)
-			}
-			if ok {
-				l.take(f)
+	dir := env.homeFolder("CLINE_SESSION_DATA_DIR")
+	if env.getenv("CLINE_SESSION_DATA_DIR") == "" {
+		dir = filepath.Join(env.homeFolder("CLINE_DATA_DIR", ".cline", "data"), "sessions")
+	}
+	if filepath.IsAbs(dir) {
+		for _, e := range l.list(dir) {
+			if e.IsDir() && ctx.Err() == nil {
+				l.clineSession(filepath.Join(dir, e.Name()), e.Name())
 			}
 		}
 	}
-	subagentsLast(l.found.Files)
-	if len(next.Others) > 0 {
-		var err error
-		if l.found.Known, err = json.Marshal(next); err != nil {
-			return Found{}, fmt.Errorf("transcript: remember sessions: %w", err)
+	return l.done(ctx)
+}
+
+// clineSession takes the messages of a session, and those of its subagents.
+func (l *finder) clineSession(dir, id string) {
+	cwd := ""
+	if !l.had.Others[id] {
+		raw, err := readBounded(filepath.Join(dir, id+".json"), maxDocument)
+		if cwd = clean(gjson.GetBytes(raw, "cwd").Str); err != nil || cwd == "" { // it has only begun
+			return
 		}
 	}
-	return l.found, nil
+	if l.others(id, cwd) {
+		return
+	}
+	for _, doc := range l.list(dir) {
+		stem, ok := strings.CutSuffix(doc.Name(), clineMessages)
+		f := File{Path: filepath.Join(dir, doc.Name()), NativeID: name(stem), Cwd: cwd, Whole: true}
+		if stem != id {
+			f.AgentID, f.Parent = f.NativeID, name(id)
+		}
+		if ok {
+			l.take(f)
+		}
+	}
 }
 
 // Open gives a session as lines: what is said of the document, and then each message.

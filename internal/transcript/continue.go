@@ -3,7 +3,6 @@ package transcript
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -28,25 +27,20 @@ func (Continue) Name() string { return "continue" }
 
 // Locate lists the sessions whose folder is one of the repository.
 func (Continue) Locate(ctx context.Context, env Env) (Found, error) {
-	home := env.homeFolder("CONTINUE_GLOBAL_DIR", ".continue")
-	if home == "" {
-		return Found{}, nil
-	}
 	l := newFinder(env)
-	dir := filepath.Join(home, "sessions")
-	raw, err := readBounded(filepath.Join(dir, "sessions.json"), maxDocument)
-	l.unreadable("list transcripts", err)
-	gjson.ParseBytes(raw).ForEach(func(_, s gjson.Result) bool {
-		id, cwd := nameIn(s.Get("sessionId")), clean(s.Get("workspaceDirectory").Str)
-		if id != "" && id == filepath.Base(id) && l.places.stand(cwd) == inside {
-			l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, Whole: true, Timeless: true})
-		}
-		return true
-	})
-	if err := ctx.Err(); err != nil {
-		return Found{}, fmt.Errorf("transcript: locate: %w", err)
+	dir := filepath.Join(env.homeFolder("CONTINUE_GLOBAL_DIR", ".continue"), "sessions")
+	if filepath.IsAbs(dir) {
+		raw, err := readBounded(filepath.Join(dir, "sessions.json"), maxDocument)
+		l.unreadable("list transcripts", err)
+		gjson.ParseBytes(raw).ForEach(func(_, s gjson.Result) bool {
+			id, cwd := nameIn(s.Get("sessionId")), clean(s.Get("workspaceDirectory").Str)
+			if id != "" && id == filepath.Base(id) && l.places.stand(cwd) == inside {
+				l.take(File{Path: filepath.Join(dir, id+".json"), NativeID: id, Cwd: cwd, Whole: true, Timeless: true})
+			}
+			return true
+		})
 	}
-	return l.found, nil
+	return l.done(ctx)
 }
 
 // Open gives a session as lines: when it began, what is said of the document, and then each message.

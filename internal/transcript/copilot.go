@@ -27,12 +27,7 @@ func (Copilot) Name() string { return "copilot-cli" }
 
 // Locate lists the sessions that were started in the repository.
 func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
-	home := env.homeFolder("COPILOT_HOME", ".copilot")
-	if home == "" {
-		return Found{}, nil
-	}
-	s := shelving{
-		folder: func(string) bool { return false },
+	return shelving{
 		file: func(dir, entry string) File {
 			if id, flat := strings.CutSuffix(entry, ".jsonl"); flat {
 				return File{Path: filepath.Join(dir, entry), NativeID: name(id)}
@@ -40,8 +35,7 @@ func (Copilot) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{Path: filepath.Join(dir, entry, "events.jsonl"), NativeID: name(entry)}
 		},
 		made: func(head []byte) string { return clean(gjson.GetBytes(head, "data.context.cwd").Str) },
-	}
-	return s.locate(ctx, env, filepath.Join(home, "session-state"))
+	}.locate(ctx, env, filepath.Join(env.homeFolder("COPILOT_HOME", ".copilot"), "session-state"))
 }
 
 // Running is the file of a running session: hooks name no file, only the session's ID. "" for no file's name.

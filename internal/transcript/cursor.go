@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,22 +28,16 @@ func (Cursor) Name() string { return "cursor" }
 
 // Locate lists the transcripts in the folders named like a folder of the repository.
 func (Cursor) Locate(ctx context.Context, env Env) (Found, error) {
-	home := env.homeFolder("CURSOR_CONFIG_DIR", ".cursor")
-	if home == "" {
-		return Found{}, nil
-	}
-	store := filepath.Join(home, "projects")
 	l := cursorLocator{newFinder(env)}
-	for _, e := range l.list(store) {
-		if err := ctx.Err(); err != nil {
-			return Found{}, fmt.Errorf("transcript: locate: %w", err)
-		}
-		if cwd := l.folder(e.Name()); cwd != "" {
-			l.sessions(filepath.Join(store, e.Name(), "agent-transcripts"), cwd)
+	store := filepath.Join(env.homeFolder("CURSOR_CONFIG_DIR", ".cursor"), "projects")
+	if filepath.IsAbs(store) {
+		for _, e := range l.list(store) {
+			if cwd := l.folder(e.Name()); cwd != "" && ctx.Err() == nil {
+				l.sessions(filepath.Join(store, e.Name(), "agent-transcripts"), cwd)
+			}
 		}
 	}
-	subagentsLast(l.found.Files)
-	return l.found, nil
+	return l.done(ctx)
 }
 
 // cursorLocator is one call of Locate.

@@ -22,12 +22,7 @@ func (Droid) Name() string { return "droid" }
 
 // Locate lists the sessions that were started in the repository.
 func (Droid) Locate(ctx context.Context, env Env) (Found, error) {
-	home := env.homeFolder("", ".factory")
-	if home == "" {
-		return Found{}, nil
-	}
-	s := shelving{
-		folder: func(string) bool { return true },
+	return shelving{
 		file: func(dir, entry string) File {
 			if id, ok := strings.CutSuffix(entry, ".jsonl"); ok {
 				return File{Path: filepath.Join(dir, entry), NativeID: name(id)}
@@ -35,8 +30,7 @@ func (Droid) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{}
 		},
 		made: func(head []byte) string { return clean(gjson.GetBytes(head, "cwd").Str) },
-	}
-	return s.locate(ctx, env, filepath.Join(home, "sessions"))
+	}.locate(ctx, env, filepath.Join(env.homeFolder("", ".factory"), "sessions"))
 }
 
 // droidDecoder is one call of Decode.

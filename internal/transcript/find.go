@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/fxamacker/cbor/v2"
 )
 
 // finder is one call of Locate: what the agents share.
@@ -17,9 +20,63 @@ type finder struct {
 	env    Env
 	places *places
 	found  Found
+	had    storeMemory // of the last call
+	next   storeMemory
 }
 
-func newFinder(env Env) finder { return finder{env: env, places: newPlaces(env.Roots)} }
+// storeMemory is what is known of an agent's store, so that nothing in it is looked at twice: Found.Known holds it. Each agent uses some of it.
+type storeMemory struct {
+	Roots    []string          `cbor:",omitempty"` // the worktrees for which all but Searched was found out
+	Shelves  []shelf           `cbor:",omitempty"` // folders in which transcripts of all repositories lie
+	Others   map[string]bool   `cbor:",omitempty"` // IDs of sessions, or folders, of other repositories
+	IDs      map[string]string `cbor:",omitempty"` // of sessions, by the paths of their files
+	DBs      []openCodeDB      `cbor:",omitempty"`
+	Searched map[string]int64  `cbor:",omitempty"` // transcripts among other projects' -> how many bytes were searched for records made here; visited: there is one
+}
+
+func newFinder(env Env) finder {
+	l := finder{env: env, places: newPlaces(env.Roots), next: storeMemory{Roots: env.Roots, Others: map[string]bool{}, IDs: map[string]string{}, Searched: map[string]int64{}}}
+	if cbor.Unmarshal(env.Known, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
+		l.had = storeMemory{Searched: l.had.Searched}
+	}
+	return l
+}
+
+// done is what the call found, sessions before subagents. The error is the context's.
+func (l *finder) done(ctx context.Context) (Found, error) {
+	if err := ctx.Err(); err != nil {
+		return Found{}, fmt.Errorf("transcript: locate: %w", err)
+	}
+	slices.SortStableFunc(l.found.Files, func(a, b File) int { return cmp.Compare(min(len(a.AgentID), 1), min(len(b.AgentID), 1)) })
+	m := l.next
+	if len(m.Shelves)+len(m.Others)+len(m.IDs)+len(m.DBs)+len(m.Searched) == 0 {
+		return l.found, nil
+	}
+	var err error
+	if l.found.Known, err = m.encode(); err != nil {
+		return Found{}, fmt.Errorf("transcript: remember what was found: %w", err)
+	}
+	return l.found, nil
+}
+
+// encode writes it, the same for the same content.
+func (m storeMemory) encode() ([]byte, error) {
+	options := cbor.CoreDetEncOptions()
+	options.Time = cbor.TimeRFC3339Nano
+	mode, err := options.EncMode()
+	if err != nil {
+		return nil, err
+	}
+	return mode.Marshal(m)
+}
+
+// others reports whether a session or folder is known to be another repository's, which never changes, or decides it now.
+func (l *finder) others(id, cwd string) bool {
+	if l.had.Others[id] || l.places.stand(cwd) != inside {
+		l.next.Others[id] = true
+	}
+	return l.next.Others[id]
+}
 
 // list lists a folder.
 func (l *finder) list(dir string) []os.DirEntry {
@@ -61,11 +118,6 @@ func (l *finder) takeSubagents(dir string, like File) {
 			l.take(like)
 		}
 	}
-}
-
-// subagentsLast puts sessions before subagents.
-func subagentsLast(files []File) {
-	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(min(len(a.AgentID), 1), min(len(b.AgentID), 1)) })
 }
 
 // isRegular reports whether a path is a file's. What else is there may never open.

@@ -31,53 +31,29 @@ type Gemini struct{}
 // Name is the source of the sessions.
 func (Gemini) Name() string { return "gemini-cli" }
 
-// geminiKnown is what Found.Known holds.
-type geminiKnown struct {
-	Roots  []string
-	Others []string          // folders of projects of other repositories
-	IDs    map[string]string // session IDs, by the paths of the files that hold them
-}
-
 // geminiLocator is one call of Locate.
-type geminiLocator struct {
-	finder
-	had, next geminiKnown
-}
+type geminiLocator struct{ finder }
 
 // Locate lists the sessions of the projects that are folders of the repository.
 func (Gemini) Locate(ctx context.Context, env Env) (Found, error) {
+	l := geminiLocator{newFinder(env)}
 	home := env.homeFolder("GEMINI_CLI_HOME")
 	if home == "" {
 		return Found{}, nil
 	}
-	l := geminiLocator{finder: newFinder(env), next: geminiKnown{Roots: env.Roots, IDs: map[string]string{}}}
-	if json.Unmarshal(env.Known, &l.had) != nil || !slices.Equal(l.had.Roots, env.Roots) {
-		l.had = geminiKnown{}
-	}
 	store := filepath.Join(home, ".gemini", "tmp")
 	folders := l.folders(filepath.Join(home, ".gemini", "projects.json"))
 	for _, e := range l.list(store) {
-		if err := ctx.Err(); err != nil {
-			return Found{}, fmt.Errorf("transcript: locate: %w", err)
-		}
 		dir := filepath.Join(store, e.Name())
 		cwd := folders[e.Name()]
 		if cwd == "" {
 			cwd, _ = readLink(filepath.Join(dir, ".project_root"))
 		}
-		if l.ours(cwd) {
+		if cwd != "" && !l.others(cwd, cwd) && ctx.Err() == nil {
 			l.chats(filepath.Join(dir, "chats"), cwd)
 		}
 	}
-	if len(l.next.Others)+len(l.next.IDs) > 0 {
-		slices.Sort(l.next.Others)
-		var err error
-		if l.found.Known, err = json.Marshal(l.next); err != nil {
-			return Found{}, fmt.Errorf("transcript: remember projects: %w", err)
-		}
-	}
-	subagentsLast(l.found.Files)
-	return l.found, nil
+	return l.done(ctx)
 }
 
 // maxProjects bounds projects.json, in bytes.
@@ -99,16 +75,6 @@ func (l *geminiLocator) folders(path string) map[string]string {
 		})
 	}
 	return out
-}
-
-// ours reports whether a project's folder is one of the repository. That of another one is asked once.
-func (l *geminiLocator) ours(cwd string) bool {
-	_, other := slices.BinarySearch(l.had.Others, cwd)
-	if cwd == "" || !other && l.places.stand(cwd) == inside {
-		return cwd != ""
-	}
-	l.next.Others = append(l.next.Others, cwd)
-	return false
 }
 
 // chats takes the sessions of one project, and those of their subagents.

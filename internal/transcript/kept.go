@@ -32,13 +32,12 @@ type Copy struct {
 const MaxCopy = 256 << 20
 
 // Locate lists them all.
-func (k Kept) Locate(context.Context, Env) (Found, error) {
-	var found Found
+func (k Kept) Locate(ctx context.Context, _ Env) (Found, error) {
+	var l finder
 	for _, c := range k.Copies {
-		found.Files = append(found.Files, c.File)
+		l.found.Files = append(l.found.Files, c.File)
 	}
-	subagentsLast(found.Files)
-	return found, nil
+	return l.done(ctx)
 }
 
 // Open gives one as lines.

@@ -40,13 +40,6 @@ var (
 	kilo     = openCodeKind{"kilo", ""}
 )
 
-// openCodeKnown is what Found.Known holds.
-type openCodeKnown struct {
-	Roots   []string
-	DBs     []openCodeDB
-	Shelves []byte // of sessions in files
-}
-
 // openCodeDB is what is known of one database.
 type openCodeDB struct {
 	Path  string
@@ -62,56 +55,35 @@ type openCodeDB struct {
 func (OpenCode) Locate(ctx context.Context, env Env) (Found, error) { return openCode.locate(ctx, env) }
 
 func (o openCodeKind) locate(ctx context.Context, env Env) (Found, error) {
-	had, next := openCodeKnown{}, openCodeKnown{Roots: env.Roots}
-	if json.Unmarshal(env.Known, &had) != nil || !slices.Equal(had.Roots, env.Roots) {
-		had = openCodeKnown{}
-	}
-	var found Found
+	l := newFinder(env)
 	for _, path := range o.stores(env) {
 		stamp, changed := stampOf(path)
 		if stamp == "" {
 			continue
 		}
 		db := openCodeDB{Path: path}
-		if at := slices.IndexFunc(had.DBs, func(k openCodeDB) bool { return k.Path == path }); at >= 0 {
-			db = had.DBs[at]
+		if at := slices.IndexFunc(l.had.DBs, func(k openCodeDB) bool { return k.Path == path }); at >= 0 {
+			db = l.had.DBs[at]
 		}
 		if db.Stamp != stamp {
 			var err error
-			if db, err = openCodeSessions(ctx, path, env.Roots, db); ctx.Err() != nil {
-				return Found{}, fmt.Errorf("transcript: locate: %w", ctx.Err())
-			} else if isBusy(err) {
+			if db, err = openCodeSessions(ctx, path, env.Roots, db); isBusy(err) || ctx.Err() != nil {
 				continue // the next capture looks again
 			} else if err != nil {
-				found.Unreadable = append(found.Unreadable, fmt.Errorf("transcript: read %q: %w", path, err))
+				l.unreadable(fmt.Sprintf("read %q", path), err)
 				continue
 			}
 		}
-		found.Files = append(found.Files, db.Files...)
+		l.found.Files = append(l.found.Files, db.Files...)
 		if db.Stamp = stamp; env.Now.Sub(changed) < settled {
 			db.Stamp = "" // what is written in the same instant would not show
 		}
-		next.DBs = append(next.DBs, db)
+		l.next.DBs = append(l.next.DBs, db)
 	}
 	if data := o.data(env); data != "" {
-		env.Known = had.Shelves
-		has := func(id string) bool {
-			return slices.ContainsFunc(found.Files, func(f File) bool { return f.NativeID == id })
-		}
-		files, err := openCodeFiles(ctx, env, filepath.Join(data, "storage"), has)
-		if err != nil {
-			return Found{}, err
-		}
-		found.Files, next.Shelves = append(found.Files, files.Files...), files.Known
-		found.Unreadable = append(found.Unreadable, files.Unreadable...)
+		l.openCodeFiles(ctx, filepath.Join(data, "storage"))
 	}
-	if len(next.DBs)+len(next.Shelves) > 0 {
-		var err error
-		if found.Known, err = json.Marshal(next); err != nil {
-			return Found{}, fmt.Errorf("transcript: remember sessions: %w", err)
-		}
-	}
-	return found, nil
+	return l.done(ctx)
 }
 
 // data is the folder in which the program keeps its data; "" where there is no home.

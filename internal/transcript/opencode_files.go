@@ -27,23 +27,21 @@ import (
 // They stay where they are when they are taken into the database; then that one counts.
 
 // openCodeFiles lists the sessions that were kept so, but for those that a database has.
-func openCodeFiles(ctx context.Context, env Env, store string, has func(id string) bool) (Found, error) {
-	s := shelving{
-		folder: func(string) bool { return true },
+func (l *finder) openCodeFiles(ctx context.Context, store string) {
+	inDB := l.found.Files
+	l.shelve(ctx, shelving{
 		file: func(dir, entry string) File {
 			id, ok := strings.CutSuffix(entry, ".json")
-			if !ok || !strings.HasPrefix(id, "ses_") || has(id) {
+			if !ok || !strings.HasPrefix(id, "ses_") || slices.ContainsFunc(inDB, func(f File) bool { return f.NativeID == id }) {
 				return File{}
 			}
 			return File{Path: filepath.Join(dir, entry), NativeID: name(id), Whole: true}
 		},
 		made: openCodeFolder,
+	}, filepath.Join(store, "session"))
+	for i := range l.found.Files[len(inDB):] {
+		l.found.Files[len(inDB)+i].follow(store)
 	}
-	found, err := s.locate(ctx, env, filepath.Join(store, "session"))
-	for i := range found.Files {
-		found.Files[i].follow(store)
-	}
-	return found, err
 }
 
 // openCodeFolder is the folder that a line of a session's document names.

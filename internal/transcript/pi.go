@@ -25,12 +25,7 @@ func (Pi) Name() string { return "pi" }
 
 // Locate lists the sessions that were started in the repository.
 func (Pi) Locate(ctx context.Context, env Env) (Found, error) {
-	home := env.homeFolder("PI_CODING_AGENT_DIR", ".pi", "agent")
-	if home == "" {
-		return Found{}, nil
-	}
-	s := shelving{
-		folder: func(string) bool { return true },
+	return shelving{
 		file: func(dir, entry string) File {
 			stem, ok := strings.CutSuffix(entry, ".jsonl")
 			if _, id, named := strings.Cut(stem, "_"); ok && named {
@@ -39,8 +34,7 @@ func (Pi) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{}
 		},
 		made: func(head []byte) string { return clean(gjson.GetBytes(head, "cwd").Str) },
-	}
-	return s.locate(ctx, env, filepath.Join(home, "sessions"))
+	}.locate(ctx, env, filepath.Join(env.homeFolder("PI_CODING_AGENT_DIR", ".pi", "agent"), "sessions"))
 }
 
 // piDecoder is one call of Decode.

@@ -22,12 +22,7 @@ func (Qwen) Name() string { return "qwen-code" }
 
 // Locate lists the sessions that were started in the repository.
 func (Qwen) Locate(ctx context.Context, env Env) (Found, error) {
-	home := env.homeFolder("QWEN_HOME", ".qwen")
-	if home == "" {
-		return Found{}, nil
-	}
-	s := shelving{
-		folder: func(string) bool { return true },
+	return shelving{
 		file: func(dir, entry string) File {
 			stem, ok := strings.CutSuffix(entry, ".jsonl")
 			agent, sub := strings.CutPrefix(stem, "agent-")
@@ -40,10 +35,7 @@ func (Qwen) Locate(ctx context.Context, env Env) (Found, error) {
 			return File{}
 		},
 		made: func(head []byte) string { return clean(gjson.GetBytes(head, "cwd").Str) },
-	}
-	found, err := s.locate(ctx, env, filepath.Join(home, "projects"))
-	subagentsLast(found.Files)
-	return found, err
+	}.locate(ctx, env, filepath.Join(env.homeFolder("QWEN_HOME", ".qwen"), "projects"))
 }
 
 // qwenDecoder is one call of Decode.

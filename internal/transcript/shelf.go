@@ -1,10 +1,7 @@
 package transcript
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
-	"fmt"
 	"hash/fnv"
 	"os"
 	"path/filepath"
@@ -24,27 +21,18 @@ type shelf struct {
 	Others []uint64 // of other entries the hashes of their names, sorted
 }
 
-// shelving is how an agent lays its transcripts out.
+// shelving is how an agent lays its transcripts out. What stands for no transcript and is a folder holds more.
 type shelving struct {
-	folder func(name string) bool      // whether an entry that is a folder holds more entries
-	file   func(dir, name string) File // what an entry stands for; without a path: nothing
-	made   func(head []byte) string    // the working folder that the first lines tell; "" when they don't
+	file func(dir, name string) File // what an entry stands for; without a path: nothing
+	made func(head []byte) string    // the working folder that the first lines tell; "" when they don't
 }
 
 // shelves is one call of Locate.
 type shelves struct {
-	finder
+	*finder
 	shelving
 	known map[string]shelf
-	next  []shelf
-	news  bool  // something became known
 	left  int64 // how many bytes may still be read; see Env.Search
-}
-
-// remembered is what Found.Known holds.
-type remembered struct {
-	Roots   []string
-	Shelves []shelf
 }
 
 // settled is how old a folder's modification time must be for it to say that nothing was added since: file systems
@@ -53,43 +41,36 @@ const settled = 2 * time.Second
 
 // locate looks through some folders and all that lie in them.
 func (s shelving) locate(ctx context.Context, env Env, dirs ...string) (Found, error) {
-	l := shelves{finder: newFinder(env), shelving: s, known: map[string]shelf{}, left: env.Search}
-	var had remembered
-	if gob.NewDecoder(bytes.NewReader(env.Known)).Decode(&had) == nil && slices.Equal(had.Roots, env.Roots) {
-		for _, k := range had.Shelves {
-			l.known[k.Dir] = k
-		}
+	l := newFinder(env)
+	l.shelve(ctx, s, dirs...)
+	return l.done(ctx)
+}
+
+// shelve looks through some folders and all that lie in them; one that is not absolute is none.
+func (l *finder) shelve(ctx context.Context, s shelving, dirs ...string) {
+	all := shelves{finder: l, shelving: s, known: map[string]shelf{}, left: l.env.Search}
+	for _, k := range l.had.Shelves {
+		all.known[k.Dir] = k
 	}
 	for _, dir := range dirs {
-		if err := l.walk(ctx, dir, maxShelf); err != nil {
-			return Found{}, fmt.Errorf("transcript: locate: %w", err)
+		if filepath.IsAbs(dir) {
+			all.walk(ctx, dir, maxShelf)
 		}
 	}
-	if l.found.Known = env.Known; l.news {
-		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(remembered{env.Roots, l.next}); err != nil {
-			return Found{}, fmt.Errorf("transcript: remember folders: %w", err)
-		}
-		l.found.Known = b.Bytes()
-	}
-	return l.found, nil
 }
 
 // maxShelf is how deep folders are looked into: Codex has years, months and days.
 const maxShelf = 4
 
-func (l *shelves) walk(ctx context.Context, dir string, depth int) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+func (l *shelves) walk(ctx context.Context, dir string, depth int) {
 	info, err := os.Stat(dir)
-	if err != nil || !info.IsDir() || depth == 0 {
+	if err != nil || !info.IsDir() || depth == 0 || ctx.Err() != nil {
 		l.unreadable("list transcripts", err)
-		return nil
+		return
 	}
 	k, ok := l.known[dir]
 	if at := info.ModTime(); !ok || k.At != at.UnixNano() {
-		k, l.news = l.listAnew(dir, k), true
+		k = l.listAnew(dir, k)
 		if k.At = at.UnixNano(); l.env.Now.Sub(at) < settled {
 			k.At = 0
 		}
@@ -100,13 +81,10 @@ func (l *shelves) walk(ctx context.Context, dir string, depth int) error {
 	for _, name := range k.Ours {
 		l.take(l.file(dir, name))
 	}
-	l.next = append(l.next, k)
+	l.next.Shelves = append(l.next.Shelves, k)
 	for _, sub := range k.Subs {
-		if err := l.walk(ctx, filepath.Join(dir, sub), depth-1); err != nil {
-			return err
-		}
+		l.walk(ctx, filepath.Join(dir, sub), depth-1)
 	}
-	return nil
 }
 
 // listAnew reads a folder anew. What was told of an entry stands.
@@ -117,14 +95,14 @@ func (l *shelves) listAnew(dir string, had shelf) shelf {
 		sum := hashOf(name)
 		_, other := slices.BinarySearch(had.Others, sum)
 		switch {
-		case e.IsDir() && l.folder(name):
-			k.Subs = append(k.Subs, name)
 		case other:
 			k.Others = append(k.Others, sum)
 		case slices.Contains(had.Ours, name):
 			k.Ours = append(k.Ours, name)
 		case l.file(dir, name).Path != "":
 			k.Open = append(k.Open, name)
+		case e.IsDir():
+			k.Subs = append(k.Subs, name)
 		}
 	}
 	slices.Sort(k.Others)
@@ -148,10 +126,8 @@ func (l *shelves) decide(k *shelf) {
 			k.Others = append(k.Others, hashOf(name))
 		}
 	}
-	if len(open) < len(k.Open) {
-		k.Open, l.news = open, true
-		slices.Sort(k.Others)
-	}
+	k.Open = open
+	slices.Sort(k.Others)
 }
 
 // headLines is how many lines are looked at for a working folder: the oldest of Codex name it in their third.

@@ -42,9 +42,7 @@ type Env struct {
 	Home   string              // the user's home folder
 	Getenv func(string) string // the environment; nil is an empty one
 	Roots  []string            // absolute roots of every worktree of the repository
-	// Searched is Found.Searched of the last call; nil when there was none.
-	Searched map[string]int64
-	Search   int64 // how many bytes of transcripts to search at most, the latest first; 0: all
+	Search int64               // how many bytes of transcripts to search at most, the latest first; 0: all
 	// Known is Found.Known of the last call of the same agent; nil when there was none.
 	Known []byte
 	Now   time.Time // the clock: what was changed just now may be changed once more in the same instant; zero: no telling
@@ -80,10 +78,9 @@ type File struct {
 
 // Found is what Locate found.
 type Found struct {
-	Files      []File           // sessions before subagents, each sorted by path
-	Searched   map[string]int64 // transcripts among other projects' -> how many bytes were searched for records made here; -1: there is one
-	Known      []byte           // what the agent wants to be told in the next call, to look at nothing twice
-	Unreadable []error          // one for each folder or file that could not be read; the rest was
+	Files      []File  // sessions before subagents, each sorted by path
+	Known      []byte  // what the agent wants to be told in the next call, to look at nothing twice
+	Unreadable []error // one for each folder or file that could not be read; the rest was
 }
 
 // Options says how to read one file.
