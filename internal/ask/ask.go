@@ -63,7 +63,7 @@ func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 	}
 	if ref := session.RefIn(q.Query); q.Names == nil && strings.EqualFold(q.Query, ref.String()) { // a link and nothing else
 		if q.Names, q.Query = []string{ref.ID}, ""; ref.Turn >= 0 {
-			q.Turn = &ref.Turn
+			q.Turn, q.Request.Turn = &ref.Turn, &ref.Turn
 		}
 	}
 	q.Checkpoint, q.Tip = m.Text, m.Tip
@@ -72,11 +72,22 @@ func (m *Moment) Recall(ctx context.Context, q Question) (Found, error) {
 		slices.Sort(q.Hidden)
 	}
 	err := m.answer(ctx, q, &out)
+	if turn := q.Request.Turn; turn != nil && len(out.Results) == 1 && out.Results[0].Turn == nil {
+		out.Failed = append(out.Failed, noTurn(out.Results[0], *turn))
+	}
 	out.AsOf, out.Notice = m.AsOf, m.Notice
 	if err == nil && q.Around > 0 {
 		err = out.read(ctx, m.DB, m.w.Repo, q)
 	}
 	return out, err
+}
+
+// noTurn is why a link to a turn shows none.
+func noTurn(h result.Hit, turn int) error {
+	if h.Turns == nil {
+		return &UsageError{Err: fmt.Errorf("%s: a %s has no turn %d", h.ID, h.Kind, turn)}
+	}
+	return &UsageError{Err: fmt.Errorf("turn %d: session %s has %s, 0 to %d", turn, h.ID, session.Count(*h.Turns, "turn"), *h.Turns-1)}
 }
 
 // answer fills in what is found.

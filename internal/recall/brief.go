@@ -16,6 +16,9 @@ const (
 	share = 0.6
 )
 
+// runnersUp is how many a brief answer mentions behind its only result where all are weak.
+const runnersUp = 5
+
 // best is how many of the hits, which are in order and not none, a brief answer shows: one where all are weak. A memory, which says in one place what
 // a session says in many, hides no session.
 func best(hits []Found) int {

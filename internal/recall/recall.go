@@ -43,6 +43,7 @@ type Request struct {
 
 	// What only the MCP server asks for.
 	IDs     []string // nothing but these, whole; nil: all
+	Turn    *int     // without a query: show this turn of each; nil: the first one
 	Title   string   // a part of the title, in any case
 	Files   []string // paths, or ends or beginnings of paths: of the results that touched one, where there are any
 	Snippet int      // how many characters a snippet has; 0: SnippetSize
@@ -144,7 +145,11 @@ func limited(ctx context.Context, index *db.DB, req Request, hits []Found) (show
 		}
 	}
 	if brief {
-		more, err = mention(ctx, index, hits[n:])
+		behind := hits[n:]
+		if hits[0].weak {
+			behind = behind[:min(len(behind), runnersUp)]
+		}
+		more, err = mention(ctx, index, behind)
 	}
 	return hits[:n], more, err
 }
@@ -241,8 +246,12 @@ func find(ctx context.Context, index *db.DB, repo *git.Repo, s *search.Searcher,
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return listed(req.Hidden, id) })
 		if req.Query == "" {
+			turn := db.First
+			if req.Turn != nil {
+				turn = *req.Turn
+			}
 			for _, id := range ids {
-				hits = append(hits, Found{ID: id, Turn: db.First})
+				hits = append(hits, Found{ID: id, Turn: turn})
 			}
 			return hits, nil, nil
 		}

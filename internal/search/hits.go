@@ -8,8 +8,9 @@ import (
 	"github.com/git-rekal/git-rekal/internal/search/query"
 )
 
-// runnersUp is how many come behind the best one where none is strong.
-const runnersUp = 5
+// fewestWeak is how many come where none is strong, if so many were found: the best one, and five more that may be meant. Others come if their
+// scores are near the best one's.
+const fewestWeak = 6
 
 // named is what it is worth to be named: about as much as to hold all words of the question.
 const named = 1.0
@@ -36,10 +37,14 @@ func (s *Searcher) hits(q query.Query, scored lexical.Scored, near *meanings, op
 		found, weak = s.strong(q, found, scored, opt.Short)
 	}
 	slices.SortFunc(found, s.compare)
-	if weak && !opt.Short {
-		found = found[:min(len(found), 1+runnersUp)]
-	} else if weak {
+	if weak && opt.Short {
 		found = found[:1]
+	} else if weak {
+		n := min(len(found), fewestWeak)
+		for n < len(found) && fusion.Near(found[n].score, found[0].score) {
+			n++
+		}
+		found = found[:n]
 	}
 	if opt.K > 0 && len(found) > opt.K {
 		found = found[:opt.K]

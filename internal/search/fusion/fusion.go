@@ -39,7 +39,10 @@ func Score(lexical, cosine float64) float64 {
 }
 
 // Strong reports whether a score is that of an answer, where best is the best one's.
-func Strong(score, best float64) bool { return best >= enough && score >= share*best }
+func Strong(score, best float64) bool { return best >= enough && Near(score, best) }
+
+// Near reports whether a score is not far below the best one's.
+func Near(score, best float64) bool { return score >= share*best }
 
 // Scattered reports whether a score, the best of so many sessions, is that of an answer in which no two words of the
 // question stand together.
