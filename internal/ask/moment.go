@@ -153,7 +153,7 @@ func (m *Moment) TouchedFiles(ctx context.Context, part string, limit int) ([]To
 	if err == nil {
 		if tree, err := worktree.Open(m.w.Repo, commit); err == nil { // not before the first commit
 			defer tree.Close()
-			stands = func(path string) bool { return tree.Blob(path, nil) != "" }
+			stands = tree.Has
 		}
 	}
 	return m.Touched(ctx, part, limit, stands)

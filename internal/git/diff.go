@@ -87,30 +87,20 @@ func (r *Repo) diffFolders(prefix string, older, newer OID, out *[]Change) error
 
 // follow makes one change of a file that went and of one that came in its place. A blob that is not here (a partial clone) is no rename.
 func (r *Repo) follow(all []Change) []Change {
-	var gone, came []Entry
-	files := map[string]Change{}
+	moved := r.Renames(all, maxRenames)
+	former := map[string]Change{}
 	for _, c := range all {
-		switch c.Kind {
-		case "A":
-			came = append(came, Entry{c.Path, c.OID})
-		case "D":
-			gone = append(gone, Entry{c.Path, c.Before})
-			files[c.Path] = c
+		if to := moved[c.Path]; to != "" && c.Kind == "D" {
+			former[to] = c
 		}
-	}
-	moved := r.Renames(gone, came, maxRenames)
-	former := make(map[string]string, len(moved))
-	for from, to := range moved {
-		former[to] = from
 	}
 	out := all[:0]
 	for _, c := range all {
 		if moved[c.Path] != "" && c.Kind == "D" {
 			continue
 		}
-		if from := former[c.Path]; from != "" && c.Kind == "A" {
-			was := files[from]
-			c.Kind, c.OldPath, c.Before, c.Modes[0] = "R", from, was.Before, was.Modes[0]
+		if was, ok := former[c.Path]; ok && c.Kind == "A" {
+			c.Kind, c.OldPath, c.Before, c.Modes[0] = "R", was.Path, was.Before, was.Modes[0]
 		}
 		out = append(out, c)
 	}

@@ -13,11 +13,13 @@ const maxCompared = 16 << 20
 
 // Renames tells what files that went are called now, by their former names: first those of the same content, then those that are alike by
 // half, the most alike first, and of equals one with the same base name. Likeness is only looked for where not more
-// than most files went and came (their geometric mean). A blob that is not here is like none.
-func (r *Repo) Renames(gone, came []Entry, most int) map[string]string {
+// than most files went and came (their geometric mean), and where it concerns one of some files, by their former or new names; where none is
+// named it concerns all. A blob that is not here is like none.
+func (r *Repo) Renames(changes []Change, most int, files ...string) map[string]string {
 	out := map[string]string{}
-	gone, came = pairSame(gone, came, out)
-	if n := len(gone) * len(came); n == 0 || n > most*most {
+	gone, came := pairSame(changes, out)
+	concerned := func(e Entry) bool { return len(files) == 0 || slices.Contains(files, e.Path) }
+	if n := len(gone) * len(came); n == 0 || n > most*most || !slices.ContainsFunc(slices.Concat(gone, came), concerned) {
 		return out
 	}
 	var pairs []alike
@@ -59,27 +61,31 @@ func number(b bool) int {
 }
 
 // pairSame pairs files of the same content and gives those that are left.
-func pairSame(gone, came []Entry, out map[string]string) (goneLeft, cameLeft []Entry) {
-	olds := map[OID][]string{}
-	for _, g := range gone {
-		olds[g.OID] = append(olds[g.OID], g.Path)
-	}
-	for _, c := range came {
-		from := olds[c.OID]
-		if len(from) == 0 {
-			cameLeft = append(cameLeft, c)
-			continue
-		}
-		at := max(0, slices.IndexFunc(from, func(p string) bool { return path.Base(p) == path.Base(c.Path) }))
-		out[from[at]] = c.Path
-		olds[c.OID] = slices.Delete(from, at, at+1)
-	}
-	for _, g := range gone {
-		if out[g.Path] == "" {
-			goneLeft = append(goneLeft, g)
+func pairSame(changes []Change, out map[string]string) (gone, came []Entry) {
+	former := map[OID][]string{}
+	for _, c := range changes {
+		if c.Kind == "D" {
+			former[c.Before] = append(former[c.Before], c.Path)
 		}
 	}
-	return goneLeft, cameLeft
+	for _, c := range changes {
+		from := former[c.OID]
+		switch {
+		case c.Kind != "A":
+		case len(from) == 0:
+			came = append(came, Entry{c.Path, c.OID})
+		default:
+			at := max(0, slices.IndexFunc(from, func(p string) bool { return path.Base(p) == path.Base(c.Path) }))
+			out[from[at]] = c.Path
+			former[c.OID] = slices.Delete(from, at, at+1)
+		}
+	}
+	for _, c := range changes {
+		if c.Kind == "D" && out[c.Path] == "" {
+			gone = append(gone, Entry{c.Path, c.Before})
+		}
+	}
+	return gone, came
 }
 
 // spans are the pieces of a file by their hashes: how many bytes stand in equal ones. A piece is a line, or 64 bytes of a longer one

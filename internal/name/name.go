@@ -170,7 +170,7 @@ func (r Resolver) isFile(word string) bool {
 		return false
 	}
 	defer c.Close()
-	return c.Blob(file, nil) != ""
+	return c.Has(file)
 }
 
 // titled is the kind and the title of what has an ID.

@@ -147,6 +147,11 @@ func judge(now *worktree.Content, left map[string][]db.Left) map[string][]string
 	moved := map[string]string{}
 	if now != nil {
 		var gone []string
+		for _, files := range left {
+			for _, l := range files {
+				now.Expect(l.Path)
+			}
+		}
 		for _, id := range slices.Backward(slices.Sorted(maps.Keys(left))) { // the latest: so much is read, and no more
 			for _, l := range left[id] {
 				if l.Blob != 0 && l.Blob != db.LeftNothing && blob(now, l.Path, l) == "" {

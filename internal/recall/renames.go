@@ -59,7 +59,7 @@ func (n names) ask(ctx context.Context, index *db.DB, repo *git.Repo, req Reques
 	}
 	defer now.Close()
 	known := slices.DeleteFunc(append(touched, follow(n.newer, matches)...), func(name string) bool { return n.newer[name] != nil })
-	if gone := now.Gone(known[:min(len(known), maxFollowed)]); len(gone) > 0 {
+	if gone := slices.DeleteFunc(known[:min(len(known), maxFollowed)], now.Has); len(gone) > 0 {
 		for from, to := range now.Moved(gone) {
 			n.add(from, to)
 		}

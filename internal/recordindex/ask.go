@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -284,6 +285,7 @@ func freshness(tree *worktree.Content, r records.Record) string {
 		return result.Unknown
 	}
 	state := result.Unverifiable
+	tree.Expect(slices.Collect(maps.Keys(r.Files))...)
 	for path, then := range r.Files {
 		switch now := tree.Blob(path, func(id git.OID) bool { return string(id) == then }); {
 		case now == "":

@@ -175,7 +175,7 @@ func stands(repo *git.Repo, commit git.OID, name string) bool {
 		return false
 	}
 	defer c.Close()
-	return c.Blob(file, nil) != ""
+	return c.Has(file)
 }
 
 // why is the work of one answer.

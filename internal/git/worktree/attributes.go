@@ -4,75 +4,49 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
-// rules are what the attributes of a folder say of the files below it, as far as git stores something else
-// than their bytes.
-type rules struct {
-	any      bool     // something: ends of lines may be converted
-	filtered patterns // a program of the user's makes them into something else
-	recoded  patterns // they have another encoding
-	ident    patterns // "$Id$" in them is filled in
-}
-
-// patterns are those of .gitattributes.
-type patterns []string
-
-// kinds are what may be stored of one file.
-type kinds struct{ any, filtered, recoded, ident bool }
-
-// attributes tells what may be stored of a file. It looks no closer than it must: what it denies is not so,
-// what it grants may be.
-func (c *Content) attributes(file string) kinds {
-	var k kinds
+// attributes are the lines of attribute files that may mean a file, and whether there are such files at all: where there are none, git stores
+// a file's bytes as they are.
+func (c *Content) attributes(file string) (lines string, some bool) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		r, ok := c.rules[dir]
-		if !ok {
-			r.read(c.at(path.Join(dir, ".gitattributes")))
-			if dir == "." {
-				c.readElsewhere(&r)
+		all := c.attributesIn(dir)
+		some = some || len(all) > 0
+		for _, line := range all {
+			if mayMean(line, path.Base(file)) {
+				lines += line
 			}
-			c.rules[dir] = r
 		}
-		k.any = k.any || r.any
-		k.filtered = k.filtered || r.filtered.match(file)
-		k.recoded = k.recoded || r.recoded.match(file)
-		k.ident = k.ident || r.ident.match(file)
 		if dir == "." {
-			return k
+			return lines, some
 		}
 	}
 }
 
-// read adds the rules of a file.
-func (r *rules) read(name string) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return
-	}
-	r.any = true
-	for line := range strings.Lines(string(text)) {
-		f := strings.Fields(line)
-		if len(f) < 2 {
-			continue
-		}
-		for attribute, to := range map[string]*patterns{"filter": &r.filtered, "working-tree-encoding": &r.recoded, "ident": &r.ident} {
-			if strings.Contains(line, attribute) {
-				*to = append(*to, f[0])
+// attributesIn are the lines of a folder's own file; of the root also those that do not lie in the working tree.
+func (c *Content) attributesIn(dir string) []string {
+	lines, ok := c.rules[dir]
+	if !ok {
+		files := []string{c.at(path.Join(dir, ".gitattributes"))}
+		if dir == "." {
+			files = append(files, filepath.Join(c.repo.Layout().CommonDir, "info", "attributes"), "/etc/gitattributes", c.usersAttributes())
+			if crlf := c.repo.Setting("core.autocrlf"); crlf != "" && crlf != "false" {
+				lines = append(lines, "* text=auto\n")
 			}
 		}
+		for _, name := range files {
+			if text, err := os.ReadFile(name); err == nil { // mostly there is none
+				lines = append(lines, strings.SplitAfter(string(text), "\n")...)
+			}
+		}
+		c.rules[dir] = lines
 	}
+	return lines
 }
 
-// readElsewhere adds the rules that do not lie in the working tree.
-func (c *Content) readElsewhere(r *rules) {
-	r.read(filepath.Join(c.repo.Layout().CommonDir, "info", "attributes"))
-	r.read("/etc/gitattributes")
-	crlf := c.repo.Setting("core.autocrlf")
-	r.any = r.any || crlf != "" && crlf != "false"
-	home := c.repo.Variable("HOME")
+// usersAttributes is the file with those of all repositories.
+func (c *Content) usersAttributes() string {
 	name := c.repo.Setting("core.attributesfile")
 	if name == "" {
 		name = path.Join(c.repo.Variable("XDG_CONFIG_HOME"), "git/attributes")
@@ -81,19 +55,18 @@ func (c *Content) readElsewhere(r *rules) {
 		}
 	}
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
-		name = filepath.Join(home, rest)
+		name = filepath.Join(c.repo.Variable("HOME"), rest)
 	}
-	r.read(name)
+	return name
 }
 
-// match reports whether one of the patterns may mean a file: a plain name is compared, what says more (a
-// path, a macro, quotes, a set of characters) may.
-func (p patterns) match(file string) bool {
-	return slices.ContainsFunc(p, func(pattern string) bool {
-		if strings.ContainsAny(pattern, `/"[\`) {
-			return true
-		}
-		ok, err := path.Match(pattern, path.Base(file))
-		return ok || err != nil
-	})
+// mayMean reports whether a line may mean a file of a name: a plain pattern is compared, what says more (a path, a macro, quotes, a set of
+// characters) may.
+func mayMean(line, name string) bool {
+	pattern, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if strings.ContainsAny(pattern, "/\"[\\\t") {
+		return true
+	}
+	ok, err := path.Match(pattern, name)
+	return ok || err != nil
 }

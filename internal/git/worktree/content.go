@@ -44,11 +44,13 @@ type Content struct {
 	known  map[string]blob
 	files  int
 	bytes  int64
-	rules  map[string]rules // by folder
-	filter *filter          // nil: not asked yet
+	rules  map[string][]string // lines of attribute files by folder
+	filter *filter             // nil: not asked yet
 
-	read     *index   // nil: not read yet
-	compared *staging // nil: not compared yet
+	expected []string              // files that will be asked for
+	indexed  map[string]indexEntry // by file; those that are not in it were not asked for yet
+	touched  map[string]bool       // whether files changed since git saw them; the same
+	changes  []git.Change          // between HEAD and the index; nil: not compared yet
 }
 
 // Unread stands for what stands in a file where that can't be told.
@@ -65,7 +67,7 @@ type blob struct {
 // Open looks into a commit, or with "" into the working tree, for which in a bare repository
 // HEAD stands. It returns ErrNotFound for a commit that is not here. Close it.
 func Open(r *git.Repo, commit git.OID) (*Content, error) {
-	c := &Content{repo: r, commit: commit, trees: r.Trees(maxTreeBytes), known: map[string]blob{}, dirs: map[string]error{}, rules: map[string]rules{}}
+	c := &Content{repo: r, commit: commit, trees: r.Trees(maxTreeBytes), known: map[string]blob{}, dirs: map[string]error{}, rules: map[string][]string{}, indexed: map[string]indexEntry{}, touched: map[string]bool{}}
 	if commit == "" {
 		head, err := r.Head()
 		if err != nil {
@@ -110,25 +112,26 @@ func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 	if b.info == nil || likely != nil && likely(b.id) {
 		return b.id
 	}
-	r := c.attributes(file)
-	recoded := r.recoded || r.ident && b.ident
-	if !recoded && !r.filtered && (!r.any || !b.crlf) {
+	attributes, some := c.attributes(file)
+	filtered := strings.Contains(attributes, "filter")
+	recoded := strings.Contains(attributes, "working-tree-encoding") || b.ident && strings.Contains(attributes, "ident")
+	switch {
+	case !filtered && !recoded && !(some && b.crlf):
+		return b.id
+	case !filtered && !recoded && likely != nil && !likely(c.unix(file)): // nor with git's ends of lines is it what was asked for
 		return b.id
 	}
-	if id := c.index().known(file, b.info); id != "" {
+	if id := c.unchanged(file); id != "" {
 		return id
 	}
-	switch {
-	case r.filtered: // a recall is no reason to run a program
-		return b.id
-	case !recoded && likely != nil && !likely(c.unix(file)): // nor with git's ends of lines is it what was asked for
+	if filtered { // a recall is no reason to run a program
 		return b.id
 	}
 	if c.filter == nil {
 		c.filter = c.newFilter()
 	}
 	id := c.filter.blob(file)
-	if b.crlf && id != b.id && c.mixed(file) {
+	if b.crlf && id != b.id && c.mixed(c.inIndex(file)) {
 		return Unread
 	}
 	return id
@@ -136,15 +139,16 @@ func (c *Content) Blob(file string, likely func(git.OID) bool) git.OID {
 
 // mixed reports whether a file has ends of lines of another system in the index: where git only guesses that
 // a file is text it leaves those, and there the filter does not look.
-func (c *Content) mixed(file string) bool {
-	x := c.index()
-	e, ok := x.find(file)
-	if !ok || e.isFolder() {
-		return !x.whole
+func (c *Content) mixed(e indexEntry) bool {
+	if e.id == "" {
+		return false
 	}
-	text, err := c.repo.Blob(e.oid())
-	return err != nil || e.flag(indexMerging) || bytes.Contains(text, []byte("\r\n"))
+	text, err := c.repo.Blob(e.id)
+	return err != nil || e.unmerged || bytes.Contains(text, []byte("\r\n"))
 }
+
+// Has reports whether anything stands in a file.
+func (c *Content) Has(file string) bool { return c.stands(file).id != "" }
 
 // stands is what stands in a file, as it lies there.
 func (c *Content) stands(file string) blob {
@@ -305,7 +309,7 @@ func (c *Content) inFile(file string) blob {
 	case !info.Mode().IsRegular():
 		return blob{} // as for git
 	case c.files == maxHashed, c.bytes+info.Size() > maxHashedBytes:
-		return blob{id: cmp.Or(c.index().known(file, info), Unread)}
+		return blob{id: cmp.Or(c.unchanged(file), Unread)}
 	}
 	c.files, c.bytes = c.files+1, c.bytes+info.Size()
 	text, err := os.ReadFile(c.at(file))
@@ -353,15 +357,8 @@ func (c *Content) leftOut(file string) git.OID {
 	if head == "" || !filepath.IsLocal(file) {
 		return ""
 	}
-	x := c.index()
-	e, ok := x.find(file)
-	switch {
-	case ok && e.isFolder(): // of a sparse index, whose content is that of a tree
-		return c.below(e.oid(), file[len(e.name):])
-	case ok && e.more(indexLeftOut):
-		return e.oid()
-	case !ok && !x.whole:
-		return Unread
+	if e := c.inIndex(file); e.leftOut || e.id == Unread {
+		return e.id
 	}
 	return ""
 }

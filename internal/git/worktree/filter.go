@@ -1,11 +1,45 @@
 package worktree
 
 import (
+	"fmt"
 	"io"
+	"os/exec"
 	"strings"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 )
+
+// command is a git in the working tree in which programs of the user's have nothing to do, whichever attributes a file has.
+func (c *Content) command(args ...string) (*exec.Cmd, error) {
+	ctx := c.repo.Context()
+	conf, err := c.repo.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own := []string{"--git-dir=" + c.repo.Layout().GitDir, "--work-tree=" + c.root, "-c", "core.fsmonitor=false"}
+	for key := range conf {
+		switch {
+		case !strings.HasPrefix(key, "filter."):
+		case strings.Contains(key, "="):
+			return nil, fmt.Errorf("git: %q can't be set in a command line", key)
+		default:
+			own = append(own, "-c", key+"=")
+		}
+	}
+	cmd := c.repo.Command(ctx, append(own, args...)...)
+	cmd.Dir = c.root
+	return cmd, nil
+}
+
+// run is what such a git prints.
+func (c *Content) run(args ...string) (string, error) {
+	cmd, err := c.command(args...)
+	if err != nil {
+		return "", err
+	}
+	out, err := cmd.Output()
+	return string(out), err
+}
 
 // filter asks git what it would store of files: ends of lines, "$Id$", other encodings. Which of these
 // a file has is for git's attributes to say, and libgit2 reads its whole index first.
@@ -13,26 +47,12 @@ type filter struct {
 	talk *git.Talk // nil: there is none to ask
 }
 
-// newFilter starts one git for all files, in which programs of the user's have nothing to do, whichever
-// attributes a file has.
+// newFilter starts one git for all files.
 func (c *Content) newFilter() *filter {
-	ctx := c.repo.Context()
-	conf, err := c.repo.Config(ctx)
+	cmd, err := c.command("hash-object", "--stdin-paths")
 	if err != nil {
 		return &filter{}
 	}
-	args := []string{"--git-dir=" + c.repo.Layout().GitDir, "--work-tree=" + c.root}
-	for key := range conf {
-		if !strings.HasPrefix(key, "filter.") {
-			continue
-		}
-		if strings.Contains(key, "=") { // which can't be said
-			return &filter{}
-		}
-		args = append(args, "-c", key+"=")
-	}
-	cmd := c.repo.Command(ctx, append(args, "hash-object", "--stdin-paths")...)
-	cmd.Dir = c.root
 	talk, _ := c.repo.Talk(cmd) // what can't be asked says nothing
 	return &filter{talk}
 }
