@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/session"
 	"github.com/git-rekal/git-rekal/internal/transcript"
@@ -136,7 +135,7 @@ func (e *entire) list(ctx context.Context) error {
 			}
 		}
 	}
-	for c, err := range history.Newest(ctx, e.repo, tips, nil) {
+	for c, err := range e.repo.Newest(ctx, tips, nil) {
 		if err != nil {
 			break // a history that is cut off says nothing of who
 		}

@@ -137,7 +137,7 @@ func Follow(ctx context.Context, repo *git.Repo, dir string) error {
 // far reports whether more than most commits are to be read. What can't be read is for follow to tell.
 func (st *state) far(ctx context.Context, repo *git.Repo, tips map[string]git.OID, most int) bool {
 	n := 0
-	for _, err := range history.Newest(ctx, repo, slices.Collect(maps.Values(tips)), slices.Collect(maps.Values(st.Tips))) {
+	for _, err := range repo.Newest(ctx, slices.Collect(maps.Values(tips)), slices.Collect(maps.Values(st.Tips))) {
 		if n++; err != nil || most == 0 || n > most {
 			return most > 0 && err == nil
 		}

@@ -248,7 +248,7 @@ func examinedTips(before, tips []git.OID, commits []git.Commit, everywhere bool)
 
 // since are the commits that tips lead to and hide does not, made at a moment or later. It says whether these are all.
 func (g *collector) since(ctx context.Context, tips, hide []git.OID, from time.Time, most int) (out []git.Commit, all bool, err error) {
-	for c, err := range history.Newest(ctx, g.Repo, tips, hide) {
+	for c, err := range g.Repo.Newest(ctx, tips, hide) {
 		switch {
 		case errors.Is(err, git.ErrNotFound): // a gap in the history
 			return out, true, nil

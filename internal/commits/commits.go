@@ -89,7 +89,7 @@ func revisions(ctx context.Context, index *db.DB, repo *git.Repo, rev string) ([
 		return nil, name.WrongFilter("commit", fmt.Errorf("%q: %w", rev, err))
 	}
 	if strings.Contains(rev, "..") {
-		ids, err := history.Range(ctx, repo, rev, maxRange+1)
+		ids, err := repo.RevList(ctx, rev, maxRange+1)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -122,7 +122,7 @@ func UpTo(ctx context.Context, index *db.DB, repo *git.Repo, rev string) (attrib
 	if strings.Contains(rev, "..") {
 		return Named(ctx, index, repo, rev)
 	}
-	starts, err := history.Range(ctx, repo, rev, maxRange)
+	starts, err := repo.RevList(ctx, rev, maxRange)
 	if err != nil { // gone, and a ledger may know it
 		return Named(ctx, index, repo, rev)
 	}

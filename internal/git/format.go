@@ -88,11 +88,3 @@ func (r *Repo) choose() (err error) {
 	r.store = r.git
 	return r.git.start() // everything asks for something, and meanwhile it may begin
 }
-
-// history is who knows where a shallow clone ends: libgit2 1.5 does not.
-func (r *Repo) history() store {
-	if r.shallow() {
-		return r.git
-	}
-	return r.store
-}

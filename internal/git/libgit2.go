@@ -1,11 +1,7 @@
 package git
 
 import (
-	"cmp"
-	"context"
 	"fmt"
-	"iter"
-	"slices"
 	"strings"
 
 	git2 "github.com/libgit2/git2go/v34"
@@ -119,78 +115,6 @@ func (l *library) list(glob string, refs map[string]OID) error {
 		}
 		ref.Free()
 	}
-}
-
-func (l *library) withPrefix(digits string) (OID, error) {
-	o, err := l.oid(OID(digits + strings.Repeat("0", max(0, 2*l.repo.hash.Size-len(digits)))))
-	if err != nil {
-		return "", ErrNotFound
-	}
-	c, err := l.r.LookupPrefixCommit(o, uint(len(digits)))
-	if git2.IsErrorCode(err, git2.ErrorCodeAmbiguous) {
-		return "", ErrAmbiguous
-	}
-	if err != nil {
-		return "", known(err)
-	}
-	defer c.Free()
-	return fromOid(c.Id()), nil
-}
-
-func (l *library) walk(ctx context.Context, tips, hide []OID) iter.Seq2[OID, error] {
-	return func(yield func(OID, error) bool) {
-		w, err := l.r.Walk()
-		if err != nil {
-			yield("", err)
-			return
-		}
-		defer w.Free()
-		w.Sorting(git2.SortTopological | git2.SortTime | git2.SortReverse)
-		if err := l.push(w, tips, hide); err != nil {
-			yield("", err)
-			return
-		}
-		var id git2.Oid
-		for {
-			err := w.Next(&id)
-			if git2.IsErrorCode(err, git2.ErrorCodeIterOver) {
-				return
-			}
-			err = cmp.Or(ctx.Err(), known(err))
-			if !yield(fromOid(&id), err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func (l *library) push(w *git2.RevWalk, tips, hide []OID) error {
-	for i, id := range slices.Concat(tips, hide) {
-		o, err := l.oid(id)
-		switch {
-		case err != nil:
-		case i < len(tips):
-			err = w.Push(o)
-		default:
-			err = w.Hide(o)
-		}
-		if err != nil {
-			return fmt.Errorf("commit %s: %w", id, known(err))
-		}
-	}
-	return nil
-}
-
-func (l *library) isBehind(old, new OID) (bool, error) {
-	o, err := l.oid(old)
-	if err != nil {
-		return false, err
-	}
-	n, err := l.oid(new)
-	if err != nil {
-		return false, err
-	}
-	return l.r.DescendantOf(n, o)
 }
 
 // Hunks compares two texts line by line, in the way of `git diff -U0`: each hunk begins with its "@@ … @@" line. Around is how many equal

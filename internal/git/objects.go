@@ -2,11 +2,8 @@ package git
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,45 +104,6 @@ func (r *Repo) read(id OID, kind Kind) ([]byte, error) {
 	return raw, nil
 }
 
-// maxCommit is the size in bytes of the largest commit of somebody else that is read.
-const maxCommit = 1 << 20
-
-// Sound looks at the commits that are reachable from a tip and not from those it meets of have,
-// and returns ErrMalformed where one is too large to be read. A walk has no bound.
-func (r *Repo) Sound(ctx context.Context, tip OID, have ...OID) error {
-	seen := map[OID]bool{}
-	for _, id := range have {
-		seen[id] = true
-	}
-	for next := []OID{tip}; len(next) > 0; {
-		id := next[len(next)-1]
-		next = next[:len(next)-1]
-		if err := ctx.Err(); err != nil || seen[id] {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		seen[id] = true
-		_, size, err := r.store.header(id)
-		if errors.Is(err, ErrNotFound) {
-			continue // the walk says whether it may be missing
-		}
-		if err != nil {
-			return fmt.Errorf("git: commit %s: %w", id, err)
-		}
-		if size > maxCommit {
-			return fmt.Errorf("git: commit %s has %d bytes: %w", id, size, ErrMalformed)
-		}
-		c, err := r.Commit(id)
-		if err != nil {
-			return err
-		}
-		next = append(next, c.Parents...)
-	}
-	return nil
-}
-
 // Blob reads a blob whole.
 func (r *Repo) Blob(id OID) ([]byte, error) { return r.read(id, kindBlob) }
 
@@ -190,69 +148,26 @@ func (r *Repo) InMainHead(name string) (bool, error) {
 	return false, nil
 }
 
-// Walk yields the commits that are reachable from tips and not from hide, parents
-// before children. Commits that a shallow clone cut off are not an error: the walk
-// ends there. Others that are not here are ErrNotFound.
-func (r *Repo) Walk(ctx context.Context, tips, hide []OID) iter.Seq2[Commit, error] {
-	hide = slices.DeleteFunc(slices.Clone(hide), func(id OID) bool { // a commit that is not here hides nothing
-		_, _, err := r.store.header(id)
-		return id == "" || errors.Is(err, ErrNotFound)
-	})
-	return func(yield func(Commit, error) bool) {
-		for _, id := range tips {
-			if err := r.here(id, kindCommit); err != nil {
-				yield(Commit{}, fmt.Errorf("git: walk: %w", err))
-				return
-			}
-		}
-		if len(tips) == 0 {
-			return
-		}
-		for id, err := range r.history().walk(ctx, tips, hide) {
-			var c Commit
-			if err == nil {
-				c, err = r.Commit(id)
-			}
-			if err != nil {
-				yield(Commit{}, fmt.Errorf("git: walk: %w", err))
-				return
-			}
-			if !yield(c, nil) {
-				return
-			}
-		}
-	}
-}
-
-// IsAncestor reports whether a commit is another one or reachable from it. One that is not
-// here is neither, and nothing is behind none.
-func (r *Repo) IsAncestor(old, new OID) (bool, error) {
-	if old == new || new == "" {
-		return old == new, nil
-	}
-	for _, id := range []OID{old, new} {
-		if _, err := r.Commit(id); errors.Is(err, ErrNotFound) {
-			return false, nil
-		}
-	}
-	ok, err := r.history().isBehind(old, new)
-	if err != nil {
-		return false, fmt.Errorf("git: is %s behind %s: %w", old, new, err)
-	}
-	return ok, nil
-}
-
 // CommitByPrefix finds the commit whose OID begins with hexadecimal digits, at least four.
 // It returns ErrNotFound when there is none, and ErrAmbiguous when several objects begin so.
 func (r *Repo) CommitByPrefix(prefix string) (OID, error) {
 	if n := len(prefix); n < 4 || n > 2*r.hash.Size || strings.Trim(prefix, "0123456789abcdefABCDEF") != "" {
 		return "", fmt.Errorf("git: %q: %w", prefix, ErrNotFound)
 	}
-	id, err := r.store.withPrefix(prefix)
+	out, err := r.git.run(r.ctx, "rev-parse", "--disambiguate="+prefix)
 	if err != nil {
 		return "", fmt.Errorf("git: %q: %w", prefix, err)
 	}
-	return id, nil
+	ids := strings.Fields(out)
+	if len(ids) == 1 {
+		if kind, _, err := r.store.header(OID(ids[0])); err == nil && kind == kindCommit {
+			return OID(ids[0]), nil
+		}
+	}
+	if len(ids) > 1 {
+		return "", fmt.Errorf("git: %q: %w", prefix, ErrAmbiguous)
+	}
+	return "", fmt.Errorf("git: %q: %w", prefix, ErrNotFound)
 }
 
 // isText reports whether a content has no NUL, which is what git goes by.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/tests/harness"
 	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
@@ -154,13 +153,13 @@ func TestWalk(t *testing.T) {
 		{"without itself", r.Walk(background, ids[4:], ids[4:]), nil},
 		{"two tips", r.Walk(background, []git.OID{ids[2], ids[3]}, nil), ids[1:4]},
 		{"without what is not here", r.Walk(background, ids[2:3], []git.OID{none}), ids[1:3]},
-		{"newest first", history.Newest(background, r, ids[4:], nil), []git.OID{ids[4], ids[3], ids[2], ids[1]}},
+		{"newest first", r.Newest(background, ids[4:], nil), []git.OID{ids[4], ids[3], ids[2], ids[1]}},
 		{"from nowhere", r.Walk(background, nil, nil), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) { harness.Equal(t, "commits", tt.want, repos.OIDs(t, tt.walk)) })
 	}
 	t.Run("stopped", func(t *testing.T) {
-		for c, err := range history.Newest(background, r, ids[4:], nil) {
+		for c, err := range r.Newest(background, ids[4:], nil) {
 			if err != nil || c.OID != ids[4] {
 				t.Errorf("%s, %v", c.OID, err)
 			}
@@ -200,7 +199,7 @@ func TestWalkInAShallowClone(t *testing.T) {
 			harness.Equal(t, "all", sorted(want), sorted(got))
 			back := slices.Clone(want)
 			slices.Reverse(back)
-			harness.Equal(t, "newest first", back, repos.OIDs(t, history.Newest(background, r, []git.OID{tip}, nil)))
+			harness.Equal(t, "newest first", back, repos.OIDs(t, r.Newest(background, []git.OID{tip}, nil)))
 			for _, id := range want {
 				harness.Equal(t, "is behind the tip", true, repos.Must(r.IsAncestor(id, tip))(t))
 				harness.Equal(t, "the tip is behind it", id == tip, repos.Must(r.IsAncestor(tip, id))(t))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -80,7 +79,7 @@ func (p *plumbing) ask(command, name string) (answer, error) {
 func (p *plumbing) broken(err error) error {
 	err = errors.Join(p.repo.ctx.Err(), p.talk.End(), err)
 	p.talk = nil
-	if p.repo.ctx.Err() == nil && p.repo.Cut() {
+	if p.repo.ctx.Err() == nil && p.repo.Incomplete() {
 		return ErrNotFound
 	}
 	return fmt.Errorf("git cat-file: %w", err)
@@ -188,63 +187,4 @@ func (p *plumbing) resolve(rev string) (OID, error) {
 		return "", errNoCommit
 	}
 	return a.id, nil
-}
-
-func (p *plumbing) withPrefix(digits string) (OID, error) {
-	out, err := p.run(p.repo.ctx, "rev-parse", "--disambiguate="+digits)
-	ids := strings.Fields(out)
-	switch {
-	case err != nil:
-		return "", err
-	case len(ids) > 1:
-		return "", ErrAmbiguous
-	case len(ids) == 1:
-		if kind, _, err := p.header(OID(ids[0])); err == nil && kind == kindCommit {
-			return OID(ids[0]), nil
-		}
-	}
-	return "", ErrNotFound
-}
-
-func (p *plumbing) walk(ctx context.Context, tips, hide []OID) iter.Seq2[OID, error] {
-	return func(yield func(OID, error) bool) {
-		var asked strings.Builder
-		for _, id := range tips {
-			fmt.Fprintln(&asked, id)
-		}
-		for _, id := range hide {
-			fmt.Fprintf(&asked, "^%s\n", id)
-		}
-		cmd := alone(p.repo.Command(ctx, "rev-list", "--date-order", "--reverse", "--stdin"))
-		cmd.Stdin = strings.NewReader(asked.String())
-		out, err := output(ctx, cmd, verdict)
-		if err != nil {
-			yield("", unreadable(err))
-			return
-		}
-		for id := range strings.FieldsSeq(out) {
-			if err := ctx.Err(); !yield(OID(id), err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// unreadable is what git says of a commit that is not here.
-func unreadable(err error) error {
-	for _, part := range []string{"bad object", "revision walk setup failed", "Could not read", "Failed to traverse"} {
-		if err != nil && strings.Contains(err.Error(), part) {
-			return fmt.Errorf("%w: %w", ErrNotFound, err)
-		}
-	}
-	return err
-}
-
-func (p *plumbing) isBehind(old, new OID) (bool, error) {
-	_, err := p.run(p.repo.ctx, "merge-base", "--is-ancestor", string(old), string(new))
-	var exit *exec.ExitError
-	if err = unreadable(err); errors.As(err, &exit) && exit.ExitCode() == 1 && !errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
 }

@@ -89,7 +89,7 @@ func (r *Repo) Fetch(ctx context.Context, remote string, refspecs []string, whol
 	}
 	if whole {
 		args = append(args, "--refetch")
-		if r.shallow() {
+		if cuts, _ := r.ShallowCuts(); len(cuts) > 0 {
 			args = append(args, "--depth=2147483647") // git's own "infinite"
 		}
 	}

@@ -1,19 +1,31 @@
 package git
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// shallow reports whether there is a list of commits at which a shallow clone was cut. All worktrees share it;
+// ShallowCuts are the commits whose parents a shallow clone left out; none in a clone that is whole. All worktrees share the list;
 // libgit2 1.5 looks for it in each one's own directory.
-func (r *Repo) shallow() bool {
-	info, err := os.Stat(filepath.Join(r.layout.CommonDir, "shallow"))
-	return err == nil && info.Size() > 0
+func (r *Repo) ShallowCuts() (map[OID]bool, error) {
+	text, err := os.ReadFile(filepath.Join(r.layout.CommonDir, "shallow"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("git: where the history is cut: %w", err)
+	}
+	cuts := map[OID]bool{}
+	for id := range strings.FieldsSeq(string(text)) {
+		cuts[OID(id)] = true
+	}
+	return cuts, nil
 }
 
-// Cut reports whether objects may be missing here: in a shallow clone, or in one that leaves
+// Incomplete reports whether objects may be missing here: in a shallow clone, or in one that leaves
 // out blobs until they are asked for.
-func (r *Repo) Cut() bool {
-	return r.shallow() || r.sets(`^remote\..*\.promisor$`)
+func (r *Repo) Incomplete() bool {
+	cuts, _ := r.ShallowCuts() // what can't be read cuts nothing
+	return len(cuts) > 0 || r.sets(`^remote\..*\.promisor$`)
 }

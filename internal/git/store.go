@@ -1,10 +1,5 @@
 package git
 
-import (
-	"context"
-	"iter"
-)
-
 // Kind is what git calls the type of an object: "blob", "tree", "commit", "tag".
 type Kind string
 
@@ -27,12 +22,6 @@ type store interface {
 
 	ref(name string) (OID, error)
 	refs(globs []string) (map[string]OID, error)
-
-	// withPrefix finds the commit of which these are the first digits.
-	withPrefix(digits string) (OID, error)
-	walk(ctx context.Context, tips, hide []OID) iter.Seq2[OID, error]
-	// isBehind reports whether a commit can be reached from another one; both are here.
-	isBehind(old, new OID) (bool, error)
 
 	close()
 }

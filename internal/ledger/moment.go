@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/lazy"
 	"github.com/git-rekal/git-rekal/internal/question"
 )
@@ -157,7 +156,7 @@ func (w *resolver) byPrefix(ctx context.Context, prefix string) (git.OID, error)
 		return "", err
 	}
 	var found []git.OID
-	for c, err := range history.Newest(ctx, w.repo, []git.OID{w.tip}, nil) {
+	for c, err := range w.repo.Newest(ctx, []git.OID{w.tip}, nil) {
 		if err != nil {
 			return "", fmt.Errorf("ledger: %w", err)
 		}
@@ -237,7 +236,7 @@ func (w *resolver) last(ctx context.Context, from git.OID, when time.Time) (git.
 	if from == "" {
 		return "", nil
 	}
-	for c, err := range history.Newest(ctx, w.repo, []git.OID{from}, nil) {
+	for c, err := range w.repo.Newest(ctx, []git.OID{from}, nil) {
 		if err != nil {
 			return "", fmt.Errorf("ledger: %w", err)
 		}

@@ -33,7 +33,7 @@ func fetch(ctx context.Context, repo *git.Repo, remote, name string, attended gi
 	if err := repo.Fetch(ctx, remote, spec, false, attended); err != nil {
 		return fmt.Errorf("ledger: %w", err)
 	}
-	if !repo.Cut() {
+	if !repo.Incomplete() {
 		return nil
 	}
 	again, err := incomplete(ctx, repo, remote, name)
@@ -96,7 +96,7 @@ func incomplete(ctx context.Context, repo *git.Repo, remote, name string) ([]str
 // or a segment of that is not here, as it may be in a clone that is shallow or partial.
 func complete(ctx context.Context, repo *git.Repo, tip git.OID, have ...git.OID) error {
 	commits, err := Since(ctx, repo, tip, have...)
-	if err != nil || !repo.Cut() {
+	if err != nil || !repo.Incomplete() {
 		return err
 	}
 	for _, c := range commits {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/git-rekal/git-rekal/internal/db"
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/internal/git/worktree"
 	"github.com/git-rekal/git-rekal/internal/result"
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -105,7 +104,7 @@ func standing(ctx context.Context, index *db.DB, repo *git.Repo, req Request) (*
 func CodeOf(ctx context.Context, index *db.DB, repo *git.Repo, tip git.OID) (git.OID, error) {
 	var checkpoints []string
 	if tip != "" {
-		for c, err := range history.Newest(ctx, repo, []git.OID{tip}, nil) {
+		for c, err := range repo.Newest(ctx, []git.OID{tip}, nil) {
 			if err != nil || len(checkpoints) == maxLedgers {
 				break
 			}

@@ -271,7 +271,7 @@ func (t *teller) linked(text string) (ids []string) {
 // isCut reports whether a shallow clone ends at a commit: what it changed can't be told.
 func (t *teller) isCut(sha string) bool {
 	c, err := t.repo.Commit(git.OID(sha))
-	if err != nil || len(c.Parents) == 0 || !t.repo.Cut() {
+	if err != nil || len(c.Parents) == 0 || !t.repo.Incomplete() {
 		return false
 	}
 	return t.repo.Missing(c.Parents[:1])[c.Parents[0]]

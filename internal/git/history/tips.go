@@ -88,7 +88,7 @@ func Unreached(ctx context.Context, r *git.Repo, ids []git.OID) (map[git.OID]boo
 		if err != nil {
 			return nil, err
 		}
-		for c, err := range Newest(ctx, r, from, nil) {
+		for c, err := range r.Newest(ctx, from, nil) {
 			if err != nil || n == maxSearched { // a gap in the history, or a long one
 				return nil, ctx.Err()
 			}

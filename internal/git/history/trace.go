@@ -101,7 +101,7 @@ func blame(ctx context.Context, r *git.Repo, revs []string, file string, ranges 
 	if err != nil {
 		return nil, fmt.Errorf("git: blame %q: %w", file, err)
 	}
-	cuts, err := cutsOf(r)
+	cuts, err := r.ShallowCuts()
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func lookedThrough(r *git.Repo) string {
 	return name
 }
 
-func readBlame(text string, cuts cuts) (map[int]Origin, error) {
+func readBlame(text string, cuts map[git.OID]bool) (map[int]Origin, error) {
 	out, named, left := map[int]Origin{}, map[git.OID]string{}, map[git.OID]bool{}
 	var at git.OID
 	for l := range strings.Lines(text) {

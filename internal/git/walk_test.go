@@ -1,4 +1,4 @@
-package history_test
+package git_test
 
 import (
 	"fmt"
@@ -9,13 +9,12 @@ import (
 	"testing"
 
 	"github.com/git-rekal/git-rekal/internal/git"
-	"github.com/git-rekal/git-rekal/internal/git/history"
 	"github.com/git-rekal/git-rekal/tests/harness"
 	"github.com/git-rekal/git-rekal/tests/harness/repos"
 )
 
-// TestNewest: on random histories the same commits as Walk, the newest first.
-func TestNewest(t *testing.T) {
+// TestWalks: on random histories the same commits as git lists, the newest first or parents before children.
+func TestWalks(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	p := repos.New(t)
 	p.Start("r")
@@ -46,8 +45,29 @@ func TestNewest(t *testing.T) {
 	}
 	for range 200 {
 		tips, hide := some(3), some(3)
-		got := repos.OIDs(t, history.Newest(background, r, tips, hide))
-		want := repos.OIDs(t, r.Walk(background, tips, hide))
+		got := repos.OIDs(t, r.Newest(background, tips, hide))
+		var want []git.OID
+		if len(tips) > 0 {
+			args := []string{"rev-list"}
+			for _, id := range tips {
+				args = append(args, string(id))
+			}
+			for _, id := range hide {
+				args = append(args, "^"+string(id))
+			}
+			for _, id := range strings.Fields(p.Git("r", args...)) {
+				want = append(want, git.OID(id))
+			}
+		}
+		walked := repos.OIDs(t, r.Walk(background, tips, hide))
+		parentsFirst(t, r, walked)
+		harness.Equal(t, fmt.Sprintf("walk of %v without %v", tips, hide), sorted(want), sorted(walked))
+		for _, old := range tips {
+			for _, now := range hide {
+				_, err := p.Try("r", "merge-base", "--is-ancestor", string(old), string(now))
+				harness.Equal(t, fmt.Sprint(old, " behind ", now), err == nil, repos.Must(r.IsAncestor(old, now))(t))
+			}
+		}
 		harness.Equal(t, fmt.Sprintf("%v without %v", tips, hide), sorted(want), sorted(got))
 		at := func(id git.OID) int { return slices.Index(ids, id) / 2 }
 		if !slices.IsSortedFunc(got, func(a, b git.OID) int { return at(b) - at(a) }) {
@@ -55,5 +75,3 @@ func TestNewest(t *testing.T) {
 		}
 	}
 }
-
-func sorted(ids []git.OID) []git.OID { return slices.Sorted(slices.Values(ids)) }
