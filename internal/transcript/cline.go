@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"os"
@@ -72,15 +71,11 @@ func (l *finder) clineSession(dir, id string) {
 
 // Open gives a session as lines: what is said of the document, and then each message.
 func (Cline) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
-	raw, err := readBounded(opt.File.Path, maxDocument)
-	if err != nil {
-		return nil, err
-	}
 	about, err := os.ReadFile(strings.TrimSuffix(opt.File.Path, clineMessages) + ".json")
 	if !gjson.ValidBytes(about) || err != nil || opt.File.AgentID != "" {
 		about = nil
 	}
-	return io.NopCloser(bytes.NewReader(append(appendLine(nil, about), documentLines(raw, "messages")...))), nil
+	return openDocument(opt.File.Path, "messages", appendLine(nil, about))
 }
 
 // clineDecoder is one call of Decode.
@@ -178,9 +173,4 @@ func (Cline) tells(rec gjson.Result) (File, bool) {
 	return f, f.NativeID != "" && rec.Get("messages").IsArray() && rec.Get("origin").Exists()
 }
 
-func (Cline) lines(raw []byte) []byte {
-	if !gjson.ValidBytes(raw) {
-		return raw
-	}
-	return documentLines(raw, "messages")
-}
+func (Cline) lines(raw []byte) []byte { return exportLines(raw, "messages") }

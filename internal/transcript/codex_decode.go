@@ -31,48 +31,39 @@ type codexDecoder struct {
 // Decode reads the records of one rollout, which is one session.
 func (c Codex) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
 	d := codexDecoder{decoder: newFileDecoder(c.Name(), opt)}
-	return d.read(ctx, r, d.line)
+	return d.readTyped(ctx, r, codexWants, d.line)
 }
 
-// line takes one record; it reports whether the line is one.
-func (d *codexDecoder) line(ln []byte) bool {
-	var kind, stamp, payload []byte
-	if !members(ln, map[string]*[]byte{"type": &kind, "timestamp": &stamp, "payload": &payload}) {
+// codexWants leaves out copies of what was said before, and what the program notes for itself.
+func codexWants(kind string) bool {
+	switch kind {
+	case "compacted", "world_state", "token_usage_record", "retained_context", "state":
 		return false
 	}
-	typ := text(kind)
-	if payload == nil {
-		typ, payload = bareCodex(typ, ln)
-	}
-	if d.start < 0 && typ != "session_meta" {
-		return true
-	}
-	switch typ {
-	case "session_meta", "turn_context", "event_msg", "response_item":
-		if !gjson.ValidBytes(ln) {
-			return false
-		}
-	case "compacted", "world_state", "token_usage_record", "retained_context", "state":
-		d.clock(moment(stamp))
-		return true
-	default:
-		d.skipped.unknown(typ)
-		return true
-	}
-	d.clock(moment(stamp))
-	d.record(typ, gjson.ParseBytes(payload))
 	return true
 }
 
-// bareCodex takes a record as versions before 0.44 wrote it, without what is around it now.
-func bareCodex(typ string, ln []byte) (string, []byte) {
-	switch {
-	case typ != "":
-		return "response_item", ln
-	case gjson.GetBytes(ln, "record_type").Exists():
-		return "state", ln
+func (d *codexDecoder) line(kind string, rec gjson.Result) {
+	payload := rec.Get("payload")
+	if !payload.Exists() {
+		kind, payload = bareCodex(kind, rec), rec
 	}
-	return "session_meta", ln
+	if d.start < 0 && kind != "session_meta" {
+		return
+	}
+	d.clock(moment([]byte(rec.Get("timestamp").Raw)))
+	d.record(kind, payload)
+}
+
+// bareCodex is the kind of a record as versions before 0.44 wrote it, without what is around it now.
+func bareCodex(kind string, rec gjson.Result) string {
+	switch {
+	case kind != "":
+		return "response_item"
+	case rec.Get("record_type").Exists():
+		return "state"
+	}
+	return "session_meta"
 }
 
 func (d *codexDecoder) record(typ string, p gjson.Result) {
@@ -91,6 +82,9 @@ func (d *codexDecoder) record(typ string, p gjson.Result) {
 		if !d.copied {
 			d.item(p)
 		}
+	case "state":
+	default:
+		d.skipped.unknown(typ)
 	}
 }
 

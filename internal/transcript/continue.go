@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"path/filepath"
@@ -44,11 +43,7 @@ func (Continue) Locate(ctx context.Context, env Env) (Found, error) {
 }
 
 // Open gives a session as lines: when it began, what is said of the document, and then each message.
-func (c Continue) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
-	raw, err := readBounded(opt.File.Path, maxDocument)
-	if err != nil {
-		return nil, err
-	}
+func (Continue) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 	all, _ := readBounded(filepath.Join(filepath.Dir(opt.File.Path), "sessions.json"), maxDocument)
 	var began []byte
 	gjson.ParseBytes(all).ForEach(func(_, s gjson.Result) bool {
@@ -57,7 +52,7 @@ func (c Continue) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 		}
 		return began == nil
 	})
-	return io.NopCloser(bytes.NewReader(append(began, c.lines(raw)...))), nil
+	return openDocument(opt.File.Path, "history", began)
 }
 
 // continueDecoder is one call of Decode.
@@ -133,9 +128,4 @@ func (Continue) tells(rec gjson.Result) (File, bool) {
 	return File{NativeID: id, Timeless: true}, id != "" && rec.Get("history").IsArray() && rec.Get("workspaceDirectory").Exists()
 }
 
-func (Continue) lines(raw []byte) []byte {
-	if !gjson.ValidBytes(raw) {
-		return raw
-	}
-	return documentLines(raw, "history")
-}
+func (Continue) lines(raw []byte) []byte { return exportLines(raw, "history") }

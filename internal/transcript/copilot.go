@@ -84,38 +84,28 @@ type copilotDecoder struct {
 // Decode reads the events of one session and of its subagents, each of which is a session of its own.
 func (c Copilot) Decode(ctx context.Context, r io.Reader, opt Options) (Document, error) {
 	d := copilotDecoder{decoder: newFileDecoder(c.Name(), opt), questions: map[string]string{}}
-	return d.read(ctx, r, d.line)
+	return d.readTyped(ctx, r, d.wants, d.line)
 }
 
-// line takes one event; it reports whether the line is one.
-func (d *copilotDecoder) line(ln []byte) bool {
-	var kind, stamp, data, agent []byte
-	if !members(ln, map[string]*[]byte{"type": &kind, "timestamp": &stamp, "data": &data, "agentId": &agent}) {
-		return false
-	}
-	typ := text(kind)
-	if d.start < 0 && typ != "session.start" {
-		return true
-	}
-	d.clock(moment(stamp))
-	switch typ {
+// wants takes the events that say something; others of the same groups are the program's own.
+func (d *copilotDecoder) wants(kind string) bool {
+	switch kind {
 	case "session.start", "session.resume", "session.context_changed", "session.model_change", "user.message", "assistant.message",
 		"tool.execution_start", "tool.execution_complete", "abort":
+		return d.start >= 0 || kind == "session.start"
+	}
+	switch group, _, _ := strings.Cut(kind, "."); group {
+	case "session", "assistant", "tool", "hook", "permission", "skill", "subagent", "system", "mcp":
 	default:
-		group, _, _ := strings.Cut(typ, ".")
-		switch group {
-		case "session", "assistant", "tool", "hook", "permission", "skill", "subagent", "system", "mcp":
-		default:
-			d.skipped.unknown(typ)
-		}
-		return true
+		d.skipped.unknown(kind)
 	}
-	if !gjson.ValidBytes(ln) {
-		return false
-	}
-	p := gjson.ParseBytes(data)
-	d.event(typ, d.partOf(text(agent), p.Get("parentToolCallId").Str), p)
-	return true
+	return false
+}
+
+func (d *copilotDecoder) line(kind string, rec gjson.Result) {
+	d.clock(moment([]byte(rec.Get("timestamp").Raw)))
+	data := rec.Get("data")
+	d.event(kind, d.partOf(rec.Get("agentId").Str, data.Get("parentToolCallId").Str), data)
 }
 
 // partOf is the session that an event belongs to: the main one, or a subagent's. A subagent begins where its parent is.

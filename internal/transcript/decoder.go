@@ -87,6 +87,27 @@ func (d *decoder) readObjects(ctx context.Context, r io.Reader, visit func(gjson
 	return d.read(ctx, r, objects(visit))
 }
 
+// readTyped gives visit each line that is a JSON object of a type that is wanted, and closes the read. Others are not parsed.
+func (d *decoder) readTyped(ctx context.Context, r io.Reader, wants func(kind string) bool, visit func(kind string, rec gjson.Result)) (Document, error) {
+	var raw []byte
+	member := map[string]*[]byte{"type": &raw}
+	return d.read(ctx, r, func(ln []byte) bool {
+		raw = nil
+		if !members(ln, member) {
+			return false
+		}
+		kind := text(raw)
+		if !wants(kind) {
+			return true
+		}
+		valid := gjson.ValidBytes(ln)
+		if valid {
+			visit(kind, gjson.ParseBytes(ln))
+		}
+		return valid
+	})
+}
+
 // objects takes the lines that are JSON objects.
 func objects(visit func(gjson.Result)) func([]byte) bool {
 	return func(ln []byte) bool {

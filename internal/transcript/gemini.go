@@ -129,11 +129,24 @@ func (Gemini) Open(_ context.Context, opt Options) (io.ReadCloser, error) {
 	if strings.HasSuffix(opt.File.Path, ".jsonl") {
 		return os.Open(opt.File.Path)
 	}
-	raw, err := readBounded(opt.File.Path, maxDocument)
+	return openDocument(opt.File.Path, "messages", nil)
+}
+
+// openDocument gives a document as lines, behind others.
+func openDocument(path, named string, before []byte) (io.ReadCloser, error) {
+	raw, err := readBounded(path, maxDocument)
 	if err != nil {
 		return nil, err
 	}
-	return io.NopCloser(bytes.NewReader(documentLines(raw, "messages"))), nil
+	return io.NopCloser(bytes.NewReader(append(before, documentLines(raw, named)...))), nil
+}
+
+// exportLines makes lines of a document that somebody kept; what is lines stays.
+func exportLines(raw []byte, named string) []byte {
+	if !gjson.ValidBytes(raw) {
+		return raw
+	}
+	return documentLines(raw, named)
 }
 
 // documentLines writes a JSON object as lines: its members but a list, and then each of its values. What is no
@@ -190,10 +203,4 @@ func (Gemini) tells(rec gjson.Result) (File, bool) {
 	return f, f.NativeID != "" && rec.Get("startTime").Exists() && !rec.Get("type").Exists()
 }
 
-// lines makes lines of a document; the newer form is lines.
-func (Gemini) lines(raw []byte) []byte {
-	if !gjson.ValidBytes(raw) {
-		return raw
-	}
-	return documentLines(raw, "messages")
-}
+func (Gemini) lines(raw []byte) []byte { return exportLines(raw, "messages") }
