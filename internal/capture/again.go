@@ -3,7 +3,6 @@ package capture
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/git-rekal/git-rekal/internal/session"
@@ -21,33 +20,17 @@ type Retold struct {
 // now, by session ID. A turn or call is the stored one where capture takes it for the same, and where both agree around what was
 // taken out. What was scrubbed stays so.
 func (c *Capturer) Again(ctx context.Context) (map[string]Retold, error) {
-	_, st, now, err := c.stands(ctx)
+	g, err := c.open(ctx, newRounds(Round{}), c.Ahead)
 	if err != nil {
 		return nil, err
 	}
-	g := &collector{Capturer: c, st: st, now: now}
 	marked, err := g.marked(ctx)
 	if err != nil || len(marked) == 0 {
 		return nil, err
 	}
-	roots, err := c.Repo.Worktrees()
-	if err != nil {
-		return nil, fmt.Errorf("capture: %w", err)
-	}
 	out := map[string]Retold{}
-	for _, agent := range c.Agents {
-		found, _, err := c.find(ctx, agent, append(roots, c.From...), st, 0)
-		if err != nil {
-			return nil, err
-		}
-		rd := reader{agent: agent, roots: roots, others: maps.Clone(st.Others), siblings: found.Files, piece: maxPiece, without: c.Without}
-		for _, f := range found.Files {
-			if err := g.retell(ctx, rd, f, marked, out); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return out, nil
+	_, err = c.eachFile(ctx, g.st, 0, func(rd reader, f transcript.File) error { return g.retell(ctx, rd, f, marked, out) })
+	return out, err
 }
 
 // marked are the stored sessions in which something was taken out, by their key.

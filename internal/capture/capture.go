@@ -27,7 +27,7 @@ import (
 )
 
 // Capturer captures for one repository. Every field is needed, but for those from Actor
-// on.
+// on. A capture reads it and changes nothing in it.
 type Capturer struct {
 	Repo     *git.Repo
 	Ledger   *ledger.Ledger
@@ -116,14 +116,12 @@ func (c *Capturer) Run(ctx context.Context, via string, rewrites []session.Rewri
 	if via == session.ViaCommit {
 		c.await(ctx)
 	}
-	return c.attempt(ctx, func(g *collector) ([]session.Entry, error) { return g.checkpoint(ctx, via, rewrites) })
+	return c.attempt(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.checkpoint(ctx, via, rewrites) })
 }
 
 // Arrive looks for what sessions wrote in commits that came from elsewhere (a pull), and captures nothing.
 func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
-	quiet := *c
-	quiet.Agents = nil
-	return quiet.attempt(ctx, func(g *collector) ([]session.Entry, error) {
+	return c.attempt(ctx, nil, func(g *collector) ([]session.Entry, error) {
 		wrote, err := g.written(ctx, scope{most: lookedAtMerge})
 		return lines(wrote), err
 	})
@@ -132,20 +130,22 @@ func (c *Capturer) Arrive(ctx context.Context) (Outcome, error) {
 // Import captures everything that the agents recorded so far, and ties each session to
 // the commits that it plausibly made.
 func (c *Capturer) Import(ctx context.Context) (Outcome, error) {
-	return c.attempt(ctx, func(g *collector) ([]session.Entry, error) { return g.imported(ctx) })
+	return c.attempt(ctx, c.Agents, func(g *collector) ([]session.Entry, error) { return g.imported(ctx) })
 }
 
 // attempt captures in rounds: what a round keeps, and what it reads of one transcript, is bounded, and
 // so is the memory that it takes. Mostly there is one. What a round stored stays.
-func (c *Capturer) attempt(ctx context.Context, plan func(*collector) ([]session.Entry, error)) (Outcome, error) {
+func (c *Capturer) attempt(ctx context.Context, agents []transcript.Agent, plan func(*collector) ([]session.Entry, error)) (Outcome, error) {
 	var all Outcome
-	pieces, reads, said := map[string]piece{}, 0, map[string][]time.Time{}
-	learned := c.Budget > 0 // a hook has no time for it
-	c.Round.Kept, c.Round.Piece = cmp.Or(c.Round.Kept, maxKept), cmp.Or(c.Round.Piece, maxPiece)
+	r := newRounds(Round{Kept: cmp.Or(c.Round.Kept, maxKept), Piece: cmp.Or(c.Round.Piece, maxPiece)})
+	r.learned = c.Budget > 0 // a hook has no time for it
 	for more := true; more; {
 		var g *collector
-		err := c.race(func() error {
-			g = &collector{Capturer: c, pieces: pieces, edits: newEdits(c.CacheDir), reads: &reads, learned: &learned, said: said}
+		err := c.race(func() (err error) {
+			if g, err = c.open(ctx, r, c.Ahead); err != nil {
+				return err
+			}
+			g.agents = agents
 			return g.once(ctx, plan)
 		})
 		if err != nil {
@@ -226,40 +226,38 @@ func (o *Outcome) sessions(sources map[string]string) {
 }
 
 func (g *collector) once(ctx context.Context, plan func(*collector) ([]session.Entry, error)) error {
-	tips, st, now, err := g.stands(ctx)
-	if err != nil {
-		return err
-	}
-	g.st, g.now = st, now
-	if err := g.writable(tips); err != nil {
+	if err := g.writable(); err != nil {
 		return err
 	}
 	if err := g.gather(ctx); err != nil {
 		return err
 	}
-	if g.more && !*g.learned {
+	if g.more && !g.learned {
 		if err := g.learn(ctx); err != nil {
 			return err
 		}
-		*g.learned = true
+		g.learned = true
 	}
 	drafts, err := plan(g)
 	if err = cmp.Or(err, ctx.Err()); err != nil { // what could not be read in time may be missing without an error
 		return err
 	}
-	return g.store(ctx, tips, drafts)
+	return g.store(ctx, drafts)
 }
 
-// stands reads what the ledgers on this machine hold, and the time of what comes next.
-func (c *Capturer) stands(ctx context.Context) (tips map[string]git.OID, st *state, now time.Time, err error) {
-	if tips, err = ledger.LocalTips(c.Repo); err != nil {
-		return nil, nil, now, err
+// open begins a round: it reads what the ledgers on this machine hold, over most commits that the cache does not know (0: all), and takes the
+// time of what comes next.
+func (c *Capturer) open(ctx context.Context, r *rounds, most int) (*collector, error) {
+	tips, err := ledger.LocalTips(c.Repo)
+	if err != nil {
+		return nil, err
 	}
-	if st, err = load(ctx, c.Repo, c.CacheDir, tips, c.Ahead); err != nil {
-		return nil, nil, now, err
+	g := &collector{Capturer: c, rounds: r, getenv: c.Getenv, tips: tips, edits: newEdits(c.CacheDir)}
+	if g.st, err = load(ctx, c.Repo, c.CacheDir, tips, most); err != nil {
+		return nil, err
 	}
-	now, err = c.after(tips)
-	return tips, st, now, err
+	g.now, err = c.after(tips)
+	return g, err
 }
 
 // after is the time of this capture: now, but later than everything that the ledgers on
@@ -281,31 +279,31 @@ func (c *Capturer) after(tips map[string]git.OID) (time.Time, error) {
 
 // writable says why the author's ledger can't be written to. Where the user's address has changed, and the ledger of the former one
 // is here, it is made with the first entry.
-func (c *Capturer) writable(tips map[string]git.OID) error {
-	if tips[c.Ledger.Ref()] != "" {
+func (g *collector) writable() error {
+	if g.tips[g.Ledger.Ref()] != "" {
 		return nil
 	}
-	if tip, err := c.Ledger.Tip(); err != nil || tip != "" {
-		return errors.Join(fmt.Errorf("capture: %s: %w", c.Ledger.Ref(), ledger.ErrFormat), err)
+	if tip, err := g.Ledger.Tip(); err != nil || tip != "" {
+		return errors.Join(fmt.Errorf("capture: %s: %w", g.Ledger.Ref(), ledger.ErrFormat), err)
 	}
-	if len(tips) == 0 {
+	if len(g.tips) == 0 {
 		return fmt.Errorf("capture: %w", ErrNoLedger)
 	}
 	return nil
 }
 
 // store redacts and appends the drafts, then brings the cache to the new tip.
-func (g *collector) store(ctx context.Context, tips map[string]git.OID, drafts []session.Entry) error {
+func (g *collector) store(ctx context.Context, drafts []session.Entry) error {
 	if len(drafts) > 0 {
 		records, err := g.redacted(ctx, drafts)
 		if err != nil {
 			return err
 		}
-		if g.out.Tip, err = g.Ledger.Append(ctx, tips[g.Ledger.Ref()], records); err != nil {
+		if g.out.Tip, err = g.Ledger.Append(ctx, g.tips[g.Ledger.Ref()], records); err != nil {
 			return err
 		}
-		tips[g.Ledger.Ref()] = g.out.Tip
-		if g.st.follow(ctx, g.Repo, tips) != nil {
+		g.tips[g.Ledger.Ref()] = g.out.Tip
+		if g.st.follow(ctx, g.Repo, g.tips) != nil {
 			return nil // the ledger moved on; the next capture reads it again
 		}
 	}

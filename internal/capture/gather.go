@@ -33,16 +33,19 @@ import (
 //  4. Tie what is new to code (plan.go), redact it, append it, and compare-and-swap the ref. When another process was first,
 //     all of it begins again. (capture.go)
 
-// collector is one capture under way: what the ledger knows, and what the transcripts hold
-// beyond it.
+// collector is one round of a capture under way: what the ledger knows, and what the transcripts hold beyond it.
 type collector struct {
 	*Capturer
-	st    *state
-	now   time.Time
-	fresh []*session.Session // new content only, numbered behind what is known
-	read  bool               // some transcript was read or searched
-	done  []*reading
-	out   Outcome
+	*rounds
+	agents []transcript.Agent
+	getenv func(string) string // of the process in whose time the commit was made
+	tips   map[string]git.OID  // of the ledgers on this machine, by ref
+	st     *state
+	now    time.Time
+	fresh  []*session.Session // new content only, numbered behind what is known
+	read   bool               // some transcript was read or searched
+	done   []*reading
+	out    Outcome
 
 	edits    *edits
 	mine     map[string]bool               // addresses of this user, as an import finds them
@@ -52,20 +55,37 @@ type collector struct {
 	reflogs  map[string]history.ReflogMark // see state.Reflogs
 	kept     int                           // bytes of text in fresh
 	more     bool                          // something is left to another round
-	pieces   map[string]piece              // of transcripts that are read in several rounds
-	reads    *int                          // transcripts that were read, in all rounds
-	learned  *bool                         // whether redaction knows what all rounds call a secret
-	said     map[string][]time.Time        // by session: when turns were said that an import read, in all rounds
+}
+
+// rounds is what the rounds of one capture know together.
+type rounds struct {
+	bounds  Round
+	pieces  map[string]piece       // of transcripts that are read in several rounds
+	reads   int                    // transcripts that were read
+	learned bool                   // redaction knows what all rounds call a secret
+	said    map[string][]time.Time // by session: when turns were said that an import read
+}
+
+func newRounds(bounds Round) *rounds {
+	return &rounds{bounds: bounds, pieces: map[string]piece{}, said: map[string][]time.Time{}}
+}
+
+// roots are the folders of whose transcripts a capture takes what was made there.
+func (c *Capturer) roots() ([]string, error) {
+	roots, err := c.Repo.Worktrees()
+	if err != nil {
+		return nil, fmt.Errorf("capture: %w", err)
+	}
+	return append(roots, c.From...), nil
 }
 
 // gather reads every transcript that changed, and keeps what the ledger does not hold.
 func (g *collector) gather(ctx context.Context) error {
-	roots, err := g.Repo.Worktrees()
+	roots, err := g.roots()
 	if err != nil {
 		return err
 	}
-	roots = append(roots, g.From...)
-	for _, agent := range g.Agents {
+	for _, agent := range g.agents {
 		if err := g.agent(ctx, agent, roots); err != nil {
 			return err
 		}
@@ -74,43 +94,46 @@ func (g *collector) gather(ctx context.Context) error {
 	return nil
 }
 
+// eachFile finds the transcripts of all agents, and hands on each with a reader for it. It reports whether a state knows more of stores now.
+func (c *Capturer) eachFile(ctx context.Context, st *state, search int64, visit func(reader, transcript.File) error) (news bool, err error) {
+	roots, err := c.roots()
+	if err != nil {
+		return false, err
+	}
+	for _, agent := range c.Agents {
+		found, more, err := c.find(ctx, agent, roots, st, search)
+		if err != nil {
+			return false, err
+		}
+		news = news || more
+		rd := reader{agent: agent, roots: roots, others: maps.Clone(st.Others), siblings: found.Files, piece: maxPiece, without: c.Without}
+		for _, f := range found.Files {
+			if err := visit(rd, f); err != nil {
+				return false, err
+			}
+		}
+	}
+	return news, nil
+}
+
 // learn shows redaction all that is to be stored in several rounds, before the first one is: what session 40 calls a secret must not stand
 // in session 1. Nothing but one piece of a transcript is in memory.
 func (g *collector) learn(ctx context.Context) error {
-	roots, err := g.Repo.Worktrees()
-	if err != nil {
-		return err
-	}
-	roots = append(roots, g.From...)
-	for _, agent := range g.Agents {
-		found, _, err := g.find(ctx, agent, roots, g.st, g.Budget)
-		if err != nil {
+	_, err := g.eachFile(ctx, g.st, g.Budget, func(rd reader, f transcript.File) error {
+		if g.st.unchanged(f.Path, f.Size, f.ModTime) || g.leaves(rd.agent.Name(), f) {
+			return nil
+		}
+		rd.piece = g.bounds.Piece
+		return readThrough(ctx, rd, f, g.st.Sessions[sessionKey(rd.agent.Name(), f.NativeID)], func(r *reading) error {
+			var e session.Entry
+			for _, s := range r.doc.Sessions {
+				e.Sessions = append(e.Sessions, s.Session)
+			}
+			_, _, err := g.Redactor.Apply(ctx, e)
 			return err
-		}
-		rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: found.Files, piece: g.Round.Piece, without: g.Without}
-		for _, f := range found.Files {
-			if g.st.unchanged(f.Path, f.Size, f.ModTime) || g.leaves(agent.Name(), f) {
-				continue
-			}
-			if err := g.learnFrom(ctx, rd, f); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (g *collector) learnFrom(ctx context.Context, rd reader, f transcript.File) error {
-	return readThrough(ctx, rd, f, g.st.Sessions[sessionKey(rd.agent.Name(), f.NativeID)], func(r *reading) error {
-		var e session.Entry
-		for _, s := range r.doc.Sessions {
-			e.Sessions = append(e.Sessions, s.Session)
-		}
-		if _, _, err := g.Redactor.Apply(ctx, e); err != nil {
-			return fmt.Errorf("capture: %w", err)
-		}
-		return nil
+		})
 	})
+	return err
 }
 
 // readThrough reads a transcript from a cursor to its end, a piece at a time; nil is its start. What can't be read is left to who stores it,
@@ -129,6 +152,11 @@ func readThrough(ctx context.Context, rd reader, f transcript.File, from *ledger
 			return err
 		}
 		last, more = piece{from: r.offset, size: r.file.Size - r.offset}, r.cut
+		for _, s := range r.doc.Sessions {
+			if s.NativeID == f.NativeID && s.LastTS().After(cursor.Last) {
+				cursor.Last = s.LastTS()
+			}
+		}
 		cursor.goOnBehind(r)
 	}
 	return nil
@@ -144,7 +172,7 @@ func (g *collector) agent(ctx context.Context, agent transcript.Agent, roots []s
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for i, next := range g.readAll(ctx, agent, changed, all, roots) {
-		if g.kept > g.Round.Kept {
+		if g.kept > g.bounds.Kept {
 			g.more, waiting = true, nil // a later round takes them
 			break
 		}
@@ -168,8 +196,8 @@ func (g *collector) agent(ctx context.Context, agent transcript.Agent, roots []s
 			}
 			taken, waiting = append(taken, waiting[next]), slices.Delete(waiting, next, next+1)
 		}
-		*g.reads++
-		g.Progress.tell(Reading, *g.reads, *g.reads+len(changed)-i-1)
+		g.reads++
+		g.Progress.tell(Reading, g.reads, g.reads+len(changed)-i-1)
 	}
 	for _, r := range waiting { // their parents can't be read, or they name each other
 		if err := g.file(ctx, r); err != nil {

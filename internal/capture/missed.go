@@ -125,9 +125,9 @@ func (g *collector) past(ctx context.Context, missed []history.Made) (drafts []s
 
 // asOf is a capture at the time of a commit. It takes out of g what had been said by then.
 func (g *collector) asOf(c git.Commit, wrote []session.Wrote) *collector {
-	then, by := *g, *g.Capturer
-	by.Getenv = func(string) string { return "" } // nobody knows in whose shell it was
-	then.Capturer, then.now, then.fresh = &by, c.Committer.When, nil
+	then := *g
+	then.getenv = func(string) string { return "" } // nobody knows in whose shell it was
+	then.now, then.fresh = c.Committer.When, nil
 	end := c.Committer.When.Add(time.Second) // git leaves out milliseconds
 	var rest []*session.Session
 	for _, s := range g.fresh {

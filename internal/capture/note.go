@@ -159,16 +159,15 @@ func (c *Capturer) mark(ctx context.Context, what string, marks []session.Mark, 
 // note appends an entry that draft makes of what the ledgers hold, unless it makes none.
 func (c *Capturer) note(ctx context.Context, draft func(*state, time.Time) *session.Entry) error {
 	return c.race(func() error {
-		tips, st, now, err := c.stands(ctx)
+		g, err := c.open(ctx, newRounds(Round{}), c.Ahead)
 		if err != nil {
 			return err
 		}
-		e := draft(st, now)
-		if err := c.writable(tips); err != nil || e == nil {
+		e := draft(g.st, g.now)
+		if err := g.writable(); err != nil || e == nil {
 			return err
 		}
-		g := &collector{Capturer: c, st: st, now: now}
-		return g.store(ctx, tips, []session.Entry{*e})
+		return g.store(ctx, []session.Entry{*e})
 	})
 }
 

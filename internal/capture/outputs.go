@@ -38,32 +38,40 @@ const searched = 2 << 20
 // the error of each.
 func (o *Outputs) Read(ctx context.Context, budget int64, each func(SessionOutputs) error) (more bool, err error) {
 	o.open()
-	roots, err := o.Repo.Worktrees()
+	type found struct {
+		reader
+		transcript.File
+	}
+	var changed []found
+	news, err := o.eachFile(ctx, o.st, searched, func(rd reader, f transcript.File) error {
+		if rd.outputs = true; !o.st.unchanged(f.Path, f.Size, f.ModTime) {
+			changed = append(changed, found{rd, f})
+		}
+		return nil
+	})
 	if err != nil {
-		return false, fmt.Errorf("capture: %w", err)
+		return false, err
 	}
-	left := budget
-	for _, agent := range o.Agents {
-		files, err := o.changed(ctx, agent, roots)
-		if err != nil {
-			return false, err
+	o.dirty = o.dirty || news
+	slices.SortStableFunc(changed, func(a, b found) int {
+		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
+	})
+	for _, f := range changed {
+		if budget <= 0 {
+			return true, nil
 		}
-		for _, f := range files {
-			if err := ctx.Err(); err != nil {
-				return true, err
+		err := readThrough(ctx, f.reader, f.File, o.st.Sessions[f.Path], func(r *reading) error {
+			if budget -= r.file.Size - r.offset; f.Whole {
+				budget -= r.doc.Bytes - r.file.Size // its size may count rows
 			}
-			if left <= 0 {
-				more = true
-				break
-			}
-			n, err := o.file(ctx, reader{agent: agent, roots: roots, others: o.st.Others, piece: maxPiece, outputs: true, without: o.Without}, f, each)
-			if err != nil {
-				return true, err
-			}
-			left -= n
+			return o.take(r, each)
+		})
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return true, err
 		}
+		o.st.Files[f.Path], o.dirty = stamp{Size: f.Size, ModTime: f.ModTime.UnixNano()}, true // one that can't be read gives nothing until it changes
 	}
-	return more, nil
+	return false, nil
 }
 
 // open reads the state. Where there is none, what capture knows of other projects' transcripts need not be looked for again.
@@ -72,42 +80,6 @@ func (o *Outputs) open() {
 		known := readCache(filepath.Join(o.CacheDir, cacheFile))
 		o.st.Known, o.st.Others = known.Known, known.Others
 	}
-}
-
-// changed lists the transcripts of an agent that were not read as they are now, the latest first.
-func (o *Outputs) changed(ctx context.Context, agent transcript.Agent, roots []string) ([]transcript.File, error) {
-	found, news, err := o.find(ctx, agent, roots, o.st, searched)
-	if err != nil {
-		return nil, err
-	}
-	o.dirty = o.dirty || news
-	files := slices.DeleteFunc(found.Files, func(f transcript.File) bool { return o.st.unchanged(f.Path, f.Size, f.ModTime) })
-	slices.SortStableFunc(files, func(a, b transcript.File) int {
-		return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
-	})
-	return files, nil
-}
-
-// file reads one transcript to its end, a piece at a time, and tells how many bytes that were. One that can't be read gives nothing until it changes.
-func (o *Outputs) file(ctx context.Context, rd reader, f transcript.File, each func(SessionOutputs) error) (n int64, err error) {
-	for last, more := (piece{}), true; more; {
-		r, err := rd.read(ctx, f, o.st.Sessions[f.Path], last)
-		if ctx.Err() != nil {
-			return n, ctx.Err()
-		}
-		if err != nil {
-			break
-		}
-		if n += r.file.Size - r.offset; f.Whole {
-			n += r.doc.Bytes - r.file.Size // its size may count rows
-		}
-		if err := o.take(r, each); err != nil {
-			return n, err
-		}
-		last, more = piece{from: r.offset, size: r.file.Size - r.offset}, r.cut
-	}
-	o.st.Files[f.Path], o.dirty = stamp{Size: f.Size, ModTime: f.ModTime.UnixNano()}, true
-	return n, nil
 }
 
 // take gives the outputs of a reading's own session and of its subagents in the same file, and notes how far they were read. Rows of other

@@ -139,7 +139,7 @@ func (g *collector) tie(cp *session.Checkpoint, id git.OID, wrote []session.Wrot
 
 // workers are the sessions that the ledgers know.
 func (g *collector) workers() []attribution.SessionState {
-	shells, out := g.shells(), make([]attribution.SessionState, 0, len(g.st.Sessions))
+	shells, out := shells(g.getenv), make([]attribution.SessionState, 0, len(g.st.Sessions))
 	for _, k := range g.st.Sessions {
 		out = append(out, attribution.SessionState{
 			ID: k.ID, Last: k.Last, Said: k.Said, Pending: k.Pending, Commits: slices.Contains(shells, k.NativeID),

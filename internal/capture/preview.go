@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/git-rekal/git-rekal/internal/redact"
 	"github.com/git-rekal/git-rekal/internal/segment"
@@ -32,19 +31,17 @@ type Part struct {
 // nothing at all: neither ledger nor cache. Where there is no ledger yet it is what an Import would
 // store.
 func (c *Capturer) Preview(ctx context.Context, via string) (Preview, error) {
-	all := *c
-	all.Ahead, all.Round = 0, Round{Kept: noBound, Piece: noBound} // what no round stores, none goes on from
-	tips, st, now, err := all.stands(ctx)
+	// What no round stores, none goes on from.
+	g, err := c.open(ctx, newRounds(Round{Kept: noBound, Piece: noBound}), 0)
 	if err != nil {
 		return Preview{}, err
 	}
-	g := &collector{Capturer: &all, st: st, now: now, edits: newEdits(c.CacheDir), reads: new(int), said: map[string][]time.Time{}}
-	g.edits.held = map[string][]editLine{}
+	g.agents, g.edits.held = c.Agents, map[string][]editLine{}
 	if err := g.gather(ctx); err != nil {
 		return Preview{}, err
 	}
 	var drafts []session.Entry
-	if tips[c.Ledger.Ref()] == "" {
+	if g.tips[c.Ledger.Ref()] == "" {
 		drafts, err = g.imported(ctx)
 	} else {
 		drafts, err = g.checkpoint(ctx, via, nil)

@@ -54,7 +54,7 @@ type piece struct {
 // can be taken in order while the next ones are being read. Not more than some are decoded and
 // not taken. A single one is decoded when it is asked for.
 func (g *collector) readAll(ctx context.Context, agent transcript.Agent, files, siblings []transcript.File, roots []string) []func() *reading {
-	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.Round.Piece, without: g.Without}
+	rd := reader{agent: agent, roots: roots, others: maps.Clone(g.st.Others), siblings: siblings, piece: g.bounds.Piece, without: g.Without}
 	out := make([]func() *reading, len(files))
 	for i, f := range files {
 		cursor, last := g.st.Sessions[sessionKey(agent.Name(), f.NativeID)], g.pieces[f.Path]

@@ -17,9 +17,9 @@ const maxAgent = 128
 const copilotShell = "COPILOT_AGENT_SESSION_ID"
 
 // shells are the native IDs of the sessions in whose shells git runs.
-func (c *Capturer) shells() (ids []string) {
+func shells(getenv func(string) string) (ids []string) {
 	for _, name := range [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", copilotShell, "QWEN_CODE_SESSION_ID"} {
-		if id := c.Getenv(name); id != "" {
+		if id := getenv(name); id != "" {
 			ids = append(ids, id)
 		}
 	}
@@ -27,15 +27,15 @@ func (c *Capturer) shells() (ids []string) {
 }
 
 // agentHere is the agent in whose shell git runs; "" where none is known.
-func (c *Capturer) agentHere() string {
+func agentHere(getenv func(string) string) string {
 	for _, v := range [...]struct{ name, agent string }{
 		{"CLAUDECODE", "claude-code"}, {"GEMINI_CLI", "gemini-cli"}, {"KILO", "kilo"}, {"OPENCODE", "opencode"}, {"COPILOT_CLI", "copilot-cli"},
 	} {
-		if c.Getenv(v.name) != "" {
+		if getenv(v.name) != "" {
 			return v.agent
 		}
 	}
-	name := c.Getenv("AI_AGENT")
+	name := getenv("AI_AGENT")
 	if len(name) > maxAgent || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
 	}
@@ -45,8 +45,7 @@ func (c *Capturer) agentHere() string {
 // InAgent reports whether the environment is that of a shell in which an agent runs commands: no person reads what they print, also on
 // a terminal.
 func InAgent(getenv func(string) string) bool {
-	c := Capturer{Getenv: getenv}
-	return c.agentHere() != "" || len(c.shells()) > 0
+	return agentHere(getenv) != "" || len(shells(getenv)) > 0
 }
 
 // doer is who made the checkpoint: an agent, when nothing but automated runs stands behind it. Which agent that is says the one
@@ -62,7 +61,7 @@ func (g *collector) doer() (actor, agent string) {
 		}
 	}
 	actor = cmp.Or(g.Actor, actor)
-	if agent = g.agentHere(); agent == "" && actor == session.ActorAgent && len(g.fresh) > 0 {
+	if agent = agentHere(g.getenv); agent == "" && actor == session.ActorAgent && len(g.fresh) > 0 {
 		agent = g.fresh[0].AgentID
 	}
 	return actor, agent

@@ -2,8 +2,6 @@ package capture
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -107,19 +105,11 @@ const tick = 10 * time.Millisecond
 
 // Timeless names the sessions whose transcripts tell no times and were written since a moment: which of it was said before can't be told.
 func (c *Capturer) Timeless(ctx context.Context, since time.Time) (out []session.NativeRef, err error) {
-	roots, err := c.Repo.Worktrees()
-	if err != nil {
-		return nil, fmt.Errorf("capture: %w", err)
-	}
-	var errs []error
-	for _, agent := range c.Agents {
-		found, _, err := c.find(ctx, agent, roots, newState(), 0)
-		errs = append(errs, err)
-		for _, f := range found.Files {
-			if f.Timeless && !f.ModTime.Before(since.Add(-tick)) {
-				out = append(out, session.NativeRef{Source: agent.Name(), NativeID: f.NativeID})
-			}
+	_, err = c.eachFile(ctx, newState(), 0, func(rd reader, f transcript.File) error {
+		if f.Timeless && !f.ModTime.Before(since.Add(-tick)) {
+			out = append(out, session.NativeRef{Source: rd.agent.Name(), NativeID: f.NativeID})
 		}
-	}
-	return out, errors.Join(errs...)
+		return nil
+	})
+	return out, err
 }
