@@ -53,7 +53,6 @@ func Scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, targ
 
 // scrub does it with the records that were made of the same sessions.
 func scrub(ctx context.Context, w *workspace.Workspace, a workspace.Author, s ledger.Scrub) (ledger.Scrubbed, error) {
-	s.Redactor = w.Redactor(a.Config, workspace.ToStore)
 	out, err := a.Ledger.Scrub(ctx, s)
 	if err != nil {
 		return out, err

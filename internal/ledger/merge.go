@@ -14,42 +14,73 @@ import (
 // mergeMessage is the same on every machine, as all of a merge is.
 const mergeMessage = "rekal merge\n"
 
-// merge is the commit that holds what two tips hold: the one of them that has the other
-// behind it, or else a new commit with both as parents. Where one side scrubbed what the other
-// one holds, the other's history must not come along: what else it has is told again behind the
-// first (retell.go). Whoever merges the two writes the same commit: parents in the order of
-// their OIDs, the tree of the later one with the segments of the other, person and time those of the later tip.
+// merge is the commit that holds what two tips hold: the one of them that has the other behind it, or else a new commit with both as
+// parents. What either side says was taken out is taken out of both first: the other's history must not bring it back. As both had the
+// commits before that, what these become is the same on both sides.
 func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
+	if tip, err := holder(repo, a, b); err != nil || tip != "" {
+		return tip, err
+	}
+	trees := repo.Trees(treeBytes)
+	later, earlier, err := sorted(repo, a, b)
+	if err != nil {
+		return "", err
+	}
+	gone := newRemovals()
+	for _, pair := range [][2]git.Commit{{earlier, later}, {later, earlier}} {
+		news, err := beyond(trees, pair[0].Tree, pair[1].Tree)
+		if err == nil {
+			err = gone.collect(ctx, repo, news)
+		}
+		if err != nil {
+			return "", fmt.Errorf("ledger: merge %s and %s: %w", a, b, err)
+		}
+	}
+	for _, tip := range []*git.OID{&a, &b} {
+		if *tip, err = gone.obey(ctx, repo, *tip); err != nil {
+			return "", err
+		}
+	}
+	if tip, err := holder(repo, a, b); err != nil || tip != "" {
+		return tip, err
+	}
+	return join(repo, a, b)
+}
+
+// holder is the one of two commits that has the other behind it; "" where none does.
+func holder(repo *git.Repo, a, b git.OID) (git.OID, error) {
 	for _, pair := range [][2]git.OID{{a, b}, {b, a}} {
 		if behind, err := repo.IsAncestor(pair[0], pair[1]); err != nil || behind {
 			return pair[1], err
 		}
 	}
+	return "", nil
+}
+
+// sorted are two commits, the later one first; of the same time, that with the lower OID.
+func sorted(repo *git.Repo, a, b git.OID) (later, earlier git.Commit, err error) {
 	tips := make([]git.Commit, 2)
 	for i, id := range []git.OID{a, b} {
-		var err error
 		if tips[i], err = repo.Commit(id); err != nil {
-			return "", fmt.Errorf("ledger: merge: %w", err)
+			return later, earlier, fmt.Errorf("ledger: merge: %w", err)
 		}
 	}
 	slices.SortFunc(tips, func(x, y git.Commit) int {
 		return cmp.Or(y.Committer.When.Compare(x.Committer.When), cmp.Compare(x.OID, y.OID))
 	})
-	later, earlier := tips[0], tips[1]
-	trees := repo.Trees(treeBytes)
-	news, err := beyond(trees, earlier.Tree, later.Tree)
+	return tips[0], tips[1], nil
+}
+
+// join is a commit with two parents. Whoever joins these two writes the same one: parents in the order of their OIDs, the tree of the later
+// one with the segments of the other, person and time those of the later one.
+func join(repo *git.Repo, a, b git.OID) (git.OID, error) {
+	later, earlier, err := sorted(repo, a, b)
+	if err != nil {
+		return "", err
+	}
+	others, err := beyond(repo.Trees(treeBytes), later.Tree, earlier.Tree)
 	if err != nil {
 		return "", fmt.Errorf("ledger: merge %s and %s: %w", a, b, err)
-	}
-	others, err := beyond(trees, later.Tree, earlier.Tree)
-	if err != nil {
-		return "", fmt.Errorf("ledger: merge %s and %s: %w", a, b, err)
-	}
-	if gone, err := scrubbed(ctx, repo, news, others); err != nil || len(gone) > 0 {
-		if err != nil {
-			return "", err
-		}
-		return retell(ctx, repo, trees, later, earlier, gone)
 	}
 	d := git.Draft{
 		Base: later.Tree, Blobs: map[string]git.OID{}, Parents: slices.Sorted(slices.Values([]git.OID{a, b})),
@@ -65,43 +96,22 @@ func merge(ctx context.Context, repo *git.Repo, a, b git.OID) (git.OID, error) {
 	return id, nil
 }
 
-// scrubbed is the set of segments that one side removed on purpose and the other still has, of what only one of them holds. What
-// says so stands in a segment that only one side holds, too: once both hold it, both have obeyed.
-func scrubbed(ctx context.Context, repo *git.Repo, a, b []git.Entry) (map[string]bool, error) {
-	gone := map[string]bool{}
-	for _, side := range [][2][]git.Entry{{a, b}, {b, a}} {
-		named, err := scrubs(ctx, repo, side[0])
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range side[1] {
-			if named[f.Path] {
-				gone[f.Path] = true
-			}
-		}
-	}
-	return gone, nil
-}
-
 // beyond lists the files of segments that a tree holds and an older one does not.
 func beyond(trees *git.Trees, older, newer git.OID) ([]git.Entry, error) {
 	return trees.Added(older, newer, strings.TrimSuffix(segmentDir, "/"), dayDepth, maxSegments)
 }
 
-// scrubs is the set of paths that the scrub records in some segments name.
-func scrubs(ctx context.Context, repo *git.Repo, files []git.Entry) (map[string]bool, error) {
+// collect adds what the records in some files say was taken out. Only files that one of two sides holds are of interest: once both hold
+// a record, both have obeyed it.
+func (r removals) collect(ctx context.Context, repo *git.Repo, files []git.Entry) error {
 	var segments []Commit
 	for _, f := range files {
 		if isSegment(f.Path) {
 			segments = append(segments, Commit{Segments: []Segment{{f.Path, f.OID}}})
 		}
 	}
-	named := map[string]bool{}
-	err := said(ctx, repo, segments, func(_ Commit, e session.Entry) error {
-		for _, s := range e.Scrubs {
-			named[s.Segment] = true
-		}
+	return said(ctx, repo, segments, func(_ Commit, e session.Entry) error {
+		r.addAll(e)
 		return nil
 	})
-	return named, err
 }

@@ -252,28 +252,36 @@ func ReadSegment(repo *git.Repo, blob git.OID) (session.Entry, error) {
 	return readAs(repo, blob, segment.Decode)
 }
 
-// said hands on what each of some commits of a ledger says. A segment that can't be read counts as something unknown.
+// said hands on what each of some commits of a ledger says.
 func said(ctx context.Context, repo *git.Repo, commits []Commit, each func(Commit, session.Entry) error) error {
 	for _, c := range commits {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("ledger: %w", err)
 		}
-		var e session.Entry
-		for _, s := range c.Segments {
-			part, err := ReadSegment(repo, s.Blob)
-			if errors.Is(err, ErrUnreadable) { // what it holds can't be told apart
-				part, err = session.Entry{Unknown: 1}, nil
-			}
-			if err != nil {
-				return err
-			}
-			e.Join(part)
+		e, err := readEntry(repo, c.Segments)
+		if err == nil {
+			err = each(c, e)
 		}
-		if err := each(c, e); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// readEntry is what the segments of an entry say together. One that can't be read counts as something unknown.
+func readEntry(repo *git.Repo, segments []Segment) (e session.Entry, err error) {
+	for _, s := range segments {
+		part, err := ReadSegment(repo, s.Blob)
+		if errors.Is(err, ErrUnreadable) { // what it holds can't be told apart
+			part, err = session.Entry{Unknown: 1}, nil
+		}
+		if err != nil {
+			return session.Entry{}, err
+		}
+		e.Join(part)
+	}
+	return e, nil
 }
 
 // all is said of all that leads to a tip.

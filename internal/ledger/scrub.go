@@ -20,19 +20,18 @@ import (
 //
 //   - A turn keeps its place. Its transcript still lies where the agent keeps it, and capture tells what is new by time, role and
 //     order. So the scrubbed turn itself says that its text is not to be stored again. No list of scrubbed texts is needed, nor a hash.
-//   - Segments get other names, and `scrub` records name the old ones. A merge of the two histories would hold both, and so the
-//     text. Where one side says that it scrubbed what the other holds, the rest of the other is told again behind it, by a rule
-//     that gives everybody the same commits (retell.go).
-//   - A push replaces what a remote holds only if one's own tip stands for all of it, less what was scrubbed, and only in the
-//     place of the very commit that was seen there.
+//   - Segments keep their names, and `removed` records say what was taken out. A merge takes it out of both sides (removal.go), so it makes
+//     the same commits of the history that both had, and joins the rest as ever.
+//   - A push replaces what a remote holds only if a merge with it gives one's own tip, and only in the place of the very commit that was
+//     seen there.
 //
 // The order: the ref by compare-and-swap, the remotes, the caches, the reflogs, the loose objects (discard.go). A capture at the same time wins
 // or loses the ref, and starts again. The caches of past moments and of capture are removed; the tables are made anew, because their
 // cursor is not behind the ledger any more.
 //
 // A process that dies anywhere has lost nothing. The same command again finds the former history in the reflog, and does the rest. So
-// it does after a remote could not be replaced: the `scrub` records name the segments that are gone, and a remote-tracking ref that still
-// holds one says which remote it is.
+// it does after a remote could not be replaced: the records say what is gone, and a remote-tracking ref that still holds it says which remote
+// it is.
 //
 // Whoever may write to the remote can scrub there, too. So a user who takes in a scrub of their own ledger is told the SHA of its
 // former tip, which git keeps for a while.
@@ -58,7 +57,7 @@ func (e *PushedError) Error() string {
 // Scrub says what to take out of one's own ledger.
 type Scrub struct {
 	Targets  []Target
-	Redactor *redact.Redactor // what is written anew goes through it once more
+	Redactor *redact.Redactor // of Retell
 	Pushed   bool             // also where remotes hold it
 	Forget   bool             // the targets are sessions, and nothing is left in their place
 	// Retell changes what an entry says of sessions, and counts the texts that it changed. Then the redactor is applied to every entry,
@@ -90,9 +89,8 @@ func (e *LaterError) Error() string {
 }
 
 // Scrub writes the part of the ledger anew that begins with the first commit which holds one of
-// the targets: their texts become session.Scrubbed, all else stays, in segments of other names. One
-// commit more names the segments that are gone, so that no merge brings them back. Turns keep
-// their places, so that capture knows them and does not store them again.
+// the targets: their texts become session.Scrubbed, all else stays. One commit more says what is gone, so that no merge brings it back. Turns
+// keep their places, so that capture knows them and does not store them again.
 //
 // It returns a PushedError where a remote holds any of it, unless told otherwise, a TargetError for a target that is not in
 // the ledger, and a LaterError where an entry that holds one says what this version does not know. The old commits are still in the repository
@@ -112,26 +110,36 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 	if err != nil || tip == "" {
 		return Scrubbed{}, errors.Join(err, missing(s.Targets, tip))
 	}
-	trees := l.repo.Trees(treeBytes)
-	w := &scrubber{Ledger: l, Scrub: s, out: Scrubbed{Old: tip, Tip: tip}, found: map[int]bool{}, turns: map[string]int{}, gone: map[string]bool{}, sessions: map[string]bool{}, kin: map[string]bool{}}
-	w.rewriter = rewriter{repo: l.repo, trees: trees, instead: map[string][]Segment{}, subjects: map[git.OID]string{}}
-	if err := w.read(ctx, tip); err != nil {
+	w := &scrubber{Ledger: l, Scrub: s, earlier: newRemovals(), found: map[int]bool{}, turns: map[string]int{}, sessions: map[string]bool{}, kin: map[string]bool{}}
+	if w.now, err = w.time(tip); err != nil {
 		return Scrubbed{}, err
 	}
-	if err := w.holders(); err != nil {
+	rewrite := rewriter{repo: l.repo}
+	rewrite.replace = func(c Commit, e *session.Entry) ([]Segment, bool, error) {
+		if s.Retell != nil {
+			return w.retell(ctx, &rewrite, c, e)
+		}
+		return w.remove(&rewrite, c, e)
+	}
+	next, err := rewrite.history(ctx, tip)
+	if err == nil {
+		err = w.missed()
+	}
+	if err != nil {
+		return Scrubbed{}, err
+	}
+	w.out.Old, w.out.Tip, w.out.Former = tip, tip, []git.OID{tip}
+	w.out.Sessions, w.out.Commits, w.out.Kin = len(w.sessions), w.commits, slices.Sorted(maps.Keys(w.kin))
+	if err := w.holders(ctx); err != nil {
 		return w.out, err
 	}
 	if len(w.out.Remotes) > 0 && !s.Pushed {
 		return Scrubbed{}, &PushedError{Remotes: w.out.Remotes, Commits: w.out.Commits}
 	}
-	if len(w.instead) == 0 {
+	if next == tip {
 		return w.out, nil
 	}
-	next, err := w.history(ctx, tip)
-	if err == nil {
-		next, err = w.note(ctx, tip, next)
-	}
-	if err != nil {
+	if next, err = w.note(ctx, next); err != nil {
 		return Scrubbed{}, err
 	}
 	if err := l.repo.CompareAndSwap(ctx, l.ref, tip, next, "rekal: scrub"); err != nil {
@@ -145,160 +153,163 @@ func (l *Ledger) scrub(ctx context.Context, s Scrub) (Scrubbed, error) {
 type scrubber struct {
 	*Ledger
 	Scrub
-	rewriter
+	now      time.Time // of its records
 	out      Scrubbed
+	commits  int
+	removed  session.Entry   // the records of what it takes out
+	earlier  removals        // what the ledger says was taken out before
 	found    map[int]bool    // targets that are in the ledger, by their place
 	turns    map[string]int  // how many turns the ledger holds of a session
-	gone     map[string]bool // segments that earlier scrubs took out
-	sessions map[string]bool
+	sessions map[string]bool // of which something is taken out
 	kin      map[string]bool
 }
 
-// read finds the entries that hold a target, and writes the segments that are to stand in their
-// place.
-func (w *scrubber) read(ctx context.Context, tip git.OID) error {
-	err := all(ctx, w.Ledger.repo, tip, func(c Commit, e session.Entry) error { return w.entry(ctx, c, e) })
-	if err != nil {
-		return err
+// time is when the scrub happens: now, or behind the last segment of a ledger whose clock was ahead.
+func (w *scrubber) time(tip git.OID) (time.Time, error) {
+	now := w.who.When.UTC().Truncate(time.Millisecond)
+	last, err := Newest(w.repo, tip, now.Add(MaxAhead))
+	if !now.After(last) {
+		now = last.Add(time.Millisecond)
 	}
+	return now, err
+}
+
+// remove takes the targets out of an entry.
+func (w *scrubber) remove(rewrite *rewriter, c Commit, e *session.Entry) (now []Segment, changed bool, err error) {
+	w.look(*e)
+	for i, t := range w.Targets {
+		r, ok := t.removal(c, w.now)
+		if !ok {
+			w.found[i] = w.found[i] || c.OID == t.Checkpoint
+			continue
+		}
+		one := newRemovals()
+		if w.Forget {
+			one.item(t.Session).forgotten = true
+		} else if one.add(r); !slices.Contains(w.removed.Removals, r) {
+			w.removed.Removals = append(w.removed.Removals, r)
+		}
+		var did taken
+		one.from(c, e, &did)
+		w.found[i], changed = w.found[i] || did.found, changed || did.changed
+		w.out.Turns, w.out.Calls, w.out.Memories = w.out.Turns+did.turns, w.out.Calls+did.calls, w.out.Memories+did.memories
+		if did.session {
+			w.sessions[r.Session] = true
+		}
+	}
+	if !changed {
+		return nil, false, nil
+	}
+	w.commits++
+	if now, err = rewrite.stored(c, *e); w.Forget && err == nil {
+		w.record(c.Segments, now) // which names no session
+	}
+	return now, true, err
+}
+
+// record notes what stands in the place of segments.
+func (w *scrubber) record(was, now []Segment) {
+	blobs := map[string]git.OID{}
+	for _, s := range was {
+		blobs[s.Path] = ""
+	}
+	for _, s := range now {
+		blobs[s.Path] = s.Blob
+	}
+	for _, path := range slices.SortedFunc(maps.Keys(blobs), comparePaths) {
+		w.removed.Removals = append(w.removed.Removals, session.Removal{Segment: path, Blob: string(blobs[path]), TS: w.now})
+	}
+}
+
+// look notes what is to be known of all entries.
+func (w *scrubber) look(e session.Entry) {
+	w.earlier.addAll(e)
+	for _, s := range e.Sessions {
+		for _, t := range s.Turns {
+			w.turns[s.ID] = max(w.turns[s.ID], t.Index+1)
+		}
+		is := func(id string) bool {
+			return slices.ContainsFunc(w.Targets, func(t Target) bool { return t.Session != "" && t.Session == id })
+		}
+		if !is(s.ID) && (is(s.Parent) || is(s.ForkedFrom)) {
+			w.kin[s.ID] = true
+		}
+	}
+}
+
+// missed is a TargetError where a target is not in the ledger.
+func (w *scrubber) missed() error {
 	for i, t := range w.Targets {
 		if !w.found[i] {
 			return &TargetError{Target: t, Turns: w.turns[t.Session]}
 		}
 	}
-	w.out.Sessions = len(w.sessions)
-	for _, t := range w.Targets {
-		delete(w.kin, t.Session)
-	}
-	w.out.Kin = slices.Sorted(maps.Keys(w.kin))
 	return nil
 }
 
-func (w *scrubber) entry(ctx context.Context, c Commit, e session.Entry) error {
-	changed := false
-	for _, s := range e.Scrubs {
-		w.gone[s.Segment] = true
+// retell has an entry say what Retell and the redactor make of it.
+func (w *scrubber) retell(ctx context.Context, rewrite *rewriter, c Commit, e *session.Entry) (now []Segment, changed bool, err error) {
+	w.look(*e)
+	if !says(*e) {
+		return nil, false, nil
 	}
-	for _, s := range e.Sessions {
-		for _, t := range s.Turns {
-			w.turns[s.ID] = max(w.turns[s.ID], t.Index+1)
-		}
+	subject := e.Subject
+	defer func() { e.Subject = subject }() // no record says what became of a subject, so it stays
+	e.Subject = ""
+	n := w.Retell(e)
+	clean, report, err := w.Redactor.Apply(ctx, *e)
+	if err != nil || n+len(report.Marks) == 0 {
+		return nil, false, err
 	}
-	for i, t := range w.Targets {
-		take := func() (hit, did bool) { return w.apply(t, c, &e) }
-		if w.Forget {
-			take = func() (hit, did bool) { return w.drop(t, &e) }
-		}
-		hit, did := take()
-		w.found[i] = w.found[i] || hit
-		changed = changed || did
-	}
-	if w.Retell != nil && says(e) {
-		n := w.Retell(&e)
-		_, report, err := w.Redactor.Apply(ctx, e)
-		if err != nil {
-			return fmt.Errorf("ledger: scrub: %w", err)
-		}
-		w.out.Retold, w.out.Places = w.out.Retold+n, w.out.Places+len(report.Marks)
-		changed = changed || n+len(report.Marks) > 0
-	}
-	for _, s := range e.Sessions {
-		if slices.ContainsFunc(w.Targets, func(t Target) bool { return t.Session != "" && (s.Parent == t.Session || s.ForkedFrom == t.Session) }) {
-			w.kin[s.ID] = true
-		}
-	}
-	if !changed {
-		return nil
-	}
-	if e.Unknown > 0 {
-		return fmt.Errorf("ledger: scrub: commit %.12s: %w", c.OID, &LaterError{e.Needs})
-	}
-	w.out.Commits++
-	if !says(e) {
-		return w.replace(c, nil)
-	}
-	clean, _, err := w.Redactor.Apply(ctx, e)
-	if err != nil {
-		return fmt.Errorf("ledger: scrub: %w", err)
-	}
+	w.out.Retold, w.out.Places = w.out.Retold+n, w.out.Places+len(report.Marks)
+	w.commits++
 	parts, err := segment.Encode(clean)
-	if err != nil {
-		return fmt.Errorf("ledger: scrub: %w", err)
+	if errors.Is(err, segment.ErrUnknown) {
+		err = &LaterError{e.Needs}
 	}
-	return w.replace(c, parts)
+	if err != nil {
+		return nil, false, fmt.Errorf("ledger: redact again: commit %.12s: %w", c.OID, err)
+	}
+	if now, err = rewrite.write(c, parts); err == nil {
+		w.record(c.Segments, now)
+	}
+	return now, true, err
 }
 
-// replace has other segments stand in the place of a commit's, at the same time.
-func (w *scrubber) replace(c Commit, parts [][]byte) error {
-	name, err := w.name(c.Segments[0].Time())
-	if err != nil {
-		return err
-	}
-	var now []Segment
-	for i, data := range parts {
-		id, err := w.Ledger.repo.WriteBlob(data)
-		if err != nil {
-			return fmt.Errorf("ledger: scrub: %w", err)
-		}
-		now = append(now, Segment{Path: name.path(i), Blob: id})
-	}
-	for _, s := range c.Segments {
-		w.instead[s.Path] = nil
-	}
-	w.instead[c.Segments[0].Path] = now
-	return nil
-}
-
-// note adds the commit that names what is gone.
-func (w *scrubber) note(ctx context.Context, old, next git.OID) (git.OID, error) {
-	now := w.who.When.UTC().Truncate(time.Millisecond)
-	last, err := Newest(w.Ledger.repo, old, now.Add(MaxAhead))
-	if err != nil {
-		return "", err
-	}
-	if !now.After(last) {
-		now = last.Add(time.Millisecond)
-	}
-	e := session.Entry{Subject: "scrub"}
-	for _, path := range slices.SortedFunc(maps.Keys(w.instead), comparePaths) {
-		e.Scrubs = append(e.Scrubs, session.Scrub{Segment: path, TS: now})
-	}
-	clean, _, err := w.Redactor.Apply(ctx, e)
+// note adds the commit that says what is gone.
+func (w *scrubber) note(ctx context.Context, next git.OID) (git.OID, error) {
+	w.removed.Subject = "scrub"
+	clean, _, err := redact.New().Apply(ctx, w.removed)
 	if err != nil {
 		return "", fmt.Errorf("ledger: scrub: %w", err)
 	}
-	return w.write(next, Record{Entry: clean, TS: now})
+	return w.write(next, Record{Entry: clean, TS: w.now})
 }
 
-// holders finds the remotes that are known to hold a segment which is to go, or which an earlier scrub
+// holders finds the remotes that are known to hold what is to go, or what an earlier scrub
 // took out, when they could not be reached.
-func (w *scrubber) holders() error {
-	w.out.Former = []git.OID{w.out.Old}
+func (w *scrubber) holders(ctx context.Context) error {
 	tracked, err := w.trackedTips()
 	if err != nil {
 		return err
 	}
-	for path := range w.instead {
-		w.gone[path] = true
-	}
+	gone := w.earlier
+	gone.addAll(w.removed)
 	for _, remote := range slices.Sorted(maps.Keys(tracked)) {
-		c, err := w.Ledger.repo.Commit(tracked[remote])
-		if errors.Is(err, git.ErrNotFound) {
+		id := tracked[remote]
+		if _, err := w.repo.Commit(id); errors.Is(err, git.ErrNotFound) {
 			continue
 		}
-		if err != nil {
-			return fmt.Errorf("ledger: scrub: %w", err)
+		clean, err := gone.obey(ctx, w.repo, id)
+		holds := clean != id || errors.Is(err, ErrCut) || errors.As(err, new(*LaterError))
+		switch {
+		case errors.Is(err, ErrFormat), errors.Is(err, git.ErrMalformed): // no ledger
+			continue
+		case err != nil && !holds:
+			return err
 		}
-		for path := range w.gone {
-			w.trees.Allow(commitBytes)
-			held, err := w.trees.At(c.Tree, path, git.TreeEntry.IsFile)
-			if err != nil {
-				return fmt.Errorf("ledger: scrub: %w", err)
-			}
-			if held != "" {
-				w.out.Remotes, w.out.Former = append(w.out.Remotes, remote), append(w.out.Former, tracked[remote])
-				break
-			}
+		if holds {
+			w.out.Remotes, w.out.Former = append(w.out.Remotes, remote), append(w.out.Former, id)
 		}
 	}
 	return nil

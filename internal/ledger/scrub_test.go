@@ -344,6 +344,66 @@ func TestLongScrubOfOneSegmentOnTwoMachines(t *testing.T) {
 	remote.fsck()
 }
 
+// What one machine redacts again, or forgets, another one that goes on does not bring back: whoever merges them gets the same commits.
+func TestScrubsReachTheOtherMachine(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		scrub ledger.Scrub
+		gone  string // from all that is shared
+		kept  []int  // turns of the leaky session
+		notes []int  // marks of it
+	}{
+		{"redacted again", ledger.Scrub{Redactor: harness.Redactor(), Retell: func(e *session.Entry) (n int) {
+			for _, s := range e.Sessions {
+				for i := range s.Turns {
+					if s.ID == leaky && strings.Contains(s.Turns[i].Content, secret) {
+						s.Turns[i].Content, n = "use [REDACTED:other] for "+leaky, n+1
+					}
+				}
+			}
+			return n
+		}}, `"content":"use ` + secret + " for " + leaky, []int{0, 1}, []int{1, 2}},
+		{"forgotten", ledger.Scrub{Targets: []ledger.Target{{Session: leaky}}, Forget: true}, secret + " for " + leaky, nil, []int{2}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			remote, clones := machines(t, 2)
+			remote.git("config", "receive.denyNonFastForwards", "false")
+			a, b := clones[0], clones[1]
+			add(t, a.own(), talk(t, leaky, 0, morning), talk(t, harmless, 0, morning.Add(time.Second)), note(t, 1, morning.Add(time.Minute)))
+			push(t, a.own())
+			b.git("fetch", "-q", filepath.Join(a.dir, ".git"), ref+":"+ref)
+			add(t, b.own(), note(t, 2, morning.Add(time.Hour)))
+
+			tt.scrub.Pushed = true
+			if out, err := a.own().Scrub(t.Context(), tt.scrub); err != nil || !slices.Equal(out.Remotes, []string{"origin"}) {
+				t.Fatalf("%+v, %v", out, err)
+			}
+			push(t, a.own())
+			push(t, b.own())
+			now := remote.git("rev-parse", ref)
+			harness.Equal(t, "the other's tip", now, b.git("rev-parse", ref))
+			harness.Equal(t, "notes", tt.notes, all(t, remote.repo(), git.OID(now)))
+			if strings.Contains(remote.objects(remote.git("rev-list", "--objects", "--no-object-names", ref)), tt.gone) {
+				t.Error("the remote still leads to it")
+			}
+			var kept []int
+			for i := range 2 {
+				for _, line := range told(t, remote.repo(), git.OID(now)) {
+					if strings.HasPrefix(line, fmt.Sprint(leaky, " ", i, " ")) {
+						kept = append(kept, i)
+					}
+				}
+			}
+			harness.Equal(t, "turns", tt.kept, kept)
+			// The commits that both had are the same commits still.
+			if n := remote.git("rev-list", "--count", ref); n != "7" { // the first, three entries, what was removed, the other's note, the merge
+				t.Errorf("%s commits", n)
+			}
+			remote.fsck()
+		})
+	}
+}
+
 // Who appends at the same time loses nothing, and the text does not come back.
 func TestLongScrubWhileOthersAppend(t *testing.T) {
 	s := newStore(t)

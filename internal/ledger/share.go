@@ -181,9 +181,6 @@ func (l *Ledger) adopt(ctx context.Context, remote, name string) (Adopted, error
 			}
 		}
 		was, tip, err := take(ctx, l.repo, to, there)
-		if own && err == nil && was != "" && was != tip && tip != there {
-			tip, err = l.mend(ctx, tip)
-		}
 		switch {
 		case ctx.Err() != nil:
 			return out, fmt.Errorf("ledger: %w", ctx.Err())

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/git-rekal/git-rekal/internal/git"
 	"github.com/git-rekal/git-rekal/internal/lazy"
@@ -76,114 +76,15 @@ func ParseTarget(s string) (Target, error) {
 	return t, nil
 }
 
-// apply takes a target's texts out of an entry. It reports whether the entry has to do with the
-// target, and whether there was anything left to take out.
-func (w *scrubber) apply(t Target, c Commit, e *session.Entry) (hit, did bool) {
-	if t.Checkpoint != "" {
-		if c.OID != t.Checkpoint {
-			return false, false
-		}
-		return true, len(c.Segments) > 0 && w.checkpoint(c, e) // a merge and the first commit say nothing
+// removal is the record of a target that an entry has to do with; ok is false where the target is another checkpoint.
+func (t Target) removal(c Commit, now time.Time) (r session.Removal, ok bool) {
+	if t.Checkpoint == "" {
+		return session.Removal{Session: t.Session, Turn: t.Turn, Title: t.Title, TS: now}, true
 	}
-	hit, did = w.memory(t, c, e)
-	for i := range e.Sessions {
-		s := &e.Sessions[i]
-		if s.ID != t.Session {
-			continue
-		}
-		if t.Turn == nil || slices.ContainsFunc(s.Turns, func(u session.Turn) bool { return u.Index == *t.Turn }) ||
-			slices.ContainsFunc(s.ToolCalls, func(c session.ToolCall) bool { return c.Turn == *t.Turn }) {
-			hit = true
-		}
-		if w.session(t, s) {
-			did = true
-			w.sessions[s.ID] = true
-		}
+	if c.OID != t.Checkpoint || len(c.Segments) == 0 { // a merge and the first commit say nothing
+		return r, false
 	}
-	if t.Turn == nil && !t.Title {
-		wrote := len(e.Wrote)
-		e.Wrote = slices.DeleteFunc(e.Wrote, func(r session.Wrote) bool { return r.Session == t.Session })
-		if len(e.Wrote) < wrote {
-			hit, did = true, true
-		}
-	}
-	return hit, did
-}
-
-func (w *scrubber) session(t Target, s *session.Session) (did bool) {
-	title := t.Title || t.Turn == nil
-	for i := range s.Turns {
-		u := &s.Turns[i]
-		if t.Title || t.Turn != nil && u.Index != *t.Turn || u.Content == session.Scrubbed {
-			continue
-		}
-		title = title || begins(u.Content, s.Title)
-		u.Content, did = session.Scrubbed, true
-		w.out.Turns++
-	}
-	for i := range s.ToolCalls {
-		c := &s.ToolCalls[i]
-		if t.Title || t.Turn != nil && c.Turn != *t.Turn || c.Path == "" && c.Cmd == "" {
-			continue
-		}
-		c.Path, c.Cmd, did = "", "", true
-		w.out.Calls++
-	}
-	if title && s.Title != "" && s.Title != session.Scrubbed {
-		s.Title, did = session.Scrubbed, true
-	}
-	if t.Turn == nil && !t.Title && s.Branch+s.Model != "" {
-		s.Branch, s.Model, did = "", "", true
-	}
-	return did
-}
-
-// begins reports whether a title was made of the beginning of a text.
-func begins(text, title string) bool {
-	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	title = strings.TrimRight(flat(title), "…. ")
-	return title != "" && strings.HasPrefix(flat(text), title)
-}
-
-func (w *scrubber) checkpoint(c Commit, e *session.Entry) (did bool) {
-	commit, err := w.Ledger.repo.Commit(c.OID)
-	if err == nil && commit.Subject() != session.Scrubbed {
-		w.subjects[c.OID], did = session.Scrubbed, true
-	}
-	for i := range e.Memories {
-		did = w.forget(&e.Memories[i]) || did
-	}
-	if cp := e.Checkpoint; cp != nil && (len(cp.Files) > 0 || cp.GitBranch != session.Scrubbed) {
-		cp.Files, cp.PatchID, cp.GitBranch, did = nil, "", session.Scrubbed, true
-	}
-	if len(e.Wrote) > 0 {
-		e.Wrote, did = nil, true
-	}
-	return did
-}
-
-// memory takes out the memory that a target names, and the commit's subject, which is its title.
-func (w *scrubber) memory(t Target, c Commit, e *session.Entry) (hit, did bool) {
-	for i := range e.Memories {
-		m := &e.Memories[i]
-		if m.ID != t.Session || t.Turn != nil || t.Title {
-			continue
-		}
-		hit = true
-		if w.forget(m) {
-			w.subjects[c.OID], did = session.Scrubbed, true
-		}
-	}
-	return hit, did
-}
-
-func (w *scrubber) forget(m *session.Memory) (did bool) {
-	if m.Content == session.Scrubbed {
-		return false
-	}
-	m.Title, m.Content, m.Source = "", session.Scrubbed, ""
-	w.out.Memories++
-	return true
+	return session.Removal{Entry: c.Segments[0].entry(), TS: now}, true
 }
 
 // Resolve completes targets whose IDs are the beginnings of such: of sessions and memories of one's own
@@ -245,4 +146,23 @@ func (l *Ledger) items(ctx context.Context, tip git.OID) (session.Names, error) 
 		return nil
 	})
 	return session.NewNames(ids), err
+}
+
+// Sessions are the sessions in one's own ledger by their IDs, without what was said in them.
+func (l *Ledger) Sessions(ctx context.Context) (map[string]session.Session, error) {
+	out := map[string]session.Session{}
+	tip, err := l.Check()
+	if err != nil || tip == "" {
+		return out, err
+	}
+	err = all(ctx, l.repo, tip, func(_ Commit, e session.Entry) error {
+		for _, part := range e.Sessions {
+			known := out[part.ID]
+			part.Turns, part.ToolCalls = nil, nil
+			known.Adopt(part)
+			out[part.ID] = known
+		}
+		return nil
+	})
+	return out, err
 }

@@ -94,6 +94,8 @@ func (d *decoder) line(b []byte) error {
 		return read(d, b, d.wrote)
 	case "scrub":
 		return read(d, b, d.scrub)
+	case "removed":
+		return read(d, b, d.removed)
 	case "needs":
 		return read(d, b, d.needs)
 	}
@@ -277,6 +279,22 @@ func (d *decoder) scrub(s session.Scrub) error {
 	}
 	d.e.Scrubs = append(d.e.Scrubs, s)
 	return checkNames(field{"segment", s.Segment})
+}
+
+func (d *decoder) removed(r session.Removal) error {
+	d.e.Removals = append(d.e.Removals, r)
+	if r.Turn != nil && *r.Turn != -1 && !checkIndex(*r.Turn) {
+		return fmt.Errorf("turn %d", *r.Turn)
+	}
+	switch {
+	case r.Session != "":
+		return checkID(r.Session)
+	case r.Entry != "":
+		return checkID(r.Entry)
+	case r.Segment != "":
+		return cmp.Or(checkNames(field{"segment", r.Segment}), checkBlob(r.Blob))
+	}
+	return errors.New("a removal of nothing")
 }
 
 func (d *decoder) needs(n needs) error {

@@ -27,11 +27,12 @@ const (
 	purgeOK      = `{"t":"purge","id":"` + idA + `","n":1,"ts":""}`
 	rewriteOK    = `{"t":"rewrite","old":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","new":"2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b","ts":""}`
 	wroteOK      = `{"t":"wrote","git_sha":"1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a","session":"` + idA + `","path":"p","lines":"1-3,7","gone":0,"ts":"2026-11-20T09:41:07.312Z"}`
+	removedOK    = `{"t":"removed","session":"` + idA + `","turn":2,"ts":""}`
 	scrubOK      = `{"t":"scrub","segment":"s","ts":""}`
 )
 
 func TestDecodeAcceptsTheLinesThatTheTableBends(t *testing.T) {
-	all := []string{checkpointOK, fileOK, linkOK, sessionOK, toolOK, turnOK, memoryOK, purgeOK, rewriteOK, wroteOK, scrubOK}
+	all := []string{checkpointOK, fileOK, linkOK, sessionOK, toolOK, turnOK, memoryOK, purgeOK, rewriteOK, wroteOK, scrubOK, removedOK}
 	if _, err := Decode([]byte(strings.Join(all, "\n") + "\n")); err != nil {
 		t.Error(err)
 	}
@@ -174,6 +175,11 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a rewrite's time", []string{bent(rewriteOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
 		{"a scrub of nothing", []string{bent(scrubOK, `"s"`, `""`)}, "without a segment"},
 		{"a scrub's segment", []string{bent(scrubOK, `"s"`, `"\n"`)}, "control characters"},
+		{"a removal of nothing", []string{bent(removedOK, `"session":"`+idA+`",`, "")}, "a removal of nothing"},
+		{"a removal of no session", []string{bent(removedOK, idA, "x")}, `ID "x"`},
+		{"a removal of turn -2", []string{bent(removedOK, `"turn":2`, `"turn":-2`)}, "turn -2"},
+		{"a removal of no entry", []string{bent(removedOK, `"session":"`+idA, `"entry":"x`)}, `ID "x"`},
+		{"a removal with a blob that is none", []string{bent(removedOK, `"session":"`+idA+`"`, `"segment":"s","blob":"x"`)}, `blob "x"`},
 		{"a scrub's time", []string{bent(scrubOK, `"ts":""`, `"ts":"x"`)}, `time "x"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

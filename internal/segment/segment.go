@@ -42,6 +42,10 @@ var ErrUnknown = errors.New("it says more than this version knows")
 // record that is larger by itself. It returns ErrUnknown where Decode left something out.
 func Encode(e redact.Entry) ([][]byte, error) { return encode(e.Entry(), MaxSize) }
 
+// EncodeAgain is Encode for an entry that Decode read, and from which something was taken out since. It was redacted when it was written first.
+// Nothing may be added to it.
+func EncodeAgain(stored session.Entry) ([][]byte, error) { return encode(stored, MaxSize) }
+
 func encode(e session.Entry, size int) ([][]byte, error) {
 	w := &writer{size: size}
 	if e.Unknown > 0 {
@@ -59,6 +63,7 @@ func encode(e session.Entry, size int) ([][]byte, error) {
 	writeAll(w, "rewrite", e.Rewrites)
 	writeAll(w, "wrote", e.Wrote)
 	writeAll(w, "scrub", e.Scrubs)
+	writeAll(w, "removed", e.Removals)
 	if e.Needs != "" {
 		write(w, "needs", needs{e.Needs})
 	}

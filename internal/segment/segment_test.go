@@ -65,6 +65,13 @@ func everything() session.Entry {
 			{GitSHA: sha1, Session: idA, Path: "gone", Gone: 3, TS: morning},
 		},
 		Scrubs: []session.Scrub{{Segment: "segments/2026/11/20/X.ndjson", TS: morning}},
+		Removals: []session.Removal{
+			{Session: idA, TS: morning},
+			{Session: idA, Turn: new(int), TS: morning},
+			{Session: idA, Title: true, TS: morning},
+			{Entry: idC, TS: morning},
+			{Segment: "segments/2026/11/20/X.ndjson", Blob: sha1, TS: morning},
+		},
 	}
 }
 
@@ -92,6 +99,11 @@ var golden = strings.Join([]string{
 	`{"t":"wrote","git_sha":"` + sha1 + `","blob":"` + sha2 + `","session":"01M7W59H3G669C5312M9CYEVJ5","path":"src/a&b.go","lines":"12-20,33","gone":0,"ts":"2026-11-20T09:41:07.312Z"}`,
 	`{"t":"wrote","git_sha":"` + sha1 + `","session":"01M7W59H3G669C5312M9CYEVJ5","path":"gone","gone":3,"ts":"2026-11-20T09:41:07.312Z"}`,
 	`{"t":"scrub","segment":"segments/2026/11/20/X.ndjson","ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"removed","session":"01M7W59H3G669C5312M9CYEVJ5","ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"removed","session":"01M7W59H3G669C5312M9CYEVJ5","turn":0,"ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"removed","session":"01M7W59H3G669C5312M9CYEVJ5","title":true,"ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"removed","entry":"01M7W59H3G9SJW71ST88KN3GY8","ts":"2026-11-20T09:41:07.312Z"}`,
+	`{"t":"removed","segment":"segments/2026/11/20/X.ndjson","blob":"` + sha1 + `","ts":"2026-11-20T09:41:07.312Z"}`,
 }, "\n") + "\n"
 
 // written is an entry as one segment.

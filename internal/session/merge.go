@@ -268,6 +268,7 @@ func (e *Entry) Join(next Entry) {
 	e.Rewrites = append(e.Rewrites, next.Rewrites...)
 	e.Wrote = append(e.Wrote, next.Wrote...)
 	e.Scrubs = append(e.Scrubs, next.Scrubs...)
+	e.Removals = append(e.Removals, next.Removals...)
 	e.Needs, e.Unknown = cmp.Or(e.Needs, next.Needs), e.Unknown+next.Unknown
 }
 

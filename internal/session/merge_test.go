@@ -382,6 +382,7 @@ func TestJoin(t *testing.T) {
 			Checkpoint: &session.Checkpoint{GitSHA: "x", Files: []session.File{{Path: fmt.Sprint(n)}}, Links: []session.Link{{Session: fmt.Sprint(n)}}},
 			Sessions:   []session.Session{{ID: "s", FirstTurn: n}}, Memories: []session.Memory{{ID: fmt.Sprint(n)}},
 			Purges: []session.Mark{{N: n}}, Restores: []session.Mark{{N: n}}, Rewrites: []session.Rewrite{{Old: fmt.Sprint(n)}}, Scrubs: []session.Scrub{{Segment: fmt.Sprint(n)}},
+			Removals: []session.Removal{{Entry: fmt.Sprint(n)}},
 		}
 	}
 	var got session.Entry
@@ -393,6 +394,7 @@ func TestJoin(t *testing.T) {
 		Checkpoint: &session.Checkpoint{GitSHA: "x", Files: []session.File{{Path: "1"}, {Path: "2"}}, Links: []session.Link{{Session: "1"}, {Session: "2"}}},
 		Sessions:   []session.Session{{ID: "s", FirstTurn: 1}, {ID: "s", FirstTurn: 2}}, Memories: []session.Memory{{ID: "0"}, {ID: "1"}, {ID: "2"}},
 		Purges: []session.Mark{{N: 1}, {N: 2}}, Restores: []session.Mark{{N: 1}, {N: 2}}, Rewrites: []session.Rewrite{{Old: "1"}, {Old: "2"}}, Scrubs: []session.Scrub{{Segment: "1"}, {Segment: "2"}},
+		Removals: []session.Removal{{Entry: "1"}, {Entry: "2"}},
 	}, got)
 }
 

@@ -202,9 +202,21 @@ type Rewrite struct {
 	TS  time.Time `json:"ts"`
 }
 
-// Scrub says that a segment was removed on purpose and must not come back by a merge.
+// Scrub says that a segment was removed on purpose. Version 0.1.0 wrote it.
 type Scrub struct {
 	Segment string    `json:"segment"`
+	TS      time.Time `json:"ts"`
+}
+
+// Removal says what was taken out of a ledger on purpose, so that no merge brings it back: texts of a session, a memory or an entry; or the
+// content of a segment, in whose place another one stands since it was redacted again, or a session in it was forgotten.
+type Removal struct {
+	Session string    `json:"session,omitzero"` // the ID of a session or memory
+	Turn    *int      `json:"turn,omitzero"`    // one turn of it, and the calls behind that; -1: the calls before the first turn
+	Title   bool      `json:"title,omitzero"`   // only its title
+	Entry   string    `json:"entry,omitzero"`   // the ULID in the names of an entry's segments: its checkpoint's texts and its subject
+	Segment string    `json:"segment,omitzero"` // a segment's path
+	Blob    string    `json:"blob,omitzero"`    // what stands there now; empty: nothing
 	TS      time.Time `json:"ts"`
 }
 
@@ -232,6 +244,7 @@ type Entry struct {
 	Rewrites   []Rewrite
 	Wrote      []Wrote
 	Scrubs     []Scrub
+	Removals   []Removal
 
 	Needs   string // the oldest version of git-rekal that knows all of it, as its writer says; empty: this one
 	Unknown int    // records of it that say something which this version does not know: written again, it would be lost

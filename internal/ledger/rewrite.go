@@ -1,0 +1,166 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/git-rekal/git-rekal/internal/git"
+	"github.com/git-rekal/git-rekal/internal/session"
+)
+
+// ErrCut is history that would have to be written anew and is not all here.
+var ErrCut = errors.New("a part of its history is not in this clone")
+
+// rewriter writes the history of a ledger anew, with other segments in the place of some. A commit that holds none of these, and whose
+// parents don't, stays what it is. What a rewriter makes depends on nothing else: two machines that take the same out of the same history
+// write the same commits.
+type rewriter struct {
+	repo *git.Repo
+	// replace tells what stands in the place of an entry's segments: nothing where it is dropped. The subject of its commit is the entry's,
+	// which replace may change. changed is false where all stays.
+	replace func(c Commit, e *session.Entry) (now []Segment, changed bool, err error)
+
+	trees    *git.Trees
+	instead  map[string][]Segment        // by the path of a segment
+	subjects map[git.OID]string          // of commits that get another one
+	now      map[git.OID]git.OID         // what became of the commits that were rewritten
+	held     map[git.OID]map[string]bool // which of the replaced paths each commit holds
+}
+
+// history rewrites what leads to a tip, and returns what the tip has become.
+func (w *rewriter) history(ctx context.Context, tip git.OID) (git.OID, error) {
+	w.trees, w.instead, w.subjects = w.repo.Trees(treeBytes), map[string][]Segment{}, map[git.OID]string{}
+	w.now, w.held = map[git.OID]git.OID{}, map[git.OID]map[string]bool{}
+	if err := all(ctx, w.repo, tip, w.entry); err != nil {
+		return "", err
+	}
+	if len(w.instead) == 0 {
+		return tip, nil
+	}
+	for c, err := range w.repo.Walk(ctx, []git.OID{tip}, nil) {
+		if err == nil {
+			err = w.commit(c)
+		}
+		if err != nil {
+			return "", fmt.Errorf("ledger: rewrite commit %.12s: %w", c.OID, err)
+		}
+	}
+	return w.became(tip), nil
+}
+
+// entry asks what stands in the place of one entry.
+func (w *rewriter) entry(c Commit, e session.Entry) error {
+	commit, err := w.repo.Commit(c.OID)
+	if err == nil { // else it is one of several entries of a commit, and has no subject of its own
+		e.Subject = commit.Subject()
+	}
+	subject := e.Subject
+	now, changed, err := w.replace(c, &e)
+	if err != nil || !changed {
+		return err
+	}
+	for _, s := range c.Segments {
+		w.instead[s.Path] = nil
+	}
+	w.instead[c.Segments[0].Path] = now
+	if e.Subject != subject {
+		w.subjects[c.OID] = e.Subject
+	}
+	return nil
+}
+
+func (w *rewriter) became(id git.OID) git.OID {
+	if now, ok := w.now[id]; ok {
+		return now
+	}
+	return id
+}
+
+func (w *rewriter) commit(c git.Commit) error {
+	held, complete, err := w.holds(c)
+	if err != nil {
+		return err
+	}
+	w.held[c.OID] = held
+	d := git.Draft{Base: c.Tree, Blobs: map[string]git.OID{}, Message: c.Message, Author: c.Committer}
+	for path := range held {
+		for _, s := range w.instead[path] {
+			d.Blobs[s.Path] = s.Blob
+		}
+	}
+	for path := range held {
+		if _, stays := d.Blobs[path]; !stays {
+			d.Remove = append(d.Remove, path)
+		}
+	}
+	changed := len(held) > 0
+	for _, p := range c.Parents {
+		d.Parents = append(d.Parents, w.became(p))
+		changed = changed || w.became(p) != p
+	}
+	if subject, ok := w.subjects[c.OID]; ok {
+		d.Message, changed = subject+"\n", true
+	}
+	if !changed {
+		return nil
+	}
+	if !complete {
+		return ErrCut
+	}
+	w.now[c.OID], err = w.repo.WriteCommit(d)
+	return err
+}
+
+// holds is which of the replaced paths a commit holds: those of its parents, and those that it adds. It
+// also says whether its parents are here.
+func (w *rewriter) holds(c git.Commit) (held map[string]bool, complete bool, err error) {
+	before, cut, err := before(w.repo, c)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, id := range c.Parents {
+		held = union(held, w.held[id])
+	}
+	w.trees.Allow(commitBytes)
+	added, err := beyond(w.trees, before, c.Tree)
+	if err != nil {
+		return nil, false, err
+	}
+	own := map[string]bool{}
+	for _, f := range added {
+		if _, replaced := w.instead[f.Path]; replaced {
+			own[f.Path] = true
+		}
+	}
+	return union(held, own), !cut, nil
+}
+
+// union is that of two sets; neither is changed, and one that is empty costs no copy.
+func union(a, b map[string]bool) map[string]bool {
+	if len(a) == 0 {
+		return b
+	}
+	if len(b) == 0 {
+		return a
+	}
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
+}
+
+// write stores an entry's content under its names, which stay: the time in them is that of the entry, and a merge knows by them
+// that two entries are the same one.
+func (w *rewriter) write(c Commit, parts [][]byte) ([]Segment, error) {
+	name := segmentName{ID: c.Segments[0].entry(), TS: c.Segments[0].Time()}
+	var now []Segment
+	for i, data := range parts {
+		id, err := w.repo.WriteBlob(data)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: rewrite: %w", err)
+		}
+		now = append(now, Segment{Path: name.path(i), Blob: id})
+	}
+	return now, nil
+}
